@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One frame of a raw stack is one 64-bit word. The kernel's addresses are canonical (all top bits set) and user space ends
+ * at 2^47 on x86-64, so the top four bits are free to say what kind of frame it is.
+ */
+#ifndef BRAID_FRAME_H
+#define BRAID_FRAME_H
+
+#include <braid/types.h>
+
+enum braid_frame_kind {
+	BRAID_FRAME_NATIVE = 0x0,      /* low bits: pc */
+	BRAID_FRAME_CODE_CACHE = 0x1,  /* low bits: pc inside a JVM's code cache: compiled method or stub */
+	BRAID_FRAME_INTERPRETED = 0x2, /* Method address and byte code index, see below */
+	BRAID_FRAME_END = 0x3,	       /* root-most pseudo frame of an incomplete stack; low bits: enum braid_end */
+	BRAID_FRAME_KERNEL = 0xf,      /* the whole word is the pc */
+};
+
+/*
+ * The pc of every frame but the innermost of its mode is a return address: it points behind the call, so look-ups of names,
+ * lines and scopes subtract one. The innermost one is exact, and says so by this bit (native and code cache frames).
+ */
+#define BRAID_FRAME_EXACT (1ULL << 59)
+
+#define BRAID_FRAME_ADDR_MASK ((1ULL << 48) - 1)
+
+/* Interpreted: method address in units of 8 bytes below, bci above it. */
+#define BRAID_FRAME_METHOD_BITS 44
+#define BRAID_FRAME_BCI_NONE 0x7fffU /* not known; longer methods than 32 KiB saturate here */
+
+/* Why a walk stopped. 0 means that it reached the thread's first frame. */
+enum braid_end {
+	BRAID_END_COMPLETE = 0,
+	BRAID_END_DEPTH = 1,	    /* depth limit */
+	BRAID_END_NO_MAPPING = 2,   /* native pc in no known mapping */
+	BRAID_END_NO_TABLE = 3,	    /* mapping has no unwind table (not built yet, or table space is full) */
+	BRAID_END_NO_CFI = 4,	    /* no rule for this pc, and the frame pointer led nowhere */
+	BRAID_END_BAD_CFI = 5,	    /* a rule that braid does not implement */
+	BRAID_END_READ_FAULT = 6,   /* stack memory could not be read */
+	BRAID_END_BAD_RA = 7,	    /* return address outside of all code */
+	BRAID_END_NO_PROGRESS = 8,  /* stack pointer did not move towards the root */
+	BRAID_END_NO_BLOB = 9,	    /* code cache address that no CodeBlob covers */
+	BRAID_END_BAD_INTERPRETER = 10, /* interpreter frame fails its checks */
+	BRAID_END_BAD_CODE = 11,    /* compiled frame whose caller cannot be right */
+	BRAID_END_NO_REGS = 12,	    /* user registers not available */
+	BRAID_END_NO_PROCESS = 13,  /* process not known to the collector yet */
+	BRAID_END_COUNT,
+};
+
+static inline __u32 braid_frame_kind(__u64 frame)
+{
+	return (__u32)(frame >> 60);
+}
+
+static inline __u64 braid_frame_interpreted(__u64 method, __u32 bci)
+{
+	__u64 b = bci > BRAID_FRAME_BCI_NONE ? BRAID_FRAME_BCI_NONE : bci;
+
+	return (__u64)BRAID_FRAME_INTERPRETED << 60 | b << BRAID_FRAME_METHOD_BITS |
+	       ((method >> 3) & ((1ULL << BRAID_FRAME_METHOD_BITS) - 1));
+}
+
+static inline __u64 braid_frame_method(__u64 frame)
+{
+	return (frame & ((1ULL << BRAID_FRAME_METHOD_BITS) - 1)) << 3;
+}
+
+static inline __u32 braid_frame_bci(__u64 frame)
+{
+	return (__u32)(frame >> BRAID_FRAME_METHOD_BITS) & 0x7fffU;
+}
+
+static inline __u64 braid_frame_addr(__u64 frame)
+{
+	return braid_frame_kind(frame) == BRAID_FRAME_KERNEL ? frame : frame & BRAID_FRAME_ADDR_MASK;
+}
+
+#endif

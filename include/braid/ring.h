@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The agent's half of the conversation: records that libbraid-agent.so publishes into its BPF_MAP_TYPE_USER_RINGBUF, and
+ * the messages of the UNIX socket through which it receives that ring.
+ *
+ * Everything here is written by a process that braid does not trust. A reader copies a record first (the writer can change
+ * shared memory at any time), then checks `size`, `kind` and every count and string length against the copy.
+ *
+ * All integers are in the byte order of the machine. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense, start at 1, are
+ * the agent's own (never a pointer or a jmethodID), are defined before they are used and are never used again in the life of
+ * a JVM; 0 means "none".
+ */
+#ifndef BRAID_RING_H
+#define BRAID_RING_H
+
+#include <braid/types.h>
+
+#define BRAID_RING_VERSION 1U
+
+/* A record, header included, is at most this long; agents split or truncate what would be longer. */
+#define BRAID_REC_MAX 16384U
+/* Longest string inside a record, in bytes; longer ones are cut and BRAID_REC_TRUNCATED is set. */
+#define BRAID_STR_MAX 4095U
+
+enum braid_rec_kind {
+	BRAID_REC_HELLO = 1,	/* definition: first record of every connection */
+	BRAID_REC_LAYOUT = 2,	/* definition: where HotSpot keeps things */
+	BRAID_REC_METHOD = 3,	/* definition */
+	BRAID_REC_LINES = 4,	/* definition */
+	BRAID_REC_CODE_LOAD = 5, /* definition */
+	BRAID_REC_CODE_SCOPES = 6, /* definition: inlining rows of the CODE_LOAD at the same address */
+	BRAID_REC_CODE_UNLOAD = 7, /* definition */
+	BRAID_REC_STUB = 8,	/* definition: DynamicCodeGenerated */
+	BRAID_REC_THREAD = 9,	/* definition: a Java thread, at its start or at attach */
+	BRAID_REC_THREAD_END = 10, /* definition */
+	BRAID_REC_GC_START = 11, /* event */
+	BRAID_REC_GC_FINISH = 12, /* event */
+	BRAID_REC_CLASS_UNLOAD = 13, /* definition: metadata addresses may mean something else from here on */
+	BRAID_REC_VM_INIT = 14, /* event */
+	BRAID_REC_VM_DEATH = 15, /* event */
+	BRAID_REC_LOSS = 16,	/* definition: what the agent could not publish */
+	BRAID_REC_REPLAYED = 17, /* definition: everything older than the agent has now been published */
+	BRAID_REC_NOTICE = 18,	/* definition: something a person should know */
+	BRAID_REC_KINDS,	/* one more than the largest kind */
+};
+
+/* braid_rec.flags */
+#define BRAID_REC_TRUNCATED 0x1U /* a string or table was cut to fit */
+#define BRAID_REC_REPLAY 0x2U	 /* describes something older than the agent: time_ns is when it was told, not when it began */
+
+/* Every record begins with this. */
+struct braid_rec {
+	__u32 size;	/* bytes, this header included, at most BRAID_REC_MAX */
+	__u16 kind;	/* enum braid_rec_kind; unknown kinds are skipped */
+	__u16 flags;	/* BRAID_REC_* */
+	__u32 tid;	/* the publishing thread, numbered as the JVM's own pid namespace does */
+	__u32 reserved; /* 0 */
+	__u64 time_ns;	/* CLOCK_MONOTONIC */
+};
+_Static_assert(sizeof(struct braid_rec) == 24, "record header");
+
+/* How the agent came into the JVM. */
+enum braid_start { BRAID_START_ONLOAD = 1, BRAID_START_ATTACH = 2 };
+
+/*
+ * Capability bits are JVM TI's own numbering: bit n is the n-th one-bit field of jvmtiCapabilities.
+ * Strings follow the fixed part, each without a terminating zero, in the order of their lengths.
+ */
+struct braid_rec_hello {
+	struct braid_rec hdr;
+	__u32 version;	     /* BRAID_RING_VERSION */
+	__u32 pid;	     /* as the JVM's pid namespace numbers it */
+	__u32 jvmti_version; /* GetVersionNumber */
+	__u16 start;	     /* enum braid_start */
+	__u16 header_size;   /* sizeof(struct braid_rec) */
+	__u64 caps_got[2];
+	__u64 caps_refused[2]; /* wanted, not to be had */
+	__u16 vm_version_len;  /* java.vm.version */
+	__u16 vm_name_len;     /* java.vm.name */
+	__u16 java_version_len; /* java.version */
+	__u16 command_len;     /* sun.java.command, empty before VM init */
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_hello) == 80, "hello");
+
+struct braid_rec_method {
+	struct braid_rec hdr;
+	__u32 method;	 /* id */
+	__u32 modifiers; /* JVM access flags */
+	__u16 class_len; /* class signature as JVM TI gives it: "Ljava/lang/String;", modified UTF-8 */
+	__u16 name_len;
+	__u16 sig_len;
+	__u16 source_len; /* source file name, may be empty */
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_method) == 40, "method");
+
+struct braid_line {
+	__u32 bci;  /* first byte code index of the line */
+	__u32 line;
+};
+
+struct braid_rec_lines {
+	struct braid_rec hdr;
+	__u32 method;
+	__u32 count;
+	/* struct braid_line[count], ascending bci; longer tables are cut */
+};
+_Static_assert(sizeof(struct braid_rec_lines) == 32, "lines");
+
+/* Tier of a piece of compiled code. Numbers are HotSpot's compilation levels. */
+enum braid_tier {
+	BRAID_TIER_UNKNOWN = 0xff,
+	BRAID_TIER_NATIVE_WRAPPER = 0,
+	BRAID_TIER_C1 = 1, /* and 2, 3: C1 with profiling */
+	BRAID_TIER_C2 = 4,
+};
+
+/*
+ * One compiled form of one method. Several may be alive at once; [address, address + code_size) is the instruction part.
+ * The scopes follow in CODE_SCOPES records of the same address before anything else is said about it.
+ */
+struct braid_rec_code_load {
+	struct braid_rec hdr;
+	__u64 address;
+	__u32 code_size;
+	__u32 method;	  /* the method compiled, not the inlined ones */
+	__u32 compile_id; /* nmethod's own, 0 when not known */
+	__u32 scope_rows; /* rows that follow in CODE_SCOPES records */
+	__u8 tier;	  /* enum braid_tier */
+	__u8 is_osr;
+	__u16 reserved;
+	__u32 frame_words; /* CodeBlob frame size in 8-byte words, 0 when not known */
+};
+_Static_assert(sizeof(struct braid_rec_code_load) == 56, "code load");
+
+struct braid_scope {
+	__u32 method;
+	__s32 bci; /* -1: none */
+};
+
+/*
+ * One row says what is running at the instructions after the previous row's pc_offset up to and including this row's: this
+ * is HotSpot's PcDesc convention, in which a descriptor's pc is the return address of the call, or the faulting instruction.
+ * Rows are ascending in pc_offset.
+ */
+struct braid_scope_row {
+	__u32 pc_offset; /* from the code's address */
+	__u32 depth;	 /* scopes that follow, innermost first; the last one is the compiled method */
+	/* struct braid_scope[depth] */
+};
+
+struct braid_rec_code_scopes {
+	struct braid_rec hdr;
+	__u64 address; /* of the CODE_LOAD that these rows belong to */
+	__u32 rows;    /* in this record */
+	__u32 bytes;   /* of the rows */
+	/* rows, packed one after the other */
+};
+_Static_assert(sizeof(struct braid_rec_code_scopes) == 40, "code scopes");
+
+struct braid_rec_code_unload {
+	struct braid_rec hdr;
+	__u64 address;
+};
+
+struct braid_rec_stub {
+	struct braid_rec hdr;
+	__u64 address;
+	__u32 size;
+	__u16 name_len;
+	__u16 reserved;
+	/* name */
+};
+_Static_assert(sizeof(struct braid_rec_stub) == 40, "stub");
+
+/* braid_rec_thread.flags */
+#define BRAID_THREAD_DAEMON 0x1U
+#define BRAID_THREAD_INITIAL 0x2U /* started before the agent */
+
+struct braid_rec_thread {
+	struct braid_rec hdr;
+	__u64 java_thread; /* JavaThread address, 0 when it could not be found */
+	__u32 thread_tid;  /* OS tid in the JVM's pid namespace; 0 when it could not be found */
+	__u32 flags;
+	__u32 priority;	   /* Java priority */
+	__u16 name_len;
+	__u16 group_len;
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_thread) == 48, "thread");
+
+struct braid_rec_thread_end {
+	struct braid_rec hdr;
+	__u64 java_thread; /* 0 when not known */
+};
+
+struct braid_rec_gc {
+	struct braid_rec hdr;
+	__u64 sequence; /* the pause's number; START and FINISH of one pause share it */
+};
+
+struct braid_rec_class_unload {
+	struct braid_rec hdr;
+	__u32 count; /* classes that this record stands for: at least one, more when the ring was full for a while */
+	__u16 name_len;
+	__u16 reserved;
+	/* name of the last one, may be empty */
+};
+_Static_assert(sizeof(struct braid_rec_class_unload) == 32, "class unload");
+
+/* Counts since the last LOSS record that got through. */
+struct braid_rec_loss {
+	struct braid_rec hdr;
+	__u32 count; /* pairs */
+	__u32 reserved;
+	/* struct braid_loss[count] */
+};
+
+struct braid_loss {
+	__u32 kind;  /* enum braid_rec_kind of what was lost */
+	__u32 lost;
+};
+
+struct braid_rec_replayed {
+	struct braid_rec hdr;
+	__u32 methods;	  /* defined so far */
+	__u32 code_loads; /* published so far, replay included */
+	__u32 stubs;
+	__u32 threads;
+	__u64 took_ns;	  /* from handshake to here */
+};
+
+enum braid_severity { BRAID_NOTICE_INFO = 0, BRAID_NOTICE_WARNING = 1 };
+
+struct braid_rec_notice {
+	struct braid_rec hdr;
+	__u16 severity;
+	__u16 text_len;
+	__u32 reserved;
+	/* text */
+};
+
+/*
+ * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent connects,
+ * both check SO_PEERCRED, and the collector sends GRANT with two file descriptors: the ring's map and an eventfd that the
+ * agent writes when the ring is a quarter full. The connection then stays open: its end means that the other side is gone.
+ */
+#define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
+
+enum braid_msg_kind {
+	BRAID_MSG_JOIN = 1,  /* agent: first message, `value` is its pid in its own namespace */
+	BRAID_MSG_GRANT = 2, /* collector: `value` is the ring's size in bytes; carries the two fds */
+	BRAID_MSG_STOP = 3,  /* collector: stop publishing, let go of the ring, stay loaded and dormant */
+	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
+};
+
+struct braid_msg {
+	__u32 magic;   /* BRAID_SOCK_MAGIC */
+	__u32 version; /* BRAID_RING_VERSION */
+	__u32 kind;    /* enum braid_msg_kind */
+	__u32 reserved;
+	__u64 value;
+};
+_Static_assert(sizeof(struct braid_msg) == 24, "message");
+
+#endif

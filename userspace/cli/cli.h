@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The subcommands of `braid`; each gets its own argc and argv (argv[0] is "braid NAME") and returns the exit status. */
+#ifndef BRAID_CLI_H
+#define BRAID_CLI_H
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

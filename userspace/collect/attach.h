@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finding JVMs and getting the agent into them. */
+#ifndef BRAID_COLLECT_ATTACH_H
+#define BRAID_COLLECT_ATTACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ATTACH_WHY_MAX 256
+
+/* What is known of a process from outside. */
+struct jvm_process {
+	pid_t pid;	 /* host's namespace */
+	pid_t ns_pid;	 /* innermost namespace (NSpid) */
+	uid_t uid;
+	gid_t gid;
+	char user[33];
+	char main_class[256]; /* main class or jar, from hsperfdata's sun.rt.javaCommand, else the command line */
+	char jdk[128];	      /* "17.0.15", from hsperfdata's java.property.java.version or the release file, else "" */
+	char libjvm[512];     /* path as the process sees it */
+	bool attachable;
+	char why[ATTACH_WHY_MAX]; /* when not attachable: why not, and what to do */
+};
+
+/* 1 and *out filled when pid is a HotSpot JVM (has libjvm.so mapped), 0 when it is not, -ESRCH, -EACCES. */
+int jvm_process_read(pid_t pid, struct jvm_process *out);
+
+/* Every JVM on the machine that this process may look at; *out is malloc'ed. Returns the count or a negative errno. */
+int jvm_process_list(struct jvm_process **out);
+
+/*
+ * A private place inside a process's mount namespace: a directory of unguessable name in its /tmp, owned by its user,
+ * mode 0700, holding the agent library and the collector's socket. Made through /proc/PID/root without following links.
+ */
+struct drop {
+	pid_t pid;
+	int dir_fd;	   /* O_PATH | O_DIRECTORY */
+	int parent_fd;	   /* of the directory that it stands in */
+	int listen_fd;	   /* SOCK_SEQPACKET, non-blocking, listening at `socket` */
+	char name[64];	   /* ".braid-0123456789abcdef0123456789abcdef" */
+	char path[128];	   /* of the directory, as the process sees it: "/tmp/.braid-..." */
+	char library[160]; /* path/libbraid-agent.so, as the process sees it */
+	char socket[160];  /* path/socket */
+};
+
+/*
+ * Makes the drop for `pid` (0: this process's own namespace and user, for commands that are started) and writes the agent
+ * library, which is linked into the program, into it. *why is a sentence on failure.
+ */
+int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX]);
+
+/* Takes the drop away again, as far as it still exists; works after the process has exited. Safe on a zeroed struct. */
+void drop_remove(struct drop *d);
+
+/*
+ * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" plus, after a
+ * comma, `extra` when not empty. Runs in a forked child that joins the target's pid, mount, net and ipc namespaces and takes its uid and
+ * gid, so it neither blocks nor changes the caller; the result is read from `*result_fd` (one struct attach_result) when that
+ * becomes readable. `child` is to be reaped by the caller.
+ */
+struct attach_result {
+	int error;		  /* 0 or a negative errno */
+	char why[ATTACH_WHY_MAX]; /* what the JVM or the system said, and what to do */
+};
+int attach_start(const struct jvm_process *jvm, const struct drop *d, const char *extra, int *result_fd, pid_t *child);
+
+#endif

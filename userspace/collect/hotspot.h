@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Reading names out of a live JVM's memory, with the offsets of its LAYOUT record, from outside (process_vm_readv). For
+ * interpreted frames, whose methods JVM TI never announces, and for compiled code whose record has not arrived.
+ * Everything read is untrusted: lengths are bounded, pointers may lead anywhere.
+ */
+#ifndef BRAID_COLLECT_HOTSPOT_H
+#define BRAID_COLLECT_HOTSPOT_H
+
+#include <braid/layout.h>
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Reads `size` bytes at `address` of the target: 0 or a negative errno; never a part. */
+typedef int (*hotspot_read_fn)(void *ctx, uint64_t address, void *to, size_t size);
+
+/* The usual reader; ctx points to a pid_t. */
+int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size);
+
+#define HOTSPOT_NAME_MAX 1024
+
+struct hotspot_method {
+	uint32_t modifiers;
+	uint32_t code_size; /* byte codes */
+	/* UTF-8, zero-terminated, converted and repaired from the JVM's modified UTF-8; cut at the array's end */
+	char class_name[HOTSPOT_NAME_MAX]; /* "java.lang.String" */
+	char name[HOTSPOT_NAME_MAX];
+	char signature[HOTSPOT_NAME_MAX];
+};
+
+/* Names of the Method at `method`. -EINVAL when the layout lacks what is needed, -EFAULT when memory does not look like one. */
+int hotspot_method_read(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t method,
+			struct hotspot_method *out);
+
+struct hotspot_blob {
+	uint64_t address;    /* of the CodeBlob */
+	uint64_t code_begin;
+	uint32_t size;	     /* whole blob */
+	uint64_t method;     /* Method address for nmethods, 0 for other blobs */
+	uint32_t tier;	     /* enum braid_tier, for nmethods */
+	uint32_t compile_id;
+	char name[64];	     /* "nmethod", "native nmethod", "StubRoutines (1)", ... */
+};
+
+/* The CodeBlob that covers `pc`, found through the code heap's segment map. -ENOENT when none does. */
+int hotspot_blob_find(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t pc, struct hotspot_blob *out);
+
+/*
+ * Modified UTF-8 to UTF-8: overlong zeros and surrogate pairs converted, what is broken replaced by U+FFFD. Writes at most
+ * size - 1 bytes and a zero, cuts at a character's border. Returns the length.
+ */
+size_t utf8_from_modified(char *to, size_t size, const void *from, size_t length);
+
+/* "Ljava/lang/String;" or "java/lang/String" or "[I" to "java.lang.String", "int[]"; hidden classes keep their suffix. */
+size_t class_name_from_signature(char *to, size_t size, const char *signature, size_t length);
+
+#endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The records of a trace, as the rest of the program sees them.
+ *
+ * A record is a kind and a struct. The codec (codec.c) turns it into bytes and back with one table that lists every kind's
+ * fields; that table is also what the SCHEMA block, `braid script --raw` and docs/trace-format.md are made from.
+ *
+ * Definitions (kinds below TRACE_FIRST_EVENT) are dense-id objects, independent of time: ids start at 1, 0 is "none", and a
+ * definition that is sent again with the same id replaces the earlier one. Definitions may arrive after records that mention
+ * them only where it is said below. Events carry time_ns and are nearly, but not exactly, in time order.
+ *
+ * Strings are valid UTF-8 (the collector converts and repairs them), not zero-terminated in the file; in memory `str` points
+ * into the reader's block buffer, is followed by no zero, and lives until the next record is read.
+ */
+#ifndef BRAID_TRACE_RECORD_H
+#define BRAID_TRACE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_str {
+	const char *str;
+	uint32_t len;
+};
+
+enum trace_kind {
+	TRACE_INFO = 1,
+	TRACE_CLOCK = 2,
+	TRACE_PROCESS = 3,
+	TRACE_THREAD = 4,
+	TRACE_MODULE = 5,
+	TRACE_MAPPING = 6,
+	TRACE_SYMBOL = 7,
+	TRACE_JVM = 8,
+	TRACE_METHOD = 9,
+	TRACE_LINES = 10,
+	TRACE_CODE = 11,
+	TRACE_FRAME = 12,
+	TRACE_NODE = 13,
+	TRACE_FIRST_EVENT = 32,
+	TRACE_SAMPLE = 32,
+	TRACE_GC = 33,
+	TRACE_THREAD_STATE = 34,
+	TRACE_PROCESS_STATE = 35,
+	TRACE_CODE_LOAD = 36,
+	TRACE_CODE_UNLOAD = 37,
+	TRACE_CLASS_UNLOAD = 38,
+	TRACE_LOSS = 39,
+	TRACE_STAT = 40,
+	TRACE_NOTICE = 41,
+	TRACE_END = 42,
+	TRACE_KINDS = 43,
+};
+
+/* One fact about the recording or its host: "host.kernel", "record.command", "record.frequency_hz", "record.event", ... */
+struct trace_info {
+	struct trace_str key;
+	struct trace_str value;
+};
+
+/* The three clocks read together; one pair at the start, one at the end, some between. */
+struct trace_clock {
+	uint64_t monotonic_ns;
+	uint64_t boottime_ns;
+	uint64_t realtime_ns;
+};
+
+/* A process image: exec makes a new one with the same pid. `process` ids are the trace's own. */
+struct trace_process {
+	uint32_t process;
+	uint32_t pid;	    /* in the host's namespace; 0 is the kernel itself */
+	uint32_t parent;    /* process id of the parent, 0 when outside of the trace */
+	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0 when older than the host's boot clock can say */
+	struct trace_str comm;
+	struct trace_str exe; /* path as the process sees it */
+};
+
+#define TRACE_THREAD_JAVA 0x1U	 /* a thread that the JVM announced: runs, or can run, Java code */
+#define TRACE_THREAD_DAEMON 0x2U
+#define TRACE_THREAD_KERNEL 0x4U
+
+/* Sent again when the thread turns out to be a Java thread, or is renamed. */
+struct trace_thread {
+	uint32_t thread;
+	uint32_t process;
+	uint32_t tid;	   /* host's namespace */
+	uint32_t ns_tid;   /* innermost namespace, equal to tid outside of containers */
+	uint32_t flags;	   /* TRACE_THREAD_* */
+	uint64_t start_ns; /* 0: before the recording */
+	struct trace_str name;	/* the Java name for Java threads, else comm */
+	struct trace_str group; /* Java thread group */
+};
+
+enum trace_module_kind { TRACE_MODULE_ELF = 0, TRACE_MODULE_VDSO = 1, TRACE_MODULE_KERNEL = 2, TRACE_MODULE_ANON = 3 };
+
+struct trace_module {
+	uint32_t module;
+	uint32_t kind;
+	struct trace_str path;	   /* as the process sees it; "[kernel]" and "[vdso]" for those */
+	struct trace_str build_id; /* lower-case hex, empty when there is none */
+};
+
+struct trace_mapping {
+	uint32_t process;
+	uint32_t module;
+	uint64_t start;
+	uint64_t end;
+	uint64_t file_offset;
+	uint64_t bias;	  /* address - bias = ELF virtual address */
+	uint64_t time_ns; /* seen at */
+};
+
+/* A native or kernel function that was hit. Kernel symbols: module is the kernel's, address the runtime one. */
+struct trace_symbol {
+	uint32_t symbol;
+	uint32_t module;
+	uint64_t address; /* ELF virtual address */
+	uint64_t size;
+	struct trace_str name; /* as in the symbol table, not demangled */
+};
+
+/* A process image that is a JVM with (or without) the agent. Sent again when more is known. */
+struct trace_jvm {
+	uint32_t process;
+	uint32_t start;	       /* enum braid_start, 0: no agent */
+	uint32_t jvmti_version;
+	uint32_t layout_flags; /* BRAID_LAYOUT_* */
+	uint64_t caps_got_lo, caps_got_hi;	 /* bits as in braid_rec_hello */
+	uint64_t caps_refused_lo, caps_refused_hi;
+	struct trace_str vm_name;
+	struct trace_str vm_version;
+	struct trace_str java_version;
+	struct trace_str command;
+};
+
+struct trace_method {
+	uint32_t method;
+	uint32_t process;
+	uint32_t modifiers;
+	struct trace_str class_name; /* "java.lang.String", also for arrays and hidden classes */
+	struct trace_str name;
+	struct trace_str signature;  /* descriptor "(I)V" */
+	struct trace_str source;     /* file name, may be empty */
+};
+
+struct trace_line {
+	uint32_t bci;
+	uint32_t line;
+};
+
+struct trace_lines {
+	uint32_t method;
+	uint32_t count;
+	const struct trace_line *lines; /* ascending bci */
+};
+
+enum trace_code_kind { TRACE_CODE_METHOD = 0, TRACE_CODE_STUB = 1 };
+
+/* A piece of code-cache code that was hit: a compiled form of a method, or a stub (method 0, name given). */
+struct trace_code {
+	uint32_t code;
+	uint32_t process;
+	uint32_t kind;	     /* enum trace_code_kind */
+	uint32_t method;
+	uint32_t tier;	     /* enum braid_tier */
+	uint32_t compile_id;
+	uint32_t is_osr;
+	uint64_t address;
+	uint64_t size;
+	uint64_t load_ns;
+	struct trace_str name; /* of a stub: "jbyte_disjoint_arraycopy", "Interpreter" */
+};
+
+struct trace_scope {
+	uint32_t method;
+	int32_t bci; /* -1: none */
+};
+
+/*
+ * One distinct frame: an address in one process under one meaning. Address reuse makes a new frame. May be sent again: a
+ * code-cache frame is first sent with code 0 when its code record is still under way.
+ */
+struct trace_frame {
+	uint32_t frame;
+	uint32_t kind;	  /* enum braid_frame_kind */
+	uint32_t process; /* 0 for kernel frames */
+	uint32_t exact;	  /* 1: address is the instruction itself, 0: it is a return address */
+	uint64_t address; /* raw pc; Method address for interpreted frames; enum braid_end for END frames */
+	uint32_t module;  /* native, kernel; 0 when in no mapping */
+	uint32_t symbol;  /* native, kernel; 0 when not named */
+	uint32_t code;	  /* code cache; 0 when not (yet) known */
+	uint32_t scope_count; /* code cache: inlining at this address, innermost first, last one is code's method;
+				 interpreted: one scope, method 0 when the name could not be read */
+	const struct trace_scope *scopes;
+};
+
+/* A stack is a node: its own frame on top of its parent's stack. Node 0 is the empty stack; parents come first. */
+struct trace_node {
+	uint32_t node;
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct trace_sample {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint32_t cpu;
+	uint32_t node;	 /* leaf of the stack; 0: no stack */
+	uint64_t weight; /* samples: 1 */
+};
+
+/* what: 0 pause begins, 1 pause ends */
+struct trace_gc {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t what;
+	uint64_t sequence;
+};
+
+/* what: 0 start, 1 end. A Java thread's start and end as the JVM tells it. */
+struct trace_thread_state {
+	uint64_t time_ns;
+	uint32_t thread;
+	uint32_t what;
+};
+
+/* what: 0 fork, 1 exec, 2 exit, 3 agent attached, 4 VM init, 5 VM death, 6 agent's past published */
+struct trace_process_state {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t what;
+};
+
+/* Every compilation the agent told of, hit or not. `replay`: code older than the agent. */
+struct trace_code_load {
+	uint64_t time_ns;
+	uint32_t process;
+	uint64_t address;
+	uint64_t size;
+	uint32_t tier;
+	uint32_t compile_id;
+	uint32_t replay;
+};
+
+struct trace_code_unload {
+	uint64_t time_ns;
+	uint32_t process;
+	uint64_t address;
+};
+
+struct trace_class_unload {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t count;
+	struct trace_str name;
+};
+
+/* `count` things of `kind` were lost at `hop` since the previous LOSS of the same three. */
+struct trace_loss {
+	uint64_t time_ns;
+	uint32_t process;     /* 0: not one process's */
+	struct trace_str hop;  /* "agent", "ring", "bpf", "collector" */
+	struct trace_str kind; /* "sample", "code_load", ... */
+	uint64_t count;
+};
+
+/* A cumulative figure; the last one of a key counts. */
+struct trace_stat {
+	uint64_t time_ns;
+	uint32_t process;     /* 0: the recording's: "collector_cpu_ns", "bpf_cpu_ns", "bpf_samples"; else "methods", ... */
+	struct trace_str key;
+	uint64_t value;
+};
+
+/* Something refused or degraded, in a sentence. */
+struct trace_notice {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t severity; /* enum braid_severity */
+	struct trace_str text;
+};
+
+/* The recording was ended in order. */
+struct trace_end {
+	uint64_t time_ns;
+};
+
+struct trace_rec {
+	uint32_t kind; /* enum trace_kind */
+	union {
+		struct trace_info info;
+		struct trace_clock clock;
+		struct trace_process process;
+		struct trace_thread thread;
+		struct trace_module module;
+		struct trace_mapping mapping;
+		struct trace_symbol symbol;
+		struct trace_jvm jvm;
+		struct trace_method method;
+		struct trace_lines lines;
+		struct trace_code code;
+		struct trace_frame frame;
+		struct trace_node node;
+		struct trace_sample sample;
+		struct trace_gc gc;
+		struct trace_thread_state thread_state;
+		struct trace_process_state process_state;
+		struct trace_code_load code_load;
+		struct trace_code_unload code_unload;
+		struct trace_class_unload class_unload;
+		struct trace_loss loss;
+		struct trace_stat stat;
+		struct trace_notice notice;
+		struct trace_end end;
+	};
+};
+
+#endif
