@@ -53,7 +53,7 @@ $(AGENT): $(AGENT_OBJ) agent/agent.map
 # ---- the kernel side ----
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Iinclude -Ibpf -MMD -MP -c $< -o $@
+	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter -I/usr/include/$(shell $(CC) -dumpmachine) -Iinclude -Ibpf -MMD -MP -c $< -o $@
 
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The kernel side of braid: one object, one file per job. */
+#include "maps.bpf.h"
+#include "drain.bpf.h"
+#include "sample.bpf.h"
+#include "task.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Draining the agents' rings: copy each record (the JVM may change it at any time), check the copy, apply what the kernel
+ * side must know, forward. Run by the collector, one ring a call; the collector empties `records` between calls.
+ */
+#ifndef BRAID_DRAIN_BPF_H
+#define BRAID_DRAIN_BPF_H
+
+#include "maps.bpf.h"
+
+struct drain_buffer {
+	struct braid_event_agent event;
+	__u8 record[BRAID_REC_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct drain_buffer);
+} drain_buffers SEC(".maps");
+
+/* What one drain is about. */
+struct drain_state {
+	__u32 slot;
+	__u32 generation;
+	__u32 stopped;
+	__u32 reserved;
+	__u64 records;
+};
+
+/* Offsets index a buffer of WALK_BLOB_BYTES in the walker; a layout that does not fit cannot be walked with. */
+static __always_inline void drain_layout(struct drain_state *d, const struct drain_buffer *b)
+{
+	const struct braid_rec_layout *r = (const struct braid_rec_layout *)b->record;
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
+
+	if (!jvm || r->hdr.size < sizeof(*r))
+		return;
+	jvm->layout = r->layout;
+	if (r->layout.blob_code > 120 || r->layout.blob_size > 124 || r->layout.blob_frame_size > 124 ||
+	    r->layout.blob_frame_complete > 124)
+		jvm->layout.flags &= ~BRAID_LAYOUT_WALKABLE;
+}
+
+static __always_inline void drain_unload(const struct drain_state *d)
+{
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
+
+	if (jvm)
+		__sync_fetch_and_add(&jvm->epoch, 1);
+}
+
+static long drain_record(struct bpf_dynptr *ring, void *ctx)
+{
+	struct drain_state *d = ctx;
+	struct braid_counters *c = counters_get();
+	struct drain_buffer *b;
+	struct braid_rec *r;
+	__u32 zero = 0, size;
+
+	b = bpf_map_lookup_elem(&drain_buffers, &zero);
+	if (!b || !c)
+		return 1;
+	d->records++;
+	c->records++;
+	r = (struct braid_rec *)b->record;
+	if (bpf_dynptr_read(r, sizeof(*r), ring, 0, 0)) {
+		c->records_bad++;
+		return 0;
+	}
+	size = r->size;
+	if (size < sizeof(*r) || size > BRAID_REC_MAX || bpf_dynptr_read(r, size, ring, 0, 0)) {
+		c->records_bad++;
+		return 0;
+	}
+	r->size = size; /* the second copy may differ from the first */
+	if (r->kind == BRAID_REC_LAYOUT)
+		drain_layout(d, b);
+	else if (r->kind == BRAID_REC_CODE_UNLOAD || r->kind == BRAID_REC_CLASS_UNLOAD)
+		drain_unload(d);
+	b->event.hdr.kind = BRAID_EVENT_AGENT;
+	b->event.hdr.size = sizeof(b->event) + size;
+	b->event.hdr.time_ns = r->time_ns;
+	b->event.slot = d->slot;
+	b->event.generation = d->generation;
+	if (bpf_ringbuf_output(&records, b, sizeof(b->event) + size, BPF_RB_NO_WAKEUP))
+		c->records_lost++;
+	/* Stop while the next record, however long, still fits. */
+	if (bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
+	    2 * (sizeof(struct drain_buffer) + 8)) {
+		d->stopped = 1;
+		return 1;
+	}
+	return 0;
+}
+
+SEC("syscall")
+int drain(struct braid_drain *arg)
+{
+	struct drain_state d = {.slot = arg->slot};
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d.slot);
+	void *ring = bpf_map_lookup_elem(&rings, &d.slot);
+	long n;
+
+	if (!jvm || !ring)
+		return -2; /* ENOENT */
+	d.generation = jvm->generation;
+	n = bpf_user_ringbuf_drain(ring, drain_record, &d, BPF_RB_NO_WAKEUP);
+	arg->records = d.records;
+	arg->more = d.stopped;
+	return n < 0 ? (int)n : 0;
+}
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The kernel types that the programs use, cut down to the fields that they use. CO-RE relocates the field offsets at load
+ * time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h.
+ */
+#ifndef BRAID_BPF_KERNEL_H
+#define BRAID_BPF_KERNEL_H
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct mm_struct {
+	unsigned long start_code;
+};
+
+struct task_struct {
+	unsigned int flags;
+	int pid;
+	int tgid;
+	struct mm_struct *mm;
+};
+
+#pragma clang attribute pop
+
+/* arch/x86/include/asm/ptrace.h; the layout is what perf and ptrace expose, so it cannot move. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+/* include/uapi/linux/bpf_perf_event.h */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Every map, and who writes it. Sizes marked "set at load" are minima. */
+#ifndef BRAID_MAPS_BPF_H
+#define BRAID_MAPS_BPF_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#include <braid/event.h>
+
+/* Which processes are recorded, and where their mappings lie. Collector; on fork also the kernel side. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct braid_process);
+} processes SEC(".maps");
+
+/* Collector, through mmap; entries in use never change. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << 16); /* set at load */
+	__type(key, __u32);
+	__type(value, struct braid_mapping);
+} mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct braid_table);
+} tables SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << 18); /* set at load */
+	__type(key, __u32);
+	__type(value, __u32);
+} page_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << 20); /* set at load */
+	__type(key, __u32);
+	__type(value, struct braid_unwind_row);
+} rows SEC(".maps");
+
+/* A slot is taken by the collector and filled by the drain. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BRAID_MAX_JVMS);
+	__type(key, __u32);
+	__type(value, struct braid_jvm);
+} jvms SEC(".maps");
+
+struct user_ring {
+	__uint(type, BPF_MAP_TYPE_USER_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* One ring per JVM; made by the collector, written by the JVM's agent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, BRAID_MAX_JVMS);
+	__type(key, __u32);
+	__array(values, struct user_ring);
+} rings SEC(".maps");
+
+/* Everything on its way to the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23); /* set at load */
+} events SEC(".maps");
+
+/* Forwarded agent records; apart from samples, so that a burst of one cannot push out the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct braid_counters);
+} counters SEC(".maps");
+
+static __always_inline struct braid_counters *counters_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters, &zero);
+}
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* CPU sampling: at every tick of a perf event, the whole stack of what runs, leaf first. */
+#ifndef BRAID_SAMPLE_BPF_H
+#define BRAID_SAMPLE_BPF_H
+
+#include "maps.bpf.h"
+
+#include <braid/walk.h>
+
+/* Set before loading. */
+const volatile bool system_wide;	   /* record processes that are not in `processes`, too */
+const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
+
+/* One sample in the making; `w` comes first, so that a pointer to it is one to the whole. */
+struct sample {
+	struct braid_walk w;
+	__u64 hash;
+	__u32 depth; /* frames so far */
+	__u32 first_mapping;
+	__u32 mapping_count;
+	__u32 epoch; /* of the JVM */
+	struct braid_event_sample event;
+	__u64 frames[BRAID_MAX_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sample);
+} samples SEC(".maps");
+
+/*
+ * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent more
+ * often, and so needs no lock and no care.
+ */
+#define SENT_STACKS (1 << 17)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SENT_STACKS);
+	__type(key, __u32);
+	__type(value, __u64);
+} sent_stacks SEC(".maps");
+
+/* What a step of the walk is called with. */
+struct sample_step {
+	struct sample *s;
+	const struct braid_layout *layout;
+};
+
+WALK_INLINE long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
+{
+	(void)w;
+	return bpf_probe_read_user(to, size, (const void *)address);
+}
+
+static __always_inline __u64 sample_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
+	return hash ^ hash >> 29;
+}
+
+WALK_INLINE void walk_push(struct braid_walk *w, __u64 frame)
+{
+	struct sample *s = (struct sample *)w;
+	__u32 at = s->depth;
+
+	if (at >= BRAID_MAX_FRAMES)
+		return;
+	s->frames[at] = frame;
+	s->depth = at + 1;
+	s->hash = sample_mix(s->hash, frame);
+}
+
+/* Steps of a binary search over one process's mappings (2^16 at most) and over one page's rows (one per byte at most). */
+#define MAPPING_STEPS 17
+#define ROW_STEPS (BRAID_UNWIND_PAGE_SHIFT + 1)
+
+static __noinline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m)
+{
+	struct sample *s = (struct sample *)w;
+	__u32 low = s->first_mapping, high = s->first_mapping + s->mapping_count;
+
+	for (int i = 0; i < MAPPING_STEPS && low < high; i++) {
+		__u32 middle = (low + high) / 2;
+		struct braid_mapping *at = bpf_map_lookup_elem(&mappings, &middle);
+
+		if (!at)
+			return false;
+		if (pc < at->start) {
+			high = middle;
+		} else if (pc >= at->end) {
+			low = middle + 1;
+		} else {
+			m->start = at->start;
+			m->end = at->end;
+			m->bias = at->bias;
+			m->table = at->table;
+			return true;
+		}
+	}
+	return false;
+}
+
+static __noinline __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr)
+{
+	__u32 key = m->table, low, high, base;
+	struct braid_table *t = bpf_map_lookup_elem(&tables, &key);
+	struct braid_unwind_row *row;
+	__u32 *index;
+	__u64 page;
+
+	(void)w;
+	if (!t)
+		return BRAID_CFA_NONE;
+	page = (vaddr >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page;
+	if (page >= t->page_count)
+		return BRAID_CFA_NONE;
+	base = t->rows_at;
+	key = t->index_at + (__u32)page;
+	index = bpf_map_lookup_elem(&page_index, &key);
+	if (!index)
+		return BRAID_CFA_NONE;
+	low = *index;
+	key++;
+	index = bpf_map_lookup_elem(&page_index, &key);
+	if (!index)
+		return BRAID_CFA_NONE;
+	high = *index;
+	for (int i = 0; i < ROW_STEPS && low < high; i++) {
+		__u32 middle = (low + high) / 2;
+
+		key = base + middle;
+		row = bpf_map_lookup_elem(&rows, &key);
+		if (!row)
+			return BRAID_CFA_NONE;
+		if (row->pc <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return BRAID_CFA_NONE;
+	key = base + low - 1;
+	row = bpf_map_lookup_elem(&rows, &key);
+	return row ? row->rule : BRAID_CFA_NONE;
+}
+
+static long sample_step(__u32 i, void *ctx)
+{
+	struct sample_step *step = ctx;
+
+	(void)i;
+	return walk_step(&step->s->w, step->layout);
+}
+
+/* The user registers, from the event itself or from where the kernel was entered: false when there are none. */
+static __always_inline bool sample_user_regs(struct bpf_perf_event_data *ctx, struct task_struct *task, struct braid_walk *w)
+{
+	struct pt_regs *entry;
+
+	if (ctx->regs.cs & 3) {
+		w->pc = ctx->regs.ip;
+		w->sp = ctx->regs.sp;
+		w->fp = ctx->regs.bp;
+		w->rbx = ctx->regs.bx;
+		w->r10 = ctx->regs.r10;
+		w->r13 = ctx->regs.r13;
+		/* Keeps clang from sharing the loads with those below: the verifier refuses a moved context pointer. */
+		barrier();
+		return true;
+	}
+	if ((task->flags & PF_KTHREAD) || !task->mm)
+		return false;
+	entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	w->pc = entry->ip;
+	w->sp = entry->sp;
+	w->fp = entry->bp;
+	w->rbx = entry->bx;
+	w->r10 = entry->r10;
+	w->r13 = entry->r13;
+	return true;
+}
+
+static __always_inline void sample_walk_user(struct sample *s, const struct braid_process *p)
+{
+	struct sample_step step = {.s = s};
+	struct braid_jvm *jvm;
+	__u32 slot;
+
+	s->w.leaf = 1;
+	s->w.end = WALK_GOING;
+	s->w.blob_low = s->w.blob_high = 0;
+	if (!p) {
+		walk_push(&s->w, BRAID_FRAME_EXACT | (s->w.pc & BRAID_FRAME_ADDR_MASK));
+		s->w.native++;
+		s->w.end = BRAID_END_NO_PROCESS;
+		return;
+	}
+	s->first_mapping = p->first_mapping;
+	s->mapping_count = p->mapping_count;
+	if (p->jvm) {
+		slot = p->jvm - 1;
+		jvm = bpf_map_lookup_elem(&jvms, &slot);
+		if (jvm) {
+			step.layout = &jvm->layout;
+			s->epoch = jvm->epoch;
+		}
+	}
+	bpf_loop(max_depth, sample_step, &step, 0);
+	if (s->w.end == WALK_GOING)
+		s->w.end = BRAID_END_DEPTH;
+}
+
+/* The kernel's part of the stack; a sample in user mode has none. */
+static __always_inline void sample_walk_kernel(struct bpf_perf_event_data *ctx, struct sample *s)
+{
+	long bytes = bpf_get_stack(ctx, s->frames, BRAID_MAX_KERNEL_DEPTH * 8, 0);
+
+	s->depth = bytes > 0 ? (__u32)bytes / 8 : 0;
+	for (__u32 i = 0; i < BRAID_MAX_KERNEL_DEPTH && i < s->depth; i++)
+		s->hash = sample_mix(s->hash, s->frames[i]);
+}
+
+/* Sends the sample, with its frames when they are news. */
+static __always_inline void sample_send(struct sample *s, struct braid_counters *c, __u64 now)
+{
+	struct braid_event_sample *e = &s->event;
+	__u64 id = bpf_get_current_pid_tgid(), *sent;
+	__u32 slot = (__u32)(s->hash >> 20) % SENT_STACKS, frames = s->depth;
+
+	if (frames > BRAID_MAX_FRAMES)
+		frames = BRAID_MAX_FRAMES;
+	sent = bpf_map_lookup_elem(&sent_stacks, &slot);
+	if (sent && *sent == s->hash)
+		frames = 0;
+	e->hdr.kind = BRAID_EVENT_SAMPLE;
+	e->hdr.size = sizeof(*e) + frames * 8;
+	e->hdr.time_ns = now;
+	e->pid = id >> 32;
+	e->tid = (__u32)id;
+	e->cpu = bpf_get_smp_processor_id();
+	e->frame_count = frames;
+	e->stack = s->hash;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e) + frames * 8, BPF_RB_NO_WAKEUP)) {
+		c->samples_lost++;
+		return;
+	}
+	if (frames && sent)
+		*sent = s->hash;
+	c->stacks_sent += frames != 0;
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u32 zero = 0, tgid = bpf_get_current_pid_tgid() >> 32;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct braid_counters *c = counters_get();
+	struct braid_process *p;
+	struct sample *s;
+
+	if (!c || task->pid == 0) /* the idle task */
+		return 0;
+	p = bpf_map_lookup_elem(&processes, &tgid);
+	if (!p && !system_wide)
+		return 0;
+	s = bpf_map_lookup_elem(&samples, &zero);
+	if (!s)
+		return 0;
+	s->hash = (__u64)tgid << 32 | 1;
+	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
+	if (!(ctx->regs.cs & 3))
+		sample_walk_kernel(ctx, s);
+	c->frames_kernel += s->depth;
+	if (sample_user_regs(ctx, task, &s->w)) {
+		sample_walk_user(s, p);
+		if (s->w.end)
+			walk_push(&s->w, (__u64)BRAID_FRAME_END << 60 | s->w.end);
+		if (s->w.java) /* code and methods may be unloaded, and their addresses reused */
+			s->hash = sample_mix(s->hash, s->epoch);
+	}
+	c->samples++;
+	c->frames_java += s->w.java;
+	c->frames_native += s->w.native;
+	sample_send(s, c, now);
+	c->walk_ns += bpf_ktime_get_ns() - now;
+	return 0;
+}
+
+#endif

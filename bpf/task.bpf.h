@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* A child of a recorded process is recorded from its first instruction on: it starts with its parent's mappings. */
+#ifndef BRAID_TASK_BPF_H
+#define BRAID_TASK_BPF_H
+
+#include "maps.bpf.h"
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, to = child->tgid;
+	struct braid_process *p, copy;
+
+	if (from == to) /* a thread */
+		return 0;
+	p = bpf_map_lookup_elem(&processes, &from);
+	if (!p)
+		return 0;
+	copy = *p;
+	copy.jvm = 0; /* what a JVM forks is about to exec */
+	bpf_map_update_elem(&processes, &to, &copy, BPF_NOEXIST);
+	return 0;
+}
+
+#endif
