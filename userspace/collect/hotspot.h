@@ -9,6 +9,8 @@
 
 #include <braid/layout.h>
 
+#include "util/utf8.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,36 +26,31 @@ int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size);
 struct hotspot_method {
 	uint32_t modifiers;
 	uint32_t code_size; /* byte codes */
-	/* UTF-8, zero-terminated, converted and repaired from the JVM's modified UTF-8; cut at the array's end */
+	/* UTF-8, zero-terminated, converted from the JVM's modified UTF-8 (util/utf8.h), cut at the array's end */
 	char class_name[HOTSPOT_NAME_MAX]; /* "java.lang.String" */
 	char name[HOTSPOT_NAME_MAX];
 	char signature[HOTSPOT_NAME_MAX];
 };
 
-/* Names of the Method at `method`. -EINVAL when the layout lacks what is needed, -EFAULT when memory does not look like one. */
+/*
+ * Names of the Method at `method`. -EINVAL when the layout lacks what is needed, -EFAULT when memory does not look like
+ * one.
+ */
 int hotspot_method_read(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t method,
 			struct hotspot_method *out);
 
 struct hotspot_blob {
-	uint64_t address;    /* of the CodeBlob */
+	uint64_t address; /* of the CodeBlob */
 	uint64_t code_begin;
-	uint32_t size;	     /* whole blob */
-	uint64_t method;     /* Method address for nmethods, 0 for other blobs */
-	uint32_t tier;	     /* enum braid_tier, for nmethods */
+	uint32_t size;	 /* whole blob */
+	uint64_t method; /* Method address for nmethods, 0 for other blobs and for nmethods without one */
+	uint32_t tier;	 /* enum braid_tier, for nmethods */
 	uint32_t compile_id;
-	char name[64];	     /* "nmethod", "native nmethod", "StubRoutines (1)", ... */
+	char name[64]; /* "nmethod", "native nmethod", "StubRoutines (1)", ... */
 };
 
 /* The CodeBlob that covers `pc`, found through the code heap's segment map. -ENOENT when none does. */
-int hotspot_blob_find(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t pc, struct hotspot_blob *out);
-
-/*
- * Modified UTF-8 to UTF-8: overlong zeros and surrogate pairs converted, what is broken replaced by U+FFFD. Writes at most
- * size - 1 bytes and a zero, cuts at a character's border. Returns the length.
- */
-size_t utf8_from_modified(char *to, size_t size, const void *from, size_t length);
-
-/* "Ljava/lang/String;" or "java/lang/String" or "[I" to "java.lang.String", "int[]"; hidden classes keep their suffix. */
-size_t class_name_from_signature(char *to, size_t size, const char *signature, size_t length);
+int hotspot_blob_find(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t pc,
+		      struct hotspot_blob *out);
 
 #endif
