@@ -27,7 +27,7 @@ struct braid_block {
 	char magic[8];
 	__u32 version;
 	__u16 kind; /* enum braid_block_kind */
-	__u16 flags;
+	__u16 schema; /* low 16 bits of XXH3_64bits of the unpacked SCHEMA block that the records are coded by */
 	__u32 stored_bytes;
 	__u32 raw_bytes;   /* at most BRAID_BLOCK_RAW_MAX */
 	__u64 sequence;	   /* 0, 1, 2, ...: a gap means that blocks are missing */

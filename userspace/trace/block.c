@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block.h"
+
+#include <errno.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd_errors.h>
+
+/* The sum is over header and payload in one go, with zeros in the sum's own place. */
+static uint64_t block_sum(uint8_t *block, size_t bytes)
+{
+	uint8_t *at = block + offsetof(struct braid_block, checksum);
+	uint64_t saved, sum;
+
+	memcpy(&saved, at, sizeof(saved));
+	memset(at, 0, sizeof(saved));
+	sum = XXH3_64bits(block, bytes);
+	memcpy(at, &saved, sizeof(saved));
+	return sum;
+}
+
+long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out)
+{
+	size_t stored;
+
+	if (raw_bytes > BRAID_BLOCK_RAW_MAX)
+		return -EINVAL;
+	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), TRACE_STORED_MAX, raw, raw_bytes, TRACE_ZSTD_LEVEL);
+	if (ZSTD_isError(stored))
+		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
+	memcpy(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic));
+	head->version = BRAID_TRACE_VERSION;
+	head->stored_bytes = (uint32_t)stored;
+	head->raw_bytes = (uint32_t)raw_bytes;
+	head->checksum = 0;
+	memcpy(out, head, sizeof(*head));
+	head->checksum = block_sum(out, sizeof(*head) + stored);
+	memcpy(out + offsetof(struct braid_block, checksum), &head->checksum, sizeof(head->checksum));
+	return (long)(sizeof(*head) + stored);
+}
+
+int trace_block_check_head(const struct braid_block *head)
+{
+	if (memcmp(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic)) != 0 || head->stored_bytes == 0 ||
+	    head->stored_bytes > TRACE_STORED_MAX || head->raw_bytes > BRAID_BLOCK_RAW_MAX)
+		return -EBADMSG;
+	return 0;
+}
+
+int trace_block_check(uint8_t *block)
+{
+	struct braid_block head;
+
+	memcpy(&head, block, sizeof(head));
+	if (trace_block_check_head(&head) || block_sum(block, sizeof(head) + head.stored_bytes) != head.checksum)
+		return -EBADMSG;
+	return 0;
+}
+
+int trace_block_unpack(ZSTD_DCtx *zstd, const uint8_t *block, uint8_t *raw)
+{
+	struct braid_block head;
+	size_t got;
+
+	memcpy(&head, block, sizeof(head));
+	got = ZSTD_decompressDCtx(zstd, raw, head.raw_bytes, block + sizeof(head), head.stored_bytes);
+	return ZSTD_isError(got) || got != head.raw_bytes ? -EBADMSG : 0;
+}

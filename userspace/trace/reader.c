@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "block.h"
+#include "codec.h"
+
+#define MAGIC_BYTES (sizeof(BRAID_BLOCK_MAGIC) - 1)
+
+/* A trace whose first block is damaged is still one when a whole block follows within this many bytes. */
+#define FIRST_BLOCK_WITHIN (4UL << 20)
+
+#define SEARCH_BYTES (256UL << 10)
+_Static_assert(SEARCH_BYTES < TRACE_BLOCK_MAX, "searching borrows the block's buffer");
+
+struct trace_reader {
+	int fd;
+	uint64_t size;
+	uint64_t pos; /* of the next block */
+	uint64_t sequence;
+	struct trace_damage damage;
+	ZSTD_DCtx *zstd;
+	uint8_t *block;
+	uint8_t *raw;
+	const uint8_t *rec; /* the next record, in raw */
+	const uint8_t *rec_end;
+	struct trace_delta delta;
+	struct trace_pairs pairs;
+	struct trace_schema schema;
+};
+
+enum block_state {
+	BLOCK_GOOD,
+	BLOCK_NEWER, /* of another version */
+	BLOCK_BAD,
+	BLOCK_CUT,     /* the file ends inside */
+	BLOCK_NOWHERE, /* no block here */
+};
+
+/* ---- bytes of the file ---- */
+
+/* Returns the bytes read, fewer only at the end of the file, or a negative errno. */
+static ssize_t read_at(const struct trace_reader *r, uint64_t pos, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(r->fd, (char *)buf + done, len - done, (off_t)(pos + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+/* Sets *found to where the magic is next, at or behind `pos`; to `limit` when it is nowhere before that. */
+static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, uint64_t *found)
+{
+	while (pos < limit) {
+		ssize_t n = read_at(r, pos, r->block, SEARCH_BYTES);
+		const uint8_t *hit;
+
+		if (n < 0)
+			return (int)n;
+		hit = memmem(r->block, (size_t)n, BRAID_BLOCK_MAGIC, MAGIC_BYTES);
+		if (hit && pos + (uint64_t)(hit - r->block) < limit) {
+			*found = pos + (uint64_t)(hit - r->block);
+			return 0;
+		}
+		if (hit || (size_t)n < SEARCH_BYTES)
+			break;
+		pos += SEARCH_BYTES - (MAGIC_BYTES - 1);
+	}
+	*found = limit;
+	return 0;
+}
+
+/* Reads the block at r->pos into r->block and checks it. An enum block_state, or a negative errno. */
+static int block_read(struct trace_reader *r, struct braid_block *head)
+{
+	ssize_t n = read_at(r, r->pos, r->block, sizeof(*head));
+	size_t magic_bytes = n < (ssize_t)MAGIC_BYTES ? (size_t)n : MAGIC_BYTES;
+
+	if (n < 0)
+		return (int)n;
+	if (n == 0 || memcmp(r->block, BRAID_BLOCK_MAGIC, magic_bytes) != 0)
+		return BLOCK_NOWHERE;
+	if ((size_t)n < sizeof(*head))
+		return BLOCK_CUT;
+	memcpy(head, r->block, sizeof(*head));
+	if (trace_block_check_head(head))
+		return BLOCK_BAD;
+	n = read_at(r, r->pos + sizeof(*head), r->block + sizeof(*head), head->stored_bytes);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < head->stored_bytes)
+		return BLOCK_CUT;
+	if (trace_block_check(r->block))
+		return BLOCK_BAD;
+	return head->version == BRAID_TRACE_VERSION ? BLOCK_GOOD : BLOCK_NEWER;
+}
+
+/* ---- blocks ---- */
+
+/* Goes to the next place that looks like a block and counts what was left out. */
+static int resync(struct trace_reader *r, enum block_state state)
+{
+	uint64_t found = r->size;
+	int err = magic_search(r, r->pos + 1, r->size, &found);
+
+	if (err)
+		return err;
+	if (state == BLOCK_CUT && found == r->size)
+		r->damage.truncated = true;
+	else if (state != BLOCK_NOWHERE)
+		r->damage.bad_blocks++;
+	r->damage.skipped_bytes += found - r->pos;
+	r->pos = found;
+	return 0;
+}
+
+static int schema_load(struct trace_reader *r, const struct braid_block *head)
+{
+	struct trace_schema *schema = malloc(sizeof(*schema));
+	int err;
+
+	if (!schema)
+		return -ENOMEM;
+	err = trace_schema_parse(schema, (const char *)r->raw, head->raw_bytes);
+	if (!err && schema->id != head->schema)
+		err = -EBADMSG;
+	if (!err)
+		r->schema = *schema;
+	else
+		r->damage.bad_blocks++;
+	free(schema);
+	return 0;
+}
+
+/* Uses a good block. 0, or -ENOMEM; damage inside is counted. */
+static int block_use(struct trace_reader *r, const struct braid_block *head)
+{
+	bool is_records = head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS;
+
+	if (head->sequence != r->sequence)
+		r->damage.missing_blocks = true;
+	r->sequence = head->sequence + 1;
+	if (trace_block_unpack(r->zstd, r->block, r->raw) || (is_records && head->schema != r->schema.id)) {
+		r->damage.bad_blocks++;
+		return 0;
+	}
+	if (head->kind == BRAID_BLOCK_SCHEMA)
+		return schema_load(r, head);
+	if (head->kind == BRAID_BLOCK_INDEX)
+		r->damage.no_index = false;
+	if (!is_records)
+		return 0;
+	memset(&r->delta, 0, sizeof(r->delta));
+	r->rec = r->raw;
+	r->rec_end = r->raw + head->raw_bytes;
+	return 0;
+}
+
+/* Loads the next block of records: 1, 0 at the end of the file, or a negative errno. */
+static int block_next(struct trace_reader *r)
+{
+	struct braid_block head;
+
+	while (r->pos < r->size) {
+		int err, state = block_read(r, &head);
+
+		if (state < 0)
+			return state;
+		if (state != BLOCK_GOOD) {
+			err = resync(r, (enum block_state)state);
+		} else {
+			r->pos += sizeof(head) + head.stored_bytes;
+			err = block_use(r, &head);
+		}
+		if (err)
+			return err;
+		if (r->rec < r->rec_end)
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static void say(const char **why, const char *text)
+{
+	if (why)
+		*why = text;
+}
+
+/* The schema of a file whose own is damaged: blocks of exactly this program's version can still be read. */
+static int schema_own(struct trace_reader *r)
+{
+	char text[TRACE_SCHEMA_MAX];
+	int len = trace_schema_text(text, sizeof(text));
+
+	return len < 0 ? len : trace_schema_parse(&r->schema, text, (size_t)len);
+}
+
+static int reader_new(struct trace_reader **out)
+{
+	struct trace_reader *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (!r)
+		return -ENOMEM;
+	r->fd = -1;
+	r->damage.no_index = true;
+	r->zstd = ZSTD_createDCtx();
+	r->block = malloc(TRACE_BLOCK_MAX);
+	r->raw = malloc(BRAID_BLOCK_RAW_MAX);
+	if (r->zstd && r->block && r->raw)
+		err = schema_own(r);
+	if (err)
+		trace_reader_close(r);
+	else
+		*out = r;
+	return err;
+}
+
+static int file_open(struct trace_reader *r, const char *path, const char **why)
+{
+	struct stat st;
+
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (r->fd < 0 || fstat(r->fd, &st)) {
+		int err = -errno;
+
+		say(why, "the file cannot be opened");
+		return err;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		say(why, "not a regular file");
+		return -EMEDIUMTYPE;
+	}
+	if (st.st_size == 0) {
+		say(why, "the file is empty");
+		return -EMEDIUMTYPE;
+	}
+	r->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Whether there is a whole block near the start of a file that does not begin with one. */
+static int first_block_find(struct trace_reader *r, const char **why)
+{
+	uint64_t limit = r->size < FIRST_BLOCK_WITHIN ? r->size : FIRST_BLOCK_WITHIN;
+	struct braid_block head;
+	int state = BLOCK_NOWHERE;
+
+	for (r->pos = 0; r->pos < limit && state != BLOCK_GOOD; r->pos++) {
+		int err = magic_search(r, r->pos, limit, &r->pos);
+
+		if (!err && r->pos < limit)
+			state = err = block_read(r, &head);
+		if (err < 0) {
+			say(why, "the file cannot be read");
+			return err;
+		}
+	}
+	r->pos = 0;
+	if (state == BLOCK_GOOD)
+		return 0;
+	say(why, "not a trace of braid's");
+	return -EMEDIUMTYPE;
+}
+
+static int file_identify(struct trace_reader *r, const char **why)
+{
+	struct braid_block head;
+	int state = r->size < MAGIC_BYTES ? BLOCK_NOWHERE : block_read(r, &head);
+
+	if (state < 0) {
+		say(why, "the file cannot be read");
+		return state;
+	}
+	if (state == BLOCK_NEWER) {
+		say(why, "the trace is of a newer version of braid; read it with that one");
+		return -EPROTONOSUPPORT;
+	}
+	return state == BLOCK_NOWHERE ? first_block_find(r, why) : 0;
+}
+
+int trace_reader_open(struct trace_reader **out, const char *path, const char **why)
+{
+	struct trace_reader *r = NULL;
+	int err;
+
+	*out = NULL;
+	err = reader_new(&r);
+	if (err) {
+		say(why, "out of memory");
+		goto out;
+	}
+	err = file_open(r, path, why);
+	if (!err)
+		err = file_identify(r, why);
+	if (err)
+		goto out;
+	say(why, "");
+	*out = r;
+	r = NULL;
+out:
+	trace_reader_close(r);
+	return err;
+}
+
+/* ---- records ---- */
+
+/* The next record of the loaded block: 1, 0 at its end, or -ENOMEM. */
+static int record_next(struct trace_reader *r, struct trace_rec *rec)
+{
+	while (r->rec < r->rec_end) {
+		uint32_t kind;
+		size_t len;
+		const uint8_t *body = trace_rec_head(r->rec, r->rec_end, &kind, &len);
+		bool newer = false;
+		int got;
+
+		if (!body) {
+			r->damage.bad_records++;
+			break;
+		}
+		r->rec = body + len;
+		got = trace_rec_decode(&r->schema, &r->delta, kind, body, r->rec, rec, &r->pairs, &newer);
+		if (got == -EBADMSG) {
+			r->damage.bad_records++;
+			continue;
+		}
+		if (got < 0)
+			return got;
+		if (got == 0 || newer)
+			r->damage.unknown_records++;
+		if (got == 1)
+			return 1;
+	}
+	r->rec = r->rec_end = NULL;
+	return 0;
+}
+
+int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
+{
+	for (;;) {
+		int got = record_next(r, rec);
+
+		if (got)
+			return got;
+		got = block_next(r);
+		if (got <= 0)
+			return got;
+	}
+}
+
+const struct trace_damage *trace_reader_damage(const struct trace_reader *r)
+{
+	return &r->damage;
+}
+
+uint64_t trace_reader_bytes(const struct trace_reader *r)
+{
+	return r->size;
+}
+
+void trace_reader_close(struct trace_reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	ZSTD_freeDCtx(r->zstd);
+	free(r->block);
+	free(r->raw);
+	free(r->pairs.pairs);
+	free(r);
+}
