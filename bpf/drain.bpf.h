@@ -27,6 +27,8 @@ struct drain_state {
 	__u32 stopped;
 	__u32 reserved;
 	__u64 records;
+	__u64 bad;  /* refused: size out of range */
+	__u64 lost; /* no room in `records` */
 };
 
 /* Offsets index a buffer of WALK_BLOB_BYTES in the walker; a layout that does not fit cannot be walked with. */
@@ -51,30 +53,14 @@ static __always_inline void drain_unload(const struct drain_state *d)
 		__sync_fetch_and_add(&jvm->epoch, 1);
 }
 
-static long drain_record(struct bpf_dynptr *ring, void *ctx)
+/* Acts on the record in the buffer and passes it on: 1 to stop draining. */
+static __noinline int drain_forward(struct drain_state *d, struct drain_buffer *b)
 {
-	struct drain_state *d = ctx;
-	struct braid_counters *c = counters_get();
-	struct drain_buffer *b;
-	struct braid_rec *r;
-	__u32 zero = 0, size;
+	struct braid_rec *r = (struct braid_rec *)b->record;
+	__u32 size = r->size;
 
-	b = bpf_map_lookup_elem(&drain_buffers, &zero);
-	if (!b || !c)
-		return 1;
-	d->records++;
-	c->records++;
-	r = (struct braid_rec *)b->record;
-	if (bpf_dynptr_read(r, sizeof(*r), ring, 0, 0)) {
-		c->records_bad++;
+	if (size > BRAID_REC_MAX)
 		return 0;
-	}
-	size = r->size;
-	if (size < sizeof(*r) || size > BRAID_REC_MAX || bpf_dynptr_read(r, size, ring, 0, 0)) {
-		c->records_bad++;
-		return 0;
-	}
-	r->size = size; /* the second copy may differ from the first */
 	if (r->kind == BRAID_REC_LAYOUT)
 		drain_layout(d, b);
 	else if (r->kind == BRAID_REC_CODE_UNLOAD || r->kind == BRAID_REC_CLASS_UNLOAD)
@@ -85,14 +71,41 @@ static long drain_record(struct bpf_dynptr *ring, void *ctx)
 	b->event.slot = d->slot;
 	b->event.generation = d->generation;
 	if (bpf_ringbuf_output(&records, b, sizeof(b->event) + size, BPF_RB_NO_WAKEUP))
-		c->records_lost++;
+		d->lost++;
 	/* Stop while the next record, however long, still fits. */
-	if (bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
-	    2 * (sizeof(struct drain_buffer) + 8)) {
-		d->stopped = 1;
+	d->stopped = bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
+		     2 * (sizeof(struct drain_buffer) + 8);
+	return d->stopped;
+}
+
+/* Only this much happens with the ring's dynptr at hand: older verifiers cannot spill it. */
+static long drain_record(struct bpf_dynptr *ring, void *ctx)
+{
+	struct drain_state *d = ctx;
+	struct drain_buffer *b;
+	struct braid_rec *r;
+	__u32 zero = 0, size;
+
+	b = bpf_map_lookup_elem(&drain_buffers, &zero);
+	if (!b)
 		return 1;
+	d->records++;
+	r = (struct braid_rec *)b->record;
+	if (bpf_dynptr_read(r, sizeof(*r), ring, 0, 0)) {
+		d->bad++;
+		return 0;
 	}
-	return 0;
+	size = r->size;
+	barrier_var(size); /* two comparisons, not one clever one: the verifier follows only those */
+	if (size < sizeof(*r))
+		size = 0;
+	barrier_var(size);
+	if (!size || size > BRAID_REC_MAX || bpf_dynptr_read(r, size, ring, 0, 0)) {
+		d->bad++;
+		return 0;
+	}
+	r->size = size; /* the second copy may differ from the first */
+	return drain_forward(d, b);
 }
 
 SEC("syscall")
@@ -108,6 +121,8 @@ int drain(struct braid_drain *arg)
 	d.generation = jvm->generation;
 	n = bpf_user_ringbuf_drain(ring, drain_record, &d, BPF_RB_NO_WAKEUP);
 	arg->records = d.records;
+	arg->bad = d.bad;
+	arg->lost = d.lost;
 	arg->more = d.stopped;
 	return n < 0 ? (int)n : 0;
 }

@@ -85,6 +85,8 @@ struct braid_drain {
 	__u32 slot;
 	__u32 more; /* out: the drain stopped before the ring was empty */
 	__u64 records; /* out */
+	__u64 bad;     /* out: records refused, their size is out of range */
+	__u64 lost;    /* out: records for which `records` had no room */
 };
 
 /* Value of the per-CPU map `counters`. */
@@ -96,9 +98,6 @@ struct braid_counters {
 	__u64 frames_java;	/* walked: compiled and interpreted */
 	__u64 frames_native;
 	__u64 frames_kernel;
-	__u64 records;		/* drained */
-	__u64 records_bad;	/* refused: size or kind out of range */
-	__u64 records_lost;	/* no room in the event ring */
 };
 
 #endif
