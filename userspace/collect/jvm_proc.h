@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What /proc says of a process, as far as finding JVMs and attaching to them needs it. */
+#ifndef BRAID_COLLECT_JVM_PROC_H
+#define BRAID_COLLECT_JVM_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Effective ids: HotSpot compares files and peers with geteuid() and getegid(). */
+struct proc_status {
+	pid_t tgid;
+	pid_t ns_pid; /* innermost namespace */
+	uid_t uid;
+	gid_t gid;
+	bool catches_sigquit;
+};
+
+/* -EINVAL when a line that is needed is missing or is no number. */
+int proc_status_parse(const char *text, struct proc_status *out);
+/* -ESRCH when pid is no process (or only a thread of one). */
+int proc_status_read(pid_t pid, struct proc_status *out);
+/* The same through an open /proc/PID/status, so that it works without /proc and on the very process that was opened. */
+int proc_status_reread(int fd, struct proc_status *out);
+
+/* /proc/PID/NAME, at most size - 1 bytes and a zero. Returns the length or a negative errno. */
+ssize_t proc_file_read(pid_t pid, const char *name, char *to, size_t size);
+
+/* What executable mappings say about a process. */
+struct proc_maps {
+	char libjvm[512]; /* "" when none is mapped executable; " (deleted)" taken off */
+	bool openj9;
+	bool musl;
+	uint64_t perf_start; /* where hsperfdata is mapped; 0 when it is not */
+	uint64_t perf_end;
+};
+
+/* One line of /proc/PID/maps into *out. Lines that cannot be understood are skipped. */
+void proc_maps_line(const char *line, struct proc_maps *out);
+int proc_maps_read(pid_t pid, struct proc_maps *out);
+
+/* An O_PATH descriptor of the process's root directory; pid 0: this process's. Or a negative errno. */
+int proc_root_open(pid_t pid);
+
+/*
+ * openat2 below `root`, which is taken for "/": links and ".." cannot lead out of it. Always close-on-exec. Returns the
+ * descriptor or a negative errno.
+ */
+int root_open(int root, const char *path, int flags);
+
+#endif
