@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Itanium C++ and Rust (legacy and v0) through libiberty. A crafted name of a few hundred bytes can unfold into
+ * gigabytes (every substitution may double it), so a jump out of the printing callback cuts it off. libiberty's
+ * callback interfaces work on the stack; all that can be lost by the jump is the buffer of one Rust identifier in
+ * Punycode.
+ */
+#include "symbol.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANGLED_MAX 4096
+#define DEMANGLED_MAX 16384
+
+struct output {
+	jmp_buf full;
+	size_t length;
+	char text[DEMANGLED_MAX];
+};
+
+static void collect(const char *text, size_t length, void *arg)
+{
+	struct output *out = arg;
+
+	if (length >= sizeof(out->text) - out->length)
+		longjmp(out->full, 1);
+	memcpy(out->text + out->length, text, length);
+	out->length += length;
+}
+
+/* What a compiler or linker put behind a '@' (plt, a version) is no part of the mangled name. */
+static int demangle_head(struct output *out, const char *name, size_t length)
+{
+	char head[MANGLED_MAX];
+	int options = DMGL_PARAMS | DMGL_ANSI;
+
+	memcpy(head, name, length);
+	head[length] = '\0';
+	out->length = 0;
+	if (setjmp(out->full))
+		return 0;
+	if (rust_demangle_callback(head, options, collect, out))
+		return 1;
+	out->length = 0;
+	return cplus_demangle_v3_callback(head, options, collect, out);
+}
+
+char *symbol_demangle(const char *name)
+{
+	size_t length = strcspn(name, "@"), tail = strnlen(name + length, MANGLED_MAX);
+	struct output *out;
+	char *result = NULL;
+
+	if (name[0] != '_' || length >= MANGLED_MAX || tail >= MANGLED_MAX)
+		return NULL;
+	out = malloc(sizeof(*out));
+	if (!out)
+		return NULL;
+	if (demangle_head(out, name, length))
+		result = malloc(out->length + tail + 1);
+	if (result) {
+		memcpy(result, out->text, out->length);
+		memcpy(result + out->length, name + length, tail + 1);
+	}
+	free(out);
+	return result;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions of an ELF image: which of its symbol tables, or of its debug file's, are read. */
+#include "set.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SYMBOLS_BYTES_MAX (512UL << 20)
+
+struct section {
+	uint64_t end;
+	bool code;
+};
+
+static int sections_read(Elf *elf, struct section **out, size_t *count)
+{
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrnum(elf, count))
+		return -EBADMSG;
+	*out = calloc(*count + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	while ((scn = elf_nextscn(elf, scn))) {
+		size_t index = elf_ndxscn(scn);
+		GElf_Shdr sh;
+
+		if (index >= *count || !gelf_getshdr(scn, &sh))
+			continue;
+		(*out)[index].code = sh.sh_flags & SHF_EXECINSTR;
+		if (__builtin_add_overflow(sh.sh_addr, sh.sh_size, &(*out)[index].end))
+			(*out)[index].end = UINT64_MAX;
+	}
+	return 0;
+}
+
+static char *strings_copy(struct symbol_set *set, Elf *elf, const GElf_Shdr *symtab, size_t *size)
+{
+	Elf_Scn *scn = elf_getscn(elf, symtab->sh_link);
+	GElf_Shdr sh;
+	Elf_Data *data;
+	char *copy;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB || sh.sh_size > SYMBOLS_BYTES_MAX)
+		return NULL;
+	data = elf_getdata(scn, NULL);
+	if (!data || !data->d_buf || !data->d_size)
+		return NULL;
+	copy = set_blob(set, data->d_size + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, data->d_buf, data->d_size);
+	copy[data->d_size] = '\0';
+	*size = data->d_size;
+	return copy;
+}
+
+static bool is_function(const GElf_Sym *sym, const char *name, const struct section *section)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+
+	if (sym->st_shndx == SHN_UNDEF || !name[0])
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return !section || section->code;
+	/* Assembler functions; .L and $ names are the tools' own marks. */
+	return type == STT_NOTYPE && section && section->code && name[0] != '$' && strncmp(name, ".L", 2) != 0;
+}
+
+static enum symbol_binding binding_of(const GElf_Sym *sym)
+{
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_LOCAL:
+		return SYMBOL_LOCAL;
+	case STB_WEAK:
+		return SYMBOL_WEAK;
+	default:
+		return SYMBOL_GLOBAL;
+	}
+}
+
+static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
+		     const struct section *sections, size_t section_count)
+{
+	size_t names_size, count;
+	char *names;
+	Elf_Data *data;
+	int err = 0;
+
+	if (sh->sh_size > SYMBOLS_BYTES_MAX || !(names = strings_copy(set, elf, sh, &names_size)))
+		return 0;
+	data = elf_getdata(scn, NULL);
+	count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
+	for (size_t i = 1; i < count && i < INT32_MAX && !err; i++) {
+		const struct section *section = NULL;
+		GElf_Sym sym;
+
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_name >= names_size)
+			continue;
+		if (sym.st_shndx < section_count && sym.st_shndx < SHN_LORESERVE)
+			section = &sections[sym.st_shndx];
+		if (!is_function(&sym, names + sym.st_name, section))
+			continue;
+		err = set_add(set, &(struct symbol_candidate){
+					   .address = sym.st_value,
+					   .size = sym.st_size,
+					   .limit = section ? section->end : sym.st_value,
+					   .name = names + sym.st_name,
+					   .binding = binding_of(&sym),
+				   });
+	}
+	return err;
+}
+
+int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type)
+{
+	struct section *sections = NULL;
+	size_t section_count = 0;
+	Elf_Scn *scn = NULL;
+	int err = sections_read(elf, &sections, &section_count);
+
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == type)
+			err = add_table(set, elf, scn, &sh, sections, section_count);
+	}
+	free(sections);
+	return err;
+}
+
+static int add_debug_file(struct symbol_set *set, Elf *elf, const char *root, const char *path)
+{
+	int fd = debug_file_open(elf, root, path);
+	Elf *debug;
+	int err = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	debug = elf_begin(fd, ELF_C_READ, NULL);
+	if (debug && elf_kind(debug) == ELF_K_ELF)
+		err = set_add_elf(set, debug, SHT_SYMTAB);
+	elf_end(debug);
+	close(fd);
+	return err;
+}
+
+static int open_elf(struct symbols **out, Elf *elf, bool file, const char *root, const char *path)
+{
+	struct symbol_set set = {0};
+	int err = -EBADMSG;
+
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		goto out;
+	err = set_add_elf(&set, elf, SHT_SYMTAB);
+	if (!err && !set.count && file)
+		err = add_debug_file(&set, elf, root, path);
+	if (!err && !set.count) {
+		err = set_add_elf(&set, elf, SHT_DYNSYM);
+		if (!err)
+			err = set_add_debugdata(&set, elf);
+	}
+	if (!err)
+		err = set_add_plt(&set, elf);
+	if (!err)
+		err = set_finish(out, &set);
+out:
+	set_clear(&set);
+	return err;
+}
+
+int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path)
+{
+	struct stat st;
+	Elf *elf;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	elf_version(EV_CURRENT);
+	/* Not ELF_C_READ_MMAP: whoever truncates a mapped file would kill us. */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = open_elf(out, elf, true, root, path);
+	elf_end(elf);
+	return err;
+}
+
+int symbols_open_image(struct symbols **out, const void *data, size_t size)
+{
+	Elf *elf;
+	int err;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)data, size);
+	err = open_elf(out, elf, false, NULL, NULL);
+	elf_end(elf);
+	return err;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Names of jump slots, for x86-64. A slot is named after the relocation of the GOT entry that it jumps through, or,
+ * where a lazy slot of an IBT program only pushes its relocation's number, after that one. What linker made the slots
+ * does not matter.
+ */
+#include "set.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLT_BYTES_MAX (1UL << 20)
+#define RELA_BYTES_MAX (256UL << 20)
+#define NAME_MAX_BYTES 4096
+#define NAMES_BYTES_MAX (64UL << 20)
+
+struct slot_name {
+	uint64_t got;
+	const char *name;  /* in the ELF's dynamic strings */
+	uint64_t resolver; /* of an IFUNC, when there is no name */
+};
+
+struct slot_names {
+	struct slot_name *by_got;
+	size_t count;
+	struct slot_name *by_number; /* .rela.plt in its own order */
+	size_t number_count;
+};
+
+static const char *section_name(Elf *elf, Elf_Scn *scn, GElf_Shdr *sh)
+{
+	size_t names;
+	const char *name = NULL;
+
+	if (!elf_getshdrstrndx(elf, &names) && gelf_getshdr(scn, sh))
+		name = elf_strptr(elf, names, sh->sh_name);
+	return name ? name : "";
+}
+
+static const char *symbol_name(Elf *elf, Elf_Data *symbols, size_t strings, size_t index)
+{
+	GElf_Sym sym;
+
+	if (!index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
+		return NULL;
+	return elf_strptr(elf, strings, sym.st_name);
+}
+
+/* The jump slots among the relocations of one section; the others stay zero. */
+static struct slot_name *rela_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, size_t *count)
+{
+	Elf_Scn *symbols_scn = elf_getscn(elf, sh->sh_link);
+	GElf_Shdr symbols_sh = {0};
+	Elf_Data *symbols = NULL, *data = elf_getdata(scn, NULL);
+	struct slot_name *list;
+
+	*count = data && data->d_buf ? data->d_size / sizeof(Elf64_Rela) : 0;
+	if (sh->sh_link && symbols_scn && gelf_getshdr(symbols_scn, &symbols_sh))
+		symbols = elf_getdata(symbols_scn, NULL);
+	list = calloc(*count + 1, sizeof(*list));
+	for (size_t i = 0; list && i < *count && i < INT32_MAX; i++) {
+		GElf_Rela rela;
+
+		if (!gelf_getrela(data, (int)i, &rela))
+			continue;
+		switch (GELF_R_TYPE(rela.r_info)) {
+		case R_X86_64_JUMP_SLOT:
+		case R_X86_64_GLOB_DAT:
+			list[i].got = rela.r_offset;
+			if (symbols)
+				list[i].name = symbol_name(elf, symbols, symbols_sh.sh_link, GELF_R_SYM(rela.r_info));
+			break;
+		case R_X86_64_IRELATIVE:
+			list[i].got = rela.r_offset;
+			list[i].resolver = (uint64_t)rela.r_addend;
+			break;
+		default:
+			break;
+		}
+	}
+	return list;
+}
+
+static int by_got(const void *a, const void *b)
+{
+	const struct slot_name *x = a, *y = b;
+
+	return (x->got > y->got) - (x->got < y->got);
+}
+
+static int names_add(struct slot_names *names, const struct slot_name *list, size_t count)
+{
+	struct slot_name *bigger = realloc(names->by_got, (names->count + count + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	names->by_got = bigger;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].name || list[i].resolver)
+			bigger[names->count++] = list[i];
+	return 0;
+}
+
+static int names_read(struct slot_names *names, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	int err = 0;
+
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name = section_name(elf, scn, &sh);
+		struct slot_name *list;
+		size_t count;
+
+		if ((strcmp(name, ".rela.plt") && strcmp(name, ".rela.dyn")) || sh.sh_type != SHT_RELA ||
+		    sh.sh_size > RELA_BYTES_MAX)
+			continue;
+		list = rela_read(elf, scn, &sh, &count);
+		err = list ? names_add(names, list, count) : -ENOMEM;
+		if (!err && !names->by_number && !strcmp(name, ".rela.plt")) {
+			names->by_number = list;
+			names->number_count = count;
+			list = NULL;
+		}
+		free(list);
+	}
+	if (!err && names->count)
+		qsort(names->by_got, names->count, sizeof(*names->by_got), by_got);
+	return err;
+}
+
+static uint32_t word_at(const unsigned char *code)
+{
+	return (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+}
+
+/* Slot code: [endbr64] [bnd] jmp *GOT(%rip), or endbr64; push $number. */
+static const struct slot_name *slot_decode(const struct slot_names *names, const unsigned char *code, size_t size,
+					   uint64_t address)
+{
+	bool endbr = size >= 16 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4);
+	size_t at = endbr ? 4 : 0;
+	struct slot_name key;
+
+	if (endbr && code[at] == 0x68) {
+		uint32_t number = word_at(code + at + 1);
+
+		return number < names->number_count ? &names->by_number[number] : NULL;
+	}
+	if (at < size && code[at] == 0xf2)
+		at++;
+	if (size < at + 6 || code[at] != 0xff || code[at + 1] != 0x25 || !names->count)
+		return NULL;
+	key.got = address + at + 6 + (uint64_t)(int32_t)word_at(code + at + 2);
+	return bsearch(&key, names->by_got, names->count, sizeof(key), by_got);
+}
+
+/* IFUNCs without a name of their own in the relocation are known by their resolver's symbol. */
+static const char *name_of(const struct slot_name *slot, const struct symbol_set *set, size_t known)
+{
+	return slot->name ? slot->name : set_name_at(set, known, slot->resolver);
+}
+
+/* The first `known` candidates of the set are sorted functions. */
+static int slots_add(struct symbol_set *set, size_t known, const struct slot_names *names, const GElf_Shdr *sh,
+		     const unsigned char *code, size_t size, size_t *budget)
+{
+	size_t step = sh->sh_entsize == 8 ? 8 : 16;
+	int err = 0;
+
+	for (size_t at = 0; at + step <= size && !err; at += step) {
+		const struct slot_name *slot = slot_decode(names, code + at, size - at, sh->sh_addr + at);
+		const char *name = slot ? name_of(slot, set, known) : NULL;
+		size_t length = name ? strcspn(name, "@") : 0;
+		char *blob;
+
+		if (!length || length > NAME_MAX_BYTES || length > *budget)
+			continue;
+		*budget -= length;
+		blob = set_blob(set, length + sizeof("@plt"));
+		if (!blob)
+			return -ENOMEM;
+		snprintf(blob, length + sizeof("@plt"), "%.*s@plt", (int)length, name);
+		err = set_add(set, &(struct symbol_candidate){.address = sh->sh_addr + at,
+							      .size = step,
+							      .limit = sh->sh_addr + at,
+							      .name = blob,
+							      .binding = SYMBOL_LOCAL});
+	}
+	return err;
+}
+
+static bool is_plt(const char *name)
+{
+	return !strcmp(name, ".plt") || !strcmp(name, ".plt.sec") || !strcmp(name, ".plt.got") ||
+	       !strcmp(name, ".plt.bnd") || !strcmp(name, ".iplt");
+}
+
+int set_add_plt(struct symbol_set *set, Elf *elf)
+{
+	struct slot_names names = {0};
+	size_t budget = NAMES_BYTES_MAX, known = set->count;
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr eh;
+	int err = 0;
+
+	if (!gelf_getehdr(elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
+		return 0;
+	set_sort(set);
+	err = names_read(&names, elf);
+	while (!err && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		Elf_Data *data;
+
+		if (!is_plt(section_name(elf, scn, &sh)) || sh.sh_type != SHT_PROGBITS || sh.sh_size > PLT_BYTES_MAX)
+			continue;
+		data = elf_getdata(scn, NULL);
+		if (data && data->d_buf)
+			err = slots_add(set, known, &names, &sh, data->d_buf, data->d_size, &budget);
+	}
+	free(names.by_got);
+	free(names.by_number);
+	return err;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inside the CFI compiler: decoded entries (entry.c), their interpreter (program.c), and what the machine makes of it.
+ */
+#ifndef BRAID_UNWIND_CFI_H
+#define BRAID_UNWIND_CFI_H
+
+#include <braid/unwind.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- bytes ---- */
+
+/* Reads that run over the end set `bad` and give 0 from there on. */
+struct cfi_bytes {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad;
+};
+
+uint64_t bytes_uint(struct cfi_bytes *b, unsigned int size); /* size 1, 2, 4 or 8; little endian */
+uint64_t bytes_uleb(struct cfi_bytes *b);
+int64_t bytes_sleb(struct cfi_bytes *b);
+const uint8_t *bytes_skip(struct cfi_bytes *b, uint64_t count);
+
+/* ---- rules ---- */
+
+enum cfi_how {
+	CFI_UNSPECIFIED, /* the machine's default */
+	CFI_UNDEFINED,
+	CFI_SAME,
+	CFI_OFFSET,	    /* *(cfa + offset) */
+	CFI_VAL_OFFSET,	    /* cfa + offset */
+	CFI_REGISTER,	    /* reg; for the CFA: reg + offset */
+	CFI_EXPRESSION,	    /* *(value of expr); for the CFA: value of expr */
+	CFI_VAL_EXPRESSION, /* value of expr */
+	CFI_INVALID,
+};
+
+struct cfi_rule {
+	enum cfi_how how;
+	uint32_t reg;
+	int64_t offset;
+	const uint8_t *expr;
+	size_t expr_bytes;
+};
+
+/* The registers whose rules matter to the machine; CFI_RA is the return address. */
+enum cfi_column { CFI_FP, CFI_SP, CFI_RA, CFI_COLUMNS, CFI_IGNORED = CFI_COLUMNS };
+
+struct cfi_state {
+	struct cfi_rule cfa;
+	struct cfi_rule column[CFI_COLUMNS];
+};
+
+/* ---- entries ---- */
+
+struct cfi_section {
+	const uint8_t *data;
+	size_t size;
+	uint64_t address;   /* of data[0] in the image */
+	uint64_t text_base; /* DW_EH_PE_textrel */
+	uint64_t data_base; /* DW_EH_PE_datarel */
+	bool eh;	    /* .eh_frame; else .debug_frame */
+	bool unbounded;	    /* only a terminator says where it ends */
+	/* The 8 bytes that the file holds at an address, for DW_EH_PE_indirect. */
+	int (*load)(void *arg, uint64_t address, uint64_t *value);
+	/* Whether [start, end) is code of the image; other FDEs are left out. */
+	bool (*is_code)(void *arg, uint64_t start, uint64_t end);
+	void *arg;
+};
+
+struct cfi_cie {
+	uint32_t offset;
+	bool broken;
+	bool augmented; /* 'z' */
+	bool signal;	/* 'S' */
+	uint8_t encoding;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t ra_register;
+	struct cfi_state initial;
+};
+
+struct cfi_fde {
+	uint32_t start;
+	uint32_t end;
+	uint32_t cie; /* index */
+	uint32_t program;
+	uint32_t program_bytes;
+};
+
+struct cfi_entries {
+	struct cfi_section section;
+	struct cfi_cie *cies; /* sorted by offset */
+	uint32_t cie_count;
+	struct cfi_fde *fdes; /* in file order */
+	uint32_t fde_count;
+	uint64_t budget; /* instructions that may still be interpreted */
+};
+
+/* Splits a section into CIEs and FDEs, up to the first entry that makes no sense. -EBADMSG when nothing made sense. */
+int cfi_entries_read(struct cfi_entries *out, const struct cfi_section *section);
+void cfi_entries_free(struct cfi_entries *e);
+
+/* DW_EH_PE_*; sets b->bad when it cannot be decoded. */
+uint64_t cfi_pointer(struct cfi_bytes *b, uint8_t encoding, const struct cfi_section *s, uint64_t function);
+
+/* ---- rows ---- */
+
+struct cfi_rows {
+	struct braid_unwind_row *rows;
+	size_t count;
+	size_t capacity;
+};
+
+/* From pc on, rule holds. pc never goes back; the latest of several rules at one pc stays. -ENOMEM, or -EFBIG. */
+int rows_put(struct cfi_rows *rows, uint32_t pc, uint32_t rule);
+
+/* ---- programs ---- */
+
+/* Runs a CIE's initial instructions into cie->initial; false when they are broken. */
+bool cfi_run_initial(struct cfi_entries *e, struct cfi_cie *cie, const uint8_t *program, size_t size);
+
+/* The rows of an FDE within [lo, hi); a broken program gives BRAID_CFA_UNSUPPORTED from there on. */
+int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, struct cfi_rows *rows);
+
+/* ---- the machine (x86_64.c) ---- */
+
+extern const unsigned int machine_elf; /* EM_* */
+extern const char *const machine_name;
+
+enum cfi_column machine_column(uint64_t reg);
+bool machine_is_ra(uint64_t reg);
+
+/* Rows of [lo, hi), where one state holds. */
+int machine_rows(struct cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal);
+
+/* A section of jump slots that has no CFI. */
+struct machine_plt {
+	const char *name;
+	uint32_t start;
+	const uint8_t *code;
+	size_t size;
+};
+
+bool machine_plt_known(const struct machine_plt *plt);
+int machine_plt_rows(struct cfi_rows *rows, const struct machine_plt *plt, uint32_t lo, uint32_t hi);
+
+/* ---- the table (table.c) ---- */
+
+struct unwind_table;
+
+/* Takes the rows over, also on failure. */
+int table_from_rows(struct unwind_table **out, struct braid_unwind_row *rows, size_t count);
+
+#endif
