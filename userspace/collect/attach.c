@@ -177,7 +177,7 @@ static int listener_connect(const struct target *t)
 	return err ? err : fd;
 }
 
-/* SIGQUIT kills a process that does not catch it: one that is still starting, or was started with -Xrs. */
+/* SIGQUIT kills a process that does not catch it yet. A JVM that never will (-Xrs) listens from its start on. */
 static int wait_until_caught(const struct target *t)
 {
 	uint64_t end = now_ms() + READY_TIMEOUT_MS;
@@ -191,9 +191,7 @@ static int wait_until_caught(const struct target *t)
 		if (status.catches_sigquit)
 			return 0;
 		if (now_ms() >= end)
-			return fail(t, -ETIMEDOUT,
-				    "process %d does not catch SIGQUIT (started with -Xrs?): restart it without, or "
-				    "with -XX:+StartAttachListener",
+			return fail(t, -ETIMEDOUT, "the JVM of process %d is still starting: try again later",
 				    (int)t->pid);
 		err = pause_ms(t, POLL_MS);
 		if (err)

@@ -12,8 +12,8 @@
 
 /* What is known of a process from outside. */
 struct jvm_process {
-	pid_t pid;	 /* host's namespace */
-	pid_t ns_pid;	 /* innermost namespace (NSpid) */
+	pid_t pid;    /* host's namespace */
+	pid_t ns_pid; /* innermost namespace (NSpid) */
 	uid_t uid;
 	gid_t gid;
 	char user[33];
@@ -31,8 +31,10 @@ int jvm_process_read(pid_t pid, struct jvm_process *out);
 int jvm_process_list(struct jvm_process **out);
 
 /*
- * A private place inside a process's mount namespace: a directory of unguessable name in its /tmp, owned by its user,
- * mode 0700, holding the agent library and the collector's socket. Made through /proc/PID/root without following links.
+ * A private place inside a process's mount namespace: a directory of unguessable name in its /tmp (or /dev/shm,
+ * /var/tmp, its working directory, when that takes no libraries), owned by its user, mode 0700, holding the agent
+ * library and the collector's socket. Made through /proc/PID/root with that user's rights; whoever connects to the
+ * socket sees that user's uid in SO_PEERCRED.
  */
 struct drop {
 	pid_t pid;
@@ -46,8 +48,8 @@ struct drop {
 };
 
 /*
- * Makes the drop for `pid` (0: this process's own namespace and user, for commands that are started) and writes the agent
- * library, which is linked into the program, into it. *why is a sentence on failure.
+ * Makes the drop for `pid` (0: this process's own namespace and user, for commands that are started) and writes the
+ * agent library, which is linked into the program, into it. *why is a sentence on failure.
  */
 int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX]);
 
@@ -55,10 +57,11 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX]);
 void drop_remove(struct drop *d);
 
 /*
- * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" plus, after a
- * comma, `extra` when not empty. Runs in a forked child that joins the target's pid, mount, net and ipc namespaces and takes its uid and
- * gid, so it neither blocks nor changes the caller; the result is read from `*result_fd` (one struct attach_result) when that
- * becomes readable. `child` is to be reaped by the caller.
+ * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" plus, after
+ * a comma, `extra` when not empty (-ENAMETOOLONG beyond 1,024 bytes). Runs in a forked child that works through
+ * /proc/PID/root and takes the target's uid and gid, so it neither blocks nor changes the caller, and that dies with
+ * the thread that called this. The result is read from `*result_fd` (one struct attach_result; end of file when the
+ * child was killed) when that becomes readable. `child` is to be reaped by the caller, who closes `*result_fd`.
  */
 struct attach_result {
 	int error;		  /* 0 or a negative errno */

@@ -9,18 +9,12 @@ void jvm_options_add(struct jvm_options *o, const char *option)
 	static const char flag[] = "-XX:";
 	bool on;
 
-	if (strcmp(option, "-Xrs") == 0)
-		o->no_sigquit = true;
 	if (strncmp(option, flag, 4) != 0 || (option[4] != '+' && option[4] != '-'))
 		return;
 	on = option[4] == '+';
 	option += 5;
 	if (strcmp(option, "DisableAttachMechanism") == 0)
 		o->no_attach = on;
-	else if (strcmp(option, "ReduceSignalUsage") == 0)
-		o->no_sigquit = on;
-	else if (strcmp(option, "StartAttachListener") == 0)
-		o->listening = on;
 	else if (strcmp(option, "EnableDynamicAgentLoading") == 0)
 		o->no_dynamic = !on;
 }

@@ -8,8 +8,6 @@
 
 struct jvm_options {
 	bool no_attach;	 /* -XX:+DisableAttachMechanism */
-	bool no_sigquit; /* -Xrs, -XX:+ReduceSignalUsage */
-	bool listening;	 /* -XX:+StartAttachListener: needs no SIGQUIT */
 	bool no_dynamic; /* -XX:-EnableDynamicAgentLoading */
 };
 

@@ -181,8 +181,6 @@ static const char *obstacle(const struct jvm_process *p, const struct proc_maps 
 	if (o->no_dynamic)
 		return "started with -XX:-EnableDynamicAgentLoading: restart it without, or start it with 'braid "
 		       "record -- ...'";
-	if (o->no_sigquit && !o->listening)
-		return "started with -Xrs: restart it without, or with -XX:+StartAttachListener";
 	return NULL;
 }
 
