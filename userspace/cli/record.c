@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli.h"
+
+#include "collect/session.h"
+#include "util/log.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH };
+
+static const char doc[] =
+	"Record where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece.\v"
+	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. The agent is "
+	"put into every JVM that is recorded and stays there, dormant, afterwards.\n\n"
+	"EXAMPLES\n"
+	"  braid record -p 1234 -d 30             one JVM for 30 seconds\n"
+	"  braid record -a -F 49 -d 60            the whole machine\n"
+	"  braid record -- java -jar app.jar      a command, from its first instruction to its last\n"
+	"  braid record -p 1234 --no-attach       do not touch the JVM: its frames stay without names\n";
+
+static const struct argp_option options[] = {
+	{"pid", 'p', "PID[,PID...]", 0, "Record these processes and what they start", 0},
+	{"all", 'a', NULL, 0, "Record the whole machine", 0},
+	{"frequency", 'F', "HZ", 0, "Samples per second and CPU (default 99)", 0},
+	{"duration", 'd', "SECONDS", 0, "Stop after this time", 0},
+	{"output", 'o', "FILE", 0, "Trace file (default braid.trace)", 0},
+	{"event", 'e', "EVENT", 0, "What ticks: cpu-clock (default), or cycles where there is a PMU", 0},
+	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
+	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
+	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 2048 at most (default 2048)", 0},
+	{"quiet", 'q', NULL, 0, "No progress line, no summary", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+/* A number of a range, or the end of the program. */
+static double number(struct argp_state *state, const char *what, const char *text, double low, double high)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= low) || !(value <= high))
+		argp_error(state, "%s: '%s' is not a number from %g to %g", what, text, low, high);
+	return value;
+}
+
+static void add_pids(struct argp_state *state, struct record_options *o, char *list)
+{
+	char *save = NULL;
+
+	for (char *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		pid_t *pids = realloc((void *)o->pids, ((size_t)o->pid_count + 1) * sizeof(*pids));
+
+		if (!pids)
+			argp_failure(state, 1, ENOMEM, "-p");
+		pids[o->pid_count++] = (pid_t)number(state, "-p", one, 1, 1 << 22);
+		o->pids = pids;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_options *o = state->input;
+
+	switch (key) {
+	case 'p':
+		add_pids(state, o, arg);
+		break;
+	case 'a':
+		o->system_wide = true;
+		break;
+	case 'F':
+		o->frequency_hz = (int)number(state, "-F", arg, 1, 100000);
+		break;
+	case 'd':
+		o->duration_s = number(state, "-d", arg, 0.001, 1e9);
+		break;
+	case 'o':
+		o->output = arg;
+		break;
+	case 'e':
+		if (strcmp(arg, "cpu-clock") != 0 && strcmp(arg, "cycles") != 0)
+			argp_error(state, "-e: unknown event '%s' (cpu-clock, cycles)", arg);
+		o->event = arg;
+		break;
+	case OPT_NO_ATTACH:
+		o->attach = false;
+		break;
+	case OPT_AGENT_OPTS:
+		o->agent_options = arg;
+		break;
+	case OPT_MAX_DEPTH:
+		o->max_depth = (uint32_t)number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case 'v':
+		log_verbosity++;
+		break;
+	case ARGP_KEY_ARGS:
+		o->command = state->argv + state->next;
+		break;
+	case ARGP_KEY_END:
+		if (!o->system_wide && !o->pid_count && !o->command)
+			argp_error(state, "what to record? -p PID, -a, or a command after --");
+		if (o->command && (o->system_wide || o->pid_count))
+			argp_error(state, "-p, -a and a command exclude each other");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND...]", doc, NULL, NULL, NULL};
+	struct record_options o = {.frequency_hz = 99,
+				   .output = "braid.trace",
+				   .event = "cpu-clock",
+				   .attach = true,
+				   .max_depth = BRAID_MAX_DEPTH};
+	int status = 0, err;
+
+	argp_err_exit_status = 2;
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	if (!err)
+		err = session_record(&o, &status);
+	free((void *)o.pids);
+	return err ? 1 : status;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The agents' side of a recording: attaching them, granting them rings, draining those. */
+#ifndef BRAID_COLLECT_AGENTS_H
+#define BRAID_COLLECT_AGENTS_H
+
+#include "processes.h"
+#include "session.h"
+
+int agents_new(struct agents **out, struct session *s);
+void agents_free(struct agents *a);
+
+/* Attaches to a JVM that runs already; what it cannot do it says in a notice. The result comes later, through the loop. */
+int agents_attach(struct agents *a, pid_t pid);
+
+/*
+ * Prepares a place that JVMs started by this process find the agent in: *option is the -agentpath argument for them (owned
+ * by `a`).
+ */
+int agents_prepare(struct agents *a, const char **option);
+
+/* Attaches to processes that turned out to be JVMs since the last call. */
+void agents_discover(struct agents *a);
+
+/* Reads everything that the rings hold. */
+void agents_drain(struct agents *a);
+
+/* Tells every agent to stop, waits a moment for the answers, drains what is left. */
+void agents_stop(struct agents *a);
+
+size_t agents_connected(const struct agents *a);
+/* Notices about JVMs that could not be traced, so far. */
+size_t agents_refused(const struct agents *a);
+
+#endif

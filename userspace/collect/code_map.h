@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What lay where in a JVM's code cache, and when. Addresses are reused: a look-up names a time, and code that was unloaded
+ * is kept until no sample of its time can arrive any more.
+ */
+#ifndef BRAID_COLLECT_CODE_MAP_H
+#define BRAID_COLLECT_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code {
+	uint64_t address;
+	uint64_t size;
+	uint64_t load_ns;
+	uint64_t unload_ns; /* 0: there */
+	uint32_t method;    /* the agent's id; 0 for stubs */
+	uint32_t tier;
+	uint32_t compile_id;
+	bool is_osr;
+	bool replay; /* older than load_ns says */
+	char *name;  /* stubs */
+	uint32_t trace_method; /* when the method was not the agent's to tell: trace id */
+	uint32_t trace_id;     /* 0: not in the trace yet */
+	uint8_t *scopes;       /* braid_scope_row after braid_scope_row, checked */
+	size_t scope_bytes;
+};
+
+struct code_map {
+	struct code **by_address; /* sorted by address, then load time */
+	size_t count, capacity;
+	uint64_t widest; /* largest size ever added: bounds the search downwards */
+};
+
+/* Takes ownership. What is still there at the same place ended at the latest when this was loaded. */
+int code_map_add(struct code_map *m, struct code *c);
+
+/* The one that covers `pc` at time_ns; else, because records come late, the next one loaded there; NULL. */
+struct code *code_map_find(const struct code_map *m, uint64_t pc, uint64_t time_ns);
+
+/* The newest one that begins at `address`. */
+struct code *code_map_at(const struct code_map *m, uint64_t address);
+
+/* Forgets what was unloaded before time_ns. */
+void code_map_purge(struct code_map *m, uint64_t time_ns);
+
+/* Appends a record's rows; false when they are not well-formed. */
+bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t count);
+
+struct braid_scope;
+/* The scopes at an offset into the code, innermost first: their number, 0 when there are none. */
+uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, const struct braid_scope **out);
+
+void code_free(struct code *c);
+void code_map_free(struct code_map *m);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command that a recording starts: held back until everything is ready for it. */
+#ifndef BRAID_COLLECT_COMMAND_H
+#define BRAID_COLLECT_COMMAND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;   /* 0: none */
+	int gate_fd; /* closing it without a word cancels the command */
+	bool ended;
+	int status; /* exit status as a shell counts it: 128 + n for signal n */
+};
+
+/*
+ * Forks; the child waits. When `agent_option` is given it is put into the command line if that calls `java`, and else into
+ * JAVA_TOOL_OPTIONS, which JVMs further down inherit. Explains failures itself.
+ */
+int command_prepare(struct command *c, char **argv, const char *agent_option);
+int command_go(struct command *c); /* lets it run: -errno when it could not be executed, explained */
+void command_reap(struct command *c); /* after SIGCHLD; without blocking */
+void command_interrupt(struct command *c); /* asks it to end, waits a little */
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One JVM with an agent: what its records have told so far. */
+#ifndef BRAID_COLLECT_JVM_H
+#define BRAID_COLLECT_JVM_H
+
+#include "code_map.h"
+#include "processes.h"
+#include "session.h"
+
+struct jvm;
+
+/* A JVM whose ring is `slot`. NULL: out of memory. */
+struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, uint32_t generation);
+void jvm_free(struct jvm *j);
+uint32_t jvm_slot(const struct jvm *j);
+uint32_t jvm_generation(const struct jvm *j);
+
+/* Applies a record that came through the ring; `size` bytes are there. Anything in it may be wrong. */
+void jvm_record(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* What a code-cache or interpreted frame means; fills code, scopes of *f. False: not known yet, ask again. */
+bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint64_t time_ns, struct trace_frame *f);
+void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struct trace_frame *f);
+
+/* Frames that jvm_resolve_code() could not name: resolved when their record comes, or from the JVM's memory if it does
+ * not. */
+void jvm_defer(struct jvm *j, const struct trace_frame *f, uint64_t time_ns);
+/* `final`: no more records will come. */
+void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
+
+bool jvm_replayed(const struct jvm *j); /* everything older than the agent has been told */
+void jvm_emit_stats(struct jvm *j);
+
+#endif

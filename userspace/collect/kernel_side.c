@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_side.h"
+
+#include "braid.skel.h"
+#include "util/log.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Extents are handed out in powers of two, and go back to the list of their size. */
+#define EXTENT_CLASSES 17
+
+struct extent_list {
+	uint32_t *first;
+	size_t count, capacity;
+};
+
+struct kernel_side {
+	struct braid_bpf *skel;
+	struct kernel_limits limits;
+	struct braid_mapping *mappings;
+	struct braid_table *tables;
+	uint32_t *index;
+	struct braid_unwind_row *rows;
+	uint32_t mappings_used, tables_used, index_used, rows_used;
+	struct extent_list spare[EXTENT_CLASSES];
+	struct extent_list limbo[EXTENT_CLASSES]; /* dropped since the last tick */
+	struct ring_buffer *events;
+	struct ring_buffer *records;
+	kernel_event_fn fn;
+	void *fn_ctx;
+	int *perf_fds;
+	struct bpf_link **perf_links;
+	int cpu_count;
+	struct bpf_link *fork_link;
+	uint64_t slots_used[BRAID_MAX_JVMS / 64];
+};
+
+static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_DEBUG || log_verbosity < 1)
+		return 0;
+	return vfprintf(stderr, fmt, ap);
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	struct kernel_side *k = ctx;
+	const struct braid_event *e = data;
+
+	if (size >= sizeof(*e) && e->size <= size)
+		k->fn(k->fn_ctx, e);
+	return 0;
+}
+
+static void *map_memory(const struct bpf_map *map, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int explain_load(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		log_error("cannot load the eBPF programs: permission denied; run as root, or with CAP_BPF, CAP_PERFMON and "
+			  "CAP_SYS_PTRACE (`braid doctor` tells which is missing)");
+	else
+		log_error("cannot load the eBPF programs: %s; `braid doctor` tells what this kernel lacks, -v shows why it "
+			  "refused",
+			  strerror(-err));
+	return err;
+}
+
+static int set_sizes(struct kernel_side *k, const struct record_options *o)
+{
+	struct braid_bpf *b = k->skel;
+	int err;
+
+	k->limits = (struct kernel_limits){.mappings = 1 << 16, .index_entries = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
+	if (o->system_wide)
+		k->limits = (struct kernel_limits){
+			.mappings = 1 << 18, .index_entries = 1 << 20, .rows = 1 << 22, .event_bytes = 1 << 25};
+	b->rodata->system_wide = o->system_wide;
+	b->rodata->max_depth = o->max_depth;
+	err = bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
+	err = err ?: bpf_map__set_max_entries(b->maps.page_index, k->limits.index_entries);
+	err = err ?: bpf_map__set_max_entries(b->maps.rows, k->limits.rows);
+	return err ?: bpf_map__set_max_entries(b->maps.events, k->limits.event_bytes);
+}
+
+static int map_arrays(struct kernel_side *k)
+{
+	struct braid_bpf *b = k->skel;
+
+	k->mappings = map_memory(b->maps.mappings, k->limits.mappings * sizeof(*k->mappings));
+	k->tables = map_memory(b->maps.tables, bpf_map__max_entries(b->maps.tables) * sizeof(*k->tables));
+	k->index = map_memory(b->maps.page_index, k->limits.index_entries * sizeof(*k->index));
+	k->rows = map_memory(b->maps.rows, k->limits.rows * sizeof(*k->rows));
+	return k->mappings && k->tables && k->index && k->rows ? 0 : -ENOMEM;
+}
+
+int kernel_side_open(struct kernel_side **out, const struct record_options *o)
+{
+	struct kernel_side *k = calloc(1, sizeof(*k));
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (!k)
+		return -ENOMEM;
+	libbpf_set_print(quiet_libbpf);
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	k->skel = braid_bpf__open();
+	if (!k->skel) {
+		err = explain_load(-errno);
+		goto out;
+	}
+	err = set_sizes(k, o);
+	err = err ?: braid_bpf__load(k->skel);
+	err = err ?: map_arrays(k);
+	if (err) {
+		explain_load(err);
+		goto out;
+	}
+	k->events = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
+	k->records = ring_buffer__new(bpf_map__fd(k->skel->maps.records), on_event, k, NULL);
+	if (!k->events || !k->records) {
+		err = explain_load(-errno);
+		goto out;
+	}
+	*out = k;
+	return 0;
+out:
+	kernel_side_free(k);
+	return err;
+}
+
+static int open_perf_event(const struct record_options *o, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(attr),
+		.freq = 1,
+		.sample_freq = (uint64_t)o->frequency_hz,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+	int fd;
+
+	if (strcmp(o->event, "cycles") == 0) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	}
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int explain_perf(int err, const struct record_options *o, int cpu)
+{
+	if (err == -ENOENT || err == -EOPNOTSUPP)
+		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock", o->event);
+	else if (err == -EINVAL)
+		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate", o->frequency_hz);
+	else if (err == -EACCES || err == -EPERM)
+		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON", cpu);
+	else
+		log_error("cannot open a perf event on CPU %d: %s", cpu, strerror(-err));
+	return err;
+}
+
+int kernel_side_start(struct kernel_side *k, const struct record_options *o)
+{
+	int n = libbpf_num_possible_cpus(), fd;
+
+	k->perf_fds = calloc((size_t)n, sizeof(*k->perf_fds));
+	k->perf_links = calloc((size_t)n, sizeof(*k->perf_links));
+	if (!k->perf_fds || !k->perf_links)
+		return -ENOMEM;
+	k->fork_link = bpf_program__attach(k->skel->progs.on_fork);
+	if (!k->fork_link)
+		return explain_load(-errno);
+	for (int cpu = 0; cpu < n; cpu++) {
+		fd = open_perf_event(o, cpu);
+		if (fd == -ENODEV) /* offline */
+			continue;
+		if (fd < 0)
+			return explain_perf(fd, o, cpu);
+		k->perf_links[k->cpu_count] = bpf_program__attach_perf_event(k->skel->progs.on_sample, fd);
+		if (!k->perf_links[k->cpu_count]) {
+			close(fd);
+			return explain_load(-errno);
+		}
+		k->perf_fds[k->cpu_count++] = fd; /* owned by the link */
+	}
+	for (int i = 0; i < k->cpu_count; i++)
+		if (ioctl(k->perf_fds[i], PERF_EVENT_IOC_ENABLE, 0))
+			return explain_perf(-errno, o, i);
+	return 0;
+}
+
+void kernel_side_stop(struct kernel_side *k)
+{
+	for (int i = 0; i < k->cpu_count; i++)
+		bpf_link__destroy(k->perf_links[i]);
+	k->cpu_count = 0;
+	bpf_link__destroy(k->fork_link);
+	k->fork_link = NULL;
+}
+
+void kernel_side_free(struct kernel_side *k)
+{
+	if (!k)
+		return;
+	kernel_side_stop(k);
+	ring_buffer__free(k->events);
+	ring_buffer__free(k->records);
+	if (k->mappings)
+		munmap(k->mappings, k->limits.mappings * sizeof(*k->mappings));
+	if (k->tables)
+		munmap(k->tables, bpf_map__max_entries(k->skel->maps.tables) * sizeof(*k->tables));
+	if (k->index)
+		munmap(k->index, k->limits.index_entries * sizeof(*k->index));
+	if (k->rows)
+		munmap(k->rows, k->limits.rows * sizeof(*k->rows));
+	braid_bpf__destroy(k->skel);
+	for (int i = 0; i < EXTENT_CLASSES; i++) {
+		free(k->spare[i].first);
+		free(k->limbo[i].first);
+	}
+	free(k->perf_fds);
+	free(k->perf_links);
+	free(k);
+}
+
+/* ---- tables and mappings ---- */
+
+uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t)
+{
+	uint32_t id = k->tables_used;
+
+	if (id >= bpf_map__max_entries(k->skel->maps.tables) || t->row_count > k->limits.rows - k->rows_used ||
+	    t->page_count + 1 > k->limits.index_entries - k->index_used)
+		return BRAID_NO_TABLE;
+	memcpy(k->rows + k->rows_used, t->rows, t->row_count * sizeof(*t->rows));
+	memcpy(k->index + k->index_used, t->index, (t->page_count + 1) * sizeof(*t->index));
+	k->tables[id] = (struct braid_table){.first_page = t->first_page,
+					     .page_count = t->page_count,
+					     .index_at = k->index_used,
+					     .rows_at = k->rows_used};
+	k->rows_used += t->row_count;
+	k->index_used += t->page_count + 1;
+	k->tables_used++;
+	return id;
+}
+
+static int extent_class(uint32_t count)
+{
+	int class = 0;
+
+	while ((1U << class) < count)
+		class++;
+	return class;
+}
+
+static int extent_push(struct extent_list *l, uint32_t first)
+{
+	uint32_t *bigger;
+
+	if (l->count == l->capacity) {
+		size_t capacity = l->capacity ? l->capacity * 2 : 16;
+
+		bigger = realloc(l->first, capacity * sizeof(*l->first));
+		if (!bigger)
+			return -ENOMEM;
+		l->first = bigger;
+		l->capacity = capacity;
+	}
+	l->first[l->count++] = first;
+	return 0;
+}
+
+int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count, struct mapping_extent *out)
+{
+	int class = extent_class(count);
+	struct extent_list *spare;
+
+	*out = (struct mapping_extent){0};
+	if (!count)
+		return 0;
+	if (class >= EXTENT_CLASSES)
+		return -ENOSPC;
+	spare = &k->spare[class];
+	if (spare->count) {
+		out->first = spare->first[--spare->count];
+	} else if (k->limits.mappings - k->mappings_used >= 1U << class) {
+		out->first = k->mappings_used;
+		k->mappings_used += 1U << class;
+	} else {
+		return -ENOSPC;
+	}
+	out->count = count;
+	memcpy(k->mappings + out->first, m, count * sizeof(*m));
+	return 0;
+}
+
+void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent extent)
+{
+	/* Without memory for the list the extent is never used again, which costs room but nothing else. */
+	if (extent.count)
+		(void)extent_push(&k->limbo[extent_class(extent.count)], extent.first);
+}
+
+void kernel_side_tick(struct kernel_side *k)
+{
+	for (int i = 0; i < EXTENT_CLASSES; i++) {
+		for (size_t n = 0; n < k->limbo[i].count; n++)
+			(void)extent_push(&k->spare[i], k->limbo[i].first[n]);
+		k->limbo[i].count = 0;
+	}
+}
+
+int kernel_side_set_process(struct kernel_side *k, pid_t pid, const struct braid_process *p)
+{
+	uint32_t key = (uint32_t)pid;
+
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.processes), &key, p, BPF_ANY);
+}
+
+void kernel_side_remove_process(struct kernel_side *k, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.processes), &key);
+}
+
+/* ---- events and rings ---- */
+
+int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void *ctx)
+{
+	k->fn = fn;
+	k->fn_ctx = ctx;
+	return ring_buffer__consume(k->events);
+}
+
+int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation)
+{
+	int jvms = bpf_map__fd(k->skel->maps.jvms), err;
+	struct braid_jvm jvm;
+	uint32_t slot;
+
+	for (slot = 0; slot < BRAID_MAX_JVMS; slot++)
+		if (!(k->slots_used[slot / 64] >> slot % 64 & 1))
+			break;
+	if (slot == BRAID_MAX_JVMS)
+		return -ENOSPC;
+	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
+	jvm.generation++;
+	jvm.epoch++; /* stacks of the slot's earlier JVM are not this one's */
+	memset(&jvm.layout, 0, sizeof(jvm.layout));
+	err = err ?: bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
+	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &slot, &ring_fd, BPF_ANY);
+	if (err)
+		return err;
+	k->slots_used[slot / 64] |= 1ULL << slot % 64;
+	*generation = jvm.generation;
+	return (int)slot;
+}
+
+void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
+{
+	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.rings), &slot);
+	k->slots_used[slot / 64] &= ~(1ULL << slot % 64);
+}
+
+int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total)
+{
+	struct braid_drain d;
+	int err;
+
+	k->fn = fn;
+	k->fn_ctx = ctx;
+	do {
+		LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &d, .ctx_size_in = sizeof(d));
+
+		d = (struct braid_drain){.slot = slot};
+		err = bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.drain), &run);
+		if (err)
+			return err;
+		total->records += d.records;
+		total->bad += d.bad;
+		total->lost += d.lost;
+		err = ring_buffer__consume(k->records);
+		if (err < 0)
+			return err;
+		if ((int)run.retval < 0)
+			return (int)run.retval;
+	} while (d.more);
+	return 0;
+}
+
+void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)
+{
+	int n = libbpf_num_possible_cpus();
+	struct braid_counters *each = calloc((size_t)n, sizeof(*each));
+	uint32_t zero = 0;
+
+	memset(sum, 0, sizeof(*sum));
+	if (each && !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.counters), &zero, each)) {
+		for (int i = 0; i < n; i++)
+			for (size_t f = 0; f < sizeof(*sum) / sizeof(uint64_t); f++)
+				((uint64_t *)sum)[f] += ((uint64_t *)&each[i])[f];
+	}
+	free(each);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Process images, their executable mappings and their threads, as far as they are recorded. */
+#ifndef BRAID_COLLECT_PROCESSES_H
+#define BRAID_COLLECT_PROCESSES_H
+
+#include "kernel_side.h"
+#include "modules.h"
+#include "session.h"
+
+#include <uthash.h>
+
+struct process_mapping {
+	struct mapping_fact fact; /* its path is NULL: see module */
+	struct module *module;
+	uint64_t bias;
+};
+
+/* One program image: exec makes a new one of the same pid, which keeps the earlier as `older`. */
+struct process {
+	uint32_t id; /* trace's */
+	pid_t pid;
+	uint64_t since_ns; /* fork or exec, 0: before the recording */
+	uint64_t ended_ns; /* 0: running */
+	char comm[16];
+	struct process *older;
+	struct process_mapping *mappings; /* sorted by start, not overlapping */
+	uint32_t mapping_count, mapping_capacity;
+	uint32_t generation; /* counts what may change the meaning of an address in it */
+	struct mapping_extent extent;
+	bool shown;  /* the kernel side has an entry for it */
+	bool dirty;  /* mappings changed since they were shown */
+	uint64_t libjvm_ns; /* when libjvm.so was seen in it; 0: not so far */
+	struct jvm *jvm; /* NULL: no agent in it */
+	UT_hash_handle hh;
+};
+
+struct thread {
+	uint32_t id; /* trace's */
+	pid_t tid;
+	pid_t ns_tid;
+	uint32_t flags; /* TRACE_THREAD_* */
+	struct process *process;
+	struct thread *older; /* an earlier thread of the same tid */
+	uint64_t java_thread;
+	char name[256];
+	UT_hash_handle hh;
+};
+
+int processes_new(struct processes **out, struct session *s);
+void processes_free(struct processes *p);
+
+/* Starts recording a process that runs already: reads its mappings. -ESRCH when there is none. */
+int processes_add(struct processes *p, pid_t pid);
+int processes_add_all(struct processes *p); /* every process on the machine */
+
+/* The image of `pid` that ran at time_ns, NULL when it is not recorded. */
+struct process *processes_find(struct processes *p, pid_t pid, uint64_t time_ns);
+struct process *processes_latest(struct processes *p, pid_t pid);
+/* The same, and when system-wide a process that nobody has told of is added. */
+struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns);
+size_t processes_running(const struct processes *p); /* recorded and not ended */
+
+/* What the side-band tells. */
+void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_ns);
+void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t time_ns);
+void processes_exit(struct processes *p, pid_t pid, uint64_t time_ns);
+void processes_map(struct processes *p, pid_t pid, const struct mapping_fact *fact, uint64_t time_ns);
+void processes_comm(struct processes *p, pid_t pid, pid_t tid, const char *comm);
+
+/* Calls back with the latest image of every process. */
+void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *process), void *ctx);
+
+/* Shows the kernel side every process whose mappings changed. */
+void processes_show(struct processes *p);
+/* Puts a JVM's slot into the process's entry, or takes it out. */
+void processes_set_jvm(struct processes *p, struct process *process, struct jvm *jvm);
+
+const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address);
+
+/* The thread `tid` of `process`, made known to the trace on first sight. */
+struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);
+/* Java threads: found by the number that the JVM's own namespace gives them. */
+struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid);
+void processes_emit_thread(struct processes *p, const struct thread *t, struct trace_str group);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Raw stacks to nodes of the trace's stack tree: every distinct frame is named once, every distinct path stored once. */
+#ifndef BRAID_COLLECT_STACKS_H
+#define BRAID_COLLECT_STACKS_H
+
+#include "processes.h"
+#include "session.h"
+
+int stacks_new(struct stacks **out, struct session *s);
+void stacks_free(struct stacks *st);
+
+/* The node of a sample: by its frames when it brings them, else by its hash. 0 when the stack is not known. */
+uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete);
+
+uint64_t stacks_count(const struct stacks *st); /* distinct stacks seen */
+
+#endif
