@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Entry points and the life of a connection. Nothing in here may harm the JVM: what goes wrong leaves the agent
+ * dormant. */
+#include "agent.h"
+
+#include "layout.h"
+#include "mem.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ONLOAD_WAIT_MAX_MS 2000U
+#define HANDLERS_WAIT_MS 2000U
+#define VANISHED_WAIT_S 5
+#define DEATH_FLUSH_MS 200U
+
+struct agent agent = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.changed = PTHREAD_COND_INITIALIZER,
+	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1},
+};
+
+static _Atomic bool verbose;
+
+void agent_say(const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (!atomic_load(&verbose))
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(stderr, "braid agent: %s\n", text);
+}
+
+/*
+ * Sequentially consistent on both sides: either a handler sees that it is too late, or whoever disconnects sees the
+ * handler.
+ */
+bool agent_enter(void)
+{
+	atomic_fetch_add(&agent.inside, 1);
+	if (atomic_load(&agent.active))
+		return true;
+	agent_leave();
+	return false;
+}
+
+void agent_leave(void)
+{
+	atomic_fetch_sub(&agent.inside, 1);
+}
+
+static bool handlers_wait(void)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	for (uint32_t i = 0; i < HANDLERS_WAIT_MS; i++) {
+		if (!atomic_load(&agent.inside))
+			return true;
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
+/* With the lock held. A handler that does not come back keeps ring and descriptors for itself, for ever. */
+static void disconnect(bool stopped)
+{
+	bool alive = !atomic_load(&agent.dead);
+
+	atomic_store(&agent.active, false);
+	if (alive)
+		events_disable();
+	if (handlers_wait()) {
+		publish_end();
+		ring_close(agent.ring);
+		free(agent.ring);
+		helper_close();
+		mem_close();
+		if (stopped)
+			link_stopped(&agent.link);
+		link_close(&agent.link);
+	} else {
+		close(agent.link.sock_fd);
+	}
+	agent.link = LINK_NONE;
+	agent.ring = NULL;
+	methods_reset();
+	if (alive)
+		caps_relinquish();
+	atomic_store(&agent.helper_tid, 0);
+	atomic_store(&agent.helped, false);
+	agent.state = AGENT_DORMANT;
+	pthread_cond_broadcast(&agent.changed);
+}
+
+void agent_disconnect(bool stopped)
+{
+	pthread_mutex_lock(&agent.lock);
+	disconnect(stopped);
+	pthread_mutex_unlock(&agent.lock);
+}
+
+/* The helper and handlers run this library's code: it must not be unmapped under them. */
+static void library_pin(void)
+{
+	Dl_info info;
+
+	if (dladdr((void *)&agent, &info) && info.dli_fname)
+		(void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static bool environment_open(JavaVM *vm)
+{
+	jvmtiJlocationFormat format;
+
+	if (agent.jvmti)
+		return true;
+	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+		agent.jvmti = NULL;
+		agent_say("this JVM has no JVM TI 1.2; nothing will be recorded");
+		return false;
+	}
+	agent.vm = vm;
+	if ((*agent.jvmti)->GetVersionNumber(agent.jvmti, &agent.jvmti_version) != JVMTI_ERROR_NONE)
+		agent.jvmti_version = JVMTI_VERSION_1_2;
+	agent.bci_locations = (*agent.jvmti)->GetJLocationFormat(agent.jvmti, &format) == JVMTI_ERROR_NONE &&
+			      format == JVMTI_JLOCATION_JVMBCI;
+	layout_open(vm, agent.jvmti_version);
+	library_pin();
+	return true;
+}
+
+static bool ring_join(const struct options *o, enum braid_start start)
+{
+	uint32_t wait_ms = o->wait_ms;
+	char why[LINK_WHY_MAX];
+	int err;
+
+	if (start == BRAID_START_ONLOAD && wait_ms > ONLOAD_WAIT_MAX_MS)
+		wait_ms = ONLOAD_WAIT_MAX_MS;
+	if (link_open(&agent.link, o->sock, wait_ms, why)) {
+		agent_say("%s (%s); nothing will be recorded", why, o->sock);
+		return false;
+	}
+	agent.ring = aligned_alloc(_Alignof(struct ring), sizeof(struct ring));
+	err = agent.ring ? ring_open(agent.ring, agent.link.ring_fd, agent.link.ring_bytes) : -ENOMEM;
+	if (!err && helper_open())
+		return true;
+	agent_say("mapping the collector's ring of %llu bytes: %s; nothing will be recorded",
+		  (unsigned long long)agent.link.ring_bytes, strerror(err ? -err : errno));
+	if (!err)
+		ring_close(agent.ring);
+	free(agent.ring);
+	agent.ring = NULL;
+	link_close(&agent.link);
+	return false;
+}
+
+static bool helper_start_attached(void)
+{
+	JNIEnv *jni;
+
+	return (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK && helper_start(jni);
+}
+
+/* With the lock held. What the collector has to know first is published before any handler can be active. */
+static void connect_to(const struct options *o, enum braid_start start)
+{
+	struct caps caps;
+
+	if (!ring_join(o, start))
+		return;
+	agent.options = *o;
+	agent.start = start;
+	agent.generation++;
+	agent.joined_ns = clock_ns();
+	atomic_store(&agent.code_loads, 0);
+	atomic_store(&agent.stubs, 0);
+	atomic_store(&agent.threads, 0);
+	publish_start(agent.ring, &agent.link, o->spill_bytes);
+	methods_reset();
+	layout_reset();
+	caps_acquire(&caps);
+	hello_publish(&caps);
+	layout_publish(true);
+	if (o->complaint[0])
+		publish_notice(BRAID_NOTICE_WARNING, "agent options: %s", o->complaint);
+
+	agent.state = AGENT_CONNECTED;
+	atomic_store(&agent.active, true);
+	if (events_enable() != JVMTI_ERROR_NONE) {
+		agent_say("the JVM refuses to send events; nothing will be recorded");
+		disconnect(false);
+	} else if (start == BRAID_START_ATTACH && !helper_start_attached()) {
+		agent_say("the JVM refuses a thread; nothing will be recorded");
+		disconnect(false);
+	}
+}
+
+/* With the lock held. True when a new connection may be made. */
+static bool make_dormant(void)
+{
+	struct timespec until;
+
+	if (agent.state == AGENT_DORMANT)
+		return true;
+	if (!link_is_gone(&agent.link) && !atomic_load(&agent.dead)) {
+		agent_say("already connected to %s; this load changes nothing", agent.options.sock);
+		return false;
+	}
+	if (!atomic_load(&agent.helped)) { /* nobody else would notice it */
+		disconnect(false);
+		return true;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += VANISHED_WAIT_S;
+	while (agent.state != AGENT_DORMANT)
+		if (pthread_cond_timedwait(&agent.changed, &agent.lock, &until))
+			break;
+	return agent.state == AGENT_DORMANT;
+}
+
+static void load(JavaVM *vm, const char *text, enum braid_start start)
+{
+	struct options o;
+
+	options_parse(&o, text);
+	if (o.help)
+		fputs(options_usage, stderr);
+	if (o.verbose)
+		atomic_store(&verbose, true);
+
+	pthread_mutex_lock(&agent.lock);
+	if (!o.sock[0])
+		agent_say("%s%sno sock= given: dormant", o.complaint, o.complaint[0] ? "; " : "");
+	else if (environment_open(vm) && make_dormant())
+		connect_to(&o, start);
+	pthread_mutex_unlock(&agent.lock);
+}
+
+void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
+{
+	(void)env;
+	(void)jni;
+	if (!agent_enter())
+		return;
+	layout_publish(true);
+	agent_leave();
+}
+
+void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+{
+	struct braid_rec hdr;
+
+	(void)env;
+	(void)thread;
+	if (!agent_enter())
+		return;
+	record_init(&hdr, BRAID_REC_VM_INIT, 0);
+	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
+	if (!helper_start(jni)) {
+		publish_notice(BRAID_NOTICE_WARNING, "the JVM refuses a thread: nothing more will be recorded");
+		atomic_store(&agent.active, false);
+	}
+	agent_leave();
+}
+
+/* The last that can be said. The ring outlives the process, so nobody has to have read it yet. */
+void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+	struct braid_rec hdr;
+
+	(void)env;
+	(void)jni;
+	if (!agent_enter())
+		return;
+	for (uint32_t i = 0; !publish_flush() && i < DEATH_FLUSH_MS && !link_is_gone(&agent.link); i++) {
+		link_wake(&agent.link);
+		nanosleep(&step, NULL);
+	}
+	classes_flush();
+	record_init(&hdr, BRAID_REC_VM_DEATH, 0);
+	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
+	publish_losses();
+	link_wake(&agent.link);
+	atomic_store(&agent.active, false);
+	atomic_store(&agent.dead, true);
+	helper_kick();
+	agent_leave();
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	(void)reserved;
+	load(vm, options, BRAID_START_ONLOAD);
+	return JNI_OK; /* anything else would end the JVM */
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	(void)reserved;
+	load(vm, options, BRAID_START_ATTACH);
+	return JNI_OK;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+	(void)vm;
+	/* Comes after VMDeath, once per load, or never: all that is left to do is to be quiet */
+	atomic_store(&agent.active, false);
+}
+
+/* For VMs that the agent is linked into (JVM TI 1.2.3). */
+JNIEXPORT jint JNICALL Agent_OnLoad_braid_agent(JavaVM *vm, char *options, void *reserved);
+JNIEXPORT jint JNICALL Agent_OnAttach_braid_agent(JavaVM *vm, char *options, void *reserved);
+JNIEXPORT void JNICALL Agent_OnUnload_braid_agent(JavaVM *vm);
+
+JNIEXPORT jint JNICALL Agent_OnLoad_braid_agent(JavaVM *vm, char *options, void *reserved)
+{
+	return Agent_OnLoad(vm, options, reserved);
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach_braid_agent(JavaVM *vm, char *options, void *reserved)
+{
+	return Agent_OnAttach(vm, options, reserved);
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload_braid_agent(JavaVM *vm)
+{
+	Agent_OnUnload(vm);
+}

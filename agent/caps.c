@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Capabilities are asked for in groups: AddCapabilities gives all or nothing, and one refusal must not cost the others.
+ */
+#include "agent.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(jvmtiCapabilities) == 16, "128 one-bit fields");
+
+/* One group each: they have nothing to do with each other. */
+static const unsigned wanted[] = {
+	CAP_COMPILED_METHOD_LOAD,
+	CAP_GARBAGE_COLLECTION,
+	CAP_LINE_NUMBERS,
+	CAP_SOURCE_FILE_NAME,
+};
+
+static uint64_t held[2];
+
+/* Bit fields are laid out from the least significant bit up, on every little-endian Linux. */
+static void bit_set(uint64_t bits[2], unsigned bit)
+{
+	bits[bit / 64] |= 1ULL << bit % 64;
+}
+
+static bool bit_test(const uint64_t bits[2], unsigned bit)
+{
+	return bits[bit / 64] >> bit % 64 & 1;
+}
+
+bool caps_has(unsigned bit)
+{
+	return bit_test(held, bit);
+}
+
+void caps_acquire(struct caps *c)
+{
+	jvmtiCapabilities potential;
+	uint64_t possible[2] = {0, 0};
+
+	memset(c, 0, sizeof(*c));
+	memset(&potential, 0, sizeof(potential));
+	if ((*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &potential) == JVMTI_ERROR_NONE)
+		memcpy(possible, &potential, sizeof(possible));
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		uint64_t bits[2] = {0, 0};
+		jvmtiCapabilities group;
+
+		bit_set(bits, wanted[i]);
+		memcpy(&group, bits, sizeof(group));
+		if (bit_test(possible, wanted[i]) &&
+		    (*agent.jvmti)->AddCapabilities(agent.jvmti, &group) == JVMTI_ERROR_NONE)
+			bit_set(c->got, wanted[i]);
+		else
+			bit_set(c->refused, wanted[i]);
+	}
+	memcpy(held, c->got, sizeof(held));
+}
+
+/* After the events have been disabled: what happens to events of a capability that goes is not specified. */
+void caps_relinquish(void)
+{
+	jvmtiCapabilities all;
+
+	memcpy(&all, held, sizeof(all));
+	(*agent.jvmti)->RelinquishCapabilities(agent.jvmti, &all);
+	memset(held, 0, sizeof(held));
+}

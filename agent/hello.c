@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The first record of a connection: who is talking. */
+#include "agent.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define SHORT_MAX 1024U
+
+uint16_t string_cut(const char *s, uint16_t *flags)
+{
+	size_t length = s ? strlen(s) : 0;
+
+	if (length <= BRAID_STR_MAX)
+		return (uint16_t)length;
+	*flags |= BRAID_REC_TRUNCATED;
+	return BRAID_STR_MAX;
+}
+
+static char *property(const char *name)
+{
+	char *value = NULL;
+
+	if ((*agent.jvmti)->GetSystemProperty(agent.jvmti, name, &value) != JVMTI_ERROR_NONE)
+		return NULL;
+	return value;
+}
+
+/* Four strings of the greatest length would be longer than a record; only command lines are long for a reason. */
+static uint16_t short_cut(const char *s, uint16_t *flags)
+{
+	uint16_t length = string_cut(s, flags);
+
+	if (length <= SHORT_MAX)
+		return length;
+	*flags |= BRAID_REC_TRUNCATED;
+	return SHORT_MAX;
+}
+
+static void release(char *s)
+{
+	if (s)
+		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)s);
+}
+
+void hello_publish(const struct caps *c)
+{
+	struct braid_rec_hello r = {
+		.version = BRAID_RING_VERSION,
+		.pid = (uint32_t)getpid(),
+		.jvmti_version = (uint32_t)agent.jvmti_version,
+		.start = (uint16_t)agent.start,
+		.header_size = sizeof(struct braid_rec),
+		.caps_got = {c->got[0], c->got[1]},
+		.caps_refused = {c->refused[0], c->refused[1]},
+	};
+	char *vm_version = property("java.vm.version");
+	char *vm_name = property("java.vm.name");
+	char *java_version = property("java.version");
+	char *command = property("sun.java.command");
+
+	record_init(&r.hdr, BRAID_REC_HELLO, 0);
+	r.vm_version_len = short_cut(vm_version, &r.hdr.flags);
+	r.vm_name_len = short_cut(vm_name, &r.hdr.flags);
+	r.java_version_len = short_cut(java_version, &r.hdr.flags);
+	r.command_len = string_cut(command, &r.hdr.flags);
+	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(vm_version, r.vm_version_len),
+					    PART(vm_name, r.vm_name_len), PART(java_version, r.java_version_len),
+					    PART(command, r.command_len)},
+			   5);
+	release(vm_version);
+	release(vm_name);
+	release(java_version);
+	release(command);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The agent's one thread, alive while a collector is connected. It tells what is older than the connection, puts into
+ * the ring what waits for room, says what was lost, and hears when the collector stops or goes.
+ */
+#include "agent.h"
+
+#include "layout.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREAD_NAME "braid agent"
+#define IDLE_MS 1000	   /* losses of events are told this often */
+#define RETRY_MS 1	   /* something waits for room */
+#define PACE_STALL_MS 2000 /* without the consumer moving at all: do not wait for it again until it does */
+
+static int kick_fd = -1;
+static _Atomic bool kicked;
+static enum link_word heard; /* helper thread only */
+static bool stalled;
+static uint64_t stalled_at; /* consumer position */
+
+bool helper_open(void)
+{
+	kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	atomic_store(&kicked, false);
+	heard = LINK_QUIET;
+	stalled = false;
+	return kick_fd >= 0;
+}
+
+void helper_close(void)
+{
+	if (kick_fd >= 0)
+		close(kick_fd);
+	kick_fd = -1;
+}
+
+void helper_kick(void)
+{
+	const uint64_t one = 1;
+
+	/* EAGAIN would mean that it is awake already */
+	if (!atomic_exchange(&kicked, true) && kick_fd >= 0)
+		(void)!write(kick_fd, &one, sizeof(one));
+}
+
+bool helper_is_self(void)
+{
+	return atomic_load_explicit(&agent.helper_tid, memory_order_relaxed) == self_tid();
+}
+
+static void nap_ms(long ms)
+{
+	const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* From the first STOP or hang-up on no handler publishes any more. */
+static void listen(void)
+{
+	if (heard == LINK_QUIET)
+		heard = link_listen(&agent.link);
+	if (heard != LINK_QUIET)
+		atomic_store(&agent.active, false);
+}
+
+static bool has_room(void)
+{
+	return publish_flush() && ring_free_bytes(agent.ring) >= agent.ring->size / 2;
+}
+
+/*
+ * What the replay tells can be more than the ring holds, and it is told on this thread alone: so it waits for the
+ * consumer, and the spill stays free for those who must not wait.
+ */
+void helper_pace(void)
+{
+	uint64_t since_ns, at;
+
+	if (!helper_is_self() || has_room() || (stalled && ring_consumed(agent.ring) == stalled_at))
+		return;
+	stalled = false;
+	at = ring_consumed(agent.ring);
+	since_ns = clock_ns();
+	while (!has_room() && atomic_load(&agent.active)) {
+		link_wake(&agent.link);
+		nap_ms(RETRY_MS);
+		listen();
+		if (ring_consumed(agent.ring) != at) {
+			at = ring_consumed(agent.ring);
+			since_ns = clock_ns();
+		} else if (clock_ns() - since_ns > PACE_STALL_MS * 1000000ULL) {
+			stalled = true;
+			stalled_at = at;
+			return;
+		}
+	}
+}
+
+static void generate(jvmtiEvent event, const char *what)
+{
+	jvmtiError err;
+
+	if (!atomic_load(&agent.active))
+		return;
+	err = (*agent.jvmti)->GenerateEvents(agent.jvmti, event);
+	if (err && atomic_load(&agent.active))
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "the JVM does not tell of its %s (JVM TI error %d): what is older "
+			       "than this recording has no names",
+			       what, err);
+}
+
+static void replay(JNIEnv *jni)
+{
+	struct braid_rec_replayed r;
+
+	threads_replay(jni);
+	generate(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, "stubs");
+	if (caps_has(CAP_COMPILED_METHOD_LOAD))
+		generate(JVMTI_EVENT_COMPILED_METHOD_LOAD, "compiled code");
+	if (!agent_enter())
+		return;
+	record_init(&r.hdr, BRAID_REC_REPLAYED, 0);
+	r.methods = methods_count();
+	r.code_loads = atomic_load(&agent.code_loads);
+	r.stubs = atomic_load(&agent.stubs);
+	r.threads = atomic_load(&agent.threads);
+	r.took_ns = clock_ns() - agent.joined_ns;
+	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
+	agent_leave();
+}
+
+static void wait_for_news(bool waiting)
+{
+	struct pollfd p[2] = {{.fd = agent.link.sock_fd, .events = POLLIN}, {.fd = kick_fd, .events = POLLIN}};
+	uint64_t count;
+
+	if (poll(p, 2, waiting ? RETRY_MS : IDLE_MS) > 0 && p[1].revents & POLLIN)
+		(void)!read(kick_fd, &count, sizeof(count));
+}
+
+static void serve(void)
+{
+	bool waiting;
+
+	while (heard == LINK_QUIET && !atomic_load(&agent.dead)) {
+		atomic_store(&kicked, false);
+		waiting = !publish_flush();
+		classes_flush();
+		publish_losses();
+		if (waiting)
+			link_wake(&agent.link);
+		wait_for_news(waiting);
+		listen();
+	}
+}
+
+static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
+{
+	(void)env;
+	(void)arg;
+	prctl(PR_SET_NAME, THREAD_NAME);
+	atomic_store(&agent.helper_tid, self_tid());
+	replay(jni);
+	serve();
+	agent_disconnect(heard == LINK_STOP);
+}
+
+/* JNI calls one after the other: an exception of any of them ends it, and is taken away. */
+static jobject thread_new(JNIEnv *jni)
+{
+	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+	jmethodID init = NULL;
+	jstring name = NULL;
+	jobject thread = NULL;
+
+	if (class && !(*jni)->ExceptionCheck(jni))
+		init = (*jni)->GetMethodID(jni, class, "<init>", "(Ljava/lang/String;)V");
+	if (init && !(*jni)->ExceptionCheck(jni))
+		name = (*jni)->NewStringUTF(jni, THREAD_NAME);
+	if (name && !(*jni)->ExceptionCheck(jni))
+		thread = (*jni)->NewObject(jni, class, init, name);
+	if ((*jni)->ExceptionCheck(jni)) {
+		(*jni)->ExceptionClear(jni);
+		thread = NULL;
+	}
+	return thread;
+}
+
+bool helper_start(JNIEnv *jni)
+{
+	jobject thread;
+	bool ok;
+
+	if ((*jni)->PushLocalFrame(jni, 16)) {
+		(*jni)->ExceptionClear(jni);
+		return false;
+	}
+	thread = thread_new(jni);
+	ok = thread &&
+	     (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, helper_main, NULL, JVMTI_THREAD_NORM_PRIORITY) ==
+		     JVMTI_ERROR_NONE;
+	if (!ok)
+		atomic_store(&agent.helped, false);
+	(*jni)->PopLocalFrame(jni, NULL);
+	return ok;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The socket to the collector: joining it, being granted a ring, hearing from it. No JVM in here. */
+#ifndef BRAID_AGENT_LINK_H
+#define BRAID_AGENT_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LINK_WHY_MAX 192
+
+struct link {
+	int sock_fd;
+	int ring_fd;
+	int wake_fd; /* eventfd of the collector */
+	uint64_t ring_bytes;
+};
+
+#define LINK_NONE ((struct link){.sock_fd = -1, .ring_fd = -1, .wake_fd = -1})
+
+/*
+ * Connects to the collector at `path`, checks who that is, joins, and waits for the grant; all of that within
+ * `wait_ms`. 0 or a negative errno with a sentence in `why`.
+ */
+int link_open(struct link *l, const char *path, uint32_t wait_ms, char why[LINK_WHY_MAX]);
+void link_close(struct link *l);
+
+enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE };
+
+/* Has the collector said anything, or gone? Never blocks. */
+enum link_word link_listen(const struct link *l);
+
+/* Has the collector gone? Takes nothing that it said; false before link_open too. */
+bool link_is_gone(const struct link *l);
+
+/* Tells the collector that nothing will be written any more. */
+void link_stopped(const struct link *l);
+
+/* Tells the collector that there is something to drain. Never blocks; fit for every callback. */
+void link_wake(const struct link *l);
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Methods get dense ids at first sight. Their names are asked for inside the callback that announces them: the class is
+ * alive there. A jmethodID is a key of this table and nothing else; it is never passed to the VM later.
+ */
+#include "agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_FIRST_ROOM 4096U
+#define LINES_MAX ((BRAID_REC_MAX - sizeof(struct braid_rec_lines)) / sizeof(struct braid_line))
+
+struct entry {
+	jmethodID key;
+	uint32_t id; /* 0: slot is free */
+	uint32_t epoch;
+	uint64_t names; /* hash */
+};
+
+static struct {
+	pthread_mutex_t mutex; /* no JVM TI while it is held */
+	struct entry *slots;
+	size_t room; /* a power of two */
+	size_t used;
+	uint32_t defined; /* in this connection */
+} table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static uint32_t last_id; /* never starts again: ids are not used twice in the life of a JVM */
+
+/*
+ * Classes have been unloaded this often. After that a key may stand for another method, so entries from before are
+ * compared with the names that the VM gives now.
+ */
+static _Atomic uint32_t epoch;
+
+struct description {
+	char *class_name;
+	char *name;
+	char *signature;
+	char *source;
+	jint modifiers;
+	struct braid_line *lines;
+	uint32_t line_count;
+	bool lines_cut;
+};
+
+static void release(void *p)
+{
+	if (p)
+		(*agent.jvmti)->Deallocate(agent.jvmti, p);
+}
+
+static void description_free(struct description *d)
+{
+	release(d->class_name);
+	release(d->name);
+	release(d->signature);
+	release(d->source);
+	free(d->lines);
+}
+
+static int line_compare(const void *a, const void *b)
+{
+	const struct braid_line *x = a, *y = b;
+
+	return x->bci < y->bci ? -1 : x->bci > y->bci;
+}
+
+/* Native, abstract and stripped methods have none: not an error. */
+static void lines_read(struct description *d, jmethodID method)
+{
+	jvmtiLineNumberEntry *entries = NULL;
+	jint count = 0;
+
+	if (!caps_has(CAP_LINE_NUMBERS) || !agent.bci_locations ||
+	    (*agent.jvmti)->GetLineNumberTable(agent.jvmti, method, &count, &entries) != JVMTI_ERROR_NONE)
+		return;
+	if (count > 0)
+		d->lines = malloc((size_t)count * sizeof(*d->lines));
+	for (jint i = 0; d->lines && i < count; i++)
+		if (entries[i].start_location >= 0 && entries[i].start_location <= UINT16_MAX &&
+		    entries[i].line_number >= 0)
+			d->lines[d->line_count++] = (struct braid_line){.bci = (uint32_t)entries[i].start_location,
+									.line = (uint32_t)entries[i].line_number};
+	release(entries);
+	if (d->line_count)
+		qsort(d->lines, d->line_count, sizeof(*d->lines), line_compare);
+	if (d->line_count > LINES_MAX) {
+		d->line_count = LINES_MAX;
+		d->lines_cut = true;
+	}
+}
+
+/* The class reference is a local one of the event: the VM drops it when the callback returns. */
+static bool description_read(struct description *d, jmethodID method)
+{
+	jvmtiEnv *ti = agent.jvmti;
+	jclass class;
+
+	memset(d, 0, sizeof(*d));
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &class) != JVMTI_ERROR_NONE)
+		return false;
+	if ((*ti)->GetMethodName(ti, method, &d->name, &d->signature, NULL) != JVMTI_ERROR_NONE) {
+		d->name = d->signature = NULL; /* undefined on error */
+		return false;
+	}
+	if ((*ti)->GetClassSignature(ti, class, &d->class_name, NULL) != JVMTI_ERROR_NONE) {
+		d->class_name = NULL;
+		return false;
+	}
+	if ((*ti)->GetMethodModifiers(ti, method, &d->modifiers) != JVMTI_ERROR_NONE)
+		d->modifiers = 0;
+	if (!caps_has(CAP_SOURCE_FILE_NAME) || (*ti)->GetSourceFileName(ti, class, &d->source) != JVMTI_ERROR_NONE)
+		d->source = NULL;
+	lines_read(d, method);
+	return true;
+}
+
+static uint64_t hash_string(uint64_t h, const char *s)
+{
+	do /* FNV-1a, the terminating zero included */
+		h = (h ^ (uint8_t)*s) * 0x100000001b3ULL;
+	while (*s++);
+	return h;
+}
+
+static uint64_t description_hash(const struct description *d)
+{
+	return hash_string(hash_string(hash_string(0xcbf29ce484222325ULL, d->class_name), d->name), d->signature);
+}
+
+static struct entry *slot_find(struct entry *slots, size_t room, jmethodID key)
+{
+	uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ULL;
+	size_t i = (size_t)(h >> 20) & (room - 1);
+
+	while (slots[i].id && slots[i].key != key)
+		i = (i + 1) & (room - 1);
+	return &slots[i];
+}
+
+/* Keeps a quarter of the slots free, so that looking for what is not there ends. */
+static bool table_make_room(void)
+{
+	size_t room = table.room ? table.room * 2 : TABLE_FIRST_ROOM;
+	struct entry *slots;
+
+	if (table.room && table.used < table.room / 4 * 3)
+		return true;
+	slots = calloc(room, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < table.room; i++)
+		if (table.slots[i].id)
+			*slot_find(slots, room, table.slots[i].key) = table.slots[i];
+	free(table.slots);
+	table.slots = slots;
+	table.room = room;
+	return true;
+}
+
+static bool method_publish(uint32_t id, const struct description *d)
+{
+	struct braid_rec_method r = {.method = id, .modifiers = (uint32_t)d->modifiers};
+
+	record_init(&r.hdr, BRAID_REC_METHOD, 0);
+	r.class_len = string_cut(d->class_name, &r.hdr.flags);
+	r.name_len = string_cut(d->name, &r.hdr.flags);
+	r.sig_len = string_cut(d->signature, &r.hdr.flags);
+	r.source_len = string_cut(d->source, &r.hdr.flags);
+	/* All four at their longest are 36 bytes too many for a record */
+	if (r.source_len > BRAID_STR_MAX - 64) {
+		r.source_len = BRAID_STR_MAX - 64;
+		r.hdr.flags |= BRAID_REC_TRUNCATED;
+	}
+	return publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(d->class_name, r.class_len),
+						   PART(d->name, r.name_len), PART(d->signature, r.sig_len),
+						   PART(d->source, r.source_len)},
+				  5);
+}
+
+static void lines_publish(uint32_t id, const struct description *d)
+{
+	struct braid_rec_lines r = {.method = id, .count = d->line_count};
+
+	if (!d->line_count)
+		return;
+	record_init(&r.hdr, BRAID_REC_LINES, d->lines_cut ? BRAID_REC_TRUNCATED : 0);
+	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(d->lines, d->line_count * sizeof(*d->lines))}, 2);
+}
+
+/*
+ * With the mutex held, so that nobody finds an id in the table before its METHOD record is on its way. A definition
+ * that is lost leaves no entry: the next sight of the method tries again, with a new id.
+ */
+static uint32_t define(jmethodID method, uint64_t names, const struct description *d, uint32_t now)
+{
+	struct entry *e;
+
+	if (!table_make_room())
+		return 0;
+	e = slot_find(table.slots, table.room, method);
+	if (e->id && e->names == names) {
+		e->epoch = now;
+		return e->id;
+	}
+	if (last_id == UINT32_MAX || !method_publish(last_id + 1, d))
+		return 0;
+	if (!e->id)
+		table.used++;
+	*e = (struct entry){.key = method, .id = ++last_id, .epoch = now, .names = names};
+	table.defined++;
+	lines_publish(e->id, d);
+	return e->id;
+}
+
+static uint32_t look_up(jmethodID method, uint32_t now)
+{
+	const struct entry *e;
+
+	if (!table.room)
+		return 0;
+	e = slot_find(table.slots, table.room, method);
+	return e->id && e->epoch == now ? e->id : 0;
+}
+
+uint32_t methods_id(jmethodID method)
+{
+	uint32_t now = atomic_load(&epoch);
+	struct description d;
+	uint32_t id;
+
+	if (!method)
+		return 0;
+	pthread_mutex_lock(&table.mutex);
+	id = look_up(method, now);
+	pthread_mutex_unlock(&table.mutex);
+	if (id)
+		return id;
+
+	if (description_read(&d, method)) {
+		pthread_mutex_lock(&table.mutex);
+		id = define(method, description_hash(&d), &d, now);
+		pthread_mutex_unlock(&table.mutex);
+	}
+	description_free(&d);
+	return id;
+}
+
+void methods_unloaded(void)
+{
+	atomic_fetch_add(&epoch, 1);
+}
+
+uint32_t methods_count(void)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&table.mutex);
+	n = table.defined;
+	pthread_mutex_unlock(&table.mutex);
+	return n;
+}
+
+void methods_reset(void)
+{
+	pthread_mutex_lock(&table.mutex);
+	free(table.slots);
+	table.slots = NULL;
+	table.room = 0;
+	table.used = 0;
+	table.defined = 0;
+	pthread_mutex_unlock(&table.mutex);
+}
