@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- look-ups ---- */
+
+const struct process_row *analysis_process(const struct analysis *an, uint32_t process)
+{
+	static const struct process_row nobody;
+	const struct process_row *p = table_get(&an->a->processes, process);
+
+	return p ? p : &nobody;
+}
+
+static const struct thread_row *thread_at(const struct analysis *an, uint32_t row)
+{
+	return row == ROW_NONE ? NULL : table_row(&an->a->threads, row);
+}
+
+const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row)
+{
+	const struct thread_row *t = thread_at(an, thread_row);
+	const char *name = t ? strpool_get(&an->a->strings, t->name) : "";
+
+	if (!*name && t)
+		name = strpool_get(&an->a->strings, analysis_process(an, t->process)->comm);
+	return *name ? name : "[unknown]";
+}
+
+bool analysis_wants_thread(const struct analysis *an, uint32_t thread_row)
+{
+	static const struct thread_row nobody;
+	const struct thread_row *t = thread_at(an, thread_row);
+	const struct process_row *p;
+
+	if (!t)
+		t = &nobody;
+	p = analysis_process(an, t->process);
+	return filter_wants_thread(an->filter, p->pid, t->tid, strpool_get(&an->a->strings, p->comm),
+				   strpool_get(&an->a->strings, t->name));
+}
+
+bool analysis_wants_stack(const struct analysis *an, uint32_t stack_row)
+{
+	if (stack_row == ROW_NONE)
+		return an->filter->include.count == 0;
+	return (an->filter->include.count == 0 || an->stacks[stack_row].included) && !an->stacks[stack_row].excluded;
+}
+
+static const struct stat_row *find_stat(const struct analysis *an, uint32_t process, const char *key)
+{
+	uint32_t id = strpool_find(&an->a->strings, key);
+	uint32_t at = u64map_get(&an->a->stat_of, (uint64_t)process << 32 | id);
+
+	return at ? &an->a->stats.at[at - 1] : NULL;
+}
+
+uint64_t analysis_stat(const struct analysis *an, uint32_t process, const char *key, uint64_t otherwise)
+{
+	const struct stat_row *s = find_stat(an, process, key);
+
+	return s ? s->value : otherwise;
+}
+
+bool analysis_has_stat(const struct analysis *an, uint32_t process, const char *key)
+{
+	return find_stat(an, process, key) != NULL;
+}
+
+const char *analysis_module_path(const struct analysis *an, uint32_t module)
+{
+	const struct module_row *m = table_get(&an->a->modules, module);
+
+	return m ? strpool_get(&an->a->strings, m->path) : "";
+}
+
+const char *analysis_sym_name(const struct analysis *an, uint32_t sym)
+{
+	return strpool_get(&an->names, an->syms.at[sym].name);
+}
+
+/* ---- stacks ---- */
+
+static int compare_ids(const void *x, const void *y, void *ctx)
+{
+	const uint32_t *ids = ctx;
+	uint32_t p = ids[*(const uint32_t *)x], q = ids[*(const uint32_t *)y];
+
+	return p < q ? -1 : p > q;
+}
+
+static int sort_nodes(struct analysis *an)
+{
+	const struct table *nodes = &an->a->nodes;
+	bool sorted = true;
+
+	an->order = calloc(nodes->count + 1, sizeof(*an->order));
+	if (!an->order)
+		return -ENOMEM;
+	for (size_t i = 0; i < nodes->count; i++) {
+		an->order[i] = (uint32_t)i;
+		sorted = sorted && (i == 0 || nodes->ids[i - 1] < nodes->ids[i]);
+	}
+	if (!sorted)
+		qsort_r(an->order, nodes->count, sizeof(*an->order), compare_ids, nodes->ids);
+	return 0;
+}
+
+/* Which syms the filter's expressions match: bit 0 include, bit 1 exclude. NULL without memory. */
+static unsigned char *match_syms(const struct analysis *an)
+{
+	const struct filter *f = an->filter;
+	unsigned char *match = calloc(an->syms.count + 1, 1);
+
+	for (size_t s = 0; match && s < an->syms.count; s++) {
+		const char *name = analysis_sym_name(an, (uint32_t)s);
+
+		for (size_t i = 0; i < f->include.count && !(match[s] & 1); i++)
+			match[s] |= regexec(&f->include.at[i], name, 0, NULL, 0) == 0 ? 1 : 0;
+		for (size_t i = 0; i < f->exclude.count && !(match[s] & 2); i++)
+			match[s] |= regexec(&f->exclude.at[i], name, 0, NULL, 0) == 0 ? 2 : 0;
+	}
+	return match;
+}
+
+static void resolve_stack(struct analysis *an, uint32_t row, const unsigned char *match)
+{
+	const struct node_row *n = table_row(&an->a->nodes, row);
+	struct stack *s = &an->stacks[row];
+	size_t parent = table_find(&an->a->nodes, n->parent);
+	size_t frame = table_find(&an->a->frames, n->frame);
+	const struct stack *up = parent == TABLE_NONE ? NULL : &an->stacks[parent];
+	const struct frame_row *f = frame == TABLE_NONE ? NULL : table_row(&an->a->frames, frame);
+
+	if (up && up->depth >= STACK_DEPTH_MAX)
+		up = NULL;
+	s->detached = n->parent != 0 && !up;
+	s->parent = up ? (uint32_t)parent : ROW_NONE;
+	s->frame = f ? (uint32_t)frame : ROW_NONE;
+	s->depth = up ? up->depth + 1 : 1;
+	s->cause = up ? up->cause : CAUSE_COMPLETE;
+	s->included = up && up->included;
+	s->excluded = up && up->excluded;
+	if (!up && f && f->kind == BRAID_FRAME_END)
+		s->cause = f->address < BRAID_END_COUNT ? (uint8_t)f->address : CAUSE_UNKNOWN;
+	if ((s->detached || !f) && s->cause == CAUSE_COMPLETE)
+		s->cause = CAUSE_DAMAGED;
+	for (uint32_t i = 0; f && i < an->expansions[frame].count; i++) {
+		unsigned char m = match[an->xframes.at[an->expansions[frame].first + i].sym];
+
+		s->included = s->included || (m & 1);
+		s->excluded = s->excluded || (m & 2);
+	}
+}
+
+static int resolve_stacks(struct analysis *an)
+{
+	size_t count = an->a->nodes.count;
+	unsigned char *match = match_syms(an);
+
+	an->stacks = calloc(count + 1, sizeof(*an->stacks));
+	if (!match || !an->stacks) {
+		free(match);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		resolve_stack(an, an->order[i], match);
+	free(match);
+	return 0;
+}
+
+/* ---- sums ---- */
+
+static int add_sum(struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight)
+{
+	size_t t = table_find(&an->a->threads, thread);
+	size_t n = table_find(&an->a->nodes, node);
+	struct stack_sum sum = {.weight = weight};
+
+	sum.thread = t == TABLE_NONE ? ROW_NONE : (uint32_t)t;
+	sum.stack = n == TABLE_NONE ? ROW_NONE : (uint32_t)n;
+	sum.xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
+	if (weight == 0 || !analysis_wants_thread(an, sum.thread) || !analysis_wants_stack(an, sum.stack))
+		return 0;
+	return VEC_PUSH(&an->sums, sum);
+}
+
+static int compare_sums(const void *x, const void *y)
+{
+	const struct stack_sum *p = x, *q = y;
+
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	if (p->stack != q->stack)
+		return p->stack < q->stack ? -1 : 1;
+	return (int)p->xframe - (int)q->xframe;
+}
+
+static void merge_sums(struct analysis *an)
+{
+	size_t n = 0;
+
+	if (an->sums.count)
+		qsort(an->sums.at, an->sums.count, sizeof(*an->sums.at), compare_sums);
+	for (size_t i = 0; i < an->sums.count; i++) {
+		if (n && compare_sums(&an->sums.at[n - 1], &an->sums.at[i]) == 0)
+			an->sums.at[n - 1].weight = add_saturating(an->sums.at[n - 1].weight, an->sums.at[i].weight);
+		else
+			an->sums.at[n++] = an->sums.at[i];
+	}
+	an->sums.count = n;
+}
+
+static int collect_sums(struct analysis *an)
+{
+	const struct analyzer *a = an->a;
+	int err = 0;
+
+	for (size_t i = 0; i < a->sums.count && !err; i++)
+		err = add_sum(an, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
+	for (size_t i = 0; i < a->samples.count && !err; i++) {
+		const struct sample *s = &a->samples.at[i];
+
+		if (filter_wants_time(an->filter, a->first_ns, s->time_ns))
+			err = add_sum(an, s->thread, s->node, s->weight);
+	}
+	if (!err)
+		merge_sums(an);
+	return err;
+}
+
+static void count_quality(struct quality *q, uint32_t cause, uint64_t weight)
+{
+	q->total = add_saturating(q->total, weight);
+	q->by_cause[cause] = add_saturating(q->by_cause[cause], weight);
+}
+
+static void count_frames(struct analysis *an, const struct stack *s)
+{
+	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+
+	for (uint32_t i = 0; e && i < e->count; i++) {
+		const struct sym *sym = &an->syms.at[an->xframes.at[e->first + i].sym];
+		struct frame_counts *c = &an->frames;
+
+		switch (kind_domain(sym->kind)) {
+		case DOMAIN_JAVA:
+			c->java = add_saturating(c->java, s->total);
+			c->java_named = add_saturating(c->java_named, sym->named ? s->total : 0);
+			break;
+		case DOMAIN_NATIVE:
+		case DOMAIN_STUB:
+			c->native = add_saturating(c->native, s->total);
+			c->native_named = add_saturating(c->native_named, sym->named ? s->total : 0);
+			break;
+		case DOMAIN_KERNEL:
+			c->kernel = add_saturating(c->kernel, s->total);
+			break;
+		case DOMAIN_INCOMPLETE:
+			break;
+		}
+	}
+}
+
+static int count_all(struct analysis *an)
+{
+	const struct analyzer *a = an->a;
+
+	an->thread_weight = calloc(a->threads.count + 1, sizeof(*an->thread_weight));
+	if (!an->thread_weight)
+		return -ENOMEM;
+	for (size_t i = 0; i < an->sums.count; i++) {
+		const struct stack_sum *s = &an->sums.at[i];
+		const struct thread_row *t = thread_at(an, s->thread);
+		struct stack *stack = s->stack == ROW_NONE ? NULL : &an->stacks[s->stack];
+		uint32_t cause = stack ? stack->cause : s->xframe == XFRAME_NO_STACK ? CAUSE_NO_STACK : CAUSE_DAMAGED;
+		uint64_t *sum = t ? &an->thread_weight[s->thread] : &an->unknown_thread_weight;
+
+		*sum = add_saturating(*sum, s->weight);
+		count_quality(&an->all, cause, s->weight);
+		if (t && (t->flags & TRACE_THREAD_JAVA))
+			count_quality(&an->java, cause, s->weight);
+		if (!stack)
+			continue;
+		an->distinct_stacks += stack->self == 0;
+		stack->self = add_saturating(stack->self, s->weight);
+	}
+	for (size_t i = a->nodes.count; i-- > 0;) {
+		struct stack *s = &an->stacks[an->order[i]];
+
+		s->total = add_saturating(s->total, s->self);
+		if (s->parent != ROW_NONE)
+			an->stacks[s->parent].total = add_saturating(an->stacks[s->parent].total, s->total);
+		count_frames(an, s);
+	}
+	return 0;
+}
+
+/* ---- GC, duration ---- */
+
+static int compare_gc(const void *x, const void *y)
+{
+	const struct gc_event *p = x, *q = y;
+
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	if (p->sequence != q->sequence)
+		return p->sequence < q->sequence ? -1 : 1;
+	if (p->what != q->what)
+		return p->what < q->what ? -1 : 1;
+	return p->time_ns < q->time_ns ? -1 : p->time_ns > q->time_ns;
+}
+
+static bool pause_wanted(const struct analysis *an, const struct gc_pause *p)
+{
+	uint64_t time_ns = p->start_ns ? p->start_ns : p->finish_ns;
+
+	return filter_wants_process(an->filter, analysis_process(an, p->process)->pid) &&
+	       filter_wants_time(an->filter, an->a->first_ns, time_ns);
+}
+
+/* Pauses are told apart by process and sequence, so the order in which their halves came does not matter. */
+static int pair_pauses(struct analysis *an)
+{
+	size_t count = an->a->gc.count;
+	struct gc_event *events = calloc(count + 1, sizeof(*events));
+	int err = events ? 0 : -ENOMEM;
+
+	if (events && count) {
+		memcpy(events, an->a->gc.at, count * sizeof(*events));
+		qsort(events, count, sizeof(*events), compare_gc);
+	}
+	for (size_t i = 0; i < count && !err;) {
+		struct gc_pause p = {.process = events[i].process, .sequence = events[i].sequence};
+
+		for (; i < count && events[i].process == p.process && events[i].sequence == p.sequence; i++)
+			*(events[i].what == 0 ? &p.start_ns : &p.finish_ns) = events[i].time_ns;
+		if (p.start_ns && p.finish_ns > p.start_ns)
+			p.duration_ns = p.finish_ns - p.start_ns;
+		if (pause_wanted(an, &p))
+			err = VEC_PUSH(&an->pauses, p);
+	}
+	free(events);
+	return err;
+}
+
+static uint64_t duration_of(const struct analyzer *a)
+{
+	const char *said = analyzer_info(a, "record.duration_ns");
+	char *end;
+	uint64_t ns;
+
+	errno = 0;
+	ns = strtoull(said, &end, 10);
+	if (said[0] >= '0' && said[0] <= '9' && !*end && !errno)
+		return ns;
+	if (a->clock_last_ns > a->clock_first_ns)
+		return a->clock_last_ns - a->clock_first_ns;
+	return a->last_ns > a->first_ns ? a->last_ns - a->first_ns : 0;
+}
+
+/* ---- life ---- */
+
+int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter)
+{
+	static const struct filter everything;
+	struct analysis *an = NULL;
+	int err;
+
+	*out = NULL;
+	if (filter && filter_has_window(filter) && !a->keep_samples)
+		return -EINVAL;
+	an = calloc(1, sizeof(*an));
+	if (!an)
+		return -ENOMEM;
+	an->a = a;
+	an->filter = filter ? filter : &everything;
+	an->duration_ns = duration_of(a);
+	err = analysis_expand(an);
+	if (!err)
+		err = sort_nodes(an);
+	if (!err)
+		err = resolve_stacks(an);
+	if (!err)
+		err = collect_sums(an);
+	if (!err)
+		err = count_all(an);
+	if (!err)
+		err = pair_pauses(an);
+	if (err)
+		analysis_free(an);
+	else
+		*out = an;
+	return err;
+}
+
+void analysis_free(struct analysis *an)
+{
+	if (!an)
+		return;
+	strpool_free(&an->names);
+	u64map_free(&an->sym_of);
+	free(an->syms.at);
+	free(an->symbol_names);
+	free(an->xframes.at);
+	free(an->expansions);
+	free(an->mappings);
+	free(an->stacks);
+	free(an->order);
+	free(an->sums.at);
+	free(an->thread_weight);
+	free(an->pauses.at);
+	free(an);
+}

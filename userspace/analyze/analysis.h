@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a trace means, derived from an analyzer's state for one filter: names, sums, quality. It refers to the analyzer,
+ * which must not be fed or freed before it. Everything in here is in an order that depends on the trace's content only.
+ */
+#ifndef BRAID_ANALYZE_ANALYSIS_H
+#define BRAID_ANALYZE_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyzer.h"
+#include "filter.h"
+#include "names.h"
+#include "state.h"
+
+#define ROW_NONE UINT32_MAX
+
+/* A name and the kind of code that ran under it. */
+struct sym {
+	uint32_t name; /* in names */
+	uint8_t kind;  /* enum stack_kind */
+	bool named;    /* false: the name only says what is known instead */
+};
+
+/* A frame as a person sees it: one raw frame has several when methods were inlined. */
+struct xframe {
+	uint32_t sym;
+	uint32_t line; /* of Java frames with a line table, else 0 */
+};
+
+/* The first two xframes are not any frame's: they stand for what is missing. */
+enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
+
+struct expansion {
+	size_t first; /* in xframes, root first */
+	uint32_t count;
+};
+
+/* One node of the trace: a stack. */
+struct stack {
+	uint32_t parent; /* row, ROW_NONE at the root */
+	uint32_t frame;	 /* row of a->frames, ROW_NONE when it is missing */
+	uint32_t depth;
+	uint8_t cause; /* enum stack_cause */
+	bool detached; /* its parent is missing */
+	bool included, excluded;
+	uint64_t self;	/* samples that pass the filter, on it */
+	uint64_t total; /* and on it or above */
+};
+
+/* Samples that passed the filter. */
+struct stack_sum {
+	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
+	uint32_t stack;	 /* row of a->nodes; ROW_NONE: none, see xframe */
+	uint32_t xframe; /* XFRAME_NO_STACK or XFRAME_DAMAGED when there is no stack */
+	uint64_t weight;
+};
+
+struct quality {
+	uint64_t total;
+	uint64_t by_cause[CAUSE_COUNT];
+};
+
+struct frame_counts {
+	uint64_t java, java_named;
+	uint64_t native, native_named; /* the JVM's stubs included */
+	uint64_t kernel;
+};
+
+struct gc_pause {
+	uint32_t process; /* id */
+	uint64_t sequence;
+	uint64_t start_ns;    /* 0: its start is not in the trace */
+	uint64_t finish_ns;   /* 0: the recording ended first */
+	uint64_t duration_ns; /* 0 unless both are known */
+};
+
+struct analysis {
+	const struct analyzer *a;
+	const struct filter *filter;
+	struct strpool names;
+	VEC(struct sym) syms;
+	struct u64map sym_of;	/* name and kind to syms' index + 1 */
+	uint32_t *symbol_names; /* per row of a->symbols: demangled, 0 until asked for */
+	VEC(struct xframe) xframes;
+	struct expansion *expansions; /* per row of a->frames */
+	struct mapping *mappings;     /* sorted by process, module and address */
+	struct stack *stacks;	      /* per row of a->nodes */
+	uint32_t *order;	      /* rows of stacks, parents first */
+	VEC(struct stack_sum) sums;
+	uint64_t *thread_weight; /* per row of a->threads */
+	uint64_t unknown_thread_weight;
+	struct quality all, java;
+	struct frame_counts frames;
+	uint64_t distinct_stacks;
+	VEC(struct gc_pause) pauses; /* by process and sequence */
+	uint64_t duration_ns;
+};
+
+/* 0, -ENOMEM, or -EINVAL: a time window needs analyzer_keep_samples. `filter` outlives the analysis. */
+int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter);
+void analysis_free(struct analysis *an);
+
+const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
+/* Names of a thread row: its own, else its process's. Never NULL. */
+const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
+bool analysis_wants_thread(const struct analysis *an, uint32_t thread_row);
+bool analysis_wants_stack(const struct analysis *an, uint32_t stack_row);
+/* A process's figure: its STAT value when the trace has one, else `otherwise`. */
+uint64_t analysis_stat(const struct analysis *an, uint32_t process, const char *key, uint64_t otherwise);
+bool analysis_has_stat(const struct analysis *an, uint32_t process, const char *key);
+const char *analysis_module_path(const struct analysis *an, uint32_t module); /* "" when unknown */
+const char *analysis_sym_name(const struct analysis *an, uint32_t sym);
+
+/* ---- expand.c ---- */
+
+int analysis_expand(struct analysis *an);
+/* Where a native frame's module lies in its process, NULL when the trace does not say. */
+const struct mapping *analysis_mapping(const struct analysis *an, const struct frame_row *f, uint64_t address);
+
+#endif

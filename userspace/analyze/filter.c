@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int number(const char **text, uint32_t *value)
+{
+	uint64_t n = 0;
+	const char *p = *text;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++) {
+		n = n * 10 + (uint64_t)(*p - '0');
+		if (n > INT32_MAX)
+			return -EINVAL;
+	}
+	*value = (uint32_t)n;
+	*text = p;
+	return 0;
+}
+
+int filter_add_pids(struct filter *f, const char *text)
+{
+	uint32_t pid;
+
+	for (;; text++) {
+		if (number(&text, &pid) || (*text && *text != ','))
+			return -EINVAL;
+		if (VEC_PUSH(&f->pids, pid))
+			return -ENOMEM;
+		if (!*text)
+			return 0;
+	}
+}
+
+int filter_add_tids(struct filter *f, const char *text)
+{
+	uint32_t tid;
+
+	for (;; text++) {
+		if (number(&text, &tid) || (*text && *text != ','))
+			return -EINVAL;
+		if (VEC_PUSH(&f->tids, tid))
+			return -ENOMEM;
+		if (!*text)
+			return 0;
+	}
+}
+
+int filter_add_comm(struct filter *f, const char *text)
+{
+	return VEC_PUSH(&f->comms, text);
+}
+
+static int compile(regex_t *re, const char *text, char *why, size_t size)
+{
+	int err = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+
+	if (!err)
+		return 0;
+	regerror(err, re, why, size);
+	return err == REG_ESPACE ? -ENOMEM : -EINVAL;
+}
+
+int filter_add_include(struct filter *f, const char *text, char *why, size_t size)
+{
+	regex_t re;
+	int err = compile(&re, text, why, size);
+
+	if (err)
+		return err;
+	if (!VEC_PUSH(&f->include, re))
+		return 0;
+	regfree(&re);
+	return -ENOMEM;
+}
+
+int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size)
+{
+	regex_t re;
+	int err = compile(&re, text, why, size);
+
+	if (err)
+		return err;
+	if (!VEC_PUSH(&f->exclude, re))
+		return 0;
+	regfree(&re);
+	return -ENOMEM;
+}
+
+static int unit_ns(const char *unit, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"", 1000000000}, {"s", 1000000000},  {"ms", 1000000},	{"us", 1000},
+		     {"ns", 1},	       {"m", 60000000000}, {"h", 3600000000000}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].name) == 0) {
+			*ns = units[i].ns;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int duration_parse(const char *text, uint64_t *ns)
+{
+	const char *p = text;
+	uint64_t whole = 0, part = 0, scale = 1, unit = 0;
+
+	for (; isdigit((unsigned char)*p); p++) {
+		whole = whole * 10 + (uint64_t)(*p - '0');
+		if (whole > 1000000000000ULL)
+			return -EINVAL;
+	}
+	if (p == text && !(*p == '.' && isdigit((unsigned char)p[1])))
+		return -EINVAL;
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p); p++)
+			if (scale < 1000000000) {
+				part = part * 10 + (uint64_t)(*p - '0');
+				scale *= 10;
+			}
+	if (unit_ns(p, &unit) || whole > UINT64_MAX / 2 / unit)
+		return -EINVAL;
+	/* unit is at most 3.6e12 and part below 1e9: no overflow in doubles' or integers' way when divided first */
+	*ns = whole * unit + (uint64_t)((long double)part * (long double)unit / (long double)scale);
+	return 0;
+}
+
+bool filter_has_window(const struct filter *f)
+{
+	return f->has_from || f->has_to;
+}
+
+bool filter_wants_time(const struct filter *f, uint64_t first_ns, uint64_t time_ns)
+{
+	uint64_t since = time_ns > first_ns ? time_ns - first_ns : 0;
+
+	return !(f->has_from && since < f->from_ns) && !(f->has_to && since >= f->to_ns);
+}
+
+bool filter_wants_process(const struct filter *f, uint32_t pid)
+{
+	for (size_t i = 0; i < f->pids.count; i++)
+		if (f->pids.at[i] == pid)
+			return true;
+	return f->pids.count == 0;
+}
+
+bool filter_wants_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name)
+{
+	bool wanted = f->tids.count == 0;
+
+	if (!filter_wants_process(f, pid))
+		return false;
+	for (size_t i = 0; i < f->tids.count && !wanted; i++)
+		wanted = f->tids.at[i] == tid;
+	if (!wanted)
+		return false;
+	for (size_t i = 0; i < f->comms.count; i++)
+		if (strcmp(f->comms.at[i], comm) == 0 || strcmp(f->comms.at[i], name) == 0)
+			return true;
+	return f->comms.count == 0;
+}
+
+void filter_free(struct filter *f)
+{
+	for (size_t i = 0; i < f->include.count; i++)
+		regfree(&f->include.at[i]);
+	for (size_t i = 0; i < f->exclude.count; i++)
+		regfree(&f->exclude.at[i]);
+	free(f->include.at);
+	free(f->exclude.at);
+	free(f->pids.at);
+	free(f->tids.at);
+	free(f->comms.at);
+	memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an analyzer has been told. Inside of userspace/analyze, and read-only for the exports. Names are in a->strings.
+ */
+#ifndef BRAID_ANALYZE_STATE_H
+#define BRAID_ANALYZE_STATE_H
+
+#include <trace/record.h>
+
+#include "analyzer.h"
+#include "hash.h"
+
+/* More scopes than HotSpot inlines at one instruction, and deeper stacks than the walk yields, are cut or refused. */
+#define SCOPES_MAX 256U
+#define STACK_DEPTH_MAX 8192U
+
+struct info_row {
+	uint32_t key;
+	uint32_t value;
+};
+
+struct process_row {
+	bool defined;
+	uint32_t pid;
+	uint32_t parent;
+	uint64_t start_ns;
+	uint32_t comm;
+	uint32_t exe;
+	uint64_t code_loads;
+	uint64_t classes_unloaded;
+};
+
+struct thread_row {
+	bool defined;
+	uint32_t process;
+	uint32_t tid;
+	uint32_t ns_tid;
+	uint32_t flags;
+	uint32_t name;
+	uint64_t started;
+	uint64_t ended;
+};
+
+struct module_row {
+	uint32_t kind;
+	uint32_t path;
+};
+
+struct symbol_row {
+	uint32_t module;
+	uint64_t address;
+	uint32_t name;
+};
+
+struct jvm_row {
+	uint32_t start;
+	uint64_t got[2];
+	uint64_t refused[2];
+	uint32_t vm_name;
+	uint32_t vm_version;
+	uint32_t java_version;
+	uint32_t command;
+};
+
+struct method_row {
+	uint32_t process;
+	uint32_t class_name;
+	uint32_t name;
+};
+
+struct lines_row {
+	size_t first; /* in a->lines */
+	uint32_t count;
+};
+
+struct code_row {
+	uint32_t process;
+	uint32_t kind;
+	uint32_t method;
+	uint32_t tier;
+	uint32_t name;
+};
+
+struct frame_row {
+	uint32_t kind;
+	uint32_t process;
+	uint64_t address;
+	uint32_t exact;
+	uint32_t module;
+	uint32_t symbol;
+	uint32_t code;
+	uint32_t scope_count;
+	size_t first_scope; /* in a->scopes */
+};
+
+struct node_row {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct mapping {
+	uint32_t process;
+	uint32_t module;
+	uint64_t start;
+	uint64_t end;
+	uint64_t bias;
+	uint64_t time_ns;
+};
+
+struct sample {
+	uint64_t time_ns;
+	uint64_t weight;
+	uint32_t thread;
+	uint32_t node;
+};
+
+/* All samples of one thread on one stack. */
+struct sample_sum {
+	uint32_t thread;
+	uint32_t node;
+	uint64_t weight;
+};
+
+struct gc_event {
+	uint32_t process;
+	uint32_t what;
+	uint64_t sequence;
+	uint64_t time_ns;
+};
+
+struct loss_row {
+	uint32_t hop;
+	uint32_t kind;
+	uint64_t count;
+};
+
+struct stat_row {
+	uint32_t process;
+	uint32_t key;
+	uint64_t time_ns;
+	uint64_t value;
+};
+
+struct notice {
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t severity;
+	uint32_t text;
+};
+
+struct analyzer {
+	bool keep_samples;
+	bool ended; /* the recording ended in order */
+	struct strpool strings;
+	VEC(struct info_row) infos;
+	struct u64map info_of; /* key to infos' index + 1 */
+	uint64_t clock_first_ns, clock_last_ns;
+	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
+	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes;
+	VEC(struct mapping) mappings;
+	VEC(struct trace_scope) scopes;
+	VEC(struct trace_line) lines;
+	VEC(struct sample) samples;  /* with keep_samples */
+	VEC(struct sample_sum) sums; /* without */
+	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
+	uint32_t last_sum;	     /* index + 1 of the latest one */
+	uint64_t sample_weight;
+	VEC(struct gc_event) gc;
+	VEC(struct loss_row) losses;
+	struct u64map loss_of; /* hop and kind to losses' index + 1 */
+	uint64_t lost;
+	VEC(struct stat_row) stats;
+	struct u64map stat_of; /* process and key to stats' index + 1 */
+	VEC(struct notice) notices;
+	uint64_t ignored; /* records without meaning */
+};
+
+#endif

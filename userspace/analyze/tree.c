@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	struct tree *t;
+	const struct analysis *an;
+	const struct tree_options *options;
+	struct u64map label_of; /* label key to labels' index + 1 */
+	struct u64map child_of; /* parent and label to nodes' index + 1 */
+	uint32_t *xlabel;	/* label + 1 of each xframe, 0 until asked for */
+};
+
+/* What a collapsed line shows for the frame: no ';', which separates frames. */
+static uint32_t text_of(struct builder *b, const struct xframe *x)
+{
+	const struct sym *sym = &b->an->syms.at[x->sym];
+	const char *name = analysis_sym_name(b->an, x->sym);
+	const char *suffix = b->options->annotate ? kind_suffix(sym->kind) : "";
+	char line[16] = "";
+	char *text;
+	uint32_t id;
+	int len;
+
+	if (b->options->lines && x->line)
+		snprintf(line, sizeof(line), ":%u", x->line);
+	len = asprintf(&text, "%s%s%s", name, line, suffix);
+	if (len < 0)
+		return STRPOOL_FAILED;
+	for (char *p = text; *p; p++)
+		if (*p == ';')
+			*p = ':';
+	id = strpool_add(&b->t->texts, text, (size_t)len);
+	free(text);
+	return id;
+}
+
+/* Label + 1 of an xframe, 0 without memory. */
+static uint32_t label_of(struct builder *b, size_t xframe)
+{
+	const struct xframe *x = &b->an->xframes.at[xframe];
+	const struct sym *sym = &b->an->syms.at[x->sym];
+	struct tree_label label = {.domain = (uint8_t)kind_domain(sym->kind)};
+	uint64_t key;
+	uint32_t *at;
+
+	if (b->xlabel[xframe])
+		return b->xlabel[xframe];
+	if (b->options->labels == TREE_METHODS) {
+		key = (uint64_t)sym->name << 8 | label.domain;
+		label.text = strpool_get(&b->an->names, sym->name);
+	} else {
+		uint32_t id = text_of(b, x);
+
+		if (id == STRPOOL_FAILED)
+			return 0;
+		key = id;
+		label.text = strpool_get(&b->t->texts, id);
+	}
+	at = u64map_put(&b->label_of, key);
+	if (!at)
+		return 0;
+	if (!*at) {
+		if (VEC_PUSH(&b->t->labels, label))
+			return 0;
+		*at = (uint32_t)b->t->labels.count;
+	}
+	return b->xlabel[xframe] = *at;
+}
+
+/* The child of `parent` that shows the xframe; 0 without memory. */
+static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
+{
+	uint32_t label = label_of(b, xframe);
+	struct tree_node node = {.parent = parent, .label = label - 1};
+	uint32_t *at;
+
+	if (!label)
+		return 0;
+	at = u64map_put(&b->child_of, (uint64_t)parent << 32 | label);
+	if (!at)
+		return 0;
+	if (!*at) {
+		if (b->t->nodes.count >= UINT32_MAX - 1 || VEC_PUSH(&b->t->nodes, node))
+			return 0;
+		*at = (uint32_t)b->t->nodes.count;
+	}
+	return *at - 1;
+}
+
+static int add_stack(struct builder *b, uint32_t row)
+{
+	const struct analysis *an = b->an;
+	const struct stack *s = &an->stacks[row];
+	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+	uint32_t node = s->parent == ROW_NONE ? 0 : b->t->of_stack[s->parent];
+
+	if (s->total == 0)
+		return 0;
+	if (s->detached || !e) {
+		node = child_of(b, node, XFRAME_DAMAGED);
+		if (!node)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; e && i < e->count; i++) {
+		node = child_of(b, node, e->first + i);
+		if (!node)
+			return -ENOMEM;
+	}
+	b->t->of_stack[row] = node;
+	b->t->nodes.at[node].self = add_saturating(b->t->nodes.at[node].self, s->self);
+	return 0;
+}
+
+static int add_stackless(struct builder *b)
+{
+	for (size_t i = 0; i < b->an->sums.count; i++) {
+		const struct stack_sum *s = &b->an->sums.at[i];
+		uint32_t *node = s->xframe == XFRAME_NO_STACK ? &b->t->no_stack : &b->t->damaged;
+
+		if (s->stack != ROW_NONE)
+			continue;
+		if (!*node)
+			*node = child_of(b, 0, s->xframe);
+		if (!*node)
+			return -ENOMEM;
+		b->t->nodes.at[*node].self = add_saturating(b->t->nodes.at[*node].self, s->weight);
+	}
+	return 0;
+}
+
+/* ---- order ---- */
+
+static int compare_labels(const void *x, const void *y, void *ctx)
+{
+	const struct tree_label *labels = ctx;
+	const struct tree_label *p = &labels[*(const uint32_t *)x], *q = &labels[*(const uint32_t *)y];
+	int c = strcmp(p->text, q->text);
+
+	return c ? c : (int)p->domain - (int)q->domain;
+}
+
+static int compare_nodes(const void *x, const void *y, void *ctx)
+{
+	const struct tree *t = ctx;
+	const struct tree_node *p = &t->nodes.at[*(const uint32_t *)x], *q = &t->nodes.at[*(const uint32_t *)y];
+
+	if (p->parent != q->parent)
+		return p->parent < q->parent ? -1 : 1;
+	return t->labels.at[p->label].rank < t->labels.at[q->label].rank
+		       ? -1
+		       : t->labels.at[p->label].rank > t->labels.at[q->label].rank;
+}
+
+static void identity(uint32_t *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		items[i] = (uint32_t)i;
+}
+
+/* Links siblings by label and adds up totals. A node's parent has a smaller index than the node. */
+static int link_nodes(struct tree *t)
+{
+	size_t count = t->nodes.count, labels = t->labels.count;
+	uint32_t *items = calloc((count > labels ? count : labels) + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	identity(items, labels);
+	if (labels)
+		qsort_r(items, labels, sizeof(*items), compare_labels, t->labels.at);
+	for (size_t i = 0; i < labels; i++)
+		t->labels.at[items[i]].rank = (uint32_t)i;
+	identity(items, count);
+	qsort_r(items + 1, count - 1, sizeof(*items), compare_nodes, t);
+	for (size_t i = count; i-- > 1;) {
+		struct tree_node *n = &t->nodes.at[items[i]], *up = &t->nodes.at[n->parent];
+
+		n->next = up->child;
+		up->child = items[i];
+	}
+	for (size_t i = count; i-- > 0;) {
+		struct tree_node *n = &t->nodes.at[i];
+
+		n->total = add_saturating(n->total, n->self);
+		if (i)
+			t->nodes.at[n->parent].total = add_saturating(t->nodes.at[n->parent].total, n->total);
+	}
+	free(items);
+	return 0;
+}
+
+/* A stack's frames lie on the last e->count nodes of its path. */
+static int weigh_kinds(struct builder *b)
+{
+	const struct analysis *an = b->an;
+	struct tree *t = b->t;
+
+	t->kind_weight = calloc(t->nodes.count, sizeof(*t->kind_weight));
+	if (!t->kind_weight)
+		return -ENOMEM;
+	for (size_t row = 0; row < an->a->nodes.count; row++) {
+		const struct stack *s = &an->stacks[row];
+		const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+		uint32_t node = t->of_stack[row];
+
+		for (uint32_t i = e ? e->count : 0; i-- > 0 && node;) {
+			uint64_t *w = &t->kind_weight[node][an->syms.at[an->xframes.at[e->first + i].sym].kind];
+
+			*w = add_saturating(*w, s->total);
+			node = t->nodes.at[node].parent;
+		}
+	}
+	return 0;
+}
+
+static int build(struct builder *b)
+{
+	const struct tree_node root = {0};
+	int err;
+
+	b->t->of_stack = calloc(b->an->a->nodes.count + 1, sizeof(*b->t->of_stack));
+	b->xlabel = calloc(b->an->xframes.count + 1, sizeof(*b->xlabel));
+	if (!b->t->of_stack || !b->xlabel)
+		return -ENOMEM;
+	err = VEC_PUSH(&b->t->nodes, root);
+	for (size_t i = 0; i < b->an->a->nodes.count && !err; i++)
+		err = add_stack(b, b->an->order[i]);
+	if (!err)
+		err = add_stackless(b);
+	if (!err)
+		err = link_nodes(b->t);
+	if (!err && b->options->labels == TREE_METHODS)
+		err = weigh_kinds(b);
+	return err;
+}
+
+int tree_new(struct tree **out, const struct analysis *an, const struct tree_options *options)
+{
+	struct builder b = {.t = calloc(1, sizeof(struct tree)), .an = an, .options = options};
+	int err = b.t ? build(&b) : -ENOMEM;
+
+	free(b.xlabel);
+	u64map_free(&b.label_of);
+	u64map_free(&b.child_of);
+	if (err) {
+		tree_free(b.t);
+		b.t = NULL;
+	}
+	*out = b.t;
+	return err;
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	free(t->nodes.at);
+	free(t->labels.at);
+	free(t->kind_weight);
+	free(t->of_stack);
+	strpool_free(&t->texts);
+	free(t);
+}
+
+uint32_t tree_node_of(const struct tree *t, const struct stack_sum *sum)
+{
+	if (sum->stack != ROW_NONE)
+		return t->of_stack[sum->stack];
+	return sum->xframe == XFRAME_NO_STACK ? t->no_stack : t->damaged;
+}
+
+uint32_t tree_next(const struct tree *t, uint32_t i)
+{
+	if (t->nodes.at[i].child)
+		return t->nodes.at[i].child;
+	while (i && !t->nodes.at[i].next)
+		i = t->nodes.at[i].parent;
+	return i ? t->nodes.at[i].next : 0;
+}
+
+enum stack_kind tree_kind(const struct tree *t, uint32_t node)
+{
+	enum stack_kind best = KIND_INCOMPLETE;
+	uint64_t most = 0;
+
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (t->kind_weight[node][k] > most) {
+			most = t->kind_weight[node][k];
+			best = (enum stack_kind)k;
+		}
+	return best;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The call tree: stacks that show the same frames, whatever addresses and code versions they came from, are one path.
+ */
+#ifndef BRAID_ANALYZE_TREE_H
+#define BRAID_ANALYZE_TREE_H
+
+#include "analysis.h"
+
+struct tree_node {
+	uint32_t parent; /* index; the root, index 0, is its own */
+	uint32_t label;	 /* index into labels */
+	uint32_t next;	 /* sibling in label order, 0: none */
+	uint32_t child;	 /* first child, 0: none */
+	uint64_t self;
+	uint64_t total;
+};
+
+struct tree_label {
+	const char *text;
+	uint32_t rank; /* in the order of text, then of insertion key: for sorting */
+	uint8_t domain;
+};
+
+enum tree_labels {
+	TREE_METHODS, /* name and domain: all forms of a method are one */
+	TREE_TEXT,    /* the text that collapsed stacks show: see tree_options */
+};
+
+struct tree_options {
+	enum tree_labels labels;
+	bool annotate; /* TREE_TEXT: kind suffixes */
+	bool lines;    /* TREE_TEXT: ":line" behind Java frames */
+};
+
+struct tree {
+	VEC(struct tree_node) nodes;
+	VEC(struct tree_label) labels;
+	uint64_t (*kind_weight)[KIND_COUNT]; /* of each node's total, by the kind of code; TREE_METHODS only */
+	uint32_t *of_stack;		     /* node of each stack row; 0 where no sample was */
+	uint32_t no_stack, damaged;	     /* nodes of samples without a stack, 0 when there are none */
+	struct strpool texts;
+};
+
+int tree_new(struct tree **out, const struct analysis *an, const struct tree_options *options);
+void tree_free(struct tree *t);
+
+/* The node that a sum's samples are on. */
+uint32_t tree_node_of(const struct tree *t, const struct stack_sum *sum);
+
+/* Depth first, siblings in label order: the node after `i`, 0 at the end. Begins with the root, 0. */
+uint32_t tree_next(const struct tree *t, uint32_t i);
+
+/* The kind that most of a node's samples ran as. TREE_METHODS only. */
+enum stack_kind tree_kind(const struct tree *t, uint32_t node);
+
+#endif

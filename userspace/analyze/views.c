@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_numbers(uint64_t p, uint64_t q)
+{
+	return p < q ? -1 : p > q;
+}
+
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(items, count, size, compare);
+}
+
+/* ---- methods ---- */
+
+static int compare_methods(const void *x, const void *y)
+{
+	const struct method_view *p = x, *q = y;
+	int c = compare_numbers(q->self, p->self);
+
+	if (!c)
+		c = compare_numbers(q->total, p->total);
+	if (!c)
+		c = strcmp(p->name, q->name);
+	return c ? c : (int)p->domain - (int)q->domain;
+}
+
+static enum stack_kind most_kind(const struct method_view *m)
+{
+	int best = 0;
+
+	for (int k = 1; k < KIND_COUNT; k++)
+		if (m->kind_weight[k] > m->kind_weight[best])
+			best = k;
+	return (enum stack_kind)best;
+}
+
+/* Totals count a label once per path: `open` says how often it is on the way to the current node. */
+static int weigh_methods(struct views *v)
+{
+	const struct tree *t = v->tree;
+	uint32_t *open = calloc(t->labels.count + 1, sizeof(*open));
+	uint32_t at = 0;
+
+	if (!open)
+		return -ENOMEM;
+	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
+		const struct tree_node *n = &t->nodes.at[i];
+		struct method_view *m = &v->methods.at[n->label];
+
+		for (; at != n->parent; at = t->nodes.at[at].parent)
+			open[t->nodes.at[at].label]--;
+		m->self = add_saturating(m->self, n->self);
+		if (open[n->label]++ == 0)
+			m->total = add_saturating(m->total, n->total);
+		for (int k = 0; k < KIND_COUNT; k++)
+			m->kind_weight[k] = add_saturating(m->kind_weight[k], t->kind_weight[i][k]);
+		at = i;
+	}
+	free(open);
+	return 0;
+}
+
+static int view_methods(struct views *v)
+{
+	const struct tree_options options = {.labels = TREE_METHODS};
+	int err = tree_new(&v->tree, v->an, &options);
+
+	for (size_t i = 0; !err && i < v->tree->labels.count; i++) {
+		struct method_view m = {.name = v->tree->labels.at[i].text,
+					.domain = (enum stack_domain)v->tree->labels.at[i].domain};
+
+		err = VEC_PUSH(&v->methods, m);
+	}
+	if (!err)
+		err = weigh_methods(v);
+	if (err)
+		return err;
+	for (size_t i = 0; i < v->methods.count; i++)
+		v->methods.at[i].kind =
+			v->methods.at[i].domain == DOMAIN_INCOMPLETE ? KIND_INCOMPLETE : most_kind(&v->methods.at[i]);
+	sort(v->methods.at, v->methods.count, sizeof(*v->methods.at), compare_methods);
+	return 0;
+}
+
+/* ---- threads and processes ---- */
+
+static int compare_threads(const void *x, const void *y)
+{
+	const struct thread_view *p = x, *q = y;
+	int c = compare_numbers(q->weight, p->weight);
+
+	if (!c)
+		c = strcmp(p->name, q->name);
+	if (!c)
+		c = compare_numbers(p->pid, q->pid);
+	return c ? c : compare_numbers(p->tid, q->tid);
+}
+
+static int compare_processes(const void *x, const void *y)
+{
+	const struct process_view *p = x, *q = y;
+	int c = compare_numbers(q->weight, p->weight);
+
+	if (!c)
+		c = strcmp(p->comm, q->comm);
+	if (!c)
+		c = compare_numbers(p->pid, q->pid);
+	return c ? c : compare_numbers(p->process, q->process);
+}
+
+static int view_thread(struct views *v, uint32_t row, uint64_t weight, uint64_t *by_process)
+{
+	const struct analyzer *a = v->an->a;
+	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&a->threads, row);
+	size_t process = table_find(&a->processes, t ? t->process : 0);
+	struct thread_view view = {.row = row, .name = analysis_thread_name(v->an, row), .weight = weight};
+
+	if (weight == 0)
+		return 0;
+	if (t) {
+		view.pid = analysis_process(v->an, t->process)->pid;
+		view.tid = t->tid;
+		view.java = t->flags & TRACE_THREAD_JAVA;
+	}
+	process = process == TABLE_NONE ? a->processes.count : process;
+	by_process[process] = add_saturating(by_process[process], weight);
+	return VEC_PUSH(&v->threads, view);
+}
+
+static int view_process(struct views *v, size_t row, uint64_t weight)
+{
+	const struct analyzer *a = v->an->a;
+	struct process_view view = {.comm = "[unknown]", .weight = weight};
+
+	if (weight == 0)
+		return 0;
+	if (row < a->processes.count) {
+		const struct process_row *p = table_row(&a->processes, row);
+
+		view.process = a->processes.ids[row];
+		view.pid = p->pid;
+		if (p->comm)
+			view.comm = strpool_get(&a->strings, p->comm);
+	}
+	return VEC_PUSH(&v->processes, view);
+}
+
+static int view_threads(struct views *v)
+{
+	const struct analyzer *a = v->an->a;
+	uint64_t *by_process = calloc(a->processes.count + 1, sizeof(*by_process));
+	int err = by_process ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < a->threads.count && !err; i++)
+		err = view_thread(v, (uint32_t)i, v->an->thread_weight[i], by_process);
+	if (!err)
+		err = view_thread(v, ROW_NONE, v->an->unknown_thread_weight, by_process);
+	for (size_t i = 0; i <= a->processes.count && !err; i++)
+		err = view_process(v, i, by_process[i]);
+	sort(v->threads.at, v->threads.count, sizeof(*v->threads.at), compare_threads);
+	sort(v->processes.at, v->processes.count, sizeof(*v->processes.at), compare_processes);
+	free(by_process);
+	return err;
+}
+
+/* ---- JVMs ---- */
+
+static int compare_jvms(const void *x, const void *y)
+{
+	const struct jvm_view *p = x, *q = y;
+	int c = compare_numbers(p->pid, q->pid);
+
+	return c ? c : compare_numbers(p->process, q->process);
+}
+
+/* The JVM of a process id. `index` holds rows of a->jvms to v->jvms, unsorted yet. */
+static struct jvm_view *jvm_of(struct views *v, const uint32_t *index, uint32_t process)
+{
+	size_t row = table_find(&v->an->a->jvms, process);
+
+	return row == TABLE_NONE || !index[row] ? NULL : &v->jvms.at[index[row] - 1];
+}
+
+static void count_jvm_events(struct views *v, const uint32_t *index)
+{
+	const struct analyzer *a = v->an->a;
+	struct jvm_view *j;
+
+	for (size_t i = 0; i < a->methods.count; i++) {
+		j = jvm_of(v, index, ((const struct method_row *)table_row(&a->methods, i))->process);
+		if (j)
+			j->methods++;
+	}
+	for (size_t i = 0; i < a->threads.count; i++) {
+		const struct thread_row *t = table_row(&a->threads, i);
+
+		j = jvm_of(v, index, t->process);
+		if (!j)
+			continue;
+		j->threads_started += t->started;
+		j->threads_ended += t->ended;
+	}
+	for (size_t i = 0; i < v->an->pauses.count; i++) {
+		j = jvm_of(v, index, v->an->pauses.at[i].process);
+		if (j)
+			j->gc_pauses++;
+	}
+}
+
+static int view_jvms(struct views *v)
+{
+	const struct analyzer *a = v->an->a;
+	uint32_t *index = calloc(a->jvms.count + 1, sizeof(*index));
+	int err = index ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < a->jvms.count && !err; i++) {
+		const struct process_row *p = analysis_process(v->an, a->jvms.ids[i]);
+		struct jvm_view j = {.process = a->jvms.ids[i], .pid = p->pid, .row = table_row(&a->jvms, i)};
+
+		if (!filter_wants_process(v->an->filter, p->pid))
+			continue;
+		j.code_loads = p->code_loads;
+		j.classes_unloaded = p->classes_unloaded;
+		err = VEC_PUSH(&v->jvms, j);
+		index[i] = (uint32_t)v->jvms.count;
+	}
+	if (!err)
+		count_jvm_events(v, index);
+	for (size_t i = 0; i < v->jvms.count && !err; i++) {
+		struct jvm_view *j = &v->jvms.at[i];
+
+		j->methods = analysis_stat(v->an, j->process, "methods", j->methods);
+		j->code_loads = analysis_stat(v->an, j->process, "code_loads", j->code_loads);
+	}
+	sort(v->jvms.at, v->jvms.count, sizeof(*v->jvms.at), compare_jvms);
+	free(index);
+	return err;
+}
+
+/* ---- GC, loss, notices ---- */
+
+static int compare_pauses(const void *x, const void *y)
+{
+	const struct gc_pause *p = x, *q = y;
+	int c = compare_numbers(q->duration_ns, p->duration_ns);
+
+	if (!c)
+		c = compare_numbers(p->start_ns, q->start_ns);
+	if (!c)
+		c = compare_numbers(p->process, q->process);
+	return c ? c : compare_numbers(p->sequence, q->sequence);
+}
+
+static int view_gc(struct views *v)
+{
+	struct gc_view *g = &v->gc;
+
+	for (size_t i = 0; i < v->an->pauses.count; i++) {
+		const struct gc_pause *p = &v->an->pauses.at[i];
+
+		if (VEC_PUSH(&v->longest, *p))
+			return -ENOMEM;
+		g->count++;
+		if (!p->start_ns || !p->finish_ns)
+			continue;
+		g->timed++;
+		g->total_ns = add_saturating(g->total_ns, p->duration_ns);
+	}
+	sort(v->longest.at, v->longest.count, sizeof(*v->longest.at), compare_pauses);
+	if (g->timed) {
+		g->mean_ns = g->total_ns / g->timed;
+		g->max_ns = v->longest.at[0].duration_ns;
+		/* nearest rank */
+		g->p99_ns = v->longest.at[g->timed - (g->timed * 99 + 99) / 100].duration_ns;
+	}
+	return 0;
+}
+
+static int compare_losses(const void *x, const void *y)
+{
+	const struct loss_view *p = x, *q = y;
+	int c = strcmp(p->hop, q->hop);
+
+	return c ? c : strcmp(p->kind, q->kind);
+}
+
+static int view_losses(struct views *v)
+{
+	const struct analyzer *a = v->an->a;
+
+	for (size_t i = 0; i < a->losses.count; i++) {
+		const struct loss_row *l = &a->losses.at[i];
+		struct loss_view view = {strpool_get(&a->strings, l->hop), strpool_get(&a->strings, l->kind), l->count};
+
+		if (l->count && VEC_PUSH(&v->losses, view))
+			return -ENOMEM;
+	}
+	sort(v->losses.at, v->losses.count, sizeof(*v->losses.at), compare_losses);
+	return 0;
+}
+
+static int compare_notices(const void *x, const void *y)
+{
+	const struct notice_view *p = x, *q = y;
+	int c = strcmp(p->text, q->text);
+
+	if (!c)
+		c = compare_numbers(p->pid, q->pid);
+	if (!c)
+		c = compare_numbers(p->severity, q->severity);
+	return c ? c : compare_numbers(p->time_ns, q->time_ns);
+}
+
+static int compare_notice_times(const void *x, const void *y)
+{
+	const struct notice_view *p = x, *q = y;
+	int c = compare_numbers(p->time_ns, q->time_ns);
+
+	return c ? c : compare_notices(x, y);
+}
+
+static int view_notices(struct views *v)
+{
+	const struct analyzer *a = v->an->a;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->notices.count; i++) {
+		const struct notice *s = &a->notices.at[i];
+		struct notice_view view = {.text = strpool_get(&a->strings, s->text),
+					   .severity = s->severity,
+					   .pid = analysis_process(v->an, s->process)->pid,
+					   .times = 1,
+					   .time_ns = s->time_ns};
+
+		if (VEC_PUSH(&v->notices, view))
+			return -ENOMEM;
+	}
+	sort(v->notices.at, v->notices.count, sizeof(*v->notices.at), compare_notices);
+	for (size_t i = 0; i < v->notices.count; i++) {
+		const struct notice_view *s = &v->notices.at[i];
+		struct notice_view *last = n ? &v->notices.at[n - 1] : NULL;
+
+		if (last && strcmp(last->text, s->text) == 0 && last->pid == s->pid && last->severity == s->severity)
+			last->times++;
+		else
+			v->notices.at[n++] = *s;
+	}
+	v->notices.count = n;
+	sort(v->notices.at, v->notices.count, sizeof(*v->notices.at), compare_notice_times);
+	return 0;
+}
+
+/* ---- life ---- */
+
+int views_new(struct views **out, const struct analysis *an)
+{
+	struct views *v = calloc(1, sizeof(*v));
+	int err = v ? 0 : -ENOMEM;
+
+	if (v)
+		v->an = an;
+	if (!err)
+		err = view_methods(v);
+	if (!err)
+		err = view_threads(v);
+	if (!err)
+		err = view_jvms(v);
+	if (!err)
+		err = view_gc(v);
+	if (!err)
+		err = view_losses(v);
+	if (!err)
+		err = view_notices(v);
+	if (err) {
+		views_free(v);
+		v = NULL;
+	}
+	*out = v;
+	return err;
+}
+
+void views_free(struct views *v)
+{
+	if (!v)
+		return;
+	tree_free(v->tree);
+	free(v->methods.at);
+	free(v->threads.at);
+	free(v->processes.at);
+	free(v->jvms.at);
+	free(v->longest.at);
+	free(v->losses.at);
+	free(v->notices.at);
+	free(v);
+}

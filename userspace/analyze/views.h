@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The tables of a report, each sorted by weight and then by name, so that the same trace always reads the same. */
+#ifndef BRAID_ANALYZE_VIEWS_H
+#define BRAID_ANALYZE_VIEWS_H
+
+#include "tree.h"
+
+struct method_view {
+	const char *name;
+	enum stack_domain domain;
+	enum stack_kind kind; /* the one most of its samples ran as */
+	uint64_t self;
+	uint64_t total;			  /* stacks with it anywhere, each once */
+	uint64_t kind_weight[KIND_COUNT]; /* recursive calls counted each */
+};
+
+struct thread_view {
+	uint32_t row; /* of the analyzer's threads, ROW_NONE: not known */
+	uint32_t pid, tid;
+	bool java;
+	const char *name;
+	uint64_t weight;
+};
+
+struct process_view {
+	uint32_t process; /* id */
+	uint32_t pid;
+	const char *comm;
+	uint64_t weight;
+};
+
+struct jvm_view {
+	uint32_t process; /* id */
+	uint32_t pid;
+	const struct jvm_row *row;
+	uint64_t methods;
+	uint64_t code_loads;
+	uint64_t gc_pauses;
+	uint64_t threads_started, threads_ended;
+	uint64_t classes_unloaded;
+};
+
+struct gc_view {
+	uint64_t count;
+	uint64_t timed; /* those with a duration; the figures below are theirs */
+	uint64_t total_ns, mean_ns, max_ns, p99_ns;
+};
+
+struct loss_view {
+	const char *hop, *kind;
+	uint64_t count;
+};
+
+struct notice_view {
+	const char *text;
+	uint32_t severity;
+	uint32_t pid; /* 0: the recording's */
+	uint64_t times;
+	uint64_t time_ns; /* of the first */
+};
+
+struct views {
+	const struct analysis *an;
+	struct tree *tree; /* TREE_METHODS */
+	VEC(struct method_view) methods;
+	VEC(struct thread_view) threads; /* those with samples */
+	VEC(struct process_view) processes;
+	VEC(struct jvm_view) jvms; /* by pid */
+	struct gc_view gc;
+	VEC(struct gc_pause) longest;	 /* all pauses, the longest first, those without a duration last */
+	VEC(struct loss_view) losses;	 /* by hop and kind */
+	VEC(struct notice_view) notices; /* by time */
+};
+
+int views_new(struct views **out, const struct analysis *an);
+void views_free(struct views *v);
+
+#endif

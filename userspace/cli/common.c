@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <util/log.h>
+
+#define TOP_DEFAULT 30
+
+/* ---- options ---- */
+
+enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP };
+
+static const struct argp_option options[] = {
+	{0, 0, 0, 0, "What to look at:", 1},
+	{"pid", 'p', "PID[,PID...]", 0, "Only these processes", 1},
+	{"tid", OPT_TID, "TID[,TID...]", 0, "Only these threads", 1},
+	{"comm", OPT_COMM, "NAME", 0, "Only the process or thread of this name; may be repeated", 1},
+	{"from", OPT_FROM, "TIME", 0, "Only from TIME after the first event on (1.5, 500ms, 2m)", 1},
+	{"to", OPT_TO, "TIME", 0, "Only until TIME after the first event", 1},
+	{"include", OPT_INCLUDE, "RE", 0, "Only stacks with a frame whose name matches RE; may be repeated", 1},
+	{"exclude", OPT_EXCLUDE, "RE", 0, "No stacks with a frame whose name matches RE; may be repeated", 1},
+	{"top", OPT_TOP, "N", 0, "Rows of each table (30)", 1},
+	{0},
+};
+
+static void parse_time(struct argp_state *state, const char *name, const char *arg, bool *has, uint64_t *ns)
+{
+	if (duration_parse(arg, ns))
+		argp_error(state, "--%s: '%s' is not a time; write for example 1.5, 500ms or 2m", name, arg);
+	*has = true;
+}
+
+static void parse_expression(struct argp_state *state, struct common *c, int key, const char *arg)
+{
+	char why[128] = "";
+	int err = key == OPT_INCLUDE ? filter_add_include(&c->filter, arg, why, sizeof(why))
+				     : filter_add_exclude(&c->filter, arg, why, sizeof(why));
+
+	if (err)
+		argp_error(state, "--%s: '%s' is not a regular expression: %s",
+			   key == OPT_INCLUDE ? "include" : "exclude", arg, *why ? why : strerror(-err));
+}
+
+static void parse_top(struct argp_state *state, struct common *c, const char *arg)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno || n > 1000000000)
+		argp_error(state, "--top: '%s' is not a number of rows", arg);
+	c->top = (unsigned)n;
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+	struct common *c = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		c->top = TOP_DEFAULT;
+		return 0;
+	case 'p':
+		if (filter_add_pids(&c->filter, arg))
+			argp_error(state, "--pid: '%s' is not a list of process ids", arg);
+		return 0;
+	case OPT_TID:
+		if (filter_add_tids(&c->filter, arg))
+			argp_error(state, "--tid: '%s' is not a list of thread ids", arg);
+		return 0;
+	case OPT_COMM:
+		return -filter_add_comm(&c->filter, arg);
+	case OPT_FROM:
+		parse_time(state, "from", arg, &c->filter.has_from, &c->filter.from_ns);
+		return 0;
+	case OPT_TO:
+		parse_time(state, "to", arg, &c->filter.has_to, &c->filter.to_ns);
+		return 0;
+	case OPT_INCLUDE:
+	case OPT_EXCLUDE:
+		parse_expression(state, c, key, arg);
+		return 0;
+	case OPT_TOP:
+		parse_top(state, c, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp common_argp = {.options = options, .parser = parse_common};
+
+int common_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+	argp_err_exit_status = EXIT_USAGE;
+	return argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file)
+{
+	if (key == ARGP_KEY_ARG) {
+		if (*file)
+			argp_error(state, "one trace at a time: '%s' is one too many", arg);
+		*file = arg;
+		return 0;
+	}
+	if (key == ARGP_KEY_END && !*file)
+		argp_error(state, "which trace? Give its FILE (`braid record` writes braid.trace)");
+	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+/* ---- input ---- */
+
+bool common_open(struct trace_reader **reader, const char *path)
+{
+	const char *why = NULL;
+	int err = trace_reader_open(reader, path, &why);
+
+	if (!err)
+		return true;
+	if (err == -EMEDIUMTYPE)
+		log_error("%s is not a braid trace (%s); record one with `braid record`", path,
+			  why ? why : "unknown format");
+	else if (err == -EPROTONOSUPPORT)
+		log_error("%s cannot be read (%s); use the braid that recorded it", path, why ? why : "newer format");
+	else
+		log_error("cannot read %s: %s", path, strerror(-err));
+	return false;
+}
+
+bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
+{
+	struct trace_rec rec;
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	l->path = path;
+	if (!common_open(&l->reader, path))
+		return false;
+	err = analyzer_new(&l->analyzer);
+	if (!err && filter && filter_has_window(filter))
+		analyzer_keep_samples(l->analyzer);
+	while (!err && (err = trace_reader_next(l->reader, &rec)) == 1) {
+		if (fn)
+			fn(ctx, &rec, l->analyzer);
+		err = analyzer_feed(l->analyzer, &rec);
+	}
+	if (err) {
+		log_error("cannot read %s: %s", path, strerror(-err));
+		common_unload(l);
+		return false;
+	}
+	l->source.damage = trace_reader_damage(l->reader);
+	l->source.bytes = trace_reader_bytes(l->reader);
+	return true;
+}
+
+bool common_analyze(struct loaded *l, const struct filter *filter)
+{
+	int err = analysis_new(&l->analysis, l->analyzer, filter);
+
+	if (!err)
+		err = views_new(&l->views, l->analysis);
+	if (!err)
+		return true;
+	log_error("cannot analyze %s: %s", l->path, strerror(-err));
+	common_unload(l);
+	return false;
+}
+
+bool common_load(struct loaded *l, const char *path, const struct filter *filter)
+{
+	return common_read(l, path, filter, NULL, NULL) && common_analyze(l, filter);
+}
+
+void common_unload(struct loaded *l)
+{
+	views_free(l->views);
+	analysis_free(l->analysis);
+	analyzer_free(l->analyzer);
+	trace_reader_close(l->reader);
+	memset(l, 0, sizeof(*l));
+}
+
+/* ---- output ---- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat p, q;
+
+	return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+}
+
+static bool is_stdout(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+FILE *common_output_open(const char *path, const char *input)
+{
+	FILE *out;
+
+	if (is_stdout(path))
+		return stdout;
+	if (same_file(path, input)) {
+		log_error("%s is the trace itself; choose another file to write to", path);
+		return NULL;
+	}
+	out = fopen(path, "we");
+	if (!out)
+		log_error("cannot write %s: %s", path, strerror(errno));
+	return out;
+}
+
+/* A file that is cut off would look whole; devices and pipes stay. */
+static void remove_partial(const char *path)
+{
+	struct stat st;
+
+	if (!is_stdout(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+bool common_output_close(FILE *out, const char *path, int err)
+{
+	errno = 0;
+	if (!err && (fflush(out) != 0 || ferror(out)))
+		err = errno ? -errno : -EIO;
+	if (out != stdout && fclose(out) != 0 && !err)
+		err = errno ? -errno : -EIO;
+	if (!err)
+		return true;
+	log_error("cannot write %s: %s", is_stdout(path) ? "standard output" : path, strerror(-err));
+	remove_partial(path);
+	return false;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the subcommands that read a trace share: options, loading, output files. All errors are said here, in one line.
+ */
+#ifndef BRAID_CLI_COMMON_H
+#define BRAID_CLI_COMMON_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <analyze/views.h>
+#include <export/export.h>
+#include <trace/trace.h>
+
+#define EXIT_USAGE 2
+
+/* ---- options ---- */
+
+/* Input of common_argp, the child parser for --pid, --tid, --comm, --from, --to, --include, --exclude and --top. */
+struct common {
+	struct filter filter;
+	unsigned top;
+};
+
+extern const struct argp common_argp;
+
+/* argp_parse, with usage errors ending the program with EXIT_USAGE. */
+int common_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
+error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
+
+/* ---- input ---- */
+
+struct loaded {
+	const char *path;
+	struct trace_reader *reader;
+	struct analyzer *analyzer;
+	struct analysis *analysis;
+	struct views *views;
+	struct report_source source;
+};
+
+/* Called before each record is fed; ctx as given. */
+typedef void (*common_record_fn)(void *ctx, const struct trace_rec *rec, const struct analyzer *a);
+
+/* Opens a trace. On failure says why and returns false. */
+bool common_open(struct trace_reader **reader, const char *path);
+
+/* Reads the whole of `path` into l->analyzer, keeping samples when the filter has a time window. */
+bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx);
+
+/* common_read, and what the filter wants of it into l->analysis and l->views. */
+bool common_load(struct loaded *l, const char *path, const struct filter *filter);
+
+/* The second half of common_load. */
+bool common_analyze(struct loaded *l, const struct filter *filter);
+
+void common_unload(struct loaded *l);
+
+/* ---- output ---- */
+
+/* Opens `path` for writing, NULL or "-" for stdout; refuses to write over the trace `input`. NULL after saying why. */
+FILE *common_output_open(const char *path, const char *input);
+
+/* Flushes and closes; false, after saying why, when not everything was written. `err` is what the export returned. */
+bool common_output_close(FILE *out, const char *path, int err);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* braid export: a trace in other tools' formats. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "common.h"
+
+struct export_options {
+	struct common common;
+	struct collapsed_options collapsed;
+	const char *file;
+	const char *output;
+	const char *format;
+};
+
+enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES };
+
+static const struct argp_option options[] = {
+	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed: one line a stack, for flame graph tools", 0},
+	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
+	{"annotate", OPT_ANNOTATE, 0, 0,
+	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
+	{"threads", 't', 0, 0, "The thread as first frame: [name tid=N]", 0},
+	{"lines", OPT_LINES, 0, 0, "Line numbers behind Java frames", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Writes a trace in a format that other tools read."
+	"\vExamples:\n"
+	"  braid export --format collapsed braid.trace > stacks.txt\n"
+	"  braid export --format collapsed --annotate --threads -o stacks.txt braid.trace\n"
+	"  braid export --format collapsed --exclude '^\\[incomplete' braid.trace\n\n"
+	"collapsed: frames from the root to the leaf with ';' between them (a ';' in a name becomes ':'), a "
+	"space, and the number of samples. A stack that could not be walked to its root begins with the frame "
+	"[incomplete: cause].";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct export_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->common;
+		return 0;
+	case OPT_FORMAT:
+		if (strcmp(arg, "collapsed") != 0)
+			argp_error(state, "--format: '%s' is not known; it can be: collapsed", arg);
+		o->format = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case OPT_ANNOTATE:
+		o->collapsed.annotate = true;
+		return 0;
+	case 't':
+		o->collapsed.threads = true;
+		return 0;
+	case OPT_LINES:
+		o->collapsed.lines = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->format)
+			argp_error(state, "which format? Give --format collapsed");
+		return common_file_arg(key, arg, state, &o->file);
+	default:
+		return common_file_arg(key, arg, state, &o->file);
+	}
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	struct export_options o = {0};
+	struct loaded l;
+	FILE *out;
+	bool ok;
+
+	if (common_parse(&argp, argc, argv, &o))
+		return EXIT_FAILURE;
+	ok = common_load(&l, o.file, &o.common.filter);
+	if (ok) {
+		out = common_output_open(o.output, o.file);
+		ok = out && common_output_close(out, o.output, collapsed_write(out, l.analysis, &o.collapsed));
+		common_unload(&l);
+	}
+	filter_free(&o.common.filter);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

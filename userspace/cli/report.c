@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* braid report: where the time went. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "common.h"
+
+struct report_options {
+	struct common common;
+	const char *file;
+	const char *html;
+	bool json;
+};
+
+enum { OPT_JSON = 0x200, OPT_HTML };
+
+static const struct argp_option options[] = {
+	{"json", OPT_JSON, 0, 0, "The report as JSON", 0},
+	{"html", OPT_HTML, "OUT", 0, "Write a flame graph, one self-contained file, instead of the text", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Shows what a trace holds: hot methods, threads, GC pauses, stack quality, loss."
+	"\vExamples:\n"
+	"  braid report braid.trace\n"
+	"  braid report --from 5 --to 10 --pid 4711 braid.trace\n"
+	"  braid report --html flames.html braid.trace\n"
+	"  braid report --json --top 100 braid.trace\n\n"
+	"self is the share of samples in which the method itself ran, total those in which it was on "
+	"the stack; all forms of a method (interpreted, C1, C2, inlined) are one row, and kind names the most "
+	"frequent one. --include and --exclude search frame names (package.Class.method, demangled symbols, "
+	"[incomplete: cause]) for a POSIX extended regular expression.";
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->common;
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	case OPT_HTML:
+		o->html = arg;
+		return 0;
+	default:
+		return common_file_arg(key, arg, state, &o->file);
+	}
+}
+
+static bool write_html(const struct loaded *l, const char *path)
+{
+	const char *slash = strrchr(l->path, '/');
+	FILE *out = common_output_open(path, l->path);
+
+	return out && common_output_close(out, path, report_html(out, l->views, slash ? slash + 1 : l->path));
+}
+
+static bool write_report(const struct loaded *l, const struct report_options *o)
+{
+	if (o->json)
+		report_json(stdout, l->views, &l->source, o->common.top);
+	else
+		report_text(stdout, l->views, &l->source, o->common.top);
+	return common_output_close(stdout, NULL, 0);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	struct report_options o = {0};
+	struct loaded l;
+	bool ok;
+
+	if (common_parse(&argp, argc, argv, &o))
+		return EXIT_FAILURE;
+	ok = common_load(&l, o.file, &o.common.filter);
+	if (ok) {
+		if (o.html)
+			ok = write_html(&l, o.html);
+		if (ok && (o.json || !o.html))
+			ok = write_report(&l, &o);
+		common_unload(&l);
+	}
+	filter_free(&o.common.filter);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

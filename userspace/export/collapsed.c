@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One line a stack: frames from the root, ';' between them, a space, the samples. What flame graph tools read. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+
+struct line {
+	uint32_t thread; /* rank of the thread's frame, 0 without */
+	uint32_t place;	 /* of the node, depth first */
+	uint32_t node;
+	uint64_t weight;
+};
+
+struct collapsed {
+	const struct analysis *an;
+	struct tree *tree;
+	uint32_t *place; /* of each node */
+	struct strpool thread_names;
+	VEC(struct line) lines;
+	VEC(uint32_t) path;
+};
+
+static int compare_lines(const void *x, const void *y)
+{
+	const struct line *p = x, *q = y;
+
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	return p->place < q->place ? -1 : p->place > q->place;
+}
+
+static uint32_t thread_name(struct collapsed *c, uint32_t row)
+{
+	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&c->an->a->threads, row);
+	char *text;
+	uint32_t id;
+	int len = asprintf(&text, "[%s tid=%u]", analysis_thread_name(c->an, row), t ? t->tid : 0);
+
+	if (len < 0)
+		return STRPOOL_FAILED;
+	for (char *p = text; *p; p++)
+		if (*p == ';')
+			*p = ':';
+	id = strpool_add(&c->thread_names, text, (size_t)len);
+	free(text);
+	return id;
+}
+
+static int collect(struct collapsed *c, bool threads)
+{
+	for (size_t i = 0; i < c->an->sums.count; i++) {
+		const struct stack_sum *s = &c->an->sums.at[i];
+		struct line l = {.node = tree_node_of(c->tree, s), .weight = s->weight};
+
+		l.place = c->place[l.node];
+		if (threads) {
+			l.thread = thread_name(c, s->thread);
+			if (l.thread == STRPOOL_FAILED)
+				return -ENOMEM;
+		}
+		if (VEC_PUSH(&c->lines, l))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_names(const void *x, const void *y, void *ctx)
+{
+	const struct strpool *p = ctx;
+
+	return strcmp(strpool_get(p, *(const uint32_t *)x), strpool_get(p, *(const uint32_t *)y));
+}
+
+/* Thread names were numbered as they came; their order must depend on the names only. */
+static int rank_threads(struct collapsed *c, uint32_t **by_rank)
+{
+	size_t count = c->thread_names.strings.count;
+	uint32_t *ids = calloc(count + 1, sizeof(*ids));
+	uint32_t *rank = calloc(count + 1, sizeof(*rank));
+
+	*by_rank = ids;
+	if (!ids || !rank) {
+		free(rank);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i <= count; i++)
+		ids[i] = (uint32_t)i;
+	qsort_r(ids + 1, count, sizeof(*ids), compare_names, &c->thread_names);
+	for (size_t i = 1; i <= count; i++)
+		rank[ids[i]] = (uint32_t)i;
+	for (size_t i = 0; i < c->lines.count; i++)
+		c->lines.at[i].thread = rank[c->lines.at[i].thread];
+	free(rank);
+	return 0;
+}
+
+static int print_line(FILE *out, struct collapsed *c, const char *thread, uint32_t node, uint64_t weight)
+{
+	const struct tree *t = c->tree;
+
+	c->path.count = 0;
+	for (uint32_t i = node; i; i = t->nodes.at[i].parent)
+		if (VEC_PUSH(&c->path, i))
+			return -ENOMEM;
+	fputs(thread, out);
+	for (size_t i = c->path.count; i-- > 0;) {
+		if (i + 1 < c->path.count || *thread)
+			putc(';', out);
+		fputs(t->labels.at[t->nodes.at[c->path.at[i]].label].text, out);
+	}
+	fprintf(out, " %" PRIu64 "\n", weight);
+	return 0;
+}
+
+static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)
+{
+	int err = 0;
+
+	if (c->lines.count)
+		qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
+	for (size_t i = 0; i < c->lines.count && !err;) {
+		const struct line *first = &c->lines.at[i];
+		uint64_t weight = 0;
+
+		for (; i < c->lines.count && compare_lines(first, &c->lines.at[i]) == 0; i++)
+			weight = add_saturating(weight, c->lines.at[i].weight);
+		err = print_line(out, c, strpool_get(&c->thread_names, threads[first->thread]), first->node, weight);
+	}
+	return err;
+}
+
+int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options)
+{
+	const struct tree_options tree = {.labels = TREE_TEXT, .annotate = options->annotate, .lines = options->lines};
+	struct collapsed c = {.an = an};
+	uint32_t *threads = NULL;
+	uint32_t place = 0;
+	int err = tree_new(&c.tree, an, &tree);
+
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	c.place = calloc(c.tree->nodes.count, sizeof(*c.place));
+	if (!c.place)
+		goto out;
+	for (uint32_t i = tree_next(c.tree, 0); i; i = tree_next(c.tree, i))
+		c.place[i] = ++place;
+	err = collect(&c, options->threads);
+	if (!err)
+		err = rank_threads(&c, &threads);
+	if (!err)
+		err = print_lines(out, &c, threads);
+out:
+	free(threads);
+	free(c.place);
+	free(c.lines.at);
+	free(c.path.at);
+	strpool_free(&c.thread_names);
+	tree_free(c.tree);
+	return err;
+}

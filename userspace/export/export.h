@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a reader sees of an analysis, one file per form. Functions return 0 or -ENOMEM; whether the stream took
+ * everything is asked once, by whoever owns it (ferror, fclose).
+ */
+#ifndef BRAID_EXPORT_EXPORT_H
+#define BRAID_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <analyze/views.h>
+#include <trace/trace.h>
+
+/* Facts about the file that no record holds. Without `damage` (a recording that is not yet a file) they are left out.
+ */
+struct report_source {
+	const struct trace_damage *damage;
+	uint64_t bytes;
+};
+
+/* ---- report.c: braid report ---- */
+void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
+void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
+
+/* ---- html.c: braid report --html ---- */
+int report_html(FILE *out, const struct views *v, const char *title);
+
+/* ---- info.c, text.c: braid info ---- */
+void info_text(FILE *out, const struct views *v, const struct report_source *source);
+void info_json(FILE *out, const struct views *v, const struct report_source *source);
+
+/* ---- collapsed.c: braid export --format collapsed ---- */
+struct collapsed_options {
+	bool annotate; /* kind suffixes */
+	bool threads;  /* the thread is the first frame */
+	bool lines;    /* ":line" behind Java frames */
+};
+int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options);
+
+/* ---- script.c: braid script ---- */
+
+/* Prints an event that the filter wants, in perf script's form. Definitions print nothing. */
+void script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void quote(FILE *out, const char *s)
+{
+	putc('"', out);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		/* U+2028 and U+2029 end a line in JavaScript before 2019 */
+		if (c == 0xe2 && (unsigned char)s[1] == 0x80 && ((unsigned char)s[2] & 0xfe) == 0xa8) {
+			fprintf(out, "\\u20%02x", 0x28 + (s[2] & 1));
+			s += 2;
+		} else if (c == '"' || c == '\\') {
+			putc('\\', out);
+			putc(c, out);
+		} else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&') {
+			fprintf(out, "\\u%04x", c);
+		} else {
+			putc(c, out);
+		}
+	}
+	putc('"', out);
+}
+
+void json_key(struct json *j, const char *key)
+{
+	if (j->more)
+		putc(',', j->out);
+	j->more = true;
+	if (!key)
+		return;
+	quote(j->out, key);
+	putc(':', j->out);
+}
+
+void json_open(struct json *j, const char *key, char bracket)
+{
+	json_key(j, key);
+	putc(bracket, j->out);
+	j->more = false;
+}
+
+void json_close(struct json *j, char bracket)
+{
+	putc(bracket, j->out);
+	j->more = true;
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	json_key(j, key);
+	quote(j->out, value);
+}
+
+void json_number(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_seconds(struct json *j, const char *key, uint64_t ns)
+{
+	char part[16];
+	size_t len;
+
+	json_key(j, key);
+	fprintf(j->out, "%" PRIu64, ns / 1000000000);
+	snprintf(part, sizeof(part), ".%09" PRIu64, ns % 1000000000);
+	for (len = strlen(part); len > 1 && part[len - 1] == '0';)
+		part[--len] = '\0';
+	if (len > 1)
+		fputs(part, j->out);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	json_key(j, key);
+	fputs(value ? "true" : "false", j->out);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	json_key(j, key);
+	fputs("null", j->out);
+}

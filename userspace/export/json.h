@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Writes JSON to a stream, compactly. Strings are escaped so that they can also stand inside an HTML <script> element:
+ * '<', '>', '&' and everything beyond printable ASCII's controls appear as \uXXXX only. Write errors stay in the
+ * stream.
+ */
+#ifndef BRAID_EXPORT_JSON_H
+#define BRAID_EXPORT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool more; /* a comma is due before the next item */
+};
+
+void json_key(struct json *j, const char *key);
+void json_open(struct json *j, const char *key, char bracket); /* '{' or '['; key NULL inside arrays */
+void json_close(struct json *j, char bracket);		       /* '}' or ']' */
+void json_string(struct json *j, const char *key, const char *value);
+void json_number(struct json *j, const char *key, uint64_t value);
+void json_seconds(struct json *j, const char *key, uint64_t ns); /* as seconds, exact */
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+
+#include <braid/ring.h>
+
+#include "info.h"
+
+/* ---- text ---- */
+
+static void text_methods(FILE *out, const struct views *v, unsigned top)
+{
+	uint64_t all = v->an->all.total;
+
+	fputs("\nHot methods\n     self    total    samples  kind         name\n", out);
+	for (size_t i = 0; i < v->methods.count && i < top; i++) {
+		const struct method_view *m = &v->methods.at[i];
+
+		fprintf(out, "  %6.2f%%  %6.2f%% %10" PRIu64 "  %-11s  %s\n", percent(m->self, all),
+			percent(m->total, all), m->self, kind_name(m->kind), m->name);
+	}
+	if (v->methods.count > top)
+		fprintf(out, "  and %zu more\n", v->methods.count - top);
+}
+
+static void text_threads(FILE *out, const struct views *v, unsigned top)
+{
+	fputs("\nThreads\n              samples      pid/tid        java  name\n", out);
+	for (size_t i = 0; i < v->threads.count && i < top; i++) {
+		const struct thread_view *t = &v->threads.at[i];
+		char ids[32];
+
+		snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
+		fprintf(out, "  %6.2f%%  %10" PRIu64 "  %15s  %4s  %s\n", percent(t->weight, v->an->all.total),
+			t->weight, ids, t->java ? "yes" : "no", t->name);
+	}
+	if (v->threads.count > top)
+		fprintf(out, "  and %zu more\n", v->threads.count - top);
+}
+
+static void text_pause(FILE *out, const struct views *v, const struct gc_pause *p)
+{
+	uint64_t first_ns = v->an->a->first_ns;
+	uint64_t at_ns = p->start_ns ? p->start_ns : p->finish_ns;
+	uint64_t since_ns = at_ns > first_ns ? at_ns - first_ns : 0;
+	char buf[24];
+	const char *took = !p->finish_ns  ? "not ended"
+			   : !p->start_ns ? "begin lost"
+					  : text_duration(buf, p->duration_ns);
+
+	fprintf(out, "  %10s  at %6" PRIu64 ".%06" PRIu64 " s  pid %u  number %" PRIu64 "\n", took,
+		since_ns / 1000000000, since_ns / 1000 % 1000000, analysis_process(v->an, p->process)->pid,
+		p->sequence);
+}
+
+static void text_gc(FILE *out, const struct views *v, unsigned top)
+{
+	const struct gc_view *g = &v->gc;
+	unsigned shown = top < 10 ? top : 10;
+	char total[24], mean[24], max[24], p99[24];
+
+	if (v->jvms.count == 0 && g->count == 0)
+		return;
+	fprintf(out, "\nGC pauses\n  %" PRIu64 " pauses, total %s, mean %s, p99 %s, max %s\n", g->count,
+		text_duration(total, g->total_ns), text_duration(mean, g->mean_ns), text_duration(p99, g->p99_ns),
+		text_duration(max, g->max_ns));
+	for (size_t i = 0; i < v->longest.count && i < shown; i++)
+		text_pause(out, v, &v->longest.at[i]);
+	if (v->longest.count > shown)
+		fprintf(out, "  and %zu shorter ones\n", v->longest.count - shown);
+}
+
+void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
+{
+	text_recording(out, v);
+	text_jvms(out, v);
+	text_methods(out, v, top);
+	text_threads(out, v, top);
+	text_gc(out, v, top);
+	text_quality(out, v);
+	text_losses(out, v);
+	text_notices(out, v);
+	text_file(out, v, source);
+}
+
+/* ---- JSON ---- */
+
+static void json_recording(struct json *j, const struct views *v)
+{
+	const struct analyzer *a = v->an->a;
+
+	json_open(j, "recording", '{');
+	for (size_t i = 0; i < a->infos.count; i++) {
+		const struct info_row *row = &a->infos.at[i];
+
+		json_string(j, strpool_get(&a->strings, row->key), strpool_get(&a->strings, row->value));
+	}
+	json_close(j, '}');
+	json_open(j, "processes", '[');
+	for (size_t i = 0; i < v->processes.count; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "pid", v->processes.at[i].pid);
+		json_string(j, "name", v->processes.at[i].comm);
+		json_number(j, "samples", v->processes.at[i].weight);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_methods(struct json *j, const struct views *v, unsigned top)
+{
+	json_open(j, "methods", '[');
+	for (size_t i = 0; i < v->methods.count && i < top; i++) {
+		const struct method_view *m = &v->methods.at[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "name", m->name);
+		json_string(j, "kind", kind_name(m->kind));
+		json_number(j, "self", m->self);
+		json_number(j, "total", m->total);
+		json_open(j, "kinds", '{');
+		for (int k = 0; k < KIND_COUNT; k++)
+			if (m->kind_weight[k])
+				json_number(j, kind_name((enum stack_kind)k), m->kind_weight[k]);
+		json_close(j, '}');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_threads(struct json *j, const struct views *v, unsigned top)
+{
+	json_open(j, "threads", '[');
+	for (size_t i = 0; i < v->threads.count && i < top; i++) {
+		const struct thread_view *t = &v->threads.at[i];
+
+		json_open(j, NULL, '{');
+		json_number(j, "pid", t->pid);
+		json_number(j, "tid", t->tid);
+		json_bool(j, "java", t->java);
+		json_string(j, "name", t->name);
+		json_number(j, "samples", t->weight);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_pause(struct json *j, const struct views *v, const struct gc_pause *p)
+{
+	uint64_t first_ns = v->an->a->first_ns;
+	uint64_t at_ns = p->start_ns ? p->start_ns : p->finish_ns;
+
+	json_open(j, NULL, '{');
+	json_number(j, "pid", analysis_process(v->an, p->process)->pid);
+	json_number(j, "number", p->sequence);
+	json_seconds(j, "at_s", at_ns > first_ns ? at_ns - first_ns : 0);
+	if (p->start_ns && p->finish_ns)
+		json_seconds(j, "duration_s", p->duration_ns);
+	else
+		json_null(j, "duration_s");
+	json_close(j, '}');
+}
+
+static void json_gc(struct json *j, const struct views *v, unsigned top)
+{
+	const struct gc_view *g = &v->gc;
+
+	json_open(j, "gc", '{');
+	json_number(j, "count", g->count);
+	json_seconds(j, "total_s", g->total_ns);
+	json_seconds(j, "mean_s", g->mean_ns);
+	json_seconds(j, "p99_s", g->p99_ns);
+	json_seconds(j, "max_s", g->max_ns);
+	json_open(j, "longest", '[');
+	for (size_t i = 0; i < v->longest.count && i < top; i++)
+		json_pause(j, v, &v->longest.at[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void json_notices(struct json *j, const struct views *v)
+{
+	json_open(j, "notices", '[');
+	for (size_t i = 0; i < v->notices.count; i++) {
+		const struct notice_view *n = &v->notices.at[i];
+
+		json_open(j, NULL, '{');
+		json_number(j, "pid", n->pid);
+		json_string(j, "severity", n->severity == BRAID_NOTICE_INFO ? "info" : "warning");
+		json_string(j, "text", n->text);
+		json_number(j, "times", n->times);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_file(struct json *j, const struct views *v, const struct report_source *source)
+{
+	const struct trace_damage *d = source->damage;
+
+	if (!d)
+		return;
+	json_open(j, "file", '{');
+	json_bool(j, "ended", v->an->a->ended);
+	json_number(j, "bad_blocks", d->bad_blocks);
+	json_number(j, "skipped_bytes", d->skipped_bytes);
+	json_number(j, "bad_records", d->bad_records + v->an->a->ignored);
+	json_number(j, "unknown_records", d->unknown_records);
+	json_bool(j, "truncated", d->truncated);
+	json_bool(j, "no_index", d->no_index);
+	json_bool(j, "missing_blocks", d->missing_blocks);
+	json_close(j, '}');
+}
+
+void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
+{
+	struct json j = {.out = out};
+
+	json_open(&j, NULL, '{');
+	info_members(&j, v, source);
+	json_recording(&j, v);
+	json_methods(&j, v, top);
+	json_threads(&j, v, top);
+	json_gc(&j, v, top);
+	json_notices(&j, v);
+	json_file(&j, v, source);
+	json_close(&j, '}');
+	putc('\n', out);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Events in the form of `perf script --ns`: a header line, for samples one line a frame from the leaf, and an empty
+ * line. Readers of that form take the first number behind a blank for the pid, so blanks in names become '_'.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <braid/frame.h>
+
+#include "export.h"
+
+/* Whose event it is, and whether the filter wants it. */
+struct who {
+	const char *name;
+	uint32_t pid, tid;
+	bool wanted;
+};
+
+static struct who who_thread(const struct analysis *an, uint32_t thread)
+{
+	size_t found = table_find(&an->a->threads, thread);
+	uint32_t row = found == TABLE_NONE ? ROW_NONE : (uint32_t)found;
+	struct who w = {.name = analysis_thread_name(an, row), .wanted = analysis_wants_thread(an, row)};
+
+	if (row != ROW_NONE) {
+		const struct thread_row *t = table_row(&an->a->threads, row);
+
+		w.pid = analysis_process(an, t->process)->pid;
+		w.tid = t->tid;
+	}
+	return w;
+}
+
+/* A process's own events count as its first thread's. */
+static struct who who_process(const struct analysis *an, uint32_t process)
+{
+	const struct process_row *p = analysis_process(an, process);
+	const char *comm = strpool_get(&an->a->strings, p->comm);
+
+	return (struct who){.name = process == 0 ? "braid"
+				    : *comm	 ? comm
+						 : "[unknown]",
+			    .pid = p->pid,
+			    .tid = p->pid,
+			    .wanted = filter_wants_thread(an->filter, p->pid, p->pid, comm, comm)};
+}
+
+static void print_joined(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		putc(*s == ' ' ? '_' : *s, out);
+}
+
+static void print_head(FILE *out, struct who w, uint32_t cpu, uint64_t time_ns)
+{
+	print_joined(out, w.name);
+	fprintf(out, " %u/%u [%03u] %" PRIu64 ".%09" PRIu64 ":", w.pid, w.tid, cpu, time_ns / 1000000000,
+		time_ns % 1000000000);
+}
+
+/* ---- samples ---- */
+
+/* Distance from the symbol's begin, in the address space that the symbol is named in. */
+static bool symbol_offset(const struct analysis *an, const struct frame_row *f, uint64_t *offset)
+{
+	const struct symbol_row *s = table_get(&an->a->symbols, f->symbol);
+	const struct mapping *m;
+	uint64_t address = f->address;
+
+	if (!s)
+		return false;
+	if (f->kind == BRAID_FRAME_NATIVE) {
+		m = analysis_mapping(an, f, f->exact || !address ? address : address - 1);
+		if (!m)
+			return false;
+		address -= m->bias;
+	}
+	*offset = address - s->address;
+	return address >= s->address;
+}
+
+/* The "file" of generated code is the one that perf itself would name, so that tools know it for such code. */
+static void print_module(FILE *out, const struct analysis *an, const struct frame_row *f, uint32_t pid)
+{
+	const char *path = f ? analysis_module_path(an, f->module) : "";
+
+	fputs(" (", out);
+	if (f && f->kind == BRAID_FRAME_KERNEL)
+		fputs("[kernel.kallsyms]", out);
+	else if (f && (f->kind == BRAID_FRAME_CODE_CACHE || f->kind == BRAID_FRAME_INTERPRETED))
+		fprintf(out, "/tmp/perf-%u.map", pid);
+	else if (*path)
+		print_joined(out, path);
+	else
+		fputs("[unknown]", out);
+	fputs(")\n", out);
+}
+
+static void print_xframe(FILE *out, const struct analysis *an, const struct frame_row *f, size_t xframe, uint32_t pid)
+{
+	uint32_t sym = an->xframes.at[xframe].sym;
+	enum stack_kind kind = (enum stack_kind)an->syms.at[sym].kind;
+	uint64_t offset;
+
+	fprintf(out, "\t%16" PRIx64 " %s", f && f->kind != BRAID_FRAME_END ? f->address : 0,
+		analysis_sym_name(an, sym));
+	if (f && (kind == KIND_NATIVE || kind == KIND_KERNEL) && symbol_offset(an, f, &offset))
+		fprintf(out, "+0x%" PRIx64, offset);
+	print_module(out, an, f, pid);
+}
+
+static void print_stack(FILE *out, const struct analysis *an, size_t row, uint32_t pid)
+{
+	for (uint32_t at = (uint32_t)row; at != ROW_NONE; at = an->stacks[at].parent) {
+		const struct stack *s = &an->stacks[at];
+		const struct frame_row *f = s->frame == ROW_NONE ? NULL : table_row(&an->a->frames, s->frame);
+
+		for (uint32_t i = f ? an->expansions[s->frame].count : 0; i-- > 0;)
+			print_xframe(out, an, f, an->expansions[s->frame].first + i, pid);
+		if (s->detached || !f)
+			print_xframe(out, an, NULL, XFRAME_DAMAGED, pid);
+	}
+}
+
+static void print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r)
+{
+	size_t row = table_find(&an->a->nodes, r->node);
+	const char *event = analyzer_info(an->a, "record.event");
+	struct who w = who_thread(an, r->thread);
+
+	if (!w.wanted || !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
+		return;
+	print_head(out, w, r->cpu, r->time_ns);
+	fprintf(out, " %10" PRIu64 " ", r->weight);
+	print_joined(out, *event ? event : "samples");
+	fputs(":\n", out);
+	if (row != TABLE_NONE)
+		print_stack(out, an, row, w.pid);
+	else
+		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid);
+	putc('\n', out);
+}
+
+/* ---- the others ---- */
+
+/* In pieces that end at a character's border: a longer string needs no memory. */
+static void print_text(FILE *out, const char *key, struct trace_str s)
+{
+	char part[256];
+
+	fprintf(out, " %s=\"", key);
+	for (size_t at = 0, len; s.str && at < s.len; at += len) {
+		len = s.len - at < sizeof(part) ? s.len - at : sizeof(part);
+		for (int back = 0; back < 3 && at + len < s.len && (s.str[at + len] & 0xc0) == 0x80; back++)
+			len--;
+		fwrite(part, 1, text_clean(part, s.str + at, len), out);
+	}
+	putc('"', out);
+}
+
+/* Prints the prefix when the filter wants the event. */
+static bool begin(FILE *out, struct who w, uint64_t time_ns, const char *name)
+{
+	if (!w.wanted)
+		return false;
+	print_head(out, w, 0, time_ns);
+	fprintf(out, " braid:%s:", name);
+	return true;
+}
+
+static void print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r)
+{
+	if (begin(out, who_process(an, r->process), r->time_ns, "code_load"))
+		fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address,
+			r->size, r->tier, r->compile_id, r->replay);
+}
+
+static void print_unload(FILE *out, const struct analysis *an, const struct trace_class_unload *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, "class_unload"))
+		return;
+	fprintf(out, " count=%u", r->count);
+	print_text(out, "name", r->name);
+	putc('\n', out);
+}
+
+static void print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, "loss"))
+		return;
+	print_text(out, "hop", r->hop);
+	print_text(out, "kind", r->kind);
+	fprintf(out, " count=%" PRIu64 "\n", r->count);
+}
+
+static void print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, "stat"))
+		return;
+	print_text(out, "key", r->key);
+	fprintf(out, " value=%" PRIu64 "\n", r->value);
+}
+
+static void print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, "notice"))
+		return;
+	fprintf(out, " severity=%u", r->severity);
+	print_text(out, "text", r->text);
+	putc('\n', out);
+}
+
+static void print_gc(FILE *out, const struct analysis *an, const struct trace_gc *r)
+{
+	if (begin(out, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
+		fprintf(out, " seq=%" PRIu64 "\n", r->sequence);
+}
+
+static void print_states(FILE *out, const struct analysis *an, const struct trace_rec *rec)
+{
+	const struct trace_thread_state *t = &rec->thread_state;
+	const struct trace_process_state *p = &rec->process_state;
+
+	if (rec->kind == TRACE_THREAD_STATE) {
+		if (begin(out, who_thread(an, t->thread), t->time_ns, t->what == 0 ? "thread_start" : "thread_end"))
+			fprintf(out, " thread=%u\n", t->thread);
+	} else if (begin(out, who_process(an, p->process), p->time_ns, process_state_name(p->what))) {
+		fprintf(out, " process=%u\n", p->process);
+	}
+}
+
+void script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec)
+{
+	switch (rec->kind) {
+	case TRACE_SAMPLE:
+		print_sample(out, an, &rec->sample);
+		break;
+	case TRACE_GC:
+		print_gc(out, an, &rec->gc);
+		break;
+	case TRACE_THREAD_STATE:
+	case TRACE_PROCESS_STATE:
+		print_states(out, an, rec);
+		break;
+	case TRACE_CODE_LOAD:
+		print_code(out, an, &rec->code_load);
+		break;
+	case TRACE_CODE_UNLOAD:
+		if (begin(out, who_process(an, rec->code_unload.process), rec->code_unload.time_ns, "code_unload"))
+			fprintf(out, " address=0x%" PRIx64 "\n", rec->code_unload.address);
+		break;
+	case TRACE_CLASS_UNLOAD:
+		print_unload(out, an, &rec->class_unload);
+		break;
+	case TRACE_LOSS:
+		print_loss(out, an, &rec->loss);
+		break;
+	case TRACE_STAT:
+		print_stat(out, an, &rec->stat);
+		break;
+	case TRACE_NOTICE:
+		print_notice(out, an, &rec->notice);
+		break;
+	case TRACE_END:
+		if (begin(out, who_process(an, 0), rec->end.time_ns, "end"))
+			fputs(" recording=ended\n", out);
+		break;
+	default:
+		break;
+	}
+}

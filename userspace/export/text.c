@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The sections of the text report. Names are printable already: the analyzer's string pools see to that. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <braid/ring.h>
+
+#include "info.h"
+
+double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+const char *text_duration(char buf[24], uint64_t ns)
+{
+	if (ns < 1000)
+		snprintf(buf, 24, "%" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		snprintf(buf, 24, "%.2f us", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		snprintf(buf, 24, "%.2f ms", (double)ns / 1e6);
+	else
+		snprintf(buf, 24, "%.2f s", (double)ns / 1e9);
+	return buf;
+}
+
+/* ---- recording ---- */
+
+static const struct {
+	const char *key;
+	const char *label;
+} facts[] = {
+	{"record.command", "command"},
+	{"host.name", "host"},
+	{"host.kernel", "kernel"},
+	{"record.event", "event"},
+	{"record.frequency_hz", "frequency"},
+};
+
+static bool fact_shown(const char *key)
+{
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (strcmp(facts[i].key, key) == 0)
+			return true;
+	return strcmp(key, "record.duration_ns") == 0;
+}
+
+static int compare_strings(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* INFO keys that no line above showed, in alphabetical order. */
+static void other_facts(FILE *out, const struct analyzer *a)
+{
+	const char **keys = calloc(a->infos.count + 1, sizeof(*keys));
+	size_t count = 0;
+
+	for (size_t i = 0; keys && i < a->infos.count; i++) {
+		const char *key = strpool_get(&a->strings, a->infos.at[i].key);
+
+		if (!fact_shown(key))
+			keys[count++] = key;
+	}
+	if (count)
+		qsort(keys, count, sizeof(*keys), compare_strings);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "  %-10s %s\n", keys[i], analyzer_info(a, keys[i]));
+	free(keys);
+}
+
+static bool filter_is_set(const struct filter *f)
+{
+	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
+	       f->exclude.count;
+}
+
+void text_recording(FILE *out, const struct views *v)
+{
+	const struct analysis *an = v->an;
+	char buf[24];
+
+	fputs("Recording\n", out);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		const char *value = analyzer_info(an->a, facts[i].key);
+
+		if (*value)
+			fprintf(out, "  %-10s %s%s\n", facts[i].label, value,
+				strcmp(facts[i].label, "frequency") == 0 ? " Hz" : "");
+	}
+	fprintf(out, "  %-10s %s\n", "duration", text_duration(buf, an->duration_ns));
+	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stacks\n", "samples", an->all.total, an->distinct_stacks);
+	if (filter_is_set(an->filter))
+		fprintf(out, "  %-10s %s\n", "filter", "only what the options ask for is counted");
+	other_facts(out, an->a);
+	fprintf(out, "\nProcesses (%zu with samples)\n", v->processes.count);
+	for (size_t i = 0; i < v->processes.count && i < 20; i++) {
+		const struct process_view *p = &v->processes.at[i];
+
+		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->all.total), p->weight, p->pid,
+			p->comm);
+	}
+	if (v->processes.count > 20)
+		fprintf(out, "  and %zu more\n", v->processes.count - 20);
+}
+
+/* ---- JVMs ---- */
+
+static const char *start_sentence(uint32_t start)
+{
+	if (start == BRAID_START_ONLOAD)
+		return "there from the start";
+	return start == BRAID_START_ATTACH ? "attached to the running JVM" : "none: native profile only";
+}
+
+static void text_refused(FILE *out, const struct jvm_row *row)
+{
+	bool any = false;
+
+	for (unsigned bit = 0; bit < CAPABILITY_COUNT; bit++) {
+		if (!(row->refused[bit / 64] >> (bit % 64) & 1))
+			continue;
+		fprintf(out, "%s%s", any ? ", " : "    refused    ", capability_name(bit));
+		any = true;
+	}
+	if (any)
+		putc('\n', out);
+}
+
+void text_jvms(FILE *out, const struct views *v)
+{
+	const struct strpool *s = &v->an->a->strings;
+
+	if (v->jvms.count == 0)
+		return;
+	fputs("\nJVMs\n", out);
+	for (size_t i = 0; i < v->jvms.count; i++) {
+		const struct jvm_view *j = &v->jvms.at[i];
+		const struct jvm_row *r = j->row;
+
+		fprintf(out, "  pid %u  %s %s (Java %s)\n", j->pid,
+			r->vm_name ? strpool_get(s, r->vm_name) : "unknown VM", strpool_get(s, r->vm_version),
+			r->java_version ? strpool_get(s, r->java_version) : "unknown");
+		if (r->command)
+			fprintf(out, "    command    %s\n", strpool_get(s, r->command));
+		fprintf(out, "    agent      %s\n", start_sentence(r->start));
+		fprintf(out, "    methods    %" PRIu64 "\n    code loads %" PRIu64 "\n", j->methods, j->code_loads);
+		fprintf(out, "    GC pauses  %" PRIu64 "\n    threads    %" PRIu64 " started, %" PRIu64 " ended\n",
+			j->gc_pauses, j->threads_started, j->threads_ended);
+		if (j->classes_unloaded)
+			fprintf(out, "    classes    %" PRIu64 " unloaded\n", j->classes_unloaded);
+		text_refused(out, r);
+	}
+}
+
+/* ---- quality, loss, notices, file ---- */
+
+static void text_quality_row(FILE *out, const char *name, const struct quality *q)
+{
+	fprintf(out, "  %-16s %10" PRIu64 " samples %10" PRIu64 " complete %7.2f%%\n", name, q->total,
+		q->by_cause[CAUSE_COMPLETE], percent(q->by_cause[CAUSE_COMPLETE], q->total));
+}
+
+void text_quality(FILE *out, const struct views *v)
+{
+	const struct analysis *an = v->an;
+	const struct frame_counts *f = &an->frames;
+
+	fputs("\nStack quality\n", out);
+	text_quality_row(out, "all threads", &an->all);
+	text_quality_row(out, "Java threads", &an->java);
+	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
+		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),
+		f->kernel);
+	if (an->all.total == an->all.by_cause[CAUSE_COMPLETE])
+		return;
+	fprintf(out, "  %-16s %10s %10s\n", "incomplete", "all", "Java");
+	for (uint32_t c = CAUSE_COMPLETE + 1; c < CAUSE_COUNT; c++)
+		if (an->all.by_cause[c])
+			fprintf(out, "  %-16s %10" PRIu64 " %10" PRIu64 "  %s\n", cause_name(c), an->all.by_cause[c],
+				an->java.by_cause[c], cause_sentence(c));
+}
+
+void text_losses(FILE *out, const struct views *v)
+{
+	fputs("\nLoss\n", out);
+	if (v->losses.count == 0)
+		fputs("  nothing lost\n", out);
+	for (size_t i = 0; i < v->losses.count; i++) {
+		const struct loss_view *l = &v->losses.at[i];
+
+		fprintf(out, "  %-10s %-16s %10" PRIu64 "\n", l->hop, l->kind, l->count);
+	}
+}
+
+void text_notices(FILE *out, const struct views *v)
+{
+	if (v->notices.count == 0)
+		return;
+	fputs("\nNotices\n", out);
+	for (size_t i = 0; i < v->notices.count; i++) {
+		const struct notice_view *n = &v->notices.at[i];
+
+		fputs(n->severity == BRAID_NOTICE_INFO ? "  " : "  warning: ", out);
+		if (n->pid)
+			fprintf(out, "pid %u: ", n->pid);
+		fputs(n->text, out);
+		if (n->times > 1)
+			fprintf(out, " (%" PRIu64 " times)", n->times);
+		putc('\n', out);
+	}
+}
+
+void text_file(FILE *out, const struct views *v, const struct report_source *source)
+{
+	const struct trace_damage *d = source->damage;
+
+	if (!d)
+		return;
+	fprintf(out, "\nFile\n  %" PRIu64 " bytes, %s\n", source->bytes,
+		v->an->a->ended ? "recording ended in order" : "recording did not end in order");
+	if (d->bad_blocks)
+		fprintf(out, "  damaged: %" PRIu64 " blocks left out\n", d->bad_blocks);
+	if (d->missing_blocks)
+		fputs("  damaged: blocks are missing\n", out);
+	if (d->skipped_bytes)
+		fprintf(out, "  damaged: %" PRIu64 " bytes skipped\n", d->skipped_bytes);
+	if (d->bad_records || v->an->a->ignored)
+		fprintf(out, "  damaged: %" PRIu64 " records left out\n", d->bad_records + v->an->a->ignored);
+	if (d->truncated)
+		fputs("  truncated: the file ends inside a block\n", out);
+	if (d->unknown_records)
+		fprintf(out, "  newer than this program: %" PRIu64 " records not understood\n", d->unknown_records);
+}
+
+void info_text(FILE *out, const struct views *v, const struct report_source *source)
+{
+	text_recording(out, v);
+	text_jvms(out, v);
+	text_quality(out, v);
+	text_losses(out, v);
+	text_notices(out, v);
+	text_file(out, v, source);
+}
