@@ -108,8 +108,9 @@ static void augmentation_read(struct cfi_cie *cie, const char *letters, struct c
 	struct cfi_bytes data;
 	uint64_t size;
 
-	if (letters[0] != 'z') {
-		if (letters[0])
+	if (letters[0] != 'z') { /* no data, hence no letter that has any: GNU as says "S" in .debug_frame */
+		cie->signal = !strcmp(letters, "S");
+		if (letters[0] && !cie->signal)
 			b->bad = true;
 		return;
 	}

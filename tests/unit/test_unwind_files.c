@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Unwind tables of files as they come: no ELF at all, damaged, the vdso; and the cache. */
+#include "unit/unwind_tables.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <sys/auxv.h>
+
+Suite *test_unwind_files(void);
+
+static void program_make(const char *name, const char *options)
+{
+	static const char text[] =
+		"int use(int *, int); int twice(int a) { return a * 2; }\n"
+		"int f(int n) { int a[n + 1]; return use(a, n) + twice(n); }\n"
+		"int g(int n) { _Alignas(64) int a[64]; return use(a, n) + f(n); }\n"
+		"int use(int *a, int n) { while (n-- > 0) a[n] = n; return n > 5 ? g(n) : twice(a[0]); }\n"
+		"int _start(int n) { return f(n) + g(n); }\n";
+
+	write_text("a.c", text);
+	run("cd '%s' && gcc -shared -nostdlib -fPIC -O1 -fno-inline -Wl,--build-id %s -o %s a.c", directory, options,
+	    name);
+}
+
+/* ---- files that are none, or no longer ---- */
+
+START_TEST(refused)
+{
+	struct unwind_table *t = NULL;
+	Elf64_Ehdr *eh;
+	unsigned char *data;
+	size_t size;
+	int fd;
+
+	ck_assert_int_eq(unwind_table_build_image(&t, "", 0), -EBADMSG);
+	ck_assert_int_eq(unwind_table_build_image(&t, "#!/bin/sh\n", 10), -EBADMSG);
+	ck_assert_int_eq(unwind_table_build(&t, -1), -EBADF);
+	fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(unwind_table_build(&t, fd), -EBADMSG);
+	close(fd);
+	program_make("a.so", "");
+	data = read_file(path_in("a.so"), &size);
+	eh = (Elf64_Ehdr *)data;
+	eh->e_machine = EM_AARCH64;
+	ck_assert_int_eq(unwind_table_build_image(&t, data, size), -ENOTSUP);
+	eh->e_machine = EM_X86_64;
+	for (int i = 0; i < eh->e_phnum; i++)
+		((Elf64_Phdr *)(data + eh->e_phoff))[i].p_vaddr += 1ULL << 32;
+	ck_assert_int_eq(unwind_table_build_image(&t, data, size), -EFBIG);
+	free(data);
+	write_text("n.s", " .text\n nop\n");
+	run("cd '%s' && gcc -shared -nostdlib -o n.so n.s", directory);
+	data = read_file(path_in("n.so"), &size);
+	ck_assert_int_eq(unwind_table_build_image(&t, data, size), -ENODATA);
+	free(data);
+	ck_assert_ptr_null(t);
+	unwind_table_free(NULL);
+}
+END_TEST
+
+static void damaged_try(const unsigned char *data, size_t size)
+{
+	/* Exactly as large as the file, so that a sanitizer sees what reads over its end. */
+	unsigned char *copy = malloc(size ? size : 1);
+	struct unwind_table *t = NULL;
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, data, size);
+	if (unwind_table_build_image(&t, copy, size) == 0) {
+		table_check(t);
+		for (uint32_t pc = 0; pc < 0x40000; pc += 0x333)
+			unwind_table_rule(t, pc);
+		unwind_table_free(t);
+	}
+	free(copy);
+}
+
+/* BRAID_TEST_FLIPS=N for more than a quick look. */
+START_TEST(damaged)
+{
+	const char *more = getenv("BRAID_TEST_FLIPS");
+	long flips = more ? atol(more) : 600;
+	unsigned int seed = 1;
+	unsigned char *data;
+	size_t size, frame;
+
+	program_make("a.so", "-Wa,--gdwarf-5 -Wl,-z,max-page-size=4096");
+	run("cd '%s' && objcopy --strip-unneeded a.so b.so && readelf -SW b.so | sed -n 's/.* \\.eh_frame *PROGBITS "
+	    "*[0-9a-f]* "
+	    "\\([0-9a-f]*\\).*/\\1/p' > at",
+	    directory);
+	data = read_file(path_in("at"), &size);
+	data[size] = '\0';
+	frame = strtoul((char *)data, NULL, 16);
+	free(data);
+	data = read_file(path_in("b.so"), &size);
+	ck_assert_uint_lt(frame, size);
+	for (long i = 0; i < flips; i++) {
+		/* A third each: headers, .eh_frame, anywhere. */
+		size_t base = i % 3 == 1 ? frame : 0, span = i % 3 == 0 ? 600 : i % 3 == 1 ? 1200 : size;
+		size_t at = base + (size_t)rand_r(&seed) % span;
+		unsigned char bit = (unsigned char)(1U << rand_r(&seed) % 8);
+
+		if (at >= size)
+			continue;
+		data[at] ^= bit;
+		damaged_try(data, size);
+		if (i % 4) /* let some damage pile up, but not all */
+			data[at] ^= bit;
+		if (i % 200 == 199) {
+			free(data);
+			data = read_file(path_in("b.so"), &size);
+		}
+	}
+	for (size_t cut = 0; cut < size; cut += cut < 2000 ? 97 : 4999)
+		damaged_try(data, cut);
+	free(data);
+}
+END_TEST
+
+/* ---- the vdso ---- */
+
+START_TEST(vdso)
+{
+	const unsigned char *image = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+	struct unwind_table *t = NULL;
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)image;
+	size_t size;
+
+	if (!image) {
+		printf("unwind: vdso: skipped, the kernel gives this process none\n");
+		return;
+	}
+	size = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
+	ck_assert_int_eq(unwind_table_build_image(&t, image, size), 0);
+	table_check(t);
+	ck_assert_uint_ge(t->row_count, 4);
+	unwind_table_free(t);
+}
+END_TEST
+
+/* ---- the cache ---- */
+
+static void get_same(const char *path, const char *build_id, const struct unwind_table *expected_table)
+{
+	struct unwind_table *t = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(unwind_table_get(&t, fd, build_id), 0);
+	close(fd);
+	ck_assert_uint_eq(t->row_count, expected_table->row_count);
+	ck_assert_uint_eq(t->page_count, expected_table->page_count);
+	ck_assert_uint_eq(t->unsupported, expected_table->unsupported);
+	ck_assert_mem_eq(t->rows, expected_table->rows, t->row_count * sizeof(*t->rows));
+	ck_assert_mem_eq(t->index, expected_table->index, (t->page_count + 1) * sizeof(*t->index));
+	unwind_table_free(t);
+}
+
+static size_t files_in_cache(void)
+{
+	DIR *d = opendir(path_in("cache/braid"));
+	size_t count = 0;
+	struct dirent *entry;
+
+	if (!d)
+		return 0;
+	while ((entry = readdir(d)))
+		count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	closedir(d);
+	return count;
+}
+
+START_TEST(cache_kept)
+{
+	struct unwind_table *t;
+	struct stat st;
+	char program[256];
+	int fd;
+
+	program_make("a.so", "");
+	snprintf(program, sizeof(program), "%s", path_in("a.so"));
+	t = table_of(program);
+	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
+	umask(0);
+	get_same(program, "0123abcd", t);
+	ck_assert_int_eq(stat(path_in("cache/braid"), &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0700);
+	ck_assert_int_eq(stat(path_in("cache/braid/0123abcd.cfi"), &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert_uint_eq(files_in_cache(), 1);
+	/* What is in the cache is what is used: the file that follows has no CFI at all. */
+	get_same(program, "0123abcd", t);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	struct unwind_table *cached = NULL;
+	ck_assert_int_eq(unwind_table_get(&cached, fd, "0123abcd"), 0);
+	ck_assert_uint_eq(cached->row_count, t->row_count);
+	unwind_table_free(cached);
+	cached = NULL;
+	ck_assert_int_eq(unwind_table_get(&cached, fd, ""), -EBADMSG);
+	ck_assert_int_eq(unwind_table_get(&cached, fd, "../0123abcd"), -EBADMSG);
+	close(fd);
+	get_same(program, "", t);
+	get_same(program, "../../etc", t);
+	get_same(program, "0123ABCD", t);
+	ck_assert_uint_eq(files_in_cache(), 1);
+	unwind_table_free(t);
+}
+END_TEST
+
+START_TEST(cache_damaged)
+{
+	struct unwind_table *t;
+	unsigned char *good;
+	char program[256], cached[256];
+	size_t size;
+
+	program_make("a.so", "");
+	snprintf(program, sizeof(program), "%s", path_in("a.so"));
+	t = table_of(program);
+	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
+	get_same(program, "0123abcd", t);
+	snprintf(cached, sizeof(cached), "%s", path_in("cache/braid/0123abcd.cfi"));
+	good = read_file(cached, &size);
+	for (size_t at = 0; at < size; at += at < 96 ? 1 : 37) {
+		unsigned char *after;
+		size_t after_size;
+		FILE *f = fopen(cached, "w");
+
+		ck_assert_ptr_nonnull(f);
+		good[at] ^= 4;
+		ck_assert_uint_eq(fwrite(good, 1, at % 2 ? size : at, f), at % 2 ? size : at);
+		fclose(f);
+		good[at] ^= 4;
+		get_same(program, "0123abcd", t);
+		after = read_file(cached, &after_size); /* made again */
+		ck_assert_uint_eq(after_size, size);
+		ck_assert_mem_eq(after, good, size);
+		free(after);
+	}
+	/* Another build-id's file does not pass for this one's. */
+	run("cp '%s' '%s.2' && mv '%s.2' '%s/cache/braid/ffff.cfi'", cached, cached, cached, directory);
+	get_same(program, "ffff", t);
+	/* A directory that anybody may write to is not read. */
+	run("chmod 0777 '%s/cache/braid' && rm '%s'", directory, cached);
+	get_same(program, "0123abcd", t);
+	ck_assert_uint_eq(files_in_cache(), 1);
+	free(good);
+	unwind_table_free(t);
+}
+END_TEST
+
+static void add(Suite *suite, const char *name, const TTest *test)
+{
+	TCase *tc = tcase_create(name);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, directory_make, directory_remove);
+	tcase_add_test(tc, test);
+	suite_add_tcase(suite, tc);
+}
+
+Suite *test_unwind_files(void)
+{
+	Suite *suite = suite_create("unwind files");
+
+	add(suite, "refused", refused);
+	add(suite, "damaged", damaged);
+	add(suite, "vdso", vdso);
+	add(suite, "cache_kept", cache_kept);
+	add(suite, "cache_damaged", cache_damaged);
+	return suite;
+}
