@@ -17,7 +17,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude -Iuserspace -I$(BUILD)
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong
-LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash
+LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_CFLAGS = -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 

@@ -41,8 +41,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1 << 18); /* set at load */
 	__type(key, __u32);
-	__type(value, __u32);
-} page_index SEC(".maps");
+	__type(value, struct braid_page);
+} pages SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

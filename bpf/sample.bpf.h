@@ -107,7 +107,7 @@ static __noinline __u32 walk_rule(struct braid_walk *w, const struct braid_mappi
 	__u32 key = m->table, low, high, base;
 	struct braid_table *t = bpf_map_lookup_elem(&tables, &key);
 	struct braid_unwind_row *row;
-	__u32 *index;
+	struct braid_page *p;
 	__u64 page;
 
 	(void)w;
@@ -117,16 +117,12 @@ static __noinline __u32 walk_rule(struct braid_walk *w, const struct braid_mappi
 	if (page >= t->page_count)
 		return BRAID_CFA_NONE;
 	base = t->rows_at;
-	key = t->index_at + (__u32)page;
-	index = bpf_map_lookup_elem(&page_index, &key);
-	if (!index)
+	key = t->pages_at + (__u32)page;
+	p = bpf_map_lookup_elem(&pages, &key);
+	if (!p)
 		return BRAID_CFA_NONE;
-	low = *index;
-	key++;
-	index = bpf_map_lookup_elem(&page_index, &key);
-	if (!index)
-		return BRAID_CFA_NONE;
-	high = *index;
+	low = p->first;
+	high = p->end;
 	for (int i = 0; i < ROW_STEPS && low < high; i++) {
 		__u32 middle = (low + high) / 2;
 

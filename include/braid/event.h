@@ -25,12 +25,18 @@ struct braid_mapping {
 _Static_assert(sizeof(struct braid_mapping) == 32, "mapping");
 #define BRAID_NO_TABLE 0xffffffffU
 
-/* One module's unwind table (see <braid/unwind.h>): where it lies in the maps `page_index` and `rows`. */
+/* One module's unwind table (see <braid/unwind.h>): where it lies in the maps `pages` and `rows`. */
 struct braid_table {
 	__u32 first_page;
 	__u32 page_count;
-	__u32 index_at; /* page_count + 1 entries, relative to rows_at */
-	__u32 rows_at;
+	__u32 pages_at; /* in `pages`: page_count entries */
+	__u32 rows_at;	/* in `rows` */
+};
+
+/* A page's own rows, counted from the table's first: those with pc in the page. Eight bytes, as an array map's stride. */
+struct braid_page {
+	__u32 first;
+	__u32 end;
 };
 
 /* Value of the map `processes`, key tgid. Replaced as a whole, so that a walk sees the old or the new one. */

@@ -28,9 +28,9 @@ struct kernel_side {
 	struct kernel_limits limits;
 	struct braid_mapping *mappings;
 	struct braid_table *tables;
-	uint32_t *index;
+	struct braid_page *pages;
 	struct braid_unwind_row *rows;
-	uint32_t mappings_used, tables_used, index_used, rows_used;
+	uint32_t mappings_used, tables_used, pages_used, rows_used;
 	struct extent_list spare[EXTENT_CLASSES];
 	struct extent_list limbo[EXTENT_CLASSES]; /* dropped since the last tick */
 	struct ring_buffer *events;
@@ -85,14 +85,14 @@ static int set_sizes(struct kernel_side *k, const struct record_options *o)
 	struct braid_bpf *b = k->skel;
 	int err;
 
-	k->limits = (struct kernel_limits){.mappings = 1 << 16, .index_entries = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
+	k->limits = (struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
 	if (o->system_wide)
 		k->limits = (struct kernel_limits){
-			.mappings = 1 << 18, .index_entries = 1 << 20, .rows = 1 << 22, .event_bytes = 1 << 25};
+			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 22, .event_bytes = 1 << 25};
 	b->rodata->system_wide = o->system_wide;
 	b->rodata->max_depth = o->max_depth;
 	err = bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
-	err = err ?: bpf_map__set_max_entries(b->maps.page_index, k->limits.index_entries);
+	err = err ?: bpf_map__set_max_entries(b->maps.pages, k->limits.pages);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, k->limits.rows);
 	return err ?: bpf_map__set_max_entries(b->maps.events, k->limits.event_bytes);
 }
@@ -103,9 +103,9 @@ static int map_arrays(struct kernel_side *k)
 
 	k->mappings = map_memory(b->maps.mappings, k->limits.mappings * sizeof(*k->mappings));
 	k->tables = map_memory(b->maps.tables, bpf_map__max_entries(b->maps.tables) * sizeof(*k->tables));
-	k->index = map_memory(b->maps.page_index, k->limits.index_entries * sizeof(*k->index));
+	k->pages = map_memory(b->maps.pages, k->limits.pages * sizeof(*k->pages));
 	k->rows = map_memory(b->maps.rows, k->limits.rows * sizeof(*k->rows));
-	return k->mappings && k->tables && k->index && k->rows ? 0 : -ENOMEM;
+	return k->mappings && k->tables && k->pages && k->rows ? 0 : -ENOMEM;
 }
 
 int kernel_side_open(struct kernel_side **out, const struct record_options *o)
@@ -227,8 +227,8 @@ void kernel_side_free(struct kernel_side *k)
 		munmap(k->mappings, k->limits.mappings * sizeof(*k->mappings));
 	if (k->tables)
 		munmap(k->tables, bpf_map__max_entries(k->skel->maps.tables) * sizeof(*k->tables));
-	if (k->index)
-		munmap(k->index, k->limits.index_entries * sizeof(*k->index));
+	if (k->pages)
+		munmap(k->pages, k->limits.pages * sizeof(*k->pages));
 	if (k->rows)
 		munmap(k->rows, k->limits.rows * sizeof(*k->rows));
 	braid_bpf__destroy(k->skel);
@@ -248,16 +248,17 @@ uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table 
 	uint32_t id = k->tables_used;
 
 	if (id >= bpf_map__max_entries(k->skel->maps.tables) || t->row_count > k->limits.rows - k->rows_used ||
-	    t->page_count + 1 > k->limits.index_entries - k->index_used)
+	    t->page_count > k->limits.pages - k->pages_used)
 		return BRAID_NO_TABLE;
 	memcpy(k->rows + k->rows_used, t->rows, t->row_count * sizeof(*t->rows));
-	memcpy(k->index + k->index_used, t->index, (t->page_count + 1) * sizeof(*t->index));
+	for (uint32_t i = 0; i < t->page_count; i++)
+		k->pages[k->pages_used + i] = (struct braid_page){.first = t->index[i], .end = t->index[i + 1]};
 	k->tables[id] = (struct braid_table){.first_page = t->first_page,
 					     .page_count = t->page_count,
-					     .index_at = k->index_used,
+					     .pages_at = k->pages_used,
 					     .rows_at = k->rows_used};
 	k->rows_used += t->row_count;
-	k->index_used += t->page_count + 1;
+	k->pages_used += t->page_count;
 	k->tables_used++;
 	return id;
 }

@@ -9,7 +9,7 @@
 
 struct kernel_limits {
 	uint32_t mappings;
-	uint32_t index_entries;
+	uint32_t pages;
 	uint32_t rows;
 	uint32_t event_bytes;
 };
