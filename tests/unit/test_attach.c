@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Everything about finding and attaching that needs no JVM: /proc texts, performance counters, options, messages, the
+ * drop. */
+#include "collect/as_user.h"
+#include "collect/attach.h"
+#include "collect/attach_protocol.h"
+#include "collect/hsperf.h"
+#include "collect/jvm_options.h"
+#include "collect/jvm_proc.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char status_text[] = "Name:\tUid:\t7\nTgid:\t4242\nPid:\t4242\nUid:\t1\t65534\t3\t4\nGid:\t5\t6\t7\t8\n"
+				  "NStgid:\t4242\t17\t1\nNSpid:\t4242\t17\t1\nSigCgt:\t0000000101005ccd\n";
+
+START_TEST(status_fields)
+{
+	struct proc_status s;
+
+	ck_assert_int_eq(proc_status_parse(status_text, &s), 0);
+	ck_assert_int_eq(s.tgid, 4242);
+	ck_assert_int_eq(s.ns_pid, 1);
+	ck_assert_uint_eq(s.uid, 65534);
+	ck_assert_uint_eq(s.gid, 6);
+	ck_assert(s.catches_sigquit);
+	ck_assert_int_eq(proc_status_parse("", &s), -EINVAL);
+	ck_assert_int_eq(proc_status_parse("Uid:\t1", &s), -EINVAL);
+	ck_assert_int_eq(proc_status_parse("Tgid:\tx\nUid:\t1 2\nGid:\t1 2\nNSpid:\t1\nSigCgt:\t0\n", &s), -EINVAL);
+}
+END_TEST
+
+START_TEST(status_of_self)
+{
+	struct proc_status s;
+	int fd;
+
+	signal(SIGQUIT, SIG_DFL);
+	ck_assert_int_eq(proc_status_read(getpid(), &s), 0);
+	ck_assert_int_eq(s.tgid, getpid());
+	ck_assert_uint_eq(s.uid, geteuid());
+	ck_assert(!s.catches_sigquit);
+	fd = open("/proc/self/status", O_RDONLY);
+	signal(SIGQUIT, _exit);
+	ck_assert_int_eq(proc_status_reread(fd, &s), 0);
+	ck_assert(s.catches_sigquit);
+	close(fd);
+	ck_assert_int_eq(proc_status_read(0, &s), -ESRCH);
+	ck_assert_int_eq(proc_status_read(-5, &s), -ESRCH);
+	ck_assert_int_eq(proc_status_read(0x7fffffff, &s), -ESRCH);
+}
+END_TEST
+
+START_TEST(maps_lines)
+{
+	struct proc_maps m = {0};
+	char longer[6000];
+
+	proc_maps_line("nonsense\n", &m);
+	proc_maps_line("7f00-7f10 r-xp 00000000 fe:00 1 /tmp/notlibjvm.so\n", &m);
+	proc_maps_line("7f00-7f10 r--p 00000000 fe:00 1    /opt/java/libjvm.so\n", &m);
+	ck_assert_str_eq(m.libjvm, ""); /* somebody reading the file is no JVM */
+	proc_maps_line("7f13f77ab000-7f13f77b3000 rw-s 00000000 fe:00 10 /tmp/hsperfdata_me/7\n", &m);
+	ck_assert_uint_eq(m.perf_start, 0x7f13f77ab000);
+	ck_assert_uint_eq(m.perf_end, 0x7f13f77b3000);
+	proc_maps_line("7f00-7f10 r-xp 00000000 fe:00 1    /opt/my java/libjvm.so (deleted)\n", &m);
+	ck_assert_str_eq(m.libjvm, "/opt/my java/libjvm.so");
+	ck_assert(!m.openj9 && !m.musl);
+	proc_maps_line("7f00-7f10 r-xp 00000000 fe:00 1 /j/libj9vm29.so\n", &m);
+	proc_maps_line("7f00-7f10 r-xp 00000000 fe:00 1 /lib/ld-musl-x86_64.so.1\n", &m);
+	ck_assert(m.openj9 && m.musl);
+	memset(&m, 0, sizeof(m));
+	snprintf(longer, sizeof(longer), "7f00-7f10 r-xp 00000000 fe:00 1 /%0700d/libjvm.so\n", 0);
+	proc_maps_line(longer, &m);
+	snprintf(longer, sizeof(longer), "7f00-7f10 r-xp 00000000 fe:00 1 /%05000d/libjvm.so\n", 0);
+	proc_maps_line(longer, &m);
+	ck_assert_str_eq(m.libjvm, "");
+}
+END_TEST
+
+/* A counter file of two strings, as HotSpot writes it. */
+static size_t perf_make(unsigned char *to)
+{
+	static const char *const names[] = {"sun.rt.javaCommand", "java.property.java.version", "java.rt.vmArgs"};
+	static const char *const values[] = {"org.Main a b", "17.0.21", "-Xmx1g -XX:+DisableAttachMechanism"};
+	int32_t at = 32;
+
+	memset(to, 0, 1024);
+	memcpy(to, "\xca\xfe\xc0\xc0\x01\x02\x00\x01", 8);
+	memcpy(to + 24, &(int32_t){32}, 4);
+	memcpy(to + 28, &(int32_t){3}, 4);
+	for (int i = 0; i < 3; i++) {
+		int32_t name = 20, data = name + (int32_t)strlen(names[i]) + 1, units = (int32_t)strlen(values[i]) + 1;
+		int32_t length = (data + units + 7) & ~7;
+
+		memcpy(to + at, &length, 4);
+		memcpy(to + at + 4, &name, 4);
+		memcpy(to + at + 8, &units, 4);
+		to[at + 12] = 'B';
+		memcpy(to + at + 16, &data, 4);
+		strcpy((char *)to + at + name, names[i]);
+		strcpy((char *)to + at + data, values[i]);
+		at += length;
+	}
+	return (size_t)at;
+}
+
+START_TEST(perf_strings)
+{
+	unsigned char data[1024];
+	struct hsperf p;
+	size_t n = perf_make(data);
+
+	ck_assert_int_eq(hsperf_parse(data, n, &p), 0);
+	ck_assert_str_eq(p.command, "org.Main a b");
+	ck_assert_str_eq(p.version, "17.0.21");
+	ck_assert_str_eq(p.args, "-Xmx1g -XX:+DisableAttachMechanism");
+	data[7] = 0;
+	ck_assert_int_eq(hsperf_parse(data, n, &p), -EAGAIN);
+	data[0] = 0;
+	ck_assert_int_eq(hsperf_parse(data, n, &p), -EINVAL);
+	ck_assert_int_eq(hsperf_parse(data, 31, &p), -EINVAL);
+}
+END_TEST
+
+/* Cut at every length and broken at every byte: no read outside (the copy is exact, for valgrind and ASan), ends in
+ * zeros. */
+START_TEST(perf_hostile)
+{
+	static const unsigned char bad[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+	unsigned char data[1024];
+	size_t n = perf_make(data);
+	struct hsperf p;
+
+	for (size_t i = 0; i <= n; i++) {
+		unsigned char *copy = malloc(n);
+
+		ck_assert_ptr_nonnull(copy);
+		memcpy(copy, data, n);
+		ck_assert_int_eq(hsperf_parse(copy, i, &p), i < 32 ? -EINVAL : 0);
+		for (size_t k = 0; i < n && k < sizeof(bad); k++) {
+			copy[i] = bad[k];
+			hsperf_parse(copy, n, &p);
+			ck_assert_ptr_nonnull(memchr(p.command, 0, sizeof(p.command)));
+			ck_assert_ptr_nonnull(memchr(p.args, 0, sizeof(p.args)));
+			ck_assert_ptr_nonnull(memchr(p.version, 0, sizeof(p.version)));
+		}
+		free(copy);
+	}
+}
+END_TEST
+
+START_TEST(option_flags)
+{
+	struct jvm_options o = {0};
+	char text[] = " -Xmx1g\t-XX:+DisableAttachMechanism\n-XX:-EnableDynamicAgentLoading ";
+
+	jvm_options_add_all(&o, text);
+	ck_assert(o.no_attach && o.no_dynamic);
+	jvm_options_add(&o, "-XX:-DisableAttachMechanism"); /* the last one counts */
+	jvm_options_add(&o, "-XX:+EnableDynamicAgentLoading");
+	ck_assert(!o.no_attach && !o.no_dynamic);
+	jvm_options_add(&o, "-XX:DisableAttachMechanism");
+	jvm_options_add(&o, "-XX:+DisableAttachMechanismX");
+	jvm_options_add(&o, "-XX:");
+	jvm_options_add(&o, "");
+	ck_assert(!o.no_attach);
+}
+END_TEST
+
+#define ARGS(text) (text), sizeof(text)
+static const struct {
+	const char *line;
+	size_t length;
+	const char *main_class;
+	bool no_attach;
+} lines[] = {
+	{ARGS("java\0-cp\0-XX:+DisableAttachMechanism\0Main\0-jar\0x.jar"), "Main", false},
+	{ARGS("/opt/j/bin/java\0-XX:+DisableAttachMechanism\0-jar\0/a/b.jar\0x"), "/a/b.jar", true},
+	{ARGS("java\0Main\0-XX:+DisableAttachMechanism"), "Main", false}, /* the program's own argument */
+	{ARGS("java\0--add-modules\0a.b\0-m\0mod/cls\0y"), "mod/cls", false},
+	{ARGS("java\0--module=mod\0y"), "mod", false},
+	{ARGS("java\0@args\0-Dx=y\0Main"), "Main", false},
+	{ARGS("/usr/bin/jsvc\0-cp\0x\0Main"), "jsvc", false},
+	{ARGS("java\0-cp"), "", false},
+	{ARGS("java\0-jar"), "", false},
+	{ARGS("java"), "", false},
+	{"java", 4, "", false}, /* not zero-terminated */
+	{"", 0, "", false},
+};
+
+START_TEST(command_lines)
+{
+	struct jvm_options o = {0};
+	char name[64], *exact = malloc(lines[_i].length + 1);
+
+	ck_assert_ptr_nonnull(exact);
+	memcpy(exact, lines[_i].line, lines[_i].length);
+	jvm_command_line(exact, lines[_i].length, &o, name, sizeof(name));
+	ck_assert_str_eq(name, lines[_i].main_class);
+	ck_assert_int_eq(o.no_attach, lines[_i].no_attach);
+	free(exact);
+}
+END_TEST
+
+START_TEST(request_bytes)
+{
+	char to[ATTACH_REQUEST_MAX], big[ATTACH_ARGUMENT_MAX + 2];
+
+	ck_assert_int_eq(attach_request(to, "/l.so", "sock=/s"), 26);
+	ck_assert_mem_eq(to, "1\0load\0/l.so\0true\0sock=/s", 26);
+	memset(big, 'x', sizeof(big));
+	big[ATTACH_ARGUMENT_MAX + 1] = '\0';
+	ck_assert_int_eq(attach_request(to, "/l.so", big), -ENAMETOOLONG);
+	ck_assert_int_eq(attach_request(to, big, ""), -ENAMETOOLONG);
+	big[ATTACH_ARGUMENT_MAX] = '\0';
+	ck_assert_int_gt(attach_request(to, big, big), 0);
+}
+END_TEST
+
+static const struct {
+	const char *answer;
+	int error;
+	const char *says; /* part of the sentence */
+} answers[] = {
+	{"0\nreturn code: 0\n", 0, ""}, /* JDK 9 and later */
+	{"0\n0\n", 0, ""},		/* JDK 8 */
+	{"0\n0", 0, ""},
+	{"0\nreturn code: -4\n", -ECANCELED, "code -4"},
+	{"0\n7\n", -ECANCELED, "code 7"},
+	{"-1\n", -ELIBACC, "status -1"}, /* JDK 8, library cannot be loaded */
+	{"100\n", -ELIBACC, "status 100"},
+	{"0\n/t/l.so was not loaded.\nl.so: file too short\n", -ELIBACC, ": l.so: file too short"},
+	{"-1\n/t/l.so was not loaded.\n", -ELIBACC, "could not load"},
+	{"0\nDynamic agent loading is not enabled. Use ...\n", -EACCES, "-XX:+EnableDynamicAgentLoading"},
+	{"0\n", -ELIBACC, "could not load"},
+	{"0\nwhat\x1b[31m\n", -ELIBACC, "what?[31m"}, /* nothing for the terminal to obey */
+	{"", -EPROTO, "without an answer"},
+	{"\n", -EPROTO, "not understood"},
+	{"hello\n", -EPROTO, "not understood"},
+	{"99999999999999999999\n", -EPROTO, "not understood"},
+};
+
+START_TEST(answer_meaning)
+{
+	char why[ATTACH_WHY_MAX];
+
+	ck_assert_int_eq(attach_answer(answers[_i].answer, strlen(answers[_i].answer), why), answers[_i].error);
+	ck_assert_msg(strstr(why, answers[_i].says) != NULL, "\"%s\"", why);
+	ck_assert_int_eq(why[0] == '\0', answers[_i].error == 0);
+}
+END_TEST
+
+START_TEST(answer_long)
+{
+	char why[ATTACH_WHY_MAX], big[5000];
+
+	memset(big, 'y', sizeof(big));
+	ck_assert_int_eq(attach_answer(big, sizeof(big), why), -EPROTO);
+	memcpy(big, "0\n", 2);
+	ck_assert_int_eq(attach_answer(big, sizeof(big), why), -ELIBACC);
+	ck_assert_uint_lt(strlen(why), sizeof(why));
+}
+END_TEST
+
+static void drop_check_files(const struct drop *d)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(d->path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0700);
+	ck_assert_uint_eq(st.st_uid, geteuid());
+	ck_assert_int_eq(stat(d->library, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0755);
+	ck_assert_int_gt(st.st_size, 0);
+	ck_assert_int_eq(stat(d->socket, &st), 0);
+	ck_assert(S_ISSOCK(st.st_mode));
+}
+
+START_TEST(drop_own)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct drop d, other, zero = {0};
+	char why[ATTACH_WHY_MAX], path[128], file[192];
+	int fd;
+
+	ck_assert_msg(drop_create(&d, 0, why) == 0, "%s", why);
+	ck_assert_msg(drop_create(&other, getpid(), why) == 0, "%s", why);
+	ck_assert_str_ne(d.name, other.name);
+	ck_assert_uint_eq(strlen(d.name), strlen(".braid-") + 32);
+	drop_check_files(&d);
+	drop_check_files(&other);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ck_assert_uint_lt(strlen(d.socket), sizeof(address.sun_path));
+	memcpy(address.sun_path, d.socket, strlen(d.socket));
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	ck_assert_int_eq(accept(other.listen_fd, NULL, NULL), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+
+	strcpy(path, d.path);
+	drop_remove(&d);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	drop_remove(&d); /* twice, a zeroed one, none */
+	drop_remove(&zero);
+	drop_remove(NULL);
+	ck_assert_int_eq(fcntl(0, F_GETFD), 0); /* a zeroed struct's descriptors were left alone */
+
+	strcpy(path, other.path); /* what somebody else put there stays */
+	snprintf(file, sizeof(file), "%s/precious", path);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	drop_remove(&other);
+	ck_assert_int_eq(access(file, F_OK), 0);
+	unlink(file);
+	rmdir(path);
+}
+END_TEST
+
+START_TEST(drop_of_another_user)
+{
+	char why[ATTACH_WHY_MAX];
+	struct stat st;
+	struct drop d;
+	pid_t pid;
+	int err;
+
+	if (geteuid() != 0)
+		return; /* only root may */
+	pid = fork();
+	if (pid == 0) {
+		if (as_user_forever(12345, 23456) || geteuid() != 12345 || getegid() != 23456 || setuid(0) == 0)
+			_exit(1);
+		pause();
+	}
+	while (proc_status_read(pid, &(struct proc_status){0}) == 0 && stat("/proc/self", &st) == 0) {
+		struct proc_status s;
+
+		if (proc_status_read(pid, &s) || s.uid == 12345)
+			break;
+		usleep(1000);
+	}
+	err = drop_create(&d, pid, why);
+	ck_assert_msg(err == 0, "%s", why);
+	ck_assert_uint_eq(geteuid(), 0);
+	ck_assert_int_eq(fstat(d.dir_fd, &st), 0);
+	ck_assert_uint_eq(st.st_uid, 12345);
+	ck_assert_uint_eq(st.st_gid, 23456);
+	ck_assert_int_eq(fstatat(d.dir_fd, "libbraid-agent.so", &st, AT_SYMLINK_NOFOLLOW), 0);
+	ck_assert_uint_eq(st.st_uid, 12345);
+	ck_assert_int_eq(fstatat(d.dir_fd, "socket", &st, AT_SYMLINK_NOFOLLOW), 0);
+	ck_assert_uint_eq(st.st_uid, 12345);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_eq(fstatat(d.parent_fd, d.name, &st, AT_SYMLINK_NOFOLLOW), 0);
+	err = dup(d.parent_fd);
+	strcpy(why, d.name);
+	drop_remove(&d); /* after the process's end */
+	ck_assert_int_eq(fstatat(err, why, &st, AT_SYMLINK_NOFOLLOW), -1);
+	close(err);
+}
+END_TEST
+
+START_TEST(no_jvm)
+{
+	struct attach_result result;
+	struct jvm_process jvm;
+	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	char why[ATTACH_WHY_MAX];
+	int fd, status;
+	pid_t child;
+
+	ck_assert_int_eq(jvm_process_read(getpid(), &jvm), 0);
+	ck_assert_int_eq(jvm_process_read(0x7fffffff, &jvm), -ESRCH);
+	ck_assert_int_eq(drop_create(&d, 0x7fffffff, why), -ESRCH);
+	ck_assert_str_ne(why, "");
+	drop_remove(&d);
+
+	/* one that has ended since it was looked at */
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	jvm = (struct jvm_process){.pid = child, .ns_pid = child, .uid = geteuid(), .gid = getegid()};
+	strcpy(d.socket, "/nowhere/socket");
+	strcpy(d.library, "/nowhere/l.so");
+	ck_assert_int_eq(attach_start(&jvm, &d, "a=b", &fd, &child), 0);
+	ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
+	ck_assert_int_eq(result.error, -ESRCH);
+	ck_assert_str_ne(result.why, "");
+	close(fd);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* A process that does not catch SIGQUIT is not sent one; its end is noticed at once. */
+START_TEST(never_kills)
+{
+	struct attach_result result;
+	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
+	int fd, status;
+	pid_t child;
+
+	jvm.pid = fork();
+	if (jvm.pid == 0) {
+		signal(SIGQUIT, SIG_DFL);
+		pause();
+	}
+	jvm.ns_pid = jvm.pid;
+	ck_assert_int_eq(attach_start(&jvm, &d, NULL, &fd, &child), 0);
+	usleep(300000);
+	ck_assert_int_eq(waitpid(jvm.pid, &status, WNOHANG), 0);
+	kill(jvm.pid, SIGKILL);
+	waitpid(jvm.pid, NULL, 0);
+	ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
+	ck_assert_int_eq(result.error, -ESRCH);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	close(fd);
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+Suite *test_attach(void);
+Suite *test_attach(void)
+{
+	Suite *s = suite_create("attach");
+	TCase *t = tcase_create("texts");
+	TCase *d = tcase_create("processes");
+
+	tcase_add_test(t, status_fields);
+	tcase_add_test(t, status_of_self);
+	tcase_add_test(t, maps_lines);
+	tcase_add_test(t, perf_strings);
+	tcase_add_test(t, perf_hostile);
+	tcase_add_test(t, option_flags);
+	tcase_add_loop_test(t, command_lines, 0, COUNT(lines));
+	tcase_add_test(t, request_bytes);
+	tcase_add_loop_test(t, answer_meaning, 0, COUNT(answers));
+	tcase_add_test(t, answer_long);
+	suite_add_tcase(s, t);
+	tcase_set_timeout(d, 30);
+	tcase_add_test(d, drop_own);
+	tcase_add_test(d, drop_of_another_user);
+	tcase_add_test(d, no_jvm);
+	tcase_add_test(d, never_kills);
+	suite_add_tcase(s, d);
+	return s;
+}
