@@ -21,11 +21,12 @@ static uint64_t block_sum(uint8_t *block, size_t bytes)
 
 long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out)
 {
+	int level = head->kind == BRAID_BLOCK_EVENTS ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
 	size_t stored;
 
 	if (raw_bytes > BRAID_BLOCK_RAW_MAX)
 		return -EINVAL;
-	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), TRACE_STORED_MAX, raw, raw_bytes, TRACE_ZSTD_LEVEL);
+	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), TRACE_STORED_MAX, raw, raw_bytes, level);
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
 	memcpy(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic));

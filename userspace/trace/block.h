@@ -9,9 +9,15 @@
 
 #include <braid/trace.h>
 
-#define TRACE_ZSTD_LEVEL 3
 #define TRACE_STORED_MAX ZSTD_COMPRESSBOUND(BRAID_BLOCK_RAW_MAX)
 #define TRACE_BLOCK_MAX (sizeof(struct braid_block) + TRACE_STORED_MAX)
+
+/*
+ * Definitions are one record after another like the one before and repay the search for matches (on stacks of a real
+ * program 7 % smaller than at level 3, for half a microsecond a sample more); events hardly do, and come in numbers.
+ */
+#define TRACE_DEFS_ZSTD_LEVEL 6
+#define TRACE_EVENTS_ZSTD_LEVEL 1
 
 /*
  * Makes a block of `raw` in `out` (TRACE_BLOCK_MAX bytes). kind, schema, sequence and times are taken from `head`,

@@ -109,21 +109,23 @@ static uint64_t field_number(const struct trace_field *f, const struct trace_rec
 int trace_rec_bound(const struct trace_rec *rec, size_t *bound_bytes)
 {
 	const struct trace_layout *l = trace_layout(rec->kind);
-	size_t bound = HEAD_MAX;
+	size_t bound;
 
 	if (!l)
 		return -EINVAL;
+	bound = HEAD_MAX + (size_t)l->count * VARINT_MAX_BYTES;
 	for (unsigned i = 0; i < l->count; i++) {
 		const struct trace_field *f = &l->fields[i];
 
-		bound += VARINT_MAX_BYTES;
+		if (f->type < TRACE_TYPE_STR)
+			continue;
 		if (f->type == TRACE_TYPE_STR) {
 			struct trace_str s = field_str(f, rec);
 
 			if (s.len > BRAID_BLOCK_RAW_MAX || (s.len && !s.str) || !trace_utf8_valid(s.str, s.len))
 				return -EINVAL;
 			bound += s.len;
-		} else if (f->type >= TRACE_TYPE_US) {
+		} else {
 			struct pair_array a = field_pairs(f, rec);
 
 			/* A pair is two numbers of at most 33 bits. */
@@ -180,8 +182,14 @@ static uint64_t number_code(struct trace_delta *delta, unsigned type, uint64_t *
 		previous = *last;
 		*last = value;
 		return zigzag_encode(value - previous);
+	case TRACE_TYPE_N:
+		previous = *last;
+		*last = value;
+		return zigzag_encode(value - previous - 1);
 	case TRACE_TYPE_R:
 		return zigzag_encode(value - front);
+	case TRACE_TYPE_B:
+		return zigzag_encode(front - 1 - value);
 	default:
 		return value;
 	}
@@ -193,11 +201,11 @@ static uint8_t *put_head(uint8_t *out, uint32_t kind, int short_kind, size_t roo
 	uint8_t head[HEAD_MAX], *p = head;
 
 	if (short_kind >= 0 && len <= HEAD_SHORT_LEN_MAX) {
-		*p++ = (uint8_t)(HEAD_SHORT | len << 2 | (unsigned)short_kind);
-	} else {
-		*p++ = (uint8_t)kind;
-		p = varint_put(p, len);
+		*out = (uint8_t)(HEAD_SHORT | len << 2 | (unsigned)short_kind);
+		return out + 1 + len;
 	}
+	*p++ = (uint8_t)kind;
+	p = varint_put(p, len);
 	if ((size_t)(p - head) != room)
 		memmove(out + (p - head), out + room, len);
 	memcpy(out, head, (size_t)(p - head));
@@ -282,8 +290,12 @@ static uint64_t number_value(struct decoder *d, unsigned type, uint64_t *last, u
 		return d->delta->time_ns += zigzag_decode(code);
 	case TRACE_TYPE_D:
 		return *last += zigzag_decode(code);
+	case TRACE_TYPE_N:
+		return *last += zigzag_decode(code) + 1;
 	case TRACE_TYPE_R:
 		return d->front + zigzag_decode(code);
+	case TRACE_TYPE_B:
+		return d->front - 1 - zigzag_decode(code);
 	default:
 		return code;
 	}

@@ -18,6 +18,8 @@ enum trace_type {
 	TRACE_TYPE_T,	/* a time: zigzag of the difference to the block's previous field of this type */
 	TRACE_TYPE_D,	/* zigzag of the difference to the same field of the block's previous record of the kind */
 	TRACE_TYPE_R,	/* zigzag of the difference to the number in front of it in the record */
+	TRACE_TYPE_N,	/* as D, less one: 0 for the next id */
+	TRACE_TYPE_B,	/* zigzag of (the number in front of it in the record) - 1 - (this): 0 for the id before */
 	TRACE_TYPE_STR, /* length in bytes, UTF-8 */
 	TRACE_TYPE_US,	/* count, then pairs of (u, s) */
 	TRACE_TYPE_DD,	/* count, then pairs of zigzag differences to the previous pair, the first one to (0, 0) */
@@ -70,7 +72,7 @@ struct trace_pairs {
 /* This program's layout of a kind, NULL when there is none. */
 const struct trace_layout *trace_layout(uint32_t kind);
 
-/* The schema as text, one line a kind: "13 node node:d parent:r frame:u". Returns its length, or -ENOSPC. */
+/* The schema as text, one line a kind: "13 node frame:d node:n parent:b". Returns its length, or -ENOSPC. */
 int trace_schema_text(char *buf, size_t capacity);
 
 /* Names a schema in the header of the blocks that are coded with it. */

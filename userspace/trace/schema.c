@@ -38,37 +38,37 @@
 _Static_assert(sizeof(struct trace_line) == 8 && sizeof(struct trace_scope) == 8, "arrays are pairs of 32-bit numbers");
 
 /*
- * The order of fields is that of the file. Those that are mostly 0 when coded come last, where they cost nothing. Types
- * are chosen by what was smallest after zstd: numbers that repeat (ids of frames, nodes and threads) stay as they are.
+ * The order of fields is that of the file: those that are mostly 0 when coded come last, where they cost nothing. Types
+ * were chosen by the size after zstd, on the stacks of 30,000 samples of a compiler's run (8 new nodes a sample).
  */
 static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(INFO, info, STR(info, key), STR(info, value)),
 	KIND(CLOCK, clock, NUM(clock, monotonic_ns, D), NUM(clock, boottime_ns, R), NUM(clock, realtime_ns, D)),
-	KIND(PROCESS, process, NUM(process, process, D), NUM(process, pid, D), NUM(process, parent, U),
+	KIND(PROCESS, process, NUM(process, process, N), NUM(process, pid, D), NUM(process, parent, U),
 	     NUM(process, start_ns, D), STR(process, comm), STR(process, exe)),
-	KIND(THREAD, thread, NUM(thread, thread, D), NUM(thread, process, D), NUM(thread, tid, D),
+	KIND(THREAD, thread, NUM(thread, thread, N), NUM(thread, process, D), NUM(thread, tid, D),
 	     NUM(thread, ns_tid, R), HEX(thread, flags, U), NUM(thread, start_ns, D), STR(thread, name),
 	     STR(thread, group)),
-	KIND(MODULE, module, NUM(module, module, D), NUM(module, kind, U), STR(module, path), STR(module, build_id)),
+	KIND(MODULE, module, NUM(module, module, N), NUM(module, kind, U), STR(module, path), STR(module, build_id)),
 	KIND(MAPPING, mapping, NUM(mapping, process, D), NUM(mapping, module, D), HEX(mapping, start, D),
 	     HEX(mapping, end, R), HEX(mapping, file_offset, U), HEX(mapping, bias, D), NUM(mapping, time_ns, D)),
-	KIND(SYMBOL, symbol, NUM(symbol, symbol, D), NUM(symbol, module, U), HEX(symbol, address, D),
+	KIND(SYMBOL, symbol, NUM(symbol, symbol, N), NUM(symbol, module, U), HEX(symbol, address, D),
 	     NUM(symbol, size, U), STR(symbol, name)),
 	KIND(JVM, jvm, NUM(jvm, process, D), NUM(jvm, start, U), HEX(jvm, jvmti_version, U), HEX(jvm, layout_flags, U),
 	     HEX(jvm, caps_got_lo, U), HEX(jvm, caps_got_hi, U), HEX(jvm, caps_refused_lo, U),
 	     HEX(jvm, caps_refused_hi, U), STR(jvm, vm_name), STR(jvm, vm_version), STR(jvm, java_version),
 	     STR(jvm, command)),
-	KIND(METHOD, method, NUM(method, method, D), NUM(method, process, D), HEX(method, modifiers, U),
+	KIND(METHOD, method, NUM(method, method, N), NUM(method, process, D), HEX(method, modifiers, U),
 	     STR(method, class_name), STR(method, name), STR(method, signature), STR(method, source)),
 	KIND(LINES, lines, NUM(lines, method, D), ARRAY(lines, lines, count, DD)),
-	KIND(CODE, code, NUM(code, code, D), NUM(code, process, D), NUM(code, kind, U), NUM(code, method, D),
+	KIND(CODE, code, NUM(code, code, N), NUM(code, process, D), NUM(code, kind, U), NUM(code, method, D),
 	     NUM(code, tier, U), NUM(code, compile_id, D), NUM(code, is_osr, U), HEX(code, address, D),
 	     NUM(code, size, U), NUM(code, load_ns, D), STR(code, name)),
-	KIND(FRAME, frame, NUM(frame, frame, D), NUM(frame, kind, U), NUM(frame, process, U), NUM(frame, exact, U),
+	KIND(FRAME, frame, NUM(frame, frame, N), NUM(frame, kind, U), NUM(frame, process, U), NUM(frame, exact, U),
 	     HEX(frame, address, D), NUM(frame, module, U), NUM(frame, symbol, U), NUM(frame, code, U),
 	     ARRAY(frame, scopes, scope_count, US)),
-	KIND(NODE, node, NUM(node, node, D), NUM(node, parent, R), NUM(node, frame, U)),
-	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, U),
+	KIND(NODE, node, NUM(node, frame, D), NUM(node, node, N), NUM(node, parent, B)),
+	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
 	     NUM(sample, weight, D)),
 	KIND(GC, gc, NUM(gc, time_ns, T), NUM(gc, process, U), NUM(gc, what, U), NUM(gc, sequence, D)),
 	KIND(THREAD_STATE, thread_state, NUM(thread_state, time_ns, T), NUM(thread_state, thread, D),
@@ -91,8 +91,9 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 };
 
 static const char *const type_names[TRACE_TYPES] = {
-	[TRACE_TYPE_U] = "u", [TRACE_TYPE_S] = "s",	[TRACE_TYPE_T] = "t",	[TRACE_TYPE_D] = "d",
-	[TRACE_TYPE_R] = "r", [TRACE_TYPE_STR] = "str", [TRACE_TYPE_US] = "us", [TRACE_TYPE_DD] = "dd",
+	[TRACE_TYPE_U] = "u",	[TRACE_TYPE_S] = "s",	[TRACE_TYPE_T] = "t", [TRACE_TYPE_D] = "d",
+	[TRACE_TYPE_N] = "n",	[TRACE_TYPE_R] = "r",	[TRACE_TYPE_B] = "b", [TRACE_TYPE_STR] = "str",
+	[TRACE_TYPE_US] = "us", [TRACE_TYPE_DD] = "dd",
 };
 
 const struct trace_layout *trace_layout(uint32_t kind)
@@ -162,7 +163,7 @@ static bool take_number(const char **at, const char *end, uint32_t limit, uint32
 
 static bool type_is_number(unsigned type)
 {
-	return type <= TRACE_TYPE_R;
+	return type < TRACE_TYPE_STR;
 }
 
 /* What this program calls it, when it does and when the file's type can be stored there. */

@@ -24,9 +24,20 @@ static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, ui
 {
 	uint64_t value = 0;
 
-	if (p < end && *p < 0x80) {
-		*v = *p;
-		return p + 1;
+	/* Most are this short; the branches are then easier to predict than the loop's. */
+	if (end - p >= 3) {
+		if (p[0] < 0x80) {
+			*v = p[0];
+			return p + 1;
+		}
+		if (p[1] < 0x80) {
+			*v = (p[0] & 0x7fU) | (uint64_t)p[1] << 7;
+			return p + 2;
+		}
+		if (p[2] < 0x80) {
+			*v = (p[0] & 0x7fU) | (p[1] & 0x7fU) << 7 | (uint64_t)p[2] << 14;
+			return p + 3;
+		}
 	}
 	for (unsigned shift = 0; p < end && shift < 64; shift += 7) {
 		uint8_t byte = *p++;
