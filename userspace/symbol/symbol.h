@@ -15,16 +15,17 @@ struct symbol {
 struct symbols; /* a sorted, searchable table */
 
 /*
- * Symbols of the ELF image open at `fd`: .symtab, else the separate debug file (build-id under `root`/usr/lib/debug/.build-id,
- * .gnu_debuglink beside `path` or under /usr/lib/debug), else .dynsym and the mini debug info's (.gnu_debugdata) when
- * elfutils can read it. Addresses are ELF virtual addresses. PLT slots are named "function@plt". `root` is the directory
- * under which the process sees its files ("/proc/PID/root" or ""), `path` the module's path in there. An image without
- * any symbol gives an empty table, not an error.
+ * Symbols of the ELF image open at `fd`: .symtab, else the separate debug file (build-id under
+ * `root`/usr/lib/debug/.build-id, .gnu_debuglink beside `path` or under /usr/lib/debug), else .dynsym and the mini
+ * debug info's (.gnu_debugdata) when elfutils can read it. Addresses are ELF virtual addresses. PLT slots are named
+ * "function@plt". `root` is the directory under which the process sees its files ("/proc/PID/root" or ""), `path` the
+ * module's path in there. An image without any symbol gives an empty table, not an error.
  */
 int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path);
 int symbols_open_image(struct symbols **out, const void *data, size_t size); /* the vdso */
 
-/* /proc/kallsyms; -EPERM when the kernel hides the addresses (kptr_restrict). Module symbols get their "[module]" dropped. */
+/* /proc/kallsyms; -EPERM when the kernel hides the addresses (kptr_restrict). Module symbols get their "[module]"
+ * dropped. */
 int symbols_open_kernel(struct symbols **out);
 
 /* The symbol that covers `address`: its size says so, or it is the nearest below of no size within the same section. */
@@ -34,7 +35,8 @@ size_t symbols_count(const struct symbols *s);
 void symbols_free(struct symbols *s);
 
 /*
- * The build-id of an ELF image as lower-case hex into `hex` (at least 41 bytes); 0, -ENODATA when it has none, or an error.
+ * The build-id of an ELF image as lower-case hex into `hex` (at least 41 bytes); 0, -ENODATA when it has none, or an
+ * error.
  */
 int build_id_of_fd(int fd, char *hex, size_t size);
 int build_id_of_image(const void *data, size_t image_size, char *hex, size_t size);

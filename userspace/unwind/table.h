@@ -12,15 +12,16 @@ struct unwind_table {
 	uint32_t first_page; /* the index begins at this page: pc >> BRAID_UNWIND_PAGE_SHIFT */
 	uint32_t page_count; /* pages covered; index has page_count + 1 entries */
 	uint32_t row_count;
-	uint32_t unsupported; /* rows that say BRAID_CFA_UNSUPPORTED */
+	uint32_t unsupported;	       /* rows that say BRAID_CFA_UNSUPPORTED */
 	struct braid_unwind_row *rows; /* sorted by pc; neighbours with the same rule are merged */
 	uint32_t *index;	       /* index[p]: number of rows with pc below the start of page first_page + p */
 };
 
 /*
- * Compiles the table of the ELF image open at `fd` (a file, or a memory image such as the vdso's): .eh_frame and, for the
- * ranges that it does not cover, .debug_frame; PLT sections without CFI get BRAID_CFA_PLT rows. -ENODATA when there is
- * no call frame information at all, -EBADMSG when it is broken beyond use, -EFBIG when addresses exceed 32 bits.
+ * Compiles the table of the ELF image open at `fd` (a file, or a memory image such as the vdso's): .eh_frame and, for
+ * the ranges that it does not cover, .debug_frame; PLT sections without CFI get BRAID_CFA_PLT rows. -ENODATA when there
+ * is no call frame information at all, -EBADMSG when it is broken beyond use, -EFBIG when addresses exceed 32 bits (or
+ * the rows 16 million), -ENOTSUP when it is another machine's, or neither a program nor a library.
  */
 int unwind_table_build(struct unwind_table **out, int fd);
 
