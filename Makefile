@@ -19,7 +19,8 @@ CPPFLAGS += -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude -Iuserspace -
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong
 LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
-AGENT_CFLAGS = -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
+AGENT_OPT ?= $(OPT)
+AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 
 USER_SRC := $(sort $(wildcard userspace/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
@@ -81,33 +82,85 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # ---- tests ----
+# Unit tests link everything but main(), and the parts of the agent that need no JVM.
+AGENT_UNIT_OBJ := $(BUILD)/agent/ring.o
+CHECK_LIBS = $(shell pkg-config --libs check)
+
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -Wno-unused-parameter -MMD -MP -c $< -o $@
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/unit/suites.h: $(UNIT_SRC)
 	@mkdir -p $(@D)
-	$(Q)for f in $(basename $(notdir $(UNIT_SRC))); do echo "SUITE($$f)"; done > $@.new; cmp -s $@.new $@ 2>/dev/null || mv $@.new $@; rm -f $@.new; touch $@
+	$(Q)for f in $(basename $(notdir $(UNIT_SRC))); do echo "SUITE($$f)"; done > $@
 
-$(BUILD)/tests/unit/main.o: tests/unit/main.c $(BUILD)/tests/unit/suites.h
+$(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.h
 
-CHECK_LIBS = $(shell pkg-config --libs check)
-$(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(BLOBS)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
+$(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(AGENT_UNIT_OBJ) $(BLOBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
 
+# Integration tests: one shell script a test, run by Check against real JVMs on the real kernel.
 $(BUILD)/integration: $(BUILD)/tests/integration/main.o
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
 
--include tests/tests.mk
+JAVA_TEST_SRC := $(sort $(wildcard tests/integration/java/*.java))
+$(BUILD)/java/.made: $(JAVA_TEST_SRC)
+	@mkdir -p $(@D)
+	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -h $(@D) -d $(@D) $^ && touch $@
+
+JNI_TEST_SRC := $(sort $(wildcard tests/integration/jni/*.c))
+JNI_TEST_LIB := $(JNI_TEST_SRC:tests/integration/jni/%.c=$(BUILD)/java/lib%.so)
+$(BUILD)/java/lib%.so: tests/integration/jni/%.c $(BUILD)/java/.made
+	$(call say,CC,$@)$(CC) -std=c11 -O2 -g -fomit-frame-pointer -Wall -Wextra -Werror $(JAVA_INC) -I$(BUILD)/java -shared -fPIC -o $@ $<
 
 test-unit: $(BUILD)/unit
 	$(Q)$(BUILD)/unit
 
-test-integration: all $(BUILD)/integration
+test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration
 
+# The same unit tests under the sanitizers; the ring producer's threads under the thread sanitizer. Check must not fork in
+# those, or leaks are looked for in every child.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+test-sanitize:
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT="-O1 -g $(SANITIZE)" AGENT_OPT="-O2 -g" $(BUILD)/asan/unit
+	$(Q)CK_FORK=no CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1 $(BUILD)/asan/unit
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" AGENT_OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-ring
+	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-ring
+
+$(BUILD)/ring-only/main.o: tests/unit/main.c
+	@mkdir -p $(@D)
+	$(Q)mkdir -p $(@D)/tests/unit && echo "SUITE(test_ring)" > $(@D)/tests/unit/suites.h
+	$(call say,CC,$@)$(CC) -I$(@D) $(CPPFLAGS) -I. $(CFLAGS) -c $< -o $@
+
+$(BUILD)/unit-ring: $(BUILD)/tests/unit/test_ring.o $(BUILD)/ring-only/main.o $(AGENT_UNIT_OBJ)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CHECK_LIBS)
+
+# Everything; CI runs this. Check's own closing lines end each part.
+test: setup
+	$(Q)$(MAKE) --no-print-directory all test-unit
+	$(Q)$(MAKE) --no-print-directory test-sanitize
+	$(Q)$(MAKE) --no-print-directory test-integration
+
 # ---- the rest ----
+demo: setup
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tools/demo
+
+bench: setup
+	$(Q)$(MAKE) --no-print-directory all bench-programs
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run
+
+lint:
+	$(Q)tools/lint
+
+install: all
+	install -D -m 755 $(BUILD)/braid $(DESTDIR)$(PREFIX)/bin/braid
+	install -D -m 644 $(AGENT) $(DESTDIR)$(PREFIX)/lib/braid/libbraid-agent.so
+	install -D -m 644 docs/man/braid.1 $(DESTDIR)$(PREFIX)/share/man/man1/braid.1
+
 clean:
 	$(Q)rm -rf $(BUILD)
 
+-include tests/bench/bench.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
