@@ -4,7 +4,9 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 CLANG ?= clang-14
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 JAVA_HOME ?= $(patsubst %/bin/javac,%,$(shell readlink -f "$$(command -v javac)" 2>/dev/null))
