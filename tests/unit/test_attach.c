@@ -340,6 +340,7 @@ START_TEST(drop_of_another_user)
 	if (pid == 0) {
 		if (as_user_forever(12345, 23456) || geteuid() != 12345 || getegid() != 23456 || setuid(0) == 0)
 			_exit(1);
+		alarm(20); /* however this test ends */
 		pause();
 	}
 	while (proc_status_read(pid, &(struct proc_status){0}) == 0 && stat("/proc/self", &st) == 0) {
@@ -415,6 +416,7 @@ START_TEST(never_kills)
 	jvm.pid = fork();
 	if (jvm.pid == 0) {
 		signal(SIGQUIT, SIG_DFL);
+		alarm(20); /* however this test ends */
 		pause();
 	}
 	jvm.ns_pid = jvm.pid;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli.h"
+#include "doctor_checks.h"
+#include "export/json.h"
+#include "util/log.h"
+
+#include <argp.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct doctor_options {
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor_options *o = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'j':
+		o->json = true;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "takes no arguments");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Checks every facility that braid needs, by using it, and says how to get what is missing. The exit "
+	       "status is 1 when "
+	       "recording cannot work."
+	       "\vExamples:\n"
+	       "  sudo braid doctor\n"
+	       "  sudo braid doctor --json\n",
+};
+
+/* The probes that are meant to fail would each make libbpf complain. */
+static int libbpf_say(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	return log_verbosity > 1 ? vfprintf(stderr, fmt, ap) : 0;
+}
+
+static const char *verdict(enum doctor_need need, bool ok)
+{
+	if (need == DOCTOR_INFO)
+		return "info";
+	if (ok)
+		return "ok";
+	return need == DOCTOR_REQUIRED ? "MISSING" : "optional";
+}
+
+static void print_json(struct json *j, const struct doctor_check *c, bool ok, const char *text)
+{
+	static const char *const needs[] = {"required", "optional", "info"};
+
+	json_open(j, NULL, '{');
+	json_string(j, "name", c->name);
+	json_string(j, "need", needs[c->need]);
+	json_bool(j, "ok", ok);
+	json_string(j, "text", text);
+	json_close(j, '}');
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct doctor_options o = {0};
+	struct json j = {.out = stdout};
+	unsigned int missing = 0;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	libbpf_set_print(libbpf_say);
+	if (o.json) {
+		json_open(&j, NULL, '{');
+		json_open(&j, "checks", '[');
+	}
+	for (size_t i = 0; i < doctor_check_count; i++) {
+		const struct doctor_check *c = &doctor_checks[i];
+		char text[512] = "";
+		bool ok = c->run(text, sizeof(text));
+
+		missing += !ok && c->need == DOCTOR_REQUIRED;
+		if (o.json)
+			print_json(&j, c, ok, text);
+		else
+			printf("%-8s  %-22s  %s\n", verdict(c->need, ok), c->name, text);
+	}
+	if (o.json) {
+		json_close(&j, ']');
+		json_bool(&j, "can_record", missing == 0);
+		json_close(&j, '}');
+		putchar('\n');
+	} else {
+		puts(missing ? "\nRecording cannot work here yet: see MISSING above."
+			     : "\nRecording works here. What is marked optional makes recordings better, not "
+			       "possible.");
+	}
+	return missing ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli.h"
+#include "collect/attach.h"
+#include "export/json.h"
+#include "util/log.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct list_options {
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct list_options *o = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'j':
+		o->json = true;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "takes no arguments");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "The JVMs on this machine that this user may look at: process, user, JDK, main class, and whether "
+	       "braid's agent can "
+	       "be attached or why not."
+	       "\vExamples:\n"
+	       "  braid list\n"
+	       "  sudo braid list --json\n",
+};
+
+static void print_json(const struct jvm_process *list, int count)
+{
+	struct json j = {.out = stdout};
+
+	json_open(&j, NULL, '[');
+	for (int i = 0; i < count; i++) {
+		json_open(&j, NULL, '{');
+		json_number(&j, "pid", (uint64_t)list[i].pid);
+		json_number(&j, "ns_pid", (uint64_t)list[i].ns_pid);
+		json_number(&j, "uid", list[i].uid);
+		json_string(&j, "user", list[i].user);
+		json_string(&j, "main", list[i].main_class);
+		json_string(&j, "jdk", list[i].jdk);
+		json_string(&j, "libjvm", list[i].libjvm);
+		json_bool(&j, "attachable", list[i].attachable);
+		if (!list[i].attachable)
+			json_string(&j, "why", list[i].why);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	putchar('\n');
+}
+
+static int wider(int width, const char *text)
+{
+	int n = (int)strlen(text);
+
+	return n > width ? n : width;
+}
+
+static void print_table(const struct jvm_process *list, int count)
+{
+	int user = 4, jdk = 3, main_class = 4;
+
+	for (int i = 0; i < count; i++) {
+		user = wider(user, list[i].user);
+		jdk = wider(jdk, list[i].jdk);
+		main_class = wider(main_class, list[i].main_class);
+	}
+	printf("%7s  %-*s  %-*s  %-*s  %s\n", "PID", user, "USER", jdk, "JDK", main_class, "MAIN", "ATTACH");
+	for (int i = 0; i < count; i++)
+		printf("%7d  %-*s  %-*s  %-*s  %s%s\n", (int)list[i].pid, user, list[i].user, jdk,
+		       list[i].jdk[0] ? list[i].jdk : "-", main_class, list[i].main_class[0] ? list[i].main_class : "-",
+		       list[i].attachable ? "yes" : "no: ", list[i].why);
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list_options o = {0};
+	struct jvm_process *list;
+	int count;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	count = jvm_process_list(&list);
+	if (count < 0) {
+		log_error("/proc: processes cannot be listed: %s", strerror(-count));
+		return EXIT_FAILURE;
+	}
+	if (o.json)
+		print_json(list, count);
+	else if (count)
+		print_table(list, count);
+	else
+		log_warning("no JVM that this user may look at is running%s", geteuid() == 0 ? "" : "; root sees all");
+	free(list);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli.h"
+#include "util/log.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_USAGE 2
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
+	{"report", cmd_report, "what a trace says: text, HTML flame graph or JSON"},
+	{"replay", cmd_replay, "play a trace through the analyzer again"},
+	{"script", cmd_script, "print a trace one event a line, samples in perf script's form"},
+	{"export", cmd_export, "write a trace in another tool's format"},
+	{"info", cmd_info, "facts and figures of a trace"},
+	{"list", cmd_list, "the JVMs on this machine"},
+	{"doctor", cmd_doctor, "check what braid needs here, and say how to get what is missing"},
+};
+
+static void usage(FILE *to)
+{
+	fputs("Usage: braid [-v] COMMAND [ARGUMENT...]\n"
+	      "       braid help COMMAND\n\n"
+	      "Shows where a Linux machine's time goes when some of its processes are JVMs.\n\n",
+	      to);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n"
+	      "  -v, --verbose  say more; twice: even more\n"
+	      "      --help     this text\n"
+	      "      --version  the version\n\n"
+	      "Examples:\n"
+	      "  braid record -d 30 -p 4711        record process 4711 for 30 seconds into braid.trace\n"
+	      "  braid record -- java -jar a.jar   start a program and record it from its first instruction on\n"
+	      "  braid report braid.trace --html flame.html\n",
+	      to);
+}
+
+static const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	log_error("there is no command '%s'; 'braid --help' lists them", name);
+	return NULL;
+}
+
+/* argp names the program in its messages by argv[0]. */
+static int command_run(const struct command *c, int argc, char **argv)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "braid %s", c->name);
+	argv[0] = name;
+	return c->run(argc, argv);
+}
+
+static int help(const char *name)
+{
+	char option[] = "--help";
+	char *argv[] = {NULL, option, NULL};
+	const struct command *c = command_find(name);
+
+	return c ? command_run(c, 2, argv) : EXIT_USAGE;
+}
+
+/* What stands in front of the command: its index in argv, 0 when all is done (and *status is the exit status). */
+static int options_parse(int argc, char **argv, int *status)
+{
+	int i;
+
+	*status = EXIT_SUCCESS;
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "--verbose") == 0) {
+			log_verbosity++;
+		} else if (argv[i][1] == 'v' && strspn(argv[i] + 1, "v") == strlen(argv[i] + 1)) {
+			log_verbosity += (int)strlen(argv[i] + 1);
+		} else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0 || strcmp(argv[i], "-h") == 0) {
+			usage(stdout);
+			return 0;
+		} else if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
+			puts("braid " BRAID_VERSION);
+			return 0;
+		} else {
+			log_error("there is no option '%s' in front of a command; 'braid --help' lists them", argv[i]);
+			*status = EXIT_USAGE;
+			return 0;
+		}
+	}
+	if (i < argc)
+		return i;
+	usage(stderr);
+	*status = EXIT_USAGE;
+	return 0;
+}
+
+/* Data that could not be written must not look like success to a script. */
+static int output_finish(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		log_error("standard output: cannot be written to");
+		return status ? status : EXIT_FAILURE;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+	int status, at;
+
+	argp_program_version = "braid " BRAID_VERSION;
+	argp_err_exit_status = EXIT_USAGE;
+	at = options_parse(argc, argv, &status);
+	if (!at)
+		return output_finish(status);
+	if (strcmp(argv[at], "help") == 0) {
+		if (at + 1 < argc)
+			return output_finish(help(argv[at + 1]));
+		usage(stdout);
+		return output_finish(EXIT_SUCCESS);
+	}
+	c = command_find(argv[at]);
+	if (!c)
+		return EXIT_USAGE;
+	return output_finish(command_run(c, argc - at, argv + at));
+}
