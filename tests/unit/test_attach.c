@@ -54,6 +54,7 @@ START_TEST(status_of_self)
 	signal(SIGQUIT, _exit);
 	ck_assert_int_eq(proc_status_reread(fd, &s), 0);
 	ck_assert(s.catches_sigquit);
+	signal(SIGQUIT, SIG_DFL);
 	close(fd);
 	ck_assert_int_eq(proc_status_read(0, &s), -ESRCH);
 	ck_assert_int_eq(proc_status_read(-5, &s), -ESRCH);
