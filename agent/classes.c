@@ -88,9 +88,13 @@ void classes_enable(void)
 	for (jint i = 0; i < count; i++)
 		look_at(&list[i]);
 	release(list);
-	/* Setting the callback enables the event, in one step */
 	if (event_index >= 0 && (*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, on_unload))
 		event_index = -1;
+	/* Setting the callback enables the event, says JVM TI. From 19 on HotSpot wants this too; before, it refuses
+	 * it. */
+	if (event_index >= 0)
+		(void)(*agent.jvmti)
+			->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, (jvmtiEvent)event_index, NULL);
 	if (event_index < 0)
 		publish_notice(BRAID_NOTICE_WARNING, "this JVM does not tell when classes are unloaded: names of "
 						     "interpreted frames may be those of classes that are gone");
@@ -98,6 +102,8 @@ void classes_enable(void)
 
 void classes_disable(void)
 {
-	if (event_index >= 0)
-		(*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, NULL);
+	if (event_index < 0)
+		return;
+	(void)(*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_DISABLE, (jvmtiEvent)event_index, NULL);
+	(*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, NULL);
 }

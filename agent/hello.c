@@ -2,6 +2,7 @@
 /* The first record of a connection: who is talking. */
 #include "agent.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +44,37 @@ static void release(char *s)
 		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)s);
 }
 
+/* JAVA_VERSION="17.0.1" in the file that a JDK is released with. */
+static bool release_file_read(const char *home, const char *where, char *to, size_t size)
+{
+	char path[512], line[128];
+	bool found = false;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/%srelease", home, where) >= (int)sizeof(path))
+		return false;
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		found = !strncmp(line, "JAVA_VERSION=\"", 14);
+		if (found)
+			snprintf(to, size, "%.*s", (int)strcspn(line + 14, "\"\n"), line + 14);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* HotSpot does not give java.version to JVM TI: it is set by Java code, later. */
+static void java_version_read(char *to, size_t size)
+{
+	char *home = property("java.home");
+
+	to[0] = '\0';
+	if (home && !release_file_read(home, "", to, size))
+		release_file_read(home, "../", to, size); /* java.home is its jre folder in 8 */
+	release(home);
+}
+
 void hello_publish(const struct caps *c)
 {
 	struct braid_rec_hello r = {
@@ -56,13 +88,14 @@ void hello_publish(const struct caps *c)
 	};
 	char *vm_version = property("java.vm.version");
 	char *vm_name = property("java.vm.name");
-	char *java_version = property("java.version");
 	char *command = property("sun.java.command");
+	char java_version[64];
 
+	java_version_read(java_version, sizeof(java_version));
 	record_init(&r.hdr, BRAID_REC_HELLO, 0);
 	r.vm_version_len = short_cut(vm_version, &r.hdr.flags);
 	r.vm_name_len = short_cut(vm_name, &r.hdr.flags);
-	r.java_version_len = short_cut(java_version, &r.hdr.flags);
+	r.java_version_len = string_cut(java_version, &r.hdr.flags);
 	r.command_len = string_cut(command, &r.hdr.flags);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(vm_version, r.vm_version_len),
 					    PART(vm_name, r.vm_name_len), PART(java_version, r.java_version_len),
@@ -70,6 +103,5 @@ void hello_publish(const struct caps *c)
 			   5);
 	release(vm_version);
 	release(vm_name);
-	release(java_version);
 	release(command);
 }
