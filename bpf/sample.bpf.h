@@ -19,6 +19,7 @@ struct sample {
 	__u32 first_mapping;
 	__u32 mapping_count;
 	__u32 epoch; /* of the JVM */
+	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
 	struct braid_event_sample event;
 	__u64 frames[BRAID_MAX_FRAMES];
 };
@@ -81,6 +82,10 @@ static __noinline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid
 	struct sample *s = (struct sample *)w;
 	__u32 low = s->first_mapping, high = s->first_mapping + s->mapping_count;
 
+	if (pc >= s->last.start && pc < s->last.end) {
+		*m = s->last;
+		return true;
+	}
 	for (int i = 0; i < MAPPING_STEPS && low < high; i++) {
 		__u32 middle = (low + high) / 2;
 		struct braid_mapping *at = bpf_map_lookup_elem(&mappings, &middle);
@@ -92,10 +97,7 @@ static __noinline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid
 		} else if (pc >= at->end) {
 			low = middle + 1;
 		} else {
-			m->start = at->start;
-			m->end = at->end;
-			m->bias = at->bias;
-			m->table = at->table;
+			*m = s->last = *at;
 			return true;
 		}
 	}
@@ -193,6 +195,7 @@ static __always_inline void sample_walk_user(struct sample *s, const struct brai
 		s->w.end = BRAID_END_NO_PROCESS;
 		return;
 	}
+	s->last.start = s->last.end = 0;
 	s->first_mapping = p->first_mapping;
 	s->mapping_count = p->mapping_count;
 	if (p->jvm) {
