@@ -245,31 +245,39 @@ static void see_time(struct analyzer *a, uint64_t time_ns)
 		a->last_ns = time_ns;
 }
 
-static int feed_sample(struct analyzer *a, const struct trace_sample *r)
+/* The sum of a thread's samples on a node. NULL: no memory. */
+static struct sample_sum *sum_of(struct analyzer *a, uint32_t thread, uint32_t node)
 {
-	struct sample_sum *s = a->last_sum ? &a->sums.at[a->last_sum - 1] : NULL;
+	struct node_row *n = table_get(&a->nodes, node);
+	struct sample_sum fresh = {thread, node, 0};
 	uint32_t *at;
 
+	if (n && n->last_sum && a->sums.at[n->last_sum - 1].thread == thread)
+		return &a->sums.at[n->last_sum - 1];
+	at = u64map_put(&a->sum_of, (uint64_t)thread << 32 | node);
+	if (!at)
+		return NULL;
+	if (!*at) {
+		if (a->sums.count >= UINT32_MAX - 1 || VEC_PUSH(&a->sums, fresh))
+			return NULL;
+		*at = (uint32_t)a->sums.count;
+	}
+	if (n)
+		n->last_sum = *at;
+	return &a->sums.at[*at - 1];
+}
+
+static int feed_sample(struct analyzer *a, const struct trace_sample *r)
+{
+	struct sample one = {r->time_ns, r->weight, r->thread, r->node};
+	struct sample_sum *s;
+
 	a->sample_weight = add_saturating(a->sample_weight, r->weight);
-	if (a->keep_samples) {
-		struct sample one = {r->time_ns, r->weight, r->thread, r->node};
-
+	if (a->keep_samples)
 		return VEC_PUSH(&a->samples, one);
-	}
-	if (!s || s->thread != r->thread || s->node != r->node) {
-		at = u64map_put(&a->sum_of, (uint64_t)r->thread << 32 | r->node);
-		if (!at)
-			return -ENOMEM;
-		if (!*at) {
-			struct sample_sum fresh = {r->thread, r->node, 0};
-
-			if (a->sums.count >= UINT32_MAX - 1 || VEC_PUSH(&a->sums, fresh))
-				return -ENOMEM;
-			*at = (uint32_t)a->sums.count;
-		}
-		a->last_sum = *at;
-		s = &a->sums.at[*at - 1];
-	}
+	s = sum_of(a, r->thread, r->node);
+	if (!s)
+		return -ENOMEM;
 	s->weight = add_saturating(s->weight, r->weight);
 	return 0;
 }

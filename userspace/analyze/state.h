@@ -95,6 +95,7 @@ struct frame_row {
 struct node_row {
 	uint32_t parent;
 	uint32_t frame;
+	uint32_t last_sum; /* index + 1 of the latest sum on this node: most stacks are one thread's */
 };
 
 struct mapping {
@@ -162,7 +163,6 @@ struct analyzer {
 	VEC(struct sample) samples;  /* with keep_samples */
 	VEC(struct sample_sum) sums; /* without */
 	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
-	uint32_t last_sum;	     /* index + 1 of the latest one */
 	uint64_t sample_weight;
 	VEC(struct gc_event) gc;
 	VEC(struct loss_row) losses;

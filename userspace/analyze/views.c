@@ -66,6 +66,17 @@ static int weigh_methods(struct views *v)
 	return 0;
 }
 
+/* Pseudo frames are no methods; the stack quality says how many there are. */
+static void drop_causes(struct views *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->methods.count; i++)
+		if (v->methods.at[i].domain != DOMAIN_INCOMPLETE)
+			v->methods.at[n++] = v->methods.at[i];
+	v->methods.count = n;
+}
+
 static int view_methods(struct views *v)
 {
 	const struct tree_options options = {.labels = TREE_METHODS};
@@ -81,9 +92,9 @@ static int view_methods(struct views *v)
 		err = weigh_methods(v);
 	if (err)
 		return err;
+	drop_causes(v);
 	for (size_t i = 0; i < v->methods.count; i++)
-		v->methods.at[i].kind =
-			v->methods.at[i].domain == DOMAIN_INCOMPLETE ? KIND_INCOMPLETE : most_kind(&v->methods.at[i]);
+		v->methods.at[i].kind = most_kind(&v->methods.at[i]);
 	sort(v->methods.at, v->methods.count, sizeof(*v->methods.at), compare_methods);
 	return 0;
 }

@@ -2,14 +2,13 @@
 #include "common.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <util/log.h>
-
-#define TOP_DEFAULT 30
 
 /* ---- options ---- */
 
@@ -24,7 +23,8 @@ static const struct argp_option options[] = {
 	{"to", OPT_TO, "TIME", 0, "Only until TIME after the first event", 1},
 	{"include", OPT_INCLUDE, "RE", 0, "Only stacks with a frame whose name matches RE; may be repeated", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0, "No stacks with a frame whose name matches RE; may be repeated", 1},
-	{"top", OPT_TOP, "N", 0, "Rows of each table (30)", 1},
+	{"top", OPT_TOP, "N", 0,
+	 "Rows of each table of a report (30), heaviest stacks of an export, first events of a script (all)", 1},
 	{0},
 };
 
@@ -64,7 +64,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		c->top = TOP_DEFAULT;
+		c->top = UINT_MAX;
 		return 0;
 	case 'p':
 		if (filter_add_pids(&c->filter, arg))
@@ -113,6 +113,11 @@ error_t common_file_arg(int key, char *arg, struct argp_state *state, const char
 	if (key == ARGP_KEY_END && !*file)
 		argp_error(state, "which trace? Give its FILE (`braid record` writes braid.trace)");
 	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+unsigned common_top(const struct common *c, unsigned otherwise)
+{
+	return c->top == UINT_MAX ? otherwise : c->top;
 }
 
 /* ---- input ---- */
@@ -230,7 +235,10 @@ static void remove_partial(const char *path)
 bool common_output_close(FILE *out, const char *path, int err)
 {
 	errno = 0;
-	if (!err && (fflush(out) != 0 || ferror(out)))
+	/* A stream that failed earlier does not say why: one more byte meets the reason again. */
+	if (!err && ferror(out))
+		err = putc('\n', out) == EOF || fflush(out) != 0 ? -errno : -EIO;
+	if (!err && fflush(out) != 0)
 		err = errno ? -errno : -EIO;
 	if (out != stdout && fclose(out) != 0 && !err)
 		err = errno ? -errno : -EIO;

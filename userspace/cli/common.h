@@ -19,7 +19,7 @@
 /* Input of common_argp, the child parser for --pid, --tid, --comm, --from, --to, --include, --exclude and --top. */
 struct common {
 	struct filter filter;
-	unsigned top;
+	unsigned top; /* UINT_MAX when not given */
 };
 
 extern const struct argp common_argp;
@@ -29,6 +29,9 @@ int common_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
+
+#define TOP_DEFAULT 30
+unsigned common_top(const struct common *c, unsigned otherwise);
 
 /* ---- input ---- */
 

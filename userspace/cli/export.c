@@ -81,6 +81,7 @@ int cmd_export(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
+	o.collapsed.top = common_top(&o.common, 0);
 	ok = common_load(&l, o.file, &o.common.filter);
 	if (ok) {
 		out = common_output_open(o.output, o.file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* braid script: the events of a trace as text, one after the other. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,19 +54,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Definitions may follow the events that need them, so the file is read for names first and for events then. */
-static int print_events(struct trace_reader *reader, const struct analysis *an, const struct filter *window)
+static int print_events(struct trace_reader *reader, const struct analysis *an, const struct filter *window,
+			unsigned top)
 {
 	struct trace_rec rec;
-	int err;
+	int err = 0;
 
-	while ((err = trace_reader_next(reader, &rec)) == 1) {
+	while (top && (err = trace_reader_next(reader, &rec)) == 1) {
 		if (rec.kind < TRACE_FIRST_EVENT || !filter_wants_time(window, an->a->first_ns, event_time_ns(&rec)))
 			continue;
-		script_print(stdout, an, &rec);
+		top -= script_print(stdout, an, &rec);
 		if (ferror(stdout))
 			return 0;
 	}
-	return err;
+	return err < 0 ? err : 0;
 }
 
 static int print_raw(struct trace_reader *reader)
@@ -82,14 +84,14 @@ static int print_raw(struct trace_reader *reader)
 }
 
 /* Opens the file (again) and prints it; `an` is NULL for raw records. */
-static bool print_file(const char *path, const struct analysis *an, const struct filter *window)
+static bool print_file(const char *path, const struct analysis *an, const struct filter *window, unsigned top)
 {
 	struct trace_reader *reader;
 	int err;
 
 	if (!common_open(&reader, path))
 		return false;
-	err = an ? print_events(reader, an, window) : print_raw(reader);
+	err = an ? print_events(reader, an, window, top) : print_raw(reader);
 	trace_reader_close(reader);
 	if (err)
 		log_error("cannot read %s: %s", path, strerror(-err));
@@ -107,7 +109,7 @@ static bool print_named(struct script_options *o)
 	f->has_from = f->has_to = false;
 	if (!common_load(&l, o->file, f))
 		return false;
-	ok = print_file(o->file, l.analysis, &window);
+	ok = print_file(o->file, l.analysis, &window, common_top(&o->common, UINT_MAX));
 	common_unload(&l);
 	return ok;
 }
@@ -121,7 +123,7 @@ int cmd_script(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	ok = o.raw ? print_file(o.file, NULL, NULL) : print_named(&o);
+	ok = o.raw ? print_file(o.file, NULL, NULL, 0) : print_named(&o);
 	filter_free(&o.common.filter);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

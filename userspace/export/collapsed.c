@@ -115,19 +115,50 @@ static int print_line(FILE *out, struct collapsed *c, const char *thread, uint32
 	return 0;
 }
 
+static void merge_lines(struct collapsed *c)
+{
+	size_t n = 0;
+
+	if (c->lines.count)
+		qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
+	for (size_t i = 0; i < c->lines.count; i++) {
+		struct line *last = n ? &c->lines.at[n - 1] : NULL;
+
+		if (last && compare_lines(last, &c->lines.at[i]) == 0)
+			last->weight = add_saturating(last->weight, c->lines.at[i].weight);
+		else
+			c->lines.at[n++] = c->lines.at[i];
+	}
+	c->lines.count = n;
+}
+
+static int compare_weights(const void *x, const void *y)
+{
+	const struct line *p = x, *q = y;
+
+	if (p->weight != q->weight)
+		return p->weight > q->weight ? -1 : 1;
+	return compare_lines(x, y);
+}
+
+/* The heaviest, in their usual order. */
+static void keep_top(struct collapsed *c, unsigned top)
+{
+	if (top == 0 || c->lines.count <= top)
+		return;
+	qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_weights);
+	c->lines.count = top;
+	qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
+}
+
 static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)
 {
 	int err = 0;
 
-	if (c->lines.count)
-		qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
-	for (size_t i = 0; i < c->lines.count && !err;) {
-		const struct line *first = &c->lines.at[i];
-		uint64_t weight = 0;
+	for (size_t i = 0; i < c->lines.count && !err; i++) {
+		const struct line *l = &c->lines.at[i];
 
-		for (; i < c->lines.count && compare_lines(first, &c->lines.at[i]) == 0; i++)
-			weight = add_saturating(weight, c->lines.at[i].weight);
-		err = print_line(out, c, strpool_get(&c->thread_names, threads[first->thread]), first->node, weight);
+		err = print_line(out, c, strpool_get(&c->thread_names, threads[l->thread]), l->node, l->weight);
 	}
 	return err;
 }
@@ -151,8 +182,11 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed
 	err = collect(&c, options->threads);
 	if (!err)
 		err = rank_threads(&c, &threads);
-	if (!err)
+	if (!err) {
+		merge_lines(&c);
+		keep_top(&c, options->top);
 		err = print_lines(out, &c, threads);
+	}
 out:
 	free(threads);
 	free(c.place);

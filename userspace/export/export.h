@@ -35,12 +35,13 @@ struct collapsed_options {
 	bool annotate; /* kind suffixes */
 	bool threads;  /* the thread is the first frame */
 	bool lines;    /* ":line" behind Java frames */
+	unsigned top;  /* only that many heaviest lines; 0: all */
 };
 int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options);
 
 /* ---- script.c: braid script ---- */
 
-/* Prints an event that the filter wants, in perf script's form. Definitions print nothing. */
-void script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec);
+/* Prints an event in perf script's form. False when the filter does not want it, or it is a definition. */
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec);
 
 #endif

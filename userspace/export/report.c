@@ -11,7 +11,7 @@ static void text_methods(FILE *out, const struct views *v, unsigned top)
 {
 	uint64_t all = v->an->all.total;
 
-	fputs("\nHot methods\n     self    total    samples  kind         name\n", out);
+	fprintf(out, "\nHot methods\n  %7s  %7s %10s  %-11s  %s\n", "self", "total", "samples", "kind", "name");
 	for (size_t i = 0; i < v->methods.count && i < top; i++) {
 		const struct method_view *m = &v->methods.at[i];
 
@@ -24,13 +24,13 @@ static void text_methods(FILE *out, const struct views *v, unsigned top)
 
 static void text_threads(FILE *out, const struct views *v, unsigned top)
 {
-	fputs("\nThreads\n              samples      pid/tid        java  name\n", out);
+	fprintf(out, "\nThreads\n  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");
 	for (size_t i = 0; i < v->threads.count && i < top; i++) {
 		const struct thread_view *t = &v->threads.at[i];
 		char ids[32];
 
 		snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
-		fprintf(out, "  %6.2f%%  %10" PRIu64 "  %15s  %4s  %s\n", percent(t->weight, v->an->all.total),
+		fprintf(out, "  %6.2f%% %10" PRIu64 "  %15s  %4s  %s\n", percent(t->weight, v->an->all.total),
 			t->weight, ids, t->java ? "yes" : "no", t->name);
 	}
 	if (v->threads.count > top)

@@ -123,14 +123,14 @@ static void print_stack(FILE *out, const struct analysis *an, size_t row, uint32
 	}
 }
 
-static void print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r)
+static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r)
 {
 	size_t row = table_find(&an->a->nodes, r->node);
 	const char *event = analyzer_info(an->a, "record.event");
 	struct who w = who_thread(an, r->thread);
 
 	if (!w.wanted || !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
-		return;
+		return false;
 	print_head(out, w, r->cpu, r->time_ns);
 	fprintf(out, " %10" PRIu64 " ", r->weight);
 	print_joined(out, *event ? event : "samples");
@@ -140,6 +140,7 @@ static void print_sample(FILE *out, const struct analysis *an, const struct trac
 	else
 		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid);
 	putc('\n', out);
+	return true;
 }
 
 /* ---- the others ---- */
@@ -169,104 +170,120 @@ static bool begin(FILE *out, struct who w, uint64_t time_ns, const char *name)
 	return true;
 }
 
-static void print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r)
+static bool print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r)
 {
-	if (begin(out, who_process(an, r->process), r->time_ns, "code_load"))
-		fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address,
-			r->size, r->tier, r->compile_id, r->replay);
+	if (!begin(out, who_process(an, r->process), r->time_ns, "code_load"))
+		return false;
+	fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address, r->size,
+		r->tier, r->compile_id, r->replay);
+	return true;
 }
 
-static void print_unload(FILE *out, const struct analysis *an, const struct trace_class_unload *r)
+static bool print_code_unload(FILE *out, const struct analysis *an, const struct trace_code_unload *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, "code_unload"))
+		return false;
+	fprintf(out, " address=0x%" PRIx64 "\n", r->address);
+	return true;
+}
+
+static bool print_class_unload(FILE *out, const struct analysis *an, const struct trace_class_unload *r)
 {
 	if (!begin(out, who_process(an, r->process), r->time_ns, "class_unload"))
-		return;
+		return false;
 	fprintf(out, " count=%u", r->count);
 	print_text(out, "name", r->name);
 	putc('\n', out);
+	return true;
 }
 
-static void print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
+static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
 {
 	if (!begin(out, who_process(an, r->process), r->time_ns, "loss"))
-		return;
+		return false;
 	print_text(out, "hop", r->hop);
 	print_text(out, "kind", r->kind);
 	fprintf(out, " count=%" PRIu64 "\n", r->count);
+	return true;
 }
 
-static void print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r)
+static bool print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r)
 {
 	if (!begin(out, who_process(an, r->process), r->time_ns, "stat"))
-		return;
+		return false;
 	print_text(out, "key", r->key);
 	fprintf(out, " value=%" PRIu64 "\n", r->value);
+	return true;
 }
 
-static void print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r)
+static bool print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r)
 {
 	if (!begin(out, who_process(an, r->process), r->time_ns, "notice"))
-		return;
+		return false;
 	fprintf(out, " severity=%u", r->severity);
 	print_text(out, "text", r->text);
 	putc('\n', out);
+	return true;
 }
 
-static void print_gc(FILE *out, const struct analysis *an, const struct trace_gc *r)
+static bool print_gc(FILE *out, const struct analysis *an, const struct trace_gc *r)
 {
-	if (begin(out, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
-		fprintf(out, " seq=%" PRIu64 "\n", r->sequence);
+	if (!begin(out, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
+		return false;
+	fprintf(out, " seq=%" PRIu64 "\n", r->sequence);
+	return true;
 }
 
-static void print_states(FILE *out, const struct analysis *an, const struct trace_rec *rec)
+static bool print_thread_state(FILE *out, const struct analysis *an, const struct trace_thread_state *r)
 {
-	const struct trace_thread_state *t = &rec->thread_state;
-	const struct trace_process_state *p = &rec->process_state;
-
-	if (rec->kind == TRACE_THREAD_STATE) {
-		if (begin(out, who_thread(an, t->thread), t->time_ns, t->what == 0 ? "thread_start" : "thread_end"))
-			fprintf(out, " thread=%u\n", t->thread);
-	} else if (begin(out, who_process(an, p->process), p->time_ns, process_state_name(p->what))) {
-		fprintf(out, " process=%u\n", p->process);
-	}
+	if (!begin(out, who_thread(an, r->thread), r->time_ns, r->what == 0 ? "thread_start" : "thread_end"))
+		return false;
+	fprintf(out, " thread=%u\n", r->thread);
+	return true;
 }
 
-void script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec)
+static bool print_process_state(FILE *out, const struct analysis *an, const struct trace_process_state *r)
+{
+	if (!begin(out, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
+		return false;
+	fprintf(out, " process=%u\n", r->process);
+	return true;
+}
+
+static bool print_end(FILE *out, const struct analysis *an, const struct trace_end *r)
+{
+	if (!begin(out, who_process(an, 0), r->time_ns, "end"))
+		return false;
+	fputs(" recording=ended\n", out);
+	return true;
+}
+
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec)
 {
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
-		print_sample(out, an, &rec->sample);
-		break;
+		return print_sample(out, an, &rec->sample);
 	case TRACE_GC:
-		print_gc(out, an, &rec->gc);
-		break;
+		return print_gc(out, an, &rec->gc);
 	case TRACE_THREAD_STATE:
+		return print_thread_state(out, an, &rec->thread_state);
 	case TRACE_PROCESS_STATE:
-		print_states(out, an, rec);
-		break;
+		return print_process_state(out, an, &rec->process_state);
 	case TRACE_CODE_LOAD:
-		print_code(out, an, &rec->code_load);
-		break;
+		return print_code(out, an, &rec->code_load);
 	case TRACE_CODE_UNLOAD:
-		if (begin(out, who_process(an, rec->code_unload.process), rec->code_unload.time_ns, "code_unload"))
-			fprintf(out, " address=0x%" PRIx64 "\n", rec->code_unload.address);
-		break;
+		return print_code_unload(out, an, &rec->code_unload);
 	case TRACE_CLASS_UNLOAD:
-		print_unload(out, an, &rec->class_unload);
-		break;
+		return print_class_unload(out, an, &rec->class_unload);
 	case TRACE_LOSS:
-		print_loss(out, an, &rec->loss);
-		break;
+		return print_loss(out, an, &rec->loss);
 	case TRACE_STAT:
-		print_stat(out, an, &rec->stat);
-		break;
+		return print_stat(out, an, &rec->stat);
 	case TRACE_NOTICE:
-		print_notice(out, an, &rec->notice);
-		break;
+		return print_notice(out, an, &rec->notice);
 	case TRACE_END:
-		if (begin(out, who_process(an, 0), rec->end.time_ns, "end"))
-			fputs(" recording=ended\n", out);
-		break;
+		return print_end(out, an, &rec->end);
 	default:
-		break;
+		return false;
 	}
 }

@@ -96,7 +96,8 @@ void text_recording(FILE *out, const struct views *v)
 	if (filter_is_set(an->filter))
 		fprintf(out, "  %-10s %s\n", "filter", "only what the options ask for is counted");
 	other_facts(out, an->a);
-	fprintf(out, "\nProcesses (%zu with samples)\n", v->processes.count);
+	fprintf(out, "\nProcesses (%zu with samples)\n  %7s %10s %8s  %s\n", v->processes.count, "share", "samples",
+		"pid", "name");
 	for (size_t i = 0; i < v->processes.count && i < 20; i++) {
 		const struct process_view *p = &v->processes.at[i];
 
