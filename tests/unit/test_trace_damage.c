@@ -320,8 +320,13 @@ START_TEST(forged_sizes)
 	memcpy(f.bytes + at[2] + 16, &v, 4);
 	memset(f.bytes + at[3] + 60, 0xaa, 8); /* no zstd frame any more */
 	checksum_set(f.bytes + at[3], at[4] - at[3]);
+	at[0] = f.len;
+	fixture_block(&f, BRAID_BLOCK_DEFS, zeros, 100);
+	v = 200; /* a frame of 100 bytes that says it has 200 */
+	memcpy(f.bytes + at[0] + 20, &v, 4);
+	checksum_set(f.bytes + at[0], f.len - at[0]);
 	ck_assert_int_eq(fixture_read_file(&f, &got), 0);
-	ck_assert_uint_eq(got.damage.bad_blocks, 4);
+	ck_assert_uint_eq(got.damage.bad_blocks, 5);
 	ck_assert_uint_eq(got.records, 0);
 	free(got.text);
 	free(zeros);

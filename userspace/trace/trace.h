@@ -21,7 +21,8 @@ typedef void (*trace_tap_fn)(void *ctx, const struct trace_rec *rec);
 
 /*
  * Creates (or truncates) `path` ("-" is refused) and writes the schema. On failure *out is NULL. The file grows by whole
- * blocks; definitions reach it before the events that need them.
+ * blocks; definitions reach it before the events that need them. A new file has mode 0600. -EEXIST: there is something
+ * else than an older trace or an empty file, and it was left alone; -EBUSY: another recording is writing it.
  */
 int trace_writer_open(struct trace_writer **out, const char *path);
 void trace_writer_tap(struct trace_writer *w, trace_tap_fn fn, void *ctx);
