@@ -33,11 +33,9 @@ static const struct {
 	const char *key;
 	const char *label;
 } facts[] = {
-	{"record.command", "command"},
-	{"host.name", "host"},
-	{"host.kernel", "kernel"},
-	{"record.event", "event"},
-	{"record.frequency_hz", "frequency"},
+	{"record.target", "target"}, {"record.command", "command"}, {"record.braid", "braid"},
+	{"host.name", "host"},	     {"host.kernel", "kernel"},	    {"host.machine", "machine"},
+	{"host.cpus", "CPUs"},	     {"record.event", "event"},	    {"record.frequency_hz", "frequency"},
 };
 
 static bool fact_shown(const char *key)
