@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Draining the agents' rings: copy each record (the JVM may change it at any time), check the copy, apply what the kernel
- * side must know, forward. Run by the collector, one ring a call; the collector empties `records` between calls.
+ * Draining the agents' rings: copy each record (the JVM may change it at any time), check the copy, apply what the
+ * kernel side must know, forward. Run by the collector, one ring a call; the collector empties `records` between calls.
  */
 #ifndef BRAID_DRAIN_BPF_H
 #define BRAID_DRAIN_BPF_H

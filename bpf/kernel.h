@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The kernel types that the programs use, cut down to the fields that they use. CO-RE relocates the field offsets at load
- * time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h.
+ * The kernel types that the programs use, cut down to the fields that they use. CO-RE relocates the field offsets at
+ * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
 #define BRAID_BPF_KERNEL_H

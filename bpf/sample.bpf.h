@@ -8,7 +8,7 @@
 #include <braid/walk.h>
 
 /* Set before loading. */
-const volatile bool system_wide;	   /* record processes that are not in `processes`, too */
+const volatile bool system_wide;		  /* record processes that are not in `processes`, too */
 const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
 
 /* One sample in the making; `w` comes first, so that a pointer to it is one to the whole. */
@@ -18,7 +18,7 @@ struct sample {
 	__u32 depth; /* frames so far */
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u32 epoch; /* of the JVM */
+	__u32 epoch;		   /* of the JVM */
 	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
 	struct braid_event_sample event;
 	__u64 frames[BRAID_MAX_FRAMES];
@@ -32,8 +32,8 @@ struct {
 } samples SEC(".maps");
 
 /*
- * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent more
- * often, and so needs no lock and no care.
+ * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent
+ * more often, and so needs no lock and no care.
  */
 #define SENT_STACKS (1 << 17)
 struct {
@@ -73,7 +73,8 @@ WALK_INLINE void walk_push(struct braid_walk *w, __u64 frame)
 	s->hash = sample_mix(s->hash, frame);
 }
 
-/* Steps of a binary search over one process's mappings (2^16 at most) and over one page's rows (one per byte at most). */
+/* Steps of a binary search over one process's mappings (2^16 at most) and over one page's rows (one per byte at most).
+ */
 #define MAPPING_STEPS 17
 #define ROW_STEPS (BRAID_UNWIND_PAGE_SHIFT + 1)
 
@@ -153,7 +154,8 @@ static long sample_step(__u32 i, void *ctx)
 }
 
 /* The user registers, from the event itself or from where the kernel was entered: false when there are none. */
-static __always_inline bool sample_user_regs(struct bpf_perf_event_data *ctx, struct task_struct *task, struct braid_walk *w)
+static __always_inline bool sample_user_regs(struct bpf_perf_event_data *ctx, struct task_struct *task,
+					     struct braid_walk *w)
 {
 	struct pt_regs *entry;
 

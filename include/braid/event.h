@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the eBPF programs and the collector share: the values of the BPF maps, and the events that come up through the BPF
- * ring buffer. Both sides are built together, so nothing here is versioned; sizes are asserted all the same, because the BPF
- * and the host compilers must agree.
+ * What the eBPF programs and the collector share: the values of the BPF maps, and the events that come up through the
+ * BPF ring buffer. Both sides are built together, so nothing here is versioned; sizes are asserted all the same,
+ * because the BPF and the host compilers must agree.
  */
 #ifndef BRAID_EVENT_H
 #define BRAID_EVENT_H
@@ -10,8 +10,8 @@
 #include <braid/layout.h>
 
 #define BRAID_MAX_JVMS 256
-#define BRAID_MAX_DEPTH 2048	    /* user frames per stack */
-#define BRAID_MAX_KERNEL_DEPTH 127  /* kernel frames per stack */
+#define BRAID_MAX_DEPTH 2048	   /* user frames per stack */
+#define BRAID_MAX_KERNEL_DEPTH 127 /* kernel frames per stack */
 #define BRAID_MAX_FRAMES (BRAID_MAX_KERNEL_DEPTH + BRAID_MAX_DEPTH + 1)
 
 /* One executable mapping of one process; a process's mappings are an extent of the map `mappings`, sorted by start. */
@@ -33,7 +33,8 @@ struct braid_table {
 	__u32 rows_at;	/* in `rows` */
 };
 
-/* A page's own rows, counted from the table's first: those with pc in the page. Eight bytes, as an array map's stride. */
+/* A page's own rows, counted from the table's first: those with pc in the page. Eight bytes, as an array map's stride.
+ */
 struct braid_page {
 	__u32 first;
 	__u32 end;
@@ -50,8 +51,8 @@ struct braid_process {
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {
 	__u32 generation; /* of the slot, so that late events of an earlier JVM are recognised; by the collector */
-	__u32 epoch; /* counts class and code unloads: part of the hash of every stack with Java frames, because addresses may
-			mean something new; by the drain */
+	__u32 epoch;	  /* counts class and code unloads: part of the hash of every stack with Java frames, because
+			     addresses may      mean something new; by the drain */
 	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
 };
 
@@ -66,7 +67,8 @@ struct braid_event {
 	__u64 time_ns;
 };
 
-/* A sample; its frames (leaf first, <braid/frame.h>) follow only when the kernel side does not know that they were sent. */
+/* A sample; its frames (leaf first, <braid/frame.h>) follow only when the kernel side does not know that they were
+ * sent. */
 struct braid_event_sample {
 	struct braid_event hdr;
 	__u32 pid;
@@ -89,7 +91,7 @@ _Static_assert(sizeof(struct braid_event_agent) == 24, "agent event");
 /* Argument of the drain program. */
 struct braid_drain {
 	__u32 slot;
-	__u32 more; /* out: the drain stopped before the ring was empty */
+	__u32 more;    /* out: the drain stopped before the ring was empty */
 	__u64 records; /* out */
 	__u64 bad;     /* out: records refused, their size is out of range */
 	__u64 lost;    /* out: records for which `records` had no room */
@@ -97,11 +99,11 @@ struct braid_drain {
 
 /* Value of the per-CPU map `counters`. */
 struct braid_counters {
-	__u64 samples;		/* taken */
-	__u64 samples_lost;	/* no room in the event ring */
+	__u64 samples;	    /* taken */
+	__u64 samples_lost; /* no room in the event ring */
 	__u64 stacks_sent;
-	__u64 walk_ns;		/* time spent in the sampling program */
-	__u64 frames_java;	/* walked: compiled and interpreted */
+	__u64 walk_ns;	   /* time spent in the sampling program */
+	__u64 frames_java; /* walked: compiled and interpreted */
 	__u64 frames_native;
 	__u64 frames_kernel;
 };

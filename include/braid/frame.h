@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One frame of a raw stack is one 64-bit word. The kernel's addresses are canonical (all top bits set) and user space ends
- * at 2^47 on x86-64, so the top four bits are free to say what kind of frame it is.
+ * One frame of a raw stack is one 64-bit word. The kernel's addresses are canonical (all top bits set) and user space
+ * ends at 2^47 on x86-64, so the top four bits are free to say what kind of frame it is.
  */
 #ifndef BRAID_FRAME_H
 #define BRAID_FRAME_H
@@ -17,8 +17,9 @@ enum braid_frame_kind {
 };
 
 /*
- * The pc of every frame but the innermost of its mode is a return address: it points behind the call, so look-ups of names,
- * lines and scopes subtract one. The innermost one is exact, and says so by this bit (native and code cache frames).
+ * The pc of every frame but the innermost of its mode is a return address: it points behind the call, so look-ups of
+ * names, lines and scopes subtract one. The innermost one is exact, and says so by this bit (native and code cache
+ * frames).
  */
 #define BRAID_FRAME_EXACT (1ULL << 59)
 
@@ -31,19 +32,19 @@ enum braid_frame_kind {
 /* Why a walk stopped. 0 means that it reached the thread's first frame. */
 enum braid_end {
 	BRAID_END_COMPLETE = 0,
-	BRAID_END_DEPTH = 1,	    /* depth limit */
-	BRAID_END_NO_MAPPING = 2,   /* native pc in no known mapping */
-	BRAID_END_NO_TABLE = 3,	    /* mapping has no unwind table (not built yet, or table space is full) */
-	BRAID_END_NO_CFI = 4,	    /* no rule for this pc, and the frame pointer led nowhere */
-	BRAID_END_BAD_CFI = 5,	    /* a rule that braid does not implement */
-	BRAID_END_READ_FAULT = 6,   /* stack memory could not be read */
-	BRAID_END_BAD_RA = 7,	    /* return address outside of all code */
-	BRAID_END_NO_PROGRESS = 8,  /* stack pointer did not move towards the root */
-	BRAID_END_NO_BLOB = 9,	    /* code cache address that no CodeBlob covers */
+	BRAID_END_DEPTH = 1,		/* depth limit */
+	BRAID_END_NO_MAPPING = 2,	/* native pc in no known mapping */
+	BRAID_END_NO_TABLE = 3,		/* mapping has no unwind table (not built yet, or table space is full) */
+	BRAID_END_NO_CFI = 4,		/* no rule for this pc, and the frame pointer led nowhere */
+	BRAID_END_BAD_CFI = 5,		/* a rule that braid does not implement */
+	BRAID_END_READ_FAULT = 6,	/* stack memory could not be read */
+	BRAID_END_BAD_RA = 7,		/* return address outside of all code */
+	BRAID_END_NO_PROGRESS = 8,	/* stack pointer did not move towards the root */
+	BRAID_END_NO_BLOB = 9,		/* code cache address that no CodeBlob covers */
 	BRAID_END_BAD_INTERPRETER = 10, /* interpreter frame fails its checks */
-	BRAID_END_BAD_CODE = 11,    /* compiled frame whose caller cannot be right */
-	BRAID_END_NO_REGS = 12,	    /* user registers not available */
-	BRAID_END_NO_PROCESS = 13,  /* process not known to the collector yet */
+	BRAID_END_BAD_CODE = 11,	/* compiled frame whose caller cannot be right */
+	BRAID_END_NO_REGS = 12,		/* user registers not available */
+	BRAID_END_NO_PROCESS = 13,	/* process not known to the collector yet */
 	BRAID_END_COUNT,
 };
 

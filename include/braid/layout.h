@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a HotSpot JVM keeps what a stack walk needs: read once per JVM by the agent from the exported gHotSpotVMStructs and
- * gHotSpotVMTypes tables, published as a LAYOUT record, stored as is in the BPF map `jvms`, and used by the walker and by the
- * collector's reader of JVM memory. Nothing in here is assumed for a JDK: a field that the tables do not name stays 0 and
- * what depends on it is switched off.
+ * Where a HotSpot JVM keeps what a stack walk needs: read once per JVM by the agent from the exported gHotSpotVMStructs
+ * and gHotSpotVMTypes tables, published as a LAYOUT record, stored as is in the BPF map `jvms`, and used by the walker
+ * and by the collector's reader of JVM memory. Nothing in here is assumed for a JDK: a field that the tables do not
+ * name stays 0 and what depends on it is switched off.
  *
- * Untrusted like every record: addresses are only ever read through calls that may fail, offsets are bounded by their type.
+ * Untrusted like every record: addresses are only ever read through calls that may fail, offsets are bounded by their
+ * type.
  */
 #ifndef BRAID_LAYOUT_H
 #define BRAID_LAYOUT_H
@@ -24,39 +25,42 @@ struct braid_code_heap {
 };
 
 /* braid_layout.flags */
-#define BRAID_LAYOUT_WALKABLE 0x1U   /* everything that walking compiled and interpreted frames needs was found and checked */
-#define BRAID_LAYOUT_NAMES 0x2U	     /* everything that reading a Method's name needs was found */
-#define BRAID_LAYOUT_CODE_OFFSET 0x4U /* blob_code is an int offset from the blob (JDK 8, 23 and later), else a pointer */
+#define BRAID_LAYOUT_WALKABLE                                                                                          \
+	0x1U /* everything that walking compiled and interpreted frames needs was found and checked */
+#define BRAID_LAYOUT_NAMES 0x2U /* everything that reading a Method's name needs was found */
+#define BRAID_LAYOUT_CODE_OFFSET                                                                                       \
+	0x4U /* blob_code is an int offset from the blob (JDK 8, 23 and later), else a pointer */
 #define BRAID_LAYOUT_SHORT_COMPLETE 0x8U /* blob_frame_complete is 16 bits wide, else 32 */
-#define BRAID_LAYOUT_CHECKED 0x10U   /* the code heap's own answer agreed with CompiledMethodLoad */
+#define BRAID_LAYOUT_CHECKED 0x10U	 /* the code heap's own answer agreed with CompiledMethodLoad */
 
 struct braid_layout {
 	__u32 flags;
 	__u32 heap_count;
 	struct braid_code_heap heaps[BRAID_CODE_HEAPS];
-	__u64 interpreter_start;  /* StubQueue of the template interpreter */
+	__u64 interpreter_start; /* StubQueue of the template interpreter */
 	__u64 interpreter_end;
-	__u64 call_stub_return;	  /* StubRoutines::_call_stub_return_address */
-	__u64 libjvm_base;	  /* load bias of libjvm.so */
+	__u64 call_stub_return; /* StubRoutines::_call_stub_return_address */
+	__u64 libjvm_base;	/* load bias of libjvm.so */
 
 	/* CodeBlob, offsets from its start; a blob starts `heap_block_header` bytes behind its segment's start */
 	__u16 heap_block_header;
 	__u16 blob_name;	   /* const char * */
 	__u16 blob_size;	   /* int */
 	__u16 blob_frame_size;	   /* int, 8-byte words */
-	__u16 blob_frame_complete; /* int or short: offset from code begin at which the frame is set up; negative: never */
+	__u16 blob_frame_complete; /* int or short: offset from code begin at which the frame is set up; negative: never
+				    */
 	__u16 blob_code;	   /* code begin: pointer, or int offset from the blob */
 	__u16 nmethod_method;	   /* Method *, valid only in blobs named "nmethod" or "native nmethod" */
 	__u16 nmethod_compile_id;  /* int */
 	__u16 nmethod_comp_level;  /* int, or signed char from 21 on: see nmethod_comp_level_size */
 	__u16 nmethod_comp_level_size;
-	__u16 nmethod_deopt_handler; /* pointer, or int offset; 0: not exported */
+	__u16 nmethod_deopt_handler;  /* pointer, or int offset; 0: not exported */
 	__u16 nmethod_orig_pc_offset; /* int: offset from sp of the slot with the original pc of a deoptimised frame */
 
 	/* Interpreter frame, in 8-byte words relative to the frame pointer (frame_x86.hpp) */
-	__s16 interp_sender_sp;	   /* -1 */
-	__s16 interp_method;	   /* -3 */
-	__s16 interp_bcp;	   /* -8; -7 before JDK 9 */
+	__s16 interp_sender_sp; /* -1 */
+	__s16 interp_method;	/* -3 */
+	__s16 interp_bcp;	/* -8; -7 before JDK 9 */
 
 	/* Method, ConstMethod, ConstantPool, Klass, Symbol */
 	__u16 method_const;	     /* ConstMethod * */
@@ -76,8 +80,8 @@ struct braid_layout {
 	__u16 thread_anchor_sp; /* JavaFrameAnchor::_last_Java_sp, from the JavaThread */
 	__u16 thread_anchor_fp;
 	__u16 thread_anchor_pc;
-	__u16 thread_osthread;	/* OSThread * */
-	__u16 osthread_tid;	/* OSThread::_thread_id, int */
+	__u16 thread_osthread; /* OSThread * */
+	__u16 osthread_tid;    /* OSThread::_thread_id, int */
 	__u16 reserved;
 };
 _Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6, "layout");

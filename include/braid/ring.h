@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent's half of the conversation: records that libbraid-agent.so publishes into its BPF_MAP_TYPE_USER_RINGBUF, and
- * the messages of the UNIX socket through which it receives that ring.
+ * The agent's half of the conversation: records that libbraid-agent.so publishes into its BPF_MAP_TYPE_USER_RINGBUF,
+ * and the messages of the UNIX socket through which it receives that ring.
  *
- * Everything here is written by a process that braid does not trust. A reader copies a record first (the writer can change
- * shared memory at any time), then checks `size`, `kind` and every count and string length against the copy.
+ * Everything here is written by a process that braid does not trust. A reader copies a record first (the writer can
+ * change shared memory at any time), then checks `size`, `kind` and every count and string length against the copy.
  *
- * All integers are in the byte order of the machine. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense, start at 1, are
- * the agent's own (never a pointer or a jmethodID), are defined before they are used and are never used again in the life of
- * a JVM; 0 means "none".
+ * All integers are in the byte order of the machine. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense, start at 1,
+ * are the agent's own (never a pointer or a jmethodID), are defined before they are used and are never used again in
+ * the life of a JVM; 0 means "none".
  */
 #ifndef BRAID_RING_H
 #define BRAID_RING_H
@@ -23,30 +23,31 @@
 #define BRAID_STR_MAX 4095U
 
 enum braid_rec_kind {
-	BRAID_REC_HELLO = 1,	/* definition: first record of every connection */
-	BRAID_REC_LAYOUT = 2,	/* definition: where HotSpot keeps things */
-	BRAID_REC_METHOD = 3,	/* definition */
-	BRAID_REC_LINES = 4,	/* definition */
-	BRAID_REC_CODE_LOAD = 5, /* definition */
-	BRAID_REC_CODE_SCOPES = 6, /* definition: inlining rows of the CODE_LOAD at the same address */
-	BRAID_REC_CODE_UNLOAD = 7, /* definition */
-	BRAID_REC_STUB = 8,	/* definition: DynamicCodeGenerated */
-	BRAID_REC_THREAD = 9,	/* definition: a Java thread, at its start or at attach */
-	BRAID_REC_THREAD_END = 10, /* definition */
-	BRAID_REC_GC_START = 11, /* event */
-	BRAID_REC_GC_FINISH = 12, /* event */
+	BRAID_REC_HELLO = 1,	     /* definition: first record of every connection */
+	BRAID_REC_LAYOUT = 2,	     /* definition: where HotSpot keeps things */
+	BRAID_REC_METHOD = 3,	     /* definition */
+	BRAID_REC_LINES = 4,	     /* definition */
+	BRAID_REC_CODE_LOAD = 5,     /* definition */
+	BRAID_REC_CODE_SCOPES = 6,   /* definition: inlining rows of the CODE_LOAD at the same address */
+	BRAID_REC_CODE_UNLOAD = 7,   /* definition */
+	BRAID_REC_STUB = 8,	     /* definition: DynamicCodeGenerated */
+	BRAID_REC_THREAD = 9,	     /* definition: a Java thread, at its start or at attach */
+	BRAID_REC_THREAD_END = 10,   /* definition */
+	BRAID_REC_GC_START = 11,     /* event */
+	BRAID_REC_GC_FINISH = 12,    /* event */
 	BRAID_REC_CLASS_UNLOAD = 13, /* definition: metadata addresses may mean something else from here on */
-	BRAID_REC_VM_INIT = 14, /* event */
-	BRAID_REC_VM_DEATH = 15, /* event */
-	BRAID_REC_LOSS = 16,	/* definition: what the agent could not publish */
-	BRAID_REC_REPLAYED = 17, /* definition: everything older than the agent has now been published */
-	BRAID_REC_NOTICE = 18,	/* definition: something a person should know */
-	BRAID_REC_KINDS,	/* one more than the largest kind */
+	BRAID_REC_VM_INIT = 14,	     /* event */
+	BRAID_REC_VM_DEATH = 15,     /* event */
+	BRAID_REC_LOSS = 16,	     /* definition: what the agent could not publish */
+	BRAID_REC_REPLAYED = 17,     /* definition: everything older than the agent has now been published */
+	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
+	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
 /* braid_rec.flags */
 #define BRAID_REC_TRUNCATED 0x1U /* a string or table was cut to fit */
-#define BRAID_REC_REPLAY 0x2U	 /* describes something older than the agent: time_ns is when it was told, not when it began */
+#define BRAID_REC_REPLAY                                                                                               \
+	0x2U /* describes something older than the agent: time_ns is when it was told, not when it began */
 
 /* Every record begins with this. */
 struct braid_rec {
@@ -74,12 +75,12 @@ struct braid_rec_hello {
 	__u16 start;	     /* enum braid_start */
 	__u16 header_size;   /* sizeof(struct braid_rec) */
 	__u64 caps_got[2];
-	__u64 caps_refused[2]; /* wanted, not to be had */
-	__u16 vm_version_len;  /* java.vm.version */
-	__u16 vm_name_len;     /* java.vm.name */
+	__u64 caps_refused[2];	/* wanted, not to be had */
+	__u16 vm_version_len;	/* java.vm.version */
+	__u16 vm_name_len;	/* java.vm.name */
 	__u16 java_version_len; /* java.version */
-	__u16 command_len;     /* sun.java.command, empty before VM init */
-	/* strings */
+	__u16 command_len;	/* sun.java.command, empty before VM init */
+				/* strings */
 };
 _Static_assert(sizeof(struct braid_rec_hello) == 80, "hello");
 
@@ -91,12 +92,12 @@ struct braid_rec_method {
 	__u16 name_len;
 	__u16 sig_len;
 	__u16 source_len; /* source file name, may be empty */
-	/* strings */
+			  /* strings */
 };
 _Static_assert(sizeof(struct braid_rec_method) == 40, "method");
 
 struct braid_line {
-	__u32 bci;  /* first byte code index of the line */
+	__u32 bci; /* first byte code index of the line */
 	__u32 line;
 };
 
@@ -117,8 +118,8 @@ enum braid_tier {
 };
 
 /*
- * One compiled form of one method. Several may be alive at once; [address, address + code_size) is the instruction part.
- * The scopes follow in CODE_SCOPES records of the same address before anything else is said about it.
+ * One compiled form of one method. Several may be alive at once; [address, address + code_size) is the instruction
+ * part. The scopes follow in CODE_SCOPES records of the same address before anything else is said about it.
  */
 struct braid_rec_code_load {
 	struct braid_rec hdr;
@@ -140,14 +141,14 @@ struct braid_scope {
 };
 
 /*
- * One row says what is running at the instructions after the previous row's pc_offset up to and including this row's: this
- * is HotSpot's PcDesc convention, in which a descriptor's pc is the return address of the call, or the faulting instruction.
- * Rows are ascending in pc_offset.
+ * One row says what is running at the instructions after the previous row's pc_offset up to and including this row's:
+ * this is HotSpot's PcDesc convention, in which a descriptor's pc is the return address of the call, or the faulting
+ * instruction. Rows are ascending in pc_offset.
  */
 struct braid_scope_row {
 	__u32 pc_offset; /* from the code's address */
 	__u32 depth;	 /* scopes that follow, innermost first; the last one is the compiled method */
-	/* struct braid_scope[depth] */
+			 /* struct braid_scope[depth] */
 };
 
 struct braid_rec_code_scopes {
@@ -155,7 +156,7 @@ struct braid_rec_code_scopes {
 	__u64 address; /* of the CODE_LOAD that these rows belong to */
 	__u32 rows;    /* in this record */
 	__u32 bytes;   /* of the rows */
-	/* rows, packed one after the other */
+		       /* rows, packed one after the other */
 };
 _Static_assert(sizeof(struct braid_rec_code_scopes) == 40, "code scopes");
 
@@ -183,7 +184,7 @@ struct braid_rec_thread {
 	__u64 java_thread; /* JavaThread address, 0 when it could not be found */
 	__u32 thread_tid;  /* OS tid in the JVM's pid namespace; 0 when it could not be found */
 	__u32 flags;
-	__u32 priority;	   /* Java priority */
+	__u32 priority; /* Java priority */
 	__u16 name_len;
 	__u16 group_len;
 	/* strings */
@@ -218,7 +219,7 @@ struct braid_rec_loss {
 };
 
 struct braid_loss {
-	__u32 kind;  /* enum braid_rec_kind of what was lost */
+	__u32 kind; /* enum braid_rec_kind of what was lost */
 	__u32 lost;
 };
 
@@ -228,7 +229,7 @@ struct braid_rec_replayed {
 	__u32 code_loads; /* published so far, replay included */
 	__u32 stubs;
 	__u32 threads;
-	__u64 took_ns;	  /* from handshake to here */
+	__u64 took_ns; /* from handshake to here */
 };
 
 enum braid_severity { BRAID_NOTICE_INFO = 0, BRAID_NOTICE_WARNING = 1 };
@@ -242,16 +243,17 @@ struct braid_rec_notice {
 };
 
 /*
- * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent connects,
- * both check SO_PEERCRED, and the collector sends GRANT with two file descriptors: the ring's map and an eventfd that the
- * agent writes when the ring is a quarter full. The connection then stays open: its end means that the other side is gone.
+ * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent
+ * connects, both check SO_PEERCRED, and the collector sends GRANT with two file descriptors: the ring's map and an
+ * eventfd that the agent writes when the ring is a quarter full. The connection then stays open: its end means that the
+ * other side is gone.
  */
 #define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
 
 enum braid_msg_kind {
-	BRAID_MSG_JOIN = 1,  /* agent: first message, `value` is its pid in its own namespace */
-	BRAID_MSG_GRANT = 2, /* collector: `value` is the ring's size in bytes; carries the two fds */
-	BRAID_MSG_STOP = 3,  /* collector: stop publishing, let go of the ring, stay loaded and dormant */
+	BRAID_MSG_JOIN = 1,    /* agent: first message, `value` is its pid in its own namespace */
+	BRAID_MSG_GRANT = 2,   /* collector: `value` is the ring's size in bytes; carries the two fds */
+	BRAID_MSG_STOP = 3,    /* collector: stop publishing, let go of the ring, stay loaded and dormant */
 	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
 };
 

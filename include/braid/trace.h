@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace file: a sequence of self-contained blocks. Each is this header and `stored_bytes` bytes of payload: a zstd frame
- * that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md is the description for
- * other implementers). A file starts with a BRAID_BLOCK_SCHEMA block, which names every kind of record in it and the types
- * of its fields; a reader skips what it does not know.
+ * The trace file: a sequence of self-contained blocks. Each is this header and `stored_bytes` bytes of payload: a zstd
+ * frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md is the description
+ * for other implementers). A file starts with a BRAID_BLOCK_SCHEMA block, which names every kind of record in it and
+ * the types of its fields; a reader skips what it does not know.
  *
  * Little endian throughout.
  */
@@ -18,22 +18,22 @@
 
 enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,
-	BRAID_BLOCK_DEFS = 2,	/* definitions; written before every block of events that needs them */
+	BRAID_BLOCK_DEFS = 2, /* definitions; written before every block of events that needs them */
 	BRAID_BLOCK_EVENTS = 3,
-	BRAID_BLOCK_INDEX = 4,	/* last block: where the others are; rebuilt by reading when missing */
+	BRAID_BLOCK_INDEX = 4, /* last block: where the others are; rebuilt by reading when missing */
 };
 
 struct braid_block {
 	char magic[8];
 	__u32 version;
-	__u16 kind; /* enum braid_block_kind */
+	__u16 kind;   /* enum braid_block_kind */
 	__u16 schema; /* low 16 bits of XXH3_64bits of the unpacked SCHEMA block that the records are coded by */
 	__u32 stored_bytes;
 	__u32 raw_bytes;   /* at most BRAID_BLOCK_RAW_MAX */
 	__u64 sequence;	   /* 0, 1, 2, ...: a gap means that blocks are missing */
 	__u64 time_min_ns; /* of the events inside, 0 when there are none */
 	__u64 time_max_ns;
-	__u64 checksum;	   /* XXH3_64bits of the header with this field 0, then of the stored payload (streamed) */
+	__u64 checksum; /* XXH3_64bits of the header with this field 0, then of the stored payload (streamed) */
 };
 _Static_assert(sizeof(struct braid_block) == 56, "block header");
 

@@ -13,7 +13,8 @@ enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH };
 
 static const char doc[] =
 	"Record where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece.\v"
-	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. The agent is "
+	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. "
+	"The agent is "
 	"put into every JVM that is recorded and stays there, dormant, afterwards.\n\n"
 	"EXAMPLES\n"
 	"  braid record -p 1234 -d 30             one JVM for 30 seconds\n"
@@ -118,7 +119,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_record(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND...]", doc, NULL, NULL, NULL};
+	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND...]", doc, NULL,
+					 NULL,	  NULL};
 	struct record_options o = {.frequency_hz = 99,
 				   .output = "braid.trace",
 				   .event = "cpu-clock",

@@ -117,8 +117,8 @@ static void link_drain(struct link *l)
 	if (!err || err == -EBUSY || l->ring_refused_told)
 		return;
 	l->ring_refused_told = 1; /* the JVM has scribbled over its ring: nothing after this can be read */
-	session_notice(s, l->process->id, BRAID_NOTICE_WARNING, "the ring of process %d is damaged (%s): its agent is stopped",
-		       l->process->pid, strerror(-err));
+	session_notice(s, l->process->id, BRAID_NOTICE_WARNING,
+		       "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid, strerror(-err));
 	session_loss(s, l->process->id, "ring", "damaged", 1);
 	l->stopped = true;
 }
@@ -156,8 +156,10 @@ static int send_grant(int fd, int ring_fd, int event_fd)
 		struct cmsghdr align;
 		char space[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
-	struct msghdr h = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)};
+	struct msghdr h = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control.space,
+			   .msg_controllen = sizeof(control.space)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 	int fds[2] = {ring_fd, event_fd};
 
@@ -425,8 +427,7 @@ void agents_drain(struct agents *a)
 {
 	struct link *l;
 
-	LL_FOREACH(a->links, l)
-	{
+	LL_FOREACH (a->links, l) {
 		link_drain(l);
 		if (l->stopped)
 			link_close(l);
@@ -439,8 +440,8 @@ size_t agents_connected(const struct agents *a)
 	const struct link *l;
 	size_t n = 0;
 
-	LL_FOREACH(a->links, l)
-	n += !l->stopped;
+	LL_FOREACH (a->links, l)
+		n += !l->stopped;
 	return n;
 }
 
@@ -455,14 +456,13 @@ void agents_stop(struct agents *a)
 	uint64_t until = now_ns() + STOP_WAIT_NS;
 	struct link *l;
 
-	LL_FOREACH(a->links, l)
-	{
-		if (l->connection.fd >= 0 && send(l->connection.fd, &stop, sizeof(stop), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	LL_FOREACH (a->links, l) {
+		if (l->connection.fd >= 0 &&
+		    send(l->connection.fd, &stop, sizeof(stop), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 			l->stopped = true;
 	}
 	while (agents_connected(a) && now_ns() < until) {
-		LL_FOREACH(a->links, l)
-		{
+		LL_FOREACH (a->links, l) {
 			struct pollfd p = {.fd = l->connection.fd, .events = POLLIN};
 
 			if (l->stopped)
@@ -472,8 +472,7 @@ void agents_stop(struct agents *a)
 				on_connection(&l->connection);
 		}
 	}
-	LL_FOREACH(a->links, l)
-	{
+	LL_FOREACH (a->links, l) {
 		link_drain(l);
 		jvm_tick(l->jvm, now_ns(), true);
 		jvm_emit_stats(l->jvm);

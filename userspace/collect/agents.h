@@ -9,12 +9,13 @@
 int agents_new(struct agents **out, struct session *s);
 void agents_free(struct agents *a);
 
-/* Attaches to a JVM that runs already; what it cannot do it says in a notice. The result comes later, through the loop. */
+/* Attaches to a JVM that runs already; what it cannot do it says in a notice. The result comes later, through the loop.
+ */
 int agents_attach(struct agents *a, pid_t pid);
 
 /*
- * Prepares a place that JVMs started by this process find the agent in: *option is the -agentpath argument for them (owned
- * by `a`).
+ * Prepares a place that JVMs started by this process find the agent in: *option is the -agentpath argument for them
+ * (owned by `a`).
  */
 int agents_prepare(struct agents *a, const char **option);
 

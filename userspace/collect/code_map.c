@@ -158,7 +158,8 @@ uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, const
 {
 	const uint8_t *p = c->scopes, *end = c->scopes + c->scope_bytes;
 
-	/* A row's pc is a return address: it speaks for the call that ends there. An exact pc is within the next one. */
+	/* A row's pc is a return address: it speaks for the call that ends there. An exact pc is within the next one.
+	 */
 	while (p < end) {
 		const struct braid_scope_row *row = (const void *)p;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What lay where in a JVM's code cache, and when. Addresses are reused: a look-up names a time, and code that was unloaded
- * is kept until no sample of its time can arrive any more.
+ * What lay where in a JVM's code cache, and when. Addresses are reused: a look-up names a time, and code that was
+ * unloaded is kept until no sample of its time can arrive any more.
  */
 #ifndef BRAID_COLLECT_CODE_MAP_H
 #define BRAID_COLLECT_CODE_MAP_H
@@ -19,8 +19,8 @@ struct code {
 	uint32_t tier;
 	uint32_t compile_id;
 	bool is_osr;
-	bool replay; /* older than load_ns says */
-	char *name;  /* stubs */
+	bool replay;	       /* older than load_ns says */
+	char *name;	       /* stubs */
 	uint32_t trace_method; /* when the method was not the agent's to tell: trace id */
 	uint32_t trace_id;     /* 0: not in the trace yet */
 	uint8_t *scopes;       /* braid_scope_row after braid_scope_row, checked */

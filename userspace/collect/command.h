@@ -14,12 +14,12 @@ struct command {
 };
 
 /*
- * Forks; the child waits. When `agent_option` is given it is put into the command line if that calls `java`, and else into
- * JAVA_TOOL_OPTIONS, which JVMs further down inherit. Explains failures itself.
+ * Forks; the child waits. When `agent_option` is given it is put into the command line if that calls `java`, and else
+ * into JAVA_TOOL_OPTIONS, which JVMs further down inherit. Explains failures itself.
  */
 int command_prepare(struct command *c, char **argv, const char *agent_option);
-int command_go(struct command *c); /* lets it run: -errno when it could not be executed, explained */
-void command_reap(struct command *c); /* after SIGCHLD; without blocking */
+int command_go(struct command *c);	   /* lets it run: -errno when it could not be executed, explained */
+void command_reap(struct command *c);	   /* after SIGCHLD; without blocking */
 void command_interrupt(struct command *c); /* asks it to end, waits a little */
 
 #endif

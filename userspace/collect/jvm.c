@@ -659,7 +659,8 @@ static uint32_t read_method(struct jvm *j, uint64_t method)
 	hash = XXH3_64bits_withSeed(m.signature, strlen(m.signature), hash);
 	e = pair_find(&j->named, method, hash);
 	if (!e)
-		e = pair_put(&j->named, method, hash, emit_method(j, m.modifiers, m.class_name, m.name, m.signature, ""));
+		e = pair_put(&j->named, method, hash,
+			     emit_method(j, m.modifiers, m.class_name, m.name, m.signature, ""));
 	return e ? e->value : 0;
 }
 

@@ -71,10 +71,12 @@ static void *map_memory(const struct bpf_map *map, size_t bytes)
 static int explain_load(int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		log_error("cannot load the eBPF programs: permission denied; run as root, or with CAP_BPF, CAP_PERFMON and "
+		log_error("cannot load the eBPF programs: permission denied; run as root, or with CAP_BPF, CAP_PERFMON "
+			  "and "
 			  "CAP_SYS_PTRACE (`braid doctor` tells which is missing)");
 	else
-		log_error("cannot load the eBPF programs: %s; `braid doctor` tells what this kernel lacks, -v shows why it "
+		log_error("cannot load the eBPF programs: %s; `braid doctor` tells what this kernel lacks, -v shows "
+			  "why it "
 			  "refused",
 			  strerror(-err));
 	return err;
@@ -85,7 +87,8 @@ static int set_sizes(struct kernel_side *k, const struct record_options *o)
 	struct braid_bpf *b = k->skel;
 	int err;
 
-	k->limits = (struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
+	k->limits =
+		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
 	if (o->system_wide)
 		k->limits = (struct kernel_limits){
 			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 22, .event_bytes = 1 << 25};
@@ -167,11 +170,14 @@ static int open_perf_event(const struct record_options *o, int cpu)
 static int explain_perf(int err, const struct record_options *o, int cpu)
 {
 	if (err == -ENOENT || err == -EOPNOTSUPP)
-		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock", o->event);
+		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock",
+			  o->event);
 	else if (err == -EINVAL)
-		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate", o->frequency_hz);
+		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate",
+			  o->frequency_hz);
 	else if (err == -EACCES || err == -EPERM)
-		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON", cpu);
+		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON",
+			  cpu);
 	else
 		log_error("cannot open a perf event on CPU %d: %s", cpu, strerror(-err));
 	return err;
@@ -268,7 +274,7 @@ static int extent_class(uint32_t count)
 	int class = 0;
 
 	while ((1U << class) < count)
-		class++;
+		class ++;
 	return class;
 }
 
@@ -289,7 +295,8 @@ static int extent_push(struct extent_list *l, uint32_t first)
 	return 0;
 }
 
-int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count, struct mapping_extent *out)
+int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count,
+			     struct mapping_extent *out)
 {
 	int class = extent_class(count);
 	struct extent_list *spare;

@@ -28,8 +28,10 @@ struct mapping_extent {
 	uint32_t first;
 	uint32_t count;
 };
-int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count, struct mapping_extent *out);
-/* The extent may be used again, though not before the next call of kernel_side_tick(): a walk may still be reading it. */
+int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count,
+			     struct mapping_extent *out);
+/* The extent may be used again, though not before the next call of kernel_side_tick(): a walk may still be reading it.
+ */
 void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent extent);
 void kernel_side_tick(struct kernel_side *k);
 

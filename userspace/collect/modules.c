@@ -46,8 +46,7 @@ void modules_free(struct modules *m)
 
 	if (!m)
 		return;
-	HASH_ITER(hh, m->by_key, e, next)
-	{
+	HASH_ITER (hh, m->by_key, e, next) {
 		HASH_DEL(m->by_key, e);
 		symbols_free(e->module.symbols);
 		if (e->module.fd >= 0)
@@ -223,8 +222,10 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 	for (uint32_t i = 0; i < module->segment_count; i++) {
 		uint64_t page = module->segments[i].offset & ~4095ULL;
 
-		if (fact->file_offset >= page && fact->file_offset < module->segments[i].offset + module->segments[i].size)
-			return fact->start - fact->file_offset + module->segments[i].offset - module->segments[i].address;
+		if (fact->file_offset >= page &&
+		    fact->file_offset < module->segments[i].offset + module->segments[i].size)
+			return fact->start - fact->file_offset + module->segments[i].offset -
+			       module->segments[i].address;
 	}
 	return fact->start - fact->file_offset;
 }
@@ -292,9 +293,10 @@ static void load_kernel(struct modules *m)
 	emit_module(m, &m->kernel);
 	if (err) {
 		m->kernel.symbols = NULL;
-		session_notice(m->session, 0, BRAID_NOTICE_WARNING,
-			       "kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
-			       strerror(-err));
+		session_notice(
+			m->session, 0, BRAID_NOTICE_WARNING,
+			"kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
+			strerror(-err));
 	}
 }
 

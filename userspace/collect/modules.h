@@ -11,7 +11,7 @@
 
 struct module {
 	uint32_t id;
-	uint32_t kind; /* enum trace_module_kind */
+	uint32_t kind;	/* enum trace_module_kind */
 	uint32_t table; /* in the kernel's `tables`, or BRAID_NO_TABLE */
 	char build_id[41];
 	char *path;
@@ -24,7 +24,7 @@ struct module {
 	} segments[MODULE_SEGMENTS];
 	struct symbols *symbols;
 	bool symbols_tried;
-	int fd;	      /* kept open until the symbols were read */
+	int fd;	       /* kept open until the symbols were read */
 	pid_t seen_in; /* a process that maps it, for the separate debug file's whereabouts */
 };
 
@@ -42,7 +42,8 @@ struct mapping_fact {
 int modules_new(struct modules **out, struct session *s);
 void modules_free(struct modules *m);
 
-/* The module behind a mapping of process `pid`, made known to the trace and the kernel on first sight. NULL: out of memory. */
+/* The module behind a mapping of process `pid`, made known to the trace and the kernel on first sight. NULL: out of
+ * memory. */
 struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact);
 
 /* address - bias = ELF virtual address, for a mapping of this module. */

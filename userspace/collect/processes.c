@@ -39,16 +39,14 @@ void processes_free(struct processes *p)
 
 	if (!p)
 		return;
-	HASH_ITER(hh, p->by_tid, t, tn)
-	{
+	HASH_ITER (hh, p->by_tid, t, tn) {
 		HASH_DEL(p->by_tid, t);
 		for (; t; t = told) {
 			told = t->older;
 			free(t);
 		}
 	}
-	HASH_ITER(hh, p->by_pid, pr, pn)
-	{
+	HASH_ITER (hh, p->by_pid, pr, pn) {
 		HASH_DEL(p->by_pid, pr);
 		for (; pr; pr = older) {
 			older = pr->older;
@@ -67,13 +65,14 @@ static void emit_process(struct processes *p, const struct process *pr, uint32_t
 	char exe[1024];
 
 	procfs_exe(pr->pid, exe, sizeof(exe));
-	session_emit(p->session, &(struct trace_rec){.kind = TRACE_PROCESS,
-						     .process = {.process = pr->id,
-								 .pid = (uint32_t)pr->pid,
-								 .parent = parent,
-								 .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
-								 .comm = trace_str_of(pr->comm),
-								 .exe = trace_str_of(exe)}});
+	session_emit(p->session,
+		     &(struct trace_rec){.kind = TRACE_PROCESS,
+					 .process = {.process = pr->id,
+						     .pid = (uint32_t)pr->pid,
+						     .parent = parent,
+						     .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
+						     .comm = trace_str_of(pr->comm),
+						     .exe = trace_str_of(exe)}});
 }
 
 static void emit_state(struct processes *p, const struct process *pr, uint32_t what, uint64_t time_ns)
@@ -287,8 +286,8 @@ static void show(struct processes *p, struct process *pr)
 	if (err && !p->full_told) {
 		p->full_told = true;
 		session_notice(p->session, pr->id, BRAID_NOTICE_WARNING,
-			       "no room for the mappings of process %d (%s): its native stacks will be incomplete", pr->pid,
-			       strerror(-err));
+			       "no room for the mappings of process %d (%s): its native stacks will be incomplete",
+			       pr->pid, strerror(-err));
 	}
 	kernel_side_drop_mappings(p->session->kernel, pr->extent);
 	pr->extent = extent;
@@ -300,8 +299,7 @@ void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *p
 {
 	struct process *pr, *next;
 
-	HASH_ITER(hh, p->by_pid, pr, next)
-	{
+	HASH_ITER (hh, p->by_pid, pr, next) {
 		fn(ctx, pr);
 	}
 }
@@ -310,8 +308,7 @@ void processes_show(struct processes *p)
 {
 	struct process *pr, *next;
 
-	HASH_ITER(hh, p->by_pid, pr, next)
-	{
+	HASH_ITER (hh, p->by_pid, pr, next) {
 		if (pr->dirty && !pr->ended_ns)
 			show(p, pr);
 	}

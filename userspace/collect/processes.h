@@ -27,10 +27,10 @@ struct process {
 	uint32_t mapping_count, mapping_capacity;
 	uint32_t generation; /* counts what may change the meaning of an address in it */
 	struct mapping_extent extent;
-	bool shown;  /* the kernel side has an entry for it */
-	bool dirty;  /* mappings changed since they were shown */
+	bool shown;	    /* the kernel side has an entry for it */
+	bool dirty;	    /* mappings changed since they were shown */
 	uint64_t libjvm_ns; /* when libjvm.so was seen in it; 0: not so far */
-	struct jvm *jvm; /* NULL: no agent in it */
+	struct jvm *jvm;    /* NULL: no agent in it */
 	UT_hash_handle hh;
 };
 

@@ -58,7 +58,8 @@ uint64_t procfs_start_ns(pid_t pid)
 	if (read_small(path, text, sizeof(text)))
 		return 0;
 	at = strrchr(text, ')'); /* comm may hold anything */
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			  &ticks) != 1)
 		return 0;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
@@ -75,7 +76,8 @@ static int parse_mapping(char *line, struct mapping_fact *f)
 	char perms[8];
 	int at = 0;
 
-	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor, &inode, &at) < 7)
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor, &inode,
+		   &at) < 7)
 		return -EINVAL;
 	if (perms[2] != 'x')
 		return 1;

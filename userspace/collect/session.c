@@ -10,6 +10,7 @@
 #include "sideband.h"
 #include "stacks.h"
 #include "util/log.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,9 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_MS 50		    /* rings are read at least this often */
-#define FLUSH_NS 5000000000ULL	    /* a killed recording loses at most this much, or a block */
-#define DISCOVER_NS 500000000ULL    /* new JVMs are looked for this often */
+#define TICK_MS 50		 /* rings are read at least this often */
+#define FLUSH_NS 5000000000ULL	 /* a killed recording loses at most this much, or a block */
+#define DISCOVER_NS 500000000ULL /* new JVMs are looked for this often */
 #define PROGRESS_NS 1000000000ULL
 
 /* What the loop needs besides the session. */
@@ -51,7 +52,19 @@ uint64_t now_ns(void)
 
 struct trace_str trace_str_of(const char *text)
 {
-	return (struct trace_str){.str = text, .len = (uint32_t)strlen(text)};
+	/* One record holds four strings at most; what is not ASCII (a path, a comm) may not be UTF-8 either. */
+	static char repaired[4][4096];
+	static unsigned int turn;
+	size_t length = 0;
+
+	while ((signed char)text[length] > 0)
+		length++;
+	if (text[length]) {
+		turn = (turn + 1) % 4;
+		length = utf8_from_modified(repaired[turn], sizeof(repaired[turn]), text, strlen(text));
+		text = repaired[turn];
+	}
+	return (struct trace_str){.str = text, .len = (uint32_t)length};
 }
 
 /* ---- the trace ---- */
@@ -112,9 +125,11 @@ void session_loss(struct session *s, uint32_t process, const char *hop, const ch
 
 void session_stat(struct session *s, uint32_t process, const char *key, uint64_t value)
 {
-	session_emit(s, &(struct trace_rec){
-				.kind = TRACE_STAT,
-				.stat = {.time_ns = now_ns(), .process = process, .key = trace_str_of(key), .value = value}});
+	session_emit(
+		s,
+		&(struct trace_rec){
+			.kind = TRACE_STAT,
+			.stat = {.time_ns = now_ns(), .process = process, .key = trace_str_of(key), .value = value}});
 }
 
 static void emit_info(struct session *s, const char *key, const char *value)
@@ -249,8 +264,8 @@ static void show_progress(struct loop *l, uint64_t now)
 {
 	double seconds = (double)(now - l->start_ns) / 1e9;
 
-	fprintf(stderr, "\rbraid: %.0f s, %llu samples, %llu stacks, %zu JVM%s, %llu lost, %.1f MB, own CPU %.1f %% ", seconds,
-		(unsigned long long)l->s->samples, (unsigned long long)stacks_count(l->s->stacks),
+	fprintf(stderr, "\rbraid: %.0f s, %llu samples, %llu stacks, %zu JVM%s, %llu lost, %.1f MB, own CPU %.1f %% ",
+		seconds, (unsigned long long)l->s->samples, (unsigned long long)stacks_count(l->s->stacks),
 		agents_connected(l->s->agents), agents_connected(l->s->agents) == 1 ? "" : "s",
 		(unsigned long long)l->s->lost, (double)trace_writer_bytes(l->s->writer) / 1e6,
 		(double)own_cpu_ns() / 1e7 / (seconds > 0 ? seconds : 1));
@@ -321,7 +336,8 @@ static int watch_signals(struct loop *l)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	l->signals = (struct source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal, .ctx = l};
+	l->signals =
+		(struct source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal, .ctx = l};
 	return l->signals.fd < 0 ? -errno : session_watch(l->s, &l->signals);
 }
 
@@ -389,7 +405,8 @@ static int add_targets(struct loop *l)
 	}
 	for (int i = 0; o->attach && i < o->pid_count; i++)
 		if (agents_attach(l->s->agents, o->pids[i]) == 0)
-			session_notice(l->s, 0, BRAID_NOTICE_INFO, "process %d is not a JVM: native frames only", o->pids[i]);
+			session_notice(l->s, 0, BRAID_NOTICE_INFO, "process %d is not a JVM: native frames only",
+				       o->pids[i]);
 	return 0;
 }
 
@@ -428,14 +445,16 @@ static void summarise(struct loop *l)
 		fputc('\n', stderr);
 	if (s->options->quiet)
 		return;
-	fprintf(stderr, "braid: %s: %.1f s, %llu samples (%.2f %% whole stacks), %llu distinct stacks, %.2f MB, ", s->options->output,
-		seconds, (unsigned long long)s->samples, s->samples ? 100.0 * (double)s->complete / (double)s->samples : 0.0,
+	fprintf(stderr, "braid: %s: %.1f s, %llu samples (%.2f %% whole stacks), %llu distinct stacks, %.2f MB, ",
+		s->options->output, seconds, (unsigned long long)s->samples,
+		s->samples ? 100.0 * (double)s->complete / (double)s->samples : 0.0,
 		(unsigned long long)stacks_count(s->stacks), (double)trace_writer_bytes(s->writer) / 1e6);
 	if (s->lost)
 		fprintf(stderr, "%llu lost (`braid report` says what)", (unsigned long long)s->lost);
 	else
 		fprintf(stderr, "nothing lost");
-	fprintf(stderr, "; own CPU %.2f s, in the kernel %.2f s\n", (double)own_cpu_ns() / 1e9, (double)l->counters.walk_ns / 1e9);
+	fprintf(stderr, "; own CPU %.2f s, in the kernel %.2f s\n", (double)own_cpu_ns() / 1e9,
+		(double)l->counters.walk_ns / 1e9);
 }
 
 /* The last words of everybody, in the order in which they can still be said. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A recording in progress: what the parts of the collector share. One thread, one epoll loop; the kernel side, the agents'
- * sockets and the side-band of perf events are its sources, the trace writer is its sink.
+ * A recording in progress: what the parts of the collector share. One thread, one epoll loop; the kernel side, the
+ * agents' sockets and the side-band of perf events are its sources, the trace writer is its sink.
  */
 #ifndef BRAID_COLLECT_SESSION_H
 #define BRAID_COLLECT_SESSION_H
@@ -54,8 +54,8 @@ struct session {
 	const struct record_options *options;
 	struct trace_writer *writer;
 	int epoll_fd;
-	int error;	/* first negative errno that ends the recording */
-	bool finished;	/* the loop is to end */
+	int error;     /* first negative errno that ends the recording */
+	bool finished; /* the loop is to end */
 	struct kernel_side *kernel;
 	struct modules *modules;
 	struct processes *processes;
@@ -81,9 +81,11 @@ void session_stat(struct session *s, uint32_t process, const char *key, uint64_t
 int session_watch(struct session *s, struct source *src);
 void session_unwatch(struct session *s, struct source *src);
 
+/* The text as a record's string; valid UTF-8 whatever it was. Good for one record: made of few static buffers. */
 struct trace_str trace_str_of(const char *text);
 
-/* Records as told; *status is the command's exit status, if one was run. 0 or a negative errno that was already explained. */
+/* Records as told; *status is the command's exit status, if one was run. 0 or a negative errno that was already
+ * explained. */
 int session_record(const struct record_options *o, int *status);
 
 #endif

@@ -101,7 +101,8 @@ static int reserve(void **array, size_t *capacity, size_t needed, size_t each)
 	return 0;
 }
 
-static void keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail, const struct perf_event_header *h)
+static void keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail,
+		 const struct perf_event_header *h)
 {
 	struct sample_id id;
 
@@ -260,7 +261,8 @@ int sideband_open(struct sideband **out, struct session *s)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		err = open_cpu(sb, cpu);
 		if (err) {
-			log_error("cannot follow processes on CPU %d: %s; run as root or with CAP_PERFMON", cpu, strerror(-err));
+			log_error("cannot follow processes on CPU %d: %s; run as root or with CAP_PERFMON", cpu,
+				  strerror(-err));
 			goto out;
 		}
 	}

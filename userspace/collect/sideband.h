@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Forks, execs, exits, names and executable mappings of all processes, from the kernel's own perf event stream: it tells of
- * mappings that are made while the recording runs, which no BPF hook does without kprobes.
+ * Forks, execs, exits, names and executable mappings of all processes, from the kernel's own perf event stream: it
+ * tells of mappings that are made while the recording runs, which no BPF hook does without kprobes.
  */
 #ifndef BRAID_COLLECT_SIDEBAND_H
 #define BRAID_COLLECT_SIDEBAND_H

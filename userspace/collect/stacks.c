@@ -55,7 +55,8 @@ static void resolve_native(struct stacks *st, struct process *process, struct tr
 }
 
 /* Fills *f with what the raw frame means in this process at this time: false when its name is still under way. */
-static bool resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf, struct trace_frame *f)
+static bool resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
+		    struct trace_frame *f)
 {
 	*f = (struct trace_frame){.kind = braid_frame_kind(raw),
 				  .process = process->id,
@@ -120,7 +121,8 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	return f.frame;
 }
 
-static uint32_t child(struct stacks *st, struct process *process, uint32_t parent, uint64_t raw, uint64_t time_ns, bool leaf)
+static uint32_t child(struct stacks *st, struct process *process, uint32_t parent, uint64_t raw, uint64_t time_ns,
+		      bool leaf)
 {
 	uint64_t place = (uint64_t)process->id << 33 | (uint64_t)parent << 1 | leaf;
 	struct pair_entry *quick = pair_find(&st->quick, place, raw), *e;
@@ -139,7 +141,8 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 			return 0;
 		node = st->last_node;
 		session_emit(st->session,
-			     &(struct trace_rec){.kind = TRACE_NODE, .node = {.node = node, .parent = parent, .frame = frame}});
+			     &(struct trace_rec){.kind = TRACE_NODE,
+						 .node = {.node = node, .parent = parent, .frame = frame}});
 	}
 	quick = pair_put(&st->quick, place, raw, node);
 	if (quick)

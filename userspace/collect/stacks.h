@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Raw stacks to nodes of the trace's stack tree: every distinct frame is named once, every distinct path stored once. */
+/* Raw stacks to nodes of the trace's stack tree: every distinct frame is named once, every distinct path stored once.
+ */
 #ifndef BRAID_COLLECT_STACKS_H
 #define BRAID_COLLECT_STACKS_H
 

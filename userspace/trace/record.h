@@ -2,15 +2,15 @@
 /*
  * The records of a trace, as the rest of the program sees them.
  *
- * A record is a kind and a struct. The codec (codec.c) turns it into bytes and back with one table that lists every kind's
- * fields; that table is also what the SCHEMA block, `braid script --raw` and docs/trace-format.md are made from.
+ * A record is a kind and a struct. The codec (codec.c) turns it into bytes and back with one table that lists every
+ * kind's fields; that table is also what the SCHEMA block, `braid script --raw` and docs/trace-format.md are made from.
  *
- * Definitions (kinds below TRACE_FIRST_EVENT) are dense-id objects, independent of time: ids start at 1, 0 is "none", and a
- * definition that is sent again with the same id replaces the earlier one. Definitions may arrive after records that mention
- * them only where it is said below. Events carry time_ns and are nearly, but not exactly, in time order.
+ * Definitions (kinds below TRACE_FIRST_EVENT) are dense-id objects, independent of time: ids start at 1, 0 is "none",
+ * and a definition that is sent again with the same id replaces the earlier one. Definitions may arrive after records
+ * that mention them only where it is said below. Events carry time_ns and are nearly, but not exactly, in time order.
  *
- * Strings are valid UTF-8 (the collector converts and repairs them), not zero-terminated in the file; in memory `str` points
- * into the reader's block buffer, is followed by no zero, and lives until the next record is read.
+ * Strings are valid UTF-8 (the collector converts and repairs them), not zero-terminated in the file; in memory `str`
+ * points into the reader's block buffer, is followed by no zero, and lives until the next record is read.
  */
 #ifndef BRAID_TRACE_RECORD_H
 #define BRAID_TRACE_RECORD_H
@@ -53,7 +53,8 @@ enum trace_kind {
 	TRACE_KINDS = 43,
 };
 
-/* One fact about the recording or its host: "host.kernel", "record.command", "record.frequency_hz", "record.event", ... */
+/* One fact about the recording or its host: "host.kernel", "record.command", "record.frequency_hz", "record.event", ...
+ */
 struct trace_info {
 	struct trace_str key;
 	struct trace_str value;
@@ -69,14 +70,14 @@ struct trace_clock {
 /* A process image: exec makes a new one with the same pid. `process` ids are the trace's own. */
 struct trace_process {
 	uint32_t process;
-	uint32_t pid;	    /* in the host's namespace; 0 is the kernel itself */
-	uint32_t parent;    /* process id of the parent, 0 when outside of the trace */
-	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0 when older than the host's boot clock can say */
+	uint32_t pid;	   /* in the host's namespace; 0 is the kernel itself */
+	uint32_t parent;   /* process id of the parent, 0 when outside of the trace */
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0 when older than the host's boot clock can say */
 	struct trace_str comm;
 	struct trace_str exe; /* path as the process sees it */
 };
 
-#define TRACE_THREAD_JAVA 0x1U	 /* a thread that the JVM announced: runs, or can run, Java code */
+#define TRACE_THREAD_JAVA 0x1U /* a thread that the JVM announced: runs, or can run, Java code */
 #define TRACE_THREAD_DAEMON 0x2U
 #define TRACE_THREAD_KERNEL 0x4U
 
@@ -84,10 +85,10 @@ struct trace_process {
 struct trace_thread {
 	uint32_t thread;
 	uint32_t process;
-	uint32_t tid;	   /* host's namespace */
-	uint32_t ns_tid;   /* innermost namespace, equal to tid outside of containers */
-	uint32_t flags;	   /* TRACE_THREAD_* */
-	uint64_t start_ns; /* 0: before the recording */
+	uint32_t tid;		/* host's namespace */
+	uint32_t ns_tid;	/* innermost namespace, equal to tid outside of containers */
+	uint32_t flags;		/* TRACE_THREAD_* */
+	uint64_t start_ns;	/* 0: before the recording */
 	struct trace_str name;	/* the Java name for Java threads, else comm */
 	struct trace_str group; /* Java thread group */
 };
@@ -123,10 +124,10 @@ struct trace_symbol {
 /* A process image that is a JVM with (or without) the agent. Sent again when more is known. */
 struct trace_jvm {
 	uint32_t process;
-	uint32_t start;	       /* enum braid_start, 0: no agent */
+	uint32_t start; /* enum braid_start, 0: no agent */
 	uint32_t jvmti_version;
-	uint32_t layout_flags; /* BRAID_LAYOUT_* */
-	uint64_t caps_got_lo, caps_got_hi;	 /* bits as in braid_rec_hello */
+	uint32_t layout_flags;		   /* BRAID_LAYOUT_* */
+	uint64_t caps_got_lo, caps_got_hi; /* bits as in braid_rec_hello */
 	uint64_t caps_refused_lo, caps_refused_hi;
 	struct trace_str vm_name;
 	struct trace_str vm_version;
@@ -140,8 +141,8 @@ struct trace_method {
 	uint32_t modifiers;
 	struct trace_str class_name; /* "java.lang.String", also for arrays and hidden classes */
 	struct trace_str name;
-	struct trace_str signature;  /* descriptor "(I)V" */
-	struct trace_str source;     /* file name, may be empty */
+	struct trace_str signature; /* descriptor "(I)V" */
+	struct trace_str source;    /* file name, may be empty */
 };
 
 struct trace_line {
@@ -161,9 +162,9 @@ enum trace_code_kind { TRACE_CODE_METHOD = 0, TRACE_CODE_STUB = 1 };
 struct trace_code {
 	uint32_t code;
 	uint32_t process;
-	uint32_t kind;	     /* enum trace_code_kind */
+	uint32_t kind; /* enum trace_code_kind */
 	uint32_t method;
-	uint32_t tier;	     /* enum braid_tier */
+	uint32_t tier; /* enum braid_tier */
 	uint32_t compile_id;
 	uint32_t is_osr;
 	uint64_t address;
@@ -178,18 +179,18 @@ struct trace_scope {
 };
 
 /*
- * One distinct frame: an address in one process under one meaning. Address reuse makes a new frame. May be sent again: a
- * code-cache frame is first sent with code 0 when its code record is still under way.
+ * One distinct frame: an address in one process under one meaning. Address reuse makes a new frame. May be sent again:
+ * a code-cache frame is first sent with code 0 when its code record is still under way.
  */
 struct trace_frame {
 	uint32_t frame;
-	uint32_t kind;	  /* enum braid_frame_kind */
-	uint32_t process; /* 0 for kernel frames */
-	uint32_t exact;	  /* 1: address is the instruction itself, 0: it is a return address */
-	uint64_t address; /* raw pc; Method address for interpreted frames; enum braid_end for END frames */
-	uint32_t module;  /* native, kernel; 0 when in no mapping */
-	uint32_t symbol;  /* native, kernel; 0 when not named */
-	uint32_t code;	  /* code cache; 0 when not (yet) known */
+	uint32_t kind;	      /* enum braid_frame_kind */
+	uint32_t process;     /* 0 for kernel frames */
+	uint32_t exact;	      /* 1: address is the instruction itself, 0: it is a return address */
+	uint64_t address;     /* raw pc; Method address for interpreted frames; enum braid_end for END frames */
+	uint32_t module;      /* native, kernel; 0 when in no mapping */
+	uint32_t symbol;      /* native, kernel; 0 when not named */
+	uint32_t code;	      /* code cache; 0 when not (yet) known */
 	uint32_t scope_count; /* code cache: inlining at this address, innermost first, last one is code's method;
 				 interpreted: one scope, method 0 when the name could not be read */
 	const struct trace_scope *scopes;
@@ -259,7 +260,7 @@ struct trace_class_unload {
 /* `count` things of `kind` were lost at `hop` since the previous LOSS of the same three. */
 struct trace_loss {
 	uint64_t time_ns;
-	uint32_t process;     /* 0: not one process's */
+	uint32_t process;      /* 0: not one process's */
 	struct trace_str hop;  /* "agent", "ring", "bpf", "collector" */
 	struct trace_str kind; /* "sample", "code_load", ... */
 	uint64_t count;
@@ -268,7 +269,7 @@ struct trace_loss {
 /* A cumulative figure; the last one of a key counts. */
 struct trace_stat {
 	uint64_t time_ns;
-	uint32_t process;     /* 0: the recording's: "collector_cpu_ns", "bpf_cpu_ns", "bpf_samples"; else "methods", ... */
+	uint32_t process; /* 0: the recording's: "collector_cpu_ns", "bpf_cpu_ns", "bpf_samples"; else "methods", ... */
 	struct trace_str key;
 	uint64_t value;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the program says to a person: stderr, one line each, "braid: " in front. Data goes to stdout, never through here. */
+/* What the program says to a person: stderr, one line each, "braid: " in front. Data goes to stdout, never through
+ * here. */
 #ifndef BRAID_UTIL_LOG_H
 #define BRAID_UTIL_LOG_H
 

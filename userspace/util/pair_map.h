@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A map from two 64-bit keys to a 32-bit value that is never 0: open addressing, no deletion. The collector looks up every
- * frame of every new stack in one, which is why it is not a uthash table (an allocation and a pointer chase per entry).
+ * A map from two 64-bit keys to a 32-bit value that is never 0: open addressing, no deletion. The collector looks up
+ * every frame of every new stack in one, which is why it is not a uthash table (an allocation and a pointer chase per
+ * entry).
  */
 #ifndef BRAID_UTIL_PAIR_MAP_H
 #define BRAID_UTIL_PAIR_MAP_H
