@@ -370,6 +370,8 @@ int agents_attach(struct agents *a, pid_t pid)
 	if (considered(a, pid))
 		return 0;
 	err = jvm_process_read(pid, &jvm);
+	if (err < 0)
+		refuse(a, pid, strerror(-err));
 	if (err <= 0)
 		return err;
 	if (!jvm.attachable) {

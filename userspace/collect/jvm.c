@@ -411,11 +411,11 @@ static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 		j->threads_started++;
 	if (!r->thread_tid)
 		return true;
-	t = processes_java_thread(j->session->processes, j->process, (pid_t)r->thread_tid);
+	t = processes_java_thread(j->session->processes, j->process, (pid_t)r->thread_tid,
+				  !(r->flags & BRAID_THREAD_INITIAL));
 	if (!t)
 		return true; /* ended already, and never seen running */
 	t->flags = TRACE_THREAD_JAVA | (r->flags & BRAID_THREAD_DAEMON ? TRACE_THREAD_DAEMON : 0);
-	t->java_thread = r->java_thread;
 	utf8_from_modified(t->name, sizeof(t->name), at, r->name_len);
 	utf8_from_modified(group, sizeof(group), at + r->name_len, r->group_len);
 	processes_emit_thread(j->session->processes, t, trace_str_of(group));
@@ -429,7 +429,7 @@ static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 static bool on_thread_end(struct jvm *j, const struct braid_rec *rec)
 {
-	struct thread *t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid);
+	struct thread *t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid, false);
 
 	j->threads_ended++;
 	if (t && t->id && (t->flags & TRACE_THREAD_JAVA))

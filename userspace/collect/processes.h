@@ -41,7 +41,6 @@ struct thread {
 	uint32_t flags; /* TRACE_THREAD_* */
 	struct process *process;
 	struct thread *older; /* an earlier thread of the same tid */
-	uint64_t java_thread;
 	char name[256];
 	UT_hash_handle hh;
 };
@@ -79,8 +78,11 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 
 /* The thread `tid` of `process`, made known to the trace on first sight. */
 struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);
-/* Java threads: found by the number that the JVM's own namespace gives them. */
-struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid);
+/*
+ * Java threads: found by the number that the JVM's own namespace gives them. An OS thread can be one Java thread after
+ * the other (main, then DestroyJavaVM): `starts` says that this is a new one.
+ */
+struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, bool starts);
 void processes_emit_thread(struct processes *p, const struct thread *t, struct trace_str group);
 
 #endif
