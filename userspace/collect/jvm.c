@@ -402,8 +402,8 @@ static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_thread *r = (const void *)rec;
 	const char *at = (const char *)(r + 1);
+	char name[sizeof(((struct thread *)0)->name)], group[256];
 	struct thread *t;
-	char group[256];
 
 	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->name_len + r->group_len)
 		return false;
@@ -411,13 +411,14 @@ static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 		j->threads_started++;
 	if (!r->thread_tid)
 		return true;
+	utf8_from_modified(name, sizeof(name), at, r->name_len);
+	utf8_from_modified(group, sizeof(group), at + r->name_len, r->group_len);
 	t = processes_java_thread(j->session->processes, j->process, (pid_t)r->thread_tid,
-				  !(r->flags & BRAID_THREAD_INITIAL));
+				  r->flags & BRAID_THREAD_INITIAL ? NULL : name);
 	if (!t)
 		return true; /* ended already, and never seen running */
 	t->flags = TRACE_THREAD_JAVA | (r->flags & BRAID_THREAD_DAEMON ? TRACE_THREAD_DAEMON : 0);
-	utf8_from_modified(t->name, sizeof(t->name), at, r->name_len);
-	utf8_from_modified(group, sizeof(group), at + r->name_len, r->group_len);
+	memcpy(t->name, name, sizeof(name));
 	processes_emit_thread(j->session->processes, t, trace_str_of(group));
 	if (!(r->flags & BRAID_THREAD_INITIAL))
 		session_emit(
@@ -429,7 +430,7 @@ static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 static bool on_thread_end(struct jvm *j, const struct braid_rec *rec)
 {
-	struct thread *t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid, false);
+	struct thread *t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid, NULL);
 
 	j->threads_ended++;
 	if (t && t->id && (t->flags & TRACE_THREAD_JAVA))

@@ -480,7 +480,7 @@ struct thread *processes_thread(struct processes *p, struct process *process, pi
 	return t;
 }
 
-struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, bool starts)
+struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, const char *started_as)
 {
 	pid_t tid = procfs_host_tid(process->pid, ns_tid);
 	struct thread *t;
@@ -488,7 +488,8 @@ struct thread *processes_java_thread(struct processes *p, struct process *proces
 	if (tid <= 0)
 		return NULL;
 	HASH_FIND_INT(p->by_tid, &tid, t);
-	if (!t || t->process != process || (starts && (t->flags & TRACE_THREAD_JAVA)))
+	if (!t || t->process != process ||
+	    (started_as && (t->flags & TRACE_THREAD_JAVA) && strcmp(started_as, t->name) != 0))
 		t = new_thread(p, process, tid, t);
 	return t;
 }

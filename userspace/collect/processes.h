@@ -80,9 +80,11 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);
 /*
  * Java threads: found by the number that the JVM's own namespace gives them. An OS thread can be one Java thread after
- * the other (main, then DestroyJavaVM): `starts` says that this is a new one.
+ * the other (main, then DestroyJavaVM): `started_as` is the name of one that just started, NULL asks for whichever it
+ * is now.
  */
-struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, bool starts);
+struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid,
+				     const char *started_as);
 void processes_emit_thread(struct processes *p, const struct thread *t, struct trace_str group);
 
 #endif

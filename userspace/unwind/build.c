@@ -16,6 +16,7 @@
 #define SECTION_MAX (256UL << 20)
 #define SEGMENTS_MAX 64
 #define PLTS_MAX 8
+#define ENTRY_BYTES 64 /* as much as an entry point without CFI is taken to be long */
 
 struct segment {
 	uint64_t start;
@@ -37,10 +38,11 @@ struct image {
 	size_t plt_count;
 	uint64_t text_base;
 	uint64_t data_base;
+	uint64_t entry;
 };
 
 /* Who speaks for [start, end). */
-enum speaker { EH_FRAME, DEBUG_FRAME, PLT };
+enum speaker { EH_FRAME, DEBUG_FRAME, PLT, ENTRY };
 
 struct range {
 	uint32_t start;
@@ -239,6 +241,7 @@ static int image_read(struct image *image, Elf *elf, bool borrowed)
 		log_debug("no unwind table: not a program or library for %s", machine_name);
 		return -ENOTSUP;
 	}
+	image->entry = eh.e_entry;
 	err = segments_read(image);
 	if (err)
 		return err;
@@ -341,6 +344,21 @@ static int ranges_fill_plts(struct ranges *all, const struct image *image)
 	return ranges_fill(all, &more);
 }
 
+/* Nothing calls a program's first instructions, nor the dynamic loader's: what they call is the thread's first frame.
+ */
+static int ranges_fill_entry(struct ranges *all, const struct image *image)
+{
+	struct range entry = {.speaker = ENTRY};
+	struct ranges more = {.list = &entry, .count = 1};
+
+	if (!image->entry || image->entry > UINT32_MAX - ENTRY_BYTES ||
+	    !segment_of(image, image->entry, image->entry + 1))
+		return 0;
+	entry.start = (uint32_t)image->entry;
+	entry.end = entry.start + ENTRY_BYTES;
+	return ranges_fill(all, &more);
+}
+
 /* ---- the table ---- */
 
 static int rows_collect(struct cfi_rows *rows, const struct ranges *all, struct cfi_entries *frames,
@@ -353,6 +371,8 @@ static int rows_collect(struct cfi_rows *rows, const struct ranges *all, struct 
 
 		if (r->speaker == PLT)
 			err = machine_plt_rows(rows, &image->plts[r->index], r->start, r->end);
+		else if (r->speaker == ENTRY)
+			err = rows_put(rows, r->start, BRAID_CFA_ROOT);
 		else
 			err = cfi_run(&frames[r->speaker], &frames[r->speaker].fdes[r->index], r->start, r->end, rows);
 		if (!err)
@@ -399,6 +419,8 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 		err = ranges_fill_entries(&all, &frames[DEBUG_FRAME], DEBUG_FRAME);
 	if (!err)
 		err = ranges_fill_plts(&all, image);
+	if (!err)
+		err = ranges_fill_entry(&all, image);
 	if (!err)
 		err = rows_collect(&rows, &all, frames, image);
 	if (err)
