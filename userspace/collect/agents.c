@@ -437,6 +437,17 @@ void agents_drain(struct agents *a)
 	}
 }
 
+bool agents_eager(const struct agents *a)
+{
+	const struct link *l;
+
+	LL_FOREACH (a->links, l) {
+		if (!l->stopped && !jvm_walkable(l->jvm))
+			return true;
+	}
+	return false;
+}
+
 size_t agents_connected(const struct agents *a)
 {
 	const struct link *l;

@@ -25,6 +25,9 @@ void agents_discover(struct agents *a);
 /* Reads everything that the rings hold. */
 void agents_drain(struct agents *a);
 
+/* Some agent has only just connected: its rings are to be read at once, because its stacks cannot be walked before. */
+bool agents_eager(const struct agents *a);
+
 /* Tells every agent to stop, waits a moment for the answers, drains what is left. */
 void agents_stop(struct agents *a);
 

@@ -90,6 +90,11 @@ uint32_t jvm_generation(const struct jvm *j)
 	return j->generation;
 }
 
+bool jvm_walkable(const struct jvm *j)
+{
+	return j->layout.flags != 0;
+}
+
 bool jvm_replayed(const struct jvm *j)
 {
 	return j->replayed;

@@ -29,6 +29,7 @@ void jvm_defer(struct jvm *j, const struct trace_frame *f, uint64_t time_ns);
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 
 bool jvm_replayed(const struct jvm *j); /* everything older than the agent has been told */
+bool jvm_walkable(const struct jvm *j); /* its layout has come: the kernel side can walk its stacks, or never will */
 void jvm_emit_stats(struct jvm *j);
 
 #endif

@@ -424,9 +424,13 @@ static int run(struct loop *l)
 	if (err)
 		return err;
 	while (!s->finished) {
-		n = epoll_wait(s->epoll_fd, ready, 32, -1);
+		bool eager = agents_eager(s->agents);
+
+		n = epoll_wait(s->epoll_fd, ready, 32, eager ? 1 : -1);
 		if (n < 0 && errno != EINTR)
 			return -errno;
+		if (eager)
+			agents_drain(s->agents);
 		for (int i = 0; i < n; i++) {
 			struct source *src = ready[i].data.ptr;
 
