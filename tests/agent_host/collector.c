@@ -29,6 +29,7 @@ struct settings {
 	double stop_s;	    /* send STOP after this many seconds, 0: never */
 	unsigned period_ms; /* between drains */
 	bool summary;
+	bool deaf; /* to the eventfd: only the period makes it drain */
 };
 
 static struct settings set = {.ring_bytes = 1 << 20, .period_ms = 5};
@@ -445,7 +446,7 @@ static void serve(struct host *h)
 		struct braid_msg m = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_STOP};
 		__u64 count;
 
-		poll(p, 2, (int)set.period_ms);
+		poll(p, set.deaf ? 1 : 2, (int)set.period_ms);
 		if (p[1].revents & POLLIN && read(h->wake_fd, &count, sizeof(count)) < 0)
 			perror("eventfd");
 		if (stop_ns && now_ns() >= stop_ns) {
@@ -475,6 +476,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p':
 		set.period_ms = (unsigned)strtoul(arg, NULL, 0);
 		return 0;
+	case 'd':
+		set.deaf = true;
+		return 0;
 	case 'q':
 		set.summary = true;
 		return 0;
@@ -501,6 +505,7 @@ int main(int argc, char **argv)
 		{"ring", 'r', "BYTES", 0, "size of the ring (default 1048576)", 0},
 		{"stop", 's', "SECONDS", 0, "send STOP after this long", 0},
 		{"period", 'p', "MS", 0, "drain this often (default 5)", 0},
+		{"deaf", 'd', NULL, 0, "do not wake up when the agent says that the ring fills", 0},
 		{"quiet", 'q', NULL, 0, "print only the few records that matter, and the summary", 0},
 		{0},
 	};
