@@ -20,6 +20,7 @@
 
 #define RING_BYTES (1U << 20)
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent: give that one time to connect */
+#define EAGER_NS 1000000000ULL
 #define STOP_WAIT_NS 1000000000ULL
 
 /* A place where an agent can find this collector: one per attached JVM, or one for all that a command starts. */
@@ -42,7 +43,8 @@ struct link {
 	int ring_fd;
 	struct process *process;
 	struct jvm *jvm; /* owned by the process */
-	bool stopped;	 /* nothing more will come */
+	uint64_t since_ns;
+	bool stopped; /* nothing more will come */
 	uint64_t ring_refused_told;
 	struct link *next;
 };
@@ -199,6 +201,7 @@ static int link_grant(struct agents *a, struct process *process, int fd)
 		return -ENOMEM;
 	l->agents = a;
 	l->process = process;
+	l->since_ns = now_ns();
 	l->connection = (struct source){.fd = fd, .ready = on_connection, .ctx = l};
 	l->wake = (struct source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_wake, .ctx = l};
 	l->ring_fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "braid_ring", 0, 0, RING_BYTES, NULL);
@@ -442,7 +445,7 @@ bool agents_eager(const struct agents *a)
 	const struct link *l;
 
 	LL_FOREACH (a->links, l) {
-		if (!l->stopped && !jvm_walkable(l->jvm))
+		if (!l->stopped && !jvm_layout_told(l->jvm) && now_ns() - l->since_ns < EAGER_NS)
 			return true;
 	}
 	return false;

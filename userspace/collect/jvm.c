@@ -34,6 +34,7 @@ struct jvm {
 	struct process *process;
 	uint32_t slot, generation;
 	bool replayed;
+	bool layout_told;
 	struct braid_layout layout;
 	struct trace_jvm told;
 	char *strings[4];	    /* vm_name, vm_version, java_version, command */
@@ -90,9 +91,9 @@ uint32_t jvm_generation(const struct jvm *j)
 	return j->generation;
 }
 
-bool jvm_walkable(const struct jvm *j)
+bool jvm_layout_told(const struct jvm *j)
 {
-	return j->layout.flags != 0;
+	return j->layout_told;
 }
 
 bool jvm_replayed(const struct jvm *j)
@@ -170,6 +171,7 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r))
 		return false;
 	j->layout = r->layout;
+	j->layout_told = true;
 	if (j->layout.heap_count > BRAID_CODE_HEAPS)
 		j->layout.heap_count = BRAID_CODE_HEAPS;
 	emit_jvm(j);

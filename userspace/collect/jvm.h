@@ -28,8 +28,8 @@ void jvm_defer(struct jvm *j, const struct trace_frame *f, uint64_t time_ns);
 /* `final`: no more records will come. */
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 
-bool jvm_replayed(const struct jvm *j); /* everything older than the agent has been told */
-bool jvm_walkable(const struct jvm *j); /* its layout has come: the kernel side can walk its stacks, or never will */
+bool jvm_replayed(const struct jvm *j);	   /* everything older than the agent has been told */
+bool jvm_layout_told(const struct jvm *j); /* the kernel side can walk its stacks, or never will */
 void jvm_emit_stats(struct jvm *j);
 
 #endif
