@@ -11,6 +11,40 @@
 const volatile bool system_wide;		  /* record processes that are not in `processes`, too */
 const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
 
+/*
+ * What a step was like the last time on this CPU: from a frame of a process to its caller. Most callers of a thread are
+ * still there at the next tick; then comparing the words that the step would read with what they were saves finding
+ * out, at the price of several cache and TLB misses, where they lie. Code that has a frame on a stack cannot go away,
+ * so the step would be the same: what is believed here was verified word by word.
+ */
+enum sample_memo_kind { MEMO_NATIVE = 0, MEMO_CODE = 1, MEMO_INTERPRETED = 2 };
+
+struct sample_memo {
+	__u64 sp;
+	__u64 fp;
+	__u64 owner; /* process, epoch, and enum sample_memo_kind */
+	__u64 caller_sp;
+	__u64 caller_pc;
+	__u64 caller_fp;
+	union {
+		__u64 pc;
+		__u64 bcp; /* interpreted */
+	};
+	union {
+		__u64 fp_at; /* where caller_fp was read, or 0: fp was left alone */
+		__u64 word;  /* interpreted: the frame's */
+	};
+};
+_Static_assert(sizeof(struct sample_memo) == 64, "a cache line");
+
+#define MEMO_ENTRIES 1024
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MEMO_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct sample_memo);
+} memos SEC(".maps");
+
 /* One sample in the making; `w` comes first, so that a pointer to it is one to the whole. */
 struct sample {
 	struct braid_walk w;
@@ -18,7 +52,9 @@ struct sample {
 	__u32 depth; /* frames so far */
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u32 epoch;		   /* of the JVM */
+	__u32 epoch; /* of the JVM */
+	__u32 tgid;
+	__u64 owner;		   /* of memos: process and epoch */
 	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
 	struct braid_event_sample event;
 	__u64 frames[BRAID_MAX_FRAMES];
@@ -145,12 +181,115 @@ static __noinline __u32 walk_rule(struct braid_walk *w, const struct braid_mappi
 	return row ? row->rule : BRAID_CFA_NONE;
 }
 
+/* Is the caller that `m` remembers still the caller? Its return address is right below its stack pointer. */
+static __always_inline bool memo_holds(struct braid_walk *w, const struct sample_memo *m)
+{
+	__u64 f[2];
+
+	if (m->pc != w->pc || walk_read(w, f, sizeof(f), m->caller_sp - 16) || f[1] != m->caller_pc)
+		return false;
+	if (!m->fp_at)
+		return true;
+	if (m->fp_at != m->caller_sp - 16 && walk_read(w, f, 8, m->fp_at))
+		return false;
+	return f[0] == m->caller_fp;
+}
+
+/* The same for an interpreted frame, all of whose words lie around its fp. */
+static __always_inline bool memo_holds_interpreted(struct braid_walk *w, const struct braid_layout *l,
+						   const struct sample_memo *m)
+{
+	enum { FP = 8, METHOD = FP - 3, SENDER_SP = FP - 1 };
+	__u64 f[FP + 2], bcp;
+
+	if (!l || !walk_in_interpreter(l, w->pc) || walk_read(w, f, sizeof(f), w->fp - 8 * FP))
+		return false;
+	bcp = l->interp_bcp == -FP ? f[0] : f[1];
+	return bcp == m->bcp && f[METHOD] == braid_frame_method(m->word) && f[SENDER_SP] == m->caller_sp &&
+	       f[FP] == m->caller_fp && f[FP + 1] == m->caller_pc;
+}
+
+/* Goes to the caller by the memo: false when there is none that holds. */
+static __noinline bool memo_step(struct sample *s, const struct braid_layout *l, const struct sample_memo *m)
+{
+	struct braid_walk *w = &s->w;
+	__u32 kind = m->owner & 3;
+
+	if (m->sp != w->sp || m->fp != w->fp || (m->owner & ~3ULL) != s->owner)
+		return false;
+	if (kind == MEMO_INTERPRETED) {
+		if (!memo_holds_interpreted(w, l, m))
+			return false;
+		walk_push(w, m->word);
+		w->interpreted++;
+	} else {
+		if (!memo_holds(w, m))
+			return false;
+		walk_push(w, (kind == MEMO_CODE ? (__u64)BRAID_FRAME_CODE_CACHE << 60 : 0) |
+				     (w->pc & BRAID_FRAME_ADDR_MASK));
+	}
+	if (kind == MEMO_NATIVE)
+		w->native++;
+	else
+		w->java++;
+	w->pc = m->caller_pc;
+	w->sp = m->caller_sp;
+	w->fp = m->caller_fp;
+	return true;
+}
+
+/* The frame that a step starts from, to remember what became of it. */
+struct sample_from {
+	__u64 pc, sp, fp;
+	__u32 java, interpreted;
+};
+
+static __always_inline void memo_store(const struct sample *s, struct sample_memo *m, const struct sample_from *from)
+{
+	const struct braid_walk *w = &s->w;
+	__u32 last = s->depth - 1;
+
+	if (w->interpreted != from->interpreted) {
+		if (last >= BRAID_MAX_FRAMES)
+			return;
+		m->owner = s->owner | MEMO_INTERPRETED;
+		m->bcp = w->bcp;
+		m->word = s->frames[last];
+	} else if (w->fp_at != WALK_FP_ELSEWHERE) {
+		m->owner = s->owner | (w->java != from->java ? MEMO_CODE : MEMO_NATIVE);
+		m->pc = from->pc;
+		m->fp_at = w->fp_at;
+	} else {
+		return;
+	}
+	m->sp = from->sp;
+	m->fp = from->fp;
+	m->caller_sp = w->sp;
+	m->caller_pc = w->pc;
+	m->caller_fp = w->fp;
+}
+
 static long sample_step(__u32 i, void *ctx)
 {
 	struct sample_step *step = ctx;
+	struct sample *s = step->s;
+	struct braid_walk *w = &s->w;
+	struct sample_from from = {
+		.pc = w->pc, .sp = w->sp, .fp = w->fp, .java = w->java, .interpreted = w->interpreted};
+	__u32 leaf = w->leaf, key = (w->sp >> 3 ^ w->sp >> 13) % MEMO_ENTRIES;
+	struct sample_memo *m;
 
 	(void)i;
-	return walk_step(&step->s->w, step->layout);
+	m = bpf_map_lookup_elem(&memos, &key);
+	if (!m)
+		return 1;
+	if (!leaf && memo_step(s, step->layout, m))
+		return 0;
+	if (walk_step(w, step->layout))
+		return 1;
+	if (!leaf)
+		memo_store(s, m, &from);
+	return 0;
 }
 
 /* The user registers, from the event itself or from where the kernel was entered: false when there are none. */
@@ -208,6 +347,7 @@ static __always_inline void sample_walk_user(struct sample *s, const struct brai
 			s->epoch = jvm->epoch;
 		}
 	}
+	s->owner = (__u64)s->tgid << 32 | (s->epoch << 2 & 0xffffffffU);
 	bpf_loop(max_depth, sample_step, &step, 0);
 	if (s->w.end == WALK_GOING)
 		s->w.end = BRAID_END_DEPTH;
@@ -270,6 +410,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	s = bpf_map_lookup_elem(&samples, &zero);
 	if (!s)
 		return 0;
+	s->tgid = tgid;
 	s->hash = (__u64)tgid << 32 | 1;
 	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
 	if (!(ctx->regs.cs & 3))

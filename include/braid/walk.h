@@ -38,6 +38,7 @@
 #define WALK_MAX_FRAME_BYTES (1U << 20)
 #define WALK_STUB_SLOTS 8 /* words above sp that are searched for a stub's return address */
 #define WALK_GOING 0xffffffffU
+#define WALK_FP_ELSEWHERE (~0ULL)
 
 /*
  * The state of one walk. In BPF it lives in a map's value: too large for the stack, and there the verifier takes every number
@@ -57,6 +58,10 @@ struct braid_walk {
 	__u64 blob_code;
 	__s32 blob_complete;
 	__u32 blob_words;
+	/* Where the last step read the caller's fp, 0: it is the callee's, or WALK_FP_ELSEWHERE. The return address of a step
+	   that sets either of the first two lies below the caller's sp. */
+	__u64 fp_at;
+	__u64 bcp; /* of the last interpreted frame, as its stack slot has it */
 	__u32 leaf; /* 1: registers are those of the instruction at pc; 0: pc is a return address */
 	__u32 end;  /* WALK_GOING, or enum braid_end */
 	__u32 java;   /* frames pushed: compiled, interpreted and stub */
@@ -256,6 +261,7 @@ WALK_INLINE int walk_stub_rbp(struct braid_walk *w)
 
 	if (walk_read(w, f, sizeof(f), w->fp))
 		return walk_end(w, BRAID_END_READ_FAULT);
+	w->fp_at = w->fp;
 	return walk_to(w, f[1], w->fp + 16, f[0]);
 }
 
@@ -308,6 +314,7 @@ WALK_FN int walk_compiled(struct braid_walk *w, const struct braid_layout *l)
 		size = 16;
 	if (walk_read(w, f, sizeof(f), w->sp + size - 16))
 		return walk_end(w, BRAID_END_READ_FAULT);
+	w->fp_at = state == WALK_FRAME_NO_RBP ? 0 : w->sp + size - 16;
 	return walk_to(w, f[1], w->sp + size, state == WALK_FRAME_NO_RBP ? w->fp : f[0]);
 }
 
@@ -355,6 +362,7 @@ WALK_FN int walk_interpreter(struct braid_walk *w, const struct braid_layout *l)
 	if (bci < 0 && bcp != 0) /* native methods have none */
 		return walk_interpreter_entry(w, l);
 	w->interpreted++;
+	w->bcp = bcp;
 	walk_push(w, braid_frame_interpreted(method, bci < 0 ? BRAID_FRAME_BCI_NONE : (__u32)bci));
 	if (sender_sp <= w->fp)
 		return walk_end(w, BRAID_END_BAD_INTERPRETER);
@@ -424,11 +432,14 @@ WALK_INLINE int walk_caller_fp(struct braid_walk *w, __u32 rule, __u64 cfa, __u6
 	__u64 offset = (__u64)braid_rule_rbp_offset(rule);
 
 	*fp = w->fp;
+	w->fp_at = 0;
 	if (braid_rule_rbp(rule) == BRAID_RBP_CFA)
-		return walk_read(w, fp, 8, cfa + offset) ? BRAID_END_READ_FAULT : 0;
-	if (braid_rule_rbp(rule) == BRAID_RBP_RBP)
-		return walk_read(w, fp, 8, w->fp + offset) ? BRAID_END_READ_FAULT : 0;
-	return 0;
+		w->fp_at = cfa + offset;
+	else if (braid_rule_rbp(rule) == BRAID_RBP_RBP)
+		w->fp_at = w->fp + offset;
+	else
+		return 0;
+	return walk_read(w, fp, 8, w->fp_at) ? BRAID_END_READ_FAULT : 0;
 }
 
 WALK_FN int walk_native(struct braid_walk *w, const struct braid_layout *l)
@@ -469,6 +480,7 @@ WALK_FN int walk_native(struct braid_walk *w, const struct braid_layout *l)
  */
 WALK_INLINE int walk_step(struct braid_walk *w, const struct braid_layout *l)
 {
+	w->fp_at = WALK_FP_ELSEWHERE;
 	if (l && (l->flags & BRAID_LAYOUT_WALKABLE)) {
 		__u64 pc = walk_lookup_pc(w);
 
