@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
+#include "common.h"
 
 #include "collect/session.h"
 #include "util/log.h"
@@ -8,8 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH };
+enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT };
+
+/* What the command line asks for. */
+struct record_request {
+	struct record_options options;
+	bool report;
+};
 
 static const char doc[] =
 	"Record where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece.\v"
@@ -32,6 +40,7 @@ static const struct argp_option options[] = {
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
 	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 2048 at most (default 2048)", 0},
+	{"report", OPT_REPORT, NULL, 0, "Print the report at the end, as `braid report` would", 0},
 	{"quiet", 'q', NULL, 0, "No progress line, no summary", 0},
 	{"verbose", 'v', NULL, 0, "Say more", 0},
 	{0},
@@ -64,9 +73,13 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct record_options *o = state->input;
+	struct record_request *r = state->input;
+	struct record_options *o = &r->options;
 
 	switch (key) {
+	case OPT_REPORT:
+		r->report = true;
+		break;
 	case 'p':
 		add_pids(state, o, arg);
 		break;
@@ -117,21 +130,56 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* The live side of the one analyzer. */
+static void feed(void *ctx, const struct trace_rec *rec)
+{
+	struct loaded *l = ctx;
+
+	if (l->analyzer && analyzer_feed(l->analyzer, rec)) {
+		log_error("no memory left for the report; `braid report %s` makes it from the trace", l->path);
+		analyzer_free(l->analyzer);
+		l->analyzer = NULL;
+	}
+}
+
+static bool report(struct loaded *l)
+{
+	static const struct trace_damage none;
+	struct filter everything = {0};
+	struct stat st;
+
+	if (!l->analyzer || !common_analyze(l, &everything))
+		return false;
+	l->source = (struct report_source){.damage = &none, .bytes = stat(l->path, &st) ? 0 : (uint64_t)st.st_size};
+	report_text(stdout, l->views, &l->source, TOP_DEFAULT);
+	return common_output_close(stdout, NULL, 0);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND...]", doc, NULL,
 					 NULL,	  NULL};
-	struct record_options o = {.frequency_hz = 99,
-				   .output = "braid.trace",
-				   .event = "cpu-clock",
-				   .attach = true,
-				   .max_depth = BRAID_MAX_DEPTH};
+	struct record_request r = {.options = {.frequency_hz = 99,
+					       .output = "braid.trace",
+					       .event = "cpu-clock",
+					       .attach = true,
+					       .max_depth = BRAID_MAX_DEPTH}};
+	struct loaded live = {0};
 	int status = 0, err;
 
-	argp_err_exit_status = 2;
-	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	argp_err_exit_status = EXIT_USAGE;
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
+	if (!err && r.report) {
+		live.path = r.options.output;
+		err = analyzer_new(&live.analyzer);
+		r.options.tap = feed;
+		r.options.tap_ctx = &live;
+	}
 	if (!err)
-		err = session_record(&o, &status);
-	free((void *)o.pids);
-	return err ? 1 : status;
+		err = session_record(&r.options, &status);
+	if (!err && r.report && !report(&live))
+		err = -EIO;
+	common_unload(&live);
+	free((void *)r.options.pids);
+	return err ? EXIT_FAILURE : status;
 }
