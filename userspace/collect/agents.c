@@ -54,8 +54,6 @@ struct agents {
 	struct door *doors;
 	struct link *links;
 	char option[512];
-	pid_t *considered; /* pids that agents_discover() has dealt with */
-	size_t considered_count, considered_capacity;
 	size_t refused;
 };
 
@@ -336,24 +334,6 @@ static int door_open(struct agents *a, pid_t pid, struct door **out, char *why)
 	return session_watch(a->session, &d->listening);
 }
 
-static bool considered(struct agents *a, pid_t pid)
-{
-	pid_t *bigger;
-
-	for (size_t i = 0; i < a->considered_count; i++)
-		if (a->considered[i] == pid)
-			return true;
-	if (a->considered_count == a->considered_capacity) {
-		a->considered_capacity = a->considered_capacity ? a->considered_capacity * 2 : 64;
-		bigger = realloc(a->considered, a->considered_capacity * sizeof(*bigger));
-		if (!bigger)
-			return true;
-		a->considered = bigger;
-	}
-	a->considered[a->considered_count++] = pid;
-	return false;
-}
-
 static void refuse(struct agents *a, pid_t pid, const char *why)
 {
 	struct process *p = processes_latest(a->session->processes, pid);
@@ -366,12 +346,14 @@ static void refuse(struct agents *a, pid_t pid, const char *why)
 int agents_attach(struct agents *a, pid_t pid)
 {
 	char why[ATTACH_WHY_MAX] = "";
+	struct process *process = processes_latest(a->session->processes, pid);
 	struct jvm_process jvm;
 	struct door *d;
 	int fd, err;
 
-	if (considered(a, pid))
+	if (!process || process->considered)
 		return 0;
+	process->considered = true; /* an exec makes another image of it, which may be a JVM */
 	err = jvm_process_read(pid, &jvm);
 	if (err < 0)
 		refuse(a, pid, strerror(-err));
@@ -512,6 +494,5 @@ void agents_free(struct agents *a)
 		door_close(d);
 		free(d);
 	}
-	free(a->considered);
 	free(a);
 }
