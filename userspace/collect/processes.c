@@ -317,6 +317,7 @@ void processes_show(struct processes *p)
 void processes_set_jvm(struct processes *p, struct process *process, struct jvm *jvm)
 {
 	process->jvm = jvm;
+	process->in_namespace = procfs_ns_tid(process->pid, process->pid) != process->pid;
 	if (!process->ended_ns)
 		show(p, process);
 }
@@ -480,16 +481,33 @@ struct thread *processes_thread(struct processes *p, struct process *process, pi
 	return t;
 }
 
+/* The youngest that was known by this number in the process's own pid namespace. */
+static struct thread *find_ns_thread(struct processes *p, const struct process *process, pid_t ns_tid)
+{
+	struct thread *found = NULL, *t, *next, *at;
+
+	HASH_ITER (hh, p->by_tid, t, next) {
+		for (at = t; at && (at->process != process || at->ns_tid != ns_tid); at = at->older)
+			;
+		if (at && (!found || at->id > found->id))
+			found = at;
+	}
+	return found;
+}
+
 struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, const char *started_as)
 {
-	pid_t tid = procfs_host_tid(process->pid, ns_tid);
-	struct thread *t;
+	/* 0 in a pid namespace when the thread has ended: nobody can tell its number outside any more */
+	pid_t tid = process->in_namespace ? procfs_host_tid(process->pid, ns_tid) : ns_tid;
+	struct thread *latest, *t;
 
-	if (tid <= 0)
-		return NULL;
-	HASH_FIND_INT(p->by_tid, &tid, t);
+	HASH_FIND_INT(p->by_tid, &tid, latest);
+	t = tid > 0 ? latest : find_ns_thread(p, process, ns_tid);
 	if (!t || t->process != process ||
-	    (started_as && (t->flags & TRACE_THREAD_JAVA) && strcmp(started_as, t->name) != 0))
-		t = new_thread(p, process, tid, t);
+	    (started_as && (t->flags & TRACE_THREAD_JAVA) && strcmp(started_as, t->name) != 0)) {
+		t = new_thread(p, process, tid, latest);
+		if (t)
+			t->ns_tid = ns_tid;
+	}
 	return t;
 }

@@ -30,7 +30,9 @@ struct process {
 	bool shown;	    /* the kernel side has an entry for it */
 	bool dirty;	    /* mappings changed since they were shown */
 	uint64_t libjvm_ns; /* when libjvm.so was seen in it; 0: not so far */
+	bool considered;    /* it is known whether an agent is to be attached to it */
 	struct jvm *jvm;    /* NULL: no agent in it */
+	bool in_namespace;  /* of pids; known when it has an agent */
 	UT_hash_handle hh;
 };
 

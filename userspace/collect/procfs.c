@@ -136,8 +136,6 @@ pid_t procfs_host_tid(pid_t pid, pid_t ns_tid)
 	char path[64];
 	DIR *d;
 
-	if (procfs_ns_tid(pid, pid) == pid) /* no namespace */
-		return ns_tid;
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
 	if (!d)
