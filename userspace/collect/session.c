@@ -4,6 +4,7 @@
 #include "agents.h"
 #include "command.h"
 #include "jvm.h"
+#include "jvm_proc.h"
 #include "kernel_side.h"
 #include "modules.h"
 #include "processes.h"
@@ -354,6 +355,24 @@ static int watch_timer(struct loop *l)
 
 /* ---- from start to end ---- */
 
+/* Before the output is opened: a recording that cannot begin must not cost an older one. */
+static int check_targets(const struct record_options *o)
+{
+	struct proc_status status;
+	int err;
+
+	for (int i = 0; i < o->pid_count; i++) {
+		err = proc_status_read(o->pids[i], &status);
+		if (err == -ESRCH)
+			log_error("no process %d", o->pids[i]);
+		else if (err)
+			log_error("cannot read process %d: %s; run as root", o->pids[i], strerror(-err));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static int open_parts(struct session *s, const struct record_options *o)
 {
 	int err;
@@ -362,6 +381,7 @@ static int open_parts(struct session *s, const struct record_options *o)
 	if (s->epoll_fd < 0)
 		return -errno;
 	err = kernel_side_open(&s->kernel, o);
+	err = err ?: check_targets(o);
 	if (err)
 		return err;
 	err = trace_writer_open(&s->writer, o->output);
