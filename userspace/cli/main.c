@@ -3,6 +3,7 @@
 #include "util/log.h"
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +105,12 @@ static int options_parse(int argc, char **argv, int *status)
 /* Data that could not be written must not look like success to a script. */
 static int output_finish(int status)
 {
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		log_error("standard output: cannot be written to");
-		return status ? status : EXIT_FAILURE;
-	}
-	return status;
+	bool failed = fflush(stdout) != 0 || ferror(stdout);
+
+	if (!failed || status) /* a command that has failed has said why */
+		return status;
+	log_error("standard output: cannot be written to");
+	return EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
