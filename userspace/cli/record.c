@@ -121,7 +121,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->system_wide && !o->pid_count && !o->command)
 			argp_error(state, "what to record? -p PID, -a, or a command after --");
-		if (o->command && (o->system_wide || o->pid_count))
+		if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
 			argp_error(state, "-p, -a and a command exclude each other");
 		break;
 	default:
