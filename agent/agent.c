@@ -18,7 +18,7 @@
 #define ONLOAD_WAIT_MAX_MS 2000U
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 5
-#define DEATH_FLUSH_MS 200U
+#define DEATH_WAIT_MS 200U
 
 struct agent agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -274,24 +274,37 @@ void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	agent_leave();
 }
 
+/* Waits a moment for the collector to make room; false when it has had its time. */
+static bool death_wait(uint32_t *turns)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	if (++*turns > DEATH_WAIT_MS || link_is_gone(&agent.link))
+		return false;
+	link_wake(&agent.link);
+	nanosleep(&step, NULL);
+	return true;
+}
+
 /* The last that can be said. The ring outlives the process, so nobody has to have read it yet. */
 void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 {
-	const struct timespec step = {.tv_nsec = 1000000};
 	struct braid_rec hdr;
+	uint32_t turns = 0;
 
 	(void)env;
 	(void)jni;
 	if (!agent_enter())
 		return;
-	for (uint32_t i = 0; !publish_flush() && i < DEATH_FLUSH_MS && !link_is_gone(&agent.link); i++) {
-		link_wake(&agent.link);
-		nanosleep(&step, NULL);
-	}
+	while (!publish_flush() && death_wait(&turns))
+		;
+	publish_abandon();
 	classes_flush();
 	record_init(&hdr, BRAID_REC_VM_DEATH, 0);
-	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
-	publish_losses();
+	turns = 0;
+	while ((!publish_losses() || !publish_direct((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1)) &&
+	       death_wait(&turns))
+		;
 	link_wake(&agent.link);
 	atomic_store(&agent.active, false);
 	atomic_store(&agent.dead, true);

@@ -72,9 +72,17 @@ static void listen(void)
 		atomic_store(&agent.active, false);
 }
 
+/* Losses first: while anything waits, whatever room there is would be gone before their turn. */
+static bool catch_up(void)
+{
+	classes_flush();
+	publish_losses();
+	return publish_flush();
+}
+
 static bool has_room(void)
 {
-	return publish_flush() && ring_free_bytes(agent.ring) >= agent.ring->size / 2;
+	return catch_up() && ring_free_bytes(agent.ring) >= agent.ring->size / 2;
 }
 
 /*
@@ -154,9 +162,7 @@ static void serve(void)
 
 	while (heard == LINK_QUIET && !atomic_load(&agent.dead)) {
 		atomic_store(&kicked, false);
-		waiting = !publish_flush();
-		classes_flush();
-		publish_losses();
+		waiting = !catch_up();
 		if (waiting)
 			link_wake(&agent.link);
 		wait_for_news(waiting);

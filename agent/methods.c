@@ -11,10 +11,13 @@
 #define TABLE_FIRST_ROOM 4096U
 #define LINES_MAX ((BRAID_REC_MAX - sizeof(struct braid_rec_lines)) / sizeof(struct braid_line))
 
+/* Its definition was lost: not tried again, nor counted again, before the spill has been emptied. */
+#define ID_LOST UINT32_MAX
+
 struct entry {
 	jmethodID key;
-	uint32_t id; /* 0: slot is free */
-	uint32_t epoch;
+	uint32_t id;	/* 0: slot is free */
+	uint32_t epoch; /* of ID_LOST: publish_recoveries() then */
 	uint64_t names; /* hash */
 };
 
@@ -201,28 +204,38 @@ static uint32_t define(jmethodID method, uint64_t names, const struct descriptio
 	if (!table_make_room())
 		return 0;
 	e = slot_find(table.slots, table.room, method);
-	if (e->id && e->names == names) {
+	if (e->id && e->id != ID_LOST && e->names == names) {
 		e->epoch = now;
 		return e->id;
 	}
-	if (last_id == UINT32_MAX || !method_publish(last_id + 1, d))
-		return 0;
 	if (!e->id)
 		table.used++;
+	if (last_id == ID_LOST - 1 || !method_publish(last_id + 1, d)) {
+		*e = (struct entry){.key = method, .id = ID_LOST, .epoch = publish_recoveries()};
+		return 0;
+	}
 	*e = (struct entry){.key = method, .id = ++last_id, .epoch = now, .names = names};
 	table.defined++;
 	lines_publish(e->id, d);
 	return e->id;
 }
 
-static uint32_t look_up(jmethodID method, uint32_t now)
+/* True when the table knows what to say, which may be 0. */
+static bool look_up(jmethodID method, uint32_t now, uint32_t *id)
 {
 	const struct entry *e;
+	bool known;
 
+	*id = 0;
 	if (!table.room)
-		return 0;
+		return false;
 	e = slot_find(table.slots, table.room, method);
-	return e->id && e->epoch == now ? e->id : 0;
+	if (!e->id)
+		return false;
+	known = e->epoch == (e->id == ID_LOST ? publish_recoveries() : now);
+	if (known && e->id != ID_LOST)
+		*id = e->id;
+	return known;
 }
 
 uint32_t methods_id(jmethodID method)
@@ -230,13 +243,14 @@ uint32_t methods_id(jmethodID method)
 	uint32_t now = atomic_load(&epoch);
 	struct description d;
 	uint32_t id;
+	bool known;
 
 	if (!method)
 		return 0;
 	pthread_mutex_lock(&table.mutex);
-	id = look_up(method, now);
+	known = look_up(method, now, &id);
 	pthread_mutex_unlock(&table.mutex);
-	if (id)
+	if (known)
 		return id;
 
 	if (description_read(&d, method)) {

@@ -18,7 +18,7 @@
 struct spilled {
 	struct spilled *next;
 	size_t size;
-	uint8_t record[];
+	_Alignas(struct braid_rec) uint8_t record[];
 };
 
 static struct {
@@ -27,6 +27,7 @@ static struct {
 
 	/* `waiting` is read without the mutex; it falls to 0 only after the last record has entered the ring */
 	_Atomic uint32_t waiting;
+	_Atomic uint32_t recoveries;
 	pthread_mutex_t mutex;
 	struct spilled *first;
 	struct spilled **last;
@@ -56,12 +57,14 @@ void record_init(struct braid_rec *hdr, uint16_t kind, uint16_t flags)
 	*hdr = (struct braid_rec){.kind = kind, .flags = flags, .tid = self_tid(), .time_ns = clock_ns()};
 }
 
-static void spill_clear(void)
+static void spill_clear(bool count)
 {
 	pthread_mutex_lock(&out.mutex);
 	while (out.first) {
 		struct spilled *s = out.first;
 
+		if (count)
+			publish_lost(((const struct braid_rec *)(const void *)s->record)->kind, 1);
 		out.first = s->next;
 		free(s);
 	}
@@ -73,7 +76,7 @@ static void spill_clear(void)
 
 void publish_start(struct ring *ring, const struct link *link, uint64_t spill_max_bytes)
 {
-	spill_clear(); /* a connection whose handlers never came back may have left something */
+	spill_clear(false); /* a connection whose handlers never came back may have left something */
 	out.ring = ring;
 	out.link = link;
 	out.max_bytes = spill_max_bytes;
@@ -81,7 +84,7 @@ void publish_start(struct ring *ring, const struct link *link, uint64_t spill_ma
 
 void publish_end(void)
 {
-	spill_clear();
+	spill_clear(false);
 	out.ring = NULL;
 	out.link = NULL;
 }
@@ -183,7 +186,9 @@ bool publish_flush(void)
 		for (int i = 0; i < FLUSH_BATCH && out.first; i++) {
 			struct spilled *s = out.first;
 
-			room = into_ring(&PART(s->record, s->size), 1);
+			/* An eighth is left to events, which cannot wait */
+			room = ring_free_bytes(out.ring) >= out.ring->size / 8 &&
+			       into_ring(&PART(s->record, s->size), 1);
 			if (!room)
 				break;
 			out.first = s->next;
@@ -191,14 +196,25 @@ bool publish_flush(void)
 				out.last = &out.first;
 			out.bytes -= sizeof(*s) + s->size;
 			free(s);
-			atomic_fetch_sub(&out.waiting, 1);
+			if (atomic_fetch_sub(&out.waiting, 1) == 1)
+				atomic_fetch_add(&out.recoveries, 1);
 		}
 		pthread_mutex_unlock(&out.mutex);
 	}
 	return room;
 }
 
-void publish_losses(void)
+uint32_t publish_recoveries(void)
+{
+	return atomic_load(&out.recoveries);
+}
+
+void publish_abandon(void)
+{
+	spill_clear(true);
+}
+
+bool publish_losses(void)
 {
 	struct braid_rec_loss r = {.count = 0};
 	struct braid_loss lost[BRAID_REC_KINDS];
@@ -210,12 +226,13 @@ void publish_losses(void)
 			lost[r.count++] = (struct braid_loss){.kind = kind, .lost = n};
 	}
 	if (!r.count)
-		return;
+		return true;
 	record_init(&r.hdr, BRAID_REC_LOSS, 0);
 	if (publish_direct((struct iovec[]){PART(&r, sizeof(r)), PART(lost, r.count * sizeof(lost[0]))}, 2))
-		return;
+		return true;
 	for (uint32_t i = 0; i < r.count; i++)
 		publish_lost(lost[i].kind, lost[i].lost);
+	return false;
 }
 
 void publish_notice(enum braid_severity severity, const char *fmt, ...)

@@ -42,8 +42,12 @@ void publish_lost(uint32_t kind, uint32_t count);
 
 /* Puts what waits into the ring, as far as it goes. True when nothing waits any more. */
 bool publish_flush(void);
-/* Says what was lost since the last time. */
-void publish_losses(void);
+/* How often all that waited has been put into the ring: what was refused for want of room may be tried again then. */
+uint32_t publish_recoveries(void);
+/* Counts what still waits as lost and throws it away. */
+void publish_abandon(void);
+/* Says what was lost since the last time. False when even that found no room: it is said next time. */
+bool publish_losses(void);
 
 /* A line for a person, in the trace, and on standard error when the agent is verbose. */
 void publish_notice(enum braid_severity severity, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the benchmarks run beside braid itself; included by the Makefile. Everything lands in $(BUILD)/bench/.
+
+.PHONY: bench-programs
+
+$(BUILD)/tests/bench/%.bpf.o: tests/bench/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -I/usr/include/$(shell $(CC) -dumpmachine) -Iinclude -MMD -MP -c $< -o $@
+
+$(BUILD)/bench/%.skel.h: $(BUILD)/tests/bench/%.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+# LTTng-UST is a peer, not a need.
+ifneq ($(wildcard /usr/include/lttng/tracepoint.h /usr/include/$(shell $(CC) -dumpmachine)/lttng/tracepoint.h),)
+BENCH_LTTNG_OBJ := $(BUILD)/tests/bench/lttng.o
+BENCH_LTTNG_LIBS := -llttng-ust -ldl
+$(BUILD)/tests/bench/ring.o $(BUILD)/tests/bench/lttng.o: CPPFLAGS += -DWITH_LTTNG -Itests/bench
+$(BUILD)/tests/bench/lttng.o: WARN := -Wall
+endif
+
+$(BUILD)/tests/bench/ring.o: CPPFLAGS += -I$(BUILD)/bench
+$(BUILD)/tests/bench/ring.o: $(BUILD)/bench/hit.skel.h
+
+$(BUILD)/bench/ring: $(BUILD)/tests/bench/ring.o $(BENCH_LTTNG_OBJ) $(LIB_OBJ) $(AGENT_UNIT_OBJ) $(BLOBS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -pthread -o $@ $^ $(LDLIBS) $(BENCH_LTTNG_LIBS)
+
+$(BUILD)/bench/program_time: $(BUILD)/tests/bench/program_time.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
+
+BENCH_JAVA_SRC := $(sort $(wildcard tests/bench/java/*.java))
+$(BUILD)/bench/java/.made: $(BENCH_JAVA_SRC)
+	@mkdir -p $(@D)
+	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -d $(@D) $^ && touch $@
+
+bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/java/.made

@@ -1,0 +1,133 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by every benchmark: tests/bench/NAME.sh, started by tests/bench/run with BUILD and JAVA_HOME set. Figures that are
+# compared come from runs that alternate, as medians of ratios: shared machines change their speed within minutes.
+set -euo pipefail
+
+BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+WORKLOADS_RUN=${BRAID_WORKLOADS_RUN:-$BENCH/../../tools/workloads/run}
+JAVA=$JAVA_HOME/bin/java
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/braid-bench.XXXXXX")
+STARTED=() # processes to end when the benchmark does
+
+die()
+{
+	echo "bench: $*" >&2
+	exit 1
+}
+
+notice()
+{
+	echo "note: $*"
+}
+
+cleanup()
+{
+	local pid
+
+	for pid in "${STARTED[@]}"; do
+		kill "$pid" 2>/dev/null || true
+	done
+	rm -rf "$TMP"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+braid()
+{
+	"$BUILD/braid" "$@"
+}
+
+# ---- the machine ----
+
+header()
+{
+	local model java
+
+	model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+	java=$("$JAVA" -version 2>&1 | sed -n 's/.*"\(.*\)".*/\1/p' | head -n 1)
+	echo "# $1: ${model:-$(uname -m)}, $(nproc) CPUs, $(uname -sr), JDK ${java:-unknown}, $(braid --version | head -n 1)," \
+		"load $(cut -d' ' -f1 /proc/loadavg), $(date -u +%FT%RZ)"
+}
+
+# ---- figures ----
+
+# The median of the numbers on standard input.
+median()
+{
+	sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# Smallest and largest of the numbers on standard input, printed as FORMAT says.
+range()
+{
+	sort -g | awk -v format="$1" 'NR == 1 { low = $1 } { high = $1 } END { if (NR) printf format, low, high }'
+}
+
+# calc EXPRESSION [FORMAT]: arithmetic with fractions. A division by zero, or of what is not there, is a dash.
+calc()
+{
+	awk -v format="${2:-%.2f}" "BEGIN { printf format, $1 }" 2>/dev/null || printf -- '-'
+}
+
+# met CONDITION: the word for a target.
+met()
+{
+	awk "BEGIN { exit !($1) }" 2>/dev/null && echo met || echo MISSED
+}
+
+# ---- traces ----
+
+# info_of TRACE: what `braid info --json` says, a value a line, into TRACE.info.
+info_of()
+{
+	braid info --json "$1" | awk -f "$BENCH/json.awk" >"$1.info"
+}
+
+# info TRACE KEY: one value, empty when there is none. Keys are paths: samples.total, jvms.0.pid.
+info()
+{
+	awk -F'\t' -v key="$2" '$1 == key { print $2 }' "$1.info"
+}
+
+# info_sum TRACE PREFIX: the sum of everything below.
+info_sum()
+{
+	awk -F'\t' -v prefix="$2." 'index($1, prefix) == 1 { sum += $2 } END { printf "%d", sum }' "$1.info"
+}
+
+# stat_of TRACE KEY: a figure that the recording keeps about itself; the last one, when it is there several times.
+stat_of()
+{
+	braid script --raw "$1" | awk -v key="key=\"$2\"" '$1 == "stat" && $0 ~ key " " { sub(/.*value=/, ""); value = $1 }
+		END { print value }'
+}
+
+# ---- workloads ----
+
+# workload NAME [JAVA-OPTION...]: its command in CMD; sets it up first when need be. Fails with a notice.
+workload()
+{
+	local name=$1 quoted
+
+	shift
+	[[ -x $WORKLOADS_RUN ]] || die "no $WORKLOADS_RUN; set BRAID_WORKLOADS_RUN to the workload runner"
+	if ! "$WORKLOADS_RUN" have "$name" && ! "$WORKLOADS_RUN" setup "$name" >&2; then
+		notice "$name is left out: '$WORKLOADS_RUN setup $name' failed"
+		return 1
+	fi
+	quoted=$("$WORKLOADS_RUN" print "$name" -- "$@") || return 1
+	eval "CMD=($quoted)"
+}
+
+# wait_for WHAT COMMAND...: until the command succeeds.
+wait_for()
+{
+	local what=$1 end=$((SECONDS + 120))
+
+	shift
+	until "$@"; do
+		[[ $SECONDS -lt $end ]] || die "waited in vain for $what"
+		sleep 0.05
+	done
+}
