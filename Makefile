@@ -90,7 +90,7 @@ CHECK_LIBS = $(shell pkg-config --libs check)
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/unit/suites.h: $(UNIT_SRC)
 	@mkdir -p $(@D)

@@ -167,7 +167,8 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static int push_unknown_native(struct analysis *an, const struct frame_row *f)
+/* `s` is the function's symbol when at least its start is known, else NULL. */
+static int push_unknown_native(struct analysis *an, const struct frame_row *f, const struct symbol_row *s)
 {
 	const struct module_row *mod = table_get(&an->a->modules, f->module);
 	uint64_t address = f->exact || !f->address ? f->address : f->address - 1;
@@ -186,8 +187,11 @@ static int push_unknown_native(struct analysis *an, const struct frame_row *f)
 		name++;
 		len -= 2;
 	}
-	err = m ? asprintf(&text, "[%.*s+0x%" PRIx64 "]", (int)len, name, address - m->bias)
-		: asprintf(&text, "[%.*s]", (int)len, name);
+	if (s)
+		err = asprintf(&text, "[%.*s+0x%" PRIx64 "]", (int)len, name, s->address);
+	else
+		err = m ? asprintf(&text, "[%.*s+0x%" PRIx64 "]", (int)len, name, address - m->bias)
+			: asprintf(&text, "[%.*s]", (int)len, name);
 	if (err < 0)
 		return -ENOMEM;
 	err = push(an, text, KIND_NATIVE, false, 0);
@@ -222,7 +226,7 @@ static int expand_native(struct analysis *an, const struct frame_row *f, enum st
 		return push(an, strpool_get(&an->names, name), kind, true, 0);
 	if (kind == KIND_KERNEL)
 		return push(an, "[kernel]", kind, false, 0);
-	return push_unknown_native(an, f);
+	return push_unknown_native(an, f, row == TABLE_NONE ? NULL : table_row(&an->a->symbols, row));
 }
 
 static int push_cause(struct analysis *an, uint32_t cause)

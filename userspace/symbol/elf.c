@@ -152,6 +152,7 @@ static int add_debug_file(struct symbol_set *set, Elf *elf, const char *root, co
 static int open_elf(struct symbols **out, Elf *elf, bool file, const char *root, const char *path)
 {
 	struct symbol_set set = {0};
+	bool stripped = false;
 	int err = -EBADMSG;
 
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
@@ -163,9 +164,12 @@ static int open_elf(struct symbols **out, Elf *elf, bool file, const char *root,
 		err = set_add_elf(&set, elf, SHT_DYNSYM);
 		if (!err)
 			err = set_add_debugdata(&set, elf);
+		stripped = true;
 	}
 	if (!err)
 		err = set_add_plt(&set, elf);
+	if (!err && stripped)
+		err = set_add_frames(&set, elf);
 	if (!err)
 		err = set_finish(out, &set);
 out:

@@ -42,6 +42,8 @@ int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type);
 int set_add_plt(struct symbol_set *set, Elf *elf);
 /* Functions of an xz-compressed ELF image within the image, .gnu_debugdata. */
 int set_add_debugdata(struct symbol_set *set, Elf *elf);
+/* Functions that only have a frame description, with empty names. */
+int set_add_frames(struct symbol_set *set, Elf *elf);
 
 /* The text of /proc/kallsyms, which becomes the names. -EPERM when every address is 0. */
 int symbols_from_kallsyms(struct symbols **out, const char *text, size_t size);

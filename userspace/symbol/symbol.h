@@ -19,7 +19,8 @@ struct symbols; /* a sorted, searchable table */
  * `root`/usr/lib/debug/.build-id, .gnu_debuglink beside `path` or under /usr/lib/debug), else .dynsym and the mini
  * debug info's (.gnu_debugdata) when elfutils can read it. Addresses are ELF virtual addresses. PLT slots are named
  * "function@plt". `root` is the directory under which the process sees its files ("/proc/PID/root" or ""), `path` the
- * module's path in there. An image without any symbol gives an empty table, not an error.
+ * module's path in there. Stripped functions that have a frame description are there with an empty name. An image
+ * without any symbol gives an empty table, not an error.
  */
 int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path);
 int symbols_open_image(struct symbols **out, const void *data, size_t size); /* the vdso */

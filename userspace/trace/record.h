@@ -118,7 +118,7 @@ struct trace_symbol {
 	uint32_t module;
 	uint64_t address; /* ELF virtual address */
 	uint64_t size;
-	struct trace_str name; /* as in the symbol table, not demangled */
+	struct trace_str name; /* as in the symbol table, not demangled; empty: only where it lies is known */
 };
 
 /* A process image that is a JVM with (or without) the agent. Sent again when more is known. */
