@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/** Burns CPU time below a recursion of known depth, in a thread with room for it. */
+public class Deep {
+    static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    static volatile double sink;
+
+    static int dive(int depth, long cpuNs) {
+        if (depth == 1) {
+            burn(cpuNs);
+            return 1;
+        }
+        return 1 + dive(depth - 1, cpuNs);
+    }
+
+    static void burn(long cpuNs) {
+        long end = THREADS.getCurrentThreadCpuTime() + cpuNs;
+        do {
+            double x = sink;
+            for (int i = 0; i < 20000; i++) {
+                x = x * 0.999 + i;
+            }
+            sink = x;
+        } while (THREADS.getCurrentThreadCpuTime() < end);
+    }
+
+    public static void main(String[] args) throws Exception {
+        int depth = Integer.parseInt(args[0]);
+        Thread t = new Thread(null, () -> {
+            for (int i = 0; i < 1000; i++) {
+                dive(depth, 10_000); // until it is compiled
+            }
+            dive(depth, 400_000_000);
+        }, "diver", 256 << 20);
+        t.start();
+        t.join();
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Java calls native code, which calls Java, which calls native code, which burns CPU time. */
+public class Native {
+    static {
+        System.loadLibrary("native");
+    }
+
+    static native void outer(long cpuNs);
+
+    static void callback(long cpuNs) {
+        inner(cpuNs);
+    }
+
+    static native void inner(long cpuNs);
+
+    /** The same from a thread that native code made. */
+    static native void foreign(long cpuNs);
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 20_000; i++) {
+            outer(1000); // until the wrappers are compiled
+        }
+        outer(300_000_000);
+        foreign(300_000_000);
+    }
+}

@@ -1,0 +1,287 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by every t_NAME.sh, which runs in an empty directory of its own with BUILD and JAVA_HOME set. Nothing here waits for
+# a time to pass: it waits for a condition, and gives up long after it should have been true.
+set -Eeuo pipefail
+
+LIMIT_S=60
+JAVA=$JAVA_HOME/bin/java
+CLASSES=$BUILD/java
+LIB_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+
+fail()
+{
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+skip()
+{
+	echo "cannot run here: $*"
+	exit 77
+}
+
+trap 'echo "at line $LINENO: $BASH_COMMAND" >&2' ERR
+
+[[ $(id -u) -eq 0 ]] || skip "recording needs root"
+
+braid()
+{
+	"$BUILD/braid" "$@"
+}
+
+# As grep -q, for the end of a pipe: it reads everything, so that no writer in front of it fails.
+finds()
+{
+	[[ $(grep -c -- "$1") -gt 0 ]]
+}
+
+# ---- waiting ----
+
+# wait_for WHAT COMMAND...: until the command succeeds.
+wait_for()
+{
+	local what=$1 end=$((SECONDS + LIMIT_S))
+
+	shift
+	until "$@"; do
+		[[ $SECONDS -lt $end ]] || fail "waited in vain for $what"
+		sleep 0.05
+	done
+}
+
+# wait_end PID WHAT: the end of a background job; its exit status in STATUS.
+wait_end()
+{
+	wait_for "the end of $2" gone_or_zombie "$1"
+	STATUS=0
+	wait "$1" || STATUS=$?
+}
+
+gone_or_zombie()
+{
+	local state
+
+	state=$(sed -n 's/^State:\s*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) || return 0
+	[[ -z $state || $state == Z ]]
+}
+
+# ---- Java programs ----
+
+# start_worker NAME JAVA-OPTION...: a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of java.
+start_worker()
+{
+	local name=$1
+
+	shift
+	mkfifo "$name.in"
+	${PREFIX:-} "$JAVA" "$@" -cp "$CLASSES" Worker <"$name.in" >"$name.out" 2>"$name.err" &
+	JAVA_PID=$!
+	open_worker "$name"
+}
+
+# The writing end stays open in this shell, so that the worker does not read an end before it is told to.
+open_worker()
+{
+	local fd
+
+	exec {fd}>"$1.in"
+	eval "FD_${1//[^a-z0-9]/_}=$fd"
+	wait_for "the start of $1" grep -qs '^ready' "$1.out"
+}
+
+# tell NAME COMMAND...: without waiting.
+tell()
+{
+	local name=$1 fd="FD_${1//[^a-z0-9]/_}"
+
+	shift
+	echo "$@" >&"${!fd}"
+}
+
+# ask NAME COMMAND...: the answer in ANSWER, when the worker has done it.
+ask()
+{
+	local name=$1 before
+
+	shift
+	before=$(wc -l <"$name.out")
+	tell "$name" "$@"
+	wait_for "the answer of $name to: $*" answered "$name" "$before"
+	# shellcheck disable=SC2034 # for the test
+	ANSWER=$(tail -n +$((before + 1)) "$name.out" | grep '^done' | tail -n 1)
+}
+
+answered()
+{
+	tail -n +$(($2 + 1)) "$1.out" | finds '^done'
+}
+
+# end_worker NAME PID
+end_worker()
+{
+	tell "$1" exit
+	wait_end "$2" "$1"
+	[[ $STATUS -eq 0 ]] || fail "$1 ended with $STATUS: $(cat "$1.err")"
+}
+
+# ---- recordings ----
+
+# start_record OPTION...: in the background; its messages in record.err. Sets RECORD_PID.
+start_record()
+{
+	"$BUILD/braid" record "$@" >record.out 2>record.err &
+	RECORD_PID=$!
+}
+
+# Two perf events on each CPU: what processes do, and the samples, which are the last to be opened.
+samples_taken()
+{
+	local -a fds
+
+	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
+	[[ ${#fds[@]} -ge $((2 * $(nproc --all))) ]] || gone_or_zombie "$RECORD_PID"
+}
+
+wait_sampling()
+{
+	wait_for "the first sample" samples_taken
+}
+
+# Ctrl-C, and a good end.
+stop_record()
+{
+	kill -INT "$RECORD_PID"
+	end_record
+}
+
+end_record()
+{
+	wait_end "$RECORD_PID" "the recording"
+	[[ $STATUS -eq 0 ]] || fail "braid record ended with $STATUS: $(cat record.err)"
+}
+
+# The agent has joined a running recording: its ring is mapped.
+has_ring()
+{
+	grep -qs 'bpf-map' "/proc/$1/maps"
+}
+
+no_ring()
+{
+	! has_ring "$1"
+}
+
+# Where the agent was laid down, as process PID sees it, is remembered for no_leftovers().
+LAID_DOWN=()
+wait_attached()
+{
+	local dir
+
+	wait_for "the agent in process $1" has_ring "$1"
+	dir=$(sed -n 's|.* \(/.*/\.braid-[0-9a-f]*\)/libbraid-agent.so.*|\1|p' "/proc/$1/maps" | tail -n 1)
+	[[ -n $dir ]] || fail "process $1 has a ring and no agent"
+	LAID_DOWN+=("${2:-}$dir" "${2:-}/tmp/.attach_pid$1")
+}
+
+no_leftovers()
+{
+	local path
+
+	for path in "${LAID_DOWN[@]}"; do
+		[[ ! -e $path ]] || fail "left behind: $path"
+	done
+}
+
+# wait_child PID PROGRAM: the pid of the child that runs it in CHILD.
+wait_child()
+{
+	wait_for "$2 below process $1" child_runs "$1" "$2"
+}
+
+child_runs()
+{
+	local -a children
+
+	# Any thread may be the one that has forked.
+	read -ra children -d '' < <(cat /proc/"$1"/task/*/children 2>/dev/null) || true
+	for CHILD in "${children[@]}"; do
+		[[ $(readlink "/proc/$CHILD/exe") != */$2 ]] || return 0
+	done
+	return 1
+}
+
+# ---- reading ----
+
+# check FILE WHAT EXPRESSION [WHAT EXPRESSION]...: Python expressions, see query.py for what they can use; the test fails with
+# the first that is not true.
+check()
+{
+	local file=$1
+
+	shift
+	if [[ ! -e $file.json || $file -nt $file.json ]]; then
+		braid info --json "$file" >"$file.info"
+		braid export --format collapsed --annotate "$file" >"$file.collapsed"
+		braid report --json --top 1000000 "$file" >"$file.json"
+	fi
+	python3 "$LIB_DIR/query.py" "$file" "$@" || {
+		braid info "$file" >&2 || true
+		fail "see above"
+	}
+}
+
+# One line on standard error that begins with "braid: ", and nothing on standard output.
+one_line_error()
+{
+	[[ ! -s $1 ]] || fail "wrote to standard output: $(head -c 300 "$1")"
+	[[ $(wc -l <"$2") -eq 1 ]] || fail "not one line: $(cat "$2")"
+	grep -q '^braid' "$2" || fail "not braid's own words: $(cat "$2")"
+}
+
+# A small trace of a Java program, recorded once for all tests that only read: its path in SAMPLE.
+need_sample()
+{
+	local dir=${SUITE_DIR:-$PWD}
+
+	SAMPLE=$dir/sample.trace
+	[[ ! -e $SAMPLE ]] || return 0
+	start_worker sample
+	start_record -F 997 -p "$JAVA_PID" -o "$dir/sample.new"
+	wait_attached "$JAVA_PID"
+	ask sample burn 300
+	ask sample threads 5
+	ask sample gc 2
+	ask sample burn 300
+	stop_record
+	end_worker sample "$JAVA_PID"
+	mv "$dir/sample.new" "$SAMPLE"
+}
+
+# ---- the same in every mode of execution ----
+
+# shares_are_right JAVA-OPTION...: three branches burn 50, 30 and 20 percent; the report must agree with the program's own
+# clock, which is load-independent, within 2 points.
+shares_are_right()
+{
+	local half third fifth
+
+	braid record -F 997 -o share.trace -- "$JAVA" "$@" -cp "$CLASSES" Share 100 >shares 2>record.err
+	read -r half third fifth <shares
+	check share.trace \
+		"stacks" 'whole(with_frame("Share.spin")) >= 99 and all_named(with_frame("Share.spin")) and i["lost"] == {}' \
+		"half: $half" "abs(share(total('Share.half'), total('Share.main')) - 100 * $half) <= 2" \
+		"third: $third" "abs(share(total('Share.third'), total('Share.main')) - 100 * $third) <= 2" \
+		"fifth: $fifth" "abs(share(total('Share.fifth'), total('Share.main')) - 100 * $fifth) <= 2"
+}
+
+# deep_is_whole JAVA-OPTION...: every stack that burns has all 1,500 frames of the recursion, once each.
+deep_is_whole()
+{
+	braid record -F 997 -o deep.trace -- "$JAVA" "$@" -cp "$CLASSES" Deep 1500 2>record.err
+	check deep.trace \
+		"stacks" 'whole(with_frame("Deep.burn")) >= 99 and weight(with_frame("Deep.burn")) > 200' \
+		"all frames of the recursion" \
+		'share(weight([(s, n) for s, n in with_frame("Deep.burn") if list(map(plain, s)).count("Deep.dive") == 1500]),
+			weight(with_frame("Deep.burn"))) >= 99'
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""query.py TRACE [WHAT EXPRESSION]...: are they true? See check() in lib.sh, which made the files beside the trace.
+
+`i` is what info --json says, `r` report --json, and `stacks` a list of (frames from the root, samples), annotated.
+"""
+import json
+import re
+import sys
+
+path = sys.argv[1]
+with open(path + ".info") as f:
+    i = json.load(f)
+with open(path + ".json") as f:
+    r = json.load(f)
+stacks = []
+with open(path + ".collapsed") as f:
+    for line in f:
+        frames, weight = line.rstrip("\n").rsplit(" ", 1)
+        stacks.append((frames.split(";"), int(weight)))
+
+
+def plain(frame):
+    """A frame's name without its annotation."""
+    return re.sub(r"_\[[0-9a-z]\]$", "", frame)
+
+
+def jvm(pid):
+    return next(j for j in i["jvms"] if j["pid"] == pid)
+
+
+def share(part, whole):
+    """In percent; nothing of nothing is no share."""
+    return 100.0 * part / whole if whole else 0.0
+
+
+def named():
+    return share(i["frames"]["java_named"], i["frames"]["java"])
+
+
+def complete():
+    return share(i["java_samples"]["complete"], i["java_samples"]["total"])
+
+
+def with_frame(name):
+    """The stacks with a frame of this name."""
+    return [(s, n) for s, n in stacks if name in map(plain, s)]
+
+
+def weight(some):
+    return sum(n for _, n in some)
+
+
+def all_match(some, pattern):
+    """The share of samples whose whole stack, ';' between the plain names, has the pattern."""
+    whole = re.compile(pattern)
+    return share(weight([(s, n) for s, n in some if whole.search(";".join(map(plain, s)))]), weight(some))
+
+
+def whole(some):
+    """The share of samples whose stack reached the thread's first frame."""
+    return share(weight([(s, n) for s, n in some if not s[0].startswith("[incomplete")]), weight(some))
+
+
+def all_named(some):
+    """None of their Java frames is without a name."""
+    return not any(plain(f) in ("[unknown method]", "[unknown code]") for s, _ in some for f in s)
+
+
+def total(name):
+    """Samples with the method anywhere."""
+    return sum(m["total"] for m in r["methods"] if m["name"] == name)
+
+
+def thread(name):
+    """Samples of the threads of this name."""
+    return sum(t["samples"] for t in r["threads"] if t["name"] == name)
+
+
+def notice(text):
+    return any(text in n["text"] for n in r["notices"])
+
+
+def explain(expression):
+    """The values of the parts that are not true."""
+    for part in re.split(r"\band\b", expression):
+        try:
+            if not eval(part):
+                left = re.split(r">=|<=|==|!=|>|<|\bin\b", part)
+                print("  not %s: %s is %r" % (part.strip(), left[0].strip(), eval(left[0])), file=sys.stderr)
+        except Exception:  # a part that means nothing without its neighbours
+            pass
+
+
+for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
+    expression = " ".join(expression.split())
+    if not eval(expression):  # the tests' own
+        print("%s: not true: %s" % (what, expression), file=sys.stderr)
+        explain(expression)
+        sys.exit(1)

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A JVM that refuses to be attached to is recorded natively, and the trace says why.
+source "$(dirname "$0")/lib.sh"
+
+start_worker jvm -XX:+DisableAttachMechanism
+start_record -F 997 -p "$JAVA_PID" -o r.trace
+wait_sampling
+ask jvm burn 300
+stop_record
+grep -q "process $JAVA_PID.*DisableAttachMechanism" record.err || fail "no word about it: $(cat record.err)"
+check r.trace \
+	"samples" 'i["samples"]["total"] > 200' \
+	"the notice" "notice('DisableAttachMechanism')"
+braid info r.trace | finds DisableAttachMechanism || fail "info does not say it"
+braid list | finds "^ *$JAVA_PID .*DisableAttachMechanism" || fail "list does not say it"
+ask jvm burn 10
+end_worker jvm "$JAVA_PID"
+
+# Whoever asks for no agent gets none.
+start_worker other
+start_record -F 997 --no-attach -p "$JAVA_PID" -o o.trace
+wait_sampling
+ask other burn 200
+stop_record
+! grep -q libbraid-agent "/proc/$JAVA_PID/maps" || fail "--no-attach attached"
+check o.trace "native only" 'i["samples"]["total"] > 100'
+end_worker other "$JAVA_PID"

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The disk is full: one line that says so, and what was recorded can be read.
+source "$(dirname "$0")/lib.sh"
+
+[[ -n ${INSIDE:-} ]] || INSIDE=1 exec unshare -m --propagation private bash "$0" || skip "no mount namespaces"
+mkdir small
+mount -t tmpfs -o size=1m none small || skip "no tmpfs can be mounted"
+start_worker jvm
+start_record -F 4999 -p "$JAVA_PID" -o small/f.trace
+wait_attached "$JAVA_PID"
+tell jvm burn 60000
+bigger_than()
+{
+	[[ $(stat -c %s "$1") -gt $2 ]]
+}
+wait_for "the first block of samples" bigger_than small/f.trace 8192
+head -c 2000000 /dev/zero >small/rest 2>/dev/null || true
+wait_end "$RECORD_PID" "the recording"
+[[ $STATUS -eq 1 ]] || fail "exit status $STATUS: $(cat record.err)"
+one_line_error record.out record.err
+grep -q 'small/f.trace.*space' record.err || fail "not what happened: $(cat record.err)"
+no_leftovers
+cp small/f.trace f.trace
+check f.trace "what was recorded" 'named() >= 99 and complete() >= 98 and thread("old-0") > 50'
+wait_for "the agent's sleep" no_ring "$JAVA_PID"
+# Reading commands, too, say when what they write is cut off.
+for command in "report --json" "report --html small/f.html" "script" "export --format collapsed -o small/f.txt"; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	braid $command f.trace >small/out 2>err || status=$?
+	[[ $status -eq 1 && $(wc -l <err) -eq 1 ]] || fail "$command: exit status $status: $(cat err)"
+	[[ ! -e small/f.html && ! -e small/f.txt ]] || fail "$command: left a file that is cut off"
+done
