@@ -32,6 +32,8 @@ cleanup()
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
+set -E
+trap 'echo "bench: ${0##*/}, line $LINENO: failed: $BASH_COMMAND" >&2' ERR
 
 braid()
 {
