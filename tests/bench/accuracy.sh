@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # accuracy: a program that spends 50, 30 and 20 percent of its CPU time in three methods, by its own measure and by braid's;
 # interpreted, compiled by C1, compiled by C2. SECONDS_EACH (15), HZ (997).
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 seconds=${SECONDS_EACH:-15}

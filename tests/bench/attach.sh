@@ -3,7 +3,7 @@
 # attach: how long it takes until a running JVM with thousands of compiled methods has told everything about them, and how long
 # its threads are kept from running meanwhile. Each round is a fresh JVM, watched for as long without and with a recording.
 # ROUNDS (5), METHODS (6000), WINDOW_S (4), JAVA_OPTIONS (none).
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 rounds=${ROUNDS:-5}

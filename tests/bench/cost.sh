@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cost: what the sampling program takes in the kernel, per sample and per frame, by the kernel's accounting of eBPF run time and
 # by braid's own counters. WORKLOADS ("deep sunflow sat4j9"), HZ (997), LIMIT_S (10).
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 hz=${HZ:-997}

@@ -3,7 +3,7 @@
 # overhead: how much longer a program takes when it is recorded, by braid and by others, and how long the files get.
 # PAIRS (8) of each, HZ ("997 99"), WORKLOAD (sat4j9), PEERS ("none braid async-profiler jfr perf"); ASPROF names async-profiler:
 # its directory, its library or its launcher. Wall and CPU time are the program's own, from its start to its end.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 pairs=${PAIRS:-8}

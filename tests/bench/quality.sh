@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # quality: how many stacks of real programs are whole, how many frames have names, what was lost, what a sample costs on disk.
 # WORKLOADS ("sunflow sqlite codec h2 closure"), HZ ("99 997"), LIMIT_S (0: to the program's end).
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 header quality

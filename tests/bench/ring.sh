@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ring: ns per published record, beside a uprobe and LTTng-UST, and records per second to the collector without loss.
 # ROUNDS (9) bursts of each; SECONDS_EACH (2) that each drain is watched.
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 header ring
