@@ -51,7 +51,7 @@ $(BUILD)/agent/%.o: agent/%.c
 	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) -MMD -MP -c $< -o $@
 
 $(AGENT): $(AGENT_OBJ) agent/agent.map
-	$(call say,LD,$@)$(CC) -shared -pthread -Wl,--version-script=agent/agent.map -Wl,-z,defs -Wl,-z,now -o $@ $(AGENT_OBJ)
+	$(call say,LD,$@)$(CC) -shared -pthread -Wl,--version-script=agent/agent.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-agent.so -o $@ $(AGENT_OBJ)
 
 # ---- the kernel side ----
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c

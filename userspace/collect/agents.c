@@ -31,7 +31,6 @@ struct door {
 	struct source result; /* of the attaching child; fd -1: none */
 	pid_t child;
 	pid_t pid; /* 0: whoever the command starts */
-	bool connected;
 	struct door *next;
 };
 
@@ -49,12 +48,17 @@ struct link {
 	struct link *next;
 };
 
+struct refusal {
+	char text[ATTACH_WHY_MAX + 64];
+	struct refusal *next;
+};
+
 struct agents {
 	struct session *session;
 	struct door *doors;
 	struct link *links;
 	char option[512];
-	size_t refused;
+	struct refusal *refusals;
 };
 
 int agents_new(struct agents **out, struct session *s)
@@ -175,8 +179,7 @@ static void forget(struct agents *a, struct process *process)
 {
 	struct link *l, *next;
 
-	LL_FOREACH_SAFE(a->links, l, next)
-	{
+	LL_FOREACH_SAFE (a->links, l, next) {
 		if (l->process != process)
 			continue;
 		link_close(l);
@@ -235,6 +238,30 @@ out:
 
 /* ---- doors ---- */
 
+/* Said at once, and once more in the summary. */
+static void refuse(struct agents *a, pid_t pid, const char *why)
+{
+	struct process *p = processes_latest(a->session->processes, pid);
+	struct refusal *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		snprintf(r->text, sizeof(r->text), "JVM %d (%s) has no agent: %s", pid, p ? p->comm : "ended", why);
+		LL_APPEND(a->refusals, r);
+	}
+	session_notice(a->session, p ? p->id : 0, BRAID_NOTICE_WARNING,
+		       "cannot attach to the JVM in process %d: %s; it is recorded without Java names", pid, why);
+}
+
+/* Nobody else comes in, and what lay there is taken away: a loaded library needs its file no longer. */
+static void door_shut(struct door *d)
+{
+	if (d->listening.fd >= 0) {
+		session_unwatch(d->agents->session, &d->listening);
+		d->listening.fd = -1;
+	}
+	drop_remove(&d->drop);
+}
+
 /* The process that connects, if it is one that this door is for. */
 static struct process *peer(const struct door *d, int fd)
 {
@@ -252,6 +279,7 @@ static void on_listening(struct source *src)
 {
 	struct door *d = src->ctx;
 	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
+	char why[ATTACH_WHY_MAX];
 	struct process *process;
 
 	if (fd < 0)
@@ -265,13 +293,12 @@ static void on_listening(struct source *src)
 	err = link_grant(d->agents, process, fd);
 	if (err) {
 		close(fd);
-		d->agents->refused++;
-		session_notice(d->agents->session, process->id, BRAID_NOTICE_WARNING,
-			       "no ring for the JVM in process %d: %s; it is recorded without Java names", process->pid,
-			       strerror(-err));
+		snprintf(why, sizeof(why), "no ring for it: %s", strerror(-err));
+		refuse(d->agents, process->pid, why);
 		return;
 	}
-	d->connected = true;
+	if (d->pid)
+		door_shut(d);
 }
 
 static void reap(struct door *d)
@@ -287,18 +314,48 @@ static void reap(struct door *d)
 static void door_close(struct door *d)
 {
 	reap(d);
-	if (d->listening.fd >= 0) {
-		session_unwatch(d->agents->session, &d->listening);
-		d->listening.fd = -1;
+	door_shut(d);
+}
+
+static void on_result(struct source *src);
+
+/* Starts the attaching child for a door of one process. */
+static int door_knock(struct door *d, char *why)
+{
+	struct jvm_process jvm;
+	int fd, err = jvm_process_read(d->pid, &jvm);
+
+	if (err == 0)
+		err = -ESRCH;
+	if (err > 0)
+		err = attach_start(&jvm, &d->drop, d->agents->session->options->agent_options, &fd, &d->child);
+	if (err) {
+		snprintf(why, ATTACH_WHY_MAX, "%s", strerror(-err));
+		return err;
 	}
-	drop_remove(&d->drop);
+	d->result = (struct source){.fd = fd, .ready = on_result, .ctx = d};
+	return session_watch(d->agents->session, &d->result);
+}
+
+/* Is the library that this program carries loaded in the process, by an earlier recording? */
+static bool agent_loaded(const struct process *p)
+{
+	extern const char agent_blob_start[], agent_blob_end[];
+	char ours[41];
+
+	if (build_id_of_image(agent_blob_start, (size_t)(agent_blob_end - agent_blob_start), ours, sizeof(ours)))
+		return false;
+	for (uint32_t i = 0; i < p->mapping_count; i++)
+		if (strstr(p->mappings[i].module->path, "/libbraid-agent.so") &&
+		    strcmp(p->mappings[i].module->build_id, ours) == 0)
+			return true;
+	return false;
 }
 
 static void on_result(struct source *src)
 {
 	struct door *d = src->ctx;
-	struct attach_result r = {.error = -EIO, .why = "the attaching child died"};
-	struct process *p = processes_latest(d->agents->session->processes, d->pid);
+	struct attach_result r;
 
 	if (read(src->fd, &r, sizeof(r)) != sizeof(r))
 		r = (struct attach_result){.error = -EIO, .why = "the attaching child died"};
@@ -306,9 +363,14 @@ static void on_result(struct source *src)
 	reap(d);
 	if (!r.error)
 		return;
-	d->agents->refused++;
-	session_notice(d->agents->session, p ? p->id : 0, BRAID_NOTICE_WARNING,
-		       "cannot attach to the JVM in process %d: %s; it is recorded without Java names", d->pid, r.why);
+	if (d->drop.loaded) { /* not every C library finds it by its name */
+		log_debug("process %d: the agent that it has cannot be woken: %s", d->pid, r.why);
+		d->drop.loaded = false;
+		r.error = door_knock(d, r.why);
+		if (!r.error)
+			return;
+	}
+	refuse(d->agents, d->pid, r.why);
 	door_close(d);
 }
 
@@ -334,22 +396,13 @@ static int door_open(struct agents *a, pid_t pid, struct door **out, char *why)
 	return session_watch(a->session, &d->listening);
 }
 
-static void refuse(struct agents *a, pid_t pid, const char *why)
-{
-	struct process *p = processes_latest(a->session->processes, pid);
-
-	a->refused++;
-	session_notice(a->session, p ? p->id : 0, BRAID_NOTICE_WARNING,
-		       "cannot attach to the JVM in process %d: %s; it is recorded without Java names", pid, why);
-}
-
 int agents_attach(struct agents *a, pid_t pid)
 {
 	char why[ATTACH_WHY_MAX] = "";
 	struct process *process = processes_latest(a->session->processes, pid);
 	struct jvm_process jvm;
 	struct door *d;
-	int fd, err;
+	int err;
 
 	if (!process || process->considered)
 		return 0;
@@ -368,14 +421,12 @@ int agents_attach(struct agents *a, pid_t pid)
 		refuse(a, pid, why[0] ? why : strerror(-err));
 		return 1;
 	}
-	err = attach_start(&jvm, &d->drop, a->session->options->agent_options, &fd, &d->child);
-	if (err) {
-		refuse(a, pid, strerror(-err));
+	d->drop.loaded = agent_loaded(process);
+	if (door_knock(d, why)) {
+		refuse(a, pid, why);
 		door_close(d);
-		return 1;
 	}
-	d->result = (struct source){.fd = fd, .ready = on_result, .ctx = d};
-	return session_watch(a->session, &d->result) ?: 1;
+	return 1;
 }
 
 int agents_prepare(struct agents *a, const char **option)
@@ -422,6 +473,17 @@ void agents_drain(struct agents *a)
 	}
 }
 
+bool agents_expected(const struct agents *a)
+{
+	const struct door *d;
+
+	LL_FOREACH (a->doors, d) {
+		if (d->pid && d->listening.fd >= 0)
+			return true;
+	}
+	return false;
+}
+
 bool agents_eager(const struct agents *a)
 {
 	const struct link *l;
@@ -443,9 +505,12 @@ size_t agents_connected(const struct agents *a)
 	return n;
 }
 
-size_t agents_refused(const struct agents *a)
+void agents_each_refusal(const struct agents *a, void (*fn)(const char *text))
 {
-	return a->refused;
+	const struct refusal *r;
+
+	LL_FOREACH (a->refusals, r)
+		fn(r->text);
 }
 
 void agents_stop(struct agents *a)
@@ -479,20 +544,21 @@ void agents_stop(struct agents *a)
 
 void agents_free(struct agents *a)
 {
+	struct refusal *r, *rn;
 	struct door *d, *dn;
 	struct link *l, *ln;
 
 	if (!a)
 		return;
-	LL_FOREACH_SAFE(a->links, l, ln)
-	{
+	LL_FOREACH_SAFE (a->links, l, ln) {
 		link_close(l);
 		free(l);
 	}
-	LL_FOREACH_SAFE(a->doors, d, dn)
-	{
+	LL_FOREACH_SAFE (a->doors, d, dn) {
 		door_close(d);
 		free(d);
 	}
+	LL_FOREACH_SAFE (a->refusals, r, rn)
+		free(r);
 	free(a);
 }

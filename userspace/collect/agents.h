@@ -25,6 +25,9 @@ void agents_discover(struct agents *a);
 /* Reads everything that the rings hold. */
 void agents_drain(struct agents *a);
 
+/* An agent that is being attached has not come in yet. */
+bool agents_expected(const struct agents *a);
+
 /* Some agent has only just connected: its rings are to be read at once, because its stacks cannot be walked before. */
 bool agents_eager(const struct agents *a);
 
@@ -32,7 +35,7 @@ bool agents_eager(const struct agents *a);
 void agents_stop(struct agents *a);
 
 size_t agents_connected(const struct agents *a);
-/* Notices about JVMs that could not be traced, so far. */
-size_t agents_refused(const struct agents *a);
+/* A sentence for every JVM that could not be given an agent. */
+void agents_each_refusal(const struct agents *a, void (*fn)(const char *text));
 
 #endif

@@ -34,6 +34,7 @@
 #define ANSWER_TIMEOUT_MS 20000	  /* Agent_OnAttach runs in between */
 #define GIVE_UP_S 60		  /* whatever happens */
 #define RESULT_FD 3
+#define AGENT_NAME "braid-agent" /* the loader finds a loaded library by its DT_SONAME, even when its file is gone */
 
 struct target {
 	pid_t pid;
@@ -378,7 +379,7 @@ int attach_start(const struct jvm_process *jvm, const struct drop *d, const char
 	n = snprintf(options, sizeof(options), "sock=%s%s%s", d->socket, more ? "," : "", more ? extra : "");
 	if (n < 0 || (size_t)n >= sizeof(options))
 		return -ENAMETOOLONG;
-	length = attach_request(request, d->library, options);
+	length = attach_request(request, d->loaded ? AGENT_NAME : d->library, options);
 	if (length < 0)
 		return (int)length;
 	if (pipe2(fds, O_CLOEXEC) < 0)

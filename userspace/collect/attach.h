@@ -44,7 +44,8 @@ struct drop {
 	char name[64];	   /* ".braid-0123456789abcdef0123456789abcdef" */
 	char path[128];	   /* of the directory, as the process sees it: "/tmp/.braid-..." */
 	char library[160]; /* path/libbraid-agent.so, as the process sees it */
-	char socket[160];  /* path/socket */
+	bool loaded;	  /* the process has this very library loaded from before: attach_start() asks for it by name */
+	char socket[160]; /* path/socket */
 };
 
 /*

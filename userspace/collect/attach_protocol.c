@@ -9,7 +9,7 @@
 
 ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options)
 {
-	const char *const parts[] = {"1", "load", library, "true", options};
+	const char *const parts[] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
 	char *at = to;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

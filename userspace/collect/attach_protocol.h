@@ -9,7 +9,8 @@
 #define ATTACH_ARGUMENT_MAX 1024U /* AttachOperation::arg_length_max */
 #define ATTACH_REQUEST_MAX (2U * ATTACH_ARGUMENT_MAX + 32U)
 
-/* "load LIBRARY as an absolute path, with OPTIONS". Returns its length or -ENAMETOOLONG. */
+/* "load LIBRARY (an absolute path, or a name that the JVM makes lib<name>.so of), with OPTIONS". Returns its length or
+ * -ENAMETOOLONG. */
 ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options);
 
 /* What a whole answer means: 0, or a negative errno and a sentence. Untrusted. */

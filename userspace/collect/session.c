@@ -30,6 +30,7 @@
 #define TICK_MS 50		 /* rings are read at least this often */
 #define FLUSH_NS 5000000000ULL	 /* a killed recording loses at most this much, or a block */
 #define DISCOVER_NS 500000000ULL /* new JVMs are looked for this often */
+#define SETTLE_NS 2000000000ULL	 /* agents have this long to come in before sampling starts without them */
 #define PROGRESS_NS 1000000000ULL
 
 /* What the loop needs besides the session. */
@@ -430,34 +431,58 @@ static int add_targets(struct loop *l)
 	return 0;
 }
 
+static int dispatch(struct session *s, int timeout_ms)
+{
+	struct epoll_event ready[32];
+	int n = epoll_wait(s->epoll_fd, ready, 32, timeout_ms);
+
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		struct source *src = ready[i].data.ptr;
+
+		src->ready(src);
+	}
+	return 0;
+}
+
+/* A JVM's stacks can be walked when its agent has said how: the first sample is worth waiting for that. */
+static int settle(struct session *s)
+{
+	uint64_t until = now_ns() + SETTLE_NS;
+	int err = 0;
+
+	while (!err && !s->finished && now_ns() < until && (agents_expected(s->agents) || agents_eager(s->agents))) {
+		err = dispatch(s, 1);
+		agents_drain(s->agents);
+	}
+	return err;
+}
+
 static int run(struct loop *l)
 {
 	struct session *s = l->s;
-	struct epoll_event ready[32];
-	int n, err;
+	int err = settle(s);
 
-	err = kernel_side_start(s->kernel, s->options);
+	err = err ?: watch_timer(l);
+	err = err ?: kernel_side_start(s->kernel, s->options);
 	l->start_ns = l->flushed_ns = now_ns();
 	emit_clock(s);
 	if (!err && l->command.pid)
 		err = command_go(&l->command);
-	if (err)
-		return err;
-	while (!s->finished) {
+	while (!err && !s->finished) {
 		bool eager = agents_eager(s->agents);
 
-		n = epoll_wait(s->epoll_fd, ready, 32, eager ? 1 : -1);
-		if (n < 0 && errno != EINTR)
-			return -errno;
+		err = dispatch(s, eager ? 1 : -1);
 		if (eager)
 			agents_drain(s->agents);
-		for (int i = 0; i < n; i++) {
-			struct source *src = ready[i].data.ptr;
-
-			src->ready(src);
-		}
 	}
-	return 0;
+	return err;
+}
+
+static void say_refusal(const char *text)
+{
+	fprintf(stderr, "braid: %s\n", text);
 }
 
 static void summarise(struct loop *l)
@@ -479,6 +504,7 @@ static void summarise(struct loop *l)
 		fprintf(stderr, "nothing lost");
 	fprintf(stderr, "; own CPU %.2f s, in the kernel %.2f s\n", (double)own_cpu_ns() / 1e9,
 		(double)l->counters.walk_ns / 1e9);
+	agents_each_refusal(s->agents, say_refusal);
 }
 
 /* The last words of everybody, in the order in which they can still be said. */
@@ -523,7 +549,6 @@ int session_record(const struct record_options *o, int *status)
 	emit_facts(&s);
 	err = watch_signals(&l);
 	err = err ?: add_targets(&l);
-	err = err ?: watch_timer(&l);
 	err = err ?: run(&l);
 	if (!err || l.start_ns)
 		finish(&l);
