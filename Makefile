@@ -149,7 +149,8 @@ demo: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tools/demo
 
-bench: setup
+bench:
+	$(Q)tools/setup bench
 	$(Q)$(MAKE) --no-print-directory all bench-programs
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run
 

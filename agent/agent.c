@@ -6,7 +6,7 @@
 #include "layout.h"
 #include "mem.h"
 
-#include <dlfcn.h>
+#include "glibc.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EVENT_ID "com.sun.hotspot.events.ClassUnload"
@@ -19,7 +20,7 @@ static _Atomic uint32_t unsaid;
 static bool publish(const char *name, uint32_t count)
 {
 	struct braid_rec_class_unload r = {
-		.hdr = {.kind = BRAID_REC_CLASS_UNLOAD, .tid = (uint32_t)gettid(), .time_ns = clock_ns()},
+		.hdr = {.kind = BRAID_REC_CLASS_UNLOAD, .tid = (uint32_t)syscall(SYS_gettid), .time_ns = clock_ns()},
 		.count = count,
 	};
 

@@ -5,6 +5,7 @@
  */
 #include "agent.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static _Atomic uint64_t sequence; /* of the pause that began last; pauses never nest */
@@ -12,7 +13,7 @@ static _Atomic uint64_t sequence; /* of the pause that began last; pauses never 
 static void publish(uint16_t kind, uint64_t number)
 {
 	struct braid_rec_gc r = {
-		.hdr = {.kind = kind, .tid = (uint32_t)gettid(), .time_ns = clock_ns()},
+		.hdr = {.kind = kind, .tid = (uint32_t)syscall(SYS_gettid), .time_ns = clock_ns()},
 		.sequence = number,
 	};
 

@@ -7,7 +7,7 @@
 
 #include <braid/layout.h>
 
-#include <dlfcn.h>
+#include "glibc.h"
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Flushing lets handlers in between this many records: they wait for the same mutex. */
@@ -48,7 +49,7 @@ uint32_t self_tid(void)
 	static __thread uint32_t tid;
 
 	if (!tid)
-		tid = (uint32_t)gettid();
+		tid = (uint32_t)syscall(SYS_gettid);
 	return tid;
 }
 

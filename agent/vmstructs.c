@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vmstructs.h"
 
-#include <dlfcn.h>
+#include "glibc.h"
 #include <errno.h>
 #include <string.h>
 
