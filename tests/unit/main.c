@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs every suite under tests/unit: a file test_NAME.c defines `Suite *test_NAME(void)`. Arguments choose suites by name. */
+/* Runs every suite under tests/unit: a file test_NAME.c defines `Suite *test_NAME(void)`. Arguments choose suites by
+ * name. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -509,8 +509,9 @@ void agents_each_refusal(const struct agents *a, void (*fn)(const char *text))
 {
 	const struct refusal *r;
 
-	LL_FOREACH (a->refusals, r)
+	LL_FOREACH (a->refusals, r) {
 		fn(r->text);
+	}
 }
 
 void agents_stop(struct agents *a)
