@@ -500,8 +500,9 @@ size_t agents_connected(const struct agents *a)
 	const struct link *l;
 	size_t n = 0;
 
-	LL_FOREACH (a->links, l)
+	LL_FOREACH (a->links, l) {
 		n += !l->stopped;
+	}
 	return n;
 }
 
@@ -559,7 +560,8 @@ void agents_free(struct agents *a)
 		door_close(d);
 		free(d);
 	}
-	LL_FOREACH_SAFE (a->refusals, r, rn)
+	LL_FOREACH_SAFE (a->refusals, r, rn) {
 		free(r);
+	}
 	free(a);
 }
