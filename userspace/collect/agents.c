@@ -3,6 +3,7 @@
 
 #include "attach.h"
 #include "jvm.h"
+#include "procfs.h"
 #include "sideband.h"
 #include "util/log.h"
 
@@ -21,6 +22,7 @@
 #define RING_BYTES (1U << 20)
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent: give that one time to connect */
 #define EAGER_NS 1000000000ULL
+#define CONNECT_NS 5000000000ULL
 #define STOP_WAIT_NS 1000000000ULL
 
 /* A place where an agent can find this collector: one per attached JVM, or one for all that a command starts. */
@@ -30,7 +32,8 @@ struct door {
 	struct source listening;
 	struct source result; /* of the attaching child; fd -1: none */
 	pid_t child;
-	pid_t pid; /* 0: whoever the command starts */
+	uint64_t attached_ns; /* the JVM has loaded the agent; 0: not so far */
+	pid_t pid;	      /* 0: whoever the command starts */
 	struct door *next;
 };
 
@@ -337,13 +340,18 @@ static int door_knock(struct door *d, char *why)
 	return session_watch(d->agents->session, &d->result);
 }
 
-/* Is the library that this program carries loaded in the process, by an earlier recording? */
-static bool agent_loaded(const struct process *p)
+/*
+ * Did an earlier recording leave the library that this program carries in the process, and is it dormant now? While
+ * another recording uses it, it has a thread there; then this one brings a copy of its own.
+ */
+static bool agent_dormant(const struct process *p)
 {
 	extern const char agent_blob_start[], agent_blob_end[];
 	char ours[41];
 
 	if (build_id_of_image(agent_blob_start, (size_t)(agent_blob_end - agent_blob_start), ours, sizeof(ours)))
+		return false;
+	if (procfs_thread_named(p->pid, "braid agent"))
 		return false;
 	for (uint32_t i = 0; i < p->mapping_count; i++)
 		if (strstr(p->mappings[i].module->path, "/libbraid-agent.so") &&
@@ -361,8 +369,10 @@ static void on_result(struct source *src)
 		r = (struct attach_result){.error = -EIO, .why = "the attaching child died"};
 	r.why[sizeof(r.why) - 1] = '\0';
 	reap(d);
-	if (!r.error)
+	if (!r.error) {
+		d->attached_ns = now_ns();
 		return;
+	}
 	if (d->drop.loaded) { /* not every C library finds it by its name */
 		log_debug("process %d: the agent that it has cannot be woken: %s", d->pid, r.why);
 		d->drop.loaded = false;
@@ -421,7 +431,7 @@ int agents_attach(struct agents *a, pid_t pid)
 		refuse(a, pid, why[0] ? why : strerror(-err));
 		return 1;
 	}
-	d->drop.loaded = agent_loaded(process);
+	d->drop.loaded = agent_dormant(process);
 	if (door_knock(d, why)) {
 		refuse(a, pid, why);
 		door_close(d);
@@ -461,9 +471,23 @@ void agents_discover(struct agents *a)
 
 /* ---- the running recording ---- */
 
+/* An agent that was loaded but cannot or will not connect has told why, if anybody, the JVM's stderr (verbose). */
+static void give_up_waiting(struct door *d)
+{
+	if (!d->attached_ns || d->listening.fd < 0 || now_ns() - d->attached_ns < CONNECT_NS)
+		return;
+	refuse(d->agents, d->pid, "the agent was loaded but did not connect (--agent-opts verbose lets it say why)");
+	door_close(d);
+}
+
 void agents_drain(struct agents *a)
 {
+	struct door *d;
 	struct link *l;
+
+	LL_FOREACH (a->doors, d) {
+		give_up_waiting(d);
+	}
 
 	LL_FOREACH (a->links, l) {
 		link_drain(l);

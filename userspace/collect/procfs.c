@@ -129,6 +129,23 @@ pid_t procfs_ns_tid(pid_t pid, pid_t tid)
 	return last ? (pid_t)atoi(last + 1) : tid;
 }
 
+bool procfs_thread_named(pid_t pid, const char *name)
+{
+	bool found = false;
+	char path[64], comm[16];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d)))
+		found = !procfs_comm(pid, (pid_t)atoi(e->d_name), comm, sizeof(comm)) && strcmp(comm, name) == 0;
+	closedir(d);
+	return found;
+}
+
 pid_t procfs_host_tid(pid_t pid, pid_t ns_tid)
 {
 	pid_t found = 0;

@@ -9,6 +9,9 @@ int procfs_comm(pid_t pid, pid_t tid, char *to, size_t size);
 void procfs_exe(pid_t pid, char *to, size_t size); /* empty when it cannot be read */
 uint64_t procfs_start_ns(pid_t pid);		   /* CLOCK_MONOTONIC; 0 when unknown */
 
+/* Has the process a thread of this name? */
+bool procfs_thread_named(pid_t pid, const char *name);
+
 /* Calls back with every executable mapping. */
 int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 
