@@ -282,11 +282,10 @@ uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr
 	return module->symbols ? symbol_id(m, module, vaddr) : 0;
 }
 
-static void load_kernel(struct modules *m)
+void modules_load_kernel(struct modules *m)
 {
 	int err = symbols_open_kernel(&m->kernel.symbols);
 
-	m->kernel.symbols_tried = true;
 	m->kernel.id = ++m->last_module;
 	m->kernel.kind = TRACE_MODULE_KERNEL;
 	m->kernel.path = (char *)"[kernel]";
@@ -302,8 +301,6 @@ static void load_kernel(struct modules *m)
 
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id)
 {
-	if (!m->kernel.symbols_tried)
-		load_kernel(m);
 	*module_id = m->kernel.id;
 	return m->kernel.symbols ? symbol_id(m, &m->kernel, address) : 0;
 }

@@ -52,6 +52,9 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 /* Trace id of the symbol around an ELF virtual address, 0 when there is none. */
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr);
 
+/* Reads the kernel's symbols, which takes a tenth of a second: to be done before anything is recorded. */
+void modules_load_kernel(struct modules *m);
+
 /* The same for a kernel address; *module_id is the kernel's module. */
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
 

@@ -466,7 +466,7 @@ static int run(struct loop *l)
 
 	err = err ?: watch_timer(l);
 	err = err ?: kernel_side_start(s->kernel, s->options);
-	l->start_ns = l->flushed_ns = now_ns();
+	l->start_ns = l->flushed_ns = l->shown_ns = now_ns();
 	emit_clock(s);
 	if (!err && l->command.pid)
 		err = command_go(&l->command);
@@ -547,6 +547,7 @@ int session_record(const struct record_options *o, int *status)
 	if (err)
 		goto out;
 	emit_facts(&s);
+	modules_load_kernel(s.modules);
 	err = watch_signals(&l);
 	err = err ?: add_targets(&l);
 	err = err ?: run(&l);
