@@ -82,7 +82,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_options o = {0};
 	struct json j = {.out = stdout};
-	unsigned int missing = 0;
+	unsigned int missing = 0, optional = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	libbpf_set_print(libbpf_say);
@@ -96,6 +96,7 @@ int cmd_doctor(int argc, char **argv)
 		bool ok = c->run(text, sizeof(text));
 
 		missing += !ok && c->need == DOCTOR_REQUIRED;
+		optional += !ok && c->need == DOCTOR_OPTIONAL;
 		if (o.json)
 			print_json(&j, c, ok, text);
 		else
@@ -107,9 +108,9 @@ int cmd_doctor(int argc, char **argv)
 		json_close(&j, '}');
 		putchar('\n');
 	} else {
-		puts(missing ? "\nRecording cannot work here yet: see MISSING above."
-			     : "\nRecording works here. What is marked optional makes recordings better, not "
-			       "possible.");
+		puts(missing	? "\nRecording cannot work here yet: see MISSING above."
+		     : optional ? "\nRecording works here. What is marked optional would make recordings better."
+				: "\nRecording works here.");
 	}
 	return missing ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -356,7 +356,8 @@ static bool check_cycles(char *text, size_t size)
 
 	if (!err)
 		return say(text, size, true, "cycles can be sampled");
-	return say(text, size, false, "no cycle counter here (%s): braid samples by cpu-clock instead", strerror(err));
+	return say(text, size, false, "no cycle counter (%s): -e cycles cannot be used; -e cpu-clock, the default, can",
+		   strerror(err));
 }
 
 static bool check_paranoid(char *text, size_t size)

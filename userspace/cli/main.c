@@ -56,10 +56,12 @@ static const struct command *command_find(const char *name)
 /* argp names the program in its messages by argv[0]. */
 static int command_run(const struct command *c, int argc, char **argv)
 {
-	static char name[64];
+	static char name[64], help_option[] = "--help";
 
 	snprintf(name, sizeof(name), "braid %s", c->name);
 	argv[0] = name;
+	if (argc > 1 && strcmp(argv[1], "-h") == 0) /* argp's own short form is -? */
+		argv[1] = help_option;
 	return c->run(argc, argv);
 }
 

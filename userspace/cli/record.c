@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT };
 
@@ -20,15 +21,16 @@ struct record_request {
 };
 
 static const char doc[] =
-	"Record where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece.\v"
+	"Records where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece."
+	"\vExamples:\n"
+	"  braid record -d 30 -p 4711\n"
+	"  braid record -d 60 -F 49 -a\n"
+	"  braid record -o app.trace -- java -jar app.jar\n"
+	"  braid record -d 30 -p 4711 --no-attach\n\n"
 	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. "
-	"The agent is "
-	"put into every JVM that is recorded and stays there, dormant, afterwards.\n\n"
-	"EXAMPLES\n"
-	"  braid record -p 1234 -d 30             one JVM for 30 seconds\n"
-	"  braid record -a -F 49 -d 60            the whole machine\n"
-	"  braid record -- java -jar app.jar      a command, from its first instruction to its last\n"
-	"  braid record -p 1234 --no-attach       do not touch the JVM: its frames stay without names\n";
+	"The agent is put into every JVM that is recorded and stays there, dormant, afterwards; with --no-attach "
+	"the JVM is not touched, and stacks end where its generated code begins. Only what runs is sampled: a process "
+	"that waits all the time leaves an empty trace.";
 
 static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0, "Record these processes and what they start", 0},
@@ -39,7 +41,7 @@ static const struct argp_option options[] = {
 	{"event", 'e', "EVENT", 0, "What ticks: cpu-clock (default), or cycles where there is a PMU", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
-	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 2048 at most (default 2048)", 0},
+	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 1 to 2048 (default 2048)", 0},
 	{"report", OPT_REPORT, NULL, 0, "Print the report at the end, as `braid report` would", 0},
 	{"quiet", 'q', NULL, 0, "No progress line, no summary", 0},
 	{"verbose", 'v', NULL, 0, "Say more", 0},
@@ -53,7 +55,7 @@ static double number(struct argp_state *state, const char *what, const char *tex
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !(value >= low) || !(value <= high))
-		argp_error(state, "%s: '%s' is not a number from %g to %g", what, text, low, high);
+		argp_error(state, "%s: '%s' is not a number from %.10g to %.10g", what, text, low, high);
 	return value;
 }
 
@@ -179,6 +181,8 @@ int cmd_record(int argc, char **argv)
 		err = session_record(&r.options, &status);
 	if (!err && r.report && !report(&live))
 		err = -EIO;
+	if (!err && !r.report && !r.options.quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "braid: read it with `braid report %s`\n", r.options.output);
 	common_unload(&live);
 	free((void *)r.options.pids);
 	return err ? EXIT_FAILURE : status;
