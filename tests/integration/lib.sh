@@ -80,14 +80,21 @@ start_worker()
 	open_worker "$name"
 }
 
-# The writing end stays open in this shell, so that the worker does not read an end before it is told to.
+# open_worker NAME [PID]: the background job that was started last, or PID, is or becomes the worker. The writing end stays
+# open in this shell, so that the worker does not read an end before it is told to.
 open_worker()
 {
 	local fd
 
 	exec {fd}>"$1.in"
 	eval "FD_${1//[^a-z0-9]/_}=$fd"
-	wait_for "the start of $1" grep -qs '^ready' "$1.out"
+	wait_for "the start of $1" ready_or_gone "$1" "${2:-$!}"
+	grep -qs '^ready' "$1.out" || fail "$1 did not start: $(cat "$1.err")"
+}
+
+ready_or_gone()
+{
+	grep -qs '^ready' "$1.out" || gone_or_zombie "$2"
 }
 
 # tell NAME COMMAND...: without waiting.

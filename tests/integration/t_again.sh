@@ -16,4 +16,6 @@ for n in 1 2 3; do
 		"methods of recording $n" 'len(i["jvms"]) == 1 and with_frame("Worker.spin")'
 	ask jvm burn 10
 done
+copies=$(grep -o '/[^ ]*libbraid-agent.so' "/proc/$JAVA_PID/maps" | sort -u | wc -l)
+[[ $copies -eq 1 ]] || fail "every recording has left a copy of the agent: $copies"
 end_worker jvm "$JAVA_PID"

@@ -10,7 +10,7 @@ exec {hold}>jvm.in
 start_record -F 997 -p "$shell" -o exec.trace
 wait_sampling
 echo >go
-open_worker jvm
+open_worker jvm "$shell"
 exec {hold}>&-
 wait_attached "$shell"
 ask jvm burn 300

@@ -36,4 +36,5 @@ ask jvm burn 100
 ask jvm threads 3
 ask jvm gc 2
 end_worker jvm "$JAVA_PID"
-[[ ! -s jvm.err ]] || fail "the agent talks: $(cat jvm.err)"
+# JDK 21 and later warn of every agent that comes late.
+! grep -v '^WARNING: ' jvm.err || fail "the agent talks"

@@ -11,6 +11,6 @@ end_worker jvm "$JAVA_PID"
 end_record
 no_leftovers
 check a.trace \
-	"stacks" 'complete() >= 98 and named() >= 99 and thread("old-0") > 100 and i["lost"] == {}' \
+	"stacks" 'complete() >= 98 and all_named(with_frame("Worker.spin")) and thread("old-0") > 100 and i["lost"] == {}' \
 	"its end" 'r["file"]["ended"]'
 braid script a.trace | finds 'braid:process_exit\|braid:exit' || fail "the end of the process is not in the trace"

@@ -12,5 +12,5 @@ kill -9 "$JAVA_PID"
 end_record
 no_leftovers
 check a.trace \
-	"stacks" 'complete() >= 98 and named() >= 99 and thread("old-0") > 100' \
+	"stacks" 'complete() >= 98 and all_named(with_frame("Worker.spin")) and thread("old-0") > 100' \
 	"a good end" 'r["file"]["ended"] and not r["file"]["truncated"]'
