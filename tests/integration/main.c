@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define LIMIT_S 120
+#define PATIENCE_S 5
 #define CANNOT_RUN 77
 #define TIMED_OUT (-1)
 
@@ -58,27 +60,43 @@ static void become_script(const char *script, const char *dir, const char *outpu
 	_exit(127);
 }
 
-/* What the script has left running was given to this process, its subreaper: it has no other children. */
-static void end_leftovers(void)
+/* False when there are none. */
+static bool children_signal(int signal)
 {
 	char path[64], text[4096], *at, *end;
 	ssize_t n;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
-	do {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-		if (fd >= 0)
-			close(fd);
-		if (n <= 0)
-			return;
-		text[n] = '\0';
-		for (at = text; strtol(at, &end, 10) > 0; at = end)
-			kill((pid_t)strtol(at, NULL, 10), SIGKILL);
-		while (waitpid(-1, NULL, 0) > 0)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	for (at = text; strtol(at, &end, 10) > 0; at = end)
+		kill((pid_t)strtol(at, NULL, 10), signal);
+	return true;
+}
+
+/*
+ * What the script has left running was given to this process, its subreaper: it has no other children. A recording that
+ * is killed leaves files behind, so it is asked first.
+ */
+static void end_leftovers(void)
+{
+	const struct timespec step = {.tv_nsec = 10000000};
+	double start = now_s();
+	int signal = SIGTERM;
+
+	while (children_signal(signal)) {
+		nanosleep(&step, NULL);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
-	} while (n > 0);
+		if (now_s() - start > PATIENCE_S)
+			signal = SIGKILL;
+	}
 }
 
 /* The exit status as a shell gives it, or TIMED_OUT. */
@@ -96,7 +114,7 @@ static int script_run(const char *script, const char *dir, const char *output)
 	n = poll(&p, 1, LIMIT_S * 1000);
 	close(p.fd);
 	if (n <= 0)
-		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	if (n <= 0)
 		return TIMED_OUT;
@@ -151,14 +169,12 @@ static int is_script(const struct dirent *e)
 	return n > 5 && strncmp(e->d_name, "t_", 2) == 0 && strcmp(e->d_name + n - 3, ".sh") == 0;
 }
 
-static int wanted(const char *name, int argc, char **argv)
+static bool wanted(const char *name, int argc, char **argv)
 {
-	if (argc < 2)
-		return 1;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], name + 2) == 0)
-			return 1;
-	return 0;
+			return true;
+	return argc < 2;
 }
 
 static int scripts_add(TCase *tc, int argc, char **argv)
