@@ -310,9 +310,9 @@ static bool check_statistics(char *text, size_t size)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	if (fd < 0)
-		return say(text, size, false, "%s: braid cannot tell its own cost inside the kernel", strerror(-fd));
+		return say(text, size, false, "%s: benchmarks cannot tell what the kernel side costs", strerror(-fd));
 	close(fd);
-	return say(text, size, true, "run times of eBPF programs");
+	return say(text, size, true, "run times of eBPF programs, for benchmarks");
 }
 
 static bool check_unprivileged_bpf(char *text, size_t size)
@@ -461,10 +461,10 @@ const struct doctor_check doctor_checks[] = {
 	{"sample rate", DOCTOR_OPTIONAL, check_rate},
 	{"kernel symbols", DOCTOR_OPTIONAL, check_kallsyms},
 	{"eBPF JIT", DOCTOR_OPTIONAL, check_jit},
-	{"eBPF statistics", DOCTOR_OPTIONAL, check_statistics},
 	{"attaching", DOCTOR_OPTIONAL, check_attach_rights},
 	{"cache directory", DOCTOR_OPTIONAL, check_cache},
 	{"perf restrictions", DOCTOR_INFO, check_paranoid},
+	{"eBPF statistics", DOCTOR_INFO, check_statistics},
 	{"unprivileged eBPF", DOCTOR_INFO, check_unprivileged_bpf},
 	{"seccomp", DOCTOR_INFO, check_seccomp},
 	{"locked memory", DOCTOR_INFO, check_memlock},
