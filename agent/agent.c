@@ -19,6 +19,7 @@
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 5
 #define DEATH_WAIT_MS 200U
+#define DEATH_READ_MS 20U
 
 struct agent agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -306,6 +307,10 @@ void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	       death_wait(&turns))
 		;
 	link_wake(&agent.link);
+	/* The collector reads names of interpreted methods out of this process: let it, for the little that it needs.
+	 */
+	for (turns = 0; turns < DEATH_READ_MS && !ring_is_empty(agent.ring) && death_wait(&turns);)
+		;
 	atomic_store(&agent.active, false);
 	atomic_store(&agent.dead, true);
 	helper_kick();

@@ -195,6 +195,11 @@ uint64_t ring_free_bytes(struct ring *r)
 	return fill > r->size ? 0 : r->size - fill;
 }
 
+bool ring_is_empty(const struct ring *r)
+{
+	return ring_consumed(r) == atomic_load_explicit(r->producer_pos, memory_order_acquire);
+}
+
 uint64_t ring_consumed(const struct ring *r)
 {
 	return atomic_load_explicit(r->consumer_pos, memory_order_relaxed);

@@ -136,6 +136,9 @@ static void on_wake(struct source *src)
 
 	if (read(src->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		log_debug("eventfd: %s", strerror(errno));
+	/* A JVM that ends waits for its ring to be read: what was sampled in it is read first, while its names are
+	 * there. */
+	session_read_samples(((struct link *)src->ctx)->agents->session);
 	link_drain(src->ctx);
 }
 

@@ -15,6 +15,26 @@
 
 #define INTERRUPT_WAIT_MS 5000
 
+int command_find(const char *program)
+{
+	const char *path = getenv("PATH"), *end;
+	char full[4096];
+	int err = ENOENT;
+
+	if (strchr(program, '/'))
+		return access(program, X_OK);
+	for (; path && *path; path = *end ? end + 1 : end) {
+		end = strchrnul(path, ':');
+		snprintf(full, sizeof(full), "%.*s/%s", (int)(end - path), end > path ? path : ".", program);
+		if (access(full, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			err = errno;
+	}
+	errno = err;
+	return -1;
+}
+
 static bool calls_java(const char *program)
 {
 	const char *name = strrchr(program, '/');

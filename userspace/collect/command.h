@@ -13,6 +13,9 @@ struct command {
 	int status; /* exit status as a shell counts it: 128 + n for signal n */
 };
 
+/* Can `program` be executed, by its path or by PATH? 0, or -1 with errno set. */
+int command_find(const char *program);
+
 /*
  * Forks; the child waits. When `agent_option` is given it is put into the command line if that calls `java`, and else
  * into JAVA_TOOL_OPTIONS, which JVMs further down inherit. Explains failures itself.

@@ -226,11 +226,17 @@ static void on_sample(void *ctx, const struct braid_event *event)
 						       .weight = 1}});
 }
 
-static void read_samples(struct session *s)
+void session_read_samples(struct session *s)
 {
 	sideband_read(s->sideband);
-	agents_drain(s->agents);
 	(void)kernel_side_consume_samples(s->kernel, on_sample, s);
+}
+
+/* Records first: they name what was sampled. */
+static void read_all(struct session *s)
+{
+	agents_drain(s->agents);
+	session_read_samples(s);
 	kernel_side_tick(s->kernel);
 }
 
@@ -291,7 +297,7 @@ static void on_tick(struct source *src)
 
 	if (read(src->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		log_debug("timer: %s", strerror(errno));
-	read_samples(s);
+	read_all(s);
 	if (s->options->attach && now - l->discovered_ns > DISCOVER_NS) {
 		agents_discover(s->agents);
 		l->discovered_ns = now;
@@ -362,6 +368,10 @@ static int check_targets(const struct record_options *o)
 	struct proc_status status;
 	int err;
 
+	if (o->command && command_find(o->command[0])) {
+		log_error("cannot run %s: %s", o->command[0], strerror(errno));
+		return -errno;
+	}
 	for (int i = 0; i < o->pid_count; i++) {
 		err = proc_status_read(o->pids[i], &status);
 		if (err == -ESRCH)
@@ -515,9 +525,8 @@ static void finish(struct loop *l)
 	kernel_side_stop(s->kernel);
 	if (s->options->command && !l->command.ended)
 		command_interrupt(&l->command);
-	read_samples(s);
+	read_all(s);
 	agents_stop(s->agents);
-	(void)kernel_side_consume_samples(s->kernel, on_sample, s);
 	emit_clock(s);
 	emit_stats(l);
 	session_emit(s, &(struct trace_rec){.kind = TRACE_END, .end = {.time_ns = now_ns()}});

@@ -78,6 +78,9 @@ void session_notice(struct session *s, uint32_t process, uint32_t severity, cons
 void session_loss(struct session *s, uint32_t process, const char *hop, const char *kind, uint64_t count);
 void session_stat(struct session *s, uint32_t process, const char *key, uint64_t value);
 
+/* Reads the samples that wait, and what the side-band tells of their processes. */
+void session_read_samples(struct session *s);
+
 int session_watch(struct session *s, struct source *src);
 void session_unwatch(struct session *s, struct source *src);
 
