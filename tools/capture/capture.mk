@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tools that make and look at the snapshots of tests/snapshots: make capture, then $(BUILD)/capture and $(BUILD)/rewalk.
+
+CAPTURE_SRC := tools/capture/capture.c tools/capture/ptrace.c tools/capture/step.c tools/capture/target.c
+CAPTURE_OBJ := $(CAPTURE_SRC:%.c=$(BUILD)/%.o)
+
+.PHONY: capture
+capture: $(BUILD)/capture $(BUILD)/rewalk $(BUILD)/liblayout.so
+
+$(BUILD)/tools/capture/layout_agent.o: tools/capture/layout_agent.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) -I. -Iagent -MMD -MP -c $< -o $@
+
+$(BUILD)/tools/%.o: tools/%.c | $(SKELS)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/capture: $(CAPTURE_OBJ) $(LIB_OBJ) $(BLOBS)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/rewalk: $(BUILD)/tools/capture/rewalk.o
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
+
+# The parts of the agent that find the layout, and nothing else of it. JNIEXPORT keeps its entry point visible.
+$(BUILD)/liblayout.so: $(BUILD)/tools/capture/layout_agent.o $(BUILD)/agent/layout.o $(BUILD)/agent/vmstructs.o $(BUILD)/agent/mem.o
+	$(call say,LD,$@)$(CC) -shared -pthread -Wl,-z,defs -o $@ $^ -ldl

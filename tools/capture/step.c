@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Walks at every instruction. While a thread executes, the callers of its leaf stay as they are, a call makes the leaf
+ * a caller, and a return makes the first caller the leaf: a stack that is related to its neighbour in no such way is
+ * wrong, or the thread did something rare (an exception, a deoptimisation, a signal).
+ */
+#include "capture.h"
+
+#include <unistd.h>
+
+static bool is_interpreted(uint64_t frame)
+{
+	return braid_frame_kind(frame) == BRAID_FRAME_INTERPRETED;
+}
+
+static bool same_frame(const struct host_walk *a, uint32_t i, const struct host_walk *b, uint32_t j)
+{
+	/* An interpreted caller's stack pointer is not kept exactly: nothing depends on it. */
+	return a->frame[i] == b->frame[j] && (a->top_sp[i] == b->top_sp[j] || is_interpreted(a->frame[i]));
+}
+
+/* Frames at the leaf's end of a and b that are not shared. A leaf is never taken for a caller. */
+static void differing(const struct host_walk *a, const struct host_walk *b, uint32_t *in_a, uint32_t *in_b)
+{
+	uint32_t i = a->depth, j = b->depth;
+
+	while (i > 1 && j > 1 && same_frame(a, i - 1, b, j - 1)) {
+		i--;
+		j--;
+	}
+	*in_a = i;
+	*in_b = j;
+}
+
+static bool is_interpreter_code(const struct target *t, uint64_t frame)
+{
+	return t->has_layout && braid_frame_kind(frame) == BRAID_FRAME_CODE_CACHE &&
+	       walk_in_interpreter(&t->layout, braid_frame_addr(frame));
+}
+
+/* Is `caller` the frame that was the leaf `leaf`, at a call instruction? */
+static bool became_caller(const struct target *t, uint64_t leaf, uint64_t caller)
+{
+	uint64_t length = braid_frame_addr(caller) - braid_frame_addr(leaf);
+
+	if (is_interpreted(leaf) || is_interpreted(caller))
+		return is_interpreted(caller) &&
+		       (is_interpreter_code(t, leaf) || braid_frame_method(leaf) == braid_frame_method(caller));
+	return length >= 2 && length <= 15;
+}
+
+/* Is `leaf` where `caller` was returned to? */
+static bool returned_to(const struct target *t, uint64_t caller, uint64_t leaf)
+{
+	if (is_interpreted(caller))
+		return is_interpreter_code(t, leaf) ||
+		       (is_interpreted(leaf) && braid_frame_method(leaf) == braid_frame_method(caller));
+	return braid_frame_addr(caller) == braid_frame_addr(leaf);
+}
+
+static bool explained(const struct target *t, const struct host_walk *a, const struct host_walk *b, uint32_t in_a,
+		      uint32_t in_b)
+{
+	if (in_a == 1 && in_b == 1)
+		return true;
+	if (in_a == 1 && in_b == 2)
+		return became_caller(t, a->frame[0], b->frame[1]);
+	if (in_a == 2 && in_b == 1)
+		return returned_to(t, a->frame[1], b->frame[0]);
+	return false;
+}
+
+static void print_stack(struct capture *c, const char *title, const struct host_walk *w, const struct host_regs *regs)
+{
+	uint8_t code[48];
+	char name[256];
+
+	printf("  %s pc %llx sp %llx fp %llx rax %llx rbx %llx r13 %llx end %u depth %u\n   ", title, regs->pc,
+	       regs->sp, regs->fp, regs->rax, regs->rbx, regs->r13, w->w.end, w->depth);
+	if (!target_read(&c->target, regs->pc - 24, code, sizeof(code)))
+		for (size_t i = 0; i < sizeof(code); i++)
+			printf("%s%02x", i == 24 ? " | " : " ", code[i]);
+	printf("\n");
+	for (uint32_t i = 0; i < w->depth && i < 5; i++) {
+		target_frame_name(&c->target, w->frame[i], name, sizeof(name));
+		printf("    %016llx sp %llx %s\n", w->frame[i], w->top_sp[i], name);
+	}
+}
+
+struct step_state {
+	struct host_regs regs;
+	struct host_regs before;
+	int signal;
+	bool comparable;
+};
+
+static void anomaly(struct capture *c, struct step_state *s, const char *what)
+{
+	char a[CAPTURE_LABEL / 2 - 20], b[CAPTURE_LABEL / 2 - 20], key[CAPTURE_LABEL];
+
+	capture_leaf_label(c, &c->before, &s->before, a, sizeof(a));
+	capture_leaf_label(c, &c->walk, &s->regs, b, sizeof(b));
+	snprintf(key, sizeof(key), "%s: %s -> %s", what, a, b);
+	if (tally_add(&c->anomalies, key) > c->o.examples)
+		return;
+	printf("%s\n", key);
+	print_stack(c, "from", &c->before, &s->before);
+	print_stack(c, "to  ", &c->walk, &s->regs);
+}
+
+static void compare(struct capture *c, struct step_state *s)
+{
+	char what[32];
+	uint32_t in_a, in_b;
+
+	if (c->walk.w.end) {
+		snprintf(what, sizeof(what), "end %u", c->walk.w.end);
+		anomaly(c, s, what);
+		return;
+	}
+	if (!s->comparable || c->before.w.end)
+		return;
+	differing(&c->before, &c->walk, &in_a, &in_b);
+	if (explained(&c->target, &c->before, &c->walk, in_a, in_b))
+		return;
+	snprintf(what, sizeof(what), "%u to %u", in_a, in_b);
+	anomaly(c, s, what);
+}
+
+static int one_round(struct capture *c, pid_t tid)
+{
+	struct step_state s = {.comparable = false};
+	int err = thread_stop(tid, &s.regs);
+
+	for (unsigned int i = 0; !err && i < c->o.steps; i++) {
+		target_moment(&c->target);
+		capture_walk(c, &s.regs);
+		compare(c, &s);
+		capture_keep(c);
+		memcpy(&c->before, &c->walk, offsetof(struct host_walk, frame));
+		memcpy(c->before.frame, c->walk.frame, c->walk.depth * sizeof(c->walk.frame[0]));
+		memcpy(c->before.top_sp, c->walk.top_sp, c->walk.depth * sizeof(c->walk.top_sp[0]));
+		s.before = s.regs;
+		err = thread_step(tid, &s.regs, &s.signal);
+		s.comparable = err == 0;
+		if (err > 0)
+			err = 0;
+	}
+	thread_go(tid, true);
+	return err == -EAGAIN ? 0 : err;
+}
+
+int capture_steps(struct capture *c)
+{
+	unsigned int idle = 0;
+
+	for (unsigned int round = 0; round < c->o.rounds && idle < 200;) {
+		pid_t tid;
+
+		usleep(c->o.interval_us);
+		tid = thread_choose(c->target.pid, c->o.thread, true);
+		if (!tid) {
+			idle++;
+			continue;
+		}
+		idle = 0;
+		round++;
+		one_round(c, tid);
+	}
+	return 0;
+}
