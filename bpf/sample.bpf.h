@@ -302,6 +302,7 @@ static __always_inline bool sample_user_regs(struct bpf_perf_event_data *ctx, st
 		w->pc = ctx->regs.ip;
 		w->sp = ctx->regs.sp;
 		w->fp = ctx->regs.bp;
+		w->rax = ctx->regs.ax;
 		w->rbx = ctx->regs.bx;
 		w->r10 = ctx->regs.r10;
 		w->r13 = ctx->regs.r13;
@@ -315,6 +316,7 @@ static __always_inline bool sample_user_regs(struct bpf_perf_event_data *ctx, st
 	w->pc = entry->ip;
 	w->sp = entry->sp;
 	w->fp = entry->bp;
+	w->rax = entry->ax;
 	w->rbx = entry->bx;
 	w->r10 = entry->r10;
 	w->r13 = entry->r13;
