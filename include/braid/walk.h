@@ -760,6 +760,7 @@ WALK_FN int walk_interpreter(struct braid_walk *w, const struct braid_layout *l)
 	}
 	if (bci < 0)
 		bci = walk_bci(w, l, method, walk_interp_word(w, l->interp_bcp));
+	w->bcp = walk_interp_word(w, l->interp_bcp);
 	walk_interp_push(w, method, bci);
 	return walk_to(w, pc, sender, fp);
 }
