@@ -17,12 +17,12 @@ say = $(if $(V),,@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 OPT ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude -Iuserspace -I$(BUILD)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD)
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong
 LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
-AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -DBRAID_VERSION='"$(VERSION)"' -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
+AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 
 USER_SRC := $(sort $(wildcard userspace/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
@@ -36,7 +36,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 AGENT := $(BUILD)/libbraid-agent.so
 
-.PHONY: all demo test test-unit test-sanitize test-integration bench lint install clean setup
+.PHONY: all demo test test-unit test-sanitize test-integration bench lint install clean setup FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -64,7 +64,12 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 SKELS := $(patsubst bpf/%.bpf.c,$(BUILD)/%.skel.h,$(BPF_SRC))
 
 # ---- the program ----
-$(BUILD)/userspace/%.o: userspace/%.c | $(SKELS)
+# Written anew only when it says something else.
+$(BUILD)/version.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define BRAID_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define BRAID_VERSION "$(VERSION)"' > $@
+
+$(BUILD)/userspace/%.o: userspace/%.c | $(SKELS) $(BUILD)/version.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
@@ -166,4 +171,7 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include tests/bench/bench.mk
+-include tests/matrix/matrix.mk
+-include tests/oracle/oracle.mk
+-include tools/capture/capture.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -136,6 +136,7 @@ static bool environment_open(JavaVM *vm)
 	agent.bci_locations = (*agent.jvmti)->GetJLocationFormat(agent.jvmti, &format) == JVMTI_ERROR_NONE &&
 			      format == JVMTI_JLOCATION_JVMBCI;
 	layout_open(vm, agent.jvmti_version);
+	names_open(vm, agent.jvmti_version);
 	library_pin();
 	return true;
 }
@@ -192,6 +193,7 @@ static void connect_to(const struct options *o, enum braid_start start)
 	layout_reset();
 	caps_acquire(&caps);
 	hello_publish(&caps);
+	names_publish();
 	layout_publish(true);
 	if (o->complaint[0])
 		publish_notice(BRAID_NOTICE_WARNING, "agent options: %s", o->complaint);
@@ -254,6 +256,7 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	(void)jni;
 	if (!agent_enter())
 		return;
+	names_publish();
 	layout_publish(true);
 	agent_leave();
 }

@@ -85,6 +85,7 @@ bool caps_has(unsigned bit);
 #define CAP_LINE_NUMBERS 12U
 #define CAP_COMPILED_METHOD_LOAD 27U
 #define CAP_GARBAGE_COLLECTION 31U
+#define CAP_EARLY_VM_START 41U /* JDK 9; when loaded at the start only */
 
 /* hello.c */
 void hello_publish(const struct caps *c);
@@ -104,10 +105,22 @@ void helper_pace(void);
 void methods_reset(void);
 /* The id of a method, defined on first sight; 0 when it could not be. For live methods only: their names are asked for.
  */
-uint32_t methods_id(jmethodID method);
+uint32_t methods_id(jmethodID method, uint32_t event);
+/* A number for an event: within it, a method stays what it is. */
+uint32_t methods_event(void);
 uint32_t methods_count(void);
 /* Classes have been unloaded: a jmethodID may name something else. Fit for every handler. */
 void methods_unloaded(void);
+
+/* names.c */
+/* Once per process. */
+void names_open(JavaVM *vm, jint jvmti_version);
+/* Where this VM keeps names: at the start of a connection, and again when the VM is up. */
+void names_publish(void);
+/* A class was redefined: its methods' addresses may mean other versions. */
+void names_redefined(void);
+/* May calls still go to this nmethod? */
+bool names_in_use(uint64_t nmethod);
 
 /* scopes.c */
 struct scopes {
@@ -117,6 +130,8 @@ struct scopes {
 	size_t last; /* offset of the row added last */
 	uint32_t rows;
 	bool truncated;
+	bool outer_only; /* inlined methods are not told */
+	uint32_t event;	 /* methods_event() */
 };
 
 void scopes_from_inlining(struct scopes *s, const void *compile_info, const void *code, uint32_t code_size);
@@ -127,6 +142,7 @@ void scopes_free(struct scopes *s);
 
 /* threads.c */
 void threads_replay(JNIEnv *jni);
+uint64_t threads_java_thread(JNIEnv *jni, jthread thread);
 
 /* classes.c */
 void classes_enable(void);

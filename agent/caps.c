@@ -8,11 +8,16 @@
 _Static_assert(sizeof(jvmtiCapabilities) == 16, "128 one-bit fields");
 
 /* One group each: they have nothing to do with each other. */
-static const unsigned wanted[] = {
-	CAP_COMPILED_METHOD_LOAD,
-	CAP_GARBAGE_COLLECTION,
-	CAP_LINE_NUMBERS,
-	CAP_SOURCE_FILE_NAME,
+static const struct {
+	unsigned bit;
+	bool at_start_only; /* cannot be had later, and is not missed then */
+} wanted[] = {
+	{CAP_COMPILED_METHOD_LOAD, false},
+	{CAP_GARBAGE_COLLECTION, false},
+	{CAP_LINE_NUMBERS, false},
+	{CAP_SOURCE_FILE_NAME, false},
+	/* Java code runs before VMStart otherwise, with stacks that end where its layout would have to be known. */
+	{CAP_EARLY_VM_START, true},
 };
 
 static uint64_t held[2];
@@ -46,14 +51,16 @@ void caps_acquire(struct caps *c)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		uint64_t bits[2] = {0, 0};
 		jvmtiCapabilities group;
+		unsigned bit = wanted[i].bit;
 
-		bit_set(bits, wanted[i]);
+		if (wanted[i].at_start_only && !bit_test(possible, bit))
+			continue;
+		bit_set(bits, bit);
 		memcpy(&group, bits, sizeof(group));
-		if (bit_test(possible, wanted[i]) &&
-		    (*agent.jvmti)->AddCapabilities(agent.jvmti, &group) == JVMTI_ERROR_NONE)
-			bit_set(c->got, wanted[i]);
+		if (bit_test(possible, bit) && (*agent.jvmti)->AddCapabilities(agent.jvmti, &group) == JVMTI_ERROR_NONE)
+			bit_set(c->got, bit);
 		else
-			bit_set(c->refused, wanted[i]);
+			bit_set(c->refused, bit);
 	}
 	memcpy(held, c->got, sizeof(held));
 }

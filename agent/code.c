@@ -4,6 +4,7 @@
 #include "agent.h"
 
 #include "layout.h"
+#include "vthreads.h"
 
 #include <string.h>
 
@@ -28,12 +29,15 @@ static bool load_publish(const struct scopes *s, const struct layout_nmethod *n,
 {
 	struct braid_rec_code_load r = {
 		.address = address,
-		.code_size = size,
+		/* 8 and 11 announce the instructions only; a deoptimised frame stands in the handler behind them. */
+		.code_size = n->found && n->code_size > size ? n->code_size : size,
 		.method = id,
 		.compile_id = n->found ? n->compile_id : 0,
 		.scope_rows = s->rows,
 		.tier = tier_of(n, method),
 		.is_osr = n->found && n->osr,
+		.doubts = (s->outer_only ? BRAID_CODE_OUTER_ONLY : 0) |
+			  (n->found && !names_in_use(n->blob) ? BRAID_CODE_STALE : 0),
 		.frame_words = n->found ? n->frame_words : 0,
 	};
 
@@ -47,7 +51,7 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 	uint64_t address = (uint64_t)(uintptr_t)code_addr;
 	uint32_t size = (uint32_t)code_size;
 	struct layout_nmethod n;
-	struct scopes s = {0};
+	struct scopes s = {.event = methods_event()};
 	uint16_t flags;
 	uint32_t id;
 
@@ -56,7 +60,7 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 		return;
 	helper_pace();
 	flags = helper_is_self() ? BRAID_REC_REPLAY : 0;
-	id = methods_id(method);
+	id = methods_id(method, s.event);
 	scopes_from_inlining(&s, compile_info, code_addr, size);
 	if (!compile_info && id)
 		scopes_from_map(&s, id, map, map_length, code_addr, size);
@@ -65,6 +69,8 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 	layout_nmethod_find(&n, address);
 	layout_check(&n, address, size);
 	n.found = layout_agrees(&n, address, size);
+	if (n.native || !n.found)
+		vthreads_on_code(method, address, size);
 	if (load_publish(&s, &n, id, method, address, size, flags)) {
 		scopes_publish(&s, address, flags);
 		atomic_fetch_add(&agent.code_loads, 1);
@@ -96,6 +102,7 @@ void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, 
 		return;
 	helper_pace();
 	layout_publish(false);
+	vthreads_on_stub(name, r.address, r.size);
 	record_init(&r.hdr, BRAID_REC_STUB, helper_is_self() ? BRAID_REC_REPLAY : 0);
 	r.name_len = string_cut(name, &r.hdr.flags);
 	if (publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(name, r.name_len)}, 2))

@@ -65,13 +65,17 @@ static bool release_file_read(const char *home, const char *where, char *to, siz
 }
 
 /* HotSpot does not give java.version to JVM TI: it is set by Java code, later. */
-static void java_version_read(char *to, size_t size)
+static void java_version_read(char *to, size_t size, const char *vm_version)
 {
 	char *home = property("java.home");
+	unsigned update;
 
 	to[0] = '\0';
 	if (home && !release_file_read(home, "", to, size))
 		release_file_read(home, "../", to, size); /* java.home is its jre folder in 8 */
+	/* Builds of 8 that come without the file: HotSpot 25.492-b09 is that of 1.8.0_492. */
+	if (!to[0] && vm_version && sscanf(vm_version, "25.%u-b", &update) == 1)
+		snprintf(to, size, "1.8.0_%u", update);
 	release(home);
 }
 
@@ -91,7 +95,7 @@ void hello_publish(const struct caps *c)
 	char *command = property("sun.java.command");
 	char java_version[64];
 
-	java_version_read(java_version, sizeof(java_version));
+	java_version_read(java_version, sizeof(java_version), vm_version);
 	record_init(&r.hdr, BRAID_REC_HELLO, 0);
 	r.vm_version_len = short_cut(vm_version, &r.hdr.flags);
 	r.vm_name_len = short_cut(vm_name, &r.hdr.flags);

@@ -5,7 +5,7 @@
  */
 #include "agent.h"
 
-#include "layout.h"
+#include "vthreads.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -156,16 +156,17 @@ static void wait_for_news(bool waiting)
 		(void)!read(kick_fd, &count, sizeof(count));
 }
 
-static void serve(void)
+static void serve(JNIEnv *jni)
 {
-	bool waiting;
+	bool waiting, soon;
 
 	while (heard == LINK_QUIET && !atomic_load(&agent.dead)) {
 		atomic_store(&kicked, false);
+		soon = vthreads_resolve(jni);
 		waiting = !catch_up();
 		if (waiting)
 			link_wake(&agent.link);
-		wait_for_news(waiting);
+		wait_for_news(waiting || soon);
 		listen();
 	}
 }
@@ -177,7 +178,7 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	prctl(PR_SET_NAME, THREAD_NAME);
 	atomic_store(&agent.helper_tid, self_tid());
 	replay(jni);
-	serve();
+	serve(jni);
 	agent_disconnect(heard == LINK_STOP);
 }
 

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "publish.h"
 #include "vmstructs.h"
+#include "vthreads.h"
 
 #include <braid/layout.h>
 
@@ -289,6 +290,7 @@ void layout_open(JavaVM *vm, jint jvmti_version)
 	if (name_offsets_take(l))
 		l->flags |= BRAID_LAYOUT_NAMES;
 	thread_offsets_take(l);
+	vthreads_open(libjvm);
 }
 
 static uint64_t read_u64(uint64_t address)
@@ -387,6 +389,15 @@ void layout_publish(bool force)
 		layout_record_publish(&l);
 	}
 out:
+	pthread_mutex_unlock(&lay.mutex);
+}
+
+void layout_vthreads_set(const struct braid_vthreads *v)
+{
+	pthread_mutex_lock(&lay.mutex);
+	lay.now.vthreads = *v;
+	if (lay.complete)
+		layout_record_publish(&lay.now);
 	pthread_mutex_unlock(&lay.mutex);
 }
 
@@ -493,6 +504,7 @@ void layout_nmethod_find(struct layout_nmethod *n, uint64_t pc)
 	n->native = !strcmp(name, "native nmethod");
 	if (!n->native && strcmp(name, "nmethod"))
 		return;
+	n->blob = blob;
 	n->code = blob_address(&l, blob, l.blob_code);
 	end = blob_address(&l, blob, lay.blob_code_end);
 	n->found = n->code > blob && end > n->code && end - n->code <= INT32_MAX;

@@ -18,6 +18,10 @@ void layout_open(JavaVM *vm, jint jvmti_version);
  */
 void layout_publish(bool force);
 
+struct braid_vthreads;
+/* What is known of virtual threads now: part of the record from here on, which is published at once. */
+void layout_vthreads_set(const struct braid_vthreads *v);
+
 /* A new connection: the check starts anew. */
 void layout_reset(void);
 
@@ -25,6 +29,7 @@ struct layout_nmethod {
 	bool found;
 	bool native; /* a native method's wrapper */
 	bool osr;
+	uint64_t blob;	     /* its address */
 	uint64_t code;	     /* where its instructions begin */
 	uint32_t code_size;  /* with the stubs behind the instructions, which the VM announces from 17 on */
 	uint32_t insts_size; /* without them, as 8 and 11 do */

@@ -18,7 +18,9 @@ struct entry {
 	jmethodID key;
 	uint32_t id;	/* 0: slot is free */
 	uint32_t epoch; /* of ID_LOST: publish_recoveries() then */
+	uint32_t event; /* that it was compared with the VM in last, methods_event() */
 	uint64_t names; /* hash */
+	uint64_t lines; /* hash */
 };
 
 static struct {
@@ -36,6 +38,12 @@ static uint32_t last_id; /* never starts again: ids are not used twice in the li
  * compared with the names that the VM gives now.
  */
 static _Atomic uint32_t epoch;
+
+/*
+ * Redefinition leaves the key alone, and nobody tells of it: what is new is the line number table. It is asked for once
+ * for each method and event.
+ */
+static _Atomic uint32_t events;
 
 struct description {
 	char *class_name;
@@ -95,13 +103,12 @@ static void lines_read(struct description *d, jmethodID method)
 	}
 }
 
-/* The class reference is a local one of the event: the VM drops it when the callback returns. */
+/* All but the lines. The class reference is a local one of the event: the VM drops it when the callback returns. */
 static bool description_read(struct description *d, jmethodID method)
 {
 	jvmtiEnv *ti = agent.jvmti;
 	jclass class;
 
-	memset(d, 0, sizeof(*d));
 	if ((*ti)->GetMethodDeclaringClass(ti, method, &class) != JVMTI_ERROR_NONE)
 		return false;
 	if ((*ti)->GetMethodName(ti, method, &d->name, &d->signature, NULL) != JVMTI_ERROR_NONE) {
@@ -116,7 +123,6 @@ static bool description_read(struct description *d, jmethodID method)
 		d->modifiers = 0;
 	if (!caps_has(CAP_SOURCE_FILE_NAME) || (*ti)->GetSourceFileName(ti, class, &d->source) != JVMTI_ERROR_NONE)
 		d->source = NULL;
-	lines_read(d, method);
 	return true;
 }
 
@@ -131,6 +137,15 @@ static uint64_t hash_string(uint64_t h, const char *s)
 static uint64_t description_hash(const struct description *d)
 {
 	return hash_string(hash_string(hash_string(0xcbf29ce484222325ULL, d->class_name), d->name), d->signature);
+}
+
+static uint64_t lines_hash(const struct description *d)
+{
+	uint64_t h = 0xcbf29ce484222325ULL ^ d->line_count;
+
+	for (uint32_t i = 0; i < d->line_count; i++)
+		h = (h ^ ((uint64_t)d->lines[i].bci << 32 | d->lines[i].line)) * 0x9e3779b97f4a7c15ULL;
+	return h;
 }
 
 static struct entry *slot_find(struct entry *slots, size_t room, jmethodID key)
@@ -197,33 +212,38 @@ static void lines_publish(uint32_t id, const struct description *d)
  * With the mutex held, so that nobody finds an id in the table before its METHOD record is on its way. A definition
  * that is lost leaves no entry: the next sight of the method tries again, with a new id.
  */
-static uint32_t define(jmethodID method, uint64_t names, const struct description *d, uint32_t now)
+static uint32_t define(jmethodID method, uint64_t names, const struct description *d, uint32_t now, uint32_t event)
 {
+	uint64_t lines = lines_hash(d);
 	struct entry *e;
 
 	if (!table_make_room())
 		return 0;
 	e = slot_find(table.slots, table.room, method);
-	if (e->id && e->id != ID_LOST && e->names == names) {
+	if (e->id && e->id != ID_LOST && e->names == names && e->lines == lines) {
 		e->epoch = now;
+		e->event = event;
 		return e->id;
 	}
+	if (e->id && e->id != ID_LOST && e->names == names)
+		names_redefined();
 	if (!e->id)
 		table.used++;
 	if (last_id == ID_LOST - 1 || !method_publish(last_id + 1, d)) {
 		*e = (struct entry){.key = method, .id = ID_LOST, .epoch = publish_recoveries()};
 		return 0;
 	}
-	*e = (struct entry){.key = method, .id = ++last_id, .epoch = now, .names = names};
+	*e = (struct entry){
+		.key = method, .id = ++last_id, .epoch = now, .event = event, .names = names, .lines = lines};
 	table.defined++;
 	lines_publish(e->id, d);
 	return e->id;
 }
 
-/* True when the table knows what to say, which may be 0. */
-static bool look_up(jmethodID method, uint32_t now, uint32_t *id)
+/* True when the table knows what to say, which may be 0: it has compared in this event, or these are its lines. */
+static bool look_up(jmethodID method, uint32_t now, uint32_t event, const uint64_t *lines, uint32_t *id)
 {
-	const struct entry *e;
+	struct entry *e;
 	bool known;
 
 	*id = 0;
@@ -232,30 +252,46 @@ static bool look_up(jmethodID method, uint32_t now, uint32_t *id)
 	e = slot_find(table.slots, table.room, method);
 	if (!e->id)
 		return false;
-	known = e->epoch == (e->id == ID_LOST ? publish_recoveries() : now);
-	if (known && e->id != ID_LOST)
+	if (e->id == ID_LOST)
+		return e->epoch == publish_recoveries();
+	known = e->epoch == now && (e->event == event || (lines && e->lines == *lines));
+	if (known) {
+		e->event = event;
 		*id = e->id;
+	}
 	return known;
 }
 
-uint32_t methods_id(jmethodID method)
+static bool look_up_locked(jmethodID method, uint32_t now, uint32_t event, const uint64_t *lines, uint32_t *id)
 {
-	uint32_t now = atomic_load(&epoch);
-	struct description d;
-	uint32_t id;
 	bool known;
+
+	pthread_mutex_lock(&table.mutex);
+	known = look_up(method, now, event, lines, id);
+	pthread_mutex_unlock(&table.mutex);
+	return known;
+}
+
+uint32_t methods_event(void)
+{
+	return atomic_fetch_add(&events, 1) + 1;
+}
+
+uint32_t methods_id(jmethodID method, uint32_t event)
+{
+	uint32_t now = atomic_load(&epoch), id;
+	struct description d = {0};
+	uint64_t lines;
 
 	if (!method)
 		return 0;
-	pthread_mutex_lock(&table.mutex);
-	known = look_up(method, now, &id);
-	pthread_mutex_unlock(&table.mutex);
-	if (known)
+	if (look_up_locked(method, now, event, NULL, &id))
 		return id;
-
-	if (description_read(&d, method)) {
+	lines_read(&d, method);
+	lines = lines_hash(&d);
+	if (!look_up_locked(method, now, event, &lines, &id) && description_read(&d, method)) {
 		pthread_mutex_lock(&table.mutex);
-		id = define(method, description_hash(&d), &d, now);
+		id = define(method, description_hash(&d), &d, now, event);
 		pthread_mutex_unlock(&table.mutex);
 	}
 	description_free(&d);

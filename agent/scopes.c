@@ -95,9 +95,9 @@ static void row_from_inlining(struct scopes *s, const PCStackInfo *info, uint64_
 		return;
 	*row = (struct braid_scope_row){.pc_offset = offset, .depth = depth};
 	scope = (struct braid_scope *)(row + 1);
-	for (uint32_t i = 0; i < depth; i++)
-		scope[i] = (struct braid_scope){.method = methods_id(info->methods[i]),
-						.bci = info->bcis[i] < 0 ? -1 : info->bcis[i]};
+	for (uint32_t i = 0; i < depth; i++) /* -1 is SynchronizationEntryBCI, the entry of the method */
+		scope[i] = (struct braid_scope){.method = methods_id(info->methods[i], s->event),
+						.bci = info->bcis[i] < 0 ? 0 : info->bcis[i]};
 	row_end(s, row);
 }
 
@@ -143,6 +143,7 @@ void scopes_from_map(struct scopes *s, uint32_t method, const jvmtiAddrLocationM
 	jlocation bci = -1;
 	uint64_t at = base;
 
+	s->outer_only = true;
 	if (!agent.bci_locations || !map || length <= 0 || !code_size)
 		return;
 	for (jint i = 0; i < length && !s->truncated; i++) {

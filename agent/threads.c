@@ -3,6 +3,7 @@
 #include "agent.h"
 
 #include "layout.h"
+#include "vthreads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static jfieldID eetop_field(JNIEnv *jni, jthread thread)
 }
 
 /* The thread's JavaThread, 0 when it does not run; an exception of the application stays what it was. */
-static uint64_t java_thread_of(JNIEnv *jni, jthread thread)
+uint64_t threads_java_thread(JNIEnv *jni, jthread thread)
 {
 	jthrowable pending = (*jni)->ExceptionOccurred(jni);
 	jfieldID field;
@@ -80,7 +81,6 @@ static uint64_t java_thread_of(JNIEnv *jni, jthread thread)
 	return (uint64_t)value;
 }
 
-/* GetThreadInfo is for the live phase only: before it, threads stay nameless until the replay. */
 static void names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
 {
 	jvmtiThreadInfo info;
@@ -136,14 +136,23 @@ static void *mark(void)
 	return (void *)agent.generation;
 }
 
+/* Before the live phase not even java.lang.Thread need be initialized; the replay tells of these threads. */
+static bool is_live(jvmtiEnv *env)
+{
+	jvmtiPhase phase;
+
+	return !(*env)->GetPhase(env, &phase) && phase == JVMTI_PHASE_LIVE;
+}
+
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	struct thread_names n;
 
-	if (!agent_enter())
+	if (!is_live(env) || !agent_enter())
 		return;
+	vthreads_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	thread_publish(&n, java_thread_of(jni, thread), self_tid(), 0);
+	thread_publish(&n, threads_java_thread(jni, thread), self_tid(), 0);
 	if (n.known)
 		(*env)->SetThreadLocalStorage(env, NULL, mark());
 	names_free(&n);
@@ -157,7 +166,7 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	(void)env;
 	if (!agent_enter())
 		return;
-	r.java_thread = java_thread_of(jni, thread);
+	r.java_thread = threads_java_thread(jni, thread);
 	record_init(&r.hdr, BRAID_REC_THREAD_END, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 	agent_leave();
@@ -175,11 +184,12 @@ static void thread_replay(JNIEnv *jni, jthread thread)
 		return;
 	if (!(*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &marked) && marked == mark())
 		goto out;
+	vthreads_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	java_thread = java_thread_of(jni, thread);
+	java_thread = threads_java_thread(jni, thread);
 	tid = layout_thread_tid(java_thread);
 	/* Still the same? Then the JavaThread was alive while it was read. */
-	if (java_thread && java_thread_of(jni, thread) == java_thread)
+	if (java_thread && threads_java_thread(jni, thread) == java_thread)
 		thread_publish(&n, java_thread, tid, BRAID_REC_REPLAY);
 	names_free(&n);
 out:

@@ -4,5 +4,6 @@
 #include "drain.bpf.h"
 #include "sample.bpf.h"
 #include "task.bpf.h"
+#include "tracepoint.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

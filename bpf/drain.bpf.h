@@ -8,6 +8,10 @@
 
 #include "maps.bpf.h"
 
+#include "java_threads.bpf.h"
+
+#include <braid/names.h>
+
 struct drain_buffer {
 	struct braid_event_agent event;
 	__u8 record[BRAID_REC_MAX];
@@ -45,12 +49,24 @@ static __always_inline void drain_layout(struct drain_state *d, const struct dra
 		jvm->layout.flags &= ~BRAID_LAYOUT_WALKABLE;
 }
 
-static __always_inline void drain_unload(const struct drain_state *d)
+static __always_inline void drain_names(const struct drain_state *d, const struct drain_buffer *b)
+{
+	const struct braid_rec_names *r = (const struct braid_rec_names *)b->record;
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
+
+	if (jvm && r->hdr.size >= sizeof(*r))
+		jvm->class_unloads = r->names.class_unloads;
+}
+
+static __always_inline void drain_unload(const struct drain_state *d, const struct braid_rec *r)
 {
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
 
-	if (jvm)
-		__sync_fetch_and_add(&jvm->epoch, 1);
+	if (!jvm)
+		return;
+	__sync_fetch_and_add(&jvm->epoch, 1);
+	if (r->kind == BRAID_REC_CODE_UNLOAD)
+		jvm->code_unload_ns = bpf_ktime_get_ns();
 }
 
 /* Acts on the record in the buffer and passes it on: 1 to stop draining. */
@@ -63,8 +79,12 @@ static __noinline int drain_forward(struct drain_state *d, struct drain_buffer *
 		return 0;
 	if (r->kind == BRAID_REC_LAYOUT)
 		drain_layout(d, b);
+	else if (r->kind == BRAID_REC_NAMES)
+		drain_names(d, b);
 	else if (r->kind == BRAID_REC_CODE_UNLOAD || r->kind == BRAID_REC_CLASS_UNLOAD)
-		drain_unload(d);
+		drain_unload(d, r);
+	else
+		java_thread_drain(java_thread_jvm(d->slot, d->generation), r);
 	b->event.hdr.kind = BRAID_EVENT_AGENT;
 	b->event.hdr.size = sizeof(b->event) + size;
 	b->event.hdr.time_ns = r->time_ns;

@@ -16,11 +16,22 @@ struct mm_struct {
 	unsigned long start_code;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct pid *thread_pid;
+	unsigned in_execve : 1;
 };
 
 #pragma clang attribute pop

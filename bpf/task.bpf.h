@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* A child of a recorded process is recorded from its first instruction on: it starts with its parent's mappings. */
+/*
+ * A child of a recorded process is recorded from its first instruction on: it starts with its parent's mappings, and
+ * with none when it executes a program.
+ */
 #ifndef BRAID_TASK_BPF_H
 #define BRAID_TASK_BPF_H
 
@@ -19,6 +22,17 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	copy = *p;
 	copy.jvm = 0; /* what a JVM forks is about to exec */
 	bpf_map_update_elem(&processes, &to, &copy, BPF_NOEXIST);
+	return 0;
+}
+
+/* What the mappings of the program before were says nothing about the new one. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+	struct braid_process none = {0};
+
+	bpf_map_update_elem(&processes, &pid, &none, BPF_EXIST);
 	return 0;
 }
 

@@ -10,8 +10,9 @@
 #include <braid/layout.h>
 
 #define BRAID_MAX_JVMS 256
-#define BRAID_MAX_DEPTH 2048	   /* user frames per stack */
+#define BRAID_MAX_DEPTH 16384	   /* user frames per stack */
 #define BRAID_MAX_KERNEL_DEPTH 127 /* kernel frames per stack */
+#define BRAID_RULE_MEMOS 4096	   /* unwind rules that a CPU remembers */
 #define BRAID_MAX_FRAMES (BRAID_MAX_KERNEL_DEPTH + BRAID_MAX_DEPTH + 1)
 
 /* One executable mapping of one process; a process's mappings are an extent of the map `mappings`, sorted by start. */
@@ -44,21 +45,30 @@ struct braid_page {
 struct braid_process {
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u32 jvm; /* slot in `jvms` plus one; 0: no JVM */
+	__u32 jvm;	  /* slot in `jvms` plus one; 0: no JVM */
+	__u32 generation; /* tells apart all that the process's addresses ever meant; 0: not known since an exec */
+	__u32 flags;	  /* BRAID_PROCESS_* */
 	__u32 reserved;
 };
+#define BRAID_PROCESS_NOT_LATE 1U /* a second walk would not come further: do not ask for it */
 
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {
 	__u32 generation; /* of the slot, so that late events of an earlier JVM are recognised; by the collector */
 	__u32 epoch;	  /* counts class and code unloads: part of the hash of every stack with Java frames, because
 			     addresses may      mean something new; by the drain */
+	__u64 code_unload_ns; /* when the drain last heard that code was unloaded; 0: never */
+	__u64 class_unloads;  /* address of the JVM's own count of unloaded classes, which is part of the hash, too: it
+				 is up to date when records are not; 0: none; by the drain */
 	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
 };
 
 enum braid_event_kind {
 	BRAID_EVENT_SAMPLE = 1,
 	BRAID_EVENT_AGENT = 2,
+	BRAID_EVENT_LATE = 3,
+	BRAID_EVENT_METHOD = 4,
+	BRAID_EVENT_VTHREAD = 5,
 };
 
 struct braid_event {
@@ -75,9 +85,76 @@ struct braid_event_sample {
 	__u32 tid;
 	__u32 cpu;
 	__u32 frame_count; /* 0: known by `stack` */
-	__u64 stack;	   /* hash of process, epoch and frames; never 0 */
+	__u64 stack;	   /* hash of process, generation, epoch and frames; never 0 */
+	__u32 generation;  /* of the process's addresses, as the walk knew them */
+	__u32 reserved;
+	__u64 vthread; /* Thread.threadId() of the virtual thread whose frames these are, 0: none's, or not known */
 };
-_Static_assert(sizeof(struct braid_event_sample) == 40, "sample");
+_Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
+
+/*
+ * A sample whose walk led to code that the collector had not told of yet: what is needed to walk once more, when it
+ * has. The pages of stack follow, from that on which sp lies.
+ */
+#define BRAID_LATE_PAGE 4096
+#define BRAID_LATE_PAGES 16
+struct braid_event_late {
+	struct braid_event hdr;
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u32 cause; /* enum braid_end: why the first walk ended */
+	__u32 generation;
+	__u32 kernel_count;
+	__u32 page_count;
+	__u32 reserved;
+	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u64 kernel[BRAID_MAX_KERNEL_DEPTH];
+};
+_Static_assert(sizeof(struct braid_event_late) == 1120, "late sample");
+
+/*
+ * What an interpreted frame's Method is called, read while it has a frame: comes before the first sample with it, and
+ * again when its address has come to mean another one. Strings are the JVM's (modified UTF-8), cut at the arrays' ends.
+ */
+#define BRAID_CLASS_NAME_MAX 512
+#define BRAID_METHOD_NAME_MAX 256
+#define BRAID_SIGNATURE_MAX 512
+struct braid_event_method {
+	struct braid_event hdr;
+	__u32 pid;
+	__u32 flags; /* BRAID_METHOD_* */
+	__u64 method;
+	__u64 const_method;
+	__u64 sizes; /* the 8 bytes at ConstMethod::_code_size */
+	__u64 lines; /* the 8 bytes behind the byte codes, where line numbers begin; 0: not in memory, as those of a
+			method in the JDK's own archive whose lines nobody has asked for */
+	__u32 modifiers;
+	__u16 class_length; /* whole length; what is here may be less */
+	__u16 name_length;
+	__u16 signature_length;
+	__u16 reserved;
+	__u32 reserved2;
+	char class_name[BRAID_CLASS_NAME_MAX];
+	char name[BRAID_METHOD_NAME_MAX];
+	char signature[BRAID_SIGNATURE_MAX];
+};
+_Static_assert(sizeof(struct braid_event_method) == 72 + 1280, "method event");
+#define BRAID_METHOD_READ                                                                                              \
+	0x1U /* the names are here; else their pages were not in memory, and the collector reads them */
+
+/* A virtual thread: comes before the first sample of it, and again when it may have been renamed. */
+#define BRAID_VTHREAD_NAME_MAX 256
+struct braid_event_vthread {
+	struct braid_event hdr;
+	__u64 id; /* Thread.threadId() */
+	__u32 pid;
+	__u32 name_bytes; /* longer names are cut */
+	__u8 utf16;	  /* 0: ISO 8859-1, 1: UTF-16 in the machine's order; else nothing that a JVM has */
+	__u8 reserved[7];
+	__u8 name[BRAID_VTHREAD_NAME_MAX];
+};
+_Static_assert(sizeof(struct braid_event_vthread) == 40 + BRAID_VTHREAD_NAME_MAX, "vthread event");
 
 /* A ring record, validated for size and kind, stamped with the JVM whose ring it came through. */
 struct braid_event_agent {

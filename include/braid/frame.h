@@ -25,6 +25,13 @@ enum braid_frame_kind {
 
 #define BRAID_FRAME_ADDR_MASK ((1ULL << 48) - 1)
 
+/*
+ * Code cache frames: the low bits of the nmethod's compile id, read by the walk itself. Addresses are used again, and
+ * records of code come late; these bits tell which code it was. 0: not known.
+ */
+#define BRAID_FRAME_CODE_ID_SHIFT 48
+#define BRAID_FRAME_CODE_ID_MASK 0x7ffU
+
 /* Interpreted: method address in units of 8 bytes below, bci above it. */
 #define BRAID_FRAME_METHOD_BITS 44
 #define BRAID_FRAME_BCI_NONE 0x7fffU /* not known; longer methods than 32 KiB saturate here */
@@ -45,6 +52,7 @@ enum braid_end {
 	BRAID_END_BAD_CODE = 11,	/* compiled frame whose caller cannot be right */
 	BRAID_END_NO_REGS = 12,		/* user registers not available */
 	BRAID_END_NO_PROCESS = 13,	/* process not known to the collector yet */
+	BRAID_END_FROZEN = 14,		/* frames of a virtual thread in the heap that could not be found */
 	BRAID_END_COUNT,
 };
 
@@ -69,6 +77,11 @@ static inline __u64 braid_frame_method(__u64 frame)
 static inline __u32 braid_frame_bci(__u64 frame)
 {
 	return (__u32)(frame >> BRAID_FRAME_METHOD_BITS) & 0x7fffU;
+}
+
+static inline __u32 braid_frame_code_id(__u64 frame)
+{
+	return (__u32)(frame >> BRAID_FRAME_CODE_ID_SHIFT) & BRAID_FRAME_CODE_ID_MASK;
 }
 
 static inline __u64 braid_frame_addr(__u64 frame)

@@ -33,6 +33,59 @@ struct braid_code_heap {
 #define BRAID_LAYOUT_SHORT_COMPLETE 0x8U /* blob_frame_complete is 16 bits wide, else 32 */
 #define BRAID_LAYOUT_CHECKED 0x10U	 /* the code heap's own answer agreed with CompiledMethodLoad */
 
+/* braid_vthreads.flags */
+#define BRAID_VTHREADS_WALK 0x1U   /* the addresses of code are known, and where a JavaThread keeps its entry */
+#define BRAID_VTHREADS_FROZEN 0x2U /* what reading frames out of the heap needs was found and checked */
+#define BRAID_VTHREADS_NAMES 0x4U  /* the same, of a virtual thread's id and name */
+
+/* How a reference in the heap leads to its object. */
+enum braid_oops {
+	BRAID_OOPS_PLAIN = 0,	   /* 8 bytes, the address; the older ZGC: with colours, which are mapped */
+	BRAID_OOPS_COMPRESSED = 1, /* 4 bytes: oop_base + (them << oop_shift) */
+	BRAID_OOPS_COLOURED =
+		2, /* generational ZGC (zAddress.hpp): which of bits 12 to 15 is set says how far to shift */
+};
+
+/*
+ * Virtual threads (21 and later): a thread's frames lie on its carrier's stack above the frame of
+ * Continuation.enterSpecial, which begins with a ContinuationEntry; frames that have not been needed again since it was
+ * parked lie in the heap, in jdk.internal.vm.StackChunk objects. Field offsets are from the object's start.
+ */
+struct braid_vthreads {
+	__u64 stubs_start; /* thawing and return barrier: StubRoutines::cont_* */
+	__u64 stubs_end;
+	__u64 barrier;	   /* the return address of the last frame on the stack, while others are in the heap */
+	__u64 enter_start; /* code of Continuation.enterSpecial */
+	__u64 enter_end;
+	__u64 enter_return; /* ContinuationEntry::_return_pc */
+	__u64 yield_start;  /* code of Continuation.doYield, which freezes */
+	__u64 yield_end;
+	__u64 oop_base;
+	__u32 flags;	  /* BRAID_VTHREADS_* */
+	__u16 enter_size; /* bytes of its frame, return address and rbp included */
+	__u16 entry_parent;
+	__u16 entry_cont;
+	__u16 thread_entry; /* JavaThread::_cont_entry */
+	__u16 cont_target;  /* Continuation: Runnable */
+	__u16 cont_tail;    /* Continuation: StackChunk */
+	__u16 chunk_parent; /* StackChunk */
+	__u16 chunk_sp;	    /* int, words from the chunk's stack */
+	__u16 chunk_bottom; /* the same, where frames end */
+	__u16 chunk_stack;  /* where its stack begins */
+	__u16 task_thread;  /* Runnable of a virtual thread: VirtualThread */
+	__u16 thread_cont;  /* VirtualThread: Continuation */
+	__u16 thread_id;    /* Thread: long */
+	__u16 thread_name;  /* Thread: String */
+	__u16 string_value; /* String: byte[] */
+	__u16 string_coder; /* String: byte, 1: UTF-16 */
+	__u16 array_length; /* byte[] */
+	__u16 array_data;
+	__u8 oops; /* enum braid_oops */
+	__u8 oop_shift;
+	__u16 reserved;
+};
+_Static_assert(sizeof(struct braid_vthreads) == 120, "vthreads");
+
 struct braid_layout {
 	__u32 flags;
 	__u32 heap_count;
@@ -83,8 +136,9 @@ struct braid_layout {
 	__u16 thread_osthread; /* OSThread * */
 	__u16 osthread_tid;    /* OSThread::_thread_id, int */
 	__u16 reserved;
+	struct braid_vthreads vthreads;
 };
-_Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6, "layout");
+_Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6 + 120, "layout");
 
 struct braid_rec_layout {
 	struct braid_rec hdr;

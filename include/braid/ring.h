@@ -41,6 +41,7 @@ enum braid_rec_kind {
 	BRAID_REC_LOSS = 16,	     /* definition: what the agent could not publish */
 	BRAID_REC_REPLAYED = 17,     /* definition: everything older than the agent has now been published */
 	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
+	BRAID_REC_NAMES = 19,	     /* definition: where HotSpot keeps names, <braid/names.h> */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -121,6 +122,8 @@ enum braid_tier {
  * One compiled form of one method. Several may be alive at once; [address, address + code_size) is the instruction
  * part. The scopes follow in CODE_SCOPES records of the same address before anything else is said about it.
  */
+#define BRAID_CODE_OUTER_ONLY 0x1U /* the rows know nothing of inlining (older than the agent, JDK 8) */
+#define BRAID_CODE_STALE 0x2U	   /* out of use when it was told: its methods' lines may be newer ones */
 struct braid_rec_code_load {
 	struct braid_rec hdr;
 	__u64 address;
@@ -130,7 +133,7 @@ struct braid_rec_code_load {
 	__u32 scope_rows; /* rows that follow in CODE_SCOPES records */
 	__u8 tier;	  /* enum braid_tier */
 	__u8 is_osr;
-	__u16 reserved;
+	__u16 doubts;	   /* BRAID_CODE_* */
 	__u32 frame_words; /* CodeBlob frame size in 8-byte words, 0 when not known */
 };
 _Static_assert(sizeof(struct braid_rec_code_load) == 56, "code load");

@@ -53,6 +53,13 @@ static inline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_map
 	return h->ops->mapping(h->ctx, pc, m);
 }
 
+/* Nobody knows it here. */
+static inline __u64 walk_java_thread(struct braid_walk *w)
+{
+	(void)w;
+	return 0;
+}
+
 static inline __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr)
 {
 	struct host_walk *h = (struct host_walk *)w;

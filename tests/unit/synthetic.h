@@ -31,7 +31,7 @@ static inline struct trace_str str_of(const char *s)
 	{                                                                                                              \
 		.kind = k, .member = { __VA_ARGS__ }                                                                   \
 	}
-#define SAMPLE(ms, t, c, n) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, c, n, 1)
+#define SAMPLE(ms, t, c, n) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, c, n, 1, 0)
 
 static const struct trace_line work_lines[] = {{0, 10}, {5, 12}};
 static const struct trace_line inline_lines[] = {{0, 30}};

@@ -13,7 +13,7 @@
 Suite *test_analyze(void);
 
 static const struct trace_damage no_damage;
-static const struct report_source source = {&no_damage, 1};
+static const struct report_source source = {&no_damage, 1, false};
 
 /* Everything that can be shown of what was fed, as one text. */
 static char *render(struct analyzer *a)
@@ -32,7 +32,7 @@ static char *render(struct analyzer *a)
 	ck_assert_int_eq(collapsed_write(out, an, &options), 0);
 	ck_assert_int_eq(report_html(out, v, "x"), 0);
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		script_print(out, an, &synthetic[i]);
+		script_print(out, an, &synthetic[i], &(struct script_options){0});
 	fclose(out);
 	views_free(v);
 	analysis_free(an);

@@ -37,9 +37,9 @@ static const struct {
 	 "jvm process=1 start=2 jvmti_version=0x30010200 layout_flags=0x3 caps_got_lo=0x11 caps_got_hi=0x22 "
 	 "caps_refused_lo=0x33 caps_refused_hi=0x44 vm_name=\"OpenJDK\" vm_version=\"17.0.1\" java_version=\"17\" "
 	 "command=\"a.Main x\""},
-	{{.kind = TRACE_METHOD, .method = {5, 1, 0x1001, S("a.B"), S("run"), S("()V"), S("B.java")}},
+	{{.kind = TRACE_METHOD, .method = {5, 1, 0x1001, S("a.B"), S("run"), S("()V"), S("B.java"), 2}},
 	 "method method=5 process=1 modifiers=0x1001 class_name=\"a.B\" name=\"run\" signature=\"()V\" "
-	 "source=\"B.java\""},
+	 "source=\"B.java\" version=2"},
 	{{.kind = TRACE_LINES, .lines = {5, 3, lines}}, "lines method=5 lines=[0:534,5:535,9:12]"},
 	{{.kind = TRACE_CODE, .code = {8, 1, TRACE_CODE_STUB, 6, 4, 321, 1, 0x7fff0000, 512, 66, S("Interpreter")}},
 	 "code code=8 process=1 kind=1 method=6 tier=4 compile_id=321 is_osr=1 address=0x7fff0000 size=512 load_ns=66 "
@@ -48,8 +48,12 @@ static const struct {
 	 "frame frame=4 kind=15 process=1 exact=1 address=0xffffffff81000000 module=2 symbol=9 code=8 "
 	 "scopes=[70000:12,3:-1]"},
 	{{.kind = TRACE_NODE, .node = {.node = 3, .parent = 2, .frame = 4}}, "node frame=4 node=3 parent=2"},
-	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2}},
-	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2"},
+	{{.kind = TRACE_PLACE, .place = {3, S("_Z1fv"), S("src/f.cc")}},
+	 "place place=3 name=\"_Z1fv\" file=\"src/f.cc\""},
+	{{.kind = TRACE_VTHREAD, .vthread = {9, 1, 5000000000, S("v1")}},
+	 "vthread vthread=9 process=1 number=5000000000 name=\"v1\""},
+	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9}},
+	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9"},
 	{{.kind = TRACE_GC, .gc = {123456790, 1, 1, 17}}, "gc time_ns=123456790 process=1 what=1 sequence=17"},
 	{{.kind = TRACE_THREAD_STATE, .thread_state = {123456700, 7, 1}},
 	 "thread_state time_ns=123456700 thread=7 what=1"},
@@ -342,7 +346,7 @@ START_TEST(usual_records_are_small)
 {
 	struct trace_delta *d = calloc(1, sizeof(*d));
 	struct trace_scope scope = {300, 40};
-	struct trace_rec sample = {.kind = TRACE_SAMPLE, .sample = {5000000000000, 20, 1, 50000, 1}};
+	struct trace_rec sample = {.kind = TRACE_SAMPLE, .sample = {5000000000000, 20, 1, 50000, 1, 0}};
 	struct trace_rec node = {.kind = TRACE_NODE, .node = {.node = 50000, .parent = 49999, .frame = 9000}};
 	struct trace_rec frame = {.kind = TRACE_FRAME, .frame = {9000, 1, 1, 0, 0x7fd210001000, 0, 0, 700, 1, &scope}};
 
@@ -393,7 +397,7 @@ START_TEST(what_cannot_be_coded_is_refused)
 
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = 0}), -EINVAL);
-	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_NODE + 1}), -EINVAL);
+	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_VTHREAD + 1}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = UINT32_MAX}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {.key = {NULL, 1}}}), -EINVAL);
 	ck_assert_int_eq(

@@ -11,13 +11,14 @@
 
 #define SLACK_BELOW 64
 #define SLACK_ABOVE 256
+#define SLACK_LOST 2048 /* where the walk went wrong */
 #define SLACK_CODE 64
 #define SNAPSHOT_STACK_MAX (24U << 10) /* deeper stacks are not worth their bytes */
 #define LAYOUT_PATIENCE_MS 60000
 
 static const char *const end_names[BRAID_END_COUNT] = {
-	"complete", "depth",	   "no_mapping", "no_table",	    "no_cfi",	"bad_cfi", "read_fault",
-	"bad_ra",   "no_progress", "no_blob",	 "bad_interpreter", "bad_code", "no_regs", "no_process",
+	"complete",    "depth",	  "no_mapping",	     "no_table", "no_cfi",  "bad_cfi",	  "read_fault", "bad_ra",
+	"no_progress", "no_blob", "bad_interpreter", "bad_code", "no_regs", "no_process", "frozen",
 };
 
 /* ---- counting ---- */
@@ -145,7 +146,7 @@ static void keep_bytes(struct capture *c, struct snapshot *s, uint64_t from, uin
 static void keep_slack(struct capture *c, struct snapshot *s)
 {
 	const struct host_walk *w = &c->scratch;
-	uint64_t end = w->top_sp[w->depth - 1] + SLACK_ABOVE;
+	uint64_t end = w->top_sp[w->depth - 1] + (w->w.end ? SLACK_LOST : SLACK_ABOVE);
 	struct target_blob b;
 
 	if (end - s->regs.sp > SNAPSHOT_STACK_MAX)
@@ -159,7 +160,7 @@ static void keep_slack(struct capture *c, struct snapshot *s)
 		target_blob_find(&c->target, i ? pc - 1 : pc, &b);
 		if (!b.found)
 			continue;
-		keep_bytes(c, s, b.address, b.address + WALK_BLOB_BYTES);
+		keep_bytes(c, s, b.address, b.address + WALK_HEADER_BYTES);
 		keep_bytes(c, s, pc - around, pc + around);
 		if (i == 0)
 			keep_bytes(c, s, b.code, b.code + SLACK_CODE);
@@ -234,6 +235,14 @@ static int snapshot_take(struct capture *c, const char *kind)
 	return err;
 }
 
+/* Does the frame at i, an interpreted native method's, call native code? */
+static bool in_native_method(const struct host_walk *w, uint32_t i)
+{
+	return braid_frame_kind(w->frame[i]) == BRAID_FRAME_INTERPRETED &&
+	       braid_frame_bci(w->frame[i]) == BRAID_FRAME_BCI_NONE &&
+	       braid_frame_kind(w->frame[i - 1]) == BRAID_FRAME_NATIVE;
+}
+
 /* The kinds of stubs that a stack has above its leaf make it another kind of stack. */
 static void stub_label(struct capture *c, char *to, size_t size)
 {
@@ -242,6 +251,10 @@ static void stub_label(struct capture *c, char *to, size_t size)
 	size_t n = strlen(to);
 
 	for (uint32_t i = 1; i < w->depth && n + 1 < size; i++) {
+		if (in_native_method(w, i) && !strstr(to, " native method")) {
+			snprintf(to + n, size - n, " < native method");
+			n = strlen(to);
+		}
 		if (braid_frame_kind(w->frame[i]) != BRAID_FRAME_CODE_CACHE)
 			continue;
 		target_blob_find(&c->target, braid_frame_addr(w->frame[i]) - 1, &b);
@@ -259,7 +272,7 @@ int capture_keep(struct capture *c)
 	char label[CAPTURE_LABEL];
 	size_t i = 0;
 
-	if (!c->o.snapshots || !size || size > SNAPSHOT_STACK_MAX)
+	if (!c->o.snapshots || !c->walk.depth || size > SNAPSHOT_STACK_MAX)
 		return 0;
 	capture_leaf_label(c, &c->walk, &c->regs, label, sizeof(label));
 	if (c->walk.w.end)
@@ -343,6 +356,9 @@ static void report(struct capture *c)
 	tally_print(&c->leaves, "leaves:", total);
 	if (c->o.steps)
 		tally_print(&c->anomalies, "steps that do not follow from the one before:", total);
+	if (c->o.summary)
+		printf("summary %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", c->walks, c->wrong, c->incomplete,
+		       c->target.version);
 }
 
 static int run(struct capture *c)
@@ -379,6 +395,7 @@ static const struct argp_option options[] = {
 	{"rounds", 'r', "N", 0, "So often (default 10)", 0},
 	{"warmup", 'w', "MS", 0, "Wait so long before (default 1000)", 0},
 	{"examples", 'e', "N", 0, "Show so many of each kind of anomaly (default 1)", 0},
+	{"summary", 'S', NULL, 0, "Print a last line for programs: summary WALKS WRONG INCOMPLETE VERSION", 0},
 	{0},
 };
 
@@ -398,6 +415,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		*number = (unsigned int)strtoul(arg, &stop, 10);
 		if (*stop)
 			argp_error(state, "not a number: %s", arg);
+	} else if (key == 'S') {
+		o->summary = true;
 	} else if (key == 'a') {
 		o->agent = arg;
 	} else if (key == 'o') {

@@ -32,6 +32,7 @@ struct capture_options {
 	unsigned int rounds;
 	unsigned int warmup_ms;
 	unsigned int examples;
+	bool summary;
 	char **command;
 };
 
@@ -53,6 +54,8 @@ struct capture {
 	struct tally leaves;
 	struct tally anomalies;
 	uint64_t walks;
+	uint64_t wrong;	     /* steps that do not follow from the one before */
+	uint64_t incomplete; /* the same, because the walk did not reach the end */
 	uint64_t frames;
 	struct host_regs regs; /* of the last walk */
 	struct kept kept[CAPTURE_KINDS];

@@ -4,8 +4,12 @@
 CAPTURE_SRC := tools/capture/capture.c tools/capture/ptrace.c tools/capture/step.c tools/capture/target.c
 CAPTURE_OBJ := $(CAPTURE_SRC:%.c=$(BUILD)/%.o)
 
-.PHONY: capture
+.PHONY: capture prove-steps
 capture: $(BUILD)/capture $(BUILD)/rewalk $(BUILD)/liblayout.so
+
+# Every instruction: JDKS="17 21", STEPS=1000000, TABLE=docs/steps.md
+prove-steps: capture
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tools/capture/prove
 
 $(BUILD)/tools/capture/layout_agent.o: tools/capture/layout_agent.c
 	@mkdir -p $(@D)

@@ -5,6 +5,7 @@
  */
 #include "agent/layout.h"
 #include "agent/publish.h"
+#include "agent/vthreads.h"
 
 #include <braid/layout.h>
 
@@ -50,6 +51,12 @@ void publish_notice(enum braid_severity severity, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+}
+
+/* Programs with virtual threads are not what is captured. */
+void vthreads_open(void *libjvm)
+{
+	(void)libjvm;
 }
 
 static void JNICALL vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define STEP_END_TRIES 100
 #define PUSHF 0x9c
 #define TRAP_FLAG 0x100L
 #define STEP_PATIENCE_US 100000 /* an instruction that takes longer is a system call that waits */
@@ -48,21 +49,58 @@ int thread_stop(pid_t tid, struct host_regs *regs)
 	}
 }
 
-/* A step that ended elsewhere than behind its instruction leaves a trap pending, which nobody would expect. */
+static bool trap_is_pending(pid_t tid)
+{
+	unsigned long long pending = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigPnd: %llx", &pending) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return pending >> (SIGTRAP - 1) & 1;
+}
+
+/* A step that was interrupted may have left its trap pending, which would kill the thread when nobody waits for it. */
 static void steps_end(pid_t tid)
 {
-	int status;
+	int status = 0, tries = 0;
 
-	if (ptrace(PTRACE_CONT, tid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+	do {
+		if (ptrace(PTRACE_CONT, tid, NULL,
+			   (void *)(uintptr_t)(WIFSTOPPED(status) && !is_trap_stop(status) &&
+							       WSTOPSIG(status) != SIGTRAP
+						       ? WSTOPSIG(status)
+						       : 0)))
+			return;
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+		if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+			return;
+	} while ((!is_trap_stop(status) || trap_is_pending(tid)) && ++tries < STEP_END_TRIES);
+}
+
+/* The kernel hides the flag when it set it itself: what is seen was loaded by the program, from what a step had stored.
+ */
+static void trap_flag_lower(pid_t tid)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) || !(r.eflags & TRAP_FLAG))
 		return;
-	while (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status) && !is_trap_stop(status))
-		ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)(WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status)));
+	r.eflags &= ~(unsigned long long)TRAP_FLAG;
+	ptrace(PTRACE_SETREGS, tid, NULL, &r);
 }
 
 void thread_go(pid_t tid, bool stepped)
 {
-	if (stepped)
+	if (stepped) {
 		steps_end(tid);
+		trap_flag_lower(tid);
+	}
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 }
 
@@ -93,7 +131,8 @@ static void trap_flag_clear(pid_t tid, uint64_t sp)
 
 int thread_step(pid_t tid, struct host_regs *regs, int *signal)
 {
-	bool pushes_flags = (ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)regs->pc, NULL) & 0xff) == PUSHF;
+	bool pushes_flags =
+		!*signal && (ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)regs->pc, NULL) & 0xff) == PUSHF;
 	int status, given = *signal, err = 0;
 
 	*signal = 0;

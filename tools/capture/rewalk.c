@@ -34,10 +34,18 @@ static bool agrees(const struct snapshot *s, const struct host_walk *h)
 	return same;
 }
 
+/* The same place, whatever is known of the code's identity. */
+static bool same_place(uint64_t a, uint64_t b)
+{
+	uint64_t id = (uint64_t)BRAID_FRAME_CODE_ID_MASK << BRAID_FRAME_CODE_ID_SHIFT;
+
+	return a == b || (braid_frame_kind(a) == BRAID_FRAME_CODE_CACHE && (a & ~id) == (b & ~id));
+}
+
 static const char *name_of(const struct snapshot *s, uint64_t frame)
 {
 	for (size_t i = 0; i < s->frame_count; i++)
-		if (s->frames[i].frame == frame)
+		if (same_place(s->frames[i].frame, frame))
 			return s->frames[i].name;
 	return "";
 }
@@ -69,10 +77,10 @@ static int bless(struct snapshot *s, const struct host_walk *h, const char *path
 			err = -ENOMEM;
 			break;
 		}
-		to->frame = h->frame[i];
 		for (size_t k = 0; k < old_count; k++)
-			if (old[k].frame == to->frame)
+			if (same_place(old[k].frame, h->frame[i]))
 				*to = old[k];
+		to->frame = h->frame[i];
 	}
 	free(old);
 	s->end = h->w.end;

@@ -8,23 +8,33 @@
 
 #include <unistd.h>
 
+#define STEP_NATIVE_MAX 400 /* instructions in a row */
+
 static bool is_interpreted(uint64_t frame)
 {
 	return braid_frame_kind(frame) == BRAID_FRAME_INTERPRETED;
 }
 
-static bool same_frame(const struct host_walk *a, uint32_t i, const struct host_walk *b, uint32_t j)
+/* The stack pointer of what has its frame by rbp is not kept exactly: nothing depends on it. */
+static bool has_rbp_frame(const struct target *t, uint64_t frame)
 {
-	/* An interpreted caller's stack pointer is not kept exactly: nothing depends on it. */
-	return a->frame[i] == b->frame[j] && (a->top_sp[i] == b->top_sp[j] || is_interpreted(a->frame[i]));
+	return is_interpreted(frame) || (braid_frame_kind(frame) == BRAID_FRAME_CODE_CACHE &&
+					 braid_frame_addr(frame) == t->layout.call_stub_return);
+}
+
+static bool same_frame(const struct target *t, const struct host_walk *a, uint32_t i, const struct host_walk *b,
+		       uint32_t j)
+{
+	return a->frame[i] == b->frame[j] && (a->top_sp[i] == b->top_sp[j] || has_rbp_frame(t, a->frame[i]));
 }
 
 /* Frames at the leaf's end of a and b that are not shared. A leaf is never taken for a caller. */
-static void differing(const struct host_walk *a, const struct host_walk *b, uint32_t *in_a, uint32_t *in_b)
+static void differing(const struct target *t, const struct host_walk *a, const struct host_walk *b, uint32_t *in_a,
+		      uint32_t *in_b)
 {
 	uint32_t i = a->depth, j = b->depth;
 
-	while (i > 1 && j > 1 && same_frame(a, i - 1, b, j - 1)) {
+	while (i > 1 && j > 1 && same_frame(t, a, i - 1, b, j - 1)) {
 		i--;
 		j--;
 	}
@@ -41,24 +51,56 @@ static bool is_interpreter_code(const struct target *t, uint64_t frame)
 /* Is `caller` the frame that was the leaf `leaf`, at a call instruction? */
 static bool became_caller(const struct target *t, uint64_t leaf, uint64_t caller)
 {
-	uint64_t length = braid_frame_addr(caller) - braid_frame_addr(leaf);
+	int64_t length = (int64_t)(braid_frame_addr(caller) - braid_frame_addr(leaf));
 
 	if (is_interpreted(leaf) || is_interpreted(caller))
 		return is_interpreted(caller) &&
 		       (is_interpreter_code(t, leaf) || braid_frame_method(leaf) == braid_frame_method(caller));
-	return length >= 2 && length <= 15;
+	return length <= 15 && length >= -32; /* a call, or on the way to it; deoptimising code calls from before it */
 }
 
-/* Is `leaf` where `caller` was returned to? */
-static bool returned_to(const struct target *t, uint64_t caller, uint64_t leaf)
+static bool same_code(struct target *t, uint64_t a, uint64_t b)
+{
+	struct target_blob x, y;
+
+	if (is_interpreted(a) || is_interpreted(b))
+		return is_interpreted(a) && is_interpreted(b) && braid_frame_method(a) == braid_frame_method(b);
+	target_blob_find(t, braid_frame_addr(a) - 1, &x);
+	target_blob_find(t, braid_frame_addr(b) - 1, &y);
+	return x.found && y.found && x.address == y.address;
+}
+
+/* Is `leaf` where `caller` was returned to, or where it handles an exception? */
+static bool returned_to(struct target *t, uint64_t caller, uint64_t leaf)
 {
 	if (is_interpreted(caller))
 		return is_interpreter_code(t, leaf) ||
 		       (is_interpreted(leaf) && braid_frame_method(leaf) == braid_frame_method(caller));
-	return braid_frame_addr(caller) == braid_frame_addr(leaf);
+	return braid_frame_addr(caller) == braid_frame_addr(leaf) || same_code(t, caller, leaf);
 }
 
-static bool explained(const struct target *t, const struct host_walk *a, const struct host_walk *b, uint32_t in_a,
+static bool in_interpreter(const struct target *t, uint64_t frame)
+{
+	return is_interpreted(frame) || is_interpreter_code(t, frame);
+}
+
+/*
+ * An exception is told to a caller by its return address or its bcp. The VM writes methods into the frames that replace
+ * a compiled one (vframeArrayElement::unpack_on_stack).
+ */
+static bool caller_continues_elsewhere(struct target *t, const struct host_walk *a, const struct host_walk *b,
+				       uint32_t at)
+{
+	for (uint32_t i = 1; i < at; i++)
+		if (!same_frame(t, a, i, b, i))
+			return false;
+	if (braid_frame_kind(a->frame[0]) == BRAID_FRAME_NATIVE && in_interpreter(t, a->frame[at]))
+		return in_interpreter(t, b->frame[at]);
+	return same_code(t, a->frame[at], b->frame[at]) &&
+	       (a->top_sp[at] == b->top_sp[at] || is_interpreted(a->frame[at]));
+}
+
+static bool explained(struct target *t, const struct host_walk *a, const struct host_walk *b, uint32_t in_a,
 		      uint32_t in_b)
 {
 	if (in_a == 1 && in_b == 1)
@@ -67,6 +109,8 @@ static bool explained(const struct target *t, const struct host_walk *a, const s
 		return became_caller(t, a->frame[0], b->frame[1]);
 	if (in_a == 2 && in_b == 1)
 		return returned_to(t, a->frame[1], b->frame[0]);
+	if (in_a == in_b)
+		return caller_continues_elsewhere(t, a, b, in_a - 1);
 	return false;
 }
 
@@ -81,7 +125,9 @@ static void print_stack(struct capture *c, const char *title, const struct host_
 		for (size_t i = 0; i < sizeof(code); i++)
 			printf("%s%02x", i == 24 ? " | " : " ", code[i]);
 	printf("\n");
-	for (uint32_t i = 0; i < w->depth && i < 5; i++) {
+	for (uint32_t i = 0; i < w->depth; i++) {
+		if (i >= 5 && i + 3 < w->depth)
+			continue;
 		target_frame_name(&c->target, w->frame[i], name, sizeof(name));
 		printf("    %016llx sp %llx %s\n", w->frame[i], w->top_sp[i], name);
 	}
@@ -114,22 +160,33 @@ static void compare(struct capture *c, struct step_state *s)
 	uint32_t in_a, in_b;
 
 	if (c->walk.w.end) {
+		c->incomplete++;
 		snprintf(what, sizeof(what), "end %u", c->walk.w.end);
 		anomaly(c, s, what);
 		return;
 	}
 	if (!s->comparable || c->before.w.end)
 		return;
-	differing(&c->before, &c->walk, &in_a, &in_b);
+	differing(&c->target, &c->before, &c->walk, &in_a, &in_b);
 	if (explained(&c->target, &c->before, &c->walk, in_a, in_b))
 		return;
+	c->wrong++;
 	snprintf(what, sizeof(what), "%u to %u", in_a, in_b);
 	anomaly(c, s, what);
+}
+
+/* Threads without Java are not what is looked at, nor is a collection or a compilation on the way. */
+static bool worth_stepping(const struct capture *c, unsigned int *native)
+{
+	if (c->walk.depth && braid_frame_kind(c->walk.frame[0]) != BRAID_FRAME_NATIVE)
+		*native = 0;
+	return (c->walk.w.java || c->walk.w.end) && ++*native < STEP_NATIVE_MAX;
 }
 
 static int one_round(struct capture *c, pid_t tid)
 {
 	struct step_state s = {.comparable = false};
+	unsigned int native = 0;
 	int err = thread_stop(tid, &s.regs);
 
 	for (unsigned int i = 0; !err && i < c->o.steps; i++) {
@@ -137,6 +194,8 @@ static int one_round(struct capture *c, pid_t tid)
 		capture_walk(c, &s.regs);
 		compare(c, &s);
 		capture_keep(c);
+		if (!worth_stepping(c, &native))
+			break;
 		memcpy(&c->before, &c->walk, offsetof(struct host_walk, frame));
 		memcpy(c->before.frame, c->walk.frame, c->walk.depth * sizeof(c->walk.frame[0]));
 		memcpy(c->before.top_sp, c->walk.top_sp, c->walk.depth * sizeof(c->walk.top_sp[0]));

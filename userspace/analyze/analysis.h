@@ -26,7 +26,8 @@ struct sym {
 /* A frame as a person sees it: one raw frame has several when methods were inlined. */
 struct xframe {
 	uint32_t sym;
-	uint32_t line; /* of Java frames with a line table, else 0 */
+	uint32_t line; /* where there is a line table or debug information, else 0 */
+	uint32_t file; /* its source file, in the analyzer's strings; 0: not known */
 };
 
 /* The first two xframes are not any frame's: they stand for what is missing. */
@@ -116,6 +117,8 @@ const char *analysis_sym_name(const struct analysis *an, uint32_t sym);
 /* ---- expand.c ---- */
 
 int analysis_expand(struct analysis *an);
+/* The source file of an xframe; "" when it is not known. */
+const char *analysis_file(const struct analysis *an, const struct xframe *x);
 /* Where a native frame's module lies in its process, NULL when the trace does not say. */
 const struct mapping *analysis_mapping(const struct analysis *an, const struct frame_row *f, uint64_t address);
 

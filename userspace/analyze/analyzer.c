@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "state.h"
+#include "vthreads.h"
 
 static int keep(struct analyzer *a, struct trace_str s, uint32_t *id)
 {
@@ -149,7 +150,9 @@ static int feed_method(struct analyzer *a, const struct trace_method *r)
 	if (!m)
 		return err;
 	m->process = r->process;
-	return keep(a, r->class_name, &m->class_name) || keep(a, r->name, &m->name) ? -ENOMEM : 0;
+	if (keep(a, r->class_name, &m->class_name) || keep(a, r->name, &m->name) || keep(a, r->source, &m->source))
+		return -ENOMEM;
+	return 0;
 }
 
 static int feed_lines(struct analyzer *a, const struct trace_lines *r)
@@ -169,6 +172,16 @@ static int feed_lines(struct analyzer *a, const struct trace_lines *r)
 	l->count = r->count;
 	a->lines.count += r->count;
 	return 0;
+}
+
+static int feed_place(struct analyzer *a, const struct trace_place *r)
+{
+	int err;
+	struct place_row *p = define(a, &a->places, r->place, &err);
+
+	if (!p)
+		return err;
+	return keep(a, r->name, &p->name) || keep(a, r->file, &p->file) ? -ENOMEM : 0;
 }
 
 static int feed_code(struct analyzer *a, const struct trace_code *r)
@@ -269,13 +282,15 @@ static struct sample_sum *sum_of(struct analyzer *a, uint32_t thread, uint32_t n
 
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
-	struct sample one = {r->time_ns, r->weight, r->thread, r->node};
+	uint32_t thread = vthreads_thread(a, r);
+	struct sample one = {r->time_ns, r->weight, thread, r->node};
 	struct sample_sum *s;
 
 	a->sample_weight = add_saturating(a->sample_weight, r->weight);
+	vthreads_count(a, r);
 	if (a->keep_samples)
 		return VEC_PUSH(&a->samples, one);
-	s = sum_of(a, r->thread, r->node);
+	s = sum_of(a, thread, r->node);
 	if (!s)
 		return -ENOMEM;
 	s->weight = add_saturating(s->weight, r->weight);
@@ -473,6 +488,10 @@ int analyzer_feed(struct analyzer *a, const struct trace_rec *rec)
 		return feed_frame(a, &rec->frame);
 	case TRACE_NODE:
 		return feed_node(a, &rec->node);
+	case TRACE_VTHREAD:
+		return vthreads_feed(a, &rec->vthread);
+	case TRACE_PLACE:
+		return feed_place(a, &rec->place);
 	default:
 		return feed_event(a, rec);
 	}
@@ -495,6 +514,8 @@ int analyzer_new(struct analyzer **out)
 	table_init(&a->jvms, sizeof(struct jvm_row));
 	table_init(&a->methods, sizeof(struct method_row));
 	table_init(&a->method_lines, sizeof(struct lines_row));
+	table_init(&a->places, sizeof(struct place_row));
+	table_init(&a->vthreads, sizeof(struct vthread_row));
 	table_init(&a->codes, sizeof(struct code_row));
 	table_init(&a->frames, sizeof(struct frame_row));
 	table_init(&a->nodes, sizeof(struct node_row));
@@ -534,6 +555,9 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->jvms);
 	table_free(&a->methods);
 	table_free(&a->method_lines);
+	table_free(&a->places);
+	table_free(&a->vthreads);
+	u64map_free(&a->vgroup_of);
 	table_free(&a->codes);
 	table_free(&a->frames);
 	table_free(&a->nodes);

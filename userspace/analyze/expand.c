@@ -31,6 +31,15 @@ static uint32_t intern(struct analysis *an, const char *name, size_t len, enum s
 	return *at - 1;
 }
 
+static int push_at(struct analysis *an, const char *name, enum stack_kind kind, uint32_t file, uint32_t line)
+{
+	struct xframe x = {.sym = intern(an, name, strlen(name), kind, true), .line = line, .file = file};
+
+	if (x.sym == UINT32_MAX)
+		return -ENOMEM;
+	return VEC_PUSH(&an->xframes, x);
+}
+
 static int push(struct analysis *an, const char *name, enum stack_kind kind, bool named, uint32_t line)
 {
 	struct xframe x = {.sym = intern(an, name, strlen(name), kind, named), .line = line};
@@ -38,6 +47,11 @@ static int push(struct analysis *an, const char *name, enum stack_kind kind, boo
 	if (x.sym == UINT32_MAX)
 		return -ENOMEM;
 	return VEC_PUSH(&an->xframes, x);
+}
+
+const char *analysis_file(const struct analysis *an, const struct xframe *x)
+{
+	return strpool_get(&an->a->strings, x->file);
 }
 
 /* ---- Java ---- */
@@ -60,6 +74,38 @@ static uint32_t line_of(const struct analyzer *a, uint32_t method, int32_t bci)
 	return low ? a->lines.at[l->first + low - 1].line : 0;
 }
 
+/* Takes out what stands between `at` and the first character that is not one of `digits`. */
+static void cut_digits(char *at, const char *digits)
+{
+	size_t n = strspn(at, digits);
+
+	memmove(at, at + n, strlen(at + n) + 1);
+}
+
+/*
+ * What differs from run to run: the address of a hidden class ("Foo$$Lambda/0x00007f0a1c001800.run"), the number of an
+ * older lambda ("Foo$$Lambda$17.run"), and that of an accessor which reflection generates.
+ */
+static void normalize(char *name)
+{
+	static const char *const numbered[] = {"$$Lambda$", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
+					       "GeneratedSerializationConstructorAccessor"};
+	char *at = strstr(name, "/0x");
+
+	if (at) {
+		memmove(at, at + 3, strlen(at + 3) + 1);
+		cut_digits(at, "0123456789abcdef");
+	}
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		at = strstr(name, numbered[i]);
+		if (at)
+			cut_digits(at + strlen(numbered[i]), "0123456789");
+	}
+	at = strstr(name, "$$Lambda$.");
+	if (at)
+		memmove(at + 8, at + 9, strlen(at + 9) + 1);
+}
+
 static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum stack_kind kind)
 {
 	const struct analyzer *a = an->a;
@@ -74,7 +120,9 @@ static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum s
 	name = strpool_get(&a->strings, m->name);
 	if (asprintf(&full, "%s%s%s", class_name, *class_name ? "." : "", name) < 0)
 		return -ENOMEM;
-	err = push(an, full, kind, true, line_of(a, method, bci));
+	if (an->filter->norm)
+		normalize(full);
+	err = push_at(an, full, kind, m->source, line_of(a, method, bci));
 	free(full);
 	return err;
 }
@@ -215,6 +263,33 @@ static uint32_t symbol_name(struct analysis *an, size_t row)
 	return *known;
 }
 
+static int push_place(struct analysis *an, const struct place_row *p, int32_t line, enum stack_kind kind)
+{
+	const char *name = p ? strpool_get(&an->a->strings, p->name) : "";
+	char *plain = symbol_demangle(name);
+	int err = push_at(an,
+			  plain	  ? plain
+			  : *name ? name
+				  : "[unknown function]",
+			  kind, p ? p->file : 0, line > 0 ? (uint32_t)line : 0);
+
+	free(plain);
+	return err;
+}
+
+/* The function itself goes by its symbol; what was inlined into it by the debug information. */
+static int expand_places(struct analysis *an, const struct frame_row *f, const char *name)
+{
+	const struct trace_scope *scopes = an->a->scopes.at + f->first_scope;
+	const struct trace_scope *own = &scopes[f->scope_count - 1];
+	const struct place_row *p = table_get(&an->a->places, own->method);
+	int err = push_at(an, name, KIND_NATIVE, p ? p->file : 0, own->bci > 0 ? (uint32_t)own->bci : 0);
+
+	for (uint32_t i = f->scope_count - 1; i-- > 0 && !err;)
+		err = push_place(an, table_get(&an->a->places, scopes[i].method), scopes[i].bci, KIND_NATIVE);
+	return err;
+}
+
 static int expand_native(struct analysis *an, const struct frame_row *f, enum stack_kind kind)
 {
 	size_t row = table_find(&an->a->symbols, f->symbol);
@@ -222,6 +297,8 @@ static int expand_native(struct analysis *an, const struct frame_row *f, enum st
 
 	if (name == STRPOOL_FAILED)
 		return -ENOMEM;
+	if (name && f->scope_count)
+		return expand_places(an, f, strpool_get(&an->names, name));
 	if (name)
 		return push(an, strpool_get(&an->names, name), kind, true, 0);
 	if (kind == KIND_KERNEL)

@@ -15,6 +15,7 @@ struct filter {
 	VEC(const char *) comms; /* exact: the process's or the thread's name; not owned */
 	bool has_from, has_to;
 	uint64_t from_ns, to_ns; /* since the first event; to is exclusive */
+	bool norm;		 /* names without what differs from run to run: analysis_expand() */
 	VEC(regex_t) include;	 /* a stack needs a frame whose name matches one of these */
 	VEC(regex_t) exclude;	 /* and none that matches one of these */
 };

@@ -21,6 +21,7 @@ static const struct {
 	[BRAID_END_BAD_CODE] = {"bad_code", "compiled frame whose caller cannot be right"},
 	[BRAID_END_NO_REGS] = {"no_regs", "user registers not available"},
 	[BRAID_END_NO_PROCESS] = {"no_process", "process not known to the collector yet"},
+	[BRAID_END_FROZEN] = {"frozen", "a virtual thread's frames in the heap could not be found"},
 	[CAUSE_UNKNOWN] = {"unknown", "cause that this version does not know"},
 	[CAUSE_NO_STACK] = {"no_stack", "sample came without a stack"},
 	[CAUSE_DAMAGED] = {"damaged", "a part of the stack is missing from the trace"},

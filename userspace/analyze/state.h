@@ -9,9 +9,11 @@
 #include "analyzer.h"
 #include "hash.h"
 
+#include <braid/event.h>
+
 /* More scopes than HotSpot inlines at one instruction, and deeper stacks than the walk yields, are cut or refused. */
 #define SCOPES_MAX 256U
-#define STACK_DEPTH_MAX 8192U
+#define STACK_DEPTH_MAX (2U * BRAID_MAX_FRAMES)
 
 struct info_row {
 	uint32_t key;
@@ -36,8 +38,17 @@ struct thread_row {
 	uint32_t ns_tid;
 	uint32_t flags;
 	uint32_t name;
+	bool virtual; /* stands for many: virtual threads with names that differ in numbers only */
 	uint64_t started;
 	uint64_t ended;
+};
+
+struct vthread_row {
+	bool seen; /* in a sample */
+	uint32_t process;
+	uint32_t name;
+	uint64_t number;
+	uint32_t group; /* id of the row of `threads` that its samples count as */
 };
 
 struct module_row {
@@ -65,6 +76,12 @@ struct method_row {
 	uint32_t process;
 	uint32_t class_name;
 	uint32_t name;
+	uint32_t source;
+};
+
+struct place_row {
+	uint32_t name;
+	uint32_t file;
 };
 
 struct lines_row {
@@ -156,7 +173,8 @@ struct analyzer {
 	struct u64map info_of; /* key to infos' index + 1 */
 	uint64_t clock_first_ns, clock_last_ns;
 	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
-	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes;
+	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes, places,
+		vthreads;
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
@@ -164,6 +182,10 @@ struct analyzer {
 	VEC(struct sample_sum) sums; /* without */
 	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
 	uint64_t sample_weight;
+	struct u64map vgroup_of; /* process and name to the number of a group of virtual threads */
+	uint32_t vgroups;
+	uint64_t vthreads_seen;
+	uint64_t vthread_weight;
 	VEC(struct gc_event) gc;
 	VEC(struct loss_row) losses;
 	struct u64map loss_of; /* hop and kind to losses' index + 1 */

@@ -379,6 +379,8 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = view_methods(v);
 	if (!err)
+		err = views_lines(v);
+	if (!err)
 		err = view_threads(v);
 	if (!err)
 		err = view_jvms(v);
@@ -402,6 +404,7 @@ void views_free(struct views *v)
 		return;
 	tree_free(v->tree);
 	free(v->methods.at);
+	free(v->lines.at);
 	free(v->threads.at);
 	free(v->processes.at);
 	free(v->jvms.at);

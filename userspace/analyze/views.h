@@ -14,6 +14,14 @@ struct method_view {
 	uint64_t kind_weight[KIND_COUNT]; /* recursive calls counted each */
 };
 
+/* A source line, by the samples in which it was the innermost one. */
+struct line_view {
+	const char *name; /* of the function or method */
+	const char *file; /* "": not known */
+	uint32_t line;
+	uint64_t self;
+};
+
 struct thread_view {
 	uint32_t row; /* of the analyzer's threads, ROW_NONE: not known */
 	uint32_t pid, tid;
@@ -63,6 +71,7 @@ struct views {
 	const struct analysis *an;
 	struct tree *tree; /* TREE_METHODS */
 	VEC(struct method_view) methods;
+	VEC(struct line_view) lines;	 /* those that are known */
 	VEC(struct thread_view) threads; /* those with samples */
 	VEC(struct process_view) processes;
 	VEC(struct jvm_view) jvms; /* by pid */
@@ -74,5 +83,9 @@ struct views {
 
 int views_new(struct views **out, const struct analysis *an);
 void views_free(struct views *v);
+
+/* ---- lines.c ---- */
+
+int views_lines(struct views *v);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* ---- options ---- */
 
-enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP };
+enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP, OPT_NORM };
 
 static const struct argp_option options[] = {
 	{0, 0, 0, 0, "What to look at:", 1},
@@ -23,6 +23,10 @@ static const struct argp_option options[] = {
 	{"to", OPT_TO, "TIME", 0, "Only until TIME after the first event", 1},
 	{"include", OPT_INCLUDE, "RE", 0, "Only stacks with a frame whose name matches RE; repeated: any of them", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0, "No stacks with a frame whose name matches RE; repeated: any of them", 1},
+	{"norm", OPT_NORM, 0, 0,
+	 "Java names without what differs from run to run: addresses of hidden classes, numbers of lambdas and "
+	 "accessors",
+	 1},
 	{"top", OPT_TOP, "N", 0,
 	 "Rows of each table of a report (30), heaviest stacks of an export, first events of a script (all)", 1},
 	{0},
@@ -70,6 +74,9 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		if (filter_add_pids(&c->filter, arg))
 			argp_error(state, "--pid: '%s' is not a list of process ids", arg);
 		return 0;
+	case OPT_NORM:
+		c->filter.norm = true;
+		return 0;
 	case OPT_TID:
 		if (filter_add_tids(&c->filter, arg))
 			argp_error(state, "--tid: '%s' is not a list of thread ids", arg);
@@ -100,6 +107,39 @@ int common_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
 	argp_err_exit_status = EXIT_USAGE;
 	return argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+static const struct argp_option json_options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+static error_t parse_json(int key, char *arg, struct argp_state *state)
+{
+	bool *json = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'j':
+		*json = true;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "takes no arguments");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void common_parse_json(const char *doc, int argc, char **argv, bool *json)
+{
+	const struct argp argp = {.options = json_options, .parser = parse_json, .doc = doc};
+
+	common_parse(&argp, argc, argv, json);
 }
 
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file)

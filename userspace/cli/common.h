@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the subcommands that read a trace share: options, loading, output files. All errors are said here, in one line.
- */
+/* What subcommands share: options, loading of traces, output files. All errors are said here, in one line. */
 #ifndef BRAID_CLI_COMMON_H
 #define BRAID_CLI_COMMON_H
 
@@ -16,7 +15,8 @@
 
 /* ---- options ---- */
 
-/* Input of common_argp, the child parser for --pid, --tid, --comm, --from, --to, --include, --exclude and --top. */
+/* Input of common_argp, the child parser for --pid, --tid, --comm, --from, --to, --include, --exclude, --norm and
+ * --top. */
 struct common {
 	struct filter filter;
 	unsigned top; /* UINT_MAX when not given */
@@ -26,6 +26,9 @@ extern const struct argp common_argp;
 
 /* argp_parse, with usage errors ending the program with EXIT_USAGE. */
 int common_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* The command line of a command that takes no arguments and writes text or JSON; `doc` as in struct argp. */
+void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);

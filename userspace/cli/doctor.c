@@ -1,54 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
+#include "common.h"
 #include "doctor_checks.h"
 #include "export/json.h"
 #include "util/log.h"
 
-#include <argp.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct doctor_options {
-	bool json;
-};
-
-static const struct argp_option options[] = {
-	{"json", 'j', NULL, 0, "Print JSON", 0},
-	{"verbose", 'v', NULL, 0, "Say more", 0},
-	{0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct doctor_options *o = state->input;
-
-	(void)arg;
-	switch (key) {
-	case 'j':
-		o->json = true;
-		return 0;
-	case 'v':
-		log_verbosity++;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "takes no arguments");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "Checks every facility that braid needs, by using it, and says how to get what is missing. The exit "
-	       "status is 1 when "
-	       "recording cannot work."
-	       "\vExamples:\n"
-	       "  sudo braid doctor\n"
-	       "  sudo braid doctor --json\n",
-};
+static const char doc[] =
+	"Checks every facility that braid needs, by using it, and says how to get what is missing. The exit status "
+	"is 1 when recording cannot work."
+	"\vExamples:\n"
+	"  sudo braid doctor\n"
+	"  sudo braid doctor --json\n";
 
 /* The probes that are meant to fail would each make libbpf complain. */
 static int libbpf_say(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -80,13 +46,13 @@ static void print_json(struct json *j, const struct doctor_check *c, bool ok, co
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct doctor_options o = {0};
+	bool as_json = false;
 	struct json j = {.out = stdout};
 	unsigned int missing = 0, optional = 0;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	common_parse_json(doc, argc, argv, &as_json);
 	libbpf_set_print(libbpf_say);
-	if (o.json) {
+	if (as_json) {
 		json_open(&j, NULL, '{');
 		json_open(&j, "checks", '[');
 	}
@@ -97,12 +63,12 @@ int cmd_doctor(int argc, char **argv)
 
 		missing += !ok && c->need == DOCTOR_REQUIRED;
 		optional += !ok && c->need == DOCTOR_OPTIONAL;
-		if (o.json)
+		if (as_json)
 			print_json(&j, c, ok, text);
 		else
 			printf("%-8s  %-22s  %s\n", verdict(c->need, ok), c->name, text);
 	}
-	if (o.json) {
+	if (as_json) {
 		json_close(&j, ']');
 		json_bool(&j, "can_record", missing == 0);
 		json_close(&j, '}');

@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	{"annotate", OPT_ANNOTATE, 0, 0,
 	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
 	{"threads", 't', 0, 0, "The thread as first frame: [name tid=N]", 0},
-	{"lines", OPT_LINES, 0, 0, "Line numbers behind Java frames", 0},
+	{"lines", OPT_LINES, 0, 0, "Line numbers behind frames (for native code: record --lines)", 0},
 	{0},
 };
 

@@ -1,55 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
 #include "collect/attach.h"
+#include "common.h"
 #include "export/json.h"
 #include "util/log.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct list_options {
-	bool json;
-};
-
-static const struct argp_option options[] = {
-	{"json", 'j', NULL, 0, "Print JSON", 0},
-	{"verbose", 'v', NULL, 0, "Say more", 0},
-	{0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct list_options *o = state->input;
-
-	(void)arg;
-	switch (key) {
-	case 'j':
-		o->json = true;
-		return 0;
-	case 'v':
-		log_verbosity++;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "takes no arguments");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "The JVMs on this machine that this user may look at: process, user, JDK, main class, and whether "
-	       "braid's agent can "
-	       "be attached or why not."
-	       "\vExamples:\n"
-	       "  braid list\n"
-	       "  sudo braid list --json\n",
-};
+static const char doc[] =
+	"The JVMs on this machine that this user may look at: process, user, JDK, main class, and whether braid's "
+	"agent can be attached or why not."
+	"\vExamples:\n"
+	"  braid list\n"
+	"  sudo braid list --json\n";
 
 static void print_json(const struct jvm_process *list, int count)
 {
@@ -99,17 +65,17 @@ static void print_table(const struct jvm_process *list, int count)
 
 int cmd_list(int argc, char **argv)
 {
-	struct list_options o = {0};
+	bool as_json = false;
 	struct jvm_process *list;
 	int count;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	common_parse_json(doc, argc, argv, &as_json);
 	count = jvm_process_list(&list);
 	if (count < 0) {
 		log_error("/proc: processes cannot be listed: %s", strerror(-count));
 		return EXIT_FAILURE;
 	}
-	if (o.json)
+	if (as_json)
 		print_json(list, count);
 	else if (count)
 		print_table(list, count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
 #include "util/log.h"
+#include "version.h"
 
 #include <argp.h>
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #include "common.h"
 
 #include "collect/session.h"
+#include "collect/tracepoint.h"
 #include "util/log.h"
 
 #include <argp.h>
@@ -12,12 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT };
+enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES };
 
 /* What the command line asks for. */
 struct record_request {
 	struct record_options options;
 	bool report;
+	bool frequency_given, period_given;
 };
 
 static const char doc[] =
@@ -38,10 +40,14 @@ static const struct argp_option options[] = {
 	{"frequency", 'F', "HZ", 0, "Samples per second and CPU (default 99)", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after this time", 0},
 	{"output", 'o', "FILE", 0, "Trace file (default braid.trace)", 0},
-	{"event", 'e', "EVENT", 0, "What ticks: cpu-clock (default), or cycles where there is a PMU", 0},
+	{"event", 'e', "EVENT", 0,
+	 "What ticks: cpu-clock (default), cycles where there is a PMU, or a kernel tracepoint, CATEGORY:NAME", 0},
+	{"count", 'c', "N", 0, "One sample in N hits of the tracepoint (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
-	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 1 to 2048 (default 2048)", 0},
+	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 1 to 16384 (default 16384)", 0},
+	{"lines", OPT_LINES, NULL, 0,
+	 "At the end, find source lines and inlined functions of native code, where it has debug information", 0},
 	{"report", OPT_REPORT, NULL, 0, "Print the report at the end, as `braid report` would", 0},
 	{"quiet", 'q', NULL, 0, "No progress line, no summary", 0},
 	{"verbose", 'v', NULL, 0, "Say more", 0},
@@ -79,6 +85,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct record_options *o = &r->options;
 
 	switch (key) {
+	case OPT_LINES:
+		o->lines = true;
+		break;
 	case OPT_REPORT:
 		r->report = true;
 		break;
@@ -90,6 +99,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'F':
 		o->frequency_hz = (int)number(state, "-F", arg, 1, 100000);
+		r->frequency_given = true;
+		break;
+	case 'c':
+		o->period = (uint64_t)number(state, "-c", arg, 1, 1e15);
+		r->period_given = true;
 		break;
 	case 'd':
 		o->duration_s = number(state, "-d", arg, 0.001, 1e9);
@@ -98,8 +112,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		break;
 	case 'e':
-		if (strcmp(arg, "cpu-clock") != 0 && strcmp(arg, "cycles") != 0)
-			argp_error(state, "-e: unknown event '%s' (cpu-clock, cycles)", arg);
+		if (strcmp(arg, "cpu-clock") != 0 && strcmp(arg, "cycles") != 0 && !tracepoint_named(arg))
+			argp_error(state, "-e: unknown event '%s' (cpu-clock, cycles, CATEGORY:NAME)", arg);
 		o->event = arg;
 		break;
 	case OPT_NO_ATTACH:
@@ -123,6 +137,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->system_wide && !o->pid_count && !o->command)
 			argp_error(state, "what to record? -p PID, -a, or a command after --");
+		if (tracepoint_named(o->event) ? r->frequency_given : r->period_given)
+			argp_error(state, "%s",
+				   r->period_given ? "-c is for tracepoints; -F says how often a clock ticks"
+						   : "-F is for clocks; -c says how many hits of a tracepoint "
+						     "make a sample");
 		if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
 			argp_error(state, "-p, -a and a command exclude each other");
 		break;
@@ -164,6 +183,7 @@ int cmd_record(int argc, char **argv)
 	struct record_request r = {.options = {.frequency_hz = 99,
 					       .output = "braid.trace",
 					       .event = "cpu-clock",
+					       .period = 1,
 					       .attach = true,
 					       .max_depth = BRAID_MAX_DEPTH}};
 	struct loaded live = {0};

@@ -11,13 +11,15 @@ struct report_options {
 	const char *file;
 	const char *html;
 	bool json;
+	bool lines;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "The report as JSON", 0},
 	{"html", OPT_HTML, "OUT", 0, "Write a flame graph, one self-contained file, instead of the text", 0},
+	{"lines", OPT_LINES, 0, 0, "A table of hot source lines, too (for native code: record --lines)", 0},
 	{0},
 };
 
@@ -43,6 +45,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JSON:
 		o->json = true;
+		return 0;
+	case OPT_LINES:
+		o->lines = true;
 		return 0;
 	case OPT_HTML:
 		o->html = arg;
@@ -81,6 +86,7 @@ int cmd_report(int argc, char **argv)
 		return EXIT_FAILURE;
 	ok = common_load(&l, o.file, &o.common.filter);
 	if (ok) {
+		l.source.lines = o.lines;
 		if (o.html)
 			ok = write_html(&l, o.html);
 		if (ok && (o.json || !o.html))

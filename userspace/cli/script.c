@@ -11,17 +11,22 @@
 #include "cli.h"
 #include "common.h"
 
-struct script_options {
+struct script_arguments {
 	struct common common;
 	const char *file;
 	bool raw;
+	struct script_options style;
 };
 
-enum { OPT_RAW = 0x200 };
+enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE };
 
 static const struct argp_option options[] = {
 	{"raw", OPT_RAW, 0, 0, "Every record as it is in the file, definitions too; other options do not count then",
 	 0},
+	{"lines", OPT_LINES, 0, 0,
+	 "Behind each frame a line with its source line, where it is known (for native code: record --lines)", 0},
+	{"annotate", OPT_ANNOTATE, 0, 0,
+	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
 	{0},
 };
 
@@ -39,11 +44,17 @@ static const char doc[] =
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct script_options *o = state->input;
+	struct script_arguments *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->common;
+		return 0;
+	case OPT_LINES:
+		o->style.lines = true;
+		return 0;
+	case OPT_ANNOTATE:
+		o->style.annotate = true;
 		return 0;
 	case OPT_RAW:
 		o->raw = true;
@@ -55,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* Definitions may follow the events that need them, so the file is read for names first and for events then. */
 static int print_events(struct trace_reader *reader, const struct analysis *an, const struct filter *window,
-			unsigned top)
+			unsigned top, const struct script_options *style)
 {
 	struct trace_rec rec;
 	int err = 0;
@@ -63,7 +74,7 @@ static int print_events(struct trace_reader *reader, const struct analysis *an, 
 	while (top && (err = trace_reader_next(reader, &rec)) == 1) {
 		if (rec.kind < TRACE_FIRST_EVENT || !filter_wants_time(window, an->a->first_ns, event_time_ns(&rec)))
 			continue;
-		top -= script_print(stdout, an, &rec);
+		top -= script_print(stdout, an, &rec, style);
 		if (ferror(stdout))
 			return 0;
 	}
@@ -84,21 +95,22 @@ static int print_raw(struct trace_reader *reader)
 }
 
 /* Opens the file (again) and prints it; `an` is NULL for raw records. */
-static bool print_file(const char *path, const struct analysis *an, const struct filter *window, unsigned top)
+static bool print_file(const char *path, const struct analysis *an, const struct filter *window, unsigned top,
+		       const struct script_options *style)
 {
 	struct trace_reader *reader;
 	int err;
 
 	if (!common_open(&reader, path))
 		return false;
-	err = an ? print_events(reader, an, window, top) : print_raw(reader);
+	err = an ? print_events(reader, an, window, top, style) : print_raw(reader);
 	trace_reader_close(reader);
 	if (err)
 		log_error("cannot read %s: %s", path, strerror(-err));
 	return common_output_close(stdout, NULL, 0) && !err;
 }
 
-static bool print_named(struct script_options *o)
+static bool print_named(struct script_arguments *o)
 {
 	struct filter *f = &o->common.filter;
 	struct filter window = {.has_from = f->has_from, .has_to = f->has_to, .from_ns = f->from_ns, .to_ns = f->to_ns};
@@ -109,7 +121,7 @@ static bool print_named(struct script_options *o)
 	f->has_from = f->has_to = false;
 	if (!common_load(&l, o->file, f))
 		return false;
-	ok = print_file(o->file, l.analysis, &window, common_top(&o->common, UINT_MAX));
+	ok = print_file(o->file, l.analysis, &window, common_top(&o->common, UINT_MAX), &o->style);
 	common_unload(&l);
 	return ok;
 }
@@ -118,12 +130,12 @@ int cmd_script(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
-	struct script_options o = {0};
+	struct script_arguments o = {0};
 	bool ok;
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	ok = o.raw ? print_file(o.file, NULL, NULL, 0) : print_named(&o);
+	ok = o.raw ? print_file(o.file, NULL, NULL, 0, false) : print_named(&o);
 	filter_free(&o.common.filter);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

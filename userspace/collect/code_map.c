@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "code_map.h"
 
+#include <braid/frame.h>
 #include <braid/ring.h>
 
 #include <errno.h>
@@ -83,7 +84,26 @@ static bool better(const struct code *c, const struct code *best, uint64_t time_
 	return c->name && best->name ? c->size < best->size : c->load_ns > best->load_ns;
 }
 
-struct code *code_map_find(const struct code_map *m, uint64_t pc, uint64_t time_ns)
+/* Can it be the code of a frame with this id? Stubs have none, whatever a frame in them says. */
+static bool has_id(const struct code *c, uint32_t id)
+{
+	return !id || c->name || !c->compile_id || (c->compile_id & BRAID_FRAME_CODE_ID_MASK) == id;
+}
+
+/*
+ * Unloads are told late, and never early; but what is said of a time behind an unload was not meant to be this code. An
+ * id that agrees may outweigh an unload that was told of the code before this one, for a moment only: ids return.
+ */
+#define UNLOAD_DOUBT_NS 100000000ULL
+
+static bool is_over(const struct code *c, uint32_t id, uint64_t time_ns)
+{
+	uint64_t doubt_ns = id && c->compile_id ? UNLOAD_DOUBT_NS : 0;
+
+	return c->unload_ns && c->unload_ns + doubt_ns < time_ns;
+}
+
+struct code *code_map_find(const struct code_map *m, uint64_t pc, uint32_t id, uint64_t time_ns)
 {
 	struct code *best = NULL;
 
@@ -92,11 +112,11 @@ struct code *code_map_find(const struct code_map *m, uint64_t pc, uint64_t time_
 
 		if (pc - c->address >= m->widest)
 			break;
-		if (pc - c->address >= c->size || (c->unload_ns && c->unload_ns < time_ns))
+		if (pc - c->address >= c->size || !has_id(c, id) || is_over(c, id, time_ns))
 			continue;
 		if (better(c, best, time_ns))
 			best = c;
-		if (!c->name && c->load_ns <= time_ns) /* methods do not nest */
+		if (!c->name && c->load_ns <= time_ns && !id) /* methods do not nest */
 			break;
 	}
 	return best;
@@ -151,6 +171,7 @@ bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t co
 	memcpy(all + c->scope_bytes, rows, bytes - left);
 	c->scopes = all;
 	c->scope_bytes += bytes - left;
+	c->rows_missing -= count < c->rows_missing ? count : c->rows_missing;
 	return true;
 }
 

@@ -19,10 +19,13 @@ struct code {
 	uint32_t tier;
 	uint32_t compile_id;
 	bool is_osr;
+	bool outer_only;       /* scopes, if any, know nothing of inlining */
+	bool stale;	       /* lines that were told of its methods may be newer ones */
 	bool replay;	       /* older than load_ns says */
 	char *name;	       /* stubs */
 	uint32_t trace_method; /* when the method was not the agent's to tell: trace id */
 	uint32_t trace_id;     /* 0: not in the trace yet */
+	uint32_t rows_missing; /* of the scopes: records that are still to come */
 	uint8_t *scopes;       /* braid_scope_row after braid_scope_row, checked */
 	size_t scope_bytes;
 };
@@ -36,8 +39,12 @@ struct code_map {
 /* Takes ownership. What is still there at the same place ended at the latest when this was loaded. */
 int code_map_add(struct code_map *m, struct code *c);
 
-/* The one that covers `pc` at time_ns; else, because records come late, the next one loaded there; NULL. */
-struct code *code_map_find(const struct code_map *m, uint64_t pc, uint64_t time_ns);
+/*
+ * The one that covers `pc` at time_ns; else, because records come late, the next one loaded there; NULL. `id` is what
+ * the frame itself says, the low bits of the compile id: when it is not 0 no other code is meant, and records of code
+ * come after the fact, so that times only choose between codes of the same id.
+ */
+struct code *code_map_find(const struct code_map *m, uint64_t pc, uint32_t id, uint64_t time_ns);
 
 /* The newest one that begins at `address`. */
 struct code *code_map_at(const struct code_map *m, uint64_t address);

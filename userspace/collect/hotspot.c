@@ -9,12 +9,10 @@
 #include <braid/ring.h>
 
 /* A segment map entry says how far back the block's first segment is at least: at most this many hops are followed. */
-#define SEGMENT_HOPS_MAX 65536U
+#define SEGMENT_HOPS_MAX 4096U
 #define SEGMENT_FREE 0xffU
 /* Longer names exist only in hostile memory or generated code; what is behind this is cut. */
 #define SYMBOL_BYTES_MAX 4096U
-/* JVM_ACC_WRITTEN_FLAGS: the bits of the class file; HotSpot keeps its own above them (JDK 8 to 20). */
-#define ACCESS_FLAGS 0x7fffU
 /* x86-64 user space; also keeps address + offset from wrapping. */
 #define ADDRESS_END (1ULL << 47)
 
@@ -149,9 +147,35 @@ int hotspot_method_read(const struct braid_layout *l, hotspot_read_fn read, void
 	if (bytes[0] != '(') /* every method's descriptor begins so: a cheap check that this was one */
 		return -EFAULT;
 	utf8_from_modified(out->signature, sizeof(out->signature), bytes, length);
-	out->modifiers = flags & ACCESS_FLAGS;
+	out->modifiers = flags & HOTSPOT_MODIFIERS;
 	out->code_size = code_size;
 	return 0;
+}
+
+int hotspot_source_read(const struct braid_layout *l, const struct braid_names *n, hotspot_read_fn read, void *ctx,
+			uint64_t const_method, char *to, size_t size)
+{
+	const struct memory m = {read, ctx};
+	char bytes[SYMBOL_BYTES_MAX];
+	uint64_t pool, holder;
+	uint16_t index = 0;
+	size_t length;
+	int err = memory_pointer(&m, const_method + l->const_constants, &pool);
+
+	to[0] = '\0';
+	if (!err && n->pool_source) {
+		err = memory_u16(&m, pool + n->pool_source, &index);
+	} else if (!err && n->klass_source) {
+		err = memory_pointer(&m, pool + l->pool_holder, &holder);
+		if (!err)
+			err = memory_u16(&m, holder + n->klass_source, &index);
+	}
+	if (err || !index)
+		return err;
+	err = pool_symbol(l, &m, pool, index, bytes, &length);
+	if (!err)
+		utf8_from_modified(to, size, bytes, length);
+	return err;
 }
 
 static const struct braid_code_heap *heap_of(const struct braid_layout *l, uint64_t pc)

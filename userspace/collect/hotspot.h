@@ -8,9 +8,11 @@
 #define BRAID_COLLECT_HOTSPOT_H
 
 #include <braid/layout.h>
+#include <braid/names.h>
 
 #include "util/utf8.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +24,8 @@ typedef int (*hotspot_read_fn)(void *ctx, uint64_t address, void *to, size_t siz
 int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size);
 
 #define HOTSPOT_NAME_MAX 1024
+/* JVM_ACC_WRITTEN_FLAGS: the bits of the class file; HotSpot keeps its own above them (JDK 8 to 20). */
+#define HOTSPOT_MODIFIERS 0x7fffU
 
 struct hotspot_method {
 	uint32_t modifiers;
@@ -38,6 +42,26 @@ struct hotspot_method {
  */
 int hotspot_method_read(const struct braid_layout *l, hotspot_read_fn read, void *ctx, uint64_t method,
 			struct hotspot_method *out);
+
+/* The source file of the class that `const_method` belongs to: empty when it is not known. */
+int hotspot_source_read(const struct braid_layout *l, const struct braid_names *n, hotspot_read_fn read, void *ctx,
+			uint64_t const_method, char *to, size_t size);
+
+/* The line number table of a ConstMethod, ascending byte code indexes: the number of lines, 0 when it has none. */
+int hotspot_lines_read(const struct braid_layout *l, const struct braid_names *n, hotspot_read_fn read, void *ctx,
+		       uint64_t const_method, struct braid_line *to, uint32_t room);
+
+struct hotspot_scope {
+	uint64_t method; /* Method address */
+	int32_t bci;	 /* -1: none */
+};
+
+/*
+ * What is inlined in the nmethod at `blob` at an offset into its code, innermost first: the number of scopes, 0 when
+ * the compiler recorded none there. `exact` as in code_scopes_at(): an offset that is no return address.
+ */
+int hotspot_scopes_read(const struct braid_layout *l, const struct braid_names *n, hotspot_read_fn read, void *ctx,
+			uint64_t blob, uint32_t offset, bool exact, struct hotspot_scope *to, uint32_t room);
 
 struct hotspot_blob {
 	uint64_t address; /* of the CodeBlob */

@@ -18,13 +18,20 @@ uint32_t jvm_generation(const struct jvm *j);
 /* Applies a record that came through the ring; `size` bytes are there. Anything in it may be wrong. */
 void jvm_record(struct jvm *j, const struct braid_rec *rec, size_t size);
 
-/* What a code-cache or interpreted frame means; fills code, scopes of *f. False: not known yet, ask again. */
-bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint64_t time_ns, struct trace_frame *f);
+/* The kernel side met a Method on a stack and read what it is called. To be told in the order of the samples. */
+void jvm_method_seen(struct jvm *j, const struct braid_event_method *e);
+
+/*
+ * What a code-cache or interpreted frame means; fills code, scopes of *f. False: not known yet, ask again. `code_id` is
+ * what the frame says about the code's compile id, 0: nothing.
+ */
+bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, uint64_t time_ns,
+		      struct trace_frame *f);
 void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struct trace_frame *f);
 
 /* Frames that jvm_resolve_code() could not name: resolved when their record comes, or from the JVM's memory if it does
  * not. */
-void jvm_defer(struct jvm *j, const struct trace_frame *f, uint64_t time_ns);
+void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns);
 /* `final`: no more records will come. */
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 

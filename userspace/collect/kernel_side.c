@@ -2,6 +2,7 @@
 #include "kernel_side.h"
 
 #include "braid.skel.h"
+#include "tracepoint.h"
 #include "util/log.h"
 
 #include <bpf/bpf.h>
@@ -40,7 +41,9 @@ struct kernel_side {
 	int *perf_fds;
 	struct bpf_link **perf_links;
 	int cpu_count;
-	struct bpf_link *fork_link;
+	struct bpf_link *fork_link, *exec_link;
+	struct bpf_link *tracepoint_link;
+	int tracepoint_fd; /* or -1 */
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
 
@@ -82,22 +85,50 @@ static int explain_load(int err)
 	return err;
 }
 
+/* Memory for what each CPU remembers of stacks: enough for deep ones, and bounded where there are many CPUs. */
+#define MEMO_BYTES (64U << 20)
+#define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
+
+static int set_memories(struct braid_bpf *b)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
+	int err;
+
+	while (shift > 8 && (uint64_t)cpus * bpf_map__value_size(b->maps.memos) << shift > MEMO_BYTES)
+		shift--;
+	b->rodata->memo_shift = shift;
+	err = bpf_map__set_max_entries(b->maps.memos, cpus << shift);
+	err = err ?: bpf_map__set_max_entries(b->maps.rule_memos, cpus * BRAID_RULE_MEMOS);
+	err = err ?: bpf_map__set_max_entries(b->maps.samples, cpus);
+	return err ?: bpf_map__set_max_entries(b->maps.lates, cpus);
+}
+
 static int set_sizes(struct kernel_side *k, const struct record_options *o)
 {
 	struct braid_bpf *b = k->skel;
-	int err;
+	int err = set_memories(b);
 
 	k->limits =
-		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 18, .rows = 1 << 21, .event_bytes = 1 << 23};
+		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 19, .rows = 1 << 22, .event_bytes = 1 << 23};
 	if (o->system_wide)
 		k->limits = (struct kernel_limits){
-			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 22, .event_bytes = 1 << 25};
+			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 23, .event_bytes = 1 << 25};
 	b->rodata->system_wide = o->system_wide;
 	b->rodata->max_depth = o->max_depth;
-	err = bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
+	b->rodata->tracepoint_period = o->period;
+	err = err ?: bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
 	err = err ?: bpf_map__set_max_entries(b->maps.pages, k->limits.pages);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, k->limits.rows);
 	return err ?: bpf_map__set_max_entries(b->maps.events, k->limits.event_bytes);
+}
+
+/* The verifier takes its time for each program that walks: only what is used is loaded. */
+static int choose_programs(struct kernel_side *k, const struct record_options *o)
+{
+	bool tracepoint = tracepoint_named(o->event);
+	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
+
+	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, !tracepoint);
 }
 
 static int map_arrays(struct kernel_side *k)
@@ -119,6 +150,12 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	*out = NULL;
 	if (!k)
 		return -ENOMEM;
+	k->tracepoint_fd = -1;
+	if (tracepoint_named(o->event)) {
+		err = k->tracepoint_fd = tracepoint_open(o->event);
+		if (err < 0)
+			goto out;
+	}
 	libbpf_set_print(quiet_libbpf);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	k->skel = braid_bpf__open();
@@ -127,6 +164,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		goto out;
 	}
 	err = set_sizes(k, o);
+	err = err ?: choose_programs(k, o);
 	err = err ?: braid_bpf__load(k->skel);
 	err = err ?: map_arrays(k);
 	if (err) {
@@ -136,6 +174,13 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	k->events = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
 	k->records = ring_buffer__new(bpf_map__fd(k->skel->maps.records), on_event, k, NULL);
 	if (!k->events || !k->records) {
+		err = explain_load(-errno);
+		goto out;
+	}
+	/* What processes do is followed before the first of them is looked at. */
+	k->fork_link = bpf_program__attach(k->skel->progs.on_fork);
+	k->exec_link = bpf_program__attach(k->skel->progs.on_exec);
+	if (!k->fork_link || !k->exec_link) {
 		err = explain_load(-errno);
 		goto out;
 	}
@@ -183,7 +228,16 @@ static int explain_perf(int err, const struct record_options *o, int cpu)
 	return err;
 }
 
-int kernel_side_start(struct kernel_side *k, const struct record_options *o)
+static int start_tracepoint(struct kernel_side *k)
+{
+	k->tracepoint_link = bpf_program__attach_perf_event(k->skel->progs.on_tracepoint, k->tracepoint_fd);
+	if (!k->tracepoint_link)
+		return explain_load(-errno);
+	k->tracepoint_fd = -1; /* owned by the link */
+	return 0;
+}
+
+static int start_clock(struct kernel_side *k, const struct record_options *o)
 {
 	int n = libbpf_num_possible_cpus(), fd;
 
@@ -191,9 +245,6 @@ int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 	k->perf_links = calloc((size_t)n, sizeof(*k->perf_links));
 	if (!k->perf_fds || !k->perf_links)
 		return -ENOMEM;
-	k->fork_link = bpf_program__attach(k->skel->progs.on_fork);
-	if (!k->fork_link)
-		return explain_load(-errno);
 	for (int cpu = 0; cpu < n; cpu++) {
 		fd = open_perf_event(o, cpu);
 		if (fd == -ENODEV) /* offline */
@@ -213,13 +264,21 @@ int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 	return 0;
 }
 
+int kernel_side_start(struct kernel_side *k, const struct record_options *o)
+{
+	return k->tracepoint_fd >= 0 ? start_tracepoint(k) : start_clock(k, o);
+}
+
 void kernel_side_stop(struct kernel_side *k)
 {
 	for (int i = 0; i < k->cpu_count; i++)
 		bpf_link__destroy(k->perf_links[i]);
 	k->cpu_count = 0;
+	bpf_link__destroy(k->tracepoint_link);
+	k->tracepoint_link = NULL;
 	bpf_link__destroy(k->fork_link);
-	k->fork_link = NULL;
+	bpf_link__destroy(k->exec_link);
+	k->fork_link = k->exec_link = NULL;
 }
 
 void kernel_side_free(struct kernel_side *k)
@@ -237,6 +296,8 @@ void kernel_side_free(struct kernel_side *k)
 		munmap(k->pages, k->limits.pages * sizeof(*k->pages));
 	if (k->rows)
 		munmap(k->rows, k->limits.rows * sizeof(*k->rows));
+	if (k->tracepoint_fd >= 0)
+		close(k->tracepoint_fd);
 	braid_bpf__destroy(k->skel);
 	for (int i = 0; i < EXTENT_CLASSES; i++) {
 		free(k->spare[i].first);
@@ -267,6 +328,29 @@ uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table 
 	k->pages_used += t->page_count;
 	k->tables_used++;
 	return id;
+}
+
+uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t vaddr)
+{
+	const struct braid_table *t = &k->tables[table];
+	const struct braid_unwind_row *rows;
+	uint64_t page;
+	uint32_t low, high;
+
+	if (table >= k->tables_used || (page = (vaddr >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page) >= t->page_count)
+		return BRAID_CFA_NONE;
+	rows = k->rows + t->rows_at;
+	low = k->pages[t->pages_at + page].first;
+	high = k->pages[t->pages_at + page].end;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows[middle].pc <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? rows[low - 1].rule : BRAID_CFA_NONE;
 }
 
 static int extent_class(uint32_t count)
@@ -373,6 +457,7 @@ int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generatio
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
 	jvm.generation++;
 	jvm.epoch++; /* stacks of the slot's earlier JVM are not this one's */
+	jvm.class_unloads = 0;
 	memset(&jvm.layout, 0, sizeof(jvm.layout));
 	err = err ?: bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &slot, &ring_fd, BPF_ANY);
@@ -381,6 +466,18 @@ int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generatio
 	k->slots_used[slot / 64] |= 1ULL << slot % 64;
 	*generation = jvm.generation;
 	return (int)slot;
+}
+
+void kernel_side_redefined(struct kernel_side *k, uint32_t slot)
+{
+	int jvms = bpf_map__fd(k->skel->maps.jvms);
+	struct braid_jvm jvm;
+
+	/* The drain, which writes it too, runs when this thread calls it. */
+	if (bpf_map_lookup_elem(jvms, &slot, &jvm) || !jvm.class_unloads)
+		return;
+	jvm.class_unloads = 0;
+	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 }
 
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)

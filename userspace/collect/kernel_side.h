@@ -23,6 +23,9 @@ void kernel_side_free(struct kernel_side *k);
 /* Copies a table into the kernel: its number, or BRAID_NO_TABLE when there is no room left. */
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t);
 
+/* The rule at an address of the table's module, as the walk in the kernel finds it. */
+uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t vaddr);
+
 /* An extent of `mappings`: written once, then shown to the walker by kernel_side_set_process(). */
 struct mapping_extent {
 	uint32_t first;
@@ -44,6 +47,8 @@ int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void 
 
 /* A slot of `jvms` with `ring_fd` as its ring: the slot, or a negative errno. */
 int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation);
+/* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
+void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /* Drains one ring to its end. Counts what the kernel side refused or could not pass on. */
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total);

@@ -29,6 +29,7 @@ struct modules {
 	uint32_t last_symbol;
 	struct module kernel;
 	bool tables_full_told;
+	struct module_lines *lines;
 };
 
 int modules_new(struct modules **out, struct session *s)
@@ -51,9 +52,12 @@ void modules_free(struct modules *m)
 		symbols_free(e->module.symbols);
 		if (e->module.fd >= 0)
 			close(e->module.fd);
+		if (e->module.debug_fd >= 0)
+			close(e->module.debug_fd);
 		free(e->module.path);
 		free(e);
 	}
+	module_lines_free(m->lines);
 	symbols_free(m->kernel.symbols);
 	pair_map_free(&m->symbol_ids);
 	free(m);
@@ -77,14 +81,16 @@ static int open_module(pid_t pid, const struct mapping_fact *fact)
 	return open(fact->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the process is gone; most share the root */
 }
 
+/* Executable ones first: linkers such as lld let segments share a page of the file, and mappings are of code. */
 static void add_segments(struct module *module, const Elf64_Phdr *ph, size_t count)
 {
-	for (size_t i = 0; i < count && module->segment_count < MODULE_SEGMENTS; i++)
-		if (ph[i].p_type == PT_LOAD) {
-			module->segments[module->segment_count].offset = ph[i].p_offset;
-			module->segments[module->segment_count].address = ph[i].p_vaddr;
-			module->segments[module->segment_count++].size = ph[i].p_filesz;
-		}
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < count && module->segment_count < MODULE_SEGMENTS; i++)
+			if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & PF_X ? 0 : 1) == others) {
+				module->segments[module->segment_count].offset = ph[i].p_offset;
+				module->segments[module->segment_count].address = ph[i].p_vaddr;
+				module->segments[module->segment_count++].size = ph[i].p_filesz;
+			}
 }
 
 static bool is_elf64(const Elf64_Ehdr *eh)
@@ -197,7 +203,7 @@ struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fa
 	e->module.id = ++m->last_module;
 	e->module.kind = TRACE_MODULE_ANON;
 	e->module.table = BRAID_NO_TABLE;
-	e->module.fd = -1;
+	e->module.fd = e->module.debug_fd = -1;
 	e->module.seen_in = pid;
 	e->module.path = strdup(is_file(fact) || fact->path[0] == '[' ? fact->path : "//anon");
 	if (!e->module.path) {
@@ -230,7 +236,7 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 	return fact->start - fact->file_offset;
 }
 
-static void load_symbols(struct module *module)
+static void load_symbols(const struct modules *m, struct module *module)
 {
 	char root[64];
 	size_t size;
@@ -250,6 +256,8 @@ static void load_symbols(struct module *module)
 		root[0] = '\0';
 	if (symbols_open_elf(&module->symbols, module->fd, root, module->path))
 		module->symbols = NULL;
+	if (modules_late_names(m))
+		return;
 	close(module->fd);
 	module->fd = -1;
 }
@@ -257,14 +265,15 @@ static void load_symbols(struct module *module)
 static uint32_t symbol_id(struct modules *m, const struct module *module, uint64_t address)
 {
 	const struct symbol *sym = symbols_find(module->symbols, address);
+	uint64_t owner = (uint64_t)(module->debug_fd >= 0) << 32 | module->id; /* names from a server are others */
 	struct pair_entry *e;
 
 	if (!sym)
 		return 0;
-	e = pair_find(&m->symbol_ids, module->id, sym->address);
+	e = pair_find(&m->symbol_ids, owner, sym->address);
 	if (e)
 		return e->value;
-	if (!pair_put(&m->symbol_ids, module->id, sym->address, ++m->last_symbol))
+	if (!pair_put(&m->symbol_ids, owner, sym->address, ++m->last_symbol))
 		return 0;
 	session_emit(m->session, &(struct trace_rec){.kind = TRACE_SYMBOL,
 						     .symbol = {.symbol = m->last_symbol,
@@ -278,8 +287,52 @@ static uint32_t symbol_id(struct modules *m, const struct module *module, uint64
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr)
 {
 	if (!module->symbols_tried)
-		load_symbols(module);
+		load_symbols(m, module);
 	return module->symbols ? symbol_id(m, module, vaddr) : 0;
+}
+
+bool modules_late_names(const struct modules *m)
+{
+	return m->session->options->lines || debuginfod_configured();
+}
+
+bool modules_ask_servers(struct modules *m, struct module *module, uint64_t limit_ns)
+{
+	struct symbols *symbols = NULL;
+	int err;
+
+	(void)m;
+	if (module->asked || module->fd < 0 || (module->symbols && !symbols_stripped(module->symbols)))
+		return module->debug_fd >= 0;
+	module->asked = true;
+	module->debug_fd = debuginfod_find(module->build_id, limit_ns);
+	if (module->debug_fd < 0) {
+		module->debug_fd = -1;
+		return false;
+	}
+	err = symbols_open_with(&symbols, module->fd, module->debug_fd);
+	if (err) {
+		log_debug("the debug file of %s that a server sent: %s", module->path, strerror(-err));
+		close(module->debug_fd);
+		module->debug_fd = -1;
+		return false;
+	}
+	symbols_free(module->symbols);
+	module->symbols = symbols;
+	return true;
+}
+
+uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes)
+{
+	if (!m->lines)
+		m->lines = module_lines_new();
+	return m->lines ? module_lines_find(m->lines, m->session, module, vaddr, scopes) : 0;
+}
+
+void modules_lines_done(struct modules *m)
+{
+	module_lines_free(m->lines);
+	m->lines = NULL;
 }
 
 void modules_load_kernel(struct modules *m)
@@ -288,6 +341,7 @@ void modules_load_kernel(struct modules *m)
 
 	m->kernel.id = ++m->last_module;
 	m->kernel.kind = TRACE_MODULE_KERNEL;
+	m->kernel.debug_fd = -1;
 	m->kernel.path = (char *)"[kernel]";
 	emit_module(m, &m->kernel);
 	if (err) {

@@ -24,7 +24,9 @@ struct module {
 	} segments[MODULE_SEGMENTS];
 	struct symbols *symbols;
 	bool symbols_tried;
-	int fd;	       /* kept open until the symbols were read */
+	int fd;	       /* kept open until symbols and lines were read */
+	int debug_fd;  /* a debug file that a server has sent, or -1 */
+	bool asked;    /* the servers */
 	pid_t seen_in; /* a process that maps it, for the separate debug file's whereabouts */
 };
 
@@ -52,10 +54,32 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 /* Trace id of the symbol around an ELF virtual address, 0 when there is none. */
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr);
 
+/* Are names and lines also to be looked for at the end of the recording? */
+bool modules_late_names(const struct modules *m);
+/*
+ * When the symbols of a module were stripped: asks the debuginfod servers for them, for at most limit_ns. True when the
+ * symbols of its addresses may be others now. To be done when nothing is sampled any more.
+ */
+bool modules_ask_servers(struct modules *m, struct module *module, uint64_t limit_ns);
+/*
+ * The source lines at an ELF virtual address, as scopes of a frame, which stay until the next call: how many. One
+ * module's debug information is kept at a time.
+ */
+uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes);
+void modules_lines_done(struct modules *m);
+
 /* Reads the kernel's symbols, which takes a tenth of a second: to be done before anything is recorded. */
 void modules_load_kernel(struct modules *m);
 
 /* The same for a kernel address; *module_id is the kernel's module. */
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
+
+/* ---- lines.c ---- */
+
+struct module_lines;
+struct module_lines *module_lines_new(void);
+void module_lines_free(struct module_lines *ml);
+uint32_t module_lines_find(struct module_lines *ml, struct session *s, const struct module *module, uint64_t vaddr,
+			   const struct trace_scope **scopes);
 
 #endif

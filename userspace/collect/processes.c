@@ -12,12 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many late walks in a row come to nothing before a process is taken for one that they cannot help, as of programs
+ * that make their own code. */
+#define LATE_IN_VAIN_MAX 16
+
 struct processes {
 	struct session *session;
 	struct process *by_pid;
 	struct thread *by_tid;
 	uint32_t last_process;
 	uint32_t last_thread;
+	uint32_t last_layout;
 	size_t running;
 	struct process *kernel; /* kernel threads' */
 	bool full_told;
@@ -52,6 +57,7 @@ void processes_free(struct processes *p)
 			older = pr->older;
 			jvm_free(pr->jvm);
 			free(pr->mappings);
+			free(pr->past);
 			free(pr);
 		}
 	}
@@ -91,7 +97,8 @@ static struct process *new_image(struct processes *p, pid_t pid, uint64_t since_
 		return NULL;
 	pr->id = ++p->last_process;
 	pr->pid = pid;
-	pr->since_ns = since_ns;
+	pr->since_ns = pr->layout_ns = since_ns;
+	pr->layout = ++p->last_layout;
 	HASH_FIND_INT(p->by_pid, &pid, old);
 	if (old) {
 		HASH_DEL(p->by_pid, old);
@@ -151,102 +158,44 @@ size_t processes_running(const struct processes *p)
 
 /* ---- mappings ---- */
 
-const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address)
+bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns)
 {
-	uint32_t low = 0, high = process->mapping_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (address < process->mappings[middle].fact.start)
-			high = middle;
-		else if (address >= process->mappings[middle].fact.end)
-			low = middle + 1;
-		else
-			return &process->mappings[middle];
-	}
-	return NULL;
+	return time_ns < process->layout_ns || !layout || layout == process->layout;
 }
 
-static struct process_mapping *insert_mapping(struct process *pr, uint32_t at)
+static void new_layout(struct processes *p, struct process *pr, uint64_t time_ns)
 {
-	if (pr->mapping_count == pr->mapping_capacity) {
-		uint32_t capacity = pr->mapping_capacity ? pr->mapping_capacity * 2 : 64;
-		struct process_mapping *bigger = realloc(pr->mappings, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		pr->mappings = bigger;
-		pr->mapping_capacity = capacity;
-	}
-	memmove(pr->mappings + at + 1, pr->mappings + at, (pr->mapping_count - at) * sizeof(*pr->mappings));
-	pr->mapping_count++;
-	return &pr->mappings[at];
-}
-
-/* What the new mapping covers is no longer mapped as before. The bias of a remaining tail stays right. */
-static int cut_out(struct process *pr, uint64_t start, uint64_t end)
-{
-	for (uint32_t i = 0; i < pr->mapping_count; i++) {
-		struct process_mapping *m = &pr->mappings[i], *tail;
-
-		if (m->fact.end <= start || m->fact.start >= end)
-			continue;
-		pr->generation++;
-		if (m->fact.start < start && m->fact.end > end) {
-			tail = insert_mapping(pr, i + 1);
-			if (!tail)
-				return -ENOMEM;
-			m = &pr->mappings[i];
-			*tail = *m;
-			tail->fact.file_offset += end - m->fact.start;
-			tail->fact.start = end;
-			m->fact.end = start;
-		} else if (m->fact.start < start) {
-			m->fact.end = start;
-		} else if (m->fact.end > end) {
-			m->fact.file_offset += end - m->fact.start;
-			m->fact.start = end;
-		} else {
-			memmove(m, m + 1, (pr->mapping_count - i - 1) * sizeof(*m));
-			pr->mapping_count--;
-			i--;
-		}
-	}
-	return 0;
+	pr->layout = ++p->last_layout;
+	pr->layout_ns = time_ns;
+	pr->generation++;
 }
 
 static void add_mapping(struct processes *p, struct process *pr, const struct mapping_fact *fact, uint64_t time_ns)
 {
 	struct module *module = modules_get(p->session->modules, pr->pid, fact);
-	const struct process_mapping *same = process_mapping_at(pr, fact->start);
-	struct process_mapping *m;
-	uint32_t at = 0;
+	struct process_mapping m = {.fact = *fact, .module = module};
+	bool changed;
 
-	if (!module || fact->end <= fact->start)
+	if (!module)
 		return;
-	if (same && same->module == module && same->fact.start == fact->start && same->fact.end == fact->end &&
-	    same->fact.file_offset == fact->file_offset)
+	m.bias = module_bias(module, fact);
+	m.from_ns = pr->since_ns || pr->shown ? time_ns : 0;
+	if (process_map(pr, &m, &changed) <= 0)
 		return;
-	if (cut_out(pr, fact->start, fact->end))
-		return;
-	while (at < pr->mapping_count && pr->mappings[at].fact.start < fact->start)
-		at++;
-	m = insert_mapping(pr, at);
-	if (!m)
-		return;
-	*m = (struct process_mapping){.fact = *fact, .module = module, .bias = module_bias(module, fact)};
-	m->fact.path = NULL;
 	pr->dirty = true;
+	if (changed)
+		new_layout(p, pr, time_ns);
+	if (module->kind != TRACE_MODULE_ANON)
+		pr->late_in_vain = 0;
 	if (strstr(module->path, "/libjvm.so") && !pr->libjvm_ns)
-		pr->libjvm_ns = time_ns;
+		pr->libjvm_ns = m.from_ns ? time_ns : procfs_start_ns(pr->pid) + 1;
 	session_emit(p->session, &(struct trace_rec){.kind = TRACE_MAPPING,
 						     .mapping = {.process = pr->id,
 								 .module = module->id,
 								 .start = fact->start,
 								 .end = fact->end,
 								 .file_offset = fact->file_offset,
-								 .bias = m->bias,
+								 .bias = m.bias,
 								 .time_ns = time_ns}});
 }
 
@@ -266,7 +215,9 @@ static void add_mapping_fact(void *ctx, const struct mapping_fact *fact)
 static void show(struct processes *p, struct process *pr)
 {
 	struct braid_mapping *m = calloc(pr->mapping_count + 1, sizeof(*m));
-	struct braid_process entry = {.jvm = pr->jvm ? jvm_slot(pr->jvm) + 1 : 0};
+	struct braid_process entry = {.jvm = pr->jvm ? jvm_slot(pr->jvm) + 1 : 0,
+				      .generation = pr->layout,
+				      .flags = pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE};
 	struct mapping_extent extent;
 	int err;
 
@@ -292,7 +243,15 @@ static void show(struct processes *p, struct process *pr)
 	kernel_side_drop_mappings(p->session->kernel, pr->extent);
 	pr->extent = extent;
 	pr->shown = true;
-	pr->dirty = false;
+	pr->dirty = pr->inherits = false;
+}
+
+void processes_walked_late(struct processes *p, struct process *process, bool complete)
+{
+	if (complete)
+		process->late_in_vain = 0;
+	else if (++process->late_in_vain == LATE_IN_VAIN_MAX && !process->ended_ns)
+		show(p, process);
 }
 
 void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *process), void *ctx)
@@ -310,6 +269,20 @@ void processes_show(struct processes *p)
 
 	HASH_ITER (hh, p->by_pid, pr, next) {
 		if (pr->dirty && !pr->ended_ns)
+			show(p, pr);
+	}
+}
+
+/*
+ * Not at once: most children execute a program soon, and telling of the child then would undo what the kernel side
+ * already knows of that. But before the extents that they share with their parents are used again.
+ */
+void processes_show_forked(struct processes *p)
+{
+	struct process *pr, *next;
+
+	HASH_ITER (hh, p->by_pid, pr, next) {
+		if (pr->inherits && !pr->ended_ns)
 			show(p, pr);
 	}
 }
@@ -372,13 +345,10 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	memcpy(pr->comm, from->comm, sizeof(pr->comm));
 	emit_process(p, pr, from->id);
 	emit_state(p, pr, 0, time_ns);
-	for (uint32_t i = 0; i < from->mapping_count; i++) {
-		struct process_mapping *m = insert_mapping(pr, pr->mapping_count);
-
-		if (m)
-			*m = from->mappings[i];
-	}
-	pr->dirty = true;
+	if (process_map_as(pr, from))
+		log_debug("no memory for the mappings of process %d", pid);
+	pr->layout = from->layout; /* which is what the kernel side has copied, or has from its parent */
+	pr->inherits = true;
 }
 
 void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t time_ns)

@@ -13,6 +13,8 @@ struct process_mapping {
 	struct mapping_fact fact; /* its path is NULL: see module */
 	struct module *module;
 	uint64_t bias;
+	uint64_t from_ns;  /* 0: before it was looked at first */
+	uint64_t until_ns; /* of those in `past` */
 };
 
 /* One program image: exec makes a new one of the same pid, which keeps the earlier as `older`. */
@@ -25,10 +27,17 @@ struct process {
 	struct process *older;
 	struct process_mapping *mappings; /* sorted by start, not overlapping */
 	uint32_t mapping_count, mapping_capacity;
+	struct process_mapping *past; /* what some of their addresses meant a moment ago, oldest end first */
+	uint32_t past_count, past_capacity;
 	uint32_t generation; /* counts what may change the meaning of an address in it */
+	/* Another number whenever mappings take the place of others; the kernel side's samples say what they know. */
+	uint32_t layout;
+	uint64_t layout_ns;    /* since when */
+	uint32_t late_in_vain; /* late walks in a row that came no further */
 	struct mapping_extent extent;
 	bool shown;	    /* the kernel side has an entry for it */
 	bool dirty;	    /* mappings changed since they were shown */
+	bool inherits;	    /* the kernel side has given it what it has of its parent */
 	uint64_t libjvm_ns; /* when libjvm.so was seen in it; 0: not so far */
 	bool considered;    /* it is known whether an agent is to be attached to it */
 	struct jvm *jvm;    /* NULL: no agent in it */
@@ -73,10 +82,24 @@ void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *p
 
 /* Shows the kernel side every process whose mappings changed. */
 void processes_show(struct processes *p);
+/* And those that share what their parents have: before each kernel_side_tick(). */
+void processes_show_forked(struct processes *p);
 /* Puts a JVM's slot into the process's entry, or takes it out. */
 void processes_set_jvm(struct processes *p, struct process *process, struct jvm *jvm);
 
-const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address);
+/* Did a walk that knew the layout `layout` know what the process's addresses meant at time_ns? */
+bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns);
+/* A late walk has reached the end or not; in vain too often, no more are asked for. */
+void processes_walked_late(struct processes *p, struct process *process, bool complete);
+
+/* ---- mappings.c ---- */
+
+/* What is, or at time_ns was, mapped at the address; NULL when nothing. */
+const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address);
+const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address, uint64_t time_ns);
+/* 1: mapped; 0: it was already; *changed: addresses mean something else now. */
+int process_map(struct process *process, const struct process_mapping *mapping, bool *changed);
+int process_map_as(struct process *process, const struct process *from);
 
 /* The thread `tid` of `process`, made known to the trace on first sight. */
 struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);

@@ -10,8 +10,11 @@
 #include "processes.h"
 #include "sideband.h"
 #include "stacks.h"
+#include "vthreads.h"
+#include "tracepoint.h"
 #include "util/log.h"
 #include "util/utf8.h"
+#include "version.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,11 +30,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_MS 50		 /* rings are read at least this often */
-#define FLUSH_NS 5000000000ULL	 /* a killed recording loses at most this much, or a block */
-#define DISCOVER_NS 500000000ULL /* new JVMs are looked for this often */
-#define SETTLE_NS 2000000000ULL	 /* agents have this long to come in before sampling starts without them */
+#define TICK_MS 50		     /* rings are read at least this often */
+#define FLUSH_NS 5000000000ULL	     /* a killed recording loses at most this much, or a block */
+#define DISCOVER_NS 500000000ULL     /* new JVMs are looked for this often */
+#define SETTLE_NS 2000000000ULL	     /* agents have this long to come in before sampling starts without them */
+#define LATE_NAMES_NS 20000000000ULL /* after so long the remaining frames have no source lines */
 #define PROGRESS_NS 1000000000ULL
+#define COLLECTOR_NICE (-10)
 
 /* What the loop needs besides the session. */
 struct loop {
@@ -172,8 +177,13 @@ static void emit_facts(struct session *s)
 	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	emit_info(s, "host.cpus", text);
 	emit_info(s, "record.event", o->event);
-	snprintf(text, sizeof(text), "%d", o->frequency_hz);
-	emit_info(s, "record.frequency_hz", text);
+	if (tracepoint_named(o->event)) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)o->period);
+		emit_info(s, "record.period", text);
+	} else {
+		snprintf(text, sizeof(text), "%d", o->frequency_hz);
+		emit_info(s, "record.frequency_hz", text);
+	}
 	text[0] = '\0';
 	for (char **a = o->command; a && *a && used < sizeof(text); a++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", *a);
@@ -196,47 +206,12 @@ void session_unwatch(struct session *s, struct source *src)
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, src->fd, NULL);
 }
 
-static void on_sample(void *ctx, const struct braid_event *event)
-{
-	struct session *s = ctx;
-	const struct braid_event_sample *e = (const void *)event;
-	struct process *process;
-	struct thread *thread;
-	bool complete;
-	uint32_t node;
-
-	if (event->kind != BRAID_EVENT_SAMPLE)
-		return;
-	process = processes_get(s->processes, (pid_t)e->pid, event->time_ns);
-	thread = process ? processes_thread(s->processes, process, (pid_t)e->tid) : NULL;
-	if (!thread) {
-		session_loss(s, 0, "collector", "sample", 1);
-		return;
-	}
-	node = stacks_node(s->stacks, process, e, &complete);
-	if (!node)
-		session_loss(s, process->id, "collector", "stack", 1);
-	s->samples++;
-	s->complete += complete;
-	session_emit(s, &(struct trace_rec){.kind = TRACE_SAMPLE,
-					    .sample = {.time_ns = event->time_ns,
-						       .thread = thread->id,
-						       .cpu = e->cpu,
-						       .node = node,
-						       .weight = 1}});
-}
-
-void session_read_samples(struct session *s)
-{
-	sideband_read(s->sideband);
-	(void)kernel_side_consume_samples(s->kernel, on_sample, s);
-}
-
 /* Records first: they name what was sampled. */
 static void read_all(struct session *s)
 {
 	agents_drain(s->agents);
 	session_read_samples(s);
+	processes_show_forked(s->processes);
 	kernel_side_tick(s->kernel);
 }
 
@@ -262,6 +237,7 @@ static void emit_stats(struct loop *l)
 	session_stat(s, 0, "bpf_cpu_ns", c.walk_ns);
 	session_stat(s, 0, "bpf_samples", c.samples);
 	session_stat(s, 0, "bpf_stacks_sent", c.stacks_sent);
+	session_stat(s, 0, "late_walks", s->late);
 	session_stat(s, 0, "bpf_frames_java", c.frames_java);
 	session_stat(s, 0, "bpf_frames_native", c.frames_native);
 	session_stat(s, 0, "bpf_frames_kernel", c.frames_kernel);
@@ -405,6 +381,7 @@ static int open_parts(struct session *s, const struct record_options *o)
 	err = modules_new(&s->modules, s);
 	err = err ?: processes_new(&s->processes, s);
 	err = err ?: stacks_new(&s->stacks, s);
+	err = err ?: vthreads_new(&s->vthreads, s);
 	err = err ?: agents_new(&s->agents, s);
 	return err ?: sideband_open(&s->sideband, s);
 }
@@ -434,6 +411,8 @@ static int add_targets(struct loop *l)
 		if (err || (err = processes_add(l->s->processes, l->command.pid)))
 			return err;
 	}
+	if (o->system_wide && o->attach)
+		agents_discover(l->s->agents);
 	for (int i = 0; o->attach && i < o->pid_count; i++)
 		if (agents_attach(l->s->agents, o->pids[i]) == 0)
 			session_notice(l->s, 0, BRAID_NOTICE_INFO, "process %d is not a JVM: native frames only",
@@ -469,12 +448,25 @@ static int settle(struct session *s)
 	return err;
 }
 
+/*
+ * What the collector tells the kernel side late, stacks lack: where a new library lies, how a new JVM is made. It works
+ * little and often, and on a busy machine it would wait for its turn; so it goes first where it may. The command was
+ * forked before and does not inherit it.
+ */
+static void go_first(void)
+{
+	if (setpriority(PRIO_PROCESS, 0, COLLECTOR_NICE))
+		log_debug("collector stays at its priority: %s", strerror(errno));
+}
+
 static int run(struct loop *l)
 {
 	struct session *s = l->s;
 	int err = settle(s);
 
+	go_first();
 	err = err ?: watch_timer(l);
+	sideband_read(s->sideband);
 	err = err ?: kernel_side_start(s->kernel, s->options);
 	l->start_ns = l->flushed_ns = l->shown_ns = now_ns();
 	emit_clock(s);
@@ -527,6 +519,7 @@ static void finish(struct loop *l)
 		command_interrupt(&l->command);
 	read_all(s);
 	agents_stop(s->agents);
+	stacks_name_late(s->stacks, LATE_NAMES_NS);
 	emit_clock(s);
 	emit_stats(l);
 	session_emit(s, &(struct trace_rec){.kind = TRACE_END, .end = {.time_ns = now_ns()}});
@@ -537,6 +530,7 @@ static void free_parts(struct session *s)
 	agents_free(s->agents);
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);
+	vthreads_free(s->vthreads);
 	processes_free(s->processes);
 	modules_free(s->modules);
 	kernel_side_free(s->kernel);

@@ -19,11 +19,13 @@ struct record_options {
 	int frequency_hz;
 	double duration_s; /* 0: until interrupted, or the command or the last target ends */
 	const char *output;
-	const char *event; /* "cpu-clock" or "cycles" */
+	const char *event; /* "cpu-clock", "cycles", or a tracepoint: "CATEGORY:NAME" */
+	uint64_t period;   /* a tracepoint's hits for one sample */
 	const char *agent_options;
 	bool system_wide;
 	bool attach;
 	bool quiet;
+	bool lines; /* of native code */
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;
@@ -39,6 +41,7 @@ struct processes;
 struct stacks;
 struct sideband;
 struct agents;
+struct vthreads;
 struct jvm;
 struct process;
 struct thread;
@@ -62,9 +65,12 @@ struct session {
 	struct stacks *stacks;
 	struct sideband *sideband;
 	struct agents *agents;
+	struct vthreads *vthreads;
 	uint32_t last_method; /* trace-wide dense ids given out so far */
 	uint32_t last_code;
+	uint64_t sideband_ns; /* all that happened before was read */
 	uint64_t samples;
+	uint64_t late; /* of them: walked late */
 	uint64_t complete;
 	uint64_t lost;
 };

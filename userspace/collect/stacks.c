@@ -11,12 +11,19 @@
 
 struct stacks {
 	struct session *session;
-	struct pair_map by_hash; /* (hash, 0): node, extra: complete */
+	struct pair_map by_hash; /* (hash, process): node, extra: complete */
 	struct pair_map quick;	 /* (parent node and process, raw frame): node, extra: process generation */
 	struct pair_map nodes;	 /* (parent, frame id): node */
 	struct pair_map frames;	 /* (raw frame, process and meaning): frame id */
 	uint32_t last_node;
 	uint32_t last_frame;
+	/* Native frames, when their source lines are wanted at the end. */
+	struct native_frame {
+		struct trace_frame frame;
+		struct module *module;
+		uint64_t vaddr;
+	} * native;
+	size_t native_count, native_capacity;
 };
 
 int stacks_new(struct stacks **out, struct session *s)
@@ -32,6 +39,7 @@ void stacks_free(struct stacks *st)
 {
 	if (!st)
 		return;
+	free(st->native);
 	pair_map_free(&st->by_hash);
 	pair_map_free(&st->quick);
 	pair_map_free(&st->nodes);
@@ -44,20 +52,28 @@ uint64_t stacks_count(const struct stacks *st)
 	return st->by_hash.count;
 }
 
-static void resolve_native(struct stacks *st, struct process *process, struct trace_frame *f)
+/* Tells apart where the module lay. */
+static uint32_t resolve_native(struct stacks *st, struct process *process, uint64_t time_ns, struct trace_frame *f)
 {
-	const struct process_mapping *m = process_mapping_at(process, f->exact ? f->address : f->address - 1);
+	uint64_t address = f->exact ? f->address : f->address - 1, vaddr;
+	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
 
 	if (!m)
-		return;
+		return 0;
 	f->module = m->module->id;
-	f->symbol = modules_symbol(st->session->modules, m->module, (f->exact ? f->address : f->address - 1) - m->bias);
+	vaddr = address - m->bias;
+	f->symbol = modules_symbol(st->session->modules, m->module, vaddr);
+	/* What a signal handler returns to is behind no call: it is a function's first instruction. */
+	if (!f->symbol && !f->exact)
+		f->symbol = modules_symbol(st->session->modules, m->module, vaddr + 1);
+	return (uint32_t)((m->bias >> 12) * 0x9e3779b1U);
 }
 
 /* Fills *f with what the raw frame means in this process at this time: false when its name is still under way. */
 static bool resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
-		    struct trace_frame *f)
+		    struct trace_frame *f, uint32_t *place)
 {
+	*place = 0;
 	*f = (struct trace_frame){.kind = braid_frame_kind(raw),
 				  .process = process->id,
 				  .exact = (raw & BRAID_FRAME_EXACT) != 0,
@@ -69,7 +85,7 @@ static bool resolve(struct stacks *st, struct process *process, uint64_t raw, ui
 		f->symbol = modules_kernel_symbol(st->session->modules, leaf ? raw : raw - 1, &f->module);
 		return true;
 	case BRAID_FRAME_NATIVE:
-		resolve_native(st, process, f);
+		*place = resolve_native(st, process, time_ns, f);
 		return true;
 	case BRAID_FRAME_INTERPRETED:
 		f->exact = 0;
@@ -78,7 +94,8 @@ static bool resolve(struct stacks *st, struct process *process, uint64_t raw, ui
 			jvm_resolve_interpreted(process->jvm, f->address, braid_frame_bci(raw), f);
 		return true;
 	case BRAID_FRAME_CODE_CACHE:
-		return process->jvm && jvm_resolve_code(process->jvm, f->address, f->exact, time_ns, f);
+		return process->jvm &&
+		       jvm_resolve_code(process->jvm, f->address, f->exact, braid_frame_code_id(raw), time_ns, f);
 	default: /* the end of an incomplete stack */
 		f->process = 0;
 		f->exact = 0;
@@ -99,12 +116,79 @@ static uint64_t meaning(const struct trace_frame *f)
 	}
 }
 
+/* Without memory for it a frame has no lines. */
+static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
+{
+	uint64_t address = f->exact ? f->address : f->address - 1;
+	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
+
+	if (st->native_count == st->native_capacity) {
+		size_t capacity = st->native_capacity ? st->native_capacity * 2 : 1024;
+		struct native_frame *bigger = realloc(st->native, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		st->native = bigger;
+		st->native_capacity = capacity;
+	}
+	if (m)
+		st->native[st->native_count++] =
+			(struct native_frame){.frame = *f, .module = m->module, .vaddr = address - m->bias};
+}
+
+static int by_module(const void *a, const void *b)
+{
+	const struct native_frame *x = a, *y = b;
+
+	if (x->module->id != y->module->id)
+		return x->module->id < y->module->id ? -1 : 1;
+	return x->vaddr != y->vaddr ? (x->vaddr < y->vaddr ? -1 : 1) : 0;
+}
+
+/* A name from a server, and lines: true when there is something new. */
+static bool name_late(struct stacks *st, struct native_frame *n, uint64_t limit_ns)
+{
+	struct modules *m = st->session->modules;
+	uint32_t symbol = 0;
+
+	if (modules_ask_servers(m, n->module, limit_ns))
+		symbol = modules_symbol(m, n->module, n->vaddr);
+	if (symbol)
+		n->frame.symbol = symbol;
+	if (st->session->options->lines)
+		n->frame.scope_count = modules_lines(m, n->module, n->vaddr, &n->frame.scopes);
+	return symbol || n->frame.scope_count;
+}
+
+/* One module after the other, and the same address but once. */
+void stacks_name_late(struct stacks *st, uint64_t limit_ns)
+{
+	uint64_t until = now_ns() + limit_ns, now;
+	size_t i;
+
+	if (st->native_count)
+		qsort(st->native, st->native_count, sizeof(*st->native), by_module);
+	for (i = 0; i < st->native_count && (now = now_ns()) < until; i++)
+		if (name_late(st, &st->native[i], until - now))
+			session_emit(st->session,
+				     &(struct trace_rec){.kind = TRACE_FRAME, .frame = st->native[i].frame});
+	modules_lines_done(st->session->modules);
+	if (i < st->native_count)
+		session_notice(
+			st->session, 0, BRAID_NOTICE_WARNING,
+			"%zu of %zu native frames have no source line, or no name from a debuginfod server: finding "
+			"them took too long",
+			st->native_count - i, st->native_count);
+	st->native_count = 0;
+}
+
 static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf)
 {
 	struct trace_frame f;
 	struct pair_entry *e;
-	bool known = resolve(st, process, raw, time_ns, leaf, &f);
-	uint64_t key = raw, owner = (uint64_t)f.process << 32 | meaning(&f);
+	uint32_t place;
+	bool known = resolve(st, process, raw, time_ns, leaf, &f, &place);
+	uint64_t key = raw, owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
 
 	if (f.kind == BRAID_FRAME_KERNEL && leaf)
 		key &= ~(1ULL << 48); /* the same address as a return address is another frame */
@@ -115,9 +199,11 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	if (!e)
 		return 0;
 	f.frame = st->last_frame;
+	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_late_names(st->session->modules))
+		keep_native(st, process, time_ns, &f);
 	session_emit(st->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = f});
 	if (!known && process->jvm)
-		jvm_defer(process->jvm, &f, time_ns);
+		jvm_defer(process->jvm, &f, braid_frame_code_id(raw), time_ns);
 	return f.frame;
 }
 
@@ -128,7 +214,8 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 	struct pair_entry *quick = pair_find(&st->quick, place, raw), *e;
 	uint32_t frame, node;
 
-	if (quick && quick->extra == process->generation)
+	/* What is remembered is what addresses mean now. */
+	if (quick && quick->extra == process->generation && time_ns >= process->layout_ns)
 		return quick->value;
 	frame = frame_id(st, process, raw, time_ns, leaf);
 	if (!frame)
@@ -144,7 +231,7 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 			     &(struct trace_rec){.kind = TRACE_NODE,
 						 .node = {.node = node, .parent = parent, .frame = frame}});
 	}
-	quick = pair_put(&st->quick, place, raw, node);
+	quick = time_ns >= process->layout_ns ? pair_put(&st->quick, place, raw, node) : NULL;
 	if (quick)
 		quick->extra = process->generation;
 	return node;
@@ -157,7 +244,7 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 	uint32_t node = 0;
 
 	if (!e->frame_count) {
-		known = pair_find(&st->by_hash, e->stack, 0);
+		known = pair_find(&st->by_hash, e->stack, process->id);
 		*complete = known && known->extra;
 		return known ? known->value : 0;
 	}
@@ -167,7 +254,7 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 		if (!node)
 			return 0;
 	}
-	known = pair_put(&st->by_hash, e->stack, 0, node);
+	known = pair_put(&st->by_hash, e->stack, process->id, node);
 	if (known)
 		known->extra = *complete;
 	return node;

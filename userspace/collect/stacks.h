@@ -13,6 +13,12 @@ void stacks_free(struct stacks *st);
 /* The node of a sample: by its frames when it brings them, else by its hash. 0 when the stack is not known. */
 uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete);
 
+/*
+ * Says of the native frames so far what takes time to find, names that debuginfod servers have and source lines, as
+ * long as that takes no longer than `limit_ns`.
+ */
+void stacks_name_late(struct stacks *st, uint64_t limit_ns);
+
 uint64_t stacks_count(const struct stacks *st); /* distinct stacks seen */
 
 #endif

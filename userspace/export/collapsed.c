@@ -37,7 +37,9 @@ static uint32_t thread_name(struct collapsed *c, uint32_t row)
 	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&c->an->a->threads, row);
 	char *text;
 	uint32_t id;
-	int len = asprintf(&text, "[%s tid=%u]", analysis_thread_name(c->an, row), t ? t->tid : 0);
+	const char *name = analysis_thread_name(c->an, row);
+	int len = t && t->virtual ? asprintf(&text, "[%s virtual]", name)
+				  : asprintf(&text, "[%s tid=%u]", name, t ? t->tid : 0);
 
 	if (len < 0)
 		return STRPOOL_FAILED;

@@ -17,6 +17,7 @@
 struct report_source {
 	const struct trace_damage *damage;
 	uint64_t bytes;
+	bool lines; /* a table of hot source lines, too */
 };
 
 /* ---- report.c: braid report ---- */
@@ -34,14 +35,18 @@ void info_json(FILE *out, const struct views *v, const struct report_source *sou
 struct collapsed_options {
 	bool annotate; /* kind suffixes */
 	bool threads;  /* the thread is the first frame */
-	bool lines;    /* ":line" behind Java frames */
+	bool lines;    /* ":line" behind frames whose line is known */
 	unsigned top;  /* only that many heaviest lines; 0: all */
 };
 int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options);
 
 /* ---- script.c: braid script ---- */
 
+struct script_options {
+	bool lines;    /* behind each frame a line with its source line, when that is known */
+	bool annotate; /* kind suffixes */
+};
 /* Prints an event in perf script's form. False when the filter does not want it, or it is a definition. */
-bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec);
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct script_options *o);
 
 #endif

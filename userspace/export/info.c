@@ -84,6 +84,10 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	json_seconds(j, "duration_s", an->duration_ns);
 	quality_json(j, "samples", &an->all);
 	quality_json(j, "java_samples", &an->java);
+	json_open(j, "virtual_threads", '{');
+	json_number(j, "seen", an->a->vthreads_seen);
+	json_number(j, "samples", an->a->vthread_weight);
+	json_close(j, '}');
 	json_open(j, "frames", '{');
 	json_number(j, "java", an->frames.java);
 	json_number(j, "java_named", an->frames.java_named);

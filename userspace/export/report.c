@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
+#include <string.h>
 
 #include <braid/ring.h>
 
@@ -22,6 +23,20 @@ static void text_methods(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  and %zu more\n", v->methods.count - top);
 }
 
+static void text_lines(FILE *out, const struct views *v, unsigned top)
+{
+	fprintf(out, "\nHot lines\n  %7s %10s  %s\n", "self", "samples", "line and name");
+	for (size_t i = 0; i < v->lines.count && i < top; i++) {
+		const struct line_view *l = &v->lines.at[i];
+		const char *slash = strrchr(l->file, '/');
+
+		fprintf(out, "  %6.2f%% %10" PRIu64 "  %s:%u  %s\n", percent(l->self, v->an->all.total), l->self,
+			*l->file ? (slash ? slash + 1 : l->file) : "?", l->line, l->name);
+	}
+	if (v->lines.count > top)
+		fprintf(out, "  and %zu more\n", v->lines.count - top);
+}
+
 static void text_threads(FILE *out, const struct views *v, unsigned top)
 {
 	fprintf(out, "\nThreads\n  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");
@@ -29,7 +44,10 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 		const struct thread_view *t = &v->threads.at[i];
 		char ids[32];
 
-		snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
+		if (t->tid)
+			snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
+		else /* a group of virtual threads, or nobody known */
+			snprintf(ids, sizeof(ids), "%u/-", t->pid);
 		fprintf(out, "  %6.2f%% %10" PRIu64 "  %15s  %4s  %s\n", percent(t->weight, v->an->all.total),
 			t->weight, ids, t->java ? "yes" : "no", t->name);
 	}
@@ -74,6 +92,8 @@ void report_text(FILE *out, const struct views *v, const struct report_source *s
 	text_recording(out, v);
 	text_jvms(out, v);
 	text_methods(out, v, top);
+	if (source->lines)
+		text_lines(out, v, top);
 	text_threads(out, v, top);
 	text_gc(out, v, top);
 	text_quality(out, v);
@@ -122,6 +142,22 @@ static void json_methods(struct json *j, const struct views *v, unsigned top)
 			if (m->kind_weight[k])
 				json_number(j, kind_name((enum stack_kind)k), m->kind_weight[k]);
 		json_close(j, '}');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_lines(struct json *j, const struct views *v, unsigned top)
+{
+	json_open(j, "lines", '[');
+	for (size_t i = 0; i < v->lines.count && i < top; i++) {
+		const struct line_view *l = &v->lines.at[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "name", l->name);
+		json_string(j, "file", l->file);
+		json_number(j, "line", l->line);
+		json_number(j, "self", l->self);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -219,6 +255,8 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 	info_members(&j, v, source);
 	json_recording(&j, v);
 	json_methods(&j, v, top);
+	if (source->lines)
+		json_lines(&j, v, top);
 	json_threads(&j, v, top);
 	json_gc(&j, v, top);
 	json_notices(&j, v);

@@ -10,6 +10,8 @@
 
 #include "export.h"
 
+#include <analyze/vthreads.h>
+
 /* Whose event it is, and whether the filter wants it. */
 struct who {
 	const char *name;
@@ -97,7 +99,20 @@ static void print_module(FILE *out, const struct analysis *an, const struct fram
 	fputs(")\n", out);
 }
 
-static void print_xframe(FILE *out, const struct analysis *an, const struct frame_row *f, size_t xframe, uint32_t pid)
+/* As `perf script -F +srcline` has it. */
+static void print_line(FILE *out, const struct analysis *an, const struct xframe *x)
+{
+	const char *file = analysis_file(an, x), *slash = strrchr(file, '/');
+
+	if (!x->line)
+		return;
+	fputs("  ", out);
+	print_joined(out, *file ? (slash ? slash + 1 : file) : "?");
+	fprintf(out, ":%u\n", x->line);
+}
+
+static void print_xframe(FILE *out, const struct analysis *an, const struct frame_row *f, size_t xframe, uint32_t pid,
+			 const struct script_options *o)
 {
 	uint32_t sym = an->xframes.at[xframe].sym;
 	enum stack_kind kind = (enum stack_kind)an->syms.at[sym].kind;
@@ -107,38 +122,63 @@ static void print_xframe(FILE *out, const struct analysis *an, const struct fram
 		analysis_sym_name(an, sym));
 	if (f && (kind == KIND_NATIVE || kind == KIND_KERNEL) && symbol_offset(an, f, &offset))
 		fprintf(out, "+0x%" PRIx64, offset);
+	if (o->annotate)
+		fputs(kind_suffix(kind), out);
 	print_module(out, an, f, pid);
+	if (o->lines)
+		print_line(out, an, &an->xframes.at[xframe]);
 }
 
-static void print_stack(FILE *out, const struct analysis *an, size_t row, uint32_t pid)
+static void print_stack(FILE *out, const struct analysis *an, size_t row, uint32_t pid, const struct script_options *o)
 {
 	for (uint32_t at = (uint32_t)row; at != ROW_NONE; at = an->stacks[at].parent) {
 		const struct stack *s = &an->stacks[at];
 		const struct frame_row *f = s->frame == ROW_NONE ? NULL : table_row(&an->a->frames, s->frame);
 
 		for (uint32_t i = f ? an->expansions[s->frame].count : 0; i-- > 0;)
-			print_xframe(out, an, f, an->expansions[s->frame].first + i, pid);
+			print_xframe(out, an, f, an->expansions[s->frame].first + i, pid, o);
 		if (s->detached || !f)
-			print_xframe(out, an, NULL, XFRAME_DAMAGED, pid);
+			print_xframe(out, an, NULL, XFRAME_DAMAGED, pid, &(struct script_options){0});
 	}
 }
 
-static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r)
+static void print_vthread(FILE *out, const struct analysis *an, const struct vthread_row *v)
+{
+	const char *name = strpool_get(&an->a->strings, v->name);
+
+	fprintf(out, "# virtual thread %" PRIu64, v->number);
+	if (*name) {
+		fputs(" \"", out);
+		for (; *name; name++)
+			putc((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name, out);
+		putc('"', out);
+	}
+	putc('\n', out);
+}
+
+static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
+			 const struct script_options *o)
 {
 	size_t row = table_find(&an->a->nodes, r->node);
 	const char *event = analyzer_info(an->a, "record.event");
+	const struct vthread_row *v = vthreads_of(an->a, r);
 	struct who w = who_thread(an, r->thread);
 
+	if (v)
+		w.wanted = who_thread(an, v->group).wanted;
 	if (!w.wanted || !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
+	if (v) /* programs that read this skip comments */
+		print_vthread(out, an, v);
 	print_head(out, w, r->cpu, r->time_ns);
 	fprintf(out, " %10" PRIu64 " ", r->weight);
 	print_joined(out, *event ? event : "samples");
 	fputs(":\n", out);
 	if (row != TABLE_NONE)
-		print_stack(out, an, row, w.pid);
+		print_stack(out, an, row, w.pid, o);
 	else
-		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid);
+		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid,
+			     &(struct script_options){0});
 	putc('\n', out);
 	return true;
 }
@@ -160,10 +200,10 @@ static void print_text(FILE *out, const char *key, struct trace_str s)
 	putc('"', out);
 }
 
-/* Prints the prefix when the filter wants the event. */
-static bool begin(FILE *out, struct who w, uint64_t time_ns, const char *name)
+/* Prints the prefix when the filter wants the event: not when it wants certain frames, since this has none. */
+static bool begin(FILE *out, const struct analysis *an, struct who w, uint64_t time_ns, const char *name)
 {
-	if (!w.wanted)
+	if (!w.wanted || an->filter->include.count)
 		return false;
 	print_head(out, w, 0, time_ns);
 	fprintf(out, " braid:%s:", name);
@@ -172,7 +212,7 @@ static bool begin(FILE *out, struct who w, uint64_t time_ns, const char *name)
 
 static bool print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "code_load"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "code_load"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address, r->size,
 		r->tier, r->compile_id, r->replay);
@@ -181,7 +221,7 @@ static bool print_code(FILE *out, const struct analysis *an, const struct trace_
 
 static bool print_code_unload(FILE *out, const struct analysis *an, const struct trace_code_unload *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "code_unload"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "code_unload"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 "\n", r->address);
 	return true;
@@ -189,7 +229,7 @@ static bool print_code_unload(FILE *out, const struct analysis *an, const struct
 
 static bool print_class_unload(FILE *out, const struct analysis *an, const struct trace_class_unload *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "class_unload"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "class_unload"))
 		return false;
 	fprintf(out, " count=%u", r->count);
 	print_text(out, "name", r->name);
@@ -199,7 +239,7 @@ static bool print_class_unload(FILE *out, const struct analysis *an, const struc
 
 static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "loss"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "loss"))
 		return false;
 	print_text(out, "hop", r->hop);
 	print_text(out, "kind", r->kind);
@@ -209,7 +249,7 @@ static bool print_loss(FILE *out, const struct analysis *an, const struct trace_
 
 static bool print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "stat"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "stat"))
 		return false;
 	print_text(out, "key", r->key);
 	fprintf(out, " value=%" PRIu64 "\n", r->value);
@@ -218,7 +258,7 @@ static bool print_stat(FILE *out, const struct analysis *an, const struct trace_
 
 static bool print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, "notice"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, "notice"))
 		return false;
 	fprintf(out, " severity=%u", r->severity);
 	print_text(out, "text", r->text);
@@ -228,7 +268,7 @@ static bool print_notice(FILE *out, const struct analysis *an, const struct trac
 
 static bool print_gc(FILE *out, const struct analysis *an, const struct trace_gc *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
 		return false;
 	fprintf(out, " seq=%" PRIu64 "\n", r->sequence);
 	return true;
@@ -236,7 +276,7 @@ static bool print_gc(FILE *out, const struct analysis *an, const struct trace_gc
 
 static bool print_thread_state(FILE *out, const struct analysis *an, const struct trace_thread_state *r)
 {
-	if (!begin(out, who_thread(an, r->thread), r->time_ns, r->what == 0 ? "thread_start" : "thread_end"))
+	if (!begin(out, an, who_thread(an, r->thread), r->time_ns, r->what == 0 ? "thread_start" : "thread_end"))
 		return false;
 	fprintf(out, " thread=%u\n", r->thread);
 	return true;
@@ -244,7 +284,7 @@ static bool print_thread_state(FILE *out, const struct analysis *an, const struc
 
 static bool print_process_state(FILE *out, const struct analysis *an, const struct trace_process_state *r)
 {
-	if (!begin(out, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
+	if (!begin(out, an, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
 		return false;
 	fprintf(out, " process=%u\n", r->process);
 	return true;
@@ -252,17 +292,17 @@ static bool print_process_state(FILE *out, const struct analysis *an, const stru
 
 static bool print_end(FILE *out, const struct analysis *an, const struct trace_end *r)
 {
-	if (!begin(out, who_process(an, 0), r->time_ns, "end"))
+	if (!begin(out, an, who_process(an, 0), r->time_ns, "end"))
 		return false;
 	fputs(" recording=ended\n", out);
 	return true;
 }
 
-bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec)
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct script_options *o)
 {
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
-		return print_sample(out, an, &rec->sample);
+		return print_sample(out, an, &rec->sample, o);
 	case TRACE_GC:
 		return print_gc(out, an, &rec->gc);
 	case TRACE_THREAD_STATE:

@@ -171,6 +171,9 @@ void text_quality(FILE *out, const struct views *v)
 	fputs("\nStack quality\n", out);
 	text_quality_row(out, "all threads", &an->all);
 	text_quality_row(out, "Java threads", &an->java);
+	if (an->a->vthreads_seen)
+		fprintf(out, "  %-16s %10" PRIu64 " samples of %" PRIu64 "\n", "virtual threads", an->a->vthread_weight,
+			an->a->vthreads_seen);
 	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
 		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),
 		f->kernel);

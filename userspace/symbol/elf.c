@@ -133,9 +133,8 @@ int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type)
 	return err;
 }
 
-static int add_debug_file(struct symbol_set *set, Elf *elf, const char *root, const char *path)
+static int add_debug_file(struct symbol_set *set, int fd)
 {
-	int fd = debug_file_open(elf, root, path);
 	Elf *debug;
 	int err = 0;
 
@@ -145,30 +144,34 @@ static int add_debug_file(struct symbol_set *set, Elf *elf, const char *root, co
 	if (debug && elf_kind(debug) == ELF_K_ELF)
 		err = set_add_elf(set, debug, SHT_SYMTAB);
 	elf_end(debug);
-	close(fd);
 	return err;
 }
 
-static int open_elf(struct symbols **out, Elf *elf, bool file, const char *root, const char *path)
+/* The debug file is looked for when `debug_fd` is -1 and there is a path. */
+static int open_elf(struct symbols **out, Elf *elf, int debug_fd, const char *root, const char *path)
 {
 	struct symbol_set set = {0};
-	bool stripped = false;
-	int err = -EBADMSG;
+	int err = -EBADMSG, found = -ENOENT;
 
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		goto out;
 	err = set_add_elf(&set, elf, SHT_SYMTAB);
-	if (!err && !set.count && file)
-		err = add_debug_file(&set, elf, root, path);
+	if (!err && !set.count) {
+		if (debug_fd < 0 && path)
+			found = debug_file_open(elf, root, path);
+		err = add_debug_file(&set, debug_fd < 0 ? found : debug_fd);
+		if (found >= 0)
+			close(found);
+	}
 	if (!err && !set.count) {
 		err = set_add_elf(&set, elf, SHT_DYNSYM);
 		if (!err)
 			err = set_add_debugdata(&set, elf);
-		stripped = true;
+		set.stripped = true;
 	}
 	if (!err)
 		err = set_add_plt(&set, elf);
-	if (!err && stripped)
+	if (!err && set.stripped)
 		err = set_add_frames(&set, elf);
 	if (!err)
 		err = set_finish(out, &set);
@@ -177,7 +180,7 @@ out:
 	return err;
 }
 
-int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path)
+static int open_fd(struct symbols **out, int fd, int debug_fd, const char *root, const char *path)
 {
 	struct stat st;
 	Elf *elf;
@@ -190,9 +193,19 @@ int symbols_open_elf(struct symbols **out, int fd, const char *root, const char 
 	elf_version(EV_CURRENT);
 	/* Not ELF_C_READ_MMAP: whoever truncates a mapped file would kill us. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = open_elf(out, elf, true, root, path);
+	err = open_elf(out, elf, debug_fd, root, path);
 	elf_end(elf);
 	return err;
+}
+
+int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path)
+{
+	return open_fd(out, fd, -1, root, path);
+}
+
+int symbols_open_with(struct symbols **out, int fd, int debug_fd)
+{
+	return open_fd(out, fd, debug_fd, NULL, NULL);
 }
 
 int symbols_open_image(struct symbols **out, const void *data, size_t size)
@@ -202,7 +215,7 @@ int symbols_open_image(struct symbols **out, const void *data, size_t size)
 
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)data, size);
-	err = open_elf(out, elf, false, NULL, NULL);
+	err = open_elf(out, elf, -1, NULL, NULL);
 	elf_end(elf);
 	return err;
 }

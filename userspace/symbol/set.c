@@ -22,6 +22,7 @@ struct symbols {
 	size_t count;
 	char **blobs;
 	size_t blob_count;
+	bool stripped;
 };
 
 char *set_blob(struct symbol_set *set, size_t size)
@@ -79,16 +80,27 @@ static int by_address(const void *a, const void *b)
 	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
 }
 
+/* "name@VERSION" is an older version of name, "name@@VERSION" the one that programs are linked with today. */
+static bool is_old_version(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at[1] != '@';
+}
+
 /* Names of one address: what people call a function comes first. The last two only make the choice the same every time.
  */
 static int by_preference(const struct symbol_candidate *a, const struct symbol_candidate *b)
 {
-	bool a_versioned = strchr(a->name, '@'), b_versioned = strchr(b->name, '@');
+	bool a_versioned = is_old_version(a->name), b_versioned = is_old_version(b->name);
+	bool a_vdso = !strncmp(a->name, "__vdso_", 7), b_vdso = !strncmp(b->name, "__vdso_", 7);
 	size_t a_underscores = strspn(a->name, "_"), b_underscores = strspn(b->name, "_");
 	size_t a_length, b_length;
 
 	if ((a->binding == SYMBOL_LOCAL) != (b->binding == SYMBOL_LOCAL))
 		return a->binding < b->binding ? -1 : 1;
+	if (a_vdso != b_vdso) /* the others are those of libc, which calls it */
+		return a_vdso ? -1 : 1;
 	if (a_versioned != b_versioned)
 		return a_versioned ? 1 : -1;
 	if (a_underscores != b_underscores)
@@ -203,6 +215,7 @@ int set_finish(struct symbols **out, struct symbol_set *set)
 	}
 	s->blobs = set->blobs;
 	s->blob_count = set->blob_count;
+	s->stripped = set->stripped;
 	set->blobs = NULL;
 	set->blob_count = 0;
 	*out = s;
@@ -229,6 +242,11 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
 		if (address < s->spans[at].end)
 			return &s->list[at];
 	return NULL;
+}
+
+bool symbols_stripped(const struct symbols *s)
+{
+	return s->stripped;
 }
 
 size_t symbols_count(const struct symbols *s)

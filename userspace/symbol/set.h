@@ -24,6 +24,7 @@ struct symbol_set {
 	size_t capacity;
 	char **blobs; /* all names */
 	size_t blob_count;
+	bool stripped;
 };
 
 /* Memory for names that lives as long as the symbols; NULL when there is none. */

@@ -3,6 +3,7 @@
 #ifndef BRAID_SYMBOL_SYMBOL_H
 #define BRAID_SYMBOL_SYMBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,18 @@ struct symbols; /* a sorted, searchable table */
  */
 int symbols_open_elf(struct symbols **out, int fd, const char *root, const char *path);
 int symbols_open_image(struct symbols **out, const void *data, size_t size); /* the vdso */
+/* The same with a debug file that was found otherwise. */
+int symbols_open_with(struct symbols **out, int fd, int debug_fd);
+/* Neither the image nor a debug file had its .symtab. */
+bool symbols_stripped(const struct symbols *s);
+
+/* Has the user named debuginfod servers? */
+bool debuginfod_configured(void);
+/*
+ * The debug file of a build-id (lower-case hex) from its cache or its servers, in no more than about limit_ns: an fd,
+ * or a negative errno; -ENOENT also when it is not configured or not installed.
+ */
+int debuginfod_find(const char *build_id, uint64_t limit_ns);
 
 /* /proc/kallsyms; -EPERM when the kernel hides the addresses (kptr_restrict). Module symbols get their "[module]"
  * dropped. */

@@ -38,6 +38,8 @@ enum trace_kind {
 	TRACE_CODE = 11,
 	TRACE_FRAME = 12,
 	TRACE_NODE = 13,
+	TRACE_PLACE = 14,
+	TRACE_VTHREAD = 15,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	TRACE_GC = 33,
@@ -143,6 +145,7 @@ struct trace_method {
 	struct trace_str name;
 	struct trace_str signature; /* descriptor "(I)V" */
 	struct trace_str source;    /* file name, may be empty */
+	uint32_t version;	    /* methods of these names, with other lines, that were met before: redefinition */
 };
 
 struct trace_line {
@@ -174,8 +177,8 @@ struct trace_code {
 };
 
 struct trace_scope {
-	uint32_t method;
-	int32_t bci; /* -1: none */
+	uint32_t method; /* native: place */
+	int32_t bci;	 /* -1: none; native: line */
 };
 
 /*
@@ -193,7 +196,15 @@ struct trace_frame {
 	uint32_t code;	      /* code cache; 0 when not (yet) known */
 	uint32_t scope_count; /* code cache: inlining at this address, innermost first, last one is code's method;
 				 interpreted: one scope, method 0 when the name could not be read */
+	/* Native, when source lines were asked for: pairs of place and line, innermost first, -1: no line. */
 	const struct trace_scope *scopes;
+};
+
+/* A native function and the file that it, or the call of what was inlined into it, stands in. */
+struct trace_place {
+	uint32_t place;
+	struct trace_str name; /* as in the debug information: the linkage name, else the plain one */
+	struct trace_str file; /* path as compiled */
 };
 
 /* A stack is a node: its own frame on top of its parent's stack. Node 0 is the empty stack; parents come first. */
@@ -203,12 +214,21 @@ struct trace_node {
 	uint32_t frame;
 };
 
+/* A virtual thread that was hit; sent again when it is renamed. */
+struct trace_vthread {
+	uint32_t vthread;
+	uint32_t process;
+	uint64_t number;       /* Thread.threadId() */
+	struct trace_str name; /* may be empty */
+};
+
 struct trace_sample {
 	uint64_t time_ns;
 	uint32_t thread;
 	uint32_t cpu;
-	uint32_t node;	 /* leaf of the stack; 0: no stack */
-	uint64_t weight; /* samples: 1 */
+	uint32_t node;	  /* leaf of the stack; 0: no stack */
+	uint64_t weight;  /* samples: 1 */
+	uint32_t vthread; /* whose frames these are, while `thread` carries it; 0: no virtual thread's, or not known */
 };
 
 /* what: 0 pause begins, 1 pause ends */
@@ -303,6 +323,8 @@ struct trace_rec {
 		struct trace_code code;
 		struct trace_frame frame;
 		struct trace_node node;
+		struct trace_place place;
+		struct trace_vthread vthread;
 		struct trace_sample sample;
 		struct trace_gc gc;
 		struct trace_thread_state thread_state;

@@ -2,7 +2,8 @@
 /* From an ELF image to a table: finds the sections, decides which entry speaks for which address, collects the rows. */
 #include "table.h"
 
-#include "cfi.h"
+#include "code.h"
+#include "image.h"
 #include "util/log.h"
 
 #include <dwarf.h>
@@ -13,250 +14,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SECTION_MAX (256UL << 20)
-#define SEGMENTS_MAX 64
-#define PLTS_MAX 8
-#define ENTRY_BYTES 64 /* as much as an entry point without CFI is taken to be long */
-
-struct segment {
-	uint64_t start;
-	uint64_t file_end; /* as far as the file has contents */
-	uint64_t end;
-	uint64_t offset;
-	bool code;
-};
-
-struct image {
-	Elf *elf;
-	bool borrowed; /* the caller's memory, not to be written to */
-	struct segment segments[SEGMENTS_MAX];
-	size_t segment_count;
-	uint64_t eh_header;
-	struct cfi_section eh_frame;
-	struct cfi_section debug_frame;
-	struct machine_plt plts[PLTS_MAX];
-	size_t plt_count;
-	uint64_t text_base;
-	uint64_t data_base;
-	uint64_t entry;
-};
-
-/* Who speaks for [start, end). */
-enum speaker { EH_FRAME, DEBUG_FRAME, PLT, ENTRY };
-
-struct range {
-	uint32_t start;
-	uint32_t end;
-	enum speaker speaker;
-	uint32_t index;
-};
+#define STARTS_MAX (4UL << 20)
+#define GAP_MIN 16	      /* smaller ones are what aligns the next function */
+#define CODE_MAX (16UL << 20) /* as much without CFI is looked at in one piece */
+#define ENTRY_BYTES 64	      /* as much as an entry point without CFI is taken to be long */
 
 struct ranges {
 	struct range *list;
 	size_t count;
 };
-
-/* ---- the image ---- */
-
-static const struct segment *segment_of(const struct image *image, uint64_t start, uint64_t end)
-{
-	for (size_t i = 0; i < image->segment_count; i++)
-		if (start >= image->segments[i].start && end <= image->segments[i].end && start < end)
-			return &image->segments[i];
-	return NULL;
-}
-
-static bool image_is_code(void *arg, uint64_t start, uint64_t end)
-{
-	const struct segment *segment = segment_of(arg, start, end);
-
-	return segment && segment->code;
-}
-
-/* `size` bytes of the file at an address of the image, valid as long as the Elf. */
-static const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size)
-{
-	const struct segment *s = size <= UINT32_MAX ? segment_of(image, address, address + size) : NULL;
-	Elf_Data *data;
-
-	if (!s || address + size > s->file_end || s->offset > INT64_MAX - UINT32_MAX)
-		return NULL;
-	data = elf_getdata_rawchunk(image->elf, (int64_t)(s->offset + (address - s->start)), size, ELF_T_BYTE);
-	return data && data->d_size >= size ? data->d_buf : NULL;
-}
-
-static int image_load(void *arg, uint64_t address, uint64_t *value)
-{
-	const uint8_t *at = address <= UINT32_MAX ? image_bytes(arg, address, sizeof(*value)) : NULL;
-
-	if (!at)
-		return -ENODATA;
-	memcpy(value, at, sizeof(*value));
-	return 0;
-}
-
-static int segments_read(struct image *image)
-{
-	size_t count;
-
-	if (elf_getphdrnum(image->elf, &count))
-		return -EBADMSG;
-	for (size_t i = 0; i < count; i++) {
-		struct segment *s = &image->segments[image->segment_count];
-		GElf_Phdr ph;
-
-		if (!gelf_getphdr(image->elf, (int)i, &ph))
-			return -EBADMSG;
-		if (ph.p_type == PT_GNU_EH_FRAME)
-			image->eh_header = ph.p_vaddr;
-		if (ph.p_type != PT_LOAD || image->segment_count == SEGMENTS_MAX)
-			continue;
-		if (ph.p_vaddr > UINT32_MAX || ph.p_memsz > UINT32_MAX - ph.p_vaddr)
-			return -EFBIG;
-		s->start = ph.p_vaddr;
-		s->end = ph.p_vaddr + ph.p_memsz;
-		s->file_end = ph.p_vaddr + (ph.p_filesz < ph.p_memsz ? ph.p_filesz : ph.p_memsz);
-		s->offset = ph.p_offset;
-		s->code = ph.p_flags & PF_X;
-		image->segment_count++;
-	}
-	return 0;
-}
-
-/* elf_compress changes section headers where they are, which in borrowed memory is not ours to do. */
-static Elf_Data *section_data(const struct image *image, Elf_Scn *section, const GElf_Shdr *sh)
-{
-	GElf_Chdr ch;
-	Elf_Data *data;
-
-	if (sh->sh_type == SHT_NOBITS || sh->sh_size == 0 || sh->sh_size > SECTION_MAX)
-		return NULL;
-	if ((sh->sh_flags & SHF_COMPRESSED) && (image->borrowed || !gelf_getchdr(section, &ch) ||
-						ch.ch_size > SECTION_MAX || elf_compress(section, 0, 0) < 0))
-		return NULL;
-	data = elf_getdata(section, NULL);
-	return data && data->d_buf && data->d_size && data->d_size <= SECTION_MAX ? data : NULL;
-}
-
-static void plt_add(struct image *image, const char *name, const GElf_Shdr *sh, Elf_Scn *section)
-{
-	struct machine_plt *plt = &image->plts[image->plt_count];
-	Elf_Data *data;
-
-	if (image->plt_count == PLTS_MAX || !sh->sh_size || sh->sh_addr > UINT32_MAX || sh->sh_size > UINT32_MAX ||
-	    !image_is_code(image, sh->sh_addr, sh->sh_addr + sh->sh_size))
-		return;
-	data = section_data(image, section, sh);
-	if (!data || data->d_size < sh->sh_size)
-		return;
-	*plt = (struct machine_plt){
-		.name = name, .start = (uint32_t)sh->sh_addr, .code = data->d_buf, .size = sh->sh_size};
-	if (machine_plt_known(plt))
-		image->plt_count++;
-}
-
-static void cfi_section_set(const struct image *image, struct cfi_section *s, Elf_Scn *section, const GElf_Shdr *sh)
-{
-	Elf_Data *data = section_data(image, section, sh);
-
-	if (!data)
-		return;
-	s->data = data->d_buf;
-	s->size = data->d_size;
-	s->address = sh->sh_addr;
-	s->eh = s == &image->eh_frame;
-}
-
-static void sections_read(struct image *image)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(image->elf, &names))
-		return;
-	while ((section = elf_nextscn(image->elf, section))) {
-		GElf_Shdr sh;
-		const char *name;
-
-		if (!gelf_getshdr(section, &sh))
-			continue;
-		name = elf_strptr(image->elf, names, sh.sh_name);
-		if (!name)
-			continue;
-		if (!strcmp(name, ".eh_frame"))
-			cfi_section_set(image, &image->eh_frame, section, &sh);
-		else if (!strcmp(name, ".debug_frame"))
-			cfi_section_set(image, &image->debug_frame, section, &sh);
-		else if (!strcmp(name, ".text"))
-			image->text_base = sh.sh_addr;
-		else if (!strcmp(name, ".got.plt") || (!strcmp(name, ".got") && !image->data_base))
-			image->data_base = sh.sh_addr;
-		else if (sh.sh_flags & SHF_EXECINSTR)
-			plt_add(image, name, &sh, section);
-	}
-}
-
-/* Without section headers .eh_frame_hdr says where .eh_frame begins; it ends with its segment or a terminator. */
-static void eh_frame_from_header(struct image *image)
-{
-	struct cfi_section header = {.address = image->eh_header,
-				     .data_base = image->eh_header,
-				     .load = image_load,
-				     .is_code = image_is_code,
-				     .arg = image};
-	const struct segment *segment;
-	struct cfi_bytes b;
-	uint64_t address;
-	uint8_t encoding;
-
-	header.data = image->eh_header <= UINT32_MAX ? image_bytes(image, image->eh_header, 12) : NULL;
-	if (!header.data || header.data[0] != 1)
-		return;
-	encoding = header.data[1];
-	b = (struct cfi_bytes){header.data + 4, header.data + 12, false};
-	address = cfi_pointer(&b, encoding, &header, 0);
-	if (b.bad || address > UINT32_MAX)
-		return;
-	segment = segment_of(image, address, address + 1);
-	if (!segment || segment->file_end <= address || segment->file_end - address > SECTION_MAX)
-		return;
-	image->eh_frame.size = segment->file_end - address;
-	image->eh_frame.data = image_bytes(image, address, image->eh_frame.size);
-	image->eh_frame.address = address;
-	image->eh_frame.eh = image->eh_frame.unbounded = true;
-}
-
-static int image_read(struct image *image, Elf *elf, bool borrowed)
-{
-	struct cfi_section *frames[] = {&image->eh_frame, &image->debug_frame};
-	GElf_Ehdr eh;
-	int err;
-
-	image->elf = elf;
-	image->borrowed = borrowed;
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
-		return -EBADMSG;
-	if (eh.e_machine != machine_elf || eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    (eh.e_type != ET_DYN && eh.e_type != ET_EXEC)) {
-		log_debug("no unwind table: not a program or library for %s", machine_name);
-		return -ENOTSUP;
-	}
-	image->entry = eh.e_entry;
-	err = segments_read(image);
-	if (err)
-		return err;
-	sections_read(image);
-	if (!image->eh_frame.data && image->eh_header)
-		eh_frame_from_header(image);
-	for (size_t i = 0; i < 2; i++) {
-		frames[i]->text_base = image->text_base;
-		frames[i]->data_base = image->data_base;
-		frames[i]->load = image_load;
-		frames[i]->is_code = image_is_code;
-		frames[i]->arg = image;
-	}
-	return 0;
-}
 
 /* ---- who speaks for what ---- */
 
@@ -352,11 +118,135 @@ static int ranges_fill_entry(struct ranges *all, const struct image *image)
 	struct ranges more = {.list = &entry, .count = 1};
 
 	if (!image->entry || image->entry > UINT32_MAX - ENTRY_BYTES ||
-	    !segment_of(image, image->entry, image->entry + 1))
+	    !image_segment(image, image->entry, image->entry + 1))
 		return 0;
 	entry.start = (uint32_t)image->entry;
 	entry.end = entry.start + ENTRY_BYTES;
 	return ranges_fill(all, &more);
+}
+
+/* ---- code that nobody speaks for ---- */
+
+/* Fills up to the next function, and what is left of a page. */
+static bool is_padding(const uint8_t *code, size_t size)
+{
+	struct code_insn insn;
+
+	for (size_t at = 0; at < size; at += insn.length) {
+		machine_decode(&insn, code + at, size - at);
+		if (insn.kind != CODE_PADDING && code[at] != 0 && code[at] != 0xcc)
+			return false;
+	}
+	return true;
+}
+
+static int gap_add(struct ranges *gaps, struct image *image, uint32_t section, uint32_t start, uint32_t end)
+{
+	const struct range *code = &image->sections[section];
+	struct range *list;
+
+	if (end - start < GAP_MIN || end - start > CODE_MAX)
+		return 0;
+	if (!image->section_bytes[section])
+		image->section_bytes[section] = image_bytes(image, code->start, code->end - code->start);
+	if (!image->section_bytes[section] ||
+	    is_padding(image->section_bytes[section] + (start - code->start), end - start))
+		return 0;
+	list = realloc(gaps->list, (gaps->count + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	gaps->list = list;
+	list[gaps->count++] = (struct range){start, end, CODE, section};
+	return 0;
+}
+
+/* The parts of `code` that `all`, sorted and disjoint, leaves free. */
+static int gaps_find(struct ranges *gaps, const struct ranges *all, struct image *image, const struct range *code)
+{
+	uint32_t at = code->start;
+	size_t low = 0, high = all->count;
+	int err = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all->list[middle].end <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < all->count && all->list[low].start < code->end && !err; low++) {
+		if (all->list[low].start > at)
+			err = gap_add(gaps, image, code->index, at, all->list[low].start);
+		if (all->list[low].end > at)
+			at = all->list[low].end;
+	}
+	return !err && at < code->end ? gap_add(gaps, image, code->index, at, code->end) : err;
+}
+
+static int start_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Parts of functions have symbols, too. */
+static bool is_part(Elf *elf, size_t strings, const GElf_Sym *sym)
+{
+	const char *name = elf_strptr(elf, strings, sym->st_name);
+
+	return name && strstr(name, ".cold");
+}
+
+static int starts_add(struct image *image, Elf_Data *data, size_t strings)
+{
+	size_t count = data && data->d_buf ? data->d_size / sizeof(Elf64_Sym) : 0;
+	uint32_t *list = realloc(image->starts, (image->start_count + count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	image->starts = list;
+	for (size_t i = 0; i < count && image->start_count < STARTS_MAX; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(data, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+		    sym.st_shndx != SHN_UNDEF && sym.st_value <= UINT32_MAX && !is_part(image->elf, strings, &sym))
+			list[image->start_count++] = (uint32_t)sym.st_value;
+	}
+	return 0;
+}
+
+static int starts_read(struct image *image)
+{
+	Elf_Scn *section = NULL;
+	int err = 0;
+
+	while (!err && (section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(section, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) &&
+		    sh.sh_size <= IMAGE_SECTION_MAX)
+			err = starts_add(image, elf_getdata(section, NULL), sh.sh_link);
+	}
+	if (image->start_count)
+		qsort(image->starts, image->start_count, sizeof(*image->starts), start_compare);
+	return err;
+}
+
+static int ranges_fill_code(struct ranges *all, struct image *image)
+{
+	struct ranges gaps = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < image->section_count && !err; i++)
+		err = gaps_find(&gaps, all, image, &image->sections[i]);
+	if (!err && gaps.count)
+		err = starts_read(image);
+	if (!err)
+		err = ranges_fill(all, &gaps);
+	free(gaps.list);
+	return err;
 }
 
 /* ---- the table ---- */
@@ -373,6 +263,10 @@ static int rows_collect(struct cfi_rows *rows, const struct ranges *all, struct 
 			err = machine_plt_rows(rows, &image->plts[r->index], r->start, r->end);
 		else if (r->speaker == ENTRY)
 			err = rows_put(rows, r->start, BRAID_CFA_ROOT);
+		else if (r->speaker == CODE)
+			err = code_rows(rows, r->start,
+					image->section_bytes[r->index] + (r->start - image->sections[r->index].start),
+					r->end - r->start, image->starts, image->start_count);
 		else
 			err = cfi_run(&frames[r->speaker], &frames[r->speaker].fdes[r->index], r->start, r->end, rows);
 		if (!err)
@@ -404,17 +298,17 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 	struct cfi_entries frames[2] = {0};
 	struct ranges all = {0};
 	struct cfi_rows rows = {0};
-	int err = -ENOMEM;
+	int err = -ENOMEM, broken;
 
 	if (!image)
 		goto out;
 	err = image_read(image, elf, borrowed);
 	if (err)
 		goto out;
-	err = frames_read(frames, image);
-	if (err && (err != -ENODATA || !image->plt_count))
-		goto out;
-	err = ranges_fill_entries(&all, &frames[EH_FRAME], EH_FRAME);
+	broken = frames_read(frames, image);
+	err = broken == -ENOMEM ? broken : 0;
+	if (!err)
+		err = ranges_fill_entries(&all, &frames[EH_FRAME], EH_FRAME);
 	if (!err)
 		err = ranges_fill_entries(&all, &frames[DEBUG_FRAME], DEBUG_FRAME);
 	if (!err)
@@ -422,16 +316,22 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 	if (!err)
 		err = ranges_fill_entry(&all, image);
 	if (!err)
+		err = ranges_fill_code(&all, image);
+	if (!err)
 		err = rows_collect(&rows, &all, frames, image);
 	if (err)
 		goto out;
 	err = table_from_rows(out, rows.rows, rows.count);
 	rows.rows = NULL;
+	if (err == -ENODATA && broken)
+		err = broken;
 out:
 	free(rows.rows);
 	free(all.list);
 	cfi_entries_free(&frames[EH_FRAME]);
 	cfi_entries_free(&frames[DEBUG_FRAME]);
+	if (image)
+		free(image->starts);
 	free(image);
 	return err;
 }

@@ -28,8 +28,9 @@ public class Deep {
 
     public static void main(String[] args) throws Exception {
         int depth = Integer.parseInt(args[0]);
+        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 1000;
         Thread t = new Thread(null, () -> {
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < rounds; i++) {
                 dive(depth, 10_000); // until it is compiled
             }
             dive(depth, 400_000_000);

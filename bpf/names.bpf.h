@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Names of interpreted methods, read at the sample: classes are unloaded, and metaspace is used again, before the
+ * collector could look. A Method that has a frame cannot go away, so what is read here is what ran. Only stacks that
+ * are sent with their frames are looked at, and of them only methods that were not told of before.
+ */
+#ifndef BRAID_NAMES_BPF_H
+#define BRAID_NAMES_BPF_H
+
+#include "maps.bpf.h"
+
+#include <braid/frame.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct braid_event_method);
+} method_events SEC(".maps");
+
+/*
+ * Which methods the collector has been told of: each has one slot, which holds a hash of all that tells it from others
+ * at the same address. Methods that share a slot are told more often.
+ */
+#define TOLD_METHODS (1 << 16)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TOLD_METHODS);
+	__type(key, __u32);
+	__type(value, __u64);
+} told_methods SEC(".maps");
+
+/*
+ * In an epoch: this JVM counts no unloaded classes (-XX:-UsePerfData), and records of them come too late. Then no stack
+ * with interpreted frames is taken for known, and classes are told apart by their names.
+ */
+#define NAMES_UNSURE 0x80000000U
+
+/* Counts all that can give addresses another meaning. The JVM's own count does not wait for records. */
+static __always_inline __u32 names_epoch(const struct braid_jvm *jvm)
+{
+	__u64 unloads = 0;
+
+	if (!jvm->class_unloads)
+		return jvm->epoch | NAMES_UNSURE;
+	if (bpf_probe_read_user(&unloads, sizeof(unloads), (const void *)jvm->class_unloads))
+		unloads = 0;
+	return (jvm->epoch + (__u32)unloads * 64) & ~NAMES_UNSURE;
+}
+
+static __always_inline __u64 names_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0xd6e8feb86659fd93ULL;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline long names_word(__u64 *to, __u64 address)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (const void *)address);
+}
+
+static __always_inline long names_half(__u16 *to, __u64 address)
+{
+	return bpf_probe_read_user(to, sizeof(*to), (const void *)address);
+}
+
+/* The bytes of a Symbol, as many as fit into `room`, a constant. */
+static __always_inline long names_symbol(const struct braid_layout *l, __u64 symbol, char *to, __u32 room,
+					 __u16 *length)
+{
+	__u32 n;
+
+	if (names_half(length, symbol + l->symbol_length))
+		return -1;
+	n = *length;
+	if (n > room)
+		n = room;
+	barrier_var(n);
+	if (n > room)
+		return -1;
+	return bpf_probe_read_user(to, n, (const void *)(symbol + l->symbol_body));
+}
+
+static __always_inline long names_pool_symbol(const struct braid_layout *l, __u64 pool, __u64 index, char *to,
+					      __u32 room, __u16 *length)
+{
+	__u64 symbol;
+
+	if (names_word(&symbol, pool + l->pool_size + 8 * index))
+		return -1;
+	return names_symbol(l, symbol & ~1ULL, to, room, length);
+}
+
+/* Through ConstMethod, ConstantPool and the class to three Symbols: 0, or not when a page is not in memory. */
+static __noinline long names_read(struct braid_event_method *e, const struct braid_layout *l)
+{
+	__u64 pool, holder, symbol;
+	__u16 name = 0, signature = 0;
+
+	if (!e || !l)
+		return -1;
+	if (bpf_probe_read_user(&e->modifiers, 4, (const void *)(e->method + l->method_access_flags)) ||
+	    names_word(&pool, e->const_method + l->const_constants) ||
+	    names_half(&name, e->const_method + l->const_name_index) ||
+	    names_half(&signature, e->const_method + l->const_signature_index) ||
+	    names_word(&holder, pool + l->pool_holder) || names_word(&symbol, holder + l->klass_name) ||
+	    names_symbol(l, symbol, e->class_name, BRAID_CLASS_NAME_MAX, &e->class_length) ||
+	    names_pool_symbol(l, pool, name, e->name, BRAID_METHOD_NAME_MAX, &e->name_length))
+		return -1;
+	return names_pool_symbol(l, pool, signature, e->signature, BRAID_SIGNATURE_MAX, &e->signature_length);
+}
+
+/* A hash of the end of the class's name; what lies in front of a shorter one does no harm. 0 when it cannot be read. */
+static __always_inline __u64 names_class(struct braid_event_method *e, const struct braid_layout *l)
+{
+	__u64 *words = (__u64 *)e->class_name, at, hash = 0;
+	__u16 length;
+
+	if (names_word(&at, e->const_method + l->const_constants) || names_word(&at, at + l->pool_holder) ||
+	    names_word(&at, at + l->klass_name) || names_half(&length, at + l->symbol_length))
+		return 0;
+	at += l->symbol_body + length;
+	if (bpf_probe_read_user(words, 64, (const void *)(at - 64)))
+		return 0;
+	for (int i = 0; i < 8; i++)
+		hash = names_mix(hash, words[i]);
+	return hash;
+}
+
+struct names_state {
+	const struct braid_layout *layout;
+	const __u64 *frames;
+	__u64 time_ns;
+	__u32 pid;
+	__u32 epoch;
+	__u32 count;
+	__u32 failed;
+};
+
+/*
+ * What tells the Method at an address from another one there: when it was, and of its ConstMethod the place, the sizes
+ * and the begin of its line numbers, which lie behind the byte codes. 0 when it cannot be read.
+ */
+static __noinline __u64 names_identity(struct braid_event_method *e, const struct braid_layout *l, __u64 method,
+				       __u32 epoch)
+{
+	if (!e || !l)
+		return 0;
+	e->method = method;
+	e->lines = 0;
+	if (names_word(&e->const_method, method + l->method_const) ||
+	    names_word(&e->sizes, e->const_method + l->const_code_size))
+		return 0;
+	(void)names_word(&e->lines, e->const_method + l->const_size + (e->sizes & 0xffff));
+	if (epoch & NAMES_UNSURE)
+		method += names_class(e, l);
+	return names_mix(names_mix(names_mix(names_mix(method, e->pid), epoch), e->const_method), e->sizes ^ e->lines) |
+	       1;
+}
+
+static long names_frame(__u32 i, void *ctx)
+{
+	struct names_state *n = ctx;
+	struct braid_event_method *e;
+	__u64 method, identity, *told;
+	__u32 zero = 0, slot;
+
+	if (i >= n->count || i >= BRAID_MAX_FRAMES)
+		return 1;
+	if (braid_frame_kind(n->frames[i]) != BRAID_FRAME_INTERPRETED)
+		return 0;
+	method = braid_frame_method(n->frames[i]);
+	slot = (__u32)(names_mix(method, n->pid) >> 8) % TOLD_METHODS;
+	e = bpf_map_lookup_elem(&method_events, &zero);
+	told = bpf_map_lookup_elem(&told_methods, &slot);
+	if (!e || !told)
+		return 1;
+	e->pid = n->pid;
+	identity = names_identity(e, n->layout, method, n->epoch);
+	if (identity && *told == identity)
+		return 0;
+	e->hdr.kind = BRAID_EVENT_METHOD;
+	e->hdr.size = sizeof(*e);
+	e->hdr.time_ns = n->time_ns;
+	e->flags = identity && !names_read(e, n->layout) ? BRAID_METHOD_READ : 0;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP)) {
+		n->failed = 1;
+		return 1;
+	}
+	*told = e->flags & BRAID_METHOD_READ ? identity : 0;
+	return 0;
+}
+
+/*
+ * Tells of the methods of a stack's interpreted frames. False when there was no room: then the stack must not be sent
+ * either, since what the collector knows of a method may be out of date.
+ */
+static __noinline bool names_send(const struct braid_event_sample *like, const __u64 *frames, __u32 count,
+				  const struct braid_layout *l, __u32 epoch)
+{
+	struct names_state n = {.layout = l,
+				.frames = frames,
+				.time_ns = like->hdr.time_ns,
+				.pid = like->pid,
+				.epoch = epoch,
+				.count = count};
+
+	if (!(l->flags & BRAID_LAYOUT_NAMES))
+		return true;
+	bpf_loop(count, names_frame, &n, 0);
+	return !n.failed;
+}
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Native code: by unwind rules, signal frames, and what can be done without either. */
+#ifndef BRAID_WALK_NATIVE_H
+#define BRAID_WALK_NATIVE_H
+
+#include <braid/walk/stub.h>
+
+/* Linux's signal frame: at sp lies a ucontext with every register of the interrupted code (struct rt_sigframe). */
+WALK_INLINE int walk_signal(struct braid_walk *w)
+{
+	enum { GREGS = 40, R10 = 2, R13 = 5, RBP = 10, RBX = 11, RAX = 13, RSP = 15, RIP = 16 };
+	__u64 context = w->sp;
+
+	if (walk_read(w, &w->pc, 8, context + GREGS + 8 * RIP) || walk_read(w, &w->sp, 8, context + GREGS + 8 * RSP) ||
+	    walk_read(w, &w->fp, 8, context + GREGS + 8 * RBP) || walk_read(w, &w->rax, 8, context + GREGS + 8 * RAX) ||
+	    walk_read(w, &w->rbx, 8, context + GREGS + 8 * RBX) ||
+	    walk_read(w, &w->r10, 8, context + GREGS + 8 * R10) || walk_read(w, &w->r13, 8, context + GREGS + 8 * R13))
+		return walk_end(w, BRAID_END_READ_FAULT);
+	w->leaf = 1;
+	return 0;
+}
+
+/*
+ * Without CFI there is not much: a leaf may be assembly that left the stack alone (or a jump to the interpreter in the
+ * class data archive of JDK 11), otherwise the frame pointer is believed, when it leads to code.
+ */
+WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layout *l, __u32 cause)
+{
+	struct braid_mapping m;
+	__u64 f[2];
+
+	if (w->leaf && !walk_read(w, f, 8, w->sp) &&
+	    ((l && walk_in_interpreter(l, f[0])) || walk_follows_call(w, f[0])))
+		return walk_to(w, f[0], l ? walk_sender_sp(w, l, f[0], w->sp + 8) : w->sp + 8, w->fp);
+	if (w->fp < w->sp || (w->fp & 7) || w->fp - w->sp > WALK_MAX_FRAME_BYTES || walk_read(w, f, sizeof(f), w->fp))
+		return walk_end(w, cause);
+	if (!f[1] && !f[0])
+		return walk_end(w, BRAID_END_COMPLETE);
+	if (!walk_mapping(w, f[1] - 1, &m) && !(l && walk_heap(l, f[1]) < BRAID_CODE_HEAPS))
+		return walk_end(w, cause);
+	return walk_to(w, f[1], w->fp + 16, f[0]);
+}
+
+/* The canonical frame address by `rule`: 0 or an enum braid_end. */
+WALK_INLINE int walk_cfa(struct braid_walk *w, __u32 rule, __u64 *cfa)
+{
+	__u64 offset = (__u64)braid_rule_cfa_offset(rule);
+
+	switch (braid_rule_cfa(rule)) {
+	case BRAID_CFA_RSP:
+		*cfa = w->sp + offset;
+		return 0;
+	case BRAID_CFA_RBP:
+		*cfa = w->fp + offset;
+		return 0;
+	case BRAID_CFA_DEREF_RBP:
+		return walk_read(w, cfa, 8, w->fp + offset) ? BRAID_END_READ_FAULT : 0;
+	case BRAID_CFA_DEREF_RSP:
+		return walk_read(w, cfa, 8, w->sp + offset) ? BRAID_END_READ_FAULT : 0;
+	case BRAID_CFA_R10:
+		*cfa = w->r10 + offset;
+		return w->leaf ? 0 : BRAID_END_BAD_CFI;
+	case BRAID_CFA_PLT:
+		*cfa = w->sp + 8 + ((w->pc & 15) >= 11 ? 8 : 0);
+		return 0;
+	default:
+		return BRAID_END_BAD_CFI;
+	}
+}
+
+WALK_INLINE int walk_caller_fp(struct braid_walk *w, __u32 rule, __u64 cfa, __u64 *fp)
+{
+	__u64 offset = (__u64)braid_rule_rbp_offset(rule);
+
+	*fp = w->fp;
+	w->fp_at = 0;
+	if (braid_rule_rbp(rule) == BRAID_RBP_CFA)
+		w->fp_at = cfa + offset;
+	else if (braid_rule_rbp(rule) == BRAID_RBP_RBP)
+		w->fp_at = w->fp + offset;
+	else
+		return 0;
+	return walk_read(w, fp, 8, w->fp_at) ? BRAID_END_READ_FAULT : 0;
+}
+
+/* Beside the kinds of <braid/unwind.h>: there is no rule, since ... */
+enum { WALK_CFA_NO_TABLE = 14, WALK_CFA_NO_MAPPING = 15 };
+
+WALK_INLINE __u32 walk_rule_find(struct braid_walk *w, __u64 pc)
+{
+	struct braid_mapping m = {0};
+
+	if (!walk_mapping(w, pc, &m))
+		return WALK_CFA_NO_MAPPING;
+	return m.table == BRAID_NO_TABLE ? WALK_CFA_NO_TABLE : walk_rule(w, &m, pc - m.bias);
+}
+
+/* Whoever remembers rules defines this name, and the function. */
+#ifdef WALK_RULE_AT
+static __u32 walk_rule_at(struct braid_walk *w, __u64 pc);
+#else
+WALK_INLINE __u32 walk_rule_at(struct braid_walk *w, __u64 pc)
+{
+	return walk_rule_find(w, pc);
+}
+#endif
+
+WALK_FN int walk_native(struct braid_walk *w, const struct braid_layout *l)
+{
+	__u32 rule = walk_rule_at(w, walk_lookup_pc(w)), kind = braid_rule_cfa(rule);
+	__u64 cfa = 0, fp = 0, ra = 0;
+	int err;
+
+	/* A return address that leads nowhere is no frame. */
+	if (kind == WALK_CFA_NO_MAPPING && !w->leaf)
+		return walk_end(w, BRAID_END_BAD_RA);
+	walk_push(w, walk_exact_bit(w) | (w->pc & BRAID_FRAME_ADDR_MASK));
+	w->native++;
+	switch (kind) {
+	case WALK_CFA_NO_MAPPING:
+		return walk_end(w, BRAID_END_NO_MAPPING);
+	case WALK_CFA_NO_TABLE:
+		return walk_frame_pointer(w, l, BRAID_END_NO_TABLE);
+	case BRAID_CFA_NONE:
+		return walk_frame_pointer(w, l, BRAID_END_NO_CFI);
+	case BRAID_CFA_ROOT:
+		return walk_end(w, BRAID_END_COMPLETE);
+	case BRAID_CFA_SIGNAL:
+		return walk_signal(w);
+	}
+	err = walk_cfa(w, rule, &cfa);
+	if (!err)
+		err = walk_caller_fp(w, rule, cfa, &fp);
+	if (err)
+		return walk_end(w, (__u32)err);
+	if (walk_read(w, &ra, 8, cfa - 8))
+		return walk_end(w, BRAID_END_READ_FAULT);
+	return walk_to(w, ra, cfa, fp);
+}
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an address meant, by time. */
+#include "collect/processes.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+Suite *test_mappings(void);
+
+static struct module first = {.id = 1, .kind = TRACE_MODULE_ELF}, other = {.id = 2, .kind = TRACE_MODULE_ELF};
+static struct module anon = {.id = 3, .kind = TRACE_MODULE_ANON};
+static struct process pr;
+
+static void map(uint64_t start, uint64_t end, struct module *module, uint64_t bias, uint64_t time_ns, int done,
+		bool changes)
+{
+	struct process_mapping m = {
+		.fact = {.start = start, .end = end}, .module = module, .bias = bias, .from_ns = time_ns};
+	bool changed;
+
+	ck_assert_int_eq(process_map(&pr, &m, &changed), done);
+	ck_assert_int_eq(changed, changes);
+}
+
+static const struct module *at(uint64_t address, uint64_t time_ns)
+{
+	const struct process_mapping *m = process_mapping_at(&pr, address, time_ns);
+
+	return m ? m->module : NULL;
+}
+
+static void reset(void)
+{
+	free(pr.mappings);
+	free(pr.past);
+	pr = (struct process){0};
+}
+
+START_TEST(reused_address)
+{
+	map(0x1000, 0x3000, &first, 0x1000, 10, 1, false);
+	map(0x1000, 0x3000, &first, 0x1000, 15, 0, false); /* told twice */
+	map(0x2000, 0x5000, &other, 0x2000, 20, 1, true);
+	ck_assert_ptr_eq(at(0x2800, 19), &first);
+	ck_assert_ptr_eq(at(0x2800, 20), &other);
+	ck_assert_ptr_eq(at(0x1800, 25), &first);
+	ck_assert_ptr_eq(at(0x4000, 25), &other);
+	ck_assert_ptr_eq(at(0x5000, 25), NULL);
+	map(0x2000, 0x3000, &first, 0, 30, 1, true);
+	ck_assert_ptr_eq(at(0x2800, 29), &other);
+	ck_assert_ptr_eq(at(0x2800, 19), &first);
+	ck_assert_uint_eq(process_mapping_at(&pr, 0x2800, 19)->bias, 0x1000);
+	ck_assert_uint_eq(process_mapping_at(&pr, 0x2800, 31)->bias, 0);
+	ck_assert_ptr_eq(at(0x3800, 31), &other);
+	reset();
+}
+END_TEST
+
+START_TEST(what_changes_nothing)
+{
+	map(0x1000, 0x2000, &anon, 0x1000, 10, 1, false);
+	map(0x1000, 0x3000, &anon, 0x5000, 20, 1, false); /* memory without a file that grew */
+	map(0x8000, 0x9000, &first, 0x1000, 30, 1, false);
+	map(0x8000, 0xa000, &first, 0x1000, 40, 1, false); /* the same file in the same place */
+	ck_assert_uint_eq(pr.past_count, 0);
+	reset();
+}
+END_TEST
+
+START_TEST(split)
+{
+	map(0x1000, 0x9000, &first, 0x1000, 10, 1, false);
+	map(0x3000, 0x4000, &other, 0x3000, 20, 1, true);
+	ck_assert_uint_eq(pr.mapping_count, 3);
+	ck_assert_ptr_eq(at(0x2fff, 30), &first);
+	ck_assert_ptr_eq(at(0x3000, 30), &other);
+	ck_assert_ptr_eq(at(0x4000, 30), &first);
+	ck_assert_uint_eq(process_mapping_at(&pr, 0x4000, 30)->bias, 0x1000);
+	ck_assert_ptr_eq(at(0x3800, 15), &first);
+	reset();
+}
+END_TEST
+
+/* A process that maps and unmaps for ever does not make us grow for ever. */
+START_TEST(the_past_is_forgotten)
+{
+	for (uint64_t i = 1; i < 2000; i++)
+		map(0x1000, 0x2000, i % 2 ? &first : &other, 0x1000, i * 100000000ULL, 1, i > 1);
+	ck_assert_uint_le(pr.past_count, 60);
+	ck_assert_ptr_eq(at(0x1800, 1998 * 100000000ULL + 5), &other);
+	ck_assert_ptr_eq(at(0x1800, 1999 * 100000000ULL), &first);
+	reset();
+}
+END_TEST
+
+Suite *test_mappings(void)
+{
+	Suite *s = suite_create("mappings");
+	TCase *t = tcase_create("mappings");
+
+	tcase_add_test(t, reused_address);
+	tcase_add_test(t, what_changes_nothing);
+	tcase_add_test(t, split);
+	tcase_add_test(t, the_past_is_forgotten);
+	suite_add_tcase(s, t);
+	return s;
+}

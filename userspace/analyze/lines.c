@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Hot source lines. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "views.h"
+
+static int compare_numbers(uint64_t p, uint64_t q)
+{
+	return (p > q) - (p < q);
+}
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct line_view *p = x, *q = y;
+	int c = strcmp(p->name, q->name);
+
+	if (!c)
+		c = strcmp(p->file, q->file);
+	return c ? c : compare_numbers(p->line, q->line);
+}
+
+static int compare_weights(const void *x, const void *y)
+{
+	const struct line_view *p = x, *q = y;
+	int c = compare_numbers(q->self, p->self);
+
+	return c ? c : compare_places(x, y);
+}
+
+/* The innermost of a frame's xframes is the last. */
+static int add_stack(struct views *v, const struct stack *s)
+{
+	const struct expansion *e = s->frame == ROW_NONE ? NULL : &v->an->expansions[s->frame];
+	const struct xframe *x = e && e->count ? &v->an->xframes.at[e->first + e->count - 1] : NULL;
+	struct line_view line;
+
+	if (!s->self || !x || !x->line)
+		return 0;
+	line = (struct line_view){.name = analysis_sym_name(v->an, x->sym),
+				  .file = analysis_file(v->an, x),
+				  .line = x->line,
+				  .self = s->self};
+	return VEC_PUSH(&v->lines, line);
+}
+
+int views_lines(struct views *v)
+{
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < v->an->a->nodes.count && !err; i++)
+		err = add_stack(v, &v->an->stacks[i]);
+	if (err || !v->lines.count)
+		return err;
+	qsort(v->lines.at, v->lines.count, sizeof(*v->lines.at), compare_places);
+	for (size_t i = 1; i < v->lines.count; i++) {
+		if (compare_places(&v->lines.at[n], &v->lines.at[i]) == 0)
+			v->lines.at[n].self += v->lines.at[i].self;
+		else
+			v->lines.at[++n] = v->lines.at[i];
+	}
+	v->lines.count = n + 1;
+	qsort(v->lines.at, v->lines.count, sizeof(*v->lines.at), compare_weights);
+	return 0;
+}

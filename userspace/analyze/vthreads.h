@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Virtual threads in an analyzer. */
+#ifndef BRAID_ANALYZE_VTHREADS_H
+#define BRAID_ANALYZE_VTHREADS_H
+
+#include "state.h"
+
+/* 0 or -ENOMEM. */
+int vthreads_feed(struct analyzer *a, const struct trace_vthread *r);
+
+/* The virtual thread that a sample is of; NULL: none's, or not known. */
+const struct vthread_row *vthreads_of(const struct analyzer *a, const struct trace_sample *r);
+
+/* The id of the thread that a sample counts as: a group of virtual threads, or the thread that ran. */
+uint32_t vthreads_thread(const struct analyzer *a, const struct trace_sample *r);
+
+void vthreads_count(struct analyzer *a, const struct trace_sample *r);
+
+#endif

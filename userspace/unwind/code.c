@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Rules for code without CFI, from its instructions: how much lies on the stack is followed from the functions' first
+ * instructions along all ways through them. Compilers make code that has the same height at a place whichever way leads
+ * there; where it has not, nothing is said, and the walker is left with the frame pointer.
+ */
+#include "code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN (-1)
+#define HEIGHT_MAX (1 << 18)
+
+/* What a function that does not return leaves behind its calls is found by trying: so often at most. */
+#define PASSES_MAX 4
+
+struct state {
+	int32_t height;	  /* CFA - sp, or UNKNOWN */
+	int32_t fp_cfa;	  /* CFA - fp, when fp is this function's, or UNKNOWN */
+	int32_t saved;	  /* the caller's fp is at CFA - saved; 0: in fp; negative: lost */
+	uint32_t by_call; /* only this call returns to it: its number plus one, or 0 */
+	bool reached;
+};
+
+struct code {
+	uint32_t start, end;
+	struct code_insn *insns;
+	struct state *states; /* before each */
+	bool *begins;	      /* a function begins at it */
+	bool *targeted;	      /* something jumps to it */
+	bool *noreturn;	      /* a call that does not come back */
+	bool found;	      /* more of those in this pass */
+	size_t count;
+	uint32_t *work; /* instructions whose successors are to be looked at */
+	size_t work_count;
+	bool *queued;
+};
+
+static const struct state unknown_state = {UNKNOWN, UNKNOWN, UNKNOWN, 0, true};
+
+static bool is_end(enum code_kind kind)
+{
+	return kind == CODE_JUMP || kind == CODE_JUMP_UNKNOWN || kind == CODE_RETURN || kind == CODE_STOP ||
+	       kind == CODE_INVALID;
+}
+
+static bool is_call(enum code_kind kind)
+{
+	return kind == CODE_CALL || kind == CODE_CALL_UNKNOWN;
+}
+
+static int decode_all(struct code *c, const uint8_t *code, size_t size)
+{
+	size_t capacity = size / 4 + 16;
+
+	c->insns = malloc(capacity * sizeof(*c->insns));
+	for (size_t at = 0; c->insns && at < size;) {
+		struct code_insn *insn;
+
+		if (c->count == capacity) {
+			struct code_insn *bigger = realloc(c->insns, (capacity *= 2) * sizeof(*bigger));
+
+			if (!bigger)
+				return -ENOMEM;
+			c->insns = bigger;
+		}
+		insn = &c->insns[c->count++];
+		insn->pc = c->start + (uint32_t)at;
+		machine_decode(insn, code + at, size - at);
+		at += insn->length;
+	}
+	c->states = calloc(c->count + 1, sizeof(*c->states));
+	c->begins = calloc(c->count + 1, sizeof(*c->begins));
+	c->targeted = calloc(c->count + 1, sizeof(*c->targeted));
+	c->noreturn = calloc(c->count + 1, sizeof(*c->noreturn));
+	c->queued = calloc(c->count + 1, sizeof(*c->queued));
+	c->work = malloc((c->count + 1) * sizeof(*c->work));
+	return c->insns && c->states && c->begins && c->targeted && c->noreturn && c->queued && c->work ? 0 : -ENOMEM;
+}
+
+/* The instruction that begins at pc, or c->count. */
+static size_t insn_at(const struct code *c, uint64_t pc)
+{
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->insns[middle].pc < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->count && c->insns[low].pc == pc ? low : c->count;
+}
+
+static uint64_t target_of(const struct code_insn *insn)
+{
+	return insn->pc + (uint64_t)insn->value;
+}
+
+static void queue(struct code *c, size_t i)
+{
+	if (c->queued[i])
+		return;
+	c->queued[i] = true;
+	c->work[c->work_count++] = (uint32_t)i;
+}
+
+static void begin(struct code *c, size_t i)
+{
+	if (i >= c->count || c->begins[i])
+		return;
+	c->begins[i] = true;
+	c->states[i] = (struct state){machine_entry_height, UNKNOWN, 0, 0, true};
+	queue(c, i);
+}
+
+static bool same(const struct state *a, const struct state *b)
+{
+	return a->height == b->height && a->fp_cfa == b->fp_cfa && a->saved == b->saved;
+}
+
+static void never_returns(struct code *c, size_t call)
+{
+	c->found |= !c->noreturn[call];
+	c->noreturn[call] = true;
+}
+
+static void reach(struct code *c, size_t i, const struct state *s, uint32_t by_call)
+{
+	c->states[i] = *s;
+	c->states[i].reached = true;
+	c->states[i].by_call = by_call;
+	queue(c, i);
+}
+
+/* A way leads to instruction i with `s`. */
+static void flow(struct code *c, size_t i, const struct state *s)
+{
+	struct state *at = &c->states[i], merged = *at;
+
+	if (i >= c->count || c->begins[i])
+		return;
+	if (!at->reached) {
+		reach(c, i, s, 0);
+		return;
+	}
+	if (same(at, s)) {
+		at->by_call = 0;
+		return;
+	}
+	if (at->by_call) { /* then that call does not come back to here */
+		never_returns(c, at->by_call - 1);
+		reach(c, i, s, 0);
+		return;
+	}
+	if (at->height != s->height)
+		merged.height = UNKNOWN;
+	if (at->fp_cfa != s->fp_cfa)
+		merged.fp_cfa = UNKNOWN;
+	if (at->saved != s->saved)
+		merged.saved = UNKNOWN;
+	if (!same(at, &merged))
+		reach(c, i, &merged, 0);
+}
+
+/* Instruction i is behind a call, which may never come back to it. */
+static void flow_behind(struct code *c, size_t call, const struct state *s)
+{
+	size_t i = call + 1;
+
+	if (c->noreturn[call] || i >= c->count || c->begins[i])
+		return;
+	if (!c->states[i].reached)
+		reach(c, i, s, (uint32_t)call + 1);
+	else if (!same(&c->states[i], s))
+		never_returns(c, call);
+}
+
+static void move_sp(struct state *s, int64_t by)
+{
+	if (s->height == UNKNOWN)
+		return;
+	if (by % 8 || by > HEIGHT_MAX || by < -HEIGHT_MAX || s->height - by < 0 || s->height - by > HEIGHT_MAX)
+		s->height = UNKNOWN;
+	else
+		s->height -= (int32_t)by;
+}
+
+static void lose_fp(struct state *s)
+{
+	s->fp_cfa = UNKNOWN;
+	if (!s->saved)
+		s->saved = UNKNOWN;
+}
+
+static void fp_from_sp(struct state *s, int64_t by)
+{
+	lose_fp(s);
+	if (s->height != UNKNOWN && by % 8 == 0 && by >= 0 && by <= s->height)
+		s->fp_cfa = s->height - (int32_t)by;
+}
+
+static void sp_from_fp(struct state *s, int64_t by)
+{
+	int64_t height = s->fp_cfa - by;
+
+	s->height =
+		s->fp_cfa != UNKNOWN && by % 8 == 0 && height >= 0 && height <= HEIGHT_MAX ? (int32_t)height : UNKNOWN;
+}
+
+static void push_fp(struct state *s)
+{
+	move_sp(s, -8);
+	if (!s->saved && s->height != UNKNOWN)
+		s->saved = s->height;
+}
+
+static void pop_fp(struct state *s)
+{
+	bool again = s->saved > 0 && s->height == s->saved;
+
+	move_sp(s, 8);
+	lose_fp(s);
+	if (again)
+		s->saved = 0;
+}
+
+static void step(struct state *s, const struct code_insn *insn)
+{
+	switch ((enum code_kind)insn->kind) {
+	case CODE_PUSH:
+		move_sp(s, -8);
+		break;
+	case CODE_POP:
+		move_sp(s, 8);
+		break;
+	case CODE_PUSH_FP:
+		push_fp(s);
+		break;
+	case CODE_POP_FP:
+		pop_fp(s);
+		break;
+	case CODE_MOVE_SP:
+		move_sp(s, insn->value);
+		break;
+	case CODE_SP_FROM_FP:
+		sp_from_fp(s, insn->value);
+		break;
+	case CODE_FP_FROM_SP:
+		fp_from_sp(s, insn->value);
+		break;
+	case CODE_LEAVE:
+		sp_from_fp(s, 0);
+		pop_fp(s);
+		break;
+	case CODE_SP_LOST:
+		s->height = UNKNOWN;
+		break;
+	case CODE_FP_LOST:
+		lose_fp(s);
+		break;
+	default:
+		break;
+	}
+}
+
+static void follow(struct code *c)
+{
+	while (c->work_count) {
+		size_t i = c->work[--c->work_count];
+		const struct code_insn *insn = &c->insns[i];
+		struct state s = c->states[i];
+
+		c->queued[i] = false;
+		step(&s, insn);
+		if (insn->kind == CODE_BRANCH || insn->kind == CODE_JUMP)
+			flow(c, insn_at(c, target_of(insn)), &s);
+		if (is_call((enum code_kind)insn->kind))
+			flow_behind(c, i, &s);
+		else if (!is_end((enum code_kind)insn->kind))
+			flow(c, i + 1, &s);
+	}
+}
+
+/* Padding behind a call, and then something that nothing jumps to: it is another function's. */
+static void find_noreturn(struct code *c)
+{
+	for (size_t i = 0; i + 1 < c->count; i++) {
+		size_t next = i + 1;
+
+		if (!is_call((enum code_kind)c->insns[i].kind) || c->insns[next].kind != CODE_PADDING)
+			continue;
+		while (next < c->count && c->insns[next].kind == CODE_PADDING && !c->targeted[next])
+			next++;
+		if (next < c->count && !c->targeted[next] && c->insns[next].pc % 16 == 0)
+			c->noreturn[i] = true;
+	}
+}
+
+static void find_targets(struct code *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->insns[i].kind == CODE_BRANCH || c->insns[i].kind == CODE_JUMP)
+			c->targeted[insn_at(c, target_of(&c->insns[i]))] = true;
+}
+
+struct callee {
+	uint64_t target;
+	bool noreturn;
+};
+
+static int by_target(const void *a, const void *b)
+{
+	const struct callee *x = a, *y = b;
+
+	return (x->target > y->target) - (x->target < y->target);
+}
+
+/* What does not come back from most calls does not from any. Keeps those in `list`, and says how many they are. */
+static size_t callees_keep(struct callee *list, size_t n)
+{
+	size_t kept = 0, end;
+
+	for (size_t i = 0; i < n; i = end) {
+		size_t ends = 0;
+
+		for (end = i; end < n && list[end].target == list[i].target; end++)
+			ends += list[end].noreturn;
+		if (2 * ends > end - i)
+			list[kept++] = list[i];
+	}
+	return kept;
+}
+
+static int spread_noreturn(struct code *c)
+{
+	struct callee *list = malloc((c->count + 1) * sizeof(*list));
+	size_t n = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->insns[i].kind == CODE_CALL)
+			list[n++] = (struct callee){target_of(&c->insns[i]), c->noreturn[i]};
+	qsort(list, n, sizeof(*list), by_target);
+	n = callees_keep(list, n);
+	for (size_t i = 0; i < c->count && n; i++) {
+		struct callee key = {.target = target_of(&c->insns[i])};
+
+		if (c->insns[i].kind == CODE_CALL && bsearch(&key, list, n, sizeof(*list), by_target))
+			c->noreturn[i] = true;
+	}
+	free(list);
+	return 0;
+}
+
+/* What is called, and what is said to be a function. */
+static void begin_known(struct code *c, const uint32_t *starts, size_t start_count)
+{
+	for (size_t i = 0; i < start_count; i++)
+		if (starts[i] >= c->start && starts[i] < c->end)
+			begin(c, insn_at(c, starts[i]));
+	for (size_t i = 0; i < c->count; i++)
+		if (c->insns[i].kind == CODE_CALL)
+			begin(c, insn_at(c, target_of(&c->insns[i])));
+	follow(c);
+}
+
+/*
+ * What no way leads to: where a computed jump goes, then it is as it was at the jump; or a function that is only called
+ * by its address, and begins behind the end of another. What is jumped to waits for `all`, as whatever jumps may be
+ * found meanwhile.
+ */
+static void begin_others(struct code *c, bool all)
+{
+	const struct state *computed = NULL;
+	bool end = true;
+
+	for (size_t i = 0; i < c->count; i++) {
+		enum code_kind kind = (enum code_kind)c->insns[i].kind;
+
+		if (c->begins[i])
+			computed = NULL;
+		if (!c->states[i].reached && end && kind != CODE_PADDING && kind != CODE_INVALID && kind != CODE_STOP) {
+			if (computed)
+				flow(c, i, computed);
+			else if (all || !c->targeted[i])
+				begin(c, i);
+			follow(c);
+		}
+		if (c->states[i].reached && kind == CODE_JUMP_UNKNOWN)
+			computed = c->states[i].height == machine_entry_height ? NULL : &c->states[i];
+		if (kind != CODE_PADDING)
+			end = is_end(kind) ||
+			      (c->noreturn[i] && i + 1 < c->count && c->insns[i + 1].kind == CODE_PADDING);
+	}
+}
+
+static void pass(struct code *c, const uint32_t *starts, size_t start_count)
+{
+	memset(c->states, 0, c->count * sizeof(*c->states));
+	memset(c->begins, 0, c->count * sizeof(*c->begins));
+	c->found = false;
+	begin_known(c, starts, start_count);
+	begin_others(c, false);
+	begin_others(c, true);
+}
+
+int code_rows(struct cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
+	      size_t start_count)
+{
+	struct code c = {.start = start, .end = start + (uint32_t)size};
+	int err = decode_all(&c, code, size);
+
+	if (!err) {
+		find_targets(&c);
+		find_noreturn(&c);
+		c.found = true;
+	}
+	for (int i = 0; i < PASSES_MAX && !err && c.found; i++) {
+		err = spread_noreturn(&c);
+		if (!err)
+			pass(&c, starts, start_count);
+	}
+	for (size_t i = 0; i < c.count && !err; i++) {
+		const struct state *s = c.states[i].reached ? &c.states[i] : &unknown_state;
+
+		err = rows_put(rows, c.insns[i].pc, machine_rule(s->height, s->fp_cfa, s->saved));
+	}
+	free(c.insns);
+	free(c.states);
+	free(c.begins);
+	free(c.targeted);
+	free(c.noreturn);
+	free(c.queued);
+	free(c.work);
+	return err;
+}
