@@ -282,13 +282,15 @@ shares_are_right()
 		"fifth: $fifth" "abs(share(total('Share.fifth'), total('Share.main')) - 100 * $fifth) <= 2"
 }
 
-# deep_is_whole JAVA-OPTION...: every stack that burns has all 1,500 frames of the recursion, once each.
+# deep_is_whole JAVA-OPTION...: every stack that burns has all DEPTH (1,500) frames of the recursion, once each. HZ (997); ROUNDS before.
 deep_is_whole()
 {
-	braid record -F 997 -o deep.trace -- "$JAVA" "$@" -cp "$CLASSES" Deep 1500 2>record.err
+	local depth=${DEPTH:-1500} hz=${HZ:-997}
+
+	braid record -F "$hz" -o deep.trace -- "$JAVA" "$@" -cp "$CLASSES" Deep "$depth" ${ROUNDS:-} 2>record.err
 	check deep.trace \
-		"stacks" 'whole(with_frame("Deep.burn")) >= 99 and weight(with_frame("Deep.burn")) > 200' \
+		"stacks" "whole(with_frame('Deep.burn')) >= 99 and weight(with_frame('Deep.burn')) > $hz / 5" \
 		"all frames of the recursion" \
-		'share(weight([(s, n) for s, n in with_frame("Deep.burn") if list(map(plain, s)).count("Deep.dive") == 1500]),
-			weight(with_frame("Deep.burn"))) >= 99'
+		"share(weight([(s, n) for s, n in with_frame('Deep.burn') if list(map(plain, s)).count('Deep.dive') == $depth]),
+			weight(with_frame('Deep.burn'))) >= 99"
 }

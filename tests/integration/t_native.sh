@@ -12,9 +12,13 @@ cpu_of()
 	local -a stat
 
 	read -ra stat <"/proc/$1/stat"
-	[[ ${stat[13]} -ge $2 ]]
+	echo "${stat[13]}"
 }
-wait_for "the program's CPU time" cpu_of "$target" 100
+has_used()
+{
+	[[ $(cpu_of "$1") -ge $2 ]]
+}
+wait_for "the program's CPU time" has_used "$target" $(($(cpu_of "$target") + 100))
 stop_record
 kill "$target"
 check n.trace \

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Signal frames (one in the middle of a prologue at times), the vdso, the PLT, a realigned stack, a thread. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define OWN __attribute__((noinline))
+
+volatile unsigned long sink;
+
+OWN void burn(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i * i;
+}
+
+OWN void on_alarm(int sig)
+{
+	(void)sig;
+	burn(400000);
+}
+
+OWN void interrupted(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		burn(20);
+}
+
+OWN void ask_clock(unsigned long n)
+{
+	struct timespec t;
+
+	for (unsigned long i = 0; i < n; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		sink += (unsigned long)t.tv_nsec;
+	}
+}
+
+OWN void realigned(unsigned long n)
+{
+	_Alignas(64) volatile char buffer[256];
+
+	for (size_t i = 0; i < sizeof(buffer); i++)
+		buffer[i] = (char)n;
+	burn(n + (unsigned char)buffer[n & 255]);
+}
+
+OWN void over_plt(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += (unsigned long)abs((int)i) + strlen("plt") + (unsigned long)labs((long)i);
+}
+
+OWN void work(double seconds)
+{
+	double start = (double)clock() / CLOCKS_PER_SEC;
+
+	while ((double)clock() / CLOCKS_PER_SEC < start + seconds) {
+		interrupted(20000);
+		ask_clock(20000);
+		realigned(400000);
+		over_plt(100000);
+	}
+}
+
+static void *start_thread(void *arg)
+{
+	work(*(double *)arg);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct itimerval every = {.it_interval.tv_usec = 5000, .it_value.tv_usec = 5000};
+	double seconds = argc > 1 ? atof(argv[1]) : 0.5;
+	pthread_t thread;
+
+	signal(SIGPROF, on_alarm);
+	setitimer(ITIMER_PROF, &every, NULL);
+	if (pthread_create(&thread, NULL, start_thread, &seconds))
+		return 1;
+	work(seconds);
+	return pthread_join(thread, NULL);
+}

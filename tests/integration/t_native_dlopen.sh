@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Two libraries that take turns at one address: no sample in one is taken for the other, and the first samples behind a
+# dlopen are whole, too.
+source "$(dirname "$0")/lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -fPIC -shared -DNAME=in_first "$LIB_DIR/native/library.c" -o first.so
+"${CC:-gcc}" -std=gnu11 -O1 -fPIC -shared -DNAME=in_other "$LIB_DIR/native/library.c" -o other.so
+"${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls "$LIB_DIR/native/churn.c" -o churn -ldl
+braid record -q -F 1999 -o d.trace -- ./churn ./first.so ./other.so 80 >same
+[[ $(cat same) -gt 40 ]] || skip "the libraries do not lie at the same address: $(cat same) of 80"
+check d.trace \
+	"samples" 'weight(with_frame("in_first")) > 100 and weight(with_frame("in_other")) > 100' \
+	"nothing misattributed" 'not [s for s, _ in with_frame("call_first") if "in_other" in map(plain, s)] and
+		not [s for s, _ in with_frame("call_second") if "in_first" in map(plain, s)]' \
+	"their callers" 'all_match(with_frame("in_first"), ";call_first;work;in_first(;|$)") >= 99 and
+		all_match(with_frame("in_other"), ";call_second;work;in_other(;|$)") >= 99' \
+	"whole" 'share(i["samples"]["complete"], i["samples"]["total"]) >= 90'
