@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by tests/oracle/run and tests/integration/t_oracle.sh, with BUILD set.
+ORACLE_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+
+# Moments by what the program does: all that can be awaited in a running program; the byte codes and methods of a traced
+# thread, which is interpreted; threads that are suspended wherever they poll. The first numbers say: at most so many.
+oracle_moments()
+{
+	case $1 in
+	calls)
+		echo "alloc*$(($2 / 2))+native*$(($2 * 3 / 10))+break*$(($2 / 10))+vm_alloc+exception+catch+contend+entered+wait+prepare+load_hook+thread_start+thread_end"
+		;;
+	trace) echo entry+exit+step+pop+break+native ;;
+	prey) echo suspended ;;
+	esac
+}
+
+# oracle_run NAME JAVA_HOME CLASSES calls|trace|prey COUNT JAVA-OPTION...: NAME.trace, NAME.log, NAME.json, and what differs on
+# standard output. Fails as compare.py does.
+oracle_run()
+{
+	local name=$1 home=$2 classes=$3 what=$4 count=$5 event=syscalls:sys_enter_getpriority one_in=25 agent
+
+	shift 5
+	[[ $what != prey ]] || event=sched:sched_switch one_in=1
+	[[ $what != trace ]] || one_in=7
+	agent=$BUILD/oracle/liboracle.so=out=$PWD/$name.log,moments=$(oracle_moments "$what" "$count"),max=$count,one_in=$one_in
+	timeout 100 "$BUILD/braid" record -q -e "$event" -o "$name.trace" -- "$home/bin/java" "-agentpath:$agent" "$@" \
+		-cp "$classes" Oracle "$BUILD/oracle/liboracle.so" 60 "$what" >"$name.out" 2>"$name.err" || {
+		echo "the recording failed: $(tail -n 3 "$name.err")"
+		return 1
+	}
+	timeout 100 python3 "$ORACLE_DIR/compare.py" "$BUILD/braid" "$name.trace" "$name.log" --json "$name.json"
+}

@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The oracle: a JVM TI agent that at chosen moments takes the stack of a thread by GetStackTrace and makes the thread
+ * known to a recording of the same stack, by a system call that nobody else makes. What the two saw is compared
+ * afterwards, by compare.py. Options: out=FILE,moments=A+B+...,max=N,one_in=N.
+ *
+ * Nothing is written before the end: the log is memory until then.
+ */
+#include <jni.h>
+#include <jvmti.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_FRAMES 2048
+#define LOG_BYTES (1UL << 30) /* reserved, not used */
+#define SEEN_METHODS (1U << 18)
+#define MAX_PREY 64
+#define SIGN 0x6f7261 /* no `which` of getpriority(2): EINVAL, at once */
+
+enum moment {
+	NATIVE,
+	ALLOC,
+	VM_ALLOC,
+	EXCEPTION,
+	CATCH,
+	CONTEND,
+	ENTERED,
+	PREPARE,
+	LOAD_HOOK,
+	ENTRY,
+	EXIT,
+	STEP,
+	POP,
+	BREAKPOINT,
+	THREAD_START,
+	THREAD_END,
+	WAIT,
+	SUSPENDED,
+	MOMENTS
+};
+
+static const char *const moment_names[MOMENTS] = {
+	"native", "alloc", "vm_alloc", "exception", "catch", "contend",	     "entered",	   "prepare", "load_hook",
+	"entry",  "exit",  "step",     "pop",	    "break", "thread_start", "thread_end", "wait",    "suspended"};
+
+/* What the log consists of; compare.py reads it. */
+struct log_head {
+	uint32_t size; /* bytes, this included */
+	uint32_t type; /* 1: a stack, 2: a method, 3: the name of a moment */
+};
+
+struct log_stack {
+	struct log_head head;
+	uint32_t moment;
+	uint32_t tid;
+	uint64_t before_ns;
+	uint64_t after_ns;
+	uint32_t count;
+	uint32_t number;
+	struct {
+		uint64_t method;
+		int64_t location;
+	} frames[];
+};
+
+struct log_method {
+	struct log_head head;
+	uint64_t method;
+	uint32_t modifiers;
+	uint32_t line_count;
+	/* Of class signature, name, signature; behind it lines, as bci and line, and the strings. */
+	uint16_t lengths[4];
+};
+
+static struct {
+	jvmtiEnv *ti;
+	char out[4096];
+	uint64_t wanted; /* moments, as bits */
+	uint32_t max;
+	uint32_t one_in;
+	atomic_bool live;
+	atomic_uint taken;
+	atomic_uint taken_of[MOMENTS];
+	uint32_t max_of[MOMENTS];
+	atomic_size_t used;
+	char *log;
+	_Atomic(jmethodID) seen[SEEN_METHODS];
+	pthread_mutex_t prey_lock;
+	struct {
+		jobject thread;
+		pid_t tid;
+	} prey[MAX_PREY];
+} oracle = {.max = 6000, .one_in = 1, .prey_lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool inside;
+static _Thread_local uint32_t dice;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static void die(const char *what, int error)
+{
+	fprintf(stderr, "oracle: %s: %d\n", what, error);
+	_exit(99);
+}
+
+/* ---- the log ---- */
+
+static void *log_reserve(size_t bytes, uint32_t type)
+{
+	size_t rounded = (bytes + 7) & ~7UL, at = atomic_fetch_add(&oracle.used, rounded);
+	struct log_head *h = (void *)(oracle.log + at);
+
+	if (at + rounded > LOG_BYTES)
+		die("log is full", 0);
+	h->size = (uint32_t)rounded;
+	h->type = type;
+	return h;
+}
+
+static bool seen_before(jmethodID m)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)m >> 3) * 0x9e3779b9U) % SEEN_METHODS;
+
+	for (;; at = (at + 1) % SEEN_METHODS) {
+		jmethodID there = NULL;
+
+		if (atomic_compare_exchange_strong(&oracle.seen[at], &there, m))
+			return false;
+		if (there == m)
+			return true;
+	}
+}
+
+/* Names are asked for while the method has a frame. */
+static void log_method_once(JNIEnv *jni, jmethodID m)
+{
+	jvmtiEnv *ti = oracle.ti;
+	jvmtiLineNumberEntry *lines = NULL;
+	char *text[3] = {0}, *to;
+	jint line_count = 0, modifiers = 0;
+	struct log_method *r;
+	jclass class = NULL;
+	size_t bytes = 0;
+	jvmtiError e;
+
+	if (seen_before(m))
+		return;
+	e = (*ti)->GetMethodDeclaringClass(ti, m, &class);
+	e = e ? e : (*ti)->GetClassSignature(ti, class, &text[0], NULL);
+	e = e ? e : (*ti)->GetMethodName(ti, m, &text[1], &text[2], NULL);
+	e = e ? e : (*ti)->GetMethodModifiers(ti, m, &modifiers);
+	if (e)
+		die("names of a method", (int)e);
+	if ((*ti)->GetLineNumberTable(ti, m, &line_count, &lines))
+		line_count = 0;
+	for (int i = 0; i < 3; i++)
+		bytes += strlen(text[i]);
+	r = log_reserve(sizeof(*r) + (size_t)line_count * 8 + bytes, 2);
+	r->method = (uintptr_t)m;
+	r->modifiers = (uint32_t)modifiers;
+	r->line_count = (uint32_t)line_count;
+	to = (char *)(r + 1);
+	for (jint i = 0; i < line_count; i++, to += 8)
+		memcpy(to, (uint32_t[]){(uint32_t)lines[i].start_location, (uint32_t)lines[i].line_number}, 8);
+	for (int i = 0; i < 3; i++) {
+		r->lengths[i] = (uint16_t)strlen(text[i]);
+		memcpy(to, text[i], r->lengths[i]);
+		to += r->lengths[i];
+		(*ti)->Deallocate(ti, (unsigned char *)text[i]);
+	}
+	if (lines)
+		(*ti)->Deallocate(ti, (unsigned char *)lines);
+	(*jni)->DeleteLocalRef(jni, class);
+}
+
+static void log_write(void)
+{
+	int fd = open(oracle.out, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	size_t used = atomic_load(&oracle.used), done = 0;
+
+	while (fd >= 0 && done < used) {
+		ssize_t n = write(fd, oracle.log + done, used - done);
+
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	if (fd < 0 || close(fd) || done < used)
+		die("cannot write the log", 0);
+}
+
+static void log_moment_names(void)
+{
+	for (uint32_t i = 0; i < MOMENTS; i++) {
+		char *r = log_reserve(sizeof(struct log_head) + 32, 3);
+
+		memcpy(r + sizeof(struct log_head), &i, 4);
+		strcpy(r + sizeof(struct log_head) + 4, moment_names[i]);
+	}
+}
+
+/* ---- taking a stack ---- */
+
+static bool wants(enum moment moment)
+{
+	uint32_t now;
+
+	if (!(oracle.wanted >> moment & 1) || inside || !atomic_load(&oracle.live))
+		return false;
+	if (!dice)
+		dice = (uint32_t)gettid() * 2654435761U | 1;
+	dice ^= dice << 13;
+	dice ^= dice >> 17;
+	dice ^= dice << 5;
+	if (dice % oracle.one_in)
+		return false;
+	now = atomic_load(&oracle.taken);
+	if (now >= oracle.max || atomic_load(&oracle.taken_of[moment]) >= oracle.max_of[moment])
+		return false;
+	atomic_fetch_add(&oracle.taken, 1);
+	atomic_fetch_add(&oracle.taken_of[moment], 1);
+	return true;
+}
+
+/*
+ * Of the current thread when `thread` is NULL: it makes the call that is sampled; the stack of another one, which is
+ * suspended, was sampled when it was taken off its CPU.
+ */
+static void take(JNIEnv *jni, enum moment moment, jthread thread, pid_t tid)
+{
+	jvmtiFrameInfo frames[MAX_FRAMES];
+	uint64_t before, after;
+	struct log_stack *r;
+	jint count = 0;
+	jvmtiError e;
+
+	inside = true;
+	e = (*oracle.ti)->GetStackTrace(oracle.ti, thread, 0, MAX_FRAMES, frames, &count);
+	if (e == JVMTI_ERROR_THREAD_NOT_ALIVE || e == JVMTI_ERROR_WRONG_PHASE)
+		goto out;
+	if (e)
+		die("GetStackTrace", (int)e);
+	before = now_ns();
+	if (!thread)
+		syscall(SYS_getpriority, SIGN, 0);
+	after = now_ns();
+	r = log_reserve(sizeof(*r) + (size_t)count * sizeof(r->frames[0]), 1);
+	r->moment = moment;
+	r->tid = (uint32_t)tid;
+	r->before_ns = before;
+	r->after_ns = after;
+	r->count = (uint32_t)count;
+	for (jint i = 0; i < count; i++) {
+		r->frames[i].method = (uintptr_t)frames[i].method;
+		r->frames[i].location = frames[i].location;
+		log_method_once(jni, frames[i].method);
+	}
+out:
+	inside = false;
+}
+
+static void at(JNIEnv *jni, enum moment moment)
+{
+	if (wants(moment))
+		take(jni, moment, NULL, gettid());
+}
+
+/* ---- what Java calls ---- */
+
+JNIEXPORT void JNICALL Java_Oracle_look(JNIEnv *jni, jclass c)
+{
+	(void)c;
+	at(jni, NATIVE);
+}
+
+/* Back into Java, and into native code again from there. */
+JNIEXPORT jint JNICALL Java_Oracle_down(JNIEnv *jni, jclass c, jobject o, jint depth, jint seed)
+{
+	static jmethodID method;
+	jint r;
+
+	if (!method)
+		method = (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, o), "go", "(II)I");
+	(void)c;
+	at(jni, NATIVE);
+	r = (*jni)->CallIntMethod(jni, o, method, depth, seed);
+	if (!(*jni)->ExceptionCheck(jni))
+		at(jni, NATIVE);
+	return r;
+}
+
+JNIEXPORT jint JNICALL Java_Oracle_up(JNIEnv *jni, jobject self, jint depth)
+{
+	(void)self;
+	at(jni, NATIVE);
+	return depth + 1;
+}
+
+/* How many stacks are still to be taken. */
+JNIEXPORT jint JNICALL Java_Oracle_wanted(JNIEnv *jni, jclass c)
+{
+	uint32_t taken = atomic_load(&oracle.taken);
+
+	(void)jni;
+	(void)c;
+	return taken < oracle.max ? (jint)(oracle.max - taken) : 0;
+}
+
+/* The calling thread may be suspended from now on. */
+JNIEXPORT void JNICALL Java_Oracle_prey(JNIEnv *jni, jclass c, jboolean in)
+{
+	pid_t tid = gettid();
+	jthread self = NULL;
+
+	(void)c;
+	(*oracle.ti)->GetCurrentThread(oracle.ti, &self);
+	pthread_mutex_lock(&oracle.prey_lock);
+	for (int i = 0; i < MAX_PREY; i++) {
+		if (in && !oracle.prey[i].thread) {
+			oracle.prey[i].thread = (*jni)->NewGlobalRef(jni, self);
+			oracle.prey[i].tid = tid;
+			break;
+		}
+		if (!in && oracle.prey[i].tid == tid) {
+			(*jni)->DeleteGlobalRef(jni, oracle.prey[i].thread);
+			oracle.prey[i].thread = NULL;
+			oracle.prey[i].tid = 0;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&oracle.prey_lock);
+}
+
+/* Steps through what the calling thread does until it is switched off, and breaks at each line of methods "broken*". */
+JNIEXPORT void JNICALL Java_Oracle_trace(JNIEnv *jni, jclass c, jboolean on)
+{
+	static const struct {
+		jvmtiEvent event;
+		enum moment moment;
+	} events[] = {
+		{JVMTI_EVENT_SINGLE_STEP, STEP}, {JVMTI_EVENT_METHOD_ENTRY, ENTRY}, {JVMTI_EVENT_METHOD_EXIT, EXIT}};
+	jthread self = NULL;
+
+	(void)c;
+	(*oracle.ti)->GetCurrentThread(oracle.ti, &self);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (oracle.wanted >> events[i].moment & 1)
+			(*oracle.ti)
+				->SetEventNotificationMode(oracle.ti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+							   events[i].event, self);
+	if (on && (oracle.wanted >> POP & 1))
+		(*oracle.ti)->NotifyFramePop(oracle.ti, NULL, 1);
+	(*jni)->DeleteLocalRef(jni, self);
+}
+
+static void break_method(jmethodID m)
+{
+	jvmtiLineNumberEntry *lines;
+	char *name = NULL;
+	jint count;
+
+	if (!(*oracle.ti)->GetMethodName(oracle.ti, m, &name, NULL, NULL) && strncmp(name, "broken", 6) == 0 &&
+	    !(*oracle.ti)->GetLineNumberTable(oracle.ti, m, &count, &lines)) {
+		for (jint i = 0; i < count; i++)
+			(*oracle.ti)->SetBreakpoint(oracle.ti, m, lines[i].start_location);
+		(*oracle.ti)->Deallocate(oracle.ti, (unsigned char *)lines);
+	}
+	(*oracle.ti)->Deallocate(oracle.ti, (unsigned char *)name);
+}
+
+JNIEXPORT void JNICALL Java_Oracle_breakAt(JNIEnv *jni, jclass c, jclass in)
+{
+	jmethodID *methods;
+	jint count;
+
+	(void)jni;
+	(void)c;
+	if (!(oracle.wanted >> BREAKPOINT & 1) || (*oracle.ti)->GetClassMethods(oracle.ti, in, &count, &methods))
+		return;
+	for (jint i = 0; i < count; i++)
+		break_method(methods[i]);
+	(*oracle.ti)->Deallocate(oracle.ti, (unsigned char *)methods);
+}
+
+/* ---- suspended threads ---- */
+
+static bool sleeps(pid_t tid)
+{
+	char path[64], text[256], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end && (end[2] == 'S' || end[2] == 'D');
+}
+
+static void hunt(JNIEnv *jni, int i)
+{
+	jthread t = oracle.prey[i].thread;
+	pid_t tid = oracle.prey[i].tid;
+
+	if (!t || (*oracle.ti)->SuspendThread(oracle.ti, t))
+		return;
+	for (int n = 0; n < 20; n++) {
+		if (sleeps(tid)) {
+			if (wants(SUSPENDED))
+				take(jni, SUSPENDED, t, tid);
+			break;
+		}
+		usleep(100);
+	}
+	(*oracle.ti)->ResumeThread(oracle.ti, t);
+}
+
+/* A thread of its own, called by Java, since it is to end before the VM does. */
+JNIEXPORT void JNICALL Java_Oracle_prowl(JNIEnv *jni, jclass c, jint rounds)
+{
+	(void)c;
+	for (jint n = 0; n < rounds && Java_Oracle_wanted(jni, c); n++) {
+		pthread_mutex_lock(&oracle.prey_lock);
+		for (int i = 0; i < MAX_PREY; i++)
+			hunt(jni, i);
+		pthread_mutex_unlock(&oracle.prey_lock);
+		usleep(100 + (unsigned)n * 37 % 700);
+	}
+}
+
+/* ---- events ---- */
+
+static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *jni, jthread t, jobject o, jclass c, jlong size)
+{
+	(void)ti, (void)t, (void)o, (void)c, (void)size;
+	at(jni, ALLOC);
+}
+
+static void JNICALL on_vm_alloc(jvmtiEnv *ti, JNIEnv *jni, jthread t, jobject o, jclass c, jlong size)
+{
+	(void)ti, (void)t, (void)o, (void)c, (void)size;
+	at(jni, VM_ALLOC);
+}
+
+static void JNICALL on_exception(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jlocation l, jobject o,
+				 jmethodID catcher, jlocation catch_location)
+{
+	(void)ti, (void)t, (void)m, (void)l, (void)o, (void)catcher, (void)catch_location;
+	at(jni, EXCEPTION);
+}
+
+static void JNICALL on_catch(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jlocation l, jobject o)
+{
+	(void)ti, (void)t, (void)m, (void)l, (void)o;
+	at(jni, CATCH);
+}
+
+static void JNICALL on_contend(jvmtiEnv *ti, JNIEnv *jni, jthread t, jobject o)
+{
+	(void)ti, (void)t, (void)o;
+	at(jni, CONTEND);
+}
+
+static void JNICALL on_entered(jvmtiEnv *ti, JNIEnv *jni, jthread t, jobject o)
+{
+	(void)ti, (void)t, (void)o;
+	at(jni, ENTERED);
+}
+
+static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *jni, jthread t, jobject o, jlong ms)
+{
+	(void)ti, (void)t, (void)o, (void)ms;
+	at(jni, WAIT);
+}
+
+static void JNICALL on_prepare(jvmtiEnv *ti, JNIEnv *jni, jthread t, jclass c)
+{
+	(void)ti, (void)t, (void)c;
+	at(jni, PREPARE);
+}
+
+static void JNICALL on_load_hook(jvmtiEnv *ti, JNIEnv *jni, jclass r, jobject l, const char *name, jobject d,
+				 jint bytes, const unsigned char *data, jint *new_bytes, unsigned char **new_data)
+{
+	(void)ti, (void)r, (void)l, (void)name, (void)d, (void)bytes, (void)data, (void)new_bytes, (void)new_data;
+	at(jni, LOAD_HOOK);
+}
+
+static void JNICALL on_entry(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m)
+{
+	(void)ti, (void)t, (void)m;
+	at(jni, ENTRY);
+}
+
+static void JNICALL on_exit_method(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jboolean e, jvalue v)
+{
+	(void)ti, (void)t, (void)m, (void)e, (void)v;
+	at(jni, EXIT);
+}
+
+static void JNICALL on_pop(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jboolean e)
+{
+	(void)ti, (void)t, (void)m, (void)e;
+	at(jni, POP);
+}
+
+static void JNICALL on_step(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jlocation l)
+{
+	(void)ti, (void)t, (void)m, (void)l;
+	at(jni, STEP);
+}
+
+static void JNICALL on_breakpoint(jvmtiEnv *ti, JNIEnv *jni, jthread t, jmethodID m, jlocation l)
+{
+	(void)ti, (void)t, (void)m, (void)l;
+	at(jni, BREAKPOINT);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *ti, JNIEnv *jni, jthread t)
+{
+	(void)ti, (void)t;
+	at(jni, THREAD_START);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *ti, JNIEnv *jni, jthread t)
+{
+	(void)ti, (void)t;
+	at(jni, THREAD_END);
+}
+
+static void JNICALL on_init(jvmtiEnv *ti, JNIEnv *jni, jthread t)
+{
+	(void)ti, (void)jni, (void)t;
+	atomic_store(&oracle.live, true);
+}
+
+static void JNICALL on_death(jvmtiEnv *ti, JNIEnv *jni)
+{
+	(void)ti, (void)jni;
+	atomic_store(&oracle.live, false);
+	log_write();
+}
+
+/* ---- start ---- */
+
+static const jvmtiEvent events[MOMENTS] = {
+	[ALLOC] = JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+	[VM_ALLOC] = JVMTI_EVENT_VM_OBJECT_ALLOC,
+	[EXCEPTION] = JVMTI_EVENT_EXCEPTION,
+	[CATCH] = JVMTI_EVENT_EXCEPTION_CATCH,
+	[CONTEND] = JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+	[ENTERED] = JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+	[WAIT] = JVMTI_EVENT_MONITOR_WAIT,
+	[PREPARE] = JVMTI_EVENT_CLASS_PREPARE,
+	[LOAD_HOOK] = JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+	[POP] = JVMTI_EVENT_FRAME_POP,
+	[BREAKPOINT] = JVMTI_EVENT_BREAKPOINT,
+	[THREAD_START] = JVMTI_EVENT_THREAD_START,
+	[THREAD_END] = JVMTI_EVENT_THREAD_END,
+};
+
+static void parse_moments(char *list)
+{
+	char *save = NULL;
+
+	for (char *one = strtok_r(list, "+", &save); one; one = strtok_r(NULL, "+", &save)) {
+		char *most = strchr(one, '*');
+		int i = 0;
+
+		if (most)
+			*most++ = '\0';
+		while (i < MOMENTS && strcmp(one, moment_names[i]) != 0)
+			i++;
+		if (i == MOMENTS)
+			die("no such moment", 0);
+		oracle.wanted |= 1UL << i;
+		oracle.max_of[i] = most ? (uint32_t)atoi(most) : UINT32_MAX;
+	}
+}
+
+static void parse(char *options)
+{
+	char *save = NULL;
+
+	for (char *one = strtok_r(options, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		if (strncmp(one, "out=", 4) == 0)
+			snprintf(oracle.out, sizeof(oracle.out), "%s", one + 4);
+		else if (strncmp(one, "moments=", 8) == 0)
+			parse_moments(one + 8);
+		else if (strncmp(one, "max=", 4) == 0)
+			oracle.max = (uint32_t)atoi(one + 4);
+		else if (strncmp(one, "one_in=", 7) == 0)
+			oracle.one_in = (uint32_t)atoi(one + 7);
+		else
+			die("unknown option", 0);
+	}
+}
+
+static bool wanted_any(uint64_t moments)
+{
+	return (oracle.wanted & moments) != 0;
+}
+
+/* Only what is needed: capabilities change what is compiled. */
+static void add_capabilities(void)
+{
+	jvmtiCapabilities can = {0}, want = {.can_get_line_numbers = 1};
+
+	if ((*oracle.ti)->GetPotentialCapabilities(oracle.ti, &can))
+		die("GetPotentialCapabilities", 0);
+	if (!can.can_generate_sampled_object_alloc_events)
+		oracle.wanted &= ~(1UL << ALLOC);
+	want.can_generate_sampled_object_alloc_events = wanted_any(1UL << ALLOC);
+	want.can_generate_vm_object_alloc_events = wanted_any(1UL << VM_ALLOC);
+	want.can_generate_exception_events = wanted_any(1UL << EXCEPTION | 1UL << CATCH);
+	want.can_generate_monitor_events = wanted_any(1UL << CONTEND | 1UL << ENTERED | 1UL << WAIT);
+	want.can_generate_method_entry_events = wanted_any(1UL << ENTRY);
+	want.can_generate_method_exit_events = wanted_any(1UL << EXIT);
+	want.can_generate_single_step_events = wanted_any(1UL << STEP);
+	want.can_generate_frame_pop_events = wanted_any(1UL << POP);
+	want.can_generate_breakpoint_events = wanted_any(1UL << BREAKPOINT);
+	want.can_suspend = wanted_any(1UL << SUSPENDED);
+	if ((*oracle.ti)->AddCapabilities(oracle.ti, &want))
+		die("AddCapabilities", 0);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	jvmtiEventCallbacks call = {
+		.VMInit = on_init,
+		.VMDeath = on_death,
+		.ThreadStart = on_thread_start,
+		.ThreadEnd = on_thread_end,
+		.ClassFileLoadHook = on_load_hook,
+		.ClassPrepare = on_prepare,
+		.Exception = on_exception,
+		.ExceptionCatch = on_catch,
+		.SingleStep = on_step,
+		.FramePop = on_pop,
+		.Breakpoint = on_breakpoint,
+		.MethodEntry = on_entry,
+		.MethodExit = on_exit_method,
+		.MonitorWait = on_wait,
+		.MonitorContendedEnter = on_contend,
+		.MonitorContendedEntered = on_entered,
+		.VMObjectAlloc = on_vm_alloc,
+		.SampledObjectAlloc = on_alloc,
+	};
+
+	(void)reserved;
+	parse(options);
+	oracle.log = mmap(NULL, LOG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (oracle.log == MAP_FAILED)
+		die("mmap", 0);
+	if ((*vm)->GetEnv(vm, (void **)&oracle.ti, JVMTI_VERSION_1_2))
+		die("GetEnv", 0);
+	log_moment_names();
+	add_capabilities();
+	if ((*oracle.ti)->SetEventCallbacks(oracle.ti, &call, sizeof(call)))
+		die("SetEventCallbacks", 0);
+	for (int i = 0; i < MOMENTS; i++)
+		if (events[i] && (oracle.wanted >> i & 1) &&
+		    (*oracle.ti)->SetEventNotificationMode(oracle.ti, JVMTI_ENABLE, events[i], NULL))
+			die("SetEventNotificationMode", i);
+	(*oracle.ti)->SetEventNotificationMode(oracle.ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+	(*oracle.ti)->SetEventNotificationMode(oracle.ti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
+	if ((oracle.wanted >> ALLOC & 1) && (*oracle.ti)->SetHeapSamplingInterval(oracle.ti, 0))
+		die("SetHeapSamplingInterval", 0);
+	return JNI_OK;
+}

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The oracle for stacks; included by the Makefile. Everything lands in $(BUILD)/oracle/.
+
+.PHONY: test-oracle oracle-programs
+
+# jvmti.h ends structs with functions of no prototype.
+$(BUILD)/oracle/liboracle.so: tests/oracle/oracle.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -fomit-frame-pointer $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(JAVA_INC) -shared -fPIC -pthread -o $@ $<
+
+$(BUILD)/oracle/java/.made: $(wildcard tests/oracle/java/*.java)
+	@mkdir -p $(@D)
+	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -Xlint:none -d $(@D) $^ && touch $@
+
+oracle-programs: $(BUILD)/oracle/liboracle.so $(BUILD)/oracle/java/.made
+
+# A short run is an integration test.
+test-integration: oracle-programs
+
+# All JDKs and modes, about ten minutes; docs/oracle.md is its result.
+test-oracle: all oracle-programs
+	$(Q)BUILD=$(abspath $(BUILD)) tests/oracle/run
