@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.util.function.Supplier;
+
+/** Defined again and again, each time in a class loader of its own. */
+public class Plain implements Supplier<Integer> {
+    @Override
+    public Integer get() {
+        int sum = 0;
+        for (int i = 0; i < 10; i++)
+            sum += i;
+        return sum;
+    }
+}
