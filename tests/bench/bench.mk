@@ -30,9 +30,37 @@ $(BUILD)/bench/program_time: $(BUILD)/tests/bench/program_time.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
 
+$(BUILD)/bench/cfi: $(BUILD)/tests/bench/cfi.o $(LIB_OBJ) $(BLOBS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 BENCH_JAVA_SRC := $(sort $(wildcard tests/bench/java/*.java))
 $(BUILD)/bench/java/.made: $(BENCH_JAVA_SRC)
 	@mkdir -p $(@D)
 	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -d $(@D) $^ && touch $@
 
-bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/java/.made
+$(BUILD)/tests/bench/parts.o: CPPFLAGS += -I$(BUILD)/bench
+$(BUILD)/tests/bench/parts.o: $(BUILD)/bench/parts.skel.h
+
+$(BUILD)/bench/parts: $(BUILD)/tests/bench/parts.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
+
+# without the header that javac writes
+STACKCOST_CFLAGS = -std=c11 -O2 -g -fomit-frame-pointer $(WARN) -Wno-missing-prototypes -D_GNU_SOURCE $(JAVA_INC) -pthread
+$(BUILD)/bench/stackcost: tests/bench/stackcost.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -o $@ $<
+
+$(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
+
+bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
+
+# Of `make bench`, the part that compares stacks.
+.PHONY: bench-stacks
+bench-stacks:
+	$(Q)tools/setup bench
+	$(Q)$(MAKE) --no-print-directory all bench-programs
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run stacks

@@ -122,6 +122,30 @@ workload()
 	eval "CMD=($quoted)"
 }
 
+# start_load NAME: a server's requests, beside it, until stop_load.
+start_load()
+{
+	"$WORKLOADS_RUN" load "$1" >/dev/null 2>&1 &
+	LOAD=$!
+	STARTED+=("$LOAD")
+}
+
+stop_load()
+{
+	kill "$LOAD" 2>/dev/null || true
+	wait "$LOAD" 2>/dev/null || true
+}
+
+# jdk_home VERSION: JAVA_HOME of that JDK, which is got when it is not here.
+jdk_home()
+{
+	if [[ $("$JAVA_HOME/bin/java" -version 2>&1 | head -n 1) == *"\"$1."* ]]; then
+		echo "$JAVA_HOME"
+	else
+		"$BENCH/../../tools/get-jdk" "$1"
+	fi
+}
+
 # wait_for WHAT COMMAND...: until the command succeeds.
 wait_for()
 {

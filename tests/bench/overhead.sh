@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # overhead: how much longer a program takes when it is recorded, by braid and by others, and how long the files get.
-# PAIRS (8) of each, HZ ("997 99"), WORKLOAD (sat4j9), PEERS ("none braid async-profiler jfr perf"); ASPROF names async-profiler:
+# PAIRS (8) of each, HZ ("997 99"), WORKLOAD (sat4j9), PEERS ("none tick braid async-profiler jfr perf"); ASPROF names async-profiler:
 # its directory, its library or its launcher. Wall and CPU time are the program's own, from its start to its end.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -28,7 +28,7 @@ asprof_library()
 present()
 {
 	case $1 in
-	none | braid) ;;
+	none | tick | braid) ;;
 	async-profiler)
 		[[ -n ${ASPROF:-} ]] || { notice "no async-profiler: set ASPROF to compare with it" && return 1; }
 		asprof_library >"$TMP/asprof" || { notice "ASPROF=$ASPROF: no libasyncProfiler.so there" && return 1; }
@@ -42,6 +42,25 @@ present()
 	esac
 }
 
+# run_tick HZ FILE TIMES: braid's timer interrupts on every CPU, while it records a process that only sleeps.
+run_tick()
+{
+	local sleeper recorder status=0
+
+	sleep 86400 &
+	sleeper=$!
+	"$BUILD/braid" record -q -F "$1" -o "$2" -p "$sleeper" &
+	recorder=$!
+	STARTED+=("$sleeper" "$recorder")
+	wait_for "the recording of nothing" test -s "$2"
+	"$BENCH/timed" "$3" "${PLAIN[@]}" || status=$?
+	kill -INT "$recorder"
+	wait "$recorder" || status=$?
+	kill "$sleeper"
+	STARTED=()
+	return "$status"
+}
+
 # run_peer PEER HZ FILE TIMES: the program, recorded into FILE.
 run_peer()
 {
@@ -49,6 +68,7 @@ run_peer()
 
 	case $peer in
 	none) "$BENCH/timed" "$times" "${PLAIN[@]}" ;;
+	tick) run_tick "$hz" "$file" "$times" ;;
 	braid) braid record -q -F "$hz" -o "$file" -- "$BENCH/timed" "$times" "${PLAIN[@]}" ;;
 	async-profiler)
 		workload "$name" "-agentpath:$(<"$TMP/asprof")=start,event=cpu,interval=$(calc "1e9 / $hz" %d),jfr,file=$file"
@@ -67,6 +87,7 @@ run_peer()
 samples_of()
 {
 	case $1 in
+	tick) echo 0 ;;
 	braid) info_of "$2" && info "$2" samples.total ;;
 	jfr | async-profiler)
 		"$JAVA_HOME/bin/jfr" summary "$2" |
@@ -137,7 +158,7 @@ target()
 }
 
 variants=()
-for peer in ${PEERS:-none braid async-profiler jfr perf}; do
+for peer in ${PEERS:-none tick braid async-profiler jfr perf}; do
 	present "$peer" || continue
 	case $peer in
 	none | jfr) variants+=("$peer -") ;; # JFR has its own period
@@ -154,7 +175,8 @@ for ((i = 0; i < pairs; i++)); do
 done
 : >"$TMP/targets"
 echo
-echo "$name, each beside a run of its own that is not recorded; medians of ratios. 'none' is the noise: both are not recorded"
+echo "$name, each beside a run of its own that is not recorded; medians of ratios. 'none' is the noise: both are not recorded,"
+echo "'tick' is the machine's part: as many timer interrupts as for braid, which find nothing to record"
 echo "peer               Hz  pairs    plain s   longer by  range in %           CPU more   samples  bytes/sample"
 for v in "${variants[@]}"; do
 	read -r peer hz <<<"$v"

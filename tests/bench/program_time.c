@@ -2,8 +2,8 @@
 /*
  * program_time NAME...: how often eBPF programs of these names ran and how long it took, by the kernel's own
  * accounting. Waits for them to be loaded, keeps them (so that their figures outlive whoever loaded them), and prints
- * the figures when it is told to end: "NAME runs nanoseconds", one a line. Prints "ready" as soon as the accounting is
- * on.
+ * the figures when it is told to end: "NAME runs nanoseconds ID", one a line. Prints "ready" as soon as the accounting
+ * is on.
  */
 #include <bpf/bpf.h>
 
@@ -90,8 +90,8 @@ static int programs_print(void)
 			fprintf(stderr, "program_time: program %u: %s\n", programs[i].id, strerror(-err));
 			return 1;
 		}
-		printf("%s %llu %llu\n", info.name, (unsigned long long)info.run_cnt,
-		       (unsigned long long)info.run_time_ns);
+		printf("%s %llu %llu %u\n", info.name, (unsigned long long)info.run_cnt,
+		       (unsigned long long)info.run_time_ns, programs[i].id);
 	}
 	return 0;
 }
