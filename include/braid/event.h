@@ -7,6 +7,7 @@
 #ifndef BRAID_EVENT_H
 #define BRAID_EVENT_H
 
+#include <braid/jvm_event.h>
 #include <braid/layout.h>
 
 #define BRAID_MAX_JVMS 256
@@ -69,6 +70,8 @@ enum braid_event_kind {
 	BRAID_EVENT_LATE = 3,
 	BRAID_EVENT_METHOD = 4,
 	BRAID_EVENT_VTHREAD = 5,
+	BRAID_EVENT_STACK = 6,
+	BRAID_EVENT_JVM = 7,
 };
 
 struct braid_event {
@@ -91,6 +94,32 @@ struct braid_event_sample {
 	__u64 vthread; /* Thread.threadId() of the virtual thread whose frames these are, 0: none's, or not known */
 };
 _Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
+
+/* BRAID_EVENT_STACK is a struct braid_event_sample whose frames are news, and no sample: other events refer to its
+ * hash. */
+
+/* What an agent's thread, or a probe in the JVM or the kernel, has met. */
+struct braid_event_jvm {
+	struct braid_event hdr; /* time_ns: when it was told */
+	__u32 pid;
+	__u32 tid;
+	__u64 stack;	   /* hash; 0: none */
+	__u64 other_stack; /* of other_tid; 0: none */
+	__u32 generation;  /* of the process's addresses, as the walk knew them */
+	__u32 other_pid;   /* 0: other_tid is the JVM's own number; else host's, as other_tid then is */
+	__u64 vthread;	   /* as in a sample */
+	__u32 source;	   /* enum braid_event_source: who says so, and what its names mean */
+	__u32 reserved;
+	struct braid_demand what;
+	char text[64]; /* of probes: a name, cut; else empty */
+};
+_Static_assert(sizeof(struct braid_event_jvm) == 192, "jvm event");
+
+enum braid_event_source {
+	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
+	BRAID_SOURCE_KERNEL = 1, /* they are 0 */
+	BRAID_SOURCE_PROBE = 2,	 /* probe in libjvm: `text` is the name */
+};
 
 /*
  * A sample whose walk led to code that the collector had not told of yet: what is needed to walk once more, when it

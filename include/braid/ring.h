@@ -13,7 +13,7 @@
 #ifndef BRAID_RING_H
 #define BRAID_RING_H
 
-#include <braid/types.h>
+#include <braid/choices.h>
 
 #define BRAID_RING_VERSION 1U
 
@@ -42,6 +42,7 @@ enum braid_rec_kind {
 	BRAID_REC_REPLAYED = 17,     /* definition: everything older than the agent has now been published */
 	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
 	BRAID_REC_NAMES = 19,	     /* definition: where HotSpot keeps names, <braid/names.h> */
+	BRAID_REC_TYPE = 20,	     /* definition: a class that events mention */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -163,6 +164,16 @@ struct braid_rec_code_scopes {
 };
 _Static_assert(sizeof(struct braid_rec_code_scopes) == 40, "code scopes");
 
+/* A class that events mention: not necessarily loaded any more. */
+struct braid_rec_type {
+	struct braid_rec hdr;
+	__u32 type; /* id */
+	__u16 name_len;
+	__u16 reserved;
+	/* signature as JVM TI gives it, modified UTF-8 */
+};
+_Static_assert(sizeof(struct braid_rec_type) == 32, "type");
+
 struct braid_rec_code_unload {
 	struct braid_rec hdr;
 	__u64 address;
@@ -247,17 +258,19 @@ struct braid_rec_notice {
 
 /*
  * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent
- * connects, both check SO_PEERCRED, and the collector sends GRANT with two file descriptors: the ring's map and an
- * eventfd that the agent writes when the ring is a quarter full. The connection then stays open: its end means that the
- * other side is gone.
+ * connects, both check SO_PEERCRED, and the collector sends GRANT with file descriptors: the ring's map, an eventfd
+ * that the agent writes when the ring is a quarter full, and, where the kernel lets a JVM run it, the program `demand`.
+ * The connection then stays open: its end means that the other side is gone.
  */
 #define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
 
 enum braid_msg_kind {
 	BRAID_MSG_JOIN = 1,    /* agent: first message, `value` is its pid in its own namespace */
-	BRAID_MSG_GRANT = 2,   /* collector: `value` is the ring's size in bytes; carries the two fds */
+	BRAID_MSG_GRANT = 2,   /* collector: struct braid_grant, `value` is the ring's size in bytes; carries the fds */
 	BRAID_MSG_STOP = 3,    /* collector: stop publishing, let go of the ring, stay loaded and dormant */
 	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
+	BRAID_MSG_CHOOSE = 5,  /* collector: struct braid_grant, from now on these choices hold */
+	BRAID_MSG_ACT = 6,     /* collector: `value` is an enum braid_act */
 };
 
 struct braid_msg {
@@ -268,5 +281,17 @@ struct braid_msg {
 	__u64 value;
 };
 _Static_assert(sizeof(struct braid_msg) == 24, "message");
+
+struct braid_grant {
+	struct braid_msg msg;
+	struct braid_choices choices;
+};
+_Static_assert(sizeof(struct braid_grant) == 64, "grant");
+
+enum braid_act {
+	BRAID_ACT_RESET = 1, /* forget the objects that are watched */
+	BRAID_ACT_GC = 2,    /* collect garbage, as System.gc() does */
+	BRAID_ACT_DUMP = 3,  /* tell now what is told at the end: live objects, names, CPU times */
+};
 
 #endif

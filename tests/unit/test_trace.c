@@ -52,6 +52,7 @@ static const struct {
 	 "place place=3 name=\"_Z1fv\" file=\"src/f.cc\""},
 	{{.kind = TRACE_VTHREAD, .vthread = {9, 1, 5000000000, S("v1")}},
 	 "vthread vthread=9 process=1 number=5000000000 name=\"v1\""},
+	{{.kind = TRACE_NAME, .name = {3, S("byte[]")}}, "name name=3 text=\"byte[]\""},
 	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9}},
 	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9"},
 	{{.kind = TRACE_GC, .gc = {123456790, 1, 1, 17}}, "gc time_ns=123456790 process=1 what=1 sequence=17"},
@@ -71,6 +72,11 @@ static const struct {
 	{{.kind = TRACE_NOTICE, .notice = {10, 1, 2, S("a\x1b[31mb\xc2\x9b")}},
 	 "notice time_ns=10 process=1 severity=2 text=\"a\\x1b[31mb\\xc2\\x9b\""},
 	{{.kind = TRACE_END, .end = {UINT64_MAX}}, "end time_ns=18446744073709551615"},
+	{{.kind = TRACE_JVM_EVENT,
+	  .jvm_event = {11, 3, 1, 7, 5000, 3, 4, 16, UINT64_MAX, 99, 0x11, 5, 6, 8, 9, 2, S("t")}},
+	 "jvm_event time_ns=11 kind=3 process=1 thread=7 duration_ns=5000 node=3 name=4 value=16 "
+	 "weight=18446744073709551615 number=99 flags=0x11 detail=5 vthread=6 other=8 other_node=9 source=2 "
+	 "text=\"t\""},
 };
 #define ALL_KINDS (sizeof(all_kinds) / sizeof(all_kinds[0]))
 
@@ -397,7 +403,7 @@ START_TEST(what_cannot_be_coded_is_refused)
 
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = 0}), -EINVAL);
-	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_VTHREAD + 1}), -EINVAL);
+	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_NAME + 1}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = UINT32_MAX}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {.key = {NULL, 1}}}), -EINVAL);
 	ck_assert_int_eq(

@@ -246,7 +246,51 @@ static int feed_node(struct analyzer *a, const struct trace_node *r)
 	return 0;
 }
 
+static int feed_name(struct analyzer *a, const struct trace_name *r)
+{
+	int err;
+	uint32_t *name = define(a, &a->names, r->name, &err);
+
+	return name ? keep(a, r->text, name) : err;
+}
+
 /* ---- events ---- */
+
+/* The name with an id of the trace; the empty one when there is none. */
+static uint32_t name_of(const struct analyzer *a, uint32_t id)
+{
+	const uint32_t *name = table_get(&a->names, id);
+
+	return name ? *name : 0;
+}
+
+static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
+{
+	struct jvm_event_row e = {.time_ns = r->time_ns,
+				  .duration_ns = r->duration_ns,
+				  .value = r->value,
+				  .weight = r->weight,
+				  .number = r->number,
+				  .kind = r->kind,
+				  .process = r->process,
+				  .thread = r->thread,
+				  .node = r->node,
+				  .name = name_of(a, r->name),
+				  .detail = name_of(a, r->detail),
+				  .flags = r->flags,
+				  .vthread = r->vthread,
+				  .other = r->other,
+				  .other_node = r->other_node,
+				  .source = r->source};
+
+	if (r->kind == 0 || r->kind >= BRAID_JVM_EVENTS) { /* of a newer recorder */
+		a->ignored++;
+		return 0;
+	}
+	if (keep(a, r->text, &e.text))
+		return -ENOMEM;
+	return VEC_PUSH(&a->events, e);
+}
 
 static void see_time(struct analyzer *a, uint64_t time_ns)
 {
@@ -420,6 +464,8 @@ uint64_t event_time_ns(const struct trace_rec *rec)
 		return rec->stat.time_ns;
 	case TRACE_NOTICE:
 		return rec->notice.time_ns;
+	case TRACE_JVM_EVENT:
+		return rec->jvm_event.time_ns;
 	case TRACE_END:
 		return rec->end.time_ns;
 	default:
@@ -450,6 +496,8 @@ static int feed_event(struct analyzer *a, const struct trace_rec *rec)
 		return feed_stat(a, &rec->stat);
 	case TRACE_NOTICE:
 		return feed_notice(a, &rec->notice);
+	case TRACE_JVM_EVENT:
+		return feed_jvm_event(a, &rec->jvm_event);
 	case TRACE_END:
 		a->ended = true;
 		return 0;
@@ -492,6 +540,8 @@ int analyzer_feed(struct analyzer *a, const struct trace_rec *rec)
 		return vthreads_feed(a, &rec->vthread);
 	case TRACE_PLACE:
 		return feed_place(a, &rec->place);
+	case TRACE_NAME:
+		return feed_name(a, &rec->name);
 	default:
 		return feed_event(a, rec);
 	}
@@ -516,6 +566,7 @@ int analyzer_new(struct analyzer **out)
 	table_init(&a->method_lines, sizeof(struct lines_row));
 	table_init(&a->places, sizeof(struct place_row));
 	table_init(&a->vthreads, sizeof(struct vthread_row));
+	table_init(&a->names, sizeof(uint32_t));
 	table_init(&a->codes, sizeof(struct code_row));
 	table_init(&a->frames, sizeof(struct frame_row));
 	table_init(&a->nodes, sizeof(struct node_row));
@@ -557,6 +608,7 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->method_lines);
 	table_free(&a->places);
 	table_free(&a->vthreads);
+	table_free(&a->names);
 	u64map_free(&a->vgroup_of);
 	table_free(&a->codes);
 	table_free(&a->frames);
@@ -573,6 +625,7 @@ void analyzer_free(struct analyzer *a)
 	free(a->samples.at);
 	free(a->sums.at);
 	free(a->gc.at);
+	free(a->events.at);
 	free(a->losses.at);
 	free(a->stats.at);
 	free(a->notices.at);

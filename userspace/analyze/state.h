@@ -145,6 +145,27 @@ struct gc_event {
 	uint64_t time_ns;
 };
 
+/* Strings are in a->strings; threads and nodes are ids. */
+struct jvm_event_row {
+	uint64_t time_ns;
+	uint64_t duration_ns;
+	uint64_t value;
+	uint64_t weight;
+	uint64_t number;
+	uint32_t kind; /* enum braid_jvm_event */
+	uint32_t process;
+	uint32_t thread;
+	uint32_t node;
+	uint32_t name;
+	uint32_t detail;
+	uint32_t text;
+	uint32_t flags;
+	uint32_t vthread;
+	uint32_t other;
+	uint32_t other_node;
+	uint32_t source;
+};
+
 struct loss_row {
 	uint32_t hop;
 	uint32_t kind;
@@ -174,7 +195,7 @@ struct analyzer {
 	uint64_t clock_first_ns, clock_last_ns;
 	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
 	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes, places,
-		vthreads;
+		vthreads, names; /* names: ids to a->strings */
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
@@ -187,6 +208,7 @@ struct analyzer {
 	uint64_t vthreads_seen;
 	uint64_t vthread_weight;
 	VEC(struct gc_event) gc;
+	VEC(struct jvm_event_row) events;
 	VEC(struct loss_row) losses;
 	struct u64map loss_of; /* hop and kind to losses' index + 1 */
 	uint64_t lost;

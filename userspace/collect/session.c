@@ -7,6 +7,7 @@
 #include "jvm_proc.h"
 #include "kernel_side.h"
 #include "modules.h"
+#include "names.h"
 #include "processes.h"
 #include "sideband.h"
 #include "stacks.h"
@@ -382,6 +383,7 @@ static int open_parts(struct session *s, const struct record_options *o)
 	err = err ?: processes_new(&s->processes, s);
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, s);
+	err = err ?: names_new(&s->names, s);
 	err = err ?: agents_new(&s->agents, s);
 	return err ?: sideband_open(&s->sideband, s);
 }
@@ -531,6 +533,7 @@ static void free_parts(struct session *s)
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);
 	vthreads_free(s->vthreads);
+	names_free(s->names);
 	processes_free(s->processes);
 	modules_free(s->modules);
 	kernel_side_free(s->kernel);

@@ -8,6 +8,7 @@
 
 #include "trace/trace.h"
 
+#include <braid/choices.h>
 #include <braid/event.h>
 
 #include <signal.h>
@@ -26,6 +27,7 @@ struct record_options {
 	bool attach;
 	bool quiet;
 	bool lines; /* of native code */
+	struct braid_choices choices;
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;
@@ -42,6 +44,7 @@ struct stacks;
 struct sideband;
 struct agents;
 struct vthreads;
+struct names;
 struct jvm;
 struct process;
 struct thread;
@@ -66,6 +69,7 @@ struct session {
 	struct sideband *sideband;
 	struct agents *agents;
 	struct vthreads *vthreads;
+	struct names *names;
 	uint32_t last_method; /* trace-wide dense ids given out so far */
 	uint32_t last_code;
 	uint64_t sideband_ns; /* all that happened before was read */

@@ -40,6 +40,7 @@ enum trace_kind {
 	TRACE_NODE = 13,
 	TRACE_PLACE = 14,
 	TRACE_VTHREAD = 15,
+	TRACE_NAME = 16,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	TRACE_GC = 33,
@@ -52,7 +53,8 @@ enum trace_kind {
 	TRACE_STAT = 40,
 	TRACE_NOTICE = 41,
 	TRACE_END = 42,
-	TRACE_KINDS = 43,
+	TRACE_JVM_EVENT = 43,
+	TRACE_KINDS = 44,
 };
 
 /* One fact about the recording or its host: "host.kernel", "record.command", "record.frequency_hz", "record.event", ...
@@ -222,6 +224,12 @@ struct trace_vthread {
 	struct trace_str name; /* may be empty */
 };
 
+/* A name that events mention: of a class, a collector, a cause, a thread. The empty name has no id but 0. */
+struct trace_name {
+	uint32_t name;
+	struct trace_str text;
+};
+
 struct trace_sample {
 	uint64_t time_ns;
 	uint32_t thread;
@@ -302,6 +310,27 @@ struct trace_notice {
 	struct trace_str text;
 };
 
+/* Something that happened in a JVM: what the fields mean for each kind is said in <braid/jvm_event.h>. */
+struct trace_jvm_event {
+	uint64_t time_ns; /* when it began */
+	uint32_t kind;	  /* enum braid_jvm_event */
+	uint32_t process;
+	uint32_t thread; /* 0: not known, or not one thread's */
+	uint64_t duration_ns;
+	uint32_t node; /* leaf of the thread's stack; 0: none */
+	uint32_t name; /* TRACE_NAME */
+	uint64_t value;
+	uint64_t weight;
+	uint64_t number;
+	uint32_t flags;
+	uint32_t detail;  /* TRACE_NAME */
+	uint32_t vthread; /* as in a sample */
+	uint32_t other;	  /* thread */
+	uint32_t other_node;
+	uint32_t source; /* enum braid_event_source */
+	struct trace_str text;
+};
+
 /* The recording was ended in order. */
 struct trace_end {
 	uint64_t time_ns;
@@ -325,6 +354,7 @@ struct trace_rec {
 		struct trace_node node;
 		struct trace_place place;
 		struct trace_vthread vthread;
+		struct trace_name name;
 		struct trace_sample sample;
 		struct trace_gc gc;
 		struct trace_thread_state thread_state;
@@ -336,6 +366,7 @@ struct trace_rec {
 		struct trace_stat stat;
 		struct trace_notice notice;
 		struct trace_end end;
+		struct trace_jvm_event jvm_event;
 	};
 };
 

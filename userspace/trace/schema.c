@@ -72,6 +72,7 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(PLACE, place, NUM(place, place, N), STR(place, name), STR(place, file)),
 	KIND(VTHREAD, vthread, NUM(vthread, vthread, N), NUM(vthread, process, D), NUM(vthread, number, D),
 	     STR(vthread, name)),
+	KIND(NAME, name, NUM(name, name, N), STR(name, text)),
 	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
 	     NUM(sample, weight, D), NUM(sample, vthread, U)),
 	KIND(GC, gc, NUM(gc, time_ns, T), NUM(gc, process, U), NUM(gc, what, U), NUM(gc, sequence, D)),
@@ -92,6 +93,11 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(NOTICE, notice, NUM(notice, time_ns, T), NUM(notice, process, U), NUM(notice, severity, U),
 	     STR(notice, text)),
 	KIND(END, end, NUM(end, time_ns, T)),
+	KIND(JVM_EVENT, jvm_event, NUM(jvm_event, time_ns, T), NUM(jvm_event, kind, U), NUM(jvm_event, process, U),
+	     NUM(jvm_event, thread, D), NUM(jvm_event, duration_ns, U), NUM(jvm_event, node, D),
+	     NUM(jvm_event, name, D), NUM(jvm_event, value, D), NUM(jvm_event, weight, D), NUM(jvm_event, number, D),
+	     HEX(jvm_event, flags, U), NUM(jvm_event, detail, D), NUM(jvm_event, vthread, U), NUM(jvm_event, other, U),
+	     NUM(jvm_event, other_node, U), NUM(jvm_event, source, U), STR(jvm_event, text)),
 };
 
 static const char *const type_names[TRACE_TYPES] = {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kinds of JVM events, as agents, the kernel side and traces number them, and what an agent asks the kernel side to
+ * walk a stack for. Numbers are part of the trace format: none is used twice.
+ *
+ * Every event has the same fields (struct braid_demand here, struct trace_jvm_event in a trace); what they mean is said
+ * per kind below. Fields that are not mentioned are 0. `start` to `end` is the event's interval; both are the same for
+ * what takes no time.
+ */
+#ifndef BRAID_JVM_EVENT_H
+#define BRAID_JVM_EVENT_H
+
+#include <braid/types.h>
+
+enum braid_jvm_event {
+	BRAID_JVM_ALLOC = 1,	 /* name: class; value: the object's bytes; weight: bytes that it stands for; number:
+				    of the object in this JVM while it is watched, 0: it is not */
+	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object was still there; number: the object's */
+	BRAID_JVM_LOCK = 3,	 /* blocked on a monitor; name: its class; number: the monitor; other: the owner, with
+				    the stack on which it let go */
+	BRAID_JVM_WAIT = 4,	 /* Object.wait; name: class; value: timeout in ms; flags: BRAID_WAIT_TIMED_OUT; other:
+				    who woke it, with its stack */
+	BRAID_JVM_BLOCKED = 5,	 /* off the CPU in the kernel; flags: BRAID_BLOCKED_*; other: who woke it, with its
+				    stack */
+	BRAID_JVM_GC_PAUSE = 6,	 /* the world stood for a collector; name: collector; detail: cause; value, weight:
+				    heap used before and after; number: of the pause */
+	BRAID_JVM_GC_CYCLE = 7,	 /* a collection from start to end, concurrent parts included; name, detail, value,
+				    weight: as above; number: of the cycle */
+	BRAID_JVM_GC_PHASE = 8,	 /* concurrent phase of a cycle; name: phase; number: of the cycle */
+	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until every thread stood; number: of the safepoint */
+	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread came to a stop, on this stack; value: ns since it was asked to;
+					  number: of the safepoint */
+	BRAID_JVM_THREAD_START = 11,   /* name: thread; detail: group; value: priority; flags: BRAID_THREAD_* */
+	BRAID_JVM_THREAD_END = 12, /* name: thread, as it was called then; value: ns of CPU time; weight: of them in the
+				      kernel */
+	BRAID_JVM_VTHREAD_START = 13, /* number: threadId; name: thread, may be empty; value: how many it stands for */
+	BRAID_JVM_VTHREAD_END = 14,   /* the same */
+	BRAID_JVM_CLASS_LOAD = 15,    /* name: class; detail: loader; value: modifiers; text: module and source file */
+	BRAID_JVM_CLASS_PREPARE = 16, /* name: class */
+	BRAID_JVM_CLASS_UNLOAD = 17,  /* name: the last of them; value: how many */
+	BRAID_JVM_COMPILE = 18,	    /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id */
+	BRAID_JVM_DEOPT = 19,	    /* name: method; detail: reason */
+	BRAID_JVM_EXCEPTION = 20,   /* name: class; detail: method that catches it, empty: none; value: how many it
+				       stands for */
+	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address */
+	BRAID_JVM_RESOURCE = 22,    /* name: what is exhausted; flags: JVM TI's */
+	BRAID_JVM_CODE_CACHE = 23,  /* name: code heap; value: bytes used; weight: bytes reserved */
+	BRAID_JVM_COUNTED = 24,	    /* `value` events of kind `number` were counted and not told (too short, too many);
+				       weight: their ns */
+	BRAID_JVM_THREAD_RENAME = 25, /* name: new name */
+	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "start", "init", "death", "agent" */
+	BRAID_JVM_EVENTS,	      /* one more than the largest */
+};
+
+#define BRAID_WAIT_TIMED_OUT 0x1U
+
+/* braid_demand.flags of BLOCKED: the system call's number in the low bits. */
+#define BRAID_BLOCKED_SYSCALL 0xffffU
+
+/* Of COMPILE: level in the low bits. */
+#define BRAID_COMPILE_LEVEL 0x7U
+#define BRAID_COMPILE_OSR 0x8U
+#define BRAID_COMPILE_FAILED 0x10U
+
+/*
+ * The argument of the program `demand`, which an agent's thread runs (BPF_PROG_RUN) to have its stack walked and an
+ * event told with it: as untrusted as a ring record.
+ */
+struct braid_demand {
+	__u32 kind; /* enum braid_jvm_event */
+	__u32 name; /* id of a BRAID_REC_TYPE, 0: none */
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 value;
+	__u64 weight;
+	__u64 number;
+	__u32 flags;
+	__u32 detail;	 /* id of a method, 0: none */
+	__u32 other_tid; /* thread of this JVM, in its pid namespace; 0: none */
+	__u32 reserved;
+};
+_Static_assert(sizeof(struct braid_demand) == 64, "demand");
+
+#endif
