@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <analyze/views.h>
+#include <util/duration.h>
 #include <export/export.h>
 
 #include "synthetic.h"

@@ -10,6 +10,7 @@
 #include <cli/cli.h>
 #include <export/export.h>
 #include <trace/trace.h>
+#include <util/duration.h>
 
 #include "synthetic.h"
 

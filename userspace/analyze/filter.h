@@ -28,9 +28,6 @@ int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size);
 
-/* "1.5" (seconds), "500ms", "20us", "7ns", "2s", "1m" to nanoseconds. 0 or -EINVAL. */
-int duration_parse(const char *text, uint64_t *ns);
-
 bool filter_has_window(const struct filter *f);
 bool filter_wants_time(const struct filter *f, uint64_t first_ns, uint64_t time_ns);
 bool filter_wants_process(const struct filter *f, uint32_t pid);

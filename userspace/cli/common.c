@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <util/duration.h>
 #include <util/log.h>
 
 /* ---- options ---- */

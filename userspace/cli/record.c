@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "common.h"
 
+#include "collect/choices.h"
 #include "collect/session.h"
 #include "collect/tracepoint.h"
 #include "util/log.h"
@@ -13,20 +14,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES };
+enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET };
 
 /* What the command line asks for. */
 struct record_request {
 	struct record_options options;
+	struct chosen chosen;
 	bool report;
 	bool frequency_given, period_given;
 };
 
 static const char doc[] =
-	"Records where the CPU time goes, with whole stacks: Java, native and kernel frames in one piece."
+	"Records where the CPU time goes, and what happens in JVMs, with whole stacks: Java, native and kernel frames "
+	"in "
+	"one piece."
 	"\vExamples:\n"
 	"  braid record -d 30 -p 4711\n"
 	"  braid record -d 60 -F 49 -a\n"
+	"  braid record -d 30 -e alloc=256k,lock,gc -p 4711\n"
+	"  braid record -d 30 --preset latency -p 4711\n"
 	"  braid record -o app.trace -- java -jar app.jar\n"
 	"  braid record -d 30 -p 4711 --no-attach\n\n"
 	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. "
@@ -40,8 +46,11 @@ static const struct argp_option options[] = {
 	{"frequency", 'F', "HZ", 0, "Samples per second and CPU (default 99)", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after this time", 0},
 	{"output", 'o', "FILE", 0, "Trace file (default braid.trace)", 0},
-	{"event", 'e', "EVENT", 0,
-	 "What ticks: cpu-clock (default), cycles where there is a PMU, or a kernel tracepoint, CATEGORY:NAME", 0},
+	{"event", 'e', "EVENT[,EVENT...]", 0,
+	 "What to record, see below; and what ticks: cpu-clock (default), cycles where there is a PMU, or a kernel "
+	 "tracepoint, CATEGORY:NAME. Several add up",
+	 0},
+	{"preset", OPT_PRESET, "NAME", 0, "The events of cpu (default), latency, memory, startup, or all", 0},
 	{"count", 'c', "N", 0, "One sample in N hits of the tracepoint (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
@@ -53,6 +62,34 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Say more", 0},
 	{0},
 };
+
+/* Behind the options: the events and the presets, from the table that reads them. */
+static char *help(int key, const char *text, void *input)
+{
+	char *all = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC || !(out = open_memstream(&all, &size)))
+		return (char *)(uintptr_t)text;
+	fputs("Events:\n", out);
+	for (int i = 0; i < BRAID_WANTS; i++)
+		fprintf(out, "  %-14s  %s\n", choice_example(i), choice_help(i));
+	fputs("\nPresets:\n", out);
+	for (size_t i = 0; preset_name(i); i++) {
+		fprintf(out, "  %-8s", preset_name(i));
+		for (int choice = 0; choice < BRAID_WANTS; choice++)
+			if (preset_wanted(i) >> choice & 1)
+				fprintf(out, " %s", choice_name(choice));
+		putc('\n', out);
+	}
+	fprintf(out, "\n%s", text);
+	if (fclose(out) == 0)
+		return all;
+	free(all);
+	return (char *)(uintptr_t)text;
+}
 
 /* A number of a range, or the end of the program. */
 static double number(struct argp_state *state, const char *what, const char *text, double low, double high)
@@ -79,10 +116,32 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 	}
 }
 
+static void check_request(struct argp_state *state, struct record_request *r)
+{
+	struct record_options *o = &r->options;
+
+	if (!o->system_wide && !o->pid_count && !o->command)
+		argp_error(state, "what to record? -p PID, -a, or a command after --");
+	if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
+		argp_error(state, "-p, -a and a command exclude each other");
+	choices_complete(&r->chosen);
+	o->choices = r->chosen.choices;
+	o->event = r->chosen.event;
+	if (r->period_given && !tracepoint_named(o->event))
+		argp_error(state, "-c is for tracepoints; -F says how often a clock ticks");
+	if (r->frequency_given && tracepoint_named(o->event))
+		argp_error(state, "-F is for clocks; -c says how many hits of a tracepoint make a sample");
+	if (r->frequency_given && !*o->event)
+		argp_error(state, "-F is for clocks, and none ticks; add -e cpu");
+	if (!o->attach && !*o->event)
+		argp_error(state, "--no-attach, and nothing that ticks: nothing would be recorded; add -e cpu");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_request *r = state->input;
 	struct record_options *o = &r->options;
+	char why[CHOSEN_WHY];
 
 	switch (key) {
 	case OPT_LINES:
@@ -112,9 +171,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		break;
 	case 'e':
-		if (strcmp(arg, "cpu-clock") != 0 && strcmp(arg, "cycles") != 0 && !tracepoint_named(arg))
-			argp_error(state, "-e: unknown event '%s' (cpu-clock, cycles, CATEGORY:NAME)", arg);
-		o->event = arg;
+		if (choices_add(&r->chosen, arg, why))
+			argp_error(state, "-e: %s", why);
+		break;
+	case OPT_PRESET:
+		if (choices_preset(&r->chosen, arg, why))
+			argp_error(state, "--preset: %s", why);
 		break;
 	case OPT_NO_ATTACH:
 		o->attach = false;
@@ -135,15 +197,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->command = state->argv + state->next;
 		break;
 	case ARGP_KEY_END:
-		if (!o->system_wide && !o->pid_count && !o->command)
-			argp_error(state, "what to record? -p PID, -a, or a command after --");
-		if (tracepoint_named(o->event) ? r->frequency_given : r->period_given)
-			argp_error(state, "%s",
-				   r->period_given ? "-c is for tracepoints; -F says how often a clock ticks"
-						   : "-F is for clocks; -c says how many hits of a tracepoint "
-						     "make a sample");
-		if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
-			argp_error(state, "-p, -a and a command exclude each other");
+		check_request(state, r);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -178,11 +232,14 @@ static bool report(struct loaded *l)
 
 int cmd_record(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND...]", doc, NULL,
-					 NULL,	  NULL};
+	static const struct argp argp = {.options = options,
+					 .parser = parse,
+					 .args_doc = "[-p PID[,PID...] | -a | -- COMMAND...]",
+					 .doc = doc,
+					 .help_filter = help};
 	struct record_request r = {.options = {.frequency_hz = 99,
 					       .output = "braid.trace",
-					       .event = "cpu-clock",
+					       .event = "",
 					       .period = 1,
 					       .attach = true,
 					       .max_depth = BRAID_MAX_DEPTH}};
@@ -190,6 +247,7 @@ int cmd_record(int argc, char **argv)
 	int status = 0, err;
 
 	argp_err_exit_status = EXIT_USAGE;
+	choices_init(&r.chosen);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
 	if (!err && r.report) {
 		live.path = r.options.output;

@@ -128,7 +128,7 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	bool tracepoint = tracepoint_named(o->event);
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
-	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, !tracepoint);
+	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
 }
 
 static int map_arrays(struct kernel_side *k)
@@ -266,6 +266,8 @@ static int start_clock(struct kernel_side *k, const struct record_options *o)
 
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
+	if (!*o->event)
+		return 0;
 	return k->tracepoint_fd >= 0 ? start_tracepoint(k) : start_clock(k, o);
 }
 

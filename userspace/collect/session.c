@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "agents.h"
+#include "choices.h"
 #include "command.h"
 #include "jvm.h"
 #include "jvm_proc.h"
@@ -162,6 +163,28 @@ static void emit_clock(struct session *s)
 						      .realtime_ns = read_clock(CLOCK_REALTIME)}});
 }
 
+/* What ticks, how often, and what is wanted of JVMs. */
+static void emit_what(struct session *s, char *text, size_t size)
+{
+	const struct record_options *o = s->options;
+
+	if (*o->event)
+		emit_info(s, "record.event", o->event);
+	if (tracepoint_named(o->event)) {
+		snprintf(text, size, "%llu", (unsigned long long)o->period);
+		emit_info(s, "record.period", text);
+	} else if (*o->event) {
+		snprintf(text, size, "%d", o->frequency_hz);
+		emit_info(s, "record.frequency_hz", text);
+	}
+	choices_text(&o->choices, text, size);
+	emit_info(s, "record.choices", text);
+	if (o->choices.wanted & BRAID_WANT(ALLOC)) {
+		snprintf(text, size, "%llu", (unsigned long long)o->choices.alloc_interval);
+		emit_info(s, "record.alloc_interval", text);
+	}
+}
+
 static void emit_facts(struct session *s)
 {
 	const struct record_options *o = s->options;
@@ -177,14 +200,7 @@ static void emit_facts(struct session *s)
 	emit_info(s, "host.machine", u.machine);
 	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	emit_info(s, "host.cpus", text);
-	emit_info(s, "record.event", o->event);
-	if (tracepoint_named(o->event)) {
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)o->period);
-		emit_info(s, "record.period", text);
-	} else {
-		snprintf(text, sizeof(text), "%d", o->frequency_hz);
-		emit_info(s, "record.frequency_hz", text);
-	}
+	emit_what(s, text, sizeof(text));
 	text[0] = '\0';
 	for (char **a = o->command; a && *a && used < sizeof(text); a++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", *a);

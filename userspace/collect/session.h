@@ -20,7 +20,7 @@ struct record_options {
 	int frequency_hz;
 	double duration_s; /* 0: until interrupted, or the command or the last target ends */
 	const char *output;
-	const char *event; /* "cpu-clock", "cycles", or a tracepoint: "CATEGORY:NAME" */
+	const char *event; /* "cpu-clock", "cycles", or a tracepoint: "CATEGORY:NAME"; "": nothing ticks */
 	uint64_t period;   /* a tracepoint's hits for one sample */
 	const char *agent_options;
 	bool system_wide;

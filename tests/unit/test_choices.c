@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What `record -e` and `--preset` understand, and what they refuse. */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include <collect/choices.h>
+
+Suite *test_choices(void);
+
+/* Lists one after the other; the last one's result. */
+static int add(struct chosen *c, char why[CHOSEN_WHY], const char *list)
+{
+	static char kept[8][128];
+	static unsigned turn;
+	char *copy = kept[turn++ % 8];
+
+	strcpy(copy, list);
+	strcpy(why, "");
+	return choices_add(c, copy, why);
+}
+
+static const struct {
+	const char *list;
+	const char *text;
+	const char *event;
+} understood[] = {
+	{"cpu", "cpu", "cpu-clock"},
+	{"cpu-clock", "cpu,gc,thread,jit,resource", "cpu-clock"},
+	{"cycles", "cpu,gc,thread,jit,resource", "cycles"},
+	{"sched:sched_switch", "cpu,gc,thread,jit,resource", "sched:sched_switch"},
+	{"alloc", "alloc=524288", ""},
+	{"alloc=0", "alloc=0", ""},
+	{"alloc=64k,gc", "alloc=65536,gc", ""},
+	{"gc,alloc=2M", "alloc=2097152,gc", ""},
+	{"live", "alloc=524288,live=4096", ""},
+	{"live=10", "alloc=524288,live=10", ""},
+	{"lock,wait", "lock=10000ns,wait=1000000ns", ""},
+	{"lock=0ms,wait=2s", "lock=0ns,wait=2000000000ns", ""},
+	{"lock=1.5us", "lock=1500ns", ""},
+	{"cpu,lock=7ns", "cpu,lock=7ns", "cpu-clock"},
+	{"lock=10000ns,cpu-clock,cpu", "cpu,lock=10000ns", "cpu-clock"},
+	{"gc,cycles", "cpu,gc", "cycles"},
+	{"vthread=5,exception=0", "vthread=5,exception=0", ""},
+	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},
+	{"all,cycles",
+	 "cpu,alloc=524288,live=4096,lock=10000ns,wait=1000000ns,gc,safepoint,thread,vthread=1000,class,jit,"
+	 "exception=1000,native-bind,resource",
+	 "cycles"},
+};
+
+START_TEST(lists)
+{
+	char why[CHOSEN_WHY], text[256];
+	struct chosen c, again;
+
+	choices_init(&c);
+	ck_assert_int_eq(add(&c, why, understood[_i].list), 0);
+	choices_complete(&c);
+	choices_text(&c.choices, text, sizeof(text));
+	ck_assert_str_eq(text, understood[_i].text);
+	ck_assert_str_eq(c.event, understood[_i].event);
+	/* what the trace says of them reads as the same again */
+	choices_init(&again);
+	ck_assert_int_eq(add(&again, why, text), 0);
+	choices_complete(&again);
+	ck_assert_mem_eq(&again.choices, &c.choices, sizeof(c.choices));
+}
+END_TEST
+
+static const struct {
+	const char *list;
+	const char *why;
+} refused[] = {
+	{"", "'' is not a list of events"},
+	{"cpu,", "'cpu,' is not a list of events"},
+	{",cpu", "',cpu' is not a list of events"},
+	{"cpu,,gc", "'cpu,,gc' is not a list of events"},
+	{"allocs", "unknown event 'allocs'; `braid record --help` lists them"},
+	{"a:b:c", "unknown event 'a:b:c'; `braid record --help` lists them"},
+	{"=5", "unknown event ''; `braid record --help` lists them"},
+	{"cpu=5", "'cpu' takes no value"},
+	{"alloc=", "'alloc=': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=-1", "'alloc=-1': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=2048m", "'alloc=2048m': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=99999999999999999999k",
+	 "'alloc=99999999999999999999k': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
+	{"lock=fast", "'lock=fast': the value is a time like 10us, 1ms or 2s, from 0 to 3600 s"},
+	{"wait=2h", "'wait=2h': the value is a time like 10us, 1ms or 2s, from 0 to 3600 s"},
+	{"live=0", "'live=0': the value is a number, from 1 to 65536"},
+	{"vthread=5k", "'vthread=5k': the value is a number, from 0 to 4294967295"},
+	{"exception=4294967296", "'exception=4294967296': the value is a number, from 0 to 4294967295"},
+	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both tick in one recording"},
+	{"cycles,a:b", "'cycles' and 'a:b' cannot both tick in one recording"},
+};
+
+START_TEST(refusals)
+{
+	char why[CHOSEN_WHY];
+	struct chosen c;
+
+	choices_init(&c);
+	ck_assert_int_eq(add(&c, why, refused[_i].list), -EINVAL);
+	ck_assert_str_eq(why, refused[_i].why);
+}
+END_TEST
+
+START_TEST(presets_and_lists_add_up)
+{
+	char why[CHOSEN_WHY], text[256];
+	struct chosen c;
+
+	choices_init(&c);
+	choices_complete(&c);
+	choices_text(&c.choices, text, sizeof(text));
+	ck_assert_str_eq(text, "cpu,gc,thread,jit,resource");
+	ck_assert_str_eq(c.event, "cpu-clock");
+
+	choices_init(&c);
+	ck_assert_int_eq(choices_preset(&c, "memory", why), 0);
+	ck_assert_int_eq(add(&c, why, "alloc=1m,lock"), 0);
+	ck_assert_int_eq(add(&c, why, "a:b"), 0);
+	choices_complete(&c);
+	choices_text(&c.choices, text, sizeof(text));
+	ck_assert_str_eq(text, "cpu,alloc=1048576,live=4096,lock=10000ns,gc,resource");
+	ck_assert_str_eq(c.event, "a:b");
+
+	ck_assert_int_eq(choices_preset(&c, "everything", why), -EINVAL);
+	ck_assert_str_eq(why, "unknown preset 'everything'; it can be cpu, latency, memory, startup or all");
+}
+END_TEST
+
+START_TEST(text_is_cut_not_overrun)
+{
+	struct chosen c;
+	char text[9];
+
+	choices_init(&c);
+	c.choices.wanted = UINT32_MAX; /* of a later version */
+	choices_text(&c.choices, text, sizeof(text));
+	ck_assert_str_eq(text, "cpu,allo");
+}
+END_TEST
+
+Suite *test_choices(void)
+{
+	Suite *s = suite_create("choices");
+	TCase *tc = tcase_create("choices");
+
+	tcase_add_loop_test(tc, lists, 0, sizeof(understood) / sizeof(understood[0]));
+	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, presets_and_lists_add_up);
+	tcase_add_test(tc, text_is_cut_not_overrun);
+	suite_add_tcase(s, tc);
+	return s;
+}
