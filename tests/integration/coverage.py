@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""coverage.py ROOT BRAID JVMTI_H: does docs/jvmti-coverage.md say what the agent does, and all of it?
+
+What there is of JVM TI is read from the JDK's header; what the agent uses of it, from the agent's source; which options there
+are, from the commands' --help.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+STATES = ("used", "kernel side", "planned", "not used", "impossible")
+PLANS = ("method timing", "heap dumps", "JNI references", "monitor dumps", "JVM events")
+WITH_OPTION = ("used", "kernel side")
+COMPLETE = {"Events": 34, "Functions": 151, "Capabilities": 45, "JVMPI events": 37, "JVMPI functions": 27,
+            "Function categories": 25}
+
+
+class Header:
+    """jvmti.h: names and numbers of events, functions and capabilities."""
+
+    def __init__(self, path):
+        text = open(path, encoding="utf-8").read()
+        numbers = dict(re.findall(r"\bJVMTI_EVENT_(\w+) = (\d+)", text))
+        self.constants = {}  # of events, without the prefix: their names
+        self.events = {}
+        for number, name in re.findall(r"/\*\s+(\d+) : [^*]*\*/\s+jvmtiEvent\w+ (\w+);", text):
+            self.events[name] = int(number)
+        for constant, number in numbers.items():
+            if not constant.startswith(("MIN_", "MAX_")):
+                self.constants[constant] = next(n for n, v in self.events.items() if v == int(number))
+        self.functions = {name: int(number) for number, name in
+                          re.findall(r"/\*\s+(\d+) : [^*]*\*/\s+jvmtiError \(JNICALL \*(\w+)\)", text)}
+        bits = re.findall(r"unsigned int (can_\w+) : 1;", text)
+        self.capabilities = {name: bit for bit, name in enumerate(bits)}
+        major, minor = re.search(r"\bJVMTI_VERSION = 0x30000000 \+ \((\d+) \* 0x10000\) \+ \( ?(\d+) \* 0x100\)",
+                                 text).groups()
+        self.jdk = max(int(major), 8)
+
+
+def source(root):
+    text = "".join(open(f, encoding="utf-8").read() for f in sorted(glob.glob(root + "/agent/*.[ch]")))
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', " ", text, flags=re.S)
+
+
+def used_by_agent(root, header):
+    """Events that it names or handles, functions that it calls, capabilities that it defines a bit for."""
+    text = source(root)
+    used = {header.constants[c] for c in re.findall(r"\bJVMTI_EVENT_(\w+)", text) if c in header.constants}
+    used |= {e for e in re.findall(r"\.(\w+) = ", text) if e in header.events}
+    used |= {f for f in re.findall(r"->\s*(\w+)\b", text) if f in header.functions}
+    used |= {c for c in re.findall(r"\bcan_\w+", text) if c in header.capabilities}
+    bits = {bit: name for name, bit in header.capabilities.items()}
+    return used | {bits[int(b)] for b in re.findall(r"#define CAP_\w+ (\d+)U", text) if int(b) in bits}
+
+
+class Helps:
+    def __init__(self, braid):
+        self.braid, self.texts = braid, {}
+
+    def of(self, command):
+        if command not in self.texts:
+            r = subprocess.run([self.braid, command, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.texts[command] = r.stdout.decode() if r.returncode == 0 else None
+        return self.texts[command]
+
+
+def item_exists(helps, item):
+    """`COMMAND`, `COMMAND -x`, `record -e KIND`, `ctl PID VERB`: every word of it is in the command's --help."""
+    words = item.strip("`").split()
+    text = helps.of(words[0])
+    return text is not None and all(re.search(r"(?<![\w-])%s(?![\w-])" % re.escape(w), text) for w in words[1:])
+
+
+def tables(path):
+    """{heading without its count: (count, [row as a dict])}"""
+    found, title = {}, None
+    for line in open(path, encoding="utf-8"):
+        heading = re.match(r"## (.*) \((\d+)\)$", line)
+        if heading:
+            title, columns = heading[1], None
+            found[title] = (int(heading[2]), [])
+        if line.startswith("## ") and not heading:
+            title = None
+        if not title or not line.startswith("|"):
+            continue
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if columns is None:
+            columns = cells
+        elif not set(cells[0]) <= {"-"} or cells[0] == "-":
+            assert len(cells) == len(columns), line
+            found[title][1].append(dict(zip(columns, cells)))
+    return found
+
+
+class Check:
+    def __init__(self, root, braid, header):
+        self.header, self.helps = header, Helps(braid)
+        self.tables = tables(root + "/docs/jvmti-coverage.md")
+        self.used = used_by_agent(root, header)
+        self.errors = []
+
+    def wrong(self, text):
+        self.errors.append(text)
+
+    def names(self, title, column, number, there):
+        """All that the header has is in the table, and what else is there came later."""
+        rows = {r[column].strip("`"): r for r in self.tables[title][1]}
+        for name in sorted(set(there) - set(rows)):
+            self.wrong(f"{title}: {name} has no row")
+        for name, row in rows.items():
+            if name not in there and int(row["JDK"]) <= self.header.jdk:
+                self.wrong(f"{title}: {name} is not in the jvmti.h of JDK {self.header.jdk}")
+            if name in there and int(row[number]) != there[name]:
+                self.wrong(f"{title}: {name} is number {there[name]}")
+            if name in there and (row["State"] == "used") != (name in self.used):
+                self.wrong(f"{title}: {name} is said to be {row['State']}, and the agent "
+                           f"{'uses' if name in self.used else 'does not use'} it")
+
+    def state(self, title, name, row):
+        items = [] if row["With"] == "-" else row["With"].split(", ")
+
+        if row["State"] not in STATES:
+            self.wrong(f"{title}: {name}: there is no state '{row['State']}'")
+        elif row["State"] in WITH_OPTION:
+            if not items:
+                self.wrong(f"{title}: {name}: which option?")
+            for item in items:
+                if not item_exists(self.helps, item):
+                    self.wrong(f"{title}: {name}: {item} is not in --help")
+        elif row["State"] == "planned" and row["With"] not in PLANS:
+            self.wrong(f"{title}: {name}: '{row['With']}' is not planned")
+        elif row["State"] in ("not used", "impossible") and (items or not row["What for, or why not"]):
+            self.wrong(f"{title}: {name}: why not?")
+
+    def jvmpi(self, title):
+        """What is covered by JVM TI is so by something that the agent uses."""
+        for row in self.tables[title][1]:
+            name = next(iter(row.values())).strip("`")
+            successors = re.findall(r"`(\w+)`", row["Its successor in JVM TI"])
+            later = set(successors) - set(self.header.events) - set(self.header.functions)
+            if row["State"] == "used" and successors and not later and not self.used & set(successors):
+                self.wrong(f"{title}: {name}: the agent does not use {', '.join(successors)}")
+
+    def categories(self):
+        functions = self.tables["Functions"][1]
+        for row in self.tables["Function categories"][1]:
+            own = [f for f in functions if f["Category"] == row["Category"]]
+            used = sum(f["State"] == "used" for f in own)
+            if (int(row["Functions"]), int(row["Used"])) != (len(own), used):
+                self.wrong(f"category {row['Category']}: {len(own)} functions, {used} used")
+        known = {row["Category"] for row in self.tables["Function categories"][1]}
+        for f in functions:
+            if f["Category"] not in known:
+                self.wrong(f"{f['Function']}: there is no category {f['Category']}")
+
+    def all(self):
+        for title, count in COMPLETE.items():
+            said, rows = self.tables[title]
+            names = [r.get("Event") or r.get("Function") or r.get("Capability") or r["Category"]
+                     for r in rows] if title != "Function categories" else [r["Category"] for r in rows]
+            if not said == count == len(set(names)) == len(rows):
+                self.wrong(f"{title}: {count} there are, {said} are said, {len(rows)} rows")
+            if title != "Function categories":
+                for name, row in zip(names, rows):
+                    self.state(title, name, row)
+        self.names("Events", "Event", "Number", self.header.events)
+        self.names("Functions", "Function", "Slot", self.header.functions)
+        self.names("Capabilities", "Capability", "Bit", self.header.capabilities)
+        self.jvmpi("JVMPI events")
+        self.jvmpi("JVMPI functions")
+        self.categories()
+        return self.errors
+
+
+if __name__ == "__main__":
+    errors = Check(sys.argv[1], sys.argv[2], Header(sys.argv[3])).all()
+    for error in errors:
+        print("docs/jvmti-coverage.md: " + error, file=sys.stderr)
+    sys.exit(bool(errors))
