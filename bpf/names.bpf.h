@@ -7,13 +7,14 @@
 #ifndef BRAID_NAMES_BPF_H
 #define BRAID_NAMES_BPF_H
 
-#include "maps.bpf.h"
+#include "slot.bpf.h"
 
 #include <braid/frame.h>
 
+/* One per slot. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set at load */
 	__type(key, __u32);
 	__type(value, struct braid_event_method);
 } method_events SEC(".maps");
@@ -134,7 +135,9 @@ struct names_state {
 	__u32 pid;
 	__u32 epoch;
 	__u32 count;
+	__u32 slot;
 	__u32 failed;
+	__u32 reserved;
 };
 
 /*
@@ -163,7 +166,7 @@ static long names_frame(__u32 i, void *ctx)
 	struct names_state *n = ctx;
 	struct braid_event_method *e;
 	__u64 method, identity, *told;
-	__u32 zero = 0, slot;
+	__u32 slot;
 
 	if (i >= n->count || i >= BRAID_MAX_FRAMES)
 		return 1;
@@ -171,7 +174,7 @@ static long names_frame(__u32 i, void *ctx)
 		return 0;
 	method = braid_frame_method(n->frames[i]);
 	slot = (__u32)(names_mix(method, n->pid) >> 8) % TOLD_METHODS;
-	e = bpf_map_lookup_elem(&method_events, &zero);
+	e = bpf_map_lookup_elem(&method_events, &n->slot);
 	told = bpf_map_lookup_elem(&told_methods, &slot);
 	if (!e || !told)
 		return 1;
@@ -195,15 +198,15 @@ static long names_frame(__u32 i, void *ctx)
  * Tells of the methods of a stack's interpreted frames. False when there was no room: then the stack must not be sent
  * either, since what the collector knows of a method may be out of date.
  */
-static __noinline bool names_send(const struct braid_event_sample *like, const __u64 *frames, __u32 count,
-				  const struct braid_layout *l, __u32 epoch)
+static __noinline bool names_send(const struct sample *s, __u32 count, const struct braid_layout *l)
 {
 	struct names_state n = {.layout = l,
-				.frames = frames,
-				.time_ns = like->hdr.time_ns,
-				.pid = like->pid,
-				.epoch = epoch,
-				.count = count};
+				.frames = s->frames,
+				.time_ns = s->event.hdr.time_ns,
+				.pid = s->event.pid,
+				.epoch = s->epoch,
+				.count = count,
+				.slot = s->w.slot};
 
 	if (!(l->flags & BRAID_LAYOUT_NAMES))
 		return true;

@@ -34,11 +34,11 @@ int on_tracepoint(void *ctx)
 	if (!s)
 		return 0;
 	if (!tracepoint_due()) {
-		s->busy = 0;
+		slot_release(s);
 		return 0;
 	}
-	sample_walk_kernel(ctx, s);
-	return sample_take(s, sample_entry_regs(bpf_get_current_task_btf(), &s->w));
+	stack_walk_kernel(ctx, s);
+	return sample_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
 }
 
 #endif

@@ -21,9 +21,10 @@ struct {
 	__type(value, __u64);
 } vthreads_seen SEC(".maps");
 
+/* One per slot. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set at load */
 	__type(key, __u32);
 	__type(value, struct braid_event_vthread);
 } vthread_events SEC(".maps");
@@ -37,8 +38,8 @@ static __always_inline bool vthread_same(__u64 a, __u64 b)
 /* Sends a virtual thread's id and name up; false when there was no room, and it is to be tried again. */
 static __noinline bool vthread_send(struct braid_walk *w, const struct braid_layout *l, __u64 thread, __u64 id)
 {
-	__u32 zero = 0, length = 0;
-	struct braid_event_vthread *e = bpf_map_lookup_elem(&vthread_events, &zero);
+	__u32 slot = w ? w->slot : 0, length = 0;
+	struct braid_event_vthread *e = bpf_map_lookup_elem(&vthread_events, &slot);
 	__u64 string, array;
 
 	if (!e || !w || !l)

@@ -13,7 +13,7 @@
 #define BRAID_MAX_JVMS 256
 #define BRAID_MAX_DEPTH 16384	   /* user frames per stack */
 #define BRAID_MAX_KERNEL_DEPTH 127 /* kernel frames per stack */
-#define BRAID_RULE_MEMOS 4096	   /* unwind rules that a CPU remembers */
+#define BRAID_RULE_MEMOS 4096	   /* unwind rules that are remembered where a stack is walked */
 #define BRAID_MAX_FRAMES (BRAID_MAX_KERNEL_DEPTH + BRAID_MAX_DEPTH + 1)
 
 /* One executable mapping of one process; a process's mappings are an extent of the map `mappings`, sorted by start. */
@@ -212,6 +212,9 @@ struct braid_counters {
 	__u64 frames_java; /* walked: compiled and interpreted */
 	__u64 frames_native;
 	__u64 frames_kernel;
+	__u64 stacks;			     /* taken for events */
+	__u64 stacks_lost;		     /* no memory for one more at a time, or no room in the event ring */
+	__u64 jvm_lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the event ring */
 };
 
 #endif

@@ -51,6 +51,8 @@ enum braid_jvm_event {
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "start", "init", "death", "agent" */
 	BRAID_JVM_EVENTS,	      /* one more than the largest */
 };
+#define BRAID_JVM_KINDS_MAX 64 /* room for as many */
+_Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
 #define BRAID_WAIT_TIMED_OUT 0x1U
 

@@ -500,6 +500,16 @@ void agents_drain(struct agents *a)
 	}
 }
 
+void agents_catch_up(struct agents *a, const struct process *process)
+{
+	struct link *l;
+
+	LL_FOREACH (a->links, l) {
+		if (l->process == process)
+			link_drain(l);
+	}
+}
+
 bool agents_expected(const struct agents *a)
 {
 	const struct door *d;

@@ -25,6 +25,9 @@ void agents_discover(struct agents *a);
 /* Reads everything that the rings hold. */
 void agents_drain(struct agents *a);
 
+/* The same, of one JVM's ring: for what was published before the event at hand. */
+void agents_catch_up(struct agents *a, const struct process *process);
+
 /* An agent that is being attached has not come in yet. */
 bool agents_expected(const struct agents *a);
 

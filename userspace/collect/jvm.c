@@ -28,6 +28,7 @@ void jvm_free(struct jvm *j)
 		free(j->strings[i]);
 	methods_free(j);
 	code_map_free(&j->code);
+	free(j->types);
 	free(j->deferred);
 	free(j);
 }
@@ -237,6 +238,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_REPLAYED] = "replayed",
 	[BRAID_REC_NOTICE] = "notice",
 	[BRAID_REC_NAMES] = "names",
+	[BRAID_REC_TYPE] = "type",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -285,6 +287,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return on_layout(j, rec, size);
 	case BRAID_REC_NAMES:
 		return on_names(j, rec, size);
+	case BRAID_REC_TYPE:
+		return events_on_type(j, rec, size);
 	case BRAID_REC_METHOD:
 		return methods_on_method(j, rec, size);
 	case BRAID_REC_LINES:

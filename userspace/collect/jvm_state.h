@@ -41,6 +41,8 @@ struct jvm {
 	uint32_t method_count;
 	struct code_map code;
 	uint64_t purged_ns;
+	uint32_t *types; /* trace names, by agent id; 0: not defined */
+	uint32_t type_count;
 	struct pair_map
 		interpreted;	  /* (Method address, 0): what the kernel side told last, a trace method or NO_METHOD */
 	struct pair_map named;	  /* (hash of names, of lines): trace method, extra: its version */
@@ -69,7 +71,15 @@ uint32_t methods_read(struct jvm *j, uint64_t method);
 bool methods_lies_at(struct jvm *j, uint32_t id, uint64_t method);
 /* How many classes the JVM has unloaded, by its own count; 0 when it has none. */
 uint64_t methods_unloads(const struct jvm *j);
+/* "Class.name" of an agent's method as UTF-8; false when the agent never defined it. */
+bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size);
 void methods_free(struct jvm *j);
+
+/* ---- jvm_events.c ---- */
+
+#define EVENTS_TYPES_MAX (1U << 22)
+
+bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 /* ---- jvm_code.c ---- */
 

@@ -85,28 +85,41 @@ static int explain_load(int err)
 	return err;
 }
 
-/* Memory for what each CPU remembers of stacks: enough for deep ones, and bounded where there are many CPUs. */
+/* Memory for what is remembered of stacks: enough for deep ones, and bounded where there are many CPUs. */
 #define MEMO_BYTES (64U << 20)
 #define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
+#define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
 
-static int set_memories(struct braid_bpf *b)
+/* See bpf/slot.bpf.h: each CPU has a slot for ticks, and one for events when such are wanted. */
+static int set_slots(struct braid_bpf *b, bool events)
 {
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
+	uint32_t slots = events ? 2 * cpus + SPARE_SLOTS : cpus;
 	int err;
 
-	while (shift > 8 && (uint64_t)cpus * bpf_map__value_size(b->maps.memos) << shift > MEMO_BYTES)
+	while (shift > 8 && (uint64_t)slots * bpf_map__value_size(b->maps.memos) << shift > MEMO_BYTES)
 		shift--;
 	b->rodata->memo_shift = shift;
-	err = bpf_map__set_max_entries(b->maps.memos, cpus << shift);
-	err = err ?: bpf_map__set_max_entries(b->maps.rule_memos, cpus * BRAID_RULE_MEMOS);
-	err = err ?: bpf_map__set_max_entries(b->maps.samples, cpus);
+	b->rodata->cpu_count = cpus;
+	b->rodata->spare_slots = SPARE_SLOTS;
+	err = bpf_map__set_max_entries(b->maps.memos, slots << shift);
+	err = err ?: bpf_map__set_max_entries(b->maps.rule_memos, slots * BRAID_RULE_MEMOS);
+	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
+	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
+	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
 	return err ?: bpf_map__set_max_entries(b->maps.lates, cpus);
 }
+
+/* Kinds that have stacks, and are not samples. */
+#define WANT_STACKS                                                                                                    \
+	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC) |                 \
+	 BRAID_WANT(SAFEPOINT) | BRAID_WANT(THREAD) | BRAID_WANT(VTHREAD) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) |      \
+	 BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND) | BRAID_WANT(RESOURCE))
 
 static int set_sizes(struct kernel_side *k, const struct record_options *o)
 {
 	struct braid_bpf *b = k->skel;
-	int err = set_memories(b);
+	int err = set_slots(b, o->choices.wanted & WANT_STACKS);
 
 	k->limits =
 		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 19, .rows = 1 << 22, .event_bytes = 1 << 23};
@@ -128,6 +141,7 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	bool tracepoint = tracepoint_named(o->event);
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
+	err = err ?: bpf_program__set_autoload(k->skel->progs.demand, o->choices.wanted & WANT_STACKS);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
 }
 
@@ -490,6 +504,8 @@ void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
 
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total)
 {
+	kernel_event_fn outer_fn = k->fn; /* an event at hand may need what a ring holds */
+	void *outer_ctx = k->fn_ctx;
 	struct braid_drain d;
 	int err;
 
@@ -501,17 +517,16 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, 
 		d = (struct braid_drain){.slot = slot};
 		err = bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.drain), &run);
 		if (err)
-			return err;
+			break;
 		total->records += d.records;
 		total->bad += d.bad;
 		total->lost += d.lost;
 		err = ring_buffer__consume(k->records);
-		if (err < 0)
-			return err;
-		if ((int)run.retval < 0)
-			return (int)run.retval;
-	} while (d.more);
-	return 0;
+		err = err < 0 ? err : (int)run.retval;
+	} while (err >= 0 && d.more);
+	k->fn = outer_fn;
+	k->fn_ctx = outer_ctx;
+	return err < 0 ? err : 0;
 }
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)

@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include "jvm.h"
+#include "jvm_events.h"
 #include "kernel_side.h"
 #include "late.h"
 #include "processes.h"
@@ -60,6 +61,27 @@ static void take_sample(struct session *s, struct process *process, const struct
 static bool is_stale(const struct process *process, const struct braid_event_sample *e)
 {
 	return process && !process_layout_known(process, e->generation, e->hdr.time_ns);
+}
+
+/* A stack that other events refer to. What was walked by what is not so any more, nobody asks for. */
+static void take_stack(struct session *s, const struct braid_event_sample *e)
+{
+	struct process *process = process_of(s, e);
+	bool complete;
+
+	if (process && !is_stale(process, e) && !stacks_node(s->stacks, process, e, &complete))
+		session_loss(s, process->id, "collector", "stack", 1);
+}
+
+static void take_jvm_event(struct session *s, const struct braid_event_jvm *e)
+{
+	struct braid_event_sample like = {.hdr = e->hdr, .pid = e->pid};
+	struct process *process = process_of(s, &like);
+
+	if (process)
+		jvm_events_take(s, process, e);
+	else
+		session_loss(s, 0, "collector", "jvm_event", 1);
 }
 
 static void take_stale(struct session *s, struct process *process, const struct braid_event_sample *e)
@@ -120,6 +142,10 @@ static void on_sample(void *ctx, const struct braid_event *event)
 		take_method(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_VTHREAD) {
 		take_vthread(s, (const void *)event);
+	} else if (event->kind == BRAID_EVENT_STACK) {
+		take_stack(s, e);
+	} else if (event->kind == BRAID_EVENT_JVM) {
+		take_jvm_event(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_SAMPLE) {
 		process = process_of(s, e);
 		if (is_stale(process, e))

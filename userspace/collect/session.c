@@ -249,10 +249,16 @@ static void emit_stats(struct loop *l)
 	kernel_side_counters(s->kernel, &c);
 	if (c.samples_lost > l->counters.samples_lost)
 		session_loss(s, 0, "bpf", "sample", c.samples_lost - l->counters.samples_lost);
+	if (c.stacks_lost > l->counters.stacks_lost)
+		session_loss(s, 0, "bpf", "stack", c.stacks_lost - l->counters.stacks_lost);
+	for (uint32_t i = 1; i < BRAID_JVM_EVENTS; i++)
+		if (c.jvm_lost[i] > l->counters.jvm_lost[i])
+			session_loss(s, 0, "bpf", jvm_event_name(i), c.jvm_lost[i] - l->counters.jvm_lost[i]);
 	l->counters = c;
 	session_stat(s, 0, "collector_cpu_ns", own_cpu_ns());
 	session_stat(s, 0, "bpf_cpu_ns", c.walk_ns);
 	session_stat(s, 0, "bpf_samples", c.samples);
+	session_stat(s, 0, "bpf_stacks", c.stacks);
 	session_stat(s, 0, "bpf_stacks_sent", c.stacks_sent);
 	session_stat(s, 0, "late_walks", s->late);
 	session_stat(s, 0, "bpf_frames_java", c.frames_java);

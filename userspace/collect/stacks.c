@@ -259,3 +259,15 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 		known->extra = *complete;
 	return node;
 }
+
+uint32_t stacks_known(const struct stacks *st, const struct process *process, uint64_t hash)
+{
+	const struct pair_entry *e = pair_find(&st->by_hash, hash, process->id);
+
+	return e ? e->value : 0;
+}
+
+uint32_t stacks_end(struct stacks *st, struct process *process, uint32_t cause, uint64_t time_ns)
+{
+	return child(st, process, 0, (uint64_t)BRAID_FRAME_END << 60 | cause, time_ns, true);
+}

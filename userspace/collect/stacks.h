@@ -19,6 +19,11 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
  */
 void stacks_name_late(struct stacks *st, uint64_t limit_ns);
 
+/* The same, of another event than a sample, which brings no frames. 0: not known. */
+uint32_t stacks_known(const struct stacks *st, const struct process *process, uint64_t hash);
+/* A stack of which nothing is known but why (enum braid_end). */
+uint32_t stacks_end(struct stacks *st, struct process *process, uint32_t cause, uint64_t time_ns);
+
 uint64_t stacks_count(const struct stacks *st); /* distinct stacks seen */
 
 #endif

@@ -331,6 +331,9 @@ struct trace_jvm_event {
 	struct trace_str text;
 };
 
+/* "alloc", "gc_pause"; NULL for a kind that is not known. jvm_kinds.c */
+const char *jvm_event_name(uint32_t kind);
+
 /* The recording was ended in order. */
 struct trace_end {
 	uint64_t time_ns;

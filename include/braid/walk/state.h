@@ -73,7 +73,7 @@ struct braid_walk {
 	__u32 java;	   /* frames pushed: compiled, interpreted and stub */
 	__u32 native;	   /* frames pushed */
 	__u32 interpreted; /* of the java ones */
-	__u32 reserved;
+	__u32 slot;	   /* in the kernel: whose memory the walk uses */
 	/* Of virtual threads, see continuation.h; all 0 at the start. */
 	__u64 jvm;	    /* which JVM it is, for walk_java_thread() */
 	__u64 entry;	    /* the ContinuationEntry that was passed first: whose frames those above it are */

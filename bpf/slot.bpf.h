@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* What one walk of a stack needs for itself, and who may use it when. */
+#ifndef BRAID_SLOT_BPF_H
+#define BRAID_SLOT_BPF_H
+
+#include "late.bpf.h"
+#include "maps.bpf.h"
+
+#define WALK_RULE_AT /* see rules.bpf.h */
+#include <braid/walk.h>
+/* Set before loading. */
+const volatile __u32 cpu_count;	  /* slots of ticks come first, then as many of what is asked for */
+const volatile __u32 spare_slots; /* and some for what was asked for while another was preempted on the same CPU */
+
+/*
+ * A piece of the thread's stack, to the end of its page: a call that reads user memory takes as long for a word as for
+ * hundreds of them.
+ */
+#define WINDOW_WORDS 512
+#define WINDOW_REACH (1ULL << 20) /* how far from sp an address is still taken for one of the stack's */
+
+/* One sample in the making; `w` comes first, so that a pointer to it is one to the whole. */
+struct sample {
+	struct braid_walk w; /* w.slot is its own number */
+	__u64 hash;
+	__u32 busy;  /* being taken */
+	__u32 known; /* `process` is valid */
+	__u32 depth; /* frames so far */
+	__u32 epoch; /* of the JVM */
+	__u32 tgid;
+	__u32 generation; /* of the process's addresses */
+	__u32 kernel_depth;
+	__u32 code_moves;	   /* the JVM unloads code these days: memos of its frames are not believed */
+	__u64 kernel_hash;	   /* of the frames of the kernel alone */
+	__u64 owner;		   /* of memos: process, generation and epoch */
+	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
+	__u64 window_at;	   /* what lies in `window`, and how much of it */
+	__u64 window_bytes;
+	struct braid_process process;
+	struct late_regs leaf;
+	__u64 window[WINDOW_WORDS];
+	struct braid_event_sample event; /* the frames come behind it */
+	__u64 frames[BRAID_MAX_FRAMES];
+};
+
+/*
+ * Whoever takes a stack has a slot for itself, and with the slot's number all else that must not be shared: memos,
+ * what names are read into. A tick has that of its CPU; programs that can be preempted take one of the others.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, __u32);
+	__type(value, struct sample);
+} samples SEC(".maps");
+
+static __always_inline struct sample *slot_at(__u32 slot)
+{
+	return bpf_map_lookup_elem(&samples, &slot);
+}
+
+#define SPARE_SLOTS_MAX 16
+#define SLOT_NONE 0xffffffffU
+
+/* A slot for a program that can be preempted, and the thread of another take its turn; SLOT_NONE when all are in use.
+ */
+static __noinline __u32 slot_take(void)
+{
+	__u32 slot = cpu_count + bpf_get_smp_processor_id();
+
+	for (__u32 i = 0; i <= SPARE_SLOTS_MAX && i <= spare_slots; i++) {
+		struct sample *s = slot_at(slot);
+
+		if (s && !__sync_lock_test_and_set(&s->busy, 1))
+			return slot;
+		slot = 2 * cpu_count + i;
+	}
+	return SLOT_NONE;
+}
+
+static __always_inline void slot_release(struct sample *s)
+{
+	barrier();
+	s->busy = 0;
+}
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Whole stacks, leaf first, taken by programs of any type. */
+#ifndef BRAID_STACK_BPF_H
+#define BRAID_STACK_BPF_H
+
+#include "memo.bpf.h"
+#include "names.bpf.h"
+#include "vthread.bpf.h"
+
+/* Set before loading. */
+const volatile bool system_wide;		  /* record processes that are not in `processes`, too */
+const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
+
+/*
+ * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent
+ * more often, and so needs no lock and no care.
+ */
+#define SENT_STACKS (1 << 17)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SENT_STACKS);
+	__type(key, __u32);
+	__type(value, __u64);
+} sent_stacks SEC(".maps");
+
+/* What a step of the walk is called with. */
+struct stack_step {
+	struct sample *s;
+	const struct braid_layout *layout;
+};
+
+static __always_inline __u64 stack_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
+	return hash ^ hash >> 29;
+}
+
+WALK_INLINE __u64 walk_java_thread(struct braid_walk *w)
+{
+	return java_thread_own((__u32)w->jvm);
+}
+
+WALK_INLINE void walk_push(struct braid_walk *w, __u64 frame)
+{
+	struct sample *s = (struct sample *)w;
+	__u32 at = s->depth;
+
+	if (at >= BRAID_MAX_FRAMES)
+		return;
+	s->frames[at] = frame;
+	s->depth = at + 1;
+	s->hash = stack_mix(s->hash, frame);
+}
+
+static long stack_step(__u32 i, void *ctx)
+{
+	struct stack_step *step = ctx;
+	struct sample *s = step->s;
+	struct braid_walk *w = &s->w;
+	struct sample_from from = {.sp = w->sp, .fp = w->fp, .java = w->java, .interpreted = w->interpreted};
+	bool plain = !w->leaf && !w->frozen_end;
+	struct sample_memo *m = memo_at(s);
+
+	(void)i;
+	if (!m)
+		return 1;
+	if (plain && memo_step(s, step->layout, m))
+		return 0;
+	if (walk_step(w, step->layout))
+		return 1;
+	if (plain)
+		memo_store(s, m, &from);
+	return 0;
+}
+
+/* The user registers from where the kernel was entered: false when there are none. */
+static __always_inline bool stack_entry_regs(struct task_struct *task, struct braid_walk *w)
+{
+	struct pt_regs *entry;
+
+	if ((task->flags & PF_KTHREAD) || !task->mm)
+		return false;
+	entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	w->pc = entry->ip;
+	w->sp = entry->sp;
+	w->fp = entry->bp;
+	w->rax = entry->ax;
+	w->rbx = entry->bx;
+	w->r10 = entry->r10;
+	w->r13 = entry->r13;
+	return true;
+}
+
+/* do_execveat_common(), where the kernel says so. */
+static __always_inline bool task_in_execve(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+}
+
+/*
+ * Other code may lie where a frame's code was when its memo was made, below the same words of the stack. The epoch says
+ * so, but late: the JVM tells of unloaded code when it has time.
+ */
+#define CODE_SETTLES_NS 1000000000ULL
+
+static __always_inline void stack_walk_user(struct sample *s)
+{
+	struct stack_step step = {.s = s};
+	struct braid_jvm *jvm;
+	__u32 slot;
+
+	s->kernel_depth = s->depth;
+	s->kernel_hash = s->hash;
+	s->w.leaf = 1;
+	s->w.end = WALK_GOING;
+	s->w.blob_low = s->w.blob_high = 0;
+	s->w.entry = s->w.frozen_end = s->w.yielded = 0;
+	s->window_bytes = 0;
+	if (!s->known) {
+		walk_push(&s->w, BRAID_FRAME_EXACT | (s->w.pc & BRAID_FRAME_ADDR_MASK));
+		s->w.native++;
+		s->w.end = BRAID_END_NO_PROCESS;
+		return;
+	}
+	s->last.start = s->last.end = 0;
+	s->code_moves = 0;
+	if (s->process.jvm) {
+		slot = s->process.jvm - 1;
+		jvm = bpf_map_lookup_elem(&jvms, &slot);
+		if (jvm) {
+			step.layout = &jvm->layout;
+			s->epoch = names_epoch(jvm);
+			s->code_moves =
+				jvm->code_unload_ns && s->event.hdr.time_ns - jvm->code_unload_ns < CODE_SETTLES_NS;
+			s->w.jvm = java_thread_jvm(slot, jvm->generation);
+		}
+	}
+	s->owner = (__u64)s->tgid << 32 | ((s->epoch ^ s->generation << 16) << 2 & 0xffffffffU);
+	bpf_loop(max_depth, stack_step, &step, 0);
+	if (s->w.end == WALK_GOING)
+		s->w.end = BRAID_END_DEPTH;
+	if (s->w.entry)
+		s->event.vthread = vthread_identify(&s->w, step.layout);
+}
+
+/* The kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own, of whatever type. */
+static __always_inline void stack_walk_kernel(void *ctx, struct sample *s)
+{
+	long bytes = bpf_get_stack(ctx, s->frames, BRAID_MAX_KERNEL_DEPTH * 8, 0);
+
+	s->depth = bytes > 0 ? (__u32)bytes / 8 : 0;
+	for (__u32 i = 0; i < BRAID_MAX_KERNEL_DEPTH && i < s->depth; i++)
+		s->hash = stack_mix(s->hash, s->frames[i]);
+}
+
+/* `p` is the current process's entry, if it has one. */
+static __always_inline void stack_reset(struct sample *s, const struct braid_process *p, __u64 now)
+{
+	struct braid_event_sample *e = &s->event;
+	__u64 id = bpf_get_current_pid_tgid();
+
+	s->tgid = id >> 32;
+	s->known = p != NULL;
+	if (p)
+		s->process = *p;
+	s->generation = p ? p->generation : 0;
+	s->hash = stack_mix((__u64)s->tgid << 32 | 1, s->generation);
+	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
+	e->hdr.time_ns = now;
+	e->pid = id >> 32;
+	e->tid = (__u32)id;
+	e->cpu = bpf_get_smp_processor_id();
+	e->generation = s->generation;
+	e->vthread = 0;
+}
+
+/* Between its old memory and its new registers, a thread that executes a program has no stack. */
+static __always_inline bool stack_in_execve(struct sample *s, struct task_struct *task)
+{
+	if (!s->w.end || !s->kernel_depth || !task_in_execve(task))
+		return false;
+	s->depth = s->kernel_depth;
+	s->hash = s->kernel_hash;
+	s->generation = s->event.generation = 0; /* which of the two it is does not matter */
+	s->w.end = s->w.java = s->w.native = s->w.interpreted = 0;
+	return true;
+}
+
+/* Nothing more comes on top. */
+static __always_inline void stack_close(struct sample *s)
+{
+	if (s->w.end)
+		walk_push(&s->w, (__u64)BRAID_FRAME_END << 60 | s->w.end);
+	if (s->w.java) /* code and methods may be unloaded, and their addresses reused */
+		s->hash = stack_mix(s->hash, s->epoch);
+}
+
+/* What the interpreted frames among them are called; false when there was no room to say so. */
+static __always_inline bool stack_names(const struct sample *s, __u32 frames)
+{
+	__u32 slot = s->known ? s->process.jvm - 1 : BRAID_MAX_JVMS;
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &slot);
+
+	return !jvm || names_send(s, frames, &jvm->layout);
+}
+
+/*
+ * Sends the sample, with its frames when they are news; a BRAID_EVENT_STACK only then. 1: with frames, 0: without, -1:
+ * there was no room.
+ */
+static __always_inline int stack_send(struct sample *s, __u32 kind)
+{
+	struct braid_event_sample *e = &s->event;
+	__u64 *sent;
+	__u32 slot = (__u32)(s->hash >> 20) % SENT_STACKS, frames = s->depth;
+
+	if (frames > BRAID_MAX_FRAMES)
+		frames = BRAID_MAX_FRAMES;
+	sent = bpf_map_lookup_elem(&sent_stacks, &slot);
+	if (sent && *sent == s->hash && !(s->w.interpreted && (s->epoch & NAMES_UNSURE)))
+		frames = 0;
+	if (!frames && kind == BRAID_EVENT_STACK)
+		return 0;
+	if (frames && s->w.interpreted && !stack_names(s, frames))
+		return -1;
+	e->hdr.kind = kind;
+	e->hdr.size = sizeof(*e) + frames * 8;
+	e->frame_count = frames;
+	e->stack = s->hash;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e) + frames * 8, BPF_RB_NO_WAKEUP))
+		return -1;
+	/* Of an address space that is not known yet the hash says too little. */
+	if (frames && sent && s->generation)
+		*sent = s->hash;
+	return frames != 0;
+}
+
+#define WALK_TIMED 16 /* one walk in so many tells how long they take */
+
+/* What an event says of a stack that was taken for it. */
+struct stack_ref {
+	__u64 stack; /* hash; 0: none */
+	__u64 vthread;
+	__u32 generation;
+	__u32 reserved;
+};
+
+/* Counters are a CPU's own, but another program may come between a load and a store of one that can be preempted. */
+#define COUNT(c, counter, n) ((void)__sync_fetch_and_add(&(c)->counter, n))
+
+/*
+ * A program of any type, preemptible or not, takes the current thread's stack for an event by stack_begin(), NULL (and
+ * counted) when too many do so; if it likes stack_walk_kernel(); the user registers, mostly stack_entry_regs(); and
+ * stack_take(), always. `p` is what the map `processes` has of the current process, or NULL.
+ */
+static __always_inline struct sample *stack_begin(const struct braid_process *p)
+{
+	struct braid_counters *c = counters_get();
+	__u32 slot = slot_take();
+	struct sample *s = slot_at(slot);
+
+	if (!s) {
+		if (c)
+			COUNT(c, stacks_lost, 1);
+		return NULL;
+	}
+	s->w.slot = slot;
+	stack_reset(s, p, bpf_ktime_get_ns());
+	return s;
+}
+
+/* The rest of the stack: without user registers, it ends where the kernel's part does. It is sent before what refers to
+ * it. */
+static __always_inline void stack_take(struct sample *s, bool user, struct stack_ref *ref)
+{
+	struct braid_counters *c = counters_get();
+	int sent;
+
+	if (c) {
+		COUNT(c, frames_kernel, s->depth);
+		COUNT(c, stacks, 1);
+		if (user) {
+			stack_walk_user(s);
+			(void)stack_in_execve(s, bpf_get_current_task_btf());
+			stack_close(s);
+		}
+		sent = s->depth ? stack_send(s, BRAID_EVENT_STACK) : -1;
+		if (sent >= 0) {
+			ref->stack = s->hash;
+			ref->vthread = s->event.vthread;
+			ref->generation = s->generation;
+			COUNT(c, stacks_sent, (__u64)sent);
+		} else {
+			COUNT(c, stacks_lost, 1);
+		}
+		COUNT(c, frames_java, s->w.java);
+		COUNT(c, frames_native, s->w.native);
+		if (c->stacks % WALK_TIMED == 0) /* asking for the time takes a part of it */
+			COUNT(c, walk_ns, (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED);
+	}
+	slot_release(s);
+}
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jvm_events.h"
+
+#include "agents.h"
+#include "jvm_state.h"
+#include "names.h"
+#include "procfs.h"
+#include "stacks.h"
+#include "vthreads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TYPES_FIRST_ROOM 256U
+
+void jvm_events_emit(struct session *s, const struct process *process, struct trace_jvm_event *e)
+{
+	e->process = process->id;
+	session_emit(s, &(struct trace_rec){.kind = TRACE_JVM_EVENT, .jvm_event = *e});
+}
+
+/* ---- classes ---- */
+
+bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_type *r = (const void *)rec;
+	char name[HOTSPOT_NAME_MAX];
+
+	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || !r->type || r->type > EVENTS_TYPES_MAX)
+		return false;
+	if (r->type >= j->type_count) {
+		uint32_t count = j->type_count ?: TYPES_FIRST_ROOM;
+		uint32_t *bigger;
+
+		while (count <= r->type)
+			count *= 2;
+		bigger = realloc(j->types, count * sizeof(*bigger));
+		if (!bigger)
+			return true; /* events of it have no name, which is counted then */
+		memset(bigger + j->type_count, 0, (count - j->type_count) * sizeof(*bigger));
+		j->types = bigger;
+		j->type_count = count;
+	}
+	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
+	j->types[r->type] = names_id(j->session->names, trace_str_of(name));
+	return true;
+}
+
+static uint32_t type_name(const struct jvm *j, uint32_t type)
+{
+	return type < j->type_count ? j->types[type] : 0;
+}
+
+/* Its definition may still be in the agent's ring. */
+static uint32_t name_of_type(struct session *s, struct process *process, uint32_t type)
+{
+	uint32_t name;
+
+	if (!type || !process->jvm)
+		return 0;
+	name = type_name(process->jvm, type);
+	if (!name) {
+		agents_catch_up(s->agents, process);
+		name = type_name(process->jvm, type);
+	}
+	if (!name)
+		session_loss(s, process->id, "collector", "type", 1);
+	return name;
+}
+
+static uint32_t name_of_method(struct session *s, struct process *process, uint32_t method)
+{
+	char text[2 * HOTSPOT_NAME_MAX];
+
+	if (!method || !process->jvm)
+		return 0;
+	if (!methods_name(process->jvm, method, text, sizeof(text))) {
+		agents_catch_up(s->agents, process);
+		if (!methods_name(process->jvm, method, text, sizeof(text)))
+			return 0;
+	}
+	return names_id(s->names, trace_str_of(text));
+}
+
+static uint32_t name_of_text(struct session *s, const char *text, size_t size)
+{
+	char copy[sizeof(((struct braid_event_jvm *)0)->text) + 1] = "";
+
+	memcpy(copy, text, strnlen(text, size));
+	return names_id(s->names, trace_str_of(copy));
+}
+
+/* ---- events ---- */
+
+static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e, uint64_t hash)
+{
+	uint32_t node;
+
+	if (!hash)
+		return 0;
+	/* Walked before what was found at its addresses was known to be something else. */
+	if (!process_layout_known(process, e->generation, e->hdr.time_ns))
+		return stacks_end(s->stacks, process, BRAID_END_NO_MAPPING, e->hdr.time_ns);
+	node = stacks_known(s->stacks, process, hash);
+	if (!node)
+		session_loss(s, process->id, "collector", "stack", 1);
+	return node;
+}
+
+/* Who let go, woke, or is waited for. */
+static void take_other(struct session *s, struct process *process, const struct braid_event_jvm *e,
+		       struct trace_jvm_event *to)
+{
+	pid_t tid = (pid_t)e->what.other_tid;
+	struct process *other = process;
+	struct thread *t;
+
+	if (!tid)
+		return;
+	if (e->other_pid && (pid_t)e->other_pid != process->pid)
+		other = processes_get(s->processes, (pid_t)e->other_pid, e->hdr.time_ns);
+	if (!other)
+		return;
+	if (!e->other_pid && process->in_namespace)
+		tid = procfs_host_tid(process->pid, tid);
+	t = tid > 0 ? processes_thread(s->processes, other, tid) : NULL;
+	to->other = t ? t->id : 0;
+	to->other_node = e->other_stack ? stacks_known(s->stacks, other, e->other_stack) : 0;
+}
+
+void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e)
+{
+	const struct braid_demand *what = &e->what;
+	struct thread *thread = processes_thread(s->processes, process, (pid_t)e->tid);
+	struct trace_jvm_event to = {
+		.kind = what->kind,
+		.thread = thread ? thread->id : 0,
+		.value = what->value,
+		.weight = what->weight,
+		.number = what->number,
+		.flags = what->flags,
+		.source = e->source,
+	};
+	uint64_t end = what->end_ns;
+
+	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
+		return;
+	/* What the JVM says of times is good for what has passed. */
+	if (!end || end > e->hdr.time_ns)
+		end = e->hdr.time_ns;
+	to.time_ns = what->start_ns && what->start_ns < end ? what->start_ns : end;
+	to.duration_ns = end - to.time_ns;
+	to.node = node_of(s, process, e, e->stack);
+	to.vthread = vthreads_id(s->vthreads, process->id, e->vthread);
+	if (e->source == BRAID_SOURCE_AGENT) {
+		to.name = name_of_type(s, process, what->name);
+		to.detail = name_of_method(s, process, what->detail);
+	} else if (e->source == BRAID_SOURCE_PROBE) {
+		to.name = name_of_text(s, e->text, sizeof(e->text));
+	}
+	take_other(s, process, e, &to);
+	jvm_events_emit(s, process, &to);
+}

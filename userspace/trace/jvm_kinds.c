@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record.h"
+
+#include <braid/jvm_event.h>
+
+static const char *const names[BRAID_JVM_EVENTS] = {
+	[BRAID_JVM_ALLOC] = "alloc",
+	[BRAID_JVM_LIVE] = "live",
+	[BRAID_JVM_LOCK] = "lock",
+	[BRAID_JVM_WAIT] = "wait",
+	[BRAID_JVM_BLOCKED] = "blocked",
+	[BRAID_JVM_GC_PAUSE] = "gc_pause",
+	[BRAID_JVM_GC_CYCLE] = "gc_cycle",
+	[BRAID_JVM_GC_PHASE] = "gc_phase",
+	[BRAID_JVM_SAFEPOINT] = "safepoint",
+	[BRAID_JVM_SAFEPOINT_STOP] = "safepoint_stop",
+	[BRAID_JVM_THREAD_START] = "thread_start",
+	[BRAID_JVM_THREAD_END] = "thread_end",
+	[BRAID_JVM_VTHREAD_START] = "vthread_start",
+	[BRAID_JVM_VTHREAD_END] = "vthread_end",
+	[BRAID_JVM_CLASS_LOAD] = "class_load",
+	[BRAID_JVM_CLASS_PREPARE] = "class_prepare",
+	[BRAID_JVM_CLASS_UNLOAD] = "class_unload",
+	[BRAID_JVM_COMPILE] = "compile",
+	[BRAID_JVM_DEOPT] = "deopt",
+	[BRAID_JVM_EXCEPTION] = "exception",
+	[BRAID_JVM_NATIVE_BIND] = "native_bind",
+	[BRAID_JVM_RESOURCE] = "resource",
+	[BRAID_JVM_CODE_CACHE] = "code_cache",
+	[BRAID_JVM_COUNTED] = "counted",
+	[BRAID_JVM_THREAD_RENAME] = "thread_rename",
+	[BRAID_JVM_PHASE] = "phase",
+};
+
+const char *jvm_event_name(uint32_t kind)
+{
+	return kind < BRAID_JVM_EVENTS ? names[kind] : NULL;
+}
