@@ -24,7 +24,7 @@
 struct agent agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.changed = PTHREAD_COND_INITIALIZER,
-	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1},
+	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .demand_fd = -1},
 };
 
 static _Atomic bool verbose;

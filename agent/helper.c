@@ -66,8 +66,12 @@ static void nap_ms(long ms)
 /* From the first STOP or hang-up on no handler publishes any more. */
 static void listen(void)
 {
+	struct braid_grant said;
+
 	if (heard == LINK_QUIET)
-		heard = link_listen(&agent.link);
+		heard = link_listen(&agent.link, &said);
+	if (heard == LINK_CHOOSE || heard == LINK_ACT)
+		heard = LINK_QUIET;
 	if (heard != LINK_QUIET)
 		atomic_store(&agent.active, false);
 }

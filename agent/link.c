@@ -127,8 +127,11 @@ static int send_message(int fd, uint32_t kind, uint64_t value)
 	return 0;
 }
 
-/* Takes the descriptors out of a message: exactly two, or none are kept. */
-static int take_fds(struct msghdr *msg, int fds[2])
+#define FDS_MIN 2 /* ring and wake; the third is the program, where there is one */
+#define FDS_MAX 3
+
+/* Takes the descriptors out of a message: as many as a grant has, or none are kept. */
+static int take_fds(struct msghdr *msg, int fds[FDS_MAX])
 {
 	int count = 0;
 	int fd;
@@ -138,16 +141,16 @@ static int take_fds(struct msghdr *msg, int fds[2])
 			continue;
 		for (size_t at = CMSG_LEN(0); at + sizeof(int) <= c->cmsg_len; at += sizeof(int)) {
 			memcpy(&fd, (unsigned char *)c + at, sizeof(fd));
-			if (count < 2)
+			if (count < FDS_MAX)
 				fds[count] = fd;
 			else
 				close(fd);
 			count++;
 		}
 	}
-	if (count == 2 && !(msg->msg_flags & MSG_CTRUNC))
+	if (count >= FDS_MIN && count <= FDS_MAX && !(msg->msg_flags & MSG_CTRUNC))
 		return 0;
-	for (int i = 0; i < count && i < 2; i++) {
+	for (int i = 0; i < count && i < FDS_MAX; i++) {
 		close(fds[i]);
 		fds[i] = -1;
 	}
@@ -160,13 +163,14 @@ static int receive_grant(struct link *l)
 		char bytes[CMSG_SPACE(8 * sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct braid_msg m;
-	struct iovec part = {.iov_base = &m, .iov_len = sizeof(m)};
+	struct braid_grant grant;
+	const struct braid_msg *m = &grant.msg;
+	struct iovec part = {.iov_base = &grant, .iov_len = sizeof(grant)};
 	struct msghdr msg = {.msg_iov = &part,
 			     .msg_iovlen = 1,
 			     .msg_control = control.bytes,
 			     .msg_controllen = sizeof(control.bytes)};
-	int fds[2] = {-1, -1};
+	int fds[FDS_MAX] = {-1, -1, -1};
 	ssize_t n = recvmsg(l->sock_fd, &msg, MSG_CMSG_CLOEXEC);
 	int err;
 
@@ -175,15 +179,17 @@ static int receive_grant(struct link *l)
 	err = take_fds(&msg, fds);
 	l->ring_fd = fds[0];
 	l->wake_fd = fds[1];
+	l->demand_fd = fds[2];
 	if (n == 0)
 		return -ECONNRESET;
-	if (n != (ssize_t)sizeof(m) || (msg.msg_flags & MSG_TRUNC) || m.magic != BRAID_SOCK_MAGIC)
+	if (n != (ssize_t)sizeof(grant) || (msg.msg_flags & MSG_TRUNC) || m->magic != BRAID_SOCK_MAGIC)
 		return -EPROTO;
-	if (m.version != BRAID_RING_VERSION)
+	if (m->version != BRAID_RING_VERSION)
 		return -EPROTONOSUPPORT;
-	if (m.kind != BRAID_MSG_GRANT)
+	if (m->kind != BRAID_MSG_GRANT)
 		return -EPROTO;
-	l->ring_bytes = m.value;
+	l->ring_bytes = m->value;
+	l->choices = grant.choices;
 	return err;
 }
 
@@ -236,6 +242,8 @@ void link_close(struct link *l)
 {
 	if (!l)
 		return;
+	if (l->demand_fd >= 0)
+		close(l->demand_fd);
 	if (l->wake_fd >= 0)
 		close(l->wake_fd);
 	if (l->ring_fd >= 0)
@@ -245,17 +253,23 @@ void link_close(struct link *l)
 	*l = LINK_NONE;
 }
 
-enum link_word link_listen(const struct link *l)
+enum link_word link_listen(const struct link *l, struct braid_grant *said)
 {
-	struct braid_msg m;
-	ssize_t n = recv(l->sock_fd, &m, sizeof(m), MSG_DONTWAIT);
+	const struct braid_msg *m = &said->msg;
+	ssize_t n = recv(l->sock_fd, said, sizeof(*said), MSG_DONTWAIT);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? LINK_QUIET : LINK_GONE;
 	if (n == 0)
 		return LINK_GONE;
-	if (n == (ssize_t)sizeof(m) && m.magic == BRAID_SOCK_MAGIC && m.kind == BRAID_MSG_STOP)
+	if (n < (ssize_t)sizeof(*m) || m->magic != BRAID_SOCK_MAGIC)
+		return LINK_QUIET;
+	if (m->kind == BRAID_MSG_STOP)
 		return LINK_STOP;
+	if (m->kind == BRAID_MSG_ACT)
+		return LINK_ACT;
+	if (m->kind == BRAID_MSG_CHOOSE && n == (ssize_t)sizeof(*said))
+		return LINK_CHOOSE;
 	return LINK_QUIET; /* a message of a later version */
 }
 

@@ -3,6 +3,8 @@
 #ifndef BRAID_AGENT_LINK_H
 #define BRAID_AGENT_LINK_H
 
+#include <braid/ring.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,11 +13,13 @@
 struct link {
 	int sock_fd;
 	int ring_fd;
-	int wake_fd; /* eventfd of the collector */
+	int wake_fd;   /* eventfd of the collector */
+	int demand_fd; /* BPF program that walks the calling thread's stack; -1: none */
 	uint64_t ring_bytes;
+	struct braid_choices choices;
 };
 
-#define LINK_NONE ((struct link){.sock_fd = -1, .ring_fd = -1, .wake_fd = -1})
+#define LINK_NONE ((struct link){.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .demand_fd = -1})
 
 /*
  * Connects to the collector at `path`, checks who that is, joins, and waits for the grant; all of that within
@@ -24,10 +28,10 @@ struct link {
 int link_open(struct link *l, const char *path, uint32_t wait_ms, char why[LINK_WHY_MAX]);
 void link_close(struct link *l);
 
-enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE };
+enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE, LINK_CHOOSE, LINK_ACT };
 
-/* Has the collector said anything, or gone? Never blocks. */
-enum link_word link_listen(const struct link *l);
+/* Has the collector said anything, or gone? Never blocks. *said is filled in for CHOOSE and ACT. */
+enum link_word link_listen(const struct link *l, struct braid_grant *said);
 
 /* Has the collector gone? Takes nothing that it said; false before link_open too. */
 bool link_is_gone(const struct link *l);

@@ -353,8 +353,9 @@ static int grant(int conn, int ring_fd, int wake_fd)
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
 		struct cmsghdr align;
 	} control = {0};
+	struct braid_grant grant = {0};
 	struct braid_msg m;
-	struct iovec part = {.iov_base = &m, .iov_len = sizeof(m)};
+	struct iovec part = {.iov_base = &grant, .iov_len = sizeof(grant)};
 	struct msghdr msg = {.msg_iov = &part,
 			     .msg_iovlen = 1,
 			     .msg_control = control.bytes,
@@ -371,7 +372,8 @@ static int grant(int conn, int ring_fd, int wake_fd)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(fds));
 	memcpy(CMSG_DATA(c), fds, sizeof(fds));
-	return sendmsg(conn, &msg, 0) == sizeof(m) ? 0 : -1;
+	grant.msg = m;
+	return sendmsg(conn, &msg, 0) == sizeof(grant) ? 0 : -1;
 }
 
 struct host {

@@ -3,23 +3,21 @@
 
 #include "attach.h"
 #include "jvm.h"
+#include "link.h"
 #include "procfs.h"
 #include "sideband.h"
 #include "util/log.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
 
-#define RING_BYTES (1U << 20)
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent: give that one time to connect */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
@@ -35,20 +33,6 @@ struct door {
 	uint64_t attached_ns; /* the JVM has loaded the agent; 0: not so far */
 	pid_t pid;	      /* 0: whoever the command starts */
 	struct door *next;
-};
-
-/* One agent at the other end of a socket, with its ring. */
-struct link {
-	struct agents *agents;
-	struct source connection; /* fd -1: closed */
-	struct source wake;
-	int ring_fd;
-	struct process *process;
-	struct jvm *jvm; /* owned by the process */
-	uint64_t since_ns;
-	bool stopped; /* nothing more will come */
-	uint64_t ring_refused_told;
-	struct link *next;
 };
 
 struct refusal {
@@ -75,111 +59,6 @@ int agents_new(struct agents **out, struct session *s)
 
 /* ---- links ---- */
 
-static void link_close(struct link *l)
-{
-	struct session *s = l->agents->session;
-
-	if (l->connection.fd >= 0) {
-		session_unwatch(s, &l->connection);
-		close(l->connection.fd);
-		l->connection.fd = -1;
-	}
-	if (l->wake.fd >= 0) {
-		session_unwatch(s, &l->wake);
-		close(l->wake.fd);
-		l->wake.fd = -1;
-	}
-	if (l->ring_fd >= 0) {
-		kernel_side_remove_ring(s->kernel, jvm_slot(l->jvm));
-		close(l->ring_fd);
-		l->ring_fd = -1;
-	}
-}
-
-static void on_record(void *ctx, const struct braid_event *e)
-{
-	struct link *l = ctx;
-	const struct braid_event_agent *a = (const void *)e;
-	const struct braid_rec *rec = (const void *)(a + 1);
-
-	if (e->kind != BRAID_EVENT_AGENT || e->size < sizeof(*a) + sizeof(*rec) || a->slot != jvm_slot(l->jvm) ||
-	    a->generation != jvm_generation(l->jvm))
-		return;
-	jvm_record(l->jvm, rec, e->size - sizeof(*a));
-}
-
-static void link_drain(struct link *l)
-{
-	struct session *s = l->agents->session;
-	struct braid_drain d = {0};
-	int err;
-
-	if (l->ring_fd < 0)
-		return;
-	err = kernel_side_drain(s->kernel, jvm_slot(l->jvm), on_record, l, &d);
-	if (d.lost)
-		session_loss(s, l->process->id, "ring", "record", d.lost);
-	if (d.bad)
-		session_loss(s, l->process->id, "ring", "bad_record", d.bad);
-	if (!err || err == -EBUSY || l->ring_refused_told)
-		return;
-	l->ring_refused_told = 1; /* the JVM has scribbled over its ring: nothing after this can be read */
-	session_notice(s, l->process->id, BRAID_NOTICE_WARNING,
-		       "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid, strerror(-err));
-	session_loss(s, l->process->id, "ring", "damaged", 1);
-	l->stopped = true;
-}
-
-static void on_wake(struct source *src)
-{
-	uint64_t count;
-
-	if (read(src->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_debug("eventfd: %s", strerror(errno));
-	/* A JVM that ends waits for its ring to be read: what was sampled in it is read first, while its names are
-	 * there. */
-	session_read_samples(((struct link *)src->ctx)->agents->session);
-	link_drain(src->ctx);
-}
-
-static void on_connection(struct source *src)
-{
-	struct link *l = src->ctx;
-	struct braid_msg msg;
-	ssize_t n = recv(src->fd, &msg, sizeof(msg), MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n == sizeof(msg) && msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED)
-		return;
-	link_drain(l); /* the last words */
-	l->stopped = true;
-	link_close(l);
-}
-
-static int send_grant(int fd, int ring_fd, int event_fd)
-{
-	struct braid_msg msg = {
-		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_GRANT, .value = RING_BYTES};
-	struct iovec iov = {.iov_base = &msg, .iov_len = sizeof(msg)};
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(2 * sizeof(int))];
-	} control = {0};
-	struct msghdr h = {.msg_iov = &iov,
-			   .msg_iovlen = 1,
-			   .msg_control = control.space,
-			   .msg_controllen = sizeof(control.space)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
-	int fds[2] = {ring_fd, event_fd};
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fds));
-	memcpy(CMSG_DATA(c), fds, sizeof(fds));
-	return sendmsg(fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(msg) ? 0 : -errno;
-}
-
 /* An agent that comes back gets a new ring: what the old one said is in the trace. */
 static void forget(struct agents *a, struct process *process)
 {
@@ -188,58 +67,28 @@ static void forget(struct agents *a, struct process *process)
 	LL_FOREACH_SAFE (a->links, l, next) {
 		if (l->process != process)
 			continue;
-		link_close(l);
 		LL_DELETE(a->links, l);
-		free(l);
+		link_free(l);
 	}
 	jvm_free(process->jvm);
 	process->jvm = NULL;
 }
 
-/* A ring for the agent at the other end of `fd`. */
-static int link_grant(struct agents *a, struct process *process, int fd)
+/* Takes in the agent at the other end of `fd`, which is the caller's again when that fails. */
+static int let_in(struct agents *a, struct process *process, int fd)
 {
 	struct session *s = a->session;
-	struct link *l = calloc(1, sizeof(*l));
-	uint32_t generation;
-	int slot = -ENOMEM, err;
+	struct link *l;
+	int err = link_open(&l, s, process, fd);
 
-	if (!l)
-		return -ENOMEM;
-	l->agents = a;
-	l->process = process;
-	l->since_ns = now_ns();
-	l->connection = (struct source){.fd = fd, .ready = on_connection, .ctx = l};
-	l->wake = (struct source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_wake, .ctx = l};
-	l->ring_fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "braid_ring", 0, 0, RING_BYTES, NULL);
-	if (l->wake.fd < 0 || l->ring_fd < 0) {
-		err = -errno;
-		goto out;
-	}
-	slot = err = kernel_side_add_ring(s->kernel, l->ring_fd, &generation);
-	if (err < 0)
-		goto out;
-	l->jvm = jvm_new(s, process, (uint32_t)slot, generation);
-	err = l->jvm ? send_grant(fd, l->ring_fd, l->wake.fd) : -ENOMEM;
-	if (err) {
-		kernel_side_remove_ring(s->kernel, (uint32_t)slot);
-		jvm_free(l->jvm);
-		goto out;
-	}
+	if (err)
+		return err;
 	forget(a, process);
 	processes_set_jvm(s->processes, process, l->jvm);
 	session_emit(s, &(struct trace_rec){.kind = TRACE_PROCESS_STATE,
 					    .process_state = {.time_ns = now_ns(), .process = process->id, .what = 3}});
 	LL_PREPEND(a->links, l);
-	err = session_watch(s, &l->connection);
-	return err ?: session_watch(s, &l->wake);
-out:
-	if (l->wake.fd >= 0)
-		close(l->wake.fd);
-	if (l->ring_fd >= 0)
-		close(l->ring_fd);
-	free(l);
-	return err;
+	return link_watch(l);
 }
 
 /* ---- doors ---- */
@@ -296,7 +145,7 @@ static void on_listening(struct source *src)
 		close(fd);
 		return;
 	}
-	err = link_grant(d->agents, process, fd);
+	err = let_in(d->agents, process, fd);
 	if (err) {
 		close(fd);
 		snprintf(why, sizeof(why), "no ring for it: %s", strerror(-err));
@@ -559,8 +408,7 @@ void agents_stop(struct agents *a)
 	struct link *l;
 
 	LL_FOREACH (a->links, l) {
-		if (l->connection.fd >= 0 &&
-		    send(l->connection.fd, &stop, sizeof(stop), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (l->connection.fd >= 0 && link_say(l, &stop, sizeof(stop)))
 			l->stopped = true;
 	}
 	while (agents_connected(a) && now_ns() < until) {
@@ -571,7 +419,7 @@ void agents_stop(struct agents *a)
 				continue;
 			link_drain(l);
 			if (poll(&p, 1, 5) > 0)
-				on_connection(&l->connection);
+				l->connection.ready(&l->connection);
 		}
 	}
 	LL_FOREACH (a->links, l) {
@@ -590,8 +438,7 @@ void agents_free(struct agents *a)
 	if (!a)
 		return;
 	LL_FOREACH_SAFE (a->links, l, ln) {
-		link_close(l);
-		free(l);
+		link_free(l);
 	}
 	LL_FOREACH_SAFE (a->doors, d, dn) {
 		door_close(d);

@@ -529,6 +529,11 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, 
 	return err < 0 ? err : 0;
 }
 
+int kernel_side_demand(const struct kernel_side *k)
+{
+	return bpf_program__fd(k->skel->progs.demand);
+}
+
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)
 {
 	int n = libbpf_num_possible_cpus();

@@ -53,6 +53,9 @@ void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /* Drains one ring to its end. Counts what the kernel side refused or could not pass on. */
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total);
 
+/* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
+int kernel_side_demand(const struct kernel_side *k);
+
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);
 
 #endif

@@ -543,6 +543,7 @@ static void finish(struct loop *l)
 		command_interrupt(&l->command);
 	read_all(s);
 	agents_stop(s->agents);
+	session_read_samples(s); /* what agents asked stacks for in the meantime */
 	stacks_name_late(s->stacks, LATE_NAMES_NS);
 	emit_clock(s);
 	emit_stats(l);
