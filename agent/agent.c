@@ -5,6 +5,7 @@
 
 #include "layout.h"
 #include "mem.h"
+#include "told.h"
 
 #include "glibc.h"
 #include <errno.h>
@@ -258,6 +259,8 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 		return;
 	names_publish();
 	layout_publish(true);
+	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
+	natives_flush();
 	agent_leave();
 }
 

@@ -141,16 +141,32 @@ void scopes_publish(const struct scopes *s, uint64_t address, uint16_t flags);
 void scopes_free(struct scopes *s);
 
 /* threads.c */
-void threads_replay(JNIEnv *jni);
+/* All that run; `again`: they may be called otherwise now. */
+void threads_tell(JNIEnv *jni, bool again);
 uint64_t threads_java_thread(JNIEnv *jni, jthread thread);
 
+/* jni.c: for handlers that may use JNI */
+/* A field of the class below Object that the object's class comes from; *known remembers it. NULL when there is none.
+ */
+jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const char *type, _Atomic(jfieldID) *known);
+/* A field's string as modified UTF-8, cut to `size`; "" for null. */
+void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t size);
+/* Around other calls: an exception of the application, which they must not meet. */
+jthrowable jni_save(JNIEnv *jni);
+void jni_restore(JNIEnv *jni, jthrowable pending);
+
+/* natives.c: says what could only be kept */
+void natives_flush(void);
+
 /* classes.c */
+/* How many there are now, arrays included. */
+uint32_t classes_count(JNIEnv *jni);
 void classes_enable(void);
 void classes_disable(void);
 /* Says what class unload handlers could not, if anything. */
 void classes_flush(void);
 
-/* gc.c, code.c, threads.c: handlers */
+/* gc.c, code.c, threads.c, classes.c, virtual.c, exceptions.c, natives.c, resource.c: handlers */
 void JNICALL gc_on_start(jvmtiEnv *env);
 void JNICALL gc_on_finish(jvmtiEnv *env);
 void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const void *code_addr, jint map_length,
@@ -159,6 +175,12 @@ void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_ad
 void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, jint length);
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
+void JNICALL classes_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
+void JNICALL classes_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
+void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
+			     void **new_address);
+void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
+				   const char *description);
 void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni);
 void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni);

@@ -133,9 +133,10 @@ static void generate(jvmtiEvent event, const char *what)
 
 static void replay(JNIEnv *jni)
 {
-	struct braid_rec_replayed r;
+	uint32_t classes = classes_count(jni);
+	struct braid_rec_replayed r = {0};
 
-	threads_replay(jni);
+	threads_tell(jni, false);
 	generate(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, "stubs");
 	if (caps_has(CAP_COMPILED_METHOD_LOAD))
 		generate(JVMTI_EVENT_COMPILED_METHOD_LOAD, "compiled code");
@@ -146,6 +147,7 @@ static void replay(JNIEnv *jni)
 	r.code_loads = atomic_load(&agent.code_loads);
 	r.stubs = atomic_load(&agent.stubs);
 	r.threads = atomic_load(&agent.threads);
+	r.classes = classes;
 	r.took_ns = clock_ns() - agent.joined_ns;
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 	agent_leave();

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 struct thread_names {
 	char *name;
@@ -22,62 +24,15 @@ static void release(void *p)
 		(*agent.jvmti)->Deallocate(agent.jvmti, p);
 }
 
-/*
- * java.lang.Thread itself, the last class before Object: a field id that was asked of a subclass is not good for others
- * (jfieldIDWorkaround), and FindClass could run a class loader of the application.
- */
-static jclass thread_class(JNIEnv *jni, jthread thread)
-{
-	jclass class = (*jni)->GetObjectClass(jni, thread);
-	jclass super = (*jni)->GetSuperclass(jni, class);
-	jclass above = super ? (*jni)->GetSuperclass(jni, super) : NULL;
-
-	while (above) {
-		(*jni)->DeleteLocalRef(jni, class);
-		class = super;
-		super = above;
-		above = (*jni)->GetSuperclass(jni, super);
-	}
-	if (super)
-		(*jni)->DeleteLocalRef(jni, super);
-	return class;
-}
-
-static jfieldID eetop_field(JNIEnv *jni, jthread thread)
-{
-	static _Atomic(jfieldID) known;
-	jfieldID field = atomic_load(&known);
-	jclass class;
-
-	if (field)
-		return field;
-	class = thread_class(jni, thread);
-	field = (*jni)->GetFieldID(jni, class, "eetop", "J");
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
-		field = NULL;
-	}
-	(*jni)->DeleteLocalRef(jni, class);
-	atomic_store(&known, field);
-	return field;
-}
-
 /* The thread's JavaThread, 0 when it does not run; an exception of the application stays what it was. */
 uint64_t threads_java_thread(JNIEnv *jni, jthread thread)
 {
-	jthrowable pending = (*jni)->ExceptionOccurred(jni);
-	jfieldID field;
-	jlong value = 0;
+	static _Atomic(jfieldID) eetop;
+	jthrowable pending = jni_save(jni);
+	jfieldID field = jni_root_field(jni, thread, "eetop", "J", &eetop);
+	jlong value = field ? (*jni)->GetLongField(jni, thread, field) : 0;
 
-	if (pending)
-		(*jni)->ExceptionClear(jni);
-	field = eetop_field(jni, thread);
-	if (field)
-		value = (*jni)->GetLongField(jni, thread, field);
-	if (pending) {
-		(*jni)->Throw(jni, pending);
-		(*jni)->DeleteLocalRef(jni, pending);
-	}
+	jni_restore(jni, pending);
 	return (uint64_t)value;
 }
 
@@ -111,23 +66,33 @@ static void names_free(struct thread_names *n)
 	release(n->group);
 }
 
-static void thread_publish(const struct thread_names *n, uint64_t java_thread, uint32_t tid, uint16_t flags)
+/* Fills in the names and publishes. */
+static bool thread_publish(struct braid_rec_thread *r, const struct thread_names *n, uint16_t flags)
 {
-	struct braid_rec_thread r = {
-		.java_thread = java_thread,
-		.thread_tid = tid,
-		.flags = n->flags,
-		.priority = n->priority,
-	};
+	r->flags |= n->flags;
+	r->priority = n->priority;
+	record_init(&r->hdr, BRAID_REC_THREAD, flags);
+	r->name_len = string_cut(n->name, &r->hdr.flags);
+	r->group_len = string_cut(n->group, &r->hdr.flags);
+	return publish_definition(
+		(struct iovec[]){PART(r, sizeof(*r)), PART(n->name, r->name_len), PART(n->group, r->group_len)}, 3);
+}
 
-	if (flags & BRAID_REC_REPLAY && agent.start == BRAID_START_ATTACH)
-		r.flags |= BRAID_THREAD_INITIAL;
-	record_init(&r.hdr, BRAID_REC_THREAD, flags);
-	r.name_len = string_cut(n->name, &r.hdr.flags);
-	r.group_len = string_cut(n->group, &r.hdr.flags);
-	if (publish_definition(
-		    (struct iovec[]){PART(&r, sizeof(r)), PART(n->name, r.name_len), PART(n->group, r.group_len)}, 3))
-		atomic_fetch_add(&agent.threads, 1);
+/* CPU time of the calling thread. */
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t own_system_ns(void)
+{
+	struct rusage u = {0};
+
+	getrusage(RUSAGE_THREAD, &u);
+	return (uint64_t)u.ru_stime.tv_sec * 1000000000ULL + (uint64_t)u.ru_stime.tv_usec * 1000ULL;
 }
 
 /* Threads that said all of themselves in this connection carry its number, so that the replay leaves them out. */
@@ -146,57 +111,77 @@ static bool is_live(jvmtiEnv *env)
 
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
+	struct braid_rec_thread r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
 	struct thread_names n;
 
 	if (!is_live(env) || !agent_enter())
 		return;
 	vthreads_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	thread_publish(&n, threads_java_thread(jni, thread), self_tid(), 0);
+	r.java_thread = threads_java_thread(jni, thread);
+	r.thread_tid = self_tid();
+	if (thread_publish(&r, &n, 0))
+		atomic_fetch_add(&agent.threads, 1);
 	if (n.known)
 		(*env)->SetThreadLocalStorage(env, NULL, mark());
 	names_free(&n);
 	agent_leave();
 }
 
+/* Its name may have become another one, of which JVM TI says nothing. */
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
-	struct braid_rec_thread_end r;
+	struct braid_rec_thread_end r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
+	struct thread_names n = {0};
 
 	(void)env;
 	if (!agent_enter())
 		return;
 	r.java_thread = threads_java_thread(jni, thread);
+	names_read(&n, jni, thread);
 	record_init(&r.hdr, BRAID_REC_THREAD_END, 0);
-	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
+	r.name_len = string_cut(n.name, &r.hdr.flags);
+	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(n.name, r.name_len)}, 2);
+	names_free(&n);
 	agent_leave();
 }
 
-static void thread_replay(JNIEnv *jni, jthread thread)
+static bool is_marked(jthread thread)
 {
-	struct thread_names n;
-	uint64_t java_thread;
-	uint32_t tid;
 	void *marked = NULL;
+
+	return !(*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &marked) && marked == mark();
+}
+
+/* A thread that is not the calling one. `again`: it was told before. */
+static void thread_tell(JNIEnv *jni, jthread thread, bool again)
+{
+	struct braid_rec_thread r = {0};
+	struct thread_names n;
 
 	helper_pace();
 	if (!agent_enter())
 		return;
-	if (!(*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &marked) && marked == mark())
+	if (!again && is_marked(thread))
 		goto out;
 	vthreads_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	java_thread = threads_java_thread(jni, thread);
-	tid = layout_thread_tid(java_thread);
+	r.java_thread = threads_java_thread(jni, thread);
+	r.thread_tid = layout_thread_tid(r.java_thread);
+	if (again)
+		r.flags = BRAID_THREAD_AGAIN;
+	else if (agent.start == BRAID_START_ATTACH)
+		r.flags = BRAID_THREAD_INITIAL;
 	/* Still the same? Then the JavaThread was alive while it was read. */
-	if (java_thread && threads_java_thread(jni, thread) == java_thread)
-		thread_publish(&n, java_thread, tid, BRAID_REC_REPLAY);
+	if (r.java_thread && threads_java_thread(jni, thread) == r.java_thread &&
+	    thread_publish(&r, &n, BRAID_REC_REPLAY) && !again)
+		atomic_fetch_add(&agent.threads, 1);
 	names_free(&n);
 out:
 	agent_leave();
 }
 
-void threads_replay(JNIEnv *jni)
+void threads_tell(JNIEnv *jni, bool again)
 {
 	jthread *threads = NULL;
 	jint count = 0;
@@ -208,7 +193,7 @@ void threads_replay(JNIEnv *jni)
 		return;
 	}
 	for (jint i = 0; i < count; i++) {
-		thread_replay(jni, threads[i]);
+		thread_tell(jni, threads[i], again);
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
 	release(threads);

@@ -42,13 +42,15 @@ enum braid_jvm_event {
 	BRAID_JVM_DEOPT = 19,	    /* name: method; detail: reason */
 	BRAID_JVM_EXCEPTION = 20,   /* name: class; detail: method that catches it, empty: none; value: how many it
 				       stands for */
-	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address */
+	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address; text: the symbol there */
 	BRAID_JVM_RESOURCE = 22,    /* name: what is exhausted; flags: JVM TI's */
 	BRAID_JVM_CODE_CACHE = 23,  /* name: code heap; value: bytes used; weight: bytes reserved */
 	BRAID_JVM_COUNTED = 24,	    /* `value` events of kind `number` were counted and not told (too short, too many);
 				       weight: their ns */
 	BRAID_JVM_THREAD_RENAME = 25, /* name: new name */
-	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "start", "init", "death", "agent" */
+	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
+					 "replayed" (all that is older than the agent was told), "death"; value: of
+					 "replayed": classes loaded by then */
 	BRAID_JVM_EVENTS,	      /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for as many */

@@ -43,6 +43,8 @@ enum braid_rec_kind {
 	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
 	BRAID_REC_NAMES = 19,	     /* definition: where HotSpot keeps names, <braid/names.h> */
 	BRAID_REC_TYPE = 20,	     /* definition: a class that events mention */
+	BRAID_REC_EVENT = 21,	     /* definition: something that happened, without a stack */
+	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -192,6 +194,7 @@ _Static_assert(sizeof(struct braid_rec_stub) == 40, "stub");
 /* braid_rec_thread.flags */
 #define BRAID_THREAD_DAEMON 0x1U
 #define BRAID_THREAD_INITIAL 0x2U /* started before the agent */
+#define BRAID_THREAD_AGAIN 0x4U	  /* told before: what has become of its name? */
 
 struct braid_rec_thread {
 	struct braid_rec hdr;
@@ -201,14 +204,23 @@ struct braid_rec_thread {
 	__u32 priority; /* Java priority */
 	__u16 name_len;
 	__u16 group_len;
-	/* strings */
+	__u64 cpu_ns;	 /* that the OS thread had used before it became this Java thread */
+	__u64 system_ns; /* of them in the kernel, as coarsely as it counts them */
+			 /* strings */
 };
-_Static_assert(sizeof(struct braid_rec_thread) == 48, "thread");
+_Static_assert(sizeof(struct braid_rec_thread) == 64, "thread");
 
+/* Told by the thread itself. */
 struct braid_rec_thread_end {
 	struct braid_rec hdr;
 	__u64 java_thread; /* 0 when not known */
+	__u64 cpu_ns;	   /* of the OS thread so far */
+	__u64 system_ns;   /* of them in the kernel */
+	__u16 name_len;	   /* as it is called now; 0: not asked, or without a name */
+	__u16 reserved[3];
+	/* name */
 };
+_Static_assert(sizeof(struct braid_rec_thread_end) == 56, "thread end");
 
 struct braid_rec_gc {
 	struct braid_rec hdr;
@@ -223,6 +235,40 @@ struct braid_rec_class_unload {
 	/* name of the last one, may be empty */
 };
 _Static_assert(sizeof(struct braid_rec_class_unload) == 32, "class unload");
+
+/*
+ * An event whose stack nobody needs; hdr.tid is the thread that it happened on, 0: none. What the fields mean is said
+ * with enum braid_jvm_event. The name is a method's or a type's when that is given, else the string.
+ */
+struct braid_rec_event {
+	struct braid_rec hdr;
+	__u32 event; /* enum braid_jvm_event */
+	__u32 flags;
+	__u64 value;
+	__u64 weight;
+	__u64 number;
+	__u32 method; /* id, 0: none */
+	__u32 type;   /* id, 0: none */
+	__u16 name_len;
+	__u16 detail_len;
+	__u16 text_len;
+	__u16 reserved;
+	/* strings, modified UTF-8 */
+};
+_Static_assert(sizeof(struct braid_rec_event) == 72, "event");
+
+struct braid_rec_class {
+	struct braid_rec hdr;
+	__u32 modifiers;       /* JVM access flags */
+	__u16 class_len;       /* signature as JVM TI gives it */
+	__u16 loader_len;      /* signature of the loader's class; empty: the boot loader */
+	__u16 loader_name_len; /* may be empty, as the following ones */
+	__u16 module_len;
+	__u16 source_len;
+	__u16 prepared; /* 1: linked, only the class is told; 0: loaded */
+			/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_class) == 40, "class");
 
 /* Counts since the last LOSS record that got through. */
 struct braid_rec_loss {
@@ -244,6 +290,8 @@ struct braid_rec_replayed {
 	__u32 stubs;
 	__u32 threads;
 	__u64 took_ns; /* from handshake to here */
+	__u32 classes; /* loaded, arrays included; 0: not counted */
+	__u32 reserved;
 };
 
 enum braid_severity { BRAID_NOTICE_INFO = 0, BRAID_NOTICE_WARNING = 1 };

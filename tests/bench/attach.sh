@@ -72,11 +72,11 @@ end_jvm()
 	STARTED=()
 }
 
-# state_ns WHAT: when the process came into this state (docs/trace-format.md).
-state_ns()
+# phase_ns NAME: when the JVM came into this phase (include/braid/jvm_event.h).
+phase_ns()
 {
-	braid script --raw "$TMP/trace" | awk -v what="what=$1" '$1 == "process_state" && $NF == what && !n++ {
-		sub(/.*time_ns=/, ""); print $1 }'
+	braid script --raw "$TMP/trace" | awk -v text="text=\"$1\"" '$1 == "name" && $NF == text { sub(/.*name=/, ""); name = "name=" $1 }
+		$1 == "jvm_event" && $3 == "kind=26" && index($0 " ", " " name " ") && !n++ { sub(/.*time_ns=/, ""); print $1 }'
 }
 
 one_round()
@@ -96,8 +96,8 @@ one_round()
 	end_jvm
 
 	info_of "$TMP/trace"
-	hello=$(state_ns 3)
-	replayed=$(state_ns 6)
+	hello=$(phase_ns agent)
+	replayed=$(phase_ns replayed)
 	code=$(info "$TMP/trace" jvms.0.code_loads)
 	[[ -n $replayed ]] || die "not everything was published within $window s (WINDOW_S): $(cat "$TMP/err")"
 	[[ $(info_sum "$TMP/trace" lost) -eq 0 ]] || notice "lost: $(grep '^lost' "$TMP/trace.info" | tr '\t\n' '  ')"

@@ -31,6 +31,8 @@ static inline struct trace_str str_of(const char *s)
 	{                                                                                                              \
 		.kind = k, .member = { __VA_ARGS__ }                                                                   \
 	}
+#define EVENT(k, ns, p, t)                                                                                             \
+	REC(TRACE_JVM_EVENT, jvm_event, .kind = BRAID_JVM_##k, .time_ns = ns, .process = p, .thread = t)
 #define SAMPLE(ms, t, c, n) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, c, n, 1, 0)
 
 static const struct trace_line work_lines[] = {{0, 10}, {5, 12}};
@@ -92,7 +94,7 @@ static const struct trace_rec synthetic[] = {
 	REC(TRACE_NODE, node, 10, 9, 9),
 	REC(TRACE_NODE, node, 11, 2, 11),
 	SAMPLE(0, 1, 0, 3),
-	REC(TRACE_THREAD_STATE, thread_state, BASE_NS + 5 * MS, 2, 0),
+	EVENT(THREAD_START, BASE_NS + 5 * MS, 1, 2),
 	SAMPLE(10, 1, 1, 3),
 	SAMPLE(20, 1, 0, 3),
 	SAMPLE(30, 1, 0, 3),
@@ -107,7 +109,7 @@ static const struct trace_rec synthetic[] = {
 	SAMPLE(100, 2, 1, 7),
 	SAMPLE(110, 2, 1, 7),
 	SAMPLE(120, 2, 1, 11),
-	REC(TRACE_THREAD_STATE, thread_state, BASE_NS + 125 * MS, 2, 1),
+	EVENT(THREAD_END, BASE_NS + 125 * MS, 1, 2),
 	SAMPLE(130, 3, 0, 10),
 	SAMPLE(140, 3, 0, 10),
 	SAMPLE(150, 3, 0, 10),

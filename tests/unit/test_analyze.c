@@ -140,8 +140,9 @@ START_TEST(ids_and_references_without_sense)
 		REC(TRACE_GC, gc, 1, UINT32_MAX, 7, UINT64_MAX),
 		REC(TRACE_GC, gc, 9, 0, 0, 1),
 		REC(TRACE_GC, gc, 1, 0, 1, 1),
-		REC(TRACE_THREAD_STATE, thread_state, 0, 0, 0),
-		REC(TRACE_THREAD_STATE, thread_state, 0, UINT32_MAX, 7),
+		EVENT(THREAD_START, 0, 0, 0),
+		EVENT(THREAD_END, 0, 0, UINT32_MAX),
+		EVENT(CLASS_UNLOAD, 0, UINT32_MAX, 0),
 		REC(TRACE_LOSS, loss, 0, 0, S(""), S(""), UINT64_MAX),
 		REC(TRACE_LOSS, loss, 0, 0, S(""), S(""), UINT64_MAX),
 		REC(TRACE_STAT, stat, 0, UINT32_MAX, S(""), UINT64_MAX),
@@ -196,8 +197,7 @@ START_TEST(random_records)
 
 		/* Only kinds without pointers can be filled blindly. */
 		if (rec.kind != TRACE_NODE && rec.kind != TRACE_SAMPLE && rec.kind != TRACE_GC &&
-		    rec.kind != TRACE_CLOCK && rec.kind != TRACE_MAPPING && rec.kind != TRACE_FRAME &&
-		    rec.kind != TRACE_THREAD_STATE)
+		    rec.kind != TRACE_CLOCK && rec.kind != TRACE_MAPPING && rec.kind != TRACE_FRAME)
 			continue;
 		for (size_t w = 0; w < 14; w++)
 			words[w] = rand_r(&seed) % 3 ? (uint32_t)rand_r(&seed) % 64 : (uint32_t)rand_r(&seed) << 1;

@@ -264,6 +264,23 @@ static uint32_t name_of(const struct analyzer *a, uint32_t id)
 	return name ? *name : 0;
 }
 
+/* What is counted for its thread, or its JVM. */
+static int count_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
+{
+	bool of_thread = r->kind == BRAID_JVM_THREAD_START || r->kind == BRAID_JVM_THREAD_END;
+	struct process_row *p;
+	struct thread_row *t;
+	int err = 0;
+
+	if (of_thread && r->source == BRAID_SOURCE_AGENT && (t = define(a, &a->threads, r->thread, &err))) {
+		t->started += r->kind == BRAID_JVM_THREAD_START;
+		t->ended += r->kind == BRAID_JVM_THREAD_END;
+	}
+	if (r->kind == BRAID_JVM_CLASS_UNLOAD && (p = define(a, &a->processes, r->process, &err)))
+		p->classes_unloaded = add_saturating(p->classes_unloaded, r->value);
+	return err;
+}
+
 static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 {
 	struct jvm_event_row e = {.time_ns = r->time_ns,
@@ -287,7 +304,7 @@ static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 		a->ignored++;
 		return 0;
 	}
-	if (keep(a, r->text, &e.text))
+	if (count_jvm_event(a, r) || keep(a, r->text, &e.text))
 		return -ENOMEM;
 	return VEC_PUSH(&a->events, e);
 }
@@ -352,20 +369,6 @@ static int feed_gc(struct analyzer *a, const struct trace_gc *r)
 	return VEC_PUSH(&a->gc, e);
 }
 
-static int feed_thread_state(struct analyzer *a, const struct trace_thread_state *r)
-{
-	int err;
-	struct thread_row *t = define(a, &a->threads, r->thread, &err);
-
-	if (!t)
-		return err;
-	if (r->what == 0)
-		t->started++;
-	else if (r->what == 1)
-		t->ended++;
-	return 0;
-}
-
 static int feed_code_load(struct analyzer *a, const struct trace_code_load *r)
 {
 	int err;
@@ -374,17 +377,6 @@ static int feed_code_load(struct analyzer *a, const struct trace_code_load *r)
 	if (!p)
 		return err;
 	p->code_loads++;
-	return 0;
-}
-
-static int feed_class_unload(struct analyzer *a, const struct trace_class_unload *r)
-{
-	int err;
-	struct process_row *p = define(a, &a->processes, r->process, &err);
-
-	if (!p)
-		return err;
-	p->classes_unloaded = add_saturating(p->classes_unloaded, r->count);
 	return 0;
 }
 
@@ -448,16 +440,12 @@ uint64_t event_time_ns(const struct trace_rec *rec)
 		return rec->sample.time_ns;
 	case TRACE_GC:
 		return rec->gc.time_ns;
-	case TRACE_THREAD_STATE:
-		return rec->thread_state.time_ns;
 	case TRACE_PROCESS_STATE:
 		return rec->process_state.time_ns;
 	case TRACE_CODE_LOAD:
 		return rec->code_load.time_ns;
 	case TRACE_CODE_UNLOAD:
 		return rec->code_unload.time_ns;
-	case TRACE_CLASS_UNLOAD:
-		return rec->class_unload.time_ns;
 	case TRACE_LOSS:
 		return rec->loss.time_ns;
 	case TRACE_STAT:
@@ -481,15 +469,11 @@ static int feed_event(struct analyzer *a, const struct trace_rec *rec)
 		return feed_sample(a, &rec->sample);
 	case TRACE_GC:
 		return feed_gc(a, &rec->gc);
-	case TRACE_THREAD_STATE:
-		return feed_thread_state(a, &rec->thread_state);
 	case TRACE_PROCESS_STATE:
 	case TRACE_CODE_UNLOAD:
 		return 0;
 	case TRACE_CODE_LOAD:
 		return feed_code_load(a, &rec->code_load);
-	case TRACE_CLASS_UNLOAD:
-		return feed_class_unload(a, &rec->class_unload);
 	case TRACE_LOSS:
 		return feed_loss(a, &rec->loss);
 	case TRACE_STAT:

@@ -130,8 +130,9 @@ const char *capability_name(unsigned bit)
 const char *process_state_name(uint32_t what)
 {
 	static const char *const names[] = {
-		"process_fork", "process_exec", "process_exit",	  "agent_attached",
-		"vm_init",	"vm_death",	"agent_replayed",
+		"process_fork",
+		"process_exec",
+		"process_exit",
 	};
 
 	return what < sizeof(names) / sizeof(names[0]) ? names[what] : "process_state";

@@ -85,8 +85,7 @@ static int let_in(struct agents *a, struct process *process, int fd)
 		return err;
 	forget(a, process);
 	processes_set_jvm(s->processes, process, l->jvm);
-	session_emit(s, &(struct trace_rec){.kind = TRACE_PROCESS_STATE,
-					    .process_state = {.time_ns = now_ns(), .process = process->id, .what = 3}});
+	jvm_joined(l->jvm);
 	LL_PREPEND(a->links, l);
 	return link_watch(l);
 }

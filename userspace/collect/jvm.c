@@ -33,6 +33,11 @@ void jvm_free(struct jvm *j)
 	free(j);
 }
 
+void jvm_joined(struct jvm *j)
+{
+	told_phase(j, "agent", now_ns(), 0);
+}
+
 uint32_t jvm_slot(const struct jvm *j)
 {
 	return j->slot;
@@ -55,8 +60,7 @@ bool jvm_replayed(const struct jvm *j)
 
 /* ---- strings of records ---- */
 
-/* The next of a record's strings: false when it does not fit. */
-static bool take(const char **at, const char *end, uint16_t length, const char **out)
+bool jvm_take(const char **at, const char *end, uint16_t length, const char **out)
 {
 	if ((size_t)(end - *at) < length)
 		return false;
@@ -91,9 +95,9 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	const struct braid_rec_hello *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *text[4];
 
-	if (size < sizeof(*r) || !take(&at, end, r->vm_version_len, &text[1]) ||
-	    !take(&at, end, r->vm_name_len, &text[0]) || !take(&at, end, r->java_version_len, &text[2]) ||
-	    !take(&at, end, r->command_len, &text[3]))
+	if (size < sizeof(*r) || !jvm_take(&at, end, r->vm_version_len, &text[1]) ||
+	    !jvm_take(&at, end, r->vm_name_len, &text[0]) || !jvm_take(&at, end, r->java_version_len, &text[2]) ||
+	    !jvm_take(&at, end, r->command_len, &text[3]))
 		return false;
 	if (r->version != BRAID_RING_VERSION) {
 		session_notice(
@@ -130,7 +134,7 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-/* ---- threads, GC, the rest ---- */
+/* ---- GC, the rest ---- */
 
 static bool on_names(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
@@ -139,49 +143,6 @@ static bool on_names(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r))
 		return false;
 	j->names = r->names;
-	return true;
-}
-
-static bool on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
-{
-	const struct braid_rec_thread *r = (const void *)rec;
-	const char *at = (const char *)(r + 1);
-	char name[sizeof(((struct thread *)0)->name)], group[256];
-	struct thread *t;
-
-	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->name_len + r->group_len)
-		return false;
-	if (!(r->flags & BRAID_THREAD_INITIAL))
-		j->threads_started++;
-	if (!r->thread_tid)
-		return true;
-	utf8_from_modified(name, sizeof(name), at, r->name_len);
-	utf8_from_modified(group, sizeof(group), at + r->name_len, r->group_len);
-	t = processes_java_thread(j->session->processes, j->process, (pid_t)r->thread_tid,
-				  r->flags & BRAID_THREAD_INITIAL ? NULL : name);
-	if (!t)
-		return true; /* ended already, and never seen running */
-	t->flags = TRACE_THREAD_JAVA | (r->flags & BRAID_THREAD_DAEMON ? TRACE_THREAD_DAEMON : 0);
-	memcpy(t->name, name, sizeof(name));
-	processes_emit_thread(j->session->processes, t, trace_str_of(group));
-	if (!(r->flags & BRAID_THREAD_INITIAL))
-		session_emit(
-			j->session,
-			&(struct trace_rec){.kind = TRACE_THREAD_STATE,
-					    .thread_state = {.time_ns = rec->time_ns, .thread = t->id, .what = 0}});
-	return true;
-}
-
-static bool on_thread_end(struct jvm *j, const struct braid_rec *rec)
-{
-	struct thread *t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid, NULL);
-
-	j->threads_ended++;
-	if (t && t->id && (t->flags & TRACE_THREAD_JAVA))
-		session_emit(
-			j->session,
-			&(struct trace_rec){.kind = TRACE_THREAD_STATE,
-					    .thread_state = {.time_ns = rec->time_ns, .thread = t->id, .what = 1}});
 	return true;
 }
 
@@ -198,23 +159,6 @@ static bool on_gc(struct jvm *j, const struct braid_rec *rec, size_t size)
 							    .process = j->process->id,
 							    .what = finish,
 							    .sequence = r->sequence}});
-	return true;
-}
-
-static bool on_class_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
-{
-	const struct braid_rec_class_unload *r = (const void *)rec;
-	char name[HOTSPOT_NAME_MAX];
-
-	if (size < sizeof(*r) || r->name_len > size - sizeof(*r))
-		return false;
-	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
-	j->classes_unloaded += r->count;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CLASS_UNLOAD,
-						     .class_unload = {.time_ns = rec->time_ns,
-								      .process = j->process->id,
-								      .count = r->count,
-								      .name = trace_str_of(name)}});
 	return true;
 }
 
@@ -239,6 +183,8 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_NOTICE] = "notice",
 	[BRAID_REC_NAMES] = "names",
 	[BRAID_REC_TYPE] = "type",
+	[BRAID_REC_EVENT] = "event",
+	[BRAID_REC_CLASS] = "class",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -269,12 +215,20 @@ static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-static bool on_state(struct jvm *j, const struct braid_rec *rec, uint32_t what)
+static bool on_phase(struct jvm *j, const struct braid_rec *rec, const char *name)
 {
-	session_emit(j->session,
-		     &(struct trace_rec){
-			     .kind = TRACE_PROCESS_STATE,
-			     .process_state = {.time_ns = rec->time_ns, .process = j->process->id, .what = what}});
+	told_phase(j, name, rec->time_ns, 0);
+	return true;
+}
+
+static bool on_replayed(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_replayed *r = (const void *)rec;
+
+	if (size < sizeof(*r))
+		return false;
+	j->replayed = true;
+	told_phase(j, "replayed", rec->time_ns, r->classes);
 	return true;
 }
 
@@ -302,23 +256,26 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 	case BRAID_REC_STUB:
 		return code_on_stub(j, rec, size);
 	case BRAID_REC_THREAD:
-		return on_thread(j, rec, size);
+		return threads_on_thread(j, rec, size);
 	case BRAID_REC_THREAD_END:
-		return on_thread_end(j, rec);
+		return threads_on_end(j, rec, size);
+	case BRAID_REC_EVENT:
+		return told_on_event(j, rec, size);
+	case BRAID_REC_CLASS:
+		return told_on_class(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return on_gc(j, rec, size);
 	case BRAID_REC_CLASS_UNLOAD:
-		return on_class_unload(j, rec, size);
+		return told_on_unload(j, rec, size);
 	case BRAID_REC_VM_INIT:
-		return on_state(j, rec, 4);
+		return on_phase(j, rec, "init");
 	case BRAID_REC_VM_DEATH:
-		return on_state(j, rec, 5);
+		return on_phase(j, rec, "death");
 	case BRAID_REC_LOSS:
 		return on_loss(j, rec, size);
 	case BRAID_REC_REPLAYED:
-		j->replayed = true;
-		return on_state(j, rec, 6);
+		return on_replayed(j, rec, size);
 	case BRAID_REC_NOTICE:
 		return on_notice(j, rec, size);
 	default:
@@ -343,6 +300,8 @@ void jvm_emit_stats(struct jvm *j)
 	session_stat(j->session, p, "threads_started", j->threads_started);
 	session_stat(j->session, p, "threads_ended", j->threads_ended);
 	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);
+	if (j->classes_loaded)
+		session_stat(j->session, p, "classes_loaded", j->classes_loaded);
 	if (j->unnamed)
 		session_stat(j->session, p, "frames_unnamed", j->unnamed);
 	if (j->bad)

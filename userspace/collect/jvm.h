@@ -12,6 +12,8 @@ struct jvm;
 /* A JVM whose ring is `slot`. NULL: out of memory. */
 struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, uint32_t generation);
 void jvm_free(struct jvm *j);
+/* Its agent is connected. */
+void jvm_joined(struct jvm *j);
 uint32_t jvm_slot(const struct jvm *j);
 uint32_t jvm_generation(const struct jvm *j);
 

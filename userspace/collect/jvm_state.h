@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What jvm.c (records), jvm_code.c (the code cache) and jvm_methods.c (methods) share; nobody else includes this. */
+/* What jvm.c (records), jvm_code.c (the code cache), jvm_methods.c (methods), jvm_threads.c and jvm_told.c (events)
+ * share; nobody else includes this. */
 #ifndef BRAID_COLLECT_JVM_STATE_H
 #define BRAID_COLLECT_JVM_STATE_H
 
@@ -49,11 +50,20 @@ struct jvm {
 	struct pair_map versions; /* (hash of names, 0): how many methods have them */
 	struct deferred *deferred;
 	size_t deferred_count, deferred_capacity;
-	uint64_t methods_told, loads, unloaded, gc_pauses, threads_started, threads_ended, classes_unloaded, bad;
+	uint64_t methods_told, loads, unloaded, gc_pauses, threads_started, threads_ended, classes_loaded,
+		classes_unloaded, bad;
 	uint64_t unnamed; /* frames that nobody can name any more */
 };
 
 #define NO_METHOD UINT32_MAX
+
+static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
+{
+	return j->session->options->choices.wanted >> choice & 1;
+}
+
+/* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
+bool jvm_take(const char **at, const char *end, uint16_t length, const char **out);
 
 /* A string of a record, as UTF-8, in place of *to. */
 void jvm_replace_string(char **to, const char *text, uint16_t length);
@@ -87,5 +97,18 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* ---- jvm_threads.c ---- */
+
+bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* ---- jvm_told.c ---- */
+
+bool told_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
+/* A moment of the JVM's life; `classes`: loaded by then, 0: not known. */
+void told_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes);
 
 #endif

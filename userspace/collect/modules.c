@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#define BOUND_MAX 65536U /* functions named by the native methods that were bound to them */
+
 struct module_entry {
 	struct module module;
 	UT_hash_handle hh;
@@ -25,6 +27,9 @@ struct modules {
 	struct session *session;
 	struct module_entry *by_key;
 	struct pair_map symbol_ids; /* (module, address) */
+	struct pair_map bound_at;   /* (module, address): in `bound`, plus one: names of native methods */
+	char **bound;
+	uint32_t bound_count;
 	uint32_t last_module;
 	uint32_t last_symbol;
 	struct module kernel;
@@ -60,6 +65,10 @@ void modules_free(struct modules *m)
 	module_lines_free(m->lines);
 	symbols_free(m->kernel.symbols);
 	pair_map_free(&m->symbol_ids);
+	pair_map_free(&m->bound_at);
+	for (uint32_t i = 0; i < m->bound_count; i++)
+		free(m->bound[i]);
+	free(m->bound);
 	free(m);
 }
 
@@ -262,10 +271,34 @@ static void load_symbols(const struct modules *m, struct module *module)
 	module->fd = -1;
 }
 
+/* Functions without a name of their own have that of the native method that was bound to them. */
+static const char *name_of(const struct modules *m, const struct module *module, const struct symbol *sym)
+{
+	const struct pair_entry *e = sym->name[0] ? NULL : pair_find(&m->bound_at, module->id, sym->address);
+
+	return e ? m->bound[e->value - 1] : sym->name;
+}
+
+static void emit_symbol(struct modules *m, const struct module *module, const struct symbol *sym, uint32_t id)
+{
+	session_emit(m->session, &(struct trace_rec){.kind = TRACE_SYMBOL,
+						     .symbol = {.symbol = id,
+								.module = module->id,
+								.address = sym->address,
+								.size = sym->size,
+								.name = trace_str_of(name_of(m, module, sym))}});
+}
+
+/* Names from a server are others. */
+static uint64_t symbol_owner(const struct module *module)
+{
+	return (uint64_t)(module->debug_fd >= 0) << 32 | module->id;
+}
+
 static uint32_t symbol_id(struct modules *m, const struct module *module, uint64_t address)
 {
 	const struct symbol *sym = symbols_find(module->symbols, address);
-	uint64_t owner = (uint64_t)(module->debug_fd >= 0) << 32 | module->id; /* names from a server are others */
+	uint64_t owner = symbol_owner(module);
 	struct pair_entry *e;
 
 	if (!sym)
@@ -275,12 +308,7 @@ static uint32_t symbol_id(struct modules *m, const struct module *module, uint64
 		return e->value;
 	if (!pair_put(&m->symbol_ids, owner, sym->address, ++m->last_symbol))
 		return 0;
-	session_emit(m->session, &(struct trace_rec){.kind = TRACE_SYMBOL,
-						     .symbol = {.symbol = m->last_symbol,
-								.module = module->id,
-								.address = sym->address,
-								.size = sym->size,
-								.name = trace_str_of(sym->name)}});
+	emit_symbol(m, module, sym, m->last_symbol);
 	return m->last_symbol;
 }
 
@@ -289,6 +317,37 @@ uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr
 	if (!module->symbols_tried)
 		load_symbols(m, module);
 	return module->symbols ? symbol_id(m, module, vaddr) : 0;
+}
+
+static bool bind(struct modules *m, const struct module *module, uint64_t vaddr, const char *name)
+{
+	if (m->bound_count == BOUND_MAX || pair_find(&m->bound_at, module->id, vaddr))
+		return false;
+	if (!m->bound && !(m->bound = calloc(BOUND_MAX, sizeof(*m->bound))))
+		return false;
+	m->bound[m->bound_count] = strdup(name);
+	if (!m->bound[m->bound_count] || !pair_put(&m->bound_at, module->id, vaddr, m->bound_count + 1)) {
+		free(m->bound[m->bound_count]);
+		return false;
+	}
+	m->bound_count++;
+	return true;
+}
+
+const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name)
+{
+	const struct symbol *sym;
+	struct pair_entry *e;
+
+	if (!module->symbols_tried)
+		load_symbols(m, module);
+	sym = module->symbols ? symbols_find(module->symbols, vaddr) : NULL;
+	if (!sym || sym->name[0] || sym->address != vaddr)
+		return sym ? sym->name : "";
+	e = bind(m, module, vaddr, name) ? pair_find(&m->symbol_ids, symbol_owner(module), vaddr) : NULL;
+	if (e) /* it was hit already */
+		emit_symbol(m, module, sym, e->value);
+	return "";
 }
 
 bool modules_late_names(const struct modules *m)

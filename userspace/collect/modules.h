@@ -54,6 +54,12 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 /* Trace id of the symbol around an ELF virtual address, 0 when there is none. */
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr);
 
+/*
+ * A JVM has bound a native method to the function at an ELF virtual address, which is called `name` from now on if the
+ * module does not say how: what the module says, "" if it does not.
+ */
+const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
+
 /* Are names and lines also to be looked for at the end of the recording? */
 bool modules_late_names(const struct modules *m);
 /*

@@ -53,6 +53,13 @@ struct thread {
 	struct process *process;
 	struct thread *older; /* an earlier thread of the same tid */
 	char name[256];
+	/* Of a Java thread, as its JVM tells it. */
+	char group[64];
+	uint64_t java_thread; /* address of its JavaThread */
+	uint64_t java_cpu_ns; /* CPU time of the OS thread when it became this one */
+	uint64_t java_system_ns;
+	bool java_runs;	   /* between start and end */
+	bool java_started; /* its start was told */
 	UT_hash_handle hh;
 };
 

@@ -227,16 +227,6 @@ static bool print_code_unload(FILE *out, const struct analysis *an, const struct
 	return true;
 }
 
-static bool print_class_unload(FILE *out, const struct analysis *an, const struct trace_class_unload *r)
-{
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "class_unload"))
-		return false;
-	fprintf(out, " count=%u", r->count);
-	print_text(out, "name", r->name);
-	putc('\n', out);
-	return true;
-}
-
 static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
 {
 	if (!begin(out, an, who_process(an, r->process), r->time_ns, "loss"))
@@ -274,11 +264,28 @@ static bool print_gc(FILE *out, const struct analysis *an, const struct trace_gc
 	return true;
 }
 
-static bool print_thread_state(FILE *out, const struct analysis *an, const struct trace_thread_state *r)
+static void print_name(FILE *out, const struct analysis *an, const char *key, uint32_t name)
 {
-	if (!begin(out, an, who_thread(an, r->thread), r->time_ns, r->what == 0 ? "thread_start" : "thread_end"))
+	const uint32_t *at = name ? table_get(&an->a->names, name) : NULL;
+	const char *text = at ? strpool_get(&an->a->strings, *at) : "";
+
+	if (*text)
+		print_text(out, key, (struct trace_str){.str = text, .len = (uint32_t)strlen(text)});
+}
+
+static bool print_jvm_event(FILE *out, const struct analysis *an, const struct trace_jvm_event *r)
+{
+	const char *name = jvm_event_name(r->kind);
+
+	if (!name ||
+	    !begin(out, an, r->thread ? who_thread(an, r->thread) : who_process(an, r->process), r->time_ns, name))
 		return false;
-	fprintf(out, " thread=%u\n", r->thread);
+	print_name(out, an, "name", r->name);
+	print_name(out, an, "detail", r->detail);
+	fprintf(out, " duration_ns=%" PRIu64 " value=%" PRIu64 " weight=%" PRIu64 " number=%" PRIu64 " flags=0x%x",
+		r->duration_ns, r->value, r->weight, r->number, r->flags);
+	print_text(out, "text", r->text);
+	putc('\n', out);
 	return true;
 }
 
@@ -305,16 +312,14 @@ bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *
 		return print_sample(out, an, &rec->sample, o);
 	case TRACE_GC:
 		return print_gc(out, an, &rec->gc);
-	case TRACE_THREAD_STATE:
-		return print_thread_state(out, an, &rec->thread_state);
 	case TRACE_PROCESS_STATE:
 		return print_process_state(out, an, &rec->process_state);
 	case TRACE_CODE_LOAD:
 		return print_code(out, an, &rec->code_load);
 	case TRACE_CODE_UNLOAD:
 		return print_code_unload(out, an, &rec->code_unload);
-	case TRACE_CLASS_UNLOAD:
-		return print_class_unload(out, an, &rec->class_unload);
+	case TRACE_JVM_EVENT:
+		return print_jvm_event(out, an, &rec->jvm_event);
 	case TRACE_LOSS:
 		return print_loss(out, an, &rec->loss);
 	case TRACE_STAT:

@@ -44,11 +44,9 @@ enum trace_kind {
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	TRACE_GC = 33,
-	TRACE_THREAD_STATE = 34,
 	TRACE_PROCESS_STATE = 35,
 	TRACE_CODE_LOAD = 36,
 	TRACE_CODE_UNLOAD = 37,
-	TRACE_CLASS_UNLOAD = 38,
 	TRACE_LOSS = 39,
 	TRACE_STAT = 40,
 	TRACE_NOTICE = 41,
@@ -247,14 +245,7 @@ struct trace_gc {
 	uint64_t sequence;
 };
 
-/* what: 0 start, 1 end. A Java thread's start and end as the JVM tells it. */
-struct trace_thread_state {
-	uint64_t time_ns;
-	uint32_t thread;
-	uint32_t what;
-};
-
-/* what: 0 fork, 1 exec, 2 exit, 3 agent attached, 4 VM init, 5 VM death, 6 agent's past published */
+/* what: 0 fork, 1 exec, 2 exit */
 struct trace_process_state {
 	uint64_t time_ns;
 	uint32_t process;
@@ -276,13 +267,6 @@ struct trace_code_unload {
 	uint64_t time_ns;
 	uint32_t process;
 	uint64_t address;
-};
-
-struct trace_class_unload {
-	uint64_t time_ns;
-	uint32_t process;
-	uint32_t count;
-	struct trace_str name;
 };
 
 /* `count` things of `kind` were lost at `hop` since the previous LOSS of the same three. */
@@ -360,11 +344,9 @@ struct trace_rec {
 		struct trace_name name;
 		struct trace_sample sample;
 		struct trace_gc gc;
-		struct trace_thread_state thread_state;
 		struct trace_process_state process_state;
 		struct trace_code_load code_load;
 		struct trace_code_unload code_unload;
-		struct trace_class_unload class_unload;
 		struct trace_loss loss;
 		struct trace_stat stat;
 		struct trace_notice notice;

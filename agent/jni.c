@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Fields of Java objects, read without running any Java code. */
+#include "agent.h"
+
+#include <string.h>
+
+/*
+ * The last class before Object: a field id that was asked of a subclass is not good for others (jfieldIDWorkaround),
+ * and FindClass could run a class loader of the application.
+ */
+static jclass root_class(JNIEnv *jni, jobject object)
+{
+	jclass class = (*jni)->GetObjectClass(jni, object);
+	jclass super = (*jni)->GetSuperclass(jni, class);
+	jclass above = super ? (*jni)->GetSuperclass(jni, super) : NULL;
+
+	while (above) {
+		(*jni)->DeleteLocalRef(jni, class);
+		class = super;
+		super = above;
+		above = (*jni)->GetSuperclass(jni, super);
+	}
+	if (super)
+		(*jni)->DeleteLocalRef(jni, super);
+	return class;
+}
+
+jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const char *type, _Atomic(jfieldID) *known)
+{
+	jfieldID field = atomic_load(known);
+	jclass class;
+
+	if (field)
+		return field;
+	class = root_class(jni, object);
+	field = (*jni)->GetFieldID(jni, class, name, type);
+	if ((*jni)->ExceptionCheck(jni)) {
+		(*jni)->ExceptionClear(jni);
+		field = NULL;
+	}
+	(*jni)->DeleteLocalRef(jni, class);
+	atomic_store(known, field);
+	return field;
+}
+
+jthrowable jni_save(JNIEnv *jni)
+{
+	jthrowable pending = (*jni)->ExceptionOccurred(jni);
+
+	if (pending)
+		(*jni)->ExceptionClear(jni);
+	return pending;
+}
+
+void jni_restore(JNIEnv *jni, jthrowable pending)
+{
+	if (!pending)
+		return;
+	(*jni)->Throw(jni, pending);
+	(*jni)->DeleteLocalRef(jni, pending);
+}
+
+void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t size)
+{
+	jstring string = field ? (*jni)->GetObjectField(jni, object, field) : NULL;
+	jsize length;
+
+	to[0] = '\0';
+	if (!string)
+		return;
+	length = (*jni)->GetStringLength(jni, string);
+	if ((size_t)length > (size - 1) / 3) /* a unit is three bytes at most */
+		length = (jsize)((size - 1) / 3);
+	memset(to, 0, size); /* not every VM writes an end */
+	(*jni)->GetStringUTFRegion(jni, string, 0, length, to);
+	(*jni)->DeleteLocalRef(jni, string);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memory or threads have run out: nothing here may allocate in Java. */
+#include "agent.h"
+
+#include "told.h"
+
+void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
+				   const char *description)
+{
+	struct braid_rec_event r = {.event = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
+
+	(void)env;
+	(void)jni;
+	(void)reserved;
+	if (!agent_enter())
+		return;
+	told_publish(&r, description, NULL, NULL);
+	agent_leave();
+}
