@@ -119,6 +119,7 @@ enum braid_event_source {
 	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
 	BRAID_SOURCE_KERNEL = 1, /* they are 0 */
 	BRAID_SOURCE_PROBE = 2,	 /* probe in libjvm: `text` is the name */
+	BRAID_SOURCE_COLLECTOR = 3,
 };
 
 /*

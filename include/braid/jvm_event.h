@@ -51,6 +51,8 @@ enum braid_jvm_event {
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
 					 "replayed" (all that is older than the agent was told), "death"; value: of
 					 "replayed": classes loaded by then */
+	BRAID_JVM_CHOSEN = 27,	      /* from now on other things are recorded of the process, or without one of all to
+					 come; name: list as `record -e` takes it; value: braid_choices.wanted */
 	BRAID_JVM_EVENTS,	      /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for as many */

@@ -319,6 +319,7 @@ enum braid_msg_kind {
 	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
 	BRAID_MSG_CHOOSE = 5,  /* collector: struct braid_grant, from now on these choices hold */
 	BRAID_MSG_ACT = 6,     /* collector: `value` is an enum braid_act */
+	BRAID_MSG_CHOSEN = 7,  /* agent: answers GRANT and CHOOSE; `value`: what is wanted and can be had, as bits */
 };
 
 struct braid_msg {

@@ -158,8 +158,8 @@ class Check:
     def all(self):
         for title, count in COMPLETE.items():
             said, rows = self.tables[title]
-            names = [r.get("Event") or r.get("Function") or r.get("Capability") or r["Category"]
-                     for r in rows] if title != "Function categories" else [r["Category"] for r in rows]
+            column = next(c for c in ("Event", "Function", "Capability", "Category") if c in rows[0])
+            names = [r[column if title != "Function categories" else "Category"].strip("`") for r in rows]
             if not said == count == len(set(names)) == len(rows):
                 self.wrong(f"{title}: {count} there are, {said} are said, {len(rows)} rows")
             if title != "Function categories":

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # docs/jvmti-coverage.md has a row for everything, and says of it what the agent does and what the commands offer.
+# shellcheck disable=SC2016 # names between backticks
 source "$(dirname "$0")/lib.sh"
 
 root=$(readlink -f "$LIB_DIR/../..")

@@ -130,6 +130,59 @@ START_TEST(presets_and_lists_add_up)
 }
 END_TEST
 
+static const struct {
+	const char *before;
+	enum choices_change change;
+	const char *list;
+	const char *after; /* NULL: refused */
+	const char *why;
+} changes[] = {
+	{"cpu", CHOICES_ENABLE, "lock,alloc=256k", "cpu,alloc=262144,lock=10000ns", NULL},
+	{"cpu,lock=1ms", CHOICES_ENABLE, "lock", "cpu,lock=1000000ns", NULL},
+	{"gc", CHOICES_ENABLE, "live", "alloc=524288,live=4096,gc", NULL},
+	{"cpu,gc,lock", CHOICES_DISABLE, "gc,thread", "cpu,lock=10000ns", NULL},
+	{"alloc,live,gc", CHOICES_DISABLE, "alloc", "gc", NULL},
+	{"alloc,live,gc", CHOICES_DISABLE, "live", "alloc=524288,gc", NULL},
+	{"cpu,alloc", CHOICES_DISABLE, "all", "", NULL},
+	{"alloc", CHOICES_INTERVAL, "alloc=1m,lock=1ms", "alloc=1048576", NULL},
+	{"gc", CHOICES_DISABLE, "lock=1ms", NULL, "what is disabled takes no value: 'lock=1ms'"},
+	{"alloc", CHOICES_INTERVAL, "alloc", NULL, "'alloc': an interval needs a value each, like alloc=1m"},
+	{"alloc", CHOICES_INTERVAL, "lock=1ms,alloc", NULL,
+	 "'lock=1ms,alloc': an interval needs a value each, like alloc=1m"},
+	{"gc", CHOICES_INTERVAL, "gc=1", NULL, "'gc' takes no value"},
+	{"gc", CHOICES_ENABLE, "cycles", NULL, "what ticks ('cycles') is chosen at the start of a recording"},
+	{"gc", CHOICES_ENABLE, "sched:sched_switch", NULL,
+	 "what ticks ('sched:sched_switch') is chosen at the start of a recording"},
+	{"gc", CHOICES_DISABLE, "nonsense", NULL, "unknown event 'nonsense'; `braid record --help` lists them"},
+};
+
+START_TEST(changes_while_recording)
+{
+	char before[64], list[64], why[CHOSEN_WHY] = "", text[256];
+	struct braid_choices old;
+	struct chosen c;
+	uint32_t named = 0;
+	int err;
+
+	strcpy(before, changes[_i].before);
+	strcpy(list, changes[_i].list);
+	choices_init(&c);
+	ck_assert_int_eq(choices_add(&c, before, why), 0);
+	old = c.choices;
+	err = choices_change(&c.choices, changes[_i].change, list, &named, why);
+	if (!changes[_i].after) {
+		ck_assert_int_eq(err, -EINVAL);
+		ck_assert_str_eq(why, changes[_i].why);
+		ck_assert_mem_eq(&old, &c.choices, sizeof(old));
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_ne(named, 0);
+	choices_text(&c.choices, text, sizeof(text));
+	ck_assert_str_eq(text, changes[_i].after);
+}
+END_TEST
+
 START_TEST(text_is_cut_not_overrun)
 {
 	struct chosen c;
@@ -150,6 +203,7 @@ Suite *test_choices(void)
 	tcase_add_loop_test(tc, lists, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tc, presets_and_lists_add_up);
+	tcase_add_loop_test(tc, changes_while_recording, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_test(tc, text_is_cut_not_overrun);
 	suite_add_tcase(s, tc);
 	return s;

@@ -17,6 +17,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
+	{"ctl", cmd_ctl, "change a recording while it goes on, or ask how it does"},
 	{"report", cmd_report, "what a trace says: text, HTML flame graph or JSON"},
 	{"replay", cmd_replay, "play a trace through the analyzer again"},
 	{"script", cmd_script, "print a trace one event a line, samples in perf script's form"},

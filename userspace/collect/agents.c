@@ -36,6 +36,7 @@ struct door {
 };
 
 struct refusal {
+	pid_t pid;
 	char text[ATTACH_WHY_MAX + 64];
 	struct refusal *next;
 };
@@ -99,6 +100,7 @@ static void refuse(struct agents *a, pid_t pid, const char *why)
 	struct refusal *r = calloc(1, sizeof(*r));
 
 	if (r) {
+		r->pid = pid;
 		snprintf(r->text, sizeof(r->text), "JVM %d (%s) has no agent: %s", pid, p ? p->comm : "ended", why);
 		LL_APPEND(a->refusals, r);
 	}
@@ -398,6 +400,60 @@ void agents_each_refusal(const struct agents *a, void (*fn)(const char *text))
 	LL_FOREACH (a->refusals, r) {
 		fn(r->text);
 	}
+}
+
+const char *agents_refusal(const struct agents *a, pid_t pid)
+{
+	const struct refusal *r;
+
+	LL_FOREACH (a->refusals, r) {
+		if (r->pid == pid)
+			return r->text;
+	}
+	return NULL;
+}
+
+static struct link *link_of(const struct agents *a, const struct process *process)
+{
+	struct link *l;
+
+	LL_FOREACH (a->links, l) {
+		if (l->process == process)
+			return l;
+	}
+	return NULL;
+}
+
+bool agents_state(const struct agents *a, const struct process *process, struct agent_state *state)
+{
+	const struct link *l = link_of(a, process);
+
+	if (!l)
+		return false;
+	*state = (struct agent_state){.connected = !l->stopped, .choices = l->choices, .silent = l->unanswered > 0};
+	if (!state->silent)
+		state->refused = l->choices.wanted & ~(l->held | BRAID_WANT(CPU));
+	return true;
+}
+
+int agents_choose(struct agents *a, const struct process *process, const struct braid_choices *choices)
+{
+	struct link *l = link_of(a, process);
+
+	if (!l)
+		return -ENOENT;
+	return l->stopped ? -EPIPE : link_choose(l, choices);
+}
+
+int agents_act(struct agents *a, const struct process *process, enum braid_act act)
+{
+	struct braid_msg msg = {
+		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_ACT, .value = act};
+	struct link *l = link_of(a, process);
+
+	if (!l)
+		return -ENOENT;
+	return l->stopped ? -EPIPE : link_say(l, &msg, sizeof(msg));
 }
 
 void agents_stop(struct agents *a)

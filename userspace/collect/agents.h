@@ -6,6 +6,8 @@
 #include "processes.h"
 #include "session.h"
 
+#include <braid/ring.h>
+
 int agents_new(struct agents **out, struct session *s);
 void agents_free(struct agents *a);
 
@@ -37,8 +39,27 @@ bool agents_eager(const struct agents *a);
 /* Tells every agent to stop, waits a moment for the answers, drains what is left. */
 void agents_stop(struct agents *a);
 
+/* ---- changes while recording ---- */
+
+struct agent_state {
+	bool connected; /* false: it was */
+	struct braid_choices choices;
+	uint32_t refused; /* of choices.wanted: what the JVM cannot have, by the agent's last word */
+	bool silent;	  /* the agent has not answered the last choices yet */
+};
+
+/* The agent of a process; false when there never was one. */
+bool agents_state(const struct agents *a, const struct process *process, struct agent_state *state);
+
+/* Sends new choices, or asks for something to be done. 0, -ENOENT: no agent; -EPIPE: it is gone; or what send() said.
+ */
+int agents_choose(struct agents *a, const struct process *process, const struct braid_choices *choices);
+int agents_act(struct agents *a, const struct process *process, enum braid_act act);
+
 size_t agents_connected(const struct agents *a);
 /* A sentence for every JVM that could not be given an agent. */
 void agents_each_refusal(const struct agents *a, void (*fn)(const char *text));
+/* That of one process; NULL: nobody refused. */
+const char *agents_refusal(const struct agents *a, pid_t pid);
 
 #endif

@@ -268,6 +268,57 @@ void choices_complete(struct chosen *c)
 		c->event = "cpu-clock";
 }
 
+/* While a recording goes on: figures without a name, or names without a figure, are mistakes then. */
+static int check_change(const struct chosen *c, enum choices_change change, const char *list, char why[CHOSEN_WHY])
+{
+	size_t commas = 0, figures = 0;
+
+	for (const char *p = list; *p; p++) {
+		commas += *p == ',';
+		figures += *p == '=';
+	}
+	if (*c->event && strcmp(c->event, "cpu-clock") != 0)
+		snprintf(why, CHOSEN_WHY, "what ticks ('%.60s') is chosen at the start of a recording", c->event);
+	else if (change == CHOICES_DISABLE && figures)
+		snprintf(why, CHOSEN_WHY, "what is disabled takes no value: '%.60s'", list);
+	else if (change == CHOICES_INTERVAL && figures != commas + 1)
+		snprintf(why, CHOSEN_WHY, "'%.60s': an interval needs a value each, like alloc=1m", list);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int choices_change(struct braid_choices *to, enum choices_change change, char *list, uint32_t *named,
+		   char why[CHOSEN_WHY])
+{
+	struct chosen c = {.choices = *to, .event = ""};
+	char *whole = strdup(list);
+	uint32_t before = to->wanted;
+	int err;
+
+	if (!whole) {
+		snprintf(why, CHOSEN_WHY, "out of memory");
+		return -ENOMEM;
+	}
+	c.choices.wanted = 0;
+	err = choices_add(&c, list, why);
+	err = err ?: check_change(&c, change, whole, why);
+	free(whole);
+	if (err)
+		return err;
+	*named = c.choices.wanted;
+	if (change == CHOICES_ENABLE && *named & BRAID_WANT(LIVE))
+		c.choices.wanted |= BRAID_WANT(ALLOC);
+	if (change == CHOICES_DISABLE && *named & BRAID_WANT(ALLOC))
+		c.choices.wanted |= BRAID_WANT(LIVE); /* of sampled allocations */
+	if (change == CHOICES_ENABLE)
+		c.choices.wanted |= before;
+	else
+		c.choices.wanted = change == CHOICES_DISABLE ? before & ~c.choices.wanted : before;
+	*to = c.choices;
+	return 0;
+}
+
 void choices_text(const struct braid_choices *c, char *to, size_t size)
 {
 	size_t used = 0;

@@ -33,6 +33,15 @@ int choices_preset(struct chosen *c, const char *name, char why[CHOSEN_WHY]);
 /* When all is added: the default, what goes with what, and the event that ticks. */
 void choices_complete(struct chosen *c);
 
+enum choices_change { CHOICES_ENABLE, CHOICES_DISABLE, CHOICES_INTERVAL };
+
+/*
+ * Changes what is wanted of JVMs as a list says, with the figures that it gives; INTERVAL changes figures only. `named`
+ * gets the bits that the list stands for. The list is torn. 0, or -EINVAL after saying why; then nothing is changed.
+ */
+int choices_change(struct braid_choices *c, enum choices_change change, char *list, uint32_t *named,
+		   char why[CHOSEN_WHY]);
+
 /* As a list that choices_add reads, with the figures that count. */
 void choices_text(const struct braid_choices *c, char *to, size_t size);
 

@@ -15,7 +15,7 @@
 
 void jvm_events_emit(struct session *s, const struct process *process, struct trace_jvm_event *e)
 {
-	e->process = process->id;
+	e->process = process ? process->id : 0;
 	session_emit(s, &(struct trace_rec){.kind = TRACE_JVM_EVENT, .jvm_event = *e});
 }
 

@@ -38,11 +38,10 @@ struct kernel_side {
 	struct ring_buffer *records;
 	kernel_event_fn fn;
 	void *fn_ctx;
-	int *perf_fds;
+	int *perf_fds; /* what ticks: a clock on each CPU, or one tracepoint */
 	struct bpf_link **perf_links;
-	int cpu_count;
+	int perf_count;
 	struct bpf_link *fork_link, *exec_link;
-	struct bpf_link *tracepoint_link;
 	int tracepoint_fd; /* or -1 */
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
@@ -244,10 +243,11 @@ static int explain_perf(int err, const struct record_options *o, int cpu)
 
 static int start_tracepoint(struct kernel_side *k)
 {
-	k->tracepoint_link = bpf_program__attach_perf_event(k->skel->progs.on_tracepoint, k->tracepoint_fd);
-	if (!k->tracepoint_link)
+	k->perf_links[0] = bpf_program__attach_perf_event(k->skel->progs.on_tracepoint, k->tracepoint_fd);
+	if (!k->perf_links[0])
 		return explain_load(-errno);
-	k->tracepoint_fd = -1; /* owned by the link */
+	k->perf_fds[k->perf_count++] = k->tracepoint_fd; /* owned by the link */
+	k->tracepoint_fd = -1;
 	return 0;
 }
 
@@ -255,24 +255,20 @@ static int start_clock(struct kernel_side *k, const struct record_options *o)
 {
 	int n = libbpf_num_possible_cpus(), fd;
 
-	k->perf_fds = calloc((size_t)n, sizeof(*k->perf_fds));
-	k->perf_links = calloc((size_t)n, sizeof(*k->perf_links));
-	if (!k->perf_fds || !k->perf_links)
-		return -ENOMEM;
 	for (int cpu = 0; cpu < n; cpu++) {
 		fd = open_perf_event(o, cpu);
 		if (fd == -ENODEV) /* offline */
 			continue;
 		if (fd < 0)
 			return explain_perf(fd, o, cpu);
-		k->perf_links[k->cpu_count] = bpf_program__attach_perf_event(k->skel->progs.on_sample, fd);
-		if (!k->perf_links[k->cpu_count]) {
+		k->perf_links[k->perf_count] = bpf_program__attach_perf_event(k->skel->progs.on_sample, fd);
+		if (!k->perf_links[k->perf_count]) {
 			close(fd);
 			return explain_load(-errno);
 		}
-		k->perf_fds[k->cpu_count++] = fd; /* owned by the link */
+		k->perf_fds[k->perf_count++] = fd; /* owned by the link */
 	}
-	for (int i = 0; i < k->cpu_count; i++)
+	for (int i = 0; i < k->perf_count; i++)
 		if (ioctl(k->perf_fds[i], PERF_EVENT_IOC_ENABLE, 0))
 			return explain_perf(-errno, o, i);
 	return 0;
@@ -280,18 +276,32 @@ static int start_clock(struct kernel_side *k, const struct record_options *o)
 
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
+	size_t n = (size_t)libbpf_num_possible_cpus();
+
 	if (!*o->event)
 		return 0;
+	k->perf_fds = calloc(n, sizeof(*k->perf_fds));
+	k->perf_links = calloc(n, sizeof(*k->perf_links));
+	if (!k->perf_fds || !k->perf_links)
+		return -ENOMEM;
 	return k->tracepoint_fd >= 0 ? start_tracepoint(k) : start_clock(k, o);
+}
+
+int kernel_side_sample(struct kernel_side *k, bool on)
+{
+	if (!k->perf_count)
+		return -ENOENT;
+	for (int i = 0; i < k->perf_count; i++)
+		if (ioctl(k->perf_fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
+			return -errno;
+	return 0;
 }
 
 void kernel_side_stop(struct kernel_side *k)
 {
-	for (int i = 0; i < k->cpu_count; i++)
+	for (int i = 0; i < k->perf_count; i++)
 		bpf_link__destroy(k->perf_links[i]);
-	k->cpu_count = 0;
-	bpf_link__destroy(k->tracepoint_link);
-	k->tracepoint_link = NULL;
+	k->perf_count = 0;
 	bpf_link__destroy(k->fork_link);
 	bpf_link__destroy(k->exec_link);
 	k->fork_link = k->exec_link = NULL;

@@ -17,6 +17,8 @@ struct kernel_limits {
 /* Loads everything; explains failures itself. Sampling starts with kernel_side_start(). */
 int kernel_side_open(struct kernel_side **out, const struct record_options *o);
 int kernel_side_start(struct kernel_side *k, const struct record_options *o);
+/* What ticks goes on, or pauses. -ENOENT: nothing has ticked since the start. */
+int kernel_side_sample(struct kernel_side *k, bool on);
 void kernel_side_stop(struct kernel_side *k); /* no samples after this */
 void kernel_side_free(struct kernel_side *k);
 

@@ -92,8 +92,13 @@ static void on_connection(struct source *src)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n == sizeof(msg) && msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED)
+	if (n == sizeof(msg) && msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED) {
+		if (msg.kind == BRAID_MSG_CHOSEN) {
+			l->held = (uint32_t)msg.value;
+			l->unanswered -= l->unanswered > 0;
+		}
 		return;
+	}
 	link_drain(l); /* the last words */
 	l->stopped = true;
 	link_close(l);
@@ -106,7 +111,7 @@ static int send_grant(const struct link *l)
 					    .version = BRAID_RING_VERSION,
 					    .kind = BRAID_MSG_GRANT,
 					    .value = RING_BYTES},
-				    .choices = l->session->options->choices};
+				    .choices = l->choices};
 	struct iovec iov = {.iov_base = &grant, .iov_len = sizeof(grant)};
 	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->session->kernel)};
 	size_t bytes = (fds[2] >= 0 ? 3 : 2) * sizeof(int);
@@ -134,7 +139,8 @@ int link_open(struct link **out, struct session *s, struct process *process, int
 	*out = NULL;
 	if (!l)
 		return -ENOMEM;
-	*l = (struct link){.session = s, .process = process, .since_ns = now_ns()};
+	*l = (struct link){
+		.session = s, .process = process, .since_ns = now_ns(), .choices = s->choices, .unanswered = 1};
 	l->connection = (struct source){.fd = fd, .ready = on_connection, .ctx = l};
 	l->wake = (struct source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_wake, .ctx = l};
 	l->ring_fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "braid_ring", 0, 0, RING_BYTES, NULL);
@@ -173,6 +179,20 @@ void link_free(struct link *l)
 {
 	link_close(l);
 	free(l);
+}
+
+int link_choose(struct link *l, const struct braid_choices *choices)
+{
+	struct braid_grant g = {
+		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOOSE},
+		.choices = *choices};
+	int err = link_say(l, &g, sizeof(g));
+
+	if (!err) {
+		l->choices = *choices;
+		l->unanswered++;
+	}
+	return err;
 }
 
 int link_say(struct link *l, const void *message, size_t size)

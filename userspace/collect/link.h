@@ -16,6 +16,9 @@ struct link {
 	uint64_t since_ns;
 	bool stopped; /* nothing more will come */
 	bool damage_told;
+	struct braid_choices choices; /* as the agent was told last */
+	uint32_t held;		      /* of them: what the JVM can have, as the agent has said */
+	uint32_t unanswered;	      /* choices that it has said nothing about so far */
 	struct link *next;
 };
 
@@ -32,6 +35,9 @@ void link_free(struct link *l);
 
 /* Reads everything that the ring holds. */
 void link_drain(struct link *l);
+
+/* From now on these choices hold. The agent says later what of them it can do. */
+int link_choose(struct link *l, const struct braid_choices *choices);
 
 /* Tells the agent. A negative errno when that is not possible. */
 int link_say(struct link *l, const void *message, size_t size);

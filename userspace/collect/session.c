@@ -4,6 +4,7 @@
 #include "agents.h"
 #include "choices.h"
 #include "command.h"
+#include "control.h"
 #include "jvm.h"
 #include "jvm_proc.h"
 #include "kernel_side.h"
@@ -230,6 +231,7 @@ static void read_all(struct session *s)
 	session_read_samples(s);
 	processes_show_forked(s->processes);
 	kernel_side_tick(s->kernel);
+	control_tick(s->control);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -407,6 +409,7 @@ static int open_parts(struct session *s, const struct record_options *o)
 	err = err ?: vthreads_new(&s->vthreads, s);
 	err = err ?: names_new(&s->names, s);
 	err = err ?: agents_new(&s->agents, s);
+	err = err ?: control_open(&s->control, s);
 	return err ?: sideband_open(&s->sideband, s);
 }
 
@@ -552,6 +555,7 @@ static void finish(struct loop *l)
 
 static void free_parts(struct session *s)
 {
+	control_close(s->control);
 	agents_free(s->agents);
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);
@@ -566,7 +570,7 @@ static void free_parts(struct session *s)
 
 int session_record(const struct record_options *o, int *status)
 {
-	struct session s = {.options = o, .epoll_fd = -1};
+	struct session s = {.options = o, .choices = o->choices, .epoll_fd = -1};
 	struct loop l = {.s = &s, .command.gate_fd = -1, .signals.fd = -1, .timer.fd = -1};
 	int err;
 

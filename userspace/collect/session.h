@@ -45,6 +45,7 @@ struct sideband;
 struct agents;
 struct vthreads;
 struct names;
+struct control;
 struct jvm;
 struct process;
 struct thread;
@@ -70,7 +71,9 @@ struct session {
 	struct agents *agents;
 	struct vthreads *vthreads;
 	struct names *names;
-	uint32_t last_method; /* trace-wide dense ids given out so far */
+	struct control *control;      /* NULL: nobody can change the recording */
+	struct braid_choices choices; /* of JVMs to come, and whether samples are taken */
+	uint32_t last_method;	      /* trace-wide dense ids given out so far */
 	uint32_t last_code;
 	uint64_t sideband_ns; /* all that happened before was read */
 	uint64_t samples;

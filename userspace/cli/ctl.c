@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli.h"
+#include "common.h"
+
+#include "collect/choices.h"
+#include "collect/control.h"
+#include "export/json.h"
+#include "util/log.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define ANSWER_WAIT_S 10
+#define RECORDERS_MAX 256
+
+static const char doc[] =
+	"Changes a recording while it goes on, or asks how it does. PID is a recorder, and stands for all that it "
+	"records, or a recorded JVM.\v"
+	"Commands:\n"
+	"  status         what is recorded, chosen and lost; without PID, of all recorders of this user\n"
+	"  enable LIST    record this, too, as `braid record -e` takes it\n"
+	"  disable LIST   record this no longer\n"
+	"  interval LIST  other figures for what is, or will be, enabled: alloc=1m,lock=1ms\n"
+	"  reset          forget the objects that are watched\n"
+	"  gc             collect garbage, as System.gc() does\n"
+	"  dump           tell now what is told at the end: live objects, names, CPU times; SIGQUIT does it, too\n\n"
+	"Examples:\n"
+	"  braid ctl status\n"
+	"  braid ctl 4711 enable lock,alloc=256k\n"
+	"  braid ctl 4711 interval lock=1ms\n"
+	"  braid ctl 4711,4712 disable alloc\n"
+	"  braid ctl 4711 gc\n\n"
+	"A change is written into the trace. What the JVM cannot do is said, and the exit status is 1 then. What ticks "
+	"is chosen at the start of a recording, and can be paused: `braid ctl RECORDER disable cpu`.";
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{0},
+};
+
+static const struct verb {
+	const char *name;
+	enum braid_control_verb verb;
+	int change; /* enum choices_change; -1: takes no list */
+} verbs[] = {
+	{"status", BRAID_CONTROL_STATUS, -1},
+	{"enable", BRAID_CONTROL_ENABLE, CHOICES_ENABLE},
+	{"disable", BRAID_CONTROL_DISABLE, CHOICES_DISABLE},
+	{"interval", BRAID_CONTROL_INTERVAL, CHOICES_INTERVAL},
+	{"reset", BRAID_CONTROL_RESET, -1},
+	{"gc", BRAID_CONTROL_GC, -1},
+	{"dump", BRAID_CONTROL_DUMP, -1},
+};
+
+/* One run of the command: what is asked, and what was answered. */
+struct ctl {
+	pid_t pids[64];
+	int pid_count;
+	const struct verb *verb;
+	struct braid_control_request request;
+	uint32_t named; /* what the list stands for */
+	bool all;	/* is the list "all"? */
+	bool as_json;
+	struct json json;
+	bool failed;
+};
+
+/* ---- the command line ---- */
+
+static void add_pids(struct argp_state *state, struct ctl *c, char *list)
+{
+	char *save = NULL, *end;
+
+	for (char *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		long pid = strtol(one, &end, 10);
+
+		if (*end || pid <= 0 || pid > 1 << 22)
+			argp_error(state, "'%s' is not a process id", one);
+		if (c->pid_count == sizeof(c->pids) / sizeof(c->pids[0]))
+			argp_error(state, "too many processes at once");
+		c->pids[c->pid_count++] = (pid_t)pid;
+	}
+}
+
+static void add_list(struct argp_state *state, struct ctl *c, const char *list)
+{
+	char copy[sizeof(c->request.list)], why[CHOSEN_WHY];
+	struct chosen defaults;
+
+	if (!c->verb || c->verb->change < 0)
+		argp_error(state, "'%s' is one too many", list);
+	if (*c->request.list || strlen(list) >= sizeof(copy))
+		argp_error(state, "one list, with commas: '%.60s'", list);
+	strcpy(c->request.list, list);
+	strcpy(copy, list);
+	choices_init(&defaults);
+	if (choices_change(&defaults.choices, c->verb->change, copy, &c->named, why))
+		argp_error(state, "%s: %s", c->verb->name, why);
+	c->all = strcmp(list, "all") == 0;
+}
+
+static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			c->verb = &verbs[i];
+	if (!c->verb)
+		argp_error(state, "there is no '%s': status, enable, disable, interval, reset, gc, dump", name);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct ctl *c = state->input;
+
+	switch (key) {
+	case 'j':
+		c->as_json = true;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!c->verb && !c->pid_count && isdigit((unsigned char)*arg))
+			add_pids(state, c, arg);
+		else if (!c->verb)
+			add_verb(state, c, arg);
+		else
+			add_list(state, c, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!c->verb)
+			argp_error(state, "what to do? `braid ctl PID status`, for example");
+		if (c->verb->change >= 0 && !*c->request.list)
+			argp_error(state, "%s what? `braid ctl PID %s alloc%s`, for example", c->verb->name,
+				   c->verb->name, c->verb->change == CHOICES_INTERVAL ? "=1m" : "");
+		if (!c->pid_count && c->verb->verb != BRAID_CONTROL_STATUS)
+			argp_error(state, "of which process? `braid ctl status` lists what is recorded");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- talking to a recorder ---- */
+
+/* A socket to the recorder `pid`; -ENOENT and -ECONNREFUSED: there is none. */
+static int reach(const char *directory, pid_t pid)
+{
+	const struct timeval wait = {.tv_sec = ANSWER_WAIT_S};
+	struct sockaddr_un address;
+	int fd, err = control_address(&address, directory, pid);
+	pid_t says;
+
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	/* Both ways: a recorder that is stopped (Ctrl-Z) must not stop this program. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address))) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	if (control_trusts(fd, &says) && says == pid)
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+static const char *why_refused(enum braid_choice choice)
+{
+	switch (choice) {
+	case BRAID_WANT_ALLOC:
+	case BRAID_WANT_LIVE:
+		return "it takes JDK 11 or later, and no other tool that samples its allocations";
+	case BRAID_WANT_VTHREAD:
+		return "it takes JDK 21 or later";
+	case BRAID_WANT_EXCEPTION:
+		return "it takes an agent from the JVM's start: `braid record -e exception -- COMMAND`";
+	default:
+		return "the JVM refuses it";
+	}
+}
+
+static void tell_refused(struct ctl *c, const struct braid_control_jvm *j)
+{
+	for (int i = 0; i < BRAID_WANTS; i++)
+		if (j->refused & c->named & 1U << i) {
+			log_error("process %u: %s cannot be recorded: %s", j->pid, choice_name(i), why_refused(i));
+			c->failed = true;
+		}
+}
+
+static const char *agent_text(const struct braid_control_jvm *j)
+{
+	if (j->agent == BRAID_CONTROL_NO_AGENT)
+		return "no agent";
+	if (j->agent == BRAID_CONTROL_GONE)
+		return "gone";
+	return j->silent ? "no answer yet" : "connected";
+}
+
+static void json_choices(struct json *j, const char *key, uint32_t bits)
+{
+	json_open(j, key, '[');
+	for (int i = 0; i < BRAID_WANTS; i++)
+		if (bits >> i & 1)
+			json_string(j, NULL, choice_name(i));
+	json_close(j, ']');
+}
+
+static void json_figures(struct json *j, const struct braid_choices *c)
+{
+	json_number(j, "alloc_interval", c->alloc_interval);
+	json_number(j, "live_max", c->live_max);
+	json_number(j, "lock_min_ns", c->lock_min_ns);
+	json_number(j, "wait_min_ns", c->wait_min_ns);
+	json_number(j, "vthread_rate", c->vthread_rate);
+	json_number(j, "exception_rate", c->exception_rate);
+}
+
+static void show_recording(struct ctl *c, const struct braid_control_recording *r)
+{
+	char list[512];
+
+	if (c->as_json) {
+		json_open(&c->json, NULL, '{');
+		json_number(&c->json, "recorder", r->pid);
+		json_string(&c->json, "output", r->output);
+		json_string(&c->json, "event", r->event);
+		json_seconds(&c->json, "duration_s", r->duration_ns);
+		json_number(&c->json, "samples", r->samples);
+		json_number(&c->json, "stacks", r->stacks);
+		json_number(&c->json, "lost", r->lost);
+		json_number(&c->json, "bytes", r->bytes);
+		json_choices(&c->json, "choices", r->choices.wanted);
+		json_figures(&c->json, &r->choices);
+		json_open(&c->json, "jvms", '[');
+	} else if (c->verb->verb == BRAID_CONTROL_STATUS) {
+		choices_text(&r->choices, list, sizeof(list));
+		printf("recorder %u: %s, %.1f s, %llu samples, %llu stacks, %.2f MB, ", r->pid, r->output,
+		       (double)r->duration_ns / 1e9, (unsigned long long)r->samples, (unsigned long long)r->stacks,
+		       (double)r->bytes / 1e6);
+		printf(r->lost ? "%llu lost\n" : "nothing lost\n", (unsigned long long)r->lost);
+		printf("  chosen  %s\n", list);
+		if (*r->event)
+			printf("  ticks   %s\n", r->event);
+	}
+}
+
+static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
+{
+	char list[512];
+	struct braid_choices had = j->choices;
+
+	if (c->as_json) {
+		json_open(&c->json, NULL, '{');
+		json_number(&c->json, "pid", j->pid);
+		json_string(&c->json, "name", j->name);
+		json_string(&c->json, "agent", agent_text(j));
+		json_choices(&c->json, "choices", j->choices.wanted);
+		json_choices(&c->json, "refused", j->refused);
+		json_figures(&c->json, &j->choices);
+		json_close(&c->json, '}');
+		return;
+	}
+	had.wanted &= ~j->refused;
+	choices_text(&had, list, sizeof(list));
+	if (c->verb->verb == BRAID_CONTROL_STATUS)
+		printf("  JVM %u (%s), %s%s%s\n", j->pid, j->name, agent_text(j), *list ? ": " : "", list);
+	else if (c->verb->change >= 0 && j->agent == BRAID_CONTROL_CONNECTED)
+		printf("process %u: %s%s\n", j->pid, *list ? list : "nothing", j->silent ? " (not answered yet)" : "");
+	if (c->verb->verb == BRAID_CONTROL_STATUS && j->refused) {
+		had.wanted = j->refused;
+		choices_text(&had, list, sizeof(list));
+		printf("    cannot have %s\n", list);
+	}
+}
+
+/* A message of an answer. 1: there is more, 0: that was all, -ENOENT: it does not record what was asked for. */
+static int take(struct ctl *c, const void *message, size_t size)
+{
+	const struct braid_control_header *h = message;
+
+	if (size < sizeof(*h) || h->magic != BRAID_CONTROL_MAGIC || h->version != BRAID_CONTROL_VERSION)
+		return -EPROTO;
+	if (h->kind == BRAID_CONTROL_RECORDING && size == sizeof(struct braid_control_recording)) {
+		show_recording(c, message);
+	} else if (h->kind == BRAID_CONTROL_JVM && size == sizeof(struct braid_control_jvm)) {
+		show_jvm(c, message);
+		if (c->verb->change == CHOICES_ENABLE && !c->all)
+			tell_refused(c, message);
+	} else if (h->kind == BRAID_CONTROL_ERROR && size == sizeof(struct braid_control_error)) {
+		log_error("%s", ((const struct braid_control_error *)message)->text);
+		c->failed = true;
+	} else if (h->kind == BRAID_CONTROL_END && size == sizeof(struct braid_control_end)) {
+		const struct braid_control_end *e = message;
+
+		return e->unknown ? -ENOENT : 0;
+	} else {
+		return -EPROTO;
+	}
+	return 1;
+}
+
+/* One question and its answer. 0, -ENOENT: not recorded there; or why it could not be asked. */
+static int ask(struct ctl *c, int fd, pid_t pid)
+{
+	union {
+		struct braid_control_header header;
+		struct braid_control_recording recording;
+		struct braid_control_jvm jvm;
+		struct braid_control_error error;
+		struct braid_control_end end;
+		char room[sizeof(struct braid_control_jvm) + sizeof(struct braid_control_recording)];
+	} m;
+	bool recording = false;
+	ssize_t n;
+	int more;
+
+	c->request.pid = (uint32_t)pid;
+	if (send(fd, &c->request, sizeof(c->request), MSG_NOSIGNAL) != sizeof(c->request))
+		return -errno;
+	do {
+		n = recv(fd, &m, sizeof(m), 0);
+		if (n <= 0) {
+			more = n ? -errno : -ECONNRESET;
+			break;
+		}
+		memset((char *)&m + n, 0, sizeof(m) - (size_t)n); /* its last text ends, whatever came */
+		recording |= m.header.kind == BRAID_CONTROL_RECORDING;
+		more = take(c, &m, (size_t)n);
+	} while (more > 0);
+	if (c->as_json && recording) {
+		json_close(&c->json, ']');
+		json_close(&c->json, '}');
+	}
+	return more;
+}
+
+/* ---- all recorders ---- */
+
+static int compare_pids(const void *a, const void *b)
+{
+	return *(const pid_t *)a - *(const pid_t *)b;
+}
+
+/* What lies in the directory, smallest first. */
+static int list_recorders(const char *directory, pid_t *pids)
+{
+	DIR *d = opendir(directory);
+	struct dirent *e;
+	int count = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while (count < RECORDERS_MAX && (e = readdir(d))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid > 0 && strcmp(end, ".sock") == 0)
+			pids[count++] = (pid_t)pid;
+	}
+	closedir(d);
+	qsort(pids, (size_t)count, sizeof(*pids), compare_pids);
+	return count;
+}
+
+static void tell_failure(struct ctl *c, pid_t recorder, int err)
+{
+	c->failed = true;
+	if (err == -EPERM)
+		log_error("recorder %d: what listens there is not it, or belongs to somebody else", (int)recorder);
+	else if (err == -EAGAIN || err == -EWOULDBLOCK)
+		log_error("recorder %d: no answer for %d seconds; is it stopped?", (int)recorder, ANSWER_WAIT_S);
+	else if (err == -ECONNRESET || err == -EPIPE)
+		log_error("recorder %d hung up before it had answered; its recording has ended, or too many ask",
+			  (int)recorder);
+	else
+		log_error("recorder %d cannot be asked: %s", (int)recorder, strerror(-err));
+}
+
+/* Asks the recorder `at`. True when it has to do with `pid` (0: itself). */
+static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
+{
+	int fd = reach(directory, at), err = fd;
+
+	if (fd >= 0) {
+		err = ask(c, fd, pid);
+		close(fd);
+	}
+	if (err == -ENOENT || err == -ECONNREFUSED) /* of one that was killed */
+		return false;
+	if (err)
+		tell_failure(c, at, err);
+	return !err || !pid;
+}
+
+static void control_pid(struct ctl *c, const char *directory, const pid_t *recorders, int count, pid_t pid)
+{
+	bool found = false, failed = c->failed;
+
+	for (int i = 0; i < count && !found; i++)
+		if (recorders[i] == pid)
+			found = consult(c, directory, pid, 0);
+	for (int i = 0, whole = !found; i < count && whole; i++)
+		found |= consult(c, directory, recorders[i], pid);
+	if (found || c->failed != failed)
+		return;
+	log_error("process %d is not being recorded by %s; `braid ctl status` lists what is", (int)pid,
+		  geteuid() ? "this user (root's recordings take root)" : "root");
+	c->failed = true;
+}
+
+static void control_all(struct ctl *c, const char *directory, const pid_t *recorders, int count)
+{
+	bool any = false;
+
+	for (int i = 0; i < count; i++)
+		any |= consult(c, directory, recorders[i], 0);
+	if (!any && !c->as_json)
+		log_warning("nothing is being recorded by %s", geteuid() ? "this user" : "root");
+}
+
+static int run(struct ctl *c)
+{
+	char directory[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	pid_t recorders[RECORDERS_MAX];
+	int count = control_directory(directory, sizeof(directory));
+
+	if (count == -ENOENT) {
+		log_error("XDG_RUNTIME_DIR is not set: recorders of this user have no place to listen at");
+		return EXIT_FAILURE;
+	}
+	count = count ?: list_recorders(directory, recorders);
+	if (count < 0) {
+		log_error("%s: %s", directory, strerror(-count));
+		return EXIT_FAILURE;
+	}
+	if (c->as_json)
+		json_open(&c->json, NULL, '[');
+	if (!c->pid_count)
+		control_all(c, directory, recorders, count);
+	for (int i = 0; i < c->pid_count; i++)
+		control_pid(c, directory, recorders, count, c->pids[i]);
+	if (c->as_json) {
+		json_close(&c->json, ']');
+		putchar('\n');
+	}
+	return c->failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int cmd_ctl(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options, .parser = parse, .args_doc = "[PID[,PID...]] COMMAND [LIST]", .doc = doc};
+	struct ctl c = {.json.out = stdout};
+
+	common_parse(&argp, argc, argv, &c);
+	c.request.magic = BRAID_CONTROL_MAGIC;
+	c.request.version = BRAID_CONTROL_VERSION;
+	c.request.verb = (uint16_t)c.verb->verb;
+	return run(&c);
+}
