@@ -18,11 +18,13 @@
 #define THREAD_NAME "braid agent"
 #define IDLE_MS 1000	   /* losses of events are told this often */
 #define RETRY_MS 1	   /* something waits for room */
+#define LAST_WORDS_MS 500  /* for what waits when the collector wants no more */
 #define PACE_STALL_MS 2000 /* without the consumer moving at all: do not wait for it again until it does */
 
 static int kick_fd = -1;
 static _Atomic bool kicked;
 static enum link_word heard; /* helper thread only */
+static bool asked;	     /* for what only the end tells */
 static bool stalled;
 static uint64_t stalled_at; /* consumer position */
 
@@ -70,6 +72,8 @@ static void listen(void)
 
 	if (heard == LINK_QUIET)
 		heard = link_listen(&agent.link, &said);
+	if (heard == LINK_ACT && said.msg.value == BRAID_ACT_DUMP)
+		asked = true;
 	if (heard == LINK_CHOOSE || heard == LINK_ACT)
 		heard = LINK_QUIET;
 	if (heard != LINK_QUIET)
@@ -162,6 +166,12 @@ static void wait_for_news(bool waiting)
 		(void)!read(kick_fd, &count, sizeof(count));
 }
 
+/* What only the end tells; asked for, it can be told before. */
+static void tell_all(JNIEnv *jni)
+{
+	threads_tell(jni, true);
+}
+
 static void serve(JNIEnv *jni)
 {
 	bool waiting, soon;
@@ -169,12 +179,29 @@ static void serve(JNIEnv *jni)
 	while (heard == LINK_QUIET && !atomic_load(&agent.dead)) {
 		atomic_store(&kicked, false);
 		soon = vthreads_resolve(jni);
+		if (asked)
+			tell_all(jni);
+		asked = false;
 		waiting = !catch_up();
 		if (waiting)
 			link_wake(&agent.link);
 		wait_for_news(waiting || soon);
 		listen();
 	}
+}
+
+/* Handlers publish nothing any more, and the collector waits for the word that this is all. */
+static void last_words(JNIEnv *jni)
+{
+	uint64_t until_ns = clock_ns() + LAST_WORDS_MS * 1000000ULL;
+
+	tell_all(jni);
+	while (!catch_up() && clock_ns() < until_ns && !link_is_gone(&agent.link)) {
+		link_wake(&agent.link);
+		nap_ms(RETRY_MS);
+	}
+	publish_abandon();
+	publish_losses();
 }
 
 static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
@@ -185,6 +212,8 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	atomic_store(&agent.helper_tid, self_tid());
 	replay(jni);
 	serve(jni);
+	if (heard == LINK_STOP)
+		last_words(jni);
 	agent_disconnect(heard == LINK_STOP);
 }
 

@@ -159,11 +159,6 @@ static void thread_tell(JNIEnv *jni, jthread thread, bool again)
 	struct braid_rec_thread r = {0};
 	struct thread_names n;
 
-	helper_pace();
-	if (!agent_enter())
-		return;
-	if (!again && is_marked(thread))
-		goto out;
 	vthreads_on_thread(jni, thread);
 	names_read(&n, jni, thread);
 	r.java_thread = threads_java_thread(jni, thread);
@@ -177,8 +172,6 @@ static void thread_tell(JNIEnv *jni, jthread thread, bool again)
 	    thread_publish(&r, &n, BRAID_REC_REPLAY) && !again)
 		atomic_fetch_add(&agent.threads, 1);
 	names_free(&n);
-out:
-	agent_leave();
 }
 
 void threads_tell(JNIEnv *jni, bool again)
@@ -193,7 +186,9 @@ void threads_tell(JNIEnv *jni, bool again)
 		return;
 	}
 	for (jint i = 0; i < count; i++) {
-		thread_tell(jni, threads[i], again);
+		helper_pace();
+		if (!atomic_load(&agent.dead) && (again || (atomic_load(&agent.active) && !is_marked(threads[i]))))
+			thread_tell(jni, threads[i], again);
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
 	release(threads);

@@ -238,6 +238,18 @@ check()
 	}
 }
 
+# events FILE WHAT EXPRESSION [WHAT EXPRESSION]...: the same for JVM events and what the program said in FILE.truth, see events.py.
+events()
+{
+	local file=$1
+
+	shift
+	BUILD=$BUILD python3 "$LIB_DIR/events.py" "$file" "$@" || {
+		braid info "$file" >&2 || true
+		fail "see above"
+	}
+}
+
 # One line on standard error that begins with "braid: ", and nothing on standard output.
 one_line_error()
 {

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""events.py TRACE [WHAT EXPRESSION]...: are they true of the JVM events in the trace? See events() in lib.sh.
+
+`of(KIND)` is the list of the events of a kind, whose fields are those of docs/trace-format.md, with names for name ids, threads and
+processes; `truth` is what the program said, a list of words for each line, by its first word, if there is a file beside the trace.
+"""
+import os
+import re
+import subprocess
+import sys
+
+KINDS = {}
+for line in open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../include/braid/jvm_event.h")):
+    match = re.match(r"\tBRAID_JVM_([A-Z_]+) = (\d+),", line)
+    if match:
+        KINDS[int(match.group(2))] = match.group(1).lower()
+
+FIELD = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))')
+
+
+def value(quoted, plain):
+    if plain == "":
+        return quoted
+    return int(plain, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", plain) else plain
+
+
+class Event(dict):
+    __getattr__ = dict.__getitem__
+
+
+names, threads, processes, events, stats, notices, lost = {0: ""}, {}, {}, [], {}, [], []
+raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
+for line in raw.stdout:
+    kind, _, rest = line.partition(" ")
+    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss"):
+        continue
+    row = Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(rest))
+    if kind == "name":
+        names[row.name] = row.text
+    elif kind == "thread":
+        threads[row.thread] = row
+    elif kind == "process":
+        processes[row.process] = row
+    elif kind == "stat":
+        stats[row.key] = row["value"]
+    elif kind == "notice":
+        notices.append(row.text)
+    elif kind == "loss":
+        lost.append((row.hop, row.kind, row["count"]))
+    else:
+        events.append(row)
+if raw.wait():
+    sys.exit("braid script --raw failed")
+for e in events:
+    e.update(kind=KINDS.get(e.kind, e.kind), name=names[e.name], detail=names[e.detail], thread=threads.get(e.thread),
+             process=processes.get(e.process))
+
+truth = {}
+if os.path.exists(sys.argv[1] + ".truth"):
+    for line in open(sys.argv[1] + ".truth"):
+        words = line.split()
+        if words:
+            truth.setdefault(words[0], []).append(words[1:])
+
+
+def of(kind, **wanted):
+    assert kind in KINDS.values(), kind
+    return [e for e in events if e.kind == kind and all(e[k] == v for k, v in wanted.items())]
+
+
+def named(kind, pattern):
+    return [e for e in of(kind) if re.fullmatch(pattern, e.name)]
+
+
+def total(some, field="value"):
+    return sum(e[field] for e in some)
+
+
+def one(*words):
+    """The number behind these words of the truth."""
+    return next(int(w[len(words) - 1]) for w in truth[words[0]] if tuple(w[: len(words) - 1]) == words[1:])
+
+
+for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
+    expression = " ".join(expression.split())
+    if not eval(expression):  # the tests' own
+        print("%s: not true: %s" % (what, expression), file=sys.stderr)
+        for part in re.split(r"\band\b", expression):
+            try:
+                if not eval(part):
+                    left = re.split(r">=|<=|==|!=|>|<|\bin\b", part)
+                    print("  not %s: %s is %.2000r" % (part.strip(), left[0].strip(), eval(left[0])), file=sys.stderr)
+            except Exception:  # a part that means nothing without its neighbours
+                pass
+        sys.exit(1)

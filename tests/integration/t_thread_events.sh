@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Threads start, end and get other names exactly as the program says, with what belongs to them.
+source "$(dirname "$0")/lib.sh"
+
+all_told()
+{
+	events "$1" \
+		"every quick thread, once" 'len(named("thread_start", "quick-\\d+")) == one("quick") and
+			len(named("thread_end", "quick-\\d+")) == one("quick") and
+			len({e.name for e in named("thread_end", "quick-\\d+")}) == one("quick")' \
+		"an end is of the thread that started" 'all(e.thread.name == e.name for e in named("thread_end", "quick-\\d+"))' \
+		"no end before its start" 'all(s.time_ns <= e.time_ns for s in named("thread_start", "quick-\\d+")
+			for e in of("thread_end", name=s.name))' \
+		"workers" '[(s.name, s.detail, s["value"], s.flags) for s in sorted(named("thread_start", "worker-\\d"), key=lambda s: s.name)] ==
+			[("worker-0", "squad", 3, 0), ("worker-1", "squad", 4, 1), ("worker-2", "squad", 5, 0), ("worker-3", "squad", 6, 1)]' \
+		"their last names" 'len(named("thread_rename", "done-\\d")) == 4 and len(named("thread_end", "done-\\d")) == 4 and
+			sum(t.name.startswith("done-") for t in threads.values()) == 4' \
+		"their CPU time, within what the end itself takes" 'all(0 <= of("thread_end", name=name)[0]["value"] - int(ns) < 2e7
+			for name, ns in truth["cpu"]) and len(truth["cpu"]) == 4' \
+		"part of it in the kernel" 'all(e.weight <= e["value"] for e in of("thread_end"))' \
+		"nothing lost" 'lost == []'
+}
+
+braid record -F 99 -o start.trace -- "$JAVA" -cp "$CLASSES" ThreadEvents 2000 >start.trace.truth 2>err
+all_told start.trace
+
+# Threads that are older than the agent have no start; a name that changes while it records is told at the end.
+mkfifo in
+"$JAVA" -cp "$CLASSES" ThreadEvents 500 wait <in >attach.trace.truth 2>err &
+JAVA_PID=$!
+exec {IN}>in
+wait_for "the program" grep -qs ready attach.trace.truth
+start_record -F 99 -p "$JAVA_PID" -o attach.trace
+wait_attached "$JAVA_PID"
+echo >&"$IN"
+wait_for "the program's end" grep -qs end attach.trace.truth
+stop_record
+echo >&"$IN"
+wait_end "$JAVA_PID" "the program"
+all_told attach.trace
+events attach.trace \
+	"older threads" 'named("thread_start", "stays|main|was stays") == []' \
+	"a name that changed meanwhile" 'len(of("thread_rename", name="was stays")) == 1'
