@@ -6,6 +6,7 @@
 #include "layout.h"
 #include "mem.h"
 #include "told.h"
+#include "vmstructs.h"
 
 #include "glibc.h"
 #include <errno.h>
@@ -123,6 +124,7 @@ static void library_pin(void)
 static bool environment_open(JavaVM *vm)
 {
 	jvmtiJlocationFormat format;
+	void *libjvm;
 
 	if (agent.jvmti)
 		return true;
@@ -136,8 +138,10 @@ static bool environment_open(JavaVM *vm)
 		agent.jvmti_version = JVMTI_VERSION_1_2;
 	agent.bci_locations = (*agent.jvmti)->GetJLocationFormat(agent.jvmti, &format) == JVMTI_ERROR_NONE &&
 			      format == JVMTI_JLOCATION_JVMBCI;
-	layout_open(vm, agent.jvmti_version);
-	names_open(vm, agent.jvmti_version);
+	libjvm = vmstructs_library(vm);
+	layout_open(libjvm, agent.jvmti_version);
+	names_open(libjvm, agent.jvmti_version);
+	gc_open(libjvm);
 	library_pin();
 	return true;
 }
@@ -196,6 +200,8 @@ static void connect_to(const struct options *o, enum braid_start start)
 	hello_publish(&caps);
 	names_publish();
 	layout_publish(true);
+	gc_reset();
+	gc_prepare(start == BRAID_START_ATTACH);
 	if (o->complaint[0])
 		publish_notice(BRAID_NOTICE_WARNING, "agent options: %s", o->complaint);
 
@@ -261,6 +267,7 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	layout_publish(true);
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_flush();
+	gc_prepare(false);
 	agent_leave();
 }
 
@@ -272,6 +279,7 @@ void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	(void)thread;
 	if (!agent_enter())
 		return;
+	gc_prepare(true);
 	record_init(&hdr, BRAID_REC_VM_INIT, 0);
 	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
 	if (!helper_start(jni)) {

@@ -114,7 +114,7 @@ void methods_unloaded(void);
 
 /* names.c */
 /* Once per process. */
-void names_open(JavaVM *vm, jint jvmti_version);
+void names_open(void *libjvm, jint jvmti_version);
 /* Where this VM keeps names: at the start of a connection, and again when the VM is up. */
 void names_publish(void);
 /* A class was redefined: its methods' addresses may mean other versions. */
@@ -165,6 +165,14 @@ void classes_enable(void);
 void classes_disable(void);
 /* Says what class unload handlers could not, if anything. */
 void classes_flush(void);
+
+/* gc.c */
+/* Once per process. */
+void gc_open(void *libjvm);
+/* Finds what pauses are described by, which comes to exist while the VM starts; `last`: there will be no more. */
+void gc_prepare(bool last);
+/* A new connection. */
+void gc_reset(void);
 
 /* gc.c, code.c, threads.c, classes.c, virtual.c, exceptions.c, natives.c, resource.c: handlers */
 void JNICALL gc_on_start(jvmtiEnv *env);

@@ -257,29 +257,22 @@ static bool interpreter_frame_take(struct braid_layout *l, jint jvmti_version)
 #endif
 }
 
-static void *libjvm_find(JavaVM *vm, __u64 *base)
+static uint64_t library_base(void *libjvm)
 {
 	struct link_map *map;
-	void *handle = NULL;
-	Dl_info info;
 
-	if (dladdr((void *)(uintptr_t)(*vm)->GetEnv, &info) && info.dli_fname)
-		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle && !dlinfo(handle, RTLD_DI_LINKMAP, &map))
-		*base = map->l_addr;
-	/* A VM that is linked into its program, or whose file has another name by now */
-	return handle ? handle : RTLD_DEFAULT;
+	return libjvm != RTLD_DEFAULT && !dlinfo(libjvm, RTLD_DI_LINKMAP, &map) ? map->l_addr : 0;
 }
 
-void layout_open(JavaVM *vm, jint jvmti_version)
+void layout_open(void *libjvm, jint jvmti_version)
 {
 	struct braid_layout *l = &lay.now;
-	void *libjvm = libjvm_find(vm, &l->libjvm_base);
 	bool ok;
 
 	if (vmstructs_read(libjvm, field, FIELDS, type, TYPES))
 		return;
 	lay.readable = true;
+	l->libjvm_base = library_base(libjvm);
 	ok = blob_offsets_take(l);
 	ok = nmethod_offsets_take(l) && ok;
 	ok = interpreter_frame_take(l, jvmti_version) && ok;

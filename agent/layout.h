@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Reads the tables; once per process. Publishes nothing. */
-void layout_open(JavaVM *vm, jint jvmti_version);
+void layout_open(void *libjvm, jint jvmti_version);
 
 /*
  * Reads again what comes to exist while the VM starts (code heaps, interpreter, stubs) and publishes a LAYOUT record:

@@ -3,6 +3,7 @@
 #include "agent.h"
 
 #include "mem.h"
+#include "perfdata.h"
 #include "vmstructs.h"
 
 #include <braid/names.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 
 #define COUNTER "java.cls.unloadedClasses"
-#define PERF_MAGIC 0xc0c0feca /* perfMemory.hpp, as this byte order reads it */
-#define PERF_ENTRIES_MAX 4096
 
 enum {
 	F_CONST_SIZE,
@@ -35,7 +34,6 @@ enum {
 	F_DATA,
 	F_PC_OFFSET,
 	F_PC_SCOPE,
-	F_PERF_START,
 	FIELDS
 };
 
@@ -62,7 +60,6 @@ static struct vm_field field[FIELDS] = {
 	[F_DATA] = {.type = "CodeBlob", .name = "_data_offset"},
 	[F_PC_OFFSET] = {.type = "PcDesc", .name = "_pc_offset"},
 	[F_PC_SCOPE] = {.type = "PcDesc", .name = "_scope_decode_offset"},
-	[F_PERF_START] = {.type = "PerfMemory", .name = "_start"},
 };
 
 static struct vm_type type[TYPES] = {[T_PC_DESC] = {.name = "PcDesc"}};
@@ -125,15 +122,11 @@ static bool scopes_take(struct braid_names *n)
 	return metadata_take(n) && ok;
 }
 
-void names_open(JavaVM *vm, jint jvmti_version)
+void names_open(void *libjvm, jint jvmti_version)
 {
 	struct braid_names *n = &names.now;
-	void *libjvm = NULL;
-	Dl_info info;
 
-	if (dladdr((void *)(uintptr_t)(*vm)->GetEnv, &info) && info.dli_fname)
-		libjvm = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (vmstructs_read(libjvm ? libjvm : RTLD_DEFAULT, field, FIELDS, type, TYPES))
+	if (vmstructs_read(libjvm, field, FIELDS, type, TYPES))
 		return;
 	names.readable = true;
 	lines_take(n);
@@ -154,41 +147,12 @@ bool names_in_use(uint64_t nmethod)
 	return !field[F_STATE].found || (mem_read(&state, nmethod + field[F_STATE].offset, 1) && state == IN_USE);
 }
 
-/* perfMemory.hpp: PerfDataPrologue and PerfDataEntry, the same in every JDK. */
-struct perf_prologue {
-	uint32_t magic;
-	uint8_t order, major, minor, accessible;
-	int32_t used, overflow;
-	int64_t modified;
-	int32_t entry_offset, entries;
-};
-
-struct perf_entry {
-	int32_t length, name_offset, vector_length;
-	uint8_t type, flags, units, variability;
-	int32_t data_offset;
-};
-
-/* Where the VM counts unloaded classes; 0 when it does not count (-XX:-UsePerfData), or not yet. */
-static uint64_t counter_find(void)
+static bool is_unload_count(const struct perf_counter *c, void *address)
 {
-	struct perf_prologue p;
-	struct perf_entry e;
-	uint64_t start, at;
-	char name[32];
-
-	if (!field[F_PERF_START].found || !mem_read(&start, field[F_PERF_START].address, sizeof(start)) || !start ||
-	    !mem_read(&p, start, sizeof(p)) || p.magic != PERF_MAGIC || p.entry_offset <= 0)
-		return 0;
-	at = start + (uint64_t)p.entry_offset;
-	for (int32_t i = 0; i < p.entries && i < PERF_ENTRIES_MAX; i++, at += (uint64_t)e.length) {
-		if (!mem_read(&e, at, sizeof(e)) || e.length < (int32_t)sizeof(e))
-			return 0;
-		if (e.type == 'J' && e.vector_length == 0 && e.name_offset > 0 && e.data_offset > 0 &&
-		    mem_read_string(name, sizeof(name), at + (uint64_t)e.name_offset) && !strcmp(name, COUNTER))
-			return at + (uint64_t)e.data_offset;
-	}
-	return 0;
+	if (c->type != 'J' || strcmp(c->name, COUNTER) != 0)
+		return true;
+	*(uint64_t *)address = c->data;
+	return false;
 }
 
 void names_publish(void)
@@ -197,8 +161,13 @@ void names_publish(void)
 
 	if (!names.readable)
 		return;
-	if (!atomic_load(&names.redefined))
-		r.names.class_unloads = counter_find();
+	/* 0 when the VM does not count (-XX:-UsePerfData), or not yet */
+	if (!atomic_load(&names.redefined)) {
+		uint64_t address = 0;
+
+		perfdata_each(is_unload_count, &address);
+		r.names.class_unloads = address;
+	}
 	record_init(&r.hdr, BRAID_REC_NAMES, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }

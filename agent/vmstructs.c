@@ -97,6 +97,17 @@ static bool types_read(void *libjvm, struct vm_type *types, size_t count)
 	return true;
 }
 
+void *vmstructs_library(JavaVM *vm)
+{
+	void *handle = NULL;
+	Dl_info info;
+
+	if (dladdr((void *)(uintptr_t)(*vm)->GetEnv, &info) && info.dli_fname)
+		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	/* A VM that is linked into its program, or whose file has another name by now */
+	return handle ? handle : RTLD_DEFAULT;
+}
+
 int vmstructs_read(void *libjvm, struct vm_field *fields, size_t field_count, struct vm_type *types, size_t type_count)
 {
 	if (!fields_read(libjvm, fields, field_count) || !types_read(libjvm, types, type_count))

@@ -4,6 +4,8 @@
 #ifndef BRAID_AGENT_VMSTRUCTS_H
 #define BRAID_AGENT_VMSTRUCTS_H
 
+#include "jvm.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +26,9 @@ struct vm_type {
 	bool found;
 	uint64_t size;
 };
+
+/* The VM's library, for dlsym. */
+void *vmstructs_library(JavaVM *vm);
 
 /* Fills in what is found. -ENOENT when the library has no such tables. */
 int vmstructs_read(void *libjvm, struct vm_field *fields, size_t field_count, struct vm_type *types, size_t type_count);

@@ -22,8 +22,9 @@ enum braid_jvm_event {
 				    who woke it, with its stack */
 	BRAID_JVM_BLOCKED = 5,	 /* off the CPU in the kernel; flags: BRAID_BLOCKED_*; other: who woke it, with its
 				    stack */
-	BRAID_JVM_GC_PAUSE = 6,	 /* the world stood for a collector; name: collector; detail: cause; value, weight:
-				    heap used before and after; number: of the pause */
+	BRAID_JVM_GC_PAUSE = 6,	 /* the world stood for a collector; name: collector; detail: cause; text: what it did,
+				    as the JVM's log calls it, or empty; value, weight: bytes of heap used before and
+				    after, 0: not known; number: of the pause; flags: BRAID_GC_* */
 	BRAID_JVM_GC_CYCLE = 7,	 /* a collection from start to end, concurrent parts included; name, detail, value,
 				    weight: as above; number: of the cycle */
 	BRAID_JVM_GC_PHASE = 8,	 /* concurrent phase of a cycle; name: phase; number: of the cycle */
@@ -59,6 +60,11 @@ enum braid_jvm_event {
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
 #define BRAID_WAIT_TIMED_OUT 0x1U
+
+/* Of GC_PAUSE and GC_CYCLE: one end of it is not in the recording, and its duration is not known. */
+#define BRAID_GC_BEGAN_BEFORE 0x1U
+#define BRAID_GC_NOT_ENDED 0x2U
+#define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
 
 /* braid_demand.flags of BLOCKED: the system call's number in the low bits. */
 #define BRAID_BLOCKED_SYSCALL 0xffffU

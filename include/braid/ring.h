@@ -222,10 +222,19 @@ struct braid_rec_thread_end {
 };
 _Static_assert(sizeof(struct braid_rec_thread_end) == 56, "thread end");
 
+/* A pause begins or has ended; hdr.time_ns is when. What a START does not know is in the FINISH of the same number. */
 struct braid_rec_gc {
 	struct braid_rec hdr;
-	__u64 sequence; /* the pause's number; START and FINISH of one pause share it */
+	__u64 sequence;	   /* the pause's number: one that consists of several has several FINISHes with one each */
+	__u64 start_ns;	   /* 0: not heard of */
+	__u64 used_before; /* bytes of heap; 0: not known */
+	__u64 used_after;
+	__u16 collector_len; /* as the JVM calls it in sun.gc.collector.N.name */
+	__u16 cause_len;     /* as in sun.gc.cause */
+	__u32 reserved;
+	/* strings */
 };
+_Static_assert(sizeof(struct braid_rec_gc) == 64, "gc");
 
 struct braid_rec_class_unload {
 	struct braid_rec hdr;

@@ -17,5 +17,5 @@ for collector in Serial G1; do
 	count=$(grep -c "$pauses" gc.log)
 	[[ $count -ge 7 ]] || fail "the program did not do its part: $(cat gc.log)"
 	check "$collector.trace" "$collector: $count pauses" "jvm($CHILD)['gc_pauses'] == $count and r['gc']['count'] == $count"
-	[[ $(braid script "$collector.trace" | grep -c 'braid:gc_finish:') -eq $count ]] || fail "$collector: script has others"
+	[[ $(braid script "$collector.trace" | grep -c 'braid:gc_pause:') -eq $count ]] || fail "$collector: script has others"
 done

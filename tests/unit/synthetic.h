@@ -33,6 +33,7 @@ static inline struct trace_str str_of(const char *s)
 	}
 #define EVENT(k, ns, p, t)                                                                                             \
 	REC(TRACE_JVM_EVENT, jvm_event, .kind = BRAID_JVM_##k, .time_ns = ns, .process = p, .thread = t)
+#define GC(k, ms, ...) REC(TRACE_JVM_EVENT, jvm_event, BASE_NS + (ms)*MS, BRAID_JVM_GC_##k, 1, __VA_ARGS__)
 #define SAMPLE(ms, t, c, n) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, c, n, 1, 0)
 
 static const struct trace_line work_lines[] = {{0, 10}, {5, 12}};
@@ -93,6 +94,8 @@ static const struct trace_rec synthetic[] = {
 	REC(TRACE_NODE, node, 9, 0, 10),
 	REC(TRACE_NODE, node, 10, 9, 9),
 	REC(TRACE_NODE, node, 11, 2, 11),
+	REC(TRACE_NAME, name, 1, S("G1 young")),
+	REC(TRACE_NAME, name, 2, S("System.gc()")),
 	SAMPLE(0, 1, 0, 3),
 	EVENT(THREAD_START, BASE_NS + 5 * MS, 1, 2),
 	SAMPLE(10, 1, 1, 3),
@@ -100,8 +103,8 @@ static const struct trace_rec synthetic[] = {
 	SAMPLE(30, 1, 0, 3),
 	SAMPLE(40, 1, 0, 4),
 	SAMPLE(50, 1, 0, 4),
-	REC(TRACE_GC, gc, BASE_NS + 51 * MS, 1, 0, 1),
-	REC(TRACE_GC, gc, BASE_NS + 56 * MS, 1, 1, 1),
+	GC(PAUSE, 51, .duration_ns = 5 * MS, .name = 1, .detail = 2, .value = 3 << 20, .weight = 1 << 20, .number = 1),
+	GC(CYCLE, 51, .duration_ns = 9 * MS, .name = 1, .detail = 2, .number = 1),
 	SAMPLE(60, 1, 0, 5),
 	SAMPLE(70, 1, 0, 5),
 	SAMPLE(80, 1, 0, 5),
@@ -117,7 +120,7 @@ static const struct trace_rec synthetic[] = {
 	SAMPLE(170, 3, 0, 10),
 	SAMPLE(180, 3, 0, 0),
 	REC(TRACE_CODE_LOAD, code_load, BASE_NS + 181 * MS, 1, CODE_AT, 256, 4, 7, 0),
-	REC(TRACE_GC, gc, BASE_NS + 182 * MS, 1, 0, 2),
+	GC(PAUSE, 182, .number = 2, .flags = BRAID_GC_NOT_ENDED),
 	REC(TRACE_LOSS, loss, BASE_NS + 183 * MS, 1, S("ring"), S("code_load"), 2),
 	REC(TRACE_LOSS, loss, BASE_NS + 184 * MS, 1, S("ring"), S("code_load"), 1),
 	REC(TRACE_LOSS, loss, BASE_NS + 185 * MS, 0, S("bpf"), S("sample"), 2),

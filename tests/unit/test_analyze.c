@@ -60,12 +60,13 @@ static size_t events_first(struct trace_rec *recs)
 {
 	size_t n = 0, events;
 
+	/* Names are looked up when an event is read: they stay in front. */
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		if (synthetic[i].kind >= TRACE_FIRST_EVENT)
+		if (synthetic[i].kind >= TRACE_FIRST_EVENT || synthetic[i].kind == TRACE_NAME)
 			recs[n++] = synthetic[i];
 	events = n;
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		if (synthetic[i].kind < TRACE_FIRST_EVENT)
+		if (synthetic[i].kind < TRACE_FIRST_EVENT && synthetic[i].kind != TRACE_NAME)
 			recs[n++] = synthetic[i];
 	return events;
 }
@@ -137,9 +138,11 @@ START_TEST(ids_and_references_without_sense)
 		REC(TRACE_SAMPLE, sample, 5, 0, 0, 4, 1),
 		REC(TRACE_SAMPLE, sample, 5, 0, 0, 2, 1),
 		REC(TRACE_SAMPLE, sample, 5, 0, 0, 2, 0),
-		REC(TRACE_GC, gc, 1, UINT32_MAX, 7, UINT64_MAX),
-		REC(TRACE_GC, gc, 9, 0, 0, 1),
-		REC(TRACE_GC, gc, 1, 0, 1, 1),
+		{.kind = TRACE_JVM_EVENT,
+		 .jvm_event = {1, BRAID_JVM_GC_PAUSE, UINT32_MAX, 7, UINT64_MAX, .value = UINT64_MAX, .flags = 1}},
+		{.kind = TRACE_JVM_EVENT, .jvm_event = {9, BRAID_JVM_GC_PAUSE, 0, 0, UINT64_MAX, .name = 77}},
+		{.kind = TRACE_JVM_EVENT, .jvm_event = {1, BRAID_JVM_GC_CYCLE, 0, .duration_ns = UINT64_MAX}},
+		{.kind = TRACE_JVM_EVENT, .jvm_event = {1, BRAID_JVM_GC_CYCLE, 0, .duration_ns = UINT64_MAX}},
 		EVENT(THREAD_START, 0, 0, 0),
 		EVENT(THREAD_END, 0, 0, UINT32_MAX),
 		EVENT(CLASS_UNLOAD, 0, UINT32_MAX, 0),
@@ -196,8 +199,8 @@ START_TEST(random_records)
 		uint32_t *words = (uint32_t *)(void *)((char *)&rec + 8);
 
 		/* Only kinds without pointers can be filled blindly. */
-		if (rec.kind != TRACE_NODE && rec.kind != TRACE_SAMPLE && rec.kind != TRACE_GC &&
-		    rec.kind != TRACE_CLOCK && rec.kind != TRACE_MAPPING && rec.kind != TRACE_FRAME)
+		if (rec.kind != TRACE_NODE && rec.kind != TRACE_SAMPLE && rec.kind != TRACE_CLOCK &&
+		    rec.kind != TRACE_MAPPING && rec.kind != TRACE_FRAME)
 			continue;
 		for (size_t w = 0; w < 14; w++)
 			words[w] = rand_r(&seed) % 3 ? (uint32_t)rand_r(&seed) % 64 : (uint32_t)rand_r(&seed) << 1;

@@ -207,9 +207,15 @@ START_TEST(report_as_text)
 					   "   15.79%   15.79%          3  C1           <script>alert(1)</script>.run\n"
 					   "  and 7 more\n"));
 	ck_assert_ptr_nonnull(strstr(text, "   52.63%         10          100/101   yes  main\n"));
-	ck_assert_ptr_nonnull(strstr(text, "  2 pauses, total 5.00 ms, mean 5.00 ms, p99 5.00 ms, max 5.00 ms\n"
-					   "     5.00 ms  at      0.051000 s  pid 100  number 1\n"
-					   "   not ended  at      0.182000 s  pid 100  number 2\n"));
+	ck_assert_ptr_nonnull(strstr(
+		text, "  2 pauses, total 5.00 ms, mean 5.00 ms, p99 5.00 ms, max 5.00 ms\n"
+		      "       count      total       mean        max  what and why\n"
+		      "           1    5.00 ms    5.00 ms    5.00 ms  G1 young, System.gc()\n"
+		      "     5.00 ms  at      0.051000 s  pid 100  number 1  3.0 -> 1.0 MiB  G1 young, System.gc()\n"
+		      "   not ended  at      0.182000 s  pid 100  number 2  unknown\n"
+		      "\nGC cycles, concurrent parts included\n"
+		      "       count      total       mean        max  what and why\n"
+		      "           1    9.00 ms    9.00 ms    9.00 ms  G1 young, System.gc()\n"));
 	ck_assert_ptr_nonnull(strstr(text, "  no_cfi                    2          2  no unwind rule"));
 	ck_assert_ptr_nonnull(strstr(text, "  ring       code_load                 3\n"));
 	ck_assert_ptr_nonnull(strstr(text, "  warning: pid 100: sampled allocation was refused\n"));
@@ -364,7 +370,9 @@ START_TEST(script_of_other_events)
 {
 	char *text = RUN(cmd_script, trace_path);
 
-	ck_assert_ptr_nonnull(strstr(text, "\njava 100/100 [000] 10.051000000: braid:gc_start: seq=1\n"));
+	ck_assert_ptr_nonnull(strstr(
+		text, "\njava 100/100 [000] 10.051000000: braid:gc_pause: name=\"G1 young\" detail=\"System.gc()\" "
+		      "duration_ns=5000000 value=3145728 weight=1048576 number=1 "));
 	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [000] 10.005000000: braid:thread_start: "));
 	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [001] 10.100000000:          1 cpu-clock:\n"
 					   "\t    7f0000003456 [libc.so.6+0x3456] (/usr/lib/libc.so.6)\n"

@@ -55,7 +55,6 @@ static const struct {
 	{{.kind = TRACE_NAME, .name = {3, S("byte[]")}}, "name name=3 text=\"byte[]\""},
 	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9}},
 	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9"},
-	{{.kind = TRACE_GC, .gc = {123456790, 1, 1, 17}}, "gc time_ns=123456790 process=1 what=1 sequence=17"},
 	{{.kind = TRACE_PROCESS_STATE, .process_state = {1, 2, 2}}, "process_state time_ns=1 process=2 what=2"},
 	{{.kind = TRACE_CODE_LOAD, .code_load = {5, 1, 0x7fff0000, 512, 4, 321, 1}},
 	 "code_load time_ns=5 process=1 address=0x7fff0000 size=512 tier=4 compile_id=321 replay=1"},

@@ -343,7 +343,7 @@ struct forged {
 /* In front of each one and behind it is a good record. */
 static const struct forged forged[] = {
 	{"varint cut off", {TRACE_INFO, 2, 0x80, 0x80}, 4, 1, 0},
-	{"varint of 71 bits", {TRACE_GC, 11, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, 13, 1, 0},
+	{"varint of 71 bits", {TRACE_PROCESS_STATE, 11, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, 13, 1, 0},
 	{"string beyond the record", {TRACE_INFO, 3, 3, 'a', 'b'}, 5, 1, 0},
 	{"string of 2^63 bytes", {TRACE_INFO, 10, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1}, 12, 1, 0},
 	{"string that is no UTF-8", {TRACE_INFO, 3, 2, 0xc3, 0x28}, 5, 1, 0},

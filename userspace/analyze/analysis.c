@@ -299,53 +299,7 @@ static int count_all(struct analysis *an)
 	return 0;
 }
 
-/* ---- GC, duration ---- */
-
-static int compare_gc(const void *x, const void *y)
-{
-	const struct gc_event *p = x, *q = y;
-
-	if (p->process != q->process)
-		return p->process < q->process ? -1 : 1;
-	if (p->sequence != q->sequence)
-		return p->sequence < q->sequence ? -1 : 1;
-	if (p->what != q->what)
-		return p->what < q->what ? -1 : 1;
-	return p->time_ns < q->time_ns ? -1 : p->time_ns > q->time_ns;
-}
-
-static bool pause_wanted(const struct analysis *an, const struct gc_pause *p)
-{
-	uint64_t time_ns = p->start_ns ? p->start_ns : p->finish_ns;
-
-	return filter_wants_process(an->filter, analysis_process(an, p->process)->pid) &&
-	       filter_wants_time(an->filter, an->a->first_ns, time_ns);
-}
-
-/* Pauses are told apart by process and sequence, so the order in which their halves came does not matter. */
-static int pair_pauses(struct analysis *an)
-{
-	size_t count = an->a->gc.count;
-	struct gc_event *events = calloc(count + 1, sizeof(*events));
-	int err = events ? 0 : -ENOMEM;
-
-	if (events && count) {
-		memcpy(events, an->a->gc.at, count * sizeof(*events));
-		qsort(events, count, sizeof(*events), compare_gc);
-	}
-	for (size_t i = 0; i < count && !err;) {
-		struct gc_pause p = {.process = events[i].process, .sequence = events[i].sequence};
-
-		for (; i < count && events[i].process == p.process && events[i].sequence == p.sequence; i++)
-			*(events[i].what == 0 ? &p.start_ns : &p.finish_ns) = events[i].time_ns;
-		if (p.start_ns && p.finish_ns > p.start_ns)
-			p.duration_ns = p.finish_ns - p.start_ns;
-		if (pause_wanted(an, &p))
-			err = VEC_PUSH(&an->pauses, p);
-	}
-	free(events);
-	return err;
-}
+/* ---- duration ---- */
 
 static uint64_t duration_of(const struct analyzer *a)
 {
@@ -388,8 +342,6 @@ int analysis_new(struct analysis **out, const struct analyzer *a, const struct f
 		err = collect_sums(an);
 	if (!err)
 		err = count_all(an);
-	if (!err)
-		err = pair_pauses(an);
 	if (err)
 		analysis_free(an);
 	else
@@ -412,6 +364,5 @@ void analysis_free(struct analysis *an)
 	free(an->order);
 	free(an->sums.at);
 	free(an->thread_weight);
-	free(an->pauses.at);
 	free(an);
 }

@@ -69,14 +69,6 @@ struct frame_counts {
 	uint64_t kernel;
 };
 
-struct gc_pause {
-	uint32_t process; /* id */
-	uint64_t sequence;
-	uint64_t start_ns;    /* 0: its start is not in the trace */
-	uint64_t finish_ns;   /* 0: the recording ended first */
-	uint64_t duration_ns; /* 0 unless both are known */
-};
-
 struct analysis {
 	const struct analyzer *a;
 	const struct filter *filter;
@@ -95,7 +87,6 @@ struct analysis {
 	struct quality all, java;
 	struct frame_counts frames;
 	uint64_t distinct_stacks;
-	VEC(struct gc_pause) pauses; /* by process and sequence */
 	uint64_t duration_ns;
 };
 

@@ -358,17 +358,6 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	return 0;
 }
 
-static int feed_gc(struct analyzer *a, const struct trace_gc *r)
-{
-	struct gc_event e = {r->process, r->what, r->sequence, r->time_ns};
-
-	if (r->what > 1) {
-		a->ignored++;
-		return 0;
-	}
-	return VEC_PUSH(&a->gc, e);
-}
-
 static int feed_code_load(struct analyzer *a, const struct trace_code_load *r)
 {
 	int err;
@@ -438,8 +427,6 @@ uint64_t event_time_ns(const struct trace_rec *rec)
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
 		return rec->sample.time_ns;
-	case TRACE_GC:
-		return rec->gc.time_ns;
 	case TRACE_PROCESS_STATE:
 		return rec->process_state.time_ns;
 	case TRACE_CODE_LOAD:
@@ -467,8 +454,6 @@ static int feed_event(struct analyzer *a, const struct trace_rec *rec)
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
 		return feed_sample(a, &rec->sample);
-	case TRACE_GC:
-		return feed_gc(a, &rec->gc);
 	case TRACE_PROCESS_STATE:
 	case TRACE_CODE_UNLOAD:
 		return 0;
@@ -608,7 +593,6 @@ void analyzer_free(struct analyzer *a)
 	free(a->lines.at);
 	free(a->samples.at);
 	free(a->sums.at);
-	free(a->gc.at);
 	free(a->events.at);
 	free(a->losses.at);
 	free(a->stats.at);

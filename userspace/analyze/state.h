@@ -138,13 +138,6 @@ struct sample_sum {
 	uint64_t weight;
 };
 
-struct gc_event {
-	uint32_t process;
-	uint32_t what;
-	uint64_t sequence;
-	uint64_t time_ns;
-};
-
 /* Strings are in a->strings; threads and nodes are ids. */
 struct jvm_event_row {
 	uint64_t time_ns;
@@ -207,7 +200,6 @@ struct analyzer {
 	uint32_t vgroups;
 	uint64_t vthreads_seen;
 	uint64_t vthread_weight;
-	VEC(struct gc_event) gc;
 	VEC(struct jvm_event_row) events;
 	VEC(struct loss_row) losses;
 	struct u64map loss_of; /* hop and kind to losses' index + 1 */

@@ -217,8 +217,8 @@ static void count_jvm_events(struct views *v, const uint32_t *index)
 		j->threads_started += t->started;
 		j->threads_ended += t->ended;
 	}
-	for (size_t i = 0; i < v->an->pauses.count; i++) {
-		j = jvm_of(v, index, v->an->pauses.at[i].process);
+	for (size_t i = 0; i < v->gc.longest.count; i++) {
+		j = jvm_of(v, index, v->gc.longest.at[i].process);
 		if (j)
 			j->gc_pauses++;
 	}
@@ -254,44 +254,7 @@ static int view_jvms(struct views *v)
 	return err;
 }
 
-/* ---- GC, loss, notices ---- */
-
-static int compare_pauses(const void *x, const void *y)
-{
-	const struct gc_pause *p = x, *q = y;
-	int c = compare_numbers(q->duration_ns, p->duration_ns);
-
-	if (!c)
-		c = compare_numbers(p->start_ns, q->start_ns);
-	if (!c)
-		c = compare_numbers(p->process, q->process);
-	return c ? c : compare_numbers(p->sequence, q->sequence);
-}
-
-static int view_gc(struct views *v)
-{
-	struct gc_view *g = &v->gc;
-
-	for (size_t i = 0; i < v->an->pauses.count; i++) {
-		const struct gc_pause *p = &v->an->pauses.at[i];
-
-		if (VEC_PUSH(&v->longest, *p))
-			return -ENOMEM;
-		g->count++;
-		if (!p->start_ns || !p->finish_ns)
-			continue;
-		g->timed++;
-		g->total_ns = add_saturating(g->total_ns, p->duration_ns);
-	}
-	sort(v->longest.at, v->longest.count, sizeof(*v->longest.at), compare_pauses);
-	if (g->timed) {
-		g->mean_ns = g->total_ns / g->timed;
-		g->max_ns = v->longest.at[0].duration_ns;
-		/* nearest rank */
-		g->p99_ns = v->longest.at[g->timed - (g->timed * 99 + 99) / 100].duration_ns;
-	}
-	return 0;
-}
+/* ---- loss, notices ---- */
 
 static int compare_losses(const void *x, const void *y)
 {
@@ -383,9 +346,9 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = view_threads(v);
 	if (!err)
-		err = view_jvms(v);
+		err = gc_view_fill(&v->gc, an);
 	if (!err)
-		err = view_gc(v);
+		err = view_jvms(v);
 	if (!err)
 		err = view_losses(v);
 	if (!err)
@@ -408,7 +371,7 @@ void views_free(struct views *v)
 	free(v->threads.at);
 	free(v->processes.at);
 	free(v->jvms.at);
-	free(v->longest.at);
+	gc_view_free(&v->gc);
 	free(v->losses.at);
 	free(v->notices.at);
 	free(v);

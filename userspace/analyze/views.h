@@ -3,6 +3,7 @@
 #ifndef BRAID_ANALYZE_VIEWS_H
 #define BRAID_ANALYZE_VIEWS_H
 
+#include "gc.h"
 #include "tree.h"
 
 struct method_view {
@@ -48,12 +49,6 @@ struct jvm_view {
 	uint64_t classes_unloaded;
 };
 
-struct gc_view {
-	uint64_t count;
-	uint64_t timed; /* those with a duration; the figures below are theirs */
-	uint64_t total_ns, mean_ns, max_ns, p99_ns;
-};
-
 struct loss_view {
 	const char *hop, *kind;
 	uint64_t count;
@@ -76,7 +71,6 @@ struct views {
 	VEC(struct process_view) processes;
 	VEC(struct jvm_view) jvms; /* by pid */
 	struct gc_view gc;
-	VEC(struct gc_pause) longest;	 /* all pauses, the longest first, those without a duration last */
 	VEC(struct loss_view) losses;	 /* by hop and kind */
 	VEC(struct notice_view) notices; /* by time */
 };

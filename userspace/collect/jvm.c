@@ -146,22 +146,6 @@ static bool on_names(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-static bool on_gc(struct jvm *j, const struct braid_rec *rec, size_t size)
-{
-	const struct braid_rec_gc *r = (const void *)rec;
-	bool finish = rec->kind == BRAID_REC_GC_FINISH;
-
-	if (size < sizeof(*r))
-		return false;
-	j->gc_pauses += finish;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_GC,
-						     .gc = {.time_ns = rec->time_ns,
-							    .process = j->process->id,
-							    .what = finish,
-							    .sequence = r->sequence}});
-	return true;
-}
-
 static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_HELLO] = "hello",
 	[BRAID_REC_LAYOUT] = "layout",
@@ -265,7 +249,7 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return told_on_class(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
-		return on_gc(j, rec, size);
+		return gc_on_record(&j->gc, j->session, j->process, rec, size);
 	case BRAID_REC_CLASS_UNLOAD:
 		return told_on_unload(j, rec, size);
 	case BRAID_REC_VM_INIT:
@@ -293,10 +277,11 @@ void jvm_emit_stats(struct jvm *j)
 {
 	uint32_t p = j->process->id;
 
+	gc_end(&j->gc, j->session, j->process);
 	session_stat(j->session, p, "methods", j->methods_told);
 	session_stat(j->session, p, "code_loads", j->loads);
 	session_stat(j->session, p, "code_unloads", j->unloaded);
-	session_stat(j->session, p, "gc_pauses", j->gc_pauses);
+	session_stat(j->session, p, "gc_pauses", j->gc.pauses);
 	session_stat(j->session, p, "threads_started", j->threads_started);
 	session_stat(j->session, p, "threads_ended", j->threads_ended);
 	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);

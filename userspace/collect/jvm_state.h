@@ -4,6 +4,7 @@
 #ifndef BRAID_COLLECT_JVM_STATE_H
 #define BRAID_COLLECT_JVM_STATE_H
 
+#include "gc.h"
 #include "hotspot.h"
 #include "jvm.h"
 #include "util/pair_map.h"
@@ -50,7 +51,8 @@ struct jvm {
 	struct pair_map versions; /* (hash of names, 0): how many methods have them */
 	struct deferred *deferred;
 	size_t deferred_count, deferred_capacity;
-	uint64_t methods_told, loads, unloaded, gc_pauses, threads_started, threads_ended, classes_loaded,
+	struct gc gc;
+	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded,
 		classes_unloaded, bad;
 	uint64_t unnamed; /* frames that nobody can name any more */
 };

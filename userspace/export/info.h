@@ -9,9 +9,13 @@
 /* The members of the info object, without its braces. */
 void info_members(struct json *j, const struct views *v, const struct report_source *source);
 
+/* The report's member "gc". */
+void json_gc(struct json *j, const struct views *v, unsigned top);
+
 /* Sections of the text report. */
 void text_recording(FILE *out, const struct views *v);
 void text_jvms(FILE *out, const struct views *v);
+void text_gc(FILE *out, const struct views *v, unsigned top);
 void text_quality(FILE *out, const struct views *v);
 void text_losses(FILE *out, const struct views *v);
 void text_notices(FILE *out, const struct views *v);

@@ -55,38 +55,6 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  and %zu more\n", v->threads.count - top);
 }
 
-static void text_pause(FILE *out, const struct views *v, const struct gc_pause *p)
-{
-	uint64_t first_ns = v->an->a->first_ns;
-	uint64_t at_ns = p->start_ns ? p->start_ns : p->finish_ns;
-	uint64_t since_ns = at_ns > first_ns ? at_ns - first_ns : 0;
-	char buf[24];
-	const char *took = !p->finish_ns  ? "not ended"
-			   : !p->start_ns ? "begin lost"
-					  : text_duration(buf, p->duration_ns);
-
-	fprintf(out, "  %10s  at %6" PRIu64 ".%06" PRIu64 " s  pid %u  number %" PRIu64 "\n", took,
-		since_ns / 1000000000, since_ns / 1000 % 1000000, analysis_process(v->an, p->process)->pid,
-		p->sequence);
-}
-
-static void text_gc(FILE *out, const struct views *v, unsigned top)
-{
-	const struct gc_view *g = &v->gc;
-	unsigned shown = top < 10 ? top : 10;
-	char total[24], mean[24], max[24], p99[24];
-
-	if (v->jvms.count == 0 && g->count == 0)
-		return;
-	fprintf(out, "\nGC pauses\n  %" PRIu64 " pauses, total %s, mean %s, p99 %s, max %s\n", g->count,
-		text_duration(total, g->total_ns), text_duration(mean, g->mean_ns), text_duration(p99, g->p99_ns),
-		text_duration(max, g->max_ns));
-	for (size_t i = 0; i < v->longest.count && i < shown; i++)
-		text_pause(out, v, &v->longest.at[i]);
-	if (v->longest.count > shown)
-		fprintf(out, "  and %zu shorter ones\n", v->longest.count - shown);
-}
-
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
 {
 	text_recording(out, v);
@@ -178,39 +146,6 @@ static void json_threads(struct json *j, const struct views *v, unsigned top)
 		json_close(j, '}');
 	}
 	json_close(j, ']');
-}
-
-static void json_pause(struct json *j, const struct views *v, const struct gc_pause *p)
-{
-	uint64_t first_ns = v->an->a->first_ns;
-	uint64_t at_ns = p->start_ns ? p->start_ns : p->finish_ns;
-
-	json_open(j, NULL, '{');
-	json_number(j, "pid", analysis_process(v->an, p->process)->pid);
-	json_number(j, "number", p->sequence);
-	json_seconds(j, "at_s", at_ns > first_ns ? at_ns - first_ns : 0);
-	if (p->start_ns && p->finish_ns)
-		json_seconds(j, "duration_s", p->duration_ns);
-	else
-		json_null(j, "duration_s");
-	json_close(j, '}');
-}
-
-static void json_gc(struct json *j, const struct views *v, unsigned top)
-{
-	const struct gc_view *g = &v->gc;
-
-	json_open(j, "gc", '{');
-	json_number(j, "count", g->count);
-	json_seconds(j, "total_s", g->total_ns);
-	json_seconds(j, "mean_s", g->mean_ns);
-	json_seconds(j, "p99_s", g->p99_ns);
-	json_seconds(j, "max_s", g->max_ns);
-	json_open(j, "longest", '[');
-	for (size_t i = 0; i < v->longest.count && i < top; i++)
-		json_pause(j, v, &v->longest.at[i]);
-	json_close(j, ']');
-	json_close(j, '}');
 }
 
 static void json_notices(struct json *j, const struct views *v)

@@ -256,14 +256,6 @@ static bool print_notice(FILE *out, const struct analysis *an, const struct trac
 	return true;
 }
 
-static bool print_gc(FILE *out, const struct analysis *an, const struct trace_gc *r)
-{
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, r->what == 0 ? "gc_start" : "gc_finish"))
-		return false;
-	fprintf(out, " seq=%" PRIu64 "\n", r->sequence);
-	return true;
-}
-
 static void print_name(FILE *out, const struct analysis *an, const char *key, uint32_t name)
 {
 	const uint32_t *at = name ? table_get(&an->a->names, name) : NULL;
@@ -310,8 +302,6 @@ bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
 		return print_sample(out, an, &rec->sample, o);
-	case TRACE_GC:
-		return print_gc(out, an, &rec->gc);
 	case TRACE_PROCESS_STATE:
 		return print_process_state(out, an, &rec->process_state);
 	case TRACE_CODE_LOAD:

@@ -43,7 +43,7 @@ enum trace_kind {
 	TRACE_NAME = 16,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
-	TRACE_GC = 33,
+	/* 33 was a GC pause's start or end */
 	TRACE_PROCESS_STATE = 35,
 	TRACE_CODE_LOAD = 36,
 	TRACE_CODE_UNLOAD = 37,
@@ -237,14 +237,6 @@ struct trace_sample {
 	uint32_t vthread; /* whose frames these are, while `thread` carries it; 0: no virtual thread's, or not known */
 };
 
-/* what: 0 pause begins, 1 pause ends */
-struct trace_gc {
-	uint64_t time_ns;
-	uint32_t process;
-	uint32_t what;
-	uint64_t sequence;
-};
-
 /* what: 0 fork, 1 exec, 2 exit */
 struct trace_process_state {
 	uint64_t time_ns;
@@ -343,7 +335,6 @@ struct trace_rec {
 		struct trace_vthread vthread;
 		struct trace_name name;
 		struct trace_sample sample;
-		struct trace_gc gc;
 		struct trace_process_state process_state;
 		struct trace_code_load code_load;
 		struct trace_code_unload code_unload;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <braid/jvm_event.h>
+
+#include "analysis.h"
+
+static int compare_numbers(uint64_t p, uint64_t q)
+{
+	return p < q ? -1 : p > q;
+}
+
+/* ---- sums ---- */
+
+static int compare_sums(const void *x, const void *y)
+{
+	const struct gc_sum *p = x, *q = y;
+	int c = compare_numbers(q->total_ns, p->total_ns);
+
+	if (!c)
+		c = strcmp(p->name, q->name);
+	if (!c)
+		c = strcmp(p->what, q->what);
+	return c ? c : strcmp(p->cause, q->cause);
+}
+
+static int compare_names(const void *x, const void *y)
+{
+	const struct gc_sum *p = x, *q = y;
+	int c = strcmp(p->name, q->name);
+
+	if (!c)
+		c = strcmp(p->what, q->what);
+	return c ? c : strcmp(p->cause, q->cause);
+}
+
+/* Adds up what has the same names, in place. Returns how many are left. */
+static size_t sums_merge(struct gc_sum *at, size_t count)
+{
+	size_t kept = 0;
+
+	if (!count)
+		return 0;
+	qsort(at, count, sizeof(*at), compare_names);
+	for (size_t i = 1; i < count; i++) {
+		struct gc_sum *to = &at[kept];
+
+		if (compare_names(to, &at[i])) {
+			at[++kept] = at[i];
+			continue;
+		}
+		to->count++;
+		to->total_ns = add_saturating(to->total_ns, at[i].total_ns);
+		if (at[i].max_ns > to->max_ns)
+			to->max_ns = at[i].max_ns;
+	}
+	qsort(at, kept + 1, sizeof(*at), compare_sums);
+	return kept + 1;
+}
+
+/* ---- pauses ---- */
+
+static int compare_pauses(const void *x, const void *y)
+{
+	const struct gc_pause *p = x, *q = y;
+	int c = compare_numbers(q->duration_ns, p->duration_ns);
+
+	if (!c)
+		c = compare_numbers(p->flags, q->flags);
+	if (!c)
+		c = compare_numbers(p->start_ns, q->start_ns);
+	if (!c)
+		c = compare_numbers(p->process, q->process);
+	return c ? c : compare_numbers(p->number, q->number);
+}
+
+static int take_pause(struct gc_view *g, const struct jvm_event_row *e, const struct gc_sum *sum)
+{
+	const struct gc_pause p = {
+		.process = e->process,
+		.flags = e->flags,
+		.number = e->number,
+		.start_ns = e->time_ns,
+		.duration_ns = e->flags & BRAID_GC_PARTIAL ? 0 : e->duration_ns,
+		.used_before = e->value,
+		.used_after = e->weight,
+		.collector = sum->name,
+		.cause = sum->cause,
+		.what = sum->what,
+	};
+
+	if (VEC_PUSH(&g->longest, p))
+		return -ENOMEM;
+	g->count++;
+	if (e->flags & BRAID_GC_PARTIAL)
+		return 0;
+	g->timed++;
+	g->total_ns = add_saturating(g->total_ns, p.duration_ns);
+	return VEC_PUSH(&g->pauses, *sum);
+}
+
+static void figure_pauses(struct gc_view *g)
+{
+	if (g->longest.count)
+		qsort(g->longest.at, g->longest.count, sizeof(*g->longest.at), compare_pauses);
+	if (!g->timed)
+		return;
+	g->mean_ns = g->total_ns / g->timed;
+	g->max_ns = g->longest.at[0].duration_ns;
+	/* nearest rank */
+	g->p99_ns = g->longest.at[g->timed - (g->timed * 99 + 99) / 100].duration_ns;
+}
+
+static bool wanted(const struct analysis *an, const struct jvm_event_row *e)
+{
+	return filter_wants_process(an->filter, analysis_process(an, e->process)->pid) &&
+	       filter_wants_time(an->filter, an->a->first_ns, e->time_ns);
+}
+
+int gc_view_fill(struct gc_view *g, const struct analysis *an)
+{
+	const struct analyzer *a = an->a;
+	int err = 0;
+
+	for (size_t i = 0; i < a->events.count && !err; i++) {
+		const struct jvm_event_row *e = &a->events.at[i];
+		struct gc_sum sum = {.count = 1, .total_ns = e->duration_ns, .max_ns = e->duration_ns};
+
+		if (e->kind < BRAID_JVM_GC_PAUSE || e->kind > BRAID_JVM_GC_PHASE || !wanted(an, e))
+			continue;
+		sum.name = strpool_get(&a->strings, e->name);
+		sum.cause = strpool_get(&a->strings, e->detail);
+		sum.what = strpool_get(&a->strings, e->text);
+		if (e->kind == BRAID_JVM_GC_PAUSE)
+			err = take_pause(g, e, &sum);
+		else if (e->kind == BRAID_JVM_GC_CYCLE)
+			err = VEC_PUSH(&g->cycles, sum);
+		else
+			err = VEC_PUSH(&g->phases, sum);
+	}
+	figure_pauses(g);
+	g->pauses.count = sums_merge(g->pauses.at, g->pauses.count);
+	g->cycles.count = sums_merge(g->cycles.at, g->cycles.count);
+	g->phases.count = sums_merge(g->phases.at, g->phases.count);
+	return err;
+}
+
+void gc_view_free(struct gc_view *g)
+{
+	free(g->pauses.at);
+	free(g->cycles.at);
+	free(g->phases.at);
+	free(g->longest.at);
+}

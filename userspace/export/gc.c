@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <braid/jvm_event.h>
+
+#include "info.h"
+
+#define LONGEST 10
+#define MIB (1024.0 * 1024)
+
+/* ---- text ---- */
+
+static void text_used(FILE *out, const struct gc_pause *p)
+{
+	if (p->used_before && p->used_after)
+		fprintf(out, "  %.1f -> %.1f MiB", (double)p->used_before / MIB, (double)p->used_after / MIB);
+	else if (p->used_before || p->used_after)
+		fprintf(out, "  %s %.1f MiB", p->used_before ? "from" : "to",
+			(double)(p->used_before ? p->used_before : p->used_after) / MIB);
+}
+
+/* "G1 young, Pause Young (Normal), G1 Evacuation Pause": as much of it as is known. */
+static void text_names(FILE *out, const char *name, const char *what, const char *cause)
+{
+	fputs(*name ? name : "unknown", out);
+	if (*what)
+		fprintf(out, ", %s", what);
+	if (*cause)
+		fprintf(out, ", %s", cause);
+}
+
+static void text_pause(FILE *out, const struct views *v, const struct gc_pause *p)
+{
+	uint64_t first_ns = v->an->a->first_ns;
+	uint64_t since_ns = p->start_ns > first_ns ? p->start_ns - first_ns : 0;
+	char buf[24];
+	const char *took = p->flags & BRAID_GC_NOT_ENDED      ? "not ended"
+			   : p->flags & BRAID_GC_BEGAN_BEFORE ? "begin lost"
+							      : text_duration(buf, p->duration_ns);
+
+	fprintf(out, "  %10s  at %6" PRIu64 ".%06" PRIu64 " s  pid %u  number %" PRIu64, took, since_ns / 1000000000,
+		since_ns / 1000 % 1000000, analysis_process(v->an, p->process)->pid, p->number);
+	text_used(out, p);
+	fputs("  ", out);
+	text_names(out, p->collector, p->what, p->cause);
+	putc('\n', out);
+}
+
+static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned top)
+{
+	char total[24], mean[24], max[24];
+
+	if (!count)
+		return;
+	fprintf(out, "  %10s %10s %10s %10s  %s\n", "count", "total", "mean", "max", "what and why");
+	for (size_t i = 0; i < count && i < top; i++) {
+		const struct gc_sum *s = &at[i];
+
+		fprintf(out, "  %10" PRIu64 " %10s %10s %10s  ", s->count, text_duration(total, s->total_ns),
+			text_duration(mean, s->total_ns / s->count), text_duration(max, s->max_ns));
+		text_names(out, s->name, s->what, s->cause);
+		putc('\n', out);
+	}
+	if (count > top)
+		fprintf(out, "  and %zu more\n", count - top);
+}
+
+void text_gc(FILE *out, const struct views *v, unsigned top)
+{
+	const struct gc_view *g = &v->gc;
+	unsigned shown = top < LONGEST ? top : LONGEST;
+	char total[24], mean[24], max[24], p99[24];
+
+	if (v->jvms.count == 0 && g->count == 0)
+		return;
+	fprintf(out, "\nGC pauses\n  %" PRIu64 " pauses, total %s, mean %s, p99 %s, max %s\n", g->count,
+		text_duration(total, g->total_ns), text_duration(mean, g->mean_ns), text_duration(p99, g->p99_ns),
+		text_duration(max, g->max_ns));
+	text_sums(out, g->pauses.at, g->pauses.count, top);
+	for (size_t i = 0; i < g->longest.count && i < shown; i++)
+		text_pause(out, v, &g->longest.at[i]);
+	if (g->longest.count > shown)
+		fprintf(out, "  and %zu shorter ones\n", g->longest.count - shown);
+	if (g->cycles.count)
+		fputs("\nGC cycles, concurrent parts included\n", out);
+	text_sums(out, g->cycles.at, g->cycles.count, top);
+	if (g->phases.count)
+		fputs("\nGC phases beside the program\n", out);
+	text_sums(out, g->phases.at, g->phases.count, top);
+}
+
+/* ---- JSON ---- */
+
+static void json_names(struct json *j, const char *name, const char *what, const char *cause)
+{
+	json_string(j, "name", name);
+	json_string(j, "what", what);
+	json_string(j, "cause", cause);
+}
+
+static void json_used(struct json *j, const char *key, uint64_t bytes)
+{
+	if (bytes)
+		json_number(j, key, bytes);
+	else
+		json_null(j, key);
+}
+
+static void json_pause(struct json *j, const struct views *v, const struct gc_pause *p)
+{
+	uint64_t first_ns = v->an->a->first_ns;
+
+	json_open(j, NULL, '{');
+	json_number(j, "pid", analysis_process(v->an, p->process)->pid);
+	json_number(j, "number", p->number);
+	json_seconds(j, "at_s", p->start_ns > first_ns ? p->start_ns - first_ns : 0);
+	if (p->flags & BRAID_GC_PARTIAL)
+		json_null(j, "duration_s");
+	else
+		json_seconds(j, "duration_s", p->duration_ns);
+	json_names(j, p->collector, p->what, p->cause);
+	json_used(j, "used_before", p->used_before);
+	json_used(j, "used_after", p->used_after);
+	json_close(j, '}');
+}
+
+static void json_sums(struct json *j, const char *key, const struct gc_sum *at, size_t count, unsigned top)
+{
+	json_open(j, key, '[');
+	for (size_t i = 0; i < count && i < top; i++) {
+		json_open(j, NULL, '{');
+		json_names(j, at[i].name, at[i].what, at[i].cause);
+		json_number(j, "count", at[i].count);
+		json_seconds(j, "total_s", at[i].total_ns);
+		json_seconds(j, "max_s", at[i].max_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void json_gc(struct json *j, const struct views *v, unsigned top)
+{
+	const struct gc_view *g = &v->gc;
+
+	json_open(j, "gc", '{');
+	json_number(j, "count", g->count);
+	json_seconds(j, "total_s", g->total_ns);
+	json_seconds(j, "mean_s", g->mean_ns);
+	json_seconds(j, "p99_s", g->p99_ns);
+	json_seconds(j, "max_s", g->max_ns);
+	json_sums(j, "pauses", g->pauses.at, g->pauses.count, top);
+	json_sums(j, "cycles", g->cycles.at, g->cycles.count, top);
+	json_sums(j, "phases", g->phases.at, g->phases.count, top);
+	json_open(j, "longest", '[');
+	for (size_t i = 0; i < g->longest.count && i < top; i++)
+		json_pause(j, v, &g->longest.at[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
