@@ -30,10 +30,10 @@ static char *render(struct analyzer *a)
 	ck_assert_int_eq(views_new(&v, an), 0);
 	report_text(out, v, &source, 100);
 	info_json(out, v, &source);
-	ck_assert_int_eq(collapsed_write(out, an, &options), 0);
+	ck_assert_int_eq(collapsed_write(out, an, &an->samples, &options), 0);
 	ck_assert_int_eq(report_html(out, v, "x"), 0);
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		script_print(out, an, &synthetic[i], &(struct script_options){0});
+		script_print(out, an, &synthetic[i], NULL, &(struct script_options){0});
 	fclose(out);
 	views_free(v);
 	analysis_free(an);

@@ -54,7 +54,7 @@ static char *collapsed(const struct filter *filter, struct collapsed_options opt
 	FILE *out = open_memstream(&text, &size);
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(collapsed_write(out, r.an, &options), 0);
+	ck_assert_int_eq(collapsed_write(out, r.an, &r.an->samples, &options), 0);
 	fclose(out);
 	run_free(&r);
 	return text;
@@ -371,8 +371,8 @@ START_TEST(script_of_other_events)
 	char *text = RUN(cmd_script, trace_path);
 
 	ck_assert_ptr_nonnull(strstr(
-		text, "\njava 100/100 [000] 10.051000000: braid:gc_pause: name=\"G1 young\" detail=\"System.gc()\" "
-		      "duration_ns=5000000 value=3145728 weight=1048576 number=1 "));
+		text, "\njava 100/100 [000] 10.051000000: braid:gc_pause: collector=\"G1 young\" cause=\"System.gc()\" "
+		      "duration_ns=5000000 before_bytes=3145728 after_bytes=1048576 number=1 flags=0x0"));
 	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [000] 10.005000000: braid:thread_start: "));
 	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [001] 10.100000000:          1 cpu-clock:\n"
 					   "\t    7f0000003456 [libc.so.6+0x3456] (/usr/lib/libc.so.6)\n"

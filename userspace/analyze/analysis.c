@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis.h"
 
+#include "events.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,33 +187,7 @@ static int add_sum(struct analysis *an, uint32_t thread, uint32_t node, uint64_t
 	sum.xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
 	if (weight == 0 || !analysis_wants_thread(an, sum.thread) || !analysis_wants_stack(an, sum.stack))
 		return 0;
-	return VEC_PUSH(&an->sums, sum);
-}
-
-static int compare_sums(const void *x, const void *y)
-{
-	const struct stack_sum *p = x, *q = y;
-
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	if (p->stack != q->stack)
-		return p->stack < q->stack ? -1 : 1;
-	return (int)p->xframe - (int)q->xframe;
-}
-
-static void merge_sums(struct analysis *an)
-{
-	size_t n = 0;
-
-	if (an->sums.count)
-		qsort(an->sums.at, an->sums.count, sizeof(*an->sums.at), compare_sums);
-	for (size_t i = 0; i < an->sums.count; i++) {
-		if (n && compare_sums(&an->sums.at[n - 1], &an->sums.at[i]) == 0)
-			an->sums.at[n - 1].weight = add_saturating(an->sums.at[n - 1].weight, an->sums.at[i].weight);
-		else
-			an->sums.at[n++] = an->sums.at[i];
-	}
-	an->sums.count = n;
+	return profile_add(&an->samples, &sum);
 }
 
 static int collect_sums(struct analysis *an)
@@ -227,18 +203,10 @@ static int collect_sums(struct analysis *an)
 		if (filter_wants_time(an->filter, a->first_ns, s->time_ns))
 			err = add_sum(an, s->thread, s->node, s->weight);
 	}
-	if (!err)
-		merge_sums(an);
-	return err;
+	return err ?: profile_finish(&an->samples, an);
 }
 
-static void count_quality(struct quality *q, uint32_t cause, uint64_t weight)
-{
-	q->total = add_saturating(q->total, weight);
-	q->by_cause[cause] = add_saturating(q->by_cause[cause], weight);
-}
-
-static void count_frames(struct analysis *an, const struct stack *s)
+static void count_frames(struct analysis *an, const struct stack *s, uint64_t total)
 {
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 
@@ -248,17 +216,18 @@ static void count_frames(struct analysis *an, const struct stack *s)
 
 		switch (kind_domain(sym->kind)) {
 		case DOMAIN_JAVA:
-			c->java = add_saturating(c->java, s->total);
-			c->java_named = add_saturating(c->java_named, sym->named ? s->total : 0);
+			c->java = add_saturating(c->java, total);
+			c->java_named = add_saturating(c->java_named, sym->named ? total : 0);
 			break;
 		case DOMAIN_NATIVE:
 		case DOMAIN_STUB:
-			c->native = add_saturating(c->native, s->total);
-			c->native_named = add_saturating(c->native_named, sym->named ? s->total : 0);
+			c->native = add_saturating(c->native, total);
+			c->native_named = add_saturating(c->native_named, sym->named ? total : 0);
 			break;
 		case DOMAIN_KERNEL:
-			c->kernel = add_saturating(c->kernel, s->total);
+			c->kernel = add_saturating(c->kernel, total);
 			break;
+		case DOMAIN_CLASS:
 		case DOMAIN_INCOMPLETE:
 			break;
 		}
@@ -272,29 +241,18 @@ static int count_all(struct analysis *an)
 	an->thread_weight = calloc(a->threads.count + 1, sizeof(*an->thread_weight));
 	if (!an->thread_weight)
 		return -ENOMEM;
-	for (size_t i = 0; i < an->sums.count; i++) {
-		const struct stack_sum *s = &an->sums.at[i];
+	for (size_t i = 0; i < an->samples.sums.count; i++) {
+		const struct stack_sum *s = &an->samples.sums.at[i];
 		const struct thread_row *t = thread_at(an, s->thread);
-		struct stack *stack = s->stack == ROW_NONE ? NULL : &an->stacks[s->stack];
-		uint32_t cause = stack ? stack->cause : s->xframe == XFRAME_NO_STACK ? CAUSE_NO_STACK : CAUSE_DAMAGED;
 		uint64_t *sum = t ? &an->thread_weight[s->thread] : &an->unknown_thread_weight;
 
 		*sum = add_saturating(*sum, s->weight);
-		count_quality(&an->all, cause, s->weight);
 		if (t && (t->flags & TRACE_THREAD_JAVA))
-			count_quality(&an->java, cause, s->weight);
-		if (!stack)
-			continue;
-		an->distinct_stacks += stack->self == 0;
-		stack->self = add_saturating(stack->self, s->weight);
+			quality_count(&an->java, profile_cause(an, s), s->weight);
 	}
-	for (size_t i = a->nodes.count; i-- > 0;) {
-		struct stack *s = &an->stacks[an->order[i]];
-
-		s->total = add_saturating(s->total, s->self);
-		if (s->parent != ROW_NONE)
-			an->stacks[s->parent].total = add_saturating(an->stacks[s->parent].total, s->total);
-		count_frames(an, s);
+	for (size_t i = 0; i < a->nodes.count; i++) {
+		an->distinct_stacks += an->samples.on[i].self != 0;
+		count_frames(an, &an->stacks[i], an->samples.on[i].total);
 	}
 	return 0;
 }
@@ -342,6 +300,8 @@ int analysis_new(struct analysis **out, const struct analyzer *a, const struct f
 		err = collect_sums(an);
 	if (!err)
 		err = count_all(an);
+	if (!err)
+		err = events_new(&an->events, an);
 	if (err)
 		analysis_free(an);
 	else
@@ -362,7 +322,8 @@ void analysis_free(struct analysis *an)
 	free(an->mappings);
 	free(an->stacks);
 	free(an->order);
-	free(an->sums.at);
+	profile_free(&an->samples);
 	free(an->thread_weight);
+	events_free(an->events);
 	free(an);
 }

@@ -12,9 +12,8 @@
 #include "analyzer.h"
 #include "filter.h"
 #include "names.h"
+#include "profile.h"
 #include "state.h"
-
-#define ROW_NONE UINT32_MAX
 
 /* A name and the kind of code that ran under it. */
 struct sym {
@@ -30,9 +29,6 @@ struct xframe {
 	uint32_t file; /* its source file, in the analyzer's strings; 0: not known */
 };
 
-/* The first two xframes are not any frame's: they stand for what is missing. */
-enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
-
 struct expansion {
 	size_t first; /* in xframes, root first */
 	uint32_t count;
@@ -46,21 +42,6 @@ struct stack {
 	uint8_t cause; /* enum stack_cause */
 	bool detached; /* its parent is missing */
 	bool included, excluded;
-	uint64_t self;	/* samples that pass the filter, on it */
-	uint64_t total; /* and on it or above */
-};
-
-/* Samples that passed the filter. */
-struct stack_sum {
-	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
-	uint32_t stack;	 /* row of a->nodes; ROW_NONE: none, see xframe */
-	uint32_t xframe; /* XFRAME_NO_STACK or XFRAME_DAMAGED when there is no stack */
-	uint64_t weight;
-};
-
-struct quality {
-	uint64_t total;
-	uint64_t by_cause[CAUSE_COUNT];
 };
 
 struct frame_counts {
@@ -68,6 +49,8 @@ struct frame_counts {
 	uint64_t native, native_named; /* the JVM's stubs included */
 	uint64_t kernel;
 };
+
+struct events;
 
 struct analysis {
 	const struct analyzer *a;
@@ -81,12 +64,13 @@ struct analysis {
 	struct mapping *mappings;     /* sorted by process, module and address */
 	struct stack *stacks;	      /* per row of a->nodes */
 	uint32_t *order;	      /* rows of stacks, parents first */
-	VEC(struct stack_sum) sums;
-	uint64_t *thread_weight; /* per row of a->threads */
+	struct profile samples;	      /* that pass the filter */
+	uint64_t *thread_weight;      /* per row of a->threads */
 	uint64_t unknown_thread_weight;
-	struct quality all, java;
+	struct quality java; /* of Java threads' samples */
 	struct frame_counts frames;
 	uint64_t distinct_stacks;
+	struct events *events;	     /* events.h */
 	uint64_t duration_ns;
 };
 

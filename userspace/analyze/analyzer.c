@@ -281,6 +281,11 @@ static int count_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 	return err;
 }
 
+bool analyzer_keeps(const struct trace_jvm_event *r)
+{
+	return r->kind != 0 && r->kind < BRAID_JVM_EVENTS; /* others are of a newer recorder */
+}
+
 static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 {
 	struct jvm_event_row e = {.time_ns = r->time_ns,
@@ -300,7 +305,7 @@ static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 				  .other_node = r->other_node,
 				  .source = r->source};
 
-	if (r->kind == 0 || r->kind >= BRAID_JVM_EVENTS) { /* of a newer recorder */
+	if (!analyzer_keeps(r)) {
 		a->ignored++;
 		return 0;
 	}
@@ -440,7 +445,7 @@ uint64_t event_time_ns(const struct trace_rec *rec)
 	case TRACE_NOTICE:
 		return rec->notice.time_ns;
 	case TRACE_JVM_EVENT:
-		return rec->jvm_event.time_ns;
+		return add_saturating(rec->jvm_event.time_ns, rec->jvm_event.duration_ns);
 	case TRACE_END:
 		return rec->end.time_ns;
 	default:

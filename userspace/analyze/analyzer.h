@@ -27,7 +27,10 @@ void analyzer_keep_samples(struct analyzer *a);
  * kept. */
 int analyzer_feed(struct analyzer *a, const struct trace_rec *rec);
 
-/* When an event happened; 0 for definitions. */
+/* Whether a JVM event is kept: the rows of those that are have the order of their records. */
+bool analyzer_keeps(const struct trace_jvm_event *r);
+
+/* When an event happened, or ended if it took time; 0 for definitions. */
 uint64_t event_time_ns(const struct trace_rec *rec);
 
 /* What a progress line shows. */

@@ -30,18 +30,18 @@ static int compare_weights(const void *x, const void *y)
 }
 
 /* The innermost of a frame's xframes is the last. */
-static int add_stack(struct views *v, const struct stack *s)
+static int add_stack(struct views *v, const struct stack *s, uint64_t self)
 {
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &v->an->expansions[s->frame];
 	const struct xframe *x = e && e->count ? &v->an->xframes.at[e->first + e->count - 1] : NULL;
 	struct line_view line;
 
-	if (!s->self || !x || !x->line)
+	if (!self || !x || !x->line)
 		return 0;
 	line = (struct line_view){.name = analysis_sym_name(v->an, x->sym),
 				  .file = analysis_file(v->an, x),
 				  .line = x->line,
-				  .self = s->self};
+				  .self = self};
 	return VEC_PUSH(&v->lines, line);
 }
 
@@ -51,7 +51,7 @@ int views_lines(struct views *v)
 	int err = 0;
 
 	for (size_t i = 0; i < v->an->a->nodes.count && !err; i++)
-		err = add_stack(v, &v->an->stacks[i]);
+		err = add_stack(v, &v->an->stacks[i], v->an->samples.on[i].self);
 	if (err || !v->lines.count)
 		return err;
 	qsort(v->lines.at, v->lines.count, sizeof(*v->lines.at), compare_places);

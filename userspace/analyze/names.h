@@ -30,6 +30,7 @@ enum stack_kind {
 	KIND_C2,
 	KIND_COMPILED, /* compiled Java, tier not known, or a native method's wrapper */
 	KIND_INLINED,
+	KIND_CLASS,	 /* no code: the class (or another name) that an event is about, on top of its stack */
 	KIND_INCOMPLETE, /* the pseudo frame that says why a stack stops */
 	KIND_COUNT,
 };
@@ -39,7 +40,7 @@ const char *kind_suffix(enum stack_kind kind); /* "_[j]" as flame graph tools kn
 int kind_is_java(enum stack_kind kind);
 
 /* Frames of one domain and one name are one method, in whatever forms it ran. */
-enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_INCOMPLETE };
+enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_CLASS, DOMAIN_INCOMPLETE };
 enum stack_domain kind_domain(enum stack_kind kind);
 
 #define CAPABILITY_COUNT 45

@@ -9,6 +9,7 @@
 struct builder {
 	struct tree *t;
 	const struct analysis *an;
+	const struct profile *profile;
 	const struct tree_options *options;
 	struct u64map label_of; /* label key to labels' index + 1 */
 	struct u64map child_of; /* parent and label to nodes' index + 1 */
@@ -16,18 +17,16 @@ struct builder {
 };
 
 /* What a collapsed line shows for the frame: no ';', which separates frames. */
-static uint32_t text_of(struct builder *b, const struct xframe *x)
+static uint32_t text_of(struct builder *b, const char *name, enum stack_kind kind, uint32_t at_line)
 {
-	const struct sym *sym = &b->an->syms.at[x->sym];
-	const char *name = analysis_sym_name(b->an, x->sym);
-	const char *suffix = b->options->annotate ? kind_suffix(sym->kind) : "";
+	const char *suffix = b->options->annotate ? kind_suffix(kind) : "";
 	char line[16] = "";
 	char *text;
 	uint32_t id;
 	int len;
 
-	if (b->options->lines && x->line)
-		snprintf(line, sizeof(line), ":%u", x->line);
+	if (b->options->lines && at_line)
+		snprintf(line, sizeof(line), ":%u", at_line);
 	len = asprintf(&text, "%s%s%s", name, line, suffix);
 	if (len < 0)
 		return STRPOOL_FAILED;
@@ -39,23 +38,15 @@ static uint32_t text_of(struct builder *b, const struct xframe *x)
 	return id;
 }
 
-/* Label + 1 of an xframe, 0 without memory. */
-static uint32_t label_of(struct builder *b, size_t xframe)
+/* Label + 1, 0 without memory. `id` is the name's in its pool: of classes it is another than that of frames. */
+static uint32_t label_put(struct builder *b, const char *name, uint32_t id, enum stack_kind kind, uint32_t line)
 {
-	const struct xframe *x = &b->an->xframes.at[xframe];
-	const struct sym *sym = &b->an->syms.at[x->sym];
-	struct tree_label label = {.domain = (uint8_t)kind_domain(sym->kind)};
-	uint64_t key;
+	struct tree_label label = {.domain = (uint8_t)kind_domain(kind), .text = name};
+	uint64_t key = (uint64_t)id << 8 | label.domain;
 	uint32_t *at;
 
-	if (b->xlabel[xframe])
-		return b->xlabel[xframe];
-	if (b->options->labels == TREE_METHODS) {
-		key = (uint64_t)sym->name << 8 | label.domain;
-		label.text = strpool_get(&b->an->names, sym->name);
-	} else {
-		uint32_t id = text_of(b, x);
-
+	if (b->options->labels == TREE_TEXT) {
+		id = text_of(b, name, kind, line);
 		if (id == STRPOOL_FAILED)
 			return 0;
 		key = id;
@@ -69,13 +60,23 @@ static uint32_t label_of(struct builder *b, size_t xframe)
 			return 0;
 		*at = (uint32_t)b->t->labels.count;
 	}
-	return b->xlabel[xframe] = *at;
+	return *at;
 }
 
-/* The child of `parent` that shows the xframe; 0 without memory. */
-static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
+static uint32_t label_of(struct builder *b, size_t xframe)
 {
-	uint32_t label = label_of(b, xframe);
+	const struct xframe *x = &b->an->xframes.at[xframe];
+	const struct sym *sym = &b->an->syms.at[x->sym];
+
+	if (!b->xlabel[xframe])
+		b->xlabel[xframe] =
+			label_put(b, analysis_sym_name(b->an, x->sym), sym->name, (enum stack_kind)sym->kind, x->line);
+	return b->xlabel[xframe];
+}
+
+/* The child of `parent` with a label + 1; 0 without memory. */
+static uint32_t child_with(struct builder *b, uint32_t parent, uint32_t label)
+{
 	struct tree_node node = {.parent = parent, .label = label - 1};
 	uint32_t *at;
 
@@ -92,6 +93,11 @@ static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
 	return *at - 1;
 }
 
+static uint32_t child_of(struct builder *b, uint32_t parent, size_t xframe)
+{
+	return child_with(b, parent, label_of(b, xframe));
+}
+
 static int add_stack(struct builder *b, uint32_t row)
 {
 	const struct analysis *an = b->an;
@@ -99,7 +105,7 @@ static int add_stack(struct builder *b, uint32_t row)
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 	uint32_t node = s->parent == ROW_NONE ? 0 : b->t->of_stack[s->parent];
 
-	if (s->total == 0)
+	if (b->profile->on[row].total == 0)
 		return 0;
 	if (s->detached || !e) {
 		node = child_of(b, node, XFRAME_DAMAGED);
@@ -112,24 +118,45 @@ static int add_stack(struct builder *b, uint32_t row)
 			return -ENOMEM;
 	}
 	b->t->of_stack[row] = node;
-	b->t->nodes.at[node].self = add_saturating(b->t->nodes.at[node].self, s->self);
 	return 0;
 }
 
-static int add_stackless(struct builder *b)
+/* Where the sum lies without its leaf. */
+static uint32_t base_of(const struct tree *t, const struct stack_sum *s)
 {
-	for (size_t i = 0; i < b->an->sums.count; i++) {
-		const struct stack_sum *s = &b->an->sums.at[i];
-		uint32_t *node = s->xframe == XFRAME_NO_STACK ? &b->t->no_stack : &b->t->damaged;
+	if (s->stack != ROW_NONE)
+		return t->of_stack[s->stack];
+	return s->xframe == XFRAME_ROOT ? 0 : s->xframe == XFRAME_NO_STACK ? t->no_stack : t->damaged;
+}
 
-		if (s->stack != ROW_NONE)
-			continue;
-		if (!*node)
-			*node = child_of(b, 0, s->xframe);
-		if (!*node)
+static int add_leaf(struct builder *b, const struct stack_sum *s)
+{
+	uint32_t base = base_of(b->t, s), node;
+	uint32_t *at = u64map_put(&b->t->leaf_of, (uint64_t)base << 32 | s->leaf);
+
+	if (!at || *at)
+		return at ? 0 : -ENOMEM;
+	node = child_with(b, base, label_put(b, strpool_get(&b->an->a->strings, s->leaf), s->leaf, KIND_CLASS, 0));
+	*at = node ?: UINT32_MAX; /* a zero must not stay, nor is it read after this failure */
+	return node ? 0 : -ENOMEM;
+}
+
+static int add_sum(struct builder *b, const struct stack_sum *s)
+{
+	uint32_t *missing = s->xframe == XFRAME_NO_STACK ? &b->t->no_stack : &b->t->damaged;
+	struct tree_node *node;
+	int err;
+
+	if (s->stack == ROW_NONE && s->xframe != XFRAME_ROOT && !*missing) {
+		*missing = child_of(b, 0, s->xframe);
+		if (!*missing)
 			return -ENOMEM;
-		b->t->nodes.at[*node].self = add_saturating(b->t->nodes.at[*node].self, s->weight);
 	}
+	err = s->leaf ? add_leaf(b, s) : 0;
+	if (err)
+		return err;
+	node = &b->t->nodes.at[tree_node_of(b->t, s)];
+	node->self = add_saturating(node->self, s->weight);
 	return 0;
 }
 
@@ -211,9 +238,16 @@ static int weigh_kinds(struct builder *b)
 		for (uint32_t i = e ? e->count : 0; i-- > 0 && node;) {
 			uint64_t *w = &t->kind_weight[node][an->syms.at[an->xframes.at[e->first + i].sym].kind];
 
-			*w = add_saturating(*w, s->total);
+			*w = add_saturating(*w, b->profile->on[row].total);
 			node = t->nodes.at[node].parent;
 		}
+	}
+	for (size_t i = 0; i < b->profile->sums.count; i++) {
+		const struct stack_sum *s = &b->profile->sums.at[i];
+		uint64_t *w = &t->kind_weight[tree_node_of(t, s)][KIND_CLASS];
+
+		if (s->leaf)
+			*w = add_saturating(*w, s->weight);
 	}
 	return 0;
 }
@@ -230,8 +264,8 @@ static int build(struct builder *b)
 	err = VEC_PUSH(&b->t->nodes, root);
 	for (size_t i = 0; i < b->an->a->nodes.count && !err; i++)
 		err = add_stack(b, b->an->order[i]);
-	if (!err)
-		err = add_stackless(b);
+	for (size_t i = 0; i < b->profile->sums.count && !err; i++)
+		err = add_sum(b, &b->profile->sums.at[i]);
 	if (!err)
 		err = link_nodes(b->t);
 	if (!err && b->options->labels == TREE_METHODS)
@@ -239,9 +273,9 @@ static int build(struct builder *b)
 	return err;
 }
 
-int tree_new(struct tree **out, const struct analysis *an, const struct tree_options *options)
+int tree_new(struct tree **out, const struct analysis *an, const struct profile *p, const struct tree_options *options)
 {
-	struct builder b = {.t = calloc(1, sizeof(struct tree)), .an = an, .options = options};
+	struct builder b = {.t = calloc(1, sizeof(struct tree)), .an = an, .profile = p, .options = options};
 	int err = b.t ? build(&b) : -ENOMEM;
 
 	free(b.xlabel);
@@ -263,15 +297,16 @@ void tree_free(struct tree *t)
 	free(t->labels.at);
 	free(t->kind_weight);
 	free(t->of_stack);
+	u64map_free(&t->leaf_of);
 	strpool_free(&t->texts);
 	free(t);
 }
 
 uint32_t tree_node_of(const struct tree *t, const struct stack_sum *sum)
 {
-	if (sum->stack != ROW_NONE)
-		return t->of_stack[sum->stack];
-	return sum->xframe == XFRAME_NO_STACK ? t->no_stack : t->damaged;
+	uint32_t base = base_of(t, sum);
+
+	return sum->leaf ? u64map_get(&t->leaf_of, (uint64_t)base << 32 | sum->leaf) : base;
 }
 
 uint32_t tree_next(const struct tree *t, uint32_t i)

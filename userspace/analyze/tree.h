@@ -38,10 +38,11 @@ struct tree {
 	uint64_t (*kind_weight)[KIND_COUNT]; /* of each node's total, by the kind of code; TREE_METHODS only */
 	uint32_t *of_stack;		     /* node of each stack row; 0 where no sample was */
 	uint32_t no_stack, damaged;	     /* nodes of samples without a stack, 0 when there are none */
+	struct u64map leaf_of;		     /* node and a sum's leaf to the leaf's node */
 	struct strpool texts;
 };
 
-int tree_new(struct tree **out, const struct analysis *an, const struct tree_options *options);
+int tree_new(struct tree **out, const struct analysis *an, const struct profile *p, const struct tree_options *options);
 void tree_free(struct tree *t);
 
 /* The node that a sum's samples are on. */

@@ -80,7 +80,7 @@ static void drop_causes(struct views *v)
 static int view_methods(struct views *v)
 {
 	const struct tree_options options = {.labels = TREE_METHODS};
-	int err = tree_new(&v->tree, v->an, &options);
+	int err = tree_new(&v->tree, v->an, &v->an->samples, &options);
 
 	for (size_t i = 0; !err && i < v->tree->labels.count; i++) {
 		struct method_view m = {.name = v->tree->labels.at[i].text,
@@ -353,6 +353,8 @@ int views_new(struct views **out, const struct analysis *an)
 		err = view_losses(v);
 	if (!err)
 		err = view_notices(v);
+	if (!err)
+		err = event_views_new(&v->events, an);
 	if (err) {
 		views_free(v);
 		v = NULL;
@@ -374,5 +376,6 @@ void views_free(struct views *v)
 	gc_view_free(&v->gc);
 	free(v->losses.at);
 	free(v->notices.at);
+	event_views_free(v->events);
 	free(v);
 }

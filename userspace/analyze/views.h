@@ -3,6 +3,7 @@
 #ifndef BRAID_ANALYZE_VIEWS_H
 #define BRAID_ANALYZE_VIEWS_H
 
+#include "event_views.h"
 #include "gc.h"
 #include "tree.h"
 
@@ -73,6 +74,7 @@ struct views {
 	struct gc_view gc;
 	VEC(struct loss_view) losses;	 /* by hop and kind */
 	VEC(struct notice_view) notices; /* by time */
+	struct event_views *events;
 };
 
 int views_new(struct views **out, const struct analysis *an);

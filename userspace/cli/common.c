@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.h"
 
+#include <analyze/kinds.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -141,6 +143,21 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json)
 	const struct argp argp = {.options = json_options, .parser = parse_json, .doc = doc};
 
 	common_parse(&argp, argc, argv, json);
+}
+
+uint32_t common_event(struct argp_state *state, const char *arg)
+{
+	uint32_t kind = kind_named(arg);
+	char all[1024] = "cpu";
+	size_t used = 3;
+
+	if (kind || strcmp(arg, "cpu") == 0 || strcmp(arg, "samples") == 0)
+		return kind;
+	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && used < sizeof(all); k++)
+		if (kind_of(k))
+			used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", jvm_event_name(k));
+	argp_error(state, "--event: '%s' is not known; it can be: %s", arg, all);
+	return 0;
 }
 
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file)

@@ -30,10 +30,12 @@ int common_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* The command line of a command that takes no arguments and writes text or JSON; `doc` as in struct argp. */
 void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
+/* What --event names: the kind, 0 for samples. Ends the program for what it does not know. */
+uint32_t common_event(struct argp_state *state, const char *arg);
+
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
 
-#define TOP_DEFAULT 30
 unsigned common_top(const struct common *c, unsigned otherwise);
 
 /* ---- input ---- */

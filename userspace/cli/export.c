@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/events.h>
+#include <util/log.h>
+
 #include "cli.h"
 #include "common.h"
 
@@ -12,12 +15,16 @@ struct export_options {
 	const char *file;
 	const char *output;
 	const char *format;
+	const char *event;
+	uint32_t kind; /* of JVM events; 0: samples */
 };
 
-enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES };
+enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT };
 
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed: one line a stack, for flame graph tools", 0},
+	{"event", OPT_EVENT, "KIND", 0,
+	 "The stacks of these events instead of the samples: alloc, live, lock, wait, blocked, exception, ...", 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
 	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
@@ -31,9 +38,13 @@ static const char doc[] =
 	"\vExamples:\n"
 	"  braid export --format collapsed braid.trace > stacks.txt\n"
 	"  braid export --format collapsed --annotate --threads -o stacks.txt braid.trace\n"
+	"  braid export --format collapsed --event alloc braid.trace > bytes.txt\n"
 	"  braid export --format collapsed --exclude '^\\[incomplete' braid.trace\n\n"
 	"collapsed: frames from the root to the leaf with ';' between them (a ';' in a name becomes ':'), a "
-	"space, and the number of samples. A stack that could not be walked to its root begins with the frame "
+	"space, and the number of samples, or of the events' nanoseconds (lock, wait, blocked), bytes (alloc, live), "
+	"or "
+	"times. The class of what was allocated or locked is the last frame. A stack that could not be walked to its "
+	"root begins with the frame "
 	"[incomplete: cause].";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -61,6 +72,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_LINES:
 		o->collapsed.lines = true;
 		return 0;
+	case OPT_EVENT:
+		o->event = arg;
+		o->kind = common_event(state, arg);
+		return 0;
 	case ARGP_KEY_END:
 		if (!o->format)
 			argp_error(state, "which format? Give --format collapsed");
@@ -70,13 +85,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static bool write_collapsed(const struct loaded *l, const struct export_options *o)
+{
+	struct profile of_events = {0};
+	int err = o->kind ? events_profile(l->analysis, o->kind, &of_events) : 0;
+	FILE *out = common_output_open(o->output, o->file);
+
+	if (o->kind && !err && !of_events.sums.count)
+		log_warning("%s: no '%s' events%s", o->file, o->event,
+			    l->analysis->a->events.count ? "" : "; `record -e` chooses what to record");
+	if (out && !err)
+		err = collapsed_write(out, l->analysis, o->kind ? &of_events : &l->analysis->samples, &o->collapsed);
+	profile_free(&of_events);
+	return out && common_output_close(out, o->output, err);
+}
+
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
 	struct export_options o = {0};
 	struct loaded l;
-	FILE *out;
 	bool ok;
 
 	if (common_parse(&argp, argc, argv, &o))
@@ -84,8 +113,7 @@ int cmd_export(int argc, char **argv)
 	o.collapsed.top = common_top(&o.common, 0);
 	ok = common_load(&l, o.file, &o.common.filter);
 	if (ok) {
-		out = common_output_open(o.output, o.file);
-		ok = out && common_output_close(out, o.output, collapsed_write(out, l.analysis, &o.collapsed));
+		ok = write_collapsed(&l, &o);
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

@@ -134,7 +134,7 @@ int cmd_replay(int argc, char **argv)
 	if (pace.shown_ns)
 		fputs("\r\033[K", stderr);
 	if (ok && (ok = common_analyze(&l, &o.common.filter))) {
-		report_text(stdout, l.views, &l.source, common_top(&o.common, TOP_DEFAULT));
+		report_text(stdout, l.views, &l.source, common_top(&o.common, REPORT_TOP));
 		ok = common_output_close(stdout, NULL, 0);
 		common_unload(&l);
 	}

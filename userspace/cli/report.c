@@ -68,9 +68,9 @@ static bool write_html(const struct loaded *l, const char *path)
 static bool write_report(const struct loaded *l, const struct report_options *o)
 {
 	if (o->json)
-		report_json(stdout, l->views, &l->source, common_top(&o->common, TOP_DEFAULT));
+		report_json(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
 	else
-		report_text(stdout, l->views, &l->source, common_top(&o->common, TOP_DEFAULT));
+		report_text(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
 	return common_output_close(stdout, NULL, 0);
 }
 

@@ -18,11 +18,12 @@ struct script_arguments {
 	struct script_options style;
 };
 
-enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE };
+enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE, OPT_EVENT };
 
 static const struct argp_option options[] = {
 	{"raw", OPT_RAW, 0, 0, "Every record as it is in the file, definitions too; other options do not count then",
 	 0},
+	{"event", OPT_EVENT, "KIND", 0, "Only these events: cpu, alloc, lock, gc_pause, ...; repeated: any of them", 0},
 	{"lines", OPT_LINES, 0, 0,
 	 "Behind each frame a line with its source line, where it is known (for native code: record --lines)", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
@@ -34,13 +35,15 @@ static const char doc[] =
 	"Prints a trace's events, samples in the form of `perf script`, so that tools that read that form can be used."
 	"\vExamples:\n"
 	"  braid script braid.trace | stackcollapse-perf.pl | flamegraph.pl > flames.svg\n"
+	"  braid script --event lock --from 1 --to 1.5 braid.trace\n"
 	"  braid script --tid 4712 --from 1 --to 1.5 braid.trace\n"
 	"  braid script --raw braid.trace | grep '^notice'\n\n"
 	"A sample is a line `name pid/tid [cpu] seconds: samples event:`, one line for each frame from the leaf to the "
 	"root, "
 	"and an empty line. Blanks in names become '_', since readers end a name at a blank and a number. Frames of "
 	"generated code are shown in /tmp/perf-PID.map, the file that perf would name them by. Other events are one "
-	"line each.";
+	"line each with their fields; those with a stack have it behind them, in the form of a sample of the event "
+	"braid:KIND, which readers of several events tell apart.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -49,6 +52,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->common;
+		return 0;
+	case OPT_EVENT:
+		o->style.events |= 1ULL << common_event(state, arg);
 		return 0;
 	case OPT_LINES:
 		o->style.lines = true;
@@ -68,13 +74,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int print_events(struct trace_reader *reader, const struct analysis *an, const struct filter *window,
 			unsigned top, const struct script_options *style)
 {
+	const struct jvm_event_row *rows = an->a->events.at, *row;
+	size_t left = an->a->events.count; /* the file may have grown since they were read */
 	struct trace_rec rec;
 	int err = 0;
 
 	while (top && (err = trace_reader_next(reader, &rec)) == 1) {
+		row = NULL;
+		if (rec.kind == TRACE_JVM_EVENT && analyzer_keeps(&rec.jvm_event) && left) {
+			row = rows++;
+			left--;
+		}
 		if (rec.kind < TRACE_FIRST_EVENT || !filter_wants_time(window, an->a->first_ns, event_time_ns(&rec)))
 			continue;
-		top -= script_print(stdout, an, &rec, style);
+		top -= script_print(stdout, an, &rec, row, style);
 		if (ferror(stdout))
 			return 0;
 	}

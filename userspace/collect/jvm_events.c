@@ -4,7 +4,6 @@
 #include "agents.h"
 #include "jvm_state.h"
 #include "names.h"
-#include "probes.h"
 #include "procfs.h"
 #include "stacks.h"
 #include "vthreads.h"
@@ -83,6 +82,14 @@ static uint32_t name_of_method(struct session *s, struct process *process, uint3
 	return names_id(s->names, trace_str_of(text));
 }
 
+static uint32_t name_of_text(struct session *s, const char *text, size_t size)
+{
+	char copy[sizeof(((struct braid_event_jvm *)0)->text) + 1] = "";
+
+	memcpy(copy, text, strnlen(text, size));
+	return names_id(s->names, trace_str_of(copy));
+}
+
 /* ---- events ---- */
 
 static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e, uint64_t hash)
@@ -148,8 +155,8 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(s, process, what->name);
 		to.detail = name_of_method(s, process, what->detail);
-	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s->probes, process, e, &to)) {
-		return;
+	} else if (e->source == BRAID_SOURCE_PROBE) {
+		to.name = name_of_text(s, e->text, sizeof(e->text));
 	}
 	take_other(s, process, e, &to);
 	jvm_events_emit(s, process, &to);

@@ -16,6 +16,7 @@ struct line {
 
 struct collapsed {
 	const struct analysis *an;
+	const struct profile *profile;
 	struct tree *tree;
 	uint32_t *place; /* of each node */
 	struct strpool thread_names;
@@ -53,8 +54,8 @@ static uint32_t thread_name(struct collapsed *c, uint32_t row)
 
 static int collect(struct collapsed *c, bool threads)
 {
-	for (size_t i = 0; i < c->an->sums.count; i++) {
-		const struct stack_sum *s = &c->an->sums.at[i];
+	for (size_t i = 0; i < c->profile->sums.count; i++) {
+		const struct stack_sum *s = &c->profile->sums.at[i];
 		struct line l = {.node = tree_node_of(c->tree, s), .weight = s->weight};
 
 		l.place = c->place[l.node];
@@ -165,13 +166,14 @@ static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)
 	return err;
 }
 
-int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options)
+int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
+		    const struct collapsed_options *options)
 {
 	const struct tree_options tree = {.labels = TREE_TEXT, .annotate = options->annotate, .lines = options->lines};
-	struct collapsed c = {.an = an};
+	struct collapsed c = {.an = an, .profile = p};
 	uint32_t *threads = NULL;
 	uint32_t place = 0;
-	int err = tree_new(&c.tree, an, &tree);
+	int err = tree_new(&c.tree, an, p, &tree);
 
 	if (err)
 		goto out;

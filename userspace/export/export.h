@@ -21,6 +21,7 @@ struct report_source {
 };
 
 /* ---- report.c: braid report ---- */
+#define REPORT_TOP 30U /* rows of a table, unless told */
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 
@@ -38,15 +39,21 @@ struct collapsed_options {
 	bool lines;    /* ":line" behind frames whose line is known */
 	unsigned top;  /* only that many heaviest lines; 0: all */
 };
-int collapsed_write(FILE *out, const struct analysis *an, const struct collapsed_options *options);
+int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
+		    const struct collapsed_options *options);
 
 /* ---- script.c: braid script ---- */
 
 struct script_options {
-	bool lines;    /* behind each frame a line with its source line, when that is known */
-	bool annotate; /* kind suffixes */
+	bool lines;	 /* behind each frame a line with its source line, when that is known */
+	bool annotate;	 /* kind suffixes */
+	uint64_t events; /* only these: bit 0 samples, bit n JVM events of kind n; 0: all there is */
 };
-/* Prints an event in perf script's form. False when the filter does not want it, or it is a definition. */
-bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct script_options *o);
+/*
+ * Prints an event in perf script's form; `jvm` is its row when it is a JVM event. False when the filter does not want
+ * it, or it is a definition.
+ */
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct jvm_event_row *jvm,
+		  const struct script_options *o);
 
 #endif

@@ -100,8 +100,8 @@ static int html_samples(struct json *j, const struct views *v, const uint32_t *p
 {
 	const struct analyzer *a = v->an->a;
 	uint32_t *index = calloc(a->threads.count + 1, sizeof(*index));
-	struct cell *cells = calloc(v->an->sums.count + 1, sizeof(*cells));
-	size_t count = v->an->sums.count;
+	struct cell *cells = calloc(v->an->samples.sums.count + 1, sizeof(*cells));
+	size_t count = v->an->samples.sums.count;
 	int err = index && cells ? 0 : -ENOMEM;
 
 	if (err)
@@ -109,7 +109,7 @@ static int html_samples(struct json *j, const struct views *v, const uint32_t *p
 	for (size_t i = 0; i < v->threads.count; i++)
 		index[v->threads.at[i].row == ROW_NONE ? a->threads.count : v->threads.at[i].row] = (uint32_t)i;
 	for (size_t i = 0; i < count; i++) {
-		const struct stack_sum *s = &v->an->sums.at[i];
+		const struct stack_sum *s = &v->an->samples.sums.at[i];
 
 		cells[i].thread = index[s->thread == ROW_NONE ? a->threads.count : s->thread];
 		cells[i].place = place[tree_node_of(v->tree, s)];
@@ -146,8 +146,8 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	json_string(&j, "title", title);
 	json_string(&j, "event", analyzer_info(v->an->a, "record.event"));
 	json_seconds(&j, "duration_s", v->an->duration_ns);
-	json_number(&j, "total", v->an->all.total);
-	json_number(&j, "complete", v->an->all.by_cause[CAUSE_COMPLETE]);
+	json_number(&j, "total", v->an->samples.quality.total);
+	json_number(&j, "complete", v->an->samples.quality.by_cause[CAUSE_COMPLETE]);
 	err = html_labels(&j, v->tree);
 	html_nodes(&j, v->tree, place);
 	html_threads(&j, v);

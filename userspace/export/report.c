@@ -4,13 +4,14 @@
 
 #include <braid/ring.h>
 
+#include "events.h"
 #include "info.h"
 
 /* ---- text ---- */
 
 static void text_methods(FILE *out, const struct views *v, unsigned top)
 {
-	uint64_t all = v->an->all.total;
+	uint64_t all = v->an->samples.quality.total;
 
 	fprintf(out, "\nHot methods\n  %7s  %7s %10s  %-11s  %s\n", "self", "total", "samples", "kind", "name");
 	for (size_t i = 0; i < v->methods.count && i < top; i++) {
@@ -30,8 +31,8 @@ static void text_lines(FILE *out, const struct views *v, unsigned top)
 		const struct line_view *l = &v->lines.at[i];
 		const char *slash = strrchr(l->file, '/');
 
-		fprintf(out, "  %6.2f%% %10" PRIu64 "  %s:%u  %s\n", percent(l->self, v->an->all.total), l->self,
-			*l->file ? (slash ? slash + 1 : l->file) : "?", l->line, l->name);
+		fprintf(out, "  %6.2f%% %10" PRIu64 "  %s:%u  %s\n", percent(l->self, v->an->samples.quality.total),
+			l->self, *l->file ? (slash ? slash + 1 : l->file) : "?", l->line, l->name);
 	}
 	if (v->lines.count > top)
 		fprintf(out, "  and %zu more\n", v->lines.count - top);
@@ -48,8 +49,9 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 			snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
 		else /* a group of virtual threads, or nobody known */
 			snprintf(ids, sizeof(ids), "%u/-", t->pid);
-		fprintf(out, "  %6.2f%% %10" PRIu64 "  %15s  %4s  %s\n", percent(t->weight, v->an->all.total),
-			t->weight, ids, t->java ? "yes" : "no", t->name);
+		fprintf(out, "  %6.2f%% %10" PRIu64 "  %15s  %4s  %s\n",
+			percent(t->weight, v->an->samples.quality.total), t->weight, ids, t->java ? "yes" : "no",
+			t->name);
 	}
 	if (v->threads.count > top)
 		fprintf(out, "  and %zu more\n", v->threads.count - top);
@@ -64,6 +66,7 @@ void report_text(FILE *out, const struct views *v, const struct report_source *s
 		text_lines(out, v, top);
 	text_threads(out, v, top);
 	text_gc(out, v, top);
+	text_events(out, v, top);
 	text_quality(out, v);
 	text_losses(out, v);
 	text_notices(out, v);
@@ -194,6 +197,7 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 		json_lines(&j, v, top);
 	json_threads(&j, v, top);
 	json_gc(&j, v, top);
+	json_events(&j, v, top);
 	json_notices(&j, v);
 	json_file(&j, v, source);
 	json_close(&j, '}');

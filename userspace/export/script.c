@@ -9,6 +9,7 @@
 #include <braid/frame.h>
 
 #include "export.h"
+#include "script.h"
 
 #include <analyze/vthreads.h>
 
@@ -186,7 +187,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 /* ---- the others ---- */
 
 /* In pieces that end at a character's border: a longer string needs no memory. */
-static void print_text(FILE *out, const char *key, struct trace_str s)
+void script_text(FILE *out, const char *key, struct trace_str s)
 {
 	char part[256];
 
@@ -231,8 +232,8 @@ static bool print_loss(FILE *out, const struct analysis *an, const struct trace_
 {
 	if (!begin(out, an, who_process(an, r->process), r->time_ns, "loss"))
 		return false;
-	print_text(out, "hop", r->hop);
-	print_text(out, "kind", r->kind);
+	script_text(out, "hop", r->hop);
+	script_text(out, "kind", r->kind);
 	fprintf(out, " count=%" PRIu64 "\n", r->count);
 	return true;
 }
@@ -241,7 +242,7 @@ static bool print_stat(FILE *out, const struct analysis *an, const struct trace_
 {
 	if (!begin(out, an, who_process(an, r->process), r->time_ns, "stat"))
 		return false;
-	print_text(out, "key", r->key);
+	script_text(out, "key", r->key);
 	fprintf(out, " value=%" PRIu64 "\n", r->value);
 	return true;
 }
@@ -251,33 +252,46 @@ static bool print_notice(FILE *out, const struct analysis *an, const struct trac
 	if (!begin(out, an, who_process(an, r->process), r->time_ns, "notice"))
 		return false;
 	fprintf(out, " severity=%u", r->severity);
-	print_text(out, "text", r->text);
+	script_text(out, "text", r->text);
 	putc('\n', out);
 	return true;
 }
 
-static void print_name(FILE *out, const struct analysis *an, const char *key, uint32_t name)
+/*
+ * What has a stack gets a second head in the form of a sample's, so that readers of that form can tell its stack from
+ * samples' by the event's name.
+ */
+static void print_event_stack(FILE *out, const struct analysis *an, const struct event *e, struct who w,
+			      const char *name, const struct script_options *o)
 {
-	const uint32_t *at = name ? table_get(&an->a->names, name) : NULL;
-	const char *text = at ? strpool_get(&an->a->strings, *at) : "";
-
-	if (*text)
-		print_text(out, key, (struct trace_str){.str = text, .len = (uint32_t)strlen(text)});
+	if (e->stack == ROW_NONE && !e->row->node)
+		return;
+	print_head(out, w, 0, e->row->time_ns);
+	fprintf(out, " %10" PRIu64 " braid:%s:\n", e->weight, name);
+	if (e->k->leaf)
+		fprintf(out, "\t%16x %s ([class])\n", 0, *e->name ? e->name : "[unknown]");
+	if (e->stack != ROW_NONE)
+		print_stack(out, an, e->stack, w.pid, o);
+	else
+		print_xframe(out, an, NULL, XFRAME_DAMAGED, w.pid, &(struct script_options){0});
+	putc('\n', out);
 }
 
-static bool print_jvm_event(FILE *out, const struct analysis *an, const struct trace_jvm_event *r)
+static bool print_jvm_event(FILE *out, const struct analysis *an, const struct jvm_event_row *row,
+			    const struct script_options *o)
 {
-	const char *name = jvm_event_name(r->kind);
+	const char *name = row ? jvm_event_name(row->kind) : NULL;
+	struct event e;
+	struct who w;
 
-	if (!name ||
-	    !begin(out, an, r->thread ? who_thread(an, r->thread) : who_process(an, r->process), r->time_ns, name))
+	if (!name || !events_of_row(an, row, &e))
 		return false;
-	print_name(out, an, "name", r->name);
-	print_name(out, an, "detail", r->detail);
-	fprintf(out, " duration_ns=%" PRIu64 " value=%" PRIu64 " weight=%" PRIu64 " number=%" PRIu64 " flags=0x%x",
-		r->duration_ns, r->value, r->weight, r->number, r->flags);
-	print_text(out, "text", r->text);
+	w = row->thread ? who_thread(an, row->thread) : who_process(an, row->process);
+	print_head(out, w, 0, row->time_ns);
+	fprintf(out, " braid:%s:", name);
+	script_fields(out, an, &e);
 	putc('\n', out);
+	print_event_stack(out, an, &e, w, name, o);
 	return true;
 }
 
@@ -297,8 +311,20 @@ static bool print_end(FILE *out, const struct analysis *an, const struct trace_e
 	return true;
 }
 
-bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct script_options *o)
+static bool is_chosen(const struct trace_rec *rec, uint64_t events)
 {
+	uint32_t bit = rec->kind == TRACE_JVM_EVENT ? rec->jvm_event.kind : 0;
+
+	if (events && rec->kind != TRACE_SAMPLE && rec->kind != TRACE_JVM_EVENT)
+		return false;
+	return !events || (bit < 64 && events >> bit & 1);
+}
+
+bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct jvm_event_row *jvm,
+		  const struct script_options *o)
+{
+	if (!is_chosen(rec, o->events))
+		return false;
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
 		return print_sample(out, an, &rec->sample, o);
@@ -309,7 +335,7 @@ bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *
 	case TRACE_CODE_UNLOAD:
 		return print_code_unload(out, an, &rec->code_unload);
 	case TRACE_JVM_EVENT:
-		return print_jvm_event(out, an, &rec->jvm_event);
+		return print_jvm_event(out, an, jvm, o);
 	case TRACE_LOSS:
 		return print_loss(out, an, &rec->loss);
 	case TRACE_STAT:

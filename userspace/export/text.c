@@ -90,7 +90,8 @@ void text_recording(FILE *out, const struct views *v)
 				strcmp(facts[i].label, "frequency") == 0 ? " Hz" : "");
 	}
 	fprintf(out, "  %-10s %s\n", "duration", text_duration(buf, an->duration_ns));
-	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stacks\n", "samples", an->all.total, an->distinct_stacks);
+	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stacks\n", "samples", an->samples.quality.total,
+		an->distinct_stacks);
 	if (filter_is_set(an->filter))
 		fprintf(out, "  %-10s %s\n", "filter", "only what the options ask for is counted");
 	other_facts(out, an->a);
@@ -99,8 +100,8 @@ void text_recording(FILE *out, const struct views *v)
 	for (size_t i = 0; i < v->processes.count && i < 20; i++) {
 		const struct process_view *p = &v->processes.at[i];
 
-		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->all.total), p->weight, p->pid,
-			p->comm);
+		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->samples.quality.total),
+			p->weight, p->pid, p->comm);
 	}
 	if (v->processes.count > 20)
 		fprintf(out, "  and %zu more\n", v->processes.count - 20);
@@ -169,7 +170,7 @@ void text_quality(FILE *out, const struct views *v)
 	const struct frame_counts *f = &an->frames;
 
 	fputs("\nStack quality\n", out);
-	text_quality_row(out, "all threads", &an->all);
+	text_quality_row(out, "all threads", &an->samples.quality);
 	text_quality_row(out, "Java threads", &an->java);
 	if (an->a->vthreads_seen)
 		fprintf(out, "  %-16s %10" PRIu64 " samples of %" PRIu64 "\n", "virtual threads", an->a->vthread_weight,
@@ -177,13 +178,13 @@ void text_quality(FILE *out, const struct views *v)
 	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
 		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),
 		f->kernel);
-	if (an->all.total == an->all.by_cause[CAUSE_COMPLETE])
+	if (an->samples.quality.total == an->samples.quality.by_cause[CAUSE_COMPLETE])
 		return;
 	fprintf(out, "  %-16s %10s %10s\n", "incomplete", "all", "Java");
 	for (uint32_t c = CAUSE_COMPLETE + 1; c < CAUSE_COUNT; c++)
-		if (an->all.by_cause[c])
-			fprintf(out, "  %-16s %10" PRIu64 " %10" PRIu64 "  %s\n", cause_name(c), an->all.by_cause[c],
-				an->java.by_cause[c], cause_sentence(c));
+		if (an->samples.quality.by_cause[c])
+			fprintf(out, "  %-16s %10" PRIu64 " %10" PRIu64 "  %s\n", cause_name(c),
+				an->samples.quality.by_cause[c], an->java.by_cause[c], cause_sentence(c));
 }
 
 void text_losses(FILE *out, const struct views *v)

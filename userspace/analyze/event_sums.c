@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_sums.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const event_by_names[BYS] = {"name", "detail", "site", "thread"};
+
+double event_error(double variance, uint64_t weight)
+{
+	double error = weight ? sqrt(variance) / (double)weight : 0;
+
+	return isfinite(error) ? error : 0;
+}
+
+/* ---- adding up ---- */
+
+static int add_to(struct event_table *t, const struct event *e, struct event_sum fresh)
+{
+	uint32_t *at = u64map_put(&t->of, fresh.key);
+	struct event_sum *s;
+
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (VEC_PUSH(&t->sums, fresh))
+			return -ENOMEM;
+		*at = (uint32_t)t->sums.count;
+	}
+	s = &t->sums.at[*at - 1];
+	s->count++;
+	s->weight = add_saturating(s->weight, e->weight);
+	s->value = add_saturating(s->value, e->row->value);
+	s->duration_ns = add_saturating(s->duration_ns, e->duration_ns);
+	s->variance += e->variance;
+	if (e->weight > s->max)
+		s->max = e->weight;
+	if (e->row->value > s->value_max)
+		s->value_max = e->row->value;
+	return 0;
+}
+
+static int add_site(const struct analysis *an, struct event_table *t, const struct event *e)
+{
+	uint32_t site = events_site(an, e->stack);
+	struct event_sum sum = {.name = events_site_name(an, site), .key = UINT64_MAX};
+
+	if (site != ROW_NONE) {
+		const struct xframe *x = &an->xframes.at[site];
+
+		sum.line = x->line;
+		sum.key = (uint64_t)an->syms.at[x->sym].name << 32 | x->line;
+	}
+	return add_to(t, e, sum);
+}
+
+static int add_event(const struct analysis *an, struct kind_view *v, const struct event *e)
+{
+	struct event_sum name = {.name = *e->name ? e->name : "[unknown]", .key = e->name_id};
+	struct event_sum detail = {.name = strpool_get(&an->a->strings, e->row->detail), .key = e->row->detail};
+	struct event_sum thread = {.name = analysis_thread_name(an, e->thread), .thread = e->thread, .key = e->thread};
+	int err = 0;
+
+	v->kind = e->kind;
+	v->count++;
+	v->weight = add_saturating(v->weight, e->weight);
+	v->value = add_saturating(v->value, e->row->value);
+	v->duration_ns = add_saturating(v->duration_ns, e->duration_ns);
+	v->variance += e->variance;
+	if (e->weight > v->max)
+		v->max = e->weight;
+	if (e->row->value > v->value_max)
+		v->value_max = e->row->value;
+	if (e->k->unit == UNIT_NS)
+		err = VEC_PUSH(&v->times, e->weight);
+	if (!err && e->k->name_is.title)
+		err = add_to(&v->by[BY_NAME], e, name);
+	if (!err && e->k->detail_is.title)
+		err = add_to(&v->by[BY_DETAIL], e, detail);
+	if (!err && e->k->stack)
+		err = add_site(an, &v->by[BY_SITE], e);
+	return err ?: add_to(&v->by[BY_THREAD], e, thread);
+}
+
+/* ---- order ---- */
+
+static int compare_numbers(uint64_t p, uint64_t q)
+{
+	return (p > q) - (p < q);
+}
+
+static int compare_sums(const void *x, const void *y)
+{
+	const struct event_sum *p = x, *q = y;
+	int c = compare_numbers(q->weight, p->weight);
+
+	if (!c)
+		c = compare_numbers(q->count, p->count);
+	if (!c)
+		c = strcmp(p->name, q->name);
+	if (!c)
+		c = compare_numbers(p->line, q->line);
+	return c ? c : compare_numbers(p->key, q->key);
+}
+
+static int compare_times(const void *x, const void *y)
+{
+	return compare_numbers(*(const uint64_t *)x, *(const uint64_t *)y);
+}
+
+static void finish(struct kind_view *v)
+{
+	for (int by = 0; by < BYS; by++) {
+		struct event_table *t = &v->by[by];
+
+		if (t->sums.count)
+			qsort(t->sums.at, t->sums.count, sizeof(*t->sums.at), compare_sums);
+		u64map_free(&t->of);
+	}
+	if (!v->times.count)
+		return;
+	qsort(v->times.at, v->times.count, sizeof(*v->times.at), compare_times);
+	v->p99 = v->times.at[(v->times.count * 99 + 99) / 100 - 1]; /* nearest rank */
+	free(v->times.at);
+	memset(&v->times, 0, sizeof(v->times));
+}
+
+/* ---- life ---- */
+
+int kind_views_new(struct kind_view **out, const struct analysis *an)
+{
+	struct kind_view *views = calloc(BRAID_JVM_EVENTS, sizeof(*views));
+	int err = views ? 0 : -ENOMEM;
+
+	*out = views;
+	for (size_t i = 0; i < events_count(an) && !err; i++) {
+		struct event e;
+
+		if (!events_get(an, i, &e))
+			continue;
+		err = add_event(an, &views[e.kind], &e);
+		if (e.kind == BRAID_JVM_COUNTED && e.row->number < BRAID_JVM_EVENTS) {
+			struct kind_view *of = &views[e.row->number];
+
+			of->counted = add_saturating(of->counted, e.row->value);
+			of->counted_ns = add_saturating(of->counted_ns, e.row->weight);
+		}
+	}
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++) {
+		views[kind].k = kind_of(kind);
+		views[kind].kind = kind;
+		finish(&views[kind]);
+	}
+	return err;
+}
+
+void kind_views_free(struct kind_view *views)
+{
+	for (int kind = 0; views && kind < BRAID_JVM_EVENTS; kind++) {
+		for (int by = 0; by < BYS; by++) {
+			free(views[kind].by[by].sums.at);
+			u64map_free(&views[kind].by[by].of);
+		}
+		free(views[kind].times.at);
+	}
+	free(views);
+}

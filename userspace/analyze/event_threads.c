@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Who blocked whom, and what became of each thread. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_views.h"
+
+static int compare_numbers(uint64_t p, uint64_t q)
+{
+	return (p > q) - (p < q);
+}
+
+/* ---- who blocked whom ---- */
+
+static int compare_same(const void *x, const void *y)
+{
+	const struct blocker_view *p = x, *q = y;
+	int c = compare_numbers(p->blocked, q->blocked);
+
+	if (!c)
+		c = compare_numbers(p->owner, q->owner);
+	if (!c)
+		c = strcmp(p->monitor, q->monitor);
+	return c ? c : compare_numbers(p->site, q->site);
+}
+
+static int compare_blockers(const void *x, const void *y)
+{
+	const struct blocker_view *p = x, *q = y;
+	int c = compare_numbers(q->ns, p->ns);
+
+	if (!c)
+		c = compare_numbers(q->count, p->count);
+	return c ? c : compare_same(x, y);
+}
+
+static void merge_blockers(struct event_views *v)
+{
+	struct blocker_view *b = v->blockers.at;
+	size_t n = 0;
+
+	if (!v->blockers.count)
+		return;
+	qsort(b, v->blockers.count, sizeof(*b), compare_same);
+	for (size_t i = 1; i < v->blockers.count; i++) {
+		if (compare_same(&b[n], &b[i]) != 0) {
+			b[++n] = b[i];
+			continue;
+		}
+		b[n].count++;
+		b[n].ns = add_saturating(b[n].ns, b[i].ns);
+		if (b[i].max_ns > b[n].max_ns)
+			b[n].max_ns = b[i].max_ns;
+	}
+	v->blockers.count = n + 1;
+	qsort(b, v->blockers.count, sizeof(*b), compare_blockers);
+}
+
+/* The same method at another line or in another form is the same site here. */
+static uint32_t same_site(const struct analysis *an, uint32_t *site_of, uint32_t site)
+{
+	uint32_t *first;
+
+	if (site == ROW_NONE)
+		return site;
+	first = &site_of[an->syms.at[an->xframes.at[site].sym].name];
+	if (!*first)
+		*first = site + 1;
+	return *first - 1;
+}
+
+static int view_blockers(struct event_views *v, const struct analysis *an)
+{
+	uint32_t *site_of = calloc(an->names.strings.count + 1, sizeof(*site_of)); /* per name: an xframe, + 1 */
+	int err = site_of ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < an->a->events.count && !err; i++) {
+		struct blocker_view b = {.count = 1};
+		struct event e;
+
+		if (an->a->events.at[i].kind != BRAID_JVM_LOCK || !events_get(an, i, &e))
+			continue;
+		b.blocked = e.thread;
+		b.owner = e.other;
+		b.monitor = *e.name ? e.name : "[unknown]";
+		b.site = same_site(an, site_of, events_site(an, e.other_stack));
+		b.ns = b.max_ns = e.duration_ns;
+		err = VEC_PUSH(&v->blockers, b);
+	}
+	free(site_of);
+	merge_blockers(v);
+	return err;
+}
+
+/* ---- lives ---- */
+
+static void add_to_life(struct life_view *l, const struct event *e)
+{
+	switch (e->kind) {
+	case BRAID_JVM_THREAD_START:
+		l->started_ns = e->row->time_ns;
+		l->told = true;
+		break;
+	case BRAID_JVM_THREAD_END:
+		l->ended_ns = e->row->time_ns;
+		l->cpu_ns = e->row->value;
+		l->system_ns = e->row->weight;
+		l->told = true;
+		break;
+	case BRAID_JVM_LOCK:
+		l->lock_ns = add_saturating(l->lock_ns, e->duration_ns);
+		break;
+	case BRAID_JVM_WAIT:
+		l->waited_ns = add_saturating(l->waited_ns, e->duration_ns);
+		break;
+	case BRAID_JVM_BLOCKED:
+		l->blocked_ns = add_saturating(l->blocked_ns, e->duration_ns);
+		break;
+	case BRAID_JVM_ALLOC:
+		l->allocated = add_saturating(l->allocated, e->weight);
+		break;
+	default:
+		break;
+	}
+}
+
+static int compare_lives(const void *x, const void *y)
+{
+	const struct life_view *p = x, *q = y;
+	int c = compare_numbers(q->cpu_ns, p->cpu_ns);
+
+	if (!c)
+		c = compare_numbers(q->samples, p->samples);
+	if (!c)
+		c = compare_numbers(p->started_ns, q->started_ns);
+	return c ? c : compare_numbers(p->thread, q->thread);
+}
+
+static int view_lives(struct event_views *v, const struct analysis *an)
+{
+	size_t count = an->a->threads.count, n = 0;
+	struct life_view *lives = NULL;
+	struct event e;
+
+	if (!v->kinds[BRAID_JVM_THREAD_START].count && !v->kinds[BRAID_JVM_THREAD_END].count)
+		return 0;
+	if (VEC_RESERVE(&v->lives, count + 1))
+		return -ENOMEM;
+	lives = v->lives.at;
+	memset(lives, 0, (count + 1) * sizeof(*lives));
+	for (size_t i = 0; i < an->a->events.count; i++)
+		if (events_get(an, i, &e) && e.thread != ROW_NONE)
+			add_to_life(&lives[e.thread], &e);
+	for (size_t i = 0; i < count; i++) {
+		lives[i].thread = (uint32_t)i;
+		lives[i].samples = an->thread_weight[i];
+		if (lives[i].told ||
+		    ((const struct thread_row *)table_row(&an->a->threads, i))->flags & TRACE_THREAD_JAVA)
+			lives[n++] = lives[i];
+	}
+	v->lives.count = n;
+	if (n)
+		qsort(lives, n, sizeof(*lives), compare_lives);
+	return 0;
+}
+
+int event_views_threads(struct event_views *v, const struct analysis *an)
+{
+	return view_blockers(v, an) ?: view_lives(v, an);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What only some kinds of events have to say: who blocked whom, threads' lives, compilations, the start. */
+#ifndef BRAID_ANALYZE_EVENT_VIEWS_H
+#define BRAID_ANALYZE_EVENT_VIEWS_H
+
+#include "event_sums.h"
+
+/* Who blocked whom, on a monitor of which class, and where the owner let go. */
+struct blocker_view {
+	uint32_t blocked, owner; /* rows of a->threads */
+	const char *monitor;
+	uint32_t site; /* of the owner; an xframe */
+	uint64_t count, ns, max_ns;
+};
+
+struct life_view {
+	uint32_t thread;	       /* row */
+	uint64_t started_ns, ended_ns; /* 0: not in the recording */
+	uint64_t cpu_ns, system_ns;    /* known when it has ended */
+	uint64_t samples;
+	uint64_t blocked_ns, waited_ns, lock_ns;
+	uint64_t allocated;
+	bool told; /* of its start or end */
+};
+
+struct method_compiles {
+	const char *method;
+	uint32_t process;
+	uint64_t count;
+	uint64_t ns, bytes;
+	uint64_t deopts;
+};
+
+struct compile_view {
+	const char *method;
+	uint32_t pid;
+	uint32_t flags; /* BRAID_COMPILE_* */
+	uint64_t at_ns, duration_ns, bytes;
+};
+
+#define COMPILE_LEVELS 8
+
+struct level_view {
+	uint64_t count, ns, bytes, failed;
+};
+
+struct code_heap_view {
+	const char *heap;
+	uint32_t pid;
+	uint64_t first, last, max, reserved; /* bytes */
+	uint64_t first_ns, last_ns;	     /* when they were read */
+};
+
+/* A span of a JVM's start, or a phase that it came to. */
+struct start_view {
+	uint32_t pid;
+	const char *phase;				/* "": none, a span's end */
+	uint64_t at_ns;					/* since the process began */
+	uint64_t loaded, compiled, threads, exceptions; /* until then */
+	uint64_t paused_ns;				/* by collections */
+};
+
+/* A second of the recording. */
+struct class_second {
+	uint64_t second, loaded, unloaded;
+};
+
+struct event_views {
+	struct kind_view *kinds; /* BRAID_JVM_EVENTS */
+	VEC(struct blocker_view) blockers;
+	VEC(struct life_view) lives; /* by CPU time; only if starts and ends were told */
+	struct level_view levels[COMPILE_LEVELS];
+	VEC(struct compile_view) compiles;  /* the longest first */
+	VEC(struct method_compiles) storms; /* compiled at least STORM times, most often first */
+	VEC(struct code_heap_view) heaps;
+	VEC(struct start_view) starts;
+	VEC(struct class_second) classes;
+};
+
+#define STORM 4
+
+int event_views_new(struct event_views **out, const struct analysis *an);
+void event_views_free(struct event_views *v);
+
+/* ---- event_jit.c ---- */
+int event_views_jit(struct event_views *v, const struct analysis *an);
+/* ---- event_start.c ---- */
+int event_views_start(struct event_views *v, const struct analysis *an);
+/* ---- event_threads.c ---- */
+int event_views_threads(struct event_views *v, const struct analysis *an);
+
+#endif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which expressions of the filter a name matches. */
+enum { MATCH_ASKED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
+
+/* Of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
+struct place {
+	uint32_t own, java, any; /* outside of the JDK, Java, all */
+	uint8_t why;		 /* enum blocked_why */
+};
+
+/* Indices of a sampled object's ALLOC and LIVE. */
+struct alive {
+	size_t alloc, live;
+};
+
+/* What is asked of each event, answered once for each thread, process, name and stack. */
+struct events {
+	VEC(struct alive) alive;
+	bool *thread_wanted;	       /* per row of a->threads */
+	bool *process_wanted;	       /* per row of a->processes, and one more for those not known */
+	bool *told_waits, *told_locks; /* the same: WAIT and LOCK tell of these waits, BLOCKED need not */
+	uint8_t *name_match;	       /* per id of a->strings; NULL without expressions */
+	struct place *places;	       /* per row of a->nodes */
+	double interval;	       /* of sampled allocations */
+};
+
+/* ---- stacks ---- */
+
+static bool of_jdk(const char *name)
+{
+	static const char *const packages[] = {"java.", "jdk.", "sun.", "javax.", "com.sun."};
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strncmp(name, packages[i], strlen(packages[i])) == 0)
+			return true;
+	return false;
+}
+
+static void place_stack(const struct analysis *an, struct place *places, uint32_t row)
+{
+	const struct stack *s = &an->stacks[row];
+	struct place *p = &places[row];
+	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+
+	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, BLOCKED_CALL} : places[s->parent];
+	for (uint32_t i = 0; e && i < e->count; i++) {
+		uint32_t x = (uint32_t)e->first + i, sym = an->xframes.at[x].sym;
+		enum stack_domain domain = kind_domain((enum stack_kind)an->syms.at[sym].kind);
+		const char *name = analysis_sym_name(an, sym);
+
+		p->any = x;
+		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
+		if (domain != DOMAIN_JAVA)
+			continue;
+		p->java = x;
+		if (!of_jdk(name))
+			p->own = x;
+	}
+}
+
+uint32_t events_site(const struct analysis *an, uint32_t stack)
+{
+	const struct place *p;
+
+	if (stack == ROW_NONE)
+		return ROW_NONE;
+	p = &an->events->places[stack];
+	return p->own != ROW_NONE ? p->own : p->java != ROW_NONE ? p->java : p->any;
+}
+
+const char *events_site_name(const struct analysis *an, uint32_t site)
+{
+	return site == ROW_NONE ? "[no stack]" : analysis_sym_name(an, an->xframes.at[site].sym);
+}
+
+/* ---- the filter ---- */
+
+static bool wants_process(const struct analysis *an, const struct process_row *p)
+{
+	const char *comm = strpool_get(&an->a->strings, p->comm);
+
+	return filter_wants_thread(an->filter, p->pid, p->pid, comm, comm);
+}
+
+static size_t process_row(const struct analyzer *a, uint32_t process)
+{
+	size_t row = table_find(&a->processes, process);
+
+	return row == TABLE_NONE ? a->processes.count : row;
+}
+
+static bool thread_is(const struct analysis *an, const struct jvm_event_row *row, uint32_t thread)
+{
+	return thread == ROW_NONE ? an->events->process_wanted[process_row(an->a, row->process)]
+				  : an->events->thread_wanted[thread];
+}
+
+/* Frames and the name on top of them count for --include and --exclude. */
+static bool stack_is(const struct analysis *an, const struct event *e)
+{
+	uint8_t match = an->events->name_match && e->k->leaf ? an->events->name_match[e->row->name] : 0;
+	bool included = an->filter->include.count == 0 || (match & MATCH_INCLUDE);
+
+	if (match & MATCH_EXCLUDE)
+		return false;
+	if (e->stack == ROW_NONE)
+		return included;
+	return (included || an->stacks[e->stack].included) && !an->stacks[e->stack].excluded;
+}
+
+static void match_name(const struct analysis *an, uint8_t *match, uint32_t id)
+{
+	const struct filter *f = an->filter;
+	const char *name = strpool_get(&an->a->strings, id);
+
+	if (match[id])
+		return;
+	match[id] = MATCH_ASKED;
+	for (size_t i = 0; i < f->include.count; i++)
+		match[id] |= regexec(&f->include.at[i], name, 0, NULL, 0) == 0 ? MATCH_INCLUDE : 0;
+	for (size_t i = 0; i < f->exclude.count; i++)
+		match[id] |= regexec(&f->exclude.at[i], name, 0, NULL, 0) == 0 ? MATCH_EXCLUDE : 0;
+}
+
+/* ---- one event ---- */
+
+uint64_t event_end_ns(const struct jvm_event_row *row)
+{
+	return add_saturating(row->time_ns, row->duration_ns);
+}
+
+static uint32_t row_of(const struct table *t, uint32_t id)
+{
+	size_t row = id ? table_find(t, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *row)
+{
+	const struct vthread_row *v = row->vthread ? table_get(&a->vthreads, row->vthread) : NULL;
+
+	return row_of(&a->threads, v && v->group ? v->group : row->thread);
+}
+
+/*
+ * Each byte is sampled with the probability 1 / interval, so an object of s bytes is met with 1 - exp(-s / interval);
+ * dividing by that makes the sum unbiased (Horvitz and Thompson), with the variance that the caller gets.
+ */
+static void estimate(const struct analysis *an, struct event *e)
+{
+	double size = (double)e->row->value, weight = (double)e->row->weight;
+
+	if (e->row->weight < e->row->value) { /* not known where it was recorded */
+		weight = an->events->interval > 0 && size > 0 ? size / -expm1(-size / an->events->interval) : size;
+		e->weight = weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
+	} else {
+		e->weight = e->row->weight;
+	}
+	e->variance = weight > size ? weight * (weight - size) : 0;
+}
+
+static void weigh(const struct analysis *an, struct event *e)
+{
+	switch (e->k->weight) {
+	case WEIGHT_ONE:
+		e->weight = 1;
+		break;
+	case WEIGHT_DURATION:
+		e->weight = e->duration_ns;
+		break;
+	case WEIGHT_VALUE:
+		e->weight = e->row->value;
+		break;
+	case WEIGHT_ESTIMATE:
+		estimate(an, e);
+		break;
+	}
+}
+
+/* BLOCKED is what the kernel saw; of monitors and Object.wait the agent knows more, if it told of them. */
+static bool told_better(const struct analysis *an, const struct event *e, enum blocked_why why)
+{
+	size_t process = process_row(an->a, e->row->process);
+
+	return (why == BLOCKED_WAITING && an->events->told_waits[process]) ||
+	       (why == BLOCKED_MONITOR && an->events->told_locks[process]);
+}
+
+static bool name_event(const struct analysis *an, struct event *e)
+{
+	enum blocked_why why = BLOCKED_CALL;
+
+	if (e->kind != BRAID_JVM_BLOCKED) {
+		e->name = strpool_get(&an->a->strings, e->row->name);
+		e->name_id = e->row->name;
+		return true;
+	}
+	if (e->stack != ROW_NONE)
+		why = (enum blocked_why)an->events->places[e->stack].why;
+	e->name = blocked_reason(why, e->row->flags, &e->name_id);
+	return !told_better(an, e, why);
+}
+
+static void find_stack(const struct analysis *an, struct event *e)
+{
+	const struct jvm_event_row *row = e->row;
+
+	e->stack = row_of(&an->a->nodes, row->node);
+	e->xframe = row->node ? XFRAME_DAMAGED : e->k->stack ? XFRAME_NO_STACK : XFRAME_ROOT;
+	e->other = row_of(&an->a->threads, row->other);
+	e->other_stack = row_of(&an->a->nodes, row->other_node);
+}
+
+size_t events_count(const struct analysis *an)
+{
+	return an->a->events.count + an->events->alive.count;
+}
+
+static bool resolve(const struct analysis *an, const struct jvm_event_row *row, uint32_t kind, struct event *e)
+{
+	*e = (struct event){.row = row, .kind = kind, .k = kind_of(kind), .duration_ns = row->duration_ns};
+	if (!e->k)
+		return false;
+	e->thread = thread_of(an->a, row);
+	find_stack(an, e);
+	return thread_is(an, row, e->thread) && stack_is(an, e) &&
+	       filter_wants_time(an->filter, an->a->first_ns, event_end_ns(row)) && name_event(an, e);
+}
+
+bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
+{
+	if (!resolve(an, row, row->kind, e))
+		return false;
+	weigh(an, e);
+	return true;
+}
+
+bool events_get(const struct analysis *an, size_t number, struct event *e)
+{
+	const struct jvm_event_row *rows = an->a->events.at;
+	const struct alive *alive;
+
+	if (number < an->a->events.count)
+		return rows[number].kind != BRAID_JVM_LIVE && events_of_row(an, &rows[number], e);
+	alive = &an->events->alive.at[number - an->a->events.count];
+	if (!resolve(an, &rows[alive->alloc], BRAID_JVM_LIVE, e))
+		return false;
+	if (rows[alive->live].time_ns > e->row->time_ns)
+		e->duration_ns = rows[alive->live].time_ns - e->row->time_ns;
+	weigh(an, e);
+	return true;
+}
+
+int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
+{
+	int err = 0;
+
+	memset(p, 0, sizeof(*p));
+	for (size_t i = 0; i < events_count(an) && !err; i++) {
+		struct stack_sum sum;
+		struct event e;
+
+		if (!events_get(an, i, &e) || e.kind != kind)
+			continue;
+		sum = (struct stack_sum){.thread = e.thread, .stack = e.stack, .xframe = e.xframe, .weight = e.weight};
+		if (e.k->leaf)
+			sum.leaf = e.row->name;
+		if (e.xframe == XFRAME_ROOT && e.stack == ROW_NONE && !sum.leaf)
+			sum.xframe = XFRAME_NO_STACK;
+		err = profile_add(p, &sum);
+	}
+	err = err ?: profile_finish(p, an);
+	if (err)
+		profile_free(p);
+	return err;
+}
+
+/* ---- life ---- */
+
+/* An object's number may be used again when the object is gone: the latest before the end is meant. */
+static int find_alive(const struct analyzer *a, struct events *ev)
+{
+	struct u64map alloc_of = {0}; /* process and object to the latest ALLOC's index + 1 */
+	struct u64map met = {0};      /* index of the ALLOC to that of `alive`, + 1 */
+	uint32_t *at;
+	int err = 0;
+
+	for (size_t i = 0; i < a->events.count && !err; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+
+		if (r->kind != BRAID_JVM_ALLOC || !r->number || i >= UINT32_MAX - 1)
+			continue;
+		at = u64map_put(&alloc_of, (uint64_t)r->process << 40 ^ r->number);
+		err = at ? 0 : -ENOMEM;
+		if (at && (!*at || a->events.at[*at - 1].time_ns <= r->time_ns))
+			*at = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < a->events.count && !err; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		struct alive one = {.live = i};
+
+		if (r->kind != BRAID_JVM_LIVE)
+			continue;
+		one.alloc = u64map_get(&alloc_of, (uint64_t)r->process << 40 ^ r->number);
+		if (!one.alloc--) /* its allocation was lost */
+			continue;
+		at = u64map_put(&met, one.alloc);
+		if (!at || (!*at && VEC_PUSH(&ev->alive, one))) {
+			err = -ENOMEM;
+		} else if (!*at) {
+			*at = (uint32_t)ev->alive.count;
+		} else {
+			ev->alive.at[*at - 1].live = i;
+		}
+	}
+	u64map_free(&alloc_of);
+	u64map_free(&met);
+	return err;
+}
+
+static void look_through(const struct analysis *an, struct events *ev)
+{
+	const struct analyzer *a = an->a;
+
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		const struct kind *k = kind_of(r->kind);
+
+		if (r->kind == BRAID_JVM_WAIT)
+			ev->told_waits[process_row(a, r->process)] = true;
+		if (r->kind == BRAID_JVM_LOCK)
+			ev->told_locks[process_row(a, r->process)] = true;
+		if (ev->name_match && k && k->leaf)
+			match_name(an, ev->name_match, r->name);
+	}
+}
+
+static bool allocate(const struct analyzer *a, const struct filter *f, struct events *ev)
+{
+	size_t processes = a->processes.count + 1;
+
+	ev->thread_wanted = calloc(a->threads.count + 1, sizeof(*ev->thread_wanted));
+	ev->process_wanted = calloc(processes, sizeof(*ev->process_wanted));
+	ev->told_waits = calloc(processes, sizeof(*ev->told_waits));
+	ev->told_locks = calloc(processes, sizeof(*ev->told_locks));
+	ev->places = calloc(a->nodes.count + 1, sizeof(*ev->places));
+	if (f->include.count || f->exclude.count) {
+		ev->name_match = calloc(a->strings.strings.count + 1, sizeof(*ev->name_match));
+		if (!ev->name_match)
+			return false;
+	}
+	return ev->thread_wanted && ev->process_wanted && ev->told_waits && ev->told_locks && ev->places;
+}
+
+int events_new(struct events **out, struct analysis *an)
+{
+	static const struct process_row nobody;
+	const struct analyzer *a = an->a;
+	struct events *ev = calloc(1, sizeof(*ev));
+
+	*out = ev;
+	if (!ev || !allocate(a, an->filter, ev))
+		return -ENOMEM;
+	for (size_t i = 0; i < a->threads.count; i++)
+		ev->thread_wanted[i] = analysis_wants_thread(an, (uint32_t)i);
+	for (size_t i = 0; i < a->processes.count; i++)
+		ev->process_wanted[i] = wants_process(an, table_row(&a->processes, i));
+	ev->process_wanted[a->processes.count] = wants_process(an, &nobody);
+	for (size_t i = 0; i < a->nodes.count; i++)
+		place_stack(an, ev->places, an->order[i]);
+	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
+	look_through(an, ev);
+	return find_alive(a, ev);
+}
+
+void events_free(struct events *ev)
+{
+	if (!ev)
+		return;
+	free(ev->alive.at);
+	free(ev->thread_wanted);
+	free(ev->process_wanted);
+	free(ev->told_waits);
+	free(ev->told_locks);
+	free(ev->name_match);
+	free(ev->places);
+	free(ev);
+}

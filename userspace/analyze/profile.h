@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Weights on stacks: of samples, or of what happened in JVMs. What a flame graph is drawn from. */
+#ifndef BRAID_ANALYZE_PROFILE_H
+#define BRAID_ANALYZE_PROFILE_H
+
+#include <stdint.h>
+
+#include "names.h"
+#include "vec.h"
+
+struct analysis;
+
+#define ROW_NONE UINT32_MAX
+
+/* Where a sum lies when it has no stack: on one of the frames that stand for what is missing, or at the root. */
+enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
+#define XFRAME_ROOT UINT32_MAX
+
+struct stack_sum {
+	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
+	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none, see xframe */
+	uint32_t xframe;
+	uint32_t leaf; /* in a->strings: what lies on the stack, such as the class of what was allocated; 0: nothing */
+	uint64_t weight;
+};
+
+struct quality {
+	uint64_t total;
+	uint64_t by_cause[CAUSE_COUNT];
+};
+
+struct stack_weight {
+	uint64_t self;	/* on the stack */
+	uint64_t total; /* and on it or above */
+};
+
+struct profile {
+	VEC(struct stack_sum) sums;
+	struct stack_weight *on; /* per row of a->nodes */
+	struct quality quality;
+};
+
+int profile_add(struct profile *p, const struct stack_sum *sum);
+/* Sums equal ones up, and along stacks. */
+int profile_finish(struct profile *p, const struct analysis *an);
+void profile_free(struct profile *p);
+
+void quality_count(struct quality *q, uint32_t cause, uint64_t weight);
+/* Why the sum's stack is not complete. */
+uint32_t profile_cause(const struct analysis *an, const struct stack_sum *sum);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What happened in JVMs, in a report. */
+#ifndef BRAID_EXPORT_EVENTS_H
+#define BRAID_EXPORT_EVENTS_H
+
+#include "info.h"
+
+#include <trace/record.h>
+
+/* ---- events_text.c: what all kinds have ---- */
+void text_events(FILE *out, const struct views *v, unsigned top);
+
+const char *text_bytes(char buf[24], uint64_t bytes); /* "1.50 MiB" */
+const char *text_unit(char buf[24], enum kind_unit unit, uint64_t value);
+uint64_t text_since(const struct views *v, uint64_t time_ns); /* the first event */
+void text_more(FILE *out, size_t count, unsigned top);
+
+/* ---- events_special.c: what only some kinds have ---- */
+void text_blockers(FILE *out, const struct views *v, unsigned top);
+void text_lives(FILE *out, const struct views *v, unsigned top);
+void text_compiles(FILE *out, const struct views *v, unsigned top);
+void text_starts(FILE *out, const struct views *v);
+void text_classes(FILE *out, const struct views *v, unsigned top);
+
+/* ---- events_json.c: members of the report's object ---- */
+void json_events(struct json *j, const struct views *v, unsigned top);
+
+#endif

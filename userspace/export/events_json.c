@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What happened in JVMs, in the JSON report. */
+#include "events.h"
+
+static void json_unit(struct json *j, const char *key, enum kind_unit unit, uint64_t value)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), "%s%s", key, unit == UNIT_NS ? "_s" : unit == UNIT_BYTES ? "_bytes" : "");
+	if (unit == UNIT_NS)
+		json_seconds(j, name, value);
+	else
+		json_number(j, name, value);
+}
+
+static void json_error(struct json *j, double variance, uint64_t weight)
+{
+	char text[32];
+
+	json_key(j, "error");
+	snprintf(text, sizeof(text), "%.6f", event_error(variance, weight));
+	fputs(text, j->out);
+	j->more = true;
+}
+
+static void json_thread(struct json *j, const struct views *v, const char *key, uint32_t row)
+{
+	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&v->an->a->threads, row);
+
+	json_open(j, key, '{');
+	json_number(j, "pid", t ? analysis_process(v->an, t->process)->pid : 0);
+	json_number(j, "tid", t ? t->tid : 0);
+	json_string(j, "name", analysis_thread_name(v->an, row));
+	json_close(j, '}');
+}
+
+static void json_sum(struct json *j, const struct views *v, const struct kind_view *k, const struct event_sum *s,
+		     enum event_by by)
+{
+	json_open(j, NULL, '{');
+	json_string(j, "name", s->name);
+	if (by == BY_SITE)
+		json_number(j, "line", s->line);
+	if (by == BY_THREAD)
+		json_thread(j, v, "thread", s->thread);
+	json_number(j, "count", s->count);
+	json_unit(j, "weight", k->k->unit, s->weight);
+	json_unit(j, "max", k->k->unit, s->max);
+	if (k->k->weight == WEIGHT_ESTIMATE)
+		json_error(j, s->variance, s->weight);
+	if (k->kind == BRAID_JVM_LIVE)
+		json_seconds(j, "age_s", s->duration_ns / s->count);
+	if (k->k->tables && k->k->value_is.title && k->k->value_is.unit != UNIT_COUNT) {
+		json_unit(j, k->k->value_is.title, k->k->value_is.unit, s->value);
+		json_unit(j, "most", k->k->value_is.unit, s->value_max);
+	}
+	json_close(j, '}');
+}
+
+static void json_kind(struct json *j, const struct views *v, const struct kind_view *k, unsigned top)
+{
+	json_open(j, jvm_event_name(k->kind), '{');
+	json_number(j, "count", k->count);
+	json_unit(j, "weight", k->k->unit, k->weight);
+	json_unit(j, "max", k->k->unit, k->max);
+	if (k->k->unit == UNIT_NS) {
+		json_seconds(j, "mean_s", k->count ? k->weight / k->count : 0);
+		json_seconds(j, "p99_s", k->p99);
+	}
+	if (k->k->weight == WEIGHT_ESTIMATE)
+		json_error(j, k->variance, k->weight);
+	json_number(j, "counted", k->counted);
+	if (k->k->unit == UNIT_NS)
+		json_seconds(j, "counted_s", k->counted_ns);
+	for (enum event_by by = 0; by < BYS; by++) {
+		char key[16];
+
+		if (!k->by[by].sums.count)
+			continue;
+		snprintf(key, sizeof(key), "by_%s", event_by_names[by]);
+		json_open(j, key, '[');
+		for (size_t i = 0; i < k->by[by].sums.count && i < top; i++)
+			json_sum(j, v, k, &k->by[by].sums.at[i], by);
+		json_close(j, ']');
+	}
+	json_close(j, '}');
+}
+
+static void json_blockers(struct json *j, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	json_open(j, "blockers", '[');
+	for (size_t i = 0; i < e->blockers.count && i < top; i++) {
+		const struct blocker_view *b = &e->blockers.at[i];
+
+		json_open(j, NULL, '{');
+		json_thread(j, v, "blocked", b->blocked);
+		json_string(j, "class", b->monitor);
+		if (b->owner == ROW_NONE)
+			json_null(j, "owner");
+		else
+			json_thread(j, v, "owner", b->owner);
+		if (b->site == ROW_NONE)
+			json_null(j, "site");
+		else
+			json_string(j, "site", events_site_name(v->an, b->site));
+		json_number(j, "count", b->count);
+		json_seconds(j, "time_s", b->ns);
+		json_seconds(j, "max_s", b->max_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_moment(struct json *j, const struct views *v, const char *key, uint64_t time_ns)
+{
+	if (time_ns)
+		json_seconds(j, key, text_since(v, time_ns));
+	else
+		json_null(j, key);
+}
+
+static void json_lives(struct json *j, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	json_open(j, "lives", '[');
+	for (size_t i = 0; i < e->lives.count && i < top; i++) {
+		const struct life_view *l = &e->lives.at[i];
+
+		json_open(j, NULL, '{');
+		json_thread(j, v, "thread", l->thread);
+		json_moment(j, v, "start_s", l->started_ns);
+		json_moment(j, v, "end_s", l->ended_ns);
+		if (l->ended_ns)
+			json_seconds(j, "cpu_s", l->cpu_ns);
+		else
+			json_null(j, "cpu_s");
+		json_number(j, "samples", l->samples);
+		json_seconds(j, "lock_s", l->lock_ns);
+		json_seconds(j, "wait_s", l->waited_ns);
+		json_seconds(j, "blocked_s", l->blocked_ns);
+		json_number(j, "allocated_bytes", l->allocated);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_compiles(struct json *j, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	json_open(j, "levels", '[');
+	for (unsigned l = 0; l < COMPILE_LEVELS; l++) {
+		if (!e->levels[l].count)
+			continue;
+		json_open(j, NULL, '{');
+		json_number(j, "level", l);
+		json_number(j, "count", e->levels[l].count);
+		json_number(j, "failed", e->levels[l].failed);
+		json_seconds(j, "time_s", e->levels[l].ns);
+		json_number(j, "bytes", e->levels[l].bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "longest_compiles", '[');
+	for (size_t i = 0; i < e->compiles.count && i < top; i++) {
+		const struct compile_view *c = &e->compiles.at[i];
+
+		json_open(j, NULL, '{');
+		json_number(j, "pid", c->pid);
+		json_string(j, "method", c->method);
+		json_number(j, "level", c->flags & BRAID_COMPILE_LEVEL);
+		json_bool(j, "osr", c->flags & BRAID_COMPILE_OSR);
+		json_bool(j, "failed", c->flags & BRAID_COMPILE_FAILED);
+		json_seconds(j, "at_s", text_since(v, c->at_ns));
+		json_seconds(j, "time_s", c->duration_ns);
+		json_number(j, "bytes", c->bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "recompiled", '[');
+	for (size_t i = 0; i < e->storms.count && i < top; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "pid", analysis_process(v->an, e->storms.at[i].process)->pid);
+		json_string(j, "method", e->storms.at[i].method);
+		json_number(j, "count", e->storms.at[i].count);
+		json_number(j, "deopts", e->storms.at[i].deopts);
+		json_seconds(j, "time_s", e->storms.at[i].ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_heaps(struct json *j, const struct event_views *e)
+{
+	json_open(j, "code_cache", '[');
+	for (size_t i = 0; i < e->heaps.count; i++) {
+		const struct code_heap_view *h = &e->heaps.at[i];
+
+		json_open(j, NULL, '{');
+		json_number(j, "pid", h->pid);
+		json_string(j, "heap", h->heap);
+		json_number(j, "first_bytes", h->first);
+		json_number(j, "last_bytes", h->last);
+		json_number(j, "max_bytes", h->max);
+		json_number(j, "reserved_bytes", h->reserved);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_starts(struct json *j, const struct event_views *e)
+{
+	json_open(j, "starts", '[');
+	for (size_t i = 0; i < e->starts.count; i++) {
+		const struct start_view *s = &e->starts.at[i];
+
+		json_open(j, NULL, '{');
+		json_number(j, "pid", s->pid);
+		json_string(j, "phase", s->phase);
+		json_seconds(j, "at_s", s->at_ns);
+		json_number(j, "classes", s->loaded);
+		json_number(j, "compiled", s->compiled);
+		json_number(j, "threads", s->threads);
+		json_number(j, "exceptions", s->exceptions);
+		json_seconds(j, "gc_s", s->paused_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "class_seconds", '[');
+	for (size_t i = 0; i < e->classes.count; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "second", e->classes.at[i].second);
+		json_number(j, "loaded", e->classes.at[i].loaded);
+		json_number(j, "unloaded", e->classes.at[i].unloaded);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void json_events(struct json *j, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	json_open(j, "events", '{');
+	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		if (e->kinds[kind].k && (e->kinds[kind].count || e->kinds[kind].counted))
+			json_kind(j, v, &e->kinds[kind], top);
+	json_close(j, '}');
+	json_blockers(j, v, top);
+	json_lives(j, v, top);
+	json_compiles(j, v, top);
+	json_heaps(j, e);
+	json_starts(j, e);
+}

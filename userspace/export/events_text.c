@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What happened in JVMs, in the text report: what all kinds have, as far as they are in the trace. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "events.h"
+
+const char *text_bytes(char buf[24], uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1024;
+	snprintf(buf, 24, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+	return buf;
+}
+
+const char *text_unit(char buf[24], enum kind_unit unit, uint64_t value)
+{
+	if (unit == UNIT_NS)
+		return text_duration(buf, value);
+	if (unit == UNIT_BYTES)
+		return text_bytes(buf, value);
+	snprintf(buf, 24, "%" PRIu64, value);
+	return buf;
+}
+
+uint64_t text_since(const struct views *v, uint64_t time_ns)
+{
+	return time_ns > v->an->a->first_ns ? time_ns - v->an->a->first_ns : 0;
+}
+
+void text_more(FILE *out, size_t count, unsigned top)
+{
+	if (count > top)
+		fprintf(out, "    and %zu more\n", count - top);
+}
+
+/* ---- all kinds ---- */
+
+static void text_kind_row(FILE *out, const struct kind_view *k)
+{
+	char total[24], mean[24], p99[24], max[24];
+
+	fprintf(out, "  %-15s %10" PRIu64 "  %11s", jvm_event_name(k->kind), k->count,
+		text_unit(total, k->k->unit, k->weight));
+	if (k->k->unit == UNIT_NS)
+		fprintf(out, "  %10s  %10s  %10s", text_duration(mean, k->weight / k->count),
+			text_duration(p99, k->p99), text_duration(max, k->max));
+	else if (k->k->weight == WEIGHT_ESTIMATE)
+		fprintf(out, "  +- %.1f %%", 100 * event_error(k->variance, k->weight));
+	putc('\n', out);
+	if (!k->counted)
+		return;
+	fprintf(out, "  %-15s %10" PRIu64 "  ", "  and counted", k->counted);
+	if (k->k->unit == UNIT_NS)
+		fprintf(out, "%11s", text_duration(total, k->counted_ns));
+	fputs("\n", out);
+}
+
+/* A kind of which nothing was told, but something counted, is there, too. */
+static bool kind_there(const struct kind_view *k)
+{
+	return k->k && (k->count || k->counted) && k->kind != BRAID_JVM_COUNTED;
+}
+
+static void text_kinds(FILE *out, const struct event_views *e)
+{
+	fprintf(out, "\nJVM events\n  %-15s %10s  %11s  %10s  %10s  %10s\n", "kind", "count", "total", "mean", "p99",
+		"max");
+	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		if (kind_there(&e->kinds[kind]))
+			text_kind_row(out, &e->kinds[kind]);
+}
+
+/* ---- one kind ---- */
+
+static void text_sum_name(FILE *out, const struct views *v, const struct event_sum *s, enum event_by by)
+{
+	const struct thread_row *t =
+		by == BY_THREAD && s->thread != ROW_NONE ? table_row(&v->an->a->threads, s->thread) : NULL;
+
+	fputs(s->name, out);
+	if (s->line)
+		fprintf(out, ":%u", s->line);
+	if (t && t->tid)
+		fprintf(out, " (%u/%u)", analysis_process(v->an, t->process)->pid, t->tid);
+	putc('\n', out);
+}
+
+static const char *by_title(const struct kind *k, enum event_by by)
+{
+	return by == BY_NAME ? k->name_is.title : by == BY_DETAIL ? k->detail_is.title : event_by_names[by];
+}
+
+static void text_sums(FILE *out, const struct views *v, const struct kind_view *k, enum event_by by, unsigned top)
+{
+	const struct event_table *t = &k->by[by];
+	const struct kind_field *value = &k->k->value_is;
+	bool values = by == BY_NAME && value->unit == UNIT_NS && value->title && k->k->weight != WEIGHT_VALUE;
+	char total[24], max[24], each[24];
+
+	fprintf(out, "    %7s  %11s  %9s", "share",
+		k->k->unit == UNIT_NS	   ? "time"
+		: k->k->unit == UNIT_BYTES ? "bytes"
+					   : "count",
+		"events");
+	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "      +-" : "", out);
+	if (values)
+		fprintf(out, "  %14s", value->title);
+	fprintf(out, "  %s\n", by_title(k->k, by));
+	for (size_t i = 0; i < t->sums.count && i < top; i++) {
+		const struct event_sum *s = &t->sums.at[i];
+
+		fprintf(out, "    %6.2f%%  %11s  %9" PRIu64, percent(s->weight, k->weight),
+			text_unit(total, k->k->unit, s->weight), s->count);
+		if (k->k->unit == UNIT_NS)
+			fprintf(out, "  %10s", text_duration(max, s->max));
+		else if (k->k->weight == WEIGHT_ESTIMATE)
+			fprintf(out, "  %4.1f %%", 100 * event_error(s->variance, s->weight));
+		if (values)
+			fprintf(out, "  %14s", text_duration(each, s->value));
+		fputs("  ", out);
+		text_sum_name(out, v, s, by);
+	}
+	text_more(out, t->sums.count, top);
+}
+
+static void text_kind(FILE *out, const struct views *v, const struct kind_view *k, unsigned top)
+{
+	char age[24];
+
+	fprintf(out, "\n%s", k->k->title);
+	if (k->k->weight == WEIGHT_ESTIMATE)
+		fputs(", estimated; +- is the standard error", out);
+	if (k->kind == BRAID_JVM_LIVE)
+		fprintf(out, "; mean age %s", text_duration(age, k->duration_ns / k->count));
+	putc('\n', out);
+	for (enum event_by by = 0; by < BYS; by++) {
+		bool empty = k->by[by].sums.count == 0;
+
+		if (!empty && (by != BY_DETAIL || k->k->detail_is.title))
+			text_sums(out, v, k, by, top);
+	}
+	if (k->kind == BRAID_JVM_LOCK)
+		text_blockers(out, v, top);
+}
+
+/* An option that was not given would make the report long: ten rows a table are to be read. */
+#define ROWS 10U
+
+void text_events(FILE *out, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+	unsigned rows = top == REPORT_TOP && ROWS < top ? ROWS : top;
+	bool any = false;
+
+	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		any = any || kind_there(&e->kinds[kind]);
+	if (!any)
+		return;
+	text_kinds(out, e);
+	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		if (e->kinds[kind].count && e->kinds[kind].k->tables)
+			text_kind(out, v, &e->kinds[kind], rows);
+	text_lives(out, v, rows);
+	text_compiles(out, v, rows);
+	text_starts(out, v);
+	text_classes(out, v, rows);
+}
