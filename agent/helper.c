@@ -74,6 +74,10 @@ static void listen(void)
 		heard = link_listen(&agent.link, &said);
 	if (heard == LINK_ACT && said.msg.value == BRAID_ACT_DUMP)
 		asked = true;
+	if (heard == LINK_CHOOSE) {
+		agent.link.choices = said.choices;
+		link_chosen(&agent.link, said.choices.wanted);
+	}
 	if (heard == LINK_CHOOSE || heard == LINK_ACT)
 		heard = LINK_QUIET;
 	if (heard != LINK_QUIET)
@@ -210,6 +214,7 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	(void)arg;
 	prctl(PR_SET_NAME, THREAD_NAME);
 	atomic_store(&agent.helper_tid, self_tid());
+	link_chosen(&agent.link, agent.link.choices.wanted);
 	replay(jni);
 	serve(jni);
 	if (heard == LINK_STOP)
