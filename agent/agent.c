@@ -3,6 +3,7 @@
  * dormant. */
 #include "agent.h"
 
+#include "chosen.h"
 #include "layout.h"
 #include "mem.h"
 #include "told.h"
@@ -74,6 +75,14 @@ static bool handlers_wait(void)
 	return false;
 }
 
+/* NULL on a thread that is not the JVM's. */
+static JNIEnv *jni_here(void)
+{
+	JNIEnv *jni;
+
+	return (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
+}
+
 /* With the lock held. A handler that does not come back keeps ring and descriptors for itself, for ever. */
 static void disconnect(bool stopped)
 {
@@ -83,6 +92,7 @@ static void disconnect(bool stopped)
 	if (alive)
 		events_disable();
 	if (handlers_wait()) {
+		chosen_end(alive ? jni_here() : NULL);
 		publish_end();
 		ring_close(agent.ring);
 		free(agent.ring);
@@ -174,9 +184,9 @@ static bool ring_join(const struct options *o, enum braid_start start)
 
 static bool helper_start_attached(void)
 {
-	JNIEnv *jni;
+	JNIEnv *jni = jni_here();
 
-	return (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK && helper_start(jni);
+	return jni && helper_start(jni);
 }
 
 /* With the lock held. What the collector has to know first is published before any handler can be active. */
@@ -196,8 +206,10 @@ static void connect_to(const struct options *o, enum braid_start start)
 	publish_start(agent.ring, &agent.link, o->spill_bytes);
 	methods_reset();
 	layout_reset();
-	caps_acquire(&caps);
+	caps_acquire(&caps, agent.link.choices.wanted);
 	hello_publish(&caps);
+	caps_say_refused(&caps);
+	chosen_start(&agent.link.choices);
 	names_publish();
 	layout_publish(true);
 	gc_reset();
@@ -207,7 +219,7 @@ static void connect_to(const struct options *o, enum braid_start start)
 
 	agent.state = AGENT_CONNECTED;
 	atomic_store(&agent.active, true);
-	if (events_enable() != JVMTI_ERROR_NONE) {
+	if (events_enable(agent.link.choices.wanted) != JVMTI_ERROR_NONE) {
 		agent_say("the JVM refuses to send events; nothing will be recorded");
 		disconnect(false);
 	} else if (start == BRAID_START_ATTACH && !helper_start_attached()) {
@@ -308,9 +320,9 @@ void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	uint32_t turns = 0;
 
 	(void)env;
-	(void)jni;
 	if (!agent_enter())
 		return;
+	chosen_last_words(jni);
 	while (!publish_flush() && death_wait(&turns))
 		;
 	publish_abandon();

@@ -68,7 +68,10 @@ void agent_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void agent_disconnect(bool stopped);
 
 /* events.c */
-jvmtiError events_enable(void);
+/* Those that are always wanted, and those of these choices. */
+jvmtiError events_enable(uint32_t wanted);
+/* From now on those of these choices, and of no others. */
+jvmtiError events_choose(uint32_t wanted);
 void events_disable(void);
 
 /* caps.c */
@@ -77,15 +80,22 @@ struct caps {
 	uint64_t refused[2];
 };
 
-void caps_acquire(struct caps *c);
+/* Asks for what is lacking for these choices (enum braid_choice). */
+void caps_acquire(struct caps *c, uint32_t wanted);
+/* Gives back what these choices do not need, after their events have been disabled: what happens to events of a
+ * capability that goes is not specified. */
+void caps_keep(struct caps *c, uint32_t wanted);
 void caps_relinquish(void);
+void caps_say_refused(const struct caps *c);
 bool caps_has(unsigned bit);
 
 #define CAP_SOURCE_FILE_NAME 11U
 #define CAP_LINE_NUMBERS 12U
 #define CAP_COMPILED_METHOD_LOAD 27U
+#define CAP_MONITOR_EVENTS 28U
 #define CAP_GARBAGE_COLLECTION 31U
-#define CAP_EARLY_VM_START 41U /* JDK 9; when loaded at the start only */
+#define CAP_SAMPLED_OBJECT_ALLOC 43U /* JDK 11 */
+#define CAP_EARLY_VM_START 41U	     /* JDK 9; when loaded at the start only */
 
 /* hello.c */
 void hello_publish(const struct caps *c);

@@ -11,14 +11,21 @@ _Static_assert(sizeof(jvmtiCapabilities) == 16, "128 one-bit fields");
 static const struct {
 	unsigned bit;
 	bool at_start_only; /* cannot be had later, and is not missed then */
-} wanted[] = {
-	{CAP_COMPILED_METHOD_LOAD, false},
-	{CAP_GARBAGE_COLLECTION, false},
-	{CAP_LINE_NUMBERS, false},
-	{CAP_SOURCE_FILE_NAME, false},
+	uint32_t wanted;    /* choices that need it; 0: always */
+	const char *lacking;
+} table[] = {
+	{CAP_COMPILED_METHOD_LOAD, false, 0, NULL},
+	{CAP_GARBAGE_COLLECTION, false, 0, NULL},
+	{CAP_LINE_NUMBERS, false, 0, NULL},
+	{CAP_SOURCE_FILE_NAME, false, 0, NULL},
 	/* Java code runs before VMStart otherwise, with stacks that end where its layout would have to be known. */
-	{CAP_EARLY_VM_START, true},
+	{CAP_EARLY_VM_START, true, 0, NULL},
+	{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
+	 "sampled allocations (JDK 11 and later have them, for one agent at a time)"},
+	{CAP_MONITOR_EVENTS, false, BRAID_WANT(LOCK) | BRAID_WANT(WAIT), "contended monitors and Object.wait"},
 };
+
+#define TABLE (sizeof(table) / sizeof(table[0]))
 
 static uint64_t held[2];
 
@@ -38,7 +45,22 @@ bool caps_has(unsigned bit)
 	return bit_test(held, bit);
 }
 
-void caps_acquire(struct caps *c)
+static void give_back(const uint64_t bits[2])
+{
+	jvmtiCapabilities group;
+
+	memcpy(&group, bits, sizeof(group));
+	(*agent.jvmti)->RelinquishCapabilities(agent.jvmti, &group);
+	held[0] &= ~bits[0];
+	held[1] &= ~bits[1];
+}
+
+static bool is_needed(size_t i, uint32_t wanted)
+{
+	return !table[i].wanted || (table[i].wanted & wanted);
+}
+
+void caps_acquire(struct caps *c, uint32_t wanted)
 {
 	jvmtiCapabilities potential;
 	uint64_t possible[2] = {0, 0};
@@ -48,29 +70,44 @@ void caps_acquire(struct caps *c)
 	if ((*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &potential) == JVMTI_ERROR_NONE)
 		memcpy(possible, &potential, sizeof(possible));
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < TABLE; i++) {
 		uint64_t bits[2] = {0, 0};
 		jvmtiCapabilities group;
-		unsigned bit = wanted[i].bit;
+		unsigned bit = table[i].bit;
 
-		if (wanted[i].at_start_only && !bit_test(possible, bit))
+		if (caps_has(bit) || !is_needed(i, wanted) || (table[i].at_start_only && !bit_test(possible, bit)))
 			continue;
 		bit_set(bits, bit);
 		memcpy(&group, bits, sizeof(group));
 		if (bit_test(possible, bit) && (*agent.jvmti)->AddCapabilities(agent.jvmti, &group) == JVMTI_ERROR_NONE)
-			bit_set(c->got, bit);
+			bit_set(held, bit);
 		else
 			bit_set(c->refused, bit);
 	}
-	memcpy(held, c->got, sizeof(held));
+	memcpy(c->got, held, sizeof(held));
 }
 
-/* After the events have been disabled: what happens to events of a capability that goes is not specified. */
+void caps_keep(struct caps *c, uint32_t wanted)
+{
+	uint64_t bits[2] = {0, 0};
+
+	for (size_t i = 0; i < TABLE; i++)
+		if (caps_has(table[i].bit) && !is_needed(i, wanted))
+			bit_set(bits, table[i].bit);
+	give_back(bits);
+	memcpy(c->got, held, sizeof(held));
+}
+
+void caps_say_refused(const struct caps *c)
+{
+	for (size_t i = 0; i < TABLE; i++)
+		if (table[i].lacking && bit_test(c->refused, table[i].bit))
+			publish_notice(BRAID_NOTICE_WARNING, "this JVM does not tell of %s", table[i].lacking);
+}
+
 void caps_relinquish(void)
 {
-	jvmtiCapabilities all;
+	const uint64_t all[2] = {held[0], held[1]};
 
-	memcpy(&all, held, sizeof(all));
-	(*agent.jvmti)->RelinquishCapabilities(agent.jvmti, &all);
-	memset(held, 0, sizeof(held));
+	give_back(all);
 }

@@ -3,30 +3,53 @@
  * are used. */
 #include "agent.h"
 
+#include "chosen.h"
+
 #define NO_CAP 128U
 
+/* An event without its capability cannot be enabled, and is not missed: caps.c has said so. */
 static const struct {
 	jvmtiEvent event;
 	unsigned cap;
+	uint32_t wanted; /* choices that it is for; 0: always */
 } events[] = {
-	{JVMTI_EVENT_VM_START, NO_CAP},
-	{JVMTI_EVENT_VM_INIT, NO_CAP},
-	{JVMTI_EVENT_VM_DEATH, NO_CAP},
-	{JVMTI_EVENT_THREAD_START, NO_CAP},
-	{JVMTI_EVENT_THREAD_END, NO_CAP},
-	{JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NO_CAP},
-	{JVMTI_EVENT_COMPILED_METHOD_LOAD, CAP_COMPILED_METHOD_LOAD},
-	{JVMTI_EVENT_COMPILED_METHOD_UNLOAD, CAP_COMPILED_METHOD_LOAD},
-	{JVMTI_EVENT_GARBAGE_COLLECTION_START, CAP_GARBAGE_COLLECTION},
-	{JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, CAP_GARBAGE_COLLECTION},
+	{JVMTI_EVENT_VM_START, NO_CAP, 0},
+	{JVMTI_EVENT_VM_INIT, NO_CAP, 0},
+	{JVMTI_EVENT_VM_DEATH, NO_CAP, 0},
+	{JVMTI_EVENT_THREAD_START, NO_CAP, 0},
+	{JVMTI_EVENT_THREAD_END, NO_CAP, 0},
+	{JVMTI_EVENT_DYNAMIC_CODE_GENERATED, NO_CAP, 0},
+	{JVMTI_EVENT_COMPILED_METHOD_LOAD, CAP_COMPILED_METHOD_LOAD, 0},
+	{JVMTI_EVENT_COMPILED_METHOD_UNLOAD, CAP_COMPILED_METHOD_LOAD, 0},
+	{JVMTI_EVENT_GARBAGE_COLLECTION_START, CAP_GARBAGE_COLLECTION, 0},
+	{JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, CAP_GARBAGE_COLLECTION, 0},
+	{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, CAP_SAMPLED_OBJECT_ALLOC, BRAID_WANT(ALLOC) | BRAID_WANT(LIVE)},
+	{JVMTI_EVENT_MONITOR_CONTENDED_ENTER, CAP_MONITOR_EVENTS, BRAID_WANT(LOCK)},
+	{JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, CAP_MONITOR_EVENTS, BRAID_WANT(LOCK)},
+	{JVMTI_EVENT_MONITOR_WAIT, CAP_MONITOR_EVENTS, BRAID_WANT(WAIT)},
+	{JVMTI_EVENT_MONITOR_WAITED, CAP_MONITOR_EVENTS, BRAID_WANT(WAIT)},
 };
+
+#define EVENTS (sizeof(events) / sizeof(events[0]))
 
 static jvmtiError set(jvmtiEventMode mode, jvmtiEvent event)
 {
 	return (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, mode, event, NULL);
 }
 
-jvmtiError events_enable(void)
+jvmtiError events_choose(uint32_t wanted)
+{
+	jvmtiError err = JVMTI_ERROR_NONE;
+
+	for (size_t i = 0; i < EVENTS && !err; i++) {
+		if (!events[i].wanted || (events[i].cap != NO_CAP && !caps_has(events[i].cap)))
+			continue;
+		err = set(events[i].wanted & wanted ? JVMTI_ENABLE : JVMTI_DISABLE, events[i].event);
+	}
+	return err;
+}
+
+jvmtiError events_enable(uint32_t wanted)
 {
 	const jvmtiEventCallbacks callbacks = {
 		.VMStart = agent_on_vm_start,
@@ -39,12 +62,18 @@ jvmtiError events_enable(void)
 		.CompiledMethodUnload = code_on_unload,
 		.GarbageCollectionStart = gc_on_start,
 		.GarbageCollectionFinish = gc_on_finish,
+		.SampledObjectAlloc = alloc_on_sample,
+		.MonitorContendedEnter = monitors_on_enter,
+		.MonitorContendedEntered = monitors_on_entered,
+		.MonitorWait = monitors_on_wait,
+		.MonitorWaited = monitors_on_waited,
 	};
 	jvmtiError err = (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof(callbacks));
 
-	for (size_t i = 0; !err && i < sizeof(events) / sizeof(events[0]); i++)
-		if (events[i].cap == NO_CAP || caps_has(events[i].cap))
+	for (size_t i = 0; !err && i < EVENTS; i++)
+		if (!events[i].wanted && (events[i].cap == NO_CAP || caps_has(events[i].cap)))
 			err = set(JVMTI_ENABLE, events[i].event);
+	err = err ?: events_choose(wanted);
 	if (!err)
 		classes_enable();
 	return err;
@@ -52,7 +81,7 @@ jvmtiError events_enable(void)
 
 void events_disable(void)
 {
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+	for (size_t i = 0; i < EVENTS; i++)
 		set(JVMTI_DISABLE, events[i].event);
 	classes_disable();
 	/* The table stays: a handler may be on its way into it, and what it finds there sends it back */

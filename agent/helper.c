@@ -5,6 +5,7 @@
  */
 #include "agent.h"
 
+#include "chosen.h"
 #include "vthreads.h"
 
 #include <errno.h>
@@ -16,15 +17,18 @@
 #include <unistd.h>
 
 #define THREAD_NAME "braid agent"
-#define IDLE_MS 1000	   /* losses of events are told this often */
+#define IDLE_MS 1000 /* losses of events are told this often */
+#define TICK_NS 1000000000ULL
 #define RETRY_MS 1	   /* something waits for room */
 #define LAST_WORDS_MS 500  /* for what waits when the collector wants no more */
 #define PACE_STALL_MS 2000 /* without the consumer moving at all: do not wait for it again until it does */
 
 static int kick_fd = -1;
 static _Atomic bool kicked;
-static enum link_word heard; /* helper thread only */
-static bool asked;	     /* for what only the end tells */
+static enum link_word heard; /* helper thread only, like what follows */
+static struct braid_choices choices;
+static bool choose;
+static uint32_t acts; /* bits of enum braid_act */
 static bool stalled;
 static uint64_t stalled_at; /* consumer position */
 
@@ -33,6 +37,8 @@ bool helper_open(void)
 	kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	atomic_store(&kicked, false);
 	heard = LINK_QUIET;
+	choose = false;
+	acts = 0;
 	stalled = false;
 	return kick_fd >= 0;
 }
@@ -65,18 +71,19 @@ static void nap_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* From the first STOP or hang-up on no handler publishes any more. */
+/* From the first STOP or hang-up on no handler publishes any more. What else is said is done later, see do_as_told().
+ */
 static void listen(void)
 {
 	struct braid_grant said;
 
 	if (heard == LINK_QUIET)
 		heard = link_listen(&agent.link, &said);
-	if (heard == LINK_ACT && said.msg.value == BRAID_ACT_DUMP)
-		asked = true;
 	if (heard == LINK_CHOOSE) {
-		agent.link.choices = said.choices;
-		link_chosen(&agent.link, said.choices.wanted);
+		choices = said.choices;
+		choose = true;
+	} else if (heard == LINK_ACT && said.msg.value < 32) {
+		acts |= 1U << said.msg.value;
 	}
 	if (heard == LINK_CHOOSE || heard == LINK_ACT)
 		heard = LINK_QUIET;
@@ -170,22 +177,32 @@ static void wait_for_news(bool waiting)
 		(void)!read(kick_fd, &count, sizeof(count));
 }
 
-/* What only the end tells; asked for, it can be told before. */
-static void tell_all(JNIEnv *jni)
+static void do_as_told(JNIEnv *jni)
 {
-	threads_tell(jni, true);
+	if (!agent_enter())
+		return;
+	if (choose)
+		chosen_change(&choices);
+	choose = false;
+	for (uint32_t act = 0; acts; act++, acts >>= 1)
+		if (acts & 1)
+			chosen_act(jni, (enum braid_act)act);
+	agent_leave();
 }
 
 static void serve(JNIEnv *jni)
 {
+	uint64_t ticked_ns = clock_ns();
 	bool waiting, soon;
 
 	while (heard == LINK_QUIET && !atomic_load(&agent.dead)) {
 		atomic_store(&kicked, false);
 		soon = vthreads_resolve(jni);
-		if (asked)
-			tell_all(jni);
-		asked = false;
+		do_as_told(jni);
+		if (clock_ns() - ticked_ns >= TICK_NS) {
+			ticked_ns = clock_ns();
+			chosen_tick(jni);
+		}
 		waiting = !catch_up();
 		if (waiting)
 			link_wake(&agent.link);
@@ -199,7 +216,7 @@ static void last_words(JNIEnv *jni)
 {
 	uint64_t until_ns = clock_ns() + LAST_WORDS_MS * 1000000ULL;
 
-	tell_all(jni);
+	chosen_last_words(jni);
 	while (!catch_up() && clock_ns() < until_ns && !link_is_gone(&agent.link)) {
 		link_wake(&agent.link);
 		nap_ms(RETRY_MS);
@@ -214,10 +231,9 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	(void)arg;
 	prctl(PR_SET_NAME, THREAD_NAME);
 	atomic_store(&agent.helper_tid, self_tid());
-	link_chosen(&agent.link, agent.link.choices.wanted);
 	replay(jni);
 	serve(jni);
-	if (heard == LINK_STOP)
+	if (heard == LINK_STOP && !atomic_load(&agent.dead))
 		last_words(jni);
 	agent_disconnect(heard == LINK_STOP);
 }

@@ -14,6 +14,7 @@
 #define BRAID_RING_H
 
 #include <braid/choices.h>
+#include <braid/jvm_event.h>
 
 #define BRAID_RING_VERSION 1U
 
@@ -45,6 +46,7 @@ enum braid_rec_kind {
 	BRAID_REC_TYPE = 20,	     /* definition: a class that events mention */
 	BRAID_REC_EVENT = 21,	     /* definition: something that happened, without a stack */
 	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
+	BRAID_REC_DEMAND = 26,	     /* event: what no stack could be had for */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -175,6 +177,13 @@ struct braid_rec_type {
 	/* signature as JVM TI gives it, modified UTF-8 */
 };
 _Static_assert(sizeof(struct braid_rec_type) == 32, "type");
+
+/* What the program `demand` tells, without a stack; hdr.tid is the thread that it is of, 0: none's. */
+struct braid_rec_demand {
+	struct braid_rec hdr;
+	struct braid_demand what;
+};
+_Static_assert(sizeof(struct braid_rec_demand) == 88, "demand record");
 
 struct braid_rec_code_unload {
 	struct braid_rec hdr;

@@ -7,11 +7,6 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck disable=SC2034 # for the tests
 SECONDS_EACH=${CHURN_SECONDS:-3}
 
-java_version()
-{
-	"$JAVA" -version 2>&1 | sed -n '1s/[^"]*"\(1\.\)\?\([0-9]*\).*/\2/p'
-}
-
 # churn JAVA-ARGUMENT...: records the program and checks what the samples say.
 churn()
 {

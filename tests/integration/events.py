@@ -2,8 +2,9 @@
 """events.py TRACE [WHAT EXPRESSION]...: are they true of the JVM events in the trace? See events() in lib.sh.
 
 `of(KIND)` is the list of the events of a kind, whose fields are those of docs/trace-format.md, with names for name ids, threads and
-processes; `truth` is what the program said, a list of words for each line, by its first word, if there is a file beside the trace.
+processes, and the names of the frames of their stacks; `truth` is what the program said, a list of words for each line, by its first word, if there is a file beside the trace.
 """
+import math
 import os
 import re
 import subprocess
@@ -29,10 +30,12 @@ class Event(dict):
 
 
 names, threads, processes, events, stats, notices, lost = {0: ""}, {}, {}, [], {}, [], []
+nodes, frames, methods, symbols, codes = {}, {}, {}, {}, {}
 raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
 for line in raw.stdout:
     kind, _, rest = line.partition(" ")
-    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss"):
+    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "node", "frame", "method", "symbol",
+                    "code"):
         continue
     row = Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(rest))
     if kind == "name":
@@ -43,6 +46,16 @@ for line in raw.stdout:
         processes[row.process] = row
     elif kind == "stat":
         stats[row.key] = row["value"]
+    elif kind == "node":
+        nodes[row.node] = row
+    elif kind == "frame":
+        frames[row.frame] = row
+    elif kind == "method":
+        methods[row.method] = row.class_name + "." + row.name
+    elif kind == "symbol":
+        symbols[row.symbol] = row.name
+    elif kind == "code":
+        codes[row.code] = row
     elif kind == "notice":
         notices.append(row.text)
     elif kind == "loss":
@@ -54,6 +67,34 @@ if raw.wait():
 for e in events:
     e.update(kind=KINDS.get(e.kind, e.kind), name=names[e.name], detail=names[e.detail], thread=threads.get(e.thread),
              process=processes.get(e.process))
+
+def frame_names(f):
+    """Innermost first: what was inlined has names of its own."""
+    inner = [int(scope.split(":")[0]) for scope in f.scopes.strip("[]").split(",") if scope]
+    if f.kind == 15:
+        return ["[kernel]"]
+    if f.kind == 3:
+        return ["[incomplete]"]
+    if inner:
+        return [methods.get(m, "?") for m in inner]
+    if f.kind == 1:
+        return [codes[f.code].name or methods.get(codes[f.code].method, "?")] if f.code else ["?"]
+    return [symbols.get(f.symbol, "?")]
+
+
+def stack(node):
+    """The names of a node's frames, leaf first."""
+    found = []
+    while node:
+        found += frame_names(frames[nodes[node].frame])
+        node = nodes[node].parent
+    return found
+
+
+for e in events:
+    e["stack"] = stack(e.node)
+    e["other_stack"] = stack(e.other_node)
+    e["other"] = threads.get(e.other)
 
 truth = {}
 if os.path.exists(sys.argv[1] + ".truth"):
@@ -74,6 +115,21 @@ def named(kind, pattern):
 
 def total(some, field="value"):
     return sum(e[field] for e in some)
+
+
+def at(kind, frame):
+    """The events of a kind with a frame of this name."""
+    return [e for e in of(kind) if frame in e.stack]
+
+
+def error(some):
+    """The standard error of the sum of their weights: each was taken with the probability value / weight."""
+    return math.sqrt(sum(e.weight * (e.weight - e["value"]) for e in some))
+
+
+def close(estimated, true, percent, deviation=0):
+    """Within so many percent, or as far off as chance alone leads one time in 15,000."""
+    return abs(estimated - true) <= max(true * percent / 100, 4 * deviation)
 
 
 def one(*words):

@@ -68,6 +68,12 @@ gone_or_zombie()
 
 # ---- Java programs ----
 
+# The feature release: 8, 17.
+java_version()
+{
+	"$JAVA" -version 2>&1 | sed -n '1s/[^"]*"\(1\.\)\?\([0-9]*\).*/\2/p'
+}
+
 # start_worker NAME JAVA-OPTION...: a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of java.
 start_worker()
 {
@@ -172,6 +178,17 @@ end_record()
 has_ring()
 {
 	grep -qs 'bpf-map' "/proc/$1/maps"
+}
+
+# And it has had the time to be told what is wanted: its thread has been through the past and waits for news.
+is_settled()
+{
+	local task
+
+	for task in /proc/"$1"/task/*; do
+		[[ $(cat "$task/comm" 2>/dev/null) != "braid agent" ]] || grep -qs poll "$task/wchan" || return 1
+	done
+	has_ring "$1"
 }
 
 no_ring()

@@ -17,13 +17,7 @@ struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, u
 	j->process = process;
 	j->slot = slot;
 	j->generation = generation;
-	j->wanted = s->choices.wanted;
 	return j;
-}
-
-void jvm_choose(struct jvm *j, uint32_t wanted)
-{
-	j->wanted = wanted;
 }
 
 void jvm_free(struct jvm *j)
@@ -175,6 +169,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_TYPE] = "type",
 	[BRAID_REC_EVENT] = "event",
 	[BRAID_REC_CLASS] = "class",
+	[BRAID_REC_DEMAND] = "jvm_event",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -231,6 +226,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return on_layout(j, rec, size);
 	case BRAID_REC_NAMES:
 		return on_names(j, rec, size);
+	case BRAID_REC_DEMAND:
+		return events_on_demand(j, rec, size);
 	case BRAID_REC_TYPE:
 		return events_on_type(j, rec, size);
 	case BRAID_REC_METHOD:

@@ -33,7 +33,6 @@ struct jvm {
 	struct session *session;
 	struct process *process;
 	uint32_t slot, generation;
-	uint32_t wanted; /* braid_choices.wanted, as of now */
 	bool replayed;
 	bool layout_told;
 	struct braid_layout layout;
@@ -62,7 +61,7 @@ struct jvm {
 
 static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
 {
-	return j->wanted >> choice & 1;
+	return j->session->options->choices.wanted >> choice & 1;
 }
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
@@ -92,6 +91,7 @@ void methods_free(struct jvm *j);
 
 #define EVENTS_TYPES_MAX (1U << 22)
 
+bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 /* ---- jvm_code.c ---- */

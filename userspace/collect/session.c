@@ -10,7 +10,6 @@
 #include "kernel_side.h"
 #include "modules.h"
 #include "names.h"
-#include "probes.h"
 #include "processes.h"
 #include "sideband.h"
 #include "stacks.h"
@@ -300,10 +299,8 @@ static void on_tick(struct source *src)
 	if (read(src->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		log_debug("timer: %s", strerror(errno));
 	read_all(s);
-	if (now - l->discovered_ns > DISCOVER_NS) {
-		if (s->options->attach)
-			agents_discover(s->agents);
-		probes_discover(s->probes);
+	if (s->options->attach && now - l->discovered_ns > DISCOVER_NS) {
+		agents_discover(s->agents);
 		l->discovered_ns = now;
 	}
 	if (now - l->flushed_ns > FLUSH_NS) {
@@ -411,7 +408,6 @@ static int open_parts(struct session *s, const struct record_options *o)
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, s);
 	err = err ?: names_new(&s->names, s);
-	err = err ?: probes_new(&s->probes, s);
 	err = err ?: agents_new(&s->agents, s);
 	err = err ?: control_open(&s->control, s);
 	return err ?: sideband_open(&s->sideband, s);
@@ -493,10 +489,7 @@ static void go_first(void)
 static int run(struct loop *l)
 {
 	struct session *s = l->s;
-	int err;
-
-	probes_discover(s->probes);
-	err = settle(s);
+	int err = settle(s);
 
 	go_first();
 	err = err ?: watch_timer(l);
@@ -549,7 +542,6 @@ static void finish(struct loop *l)
 	struct session *s = l->s;
 
 	kernel_side_stop(s->kernel);
-	probes_stop(s->probes);
 	if (s->options->command && !l->command.ended)
 		command_interrupt(&l->command);
 	read_all(s);
@@ -569,7 +561,6 @@ static void free_parts(struct session *s)
 	stacks_free(s->stacks);
 	vthreads_free(s->vthreads);
 	names_free(s->names);
-	probes_free(s->probes);
 	processes_free(s->processes);
 	modules_free(s->modules);
 	kernel_side_free(s->kernel);

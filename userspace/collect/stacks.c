@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct stacks {
 	struct session *session;
@@ -237,11 +238,31 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 	return node;
 }
 
+#define OWN_FRAMES_MAX 8
+
+/* How many frames on top are there only because the agent has asked for the stack: its own. */
+static uint32_t own_frames(const struct process *process, const struct braid_event_sample *e, const uint64_t *frames)
+{
+	const struct process_mapping *m;
+	uint32_t own = 0;
+
+	if (e->hdr.kind != BRAID_EVENT_STACK)
+		return 0;
+	for (uint32_t i = 0; i < OWN_FRAMES_MAX && i + 1 < e->frame_count; i++) {
+		if (braid_frame_kind(frames[i]) != BRAID_FRAME_NATIVE)
+			break;
+		m = process_mapping_at(process, braid_frame_addr(frames[i]), e->hdr.time_ns);
+		if (m && strstr(m->module->path, "/libbraid-agent.so"))
+			own = i + 1;
+	}
+	return own;
+}
+
 uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete)
 {
 	const uint64_t *frames = (const uint64_t *)(e + 1);
 	struct pair_entry *known;
-	uint32_t node = 0;
+	uint32_t node = 0, own;
 
 	if (!e->frame_count) {
 		known = pair_find(&st->by_hash, e->stack, process->id);
@@ -249,7 +270,8 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 		return known ? known->value : 0;
 	}
 	*complete = braid_frame_kind(frames[e->frame_count - 1]) != BRAID_FRAME_END;
-	for (uint32_t i = e->frame_count; i-- > 0;) {
+	own = own_frames(process, e, frames);
+	for (uint32_t i = e->frame_count; i-- > own;) {
 		node = child(st, process, node, frames[i], e->hdr.time_ns, i == 0);
 		if (!node)
 			return 0;

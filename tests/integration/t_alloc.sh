@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What was allocated, by class and by site, is estimated from samples to within 5 percent, or what chance may do.
+source "$(dirname "$0")/lib.sh"
+
+estimated()
+{
+	events "$1" \
+		"by site" 'all(close(total(at("alloc", site), "weight"), int(n), 5, error(at("alloc", site))) for site, _, n in truth["site"])' \
+		"by class" 'all(close(total(of("alloc", name=c), "weight"), int(n), 5, error(of("alloc", name=c)))
+			for _, c, n in truth["site"])' \
+		"a site has one class" 'all({e.name for e in at("alloc", site)} <= {c} for site, c, _ in truth["site"])' \
+		"sizes" '{e["value"] for e in at("alloc", "Allocator.atSmall")} == {1016} and
+			{e["value"] for e in at("alloc", "Allocator.atLarge")} == {4016} and
+			{e["value"] for e in at("alloc", "Allocator.atNodes")} in ({48}, {40})' \
+		"enough samples for that to mean something" 'len(of("alloc")) > 10000 and error(of("alloc")) < total(of("alloc"), "weight") / 50' \
+		"whole mixed stacks" 'sum(e.stack[-1] in ("clone3", "__clone3", "clone", "__clone") for e in at("alloc", "Allocator.main")) > 0.99 * len(of("alloc"))' \
+		"without the agent on top" 'all("alloc_on_sample" not in e.stack for e in of("alloc"))' \
+		"by their thread" 'all(e.thread.name == "main" for e in at("alloc", "Allocator.main"))' \
+		"no objects watched" 'of("live") == [] and {e.number for e in of("alloc")} == {0}' \
+		"nothing lost" 'lost == []'
+}
+
+if [[ $(java_version) -lt 11 ]]; then
+	# Not before JDK 11.
+	braid record -e alloc -o old.trace -- "$JAVA" -cp "$CLASSES" Allocator 100 0 >old.trace.truth 2>err
+	events old.trace "refused politely" 'of("alloc") == [] and any("does not tell of sampled allocations" in n for n in notices)' \
+		"and nothing else" 'lost == []'
+	exit 0
+fi
+# From the start.
+braid record -e alloc -o start.trace -- "$JAVA" -Xmx256m -cp "$CLASSES" Allocator 10000 0 >start.trace.truth 2>err
+estimated start.trace
+
+# Attached, interpreted, at another interval.
+mkfifo in
+"$JAVA" -Xint -Xmx256m -cp "$CLASSES" Allocator 1500 0 wait <in >attach.trace.truth 2>err &
+JAVA_PID=$!
+exec {IN}>in
+wait_for "the program" grep -qs ready attach.trace.truth
+start_record -e alloc=64k -p "$JAVA_PID" -o attach.trace
+wait_attached "$JAVA_PID"
+echo >&"$IN"
+wait_for "the program's end" grep -qs end attach.trace.truth
+stop_record
+echo >&"$IN"
+wait_end "$JAVA_PID" "the program"
+estimated attach.trace
