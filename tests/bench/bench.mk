@@ -58,7 +58,13 @@ $(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
 
 bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
 
-# Of `make bench`, the part that compares stacks.
+# Parts of `make bench`: what each kind of event costs; and stacks compared.
+.PHONY: bench-events
+bench-events:
+	$(Q)tools/setup bench
+	$(Q)$(MAKE) --no-print-directory all bench-programs
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run events
+
 .PHONY: bench-stacks
 bench-stacks:
 	$(Q)tools/setup bench
