@@ -130,8 +130,9 @@ static __always_inline void stack_walk_user(struct sample *s)
 		if (jvm) {
 			step.layout = &jvm->layout;
 			s->epoch = names_epoch(jvm);
+			/* The drain may have heard of it since this sample began. */
 			s->code_moves =
-				jvm->code_unload_ns && s->event.hdr.time_ns - jvm->code_unload_ns < CODE_SETTLES_NS;
+				jvm->code_unload_ns && s->event.hdr.time_ns < jvm->code_unload_ns + CODE_SETTLES_NS;
 			s->w.jvm = java_thread_jvm(slot, jvm->generation);
 		}
 	}
