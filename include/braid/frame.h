@@ -27,7 +27,7 @@ enum braid_frame_kind {
 
 /*
  * Code cache frames: the low bits of the nmethod's compile id, read by the walk itself. Addresses are used again, and
- * records of code come late; these bits tell which code it was. 0: not known.
+ * records of code come late; these bits tell which code it was. 0: not known, and so no id's bits.
  */
 #define BRAID_FRAME_CODE_ID_SHIFT 48
 #define BRAID_FRAME_CODE_ID_MASK 0x7ffU
@@ -77,6 +77,14 @@ static inline __u64 braid_frame_method(__u64 frame)
 static inline __u32 braid_frame_bci(__u64 frame)
 {
 	return (__u32)(frame >> BRAID_FRAME_METHOD_BITS) & 0x7fffU;
+}
+
+/* The bits of a compile id, which has none when it is 0. */
+static inline __u32 braid_code_id(__u32 compile_id)
+{
+	__u32 id = compile_id & BRAID_FRAME_CODE_ID_MASK;
+
+	return id || !compile_id ? id : BRAID_FRAME_CODE_ID_MASK;
 }
 
 static inline __u32 braid_frame_code_id(__u64 frame)

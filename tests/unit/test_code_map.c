@@ -2,6 +2,7 @@
 /* Code at addresses that are used again: by time, and by the compile id that a frame brings. */
 #include "collect/code_map.h"
 
+#include <braid/frame.h>
 #include <braid/ring.h>
 
 #include <check.h>
@@ -73,6 +74,19 @@ START_TEST(by_id_and_time)
 }
 END_TEST
 
+/* Bits that are all 0 would mean that the frame has no id. */
+START_TEST(id_of_zeroes)
+{
+	struct code *first = add(1000, 100, 10, 2048, NULL), *second;
+
+	second = add(1000, 100, 30, 2049, NULL);
+	ck_assert_uint_ne(braid_code_id(2048), 0);
+	ck_assert_uint_eq(braid_code_id(0), 0);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, braid_code_id(2048), 40), first);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, braid_code_id(2049), 20), second);
+}
+END_TEST
+
 /* What a frame in a stub says for an id means nothing; and a record without one may be any. */
 START_TEST(without_id)
 {
@@ -110,6 +124,7 @@ Suite *test_code_map(void)
 	tcase_add_test(tc, by_time);
 	tcase_add_test(tc, by_id);
 	tcase_add_test(tc, by_id_and_time);
+	tcase_add_test(tc, id_of_zeroes);
 	tcase_add_test(tc, without_id);
 	tcase_add_test(tc, purged);
 	suite_add_tcase(suite, tc);

@@ -87,7 +87,7 @@ static bool better(const struct code *c, const struct code *best, uint64_t time_
 /* Can it be the code of a frame with this id? Stubs have none, whatever a frame in them says. */
 static bool has_id(const struct code *c, uint32_t id)
 {
-	return !id || c->name || !c->compile_id || (c->compile_id & BRAID_FRAME_CODE_ID_MASK) == id;
+	return !id || c->name || !c->compile_id || braid_code_id(c->compile_id) == id;
 }
 
 /*

@@ -129,7 +129,7 @@ WALK_INLINE void walk_push_code(struct braid_walk *w)
 	__u64 pc = walk_lookup_pc(w), id = 0;
 
 	if (w->blob_id != WALK_ID_UNREAD && pc >= w->blob_low && pc < w->blob_high)
-		id = w->blob_id & BRAID_FRAME_CODE_ID_MASK;
+		id = braid_code_id(w->blob_id);
 	walk_push(w, (__u64)BRAID_FRAME_CODE_CACHE << 60 | walk_exact_bit(w) | id << BRAID_FRAME_CODE_ID_SHIFT |
 			     (w->pc & BRAID_FRAME_ADDR_MASK));
 }
