@@ -335,6 +335,7 @@ static void give_up_waiting(struct door *d)
 
 void agents_drain(struct agents *a)
 {
+	uint64_t now = now_ns(); /* all that is older has been read after the drain */
 	struct door *d;
 	struct link *l;
 
@@ -346,7 +347,7 @@ void agents_drain(struct agents *a)
 		link_drain(l);
 		if (l->stopped)
 			link_close(l);
-		jvm_tick(l->jvm, now_ns(), false);
+		jvm_tick(l->jvm, now, false);
 	}
 }
 

@@ -14,7 +14,13 @@
 
 /* ---- code ---- */
 
-static void settle_deferred(struct jvm *j, const struct code *c);
+/* Of a record about code: they come in their order, but not at once. */
+static void code_heard(struct jvm *j, const struct braid_rec *rec)
+{
+	if (rec->time_ns > j->code_told_ns)
+		j->code_told_ns = rec->time_ns;
+	j->code_heard_ns = now_ns();
+}
 
 static void add_code(struct jvm *j, struct code *c)
 {
@@ -32,6 +38,7 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || r->address >> 47 || !r->code_size)
 		return false;
+	code_heard(j, rec);
 	old = code_map_at(&j->code, r->address);
 	if (old && !old->unload_ns && (rec->flags & BRAID_REC_REPLAY) && old->method == r->method &&
 	    old->size == r->code_size && old->compile_id == r->compile_id)
@@ -60,8 +67,6 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 								   .tier = r->tier,
 								   .compile_id = r->compile_id,
 								   .replay = c->replay}});
-	if (!r->scope_rows)
-		settle_deferred(j, c);
 	return true;
 }
 
@@ -77,11 +82,7 @@ bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return false;
 	if ((rec->flags & BRAID_REC_REPLAY) && !c->replay)
 		return true; /* had them from the live record */
-	if (!code_add_scopes(c, r + 1, r->bytes, r->rows))
-		return false;
-	if (!c->rows_missing)
-		settle_deferred(j, c);
-	return true;
+	return code_add_scopes(c, r + 1, r->bytes, r->rows);
 }
 
 bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -91,6 +92,7 @@ bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r))
 		return false;
+	code_heard(j, rec);
 	c = code_map_at(&j->code, r->address);
 	if (c && !c->unload_ns)
 		c->unload_ns = rec->time_ns;
@@ -110,6 +112,7 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || r->address >> 47 || !r->size)
 		return false;
+	code_heard(j, rec);
 	old = code_map_at(&j->code, r->address);
 	if (old && old->name && old->size == r->size)
 		return true;
@@ -127,7 +130,6 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return false;
 	}
 	add_code(j, c);
-	settle_deferred(j, c);
 	return true;
 }
 
@@ -259,25 +261,6 @@ static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
 	session_emit(j->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = d->frame});
 }
 
-/* New code: what was sampled in it before its record came can now be named. */
-static void settle_deferred(struct jvm *j, const struct code *c)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < j->deferred_count; i++) {
-		struct deferred *d = &j->deferred[i];
-		uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
-		struct code *found =
-			pc - c->address < c->size ? code_map_find(&j->code, pc, d->code_id, d->time_ns) : NULL;
-
-		if (found && !found->rows_missing)
-			send_deferred(j, d, found);
-		else
-			j->deferred[kept++] = *d;
-	}
-	j->deferred_count = kept;
-}
-
 static bool is_osr(const struct jvm *j, uint64_t nmethod)
 {
 	uint64_t at = nmethod + j->names.nmethod_entry_bci;
@@ -295,7 +278,7 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 
 	if (hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b))
 		return NULL;
-	if (b.method && code_id && (b.compile_id & BRAID_FRAME_CODE_ID_MASK) != code_id)
+	if (b.method && code_id && braid_code_id(b.compile_id) != code_id)
 		return NULL; /* the code that ran is gone */
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -322,33 +305,51 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 	return c;
 }
 
+/*
+ * Has everything been read that the JVM had to say of code until time_ns? When the ring is full its records come much
+ * later, in their order: what ended an older piece of code at the same address may still be among them.
+ */
+static bool code_is_told(const struct jvm *j, uint64_t time_ns, uint64_t now)
+{
+	return j->code_told_ns >= time_ns || j->code_heard_ns + DEFER_NS < now;
+}
+
+/* The code of a deferred frame, NULL when it is not known; *lost: and will not be. */
+static struct code *deferred_code(struct jvm *j, const struct deferred *d, uint64_t now, bool final, bool *lost)
+{
+	bool last = final || (d->time_ns + DEFER_NS < now && code_is_told(j, d->time_ns + DEFER_NS, now));
+	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
+	struct code *c = NULL;
+
+	*lost = false;
+	if (final || code_is_told(j, d->time_ns, now))
+		c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
+	if (!last)
+		return c && !c->rows_missing ? c : NULL;
+	if (!c && methods_unloads(j) == d->unloads) /* else its method may be gone, and its names */
+		c = code_from_memory(j, pc, d->code_id);
+	*lost = !c;
+	return c;
+}
+
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < j->deferred_count; i++) {
 		struct deferred *d = &j->deferred[i];
-		uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
-		struct code *c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
-		bool last = final || time_ns - d->time_ns > DEFER_NS;
+		bool lost;
+		struct code *c = deferred_code(j, d, time_ns, final, &lost);
 
-		if (c && c->rows_missing && !last)
-			c = NULL;
-		else if (!c && last) {
-			if (methods_unloads(j) == d->unloads) /* else its method may be gone, and its names */
-				c = code_from_memory(j, pc, d->code_id);
-			if (!c) {
-				session_loss(j->session, j->process->id, "collector", "code_name", 1);
-				continue;
-			}
-		}
 		if (c)
 			send_deferred(j, d, c);
+		else if (lost)
+			session_loss(j->session, j->process->id, "collector", "code_name", 1);
 		else
 			j->deferred[kept++] = *d;
 	}
 	j->deferred_count = kept;
-	if (time_ns - j->purged_ns > UNLOADED_KEEP_NS) {
+	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns) {
 		code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
 		j->purged_ns = time_ns;
 	}

@@ -43,7 +43,9 @@ struct jvm {
 	uint32_t method_count;
 	struct code_map code;
 	uint64_t purged_ns;
-	uint32_t *types; /* trace names, by agent id; 0: not defined */
+	uint64_t code_told_ns;	/* the newest time of a record about code */
+	uint64_t code_heard_ns; /* when the last one was read */
+	uint32_t *types;	/* trace names, by agent id; 0: not defined */
 	uint32_t type_count;
 	struct pair_map
 		interpreted;	  /* (Method address, 0): what the kernel side told last, a trace method or NO_METHOD */
