@@ -190,6 +190,8 @@ void JNICALL gc_on_finish(jvmtiEnv *env);
 void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const void *code_addr, jint map_length,
 			  const jvmtiAddrLocationMap *map, const void *compile_info);
 void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_addr);
+/* Where the number of the calls of it stands, for others to read. */
+uint64_t code_unloads_at(void);
 void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, jint length);
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);

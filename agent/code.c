@@ -79,6 +79,14 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 	agent_leave();
 }
 
+/* The kernel side reads it at every sample: it does not wait for the ring to be drained. */
+static _Atomic uint64_t unloads;
+
+uint64_t code_unloads_at(void)
+{
+	return (uint64_t)(uintptr_t)&unloads;
+}
+
 /* The method may be gone: neither it nor the address is more than a name here. */
 void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_addr)
 {
@@ -88,6 +96,7 @@ void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_ad
 	(void)method;
 	if (!agent_enter())
 		return;
+	atomic_fetch_add(&unloads, 1);
 	record_init(&r.hdr, BRAID_REC_CODE_UNLOAD, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 	agent_leave();

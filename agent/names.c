@@ -159,6 +159,7 @@ void names_publish(void)
 {
 	struct braid_rec_names r = {.names = names.now};
 
+	r.names.code_unloads = code_unloads_at();
 	if (!names.readable)
 		return;
 	/* 0 when the VM does not count (-XX:-UsePerfData), or not yet */

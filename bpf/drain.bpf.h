@@ -54,15 +54,17 @@ static __always_inline void drain_names(const struct drain_state *d, const struc
 	const struct braid_rec_names *r = (const struct braid_rec_names *)b->record;
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
 
-	if (jvm && r->hdr.size >= sizeof(*r))
-		jvm->class_unloads = r->names.class_unloads;
+	if (!jvm || r->hdr.size < sizeof(*r))
+		return;
+	jvm->class_unloads = r->names.class_unloads;
+	jvm->code_unloads = r->names.code_unloads;
 }
 
 static __always_inline void drain_unload(const struct drain_state *d, const struct braid_rec *r)
 {
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
 
-	if (!jvm)
+	if (!jvm || (r->kind == BRAID_REC_CODE_UNLOAD && jvm->code_unloads)) /* which is looked at instead */
 		return;
 	__sync_fetch_and_add(&jvm->epoch, 1);
 	if (r->kind == BRAID_REC_CODE_UNLOAD)

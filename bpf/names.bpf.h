@@ -37,16 +37,20 @@ struct {
  */
 #define NAMES_UNSURE 0x80000000U
 
-/* Counts all that can give addresses another meaning. The JVM's own count does not wait for records. */
-static __always_inline __u32 names_epoch(const struct braid_jvm *jvm)
+/* A counter in the JVM's memory, which does not wait for records; 0 when there is none. */
+static __always_inline __u64 names_count(__u64 address)
 {
-	__u64 unloads = 0;
+	__u64 count;
 
-	if (!jvm->class_unloads)
-		return jvm->epoch | NAMES_UNSURE;
-	if (bpf_probe_read_user(&unloads, sizeof(unloads), (const void *)jvm->class_unloads))
-		unloads = 0;
-	return (jvm->epoch + (__u32)unloads * 64) & ~NAMES_UNSURE;
+	return address && !bpf_probe_read_user(&count, sizeof(count), (const void *)address) ? count : 0;
+}
+
+/* Counts all that can give addresses another meaning. `code`: how much code was unloaded. */
+static __always_inline __u32 names_epoch(const struct braid_jvm *jvm, __u64 code)
+{
+	__u32 epoch = jvm->epoch + (__u32)names_count(jvm->class_unloads) * 64 + (__u32)code;
+
+	return jvm->class_unloads ? epoch & ~NAMES_UNSURE : epoch | NAMES_UNSURE;
 }
 
 static __always_inline __u64 names_mix(__u64 hash, __u64 value)

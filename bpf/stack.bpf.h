@@ -103,10 +103,21 @@ static __always_inline bool task_in_execve(struct task_struct *task)
  */
 #define CODE_SETTLES_NS 1000000000ULL
 
+static __always_inline bool stack_code_moves(struct braid_jvm *jvm, __u64 unloads, __u64 now)
+{
+	if (unloads != jvm->code_unloads_seen) {
+		jvm->code_unloads_seen = unloads;
+		jvm->code_unload_ns = now;
+	}
+	/* Another CPU may have seen it since this sample began. */
+	return jvm->code_unload_ns && now < jvm->code_unload_ns + CODE_SETTLES_NS;
+}
+
 static __always_inline void stack_walk_user(struct sample *s)
 {
 	struct stack_step step = {.s = s};
 	struct braid_jvm *jvm;
+	__u64 unloads;
 	__u32 slot;
 
 	s->kernel_depth = s->depth;
@@ -129,10 +140,9 @@ static __always_inline void stack_walk_user(struct sample *s)
 		jvm = bpf_map_lookup_elem(&jvms, &slot);
 		if (jvm) {
 			step.layout = &jvm->layout;
-			s->epoch = names_epoch(jvm);
-			/* The drain may have heard of it since this sample began. */
-			s->code_moves =
-				jvm->code_unload_ns && s->event.hdr.time_ns < jvm->code_unload_ns + CODE_SETTLES_NS;
+			unloads = names_count(jvm->code_unloads);
+			s->epoch = names_epoch(jvm, unloads);
+			s->code_moves = stack_code_moves(jvm, unloads, s->event.hdr.time_ns);
 			s->w.jvm = java_thread_jvm(slot, jvm->generation);
 		}
 	}

@@ -56,11 +56,14 @@ struct braid_process {
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {
 	__u32 generation; /* of the slot, so that late events of an earlier JVM are recognised; by the collector */
-	__u32 epoch;	  /* counts class and code unloads: part of the hash of every stack with Java frames, because
-			     addresses may      mean something new; by the drain */
-	__u64 code_unload_ns; /* when the drain last heard that code was unloaded; 0: never */
-	__u64 class_unloads;  /* address of the JVM's own count of unloaded classes, which is part of the hash, too: it
-				 is up to date when records are not; 0: none; by the drain */
+	__u32 epoch; /* counts class unloads: part of the hash of every stack with Java frames, because addresses may
+			mean something new; by the drain */
+	/* Addresses of counters in the JVM's memory, which are part of the hash, too: they are up to date when records
+	 * are not. 0: none; by the drain */
+	__u64 class_unloads;
+	__u64 code_unloads;
+	__u64 code_unloads_seen; /* what the last sample saw of the second, and when it had changed; 0: never */
+	__u64 code_unload_ns;
 	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Where a HotSpot JVM keeps what naming its frames needs beyond <braid/layout.h>: read once by the agent, published as
- * a NAMES record. The kernel side takes the counter of unloaded classes from it, the collector the rest. What a JDK's
+ * a NAMES record. The kernel side takes the counters from it, the collector the rest. What a JDK's
  * tables do not have stays 0 and switches off what depends on it; everything is as untrusted as every record.
  */
 #ifndef BRAID_NAMES_H
@@ -20,6 +20,7 @@
 
 struct braid_names {
 	__u64 class_unloads; /* address of a 64-bit counter that grows whenever a class is unloaded, at once */
+	__u64 code_unloads;  /* of one that grows when the VM tells that code is unloaded: the agent's own */
 	__u32 flags;
 
 	/* ConstMethod and who else knows about lines */
@@ -44,7 +45,7 @@ struct braid_names {
 	__u16 pc_scope;		      /* PcDesc: int */
 	__u16 pc_size;		      /* sizeof(PcDesc) */
 };
-_Static_assert(sizeof(struct braid_names) == 48, "names");
+_Static_assert(sizeof(struct braid_names) == 56, "names");
 
 struct braid_rec_names {
 	struct braid_rec hdr;

@@ -483,7 +483,7 @@ int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generatio
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
 	jvm.generation++;
 	jvm.epoch++; /* stacks of the slot's earlier JVM are not this one's */
-	jvm.class_unloads = 0;
+	jvm.class_unloads = jvm.code_unloads = jvm.code_unloads_seen = jvm.code_unload_ns = 0;
 	memset(&jvm.layout, 0, sizeof(jvm.layout));
 	err = err ?: bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &slot, &ring_fd, BPF_ANY);
