@@ -85,6 +85,8 @@ void caps_acquire(struct caps *c, uint32_t wanted);
 /* Gives back what these choices do not need, after their events have been disabled: what happens to events of a
  * capability that goes is not specified. */
 void caps_keep(struct caps *c, uint32_t wanted);
+/* Which of the choices can be had with what is held. */
+uint32_t caps_can(uint32_t wanted);
 void caps_relinquish(void);
 void caps_say_refused(const struct caps *c);
 bool caps_has(unsigned bit);

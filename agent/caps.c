@@ -98,6 +98,14 @@ void caps_keep(struct caps *c, uint32_t wanted)
 	memcpy(c->got, held, sizeof(held));
 }
 
+uint32_t caps_can(uint32_t wanted)
+{
+	for (size_t i = 0; i < TABLE; i++)
+		if (!caps_has(table[i].bit))
+			wanted &= ~table[i].wanted;
+	return wanted;
+}
+
 void caps_say_refused(const struct caps *c)
 {
 	for (size_t i = 0; i < TABLE; i++)

@@ -28,7 +28,7 @@ struct collector {
 	const volatile uint64_t *runs;
 	const volatile uint64_t *entry; /* of the last run, ns since the VM started */
 	const volatile uint64_t *exit;
-	uint64_t seen; /* runs that have been told */
+	uint64_t seen; /* runs before the pause: Shenandoah counts between pauses, too */
 };
 
 struct text {
@@ -52,7 +52,7 @@ static struct {
 
 	uint64_t sequence; /* of the pause that was told last */
 	uint64_t clock_offset_ns;
-	bool seen_valid;
+	bool counted;	   /* `seen` and start_cause are this pause's */
 	uint64_t start_ns; /* of the pause that is on; 0: none, or not heard of */
 	uint64_t used_before;
 	char start_cause[NAME_MAX_BYTES];
@@ -139,16 +139,17 @@ void gc_prepare(bool last)
 	}
 	if (!any)
 		return;
-	/* 8 does not count what G1 does between its collections */
-	gc.uncounted = runs_a("G1 ") ? "G1 stop-the-world phases" : "";
+	/* 8 does not count what G1 does between its collections, Shenandoah not every pause */
+	gc.uncounted = runs_a("G1 ") ? "G1 stop-the-world phases" : runs_a("Shenandoah ") ? "Shenandoah full" : "";
 	heap_choose(kind_of_heap());
 	atomic_store(&gc.ready, true);
 }
 
 void gc_reset(void)
 {
-	gc.seen_valid = false;
+	gc.counted = false;
 	gc.start_ns = 0;
+	gc.start_cause[0] = '\0';
 }
 
 /* ---- inside a pause ---- */
@@ -187,12 +188,12 @@ static void publish(uint16_t kind, struct braid_rec_gc *r, const char *collector
 		(struct iovec[]){PART(r, sizeof(*r)), PART(collector, r->collector_len), PART(cause, r->cause_len)}, 3);
 }
 
-/* Collectors that have run since the last pause, in the order in which they did. */
+/* Collectors that have run in this pause, in the order in which they did. */
 static uint32_t runs_take(struct run runs[COLLECTORS], uint64_t now_ns)
 {
 	uint32_t count = 0;
 
-	for (size_t i = 0; i < COLLECTORS && atomic_load_explicit(&gc.ready, memory_order_acquire); i++) {
+	for (size_t i = 0; i < COLLECTORS; i++) {
 		struct collector *c = &gc.collector[i];
 		uint32_t at = count;
 		struct run r;
@@ -201,7 +202,6 @@ static uint32_t runs_take(struct run runs[COLLECTORS], uint64_t now_ns)
 			continue;
 		r = (struct run){
 			.collector = c, .count = *c->runs - c->seen, .start_ns = *c->entry, .end_ns = *c->exit};
-		c->seen += r.count;
 		if (r.count > RUNS_MAX)
 			r.count = 1;
 		/* Both clocks tick alike; a run ends just before its pause does. */
@@ -263,10 +263,10 @@ void JNICALL gc_on_start(jvmtiEnv *env)
 	gc.used_before = r.used_before = heap_used();
 	if (atomic_load_explicit(&gc.ready, memory_order_acquire)) {
 		text_copy(gc.start_cause, &gc.cause);
-		for (size_t i = 0; i < COLLECTORS && !gc.seen_valid; i++)
+		for (size_t i = 0; i < COLLECTORS; i++)
 			if (gc.collector[i].name[0])
 				gc.collector[i].seen = *gc.collector[i].runs;
-		gc.seen_valid = true;
+		gc.counted = true;
 	}
 	publish(BRAID_REC_GC_START, &r, "", "");
 	agent_leave();
@@ -283,7 +283,7 @@ void JNICALL gc_on_finish(jvmtiEnv *env)
 	if (!agent_enter())
 		return;
 	now_ns = clock_ns();
-	if (gc.seen_valid)
+	if (gc.counted)
 		count = runs_take(runs, now_ns);
 	if (!count) {
 		if (gc.uncounted)
@@ -292,5 +292,6 @@ void JNICALL gc_on_finish(jvmtiEnv *env)
 	}
 	runs_publish(runs, count, gc.start_ns, now_ns);
 	gc.start_ns = 0;
+	gc.counted = false;
 	agent_leave();
 }

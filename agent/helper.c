@@ -181,8 +181,10 @@ static void do_as_told(JNIEnv *jni)
 {
 	if (!agent_enter())
 		return;
-	if (choose)
+	if (choose) {
 		chosen_change(&choices);
+		link_chosen(&agent.link, caps_can(choices.wanted));
+	}
 	choose = false;
 	for (uint32_t act = 0; acts; act++, acts >>= 1)
 		if (acts & 1)
@@ -231,6 +233,7 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	(void)arg;
 	prctl(PR_SET_NAME, THREAD_NAME);
 	atomic_store(&agent.helper_tid, self_tid());
+	link_chosen(&agent.link, caps_can(agent.link.choices.wanted));
 	replay(jni);
 	serve(jni);
 	if (heard == LINK_STOP && !atomic_load(&agent.dead))

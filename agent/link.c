@@ -280,6 +280,12 @@ bool link_is_gone(const struct link *l)
 	return l->sock_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
 }
 
+void link_chosen(const struct link *l, uint32_t wanted)
+{
+	/* A collector that has gone needs no answer */
+	(void)send_message(l->sock_fd, BRAID_MSG_CHOSEN, wanted);
+}
+
 void link_stopped(const struct link *l)
 {
 	/* A collector that does not read its socket learns the same from the end of the connection */

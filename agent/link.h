@@ -36,6 +36,9 @@ enum link_word link_listen(const struct link *l, struct braid_grant *said);
 /* Has the collector gone? Takes nothing that it said; false before link_open too. */
 bool link_is_gone(const struct link *l);
 
+/* Tells the collector which of the choices can be had. */
+void link_chosen(const struct link *l, uint32_t wanted);
+
 /* Tells the collector that nothing will be written any more. */
 void link_stopped(const struct link *l);
 

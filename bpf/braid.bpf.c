@@ -6,5 +6,6 @@
 #include "sample.bpf.h"
 #include "task.bpf.h"
 #include "tracepoint.bpf.h"
+#include "probes.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -36,6 +36,9 @@ struct task_struct {
 
 #pragma clang attribute pop
 
+/* libbpf's headers are to name the fields of pt_regs as the kernel does, and as they are called below. */
+#define __VMLINUX_H__
+
 /* arch/x86/include/asm/ptrace.h; the layout is what perf and ptrace expose, so it cannot move. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;

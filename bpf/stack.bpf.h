@@ -252,9 +252,23 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 struct stack_ref {
 	__u64 stack; /* hash; 0: none */
 	__u64 vthread;
+	__u64 java; /* the frame of compiled Java code that called the VM through a stub; 0: none near the leaf */
 	__u32 generation;
 	__u32 reserved;
 };
+
+#define STACK_NEAR 16 /* frames of the VM's own code, mostly */
+
+/* What called the stub through which the VM was entered: two frames in the code cache. */
+static __always_inline __u64 stack_java(const struct sample *s)
+{
+	__u32 found = 0;
+
+	for (__u32 i = 0; i < STACK_NEAR && i < s->depth; i++)
+		if (braid_frame_kind(s->frames[i]) == BRAID_FRAME_CODE_CACHE && found++)
+			return s->frames[i];
+	return 0;
+}
 
 /* Counters are a CPU's own, but another program may come between a load and a store of one that can be preempted. */
 #define COUNT(c, counter, n) ((void)__sync_fetch_and_add(&(c)->counter, n))
@@ -298,6 +312,7 @@ static __always_inline void stack_take(struct sample *s, bool user, struct stack
 		sent = s->depth ? stack_send(s, BRAID_EVENT_STACK) : -1;
 		if (sent >= 0) {
 			ref->stack = s->hash;
+			ref->java = stack_java(s);
 			ref->vthread = s->event.vthread;
 			ref->generation = s->generation;
 			COUNT(c, stacks_sent, (__u64)sent);

@@ -4,6 +4,7 @@
 #include "attach.h"
 #include "jvm.h"
 #include "link.h"
+#include "probes.h"
 #include "procfs.h"
 #include "sideband.h"
 #include "util/log.h"
@@ -80,8 +81,10 @@ static int let_in(struct agents *a, struct process *process, int fd)
 {
 	struct session *s = a->session;
 	struct link *l;
-	int err = link_open(&l, s, process, fd);
+	int err;
 
+	probes_attach(s->probes, process); /* an agent that starts with its JVM waits for the grant: nothing is missed */
+	err = link_open(&l, s, process, fd);
 	if (err)
 		return err;
 	forget(a, process);

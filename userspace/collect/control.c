@@ -236,13 +236,13 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 		refuse(c, "%s", why);
 		return false;
 	}
-	if (change == CHOICES_DISABLE)
-		c->named = 0;
 	if (c->named & BRAID_WANT(CPU) && c->request.pid && !c->lenient) {
 		refuse(c, "cpu: samples are taken of all processes of a recording; name its recorder, process %d",
 		       (int)getpid());
 		return false;
 	}
+	if (change != CHOICES_ENABLE)
+		c->named = 0; /* nothing of it has to be there */
 	return true;
 }
 

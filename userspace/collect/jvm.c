@@ -17,7 +17,13 @@ struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, u
 	j->process = process;
 	j->slot = slot;
 	j->generation = generation;
+	j->wanted = s->choices.wanted;
 	return j;
+}
+
+void jvm_choose(struct jvm *j, uint32_t wanted)
+{
+	j->wanted = wanted;
 }
 
 void jvm_free(struct jvm *j)

@@ -14,6 +14,8 @@ struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, u
 void jvm_free(struct jvm *j);
 /* Its agent is connected. */
 void jvm_joined(struct jvm *j);
+/* What is recorded of it from now on: bits of braid_choices.wanted. */
+void jvm_choose(struct jvm *j, uint32_t wanted);
 uint32_t jvm_slot(const struct jvm *j);
 uint32_t jvm_generation(const struct jvm *j);
 

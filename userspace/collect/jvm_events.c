@@ -4,6 +4,7 @@
 #include "agents.h"
 #include "jvm_state.h"
 #include "names.h"
+#include "probes.h"
 #include "procfs.h"
 #include "stacks.h"
 #include "vthreads.h"
@@ -13,8 +14,47 @@
 
 #define TYPES_FIRST_ROOM 256U
 
+/* What has to be wanted for a kind to be told; nothing, of kinds that are always. */
+static const uint32_t wants[BRAID_JVM_EVENTS] = {
+	[BRAID_JVM_ALLOC] = BRAID_WANT(ALLOC),
+	[BRAID_JVM_LIVE] = BRAID_WANT(LIVE),
+	[BRAID_JVM_LOCK] = BRAID_WANT(LOCK),
+	[BRAID_JVM_WAIT] = BRAID_WANT(WAIT),
+	[BRAID_JVM_BLOCKED] = BRAID_WANT(WAIT),
+	[BRAID_JVM_GC_PAUSE] = BRAID_WANT(GC),
+	[BRAID_JVM_GC_CYCLE] = BRAID_WANT(GC),
+	[BRAID_JVM_GC_PHASE] = BRAID_WANT(GC),
+	[BRAID_JVM_SAFEPOINT] = BRAID_WANT(SAFEPOINT),
+	[BRAID_JVM_SAFEPOINT_STOP] = BRAID_WANT(SAFEPOINT),
+	[BRAID_JVM_THREAD_START] = BRAID_WANT(THREAD),
+	[BRAID_JVM_THREAD_END] = BRAID_WANT(THREAD),
+	[BRAID_JVM_VTHREAD_START] = BRAID_WANT(VTHREAD),
+	[BRAID_JVM_VTHREAD_END] = BRAID_WANT(VTHREAD),
+	[BRAID_JVM_CLASS_LOAD] = BRAID_WANT(CLASS),
+	[BRAID_JVM_CLASS_PREPARE] = BRAID_WANT(CLASS),
+	[BRAID_JVM_CLASS_UNLOAD] = BRAID_WANT(CLASS),
+	[BRAID_JVM_COMPILE] = BRAID_WANT(JIT),
+	[BRAID_JVM_DEOPT] = BRAID_WANT(JIT),
+	[BRAID_JVM_EXCEPTION] = BRAID_WANT(EXCEPTION),
+	[BRAID_JVM_NATIVE_BIND] = BRAID_WANT(NATIVE_BIND),
+	[BRAID_JVM_RESOURCE] = BRAID_WANT(RESOURCE),
+	[BRAID_JVM_CODE_CACHE] = BRAID_WANT(JIT),
+	[BRAID_JVM_THREAD_RENAME] = BRAID_WANT(THREAD),
+};
+
+/* Whoever tells of an event may not have heard yet that it is not wanted any more. */
+static bool is_wanted(const struct session *s, const struct process *process, const struct trace_jvm_event *e)
+{
+	uint32_t wanted = process && process->jvm ? process->jvm->wanted : s->choices.wanted;
+	uint64_t kind = e->kind == BRAID_JVM_COUNTED && e->number < BRAID_JVM_EVENTS ? e->number : e->kind;
+
+	return !wants[kind] || wanted & wants[kind];
+}
+
 void jvm_events_emit(struct session *s, const struct process *process, struct trace_jvm_event *e)
 {
+	if (!is_wanted(s, process, e))
+		return;
 	e->process = process ? process->id : 0;
 	session_emit(s, &(struct trace_rec){.kind = TRACE_JVM_EVENT, .jvm_event = *e});
 }
@@ -82,14 +122,6 @@ static uint32_t name_of_method(struct session *s, struct process *process, uint3
 	return names_id(s->names, trace_str_of(text));
 }
 
-static uint32_t name_of_text(struct session *s, const char *text, size_t size)
-{
-	char copy[sizeof(((struct braid_event_jvm *)0)->text) + 1] = "";
-
-	memcpy(copy, text, strnlen(text, size));
-	return names_id(s->names, trace_str_of(copy));
-}
-
 /* ---- events ---- */
 
 static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e, uint64_t hash)
@@ -155,8 +187,8 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(s, process, what->name);
 		to.detail = name_of_method(s, process, what->detail);
-	} else if (e->source == BRAID_SOURCE_PROBE) {
-		to.name = name_of_text(s, e->text, sizeof(e->text));
+	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s->probes, process, e, &to)) {
+		return;
 	}
 	take_other(s, process, e, &to);
 	jvm_events_emit(s, process, &to);

@@ -33,6 +33,7 @@ struct jvm {
 	struct session *session;
 	struct process *process;
 	uint32_t slot, generation;
+	uint32_t wanted; /* braid_choices.wanted, as of now */
 	bool replayed;
 	bool layout_told;
 	struct braid_layout layout;
@@ -63,7 +64,7 @@ struct jvm {
 
 static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
 {
-	return j->session->options->choices.wanted >> choice & 1;
+	return j->wanted >> choice & 1;
 }
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */

@@ -115,6 +115,8 @@ static int set_slots(struct braid_bpf *b, bool events)
 	 BRAID_WANT(SAFEPOINT) | BRAID_WANT(THREAD) | BRAID_WANT(VTHREAD) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) |      \
 	 BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND) | BRAID_WANT(RESOURCE))
 
+#define WANT_PROBES (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
+
 static int set_sizes(struct kernel_side *k, const struct record_options *o)
 {
 	struct braid_bpf *b = k->skel;
@@ -141,6 +143,9 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
 	err = err ?: bpf_program__set_autoload(k->skel->progs.demand, o->choices.wanted & WANT_STACKS);
+	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe, o->choices.wanted & WANT_PROBES);
+	err = err ?: bpf_program__set_autoload(k->skel->progs.on_usdt, o->choices.wanted & WANT_PROBES);
+	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe_stack, o->choices.wanted & WANT_PROBES);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
 }
 
@@ -332,6 +337,11 @@ void kernel_side_free(struct kernel_side *k)
 	free(k->perf_fds);
 	free(k->perf_links);
 	free(k);
+}
+
+struct braid_bpf *kernel_side_programs(struct kernel_side *k)
+{
+	return k->skel;
 }
 
 /* ---- tables and mappings ---- */

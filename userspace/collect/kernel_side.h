@@ -7,6 +7,8 @@
 
 #include "unwind/table.h"
 
+struct braid_bpf; /* the generated braid.skel.h */
+
 struct kernel_limits {
 	uint32_t mappings;
 	uint32_t pages;
@@ -57,6 +59,9 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, 
 
 /* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
 int kernel_side_demand(const struct kernel_side *k);
+
+/* For what is attached while the recording goes on. */
+struct braid_bpf *kernel_side_programs(struct kernel_side *k);
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);
 

@@ -191,6 +191,7 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 	if (!err) {
 		l->choices = *choices;
 		l->unanswered++;
+		jvm_choose(l->jvm, choices->wanted);
 	}
 	return err;
 }

@@ -73,7 +73,7 @@ void modules_free(struct modules *m)
 }
 
 /* By map_files even a deleted file or one of another mount namespace opens; it needs privileges that path does not. */
-static int open_module(pid_t pid, const struct mapping_fact *fact)
+int module_open(pid_t pid, const struct mapping_fact *fact)
 {
 	char path[4200];
 	int fd;
@@ -137,7 +137,7 @@ static void load_file(struct modules *m, struct module *module, pid_t pid, const
 	struct unwind_table *t = NULL;
 	int err;
 
-	module->fd = open_module(pid, fact);
+	module->fd = module_open(pid, fact);
 	if (module->fd < 0) {
 		log_debug("cannot open %s of process %d: %s", fact->path, pid, strerror(errno));
 		return;

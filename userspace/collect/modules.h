@@ -48,6 +48,9 @@ void modules_free(struct modules *m);
  * memory. */
 struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact);
 
+/* Opens the file behind a mapping: an fd, or -1 and errno. */
+int module_open(pid_t pid, const struct mapping_fact *fact);
+
 /* address - bias = ELF virtual address, for a mapping of this module. */
 uint64_t module_bias(const struct module *module, const struct mapping_fact *fact);
 

@@ -10,6 +10,7 @@
 #include "kernel_side.h"
 #include "modules.h"
 #include "names.h"
+#include "probes.h"
 #include "processes.h"
 #include "sideband.h"
 #include "stacks.h"
@@ -299,8 +300,10 @@ static void on_tick(struct source *src)
 	if (read(src->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		log_debug("timer: %s", strerror(errno));
 	read_all(s);
-	if (s->options->attach && now - l->discovered_ns > DISCOVER_NS) {
-		agents_discover(s->agents);
+	if (now - l->discovered_ns > DISCOVER_NS) {
+		if (s->options->attach)
+			agents_discover(s->agents);
+		probes_discover(s->probes);
 		l->discovered_ns = now;
 	}
 	if (now - l->flushed_ns > FLUSH_NS) {
@@ -408,6 +411,7 @@ static int open_parts(struct session *s, const struct record_options *o)
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, s);
 	err = err ?: names_new(&s->names, s);
+	err = err ?: probes_new(&s->probes, s);
 	err = err ?: agents_new(&s->agents, s);
 	err = err ?: control_open(&s->control, s);
 	return err ?: sideband_open(&s->sideband, s);
@@ -489,7 +493,10 @@ static void go_first(void)
 static int run(struct loop *l)
 {
 	struct session *s = l->s;
-	int err = settle(s);
+	int err;
+
+	probes_discover(s->probes);
+	err = settle(s);
 
 	go_first();
 	err = err ?: watch_timer(l);
@@ -542,6 +549,7 @@ static void finish(struct loop *l)
 	struct session *s = l->s;
 
 	kernel_side_stop(s->kernel);
+	probes_stop(s->probes);
 	if (s->options->command && !l->command.ended)
 		command_interrupt(&l->command);
 	read_all(s);
@@ -561,6 +569,7 @@ static void free_parts(struct session *s)
 	stacks_free(s->stacks);
 	vthreads_free(s->vthreads);
 	names_free(s->names);
+	probes_free(s->probes);
 	processes_free(s->processes);
 	modules_free(s->modules);
 	kernel_side_free(s->kernel);

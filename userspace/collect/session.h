@@ -46,6 +46,7 @@ struct agents;
 struct vthreads;
 struct names;
 struct control;
+struct probes;
 struct jvm;
 struct process;
 struct thread;
@@ -71,6 +72,7 @@ struct session {
 	struct agents *agents;
 	struct vthreads *vthreads;
 	struct names *names;
+	struct probes *probes;	      /* NULL: none were chosen */
 	struct control *control;      /* NULL: nobody can change the recording */
 	struct braid_choices choices; /* of JVMs to come, and whether samples are taken */
 	uint32_t last_method;	      /* trace-wide dense ids given out so far */

@@ -45,6 +45,14 @@ int symbols_open_kernel(struct symbols **out);
 /* The symbol that covers `address`: its size says so, or it is the nearest below of no size within the same section. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address);
 
+/*
+ * Addresses and sizes of symbols of the given names, whatever they are; 0 where there is none. `root` and `path` as
+ * above.
+ */
+int symbols_lookup(int fd, const char *root, const char *path, struct symbol *wanted, size_t count);
+/* The name of the data around an address, as the linker has it: -ENOENT when there is none, or it is longer. */
+int symbols_data_at(int fd, const char *root, const char *path, uint64_t address, char *to, size_t size);
+
 size_t symbols_count(const struct symbols *s);
 void symbols_free(struct symbols *s);
 

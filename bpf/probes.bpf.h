@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Probes in the VM's own code (uprobes in libjvm.so): safepoints, compilations, deoptimisations. Each hit costs a trap,
+ * 2 to 4 us: only what is rare is probed. Return probes are not used, since they leave a trampoline's address on the
+ * stacks that others walk.
+ */
+#ifndef BRAID_PROBES_BPF_H
+#define BRAID_PROBES_BPF_H
+
+#include "jvm_event.bpf.h"
+
+#include <bpf/usdt.bpf.h>
+#include <braid/probe.h>
+
+/* Collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BRAID_MAX_JVMS);
+	__type(key, __u32);
+	__type(value, struct braid_probed);
+} probed SEC(".maps");
+
+struct compiling {
+	__u64 start_ns;
+	__u64 method;
+	__u32 id;
+	__u32 flags; /* BRAID_COMPILE_* */
+};
+
+/* What a compiler thread is at. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct compiling);
+} compiling SEC(".maps");
+
+static __always_inline struct braid_probed *probed_here(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&probed, &tgid);
+}
+
+/* ---- safepoints: the VM thread's ---- */
+
+static __always_inline void safepoint_begin(struct braid_probed *p, __u64 operation)
+{
+	p->operation = operation;
+	p->reached_ns = 0;
+	p->name[0] = '\0';
+	p->begin_ns = bpf_ktime_get_ns();
+}
+
+/* The vtable of the operation that is about to be executed tells its class. */
+static __always_inline __u64 safepoint_object(const struct braid_probed *p)
+{
+	__u64 operation = 0, vtable = 0;
+
+	if (bpf_probe_read_user(&operation, sizeof(operation), (const void *)p->operation_at) || !operation ||
+	    bpf_probe_read_user(&vtable, sizeof(vtable), (const void *)operation))
+		return 0;
+	return vtable;
+}
+
+static __always_inline void safepoint_reached(struct braid_probed *p)
+{
+	if (p->begin_ns && !p->reached_ns)
+		p->reached_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
+{
+	const struct stack_ref none = {0};
+	struct braid_event_jvm *e;
+
+	p->safepoints++;
+	p->stops = 0;
+	e = jvm_event_begin(BRAID_JVM_SAFEPOINT, &none);
+	if (e) {
+		e->source = BRAID_SOURCE_PROBE;
+		e->what.start_ns = p->begin_ns;
+		e->what.end_ns = end_ns;
+		e->what.value = p->reached_ns > p->begin_ns ? p->reached_ns - p->begin_ns : 0;
+		e->what.number = p->safepoints;
+		if (p->operation >> 32)
+			e->what.weight = p->operation;
+		else
+			e->what.name = (__u32)p->operation;
+		__builtin_memcpy(e->text, p->name, sizeof(e->text));
+		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	}
+	p->begin_ns = 0;
+}
+
+/* The VM has written down when it was, by the same clock. */
+static __always_inline void safepoint_told(struct braid_probed *p)
+{
+	__u64 end_ns = 0;
+	__u32 type = 0;
+
+	if (bpf_probe_read_user(&p->begin_ns, sizeof(p->begin_ns), (const void *)p->begin_at) ||
+	    bpf_probe_read_user(&p->reached_ns, sizeof(p->reached_ns), (const void *)p->reached_at) ||
+	    bpf_probe_read_user(&end_ns, sizeof(end_ns), (const void *)p->end_at) ||
+	    bpf_probe_read_user(&type, sizeof(type), (const void *)p->type_at))
+		return;
+	p->operation = (__u64)type + 1;
+	safepoint_tell(p, end_ns);
+}
+
+static __always_inline void safepoint_end(struct braid_probed *p)
+{
+	if (p->begin_ns) /* else it began before the probes */
+		safepoint_tell(p, bpf_ktime_get_ns());
+}
+
+/* ---- compilations: a compiler thread's ---- */
+
+static __always_inline void compile_begin(const struct braid_probed *p, __u64 task)
+{
+	struct compiling c = {.start_ns = bpf_ktime_get_ns()};
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), level = 0;
+	__s32 osr_bci = -1;
+
+	if (task && (p->flags & BRAID_PROBED_TASK) &&
+	    !bpf_probe_read_user(&c.id, sizeof(c.id), (const void *)(task + p->task_id)) &&
+	    !bpf_probe_read_user(&c.method, sizeof(c.method), (const void *)(task + p->task_method)) &&
+	    !bpf_probe_read_user(&osr_bci, sizeof(osr_bci), (const void *)(task + p->task_osr_bci)) &&
+	    !bpf_probe_read_user(&level, 1, (const void *)(task + p->task_level)))
+		c.flags = (level & BRAID_COMPILE_LEVEL) | (osr_bci != -1 ? BRAID_COMPILE_OSR : 0);
+	bpf_map_update_elem(&compiling, &tid, &c, BPF_ANY);
+}
+
+/* As much of a name as there is room for; the rest are zeroes. */
+static __always_inline void probe_name(char *to, __u32 room, const void *from, __u32 length)
+{
+	if (length > room - 1)
+		length = room - 1;
+	barrier_var(length);
+	if (length < room)
+		(void)bpf_probe_read_user(to, length, from);
+}
+
+struct compile_names {
+	const void *class_name, *method;
+	__u32 class_length, method_length;
+};
+
+static __always_inline void compile_end(struct braid_probed *p, bool success, const struct compile_names *n)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct compiling *c = bpf_map_lookup_elem(&compiling, &tid);
+	struct braid_counters *counters = counters_get();
+	__u64 now = bpf_ktime_get_ns();
+	struct braid_event_compile *e;
+
+	if (!c || !c->start_ns)
+		return;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		if (counters)
+			COUNT(counters, jvm_lost[BRAID_JVM_COMPILE], 1);
+		return;
+	}
+	*e = (struct braid_event_compile){0};
+	e->jvm.hdr.kind = BRAID_EVENT_JVM;
+	e->jvm.hdr.size = sizeof(*e);
+	e->jvm.hdr.time_ns = now;
+	e->jvm.pid = bpf_get_current_pid_tgid() >> 32;
+	e->jvm.tid = tid;
+	e->jvm.source = BRAID_SOURCE_PROBE;
+	e->jvm.what.kind = BRAID_JVM_COMPILE;
+	e->jvm.what.start_ns = c->start_ns;
+	e->jvm.what.end_ns = now;
+	e->jvm.what.number = c->id;
+	e->jvm.what.weight = c->method;
+	e->jvm.what.flags = c->flags | (success ? 0 : BRAID_COMPILE_FAILED);
+	if (n) {
+		probe_name(e->class_name, sizeof(e->class_name), n->class_name, n->class_length);
+		probe_name(e->jvm.text, sizeof(e->jvm.text), n->method, n->method_length);
+	}
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	c->start_ns = 0;
+}
+
+/* ---- what has a stack: threads that stop, or leave compiled code ---- */
+
+/* May one more be told of? Others add to it at the same time, so that a few more may be. */
+static __always_inline bool stop_due(struct braid_probed *p)
+{
+	if (__sync_fetch_and_add(&p->stops, 1) < BRAID_PROBE_STOPS_MAX)
+		return true;
+	__sync_fetch_and_add(&p->stops_untold, 1);
+	return false;
+}
+
+static __always_inline bool deopt_due(struct braid_probed *p)
+{
+	__u64 second = bpf_ktime_get_ns() / 1000000000;
+
+	if (p->deopt_second != second) {
+		p->deopt_second = second;
+		p->deopts = 0;
+	}
+	if (__sync_fetch_and_add(&p->deopts, 1) < BRAID_PROBE_DEOPTS_MAX)
+		return true;
+	__sync_fetch_and_add(&p->deopts_untold, 1);
+	return false;
+}
+
+/* When the safepoint began that is being waited for. */
+static __always_inline __u64 stop_begin(const struct braid_probed *p)
+{
+	__u64 begin_ns = p->begin_ns;
+
+	if (p->begin_at && bpf_probe_read_user(&begin_ns, sizeof(begin_ns), (const void *)p->begin_at))
+		return 0;
+	return begin_ns;
+}
+
+SEC("uprobe")
+int on_probe_stack(struct pt_regs *ctx)
+{
+	__u32 probe = (__u32)bpf_get_attach_cookie(ctx), tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 kind = probe == BRAID_PROBE_SAFEPOINT_STOP ? BRAID_JVM_SAFEPOINT_STOP : BRAID_JVM_DEOPT;
+	struct braid_probed *p = probed_here();
+	__u64 now = bpf_ktime_get_ns(), begin_ns, number;
+	struct stack_ref ref = {0};
+	struct braid_event_jvm *e;
+	struct sample *s;
+
+	if (!p)
+		return 0;
+	/* Of this safepoint, whatever comes while the stack is walked. */
+	begin_ns = kind == BRAID_JVM_DEOPT ? 0 : stop_begin(p);
+	number = p->safepoints + 1;
+	if (!(kind == BRAID_JVM_DEOPT ? deopt_due(p) : stop_due(p)) || !jvm_event_room(kind))
+		return 0;
+	s = stack_begin(bpf_map_lookup_elem(&processes, &tgid));
+	if (s)
+		stack_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), &ref);
+	e = jvm_event_begin(kind, &ref);
+	if (!e)
+		return 0;
+	e->source = BRAID_SOURCE_PROBE;
+	e->what.start_ns = e->what.end_ns = now;
+	if (kind == BRAID_JVM_SAFEPOINT_STOP) {
+		e->what.value = begin_ns && now > begin_ns ? now - begin_ns : 0;
+		e->what.number = number;
+	} else {
+		e->what.name = probe;
+		e->what.detail = (__u32)ctx->si;
+		e->what.weight = ref.java;
+	}
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* ---- programs ---- */
+
+SEC("uprobe")
+int on_probe(struct pt_regs *ctx)
+{
+	struct braid_probed *p = probed_here();
+
+	if (!p)
+		return 0;
+	switch (bpf_get_attach_cookie(ctx)) {
+	case BRAID_PROBE_SAFEPOINT_TOLD:
+		safepoint_told(p);
+		break;
+	case BRAID_PROBE_SAFEPOINT_OBJECT:
+		safepoint_begin(p, safepoint_object(p));
+		break;
+	case BRAID_PROBE_SAFEPOINT_REACHED:
+		safepoint_reached(p);
+		break;
+	case BRAID_PROBE_SAFEPOINT_END:
+		safepoint_end(p);
+		break;
+	case BRAID_PROBE_COMPILE_TASK:
+		compile_begin(p, ctx->di);
+		break;
+	case BRAID_PROBE_COMPILE_POST:
+		compile_end(p, ctx->dx & 0xff, NULL);
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void usdt_operation(struct pt_regs *ctx, struct braid_probed *p)
+{
+	long name = 0, length = 0;
+
+	if (!p->begin_ns || p->reached_ns || bpf_usdt_arg(ctx, 0, &name) || bpf_usdt_arg(ctx, 1, &length))
+		return;
+	safepoint_reached(p);
+	__builtin_memset(p->name, 0, sizeof(p->name));
+	probe_name(p->name, sizeof(p->name), (const void *)name, (__u32)length);
+}
+
+/* Compiler, its length; class, its length; method, its length; signature, its length; success. */
+static __always_inline void usdt_compile_end(struct pt_regs *ctx, struct braid_probed *p)
+{
+	long class_name = 0, class_length = 0, method = 0, method_length = 0, success = 0;
+	struct compile_names n;
+
+	(void)bpf_usdt_arg(ctx, 2, &class_name);
+	(void)bpf_usdt_arg(ctx, 3, &class_length);
+	(void)bpf_usdt_arg(ctx, 4, &method);
+	(void)bpf_usdt_arg(ctx, 5, &method_length);
+	(void)bpf_usdt_arg(ctx, 8, &success);
+	n = (struct compile_names){.class_name = (const void *)class_name,
+				   .method = (const void *)method,
+				   .class_length = (__u32)class_length,
+				   .method_length = (__u32)method_length};
+	compile_end(p, success & 0xff, &n);
+}
+
+SEC("usdt")
+int on_usdt(struct pt_regs *ctx)
+{
+	struct braid_probed *p = probed_here();
+
+	if (!p)
+		return 0;
+	switch (bpf_usdt_cookie(ctx)) {
+	case BRAID_PROBE_SAFEPOINT_BEGIN:
+		safepoint_begin(p, 0);
+		break;
+	case BRAID_PROBE_SAFEPOINT_NAME:
+		usdt_operation(ctx, p);
+		break;
+	case BRAID_PROBE_SAFEPOINT_END:
+		safepoint_end(p);
+		break;
+	case BRAID_PROBE_COMPILE_BEGIN:
+		compile_begin(p, 0);
+		break;
+	case BRAID_PROBE_COMPILE_END:
+		usdt_compile_end(ctx, p);
+		break;
+	}
+	return 0;
+}
+
+#endif

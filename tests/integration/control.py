@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""control.py SOCKET WHAT: a client of a recorder's control socket that nobody would like to have."""
+import socket
+import struct
+import sys
+
+path, what = sys.argv[1:3]
+
+
+def client():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(20)
+    s.connect(path)
+    return s
+
+
+def request(magic=0x4C544342, version=1, verb=1, pid=0, text=b"", size=512):
+    return struct.pack("=IHHII496s", magic, version, verb, pid, 0, text)[:size]
+
+
+def messages(s):
+    """Kinds of the messages until the recorder hangs up."""
+    kinds = []
+    while True:
+        try:
+            m = s.recv(65536)
+        except ConnectionResetError:
+            return kinds
+        if not m:
+            return kinds
+        kinds.append(struct.unpack_from("=IHH", m)[2])
+
+
+if what == "refused":  # connected, if that, and not answered
+    try:
+        s = client()
+        s.sendall(request())
+        assert messages(s) == []
+    except (PermissionError, BrokenPipeError):
+        pass
+elif what == "nonsense":
+    for bad in (b"x", b"", request(size=511), request() + b"x", request() * 100, request(magic=1), request(version=9),
+                request(verb=0), request(verb=99), request(text=b"a" * 496), request(verb=2, text=b"nonsense"),
+                request(verb=2), request(verb=3, text=b"alloc=1m"), request(verb=2, text=b"%s%n," * 90)):
+        s = client()
+        s.sendall(bad)
+        got = messages(s)
+        assert bad == b"" and not got or 3 in got and got[-1] == 4, (bad[:40], got)
+elif what == "twice":  # a second question is none
+    s = client()
+    s.sendall(request())
+    try:
+        for _ in range(100):
+            s.sendall(request())
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    assert messages(s)[:1] in ([], [1])
+elif what == "silent":  # many that say nothing, or do not read; kept open until this program is ended
+    held = [client() for _ in range(40)]
+    for s in held[20:]:
+        try:
+            s.sendall(request())
+        except BrokenPipeError:
+            pass
+    print("holding", flush=True)
+    sys.stdin.read()

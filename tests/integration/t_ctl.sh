@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A recording is changed while it goes on: by its user and root only, visibly in the trace; others cannot hold it up.
+source "$(dirname "$0")/lib.sh"
+
+socket_of()
+{
+	echo "/run/braid/$1.sock"
+}
+# told FILE KIND...: how many of the JVM events are of these kinds
+told()
+{
+	local file=$1 kinds=$2
+
+	braid script --raw "$file" | grep -cE "^jvm_event .* kind=($kinds) " || true
+}
+# refused TEXT ARGUMENT...: exit status 1 and one line that has TEXT
+refused()
+{
+	local text=$1 status=0
+
+	shift
+	braid ctl "$@" >out 2>err || status=$?
+	[[ $status -eq 1 ]] || fail "ctl $*: exit status $status: $(cat out err)"
+	[[ $(wc -l <err) -eq 1 ]] || fail "ctl $*: not one line: $(cat err)"
+	grep -q "$text" err || fail "ctl $*: expected '$text': $(cat err)"
+}
+usage()
+{
+	local status=0
+
+	braid ctl "$@" >out 2>err || status=$?
+	[[ $status -eq 2 && ! -s out ]] || fail "ctl $*: exit status $status: $(cat out err)"
+}
+status_of()
+{
+	braid ctl "$1" status --json >status.json
+	python3 -c 'import json, sys; s = json.load(open("status.json"))[0]; j = s["jvms"][0]; assert eval(sys.argv[1]), s' "$2" ||
+		fail "the status does not say $2: $(cat status.json)"
+}
+
+start_worker jvm
+start_record -F 997 -e cpu,gc -p "$JAVA_PID" -o a.trace
+wait_attached "$JAVA_PID"
+wait_sampling
+[[ $(stat -c '%a %u' /run/braid) == "700 0" ]] || fail "the directory: $(stat /run/braid)"
+[[ $(stat -c '%a' "$(socket_of "$RECORD_PID")") == 600 ]] || fail "the socket: $(stat "$(socket_of "$RECORD_PID")")"
+
+# ---- what is changed shows in the trace ----
+ask jvm threads 3
+braid ctl "$JAVA_PID" enable thread,lock=1ms >out
+grep -q "^process $JAVA_PID: cpu,lock=1000000ns,gc,thread" out || fail "enable: $(cat out)"
+status_of "$JAVA_PID" "set(j['choices']) == {'cpu', 'gc', 'thread', 'lock'} and j['lock_min_ns'] == 1000000 and j['agent'] == 'connected'"
+ask jvm threads 5
+braid ctl "$RECORD_PID" disable thread,lock >out
+status_of "$JAVA_PID" "set(j['choices']) == {'cpu', 'gc'} and set(s['choices']) == {'cpu', 'gc'}"
+ask jvm threads 7
+braid ctl "$RECORD_PID,$JAVA_PID" interval alloc=1m,lock=2us >out
+status_of "$RECORD_PID" "j['alloc_interval'] == 1 << 20 and j['lock_min_ns'] == 2000 and s['lock_min_ns'] == 2000 and 'alloc' not in j['choices']"
+
+# ---- samples stop and go on ----
+ask jvm burn 300
+braid ctl "$RECORD_PID" disable cpu >out
+before=$(python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["samples"])' < <(braid ctl "$RECORD_PID" status -j))
+[[ $before -gt 100 ]] || fail "$before samples"
+ask jvm burn 1000
+after=$(python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["samples"])' < <(braid ctl "$RECORD_PID" status -j))
+[[ $((after - before)) -lt 100 ]] || fail "$((after - before)) samples while there were to be none"
+braid ctl "$RECORD_PID" enable cpu >out
+ask jvm burn 300
+
+# ---- what cannot be ----
+sleep 86400 &
+sleeper=$!
+refused "process 1 is not being recorded" 1 gc
+refused "process $sleeper is not being recorded" "$sleeper" status
+refused "name its recorder, process $RECORD_PID" "$JAVA_PID" disable cpu
+kill "$sleeper"
+usage "$JAVA_PID" enable
+usage "$JAVA_PID" enable nonsense
+usage "$JAVA_PID" enable cycles
+usage "$JAVA_PID" disable alloc=1m
+usage "$JAVA_PID" interval alloc
+usage "$JAVA_PID" interval lock=forever
+usage "$JAVA_PID" gc now
+usage "$JAVA_PID" explode
+usage "$JAVA_PID"
+usage enable alloc
+usage 12x gc
+usage
+
+# ---- who may not ----
+mkdir user
+cp "$BUILD/braid" user/
+chmod 755 user/braid
+nobody()
+{
+	(cd user && exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@")
+}
+if nobody ./braid --version >out; then
+	for runtime in "" "$PWD/user" /run; do
+		status=0
+		XDG_RUNTIME_DIR=$runtime nobody ./braid ctl "$JAVA_PID" status >out 2>err || status=$?
+		[[ $status -eq 1 && ! -s out ]] || fail "nobody was answered: $(cat out err)"
+	done
+	PATH=/usr/bin:/bin nobody python3 - "$(socket_of "$RECORD_PID")" refused <"$LIB_DIR/control.py"
+	chmod 711 /run/braid
+	chmod 666 "$(socket_of "$RECORD_PID")"
+	PATH=/usr/bin:/bin nobody python3 - "$(socket_of "$RECORD_PID")" refused <"$LIB_DIR/control.py"
+	chmod 700 /run/braid
+fi
+
+# ---- nonsense, and clients that neither speak nor listen ----
+python3 "$LIB_DIR/control.py" "$(socket_of "$RECORD_PID")" nonsense
+python3 "$LIB_DIR/control.py" "$(socket_of "$RECORD_PID")" twice
+mkfifo hold
+python3 "$LIB_DIR/control.py" "$(socket_of "$RECORD_PID")" silent <hold >held &
+holder=$!
+exec {hold}>hold
+wait_for "clients that say nothing" grep -q holding held
+status_of "$JAVA_PID" "j['agent'] == 'connected'"
+ask jvm threads 1
+exec {hold}>&-
+wait_end "$holder" "the clients"
+status_of "$JAVA_PID" "set(j['choices']) == {'cpu', 'gc'}"
+
+# ---- two recorders of one JVM: both are told; a killed one is not in the way ----
+first=$RECORD_PID
+"$BUILD/braid" record -e cpu -p "$JAVA_PID" -o b.trace 2>second.err &
+second=$!
+second_listens()
+{
+	braid ctl status 2>/dev/null | finds "^recorder $second:"
+}
+wait_for "the second recorder" second_listens
+recorders()
+{
+	braid ctl status | grep -cE "^recorder ($first|$second):"
+}
+[[ $(recorders) -eq 2 ]] || fail "not two recorders: $(braid ctl status)"
+braid ctl "$JAVA_PID" interval lock=3us >out
+braid ctl "$JAVA_PID" status --json >status.json
+python3 -c 'import json; s = json.load(open("status.json")); j = [j for r in s for j in r["jvms"] if j["agent"] != "no agent"]
+assert j and all(j["lock_min_ns"] == 3000 for j in j), s' ||
+	fail "not everybody was told: $(cat status.json)"
+kill -9 "$second"
+wait_end "$second" "the second recorder"
+[[ $(recorders) -eq 1 ]] || fail "still two recorders: $(braid ctl status)"
+start_record -p "$JAVA_PID" -o c.trace -d 0.1
+end_record
+[[ ! -e $(socket_of "$second") && ! -e $(socket_of "$RECORD_PID") ]] || fail "left: $(ls /run/braid)"
+
+# ---- the end ----
+end_worker jvm "$JAVA_PID"
+RECORD_PID=$first
+end_record
+[[ ! -e $(socket_of "$first") ]] || fail "left behind: $(socket_of "$first")"
+refused "is not being recorded" "$first" status
+check a.trace "the recording" 'complete() >= 98 and thread("old-0") > 100'
+[[ $(told a.trace 27) -ge 6 ]] || fail "changes in the trace: $(told a.trace 27)"
+[[ $(told a.trace 11) -eq 5 ]] || fail "thread starts: $(told a.trace 11), 5 while they were wanted"
