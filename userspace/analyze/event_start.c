@@ -123,7 +123,8 @@ static int view_start(struct event_views *v, const struct analysis *an, const st
 			  .until_ns = an->a->last_ns};
 	int err;
 
-	if (!b.at_ns || b.at_ns > e->row->time_ns)
+	/* A process that was there for long before became a JVM. */
+	if (!b.at_ns || b.at_ns > e->row->time_ns || e->row->time_ns - b.at_ns > START_NS)
 		b.at_ns = e->row->time_ns;
 	if (b.until_ns < b.at_ns)
 		return 0;

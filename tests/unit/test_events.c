@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What happened in JVMs, from records to tables and stacks: made by hand, and hostile. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <analyze/events.h>
+#include <analyze/views.h>
+#include <export/export.h>
+
+#include "synthetic.h"
+
+Suite *test_events(void);
+
+enum { C_BYTES = 1, C_HTML, C_QUEUE, C_LOCK, M_WORK, M_OTHER, R_NULL, N_PHASE, N_INIT, H_CODE, N_LOADER, N_OP };
+
+/* Nodes of the synthetic trace: 3 is Main.work with Util.inline on it, 5 the class that is HTML, 11 unknown code. */
+enum {
+	ON_INLINE = 3,
+	ON_KERNEL = 4,
+	ON_SCRIPT = 5,
+	ON_NATIVE = 7,
+	PARKED = 20,
+	SLEEPING = 21,
+	MONITOR = 23,
+	WAITING = 24
+};
+
+#define NAME(id, text) REC(TRACE_NAME, name, id, S(text))
+#define JVM_OF(pid, ...)                                                                                               \
+	{                                                                                                              \
+		.kind = TRACE_JVM_EVENT, .jvm_event = {.process = pid, __VA_ARGS__ }                                   \
+	}
+#define JVM(...) JVM_OF(1, __VA_ARGS__)
+#define AT(ms) .time_ns = BASE_NS + (ms)*MS
+
+static const struct trace_scope park_scope[] = {{20, 1}}, sleep_scope[] = {{21, 1}}, wait_scope[] = {{22, 1}};
+
+static const struct trace_rec more[] = {
+	REC(TRACE_INFO, info, S("record.alloc_interval"), S("524288")),
+	NAME(C_BYTES, "byte[]"),
+	NAME(C_HTML, "<b>\033[2J;x"),
+	NAME(C_QUEUE, "demo.Queue"),
+	NAME(C_LOCK, "demo.Lock"),
+	NAME(M_WORK, "demo.Main.work"),
+	NAME(M_OTHER, "demo.Main.other"),
+	NAME(R_NULL, "null_check"),
+	NAME(N_PHASE, "start"),
+	NAME(N_INIT, "init"),
+	NAME(H_CODE, "non-nmethods"),
+	NAME(N_LOADER, "app"),
+	NAME(N_OP, "Cleanup"),
+	REC(TRACE_METHOD, method, 20, 1, 9, S("jdk.internal.misc.Unsafe"), S("park"), S("(ZJ)V"), S("")),
+	REC(TRACE_METHOD, method, 21, 1, 9, S("java.lang.Thread"), S("sleep0"), S("(J)V"), S("")),
+	REC(TRACE_METHOD, method, 22, 1, 9, S("java.lang.Object"), S("wait0"), S("(J)V"), S("")),
+	REC(TRACE_SYMBOL, symbol, 20, 2, 0x5000, 64, S("_ZN13ObjectMonitor5enterEP10JavaThread")),
+	REC(TRACE_FRAME, frame, 20, BRAID_FRAME_INTERPRETED, 1, 0, 0x900, 0, 0, 0, 1, park_scope),
+	REC(TRACE_FRAME, frame, 21, BRAID_FRAME_INTERPRETED, 1, 0, 0x910, 0, 0, 0, 1, sleep_scope),
+	REC(TRACE_FRAME, frame, 22, BRAID_FRAME_INTERPRETED, 1, 0, 0x920, 0, 0, 0, 1, wait_scope),
+	REC(TRACE_FRAME, frame, 23, BRAID_FRAME_NATIVE, 1, 0, LIBC_1 + 0x5010, 2, 20, 0, 0, NULL),
+	REC(TRACE_NODE, node, PARKED, 3, 20),
+	REC(TRACE_NODE, node, SLEEPING, 3, 21),
+	REC(TRACE_NODE, node, 22, 3, 22),
+	REC(TRACE_NODE, node, MONITOR, 3, 23),
+	REC(TRACE_NODE, node, WAITING, 22, 23),
+};
+
+static const struct trace_rec events[] = {
+	/* 1 MiB stands for itself, and a bit; 16 bytes for as much as the interval */
+	JVM(AT(1), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 1 << 20,
+	    .number = 1),
+	JVM(AT(2), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 16, .number = 2),
+	JVM(AT(3), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
+	    .weight = 1000),
+	JVM(AT(4), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
+	    .weight = 1000, .number = 2),
+	/* object 2 is the later one of that number; 7 was never told of */
+	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 1),
+	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 2),
+	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 7),
+	JVM(AT(10), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS,
+	    .number = 9, .other = 1, .other_node = ON_SCRIPT),
+	JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 15 * MS,
+	    .number = 9, .other = 1, .other_node = ON_SCRIPT),
+	JVM(AT(30), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_QUEUE, .duration_ns = 1 * MS),
+	JVM(AT(31), .kind = BRAID_JVM_COUNTED, .value = 40, .weight = 2 * MS, .number = BRAID_JVM_LOCK),
+	JVM(AT(40), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = PARKED, .duration_ns = 30 * MS, .flags = 202),
+	JVM(AT(71), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = SLEEPING, .duration_ns = 10 * MS, .flags = 202),
+	JVM(AT(82), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = MONITOR, .duration_ns = 10 * MS, .flags = 202),
+	JVM(AT(93), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = WAITING, .duration_ns = 10 * MS, .flags = 202),
+	JVM_OF(2, AT(94), .kind = BRAID_JVM_BLOCKED, .thread = 3, .node = 10, .duration_ns = 4 * MS, .flags = 0),
+	JVM(AT(60), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 3 * MS, .value = 512, .flags = 4),
+	JVM(AT(61), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .value = 256, .flags = 3),
+	JVM(AT(62), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .value = 256, .flags = 3 | 8),
+	JVM(AT(63), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .flags = 4 | 16),
+	JVM(AT(64), .kind = BRAID_JVM_COMPILE, .name = M_OTHER, .duration_ns = 9 * MS, .value = 1024, .flags = 4),
+	JVM(AT(65), .kind = BRAID_JVM_DEOPT, .thread = 1, .node = ON_INLINE, .name = M_WORK, .detail = R_NULL),
+	JVM(AT(66), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 1 << 20, .weight = 5 << 20),
+	JVM(AT(67), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 3 << 20, .weight = 5 << 20),
+	JVM(AT(68), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 2 << 20, .weight = 5 << 20),
+	JVM(AT(70), .kind = BRAID_JVM_PHASE, .name = N_PHASE),
+	JVM(AT(80), .kind = BRAID_JVM_PHASE, .name = N_INIT),
+	JVM(AT(81), .kind = BRAID_JVM_CLASS_LOAD, .thread = 1, .name = C_QUEUE, .detail = N_LOADER,
+	    .text = S("Q.java")),
+	JVM(AT(82), .kind = BRAID_JVM_CLASS_LOAD, .thread = 1, .name = C_LOCK, .detail = N_LOADER),
+	JVM(AT(90), .kind = BRAID_JVM_CLASS_UNLOAD, .name = C_LOCK, .value = 3),
+	JVM(AT(95), .kind = BRAID_JVM_EXCEPTION, .thread = 1, .node = ON_INLINE, .name = C_HTML, .value = 5),
+	JVM(AT(96), .kind = BRAID_JVM_SAFEPOINT, .name = N_OP, .value = 2 * MS, .duration_ns = 6 * MS, .number = 1),
+	JVM(AT(97), .kind = BRAID_JVM_SAFEPOINT_STOP, .thread = 2, .node = ON_SCRIPT, .value = 2 * MS, .number = 1),
+	JVM(AT(125), .kind = BRAID_JVM_THREAD_END, .thread = 2, .name = C_LOCK, .value = 70 * MS, .weight = 20 * MS),
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+struct run {
+	struct analyzer *a;
+	struct analysis *an;
+	struct views *v;
+};
+
+static struct run run_of(const struct trace_rec *recs, size_t count, const struct filter *filter)
+{
+	struct run r;
+
+	ck_assert_int_eq(analyzer_new(&r.a), 0);
+	if (filter && filter_has_window(filter))
+		analyzer_keep_samples(r.a);
+	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
+		ck_assert_int_eq(analyzer_feed(r.a, &synthetic[i]), 0);
+	for (size_t i = 0; i < COUNT(more); i++)
+		ck_assert_int_eq(analyzer_feed(r.a, &more[i]), 0);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(analyzer_feed(r.a, &recs[i]), 0);
+	ck_assert_int_eq(analysis_new(&r.an, r.a, filter), 0);
+	ck_assert_int_eq(views_new(&r.v, r.an), 0);
+	return r;
+}
+
+static void run_free(struct run *r)
+{
+	views_free(r->v);
+	analysis_free(r->an);
+	analyzer_free(r->a);
+}
+
+static const struct kind_view *kind(const struct run *r, enum braid_jvm_event k)
+{
+	return &r->v->events->kinds[k];
+}
+
+static char *collapsed(const struct filter *filter, enum braid_jvm_event k, struct collapsed_options options)
+{
+	struct run r = run_of(events, COUNT(events), filter);
+	struct profile p;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(events_profile(r.an, k, &p), 0);
+	ck_assert_int_eq(collapsed_write(out, r.an, &p, &options), 0);
+	fclose(out);
+	profile_free(&p);
+	run_free(&r);
+	return text;
+}
+
+static char *everything(const struct run *r)
+{
+	static const struct trace_damage no_damage;
+	static const struct report_source source = {&no_damage, 4321, false};
+	const struct jvm_event_row *row = r->a->events.at;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	report_text(out, r->v, &source, 30);
+	report_json(out, r->v, &source, 30);
+	ck_assert_int_eq(report_html(out, r->v, "x"), 0);
+	for (size_t i = 0; i < r->a->events.count; i++) {
+		struct trace_rec rec = {.kind = TRACE_JVM_EVENT, .jvm_event.kind = row[i].kind};
+
+		script_print(out, r->an, &rec, &row[i], &(struct script_options){0});
+	}
+	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++) {
+		struct profile p;
+
+		ck_assert_int_eq(events_profile(r->an, k, &p), 0);
+		ck_assert_int_eq(collapsed_write(out, r->an, &p, &(struct collapsed_options){.threads = true}), 0);
+		profile_free(&p);
+	}
+	fclose(out);
+	return text;
+}
+
+/* ---- estimates ---- */
+
+START_TEST(allocations_are_estimated)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_ALLOC);
+	double big = 1048576 / (1 - exp(-2.0)), small = 16 / (1 - exp(-16.0 / 524288));
+	const struct event_sum *s = k->by[BY_NAME].sums.at;
+
+	ck_assert_uint_eq(k->count, 4);
+	ck_assert_double_eq_tol((double)k->weight, big + small + 2000, 2);
+	ck_assert_double_eq_tol(k->variance, big * (big - 1048576) + small * (small - 16) + 2 * 1000 * 900.0, 1e6);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 2);
+	ck_assert_str_eq(s[0].name, "byte[]");
+	ck_assert_double_eq_tol((double)s[0].weight, big + small, 2);
+	ck_assert_uint_eq(s[0].value, (1 << 20) + 16);
+	ck_assert_str_eq(s[1].name, "<b>?[2J;x");
+	ck_assert_double_eq_tol(event_error(s[1].variance, s[1].weight), sqrt(2 * 1000 * 900.0) / 2000, 1e-9);
+	ck_assert_str_eq(k->by[BY_SITE].sums.at[0].name, "demo.Util.inline");
+	ck_assert_uint_eq(k->by[BY_SITE].sums.at[0].line, 30);
+	ck_assert_str_eq(k->by[BY_THREAD].sums.at[1].name, "http nio 8080");
+	run_free(&r);
+}
+END_TEST
+
+/* Many small allocations at one site: the estimate must meet the truth as often as its error says. */
+START_TEST(estimates_are_unbiased)
+{
+	const double interval = 512 << 10, size = 4096, p = 1 - exp(-size / interval);
+	const double truth = 2e5 * size;
+	unsigned within = 0;
+	double sum = 0;
+
+	srand48(42);
+	for (int run = 0; run < 50; run++) {
+		double estimate = 0, variance = 0;
+
+		for (int i = 0; i < 200000; i++)
+			if (drand48() < p) {
+				double w = size / p;
+
+				estimate += w;
+				variance += w * (w - size);
+			}
+		sum += estimate;
+		within += fabs(estimate - truth) < 2 * sqrt(variance);
+	}
+	ck_assert_double_eq_tol(sum / 50 / truth, 1, 0.02);
+	ck_assert_uint_ge(within, 44);
+}
+END_TEST
+
+START_TEST(live_objects_are_allocations_that_stayed)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_LIVE);
+
+	ck_assert_uint_eq(k->count, 2);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 2);
+	ck_assert_str_eq(k->by[BY_NAME].sums.at[0].name, "byte[]");
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].duration_ns, 189 * MS);
+	ck_assert_str_eq(k->by[BY_NAME].sums.at[1].name, "<b>?[2J;x");
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].weight, 1000);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].duration_ns, 186 * MS);
+	run_free(&r);
+}
+END_TEST
+
+/* ---- locks and waits ---- */
+
+START_TEST(who_blocked_whom)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_LOCK);
+	const struct blocker_view *b = r.v->events->blockers.at;
+
+	ck_assert_uint_eq(k->weight, 21 * MS);
+	ck_assert_uint_eq(k->max, 15 * MS);
+	ck_assert_uint_eq(k->p99, 15 * MS);
+	ck_assert_uint_eq(k->counted, 40);
+	ck_assert_uint_eq(k->counted_ns, 2 * MS);
+	ck_assert_uint_eq(r.v->events->blockers.count, 2);
+	ck_assert_str_eq(analysis_thread_name(r.an, b[0].blocked), "http nio 8080");
+	ck_assert_str_eq(analysis_thread_name(r.an, b[0].owner), "main");
+	ck_assert_str_eq(events_site_name(r.an, b[0].site), "<script>alert(1)</script>.run");
+	ck_assert_str_eq(b[0].monitor, "demo.Lock");
+	ck_assert_uint_eq(b[0].ns, 20 * MS);
+	ck_assert_uint_eq(b[0].count, 2);
+	ck_assert_uint_eq(b[1].owner, ROW_NONE);
+	run_free(&r);
+}
+END_TEST
+
+static const struct event_sum *sum_of(const struct kind_view *k, enum event_by by, const char *name)
+{
+	for (size_t i = 0; i < k->by[by].sums.count; i++)
+		if (strcmp(k->by[by].sums.at[i].name, name) == 0)
+			return &k->by[by].sums.at[i];
+	return NULL;
+}
+
+/* The monitor's is LOCK's to tell; Object.wait is BLOCKED's as long as no WAIT is in the trace. */
+START_TEST(blocked_by_what)
+{
+	const struct trace_rec a_wait =
+		JVM(AT(1), .kind = BRAID_JVM_WAIT, .thread = 1, .node = WAITING, .name = C_QUEUE, .duration_ns = MS);
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_BLOCKED);
+
+	ck_assert_uint_eq(k->count, 4);
+	ck_assert_uint_eq(sum_of(k, BY_NAME, "parked")->weight, 30 * MS);
+	ck_assert_uint_eq(sum_of(k, BY_NAME, "sleeping")->weight, 10 * MS);
+	ck_assert_uint_eq(sum_of(k, BY_NAME, "waiting for notify")->weight, 10 * MS);
+	ck_assert_uint_eq(sum_of(k, BY_NAME, "read")->weight, 4 * MS);
+	ck_assert_ptr_null(sum_of(k, BY_NAME, "blocked on a monitor"));
+	/* where the program parks, not where the JDK does */
+	ck_assert_uint_eq(sum_of(k, BY_SITE, "demo.Util.inline")->count, 3);
+	run_free(&r);
+
+	r = run_of(&a_wait, 1, NULL);
+	for (size_t i = 0; i < COUNT(events); i++)
+		ck_assert_int_eq(analyzer_feed(r.a, &events[i]), 0);
+	views_free(r.v);
+	analysis_free(r.an);
+	ck_assert_int_eq(analysis_new(&r.an, r.a, NULL), 0);
+	ck_assert_int_eq(views_new(&r.v, r.an), 0);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, 3);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_WAIT)->weight, MS);
+	run_free(&r);
+}
+END_TEST
+
+/* ---- code, classes, threads ---- */
+
+START_TEST(compilations)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct event_views *e = r.v->events;
+
+	ck_assert_uint_eq(e->levels[4].count, 3);
+	ck_assert_uint_eq(e->levels[4].failed, 1);
+	ck_assert_uint_eq(e->levels[3].ns, 2 * MS);
+	ck_assert_str_eq(e->compiles.at[0].method, "demo.Main.other");
+	ck_assert_uint_eq(e->storms.count, 1);
+	ck_assert_str_eq(e->storms.at[0].method, "demo.Main.work");
+	ck_assert_uint_eq(e->storms.at[0].count, 4);
+	ck_assert_uint_eq(e->storms.at[0].deopts, 1);
+	ck_assert_str_eq(kind(&r, BRAID_JVM_DEOPT)->by[BY_DETAIL].sums.at[0].name, "null_check");
+	ck_assert_uint_eq(e->heaps.count, 1);
+	ck_assert_uint_eq(e->heaps.at[0].first, 1 << 20);
+	ck_assert_uint_eq(e->heaps.at[0].last, 2 << 20);
+	ck_assert_uint_eq(e->heaps.at[0].max, 3 << 20);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(classes_and_start)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct event_views *e = r.v->events;
+	uint64_t loaded_at_init = UINT64_MAX;
+
+	ck_assert_uint_eq(e->classes.count, 1);
+	ck_assert_uint_eq(e->classes.at[0].loaded, 2);
+	ck_assert_uint_eq(e->classes.at[0].unloaded, 3);
+	ck_assert_str_eq(kind(&r, BRAID_JVM_CLASS_LOAD)->by[BY_DETAIL].sums.at[0].name, "app");
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_EXCEPTION)->weight, 5);
+	for (size_t i = 0; i < e->starts.count; i++)
+		if (strcmp(e->starts.at[i].phase, "init") == 0)
+			loaded_at_init = e->starts.at[i].loaded;
+	ck_assert_uint_eq(loaded_at_init, 0);
+	ck_assert_uint_eq(e->starts.at[e->starts.count - 1].loaded, 2);
+	ck_assert_uint_eq(e->starts.at[e->starts.count - 1].compiled, 5);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(lives_of_threads)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct life_view *l = r.v->events->lives.at;
+
+	ck_assert_uint_ge(r.v->events->lives.count, 2);
+	ck_assert_str_eq(analysis_thread_name(r.an, l[0].thread), "http nio 8080");
+	ck_assert_uint_eq(l[0].started_ns, BASE_NS + 5 * MS);
+	ck_assert_uint_eq(l[0].ended_ns, BASE_NS + 125 * MS);
+	ck_assert_uint_eq(l[0].cpu_ns, 70 * MS);
+	ck_assert_uint_eq(l[0].lock_ns, 20 * MS);
+	ck_assert_uint_eq(l[1].blocked_ns, 50 * MS);
+	run_free(&r);
+}
+END_TEST
+
+/* ---- filters and stacks ---- */
+
+START_TEST(filters_apply)
+{
+	struct filter f = {0};
+	struct run r;
+	char why[64];
+
+	ck_assert_int_eq(filter_add_tids(&f, "102"), 0);
+	r = run_of(events, COUNT(events), &f);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_ALLOC)->count, 2);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 2);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_COMPILE)->count, 0); /* nobody's */
+	run_free(&r);
+	filter_free(&f);
+
+	ck_assert_int_eq(filter_add_pids(&f, "200"), 0);
+	r = run_of(events, COUNT(events), &f);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, 1);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_COMPILE)->count, 0);
+	run_free(&r);
+	filter_free(&f);
+
+	/* where they end */
+	f = (struct filter){.has_from = true, .from_ns = 30 * MS, .has_to = true, .to_ns = 36 * MS};
+	r = run_of(events, COUNT(events), &f);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 2);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->weight, 16 * MS);
+	run_free(&r);
+	filter_free(&f);
+
+	ck_assert_int_eq(filter_add_include(&f, "^demo.Queue$", why, sizeof(why)), 0);
+	r = run_of(events, COUNT(events), &f);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 1);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_ALLOC)->count, 0);
+	run_free(&r);
+	filter_free(&f);
+
+	ck_assert_int_eq(filter_add_exclude(&f, "inline|Queue", why, sizeof(why)), 0);
+	r = run_of(events, COUNT(events), &f);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 0);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_ALLOC)->count, 2);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_CLASS_LOAD)->count, 1);
+	run_free(&r);
+	filter_free(&f);
+}
+END_TEST
+
+START_TEST(stacks_of_events)
+{
+	char *text = collapsed(NULL, BRAID_JVM_LOCK, (struct collapsed_options){0});
+
+	ck_assert_str_eq(text, "__libc_start_main;demo.Main.main;demo.Main.work;demo.Util.inline;demo.Lock 20000000\n"
+			       "__libc_start_main;demo.Main.main;demo.Main.work;demo.Util.inline;demo.Queue 1000000\n");
+	free(text);
+	text = collapsed(NULL, BRAID_JVM_EXCEPTION, (struct collapsed_options){.annotate = true, .threads = true});
+	ck_assert_str_eq(text, "[main tid=101];__libc_start_main;demo.Main.main_[0];demo.Main.work_[j];"
+			       "demo.Util.inline_[i];<b>?[2J:x_[i] 5\n");
+	free(text);
+	text = collapsed(NULL, BRAID_JVM_COMPILE, (struct collapsed_options){0});
+	ck_assert_str_eq(text, "demo.Main.other 9000000\ndemo.Main.work 6000000\n");
+	free(text);
+	text = collapsed(NULL, BRAID_JVM_VTHREAD_END, (struct collapsed_options){0});
+	ck_assert_str_eq(text, "");
+	free(text);
+}
+END_TEST
+
+START_TEST(script_lines)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	char *text = everything(&r);
+
+	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [000] 10.010000000: braid:lock: class=\"demo.Lock\" "
+					   "duration_ns=5000000 monitor=9 owner=\"main\" owner_tid=101 "
+					   "at=\"<script>alert(1)</script>.run\"\n"
+					   "http_nio_8080 100/102 [000] 10.010000000:    5000000 braid:lock:\n"
+					   "\t               0 demo.Lock ([class])\n"
+					   "\t    7d0000001010 demo.Util.inline (/tmp/perf-100.map)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "braid:compile: method=\"demo.Main.work\" duration_ns=1000000 size_bytes=0 "
+					   "flags=0x14\n"));
+	ck_assert_ptr_nonnull(strstr(text, "braid:blocked: reason=\"parked\" duration_ns=30000000 flags=0xca\n"));
+	ck_assert_ptr_nonnull(strstr(text, "<b>?[2J;x"));
+	ck_assert_ptr_null(strchr(text, '\033'));
+	ck_assert_ptr_nonnull(strstr(text, "\\u003cb\\u003e?[2J;x"));
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
+/* ---- hostile rows ---- */
+
+static uint64_t odd_number(void)
+{
+	static const uint64_t odd[] = {0, 1, 2, 20, 0x7fffffff, UINT32_MAX, 1ULL << 40, UINT64_MAX - 1, UINT64_MAX};
+
+	return odd[(size_t)lrand48() % COUNT(odd)];
+}
+
+START_TEST(hostile_events)
+{
+	struct run r;
+
+	for (int round = 0; round < 20; round++) {
+		struct trace_rec recs[400];
+		char *text;
+
+		srand48(round);
+		for (size_t i = 0; i < COUNT(recs); i++)
+			recs[i] = (struct trace_rec){.kind = TRACE_JVM_EVENT,
+						     .jvm_event = {.time_ns = odd_number(),
+								   .kind = (uint32_t)lrand48() % (BRAID_JVM_EVENTS + 3),
+								   .process = (uint32_t)odd_number(),
+								   .thread = (uint32_t)odd_number(),
+								   .duration_ns = odd_number(),
+								   .node = (uint32_t)odd_number(),
+								   .name = (uint32_t)lrand48() % 14,
+								   .value = odd_number(),
+								   .weight = odd_number(),
+								   .number = odd_number(),
+								   .flags = (uint32_t)odd_number(),
+								   .detail = (uint32_t)lrand48() % 14,
+								   .vthread = (uint32_t)odd_number(),
+								   .other = (uint32_t)odd_number(),
+								   .other_node = (uint32_t)odd_number(),
+								   .source = (uint32_t)odd_number(),
+								   .text = S("\033]0;x\a")}};
+		r = run_of(recs, COUNT(recs), NULL);
+		text = everything(&r);
+		ck_assert_ptr_null(strchr(text, '\033'));
+		free(text);
+		run_free(&r);
+	}
+}
+END_TEST
+
+START_TEST(many_events)
+{
+	struct run r;
+	struct trace_rec *recs = calloc(200000, sizeof(*recs));
+
+	ck_assert_ptr_nonnull(recs);
+	for (size_t i = 0; i < 200000; i++)
+		recs[i] = (struct trace_rec)JVM(AT(i % 190), .kind = i % 2 ? BRAID_JVM_ALLOC : BRAID_JVM_BLOCKED,
+						.thread = 1 + i % 2, .node = 1 + i % 11, .name = 1 + i % 4,
+						.value = i % 4096, .duration_ns = i);
+	r = run_of(recs, 200000, NULL);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_ALLOC)->count, 100000);
+	run_free(&r);
+	free(recs);
+}
+END_TEST
+
+Suite *test_events(void)
+{
+	Suite *s = suite_create("events");
+	TCase *tc = tcase_create("events");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, allocations_are_estimated);
+	tcase_add_test(tc, estimates_are_unbiased);
+	tcase_add_test(tc, live_objects_are_allocations_that_stayed);
+	tcase_add_test(tc, who_blocked_whom);
+	tcase_add_test(tc, blocked_by_what);
+	tcase_add_test(tc, compilations);
+	tcase_add_test(tc, classes_and_start);
+	tcase_add_test(tc, lives_of_threads);
+	tcase_add_test(tc, filters_apply);
+	tcase_add_test(tc, stacks_of_events);
+	tcase_add_test(tc, script_lines);
+	tcase_add_test(tc, hostile_events);
+	tcase_add_test(tc, many_events);
+	suite_add_tcase(s, tc);
+	return s;
+}
