@@ -3,6 +3,7 @@
 #include "maps.bpf.h"
 #include "demand.bpf.h"
 #include "drain.bpf.h"
+#include "offcpu.bpf.h"
 #include "sample.bpf.h"
 #include "task.bpf.h"
 #include "tracepoint.bpf.h"

@@ -6,7 +6,7 @@
 #ifndef BRAID_DEMAND_BPF_H
 #define BRAID_DEMAND_BPF_H
 
-#include "jvm_event.bpf.h"
+#include "offcpu.bpf.h"
 
 SEC("syscall")
 int demand(struct braid_demand *arg)
@@ -32,6 +32,8 @@ int demand(struct braid_demand *arg)
 	e->source = BRAID_SOURCE_AGENT;
 	e->what = *arg;
 	e->what.kind = kind;
+	if (kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT)
+		offcpu_waker_since(e, arg->start_ns);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }

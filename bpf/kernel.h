@@ -25,6 +25,10 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
@@ -32,6 +36,8 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct pid *thread_pid;
 	unsigned in_execve : 1;
+	struct sched_entity se;
+	__u64 stime;
 };
 
 #pragma clang attribute pop
@@ -51,6 +57,29 @@ struct bpf_perf_event_data {
 	__u64 addr;
 };
 
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
+#define TASK_UNINTERRUPTIBLE 0x00000002
+#define TASK_DEAD 0x00000080
+
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_READ 0
+#define NR_WRITE 1
+#define NR_CLOSE 3
+#define NR_READV 19
+#define NR_WRITEV 20
+#define NR_NANOSLEEP 35
+#define NR_SENDFILE 40
+#define NR_SENDTO 44
+#define NR_RECVFROM 45
+#define NR_SENDMSG 46
+#define NR_RECVMSG 47
+#define NR_SHUTDOWN 48
+#define NR_FUTEX 202
+#define NR_CLOCK_NANOSLEEP 230
+#define NR_SPLICE 275
+#define NR_SENDMMSG 307
+#define NR_FUTEX_WAKE 454
+#define NR_FUTEX_WAIT 455
 
 #endif

@@ -64,6 +64,8 @@ struct braid_jvm {
 	__u64 code_unloads;
 	__u64 code_unloads_seen; /* what the last sample saw of the second, and when it had changed; 0: never */
 	__u64 code_unload_ns;
+	__u64 sleep_min_ns; /* shorter times off the CPU are counted only; UINT64_MAX: none is told; by the collector */
+	__u64 waker_min_ns; /* of shorter ones it is not asked who ended them */
 	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
 };
 
@@ -124,6 +126,35 @@ enum braid_event_source {
 	BRAID_SOURCE_PROBE = 2,	 /* probe in libjvm: `text` is the name */
 	BRAID_SOURCE_COLLECTOR = 3,
 };
+
+/*
+ * Value of the map `sleepers`, key tid of the host: a thread of a JVM, from its first sleep on. The kernel side; the
+ * collector reads what is left in the end.
+ */
+#define BRAID_WAKES 4
+struct braid_wake {
+	__u64 start_ns; /* of the sleep that it ended */
+	__u64 time_ns;
+	__u64 stack; /* of the thread that did it; 0: none */
+	__u32 pid;
+	__u32 tid;
+};
+struct braid_sleeper {
+	__u64 start_ns;	 /* of the sleep that goes on; 0: none does */
+	__u64 untold_ns; /* start of the last one, which is to be told when its thread can be walked; 0: none */
+	__u64 untold_until_ns;
+	__u64 counted; /* sleeps that were too short to be told */
+	__u64 counted_ns;
+	__u64 futex; /* address that it waits for; 0: for something else */
+	__u64 stack; /* that was taken at the start; 0: none */
+	__u64 vthread;
+	__u32 generation; /* of the process's addresses then */
+	__u32 pid;
+	__u32 flags;			      /* BRAID_BLOCKED_* */
+	__u32 wake_count;		      /* the last one is at (wake_count - 1) % BRAID_WAKES */
+	struct braid_wake wakes[BRAID_WAKES]; /* by threads; what a timer or a device ended has none */
+};
+_Static_assert(sizeof(struct braid_sleeper) == 80 + BRAID_WAKES * 32, "sleeper");
 
 /*
  * A sample whose walk led to code that the collector had not told of yet: what is needed to walk once more, when it

@@ -54,7 +54,10 @@ enum braid_jvm_event {
 					 "replayed": classes loaded by then */
 	BRAID_JVM_CHOSEN = 27,	      /* from now on other things are recorded of the process, or without one of all to
 					 come; name: list as `record -e` takes it; value: braid_choices.wanted */
-	BRAID_JVM_EVENTS,	      /* one more than the largest */
+	BRAID_JVM_THREAD_CPU = 28, /* of a thread that ended with its JVM, or is there at the recording's end, or is no
+				      Java thread (those tell it in THREAD_END); value: ns of CPU time since its
+				      start; weight: of them in the kernel */
+	BRAID_JVM_EVENTS,	   /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for as many */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
@@ -66,8 +69,12 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_GC_NOT_ENDED 0x2U
 #define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
 
-/* braid_demand.flags of BLOCKED: the system call's number in the low bits. */
+/* braid_demand.flags of BLOCKED: the system call's number in the low bits, all of them set: in none, as in a page
+ * fault.
+ */
 #define BRAID_BLOCKED_SYSCALL 0xffffU
+#define BRAID_BLOCKED_UNINTERRUPTIBLE 0x10000U /* by no signal: the disk, mostly, or a lock in the kernel */
+#define BRAID_BLOCKED_OPEN 0x20000U	       /* it went on when the recording ended; no stack */
 
 /* Of COMPILE: level in the low bits. */
 #define BRAID_COMPILE_LEVEL 0x7U

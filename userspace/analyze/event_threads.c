@@ -108,6 +108,11 @@ static void add_to_life(struct life_view *l, const struct event *e)
 		l->system_ns = e->row->weight;
 		l->told = true;
 		break;
+	case BRAID_JVM_THREAD_CPU:
+		l->cpu_ns = e->row->value;
+		l->system_ns = e->row->weight;
+		l->told = true;
+		break;
 	case BRAID_JVM_LOCK:
 		l->lock_ns = add_saturating(l->lock_ns, e->duration_ns);
 		break;
@@ -143,7 +148,8 @@ static int view_lives(struct event_views *v, const struct analysis *an)
 	struct life_view *lives = NULL;
 	struct event e;
 
-	if (!v->kinds[BRAID_JVM_THREAD_START].count && !v->kinds[BRAID_JVM_THREAD_END].count)
+	if (!v->kinds[BRAID_JVM_THREAD_START].count && !v->kinds[BRAID_JVM_THREAD_END].count &&
+	    !v->kinds[BRAID_JVM_THREAD_CPU].count)
 		return 0;
 	if (VEC_RESERVE(&v->lives, count + 1))
 		return -ENOMEM;

@@ -214,6 +214,10 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			       .number_is = PLAIN("kind")},
 	[BRAID_JVM_THREAD_RENAME] = {.title = "Threads renamed", .choice = BRAID_WANT_THREAD, .name_is = PLAIN("name")},
 	[BRAID_JVM_PHASE] = {.title = "Phases", .choice = BRAID_WANTS, .name_is = PLAIN("phase")},
+	[BRAID_JVM_THREAD_CPU] = {.title = "CPU time of other threads",
+				  .choice = BRAID_WANT_THREAD,
+				  .value_is = NS("cpu"),
+				  .weight_is = NS("system")},
 	[BRAID_JVM_CHOSEN] = {.title = "Choices", .choice = BRAID_WANTS, .name_is = PLAIN("choices")},
 };
 

@@ -177,6 +177,9 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 
 	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
 		return;
+	/* A Java thread that has ended in order has told it itself. */
+	if (what->kind == BRAID_JVM_THREAD_CPU && thread && (thread->flags & TRACE_THREAD_JAVA) && !thread->java_runs)
+		return;
 	/* What the JVM says of times is good for what has passed. */
 	if (!end || end > e->hdr.time_ns)
 		end = e->hdr.time_ns;

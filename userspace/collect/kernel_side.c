@@ -2,6 +2,7 @@
 #include "kernel_side.h"
 
 #include "braid.skel.h"
+#include "offcpu.h"
 #include "tracepoint.h"
 #include "util/log.h"
 
@@ -42,6 +43,7 @@ struct kernel_side {
 	struct bpf_link **perf_links;
 	int perf_count;
 	struct bpf_link *fork_link, *exec_link;
+	struct bpf_link *offcpu_links[OFFCPU_LINKS];
 	int tracepoint_fd; /* or -1 */
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
@@ -142,6 +144,7 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	bool tracepoint = tracepoint_named(o->event);
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
+	err = err ?: offcpu_choose(k->skel, &o->choices);
 	err = err ?: bpf_program__set_autoload(k->skel->progs.demand, o->choices.wanted & WANT_STACKS);
 	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe, o->choices.wanted & WANT_PROBES);
 	err = err ?: bpf_program__set_autoload(k->skel->progs.on_usdt, o->choices.wanted & WANT_PROBES);
@@ -282,7 +285,10 @@ static int start_clock(struct kernel_side *k, const struct record_options *o)
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
 	size_t n = (size_t)libbpf_num_possible_cpus();
+	int err = offcpu_attach(k->skel, k->offcpu_links);
 
+	if (err)
+		return explain_load(err);
 	if (!*o->event)
 		return 0;
 	k->perf_fds = calloc(n, sizeof(*k->perf_fds));
@@ -307,6 +313,7 @@ void kernel_side_stop(struct kernel_side *k)
 	for (int i = 0; i < k->perf_count; i++)
 		bpf_link__destroy(k->perf_links[i]);
 	k->perf_count = 0;
+	offcpu_detach(k->offcpu_links);
 	bpf_link__destroy(k->fork_link);
 	bpf_link__destroy(k->exec_link);
 	k->fork_link = k->exec_link = NULL;
@@ -513,6 +520,17 @@ void kernel_side_redefined(struct kernel_side *k, uint32_t slot)
 	if (bpf_map_lookup_elem(jvms, &slot, &jvm) || !jvm.class_unloads)
 		return;
 	jvm.class_unloads = 0;
+	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
+}
+
+void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices)
+{
+	int jvms = bpf_map__fd(k->skel->maps.jvms);
+	struct braid_jvm jvm;
+
+	if (bpf_map_lookup_elem(jvms, &slot, &jvm))
+		return;
+	offcpu_limits(&jvm, choices);
 	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 }
 

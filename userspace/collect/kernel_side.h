@@ -53,6 +53,8 @@ int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void 
 int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation);
 /* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
+/* What of the slot's JVM the kernel side is to tell. */
+void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /* Drains one ring to its end. Counts what the kernel side refused or could not pass on. */
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total);

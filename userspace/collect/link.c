@@ -151,6 +151,7 @@ int link_open(struct link **out, struct session *s, struct process *process, int
 	slot = err = kernel_side_add_ring(s->kernel, l->ring_fd, &generation);
 	if (err < 0)
 		goto out;
+	kernel_side_choose(s->kernel, (uint32_t)slot, &l->choices);
 	l->jvm = jvm_new(s, process, (uint32_t)slot, generation);
 	err = l->jvm ? send_grant(l) : -ENOMEM;
 	if (!err) {
@@ -190,6 +191,7 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 
 	if (!err) {
 		l->choices = *choices;
+		kernel_side_choose(l->session->kernel, jvm_slot(l->jvm), choices);
 		l->unanswered++;
 		jvm_choose(l->jvm, choices->wanted);
 	}

@@ -68,6 +68,51 @@ uint64_t procfs_start_ns(pid_t pid)
 	return start > 0 ? (uint64_t)start : 0;
 }
 
+int procfs_threads(pid_t pid, void (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	struct dirent *e;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	if (!d)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((e = readdir(d))) {
+		pid_t tid = (pid_t)atoi(e->d_name);
+
+		if (tid > 0)
+			fn(ctx, pid, tid);
+	}
+	closedir(d);
+	return 0;
+}
+
+int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
+{
+	unsigned long long cpu, ticks;
+	char path[64], text[1024], *at;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	err = read_small(path, text, sizeof(text));
+	if (!err && sscanf(text, "%llu", &cpu) != 1)
+		err = -EINVAL;
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	err = read_small(path, text, sizeof(text));
+	if (err)
+		return err;
+	at = strrchr(text, ')'); /* comm may hold anything */
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		return -EINVAL;
+	ticks *= 1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK);
+	*cpu_ns = cpu;
+	*kernel_ns = ticks < cpu ? ticks : cpu;
+	return 0;
+}
+
 /* "start-end perms offset major:minor inode   path" */
 static int parse_mapping(char *line, struct mapping_fact *f)
 {

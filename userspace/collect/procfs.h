@@ -12,6 +12,12 @@ uint64_t procfs_start_ns(pid_t pid);		   /* CLOCK_MONOTONIC; 0 when unknown */
 /* Has the process a thread of this name? */
 bool procfs_thread_named(pid_t pid, const char *name);
 
+/* Calls back with every thread. */
+int procfs_threads(pid_t pid, void (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
+
+/* CPU time since the thread's start, and how much of it in the kernel, as the kernel's ticks count it. */
+int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns);
+
 /* Calls back with every executable mapping. */
 int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 

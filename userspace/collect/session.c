@@ -10,6 +10,7 @@
 #include "kernel_side.h"
 #include "modules.h"
 #include "names.h"
+#include "offcpu.h"
 #include "probes.h"
 #include "processes.h"
 #include "sideband.h"
@@ -550,6 +551,7 @@ static void finish(struct loop *l)
 
 	kernel_side_stop(s->kernel);
 	probes_stop(s->probes);
+	offcpu_finish(s);
 	if (s->options->command && !l->command.ended)
 		command_interrupt(&l->command);
 	read_all(s);

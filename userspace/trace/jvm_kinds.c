@@ -31,6 +31,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_THREAD_RENAME] = "thread_rename",
 	[BRAID_JVM_PHASE] = "phase",
 	[BRAID_JVM_CHOSEN] = "chosen",
+	[BRAID_JVM_THREAD_CPU] = "thread_cpu",
 };
 
 const char *jvm_event_name(uint32_t kind)

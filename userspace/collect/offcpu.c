@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offcpu.h"
+
+#include "braid.skel.h"
+#include "jvm_events.h"
+#include "kernel_side.h"
+#include "processes.h"
+#include "procfs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#define SLEEPERS 32768 /* threads of JVMs at a time */
+
+/*
+ * Of a monitor that was fought for the owner is of interest, whatever the least time that sleeps are told of; but where
+ * threads hand over every few microseconds, walking a stack each time would cost them more than the lock does.
+ */
+#define OWNER_MIN_NS 50000ULL
+
+int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
+{
+	bool sleeps = c->wanted & BRAID_WANT(WAIT), wakers = c->wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK));
+	int err = bpf_program__set_autoload(b->progs.on_switch, wakers);
+
+	err = err ?: bpf_program__set_autoload(b->progs.on_waking, wakers);
+	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
+	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
+	return err ?: bpf_map__set_max_entries(b->maps.sleepers, wakers ? SLEEPERS : 1);
+}
+
+void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c)
+{
+	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
+
+	jvm->sleep_min_ns = jvm->waker_min_ns = c->wanted & BRAID_WANT(WAIT) ? c->wait_min_ns : UINT64_MAX;
+	if (c->wanted & BRAID_WANT(LOCK) && owner_min < jvm->waker_min_ns)
+		jvm->waker_min_ns = owner_min;
+}
+
+/* What ends a sleep first, so that none that was seen to begin is not seen to end. */
+int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
+{
+	struct bpf_program *programs[OFFCPU_LINKS] = {b->progs.on_thread_exit, b->progs.on_syscall_end,
+						      b->progs.on_waking, b->progs.on_switch};
+
+	for (int i = 0; i < OFFCPU_LINKS; i++) {
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		links[i] = bpf_program__attach(programs[i]);
+		if (!links[i])
+			return -errno;
+	}
+	return 0;
+}
+
+void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
+{
+	for (int i = OFFCPU_LINKS; i-- > 0;) {
+		bpf_link__destroy(links[i]);
+		links[i] = NULL;
+	}
+}
+
+/* ---- the end ---- */
+
+struct ending {
+	struct session *session;
+	uint64_t time_ns;
+};
+
+static void tell_sleep(struct ending *end, struct process *process, struct thread *thread, uint64_t from_ns,
+		       uint64_t until_ns, uint32_t flags)
+{
+	jvm_events_emit(end->session, process,
+			&(struct trace_jvm_event){.kind = BRAID_JVM_BLOCKED,
+						  .time_ns = from_ns,
+						  .duration_ns = until_ns - from_ns,
+						  .thread = thread->id,
+						  .flags = flags,
+						  .source = BRAID_SOURCE_KERNEL});
+}
+
+static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sleeper *b)
+{
+	struct session *s = end->session;
+	struct process *process = processes_find(s->processes, (pid_t)b->pid, end->time_ns);
+	struct thread *thread =
+		process && !process->ended_ns ? processes_thread(s->processes, process, (pid_t)tid) : NULL;
+
+	if (!thread)
+		return;
+	if (b->counted)
+		jvm_events_emit(s, process,
+				&(struct trace_jvm_event){.kind = BRAID_JVM_COUNTED,
+							  .time_ns = end->time_ns,
+							  .thread = thread->id,
+							  .number = BRAID_JVM_BLOCKED,
+							  .value = b->counted,
+							  .weight = b->counted_ns,
+							  .source = BRAID_SOURCE_KERNEL});
+	if (b->untold_ns)
+		tell_sleep(end, process, thread, b->untold_ns, b->untold_until_ns, b->flags);
+	if (b->start_ns && b->start_ns < end->time_ns)
+		tell_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_BLOCKED_OPEN);
+}
+
+static void tell_sleepers(struct ending *end)
+{
+	int fd = bpf_map__fd(kernel_side_programs(end->session->kernel)->maps.sleepers);
+	uint32_t tid, next, *at = NULL;
+	struct braid_sleeper b;
+
+	while (!bpf_map_get_next_key(fd, at, &next)) {
+		tid = next;
+		at = &tid;
+		if (!bpf_map_lookup_elem(fd, at, &b))
+			tell_sleeper(end, tid, &b);
+	}
+}
+
+static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
+{
+	struct ending *end = ctx;
+	struct session *s = end->session;
+	struct process *process = processes_find(s->processes, pid, end->time_ns);
+	struct thread *thread = process ? processes_thread(s->processes, process, tid) : NULL;
+	uint64_t cpu_ns, kernel_ns;
+
+	if (!thread || procfs_cpu_ns(pid, tid, &cpu_ns, &kernel_ns))
+		return;
+	jvm_events_emit(s, process,
+			&(struct trace_jvm_event){.kind = BRAID_JVM_THREAD_CPU,
+						  .time_ns = end->time_ns,
+						  .thread = thread->id,
+						  .value = cpu_ns,
+						  .weight = kernel_ns,
+						  .source = BRAID_SOURCE_KERNEL});
+}
+
+static void tell_threads(void *ctx, struct process *process)
+{
+	if (process->jvm && !process->ended_ns)
+		(void)procfs_threads(process->pid, tell_cpu, ctx); /* it may be gone by now */
+}
+
+void offcpu_finish(struct session *s)
+{
+	struct ending end = {.session = s, .time_ns = now_ns()};
+	uint32_t wanted = s->options->choices.wanted;
+
+	if (wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK)))
+		tell_sleepers(&end);
+	if (wanted & BRAID_WANT(THREAD))
+		processes_each(s->processes, tell_threads, &end);
+}
