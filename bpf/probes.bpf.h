@@ -208,14 +208,16 @@ static __always_inline bool deopt_due(struct braid_probed *p)
 	return false;
 }
 
-/* When the safepoint began that is being waited for. */
-static __always_inline __u64 stop_begin(const struct braid_probed *p)
+/* Since when the safepoint has been waiting; 0: it does not any more, and the thread comes back to a world that stands.
+ */
+static __always_inline __u64 stop_since(const struct braid_probed *p)
 {
-	__u64 begin_ns = p->begin_ns;
+	__u64 begin_ns = p->begin_ns, reached_ns = p->reached_ns;
 
-	if (p->begin_at && bpf_probe_read_user(&begin_ns, sizeof(begin_ns), (const void *)p->begin_at))
+	if (p->begin_at && (bpf_probe_read_user(&begin_ns, sizeof(begin_ns), (const void *)p->begin_at) ||
+			    bpf_probe_read_user(&reached_ns, sizeof(reached_ns), (const void *)p->reached_at)))
 		return 0;
-	return begin_ns;
+	return reached_ns < begin_ns ? begin_ns : 0;
 }
 
 SEC("uprobe")
@@ -224,7 +226,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	__u32 probe = (__u32)bpf_get_attach_cookie(ctx), tgid = bpf_get_current_pid_tgid() >> 32;
 	__u32 kind = probe == BRAID_PROBE_SAFEPOINT_STOP ? BRAID_JVM_SAFEPOINT_STOP : BRAID_JVM_DEOPT;
 	struct braid_probed *p = probed_here();
-	__u64 now = bpf_ktime_get_ns(), begin_ns, number;
+	__u64 now = bpf_ktime_get_ns(), since_ns, number;
 	struct stack_ref ref = {0};
 	struct braid_event_jvm *e;
 	struct sample *s;
@@ -232,7 +234,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	if (!p)
 		return 0;
 	/* Of this safepoint, whatever comes while the stack is walked. */
-	begin_ns = kind == BRAID_JVM_DEOPT ? 0 : stop_begin(p);
+	since_ns = kind == BRAID_JVM_DEOPT ? 0 : stop_since(p);
 	number = p->safepoints + 1;
 	if (!(kind == BRAID_JVM_DEOPT ? deopt_due(p) : stop_due(p)) || !jvm_event_room(kind))
 		return 0;
@@ -245,7 +247,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	e->source = BRAID_SOURCE_PROBE;
 	e->what.start_ns = e->what.end_ns = now;
 	if (kind == BRAID_JVM_SAFEPOINT_STOP) {
-		e->what.value = begin_ns && now > begin_ns ? now - begin_ns : 0;
+		e->what.value = since_ns && now > since_ns ? now - since_ns : 0;
 		e->what.number = number;
 	} else {
 		e->what.name = probe;

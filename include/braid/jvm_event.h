@@ -28,9 +28,11 @@ enum braid_jvm_event {
 	BRAID_JVM_GC_CYCLE = 7,	 /* a collection from start to end, concurrent parts included; name, detail, value,
 				    weight: as above; number: of the cycle */
 	BRAID_JVM_GC_PHASE = 8,	 /* concurrent phase of a cycle; name: phase; number: of the cycle */
-	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until every thread stood; number: of the safepoint */
-	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread came to a stop, on this stack; value: ns since it was asked to;
-					  number: of the safepoint */
+	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until every thread stood; number: of the
+				    safepoint, counted from 1 since the probes were set */
+	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread came to a stop, on this stack; value: ns since it was asked to,
+					  0: all stood already, and it came back from native code; number: of
+					  the safepoint */
 	BRAID_JVM_THREAD_START = 11,   /* name: thread; detail: group; value: priority; flags: BRAID_THREAD_* */
 	BRAID_JVM_THREAD_END = 12, /* name: thread, as it was called then; value: ns of CPU time; weight: of them in the
 				      kernel */
@@ -39,8 +41,10 @@ enum braid_jvm_event {
 	BRAID_JVM_CLASS_LOAD = 15,    /* name: class; detail: loader; value: modifiers; text: module and source file */
 	BRAID_JVM_CLASS_PREPARE = 16, /* name: class */
 	BRAID_JVM_CLASS_UNLOAD = 17,  /* name: the last of them; value: how many */
-	BRAID_JVM_COMPILE = 18,	    /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id */
-	BRAID_JVM_DEOPT = 19,	    /* name: method; detail: reason */
+	BRAID_JVM_COMPILE = 18,	      /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id.
+					 Without duration: a wrapper, or a JVM that has no probes */
+	BRAID_JVM_DEOPT = 19, /* name: compiled method; detail: reason; number: its code's compile id; text: what the
+				 VM did about it */
 	BRAID_JVM_EXCEPTION = 20,   /* name: class; detail: method that catches it, empty: none; value: how many it
 				       stands for */
 	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address; text: the symbol there */

@@ -34,6 +34,7 @@ void jvm_free(struct jvm *j)
 		free(j->strings[i]);
 	methods_free(j);
 	code_map_free(&j->code);
+	compilations_free(j->compilations);
 	free(j->types);
 	free(j->deferred);
 	free(j);

@@ -33,6 +33,10 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
 		      struct trace_frame *f);
 void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struct trace_frame *f);
 
+/* Of the code that a return address is in: its method's name, and its compile id. False: not known (yet). */
+bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t time_ns, char *to, size_t size,
+		   uint32_t *compile_id);
+
 /* Frames that jvm_resolve_code() could not name: resolved when their record comes, or from the JVM's memory if it does
  * not. */
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns);

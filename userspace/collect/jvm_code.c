@@ -35,13 +35,15 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_code_load *r = (const void *)rec;
 	struct code *old, *c;
+	bool known;
 
 	if (size < sizeof(*r) || r->address >> 47 || !r->code_size)
 		return false;
 	code_heard(j, rec);
 	old = code_map_at(&j->code, r->address);
-	if (old && !old->unload_ns && (rec->flags & BRAID_REC_REPLAY) && old->method == r->method &&
-	    old->size == r->code_size && old->compile_id == r->compile_id)
+	known = old && !old->unload_ns && old->method == r->method && old->size == r->code_size &&
+		old->compile_id == r->compile_id;
+	if (known && (rec->flags & BRAID_REC_REPLAY))
 		return true; /* told twice: live and by the replay */
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -67,6 +69,8 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 								   .tier = r->tier,
 								   .compile_id = r->compile_id,
 								   .replay = c->replay}});
+	if (j->session->options->choices.wanted & BRAID_WANT(JIT))
+		compilations_loaded(j, r, known);
 	return true;
 }
 
@@ -236,6 +240,17 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
 	return true;
 }
 
+bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t time_ns, char *to, size_t size,
+		   uint32_t *compile_id)
+{
+	const struct code *c = code_map_find(&j->code, lookup_pc(pc, false), code_id, time_ns);
+
+	if (!c || c->name)
+		return false;
+	*compile_id = c->compile_id;
+	return methods_name(j, c->method, to, size);
+}
+
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
 	if (j->deferred_count == DEFERRED_MAX) {
@@ -349,6 +364,7 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 			j->deferred[kept++] = *d;
 	}
 	j->deferred_count = kept;
+	compilations_tick(j, now_ns(), final);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns) {
 		code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
 		j->purged_ns = time_ns;

@@ -5,6 +5,7 @@
 #include "kernel_side.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -215,6 +216,16 @@ static uint32_t send_read(struct jvm *j, const struct hotspot_method *m, const s
 						   .signature = trace_str_of(m->signature),
 						   .source = trace_str_of(source)},
 			    lines, count);
+}
+
+bool methods_name_at(const struct jvm *j, uint64_t method, char *to, size_t size)
+{
+	static struct hotspot_method m;
+
+	if (!method || hotspot_method_read(&j->layout, hotspot_read_process, &j->process->pid, method, &m))
+		return false;
+	snprintf(to, size, "%s.%s", m.class_name, m.name);
+	return true;
 }
 
 uint32_t methods_read(struct jvm *j, uint64_t method)

@@ -4,6 +4,7 @@
 #ifndef BRAID_COLLECT_JVM_STATE_H
 #define BRAID_COLLECT_JVM_STATE_H
 
+#include "compilations.h"
 #include "gc.h"
 #include "hotspot.h"
 #include "jvm.h"
@@ -55,9 +56,9 @@ struct jvm {
 	struct deferred *deferred;
 	size_t deferred_count, deferred_capacity;
 	struct gc gc;
-	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded,
-		classes_unloaded, bad;
-	uint64_t unnamed; /* frames that nobody can name any more */
+	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
+	struct compilations *compilations; /* NULL: none wait */
+	uint64_t unnamed;		   /* frames that nobody can name any more */
 };
 
 #define NO_METHOD UINT32_MAX
@@ -88,6 +89,8 @@ bool methods_lies_at(struct jvm *j, uint32_t id, uint64_t method);
 uint64_t methods_unloads(const struct jvm *j);
 /* "Class.name" of an agent's method as UTF-8; false when the agent never defined it. */
 bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size);
+/* The same, of the Method that lies at an address now. */
+bool methods_name_at(const struct jvm *j, uint64_t method, char *to, size_t size);
 void methods_free(struct jvm *j);
 
 /* ---- jvm_events.c ---- */

@@ -65,6 +65,13 @@ static bool take_entry(pid_t pid, const uint8_t *entry, const uint64_t v[VM_SYMB
 	return false;
 }
 
+/*
+ * JDK 25 says how entries are made when it has come further than agents that start with it; until then they are taken
+ * for what they have been since JDK 6 (vmStructs.hpp), which finds nothing when it is wrong.
+ */
+static const uint64_t entry_form[VM_SYMBOLS] = {
+	[VM_STRIDE] = 48, [VM_TYPE_NAME] = 0, [VM_FIELD_NAME] = 8, [VM_OFFSET] = 32};
+
 int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *wanted, size_t count)
 {
 	uint64_t v[VM_SYMBOLS];
@@ -76,6 +83,8 @@ int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *
 			return -ENOENT;
 	if (!v[VM_STRUCTS])
 		return -EAGAIN;
+	if (!v[VM_STRIDE])
+		memcpy(v + VM_STRIDE, entry_form + VM_STRIDE, sizeof(v) - VM_STRIDE * sizeof(*v));
 	if (v[VM_STRIDE] < 8 || v[VM_STRIDE] > ENTRY_MAX || v[VM_TYPE_NAME] > v[VM_STRIDE] - 8 ||
 	    v[VM_FIELD_NAME] > v[VM_STRIDE] - 8 || v[VM_OFFSET] > v[VM_STRIDE] - 8)
 		return -EINVAL;
