@@ -278,7 +278,7 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	names_publish();
 	layout_publish(true);
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
-	natives_flush();
+	natives_on_vm_start();
 	gc_prepare(false);
 	agent_leave();
 }
@@ -294,6 +294,8 @@ void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	gc_prepare(true);
 	record_init(&hdr, BRAID_REC_VM_INIT, 0);
 	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
+	if (chosen_wants(BRAID_WANT(CLASS)))
+		loads_look_around(jni);
 	if (!helper_start(jni)) {
 		publish_notice(BRAID_NOTICE_WARNING, "the JVM refuses a thread: nothing more will be recorded");
 		atomic_store(&agent.active, false);

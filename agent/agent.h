@@ -93,9 +93,14 @@ bool caps_has(unsigned bit);
 
 #define CAP_SOURCE_FILE_NAME 11U
 #define CAP_LINE_NUMBERS 12U
+#define CAP_EXCEPTION_EVENTS 17U /* when loaded at the start only */
 #define CAP_COMPILED_METHOD_LOAD 27U
 #define CAP_MONITOR_EVENTS 28U
+#define CAP_NATIVE_METHOD_BIND 30U
 #define CAP_GARBAGE_COLLECTION 31U
+#define CAP_RESOURCE_HEAP 39U
+#define CAP_RESOURCE_THREADS 40U
+#define CAP_VIRTUAL_THREADS 44U	     /* JDK 21 */
 #define CAP_SAMPLED_OBJECT_ALLOC 43U /* JDK 11 */
 #define CAP_EARLY_VM_START 41U	     /* JDK 9; when loaded at the start only */
 
@@ -167,12 +172,7 @@ void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t si
 jthrowable jni_save(JNIEnv *jni);
 void jni_restore(JNIEnv *jni, jthrowable pending);
 
-/* natives.c: says what could only be kept */
-void natives_flush(void);
-
 /* classes.c */
-/* How many there are now, arrays included. */
-uint32_t classes_count(JNIEnv *jni);
 void classes_enable(void);
 void classes_disable(void);
 /* Says what class unload handlers could not, if anything. */
@@ -186,7 +186,7 @@ void gc_prepare(bool last);
 /* A new connection. */
 void gc_reset(void);
 
-/* gc.c, code.c, threads.c, classes.c, virtual.c, exceptions.c, natives.c, resource.c: handlers */
+/* gc.c, code.c, threads.c: handlers */
 void JNICALL gc_on_start(jvmtiEnv *env);
 void JNICALL gc_on_finish(jvmtiEnv *env);
 void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const void *code_addr, jint map_length,
@@ -197,12 +197,6 @@ uint64_t code_unloads_at(void);
 void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, jint length);
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
-void JNICALL classes_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
-void JNICALL classes_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
-void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
-			     void **new_address);
-void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
-				   const char *description);
 void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni);
 void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni);

@@ -23,6 +23,13 @@ static const struct {
 	{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
 	 "sampled allocations (JDK 11 and later have them, for one agent at a time)"},
 	{CAP_MONITOR_EVENTS, false, BRAID_WANT(LOCK) | BRAID_WANT(WAIT), "contended monitors and Object.wait"},
+	{CAP_EXCEPTION_EVENTS, false, BRAID_WANT(EXCEPTION),
+	 "exceptions to an agent that was not there when it started (start it with braid record -e exception -- java "
+	 "...)"},
+	{CAP_NATIVE_METHOD_BIND, false, BRAID_WANT(NATIVE_BIND), "native methods that are bound"},
+	{CAP_RESOURCE_HEAP, false, BRAID_WANT(RESOURCE), "an exhausted heap"},
+	{CAP_RESOURCE_THREADS, false, BRAID_WANT(RESOURCE), "exhausted threads"},
+	{CAP_VIRTUAL_THREADS, false, BRAID_WANT(VTHREAD), "virtual threads (JDK 21 and later have them)"},
 };
 
 #define TABLE (sizeof(table) / sizeof(table[0]))

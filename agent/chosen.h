@@ -91,4 +91,40 @@ void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
 void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout_ms);
 void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out);
 
+/* ---- loads.c ---- */
+
+void loads_start(const struct braid_choices *c);
+void loads_stop(JNIEnv *jni);
+/* Those that are loaded are not news. In the live phase. */
+void loads_look_around(JNIEnv *jni);
+/* How many there were then, arrays included. */
+uint32_t loads_count(void);
+void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
+void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
+
+/* ---- virtual.c ---- */
+
+void JNICALL virtual_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
+void JNICALL virtual_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
+/* Tells of those that were counted only, like exceptions_tell(). */
+void virtual_tell(JNIEnv *jni);
+
+/* ---- exceptions.c ---- */
+
+void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, jlocation location,
+				 jobject exception, jmethodID catch_method, jlocation catch_location);
+void exceptions_tell(JNIEnv *jni);
+
+/* ---- natives.c ---- */
+
+void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
+			     void **new_address);
+/* Names may be asked for: tells of those that were bound before. */
+void natives_on_vm_start(void);
+
+/* ---- resource.c ---- */
+
+void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
+				   const char *description);
+
 #endif

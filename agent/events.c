@@ -7,6 +7,16 @@
 
 #define NO_CAP 128U
 
+/* JDK 21's, as its header numbers them. A VM takes of the table of callbacks what it knows. */
+#define EVENT_VIRTUAL_THREAD_START ((jvmtiEvent)87)
+#define EVENT_VIRTUAL_THREAD_END ((jvmtiEvent)88)
+#define SLOT(event) ((event)-JVMTI_MIN_EVENT_TYPE_VAL)
+
+union callbacks {
+	jvmtiEventCallbacks known;
+	void (*slots[SLOT(EVENT_VIRTUAL_THREAD_END) + 1])(void);
+};
+
 /* An event without its capability cannot be enabled, and is not missed: caps.c has said so. */
 static const struct {
 	jvmtiEvent event;
@@ -28,6 +38,13 @@ static const struct {
 	{JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, CAP_MONITOR_EVENTS, BRAID_WANT(LOCK)},
 	{JVMTI_EVENT_MONITOR_WAIT, CAP_MONITOR_EVENTS, BRAID_WANT(WAIT)},
 	{JVMTI_EVENT_MONITOR_WAITED, CAP_MONITOR_EVENTS, BRAID_WANT(WAIT)},
+	{EVENT_VIRTUAL_THREAD_START, CAP_VIRTUAL_THREADS, BRAID_WANT(VTHREAD)},
+	{EVENT_VIRTUAL_THREAD_END, CAP_VIRTUAL_THREADS, BRAID_WANT(VTHREAD)},
+	{JVMTI_EVENT_CLASS_LOAD, NO_CAP, BRAID_WANT(CLASS)},
+	{JVMTI_EVENT_CLASS_PREPARE, NO_CAP, BRAID_WANT(CLASS)},
+	{JVMTI_EVENT_EXCEPTION, CAP_EXCEPTION_EVENTS, BRAID_WANT(EXCEPTION)},
+	{JVMTI_EVENT_NATIVE_METHOD_BIND, CAP_NATIVE_METHOD_BIND, BRAID_WANT(NATIVE_BIND)},
+	{JVMTI_EVENT_RESOURCE_EXHAUSTED, NO_CAP, BRAID_WANT(RESOURCE)},
 };
 
 #define EVENTS (sizeof(events) / sizeof(events[0]))
@@ -51,25 +68,33 @@ jvmtiError events_choose(uint32_t wanted)
 
 jvmtiError events_enable(uint32_t wanted)
 {
-	const jvmtiEventCallbacks callbacks = {
-		.VMStart = agent_on_vm_start,
-		.VMInit = agent_on_vm_init,
-		.VMDeath = agent_on_vm_death,
-		.ThreadStart = threads_on_start,
-		.ThreadEnd = threads_on_end,
-		.DynamicCodeGenerated = code_on_stub,
-		.CompiledMethodLoad = code_on_load,
-		.CompiledMethodUnload = code_on_unload,
-		.GarbageCollectionStart = gc_on_start,
-		.GarbageCollectionFinish = gc_on_finish,
-		.SampledObjectAlloc = alloc_on_sample,
-		.MonitorContendedEnter = monitors_on_enter,
-		.MonitorContendedEntered = monitors_on_entered,
-		.MonitorWait = monitors_on_wait,
-		.MonitorWaited = monitors_on_waited,
-	};
-	jvmtiError err = (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof(callbacks));
+	union callbacks callbacks = {.known = {
+					     .VMStart = agent_on_vm_start,
+					     .VMInit = agent_on_vm_init,
+					     .VMDeath = agent_on_vm_death,
+					     .ThreadStart = threads_on_start,
+					     .ThreadEnd = threads_on_end,
+					     .DynamicCodeGenerated = code_on_stub,
+					     .CompiledMethodLoad = code_on_load,
+					     .CompiledMethodUnload = code_on_unload,
+					     .GarbageCollectionStart = gc_on_start,
+					     .GarbageCollectionFinish = gc_on_finish,
+					     .SampledObjectAlloc = alloc_on_sample,
+					     .MonitorContendedEnter = monitors_on_enter,
+					     .MonitorContendedEntered = monitors_on_entered,
+					     .MonitorWait = monitors_on_wait,
+					     .MonitorWaited = monitors_on_waited,
+					     .ClassLoad = loads_on_load,
+					     .ClassPrepare = loads_on_prepare,
+					     .Exception = exceptions_on_throw,
+					     .NativeMethodBind = natives_on_bind,
+					     .ResourceExhausted = resource_on_exhausted,
+				     }};
+	jvmtiError err;
 
+	callbacks.slots[SLOT(EVENT_VIRTUAL_THREAD_START)] = (void (*)(void))virtual_on_start;
+	callbacks.slots[SLOT(EVENT_VIRTUAL_THREAD_END)] = (void (*)(void))virtual_on_end;
+	err = (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks.known, sizeof(callbacks));
 	for (size_t i = 0; !err && i < EVENTS; i++)
 		if (!events[i].wanted && (events[i].cap == NO_CAP || caps_has(events[i].cap)))
 			err = set(JVMTI_ENABLE, events[i].event);

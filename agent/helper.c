@@ -148,7 +148,7 @@ static void generate(jvmtiEvent event, const char *what)
 
 static void replay(JNIEnv *jni)
 {
-	uint32_t classes = classes_count(jni);
+	uint32_t classes = loads_count();
 	struct braid_rec_replayed r = {0};
 
 	threads_tell(jni, false);

@@ -2,6 +2,7 @@
 /* Native methods and the functions that they are bound to. */
 #include "agent.h"
 
+#include "chosen.h"
 #include "told.h"
 
 #define EARLY_MAX 512U
@@ -62,7 +63,7 @@ void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethod
 	agent_leave();
 }
 
-void natives_flush(void)
+void natives_on_vm_start(void)
 {
 	uint32_t n = atomic_exchange(&early_count, 0);
 

@@ -2,6 +2,7 @@
 /* Memory or threads have run out: nothing here may allocate in Java. */
 #include "agent.h"
 
+#include "chosen.h"
 #include "told.h"
 
 void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,

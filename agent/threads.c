@@ -2,6 +2,7 @@
 /* Java threads and the OS threads that they run on: JVM TI says nothing of the latter. */
 #include "agent.h"
 
+#include "chosen.h"
 #include "layout.h"
 #include "vthreads.h"
 
@@ -138,7 +139,8 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	if (!agent_enter())
 		return;
 	r.java_thread = threads_java_thread(jni, thread);
-	names_read(&n, jni, thread);
+	if (chosen_wants(BRAID_WANT(THREAD)))
+		names_read(&n, jni, thread);
 	record_init(&r.hdr, BRAID_REC_THREAD_END, 0);
 	r.name_len = string_cut(n.name, &r.hdr.flags);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(n.name, r.name_len)}, 2);

@@ -138,6 +138,27 @@ end_worker()
 	[[ $STATUS -eq 0 ]] || fail "$1 ended with $STATUS: $(cat "$1.err")"
 }
 
+# need_jdk LEAST: the JDK of the tests, or any that is installed, of that version or newer, in JDK. VTHREAD_JAVA_HOME names one.
+need_jdk()
+{
+	local home
+
+	for home in "$JAVA_HOME" ${VTHREAD_JAVA_HOME:+"$VTHREAD_JAVA_HOME"} /usr/lib/jvm/* \
+		"${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/jdks/*/usr/lib/jvm/java-*-openjdk-*; do
+		if is_jdk "$home" "$1"; then
+			JDK=$home
+			return
+		fi
+	done
+	skip "no JDK of $1 or newer is installed (VTHREAD_JAVA_HOME names one; tools/get-jdk 25 gets one)"
+}
+
+is_jdk()
+{
+	[[ -x $1/bin/javac ]] && "$1/bin/java" -cp "$LIB_DIR" -version >version 2>&1 &&
+		[[ $(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1) -ge $2 ]]
+}
+
 # ---- recordings ----
 
 # start_record OPTION...: in the background; its messages in record.err. Sets RECORD_PID.

@@ -5,22 +5,7 @@
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
-# The JDK of the tests, or any that is installed, of 21 or newer.
-has_virtual_threads()
-{
-	[[ -x $1/bin/javac ]] && "$1/bin/java" -cp "$LIB_DIR" -version >version 2>&1 &&
-		[[ $(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1) -ge 21 ]]
-}
-
-JDK=
-for home in "$JAVA_HOME" ${VTHREAD_JAVA_HOME:+"$VTHREAD_JAVA_HOME"} /usr/lib/jvm/* \
-	"${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/jdks/*/usr/lib/jvm/java-*-openjdk-*; do
-	if has_virtual_threads "$home"; then
-		JDK=$home
-		break
-	fi
-done
-[[ -n $JDK ]] || skip "no JDK of 21 or newer is installed (VTHREAD_JAVA_HOME names one; tools/get-jdk 25 gets one)"
+need_jdk 21
 "$JDK/bin/javac" -d . "$LIB_DIR/java21/VThreads.java"
 
 has_thread()

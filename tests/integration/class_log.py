@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""class_log.py LOG NAMES: the classes that the JVM's own log says were loaded, and the load events, are the same.
+
+No event tells of a class that is there when the agent hears of the first one (the archive's, before VMStart), and the log has
+more than one form.
+"""
+import collections
+import re
+import sys
+
+log = []
+for line in open(sys.argv[1], errors="replace"):
+    match = re.search(r"\[Loaded (\S+) from ", line) or re.search(r"\] (\S+) source: ", line)
+    if match:
+        log.append(match.group(1))
+events = [line.strip() for line in open(sys.argv[2])]
+
+
+def plain(name):
+    """Without what is different for every hidden class."""
+    return re.sub(r"[/+.](0x)?[0-9a-f]+$", "", name)
+
+
+said, told = collections.Counter(map(plain, log)), collections.Counter(map(plain, events))
+early = len(log) - len(events)
+missing = said - told
+print("log %d, events %d, before them %d" % (len(log), len(events), early))
+if told - said:
+    sys.exit("told and not loaded: %s" % dict((told - said).most_common(10)))
+later = collections.Counter(map(plain, log[early + 20:])) & missing
+if early > 1200 or early < 0 or (missing - collections.Counter(map(plain, log[: early + 20]))):
+    sys.exit("loaded and not told: %s" % dict((missing - collections.Counter(map(plain, log[: early + 20]))).most_common(10)))

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Classes are loaded and unloaded exactly as the JVM's own log and counters say.
+source "$(dirname "$0")/lib.sh"
+
+log_options()
+{
+	if "$JAVA" -Xlog:disable -version >/dev/null 2>&1; then
+		echo "-Xlog:class+load=info:file=load.log"
+	else
+		echo "-verbose:class -XX:+UnlockDiagnosticVMOptions -XX:+LogVMOutput -XX:LogFile=load.log -XX:-DisplayVMOutput"
+	fi
+}
+
+# shellcheck disable=SC2046 # options
+braid record -e cpu,class -F 99 -o start.trace -- "$JAVA" $(log_options) -cp "$CLASSES" ClassEvents 300 >start.trace.truth 2>err
+events start.trace \
+	"every loader's class, once" 'len(of("class_load", name="ClassEvents$Template")) == one("shops")' \
+	"half of them linked" 'len(of("class_prepare", name="ClassEvents$Template")) == one("shops") / 2' \
+	"where from" 'of("class_load", name="ClassEvents$Template")[0].detail == "ClassEvents$Shop" and
+		of("class_load", name="ClassEvents$Template")[0].text == "ClassEvents.java" and
+		of("class_load", name="ClassEvents")[0].detail == "app" and
+		of("class_load", name="java.util.ArrayList$Itr") == [] or of("class_load")[0].detail == "boot"' \
+	"modifiers" 'all(e["value"] & 0x1 for e in of("class_load", name="ClassEvents$Template"))' \
+	"unloaded" 'total(of("class_unload")) == one("unloaded") and one("unloaded") >= one("shops") and
+		stats["classes_unloaded"] == one("unloaded")' \
+	"phases in order" '[e.name for e in of("phase")] == sorted([e.name for e in of("phase")],
+		key=["agent", "start", "init", "replayed", "death"].index) and len(of("phase")) == 5' \
+	"nothing lost" 'lost == []'
+events start.trace --names class_load >names
+python3 "$LIB_DIR/class_log.py" load.log names || fail "not what the log says"
+
+# Those that were there before are a number; what comes is told.
+mkfifo in
+"$JAVA" -cp "$CLASSES" ClassEvents 100 wait <in >attach.trace.truth 2>err &
+JAVA_PID=$!
+exec {IN}>in
+wait_for "the program" grep -qs ready attach.trace.truth
+start_record -e cpu,class -F 99 -p "$JAVA_PID" -o attach.trace
+wait_attached "$JAVA_PID"
+echo >&"$IN"
+wait_for "the program's end" grep -qs end attach.trace.truth
+stop_record
+echo >&"$IN"
+wait_end "$JAVA_PID" "the program"
+events attach.trace \
+	"every loader's class, once" 'len(of("class_load", name="ClassEvents$Template")) == one("shops")' \
+	"unloaded" 'total(of("class_unload")) == one("unloaded")' \
+	"older classes" '0 < of("phase", name="replayed")[0]["value"]' \
+	"nothing lost" 'lost == []'
+
+# Who does not ask for them gets none.
+braid record -e cpu -F 99 -o none.trace -- "$JAVA" -cp "$CLASSES" ClassEvents 10 >/dev/null 2>err
+events none.trace "none" 'of("class_load") == [] and of("class_unload") == [] and of("thread_start") == []'
