@@ -11,8 +11,6 @@
 #include "glibc.h"
 #include <string.h>
 
-#define COUNTER "java.cls.unloadedClasses"
-
 enum {
 	F_CONST_SIZE,
 	F_CONST_FLAGS,
@@ -147,12 +145,15 @@ bool names_in_use(uint64_t nmethod)
 	return !field[F_STATE].found || (mem_read(&state, nmethod + field[F_STATE].offset, 1) && state == IN_USE);
 }
 
-static bool is_unload_count(const struct perf_counter *c, void *address)
+static bool counter_take(const struct perf_counter *c, void *to)
 {
-	if (c->type != 'J' || strcmp(c->name, COUNTER) != 0)
-		return true;
-	*(uint64_t *)address = c->data;
-	return false;
+	struct braid_names *n = to;
+
+	if (c->type == 'J' && !strcmp(c->name, "java.cls.unloadedClasses"))
+		n->class_unloads = c->data;
+	else if (c->type == 'B' && !strcmp(c->name, "sun.gc.cause"))
+		n->gc_cause = c->data;
+	return !n->class_unloads || !n->gc_cause;
 }
 
 void names_publish(void)
@@ -163,12 +164,9 @@ void names_publish(void)
 	if (!names.readable)
 		return;
 	/* 0 when the VM does not count (-XX:-UsePerfData), or not yet */
-	if (!atomic_load(&names.redefined)) {
-		uint64_t address = 0;
-
-		perfdata_each(is_unload_count, &address);
-		r.names.class_unloads = address;
-	}
+	perfdata_each(counter_take, &r.names);
+	if (atomic_load(&names.redefined))
+		r.names.class_unloads = 0;
 	record_init(&r.hdr, BRAID_REC_NAMES, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }

@@ -58,6 +58,7 @@ static __always_inline void drain_names(const struct drain_state *d, const struc
 		return;
 	jvm->class_unloads = r->names.class_unloads;
 	jvm->code_unloads = r->names.code_unloads;
+	jvm->gc_cause = r->names.gc_cause;
 }
 
 static __always_inline void drain_unload(const struct drain_state *d, const struct braid_rec *r)

@@ -7,6 +7,7 @@
 #ifndef BRAID_PROBES_BPF_H
 #define BRAID_PROBES_BPF_H
 
+#include "gc.bpf.h"
 #include "jvm_event.bpf.h"
 
 #include <bpf/usdt.bpf.h>
@@ -263,11 +264,12 @@ int on_probe_stack(struct pt_regs *ctx)
 SEC("uprobe")
 int on_probe(struct pt_regs *ctx)
 {
+	__u32 probe = (__u32)bpf_get_attach_cookie(ctx);
 	struct braid_probed *p = probed_here();
 
 	if (!p)
 		return 0;
-	switch (bpf_get_attach_cookie(ctx)) {
+	switch (probe) {
 	case BRAID_PROBE_SAFEPOINT_TOLD:
 		safepoint_told(p);
 		break;
@@ -285,6 +287,9 @@ int on_probe(struct pt_regs *ctx)
 		break;
 	case BRAID_PROBE_COMPILE_POST:
 		compile_end(p, ctx->dx & 0xff, NULL);
+		break;
+	default:
+		gc_told(ctx, probe);
 		break;
 	}
 	return 0;

@@ -66,6 +66,7 @@ struct braid_jvm {
 	__u64 code_unload_ns;
 	__u64 sleep_min_ns; /* shorter times off the CPU are counted only; UINT64_MAX: none is told; by the collector */
 	__u64 waker_min_ns; /* of shorter ones it is not asked who ended them */
+	__u64 gc_cause;	    /* address of a string: braid_names.gc_cause; by the drain */
 	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
 };
 

@@ -21,6 +21,7 @@
 struct braid_names {
 	__u64 class_unloads; /* address of a 64-bit counter that grows whenever a class is unloaded, at once */
 	__u64 code_unloads;  /* of one that grows when the VM tells that code is unloaded: the agent's own */
+	__u64 gc_cause;	     /* of a string: why garbage is being collected; 0: the VM does not say */
 	__u32 flags;
 
 	/* ConstMethod and who else knows about lines */
@@ -45,7 +46,7 @@ struct braid_names {
 	__u16 pc_scope;		      /* PcDesc: int */
 	__u16 pc_size;		      /* sizeof(PcDesc) */
 };
-_Static_assert(sizeof(struct braid_names) == 56, "names");
+_Static_assert(sizeof(struct braid_names) == 64, "names");
 
 struct braid_rec_names {
 	struct braid_rec hdr;

@@ -20,6 +20,14 @@ enum braid_probe {
 	BRAID_PROBE_COMPILE_POST, /* end; arguments of CompileBroker::post_compile() */
 	BRAID_PROBE_TRAP,	  /* 2nd argument: trap request */
 	BRAID_PROBE_UNPACK,	  /* 2nd argument: Deoptimization::UnpackType */
+	/* Of these the 1st argument is the object that is told by, GCTracer or GCTimer. */
+	BRAID_PROBE_GC_BEGIN,
+	BRAID_PROBE_GC_END,
+	BRAID_PROBE_GC_HEAP,  /* 2nd argument: 0 before, 1 after; 3rd: GCHeapSummary */
+	BRAID_PROBE_GC_PAUSE, /* 2nd argument: name, as of GC_PHASE */
+	BRAID_PROBE_GC_PAUSE_END,
+	BRAID_PROBE_GC_PHASE,
+	BRAID_PROBE_GC_PHASE_END,
 };
 
 /* Of one safepoint, or second, no more are told; the others are counted. */
@@ -64,6 +72,8 @@ _Static_assert(sizeof(struct braid_probed) == 192, "probed");
  * COMPILE         weight: Method; text: the method's name, with the class's in a struct braid_event_compile
  * DEOPT           name: BRAID_PROBE_TRAP or _UNPACK; detail: its argument; weight: the frame that is given up
  * (<braid/frame.h>), 0: not found
+ * GC_CYCLE        any BRAID_PROBE_GC_*, which is the name; number: the object; GC_BEGIN: text: the cause; GC_PAUSE,
+ * GC_PHASE: text, weight: the name and where it lies; GC_HEAP: detail: when; value: bytes used
  */
 #define BRAID_COMPILE_CLASS_MAX 192
 struct braid_event_compile {

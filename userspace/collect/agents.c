@@ -2,6 +2,7 @@
 #include "agents.h"
 
 #include "attach.h"
+#include "gc.h"
 #include "jvm.h"
 #include "link.h"
 #include "probes.h"
@@ -458,6 +459,19 @@ int agents_act(struct agents *a, const struct process *process, enum braid_act a
 	if (!l)
 		return -ENOENT;
 	return l->stopped ? -EPIPE : link_say(l, &msg, sizeof(msg));
+}
+
+void agents_settle(struct agents *a, bool final)
+{
+	uint64_t now = now_ns();
+	struct link *l;
+
+	LL_FOREACH (a->links, l) {
+		if (final)
+			gc_end(l->jvm);
+		else
+			gc_settle(l->jvm, now);
+	}
 }
 
 void agents_stop(struct agents *a)

@@ -39,6 +39,9 @@ bool agents_eager(const struct agents *a);
 /* Tells every agent to stop, waits a moment for the answers, drains what is left. */
 void agents_stop(struct agents *a);
 
+/* What the kernel side has told so far has been read, too: what needs both is told. `final`: no more will come. */
+void agents_settle(struct agents *a, bool final);
+
 /* ---- changes while recording ---- */
 
 struct agent_state {

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc.h"
 
+#include "hotspot.h"
 #include "jvm_events.h"
+#include "jvm_state.h"
 #include "names.h"
 
 #include "util/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 128
+#define SPANS_MAX 4096
+#define SPAN_KEPT_NS (10 * 1000000000ULL) /* for the agent to tell of the pause that it was in */
+#define WAIT_NS (2 * 1000000000ULL)
+#define NO_CAUSE "No GC"
 
 const char *gc_collector_name(const char *name)
 {
@@ -46,41 +53,341 @@ const char *gc_collector_name(const char *name)
 	return name;
 }
 
-bool gc_on_record(struct gc *gc, struct session *s, const struct process *process, const struct braid_rec *rec,
-		  size_t size)
+/* Collections beside the program, by the thread that leads them. */
+static const char *leader_name(const char *thread)
+{
+	static const struct {
+		const char *prefix, *name;
+	} known[] = {
+		{"G1 ", "G1 concurrent cycle"},
+		{"ZDriverMinor", "ZGC minor"},
+		{"ZDriverMajor", "ZGC major"},
+		{"ZDriver", "ZGC"},
+		{"XDriver", "ZGC"},
+		{"Shenandoah", "Shenandoah"},
+		{"CMS ", "CMS"},
+		{"Concurrent Mark", "CMS"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(known[i].prefix, thread, strlen(known[i].prefix)))
+			return known[i].name;
+	return thread;
+}
+
+/* ---- spans ---- */
+
+static struct gc_span *span_add(struct gc_spans *s, const struct gc_span *span)
+{
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 16;
+		struct gc_span *bigger = room <= SPANS_MAX ? realloc(s->at, room * sizeof(*bigger)) : NULL;
+
+		if (!bigger)
+			return NULL;
+		s->at = bigger;
+		s->room = room;
+	}
+	s->at[s->count] = *span;
+	return &s->at[s->count++];
+}
+
+static void span_remove(struct gc_spans *s, size_t i)
+{
+	memmove(&s->at[i], &s->at[i + 1], (s->count - i - 1) * sizeof(*s->at));
+	s->count--;
+}
+
+/* The one that began last. NULL: it began before the probes were there. */
+static struct gc_span *span_open(struct gc *gc, enum braid_probe begin, uint64_t object)
+{
+	for (size_t i = gc->begun.count; i-- > 0;)
+		if (gc->begun.at[i].begin == begin && gc->begun.at[i].object == object)
+			return &gc->begun.at[i];
+	return NULL;
+}
+
+/* ---- pauses ---- */
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static struct trace_str what_was_done(const char *collector)
+{
+	if (ends_with(collector, " young") || !strcmp(collector, "ParNew"))
+		return trace_str_of("Pause Young");
+	return trace_str_of(ends_with(collector, " full") ? "Pause Full" : "");
+}
+
+static void tell(struct jvm *j, struct trace_jvm_event *e)
+{
+	jvm_events_emit(j->session, j->process, e);
+}
+
+static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
+{
+	struct gc *gc = &j->gc;
+
+	if (gc->waiting_count == gc->waiting_room) {
+		size_t room = gc->waiting_room ? 2 * gc->waiting_room : 64;
+		struct trace_jvm_event *bigger = realloc(gc->waiting, room * sizeof(*bigger));
+
+		if (!bigger) {
+			tell(j, e);
+			return;
+		}
+		gc->waiting = bigger;
+		gc->waiting_room = room;
+	}
+	gc->waiting[gc->waiting_count++] = *e;
+}
+
+bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_gc *r = (const void *)rec;
-	const char *text = (const char *)(r + 1);
+	const char *text = (const char *)(r + 1), *name;
 	char collector[NAME_MAX_BYTES], cause[NAME_MAX_BYTES];
 	struct trace_jvm_event e = {.kind = BRAID_JVM_GC_PAUSE, .source = BRAID_SOURCE_AGENT};
+	struct names *names = j->session->names;
 
 	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->collector_len + r->cause_len ||
 	    r->start_ns > rec->time_ns)
 		return false;
 	if (rec->kind == BRAID_REC_GC_START) {
-		gc->open = r->sequence;
-		gc->open_ns = rec->time_ns;
-		gc->open_used = r->used_before;
+		j->gc.open = r->sequence;
+		j->gc.open_ns = rec->time_ns;
+		j->gc.open_used = r->used_before;
 		return true;
 	}
-	gc->open = 0;
-	gc->pauses++;
+	j->gc.open = 0;
+	j->gc.pauses++;
 	utf8_from_modified(collector, sizeof(collector), text, r->collector_len);
 	utf8_from_modified(cause, sizeof(cause), text + r->collector_len, r->cause_len);
+	name = gc_collector_name(collector);
 	e.time_ns = r->start_ns ? r->start_ns : rec->time_ns;
 	e.duration_ns = rec->time_ns - e.time_ns;
 	e.flags = r->start_ns ? 0 : BRAID_GC_BEGAN_BEFORE;
-	e.name = names_id(s->names, trace_str_of(gc_collector_name(collector)));
-	e.detail = names_id(s->names, trace_str_of(cause));
+	e.name = names_id(names, trace_str_of(name));
+	e.detail = names_id(names, trace_str_of(cause));
 	e.value = r->used_before;
 	e.weight = r->used_after;
 	e.number = r->sequence;
-	jvm_events_emit(s, process, &e);
+	e.text = what_was_done(name);
+	pause_keep(j, &e);
 	return true;
 }
 
-void gc_end(struct gc *gc, struct session *s, const struct process *process)
+/* One of them lies in the other but for what the VM does around: neither says when exactly the world stood. */
+static bool is_part(const struct gc_span *s, const struct trace_jvm_event *pause)
 {
+	uint64_t middle = s->start_ns + (s->end_ns - s->start_ns) / 2;
+	uint64_t middle_of_pause = pause->time_ns + pause->duration_ns / 2;
+
+	return (middle >= pause->time_ns && middle <= pause->time_ns + pause->duration_ns) ||
+	       (middle_of_pause >= s->start_ns && middle_of_pause <= s->end_ns);
+}
+
+/* What probes have told of while the world stood for this pause. */
+static void pause_complete(struct jvm *j, struct trace_jvm_event *e, char text[GC_TEXT_MAX])
+{
+	struct gc_spans *spans = &j->gc.ended;
+
+	for (size_t i = 0; i < spans->count;) {
+		const struct gc_span *s = &spans->at[i];
+
+		if (!is_part(s, e)) {
+			i++;
+			continue;
+		}
+		if (s->begin == BRAID_PROBE_GC_PAUSE) {
+			memcpy(text, s->text, GC_TEXT_MAX);
+			e->text = trace_str_of(text);
+		} else {
+			e->value = s->before ? s->before : e->value;
+			e->weight = s->after ? s->after : e->weight;
+			if (s->text[0])
+				e->detail = names_id(j->session->names, trace_str_of(s->text));
+		}
+		span_remove(spans, i);
+	}
+}
+
+/* Something that began in this pause or before has not ended: its end is still on the way. */
+static bool is_unfinished(const struct gc *gc, const struct trace_jvm_event *pause)
+{
+	for (size_t i = 0; i < gc->begun.count; i++)
+		if (gc->begun.at[i].standing && gc->begun.at[i].start_ns <= pause->time_ns + pause->duration_ns)
+			return true;
+	return false;
+}
+
+void gc_settle(struct jvm *j, uint64_t now_ns)
+{
+	struct gc *gc = &j->gc;
+	char text[GC_TEXT_MAX];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < gc->waiting_count; i++) {
+		struct trace_jvm_event *e = &gc->waiting[i];
+
+		if (is_unfinished(gc, e) && now_ns - e->time_ns < WAIT_NS) {
+			gc->waiting[kept++] = *e;
+			continue;
+		}
+		pause_complete(j, e, text);
+		tell(j, e);
+	}
+	gc->waiting_count = kept;
+	/* The agent's record of a pause that is just ending comes next time, or was lost. */
+	for (size_t i = gc->ended.count; i-- > 0;)
+		if (now_ns - gc->ended.at[i].end_ns > SPAN_KEPT_NS)
+			span_remove(&gc->ended, i);
+}
+
+/* ---- probes ---- */
+
+static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
+{
+	struct thread *leader = processes_thread(j->session->processes, j->process, s->tid);
+	const char *name = leader ? leader_name(leader->name) : "";
+	/* G1's begins behind a young collection, whose cause may or may not be there still */
+	const char *cause = strncmp(name, "G1 ", 3) ? s->text : "";
+	struct trace_jvm_event e = {
+		.kind = BRAID_JVM_GC_CYCLE,
+		.time_ns = s->start_ns,
+		.duration_ns = s->end_ns - s->start_ns,
+		.thread = leader ? leader->id : 0,
+		.name = names_id(j->session->names, trace_str_of(name)),
+		.detail = names_id(j->session->names, trace_str_of(cause)),
+		.value = s->before,
+		.weight = s->after,
+		.number = s->number,
+		.flags = flags,
+		.source = BRAID_SOURCE_PROBE,
+	};
+
+	tell(j, &e);
+}
+
+static void phase_tell(struct jvm *j, const struct gc_span *s)
+{
+	struct thread *thread = processes_thread(j->session->processes, j->process, s->tid);
+	struct trace_jvm_event e = {
+		.kind = BRAID_JVM_GC_PHASE,
+		.time_ns = s->start_ns,
+		.duration_ns = s->end_ns - s->start_ns,
+		.thread = thread ? thread->id : 0,
+		.name = names_id(j->session->names, trace_str_of(s->text)),
+		.number = s->number,
+		.source = BRAID_SOURCE_PROBE,
+	};
+
+	tell(j, &e);
+}
+
+/* The page with a name may not have been in memory when the kernel side looked. */
+static void text_take(struct gc_span *s, struct process *process, const struct braid_event_jvm *e)
+{
+	char raw[sizeof(e->text)];
+	pid_t pid = process->pid;
+
+	memcpy(raw, e->text, sizeof(raw));
+	if (!raw[0] && e->what.weight && hotspot_read_process(&pid, e->what.weight, raw, sizeof(raw)))
+		raw[0] = '\0';
+	if (!strncmp(raw, NO_CAUSE, sizeof(raw)))
+		raw[0] = '\0';
+	utf8_printable(s->text, sizeof(s->text), raw, strnlen(raw, sizeof(raw)));
+}
+
+static void on_begin(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe probe)
+{
+	struct thread *thread = processes_thread(j->session->processes, j->process, (pid_t)e->tid);
+	struct gc_span s = {.begin = probe, .object = e->what.number, .tid = (pid_t)e->tid, .start_ns = e->hdr.time_ns};
+	struct gc_span *before = probe == BRAID_PROBE_GC_BEGIN ? span_open(&j->gc, probe, s.object) : NULL;
+
+	text_take(&s, j->process, e);
+	s.standing = thread && !strcmp(thread->name, "VM Thread");
+	if (probe == BRAID_PROBE_GC_BEGIN && !s.standing)
+		s.number = ++j->gc.cycles;
+	for (size_t i = j->gc.begun.count; probe == BRAID_PROBE_GC_PHASE && !s.number && i-- > 0;)
+		if (j->gc.begun.at[i].begin == BRAID_PROBE_GC_BEGIN && j->gc.begun.at[i].tid == s.tid)
+			s.number = j->gc.begun.at[i].number;
+	if (before) { /* given up for another */
+		if (!before->standing) {
+			before->end_ns = s.start_ns;
+			cycle_tell(j, before, 0);
+		}
+		span_remove(&j->gc.begun, (size_t)(before - j->gc.begun.at));
+	}
+	if (!span_add(&j->gc.begun, &s))
+		session_loss(j->session, j->process->id, "collector", "gc", 1);
+}
+
+static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe begin)
+{
+	struct gc_span *open = span_open(&j->gc, begin, e->what.number), s;
+
+	if (!open)
+		return;
+	s = *open;
+	s.end_ns = e->hdr.time_ns > s.start_ns ? e->hdr.time_ns : s.start_ns;
+	span_remove(&j->gc.begun, (size_t)(open - j->gc.begun.at));
+	if (begin == BRAID_PROBE_GC_PHASE)
+		phase_tell(j, &s);
+	else if (begin == BRAID_PROBE_GC_BEGIN && !s.standing)
+		cycle_tell(j, &s, 0);
+	else if (!span_add(&j->gc.ended, &s))
+		session_loss(j->session, j->process->id, "collector", "gc", 1);
+}
+
+static void on_heap(struct jvm *j, const struct braid_event_jvm *e)
+{
+	struct gc_span *open = span_open(&j->gc, BRAID_PROBE_GC_BEGIN, e->what.number);
+
+	if (open && e->what.detail == 0) /* GCWhen::BeforeGC, AfterGC */
+		open->before = e->what.value;
+	else if (open && e->what.detail == 1)
+		open->after = e->what.value;
+}
+
+void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
+{
+	struct jvm *j = process->jvm;
+
+	if (!j)
+		return;
+	switch (e->what.name) {
+	case BRAID_PROBE_GC_BEGIN:
+	case BRAID_PROBE_GC_PAUSE:
+	case BRAID_PROBE_GC_PHASE:
+		on_begin(j, e, (enum braid_probe)e->what.name);
+		break;
+	case BRAID_PROBE_GC_END:
+		on_end(j, e, BRAID_PROBE_GC_BEGIN);
+		break;
+	case BRAID_PROBE_GC_PAUSE_END:
+		on_end(j, e, BRAID_PROBE_GC_PAUSE);
+		break;
+	case BRAID_PROBE_GC_PHASE_END:
+		on_end(j, e, BRAID_PROBE_GC_PHASE);
+		break;
+	case BRAID_PROBE_GC_HEAP:
+		on_heap(j, e);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the end ---- */
+
+void gc_end(struct jvm *j)
+{
+	struct gc *gc = &j->gc;
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_GC_PAUSE,
 		.source = BRAID_SOURCE_AGENT,
@@ -90,9 +397,23 @@ void gc_end(struct gc *gc, struct session *s, const struct process *process)
 		.flags = BRAID_GC_NOT_ENDED,
 	};
 
-	if (!gc->open)
-		return;
+	gc_settle(j, 0);
+	if (gc->open)
+		tell(j, &e);
 	gc->open = 0;
-	gc->pauses++;
-	jvm_events_emit(s, process, &e);
+	for (size_t i = 0; i < gc->begun.count; i++) {
+		struct gc_span *s = &gc->begun.at[i];
+
+		s->end_ns = s->start_ns;
+		if (s->begin == BRAID_PROBE_GC_BEGIN && !s->standing)
+			cycle_tell(j, s, BRAID_GC_NOT_ENDED);
+	}
+	gc->begun.count = 0;
+}
+
+void gc_free(struct gc *gc)
+{
+	free(gc->begun.at);
+	free(gc->ended.at);
+	free(gc->waiting);
 }

@@ -38,6 +38,7 @@ void jvm_free(struct jvm *j)
 	compilations_free(j->compilations);
 	free(j->types);
 	free(j->deferred);
+	gc_free(&j->gc);
 	free(j);
 }
 
@@ -267,7 +268,7 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return told_on_class(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
-		return gc_on_record(&j->gc, j->session, j->process, rec, size);
+		return gc_on_record(j, rec, size);
 	case BRAID_REC_CLASS_UNLOAD:
 		return told_on_unload(j, rec, size);
 	case BRAID_REC_VM_INIT:
@@ -295,11 +296,10 @@ void jvm_emit_stats(struct jvm *j)
 {
 	uint32_t p = j->process->id;
 
-	gc_end(&j->gc, j->session, j->process);
 	session_stat(j->session, p, "methods", j->methods_told);
 	session_stat(j->session, p, "code_loads", j->loads);
 	session_stat(j->session, p, "code_unloads", j->unloaded);
-	session_stat(j->session, p, "gc_pauses", j->gc.pauses);
+	session_stat(j->session, p, "gc_pauses", j->gc.pauses + (j->gc.open != 0));
 	session_stat(j->session, p, "threads_started", j->threads_started);
 	session_stat(j->session, p, "threads_ended", j->threads_ended);
 	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);

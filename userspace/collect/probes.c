@@ -4,6 +4,7 @@
 #include "agents.h"
 #include "braid.skel.h"
 #include "compilations.h"
+#include "gc.h"
 #include "jvm_events.h"
 #include "kernel_side.h"
 #include "libjvm.h"
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <utlist.h>
 
-enum group { SAFEPOINTS, STOPS, COMPILATIONS, DEOPTIMISATIONS, GROUPS };
+enum group { SAFEPOINTS, STOPS, COMPILATIONS, DEOPTIMISATIONS, COLLECTIONS, GROUPS };
 
 static const struct {
 	const char *what;
@@ -29,6 +30,7 @@ static const struct {
 	[STOPS] = {"which threads stopped late", BRAID_WANT(SAFEPOINT)},
 	[COMPILATIONS] = {"how long compilations took", BRAID_WANT(JIT)},
 	[DEOPTIMISATIONS] = {"deoptimisations", BRAID_WANT(JIT)},
+	[COLLECTIONS] = {"GC cycles and phases", BRAID_WANT(GC)},
 };
 
 /*
@@ -36,7 +38,18 @@ static const struct {
  * that compilers were seen to leave alone are named; those that tell more come before the USDT probes that VMs without
  * symbols may have.
  */
-#define WAY_PROBES 3
+#define WAY_PROBES 7
+#define TICKS "TimeInstantI30CompositeCounterRepresentation29CompositeElapsedCounterSourceE"
+#define COLLECTION_PROBES                                                                                              \
+	{BRAID_PROBE_GC_BEGIN, .symbol = "_ZN8GCTracer15report_gc_startEN7GCCause5CauseERK11" TICKS},                  \
+		{BRAID_PROBE_GC_END, .symbol = "_ZN8GCTracer13report_gc_endERK11" TICKS "P14TimePartitions"},          \
+		{BRAID_PROBE_GC_HEAP,                                                                                  \
+		 .symbol = "_ZNK8GCTracer22report_gc_heap_summaryEN6GCWhen4TypeERK13GCHeapSummary"},                   \
+		{BRAID_PROBE_GC_PHASE,                                                                                 \
+		 .symbol = "_ZN17ConcurrentGCTimer28register_gc_concurrent_startEPKcRK11" TICKS},                      \
+	{                                                                                                              \
+		BRAID_PROBE_GC_PHASE_END, .symbol = "_ZN17ConcurrentGCTimer26register_gc_concurrent_endERK11" TICKS    \
+	}
 static const struct way {
 	enum group group;
 	bool times; /* needs SafepointTracing's data */
@@ -81,6 +94,17 @@ static const struct way {
 	 false,
 	 {{BRAID_PROBE_TRAP, .symbol = "_ZN14Deoptimization13uncommon_trapEP10JavaThreadii", .stack = true},
 	  {BRAID_PROBE_UNPACK, .symbol = "_ZN14Deoptimization17fetch_unroll_infoEP10JavaThreadi", .stack = true}}},
+	/* gcTrace.cpp, gcTimer.cpp; up to 11, then later */
+	{COLLECTIONS,
+	 false,
+	 {COLLECTION_PROBES,
+	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN17ConcurrentGCTimer23register_gc_pause_startEPKcRK11" TICKS},
+	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN17ConcurrentGCTimer21register_gc_pause_endERK11" TICKS}}},
+	{COLLECTIONS,
+	 false,
+	 {COLLECTION_PROBES,
+	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN7GCTimer23register_gc_pause_startEPKcRK11" TICKS},
+	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN7GCTimer21register_gc_pause_endERK11" TICKS}}},
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
@@ -120,7 +144,7 @@ struct probes {
 int probes_new(struct probes **out, struct session *s)
 {
 	*out = NULL;
-	if (!(s->options->choices.wanted & (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))))
+	if (!(s->options->choices.wanted & (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT) | BRAID_WANT(GC))))
 		return 0;
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -526,6 +550,10 @@ bool probes_explain(struct probes *p, struct process *process, const struct brai
 {
 	struct probed *j = p ? probed_of(p, process) : NULL;
 
+	if (to->kind == BRAID_JVM_GC_CYCLE) {
+		gc_on_probe(process, e);
+		return false;
+	}
 	if (!j)
 		return true;
 	switch (to->kind) {

@@ -231,6 +231,7 @@ static void read_all(struct session *s)
 {
 	agents_drain(s->agents);
 	session_read_samples(s);
+	agents_settle(s->agents, false);
 	processes_show_forked(s->processes);
 	kernel_side_tick(s->kernel);
 	control_tick(s->control);
@@ -557,6 +558,7 @@ static void finish(struct loop *l)
 	read_all(s);
 	agents_stop(s->agents);
 	session_read_samples(s); /* what agents asked stacks for in the meantime */
+	agents_settle(s->agents, true);
 	stacks_name_late(s->stacks, LATE_NAMES_NS);
 	emit_clock(s);
 	emit_stats(l);

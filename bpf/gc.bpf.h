@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Garbage collections, by probes where HotSpot tells its own flight recorder of them (gcTrace.hpp, gcTimer.hpp): a few
+ * for each collection, none between. The collector puts together what belongs together.
+ */
+#ifndef BRAID_GC_BPF_H
+#define BRAID_GC_BPF_H
+
+#include "jvm_event.bpf.h"
+
+#include <braid/probe.h>
+
+/* What the VM says for jstat: set before a collection tells of itself. */
+static __always_inline void gc_cause(char *to, __u32 size)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, slot;
+	struct braid_process *process = bpf_map_lookup_elem(&processes, &tgid);
+	struct braid_jvm *jvm;
+
+	if (!process || !process->jvm)
+		return;
+	slot = process->jvm - 1;
+	jvm = bpf_map_lookup_elem(&jvms, &slot);
+	if (jvm && jvm->gc_cause)
+		(void)bpf_probe_read_user_str(to, size, (const void *)jvm->gc_cause);
+}
+
+/* GCHeapSummary (gcHeapSummary.hpp): vtable, a VirtualSpaceSummary of three addresses, bytes used. */
+static __always_inline __u64 gc_used(__u64 summary)
+{
+	__u64 words[5];
+
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)summary) || words[1] > words[2] ||
+	    words[2] > words[3] || words[4] > words[3] - words[1])
+		return 0;
+	return words[4];
+}
+
+static __always_inline void gc_told(struct pt_regs *ctx, __u32 probe)
+{
+	const struct stack_ref none = {0};
+	struct braid_event_jvm *e;
+
+	if (!jvm_event_room(BRAID_JVM_GC_CYCLE))
+		return;
+	e = jvm_event_begin(BRAID_JVM_GC_CYCLE, &none);
+	if (!e)
+		return;
+	e->source = BRAID_SOURCE_PROBE;
+	e->what.name = probe;
+	e->what.number = ctx->di;
+	if (probe == BRAID_PROBE_GC_BEGIN) {
+		gc_cause(e->text, sizeof(e->text));
+	} else if (probe == BRAID_PROBE_GC_HEAP) {
+		e->what.detail = (__u32)ctx->si;
+		e->what.value = gc_used(ctx->dx);
+	} else if (probe == BRAID_PROBE_GC_PAUSE || probe == BRAID_PROBE_GC_PHASE) {
+		e->what.weight = ctx->si;
+		(void)bpf_probe_read_user_str(e->text, sizeof(e->text), (const void *)ctx->si);
+	}
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+#endif
