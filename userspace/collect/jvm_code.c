@@ -365,6 +365,7 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 	}
 	j->deferred_count = kept;
 	compilations_tick(j, now_ns(), final);
+	code_cache_tick(j, now_ns(), final);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns) {
 		code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
 		j->purged_ns = time_ns;

@@ -4,6 +4,7 @@
 #ifndef BRAID_COLLECT_JVM_STATE_H
 #define BRAID_COLLECT_JVM_STATE_H
 
+#include "code_cache.h"
 #include "compilations.h"
 #include "gc.h"
 #include "hotspot.h"
@@ -58,6 +59,7 @@ struct jvm {
 	struct gc gc;
 	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
 	struct compilations *compilations; /* NULL: none wait */
+	struct code_cache cache;
 	uint64_t unnamed;		   /* frames that nobody can name any more */
 };
 

@@ -21,11 +21,13 @@ static const char *const data_names[TABLES] = {
 	[ACTIONS] = "_ZN14Deoptimization17_trap_action_nameE",
 };
 
-static const struct vm_offset task_fields[TASK_FIELDS] = {
+static const struct vm_offset fields[LIBJVM_FIELDS] = {
 	[TASK_ID] = {.type = "CompileTask", .name = "_compile_id"},
 	[TASK_METHOD] = {.type = "CompileTask", .name = "_method"},
 	[TASK_OSR_BCI] = {.type = "CompileTask", .name = "_osr_bci"},
 	[TASK_LEVEL] = {.type = "CompileTask", .name = "_comp_level"},
+	[BLOCK_LENGTH] = {.type = "HeapBlock::Header", .name = "_length"},
+	[BLOCK_USED] = {.type = "HeapBlock::Header", .name = "_used"},
 };
 
 const struct process_mapping *libjvm_mapping(const struct process *process)
@@ -100,7 +102,7 @@ struct libjvm *libjvm_open(const struct process *process, const struct process_m
 		goto out;
 	fact.path = m->module->path;
 	l->module = m->module;
-	memcpy(l->task, task_fields, sizeof(l->task));
+	memcpy(l->field, fields, sizeof(l->field));
 	snprintf(l->root, sizeof(l->root), "/proc/%d/root", (int)process->pid);
 	l->fd = module_open(process->pid, &fact);
 	err = l->fd < 0 ? -errno : find_symbols(l, names, count);
@@ -151,7 +153,7 @@ int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias)
 		return 0;
 	for (int i = 0; i < VM_SYMBOLS; i++)
 		at[i] = l->at[TABLES + i] ? bias + l->at[TABLES + i] : 0;
-	err = vm_offsets_read(pid, at, l->task, TASK_FIELDS);
+	err = vm_offsets_read(pid, at, l->field, LIBJVM_FIELDS);
 	if (err == -EAGAIN)
 		return err;
 	err = names_read(l, &l->operations, pid, bias, OPERATIONS);

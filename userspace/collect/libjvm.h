@@ -31,8 +31,9 @@ enum libjvm_data {
 	LIBJVM_DATA = TABLES + VM_SYMBOLS
 };
 
-/* Fields of CompileTask. */
-enum libjvm_field { TASK_ID, TASK_METHOD, TASK_OSR_BCI, TASK_LEVEL, TASK_FIELDS };
+/* Fields of CompileTask, and of what is in front of every block of a code heap. */
+enum libjvm_field { TASK_ID, TASK_METHOD, TASK_OSR_BCI, TASK_LEVEL, BLOCK_LENGTH, BLOCK_USED, LIBJVM_FIELDS };
+#define TASK_FIELDS BLOCK_LENGTH
 
 struct libjvm {
 	const struct module *module;
@@ -43,7 +44,7 @@ struct libjvm {
 	size_t strings[LIBJVM_DATA]; /* of arrays */
 	bool read;		     /* tables were */
 	struct libjvm_names operations, reasons, actions;
-	struct vm_offset task[TASK_FIELDS];
+	struct vm_offset field[LIBJVM_FIELDS];
 	struct libjvm *next;
 };
 

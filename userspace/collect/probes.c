@@ -113,7 +113,10 @@ struct links {
 	const struct way *way[GROUPS]; /* NULL: it tells nothing of this group */
 };
 
-/* A libjvm.so with what is attached to it whoever runs it (-a). */
+/*
+ * A libjvm.so. Probes of one process disturb nobody else; but each takes its time, to come and to go: where more than a
+ * few JVMs may come, they are in the file, for whoever runs it, and those who are not recorded lose 1 us a hit.
+ */
 struct library {
 	struct libjvm *jvm;
 	const struct module *module;
@@ -128,15 +131,18 @@ struct probed {
 	struct library *library;
 	uint64_t bias;
 	struct links links;
-	bool attached;
-	bool ready; /* nothing more is to be read from it */
+	bool shared; /* those of its library are used */
+	bool ready;  /* nothing more is to be read from it */
 	bool gone;
 	struct braid_probed told; /* what was counted until now */
 	struct probed *next;
 };
 
+#define OWN_PROBES_MAX 8 /* JVMs */
+
 struct probes {
 	struct session *session;
+	size_t own; /* JVMs with probes of their own */
 	struct library *libraries;
 	struct probed *jvms;
 };
@@ -161,6 +167,8 @@ static void group_destroy(struct links *l, enum group group)
 	}
 }
 
+/* The kernel waits for all CPUs before it gives a probe up, a tenth of a second on a busy machine: done at the end
+ * only. */
 static void links_destroy(struct links *l)
 {
 	for (int i = 0; i < GROUPS; i++)
@@ -319,9 +327,9 @@ static struct probed *probed_new(struct probes *p, struct process *process)
 	return j;
 }
 
-static struct links *links_of(const struct probes *p, struct probed *j)
+static struct links *links_of(struct probed *j)
 {
-	return p->session->options->system_wide ? &j->library->links : &j->links;
+	return j->shared ? &j->library->links : &j->links;
 }
 
 static int probed_map(const struct probes *p)
@@ -347,15 +355,15 @@ static int show(struct probes *p, struct probed *j)
 		.begin_at = address_of(j, SAFEPOINT_BEGIN),
 		.reached_at = address_of(j, SAFEPOINT_REACHED),
 		.end_at = address_of(j, SAFEPOINT_END),
-		.task_id = l->task[TASK_ID].offset,
-		.task_method = l->task[TASK_METHOD].offset,
-		.task_osr_bci = l->task[TASK_OSR_BCI].offset,
-		.task_level = l->task[TASK_LEVEL].offset,
+		.task_id = l->field[TASK_ID].offset,
+		.task_method = l->field[TASK_METHOD].offset,
+		.task_osr_bci = l->field[TASK_OSR_BCI].offset,
+		.task_level = l->field[TASK_LEVEL].offset,
 		.flags = BRAID_PROBED_TASK,
 	};
 
 	for (int i = 0; i < TASK_FIELDS; i++)
-		if (!l->task[i].found)
+		if (!l->field[i].found)
 			value.flags &= ~BRAID_PROBED_TASK;
 	return bpf_map_update_elem(probed_map(p), &key, &value, BPF_ANY);
 }
@@ -376,11 +384,14 @@ void probes_attach(struct probes *p, struct process *process)
 			       "no room for the probes of JVM %d: %d have theirs", (int)pid, BRAID_MAX_JVMS);
 		return;
 	}
-	if (!p->session->options->system_wide)
+	j->shared = !p->session->options->pid_count || p->own == OWN_PROBES_MAX;
+	if (!j->shared) {
+		p->own++;
 		links_attach(p, j, &j->links, pid);
-	else if (!j->library->attached)
+	} else if (!j->library->attached) {
+		j->library->attached = true;
 		links_attach(p, j, &j->library->links, -1);
-	j->library->attached = true;
+	}
 }
 
 /* ---- while it goes on ---- */
@@ -414,7 +425,6 @@ static void give_up(struct probes *p, struct probed *j)
 	uint32_t key = (uint32_t)j->process->pid;
 
 	tell_counted(p, j);
-	links_destroy(&j->links);
 	if (j->ready && processes_latest(p->session->processes, j->process->pid) == j->process)
 		bpf_map_delete_elem(probed_map(p), &key);
 	j->gone = true;
@@ -457,11 +467,18 @@ void probes_stop(struct probes *p)
 	}
 }
 
+const struct libjvm *probes_library(const struct probes *p, const struct process *process)
+{
+	struct probed *j = p ? probed_of(p, process) : NULL;
+
+	return j && j->ready ? j->library->jvm : NULL;
+}
+
 bool probes_compilations(const struct probes *p, const struct process *process)
 {
 	struct probed *j = p ? probed_of(p, process) : NULL;
 
-	return j && links_of(p, j)->way[COMPILATIONS];
+	return j && links_of(j)->way[COMPILATIONS];
 }
 
 /* ---- what events mean ---- */

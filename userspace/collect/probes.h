@@ -20,6 +20,10 @@ void probes_stop(struct probes *p);
 bool probes_explain(struct probes *p, struct process *process, const struct braid_event_jvm *e,
 		    struct trace_jvm_event *to);
 
+/* What is known of a process's VM; NULL: it is none, or not looked at (yet). */
+struct libjvm;
+const struct libjvm *probes_library(const struct probes *p, const struct process *process);
+
 /* Does a COMPILE come for each compilation of this JVM, beside the CODE_LOAD records? */
 bool probes_compilations(const struct probes *p, const struct process *process);
 
