@@ -54,6 +54,10 @@ void chosen_end(JNIEnv *jni);
 void demand_start(void);
 /* Tells an event of the calling thread, with its stack if possible. */
 void demand_send(const struct braid_demand *d);
+/* The same, with the stack that was taken for it. */
+void demand_send_with(struct braid_ask *ask);
+/* Only takes the stack, for an event to come. */
+void demand_take(struct braid_ask *ask);
 /* Tells an event without a stack; `tid` is the thread that it is of, 0: none's. Waits in memory for room. */
 void demand_tell(const struct braid_demand *d, uint32_t tid);
 /* One more that is not told: too short, or one too many. */

@@ -31,15 +31,15 @@ static struct {
 } counted[BRAID_JVM_EVENTS];
 
 /* Runs the program: 0, or a negative errno. By hand, and inlined: libc's function would be one more frame. */
-static inline __attribute__((always_inline)) long run(int fd, const struct braid_demand *d, uint32_t *answer)
+static inline __attribute__((always_inline)) long run(int fd, struct braid_ask *ask, uint32_t *answer)
 {
 	union bpf_attr attr;
 	register long result __asm__("rax") = SYS_bpf;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.test.prog_fd = (uint32_t)fd;
-	attr.test.ctx_in = (uint64_t)(uintptr_t)d;
-	attr.test.ctx_size_in = sizeof(*d);
+	attr.test.ctx_in = (uint64_t)(uintptr_t)ask;
+	attr.test.ctx_size_in = sizeof(*ask);
 	__asm__ volatile("syscall"
 			 : "+r"(result)
 			 : "D"((long)BPF_PROG_TEST_RUN), "S"(&attr), "d"(sizeof(attr.test) + 0L)
@@ -68,7 +68,7 @@ static bool has_seccomp_filter(void)
 static int try_in_child(void *arg)
 {
 	const struct rlimit none = {0, 0};
-	const struct braid_demand nothing = {0};
+	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
 	uint32_t answer;
 	long err;
 
@@ -100,7 +100,7 @@ static bool child_survives(int fd)
 /* An event of no kind: the program refuses it, but it was run. */
 static long try_here(int fd)
 {
-	const struct braid_demand nothing = {0};
+	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
 	uint32_t answer;
 
 	return run(fd, &nothing, &answer);
@@ -143,14 +143,30 @@ static bool publish(const struct braid_demand *d, uint32_t tid, bool (*way)(cons
 	return way((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }
 
-void demand_send(const struct braid_demand *d)
+void demand_send_with(struct braid_ask *ask)
 {
 	uint32_t answer = 0;
 
-	if (atomic_load_explicit(&usable, memory_order_relaxed) && run(agent.link.demand_fd, d, &answer) == 0 &&
+	if (atomic_load_explicit(&usable, memory_order_relaxed) && run(agent.link.demand_fd, ask, &answer) == 0 &&
 	    !answer)
 		return;
-	publish(d, self_tid(), publish_event);
+	publish(&ask->what, self_tid(), publish_event);
+}
+
+void demand_send(const struct braid_demand *d)
+{
+	struct braid_ask ask = {.what = *d};
+
+	demand_send_with(&ask);
+}
+
+void demand_take(struct braid_ask *ask)
+{
+	uint32_t answer;
+
+	*ask = (struct braid_ask){.stack = 0};
+	if (atomic_load_explicit(&usable, memory_order_relaxed))
+		(void)run(agent.link.demand_fd, ask, &answer);
 }
 
 void demand_tell(const struct braid_demand *d, uint32_t tid)

@@ -23,7 +23,6 @@ struct watched {
 	uint64_t size;
 	uint64_t weight;
 	uint32_t type;
-	uint32_t tid;
 };
 
 static struct {
@@ -106,14 +105,13 @@ uint64_t live_watch(JNIEnv *jni, jobject object, const struct braid_demand *allo
 						   .time_ns = allocation->start_ns,
 						   .size = allocation->value,
 						   .weight = allocation->weight,
-						   .type = allocation->name,
-						   .tid = self_tid()};
+						   .type = allocation->name};
 out:
 	pthread_mutex_unlock(&live.mutex);
 	return number;
 }
 
-/* From the allocation to now is how long it has lived. */
+/* From the allocation to now is how long it has lived; where, and by which thread, its ALLOC has said. */
 void live_tell(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
@@ -130,7 +128,7 @@ void live_tell(JNIEnv *jni)
 						   .value = w->size,
 						   .weight = w->weight << live.halvings,
 						   .number = w->number},
-			    w->tid);
+			    0);
 	}
 	pthread_mutex_unlock(&live.mutex);
 }

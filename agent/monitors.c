@@ -7,35 +7,50 @@
 
 #include "agent.h"
 
-#define VERSION_24 0x30180000 /* from here on a virtual thread may come back on another OS thread */
-#define BEGUN_SLOTS 4096U     /* a power of two */
+#define VERSION_24 0x30180000
+#define JNI_IS_VIRTUAL_THREAD 234 /* JNI 21; headers of earlier JDKs lack it */
+#define BEGUN_SLOTS 4096U	  /* a power of two */
 #define BEGUN_HOPS 16U
 
 enum standing { BLOCKED, WAITING };
 
-/* A beginning. */
 struct begin {
 	uint64_t ns;
-	uint64_t timeout_ms;
+	struct braid_ask ask; /* a stack that was taken; `value` is the timeout */
 };
 
-static __thread struct begin own[2];
-
-/* Since when; by thread where OS threads do not do. */
+/*
+ * On JDK 24 and later a virtual thread that stands gives its OS thread away, and is told of that it may go on while its
+ * frames are still put away: it begins with its stack, in a place of its own. All others keep the time where they are.
+ */
 static struct {
-	_Atomic uint64_t key; /* 0: free */
-	_Atomic uint64_t ns;
-	_Atomic uint64_t timeout_ms;
+	_Atomic uint64_t key; /* 0: free, 1: being written */
+	struct begin begin;
 } begun[BEGUN_SLOTS];
 
-/* Whatever it costs, hash codes are an object's own: two threads of one are rare, and told apart by what they do. */
-static uint64_t key_of(jvmtiEnv *env, jthread thread, enum standing how)
+static __thread struct {
+	uint64_t ns, timeout_ms;
+} own[2];
+
+static bool gives_thread_away(JNIEnv *jni, jthread thread)
+{
+	jboolean (*is_virtual)(JNIEnv *, jobject);
+
+	if (agent.jvmti_version < VERSION_24)
+		return false;
+	is_virtual = ((jboolean(**)(JNIEnv *, jobject)) * jni)[JNI_IS_VIRTUAL_THREAD];
+	return is_virtual(jni, thread);
+}
+
+/* Hash codes are not an object's own for sure: two threads of one are rare, and one of them has a wrong interval then.
+ */
+static uint64_t key_of(jthread thread, enum standing how)
 {
 	jint hash;
 
-	if ((*env)->GetObjectHashCode(env, thread, &hash) != JVMTI_ERROR_NONE)
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash) != JVMTI_ERROR_NONE)
 		return 0;
-	return ((uint64_t)(uint32_t)hash << 1 | how) + 1;
+	return ((uint64_t)(uint32_t)hash << 1 | how) + 2;
 }
 
 static uint32_t slot_of(uint64_t key, uint32_t hop)
@@ -43,73 +58,94 @@ static uint32_t slot_of(uint64_t key, uint32_t hop)
 	return (uint32_t)((key * 0x9e3779b97f4a7c15ULL >> 40) + hop) & (BEGUN_SLOTS - 1);
 }
 
-static void begin_by_thread(uint64_t key, const struct begin *b)
+static void put_away(jthread thread, enum standing how, uint64_t timeout_ms)
 {
+	uint64_t key = key_of(thread, how);
+
 	for (uint32_t hop = 0; key && hop < BEGUN_HOPS; hop++) {
 		uint32_t i = slot_of(key, hop);
-		uint64_t found = 0;
+		uint64_t free = 0;
 
-		if (atomic_compare_exchange_strong(&begun[i].key, &found, key) || found == key) {
-			atomic_store(&begun[i].timeout_ms, b->timeout_ms);
-			atomic_store(&begun[i].ns, b->ns);
-			return;
-		}
+		if (!atomic_compare_exchange_strong(&begun[i].key, &free, 1))
+			continue;
+		begun[i].begin.ns = clock_ns();
+		demand_take(&begun[i].begin.ask);
+		begun[i].begin.ask.what.value = timeout_ms;
+		atomic_store(&begun[i].key, key);
+		return;
 	}
 }
 
-static struct begin end_by_thread(uint64_t key)
+static bool take_back(jthread thread, enum standing how, struct begin *b)
 {
+	uint64_t key = key_of(thread, how);
+
 	for (uint32_t hop = 0; key && hop < BEGUN_HOPS; hop++) {
 		uint32_t i = slot_of(key, hop);
-		struct begin b;
 
 		if (atomic_load(&begun[i].key) != key)
 			continue;
-		b.timeout_ms = atomic_load(&begun[i].timeout_ms);
-		b.ns = atomic_exchange(&begun[i].ns, 0);
+		*b = begun[i].begin;
 		atomic_store(&begun[i].key, 0);
-		return b;
+		return true;
 	}
-	return (struct begin){0};
+	return false;
 }
 
-static void begin(jvmtiEnv *env, jthread thread, enum standing how, uint64_t timeout_ms)
+static void begin(JNIEnv *jni, jthread thread, enum standing how, uint64_t timeout_ms)
 {
-	struct begin b = {.ns = clock_ns(), .timeout_ms = timeout_ms};
-
-	if (agent.jvmti_version >= VERSION_24)
-		begin_by_thread(key_of(env, thread, how), &b);
-	else
-		own[how] = b;
+	if (!agent_enter())
+		return;
+	if (gives_thread_away(jni, thread)) {
+		put_away(thread, how, timeout_ms);
+	} else {
+		own[how].ns = clock_ns();
+		own[how].timeout_ms = timeout_ms;
+	}
+	agent_leave();
 }
 
-/* Its `ns` is 0 when it began before this recording. */
-static struct begin end(jvmtiEnv *env, jthread thread, enum standing how)
+/* False when it began before this recording. */
+static bool begun_at(JNIEnv *jni, jthread thread, enum standing how, struct begin *b)
 {
-	struct begin b = own[how];
-
-	if (agent.jvmti_version >= VERSION_24)
-		b = end_by_thread(key_of(env, thread, how));
-	else
+	if (gives_thread_away(jni, thread)) {
+		if (!take_back(thread, how, b))
+			return false;
+	} else {
+		*b = (struct begin){.ns = own[how].ns, .ask.what.value = own[how].timeout_ms};
 		own[how].ns = 0;
-	if (b.ns < agent.joined_ns)
-		b.ns = 0;
-	return b;
+	}
+	return b->ns > agent.joined_ns;
 }
 
-/* Tells it, or only counts it when it was short. */
-static void tell(jvmtiEnv *env, JNIEnv *jni, jobject monitor, struct braid_demand *d, uint64_t min_ns)
+/* Tells of the interval, or only counts it when it was short. `like` has what the kind has of its own. */
+static void end(JNIEnv *jni, jthread thread, jobject monitor, enum standing how, uint64_t min_ns,
+		const struct braid_demand *like)
 {
+	struct begin b;
+	struct braid_demand *d = &b.ask.what;
+	uint64_t timeout_ms;
 	jint hash = 0;
 
+	if (!agent_enter())
+		return;
+	if (!begun_at(jni, thread, how, &b))
+		goto out;
+	timeout_ms = d->value;
+	*d = *like;
+	d->value = timeout_ms;
+	d->start_ns = b.ns;
+	d->end_ns = clock_ns();
 	if (d->end_ns - d->start_ns < min_ns) {
 		demand_count(d->kind, d->end_ns - d->start_ns);
-		return;
+		goto out;
 	}
 	d->name = types_of(jni, monitor);
-	if ((*env)->GetObjectHashCode(env, monitor, &hash) == JVMTI_ERROR_NONE)
+	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, monitor, &hash) == JVMTI_ERROR_NONE)
 		d->number = (uint32_t)hash;
-	demand_send(d);
+	demand_send_with(&b.ask);
+out:
+	agent_leave();
 }
 
 void monitors_stop(JNIEnv *jni)
@@ -121,49 +157,30 @@ void monitors_stop(JNIEnv *jni)
 
 void JNICALL monitors_on_enter(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor)
 {
-	(void)jni;
+	(void)env;
 	(void)monitor;
-	if (!agent_enter())
-		return;
-	begin(env, thread, BLOCKED, 0);
-	agent_leave();
+	begin(jni, thread, BLOCKED, 0);
 }
 
 void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_LOCK};
+	const struct braid_demand d = {.kind = BRAID_JVM_LOCK};
 
-	if (!agent_enter())
-		return;
-	d.start_ns = end(env, thread, BLOCKED).ns;
-	d.end_ns = clock_ns();
-	if (d.start_ns)
-		tell(env, jni, monitor, &d, atomic_load(&chosen.lock_min_ns));
-	agent_leave();
+	(void)env;
+	end(jni, thread, monitor, BLOCKED, atomic_load(&chosen.lock_min_ns), &d);
 }
 
 void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout_ms)
 {
-	(void)jni;
+	(void)env;
 	(void)monitor;
-	if (!agent_enter())
-		return;
-	begin(env, thread, WAITING, (uint64_t)timeout_ms);
-	agent_leave();
+	begin(jni, thread, WAITING, (uint64_t)timeout_ms);
 }
 
 void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_WAIT, .flags = timed_out ? BRAID_WAIT_TIMED_OUT : 0};
-	struct begin b;
+	const struct braid_demand d = {.kind = BRAID_JVM_WAIT, .flags = timed_out ? BRAID_WAIT_TIMED_OUT : 0};
 
-	if (!agent_enter())
-		return;
-	b = end(env, thread, WAITING);
-	d.start_ns = b.ns;
-	d.end_ns = clock_ns();
-	d.value = b.timeout_ms;
-	if (d.start_ns)
-		tell(env, jni, monitor, &d, atomic_load(&chosen.wait_min_ns));
-	agent_leave();
+	(void)env;
+	end(jni, thread, monitor, WAITING, atomic_load(&chosen.wait_min_ns), &d);
 }

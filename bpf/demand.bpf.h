@@ -8,32 +8,41 @@
 
 #include "offcpu.bpf.h"
 
-SEC("syscall")
-int demand(struct braid_demand *arg)
+static __always_inline void demand_stack(const struct braid_process *p, struct stack_ref *ref)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->kind;
+	struct sample *s = stack_begin(p);
+
+	if (s)
+		stack_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
+}
+
+SEC("syscall")
+int demand(struct braid_ask *arg)
+{
+	struct stack_ref ref = {.stack = arg->stack, .vthread = arg->vthread, .generation = arg->generation};
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->what.kind;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
-	struct stack_ref ref = {0};
 	struct braid_event_jvm *e;
-	struct sample *s;
 
 	if (!p || !p->jvm)
 		return -1; /* EPERM */
-	if (!kind || kind >= BRAID_JVM_EVENTS)
+	if (kind >= BRAID_JVM_EVENTS)
 		return -22; /* EINVAL */
 	if (!jvm_event_room(kind))
 		return 0;
-	s = stack_begin(p);
-	if (s)
-		stack_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), &ref);
-	e = jvm_event_begin(kind, &ref);
+	if (!ref.stack)
+		demand_stack(p, &ref);
+	arg->stack = ref.stack;
+	arg->vthread = ref.vthread;
+	arg->generation = ref.generation;
+	e = kind ? jvm_event_begin(kind, &ref) : NULL;
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_AGENT;
-	e->what = *arg;
+	e->what = arg->what;
 	e->what.kind = kind;
 	if (kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT)
-		offcpu_waker_since(e, arg->start_ns);
+		offcpu_waker_since(e, arg->what.start_ns);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }

@@ -85,10 +85,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_COMPILE_OSR 0x8U
 #define BRAID_COMPILE_FAILED 0x10U
 
-/*
- * The argument of the program `demand`, which an agent's thread runs (BPF_PROG_RUN) to have its stack walked and an
- * event told with it: as untrusted as a ring record.
- */
+/* What an agent tells of an event: as untrusted as a ring record. */
 struct braid_demand {
 	__u32 kind; /* enum braid_jvm_event */
 	__u32 name; /* id of a BRAID_REC_TYPE, 0: none */
@@ -103,5 +100,19 @@ struct braid_demand {
 	__u32 reserved;
 };
 _Static_assert(sizeof(struct braid_demand) == 64, "demand");
+
+/*
+ * The argument of the program `demand`, which an agent's thread runs (BPF_PROG_RUN) to have its stack walked and an
+ * event told with it. An event that ends elsewhere than it began has the stack of its beginning: of kind 0, it is only
+ * taken, and the fields behind `what` are set; an event that comes with them is told with that stack.
+ */
+struct braid_ask {
+	struct braid_demand what;
+	__u64 stack; /* 0: take one */
+	__u64 vthread;
+	__u32 generation;
+	__u32 reserved;
+};
+_Static_assert(sizeof(struct braid_ask) == 88, "ask");
 
 #endif

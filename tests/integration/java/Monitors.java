@@ -1,0 +1,128 @@
+import java.util.concurrent.atomic.AtomicLong;
+
+/*
+ * Threads stand in front of monitors of two classes and wait on a third, and say how long by their own clock:
+ * "blocked CLASS NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT". Arguments: rounds, and "virtual" for threads
+ * of that kind.
+ */
+public class Monitors {
+	static final class Narrow {
+	}
+
+	static final class Wide {
+	}
+
+	static final class Bell {
+		boolean rung;
+	}
+
+	/* Whoever comes later than this has been blocked; others may have been lucky. */
+	static final long BLOCKED_NS = 1_000_000;
+
+	static final class Sum {
+		final AtomicLong ns = new AtomicLong(), times = new AtomicLong();
+
+		void add(long since) {
+			long took = System.nanoTime() - since;
+
+			if (took >= BLOCKED_NS) {
+				ns.addAndGet(took);
+				times.incrementAndGet();
+			}
+		}
+	}
+
+	static final Object narrow = new Narrow(), wide = new Wide();
+	static final Bell bell = new Bell();
+	static final Sum blockedNarrow = new Sum(), blockedWide = new Sum(), waited = new Sum();
+	static int timedOut;
+
+	static void enter(Object monitor, Sum sum, int ms) {
+		long since = System.nanoTime();
+
+		synchronized (monitor) {
+			sum.add(since);
+			pause(ms);
+		}
+	}
+
+	static void pause(int ms) {
+		try {
+			Thread.sleep(ms);
+		} catch (InterruptedException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
+	static void contend(int rounds, boolean inWide) {
+		for (int i = 0; i < rounds; i++)
+			if (inWide)
+				enter(wide, blockedWide, 5);
+			else
+				enter(narrow, blockedNarrow, 10);
+	}
+
+	static void await(int rounds) throws InterruptedException {
+		for (int i = 0; i < rounds; i++) {
+			synchronized (bell) {
+				long since = System.nanoTime();
+
+				bell.rung = false;
+				bell.wait(30);
+				waited.add(since);
+				if (!bell.rung)
+					timedOut++;
+			}
+		}
+	}
+
+	static void ring(int rounds) {
+		for (int i = 0; i < rounds; i++) {
+			pause(50);
+			synchronized (bell) {
+				bell.rung = true;
+				bell.notify();
+			}
+		}
+	}
+
+	static Thread thread(String name, boolean virtual, Runnable r) throws Exception {
+		Thread t;
+
+		if (virtual) {
+			Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+			Class<?> kind = Class.forName("java.lang.Thread$Builder");
+
+			builder = kind.getMethod("name", String.class).invoke(builder, name);
+			return (Thread)kind.getMethod("start", Runnable.class).invoke(builder, r);
+		}
+		t = new Thread(r, name);
+		t.start();
+		return t;
+	}
+
+	public static void main(String[] args) throws Exception {
+		int rounds = Integer.parseInt(args[0]);
+		boolean virtual = args.length > 1 && args[1].equals("virtual");
+		Thread[] threads = new Thread[8];
+
+		for (int i = 0; i < 6; i++) {
+			boolean inWide = i >= 3;
+
+			threads[i] = thread("contender-" + i, virtual, () -> contend(rounds, inWide));
+		}
+		threads[6] = thread("waiter", virtual, () -> {
+			try {
+				await(rounds);
+			} catch (InterruptedException e) {
+				throw new IllegalStateException(e);
+			}
+		});
+		threads[7] = thread("ringer", virtual, () -> ring(rounds));
+		for (Thread t : threads)
+			t.join();
+		System.out.println("blocked Monitors$Narrow " + blockedNarrow.ns + " " + blockedNarrow.times);
+		System.out.println("blocked Monitors$Wide " + blockedWide.ns + " " + blockedWide.times);
+		System.out.println("waited Monitors$Bell " + waited.ns + " " + waited.times + " " + timedOut);
+	}
+}

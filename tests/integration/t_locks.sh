@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Threads that stand in front of monitors: how long, where, of which class, to within 2 percent of their own clock.
+source "$(dirname "$0")/lib.sh"
+
+# As long as no OS thread comes between the program's clock and ours: nothing here runs while it blocks.
+blocked()
+{
+	events "$1" \
+		"as long as the program says" 'all(close(total([e for e in of("lock", name=c) if e.duration_ns >= 1e6], "duration_ns"), int(ns), 2)
+			for c, ns, _ in truth["blocked"])' \
+		"as often" 'all(abs(len([e for e in of("lock", name=c) if e.duration_ns >= 1e6]) - int(n)) <= 1 for c, _, n in truth["blocked"])' \
+		"they did" 'all(int(n) >= 5 for _, _, n in truth["blocked"])' \
+		"one monitor of each class" 'len({e.number for e in of("lock", name="Monitors$Narrow")}) == 1 and
+			len({e.number for e in of("lock", name="Monitors$Wide")}) == 1' \
+		"nothing lost" 'lost == []'
+}
+
+braid record -e lock -o a.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
+blocked a.trace
+events a.trace \
+	"where" 'all("Monitors.enter" in e.stack and "Monitors.contend" in e.stack and e.stack[-1] != "[incomplete]"
+		for e in named("lock", "Monitors\\$(Narrow|Wide)"))' \
+	"who" 'all(e.thread.name.startswith("contender-") for e in named("lock", "Monitors\\$(Narrow|Wide)"))' \
+	"no waits" 'of("wait") == []'
+
+# Shorter ones are counted, with their time.
+braid record -e lock=10m -o short.trace -- "$JAVA" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
+events short.trace \
+	"none told" 'of("lock") == []' \
+	"all counted" 'close(total(of("counted"), "weight"), sum(int(ns) for _, ns, _ in truth["blocked"]), 2) and
+		{e.number for e in of("counted")} == {3} and total(of("counted")) >= sum(int(n) for _, _, n in truth["blocked"])' \
+	"nothing lost" 'lost == []'
+
+# Virtual threads may come back on another OS thread.
+[[ $(java_version) -ge 21 ]] || exit 0
+braid record -e lock -o virtual.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
+blocked virtual.trace
+events virtual.trace \
+	"where" 'all("Monitors.enter" in e.stack for e in named("lock", "Monitors\\$(Narrow|Wide)"))'
