@@ -75,6 +75,8 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 		utf8_from_modified(t->group, sizeof(t->group), at + r->name_len, r->group_len);
 	define(j, t, name, rec->time_ns);
 	t->java_runs = true;
+	if (is_start && !t->since_ns)
+		t->since_ns = rec->time_ns;
 	if (is_start && !t->java_started)
 		start(j, t, r);
 	return true;

@@ -437,14 +437,16 @@ static struct thread *new_thread(struct processes *p, struct process *process, p
 	return t;
 }
 
-struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid)
+struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns)
 {
-	struct thread *t, *at;
+	struct thread *t, *at, *found = NULL;
 
 	HASH_FIND_INT(p->by_tid, &tid, t);
-	for (at = t; at; at = at->older)
+	for (at = t; at && !(found && found->since_ns <= time_ns); at = at->older)
 		if (at->process == process)
-			return at;
+			found = at;
+	if (found)
+		return found;
 	t = new_thread(p, process, tid, t);
 	if (t)
 		processes_emit_thread(p, t, trace_str_of(""));

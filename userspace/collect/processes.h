@@ -55,6 +55,7 @@ struct thread {
 	char name[256];
 	/* Of a Java thread, as its JVM tells it. */
 	char group[64];
+	uint64_t since_ns;    /* 0: not known, or before the recording */
 	uint64_t java_thread; /* address of its JavaThread */
 	uint64_t java_cpu_ns; /* CPU time of the OS thread when it became this one */
 	uint64_t java_system_ns;
@@ -108,8 +109,8 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 int process_map(struct process *process, const struct process_mapping *mapping, bool *changed);
 int process_map_as(struct process *process, const struct process *from);
 
-/* The thread `tid` of `process`, made known to the trace on first sight. */
-struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);
+/* What the thread `tid` of `process` was at a time, made known to the trace on first sight. */
+struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns);
 /*
  * Java threads: found by the number that the JVM's own namespace gives them. An OS thread can be one Java thread after
  * the other (main, then DestroyJavaVM): `started_as` is the name of one that just started, NULL asks for whichever it
