@@ -155,7 +155,7 @@ static void take_other(struct session *s, struct process *process, const struct 
 		return;
 	if (!e->other_pid && process->in_namespace)
 		tid = procfs_host_tid(process->pid, tid);
-	t = tid > 0 ? processes_thread(s->processes, other, tid, e->hdr.time_ns) : NULL;
+	t = tid > 0 ? processes_thread_at(s->processes, other, tid, e->hdr.time_ns) : NULL;
 	to->other = t ? t->id : 0;
 	to->other_node = e->other_stack ? stacks_known(s->stacks, other, e->other_stack) : 0;
 }
@@ -163,7 +163,8 @@ static void take_other(struct session *s, struct process *process, const struct 
 void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e)
 {
 	const struct braid_demand *what = &e->what;
-	struct thread *thread = e->tid ? processes_thread(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
+	struct thread *thread =
+		e->tid ? processes_thread_at(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
 	struct trace_jvm_event to = {
 		.kind = what->kind,
 		.thread = thread ? thread->id : 0,

@@ -88,7 +88,7 @@ static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sl
 	struct session *s = end->session;
 	struct process *process = processes_find(s->processes, (pid_t)b->pid, end->time_ns);
 	struct thread *thread = process && !process->ended_ns
-					? processes_thread(s->processes, process, (pid_t)tid, end->time_ns)
+					? processes_thread_at(s->processes, process, (pid_t)tid, end->time_ns)
 					: NULL;
 
 	if (!thread)
@@ -127,7 +127,7 @@ static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
 	struct ending *end = ctx;
 	struct session *s = end->session;
 	struct process *process = processes_find(s->processes, pid, end->time_ns);
-	struct thread *thread = process ? processes_thread(s->processes, process, tid, end->time_ns) : NULL;
+	struct thread *thread = process ? processes_thread_at(s->processes, process, tid, end->time_ns) : NULL;
 	uint64_t cpu_ns, kernel_ns;
 
 	if (!thread || procfs_cpu_ns(pid, tid, &cpu_ns, &kernel_ns))

@@ -437,7 +437,7 @@ static struct thread *new_thread(struct processes *p, struct process *process, p
 	return t;
 }
 
-struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns)
+struct thread *processes_thread_at(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns)
 {
 	struct thread *t, *at, *found = NULL;
 
@@ -451,6 +451,11 @@ struct thread *processes_thread(struct processes *p, struct process *process, pi
 	if (t)
 		processes_emit_thread(p, t, trace_str_of(""));
 	return t;
+}
+
+struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid)
+{
+	return processes_thread_at(p, process, tid, UINT64_MAX);
 }
 
 /* The youngest that was known by this number in the process's own pid namespace. */

@@ -110,7 +110,9 @@ int process_map(struct process *process, const struct process_mapping *mapping, 
 int process_map_as(struct process *process, const struct process *from);
 
 /* What the thread `tid` of `process` was at a time, made known to the trace on first sight. */
-struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns);
+struct thread *processes_thread_at(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns);
+/* What it is now. */
+struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid);
 /*
  * Java threads: found by the number that the JVM's own namespace gives them. An OS thread can be one Java thread after
  * the other (main, then DestroyJavaVM): `started_as` is the name of one that just started, NULL asks for whichever it

@@ -37,7 +37,7 @@ static void take_sample(struct session *s, struct process *process, const struct
 	bool complete;
 	uint32_t node, vthread;
 
-	thread = process ? processes_thread(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
+	thread = process ? processes_thread_at(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
 	if (!thread) {
 		session_loss(s, 0, "collector", "sample", 1);
 		return;
