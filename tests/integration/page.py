@@ -51,6 +51,11 @@ assert "default-src 'none'" in page
 raw = reader.scripts[0][1]
 assert "<" not in raw, "the data could end its script"
 data = json.loads(raw)
-assert data["total"] == report["samples"]["total"] == sum(data["samples"][2::3])
+samples = [g for g in data["graphs"] if g["unit"] == "samples"]
+assert report["samples"]["total"] == sum(g["total"] for g in samples)
+for graph in data["graphs"]:
+    assert graph["total"] == sum(graph["samples"][2::3]), graph["name"]
+    assert max(graph["samples"][0::3], default=0) < max(1, len(data["threads"])), graph["name"]
+    assert max(graph["nodes"][1::3], default=0) < max(1, len(graph["labels"])), graph["name"]
 if text:
     assert text in json.dumps(data, ensure_ascii=False), "the name is not in the data"

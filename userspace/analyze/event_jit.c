@@ -47,7 +47,7 @@ static int add_compile(struct event_views *v, const struct analysis *an, struct 
 	level->failed += (e->row->flags & BRAID_COMPILE_FAILED) != 0;
 	if (VEC_PUSH(&v->compiles, one))
 		return -ENOMEM;
-	if (!e->name_id)
+	if (!e->name_id || !(e->row->flags & BRAID_COMPILE_LEVEL)) /* a native method's wrapper is no compilation */
 		return 0;
 	m = method_of(v, of, e);
 	if (!m)

@@ -12,6 +12,7 @@ enum { MATCH_ASKED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 /* Of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
 struct place {
 	uint32_t own, java, any; /* outside of the JDK, Java, all */
+	uint32_t seen;		 /* the stack without the JVM's frames that told of the event */
 	uint8_t why;		 /* enum blocked_why */
 };
 
@@ -43,13 +44,28 @@ static bool of_jdk(const char *name)
 	return false;
 }
 
+/* Frames that are there because somebody looks. */
+static bool of_telling(const char *name)
+{
+	static const char *const tellers[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
+
+	for (size_t i = 0; i < sizeof(tellers) / sizeof(tellers[0]); i++)
+		if (strncmp(name, tellers[i], strlen(tellers[i])) == 0)
+			return true;
+	return false;
+}
+
 static void place_stack(const struct analysis *an, struct place *places, uint32_t row)
 {
 	const struct stack *s = &an->stacks[row];
 	struct place *p = &places[row];
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 
-	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, BLOCKED_CALL} : places[s->parent];
+	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, row, BLOCKED_CALL}
+				   : places[s->parent];
+	if (s->parent == ROW_NONE || !e || e->count != 1 ||
+	    !of_telling(analysis_sym_name(an, an->xframes.at[e->first].sym)))
+		p->seen = row;
 	for (uint32_t i = 0; e && i < e->count; i++) {
 		uint32_t x = (uint32_t)e->first + i, sym = an->xframes.at[x].sym;
 		enum stack_domain domain = kind_domain((enum stack_kind)an->syms.at[sym].kind);
@@ -214,6 +230,8 @@ static void find_stack(const struct analysis *an, struct event *e)
 	const struct jvm_event_row *row = e->row;
 
 	e->stack = row_of(&an->a->nodes, row->node);
+	if (e->stack != ROW_NONE && row->source == BRAID_SOURCE_AGENT)
+		e->stack = an->events->places[e->stack].seen;
 	e->xframe = row->node ? XFRAME_DAMAGED : e->k->stack ? XFRAME_NO_STACK : XFRAME_ROOT;
 	e->other = row_of(&an->a->threads, row->other);
 	e->other_stack = row_of(&an->a->nodes, row->other_node);

@@ -27,6 +27,7 @@ struct kind {
 	enum kind_weight weight;
 	bool stack;   /* has one by nature */
 	bool leaf;    /* in a flame graph its name lies on the stack */
+	bool graph;   /* is worth a flame graph on the page */
 	bool tables;  /* its sums are worth tables of their own */
 	bool flagged; /* flags are shown */
 	struct kind_field name_is, detail_is, value_is, weight_is, number_is, other_is, text_is;

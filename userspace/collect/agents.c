@@ -84,7 +84,8 @@ static int let_in(struct agents *a, struct process *process, int fd)
 	struct link *l;
 	int err;
 
-	probes_attach(s->probes, process); /* an agent that starts with its JVM waits for the grant: nothing is missed */
+	probes_attach(s->probes,
+		      process); /* an agent that starts with its JVM waits for the grant: nothing is missed */
 	err = link_open(&l, s, process, fd);
 	if (err)
 		return err;

@@ -63,7 +63,7 @@ void text_lives(FILE *out, const struct views *v, unsigned top)
 
 static const char *level_name(unsigned level)
 {
-	static const char *const names[COMPILE_LEVELS] = {"0 interpreter", "1 C1", "2 C1, counters", "3 C1, profile",
+	static const char *const names[COMPILE_LEVELS] = {"0 native wrapper", "1 C1", "2 C1, counters", "3 C1, profile",
 							  "4 C2"};
 
 	return names[level] ?: "unknown";

@@ -95,6 +95,19 @@ static const char *by_title(const struct kind *k, enum event_by by)
 	return by == BY_NAME ? k->name_is.title : by == BY_DETAIL ? k->detail_is.title : event_by_names[by];
 }
 
+static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by by, bool values)
+{
+	static const char *const units[] = {[UNIT_COUNT] = "count", [UNIT_NS] = "time", [UNIT_BYTES] = "bytes"};
+
+	fprintf(out, "    %7s  %11s", "share", units[k->k->unit]);
+	if (k->k->weight != WEIGHT_ONE)
+		fprintf(out, "  %9s", "events");
+	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "       +-" : "", out);
+	if (values)
+		fprintf(out, "  %14s", k->k->value_is.title);
+	fprintf(out, "  %s\n", by_title(k->k, by));
+}
+
 static void text_sums(FILE *out, const struct views *v, const struct kind_view *k, enum event_by by, unsigned top)
 {
 	const struct event_table *t = &k->by[by];
@@ -102,24 +115,18 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 	bool values = by == BY_NAME && value->unit == UNIT_NS && value->title && k->k->weight != WEIGHT_VALUE;
 	char total[24], max[24], each[24];
 
-	fprintf(out, "    %7s  %11s  %9s", "share",
-		k->k->unit == UNIT_NS	   ? "time"
-		: k->k->unit == UNIT_BYTES ? "bytes"
-					   : "count",
-		"events");
-	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "      +-" : "", out);
-	if (values)
-		fprintf(out, "  %14s", value->title);
-	fprintf(out, "  %s\n", by_title(k->k, by));
+	text_sums_head(out, k, by, values);
 	for (size_t i = 0; i < t->sums.count && i < top; i++) {
 		const struct event_sum *s = &t->sums.at[i];
 
-		fprintf(out, "    %6.2f%%  %11s  %9" PRIu64, percent(s->weight, k->weight),
-			text_unit(total, k->k->unit, s->weight), s->count);
+		fprintf(out, "    %6.2f%%  %11s", percent(s->weight, k->weight),
+			text_unit(total, k->k->unit, s->weight));
+		if (k->k->weight != WEIGHT_ONE)
+			fprintf(out, "  %9" PRIu64, s->count);
 		if (k->k->unit == UNIT_NS)
 			fprintf(out, "  %10s", text_duration(max, s->max));
 		else if (k->k->weight == WEIGHT_ESTIMATE)
-			fprintf(out, "  %4.1f %%", 100 * event_error(s->variance, s->weight));
+			fprintf(out, "  %5.1f %%", 100 * event_error(s->variance, s->weight));
 		if (values)
 			fprintf(out, "  %14s", text_duration(each, s->value));
 		fputs("  ", out);
@@ -141,7 +148,7 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;
 
-		if (!empty && (by != BY_DETAIL || k->k->detail_is.title))
+		if (!empty && (by != BY_THREAD || k->k->stack)) /* what has no stack is not one thread's doing */
 			text_sums(out, v, k, by, top);
 	}
 	if (k->kind == BRAID_JVM_LOCK)

@@ -8,6 +8,8 @@
 #include "export.h"
 #include "json.h"
 
+#include <analyze/events.h>
+
 extern const char html_blob_start[], html_blob_end[];
 
 #define DATA_MARK "@BRAID_DATA@"
@@ -52,15 +54,19 @@ static int html_labels(struct json *j, const struct tree *t)
 	return 0;
 }
 
+/* The page's threads, in the order in which stacks named them. */
+struct page {
+	const struct analysis *an;
+	uint32_t *index; /* per row of the analyzer's threads, and one more for those not known: number + 1 */
+	VEC(uint32_t) rows;
+	struct json j;
+};
+
 /* Parent, label and kind of every node, depth first: a node's place in the list is its number, the root is 0. */
 static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 {
 	uint32_t count = 0;
 
-	json_open(j, "kinds", '[');
-	for (int k = 0; k < KIND_COUNT; k++)
-		json_string(j, NULL, kind_name((enum stack_kind)k));
-	json_close(j, ']');
 	json_open(j, "nodes", '[');
 	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
 		const struct tree_node *n = &t->nodes.at[i];
@@ -75,86 +81,155 @@ static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 	json_close(j, ']');
 }
 
-static void html_threads(struct json *j, const struct views *v)
+static int thread_number(struct page *p, uint32_t row, uint32_t *number)
 {
-	json_open(j, "threads", '[');
-	for (size_t i = 0; i < v->threads.count; i++) {
-		const struct thread_view *t = &v->threads.at[i];
-		const struct thread_row *row = t->row == ROW_NONE ? NULL : table_row(&v->an->a->threads, t->row);
-		const char *comm =
-			strpool_get(&v->an->a->strings, analysis_process(v->an, row ? row->process : 0)->comm);
+	uint32_t *at = &p->index[row == ROW_NONE ? p->an->a->threads.count : row];
 
-		json_open(j, NULL, '{');
-		json_number(j, "pid", t->pid);
-		json_number(j, "tid", t->tid);
-		json_bool(j, "java", t->java);
-		json_string(j, "name", t->name);
-		json_string(j, "process", *comm ? comm : "[unknown]");
-		json_close(j, '}');
+	if (!*at) {
+		if (VEC_PUSH(&p->rows, row))
+			return -ENOMEM;
+		*at = (uint32_t)p->rows.count;
 	}
-	json_close(j, ']');
+	*number = *at - 1;
+	return 0;
 }
 
-/* Samples as a flat list of thread, node, samples. */
-static int html_samples(struct json *j, const struct views *v, const uint32_t *place)
+/* Weights as a flat list of thread, node, weight. */
+static int html_weights(struct page *p, const struct profile *profile, const struct tree *t, const uint32_t *place)
 {
-	const struct analyzer *a = v->an->a;
-	uint32_t *index = calloc(a->threads.count + 1, sizeof(*index));
-	struct cell *cells = calloc(v->an->samples.sums.count + 1, sizeof(*cells));
-	size_t count = v->an->samples.sums.count;
-	int err = index && cells ? 0 : -ENOMEM;
+	size_t count = profile->sums.count;
+	struct cell *cells = calloc(count + 1, sizeof(*cells));
+	int err = cells ? 0 : -ENOMEM;
 
-	if (err)
-		goto out;
-	for (size_t i = 0; i < v->threads.count; i++)
-		index[v->threads.at[i].row == ROW_NONE ? a->threads.count : v->threads.at[i].row] = (uint32_t)i;
-	for (size_t i = 0; i < count; i++) {
-		const struct stack_sum *s = &v->an->samples.sums.at[i];
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct stack_sum *s = &profile->sums.at[i];
 
-		cells[i].thread = index[s->thread == ROW_NONE ? a->threads.count : s->thread];
-		cells[i].place = place[tree_node_of(v->tree, s)];
+		err = thread_number(p, s->thread, &cells[i].thread);
+		cells[i].place = place[tree_node_of(t, s)];
 		cells[i].weight = s->weight;
 	}
-	qsort(cells, count, sizeof(*cells), compare_cells);
-	json_open(j, "samples", '[');
-	for (size_t i = 0; i < count;) {
+	if (!err)
+		qsort(cells, count, sizeof(*cells), compare_cells);
+	json_open(&p->j, "samples", '[');
+	for (size_t i = 0; i < count && !err;) {
 		const struct cell *first = &cells[i];
 		uint64_t weight = 0;
 
 		for (; i < count && compare_cells(first, &cells[i]) == 0; i++)
 			weight = add_saturating(weight, cells[i].weight);
-		json_number(j, NULL, first->thread);
-		json_number(j, NULL, first->place);
-		json_number(j, NULL, weight);
+		json_number(&p->j, NULL, first->thread);
+		json_number(&p->j, NULL, first->place);
+		json_number(&p->j, NULL, weight);
 	}
-	json_close(j, ']');
-out:
-	free(index);
+	json_close(&p->j, ']');
 	free(cells);
 	return err;
 }
 
+/* One flame graph. */
+static int html_graph(struct page *p, const struct profile *profile, const char *name, const char *unit)
+{
+	static const struct tree_options options = {.labels = TREE_METHODS};
+	uint32_t *place = NULL;
+	struct tree *t;
+	int err = tree_new(&t, p->an, profile, &options);
+
+	if (!err && !(place = calloc(t->nodes.count + 1, sizeof(*place))))
+		err = -ENOMEM;
+	if (!err) {
+		json_open(&p->j, NULL, '{');
+		json_string(&p->j, "name", name);
+		json_string(&p->j, "unit", unit);
+		json_number(&p->j, "total", profile->quality.total);
+		json_number(&p->j, "complete", profile->quality.by_cause[CAUSE_COMPLETE]);
+		err = html_labels(&p->j, t);
+		html_nodes(&p->j, t, place);
+		err = err ?: html_weights(p, profile, t, place);
+		json_close(&p->j, '}');
+	}
+	free(place);
+	tree_free(t);
+	return err;
+}
+
+static int html_kind(struct page *p, uint32_t kind)
+{
+	static const char *const units[] = {[UNIT_COUNT] = "events", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes"};
+	struct profile profile;
+	int err = events_profile(p->an, kind, &profile);
+
+	if (!err && profile.sums.count)
+		err = html_graph(p, &profile, kind_of(kind)->title, units[kind_of(kind)->unit]);
+	profile_free(&profile);
+	return err;
+}
+
+/* The samples first, unless there are none but other events. */
+static int html_graphs(struct page *p, const struct views *v)
+{
+	const char *event = analyzer_info(p->an->a, "record.event");
+	bool others = false;
+	int err = 0;
+
+	json_open(&p->j, "graphs", '[');
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		others = others || (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight);
+	if (p->an->samples.quality.total || !others)
+		err = html_graph(p, &p->an->samples, *event ? event : "samples", "samples");
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
+		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)
+			err = html_kind(p, kind);
+	json_close(&p->j, ']');
+	return err;
+}
+
+static void html_threads(struct page *p)
+{
+	const struct analysis *an = p->an;
+
+	json_open(&p->j, "threads", '[');
+	for (size_t i = 0; i < p->rows.count; i++) {
+		uint32_t row = p->rows.at[i];
+		const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&an->a->threads, row);
+		const struct process_row *process = analysis_process(an, t ? t->process : 0);
+		const char *comm = strpool_get(&an->a->strings, process->comm);
+
+		json_open(&p->j, NULL, '{');
+		json_number(&p->j, "pid", t ? process->pid : 0);
+		json_number(&p->j, "tid", t ? t->tid : 0);
+		json_bool(&p->j, "java", t && (t->flags & TRACE_THREAD_JAVA));
+		json_string(&p->j, "name", analysis_thread_name(an, row));
+		json_string(&p->j, "process", *comm ? comm : "[unknown]");
+		json_close(&p->j, '}');
+	}
+	json_close(&p->j, ']');
+}
+
 static int html_data(FILE *out, const struct views *v, const char *title)
 {
-	uint32_t *place = calloc(v->tree->nodes.count + 1, sizeof(*place));
-	struct json j = {.out = out};
-	int err;
+	struct page p = {.an = v->an, .j = {.out = out}};
+	int err = 0;
 
-	if (!place)
+	p.index = calloc(v->an->a->threads.count + 1, sizeof(*p.index));
+	if (!p.index)
 		return -ENOMEM;
-	json_open(&j, NULL, '{');
-	json_string(&j, "title", title);
-	json_string(&j, "event", analyzer_info(v->an->a, "record.event"));
-	json_seconds(&j, "duration_s", v->an->duration_ns);
-	json_number(&j, "total", v->an->samples.quality.total);
-	json_number(&j, "complete", v->an->samples.quality.by_cause[CAUSE_COMPLETE]);
-	err = html_labels(&j, v->tree);
-	html_nodes(&j, v->tree, place);
-	html_threads(&j, v);
-	if (!err)
-		err = html_samples(&j, v, place);
-	json_close(&j, '}');
-	free(place);
+	for (size_t i = 0; i < v->threads.count && !err; i++) { /* those with samples, the heaviest first */
+		uint32_t number;
+
+		err = thread_number(&p, v->threads.at[i].row, &number);
+	}
+	json_open(&p.j, NULL, '{');
+	json_string(&p.j, "title", title);
+	json_seconds(&p.j, "duration_s", v->an->duration_ns);
+	json_open(&p.j, "kinds", '[');
+	for (int k = 0; k < KIND_COUNT; k++)
+		json_string(&p.j, NULL, kind_name((enum stack_kind)k));
+	json_close(&p.j, ']');
+	err = err ?: html_graphs(&p, v);
+	html_threads(&p);
+	json_close(&p.j, '}');
+	free(p.index);
+	free(p.rows.at);
 	return err;
 }
 
