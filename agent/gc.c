@@ -139,8 +139,11 @@ void gc_prepare(bool last)
 	}
 	if (!any)
 		return;
-	/* 8 does not count what G1 does between its collections, Shenandoah not every pause */
-	gc.uncounted = runs_a("G1 ") ? "G1 stop-the-world phases" : runs_a("Shenandoah ") ? "Shenandoah full" : "";
+	/* 8 does not count what G1 does between its collections; CMS and Shenandoah do not count every pause */
+	gc.uncounted = runs_a("G1 ")	       ? "G1 stop-the-world phases"
+		       : runs_a("CMS")	       ? "CMS"
+		       : runs_a("Shenandoah ") ? "Shenandoah full"
+					       : "";
 	heap_choose(kind_of_heap());
 	atomic_store(&gc.ready, true);
 }

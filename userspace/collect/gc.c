@@ -14,6 +14,7 @@
 #define NAME_MAX_BYTES 128
 #define SPANS_MAX 4096
 #define SPAN_KEPT_NS (10 * 1000000000ULL) /* for the agent to tell of the pause that it was in */
+#define SAME_STOP_NS 1000000ULL
 #define WAIT_NS (2 * 1000000000ULL)
 #define NO_CAUSE "No GC"
 
@@ -134,7 +135,7 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 
 	if (gc->waiting_count == gc->waiting_room) {
 		size_t room = gc->waiting_room ? 2 * gc->waiting_room : 64;
-		struct trace_jvm_event *bigger = realloc(gc->waiting, room * sizeof(*bigger));
+		struct gc_waiting *bigger = realloc(gc->waiting, room * sizeof(*bigger));
 
 		if (!bigger) {
 			tell(j, e);
@@ -143,7 +144,7 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 		gc->waiting = bigger;
 		gc->waiting_room = room;
 	}
-	gc->waiting[gc->waiting_count++] = *e;
+	gc->waiting[gc->waiting_count++] = (struct gc_waiting){.pause = *e};
 }
 
 bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -192,9 +193,10 @@ static bool is_part(const struct gc_span *s, const struct trace_jvm_event *pause
 }
 
 /* What probes have told of while the world stood for this pause. */
-static void pause_complete(struct jvm *j, struct trace_jvm_event *e, char text[GC_TEXT_MAX])
+static void pause_complete(struct jvm *j, struct gc_waiting *w)
 {
 	struct gc_spans *spans = &j->gc.ended;
+	struct trace_jvm_event *e = &w->pause;
 
 	for (size_t i = 0; i < spans->count;) {
 		const struct gc_span *s = &spans->at[i];
@@ -204,8 +206,7 @@ static void pause_complete(struct jvm *j, struct trace_jvm_event *e, char text[G
 			continue;
 		}
 		if (s->begin == BRAID_PROBE_GC_PAUSE) {
-			memcpy(text, s->text, GC_TEXT_MAX);
-			e->text = trace_str_of(text);
+			memcpy(w->text, s->text, GC_TEXT_MAX);
 		} else {
 			e->value = s->before ? s->before : e->value;
 			e->weight = s->after ? s->after : e->weight;
@@ -225,23 +226,39 @@ static bool is_unfinished(const struct gc *gc, const struct trace_jvm_event *pau
 	return false;
 }
 
+/* The second of two pauses in one stop begins with what the first one left. */
+static void pauses_join(struct trace_jvm_event *first, struct trace_jvm_event *second)
+{
+	uint64_t end_ns = first->time_ns + first->duration_ns;
+
+	if (second->number != first->number + 1 || second->time_ns < end_ns || second->time_ns - end_ns > SAME_STOP_NS)
+		return;
+	if (!first->weight)
+		first->weight = second->value;
+	else if (!second->value)
+		second->value = first->weight;
+}
+
 void gc_settle(struct jvm *j, uint64_t now_ns)
 {
 	struct gc *gc = &j->gc;
-	char text[GC_TEXT_MAX];
-	size_t kept = 0;
+	size_t ready = 0;
 
-	for (size_t i = 0; i < gc->waiting_count; i++) {
-		struct trace_jvm_event *e = &gc->waiting[i];
+	while (ready < gc->waiting_count &&
+	       (!is_unfinished(gc, &gc->waiting[ready].pause) || now_ns - gc->waiting[ready].pause.time_ns > WAIT_NS))
+		pause_complete(j, &gc->waiting[ready++]);
+	for (size_t i = 1; i < ready; i++)
+		pauses_join(&gc->waiting[i - 1].pause, &gc->waiting[i].pause);
+	for (size_t i = 0; i < ready; i++) {
+		struct gc_waiting *w = &gc->waiting[i];
 
-		if (is_unfinished(gc, e) && now_ns - e->time_ns < WAIT_NS) {
-			gc->waiting[kept++] = *e;
-			continue;
-		}
-		pause_complete(j, e, text);
-		tell(j, e);
+		if (w->text[0])
+			w->pause.text = trace_str_of(w->text);
+		tell(j, &w->pause);
 	}
-	gc->waiting_count = kept;
+	gc->waiting_count -= ready;
+	if (ready)
+		memmove(gc->waiting, gc->waiting + ready, gc->waiting_count * sizeof(*gc->waiting));
 	/* The agent's record of a pause that is just ending comes next time, or was lost. */
 	for (size_t i = gc->ended.count; i-- > 0;)
 		if (now_ns - gc->ended.at[i].end_ns > SPAN_KEPT_NS)

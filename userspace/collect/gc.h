@@ -38,7 +38,10 @@ struct gc {
 	uint64_t open_ns;
 	uint64_t open_used;
 	struct gc_spans begun, ended; /* ended: what is to become part of a pause */
-	struct trace_jvm_event *waiting;
+	struct gc_waiting {
+		struct trace_jvm_event pause;
+		char text[GC_TEXT_MAX];
+	} * waiting;
 	size_t waiting_count, waiting_room;
 };
 

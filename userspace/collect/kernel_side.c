@@ -146,7 +146,9 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 
 	err = err ?: offcpu_choose(k->skel, &o->choices);
 	err = err ?: bpf_program__set_autoload(k->skel->progs.demand, o->choices.wanted & WANT_STACKS);
-	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe, o->choices.wanted & WANT_PROBES);
+	err = err
+		      ?: bpf_program__set_autoload(k->skel->progs.on_probe,
+						   o->choices.wanted & (WANT_PROBES | BRAID_WANT(GC)));
 	err = err ?: bpf_program__set_autoload(k->skel->progs.on_usdt, o->choices.wanted & WANT_PROBES);
 	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe_stack, o->choices.wanted & WANT_PROBES);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
