@@ -344,6 +344,12 @@ static void on_begin(struct jvm *j, const struct braid_event_jvm *e, enum braid_
 		session_loss(j->session, j->process->id, "collector", "gc", 1);
 }
 
+/* Of 11 come parts of pauses, too; CMS does not say "Pause". */
+static bool is_pause(const struct gc_span *s)
+{
+	return !strncmp(s->text, "Pause ", 6) || !strcmp(s->text, "Initial Mark") || !strcmp(s->text, "Final Mark");
+}
+
 static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe begin)
 {
 	struct gc_span *open = span_open(&j->gc, begin, e->what.number), s;
@@ -357,7 +363,7 @@ static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_pr
 		phase_tell(j, &s);
 	else if (begin == BRAID_PROBE_GC_BEGIN && !s.standing)
 		cycle_tell(j, &s, 0);
-	else if (!span_add(&j->gc.ended, &s))
+	else if ((begin == BRAID_PROBE_GC_BEGIN || is_pause(&s)) && !span_add(&j->gc.ended, &s))
 		session_loss(j->session, j->process->id, "collector", "gc", 1);
 }
 

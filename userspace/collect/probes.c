@@ -38,7 +38,7 @@ static const struct {
  * that compilers were seen to leave alone are named; those that tell more come before the USDT probes that VMs without
  * symbols may have.
  */
-#define WAY_PROBES 7
+#define WAY_PROBES 9
 #define TICKS "TimeInstantI30CompositeCounterRepresentation29CompositeElapsedCounterSourceE"
 #define COLLECTION_PROBES                                                                                              \
 	{BRAID_PROBE_GC_BEGIN, .symbol = "_ZN8GCTracer15report_gc_startEN7GCCause5CauseERK11" TICKS},                  \
@@ -99,7 +99,10 @@ static const struct way {
 	 false,
 	 {COLLECTION_PROBES,
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN17ConcurrentGCTimer23register_gc_pause_startEPKcRK11" TICKS},
-	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN17ConcurrentGCTimer21register_gc_pause_endERK11" TICKS}}},
+	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN17ConcurrentGCTimer21register_gc_pause_endERK11" TICKS},
+	  /* G1's; and what pauses consist of, which is not asked for */
+	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN7GCTimer23register_gc_phase_startEPKcRK11" TICKS},
+	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN7GCTimer21register_gc_phase_endERK11" TICKS}}},
 	{COLLECTIONS,
 	 false,
 	 {COLLECTION_PROBES,
