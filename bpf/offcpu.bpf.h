@@ -174,7 +174,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
 	/* In a page fault no system call ends later; another sleep was in the same call. */
-	if (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && jvm->sleep_min_ns != NEVER)) {
+	if (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
 		room = jvm_event_room(BRAID_JVM_BLOCKED);
 		if (room)
 			offcpu_stack(p, &ref);
@@ -344,6 +344,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_KERNEL;
+	bpf_get_current_comm(e->text, 16);
 	e->what.value = task->se.sum_exec_runtime;
 	/* Most kernels count it in ticks. */
 	e->what.weight = task->stime < e->what.value ? task->stime : e->what.value;

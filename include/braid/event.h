@@ -117,7 +117,7 @@ struct braid_event_jvm {
 	__u32 source;	   /* enum braid_event_source: who says so, and what its names mean */
 	__u32 reserved;
 	struct braid_demand what;
-	char text[64]; /* of probes: a name, cut; else empty; see also <braid/probe.h> */
+	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; else empty; see also <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm) == 192, "jvm event");
 

@@ -134,6 +134,18 @@ def close(estimated, true, percent, deviation=0):
     return abs(estimated - true) <= max(true * percent / 100, 4 * deviation)
 
 
+def middle(some):
+    some = sorted(some)
+    return some[len(some) // 2]
+
+
+def as_long(some, told):
+    """Are the events as long as the program says? It cannot tell times when it waits for a CPU from those when it is blocked: on a
+    busy machine most of them are the same, and the sum of the events is never larger."""
+    times, said = [e.duration_ns for e in some], [int(ns) for ns in told]
+    return len(times) > len(said) // 2 and sum(times) <= sum(said) and close(middle(times), middle(said), 2)
+
+
 def one(*words):
     """The number behind these words of the truth."""
     return next(int(w[len(words) - 1]) for w in truth[words[0]] if tuple(w[: len(words) - 1]) == words[1:])

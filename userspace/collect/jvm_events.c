@@ -4,6 +4,7 @@
 #include "agents.h"
 #include "jvm_state.h"
 #include "names.h"
+#include "offcpu.h"
 #include "probes.h"
 #include "procfs.h"
 #include "stacks.h"
@@ -178,8 +179,7 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 
 	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
 		return;
-	/* A Java thread that has ended in order has told it itself. */
-	if (what->kind == BRAID_JVM_THREAD_CPU && thread && (thread->flags & TRACE_THREAD_JAVA) && !thread->java_runs)
+	if (what->kind == BRAID_JVM_THREAD_CPU && thread && !offcpu_ended(s, thread, e))
 		return;
 	/* What the JVM says of times is good for what has passed. */
 	if (!end || end > e->hdr.time_ns)

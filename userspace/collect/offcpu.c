@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "offcpu.h"
 
+#include "agents.h"
 #include "braid.skel.h"
 #include "jvm_events.h"
 #include "kernel_side.h"
@@ -10,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SLEEPERS 32768 /* threads of JVMs at a time */
@@ -62,6 +64,21 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
 		bpf_link__destroy(links[i]);
 		links[i] = NULL;
 	}
+}
+
+bool offcpu_ended(struct session *s, struct thread *thread, const struct braid_event_jvm *e)
+{
+	char comm[16];
+
+	if (thread->flags & TRACE_THREAD_JAVA && thread->java_runs)
+		agents_catch_up(s->agents, thread->process); /* which may have its end */
+	if (thread->flags & TRACE_THREAD_JAVA)
+		return thread->java_runs;
+	/* One that was seen too late to ask for its name. */
+	snprintf(comm, sizeof(comm), "%.15s", e->text);
+	if (*comm && strcmp(thread->name, comm) != 0)
+		processes_comm(s->processes, thread->process->pid, thread->tid, comm);
+	return true;
 }
 
 /* ---- the end ---- */

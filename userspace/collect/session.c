@@ -552,6 +552,7 @@ static void finish(struct loop *l)
 
 	kernel_side_stop(s->kernel);
 	probes_stop(s->probes);
+	read_all(s);
 	offcpu_finish(s);
 	if (s->options->command && !l->command.ended)
 		command_interrupt(&l->command);

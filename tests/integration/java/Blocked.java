@@ -8,21 +8,20 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that block for times that they measure themselves, each in its own way. For each line of input: "ready" at
- * first, then "blocked NAME NS" for each thread, and "done".
+ * Threads that block for times that they measure themselves, each in its own way: "ready", and for each line of input
+ * "blocked NAME NS..." for each thread, a figure for each time, and "done".
  */
 public class Blocked {
 	static final int TURNS = 15;
-	static final long NAP_MS = 20;
+	static final long NAP_MS = 50;
 
 	static final LinkedBlockingQueue<Integer> queue = new LinkedBlockingQueue<>();
 	static final ReentrantLock lock = new ReentrantLock();
-	static final Object monitor = new Object();
 	static final CyclicBarrier locked = new CyclicBarrier(2), entered = new CyclicBarrier(2);
 	static final StringBuffer out = new StringBuffer();
 
 	interface Body {
-		long run() throws InterruptedException, BrokenBarrierException;
+		String run() throws InterruptedException, BrokenBarrierException;
 	}
 
 	static Thread thread(String name, Body body) {
@@ -38,49 +37,49 @@ public class Blocked {
 		return t;
 	}
 
-	static long naps() throws InterruptedException {
-		long sum = 0;
+	static String naps() throws InterruptedException {
+		StringBuilder times = new StringBuilder();
 		for (int i = 0; i < TURNS; i++) {
 			long start = System.nanoTime();
 			Thread.sleep(NAP_MS);
-			sum += System.nanoTime() - start;
+			times.append(System.nanoTime() - start).append(' ');
 		}
-		return sum;
+		return times.toString();
 	}
 
-	static long parks() {
-		long sum = 0;
+	static String parks() {
+		StringBuilder times = new StringBuilder();
 		for (int i = 0; i < TURNS; i++) {
 			long start = System.nanoTime();
 			LockSupport.parkNanos(NAP_MS * 1000000);
-			sum += System.nanoTime() - start;
+			times.append(System.nanoTime() - start).append(' ');
 		}
-		return sum;
+		return times.toString();
 	}
 
-	static long takes() throws InterruptedException {
-		long sum = 0;
+	static String takes() throws InterruptedException {
+		StringBuilder times = new StringBuilder();
 		for (int i = 0; i < TURNS; i++) {
 			long start = System.nanoTime();
 			queue.take();
-			sum += System.nanoTime() - start;
+			times.append(System.nanoTime() - start).append(' ');
 		}
-		return sum;
+		return times.toString();
 	}
 
 	static void giveAway(int i) {
 		queue.add(i);
 	}
 
-	static long gives() throws InterruptedException {
-		long sum = 0;
+	static String gives() throws InterruptedException {
+		StringBuilder times = new StringBuilder();
 		for (int i = 0; i < TURNS; i++) {
 			long start = System.nanoTime();
 			Thread.sleep(NAP_MS);
-			sum += System.nanoTime() - start;
+			times.append(System.nanoTime() - start).append(' ');
 			giveAway(i);
 		}
-		return sum;
+		return times.toString();
 	}
 
 	static void holdLock() throws InterruptedException, BrokenBarrierException {
@@ -92,26 +91,26 @@ public class Blocked {
 		lock.unlock();
 	}
 
-	static long holds() throws InterruptedException, BrokenBarrierException {
+	static String holds() throws InterruptedException, BrokenBarrierException {
 		for (int i = 0; i < TURNS; i++) {
 			holdLock();
 			entered.await();
 		}
-		return 0;
+		return "";
 	}
 
-	/* Only what is spent for the lock counts, and is printed. */
-	static long locks() throws InterruptedException, BrokenBarrierException {
-		long sum = 0;
+	/* Only the time that the lock takes. */
+	static String locks() throws InterruptedException, BrokenBarrierException {
+		StringBuilder times = new StringBuilder();
 		for (int i = 0; i < TURNS; i++) {
 			locked.await();
 			long start = System.nanoTime();
 			lock.lock();
-			sum += System.nanoTime() - start;
+			times.append(System.nanoTime() - start).append(' ');
 			lock.unlock();
 			entered.await();
 		}
-		return sum;
+		return times.toString();
 	}
 
 	static void run() throws InterruptedException {
