@@ -70,7 +70,9 @@ void demand_tell_counted(void);
 void types_reset(void);
 /* The id of a class, defined on first sight; 0 when it could not be. */
 uint32_t types_id(jclass class);
-/* The same, of an object's class; whatever exception is pending stays so. */
+/* A name that is no class's: what begins like a signature, no text does. */
+uint32_t types_text(const char *text);
+/* The same as types_id, of an object's class; whatever exception is pending stays so. */
 uint32_t types_of(JNIEnv *jni, jobject object);
 
 /* ---- alloc.c ---- */

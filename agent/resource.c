@@ -3,18 +3,18 @@
 #include "agent.h"
 
 #include "chosen.h"
-#include "told.h"
 
 void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
 				   const char *description)
 {
-	struct braid_rec_event r = {.event = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
+	struct braid_demand d = {.kind = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
 
 	(void)env;
 	(void)jni;
 	(void)reserved;
 	if (!agent_enter())
 		return;
-	told_publish(&r, description, NULL, NULL);
+	d.name = types_text(description);
+	demand_send(&d);
 	agent_leave();
 }

@@ -67,9 +67,9 @@ static bool make_room(void)
 	return true;
 }
 
-static bool type_publish(uint32_t id, const char *signature)
+static bool type_publish(uint32_t id, const char *signature, bool is_text)
 {
-	struct braid_rec_type r = {.type = id};
+	struct braid_rec_type r = {.type = id, .is_text = is_text};
 
 	record_init(&r.hdr, BRAID_REC_TYPE, 0);
 	r.name_len = string_cut(signature, &r.hdr.flags);
@@ -77,7 +77,7 @@ static bool type_publish(uint32_t id, const char *signature)
 }
 
 /* With the mutex held, so that nobody finds an id in the table before its record is on its way. */
-static uint32_t define(const uint64_t hash[2], const char *signature)
+static uint32_t define(const uint64_t hash[2], const char *signature, bool is_text)
 {
 	struct entry *e;
 
@@ -86,27 +86,40 @@ static uint32_t define(const uint64_t hash[2], const char *signature)
 		return 0;
 	}
 	e = slot_find(table.slots, table.room, hash);
-	if (!e->id && type_publish(last_id + 1, signature)) {
+	if (!e->id && type_publish(last_id + 1, signature, is_text)) {
 		*e = (struct entry){.hash = {hash[0], hash[1]}, .id = ++last_id};
 		table.used++;
 	}
 	return e->id;
 }
 
-uint32_t types_id(jclass class)
+static uint32_t look_up(const char *signature, bool is_text)
 {
-	char *signature;
 	uint64_t hash[2];
 	uint32_t id;
 
-	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
-		return 0;
 	hash_signature(hash, signature);
 	pthread_mutex_lock(&table.mutex);
 	id = table.room ? slot_find(table.slots, table.room, hash)->id : 0;
 	if (!id)
-		id = define(hash, signature);
+		id = define(hash, signature, is_text);
 	pthread_mutex_unlock(&table.mutex);
+	return id;
+}
+
+uint32_t types_text(const char *text)
+{
+	return text ? look_up(text, true) : 0;
+}
+
+uint32_t types_id(jclass class)
+{
+	char *signature;
+	uint32_t id;
+
+	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return 0;
+	id = look_up(signature, false);
 	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
 	return id;
 }

@@ -168,13 +168,13 @@ struct braid_rec_code_scopes {
 };
 _Static_assert(sizeof(struct braid_rec_code_scopes) == 40, "code scopes");
 
-/* A class that events mention: not necessarily loaded any more. */
+/* A class that events mention: not necessarily loaded any more. Or something else with a name. */
 struct braid_rec_type {
 	struct braid_rec hdr;
 	__u32 type; /* id */
 	__u16 name_len;
-	__u16 reserved;
-	/* signature as JVM TI gives it, modified UTF-8 */
+	__u16 is_text; /* 1: the name is one as it stands */
+		       /* else signature as JVM TI gives it, modified UTF-8 */
 };
 _Static_assert(sizeof(struct braid_rec_type) == 32, "type");
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jvm_state.h"
 
-#include "agents.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -40,13 +39,6 @@ void jvm_free(struct jvm *j)
 	free(j->deferred);
 	gc_free(&j->gc);
 	free(j);
-}
-
-bool jvm_wants(const struct jvm *j, enum braid_choice choice)
-{
-	struct agent_state state;
-
-	return agents_state(j->session->agents, j->process, &state) && state.choices.wanted >> choice & 1;
 }
 
 void jvm_joined(struct jvm *j)

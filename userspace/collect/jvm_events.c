@@ -82,7 +82,10 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 		j->types = bigger;
 		j->type_count = count;
 	}
-	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
+	if (r->is_text)
+		utf8_from_modified(name, sizeof(name), r + 1, r->name_len);
+	else
+		class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
 	j->types[r->type] = names_id(j->session->names, trace_str_of(name));
 	return true;
 }

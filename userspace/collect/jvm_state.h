@@ -66,7 +66,10 @@ struct jvm {
 #define NO_METHOD UINT32_MAX
 
 /* Is this recorded of it, as things stand? */
-bool jvm_wants(const struct jvm *j, enum braid_choice choice);
+static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
+{
+	return j->wanted >> choice & 1;
+}
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
 bool jvm_take(const char **at, const char *end, uint16_t length, const char **out);
