@@ -54,7 +54,7 @@ static bool has_seccomp_filter(void)
 {
 	char line[128];
 	int mode = 0;
-	FILE *f = fopen("/proc/self/status", "re");
+	FILE *f = fopen("/proc/thread-self/status", "re");
 
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "Seccomp: %d", &mode) == 1)

@@ -201,15 +201,15 @@ has_ring()
 	grep -qs 'bpf-map' "/proc/$1/maps"
 }
 
-# And it has had the time to be told what is wanted: its thread has been through the past and waits for news.
-is_settled()
+# And its events are on, which is before it has its thread.
+has_helper()
 {
-	local task
+	grep -qsx 'braid agent' /proc/"$1"/task/*/comm
+}
 
-	for task in /proc/"$1"/task/*; do
-		[[ $(cat "$task/comm" 2>/dev/null) != "braid agent" ]] || grep -qs poll "$task/wchan" || return 1
-	done
-	has_ring "$1"
+wait_events()
+{
+	wait_for "the events of process $1" has_helper "$1"
 }
 
 no_ring()

@@ -40,6 +40,7 @@ exec {IN}>in
 wait_for "the program" grep -qs ready attach.trace.truth
 start_record -e alloc=64k -p "$JAVA_PID" -o attach.trace
 wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
 echo >&"$IN"
 wait_for "the program's end" grep -qs end attach.trace.truth
 stop_record

@@ -30,6 +30,7 @@ exec {IN}>in
 wait_for "the program" grep -qs ready stop.trace.truth
 start_record -e alloc=64k,live=300 -p "$JAVA_PID" -o stop.trace
 wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
 echo >&"$IN"
 wait_for "the program's end" grep -qs end stop.trace.truth
 stop_record

@@ -3,7 +3,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /*
  * Threads stand in front of monitors of two classes and wait on a third, and say how long by their own clock:
  * "blocked CLASS NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT". Arguments: rounds, and "virtual" for threads
- * of that kind.
+ * of that kind or "wait" for a line of input before.
  */
 public class Monitors {
 	static final class Narrow {
@@ -105,6 +105,11 @@ public class Monitors {
 		int rounds = Integer.parseInt(args[0]);
 		boolean virtual = args.length > 1 && args[1].equals("virtual");
 		Thread[] threads = new Thread[8];
+
+		if (args.length > 1 && args[1].equals("wait")) {
+			System.out.println("ready");
+			System.in.read();
+		}
 
 		for (int i = 0; i < 6; i++) {
 			boolean inWide = i >= 3;

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Stacks that a JVM's threads ask for themselves: a JVM without privileges gets them; one that must not make the system
+# call has its events without stacks, is told of once, and lives.
+source "$(dirname "$0")/lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 "$LIB_DIR/native/seccomp.c" -o filtered
+
+all_events()
+{
+	events "$1" \
+		"all there" 'all(abs(len([e for e in of("lock", name=c) if e.duration_ns >= 1e6]) - int(n)) <= 1 for c, _, n in truth["blocked"])' \
+		"as long as the program says" 'all(close(total([e for e in of("lock", name=c) if e.duration_ns >= 1e6], "duration_ns"), int(ns), 2)
+			for c, ns, _ in truth["blocked"])' \
+		"of their threads" 'all(e.thread.name.startswith("contender-") for e in named("lock", "Monitors\\$(Narrow|Wide)"))' \
+		"nothing lost" 'lost == []'
+}
+
+for answer in EPERM kill; do
+	braid record -e lock -o $answer.trace -- ./filtered $answer "$JAVA" -cp "$CLASSES" Monitors 10 >$answer.trace.truth 2>err
+	all_events $answer.trace
+	events $answer.trace \
+		"without stacks" 'all(e.stack == [] for e in of("lock"))' \
+		"said once" 'len([n for n in notices if "seccomp" in n]) == 1'
+done
+
+# Attached, of another user.
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all"
+$nobody "$JAVA" -cp "$CLASSES" -version >out 2>&1 || skip "this JDK is not for everybody"
+mkfifo in
+# shellcheck disable=SC2086 # words
+$nobody "$JAVA" -cp "$CLASSES" Monitors 10 wait <in >nobody.trace.truth 2>err &
+JAVA_PID=$!
+exec {IN}>in
+wait_for "the program" grep -qs ready nobody.trace.truth
+start_record -e lock -p "$JAVA_PID" -o nobody.trace
+wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
+echo >&"$IN"
+wait_end "$JAVA_PID" "the program"
+end_record
+all_events nobody.trace
+events nobody.trace \
+	"with stacks" 'all("Monitors.enter" in e.stack for e in named("lock", "Monitors\\$(Narrow|Wide)"))' \
+	"nothing to say" 'not [n for n in notices if "stack" in n]'
