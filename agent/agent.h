@@ -115,6 +115,7 @@ bool helper_start(JNIEnv *jni);
 /* Wakes the helper; fit for any handler that may publish definitions. */
 void helper_kick(void);
 bool helper_is_self(void);
+void JNICALL helper_on_dump_request(jvmtiEnv *env);
 /* On the helper thread: waits until the ring has room again. Does nothing elsewhere. */
 void helper_pace(void);
 

@@ -27,8 +27,9 @@ static int kick_fd = -1;
 static _Atomic bool kicked;
 static enum link_word heard; /* helper thread only, like what follows */
 static struct braid_choices choices;
-static bool choose;
-static uint32_t acts; /* bits of enum braid_act */
+static uint32_t chooses;	    /* times that the choices were changed since they held; each is answered */
+static uint32_t acts;		    /* bits of enum braid_act */
+static _Atomic bool dump_requested; /* by SIGQUIT */
 static bool stalled;
 static uint64_t stalled_at; /* consumer position */
 
@@ -37,8 +38,9 @@ bool helper_open(void)
 	kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	atomic_store(&kicked, false);
 	heard = LINK_QUIET;
-	choose = false;
+	chooses = 0;
 	acts = 0;
+	atomic_store(&dump_requested, false);
 	stalled = false;
 	return kick_fd >= 0;
 }
@@ -81,7 +83,7 @@ static void listen(void)
 		heard = link_listen(&agent.link, &said);
 	if (heard == LINK_CHOOSE) {
 		choices = said.choices;
-		choose = true;
+		chooses++;
 	} else if (heard == LINK_ACT && said.msg.value < 32) {
 		acts |= 1U << said.msg.value;
 	}
@@ -181,14 +183,27 @@ static void do_as_told(JNIEnv *jni)
 {
 	if (!agent_enter())
 		return;
-	if (choose) {
+	if (chooses)
 		chosen_change(&choices);
+	for (; chooses; chooses--)
 		link_chosen(&agent.link, caps_can(choices.wanted));
+	if (atomic_exchange(&dump_requested, false)) {
+		publish_notice(BRAID_NOTICE_INFO, "SIGQUIT: what is told at the end is told now, too");
+		acts |= 1U << BRAID_ACT_DUMP;
 	}
-	choose = false;
 	for (uint32_t act = 0; acts; act++, acts >>= 1)
 		if (acts & 1)
 			chosen_act(jni, (enum braid_act)act);
+	agent_leave();
+}
+
+void JNICALL helper_on_dump_request(jvmtiEnv *env)
+{
+	(void)env;
+	if (!agent_enter())
+		return;
+	atomic_store(&dump_requested, true);
+	helper_kick();
 	agent_leave();
 }
 

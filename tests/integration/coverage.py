@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 STATES = ("used", "kernel side", "planned", "not used", "impossible")
-PLANS = ("method timing", "heap dumps", "JNI references", "monitor dumps", "JVM events")
+PLANS = ("method timing", "heap dumps", "JNI references", "monitor dumps")
 WITH_OPTION = ("used", "kernel side")
 COMPLETE = {"Events": 34, "Functions": 151, "Capabilities": 45, "JVMPI events": 37, "JVMPI functions": 27,
             "Function categories": 25}
@@ -47,7 +47,7 @@ def source(root):
 def used_by_agent(root, header):
     """Events that it names or handles, functions that it calls, capabilities that it defines a bit for."""
     text = source(root)
-    used = {header.constants[c] for c in re.findall(r"\bJVMTI_EVENT_(\w+)", text) if c in header.constants}
+    used = {header.constants[c] for c in re.findall(r"\b(?:JVMTI_)?EVENT_(\w+)", text) if c in header.constants}
     used |= {e for e in re.findall(r"\.(\w+) = ", text) if e in header.events}
     used |= {f for f in re.findall(r"->\s*(\w+)\b", text) if f in header.functions}
     used |= {c for c in re.findall(r"\bcan_\w+", text) if c in header.capabilities}
@@ -159,7 +159,7 @@ class Check:
         for title, count in COMPLETE.items():
             said, rows = self.tables[title]
             column = next(c for c in ("Event", "Function", "Capability", "Category") if c in rows[0])
-            names = [r[column if title != "Function categories" else "Category"].strip("`") for r in rows]
+            names = [r[column].strip("`") for r in rows]
             if not said == count == len(set(names)) == len(rows):
                 self.wrong(f"{title}: {count} there are, {said} are said, {len(rows)} rows")
             if title != "Function categories":

@@ -401,6 +401,8 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 	}
 	if (err == -ENOENT || err == -ECONNREFUSED) /* of one that was killed */
 		return false;
+	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it ends, and was only asked whether it knows the process */
+		return false;
 	if (err)
 		tell_failure(c, at, err);
 	return !err || !pid;

@@ -49,6 +49,8 @@ struct control {
 	struct source listening;
 	struct sockaddr_un address;
 	struct client *clients; /* oldest first */
+	struct client *ended;	/* one round of the loop may still come to them */
+	struct client *freed;	/* none does */
 	uint64_t start_ns;
 };
 
@@ -83,8 +85,19 @@ static void client_free(struct client *c)
 {
 	session_unwatch(c->control->session, &c->src);
 	close(c->src.fd);
+	c->src.fd = -1;
 	LL_DELETE(c->control->clients, c);
-	free(c);
+	LL_PREPEND(c->control->ended, c);
+}
+
+static void free_list(struct client **list)
+{
+	struct client *c, *next;
+
+	LL_FOREACH_SAFE (*list, c, next) {
+		free(c);
+	}
+	*list = NULL;
 }
 
 static void client_end(struct client *c, bool unknown)
@@ -282,6 +295,8 @@ static void on_request(struct source *src)
 	struct client *c = src->ctx;
 	ssize_t n;
 
+	if (src->fd < 0)
+		return;
 	if (c->deadline_ns) { /* it has asked already, and hangs up or says more: no more than one question each */
 		client_free(c);
 		return;
@@ -346,6 +361,9 @@ void control_tick(struct control *control)
 
 	if (!control)
 		return;
+	free_list(&control->freed);
+	control->freed = control->ended;
+	control->ended = NULL;
 	LL_FOREACH_SAFE (control->clients, c, next) {
 		if (c->gone)
 			client_free(c);
@@ -461,6 +479,8 @@ void control_close(struct control *c)
 		return;
 	while (c->clients)
 		client_free(c->clients);
+	free_list(&c->ended);
+	free_list(&c->freed);
 	if (c->listening.fd >= 0) {
 		session_unwatch(c->session, &c->listening);
 		close(c->listening.fd);
