@@ -45,8 +45,8 @@ static void text_kind_row(FILE *out, const struct kind_view *k)
 	char total[24], mean[24], p99[24], max[24];
 
 	fprintf(out, "  %-15s %10" PRIu64 "  %11s", jvm_event_name(k->kind), k->count,
-		text_unit(total, k->k->unit, k->weight));
-	if (k->k->unit == UNIT_NS)
+		k->k->unit == UNIT_NS && !k->weight ? "-" : text_unit(total, k->k->unit, k->weight));
+	if (k->k->unit == UNIT_NS && k->weight) /* else nobody told how long they took */
 		fprintf(out, "  %10s  %10s  %10s", text_duration(mean, k->weight / k->count),
 			text_duration(p99, k->p99), text_duration(max, k->max));
 	else if (k->k->weight == WEIGHT_ESTIMATE)

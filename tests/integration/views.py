@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""views.py JAVA-VERSION: do the views that t_events_views.sh made agree with each other, and with the program?"""
+import collections
+import json
+import re
+import sys
+
+version = int(sys.argv[1])
+report = json.load(open("v.json"))
+events = report["events"]
+page = open("v.html", encoding="utf-8").read()
+graphs = {g["name"]: g for g in json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["graphs"]}
+truth = dict(line.split() for line in open("truth"))
+titles = {"alloc": "Allocations", "lock": "Contended monitors", "wait": "Object.wait", "blocked": "Blocked threads",
+          "exception": "Exceptions", "live": "Live objects", "compile": "Compilations"}
+
+script = collections.defaultdict(list)
+for line in open("v.script"):
+    head = re.match(r"\S.* \d+/\d+ \[\d+\] [\d.]+: braid:(\w+):(.*)", line)
+    if head:
+        script[head.group(1)].append({k: q or v for k, q, v in re.findall(r' (\w+)=(?:"([^"]*)"|(\S+))', head.group(2))})
+
+
+def weight(kind):
+    of = events[kind]
+    return round(of["weight_s"] * 1e9) if "weight_s" in of else of.get("weight_bytes", of.get("weight"))
+
+
+def by(kind, what):
+    return {s["name"]: s for s in events[kind]["by_" + what]}
+
+
+for kind in titles:
+    stacks = [line.rsplit(" ", 1) for line in open(kind + ".stacks")]
+    if kind not in events:
+        assert not stacks and titles[kind] not in graphs, kind
+        continue
+    assert sum(int(n) for _, n in stacks) == weight(kind) == graphs.get(titles[kind], {"total": 0})["total"], kind
+    if kind != "live":
+        assert len(script[kind]) >= events[kind]["count"], kind  # BLOCKED: those that others tell are in the script only
+    assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
+    assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
+
+# What the program did.
+door = by("lock", "name")["Views$Door"]
+assert door["count"] == int(truth["contended"]) and 0.1 < door["weight_s"], door
+assert all(line.rsplit(" ", 1)[0].split(";")[-1] in by("lock", "name") for line in open("lock.stacks"))
+owners = [b for b in report["blockers"] if b["class"] == "Views$Door"]
+assert {b["blocked"]["name"] for b in owners} == {"wants-door"} and {b["owner"]["name"] for b in owners} == {"holds-door"}, owners
+assert {b["site"] for b in owners} == {"Views.holdDoor"}, owners
+assert "Views.wantDoor" in by("lock", "site"), by("lock", "site")
+oops = by("exception", "name")["Views$Oops"]
+assert oops["weight"] == int(truth["raised"]), oops
+assert by("exception", "site")["Views.oops"]["weight"] == int(truth["raised"])
+assert by("wait", "site")["Views.waitALittle"]["weight_s"] > 0.025, by("wait", "site")
+blocked = by("blocked", "name")
+assert blocked["parked"]["weight_s"] > 0.025 and blocked["sleeping"]["weight_s"] > 0.025, blocked
+assert "waiting for notify" not in blocked and "blocked on a monitor" not in blocked, blocked
+started = [t for t in report["lives"] if t["thread"]["name"] == "wants-door"]
+assert len(started) == 5 and all(t["start_s"] is not None and t["end_s"] is not None for t in started), started
+assert events["compile"]["count"] == sum(level["count"] for level in report["levels"])
+assert report["starts"][-1]["classes"] > 200 and {"start", "init"} <= {s["phase"] for s in report["starts"]}
+if version >= 11:
+    alloc = by("alloc", "name")["long[]"]
+    assert abs(alloc["weight_bytes"] / int(truth["allocated"]) - 1) < 5 * alloc["error"] + 0.01, (alloc, truth)
+    assert "Views$Payload.<init>" in by("alloc", "site"), by("alloc", "site")
+    assert all(age["age_s"] >= 0 for age in events["live"]["by_name"])
+    assert events["live"]["count"] < events["alloc"]["count"]
