@@ -19,9 +19,11 @@ for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Blocked threads'
 	'Start of pid' 'Classes'; do
 	grep -q "^$section" v.txt || fail "the report has no '$section'"
 done
+# shellcheck disable=SC2016 # a class's name
 grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "not told who blocked whom: $(grep -A9 '^Contended' v.txt)"
 
 # A filter is one for all views.
+# shellcheck disable=SC2016
 THREAD=$(sed -n 's|^wants-door [0-9]*/\([0-9]*\) .*braid:lock: class="Views$Door".*|\1|p' v.script | head -n 1)
 braid report --json --tid "$THREAD" v.trace >one.json
 braid export --format collapsed --event lock --tid "$THREAD" v.trace >one.stacks
@@ -49,4 +51,6 @@ braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kin
 grep -q "no 'alloc' events" err || fail "not told that there are none: $(cat err)"
 STATUS=0
 braid export --format collapsed --event nonsense l.trace 2>err || STATUS=$?
-[[ $STATUS -eq 2 ]] && grep -q 'it can be: cpu, alloc' err || fail "an unknown kind: $STATUS, $(cat err)"
+if [[ $STATUS -ne 2 ]] || ! grep -q 'it can be: cpu, alloc' err; then
+	fail "an unknown kind: $STATUS, $(cat err)"
+fi
