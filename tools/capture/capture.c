@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture.h"
 
+#include <analyze/names.h>
+
 #include <argp.h>
 #include <ctype.h>
 #include <fcntl.h>
@@ -15,11 +17,6 @@
 #define SLACK_CODE 64
 #define SNAPSHOT_STACK_MAX (24U << 10) /* deeper stacks are not worth their bytes */
 #define LAYOUT_PATIENCE_MS 60000
-
-static const char *const end_names[BRAID_END_COUNT] = {
-	"complete",    "depth",	  "no_mapping",	     "no_table", "no_cfi",  "bad_cfi",	  "read_fault", "bad_ra",
-	"no_progress", "no_blob", "bad_interpreter", "bad_code", "no_regs", "no_process", "frozen",
-};
 
 /* ---- counting ---- */
 
@@ -125,7 +122,7 @@ void capture_walk(struct capture *c, const struct host_regs *regs)
 	host_walk_run(&c->walk, regs, c->target.has_layout ? &c->target.layout : NULL);
 	c->walks++;
 	c->frames += c->walk.depth;
-	tally_add(&c->ends, end_names[c->walk.w.end]);
+	tally_add(&c->ends, cause_name(c->walk.w.end));
 	c->regs = *regs;
 	capture_leaf_label(c, &c->walk, regs, label, sizeof(label));
 	tally_add(&c->leaves, label);
@@ -229,7 +226,8 @@ static int snapshot_take(struct capture *c, const char *kind)
 	c->target.recording = NULL;
 	keep_slack(c, &s);
 	keep_frames(c, &s);
-	snprintf(s.title, sizeof(s.title), "%.60s, %s", s.frame_count ? s.frames[0].name : "nothing", end_names[s.end]);
+	snprintf(s.title, sizeof(s.title), "%.60s, %s", s.frame_count ? s.frames[0].name : "nothing",
+		 cause_name(s.end));
 	err = snapshot_write(c, &s);
 	snapshot_free(&s);
 	return err;
@@ -276,7 +274,7 @@ int capture_keep(struct capture *c)
 		return 0;
 	capture_leaf_label(c, &c->walk, &c->regs, label, sizeof(label));
 	if (c->walk.w.end)
-		snprintf(label + strlen(label), sizeof(label) - strlen(label), " %s", end_names[c->walk.w.end]);
+		snprintf(label + strlen(label), sizeof(label) - strlen(label), " %s", cause_name(c->walk.w.end));
 	stub_label(c, label, sizeof(label));
 	while (i < c->kept_count && strcmp(c->kept[i].label, label))
 		i++;
