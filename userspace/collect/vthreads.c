@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* Each costs 24 bytes of memory here, for as long as the recording lasts. */
 #define VTHREADS_MAX (1U << 20)
@@ -34,19 +35,10 @@ void vthreads_free(struct vthreads *v)
 	free(v);
 }
 
-static uint32_t name_hash(const char *name, size_t length)
-{
-	uint32_t h = 2166136261U; /* FNV-1a */
-
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (uint8_t)name[i]) * 16777619U;
-	return h;
-}
-
 /* Defines it, or again when its name has changed. */
 static uint32_t define(struct vthreads *v, uint32_t process, uint64_t number, const char *name, size_t length)
 {
-	uint32_t hash = name_hash(name, length);
+	uint32_t hash = (uint32_t)XXH3_64bits(name, length);
 	struct pair_entry *e = pair_find(&v->ids, process, number);
 
 	if (e && e->extra == hash)
