@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hotspot.h"
+#include "hotspot_memory.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -13,13 +12,6 @@
 #define SEGMENT_FREE 0xffU
 /* Longer names exist only in hostile memory or generated code; what is behind this is cut. */
 #define SYMBOL_BYTES_MAX 4096U
-/* x86-64 user space; also keeps address + offset from wrapping. */
-#define ADDRESS_END (1ULL << 47)
-
-struct memory {
-	hotspot_read_fn read;
-	void *ctx;
-};
 
 int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size)
 {
@@ -33,26 +25,14 @@ int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size)
 	return (size_t)n == size ? 0 : -EFAULT;
 }
 
-static int memory_read(const struct memory *m, uint64_t address, void *to, size_t size)
-{
-	if (address < 4096 || address >= ADDRESS_END || size > ADDRESS_END - address)
-		return -EFAULT;
-	return m->read(m->ctx, address, to, size);
-}
-
 /* A metadata pointer: HotSpot aligns all of them to words. */
 static int memory_pointer(const struct memory *m, uint64_t address, uint64_t *to)
 {
-	int err = memory_read(m, address, to, sizeof(*to));
+	int err = memory_word(m, address, to);
 
 	if (err)
 		return err;
 	return *to < 4096 || *to >= ADDRESS_END || (*to & 7) ? -EFAULT : 0;
-}
-
-static int memory_u16(const struct memory *m, uint64_t address, uint16_t *to)
-{
-	return memory_read(m, address, to, sizeof(*to));
 }
 
 /* The bytes of a Symbol (symbol.hpp): at most SYMBOL_BYTES_MAX of them, never none. */

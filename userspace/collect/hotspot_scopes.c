@@ -3,40 +3,16 @@
  * What the compilers and the class file parser noted down for HotSpot's own stack walks: scopes of compiled code and
  * line number tables, both in its compressed numbers (compressedStream.hpp, unsigned5.hpp).
  */
-#include "hotspot.h"
+#include "hotspot_memory.h"
 
 #include <braid/ring.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESS_END (1ULL << 47)
 #define PC_DESCS_MAX (1U << 16) /* of one nmethod */
 #define SCOPE_BYTES 16		/* three numbers of five bytes at most */
 #define LINE_BYTES_MAX 16384U
-
-struct memory {
-	hotspot_read_fn read;
-	void *ctx;
-};
-
-static int read_at(const struct memory *m, uint64_t address, void *to, size_t size)
-{
-	if (address < 4096 || address >= ADDRESS_END || size > ADDRESS_END - address)
-		return -EFAULT;
-	return m->read(m->ctx, address, to, size);
-}
-
-static int read_int(const struct memory *m, uint64_t address, int32_t *to)
-{
-	return read_at(m, address, to, sizeof(*to));
-}
-
-static int read_pointer(const struct memory *m, uint64_t address, uint64_t *to)
-{
-	return read_at(m, address, to, sizeof(*to));
-}
 
 /* ---- compressed numbers ---- */
 
@@ -91,11 +67,11 @@ static int find_immutable(const struct braid_names *n, const struct memory *m, u
 {
 	int32_t scopes, pcs, size;
 	uint64_t base;
-	int err = read_pointer(m, blob + n->nmethod_immutable, &base);
+	int err = memory_word(m, blob + n->nmethod_immutable, &base);
 
-	err = err ?: read_int(m, blob + n->nmethod_immutable_size, &size);
-	err = err ?: read_int(m, blob + n->nmethod_scopes_data, &scopes);
-	err = err ?: read_int(m, blob + n->nmethod_scopes_pcs, &pcs);
+	err = err ?: memory_int(m, blob + n->nmethod_immutable_size, &size);
+	err = err ?: memory_int(m, blob + n->nmethod_scopes_data, &scopes);
+	err = err ?: memory_int(m, blob + n->nmethod_scopes_pcs, &pcs);
 	if (err)
 		return err;
 	if (pcs < 0 || scopes < pcs || size < scopes)
@@ -110,13 +86,13 @@ static int find_immutable(const struct braid_names *n, const struct memory *m, u
 static int find_inside(const struct braid_names *n, const struct memory *m, uint64_t blob, struct places *p)
 {
 	int32_t scopes = 0, pcs, end;
-	int err = read_int(m, blob + n->nmethod_scopes_pcs, &pcs);
+	int err = memory_int(m, blob + n->nmethod_scopes_pcs, &pcs);
 
-	err = err ?: read_int(m, blob + n->nmethod_dependencies, &end);
+	err = err ?: memory_int(m, blob + n->nmethod_dependencies, &end);
 	if (n->flags & BRAID_NAMES_POINTER)
-		err = err ?: read_pointer(m, blob + n->nmethod_scopes_data, &p->scopes);
+		err = err ?: memory_word(m, blob + n->nmethod_scopes_data, &p->scopes);
 	else
-		err = err ?: read_int(m, blob + n->nmethod_scopes_data, &scopes);
+		err = err ?: memory_int(m, blob + n->nmethod_scopes_data, &scopes);
 	if (err)
 		return err;
 	if (!(n->flags & BRAID_NAMES_POINTER))
@@ -134,9 +110,9 @@ static int find_metadata(const struct braid_names *n, const struct memory *m, ui
 	int err;
 
 	if (n->flags & BRAID_NAMES_MUTABLE) {
-		err = read_pointer(m, blob + n->blob_mutable, &base);
-		err = err ?: read_int(m, blob + n->blob_mutable_size, &size);
-		err = err ?: read_int(m, blob + n->blob_relocation_size, &offset);
+		err = memory_word(m, blob + n->blob_mutable, &base);
+		err = err ?: memory_int(m, blob + n->blob_mutable_size, &size);
+		err = err ?: memory_int(m, blob + n->blob_relocation_size, &offset);
 		if (!err && (offset < 0 || size < offset))
 			err = -EFAULT;
 		p->metadata = base + (uint64_t)(int64_t)offset;
@@ -144,13 +120,13 @@ static int find_metadata(const struct braid_names *n, const struct memory *m, ui
 		return err;
 	}
 	if (n->flags & BRAID_NAMES_SHORT_METADATA) {
-		err = read_at(m, blob + n->nmethod_metadata, &small, sizeof(small));
-		err = err ?: read_int(m, blob + n->blob_data, &data);
+		err = memory_read(m, blob + n->nmethod_metadata, &small, sizeof(small));
+		err = err ?: memory_int(m, blob + n->blob_data, &data);
 		p->metadata = blob + (uint64_t)(int64_t)data + small;
 		p->metadata_end = p->metadata + 8 * 65536;
 		return err;
 	}
-	err = read_int(m, blob + n->nmethod_metadata, &offset);
+	err = memory_int(m, blob + n->nmethod_metadata, &offset);
 	p->metadata = blob + (uint64_t)(int64_t)offset;
 	p->metadata_end = p->scopes;
 	return err ?: p->metadata <= p->metadata_end ? err : -EFAULT;
@@ -170,7 +146,7 @@ static int find_scope(const struct braid_names *n, const struct memory *m, const
 	while (low < high && !err) {
 		size_t middle = (low + high) / 2;
 
-		err = read_int(m, p->pcs + middle * n->pc_size + n->pc_offset, &at);
+		err = memory_int(m, p->pcs + middle * n->pc_size + n->pc_offset, &at);
 		if (at < offset)
 			low = middle + 1;
 		else
@@ -179,7 +155,7 @@ static int find_scope(const struct braid_names *n, const struct memory *m, const
 	/* The last one only marks the end. */
 	if (err || low + 1 >= count)
 		return err;
-	return read_int(m, p->pcs + low * n->pc_size + n->pc_scope, scope);
+	return memory_int(m, p->pcs + low * n->pc_size + n->pc_scope, scope);
 }
 
 static int metadata_at(const struct memory *m, const struct places *p, uint32_t index, uint64_t *to)
@@ -188,7 +164,7 @@ static int metadata_at(const struct memory *m, const struct places *p, uint32_t 
 
 	if (!index || address >= p->metadata_end)
 		return -EFAULT;
-	return read_pointer(m, address, to);
+	return memory_word(m, address, to);
 }
 
 /* ScopeDesc::decode_body: the caller's offset, the method, the byte code index plus one. */
@@ -205,7 +181,7 @@ static int read_scope(const struct braid_names *n, const struct memory *m, const
 	if (address >= p->scopes_end)
 		return -EFAULT;
 	size = p->scopes_end - address < sizeof(bytes) ? (size_t)(p->scopes_end - address) : sizeof(bytes);
-	err = read_at(m, address, bytes, size);
+	err = memory_read(m, address, bytes, size);
 	if (err)
 		return err;
 	s.at = bytes;
@@ -283,9 +259,9 @@ int hotspot_lines_read(const struct braid_layout *l, const struct braid_names *n
 
 	if (!n->const_method_size || !n->const_flags || !l->const_size || !l->const_code_size)
 		return 0;
-	err = read_at(&m, const_method + n->const_flags, &flags, sizeof(flags));
-	err = err ?: read_at(&m, const_method + l->const_code_size, &code_size, sizeof(code_size));
-	err = err ?: read_int(&m, const_method + n->const_method_size, &words);
+	err = memory_read(&m, const_method + n->const_flags, &flags, sizeof(flags));
+	err = err ?: memory_read(&m, const_method + l->const_code_size, &code_size, sizeof(code_size));
+	err = err ?: memory_int(&m, const_method + n->const_method_size, &words);
 	if (err || !(flags & 1))
 		return err;
 	size = words > 0 ? (size_t)words * 8 : 0;
@@ -293,7 +269,7 @@ int hotspot_lines_read(const struct braid_layout *l, const struct braid_names *n
 		return -EFAULT;
 	size -= (size_t)l->const_size + code_size;
 	size = size > sizeof(bytes) ? sizeof(bytes) : size;
-	err = read_at(&m, const_method + l->const_size + code_size, bytes, size);
+	err = memory_read(&m, const_method + l->const_size + code_size, bytes, size);
 	if (err)
 		return err;
 	s.at = bytes;
