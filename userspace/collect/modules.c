@@ -355,12 +355,11 @@ bool modules_late_names(const struct modules *m)
 	return m->session->options->lines || debuginfod_configured();
 }
 
-bool modules_ask_servers(struct modules *m, struct module *module, uint64_t limit_ns)
+bool modules_ask_servers(struct module *module, uint64_t limit_ns)
 {
 	struct symbols *symbols = NULL;
 	int err;
 
-	(void)m;
 	if (module->asked || module->fd < 0 || (module->symbols && !symbols_stripped(module->symbols)))
 		return module->debug_fd >= 0;
 	module->asked = true;

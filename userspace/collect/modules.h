@@ -69,7 +69,7 @@ bool modules_late_names(const struct modules *m);
  * When the symbols of a module were stripped: asks the debuginfod servers for them, for at most limit_ns. True when the
  * symbols of its addresses may be others now. To be done when nothing is sampled any more.
  */
-bool modules_ask_servers(struct modules *m, struct module *module, uint64_t limit_ns);
+bool modules_ask_servers(struct module *module, uint64_t limit_ns);
 /*
  * The source lines at an ELF virtual address, as scopes of a frame, which stay until the next call: how many. One
  * module's debug information is kept at a time.

@@ -53,16 +53,26 @@ uint64_t stacks_count(const struct stacks *st)
 	return st->by_hash.count;
 }
 
+/* What lay where a native frame's instruction is, and the address of that in its file. */
+static const struct process_mapping *mapping_of(struct process *process, const struct trace_frame *f, uint64_t time_ns,
+						uint64_t *vaddr)
+{
+	uint64_t address = f->exact ? f->address : f->address - 1;
+	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
+
+	*vaddr = m ? address - m->bias : 0;
+	return m;
+}
+
 /* Tells apart where the module lay. */
 static uint32_t resolve_native(struct stacks *st, struct process *process, uint64_t time_ns, struct trace_frame *f)
 {
-	uint64_t address = f->exact ? f->address : f->address - 1, vaddr;
-	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
 	if (!m)
 		return 0;
 	f->module = m->module->id;
-	vaddr = address - m->bias;
 	f->symbol = modules_symbol(st->session->modules, m->module, vaddr);
 	/* What a signal handler returns to is behind no call: it is a function's first instruction. */
 	if (!f->symbol && !f->exact)
@@ -120,8 +130,8 @@ static uint64_t meaning(const struct trace_frame *f)
 /* Without memory for it a frame has no lines. */
 static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
 {
-	uint64_t address = f->exact ? f->address : f->address - 1;
-	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
 	if (st->native_count == st->native_capacity) {
 		size_t capacity = st->native_capacity ? st->native_capacity * 2 : 1024;
@@ -134,7 +144,7 @@ static void keep_native(struct stacks *st, struct process *process, uint64_t tim
 	}
 	if (m)
 		st->native[st->native_count++] =
-			(struct native_frame){.frame = *f, .module = m->module, .vaddr = address - m->bias};
+			(struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr};
 }
 
 static int by_module(const void *a, const void *b)
@@ -152,7 +162,7 @@ static bool name_late(struct stacks *st, struct native_frame *n, uint64_t limit_
 	struct modules *m = st->session->modules;
 	uint32_t symbol = 0;
 
-	if (modules_ask_servers(m, n->module, limit_ns))
+	if (modules_ask_servers(n->module, limit_ns))
 		symbol = modules_symbol(m, n->module, n->vaddr);
 	if (symbol)
 		n->frame.symbol = symbol;
