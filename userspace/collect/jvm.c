@@ -297,8 +297,6 @@ void jvm_emit_stats(struct jvm *j)
 	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);
 	if (j->classes_loaded)
 		session_stat(j->session, p, "classes_loaded", j->classes_loaded);
-	if (j->unnamed)
-		session_stat(j->session, p, "frames_unnamed", j->unnamed);
 	if (j->bad)
 		session_stat(j->session, p, "records_bad", j->bad);
 }

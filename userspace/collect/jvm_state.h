@@ -60,7 +60,6 @@ struct jvm {
 	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
-	uint64_t unnamed;		   /* frames that nobody can name any more */
 };
 
 #define NO_METHOD UINT32_MAX
