@@ -209,11 +209,10 @@ static void connect_to(const struct options *o, enum braid_start start)
 	caps_acquire(&caps, agent.link.choices.wanted);
 	hello_publish(&caps);
 	caps_say_refused(&caps);
+	gc_reset();
 	chosen_start(&agent.link.choices);
 	names_publish();
 	layout_publish(true);
-	gc_reset();
-	gc_prepare(start == BRAID_START_ATTACH);
 	if (o->complaint[0])
 		publish_notice(BRAID_NOTICE_WARNING, "agent options: %s", o->complaint);
 
@@ -279,7 +278,7 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	layout_publish(true);
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_on_vm_start();
-	gc_prepare(false);
+	gc_prepare();
 	agent_leave();
 }
 
@@ -291,7 +290,7 @@ void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	(void)thread;
 	if (!agent_enter())
 		return;
-	gc_prepare(true);
+	gc_prepare();
 	record_init(&hdr, BRAID_REC_VM_INIT, 0);
 	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
 	if (chosen_wants(BRAID_WANT(CLASS)))

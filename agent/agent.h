@@ -182,8 +182,9 @@ void classes_flush(void);
 /* gc.c */
 /* Once per process. */
 void gc_open(void *libjvm);
-/* Finds what pauses are described by, which comes to exist while the VM starts; `last`: there will be no more. */
-void gc_prepare(bool last);
+/* Finds what pauses are described by, which comes to exist while the VM starts. */
+void gc_start(const struct braid_choices *c);
+void gc_prepare(void);
 /* A new connection. */
 void gc_reset(void);
 

@@ -15,7 +15,7 @@ static const struct {
 	const char *lacking;
 } table[] = {
 	{CAP_COMPILED_METHOD_LOAD, false, 0, NULL},
-	{CAP_GARBAGE_COLLECTION, false, 0, NULL},
+	{CAP_GARBAGE_COLLECTION, false, BRAID_WANT(GC), "GC pauses"},
 	{CAP_LINE_NUMBERS, false, 0, NULL},
 	{CAP_SOURCE_FILE_NAME, false, 0, NULL},
 	/* Java code runs before VMStart otherwise, with stacks that end where its layout would have to be known. */

@@ -25,6 +25,7 @@ static const struct kind {
 	{.wanted = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE), .start = alloc_start},
 	{.wanted = BRAID_WANT(LIVE), .start = live_start, .tell = live_tell, .forget = live_forget, .stop = live_stop},
 	{.wanted = BRAID_WANT(LOCK) | BRAID_WANT(WAIT), .stop = monitors_stop},
+	{.wanted = BRAID_WANT(GC), .start = gc_start},
 	{.wanted = BRAID_WANT(THREAD), .tell = threads_again},
 	{.wanted = BRAID_WANT(CLASS), .start = loads_start, .stop = loads_stop},
 	{.wanted = BRAID_WANT(VTHREAD), .tick = virtual_tell, .tell = virtual_tell, .stop = virtual_tell},

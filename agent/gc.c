@@ -9,6 +9,7 @@
  */
 #include "agent.h"
 
+#include "chosen.h"
 #include "heap.h"
 #include "mem.h"
 #include "perfdata.h"
@@ -121,15 +122,18 @@ void gc_open(void *libjvm)
 	heap_open(libjvm);
 }
 
-void gc_prepare(bool last)
+void gc_prepare(void)
 {
+	jvmtiPhase phase;
 	bool any = false;
 
-	if (atomic_load(&gc.ready))
+	if (atomic_load(&gc.ready) || !chosen_wants(BRAID_WANT(GC)))
 		return;
-	if (!perfdata_each(counter_take, NULL) && last)
-		publish_notice(BRAID_NOTICE_WARNING, "no causes, collectors and heap sizes of GC pauses: the JVM does "
-						     "not count for itself (-XX:-UsePerfData)");
+	if (!perfdata_each(counter_take, NULL) && (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE &&
+	    phase == JVMTI_PHASE_LIVE)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "GC pauses have no collector and no cause, and sizes only where probes tell of them: "
+			       "the JVM does not count for itself (-XX:-UsePerfData)");
 	for (size_t i = 0; i < COLLECTORS; i++) {
 		struct collector *c = &gc.collector[i];
 
@@ -146,6 +150,12 @@ void gc_prepare(bool last)
 					       : "";
 	heap_choose(kind_of_heap());
 	atomic_store(&gc.ready, true);
+}
+
+void gc_start(const struct braid_choices *c)
+{
+	(void)c;
+	gc_prepare();
 }
 
 void gc_reset(void)

@@ -25,8 +25,8 @@ enum braid_jvm_event {
 	BRAID_JVM_GC_PAUSE = 6,	 /* the world stood for a collector; name: collector; detail: cause; text: what it did,
 				    as the JVM's log calls it, or empty; value, weight: bytes of heap used before and
 				    after, 0: not known; number: of the pause; flags: BRAID_GC_* */
-	BRAID_JVM_GC_CYCLE = 7,	 /* a collection from start to end, concurrent parts included; name, detail, value,
-				    weight: as above; number: of the cycle */
+	BRAID_JVM_GC_CYCLE = 7,	 /* a collection that is more than one pause, from start to end; name, detail, value,
+				    weight, flags: as above; number: of the cycle */
 	BRAID_JVM_GC_PHASE = 8,	 /* concurrent phase of a cycle; name: phase; number: of the cycle */
 	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until every thread stood; number: of the
 				    safepoint, counted from 1 since the probes were set */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc.h"
 
+#include "agents.h"
 #include "hotspot.h"
 #include "jvm_events.h"
 #include "jvm_state.h"
@@ -380,9 +381,14 @@ static void on_heap(struct jvm *j, const struct braid_event_jvm *e)
 void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
 {
 	struct jvm *j = process->jvm;
+	struct agent_state state;
 
 	if (!j)
 		return;
+	if (agents_state(j->session->agents, process, &state) && !(state.choices.wanted & BRAID_WANT(GC))) {
+		j->gc.begun.count = 0; /* not any more: the probes are still there */
+		return;
+	}
 	switch (e->what.name) {
 	case BRAID_PROBE_GC_BEGIN:
 	case BRAID_PROBE_GC_PAUSE:
