@@ -282,6 +282,10 @@ START_TEST(who_blocked_whom)
 	ck_assert_uint_eq(b[0].ns, 20 * MS);
 	ck_assert_uint_eq(b[0].count, 2);
 	ck_assert_uint_eq(b[1].owner, ROW_NONE);
+	b = r.v->events->pools.at;
+	ck_assert_uint_eq(r.v->events->pools.count, 2);
+	ck_assert_str_eq(b[0].blocked_name, "http nio *");
+	ck_assert_uint_eq(b[0].ns, 20 * MS);
 	run_free(&r);
 }
 END_TEST

@@ -115,14 +115,29 @@ static void fill(struct event_views *v, const struct analysis *an, const struct 
 	}
 }
 
+/* When the JVM died, if it did. */
+static uint64_t death_of(const struct analysis *an, uint32_t process)
+{
+	const struct jvm_event_row *rows = an->a->events.at;
+
+	for (size_t i = 0; i < an->a->events.count; i++)
+		if (rows[i].kind == BRAID_JVM_PHASE && rows[i].process == process &&
+		    strcmp(strpool_get(&an->a->strings, rows[i].name), "death") == 0)
+			return rows[i].time_ns;
+	return UINT64_MAX;
+}
+
 /* Only of JVMs whose byte code began to run in the recording. */
 static int view_start(struct event_views *v, const struct analysis *an, const struct event *e)
 {
 	struct begun b = {.process = e->row->process,
 			  .at_ns = analysis_process(an, e->row->process)->start_ns,
 			  .until_ns = an->a->last_ns};
+	uint64_t death_ns = death_of(an, b.process);
 	int err;
 
+	if (death_ns < b.until_ns)
+		b.until_ns = death_ns;
 	/* A process that was there for long before became a JVM. */
 	if (!b.at_ns || b.at_ns > e->row->time_ns || e->row->time_ns - b.at_ns > START_NS)
 		b.at_ns = e->row->time_ns;

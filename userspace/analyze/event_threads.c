@@ -16,13 +16,17 @@ static int compare_numbers(uint64_t p, uint64_t q)
 static int compare_same(const void *x, const void *y)
 {
 	const struct blocker_view *p = x, *q = y;
-	int c = compare_numbers(p->blocked, q->blocked);
+	int c = strcmp(p->blocked_name, q->blocked_name);
 
 	if (!c)
-		c = compare_numbers(p->owner, q->owner);
+		c = strcmp(p->owner_name, q->owner_name);
 	if (!c)
 		c = strcmp(p->monitor, q->monitor);
-	return c ? c : compare_numbers(p->site, q->site);
+	if (!c)
+		c = compare_numbers(p->site, q->site);
+	if (!c)
+		c = compare_numbers(p->blocked, q->blocked);
+	return c ? c : compare_numbers(p->owner, q->owner);
 }
 
 static int compare_blockers(const void *x, const void *y)
@@ -35,26 +39,58 @@ static int compare_blockers(const void *x, const void *y)
 	return c ? c : compare_same(x, y);
 }
 
-static void merge_blockers(struct event_views *v)
+/* Equal ones become one, the heaviest come first; returns how many are left. */
+static size_t merge_blockers(struct blocker_view *b, size_t count)
 {
-	struct blocker_view *b = v->blockers.at;
 	size_t n = 0;
 
-	if (!v->blockers.count)
-		return;
-	qsort(b, v->blockers.count, sizeof(*b), compare_same);
-	for (size_t i = 1; i < v->blockers.count; i++) {
+	if (!count)
+		return 0;
+	qsort(b, count, sizeof(*b), compare_same);
+	for (size_t i = 1; i < count; i++) {
 		if (compare_same(&b[n], &b[i]) != 0) {
 			b[++n] = b[i];
 			continue;
 		}
-		b[n].count++;
+		b[n].count = add_saturating(b[n].count, b[i].count);
 		b[n].ns = add_saturating(b[n].ns, b[i].ns);
 		if (b[i].max_ns > b[n].max_ns)
 			b[n].max_ns = b[i].max_ns;
 	}
-	v->blockers.count = n + 1;
-	qsort(b, v->blockers.count, sizeof(*b), compare_blockers);
+	qsort(b, n + 1, sizeof(*b), compare_blockers);
+	return n + 1;
+}
+
+/* "pool-1-thread-*"; NULL without memory. */
+static const char *without_number(struct event_views *v, const char *name)
+{
+	size_t length = strlen(name), stem = length;
+	char text[256];
+	uint32_t id;
+
+	while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+		stem--;
+	if (stem == length || !stem || stem >= sizeof(text) - 1)
+		return name;
+	memcpy(text, name, stem);
+	text[stem] = '*';
+	id = strpool_add(&v->texts, text, stem + 1);
+	return id == STRPOOL_FAILED ? NULL : strpool_get(&v->texts, id);
+}
+
+static int view_pools(struct event_views *v)
+{
+	for (size_t i = 0; i < v->blockers.count; i++) {
+		struct blocker_view b = v->blockers.at[i];
+
+		b.blocked = b.owner = ROW_NONE;
+		b.blocked_name = without_number(v, b.blocked_name);
+		b.owner_name = without_number(v, b.owner_name);
+		if (!b.blocked_name || !b.owner_name || VEC_PUSH(&v->pools, b))
+			return -ENOMEM;
+	}
+	v->pools.count = merge_blockers(v->pools.at, v->pools.count);
+	return 0;
 }
 
 /* The same method at another line or in another form is the same site here. */
@@ -83,14 +119,16 @@ static int view_blockers(struct event_views *v, const struct analysis *an)
 			continue;
 		b.blocked = e.thread;
 		b.owner = e.other;
+		b.blocked_name = analysis_thread_name(an, e.thread);
+		b.owner_name = e.other == ROW_NONE ? "" : analysis_thread_name(an, e.other);
 		b.monitor = *e.name ? e.name : "[unknown]";
 		b.site = same_site(an, site_of, events_site(an, e.other_stack));
 		b.ns = b.max_ns = e.duration_ns;
 		err = VEC_PUSH(&v->blockers, b);
 	}
 	free(site_of);
-	merge_blockers(v);
-	return err;
+	v->blockers.count = merge_blockers(v->blockers.at, v->blockers.count);
+	return err ?: view_pools(v);
 }
 
 /* ---- lives ---- */

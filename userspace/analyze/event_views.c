@@ -29,6 +29,8 @@ void event_views_free(struct event_views *v)
 		return;
 	kind_views_free(v->kinds);
 	free(v->blockers.at);
+	free(v->pools.at);
+	strpool_free(&v->texts);
 	free(v->lives.at);
 	free(v->compiles.at);
 	free(v->storms.at);

@@ -8,6 +8,7 @@
 /* Who blocked whom, on a monitor of which class, and where the owner let go. */
 struct blocker_view {
 	uint32_t blocked, owner; /* rows of a->threads */
+	const char *blocked_name, *owner_name;
 	const char *monitor;
 	uint32_t site; /* of the owner; an xframe */
 	uint64_t count, ns, max_ns;
@@ -68,6 +69,8 @@ struct class_second {
 struct event_views {
 	struct kind_view *kinds; /* BRAID_JVM_EVENTS */
 	VEC(struct blocker_view) blockers;
+	VEC(struct blocker_view) pools; /* the same without the numbers at the end of threads' names */
+	struct strpool texts;
 	VEC(struct life_view) lives; /* by CPU time; only if starts and ends were told */
 	struct level_view levels[COMPILE_LEVELS];
 	VEC(struct compile_view) compiles;  /* the longest first */

@@ -10,18 +10,18 @@ void text_blockers(FILE *out, const struct views *v, unsigned top)
 	char time[24], max[24];
 
 	fprintf(out, "    %11s  %9s  %10s  who was blocked by whom\n", "time", "events", "max");
-	for (size_t i = 0; i < e->blockers.count && i < top; i++) {
-		const struct blocker_view *b = &e->blockers.at[i];
+	for (size_t i = 0; i < e->pools.count && i < top; i++) {
+		const struct blocker_view *b = &e->pools.at[i];
 
 		fprintf(out, "    %11s  %9" PRIu64 "  %10s  %s on %s", text_duration(time, b->ns), b->count,
-			text_duration(max, b->max_ns), analysis_thread_name(v->an, b->blocked), b->monitor);
-		if (b->owner != ROW_NONE)
-			fprintf(out, " by %s", analysis_thread_name(v->an, b->owner));
+			text_duration(max, b->max_ns), b->blocked_name, b->monitor);
+		if (*b->owner_name)
+			fprintf(out, " by %s", b->owner_name);
 		if (b->site != ROW_NONE)
 			fprintf(out, " in %s", events_site_name(v->an, b->site));
 		putc('\n', out);
 	}
-	text_more(out, e->blockers.count, top);
+	text_more(out, e->pools.count, top);
 }
 
 /* ---- threads ---- */
