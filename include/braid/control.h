@@ -41,6 +41,7 @@ enum braid_control_kind {
 	BRAID_CONTROL_JVM = 2,
 	BRAID_CONTROL_ERROR = 3,
 	BRAID_CONTROL_END = 4,
+	BRAID_CONTROL_NOTE = 5, /* as ERROR, of what is not done in full */
 };
 
 struct braid_control_header {

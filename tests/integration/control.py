@@ -9,8 +9,8 @@ path, what = sys.argv[1:3]
 
 def client():
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(path)  # waits for room among those who knock
     s.settimeout(20)
-    s.connect(path)
     return s
 
 

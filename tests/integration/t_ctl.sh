@@ -74,6 +74,9 @@ sleep 86400 &
 sleeper=$!
 refused "process 1 is not being recorded" 1 gc
 refused "process $sleeper is not being recorded" "$sleeper" status
+refused "only in a recording that began with -e safepoint" "$JAVA_PID" enable safepoint
+refused "takes an agent from the JVM's start" "$JAVA_PID" enable exception
+braid ctl "$JAVA_PID" disable exception >out
 refused "name its recorder, process $RECORD_PID" "$JAVA_PID" disable cpu
 kill "$sleeper"
 usage "$JAVA_PID" enable
@@ -156,6 +159,18 @@ RECORD_PID=$first
 end_record
 [[ ! -e $(socket_of "$first") ]] || fail "left behind: $(socket_of "$first")"
 refused "is not being recorded" "$first" status
+
+# ---- a kind that the kernel tells, off and on ----
+start_worker other
+start_record -e cpu,safepoint,wait -p "$JAVA_PID" -o d.trace
+wait_attached "$JAVA_PID"
+braid ctl "$JAVA_PID" disable wait,safepoint >out
+grep -q "^process $JAVA_PID: cpu$" out || fail "disable: $(cat out)"
+ask other gc 2
+braid ctl "$JAVA_PID" enable all >out 2>err
+grep -q ',wait=.*,safepoint' out || fail "enable all: $(cat out err)"
+end_worker other "$JAVA_PID"
+end_record
 check a.trace "the recording" 'complete() >= 98 and thread("old-0") > 100'
 [[ $(told a.trace 27) -ge 6 ]] || fail "changes in the trace: $(told a.trace 27)"
 [[ $(told a.trace 11) -eq 5 ]] || fail "thread starts: $(told a.trace 11), 5 while they were wanted"

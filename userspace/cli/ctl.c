@@ -303,6 +303,8 @@ static int take(struct ctl *c, const void *message, size_t size)
 	} else if (h->kind == BRAID_CONTROL_ERROR && size == sizeof(struct braid_control_error)) {
 		log_error("%s", ((const struct braid_control_error *)message)->text);
 		c->failed = true;
+	} else if (h->kind == BRAID_CONTROL_NOTE && size == sizeof(struct braid_control_error)) {
+		log_warning("%s", ((const struct braid_control_error *)message)->text);
 	} else if (h->kind == BRAID_CONTROL_END && size == sizeof(struct braid_control_end)) {
 		const struct braid_control_end *e = message;
 

@@ -38,6 +38,7 @@ struct client {
 	struct braid_control_request request;
 	uint64_t deadline_ns; /* 0: it has not asked yet; then: until when its agents are waited for */
 	uint32_t named;	      /* what its list stands for */
+	uint32_t lacking;     /* of it: what this recording cannot begin with now */
 	bool lenient;	      /* "all": as much of it as can be had */
 	uint32_t failed;
 	bool gone; /* does not read */
@@ -66,6 +67,18 @@ static void answer(struct client *c, const void *message, size_t size)
 {
 	if (!c->gone && send(c->src.fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)size)
 		c->gone = true;
+}
+
+static void note(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct client *c, const char *fmt, ...)
+{
+	struct braid_control_error e = {.hdr = header(BRAID_CONTROL_NOTE)};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	answer(c, &e, sizeof(e));
 }
 
 static void refuse(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -161,6 +174,47 @@ static void tell_trace(struct session *s, struct process *p, const struct braid_
 	jvm_events_emit(s, p, &e);
 }
 
+/*
+ * The kernel checks programs when they are loaded, for as long as a second: only what is chosen at the start is. A kind
+ * without its programs is not there at all, or only as far as the agent tells it.
+ */
+static const struct {
+	enum braid_choice choice;
+	bool all;
+	const char *what;
+} loaded[] = {
+	{BRAID_WANT_SAFEPOINT, true, "safepoints"},
+	{BRAID_WANT_WAIT, true, "threads that wait"},
+	{BRAID_WANT_LOCK, false, "the owners of contended monitors"},
+	{BRAID_WANT_GC, false, "cycles, phases and causes of garbage collections"},
+	{BRAID_WANT_JIT, false, "deoptimisations and the duration of compilations"},
+};
+
+#define LOADED (sizeof(loaded) / sizeof(loaded[0]))
+
+static void look_lacking(struct client *c)
+{
+	uint32_t began = c->control->session->options->choices.wanted;
+
+	c->lacking = 0;
+	for (size_t i = 0; i < LOADED; i++) {
+		const char *name = choice_name(loaded[i].choice);
+
+		if (!(c->named & ~began & 1U << loaded[i].choice))
+			continue;
+		if (loaded[i].all)
+			c->lacking |= 1U << loaded[i].choice;
+		if (loaded[i].all && !c->lenient)
+			refuse(c, "%s: %s can be enabled only in a recording that began with -e %s", name,
+			       loaded[i].what, name);
+		else
+			note(c, "%s: without %s, which takes a recording that began with -e %s", name, loaded[i].what,
+			     name);
+	}
+	if (kernel_side_demand(c->control->session->kernel) < 0)
+		note(c, "this recording began without any event that has a stack, so what is enabled now has none");
+}
+
 static const char *change_agent(struct client *c, struct process *p)
 {
 	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
@@ -175,7 +229,7 @@ static const char *change_agent(struct client *c, struct process *p)
 	memcpy(list, c->request.list, sizeof(list));
 	if (choices_change(&state.choices, change, list, &named, why)) /* perform() has read it before */
 		return "the list cannot be read";
-	state.choices.wanted &= ~BRAID_WANT(CPU);
+	state.choices.wanted &= ~(BRAID_WANT(CPU) | c->lacking);
 	state.choices.wanted |= s->choices.wanted & BRAID_WANT(CPU);
 	err = agents_choose(s->agents, p, &state.choices);
 	if (err == -EPIPE)
@@ -232,6 +286,7 @@ static void perform_recording(struct client *c, const struct braid_choices *want
 	else if (err && err != -ENOENT)
 		refuse(c, "cpu: %s", strerror(-err));
 	s->choices = *wanted;
+	s->choices.wanted &= ~c->lacking;
 	if (err)
 		s->choices.wanted ^= BRAID_WANT(CPU);
 	tell_trace(s, NULL, &s->choices);
@@ -254,7 +309,9 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 		       (int)getpid());
 		return false;
 	}
-	if (change != CHOICES_ENABLE)
+	if (change == CHOICES_ENABLE)
+		look_lacking(c);
+	else
 		c->named = 0; /* nothing of it has to be there */
 	return true;
 }
