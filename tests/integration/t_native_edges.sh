@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 for option in "-O1" "-O2 -mavx2 -ftree-vectorize" "-O1 -Wl,-z,lazy"; do
 	# shellcheck disable=SC2086 # options
 	"${CC:-gcc}" -std=gnu11 $option -fno-optimize-sibling-calls -fno-inline "$LIB_DIR/native/edges.c" -o program -pthread
-	braid record -q -F 1999 -o e.trace -- ./program 0.6
+	braid record -q -F 1999 -o e.trace -- ./program 1
 	check e.trace \
 		"$option: handlers, on top of what they interrupted" 'weight(with_frame("on_alarm")) > 30 and whole(with_frame("on_alarm")) >= 99
 			and all_match(with_frame("on_alarm"), r";(main|start_thread);work;.*;(__restore_rt|\[libc[^;]*);on_alarm") >= 95' \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Signal frames (one in the middle of a prologue at times), the vdso, the PLT, a realigned stack, a thread. */
+/*
+ * Signal frames (one in the middle of a prologue at times), the vdso, the PLT, a realigned stack, a thread: each for a
+ * fifth of the CPU time, however fast the machine is.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,12 +18,6 @@ OWN void burn(unsigned long n)
 {
 	for (unsigned long i = 0; i < n; i++)
 		sink += i * i;
-}
-
-OWN void on_alarm(int sig)
-{
-	(void)sig;
-	burn(400000);
 }
 
 OWN void interrupted(unsigned long n)
@@ -54,15 +51,50 @@ OWN void over_plt(unsigned long n)
 		sink += (unsigned long)abs((int)i) + strlen("plt") + (unsigned long)labs((long)i);
 }
 
+#define PART_SECONDS 0.001
+
+struct part {
+	void (*run)(unsigned long n);
+	unsigned long n; /* what takes PART_SECONDS */
+};
+
+static struct part parts[] = {{interrupted, 1000}, {ask_clock, 1000}, {realigned, 1000}, {over_plt, 1000}};
+static struct part handler = {burn, 1000};
+
+static double now(void)
+{
+	return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void calibrate(struct part *p)
+{
+	double start, took;
+
+	for (;; p->n *= 2) {
+		start = now();
+		p->run(p->n);
+		took = now() - start;
+		if (took >= PART_SECONDS)
+			break;
+	}
+	p->n = (unsigned long)((double)p->n * PART_SECONDS / took) + 1;
+}
+
+OWN void on_alarm(int sig)
+{
+	(void)sig;
+	burn(handler.n);
+}
+
 OWN void work(double seconds)
 {
-	double start = (double)clock() / CLOCKS_PER_SEC;
+	double start = now();
 
-	while ((double)clock() / CLOCKS_PER_SEC < start + seconds) {
-		interrupted(20000);
-		ask_clock(20000);
-		realigned(400000);
-		over_plt(100000);
+	while (now() < start + seconds) {
+		interrupted(parts[0].n);
+		ask_clock(parts[1].n);
+		realigned(parts[2].n);
+		over_plt(parts[3].n);
 	}
 }
 
@@ -78,6 +110,9 @@ int main(int argc, char **argv)
 	double seconds = argc > 1 ? atof(argv[1]) : 0.5;
 	pthread_t thread;
 
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		calibrate(&parts[i]);
+	calibrate(&handler);
 	signal(SIGPROF, on_alarm);
 	setitimer(ITIMER_PROF, &every, NULL);
 	if (pthread_create(&thread, NULL, start_thread, &seconds))
