@@ -301,7 +301,8 @@ void JNICALL gc_on_finish(jvmtiEnv *env)
 	if (!count) {
 		if (gc.uncounted)
 			strncpy(uncounted.name, gc.uncounted, sizeof(uncounted.name) - 1);
-		runs[count++] = (struct run){.collector = &uncounted, .count = 1};
+		runs[0] = (struct run){.collector = &uncounted, .count = 1};
+		count = 1;
 	}
 	runs_publish(runs, count, gc.start_ns, now_ns);
 	gc.start_ns = 0;

@@ -77,7 +77,7 @@ static void nap_ms(long ms)
  */
 static void listen(void)
 {
-	struct braid_grant said;
+	struct braid_grant said = {0};
 
 	if (heard == LINK_QUIET)
 		heard = link_listen(&agent.link, &said);

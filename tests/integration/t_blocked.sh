@@ -53,7 +53,7 @@ start_record -F 99 -e cpu,wait,thread -p "$JAVA_PID" -o attach.trace
 wait_attached "$JAVA_PID"
 wait_sampling
 echo >&"$IN"
-wait_for "the program's end" grep -qs done attach.trace.truth
+wait_for "the program's end" grep -qs "done" attach.trace.truth
 stop_record
 exec {IN}>&-
 wait_end "$JAVA_PID" "the program"

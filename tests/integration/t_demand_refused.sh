@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stacks that a JVM's threads ask for themselves: a JVM without privileges gets them; one that must not make the system
 # call has its events without stacks, is told of once, and lives.
+# shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 "$LIB_DIR/native/seccomp.c" -o filtered

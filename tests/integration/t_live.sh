@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Of the sampled objects those are live at the end that the program has kept.
+# shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
 [[ $(java_version) -ge 11 ]] || skip "sampled allocations came with JDK 11"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Who held the monitor that a thread was blocked on, and who notified, with the stacks on which they let go. A thread may also look
 # for itself whether a monitor is free, by a timer (JDKs before 24), and then nobody has woken it.
+# shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
 owners_told()

@@ -402,8 +402,8 @@ JNIEXPORT void JNICALL Java_Oracle_breakAt(JNIEnv *jni, jclass c, jclass in)
 /* ---- suspended threads ---- */
 
 /*
- * Has it left its CPU? Its state says so a moment too early, before the switch at which its stack is sampled; what system
- * call it is in is told of a thread only when the switch is over (kernel: task_current_syscall).
+ * Has it left its CPU? Its state says so a moment too early, before the switch at which its stack is sampled; what
+ * system call it is in is told of a thread only when the switch is over (kernel: task_current_syscall).
  */
 static bool sleeps(pid_t tid)
 {

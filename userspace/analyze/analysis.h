@@ -70,7 +70,7 @@ struct analysis {
 	struct quality java; /* of Java threads' samples */
 	struct frame_counts frames;
 	uint64_t distinct_stacks;
-	struct events *events;	     /* events.h */
+	struct events *events; /* events.h */
 	uint64_t duration_ns;
 };
 

@@ -78,11 +78,12 @@ bool methods_on_lines(struct jvm *j, const struct braid_rec *rec, size_t size)
 bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size)
 {
 	const struct braid_rec_method *r = id < j->method_count ? j->methods[id].told : NULL;
-	const char *strings = (const char *)(r + 1);
+	const char *strings;
 	size_t used;
 
 	if (!r)
 		return false;
+	strings = (const char *)(r + 1);
 	used = class_name_from_signature(to, size - 1, strings, r->class_len);
 	to[used++] = '.';
 	utf8_from_modified(to + used, size - used, strings + r->class_len, r->name_len);

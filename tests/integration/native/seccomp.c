@@ -1,4 +1,5 @@
-/* seccomp kill|EPERM PROGRAM ARGUMENT...: runs it under a filter that answers bpf(2) so, as containers and services have them. */
+/* seccomp kill|EPERM PROGRAM ARGUMENT...: runs it under a filter that answers bpf(2) so, as containers and services
+ * have them. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
