@@ -42,3 +42,15 @@ all_told attach.trace
 events attach.trace \
 	"older threads" 'named("thread_start", "stays|main|was stays") == []' \
 	"a name that changed meanwhile" 'len(of("thread_rename", name="was stays")) == 1'
+
+# A native thread is one Java thread after the other: each has a start and an end, in turn.
+braid record -F 99 -o native.trace -- "$JAVA" -Djava.library.path="$CLASSES" -cp "$CLASSES" Attached >native.trace.truth 2>err
+events native.trace \
+	"the program" 'truth["attached"] == [["300", "0"]]' \
+	"each" 'len(named("thread_start", "attached-\\d")) == 300 == len(named("thread_end", "attached-\\d"))' \
+	"in turn" 'all([e.kind for e in sorted(events, key=lambda e: e.time_ns) if e.thread is t and e.kind.startswith("thread_") and
+		re.fullmatch("attached-\\d", e.name)][i::2] == [kind] * (sum(e.thread is t for e in named("thread_start", "attached-\\d")))
+		for t in {e.thread.thread: e.thread for e in named("thread_start", "attached-\\d")}.values()
+		for i, kind in enumerate(("thread_start", "thread_end")))' \
+	"their own CPU time" 'total(named("thread_end", "attached-\\d")) < 3e9 and all(e["value"] > 0 for e in named("thread_end", "attached-\\d"))' \
+	"nothing lost" 'lost == []'
