@@ -65,7 +65,7 @@ for tags, text in lines:
         cycles[match.group(1)] += 1
     if re.match(r"Concurrent (Mark |Undo )?Cycle [0-9.]+ms$", text):
         cycles[""] += 1
-    match = re.match(r"(Concurrent .*?)(?: \(\d+\.\d+s, \d+\.\d+s\))?(?: \d+M->\d+M\(\d+M\))? [0-9.]+ms$", text)
+    match = re.match(r"((?:Concurrent|Coalescing) .*?)(?: \(\d+\.\d+s, \d+\.\d+s\))?(?: \d+M->\d+M\(\d+M\))? [0-9.]+ms$", text)
     # G1 logs what consists of phases like a phase
     if match and not re.match(r"Concurrent (Mark Cycle|Undo Cycle|Cycle|Mark)$" if collector == "G1" else "$", match.group(1)):
         phases[match.group(1)] += 1

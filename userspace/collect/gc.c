@@ -148,6 +148,12 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 	gc->waiting[gc->waiting_count++] = (struct gc_waiting){.pause = *e};
 }
 
+/* Probes go and agents stop one after the other: what began then would be told by halves. */
+static bool is_too_late(const struct jvm *j, uint64_t begin_ns)
+{
+	return j->session->stopped_ns && begin_ns > j->session->stopped_ns;
+}
+
 bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_gc *r = (const void *)rec;
@@ -159,6 +165,8 @@ bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->collector_len + r->cause_len ||
 	    r->start_ns > rec->time_ns)
 		return false;
+	if (is_too_late(j, r->start_ns))
+		return true;
 	if (rec->kind == BRAID_REC_GC_START) {
 		j->gc.open = r->sequence;
 		j->gc.open_ns = rec->time_ns;
@@ -393,7 +401,8 @@ void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
 	case BRAID_PROBE_GC_BEGIN:
 	case BRAID_PROBE_GC_PAUSE:
 	case BRAID_PROBE_GC_PHASE:
-		on_begin(j, e, (enum braid_probe)e->what.name);
+		if (!is_too_late(j, e->hdr.time_ns))
+			on_begin(j, e, (enum braid_probe)e->what.name);
 		break;
 	case BRAID_PROBE_GC_END:
 		on_end(j, e, BRAID_PROBE_GC_BEGIN);

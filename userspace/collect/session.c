@@ -550,6 +550,7 @@ static void finish(struct loop *l)
 {
 	struct session *s = l->s;
 
+	s->stopped_ns = now_ns();
 	kernel_side_stop(s->kernel);
 	probes_stop(s->probes);
 	read_all(s);

@@ -77,6 +77,7 @@ struct session {
 	struct braid_choices choices; /* of JVMs to come, and whether samples are taken */
 	uint32_t last_method;	      /* trace-wide dense ids given out so far */
 	uint32_t last_code;
+	uint64_t stopped_ns;  /* when the recording ended; what begins later is none of its; 0: it goes on */
 	uint64_t sideband_ns; /* all that happened before was read */
 	uint64_t samples;
 	uint64_t late; /* of them: walked late */
