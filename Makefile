@@ -81,8 +81,12 @@ endef
 $(BUILD)/agent_blob.o: $(AGENT)
 	$(call blob,agent)
 
-$(BUILD)/html_blob.o: userspace/export/flamegraph.html
+PAGE := userspace/export/page
+$(BUILD)/page.html: $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE)/*.js)
 	@mkdir -p $(@D)
+	$(Q)awk '/^@include /{while ((getline line < ("$(PAGE)/" $$2)) > 0) print line; next} {print}' $< > $@
+
+$(BUILD)/html_blob.o: $(BUILD)/page.html
 	$(call blob,html)
 
 $(BUILD)/braid: $(USER_OBJ) $(BLOBS)

@@ -41,6 +41,11 @@ for kind in titles:
     assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
     assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
 
+timeline = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["timeline"]
+spans = [span for span in zip(*[iter(timeline["spans"])] * 5) if timeline["kinds"][str(span[0])] == titles["lock"]]
+assert len(spans) == events["lock"]["count"] and not timeline["left_out"]
+assert abs(sum(span[4] for span in spans) / 1e6 - events["lock"]["weight_s"]) < 1e-4
+
 # What the program did.
 door = by("lock", "name")["Views$Door"]
 assert door["count"] == int(truth["contended"]) and 0.1 < door["weight_s"], door

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One file with everything in it: the page (flamegraph.html) and its data as JSON, escaped so that no name can leave
+/* One file with everything in it: the page (page/) and its data as JSON, escaped so that no name can leave
  * it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export.h"
+#include "html.h"
 #include "json.h"
 
 #include <analyze/events.h>
@@ -54,14 +55,6 @@ static int html_labels(struct json *j, const struct tree *t)
 	return 0;
 }
 
-/* The page's threads, in the order in which stacks named them. */
-struct page {
-	const struct analysis *an;
-	uint32_t *index; /* per row of the analyzer's threads, and one more for those not known: number + 1 */
-	VEC(uint32_t) rows;
-	struct json j;
-};
-
 /* Parent, label and kind of every node, depth first: a node's place in the list is its number, the root is 0. */
 static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 {
@@ -81,7 +74,7 @@ static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 	json_close(j, ']');
 }
 
-static int thread_number(struct page *p, uint32_t row, uint32_t *number)
+int page_thread(struct page *p, uint32_t row, uint32_t *number)
 {
 	uint32_t *at = &p->index[row == ROW_NONE ? p->an->a->threads.count : row];
 
@@ -104,7 +97,7 @@ static int html_weights(struct page *p, const struct profile *profile, const str
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct stack_sum *s = &profile->sums.at[i];
 
-		err = thread_number(p, s->thread, &cells[i].thread);
+		err = page_thread(p, s->thread, &cells[i].thread);
 		cells[i].place = place[tree_node_of(t, s)];
 		cells[i].weight = s->weight;
 	}
@@ -216,7 +209,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	for (size_t i = 0; i < v->threads.count && !err; i++) { /* those with samples, the heaviest first */
 		uint32_t number;
 
-		err = thread_number(&p, v->threads.at[i].row, &number);
+		err = page_thread(&p, v->threads.at[i].row, &number);
 	}
 	json_open(&p.j, NULL, '{');
 	json_string(&p.j, "title", title);
@@ -226,6 +219,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 		json_string(&p.j, NULL, kind_name((enum stack_kind)k));
 	json_close(&p.j, ']');
 	err = err ?: html_graphs(&p, v);
+	err = err ?: html_timeline(&p);
 	html_threads(&p);
 	json_close(&p.j, '}');
 	free(p.index);

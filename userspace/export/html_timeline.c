@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The page's timeline: what threads waited for, and when they stood for collectors and other operations of the VM. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <analyze/events.h>
+
+#include "html.h"
+
+#define SPANS_MAX 20000U /* the longest ones; a browser draws as many */
+
+struct span {
+	uint64_t start_ns, duration_ns;
+	uint32_t kind;
+	uint32_t thread; /* number in the page */
+	uint32_t pid;
+	const char *name;
+	uint32_t name_id; /* within the kind */
+};
+
+typedef VEC(struct span) span_list;
+
+static bool on_timeline(uint32_t kind)
+{
+	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_BLOCKED || timeline_of_all(kind);
+}
+
+bool timeline_of_all(uint32_t kind)
+{
+	return kind == BRAID_JVM_GC_PAUSE || kind == BRAID_JVM_SAFEPOINT;
+}
+
+static int compare_durations(const void *x, const void *y)
+{
+	const struct span *p = x, *q = y;
+
+	if (p->duration_ns != q->duration_ns)
+		return p->duration_ns > q->duration_ns ? -1 : 1;
+	return (p->start_ns > q->start_ns) - (p->start_ns < q->start_ns);
+}
+
+static int compare_starts(const void *x, const void *y)
+{
+	const struct span *p = x, *q = y;
+
+	if (p->start_ns != q->start_ns)
+		return p->start_ns < q->start_ns ? -1 : 1;
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	return (p->thread > q->thread) - (p->thread < q->thread);
+}
+
+static int collect(struct page *p, span_list *spans)
+{
+	const struct analysis *an = p->an;
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->events.count && !err; i++) {
+		struct span s;
+		struct event e;
+
+		if (!on_timeline(an->a->events.at[i].kind) || !events_get(an, i, &e) || !e.duration_ns ||
+		    (e.thread == ROW_NONE && !timeline_of_all(e.kind)))
+			continue;
+		s = (struct span){.start_ns = e.row->time_ns > an->a->first_ns ? e.row->time_ns - an->a->first_ns : 0,
+				  .duration_ns = e.duration_ns,
+				  .kind = e.kind,
+				  .pid = analysis_process(an, e.row->process)->pid,
+				  .name = e.name,
+				  .name_id = e.name_id};
+		/* What began before the first event is shown from there on. */
+		if (e.row->time_ns < an->a->first_ns)
+			s.duration_ns -= s.duration_ns < an->a->first_ns - e.row->time_ns
+						 ? s.duration_ns
+						 : an->a->first_ns - e.row->time_ns;
+		if (!timeline_of_all(e.kind))
+			err = page_thread(p, e.thread, &s.thread);
+		err = err ?: VEC_PUSH(spans, s);
+	}
+	return err;
+}
+
+/* Flat: kind, thread (or pid, of what all threads stood for), name, start and duration in us. */
+static int write_spans(struct page *p, const span_list *spans, size_t count)
+{
+	struct u64map known = {0};
+	VEC(const char *) names = {0};
+	int err = 0;
+
+	json_open(&p->j, "spans", '[');
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct span *s = &spans->at[i];
+		uint32_t *at = u64map_put(&known, (uint64_t)s->kind << 32 | s->name_id);
+
+		if (!at || (!*at && VEC_PUSH(&names, s->name))) {
+			err = -ENOMEM;
+			break;
+		}
+		if (!*at)
+			*at = (uint32_t)names.count;
+		json_number(&p->j, NULL, s->kind);
+		json_number(&p->j, NULL, timeline_of_all(s->kind) ? s->pid : s->thread);
+		json_number(&p->j, NULL, *at - 1);
+		json_number(&p->j, NULL, s->start_ns / 1000);
+		json_number(&p->j, NULL, s->duration_ns / 1000);
+	}
+	json_close(&p->j, ']');
+	json_open(&p->j, "names", '[');
+	for (size_t i = 0; i < names.count; i++)
+		json_string(&p->j, NULL, names.at[i]);
+	json_close(&p->j, ']');
+	free(names.at);
+	u64map_free(&known);
+	return err;
+}
+
+int html_timeline(struct page *p)
+{
+	span_list spans = {0};
+	int err = collect(p, &spans);
+	size_t count = spans.count < SPANS_MAX ? spans.count : SPANS_MAX;
+
+	if (spans.count)
+		qsort(spans.at, spans.count, sizeof(*spans.at), compare_durations);
+	if (count)
+		qsort(spans.at, count, sizeof(*spans.at), compare_starts);
+	json_open(&p->j, "timeline", '{');
+	json_number(&p->j, "left_out", spans.count - count);
+	json_open(&p->j, "kinds", '{');
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		if (on_timeline(kind)) {
+			char number[16];
+
+			snprintf(number, sizeof(number), "%u", kind);
+			json_string(&p->j, number, kind_of(kind)->title);
+		}
+	json_close(&p->j, '}');
+	err = err ?: write_spans(p, &spans, count);
+	json_close(&p->j, '}');
+	free(spans.at);
+	return err;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ---- search ---- */
+function search() {
+	if (state.timeline)
+		return;
+	const text = $("search").value, out = $("matched");
+	matchedLabel = null;
+	out.textContent = "";
+	out.classList.remove("bad");
+	$("search").classList.remove("bad");
+	if (text === "")
+		return;
+	let regex;
+	try {
+		regex = new RegExp(text, "i");
+	} catch (error) {
+		out.textContent = "not a regular expression";
+		out.classList.add("bad");
+		$("search").classList.add("bad");
+		return;
+	}
+	matchedLabel = graph.labels.map(label => regex.test(label));
+	/* Of frames that match inside of each other only the outermost counts. Parents come first. */
+	const inside = new Uint8Array(tree.count);
+	let sum = 0;
+	for (let i = 1; i < tree.count; i++) {
+		if (inside[tree.parent[i]]) {
+			inside[i] = 1;
+		} else if (matchedLabel[tree.label[i]]) {
+			inside[i] = 1;
+			sum += tree.total[i];
+		}
+	}
+	out.textContent = "matched " + share(sum, tree.total[0]);
+}
+
+function share(part, whole) {
+	return (whole ? 100 * part / whole : 0).toFixed(2) + " %";
+}
+
+function scaled(n, step, units) {
+	let i = 0;
+	for (; n >= step && i + 1 < units.length; i++)
+		n /= step;
+	return (i ? n.toFixed(2) : n.toLocaleString("en")) + " " + units[i];
+}
+
+/* A weight in the graph's unit. */
+function amount(n) {
+	if (graph.unit === "ns")
+		return scaled(n, 1000, ["ns", "us", "ms", "s"]);
+	if (graph.unit === "bytes")
+		return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
+	return n.toLocaleString("en") + " " + (n === 1 ? graph.unit.slice(0, -1) : graph.unit);
+}
+
+/* ---- what lies under the pointer ---- */
+function hit(event) {
+	const box = canvas.getBoundingClientRect(), x = (event.clientX - box.left) / box.width, y = event.clientY - box.top;
+	for (let depth = 0; depth < rows.length; depth++) {
+		const t = top(depth);
+		if (y < t || y >= t + ROW)
+			continue;
+		for (let k = 0; k < rows[depth].length; k += 3)
+			if (x >= rows[depth][k + 1] && x < rows[depth][k + 1] + rows[depth][k + 2])
+				return rows[depth][k];
+	}
+	return -1;
+}
+
+function tip(event) {
+	if (state.timeline) {
+		tipTimeline(event);
+		return;
+	}
+	const i = hit(event), box = $("tip");
+	if (i !== state.hover) {
+		state.hover = i;
+		draw();
+	}
+	box.hidden = i < 0;
+	canvas.style.cursor = i < 0 ? "default" : "pointer";
+	if (i < 0)
+		return;
+	$("tip-name").textContent = nameOf(i);
+	$("tip-kind").textContent = i ? data.kinds[tree.kind[i]] : "";
+	$("tip-total").textContent = "total " + amount(tree.total[i]) + ", " + share(tree.total[i], tree.total[0]);
+	$("tip-self").textContent = "self " + amount(tree.self[i]) + ", " + share(tree.self[i], tree.total[0]);
+	placeTip(event);
+}
+
+function placeTip(event) {
+	const box = $("tip"), size = box.getBoundingClientRect();
+	box.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - size.width - 4)) + "px";
+	box.style.top = (event.clientY + 18 + size.height > innerHeight ? event.clientY - size.height - 10 : event.clientY + 18) + "px";
+}
+
+function untip() {
+	$("tip").hidden = true;
+	if (state.hover >= 0) {
+		state.hover = -1;
+		draw();
+	}
+}
+
+function zoom(i) {
+	state.zoom = i;
+	untip();
+	layout();
+}
+
+/* ---- controls ---- */
+function option(select, value, text) {
+	const o = document.createElement("option");
+	o.value = value;
+	o.textContent = text;
+	select.append(o);
+}
+
+function fillProcesses() {
+	const pids = new Map();
+	for (const t of data.threads)
+		if (!pids.has(t.pid))
+			pids.set(t.pid, t.process);
+	option($("process"), "", "All processes");
+	for (const [pid, name] of pids)
+		option($("process"), pid, name + " (" + pid + ")");
+}
+
+function fillThreads() {
+	$("thread").replaceChildren();
+	option($("thread"), "", "All threads");
+	data.threads.forEach((t, i) => {
+		if (state.process === "" || String(t.pid) === state.process)
+			option($("thread"), i, t.name + " (" + t.tid + ")");
+	});
+	state.thread = "";
+}
+
+function legendItem(colour, text) {
+	const item = document.createElement("span"), swatch = document.createElement("i");
+	item.className = "kind";
+	swatch.style.background = colour;
+	item.append(swatch, text);
+	$("legend").append(item);
+}
+
+function legend(self) {
+	const sums = new Float64Array(data.kinds.length), theme = dark() ? 1 : 0;
+	let all = 0;
+	for (let i = 1; i < count; i++) {
+		sums[recorded.kind[i]] += self[i];
+		all += self[i];
+	}
+	$("legend").replaceChildren();
+	data.kinds.forEach((kind, k) => legendItem(COLOURS[kind][theme], kind + " " + share(sums[k], all)));
+	$("legend").title = "Share of the weight whose leaf is of this kind";
+}
+
+function press(id, name) {
+	$(id).addEventListener("click", () => {
+		state[name] = !state[name];
+		$(id).setAttribute("aria-pressed", state[name]);
+		name === "icicle" ? layout() : rebuild();
+	});
+}
+
+function themed() {
+	$("theme").textContent = dark() ? "Light" : "Dark";
+	if (state.timeline)
+		lay();
+	else
+		legend(weigh(wanted));
+	draw();
+}
+
+document.title = data.title + " - braid";
+$("title").textContent = data.title;
+data.graphs.forEach((g, i) => option($("graph"), i, g.name));
+$("graph").hidden = data.graphs.length < 2;
+choose(0);
+for (let i = 0; i < spans.length; i += SPAN)
+	whole = Math.max(whole, spans[i + 3] + spans[i + 4]);
+resetRange();
+$("timeline").hidden = spans.length === 0;
+press("timeline", "timeline");
+press("icicle", "icicle");
+press("reverse", "reverse");
+$("reset").addEventListener("click", () => {
+	resetRange();
+	zoom(0);
+});
+$("theme").addEventListener("click", () => {
+	document.documentElement.dataset.theme = dark() ? "light" : "dark";
+	themed();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
+$("search").addEventListener("input", () => { search(); draw(); });
+$("graph").addEventListener("change", event => {
+	choose(+event.target.value);
+	rebuild();
+});
+$("process").addEventListener("change", event => {
+	state.process = event.target.value;
+	fillThreads();
+	rebuild();
+});
+$("thread").addEventListener("change", event => {
+	state.thread = event.target.value;
+	rebuild();
+});
+canvas.addEventListener("mousemove", tip);
+canvas.addEventListener("mouseleave", untip);
+canvas.addEventListener("mousedown", event => {
+	if (state.timeline)
+		dragged = {from: event.clientX - canvas.getBoundingClientRect().left};
+});
+addEventListener("mouseup", () => {
+	if (dragged)
+		endDrag();
+});
+canvas.addEventListener("click", event => {
+	const i = state.timeline ? -1 : hit(event);
+	if (i >= 0)
+		zoom(i);
+});
+view.addEventListener("scroll", () => { $("tip").hidden = true; draw(); });
+addEventListener("resize", layout);
+addEventListener("keydown", event => {
+	if (event.key === "/" && document.activeElement !== $("search") && !event.ctrlKey && !event.metaKey) {
+		event.preventDefault();
+		$("search").focus();
+		$("search").select();
+	} else if (event.key === "Escape") {
+		if ($("search").value !== "") {
+			$("search").value = "";
+			search();
+			draw();
+		} else if (state.zoom !== 0) {
+			zoom(0);
+		}
+		$("search").blur();
+	}
+});
+fillProcesses();
+fillThreads();
+rebuild();
+themed();
+})();

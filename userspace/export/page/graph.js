@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+"use strict";
+(() => {
+const $ = id => document.getElementById(id);
+const data = JSON.parse($("data").textContent);
+const ROW = 18, MIN_WIDTH = 0.4, FONT = '11.5px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
+
+/* fill in the light and in the dark theme, by kind */
+const COLOURS = {
+	"kernel": ["#f2a65e", "#94561a"], "native": ["#f0d46a", "#7d6816"], "stub": ["#d9c9a3", "#665b40"],
+	"interpreted": ["#c3aee6", "#61478c"], "C1": ["#9fd6c4", "#2f6f5d"], "C2": ["#8ccb74", "#3b7028"],
+	"compiled": ["#b5d99c", "#4c6b38"], "inlined": ["#8fc7e8", "#27617f"],
+	"class": ["#e8a0a8", "#8a3d48"], "incomplete": ["#c9ccd1", "#5a6069"],
+};
+const MATCH = ["#e85aa8", "#c2297c"];
+/* of what threads wait for, and of what all of them stand for */
+const WAITS = {
+	"Contended monitors": ["#d9534f", "#c9433f"], "Object.wait": ["#5b8def", "#4a79d6"], "Blocked threads": ["#b9c0c9", "#5d6672"],
+	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#e0a030", "#d09020"],
+};
+
+/* ---- the graph that is shown, and its tree as it was recorded: the root is 0 and every node comes behind its parent ---- */
+let graph, count, recorded;
+
+function choose(number) {
+	graph = data.graphs[number];
+	count = graph.nodes.length / 3 + 1;
+	recorded = {count, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
+	recorded.label[0] = -1;
+	for (let i = 1; i < count; i++) {
+		recorded.parent[i] = graph.nodes[i * 3 - 3];
+		recorded.label[i] = graph.nodes[i * 3 - 2];
+		recorded.kind[i] = graph.nodes[i * 3 - 1];
+	}
+	$("facts").textContent = [amount(graph.total), graph.name,
+		share(graph.complete, graph.total) + " of the stacks complete", data.duration_s.toFixed(1) + " s"].join(", ");
+}
+
+/* Weights per node of the threads that `chosen` names. */
+function weigh(chosen) {
+	const self = new Float64Array(count);
+	for (let i = 0; i < graph.samples.length; i += 3)
+		if (chosen(data.threads[graph.samples[i]]))
+			self[graph.samples[i + 1]] += graph.samples[i + 2];
+	return self;
+}
+
+/* Adds totals and child lists; children stay in the order of their numbers. */
+function complete(tree) {
+	const n = tree.count;
+	tree.total = Float64Array.from(tree.self);
+	tree.first = new Int32Array(n).fill(-1);
+	tree.next = new Int32Array(n).fill(-1);
+	for (let i = n - 1; i > 0; i--) {
+		const up = tree.parent[i];
+		tree.total[up] += tree.total[i];
+		tree.next[i] = tree.first[up];
+		tree.first[up] = i;
+	}
+	return tree;
+}
+
+/* The same stacks from the leaf: callers lie on top of what they call. */
+function reversed(tree, self) {
+	const parent = [0], label = [-1], kind = [0], weight = [0], depth = [0];
+	const known = new Map(), labels = graph.labels.length;
+	for (let leaf = 1; leaf < tree.count; leaf++) {
+		if (!self[leaf])
+			continue;
+		let at = 0;
+		for (let i = leaf; i; i = tree.parent[i]) {
+			const key = at * labels + tree.label[i];
+			let child = known.get(key);
+			if (child === undefined) {
+				child = parent.length;
+				known.set(key, child);
+				parent.push(at);
+				label.push(tree.label[i]);
+				kind.push(tree.kind[i]);
+				weight.push(0);
+				depth.push(depth[at] + 1);
+			}
+			at = child;
+		}
+		weight[at] += self[leaf];
+	}
+	/* parents first, siblings by name */
+	const order = parent.map((_, i) => i).sort((a, b) => depth[a] - depth[b] || label[a] - label[b]);
+	const place = new Int32Array(parent.length);
+	order.forEach((old, i) => { place[old] = i; });
+	return {
+		count: parent.length, parent: Int32Array.from(order, o => place[parent[o]]), label: Int32Array.from(order, o => label[o]),
+		kind: Uint8Array.from(order, o => kind[o]), self: Float64Array.from(order, o => weight[o]),
+	};
+}
+
+/* ---- state ---- */
+const state = {process: "", thread: "", icicle: false, reverse: false, timeline: false, zoom: 0, regex: null, hover: -1};
+const canvas = $("canvas"), view = $("view"), context = canvas.getContext("2d");
+let tree, rows = [], above = 0, matchedLabel = null, height = 0;
+
+function dark() {
+	const chosen = document.documentElement.dataset.theme;
+	return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function nameOf(i) {
+	return i === 0 ? "all" : graph.labels[tree.label[i]];
+}
+
+function wanted(thread) {
+	return (state.process === "" || String(thread.pid) === state.process) &&
+		(state.thread === "" || data.threads[+state.thread] === thread);
+}
+
+function rebuild() {
+	if (state.timeline) {
+		lay();
+		return;
+	}
+	const self = weigh(wanted);
+	tree = complete(state.reverse ? reversed(recorded, self) : {...recorded, self});
+	state.zoom = 0;
+	state.hover = -1;
+	legend(self);
+	layout();
+}
+
+/* Where each visible frame lies: rows[depth] holds node, left, width in a flat list; fractions of the width. */
+function layout() {
+	if (state.timeline) {
+		lay();
+		return;
+	}
+	const full = tree.total[state.zoom], least = MIN_WIDTH / Math.max(1, view.clientWidth);
+	rows = [];
+	$("empty").hidden = tree.total[0] > 0;
+	if (full > 0) {
+		for (let i = state.zoom; i; i = tree.parent[i])
+			rows.unshift([tree.parent[i], 0, 1]);
+		above = rows.length;
+		const stack = [[state.zoom, rows.length, 0]];
+		while (stack.length) {
+			const [i, depth, left] = stack.pop();
+			(rows[depth] ||= []).push(i, left, tree.total[i] / full);
+			let x = left;
+			for (let c = tree.first[i]; c >= 0; c = tree.next[c]) {
+				const width = tree.total[c] / full;
+				if (width >= least)
+					stack.push([c, depth + 1, x]);
+				x += width;
+			}
+		}
+	}
+	height = rows.length * ROW;
+	canvas.style.height = view.clientHeight + "px";
+	$("spacer").style.height = Math.max(0, height - view.clientHeight) + "px";
+	view.scrollTop = state.icicle ? 0 : height;
+	$("reset").disabled = state.zoom === 0;
+	search();
+	draw();
+}
+
+function top(depth) {
+	const shown = Math.max(height, view.clientHeight);
+	return (state.icicle ? depth * ROW : shown - (depth + 1) * ROW) - view.scrollTop;
+}
+
+function fit(text, width) {
+	if (context.measureText(text).width <= width)
+		return text;
+	let low = 0, high = text.length;
+	while (low < high) {
+		const middle = (low + high + 1) >> 1;
+		if (context.measureText(text.slice(0, middle) + "\u2026").width <= width)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low > 2 ? text.slice(0, low) + "\u2026" : "";
+}
+
+/* An empty canvas of the view's size. */
+function clean() {
+	const ratio = devicePixelRatio || 1, w = view.clientWidth, h = view.clientHeight;
+	if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+		canvas.width = Math.round(w * ratio);
+		canvas.height = Math.round(h * ratio);
+	}
+	context.setTransform(ratio, 0, 0, ratio, 0, 0);
+	context.clearRect(0, 0, w, h);
+	context.font = FONT;
+	context.textBaseline = "middle";
+}
+
+function draw() {
+	if (state.timeline) {
+		drawTimeline();
+		return;
+	}
+	const w = view.clientWidth, h = view.clientHeight, theme = dark() ? 1 : 0;
+	const style = getComputedStyle(document.documentElement);
+	const ink = style.getPropertyValue("--ink").trim();
+	clean();
+	rows.forEach((row, depth) => {
+		const y = top(depth);
+		if (y > h || y + ROW < 0)
+			return;
+		for (let k = 0; k < row.length; k += 3) {
+			const i = row[k], x = row[k + 1] * w, width = row[k + 2] * w;
+			const matched = i && matchedLabel && matchedLabel[tree.label[i]];
+			context.globalAlpha = depth < above ? 0.5 : 1;
+			context.fillStyle = matched ? MATCH[theme] : i ? COLOURS[data.kinds[tree.kind[i]]][theme] : style.getPropertyValue("--line");
+			context.fillRect(x, y, Math.max(width - (width > 2 ? 1 : 0), 0.3), ROW - 1);
+			if (i === state.hover) {
+				context.globalAlpha = 1;
+				context.strokeStyle = ink;
+				context.strokeRect(x + 0.5, y + 0.5, Math.max(width - 2, 1), ROW - 2);
+			}
+			if (width > 24) {
+				context.fillStyle = ink;
+				context.fillText(fit(nameOf(i), width - 7), x + 3, y + ROW / 2);
+			}
+		}
+	});
+	context.globalAlpha = 1;
+}
