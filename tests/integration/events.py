@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 KINDS = {}
 for line in open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../include/braid/jvm_event.h")):

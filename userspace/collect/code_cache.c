@@ -105,9 +105,9 @@ static bool due(const struct jvm *j, uint64_t time_ns, bool final)
 
 void code_cache_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
-	const struct libjvm *l = probes_library(j->session->probes, j->process);
+	uint64_t bias, used, change;
+	const struct libjvm *l = probes_library(j->session->probes, j->process, &bias);
 	struct code_cache *c = &j->cache;
-	uint64_t used, change;
 
 	if (!(j->session->options->choices.wanted & BRAID_WANT(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
 	    !l->field[BLOCK_USED].found || !due(j, time_ns, final))

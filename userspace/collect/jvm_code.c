@@ -244,11 +244,18 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 		   uint32_t *compile_id)
 {
 	const struct code *c = code_map_find(&j->code, lookup_pc(pc, false), code_id, time_ns);
+	struct hotspot_blob b;
 
-	if (!c || c->name)
+	if (c && !c->name && methods_name(j, c->method, to, size)) {
+		*compile_id = c->compile_id;
+		return true;
+	}
+	/* Its record waits until HotSpot's thread for such has time: the code itself says the same. */
+	if (!code_id || hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b) ||
+	    braid_code_id(b.compile_id) != code_id || !methods_name_at(j, b.method, to, size))
 		return false;
-	*compile_id = c->compile_id;
-	return methods_name(j, c->method, to, size);
+	*compile_id = b.compile_id;
+	return true;
 }
 
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)

@@ -194,7 +194,7 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(s, process, what->name);
 		to.detail = name_of_method(s, process, what->detail);
-	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s->probes, process, e, &to)) {
+	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s, process, e, &to)) {
 		return;
 	}
 	take_other(s, process, e, &to);

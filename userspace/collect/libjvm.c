@@ -139,7 +139,7 @@ static int names_read(const struct libjvm *l, struct libjvm_names *to, pid_t pid
 
 	if (!l->at[array] || to->count)
 		return 0;
-	err = vm_strings_read(pid, bias + l->at[array], l->strings[array], to->text);
+	err = vm_strings_read(pid, bias, bias + l->at[array], l->strings[array], to->text);
 	to->count = err == -EAGAIN ? 0 : l->strings[array];
 	return err;
 }
@@ -153,7 +153,7 @@ int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias)
 		return 0;
 	for (int i = 0; i < VM_SYMBOLS; i++)
 		at[i] = l->at[TABLES + i] ? bias + l->at[TABLES + i] : 0;
-	err = vm_offsets_read(pid, at, l->field, LIBJVM_FIELDS);
+	err = vm_offsets_read(pid, bias, at, l->field, LIBJVM_FIELDS);
 	if (err == -EAGAIN)
 		return err;
 	err = names_read(l, &l->operations, pid, bias, OPERATIONS);
@@ -163,17 +163,34 @@ int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias)
 	return err;
 }
 
-bool libjvm_operation_of(const struct libjvm *l, uint64_t vtable, char *to, size_t size)
+/* "_ZTV24VM_G1CollectForAllocation" */
+static void operation_name(const char *symbol, char *to, size_t size)
 {
 	static const char prefix[] = "_ZTV";
-	char name[256], *at;
 
-	if (symbols_data_at(l->fd, l->root, l->module->path, vtable, name, sizeof(name)) ||
-	    strncmp(name, prefix, sizeof(prefix) - 1) != 0)
-		return false;
-	at = name + sizeof(prefix) - 1;
-	at += strspn(at, "0123456789");
-	at += strncmp(at, "VM_", 3) == 0 ? 3 : 0;
-	snprintf(to, size, "%s", at);
-	return at[0] != '\0';
+	to[0] = '\0';
+	if (strncmp(symbol, prefix, sizeof(prefix) - 1) != 0)
+		return;
+	symbol += sizeof(prefix) - 1;
+	symbol += strspn(symbol, "0123456789");
+	symbol += strncmp(symbol, "VM_", 3) == 0 ? 3 : 0;
+	snprintf(to, size, "%s", symbol);
+}
+
+const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable)
+{
+	char symbol[256];
+	size_t i;
+
+	for (i = 0; i < l->operations_asked; i++)
+		if (l->operation[i].vtable == vtable)
+			return l->operation[i].name;
+	if (i == LIBJVM_NAMES_MAX)
+		return "";
+	if (symbols_data_at(l->fd, l->root, l->module->path, vtable, symbol, sizeof(symbol)))
+		symbol[0] = '\0';
+	l->operation[i].vtable = vtable;
+	operation_name(symbol, l->operation[i].name, sizeof(l->operation[i].name));
+	l->operations_asked++;
+	return l->operation[i].name;
 }

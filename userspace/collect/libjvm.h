@@ -45,7 +45,12 @@ struct libjvm {
 	bool read;		     /* tables were */
 	struct libjvm_names operations, reasons, actions;
 	struct vm_offset field[LIBJVM_FIELDS];
-	struct libjvm *next;
+	/* Of classes of operations, by the addresses of their vtables: what was asked for. */
+	struct {
+		uint64_t vtable;
+		char name[64]; /* empty: it has none */
+	} operation[LIBJVM_NAMES_MAX];
+	size_t operations_asked;
 };
 
 /* The mapping of its code in a process; NULL when it has none. */
@@ -59,7 +64,7 @@ void libjvm_free(struct libjvm *l);
 /* Reads the tables in a process that has it, once. -EAGAIN: too early. */
 int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias);
 
-/* The name of the class whose vtable is at an ELF address, without "VM_": false when there is none. */
-bool libjvm_operation_of(const struct libjvm *l, uint64_t vtable, char *to, size_t size);
+/* The name of the class whose vtable is at an ELF address, without "VM_": empty when there is none. */
+const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable);
 
 #endif

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes.h"
 
-#include "agents.h"
 #include "braid.skel.h"
-#include "compilations.h"
-#include "gc.h"
 #include "jvm_events.h"
 #include "kernel_side.h"
 #include "libjvm.h"
-#include "names.h"
-#include "util/utf8.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <braid/frame.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,11 +464,14 @@ void probes_stop(struct probes *p)
 	}
 }
 
-const struct libjvm *probes_library(const struct probes *p, const struct process *process)
+struct libjvm *probes_library(const struct probes *p, const struct process *process, uint64_t *bias)
 {
 	struct probed *j = p ? probed_of(p, process) : NULL;
 
-	return j && j->ready ? j->library->jvm : NULL;
+	if (!j || !j->ready)
+		return NULL;
+	*bias = j->bias;
+	return j->library->jvm;
 }
 
 bool probes_compilations(const struct probes *p, const struct process *process)
@@ -482,112 +479,4 @@ bool probes_compilations(const struct probes *p, const struct process *process)
 	struct probed *j = p ? probed_of(p, process) : NULL;
 
 	return j && links_of(j)->way[COMPILATIONS];
-}
-
-/* ---- what events mean ---- */
-
-static uint32_t name_id(struct probes *p, const char *text)
-{
-	return text ? names_id(p->session->names, trace_str_of(text)) : 0;
-}
-
-static const char *name_at(const struct libjvm_names *n, uint64_t i)
-{
-	return i < n->count ? n->text[i] : NULL;
-}
-
-static void explain_safepoint(struct probes *p, struct probed *j, const struct braid_event_jvm *e,
-			      struct trace_jvm_event *to)
-{
-	char text[256];
-
-	to->weight = 0;
-	if (e->what.name) {
-		to->name = name_id(p, name_at(&j->library->jvm->operations, e->what.name - 1));
-	} else if (e->what.weight) {
-		if (libjvm_operation_of(j->library->jvm, e->what.weight - j->bias, text, sizeof(text)))
-			to->name = name_id(p, text);
-	} else if (e->text[0]) {
-		utf8_printable(text, sizeof(text), e->text, strnlen(e->text, sizeof(e->text)));
-		to->name = name_id(p, text);
-	}
-}
-
-/* Deoptimization::trap_request_reason() and _action() of deoptimization.hpp, the same from JDK 8 to 25 and later. */
-#define TRAP_ACTION_BITS 3
-#define TRAP_ACTION_MASK 7U
-#define TRAP_REASON_MASK 31U
-
-static void explain_trap(struct probes *p, const struct libjvm *l, int32_t request, struct trace_jvm_event *to)
-{
-	uint32_t bits = ~(uint32_t)request, reason = bits >> TRAP_ACTION_BITS & TRAP_REASON_MASK;
-	const char *action = name_at(&l->actions, bits & TRAP_ACTION_MASK), *name = name_at(&l->reasons, reason);
-	char number[32];
-
-	if (request >= 0) { /* the index of a class that is not loaded */
-		name = "unloaded";
-		action = "reinterpret";
-	}
-	snprintf(number, sizeof(number), "reason %u", reason);
-	to->detail = name_id(p, name ?: number);
-	to->text = trace_str_of(action ?: "");
-}
-
-/* What is given up is the code of the frame that called the stub. */
-static void name_deoptimised(struct probes *p, struct process *process, const struct braid_event_jvm *e,
-			     struct trace_jvm_event *to)
-{
-	uint64_t frame = e->what.weight;
-	uint32_t code_id = braid_frame_code_id(frame), compile_id = 0;
-	char text[1024];
-
-	if (!frame || !process->jvm)
-		return;
-	if (!jvm_code_name(process->jvm, braid_frame_addr(frame), code_id, e->hdr.time_ns, text, sizeof(text),
-			   &compile_id)) {
-		agents_catch_up(p->session->agents, process);
-		if (!jvm_code_name(process->jvm, braid_frame_addr(frame), code_id, e->hdr.time_ns, text, sizeof(text),
-				   &compile_id))
-			return;
-	}
-	to->name = name_id(p, text);
-	to->number = compile_id;
-}
-
-static void explain_deopt(struct probes *p, struct probed *j, const struct braid_event_jvm *e,
-			  struct trace_jvm_event *to)
-{
-	to->weight = 0;
-	if (e->what.name == BRAID_PROBE_TRAP)
-		explain_trap(p, j->library->jvm, (int32_t)e->what.detail, to);
-	else
-		to->detail = name_id(p, "invalidated"); /* its code was, while it had called others */
-	name_deoptimised(p, j->process, e, to);
-}
-
-bool probes_explain(struct probes *p, struct process *process, const struct braid_event_jvm *e,
-		    struct trace_jvm_event *to)
-{
-	struct probed *j = p ? probed_of(p, process) : NULL;
-
-	if (to->kind == BRAID_JVM_GC_CYCLE) {
-		gc_on_probe(process, e);
-		return false;
-	}
-	if (!j)
-		return true;
-	switch (to->kind) {
-	case BRAID_JVM_SAFEPOINT:
-		explain_safepoint(p, j, e, to);
-		return true;
-	case BRAID_JVM_DEOPT:
-		explain_deopt(p, j, e, to);
-		return true;
-	case BRAID_JVM_COMPILE:
-		if (process->jvm)
-			compilations_told(process->jvm, e, to);
-		return !process->jvm;
-	default:
-		return true;
-	}
 }

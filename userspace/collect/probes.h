@@ -16,15 +16,17 @@ void probes_discover(struct probes *p);
 /* No more hits; what was counted and not told is told. */
 void probes_stop(struct probes *p);
 
-/* Fills in what the numbers of a probe's event mean. False: it is told later, with what else is known of it. */
-bool probes_explain(struct probes *p, struct process *process, const struct braid_event_jvm *e,
-		    struct trace_jvm_event *to);
-
 /* What is known of a process's VM; NULL: it is none, or not looked at (yet). */
 struct libjvm;
-const struct libjvm *probes_library(const struct probes *p, const struct process *process);
+struct libjvm *probes_library(const struct probes *p, const struct process *process, uint64_t *bias);
 
 /* Does a COMPILE come for each compilation of this JVM, beside the CODE_LOAD records? */
 bool probes_compilations(const struct probes *p, const struct process *process);
+
+/* ---- probe_events.c ---- */
+
+/* Fills in what the numbers of a probe's event mean. False: it is told later, with what else is known of it. */
+bool probes_explain(struct session *s, struct process *process, const struct braid_event_jvm *e,
+		    struct trace_jvm_event *to);
 
 #endif

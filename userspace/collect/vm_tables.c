@@ -72,7 +72,7 @@ static bool take_entry(pid_t pid, const uint8_t *entry, const uint64_t v[VM_SYMB
 static const uint64_t entry_form[VM_SYMBOLS] = {
 	[VM_STRIDE] = 48, [VM_TYPE_NAME] = 0, [VM_FIELD_NAME] = 8, [VM_OFFSET] = 32};
 
-int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *wanted, size_t count)
+int vm_offsets_read(pid_t pid, uint64_t bias, const uint64_t at[VM_SYMBOLS], struct vm_offset *wanted, size_t count)
 {
 	uint64_t v[VM_SYMBOLS];
 	uint8_t entry[ENTRY_MAX];
@@ -81,7 +81,7 @@ int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *
 	for (int i = 0; i < VM_SYMBOLS; i++)
 		if (!at[i] || hotspot_read_process(&pid, at[i], &v[i], sizeof(v[i])))
 			return -ENOENT;
-	if (!v[VM_STRUCTS])
+	if (v[VM_STRUCTS] < bias)
 		return -EAGAIN;
 	if (!v[VM_STRIDE])
 		memcpy(v + VM_STRIDE, entry_form + VM_STRIDE, sizeof(v) - VM_STRIDE * sizeof(*v));
@@ -98,7 +98,7 @@ int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *
 	return missing ? -ENOENT : 0;
 }
 
-int vm_strings_read(pid_t pid, uint64_t address, size_t count, char **to)
+int vm_strings_read(pid_t pid, uint64_t bias, uint64_t address, size_t count, char **to)
 {
 	char text[STRING_MAX + 1];
 
@@ -107,8 +107,11 @@ int vm_strings_read(pid_t pid, uint64_t address, size_t count, char **to)
 
 		if (hotspot_read_process(&pid, address + i * 8, &at, sizeof(at)))
 			return -EFAULT;
-		if (!at && !i)
+		if (at < bias) {
+			while (i)
+				free(to[--i]);
 			return -EAGAIN;
+		}
 		to[i] = read_string(pid, at, text) ? strdup(text) : NULL;
 	}
 	return 0;

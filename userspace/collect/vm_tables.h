@@ -27,11 +27,11 @@ struct vm_offset {
 
 /*
  * Offsets of fields of the VM's classes: `at` are the addresses of vm_symbols in the process. -EAGAIN when the process
- * has not got that far yet (its loader has not relocated the library).
+ * has not got that far yet: its loader has not relocated the library, whose pointers lead to addresses below `bias`.
  */
-int vm_offsets_read(pid_t pid, const uint64_t at[VM_SYMBOLS], struct vm_offset *wanted, size_t count);
+int vm_offsets_read(pid_t pid, uint64_t bias, const uint64_t at[VM_SYMBOLS], struct vm_offset *wanted, size_t count);
 
 /* An array of `count` C strings: NULL where one cannot be read. 0, or -EAGAIN, as above. */
-int vm_strings_read(pid_t pid, uint64_t address, size_t count, char **to);
+int vm_strings_read(pid_t pid, uint64_t bias, uint64_t address, size_t count, char **to);
 
 #endif
