@@ -177,5 +177,6 @@ clean:
 -include tests/bench/bench.mk
 -include tests/matrix/matrix.mk
 -include tests/oracle/oracle.mk
+-include tests/soak/soak.mk
 -include tools/capture/capture.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
