@@ -56,7 +56,7 @@ $(AGENT): $(AGENT_OBJ) agent/agent.map
 # ---- the kernel side ----
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter -I/usr/include/$(shell $(CC) -dumpmachine) -Iinclude -Ibpf -MMD -MP -c $< -o $@
+	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter -I/usr/include/$(shell $(CC) -print-multiarch) -Iinclude -Ibpf -MMD -MP -c $< -o $@
 
 $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
@@ -99,7 +99,7 @@ CHECK_LIBS = $(shell pkg-config --libs check)
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent $(CFLAGS) -Wno-missing-field-initializers -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/unit/suites.h: $(UNIT_SRC)
 	@mkdir -p $(@D)

@@ -5,14 +5,14 @@
 
 $(BUILD)/tests/bench/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -I/usr/include/$(shell $(CC) -dumpmachine) -Iinclude -MMD -MP -c $< -o $@
+	$(call say,BPF,$@)$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -I/usr/include/$(shell $(CC) -print-multiarch) -Iinclude -MMD -MP -c $< -o $@
 
 $(BUILD)/bench/%.skel.h: $(BUILD)/tests/bench/%.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 # LTTng-UST is a peer, not a need.
-ifneq ($(wildcard /usr/include/lttng/tracepoint.h /usr/include/$(shell $(CC) -dumpmachine)/lttng/tracepoint.h),)
+ifneq ($(wildcard /usr/include/lttng/tracepoint.h /usr/include/$(shell $(CC) -print-multiarch)/lttng/tracepoint.h),)
 BENCH_LTTNG_OBJ := $(BUILD)/tests/bench/lttng.o
 BENCH_LTTNG_LIBS := -llttng-ust -ldl
 $(BUILD)/tests/bench/ring.o $(BUILD)/tests/bench/lttng.o: CPPFLAGS += -DWITH_LTTNG -Itests/bench
