@@ -5,6 +5,9 @@
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
+# See t_locks.sh.
+options=()
+[[ $(java_version) -ge 15 ]] || options=(-XX:-UseBiasedLocking)
 "${CC:-gcc}" -std=gnu11 -O1 "$LIB_DIR/native/seccomp.c" -o filtered
 
 all_events()
@@ -18,7 +21,7 @@ all_events()
 }
 
 for answer in EPERM kill; do
-	braid record -e lock -o $answer.trace -- ./filtered $answer "$JAVA" -cp "$CLASSES" Monitors 10 >$answer.trace.truth 2>err
+	braid record -e lock -o $answer.trace -- ./filtered $answer "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 >$answer.trace.truth 2>err
 	all_events $answer.trace
 	events $answer.trace \
 		"without stacks" 'all(e.stack == [] for e in of("lock"))' \
@@ -30,7 +33,7 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bou
 $nobody "$JAVA" -cp "$CLASSES" -version >out 2>&1 || skip "this JDK is not for everybody"
 mkfifo in
 # shellcheck disable=SC2086 # words
-$nobody "$JAVA" -cp "$CLASSES" Monitors 10 wait <in >nobody.trace.truth 2>err &
+$nobody "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 wait <in >nobody.trace.truth 2>err &
 JAVA_PID=$!
 exec {IN}>in
 wait_for "the program" grep -qs ready nobody.trace.truth

@@ -4,7 +4,10 @@
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
-# As long as no OS thread comes between the program's clock and ours: nothing here runs while it blocks.
+# Taking back a bias takes time, too, but is no contention.
+options=()
+[[ $(java_version) -ge 15 ]] || options=(-XX:-UseBiasedLocking)
+
 blocked()
 {
 	events "$1" \
@@ -17,7 +20,7 @@ blocked()
 		"nothing lost" 'lost == []'
 }
 
-braid record -e lock -o a.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
+braid record -e lock -o a.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
 blocked a.trace
 events a.trace \
 	"where" 'all("Monitors.enter" in e.stack and "Monitors.contend" in e.stack and e.stack[-1] != "[incomplete]"
@@ -26,7 +29,7 @@ events a.trace \
 	"no waits" 'of("wait") == []'
 
 # Shorter ones are counted, with their time.
-braid record -e lock=10m -o short.trace -- "$JAVA" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
+braid record -e lock=10m -o short.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
 events short.trace \
 	"none told" 'of("lock") == []' \
 	"all counted" 'close(total(of("counted"), "weight"), sum(int(ns) for _, ns, _ in truth["blocked"]), 2) and
@@ -35,7 +38,7 @@ events short.trace \
 
 # Virtual threads may come back on another OS thread.
 [[ $(java_version) -ge 21 ]] || exit 0
-braid record -e lock -o virtual.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
+braid record -e lock -o virtual.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
 blocked virtual.trace
 events virtual.trace \
 	"where" 'all("Monitors.enter" in e.stack for e in named("lock", "Monitors\\$(Narrow|Wide)"))'
