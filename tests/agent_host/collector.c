@@ -60,6 +60,10 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_LOSS] = "LOSS",
 	[BRAID_REC_REPLAYED] = "REPLAYED",
 	[BRAID_REC_NOTICE] = "NOTICE",
+	[BRAID_REC_NAMES] = "NAMES",
+	[BRAID_REC_TYPE] = "TYPE",
+	[BRAID_REC_EVENT] = "EVENT",
+	[BRAID_REC_CLASS] = "CLASS",
 };
 
 static __u64 now_ns(void)

@@ -202,7 +202,7 @@ static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || r->text_len > size - sizeof(*r))
 		return false;
-	utf8_from_modified(text, sizeof(text), r + 1, r->text_len);
+	utf8_printable(text, sizeof(text), r + 1, r->text_len);
 	session_notice(j->session, j->process->id, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
 		       "agent in process %d: %s", j->process->pid, text);
 	return true;

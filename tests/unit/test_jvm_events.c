@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What becomes of an agent's records of threads, classes and other events, and of records that no agent would send. */
+#include "collect/jvm.h"
+#include "collect/names.h"
+#include "collect/vthreads.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *test_jvm_events(void);
+
+#define ALL_CHOICES ((1U << BRAID_WANTS) - 1)
+#define TID 4000000 /* higher than kernels number threads by default */
+
+static struct session s;
+static struct process process;
+static struct jvm *jvm;
+static char path[] = "/tmp/braid-jvm-events-XXXXXX";
+
+/* The last of each kind. */
+static struct trace_jvm_event last[BRAID_JVM_EVENTS];
+static unsigned count[BRAID_JVM_EVENTS];
+static char names[256][256], last_text[256], last_thread[256];
+
+static void copy(char to[256], struct trace_str from)
+{
+	snprintf(to, 256, "%.*s", (int)(from.len < 255 ? from.len : 255), from.str ? from.str : "");
+}
+
+static void tap(void *ctx, const struct trace_rec *rec)
+{
+	(void)ctx;
+	if (rec->kind == TRACE_NAME && rec->name.name < 256)
+		copy(names[rec->name.name], rec->name.text);
+	if (rec->kind == TRACE_THREAD)
+		copy(last_thread, rec->thread.name);
+	if (rec->kind == TRACE_JVM_EVENT && rec->jvm_event.kind < BRAID_JVM_EVENTS) {
+		last[rec->jvm_event.kind] = rec->jvm_event;
+		count[rec->jvm_event.kind]++;
+		copy(last_text, rec->jvm_event.text);
+	}
+}
+
+static void setup(void)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/braid-jvm-events-XXXXXX"));
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	s = (struct session){.choices.wanted = ALL_CHOICES};
+	process = (struct process){.id = 7, .pid = getpid()};
+	memset(last, 0, sizeof(last));
+	memset(count, 0, sizeof(count));
+	ck_assert_int_eq(trace_writer_open(&s.writer, path), 0);
+	trace_writer_tap(s.writer, tap, NULL);
+	ck_assert_int_eq(modules_new(&s.modules, &s), 0);
+	ck_assert_int_eq(processes_new(&s.processes, &s), 0);
+	ck_assert_int_eq(vthreads_new(&s.vthreads, &s), 0);
+	ck_assert_int_eq(names_new(&s.names, &s), 0);
+	jvm = process.jvm = jvm_new(&s, &process, 0, 1);
+	ck_assert_ptr_nonnull(jvm);
+}
+
+static void teardown(void)
+{
+	jvm_free(jvm);
+	names_free(s.names);
+	vthreads_free(s.vthreads);
+	processes_free(s.processes);
+	modules_free(s.modules);
+	ck_assert_int_eq(trace_writer_close(s.writer), 0);
+	unlink(path);
+}
+
+/* A record in memory of its own, so that reading beyond it is seen. */
+static void send(const void *fixed, size_t fixed_size, const char *strings)
+{
+	size_t length = strings ? strlen(strings) : 0;
+	char *record = malloc(fixed_size + length);
+
+	ck_assert_ptr_nonnull(record);
+	memcpy(record, fixed, fixed_size);
+	if (length)
+		memcpy(record + fixed_size, strings, length);
+	((struct braid_rec *)record)->size = (uint32_t)(fixed_size + length);
+	jvm_record(jvm, (const struct braid_rec *)record, fixed_size + length);
+	free(record);
+}
+
+static void thread_start(uint64_t java_thread, uint32_t tid, uint32_t flags, uint16_t rec_flags)
+{
+	const struct braid_rec_thread r = {
+		.hdr = {.kind = BRAID_REC_THREAD, .flags = rec_flags, .tid = tid, .time_ns = 100},
+		.java_thread = java_thread,
+		.thread_tid = tid,
+		.flags = flags,
+		.priority = 5,
+		.name_len = 4,
+		.group_len = 5,
+		.cpu_ns = 1000,
+		.system_ns = 100,
+	};
+
+	send(&r, sizeof(r), "nameGROUP");
+}
+
+static void thread_end(uint64_t java_thread, uint32_t tid, const char *name)
+{
+	const struct braid_rec_thread_end r = {
+		.hdr = {.kind = BRAID_REC_THREAD_END, .tid = tid, .time_ns = 200},
+		.java_thread = java_thread,
+		.cpu_ns = 5000,
+		.system_ns = 9000,
+		.name_len = (uint16_t)strlen(name),
+	};
+
+	send(&r, sizeof(r), name);
+}
+
+START_TEST(thread_told_twice_starts_once)
+{
+	thread_start(0x1000, TID, 0, BRAID_REC_REPLAY);
+	thread_start(0x1000, TID, 0, 0);
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START], 1);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_START].process, 7);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_START].value, 5);
+	ck_assert_str_eq(names[last[BRAID_JVM_THREAD_START].name], "name");
+	ck_assert_str_eq(names[last[BRAID_JVM_THREAD_START].detail], "GROUP");
+
+	thread_end(0x1000, TID, "other");
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_END], 1);
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_RENAME], 1);
+	ck_assert_str_eq(names[last[BRAID_JVM_THREAD_END].name], "other");
+	ck_assert_str_eq(last_thread, "other");
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].thread, last[BRAID_JVM_THREAD_START].thread);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].value, 4000);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].weight, 4000); /* no more than all of it */
+}
+END_TEST
+
+START_TEST(older_threads_have_no_start)
+{
+	thread_start(0x1000, TID, BRAID_THREAD_INITIAL, BRAID_REC_REPLAY);
+	thread_start(0x1000, TID, BRAID_THREAD_AGAIN, BRAID_REC_REPLAY);
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START], 0);
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_RENAME], 0);
+	thread_end(0x1000, TID, "name");
+	thread_end(0x2000, TID + 1, "unknown");
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_END], 2);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].value, 5000);
+	ck_assert_str_eq(last_thread, "unknown");
+}
+END_TEST
+
+START_TEST(a_thread_after_another)
+{
+	uint32_t first;
+
+	thread_start(0x1000, TID, 0, 0);
+	first = last[BRAID_JVM_THREAD_START].thread;
+	thread_end(0x1000, TID, "name");
+	thread_start(0x2000, TID, 0, 0); /* the OS thread is a Java thread again */
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START], 2);
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_START].thread, first);
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_RENAME], 0);
+}
+END_TEST
+
+START_TEST(unwanted_is_not_told)
+{
+	jvm_choose(jvm, ALL_CHOICES & ~BRAID_WANT(THREAD));
+	thread_start(0x1000, TID, 0, 0);
+	thread_end(0x1000, TID, "name");
+	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START] + count[BRAID_JVM_THREAD_END], 0);
+	ck_assert_str_eq(last_thread, "name"); /* what samples are called after */
+}
+END_TEST
+
+START_TEST(class_with_all_its_parts)
+{
+	struct braid_rec_class r = {
+		.hdr = {.kind = BRAID_REC_CLASS, .tid = TID, .time_ns = 100},
+		.modifiers = 0x21,
+		.class_len = 7,
+		.loader_len = 7,
+		.loader_name_len = 3,
+		.module_len = 3,
+		.source_len = 6,
+	};
+
+	send(&r, sizeof(r), "La/B$C;Lx/Ldr;appmodB.java");
+	ck_assert_uint_eq(count[BRAID_JVM_CLASS_LOAD], 1);
+	ck_assert_str_eq(names[last[BRAID_JVM_CLASS_LOAD].name], "a.B$C");
+	ck_assert_str_eq(names[last[BRAID_JVM_CLASS_LOAD].detail], "x.Ldr 'app'");
+	ck_assert_str_eq(last_text, "mod/B.java");
+	ck_assert_uint_eq(last[BRAID_JVM_CLASS_LOAD].value, 0x21);
+
+	r.loader_len = r.loader_name_len = r.module_len = r.source_len = 0;
+	send(&r, sizeof(r), "La/B$C;");
+	ck_assert_str_eq(names[last[BRAID_JVM_CLASS_LOAD].detail], "boot");
+	ck_assert_str_eq(last_text, "");
+
+	r.prepared = 1;
+	send(&r, sizeof(r), "La/B$C;");
+	ck_assert_uint_eq(count[BRAID_JVM_CLASS_LOAD], 2);
+	ck_assert_uint_eq(count[BRAID_JVM_CLASS_PREPARE], 1);
+}
+END_TEST
+
+START_TEST(told_event)
+{
+	const struct braid_rec_event r = {
+		.hdr = {.kind = BRAID_REC_EVENT, .tid = TID, .time_ns = 100},
+		.event = BRAID_JVM_VTHREAD_START,
+		.value = 1,
+		.number = 44,
+		.name_len = 2,
+		.detail_len = 1,
+		.text_len = 3,
+	};
+
+	send(&r, sizeof(r), "v1dtxt");
+	ck_assert_uint_eq(last[BRAID_JVM_VTHREAD_START].number, 44);
+	ck_assert_str_eq(names[last[BRAID_JVM_VTHREAD_START].name], "v1");
+	ck_assert_str_eq(names[last[BRAID_JVM_VTHREAD_START].detail], "d");
+	ck_assert_str_eq(last_text, "txt");
+}
+END_TEST
+
+/* Whatever their sizes, lengths and numbers say. */
+START_TEST(records_that_lie)
+{
+	static const uint16_t kinds[] = {
+		BRAID_REC_THREAD,   BRAID_REC_THREAD_END,   BRAID_REC_EVENT, BRAID_REC_CLASS,
+		BRAID_REC_TYPE,	    BRAID_REC_CLASS_UNLOAD, BRAID_REC_LOSS,  BRAID_REC_REPLAYED,
+		BRAID_REC_GC_START, BRAID_REC_KINDS,	    0xffff};
+	unsigned seed = 4;
+
+	for (int i = 0; i < 20000; i++) {
+		uint8_t bytes[160];
+		struct braid_rec hdr = {.kind = kinds[(unsigned)rand_r(&seed) % (sizeof(kinds) / sizeof(kinds[0]))],
+					.tid = TID + (uint32_t)rand_r(&seed) % 8,
+					.time_ns = (uint64_t)i + 1};
+		size_t size = sizeof(hdr) + (unsigned)rand_r(&seed) % (sizeof(bytes) - sizeof(hdr));
+		int small = rand_r(&seed) % 4;
+
+		for (size_t at = 0; at < sizeof(bytes); at++)
+			bytes[at] = (uint8_t)(small && rand_r(&seed) % 4 ? rand_r(&seed) % 3 : rand_r(&seed));
+		memcpy(bytes, &hdr, sizeof(hdr));
+		if (hdr.kind == BRAID_REC_THREAD && size >= sizeof(struct braid_rec_thread))
+			((struct braid_rec_thread *)(void *)bytes)->thread_tid = hdr.tid;
+		send(bytes, size, NULL);
+	}
+	ck_assert_uint_gt(count[BRAID_JVM_CLASS_LOAD] + count[BRAID_JVM_THREAD_START], 10);
+}
+END_TEST
+
+Suite *test_jvm_events(void)
+{
+	Suite *suite = suite_create("jvm events");
+	TCase *tc = tcase_create("records");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, thread_told_twice_starts_once);
+	tcase_add_test(tc, older_threads_have_no_start);
+	tcase_add_test(tc, a_thread_after_another);
+	tcase_add_test(tc, unwanted_is_not_told);
+	tcase_add_test(tc, class_with_all_its_parts);
+	tcase_add_test(tc, told_event);
+	tcase_add_test(tc, records_that_lie);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
