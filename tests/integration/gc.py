@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gc.py TRACE LOG COLLECTOR REGION: does the trace tell of the same collections as the log (-Xlog:gc*:LOG:tags)?
 
-Pauses by kind, cause and heap, cycles by cause, concurrent phases by name. G1's sizes may be REGION MiB off: the log counts what is
-in the regions that are being filled.
+Pauses by kind, cause and heap, cycles by cause, concurrent phases by name. G1's sizes may be REGION MiB off: the log counts
+what is in the regions that are being filled. Pauses before the JVM was live have no number, and may have no cause.
 """
 import collections
 import json
@@ -41,14 +41,14 @@ for tags, text in lines:
     title = BRACKETS.sub("", title) if title.startswith(("Pause Young", "Pause Full")) else title
     pauses.append((title, causes[0] if causes else None, match.group(2), match.group(3)))
 
-ours = sorted(gc["longest"], key=lambda p: p["number"])
+ours = sorted(gc["longest"], key=lambda p: p["at_s"])
 differ("pauses", len(ours), len(pauses))
 differ("gc.count", gc["count"], len(pauses))
 differ("kinds", collections.Counter(p["what"] for p in ours), collections.Counter(p[0] for p in pauses))
 for p, (title, cause, before, after) in zip(ours, pauses):
-    where = f"pause {p['number']} ({title})"
+    where = f"pause at {p['at_s']} ({title})"
     differ(where, p["what"], title)
-    if cause or collector == "G1":
+    if (cause or collector == "G1") and (p["number"] or p["cause"]):
         differ(where, p["cause"], cause or "")
     if before:
         off = region if collector == "G1" else 0

@@ -201,6 +201,21 @@ static bool is_part(const struct gc_span *s, const struct trace_jvm_event *pause
 	       (middle_of_pause >= s->start_ns && middle_of_pause <= s->end_ns);
 }
 
+static struct gc_teller *teller_of(struct gc *gc, uint64_t object)
+{
+	for (uint32_t i = 0; i < gc->teller_count; i++)
+		if (gc->tellers[i].object == object)
+			return &gc->tellers[i];
+	return NULL;
+}
+
+static void teller_learn(struct gc *gc, const struct gc_span *s, const struct trace_jvm_event *pause)
+{
+	if (gc->teller_count < GC_TELLERS_MAX && pause->name && !teller_of(gc, s->object))
+		gc->tellers[gc->teller_count++] =
+			(struct gc_teller){.object = s->object, .name = pause->name, .what = pause->text};
+}
+
 /* What probes have told of while the world stood for this pause. */
 static void pause_complete(struct jvm *j, struct gc_waiting *w)
 {
@@ -214,6 +229,7 @@ static void pause_complete(struct jvm *j, struct gc_waiting *w)
 			i++;
 			continue;
 		}
+		teller_learn(&j->gc, s, e);
 		if (s->begin == BRAID_PROBE_GC_PAUSE) {
 			memcpy(w->text, s->text, GC_TEXT_MAX);
 		} else {
@@ -248,6 +264,59 @@ static void pauses_join(struct trace_jvm_event *first, struct trace_jvm_event *s
 		second->value = first->weight;
 }
 
+/* Before the JVM is live it sends no events: what probes saw is all, and comes when it is known whose pauses they were.
+ */
+static bool is_early(const struct jvm *j, const struct gc_span *s)
+{
+	return j->told.start == BRAID_START_ONLOAD && (!j->gc.live_ns || s->end_ns < j->gc.live_ns);
+}
+
+static void early_tell(struct jvm *j, const struct gc_span *s)
+{
+	const struct gc_teller *teller = teller_of(&j->gc, s->object);
+	struct trace_jvm_event e = {
+		.kind = BRAID_JVM_GC_PAUSE,
+		.time_ns = s->start_ns,
+		.duration_ns = s->end_ns - s->start_ns,
+		.name = teller ? teller->name : 0,
+		.value = s->before,
+		.weight = s->after,
+		.source = BRAID_SOURCE_PROBE,
+		.text = teller ? teller->what : trace_str_of(""),
+	};
+
+	if (s->begin == BRAID_PROBE_GC_PAUSE)
+		e.text = trace_str_of(s->text);
+	else
+		e.detail = names_id(j->session->names, trace_str_of(s->text));
+	j->gc.pauses++;
+	tell(j, &e);
+}
+
+/* What became part of no pause. The agent's record of one that is just ending comes next time, or was lost. */
+static void spans_settle(struct jvm *j, uint64_t now_ns)
+{
+	struct gc_spans *spans = &j->gc.ended;
+
+	for (size_t i = 0; i < spans->count;) {
+		const struct gc_span *s = &spans->at[i];
+		bool old = now_ns - s->end_ns > SPAN_KEPT_NS;
+
+		if (is_early(j, s) ? now_ns && !teller_of(&j->gc, s->object) : !old) {
+			i++;
+			continue;
+		}
+		if (is_early(j, s))
+			early_tell(j, s);
+		span_remove(spans, i);
+	}
+}
+
+void gc_on_live(struct jvm *j, uint64_t time_ns)
+{
+	j->gc.live_ns = time_ns;
+}
+
 void gc_settle(struct jvm *j, uint64_t now_ns)
 {
 	struct gc *gc = &j->gc;
@@ -268,10 +337,7 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 	gc->waiting_count -= ready;
 	if (ready)
 		memmove(gc->waiting, gc->waiting + ready, gc->waiting_count * sizeof(*gc->waiting));
-	/* The agent's record of a pause that is just ending comes next time, or was lost. */
-	for (size_t i = gc->ended.count; i-- > 0;)
-		if (now_ns - gc->ended.at[i].end_ns > SPAN_KEPT_NS)
-			span_remove(&gc->ended, i);
+	spans_settle(j, now_ns);
 }
 
 /* ---- probes ---- */

@@ -30,8 +30,17 @@ struct gc_spans {
 	size_t count, room;
 };
 
+#define GC_TELLERS_MAX 8
+
 /* What is known of a JVM's. A zeroed one is empty. */
 struct gc {
+	uint64_t live_ns;  /* since when the JVM has told of pauses; 0: it has not begun to */
+	struct gc_teller { /* whose collections are which collector's */
+		uint64_t object;
+		uint32_t name;
+		struct trace_str what;
+	} tellers[GC_TELLERS_MAX];
+	uint32_t teller_count;
 	uint64_t pauses;
 	uint64_t cycles;
 	uint64_t open; /* number of the pause that is on; 0: none */
@@ -47,6 +56,9 @@ struct gc {
 
 /* A GC_START or GC_FINISH. False: there is something wrong with it. */
 bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* The JVM sends events of pauses from now on. */
+void gc_on_live(struct jvm *j, uint64_t time_ns);
 
 /* A hit of a BRAID_PROBE_GC_*. */
 void gc_on_probe(struct process *process, const struct braid_event_jvm *e);

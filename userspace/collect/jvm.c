@@ -264,6 +264,7 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 	case BRAID_REC_CLASS_UNLOAD:
 		return told_on_unload(j, rec, size);
 	case BRAID_REC_VM_INIT:
+		gc_on_live(j, rec->time_ns);
 		return on_phase(j, rec, "init");
 	case BRAID_REC_VM_DEATH:
 		return on_phase(j, rec, "death");
