@@ -1,35 +1,40 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# events: what each kind of event costs a program that does what the kind is about, all the time. KINDS (all below), PAIRS (60),
-# WINDOW_S (0.25); QUICK=1: few pairs.
+# events: what each kind of event costs a program that does what the kind is about, all the time. KINDS (all below); PAIRS (60) and
+# WINDOW_S (0.25) of what is switched, RECORDINGS (10) and RECORDING_S (1.5); QUICK=1: few of each.
 #
-# One long-running program counts what it does; `braid ctl` switches the kind off and on, and each time with it is compared with the
-# times without it before and behind it. So whatever the machine does meanwhile counts on both sides.
+# One long-running program counts what it does, and each time with the kind is compared with the times without it before and behind
+# it: so whatever the machine does meanwhile counts on both sides. Kinds that the agent alone tells are switched by `braid ctl` within
+# one recording. Those for which the kernel side has programs and probes, which stay where they are as long as a recording goes on,
+# are measured by recordings that begin and end; their beginnings and ends do not count.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 window=${WINDOW_S:-0.25}
 pairs=${PAIRS:-60}
-[[ ${QUICK:-0} == 0 ]] || pairs=12
+recordings=${RECORDINGS:-10}
+recording=${RECORDING_S:-1.5}
+[[ ${QUICK:-0} == 0 ]] || pairs=12 recordings=3
 
-# kind, program, options of java, what is switched (recorder: for the whole recording), target
+# kind, program, options of java, what is switched or recorded, target, how
 table=(
-	"none|mixed|||"
-	"tick|cpu|||"
-	"cpu|cpu||cpu|"
-	"default|mixed||cpu,gc,thread,jit,resource|1"
-	"alloc|alloc|-Xmx512m|alloc=512k|2"
-	"live|alloc|-Xmx512m|alloc=512k,live|"
-	"lock|lock||lock|2"
-	"wait|wait||wait|"
-	"gc|alloc|-Xmx96m -Xmn16m|gc|"
-	"safepoint|safepoint||safepoint|"
-	"thread|thread||thread|"
-	"vthread|vthread||vthread|"
-	"class|class||class|"
-	"jit|jit||jit|"
-	"exception|exception||exception|"
-	"all|mixed||all|"
+	"none|mixed||||ctl"
+	"tick|cpu||||ctl"
+	"cpu|cpu||cpu||ctl"
+	"alloc|alloc|-Xmx512m|alloc=512k|2|ctl"
+	"live|alloc|-Xmx512m|alloc=512k,live||ctl"
+	"thread|thread||thread||ctl"
+	"vthread|vthread||vthread||ctl"
+	"class|class||class||ctl"
+	"exception|exception||exception||ctl"
+	"idle|mixed||||record"
+	"default|mixed||cpu,gc,thread,jit,resource|1|record"
+	"lock|lock||lock|2|record"
+	"wait|wait||wait||record"
+	"gc|alloc|-Xmx96m -Xmn16m|gc||record"
+	"safepoint|safepoint||safepoint||record"
+	"jit|jit||jit||record"
+	"all|mixed||all||record"
 )
 
 # ---- the program ----
@@ -95,15 +100,39 @@ end_recording()
 # switch KIND VERB LIST: what cannot be switched is the end.
 switch()
 {
+	local list=$3
+
+	# shellcheck disable=SC2001 # a repeated class is more than a pattern
+	[[ $2 == enable ]] || list=$(sed 's/=[^,]*//g' <<<"$3")
 	if [[ $1 == none ]]; then # as much is done, and nothing changed
 		braid ctl "$RECORDER" status >/dev/null
 	else
-		braid ctl "$RECORDER" "$2" "$3" >"$TMP/ctl" 2>&1 || die "$1: $(head -n 3 "$TMP/ctl")"
+		braid ctl "$RECORDER" "$2" "$list" >"$TMP/ctl" 2>&1 || die "$1: $(head -n 3 "$TMP/ctl")"
 	fi
 }
 
-# measure KIND LIST: off, on, off, on, ..., off; each line of $TMP/out is one window.
-measure()
+# by_recordings KIND LIST: the same with a recording for each time with it; idle ones are of somebody who sleeps.
+by_recordings()
+{
+	local kind=$1 list=$2 i
+	local -a what=(-e "$list" -p "$PROGRAM")
+
+	[[ $kind != idle ]] || what=(-e gc -p "$SLEEPER")
+	for ((i = 0; i <= 2 * recordings; i++)); do
+		if ((i % 2)); then
+			start_recording "$([[ $kind == idle ]] || echo agent)" "${what[@]}"
+			say on
+		else
+			say off
+		fi
+		sleep "$recording"
+		say pause
+		((i % 2 == 0)) || end_recording
+	done
+}
+
+# by_ctl KIND LIST: off, on, off, on, ..., off; each line of $TMP/out is one window.
+by_ctl()
 {
 	local kind=$1 list=$2 i
 
@@ -144,17 +173,18 @@ slower()
 	sort -g "$TMP/ratios" | quantile "$1" | awk '{ printf "%.2f", (1 - $1) * 100 }'
 }
 
-# row KIND PROGRAM TARGET
+# row KIND PROGRAM TARGET HOW
 row()
 {
-	local cost events
+	local cost events seconds=$recording
 
 	ratios >"$TMP/ratios"
 	cost=$(slower 0.5)
+	[[ $4 == record ]] || seconds=$(awk '$1 == "on" { ns += $2 } END { print ns / 1e9 }' "$TMP/out")
 	events=$(braid script --raw "$TMP/trace" | grep -c '^jvm_event' || true)
-	printf '%-10s %-10s %5d %12.0f %9.2f %%  %-16s %9d %7d\n' "$1" "$2" "$(wc -l <"$TMP/ratios")" \
+	printf '%-10s %-10s %5d %12.0f %9.2f %%  %-16s %9.0f %7d\n' "$1" "$2" "$(wc -l <"$TMP/ratios")" \
 		"$(awk '$1 == "off" { print $3 / $2 * 1e9 }' "$TMP/out" | median)" "$cost" \
-		"$(slower 0.75) to $(slower 0.25)" "$events" "$(lost_of "$TMP/trace")"
+		"$(slower 0.75) to $(slower 0.25)" "$(calc "$events / $seconds")" "$(lost_of "$TMP/trace")"
 	[[ -z $3 ]] || echo "target: $1 takes less than $3 % of the throughput: $cost, $(met "$cost < $3")" >>"$TMP/targets"
 }
 
@@ -164,20 +194,16 @@ lost_of()
 	info_sum "$1" lost
 }
 
-# one KIND PROGRAM JAVA-OPTIONS LIST TARGET
-one()
+# switched KIND PROGRAM LIST JAVA-OPTION...
+switched()
 {
-	local kind=$1 program=$2 list=$4 target=$5 sleeper=""
-	local -a options
+	local kind=$1 program=$2 list=$3
+	local -a options=("${@:4}")
 
-	read -ra options <<<"$3"
 	case $kind in
 	tick) # the timer interrupts alone: the recording is of somebody who sleeps
-		sleep 86400 &
-		sleeper=$!
-		STARTED+=("$sleeper")
 		start_program "$program" "${options[@]}"
-		start_recording "" -e cpu -p "$sleeper"
+		start_recording "" -e cpu -p "$SLEEPER"
 		list=cpu
 		;;
 	exception) # the JVM gives that to agents that are there from the start
@@ -193,31 +219,45 @@ one()
 		start_recording agent -e "$list" -p "$PROGRAM"
 		;;
 	esac
-	measure "$kind" "$list"
-	if [[ $kind == exception ]]; then
+	by_ctl "$kind" "$list"
+	[[ $kind == exception ]] || end_recording
+	end_program
+}
+
+# one KIND PROGRAM JAVA-OPTIONS LIST TARGET HOW
+one()
+{
+	local -a options
+
+	read -ra options <<<"$3"
+	if [[ $6 == record ]]; then
+		start_program "$2" "${options[@]}"
+		by_recordings "$1" "$4"
 		end_program
 	else
-		end_recording
-		end_program
+		switched "$1" "$2" "$4" "${options[@]}"
 	fi
-	[[ -z $sleeper ]] || kill "$sleeper"
-	STARTED=()
-	row "$kind" "$program" "$target"
+	STARTED=("$SLEEPER")
+	row "$1" "$2" "$5" "$6"
 }
 
 header events
 echo
-echo "$pairs times ${window} s with the kind between as many without, in one run of a program; 'none' is the noise, 'tick' the timer"
-echo "interrupts of samples of another process. 'slower by' is the median of the pairs, with their quartiles."
-echo "kind       program    pairs  done/s plain  slower by    quartiles in %      events    lost"
+echo "Times of ${window} s (switched) or ${recording} s (a recording each) with the kind, between as many without, in one run of a program."
+echo "'none' and 'idle' are the noise of the two ways: nothing is switched, somebody else recorded; 'tick' is the timer interrupts of"
+echo "samples of another process. 'slower by' is the median of the pairs, with their quartiles."
+echo "kind       program    pairs  done/s plain  slower by    quartiles in %    events/s    lost"
 : >"$TMP/targets"
+sleep 86400 &
+SLEEPER=$!
+STARTED+=("$SLEEPER")
 for line in "${table[@]}"; do
-	IFS='|' read -r kind program options list target <<<"$line"
+	IFS='|' read -r kind program options list target how <<<"$line"
 	[[ -z ${KINDS:-} || " $KINDS " == *" $kind "* ]] || continue
 	if [[ $kind == vthread ]] && ! "$JAVA_HOME/bin/javap" java.lang.Thread 2>/dev/null | grep -q startVirtualThread; then
 		notice "vthread is left out: this JDK has no virtual threads"
 		continue
 	fi
-	one "$kind" "$program" "$options" "$list" "$target"
+	one "$kind" "$program" "$options" "$list" "$target" "$how"
 done
 cat "$TMP/targets"

@@ -47,7 +47,7 @@ public class Throughput {
         return () -> number = compute(number, 5000);
     }
 
-    /** Short-lived objects of several classes; some live for a while. */
+    /** Short-lived objects of several classes, some hundred MB a second; some live for a while. */
     static Work alloc(int thread) {
         Object[] kept = new Object[512];
         return new Work() {
@@ -56,6 +56,7 @@ public class Throughput {
             @Override
             public void once() {
                 Object o;
+                number = compute(number, 100);
                 switch (turn++ & 3) {
                     case 0:
                         o = new byte[100];
