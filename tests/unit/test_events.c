@@ -75,10 +75,14 @@ static const struct trace_rec events[] = {
 	    .weight = 1000),
 	JVM(AT(4), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
 	    .weight = 1000, .number = 2),
-	/* object 2 is the later one of that number; 7 was never told of */
+	/* 1 was told of before; 2 is the later one of that number, and one of two; 7 was never told of, and 8 is told
+	   without its stack */
+	JVM(AT(1), .kind = BRAID_JVM_LIVE, .number = 1, .duration_ns = 20 * MS),
 	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 1),
-	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 2),
+	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 2, .weight = 2000),
 	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 7),
+	JVM(AT(100), .kind = BRAID_JVM_LIVE, .number = 8, .name = C_QUEUE, .value = 8, .weight = 10,
+	    .duration_ns = 90 * MS),
 	JVM(AT(10), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS,
 	    .number = 9, .other = 1, .other_node = ON_SCRIPT),
 	JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 15 * MS,
@@ -250,12 +254,14 @@ START_TEST(live_objects_are_allocations_that_stayed)
 	struct run r = run_of(events, COUNT(events), NULL);
 	const struct kind_view *k = kind(&r, BRAID_JVM_LIVE);
 
-	ck_assert_uint_eq(k->count, 2);
-	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 2);
+	ck_assert_uint_eq(k->count, 3);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 3);
+	ck_assert_str_eq(k->by[BY_NAME].sums.at[2].name, "demo.Queue");
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[2].duration_ns, 90 * MS);
 	ck_assert_str_eq(k->by[BY_NAME].sums.at[0].name, "byte[]");
 	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].duration_ns, 189 * MS);
 	ck_assert_str_eq(k->by[BY_NAME].sums.at[1].name, "<b>?[2J;x");
-	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].weight, 1000);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].weight, 2000);
 	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].duration_ns, 186 * MS);
 	run_free(&r);
 }

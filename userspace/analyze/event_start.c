@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a JVM's start went, and classes per second. */
+/* How a JVM's start went, classes per second, and what native methods were bound to. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +208,40 @@ static int view_classes(struct event_views *v, const struct analysis *an)
 	return err;
 }
 
+/* ---- native methods ---- */
+
+static int compare_binds(const void *x, const void *y)
+{
+	const struct bind_view *p = x, *q = y;
+	int c = compare_numbers(p->pid, q->pid);
+
+	if (!c)
+		c = strcmp(p->method, q->method);
+	return c ? c : compare_numbers(p->address, q->address);
+}
+
+static int view_binds(struct event_views *v, const struct analysis *an)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->events.count && !err; i++) {
+		struct bind_view b;
+		struct event e;
+
+		if (an->a->events.at[i].kind != BRAID_JVM_NATIVE_BIND || !events_get(an, i, &e))
+			continue;
+		b = (struct bind_view){.pid = analysis_process(an, e.row->process)->pid,
+				       .method = *e.name ? e.name : "[unknown]",
+				       .symbol = strpool_get(&an->a->strings, e.row->text),
+				       .address = e.row->number};
+		err = VEC_PUSH(&v->binds, b);
+	}
+	if (v->binds.count)
+		qsort(v->binds.at, v->binds.count, sizeof(*v->binds.at), compare_binds);
+	return err;
+}
+
 int event_views_start(struct event_views *v, const struct analysis *an)
 {
-	return view_starts(v, an) ?: view_classes(v, an);
+	return view_starts(v, an) ?: view_classes(v, an) ?: view_binds(v, an);
 }

@@ -35,6 +35,7 @@ void event_views_free(struct event_views *v)
 	free(v->compiles.at);
 	free(v->storms.at);
 	free(v->heaps.at);
+	free(v->binds.at);
 	free(v->starts.at);
 	free(v->classes.at);
 	free(v);

@@ -52,6 +52,12 @@ struct code_heap_view {
 	uint64_t first_ns, last_ns;	     /* when they were read */
 };
 
+struct bind_view {
+	uint32_t pid;
+	const char *method, *symbol; /* symbol: "": not known */
+	uint64_t address;
+};
+
 /* A span of a JVM's start, or a phase that it came to. */
 struct start_view {
 	uint32_t pid;
@@ -76,6 +82,7 @@ struct event_views {
 	VEC(struct compile_view) compiles;  /* the longest first */
 	VEC(struct method_compiles) storms; /* compiled at least STORM times, most often first */
 	VEC(struct code_heap_view) heaps;
+	VEC(struct bind_view) binds; /* by pid and method */
 	VEC(struct start_view) starts;
 	VEC(struct class_second) classes;
 };

@@ -170,15 +170,15 @@ static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *
  * Each byte is sampled with the probability 1 / interval, so an object of s bytes is met with 1 - exp(-s / interval);
  * dividing by that makes the sum unbiased (Horvitz and Thompson), with the variance that the caller gets.
  */
-static void estimate(const struct analysis *an, struct event *e)
+static void estimate(const struct analysis *an, struct event *e, uint64_t told)
 {
-	double size = (double)e->row->value, weight = (double)e->row->weight;
+	double size = (double)e->row->value, weight = (double)told;
 
-	if (e->row->weight < e->row->value) { /* not known where it was recorded */
+	if (told < e->row->value) { /* not known where it was recorded */
 		weight = an->events->interval > 0 && size > 0 ? size / -expm1(-size / an->events->interval) : size;
 		e->weight = weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
 	} else {
-		e->weight = e->row->weight;
+		e->weight = told;
 	}
 	e->variance = weight > size ? weight * (weight - size) : 0;
 }
@@ -196,7 +196,7 @@ static void weigh(const struct analysis *an, struct event *e)
 		e->weight = e->row->value;
 		break;
 	case WEIGHT_ESTIMATE:
-		estimate(an, e);
+		estimate(an, e, e->row->weight);
 		break;
 	}
 }
@@ -271,9 +271,11 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	alive = &an->events->alive.at[number - an->a->events.count];
 	if (!resolve(an, &rows[alive->alloc], BRAID_JVM_LIVE, e))
 		return false;
-	if (rows[alive->live].time_ns > e->row->time_ns)
-		e->duration_ns = rows[alive->live].time_ns - e->row->time_ns;
-	weigh(an, e);
+	e->duration_ns = 0;
+	if (event_end_ns(&rows[alive->live]) > e->row->time_ns)
+		e->duration_ns = event_end_ns(&rows[alive->live]) - e->row->time_ns;
+	/* When there were too many to watch, those that are left stand for more. */
+	estimate(an, e, rows[alive->live].weight ?: e->row->weight);
 	return true;
 }
 
@@ -303,44 +305,67 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 
 /* ---- life ---- */
 
-/* An object's number may be used again when the object is gone: the latest before the end is meant. */
-static int find_alive(const struct analyzer *a, struct events *ev)
+static uint64_t object_key(const struct jvm_event_row *r)
 {
-	struct u64map alloc_of = {0}; /* process and object to the latest ALLOC's index + 1 */
-	struct u64map met = {0};      /* index of the ALLOC to that of `alive`, + 1 */
-	uint32_t *at;
-	int err = 0;
+	return (uint64_t)r->process << 40 ^ r->number;
+}
 
-	for (size_t i = 0; i < a->events.count && !err; i++) {
+/* The latest ALLOC of each object that is watched: its index + 1. */
+static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
+{
+	for (size_t i = 0; i < a->events.count && i < UINT32_MAX - 1; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
+		uint32_t *at;
 
-		if (r->kind != BRAID_JVM_ALLOC || !r->number || i >= UINT32_MAX - 1)
+		if (r->kind != BRAID_JVM_ALLOC || !r->number)
 			continue;
-		at = u64map_put(&alloc_of, (uint64_t)r->process << 40 ^ r->number);
-		err = at ? 0 : -ENOMEM;
-		if (at && (!*at || a->events.at[*at - 1].time_ns <= r->time_ns))
+		at = u64map_put(alloc_of, object_key(r));
+		if (!at)
+			return -ENOMEM;
+		if (!*at || a->events.at[*at - 1].time_ns <= r->time_ns)
 			*at = (uint32_t)i + 1;
 	}
+	return 0;
+}
+
+#define TELLING_NS 100000000U /* all objects of a JVM are told of within */
+
+/* What was alive may be told several times; only the last time counts. */
+static void find_last_telling(const struct analyzer *a, uint64_t *last_ns)
+{
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		uint64_t *last = &last_ns[process_row(a, r->process)];
+
+		if (r->kind == BRAID_JVM_LIVE && event_end_ns(r) > *last)
+			*last = event_end_ns(r);
+	}
+}
+
+static int find_alive(const struct analyzer *a, struct events *ev)
+{
+	uint64_t *last_ns = calloc(a->processes.count + 1, sizeof(*last_ns));
+	struct u64map alloc_of = {0};
+	int err = last_ns ? find_allocations(a, &alloc_of) : -ENOMEM;
+
+	if (!err)
+		find_last_telling(a, last_ns);
 	for (size_t i = 0; i < a->events.count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
-		struct alive one = {.live = i};
+		struct alive one = {.alloc = i, .live = i};
+		uint32_t alloc;
 
-		if (r->kind != BRAID_JVM_LIVE)
+		if (r->kind != BRAID_JVM_LIVE || last_ns[process_row(a, r->process)] - event_end_ns(r) > TELLING_NS)
 			continue;
-		one.alloc = u64map_get(&alloc_of, (uint64_t)r->process << 40 ^ r->number);
-		if (!one.alloc--) /* its allocation was lost */
+		alloc = u64map_get(&alloc_of, object_key(r));
+		if (alloc)
+			one.alloc = alloc - 1;
+		else if (!r->name) /* else its allocation was lost, and its stack with it */
 			continue;
-		at = u64map_put(&met, one.alloc);
-		if (!at || (!*at && VEC_PUSH(&ev->alive, one))) {
-			err = -ENOMEM;
-		} else if (!*at) {
-			*at = (uint32_t)ev->alive.count;
-		} else {
-			ev->alive.at[*at - 1].live = i;
-		}
+		err = VEC_PUSH(&ev->alive, one);
 	}
 	u64map_free(&alloc_of);
-	u64map_free(&met);
+	free(last_ns);
 	return err;
 }
 

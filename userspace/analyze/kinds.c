@@ -42,6 +42,8 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			    .leaf = true,
 			    .tables = true,
 			    .name_is = PLAIN("class"),
+			    .value_is = BYTES("size"),
+			    .weight_is = BYTES("estimate"),
 			    .number_is = PLAIN("object")},
 	[BRAID_JVM_LOCK] = {.title = "Contended monitors",
 			    .graph = true,

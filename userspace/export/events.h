@@ -21,6 +21,7 @@ void text_lives(FILE *out, const struct views *v, unsigned top);
 void text_compiles(FILE *out, const struct views *v, unsigned top);
 void text_starts(FILE *out, const struct views *v);
 void text_classes(FILE *out, const struct views *v, unsigned top);
+void text_binds(FILE *out, const struct views *v, unsigned top);
 
 /* ---- events_json.c: members of the report's object ---- */
 void json_events(struct json *j, const struct views *v, unsigned top);

@@ -211,6 +211,20 @@ static void json_heaps(struct json *j, const struct event_views *e)
 	json_close(j, ']');
 }
 
+static void json_binds(struct json *j, const struct event_views *e, unsigned top)
+{
+	json_open(j, "native_binds", '[');
+	for (size_t i = 0; i < e->binds.count && i < top; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "pid", e->binds.at[i].pid);
+		json_string(j, "method", e->binds.at[i].method);
+		json_string(j, "symbol", e->binds.at[i].symbol);
+		json_number(j, "address", e->binds.at[i].address);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void json_starts(struct json *j, const struct event_views *e)
 {
 	json_open(j, "starts", '[');
@@ -253,5 +267,6 @@ void json_events(struct json *j, const struct views *v, unsigned top)
 	json_lives(j, v, top);
 	json_compiles(j, v, top);
 	json_heaps(j, e);
+	json_binds(j, e, top);
 	json_starts(j, e);
 }

@@ -182,3 +182,22 @@ void text_classes(FILE *out, const struct views *v, unsigned top)
 			*loaders->sums.at[i].name ? loaders->sums.at[i].name : "[unknown]");
 	text_more(out, loaders->sums.count, top);
 }
+
+void text_binds(FILE *out, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	if (!e->binds.count)
+		return;
+	fputs("\nNative methods bound\n", out);
+	for (size_t i = 0; i < e->binds.count && i < top; i++) {
+		const struct bind_view *b = &e->binds.at[i];
+
+		fprintf(out, "    %s to ", b->method);
+		if (*b->symbol)
+			fprintf(out, "%s (pid %u)\n", b->symbol, b->pid);
+		else
+			fprintf(out, "0x%" PRIx64 " (pid %u)\n", b->address, b->pid);
+	}
+	text_more(out, e->binds.count, top);
+}

@@ -103,6 +103,8 @@ static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by b
 	if (k->k->weight != WEIGHT_ONE)
 		fprintf(out, "  %9s", "events");
 	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "       +-" : "", out);
+	if (k->kind == BRAID_JVM_LIVE)
+		fprintf(out, "  %10s", "mean age");
 	if (values)
 		fprintf(out, "  %14s", k->k->value_is.title);
 	fprintf(out, "  %s\n", by_title(k->k, by));
@@ -127,6 +129,8 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 			fprintf(out, "  %10s", text_duration(max, s->max));
 		else if (k->k->weight == WEIGHT_ESTIMATE)
 			fprintf(out, "  %5.1f %%", 100 * event_error(s->variance, s->weight));
+		if (k->kind == BRAID_JVM_LIVE)
+			fprintf(out, "  %10s", text_duration(each, s->duration_ns / s->count));
 		if (values)
 			fprintf(out, "  %14s", text_duration(each, s->value));
 		fputs("  ", out);
@@ -137,13 +141,9 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 
 static void text_kind(FILE *out, const struct views *v, const struct kind_view *k, unsigned top)
 {
-	char age[24];
-
 	fprintf(out, "\n%s", k->k->title);
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		fputs(", estimated; +- is the standard error", out);
-	if (k->kind == BRAID_JVM_LIVE)
-		fprintf(out, "; mean age %s", text_duration(age, k->duration_ns / k->count));
 	putc('\n', out);
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;
@@ -176,4 +176,5 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 	text_compiles(out, v, rows);
 	text_starts(out, v);
 	text_classes(out, v, rows);
+	text_binds(out, v, rows);
 }
