@@ -53,8 +53,11 @@ static struct {
 
 	uint64_t sequence; /* of the pause that was told last */
 	uint64_t clock_offset_ns;
-	bool counted;	   /* `seen` and start_cause are this pause's */
-	uint64_t start_ns; /* of the pause that is on; 0: none, or not heard of */
+	bool counted; /* `seen` and start_cause are this pause's */
+	/* Of the pause that is on. Some operations say twice that it begins, and that it ends (JDK 11's for metaspace).
+	 */
+	uint32_t depth;
+	uint64_t start_ns; /* 0: none is on, or it was not heard of */
 	uint64_t used_before;
 	char start_cause[NAME_MAX_BYTES];
 } gc = {.clock_offset_ns = UINT64_MAX};
@@ -161,6 +164,7 @@ void gc_start(const struct braid_choices *c)
 void gc_reset(void)
 {
 	gc.counted = false;
+	gc.depth = 0;
 	gc.start_ns = 0;
 	gc.start_cause[0] = '\0';
 }
@@ -272,6 +276,10 @@ void JNICALL gc_on_start(jvmtiEnv *env)
 	(void)env;
 	if (!agent_enter())
 		return;
+	if (gc.depth++) {
+		agent_leave();
+		return;
+	}
 	gc.start_ns = r.start_ns = r.hdr.time_ns = clock_ns();
 	gc.used_before = r.used_before = heap_used();
 	if (atomic_load_explicit(&gc.ready, memory_order_acquire)) {
@@ -295,6 +303,10 @@ void JNICALL gc_on_finish(jvmtiEnv *env)
 	(void)env;
 	if (!agent_enter())
 		return;
+	if (gc.depth && --gc.depth) {
+		agent_leave();
+		return;
+	}
 	now_ns = clock_ns();
 	if (gc.counted)
 		count = runs_take(runs, now_ns);
