@@ -49,7 +49,7 @@ wait_sampling
 # ---- what is changed shows in the trace ----
 ask jvm threads 3
 braid ctl "$JAVA_PID" enable thread,lock=1ms >out
-grep -q "^process $JAVA_PID: cpu,lock=1000000ns,gc,thread" out || fail "enable: $(cat out)"
+grep -q "^process $JAVA_PID: cpu,lock=1ms,gc,thread" out || fail "enable: $(cat out)"
 status_of "$JAVA_PID" "set(j['choices']) == {'cpu', 'gc', 'thread', 'lock'} and j['lock_min_ns'] == 1000000 and j['agent'] == 'connected'"
 ask jvm threads 5
 braid ctl "$RECORD_PID" disable thread,lock >out

@@ -44,7 +44,7 @@ braid script --event exception v.trace | grep -v '^$' | grep -v "^$(printf '\t')
 braid record -e lock -o l.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err
 check l.trace \
 	"no samples" 'i["samples"]["total"] == 0 and stacks == []' \
-	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10000ns" and "record.event" not in r["recording"]' \
+	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10us" and "record.event" not in r["recording"]' \
 	"only that" 'set(r["events"]) <= {"lock", "phase", "counted"} and r["events"]["lock"]["count"] >= 5'
 braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kind that is not there is no error"
 [[ ! -s none ]] || fail "allocations in a trace of locks"

@@ -29,22 +29,22 @@ static const struct {
 	{"cpu-clock", "cpu,gc,thread,jit,resource", "cpu-clock"},
 	{"cycles", "cpu,gc,thread,jit,resource", "cycles"},
 	{"sched:sched_switch", "cpu,gc,thread,jit,resource", "sched:sched_switch"},
-	{"alloc", "alloc=524288", ""},
+	{"alloc", "alloc=512k", ""},
 	{"alloc=0", "alloc=0", ""},
-	{"alloc=64k,gc", "alloc=65536,gc", ""},
-	{"gc,alloc=2M", "alloc=2097152,gc", ""},
-	{"live", "alloc=524288,live=4096", ""},
-	{"live=10", "alloc=524288,live=10", ""},
-	{"lock,wait", "lock=10000ns,wait=1000000ns", ""},
-	{"lock=0ms,wait=2s", "lock=0ns,wait=2000000000ns", ""},
+	{"alloc=64k,gc", "alloc=64k,gc", ""},
+	{"gc,alloc=2M", "alloc=2m,gc", ""},
+	{"live", "alloc=512k,live=4096", ""},
+	{"live=10", "alloc=512k,live=10", ""},
+	{"lock,wait", "lock=10us,wait=1ms", ""},
+	{"lock=0ms,wait=2s", "lock=0ns,wait=2s", ""},
 	{"lock=1.5us", "lock=1500ns", ""},
 	{"cpu,lock=7ns", "cpu,lock=7ns", "cpu-clock"},
-	{"lock=10000ns,cpu-clock,cpu", "cpu,lock=10000ns", "cpu-clock"},
+	{"lock=10000ns,cpu-clock,cpu", "cpu,lock=10us", "cpu-clock"},
 	{"gc,cycles", "cpu,gc", "cycles"},
 	{"vthread=5,exception=0", "vthread=5,exception=0", ""},
 	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},
 	{"all,cycles",
-	 "cpu,alloc=524288,live=4096,lock=10000ns,wait=1000000ns,gc,safepoint,thread,vthread=1000,class,jit,"
+	 "cpu,alloc=512k,live=4096,lock=10us,wait=1ms,gc,safepoint,thread,vthread=1000,class,jit,"
 	 "exception=1000,native-bind,resource",
 	 "cycles"},
 };
@@ -122,7 +122,7 @@ START_TEST(presets_and_lists_add_up)
 	ck_assert_int_eq(add(&c, why, "a:b"), 0);
 	choices_complete(&c);
 	choices_text(&c.choices, text, sizeof(text));
-	ck_assert_str_eq(text, "cpu,alloc=1048576,live=4096,lock=10000ns,gc,resource");
+	ck_assert_str_eq(text, "cpu,alloc=1m,live=4096,lock=10us,gc,resource");
 	ck_assert_str_eq(c.event, "a:b");
 
 	ck_assert_int_eq(choices_preset(&c, "everything", why), -EINVAL);
@@ -137,14 +137,14 @@ static const struct {
 	const char *after; /* NULL: refused */
 	const char *why;
 } changes[] = {
-	{"cpu", CHOICES_ENABLE, "lock,alloc=256k", "cpu,alloc=262144,lock=10000ns", NULL},
-	{"cpu,lock=1ms", CHOICES_ENABLE, "lock", "cpu,lock=1000000ns", NULL},
-	{"gc", CHOICES_ENABLE, "live", "alloc=524288,live=4096,gc", NULL},
-	{"cpu,gc,lock", CHOICES_DISABLE, "gc,thread", "cpu,lock=10000ns", NULL},
+	{"cpu", CHOICES_ENABLE, "lock,alloc=256k", "cpu,alloc=256k,lock=10us", NULL},
+	{"cpu,lock=1ms", CHOICES_ENABLE, "lock", "cpu,lock=1ms", NULL},
+	{"gc", CHOICES_ENABLE, "live", "alloc=512k,live=4096,gc", NULL},
+	{"cpu,gc,lock", CHOICES_DISABLE, "gc,thread", "cpu,lock=10us", NULL},
 	{"alloc,live,gc", CHOICES_DISABLE, "alloc", "gc", NULL},
-	{"alloc,live,gc", CHOICES_DISABLE, "live", "alloc=524288,gc", NULL},
+	{"alloc,live,gc", CHOICES_DISABLE, "live", "alloc=512k,gc", NULL},
 	{"cpu,alloc", CHOICES_DISABLE, "all", "", NULL},
-	{"alloc", CHOICES_INTERVAL, "alloc=1m,lock=1ms", "alloc=1048576", NULL},
+	{"alloc", CHOICES_INTERVAL, "alloc=1m,lock=1ms", "alloc=1m", NULL},
 	{"gc", CHOICES_DISABLE, "lock=1ms", NULL, "what is disabled takes no value: 'lock=1ms'"},
 	{"alloc", CHOICES_INTERVAL, "alloc", NULL, "'alloc': an interval needs a value each, like alloc=1m"},
 	{"alloc", CHOICES_INTERVAL, "lock=1ms,alloc", NULL,

@@ -319,6 +319,21 @@ int choices_change(struct braid_choices *to, enum choices_change change, char *l
 	return 0;
 }
 
+/* In the largest unit that divides it. */
+static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
+{
+	static const struct scale {
+		uint64_t of;
+		const char *suffix;
+	} bytes[] = {{1 << 20, "m"}, {1 << 10, "k"}, {1, ""}},
+	  times[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}}, counts[] = {{1, ""}};
+	const struct scale *scale = unit == BYTES ? bytes : unit == TIME ? times : counts;
+
+	while (scale->of > 1 && (value % scale->of || !value))
+		scale++;
+	return (size_t)snprintf(to, size, "=%llu%s", (unsigned long long)(value / scale->of), scale->suffix);
+}
+
 void choices_text(const struct braid_choices *c, char *to, size_t size)
 {
 	size_t used = 0;
@@ -330,8 +345,6 @@ void choices_text(const struct braid_choices *c, char *to, size_t size)
 			continue;
 		used += (size_t)snprintf(to + used, size - used, "%s%s", used ? "," : "", words[i].name);
 		if (words[i].unit != NO_FIGURE && used < size)
-			used += (size_t)snprintf(to + used, size - used, "=%llu%s",
-						 (unsigned long long)figure(c, &words[i]),
-						 words[i].unit == TIME ? "ns" : "");
+			used += figure_text(to + used, size - used, words[i].unit, figure(c, &words[i]));
 	}
 }

@@ -33,9 +33,10 @@ static const struct {
 	const char *key;
 	const char *label;
 } facts[] = {
-	{"record.target", "target"}, {"record.command", "command"}, {"record.braid", "braid"},
-	{"host.name", "host"},	     {"host.kernel", "kernel"},	    {"host.machine", "machine"},
-	{"host.cpus", "CPUs"},	     {"record.event", "event"},	    {"record.frequency_hz", "frequency"},
+	{"record.target", "target"},	{"record.command", "command"}, {"record.braid", "braid"},
+	{"host.name", "host"},		{"host.kernel", "kernel"},     {"host.machine", "machine"},
+	{"host.cpus", "CPUs"},		{"record.event", "event"},     {"record.frequency_hz", "frequency"},
+	{"record.choices", "recorded"},
 };
 
 static bool fact_shown(const char *key)
@@ -43,7 +44,8 @@ static bool fact_shown(const char *key)
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (strcmp(facts[i].key, key) == 0)
 			return true;
-	return strcmp(key, "record.duration_ns") == 0;
+	/* the interval is one of the choices' figures */
+	return strcmp(key, "record.duration_ns") == 0 || strcmp(key, "record.alloc_interval") == 0;
 }
 
 static int compare_strings(const void *x, const void *y)
