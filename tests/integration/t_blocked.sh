@@ -36,6 +36,8 @@ all_told()
 		"CPU time of those that no agent tells it of" 'any("VM Thread" in e.thread.name for e in of("thread_cpu")) and
 			not any(e.thread.name in ("napper", "taker") for e in of("thread_cpu")) and
 			all(e.weight <= e["value"] for e in of("thread_cpu"))' \
+		"and of a thread that was another one before, what it used since" 'all(e["value"] < m["value"]
+			for e in of("thread_cpu") if e.thread.name == "DestroyJavaVM" for m in of("thread_end", name="main"))' \
 		"nothing lost" 'lost == []'
 }
 

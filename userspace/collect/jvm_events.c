@@ -182,7 +182,8 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 
 	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
 		return;
-	if (what->kind == BRAID_JVM_THREAD_CPU && thread && !offcpu_ended(s, thread, e))
+	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
+	    !offcpu_ended(s, thread, e->text, &to))
 		return;
 	/* What the JVM says of times is good for what has passed. */
 	if (!end || end > e->hdr.time_ns)

@@ -67,6 +67,9 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 		j->threads_started += is_start;
 		return true;
 	}
+	/* The JVM still lists a thread that has told its end. */
+	if (r->flags & BRAID_THREAD_AGAIN && t->java_thread == r->java_thread && !t->java_runs)
+		return true;
 	if (t->java_thread != r->java_thread || !t->java_runs)
 		t->java_started = t->java_runs = false;
 	t->java_thread = r->java_thread;

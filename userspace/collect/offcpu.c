@@ -11,7 +11,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SLEEPERS 32768 /* threads of JVMs at a time */
@@ -66,18 +65,25 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
 	}
 }
 
-bool offcpu_ended(struct session *s, struct thread *thread, const struct braid_event_jvm *e)
+/* An OS thread can be one Java thread after the other: what it used before is the earlier one's. */
+static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
 {
-	char comm[16];
+	e->value -= t->java_cpu_ns < e->value ? t->java_cpu_ns : e->value;
+	e->weight -= t->java_system_ns < e->weight ? t->java_system_ns : e->weight;
+	if (e->weight > e->value)
+		e->weight = e->value;
+}
 
+bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, struct trace_jvm_event *e)
+{
 	if (thread->flags & TRACE_THREAD_JAVA && thread->java_runs)
 		agents_catch_up(s->agents, thread->process); /* which may have its end */
-	if (thread->flags & TRACE_THREAD_JAVA)
-		return thread->java_runs;
+	if (thread->flags & TRACE_THREAD_JAVA && !thread->java_runs)
+		return false;
 	/* One that was seen too late to ask for its name. */
-	snprintf(comm, sizeof(comm), "%.15s", e->text);
 	if (*comm && strcmp(thread->name, comm) != 0)
 		processes_comm(s->processes, thread->process->pid, thread->tid, comm);
+	leave_to_earlier(thread, e);
 	return true;
 }
 
@@ -145,17 +151,17 @@ static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
 	struct session *s = end->session;
 	struct process *process = processes_find(s->processes, pid, end->time_ns);
 	struct thread *thread = process ? processes_thread_at(s->processes, process, tid, end->time_ns) : NULL;
+	struct trace_jvm_event e = {
+		.kind = BRAID_JVM_THREAD_CPU, .time_ns = end->time_ns, .source = BRAID_SOURCE_KERNEL};
 	uint64_t cpu_ns, kernel_ns;
 
 	if (!thread || procfs_cpu_ns(pid, tid, &cpu_ns, &kernel_ns))
 		return;
-	jvm_events_emit(s, process,
-			&(struct trace_jvm_event){.kind = BRAID_JVM_THREAD_CPU,
-						  .time_ns = end->time_ns,
-						  .thread = thread->id,
-						  .value = cpu_ns,
-						  .weight = kernel_ns,
-						  .source = BRAID_SOURCE_KERNEL});
+	e.thread = thread->id;
+	e.value = cpu_ns;
+	e.weight = kernel_ns;
+	leave_to_earlier(thread, &e);
+	jvm_events_emit(s, process, &e);
 }
 
 static void tell_threads(void *ctx, struct process *process)

@@ -18,8 +18,8 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
 /* What of a JVM is to be told, as wanted now. */
 void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c);
 
-/* A thread has ended, as the kernel says: false when its agent has told of its CPU time. */
-bool offcpu_ended(struct session *s, struct thread *thread, const struct braid_event_jvm *e);
+/* A thread has ended, as the kernel says, called `comm`: false when its agent has told of its CPU time. */
+bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, struct trace_jvm_event *e);
 
 /* When nothing is followed any more: the sleeps that go on, and the CPU time of threads that run on. */
 void offcpu_finish(struct session *s);
