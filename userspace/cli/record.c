@@ -16,6 +16,9 @@
 
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET };
 
+/* What is told by the kernel and the VM's own code. */
+#define WITHOUT_AGENT (BRAID_WANT(WAIT) | BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
+
 /* What the command line asks for. */
 struct record_request {
 	struct record_options options;
@@ -133,7 +136,7 @@ static void check_request(struct argp_state *state, struct record_request *r)
 		argp_error(state, "-F is for clocks; -c says how many hits of a tracepoint make a sample");
 	if (r->frequency_given && !*o->event)
 		argp_error(state, "-F is for clocks, and none ticks; add -e cpu");
-	if (!o->attach && !*o->event)
+	if (!o->attach && !*o->event && !(o->choices.wanted & WITHOUT_AGENT))
 		argp_error(state, "--no-attach, and nothing that ticks: nothing would be recorded; add -e cpu");
 }
 

@@ -27,7 +27,9 @@ struct compilation {
 
 struct compilations {
 	struct compilation *waiting; /* in the order in which they came */
+	uint32_t unnumbered;	     /* probes of a VM without symbols know no ids */
 };
+#define KEY_UNNUMBERED 0x80000000U /* compile ids are positive */
 
 static void emit(struct jvm *j, struct trace_jvm_event *e)
 {
@@ -67,32 +69,43 @@ static struct compilation *find(const struct jvm *j, uint64_t id)
 	return c;
 }
 
+/* The oldest of this name of those whose ids the probe did not know, or that wait for it. */
+static struct compilation *find_named(const struct jvm *j, uint32_t name, bool told)
+{
+	struct compilation *c;
+
+	for (c = j->compilations && name ? j->compilations->waiting : NULL; c; c = c->hh.next)
+		if (c->told == told && !c->old && c->event.name == name && (!told || c->key & KEY_UNNUMBERED))
+			break;
+	return c;
+}
+
 /* Until the other half comes; without memory, as it is. */
 static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool told, bool old)
 {
 	struct compilation *c = calloc(1, sizeof(*c));
 	struct trace_jvm_event copy = *e;
+	uint32_t key = 0;
 
 	if (!j->compilations)
 		j->compilations = calloc(1, sizeof(*j->compilations));
-	if (!c || !j->compilations || find(j, e->number)) {
+	if (j->compilations)
+		key = e->number ? (uint32_t)e->number : KEY_UNNUMBERED | j->compilations->unnumbered++;
+	if (!c || !j->compilations || find(j, key)) {
 		free(c);
 		if (!old)
 			emit(j, &copy);
 		return;
 	}
-	*c = (struct compilation){
-		.key = (uint32_t)e->number, .told = told, .old = old, .since_ns = now_ns(), .event = *e};
+	*c = (struct compilation){.key = key, .told = told, .old = old, .since_ns = now_ns(), .event = *e};
 	HASH_ADD(hh, j->compilations->waiting, key, sizeof(c->key), c);
 	if (HASH_COUNT(j->compilations->waiting) > WAITING_MAX)
 		emit_oldest(j);
 }
 
-/* The other half of the compilation of that id, which does not wait any more. */
-static bool take_other(struct jvm *j, uint64_t id, bool told, struct trace_jvm_event *e)
+/* The other half: it does not wait any more. */
+static bool take(struct jvm *j, struct compilation *c, bool told, struct trace_jvm_event *e)
 {
-	struct compilation *c = find(j, id);
-
 	if (!c || c->told != told)
 		return false;
 	*e = c->event;
@@ -101,41 +114,38 @@ static bool take_other(struct jvm *j, uint64_t id, bool told, struct trace_jvm_e
 	return true;
 }
 
-/* As the probe has it, else as it lies in the JVM's memory: a Method that was compiled just now is mostly there. */
-static uint32_t name_told(struct jvm *j, const struct braid_event_jvm *e)
+/* What the probe and the CODE_LOAD have told of one compilation. */
+static void emit_both(struct jvm *j, struct trace_jvm_event *told, const struct trace_jvm_event *loaded)
 {
-	const struct braid_event_compile *c = (const void *)e;
-	char text[2 * HOTSPOT_NAME_MAX];
-	size_t used;
-
-	if (e->hdr.size < sizeof(*c))
-		return 0;
-	if (!c->class_name[0] || !e->text[0])
-		return methods_name_at(j, e->what.weight, text, sizeof(text))
-			       ? names_id(j->session->names, trace_str_of(text))
-			       : 0;
-	used = class_name_from_signature(text, HOTSPOT_NAME_MAX, c->class_name,
-					 strnlen(c->class_name, sizeof(c->class_name)));
-	text[used++] = '.';
-	utf8_from_modified(text + used, sizeof(text) - used, e->text, strnlen(e->text, sizeof(e->text)));
-	return names_id(j->session->names, trace_str_of(text));
+	told->name = loaded->name ?: told->name;
+	told->value = loaded->value;
+	if (!told->number) {
+		told->number = loaded->number;
+		told->flags |= loaded->flags;
+	}
+	emit(j, told);
 }
 
-void compilations_told(struct jvm *j, const struct braid_event_jvm *e, struct trace_jvm_event *to)
+/* As it lies in the JVM's memory: a Method that was compiled just now is mostly there. */
+static uint32_t name_read(struct jvm *j, uint64_t method)
+{
+	char text[2 * HOTSPOT_NAME_MAX];
+
+	return methods_name_at(j, method, text, sizeof(text)) ? names_id(j->session->names, trace_str_of(text)) : 0;
+}
+
+void compilations_told(struct jvm *j, uint64_t method, struct trace_jvm_event *to)
 {
 	struct trace_jvm_event loaded;
 
-	to->weight = 0;
-	to->name = name_told(j, e);
-	if ((to->flags & BRAID_COMPILE_FAILED) || !to->number) {
+	if (!to->name)
+		to->name = name_read(j, method);
+	if (to->flags & BRAID_COMPILE_FAILED)
 		emit(j, to);
-	} else if (take_other(j, to->number, false, &loaded)) {
-		to->name = loaded.name ?: to->name;
-		to->value = loaded.value;
-		emit(j, to);
-	} else {
+	else if (take(j, to->number ? find(j, to->number) : find_named(j, to->name, false), false, &loaded))
+		emit_both(j, to, &loaded);
+	else
 		wait_for_other(j, to, true, false);
-	}
 }
 
 static struct trace_jvm_event event_of(struct jvm *j, const struct braid_rec_code_load *r)
@@ -160,13 +170,17 @@ void compilations_loaded(struct jvm *j, const struct braid_rec_code_load *r, boo
 	struct trace_jvm_event to = event_of(j, r), told;
 	struct compilation *c;
 
-	if (r->compile_id && take_other(j, r->compile_id, true, &told)) {
-		told.name = to.name ?: told.name;
-		told.value = to.value;
-		emit(j, &told);
+	c = r->compile_id ? find(j, r->compile_id) : NULL;
+	if (take(j, c, true, &told)) {
+		emit_both(j, &told, &to);
 		return;
 	}
-	c = r->compile_id ? find(j, r->compile_id) : NULL;
+	/* The replay's does not say that it was compiled just now. */
+	if (!old && (c || !again) && take(j, find_named(j, to.name, true), true, &told)) {
+		take(j, c, false, &to);
+		emit_both(j, &told, &to);
+		return;
+	}
 	if (c)
 		c->old = c->old && old;
 	else if (old && r->compile_id)

@@ -92,6 +92,28 @@ static void explain_deopt(struct session *s, struct process *process, const stru
 	name_deoptimised(s, process, e, to);
 }
 
+/* False: its other half is to come. */
+static bool explain_compile(struct session *s, struct process *process, const struct braid_event_jvm *e,
+			    struct trace_jvm_event *to)
+{
+	const struct braid_event_compile *c = (const void *)e;
+	char text[1024];
+	size_t used;
+
+	to->weight = 0;
+	if (e->hdr.size >= sizeof(*c) && c->class_name[0]) {
+		used = class_name_from_signature(text, sizeof(text) / 2, c->class_name,
+						 strnlen(c->class_name, sizeof(c->class_name)));
+		text[used++] = '.';
+		utf8_from_modified(text + used, sizeof(text) - used, e->text, strnlen(e->text, sizeof(e->text)));
+		to->name = name_id(s, text);
+	}
+	if (!process->jvm)
+		return true;
+	compilations_told(process->jvm, e->what.weight, to);
+	return false;
+}
+
 bool probes_explain(struct session *s, struct process *process, const struct braid_event_jvm *e,
 		    struct trace_jvm_event *to)
 {
@@ -111,9 +133,7 @@ bool probes_explain(struct session *s, struct process *process, const struct bra
 			explain_deopt(s, process, l, e, to);
 		return true;
 	case BRAID_JVM_COMPILE:
-		if (process->jvm)
-			compilations_told(process->jvm, e, to);
-		return !process->jvm;
+		return explain_compile(s, process, e, to);
 	default:
 		return true;
 	}

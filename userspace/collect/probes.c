@@ -50,6 +50,7 @@ static const struct way {
 	struct way_probe {
 		enum braid_probe probe;	   /* 0: none */
 		const char *symbol, *usdt; /* one of the two */
+		const char *provider;	   /* NULL: hotspot */
 		bool stack;		   /* the program that takes one */
 	} probes[WAY_PROBES];
 } ways[] = {
@@ -63,9 +64,9 @@ static const struct way {
 	  {BRAID_PROBE_SAFEPOINT_END, .symbol = "_ZN14RuntimeService20record_safepoint_endEv"}}},
 	{SAFEPOINTS,
 	 false,
-	 {{BRAID_PROBE_SAFEPOINT_BEGIN, .usdt = "safepoint__begin"},
+	 {{BRAID_PROBE_SAFEPOINT_BEGIN, .provider = "hs_private", .usdt = "safepoint__begin"},
 	  {BRAID_PROBE_SAFEPOINT_NAME, .usdt = "vmops__begin"},
-	  {BRAID_PROBE_SAFEPOINT_END, .usdt = "safepoint__end"}}},
+	  {BRAID_PROBE_SAFEPOINT_END, .provider = "hs_private", .usdt = "safepoint__end"}}},
 	{STOPS,
 	 false,
 	 {{BRAID_PROBE_SAFEPOINT_STOP, .symbol = "_ZN20SafepointSynchronize5blockEP10JavaThread", .stack = true}}},
@@ -214,7 +215,7 @@ static int attach(struct probes *p, const struct libjvm *l, const struct way *wa
 		*out = bpf_program__attach_uprobe_opts(w->stack ? b->progs.on_probe_stack : b->progs.on_probe, pid,
 						       path, l->functions[function_of(way, probe)], &uprobe);
 	else
-		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, "hotspot", w->usdt, &usdt);
+		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, w->provider ?: "hotspot", w->usdt, &usdt);
 	return *out ? 0 : -errno;
 }
 
