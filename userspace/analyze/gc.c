@@ -137,9 +137,9 @@ int gc_view_fill(struct gc_view *g, const struct analysis *an)
 		sum.what = strpool_get(&a->strings, e->text);
 		if (e->kind == BRAID_JVM_GC_PAUSE)
 			err = take_pause(g, e, &sum);
-		else if (e->kind == BRAID_JVM_GC_CYCLE)
+		else if (e->kind == BRAID_JVM_GC_CYCLE && !(e->flags & BRAID_GC_PARTIAL))
 			err = VEC_PUSH(&g->cycles, sum);
-		else
+		else if (e->kind == BRAID_JVM_GC_PHASE)
 			err = VEC_PUSH(&g->phases, sum);
 	}
 	figure_pauses(g);
