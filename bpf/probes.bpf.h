@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Probes in the VM's own code (uprobes in libjvm.so): safepoints, compilations, deoptimisations. Each hit costs a trap,
- * 2 to 4 us: only what is rare is probed. Return probes are not used, since they leave a trampoline's address on the
- * stacks that others walk.
+ * 2 to 13 us (docs/overhead.md): only what is rare is probed. Return probes are not used, since they leave a
+ * trampoline's address on the stacks that others walk.
  */
 #ifndef BRAID_PROBES_BPF_H
 #define BRAID_PROBES_BPF_H

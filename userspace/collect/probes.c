@@ -113,7 +113,7 @@ struct links {
 
 /*
  * A libjvm.so. Probes of one process disturb nobody else; but each takes its time, to come and to go: where more than a
- * few JVMs may come, they are in the file, for whoever runs it, and those who are not recorded lose 1 us a hit.
+ * few JVMs may come, they are in the file, for whoever runs it, and those who are not recorded pay for the traps.
  */
 struct library {
 	struct libjvm *jvm;
