@@ -135,16 +135,12 @@ def close(estimated, true, percent, deviation=0):
     return abs(estimated - true) <= max(true * percent / 100, 4 * deviation)
 
 
-def middle(some):
-    some = sorted(some)
-    return some[len(some) // 2]
-
-
 def as_long(some, told):
-    """Are the events as long as the program says? It cannot tell times when it waits for a CPU from those when it is blocked: on a
-    busy machine most of them are the same, and the sum of the events is never larger."""
-    times, said = [e.duration_ns for e in some], [int(ns) for ns in told]
-    return len(times) > len(said) // 2 and sum(times) <= sum(said) and close(middle(times), middle(said), 2)
+    """Are the events as long as the program says, within 2 percent? It cannot tell times when it waits for a CPU, or works, from those
+    when it is blocked: on a busy machine the events are shorter in sum, and some are as long as it says: the middle ones or the shortest."""
+    times, said = sorted(e.duration_ns for e in some), sorted(int(ns) for ns in told if int(ns) > 25e6)
+    return len(times) > len(said) // 2 and (close(sum(times), sum(said), 2) or sum(times) <= sum(said) and
+                                            (close(times[len(times) // 2], said[len(said) // 2], 2) or close(times[0], said[0], 2)))
 
 
 def one(*words):
