@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc.h"
 
-#include "agents.h"
 #include "hotspot.h"
 #include "jvm_events.h"
 #include "jvm_state.h"
@@ -18,64 +17,6 @@
 #define SAME_STOP_NS 1000000ULL
 #define WAIT_NS (2 * 1000000000ULL)
 #define NO_CAUSE "No GC"
-
-const char *gc_collector_name(const char *name)
-{
-	/* CollectorCounters of HotSpot's gc directory: of 8 and 11, then of later ones. */
-	static const struct {
-		const char *counter, *name;
-	} known[] = {
-		{"Copy", "Serial young"},
-		{"MSC", "Serial full"},
-		{"PCopy", "ParNew"},
-		{"CMS", "CMS"},
-		{"PSScavenge", "Parallel young"},
-		{"PSParallelCompact", "Parallel full"},
-		{"PSMarkSweep", "Parallel full"},
-		{"G1 incremental collections", "G1 young"},
-		{"G1 stop-the-world full collections", "G1 full"},
-		{"G1 stop-the-world phases", "G1 concurrent cycle"},
-		{"Serial young collection pauses", "Serial young"},
-		{"Serial full collection pauses", "Serial full"},
-		{"Parallel young collection pauses", "Parallel young"},
-		{"Parallel full collection pauses", "Parallel full"},
-		{"G1 young collection pauses", "G1 young"},
-		{"G1 full collection pauses", "G1 full"},
-		{"G1 concurrent cycle pauses", "G1 concurrent cycle"},
-		{"Z concurrent cycle pauses", "ZGC"},
-		{"ZGC minor collection pauses", "ZGC minor"},
-		{"ZGC major collection pauses", "ZGC major"},
-		{"Shenandoah partial", "Shenandoah"},
-		{"Shenandoah full", "Shenandoah"}, /* all of its pauses */
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(known[i].counter, name))
-			return known[i].name;
-	return name;
-}
-
-/* Collections beside the program, by the thread that leads them. */
-static const char *leader_name(const char *thread)
-{
-	static const struct {
-		const char *prefix, *name;
-	} known[] = {
-		{"G1 ", "G1 concurrent cycle"},
-		{"ZDriverMinor", "ZGC minor"},
-		{"ZDriverMajor", "ZGC major"},
-		{"ZDriver", "ZGC"},
-		{"XDriver", "ZGC"},
-		{"Shenandoah", "Shenandoah"},
-		{"CMS ", "CMS"},
-		{"Concurrent Mark", "CMS"},
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strncmp(known[i].prefix, thread, strlen(known[i].prefix)))
-			return known[i].name;
-	return thread;
-}
 
 /* ---- spans ---- */
 
@@ -345,7 +286,7 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
 {
 	struct thread *leader = processes_thread(j->session->processes, j->process, s->tid);
-	const char *name = leader ? leader_name(leader->name) : "";
+	const char *name = leader ? gc_leader_name(leader->name) : "";
 	/* G1's begins behind a young collection, whose cause may or may not be there still */
 	const char *cause = strncmp(name, "G1 ", 3) ? s->text : "";
 	struct trace_jvm_event e = {
@@ -455,11 +396,10 @@ static void on_heap(struct jvm *j, const struct braid_event_jvm *e)
 void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
 {
 	struct jvm *j = process->jvm;
-	struct agent_state state;
 
 	if (!j)
 		return;
-	if (agents_state(j->session->agents, process, &state) && !(state.choices.wanted & BRAID_WANT(GC))) {
+	if (!(j->wanted & BRAID_WANT(GC))) {
 		j->gc.begun.count = 0; /* not any more: the probes are still there */
 		return;
 	}

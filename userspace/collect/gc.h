@@ -71,7 +71,11 @@ void gc_end(struct jvm *j);
 
 void gc_free(struct gc *gc);
 
+/* ---- gc_names.c ---- */
+
 /* What people call what HotSpot names `name` in its counters. */
 const char *gc_collector_name(const char *name);
+/* The collector whose cycles a thread of this name leads. */
+const char *gc_leader_name(const char *thread);
 
 #endif
