@@ -212,6 +212,17 @@ wait_events()
 	wait_for "the events of process $1" has_helper "$1"
 }
 
+# The agent of this very recording has joined: another recorder may have put its own in, too.
+joined()
+{
+	braid ctl "$RECORD_PID" status 2>/dev/null | finds "JVM $1 .*connected"
+}
+
+wait_joined()
+{
+	wait_for "the agent of $RECORD_PID in process $1" joined "$1"
+}
+
 no_ring()
 {
 	! has_ring "$1"

@@ -46,8 +46,8 @@ soak()
 	wait_for "the start of $name" ready_or_gone "$name" "$RECORD_PID"
 	end=$((SECONDS + seconds - 2))
 	while [[ $SECONDS -lt $end ]] && kill -0 "$pid" 2>/dev/null; do
-		# A third of the time, and no less than a while, for what is allocated once
-		[[ -n $early || $((end - SECONDS)) -gt $((seconds * 2 / 3)) ]] || early=$(unaccounted "$pid") || true
+		# Half of the time for what is allocated once
+		[[ -n $early || $((end - SECONDS)) -gt $((seconds / 2)) ]] || early=$(unaccounted "$pid") || true
 		stir "$pid"
 		late=$(unaccounted "$pid") || true
 		sleep 0.5

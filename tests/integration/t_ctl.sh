@@ -41,7 +41,7 @@ status_of()
 
 start_worker jvm
 start_record -F 997 -e cpu,gc -p "$JAVA_PID" -o a.trace
-wait_attached "$JAVA_PID"
+wait_joined "$JAVA_PID"
 wait_sampling
 [[ $(stat -c '%a %u' /run/braid) == "700 0" ]] || fail "the directory: $(stat /run/braid)"
 [[ $(stat -c '%a' "$(socket_of "$RECORD_PID")") == 600 ]] || fail "the socket: $(stat "$(socket_of "$RECORD_PID")")"
@@ -163,7 +163,7 @@ refused "is not being recorded" "$first" status
 # ---- a kind that the kernel tells, off and on ----
 start_worker other
 start_record -e cpu,safepoint,wait -p "$JAVA_PID" -o d.trace
-wait_attached "$JAVA_PID"
+wait_joined "$JAVA_PID"
 braid ctl "$JAVA_PID" disable wait,safepoint >out
 grep -q "^process $JAVA_PID: cpu$" out || fail "disable: $(cat out)"
 ask other gc 2

@@ -11,7 +11,7 @@ wait_for "the program" grep -qs ready out.truth
 choices=thread
 [[ $(java_version) -lt 11 ]] || choices=thread,gc,live,alloc=64k
 start_record -e "$choices" -p "$JAVA_PID" -o q.trace
-wait_attached "$JAVA_PID"
+wait_joined "$JAVA_PID"
 echo >&"$IN"
 wait_for "what is kept" grep -qs end out.truth
 
