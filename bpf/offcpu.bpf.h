@@ -11,6 +11,9 @@
 
 #define NEVER (~0ULL)
 
+/* Set before loading: sleeps can be told, and not only who ends them. The verifier leaves out what else is not used. */
+const volatile bool sleep_stacks;
+
 /* All entries are made at load: nothing can be allocated where the scheduler holds its locks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -174,7 +177,8 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
 	/* In a page fault no system call ends later; another sleep was in the same call. */
-	if (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
+	if (sleep_stacks &&
+	    (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER))) {
 		room = jvm_event_room(BRAID_JVM_BLOCKED);
 		if (room)
 			offcpu_stack(p, &ref);
@@ -206,7 +210,7 @@ static __always_inline void offcpu_in(__u32 tid)
 	pid = b->pid;
 	p = bpf_map_lookup_elem(&processes, &pid);
 	jvm = offcpu_jvm(p);
-	if (!jvm || jvm->sleep_min_ns == NEVER)
+	if (!sleep_stacks || !jvm || jvm->sleep_min_ns == NEVER)
 		return;
 	now = bpf_ktime_get_ns();
 	if (now - start < jvm->sleep_min_ns) {
@@ -338,7 +342,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	struct stack_ref none = {0};
 	struct braid_event_jvm *e;
 
-	if (!p || !p->jvm)
+	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* most threads end when the agent is gone */
 		return 0;
 	e = jvm_event_begin(BRAID_JVM_THREAD_CPU, &none);
 	if (!e)

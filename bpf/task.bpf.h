@@ -21,6 +21,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	copy = *p;
 	copy.jvm = 0; /* what a JVM forks is about to exec */
+	copy.flags &= ~BRAID_PROCESS_LIBJVM;
 	bpf_map_update_elem(&processes, &to, &copy, BPF_NOEXIST);
 	return 0;
 }

@@ -52,6 +52,7 @@ struct braid_process {
 	__u32 reserved;
 };
 #define BRAID_PROCESS_NOT_LATE 1U /* a second walk would not come further: do not ask for it */
+#define BRAID_PROCESS_LIBJVM 2U	  /* a JVM, whether its agent is there, not yet, or not any more */
 
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {

@@ -26,6 +26,7 @@ int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
 	bool sleeps = c->wanted & BRAID_WANT(WAIT), wakers = c->wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK));
 	int err = bpf_program__set_autoload(b->progs.on_switch, wakers);
 
+	b->rodata->sleep_stacks = sleeps;
 	err = err ?: bpf_program__set_autoload(b->progs.on_waking, wakers);
 	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
 	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
@@ -76,8 +77,8 @@ static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
 
 bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, struct trace_jvm_event *e)
 {
-	if (thread->flags & TRACE_THREAD_JAVA && thread->java_runs)
-		agents_catch_up(s->agents, thread->process); /* which may have its end */
+	if (!(thread->flags & TRACE_THREAD_JAVA) || thread->java_runs)
+		agents_catch_up(s->agents, thread->process); /* which may have its end, and even its start */
 	if (thread->flags & TRACE_THREAD_JAVA && !thread->java_runs)
 		return false;
 	/* One that was seen too late to ask for its name. */

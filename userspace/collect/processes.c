@@ -217,7 +217,8 @@ static void show(struct processes *p, struct process *pr)
 	struct braid_mapping *m = calloc(pr->mapping_count + 1, sizeof(*m));
 	struct braid_process entry = {.jvm = pr->jvm ? jvm_slot(pr->jvm) + 1 : 0,
 				      .generation = pr->layout,
-				      .flags = pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE};
+				      .flags = (pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE) |
+					       (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
 	struct mapping_extent extent;
 	int err;
 
