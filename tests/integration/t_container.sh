@@ -18,10 +18,11 @@ open_worker jvm
 wait_child "$outer" java
 [[ $(sed -n 's/^NSpid:.*\t//p' "/proc/$CHILD/status") -eq 1 ]] || fail "it is in no pid namespace"
 [[ $(stat -c %u "/proc/$CHILD") -eq 65534 ]] || fail "it is of no other user"
-start_record -F 997 -p "$CHILD" -o c.trace
+start_record -F 997 -e cpu,thread,safepoint -p "$CHILD" -o c.trace
 wait_attached "$CHILD" "/proc/$CHILD/root"
 ask jvm burn 300
 ask jvm threads 3
+ask jvm gc 3
 stop_record
 no_leftovers
 [[ -z $(find "/proc/$CHILD/root/tmp" -name '.braid-*') ]] || fail "left in its /tmp: $(ls -A "/proc/$CHILD/root/tmp")"
@@ -30,5 +31,6 @@ check c.trace \
 	"stacks" 'complete() >= 98 and named() >= 99 and i["lost"] == {}' \
 	"the JVM" "len(i['jvms']) == 1 and jvm($CHILD)['threads_ended'] >= 3" \
 	"threads by their outer ids" 'thread("old-0") > 100'
+[[ $(java_version) -lt 11 ]] || events c.trace "probes in its libjvm.so" 'len(of("safepoint")) >= 3'
 braid list | finds "^ *$CHILD .*yes" || fail "not in the list: $(braid list)"
 end_worker jvm "$outer"
