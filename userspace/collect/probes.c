@@ -8,10 +8,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 enum group { SAFEPOINTS, STOPS, COMPILATIONS, DEOPTIMISATIONS, COLLECTIONS, GROUPS };
@@ -449,6 +451,27 @@ void probes_discover(struct probes *p)
 	processes_each(p->session->processes, consider, p);
 }
 
+/*
+ * The kernel waits for all CPUs, and for one probe after the other, before it gives them up: a minute on a busy
+ * machine. Who waits is a child that holds the probes' perf events, which have been disabled, and nothing else of this
+ * process.
+ */
+static void events_leave(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *e;
+
+	while (fds && (e = readdir(fds))) {
+		char to[32] = "";
+		int fd = atoi(e->d_name);
+
+		if (fd != dirfd(fds) && (readlinkat(dirfd(fds), e->d_name, to, sizeof(to) - 1) < 0 ||
+					 strcmp(to, "anon_inode:[perf_event]") != 0))
+			close(fd);
+	}
+	_exit(0);
+}
+
 void probes_stop(struct probes *p)
 {
 	struct library *l;
@@ -456,6 +479,8 @@ void probes_stop(struct probes *p)
 
 	if (!p)
 		return;
+	if ((p->libraries || p->jvms) && fork() == 0)
+		events_leave();
 	LL_FOREACH (p->libraries, l) {
 		links_destroy(&l->links);
 	}
