@@ -230,13 +230,43 @@ START_TEST(told_event)
 }
 END_TEST
 
+START_TEST(event_without_a_stack)
+{
+	const struct braid_rec_type t = {.hdr = {.kind = BRAID_REC_TYPE}, .type = 3, .name_len = 5};
+	struct braid_rec_demand r = {
+		.hdr = {.kind = BRAID_REC_DEMAND, .tid = TID, .time_ns = 1000},
+		.what = {.kind = BRAID_JVM_LOCK, .name = 3, .start_ns = 100, .end_ns = 400, .number = 77},
+	};
+
+	send(&t, sizeof(t), "La/B;");
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 1);
+	ck_assert_str_eq(names[last[BRAID_JVM_LOCK].name], "a.B");
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].time_ns, 100);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, 300);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].number, 77);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].node, 0);
+
+	r.what.name = 4;      /* never defined */
+	r.what.end_ns = 5000; /* later than it was told */
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 2);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].name, 0);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, 900);
+
+	r.what.kind = BRAID_JVM_EVENTS;
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 2);
+}
+END_TEST
+
 /* Whatever their sizes, lengths and numbers say. */
 START_TEST(records_that_lie)
 {
-	static const uint16_t kinds[] = {
-		BRAID_REC_THREAD,   BRAID_REC_THREAD_END,   BRAID_REC_EVENT, BRAID_REC_CLASS,
-		BRAID_REC_TYPE,	    BRAID_REC_CLASS_UNLOAD, BRAID_REC_LOSS,  BRAID_REC_REPLAYED,
-		BRAID_REC_GC_START, BRAID_REC_KINDS,	    0xffff};
+	static const uint16_t kinds[] = {BRAID_REC_THREAD, BRAID_REC_THREAD_END, BRAID_REC_EVENT,
+					 BRAID_REC_CLASS,  BRAID_REC_TYPE,	 BRAID_REC_CLASS_UNLOAD,
+					 BRAID_REC_LOSS,   BRAID_REC_REPLAYED,	 BRAID_REC_GC_START,
+					 BRAID_REC_DEMAND, BRAID_REC_KINDS,	 0xffff};
 	unsigned seed = 4;
 
 	for (int i = 0; i < 20000; i++) {
@@ -270,6 +300,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, unwanted_is_not_told);
 	tcase_add_test(tc, class_with_all_its_parts);
 	tcase_add_test(tc, told_event);
+	tcase_add_test(tc, event_without_a_stack);
 	tcase_add_test(tc, records_that_lie);
 	suite_add_tcase(suite, tc);
 	return suite;

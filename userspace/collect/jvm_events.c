@@ -95,15 +95,15 @@ static uint32_t type_name(const struct jvm *j, uint32_t type)
 	return type < j->type_count ? j->types[type] : 0;
 }
 
-/* Its definition may still be in the agent's ring. */
-static uint32_t name_of_type(struct session *s, struct process *process, uint32_t type)
+/* Its definition may still be in the agent's ring, unless that is where the event is from. */
+static uint32_t name_of_type(struct session *s, struct process *process, uint32_t type, bool from_ring)
 {
 	uint32_t name;
 
 	if (!type || !process->jvm)
 		return 0;
 	name = type_name(process->jvm, type);
-	if (!name) {
+	if (!name && !from_ring) {
 		agents_catch_up(s->agents, process);
 		name = type_name(process->jvm, type);
 	}
@@ -112,18 +112,19 @@ static uint32_t name_of_type(struct session *s, struct process *process, uint32_
 	return name;
 }
 
-static uint32_t name_of_method(struct session *s, struct process *process, uint32_t method)
+static uint32_t name_of_method(struct session *s, struct process *process, uint32_t method, bool from_ring)
 {
 	char text[2 * HOTSPOT_NAME_MAX];
+	bool known;
 
 	if (!method || !process->jvm)
 		return 0;
-	if (!methods_name(process->jvm, method, text, sizeof(text))) {
+	known = methods_name(process->jvm, method, text, sizeof(text));
+	if (!known && !from_ring) {
 		agents_catch_up(s->agents, process);
-		if (!methods_name(process->jvm, method, text, sizeof(text)))
-			return 0;
+		known = methods_name(process->jvm, method, text, sizeof(text));
 	}
-	return names_id(s->names, trace_str_of(text));
+	return !known ? 0 : names_id(s->names, trace_str_of(text));
 }
 
 /* ---- events ---- */
@@ -164,7 +165,8 @@ static void take_other(struct session *s, struct process *process, const struct 
 	to->other_node = e->other_stack ? stacks_known(s->stacks, other, e->other_stack) : 0;
 }
 
-void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e)
+/* `from_ring`: what came before it in the agent's ring is known, and the ring is being drained. */
+static void take(struct session *s, struct process *process, const struct braid_event_jvm *e, bool from_ring)
 {
 	const struct braid_demand *what = &e->what;
 	struct thread *thread =
@@ -193,13 +195,18 @@ void jvm_events_take(struct session *s, struct process *process, const struct br
 	to.node = node_of(s, process, e, e->stack);
 	to.vthread = vthreads_id(s->vthreads, process->id, e->vthread);
 	if (e->source == BRAID_SOURCE_AGENT) {
-		to.name = name_of_type(s, process, what->name);
-		to.detail = name_of_method(s, process, what->detail);
+		to.name = name_of_type(s, process, what->name, from_ring);
+		to.detail = name_of_method(s, process, what->detail, from_ring);
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s, process, e, &to)) {
 		return;
 	}
 	take_other(s, process, e, &to);
 	jvm_events_emit(s, process, &to);
+}
+
+void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e)
+{
+	take(s, process, e, false);
 }
 
 bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -218,6 +225,6 @@ bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
 		tid = procfs_host_tid(j->process->pid, tid);
 	e.tid = tid > 0 ? (uint32_t)tid : 0;
 	e.what = r->what;
-	jvm_events_take(j->session, j->process, &e);
+	take(j->session, j->process, &e, true);
 	return true;
 }
