@@ -26,9 +26,9 @@ static const struct {
 	const char *event;
 } understood[] = {
 	{"cpu", "cpu", "cpu-clock"},
-	{"cpu-clock", "cpu,gc,thread,jit,resource", "cpu-clock"},
-	{"cycles", "cpu,gc,thread,jit,resource", "cycles"},
-	{"sched:sched_switch", "cpu,gc,thread,jit,resource", "sched:sched_switch"},
+	{"cpu-clock", "cpu,gc,thread,jit", "cpu-clock"},
+	{"cycles", "cpu,gc,thread,jit", "cycles"},
+	{"sched:sched_switch", "cpu,gc,thread,jit", "sched:sched_switch"},
 	{"alloc", "alloc=512k", ""},
 	{"alloc=0", "alloc=0", ""},
 	{"alloc=64k,gc", "alloc=64k,gc", ""},
@@ -113,7 +113,7 @@ START_TEST(presets_and_lists_add_up)
 	choices_init(&c);
 	choices_complete(&c);
 	choices_text(&c.choices, text, sizeof(text));
-	ck_assert_str_eq(text, "cpu,gc,thread,jit,resource");
+	ck_assert_str_eq(text, "cpu,gc,thread,jit");
 	ck_assert_str_eq(c.event, "cpu-clock");
 
 	choices_init(&c);
