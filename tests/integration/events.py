@@ -143,6 +143,12 @@ def as_long(some, told):
                                             (close(times[len(times) // 2], said[len(said) // 2], 2) or close(times[0], said[0], 2)))
 
 
+def most(those):
+    """A stack that is taken before the collector has heard how a new JVM is made lacks its Java names."""
+    those = list(those)
+    return 2 * sum(those) > len(those)
+
+
 def one(*words):
     """The number behind these words of the truth."""
     return next(int(w[len(words) - 1]) for w in truth[words[0]] if tuple(w[: len(words) - 1]) == words[1:])
