@@ -22,7 +22,7 @@
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 5
 #define DEATH_WAIT_MS 200U
-#define DEATH_READ_MS 20U
+#define READ_MS 20U
 
 struct agent agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -268,6 +268,28 @@ static void load(JavaVM *vm, const char *text, enum braid_start start)
 	pthread_mutex_unlock(&agent.lock);
 }
 
+/* Waits a moment for the collector to make room; false when it has had its time. */
+static bool collector_wait(uint32_t *turns)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	if (++*turns > DEATH_WAIT_MS || link_is_gone(&agent.link))
+		return false;
+	link_wake(&agent.link);
+	nanosleep(&step, NULL);
+	return true;
+}
+
+/* Lets the collector read what was said so far, for the little time that it needs. */
+static void let_read(void)
+{
+	uint32_t turns = 0;
+
+	while (turns < READ_MS && !ring_is_empty(agent.ring) && collector_wait(&turns))
+		;
+}
+
+/* No stack with Java frames can be walked before the layout has arrived; the JVM's first events have such stacks. */
 void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 {
 	(void)env;
@@ -279,6 +301,7 @@ void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_on_vm_start();
 	gc_prepare();
+	let_read();
 	agent_leave();
 }
 
@@ -302,18 +325,6 @@ void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	agent_leave();
 }
 
-/* Waits a moment for the collector to make room; false when it has had its time. */
-static bool death_wait(uint32_t *turns)
-{
-	const struct timespec step = {.tv_nsec = 1000000};
-
-	if (++*turns > DEATH_WAIT_MS || link_is_gone(&agent.link))
-		return false;
-	link_wake(&agent.link);
-	nanosleep(&step, NULL);
-	return true;
-}
-
 /* The last that can be said. The ring outlives the process, so nobody has to have read it yet. */
 void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 {
@@ -324,20 +335,17 @@ void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	if (!agent_enter())
 		return;
 	chosen_last_words(jni);
-	while (!publish_flush() && death_wait(&turns))
+	while (!publish_flush() && collector_wait(&turns))
 		;
 	publish_abandon();
 	classes_flush();
 	record_init(&hdr, BRAID_REC_VM_DEATH, 0);
 	turns = 0;
 	while ((!publish_losses() || !publish_direct((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1)) &&
-	       death_wait(&turns))
+	       collector_wait(&turns))
 		;
 	link_wake(&agent.link);
-	/* The collector reads names of interpreted methods out of this process: let it, for the little that it needs.
-	 */
-	for (turns = 0; turns < DEATH_READ_MS && !ring_is_empty(agent.ring) && death_wait(&turns);)
-		;
+	let_read(); /* names of interpreted methods out of this process */
 	atomic_store(&agent.active, false);
 	atomic_store(&agent.dead, true);
 	helper_kick();
