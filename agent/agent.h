@@ -72,6 +72,8 @@ void agent_disconnect(bool stopped);
 jvmtiError events_enable(uint32_t wanted);
 /* From now on those of these choices, and of no others. */
 jvmtiError events_choose(uint32_t wanted);
+/* Of single threads, besides; of a Java thread that runs or waits for something. */
+void events_choose_threads(JNIEnv *jni, const struct braid_choices *c);
 void events_disable(void);
 
 /* caps.c */
@@ -161,6 +163,8 @@ void scopes_free(struct scopes *s);
 /* threads.c */
 /* All that run; `again`: they may be called otherwise now. */
 void threads_tell(JNIEnv *jni, bool again);
+/* The OS's number of a thread that may end meanwhile; 0: it has ended, or cannot be found. */
+uint32_t threads_tid(JNIEnv *jni, jthread thread);
 uint64_t threads_java_thread(JNIEnv *jni, jthread thread);
 
 /* jni.c: for handlers that may use JNI */

@@ -76,7 +76,8 @@ void chosen_change(const struct braid_choices *c)
 	caps_acquire(&caps, c->wanted);
 	set_figures(c);
 	start_kinds(c);
-	(void)events_choose(c->wanted); /* an event that is refused has no capability, which is told */
+	(void)events_choose(c->wanted & ~c->threaded); /* an event that is refused has no capability, which is told */
+	events_choose_threads(jni, c);
 	for (size_t i = 0; i < KINDS; i++)
 		if (kinds[i].stop && is_on(&kinds[i], before) && !is_on(&kinds[i], c->wanted))
 			kinds[i].stop(jni);

@@ -50,9 +50,66 @@ static const struct {
 
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
+static bool any_threads; /* were events enabled for single threads? */
+
 static jvmtiError set(jvmtiEventMode mode, jvmtiEvent event)
 {
 	return (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, mode, event, NULL);
+}
+
+/* False if the JVM refuses: a thread that has just ended, for one. */
+static bool set_thread(jthread thread, uint32_t wanted)
+{
+	jvmtiError err = JVMTI_ERROR_NONE;
+
+	for (size_t i = 0; i < EVENTS && !err; i++)
+		if (events[i].wanted & BRAID_PER_THREAD && caps_has(events[i].cap))
+			err = (*agent.jvmti)
+				      ->SetEventNotificationMode(
+					      agent.jvmti, events[i].wanted & wanted ? JVMTI_ENABLE : JVMTI_DISABLE,
+					      events[i].event, thread);
+	return !err;
+}
+
+/* What is chosen of a thread; `found` gets the bit of its place. */
+static uint32_t wanted_of(const struct braid_choices *c, uint32_t tid, uint32_t *found)
+{
+	for (uint32_t i = 0; tid && i < BRAID_CHOSEN_THREADS; i++)
+		if (c->threads[i].tid == tid) {
+			*found = 1U << i;
+			return c->threads[i].wanted & c->wanted & c->threaded & BRAID_PER_THREAD;
+		}
+	return 0;
+}
+
+/* All threads are gone through: those that are no longer chosen need no reference of their own then. */
+void events_choose_threads(JNIEnv *jni, const struct braid_choices *c)
+{
+	uint32_t seen = 0;
+	jthread *threads;
+	jint count;
+
+	if (!any_threads && !c->threaded)
+		return;
+	if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE) {
+		publish_notice(BRAID_NOTICE_WARNING, "the JVM does not list its threads: none can be chosen alone");
+		return;
+	}
+	any_threads = c->threaded;
+	for (jint i = 0; i < count; i++) {
+		uint32_t found = 0, wanted = wanted_of(c, threads_tid(jni, threads[i]), &found);
+
+		if (set_thread(threads[i], wanted))
+			seen |= found;
+		(*jni)->DeleteLocalRef(jni, threads[i]);
+	}
+	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
+	for (uint32_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+		if (c->threads[i].tid && !(seen >> i & 1))
+			publish_notice(BRAID_NOTICE_WARNING,
+				       "thread %u (the JVM's numbering) is no Java thread, has ended or cannot be "
+				       "found: no events come from it alone",
+				       c->threads[i].tid);
 }
 
 jvmtiError events_choose(uint32_t wanted)
@@ -108,6 +165,11 @@ jvmtiError events_enable(uint32_t wanted)
 
 void events_disable(void)
 {
+	static const struct braid_choices none;
+	JNIEnv *jni;
+
+	if (any_threads && (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+		events_choose_threads(jni, &none);
 	for (size_t i = 0; i < EVENTS; i++)
 		set(JVMTI_DISABLE, events[i].event);
 	classes_disable();

@@ -176,6 +176,14 @@ static void thread_tell(JNIEnv *jni, jthread thread, bool again)
 	names_free(&n);
 }
 
+uint32_t threads_tid(JNIEnv *jni, jthread thread)
+{
+	uint64_t java_thread = threads_java_thread(jni, thread);
+	uint32_t tid = layout_thread_tid(java_thread);
+
+	return java_thread && threads_java_thread(jni, thread) == java_thread ? tid : 0;
+}
+
 void threads_tell(JNIEnv *jni, bool again)
 {
 	jthread *threads = NULL;

@@ -29,6 +29,15 @@ enum braid_choice {
 
 #define BRAID_WANT(name) (1U << BRAID_WANT_##name)
 
+/* What a JVM tells of single threads when asked to; threads are as JVM TI has them: platform threads. */
+#define BRAID_PER_THREAD (BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(EXCEPTION))
+#define BRAID_CHOSEN_THREADS 16
+
+struct braid_chosen_thread {
+	__u32 tid; /* for the agent: in the JVM's own PID namespace; 0: none */
+	__u32 wanted;
+};
+
 struct braid_choices {
 	__u32 wanted;	      /* bits of enum braid_choice; unknown ones are ignored */
 	__u32 vthread_rate;   /* virtual threads told of a second, the others are counted only; 0: all */
@@ -37,7 +46,10 @@ struct braid_choices {
 	__u64 wait_min_ns;
 	__u32 exception_rate; /* exceptions told of a second, the others are counted only; 0: all */
 	__u32 live_max;	      /* objects that are watched at a time */
+	__u32 threaded;	      /* of BRAID_PER_THREAD: these come from `threads` only */
+	__u32 reserved;
+	struct braid_chosen_thread threads[BRAID_CHOSEN_THREADS];
 };
-_Static_assert(sizeof(struct braid_choices) == 40, "choices");
+_Static_assert(sizeof(struct braid_choices) == 176, "choices");
 
 #endif

@@ -29,9 +29,9 @@ enum braid_control_verb {
 struct braid_control_request {
 	__u32 magic;
 	__u16 version;
-	__u16 verb; /* enum braid_control_verb */
-	__u32 pid;  /* one process of the recording; 0: all of them, and JVMs to come */
-	__u32 reserved;
+	__u16 verb;			   /* enum braid_control_verb */
+	__u32 pid;			   /* one process of the recording; 0: all of them, and JVMs to come */
+	__u32 thread;			   /* change the list's kinds for this thread of the process only; 0: for all */
 	char list[BRAID_CONTROL_LIST_MAX]; /* as `braid record -e` takes it */
 };
 _Static_assert(sizeof(struct braid_control_request) == 512, "control request");

@@ -57,7 +57,8 @@ enum braid_jvm_event {
 					 "replayed" (all that is older than the agent was told), "death"; value: of
 					 "replayed": classes loaded by then */
 	BRAID_JVM_CHOSEN = 27,	      /* from now on other things are recorded of the process, or without one of all to
-					 come; name: list as `record -e` takes it; value: braid_choices.wanted */
+					 come; name: list as `record -e` takes it, then for each
+					 thread that is told of alone " thread=TID:LIST"; value: braid_choices.wanted */
 	BRAID_JVM_THREAD_CPU = 28, /* of a thread that ended with its JVM, or is there at the recording's end, or is no
 				      Java thread (those tell it in THREAD_END); value: ns of CPU time since its
 				      start; weight: of them in the kernel */

@@ -353,7 +353,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_choices choices;
 };
-_Static_assert(sizeof(struct braid_grant) == 64, "grant");
+_Static_assert(sizeof(struct braid_grant) == 200, "grant");
 
 enum braid_act {
 	BRAID_ACT_RESET = 1, /* forget the objects that are watched */

@@ -27,12 +27,15 @@ static const char doc[] =
 	"  enable LIST    record this, too, as `braid record -e` takes it\n"
 	"  disable LIST   record this no longer\n"
 	"  interval LIST  other figures for what is, or will be, enabled: alloc=1m,lock=1ms\n"
+	"                 enable and disable take thread=TID after LIST, for alloc, live, lock, exception: from\n"
+	"                 then on these come from the threads so named only, until enabled without it\n"
 	"  reset          forget the objects that are watched\n"
 	"  gc             collect garbage, as System.gc() does\n"
 	"  dump           tell now what is told at the end: live objects, names, CPU times; SIGQUIT does it, too\n\n"
 	"Examples:\n"
 	"  braid ctl status\n"
 	"  braid ctl 4711 enable lock,alloc=256k\n"
+	"  braid ctl 4711 enable alloc thread=4720\n"
 	"  braid ctl 4711 interval lock=1ms\n"
 	"  braid ctl 4711,4712 disable alloc\n"
 	"  braid ctl 4711 gc\n\n"
@@ -106,6 +109,20 @@ static void add_list(struct argp_state *state, struct ctl *c, const char *list)
 	c->all = strcmp(list, "all") == 0;
 }
 
+static void add_thread(struct argp_state *state, struct ctl *c, const char *tid)
+{
+	char *end;
+	long value = strtol(tid, &end, 10);
+
+	if (!c->verb || (c->verb->change != CHOICES_ENABLE && c->verb->change != CHOICES_DISABLE))
+		argp_error(state, "only enable and disable take thread=TID");
+	if (c->request.thread)
+		argp_error(state, "one thread at a time: '%.60s'", tid);
+	if (*end || value <= 0 || value > 1 << 22)
+		argp_error(state, "'%.60s' is not a thread's number", tid);
+	c->request.thread = (uint32_t)value;
+}
+
 static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
@@ -131,6 +148,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			add_pids(state, c, arg);
 		else if (!c->verb)
 			add_verb(state, c, arg);
+		else if (strncmp(arg, "thread=", 7) == 0)
+			add_thread(state, c, arg + 7);
 		else
 			add_list(state, c, arg);
 		return 0;
@@ -229,6 +248,20 @@ static void json_figures(struct json *j, const struct braid_choices *c)
 	json_number(j, "exception_rate", c->exception_rate);
 }
 
+static void json_threads(struct json *j, const struct braid_choices *c)
+{
+	json_open(j, "threads", '[');
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
+		if (!(c->threads[i].wanted & c->wanted))
+			continue;
+		json_open(j, NULL, '{');
+		json_number(j, "tid", c->threads[i].tid);
+		json_choices(j, "choices", c->threads[i].wanted & c->wanted);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void show_recording(struct ctl *c, const struct braid_control_recording *r)
 {
 	char list[512];
@@ -271,6 +304,7 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 		json_choices(&c->json, "choices", j->choices.wanted);
 		json_choices(&c->json, "refused", j->refused);
 		json_figures(&c->json, &j->choices);
+		json_threads(&c->json, &j->choices);
 		json_close(&c->json, '}');
 		return;
 	}

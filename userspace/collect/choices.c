@@ -319,6 +319,98 @@ int choices_change(struct braid_choices *to, enum choices_change change, char *l
 	return 0;
 }
 
+/* Both come from one event of the JVM. */
+static uint32_t with_companions(uint32_t kinds)
+{
+	const uint32_t allocations = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE);
+
+	return kinds & allocations ? kinds | allocations : kinds;
+}
+
+/* Of one thread, or of all (0). Returns the kinds that no thread is left for. */
+static uint32_t threads_forget(struct braid_choices *c, uint32_t tid, uint32_t kinds)
+{
+	uint32_t left = 0;
+
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
+		struct braid_chosen_thread *t = &c->threads[i];
+
+		if (!tid || t->tid == tid)
+			t->wanted &= ~kinds;
+		if (!t->wanted)
+			t->tid = 0;
+		left |= t->wanted;
+	}
+	return kinds & ~left;
+}
+
+static struct braid_chosen_thread *thread_place(struct braid_choices *c, uint32_t tid)
+{
+	struct braid_chosen_thread *free = NULL;
+
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
+		if (c->threads[i].tid == tid)
+			return &c->threads[i];
+		if (!c->threads[i].tid && !free)
+			free = &c->threads[i];
+	}
+	return free;
+}
+
+static int thread_enable(struct braid_choices *c, uint32_t kinds, uint32_t tid, char why[CHOSEN_WHY])
+{
+	struct braid_chosen_thread *t = thread_place(c, tid);
+
+	if (!t) {
+		snprintf(why, CHOSEN_WHY, "%d threads have been chosen, which is the most; disable one of them first",
+			 BRAID_CHOSEN_THREADS);
+		return -EINVAL;
+	}
+	t->tid = tid;
+	t->wanted |= kinds;
+	c->threaded |= kinds;
+	return 0;
+}
+
+static int thread_disable(struct braid_choices *c, const struct braid_choices *before, uint32_t kinds, uint32_t tid,
+			  char why[CHOSEN_WHY])
+{
+	const struct braid_chosen_thread *t = thread_place(c, tid);
+
+	if (!t || t->tid != tid || (t->wanted & kinds) != kinds) {
+		snprintf(why, CHOSEN_WHY, "thread %u was not enabled alone for that; `enable KIND thread=TID` does it",
+			 tid);
+		return -EINVAL;
+	}
+	kinds = threads_forget(c, tid, kinds);
+	c->wanted = before->wanted & ~kinds;
+	c->threaded &= ~kinds;
+	return 0;
+}
+
+int choices_thread(struct braid_choices *c, const struct braid_choices *before, enum choices_change change,
+		   uint32_t named, uint32_t tid, char why[CHOSEN_WHY])
+{
+	uint32_t kinds = with_companions(named) & BRAID_PER_THREAD;
+
+	if (!tid && change == CHOICES_DISABLE)
+		kinds = BRAID_PER_THREAD & ~with_companions(c->wanted); /* what is off altogether */
+	if (!tid && change != CHOICES_INTERVAL) {
+		(void)threads_forget(c, 0, kinds);
+		c->threaded &= ~kinds;
+	}
+	if (!tid)
+		return 0;
+	if (named & ~BRAID_PER_THREAD || change == CHOICES_INTERVAL) {
+		snprintf(why, CHOSEN_WHY,
+			 "only alloc, live, lock and exception can be enabled and disabled for a "
+			 "thread; all else is of the whole JVM");
+		return -EINVAL;
+	}
+	return change == CHOICES_ENABLE ? thread_enable(c, kinds, tid, why)
+					: thread_disable(c, before, kinds, tid, why);
+}
+
 /* In the largest unit that divides it. */
 static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
 {
@@ -334,6 +426,19 @@ static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
 	return (size_t)snprintf(to, size, "=%llu%s", (unsigned long long)(value / scale->of), scale->suffix);
 }
 
+static size_t thread_text(const struct braid_chosen_thread *t, uint32_t wanted, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (!(t->wanted & wanted) || !size)
+		return 0;
+	used = (size_t)snprintf(to, size, " thread=%u:", t->tid);
+	for (size_t i = 0, any = 0; i < BRAID_WANTS && used < size; i++)
+		if (t->wanted & wanted & 1U << i)
+			used += (size_t)snprintf(to + used, size - used, "%s%s", any++ ? "," : "", words[i].name);
+	return used < size ? used : size;
+}
+
 void choices_text(const struct braid_choices *c, char *to, size_t size)
 {
 	size_t used = 0;
@@ -347,4 +452,6 @@ void choices_text(const struct braid_choices *c, char *to, size_t size)
 		if (words[i].unit != NO_FIGURE && used < size)
 			used += figure_text(to + used, size - used, words[i].unit, figure(c, &words[i]));
 	}
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS && used < size; i++)
+		used += thread_text(&c->threads[i], c->wanted, to + used, size - used);
 }

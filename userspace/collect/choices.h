@@ -42,7 +42,14 @@ enum choices_change { CHOICES_ENABLE, CHOICES_DISABLE, CHOICES_INTERVAL };
 int choices_change(struct braid_choices *c, enum choices_change change, char *list, uint32_t *named,
 		   char why[CHOSEN_WHY]);
 
-/* As a list that choices_add reads, with the figures that count. */
+/*
+ * Then, what the change of the kinds `named` means for single threads: for `tid`, which the JVM has, or for all (0).
+ * `before`: the choices before the change. 0, or -EINVAL after saying why.
+ */
+int choices_thread(struct braid_choices *c, const struct braid_choices *before, enum choices_change change,
+		   uint32_t named, uint32_t tid, char why[CHOSEN_WHY]);
+
+/* As a list that choices_add reads, with the figures that count; then " thread=TID:LIST" for each thread of its own. */
 void choices_text(const struct braid_choices *c, char *to, size_t size);
 
 /* The word with its default figure, if it takes one, and what it means, for people. */

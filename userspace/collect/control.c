@@ -215,20 +215,45 @@ static void look_lacking(struct client *c)
 		note(c, "this recording began without any event that has a stack, so what is enabled now has none");
 }
 
+static bool thread_lives(const struct process *p, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)p->pid, tid);
+	return access(path, F_OK) == 0;
+}
+
+/* The numbers of threads that have ended become those of others. What came from them only comes from nobody then. */
+static void forget_ended(const struct process *p, struct braid_choices *c)
+{
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+		if (c->threads[i].tid && !thread_lives(p, c->threads[i].tid))
+			c->threads[i] = (struct braid_chosen_thread){0};
+}
+
 static const char *change_agent(struct client *c, struct process *p)
 {
 	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
 	struct session *s = c->control->session;
 	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
+	struct braid_choices before;
 	struct agent_state state;
 	uint32_t named;
 	int err;
 
 	if (!agents_state(s->agents, p, &state))
 		return "the agent has not come in yet; try again in a moment";
+	if (c->request.thread && !thread_lives(p, c->request.thread))
+		return "it has no such thread; `ls /proc/PID/task` and `braid report` show their numbers";
+	forget_ended(p, &state.choices);
+	before = state.choices;
 	memcpy(list, c->request.list, sizeof(list));
 	if (choices_change(&state.choices, change, list, &named, why)) /* perform() has read it before */
 		return "the list cannot be read";
+	if (choices_thread(&state.choices, &before, change, named, c->request.thread, why)) {
+		refuse(c, "process %d: %s", (int)p->pid, why);
+		return NULL;
+	}
 	state.choices.wanted &= ~(BRAID_WANT(CPU) | c->lacking);
 	state.choices.wanted |= s->choices.wanted & BRAID_WANT(CPU);
 	err = agents_choose(s->agents, p, &state.choices);
@@ -302,6 +327,11 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 	c->lenient = strcmp(list, "all") == 0;
 	if (choices_change(wanted, change, list, &c->named, why)) {
 		refuse(c, "%s", why);
+		return false;
+	}
+	if (c->request.thread && !c->request.pid) {
+		refuse(c, "thread=%u: it takes the JVM that the thread is of, instead of the recorder",
+		       c->request.thread);
 		return false;
 	}
 	if (c->named & BRAID_WANT(CPU) && c->request.pid && !c->lenient) {

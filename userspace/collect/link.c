@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link.h"
 
+#include "procfs.h"
+
 #include "jvm.h"
 #include "kernel_side.h"
 #include "util/log.h"
@@ -187,8 +189,13 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 	struct braid_grant g = {
 		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOOSE},
 		.choices = *choices};
-	int err = link_say(l, &g, sizeof(g));
+	int err;
 
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+		if (g.choices.threads[i].tid)
+			g.choices.threads[i].tid =
+				(__u32)procfs_ns_tid(l->process->pid, (pid_t)g.choices.threads[i].tid);
+	err = link_say(l, &g, sizeof(g));
 	if (!err) {
 		l->choices = *choices;
 		kernel_side_choose(l->session->kernel, jvm_slot(l->jvm), choices);
