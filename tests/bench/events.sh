@@ -28,7 +28,7 @@ table=(
 	"class|class||class||ctl"
 	"exception|exception||exception||ctl"
 	"idle|mixed||||record"
-	"default|mixed||cpu,gc,thread,jit,resource|1|record"
+	"default|mixed||cpu,gc,thread,jit|1|record"
 	"lock|lock||lock|2|record"
 	"wait|wait||wait||record"
 	"gc|alloc|-Xmx96m -Xmn16m|gc||record"
