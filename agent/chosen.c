@@ -24,7 +24,7 @@ static const struct kind {
 } kinds[] = {
 	{.wanted = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE), .start = alloc_start},
 	{.wanted = BRAID_WANT(LIVE), .start = live_start, .tell = live_tell, .forget = live_forget, .stop = live_stop},
-	{.wanted = BRAID_WANT(LOCK) | BRAID_WANT(WAIT), .stop = monitors_stop},
+	{.wanted = BRAID_WANT(LOCK) | BRAID_WANT(WAIT), .start = monitors_start, .stop = monitors_stop},
 	{.wanted = BRAID_WANT(GC), .start = gc_start},
 	{.wanted = BRAID_WANT(THREAD), .tell = threads_again},
 	{.wanted = BRAID_WANT(CLASS), .start = loads_start, .stop = loads_stop},

@@ -91,6 +91,7 @@ void live_stop(JNIEnv *jni);
 
 /* ---- monitors.c ---- */
 
+void monitors_start(const struct braid_choices *c);
 void monitors_stop(JNIEnv *jni);
 void JNICALL monitors_on_enter(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor);
 void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor);

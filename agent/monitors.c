@@ -7,10 +7,13 @@
 
 #include "agent.h"
 
+#include <string.h>
+
 #define VERSION_24 0x30180000
 #define JNI_IS_VIRTUAL_THREAD 234 /* JNI 21; headers of earlier JDKs lack it */
 #define BEGUN_SLOTS 4096U	  /* a power of two */
 #define BEGUN_HOPS 16U
+#define KINDS (BRAID_WANT(LOCK) | BRAID_WANT(WAIT))
 
 enum standing { BLOCKED, WAITING };
 
@@ -31,6 +34,11 @@ static struct {
 static __thread struct {
 	uint64_t ns, timeout_ms;
 } own[2];
+
+/* When these events were last switched, for everybody or for some: a begin of before may be that of another interval.
+ */
+static _Atomic uint64_t switched_ns;
+static struct braid_choices last; /* connecting and the helper thread, one after the other */
 
 static bool gives_thread_away(JNIEnv *jni, jthread thread)
 {
@@ -105,7 +113,7 @@ static void begin(JNIEnv *jni, jthread thread, enum standing how, uint64_t timeo
 	agent_leave();
 }
 
-/* False when it began before this recording. */
+/* False when it began before these events were switched on. */
 static bool begun_at(JNIEnv *jni, jthread thread, enum standing how, struct begin *b)
 {
 	if (gives_thread_away(jni, thread)) {
@@ -115,7 +123,7 @@ static bool begun_at(JNIEnv *jni, jthread thread, enum standing how, struct begi
 		*b = (struct begin){.ns = own[how].ns, .ask.what.value = own[how].timeout_ms};
 		own[how].ns = 0;
 	}
-	return b->ns > agent.joined_ns;
+	return b->ns > atomic_load(&switched_ns);
 }
 
 /* Tells of the interval, or only counts it when it was short. `like` has what the kind has of its own. */
@@ -148,9 +156,21 @@ out:
 	agent_leave();
 }
 
+void monitors_start(const struct braid_choices *c)
+{
+	static uintptr_t generation;
+
+	if (generation != agent.generation || (last.wanted ^ c->wanted) & KINDS || last.threaded != c->threaded ||
+	    memcmp(last.threads, c->threads, sizeof(last.threads)) != 0)
+		atomic_store(&switched_ns, clock_ns());
+	generation = agent.generation;
+	last = *c;
+}
+
 void monitors_stop(JNIEnv *jni)
 {
 	(void)jni;
+	last.wanted = 0;
 	for (uint32_t i = 0; i < BEGUN_SLOTS; i++)
 		atomic_store(&begun[i].key, 0);
 }

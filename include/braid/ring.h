@@ -16,7 +16,7 @@
 #include <braid/choices.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 1U
+#define BRAID_RING_VERSION 2U
 
 /* A record, header included, is at most this long; agents split or truncate what would be longer. */
 #define BRAID_REC_MAX 16384U
