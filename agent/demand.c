@@ -147,7 +147,7 @@ void demand_send_with(struct braid_ask *ask)
 {
 	uint32_t answer = 0;
 
-	if (atomic_load_explicit(&usable, memory_order_relaxed) && run(agent.link.demand_fd, ask, &answer) == 0 &&
+	if (atomic_load_explicit(&usable, memory_order_acquire) && run(agent.link.demand_fd, ask, &answer) == 0 &&
 	    !answer)
 		return;
 	publish(&ask->what, self_tid(), publish_event);
@@ -165,7 +165,7 @@ void demand_take(struct braid_ask *ask)
 	uint32_t answer;
 
 	*ask = (struct braid_ask){.stack = 0};
-	if (atomic_load_explicit(&usable, memory_order_relaxed))
+	if (atomic_load_explicit(&usable, memory_order_acquire))
 		(void)run(agent.link.demand_fd, ask, &answer);
 }
 

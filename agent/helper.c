@@ -28,6 +28,7 @@ static _Atomic bool kicked;
 static enum link_word heard; /* helper thread only, like what follows */
 static struct braid_choices choices;
 static uint32_t chooses;	    /* times that the choices were changed since they held; each is answered */
+static bool demand_changed;	    /* the program has */
 static uint32_t acts;		    /* bits of enum braid_act */
 static _Atomic bool dump_requested; /* by SIGQUIT */
 static bool stalled;
@@ -39,6 +40,7 @@ bool helper_open(void)
 	atomic_store(&kicked, false);
 	heard = LINK_QUIET;
 	chooses = 0;
+	demand_changed = false;
 	acts = 0;
 	atomic_store(&dump_requested, false);
 	stalled = false;
@@ -80,7 +82,7 @@ static void listen(void)
 	struct braid_grant said = {0};
 
 	if (heard == LINK_QUIET)
-		heard = link_listen(&agent.link, &said);
+		heard = link_listen(&agent.link, &said, &demand_changed);
 	if (heard == LINK_CHOOSE) {
 		choices = said.choices;
 		chooses++;
@@ -183,6 +185,9 @@ static void do_as_told(JNIEnv *jni)
 {
 	if (!agent_enter())
 		return;
+	if (demand_changed)
+		demand_start();
+	demand_changed = false;
 	if (chooses)
 		chosen_change(&choices);
 	for (; chooses; chooses--)

@@ -130,8 +130,13 @@ static int send_message(int fd, uint32_t kind, uint64_t value)
 #define FDS_MIN 2 /* ring and wake; the third is the program, where there is one */
 #define FDS_MAX 3
 
-/* Takes the descriptors out of a message: as many as a grant has, or none are kept. */
-static int take_fds(struct msghdr *msg, int fds[FDS_MAX])
+union link_control {
+	char bytes[CMSG_SPACE(8 * sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* Takes the descriptors out of a message: `least` to `most` of them, or none are kept. */
+static int take_fds(struct msghdr *msg, int *fds, int least, int most)
 {
 	int count = 0;
 	int fd;
@@ -141,16 +146,16 @@ static int take_fds(struct msghdr *msg, int fds[FDS_MAX])
 			continue;
 		for (size_t at = CMSG_LEN(0); at + sizeof(int) <= c->cmsg_len; at += sizeof(int)) {
 			memcpy(&fd, (unsigned char *)c + at, sizeof(fd));
-			if (count < FDS_MAX)
+			if (count < most)
 				fds[count] = fd;
 			else
 				close(fd);
 			count++;
 		}
 	}
-	if (count >= FDS_MIN && count <= FDS_MAX && !(msg->msg_flags & MSG_CTRUNC))
+	if (count >= least && count <= most && !(msg->msg_flags & MSG_CTRUNC))
 		return 0;
-	for (int i = 0; i < count && i < FDS_MAX; i++) {
+	for (int i = 0; i < count && i < most; i++) {
 		close(fds[i]);
 		fds[i] = -1;
 	}
@@ -159,10 +164,7 @@ static int take_fds(struct msghdr *msg, int fds[FDS_MAX])
 
 static int receive_grant(struct link *l)
 {
-	union {
-		char bytes[CMSG_SPACE(8 * sizeof(int))];
-		struct cmsghdr align;
-	} control;
+	union link_control control;
 	struct braid_grant grant;
 	const struct braid_msg *m = &grant.msg;
 	struct iovec part = {.iov_base = &grant, .iov_len = sizeof(grant)};
@@ -176,7 +178,7 @@ static int receive_grant(struct link *l)
 
 	if (n < 0)
 		return -errno;
-	err = take_fds(&msg, fds);
+	err = take_fds(&msg, fds, FDS_MIN, FDS_MAX);
 	l->ring_fd = fds[0];
 	l->wake_fd = fds[1];
 	l->demand_fd = fds[2];
@@ -253,15 +255,42 @@ void link_close(struct link *l)
 	*l = LINK_NONE;
 }
 
-enum link_word link_listen(const struct link *l, struct braid_grant *said)
+/* Other threads may be running the program that it takes the place of: the descriptor stays the same. */
+static bool change_demand(struct link *l, int fd)
+{
+	bool changed = true;
+
+	if (l->demand_fd < 0) {
+		l->demand_fd = fd;
+		return true;
+	}
+	if (dup3(fd, l->demand_fd, O_CLOEXEC) < 0)
+		changed = false;
+	close(fd);
+	return changed;
+}
+
+enum link_word link_listen(struct link *l, struct braid_grant *said, bool *demand)
 {
 	const struct braid_msg *m = &said->msg;
-	ssize_t n = recv(l->sock_fd, said, sizeof(*said), MSG_DONTWAIT);
+	struct iovec part = {.iov_base = said, .iov_len = sizeof(*said)};
+	union link_control control;
+	struct msghdr msg = {.msg_iov = &part,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = sizeof(control.bytes)};
+	ssize_t n = recvmsg(l->sock_fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fd = -1;
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? LINK_QUIET : LINK_GONE;
+	(void)take_fds(&msg, &fd, 0, 1); /* more are no message of ours: none is kept */
 	if (n == 0)
 		return LINK_GONE;
+	if (fd >= 0 && n == (ssize_t)sizeof(*said) && m->magic == BRAID_SOCK_MAGIC && m->kind == BRAID_MSG_CHOOSE)
+		*demand = change_demand(l, fd) || *demand;
+	else if (fd >= 0)
+		close(fd);
 	if (n < (ssize_t)sizeof(*m) || m->magic != BRAID_SOCK_MAGIC)
 		return LINK_QUIET;
 	if (m->kind == BRAID_MSG_STOP)

@@ -30,8 +30,11 @@ void link_close(struct link *l);
 
 enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE, LINK_CHOOSE, LINK_ACT };
 
-/* Has the collector said anything, or gone? Never blocks. *said is filled in for CHOOSE and ACT. */
-enum link_word link_listen(const struct link *l, struct braid_grant *said);
+/*
+ * Has the collector said anything, or gone? Never blocks. *said is filled in for CHOOSE and ACT; *demand becomes true
+ * when a CHOOSE has brought another program.
+ */
+enum link_word link_listen(struct link *l, struct braid_grant *said, bool *demand);
 
 /* Has the collector gone? Takes nothing that it said; false before link_open too. */
 bool link_is_gone(const struct link *l);

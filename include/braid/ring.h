@@ -335,7 +335,8 @@ enum braid_msg_kind {
 	BRAID_MSG_GRANT = 2,   /* collector: struct braid_grant, `value` is the ring's size in bytes; carries the fds */
 	BRAID_MSG_STOP = 3,    /* collector: stop publishing, let go of the ring, stay loaded and dormant */
 	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
-	BRAID_MSG_CHOOSE = 5,  /* collector: struct braid_grant, from now on these choices hold */
+	BRAID_MSG_CHOOSE = 5,  /* collector: struct braid_grant, from now on these choices hold; carries an fd when the
+				  program that tells events with stacks is a new one */
 	BRAID_MSG_ACT = 6,     /* collector: `value` is an enum braid_act */
 	BRAID_MSG_CHOSEN = 7,  /* agent: answers GRANT and CHOOSE; `value`: what is wanted and can be had, as bits */
 };

@@ -175,8 +175,8 @@ static void tell_trace(struct session *s, struct process *p, const struct braid_
 }
 
 /*
- * The kernel checks programs when they are loaded, for as long as a second: only what is chosen at the start is. A kind
- * without its programs is not there at all, or only as far as the agent tells it.
+ * What probes in the JVM tell is begun at the start only. A kind without its probes is not there at all, or only as far
+ * as the agent tells it.
  */
 static const struct {
 	enum braid_choice choice;
@@ -184,13 +184,27 @@ static const struct {
 	const char *what;
 } loaded[] = {
 	{BRAID_WANT_SAFEPOINT, true, "safepoints"},
-	{BRAID_WANT_WAIT, true, "threads that wait"},
-	{BRAID_WANT_LOCK, false, "the owners of contended monitors"},
 	{BRAID_WANT_GC, false, "cycles, phases and causes of garbage collections"},
 	{BRAID_WANT_JIT, false, "deoptimisations and the duration of compilations"},
 };
 
 #define LOADED (sizeof(loaded) / sizeof(loaded[0]))
+
+/* Other programs are loaded when they are first asked for. */
+static void load_programs(struct client *c)
+{
+	int err = kernel_side_load(c->control->session->kernel, c->named);
+
+	if (!err)
+		return;
+	note(c,
+	     "the eBPF programs for %s cannot be loaded (%s): events may come without stacks and without who ended "
+	     "them",
+	     c->request.list, strerror(-err));
+	c->lacking |= BRAID_WANT(WAIT);
+	if (c->named & BRAID_WANT(WAIT) && !c->lenient)
+		refuse(c, "wait: threads that wait cannot be followed without them");
+}
 
 static void look_lacking(struct client *c)
 {
@@ -211,8 +225,7 @@ static void look_lacking(struct client *c)
 			note(c, "%s: without %s, which takes a recording that began with -e %s", name, loaded[i].what,
 			     name);
 	}
-	if (kernel_side_demand(c->control->session->kernel) < 0)
-		note(c, "this recording began without any event that has a stack, so what is enabled now has none");
+	load_programs(c);
 }
 
 static bool thread_lives(const struct process *p, uint32_t tid)

@@ -2,7 +2,7 @@
 #include "kernel_side.h"
 
 #include "braid.skel.h"
-#include "offcpu.h"
+#include "programs.h"
 #include "tracepoint.h"
 #include "util/log.h"
 
@@ -43,7 +43,7 @@ struct kernel_side {
 	struct bpf_link **perf_links;
 	int perf_count;
 	struct bpf_link *fork_link, *exec_link;
-	struct bpf_link *offcpu_links[OFFCPU_LINKS];
+	struct programs programs;
 	int tracepoint_fd; /* or -1 */
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
@@ -86,53 +86,19 @@ static int explain_load(int err)
 	return err;
 }
 
-/* Memory for what is remembered of stacks: enough for deep ones, and bounded where there are many CPUs. */
-#define MEMO_BYTES (64U << 20)
-#define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
-#define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
-
-/* See bpf/slot.bpf.h: each CPU has a slot for ticks, and one for events when such are wanted. */
-static int set_slots(struct braid_bpf *b, bool events)
-{
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
-	uint32_t slots = events ? 2 * cpus + SPARE_SLOTS : cpus;
-	int err;
-
-	while (shift > 8 && (uint64_t)slots * bpf_map__value_size(b->maps.memos) << shift > MEMO_BYTES)
-		shift--;
-	b->rodata->memo_shift = shift;
-	b->rodata->cpu_count = cpus;
-	b->rodata->spare_slots = SPARE_SLOTS;
-	err = bpf_map__set_max_entries(b->maps.memos, slots << shift);
-	err = err ?: bpf_map__set_max_entries(b->maps.rule_memos, slots * BRAID_RULE_MEMOS);
-	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
-	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
-	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
-	return err ?: bpf_map__set_max_entries(b->maps.lates, cpus);
-}
-
-/* Kinds that have stacks, and are not samples. */
-#define WANT_STACKS                                                                                                    \
-	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC) |                 \
-	 BRAID_WANT(SAFEPOINT) | BRAID_WANT(THREAD) | BRAID_WANT(VTHREAD) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) |      \
-	 BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND) | BRAID_WANT(RESOURCE))
-
 #define WANT_PROBES (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
 
 static int set_sizes(struct kernel_side *k, const struct record_options *o)
 {
 	struct braid_bpf *b = k->skel;
-	int err = set_slots(b, o->choices.wanted & WANT_STACKS);
+	int err;
 
 	k->limits =
 		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 19, .rows = 1 << 22, .event_bytes = 1 << 23};
 	if (o->system_wide)
 		k->limits = (struct kernel_limits){
 			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 23, .event_bytes = 1 << 25};
-	b->rodata->system_wide = o->system_wide;
-	b->rodata->max_depth = o->max_depth;
-	b->rodata->tracepoint_period = o->period;
-	err = err ?: bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
+	err = bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
 	err = err ?: bpf_map__set_max_entries(b->maps.pages, k->limits.pages);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, k->limits.rows);
 	return err ?: bpf_map__set_max_entries(b->maps.events, k->limits.event_bytes);
@@ -144,8 +110,7 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	bool tracepoint = tracepoint_named(o->event);
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
-	err = err ?: offcpu_choose(k->skel, &o->choices);
-	err = err ?: bpf_program__set_autoload(k->skel->progs.demand, o->choices.wanted & WANT_STACKS);
+	err = err ?: programs_choose(&k->programs, k->skel, o);
 	err = err
 		      ?: bpf_program__set_autoload(k->skel->progs.on_probe,
 						   o->choices.wanted & (WANT_PROBES | BRAID_WANT(GC)));
@@ -287,7 +252,7 @@ static int start_clock(struct kernel_side *k, const struct record_options *o)
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
 	size_t n = (size_t)libbpf_num_possible_cpus();
-	int err = offcpu_attach(k->skel, k->offcpu_links);
+	int err = programs_start(&k->programs);
 
 	if (err)
 		return explain_load(err);
@@ -315,7 +280,7 @@ void kernel_side_stop(struct kernel_side *k)
 	for (int i = 0; i < k->perf_count; i++)
 		bpf_link__destroy(k->perf_links[i]);
 	k->perf_count = 0;
-	offcpu_detach(k->offcpu_links);
+	programs_stop(&k->programs);
 	bpf_link__destroy(k->fork_link);
 	bpf_link__destroy(k->exec_link);
 	k->fork_link = k->exec_link = NULL;
@@ -338,6 +303,7 @@ void kernel_side_free(struct kernel_side *k)
 		munmap(k->rows, k->limits.rows * sizeof(*k->rows));
 	if (k->tracepoint_fd >= 0)
 		close(k->tracepoint_fd);
+	programs_free(&k->programs);
 	braid_bpf__destroy(k->skel);
 	for (int i = 0; i < EXTENT_CLASSES; i++) {
 		free(k->spare[i].first);
@@ -571,7 +537,19 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, 
 
 int kernel_side_demand(const struct kernel_side *k)
 {
-	return bpf_program__fd(k->skel->progs.demand);
+	return programs_demand(&k->programs);
+}
+
+int kernel_side_sleepers(const struct kernel_side *k)
+{
+	return programs_sleepers(&k->programs);
+}
+
+int kernel_side_load(struct kernel_side *k, uint32_t wanted)
+{
+	int err = programs_load(&k->programs, wanted);
+
+	return err ? explain_load(err) : 0;
 }
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)

@@ -61,6 +61,10 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, 
 
 /* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
 int kernel_side_demand(const struct kernel_side *k);
+/* The map of threads off the CPU, or a negative errno when none are followed. */
+int kernel_side_sleepers(const struct kernel_side *k);
+/* While recording: the programs that these choices take, see programs_load(); explains failures itself. */
+int kernel_side_load(struct kernel_side *k, uint32_t wanted);
 
 /* For what is attached while the recording goes on. */
 struct braid_bpf *kernel_side_programs(struct kernel_side *k);

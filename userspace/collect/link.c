@@ -106,20 +106,14 @@ static void on_connection(struct source *src)
 	link_close(l);
 }
 
-/* The program that agents run goes along where there is one: without it, their events come without stacks. */
-static int send_grant(const struct link *l)
+/* A message with descriptors. */
+static int say_with(const struct link *l, const struct braid_grant *grant, const int *fds, size_t count)
 {
-	struct braid_grant grant = {.msg = {.magic = BRAID_SOCK_MAGIC,
-					    .version = BRAID_RING_VERSION,
-					    .kind = BRAID_MSG_GRANT,
-					    .value = RING_BYTES},
-				    .choices = l->choices};
-	struct iovec iov = {.iov_base = &grant, .iov_len = sizeof(grant)};
-	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->session->kernel)};
-	size_t bytes = (fds[2] >= 0 ? 3 : 2) * sizeof(int);
+	struct iovec iov = {.iov_base = (void *)grant, .iov_len = sizeof(*grant)};
+	size_t bytes = count * sizeof(*fds);
 	union {
 		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(fds))];
+		char space[CMSG_SPACE(3 * sizeof(*fds))];
 	} control = {0};
 	struct msghdr h = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(bytes)};
@@ -129,7 +123,21 @@ static int send_grant(const struct link *l)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(bytes);
 	memcpy(CMSG_DATA(c), fds, bytes);
-	return sendmsg(l->connection.fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(grant) ? 0 : -errno;
+	return sendmsg(l->connection.fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*grant) ? 0 : -errno;
+}
+
+/* The program that agents run goes along where there is one: without it, their events come without stacks. */
+static int send_grant(struct link *l)
+{
+	struct braid_grant grant = {.msg = {.magic = BRAID_SOCK_MAGIC,
+					    .version = BRAID_RING_VERSION,
+					    .kind = BRAID_MSG_GRANT,
+					    .value = RING_BYTES},
+				    .choices = l->choices};
+	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->session->kernel)};
+
+	l->demand_fd = fds[2];
+	return say_with(l, &grant, fds, fds[2] >= 0 ? 3 : 2);
 }
 
 int link_open(struct link **out, struct session *s, struct process *process, int fd)
@@ -189,14 +197,20 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 	struct braid_grant g = {
 		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOOSE},
 		.choices = *choices};
-	int err;
+	int demand_fd = kernel_side_demand(l->session->kernel), err;
 
+	if (l->connection.fd < 0)
+		return -ENOTCONN;
 	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
 		if (g.choices.threads[i].tid)
 			g.choices.threads[i].tid =
 				(__u32)procfs_ns_tid(l->process->pid, (pid_t)g.choices.threads[i].tid);
-	err = link_say(l, &g, sizeof(g));
+	if (demand_fd == l->demand_fd)
+		err = link_say(l, &g, sizeof(g));
+	else /* loaded since */
+		err = say_with(l, &g, &demand_fd, 1);
 	if (!err) {
+		l->demand_fd = demand_fd;
 		l->choices = *choices;
 		kernel_side_choose(l->session->kernel, jvm_slot(l->jvm), choices);
 		l->unanswered++;

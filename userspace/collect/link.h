@@ -19,6 +19,7 @@ struct link {
 	struct braid_choices choices; /* as the agent was told last */
 	uint32_t held;		      /* of them: what the JVM can have, as the agent has said */
 	uint32_t unanswered;	      /* choices that it has said nothing about so far */
+	int demand_fd;		      /* the program that it was given last; negative: none */
 	struct link *next;
 };
 

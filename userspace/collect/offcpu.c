@@ -134,11 +134,11 @@ static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sl
 
 static void tell_sleepers(struct ending *end)
 {
-	int fd = bpf_map__fd(kernel_side_programs(end->session->kernel)->maps.sleepers);
+	int fd = kernel_side_sleepers(end->session->kernel);
 	uint32_t tid, next, *at = NULL;
 	struct braid_sleeper b;
 
-	while (!bpf_map_get_next_key(fd, at, &next)) {
+	while (fd >= 0 && !bpf_map_get_next_key(fd, at, &next)) {
 		tid = next;
 		at = &tid;
 		if (!bpf_map_lookup_elem(fd, at, &b))
@@ -174,10 +174,8 @@ static void tell_threads(void *ctx, struct process *process)
 void offcpu_finish(struct session *s)
 {
 	struct ending end = {.session = s, .time_ns = now_ns()};
-	uint32_t wanted = s->options->choices.wanted;
 
-	if (wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK)))
-		tell_sleepers(&end);
-	if (wanted & BRAID_WANT(THREAD))
+	tell_sleepers(&end);
+	if (s->options->choices.wanted & BRAID_WANT(THREAD))
 		processes_each(s->processes, tell_threads, &end);
 }
