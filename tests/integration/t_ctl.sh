@@ -175,6 +175,10 @@ end_record
 # ---- kinds whose programs are loaded then: all at once, and one after the other ----
 options=()
 [[ $(java_version) -ge 15 ]] || options=(-XX:-UseBiasedLocking) # see t_locks.sh
+has_answered()
+{
+	braid ctl "$RECORD_PID" status >out && ! grep -q "not answered" out
+}
 # late NAME PROGRAM KIND...: the program runs on when all of them are on.
 late()
 {
@@ -194,6 +198,7 @@ late()
 		braid ctl "$JAVA_PID" enable "$list" >out 2>err || fail "enable $list: $(cat out err)"
 		[[ ! -s err ]] || fail "enable $list: $(cat err)"
 	done
+	wait_for "the agent's answer" has_answered
 	printf "\n\n" >&"$fd" # some wait once more at their end
 	exec {fd}>&-
 	wait_end "$JAVA_PID" "the program"

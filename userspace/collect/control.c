@@ -195,6 +195,7 @@ static void load_programs(struct client *c)
 {
 	int err = kernel_side_load(c->control->session->kernel, c->named);
 
+	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* none of it is to be spent on that */
 	if (!err)
 		return;
 	note(c,
