@@ -23,7 +23,8 @@ events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
 	"a storm" 'len([e for e in of("compile") if e.name == "Storm.warm"]) >= 4' \
 	"nothing lost" 'lost == []'
 if [[ $version -ge 11 ]]; then
-	events trace "all but wrappers took time" 'all(e.duration_ns > 0 for e in of("compile") if e.flags & 7)' \
+	# One that the JVM's end cut short may have its code, but no end.
+	events trace "all but wrappers took time" 'sum(e.duration_ns == 0 for e in of("compile") if e.flags & 7) <= 3' \
 		"on compiler threads" 'all(re.match("C[12] Compiler", e.thread.name) for e in of("compile") if e.duration_ns)' \
 		"in order on each" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of("compile") if e.thread}
 			for some in [sorted((e for e in of("compile") if e.thread and e.thread.tid == t), key=lambda e: e.time_ns)]

@@ -448,7 +448,12 @@ int agents_choose(struct agents *a, const struct process *process, const struct 
 
 	if (!l)
 		return -ENOENT;
-	return l->stopped ? -EPIPE : link_choose(l, choices);
+	if (l->stopped)
+		return -EPIPE;
+	/* What has happened is told by what was wanted when it did. */
+	link_drain(l);
+	session_read_samples(a->session);
+	return link_choose(l, choices);
 }
 
 int agents_act(struct agents *a, const struct process *process, enum braid_act act)
