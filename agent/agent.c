@@ -45,6 +45,12 @@ void agent_say(const char *fmt, ...)
 	fprintf(stderr, "braid agent: %s\n", text);
 }
 
+void agent_release(void *p)
+{
+	if (p)
+		(*agent.jvmti)->Deallocate(agent.jvmti, p);
+}
+
 /*
  * Sequentially consistent on both sides: either a handler sees that it is too late, or whoever disconnects sees the
  * handler.

@@ -61,6 +61,8 @@ extern struct agent agent;
 /* agent.c */
 bool agent_enter(void);
 void agent_leave(void);
+/* Gives memory back that JVM TI has given; NULL is none. */
+void agent_release(void *p);
 /* On standard error, when asked to be verbose. */
 void agent_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The helper's last act: lets go of the ring. `stopped`: the collector asked for it and wants to hear that it is done.

@@ -57,12 +57,6 @@ void classes_flush(void)
 		atomic_fetch_add(&unsaid, count);
 }
 
-static void release(void *p)
-{
-	if (p)
-		(*agent.jvmti)->Deallocate(agent.jvmti, p);
-}
-
 static void look_at(const jvmtiExtensionEventInfo *e)
 {
 	if (e->id && !strcmp(e->id, EVENT_ID)) {
@@ -71,10 +65,10 @@ static void look_at(const jvmtiExtensionEventInfo *e)
 				 e->params[1].base_type == JVMTI_TYPE_CCHAR && e->params[1].kind == JVMTI_KIND_IN_PTR;
 	}
 	for (jint i = 0; i < e->param_count; i++)
-		release(e->params[i].name);
-	release(e->params);
-	release(e->id);
-	release(e->short_description);
+		agent_release(e->params[i].name);
+	agent_release(e->params);
+	agent_release(e->id);
+	agent_release(e->short_description);
 }
 
 void classes_enable(void)
@@ -88,7 +82,7 @@ void classes_enable(void)
 		return;
 	for (jint i = 0; i < count; i++)
 		look_at(&list[i]);
-	release(list);
+	agent_release(list);
 	if (event_index >= 0 && (*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, on_unload))
 		event_index = -1;
 	/* Setting the callback enables the event, says JVM TI. From 19 on HotSpot wants this too; before, it refuses

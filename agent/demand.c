@@ -18,9 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Choices whose events come with stacks. */
-#define WITH_STACKS (BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(EXCEPTION))
-
 #define TRIAL_STACK_BYTES 16384
 
 static _Atomic bool usable;

@@ -103,7 +103,7 @@ void events_choose_threads(JNIEnv *jni, const struct braid_choices *c)
 			seen |= found;
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)threads);
+	agent_release(threads);
 	for (uint32_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
 		if (c->threads[i].tid && !(seen >> i & 1))
 			publish_notice(BRAID_NOTICE_WARNING,

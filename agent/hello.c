@@ -38,12 +38,6 @@ static uint16_t short_cut(const char *s, uint16_t *flags)
 	return SHORT_MAX;
 }
 
-static void release(char *s)
-{
-	if (s)
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)s);
-}
-
 /* JAVA_VERSION="17.0.1" in the file that a JDK is released with. */
 static bool release_file_read(const char *home, const char *where, char *to, size_t size)
 {
@@ -76,7 +70,7 @@ static void java_version_read(char *to, size_t size, const char *vm_version)
 	/* Builds of 8 that come without the file: HotSpot 25.492-b09 is that of 1.8.0_492. */
 	if (!to[0] && vm_version && sscanf(vm_version, "25.%u-b", &update) == 1)
 		snprintf(to, size, "1.8.0_%u", update);
-	release(home);
+	agent_release(home);
 }
 
 void hello_publish(const struct caps *c)
@@ -105,7 +99,7 @@ void hello_publish(const struct caps *c)
 					    PART(vm_name, r.vm_name_len), PART(java_version, r.java_version_len),
 					    PART(command, r.command_len)},
 			   5);
-	release(vm_version);
-	release(vm_name);
-	release(command);
+	agent_release(vm_version);
+	agent_release(vm_name);
+	agent_release(command);
 }

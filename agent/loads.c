@@ -24,12 +24,6 @@ static struct {
 
 static _Atomic uint32_t loaded; /* when they were last counted */
 
-static void release(void *p)
-{
-	if (p)
-		(*agent.jvmti)->Deallocate(agent.jvmti, p);
-}
-
 /* ---- which are known ---- */
 
 static uint32_t hash_code(jobject object)
@@ -111,7 +105,7 @@ static void remember_class(JNIEnv *jni, jclass class)
 		remember(identity(signature, class, loader));
 	if (loader)
 		(*jni)->DeleteLocalRef(jni, loader);
-	release(signature);
+	agent_release(signature);
 }
 
 /* Local references to all of them are made, and dropped at once. */
@@ -128,7 +122,7 @@ void loads_look_around(JNIEnv *jni)
 		atomic_store(&loaded, (uint32_t)count);
 		for (jint i = 0; i < count; i++)
 			remember_class(jni, classes[i]);
-		release(classes);
+		agent_release(classes);
 	}
 	(*jni)->PopLocalFrame(jni, NULL);
 }
@@ -179,9 +173,9 @@ struct description {
 
 static void description_free(struct description *d)
 {
-	release(d->name);
-	release(d->loader);
-	release(d->source);
+	agent_release(d->name);
+	agent_release(d->loader);
+	agent_release(d->source);
 }
 
 /* The module system and the loaders' names came with 9; the VM knows of modules when it is live. */

@@ -56,18 +56,12 @@ struct description {
 	bool lines_cut;
 };
 
-static void release(void *p)
-{
-	if (p)
-		(*agent.jvmti)->Deallocate(agent.jvmti, p);
-}
-
 static void description_free(struct description *d)
 {
-	release(d->class_name);
-	release(d->name);
-	release(d->signature);
-	release(d->source);
+	agent_release(d->class_name);
+	agent_release(d->name);
+	agent_release(d->signature);
+	agent_release(d->source);
 	free(d->lines);
 }
 
@@ -94,7 +88,7 @@ static void lines_read(struct description *d, jmethodID method)
 		    entries[i].line_number >= 0)
 			d->lines[d->line_count++] = (struct braid_line){.bci = (uint32_t)entries[i].start_location,
 									.line = (uint32_t)entries[i].line_number};
-	release(entries);
+	agent_release(entries);
 	if (d->line_count)
 		qsort(d->lines, d->line_count, sizeof(*d->lines), line_compare);
 	if (d->line_count > LINES_MAX) {

@@ -19,12 +19,6 @@ struct thread_names {
 	bool known;
 };
 
-static void release(void *p)
-{
-	if (p)
-		(*agent.jvmti)->Deallocate(agent.jvmti, p);
-}
-
 /* The thread's JavaThread, 0 when it does not run; an exception of the application stays what it was. */
 uint64_t threads_java_thread(JNIEnv *jni, jthread thread)
 {
@@ -63,8 +57,8 @@ static void names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
 
 static void names_free(struct thread_names *n)
 {
-	release(n->name);
-	release(n->group);
+	agent_release(n->name);
+	agent_release(n->group);
 }
 
 /* Fills in the names and publishes. */
@@ -201,5 +195,5 @@ void threads_tell(JNIEnv *jni, bool again)
 			thread_tell(jni, threads[i], again);
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
-	release(threads);
+	agent_release(threads);
 }

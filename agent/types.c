@@ -120,7 +120,7 @@ uint32_t types_id(jclass class)
 	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
 		return 0;
 	id = look_up(signature, false);
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+	agent_release(signature);
 	return id;
 }
 

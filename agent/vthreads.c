@@ -229,8 +229,8 @@ void vthreads_on_code(jmethodID method, uint64_t address, uint32_t size)
 	if (!(*agent.jvmti)->GetMethodName(agent.jvmti, method, &name, &signature, NULL)) {
 		enters = !strcmp(name, "enterSpecial") && !strcmp(signature, "(Ljdk/internal/vm/Continuation;ZZ)V");
 		yields = !strcmp(name, "doYield") && !strcmp(signature, "()I");
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+		agent_release(name);
+		agent_release(signature);
 	}
 	if (!enters && !yields)
 		return;
@@ -261,7 +261,7 @@ void vthreads_on_thread(JNIEnv *jni, jthread thread)
 			atomic_store(&vt.asked, true);
 			helper_kick();
 		}
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+		agent_release(signature);
 	}
 	(*jni)->DeleteLocalRef(jni, class);
 }
@@ -300,10 +300,10 @@ static void fields_take(struct resolved *r, enum class class, jclass of)
 			if (to == &r->v.thread_name)
 				r->name = ids[i];
 		}
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+		agent_release(name);
+		agent_release(signature);
 	}
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)ids);
+	agent_release(ids);
 }
 
 /* The classes are the boot loader's: looking for them runs no code of anybody, and initialises none. */
@@ -327,9 +327,9 @@ static bool classes_take(struct resolved *r)
 			if (c == C_CHUNK)
 				r->chunk = classes[i];
 		}
-		(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)signature);
+		agent_release(signature);
 	}
-	(*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)classes);
+	agent_release(classes);
 	return found == (1U << CLASSES) - 1;
 }
 
