@@ -9,7 +9,7 @@
 #include <analyze/views.h>
 #include <export/export.h>
 
-#include "synthetic.h"
+#include "run.h"
 
 Suite *test_events(void);
 
@@ -117,35 +117,14 @@ static const struct trace_rec events[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-struct run {
-	struct analyzer *a;
-	struct analysis *an;
-	struct views *v;
-};
-
 static struct run run_of(const struct trace_rec *recs, size_t count, const struct filter *filter)
 {
-	struct run r;
+	struct run r = run_begin(filter);
 
-	ck_assert_int_eq(analyzer_new(&r.a), 0);
-	if (filter && filter_has_window(filter))
-		analyzer_keep_samples(r.a);
-	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		ck_assert_int_eq(analyzer_feed(r.a, &synthetic[i]), 0);
-	for (size_t i = 0; i < COUNT(more); i++)
-		ck_assert_int_eq(analyzer_feed(r.a, &more[i]), 0);
-	for (size_t i = 0; i < count; i++)
-		ck_assert_int_eq(analyzer_feed(r.a, &recs[i]), 0);
-	ck_assert_int_eq(analysis_new(&r.an, r.a, filter), 0);
-	ck_assert_int_eq(views_new(&r.v, r.an), 0);
+	run_feed(&r, more, COUNT(more));
+	run_feed(&r, recs, count);
+	run_analyze(&r, filter);
 	return r;
-}
-
-static void run_free(struct run *r)
-{
-	views_free(r->v);
-	analysis_free(r->an);
-	analyzer_free(r->a);
 }
 
 static const struct kind_view *kind(const struct run *r, enum braid_jvm_event k)

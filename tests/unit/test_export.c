@@ -12,38 +12,19 @@
 #include <trace/trace.h>
 #include <util/duration.h>
 
-#include "synthetic.h"
+#include "run.h"
 
 Suite *test_export(void);
 
 static const struct trace_damage no_damage;
 static const struct report_source source = {&no_damage, 4321, false};
 
-struct run {
-	struct analyzer *a;
-	struct analysis *an;
-	struct views *v;
-};
-
 static struct run run_of(const struct filter *filter)
 {
-	struct run r;
+	struct run r = run_begin(filter);
 
-	ck_assert_int_eq(analyzer_new(&r.a), 0);
-	if (filter && filter_has_window(filter))
-		analyzer_keep_samples(r.a);
-	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
-		ck_assert_int_eq(analyzer_feed(r.a, &synthetic[i]), 0);
-	ck_assert_int_eq(analysis_new(&r.an, r.a, filter), 0);
-	ck_assert_int_eq(views_new(&r.v, r.an), 0);
+	run_analyze(&r, filter);
 	return r;
-}
-
-static void run_free(struct run *r)
-{
-	views_free(r->v);
-	analysis_free(r->an);
-	analyzer_free(r->a);
 }
 
 static char *collapsed(const struct filter *filter, struct collapsed_options options)
