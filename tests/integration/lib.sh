@@ -326,6 +326,31 @@ need_sample()
 	mv "$dir/sample.new" "$SAMPLE"
 }
 
+# attach_midway RECORD-OPTION... -- COMMAND...: attach.trace is of a program that runs already, from its "ready", and goes on when
+# it gets a line, to its "end"; another line ends it. What it says is in attach.trace.truth.
+attach_midway()
+{
+	local -a options=()
+
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	mkfifo in
+	"$@" <in >attach.trace.truth 2>err &
+	JAVA_PID=$!
+	exec {IN}>in
+	wait_for "the program" grep -qs ready attach.trace.truth
+	start_record "${options[@]}" -p "$JAVA_PID" -o attach.trace
+	wait_attached "$JAVA_PID"
+	echo >&"$IN"
+	wait_for "the program's end" grep -qs end attach.trace.truth
+	stop_record
+	echo >&"$IN"
+	wait_end "$JAVA_PID" "the program"
+}
+
 # ---- the same in every mode of execution ----
 
 # shares_are_right JAVA-OPTION...: three branches burn 50, 30 and 20 percent; the report must agree with the program's own

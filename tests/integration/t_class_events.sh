@@ -32,18 +32,7 @@ events start.trace --names class_load >names
 python3 "$LIB_DIR/class_log.py" load.log names || fail "not what the log says"
 
 # Those that were there before are a number; what comes is told.
-mkfifo in
-"$JAVA" -cp "$CLASSES" ClassEvents 100 wait <in >attach.trace.truth 2>err &
-JAVA_PID=$!
-exec {IN}>in
-wait_for "the program" grep -qs ready attach.trace.truth
-start_record -e cpu,class -F 99 -p "$JAVA_PID" -o attach.trace
-wait_attached "$JAVA_PID"
-echo >&"$IN"
-wait_for "the program's end" grep -qs end attach.trace.truth
-stop_record
-echo >&"$IN"
-wait_end "$JAVA_PID" "the program"
+attach_midway -e cpu,class -F 99 -- "$JAVA" -cp "$CLASSES" ClassEvents 100 wait
 events attach.trace \
 	"every loader's class, once" 'len(of("class_load", name="ClassEvents$Template")) == one("shops")' \
 	"unloaded" 'total(of("class_unload")) == one("unloaded")' \

@@ -26,18 +26,7 @@ braid record -F 99 -o start.trace -- "$JAVA" -cp "$CLASSES" ThreadEvents 2000 >s
 all_told start.trace
 
 # Threads that are older than the agent have no start; a name that changes while it records is told at the end.
-mkfifo in
-"$JAVA" -cp "$CLASSES" ThreadEvents 500 wait <in >attach.trace.truth 2>err &
-JAVA_PID=$!
-exec {IN}>in
-wait_for "the program" grep -qs ready attach.trace.truth
-start_record -F 99 -p "$JAVA_PID" -o attach.trace
-wait_attached "$JAVA_PID"
-echo >&"$IN"
-wait_for "the program's end" grep -qs end attach.trace.truth
-stop_record
-echo >&"$IN"
-wait_end "$JAVA_PID" "the program"
+attach_midway -F 99 -- "$JAVA" -cp "$CLASSES" ThreadEvents 500 wait
 all_told attach.trace
 events attach.trace \
 	"older threads" 'named("thread_start", "stays|main|was stays") == []' \

@@ -26,18 +26,7 @@ braid record -e cpu,vthread=0 -F 99 -o all.trace -- "$JDK/bin/java" -cp . VThrea
 all_there all.trace
 events all.trace "all of them one by one" 'len({e.number for e in of("vthread_start")}) == one("virtual")'
 
-mkfifo in
-"$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreadEvents 3000 wait <in >attach.trace.truth 2>err &
-JAVA_PID=$!
-exec {IN}>in
-wait_for "the program" grep -qs ready attach.trace.truth
-start_record -e cpu,vthread -F 99 -p "$JAVA_PID" -o attach.trace
-wait_attached "$JAVA_PID"
-echo >&"$IN"
-wait_for "the program's end" grep -qs end attach.trace.truth
-stop_record
-echo >&"$IN"
-wait_end "$JAVA_PID" "the program"
+attach_midway -e cpu,vthread -F 99 -- "$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreadEvents 3000 wait
 all_there attach.trace
 
 # A JVM that has none says so, and works.
