@@ -22,12 +22,12 @@ CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-stro
 LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
-AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
+AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 
 USER_SRC := $(sort $(wildcard userspace/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ := $(filter-out $(BUILD)/userspace/cli/main.o,$(USER_OBJ))
-AGENT_SRC := $(sort $(wildcard agent/*.c))
+AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o)
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
@@ -94,7 +94,7 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 
 # ---- tests ----
 # Unit tests link everything but main(), and the parts of the agent that need no JVM.
-AGENT_UNIT_OBJ := $(BUILD)/agent/ring.o
+AGENT_UNIT_OBJ := $(BUILD)/agent/core/ring.o
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)

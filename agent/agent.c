@@ -3,13 +3,13 @@
  * dormant. */
 #include "agent.h"
 
-#include "chosen.h"
-#include "layout.h"
-#include "mem.h"
-#include "told.h"
-#include "vmstructs.h"
+#include "events/handlers.h"
+#include "vm/layout.h"
+#include "vm/mem.h"
+#include "events/told.h"
+#include "vm/vmstructs.h"
 
-#include "glibc.h"
+#include "core/glibc.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

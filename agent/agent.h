@@ -8,12 +8,12 @@
 #ifndef BRAID_AGENT_H
 #define BRAID_AGENT_H
 
-#include "link.h"
-#include "options.h"
-#include "publish.h"
-#include "ring.h"
+#include "core/link.h"
+#include "core/options.h"
+#include "core/publish.h"
+#include "core/ring.h"
 
-#include "jvm.h"
+#include "core/jvm.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * are used. */
 #include "agent.h"
 
-#include "chosen.h"
+#include "events/handlers.h"
 
 #define NO_CAP 128U
 

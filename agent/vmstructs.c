@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vmstructs.h"
+#include "vm/vmstructs.h"
 
-#include "glibc.h"
+#include "core/glibc.h"
 #include <errno.h>
 #include <string.h>
 

@@ -7,11 +7,11 @@
  * alternate, and ratios are those of bursts that follow each other: machines change their speed within minutes. A
  * record is what the agent makes: header with thread and time stamp, and a payload of 32 or 64 bytes behind it.
  */
-#include "../../agent/ring.h"
+#include "core/ring.h"
 
 #include "lttng.h"
 
-#include "collect/kernel_side.h"
+#include "kernel/kernel_side.h"
 #include "hit.skel.h"
 
 #include <argp.h>

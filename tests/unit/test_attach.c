@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Everything about finding and attaching that needs no JVM: /proc texts, performance counters, options, messages, the
  * drop. */
-#include "collect/as_user.h"
-#include "collect/attach.h"
-#include "collect/attach_protocol.h"
-#include "collect/hsperf.h"
-#include "collect/jvm_options.h"
-#include "collect/jvm_proc.h"
+#include "attach/as_user.h"
+#include "attach/attach.h"
+#include "attach/attach_protocol.h"
+#include "attach/hsperf.h"
+#include "attach/jvm_options.h"
+#include "proc/jvm_proc.h"
 
 #include <check.h>
 #include <errno.h>

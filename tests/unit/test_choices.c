@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <collect/choices.h>
+#include <config/choices.h>
 
 Suite *test_choices(void);
 

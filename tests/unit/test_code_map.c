@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Code at addresses that are used again: by time, and by the compile id that a frame brings. */
-#include "collect/code_map.h"
+#include "jvm/code_map.h"
 
 #include <braid/frame.h>
 #include <braid/ring.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pauses and cycles from what the agent and the probes tell, which come through different rings, and may be lies. */
-#include "collect/gc.h"
-#include "collect/names.h"
+#include "jvm/gc.h"
+#include "sink/names.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names and blobs from a JVM's memory that is an array here: right ones, and every kind of wrong one. */
-#include "collect/hotspot.h"
+#include "hotspot/hotspot.h"
 
 #include <braid/ring.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Scopes of compiled code, line numbers and source files from a JVM's memory that is an array here. */
-#include "collect/hotspot.h"
+#include "hotspot/hotspot.h"
 
 #include <braid/ring.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What becomes of an agent's records of threads, classes and other events, and of records that no agent would send. */
-#include "collect/jvm.h"
-#include "collect/names.h"
-#include "collect/vthreads.h"
+#include "jvm/jvm.h"
+#include "sink/names.h"
+#include "jvm/vthreads.h"
 
 #include <check.h>
 #include <stdio.h>

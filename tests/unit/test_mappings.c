@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What an address meant, by time. */
-#include "collect/processes.h"
+#include "process/processes.h"
 
 #include <check.h>
 #include <stdlib.h>

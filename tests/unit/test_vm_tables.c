@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A VM's own tables, read from outside: this process stands for the VM. */
-#include "collect/code_cache.h"
-#include "collect/vm_tables.h"
+#include "jvm/code_cache.h"
+#include "hotspot/vm_tables.h"
 #include "symbol/symbol.h"
 
 #include <check.h>

@@ -3,9 +3,9 @@
  * An agent for tools/capture: writes this JVM's layout, as the real agent finds it, to the file that its options name,
  * and the VM's version behind it.
  */
-#include "agent/layout.h"
-#include "agent/publish.h"
-#include "agent/vthreads.h"
+#include "vm/layout.h"
+#include "core/publish.h"
+#include "vm/vthreads.h"
 
 #include <braid/layout.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target.h"
 
-#include "collect/hotspot.h"
+#include "hotspot/hotspot.h"
 #include "symbol/symbol.h"
 #include "unwind/table.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <collect/choices.h>
+#include <config/choices.h>
 #include <trace/record.h>
 
 #define NS(t)                                                                                                          \

@@ -2,8 +2,8 @@
 #include "cli.h"
 #include "common.h"
 
-#include "collect/choices.h"
-#include "collect/control.h"
+#include "config/choices.h"
+#include "record/control.h"
 #include "export/json.h"
 #include "util/log.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor_checks.h"
-#include "collect/attach.h"
+#include "attach/attach.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
-#include "collect/attach.h"
+#include "attach/attach.h"
 #include "common.h"
 #include "export/json.h"
 #include "util/log.h"

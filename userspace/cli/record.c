@@ -2,9 +2,9 @@
 #include "cli.h"
 #include "common.h"
 
-#include "collect/choices.h"
-#include "collect/session.h"
-#include "collect/tracepoint.h"
+#include "config/choices.h"
+#include "record/session.h"
+#include "kernel/tracepoint.h"
 #include "util/log.h"
 
 #include <argp.h>

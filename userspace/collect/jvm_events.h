@@ -3,8 +3,8 @@
 #ifndef BRAID_COLLECT_JVM_EVENTS_H
 #define BRAID_COLLECT_JVM_EVENTS_H
 
-#include "processes.h"
-#include "session.h"
+#include "process/processes.h"
+#include "record/session.h"
 
 /* One that the kernel side has sent. `process` is the one that it is of. */
 void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vm_tables.h"
+#include "hotspot/vm_tables.h"
 
-#include "hotspot.h"
+#include "hotspot/hotspot.h"
 
 #include <errno.h>
 #include <stdbool.h>

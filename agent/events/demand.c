@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Events with stacks: the thread runs a BPF program on itself, which walks its stack and tells the event with it. Where
+ * the kernel does not let it, events go through the ring, without stacks.
+ */
+#include "events/handlers.h"
+
+#include "agent.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRIAL_STACK_BYTES 16384
+
+static _Atomic bool usable;
+
+static struct {
+	_Atomic uint64_t count;
+	_Atomic uint64_t ns;
+} counted[BRAID_JVM_EVENTS];
+
+/* Runs the program: 0, or a negative errno. By hand, and inlined: libc's function would be one more frame. */
+static inline __attribute__((always_inline)) long run(int fd, struct braid_ask *ask, uint32_t *answer)
+{
+	union bpf_attr attr;
+	register long result __asm__("rax") = SYS_bpf;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.test.prog_fd = (uint32_t)fd;
+	attr.test.ctx_in = (uint64_t)(uintptr_t)ask;
+	attr.test.ctx_size_in = sizeof(*ask);
+	__asm__ volatile("syscall"
+			 : "+r"(result)
+			 : "D"((long)BPF_PROG_TEST_RUN), "S"(&attr), "d"(sizeof(attr.test) + 0L)
+			 : "rcx", "r11", "memory");
+	*answer = attr.test.retval;
+	return result;
+}
+
+/* ---- may we? ---- */
+
+static bool has_seccomp_filter(void)
+{
+	char line[128];
+	int mode = 0;
+	FILE *f = fopen("/proc/thread-self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return mode == 2;
+}
+
+/* Without a core file, if this is what it takes: the memory is the JVM's. */
+static int try_in_child(void *arg)
+{
+	const struct rlimit none = {0, 0};
+	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
+	uint32_t answer;
+	long err;
+
+	setrlimit(RLIMIT_CORE, &none);
+	err = run(*(int *)arg, &nothing, &answer);
+	_exit(err == -EPERM || err == -EACCES || err == -ENOSYS);
+}
+
+/*
+ * A filter may answer a system call by killing who makes it. So a child that shares the filter, and the memory for as
+ * long as it takes, makes it first. It sends no signal when it ends, and only we wait for it.
+ */
+static bool child_survives(int fd)
+{
+	char *stack = malloc(TRIAL_STACK_BYTES);
+	int status = -1;
+	pid_t child;
+
+	if (!stack)
+		return false;
+	child = clone(try_in_child, stack + TRIAL_STACK_BYTES, CLONE_VM | CLONE_VFORK, &fd);
+	if (child > 0)
+		while (waitpid(child, &status, __WCLONE) < 0 && errno == EINTR)
+			;
+	free(stack);
+	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* An event of no kind: the program refuses it, but it was run. */
+static long try_here(int fd)
+{
+	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
+	uint32_t answer;
+
+	return run(fd, &nothing, &answer);
+}
+
+void demand_start(void)
+{
+	int fd = agent.link.demand_fd;
+	long err;
+
+	atomic_store(&usable, false);
+	if (fd < 0)
+		return;
+	if (has_seccomp_filter() && !child_survives(fd)) {
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "a seccomp filter keeps this JVM from running BPF programs: its events have no stacks "
+			       "(allow the bpf system call, in a container for instance by its own seccomp profile)");
+		return;
+	}
+	err = try_here(fd);
+	if (err) {
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "the kernel does not let this JVM ask for stacks (%s): its events "
+			       "have none",
+			       strerror((int)-err));
+		return;
+	}
+	atomic_store(&usable, true);
+}
+
+/* ---- telling ---- */
+
+static bool publish(const struct braid_demand *d, uint32_t tid, bool (*way)(const struct iovec *parts, int count))
+{
+	struct braid_rec_demand r = {
+		.hdr = {.kind = BRAID_REC_DEMAND, .tid = tid, .time_ns = clock_ns()},
+		.what = *d,
+	};
+
+	return way((struct iovec[]){PART(&r, sizeof(r))}, 1);
+}
+
+void demand_send_with(struct braid_ask *ask)
+{
+	uint32_t answer = 0;
+
+	if (atomic_load_explicit(&usable, memory_order_acquire) && run(agent.link.demand_fd, ask, &answer) == 0 &&
+	    !answer)
+		return;
+	publish(&ask->what, self_tid(), publish_event);
+}
+
+void demand_send(const struct braid_demand *d)
+{
+	struct braid_ask ask = {.what = *d};
+
+	demand_send_with(&ask);
+}
+
+void demand_take(struct braid_ask *ask)
+{
+	uint32_t answer;
+
+	*ask = (struct braid_ask){.stack = 0};
+	if (atomic_load_explicit(&usable, memory_order_acquire))
+		(void)run(agent.link.demand_fd, ask, &answer);
+}
+
+void demand_tell(const struct braid_demand *d, uint32_t tid)
+{
+	publish(d, tid, publish_definition);
+}
+
+void demand_count(enum braid_jvm_event kind, uint64_t ns)
+{
+	atomic_fetch_add_explicit(&counted[kind].count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&counted[kind].ns, ns, memory_order_relaxed);
+}
+
+void demand_tell_counted(void)
+{
+	for (uint32_t kind = 1; kind < BRAID_JVM_EVENTS; kind++) {
+		uint64_t count = atomic_exchange(&counted[kind].count, 0);
+		struct braid_demand d = {.kind = BRAID_JVM_COUNTED, .value = count, .number = kind};
+
+		if (!count)
+			continue;
+		d.weight = atomic_exchange(&counted[kind].ns, 0);
+		demand_tell(&d, 0);
+	}
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Stop-the-world pauses. These handlers run inside the pause: no JNI, none but callback-safe JVM TI, nothing that
+ * allocates or locks; not even thread-local storage, whose first use on a thread allocates.
+ *
+ * JVM TI says when the world stands for a collector, and no more. Which collector ran, and why, is read where the VM
+ * counts for jstat; the heap is read by the VM's tables. Serial and Parallel may collect twice while the world stands,
+ * a young collection and then a full one: as their own log does, that is told as two pauses.
+ */
+#include "agent.h"
+
+#include "events/handlers.h"
+#include "vm/heap.h"
+#include "vm/mem.h"
+#include "vm/perfdata.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COLLECTORS 3
+#define NAME_MAX_BYTES 64U
+#define RUNS_MAX 8U	 /* of a collector in one pause: more than there are */
+#define NO_CAUSE "No GC" /* gcCause.cpp */
+
+/* Counters in the VM's memory. */
+struct collector {
+	char name[NAME_MAX_BYTES]; /* empty: this VM has none of the number */
+	const volatile uint64_t *runs;
+	const volatile uint64_t *entry; /* of the last run, ns since the VM started */
+	const volatile uint64_t *exit;
+	uint64_t seen; /* runs before the pause: Shenandoah counts between pauses, too */
+};
+
+struct text {
+	const volatile char *at;
+	uint32_t room;
+};
+
+struct run {
+	const struct collector *collector;
+	uint64_t count;
+	uint64_t start_ns, end_ns;
+};
+
+/* Set up by gc_prepare(), before `ready`; what handlers change is only theirs, and pauses never overlap. */
+static struct {
+	_Atomic bool ready;
+	bool clock_is_ns;
+	struct collector collector[COLLECTORS];
+	struct text cause, last_cause;
+	const char *uncounted; /* name of what runs without being counted */
+
+	uint64_t sequence; /* of the pause that was told last */
+	uint64_t clock_offset_ns;
+	bool counted; /* `seen` and start_cause are this pause's */
+	/* Of the pause that is on. Some operations say twice that it begins, and that it ends (JDK 11's for metaspace).
+	 */
+	uint32_t depth;
+	uint64_t start_ns; /* 0: none is on, or it was not heard of */
+	uint64_t used_before;
+	char start_cause[NAME_MAX_BYTES];
+} gc = {.clock_offset_ns = UINT64_MAX};
+
+/* ---- setting up ---- */
+
+static void collector_take(const struct perf_counter *c, const char *field, struct collector *to)
+{
+	if (c->type == 'B' && !strcmp(field, "name"))
+		mem_read_string(to->name, sizeof(to->name), c->data);
+	else if (c->type == 'J' && !strcmp(field, "invocations"))
+		to->runs = (const volatile uint64_t *)(uintptr_t)c->data;
+	else if (c->type == 'J' && !strcmp(field, "lastEntryTime"))
+		to->entry = (const volatile uint64_t *)(uintptr_t)c->data;
+	else if (c->type == 'J' && !strcmp(field, "lastExitTime"))
+		to->exit = (const volatile uint64_t *)(uintptr_t)c->data;
+}
+
+static bool counter_take(const struct perf_counter *c, void *arg)
+{
+	static const char prefix[] = "sun.gc.collector.";
+	const char *rest = c->name + sizeof(prefix) - 1;
+	uint64_t frequency = 0;
+
+	(void)arg;
+	if (c->type == 'B' && !strcmp(c->name, "sun.gc.cause"))
+		gc.cause = (struct text){(const char *)(uintptr_t)c->data, c->bytes};
+	else if (c->type == 'B' && !strcmp(c->name, "sun.gc.lastCause"))
+		gc.last_cause = (struct text){(const char *)(uintptr_t)c->data, c->bytes};
+	else if (c->type == 'J' && !strcmp(c->name, "sun.os.hrt.frequency"))
+		gc.clock_is_ns = mem_read(&frequency, c->data, sizeof(frequency)) && frequency == 1000000000;
+	else if (!strncmp(c->name, prefix, sizeof(prefix) - 1) && rest[0] >= '0' && rest[0] < '0' + COLLECTORS &&
+		 rest[1] == '.')
+		collector_take(c, rest + 2, &gc.collector[rest[0] - '0']);
+	return true;
+}
+
+static bool runs_a(const char *prefix)
+{
+	for (size_t i = 0; i < COLLECTORS; i++)
+		if (!strncmp(gc.collector[i].name, prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+/* Names of 8 and 11, and of later ones. "Copy" alone says nothing: CMS can have it, too. */
+static enum heap_kind kind_of_heap(void)
+{
+	if (runs_a("MSC") || runs_a("Serial "))
+		return HEAP_SERIAL;
+	if (runs_a("PSScavenge") || runs_a("Parallel "))
+		return HEAP_PARALLEL;
+	if (runs_a("G1 "))
+		return HEAP_G1;
+	if (runs_a("Z concurrent "))
+		return HEAP_Z_OLD;
+	if (runs_a("ZGC "))
+		return HEAP_Z;
+	return runs_a("Shenandoah ") ? HEAP_SHENANDOAH : HEAP_UNKNOWN;
+}
+
+void gc_open(void *libjvm)
+{
+	perfdata_open(libjvm);
+	heap_open(libjvm);
+}
+
+void gc_prepare(void)
+{
+	jvmtiPhase phase;
+	bool any = false;
+
+	if (atomic_load(&gc.ready) || !chosen_wants(BRAID_WANT(GC)))
+		return;
+	if (!perfdata_each(counter_take, NULL) && (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE &&
+	    phase == JVMTI_PHASE_LIVE)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "GC pauses have no collector and no cause, and sizes only where probes tell of them: "
+			       "the JVM does not count for itself (-XX:-UsePerfData)");
+	for (size_t i = 0; i < COLLECTORS; i++) {
+		struct collector *c = &gc.collector[i];
+
+		if (!c->runs || !c->entry || !c->exit)
+			c->name[0] = '\0';
+		any = any || c->name[0];
+	}
+	if (!any)
+		return;
+	/* 8 does not count what G1 does between its collections; CMS and Shenandoah do not count every pause */
+	gc.uncounted = runs_a("G1 ")	       ? "G1 stop-the-world phases"
+		       : runs_a("CMS")	       ? "CMS"
+		       : runs_a("Shenandoah ") ? "Shenandoah full"
+					       : "";
+	heap_choose(kind_of_heap());
+	atomic_store(&gc.ready, true);
+}
+
+void gc_start(const struct braid_choices *c)
+{
+	(void)c;
+	gc_prepare();
+}
+
+void gc_reset(void)
+{
+	gc.counted = false;
+	gc.depth = 0;
+	gc.start_ns = 0;
+	gc.start_cause[0] = '\0';
+}
+
+/* ---- inside a pause ---- */
+
+static void text_copy(char to[NAME_MAX_BYTES], const struct text *t)
+{
+	uint32_t n = 0;
+
+	for (; t->at && n < t->room && n < NAME_MAX_BYTES - 1 && t->at[n]; n++)
+		to[n] = t->at[n];
+	to[n] = '\0';
+}
+
+/*
+ * While the world stands for a collection its cause is the current one: set either before the pause, or inside, and
+ * then it is the last one when the pause ends. The pauses of G1's concurrent cycle have none.
+ */
+static void cause_copy(char to[NAME_MAX_BYTES], const char *collector)
+{
+	bool cycle = strstr(collector, "concurrent cycle") || strstr(collector, "stop-the-world phases");
+
+	memcpy(to, gc.start_cause, NAME_MAX_BYTES);
+	if (!strcmp(to, NO_CAUSE) && !cycle)
+		text_copy(to, &gc.last_cause);
+	if (!strcmp(to, NO_CAUSE))
+		to[0] = '\0';
+}
+
+static void publish(uint16_t kind, struct braid_rec_gc *r, const char *collector, const char *cause)
+{
+	r->hdr.kind = kind;
+	r->hdr.tid = (uint32_t)syscall(SYS_gettid);
+	r->collector_len = (uint16_t)strlen(collector);
+	r->cause_len = (uint16_t)strlen(cause);
+	publish_event(
+		(struct iovec[]){PART(r, sizeof(*r)), PART(collector, r->collector_len), PART(cause, r->cause_len)}, 3);
+}
+
+/* Collectors that have run in this pause, in the order in which they did. */
+static uint32_t runs_take(struct run runs[COLLECTORS], uint64_t now_ns)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < COLLECTORS; i++) {
+		struct collector *c = &gc.collector[i];
+		uint32_t at = count;
+		struct run r;
+
+		if (!c->name[0] || *c->runs == c->seen)
+			continue;
+		r = (struct run){
+			.collector = c, .count = *c->runs - c->seen, .start_ns = *c->entry, .end_ns = *c->exit};
+		if (r.count > RUNS_MAX)
+			r.count = 1;
+		/* Both clocks tick alike; a run ends just before its pause does. */
+		if (r.end_ns <= now_ns && now_ns - r.end_ns < gc.clock_offset_ns)
+			gc.clock_offset_ns = now_ns - r.end_ns;
+		for (; at && runs[at - 1].start_ns > r.start_ns; at--)
+			runs[at] = runs[at - 1];
+		runs[at] = r;
+		count++;
+	}
+	return count;
+}
+
+static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
+{
+	return ns < low ? low : ns > high ? high : ns;
+}
+
+/* The world stood from start_ns to end_ns for each of `runs`, one after the other. */
+static void runs_publish(const struct run *runs, uint32_t count, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t used_after = heap_used(), from = start_ns;
+	char cause[NAME_MAX_BYTES];
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct run *r = &runs[i];
+		uint64_t entry = clamp(r->start_ns + gc.clock_offset_ns, from, end_ns);
+		uint64_t exit = clamp(r->end_ns + gc.clock_offset_ns, entry, end_ns);
+
+		cause_copy(cause, r->collector->name);
+		for (uint64_t k = 0; k < r->count; k++) {
+			bool first = !i && !k, last = i == count - 1 && k == r->count - 1;
+			/* Only the last run of each has its times: earlier ones end where it begins. */
+			uint64_t ends = last ? end_ns : k == r->count - 1 || !gc.clock_is_ns ? exit : entry;
+			struct braid_rec_gc record = {
+				.hdr = {.time_ns = ends},
+				.sequence = ++gc.sequence,
+				.start_ns = first || !start_ns	? start_ns
+					    : k == r->count - 1 ? entry
+								: from,
+				.used_before = first ? gc.used_before : 0,
+				.used_after = last ? used_after : 0,
+			};
+
+			publish(BRAID_REC_GC_FINISH, &record, r->collector->name, cause);
+			from = ends;
+		}
+	}
+}
+
+void JNICALL gc_on_start(jvmtiEnv *env)
+{
+	struct braid_rec_gc r = {.sequence = gc.sequence + 1};
+
+	(void)env;
+	if (!agent_enter())
+		return;
+	if (gc.depth++) {
+		agent_leave();
+		return;
+	}
+	gc.start_ns = r.start_ns = r.hdr.time_ns = clock_ns();
+	gc.used_before = r.used_before = heap_used();
+	if (atomic_load_explicit(&gc.ready, memory_order_acquire)) {
+		text_copy(gc.start_cause, &gc.cause);
+		for (size_t i = 0; i < COLLECTORS; i++)
+			if (gc.collector[i].name[0])
+				gc.collector[i].seen = *gc.collector[i].runs;
+		gc.counted = true;
+	}
+	publish(BRAID_REC_GC_START, &r, "", "");
+	agent_leave();
+}
+
+void JNICALL gc_on_finish(jvmtiEnv *env)
+{
+	struct collector uncounted = {.name = ""};
+	struct run runs[COLLECTORS];
+	uint64_t now_ns;
+	uint32_t count = 0;
+
+	(void)env;
+	if (!agent_enter())
+		return;
+	if (gc.depth && --gc.depth) {
+		agent_leave();
+		return;
+	}
+	now_ns = clock_ns();
+	if (gc.counted)
+		count = runs_take(runs, now_ns);
+	if (!count) {
+		if (gc.uncounted)
+			strncpy(uncounted.name, gc.uncounted, sizeof(uncounted.name) - 1);
+		runs[0] = (struct run){.collector = &uncounted, .count = 1};
+		count = 1;
+	}
+	runs_publish(runs, count, gc.start_ns, now_ns);
+	gc.start_ns = 0;
+	gc.counted = false;
+	agent_leave();
+}

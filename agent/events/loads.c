@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Classes that are loaded and linked; arrays and primitive types never are. HotSpot tells of a class once more for
+ * every other loader that it is found through, so the classes that are known are remembered: by their names and by the
+ * hash codes of class and loader, which keeps nothing from being unloaded and costs collections nothing.
+ */
+#include "agent.h"
+
+#include "events/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_MAX 1024 /* of a loader's name, and of the others but class names */
+#define FIRST_ROOM 4096U
+#define KNOWN_MAX (1U << 20) /* what is loaded beyond may be told more than once */
+
+static struct {
+	pthread_mutex_t mutex; /* no JVM TI while it is held */
+	uint64_t *slots;       /* 0: free */
+	uint32_t room;	       /* a power of two */
+	uint32_t used;
+} known = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static _Atomic uint32_t loaded; /* when they were last counted */
+
+/* ---- which are known ---- */
+
+static uint32_t hash_code(jobject object)
+{
+	jint code = 0;
+
+	if (object && (*agent.jvmti)->GetObjectHashCode(agent.jvmti, object, &code))
+		code = 0;
+	return (uint32_t)code;
+}
+
+static uint64_t identity(const char *signature, jclass class, jobject loader)
+{
+	uint64_t h = ((uint64_t)hash_code(class) << 32 | hash_code(loader)) * 0x9e3779b97f4a7c15ULL;
+
+	for (; *signature; signature++)
+		h = (h ^ (uint8_t)*signature) * 0x100000001b3ULL; /* FNV-1a */
+	return h ? h ^ h >> 29 : 1;
+}
+
+static uint64_t *slot_find(uint64_t *slots, uint32_t room, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key >> 13) & (room - 1);
+
+	while (slots[i] && slots[i] != key)
+		i = (i + 1) & (room - 1);
+	return &slots[i];
+}
+
+static bool make_room(void)
+{
+	uint32_t room = known.room ? known.room * 2 : FIRST_ROOM;
+	uint64_t *slots;
+
+	if (known.used < known.room / 4 * 3)
+		return true;
+	slots = known.used < KNOWN_MAX ? calloc(room, sizeof(*slots)) : NULL;
+	if (!slots)
+		return false;
+	for (uint32_t i = 0; i < known.room; i++)
+		if (known.slots[i])
+			*slot_find(slots, room, known.slots[i]) = known.slots[i];
+	free(known.slots);
+	known.slots = slots;
+	known.room = room;
+	return true;
+}
+
+/* True when it was not known. */
+static bool remember(uint64_t key)
+{
+	bool news = true;
+	uint64_t *slot;
+
+	pthread_mutex_lock(&known.mutex);
+	if (make_room()) {
+		slot = slot_find(known.slots, known.room, key);
+		news = !*slot;
+		*slot = key;
+		known.used += news;
+	}
+	pthread_mutex_unlock(&known.mutex);
+	return news;
+}
+
+static char *signature_of(jclass class)
+{
+	char *signature;
+
+	return (*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) ? NULL : signature;
+}
+
+static void remember_class(JNIEnv *jni, jclass class)
+{
+	char *signature = signature_of(class);
+	jobject loader = NULL;
+
+	if (signature && !(*agent.jvmti)->GetClassLoader(agent.jvmti, class, &loader))
+		remember(identity(signature, class, loader));
+	if (loader)
+		(*jni)->DeleteLocalRef(jni, loader);
+	agent_release(signature);
+}
+
+/* Local references to all of them are made, and dropped at once. */
+void loads_look_around(JNIEnv *jni)
+{
+	jclass *classes = NULL;
+	jint count = 0;
+
+	if ((*jni)->PushLocalFrame(jni, 16)) {
+		(*jni)->ExceptionClear(jni);
+		return;
+	}
+	if (!(*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes)) {
+		atomic_store(&loaded, (uint32_t)count);
+		for (jint i = 0; i < count; i++)
+			remember_class(jni, classes[i]);
+		agent_release(classes);
+	}
+	(*jni)->PopLocalFrame(jni, NULL);
+}
+
+uint32_t loads_count(void)
+{
+	return atomic_load(&loaded);
+}
+
+static bool is_live(void)
+{
+	jvmtiPhase phase;
+
+	return !(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase == JVMTI_PHASE_LIVE;
+}
+
+void loads_start(const struct braid_choices *c)
+{
+	JNIEnv *jni;
+
+	(void)c;
+	if (is_live() && (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+		loads_look_around(jni);
+}
+
+void loads_stop(JNIEnv *jni)
+{
+	(void)jni;
+	pthread_mutex_lock(&known.mutex);
+	free(known.slots);
+	known.slots = NULL;
+	known.room = known.used = 0;
+	pthread_mutex_unlock(&known.mutex);
+	atomic_store(&loaded, 0);
+}
+
+/* ---- what is told of them ---- */
+
+/* What is told of a class. */
+struct description {
+	char *name;
+	char *loader; /* its class */
+	char *source;
+	char loader_name[PART_MAX];
+	char module[PART_MAX];
+	jint modifiers;
+};
+
+static void description_free(struct description *d)
+{
+	agent_release(d->name);
+	agent_release(d->loader);
+	agent_release(d->source);
+}
+
+/* The module system and the loaders' names came with 9; the VM knows of modules when it is live. */
+static bool has_modules(void)
+{
+	return agent.jvmti_version >= JVMTI_VERSION_9 && is_live();
+}
+
+/* No class is in the module of another one of its package. */
+static void module_read(struct description *d, JNIEnv *jni, jobject loader)
+{
+	static _Atomic(jfieldID) name_field;
+	char package[PART_MAX] = "";
+	const char *end = d->name ? strrchr(d->name, '/') : NULL;
+	jobject module = NULL;
+
+	if (!end || d->name[0] != 'L' || (size_t)(end - d->name) > sizeof(package))
+		return;
+	memcpy(package, d->name + 1, (size_t)(end - d->name) - 1);
+	if ((*agent.jvmti)->GetNamedModule(agent.jvmti, loader, package, &module) || !module)
+		return;
+	jni_string(jni, module, jni_root_field(jni, module, "name", "Ljava/lang/String;", &name_field), d->module,
+		   sizeof(d->module));
+	(*jni)->DeleteLocalRef(jni, module);
+}
+
+static void loader_read(struct description *d, JNIEnv *jni, jobject loader)
+{
+	static _Atomic(jfieldID) name_field;
+	bool modules = has_modules();
+	jclass kind;
+
+	if (modules)
+		module_read(d, jni, loader);
+	if (!loader)
+		return;
+	kind = (*jni)->GetObjectClass(jni, loader);
+	d->loader = signature_of(kind);
+	if (modules)
+		jni_string(jni, loader, jni_root_field(jni, loader, "name", "Ljava/lang/String;", &name_field),
+			   d->loader_name, sizeof(d->loader_name));
+	(*jni)->DeleteLocalRef(jni, kind);
+}
+
+static uint16_t part_cut(const char *s, uint16_t *flags)
+{
+	uint16_t length = string_cut(s, flags);
+
+	if (length < PART_MAX)
+		return length;
+	*flags |= BRAID_REC_TRUNCATED;
+	return PART_MAX - 1;
+}
+
+static void load_publish(const struct description *d, bool prepared)
+{
+	struct braid_rec_class r = {.modifiers = (uint32_t)d->modifiers, .prepared = prepared};
+
+	record_init(&r.hdr, BRAID_REC_CLASS, 0);
+	r.class_len = string_cut(d->name, &r.hdr.flags);
+	r.loader_len = string_cut(d->loader, &r.hdr.flags);
+	r.loader_name_len = string_cut(d->loader_name, &r.hdr.flags);
+	r.module_len = string_cut(d->module, &r.hdr.flags);
+	r.source_len = part_cut(d->source, &r.hdr.flags);
+	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(d->name, r.class_len),
+					    PART(d->loader, r.loader_len), PART(d->loader_name, r.loader_name_len),
+					    PART(d->module, r.module_len), PART(d->source, r.source_len)},
+			   6);
+}
+
+static void load_tell(JNIEnv *jni, jclass class)
+{
+	struct description d = {.name = signature_of(class)};
+	jvmtiEnv *ti = agent.jvmti;
+	jobject loader = NULL;
+
+	if (!d.name || (*ti)->GetClassLoader(ti, class, &loader) || !remember(identity(d.name, class, loader)))
+		goto out;
+	loader_read(&d, jni, loader);
+	if ((*ti)->GetClassModifiers(ti, class, &d.modifiers))
+		d.modifiers = 0;
+	if (!caps_has(CAP_SOURCE_FILE_NAME) || (*ti)->GetSourceFileName(ti, class, &d.source))
+		d.source = NULL;
+	load_publish(&d, false);
+out:
+	if (loader)
+		(*jni)->DeleteLocalRef(jni, loader);
+	description_free(&d);
+}
+
+void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
+{
+	jthrowable pending;
+
+	(void)env;
+	(void)thread;
+	if (!agent_enter())
+		return;
+	pending = jni_save(jni);
+	load_tell(jni, class);
+	jni_restore(jni, pending);
+	agent_leave();
+}
+
+void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
+{
+	struct description d = {0};
+
+	(void)env;
+	(void)jni;
+	(void)thread;
+	if (!agent_enter())
+		return;
+	d.name = signature_of(class);
+	load_publish(&d, true);
+	description_free(&d);
+	agent_leave();
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Native methods and the functions that they are bound to. */
+#include "agent.h"
+
+#include "events/handlers.h"
+#include "events/told.h"
+
+#define EARLY_MAX 512U
+
+/*
+ * Before VMStart nothing may be asked of a method. Those that are bound then are the boot loader's, which stay: their
+ * names are asked for as soon as that is allowed.
+ */
+static struct {
+	jmethodID method;
+	void *address;
+} early[EARLY_MAX];
+
+static _Atomic uint32_t early_count;
+
+static void tell(jmethodID method, const void *address)
+{
+	struct braid_rec_event r = {.event = BRAID_JVM_NATIVE_BIND,
+				    .method = methods_id(method, methods_event()),
+				    .number = (uint64_t)(uintptr_t)address};
+
+	told_publish(&r, NULL, NULL, NULL);
+}
+
+static bool is_primordial(jvmtiEnv *env)
+{
+	jvmtiPhase phase;
+
+	return (*env)->GetPhase(env, &phase) || phase == JVMTI_PHASE_PRIMORDIAL;
+}
+
+/* The only thread that there is before VMStart. */
+static void keep(jmethodID method, void *address)
+{
+	uint32_t n = atomic_load(&early_count);
+
+	if (n == EARLY_MAX) {
+		publish_lost(BRAID_REC_EVENT, 1);
+		return;
+	}
+	early[n].method = method;
+	early[n].address = address;
+	atomic_store(&early_count, n + 1);
+}
+
+void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
+			     void **new_address)
+{
+	(void)jni;
+	(void)thread;
+	(void)new_address; /* it stays what it is */
+	if (!agent_enter())
+		return;
+	if (is_primordial(env))
+		keep(method, address);
+	else
+		tell(method, address);
+	agent_leave();
+}
+
+void natives_on_vm_start(void)
+{
+	uint32_t n = atomic_exchange(&early_count, 0);
+
+	for (uint32_t i = 0; i < n; i++)
+		tell(early[i].method, early[i].address);
+}

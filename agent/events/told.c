@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events/told.h"
+
+#include "agent.h"
+
+void told_publish(struct braid_rec_event *r, const char *name, const char *detail, const char *text)
+{
+	record_init(&r->hdr, BRAID_REC_EVENT, 0);
+	r->name_len = string_cut(name, &r->hdr.flags);
+	r->detail_len = string_cut(detail, &r->hdr.flags);
+	r->text_len = string_cut(text, &r->hdr.flags);
+	publish_definition((struct iovec[]){PART(r, sizeof(*r)), PART(name, r->name_len), PART(detail, r->detail_len),
+					    PART(text, r->text_len)},
+			   4);
+}
+
+/* Around a second's end some more may pass: it is a bound, not a measure. */
+bool rate_take(struct rate *r, uint32_t max)
+{
+	uint64_t now = clock_ns() / 1000000000, last = atomic_load_explicit(&r->second, memory_order_relaxed);
+
+	if (!max)
+		return true;
+	if (now != last && atomic_compare_exchange_strong(&r->second, &last, now))
+		atomic_store_explicit(&r->taken, 0, memory_order_relaxed);
+	return atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed) < max;
+}

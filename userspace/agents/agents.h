@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The agents' side of a recording: attaching them, granting them rings, draining those. */
+#ifndef BRAID_COLLECT_AGENTS_H
+#define BRAID_COLLECT_AGENTS_H
+
+#include "process/processes.h"
+#include "record/session.h"
+
+#include <braid/ring.h>
+
+int agents_new(struct agents **out, struct session *s);
+void agents_free(struct agents *a);
+
+/* Attaches to a JVM that runs already; what it cannot do it says in a notice. The result comes later, through the loop.
+ */
+int agents_attach(struct agents *a, pid_t pid);
+
+/*
+ * Prepares a place that JVMs started by this process find the agent in: *option is the -agentpath argument for them
+ * (owned by `a`).
+ */
+int agents_prepare(struct agents *a, const char **option);
+
+/* Attaches to processes that turned out to be JVMs since the last call. */
+void agents_discover(struct agents *a);
+
+/* Reads everything that the rings hold. */
+void agents_drain(struct agents *a);
+
+/* The same, of one JVM's ring: for what was published before the event at hand. */
+void agents_catch_up(struct agents *a, const struct process *process);
+
+/* An agent that is being attached has not come in yet. */
+bool agents_expected(const struct agents *a);
+
+/* Some agent has only just connected: its rings are to be read at once, because its stacks cannot be walked before. */
+bool agents_eager(const struct agents *a);
+
+/* Tells every agent to stop, waits a moment for the answers, drains what is left. */
+void agents_stop(struct agents *a);
+
+/* What the kernel side has told so far has been read, too: what needs both is told. `final`: no more will come. */
+void agents_settle(struct agents *a, bool final);
+
+/* ---- changes while recording ---- */
+
+struct agent_state {
+	bool connected; /* false: it was */
+	struct braid_choices choices;
+	uint32_t refused; /* of choices.wanted: what the JVM cannot have, by the agent's last word */
+	bool silent;	  /* the agent has not answered the last choices yet */
+};
+
+/* The agent of a process; false when there never was one. */
+bool agents_state(const struct agents *a, const struct process *process, struct agent_state *state);
+
+/* Sends new choices, or asks for something to be done. 0, -ENOENT: no agent; -EPIPE: it is gone; or what send() said.
+ */
+int agents_choose(struct agents *a, const struct process *process, const struct braid_choices *choices);
+int agents_act(struct agents *a, const struct process *process, enum braid_act act);
+
+size_t agents_connected(const struct agents *a);
+/* A sentence for every JVM that could not be given an agent. */
+void agents_each_refusal(const struct agents *a, void (*fn)(const char *text));
+/* That of one process; NULL: nobody refused. */
+const char *agents_refusal(const struct agents *a, pid_t pid);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/attach_protocol.h"
+#include "util/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options)
+{
+	const char *const parts[] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
+	char *at = to;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t n = strlen(parts[i]);
+
+		if (n > ATTACH_ARGUMENT_MAX)
+			return -ENAMETOOLONG;
+		memcpy(at, parts[i], n + 1);
+		at += n + 1;
+	}
+	return at - to;
+}
+
+/* The number that the line at *at consists of; *at moves to the next line. */
+static int line_number(const char **at, long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtol(*at, &end, 10);
+	if (end == *at || errno)
+		return -EINVAL;
+	end += *end == '\r';
+	if (*end != '\n' && *end != '\0')
+		return -EINVAL;
+	*at = end + (*end == '\n');
+	return 0;
+}
+
+static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
+{
+	char clean[160];
+
+	utf8_printable(clean, sizeof(clean), text, strcspn(text, "\r\n"));
+	if (strstr(text, "ynamic agent loading is not enabled")) {
+		snprintf(why, ATTACH_WHY_MAX,
+			 "the JVM loads no agents while it runs: restart it with "
+			 "-XX:+EnableDynamicAgentLoading, or start it with 'braid record -- ...'");
+		return -EACCES;
+	}
+	if (strstr(text, "was not loaded")) { /* the reason, dlerror's, is on the second line */
+		const char *reason = strchr(text, '\n');
+
+		if (reason)
+			utf8_printable(clean, sizeof(clean), reason + 1, strcspn(reason + 1, "\r\n"));
+		snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent: %s", clean);
+		return -ELIBACC;
+	}
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent (status %ld%s%s)", status,
+		 clean[0] ? "): " : "; its error output may say why", clean);
+	return -ELIBACC;
+}
+
+int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+{
+	static const char code[] = "return code: "; /* JDK 9 and later; before, only the number */
+	char text[1024];
+	const char *at = text, *body;
+	long status, result;
+
+	why[0] = '\0';
+	length = length < sizeof(text) - 1 ? length : sizeof(text) - 1;
+	memcpy(text, answer, length);
+	text[length] = '\0';
+	if (!length) {
+		snprintf(why, ATTACH_WHY_MAX,
+			 "the JVM closed the attach connection without an answer: it may be ending");
+		return -EPROTO;
+	}
+	if (line_number(&at, &status)) {
+		snprintf(why, ATTACH_WHY_MAX, "the JVM's answer to the attach request is not understood");
+		return -EPROTO;
+	}
+	body = at;
+	if (status)
+		return refused(status, body, why);
+	if (strncmp(at, code, sizeof(code) - 1) == 0)
+		at += sizeof(code) - 1;
+	if (line_number(&at, &result))
+		return refused(status, body, why);
+	if (result) {
+		snprintf(why, ATTACH_WHY_MAX,
+			 "the agent could not start in the JVM (code %ld): the JVM's error output says why", result);
+		return -ECANCELED;
+	}
+	return 0;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/choices.h"
+
+#include "kernel/tracepoint.h"
+#include "util/duration.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a figure behind "=" is. */
+enum unit { NO_FIGURE, BYTES, TIME, COUNT };
+
+/* SetHeapSamplingInterval takes an int; the agent bounds what it watches itself, too. */
+#define INTERVAL_MAX INT32_MAX
+#define LIVE_MAX 65536U
+#define TIME_MAX 3600000000000ULL
+
+static const struct word {
+	const char *name;
+	const char *example; /* with a figure */
+	const char *help;
+	enum unit unit;
+	size_t at; /* of the figure in struct braid_choices */
+	size_t bytes;
+	uint64_t low, high;
+} words[BRAID_WANTS] = {
+#define FIGURE(member)                                                                                                 \
+	.at = offsetof(struct braid_choices, member), .bytes = sizeof(((struct braid_choices *)NULL)->member)
+	[BRAID_WANT_CPU] = {.name = "cpu", .help = "samples of what runs, by the clock cpu-clock"},
+	[BRAID_WANT_ALLOC] = {.name = "alloc",
+			      .example = "alloc=512k",
+			      .help = "sampled allocations: one in so many bytes",
+			      .unit = BYTES,
+			      FIGURE(alloc_interval),
+			      .high = INTERVAL_MAX},
+	[BRAID_WANT_LIVE] = {.name = "live",
+			     .example = "live=4096",
+			     .help = "which of them are alive at the end; so many are watched",
+			     .unit = COUNT,
+			     FIGURE(live_max),
+			     .low = 1,
+			     .high = LIVE_MAX},
+	[BRAID_WANT_LOCK] = {.name = "lock",
+			     .example = "lock=10us",
+			     .help = "threads blocked on monitors, so long or longer",
+			     .unit = TIME,
+			     FIGURE(lock_min_ns),
+			     .high = TIME_MAX},
+	[BRAID_WANT_WAIT] = {.name = "wait",
+			     .example = "wait=1ms",
+			     .help = "Object.wait, park, sleep, blocking calls, so long or longer",
+			     .unit = TIME,
+			     FIGURE(wait_min_ns),
+			     .high = TIME_MAX},
+	[BRAID_WANT_GC] = {.name = "gc", .help = "pauses, cycles and concurrent phases of collectors"},
+	[BRAID_WANT_SAFEPOINT] = {.name = "safepoint", .help = "operations, time to safepoint, late threads"},
+	[BRAID_WANT_THREAD] = {.name = "thread", .help = "starts, ends, names and CPU time of threads"},
+	[BRAID_WANT_VTHREAD] = {.name = "vthread",
+				.example = "vthread=1000",
+				.help = "starts and ends of virtual threads, so many a second",
+				.unit = COUNT,
+				FIGURE(vthread_rate),
+				.high = UINT32_MAX},
+	[BRAID_WANT_CLASS] = {.name = "class", .help = "loading, preparing and unloading of classes"},
+	[BRAID_WANT_JIT] = {.name = "jit", .help = "compilations, deoptimisations, code cache"},
+	[BRAID_WANT_EXCEPTION] = {.name = "exception",
+				  .example = "exception=1000",
+				  .help = "exceptions, so many a second, if the agent was there at the start",
+				  .unit = COUNT,
+				  FIGURE(exception_rate),
+				  .high = UINT32_MAX},
+	[BRAID_WANT_NATIVE_BIND] = {.name = "native-bind",
+				    .help = "native methods and the functions they are bound to"},
+	[BRAID_WANT_RESOURCE] = {.name = "resource", .help = "exhausted heap, exhausted threads"},
+#undef FIGURE
+};
+
+static const struct preset {
+	const char *name;
+	uint32_t wanted;
+} presets[] = {
+	{"cpu", BRAID_WANT(CPU) | BRAID_WANT(GC) | BRAID_WANT(THREAD) | BRAID_WANT(JIT)},
+	{"latency", BRAID_WANT(CPU) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC) | BRAID_WANT(SAFEPOINT) |
+			    BRAID_WANT(THREAD)},
+	{"memory", BRAID_WANT(CPU) | BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(GC) | BRAID_WANT(RESOURCE)},
+	{"startup", BRAID_WANT(CPU) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) | BRAID_WANT(GC) | BRAID_WANT(THREAD) |
+			    BRAID_WANT(SAFEPOINT) | BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND)},
+	{"all", (1U << BRAID_WANTS) - 1},
+};
+
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+const char *choice_name(enum braid_choice choice)
+{
+	return words[choice].name;
+}
+
+const char *choice_example(enum braid_choice choice)
+{
+	return words[choice].example ?: words[choice].name;
+}
+
+const char *choice_help(enum braid_choice choice)
+{
+	return words[choice].help;
+}
+
+const char *preset_name(size_t preset)
+{
+	return preset < PRESETS ? presets[preset].name : NULL;
+}
+
+uint32_t preset_wanted(size_t preset)
+{
+	return preset < PRESETS ? presets[preset].wanted : 0;
+}
+
+void choices_init(struct chosen *c)
+{
+	*c = (struct chosen){.choices = {.alloc_interval = 512 << 10,
+					 .lock_min_ns = 10000,
+					 .wait_min_ns = 1000000,
+					 .vthread_rate = 1000,
+					 .exception_rate = 1000,
+					 .live_max = 4096},
+			     .event = ""};
+}
+
+/* ---- reading ---- */
+
+static int parse_count(const char *text, bool bytes, uint64_t *value)
+{
+	unsigned shift = 0;
+	uint64_t n;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (bytes && *end)
+		shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : 0;
+	if (shift)
+		end++;
+	if (errno || *end || n > UINT64_MAX >> shift)
+		return -EINVAL;
+	*value = n << shift;
+	return 0;
+}
+
+static int set_figure(struct braid_choices *c, const struct word *w, const char *text, char *why)
+{
+	static const char *const examples[] = {[BYTES] = "a number of bytes like 65536, 512k or 2m",
+					       [TIME] = "a time like 10us, 1ms or 2s",
+					       [COUNT] = "a number"};
+	uint64_t value = 0;
+	int err;
+
+	if (w->unit == NO_FIGURE) {
+		snprintf(why, CHOSEN_WHY, "'%s' takes no value", w->name);
+		return -EINVAL;
+	}
+	err = w->unit == TIME ? duration_parse(text, &value) : parse_count(text, w->unit == BYTES, &value);
+	if (err || value < w->low || value > w->high) {
+		snprintf(why, CHOSEN_WHY, "'%s=%.40s': the value is %s, from %llu to %llu%s", w->name, text,
+			 examples[w->unit], (unsigned long long)w->low,
+			 (unsigned long long)(w->unit == TIME ? w->high / 1000000000 : w->high),
+			 w->unit == TIME ? " s" : "");
+		return -EINVAL;
+	}
+	if (w->bytes == sizeof(uint64_t))
+		memcpy((char *)c + w->at, &value, sizeof(value));
+	else
+		memcpy((char *)c + w->at, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
+	return 0;
+}
+
+static uint64_t figure(const struct braid_choices *c, const struct word *w)
+{
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (w->bytes == sizeof(wide))
+		memcpy(&wide, (const char *)c + w->at, sizeof(wide));
+	else
+		memcpy(&narrow, (const char *)c + w->at, sizeof(narrow));
+	return wide + narrow;
+}
+
+static int name_event(struct chosen *c, const char *event, char *why)
+{
+	if (*c->event && strcmp(c->event, event) != 0) {
+		snprintf(why, CHOSEN_WHY, "'%.50s' and '%.50s' cannot both tick in one recording", c->event, event);
+		return -EINVAL;
+	}
+	c->event = event;
+	return 0;
+}
+
+static int add_word(struct chosen *c, const char *name, const char *value, char *why)
+{
+	for (size_t i = 0; i < BRAID_WANTS; i++) {
+		if (strcmp(words[i].name, name) != 0)
+			continue;
+		c->choices.wanted |= 1U << i;
+		c->kinds = true;
+		if (value)
+			return set_figure(&c->choices, &words[i], value, why);
+		return i == BRAID_WANT_CPU ? name_event(c, "cpu-clock", why) : 0;
+	}
+	snprintf(why, CHOSEN_WHY, "unknown event '%.60s'; `braid record --help` lists them", name);
+	return -EINVAL;
+}
+
+int choices_add(struct chosen *c, char *list, char why[CHOSEN_WHY])
+{
+	char *save = NULL;
+	int err = 0;
+
+	if (!*list || *list == ',' || strstr(list, ",,") || list[strlen(list) - 1] == ',') {
+		snprintf(why, CHOSEN_WHY, "'%.60s' is not a list of events", list);
+		return -EINVAL;
+	}
+	for (char *one = strtok_r(list, ",", &save); one && !err; one = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(one, '=');
+
+		if (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0 || tracepoint_named(one)) {
+			err = name_event(c, one, why);
+			continue;
+		}
+		if (strcmp(one, "all") == 0) {
+			err = choices_preset(c, one, why);
+			continue;
+		}
+		if (value)
+			*value++ = '\0';
+		err = add_word(c, one, value, why);
+	}
+	return err;
+}
+
+int choices_preset(struct chosen *c, const char *name, char why[CHOSEN_WHY])
+{
+	for (size_t i = 0; i < PRESETS; i++)
+		if (strcmp(presets[i].name, name) == 0) {
+			c->choices.wanted |= presets[i].wanted;
+			c->kinds = true;
+			return 0;
+		}
+	snprintf(why, CHOSEN_WHY, "unknown preset '%.60s'; it can be cpu, latency, memory, startup or all", name);
+	return -EINVAL;
+}
+
+void choices_complete(struct chosen *c)
+{
+	/* The name of an event that ticks says how to sample, not what else to record. */
+	if (!c->kinds)
+		c->choices.wanted |= presets[0].wanted;
+	if (c->choices.wanted & BRAID_WANT(LIVE))
+		c->choices.wanted |= BRAID_WANT(ALLOC);
+	if (*c->event)
+		c->choices.wanted |= BRAID_WANT(CPU);
+	else if (c->choices.wanted & BRAID_WANT(CPU))
+		c->event = "cpu-clock";
+}
+
+/* While a recording goes on: figures without a name, or names without a figure, are mistakes then. */
+static int check_change(const struct chosen *c, enum choices_change change, const char *list, char why[CHOSEN_WHY])
+{
+	size_t commas = 0, figures = 0;
+
+	for (const char *p = list; *p; p++) {
+		commas += *p == ',';
+		figures += *p == '=';
+	}
+	if (*c->event && strcmp(c->event, "cpu-clock") != 0)
+		snprintf(why, CHOSEN_WHY, "what ticks ('%.60s') is chosen at the start of a recording", c->event);
+	else if (change == CHOICES_DISABLE && figures)
+		snprintf(why, CHOSEN_WHY, "what is disabled takes no value: '%.60s'", list);
+	else if (change == CHOICES_INTERVAL && figures != commas + 1)
+		snprintf(why, CHOSEN_WHY, "'%.60s': an interval needs a value each, like alloc=1m", list);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int choices_change(struct braid_choices *to, enum choices_change change, char *list, uint32_t *named,
+		   char why[CHOSEN_WHY])
+{
+	struct chosen c = {.choices = *to, .event = ""};
+	char *whole = strdup(list);
+	uint32_t before = to->wanted;
+	int err;
+
+	if (!whole) {
+		snprintf(why, CHOSEN_WHY, "out of memory");
+		return -ENOMEM;
+	}
+	c.choices.wanted = 0;
+	err = choices_add(&c, list, why);
+	err = err ?: check_change(&c, change, whole, why);
+	free(whole);
+	if (err)
+		return err;
+	*named = c.choices.wanted;
+	if (change == CHOICES_ENABLE && *named & BRAID_WANT(LIVE))
+		c.choices.wanted |= BRAID_WANT(ALLOC);
+	if (change == CHOICES_DISABLE && *named & BRAID_WANT(ALLOC))
+		c.choices.wanted |= BRAID_WANT(LIVE); /* of sampled allocations */
+	if (change == CHOICES_ENABLE)
+		c.choices.wanted |= before;
+	else
+		c.choices.wanted = change == CHOICES_DISABLE ? before & ~c.choices.wanted : before;
+	*to = c.choices;
+	return 0;
+}
+
+/* Both come from one event of the JVM. */
+static uint32_t with_companions(uint32_t kinds)
+{
+	const uint32_t allocations = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE);
+
+	return kinds & allocations ? kinds | allocations : kinds;
+}
+
+/* Of one thread, or of all (0). Returns the kinds that no thread is left for. */
+static uint32_t threads_forget(struct braid_choices *c, uint32_t tid, uint32_t kinds)
+{
+	uint32_t left = 0;
+
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
+		struct braid_chosen_thread *t = &c->threads[i];
+
+		if (!tid || t->tid == tid)
+			t->wanted &= ~kinds;
+		if (!t->wanted)
+			t->tid = 0;
+		left |= t->wanted;
+	}
+	return kinds & ~left;
+}
+
+static struct braid_chosen_thread *thread_place(struct braid_choices *c, uint32_t tid)
+{
+	struct braid_chosen_thread *free = NULL;
+
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
+		if (c->threads[i].tid == tid)
+			return &c->threads[i];
+		if (!c->threads[i].tid && !free)
+			free = &c->threads[i];
+	}
+	return free;
+}
+
+static int thread_enable(struct braid_choices *c, uint32_t kinds, uint32_t tid, char why[CHOSEN_WHY])
+{
+	struct braid_chosen_thread *t = thread_place(c, tid);
+
+	if (!t) {
+		snprintf(why, CHOSEN_WHY, "%d threads have been chosen, which is the most; disable one of them first",
+			 BRAID_CHOSEN_THREADS);
+		return -EINVAL;
+	}
+	t->tid = tid;
+	t->wanted |= kinds;
+	c->threaded |= kinds;
+	return 0;
+}
+
+static int thread_disable(struct braid_choices *c, const struct braid_choices *before, uint32_t kinds, uint32_t tid,
+			  char why[CHOSEN_WHY])
+{
+	const struct braid_chosen_thread *t = thread_place(c, tid);
+
+	if (!t || t->tid != tid || (t->wanted & kinds) != kinds) {
+		snprintf(why, CHOSEN_WHY, "thread %u was not enabled alone for that; `enable KIND thread=TID` does it",
+			 tid);
+		return -EINVAL;
+	}
+	kinds = threads_forget(c, tid, kinds);
+	c->wanted = before->wanted & ~kinds;
+	c->threaded &= ~kinds;
+	return 0;
+}
+
+int choices_thread(struct braid_choices *c, const struct braid_choices *before, enum choices_change change,
+		   uint32_t named, uint32_t tid, char why[CHOSEN_WHY])
+{
+	uint32_t kinds = with_companions(named) & BRAID_PER_THREAD;
+
+	if (!tid && change == CHOICES_DISABLE)
+		kinds = BRAID_PER_THREAD & ~with_companions(c->wanted); /* what is off altogether */
+	if (!tid && change != CHOICES_INTERVAL) {
+		(void)threads_forget(c, 0, kinds);
+		c->threaded &= ~kinds;
+	}
+	if (!tid)
+		return 0;
+	if (named & ~BRAID_PER_THREAD || change == CHOICES_INTERVAL) {
+		snprintf(why, CHOSEN_WHY,
+			 "only alloc, live, lock and exception can be enabled and disabled for a "
+			 "thread; all else is of the whole JVM");
+		return -EINVAL;
+	}
+	return change == CHOICES_ENABLE ? thread_enable(c, kinds, tid, why)
+					: thread_disable(c, before, kinds, tid, why);
+}
+
+/* In the largest unit that divides it. */
+static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
+{
+	static const struct scale {
+		uint64_t of;
+		const char *suffix;
+	} bytes[] = {{1 << 20, "m"}, {1 << 10, "k"}, {1, ""}},
+	  times[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}}, counts[] = {{1, ""}};
+	const struct scale *scale = unit == BYTES ? bytes : unit == TIME ? times : counts;
+
+	while (scale->of > 1 && (value % scale->of || !value))
+		scale++;
+	return (size_t)snprintf(to, size, "=%llu%s", (unsigned long long)(value / scale->of), scale->suffix);
+}
+
+static size_t thread_text(const struct braid_chosen_thread *t, uint32_t wanted, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (!(t->wanted & wanted) || !size)
+		return 0;
+	used = (size_t)snprintf(to, size, " thread=%u:", t->tid);
+	for (size_t i = 0, any = 0; i < BRAID_WANTS && used < size; i++)
+		if (t->wanted & wanted & 1U << i)
+			used += (size_t)snprintf(to + used, size - used, "%s%s", any++ ? "," : "", words[i].name);
+	return used < size ? used : size;
+}
+
+void choices_text(const struct braid_choices *c, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (size)
+		*to = '\0';
+	for (size_t i = 0; i < BRAID_WANTS && used < size; i++) {
+		if (!(c->wanted >> i & 1))
+			continue;
+		used += (size_t)snprintf(to + used, size - used, "%s%s", used ? "," : "", words[i].name);
+		if (words[i].unit != NO_FIGURE && used < size)
+			used += figure_text(to + used, size - used, words[i].unit, figure(c, &words[i]));
+	}
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS && used < size; i++)
+		used += thread_text(&c->threads[i], c->wanted, to + used, size - used);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jvm/code_cache.h"
+
+#include "collect/jvm_events.h"
+#include "jvm/jvm_state.h"
+#include "jvm/libjvm.h"
+#include "sink/names.h"
+#include "jvm/probes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MEASURE_NS 1000000000ULL
+#define MEASURE_PART 100 /* measuring takes no more than this part of the time: each block is a read */
+#define TELL_PART 64	 /* of a heap's size: a change of less is not told */
+#define CHUNK 4096U	 /* bytes of the segment map that are read at a time */
+
+/* One block's header: where its length ends, the next field begins. */
+static int block_bytes(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
+		       uint64_t segment, uint64_t *bytes)
+{
+	uint64_t at = h->low + (segment << h->log2_segment), segments = 0;
+	uint8_t header[32], in_use;
+	int err = read(ctx, at, header, used + 1U);
+
+	if (err)
+		return err;
+	memcpy(&segments, header + length, used - length < 8 ? 4 : 8);
+	in_use = header[used];
+	if (in_use > 1 || segments > (h->high - at) >> h->log2_segment)
+		return -EAGAIN; /* it is being written */
+	*bytes += in_use ? segments << h->log2_segment : 0;
+	return 0;
+}
+
+/*
+ * The map has a byte for each segment: 0 where a block begins. It is there as far as the heap is, to the end of a page:
+ * behind the heap's last segment its bytes are 0, too.
+ */
+int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
+		       uint64_t *bytes)
+{
+	uint64_t segments = (h->high - h->low) >> h->log2_segment;
+	uint8_t map[CHUNK];
+
+	*bytes = 0;
+	if (used <= length || used > 24)
+		return -EINVAL;
+	for (uint64_t from = 0; from < segments; from += CHUNK) {
+		size_t n = segments - from < CHUNK ? segments - from : CHUNK;
+
+		if (read(ctx, h->segmap + from, map, n))
+			return from ? 0 : -EFAULT;
+		for (size_t i = 0; i < n; i++) {
+			int err = map[i] ? 0 : block_bytes(h, length, used, read, ctx, from + i, bytes);
+
+			if (err)
+				return err == -EFAULT ? 0 : err;
+		}
+	}
+	return 0;
+}
+
+/* What kind of code lies in a heap says which it is: 0, 1 and 4 are levels without profiling. */
+static const char *heap_name(const struct jvm *j, const struct braid_code_heap *h)
+{
+	if (j->layout.heap_count == 1)
+		return "CodeCache";
+	if (j->layout.interpreter_start - h->low < h->high - h->low)
+		return "CodeHeap 'non-nmethods'";
+	for (size_t i = 0; i < j->code.count; i++) {
+		const struct code *c = j->code.by_address[i];
+
+		if (c->address - h->low < h->high - h->low && !c->name && c->tier <= BRAID_TIER_C2)
+			return c->tier == 2 || c->tier == 3 ? "CodeHeap 'profiled nmethods'"
+							    : "CodeHeap 'non-profiled nmethods'";
+	}
+	return "CodeHeap";
+}
+
+static void tell(struct jvm *j, uint32_t heap, uint64_t used, uint64_t time_ns)
+{
+	const struct braid_code_heap *h = &j->layout.heaps[heap];
+	struct trace_jvm_event e = {
+		.time_ns = time_ns,
+		.kind = BRAID_JVM_CODE_CACHE,
+		.name = names_id(j->session->names, trace_str_of(heap_name(j, h))),
+		.value = used,
+		.weight = h->high - h->low,
+		.source = BRAID_SOURCE_AGENT,
+	};
+
+	j->cache.told[heap] = used;
+	jvm_events_emit(j->session, j->process, &e);
+}
+
+static bool due(const struct jvm *j, uint64_t time_ns, bool final)
+{
+	const struct code_cache *c = &j->cache;
+
+	if (!j->layout_told || !j->replayed)
+		return false;
+	return !c->any || (c->changes != j->loads + j->unloaded && (final || time_ns > c->due_ns));
+}
+
+void code_cache_tick(struct jvm *j, uint64_t time_ns, bool final)
+{
+	uint64_t bias, used, change;
+	const struct libjvm *l = probes_library(j->session->probes, j->process, &bias);
+	struct code_cache *c = &j->cache;
+
+	if (!(j->session->options->choices.wanted & BRAID_WANT(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
+	    !l->field[BLOCK_USED].found || !due(j, time_ns, final))
+		return;
+	c->changes = j->loads + j->unloaded;
+	for (uint32_t i = 0; i < j->layout.heap_count; i++) {
+		const struct braid_code_heap *h = &j->layout.heaps[i];
+
+		if (h->high <= h->low ||
+		    code_cache_measure(h, l->field[BLOCK_LENGTH].offset, l->field[BLOCK_USED].offset,
+				       hotspot_read_process, &j->process->pid, &used))
+			continue;
+		change = used > c->told[i] ? used - c->told[i] : c->told[i] - used;
+		if (!c->any || final || change > c->told[i] / TELL_PART)
+			tell(j, i, used, time_ns);
+	}
+	c->any = true;
+	c->due_ns = now_ns() + MEASURE_NS + (now_ns() - time_ns) * MEASURE_PART;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jvm/jvm_state.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, uint32_t generation)
+{
+	struct jvm *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->session = s;
+	j->process = process;
+	j->slot = slot;
+	j->generation = generation;
+	j->wanted = s->choices.wanted;
+	return j;
+}
+
+void jvm_choose(struct jvm *j, uint32_t wanted)
+{
+	j->wanted = wanted;
+}
+
+void jvm_free(struct jvm *j)
+{
+	if (!j)
+		return;
+	for (int i = 0; i < 4; i++)
+		free(j->strings[i]);
+	methods_free(j);
+	code_map_free(&j->code);
+	compilations_free(j->compilations);
+	free(j->types);
+	free(j->deferred);
+	gc_free(&j->gc);
+	free(j);
+}
+
+void jvm_joined(struct jvm *j)
+{
+	told_phase(j, "agent", now_ns(), 0);
+}
+
+uint32_t jvm_slot(const struct jvm *j)
+{
+	return j->slot;
+}
+
+uint32_t jvm_generation(const struct jvm *j)
+{
+	return j->generation;
+}
+
+bool jvm_layout_told(const struct jvm *j)
+{
+	return j->layout_told;
+}
+
+bool jvm_replayed(const struct jvm *j)
+{
+	return j->replayed;
+}
+
+/* ---- strings of records ---- */
+
+bool jvm_take(const char **at, const char *end, uint16_t length, const char **out)
+{
+	if ((size_t)(end - *at) < length)
+		return false;
+	*out = *at;
+	*at += length;
+	return true;
+}
+
+void jvm_replace_string(char **to, const char *text, uint16_t length)
+{
+	free(*to);
+	*to = malloc(3 * (size_t)length + 1);
+	if (*to)
+		utf8_from_modified(*to, 3 * (size_t)length + 1, text, length);
+}
+
+/* ---- definitions ---- */
+
+static void emit_jvm(struct jvm *j)
+{
+	j->told.process = j->process->id;
+	j->told.layout_flags = j->layout.flags;
+	j->told.vm_name = trace_str_of(j->strings[0] ? j->strings[0] : "");
+	j->told.vm_version = trace_str_of(j->strings[1] ? j->strings[1] : "");
+	j->told.java_version = trace_str_of(j->strings[2] ? j->strings[2] : "");
+	j->told.command = trace_str_of(j->strings[3] ? j->strings[3] : "");
+	session_emit(j->session, &(struct trace_rec){.kind = TRACE_JVM, .jvm = j->told});
+}
+
+static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_hello *r = (const void *)rec;
+	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *text[4];
+
+	if (size < sizeof(*r) || !jvm_take(&at, end, r->vm_version_len, &text[1]) ||
+	    !jvm_take(&at, end, r->vm_name_len, &text[0]) || !jvm_take(&at, end, r->java_version_len, &text[2]) ||
+	    !jvm_take(&at, end, r->command_len, &text[3]))
+		return false;
+	if (r->version != BRAID_RING_VERSION) {
+		session_notice(
+			j->session, j->process->id, BRAID_NOTICE_WARNING,
+			"the agent in process %d speaks version %u, this braid %u: restart that JVM, or use its braid",
+			j->process->pid, r->version, BRAID_RING_VERSION);
+		return false;
+	}
+	jvm_replace_string(&j->strings[0], text[0], r->vm_name_len);
+	jvm_replace_string(&j->strings[1], text[1], r->vm_version_len);
+	jvm_replace_string(&j->strings[2], text[2], r->java_version_len);
+	jvm_replace_string(&j->strings[3], text[3], r->command_len);
+	j->told.start = r->start;
+	j->told.jvmti_version = r->jvmti_version;
+	j->told.caps_got_lo = r->caps_got[0];
+	j->told.caps_got_hi = r->caps_got[1];
+	j->told.caps_refused_lo = r->caps_refused[0];
+	j->told.caps_refused_hi = r->caps_refused[1];
+	emit_jvm(j);
+	return true;
+}
+
+static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_layout *r = (const void *)rec;
+
+	if (size < sizeof(*r))
+		return false;
+	j->layout = r->layout;
+	j->layout_told = true;
+	if (j->layout.heap_count > BRAID_CODE_HEAPS)
+		j->layout.heap_count = BRAID_CODE_HEAPS;
+	emit_jvm(j);
+	return true;
+}
+
+/* ---- GC, the rest ---- */
+
+static bool on_names(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_names *r = (const void *)rec;
+
+	if (size < sizeof(*r))
+		return false;
+	j->names = r->names;
+	return true;
+}
+
+static const char *const kind_names[BRAID_REC_KINDS] = {
+	[BRAID_REC_HELLO] = "hello",
+	[BRAID_REC_LAYOUT] = "layout",
+	[BRAID_REC_METHOD] = "method",
+	[BRAID_REC_LINES] = "lines",
+	[BRAID_REC_CODE_LOAD] = "code_load",
+	[BRAID_REC_CODE_SCOPES] = "code_scopes",
+	[BRAID_REC_CODE_UNLOAD] = "code_unload",
+	[BRAID_REC_STUB] = "stub",
+	[BRAID_REC_THREAD] = "thread",
+	[BRAID_REC_THREAD_END] = "thread_end",
+	[BRAID_REC_GC_START] = "gc_start",
+	[BRAID_REC_GC_FINISH] = "gc_finish",
+	[BRAID_REC_CLASS_UNLOAD] = "class_unload",
+	[BRAID_REC_VM_INIT] = "vm_init",
+	[BRAID_REC_VM_DEATH] = "vm_death",
+	[BRAID_REC_LOSS] = "loss",
+	[BRAID_REC_REPLAYED] = "replayed",
+	[BRAID_REC_NOTICE] = "notice",
+	[BRAID_REC_NAMES] = "names",
+	[BRAID_REC_TYPE] = "type",
+	[BRAID_REC_EVENT] = "event",
+	[BRAID_REC_CLASS] = "class",
+	[BRAID_REC_DEMAND] = "jvm_event",
+};
+
+static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_loss *r = (const void *)rec;
+	const struct braid_loss *l = (const void *)(r + 1);
+
+	if (size < sizeof(*r) || r->count > (size - sizeof(*r)) / sizeof(*l))
+		return false;
+	for (uint32_t i = 0; i < r->count; i++) {
+		const char *kind = l[i].kind < BRAID_REC_KINDS ? kind_names[l[i].kind] : NULL;
+
+		session_loss(j->session, j->process->id, "agent", kind ? kind : "unknown", l[i].lost);
+	}
+	return true;
+}
+
+static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_notice *r = (const void *)rec;
+	char text[1024];
+
+	if (size < sizeof(*r) || r->text_len > size - sizeof(*r))
+		return false;
+	utf8_printable(text, sizeof(text), r + 1, r->text_len);
+	session_notice(j->session, j->process->id, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
+		       "agent in process %d: %s", j->process->pid, text);
+	return true;
+}
+
+static bool on_phase(struct jvm *j, const struct braid_rec *rec, const char *name)
+{
+	told_phase(j, name, rec->time_ns, 0);
+	return true;
+}
+
+static bool on_replayed(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_replayed *r = (const void *)rec;
+
+	if (size < sizeof(*r))
+		return false;
+	j->replayed = true;
+	told_phase(j, "replayed", rec->time_ns, r->classes);
+	return true;
+}
+
+static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	switch (rec->kind) {
+	case BRAID_REC_HELLO:
+		return on_hello(j, rec, size);
+	case BRAID_REC_LAYOUT:
+		return on_layout(j, rec, size);
+	case BRAID_REC_NAMES:
+		return on_names(j, rec, size);
+	case BRAID_REC_DEMAND:
+		return events_on_demand(j, rec, size);
+	case BRAID_REC_TYPE:
+		return events_on_type(j, rec, size);
+	case BRAID_REC_METHOD:
+		return methods_on_method(j, rec, size);
+	case BRAID_REC_LINES:
+		return methods_on_lines(j, rec, size);
+	case BRAID_REC_CODE_LOAD:
+		return code_on_load(j, rec, size);
+	case BRAID_REC_CODE_SCOPES:
+		return code_on_scopes(j, rec, size);
+	case BRAID_REC_CODE_UNLOAD:
+		return code_on_unload(j, rec, size);
+	case BRAID_REC_STUB:
+		return code_on_stub(j, rec, size);
+	case BRAID_REC_THREAD:
+		return threads_on_thread(j, rec, size);
+	case BRAID_REC_THREAD_END:
+		return threads_on_end(j, rec, size);
+	case BRAID_REC_EVENT:
+		return told_on_event(j, rec, size);
+	case BRAID_REC_CLASS:
+		return told_on_class(j, rec, size);
+	case BRAID_REC_GC_START:
+	case BRAID_REC_GC_FINISH:
+		return gc_on_record(j, rec, size);
+	case BRAID_REC_CLASS_UNLOAD:
+		return told_on_unload(j, rec, size);
+	case BRAID_REC_VM_INIT:
+		gc_on_live(j, rec->time_ns);
+		return on_phase(j, rec, "init");
+	case BRAID_REC_VM_DEATH:
+		return on_phase(j, rec, "death");
+	case BRAID_REC_LOSS:
+		return on_loss(j, rec, size);
+	case BRAID_REC_REPLAYED:
+		return on_replayed(j, rec, size);
+	case BRAID_REC_NOTICE:
+		return on_notice(j, rec, size);
+	default:
+		return true; /* of a newer agent */
+	}
+}
+
+void jvm_record(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	if (!apply(j, rec, size))
+		j->bad++;
+}
+
+void jvm_emit_stats(struct jvm *j)
+{
+	uint32_t p = j->process->id;
+
+	session_stat(j->session, p, "methods", j->methods_told);
+	session_stat(j->session, p, "code_loads", j->loads);
+	session_stat(j->session, p, "code_unloads", j->unloaded);
+	session_stat(j->session, p, "gc_pauses", j->gc.pauses + (j->gc.open != 0));
+	session_stat(j->session, p, "threads_started", j->threads_started);
+	session_stat(j->session, p, "threads_ended", j->threads_ended);
+	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);
+	if (j->classes_loaded)
+		session_stat(j->session, p, "classes_loaded", j->classes_loaded);
+	if (j->bad)
+		session_stat(j->session, p, "records_bad", j->bad);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A JVM's code cache: what lay where and when, and what frames in it mean. */
+#include "jvm/jvm_state.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFER_NS 1000000000ULL	       /* wait this long for a code record before the JVM's memory is asked */
+#define DEFERRED_MAX 65536	       /* frames that wait for their code's record */
+#define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
+
+/* ---- code ---- */
+
+/* Of a record about code: they come in their order, but not at once. */
+static void code_heard(struct jvm *j, const struct braid_rec *rec)
+{
+	if (rec->time_ns > j->code_told_ns)
+		j->code_told_ns = rec->time_ns;
+	j->code_heard_ns = now_ns();
+}
+
+static void add_code(struct jvm *j, struct code *c)
+{
+	if (code_map_add(&j->code, c)) {
+		code_free(c);
+		return;
+	}
+	j->process->generation++;
+}
+
+bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_code_load *r = (const void *)rec;
+	struct code *old, *c;
+	bool known;
+
+	if (size < sizeof(*r) || r->address >> 47 || !r->code_size)
+		return false;
+	code_heard(j, rec);
+	old = code_map_at(&j->code, r->address);
+	known = old && !old->unload_ns && old->method == r->method && old->size == r->code_size &&
+		old->compile_id == r->compile_id;
+	if (known && (rec->flags & BRAID_REC_REPLAY))
+		return true; /* told twice: live and by the replay */
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return false;
+	*c = (struct code){.address = r->address,
+			   .size = r->code_size,
+			   .load_ns = rec->time_ns,
+			   .method = r->method,
+			   .tier = r->tier,
+			   .compile_id = r->compile_id,
+			   .is_osr = r->is_osr != 0,
+			   .rows_missing = r->scope_rows,
+			   .outer_only = (r->doubts & BRAID_CODE_OUTER_ONLY) != 0,
+			   .stale = (r->doubts & BRAID_CODE_STALE) != 0,
+			   .replay = (rec->flags & BRAID_REC_REPLAY) != 0};
+	add_code(j, c);
+	j->loads++;
+	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE_LOAD,
+						     .code_load = {.time_ns = rec->time_ns,
+								   .process = j->process->id,
+								   .address = r->address,
+								   .size = r->code_size,
+								   .tier = r->tier,
+								   .compile_id = r->compile_id,
+								   .replay = c->replay}});
+	if (j->session->options->choices.wanted & BRAID_WANT(JIT))
+		compilations_loaded(j, r, known);
+	return true;
+}
+
+bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_code_scopes *r = (const void *)rec;
+	struct code *c;
+
+	if (size < sizeof(*r) || r->bytes > size - sizeof(*r))
+		return false;
+	c = code_map_at(&j->code, r->address);
+	if (!c || c->name)
+		return false;
+	if ((rec->flags & BRAID_REC_REPLAY) && !c->replay)
+		return true; /* had them from the live record */
+	return code_add_scopes(c, r + 1, r->bytes, r->rows);
+}
+
+bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_code_unload *r = (const void *)rec;
+	struct code *c;
+
+	if (size < sizeof(*r))
+		return false;
+	code_heard(j, rec);
+	c = code_map_at(&j->code, r->address);
+	if (c && !c->unload_ns)
+		c->unload_ns = rec->time_ns;
+	j->process->generation++;
+	j->unloaded++;
+	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE_UNLOAD,
+						     .code_unload = {.time_ns = rec->time_ns,
+								     .process = j->process->id,
+								     .address = r->address}});
+	return true;
+}
+
+bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_stub *r = (const void *)rec;
+	struct code *c, *old;
+
+	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || r->address >> 47 || !r->size)
+		return false;
+	code_heard(j, rec);
+	old = code_map_at(&j->code, r->address);
+	if (old && old->name && old->size == r->size)
+		return true;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return false;
+	*c = (struct code){.address = r->address,
+			   .size = r->size,
+			   .load_ns = rec->time_ns,
+			   .tier = BRAID_TIER_UNKNOWN,
+			   .replay = true};
+	jvm_replace_string(&c->name, (const char *)(r + 1), r->name_len);
+	if (!c->name) {
+		free(c);
+		return false;
+	}
+	add_code(j, c);
+	return true;
+}
+
+/* ---- frames ---- */
+
+static uint32_t outer_method(struct jvm *j, const struct code *c)
+{
+	return c->trace_method ? c->trace_method : methods_trace_id(j, c->method, !c->stale);
+}
+
+/* The code's definition in the trace, sent when the first sample hits it. */
+static uint32_t trace_code(struct jvm *j, struct code *c)
+{
+	uint32_t method;
+
+	if (c->trace_id)
+		return c->trace_id;
+	method = outer_method(j, c);
+	c->trace_id = ++j->session->last_code;
+	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE,
+						     .code = {.code = c->trace_id,
+							      .process = j->process->id,
+							      .kind = c->name ? TRACE_CODE_STUB : TRACE_CODE_METHOD,
+							      .method = method,
+							      .tier = c->tier,
+							      .compile_id = c->compile_id,
+							      .is_osr = c->is_osr,
+							      .address = c->address,
+							      .size = c->size,
+							      .load_ns = c->load_ns,
+							      .name = trace_str_of(c->name ? c->name : "")}});
+	return c->trace_id;
+}
+
+/* Where look-ups of a frame's pc go: return addresses belong to the instruction before. */
+static uint64_t lookup_pc(uint64_t pc, bool exact)
+{
+	return exact ? pc : pc - 1;
+}
+
+/* Is `method`, read from the nmethod, still the one that was compiled? Its names are freed before the nmethod is. */
+static bool is_intact(struct jvm *j, const struct code *c, uint64_t method, uint32_t trace_id)
+{
+	return c->method ? methods_lies_at(j, c->method, method) : trace_id && trace_id == c->trace_method;
+}
+
+/*
+ * Scopes out of the nmethod itself, when the agent could not tell them. It is the same nmethod as long as its compile
+ * id is, before and after; and its methods are, as long as the compiled one is.
+ */
+static uint32_t scopes_from_memory(struct jvm *j, const struct code *c, uint64_t pc, bool exact, struct trace_scope *to)
+{
+	static struct hotspot_scope read[SCOPE_MAX];
+	struct hotspot_blob b, after;
+	pid_t *pid = &j->process->pid;
+	int depth;
+
+	if (hotspot_blob_find(&j->layout, hotspot_read_process, pid, c->address, &b) || b.code_begin != c->address ||
+	    b.compile_id != c->compile_id || !c->compile_id)
+		return 0;
+	depth = hotspot_scopes_read(&j->layout, &j->names, hotspot_read_process, pid, b.address,
+				    (uint32_t)(pc - c->address), exact, read, SCOPE_MAX);
+	if (depth <= 0 || (c->method && !is_intact(j, c, read[depth - 1].method, 0)))
+		return 0;
+	for (int i = 0; i < depth; i++)
+		to[i] = (struct trace_scope){.method = methods_read(j, read[i].method), .bci = read[i].bci};
+	if (hotspot_blob_find(&j->layout, hotspot_read_process, pid, c->address, &after) ||
+	    after.address != b.address || after.compile_id != b.compile_id ||
+	    !is_intact(j, c, read[depth - 1].method, to[depth - 1].method))
+		return 0;
+	return (uint32_t)depth;
+}
+
+static void fill_code(struct jvm *j, struct code *c, uint64_t pc, bool exact, struct trace_frame *f)
+{
+	static struct trace_scope scopes[SCOPE_MAX];
+	const struct braid_scope *told;
+	uint32_t depth;
+
+	f->code = trace_code(j, c);
+	f->scope_count = 0;
+	f->scopes = scopes;
+	if (c->name)
+		return;
+	if (c->outer_only || c->stale || c->rows_missing)
+		f->scope_count = scopes_from_memory(j, c, pc, exact, scopes);
+	if (f->scope_count)
+		return;
+	depth = code_scopes_at(c, pc - c->address, exact, &told);
+	for (uint32_t i = 0; i < depth && i < SCOPE_MAX; i++)
+		scopes[f->scope_count++] = (struct trace_scope){
+			.method = methods_trace_id(j, told[i].method, !c->stale), .bci = told[i].bci};
+	if (!f->scope_count)
+		scopes[f->scope_count++] = (struct trace_scope){.method = outer_method(j, c), .bci = -1};
+}
+
+bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, uint64_t time_ns, struct trace_frame *f)
+{
+	struct code *c = code_map_find(&j->code, lookup_pc(pc, exact), code_id, time_ns);
+
+	if (!c || c->rows_missing) /* the drain may have stopped between its records */
+		return false;
+	fill_code(j, c, pc, exact, f);
+	return true;
+}
+
+bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t time_ns, char *to, size_t size,
+		   uint32_t *compile_id)
+{
+	const struct code *c = code_map_find(&j->code, lookup_pc(pc, false), code_id, time_ns);
+	struct hotspot_blob b;
+
+	if (c && !c->name && methods_name(j, c->method, to, size)) {
+		*compile_id = c->compile_id;
+		return true;
+	}
+	/* Its record waits until HotSpot's thread for such has time: the code itself says the same. */
+	if (!code_id || hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b) ||
+	    braid_code_id(b.compile_id) != code_id || !methods_name_at(j, b.method, to, size))
+		return false;
+	*compile_id = b.compile_id;
+	return true;
+}
+
+void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
+{
+	if (j->deferred_count == DEFERRED_MAX) {
+		session_loss(j->session, j->process->id, "collector", "code_name", 1);
+		return;
+	}
+	if (j->deferred_count == j->deferred_capacity) {
+		size_t capacity = j->deferred_capacity ? j->deferred_capacity * 2 : 64;
+		struct deferred *bigger = realloc(j->deferred, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		j->deferred = bigger;
+		j->deferred_capacity = capacity;
+	}
+	j->deferred[j->deferred_count++] =
+		(struct deferred){.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
+}
+
+static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
+{
+	fill_code(j, c, d->frame.address, d->frame.exact, &d->frame);
+	session_emit(j->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = d->frame});
+}
+
+static bool is_osr(const struct jvm *j, uint64_t nmethod)
+{
+	uint64_t at = nmethod + j->names.nmethod_entry_bci;
+	int32_t bci;
+
+	return j->names.nmethod_entry_bci && !hotspot_read_process(&j->process->pid, at, &bci, sizeof(bci)) &&
+	       bci != -1; /* InvocationEntryBci */
+}
+
+/* Asks the JVM's own code heap, for code whose record was lost or never came. */
+static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_id)
+{
+	struct hotspot_blob b;
+	struct code *c;
+
+	if (hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b))
+		return NULL;
+	if (b.method && code_id && braid_code_id(b.compile_id) != code_id)
+		return NULL; /* the code that ran is gone */
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	*c = (struct code){.address = b.address,
+			   .size = b.size,
+			   .load_ns = now_ns(),
+			   .tier = b.tier,
+			   .compile_id = b.compile_id,
+			   .outer_only = true,
+			   .replay = true};
+	if (b.method && b.code_begin > b.address && b.code_begin - b.address < b.size) {
+		c->size -= b.code_begin - b.address;
+		c->address = b.code_begin;
+		c->trace_method = methods_read(j, b.method);
+		c->is_osr = is_osr(j, b.address);
+	}
+	if (!c->trace_method)
+		c->name = strdup(b.name);
+	if ((!c->trace_method && !c->name) || code_map_add(&j->code, c)) {
+		code_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+/*
+ * Has everything been read that the JVM had to say of code until time_ns? When the ring is full its records come much
+ * later, in their order: what ended an older piece of code at the same address may still be among them.
+ */
+static bool code_is_told(const struct jvm *j, uint64_t time_ns, uint64_t now)
+{
+	return j->code_told_ns >= time_ns || j->code_heard_ns + DEFER_NS < now;
+}
+
+/* The code of a deferred frame, NULL when it is not known; *lost: and will not be. */
+static struct code *deferred_code(struct jvm *j, const struct deferred *d, uint64_t now, bool final, bool *lost)
+{
+	bool last = final || (d->time_ns + DEFER_NS < now && code_is_told(j, d->time_ns + DEFER_NS, now));
+	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
+	struct code *c = NULL;
+
+	*lost = false;
+	if (final || code_is_told(j, d->time_ns, now))
+		c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
+	if (!last)
+		return c && !c->rows_missing ? c : NULL;
+	if (!c && methods_unloads(j) == d->unloads) /* else its method may be gone, and its names */
+		c = code_from_memory(j, pc, d->code_id);
+	*lost = !c;
+	return c;
+}
+
+void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->deferred_count; i++) {
+		struct deferred *d = &j->deferred[i];
+		bool lost;
+		struct code *c = deferred_code(j, d, time_ns, final, &lost);
+
+		if (c)
+			send_deferred(j, d, c);
+		else if (lost)
+			session_loss(j->session, j->process->id, "collector", "code_name", 1);
+		else
+			j->deferred[kept++] = *d;
+	}
+	j->deferred_count = kept;
+	compilations_tick(j, now_ns(), final);
+	code_cache_tick(j, now_ns(), final);
+	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns) {
+		code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
+		j->purged_ns = time_ns;
+	}
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Events that an agent tells with all that belongs to them: no stack, and names as strings. */
+#include "jvm/jvm_state.h"
+
+#include "collect/jvm_events.h"
+#include "sink/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PART_MAX 1024 /* of a loader's name, a module's, a source file's */
+
+static uint32_t name_id(struct jvm *j, const char *text)
+{
+	return names_id(j->session->names, trace_str_of(text));
+}
+
+static uint32_t thread_id(struct jvm *j, uint32_t ns_tid)
+{
+	struct thread *t =
+		ns_tid ? processes_java_thread(j->session->processes, j->process, (pid_t)ns_tid, NULL) : NULL;
+
+	return t ? t->id : 0;
+}
+
+static uint32_t string_id(struct jvm *j, const char *text, uint16_t length)
+{
+	char name[HOTSPOT_NAME_MAX];
+
+	utf8_from_modified(name, sizeof(name), text, length);
+	return name_id(j, name);
+}
+
+static uint32_t method_name_id(struct jvm *j, uint32_t method)
+{
+	char name[2 * HOTSPOT_NAME_MAX];
+
+	return methods_name(j, method, name, sizeof(name)) ? name_id(j, name) : 0;
+}
+
+void told_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes)
+{
+	jvm_events_emit(
+		j->session, j->process,
+		&(struct trace_jvm_event){
+			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = name_id(j, name), .value = classes});
+}
+
+/* The native function gets the Java method's name if it has none of its own; the event has the function's. */
+static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
+{
+	const struct process_mapping *m = process_mapping_at(j->process, e->number, e->time_ns);
+	char name[2 * HOTSPOT_NAME_MAX];
+	const char *symbol;
+
+	if (!m || !methods_name(j, method, name, sizeof(name)))
+		return;
+	symbol = modules_bind(j->session->modules, m->module, e->number - m->bias, name);
+	e->text = trace_str_of(symbol);
+}
+
+bool told_on_event(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_event *r = (const void *)rec;
+	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *name, *detail, *text;
+	char clean[HOTSPOT_NAME_MAX];
+	struct trace_jvm_event e;
+
+	if (size < sizeof(*r) || !jvm_take(&at, end, r->name_len, &name) ||
+	    !jvm_take(&at, end, r->detail_len, &detail) || !jvm_take(&at, end, r->text_len, &text) || !r->event ||
+	    r->event >= BRAID_JVM_EVENTS)
+		return false;
+	e = (struct trace_jvm_event){.time_ns = rec->time_ns,
+				     .kind = r->event,
+				     .thread = thread_id(j, rec->tid),
+				     .value = r->value,
+				     .weight = r->weight,
+				     .number = r->number,
+				     .flags = r->flags};
+	e.name = r->method ? method_name_id(j, r->method) : string_id(j, name, r->name_len);
+	e.detail = string_id(j, detail, r->detail_len);
+	utf8_from_modified(clean, sizeof(clean), text, r->text_len);
+	e.text = trace_str_of(clean);
+	if (r->event == BRAID_JVM_NATIVE_BIND)
+		bind(j, r->method, &e);
+	jvm_events_emit(j->session, j->process, &e);
+	return true;
+}
+
+/* ---- classes ---- */
+
+/* The loaders that every JVM has, by what programs call them. */
+static const char *loader_known_as(const char *class_name)
+{
+	static const char *const known[][2] = {
+		{"jdk.internal.loader.ClassLoaders$AppClassLoader", "app"},
+		{"jdk.internal.loader.ClassLoaders$PlatformClassLoader", "platform"},
+		{"sun.misc.Launcher$AppClassLoader", "app"},
+		{"sun.misc.Launcher$ExtClassLoader", "platform"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(class_name, known[i][0]) == 0)
+			return known[i][1];
+	return class_name;
+}
+
+struct class_texts {
+	const char *name, *loader, *loader_name, *module, *source;
+};
+
+/* "boot", "app", "com.example.Loader", "com.example.Loader 'plugins'" */
+static uint32_t loader_id(struct jvm *j, const struct braid_rec_class *r, const struct class_texts *c)
+{
+	char class_name[HOTSPOT_NAME_MAX], name[PART_MAX], text[sizeof(class_name) + sizeof(name) + 4];
+
+	if (!r->loader_len)
+		return name_id(j, "boot");
+	class_name_from_signature(class_name, sizeof(class_name), c->loader, r->loader_len);
+	if (!r->loader_name_len || loader_known_as(class_name) != class_name)
+		return name_id(j, loader_known_as(class_name));
+	utf8_from_modified(name, sizeof(name), c->loader_name, r->loader_name_len);
+	snprintf(text, sizeof(text), "%s '%s'", class_name, name);
+	return name_id(j, text);
+}
+
+/* "java.base/String.java", "Main.java" */
+static void origin(char *to, size_t size, const struct braid_rec_class *r, const struct class_texts *c)
+{
+	size_t used = utf8_from_modified(to, PART_MAX, c->module, r->module_len);
+
+	if (used)
+		to[used++] = '/';
+	utf8_from_modified(to + used, size - used, c->source, r->source_len);
+}
+
+bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_class *r = (const void *)rec;
+	const char *at = (const char *)(r + 1), *end = (const char *)rec + size;
+	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_CLASS_LOAD};
+	char name[HOTSPOT_NAME_MAX], text[2 * PART_MAX + 1];
+	struct class_texts c;
+
+	if (size < sizeof(*r) || !jvm_take(&at, end, r->class_len, &c.name) ||
+	    !jvm_take(&at, end, r->loader_len, &c.loader) || !jvm_take(&at, end, r->loader_name_len, &c.loader_name) ||
+	    !jvm_take(&at, end, r->module_len, &c.module) || !jvm_take(&at, end, r->source_len, &c.source))
+		return false;
+	class_name_from_signature(name, sizeof(name), c.name, r->class_len);
+	e.thread = thread_id(j, rec->tid);
+	e.name = name_id(j, name);
+	if (r->prepared) {
+		e.kind = BRAID_JVM_CLASS_PREPARE;
+	} else {
+		j->classes_loaded++;
+		e.value = r->modifiers;
+		e.detail = loader_id(j, r, &c);
+		origin(text, sizeof(text), r, &c);
+		e.text = trace_str_of(text);
+	}
+	jvm_events_emit(j->session, j->process, &e);
+	return true;
+}
+
+bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_class_unload *r = (const void *)rec;
+	char name[HOTSPOT_NAME_MAX];
+
+	if (size < sizeof(*r) || r->name_len > size - sizeof(*r))
+		return false;
+	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
+	j->classes_unloaded += r->count;
+	if (jvm_wants(j, BRAID_WANT_CLASS))
+		jvm_events_emit(j->session, j->process,
+				&(struct trace_jvm_event){.time_ns = rec->time_ns,
+							  .kind = BRAID_JVM_CLASS_UNLOAD,
+							  .name = name_id(j, name),
+							  .value = r->count});
+	return true;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jvm/vthreads.h"
+
+#include <util/pair_map.h>
+#include <util/utf8.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Each costs 24 bytes of memory here, for as long as the recording lasts. */
+#define VTHREADS_MAX (1U << 20)
+
+struct vthreads {
+	struct session *session;
+	struct pair_map ids; /* process and number to id, extra: hash of the name */
+	uint32_t last;
+};
+
+int vthreads_new(struct vthreads **out, struct session *s)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->session = s;
+	return 0;
+}
+
+void vthreads_free(struct vthreads *v)
+{
+	if (!v)
+		return;
+	pair_map_free(&v->ids);
+	free(v);
+}
+
+/* Defines it, or again when its name has changed. */
+static uint32_t define(struct vthreads *v, uint32_t process, uint64_t number, const char *name, size_t length)
+{
+	uint32_t hash = (uint32_t)XXH3_64bits(name, length);
+	struct pair_entry *e = pair_find(&v->ids, process, number);
+
+	if (e && e->extra == hash)
+		return e->value;
+	if (!e && (v->last >= VTHREADS_MAX || !(e = pair_put(&v->ids, process, number, v->last + 1)))) {
+		session_loss(v->session, process, "collector", "vthread", 1);
+		return 0;
+	}
+	if (e->value > v->last)
+		v->last = e->value;
+	e->extra = hash;
+	session_emit(v->session, &(struct trace_rec){.kind = TRACE_VTHREAD,
+						     .vthread = {.vthread = e->value,
+								 .process = process,
+								 .number = number,
+								 .name = {.str = name, .len = (uint32_t)length}}});
+	return e->value;
+}
+
+/* One UTF-16 or ISO 8859-1 unit as modified UTF-8, which has surrogates one by one. */
+static size_t unit_put(uint8_t *to, uint32_t unit)
+{
+	if (unit && unit < 0x80) {
+		to[0] = (uint8_t)unit;
+		return 1;
+	}
+	if (unit < 0x800) {
+		to[0] = (uint8_t)(0xc0 | unit >> 6);
+		to[1] = (uint8_t)(0x80 | (unit & 0x3f));
+		return 2;
+	}
+	to[0] = (uint8_t)(0xe0 | unit >> 12);
+	to[1] = (uint8_t)(0x80 | (unit >> 6 & 0x3f));
+	to[2] = (uint8_t)(0x80 | (unit & 0x3f));
+	return 3;
+}
+
+void vthreads_seen(struct vthreads *v, uint32_t process, const struct braid_event_vthread *e)
+{
+	uint8_t modified[BRAID_VTHREAD_NAME_MAX * 2];
+	char name[sizeof(modified) * 2];
+	uint32_t bytes = e->name_bytes < BRAID_VTHREAD_NAME_MAX ? e->name_bytes : BRAID_VTHREAD_NAME_MAX;
+	uint32_t width = e->utf16 ? 2 : 1;
+	size_t length = 0;
+
+	/* At most two bytes come of one, three of two. */
+	for (uint32_t i = 0; i + width <= bytes; i += width)
+		length += unit_put(modified + length,
+				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
+	define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
+}
+
+uint32_t vthreads_id(struct vthreads *v, uint32_t process, uint64_t number)
+{
+	const struct pair_entry *e;
+
+	if (!number)
+		return 0;
+	e = pair_find(&v->ids, process, number);
+	return e ? e->value : define(v, process, number, "", 0);
+}

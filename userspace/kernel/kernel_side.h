@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The eBPF programs and maps, loaded; the perf events that drive them. */
+#ifndef BRAID_COLLECT_KERNEL_SIDE_H
+#define BRAID_COLLECT_KERNEL_SIDE_H
+
+#include "record/session.h"
+
+#include "unwind/table.h"
+
+struct braid_bpf; /* the generated braid.skel.h */
+
+struct kernel_limits {
+	uint32_t mappings;
+	uint32_t pages;
+	uint32_t rows;
+	uint32_t event_bytes;
+};
+
+/* Loads everything; explains failures itself. Sampling starts with kernel_side_start(). */
+int kernel_side_open(struct kernel_side **out, const struct record_options *o);
+int kernel_side_start(struct kernel_side *k, const struct record_options *o);
+/* What ticks goes on, or pauses. -ENOENT: nothing has ticked since the start. */
+int kernel_side_sample(struct kernel_side *k, bool on);
+void kernel_side_stop(struct kernel_side *k); /* no samples after this */
+void kernel_side_free(struct kernel_side *k);
+
+/* Copies a table into the kernel: its number, or BRAID_NO_TABLE when there is no room left. */
+uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t);
+
+/* The rule at an address of the table's module, as the walk in the kernel finds it. */
+uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t vaddr);
+
+/* An extent of `mappings`: written once, then shown to the walker by kernel_side_set_process(). */
+struct mapping_extent {
+	uint32_t first;
+	uint32_t count;
+};
+int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count,
+			     struct mapping_extent *out);
+/* The extent may be used again, though not before the next call of kernel_side_tick(): a walk may still be reading it.
+ */
+void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent extent);
+void kernel_side_tick(struct kernel_side *k);
+
+int kernel_side_set_process(struct kernel_side *k, pid_t pid, const struct braid_process *p);
+void kernel_side_remove_process(struct kernel_side *k, pid_t pid);
+
+/* Calls back with every event that waits: samples, and after kernel_side_drain() agent records. */
+typedef void (*kernel_event_fn)(void *ctx, const struct braid_event *event);
+int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void *ctx);
+
+/* A slot of `jvms` with `ring_fd` as its ring: the slot, or a negative errno. */
+int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation);
+/* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
+void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
+/* What of the slot's JVM the kernel side is to tell. */
+void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices);
+void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
+/* Drains one ring to its end. Counts what the kernel side refused or could not pass on. */
+int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total);
+
+/* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
+int kernel_side_demand(const struct kernel_side *k);
+/* The map of threads off the CPU, or a negative errno when none are followed. */
+int kernel_side_sleepers(const struct kernel_side *k);
+/* While recording: the programs that these choices take, see programs_load(); explains failures itself. */
+int kernel_side_load(struct kernel_side *k, uint32_t wanted);
+
+/* For what is attached while the recording goes on. */
+struct braid_bpf *kernel_side_programs(struct kernel_side *k);
+
+void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);
+
+#endif

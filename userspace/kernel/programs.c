@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/programs.h"
+
+#include "braid.skel.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Memory for what is remembered of stacks: enough for deep ones, and bounded where there are many CPUs. */
+#define MEMO_BYTES (64U << 20)
+#define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
+#define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
+
+/* Kinds that have stacks, and are not samples. */
+#define WANT_STACKS                                                                                                    \
+	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC) |                 \
+	 BRAID_WANT(SAFEPOINT) | BRAID_WANT(THREAD) | BRAID_WANT(VTHREAD) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) |      \
+	 BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND) | BRAID_WANT(RESOURCE))
+
+/* Kinds whose programs follow threads off the CPU. */
+#define WANT_OFFCPU (BRAID_WANT(LOCK) | BRAID_WANT(WAIT))
+
+/* See bpf/slot.bpf.h: each CPU has a slot for ticks, and one for events when such are wanted. */
+static int set_slots(struct braid_bpf *b, bool events)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
+	uint32_t slots = events ? 2 * cpus + SPARE_SLOTS : cpus;
+	int err;
+
+	while (shift > 8 && (uint64_t)slots * bpf_map__value_size(b->maps.memos) << shift > MEMO_BYTES)
+		shift--;
+	b->rodata->memo_shift = shift;
+	b->rodata->cpu_count = cpus;
+	b->rodata->spare_slots = SPARE_SLOTS;
+	err = bpf_map__set_max_entries(b->maps.memos, slots << shift);
+	err = err ?: bpf_map__set_max_entries(b->maps.rule_memos, slots * BRAID_RULE_MEMOS);
+	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
+	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
+	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
+	return err ?: bpf_map__set_max_entries(b->maps.lates, cpus);
+}
+
+static int prepare(struct braid_bpf *b, const struct record_options *o, bool events)
+{
+	b->rodata->system_wide = o->system_wide;
+	b->rodata->max_depth = o->max_depth;
+	b->rodata->tracepoint_period = o->period;
+	return set_slots(b, events);
+}
+
+int programs_choose(struct programs *p, struct braid_bpf *first, const struct record_options *o)
+{
+	uint32_t wanted = o->choices.wanted;
+	int err = prepare(first, o, wanted & WANT_STACKS);
+
+	*p = (struct programs){.options = o, .first = first, .offcpu = first, .chosen = wanted & WANT_OFFCPU};
+	if (wanted & WANT_STACKS)
+		p->demand = p->slots = first;
+	if (p->chosen)
+		p->sleepers = first;
+	err = err ?: offcpu_choose(first, &o->choices);
+	return err ?: bpf_program__set_autoload(first->progs.demand, p->demand != NULL);
+}
+
+int programs_start(struct programs *p)
+{
+	p->started = true;
+	return offcpu_attach(p->offcpu, p->links);
+}
+
+void programs_stop(struct programs *p)
+{
+	offcpu_detach(p->links);
+}
+
+void programs_free(struct programs *p)
+{
+	while (p->count)
+		braid_bpf__destroy(p->later[--p->count]);
+}
+
+/* ---- later ---- */
+
+/* Whose map a later object is to use as its own; NULL: it has one for itself. */
+static const struct braid_bpf *map_owner(const struct programs *p, const struct braid_bpf *b, const struct bpf_map *map)
+{
+	if (bpf_map__is_internal(map)) /* variables: those that are written belong to the programs of one object */
+		return NULL;
+	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
+	    map == b->maps.method_events || map == b->maps.vthread_events)
+		return p->slots;
+	return map == b->maps.sleepers ? p->sleepers : p->first;
+}
+
+static int share_maps(const struct programs *p, struct braid_bpf *b)
+{
+	const struct braid_bpf *owner;
+	struct bpf_map *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, b->obj)
+	{
+		owner = map_owner(p, b, map);
+		if (owner)
+			err = err
+				      ?: bpf_map__reuse_fd(
+						 map, bpf_object__find_map_fd_by_name(owner->obj, bpf_map__name(map)));
+	}
+	return err;
+}
+
+static int choose_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool demand)
+{
+	struct braid_choices choices = {.wanted = offcpu};
+	struct bpf_program *program;
+	int err = prepare(b, p->options, true);
+
+	/* What took the place of the earlier programs for threads off the CPU does their work, too. */
+	if (offcpu)
+		choices.wanted |= p->options->choices.wanted & BRAID_WANT(THREAD);
+	bpf_object__for_each_program(program, b->obj)
+	{
+		err = err ?: bpf_program__set_autoload(program, false);
+	}
+	err = err ?: offcpu_choose(b, &choices);
+	return err ?: bpf_program__set_autoload(b->progs.demand, demand);
+}
+
+/* Programs of two objects would tell the same sleeps: the earlier ones go first. */
+static int replace_offcpu(struct programs *p, struct braid_bpf *b)
+{
+	int err;
+
+	if (!p->started)
+		return 0;
+	offcpu_detach(p->links);
+	err = offcpu_attach(b, p->links);
+	if (err) {
+		offcpu_detach(p->links);
+		(void)offcpu_attach(p->offcpu, p->links);
+	}
+	return err;
+}
+
+static int load_later(struct programs *p, uint32_t offcpu, bool demand)
+{
+	struct braid_bpf *b = p->count < PROGRAMS_LATER ? braid_bpf__open() : NULL;
+	int err;
+
+	if (!b)
+		return p->count < PROGRAMS_LATER ? -errno : -ENOSPC;
+	err = choose_later(p, b, offcpu, demand);
+	err = err ?: share_maps(p, b);
+	err = err ?: braid_bpf__load(b);
+	if (!err && offcpu)
+		err = replace_offcpu(p, b);
+	if (err) {
+		braid_bpf__destroy(b);
+		return err;
+	}
+	p->later[p->count++] = b;
+	if (offcpu) {
+		p->offcpu = b;
+		p->chosen = offcpu;
+		p->sleepers = p->sleepers ?: b;
+	}
+	if (demand)
+		p->demand = b;
+	p->slots = p->slots ?: b;
+	return 0;
+}
+
+int programs_load(struct programs *p, uint32_t wanted)
+{
+	uint32_t offcpu = p->chosen | (wanted & WANT_OFFCPU);
+	bool demand = (wanted & WANT_STACKS) && !p->demand;
+
+	if (offcpu == p->chosen || p->chosen & BRAID_WANT(WAIT)) /* which has all that a lock takes */
+		offcpu = 0;
+	if (!offcpu && !demand)
+		return 0;
+	/* `demand` asks who ended a sleep, so it has to know the sleepers. */
+	return load_later(p, offcpu, demand || (offcpu && !p->sleepers));
+}
+
+int programs_demand(const struct programs *p)
+{
+	return p->demand ? bpf_program__fd(p->demand->progs.demand) : -ENOENT;
+}
+
+int programs_sleepers(const struct programs *p)
+{
+	return p->sleepers ? bpf_map__fd(p->sleepers->maps.sleepers) : -ENOENT;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which of the eBPF programs are loaded: those that the choices at the start take, and later what else is chosen. */
+#ifndef BRAID_COLLECT_PROGRAMS_H
+#define BRAID_COLLECT_PROGRAMS_H
+
+#include "kernel/offcpu.h"
+
+#include <bpf/libbpf.h>
+
+struct braid_bpf;
+
+#define PROGRAMS_LATER 3 /* for stacks, for who ends sleeps, for sleeps: each once at most */
+
+struct programs {
+	const struct record_options *options;
+	struct braid_bpf *first; /* kernel_side's: has every map */
+	struct braid_bpf *later[PROGRAMS_LATER];
+	int count;
+	/* The one of them in force for each job; NULL: none so far. */
+	struct braid_bpf *demand;
+	struct braid_bpf *offcpu;
+	struct braid_bpf *slots;    /* whose maps have slots for events */
+	struct braid_bpf *sleepers; /* whose map has room for them */
+	uint32_t chosen;	    /* of lock and wait: what `offcpu` can tell */
+	bool started;
+	struct bpf_link *links[OFFCPU_LINKS];
+};
+
+/* Before the first is loaded. */
+int programs_choose(struct programs *p, struct braid_bpf *first, const struct record_options *o);
+int programs_start(struct programs *p);
+void programs_stop(struct programs *p);
+void programs_free(struct programs *p); /* `first` stays */
+
+/*
+ * What `wanted` takes and is not there yet. The kernel checks programs when they are loaded: the caller is held up for
+ * some tenths of a second, while rings fill.
+ */
+int programs_load(struct programs *p, uint32_t wanted);
+
+/* Descriptors: negative when there is none. */
+int programs_demand(const struct programs *p);
+int programs_sleepers(const struct programs *p);
+
+#endif

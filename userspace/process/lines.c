@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Source lines of modules, on their way into the trace. */
+#include "process/modules.h"
+
+#include "symbol/lines.h"
+#include "util/log.h"
+#include "util/pair_map.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+struct module_lines {
+	struct lines *lines; /* of `module` */
+	const struct module *module;
+	uint64_t address; /* found last: */
+	uint32_t count;
+	struct trace_scope scopes[LINES_DEPTH_MAX];
+	struct pair_map places; /* (hash of the name, of the file) */
+	uint32_t last_place;
+};
+
+struct module_lines *module_lines_new(void)
+{
+	return calloc(1, sizeof(struct module_lines));
+}
+
+void module_lines_free(struct module_lines *ml)
+{
+	if (!ml)
+		return;
+	lines_free(ml->lines);
+	pair_map_free(&ml->places);
+	free(ml);
+}
+
+static uint32_t place_id(struct module_lines *ml, struct session *s, const struct line_place *p)
+{
+	uint64_t name = XXH3_64bits(p->name, strlen(p->name)), file = XXH3_64bits(p->file, strlen(p->file));
+	struct pair_entry *e = pair_find(&ml->places, name, file);
+
+	if (e)
+		return e->value;
+	if (!pair_put(&ml->places, name, file, ++ml->last_place))
+		return 0;
+	session_emit(s, &(struct trace_rec){.kind = TRACE_PLACE,
+					    .place = {.place = ml->last_place,
+						      .name = trace_str_of(p->name),
+						      .file = trace_str_of(p->file)}});
+	return ml->last_place;
+}
+
+static void open_lines(struct module_lines *ml, const struct module *module)
+{
+	char root[64];
+	int err;
+
+	lines_free(ml->lines);
+	ml->lines = NULL;
+	ml->module = module;
+	ml->count = 0;
+	ml->address = UINT64_MAX;
+	if (module->fd < 0)
+		return;
+	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
+	if (access(root, F_OK))
+		root[0] = '\0';
+	err = module->debug_fd >= 0 ? lines_open_with(&ml->lines, module->fd, module->debug_fd)
+				    : lines_open(&ml->lines, module->fd, root, module->path);
+	if (err)
+		log_debug("no source lines of %s: %s", module->path, strerror(-err));
+}
+
+uint32_t module_lines_find(struct module_lines *ml, struct session *s, const struct module *module, uint64_t vaddr,
+			   const struct trace_scope **scopes)
+{
+	struct line_place places[LINES_DEPTH_MAX];
+	size_t n;
+
+	if (ml->module != module)
+		open_lines(ml, module);
+	*scopes = ml->scopes;
+	if (!ml->lines || vaddr == ml->address)
+		return ml->count;
+	n = lines_find(ml->lines, vaddr, places);
+	for (size_t i = 0; i < n; i++)
+		ml->scopes[i] = (struct trace_scope){.method = place_id(ml, s, &places[i]),
+						     .bci = places[i].line > 0 ? places[i].line : -1};
+	ml->address = vaddr;
+	ml->count = (uint32_t)n;
+	return ml->count;
+}

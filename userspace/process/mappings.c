@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The executable mappings of one process: those of now by address, those of a moment ago by time. */
+#include "process/processes.h"
+
+#include <braid/trace.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sample is consumed long before this. */
+#define PAST_NS 5000000000ULL
+#define PAST_MAX 65536
+
+const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
+{
+	uint32_t low = 0, high = process->mapping_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (address < process->mappings[middle].fact.start)
+			high = middle;
+		else if (address >= process->mappings[middle].fact.end)
+			low = middle + 1;
+		else
+			return &process->mappings[middle];
+	}
+	return NULL;
+}
+
+const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address, uint64_t time_ns)
+{
+	const struct process_mapping *now = process_mapping_now(process, address);
+
+	if (now && now->from_ns <= time_ns)
+		return now;
+	for (uint32_t i = process->past_count; i-- > 0;) {
+		const struct process_mapping *m = &process->past[i];
+
+		if (address >= m->fact.start && address < m->fact.end && m->from_ns <= time_ns && time_ns < m->until_ns)
+			return m;
+	}
+	return now;
+}
+
+static struct process_mapping *insert(struct process *pr, uint32_t at)
+{
+	if (pr->mapping_count == pr->mapping_capacity) {
+		uint32_t capacity = pr->mapping_capacity ? pr->mapping_capacity * 2 : 64;
+		struct process_mapping *bigger = realloc(pr->mappings, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		pr->mappings = bigger;
+		pr->mapping_capacity = capacity;
+	}
+	memmove(pr->mappings + at + 1, pr->mappings + at, (pr->mapping_count - at) * sizeof(*pr->mappings));
+	pr->mapping_count++;
+	return &pr->mappings[at];
+}
+
+/* Remembers what was mapped until `until_ns`. Without memory for it names of samples under way may be those of now. */
+static void retire(struct process *pr, const struct process_mapping *m, uint64_t until_ns)
+{
+	uint32_t old = 0;
+
+	while (old < pr->past_count && pr->past[old].until_ns + PAST_NS < until_ns)
+		old++;
+	if (old == 0 && pr->past_count == PAST_MAX)
+		old = PAST_MAX / 2;
+	if (old) {
+		memmove(pr->past, pr->past + old, (pr->past_count - old) * sizeof(*pr->past));
+		pr->past_count -= old;
+	}
+	if (pr->past_count == pr->past_capacity) {
+		uint32_t capacity = pr->past_capacity ? pr->past_capacity * 2 : 16;
+		struct process_mapping *bigger = realloc(pr->past, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		pr->past = bigger;
+		pr->past_capacity = capacity;
+	}
+	pr->past[pr->past_count] = *m;
+	pr->past[pr->past_count++].until_ns = until_ns;
+}
+
+/* Memory without a file has no names that its place could change. */
+static bool means_the_same(const struct process_mapping *a, const struct process_mapping *b)
+{
+	if (a->module != b->module)
+		return false;
+	return a->bias == b->bias || a->module->kind == TRACE_MODULE_ANON;
+}
+
+/* What the new mapping covers is no longer mapped as before. The bias of a remaining tail stays right. */
+static int cut_out(struct process *pr, const struct process_mapping *by, bool *changed)
+{
+	uint64_t start = by->fact.start, end = by->fact.end;
+
+	for (uint32_t i = 0; i < pr->mapping_count; i++) {
+		struct process_mapping *m = &pr->mappings[i], *tail;
+
+		if (m->fact.end <= start || m->fact.start >= end)
+			continue;
+		if (!means_the_same(m, by)) {
+			retire(pr, m, by->from_ns);
+			*changed = true;
+		}
+		if (m->fact.start < start && m->fact.end > end) {
+			tail = insert(pr, i + 1);
+			if (!tail)
+				return -ENOMEM;
+			m = &pr->mappings[i];
+			*tail = *m;
+			tail->fact.file_offset += end - m->fact.start;
+			tail->fact.start = end;
+			m->fact.end = start;
+		} else if (m->fact.start < start) {
+			m->fact.end = start;
+		} else if (m->fact.end > end) {
+			m->fact.file_offset += end - m->fact.start;
+			m->fact.start = end;
+		} else {
+			memmove(m, m + 1, (pr->mapping_count - i - 1) * sizeof(*m));
+			pr->mapping_count--;
+			i--;
+		}
+	}
+	return 0;
+}
+
+int process_map(struct process *pr, const struct process_mapping *mapping, bool *changed)
+{
+	const struct process_mapping *same = process_mapping_now(pr, mapping->fact.start);
+	struct process_mapping *m;
+	uint32_t at = 0;
+
+	*changed = false;
+	if (mapping->fact.end <= mapping->fact.start)
+		return -EINVAL;
+	if (same && same->module == mapping->module && same->fact.start == mapping->fact.start &&
+	    same->fact.end == mapping->fact.end && same->fact.file_offset == mapping->fact.file_offset)
+		return 0;
+	if (cut_out(pr, mapping, changed))
+		return -ENOMEM;
+	while (at < pr->mapping_count && pr->mappings[at].fact.start < mapping->fact.start)
+		at++;
+	m = insert(pr, at);
+	if (!m)
+		return -ENOMEM;
+	*m = *mapping;
+	m->fact.path = NULL;
+	return 1;
+}
+
+int process_map_as(struct process *pr, const struct process *from)
+{
+	for (uint32_t i = 0; i < from->mapping_count; i++) {
+		struct process_mapping *m = insert(pr, pr->mapping_count);
+
+		if (!m)
+			return -ENOMEM;
+		*m = from->mappings[i];
+	}
+	return 0;
+}

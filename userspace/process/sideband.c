@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/sideband.h"
+
+#include "process/processes.h"
+#include "util/log.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES 128
+
+struct sideband_cpu {
+	struct source source; /* its fd is the perf event */
+	struct perf_event_mmap_page *page;
+	uint64_t last_time_ns;
+};
+
+/* A record copied out of its ring, to be applied in the order of time over all rings. */
+struct sideband_record {
+	uint64_t time_ns;
+	uint32_t at; /* in `bytes` */
+};
+
+struct sideband {
+	struct session *session;
+	struct sideband_cpu *cpus;
+	int cpu_count;
+	size_t page_size;
+	uint8_t *bytes;
+	size_t used, capacity;
+	struct sideband_record *records;
+	size_t count, record_capacity;
+};
+
+/* Follows every record when sample_id_all is set, for the sample_type asked for. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint32_t cpu, reserved;
+};
+
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, length, file_offset;
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
+	uint32_t protection, flags;
+	char path[];
+};
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct task_record {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid, tid, parent_tid;
+	uint64_t time_ns;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static void copy_out(const uint8_t *data, uint64_t size, uint64_t at, void *to, size_t bytes)
+{
+	size_t first = size - (at & (size - 1));
+
+	if (first > bytes)
+		first = bytes;
+	memcpy(to, data + (at & (size - 1)), first);
+	memcpy((uint8_t *)to + first, data, bytes - first);
+}
+
+static int reserve(void **array, size_t *capacity, size_t needed, size_t each)
+{
+	size_t bigger = *capacity ? *capacity : 1024;
+	void *p;
+
+	if (needed <= *capacity)
+		return 0;
+	while (bigger < needed)
+		bigger *= 2;
+	p = realloc(*array, bigger * each);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*capacity = bigger;
+	return 0;
+}
+
+static void keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail,
+		 const struct perf_event_header *h)
+{
+	struct sample_id id;
+
+	if (h->size < sizeof(*h) + sizeof(id) ||
+	    reserve((void **)&sb->bytes, &sb->capacity, sb->used + h->size + 8, 1) ||
+	    reserve((void **)&sb->records, &sb->record_capacity, sb->count + 1, sizeof(*sb->records)))
+		return;
+	copy_out(data, ring, tail, sb->bytes + sb->used, h->size);
+	memcpy(&id, sb->bytes + sb->used + h->size - sizeof(id), sizeof(id));
+	sb->records[sb->count++] = (struct sideband_record){.time_ns = id.time_ns, .at = (uint32_t)sb->used};
+	sb->used += (h->size + 7U) & ~7U;
+}
+
+static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
+{
+	const uint8_t *data = (const uint8_t *)cpu->page + sb->page_size;
+	uint64_t ring = RING_PAGES * sb->page_size, tail = cpu->page->data_tail;
+	/* Pairs with the release in perf_output_put_handle(): records before the head are whole. */
+	uint64_t head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_header h;
+
+	while (tail < head) {
+		copy_out(data, ring, tail, &h, sizeof(h));
+		if (h.size < sizeof(h) || h.size > head - tail)
+			break;
+		keep(sb, data, ring, tail, &h);
+		tail += h.size;
+	}
+	/* The copies are done before the kernel may write there again. */
+	__atomic_store_n(&cpu->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static void apply_mmap(struct sideband *sb, const struct mmap2_record *r, uint64_t time_ns)
+{
+	struct mapping_fact fact = {.start = r->address,
+				    .end = r->address + r->length,
+				    .file_offset = r->file_offset,
+				    .major = r->major,
+				    .minor = r->minor,
+				    .inode = r->inode,
+				    .path = r->path};
+
+	processes_map(sb->session->processes, (pid_t)r->pid, &fact, time_ns);
+}
+
+static void apply(struct sideband *sb, const struct sideband_record *rec)
+{
+	const struct perf_event_header *h = (const void *)(sb->bytes + rec->at);
+	struct processes *p = sb->session->processes;
+	const struct task_record *task = (const void *)h;
+	const struct comm_record *comm = (const void *)h;
+
+	switch (h->type) {
+	case PERF_RECORD_MMAP2:
+		apply_mmap(sb, (const void *)h, rec->time_ns);
+		break;
+	case PERF_RECORD_COMM:
+		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
+			processes_exec(p, (pid_t)comm->pid, comm->comm, rec->time_ns);
+		else
+			processes_comm(p, (pid_t)comm->pid, (pid_t)comm->tid, comm->comm);
+		break;
+	case PERF_RECORD_FORK:
+		if (task->pid != task->parent_pid)
+			processes_fork(p, (pid_t)task->pid, (pid_t)task->parent_pid, rec->time_ns);
+		break;
+	case PERF_RECORD_EXIT:
+		if (task->pid == task->tid)
+			processes_exit(p, (pid_t)task->pid, rec->time_ns);
+		break;
+	case PERF_RECORD_LOST:
+		session_loss(sb->session, 0, "sideband", "record", ((const struct lost_record *)h)->lost);
+		break;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sideband_record *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void sideband_read(struct sideband *sb)
+{
+	if (!sb)
+		return;
+	sb->used = sb->count = 0;
+	for (int i = 0; i < sb->cpu_count; i++)
+		read_cpu(sb, &sb->cpus[i]);
+	if (!sb->count)
+		return;
+	qsort(sb->records, sb->count, sizeof(*sb->records), by_time);
+	for (size_t i = 0; i < sb->count; i++)
+		apply(sb, &sb->records[i]);
+	processes_show(sb->session->processes);
+}
+
+static void on_ready(struct source *src)
+{
+	sideband_read(src->ctx);
+}
+
+static int open_cpu(struct sideband *sb, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+	struct sideband_cpu *c = &sb->cpus[sb->cpu_count];
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	void *page;
+
+	if (fd < 0)
+		return errno == ENODEV ? 0 : -errno;
+	page = mmap(NULL, (RING_PAGES + 1) * sb->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	c->page = page;
+	c->source = (struct source){.fd = fd, .ready = on_ready, .ctx = sb};
+	sb->cpu_count++;
+	return session_watch(sb->session, &c->source);
+}
+
+int sideband_open(struct sideband **out, struct session *s)
+{
+	struct sideband *sb = calloc(1, sizeof(*sb));
+	int cpus = libbpf_num_possible_cpus(), err = -ENOMEM;
+
+	*out = NULL;
+	if (!sb)
+		return -ENOMEM;
+	sb->session = s;
+	sb->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	sb->cpus = calloc((size_t)cpus, sizeof(*sb->cpus));
+	if (!sb->cpus)
+		goto out;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		err = open_cpu(sb, cpu);
+		if (err) {
+			log_error("cannot follow processes on CPU %d: %s; run as root or with CAP_PERFMON", cpu,
+				  strerror(-err));
+			goto out;
+		}
+	}
+	*out = sb;
+	return 0;
+out:
+	sideband_free(sb);
+	return err;
+}
+
+void sideband_free(struct sideband *sb)
+{
+	if (!sb)
+		return;
+	for (int i = 0; i < sb->cpu_count; i++) {
+		session_unwatch(sb->session, &sb->cpus[i].source);
+		munmap(sb->cpus[i].page, (RING_PAGES + 1) * sb->page_size);
+		close(sb->cpus[i].source.fd);
+	}
+	free(sb->cpus);
+	free(sb->bytes);
+	free(sb->records);
+	free(sb);
+}

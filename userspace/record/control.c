@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control.h"
+
+#include "agents/agents.h"
+#include "config/choices.h"
+#include "collect/jvm_events.h"
+#include "kernel/kernel_side.h"
+#include "sink/names.h"
+#include "process/processes.h"
+#include "record/stacks.h"
+#include "util/log.h"
+
+#include <braid/jvm_event.h>
+#include <braid/ring.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define BACKLOG 8
+#define CLIENTS_MAX 8		  /* at a time: one more, and the oldest has to go */
+#define ANSWER_BYTES (1 << 20)	  /* room for an answer with thousands of JVMs; nobody waits for a client */
+#define AGENTS_WAIT_NS 1000000000 /* for an agent's word */
+
+struct client {
+	struct source src;
+	struct control *control;
+	struct braid_control_request request;
+	uint64_t deadline_ns; /* 0: it has not asked yet; then: until when its agents are waited for */
+	uint32_t named;	      /* what its list stands for */
+	uint32_t lacking;     /* of it: what this recording cannot begin with now */
+	bool lenient;	      /* "all": as much of it as can be had */
+	uint32_t failed;
+	bool gone; /* does not read */
+	struct client *next;
+};
+
+struct control {
+	struct session *session;
+	struct source listening;
+	struct sockaddr_un address;
+	struct client *clients; /* oldest first */
+	struct client *ended;	/* one round of the loop may still come to them */
+	struct client *freed;	/* none does */
+	uint64_t start_ns;
+};
+
+/* ---- answers ---- */
+
+static struct braid_control_header header(enum braid_control_kind kind)
+{
+	return (struct braid_control_header){
+		.magic = BRAID_CONTROL_MAGIC, .version = BRAID_CONTROL_VERSION, .kind = (uint16_t)kind};
+}
+
+static void answer(struct client *c, const void *message, size_t size)
+{
+	if (!c->gone && send(c->src.fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)size)
+		c->gone = true;
+}
+
+static void note(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct client *c, const char *fmt, ...)
+{
+	struct braid_control_error e = {.hdr = header(BRAID_CONTROL_NOTE)};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	answer(c, &e, sizeof(e));
+}
+
+static void refuse(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(struct client *c, const char *fmt, ...)
+{
+	struct braid_control_error e = {.hdr = header(BRAID_CONTROL_ERROR)};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	c->failed++;
+	answer(c, &e, sizeof(e));
+}
+
+static void client_free(struct client *c)
+{
+	session_unwatch(c->control->session, &c->src);
+	close(c->src.fd);
+	c->src.fd = -1;
+	LL_DELETE(c->control->clients, c);
+	LL_PREPEND(c->control->ended, c);
+}
+
+static void free_list(struct client **list)
+{
+	struct client *c, *next;
+
+	LL_FOREACH_SAFE (*list, c, next) {
+		free(c);
+	}
+	*list = NULL;
+}
+
+static void client_end(struct client *c, bool unknown)
+{
+	struct braid_control_end e = {.hdr = header(BRAID_CONTROL_END), .failed = c->failed, .unknown = unknown};
+
+	answer(c, &e, sizeof(e));
+	client_free(c);
+}
+
+static void tell_recording(struct client *c)
+{
+	struct session *s = c->control->session;
+	struct braid_control_recording r = {.hdr = header(BRAID_CONTROL_RECORDING),
+					    .pid = (uint32_t)getpid(),
+					    .duration_ns = now_ns() - c->control->start_ns,
+					    .samples = s->samples,
+					    .stacks = stacks_count(s->stacks),
+					    .lost = s->lost,
+					    .bytes = trace_writer_bytes(s->writer),
+					    .choices = s->choices};
+
+	snprintf(r.event, sizeof(r.event), "%s", s->options->event);
+	snprintf(r.output, sizeof(r.output), "%s", s->options->output);
+	answer(c, &r, sizeof(r));
+}
+
+static void tell_jvm(void *ctx, struct process *p)
+{
+	struct client *c = ctx;
+	struct braid_control_jvm j = {.hdr = header(BRAID_CONTROL_JVM), .pid = (uint32_t)p->pid};
+	struct agent_state state;
+
+	if (!p->libjvm_ns && !p->jvm)
+		return;
+	if (agents_state(c->control->session->agents, p, &state)) {
+		j.agent = state.connected && !p->ended_ns ? BRAID_CONTROL_CONNECTED : BRAID_CONTROL_GONE;
+		j.choices = state.choices;
+		j.refused = state.refused;
+		j.silent = state.silent;
+		if (!c->lenient && j.refused & c->named)
+			c->failed++;
+	}
+	snprintf(j.name, sizeof(j.name), "%s", p->comm);
+	answer(c, &j, sizeof(j));
+}
+
+/* ---- changes ---- */
+
+/* So that a reader of the trace knows when a kind was on. */
+static void tell_trace(struct session *s, struct process *p, const struct braid_choices *choices)
+{
+	char text[512];
+	struct trace_jvm_event e = {.time_ns = now_ns(),
+				    .kind = BRAID_JVM_CHOSEN,
+				    .value = choices->wanted,
+				    .source = BRAID_SOURCE_COLLECTOR};
+
+	choices_text(choices, text, sizeof(text));
+	e.name = names_id(s->names, trace_str_of(text));
+	jvm_events_emit(s, p, &e);
+}
+
+/*
+ * What probes in the JVM tell is begun at the start only. A kind without its probes is not there at all, or only as far
+ * as the agent tells it.
+ */
+static const struct {
+	enum braid_choice choice;
+	bool all;
+	const char *what;
+} loaded[] = {
+	{BRAID_WANT_SAFEPOINT, true, "safepoints"},
+	{BRAID_WANT_GC, false, "cycles, phases and causes of garbage collections"},
+	{BRAID_WANT_JIT, false, "deoptimisations and the duration of compilations"},
+};
+
+#define LOADED (sizeof(loaded) / sizeof(loaded[0]))
+
+/* Other programs are loaded when they are first asked for. */
+static void load_programs(struct client *c)
+{
+	int err = kernel_side_load(c->control->session->kernel, c->named);
+
+	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* none of it is to be spent on that */
+	if (!err)
+		return;
+	note(c,
+	     "the eBPF programs for %s cannot be loaded (%s): events may come without stacks and without who ended "
+	     "them",
+	     c->request.list, strerror(-err));
+	c->lacking |= BRAID_WANT(WAIT);
+	if (c->named & BRAID_WANT(WAIT) && !c->lenient)
+		refuse(c, "wait: threads that wait cannot be followed without them");
+}
+
+static void look_lacking(struct client *c)
+{
+	uint32_t began = c->control->session->options->choices.wanted;
+
+	c->lacking = 0;
+	for (size_t i = 0; i < LOADED; i++) {
+		const char *name = choice_name(loaded[i].choice);
+
+		if (!(c->named & ~began & 1U << loaded[i].choice))
+			continue;
+		if (loaded[i].all)
+			c->lacking |= 1U << loaded[i].choice;
+		if (loaded[i].all && !c->lenient)
+			refuse(c, "%s: %s can be enabled only in a recording that began with -e %s", name,
+			       loaded[i].what, name);
+		else
+			note(c, "%s: without %s, which takes a recording that began with -e %s", name, loaded[i].what,
+			     name);
+	}
+	load_programs(c);
+}
+
+static bool thread_lives(const struct process *p, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)p->pid, tid);
+	return access(path, F_OK) == 0;
+}
+
+/* The numbers of threads that have ended become those of others. What came from them only comes from nobody then. */
+static void forget_ended(const struct process *p, struct braid_choices *c)
+{
+	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+		if (c->threads[i].tid && !thread_lives(p, c->threads[i].tid))
+			c->threads[i] = (struct braid_chosen_thread){0};
+}
+
+static const char *change_agent(struct client *c, struct process *p)
+{
+	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
+	struct session *s = c->control->session;
+	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
+	struct braid_choices before;
+	struct agent_state state;
+	uint32_t named;
+	int err;
+
+	if (!agents_state(s->agents, p, &state))
+		return "the agent has not come in yet; try again in a moment";
+	if (c->request.thread && !thread_lives(p, c->request.thread))
+		return "it has no such thread; `ls /proc/PID/task` and `braid report` show their numbers";
+	forget_ended(p, &state.choices);
+	before = state.choices;
+	memcpy(list, c->request.list, sizeof(list));
+	if (choices_change(&state.choices, change, list, &named, why)) /* perform() has read it before */
+		return "the list cannot be read";
+	if (choices_thread(&state.choices, &before, change, named, c->request.thread, why)) {
+		refuse(c, "process %d: %s", (int)p->pid, why);
+		return NULL;
+	}
+	state.choices.wanted &= ~(BRAID_WANT(CPU) | c->lacking);
+	state.choices.wanted |= s->choices.wanted & BRAID_WANT(CPU);
+	err = agents_choose(s->agents, p, &state.choices);
+	if (err == -EPIPE)
+		return "the agent is gone";
+	if (err)
+		return strerror(-err);
+	tell_trace(s, p, &state.choices);
+	return NULL;
+}
+
+static const char *act_agent(struct client *c, struct process *p)
+{
+	static const enum braid_act acts[BRAID_CONTROL_VERBS] = {[BRAID_CONTROL_RESET] = BRAID_ACT_RESET,
+								 [BRAID_CONTROL_GC] = BRAID_ACT_GC,
+								 [BRAID_CONTROL_DUMP] = BRAID_ACT_DUMP};
+	int err = agents_act(c->control->session->agents, p, acts[c->request.verb]);
+
+	if (err == -ENOENT)
+		return "the agent has not come in yet; try again in a moment";
+	return err == -EPIPE ? "the agent is gone" : err ? strerror(-err) : NULL;
+}
+
+/* One process of those that were asked for. */
+static void perform_one(void *ctx, struct process *p)
+{
+	struct client *c = ctx;
+	const char *refused = agents_refusal(c->control->session->agents, p->pid), *why;
+
+	if (p->ended_ns && !c->request.pid)
+		return;
+	if (p->ended_ns)
+		why = "it has ended";
+	else if (!p->libjvm_ns && !p->jvm)
+		why = c->request.pid ? "it is not a JVM" : NULL;
+	else if (!p->jvm && refused)
+		why = refused;
+	else
+		why = c->request.verb <= BRAID_CONTROL_INTERVAL ? change_agent(c, p) : act_agent(c, p);
+	if (why)
+		refuse(c, "process %d: %s", (int)p->pid, why);
+}
+
+/* What is not one JVM's: samples, and JVMs to come. */
+static void perform_recording(struct client *c, const struct braid_choices *wanted)
+{
+	struct session *s = c->control->session;
+	bool cpu = wanted->wanted & BRAID_WANT(CPU);
+	int err = 0;
+
+	if (cpu != !!(s->choices.wanted & BRAID_WANT(CPU)))
+		err = kernel_side_sample(s->kernel, cpu);
+	if (err == -ENOENT && !c->lenient)
+		refuse(c, "cpu: nothing has ticked from the start of this recording; begin it with -e cpu");
+	else if (err && err != -ENOENT)
+		refuse(c, "cpu: %s", strerror(-err));
+	s->choices = *wanted;
+	s->choices.wanted &= ~c->lacking;
+	if (err)
+		s->choices.wanted ^= BRAID_WANT(CPU);
+	tell_trace(s, NULL, &s->choices);
+}
+
+static bool prepare_change(struct client *c, struct braid_choices *wanted)
+{
+	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
+	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
+
+	*wanted = c->control->session->choices;
+	memcpy(list, c->request.list, sizeof(list));
+	c->lenient = strcmp(list, "all") == 0;
+	if (choices_change(wanted, change, list, &c->named, why)) {
+		refuse(c, "%s", why);
+		return false;
+	}
+	if (c->request.thread && !c->request.pid) {
+		refuse(c, "thread=%u: it takes the JVM that the thread is of, instead of the recorder",
+		       c->request.thread);
+		return false;
+	}
+	if (c->named & BRAID_WANT(CPU) && c->request.pid && !c->lenient) {
+		refuse(c, "cpu: samples are taken of all processes of a recording; name its recorder, process %d",
+		       (int)getpid());
+		return false;
+	}
+	if (change == CHOICES_ENABLE)
+		look_lacking(c);
+	else
+		c->named = 0; /* nothing of it has to be there */
+	return true;
+}
+
+static void perform(struct client *c, struct process *one)
+{
+	struct braid_choices wanted;
+	bool change = c->request.verb >= BRAID_CONTROL_ENABLE && c->request.verb <= BRAID_CONTROL_INTERVAL;
+
+	c->deadline_ns = now_ns() + AGENTS_WAIT_NS;
+	if (c->request.verb == BRAID_CONTROL_STATUS || (change && !prepare_change(c, &wanted)))
+		return;
+	if (change && !one)
+		perform_recording(c, &wanted);
+	if (one)
+		perform_one(c, one);
+	else
+		processes_each(c->control->session->processes, perform_one, c);
+}
+
+/* ---- clients ---- */
+
+static struct process *asked_process(const struct client *c)
+{
+	return c->request.pid ? processes_latest(c->control->session->processes, (pid_t)c->request.pid) : NULL;
+}
+
+static bool request_good(struct client *c, ssize_t size)
+{
+	struct braid_control_request *r = &c->request;
+
+	return size == sizeof(*r) && r->magic == BRAID_CONTROL_MAGIC && r->version == BRAID_CONTROL_VERSION &&
+	       r->verb >= BRAID_CONTROL_STATUS && r->verb < BRAID_CONTROL_VERBS && !r->list[sizeof(r->list) - 1];
+}
+
+static void on_request(struct source *src)
+{
+	struct client *c = src->ctx;
+	ssize_t n;
+
+	if (src->fd < 0)
+		return;
+	if (c->deadline_ns) { /* it has asked already, and hangs up or says more: no more than one question each */
+		client_free(c);
+		return;
+	}
+	n = recv(src->fd, &c->request, sizeof(c->request), MSG_DONTWAIT | MSG_TRUNC);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_free(c);
+		return;
+	}
+	if (!request_good(c, n)) {
+		refuse(c, "this recorder does not understand the request; use the braid that it belongs to");
+		client_end(c, false);
+		return;
+	}
+	if (c->request.pid && !asked_process(c)) {
+		client_end(c, true);
+		return;
+	}
+	tell_recording(c);
+	perform(c, asked_process(c));
+}
+
+struct pending {
+	const struct agents *agents;
+	bool any;
+};
+
+static void look_pending(void *ctx, struct process *p)
+{
+	struct pending *w = ctx;
+	struct agent_state state;
+
+	if (!p->ended_ns && agents_state(w->agents, p, &state) && state.connected && state.silent)
+		w->any = true;
+}
+
+/* The agents that it asked to change have answered, or had their time. */
+static void client_finish(struct client *c)
+{
+	struct session *s = c->control->session;
+	struct pending w = {.agents = s->agents};
+	struct process *one = asked_process(c);
+
+	if (one)
+		look_pending(&w, one);
+	else
+		processes_each(s->processes, look_pending, &w);
+	if (w.any && now_ns() < c->deadline_ns)
+		return;
+	if (one)
+		tell_jvm(c, one);
+	else
+		processes_each(s->processes, tell_jvm, c);
+	client_end(c, false);
+}
+
+void control_tick(struct control *control)
+{
+	struct client *c, *next;
+
+	if (!control)
+		return;
+	free_list(&control->freed);
+	control->freed = control->ended;
+	control->ended = NULL;
+	LL_FOREACH_SAFE (control->clients, c, next) {
+		if (c->gone)
+			client_free(c);
+		else if (c->deadline_ns)
+			client_finish(c);
+	}
+}
+
+static void on_listening(struct source *src)
+{
+	struct control *control = src->ctx;
+	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), room = ANSWER_BYTES, count;
+	struct client *c;
+	pid_t pid;
+
+	if (fd < 0)
+		return;
+	LL_COUNT(control->clients, c, count);
+	if (count >= CLIENTS_MAX)
+		client_free(control->clients);
+	c = control_trusts(fd, &pid) ? calloc(1, sizeof(*c)) : NULL;
+	if (!c) {
+		close(fd);
+		return;
+	}
+	/* Neither is needed for an answer of the usual length. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)))
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	c->control = control;
+	c->src = (struct source){.fd = fd, .ready = on_request, .ctx = c};
+	LL_APPEND(control->clients, c);
+	if (session_watch(control->session, &c->src))
+		client_free(c);
+}
+
+/* ---- the place ---- */
+
+/* Nobody else may put anything there. */
+static int directory_make(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	if (lstat(path, &st))
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
+		return -EPERM;
+	return 0;
+}
+
+/* Sockets of recorders that were killed. */
+static void directory_sweep(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid > 0 && strcmp(end, ".sock") == 0 && kill((pid_t)pid, 0) && errno == ESRCH)
+			(void)unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int listen_at(struct control *c)
+{
+	char directory[sizeof(c->address.sun_path)];
+	int err = control_directory(directory, sizeof(directory));
+
+	err = err ?: directory_make(directory);
+	err = err ?: control_address(&c->address, directory, getpid());
+	if (err)
+		return err;
+	directory_sweep(directory);
+	(void)unlink(c->address.sun_path); /* of an earlier process of this number */
+	c->listening.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->listening.fd < 0 || bind(c->listening.fd, (struct sockaddr *)&c->address, sizeof(c->address)))
+		return -errno;
+	if (chmod(c->address.sun_path, 0600) || listen(c->listening.fd, BACKLOG))
+		return -errno;
+	return session_watch(c->session, &c->listening);
+}
+
+int control_open(struct control **out, struct session *s)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	int err;
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	c->session = s;
+	c->start_ns = now_ns();
+	c->listening = (struct source){.fd = -1, .ready = on_listening, .ctx = c};
+	err = listen_at(c);
+	if (err) {
+		session_notice(s, 0, BRAID_NOTICE_INFO, "`braid ctl` cannot change this recording: %s: %s",
+			       c->address.sun_path[0] ? c->address.sun_path : "no directory for its socket",
+			       strerror(-err));
+		control_close(c);
+		*out = NULL;
+	}
+	return 0;
+}
+
+void control_close(struct control *c)
+{
+	if (!c)
+		return;
+	while (c->clients)
+		client_free(c->clients);
+	free_list(&c->ended);
+	free_list(&c->freed);
+	if (c->listening.fd >= 0) {
+		session_unwatch(c->session, &c->listening);
+		close(c->listening.fd);
+		(void)unlink(c->address.sun_path);
+	}
+	free(c);
+}

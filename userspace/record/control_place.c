@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ROOT_DIRECTORY "/run/braid"
+
+int control_directory(char *path, size_t size)
+{
+	const char *own = getenv("XDG_RUNTIME_DIR");
+	int n;
+
+	if (geteuid() == 0)
+		n = snprintf(path, size, "%s", ROOT_DIRECTORY);
+	else if (own && *own == '/')
+		n = snprintf(path, size, "%s/braid", own);
+	else
+		return -ENOENT;
+	return (size_t)n < size ? 0 : -ENAMETOOLONG;
+}
+
+int control_address(struct sockaddr_un *a, const char *directory, pid_t pid)
+{
+	int n;
+
+	*a = (struct sockaddr_un){.sun_family = AF_UNIX};
+	n = snprintf(a->sun_path, sizeof(a->sun_path), "%s/%d.sock", directory, (int)pid);
+	return (size_t)n < sizeof(a->sun_path) ? 0 : -ENAMETOOLONG;
+}
+
+bool control_trusts(int fd, pid_t *pid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return false;
+	*pid = peer.pid;
+	return peer.uid == 0 || peer.uid == geteuid();
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/late.h"
+
+#include "kernel/kernel_side.h"
+#include "process/processes.h"
+
+#include <braid/walk.h>
+
+#include <string.h>
+#include <sys/uio.h>
+
+struct late {
+	struct braid_walk w; /* first: the walk is given a pointer to it */
+	const struct session *session;
+	const struct process *process;
+	uint64_t time_ns;
+	uint64_t low, high; /* the copy of the stack */
+	const uint8_t *pages;
+	struct late_sample *out;
+	bool ran_out; /* more of the stack was wanted than there is a copy of */
+};
+
+/* Code is as it was, when it is still mapped; other memory may have changed since. */
+static bool is_code(const struct late *l, uint64_t address, uint32_t size)
+{
+	const struct process_mapping *m = process_mapping_at(l->process, address, l->time_ns);
+
+	return m && !m->until_ns && !l->process->ended_ns && size <= m->fact.end - address;
+}
+
+static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
+{
+	struct late *l = (struct late *)w;
+	struct iovec local = {to, size}, remote = {(void *)address, size};
+
+	if (address >= l->low && address < l->high && size <= l->high - address) {
+		memcpy(to, l->pages + (address - l->low), size);
+		return 0;
+	}
+	if (is_code(l, address, size))
+		return process_vm_readv(l->process->pid, &local, 1, &remote, 1, 0) != (ssize_t)size;
+	l->ran_out = address >= l->low;
+	return -1;
+}
+
+static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *to)
+{
+	const struct late *l = (const struct late *)w;
+	const struct process_mapping *m = process_mapping_at(l->process, pc, l->time_ns);
+
+	if (m)
+		*to = (struct braid_mapping){
+			.start = m->fact.start, .end = m->fact.end, .bias = m->bias, .table = m->module->table};
+	return m;
+}
+
+static __u64 walk_java_thread(struct braid_walk *w)
+{
+	(void)w;
+	return 0;
+}
+
+static __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr)
+{
+	return kernel_side_rule(((const struct late *)w)->session->kernel, m->table, vaddr);
+}
+
+static void push(struct late_sample *out, uint64_t frame)
+{
+	if (out->event.frame_count < BRAID_MAX_FRAMES)
+		out->frames[out->event.frame_count++] = frame;
+}
+
+static void walk_push(struct braid_walk *w, __u64 frame)
+{
+	push(((struct late *)w)->out, frame);
+}
+
+static uint32_t walk_all(struct late *l)
+{
+	uint32_t depth = 0;
+
+	while (depth++ < l->session->options->max_depth)
+		if (walk_step(&l->w, NULL))
+			return l->w.end;
+	return BRAID_END_DEPTH;
+}
+
+/* Any number that tells stacks apart; those of the kernel side are made otherwise, and are never 0 either. */
+static uint64_t hash_of(const struct late_sample *out, const struct process *process)
+{
+	uint64_t hash = (uint64_t)process->layout << 32 | process->id;
+
+	for (uint32_t i = 0; i < out->event.frame_count; i++)
+		hash = (hash ^ out->frames[i] ^ hash >> 31) * 0xd6e8feb86659fd93ULL;
+	return hash | 1;
+}
+
+bool late_walk(const struct session *s, const struct process *process, const struct braid_event_late *e,
+	       struct late_sample *out)
+{
+	uint64_t low = e->sp & ~(uint64_t)(BRAID_LATE_PAGE - 1);
+	struct late l = {
+		.w = {.pc = e->pc,
+		      .sp = e->sp,
+		      .fp = e->fp,
+		      .rax = e->rax,
+		      .rbx = e->rbx,
+		      .r10 = e->r10,
+		      .r13 = e->r13},
+		.session = s,
+		.process = process,
+		.time_ns = e->hdr.time_ns,
+		.low = low,
+		.high = low + (uint64_t)e->page_count * BRAID_LATE_PAGE,
+		.pages = (const uint8_t *)(e + 1),
+		.out = out,
+	};
+	uint32_t end;
+
+	out->event = (struct braid_event_sample){.hdr = {.time_ns = e->hdr.time_ns},
+						 .pid = e->pid,
+						 .tid = e->tid,
+						 .cpu = e->cpu,
+						 .generation = e->generation};
+	for (uint32_t i = 0; i < e->kernel_count; i++)
+		push(out, e->kernel[i]);
+	l.w.leaf = 1;
+	l.w.end = WALK_GOING;
+	end = walk_all(&l);
+	if (end) /* no copy is as good as the memory itself: then the first walk's cause says more */
+		push(out, (uint64_t)BRAID_FRAME_END << 60 | (l.ran_out ? e->cause : end));
+	out->event.stack = hash_of(out, process);
+	return !end;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/stacks.h"
+
+#include "jvm/jvm.h"
+#include "util/pair_map.h"
+
+#include <braid/frame.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stacks {
+	struct session *session;
+	struct pair_map by_hash; /* (hash, process): node, extra: complete */
+	struct pair_map quick;	 /* (parent node and process, raw frame): node, extra: process generation */
+	struct pair_map nodes;	 /* (parent, frame id): node */
+	struct pair_map frames;	 /* (raw frame, process and meaning): frame id */
+	uint32_t last_node;
+	uint32_t last_frame;
+	/* Native frames, when their source lines are wanted at the end. */
+	struct native_frame {
+		struct trace_frame frame;
+		struct module *module;
+		uint64_t vaddr;
+	} * native;
+	size_t native_count, native_capacity;
+};
+
+int stacks_new(struct stacks **out, struct session *s)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->session = s;
+	return 0;
+}
+
+void stacks_free(struct stacks *st)
+{
+	if (!st)
+		return;
+	free(st->native);
+	pair_map_free(&st->by_hash);
+	pair_map_free(&st->quick);
+	pair_map_free(&st->nodes);
+	pair_map_free(&st->frames);
+	free(st);
+}
+
+uint64_t stacks_count(const struct stacks *st)
+{
+	return st->by_hash.count;
+}
+
+/* What lay where a native frame's instruction is, and the address of that in its file. */
+static const struct process_mapping *mapping_of(struct process *process, const struct trace_frame *f, uint64_t time_ns,
+						uint64_t *vaddr)
+{
+	uint64_t address = f->exact ? f->address : f->address - 1;
+	const struct process_mapping *m = process_mapping_at(process, address, time_ns);
+
+	*vaddr = m ? address - m->bias : 0;
+	return m;
+}
+
+/* Tells apart where the module lay. */
+static uint32_t resolve_native(struct stacks *st, struct process *process, uint64_t time_ns, struct trace_frame *f)
+{
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
+
+	if (!m)
+		return 0;
+	f->module = m->module->id;
+	f->symbol = modules_symbol(st->session->modules, m->module, vaddr);
+	/* What a signal handler returns to is behind no call: it is a function's first instruction. */
+	if (!f->symbol && !f->exact)
+		f->symbol = modules_symbol(st->session->modules, m->module, vaddr + 1);
+	return (uint32_t)((m->bias >> 12) * 0x9e3779b1U);
+}
+
+/* Fills *f with what the raw frame means in this process at this time: false when its name is still under way. */
+static bool resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
+		    struct trace_frame *f, uint32_t *place)
+{
+	*place = 0;
+	*f = (struct trace_frame){.kind = braid_frame_kind(raw),
+				  .process = process->id,
+				  .exact = (raw & BRAID_FRAME_EXACT) != 0,
+				  .address = braid_frame_addr(raw)};
+	switch (f->kind) {
+	case BRAID_FRAME_KERNEL:
+		f->process = 0;
+		f->exact = leaf;
+		f->symbol = modules_kernel_symbol(st->session->modules, leaf ? raw : raw - 1, &f->module);
+		return true;
+	case BRAID_FRAME_NATIVE:
+		*place = resolve_native(st, process, time_ns, f);
+		return true;
+	case BRAID_FRAME_INTERPRETED:
+		f->exact = 0;
+		f->address = braid_frame_method(raw);
+		if (process->jvm)
+			jvm_resolve_interpreted(process->jvm, f->address, braid_frame_bci(raw), f);
+		return true;
+	case BRAID_FRAME_CODE_CACHE:
+		return process->jvm &&
+		       jvm_resolve_code(process->jvm, f->address, f->exact, braid_frame_code_id(raw), time_ns, f);
+	default: /* the end of an incomplete stack */
+		f->process = 0;
+		f->exact = 0;
+		return true;
+	}
+}
+
+/* What tells two frames of one address apart: the code version, the method, the module. */
+static uint64_t meaning(const struct trace_frame *f)
+{
+	switch (f->kind) {
+	case BRAID_FRAME_CODE_CACHE:
+		return f->code;
+	case BRAID_FRAME_INTERPRETED:
+		return f->scope_count ? f->scopes[0].method : 0;
+	default:
+		return f->module;
+	}
+}
+
+/* Without memory for it a frame has no lines. */
+static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
+{
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
+
+	if (st->native_count == st->native_capacity) {
+		size_t capacity = st->native_capacity ? st->native_capacity * 2 : 1024;
+		struct native_frame *bigger = realloc(st->native, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		st->native = bigger;
+		st->native_capacity = capacity;
+	}
+	if (m)
+		st->native[st->native_count++] =
+			(struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr};
+}
+
+static int by_module(const void *a, const void *b)
+{
+	const struct native_frame *x = a, *y = b;
+
+	if (x->module->id != y->module->id)
+		return x->module->id < y->module->id ? -1 : 1;
+	return x->vaddr != y->vaddr ? (x->vaddr < y->vaddr ? -1 : 1) : 0;
+}
+
+/* A name from a server, and lines: true when there is something new. */
+static bool name_late(struct stacks *st, struct native_frame *n, uint64_t limit_ns)
+{
+	struct modules *m = st->session->modules;
+	uint32_t symbol = 0;
+
+	if (modules_ask_servers(n->module, limit_ns))
+		symbol = modules_symbol(m, n->module, n->vaddr);
+	if (symbol)
+		n->frame.symbol = symbol;
+	if (st->session->options->lines)
+		n->frame.scope_count = modules_lines(m, n->module, n->vaddr, &n->frame.scopes);
+	return symbol || n->frame.scope_count;
+}
+
+/* One module after the other, and the same address but once. */
+void stacks_name_late(struct stacks *st, uint64_t limit_ns)
+{
+	uint64_t until = now_ns() + limit_ns, now;
+	size_t i;
+
+	if (st->native_count)
+		qsort(st->native, st->native_count, sizeof(*st->native), by_module);
+	for (i = 0; i < st->native_count && (now = now_ns()) < until; i++)
+		if (name_late(st, &st->native[i], until - now))
+			session_emit(st->session,
+				     &(struct trace_rec){.kind = TRACE_FRAME, .frame = st->native[i].frame});
+	modules_lines_done(st->session->modules);
+	if (i < st->native_count)
+		session_notice(
+			st->session, 0, BRAID_NOTICE_WARNING,
+			"%zu of %zu native frames have no source line, or no name from a debuginfod server: finding "
+			"them took too long",
+			st->native_count - i, st->native_count);
+	st->native_count = 0;
+}
+
+static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf)
+{
+	struct trace_frame f;
+	struct pair_entry *e;
+	uint32_t place;
+	bool known = resolve(st, process, raw, time_ns, leaf, &f, &place);
+	uint64_t key = raw, owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
+
+	if (f.kind == BRAID_FRAME_KERNEL && leaf)
+		key &= ~(1ULL << 48); /* the same address as a return address is another frame */
+	e = pair_find(&st->frames, key, owner);
+	if (e)
+		return e->value;
+	e = pair_put(&st->frames, key, owner, ++st->last_frame);
+	if (!e)
+		return 0;
+	f.frame = st->last_frame;
+	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_late_names(st->session->modules))
+		keep_native(st, process, time_ns, &f);
+	session_emit(st->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = f});
+	if (!known && process->jvm)
+		jvm_defer(process->jvm, &f, braid_frame_code_id(raw), time_ns);
+	return f.frame;
+}
+
+static uint32_t child(struct stacks *st, struct process *process, uint32_t parent, uint64_t raw, uint64_t time_ns,
+		      bool leaf)
+{
+	uint64_t place = (uint64_t)process->id << 33 | (uint64_t)parent << 1 | leaf;
+	struct pair_entry *quick = pair_find(&st->quick, place, raw), *e;
+	uint32_t frame, node;
+
+	/* What is remembered is what addresses mean now. */
+	if (quick && quick->extra == process->generation && time_ns >= process->layout_ns)
+		return quick->value;
+	frame = frame_id(st, process, raw, time_ns, leaf);
+	if (!frame)
+		return 0;
+	e = pair_find(&st->nodes, parent, frame);
+	if (e) {
+		node = e->value;
+	} else {
+		if (!pair_put(&st->nodes, parent, frame, ++st->last_node))
+			return 0;
+		node = st->last_node;
+		session_emit(st->session,
+			     &(struct trace_rec){.kind = TRACE_NODE,
+						 .node = {.node = node, .parent = parent, .frame = frame}});
+	}
+	quick = time_ns >= process->layout_ns ? pair_put(&st->quick, place, raw, node) : NULL;
+	if (quick)
+		quick->extra = process->generation;
+	return node;
+}
+
+#define OWN_FRAMES_MAX 8
+
+/* How many frames on top are there only because the agent has asked for the stack: its own. */
+static uint32_t own_frames(const struct process *process, const struct braid_event_sample *e, const uint64_t *frames)
+{
+	const struct process_mapping *m;
+	uint32_t own = 0;
+
+	if (e->hdr.kind != BRAID_EVENT_STACK)
+		return 0;
+	for (uint32_t i = 0; i < OWN_FRAMES_MAX && i + 1 < e->frame_count; i++) {
+		if (braid_frame_kind(frames[i]) != BRAID_FRAME_NATIVE)
+			break;
+		m = process_mapping_at(process, braid_frame_addr(frames[i]), e->hdr.time_ns);
+		if (m && strstr(m->module->path, "/libbraid-agent.so"))
+			own = i + 1;
+	}
+	return own;
+}
+
+uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete)
+{
+	const uint64_t *frames = (const uint64_t *)(e + 1);
+	struct pair_entry *known;
+	uint32_t node = 0, own;
+
+	if (!e->frame_count) {
+		known = pair_find(&st->by_hash, e->stack, process->id);
+		*complete = known && known->extra;
+		return known ? known->value : 0;
+	}
+	*complete = braid_frame_kind(frames[e->frame_count - 1]) != BRAID_FRAME_END;
+	own = own_frames(process, e, frames);
+	for (uint32_t i = e->frame_count; i-- > own;) {
+		node = child(st, process, node, frames[i], e->hdr.time_ns, i == 0);
+		if (!node)
+			return 0;
+	}
+	known = pair_put(&st->by_hash, e->stack, process->id, node);
+	if (known)
+		known->extra = *complete;
+	return node;
+}
+
+uint32_t stacks_known(const struct stacks *st, const struct process *process, uint64_t hash)
+{
+	const struct pair_entry *e = pair_find(&st->by_hash, hash, process->id);
+
+	return e ? e->value : 0;
+}
+
+uint32_t stacks_end(struct stacks *st, struct process *process, uint32_t cause, uint64_t time_ns)
+{
+	return child(st, process, 0, (uint64_t)BRAID_FRAME_END << 60 | cause, time_ns, true);
+}

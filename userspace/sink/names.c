@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sink/names.h"
+
+#include <util/pair_map.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+struct names {
+	struct session *session;
+	struct pair_map ids; /* by 128 bits of hash: two names of one are not to be expected before 2^60 names */
+	uint32_t last;
+};
+
+int names_new(struct names **out, struct session *s)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->session = s;
+	return 0;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	pair_map_free(&n->ids);
+	free(n);
+}
+
+uint32_t names_id(struct names *n, struct trace_str text)
+{
+	XXH128_hash_t hash;
+	struct pair_entry *e;
+
+	if (!text.len)
+		return 0;
+	hash = XXH3_128bits(text.str, text.len);
+	e = pair_find(&n->ids, hash.low64, hash.high64);
+	if (e)
+		return e->value;
+	e = pair_put(&n->ids, hash.low64, hash.high64, n->last + 1);
+	if (!e) {
+		session_loss(n->session, 0, "collector", "name", 1);
+		return 0;
+	}
+	session_emit(n->session, &(struct trace_rec){.kind = TRACE_NAME, .name = {.name = ++n->last, .text = text}});
+	return n->last;
+}
