@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# make [all] | demo | test | bench | lint | install | clean        V=1 shows the commands; everything built lands in $(BUILD)/
+# make [all] | demo | test | test-quick | test-long | fuzz | bench | lint | install | clean
+# V=1 shows the commands; everything built lands in $(BUILD)/
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -10,7 +11,9 @@ endif
 CLANG ?= clang-14
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 JAVA_HOME ?= $(patsubst %/bin/javac,%,$(shell readlink -f "$$(command -v javac)" 2>/dev/null))
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+RELEASE := 0.1.0
+COMMIT := $(shell git describe --always --dirty --exclude='*' 2>/dev/null)
+VERSION := $(RELEASE)$(COMMIT:%=+g%)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";)
@@ -18,8 +21,8 @@ say = $(if $(V),,@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD)
-CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong
-LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm
+CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong -pthread
+LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm -pthread
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
 AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
@@ -34,9 +37,11 @@ BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
+AGENT_UNIT_SRC := $(sort $(wildcard tests/unit/agent/test_*.c))
+AGENT_UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/agent/*.c))
 AGENT := $(BUILD)/libbraid-agent.so
 
-.PHONY: all demo test test-unit test-sanitize test-integration bench lint install clean setup FORCE
+.PHONY: all demo test test-quick test-long test-unit test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -93,25 +98,36 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # ---- tests ----
-# Unit tests link everything but main(), and the parts of the agent that need no JVM.
-AGENT_UNIT_OBJ := $(BUILD)/agent/core/ring.o
+# Two programs: one links everything but main(), the other the agent, over a JVM of its own.
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent $(CFLAGS) -Wno-missing-field-initializers -MMD -MP -c $< -o $@
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent -I$(@D) $(CFLAGS) -Wno-missing-field-initializers -MMD -MP -c $< -o $@
 
 $(BUILD)/tests/unit/suites.h: $(UNIT_SRC)
+$(BUILD)/tests/unit/agent/suites.h: $(AGENT_UNIT_SRC)
+$(BUILD)/tests/unit/suites.h $(BUILD)/tests/unit/agent/suites.h:
 	@mkdir -p $(@D)
-	$(Q)for f in $(basename $(notdir $(UNIT_SRC))); do echo "SUITE($$f)"; done > $@
+	$(Q)for f in $(basename $(notdir $^)); do echo "SUITE($$f)"; done > $@
 
 $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.h
 
-$(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(AGENT_UNIT_OBJ) $(BLOBS)
+$(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
 
+# The tests see where memory is allocated and locks are taken, and the agent finds the tables of a VM by dlsym().
+AGENT_UNIT_WRAP := malloc calloc realloc free pthread_mutex_lock
+$(BUILD)/tests/unit/agent/%.o: CPPFLAGS += $(JAVA_INC)
+
+$(BUILD)/tests/unit/agent/main.o: tests/unit/main.c $(BUILD)/tests/unit/agent/suites.h
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I$(@D) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/unit-agent: $(AGENT_UNIT_OBJ) $(BUILD)/tests/unit/agent/main.o $(AGENT_OBJ)
+	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(AGENT_UNIT_WRAP:%=-Wl,--wrap=%) -Wl,--export-dynamic-symbol=gHotSpot* -o $@ $^ $(CHECK_LIBS)
+
 # Integration tests: one shell script a test, run by Check against real JVMs on the real kernel.
-$(BUILD)/integration: $(BUILD)/tests/integration/main.o
+$(BUILD)/integration: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
 
 JAVA_TEST_SRC := $(sort $(wildcard tests/integration/java/*.java))
@@ -124,34 +140,46 @@ JNI_TEST_LIB := $(JNI_TEST_SRC:tests/integration/jni/%.c=$(BUILD)/java/lib%.so)
 $(BUILD)/java/lib%.so: tests/integration/jni/%.c $(BUILD)/java/.made
 	$(call say,CC,$@)$(CC) -std=c11 -O2 -g -fomit-frame-pointer -Wall -Wextra -Werror $(JAVA_INC) -I$(BUILD)/java -shared -fPIC -o $@ $<
 
-test-unit: $(BUILD)/unit
+test-unit: $(BUILD)/unit $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit
+	$(Q)$(BUILD)/unit-agent
 
+# TESTS="attach* gc" chooses by name, CLASS=quick,long by class (quick, normal and long; a script's head says which); JOBS=1 runs
+# one at a time, TIMES=20 each so often.
 test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
-	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
 # The same unit tests under the sanitizers; the ring producer's threads under the thread sanitizer, which wants to see all
 # of them in one process and at the addresses that it expects.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-test-sanitize:
+test-sanitize: test-asan test-tsan
+
+# The library that the program carries is not sanitized, so the agent is built once more for its own tests.
+test-asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT="-O1 -g $(SANITIZE)" AGENT_OPT="-O2 -g" $(BUILD)/asan/unit
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan/agent OPT="-O1 -g $(SANITIZE)" $(BUILD)/asan/agent/unit-agent
 	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1 $(BUILD)/asan/unit
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" AGENT_OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-ring
-	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-ring
+	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1 $(BUILD)/asan/agent/unit-agent
 
-$(BUILD)/ring-only/main.o: tests/unit/main.c
-	@mkdir -p $(@D)
-	$(Q)mkdir -p $(@D)/tests/unit && echo "SUITE(test_ring)" > $(@D)/tests/unit/suites.h
-	$(call say,CC,$@)$(CC) -I$(@D) $(CPPFLAGS) -I. $(CFLAGS) -c $< -o $@
+test-tsan:
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-agent
+	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_begun
 
-$(BUILD)/unit-ring: $(BUILD)/tests/unit/test_ring.o $(BUILD)/ring-only/main.o $(AGENT_UNIT_OBJ)
-	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(CHECK_LIBS)
+# As many jobs as there are CPUs, unless this make was given a number of its own.
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Everything; CI runs this. Check's own closing lines end each part.
+# Everything that ends within ten minutes on two CPUs; Check's own closing lines end each part.
 test: setup
-	$(Q)$(MAKE) --no-print-directory all test-unit
-	$(Q)$(MAKE) --no-print-directory test-sanitize
-	$(Q)$(MAKE) --no-print-directory test-integration
+	$(Q)$(SUBMAKE) -Otarget all test-unit test-sanitize
+	$(Q)$(SUBMAKE) test-integration
+
+# A minute's worth of it, for while one works on something; then what is too long for `make test`.
+test-quick: setup
+	$(Q)$(SUBMAKE) test-unit
+	$(Q)$(SUBMAKE) test-integration CLASS=quick
+
+test-long: setup
+	$(Q)$(SUBMAKE) test-integration CLASS=long
 
 # ---- the rest ----
 demo: setup
@@ -163,8 +191,8 @@ bench:
 	$(Q)$(MAKE) --no-print-directory all bench-programs
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run
 
-lint:
-	$(Q)tools/lint
+lint: all
+	$(Q)BUILD=$(BUILD) JAVA_HOME=$(JAVA_HOME) tools/lint
 
 install: all
 	install -D -m 755 $(BUILD)/braid $(DESTDIR)$(PREFIX)/bin/braid
@@ -175,6 +203,7 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include tests/bench/bench.mk
+-include tests/fuzz/fuzz.mk
 -include tests/matrix/matrix.mk
 -include tests/oracle/oracle.mk
 -include tests/soak/soak.mk

@@ -3,15 +3,17 @@
  * dormant. */
 #include "agent.h"
 
+#include "core/helper.h"
 #include "events/handlers.h"
+#include "events/told.h"
 #include "vm/layout.h"
 #include "vm/mem.h"
-#include "events/told.h"
+#include "vm/names.h"
+#include "vm/objects.h"
 #include "vm/vmstructs.h"
 
 #include "core/glibc.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,54 +22,9 @@
 
 #define ONLOAD_WAIT_MAX_MS 2000U
 #define HANDLERS_WAIT_MS 2000U
-#define VANISHED_WAIT_S 5
+#define VANISHED_WAIT_S 15
 #define DEATH_WAIT_MS 200U
-#define READ_MS 20U
-
-struct agent agent = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.changed = PTHREAD_COND_INITIALIZER,
-	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .demand_fd = -1},
-};
-
-static _Atomic bool verbose;
-
-void agent_say(const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-
-	if (!atomic_load(&verbose))
-		return;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	fprintf(stderr, "braid agent: %s\n", text);
-}
-
-void agent_release(void *p)
-{
-	if (p)
-		(*agent.jvmti)->Deallocate(agent.jvmti, p);
-}
-
-/*
- * Sequentially consistent on both sides: either a handler sees that it is too late, or whoever disconnects sees the
- * handler.
- */
-bool agent_enter(void)
-{
-	atomic_fetch_add(&agent.inside, 1);
-	if (atomic_load(&agent.active))
-		return true;
-	agent_leave();
-	return false;
-}
-
-void agent_leave(void)
-{
-	atomic_fetch_sub(&agent.inside, 1);
-}
+#define READ_MS 100U
 
 static bool handlers_wait(void)
 {
@@ -89,45 +46,6 @@ static JNIEnv *jni_here(void)
 	return (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
 }
 
-/* With the lock held. A handler that does not come back keeps ring and descriptors for itself, for ever. */
-static void disconnect(bool stopped)
-{
-	bool alive = !atomic_load(&agent.dead);
-
-	atomic_store(&agent.active, false);
-	if (alive)
-		events_disable();
-	if (handlers_wait()) {
-		chosen_end(alive ? jni_here() : NULL);
-		publish_end();
-		ring_close(agent.ring);
-		free(agent.ring);
-		helper_close();
-		mem_close();
-		if (stopped)
-			link_stopped(&agent.link);
-		link_close(&agent.link);
-	} else {
-		close(agent.link.sock_fd);
-	}
-	agent.link = LINK_NONE;
-	agent.ring = NULL;
-	methods_reset();
-	if (alive)
-		caps_relinquish();
-	atomic_store(&agent.helper_tid, 0);
-	atomic_store(&agent.helped, false);
-	agent.state = AGENT_DORMANT;
-	pthread_cond_broadcast(&agent.changed);
-}
-
-void agent_disconnect(bool stopped)
-{
-	pthread_mutex_lock(&agent.lock);
-	disconnect(stopped);
-	pthread_mutex_unlock(&agent.lock);
-}
-
 /* The helper and handlers run this library's code: it must not be unmapped under them. */
 static void library_pin(void)
 {
@@ -137,29 +55,98 @@ static void library_pin(void)
 		(void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static bool environment_open(JavaVM *vm)
+/* What stays the same as long as the process lives. */
+static void process_look(JavaVM *vm)
 {
 	jvmtiJlocationFormat format;
 	void *libjvm;
 
-	if (agent.jvmti)
-		return true;
-	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
-		agent.jvmti = NULL;
-		agent_say("this JVM has no JVM TI 1.2; nothing will be recorded");
-		return false;
-	}
 	agent.vm = vm;
 	if ((*agent.jvmti)->GetVersionNumber(agent.jvmti, &agent.jvmti_version) != JVMTI_ERROR_NONE)
 		agent.jvmti_version = JVMTI_VERSION_1_2;
 	agent.bci_locations = (*agent.jvmti)->GetJLocationFormat(agent.jvmti, &format) == JVMTI_ERROR_NONE &&
 			      format == JVMTI_JLOCATION_JVMBCI;
 	libjvm = vmstructs_library(vm);
-	layout_open(libjvm, agent.jvmti_version);
+	layout_open(libjvm);
 	names_open(libjvm, agent.jvmti_version);
 	gc_open(libjvm);
 	library_pin();
+}
+
+static bool environment_open(JavaVM *vm)
+{
+	if (agent.jvmti) /* the former connection could not give it back */
+		return true;
+	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+		agent.jvmti = NULL;
+		agent_say("this JVM has no JVM TI 1.2; nothing will be recorded");
+		return false;
+	}
+	if (!agent.vm)
+		process_look(vm);
 	return true;
+}
+
+/*
+ * While no handler is inside, and none gets in. One may be on its way: HotSpot frees an environment in a collection
+ * during which no thread goes through the environments to send an event (JvmtiGCMarker,
+ * JvmtiEnvBase::check_for_periodic_clean_up).
+ */
+static void environment_close(void)
+{
+	if ((*agent.jvmti)->DisposeEnvironment(agent.jvmti) == JVMTI_ERROR_NONE)
+		agent.jvmti = NULL;
+}
+
+/* `stopped`: the collector waits for the word that nothing of it is left here. */
+static void ring_leave(bool stopped)
+{
+	ring_close(agent.ring);
+	free(agent.ring);
+	agent.ring = NULL;
+	helper_close();
+	if (stopped)
+		link_stopped(&agent.link);
+	link_close(&agent.link);
+}
+
+/* With the lock held. A handler that does not come back keeps ring, descriptors and environment for itself, for ever.
+ */
+static void disconnect(bool stopped)
+{
+	bool alive = !atomic_load(&agent.dead), empty;
+
+	atomic_store(&agent.active, false);
+	if (alive)
+		events_disable();
+	empty = handlers_wait();
+	if (empty) {
+		kinds_end(alive ? jni_here() : NULL);
+		publish_end();
+		mem_close();
+	}
+	methods_reset();
+	if (alive)
+		caps_relinquish();
+	if (alive && empty)
+		environment_close();
+	if (empty)
+		ring_leave(stopped);
+	else
+		close(agent.link.sock_fd);
+	agent.link = LINK_NONE;
+	agent.ring = NULL;
+	atomic_store(&agent.helper_tid, 0);
+	atomic_store(&agent.end_taken, false);
+	agent.state = AGENT_DORMANT;
+	pthread_cond_broadcast(&agent.changed);
+}
+
+void agent_disconnect(bool stopped)
+{
+	pthread_mutex_lock(&agent.lock);
+	disconnect(stopped);
+	pthread_mutex_unlock(&agent.lock);
 }
 
 static bool ring_join(const struct options *o, enum braid_start start)
@@ -188,20 +175,35 @@ static bool ring_join(const struct options *o, enum braid_start start)
 	return false;
 }
 
-static bool helper_start_attached(void)
+/* Once in a connection: is the caller the one that disconnects? */
+static bool end_take(void)
+{
+	return !atomic_exchange(&agent.end_taken, true);
+}
+
+/* The lock keeps others from taking the end away from the helper before it is there. */
+static bool begin_attached(void)
 {
 	JNIEnv *jni = jni_here();
 
-	return jni && helper_start(jni);
+	if (!jni)
+		return false;
+	(void)end_take();
+	kinds_begun(jni);
+	return loop_start(jni);
 }
 
 /* With the lock held. What the collector has to know first is published before any handler can be active. */
-static void connect_to(const struct options *o, enum braid_start start)
+static void connect_to(JavaVM *vm, const struct options *o, enum braid_start start)
 {
 	struct caps caps;
 
 	if (!ring_join(o, start))
 		return;
+	if (!environment_open(vm)) {
+		ring_leave(false);
+		return;
+	}
 	agent.options = *o;
 	agent.start = start;
 	agent.generation++;
@@ -216,7 +218,7 @@ static void connect_to(const struct options *o, enum braid_start start)
 	hello_publish(&caps);
 	caps_say_refused(&caps);
 	gc_reset();
-	chosen_start(&agent.link.choices);
+	kinds_start(&agent.link.choices);
 	names_publish();
 	layout_publish(true);
 	if (o->complaint[0])
@@ -227,33 +229,43 @@ static void connect_to(const struct options *o, enum braid_start start)
 	if (events_enable(agent.link.choices.wanted) != JVMTI_ERROR_NONE) {
 		agent_say("the JVM refuses to send events; nothing will be recorded");
 		disconnect(false);
-	} else if (start == BRAID_START_ATTACH && !helper_start_attached()) {
+	} else if (start == BRAID_START_ATTACH && !begin_attached()) {
 		agent_say("the JVM refuses a thread; nothing will be recorded");
 		disconnect(false);
 	}
 }
 
-/* With the lock held. True when a new connection may be made. */
-static bool make_dormant(void)
+/* With the lock held. The helper finds out by itself that its collector has gone. */
+static bool helper_await_end(void)
 {
 	struct timespec until;
 
-	if (agent.state == AGENT_DORMANT)
-		return true;
-	if (!link_is_gone(&agent.link) && !atomic_load(&agent.dead)) {
-		agent_say("already connected to %s; this load changes nothing", agent.options.sock);
-		return false;
-	}
-	if (!atomic_load(&agent.helped)) { /* nobody else would notice it */
-		disconnect(false);
-		return true;
-	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += VANISHED_WAIT_S;
 	while (agent.state != AGENT_DORMANT)
 		if (pthread_cond_timedwait(&agent.changed, &agent.lock, &until))
 			break;
+	if (agent.state != AGENT_DORMANT)
+		agent_say("still busy with the recording before; this load changes nothing");
 	return agent.state == AGENT_DORMANT;
+}
+
+/* With the lock held. True when a new connection may be made. */
+static bool make_dormant(void)
+{
+	if (agent.state != AGENT_DORMANT && !link_is_gone(&agent.link) && !atomic_load(&agent.dead)) {
+		agent_say("already connected to %s; this load changes nothing", agent.options.sock);
+		return false;
+	}
+	if (agent.state != AGENT_DORMANT && end_take())
+		disconnect(false);
+	else if (agent.state != AGENT_DORMANT && !helper_await_end())
+		return false;
+	/* What is inside speaks of methods and classes by the ids of its own connection. */
+	if (handlers_wait())
+		return true;
+	agent_say("an event of the recording before is still being handled; this load changes nothing");
+	return false;
 }
 
 static void load(JavaVM *vm, const char *text, enum braid_start start)
@@ -264,13 +276,15 @@ static void load(JavaVM *vm, const char *text, enum braid_start start)
 	if (o.help)
 		fputs(options_usage, stderr);
 	if (o.verbose)
-		atomic_store(&verbose, true);
+		agent_be_verbose();
 
 	pthread_mutex_lock(&agent.lock);
 	if (!o.sock[0])
 		agent_say("%s%sno sock= given: dormant", o.complaint, o.complaint[0] ? "; " : "");
-	else if (environment_open(vm) && make_dormant())
-		connect_to(&o, start);
+	else if (atomic_load(&agent.dead))
+		agent_say("this JVM is about to end; nothing will be recorded");
+	else if (make_dormant())
+		connect_to(vm, &o, start);
 	pthread_mutex_unlock(&agent.lock);
 }
 
@@ -295,52 +309,54 @@ static void let_read(void)
 		;
 }
 
-/* No stack with Java frames can be walked before the layout has arrived; the JVM's first events have such stacks. */
-void JNICALL agent_on_vm_start(jvmtiEnv *env, JNIEnv *jni)
+static void JNICALL on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 {
-	(void)env;
-	(void)jni;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	names_publish();
 	layout_publish(true);
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
-	natives_on_vm_start();
+	natives_on_vm_start(jni);
 	gc_prepare();
-	let_read();
+	let_read(); /* the kernel side reads the causes of collections by what is said here */
 	agent_leave();
 }
 
-void JNICALL agent_on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	struct braid_rec hdr;
+	bool helped = false;
 
-	(void)env;
 	(void)thread;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
+	if (!end_take()) { /* a load that came now has found the collector gone */
+		agent_leave();
+		return;
+	}
 	gc_prepare();
 	record_init(&hdr, BRAID_REC_VM_INIT, 0);
 	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
-	if (chosen_wants(BRAID_WANT(CLASS)))
-		loads_look_around(jni);
-	if (!helper_start(jni)) {
+	objects_resolve(jni);
+	kinds_begun(jni);
+	helped = loop_start(jni);
+	let_read(); /* whose virtual threads samples are of is known when it has; the program begins behind this */
+	if (!helped)
 		publish_notice(BRAID_NOTICE_WARNING, "the JVM refuses a thread: nothing more will be recorded");
-		atomic_store(&agent.active, false);
-	}
 	agent_leave();
+	if (!helped)
+		agent_disconnect(false); /* outside, as it waits for those that are inside */
 }
 
 /* The last that can be said. The ring outlives the process, so nobody has to have read it yet. */
-void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
+static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 {
 	struct braid_rec hdr;
 	uint32_t turns = 0;
 
-	(void)env;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
-	chosen_last_words(jni);
+	kinds_last_words(jni);
 	while (!publish_flush() && collector_wait(&turns))
 		;
 	publish_abandon();
@@ -357,6 +373,14 @@ void JNICALL agent_on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	helper_kick();
 	agent_leave();
 }
+
+const struct kind life_kind = {
+	.events = {{JVMTI_EVENT_VM_START, KIND_HANDLER(on_vm_start), 0, 0},
+		   {JVMTI_EVENT_VM_INIT, KIND_HANDLER(on_vm_init), 0, 0},
+		   {JVMTI_EVENT_VM_DEATH, KIND_HANDLER(on_vm_death), 0, 0}},
+	/* Java code runs before VMStart otherwise, with stacks that end where its layout would have to be known. */
+	.caps = {{CAP_EARLY_VM_START, true, 0, NULL}},
+};
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {

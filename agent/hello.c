@@ -8,16 +8,6 @@
 
 #define SHORT_MAX 1024U
 
-uint16_t string_cut(const char *s, uint16_t *flags)
-{
-	size_t length = s ? strlen(s) : 0;
-
-	if (length <= BRAID_STR_MAX)
-		return (uint16_t)length;
-	*flags |= BRAID_REC_TRUNCATED;
-	return BRAID_STR_MAX;
-}
-
 static char *property(const char *name)
 {
 	char *value = NULL;

@@ -30,12 +30,12 @@ struct drain_state {
 	__u32 generation;
 	__u32 stopped;
 	__u32 reserved;
+	__s64 budget; /* bytes of the ring that may still be read */
 	__u64 records;
 	__u64 bad;  /* refused: size out of range */
 	__u64 lost; /* no room in `records` */
 };
 
-/* Offsets index a buffer of WALK_BLOB_BYTES in the walker; a layout that does not fit cannot be walked with. */
 static __always_inline void drain_layout(struct drain_state *d, const struct drain_buffer *b)
 {
 	const struct braid_rec_layout *r = (const struct braid_rec_layout *)b->record;
@@ -43,9 +43,13 @@ static __always_inline void drain_layout(struct drain_state *d, const struct dra
 
 	if (!jvm || r->hdr.size < sizeof(*r))
 		return;
+	/* What was remembered of a step may have been another step had this been known. */
+	if (jvm->layout.vthreads.enter_start != r->layout.vthreads.enter_start ||
+	    jvm->layout.vthreads.yield_start != r->layout.vthreads.yield_start)
+		__sync_fetch_and_add(&jvm->epoch, 1);
 	jvm->layout = r->layout;
-	if (r->layout.blob_code > 120 || r->layout.blob_size > 124 || r->layout.blob_frame_size > 124 ||
-	    r->layout.blob_frame_complete > 124)
+	jvm->statics = r->statics;
+	if (!braid_layout_fits(&r->layout))
 		jvm->layout.flags &= ~BRAID_LAYOUT_WALKABLE;
 }
 
@@ -96,9 +100,18 @@ static __noinline int drain_forward(struct drain_state *d, struct drain_buffer *
 	if (bpf_ringbuf_output(&records, b, sizeof(b->event) + size, BPF_RB_NO_WAKEUP))
 		d->lost++;
 	/* Stop while the next record, however long, still fits. */
-	d->stopped = bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
-		     2 * (sizeof(struct drain_buffer) + 8);
+	if (bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
+	    2 * (sizeof(struct drain_buffer) + 8))
+		d->stopped = 1;
 	return d->stopped;
+}
+
+/* Of the ring, a record takes its size and a header of 8 bytes. */
+static __always_inline void drain_spend(struct drain_state *d, __u32 size)
+{
+	d->budget -= ((__u64)size + 8 + 7) & ~7ULL;
+	if (d->budget <= 0)
+		d->stopped = 1;
 }
 
 /* Only this much happens with the ring's dynptr at hand: older verifiers cannot spill it. */
@@ -116,7 +129,8 @@ static long drain_record(struct bpf_dynptr *ring, void *ctx)
 	r = (struct braid_rec *)b->record;
 	if (bpf_dynptr_read(r, sizeof(*r), ring, 0, 0)) {
 		d->bad++;
-		return 0;
+		drain_spend(d, 0);
+		return d->stopped;
 	}
 	size = r->size;
 	barrier_var(size); /* two comparisons, not one clever one: the verifier follows only those */
@@ -125,8 +139,10 @@ static long drain_record(struct bpf_dynptr *ring, void *ctx)
 	barrier_var(size);
 	if (!size || size > BRAID_REC_MAX || bpf_dynptr_read(r, size, ring, 0, 0)) {
 		d->bad++;
-		return 0;
+		drain_spend(d, sizeof(*r));
+		return d->stopped;
 	}
+	drain_spend(d, size);
 	r->size = size; /* the second copy may differ from the first */
 	return drain_forward(d, b);
 }
@@ -134,7 +150,7 @@ static long drain_record(struct bpf_dynptr *ring, void *ctx)
 SEC("syscall")
 int drain(struct braid_drain *arg)
 {
-	struct drain_state d = {.slot = arg->slot};
+	struct drain_state d = {.slot = arg->slot, .budget = arg->budget};
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d.slot);
 	void *ring = bpf_map_lookup_elem(&rings, &d.slot);
 	long n;
@@ -146,6 +162,7 @@ int drain(struct braid_drain *arg)
 	arg->records = d.records;
 	arg->bad = d.bad;
 	arg->lost = d.lost;
+	arg->budget = d.budget > 0 ? d.budget : 0;
 	arg->more = d.stopped;
 	return n < 0 ? (int)n : 0;
 }

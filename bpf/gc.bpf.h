@@ -38,7 +38,7 @@ static __always_inline __u64 gc_used(__u64 summary)
 
 static __always_inline void gc_told(struct pt_regs *ctx, __u32 probe)
 {
-	const struct stack_ref none = {0};
+	const struct braid_stack_ref none = {0};
 	struct braid_event_jvm *e;
 
 	if (!jvm_event_room(BRAID_JVM_GC_CYCLE))

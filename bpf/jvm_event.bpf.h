@@ -21,7 +21,7 @@ static __always_inline bool jvm_event_room(__u32 kind)
 }
 
 /* An event of the current thread, to be filled in and submitted at once (bpf_ringbuf_submit); NULL: counted as lost. */
-static __always_inline struct braid_event_jvm *jvm_event_begin(__u32 kind, const struct stack_ref *ref)
+static __always_inline struct braid_event_jvm *jvm_event_begin(__u32 kind, const struct braid_stack_ref *ref)
 {
 	struct braid_event_jvm *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	struct braid_counters *c = counters_get();

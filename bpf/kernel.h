@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The kernel types that the programs use, cut down to the fields that they use. CO-RE relocates the field offsets at
- * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h.
+ * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
+ * include/linux/uprobes.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
 #define BRAID_BPF_KERNEL_H
@@ -29,6 +30,20 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+enum uprobe_task_state {
+	UTASK_RUNNING, /* no step is under way */
+};
+
+struct uprobe_task {
+	enum uprobe_task_state state;
+	union {
+		struct {
+			unsigned long vaddr;
+		};
+	};
+	unsigned long xol_vaddr;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
@@ -38,6 +53,7 @@ struct task_struct {
 	unsigned in_execve : 1;
 	struct sched_entity se;
 	__u64 stime;
+	struct uprobe_task *utask;
 };
 
 #pragma clang attribute pop

@@ -29,21 +29,28 @@ struct late_regs {
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
 };
 
-/* Can knowing more have helped? A JVM's stacks need its memory as it was, which nobody has later. */
+/* Can knowing more have helped? */
 static __always_inline bool late_wanted(const struct braid_process *p, __u32 end)
 {
-	if (p && (p->jvm || (p->flags & BRAID_PROCESS_NOT_LATE)))
+	if (p && (p->flags & BRAID_PROCESS_NOT_LATE))
 		return false;
 	return end == BRAID_END_NO_MAPPING || end == BRAID_END_NO_TABLE || end == BRAID_END_BAD_RA ||
 	       end == BRAID_END_NO_PROCESS;
 }
 
+/* As many pages as there are up to the last that is in memory. */
 static __always_inline __u32 late_copy(struct late *l, __u64 from)
 {
-	for (__u32 i = 0; i < BRAID_LATE_PAGES; i++)
+	__u32 count = 0;
+
+	l->event.missing = 0;
+	for (__u32 i = 0; i < BRAID_LATE_PAGES; i++) {
 		if (bpf_probe_read_user(l->pages[i], BRAID_LATE_PAGE, (const void *)(from + i * BRAID_LATE_PAGE)))
-			return i;
-	return BRAID_LATE_PAGES;
+			l->event.missing |= 1U << i;
+		else
+			count = i + 1;
+	}
+	return count;
 }
 
 /* Sends the sample `like`: false when that is not possible. The kernel's part of the stack is at `kernel`. */

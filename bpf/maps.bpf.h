@@ -10,6 +10,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include <braid/event.h>
+#include <braid/probe.h>
 
 /* Which processes are recorded, and where their mappings lie. Collector; on fork also the kernel side. */
 struct {
@@ -79,10 +80,13 @@ struct {
 	__uint(max_entries, 1 << 23); /* set at load */
 } events SEC(".maps");
 
-/* Forwarded agent records; apart from samples, so that a burst of one cannot push out the other. */
+/*
+ * Forwarded agent records; apart from samples, so that a burst of one cannot push out the other. The drain stops when
+ * it is full and goes on when it has been read.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 22);
+	__uint(max_entries, 1 << 20);
 } records SEC(".maps");
 
 struct {
@@ -91,6 +95,24 @@ struct {
 	__type(key, __u32);
 	__type(value, struct braid_counters);
 } counters SEC(".maps");
+
+/* JVMs with probes; by the collector. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BRAID_MAX_JVMS);
+	__type(key, __u32);
+	__type(value, struct braid_probed);
+} probed SEC(".maps");
+
+static __always_inline struct braid_probed *probed_here(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&probed, &tgid);
+}
+
+/* Counters are a CPU's own, but another program may come between a load and a store of one that can be preempted. */
+#define COUNT(c, counter, n) ((void)__sync_fetch_and_add(&(c)->counter, n))
 
 static __always_inline struct braid_counters *counters_get(void)
 {

@@ -97,7 +97,7 @@ static __always_inline bool memo_step(struct sample *s, const struct braid_layou
 	} else if ((kind == MEMO_CODE && s->code_moves) || !memo_holds(s, m)) {
 		return false;
 	}
-	walk_push(w, m->word);
+	stack_push(s, m->word);
 	if (kind == MEMO_NATIVE)
 		w->native++;
 	else

@@ -97,7 +97,7 @@ static __always_inline long names_pool_symbol(const struct braid_layout *l, __u6
 }
 
 /* Through ConstMethod, ConstantPool and the class to three Symbols: 0, or not when a page is not in memory. */
-static __noinline long names_read(struct braid_event_method *e, const struct braid_layout *l)
+__noinline long names_read(struct braid_event_method *e, const struct braid_layout *l)
 {
 	__u64 pool, holder, symbol;
 	__u16 name = 0, signature = 0;
@@ -148,8 +148,7 @@ struct names_state {
  * What tells the Method at an address from another one there: when it was, and of its ConstMethod the place, the sizes
  * and the begin of its line numbers, which lie behind the byte codes. 0 when it cannot be read.
  */
-static __noinline __u64 names_identity(struct braid_event_method *e, const struct braid_layout *l, __u64 method,
-				       __u32 epoch)
+__noinline __u64 names_identity(struct braid_event_method *e, const struct braid_layout *l, __u64 method, __u32 epoch)
 {
 	if (!e || !l)
 		return 0;
@@ -199,21 +198,26 @@ static long names_frame(__u32 i, void *ctx)
 }
 
 /*
- * Tells of the methods of a stack's interpreted frames. False when there was no room: then the stack must not be sent
- * either, since what the collector knows of a method may be out of date.
+ * Tells what the interpreted frames are called among the first `count` of the slot's. False when there was no room:
+ * then the stack must not be sent either, since what the collector knows of a method may be out of date.
  */
-static __noinline bool names_send(const struct sample *s, __u32 count, const struct braid_layout *l)
+__noinline bool names_send(__u32 slot, __u32 count)
 {
-	struct names_state n = {.layout = l,
-				.frames = s->frames,
-				.time_ns = s->event.hdr.time_ns,
-				.pid = s->event.pid,
-				.epoch = s->epoch,
-				.count = count,
-				.slot = s->w.slot};
+	struct names_state n = {.count = count, .slot = slot};
+	struct sample *s = slot_at(slot);
+	struct braid_jvm *jvm;
 
-	if (!(l->flags & BRAID_LAYOUT_NAMES))
+	if (!s || !s->known)
 		return true;
+	slot = s->process.jvm - 1;
+	jvm = bpf_map_lookup_elem(&jvms, &slot);
+	if (!jvm || !(jvm->layout.flags & BRAID_LAYOUT_NAMES))
+		return true;
+	n.layout = &jvm->layout;
+	n.frames = s->frames;
+	n.time_ns = s->event.hdr.time_ns;
+	n.pid = s->event.pid;
+	n.epoch = s->epoch;
 	bpf_loop(count, names_frame, &n, 0);
 	return !n.failed;
 }

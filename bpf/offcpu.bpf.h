@@ -8,11 +8,9 @@
 #define BRAID_OFFCPU_BPF_H
 
 #include "jvm_event.bpf.h"
+#include "parked.bpf.h"
 
 #define NEVER (~0ULL)
-
-/* Set before loading: sleeps can be told, and not only who ends them. The verifier leaves out what else is not used. */
-const volatile bool sleep_stacks;
 
 /* All entries are made at load: nothing can be allocated where the scheduler holds its locks. */
 struct {
@@ -84,8 +82,37 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm *e, __u64 
 
 /* ---- telling ---- */
 
-static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid, const struct stack_ref *ref,
-					__u64 start, __u64 end)
+static __always_inline struct braid_jvm *offcpu_jvm_of(const struct braid_sleeper *b)
+{
+	__u32 pid = b->pid;
+
+	return offcpu_jvm(bpf_map_lookup_elem(&processes, &pid));
+}
+
+/* Is a sleep of this length wanted, whatever it was for? */
+static __always_inline bool offcpu_is_sleep(const struct braid_sleeper *b, __u64 ns)
+{
+	struct braid_jvm *jvm = offcpu_jvm_of(b);
+
+	return jvm && jvm->sleep_min_ns != NEVER && ns >= jvm->sleep_min_ns;
+}
+
+/* A thread parks in a futex. */
+static __always_inline bool offcpu_is_park(const struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
+{
+	return jvm->park_min_ns != NEVER && ns >= jvm->park_min_ns && (b->flags & BRAID_BLOCKED_SYSCALL) == NR_FUTEX;
+}
+
+static __always_inline void offcpu_count(struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
+{
+	if (jvm->sleep_min_ns == NEVER)
+		return;
+	b->counted++;
+	b->counted_ns += ns;
+}
+
+static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
+					const struct parked *parked, __u64 start, __u64 end)
 {
 	struct braid_event_jvm *e = jvm_event_begin(BRAID_JVM_BLOCKED, ref);
 
@@ -97,35 +124,45 @@ static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid
 	e->what.start_ns = start;
 	e->what.end_ns = end;
 	e->what.flags = b->flags;
+	if (parked) {
+		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_WANTED : 0;
+		e->sleep |= parked_in_lock(parked) ? BRAID_SLEEP_LOCK : 0;
+		e->what.other_tid = parked->owner;
+		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
+	}
 	if (wake_last(b)->start_ns == start)
 		offcpu_set_waker(e, wake_last(b));
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
 /* The current thread's stack. The walk is large: each program has it in one place. */
-static __always_inline void offcpu_stack(const struct braid_process *p, struct stack_ref *ref)
+static __always_inline void offcpu_stack(const struct braid_process *p, struct braid_stack_ref *ref)
 {
 	struct sample *s = stack_begin(p);
 
 	if (s)
-		stack_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
+		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
 }
 
 /* What waits to be told of the current thread, on the stack that it has now. */
-static __always_inline void offcpu_tell_untold(struct braid_sleeper *b, const struct stack_ref *ref, bool room)
+static __noinline void offcpu_tell_untold(struct braid_sleeper *b, const struct braid_stack_ref *ref,
+					  const struct parked *parked, bool room)
 {
-	__u64 start = b->untold_ns;
+	__u64 start = b->untold_ns, ns = b->untold_until_ns - start;
+	struct braid_jvm *jvm = offcpu_jvm_of(b);
 
 	b->untold_ns = 0;
 	__sync_fetch_and_add(&untold, -1);
-	if (room)
-		offcpu_tell(b, (__u32)bpf_get_current_pid_tgid(), ref, start, b->untold_until_ns);
+	if (jvm && !parked && !offcpu_is_sleep(b, ns))
+		offcpu_count(b, jvm, ns);
+	else if (room)
+		offcpu_tell(b, (__u32)bpf_get_current_pid_tgid(), ref, parked, start, b->untold_until_ns);
 }
 
 /* What was only counted of a thread. */
 static __always_inline void offcpu_tell_counted(const struct braid_sleeper *b)
 {
-	struct stack_ref none = {0};
+	struct braid_stack_ref none = {0};
 	struct braid_event_jvm *e = jvm_event_begin(BRAID_JVM_COUNTED, &none);
 
 	if (!e)
@@ -154,15 +191,25 @@ static __always_inline void offcpu_dead(__u32 tid)
 	bpf_map_delete_elem(&sleepers, &tid);
 }
 
+/* A stack that cannot be had later. The walk below takes most of the 512 bytes of stack that older kernels give. */
+static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 tgid)
+{
+	bool room = jvm_event_room(BRAID_JVM_BLOCKED);
+
+	b->start = (struct braid_stack_ref){0};
+	if (room && bpf_get_current_task_btf()->mm) /* a thread that ends has no stack any more */
+		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &b->start);
+	if (b->untold_ns)
+		offcpu_tell_untold(b, &b->start, NULL, room);
+}
+
 static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	__u32 tgid = task->tgid, tid = task->pid, call;
-	struct stack_ref ref = {0};
 	struct braid_process *p;
 	struct braid_sleeper *b;
 	struct braid_jvm *jvm;
-	bool room;
 
 	if (state & TASK_DEAD) {
 		offcpu_dead(tid);
@@ -177,16 +224,8 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
 	/* In a page fault no system call ends later; another sleep was in the same call. */
-	if (sleep_stacks &&
-	    (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER))) {
-		room = jvm_event_room(BRAID_JVM_BLOCKED);
-		if (room)
-			offcpu_stack(p, &ref);
-		if (b->untold_ns)
-			offcpu_tell_untold(b, &ref, room);
-		b->stack = ref.stack;
-		b->vthread = ref.vthread;
-		b->generation = ref.generation;
+	if (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
+		offcpu_switch_stack(b, tgid);
 	}
 	b->pid = tgid;
 	b->flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_BLOCKED_UNINTERRUPTIBLE : 0);
@@ -194,11 +233,10 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 	b->start_ns = bpf_ktime_get_ns();
 }
 
-static __always_inline void offcpu_in(__u32 tid)
+static __noinline void offcpu_in(__u32 tid)
 {
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
 	struct braid_process *p;
-	struct stack_ref ref;
 	struct braid_jvm *jvm;
 	__u64 start, now;
 	__u32 pid;
@@ -210,15 +248,13 @@ static __always_inline void offcpu_in(__u32 tid)
 	pid = b->pid;
 	p = bpf_map_lookup_elem(&processes, &pid);
 	jvm = offcpu_jvm(p);
-	if (!sleep_stacks || !jvm || jvm->sleep_min_ns == NEVER)
+	if (!jvm || (jvm->sleep_min_ns == NEVER && jvm->park_min_ns == NEVER))
 		return;
 	now = bpf_ktime_get_ns();
-	if (now - start < jvm->sleep_min_ns) {
-		b->counted++;
-		b->counted_ns += now - start;
+	if ((jvm->sleep_min_ns == NEVER || now - start < jvm->sleep_min_ns) && !offcpu_is_park(b, jvm, now - start)) {
+		offcpu_count(b, jvm, now - start);
 	} else if ((b->flags & BRAID_BLOCKED_SYSCALL) == BRAID_BLOCKED_SYSCALL) {
-		ref = (struct stack_ref){.stack = b->stack, .vthread = b->vthread, .generation = b->generation};
-		offcpu_tell(b, tid, &ref, start, now);
+		offcpu_tell(b, tid, &b->start, NULL, start, now);
 	} else {
 		b->untold_ns = start;
 		b->untold_until_ns = now;
@@ -238,24 +274,66 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/* What the current thread was parked for. It has a slot only as long as it reads: a walk would leave it no stack. */
+static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
+{
+	struct braid_process *p = bpf_map_lookup_elem(&processes, &pid);
+	struct sample *s = p && p->jvm ? stack_begin(p) : NULL;
+	bool found;
+
+	if (!s)
+		return false;
+	found = parked_read(s->w.slot, p->jvm - 1, parked) && parked_in_lock(parked);
+	slot_release(s);
+	return found;
+}
+
+static __noinline bool offcpu_is_lock(__u32 pid)
+{
+	struct parked parked = {0};
+
+	return offcpu_parked(pid, &parked);
+}
+
+/* The same again, behind the walk: it is still parked, but a collector may be at work now. */
+static __noinline void offcpu_tell_lock(struct braid_sleeper *b, const struct braid_stack_ref *ref)
+{
+	struct parked parked = {0};
+	bool found = offcpu_parked(b->pid, &parked);
+
+	if (found)
+		offcpu_tell_untold(b, ref, &parked, true);
+	else
+		offcpu_tell_untold(b, ref, NULL, true);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_syscall_end)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), pid;
-	struct stack_ref ref = {0};
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct braid_stack_ref ref = {0};
 	struct braid_sleeper *b;
-	bool room;
+	struct braid_jvm *jvm;
+	bool room, lock;
+	__u64 ns;
 
 	if (!untold)
 		return 0;
 	b = bpf_map_lookup_elem(&sleepers, &tid);
 	if (!b || !b->untold_ns)
 		return 0;
-	pid = b->pid;
+	ns = b->untold_until_ns - b->untold_ns;
+	jvm = offcpu_jvm_of(b);
 	room = jvm_event_room(BRAID_JVM_BLOCKED);
-	if (room)
-		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), &ref);
-	offcpu_tell_untold(b, &ref, room);
+	lock = room && jvm && offcpu_is_park(b, jvm, ns) && offcpu_is_lock(b->pid);
+	if (room && (lock || offcpu_is_sleep(b, ns))) {
+		tid = b->pid;
+		offcpu_stack(bpf_map_lookup_elem(&processes, &tid), &ref);
+	}
+	if (lock)
+		offcpu_tell_lock(b, &ref);
+	else
+		offcpu_tell_untold(b, &ref, NULL, room);
 	return 0;
 }
 
@@ -306,7 +384,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = wakee->pid, tgid = task->tgid;
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
-	struct stack_ref ref = {0};
+	struct braid_stack_ref ref = {0};
 	struct braid_process *p;
 	struct braid_wake *w;
 	__u64 now;
@@ -339,7 +417,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
-	struct stack_ref none = {0};
+	struct braid_stack_ref none = {0};
 	struct braid_event_jvm *e;
 
 	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* most threads end when the agent is gone */

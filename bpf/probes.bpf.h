@@ -11,15 +11,6 @@
 #include "jvm_event.bpf.h"
 
 #include <bpf/usdt.bpf.h>
-#include <braid/probe.h>
-
-/* Collector. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, BRAID_MAX_JVMS);
-	__type(key, __u32);
-	__type(value, struct braid_probed);
-} probed SEC(".maps");
 
 struct compiling {
 	__u64 start_ns;
@@ -35,13 +26,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct compiling);
 } compiling SEC(".maps");
-
-static __always_inline struct braid_probed *probed_here(void)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-
-	return bpf_map_lookup_elem(&probed, &tgid);
-}
 
 /* ---- safepoints: the VM thread's ---- */
 
@@ -72,7 +56,7 @@ static __always_inline void safepoint_reached(struct braid_probed *p)
 
 static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
 {
-	const struct stack_ref none = {0};
+	const struct braid_stack_ref none = {0};
 	struct braid_event_jvm *e;
 
 	p->safepoints++;
@@ -228,7 +212,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	__u32 kind = probe == BRAID_PROBE_SAFEPOINT_STOP ? BRAID_JVM_SAFEPOINT_STOP : BRAID_JVM_DEOPT;
 	struct braid_probed *p = probed_here();
 	__u64 now = bpf_ktime_get_ns(), since_ns, number;
-	struct stack_ref ref = {0};
+	struct braid_stack_ref ref = {0};
 	struct braid_event_jvm *e;
 	struct sample *s;
 
@@ -241,7 +225,7 @@ int on_probe_stack(struct pt_regs *ctx)
 		return 0;
 	s = stack_begin(bpf_map_lookup_elem(&processes, &tgid));
 	if (s)
-		stack_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), &ref);
+		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), &ref);
 	e = jvm_event_begin(kind, &ref);
 	if (!e)
 		return 0;

@@ -32,13 +32,14 @@ __noinline int find_mapping(__u64 pc, struct braid_mapping *m, __u32 slot)
 	struct sample *s = slot_at(slot);
 	__u32 low, high;
 
-	if (!s || !m)
+	if (!s)
 		return 0;
 	low = s->process.first_mapping;
 	high = low + s->process.mapping_count;
 
 	if (pc >= s->last.start && pc < s->last.end) {
-		*m = s->last;
+		if (m)
+			*m = s->last;
 		return 1;
 	}
 	for (int i = 0; i < MAPPING_STEPS && low < high; i++) {
@@ -52,7 +53,9 @@ __noinline int find_mapping(__u64 pc, struct braid_mapping *m, __u32 slot)
 		} else if (pc >= at->end) {
 			low = middle + 1;
 		} else {
-			*m = s->last = *at;
+			s->last = *at;
+			if (m)
+				*m = *at;
 			return 1;
 		}
 	}
@@ -61,16 +64,18 @@ __noinline int find_mapping(__u64 pc, struct braid_mapping *m, __u32 slot)
 
 WALK_INLINE bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m)
 {
-	*m = (struct braid_mapping){0}; /* older verifiers want it */
+	if (m)
+		*m = (struct braid_mapping){0}; /* older verifiers want it */
 	return find_mapping(pc, m, w->slot);
 }
 
 __noinline __u32 find_rule(__u32 table, __u64 vaddr)
 {
-	__u32 key = table, low, high, base;
+	__u32 key = table, low, high, first, base, rule = BRAID_CFA_NONE;
 	struct braid_table *t = bpf_map_lookup_elem(&tables, &key);
 	struct braid_unwind_row *row;
 	struct braid_page *p;
+	bool found = false;
 	__u64 page;
 
 	if (!t)
@@ -83,7 +88,7 @@ __noinline __u32 find_rule(__u32 table, __u64 vaddr)
 	p = bpf_map_lookup_elem(&pages, &key);
 	if (!p)
 		return BRAID_CFA_NONE;
-	low = p->first;
+	low = first = p->first;
 	high = p->end;
 	for (int i = 0; i < ROW_STEPS && low < high; i++) {
 		__u32 middle = (low + high) / 2;
@@ -92,14 +97,18 @@ __noinline __u32 find_rule(__u32 table, __u64 vaddr)
 		row = bpf_map_lookup_elem(&rows, &key);
 		if (!row)
 			return BRAID_CFA_NONE;
-		if (row->pc <= vaddr)
+		if (row->pc <= vaddr) {
 			low = middle + 1;
-		else
+			rule = row->rule;
+			found = true;
+		} else {
 			high = middle;
+		}
 	}
-	if (low == 0)
-		return BRAID_CFA_NONE;
-	key = base + low - 1;
+	/* A comparison of `low` would have the verifier follow every way through the search. */
+	if (found || !first)
+		return rule;
+	key = base + first - 1;
 	row = bpf_map_lookup_elem(&rows, &key);
 	return row ? row->rule : BRAID_CFA_NONE;
 }
@@ -113,10 +122,12 @@ WALK_INLINE __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m,
 /* The rule in force at `pc`, or what stands in its way. */
 static __always_inline __u32 walk_rule_at(struct braid_walk *w, __u64 pc)
 {
-	struct sample *s = (struct sample *)w;
 	__u32 key = w->slot * BRAID_RULE_MEMOS + (pc ^ pc >> 12) % BRAID_RULE_MEMOS, rule;
 	struct rule_memo *m = bpf_map_lookup_elem(&rule_memos, &key);
+	struct sample *s = slot_at(w->slot);
 
+	if (!s)
+		return BRAID_CFA_NONE;
 	if (m && m->pc == pc && m->generation == s->generation && s->generation)
 		return m->rule;
 	rule = walk_rule_find(w, pc);

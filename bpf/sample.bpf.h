@@ -68,11 +68,14 @@ static __always_inline struct sample *sample_begin(void)
 	return s;
 }
 
-/* The rest of the sample: without user registers, it ends where the kernel's part does. */
-static __always_inline int sample_take(struct sample *s, bool user)
+/* The rest of the sample in the slot, as stack_take() does it for events. */
+__noinline int sample_take(__u32 slot, bool user)
 {
 	struct braid_counters *c = counters_get();
+	struct sample *s = slot_at(slot);
 
+	if (!s)
+		return 0;
 	if (c) {
 		c->frames_kernel += s->depth;
 		c->samples++;
@@ -110,10 +113,11 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		sample_event_regs(ctx, &s->w);
 		/* Keeps clang from sharing loads with other registers: the verifier refuses a moved context pointer. */
 		barrier();
-		return sample_take(s, true);
+		stack_leave_probe(s->w.slot, false);
+		return sample_take(s->w.slot, true);
 	}
 	stack_walk_kernel(ctx, s);
-	return sample_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
+	return sample_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
 }
 
 #endif

@@ -19,7 +19,7 @@ const volatile __u32 spare_slots; /* and some for what was asked for while anoth
 #define WINDOW_WORDS 512
 #define WINDOW_REACH (1ULL << 20) /* how far from sp an address is still taken for one of the stack's */
 
-/* One sample in the making; `w` comes first, so that a pointer to it is one to the whole. */
+/* One sample in the making. */
 struct sample {
 	struct braid_walk w; /* w.slot is its own number */
 	__u64 hash;
@@ -33,6 +33,7 @@ struct sample {
 	__u32 code_moves;	   /* the JVM unloads code these days: memos of its frames are not believed */
 	__u64 kernel_hash;	   /* of the frames of the kernel alone */
 	__u64 owner;		   /* of memos: process, generation and epoch */
+	__u64 stub_fp;		   /* frame of the call_stub that was passed last, 0: none was */
 	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
 	__u64 window_at;	   /* what lies in `window`, and how much of it */
 	__u64 window_bytes;
@@ -57,6 +58,23 @@ struct {
 static __always_inline struct sample *slot_at(__u32 slot)
 {
 	return bpf_map_lookup_elem(&samples, &slot);
+}
+
+static __always_inline __u64 stack_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
+	return hash ^ hash >> 29;
+}
+
+static __always_inline void stack_push(struct sample *s, __u64 frame)
+{
+	__u32 at = s->depth;
+
+	if (at >= BRAID_MAX_FRAMES)
+		return;
+	s->frames[at] = frame;
+	s->depth = at + 1;
+	s->hash = stack_mix(s->hash, frame);
 }
 
 #define SPARE_SLOTS_MAX 16

@@ -7,17 +7,20 @@
 #include "names.bpf.h"
 #include "vthread.bpf.h"
 
+#include <braid/statics.h>
+
 /* Set before loading. */
 const volatile bool system_wide;		  /* record processes that are not in `processes`, too */
 const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
 
 /*
  * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent
- * more often, and so needs no lock and no care.
+ * more often, and so needs no lock and no care. The collector clears it when it forgets stacks.
  */
 #define SENT_STACKS (1 << 17)
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, SENT_STACKS);
 	__type(key, __u32);
 	__type(value, __u64);
@@ -29,12 +32,6 @@ struct stack_step {
 	const struct braid_layout *layout;
 };
 
-static __always_inline __u64 stack_mix(__u64 hash, __u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; /* 2^64 / golden ratio */
-	return hash ^ hash >> 29;
-}
-
 WALK_INLINE __u64 walk_java_thread(struct braid_walk *w)
 {
 	return java_thread_own((__u32)w->jvm);
@@ -42,14 +39,10 @@ WALK_INLINE __u64 walk_java_thread(struct braid_walk *w)
 
 WALK_INLINE void walk_push(struct braid_walk *w, __u64 frame)
 {
-	struct sample *s = (struct sample *)w;
-	__u32 at = s->depth;
+	struct sample *s = slot_at(w->slot);
 
-	if (at >= BRAID_MAX_FRAMES)
-		return;
-	s->frames[at] = frame;
-	s->depth = at + 1;
-	s->hash = stack_mix(s->hash, frame);
+	if (s)
+		stack_push(s, frame);
 }
 
 static long stack_step(__u32 i, void *ctx)
@@ -64,12 +57,57 @@ static long stack_step(__u32 i, void *ctx)
 	(void)i;
 	if (!m)
 		return 1;
+	if (step->layout && w->pc == step->layout->call_stub_return)
+		s->stub_fp = w->fp;
 	if (plain && memo_step(s, step->layout, m))
 		return 0;
 	if (walk_step(w, step->layout))
 		return 1;
 	if (plain)
 		memo_store(s, m, &from);
+	return 0;
+}
+
+#define INT3 0xcc
+#define STEP_SLOT_BYTES 128 /* of a copied instruction (UPROBE_XOL_SLOT_BYTES), and behind it */
+
+/* Does a function return to the word at `at`? */
+static __always_inline bool stack_has_caller(__u64 at)
+{
+	__u8 code[WALK_CALL_BYTES];
+	__u64 pc;
+
+	return !bpf_probe_read_user(&pc, sizeof(pc), (const void *)at) &&
+	       !bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) && walk_is_call(code);
+}
+
+/*
+ * A thread at a probe (uprobe) is at the probed instruction. Until the kernel has found the probe the pc is behind the
+ * breakpoint; the instruction is stepped in a copy of it, unless the kernel emulates it. Of those, a function's first
+ * push matters: pc and sp change one after the other, and only the return address says how far it is. What enters the
+ * kernel without a number or an error code (`plain`) is a breakpoint, or an interrupt.
+ */
+__noinline int stack_leave_probe(__u32 slot, bool plain)
+{
+	struct uprobe_task *step = bpf_get_current_task_btf()->utask;
+	struct sample *s = slot_at(slot);
+	__u8 code[2];
+	__u64 at;
+
+	if (!s)
+		return 0;
+	if (step && step->state != UTASK_RUNNING && s->w.pc - step->xol_vaddr < STEP_SLOT_BYTES) {
+		s->w.pc = step->vaddr + (s->w.pc - step->xol_vaddr);
+		return 0;
+	}
+	if (!plain || bpf_probe_read_user(code, sizeof(code), (const void *)(s->w.pc - 1)) ||
+	    (code[0] != INT3 && code[1] != INT3))
+		return 0;
+	at = code[1] == INT3 ? s->w.pc : s->w.pc - 1;
+	if (stack_has_caller(s->w.sp))
+		s->w.pc = at;
+	else if (stack_has_caller(s->w.sp + 8))
+		s->w.pc = at + 1;
 	return 0;
 }
 
@@ -88,6 +126,7 @@ static __always_inline bool stack_entry_regs(struct task_struct *task, struct br
 	w->rbx = entry->bx;
 	w->r10 = entry->r10;
 	w->r13 = entry->r13;
+	stack_leave_probe(w->slot, entry->orig_ax == -1UL);
 	return true;
 }
 
@@ -113,6 +152,25 @@ static __always_inline bool stack_code_moves(struct braid_jvm *jvm, __u64 unload
 	return jvm->code_unload_ns && now < jvm->code_unload_ns + CODE_SETTLES_NS;
 }
 
+static __always_inline long statics_read(void *ctx, void *to, __u32 size, __u64 address)
+{
+	(void)ctx;
+	return bpf_probe_read_user(to, size, (const void *)address);
+}
+
+/*
+ * While a JVM starts, its code heaps and what lies in them come to exist; nobody could say so as soon as the first of
+ * their code runs. Walks on several CPUs may write the same values.
+ */
+__noinline int stack_layout_grow(struct braid_layout *l, const struct braid_statics *v)
+{
+	if (!l || !v)
+		return 0;
+	statics_heaps(NULL, v, l);
+	statics_interpreter(NULL, v, l);
+	return 0;
+}
+
 static __always_inline void stack_walk_user(struct sample *s)
 {
 	struct stack_step step = {.s = s};
@@ -126,9 +184,9 @@ static __always_inline void stack_walk_user(struct sample *s)
 	s->w.end = WALK_GOING;
 	s->w.blob_low = s->w.blob_high = 0;
 	s->w.entry = s->w.frozen_end = s->w.yielded = 0;
-	s->window_bytes = 0;
+	s->window_bytes = s->stub_fp = 0;
 	if (!s->known) {
-		walk_push(&s->w, BRAID_FRAME_EXACT | (s->w.pc & BRAID_FRAME_ADDR_MASK));
+		stack_push(s, BRAID_FRAME_EXACT | (s->w.pc & BRAID_FRAME_ADDR_MASK));
 		s->w.native++;
 		s->w.end = BRAID_END_NO_PROCESS;
 		return;
@@ -140,6 +198,8 @@ static __always_inline void stack_walk_user(struct sample *s)
 		jvm = bpf_map_lookup_elem(&jvms, &slot);
 		if (jvm) {
 			step.layout = &jvm->layout;
+			if (jvm->layout.flags & BRAID_LAYOUT_GROWING)
+				stack_layout_grow(&jvm->layout, &jvm->statics);
 			unloads = names_count(jvm->code_unloads);
 			s->epoch = names_epoch(jvm, unloads);
 			s->code_moves = stack_code_moves(jvm, unloads, s->event.hdr.time_ns);
@@ -150,8 +210,8 @@ static __always_inline void stack_walk_user(struct sample *s)
 	bpf_loop(max_depth, stack_step, &step, 0);
 	if (s->w.end == WALK_GOING)
 		s->w.end = BRAID_END_DEPTH;
-	if (s->w.entry)
-		s->event.vthread = vthread_identify(&s->w, step.layout);
+	if (vthread_possible(s, step.layout))
+		s->event.vthread = vthread_identify(s, step.layout);
 }
 
 /* The kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own, of whatever type. */
@@ -201,18 +261,9 @@ static __always_inline bool stack_in_execve(struct sample *s, struct task_struct
 static __always_inline void stack_close(struct sample *s)
 {
 	if (s->w.end)
-		walk_push(&s->w, (__u64)BRAID_FRAME_END << 60 | s->w.end);
+		stack_push(s, (__u64)BRAID_FRAME_END << 60 | s->w.end);
 	if (s->w.java) /* code and methods may be unloaded, and their addresses reused */
 		s->hash = stack_mix(s->hash, s->epoch);
-}
-
-/* What the interpreted frames among them are called; false when there was no room to say so. */
-static __always_inline bool stack_names(const struct sample *s, __u32 frames)
-{
-	__u32 slot = s->known ? s->process.jvm - 1 : BRAID_MAX_JVMS;
-	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &slot);
-
-	return !jvm || names_send(s, frames, &jvm->layout);
 }
 
 /*
@@ -232,7 +283,7 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 		frames = 0;
 	if (!frames && kind == BRAID_EVENT_STACK)
 		return 0;
-	if (frames && s->w.interpreted && !stack_names(s, frames))
+	if (frames && s->w.interpreted && !names_send(s->w.slot, frames))
 		return -1;
 	e->hdr.kind = kind;
 	e->hdr.size = sizeof(*e) + frames * 8;
@@ -248,15 +299,6 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 
 #define WALK_TIMED 16 /* one walk in so many tells how long they take */
 
-/* What an event says of a stack that was taken for it. */
-struct stack_ref {
-	__u64 stack; /* hash; 0: none */
-	__u64 vthread;
-	__u64 java; /* the frame of compiled Java code that called the VM through a stub; 0: none near the leaf */
-	__u32 generation;
-	__u32 reserved;
-};
-
 #define STACK_NEAR 16 /* frames of the VM's own code, mostly */
 
 /* What called the stub through which the VM was entered: two frames in the code cache. */
@@ -269,9 +311,6 @@ static __always_inline __u64 stack_java(const struct sample *s)
 			return s->frames[i];
 	return 0;
 }
-
-/* Counters are a CPU's own, but another program may come between a load and a store of one that can be preempted. */
-#define COUNT(c, counter, n) ((void)__sync_fetch_and_add(&(c)->counter, n))
 
 /*
  * A program of any type, preemptible or not, takes the current thread's stack for an event by stack_begin(), NULL (and
@@ -294,13 +333,18 @@ static __always_inline struct sample *stack_begin(const struct braid_process *p)
 	return s;
 }
 
-/* The rest of the stack: without user registers, it ends where the kernel's part does. It is sent before what refers to
- * it. */
-static __always_inline void stack_take(struct sample *s, bool user, struct stack_ref *ref)
+/*
+ * The rest of the stack in the slot: without user registers, it ends where the kernel's part does. It is sent before
+ * what refers to it. A global function: the verifier looks at the walk once, whatever the program knows where it calls.
+ */
+__noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 {
 	struct braid_counters *c = counters_get();
+	struct sample *s = slot_at(slot);
 	int sent;
 
+	if (!s || !ref)
+		return 0;
 	if (c) {
 		COUNT(c, frames_kernel, s->depth);
 		COUNT(c, stacks, 1);
@@ -315,6 +359,7 @@ static __always_inline void stack_take(struct sample *s, bool user, struct stack
 			ref->java = stack_java(s);
 			ref->vthread = s->event.vthread;
 			ref->generation = s->generation;
+			ref->bytes = sent ? s->depth * 8 : 0;
 			COUNT(c, stacks_sent, (__u64)sent);
 		} else {
 			COUNT(c, stacks_lost, 1);
@@ -325,6 +370,7 @@ static __always_inline void stack_take(struct sample *s, bool user, struct stack
 			COUNT(c, walk_ns, (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED);
 	}
 	slot_release(s);
+	return 0;
 }
 
 #endif

@@ -38,7 +38,7 @@ int on_tracepoint(void *ctx)
 		return 0;
 	}
 	stack_walk_kernel(ctx, s);
-	return sample_take(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
+	return sample_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
 }
 
 #endif

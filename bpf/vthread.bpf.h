@@ -3,9 +3,8 @@
 #ifndef BRAID_VTHREAD_BPF_H
 #define BRAID_VTHREAD_BPF_H
 
-#include "java_threads.bpf.h"
-
-#include <braid/walk.h>
+#include "objects.bpf.h"
+#include "slot.bpf.h"
 
 struct vthread_id {
 	__u64 id;
@@ -29,67 +28,184 @@ struct {
 	__type(value, struct braid_event_vthread);
 } vthread_events SEC(".maps");
 
-/* Objects of the older ZGC have several addresses, which differ in bits from 42 on. */
-static __always_inline bool vthread_same(__u64 a, __u64 b)
-{
-	return ((a ^ b) & ((1ULL << 42) - 1)) == 0;
-}
-
 /* Sends a virtual thread's id and name up; false when there was no room, and it is to be tried again. */
-static __noinline bool vthread_send(struct braid_walk *w, const struct braid_layout *l, __u64 thread, __u64 id)
+static __always_inline bool vthread_send(struct braid_event_vthread *e, __u64 id)
 {
-	__u32 slot = w ? w->slot : 0, length = 0;
-	struct braid_event_vthread *e = bpf_map_lookup_elem(&vthread_events, &slot);
-	__u64 string, array;
-
-	if (!e || !w || !l)
-		return false;
 	e->hdr.kind = BRAID_EVENT_VTHREAD;
+	e->hdr.size = sizeof(*e);
 	e->hdr.time_ns = bpf_ktime_get_ns();
 	e->pid = bpf_get_current_pid_tgid() >> 32;
 	e->id = id;
-	e->utf16 = 0;
-	string = walk_oop(w, l, thread + l->vthreads.thread_name);
-	if (string) {
-		array = walk_oop(w, l, string + l->vthreads.string_value);
-		walk_read(w, &e->utf16, 1, string + l->vthreads.string_coder);
-		if (!array || walk_read(w, &length, 4, array + l->vthreads.array_length))
-			length = 0;
-		if (length > BRAID_VTHREAD_NAME_MAX)
-			length = BRAID_VTHREAD_NAME_MAX;
-		if (length && walk_read(w, e->name, length, array + l->vthreads.array_data))
-			length = 0;
-	}
-	e->name_bytes = length;
-	e->hdr.size = sizeof(*e);
 	return !bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP);
 }
 
-/*
- * The id of the virtual thread whose ContinuationEntry the walk has passed, 0 when it is none's or cannot be read. From
- * the continuation to its task to the thread, and back from there to the continuation: a collector may have moved any
- * of them, or be about to.
- */
-static __noinline __u64 vthread_identify(struct braid_walk *w, const struct braid_layout *l)
-{
-	struct vthread_id key = {.jvm = w ? (__u32)w->jvm : 0};
-	__u64 cont, thread, name = 0, *seen;
-	const struct braid_vthreads *v;
+/* call_stub's last argument (StubGenerator::generate_call_stub): the JavaThread, if it is this OS thread's. */
+#define STUB_THREAD 24
 
-	if (!w || !l || !(l->vthreads.flags & BRAID_VTHREADS_NAMES))
+static __noinline __u64 vthread_java_thread(struct sample *s, const struct braid_layout *l)
+{
+	__u64 thread = s ? java_thread_own((__u32)s->w.jvm) : 0;
+
+	/* A new thread is not told of yet. */
+	if (thread || !s || !l || !s->stub_fp || walk_read(&s->w, &thread, 8, s->stub_fp + STUB_THREAD))
+		return thread;
+	return java_thread_os(&s->w, l, thread) == java_thread_tid() ? thread : 0;
+}
+
+__noinline __u64 vthread_of_klass(struct braid_walk *w, const struct braid_layout *l, __u64 thread)
+{
+	return l && object_klass(w, l, thread) == l->objects.virtual_klass ? thread : 0;
+}
+
+/* The virtual thread that a JavaThread has mounted: 0 while it is the carrier's own, around mounting and unmounting. */
+static __always_inline __u64 vthread_mounted(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread)
+{
+	return vthread_of_klass(w, l, object_of_thread(w, l, java_thread + l->objects.current));
+}
+
+/* The same, from the continuation to its task to the thread, which must lead back to the continuation. */
+__noinline __u64 vthread_of_task(struct braid_walk *w, const struct braid_layout *l, __u64 entry)
+{
+	__u64 cont, thread;
+
+	if (!w || !l || !(l->vthreads.flags & BRAID_VTHREADS_TASKS) || !l->vthreads.entry_cont ||
+	    walk_read(w, &cont, 8, entry + l->vthreads.entry_cont))
 		return 0;
-	v = &l->vthreads;
-	if (walk_read(w, &cont, 8, w->entry + v->entry_cont))
+	thread = object_field(w, l, cont + l->vthreads.cont_target);
+	thread = thread ? object_field(w, l, thread + l->vthreads.task_thread) : 0;
+	if (!thread || object_field(w, l, thread + l->vthreads.thread_cont) != cont)
 		return 0;
-	thread = walk_oop(w, l, walk_oop(w, l, cont + v->cont_target) + v->task_thread);
-	if (!thread || !vthread_same(walk_oop(w, l, thread + v->thread_cont), cont) ||
-	    walk_read(w, &key.id, 8, thread + v->thread_id) || !key.id)
+	return vthread_of_klass(w, l, thread);
+}
+
+/* The virtual thread whose frames were walked, by its ContinuationEntry and the carrier's JavaThread, if it is known.
+ */
+__noinline __u64 vthread_find(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
+{
+	__u64 thread = 0;
+
+	if (!w || !l)
 		return 0;
-	walk_read(w, &name, v->oops == BRAID_OOPS_COMPRESSED ? 4 : 8, thread + v->thread_name);
+	if (java_thread)
+		thread = vthread_mounted(w, l, java_thread);
+	return thread ?: vthread_of_task(w, l, entry);
+}
+
+/*
+ * The number of the virtual thread that has mounted the continuation of this entry, where the VM keeps it apart from
+ * objects. From 25 on it owns monitors by it: VirtualThread sets it before it enters its continuation, and its
+ * carrier's again behind that. Before that, JFR has it whenever the virtual thread is the current one. 0: not known.
+ */
+__noinline __u64 vthread_number(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
+{
+	const struct braid_probed *p;
+	__u64 number;
+	__u32 is = 0;
+
+	if (!w || !l || !java_thread)
+		return 0;
+	if (l->vthreads.thread_owner && l->vthreads.entry_flags)
+		return walk_read(w, &is, 4, entry + l->vthreads.entry_flags) || !is ||
+				       walk_read(w, &number, 8, java_thread + l->vthreads.thread_owner)
+			       ? 0
+			       : number;
+	p = probed_here();
+	if (!p || !p->thread_number || walk_read(w, &is, 1, java_thread + p->thread_virtual) || !is ||
+	    walk_read(w, &number, 8, java_thread + p->thread_number))
+		return 0;
+	return number;
+}
+
+/* Reads the name: false when it cannot be had now. */
+__noinline bool vthread_name(struct braid_walk *w, const struct braid_layout *l, __u64 thread,
+			     struct braid_event_vthread *e)
+{
+	__u64 string, array;
+	__u32 length = 0;
+
+	if (!w || !l || !e)
+		return false;
+	string = object_field(w, l, thread + l->objects.thread_name);
+	array = string ? object_field(w, l, string + l->objects.string_value) : 0;
+	if (!array || walk_read(w, &e->utf16, 1, string + l->objects.string_coder) ||
+	    walk_read(w, &length, 4, array + l->objects.array_length))
+		return false;
+	if (length > BRAID_VTHREAD_NAME_MAX)
+		length = BRAID_VTHREAD_NAME_MAX;
+	if (length && walk_read(w, e->name, length, array + l->objects.array_data))
+		return false;
+	e->name_bytes = length;
+	return object_field(w, l, thread + l->objects.thread_name) == string &&
+	       object_field(w, l, string + l->objects.string_value) == array;
+}
+
+/* The ContinuationEntry above the frames that were walked; 0: they are no virtual thread's. */
+static __noinline __u64 vthread_entry(struct sample *s, const struct braid_layout *l, __u64 java_thread)
+{
+	__u64 entry;
+
+	if (!s || !l)
+		return 0;
+	if (s->w.entry)
+		return s->w.entry;
+	return java_thread && !walk_read(&s->w, &entry, 8, java_thread + l->vthreads.thread_entry) ? entry : 0;
+}
+
+/* Is the walk to be asked whose frames it has seen? Most threads are none, and have come by no enterSpecial. */
+static __always_inline bool vthread_possible(const struct sample *s, const struct braid_layout *l)
+{
+	if (!l || !l->objects.virtual_klass || !l->vthreads.thread_entry)
+		return false;
+	return s->w.entry || s->w.end == BRAID_END_FROZEN || (s->w.java && !l->vthreads.enter_start);
+}
+
+/*
+ * Sends up the name of a virtual thread when it may be news; `id` is its number, if that is known, and is what is
+ * returned when no object says it. A collector may have moved any object, or be about to: all that leads to the thread
+ * must still do so when number and name have been read.
+ */
+static __always_inline __u64 vthread_by_object(struct sample *s, const struct braid_layout *l, __u64 java_thread,
+					       __u64 entry, __u64 id)
+{
+	struct vthread_id key = {.jvm = s ? (__u32)s->w.jvm : 0};
+	__u64 thread, name = 0, *seen;
+	struct braid_event_vthread *e;
+	bool news;
+
+	if (!s || !l)
+		return id;
+	thread = vthread_find(&s->w, l, java_thread, entry);
+	if (!thread || walk_read(&s->w, &key.id, 8, thread + l->objects.thread_id) || !key.id || (id && key.id != id))
+		return id;
+	walk_read(&s->w, &name, l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8, thread + l->objects.thread_name);
 	seen = bpf_map_lookup_elem(&vthreads_seen, &key);
-	if ((!seen || *seen != name) && vthread_send(w, l, thread, key.id))
+	e = bpf_map_lookup_elem(&vthread_events, &s->w.slot);
+	news = e && (!seen || *seen != name) && vthread_name(&s->w, l, thread, e);
+	if (vthread_find(&s->w, l, java_thread, entry) != thread)
+		return id;
+	if (news && vthread_send(e, key.id))
 		bpf_map_update_elem(&vthreads_seen, &key, &name, BPF_ANY);
 	return key.id;
+}
+
+/* The number of the virtual thread whose frames were walked: 0 when they are none's, or it cannot be read, which is
+ * counted. */
+static __noinline __u64 vthread_identify(struct sample *s, const struct braid_layout *l)
+{
+	struct braid_counters *c = counters_get();
+	__u64 java_thread, entry, id;
+
+	if (!s || !l || !c)
+		return 0;
+	java_thread = vthread_java_thread(s, l);
+	entry = vthread_entry(s, l, java_thread);
+	if (!entry)
+		return 0;
+	COUNT(c, vthread_stacks, 1);
+	id = vthread_by_object(s, l, java_thread, entry, vthread_number(&s->w, l, java_thread, entry));
+	if (id)
+		COUNT(c, vthread_known, 1);
+	return id;
 }
 
 #endif

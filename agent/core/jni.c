@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fields of Java objects, read without running any Java code. */
-#include "agent.h"
+#include "jni.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -50,6 +50,12 @@ jthrowable jni_save(JNIEnv *jni)
 	if (pending)
 		(*jni)->ExceptionClear(jni);
 	return pending;
+}
+
+void jni_expect(JNIEnv *jni, jint count)
+{
+	if ((*jni)->EnsureLocalCapacity(jni, count < INT32_MAX - 64 ? count + 64 : count))
+		(*jni)->ExceptionClear(jni);
 }
 
 void jni_restore(JNIEnv *jni, jthrowable pending)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/link.h"
+#include "link.h"
 
 #include <braid/ring.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/options.h"
+#include "options.h"
 
 #include <errno.h>
 #include <stdio.h>

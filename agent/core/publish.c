@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/publish.h"
+#include "publish.h"
 
-#include "agent.h"
+#include "helper.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -256,4 +256,14 @@ void publish_notice(enum braid_severity severity, const char *fmt, ...)
 	record_init(&r.hdr, BRAID_REC_NOTICE, 0);
 	r.text_len = (uint16_t)n;
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(text, (size_t)n)}, 2);
+}
+
+uint16_t string_cut(const char *s, uint16_t *flags)
+{
+	size_t length = s ? strlen(s) : 0;
+
+	if (length <= BRAID_STR_MAX)
+		return (uint16_t)length;
+	*flags |= BRAID_REC_TRUNCATED;
+	return BRAID_STR_MAX;
 }

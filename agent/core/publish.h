@@ -9,8 +9,8 @@
 #ifndef BRAID_AGENT_PUBLISH_H
 #define BRAID_AGENT_PUBLISH_H
 
-#include "core/link.h"
-#include "core/ring.h"
+#include "link.h"
+#include "ring.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +31,9 @@ void publish_end(void);
 
 /* Fills everything but `size`, with self_tid() and the time of now. */
 void record_init(struct braid_rec *hdr, uint16_t kind, uint16_t flags);
+
+/* Cuts a string to what a record may hold; *flags gets BRAID_REC_TRUNCATED then. NULL is empty. */
+uint16_t string_cut(const char *s, uint16_t *flags);
 
 /* Each sets the `size` of the braid_rec that parts[0] begins with, and returns false when the record got nowhere. */
 bool publish_event(const struct iovec *parts, int count);

@@ -9,7 +9,7 @@
  * stale store-release of the header    -> its smp_load_acquire(hdr): the payload is seen once BUSY is gone load-acquire
  * of consumer_pos   <- its smp_store_release(&rb->consumer_pos): the record has been read before it is reused
  */
-#include "core/ring.h"
+#include "ring.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -8,12 +8,22 @@
  * As far as HotSpot goes: it measures from an object's end and not from the point in it, so that objects of a twentieth
  * of the interval come out some percent too high; and until JDK 21 those too large for what is left of a TLAB come out
  * too low, in favour of what is allocated after them.
+ *
+ * The interval is the VM's, not an agent's, and a change of it reaches a thread late: a thread picks its next point
+ * when it starts and after each sample, by the interval of that moment. So the first sample after a change weighs what
+ * the interval before the change gives it. JVM TI cannot be asked for the interval; another agent's is not known.
  */
-#include "events/handlers.h"
-
-#include "agent.h"
+#include "handlers.h"
+#include "core/chosen.h"
 
 #define VERSION_11 0x300b0000
+#define DEFAULT_INTERVAL (512U * 1024) /* JVM TI, SetHeapSamplingInterval */
+
+static _Atomic uint64_t vm_interval = DEFAULT_INTERVAL; /* as this agent has left it */
+/* The interval when those threads started whose start was not seen: before the agent came, or with the VM. */
+static _Atomic uint64_t older_interval = DEFAULT_INTERVAL;
+/* The interval by which the thread has picked its next point, plus one; 0: not known. */
+static __thread uint64_t picked_by;
 
 /* 1 - exp(-x), for x >= 0, without the mathematical library: for a small one by series, and from half as much by
  * 1 - exp(-2y) = e (2 - e). */
@@ -37,27 +47,73 @@ static uint64_t weight(uint64_t size, uint64_t interval)
 	return (uint64_t)((double)size / taken_probability((double)size / (double)interval) + 0.5);
 }
 
-void alloc_start(const struct braid_choices *c)
+static bool can_set(void)
 {
-	jint interval = c->alloc_interval > INT32_MAX ? INT32_MAX : (jint)c->alloc_interval;
-
-	if (caps_has(CAP_SAMPLED_OBJECT_ALLOC) && agent.jvmti_version >= VERSION_11)
-		(void)(*agent.jvmti)->SetHeapSamplingInterval(agent.jvmti, interval);
+	return caps_has(CAP_SAMPLED_OBJECT_ALLOC) && agent.jvmti_version >= VERSION_11;
 }
 
-void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size)
+static void interval_set(uint64_t interval)
+{
+	jvmtiPhase phase;
+
+	if (!can_set() || (*agent.jvmti)->SetHeapSamplingInterval(agent.jvmti, (jint)interval) != JVMTI_ERROR_NONE)
+		return;
+	atomic_store(&vm_interval, interval);
+	if ((*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_ONLOAD)
+		atomic_store(&older_interval, interval);
+}
+
+static void alloc_start(const struct braid_choices *c)
+{
+	interval_set(c->alloc_interval > INT32_MAX ? INT32_MAX : c->alloc_interval);
+}
+
+/* Threads that start from here on, and whoever samples next, have what they had without this agent. */
+static void alloc_stop(JNIEnv *jni)
+{
+	(void)jni;
+	interval_set(DEFAULT_INTERVAL);
+	atomic_store(&older_interval, DEFAULT_INTERVAL);
+}
+
+void alloc_on_thread(void)
+{
+	picked_by = atomic_load(&vm_interval) + 1;
+}
+
+/* The interval that decided on the sample that the calling thread has just taken, and picked the next one. */
+static uint64_t interval_take(void)
+{
+	uint64_t interval = picked_by ? picked_by - 1 : atomic_load(&older_interval);
+
+	alloc_on_thread();
+	return interval;
+}
+
+static void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class,
+				    jlong size)
 {
 	struct braid_demand d = {.kind = BRAID_JVM_ALLOC, .value = (uint64_t)size};
+	uint64_t interval = interval_take();
 
-	(void)env;
 	(void)thread;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	d.name = types_id(class);
 	d.start_ns = d.end_ns = clock_ns();
-	d.weight = weight(d.value, atomic_load_explicit(&chosen.alloc_interval, memory_order_relaxed));
+	d.weight = weight(d.value, interval);
 	if (chosen_wants(BRAID_WANT(LIVE)))
-		d.number = live_watch(jni, object, &d);
+		d.number = live_watch(jni, object, class, &d);
 	demand_send(&d);
 	agent_leave();
 }
+
+const struct kind alloc_kind = {
+	.events = {{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, KIND_HANDLER(alloc_on_sample), CAP_SAMPLED_OBJECT_ALLOC,
+		    BRAID_WANT(ALLOC) | BRAID_WANT(LIVE)}},
+	.caps = {{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
+		  "sampled allocations (JDK 11 and later have them, for one agent at a time)"}},
+	.wanted = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
+	.start = alloc_start,
+	.stop = alloc_stop,
+};

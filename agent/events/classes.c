@@ -3,7 +3,7 @@
  * Class unloading: JVM TI has no event of its own for it since 2003, HotSpot has an extension event. Some versions send
  * it inside a GC pause, so its handler neither allocates nor locks; what finds no room is folded into the next record.
  */
-#include "agent.h"
+#include "handlers.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void JNICALL on_unload(jvmtiEnv *env, ...)
 	uint32_t count;
 	va_list args;
 
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	if (event_has_name) {
 		va_start(args, env);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Compiled code and stubs. These handlers get no JNIEnv: JNI must not be used in them, least of all during
  * GenerateEvents. */
-#include "agent.h"
-
+#include "handlers.h"
+#include "core/helper.h"
 #include "vm/layout.h"
+#include "vm/names.h"
 #include "vm/vthreads.h"
 
 #include <string.h>
@@ -45,8 +46,8 @@ static bool load_publish(const struct scopes *s, const struct layout_nmethod *n,
 	return publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }
 
-void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const void *code_addr, jint map_length,
-			  const jvmtiAddrLocationMap *map, const void *compile_info)
+static void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const void *code_addr,
+				 jint map_length, const jvmtiAddrLocationMap *map, const void *compile_info)
 {
 	uint64_t address = (uint64_t)(uintptr_t)code_addr;
 	uint32_t size = (uint32_t)code_size;
@@ -55,8 +56,7 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 	uint16_t flags;
 	uint32_t id;
 
-	(void)env;
-	if (!code_addr || code_size <= 0 || !agent_enter())
+	if (!code_addr || code_size <= 0 || !agent_enter_event(env))
 		return;
 	helper_pace();
 	flags = helper_is_self() ? BRAID_REC_REPLAY : 0;
@@ -79,35 +79,24 @@ void JNICALL code_on_load(jvmtiEnv *env, jmethodID method, jint code_size, const
 	agent_leave();
 }
 
-/* The kernel side reads it at every sample: it does not wait for the ring to be drained. */
-static _Atomic uint64_t unloads;
-
-uint64_t code_unloads_at(void)
-{
-	return (uint64_t)(uintptr_t)&unloads;
-}
-
-/* The method may be gone: neither it nor the address is more than a name here. */
-void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_addr)
+static void JNICALL code_on_unload(jvmtiEnv *env, jmethodID method, const void *code_addr)
 {
 	struct braid_rec_code_unload r = {.address = (uint64_t)(uintptr_t)code_addr};
 
-	(void)env;
 	(void)method;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
-	atomic_fetch_add(&unloads, 1);
+	atomic_fetch_add(&agent.code_unloads, 1);
 	record_init(&r.hdr, BRAID_REC_CODE_UNLOAD, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 	agent_leave();
 }
 
-void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, jint length)
+static void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, jint length)
 {
 	struct braid_rec_stub r = {.address = (uint64_t)(uintptr_t)address, .size = (uint32_t)length};
 
-	(void)env;
-	if (length < 0 || !agent_enter())
+	if (length < 0 || !agent_enter_event(env))
 		return;
 	helper_pace();
 	layout_publish(false);
@@ -118,3 +107,10 @@ void JNICALL code_on_stub(jvmtiEnv *env, const char *name, const void *address, 
 		atomic_fetch_add(&agent.stubs, 1);
 	agent_leave();
 }
+
+const struct kind code_kind = {
+	.events = {{JVMTI_EVENT_DYNAMIC_CODE_GENERATED, KIND_HANDLER(code_on_stub), 0, 0},
+		   {JVMTI_EVENT_COMPILED_METHOD_LOAD, KIND_HANDLER(code_on_load), CAP_COMPILED_METHOD_LOAD, 0},
+		   {JVMTI_EVENT_COMPILED_METHOD_UNLOAD, KIND_HANDLER(code_on_unload), CAP_COMPILED_METHOD_LOAD, 0}},
+	.caps = {{CAP_COMPILED_METHOD_LOAD, false, 0, NULL}},
+};

@@ -3,24 +3,26 @@
  * Events with stacks: the thread runs a BPF program on itself, which walks its stack and tells the event with it. Where
  * the kernel does not let it, events go through the ring, without stacks.
  */
-#include "events/handlers.h"
 
-#include "agent.h"
+#include "handlers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TRIAL_STACK_BYTES 16384
+#define STATUS_BYTES 2048 /* on the stack of a thread that may have little left of it */
 
 static _Atomic bool usable;
+static _Atomic int tried_filters; /* seccomp filters under which it is */
 
 static struct {
 	_Atomic uint64_t count;
@@ -47,18 +49,24 @@ static inline __attribute__((always_inline)) long run(int fd, struct braid_ask *
 
 /* ---- may we? ---- */
 
-static bool has_seccomp_filter(void)
+/* Seccomp filters of the calling thread; a negative number when they cannot be counted. */
+static int filters_of_thread(void)
 {
-	char line[128];
-	int mode = 0;
-	FILE *f = fopen("/proc/thread-self/status", "re");
+	char status[STATUS_BYTES];
+	const char *at;
+	ssize_t size;
+	int fd;
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Seccomp: %d", &mode) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return mode == 2;
+	if (prctl(PR_GET_SECCOMP) <= 0)
+		return 0;
+	fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	size = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	status[size > 0 ? size : 0] = '\0';
+	at = strstr(status, "\nSeccomp_filters:");
+	return at ? atoi(at + strlen("\nSeccomp_filters:")) : -1;
 }
 
 /* Without a core file, if this is what it takes: the memory is the JVM's. */
@@ -105,13 +113,14 @@ static long try_here(int fd)
 
 void demand_start(void)
 {
-	int fd = agent.link.demand_fd;
+	int fd = agent.link.demand_fd, filters = filters_of_thread();
 	long err;
 
 	atomic_store(&usable, false);
 	if (fd < 0)
 		return;
-	if (has_seccomp_filter() && !child_survives(fd)) {
+	atomic_store(&tried_filters, filters);
+	if (filters && (filters < 0 || !child_survives(fd))) {
 		publish_notice(BRAID_NOTICE_WARNING,
 			       "a seccomp filter keeps this JVM from running BPF programs: its events have no stacks "
 			       "(allow the bpf system call, in a container for instance by its own seccomp profile)");
@@ -126,6 +135,26 @@ void demand_start(void)
 		return;
 	}
 	atomic_store(&usable, true);
+}
+
+/*
+ * A thread may have come under filters since: what its first event with a stack would be, nobody has tried. Filters are
+ * only ever added.
+ */
+static bool may_run(void)
+{
+	int saved = errno;
+	bool same;
+
+	if (!atomic_load_explicit(&usable, memory_order_acquire))
+		return false;
+	same = filters_of_thread() == atomic_load_explicit(&tried_filters, memory_order_relaxed);
+	errno = saved;
+	if (!same && atomic_exchange(&usable, false))
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "a seccomp filter was installed in this JVM during the recording: its events have no "
+			       "stacks from then on");
+	return same;
 }
 
 /* ---- telling ---- */
@@ -144,8 +173,7 @@ void demand_send_with(struct braid_ask *ask)
 {
 	uint32_t answer = 0;
 
-	if (atomic_load_explicit(&usable, memory_order_acquire) && run(agent.link.demand_fd, ask, &answer) == 0 &&
-	    !answer)
+	if (may_run() && run(agent.link.demand_fd, ask, &answer) == 0 && !answer)
 		return;
 	publish(&ask->what, self_tid(), publish_event);
 }
@@ -162,7 +190,7 @@ void demand_take(struct braid_ask *ask)
 	uint32_t answer;
 
 	*ask = (struct braid_ask){.stack = 0};
-	if (atomic_load_explicit(&usable, memory_order_acquire))
+	if (may_run())
 		(void)run(agent.link.demand_fd, ask, &answer);
 }
 
@@ -187,5 +215,13 @@ void demand_tell_counted(void)
 			continue;
 		d.weight = atomic_exchange(&counted[kind].ns, 0);
 		demand_tell(&d, 0);
+	}
+}
+
+void demand_reset(void)
+{
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++) {
+		atomic_store(&counted[kind].count, 0);
+		atomic_store(&counted[kind].ns, 0);
 	}
 }

@@ -3,49 +3,39 @@
  * Exceptions as they are thrown, the first of each second with their stacks. Among them are those that say that memory
  * or the stack has run out: nothing here runs Java code or allocates objects, and little stack is used.
  */
-#include "agent.h"
-
-#include "events/handlers.h"
-#include "events/told.h"
-
-#define CLASSES 64U
+#include "handlers.h"
+#include "told.h"
+#include "core/chosen.h"
+#include "core/helper.h"
 
 static struct rate rate;
 
-/* What was counted only, by class. */
+/* What was counted only. Ids of classes are dense: the part that is used is as long as there are classes. */
 static struct {
-	_Atomic uint32_t type; /* 0: free */
-	_Atomic uint64_t count;
-} counted[CLASSES];
-
-static _Atomic uint64_t others;
+	_Atomic uint32_t top; /* ids below it */
+	_Atomic uint64_t of[TYPES_MAX + 1];
+} counted;
 
 static void count(uint32_t type)
 {
-	for (uint32_t i = 0; type && i < CLASSES; i++) {
-		uint32_t is = atomic_load_explicit(&counted[i].type, memory_order_relaxed);
+	uint32_t top = atomic_load_explicit(&counted.top, memory_order_relaxed);
 
-		if (!is && atomic_compare_exchange_strong(&counted[i].type, &is, type))
-			is = type;
-		if (is == type) {
-			atomic_fetch_add_explicit(&counted[i].count, 1, memory_order_relaxed);
-			return;
-		}
-	}
-	atomic_fetch_add_explicit(&others, 1, memory_order_relaxed);
+	while (top <= type && !atomic_compare_exchange_weak(&counted.top, &top, type + 1))
+		;
+	atomic_fetch_add_explicit(&counted.of[type], 1, memory_order_relaxed);
 }
 
-void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, jlocation location,
-				 jobject exception, jmethodID catch_method, jlocation catch_location)
+static void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method,
+					jlocation location, jobject exception, jmethodID catch_method,
+					jlocation catch_location)
 {
 	struct braid_demand d = {.kind = BRAID_JVM_EXCEPTION, .value = 1};
 
-	(void)env;
 	(void)thread;
 	(void)method;
 	(void)location;
 	(void)catch_location;
-	if (helper_is_self() || !agent_enter())
+	if (helper_is_self() || !agent_enter_event(env))
 		return;
 	d.name = types_of(jni, exception);
 	if (rate_take(&rate, atomic_load_explicit(&chosen.exception_rate, memory_order_relaxed))) {
@@ -57,18 +47,37 @@ void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thread, jme
 	agent_leave();
 }
 
-static void tell(uint32_t type, _Atomic uint64_t *number)
+static void exceptions_tell(JNIEnv *jni)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_EXCEPTION, .name = type, .value = atomic_exchange(number, 0)};
+	uint32_t top = atomic_load(&counted.top);
 
-	if (d.value)
-		demand_tell(&d, 0);
-}
-
-void exceptions_tell(JNIEnv *jni)
-{
 	(void)jni;
-	for (uint32_t i = 0; i < CLASSES; i++)
-		tell(atomic_load(&counted[i].type), &counted[i].count);
-	tell(0, &others);
+	for (uint32_t type = 0; type < top; type++) {
+		struct braid_demand d = {.kind = BRAID_JVM_EXCEPTION, .name = type};
+
+		if (!atomic_load_explicit(&counted.of[type], memory_order_relaxed))
+			continue;
+		d.value = atomic_exchange(&counted.of[type], 0);
+		demand_tell(&d, 0);
+	}
 }
+
+void exceptions_reset(void)
+{
+	uint32_t top = atomic_exchange(&counted.top, 0);
+
+	for (uint32_t type = 0; type < top; type++)
+		atomic_store(&counted.of[type], 0);
+}
+
+const struct kind exceptions_kind = {
+	.events = {{JVMTI_EVENT_EXCEPTION, KIND_HANDLER(exceptions_on_throw), CAP_EXCEPTION_EVENTS,
+		    BRAID_WANT(EXCEPTION)}},
+	.caps = {{CAP_EXCEPTION_EVENTS, false, BRAID_WANT(EXCEPTION),
+		  "exceptions to an agent that was not there when it started (start it with braid record -e exception "
+		  "-- java ...)"}},
+	.wanted = BRAID_WANT(EXCEPTION),
+	.tick = exceptions_tell,
+	.tell = exceptions_tell,
+	.stop = exceptions_tell,
+};

@@ -7,9 +7,8 @@
  * counts for jstat; the heap is read by the VM's tables. Serial and Parallel may collect twice while the world stands,
  * a young collection and then a full one: as their own log does, that is told as two pauses.
  */
-#include "agent.h"
-
-#include "events/handlers.h"
+#include "handlers.h"
+#include "core/chosen.h"
 #include "vm/heap.h"
 #include "vm/mem.h"
 #include "vm/perfdata.h"
@@ -50,6 +49,7 @@ static struct {
 	struct collector collector[COLLECTORS];
 	struct text cause, last_cause;
 	const char *uncounted; /* name of what runs without being counted */
+	bool stops;	       /* collector 0 collects the young, 1 everything, both while the world stands */
 
 	uint64_t sequence; /* of the pause that was told last */
 	uint64_t clock_offset_ns;
@@ -127,13 +127,14 @@ void gc_open(void *libjvm)
 
 void gc_prepare(void)
 {
+	enum heap_kind kind;
 	jvmtiPhase phase;
 	bool any = false;
 
-	if (atomic_load(&gc.ready) || !chosen_wants(BRAID_WANT(GC)))
+	if (atomic_load(&gc.ready) || !chosen_wants(BRAID_WANT(GC) | BRAID_WANT(LIVE)))
 		return;
-	if (!perfdata_each(counter_take, NULL) && (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE &&
-	    phase == JVMTI_PHASE_LIVE)
+	if (!perfdata_each(counter_take, NULL) && chosen_wants(BRAID_WANT(GC)) &&
+	    (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_LIVE)
 		publish_notice(BRAID_NOTICE_WARNING,
 			       "GC pauses have no collector and no cause, and sizes only where probes tell of them: "
 			       "the JVM does not count for itself (-XX:-UsePerfData)");
@@ -146,16 +147,26 @@ void gc_prepare(void)
 	}
 	if (!any)
 		return;
+	kind = kind_of_heap();
 	/* 8 does not count what G1 does between its collections; CMS and Shenandoah do not count every pause */
 	gc.uncounted = runs_a("G1 ")	       ? "G1 stop-the-world phases"
 		       : runs_a("CMS")	       ? "CMS"
 		       : runs_a("Shenandoah ") ? "Shenandoah full"
 					       : "";
-	heap_choose(kind_of_heap());
+	heap_choose(kind);
+	gc.stops = (kind == HEAP_SERIAL || kind == HEAP_PARALLEL || kind == HEAP_G1) && gc.collector[0].name[0] &&
+		   gc.collector[1].name[0];
 	atomic_store(&gc.ready, true);
 }
 
-void gc_start(const struct braid_choices *c)
+struct gc_runs gc_runs(void)
+{
+	if (!atomic_load_explicit(&gc.ready, memory_order_acquire) || !gc.stops)
+		return (struct gc_runs){.known = false};
+	return (struct gc_runs){.known = true, .young = *gc.collector[0].runs, .full = *gc.collector[1].runs};
+}
+
+static void gc_start(const struct braid_choices *c)
 {
 	(void)c;
 	gc_prepare();
@@ -269,12 +280,11 @@ static void runs_publish(const struct run *runs, uint32_t count, uint64_t start_
 	}
 }
 
-void JNICALL gc_on_start(jvmtiEnv *env)
+static void JNICALL gc_on_start(jvmtiEnv *env)
 {
 	struct braid_rec_gc r = {.sequence = gc.sequence + 1};
 
-	(void)env;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	if (gc.depth++) {
 		agent_leave();
@@ -293,15 +303,14 @@ void JNICALL gc_on_start(jvmtiEnv *env)
 	agent_leave();
 }
 
-void JNICALL gc_on_finish(jvmtiEnv *env)
+static void JNICALL gc_on_finish(jvmtiEnv *env)
 {
 	struct collector uncounted = {.name = ""};
 	struct run runs[COLLECTORS];
 	uint64_t now_ns;
 	uint32_t count = 0;
 
-	(void)env;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	if (gc.depth && --gc.depth) {
 		agent_leave();
@@ -321,3 +330,13 @@ void JNICALL gc_on_finish(jvmtiEnv *env)
 	gc.counted = false;
 	agent_leave();
 }
+
+const struct kind gc_kind = {
+	.events = {{JVMTI_EVENT_GARBAGE_COLLECTION_START, KIND_HANDLER(gc_on_start), CAP_GARBAGE_COLLECTION,
+		    BRAID_WANT(GC)},
+		   {JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, KIND_HANDLER(gc_on_finish), CAP_GARBAGE_COLLECTION,
+		    BRAID_WANT(GC)}},
+	.caps = {{CAP_GARBAGE_COLLECTION, false, BRAID_WANT(GC), "GC pauses"}},
+	.wanted = BRAID_WANT(GC) | BRAID_WANT(LIVE),
+	.start = gc_start,
+};

@@ -1,55 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * What the collector wants to hear, beyond what every stack needs, and what the files of the kinds offer for it.
- *
- * To add a kind: its event and capability in the tables of events.c and caps.c, its handler in the file of its family,
- * and in chosen.c what else it does when it begins, once a second, and when it ends.
- */
-#ifndef BRAID_AGENT_CHOSEN_H
-#define BRAID_AGENT_CHOSEN_H
+/* What the files of the kinds offer each other, and those above them. */
+#ifndef BRAID_AGENT_HANDLERS_H
+#define BRAID_AGENT_HANDLERS_H
 
-#include "core/jvm.h"
+#include "core/kind.h"
 
 #include <braid/jvm_event.h>
-#include <braid/ring.h>
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, live_kind, loads_kind, methods_kind,
+	monitors_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
 
-/* As it was last said; handlers read it at any time. */
-struct chosen {
-	_Atomic uint32_t wanted;
-	_Atomic uint32_t vthread_rate;
-	_Atomic uint32_t exception_rate;
-	_Atomic uint32_t live_max;
-	_Atomic uint64_t alloc_interval;
-	_Atomic uint64_t lock_min_ns;
-	_Atomic uint64_t wait_min_ns;
+/* methods.c */
+void methods_reset(void);
+/* The id of a method, defined on first sight; 0 when it could not be. For live methods only: their names are asked for.
+ */
+uint32_t methods_id(jmethodID method, uint32_t event);
+/* A number for an event: within it, a method stays what it is. */
+uint32_t methods_event(void);
+uint32_t methods_count(void);
+/* Classes have been unloaded: a jmethodID may name something else. Fit for every handler. */
+void methods_unloaded(void);
+
+/* scopes.c */
+struct scopes {
+	uint8_t *bytes; /* packed braid_scope_row */
+	size_t used;
+	size_t room;
+	size_t last; /* offset of the row added last */
+	uint32_t rows;
+	bool truncated;
+	bool outer_only; /* inlined methods are not told */
+	uint32_t event;	 /* methods_event() */
 };
 
-extern struct chosen chosen;
+void scopes_from_inlining(struct scopes *s, const void *compile_info, const void *code, uint32_t code_size);
+void scopes_from_map(struct scopes *s, uint32_t method, const jvmtiAddrLocationMap *map, jint length, const void *code,
+		     uint32_t code_size);
+void scopes_publish(const struct scopes *s, uint64_t address, uint16_t flags);
+void scopes_free(struct scopes *s);
 
-static inline bool chosen_wants(uint32_t choices)
-{
-	return atomic_load_explicit(&chosen.wanted, memory_order_relaxed) & choices;
-}
+/* threads.c */
+/* All that run; `again`: they may be called otherwise now. */
+void threads_tell(JNIEnv *jni, bool again);
 
-/* ---- chosen.c ---- */
+/* classes.c */
+void classes_enable(void);
+void classes_disable(void);
+/* Says what class unload handlers could not, if anything. */
+void classes_flush(void);
 
-/* With a new connection, before any of its events can come. */
-void chosen_start(const struct braid_choices *c);
-/* On the helper thread. */
-void chosen_change(const struct braid_choices *c);
-void chosen_act(JNIEnv *jni, enum braid_act act);
-void chosen_tick(JNIEnv *jni);
-/* The last that can be said, while it can. */
-void chosen_last_words(JNIEnv *jni);
-/* No handler will come any more, or if one does, it finds nothing to do. `jni` is NULL when the VM is dead. */
-void chosen_end(JNIEnv *jni);
+/* gc.c */
+/* Once per process. */
+void gc_open(void *libjvm);
+void gc_prepare(void);
+/* A new connection. */
+void gc_reset(void);
+/* Runs so far of collectors that stop the world for all that they do. */
+struct gc_runs {
+	bool known; /* it is such a collector, and it counts */
+	uint64_t young;
+	uint64_t full; /* of the whole heap */
+};
+struct gc_runs gc_runs(void);
 
-/* ---- demand.c ---- */
-
+/* demand.c */
 /* Can this thread's kernel be asked for stacks? Says so when it cannot. */
 void demand_start(void);
 /* Tells an event of the calling thread, with its stack if possible. */
@@ -64,8 +78,12 @@ void demand_tell(const struct braid_demand *d, uint32_t tid);
 void demand_count(enum braid_jvm_event kind, uint64_t ns);
 /* Tells of those. */
 void demand_tell_counted(void);
+/* A new connection begins at zero. */
+void demand_reset(void);
 
-/* ---- types.c ---- */
+/* types.c */
+/* The greatest id; names of hidden classes never end. */
+#define TYPES_MAX 65536U
 
 void types_reset(void);
 /* The id of a class, defined on first sight; 0 when it could not be. */
@@ -75,63 +93,24 @@ uint32_t types_text(const char *text);
 /* The same as types_id, of an object's class; whatever exception is pending stays so. */
 uint32_t types_of(JNIEnv *jni, jobject object);
 
-/* ---- alloc.c ---- */
+/* alloc.c */
+/* On a thread that starts. */
+void alloc_on_thread(void);
 
-void alloc_start(const struct braid_choices *c);
-void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size);
-
-/* ---- live.c ---- */
-
-void live_start(const struct braid_choices *c);
+/* live.c */
 /* Watches the object of an allocation if it is its turn: the object's number, 0: it is not watched. */
-uint64_t live_watch(JNIEnv *jni, jobject object, const struct braid_demand *allocation);
-void live_tell(JNIEnv *jni);
-void live_forget(JNIEnv *jni);
-void live_stop(JNIEnv *jni);
+uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_demand *allocation);
 
-/* ---- monitors.c ---- */
-
-void monitors_start(const struct braid_choices *c);
-void monitors_stop(JNIEnv *jni);
-void JNICALL monitors_on_enter(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor);
-void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor);
-void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout_ms);
-void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out);
-
-/* ---- loads.c ---- */
-
-void loads_start(const struct braid_choices *c);
-void loads_stop(JNIEnv *jni);
-/* Those that are loaded are not news. In the live phase. */
-void loads_look_around(JNIEnv *jni);
-/* How many there were then, arrays included. */
+/* loads.c */
+/* Classes that are known without having been told; arrays are none. */
 uint32_t loads_count(void);
-void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
-void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class);
 
-/* ---- virtual.c ---- */
+/* exceptions.c */
+/* A new connection: classes get other ids. */
+void exceptions_reset(void);
 
-void JNICALL virtual_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
-void JNICALL virtual_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);
-/* Tells of those that were counted only, like exceptions_tell(). */
-void virtual_tell(JNIEnv *jni);
-
-/* ---- exceptions.c ---- */
-
-void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, jlocation location,
-				 jobject exception, jmethodID catch_method, jlocation catch_location);
-void exceptions_tell(JNIEnv *jni);
-
-/* ---- natives.c ---- */
-
-void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
-			     void **new_address);
+/* natives.c */
 /* Names may be asked for: tells of those that were bound before. */
-void natives_on_vm_start(void);
-
-/* ---- resource.c ---- */
-
-void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
-				   const char *description);
+void natives_on_vm_start(JNIEnv *jni);
 
 #endif

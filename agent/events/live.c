@@ -7,18 +7,29 @@
  * There is room for so many. When it is used up, those that are gone make place; if that is not enough, every other one
  * is given up, and of those to come every other one is passed over: at any time all have had the same chance to be in
  * here, one in 2^halvings, and stand for as many.
+ *
+ * An object that is still there need not be in use: nobody knows before a collector has looked. That it has looked is
+ * known in two ways. Collectors that stop the world count their runs. And any collector gives itself away by what it
+ * takes: when an object is gone, those that were watched before it have been through the same collection. Large objects
+ * may lie where only some collections look: of them only a full one proves anything, or the end of another like them.
  */
-#include "events/handlers.h"
-
-#include "agent.h"
+#include "handlers.h"
+#include "core/jni.h"
 
 #include <stdlib.h>
 
 #define LIVE_MAX 65536U
+#define LARGE_BYTES (512U * 1024) /* half of G1's smallest region: smaller objects are allocated among the young */
+
+/* Kinds of objects that collections may treat differently: G1 takes large arrays of primitives in young ones, too. */
+enum place { PLACE_SMALL, PLACE_LARGE, PLACE_LARGE_PRIMITIVE, PLACES };
 
 struct watched {
 	jweak object;
-	uint64_t number;
+	uint64_t number;     /* ascending */
+	struct gc_runs runs; /* until it was watched */
+	uint32_t outlived;   /* sweeps that found a later one of its place gone */
+	uint32_t place;
 	uint64_t time_ns;
 	uint64_t size;
 	uint64_t weight;
@@ -52,18 +63,51 @@ static bool is_gone(JNIEnv *jni, const struct watched *w)
 /* Lets go of all that are gone; with `halve`, of every other one besides. */
 static void thin_out(JNIEnv *jni, bool halve)
 {
+	uint64_t newest_gone[PLACES] = {0};
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < live.used; i++) {
 		struct watched *w = &live.slots[i];
+		bool gone = is_gone(jni, w);
 
-		if (is_gone(jni, w) || (halve && next_random() >> 63))
+		if (gone)
+			newest_gone[w->place] = w->number;
+		if (gone || (halve && next_random() >> 63))
 			(*jni)->DeleteWeakGlobalRef(jni, w->object);
 		else
 			live.slots[kept++] = *w;
 	}
+	for (uint32_t i = 0; i < kept; i++)
+		live.slots[i].outlived += live.slots[i].number < newest_gone[live.slots[i].place];
 	live.used = kept;
 	live.halvings += halve;
+}
+
+static enum place place_of(jclass class, uint64_t size)
+{
+	enum place place = PLACE_LARGE;
+	char *signature;
+
+	if (size < LARGE_BYTES)
+		return PLACE_SMALL;
+	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
+		if (signature[0] == '[' && signature[1] != 'L' && signature[1] != '[')
+			place = PLACE_LARGE_PRIMITIVE;
+		agent_release(signature);
+	}
+	return place;
+}
+
+/* Collections that it has been through: so many at least. `now` was read before the object was found to be there. */
+static uint32_t collections_survived(const struct watched *w, const struct gc_runs *now)
+{
+	uint64_t runs = 0;
+
+	if (w->runs.known && now->known)
+		runs = now->full - w->runs.full + (w->place == PLACE_SMALL ? now->young - w->runs.young : 0);
+	if (runs < w->outlived)
+		runs = w->outlived;
+	return runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
 }
 
 static bool has_turn(void)
@@ -82,8 +126,10 @@ static bool make_room(JNIEnv *jni)
 	return live.used < live.room;
 }
 
-uint64_t live_watch(JNIEnv *jni, jobject object, const struct braid_demand *allocation)
+uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_demand *allocation)
 {
+	enum place place = place_of(class, allocation->value);
+	jthrowable pending = jni_save(jni);
 	uint64_t number = 0;
 	uint32_t halvings;
 	jweak ref;
@@ -102,26 +148,33 @@ uint64_t live_watch(JNIEnv *jni, jobject object, const struct braid_demand *allo
 	number = ++last_number;
 	live.slots[live.used++] = (struct watched){.object = ref,
 						   .number = number,
+						   .runs = gc_runs(),
+						   .place = place,
 						   .time_ns = allocation->start_ns,
 						   .size = allocation->value,
 						   .weight = allocation->weight,
 						   .type = allocation->name};
 out:
 	pthread_mutex_unlock(&live.mutex);
+	jni_restore(jni, pending);
 	return number;
 }
 
 /* From the allocation to now is how long it has lived; where, and by which thread, its ALLOC has said. */
-void live_tell(JNIEnv *jni)
+static void live_tell(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
+	struct gc_runs runs;
 
 	pthread_mutex_lock(&live.mutex);
+	runs = gc_runs();
 	thin_out(jni, false);
 	for (uint32_t i = 0; i < live.used; i++) {
 		const struct watched *w = &live.slots[i];
+		uint32_t survived = collections_survived(w, &runs);
 
-		demand_tell(&(struct braid_demand){.kind = BRAID_JVM_LIVE,
+		demand_tell(&(struct braid_demand){.kind = survived ? BRAID_JVM_LIVE : BRAID_JVM_UNCOLLECTED,
+						   .flags = survived,
 						   .name = w->type,
 						   .start_ns = w->time_ns,
 						   .end_ns = now,
@@ -133,6 +186,16 @@ void live_tell(JNIEnv *jni)
 	pthread_mutex_unlock(&live.mutex);
 }
 
+/* Where collections are not counted, those that were survived are found one by one. */
+static void live_tick(JNIEnv *jni)
+{
+	if (gc_runs().known)
+		return;
+	pthread_mutex_lock(&live.mutex);
+	thin_out(jni, false);
+	pthread_mutex_unlock(&live.mutex);
+}
+
 static void forget(JNIEnv *jni)
 {
 	for (uint32_t i = 0; i < live.used; i++)
@@ -140,7 +203,7 @@ static void forget(JNIEnv *jni)
 	live.used = live.halvings = 0;
 }
 
-void live_forget(JNIEnv *jni)
+static void live_forget(JNIEnv *jni)
 {
 	pthread_mutex_lock(&live.mutex);
 	forget(jni);
@@ -148,7 +211,7 @@ void live_forget(JNIEnv *jni)
 }
 
 /* The room of those that are watched already stays. */
-void live_start(const struct braid_choices *c)
+static void live_start(const struct braid_choices *c)
 {
 	pthread_mutex_lock(&live.mutex);
 	if (!live.slots) {
@@ -160,7 +223,7 @@ void live_start(const struct braid_choices *c)
 	pthread_mutex_unlock(&live.mutex);
 }
 
-void live_stop(JNIEnv *jni)
+static void live_stop(JNIEnv *jni)
 {
 	pthread_mutex_lock(&live.mutex);
 	forget(jni);
@@ -168,3 +231,12 @@ void live_stop(JNIEnv *jni)
 	live.slots = NULL;
 	pthread_mutex_unlock(&live.mutex);
 }
+
+const struct kind live_kind = {
+	.wanted = BRAID_WANT(LIVE),
+	.start = live_start,
+	.tick = live_tick,
+	.tell = live_tell,
+	.forget = live_forget,
+	.stop = live_stop,
+};

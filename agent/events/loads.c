@@ -3,10 +3,12 @@
  * Classes that are loaded and linked; arrays and primitive types never are. HotSpot tells of a class once more for
  * every other loader that it is found through, so the classes that are known are remembered: by their names and by the
  * hash codes of class and loader, which keeps nothing from being unloaded and costs collections nothing.
+ *
+ * Those that are there already are listed twice: before the events come, so that none of them is news, and after, for
+ * what was loaded in between. So each class is either told or counted.
  */
-#include "agent.h"
-
-#include "events/handlers.h"
+#include "handlers.h"
+#include "core/jni.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,8 @@ static struct {
 	uint32_t used;
 } known = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static _Atomic uint32_t loaded; /* when they were last counted */
+static bool listening;	       /* connecting and the helper thread, one after the other */
+static _Atomic uint32_t older; /* known without having been told */
 
 /* ---- which are known ---- */
 
@@ -101,15 +104,16 @@ static void remember_class(JNIEnv *jni, jclass class)
 	char *signature = signature_of(class);
 	jobject loader = NULL;
 
-	if (signature && !(*agent.jvmti)->GetClassLoader(agent.jvmti, class, &loader))
-		remember(identity(signature, class, loader));
+	if (signature && signature[0] != '[' && !(*agent.jvmti)->GetClassLoader(agent.jvmti, class, &loader) &&
+	    remember(identity(signature, class, loader)))
+		atomic_fetch_add(&older, 1);
 	if (loader)
 		(*jni)->DeleteLocalRef(jni, loader);
 	agent_release(signature);
 }
 
 /* Local references to all of them are made, and dropped at once. */
-void loads_look_around(JNIEnv *jni)
+static void look_around(JNIEnv *jni)
 {
 	jclass *classes = NULL;
 	jint count = 0;
@@ -119,7 +123,7 @@ void loads_look_around(JNIEnv *jni)
 		return;
 	}
 	if (!(*agent.jvmti)->GetLoadedClasses(agent.jvmti, &count, &classes)) {
-		atomic_store(&loaded, (uint32_t)count);
+		jni_expect(jni, count);
 		for (jint i = 0; i < count; i++)
 			remember_class(jni, classes[i]);
 		agent_release(classes);
@@ -129,7 +133,7 @@ void loads_look_around(JNIEnv *jni)
 
 uint32_t loads_count(void)
 {
-	return atomic_load(&loaded);
+	return atomic_load(&older);
 }
 
 static bool is_live(void)
@@ -139,16 +143,23 @@ static bool is_live(void)
 	return !(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase == JVMTI_PHASE_LIVE;
 }
 
-void loads_start(const struct braid_choices *c)
+static void loads_start(const struct braid_choices *c)
 {
 	JNIEnv *jni;
 
 	(void)c;
-	if (is_live() && (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
-		loads_look_around(jni);
+	if (!listening && is_live() && (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+		look_around(jni);
 }
 
-void loads_stop(JNIEnv *jni)
+static void loads_begun(JNIEnv *jni)
+{
+	if (!listening && is_live())
+		look_around(jni);
+	listening = true;
+}
+
+static void loads_stop(JNIEnv *jni)
 {
 	(void)jni;
 	pthread_mutex_lock(&known.mutex);
@@ -156,7 +167,8 @@ void loads_stop(JNIEnv *jni)
 	known.slots = NULL;
 	known.room = known.used = 0;
 	pthread_mutex_unlock(&known.mutex);
-	atomic_store(&loaded, 0);
+	atomic_store(&older, 0);
+	listening = false;
 }
 
 /* ---- what is told of them ---- */
@@ -266,13 +278,12 @@ out:
 	description_free(&d);
 }
 
-void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
+static void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
 {
 	jthrowable pending;
 
-	(void)env;
 	(void)thread;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	pending = jni_save(jni);
 	load_tell(jni, class);
@@ -280,17 +291,25 @@ void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass cl
 	agent_leave();
 }
 
-void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
+static void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread, jclass class)
 {
 	struct description d = {0};
 
-	(void)env;
 	(void)jni;
 	(void)thread;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	d.name = signature_of(class);
 	load_publish(&d, true);
 	description_free(&d);
 	agent_leave();
 }
+
+const struct kind loads_kind = {
+	.events = {{JVMTI_EVENT_CLASS_LOAD, KIND_HANDLER(loads_on_load), 0, BRAID_WANT(CLASS)},
+		   {JVMTI_EVENT_CLASS_PREPARE, KIND_HANDLER(loads_on_prepare), 0, BRAID_WANT(CLASS)}},
+	.wanted = BRAID_WANT(CLASS),
+	.start = loads_start,
+	.begun = loads_begun,
+	.stop = loads_stop,
+};

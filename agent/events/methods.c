@@ -3,7 +3,8 @@
  * Methods get dense ids at first sight. Their names are asked for inside the callback that announces them: the class is
  * alive there. A jmethodID is a key of this table and nothing else; it is never passed to the VM later.
  */
-#include "agent.h"
+#include "handlers.h"
+#include "vm/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,9 @@ static struct {
 	struct entry *slots;
 	size_t room; /* a power of two */
 	size_t used;
-	uint32_t defined; /* in this connection */
+	uint32_t last_id; /* ids are dense from 1 on in each connection: the collector's table is as long as it is used
+			   */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-static uint32_t last_id; /* never starts again: ids are not used twice in the life of a JVM */
 
 /*
  * Classes have been unloaded this often. After that a key may stand for another method, so entries from before are
@@ -223,13 +223,12 @@ static uint32_t define(jmethodID method, uint64_t names, const struct descriptio
 		names_redefined();
 	if (!e->id)
 		table.used++;
-	if (last_id == ID_LOST - 1 || !method_publish(last_id + 1, d)) {
+	if (table.last_id == ID_LOST - 1 || !method_publish(table.last_id + 1, d)) {
 		*e = (struct entry){.key = method, .id = ID_LOST, .epoch = publish_recoveries()};
 		return 0;
 	}
 	*e = (struct entry){
-		.key = method, .id = ++last_id, .epoch = now, .event = event, .names = names, .lines = lines};
-	table.defined++;
+		.key = method, .id = ++table.last_id, .epoch = now, .event = event, .names = names, .lines = lines};
 	lines_publish(e->id, d);
 	return e->id;
 }
@@ -302,7 +301,7 @@ uint32_t methods_count(void)
 	uint32_t n;
 
 	pthread_mutex_lock(&table.mutex);
-	n = table.defined;
+	n = table.last_id;
 	pthread_mutex_unlock(&table.mutex);
 	return n;
 }
@@ -314,6 +313,10 @@ void methods_reset(void)
 	table.slots = NULL;
 	table.room = 0;
 	table.used = 0;
-	table.defined = 0;
+	table.last_id = 0;
 	pthread_mutex_unlock(&table.mutex);
 }
+
+const struct kind methods_kind = {
+	.caps = {{CAP_LINE_NUMBERS, false, 0, NULL}, {CAP_SOURCE_FILE_NAME, false, 0, NULL}},
+};

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Native methods and the functions that they are bound to. */
-#include "agent.h"
-
-#include "events/handlers.h"
-#include "events/told.h"
+#include "handlers.h"
+#include "told.h"
 
 #define EARLY_MAX 512U
 
@@ -48,13 +46,13 @@ static void keep(jmethodID method, void *address)
 	atomic_store(&early_count, n + 1);
 }
 
-void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
-			     void **new_address)
+static void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
+				    void **new_address)
 {
 	(void)jni;
 	(void)thread;
 	(void)new_address; /* it stays what it is */
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	if (is_primordial(env))
 		keep(method, address);
@@ -63,10 +61,24 @@ void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethod
 	agent_leave();
 }
 
-void natives_on_vm_start(void)
+/* Each method's class is a local reference, and there is room for sixteen. */
+void natives_on_vm_start(JNIEnv *jni)
 {
 	uint32_t n = atomic_exchange(&early_count, 0);
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		if ((*jni)->PushLocalFrame(jni, 16)) {
+			(*jni)->ExceptionClear(jni);
+			publish_lost(BRAID_REC_EVENT, n - i);
+			return;
+		}
 		tell(early[i].method, early[i].address);
+		(*jni)->PopLocalFrame(jni, NULL);
+	}
 }
+
+const struct kind natives_kind = {
+	.events = {{JVMTI_EVENT_NATIVE_METHOD_BIND, KIND_HANDLER(natives_on_bind), CAP_NATIVE_METHOD_BIND,
+		    BRAID_WANT(NATIVE_BIND)}},
+	.caps = {{CAP_NATIVE_METHOD_BIND, false, BRAID_WANT(NATIVE_BIND), "native methods that are bound"}},
+};

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory or threads have run out: nothing here may allocate in Java. */
-#include "agent.h"
+#include "handlers.h"
 
-#include "events/handlers.h"
-
-void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
-				   const char *description)
+static void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
+					  const char *description)
 {
 	struct braid_demand d = {.kind = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
 
-	(void)env;
 	(void)jni;
 	(void)reserved;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	d.name = types_text(description);
 	demand_send(&d);
 	agent_leave();
 }
+
+const struct kind resource_kind = {
+	.events = {{JVMTI_EVENT_RESOURCE_EXHAUSTED, KIND_HANDLER(resource_on_exhausted), 0, BRAID_WANT(RESOURCE)}},
+	.caps = {{CAP_RESOURCE_HEAP, false, BRAID_WANT(RESOURCE), "an exhausted heap"},
+		 {CAP_RESOURCE_THREADS, false, BRAID_WANT(RESOURCE), "exhausted threads"}},
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is inlined where in a piece of compiled code, as rows of CODE_SCOPES records. */
-#include "agent.h"
+#include "handlers.h"
 
 #include <jvmticmlr.h>
 

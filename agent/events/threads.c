@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Java threads and the OS threads that they run on: JVM TI says nothing of the latter. */
-#include "agent.h"
-
-#include "events/handlers.h"
+#include "handlers.h"
+#include "core/chosen.h"
+#include "core/helper.h"
+#include "core/jni.h"
+#include "vm/java_threads.h"
 #include "vm/layout.h"
-#include "vm/vthreads.h"
+#include "vm/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +20,6 @@ struct thread_names {
 	uint32_t priority;
 	bool known;
 };
-
-/* The thread's JavaThread, 0 when it does not run; an exception of the application stays what it was. */
-uint64_t threads_java_thread(JNIEnv *jni, jthread thread)
-{
-	static _Atomic(jfieldID) eetop;
-	jthrowable pending = jni_save(jni);
-	jfieldID field = jni_root_field(jni, thread, "eetop", "J", &eetop);
-	jlong value = field ? (*jni)->GetLongField(jni, thread, field) : 0;
-
-	jni_restore(jni, pending);
-	return (uint64_t)value;
-}
 
 static void names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
 {
@@ -104,36 +94,44 @@ static bool is_live(jvmtiEnv *env)
 	return !(*env)->GetPhase(env, &phase) && phase == JVMTI_PHASE_LIVE;
 }
 
-void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void start_tell(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_rec_thread *r)
 {
-	struct braid_rec_thread r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
 	struct thread_names n;
 
-	if (!is_live(env) || !agent_enter())
-		return;
-	vthreads_on_thread(jni, thread);
+	objects_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	r.java_thread = threads_java_thread(jni, thread);
-	r.thread_tid = self_tid();
-	if (thread_publish(&r, &n, 0))
+	r->java_thread = java_thread_at(jni, thread);
+	r->thread_tid = self_tid();
+	r->flags = helper_is_thread(thread) ? BRAID_THREAD_AGENT : 0;
+	if (thread_publish(r, &n, 0))
 		atomic_fetch_add(&agent.threads, 1);
 	if (n.known)
 		(*env)->SetThreadLocalStorage(env, NULL, mark());
 	names_free(&n);
+}
+
+static void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+{
+	struct braid_rec_thread r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
+
+	alloc_on_thread();
+	if (!agent_enter_event(env))
+		return;
+	if (is_live(env))
+		start_tell(env, jni, thread, &r);
 	agent_leave();
 }
 
 /* Its name may have become another one, of which JVM TI says nothing. */
-void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	struct braid_rec_thread_end r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
 	struct thread_names n = {0};
 
-	(void)env;
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
-	r.java_thread = threads_java_thread(jni, thread);
-	if (chosen_wants(BRAID_WANT(THREAD)))
+	r.java_thread = java_thread_at(jni, thread);
+	if (chosen_wants(BRAID_WANT(THREAD)) && is_live(env))
 		names_read(&n, jni, thread);
 	record_init(&r.hdr, BRAID_REC_THREAD_END, 0);
 	r.name_len = string_cut(n.name, &r.hdr.flags);
@@ -155,27 +153,19 @@ static void thread_tell(JNIEnv *jni, jthread thread, bool again)
 	struct braid_rec_thread r = {0};
 	struct thread_names n;
 
-	vthreads_on_thread(jni, thread);
+	objects_on_thread(jni, thread);
 	names_read(&n, jni, thread);
-	r.java_thread = threads_java_thread(jni, thread);
+	r.java_thread = java_thread_at(jni, thread);
 	r.thread_tid = layout_thread_tid(r.java_thread);
 	if (again)
 		r.flags = BRAID_THREAD_AGAIN;
 	else if (agent.start == BRAID_START_ATTACH)
 		r.flags = BRAID_THREAD_INITIAL;
 	/* Still the same? Then the JavaThread was alive while it was read. */
-	if (r.java_thread && threads_java_thread(jni, thread) == r.java_thread &&
-	    thread_publish(&r, &n, BRAID_REC_REPLAY) && !again)
+	if (r.java_thread && java_thread_at(jni, thread) == r.java_thread && thread_publish(&r, &n, BRAID_REC_REPLAY) &&
+	    !again)
 		atomic_fetch_add(&agent.threads, 1);
 	names_free(&n);
-}
-
-uint32_t threads_tid(JNIEnv *jni, jthread thread)
-{
-	uint64_t java_thread = threads_java_thread(jni, thread);
-	uint32_t tid = layout_thread_tid(java_thread);
-
-	return java_thread && threads_java_thread(jni, thread) == java_thread ? tid : 0;
 }
 
 void threads_tell(JNIEnv *jni, bool again)
@@ -189,6 +179,7 @@ void threads_tell(JNIEnv *jni, bool again)
 			       "names until they end");
 		return;
 	}
+	jni_expect(jni, count);
 	for (jint i = 0; i < count; i++) {
 		helper_pace();
 		if (!atomic_load(&agent.dead) && (again || (atomic_load(&agent.active) && !is_marked(threads[i]))))
@@ -197,3 +188,15 @@ void threads_tell(JNIEnv *jni, bool again)
 	}
 	agent_release(threads);
 }
+
+static void threads_again(JNIEnv *jni)
+{
+	threads_tell(jni, true);
+}
+
+const struct kind threads_kind = {
+	.events = {{JVMTI_EVENT_THREAD_START, KIND_HANDLER(threads_on_start), 0, 0},
+		   {JVMTI_EVENT_THREAD_END, KIND_HANDLER(threads_on_end), 0, 0}},
+	.wanted = BRAID_WANT(THREAD),
+	.tell = threads_again,
+};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "events/told.h"
+#include "told.h"
 
-#include "agent.h"
+#include "handlers.h"
 
 void told_publish(struct braid_rec_event *r, const char *name, const char *detail, const char *text)
 {

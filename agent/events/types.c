@@ -3,15 +3,13 @@
  * Classes that events mention get dense ids by what they are called: nothing here refers to a class, so none is kept
  * from being unloaded, and none that comes again under its name is news.
  */
-#include "events/handlers.h"
 
-#include "agent.h"
+#include "handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_ROOM 256U
-#define TYPES_MAX 65536U /* names of hidden classes never end */
 
 struct entry {
 	uint64_t hash[2]; /* of the signature: two of one hash are not to be expected */
@@ -22,10 +20,8 @@ static struct {
 	pthread_mutex_t mutex; /* no JVM TI while it is held */
 	struct entry *slots;
 	uint32_t room; /* a power of two */
-	uint32_t used;
+	uint32_t used; /* the last id: they are dense from 1 on in each connection */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-static uint32_t last_id; /* never starts again: ids are not used twice in the life of a JVM */
 
 static void hash_signature(uint64_t hash[2], const char *s)
 {
@@ -55,7 +51,7 @@ static bool make_room(void)
 
 	if (table.room && table.used < table.room / 4 * 3)
 		return true;
-	slots = table.used < TYPES_MAX ? calloc(room, sizeof(*slots)) : NULL;
+	slots = calloc(room, sizeof(*slots));
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < table.room; i++)
@@ -81,15 +77,13 @@ static uint32_t define(const uint64_t hash[2], const char *signature, bool is_te
 {
 	struct entry *e;
 
-	if (!make_room()) {
+	if (table.used == TYPES_MAX || !make_room()) {
 		publish_lost(BRAID_REC_TYPE, 1);
 		return 0;
 	}
 	e = slot_find(table.slots, table.room, hash);
-	if (!e->id && type_publish(last_id + 1, signature, is_text)) {
-		*e = (struct entry){.hash = {hash[0], hash[1]}, .id = ++last_id};
-		table.used++;
-	}
+	if (!e->id && type_publish(table.used + 1, signature, is_text))
+		*e = (struct entry){.hash = {hash[0], hash[1]}, .id = ++table.used};
 	return e->id;
 }
 

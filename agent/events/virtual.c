@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Starts and ends of virtual threads, of which there may be millions. */
-#include "agent.h"
-
-#include "events/handlers.h"
-#include "events/told.h"
+#include "handlers.h"
+#include "told.h"
+#include "core/chosen.h"
+#include "core/jni.h"
 
 #define NAME_MAX_BYTES 512
 
@@ -28,9 +28,9 @@ static void tell(JNIEnv *jni, jthread thread, uint32_t event)
 	told_publish(&r, text, NULL, NULL);
 }
 
-static void happened(JNIEnv *jni, jthread thread, struct life *l)
+static void happened(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct life *l)
 {
-	if (!agent_enter())
+	if (!agent_enter_event(env))
 		return;
 	if (rate_take(&l->rate, atomic_load_explicit(&chosen.vthread_rate, memory_order_relaxed)))
 		tell(jni, thread, l->event);
@@ -39,16 +39,14 @@ static void happened(JNIEnv *jni, jthread thread, struct life *l)
 	agent_leave();
 }
 
-void JNICALL virtual_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void JNICALL virtual_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
-	(void)env;
-	happened(jni, thread, &starts);
+	happened(env, jni, thread, &starts);
 }
 
-void JNICALL virtual_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void JNICALL virtual_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
-	(void)env;
-	happened(jni, thread, &ends);
+	happened(env, jni, thread, &ends);
 }
 
 static void flush(struct life *l)
@@ -59,9 +57,20 @@ static void flush(struct life *l)
 		told_publish(&(struct braid_rec_event){.event = l->event, .value = count}, NULL, NULL, NULL);
 }
 
-void virtual_tell(JNIEnv *jni)
+static void virtual_tell(JNIEnv *jni)
 {
 	(void)jni;
 	flush(&starts);
 	flush(&ends);
 }
+
+const struct kind virtual_kind = {
+	.events = {{EVENT_VIRTUAL_THREAD_START, KIND_HANDLER(virtual_on_start), CAP_VIRTUAL_THREADS,
+		    BRAID_WANT(VTHREAD)},
+		   {EVENT_VIRTUAL_THREAD_END, KIND_HANDLER(virtual_on_end), CAP_VIRTUAL_THREADS, BRAID_WANT(VTHREAD)}},
+	.caps = {{CAP_VIRTUAL_THREADS, false, BRAID_WANT(VTHREAD), "virtual threads (JDK 21 and later have them)"}},
+	.wanted = BRAID_WANT(VTHREAD),
+	.tick = virtual_tell,
+	.tell = virtual_tell,
+	.stop = virtual_tell,
+};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vm/heap.h"
+#include "heap.h"
 
-#include "vm/mem.h"
-#include "vm/vmstructs.h"
+#include "mem.h"
+#include "vmstructs.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vm/layout.h"
+#include "layout.h"
 
-#include "vm/mem.h"
-#include "core/publish.h"
-#include "vm/vmstructs.h"
-#include "vm/vthreads.h"
+#include "mem.h"
+#include "objects.h"
+#include "vmstructs.h"
+#include "core/state.h"
 
-#include <braid/layout.h>
+#include <braid/layout_fields.h>
 
 #include "core/glibc.h"
 #include <link.h>
@@ -21,132 +21,12 @@
 #define CHECKS 16U
 /* A segment map byte leads back 254 segments at most; no blob is longer than this many of them. */
 #define SEGMENT_HOPS 4096U
-#define CODE_HEAP_MAX (4ULL << 30)
-
-enum {
-	F_HEAPS,
-	F_HEAP,
-	F_ARRAY_LEN,
-	F_ARRAY_LEN_OLD,
-	F_ARRAY_DATA,
-	F_HEAP_MEMORY,
-	F_HEAP_SEGMAP,
-	F_HEAP_LOG2,
-	F_SPACE_LOW_BOUNDARY,
-	F_SPACE_HIGH_BOUNDARY,
-	F_SPACE_LOW,
-	F_SPACE_HIGH,
-	F_INTERPRETER,
-	F_QUEUE_BUFFER,
-	F_QUEUE_LIMIT,
-	F_CALL_STUB,
-	F_BLOB_NAME,
-	F_BLOB_SIZE,
-	F_BLOB_FRAME_SIZE,
-	F_BLOB_COMPLETE,
-	F_BLOB_CODE_BEGIN,
-	F_BLOB_CODE_OFFSET,
-	F_METHOD,
-	F_METHOD_OLD,
-	F_COMPILE_ID,
-	F_COMP_LEVEL,
-	F_ENTRY_BCI,
-	F_BLOB_CODE_END,
-	F_BLOB_DATA_OFFSET,
-	F_STUB_OFFSET,
-	F_ORIG_PC,
-	F_DEOPT_POINTER,
-	F_DEOPT_OFFSET,
-	F_DEOPT_OFFSET_8,
-	F_CONST_METHOD,
-	F_ACCESS_FLAGS,
-	F_CONSTANTS,
-	F_CODE_SIZE,
-	F_NAME_INDEX,
-	F_SIGNATURE_INDEX,
-	F_POOL_HOLDER,
-	F_KLASS_NAME,
-	F_SYMBOL_LENGTH,
-	F_SYMBOL_BODY,
-	F_ANCHOR,
-	F_ANCHOR_SP,
-	F_ANCHOR_FP,
-	F_ANCHOR_PC,
-	F_OSTHREAD,
-	F_OSTHREAD_NEW,
-	F_TID,
-	FIELDS
-};
-
-enum { T_HEAP_BLOCK, T_CONST_METHOD, T_POOL, T_COMP_LEVEL, TYPES };
-
-static struct vm_field field[FIELDS] = {
-	[F_HEAPS] = {.type = "CodeCache", .name = "_heaps"}, /* 9 and later */
-	[F_HEAP] = {.type = "CodeCache", .name = "_heap"},   /* 8 */
-	[F_ARRAY_LEN] = {.type = "GrowableArrayBase", .name = "_len"},
-	[F_ARRAY_LEN_OLD] = {.type = "GenericGrowableArray", .name = "_len"}, /* before 16 */
-	[F_ARRAY_DATA] = {.type = "GrowableArray<int>", .name = "_data"},
-	[F_HEAP_MEMORY] = {.type = "CodeHeap", .name = "_memory"},
-	[F_HEAP_SEGMAP] = {.type = "CodeHeap", .name = "_segmap"},
-	[F_HEAP_LOG2] = {.type = "CodeHeap", .name = "_log2_segment_size"},
-	[F_SPACE_LOW_BOUNDARY] = {.type = "VirtualSpace", .name = "_low_boundary"},
-	[F_SPACE_HIGH_BOUNDARY] = {.type = "VirtualSpace", .name = "_high_boundary"},
-	[F_SPACE_LOW] = {.type = "VirtualSpace", .name = "_low"},
-	[F_SPACE_HIGH] = {.type = "VirtualSpace", .name = "_high"},
-	[F_INTERPRETER] = {.type = "AbstractInterpreter", .name = "_code"},
-	[F_QUEUE_BUFFER] = {.type = "StubQueue", .name = "_stub_buffer"},
-	[F_QUEUE_LIMIT] = {.type = "StubQueue", .name = "_buffer_limit"},
-	[F_CALL_STUB] = {.type = "StubRoutines", .name = "_call_stub_return_address"},
-	[F_BLOB_NAME] = {.type = "CodeBlob", .name = "_name"},
-	[F_BLOB_SIZE] = {.type = "CodeBlob", .name = "_size"},
-	[F_BLOB_FRAME_SIZE] = {.type = "CodeBlob", .name = "_frame_size"},
-	[F_BLOB_COMPLETE] = {.type = "CodeBlob", .name = "_frame_complete_offset"},
-	[F_BLOB_CODE_BEGIN] = {.type = "CodeBlob", .name = "_code_begin"},   /* 9 to 22 */
-	[F_BLOB_CODE_OFFSET] = {.type = "CodeBlob", .name = "_code_offset"}, /* 8, 23 and later */
-	[F_METHOD] = {.type = "nmethod", .name = "_method"},		     /* 8, 23 and later */
-	[F_METHOD_OLD] = {.type = "CompiledMethod", .name = "_method"},	     /* 9 to 22 */
-	[F_COMPILE_ID] = {.type = "nmethod", .name = "_compile_id"},
-	[F_COMP_LEVEL] = {.type = "nmethod", .name = "_comp_level"},
-	[F_STUB_OFFSET] = {.type = "nmethod", .name = "_stub_offset"}, /* its stubs follow its instructions */
-	[F_ENTRY_BCI] = {.type = "nmethod", .name = "_entry_bci"},
-	[F_BLOB_CODE_END] = {.type = "CodeBlob", .name = "_code_end"},	     /* 9 to 22 */
-	[F_BLOB_DATA_OFFSET] = {.type = "CodeBlob", .name = "_data_offset"}, /* its data follow its code */
-	[F_ORIG_PC] = {.type = "nmethod", .name = "_orig_pc_offset"},
-	[F_DEOPT_POINTER] = {.type = "CompiledMethod", .name = "_deopt_handler_begin"}, /* 9 to 22 */
-	[F_DEOPT_OFFSET] = {.type = "nmethod", .name = "_deopt_handler_offset"},	/* 23 and later */
-	[F_DEOPT_OFFSET_8] = {.type = "nmethod", .name = "_deoptimize_offset"},
-	[F_CONST_METHOD] = {.type = "Method", .name = "_constMethod"},
-	[F_ACCESS_FLAGS] = {.type = "Method", .name = "_access_flags"},
-	[F_CONSTANTS] = {.type = "ConstMethod", .name = "_constants"},
-	[F_CODE_SIZE] = {.type = "ConstMethod", .name = "_code_size"},
-	[F_NAME_INDEX] = {.type = "ConstMethod", .name = "_name_index"},
-	[F_SIGNATURE_INDEX] = {.type = "ConstMethod", .name = "_signature_index"},
-	[F_POOL_HOLDER] = {.type = "ConstantPool", .name = "_pool_holder"},
-	[F_KLASS_NAME] = {.type = "Klass", .name = "_name"},
-	[F_SYMBOL_LENGTH] = {.type = "Symbol", .name = "_length"},
-	[F_SYMBOL_BODY] = {.type = "Symbol", .name = "_body"},
-	[F_ANCHOR] = {.type = "JavaThread", .name = "_anchor"},
-	[F_ANCHOR_SP] = {.type = "JavaFrameAnchor", .name = "_last_Java_sp"},
-	[F_ANCHOR_FP] = {.type = "JavaFrameAnchor", .name = "_last_Java_fp"},
-	[F_ANCHOR_PC] = {.type = "JavaFrameAnchor", .name = "_last_Java_pc"},
-	[F_OSTHREAD] = {.type = "JavaThread", .name = "_osthread"},
-	[F_OSTHREAD_NEW] = {.type = "Thread", .name = "_osthread"}, /* 25 */
-	[F_TID] = {.type = "OSThread", .name = "_thread_id"},
-};
-
-static struct vm_type type[TYPES] = {
-	[T_HEAP_BLOCK] = {.name = "HeapBlock"},
-	[T_CONST_METHOD] = {.name = "ConstMethod"},
-	[T_POOL] = {.name = "ConstantPool"},
-	[T_COMP_LEVEL] = {.name = "CompLevel"}, /* an enum of one byte from 21 on, before that the field is an int */
-};
 
 static struct {
 	/* Constant after layout_open */
 	bool readable; /* the tables are there */
-	uint16_t entry_bci;
-	uint16_t stub_offset;
-	uint16_t blob_code_end; /* pointer or int offset, as blob_code is */
+	struct braid_statics statics;
+	struct layout_check check;
 
 	pthread_mutex_t mutex;
 	struct braid_layout now; /* as it was published last */
@@ -155,108 +35,6 @@ static struct {
 	bool complete;
 } lay = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* An offset as the record holds it; the first of the candidates that the VM has. */
-static bool offset_take(uint16_t *to, int a, int b)
-{
-	int f = field[a].found ? a : b;
-
-	if (f < 0 || !field[f].found || field[f].offset > UINT16_MAX)
-		return false;
-	*to = (uint16_t)field[f].offset;
-	return true;
-}
-
-static bool size_take(uint16_t *to, int t)
-{
-	if (!type[t].found || type[t].size > UINT16_MAX)
-		return false;
-	*to = (uint16_t)type[t].size;
-	return true;
-}
-
-static bool blob_offsets_take(struct braid_layout *l)
-{
-	bool ok = size_take(&l->heap_block_header, T_HEAP_BLOCK);
-
-	ok = offset_take(&l->blob_name, F_BLOB_NAME, -1) && ok;
-	ok = offset_take(&l->blob_size, F_BLOB_SIZE, -1) && ok;
-	ok = offset_take(&l->blob_frame_size, F_BLOB_FRAME_SIZE, -1) && ok;
-	ok = offset_take(&l->blob_frame_complete, F_BLOB_COMPLETE, -1) && ok;
-	ok = offset_take(&l->blob_code, F_BLOB_CODE_BEGIN, F_BLOB_CODE_OFFSET) && ok;
-	if (!field[F_BLOB_CODE_BEGIN].found)
-		l->flags |= BRAID_LAYOUT_CODE_OFFSET;
-	if (field[F_BLOB_COMPLETE].type_string && !strcmp(field[F_BLOB_COMPLETE].type_string, "int16_t"))
-		l->flags |= BRAID_LAYOUT_SHORT_COMPLETE;
-	return ok;
-}
-
-static bool nmethod_offsets_take(struct braid_layout *l)
-{
-	bool ok = offset_take(&l->nmethod_method, F_METHOD, F_METHOD_OLD);
-
-	ok = offset_take(&l->nmethod_compile_id, F_COMPILE_ID, -1) && ok;
-	ok = offset_take(&l->nmethod_comp_level, F_COMP_LEVEL, -1) && ok;
-	l->nmethod_comp_level_size = 4;
-	if (type[T_COMP_LEVEL].found && field[F_COMP_LEVEL].type_string &&
-	    !strcmp(field[F_COMP_LEVEL].type_string, "CompLevel"))
-		ok = size_take(&l->nmethod_comp_level_size, T_COMP_LEVEL) && ok;
-	offset_take(&l->nmethod_orig_pc_offset, F_ORIG_PC, -1);
-	if (l->flags & BRAID_LAYOUT_CODE_OFFSET)
-		offset_take(&l->nmethod_deopt_handler, F_DEOPT_OFFSET, F_DEOPT_OFFSET_8);
-	else
-		offset_take(&l->nmethod_deopt_handler, F_DEOPT_POINTER, -1);
-	return ok;
-}
-
-static bool name_offsets_take(struct braid_layout *l)
-{
-	bool ok = offset_take(&l->method_const, F_CONST_METHOD, -1);
-
-	ok = offset_take(&l->method_access_flags, F_ACCESS_FLAGS, -1) && ok;
-	ok = size_take(&l->const_size, T_CONST_METHOD) && ok;
-	ok = offset_take(&l->const_constants, F_CONSTANTS, -1) && ok;
-	ok = offset_take(&l->const_code_size, F_CODE_SIZE, -1) && ok;
-	ok = offset_take(&l->const_name_index, F_NAME_INDEX, -1) && ok;
-	ok = offset_take(&l->const_signature_index, F_SIGNATURE_INDEX, -1) && ok;
-	ok = size_take(&l->pool_size, T_POOL) && ok;
-	ok = offset_take(&l->pool_holder, F_POOL_HOLDER, -1) && ok;
-	ok = offset_take(&l->klass_name, F_KLASS_NAME, -1) && ok;
-	ok = offset_take(&l->symbol_length, F_SYMBOL_LENGTH, -1) && ok;
-	ok = offset_take(&l->symbol_body, F_SYMBOL_BODY, -1) && ok;
-	return ok;
-}
-
-static void thread_offsets_take(struct braid_layout *l)
-{
-	uint16_t anchor;
-
-	if (offset_take(&anchor, F_ANCHOR, -1) && offset_take(&l->thread_anchor_sp, F_ANCHOR_SP, -1) &&
-	    offset_take(&l->thread_anchor_fp, F_ANCHOR_FP, -1) && offset_take(&l->thread_anchor_pc, F_ANCHOR_PC, -1)) {
-		l->thread_anchor_sp = (uint16_t)(l->thread_anchor_sp + anchor);
-		l->thread_anchor_fp = (uint16_t)(l->thread_anchor_fp + anchor);
-		l->thread_anchor_pc = (uint16_t)(l->thread_anchor_pc + anchor);
-	}
-	offset_take(&l->thread_osthread, F_OSTHREAD, F_OSTHREAD_NEW);
-	offset_take(&l->osthread_tid, F_TID, -1);
-}
-
-/* frame_x86.hpp: the tables export no more of this than sender_sp, and that not in 8. The mirror's slot came with 9. */
-static bool interpreter_frame_take(struct braid_layout *l, jint jvmti_version)
-{
-#if defined(__x86_64__)
-	bool before_9 = (jvmti_version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < 9;
-
-	l->interp_sender_sp = -1;
-	l->interp_method = -3;
-	l->interp_bcp = before_9 ? -7 : -8;
-	return true;
-#else
-	(void)l;
-	(void)jvmti_version;
-	return false;
-#endif
-}
-
 static uint64_t library_base(void *libjvm)
 {
 	struct link_map *map;
@@ -264,26 +42,25 @@ static uint64_t library_base(void *libjvm)
 	return libjvm != RTLD_DEFAULT && !dlinfo(libjvm, RTLD_DI_LINKMAP, &map) ? map->l_addr : 0;
 }
 
-void layout_open(void *libjvm, jint jvmti_version)
+void layout_open(void *libjvm)
 {
-	struct braid_layout *l = &lay.now;
-	bool ok;
+	struct layout_tables t;
 
-	if (vmstructs_read(libjvm, field, FIELDS, type, TYPES))
+	memcpy(t.field, layout_fields, sizeof(t.field));
+	memcpy(t.type, layout_types, sizeof(t.type));
+	if (vmstructs_read(libjvm, t.field, LAYOUT_FIELDS, t.type, LAYOUT_TYPES))
 		return;
 	lay.readable = true;
-	l->libjvm_base = library_base(libjvm);
-	ok = blob_offsets_take(l);
-	ok = nmethod_offsets_take(l) && ok;
-	ok = interpreter_frame_take(l, jvmti_version) && ok;
-	ok = offset_take(&lay.entry_bci, F_ENTRY_BCI, -1) && ok;
-	ok = offset_take(&lay.stub_offset, F_STUB_OFFSET, -1) && ok;
-	ok = offset_take(&lay.blob_code_end, F_BLOB_CODE_END, F_BLOB_DATA_OFFSET) && ok;
-	lay.refuted = !ok;
-	if (name_offsets_take(l))
-		l->flags |= BRAID_LAYOUT_NAMES;
-	thread_offsets_take(l);
-	vthreads_open(libjvm);
+	lay.now.libjvm_base = library_base(libjvm);
+	layout_take(&t, &lay.now, &lay.statics, &lay.check);
+	lay.refuted = !(lay.now.flags & BRAID_LAYOUT_WALKABLE);
+	objects_open(libjvm);
+}
+
+static long statics_read(void *ctx, void *to, __u32 size, __u64 address)
+{
+	(void)ctx;
+	return mem_read(to, address, size) ? 0 : -1;
 }
 
 static uint64_t read_u64(uint64_t address)
@@ -300,66 +77,13 @@ static int32_t read_s32(uint64_t address)
 	return mem_read(&v, address, sizeof(v)) ? v : 0;
 }
 
-static uint64_t field_u64(uint64_t object, int f)
-{
-	return object && field[f].found ? read_u64(object + field[f].offset) : 0;
-}
-
-static bool heap_read(struct braid_code_heap *h, uint64_t heap)
-{
-	uint64_t memory = heap + field[F_HEAP_MEMORY].offset;
-	uint64_t segmap = heap + field[F_HEAP_SEGMAP].offset;
-	int32_t log2 = read_s32(heap + field[F_HEAP_LOG2].offset);
-
-	h->low = field_u64(memory, F_SPACE_LOW_BOUNDARY);
-	h->high = field_u64(memory, F_SPACE_HIGH_BOUNDARY);
-	h->segmap = field_u64(segmap, F_SPACE_LOW);
-	h->log2_segment = (uint32_t)log2;
-	return h->low && h->low < h->high && h->high - h->low <= CODE_HEAP_MAX && h->segmap && log2 > 3 && log2 < 20;
-}
-
-/* 8 has one heap; later ones an array of one or three. */
-static void heaps_read(struct braid_layout *l)
-{
-	int len_field = field[F_ARRAY_LEN].found ? F_ARRAY_LEN : F_ARRAY_LEN_OLD;
-	uint64_t array, data;
-	int32_t len;
-
-	l->heap_count = 0;
-	if (!field[F_HEAP_MEMORY].found || !field[F_HEAP_SEGMAP].found || !field[F_HEAP_LOG2].found)
-		return;
-	if (!field[F_HEAPS].found) {
-		array = field[F_HEAP].found ? read_u64(field[F_HEAP].address) : 0;
-		l->heap_count = array && heap_read(&l->heaps[0], array);
-		return;
-	}
-	array = read_u64(field[F_HEAPS].address);
-	data = field_u64(array, F_ARRAY_DATA);
-	if (!array || !data || !field[len_field].found)
-		return;
-	len = read_s32(array + field[len_field].offset);
-	for (int32_t i = 0; i < len && l->heap_count < BRAID_CODE_HEAPS; i++)
-		if (heap_read(&l->heaps[l->heap_count], read_u64(data + (uint64_t)i * 8)))
-			l->heap_count++;
-}
-
-static void interpreter_read(struct braid_layout *l)
-{
-	uint64_t queue = field[F_INTERPRETER].found ? read_u64(field[F_INTERPRETER].address) : 0;
-	uint64_t start = field_u64(queue, F_QUEUE_BUFFER);
-	int32_t limit = start && field[F_QUEUE_LIMIT].found ? read_s32(queue + field[F_QUEUE_LIMIT].offset) : 0;
-
-	l->interpreter_start = limit > 0 ? start : 0;
-	l->interpreter_end = limit > 0 ? start + (uint64_t)limit : 0;
-	l->call_stub_return = field[F_CALL_STUB].found ? read_u64(field[F_CALL_STUB].address) : 0;
-}
-
 static void layout_record_publish(const struct braid_layout *l)
 {
-	struct braid_rec_layout r = {.layout = *l};
+	struct braid_rec_layout r = {.layout = *l, .statics = lay.statics};
 
 	record_init(&r.hdr, BRAID_REC_LAYOUT, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
+	link_wake(&agent.link); /* walks need it, and each one until then is worse */
 }
 
 void layout_publish(bool force)
@@ -371,17 +95,26 @@ void layout_publish(bool force)
 		goto out;
 	l = lay.now;
 	if (lay.readable) {
-		heaps_read(&l);
-		interpreter_read(&l);
-		lay.complete = l.heap_count && l.interpreter_start && l.call_stub_return;
+		statics_heaps(NULL, &lay.statics, &l);
+		statics_interpreter(NULL, &lay.statics, &l);
+		lay.complete = statics_is_whole(&l);
 	}
-	if (lay.complete && !lay.refuted)
-		l.flags |= BRAID_LAYOUT_WALKABLE;
+	if (lay.complete && force)
+		l.flags &= ~BRAID_LAYOUT_GROWING;
 	if (force || lay.complete) {
 		lay.now = l;
 		layout_record_publish(&l);
 	}
 out:
+	pthread_mutex_unlock(&lay.mutex);
+}
+
+void layout_objects_set(const struct braid_objects *o)
+{
+	pthread_mutex_lock(&lay.mutex);
+	lay.now.objects = *o;
+	if (lay.complete)
+		layout_record_publish(&lay.now);
 	pthread_mutex_unlock(&lay.mutex);
 }
 
@@ -413,7 +146,7 @@ void layout_check(const struct layout_nmethod *n, uint64_t code, uint32_t code_s
 	bool refuted = false;
 
 	pthread_mutex_lock(&lay.mutex);
-	if (!(lay.now.flags & BRAID_LAYOUT_WALKABLE) || (lay.now.flags & BRAID_LAYOUT_CHECKED))
+	if (!lay.complete || !(lay.now.flags & BRAID_LAYOUT_WALKABLE) || (lay.now.flags & BRAID_LAYOUT_CHECKED))
 		goto out;
 	if (!agrees) {
 		lay.refuted = refuted = true;
@@ -458,10 +191,13 @@ static uint64_t blob_find(const struct braid_layout *l, uint64_t pc)
 
 static bool layout_read(struct braid_layout *l)
 {
+	bool complete;
+
 	pthread_mutex_lock(&lay.mutex);
 	*l = lay.now;
+	complete = lay.complete;
 	pthread_mutex_unlock(&lay.mutex);
-	return l->flags & BRAID_LAYOUT_WALKABLE;
+	return complete && (l->flags & BRAID_LAYOUT_WALKABLE);
 }
 
 static int level_read(const struct braid_layout *l, uint64_t blob)
@@ -499,13 +235,13 @@ void layout_nmethod_find(struct layout_nmethod *n, uint64_t pc)
 		return;
 	n->blob = blob;
 	n->code = blob_address(&l, blob, l.blob_code);
-	end = blob_address(&l, blob, lay.blob_code_end);
+	end = blob_address(&l, blob, lay.check.blob_code_end);
 	n->found = n->code > blob && end > n->code && end - n->code <= INT32_MAX;
 	n->code_size = n->found ? (uint32_t)(end - n->code) : 0;
-	n->insts_size = n->found ? (uint32_t)(blob + (uint64_t)read_s32(blob + lay.stub_offset) - n->code) : 0;
+	n->insts_size = n->found ? (uint32_t)(blob + (uint64_t)read_s32(blob + lay.check.stub_offset) - n->code) : 0;
 	n->compile_id = (uint32_t)read_s32(blob + l.nmethod_compile_id);
 	n->frame_words = (uint32_t)read_s32(blob + l.blob_frame_size);
-	n->osr = read_s32(blob + lay.entry_bci) != -1; /* InvocationEntryBci */
+	n->osr = read_s32(blob + lay.check.entry_bci) != -1; /* InvocationEntryBci */
 	n->level = level_read(&l, blob);
 }
 

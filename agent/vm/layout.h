@@ -9,17 +9,20 @@
 #include <stdint.h>
 
 /* Reads the tables; once per process. Publishes nothing. */
-void layout_open(void *libjvm, jint jvmti_version);
+void layout_open(void *libjvm);
 
 /*
  * Reads again what comes to exist while the VM starts (code heaps, interpreter, stubs) and publishes a LAYOUT record:
  * always with `force`, else only when everything is there for the first time. Cheap from then on. The interpreter gives
- * back the end of its buffer after it was announced, so VMStart has to force it once more.
+ * back the end of its buffer after it was announced, so VMStart has to force it once more: from then on nothing of it
+ * changes.
  */
 void layout_publish(bool force);
 
+struct braid_objects;
 struct braid_vthreads;
-/* What is known of virtual threads now: part of the record from here on, which is published at once. */
+/* What is known of objects and of virtual threads now: part of the record from here on, which is published at once. */
+void layout_objects_set(const struct braid_objects *o);
 void layout_vthreads_set(const struct braid_vthreads *v);
 
 /* A new connection: the check starts anew. */

@@ -3,7 +3,7 @@
  * The kernel copies from a bad pointer without a signal: write(2) to a pipe says EFAULT. Unlike process_vm_readv this
  * is allowed by every seccomp profile.
  */
-#include "vm/mem.h"
+#include "mem.h"
 
 #include <fcntl.h>
 #include <pthread.h>

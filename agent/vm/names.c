@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What naming frames from this VM's memory needs: published for the collector and the kernel side, not used here. */
-#include "agent.h"
+#include "names.h"
 
-#include "vm/mem.h"
-#include "vm/perfdata.h"
-#include "vm/vmstructs.h"
+#include "mem.h"
+#include "perfdata.h"
+#include "vmstructs.h"
+#include "core/state.h"
 
 #include <braid/names.h>
 
@@ -89,13 +90,13 @@ static void lines_take(struct braid_names *n)
 
 static bool metadata_take(struct braid_names *n)
 {
-	const char *t = field[F_METADATA].type_string;
+	const char *t = field[F_METADATA].declared;
 
 	if (take(&n->blob_mutable, F_MUTABLE)) {
 		n->flags |= BRAID_NAMES_MUTABLE;
 		return take(&n->blob_mutable_size, F_MUTABLE_SIZE) && take(&n->blob_relocation_size, F_RELOCATION_SIZE);
 	}
-	if (t && !strcmp(t, "u2"))
+	if (!strcmp(t, "u2"))
 		n->flags |= BRAID_NAMES_SHORT_METADATA;
 	return take(&n->nmethod_metadata, F_METADATA) && take(&n->blob_data, F_DATA);
 }
@@ -160,7 +161,7 @@ void names_publish(void)
 {
 	struct braid_rec_names r = {.names = names.now};
 
-	r.names.code_unloads = code_unloads_at();
+	r.names.code_unloads = (uint64_t)(uintptr_t)&agent.code_unloads;
 	if (!names.readable)
 		return;
 	/* 0 when the VM does not count (-XX:-UsePerfData), or not yet */

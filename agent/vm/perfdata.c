@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vm/perfdata.h"
+#include "perfdata.h"
 
-#include "vm/mem.h"
-#include "vm/vmstructs.h"
+#include "mem.h"
+#include "vmstructs.h"
 
 #define MAGIC 0xc0c0fecaU
 #define ENTRIES_MAX 4096

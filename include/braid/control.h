@@ -23,7 +23,8 @@ enum braid_control_verb {
 	BRAID_CONTROL_RESET = 5,    /* and the following: enum braid_act of <braid/ring.h> */
 	BRAID_CONTROL_GC = 6,
 	BRAID_CONTROL_DUMP = 7,
-	BRAID_CONTROL_VERBS, /* one more than the largest */
+	BRAID_CONTROL_STOP = 8, /* of the whole recording: END comes when its trace is complete */
+	BRAID_CONTROL_VERBS,	/* one more than the largest */
 };
 
 struct braid_control_request {

@@ -67,8 +67,18 @@ struct braid_jvm {
 	__u64 code_unload_ns;
 	__u64 sleep_min_ns; /* shorter times off the CPU are counted only; UINT64_MAX: none is told; by the collector */
 	__u64 waker_min_ns; /* of shorter ones it is not asked who ended them */
+	__u64 park_min_ns;  /* of those that last as long it is asked what they were for; UINT64_MAX: of none */
 	__u64 gc_cause;	    /* address of a string: braid_names.gc_cause; by the drain */
-	struct braid_layout layout; /* as the agent told it, by the drain; zeroes before */
+	/* By the collector, then as the agent reports it by the drain; what its flags say is growing, by each walk. */
+	struct braid_layout layout;
+	struct braid_statics statics;
+};
+
+/* Value of the map `asked`, by slot: what a JVM's own threads have asked to be recorded of them. */
+struct braid_asked {
+	__u64 until; /* position of the event ring: when it has been read up to here, a new share begins */
+	__u64 bytes; /* used of this share */
+	__u64 lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the share, or in the ring */
 };
 
 enum braid_event_kind {
@@ -116,11 +126,15 @@ struct braid_event_jvm {
 	__u32 other_pid;   /* 0: other_tid is the JVM's own number; else host's, as other_tid then is */
 	__u64 vthread;	   /* as in a sample */
 	__u32 source;	   /* enum braid_event_source: who says so, and what its names mean */
-	__u32 reserved;
+	__u32 sleep;	   /* BRAID_SLEEP_*, of BLOCKED */
 	struct braid_demand what;
-	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; else empty; see also <braid/probe.h> */
+	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of BLOCKED: the class of what it was
+			  parked for, if that can be a lock; else empty; see also <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm) == 192, "jvm event");
+
+#define BRAID_SLEEP_WANTED 1U /* it is long enough to be told of as BLOCKED */
+#define BRAID_SLEEP_LOCK 2U   /* `text` is the class of what can be a lock */
 
 enum braid_event_source {
 	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
@@ -141,22 +155,30 @@ struct braid_wake {
 	__u32 pid;
 	__u32 tid;
 };
+/* What an event says of a stack that was taken for it. */
+struct braid_stack_ref {
+	__u64 stack; /* hash; 0: none */
+	__u64 vthread;
+	__u64 java;	  /* the frame of compiled Java code that called the VM through a stub; 0: none near the leaf */
+	__u32 generation; /* of the process's addresses */
+	__u32 bytes;	  /* of frames that were news, in the event ring */
+};
+
 struct braid_sleeper {
 	__u64 start_ns;	 /* of the sleep that goes on; 0: none does */
 	__u64 untold_ns; /* start of the last one, which is to be told when its thread can be walked; 0: none */
 	__u64 untold_until_ns;
 	__u64 counted; /* sleeps that were too short to be told */
 	__u64 counted_ns;
-	__u64 futex; /* address that it waits for; 0: for something else */
-	__u64 stack; /* that was taken at the start; 0: none */
-	__u64 vthread;
-	__u32 generation; /* of the process's addresses then */
+	__u64 futex;		      /* address that it waits for; 0: for something else */
+	struct braid_stack_ref start; /* the stack that was taken at the start */
 	__u32 pid;
-	__u32 flags;			      /* BRAID_BLOCKED_* */
+	__u32 flags; /* BRAID_BLOCKED_* */
+	__u32 reserved;
 	__u32 wake_count;		      /* the last one is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* by threads; what a timer or a device ended has none */
 };
-_Static_assert(sizeof(struct braid_sleeper) == 80 + BRAID_WAKES * 32, "sleeper");
+_Static_assert(sizeof(struct braid_sleeper) == 96 + BRAID_WAKES * 32, "sleeper");
 
 /*
  * A sample whose walk led to code that the collector had not told of yet: what is needed to walk once more, when it
@@ -173,7 +195,7 @@ struct braid_event_late {
 	__u32 generation;
 	__u32 kernel_count;
 	__u32 page_count;
-	__u32 reserved;
+	__u32 missing; /* bit n: page n was not in memory, as what a function has reserved and not used */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
 	__u64 kernel[BRAID_MAX_KERNEL_DEPTH];
 };
@@ -231,10 +253,14 @@ struct braid_event_agent {
 };
 _Static_assert(sizeof(struct braid_event_agent) == 24, "agent event");
 
-/* Argument of the drain program. */
+/*
+ * Argument of the drain program. A ring holds no more than its size, so that `budget` need not be more: the JVM can go
+ * on writing, or claim to have written, for as long as the ring is read.
+ */
 struct braid_drain {
 	__u32 slot;
 	__u32 more;    /* out: the drain stopped before the ring was empty */
+	__u64 budget;  /* in: bytes of the ring to read at most; out: what is left of them */
 	__u64 records; /* out */
 	__u64 bad;     /* out: records refused, their size is out of range */
 	__u64 lost;    /* out: records for which `records` had no room */
@@ -251,6 +277,8 @@ struct braid_counters {
 	__u64 frames_kernel;
 	__u64 stacks;			     /* taken for events */
 	__u64 stacks_lost;		     /* no memory for one more at a time, or no room in the event ring */
+	__u64 vthread_stacks;		     /* taken of virtual threads */
+	__u64 vthread_known;		     /* of them: whose was found */
 	__u64 jvm_lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the event ring */
 };
 

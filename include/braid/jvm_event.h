@@ -15,9 +15,10 @@
 enum braid_jvm_event {
 	BRAID_JVM_ALLOC = 1,	 /* name: class; value: the object's bytes; weight: bytes that it stands for; number:
 				    of the object in this JVM while it is watched, 0: it is not */
-	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object was still there; number: the object's */
-	BRAID_JVM_LOCK = 3,	 /* blocked on a monitor; name: its class; number: the monitor; other: the owner, with
-				    the stack on which it let go */
+	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object was still there, and was in use when a collection last looked at
+				    it; number: the object's; flags: collections that it has survived, at least */
+	BRAID_JVM_LOCK = 3,	 /* blocked on a monitor or parked for a lock; name: its class; number: the monitor;
+				    other: the owner, with the stack on which it let go; flags: BRAID_LOCK_* */
 	BRAID_JVM_WAIT = 4,	 /* Object.wait; name: class; value: timeout in ms; flags: BRAID_WAIT_TIMED_OUT; other:
 				    who woke it, with its stack */
 	BRAID_JVM_BLOCKED = 5,	 /* off the CPU in the kernel; flags: BRAID_BLOCKED_*; other: who woke it, with its
@@ -55,19 +56,22 @@ enum braid_jvm_event {
 	BRAID_JVM_THREAD_RENAME = 25, /* name: new name */
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
 					 "replayed" (all that is older than the agent was told), "death"; value: of
-					 "replayed": classes loaded by then */
+					 "replayed": classes that were loaded before and are not told */
 	BRAID_JVM_CHOSEN = 27,	      /* from now on other things are recorded of the process, or without one of all to
 					 come; name: list as `record -e` takes it, then for each
 					 thread that is told of alone " thread=TID:LIST"; value: braid_choices.wanted */
-	BRAID_JVM_THREAD_CPU = 28, /* of a thread that ended with its JVM, or is there at the recording's end, or is no
-				      Java thread (those tell it in THREAD_END); value: ns of CPU time since its
-				      start; weight: of them in the kernel */
-	BRAID_JVM_EVENTS,	   /* one more than the largest */
+	BRAID_JVM_THREAD_CPU = 28,  /* of a thread that ended with its JVM, or is there at the recording's end, or is no
+				       Java thread (those tell it in THREAD_END); value: ns of CPU time since its
+				       start; weight: of them in the kernel */
+	BRAID_JVM_UNCOLLECTED = 29, /* an ALLOC's object was still there, but no collection has looked at it that could
+				       have taken it; number: the object's */
+	BRAID_JVM_EVENTS,	    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for as many */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
 #define BRAID_WAIT_TIMED_OUT 0x1U
+#define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */
 
 /* Of GC_PAUSE and GC_CYCLE: one end of it is not in the recording, and its duration is not known. */
 #define BRAID_GC_BEGAN_BEFORE 0x1U

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a HotSpot JVM keeps what a stack walk needs: read once per JVM by the agent from the exported gHotSpotVMStructs
- * and gHotSpotVMTypes tables, published as a LAYOUT record, stored as is in the BPF map `jvms`, and used by the walker
- * and by the collector's reader of JVM memory. Nothing in here is assumed for a JDK: a field that the tables do not
- * name stays 0 and what depends on it is switched off.
+ * Where a HotSpot JVM keeps what a stack walk needs: read once per JVM from the exported gHotSpotVMStructs and
+ * gHotSpotVMTypes tables, by the collector as soon as the JVM's library is there, and by the agent, which checks it and
+ * publishes it as a LAYOUT record; stored as is in the BPF map `jvms`, and used by the walker and by the collector's
+ * reader of JVM memory. Nothing in here is assumed for a JDK: a field that the tables do not name stays 0 and what
+ * depends on it is switched off.
  *
  * Untrusted like every record: addresses are only ever read through calls that may fail, offsets are bounded by their
  * type.
@@ -24,6 +25,15 @@ struct braid_code_heap {
 	__u32 reserved;
 };
 
+#define BRAID_CODE_HEAP_MAX (4ULL << 30)
+
+/* Can it be? HotSpot's own limit is half as much, its segments have 64 or 128 bytes. */
+static inline int braid_code_heap_fits(const struct braid_code_heap *h)
+{
+	return h->low && h->low < h->high && h->high - h->low <= BRAID_CODE_HEAP_MAX && h->segmap &&
+	       h->log2_segment > 3 && h->log2_segment < 20;
+}
+
 /* braid_layout.flags */
 #define BRAID_LAYOUT_WALKABLE                                                                                          \
 	0x1U /* everything that walking compiled and interpreted frames needs was found and checked */
@@ -32,11 +42,15 @@ struct braid_code_heap {
 	0x4U /* blob_code is an int offset from the blob (JDK 8, 23 and later), else a pointer */
 #define BRAID_LAYOUT_SHORT_COMPLETE 0x8U /* blob_frame_complete is 16 bits wide, else 32 */
 #define BRAID_LAYOUT_CHECKED 0x10U	 /* the code heap's own answer agreed with CompiledMethodLoad */
+#define BRAID_LAYOUT_GROWING                                                                                           \
+	0x20U /* code heaps, interpreter and stubs are still being made: see struct braid_statics */
 
-/* braid_vthreads.flags */
-#define BRAID_VTHREADS_WALK 0x1U   /* the addresses of code are known, and where a JavaThread keeps its entry */
-#define BRAID_VTHREADS_FROZEN 0x2U /* what reading frames out of the heap needs was found and checked */
-#define BRAID_VTHREADS_NAMES 0x4U  /* the same, of a virtual thread's id and name */
+#define BRAID_LAYOUT_AGREED 0x40U /* in traces: the collector has read it from outside, and the agent says the same */
+
+/* braid_objects.flags */
+#define BRAID_OBJECTS_THREADS 0x1U  /* from a JavaThread to its threads' ids and names: found and checked */
+#define BRAID_OBJECTS_BLOCKERS 0x2U /* the same, from a thread to what it parks for, its class and owner */
+#define BRAID_OBJECTS_HANDLES 0x4U  /* a JavaThread refers to its threads by OopHandle (14 and later) */
 
 /* How a reference in the heap leads to its object. */
 enum braid_oops {
@@ -45,6 +59,46 @@ enum braid_oops {
 	BRAID_OOPS_COLOURED =
 		2, /* generational ZGC (zAddress.hpp): which of bits 12 to 15 is set says how far to shift */
 };
+
+/* How an object leads to its Klass. */
+enum braid_klasses {
+	BRAID_KLASSES_PLAIN = 0,      /* 8 bytes behind the mark */
+	BRAID_KLASSES_COMPRESSED = 1, /* 4 bytes there: klass_base + (them << klass_shift) */
+	BRAID_KLASSES_COMPACT = 2,    /* the same, in the upper 22 bits of the mark (markWord.hpp, 24 and later) */
+};
+
+/* Where threads and what they wait for keep what events say of them. Offsets of fields are from the object's start. */
+struct braid_objects {
+	__u64 oop_base;
+	__u64 oop_bad; /* address of a mask: a reference that has one of its bits may lead to where the object was, and
+			  another one is by now (ZGC); 0: there is no such thing */
+	__u64 klass_base;
+	__u64 ownable_klass;  /* of AbstractOwnableSynchronizer */
+	__u64 virtual_klass;  /* of VirtualThread; 0: there are none */
+	__u32 flags;	      /* BRAID_OBJECTS_* */
+	__u16 carrier;	      /* JavaThread::_threadObj */
+	__u16 current;	      /* JavaThread::_vthread: mostly the virtual thread while one is mounted; 0: none are */
+	__u16 thread_id;      /* Thread: long */
+	__u16 thread_name;    /* Thread: String */
+	__u16 thread_eetop;   /* Thread: long, its JavaThread */
+	__u16 thread_blocker; /* Thread: Object, parkBlocker */
+	__u16 ownable_thread; /* AbstractOwnableSynchronizer: Thread */
+	__u16 klass_super;    /* Klass::_super */
+	__u16 string_value;   /* String: byte[] */
+	__u16 string_coder;   /* String: byte, 1: UTF-16 */
+	__u16 array_length;   /* byte[] */
+	__u16 array_data;
+	__u8 oops; /* enum braid_oops */
+	__u8 oop_shift;
+	__u8 klasses; /* enum braid_klasses */
+	__u8 klass_shift;
+};
+_Static_assert(sizeof(struct braid_objects) == 72, "objects");
+
+/* braid_vthreads.flags */
+#define BRAID_VTHREADS_WALK 0x1U   /* the addresses of code are known, and where a JavaThread keeps its entry */
+#define BRAID_VTHREADS_FROZEN 0x2U /* what reading frames out of the heap needs was found and checked */
+#define BRAID_VTHREADS_TASKS 0x4U  /* the same, from a Continuation to its virtual thread */
 
 /*
  * Virtual threads (21 and later): a thread's frames lie on its carrier's stack above the frame of
@@ -60,7 +114,6 @@ struct braid_vthreads {
 	__u64 enter_return; /* ContinuationEntry::_return_pc */
 	__u64 yield_start;  /* code of Continuation.doYield, which freezes */
 	__u64 yield_end;
-	__u64 oop_base;
 	__u32 flags;	  /* BRAID_VTHREADS_* */
 	__u16 enter_size; /* bytes of its frame, return address and rbp included */
 	__u16 entry_parent;
@@ -74,17 +127,11 @@ struct braid_vthreads {
 	__u16 chunk_stack;  /* where its stack begins */
 	__u16 task_thread;  /* Runnable of a virtual thread: VirtualThread */
 	__u16 thread_cont;  /* VirtualThread: Continuation */
-	__u16 thread_id;    /* Thread: long */
-	__u16 thread_name;  /* Thread: String */
-	__u16 string_value; /* String: byte[] */
-	__u16 string_coder; /* String: byte, 1: UTF-16 */
-	__u16 array_length; /* byte[] */
-	__u16 array_data;
-	__u8 oops; /* enum braid_oops */
-	__u8 oop_shift;
-	__u16 reserved;
+	__u16 entry_flags;  /* int: not 0 when it is a virtual thread's */
+	__u16 thread_owner; /* JavaThread::_monitor_owner_id: number of the thread, virtual or not, that runs; 0: not in
+			       it */
 };
-_Static_assert(sizeof(struct braid_vthreads) == 120, "vthreads");
+_Static_assert(sizeof(struct braid_vthreads) == 96, "vthreads");
 
 struct braid_layout {
 	__u32 flags;
@@ -136,13 +183,42 @@ struct braid_layout {
 	__u16 thread_osthread; /* OSThread * */
 	__u16 osthread_tid;    /* OSThread::_thread_id, int */
 	__u16 reserved;
+	struct braid_objects objects;
 	struct braid_vthreads vthreads;
 };
-_Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6 + 120, "layout");
+_Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6 + 72 + 96, "layout");
+
+/* Offsets index a buffer of WALK_BLOB_BYTES in the walker; a layout that does not fit cannot be walked with. */
+static inline int braid_layout_fits(const struct braid_layout *l)
+{
+	return l->blob_code <= 120 && l->blob_size <= 124 && l->blob_frame_size <= 124 && l->blob_frame_complete <= 124;
+}
+
+/*
+ * Where the VM itself keeps what comes to exist while it starts: the code heaps, the interpreter, the first stubs.
+ * Addresses of static fields, 0: it has none, and offsets in what they lead to.
+ */
+struct braid_statics {
+	__u64 heaps;	    /* CodeCache::_heaps, a GrowableArray<CodeHeap*>*; or _heap, a CodeHeap* */
+	__u64 interpreter;  /* AbstractInterpreter::_code, a StubQueue* */
+	__u64 call_stub;    /* StubRoutines::_call_stub_return_address */
+	__u16 array;	    /* 1: `heaps` is an array's */
+	__u16 array_length; /* int */
+	__u16 array_data;
+	__u16 heap_low; /* of the reserved address space */
+	__u16 heap_high;
+	__u16 heap_segmap;
+	__u16 heap_log2;    /* int */
+	__u16 queue_buffer; /* address */
+	__u16 queue_limit;  /* int, bytes */
+	__u16 reserved[3];
+};
+_Static_assert(sizeof(struct braid_statics) == 48, "statics");
 
 struct braid_rec_layout {
 	struct braid_rec hdr;
 	struct braid_layout layout;
+	struct braid_statics statics;
 };
 
 #endif

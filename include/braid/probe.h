@@ -48,7 +48,9 @@ struct braid_probed {
 	__u16 task_osr_bci;
 	__u16 task_level;
 	__u32 flags; /* BRAID_PROBED_* */
-	__u32 reserved;
+	/* Of JFR, which keeps who runs in each JavaThread, recording or not (21 and later). 0: not known. */
+	__u16 thread_virtual; /* bool: a virtual thread is mounted */
+	__u16 thread_number;  /* its number, valid then */
 	/* ---- the kernel side's ---- */
 	__u64 begin_ns; /* of the safepoint; 0: none, or at begin_at */
 	__u64 reached_ns;

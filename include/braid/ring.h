@@ -16,7 +16,7 @@
 #include <braid/choices.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 2U
+#define BRAID_RING_VERSION 3U
 
 /* A record, header included, is at most this long; agents split or truncate what would be longer. */
 #define BRAID_REC_MAX 16384U
@@ -204,6 +204,7 @@ _Static_assert(sizeof(struct braid_rec_stub) == 40, "stub");
 #define BRAID_THREAD_DAEMON 0x1U
 #define BRAID_THREAD_INITIAL 0x2U /* started before the agent */
 #define BRAID_THREAD_AGAIN 0x4U	  /* told before: what has become of its name? */
+#define BRAID_THREAD_AGENT 0x8U	  /* the agent's own: no thread of the program has started */
 
 struct braid_rec_thread {
 	struct braid_rec hdr;
@@ -308,7 +309,7 @@ struct braid_rec_replayed {
 	__u32 stubs;
 	__u32 threads;
 	__u64 took_ns; /* from handshake to here */
-	__u32 classes; /* loaded, arrays included; 0: not counted */
+	__u32 classes; /* loaded before ClassLoad could tell of them, arrays not counted; 0: not asked for */
 	__u32 reserved;
 };
 

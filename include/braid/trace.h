@@ -15,6 +15,9 @@
 #define BRAID_BLOCK_MAGIC "BRDBLK1\n" /* eight bytes; a reader that lost its way searches for them */
 #define BRAID_TRACE_VERSION 1U
 #define BRAID_BLOCK_RAW_MAX (1U << 20)
+/* A block has at least one stored byte for each 64 raw ones beyond the first 4096. */
+#define BRAID_BLOCK_RAW_FREE 4096U
+#define BRAID_BLOCK_RATIO_MAX 64U
 
 enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,

@@ -18,16 +18,17 @@
 
 /* How the canonical frame address (the caller's stack pointer) is found. x86-64. */
 enum braid_cfa {
-	BRAID_CFA_NONE = 0,	   /* no rule: not covered by CFI */
-	BRAID_CFA_RSP = 1,	   /* rsp + offset */
-	BRAID_CFA_RBP = 2,	   /* rbp + offset */
-	BRAID_CFA_DEREF_RBP = 3,   /* *(rbp + offset): realigned stacks */
-	BRAID_CFA_DEREF_RSP = 4,   /* *(rsp + offset) */
-	BRAID_CFA_R10 = 5,	   /* r10 + offset, only where the registers are exact */
-	BRAID_CFA_PLT = 6,	   /* rsp + 8 + ((rip & 15) >= 11) * 8: the linker's PLT */
-	BRAID_CFA_SIGNAL = 7,	   /* a signal frame: every register from the ucontext at rsp */
-	BRAID_CFA_ROOT = 8,	   /* return address undefined: this is the thread's first frame */
-	BRAID_CFA_UNSUPPORTED = 9, /* a rule that cannot be expressed */
+	BRAID_CFA_NONE = 0,	    /* no rule: not covered by CFI */
+	BRAID_CFA_RSP = 1,	    /* rsp + offset */
+	BRAID_CFA_RBP = 2,	    /* rbp + offset */
+	BRAID_CFA_DEREF_RBP = 3,    /* *(rbp + offset): realigned stacks */
+	BRAID_CFA_DEREF_RSP = 4,    /* *(rsp + offset) */
+	BRAID_CFA_R10 = 5,	    /* r10 + offset, only where the registers are exact */
+	BRAID_CFA_PLT = 6,	    /* rsp + 8 + ((rip & 15) >= 11) * 8: the linker's PLT */
+	BRAID_CFA_SIGNAL = 7,	    /* a signal frame: every register from the ucontext at rsp */
+	BRAID_CFA_ROOT = 8,	    /* return address undefined: this is the thread's first frame */
+	BRAID_CFA_RBX = 9,	    /* rbx + offset: the C library's lazy binding, and where the registers are exact */
+	BRAID_CFA_UNSUPPORTED = 10, /* a rule that cannot be expressed */
 };
 
 /* How the caller's rbp is found. */

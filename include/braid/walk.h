@@ -8,7 +8,7 @@
  *	static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address);
  *		copies memory of the walked process: 0, or not
  *	static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m);
- *		finds the executable mapping around pc
+ *		finds the executable mapping around pc; `m` may be NULL
  *	static __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr);
  *		the unwind rule in force at an ELF virtual address of the mapping's module
  *	static void walk_push(struct braid_walk *w, __u64 frame);

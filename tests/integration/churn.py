@@ -8,15 +8,14 @@ else, when frames have no name that were not counted, and when stacks of the pro
 import bisect
 import re
 import sys
+from chance import at_least
 
 HEAD = re.compile(r"^(\S+) (\d+)/(\d+) \[\d+\] (\d+)\.(\d{9}):\s+\d+ \S+:$")
 NUMBER = re.compile(r"(?:Template|work|part|outer|middle|inner|leaf|turn-)(\d{5})\b")
 VERSION = re.compile(r"^ChurnVersion\.body$|^ChurnVersions\.helper(\d)$")
 DIVE = re.compile(r"^ChurnUnwind\.dive(\d)$")
 UNKNOWN = ("[unknown method]", "[unknown code]")
-BROKEN_PERCENT = 0.5
-BROKEN_FEW = 2  # which a busy machine may make more than that
-SAMPLES_MIN = 20
+WHOLE_PERCENT = 99.5
 
 truth = {}
 with open(sys.argv[1]) as f:
@@ -118,8 +117,7 @@ percent = 100 * seen["whole"] / max(1, seen["own"])
 print(", ".join("%s %d" % (k, v) for k, v in seen.items()) + ", own stacks whole %.2f %%" % percent)
 for what, thread, time, frames in sorted(examples, key=lambda e: "Wui".index(e[0][0]))[:8]:
     print("%s: %s at %d: %s" % (what, thread, time, " < ".join(map(str, frames[:16] + frames[-1:]))))
-broken = seen["own"] - seen["whole"]
-if broken > max(BROKEN_FEW, seen["own"] * BROKEN_PERCENT / 100):
+if not at_least(seen["whole"], seen["own"], WHOLE_PERCENT):
     sys.exit("too many stacks are not whole")
-if seen["wrong"] or seen["unnamed"] > int(sys.argv[3]) or seen["of a generation"] < SAMPLES_MIN:
+if seen["wrong"] or seen["unnamed"] > int(sys.argv[3]) or not seen["of a generation"]:
     sys.exit("not as it was")

@@ -13,7 +13,7 @@ churn()
 	local lost
 
 	braid record -F "${CHURN_HZ:-997}" -o churn.trace -- "$JAVA" -Xmx64m -XX:+UseSerialGC -cp "$CLASSES" "$@" >truth 2>record.err
-	braid script --lines churn.trace >samples
+	braid script --time monotonic --lines churn.trace >samples
 	braid info --json churn.trace >info.json
 	lost=$(python3 -c 'import json; l = json.load(open("info.json"))["lost"]; print(sum(n for kinds in l.values() for n in kinds.values()))')
 	python3 "$LIB_DIR/churn.py" truth samples "$lost" || {

@@ -13,6 +13,8 @@ import sys
 STATES = ("used", "kernel side", "planned", "not used", "impossible")
 PLANS = ("method timing", "heap dumps", "JNI references", "monitor dumps")
 WITH_OPTION = ("used", "kernel side")
+IN_PAUSES = ("gc.c", "classes.c")  # files whose handlers neither lock nor allocate
+NUMBERS = ("no", "one", "two", "three", "four", "five")
 COMPLETE = {"Events": 34, "Functions": 151, "Capabilities": 45, "JVMPI events": 37, "JVMPI functions": 27,
             "Function categories": 25}
 
@@ -39,9 +41,13 @@ class Header:
         self.jdk = max(int(major), 8)
 
 
+def code(path):
+    """A file without comments and strings."""
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', " ", open(path, encoding="utf-8").read(), flags=re.S)
+
+
 def source(root):
-    text = "".join(open(f, encoding="utf-8").read() for f in sorted(glob.glob(root + "/agent/*.[ch]")))
-    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', " ", text, flags=re.S)
+    return "".join(map(code, sorted(glob.glob(root + "/agent/**/*.[ch]", recursive=True))))
 
 
 def used_by_agent(root, header):
@@ -96,7 +102,7 @@ def tables(path):
 
 class Check:
     def __init__(self, root, braid, header):
-        self.header, self.helps = header, Helps(braid)
+        self.header, self.helps, self.root = header, Helps(braid), root
         self.tables = tables(root + "/docs/jvmti-coverage.md")
         self.used = used_by_agent(root, header)
         self.errors = []
@@ -140,8 +146,11 @@ class Check:
             name = next(iter(row.values())).strip("`")
             successors = re.findall(r"`(\w+)`", row["Its successor in JVM TI"])
             later = set(successors) - set(self.header.events) - set(self.header.functions)
-            if row["State"] == "used" and successors and not later and not self.used & set(successors):
-                self.wrong(f"{title}: {name}: the agent does not use {', '.join(successors)}")
+            if row["State"] == "used" and not later and not set(successors) <= self.used:
+                self.wrong(f"{title}: {name}: the agent does not use {', '.join(set(successors) - self.used)}")
+            same = "".join(word.capitalize() for word in name.split("_")) if "_" in name else name
+            if same in {**self.header.events, **self.header.functions} and same not in successors:
+                self.wrong(f"{title}: {name}: JVM TI has {same}")
 
     def categories(self):
         functions = self.tables["Functions"][1]
@@ -154,6 +163,45 @@ class Check:
         for f in functions:
             if f["Category"] not in known:
                 self.wrong(f"{f['Function']}: there is no category {f['Category']}")
+
+    def locks(self):
+        """The page names the files that have a mutex; those that run in pauses have none, and allocate nothing."""
+        text = open(self.root + "/docs/jvmti-coverage.md", encoding="utf-8").read()
+        said = re.search(r"mutexes are in (.*?)\.\s[A-Z]", text, re.S)
+        named = set(re.findall(r"`(\w+\.c)`", said[1])) if said else set()
+        files = {os.path.basename(f): code(f) for f in glob.glob(self.root + "/agent/**/*.c", recursive=True)}
+        locking = {f for f, c in files.items() if "pthread_mutex_lock" in c}
+        if named != locking:
+            self.wrong(f"mutexes: {' '.join(sorted(named ^ locking))}: {'named' if named - locking else 'not named'}")
+        if re.search(r"never lock", text):
+            self.wrong("handlers do lock")
+        for f in IN_PAUSES:
+            found = re.findall(r"\b(?:pthread_\w+|malloc|calloc|realloc|strdup|free)\b", files[f])
+            if found:
+                self.wrong(f"{f} runs in pauses and uses {found[0]}")
+
+    def memory(self):
+        """What Allocate is not used for comes from where the page says."""
+        text = source(self.root)
+        reason = next(r for r in self.tables["Functions"][1] if r["Function"] == "`Allocate`")["What for, or why not"]
+        for call in ("malloc", "mmap"):
+            if (call in reason) != bool(re.search(r"\b%s\(" % call, text)):
+                self.wrong(f"Allocate: is the agent's memory {call}'s or not?")
+
+    def matrix(self):
+        """README says of the matrix what is in it."""
+        path = self.root + "/docs/matrix.md"
+        if not os.path.exists(path):
+            return
+        text = open(path, encoding="utf-8").read()
+        passed, failed = map(int, re.search(r"(\d+) cells? pass(?:es)?, (\d+) fail", text).groups())
+        kernels = re.findall(r"^\|.*\| (yes|\*\*no\*\*.*) \|$", re.search(r"## Other kernels(.*?)\n## ", text, re.S)[1], re.M)
+        good = kernels.count("yes")
+        said = f"{passed - good} combinations and {NUMBERS[good]} of {NUMBERS[len(kernels)]} other kernels"
+        if failed == len(kernels) - good and said not in open(self.root + "/README.md", encoding="utf-8").read():
+            self.wrong(f"README.md does not say of the matrix: {said}")
+        elif failed > len(kernels) - good:
+            self.wrong("README.md: combinations of the matrix fail")
 
     def all(self):
         for title, count in COMPLETE.items():
@@ -171,6 +219,9 @@ class Check:
         self.jvmpi("JVMPI events")
         self.jvmpi("JVMPI functions")
         self.categories()
+        self.locks()
+        self.memory()
+        self.matrix()
         return self.errors
 
 

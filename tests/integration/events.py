@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """events.py TRACE [WHAT EXPRESSION]...: are they true of the JVM events in the trace? See events() in lib.sh.
 
+With EVENTS_OF=PID the threads and events of all other processes are left out, of which there may be millions.
+
 `of(KIND)` is the list of the events of a kind, whose fields are those of docs/trace-format.md, with names for name ids, threads and
 processes, and the names of the frames of their stacks; `truth` is what the program said, a list of words for each line, by its
 first word, if there is a file beside the trace. WHAT --names prints the names of the events of the kind EXPRESSION, in order.
 """
+import functools
 import math
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
+from chance import about, at_least, at_most  # noqa: F401 for the expressions
 
 KINDS = {}
 for line in open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../include/braid/jvm_event.h")):
@@ -31,27 +35,33 @@ class Event(dict):
     __getattr__ = dict.__getitem__
 
 
-names, threads, processes, events, stats, notices, lost = {0: ""}, {}, {}, [], {}, [], []
+def fields(text):
+    return Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(text))
+
+
+names, threads, processes, events, stats, notices, lost, losses = {0: ""}, {}, {}, [], {}, [], [], []
 nodes, frames, methods, symbols, codes = {}, {}, {}, {}, {}
+only, mine = os.environ.get("EVENTS_OF"), None
 raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
 for line in raw.stdout:
     kind, _, rest = line.partition(" ")
-    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "node", "frame", "method", "symbol",
-                    "code"):
+    if kind in ("node", "frame"):  # there may be a million: read when they are asked for
+        (nodes if kind == "node" else frames)[int(re.search(r"\b%s=(\d+)" % kind, rest).group(1))] = rest
         continue
-    row = Event((key, value(quoted, plain)) for key, quoted, plain in FIELD.findall(rest))
+    if only and kind in ("thread", "jvm_event") and (not mine or mine not in rest):
+        continue
+    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "method", "symbol", "code"):
+        continue
+    row = fields(rest)
     if kind == "name":
         names[row.name] = row.text
     elif kind == "thread":
         threads[row.thread] = row
     elif kind == "process":
         processes[row.process] = row
+        mine = " process=%d " % row.process if str(row.pid) == only else mine
     elif kind == "stat":
         stats[row.key] = row["value"]
-    elif kind == "node":
-        nodes[row.node] = row
-    elif kind == "frame":
-        frames[row.frame] = row
     elif kind == "method":
         methods[row.method] = row.class_name + "." + row.name
     elif kind == "symbol":
@@ -63,6 +73,7 @@ for line in raw.stdout:
     elif kind == "loss":
         if row.hop != "sideband":  # the kernel's, on a busy machine
             lost.append((row.hop, row.kind, row["count"]))
+            losses.append((row.process, row.hop, row.kind, row["count"]))
     else:
         events.append(row)
 if raw.wait():
@@ -85,12 +96,24 @@ def frame_names(f):
     return [symbols.get(f.symbol, "?")]
 
 
+@functools.cache
+def node_of(node):
+    row = fields(nodes[node])
+    return row.frame, row.parent
+
+
+@functools.cache
+def names_of(frame):
+    return frame_names(fields(frames[frame]))
+
+
+@functools.cache
 def stack(node):
     """The names of a node's frames, leaf first."""
     found = []
     while node:
-        found += frame_names(frames[nodes[node].frame])
-        node = nodes[node].parent
+        frame, node = node_of(node)
+        found += names_of(frame)
     return found
 
 
@@ -112,6 +135,14 @@ def of(kind, **wanted):
     return [e for e in events if e.kind == kind and all(e[k] == v for k, v in wanted.items())]
 
 
+def index(kind, field):
+    """The events of a kind by a field's value: lists."""
+    found = {}
+    for e in of(kind):
+        found.setdefault(e[field], []).append(e)
+    return found
+
+
 def named(kind, pattern):
     return [e for e in of(kind) if re.fullmatch(pattern, e.name)]
 
@@ -125,14 +156,19 @@ def at(kind, frame):
     return [e for e in of(kind) if frame in e.stack]
 
 
+def lost_by(pid):
+    """What was lost of a process, as in `lost`; of process 0: of no process in particular."""
+    return [row[1:] for row in losses if (processes[row[0]].pid if row[0] else 0) == pid]
+
+
 def error(some):
     """The standard error of the sum of their weights: each was taken with the probability value / weight."""
     return math.sqrt(sum(e.weight * (e.weight - e["value"]) for e in some))
 
 
 def close(estimated, true, percent, deviation=0):
-    """Within so many percent, or as far off as chance alone leads one time in 15,000."""
-    return abs(estimated - true) <= max(true * percent / 100, 4 * deviation)
+    """Within so many percent, or as far off as chance alone leads one time in a million."""
+    return abs(estimated - true) <= max(true * percent / 100, 4.9 * deviation)
 
 
 def as_long(some, told):

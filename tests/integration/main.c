@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs tests/integration/t_NAME.sh, each as one test, in a directory of its own. A script succeeds with 0; with 77 it
- * says why it cannot run here. Arguments choose scripts by NAME.
+ * Runs tests/integration/t_NAME.sh, each in a directory of its own, as many at a time as there are CPUs, the longest
+ * first; then those that say "# alone: why" in their head, one after the other. Each is one test of Check, whose lines
+ * end the output. A script succeeds with 0; with 77 it says why it cannot run here. None is run a second time because
+ * it failed. KEEP=1 keeps the directories of a run in which a test failed.
  */
+#include "tests/integration/script.h"
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LIMIT_S 120
-#define PATIENCE_S 5
-#define CANNOT_RUN 77
-#define TIMED_OUT (-1)
+#define LONGEST 5 /* which are named at the end */
 
-static const char *tests_dir;
 static char suite_dir[] = "/tmp/braid-tests-XXXXXX";
+static struct script *scripts; /* in the order in which they begin */
+static int count, finished;
+static bool interrupted;
 static TTest *tests; /* Check keeps the address of each */
+
+static struct {
+	unsigned int classes;
+	int jobs, times;
+	bool list;
+	char **patterns; /* NULL-terminated */
+} options = {.times = 1};
 
 static char *path_of(const char *dir, const char *name, const char *suffix)
 {
@@ -38,167 +42,276 @@ static char *path_of(const char *dir, const char *name, const char *suffix)
 	return path;
 }
 
-static double now_s(void)
+/* ---- running them ---- */
+
+static const char *verdict(const struct script *s)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* ---- one script ---- */
-
-static void become_script(const char *script, const char *dir, const char *output)
-{
-	int out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
-	int in = open("/dev/null", O_RDONLY);
-
-	setpgid(0, 0);
-	if (out < 0 || in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 || chdir(dir))
-		_exit(126);
-	execlp("bash", "bash", script, (char *)NULL);
-	_exit(127);
-}
-
-/* False when there are none. */
-static bool children_signal(int signal)
-{
-	char path[64], text[4096], *at, *end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	for (at = text; strtol(at, &end, 10) > 0; at = end)
-		kill((pid_t)strtol(at, NULL, 10), signal);
-	return true;
-}
-
-/*
- * What the script has left running was given to this process, its subreaper: it has no other children. A recording that
- * is killed leaves files behind, so it is asked first.
- */
-static void end_leftovers(void)
-{
-	const struct timespec step = {.tv_nsec = 10000000};
-	double start = now_s();
-	int signal = SIGTERM;
-
-	while (children_signal(signal)) {
-		nanosleep(&step, NULL);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		if (now_s() - start > PATIENCE_S)
-			signal = SIGKILL;
+	switch (s->status) {
+	case 0:
+		return "ok";
+	case CANNOT_RUN:
+		return "SKIPPED";
+	case TIMED_OUT:
+		return "FAILED: TIMED OUT";
+	case INTERRUPTED:
+		return "INTERRUPTED";
+	default:
+		return "FAILED";
 	}
 }
 
-/* The exit status as a shell gives it, or TIMED_OUT. */
-static int script_run(const char *script, const char *dir, const char *output)
+static void print_output(const struct script *s)
 {
-	pid_t pid = fork();
-	struct pollfd p;
-	int status, n;
-
-	if (pid == 0)
-		become_script(script, dir, output);
-	ck_assert_msg(pid > 0, "fork: %s", strerror(errno));
-	p = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, (long)pid, 0L), .events = POLLIN};
-	ck_assert_msg(p.fd >= 0, "pidfd_open: %s", strerror(errno));
-	n = poll(&p, 1, LIMIT_S * 1000);
-	close(p.fd);
-	if (n <= 0)
-		kill(pid, SIGKILL);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	if (n <= 0)
-		return TIMED_OUT;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static void print_file(const char *path, const char *mark)
-{
-	FILE *f = fopen(path, "re");
+	FILE *f = fopen(s->output, "re");
 	char line[1024];
 
 	while (f && fgets(line, sizeof(line), f))
-		printf("%s%s", mark, line);
+		printf("    | %s%s", line, strchr(line, '\n') ? "" : "\n");
 	if (f)
 		fclose(f);
 }
 
-/* CK_FORK=yes, the default: everything here belongs to a process of this test alone. */
+static void finish(pid_t pid, int how, const struct rusage *used)
+{
+	for (int i = 0; i < count; i++) {
+		struct script *s = &scripts[i];
+
+		if (s->supervisor != pid)
+			continue;
+		s->supervisor = 0;
+		s->took_s = now_s() - s->start_s;
+		s->cpu_s = (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+			   (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1e6;
+		s->status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+		printf("  %3d/%d %-24s %6.1f s, CPU %5.1f s  %s\n", ++finished, count, s->name, s->took_s, s->cpu_s,
+		       verdict(s));
+		if (s->status)
+			print_output(s);
+		fflush(stdout);
+		return;
+	}
+}
+
+/* Waits for a child's end or the wish that all of it ends; the number of those that have ended. */
+static int wait_some(const sigset_t *waited)
+{
+	int signal = sigwaitinfo(waited, NULL), ended = 0, how;
+	struct rusage used;
+	pid_t pid;
+
+	if (signal > 0 && signal != SIGCHLD) {
+		interrupted = true;
+		for (int i = 0; i < count; i++)
+			if (scripts[i].supervisor > 0)
+				kill(scripts[i].supervisor, SIGTERM);
+	}
+	while ((pid = wait4(-1, &how, WNOHANG, &used)) > 0) {
+		finish(pid, how, &used);
+		ended++;
+	}
+	return ended;
+}
+
+static void run_those(bool alone, int jobs, const sigset_t *waited, const sigset_t *usual)
+{
+	int next = 0, running = 0;
+
+	for (;;) {
+		for (; next < count && running < jobs && !interrupted; next++) {
+			if (scripts[next].alone != alone)
+				continue;
+			if (script_start(&scripts[next], waited, usual) == 0)
+				running++;
+		}
+		if (!running)
+			return;
+		running -= wait_some(waited);
+	}
+}
+
+static void run_all(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+	sigset_t waited, usual;
+
+	sigemptyset(&waited);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&waited, ends[i]);
+	sigprocmask(SIG_BLOCK, &waited, &usual);
+	run_those(false, options.jobs, &waited, &usual);
+	run_those(true, 1, &waited, &usual);
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+}
+
+static int longer(const void *a, const void *b)
+{
+	double x = ((const struct script *)a)->took_s, y = ((const struct script *)b)->took_s;
+
+	return (x < y) - (x > y);
+}
+
+static void print_longest(double took_s)
+{
+	struct script *sorted = calloc((size_t)count, sizeof(*sorted));
+	double cpu_s = 0;
+	int skipped = 0;
+
+	if (!sorted)
+		return;
+	memcpy(sorted, scripts, (size_t)count * sizeof(*sorted));
+	qsort(sorted, (size_t)count, sizeof(*sorted), longer);
+	printf("longest:");
+	for (int i = 0; i < count; i++) {
+		cpu_s += sorted[i].cpu_s;
+		skipped += sorted[i].status == CANNOT_RUN;
+		if (i < LONGEST)
+			printf("%s %s %.1f s", i ? "," : "", sorted[i].name, sorted[i].took_s);
+	}
+	printf("; all %d (%d skipped): %.0f s, CPU %.0f s, %d at a time\n", count, skipped, took_s, cpu_s,
+	       options.jobs);
+	fflush(stdout);
+	free(sorted);
+}
+
+/* ---- for Check: each has run already ---- */
+
 START_TEST(script)
 {
-	const char *name = tests[_i].name;
-	char *path = path_of(tests_dir, name, ".sh"), *dir = path_of(suite_dir, name, ""),
-	     *output = path_of(dir, "output", "");
-	double start = now_s();
-	int status;
+	const struct script *s = &scripts[_i];
 
-	ck_assert_msg(mkdir(dir, 0755) == 0, "%s: %s", dir, strerror(errno));
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	status = script_run(path, dir, output);
-	end_leftovers();
-	printf("  %-28s %6.1f s  %s\n", name + 2, now_s() - start,
-	       status == 0	      ? "ok"
-	       : status == CANNOT_RUN ? "CANNOT RUN HERE"
-				      : "FAILED");
-	if (status)
-		print_file(output, "    | ");
-	fflush(stdout);
-	free(path);
-	free(dir);
-	free(output);
-	ck_assert_msg(status != TIMED_OUT, "not done after %d s", LIMIT_S);
-	ck_assert_msg(status == 0 || status == CANNOT_RUN, "exit status %d", status);
+	ck_assert_msg(s->status != TIMED_OUT, "not done after %d s", script_limit_s(s));
+	ck_assert_msg(s->status == 0 || s->status == CANNOT_RUN, "exit status %d", s->status);
 }
 END_TEST
 
-/* ---- all scripts ---- */
+static int report(void)
+{
+	Suite *suite = suite_create("integration");
+	TCase *tc = tcase_create("scripts");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tests = calloc((size_t)count, sizeof(*tests));
+	if (!tests)
+		return 1;
+	suite_add_tcase(suite, tc);
+	for (int i = 0; i < count; i++) {
+		tests[i] = *script;
+		tests[i].name = scripts[i].name;
+		tcase_add_loop_test(tc, &tests[i], i, i + 1);
+	}
+	srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed;
+}
+
+/* ---- which ones ---- */
+
+static bool is_wanted(const struct script *s)
+{
+	if (!(options.classes & s->class))
+		return false;
+	for (char **p = options.patterns; *p; p++)
+		if (fnmatch(*p, s->name, 0) == 0)
+			return true;
+	return !options.patterns[0];
+}
 
 static int is_script(const struct dirent *e)
 {
-	size_t n = strlen(e->d_name);
-
-	return n > 5 && strncmp(e->d_name, "t_", 2) == 0 && strcmp(e->d_name + n - 3, ".sh") == 0;
+	return fnmatch("t_*.sh", e->d_name, 0) == 0;
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static void scripts_add(const struct script *s)
 {
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], name + 2) == 0)
-			return true;
-	return argc < 2;
+	for (int n = 0; n < options.times; n++) {
+		scripts[count] = *s;
+		scripts[count++].status = INTERRUPTED; /* until it has run */
+	}
 }
 
-static int scripts_add(TCase *tc, int argc, char **argv)
+static int scripts_read(const char *dir)
 {
 	struct dirent **list;
-	int count = scandir(tests_dir, &list, is_script, alphasort), added = 0;
+	int n = scandir(dir, &list, is_script, alphasort), bad = 0;
 
-	if (count < 0) {
-		fprintf(stderr, "%s: %s; run this in the top directory\n", tests_dir, strerror(errno));
-		return 0;
+	if (n < 0) {
+		fprintf(stderr, "%s: %s\n", dir, strerror(errno));
+		return 1;
 	}
-	tests = calloc((size_t)count + 1, sizeof(*tests));
-	for (int i = 0; i < count && tests; i++) {
-		char *name = list[i]->d_name;
+	scripts = calloc((size_t)n * (size_t)options.times + 1, sizeof(*scripts));
+	for (int i = 0; i < n && scripts && !bad; i++) {
+		struct script s = {.path = path_of(dir, list[i]->d_name, "")};
 
-		name[strlen(name) - 3] = '\0';
-		if (!wanted(name, argc, argv))
-			continue;
-		tests[added] = *script;
-		tests[added].name = name;
-		tcase_add_loop_test(tc, &tests[added], added, added + 1);
-		added++;
+		bad = script_read(&s);
+		s.name = strndup(list[i]->d_name + 2, strlen(list[i]->d_name) - strlen("t_.sh"));
+		if (!bad && is_wanted(&s))
+			scripts_add(&s);
 	}
-	return added;
+	if (!bad && !count)
+		fputs("No such test.\n", stderr);
+	return bad || !count;
+}
+
+static int begins_earlier(const void *a, const void *b)
+{
+	const struct script *x = a, *y = b;
+
+	return x->takes_s != y->takes_s ? y->takes_s - x->takes_s : strcmp(x->name, y->name);
+}
+
+static int options_read(int argc, char **argv)
+{
+	static const char usage[] =
+		"usage: integration [-c CLASS,...] [-j JOBS] [-n TIMES] [-l] [PATTERN...]\n"
+		"Runs the tests whose names match a pattern, without one those of the classes quick and normal (there "
+		"is `long`, too);\n"
+		"JOBS (as many as there are CPUs) at a time, each TIMES times; -l only lists them.\n";
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int option, bad = 0;
+
+	options.jobs = cpus > 0 ? (int)cpus : 1;
+	while ((option = getopt(argc, argv, "c:j:n:l")) != -1) {
+		if (option == 'c') {
+			for (const char *word = optarg; *word; word += strcspn(word, ","), word += *word == ',')
+				bad |= class_parse(word, strcspn(word, ","), &options.classes);
+		} else if (option == 'j') {
+			options.jobs = atoi(optarg);
+		} else if (option == 'n') {
+			options.times = atoi(optarg);
+		} else if (option == 'l') {
+			options.list = true;
+		} else {
+			bad = 1;
+		}
+	}
+	options.patterns = argv + optind;
+	if (!options.classes)
+		options.classes = QUICK | NORMAL | (optind < argc ? LONG : 0U);
+	if (bad || options.jobs < 1 || options.times < 1 || options.times > 9999) {
+		fputs(usage, stderr);
+		return 1;
+	}
+	return 0;
+}
+
+static int suite_dir_make(void)
+{
+	char number[16] = "";
+
+	if (!mkdtemp(suite_dir) || chmod(suite_dir, 0755) || setenv("SUITE_DIR", suite_dir, 1)) {
+		perror(suite_dir);
+		return 1;
+	}
+	for (int i = 0; i < count; i++) {
+		if (options.times > 1)
+			snprintf(number, sizeof(number), ".%d", i);
+		scripts[i].dir = path_of(suite_dir, scripts[i].name, number);
+		scripts[i].output = path_of(scripts[i].dir, "output", "");
+	}
+	return 0;
 }
 
 static void suite_dir_remove(void)
@@ -213,35 +326,49 @@ static void suite_dir_remove(void)
 		waitpid(pid, NULL, 0);
 }
 
-int main(int argc, char **argv)
+static void print_list(void)
 {
-	Suite *suite = suite_create("integration");
-	TCase *tc = tcase_create("scripts");
-	SRunner *runner = srunner_create(suite);
+	for (int i = 0; i < count; i++)
+		printf("%-24s %-6s %3d s%s\n", scripts[i].name,
+		       scripts[i].class == QUICK  ? "quick"
+		       : scripts[i].class == LONG ? "long"
+						  : "normal",
+		       scripts[i].takes_s, scripts[i].alone ? ", alone" : "");
+}
+
+static int run_and_report(void)
+{
+	double start = now_s();
 	int failed;
 
-	suite_add_tcase(suite, tc);
-	tcase_set_timeout(tc, LIMIT_S + 30);
-	tests_dir = realpath("tests/integration", NULL);
-	if (!tests_dir || !getenv("BUILD") || !getenv("JAVA_HOME")) {
-		fputs("Run this in the top directory with BUILD and JAVA_HOME set; `make test-integration` does.\n",
-		      stderr);
+	if (suite_dir_make())
 		return EXIT_FAILURE;
-	}
-	if (!mkdtemp(suite_dir) || chmod(suite_dir, 0755) || setenv("SUITE_DIR", suite_dir, 1)) {
-		perror(suite_dir);
-		return EXIT_FAILURE;
-	}
-	if (!scripts_add(tc, argc, argv)) {
-		fputs("No such test.\n", stderr);
-		return EXIT_FAILURE;
-	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	if (failed && getenv("KEEP"))
+	run_all();
+	print_longest(now_s() - start);
+	failed = report();
+	if (failed && !interrupted && getenv("KEEP"))
 		fprintf(stderr, "kept: %s\n", suite_dir);
 	else
 		suite_dir_remove();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = realpath("tests/integration", NULL);
+
+	if (options_read(argc, argv))
+		return EXIT_FAILURE;
+	if (!dir || !getenv("BUILD") || !getenv("JAVA_HOME")) {
+		fputs("Run this in the top directory with BUILD and JAVA_HOME set; `make test-integration` does.\n",
+		      stderr);
+		return EXIT_FAILURE;
+	}
+	if (scripts_read(dir))
+		return EXIT_FAILURE;
+	qsort(scripts, (size_t)count, sizeof(*scripts), begins_earlier);
+	if (!options.list)
+		return run_and_report();
+	print_list();
+	return EXIT_SUCCESS;
 }

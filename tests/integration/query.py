@@ -6,6 +6,7 @@
 import json
 import re
 import sys
+from chance import about, at_least, at_most  # noqa: F401 for the expressions
 
 path = sys.argv[1]
 with open(path + ".info") as f:
@@ -17,6 +18,9 @@ with open(path + ".collapsed") as f:
     for line in f:
         frames, weight = line.rstrip("\n").rsplit(" ", 1)
         stacks.append((frames.split(";"), int(weight)))
+
+
+NAMELESS = ("[unknown method]", "[unknown code]")
 
 
 def plain(frame):
@@ -41,6 +45,23 @@ def complete():
     return share(i["java_samples"]["complete"], i["java_samples"]["total"])
 
 
+def well(percent=99):
+    """Have at least so many percent of the samples of Java threads whole stacks, and of those with Java frames only named ones?"""
+    java = with_java()
+    return (at_least(i["java_samples"]["complete"], i["java_samples"]["total"], percent) and
+            at_least(weight([(s, n) for s, n in java if not nameless(s)]), weight(java), percent))
+
+
+def with_java():
+    """The stacks with a Java frame."""
+    return [(s, n) for s, n in stacks if nameless(s) or any(re.search(r"_\[[ij01]\]$", f) for f in s)]
+
+
+def nameless(s):
+    """Has one of its Java frames no name?"""
+    return any(plain(f) in NAMELESS for f in s)
+
+
 def with_frame(name):
     """The stacks with a frame of this name."""
     return [(s, n) for s, n in stacks if name in map(plain, s)]
@@ -50,20 +71,51 @@ def weight(some):
     return sum(n for _, n in some)
 
 
+def matching(some, pattern):
+    """The stacks of them which have the pattern, ';' between the plain names."""
+    regex = re.compile(pattern)
+    return [(s, n) for s, n in some if regex.search(";".join(map(plain, s)))]
+
+
 def all_match(some, pattern):
     """The share of samples whose whole stack, ';' between the plain names, has the pattern."""
-    whole = re.compile(pattern)
-    return share(weight([(s, n) for s, n in some if whole.search(";".join(map(plain, s)))]), weight(some))
+    return share(weight(matching(some, pattern)), weight(some))
+
+
+def mostly_match(some, pattern, percent=99):
+    """As all_match: can the true share be at least so many percent?"""
+    return at_least(weight(matching(some, pattern)), weight(some), percent)
+
+
+def unbroken(some):
+    """The stacks of them that reached the thread's first frame."""
+    return [(s, n) for s, n in some if not s[0].startswith("[incomplete")]
 
 
 def whole(some):
     """The share of samples whose stack reached the thread's first frame."""
-    return share(weight([(s, n) for s, n in some if not s[0].startswith("[incomplete")]), weight(some))
+    return share(weight(unbroken(some)), weight(some))
+
+
+def mostly_whole(some, percent=99):
+    """As whole: can the true share be at least so many percent?"""
+    return at_least(weight(unbroken(some)), weight(some), percent)
 
 
 def all_named(some):
     """None of their Java frames is without a name."""
-    return not any(plain(f) in ("[unknown method]", "[unknown code]") for s, _ in some for f in s)
+    return not any(nameless(s) for s, _ in some)
+
+
+def enough(samples, expected):
+    """Is it no less than a tenth of what the CPU time gives? A machine with other work to do drops ticks, but not nine of ten."""
+    return 10 * samples >= expected
+
+
+def alike(*names):
+    """Have the threads of these names, which burn the same CPU time, as many samples, each as chance and its own start may have it?"""
+    counts = [thread(name) for name in names]
+    return all(about(n, sum(counts), 100 / len(counts), 2) for n in counts)
 
 
 def total(name):

@@ -6,30 +6,40 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 MEMORY_KB=${MEMORY_KB:-16384} # what a program and an agent may grow by: not by what they do
 
-# What the JVM does not account for, in KiB: its anonymous memory without what it says it has committed itself. The heap is
+# What nobody but agents has a reason to make larger, in KiB: the process's anonymous memory without what the JVM says it has
+# committed itself; but with what it calls Internal, which is what JVM TI has given to agents, and their references. The heap is
 # touched from the start, so that it does not grow here.
 unaccounted()
 {
-	local anonymous committed
+	local anonymous committed internal
 
 	anonymous=$(awk '$1 == "RssAnon:" { print $2 }' "/proc/$1/status")
-	committed=$("$JAVA_HOME/bin/jcmd" "$1" VM.native_memory summary 2>/dev/null | sed -n 's/^Total:.*committed=\([0-9]*\)KB.*/\1/p')
-	[[ -n $anonymous && -n $committed ]] && echo $((anonymous - committed))
+	"$JAVA_HOME/bin/jcmd" "$1" VM.native_memory summary >native_memory 2>/dev/null || return 0
+	committed=$(sed -n 's/^Total:.*committed=\([0-9]*\)KB.*/\1/p' native_memory)
+	internal=$(sed -n 's/^- *Internal (.*committed=\([0-9]*\)KB.*/\1/p' native_memory)
+	[[ -n $anonymous && -n $committed && -n $internal ]] && echo $((anonymous - committed + internal))
+}
+
+# change PID VERB...: only a program that is about to end may refuse.
+change()
+{
+	braid ctl "$@" >ctl.out 2>ctl.err || {
+		wait_for "the end of process $1, after ctl $*: $(cat ctl.err)" gone_or_zombie "$1"
+		return 1
+	}
 }
 
 # Once every kind off and on, figures changed, all asked for: what may go wrong when a program does all of it at the same time.
 stir()
 {
-	local pid=$1
-
-	braid ctl "$pid" disable all >ctl.out 2>ctl.err || fail "disable all: $(cat ctl.err)"
-	braid ctl "$pid" enable all >ctl.out 2>ctl.err || fail "enable all: $(cat ctl.err)"
-	braid ctl "$pid" interval alloc=64k,lock=20us,wait=100us >ctl.out
-	braid ctl "$pid" dump
-	braid ctl "$pid" gc
-	kill -QUIT "$pid"
-	braid ctl "$pid" reset
-	braid ctl "$pid" interval alloc=512k,lock=10us,wait=1ms >ctl.out
+	change "$1" disable all &&
+		change "$1" enable all &&
+		change "$1" interval alloc=64k,lock=20us,wait=100us &&
+		change "$1" dump &&
+		change "$1" gc &&
+		kill -QUIT "$1" &&
+		change "$1" reset &&
+		change "$1" interval alloc=512k,lock=10us,wait=1ms
 }
 
 # soak NAME SECONDS JAVA-OPTION...: fails when the program crashes, stands, or grows. EVENTS: how many there were.
@@ -48,7 +58,7 @@ soak()
 	while [[ $SECONDS -lt $end ]] && kill -0 "$pid" 2>/dev/null; do
 		# Half of the time for what is allocated once
 		[[ -n $early || $((end - SECONDS)) -gt $((seconds / 2)) ]] || early=$(unaccounted "$pid") || true
-		stir "$pid"
+		stir "$pid" || break
 		late=$(unaccounted "$pid") || true
 		sleep 0.5
 	done

@@ -7,12 +7,12 @@ start_worker jvm
 for n in 1 2 3; do
 	start_record -F 997 -p "$JAVA_PID" -o "$n.trace"
 	wait_attached "$JAVA_PID"
-	ask jvm burn 200
+	burn jvm 200
 	stop_record
 	no_leftovers
 	wait_for "the agent's sleep" no_ring "$JAVA_PID"
 	check "$n.trace" \
-		"recording $n" 'complete() >= 98 and named() >= 99 and thread("old-0") > 50 and i["lost"] == {}' \
+		"recording $n" 'well() and alike("old-0", "old-1") and i["lost"] == {}' \
 		"methods of recording $n" 'len(i["jvms"]) == 1 and with_frame("Worker.spin")'
 	ask jvm burn 10
 done

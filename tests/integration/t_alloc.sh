@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What was allocated, by class and by site, is estimated from samples to within 5 percent, or what chance may do.
+# takes: 20 s
 source "$(dirname "$0")/lib.sh"
 
 estimated()
@@ -9,12 +10,13 @@ estimated()
 		"by site" 'all(close(total(at("alloc", site), "weight"), int(n), 5, error(at("alloc", site))) for site, _, n in truth["site"])' \
 		"by class" 'all(close(total(of("alloc", name=c), "weight"), int(n), 5, error(of("alloc", name=c)))
 			for _, c, n in truth["site"])' \
-		"a site has one class" 'all({e.name for e in at("alloc", site)} <= {c} for site, c, _ in truth["site"])' \
+		"a site has one class, but for what its first call allocates by loading it" \
+		'all(sum(e.name != c for e in at("alloc", site)) <= 2 for site, c, _ in truth["site"])' \
 		"sizes" '{e["value"] for e in at("alloc", "Allocator.atSmall")} == {1016} and
 			{e["value"] for e in at("alloc", "Allocator.atLarge")} == {4016} and
 			{e["value"] for e in at("alloc", "Allocator.atNodes")} in ({48}, {40})' \
 		"enough samples for that to mean something" 'len(of("alloc")) > 10000 and error(of("alloc")) < total(of("alloc"), "weight") / 50' \
-		"whole mixed stacks" 'sum("Allocator.main" in e.stack and e.stack[-1] != "[incomplete]" and len(e.stack) > 5 for e in of("alloc")) > 0.99 * len(of("alloc"))' \
+		"whole mixed stacks" 'at_least(sum("Allocator.main" in e.stack and e.stack[-1] != "[incomplete]" and len(e.stack) > 5 for e in of("alloc")), len(of("alloc")), 99.5)' \
 		"without the agent on top" 'all("alloc_on_sample" not in e.stack for e in of("alloc"))' \
 		"by their thread" 'all(e.thread.name == "main" for e in at("alloc", "Allocator.main"))' \
 		"no objects watched" 'of("live") == [] and {e.number for e in of("alloc")} == {0}' \
@@ -33,17 +35,12 @@ braid record -e alloc -o start.trace -- "$JAVA" -Xmx256m -cp "$CLASSES" Allocato
 estimated start.trace
 
 # Attached, at another interval.
-mkfifo in
-"$JAVA" -Xmx256m -cp "$CLASSES" Allocator 5000 0 wait <in >attach.trace.truth 2>err &
-JAVA_PID=$!
-exec {IN}>in
-wait_for "the program" grep -qs ready attach.trace.truth
+start_program attach.trace.truth "$JAVA" -Xmx256m -cp "$CLASSES" Allocator 5000 0 wait
 start_record -e alloc=256k -p "$JAVA_PID" -o attach.trace
 wait_attached "$JAVA_PID"
 wait_events "$JAVA_PID"
-echo >&"$IN"
-wait_for "the program's end" grep -qs end attach.trace.truth
+go_on
+wait_says attach.trace.truth end
 stop_record
-echo >&"$IN"
-wait_end "$JAVA_PID" "the program"
+end_program
 estimated attach.trace

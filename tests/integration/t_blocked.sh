@@ -42,23 +42,18 @@ all_told()
 }
 
 # From the start to the end of the JVM.
-echo | braid record -e wait,thread -o start.trace -- "$JAVA" -cp "$CLASSES" Blocked >start.trace.truth 2>err
+echo | "${UNDISTURBED[@]}" "$BUILD/braid" record -e wait,thread -o start.trace -- "$JAVA" -cp "$CLASSES" Blocked >start.trace.truth 2>err
 all_told start.trace
 
 # Attached; what goes on when the recording ends.
-mkfifo in
-"$JAVA" -Xint -cp "$CLASSES" Blocked <in >attach.trace.truth 2>err &
-JAVA_PID=$!
-exec {IN}>in
-wait_for "the program" grep -qs ready attach.trace.truth
+start_program attach.trace.truth "${UNDISTURBED[@]}" "$JAVA" -Xint -cp "$CLASSES" Blocked
 start_record -F 99 -e cpu,wait,thread -p "$JAVA_PID" -o attach.trace
 wait_attached "$JAVA_PID"
 wait_sampling
-echo >&"$IN"
-wait_for "the program's end" grep -qs "done" attach.trace.truth
+go_on
+wait_says attach.trace.truth "done"
 stop_record
-exec {IN}>&-
-wait_end "$JAVA_PID" "the program"
+end_program
 all_told attach.trace
 events attach.trace \
 	"main reads on when the recording ends" '[(e.flags, e.stack) for e in of("blocked") if e.thread.name == "main"][-1] == (0x20000, [])' \

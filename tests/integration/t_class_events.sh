@@ -39,6 +39,25 @@ events attach.trace \
 	"older classes" '0 < of("phase", name="replayed")[0]["value"]' \
 	"nothing lost" 'lost == []'
 
+# Classes that are loaded while the agent comes are counted with the older ones or told, each once.
+mkfifo loading.in
+"$JAVA" -cp "$CLASSES" Loading <loading.in >loading.trace.truth 2>err &
+JAVA_PID=$!
+exec {LOADING}>loading.in
+wait_for "the program" grep -qs ready loading.trace.truth
+start_record -e class -p "$JAVA_PID" -o loading.trace
+wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
+echo >&"$LOADING"
+wait_for "the program's end" grep -qs end loading.trace.truth
+stop_record
+echo >&"$LOADING"
+wait_end "$JAVA_PID" "the program"
+events loading.trace \
+	"each once" 'of("phase", name="replayed")[0]["value"] + len(of("class_load")) == int(truth["loaded"][1][0])' \
+	"while it was told" 'len(of("class_load", name="ClassEvents$Template")) > 0' \
+	"nothing lost" 'lost == []'
+
 # Who does not ask for them gets none.
 braid record -e cpu -F 99 -o none.trace -- "$JAVA" -cp "$CLASSES" ClassEvents 10 >/dev/null 2>err
 events none.trace "none" 'of("class_load") == [] and of("class_unload") == [] and of("thread_start") == []'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Collapsed stacks: form, sums, and annotations that flame graph tools know.
+# class: quick
 source "$(dirname "$0")/lib.sh"
 
 need_sample

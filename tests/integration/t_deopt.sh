@@ -38,5 +38,5 @@ events trace "surprises" '[{e.detail for e in at("deopt", "Storm.length")} >= {"
 	"mixed stacks" 'all(e.stack[0] in ("Deoptimization::uncommon_trap(JavaThread*, int, int)", "Deoptimization::fetch_unroll_info(JavaThread*, int)",
 			"_ZN14Deoptimization13uncommon_trapEP10JavaThreadii", "_ZN14Deoptimization17fetch_unroll_infoEP10JavaThreadi")
 		for e in of("deopt"))' \
-	"whole" 'sum("[incomplete]" not in e.stack for e in of("deopt") if e.number) > 0.99 * len([e for e in of("deopt") if e.number])' \
+	"whole" 'at_least(sum("[incomplete]" not in e.stack for e in of("deopt") if e.number), len([e for e in of("deopt") if e.number]), 99)' \
 	"nothing lost" 'lost == []'

@@ -9,7 +9,7 @@ braid report --json --top 100000 v.trace >v.json
 braid report --top 10 v.trace >v.txt
 braid report --html v.html v.trace
 braid script v.trace >v.script
-for kind in alloc live lock wait blocked exception compile; do
+for kind in alloc live uncollected lock wait blocked exception compile; do
 	braid export --format collapsed --event "$kind" v.trace >"$kind.stacks" 2>>notes
 done
 python3 "$LIB_DIR/page.py" v.html v.json
@@ -46,6 +46,14 @@ check l.trace \
 	"no samples" 'i["samples"]["total"] == 0 and stacks == []' \
 	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10us" and "record.event" not in r["recording"]' \
 	"only that" 'set(r["events"]) <= {"lock", "phase", "counted"} and r["events"]["lock"]["count"] >= 5'
+braid report --json l.trace >l.json
+braid report l.trace >l.txt
+python3 -c 'import json; j = json.load(open("l.json")); s = j["starts"]; assert j["gc"]["count"] is j["gc"]["mean_s"] is None, j["gc"]; assert s and all(r[k] is None for r in s for k in ("classes",
+	"compiled", "threads", "exceptions", "gc_s")), s'
+sed -n '/^Start of pid/,/^$/p' l.txt | grep -Eq '^ +[0-9.]+ s +- +- +- +- +-  init$' || fail "zeros of what was not recorded: $(cat l.txt)"
+braid info --json l.trace | python3 -c 'import json, sys; j, = json.load(sys.stdin)["jvms"]; assert j["methods"] > 0 and j["code_loads"] > 0 and all(
+	j[k] is None for k in ("gc_pauses", "threads_started", "threads_ended")), j' || fail "info has zeros of what was not recorded"
+! grep -q 'GC pauses' l.txt || fail "pauses, which were not recorded"
 braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kind that is not there is no error"
 [[ ! -s none ]] || fail "allocations in a trace of locks"
 grep -q "no 'alloc' events" err || fail "not told that there are none: $(cat err)"

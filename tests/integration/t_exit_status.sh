@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The command's status becomes braid's; a command that cannot be run is an error.
+# class: quick
 source "$(dirname "$0")/lib.sh"
 
 status=0

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # JVMs that lay out their code, frames and files differently, each attached to while it runs.
+# takes: 20 s
 source "$(dirname "$0")/lib.sh"
 
 n=0
@@ -13,12 +14,12 @@ for flags in "-Xrs" "-XX:-UsePerfData" "-XX:+UseParallelGC" "-XX:+UseZGC -XX:+Un
 	start_worker "jvm-$n" $flags
 	start_record -F 997 -p "$JAVA_PID" -o "$n.trace"
 	wait_attached "$JAVA_PID"
-	ask "jvm-$n" burn 150
+	burn "jvm-$n" 150
 	ask "jvm-$n" gc 1
 	stop_record
 	no_leftovers
-	check "$n.trace" "$flags" 'complete() >= 98 and named() >= 99 and thread("old-0") > 50 and i["lost"] == {}' \
+	check "$n.trace" "$flags" 'well() and alike("old-0", "old-1") and i["lost"] == {}' \
 		"order with $flags" \
-		'all_match(with_frame("Worker.spin"), ";Worker.Old.run;Worker.alpha;Worker.beta;Worker.gamma;Worker.spin") >= 99'
+		'mostly_match(with_frame("Worker.spin"), ";Worker.Old.run;Worker.alpha;Worker.beta;Worker.gamma;Worker.spin")'
 	end_worker "jvm-$n" "$JAVA_PID"
 done

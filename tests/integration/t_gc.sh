@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Pauses, cycles and phases are those of the JVM's own log: as many, of the same kind, for the same reason, with the same heap.
+# takes: 15 s
 source "$(dirname "$0")/lib.sh"
 
 # has COLLECTOR JAVA-OPTION...: does this JVM have the collector, and not by another name?

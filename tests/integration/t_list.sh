@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The JVMs of this machine, and what recording needs here.
+# class: quick
 source "$(dirname "$0")/lib.sh"
 
 start_worker jvm

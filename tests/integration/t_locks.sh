@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Threads that stand in front of monitors: how long, where, of which class, to within 2 percent of their own clock.
+# class: quick
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/lib.sh"
 
@@ -20,7 +21,7 @@ blocked()
 		"nothing lost" 'lost == []'
 }
 
-braid record -e lock -o a.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
+"${UNDISTURBED[@]}" "$BUILD/braid" record -e lock -o a.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
 blocked a.trace
 events a.trace \
 	"where" 'most("Monitors.enter" in e.stack and "Monitors.contend" in e.stack and e.stack[-1] != "[incomplete]"
@@ -29,7 +30,7 @@ events a.trace \
 	"no waits" 'of("wait") == []'
 
 # Shorter ones are counted, with their time.
-braid record -e lock=10m -o short.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
+"${UNDISTURBED[@]}" "$BUILD/braid" record -e lock=10m -o short.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
 events short.trace \
 	"none told" 'of("lock") == []' \
 	"all counted" 'close(total(of("counted"), "weight"), sum(int(ns) for _, ns, _ in truth["blocked"]), 2) and
@@ -38,7 +39,7 @@ events short.trace \
 
 # Virtual threads may come back on another OS thread.
 [[ $(java_version) -ge 21 ]] || exit 0
-braid record -e lock -o virtual.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
+"${UNDISTURBED[@]}" "$BUILD/braid" record -e lock -o virtual.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
 blocked virtual.trace
 events virtual.trace \
 	"where" 'most("Monitors.enter" in e.stack for e in named("lock", "Monitors\\$(Narrow|Wide)"))'

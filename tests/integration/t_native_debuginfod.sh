@@ -28,14 +28,14 @@ wait_for "the server to know the debug file" has_file
 export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$PWD/cache
 braid record -q --lines -F 997 -o served.trace -- ./program 0.4
 braid report --json --lines --top 1000 served.trace >lines.json
-check served.trace "names from the server" 'weight(with_frame("burn")) > 200 and weight(with_frame("dive")) > 50'
+check served.trace "names from the server" 'with_frame("burn") and with_frame("dive")'
 python3 -c 'import json; assert any(l["file"].endswith("plain.c") and l["name"] == "burn" for l in json.load(open("lines.json"))["lines"])' ||
 	fail "no lines from the server"
 
 kill "$server"
 wait_end "$server" "the server"
 braid record -q -F 997 -o cached.trace -- ./program 0.4
-check cached.trace "names from the cache" 'weight(with_frame("burn")) > 200'
+check cached.trace "names from the cache" 'with_frame("burn")'
 
 DEBUGINFOD_CACHE_PATH=$PWD/empty braid record -q -F 997 -o none.trace -- ./program 0.4
-check none.trace "no server: no names, no harm" 'weight(with_frame("burn")) == 0 and i["samples"]["total"] > 200 and i["lost"] == {}'
+check none.trace "no server: no names, no harm" 'not with_frame("burn") and enough(i["samples"]["total"], 400) and i["lost"] == {}'

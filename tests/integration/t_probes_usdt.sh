@@ -50,7 +50,7 @@ for agent in with without; do
 			len(of("safepoint")) >= 7' \
 		"as long, but for the ways there and back" 'sorted(abs(e.duration_ns - int(t[2]))
 			for e, t in zip(of("safepoint")[::-1], truth["took"][::-1]))[len(of("safepoint")) // 2] < 1e6' \
-		"said what is missing" 'len([n for n in notices if "does not tell of which threads stopped late, deoptimisations" in n]) == 1' \
+		"said what is missing" 'len([n for n in notices if "does not report which threads stopped late, deoptimisations" in n]) == 1' \
 		"nothing lost" 'lost == []'
 done
 sed -n '/made not entrant\|made zombie/d

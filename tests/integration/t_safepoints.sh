@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 if [[ $(java_version) -lt 11 ]]; then
 	braid record -e safepoint -o old.trace -- "$JAVA" -Xmx512m -cp "$CLASSES" Late 3 2>err
 	events old.trace "told, or said why not" 'len(of("safepoint")) >= 3 or
-		len([n for n in notices if "does not tell of safepoints" in n and "debug symbols" in n]) == 1' \
+		len([n for n in notices if "does not report safepoints" in n and "debug symbols" in n]) == 1' \
 		"and nothing else" 'lost == []'
 	exit 0
 fi
@@ -42,6 +42,6 @@ for collector in G1 Serial; do
 			for e in of("safepoint_stop", number=s.number)
 				if e.thread.name == "copier" and "Late.copy" in e.stack and e["value"] > s["value"] / 2]) >= 5' \
 		"the spinner was stopped, too" 'len({e.number for e in at("safepoint_stop", "Late.spin")}) >= 10' \
-		"whole stacks" 'sum("[incomplete]" not in e.stack for e in of("safepoint_stop")) > 0.99 * len(of("safepoint_stop"))' \
+		"whole stacks" 'at_least(sum("[incomplete]" not in e.stack for e in of("safepoint_stop")), len(of("safepoint_stop")), 99)' \
 		"nothing lost" 'lost == []'
 done

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The form of perf script, by a reader of that form.
+# class: quick
 source "$(dirname "$0")/lib.sh"
 
 need_sample
@@ -12,7 +13,7 @@ cat >form.awk <<-'EOF'
 	state == 1 && /^$/ { if (!frames) bad("a sample without frames"); state = 0; next }
 	state == 1 { bad("no frame") }
 	/^[^ \t]+ +[0-9]+\/[0-9]+ \[[0-9]+\] [0-9]+\.[0-9]+: +[0-9]+ cpu-clock:$/ { state = 1; frames = 0; samples++; next }
-	/^[^ \t]+ +[0-9]+\/[0-9]+ \[[0-9]+\] [0-9]+\.[0-9]+: braid:[a-z_]+:/ { others++; next }
+	/^[^ \t]+ +[0-9]+\/[0-9]+ \[[0-9]+\] -?[0-9]+\.[0-9]+: braid:[a-z_]+:/ { others++; next }
 	{ bad("no event") }
 	END { if (!failed && state) { print "ends within a sample"; exit 1 } if (!failed) print samples, others > "counts" }
 EOF

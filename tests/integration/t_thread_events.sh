@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Threads start, end and get other names exactly as the program says, with what belongs to them.
+# takes: 20 s
 source "$(dirname "$0")/lib.sh"
 
 all_told()

@@ -19,19 +19,19 @@ second_answered()
 }
 rings=$(grep -c 'bpf-map' "/proc/$JAVA_PID/maps")
 wait_for "the second recording's word" second_answered
-ask jvm burn 300
+burn jvm 300 "$second"
 RECORD_PID=$second
 stop_record
-ask jvm burn 100
+burn jvm 100 "$first"
 RECORD_PID=$first
 stop_record
-check first.trace "the first" 'complete() >= 98 and named() >= 99 and thread("old-0") > 100'
+check first.trace "the first" 'well() and alike("old-0", "old-1")'
 check second.trace "the second" \
-	"i['samples']['total'] > 100 and (named() >= 99 and with_frame('Worker.spin') or notice('process $JAVA_PID'))"
+	"i['samples']['total'] >= 300 and (well() and with_frame('Worker.spin') or notice('process $JAVA_PID'))"
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
 start_record -F 997 -p "$JAVA_PID" -o third.trace
 wait_attached "$JAVA_PID"
-ask jvm burn 100
+burn jvm 100
 stop_record
-check third.trace "the third, alone" 'named() >= 99 and thread("old-0") > 20'
+check third.trace "the third, alone" 'well() and alike("old-0", "old-1")'
 end_worker jvm "$JAVA_PID"

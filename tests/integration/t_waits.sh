@@ -16,14 +16,14 @@ waited()
 		"nothing lost" 'lost == []'
 }
 
-braid record -e wait -o a.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
+"${UNDISTURBED[@]}" "$BUILD/braid" record -e wait -o a.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 >a.trace.truth 2>err
 waited a.trace
 events a.trace \
 	"where" 'most("Monitors.await" in e.stack and e.stack[-1] != "[incomplete]" for e in of("wait", name="Monitors$Bell"))' \
 	"who" 'all(e.thread.name == "waiter" for e in of("wait", name="Monitors$Bell"))'
 
 [[ $(java_version) -ge 21 ]] || exit 0
-braid record -e wait -o virtual.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
+"${UNDISTURBED[@]}" "$BUILD/braid" record -e wait -o virtual.trace -- "$JAVA" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
 waited virtual.trace
 events virtual.trace \
 	"where" 'most("Monitors.await" in e.stack for e in of("wait", name="Monitors$Bell"))'

@@ -12,18 +12,19 @@ page = open("v.html", encoding="utf-8").read()
 graphs = {g["name"]: g for g in json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["graphs"]}
 truth = dict(line.split() for line in open("truth"))
 titles = {"alloc": "Allocations", "lock": "Contended monitors", "wait": "Object.wait", "blocked": "Blocked threads",
-          "exception": "Exceptions", "live": "Live objects", "compile": "Compilations"}
+          "exception": "Exceptions", "live": "Live objects", "uncollected": "Not collected yet", "compile": "Compilations"}
 
 script = collections.defaultdict(list)
 for line in open("v.script"):
-    head = re.match(r"\S.* \d+/\d+ \[\d+\] [\d.]+: braid:(\w+):(.*)", line)
+    head = re.match(r"\S.* \d+/\d+ \[\d+\] -?[\d.]+: braid:(\w+):(.*)", line)
     if head:
         script[head.group(1)].append({k: q or v for k, q, v in re.findall(r' (\w+)=(?:"([^"]*)"|(\S+))', head.group(2))})
 
 
 def weight(kind):
+    """All of it: what idle threads waited is in stacks and graphs, and a sum of its own in the report."""
     of = events[kind]
-    return round(of["weight_s"] * 1e9) if "weight_s" in of else of.get("weight_bytes", of.get("weight"))
+    return round((of["weight_s"] + of.get("idle_s", 0)) * 1e9) if "weight_s" in of else of.get("weight_bytes", of.get("weight"))
 
 
 def by(kind, what):
@@ -36,7 +37,7 @@ for kind in titles:
         assert not stacks and titles[kind] not in graphs, kind
         continue
     assert sum(int(n) for _, n in stacks) == weight(kind) == graphs.get(titles[kind], {"total": 0})["total"], kind
-    if kind != "live":
+    if kind not in ("live", "uncollected"):
         assert len(script[kind]) >= events[kind]["count"], kind  # BLOCKED: those that others tell are in the script only
     assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
     assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
@@ -51,8 +52,9 @@ door = by("lock", "name")["Views$Door"]
 assert door["count"] == int(truth["contended"]) and 0.1 < door["weight_s"], door
 assert all(line.rsplit(" ", 1)[0].split(";")[-1] in by("lock", "name") for line in open("lock.stacks"))
 owners = [b for b in report["blockers"] if b["class"] == "Views$Door"]
-assert {b["blocked"]["name"] for b in owners} == {"wants-door"} and {b["owner"]["name"] for b in owners} == {"holds-door"}, owners
-assert {b["site"] for b in owners} == {"Views.holdDoor"}, owners
+assert {b["blocked"]["name"] for b in owners} == {"wants-door"}, owners
+owners = [b for b in owners if b["owner"]]  # a thread that looks for itself, by a timer, is woken by nobody
+assert {b["owner"]["name"] for b in owners} == {"holds-door"} and {b["site"] for b in owners} == {"Views.holdDoor"}, owners
 assert "Views.wantDoor" in by("lock", "site"), by("lock", "site")
 oops = by("exception", "name")["Views$Oops"]
 assert oops["weight"] == int(truth["raised"]), oops
@@ -67,9 +69,9 @@ assert events["compile"]["count"] == sum(level["count"] for level in report["lev
 assert report["starts"][-1]["classes"] > 200 and {"start", "init"} <= {s["phase"] for s in report["starts"]}
 if version >= 11:
     alloc = by("alloc", "name")["long[]"]
-    # HotSpot's own sampling is some percent off for objects that are an eighth of the interval: agent/alloc.c.
+    # HotSpot's own sampling is some percent off for objects that are an eighth of the interval: agent/events/alloc.c.
     assert abs(alloc["weight_bytes"] / int(truth["allocated"]) - 1) < 5 * alloc["error"] + 0.15, (alloc, truth)
     assert "Views$Payload.<init>" in by("alloc", "site"), by("alloc", "site")
 if "live" in events:  # nothing that was sampled need be left at the end
-    assert all(age["age_s"] >= 0 for age in events["live"]["by_name"])
+    assert all(age["age_s"] >= 0 and age["collections"] >= 1 for age in events["live"]["by_name"])
     assert events["live"]["count"] < events["alloc"]["count"]

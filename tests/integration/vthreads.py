@@ -1,42 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads `braid script` of a recording of VThreads.java: are the stacks of its virtual threads whole and exact, and are they
-# said to be of the thread that ran them? Exits with 1, and says what was wrong, when too few are.
+# said to be of the thread that ran them? Exits with 1, and says what was wrong, when too few are. An identity or a name may be
+# missing, but not be another's.
 #
-# vthreads.py FILE WHOLE NAMED: least percentages of whole stacks and of samples with an identity.
+# vthreads.py FILE TRUTH WHOLE IDENTIFIED NAMED: what the program said (empty, if it was ended), and least percentages of whole
+# stacks, of samples with an identity, and of those of threads that have a name with it.
 import collections
 import re
 import sys
 
-HEAD = re.compile(r"^\S.* +\d+/\d+ \[\d+\] [\d.]+:")
+from chance import at_least
+
+HEAD = re.compile(r"^\S.* +\d+/\d+ \[\d+\] +(-?[\d.]+):")
 VIRTUAL = re.compile(r'^# virtual thread (\d+)(?: "(.*)")?$')
 # Once each, from the root to the program's own frames.
 ROOT = ["ForkJoinWorkerThread.run", "VirtualThread.runContinuation", "Continuation.run", "Continuation.enterSpecial",
         "Continuation.enter", "VirtualThread.run", "VThreads.live"]
 
 
+# The JVM makes the code that virtual threads return to when the first of them runs, and announces it behind that. What is sampled
+# until the collector has heard of it may end early or have no identity, so only samples after this many seconds are counted.
+SETTLED_S = 0.25
+
+
 def samples(path):
-    thread, frames = None, None
+    """Time, thread, frames from the leaf, each a name and an address."""
+    thread, frames, when = None, None, 0.0
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            virtual = VIRTUAL.match(line)
-            if virtual or HEAD.match(line):
+            virtual, head = VIRTUAL.match(line), HEAD.match(line)
+            if virtual or head:
                 if frames is not None:
-                    yield thread, frames
+                    yield when, thread, frames
                     thread = None
                 frames = None
                 if virtual:
                     thread = virtual.groups()
                 else:
-                    frames = []
+                    frames, when = [], float(head.group(1))
             elif line.startswith("\t") and frames is not None:
-                frames.append(line.split(None, 1)[1].rsplit(" (", 1)[0].split("+0x")[0].strip())
+                address, name = line.split(None, 1)
+                frames.append((name.rsplit(" (", 1)[0].split("+0x")[0].strip(), address))
     if frames is not None:
-        yield thread, frames
+        yield when, thread, frames
 
 
-def wrong_stack(names):
+def chains_on(frames):
+    """The chains that the stack is of. What is inlined at the leaf is known at its calls only: it may be the next one's."""
+    leaf = frames[0][1] if frames else None
+    return [name for name, address in frames if address != leaf and re.fullmatch(r"VThreads\.m\d", name)]
+
+
+def wrong_stack(names, chains):
     """names: from the root. What is wrong, or None."""
-    chains = {n for n in names if re.fullmatch(r"VThreads\.m\d", n)}
+    chains = set(chains)
     if len(chains) != 1:
         return "chains mixed: " + " ".join(sorted(chains))
     chain = chains.pop()
@@ -53,42 +70,73 @@ def wrong_stack(names):
     return None
 
 
+def chains_of(path):
+    """Which chain each thread ran, by its id, as the program says."""
+    chains = {}
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if re.match(r"\d: ", line):
+                chains.update((number, line[0]) for number in line[2:].split())
+    return chains
+
+
+def strange_identity(thread, chain, chains):
+    """What says that the sample is another's; None when all agrees."""
+    number, name = thread
+    if chains and chains.get(number) != chain:
+        return f"m{chain} in thread {number} of m{chains.get(number)}"
+    if name is not None and not (chain != "0" and name.startswith(f"v{chain}.")):
+        return f"m{chain} in {name}"
+    return None
+
+
 def main():
-    path, least_whole, least_named = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-    count, named, whole = 0, 0, 0
+    path, truth = sys.argv[1:3]
+    least_whole, least_identified, least_named = (float(a) for a in sys.argv[3:6])
+    chains = chains_of(truth)
+    count, identified, named, namable, whole = 0, 0, 0, 0, 0
     wrong, strange, examples = collections.Counter(), collections.Counter(), {}
 
-    for thread, frames in samples(path):
+    first = None
+    for when, thread, frames in samples(path):
+        chains_here = chains_on(frames)
+        if not chains_here:
+            continue
+        chain = chains_here[-1][-1]
+        frames = [name for name, _ in frames]
         names = frames[::-1]
-        if not any(re.fullmatch(r"VThreads\.m\d", n) for n in names):
+        first = when if first is None else first
+        if thread:
+            strange[strange_identity(thread, chain, chains)] += 1
+        if when < first + SETTLED_S:
             continue
         count += 1
         if thread:
-            named += 1
-            chain = next(n for n in names if re.fullmatch(r"VThreads\.m\d", n))[-1]
-            want = f"v{chain}." if chain != "0" else None
-            if (thread[1] is None) != (want is None) or (want and not thread[1].startswith(want)):
-                strange[f"m{chain} in {thread[1]}"] += 1
+            identified += 1
+            namable += chain != "0"
+            named += thread[1] is not None
         cause = next((n for n in names if n.startswith("[incomplete")), None)
         if cause:
             wrong[cause] += 1
             examples.setdefault(cause, frames[:6])
             continue
         whole += 1
-        reason = wrong_stack(names)
+        reason = wrong_stack(names, chains_here)
         if reason:
             wrong[reason] += 1
             examples.setdefault(reason, frames[:6])
+    strange.pop(None, None)
     inexact = sum(n for reason, n in wrong.items() if not reason.startswith("[incomplete"))
     print(f"{count} samples of virtual threads, {100 * whole / max(count, 1):.2f} % whole, "
-          f"{100 * (whole - inexact) / max(whole, 1):.2f} % of them exact, {100 * named / max(count, 1):.2f} % with an identity, "
-          f"{sum(strange.values())} under a wrong name")
+          f"{100 * (whole - inexact) / max(whole, 1):.2f} % of them exact, "
+          f"{100 * identified / max(count, 1):.2f} % with an identity, {100 * named / max(namable, 1):.2f} % of them with "
+          f"their name, {sum(strange.values())} under a wrong one")
     for reason, n in wrong.most_common(8):
         print(f"  {n} {reason}: {' < '.join(examples[reason])}")
     for what, n in strange.most_common(8):
         print(f"  {n} {what}")
-    good = (count >= 50 and 100 * whole >= least_whole * count and 100 * named >= least_named * count
-            and inexact * 500 <= whole and not strange)
+    good = (count >= 50 and at_least(whole, count, least_whole) and at_least(identified, count, least_identified)
+            and at_least(named, namable, least_named) and at_least(whole - inexact, whole, 99.8) and not strange)
     return 0 if good else 1
 
 

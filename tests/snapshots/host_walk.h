@@ -49,8 +49,9 @@ static inline long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 a
 static inline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m)
 {
 	struct host_walk *h = (struct host_walk *)w;
+	struct braid_mapping unused;
 
-	return h->ops->mapping(h->ctx, pc, m);
+	return h->ops->mapping(h->ctx, pc, m ? m : &unused);
 }
 
 /* Nobody knows it here. */

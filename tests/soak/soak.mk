@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything at once, on every collector; included by the Makefile. MINUTES (60) in all.
+# What takes an hour; included by the Makefile. Everything at once, on every collector, MINUTES (60) in all; and ROUNDS (2000)
+# recordings of one JVM, whose directory stays when something is left of them.
 
-.PHONY: test-soak
+.PHONY: test-soak test-again
 test-soak: all $(BUILD)/java/.made
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) MINUTES=$(MINUTES) tests/soak/run
+
+test-again: all $(BUILD)/java/.made
+	$(Q)dir=$$(mktemp -d) && cd $$dir && BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) ROUNDS=$(or $(ROUNDS),2000) \
+		bash $(CURDIR)/tests/integration/t_again_many.sh && rm -rf $$dir || { echo "see $$dir" >&2; false; }

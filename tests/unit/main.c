@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs every suite under tests/unit: a file test_NAME.c defines `Suite *test_NAME(void)`. Arguments choose suites by
- * name. */
+/* Runs every suite of a directory, tests/unit or tests/unit/agent: a file test_NAME.c defines `Suite *test_NAME(void)`.
+ * Arguments choose suites by name. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SUITE(name) Suite *name(void);
-#include "tests/unit/suites.h"
+#include "suites.h"
 #undef SUITE
 
 static const struct {
@@ -14,7 +14,7 @@ static const struct {
 	Suite *(*make)(void);
 } suites[] = {
 #define SUITE(name) {#name, name},
-#include "tests/unit/suites.h"
+#include "suites.h"
 #undef SUITE
 };
 
@@ -33,6 +33,8 @@ int main(int argc, char **argv)
 	SRunner *runner = srunner_create(NULL);
 	int failed;
 
+	/* It ends what hangs; how fast the machine is decides nothing. */
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
 	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
 		if (wanted(suites[i].name, argc, argv))
 			srunner_add_suite(runner, suites[i].make());

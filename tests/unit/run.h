@@ -4,6 +4,8 @@
 #define TESTS_UNIT_RUN_H
 
 #include <check.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <analyze/views.h>
 
@@ -44,6 +46,12 @@ static inline void run_free(struct run *r)
 	views_free(r->v);
 	analysis_free(r->an);
 	analyzer_free(r->a);
+}
+
+static inline void use_zone(const char *tz)
+{
+	setenv("TZ", tz, 1);
+	tzset();
 }
 
 #endif

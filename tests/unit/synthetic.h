@@ -14,6 +14,8 @@
 
 #define MS 1000000ULL
 #define BASE_NS (10000 * MS) /* the first event */
+#define START_NS (BASE_NS - MS)
+#define START_REALTIME_NS (1767225600000 * MS) /* 2026-01-01T00:00:00Z */
 #define LIBC_1 0x7f0000000000ULL
 #define LIBC_2 0x7e0000000000ULL
 #define CODE_AT 0x7d0000001000ULL
@@ -48,7 +50,7 @@ static const struct trace_rec synthetic[] = {
 	REC(TRACE_INFO, info, S("record.event"), S("cpu-clock")),
 	REC(TRACE_INFO, info, S("record.frequency_hz"), S("99")),
 	REC(TRACE_INFO, info, S("record.duration_ns"), S("2500000000")),
-	REC(TRACE_CLOCK, clock, 9999 * MS, 1, 1),
+	REC(TRACE_CLOCK, clock, START_NS, 1, START_REALTIME_NS),
 	REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("java"), S("/usr/bin/java")),
 	REC(TRACE_PROCESS, process, 2, 200, 0, 6, S("worker;x"), S("/bin/worker")),
 	REC(TRACE_THREAD, thread, 1, 1, 101, 101, TRACE_THREAD_JAVA, 0, S("main"), S("main")),
@@ -129,7 +131,7 @@ static const struct trace_rec synthetic[] = {
 	REC(TRACE_STAT, stat, BASE_NS + 188 * MS, 0, S("collector_cpu_ns"), 1500000000),
 	REC(TRACE_STAT, stat, BASE_NS + 188 * MS, 0, S("bpf_cpu_ns"), 250000000),
 	REC(TRACE_STAT, stat, BASE_NS + 188 * MS, 1, S("code_loads"), 7),
-	REC(TRACE_CLOCK, clock, BASE_NS + 2000 * MS, 1, 1),
+	REC(TRACE_CLOCK, clock, BASE_NS + 2000 * MS, 1, START_REALTIME_NS + 2001 * MS),
 	REC(TRACE_END, end, BASE_NS + 190 * MS),
 };
 

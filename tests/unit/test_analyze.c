@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include <analyze/views.h>
-#include <util/duration.h>
 #include <export/export.h>
 
 #include "synthetic.h"
@@ -305,26 +304,6 @@ END_TEST
 
 /* ---- parts ---- */
 
-START_TEST(durations)
-{
-	static const struct {
-		const char *text;
-		uint64_t ns;
-	} good[] = {{"1.5", 1500000000}, {"500ms", 500000000},	 {"20us", 20000},    {"7ns", 7},
-		    {"2s", 2000000000},	 {"1m", 60000000000},	 {".25", 250000000}, {"0", 0},
-		    {"0.000000001", 1},	 {"1.5h", 5400000000000}};
-	static const char *const bad[] = {"", "x", "1x", "-1", "1.5.2", ".", "1e3", "9999999999999999999", " 1", "1 s"};
-	uint64_t ns;
-
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ck_assert_msg(duration_parse(good[i].text, &ns) == 0, "%s", good[i].text);
-		ck_assert_uint_eq(ns, good[i].ns);
-	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(duration_parse(bad[i], &ns) == -EINVAL, "%s", bad[i]);
-}
-END_TEST
-
 START_TEST(texts_are_clean)
 {
 	static const char *const cases[][2] = {
@@ -417,7 +396,6 @@ Suite *test_analyze(void)
 	tcase_add_test(t, nothing_fed);
 	tcase_add_test(t, window_needs_samples);
 	suite_add_tcase(s, t);
-	tcase_add_test(parts, durations);
 	tcase_add_test(parts, texts_are_clean);
 	tcase_add_test(parts, maps_and_pools);
 	tcase_add_test(parts, every_number_has_a_name);

@@ -21,8 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char status_text[] = "Name:\tUid:\t7\nTgid:\t4242\nPid:\t4242\nUid:\t1\t65534\t3\t4\nGid:\t5\t6\t7\t8\n"
-				  "NStgid:\t4242\t17\t1\nNSpid:\t4242\t17\t1\nSigCgt:\t0000000101005ccd\n";
+static const char status_text[] =
+	"Name:\tUid:\t7\nState:\tT (stopped)\nTgid:\t4242\nPid:\t4242\nUid:\t1\t65534\t3\t4\nGid:\t5\t6\t7\t8\n"
+	"NStgid:\t4242\t17\t1\nNSpid:\t4242\t17\t1\nSigCgt:\t0000000101005ccd\n";
 
 START_TEST(status_fields)
 {
@@ -34,9 +35,12 @@ START_TEST(status_fields)
 	ck_assert_uint_eq(s.uid, 65534);
 	ck_assert_uint_eq(s.gid, 6);
 	ck_assert(s.catches_sigquit);
+	ck_assert(s.catches_sigterm);
+	ck_assert(s.stopped);
 	ck_assert_int_eq(proc_status_parse("", &s), -EINVAL);
 	ck_assert_int_eq(proc_status_parse("Uid:\t1", &s), -EINVAL);
-	ck_assert_int_eq(proc_status_parse("Tgid:\tx\nUid:\t1 2\nGid:\t1 2\nNSpid:\t1\nSigCgt:\t0\n", &s), -EINVAL);
+	ck_assert_int_eq(proc_status_parse("State:\tS\nTgid:\tx\nUid:\t1 2\nGid:\t1 2\nNSpid:\t1\nSigCgt:\t0\n", &s),
+			 -EINVAL);
 }
 END_TEST
 
@@ -50,6 +54,7 @@ START_TEST(status_of_self)
 	ck_assert_int_eq(s.tgid, getpid());
 	ck_assert_uint_eq(s.uid, geteuid());
 	ck_assert(!s.catches_sigquit);
+	ck_assert(!s.stopped);
 	fd = open("/proc/self/status", O_RDONLY);
 	signal(SIGQUIT, _exit);
 	ck_assert_int_eq(proc_status_reread(fd, &s), 0);
@@ -244,6 +249,7 @@ static const struct {
 	{"0\n/t/l.so was not loaded.\nl.so: file too short\n", -ELIBACC, ": l.so: file too short"},
 	{"-1\n/t/l.so was not loaded.\n", -ELIBACC, "could not load"},
 	{"0\nDynamic agent loading is not enabled. Use ...\n", -EACCES, "-XX:+EnableDynamicAgentLoading"},
+	{"0\nDynamic agent loading is only permitted in the live phase\n", -EAGAIN, "still starting"},
 	{"0\n", -ELIBACC, "could not load"},
 	{"0\nwhat\x1b[31m\n", -ELIBACC, "what?[31m"}, /* nothing for the terminal to obey */
 	{"", -EPROTO, "without an answer"},
@@ -426,10 +432,41 @@ START_TEST(never_kills)
 	ck_assert_int_eq(waitpid(jvm.pid, &status, WNOHANG), 0);
 	kill(jvm.pid, SIGKILL);
 	waitpid(jvm.pid, NULL, 0);
-	ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
+	do
+		ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
+	while (result.error == -EINPROGRESS);
 	ck_assert_int_eq(result.error, -ESRCH);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 	close(fd);
+}
+END_TEST
+
+/* What holds the attach up is said while it waits, and it ends when nobody waits for the result any more. */
+START_TEST(says_why_it_waits)
+{
+	struct attach_result result;
+	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
+	int fd, status;
+	pid_t child;
+
+	jvm.pid = fork();
+	if (jvm.pid == 0) {
+		alarm(20); /* however this test ends */
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(jvm.pid, &status, WUNTRACED), jvm.pid);
+	jvm.ns_pid = jvm.pid;
+	ck_assert_int_eq(attach_start(&jvm, &d, NULL, &fd, &child), 0);
+	ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
+	ck_assert_int_eq(result.error, -EINPROGRESS);
+	ck_assert_ptr_nonnull(strstr(result.why, "stopped"));
+	close(fd);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_int_eq(waitpid(jvm.pid, &status, WNOHANG), 0);
+	kill(jvm.pid, SIGKILL);
+	waitpid(jvm.pid, NULL, 0);
 }
 END_TEST
 
@@ -458,6 +495,7 @@ Suite *test_attach(void)
 	tcase_add_test(d, drop_of_another_user);
 	tcase_add_test(d, no_jvm);
 	tcase_add_test(d, never_kills);
+	tcase_add_test(d, says_why_it_waits);
 	suite_add_tcase(s, d);
 	return s;
 }

@@ -6,6 +6,7 @@
 #include <braid/ring.h>
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,145 @@ START_TEST(purged)
 }
 END_TEST
 
+/* The longest piece is found below hundreds of others in it, and none that was forgotten counts. */
+START_TEST(nested)
+{
+	struct code *blob = add(1000, 100000, 10, 0, "blob"), *wide = add(500, 1000000, 10, 5, NULL);
+
+	for (uint64_t i = 0; i < 500; i++)
+		add(1100 + 100 * i, 50, 10, 0, "routine");
+	ck_assert_ptr_eq(code_map_find(&map, 1100 + 100 * 499 + 60, 0, 15), blob);
+	ck_assert_ptr_eq(code_map_find(&map, 200000, 0, 15), wide);
+	wide->unload_ns = 20;
+	code_map_purge(&map, 21);
+	ck_assert_ptr_null(code_map_find(&map, 200000, 0, 15));
+	ck_assert_ptr_eq(code_map_find(&map, 1100 + 100 * 499 + 60, 0, 15), blob);
+}
+END_TEST
+
+/* No JVM has such code: each piece ends where the last one does or later. The work for each is bounded. */
+#define OVERLAPPING 100000U
+
+START_TEST(all_overlap)
+{
+	struct code *last = NULL;
+
+	for (uint64_t i = 0; i < OVERLAPPING; i++)
+		last = add(0x1000 + i * 16, UINT32_MAX, 10 + i, 5, NULL);
+	ck_assert_ptr_eq(code_map_find(&map, 0x1000 + OVERLAPPING * 16ULL, 0, 2 * OVERLAPPING), last);
+	for (uint64_t i = 0; i < OVERLAPPING; i++) /* their ends were before, and their ids are others */
+		ck_assert_ptr_null(code_map_find(&map, 0x1000 + OVERLAPPING * 16ULL, 6, 2 * OVERLAPPING));
+}
+END_TEST
+
+START_TEST(too_many)
+{
+	struct code like = {.size = 1}, *one_more = calloc(1, sizeof(*one_more));
+	size_t n = 0;
+	int err;
+
+	ck_assert_ptr_nonnull(one_more);
+	while (!(err = code_map_add(&map, one_more))) {
+		like.address = ++n;
+		one_more = malloc(sizeof(*one_more));
+		ck_assert_ptr_nonnull(one_more);
+		*one_more = like;
+	}
+	ck_assert_int_eq(err, -ENOSPC);
+	ck_assert_uint_ge(n, 100000);
+	free(one_more);
+}
+END_TEST
+
+/* ---- scopes ---- */
+
+#define ROWS 200
+#define DEPTH_MAX 5
+
+static struct row {
+	struct braid_scope_row head;
+	struct braid_scope scopes[DEPTH_MAX];
+} rows[ROWS];
+
+/* Numbers of every size, and pcs that ascend by every distance. */
+static void make_rows(void)
+{
+	uint32_t pc = 0, seed = 1;
+
+	for (int i = 0; i < ROWS; i++) {
+		pc += 1 + (i % 7 == 0 ? 1000000U : (uint32_t)i);
+		rows[i].head = (struct braid_scope_row){.pc_offset = pc, .depth = 1 + (uint32_t)i % DEPTH_MAX};
+		for (uint32_t d = 0; d < rows[i].head.depth; d++) {
+			seed = seed * 1664525U + 1013904223U;
+			rows[i].scopes[d] = (struct braid_scope){.method = seed >> (seed >> 27),
+								 .bci = (int32_t)(seed % 70000U) - 1};
+		}
+	}
+}
+
+/* The rows [first, end) as a record has them. */
+static size_t record_of(int first, int end, uint8_t *to)
+{
+	uint8_t *p = to;
+
+	for (int i = first; i < end; i++) {
+		memcpy(p, &rows[i], sizeof(rows[i].head) + rows[i].head.depth * sizeof(struct braid_scope));
+		p += sizeof(rows[i].head) + rows[i].head.depth * sizeof(struct braid_scope);
+	}
+	return (size_t)(p - to);
+}
+
+static void assert_row(const struct code *c, uint64_t offset, bool exact, const struct row *wanted)
+{
+	struct braid_scope scopes[DEPTH_MAX];
+	uint32_t depth = code_scopes_at(c, offset, exact, scopes, DEPTH_MAX);
+
+	ck_assert_uint_eq(depth, wanted ? wanted->head.depth : 0);
+	for (uint32_t d = 0; d < depth; d++) {
+		ck_assert_uint_eq(scopes[d].method, wanted->scopes[d].method);
+		ck_assert_int_eq(scopes[d].bci, wanted->scopes[d].bci);
+	}
+}
+
+/* A row holds up to and including its pc; rows come in several records. */
+START_TEST(scopes)
+{
+	struct code *c = add(1000, 1U << 30, 10, 5, NULL);
+	uint8_t record[sizeof(rows)];
+	struct braid_scope one;
+
+	c->method = 77;
+	make_rows();
+	for (int first = 0; first < ROWS; first += ROWS / 4)
+		ck_assert(code_add_scopes(c, record, record_of(first, first + ROWS / 4, record), ROWS / 4));
+	for (int i = 0; i < ROWS; i++) {
+		assert_row(c, rows[i].head.pc_offset, false, &rows[i]);
+		assert_row(c, rows[i].head.pc_offset, true, i + 1 < ROWS ? &rows[i + 1] : NULL);
+	}
+	ck_assert_uint_eq(code_scopes_at(c, rows[4].head.pc_offset, false, &one, 1), 1); /* of five */
+	ck_assert_uint_eq(one.method, rows[4].scopes[0].method);
+}
+END_TEST
+
+/* What is cut off, or says that it is deeper than it is long, is refused as a whole. */
+START_TEST(scopes_cut)
+{
+	struct code *c = add(1000, 1U << 30, 10, 5, NULL);
+	uint8_t record[sizeof(rows)];
+	size_t bytes;
+
+	make_rows();
+	bytes = record_of(0, 3, record);
+	for (size_t cut = 0; cut < bytes; cut++)
+		ck_assert(!code_add_scopes(c, record, cut, 3));
+	assert_row(c, 0, false, NULL);
+	((struct braid_scope_row *)record)->depth = UINT32_MAX;
+	ck_assert(!code_add_scopes(c, record, bytes, 3));
+	ck_assert(code_add_scopes(c, record, record_of(0, 3, record), 3));
+	assert_row(c, 0, false, &rows[0]);
+}
+END_TEST
+
 Suite *test_code_map(void);
 
 Suite *test_code_map(void)
@@ -127,6 +267,11 @@ Suite *test_code_map(void)
 	tcase_add_test(tc, id_of_zeroes);
 	tcase_add_test(tc, without_id);
 	tcase_add_test(tc, purged);
+	tcase_add_test(tc, nested);
+	tcase_add_test(tc, all_overlap);
+	tcase_add_test(tc, too_many);
+	tcase_add_test(tc, scopes);
+	tcase_add_test(tc, scopes_cut);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

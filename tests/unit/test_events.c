@@ -7,113 +7,13 @@
 
 #include <analyze/events.h>
 #include <analyze/views.h>
+#include <export/events.h>
 #include <export/export.h>
 
+#include "events_fixture.h"
 #include "run.h"
 
 Suite *test_events(void);
-
-enum { C_BYTES = 1, C_HTML, C_QUEUE, C_LOCK, M_WORK, M_OTHER, R_NULL, N_PHASE, N_INIT, H_CODE, N_LOADER, N_OP };
-
-/* Nodes of the synthetic trace: 3 is Main.work with Util.inline on it, 5 the class that is HTML, 11 unknown code. */
-enum {
-	ON_INLINE = 3,
-	ON_KERNEL = 4,
-	ON_SCRIPT = 5,
-	ON_NATIVE = 7,
-	PARKED = 20,
-	SLEEPING = 21,
-	MONITOR = 23,
-	WAITING = 24
-};
-
-#define NAME(id, text) REC(TRACE_NAME, name, id, S(text))
-#define JVM_OF(pid, ...)                                                                                               \
-	{                                                                                                              \
-		.kind = TRACE_JVM_EVENT, .jvm_event = {.process = pid, __VA_ARGS__ }                                   \
-	}
-#define JVM(...) JVM_OF(1, __VA_ARGS__)
-#define AT(ms) .time_ns = BASE_NS + (ms)*MS
-
-static const struct trace_scope park_scope[] = {{20, 1}}, sleep_scope[] = {{21, 1}}, wait_scope[] = {{22, 1}};
-
-static const struct trace_rec more[] = {
-	REC(TRACE_INFO, info, S("record.alloc_interval"), S("524288")),
-	NAME(C_BYTES, "byte[]"),
-	NAME(C_HTML, "<b>\033[2J;x"),
-	NAME(C_QUEUE, "demo.Queue"),
-	NAME(C_LOCK, "demo.Lock"),
-	NAME(M_WORK, "demo.Main.work"),
-	NAME(M_OTHER, "demo.Main.other"),
-	NAME(R_NULL, "null_check"),
-	NAME(N_PHASE, "start"),
-	NAME(N_INIT, "init"),
-	NAME(H_CODE, "non-nmethods"),
-	NAME(N_LOADER, "app"),
-	NAME(N_OP, "Cleanup"),
-	REC(TRACE_METHOD, method, 20, 1, 9, S("jdk.internal.misc.Unsafe"), S("park"), S("(ZJ)V"), S("")),
-	REC(TRACE_METHOD, method, 21, 1, 9, S("java.lang.Thread"), S("sleep0"), S("(J)V"), S("")),
-	REC(TRACE_METHOD, method, 22, 1, 9, S("java.lang.Object"), S("wait0"), S("(J)V"), S("")),
-	REC(TRACE_SYMBOL, symbol, 20, 2, 0x5000, 64, S("_ZN13ObjectMonitor5enterEP10JavaThread")),
-	REC(TRACE_FRAME, frame, 20, BRAID_FRAME_INTERPRETED, 1, 0, 0x900, 0, 0, 0, 1, park_scope),
-	REC(TRACE_FRAME, frame, 21, BRAID_FRAME_INTERPRETED, 1, 0, 0x910, 0, 0, 0, 1, sleep_scope),
-	REC(TRACE_FRAME, frame, 22, BRAID_FRAME_INTERPRETED, 1, 0, 0x920, 0, 0, 0, 1, wait_scope),
-	REC(TRACE_FRAME, frame, 23, BRAID_FRAME_NATIVE, 1, 0, LIBC_1 + 0x5010, 2, 20, 0, 0, NULL),
-	REC(TRACE_NODE, node, PARKED, 3, 20),
-	REC(TRACE_NODE, node, SLEEPING, 3, 21),
-	REC(TRACE_NODE, node, 22, 3, 22),
-	REC(TRACE_NODE, node, MONITOR, 3, 23),
-	REC(TRACE_NODE, node, WAITING, 22, 23),
-};
-
-static const struct trace_rec events[] = {
-	/* 1 MiB stands for itself, and a bit; 16 bytes for as much as the interval */
-	JVM(AT(1), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 1 << 20,
-	    .number = 1),
-	JVM(AT(2), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 16, .number = 2),
-	JVM(AT(3), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
-	    .weight = 1000),
-	JVM(AT(4), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
-	    .weight = 1000, .number = 2),
-	/* 1 was told of before; 2 is the later one of that number, and one of two; 7 was never told of, and 8 is told
-	   without its stack */
-	JVM(AT(1), .kind = BRAID_JVM_LIVE, .number = 1, .duration_ns = 20 * MS),
-	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 1),
-	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 2, .weight = 2000),
-	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 7),
-	JVM(AT(100), .kind = BRAID_JVM_LIVE, .number = 8, .name = C_QUEUE, .value = 8, .weight = 10,
-	    .duration_ns = 90 * MS),
-	JVM(AT(10), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS,
-	    .number = 9, .other = 1, .other_node = ON_SCRIPT),
-	JVM(AT(20), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 15 * MS,
-	    .number = 9, .other = 1, .other_node = ON_SCRIPT),
-	JVM(AT(30), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_QUEUE, .duration_ns = 1 * MS),
-	JVM(AT(31), .kind = BRAID_JVM_COUNTED, .value = 40, .weight = 2 * MS, .number = BRAID_JVM_LOCK),
-	JVM(AT(40), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = PARKED, .duration_ns = 30 * MS, .flags = 202),
-	JVM(AT(71), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = SLEEPING, .duration_ns = 10 * MS, .flags = 202),
-	JVM(AT(82), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = MONITOR, .duration_ns = 10 * MS, .flags = 202),
-	JVM(AT(93), .kind = BRAID_JVM_BLOCKED, .thread = 1, .node = WAITING, .duration_ns = 10 * MS, .flags = 202),
-	JVM_OF(2, AT(94), .kind = BRAID_JVM_BLOCKED, .thread = 3, .node = 10, .duration_ns = 4 * MS, .flags = 0),
-	JVM(AT(60), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 3 * MS, .value = 512, .flags = 4),
-	JVM(AT(61), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .value = 256, .flags = 3),
-	JVM(AT(62), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .value = 256, .flags = 3 | 8),
-	JVM(AT(63), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .duration_ns = 1 * MS, .flags = 4 | 16),
-	JVM(AT(64), .kind = BRAID_JVM_COMPILE, .name = M_OTHER, .duration_ns = 9 * MS, .value = 1024, .flags = 4),
-	JVM(AT(65), .kind = BRAID_JVM_DEOPT, .thread = 1, .node = ON_INLINE, .name = M_WORK, .detail = R_NULL),
-	JVM(AT(66), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 1 << 20, .weight = 5 << 20),
-	JVM(AT(67), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 3 << 20, .weight = 5 << 20),
-	JVM(AT(68), .kind = BRAID_JVM_CODE_CACHE, .name = H_CODE, .value = 2 << 20, .weight = 5 << 20),
-	JVM(AT(70), .kind = BRAID_JVM_PHASE, .name = N_PHASE),
-	JVM(AT(80), .kind = BRAID_JVM_PHASE, .name = N_INIT),
-	JVM(AT(81), .kind = BRAID_JVM_CLASS_LOAD, .thread = 1, .name = C_QUEUE, .detail = N_LOADER,
-	    .text = S("Q.java")),
-	JVM(AT(82), .kind = BRAID_JVM_CLASS_LOAD, .thread = 1, .name = C_LOCK, .detail = N_LOADER),
-	JVM(AT(90), .kind = BRAID_JVM_CLASS_UNLOAD, .name = C_LOCK, .value = 3),
-	JVM(AT(95), .kind = BRAID_JVM_EXCEPTION, .thread = 1, .node = ON_INLINE, .name = C_HTML, .value = 5),
-	JVM(AT(96), .kind = BRAID_JVM_SAFEPOINT, .name = N_OP, .value = 2 * MS, .duration_ns = 6 * MS, .number = 1),
-	JVM(AT(97), .kind = BRAID_JVM_SAFEPOINT_STOP, .thread = 2, .node = ON_SCRIPT, .value = 2 * MS, .number = 1),
-	JVM(AT(125), .kind = BRAID_JVM_THREAD_END, .thread = 2, .name = C_LOCK, .value = 70 * MS, .weight = 20 * MS),
-};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -242,6 +142,21 @@ START_TEST(live_objects_are_allocations_that_stayed)
 	ck_assert_str_eq(k->by[BY_NAME].sums.at[1].name, "<b>?[2J;x");
 	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].weight, 2000);
 	ck_assert_uint_eq(k->by[BY_NAME].sums.at[1].duration_ns, 186 * MS);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].survived, 3);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(what_no_collection_has_looked_at_is_not_live)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_UNCOLLECTED);
+
+	ck_assert_uint_eq(k->count, 1);
+	ck_assert_uint_eq(k->weight, 500);
+	ck_assert_double_eq_tol(k->variance, 500.0 * (500 - 8), 1e-6);
+	ck_assert_str_eq(k->by[BY_NAME].sums.at[0].name, "demo.Queue");
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LIVE)->count, 3);
 	run_free(&r);
 }
 END_TEST
@@ -359,6 +274,35 @@ START_TEST(classes_and_start)
 }
 END_TEST
 
+/* Without probes an agent knows what was compiled, not how long it took; and what a JVM refuses is not recorded. */
+START_TEST(what_is_not_known_is_not_zero)
+{
+	static const struct trace_rec untimed[] = {
+		NAME(M_WORK, "demo.Main.work"),
+		JVM(AT(60), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .value = 512, .flags = 4),
+		JVM(AT(61), .kind = BRAID_JVM_COMPILE, .name = M_WORK, .value = 2048, .flags = 4),
+		JVM(AT(62), .kind = BRAID_JVM_ALLOC, .name = M_WORK, .value = 16, .weight = 16),
+	};
+	struct run r = run_of(untimed, COUNT(untimed), NULL);
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	text_compiles(out, r.v, 10);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "            2         -            -     2.50 KiB  4 C2\n"));
+	ck_assert_ptr_nonnull(strstr(text, "largest\n"));
+	ck_assert_ptr_null(strstr(text, "0 ns"));
+	free(text);
+	/* The synthetic JVM of process 1 has no sampled allocations; process 2 is none. */
+	ck_assert(events_recorded(r.an, BRAID_WANT_ALLOC));
+	ck_assert(!events_recorded_of(r.an, 1, BRAID_WANT_ALLOC));
+	ck_assert(events_recorded_of(r.an, 1, BRAID_WANT_JIT));
+	ck_assert(!events_recorded_of(r.an, 2, BRAID_WANT_JIT));
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(lives_of_threads)
 {
 	struct run r = run_of(events, COUNT(events), NULL);
@@ -376,6 +320,33 @@ START_TEST(lives_of_threads)
 END_TEST
 
 /* ---- filters and stacks ---- */
+
+/* Milliseconds since the first event, which is one after the start. */
+static struct filter window_of(uint64_t from_ms, uint64_t to_ms)
+{
+	return (struct filter){.has_from = true,
+			       .from = {MOMENT_SINCE_START, (from_ms + 1) * MS},
+			       .has_to = true,
+			       .to = {MOMENT_SINCE_START, (to_ms + 1) * MS}};
+}
+
+/* The thread that is parked from 40 to 70 is so in each window of that time. */
+START_TEST(windows_share_an_interval)
+{
+	static const struct {
+		uint64_t from, to, parked;
+	} windows[] = {{0, 40, 0}, {0, 41, 1}, {39, 45, 5}, {50, 60, 10}, {69, 71, 1}, {70, 71, 0}, {40, 70, 30}};
+
+	for (size_t i = 0; i < COUNT(windows); i++) {
+		struct filter f = window_of(windows[i].from, windows[i].to);
+		struct run r = run_of(events, COUNT(events), &f);
+
+		ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, windows[i].parked != 0);
+		ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->weight, windows[i].parked * MS);
+		run_free(&r);
+	}
+}
+END_TEST
 
 START_TEST(filters_apply)
 {
@@ -398,11 +369,11 @@ START_TEST(filters_apply)
 	run_free(&r);
 	filter_free(&f);
 
-	/* where they end */
-	f = (struct filter){.has_from = true, .from_ns = 30 * MS, .has_to = true, .to_ns = 36 * MS};
+	/* what of them is in the window: from 20 to 35 and from 30 to 31 */
+	f = window_of(30, 36);
 	r = run_of(events, COUNT(events), &f);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 2);
-	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->weight, 16 * MS);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->weight, 6 * MS);
 	run_free(&r);
 	filter_free(&f);
 
@@ -448,10 +419,10 @@ START_TEST(script_lines)
 	struct run r = run_of(events, COUNT(events), NULL);
 	char *text = everything(&r);
 
-	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [000] 10.010000000: braid:lock: class=\"demo.Lock\" "
+	ck_assert_ptr_nonnull(strstr(text, "http_nio_8080 100/102 [000] 0.011000000: braid:lock: class=\"demo.Lock\" "
 					   "duration_ns=5000000 monitor=9 owner=\"main\" owner_tid=101 "
 					   "at=\"<script>alert(1)</script>.run\"\n"
-					   "http_nio_8080 100/102 [000] 10.010000000:    5000000 braid:lock:\n"
+					   "http_nio_8080 100/102 [000] 0.011000000:    5000000 braid:lock:\n"
 					   "\t               0 demo.Lock ([class])\n"
 					   "\t    7d0000001010 demo.Util.inline (/tmp/perf-100.map)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "braid:compile: method=\"demo.Main.work\" duration_ns=1000000 size_bytes=0 "
@@ -537,12 +508,15 @@ Suite *test_events(void)
 	tcase_add_test(tc, allocations_are_estimated);
 	tcase_add_test(tc, estimates_are_unbiased);
 	tcase_add_test(tc, live_objects_are_allocations_that_stayed);
+	tcase_add_test(tc, what_no_collection_has_looked_at_is_not_live);
 	tcase_add_test(tc, who_blocked_whom);
 	tcase_add_test(tc, blocked_by_what);
 	tcase_add_test(tc, compilations);
 	tcase_add_test(tc, classes_and_start);
+	tcase_add_test(tc, what_is_not_known_is_not_zero);
 	tcase_add_test(tc, lives_of_threads);
 	tcase_add_test(tc, filters_apply);
+	tcase_add_test(tc, windows_share_an_interval);
 	tcase_add_test(tc, stacks_of_events);
 	tcase_add_test(tc, script_lines);
 	tcase_add_test(tc, hostile_events);

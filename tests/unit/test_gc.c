@@ -14,7 +14,8 @@ Suite *test_gc(void);
 
 #define SECOND 1000000000ULL
 
-static struct session s;
+static struct sink sink;
+static struct jvms jvms;
 static struct process process;
 static struct jvm *jvm;
 static char path[] = "/tmp/braid-gc-XXXXXX";
@@ -44,25 +45,30 @@ static void setup(void)
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	s = (struct session){.choices.wanted = BRAID_WANT(GC)};
+	sink = (struct sink){0};
+	jvms = (struct jvms){.sink = &sink, .choices.wanted = BRAID_WANT(GC)};
 	process = (struct process){.id = 7, .pid = getpid()};
 	count = 0;
-	ck_assert_int_eq(trace_writer_open(&s.writer, path), 0);
-	trace_writer_tap(s.writer, tap, NULL);
-	ck_assert_int_eq(modules_new(&s.modules, &s), 0);
-	ck_assert_int_eq(processes_new(&s.processes, &s), 0);
-	ck_assert_int_eq(names_new(&s.names, &s), 0);
-	jvm = process.jvm = jvm_new(&s, &process, 0, 1);
+	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
+	trace_writer_tap(sink.writer, tap, NULL);
+	ck_assert_int_eq(modules_new(&jvms.modules, &sink, NULL, false), 0);
+	ck_assert_int_eq(threads_new(&jvms.threads, &sink), 0);
+	ck_assert_int_eq(processes_new(&jvms.processes, &sink, NULL, jvms.modules, jvms.threads, jvms.options), 0);
+	ck_assert_int_eq(names_new(&jvms.names, &sink), 0);
+	jvm = process.jvm = jvm_new(&jvms, &process, 0, 1);
 	ck_assert_ptr_nonnull(jvm);
+	jvm_joined(jvm, 0);
+	count = 0;
 }
 
 static void teardown(void)
 {
 	jvm_free(jvm);
-	names_free(s.names);
-	processes_free(s.processes);
-	modules_free(s.modules);
-	ck_assert_int_eq(trace_writer_close(s.writer), 0);
+	names_free(jvms.names);
+	processes_free(jvms.processes);
+	threads_free(jvms.threads);
+	modules_free(jvms.modules);
+	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
 }
 
@@ -202,7 +208,7 @@ END_TEST
 
 START_TEST(what_begins_after_the_end_is_not_told)
 {
-	s.stopped_ns = 1100;
+	jvms.stopped_ns = 1100;
 	agent(BRAID_REC_GC_FINISH, 1, 1000, 1500);
 	agent(BRAID_REC_GC_FINISH, 2, 1200, 1500);
 	probe(BRAID_PROBE_GC_BEGIN, 0x10, 1300, "");

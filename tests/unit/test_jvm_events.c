@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What becomes of an agent's records of threads, classes and other events, and of records that no agent would send. */
+#include "analyze/events.h"
+#include "jvm/gc.h"
 #include "jvm/jvm.h"
-#include "sink/names.h"
+#include "jvm/parked.h"
 #include "jvm/vthreads.h"
+#include "sink/names.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -15,14 +18,16 @@ Suite *test_jvm_events(void);
 #define ALL_CHOICES ((1U << BRAID_WANTS) - 1)
 #define TID 4000000 /* higher than kernels number threads by default */
 
-static struct session s;
+static struct sink sink;
+static struct jvms jvms;
 static struct process process;
 static struct jvm *jvm;
 static char path[] = "/tmp/braid-jvm-events-XXXXXX";
 
 /* The last of each kind. */
 static struct trace_jvm_event last[BRAID_JVM_EVENTS];
-static unsigned count[BRAID_JVM_EVENTS];
+static unsigned count[BRAID_JVM_EVENTS], loads, losses;
+static struct trace_loss last_loss;
 static char names[256][256], last_text[256], last_thread[256];
 
 static void copy(char to[256], struct trace_str from)
@@ -35,6 +40,11 @@ static void tap(void *ctx, const struct trace_rec *rec)
 	(void)ctx;
 	if (rec->kind == TRACE_NAME && rec->name.name < 256)
 		copy(names[rec->name.name], rec->name.text);
+	loads += rec->kind == TRACE_CODE_LOAD;
+	if (rec->kind == TRACE_LOSS) {
+		losses++;
+		last_loss = rec->loss;
+	}
 	if (rec->kind == TRACE_THREAD)
 		copy(last_thread, rec->thread.name);
 	if (rec->kind == TRACE_JVM_EVENT && rec->jvm_event.kind < BRAID_JVM_EVENTS) {
@@ -46,32 +56,36 @@ static void tap(void *ctx, const struct trace_rec *rec)
 
 static void setup(void)
 {
+	static const struct record_options options;
 	int fd = mkstemp(strcpy(path, "/tmp/braid-jvm-events-XXXXXX"));
 
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	s = (struct session){.choices.wanted = ALL_CHOICES};
+	sink = (struct sink){0};
+	jvms = (struct jvms){.sink = &sink, .options = &options, .choices.wanted = ALL_CHOICES};
 	process = (struct process){.id = 7, .pid = getpid()};
 	memset(last, 0, sizeof(last));
 	memset(count, 0, sizeof(count));
-	ck_assert_int_eq(trace_writer_open(&s.writer, path), 0);
-	trace_writer_tap(s.writer, tap, NULL);
-	ck_assert_int_eq(modules_new(&s.modules, &s), 0);
-	ck_assert_int_eq(processes_new(&s.processes, &s), 0);
-	ck_assert_int_eq(vthreads_new(&s.vthreads, &s), 0);
-	ck_assert_int_eq(names_new(&s.names, &s), 0);
-	jvm = process.jvm = jvm_new(&s, &process, 0, 1);
+	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
+	trace_writer_tap(sink.writer, tap, NULL);
+	ck_assert_int_eq(modules_new(&jvms.modules, &sink, NULL, false), 0);
+	ck_assert_int_eq(threads_new(&jvms.threads, &sink), 0);
+	ck_assert_int_eq(processes_new(&jvms.processes, &sink, NULL, jvms.modules, jvms.threads, jvms.options), 0);
+	ck_assert_int_eq(vthreads_new(&jvms.vthreads, &sink), 0);
+	ck_assert_int_eq(names_new(&jvms.names, &sink), 0);
+	jvm = process.jvm = jvm_new(&jvms, &process, 0, 1);
 	ck_assert_ptr_nonnull(jvm);
 }
 
 static void teardown(void)
 {
 	jvm_free(jvm);
-	names_free(s.names);
-	vthreads_free(s.vthreads);
-	processes_free(s.processes);
-	modules_free(s.modules);
-	ck_assert_int_eq(trace_writer_close(s.writer), 0);
+	names_free(jvms.names);
+	vthreads_free(jvms.vthreads);
+	processes_free(jvms.processes);
+	threads_free(jvms.threads);
+	modules_free(jvms.modules);
+	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
 }
 
@@ -288,6 +302,158 @@ START_TEST(records_that_lie)
 }
 END_TEST
 
+/* The future, the past, and what lasts longer than the agent has been there. */
+START_TEST(times_that_cannot_be)
+{
+	struct braid_rec_event r = {.hdr = {.kind = BRAID_REC_EVENT, .tid = TID, .time_ns = UINT64_MAX},
+				    .event = BRAID_JVM_VTHREAD_START};
+	struct braid_rec_demand d = {.hdr = {.kind = BRAID_REC_DEMAND, .tid = TID},
+				     .what = {.kind = BRAID_JVM_LOCK, .start_ns = 1, .end_ns = UINT64_MAX}};
+	struct braid_rec_gc g = {.hdr = {.kind = BRAID_REC_GC_FINISH, .tid = TID, .time_ns = UINT64_MAX},
+				 .start_ns = 1};
+	uint64_t since = now_ns(), until;
+
+	jvm_joined(jvm, since);
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_ge(last[BRAID_JVM_VTHREAD_START].time_ns, since);
+	ck_assert_uint_le(last[BRAID_JVM_VTHREAD_START].time_ns, now_ns());
+	r.hdr.time_ns = 1;
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(last[BRAID_JVM_VTHREAD_START].time_ns, since);
+	ck_assert_uint_eq(count[BRAID_JVM_VTHREAD_START], 2);
+
+	d.hdr.time_ns = until = now_ns();
+	send(&d, sizeof(d), NULL);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].time_ns, since);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, until - since);
+	d.what.end_ns = 2;
+	send(&d, sizeof(d), NULL);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].time_ns, since);
+	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, 0);
+
+	send(&g, sizeof(g), NULL);
+	gc_settle(jvm, now_ns());
+	ck_assert_uint_eq(count[BRAID_JVM_GC_PAUSE], 1);
+	ck_assert_uint_ge(last[BRAID_JVM_GC_PAUSE].time_ns, since);
+	ck_assert_uint_le(last[BRAID_JVM_GC_PAUSE].time_ns + last[BRAID_JVM_GC_PAUSE].duration_ns, now_ns());
+}
+END_TEST
+
+static void code_load(uint64_t address, uint32_t size)
+{
+	const struct braid_rec_code_load r = {
+		.hdr = {.kind = BRAID_REC_CODE_LOAD}, .address = address, .code_size = size, .compile_id = 1};
+
+	send(&r, sizeof(r), NULL);
+}
+
+/* An honest layout is taken, one that no JVM has changes nothing. */
+START_TEST(layouts_that_cannot_be)
+{
+	struct braid_rec_layout r = {.hdr = {.kind = BRAID_REC_LAYOUT}, .layout.heap_count = 1};
+	struct braid_code_heap *h = &r.layout.heaps[0];
+	const struct braid_code_heap fine = {.low = 1 << 20, .high = 1 << 22, .segmap = 1 << 23, .log2_segment = 7};
+
+	*h = fine;
+	h->high = h->low + (1ULL << 43);
+	send(&r, sizeof(r), NULL);
+	ck_assert(!jvm_layout_known(jvm));
+	*h = fine;
+	h->log2_segment = 64;
+	send(&r, sizeof(r), NULL);
+	ck_assert(!jvm_layout_known(jvm));
+	*h = fine;
+	r.layout.heap_count = BRAID_CODE_HEAPS + 1;
+	send(&r, sizeof(r), NULL);
+	ck_assert(!jvm_layout_known(jvm));
+
+	r.layout.heap_count = 1;
+	send(&r, sizeof(r), NULL);
+	ck_assert(jvm_layout_known(jvm));
+	h->high = h->low;
+	send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(jvm_layout(jvm)->heaps[0].high, fine.high);
+}
+END_TEST
+
+/* Code lies in its heap. */
+START_TEST(code_that_cannot_be)
+{
+	struct braid_rec_layout r = {.hdr = {.kind = BRAID_REC_LAYOUT}, .layout.heap_count = 1};
+	unsigned before;
+
+	r.layout.heaps[0] =
+		(struct braid_code_heap){.low = 1 << 20, .high = 1 << 22, .segmap = 1 << 23, .log2_segment = 7};
+	send(&r, sizeof(r), NULL);
+	before = loads;
+	code_load(1 << 21, UINT32_MAX);
+	code_load(1 << 21, (1 << 21) + 1);
+	code_load(1ULL << 47, 1);
+	code_load(1 << 21, 0);
+	ck_assert_uint_eq(loads, before);
+	code_load(1 << 21, 1 << 21);
+	ck_assert_uint_eq(loads, before + 1);
+}
+END_TEST
+
+START_TEST(only_what_somebody_owns_is_a_lock)
+{
+	ck_assert(parked_is_lock("java.util.concurrent.locks.ReentrantLock$FairSync", false));
+	ck_assert(parked_is_lock("java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync", false));
+	ck_assert(parked_is_lock("java.util.concurrent.locks.StampedLock", false));
+	ck_assert(!parked_is_lock("java.util.concurrent.Semaphore$NonfairSync", false));
+	ck_assert(!parked_is_lock("java.util.concurrent.CountDownLatch$Sync", false));
+	ck_assert(!parked_is_lock("my.own.Lock$Sync", false));
+	ck_assert(parked_is_lock("my.own.Lock$Sync", true));
+}
+END_TEST
+
+START_TEST(who_waits_for_work_is_idle)
+{
+	ck_assert(blocked_idle_frame("java.util.concurrent.ThreadPoolExecutor.getTask"));
+	ck_assert(!blocked_idle_frame("java.util.concurrent.ThreadPoolExecutor.runWorker"));
+	ck_assert(blocked_idle_frame("CompileQueue::get(CompilerThread*)"));
+	ck_assert(blocked_idle_thread("VM Thread", false));
+	ck_assert(!blocked_idle_thread("VM Thread", true));
+	ck_assert(blocked_idle_thread("Reference Handler", true));
+	ck_assert(!blocked_idle_thread("Reference Handler 2", true));
+}
+END_TEST
+
+/* However many records an agent makes of what it has lost, the trace has one for each kind. */
+START_TEST(losses_are_summed)
+{
+	struct {
+		struct braid_rec_loss fixed;
+		struct braid_loss pairs[500];
+	} r = {.fixed.hdr.kind = BRAID_REC_LOSS, .fixed.count = 500};
+
+	for (uint32_t i = 0; i < r.fixed.count; i++)
+		r.pairs[i] = (struct braid_loss){.kind = BRAID_REC_METHOD, .lost = UINT32_MAX};
+	losses = 0;
+	for (int i = 0; i < 1000; i++)
+		send(&r, sizeof(r), NULL);
+	ck_assert_uint_eq(losses, 0);
+	sink_flush(&sink);
+	ck_assert_uint_eq(losses, 1);
+	ck_assert_uint_eq(last_loss.count, 500000ULL * UINT32_MAX);
+	ck_assert_uint_eq(last_loss.process, process.id);
+	ck_assert_uint_eq(sink.lost, last_loss.count);
+
+	/* Each kind is written, even if there are more than the sink has room for. */
+	r.fixed.count = BRAID_REC_KINDS;
+	for (uint32_t i = 0; i < r.fixed.count; i++)
+		r.pairs[i] = (struct braid_loss){.kind = i, .lost = 1};
+	for (uint32_t p = 0; p < 8; p++) {
+		process.id = 100 + p;
+		send(&r, sizeof(r), NULL);
+	}
+	sink_left_out(&sink);
+	ck_assert_uint_ge(losses, 1 + 8 * 20U);
+	ck_assert_uint_eq(sink.lost, 500000ULL * UINT32_MAX + 8 * BRAID_REC_KINDS);
+}
+END_TEST
+
 Suite *test_jvm_events(void)
 {
 	Suite *suite = suite_create("jvm events");
@@ -302,6 +468,12 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, told_event);
 	tcase_add_test(tc, event_without_a_stack);
 	tcase_add_test(tc, records_that_lie);
+	tcase_add_test(tc, times_that_cannot_be);
+	tcase_add_test(tc, losses_are_summed);
+	tcase_add_test(tc, layouts_that_cannot_be);
+	tcase_add_test(tc, code_that_cannot_be);
+	tcase_add_test(tc, only_what_somebody_owns_is_a_lock);
+	tcase_add_test(tc, who_waits_for_work_is_idle);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -15,69 +15,70 @@ static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t len)
 }
 
 /* Fields in another order, of other types and new ones; a new kind whose time the later deltas build on. */
+static const char newer_schema[] = "32 sample mood:str weight:u time_ns:t extra:us node:s cpu:u thread:n\n"
+				   "42 finish time_ns:t\n"
+				   "60 wonder time_ns:t what:dd\n"
+				   "3 process pid:u process:str comm:str\n";
+static const uint8_t newer_records[] = {
+	0x80 | 12 << 2,
+	2,
+	'h',
+	'i',
+	5,
+	/* weight 5 */ 200,
+	1,
+	/* time 100 */ 1,
+	9,
+	9,
+	/* node -> */ 8,
+	2,
+	6,
+	60,
+	4,
+	/* time +50 */ 100,
+	1,
+	2,
+	2,
+	60,
+	6,
+	/* time +1 */ 2,
+	1,
+	4,
+	4,
+	/* and what a yet newer one adds */ 1,
+	1,
+	0x80 | 5 << 2,
+	0,
+	1,
+	/* time +1 */ 2,
+	0,
+	2,
+	42,
+	1,
+	2, /* another name: not the kind that is known */
+	3,
+	7,
+	44,
+	/* a string now */ 2,
+	'x',
+	'y',
+	2,
+	'o',
+	'k',
+	99,
+	3,
+	1,
+	2,
+	3, /* not in the schema */
+};
+
 START_TEST(newer_schema_is_read_by_name)
 {
-	static const char schema[] = "32 sample mood:str weight:u time_ns:t extra:us node:s cpu:u thread:n\n"
-				     "42 finish time_ns:t\n"
-				     "60 wonder time_ns:t what:dd\n"
-				     "3 process pid:u process:str comm:str\n";
-	static const uint8_t records[] = {
-		0x80 | 12 << 2,
-		2,
-		'h',
-		'i',
-		5,
-		/* weight 5 */ 200,
-		1,
-		/* time 100 */ 1,
-		9,
-		9,
-		/* node -> */ 8,
-		2,
-		6,
-		60,
-		4,
-		/* time +50 */ 100,
-		1,
-		2,
-		2,
-		60,
-		6,
-		/* time +1 */ 2,
-		1,
-		4,
-		4,
-		/* and what a yet newer one adds */ 1,
-		1,
-		0x80 | 5 << 2,
-		0,
-		1,
-		/* time +1 */ 2,
-		0,
-		2,
-		42,
-		1,
-		2, /* another name: not the kind that is known */
-		3,
-		7,
-		44,
-		/* a string now */ 2,
-		'x',
-		'y',
-		2,
-		'o',
-		'k',
-		99,
-		3,
-		1,
-		2,
-		3, /* not in the schema */
-	};
 	struct fixture_file f = {0};
 	struct fixture_text got;
 
-	fixture_schema(&f, schema);
-	fixture_block(&f, BRAID_BLOCK_EVENTS, records, sizeof(records));
+	fixture_schema(&f, newer_schema);
+	fixture_block(&f, BRAID_BLOCK_EVENTS, newer_records, sizeof(newer_records));
 	ck_assert_int_eq(fixture_read_file(&f, &got), 0);
 	ck_assert_str_eq(got.text, "sample time_ns=100 thread=4 cpu=2 node=4 weight=5 vthread=0\n"
 				   "sample time_ns=152 thread=5 cpu=0 node=1 weight=1 vthread=0\n"

@@ -167,6 +167,20 @@ START_TEST(function_with_frame_pointer)
 }
 END_TEST
 
+/* The callee takes its arguments off the stack: the height differs from round to round, the frame pointer does not. */
+START_TEST(callee_takes_arguments)
+{
+	/* push rbp; mov rbp, rsp; call rax; 1: push rax; call rax; test edi, edi; jne 1b; leave; ret */
+	static const char code[] = "\x55\x48\x89\xe5\xff\xd0\x50\xff\xd0\x85\xff\x75\xf9\xc9\xc3";
+	struct unwind_table *t = table_of(code, sizeof(code) - 1);
+
+	for (uint32_t at = 4; at <= 13; at++)
+		has(t, at, BRAID_CFA_RBP, 16, BRAID_RBP_CFA, -16);
+	has(t, 14, BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0);
+	unwind_table_free(t);
+}
+END_TEST
+
 START_TEST(nothing_is_said_of_what_is_not_known)
 {
 	/* and rsp, -32; nop; and a loop that pushes: xor eax, eax; 1: push rax; dec edi; jne 1b; ret */
@@ -316,6 +330,7 @@ Suite *test_unwind_code(void)
 	tcase_add_test(t, instructions);
 	tcase_add_test(t, function_without_frame_pointer);
 	tcase_add_test(t, function_with_frame_pointer);
+	tcase_add_test(t, callee_takes_arguments);
 	tcase_add_test(t, nothing_is_said_of_what_is_not_known);
 	tcase_add_test(t, any_bytes);
 	tcase_add_test(t, agrees_with_the_compiler);

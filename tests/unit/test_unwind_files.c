@@ -141,13 +141,13 @@ END_TEST
 
 /* ---- the cache ---- */
 
-static void get_same(const char *path, const char *build_id, const struct unwind_table *expected_table)
+static void get_same(const char *path, const struct unwind_table *expected_table)
 {
 	struct unwind_table *t = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(unwind_table_get(&t, fd, build_id), 0);
+	ck_assert_int_eq(unwind_table_get(&t, fd), 0);
 	close(fd);
 	ck_assert_uint_eq(t->row_count, expected_table->row_count);
 	ck_assert_uint_eq(t->page_count, expected_table->page_count);
@@ -171,40 +171,104 @@ static size_t files_in_cache(void)
 	return count;
 }
 
+/* The one file in the cache. */
+static char *cached(void)
+{
+	static char path[256];
+	size_t size;
+	char *name;
+
+	run("ls '%s/cache/braid' > '%s/names'", directory, directory);
+	name = (char *)read_file(path_in("names"), &size);
+	name[strcspn(name, "\n")] = '\0';
+	snprintf(path, sizeof(path), "%s/cache/braid/%s", directory, name);
+	free(name);
+	return path;
+}
+
 START_TEST(cache_kept)
 {
 	struct unwind_table *t;
 	struct stat st;
 	char program[256];
-	int fd;
 
 	program_make("a.so", "");
 	snprintf(program, sizeof(program), "%s", path_in("a.so"));
 	t = table_of(program);
 	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
 	umask(0);
-	get_same(program, "0123abcd", t);
+	get_same(program, t);
 	ck_assert_int_eq(stat(path_in("cache/braid"), &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0700);
-	ck_assert_int_eq(stat(path_in("cache/braid/0123abcd.cfi"), &st), 0);
+	ck_assert_uint_eq(files_in_cache(), 1);
+	ck_assert_int_eq(stat(cached(), &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	get_same(program, t);
+	/* It is what is used, and not written again. */
+	run("touch -d @1 '%s'", cached());
+	get_same(program, t);
+	ck_assert_int_eq(stat(cached(), &st), 0);
+	ck_assert_int_eq(st.st_mtim.tv_sec, 1);
 	ck_assert_uint_eq(files_in_cache(), 1);
-	/* What is in the cache is what is used: the file that follows has no CFI at all. */
-	get_same(program, "0123abcd", t);
-	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(fd, 0);
-	struct unwind_table *cached = NULL;
-	ck_assert_int_eq(unwind_table_get(&cached, fd, "0123abcd"), 0);
-	ck_assert_uint_eq(cached->row_count, t->row_count);
-	unwind_table_free(cached);
-	cached = NULL;
-	ck_assert_int_eq(unwind_table_get(&cached, fd, ""), -EBADMSG);
-	ck_assert_int_eq(unwind_table_get(&cached, fd, "../0123abcd"), -EBADMSG);
-	close(fd);
-	get_same(program, "", t);
-	get_same(program, "../../etc", t);
-	get_same(program, "0123ABCD", t);
-	ck_assert_uint_eq(files_in_cache(), 1);
+	unwind_table_free(t);
+}
+END_TEST
+
+/* A file with the build-id of another, or in its place, has a table of its own. */
+START_TEST(cache_by_content)
+{
+	struct unwind_table *a, *b;
+	char program[256];
+
+	program_make("a.so", "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567");
+	program_make("b.so", "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -fno-omit-frame-pointer -O0");
+	snprintf(program, sizeof(program), "%s", path_in("a.so"));
+	a = table_of(program);
+	b = table_of(path_in("b.so"));
+	ck_assert(a->row_count != b->row_count || memcmp(a->rows, b->rows, a->row_count * sizeof(*a->rows)));
+	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
+	get_same(program, a);
+	get_same(path_in("b.so"), b);
+	ck_assert_uint_eq(files_in_cache(), 2);
+	run("cd '%s' && cat b.so > a.so", directory);
+	get_same(program, b);
+	ck_assert_uint_eq(files_in_cache(), 3);
+	unwind_table_free(a);
+	unwind_table_free(b);
+}
+END_TEST
+
+START_TEST(cache_of_strangers)
+{
+	struct unwind_table *t;
+
+	program_make("a.so", "");
+	t = table_of(path_in("a.so"));
+	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
+	run("chmod o+w '%s/a.so'", directory);
+	get_same(path_in("a.so"), t);
+	ck_assert_uint_eq(files_in_cache(), 0);
+	if (geteuid() == 0) {
+		run("chmod 755 '%s/a.so' && chown 65534 '%s/a.so'", directory, directory);
+		get_same(path_in("a.so"), t);
+		ck_assert_uint_eq(files_in_cache(), 0);
+	}
+	unwind_table_free(t);
+}
+END_TEST
+
+START_TEST(cache_has_an_end)
+{
+	struct unwind_table *t;
+
+	program_make("a.so", "");
+	t = table_of(path_in("a.so"));
+	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
+	run("mkdir -p '%s/cache/braid' && cd '%s/cache/braid' && touch $(seq 2048) && touch -d @1 77 && chmod 700 .",
+	    directory, directory);
+	get_same(path_in("a.so"), t);
+	ck_assert_uint_eq(files_in_cache(), 2048);
+	ck_assert_int_ne(access(path_in("cache/braid/77"), F_OK), 0);
 	unwind_table_free(t);
 }
 END_TEST
@@ -213,38 +277,41 @@ START_TEST(cache_damaged)
 {
 	struct unwind_table *t;
 	unsigned char *good;
-	char program[256], cached[256];
+	char program[256], kept[256];
 	size_t size;
 
 	program_make("a.so", "");
 	snprintf(program, sizeof(program), "%s", path_in("a.so"));
 	t = table_of(program);
 	setenv("XDG_CACHE_HOME", path_in("cache"), 1);
-	get_same(program, "0123abcd", t);
-	snprintf(cached, sizeof(cached), "%s", path_in("cache/braid/0123abcd.cfi"));
-	good = read_file(cached, &size);
+	get_same(program, t);
+	snprintf(kept, sizeof(kept), "%s", cached());
+	good = read_file(kept, &size);
 	for (size_t at = 0; at < size; at += at < 96 ? 1 : 37) {
 		unsigned char *after;
 		size_t after_size;
-		FILE *f = fopen(cached, "w");
+		FILE *f = fopen(kept, "w");
 
 		ck_assert_ptr_nonnull(f);
 		good[at] ^= 4;
 		ck_assert_uint_eq(fwrite(good, 1, at % 2 ? size : at, f), at % 2 ? size : at);
 		fclose(f);
 		good[at] ^= 4;
-		get_same(program, "0123abcd", t);
-		after = read_file(cached, &after_size); /* made again */
+		get_same(program, t);
+		after = read_file(kept, &after_size); /* made again */
 		ck_assert_uint_eq(after_size, size);
 		ck_assert_mem_eq(after, good, size);
 		free(after);
 	}
-	/* Another build-id's file does not pass for this one's. */
-	run("cp '%s' '%s.2' && mv '%s.2' '%s/cache/braid/ffff.cfi'", cached, cached, cached, directory);
-	get_same(program, "ffff", t);
+	/* Another file's table does not pass for this one's. */
+	run("cp '%s' '%s/keep' && cp '%s' '%s/b.so'", kept, directory, program, directory);
+	get_same(path_in("b.so"), t);
+	run("cd '%s/cache/braid' && for f in *; do cp ../../keep $f; done", directory);
+	get_same(path_in("b.so"), t);
+	run("! cmp '%s/cache/braid/'*", directory);
 	/* A directory that anybody may write to is not read. */
-	run("chmod 0777 '%s/cache/braid' && rm '%s'", directory, cached);
-	get_same(program, "0123abcd", t);
+	run("chmod 0777 '%s/cache/braid' && rm '%s'", directory, kept);
+	get_same(program, t);
 	ck_assert_uint_eq(files_in_cache(), 1);
 	free(good);
 	unwind_table_free(t);
@@ -270,5 +337,8 @@ Suite *test_unwind_files(void)
 	add(suite, "vdso", vdso);
 	add(suite, "cache_kept", cache_kept);
 	add(suite, "cache_damaged", cache_damaged);
+	add(suite, "cache_by_content", cache_by_content);
+	add(suite, "cache_of_strangers", cache_of_strangers);
+	add(suite, "cache_has_an_end", cache_has_an_end);
 	return suite;
 }

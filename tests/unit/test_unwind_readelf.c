@@ -60,6 +60,8 @@ static uint32_t cfa_expected(const char *text, long *offset)
 		return BRAID_CFA_RSP;
 	if (!strncmp(text, "rbp", 3))
 		return BRAID_CFA_RBP;
+	if (!strncmp(text, "rbx", 3))
+		return BRAID_CFA_RBX;
 	return strncmp(text, "r10", 3) ? BRAID_CFA_UNSUPPORTED : BRAID_CFA_R10;
 }
 

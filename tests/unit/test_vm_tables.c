@@ -1,95 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A VM's own tables, read from outside: this process stands for the VM. */
-#include "jvm/code_cache.h"
 #include "hotspot/vm_tables.h"
+#include "jvm/code_cache.h"
 #include "symbol/symbol.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
-/* As vmStructs.hpp has it. */
+/* As vmStructs.hpp has them. */
 struct entry {
-	const char *type, *name, *type_string;
+	const char *type, *name, *declared;
 	int32_t is_static;
 	uint64_t offset;
 	void *address;
 };
 
+struct type_entry {
+	const char *name, *super;
+	int32_t is_oop, is_integer, is_unsigned;
+	uint64_t size;
+};
+
 static struct entry entries[] = {
 	{"Method", "_constMethod", "ConstMethod*", 0, 8, NULL},
-	{"CompileTask", "_osr_bci", "int", 0, 32, NULL},
+	{"CompileTask", "_osr_bci", "a type of a very long name indeed", 0, 32, NULL},
 	{"CompileTask", NULL, NULL, 0, 0, NULL},
-	{"CompileTask", "_comp_level", "int", 0, 1 << 20, NULL},
+	{"CodeCache", "_heap", NULL, 1, 77, &entries},
 	{NULL, NULL, NULL, 0, 0, NULL},
 };
+static struct type_entry type_entries[] = {
+	{"ConstMethod", NULL, 0, 0, 0, 56}, {"HeapBlock", NULL, 0, 0, 0, 16}, {NULL, NULL, 0, 0, 0, 0}};
+
 static struct entry *structs = entries;
-static uint64_t stride = sizeof(struct entry), type_at = 0, name_at = 8, offset_at = 32;
+static struct type_entry *types = type_entries;
+/* In the order of enum vm_symbol. */
+static uint64_t form[VM_SYMBOLS] = {0, sizeof(struct entry), 0, 8, 16, 24, 32, 40, 0, sizeof(struct type_entry), 0, 32};
 
-static void addresses(uint64_t at[VM_SYMBOLS])
+/* ELF addresses in a library that is mapped with this bias. */
+static void addresses(uint64_t at[VM_SYMBOLS], uint64_t bias)
 {
-	at[VM_STRUCTS] = (uintptr_t)&structs;
-	at[VM_STRIDE] = (uintptr_t)&stride;
-	at[VM_TYPE_NAME] = (uintptr_t)&type_at;
-	at[VM_FIELD_NAME] = (uintptr_t)&name_at;
-	at[VM_OFFSET] = (uintptr_t)&offset_at;
+	for (int i = 0; i < VM_SYMBOLS; i++)
+		at[i] = (uintptr_t)&form[i] - bias;
+	form[VM_STRUCTS] = (uintptr_t)structs;
+	form[VM_TYPES] = (uintptr_t)types;
 }
 
-START_TEST(offsets)
+static int read_fields(struct vm_field *fields, size_t count, uint64_t bias)
 {
-	struct vm_offset wanted[] = {{.type = "CompileTask", .name = "_osr_bci"},
-				     {.type = "CompileTask", .name = "_comp_level"},
-				     {.type = "Method", .name = "_osr_bci"}};
 	uint64_t at[VM_SYMBOLS];
 
-	addresses(at);
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), 0);
-	ck_assert_int_eq(wanted[0].offset, 32);
-	/* Too large to be one, and of another class. */
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 3), -ENOENT);
-	ck_assert(!wanted[1].found && !wanted[2].found);
+	addresses(at, bias);
+	return vm_process_read(getpid(), bias, at, fields, count, NULL, 0);
 }
-END_TEST
 
-/* The VM says how its entries are made when it has come so far. */
-START_TEST(offsets_early)
+START_TEST(tables)
 {
-	struct vm_offset wanted[] = {{.type = "CompileTask", .name = "_osr_bci"}};
+	struct vm_field fields[] = {{.type = "CompileTask", .name = "_osr_bci"},
+				    {.type = "CodeCache", .name = "_heap"},
+				    {.type = "Method", .name = "_osr_bci"}};
+	struct vm_type wanted[] = {{.name = "HeapBlock"}, {.name = "Method"}};
 	uint64_t at[VM_SYMBOLS];
 
-	addresses(at);
-	stride = type_at = name_at = offset_at = 0;
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), 0);
-	ck_assert_int_eq(wanted[0].offset, 32);
-	/* Its loader has not come so far. */
-	ck_assert_int_eq(vm_offsets_read(getpid(), UINT64_MAX, at, wanted, 1), -EAGAIN);
+	addresses(at, 1);
+	ck_assert_int_eq(vm_process_read(getpid(), 1, at, fields, 3, wanted, 2), 0);
+	ck_assert(fields[0].found && fields[0].offset == 32 && !fields[0].address);
+	ck_assert_str_eq(fields[0].declared, "a type of a very long n");
+	ck_assert(fields[1].found && !fields[1].offset && fields[1].address == (uintptr_t)&entries);
+	ck_assert_str_eq(fields[1].declared, "");
+	ck_assert(!fields[2].found); /* of another class */
+	ck_assert(wanted[0].found && wanted[0].size == 16 && !wanted[1].found);
 }
 END_TEST
 
-START_TEST(offsets_of_nonsense)
+/* Neither before the library is relocated nor before it is initialised. */
+START_TEST(tables_early)
 {
-	struct vm_offset wanted[] = {{.type = "CompileTask", .name = "_osr_bci"}};
-	uint64_t at[VM_SYMBOLS];
+	static const enum vm_symbol last[] = {VM_STRUCT_STRIDE, VM_STRUCT_ADDRESS, VM_TYPE_STRIDE, VM_TYPE_SIZE};
+	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
+	const char *name = entries[1].type;
 
-	addresses(at);
-	for (uint64_t s = 1; s < 8; s++) {
-		stride = s;
-		ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), -EINVAL);
+	ck_assert_int_eq(read_fields(&field, 1, UINT64_MAX), -EAGAIN);
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
+		uint64_t was = form[last[i]];
+
+		form[last[i]] = 0;
+		ck_assert_int_eq(read_fields(&field, 1, 1), -EAGAIN);
+		form[last[i]] = was;
 	}
-	stride = 1 << 20;
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), -EINVAL);
-	stride = sizeof(struct entry);
-	name_at = stride;
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), -EINVAL);
-	name_at = 8;
+	entries[1].type = (const char *)8;
+	ck_assert_int_eq(read_fields(&field, 1, 4096), -EAGAIN);
+	entries[1].type = name;
+	ck_assert(!field.found);
+	ck_assert_int_eq(read_fields(&field, 1, 4096), 0);
+	ck_assert(field.found);
+}
+END_TEST
+
+START_TEST(tables_of_nonsense)
+{
+	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
+	uint64_t at[VM_SYMBOLS];
+
+	for (int i = 0; i < VM_SYMBOLS; i++) {
+		uint64_t was = form[i];
+
+		if (i == VM_STRUCTS || i == VM_TYPES)
+			continue;
+		form[i] = i == VM_STRUCT_STRIDE || i == VM_TYPE_STRIDE ? VM_ENTRY_MAX + 1 : VM_ENTRY_MAX;
+		ck_assert_int_eq(read_fields(&field, 1, 1), -EINVAL);
+		form[i] = i == VM_STRUCT_STRIDE || i == VM_TYPE_STRIDE ? 7 : UINT64_MAX - 7;
+		ck_assert_int_eq(read_fields(&field, 1, 1), -EINVAL);
+		form[i] = was;
+	}
 	structs = (struct entry *)4096;
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), -EFAULT);
-	at[VM_STRIDE] = 0;
-	ck_assert_int_eq(vm_offsets_read(getpid(), 1, at, wanted, 1), -ENOENT);
+	ck_assert_int_eq(read_fields(&field, 1, 1), -EFAULT);
+	structs = entries;
+	addresses(at, 1);
+	at[VM_TYPE_SIZE] = 0;
+	ck_assert_int_eq(vm_process_read(getpid(), 1, at, &field, 1, NULL, 0), -ENOENT);
+}
+END_TEST
+
+/* As many entries are looked at as any JDK has, and some; names that lead nowhere are none. */
+START_TEST(tables_without_end)
+{
+	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
+	size_t count = VM_ENTRIES_MAX + 8;
+	struct entry *endless = calloc(count, sizeof(*endless));
+
+	ck_assert_ptr_nonnull(endless);
+	for (size_t i = 0; i < count; i++)
+		endless[i] = (struct entry){.type = i & 1 ? (const char *)4096 : "CompileTask", .name = "_other"};
+	structs = endless;
+	ck_assert_int_eq(read_fields(&field, 1, 1), 0);
+	endless[VM_ENTRIES_MAX - 2].name = "_osr_bci";
+	endless[VM_ENTRIES_MAX].offset = 1;
+	ck_assert_int_eq(read_fields(&field, 1, 1), 0);
+	ck_assert(field.found && field.offset == 0);
+	field.found = false;
+	endless[VM_ENTRIES_MAX - 2].name = "_other";
+	endless[VM_ENTRIES_MAX].name = "_osr_bci";
+	ck_assert_int_eq(read_fields(&field, 1, 1), 0);
+	ck_assert(!field.found);
+	free(endless);
+}
+END_TEST
+
+/* ---- what a JVM makes while it starts ---- */
+
+struct fake_heap {
+	uint64_t low, high, segmap;
+	int32_t log2;
+};
+
+static struct {
+	uint64_t heaps; /* static fields */
+	uint64_t interpreter;
+	uint64_t call_stub;
+	int32_t length; /* the array */
+	uint64_t data;
+	uint64_t heap[6];
+	uint64_t buffer; /* the queue */
+	int32_t limit;
+} vm;
+
+static const struct braid_statics vm_statics = {
+	.heaps = (uintptr_t)&vm.heaps,
+	.interpreter = (uintptr_t)&vm.interpreter,
+	.call_stub = (uintptr_t)&vm.call_stub,
+	.array = 1,
+	.array_length = 0,
+	.array_data = 8,
+	.heap_low = offsetof(struct fake_heap, low),
+	.heap_high = offsetof(struct fake_heap, high),
+	.heap_segmap = offsetof(struct fake_heap, segmap),
+	.heap_log2 = offsetof(struct fake_heap, log2),
+	.queue_buffer = 0,
+	.queue_limit = 8,
+};
+
+START_TEST(statics_grow)
+{
+	struct fake_heap heaps[] = {{1 << 20, 2 << 20, 1 << 16, 7}, {2 << 20, 3 << 20, 2 << 16, 7}};
+	struct braid_statics one = vm_statics;
+	struct braid_layout l = {0};
+
+	memset(&vm, 0, sizeof(vm));
+	ck_assert(!vm_statics_read(getpid(), &vm_statics, &l) && !l.heap_count);
+	vm.heaps = (uintptr_t)&vm.length;
+	vm.data = (uintptr_t)vm.heap;
+	vm.heap[0] = (uintptr_t)&heaps[0];
+	vm.length = 1;
+	ck_assert(!vm_statics_read(getpid(), &vm_statics, &l));
+	ck_assert(l.heap_count == 1 && l.heaps[0].low == 1 << 20 && l.heaps[0].segmap == 1 << 16);
+	for (int i = 1; i < 6; i++)
+		vm.heap[i] = (uintptr_t)&heaps[1];
+	vm.length = 6; /* more than there is room for */
+	vm.interpreter = (uintptr_t)&vm.buffer;
+	vm.buffer = 0x1000;
+	vm.limit = 0x500;
+	ck_assert(!vm_statics_read(getpid(), &vm_statics, &l));
+	ck_assert(l.heap_count == BRAID_CODE_HEAPS && l.interpreter_start == 0x1000 && l.interpreter_end == 0x1500);
+	vm.call_stub = 0x1234;
+	ck_assert(vm_statics_read(getpid(), &vm_statics, &l) && l.call_stub_return == 0x1234);
+	/* What cannot be read any more stays as it was. */
+	vm.heaps = vm.interpreter = 4096;
+	ck_assert(vm_statics_read(getpid(), &vm_statics, &l) && l.heap_count == BRAID_CODE_HEAPS);
+	/* JDK 8 has one heap, and no array. */
+	l = (struct braid_layout){0};
+	one.array = 0;
+	vm.heaps = (uintptr_t)&heaps[1];
+	ck_assert(!vm_statics_read(getpid(), &one, &l) && l.heap_count == 1 && l.heaps[0].low == 2 << 20);
+}
+END_TEST
+
+START_TEST(statics_of_nonsense)
+{
+	static const struct fake_heap bad[] = {{0, 1 << 20, 1, 7},	    {2 << 20, 1 << 20, 1, 7},
+					       {1 << 20, UINT64_MAX, 1, 7}, {1 << 20, 2 << 20, 0, 7},
+					       {1 << 20, 2 << 20, 1, 64},   {1 << 20, 2 << 20, 1, -1}};
+
+	memset(&vm, 0, sizeof(vm));
+	vm.heaps = (uintptr_t)&vm.length;
+	vm.data = (uintptr_t)vm.heap;
+	vm.interpreter = (uintptr_t)&vm.buffer;
+	vm.buffer = 0x1000;
+	vm.limit = -1;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct braid_layout l = {0};
+
+		vm.heap[0] = (uintptr_t)&bad[i];
+		vm.length = i ? 1 : -1;
+		ck_assert(!vm_statics_read(getpid(), &vm_statics, &l));
+		ck_assert(!l.heap_count && !l.interpreter_start);
+	}
 }
 END_TEST
 
@@ -179,8 +330,39 @@ START_TEST(code_heap)
 	ck_assert_int_eq(code_cache_measure(&h, 0, width, read_heap, NULL, &bytes), -EAGAIN);
 	ck_assert_int_eq(code_cache_measure(&h, 8, 8, read_heap, NULL, &bytes), -EINVAL);
 	ck_assert_int_eq(code_cache_measure(&h, 0, 200, read_heap, NULL, &bytes), -EINVAL);
-	h.segmap = 0;
+	h.segmap = 0x10;
 	ck_assert_int_eq(code_cache_measure(&h, 0, width, read_heap, NULL, &bytes), -EFAULT);
+}
+END_TEST
+
+static unsigned reads;
+
+/* As large as an address space may be, and nothing but blocks. */
+static int read_zeroes(void *ctx, uint64_t address, void *to, size_t size)
+{
+	(void)ctx;
+	(void)address;
+	reads++;
+	memset(to, 0, size);
+	return 0;
+}
+
+START_TEST(code_heap_of_a_lie)
+{
+	struct braid_code_heap h = {
+		.low = 1ULL << 40, .high = (1ULL << 40) + (1ULL << 32), .segmap = 0x1000, .log2_segment = 4};
+	uint64_t bytes;
+
+	ck_assert_int_eq(code_cache_measure(&h, 0, 8, read_zeroes, NULL, &bytes), -E2BIG);
+	reads = 0;
+	h.high = h.low + (1ULL << 43);
+	ck_assert_int_eq(code_cache_measure(&h, 0, 8, read_zeroes, NULL, &bytes), -EINVAL);
+	h.high = h.low + (1 << 20);
+	h.log2_segment = 200;
+	ck_assert_int_eq(code_cache_measure(&h, 0, 8, read_zeroes, NULL, &bytes), -EINVAL);
+	h.log2_segment = 0;
+	ck_assert_int_eq(code_cache_measure(&h, 0, 8, read_zeroes, NULL, &bytes), -EINVAL);
+	ck_assert_uint_eq(reads, 0);
 }
 END_TEST
 
@@ -188,24 +370,68 @@ END_TEST
 
 int vm_tables_datum[3] = {1, 2, 3};
 
+static bool take_first(void *ctx, const struct symbol *symbol)
+{
+	*(struct symbol *)ctx = *symbol;
+	return false;
+}
+
 START_TEST(lookup)
 {
 	struct symbol wanted[] = {{.name = "vm_tables_datum"}, {.name = "test_vm_tables"}, {.name = "no_such_name"}};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	char name[64], small[4];
+	struct symbol seen = {0};
 
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(symbols_lookup(fd, "", "/proc/self/exe", wanted, 3), 0);
+	ck_assert_int_eq(symbols_lookup(fd, "/proc/self/exe", wanted, 3), 0);
 	ck_assert_uint_ge(wanted[0].size, sizeof(vm_tables_datum)); /* sanitizers add to it */
 	ck_assert_uint_ne(wanted[1].address, 0);
 	ck_assert_uint_eq(wanted[2].address, 0);
-	ck_assert_int_eq(symbols_data_at(fd, "", "/proc/self/exe", wanted[0].address + 8, name, sizeof(name)), 0);
-	ck_assert_str_eq(name, "vm_tables_datum");
-	ck_assert_int_eq(symbols_data_at(fd, "", "/proc/self/exe", wanted[0].address, small, sizeof(small)), -ENOENT);
-	ck_assert_int_eq(symbols_data_at(fd, "", "/proc/self/exe", wanted[1].address, name, sizeof(name)), -ENOENT);
+	ck_assert_int_eq(symbols_of_data(fd, "/proc/self/exe", "vm_tables_dat", take_first, &seen), 0);
+	ck_assert_uint_eq(seen.address, wanted[0].address);
+	ck_assert_uint_eq(seen.size, wanted[0].size);
+	seen.address = 0;
+	ck_assert_int_eq(symbols_of_data(fd, "/proc/self/exe", "test_vm_tables", take_first, &seen), 0);
+	ck_assert_uint_eq(seen.address, 0); /* no data */
 	close(fd);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_lt(symbols_lookup(fd, "", "/dev/null", wanted, 3), 0);
+	ck_assert_int_lt(symbols_lookup(fd, "/dev/null", wanted, 3), 0);
+	close(fd);
+}
+END_TEST
+
+/* The dynamic symbols of a library, and of what is left of it when it is cut anywhere. */
+START_TEST(exported)
+{
+	struct symbol wanted[] = {{.name = "strtol"}, {.name = "no_such_name"}};
+	uint64_t at[VM_SYMBOLS];
+	Dl_info library;
+	int fd, cut;
+	off_t size;
+
+	ck_assert_int_ne(dladdr((void *)(uintptr_t)strtol, &library), 0);
+	fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(symbols_exported(fd, wanted, 2), 0);
+	ck_assert_uint_ne(wanted[0].address, 0);
+	ck_assert_uint_eq(wanted[1].address, 0);
+	ck_assert_int_eq(vm_symbols_find(fd, at), 0);
+	for (int i = 0; i < VM_SYMBOLS; i++)
+		ck_assert_uint_eq(at[i], 0); /* no JVM's */
+	size = lseek(fd, 0, SEEK_END);
+	cut = memfd_create("cut", MFD_CLOEXEC);
+	for (off_t left = 0; left < size; left = left ? left * 2 : 16) {
+		off_t from = 0;
+
+		ck_assert_int_eq(ftruncate(cut, 0), 0);
+		ck_assert_int_eq(lseek(cut, 0, SEEK_SET), 0);
+		while (from < left)
+			ck_assert_int_gt(sendfile(cut, fd, &from, (size_t)(left - from)), 0);
+		wanted[0].address = 0;
+		(void)symbols_exported(cut, wanted, 2); /* an error or nothing, but it ends */
+		ck_assert_uint_eq(wanted[1].address, 0);
+	}
+	close(cut);
 	close(fd);
 }
 END_TEST
@@ -217,12 +443,17 @@ Suite *test_vm_tables(void)
 	Suite *suite = suite_create("vm_tables");
 	TCase *tc = tcase_create("vm_tables");
 
-	tcase_add_test(tc, offsets);
-	tcase_add_test(tc, offsets_early);
-	tcase_add_test(tc, offsets_of_nonsense);
+	tcase_add_test(tc, tables);
+	tcase_add_test(tc, tables_early);
+	tcase_add_test(tc, tables_of_nonsense);
+	tcase_add_test(tc, tables_without_end);
+	tcase_add_test(tc, statics_grow);
+	tcase_add_test(tc, statics_of_nonsense);
 	tcase_add_test(tc, strings);
 	tcase_add_loop_test(tc, code_heap, 0, 2);
+	tcase_add_test(tc, code_heap_of_a_lie);
 	tcase_add_test(tc, lookup);
+	tcase_add_test(tc, exported);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

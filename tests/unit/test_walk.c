@@ -158,6 +158,66 @@ START_TEST(a_read_that_fails_ends_the_walk)
 }
 END_TEST
 
+/* ---- a page that cannot be read ---- */
+
+#define PAGE_BYTES 4096U
+
+struct hidden {
+	struct snapshot *s;
+	uint64_t page;
+};
+
+static long hidden_read(void *ctx, void *to, __u32 size, __u64 address)
+{
+	struct hidden *f = ctx;
+	bool meets = address < f->page + PAGE_BYTES && address + size > f->page;
+
+	return meets ? -EFAULT : snapshot_get(f->s, address, to, size);
+}
+
+static bool hidden_mapping(void *ctx, __u64 pc, struct braid_mapping *m)
+{
+	return snapshot_find_mapping(((struct hidden *)ctx)->s, pc, m);
+}
+
+static __u32 hidden_rule(void *ctx, const struct braid_mapping *m, __u64 vaddr)
+{
+	return snapshot_op_rule(((struct hidden *)ctx)->s, m, vaddr);
+}
+
+static const struct host_walk_ops hidden_ops = {.read = hidden_read, .mapping = hidden_mapping, .rule = hidden_rule};
+static uint32_t hidden_methods;
+
+static void hide_methods(struct snapshot *s, const char *path)
+{
+	struct hidden f = {.s = s};
+
+	for (size_t i = 0; i < s->frame_count && s->end == BRAID_END_COMPLETE; i++) {
+		uint32_t kind = braid_frame_kind(s->frames[i].frame);
+
+		/* Behind compiled code, and in code that is about to make its frame, the method is what says it. */
+		if (kind == BRAID_FRAME_CODE_CACHE || (kind == BRAID_FRAME_INTERPRETED && !i))
+			break;
+		if (kind != BRAID_FRAME_INTERPRETED)
+			continue;
+		f.page = braid_frame_method(s->frames[i].frame) & ~(uint64_t)(PAGE_BYTES - 1);
+		h = (struct host_walk){.ops = &hidden_ops, .ctx = &f};
+		host_walk_run(&h, &s->regs, layout_of(s));
+		ck_assert_msg(finds_callers(s), "%s: without the page of frame %zu's method another stack", path, i);
+		hidden_methods++;
+		break; /* pages of others may hold what the frames before them lead to */
+	}
+}
+
+/* As while the kernel copies a page that a process writes to for the first time. */
+START_TEST(a_method_that_cannot_be_read_has_callers)
+{
+	hidden_methods = 0;
+	each_snapshot(hide_methods);
+	ck_assert(hidden_methods > 0);
+}
+END_TEST
+
 /* ---- hostile values ---- */
 
 /* xorshift64: the same values in every run. */
@@ -328,6 +388,61 @@ START_TEST(r10_is_known_in_the_leaf_only)
 }
 END_TEST
 
+/* Where the processor's registers are kept on an aligned stack, rbx alone leads to the frame. */
+START_TEST(lazy_binding)
+{
+	const uint8_t call[] = {0, 0, 0, 0xe8, 1, 2, 3, 4};
+	const uint64_t frame = STACK + 0x300;
+
+	made_rule(0x10, 0x11, braid_rule(BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0));
+	made_rule(0x50, 0x60, braid_rule(BRAID_CFA_RBX, 32, BRAID_RBP_SAME, 0));
+	ck_assert_int_eq(snapshot_put(&made, TEXT + 0x910 - sizeof(call), call, sizeof(call)), 0);
+	for (uint64_t at = STACK; at < STACK + 0xd20; at += 8)
+		word(at, at < STACK + 0x200 ? TEXT + 0x910 : 0);
+	word(STACK, TEXT + 0x58);
+	walk_made(BRAID_END_BAD_CFI, 2);
+	word(frame + 8, 0x7fff12345678);
+	word(frame + 16, 3);
+	word(frame + 24, TEXT + 0x910);
+	walk_made(BRAID_END_COMPLETE, 3);
+	ck_assert_uint_eq(h.frame[2], TEXT + 0x910);
+	ck_assert_uint_eq(h.top_sp[2], frame + 32);
+
+	made.regs.pc = TEXT + 0x58;
+	made.regs.rbx = frame;
+	walk_made(BRAID_END_COMPLETE, 2);
+	ck_assert_uint_eq(h.top_sp[1], frame + 32);
+}
+END_TEST
+
+/* A new thread comes out of the system call that made it, where its maker goes on, too. */
+START_TEST(new_thread)
+{
+	const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3};
+	const uint8_t call[] = {0, 0, 0, 0xe8, 1, 2, 3, 4};
+	const int at[] = {2, 5, 7};
+
+	ck_assert_int_eq(snapshot_put(&made, TEXT + 0x600, code, sizeof(code)), 0);
+	for (uint64_t b = TEXT + 0x5d0; b < TEXT + 0x600; b += 8)
+		word(b, 0);
+	for (uint64_t b = TEXT + 0x610; b < TEXT + 0x640; b += 8)
+		word(b, 0);
+	ck_assert_int_eq(snapshot_put(&made, TEXT + 0x60a, call, 6), 0);
+	ck_assert_int_eq(snapshot_put(&made, TEXT + 0x910 - sizeof(call), call, sizeof(call)), 0);
+	word(STACK, 0x1000);
+	for (int i = 0; i < 3; i++) {
+		made.regs.pc = TEXT + 0x600 + (uint64_t)at[i];
+		made.regs.rax = 0;
+		walk_made(BRAID_END_COMPLETE, 1);
+		made.regs.rax = 4711;
+		walk_made(BRAID_END_NO_CFI, 1);
+	}
+	made.regs.pc = TEXT + 0x604;
+	made.regs.rax = 0;
+	walk_made(BRAID_END_NO_CFI, 1);
+}
+END_TEST
+
 /* A slot of the PLT pushes after its 11th byte. */
 START_TEST(plt_before_and_behind_its_push)
 {
@@ -436,6 +551,7 @@ Suite *test_walk(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, snapshots_walk_as_recorded);
 	tcase_add_test(t, a_read_that_fails_ends_the_walk);
+	tcase_add_test(t, a_method_that_cannot_be_read_has_callers);
 	tcase_add_test(t, any_layout_ends_the_walk);
 	tcase_add_test(t, any_memory_ends_the_walk);
 	suite_add_tcase(s, t);
@@ -443,6 +559,8 @@ Suite *test_walk(void)
 	tcase_add_checked_fixture(t, made_setup, made_teardown);
 	tcase_add_test(t, every_cfa_rule);
 	tcase_add_test(t, r10_is_known_in_the_leaf_only);
+	tcase_add_test(t, lazy_binding);
+	tcase_add_test(t, new_thread);
 	tcase_add_test(t, plt_before_and_behind_its_push);
 	tcase_add_test(t, signal_frame);
 	tcase_add_test(t, native_ends);

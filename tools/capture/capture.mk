@@ -26,5 +26,5 @@ $(BUILD)/rewalk: $(BUILD)/tools/capture/rewalk.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
 
 # The parts of the agent that find the layout, and nothing else of it. JNIEXPORT keeps its entry point visible.
-$(BUILD)/liblayout.so: $(BUILD)/tools/capture/layout_agent.o $(BUILD)/agent/layout.o $(BUILD)/agent/vmstructs.o $(BUILD)/agent/mem.o
+$(BUILD)/liblayout.so: $(BUILD)/tools/capture/layout_agent.o $(BUILD)/agent/vm/layout.o $(BUILD)/agent/vm/vmstructs.o $(BUILD)/agent/vm/mem.o $(BUILD)/agent/core/state.o $(BUILD)/agent/core/link.o
 	$(call say,LD,$@)$(CC) -shared -pthread -Wl,-z,defs -o $@ $^ -ldl

@@ -3,9 +3,10 @@
  * An agent for tools/capture: writes this JVM's layout, as the real agent finds it, to the file that its options name,
  * and the VM's version behind it.
  */
-#include "vm/layout.h"
-#include "core/publish.h"
-#include "vm/vthreads.h"
+#include "agent/core/publish.h"
+#include "agent/vm/layout.h"
+#include "agent/vm/objects.h"
+#include "agent/vm/vmstructs.h"
 
 #include <braid/layout.h>
 
@@ -53,8 +54,8 @@ void publish_notice(enum braid_severity severity, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-/* Programs with virtual threads are not what is captured. */
-void vthreads_open(void *libjvm)
+/* No snapshot has the layout of objects. */
+void objects_open(void *libjvm)
 {
 	(void)libjvm;
 }
@@ -71,7 +72,7 @@ static void JNICALL vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 		snprintf(version, sizeof(version), "%s", text);
 		(*env)->Deallocate(env, (unsigned char *)text);
 	}
-	layout_open(the_vm, v);
+	layout_open(vmstructs_library(the_vm));
 	layout_publish(true);
 }
 

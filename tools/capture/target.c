@@ -133,7 +133,7 @@ static void module_load_segments(struct target_module *module, int fd)
 
 static void module_load_file(struct target *t, struct target_module *module, uint64_t start, uint64_t end)
 {
-	char path[128], build_id[41];
+	char path[128];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, t->pid, start, end);
@@ -143,9 +143,7 @@ static void module_load_file(struct target *t, struct target_module *module, uin
 	if (fd < 0)
 		return;
 	module_load_segments(module, fd);
-	if (build_id_of_fd(fd, build_id, sizeof(build_id)))
-		build_id[0] = '\0';
-	if (unwind_table_get(&module->table, fd, build_id))
+	if (unwind_table_get(&module->table, fd))
 		module->table = NULL;
 	if (symbols_open_elf(&module->symbols, fd, "", module->path))
 		module->symbols = NULL;
@@ -346,10 +344,12 @@ static void method_name(struct target *t, const char *kind, uint64_t method, cha
 static void native_name(struct target *t, uint64_t pc, char *to, size_t size)
 {
 	const struct target_mapping *m = mapping_find(t, pc);
-	const struct symbol *sym = m && m->module->symbols ? symbols_find(m->module->symbols, pc - m->m.bias) : NULL;
+	struct symbol sym = {.name = "?"};
 	const char *file = m ? strrchr(m->module->path, '/') : NULL;
 
-	snprintf(to, size, "native %.100s (%.40s)", sym ? sym->name : "?", file ? file + 1 : m ? m->module->path : "?");
+	if (m && m->module->symbols && !symbols_find(m->module->symbols, pc - m->m.bias, &sym))
+		sym.name = "?";
+	snprintf(to, size, "native %.100s (%.40s)", sym.name, file ? file + 1 : m ? m->module->path : "?");
 }
 
 static void code_name(struct target *t, uint64_t pc, char *to, size_t size)

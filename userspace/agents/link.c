@@ -1,42 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/link.h"
+#include "link.h"
 
 #include "proc/procfs.h"
 
 #include "jvm/jvm.h"
 #include "kernel/kernel_side.h"
-#include "util/log.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RING_BYTES (1U << 20)
+#define PART_BYTES (64U << 10)
+#define RECORD_BYTES 128
+#define TURN_NS 20000000ULL
+#define LAST_NS 1000000000ULL
+#define WAKE_AGAIN_NS 50000000ULL
+
+/* The first two pages of a user ring buffer: the kernel writes the first, the JVM the second. */
+#define POSITIONS_PAGE 4096
+struct ring_positions {
+	uint64_t consumer;
+	uint8_t unused[POSITIONS_PAGE - sizeof(uint64_t)];
+	uint64_t producer;
+};
+
+static const struct ring_positions *positions_map(int ring_fd)
+{
+	void *p = mmap(NULL, sizeof(struct ring_positions), PROT_READ, MAP_SHARED, ring_fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void positions_unmap(const struct ring_positions *p)
+{
+	if (p)
+		munmap((void *)p, sizeof(*p));
+}
+
+/* Only this thread has the ring read, so that the consumer's position stands still. */
+static bool claims_too_much(const struct ring_positions *p)
+{
+	return __atomic_load_n(&p->producer, __ATOMIC_ACQUIRE) - __atomic_load_n(&p->consumer, __ATOMIC_ACQUIRE) >
+	       RING_BYTES;
+}
 
 void link_close(struct link *l)
 {
-	struct session *s = l ? l->session : NULL;
+	const struct agents_env *env = l ? l->env : NULL;
 
 	if (!l)
 		return;
 	if (l->connection.fd >= 0) {
-		session_unwatch(s, &l->connection);
+		source_unwatch(env->sources, &l->connection);
 		close(l->connection.fd);
 		l->connection.fd = -1;
 	}
 	if (l->wake.fd >= 0) {
-		session_unwatch(s, &l->wake);
+		source_unwatch(env->sources, &l->wake);
 		close(l->wake.fd);
 		l->wake.fd = -1;
 	}
 	if (l->ring_fd >= 0) {
-		kernel_side_remove_ring(s->kernel, jvm_slot(l->jvm));
+		kernel_side_remove_ring(env->jvms->kernel, jvm_slot(l->jvm));
+		positions_unmap(l->positions);
+		l->positions = NULL;
 		close(l->ring_fd);
 		l->ring_fd = -1;
+		l->behind = false;
+		jvm_left(l->jvm);
 	}
 }
 
@@ -52,56 +90,127 @@ static void on_record(void *ctx, const struct braid_event *e)
 	jvm_record(l->jvm, rec, e->size - sizeof(*a));
 }
 
-void link_drain(struct link *l)
+/* Two readings of one thread's CPU time. */
+static uint64_t cpu_ns(void)
 {
-	struct session *s = l->session;
-	struct braid_drain d = {0};
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static bool holds_something(const struct ring_positions *p)
+{
+	return __atomic_load_n(&p->producer, __ATOMIC_ACQUIRE) != __atomic_load_n(&p->consumer, __ATOMIC_ACQUIRE);
+}
+
+/* Is it to be read now? What is put off, which counts once, is in the ring still. */
+static bool may_read(struct link *l)
+{
+	struct account *a = &l->process->account;
+	uint64_t n = !l->put_off;
+
+	if (!holds_something(l->positions))
+		return false;
+	l->put_off = !account_has(a, l->env->jvms->sink, BUDGET_RING_BYTES, n) ||
+		     !account_has(a, l->env->jvms->sink, BUDGET_RING_TIME, n);
+	return !l->put_off;
+}
+
+/* As much as a ring holds, a part at a time while there is CPU time left. */
+static int read_ring(struct link *l, uint64_t most_ns, struct braid_drain *d)
+{
+	struct account *a = &l->process->account;
+	uint64_t began = cpu_ns(), bytes = 0;
 	int err;
 
-	if (l->ring_fd < 0)
-		return;
-	err = kernel_side_drain(s->kernel, jvm_slot(l->jvm), on_record, l, &d);
+	do {
+		d->budget = PART_BYTES;
+		err = kernel_side_drain(l->env->jvms->kernel, jvm_slot(l->jvm), on_record, l, d);
+		bytes += PART_BYTES - d->budget;
+	} while (!err && d->more && bytes < RING_BYTES && cpu_ns() - began < most_ns);
+	account_spend(a, BUDGET_RING_TIME, cpu_ns() - began);
+	/* A record counts for as much as one of the useful ones takes. */
+	account_spend(a, BUDGET_RING_BYTES, bytes > d->records * RECORD_BYTES ? bytes : d->records * RECORD_BYTES);
+	return err;
+}
+
+static void drain(struct link *l, uint64_t most_ns)
+{
+	const struct agents_env *env = l->env;
+	struct braid_drain d = {0};
+	bool overfull;
+	int err = read_ring(l, most_ns, &d);
+
 	if (d.lost)
-		session_loss(s, l->process->id, "ring", "record", d.lost);
+		sink_loss(env->jvms->sink, l->process->id, "ring", "record", d.lost);
 	if (d.bad)
-		session_loss(s, l->process->id, "ring", "bad_record", d.bad);
-	if (!err || err == -EBUSY || l->damage_told)
+		sink_loss(env->jvms->sink, l->process->id, "ring", "bad_record", d.bad);
+	l->behind = d.more;
+	overfull = claims_too_much(l->positions);
+	if ((!overfull && (!err || err == -EBUSY)) || l->damage_told)
 		return;
 	l->damage_told = true; /* the JVM has scribbled over its ring: nothing after this can be read */
-	session_notice(s, l->process->id, BRAID_NOTICE_WARNING,
-		       "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid, strerror(-err));
-	session_loss(s, l->process->id, "ring", "damaged", 1);
+	sink_notice(env->jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
+		    "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
+		    overfull ? "it is said to hold more than it can" : strerror(-err));
+	sink_loss(env->jvms->sink, l->process->id, "ring", "damaged", 1);
 	l->stopped = true;
+}
+
+void link_drain(struct link *l)
+{
+	if (l->ring_fd < 0)
+		return;
+	if (may_read(l))
+		drain(l, TURN_NS);
+	else
+		l->behind = false; /* others have their turn until its budget has room again */
+}
+
+void link_drain_last(struct link *l)
+{
+	if (l->ring_fd >= 0)
+		drain(l, LAST_NS);
 }
 
 static void on_wake(struct source *src)
 {
-	uint64_t count;
+	struct link *l = src->ctx;
+	const struct agents_env *env = l->env;
+	struct account *a = &l->process->account;
 
-	if (read(src->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_debug("eventfd: %s", strerror(errno));
+	account_spend(a, BUDGET_WAKES, 1);
+	if (!account_has(a, env->jvms->sink, BUDGET_WAKES, 1)) {
+		source_unwatch(env->sources, src);
+		l->asleep_ns = now_ns();
+		return;
+	}
 	/* A JVM that ends waits for its ring to be read: what was sampled in it is read first, while its names are
 	 * there. */
-	session_read_samples(((struct link *)src->ctx)->session);
-	link_drain(src->ctx);
+	env->read_events(env->ctx);
+	link_drain(l);
 }
 
 static void on_connection(struct source *src)
 {
 	struct link *l = src->ctx;
+	struct account *a = &l->process->account;
 	struct braid_msg msg;
 	ssize_t n = recv(src->fd, &msg, sizeof(msg), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n == sizeof(msg) && msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED) {
+	account_spend(a, BUDGET_MESSAGES, 1);
+	if (account_has(a, l->env->jvms->sink, BUDGET_MESSAGES, 1) && n == sizeof(msg) &&
+	    msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED) {
 		if (msg.kind == BRAID_MSG_CHOSEN) {
 			l->held = (uint32_t)msg.value;
 			l->unanswered -= l->unanswered > 0;
 		}
 		return;
 	}
-	link_drain(l); /* the last words */
+	link_drain_last(l); /* the last words */
 	l->stopped = true;
 	link_close(l);
 }
@@ -134,43 +243,47 @@ static int send_grant(struct link *l)
 					    .kind = BRAID_MSG_GRANT,
 					    .value = RING_BYTES},
 				    .choices = l->choices};
-	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->session->kernel)};
+	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->env->jvms->kernel)};
 
 	l->demand_fd = fds[2];
 	return say_with(l, &grant, fds, fds[2] >= 0 ? 3 : 2);
 }
 
-int link_open(struct link **out, struct session *s, struct process *process, int fd)
+int link_open(struct link **out, const struct agents_env *env, struct process *process, int fd)
 {
 	struct link *l = calloc(1, sizeof(*l));
-	uint32_t generation;
-	int slot, err;
+	bool first = process->jvm && !jvm_had_agent(process->jvm);
+	int err;
 
 	*out = NULL;
 	if (!l)
 		return -ENOMEM;
 	*l = (struct link){
-		.session = s, .process = process, .since_ns = now_ns(), .choices = s->choices, .unanswered = 1};
+		.env = env, .process = process, .since_ns = now_ns(), .choices = env->jvms->choices, .unanswered = 1};
 	l->connection = (struct source){.fd = fd, .ready = on_connection, .ctx = l};
 	l->wake = (struct source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_wake, .ctx = l};
 	l->ring_fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "braid_ring", 0, 0, RING_BYTES, NULL);
-	if (l->wake.fd < 0 || l->ring_fd < 0) {
+	l->positions = l->ring_fd < 0 ? NULL : positions_map(l->ring_fd);
+	if (l->wake.fd < 0 || !l->positions) {
 		err = -errno;
 		goto out;
 	}
-	slot = err = kernel_side_add_ring(s->kernel, l->ring_fd, &generation);
-	if (err < 0)
+	l->jvm = process->jvm;
+	err = first ? 0 : jvm_open(&l->jvm, env->jvms, process);
+	if (err)
 		goto out;
-	kernel_side_choose(s->kernel, (uint32_t)slot, &l->choices);
-	l->jvm = jvm_new(s, process, (uint32_t)slot, generation);
-	err = l->jvm ? send_grant(l) : -ENOMEM;
+	kernel_side_choose(env->jvms->kernel, jvm_slot(l->jvm), &l->choices);
+	err = kernel_side_add_ring(env->jvms->kernel, jvm_slot(l->jvm), l->ring_fd);
+	err = err ?: send_grant(l);
 	if (!err) {
 		*out = l;
 		return 0;
 	}
-	kernel_side_remove_ring(s->kernel, (uint32_t)slot);
-	jvm_free(l->jvm);
+	kernel_side_remove_ring(env->jvms->kernel, jvm_slot(l->jvm));
+	if (!first)
+		jvm_free(l->jvm);
 out:
+	positions_unmap(l->positions);
 	if (l->wake.fd >= 0)
 		close(l->wake.fd);
 	if (l->ring_fd >= 0)
@@ -181,9 +294,17 @@ out:
 
 int link_watch(struct link *l)
 {
-	int err = session_watch(l->session, &l->connection);
+	int err = source_watch(l->env->sources, &l->connection);
 
-	return err ?: session_watch(l->session, &l->wake);
+	return err ?: source_watch_edges(l->env->sources, &l->wake); /* the JVM has a copy */
+}
+
+void link_tick(struct link *l)
+{
+	if (!l->asleep_ns || l->wake.fd < 0 || now_ns() - l->asleep_ns < WAKE_AGAIN_NS)
+		return;
+	l->asleep_ns = 0;
+	(void)source_watch_edges(l->env->sources, &l->wake); /* without it its ring is read at each tick */
 }
 
 void link_free(struct link *l)
@@ -197,7 +318,7 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 	struct braid_grant g = {
 		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOOSE},
 		.choices = *choices};
-	int demand_fd = kernel_side_demand(l->session->kernel), err;
+	int demand_fd = kernel_side_demand(l->env->jvms->kernel), err;
 
 	if (l->connection.fd < 0)
 		return -ENOTCONN;
@@ -212,7 +333,7 @@ int link_choose(struct link *l, const struct braid_choices *choices)
 	if (!err) {
 		l->demand_fd = demand_fd;
 		l->choices = *choices;
-		kernel_side_choose(l->session->kernel, jvm_slot(l->jvm), choices);
+		kernel_side_choose(l->env->jvms->kernel, jvm_slot(l->jvm), choices);
 		l->unanswered++;
 		jvm_choose(l->jvm, choices->wanted);
 	}

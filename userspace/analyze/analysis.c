@@ -121,9 +121,9 @@ static unsigned char *match_syms(const struct analysis *an)
 		const char *name = analysis_sym_name(an, (uint32_t)s);
 
 		for (size_t i = 0; i < f->include.count && !(match[s] & 1); i++)
-			match[s] |= regexec(&f->include.at[i], name, 0, NULL, 0) == 0 ? 1 : 0;
+			match[s] |= regexec(&f->include.at[i].re, name, 0, NULL, 0) == 0 ? 1 : 0;
 		for (size_t i = 0; i < f->exclude.count && !(match[s] & 2); i++)
-			match[s] |= regexec(&f->exclude.at[i], name, 0, NULL, 0) == 0 ? 2 : 0;
+			match[s] |= regexec(&f->exclude.at[i].re, name, 0, NULL, 0) == 0 ? 2 : 0;
 	}
 	return match;
 }
@@ -200,7 +200,7 @@ static int collect_sums(struct analysis *an)
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 
-		if (filter_wants_time(an->filter, a->first_ns, s->time_ns))
+		if (analysis_wants_time(an, s->time_ns))
 			err = add_sum(an, s->thread, s->node, s->weight);
 	}
 	return err ?: profile_finish(&an->samples, an);
@@ -257,24 +257,20 @@ static int count_all(struct analysis *an)
 	return 0;
 }
 
-/* ---- duration ---- */
-
-static uint64_t duration_of(const struct analyzer *a)
-{
-	const char *said = analyzer_info(a, "record.duration_ns");
-	char *end;
-	uint64_t ns;
-
-	errno = 0;
-	ns = strtoull(said, &end, 10);
-	if (said[0] >= '0' && said[0] <= '9' && !*end && !errno)
-		return ns;
-	if (a->clock_last_ns > a->clock_first_ns)
-		return a->clock_last_ns - a->clock_first_ns;
-	return a->last_ns > a->first_ns ? a->last_ns - a->first_ns : 0;
-}
-
 /* ---- life ---- */
+
+static int set_times(struct analysis *an)
+{
+	struct window w;
+	int err = analysis_window(&w, an->a, an->filter);
+
+	an->start_ns = w.start_ns;
+	an->start_realtime_ns = w.start_realtime_ns;
+	an->duration_ns = analyzer_duration_ns(an->a);
+	an->from_ns = w.from_ns;
+	an->to_ns = w.to_ns;
+	return err;
+}
 
 int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter)
 {
@@ -290,8 +286,9 @@ int analysis_new(struct analysis **out, const struct analyzer *a, const struct f
 		return -ENOMEM;
 	an->a = a;
 	an->filter = filter ? filter : &everything;
-	an->duration_ns = duration_of(a);
-	err = analysis_expand(an);
+	err = set_times(an);
+	if (!err)
+		err = analysis_expand(an);
 	if (!err)
 		err = sort_nodes(an);
 	if (!err)

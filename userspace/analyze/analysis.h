@@ -72,11 +72,38 @@ struct analysis {
 	uint64_t distinct_stacks;
 	struct events *events; /* events.h */
 	uint64_t duration_ns;
+	uint64_t start_ns;	    /* the recording's start, to which all times that are shown are relative */
+	uint64_t start_realtime_ns; /* the same since 1970, 0: not known */
+	uint64_t from_ns, to_ns;    /* the filter's window, on the trace's clock */
 };
 
-/* 0, -ENOMEM, or -EINVAL: a time window needs analyzer_keep_samples. `filter` outlives the analysis. */
+/*
+ * 0, -ENOMEM, what analysis_window() returns, or -EINVAL: a time window needs analyzer_keep_samples. `filter` outlives
+ * the analysis.
+ */
 int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter);
 void analysis_free(struct analysis *an);
+
+/* When a recording was, and the part of it that a filter wants; all on the trace's clock. */
+struct window {
+	uint64_t start_ns, end_ns;
+	uint64_t start_realtime_ns; /* since 1970, 0: not known */
+	uint64_t from_ns, to_ns;    /* 0 and UINT64_MAX: no limit */
+};
+
+/*
+ * 0; -ENODATA: the trace does not say what time of day it was; -EDOM: nothing lies between the filter's times; -ERANGE:
+ * they are beside the recording. *w is filled but for the times that are not known.
+ */
+int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter);
+
+bool analysis_wants_time(const struct analysis *an, uint64_t time_ns);
+/* Cuts an interval to what of it is in the window; false when nothing is. One without duration is a point. */
+bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *duration_ns);
+/* Since the recording's start; 0 before it. */
+uint64_t analysis_since(const struct analysis *an, uint64_t time_ns);
+/* The end of the window, or of the recording, since its start. */
+uint64_t analysis_end_ns(const struct analysis *an);
 
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
 /* Names of a thread row: its own, else its process's. Never NULL. */

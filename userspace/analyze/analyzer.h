@@ -37,6 +37,9 @@ uint64_t event_time_ns(const struct trace_rec *rec);
 uint64_t analyzer_samples(const struct analyzer *a);
 uint64_t analyzer_lost(const struct analyzer *a);
 
+/* How long the recording took. window.c */
+uint64_t analyzer_duration_ns(const struct analyzer *a);
+
 /* The recording's value of an INFO key, "" when it has none. */
 const char *analyzer_info(const struct analyzer *a, const char *key);
 

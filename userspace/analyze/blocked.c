@@ -33,6 +33,66 @@ enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stac
 	return why;
 }
 
+/*
+ * The rules by which a thread off the CPU is idle: its stack has a function in which a pool's worker or a thread of the
+ * JVM waits for work; or, where the JVM's functions have no names, it is a thread of the JVM that waits for nothing
+ * else. Names are compared as far as they go here: the kernel cuts those of threads after 15 bytes.
+ */
+static const char *const idle_frames[] = {
+	"java.util.concurrent.ThreadPoolExecutor.getTask",
+	"java.util.concurrent.ForkJoinPool.awaitWork",
+	"java.util.TimerThread.mainLoop",
+	"java.lang.ref.Reference.waitForReferencePendingList",
+	"java.lang.ref.Reference.tryHandlePending",
+	"java.lang.ref.ReferenceQueue.remove",
+	"AttachListener::dequeue",
+	"CompileQueue::get(",
+	"G1ConcurrentRefineThread::wait_for_completed_buffers",
+	"G1ServiceThread::wait_for_task",
+	"MonitorDeflationThread::monitor_deflation_thread_entry",
+	"NotificationThread::notification_thread_entry",
+	"ServiceThread::service_thread_entry",
+	"VMThread::loop",
+	"VMThread::wait_for_vm_operation",
+	"WatcherThread::sleep",
+	"signal_thread_entry(",
+	"os::signal_wait(",
+};
+static const char *const idle_vm_threads[] = {
+	"C1 CompilerThre", "C2 CompilerThre", "G1 Conc#",   "G1 Main Marker", "G1 Refine#",
+	"G1 Service",	   "GC Thread#",      "Shenandoah", "Sweeper thread", "VM Periodic Ta",
+	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
+	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",
+};
+/* Those that are Java threads: by their whole names, as an application may call its own what it likes. */
+static const char *const idle_java_threads[] = {
+	"Attach Listener",   "Common-Cleaner", "Monitor Deflation Thread", "Notification Thread",
+	"Reference Handler", "Service Thread", "Signal Dispatcher",	   "braid agent",
+};
+
+static bool begins_one(const char *name, const char *const *with, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (begins(name, with[i]))
+			return true;
+	return false;
+}
+
+bool blocked_idle_frame(const char *name)
+{
+	return begins_one(name, idle_frames, sizeof(idle_frames) / sizeof(idle_frames[0]));
+}
+
+bool blocked_idle_thread(const char *name, bool java)
+{
+	if (!java)
+		return begins_one(name, idle_vm_threads, sizeof(idle_vm_threads) / sizeof(idle_vm_threads[0]));
+	for (size_t i = 0; i < sizeof(idle_java_threads) / sizeof(idle_java_threads[0]); i++)
+		if (strcmp(name, idle_java_threads[i]) == 0)
+			return true;
+	return false;
+}
+
 /* System calls that wait, of x86-64. */
 static const struct {
 	long number;

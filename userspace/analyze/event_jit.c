@@ -36,12 +36,13 @@ static int add_compile(struct event_views *v, const struct analysis *an, struct 
 	struct compile_view one = {.method = *e->name ? e->name : "[unknown]",
 				   .pid = pid_of(an, e),
 				   .flags = e->row->flags,
-				   .at_ns = e->row->time_ns,
+				   .at_ns = e->start_ns,
 				   .duration_ns = e->duration_ns,
 				   .bytes = e->row->value};
 	struct method_compiles *m;
 
 	level->count++;
+	level->timed += e->duration_ns > 0;
 	level->ns = add_saturating(level->ns, e->duration_ns);
 	level->bytes = add_saturating(level->bytes, e->row->value);
 	level->failed += (e->row->flags & BRAID_COMPILE_FAILED) != 0;
@@ -96,6 +97,8 @@ static int compare_compiles(const void *x, const void *y)
 	const struct compile_view *p = x, *q = y;
 	int c = compare_numbers(q->duration_ns, p->duration_ns);
 
+	if (!c)
+		c = compare_numbers(q->bytes, p->bytes);
 	if (!c)
 		c = compare_numbers(p->at_ns, q->at_ns);
 	return c ? c : strcmp(p->method, q->method);

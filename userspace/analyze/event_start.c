@@ -40,7 +40,7 @@ static int compare_starts(const void *x, const void *y)
 static int lay_out(struct event_views *v, const struct analysis *an, struct begun *b)
 {
 	uint64_t long_ns = b->until_ns - b->at_ns;
-	struct start_view row = {.pid = analysis_process(an, b->process)->pid, .phase = ""};
+	struct start_view row = {.process = b->process, .pid = analysis_process(an, b->process)->pid, .phase = ""};
 	int err = 0;
 
 	b->first = v->starts.count;
@@ -188,8 +188,7 @@ static int view_classes(struct event_views *v, const struct analysis *an)
 
 		if ((kind != BRAID_JVM_CLASS_LOAD && kind != BRAID_JVM_CLASS_UNLOAD) || !events_get(an, i, &e))
 			continue;
-		if (e.row->time_ns > an->a->first_ns)
-			fresh.second = (e.row->time_ns - an->a->first_ns) / 1000000000;
+		fresh.second = analysis_since(an, e.row->time_ns) / 1000000000;
 		at = u64map_put(&of, fresh.second);
 		if (!at || (!*at && VEC_PUSH(&v->classes, fresh))) {
 			err = -ENOMEM;

@@ -34,6 +34,7 @@ static int add_to(struct event_table *t, const struct event *e, struct event_sum
 	s->weight = add_saturating(s->weight, e->weight);
 	s->value = add_saturating(s->value, e->row->value);
 	s->duration_ns = add_saturating(s->duration_ns, e->duration_ns);
+	s->survived += e->survived;
 	s->variance += e->variance;
 	if (e->weight > s->max)
 		s->max = e->weight;
@@ -140,6 +141,11 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 
 		if (!events_get(an, i, &e))
 			continue;
+		if (e.idle) {
+			views[e.kind].idle++;
+			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.duration_ns);
+			continue;
+		}
 		err = add_event(an, &views[e.kind], &e);
 		if (e.kind == BRAID_JVM_COUNTED && e.row->number < BRAID_JVM_EVENTS) {
 			struct kind_view *of = &views[e.row->number];

@@ -15,6 +15,7 @@ struct event_sum {
 	uint64_t max;		   /* of the weight */
 	uint64_t value, value_max; /* of the field `value` */
 	uint64_t duration_ns;	   /* summed */
+	uint64_t survived;	   /* collections, of what has ages, summed */
 	double variance;	   /* of the weight */
 };
 
@@ -33,6 +34,7 @@ struct kind_view {
 	uint64_t weight, max, value, value_max, duration_ns;
 	double variance;
 	uint64_t p99;		      /* of the weights, in ns */
+	uint64_t idle, idle_ns;	      /* of threads that waited for work, which are in none of the other figures */
 	uint64_t counted, counted_ns; /* further ones: too short or too many to be told each */
 	struct event_table by[BYS];
 	VEC(uint64_t) times;

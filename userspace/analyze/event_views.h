@@ -35,14 +35,15 @@ struct method_compiles {
 struct compile_view {
 	const char *method;
 	uint32_t pid;
-	uint32_t flags; /* BRAID_COMPILE_* */
-	uint64_t at_ns, duration_ns, bytes;
+	uint32_t flags;			    /* BRAID_COMPILE_* */
+	uint64_t at_ns, duration_ns, bytes; /* duration_ns 0: not known */
 };
 
 #define COMPILE_LEVELS 8
 
 struct level_view {
 	uint64_t count, ns, bytes, failed;
+	uint64_t timed; /* of them: how long they took is known, and so is whether they failed */
 };
 
 struct code_heap_view {
@@ -60,6 +61,7 @@ struct bind_view {
 
 /* A span of a JVM's start, or a phase that it came to. */
 struct start_view {
+	uint32_t process; /* id */
 	uint32_t pid;
 	const char *phase;				/* "": none, a span's end */
 	uint64_t at_ns;					/* since the process began */

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <config/choices.h>
 
 /* Which expressions of the filter a name matches. */
 enum { MATCH_ASKED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
@@ -14,9 +17,10 @@ struct place {
 	uint32_t own, java, any; /* outside of the JDK, Java, all */
 	uint32_t seen;		 /* the stack without the JVM's frames that told of the event */
 	uint8_t why;		 /* enum blocked_why */
+	bool idle;		 /* it waits for work */
 };
 
-/* Indices of a sampled object's ALLOC and LIVE. */
+/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED that says it was still there. */
 struct alive {
 	size_t alloc, live;
 };
@@ -30,6 +34,7 @@ struct events {
 	uint8_t *name_match;	       /* per id of a->strings; NULL without expressions */
 	struct place *places;	       /* per row of a->nodes */
 	double interval;	       /* of sampled allocations */
+	uint32_t recorded;	       /* bits of enum braid_choice */
 };
 
 /* ---- stacks ---- */
@@ -61,7 +66,7 @@ static void place_stack(const struct analysis *an, struct place *places, uint32_
 	struct place *p = &places[row];
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 
-	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, row, BLOCKED_CALL}
+	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, row, BLOCKED_CALL, false}
 				   : places[s->parent];
 	if (s->parent == ROW_NONE || !e || e->count != 1 ||
 	    !of_telling(analysis_sym_name(an, an->xframes.at[e->first].sym)))
@@ -73,6 +78,7 @@ static void place_stack(const struct analysis *an, struct place *places, uint32_
 
 		p->any = x;
 		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
+		p->idle = p->idle || blocked_idle_frame(name);
 		if (domain != DOMAIN_JAVA)
 			continue;
 		p->java = x;
@@ -140,9 +146,9 @@ static void match_name(const struct analysis *an, uint8_t *match, uint32_t id)
 		return;
 	match[id] = MATCH_ASKED;
 	for (size_t i = 0; i < f->include.count; i++)
-		match[id] |= regexec(&f->include.at[i], name, 0, NULL, 0) == 0 ? MATCH_INCLUDE : 0;
+		match[id] |= regexec(&f->include.at[i].re, name, 0, NULL, 0) == 0 ? MATCH_INCLUDE : 0;
 	for (size_t i = 0; i < f->exclude.count; i++)
-		match[id] |= regexec(&f->exclude.at[i], name, 0, NULL, 0) == 0 ? MATCH_EXCLUDE : 0;
+		match[id] |= regexec(&f->exclude.at[i].re, name, 0, NULL, 0) == 0 ? MATCH_EXCLUDE : 0;
 }
 
 /* ---- one event ---- */
@@ -210,6 +216,13 @@ static bool told_better(const struct analysis *an, const struct event *e, enum b
 	       (why == BLOCKED_MONITOR && an->events->told_locks[process]);
 }
 
+static bool is_idle_thread(const struct analysis *an, uint32_t thread)
+{
+	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
+
+	return t && blocked_idle_thread(analysis_thread_name(an, thread), t->flags & TRACE_THREAD_JAVA);
+}
+
 static bool name_event(const struct analysis *an, struct event *e)
 {
 	enum blocked_why why = BLOCKED_CALL;
@@ -222,6 +235,7 @@ static bool name_event(const struct analysis *an, struct event *e)
 	if (e->stack != ROW_NONE)
 		why = (enum blocked_why)an->events->places[e->stack].why;
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);
+	e->idle = (e->stack != ROW_NONE && an->events->places[e->stack].idle) || is_idle_thread(an, e->thread);
 	return !told_better(an, e, why);
 }
 
@@ -244,13 +258,17 @@ size_t events_count(const struct analysis *an)
 
 static bool resolve(const struct analysis *an, const struct jvm_event_row *row, uint32_t kind, struct event *e)
 {
-	*e = (struct event){.row = row, .kind = kind, .k = kind_of(kind), .duration_ns = row->duration_ns};
+	*e = (struct event){.row = row,
+			    .kind = kind,
+			    .k = kind_of(kind),
+			    .start_ns = row->time_ns,
+			    .duration_ns = row->duration_ns};
 	if (!e->k)
 		return false;
 	e->thread = thread_of(an->a, row);
 	find_stack(an, e);
-	return thread_is(an, row, e->thread) && stack_is(an, e) &&
-	       filter_wants_time(an->filter, an->a->first_ns, event_end_ns(row)) && name_event(an, e);
+	return thread_is(an, row, e->thread) && stack_is(an, e) && analysis_clip(an, &e->start_ns, &e->duration_ns) &&
+	       name_event(an, e);
 }
 
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
@@ -261,16 +279,23 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 	return true;
 }
 
+/* Does it say of a sampled object that it was still there? */
+static bool is_there(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_LIVE || row->kind == BRAID_JVM_UNCOLLECTED;
+}
+
 bool events_get(const struct analysis *an, size_t number, struct event *e)
 {
 	const struct jvm_event_row *rows = an->a->events.at;
 	const struct alive *alive;
 
 	if (number < an->a->events.count)
-		return rows[number].kind != BRAID_JVM_LIVE && events_of_row(an, &rows[number], e);
+		return !is_there(&rows[number]) && events_of_row(an, &rows[number], e);
 	alive = &an->events->alive.at[number - an->a->events.count];
-	if (!resolve(an, &rows[alive->alloc], BRAID_JVM_LIVE, e))
+	if (!resolve(an, &rows[alive->alloc], rows[alive->live].kind, e))
 		return false;
+	e->survived = rows[alive->live].flags;
 	e->duration_ns = 0;
 	if (event_end_ns(&rows[alive->live]) > e->row->time_ns)
 		e->duration_ns = event_end_ns(&rows[alive->live]) - e->row->time_ns;
@@ -337,7 +362,7 @@ static void find_last_telling(const struct analyzer *a, uint64_t *last_ns)
 		const struct jvm_event_row *r = &a->events.at[i];
 		uint64_t *last = &last_ns[process_row(a, r->process)];
 
-		if (r->kind == BRAID_JVM_LIVE && event_end_ns(r) > *last)
+		if (is_there(r) && event_end_ns(r) > *last)
 			*last = event_end_ns(r);
 	}
 }
@@ -355,7 +380,7 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 		struct alive one = {.alloc = i, .live = i};
 		uint32_t alloc;
 
-		if (r->kind != BRAID_JVM_LIVE || last_ns[process_row(a, r->process)] - event_end_ns(r) > TELLING_NS)
+		if (!is_there(r) || last_ns[process_row(a, r->process)] - event_end_ns(r) > TELLING_NS)
 			continue;
 		alloc = u64map_get(&alloc_of, object_key(r));
 		if (alloc)
@@ -379,7 +404,7 @@ static void look_through(const struct analysis *an, struct events *ev)
 
 		if (r->kind == BRAID_JVM_WAIT)
 			ev->told_waits[process_row(a, r->process)] = true;
-		if (r->kind == BRAID_JVM_LOCK)
+		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_AGENT)
 			ev->told_locks[process_row(a, r->process)] = true;
 		if (ev->name_match && k && k->leaf)
 			match_name(an, ev->name_match, r->name);
@@ -403,6 +428,56 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 	return ev->thread_wanted && ev->process_wanted && ev->told_waits && ev->told_locks && ev->places;
 }
 
+/* What was chosen at any time; a trace that does not say it recorded the kinds that are in it. */
+static uint32_t find_recorded(const struct analyzer *a)
+{
+	char list[512], why[CHOSEN_WHY];
+	struct chosen c;
+	uint32_t found;
+
+	choices_init(&c);
+	snprintf(list, sizeof(list), "%s", analyzer_info(a, "record.choices"));
+	found = *list && !choices_add(&c, list, why) ? c.choices.wanted : 0;
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		const struct kind *k = kind_of(r->kind);
+
+		if (r->kind == BRAID_JVM_CHOSEN)
+			found |= (uint32_t)r->value;
+		else if (k && k->choice < BRAID_WANTS)
+			found |= 1U << k->choice;
+	}
+	return found;
+}
+
+bool events_recorded(const struct analysis *an, enum braid_choice choice)
+{
+	return an->events->recorded >> choice & 1;
+}
+
+/* The capability without which a JVM does not report events of a kind, with its number in jvmti.h. */
+static const struct {
+	enum braid_choice choice;
+	unsigned int bit;
+} needs[] = {
+	{BRAID_WANT_EXCEPTION, 17}, {BRAID_WANT_JIT, 27},	  {BRAID_WANT_LOCK, 28},
+	{BRAID_WANT_WAIT, 28},	    {BRAID_WANT_NATIVE_BIND, 30}, {BRAID_WANT_GC, 31},
+	{BRAID_WANT_ALLOC, 43},	    {BRAID_WANT_LIVE, 43},	  {BRAID_WANT_VTHREAD, 44},
+};
+
+bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_choice choice)
+{
+	const struct jvm_row *jvm = table_get(&an->a->jvms, process);
+
+	if (!events_recorded(an, choice) || !jvm || !jvm->start)
+		return false;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (needs[i].choice == choice && !(jvm->got[needs[i].bit / 64] >> needs[i].bit % 64 & 1) &&
+		    jvm->refused[needs[i].bit / 64] >> needs[i].bit % 64 & 1)
+			return false;
+	return true;
+}
+
 int events_new(struct events **out, struct analysis *an)
 {
 	static const struct process_row nobody;
@@ -420,6 +495,7 @@ int events_new(struct events **out, struct analysis *an)
 	for (size_t i = 0; i < a->nodes.count; i++)
 		place_stack(an, ev->places, an->order[i]);
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
+	ev->recorded = find_recorded(a);
 	look_through(an, ev);
 	return find_alive(a, ev);
 }

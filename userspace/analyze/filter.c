@@ -56,52 +56,52 @@ int filter_add_comm(struct filter *f, const char *text)
 	return VEC_PUSH(&f->comms, text);
 }
 
-static int compile(regex_t *re, const char *text, char *why, size_t size)
+static int compile(struct pattern *p, const char *text, char *why, size_t size)
 {
-	int err = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+	int err = regcomp(&p->re, text, REG_EXTENDED | REG_NOSUB);
 
+	p->text = text;
 	if (!err)
 		return 0;
-	regerror(err, re, why, size);
+	regerror(err, &p->re, why, size);
 	return err == REG_ESPACE ? -ENOMEM : -EINVAL;
 }
 
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size)
 {
-	regex_t re;
-	int err = compile(&re, text, why, size);
+	struct pattern p;
+	int err = compile(&p, text, why, size);
 
 	if (err)
 		return err;
-	if (!VEC_PUSH(&f->include, re))
+	if (!VEC_PUSH(&f->include, p))
 		return 0;
-	regfree(&re);
+	regfree(&p.re);
 	return -ENOMEM;
 }
 
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size)
 {
-	regex_t re;
-	int err = compile(&re, text, why, size);
+	struct pattern p;
+	int err = compile(&p, text, why, size);
 
 	if (err)
 		return err;
-	if (!VEC_PUSH(&f->exclude, re))
+	if (!VEC_PUSH(&f->exclude, p))
 		return 0;
-	regfree(&re);
+	regfree(&p.re);
 	return -ENOMEM;
+}
+
+bool filter_is_set(const struct filter *f)
+{
+	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
+	       f->exclude.count || f->norm;
 }
 
 bool filter_has_window(const struct filter *f)
 {
 	return f->has_from || f->has_to;
-}
-
-bool filter_wants_time(const struct filter *f, uint64_t first_ns, uint64_t time_ns)
-{
-	uint64_t since = time_ns > first_ns ? time_ns - first_ns : 0;
-
-	return !(f->has_from && since < f->from_ns) && !(f->has_to && since >= f->to_ns);
 }
 
 bool filter_wants_process(const struct filter *f, uint32_t pid)
@@ -131,9 +131,9 @@ bool filter_wants_thread(const struct filter *f, uint32_t pid, uint32_t tid, con
 void filter_free(struct filter *f)
 {
 	for (size_t i = 0; i < f->include.count; i++)
-		regfree(&f->include.at[i]);
+		regfree(&f->include.at[i].re);
 	for (size_t i = 0; i < f->exclude.count; i++)
-		regfree(&f->exclude.at[i]);
+		regfree(&f->exclude.at[i].re);
 	free(f->include.at);
 	free(f->exclude.at);
 	free(f->pids.at);

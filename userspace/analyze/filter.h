@@ -7,29 +7,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <util/moment.h>
+
 #include "vec.h"
+
+struct pattern {
+	regex_t re;
+	const char *text; /* as it was written; not owned */
+};
 
 struct filter {
 	VEC(uint32_t) pids; /* host's numbers; of several, any */
 	VEC(uint32_t) tids;
 	VEC(const char *) comms; /* exact: the process's or the thread's name; not owned */
 	bool has_from, has_to;
-	uint64_t from_ns, to_ns; /* since the first event; to is exclusive */
-	bool norm;		 /* names without what differs from run to run: analysis_expand() */
-	VEC(regex_t) include;	 /* a stack needs a frame whose name matches one of these */
-	VEC(regex_t) exclude;	 /* and none that matches one of these */
+	struct moment from, to;	     /* to is exclusive; analysis_window() */
+	bool norm;		     /* names without what differs from run to run: analysis_expand() */
+	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
+	VEC(struct pattern) exclude; /* and none that matches one of these */
 };
 
 /* Each adds one condition, as written on a command line. 0, -EINVAL when `text` cannot be read, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
-/* Extended regular expressions. *why, of `size` bytes, is filled when -EINVAL is returned. */
+/* Extended regular expressions; the pointers are kept. *why, of `size` bytes, is filled when -EINVAL is returned. */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size);
 
+bool filter_is_set(const struct filter *f);
 bool filter_has_window(const struct filter *f);
-bool filter_wants_time(const struct filter *f, uint64_t first_ns, uint64_t time_ns);
 bool filter_wants_process(const struct filter *f, uint32_t pid);
 bool filter_wants_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name);
 

@@ -78,14 +78,15 @@ static int compare_pauses(const void *x, const void *y)
 	return c ? c : compare_numbers(p->number, q->number);
 }
 
-static int take_pause(struct gc_view *g, const struct jvm_event_row *e, const struct gc_sum *sum)
+/* `sum` has the duration within the window, which began at `start_ns`. */
+static int take_pause(struct gc_view *g, const struct jvm_event_row *e, const struct gc_sum *sum, uint64_t start_ns)
 {
 	const struct gc_pause p = {
 		.process = e->process,
 		.flags = e->flags,
 		.number = e->number,
-		.start_ns = e->time_ns,
-		.duration_ns = e->flags & BRAID_GC_PARTIAL ? 0 : e->duration_ns,
+		.start_ns = start_ns,
+		.duration_ns = e->flags & BRAID_GC_PARTIAL ? 0 : sum->total_ns,
 		.used_before = e->value,
 		.used_after = e->weight,
 		.collector = sum->name,
@@ -115,10 +116,9 @@ static void figure_pauses(struct gc_view *g)
 	g->p99_ns = g->longest.at[g->timed - (g->timed * 99 + 99) / 100].duration_ns;
 }
 
-static bool wanted(const struct analysis *an, const struct jvm_event_row *e)
+static bool is_collection(const struct jvm_event_row *e)
 {
-	return filter_wants_process(an->filter, analysis_process(an, e->process)->pid) &&
-	       filter_wants_time(an->filter, an->a->first_ns, e->time_ns);
+	return e->kind >= BRAID_JVM_GC_PAUSE && e->kind <= BRAID_JVM_GC_PHASE;
 }
 
 int gc_view_fill(struct gc_view *g, const struct analysis *an)
@@ -128,15 +128,18 @@ int gc_view_fill(struct gc_view *g, const struct analysis *an)
 
 	for (size_t i = 0; i < a->events.count && !err; i++) {
 		const struct jvm_event_row *e = &a->events.at[i];
-		struct gc_sum sum = {.count = 1, .total_ns = e->duration_ns, .max_ns = e->duration_ns};
+		uint64_t start_ns = e->time_ns, duration_ns = e->duration_ns;
+		struct gc_sum sum = {.count = 1};
 
-		if (e->kind < BRAID_JVM_GC_PAUSE || e->kind > BRAID_JVM_GC_PHASE || !wanted(an, e))
+		if (!is_collection(e) || !filter_wants_process(an->filter, analysis_process(an, e->process)->pid) ||
+		    !analysis_clip(an, &start_ns, &duration_ns))
 			continue;
+		sum.total_ns = sum.max_ns = duration_ns;
 		sum.name = strpool_get(&a->strings, e->name);
 		sum.cause = strpool_get(&a->strings, e->detail);
 		sum.what = strpool_get(&a->strings, e->text);
 		if (e->kind == BRAID_JVM_GC_PAUSE)
-			err = take_pause(g, e, &sum);
+			err = take_pause(g, e, &sum, start_ns);
 		else if (e->kind == BRAID_JVM_GC_CYCLE && !(e->flags & BRAID_GC_PARTIAL))
 			err = VEC_PUSH(&g->cycles, sum);
 		else if (e->kind == BRAID_JVM_GC_PHASE)

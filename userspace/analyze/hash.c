@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hash.h"
 
+#include "util/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,13 +203,6 @@ static size_t utf8_decode(const unsigned char *s, size_t left, uint32_t *code)
 	return len;
 }
 
-/* C0 and C1 controls, line separators, and the marks that reorder text (Unicode's Bidi_Control). */
-static int code_steers(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0x200e || c == 0x200f || c == 0x61c || c == 0xfeff;
-}
-
 size_t text_clean(char *dst, const char *src, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)src;
@@ -217,7 +212,7 @@ size_t text_clean(char *dst, const char *src, size_t len)
 		uint32_t code = 0;
 		size_t step = utf8_decode(s + i, len - i, &code);
 
-		if (step == 0 || code_steers(code)) {
+		if (step == 0 || utf8_steers(code)) {
 			dst[n++] = '?';
 			i += step ? step : 1;
 			continue;

@@ -30,6 +30,7 @@ struct kind {
 	bool graph;   /* is worth a flame graph on the page */
 	bool tables;  /* its sums are worth tables of their own */
 	bool flagged; /* flags are shown */
+	bool ages;    /* flags are collections survived */
 	struct kind_field name_is, detail_is, value_is, weight_is, number_is, other_is, text_is;
 };
 

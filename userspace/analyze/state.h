@@ -186,9 +186,11 @@ struct analyzer {
 	VEC(struct info_row) infos;
 	struct u64map info_of; /* key to infos' index + 1 */
 	uint64_t clock_first_ns, clock_last_ns;
+	uint64_t realtime_first_ns; /* at clock_first_ns */
 	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
 	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes, places,
-		vthreads, names; /* names: ids to a->strings */
+		vthreads, names, /* ids to a->strings */
+		seen;		 /* threads to when the first thing that is known of each happened */
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
@@ -208,6 +210,7 @@ struct analyzer {
 	struct u64map stat_of; /* process and key to stats' index + 1 */
 	VEC(struct notice) notices;
 	uint64_t ignored; /* records without meaning */
+	uint64_t newer;	  /* of kinds that a newer recorder knows */
 };
 
 #endif

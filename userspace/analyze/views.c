@@ -279,6 +279,21 @@ static int view_losses(struct views *v)
 	return 0;
 }
 
+int views_add_damage(struct views *v, const struct trace_damage *d)
+{
+	const struct loss_view rows[] = {
+		{"file", "block", d->missing_blocks},
+		{"file", "byte", d->skipped_bytes},
+		{"file", "record", add_saturating(d->bad_records, v->an->a->ignored)},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].count && VEC_PUSH(&v->losses, rows[i]))
+			return -ENOMEM;
+	sort(v->losses.at, v->losses.count, sizeof(*v->losses.at), compare_losses);
+	return 0;
+}
+
 static int compare_notices(const void *x, const void *y)
 {
 	const struct notice_view *p = x, *q = y;

@@ -7,6 +7,8 @@
 #include "gc.h"
 #include "tree.h"
 
+#include <trace/trace.h>
+
 struct method_view {
 	const char *name;
 	enum stack_domain domain;
@@ -78,6 +80,8 @@ struct views {
 };
 
 int views_new(struct views **out, const struct analysis *an);
+/* What of the file could not be read is lost, too: rows of the hop "file". 0 or -ENOMEM. */
+int views_add_damage(struct views *v, const struct trace_damage *d);
 void views_free(struct views *v);
 
 /* ---- lines.c ---- */

@@ -86,16 +86,16 @@ int vthreads_feed(struct analyzer *a, const struct trace_vthread *r)
 	return v->name == STRPOOL_FAILED ? -ENOMEM : 0;
 }
 
-const struct vthread_row *vthreads_of(const struct analyzer *a, const struct trace_sample *r)
+const struct vthread_row *vthreads_get(const struct analyzer *a, uint32_t id)
 {
-	const struct vthread_row *v = r->vthread ? table_get(&a->vthreads, r->vthread) : NULL;
+	const struct vthread_row *v = id ? table_get(&a->vthreads, id) : NULL;
 
 	return v && v->group ? v : NULL;
 }
 
 uint32_t vthreads_thread(const struct analyzer *a, const struct trace_sample *r)
 {
-	const struct vthread_row *v = vthreads_of(a, r);
+	const struct vthread_row *v = vthreads_get(a, r->vthread);
 
 	return v ? v->group : r->thread;
 }

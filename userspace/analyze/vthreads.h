@@ -8,8 +8,8 @@
 /* 0 or -ENOMEM. */
 int vthreads_feed(struct analyzer *a, const struct trace_vthread *r);
 
-/* The virtual thread that a sample is of; NULL: none's, or not known. */
-const struct vthread_row *vthreads_of(const struct analyzer *a, const struct trace_sample *r);
+/* The virtual thread of a sample or an event; NULL: none, or not known. */
+const struct vthread_row *vthreads_get(const struct analyzer *a, uint32_t id);
 
 /* The id of the thread that a sample counts as: a group of virtual threads, or the thread that ran. */
 uint32_t vthreads_thread(const struct analyzer *a, const struct trace_sample *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/as_user.h"
+#include "as_user.h"
 
 #include <errno.h>
 #include <stdlib.h>

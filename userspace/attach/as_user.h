@@ -4,8 +4,8 @@
  * that user's rights and no others, belongs to it from the first instant, and no link can turn root's rights against
  * somebody.
  */
-#ifndef BRAID_COLLECT_AS_USER_H
-#define BRAID_COLLECT_AS_USER_H
+#ifndef BRAID_ATTACH_AS_USER_H
+#define BRAID_ATTACH_AS_USER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

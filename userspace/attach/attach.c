@@ -7,10 +7,12 @@
  * No namespace is joined: /proc/PID/root and /proc/PID/cwd lead to the right files, and a UNIX socket with a path is
  * found by its inode, in whatever network namespace it was bound.
  */
-#include "attach/attach.h"
-#include "attach/as_user.h"
-#include "attach/attach_protocol.h"
+#include "attach.h"
+#include "as_user.h"
+#include "attach_protocol.h"
 #include "proc/jvm_proc.h"
+#include "util/log.h"
+#include "util/root_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,12 +31,12 @@
 #include <unistd.h>
 
 #define POLL_MS 10
-#define READY_TIMEOUT_MS 6000	  /* until a JVM that has just been started catches SIGQUIT */
 #define LISTENER_TIMEOUT_MS 10000 /* from SIGQUIT to the socket: a JVM in a long pause needs this */
 #define ANSWER_TIMEOUT_MS 20000	  /* Agent_OnAttach runs in between */
-#define GIVE_UP_S 60		  /* whatever happens */
+#define SAY_AFTER_MS 700	  /* why it takes long */
+#define GIVE_UP_S 60		  /* between two waits, whatever happens */
+#define GRANT_WAIT_MS 10000	  /* of the agent: nothing but the JVM's attach listener waits meanwhile */
 #define RESULT_FD 3
-#define AGENT_NAME "braid-agent" /* the loader finds a loaded library by its DT_SONAME, even when its file is gone */
 
 struct target {
 	pid_t pid;
@@ -46,6 +48,9 @@ struct target {
 	int root;
 	int cwd; /* -1 when it cannot be entered */
 	int tmp;
+	uint64_t start_ms;
+	uint64_t waited_ms; /* while it was not stopped: the clock of all timeouts */
+	bool said;	    /* why it takes long */
 	char *why;
 };
 
@@ -68,13 +73,54 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Waits that long, or less when the process ends: -ESRCH then. */
-static int pause_ms(const struct target *t, int ms)
+static bool stopped(const struct target *t)
 {
-	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+	struct proc_status status;
 
-	if (poll(&p, 1, ms) > 0)
+	return proc_status_reread(t->status_fd, &status) == 0 && status.stopped;
+}
+
+/* Before the result. Nobody reads it when the recording has ended, which the next wait notices. */
+static void say_why(struct target *t)
+{
+	struct attach_result r = {.error = -EINPROGRESS};
+	struct proc_status status;
+
+	t->said = true;
+	if (proc_status_reread(t->status_fd, &status))
+		return;
+	if (status.stopped)
+		snprintf(r.why, sizeof(r.why), "it is stopped; kill -CONT %d lets it go on", (int)t->pid);
+	else if (!status.catches_sigquit)
+		snprintf(r.why, sizeof(r.why),
+			 "it does not catch SIGQUIT, by which a JVM is asked to listen: it is still starting, or its "
+			 "program has taken that signal");
+	else
+		snprintf(r.why, sizeof(r.why), "it does not answer: it may be in a long pause, or hang");
+	(void)!write(RESULT_FD, &r, sizeof(r));
+}
+
+/*
+ * Waits until `fd` can be read (1), or that long (0); -1 waits for the time alone. Ends with the process, and with the
+ * recording, which then has closed the other end of the result.
+ */
+static int target_wait(struct target *t, int fd, int ms)
+{
+	struct pollfd p[] = {{.fd = RESULT_FD}, {.fd = fd, .events = POLLIN}, {.fd = t->pidfd, .events = POLLIN}};
+	uint64_t before = now_ms();
+
+	alarm(GIVE_UP_S);
+	if (poll(p, sizeof(p) / sizeof(p[0]), ms) > 0) {
+		if (p[0].revents)
+			return fail(t, -ECANCELED, "the recording has ended");
+		if (p[1].revents)
+			return 1;
 		return fail(t, -ESRCH, "process %d has ended", (int)t->pid);
+	}
+	if (!stopped(t))
+		t->waited_ms += now_ms() - before;
+	if (!t->said && now_ms() - t->start_ms >= SAY_AFTER_MS)
+		say_why(t);
 	return 0;
 }
 
@@ -145,31 +191,37 @@ static int peer_check(const struct target *t, int fd)
 	return 0;
 }
 
-/* A connected socket; -ENOENT when the JVM does not listen (yet). */
+static void listener_name(const struct target *t, char name[32])
+{
+	snprintf(name, 32, ".java_pid%d", (int)t->ns_pid);
+}
+
+/*
+ * A connected socket; -ENOENT when the JVM does not listen (yet), -ECONNREFUSED when what is there belongs to nobody
+ * any more, -EAGAIN when others are in front.
+ */
 static int listener_connect(const struct target *t)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval limit = {.tv_sec = ANSWER_TIMEOUT_MS / 1000};
 	struct stat st;
 	char name[32];
 	int fd, err;
 
-	snprintf(name, sizeof(name), ".java_pid%d", (int)t->ns_pid);
+	listener_name(t, name);
 	if (fstatat(t->tmp, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISSOCK(st.st_mode))
 		return -ENOENT;
 	if (st.st_uid != t->uid)
 		return fail(t, -EPERM, "the attach socket /tmp/%s belongs to user %u: remove it", name,
 			    (unsigned int)st.st_uid);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return fail(t, -errno, "no socket: %s", strerror(errno));
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", t->tmp, name);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* holds for connect too */
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		err = -errno;
 		close(fd);
-		if (err == -ECONNREFUSED || err == -ENOENT) /* left over from another process, or going away */
-			return -ENOENT;
+		if (err == -ECONNREFUSED || err == -ENOENT || err == -EAGAIN)
+			return err;
 		return fail(t, err, "connecting to the attach socket /tmp/%s failed: %s", name, strerror(-err));
 	}
 	err = peer_check(t, fd);
@@ -178,10 +230,12 @@ static int listener_connect(const struct target *t)
 	return err ? err : fd;
 }
 
-/* SIGQUIT kills a process that does not catch it yet. A JVM that never will (-Xrs) listens from its start on. */
-static int wait_until_caught(const struct target *t)
+/*
+ * SIGQUIT kills a process that does not catch it yet: a JVM that is starting may take as long as it likes. One that
+ * never will (-Xrs) listens from its start on.
+ */
+static int wait_until_caught(struct target *t)
 {
-	uint64_t end = now_ms() + READY_TIMEOUT_MS;
 	struct proc_status status;
 	int err;
 
@@ -191,10 +245,7 @@ static int wait_until_caught(const struct target *t)
 			return fail(t, -ESRCH, "process %d has ended", (int)t->pid);
 		if (status.catches_sigquit)
 			return 0;
-		if (now_ms() >= end)
-			return fail(t, -ETIMEDOUT, "the JVM of process %d is still starting: try again later",
-				    (int)t->pid);
-		err = pause_ms(t, POLL_MS);
+		err = target_wait(t, -1, POLL_MS);
 		if (err)
 			return err;
 	}
@@ -226,8 +277,15 @@ static int trigger_create(const struct target *t, const char *name)
 		    strerror(-err));
 }
 
-static int sigquit_send(const struct target *t)
+/* A stopped JVM would find it when it goes on: a dump of its threads if nobody waits for it any more. */
+static int sigquit_send(struct target *t)
 {
+	while (stopped(t)) {
+		int err = target_wait(t, -1, POLL_MS);
+
+		if (err)
+			return err;
+	}
 	if (syscall(SYS_pidfd_send_signal, (long)t->pidfd, (long)SIGQUIT, NULL, 0L) < 0)
 		return fail(t, -errno, "process %d takes no signal: %s", (int)t->pid, strerror(errno));
 	return 0;
@@ -235,24 +293,23 @@ static int sigquit_send(const struct target *t)
 
 /* A connected socket to the listener that SIGQUIT starts. The signal is sent again at half time, as the JDK's own
  * client does. */
-static int listener_start(const struct target *t)
+static int listener_start(struct target *t)
 {
-	uint64_t start = now_ms(), waited;
+	uint64_t start = t->waited_ms, waited;
 	bool again = true;
 	int err = sigquit_send(t);
 
 	while (!err) {
 		err = listener_connect(t);
-		if (err != -ENOENT)
+		if (err != -ENOENT && err != -ECONNREFUSED && err != -EAGAIN)
 			return err;
-		waited = now_ms() - start;
+		waited = t->waited_ms - start;
 		if (waited >= LISTENER_TIMEOUT_MS)
 			return fail(t, -ETIMEDOUT,
-				    "the JVM opened no attach socket within %d s: it hangs, is stopped, or was started "
-				    "with "
+				    "the JVM opened no attach socket within %d s: it hangs, or was started with "
 				    "-XX:+DisableAttachMechanism",
 				    LISTENER_TIMEOUT_MS / 1000);
-		err = pause_ms(t, POLL_MS);
+		err = target_wait(t, -1, POLL_MS);
 		if (!err && again && waited >= LISTENER_TIMEOUT_MS / 2) {
 			again = false;
 			err = sigquit_send(t);
@@ -261,12 +318,32 @@ static int listener_start(const struct target *t)
 	return err;
 }
 
-static int listener_reach(const struct target *t)
+/*
+ * What a JVM that is gone has left, or what was put there, keeps a JVM that has listened before from doing so again: it
+ * only looks whether there is a file (check_socket_file).
+ */
+static void listener_clear(const struct target *t)
 {
 	char name[32];
-	int dir, fd = listener_connect(t);
 
-	if (fd != -ENOENT)
+	listener_name(t, name);
+	if (unlinkat(t->tmp, name, 0) == 0)
+		log_debug("process %d: nobody listened at its attach socket /tmp/%s, which was removed", (int)t->pid,
+			  name);
+}
+
+static int listener_reach(struct target *t)
+{
+	char name[32];
+	int dir, fd = listener_connect(t), err;
+
+	while (fd == -EAGAIN) {
+		err = target_wait(t, -1, POLL_MS);
+		fd = err ? err : listener_connect(t);
+	}
+	if (fd == -ECONNREFUSED)
+		listener_clear(t);
+	else if (fd != -ENOENT)
 		return fd;
 	fd = wait_until_caught(t);
 	if (fd < 0)
@@ -296,23 +373,25 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 }
 
 /* The answer ends with the connection. What does not fit is read and dropped. */
-static int answer_read(const struct target *t, int fd, char *to, size_t size, size_t *length)
+static int answer_read(struct target *t, int fd, char *to, size_t size, size_t *length)
 {
-	uint64_t end = now_ms() + ANSWER_TIMEOUT_MS, now;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
+	uint64_t start = t->waited_ms;
 	char rest[512];
 
 	*length = 0;
-	while ((now = now_ms()) < end) {
+	while (t->waited_ms - start < ANSWER_TIMEOUT_MS) {
 		bool room = *length < size;
+		int ready = target_wait(t, fd, 10 * POLL_MS);
 		ssize_t n;
 
-		if (poll(&p, 1, (int)(end - now)) <= 0)
+		if (ready < 0)
+			return ready;
+		if (!ready)
 			continue;
 		n = room ? recv(fd, to + *length, size - *length, 0) : recv(fd, rest, sizeof(rest), 0);
 		if (n == 0)
 			return 0;
-		if (n < 0 && errno != EINTR)
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return fail(t, -errno, "the JVM's answer to the attach request cannot be read: %s",
 				    strerror(errno));
 		if (n > 0 && room)
@@ -348,8 +427,13 @@ static int attach_run(struct target *t, pid_t parent, const char *request, size_
 static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, const char *request, size_t length)
 {
 	struct attach_result result = {0};
-	struct target t = {
-		.pid = jvm->pid, .ns_pid = jvm->ns_pid, .uid = jvm->uid, .gid = jvm->gid, .cwd = -1, .why = result.why};
+	struct target t = {.pid = jvm->pid,
+			   .ns_pid = jvm->ns_pid,
+			   .uid = jvm->uid,
+			   .gid = jvm->gid,
+			   .cwd = -1,
+			   .start_ms = now_ms(),
+			   .why = result.why};
 	sigset_t set;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -358,6 +442,7 @@ static void child_main(const struct jvm_process *jvm, pid_t parent, int result_f
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
 	alarm(GIVE_UP_S);
 	if ((result_fd != RESULT_FD && dup2(result_fd, RESULT_FD) < 0) ||
 	    syscall(SYS_close_range, (long)RESULT_FD + 1, (long)~0U, 0L) < 0)
@@ -376,10 +461,11 @@ int attach_start(const struct jvm_process *jvm, const struct drop *d, const char
 
 	*result_fd = -1;
 	*child = -1;
-	n = snprintf(options, sizeof(options), "sock=%s%s%s", d->socket, more ? "," : "", more ? extra : "");
+	n = snprintf(options, sizeof(options), "sock=%s,wait_ms=%d%s%s", d->socket, GRANT_WAIT_MS, more ? "," : "",
+		     more ? extra : "");
 	if (n < 0 || (size_t)n >= sizeof(options))
 		return -ENAMETOOLONG;
-	length = attach_request(request, d->loaded ? AGENT_NAME : d->library, options);
+	length = attach_request(request, d->loaded[0] ? d->loaded : d->library, options);
 	if (length < 0)
 		return (int)length;
 	if (pipe2(fds, O_CLOEXEC) < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Finding JVMs and getting the agent into them. */
-#ifndef BRAID_COLLECT_ATTACH_H
-#define BRAID_COLLECT_ATTACH_H
+#ifndef BRAID_ATTACH_ATTACH_H
+#define BRAID_ATTACH_ATTACH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,9 @@ struct jvm_process {
 	char jdk[128];	      /* "17.0.15", from hsperfdata's java.property.java.version or the release file, else "" */
 	char libjvm[512];     /* path as the process sees it */
 	bool attachable;
-	char why[ATTACH_WHY_MAX]; /* when not attachable: why not, and what to do */
+	bool stopped;		  /* by a signal or a debugger: it can be attached to when it goes on */
+	bool starting;		  /* by the look of it: the agents that it was started with may not be there yet */
+	char why[ATTACH_WHY_MAX]; /* when not attachable, or stopped: why not, and what to do */
 };
 
 /* 1 and *out filled when pid is a HotSpot JVM (has libjvm.so mapped), 0 when it is not, -ESRCH, -EACCES. */
@@ -38,14 +40,14 @@ int jvm_process_list(struct jvm_process **out);
  */
 struct drop {
 	pid_t pid;
-	int dir_fd;	   /* O_PATH | O_DIRECTORY */
+	int dir_fd;	   /* locked: nobody sweeps it while this recorder lives */
 	int parent_fd;	   /* of the directory that it stands in */
 	int listen_fd;	   /* SOCK_SEQPACKET, non-blocking, listening at `socket` */
 	char name[64];	   /* ".braid-0123456789abcdef0123456789abcdef" */
 	char path[128];	   /* of the directory, as the process sees it: "/tmp/.braid-..." */
 	char library[160]; /* path/libbraid-agent.so, as the process sees it */
-	bool loaded;	  /* the process has this very library loaded from before: attach_start() asks for it by name */
-	char socket[160]; /* path/socket */
+	char loaded[160];  /* "", or the name of a copy in the process from before: attach_start() asks for that one */
+	char socket[160];  /* path/socket */
 };
 
 /*
@@ -57,12 +59,20 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX]);
 /* Takes the drop away again, as far as it still exists; works after the process has exited. Safe on a zeroed struct. */
 void drop_remove(struct drop *d);
 
+/* Takes away what killed recorders of this user have left in /tmp; drop_create() does where it makes one. */
+void drop_sweep_own(void);
+
+/* Takes away only the socket: JVMs that load the library later find nobody. */
+void drop_leave(struct drop *d);
+
 /*
- * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" plus, after
- * a comma, `extra` when not empty (-ENAMETOOLONG beyond 1,024 bytes). Runs in a forked child that works through
- * /proc/PID/root and takes the target's uid and gid, so it neither blocks nor changes the caller, and that dies with
- * the thread that called this. The result is read from `*result_fd` (one struct attach_result; end of file when the
- * child was killed) when that becomes readable. `child` is to be reaped by the caller, who closes `*result_fd`.
+ * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" and a
+ * time to wait for the collector plus, after a comma, `extra` when not empty (-ENAMETOOLONG beyond 1,024 bytes). Runs
+ * in a forked child that works through /proc/PID/root and takes the target's uid and gid, so it neither blocks nor
+ * changes the caller, and that dies with the thread that called this. The result is read from `*result_fd` (a struct
+ * attach_result; end of file when the child was killed) when that becomes readable. In front of it there may be one
+ * whose error is -EINPROGRESS: why it takes long. `child` is to be reaped by the caller, who closes `*result_fd`, which
+ * ends the child if it still runs.
  */
 struct attach_result {
 	int error;		  /* 0 or a negative errno */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/attach_protocol.h"
+#include "attach_protocol.h"
 #include "util/utf8.h"
 
 #include <errno.h>
@@ -49,6 +49,10 @@ static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
 			 "the JVM loads no agents while it runs: restart it with "
 			 "-XX:+EnableDynamicAgentLoading, or start it with 'braid record -- ...'");
 		return -EACCES;
+	}
+	if (strstr(text, "only permitted in the live phase")) {
+		snprintf(why, ATTACH_WHY_MAX, "the JVM is still starting");
+		return -EAGAIN;
 	}
 	if (strstr(text, "was not loaded")) { /* the reason, dlerror's, is on the second line */
 		const char *reason = strchr(text, '\n');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The two messages of HotSpot's attach protocol, version 1 (attachListener.cpp): one request, one answer, end of
  * stream. */
-#ifndef BRAID_COLLECT_ATTACH_PROTOCOL_H
-#define BRAID_COLLECT_ATTACH_PROTOCOL_H
+#ifndef BRAID_ATTACH_ATTACH_PROTOCOL_H
+#define BRAID_ATTACH_ATTACH_PROTOCOL_H
 
-#include "attach/attach.h"
+#include "attach.h"
 
 #define ATTACH_ARGUMENT_MAX 1024U /* AttachOperation::arg_length_max */
 #define ATTACH_REQUEST_MAX (2U * ATTACH_ARGUMENT_MAX + 32U)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/as_user.h"
-#include "attach/attach.h"
+#include "drop.h"
+
+#include "as_user.h"
 #include "proc/jvm_proc.h"
 #include "util/log.h"
+#include "util/root_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,7 +51,7 @@ static int name_make(char name[64])
 {
 	unsigned char random[16];
 	ssize_t n = getrandom(random, sizeof(random), 0);
-	char *at = name + sprintf(name, ".braid-");
+	char *at = name + sprintf(name, DROP_PREFIX);
 
 	if (n != (ssize_t)sizeof(random))
 		return n < 0 ? -errno : -EIO;
@@ -139,6 +142,16 @@ static int socket_listen(int dir)
 	return err;
 }
 
+/* What sweeps drops may have had it in hand before it was locked. File systems without locks are not swept. */
+static int drop_lock(int dir)
+{
+	struct stat st;
+
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return -EAGAIN;
+	return fstat(dir, &st) < 0 || !st.st_nlink ? -EAGAIN : 0;
+}
+
 /* Makes and fills the directory in d->parent_fd, as the process's user. */
 static int drop_fill(struct drop *d, uid_t uid, const char **what)
 {
@@ -148,7 +161,7 @@ static int drop_fill(struct drop *d, uid_t uid, const char **what)
 	*what = "cannot be written to";
 	if (mkdirat(d->parent_fd, d->name, 0700) < 0)
 		return -errno;
-	d->dir_fd = openat(d->parent_fd, d->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d->dir_fd = openat(d->parent_fd, d->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (d->dir_fd < 0)
 		return -errno;
 	if (fstat(d->dir_fd, &st) < 0)
@@ -156,6 +169,10 @@ static int drop_fill(struct drop *d, uid_t uid, const char **what)
 	*what = "does not keep owner and mode";
 	if (st.st_uid != uid || (st.st_mode & 07777 & ~S_ISGID) != 0700)
 		return -EACCES;
+	*what = "has had it taken away";
+	fd = drop_lock(d->dir_fd);
+	if (fd < 0)
+		return fd;
 	*what = "has no room for the agent";
 	fd = library_write(d->dir_fd);
 	if (fd < 0)
@@ -205,6 +222,7 @@ static int drop_try(struct drop *d, const struct place *p, int root, int cwd, co
 		drop_remove(d);
 		return err;
 	}
+	drop_sweep(d->parent_fd, who->uid, who->gid);
 	drop_names(d, p);
 	return 0;
 }
@@ -274,19 +292,35 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX])
 	return err;
 }
 
-void drop_remove(struct drop *d)
+static void drop_forget(struct drop *d)
 {
-	if (!d || !d->name[0]) /* a zeroed struct's descriptors are not ours */
-		return;
-	if (d->dir_fd >= 0) {
-		unlinkat(d->dir_fd, SOCKET_NAME, 0);
-		unlinkat(d->dir_fd, LIBRARY_NAME, 0);
-	}
-	/* Fails when it is no directory, or not empty: what else is in there is not ours to delete. */
-	if (d->parent_fd >= 0)
-		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
 	close_fd(&d->listen_fd);
 	close_fd(&d->dir_fd);
 	close_fd(&d->parent_fd);
 	drop_reset(d);
+}
+
+void drop_leave(struct drop *d)
+{
+	if (d->dir_fd >= 0)
+		unlinkat(d->dir_fd, SOCKET_NAME, 0);
+	drop_forget(d);
+}
+
+void drop_empty(int dir)
+{
+	unlinkat(dir, SOCKET_NAME, 0);
+	unlinkat(dir, LIBRARY_NAME, 0);
+}
+
+void drop_remove(struct drop *d)
+{
+	if (!d || !d->name[0]) /* a zeroed struct's descriptors are not ours */
+		return;
+	if (d->dir_fd >= 0)
+		drop_empty(d->dir_fd);
+	/* Fails when it is no directory, or not empty: what else is in there is not ours to delete. */
+	if (d->parent_fd >= 0)
+		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
+	drop_forget(d);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/hsperf.h"
+#include "hsperf.h"
+
+#include "util/root_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* HotSpot's performance counters (hsperfdata): what a JVM says of itself without being asked. */
-#ifndef BRAID_COLLECT_HSPERF_H
-#define BRAID_COLLECT_HSPERF_H
+#ifndef BRAID_ATTACH_HSPERF_H
+#define BRAID_ATTACH_HSPERF_H
 
 #include "proc/jvm_proc.h"
 

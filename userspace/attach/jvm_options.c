@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/jvm_options.h"
+#include "jvm_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,8 @@ void jvm_options_add(struct jvm_options *o, const char *option)
 	static const char flag[] = "-XX:";
 	bool on;
 
+	if (strcmp(option, "-Xrs") == 0)
+		o->no_signals = true;
 	if (strncmp(option, flag, 4) != 0 || (option[4] != '+' && option[4] != '-'))
 		return;
 	on = option[4] == '+';

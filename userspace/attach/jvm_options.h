@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a JVM's options say about attaching to it, and which program it runs. */
-#ifndef BRAID_COLLECT_JVM_OPTIONS_H
-#define BRAID_COLLECT_JVM_OPTIONS_H
+#ifndef BRAID_ATTACH_JVM_OPTIONS_H
+#define BRAID_ATTACH_JVM_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 struct jvm_options {
 	bool no_attach;	 /* -XX:+DisableAttachMechanism */
 	bool no_dynamic; /* -XX:-EnableDynamicAgentLoading */
+	bool no_signals; /* -Xrs: SIGQUIT is left to the program */
 };
 
 /* One option; later ones override earlier ones, as in the JVM. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/attach.h"
-#include "attach/hsperf.h"
-#include "attach/jvm_options.h"
+#include "attach.h"
+#include "hsperf.h"
+#include "jvm_options.h"
 #include "proc/jvm_proc.h"
+#include "util/root_file.h"
 #include "util/utf8.h"
 
 #include <ctype.h>
@@ -69,11 +70,11 @@ static void version_from_release(pid_t pid, const char *libjvm, char *to, size_t
 	for (int up = 0; up < 5 && !to[0] && (slash = strrchr(path, '/')) != NULL; up++) {
 		*slash = '\0';
 		snprintf(slash, sizeof(path) - (size_t)(slash - path), "/release");
-		fd = root_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		fd = root_open_regular(root, path, 0, &st);
 		*slash = '\0';
 		if (fd < 0)
 			continue;
-		n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, text, sizeof(text) - 1) : -1;
+		n = read(fd, text, sizeof(text) - 1);
 		close(fd);
 		if (n > 0) {
 			text[n] = '\0';
@@ -213,8 +214,13 @@ int jvm_process_read(pid_t pid, struct jvm_process *out)
 	snprintf(out->libjvm, sizeof(out->libjvm), "%s", maps->libjvm);
 	gather_facts(pid, &status, maps, out, &options);
 	why = obstacle(out, maps, &options);
+	out->stopped = status.stopped;
+	/* JDK 17 and later catch SIGQUIT before they load agents, and SIGTERM when they run Java (Terminator.setup). */
+	out->starting = !(status.catches_sigquit && status.catches_sigterm) && !options.no_signals;
 	out->attachable = !why;
-	if (why)
+	if (!why && status.stopped)
+		snprintf(out->why, sizeof(out->why), "it is stopped; kill -CONT %d lets it go on", (int)pid);
+	else if (why)
 		snprintf(out->why, sizeof(out->why), "%s", why);
 	err = 1;
 out:

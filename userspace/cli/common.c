@@ -4,13 +4,15 @@
 #include <analyze/kinds.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <util/duration.h>
+#include <util/quantity.h>
 #include <util/log.h>
 
 /* ---- options ---- */
@@ -22,8 +24,11 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0, "Only these processes", 1},
 	{"tid", OPT_TID, "TID[,TID...]", 0, "Only these threads", 1},
 	{"comm", OPT_COMM, "NAME", 0, "Only the process or thread of this name; may be repeated", 1},
-	{"from", OPT_FROM, "TIME", 0, "Only from TIME after the first event on (1.5, 500ms, 2m)", 1},
-	{"to", OPT_TO, "TIME", 0, "Only until TIME after the first event", 1},
+	{"from", OPT_FROM, "TIME", 0,
+	 "Only from TIME on: after the recording's start (1.5, 500ms, 2m), or by the clock (12:30:05, "
+	 "2026-11-22T12:30:05)",
+	 1},
+	{"to", OPT_TO, "TIME", 0, "Only until TIME", 1},
 	{"include", OPT_INCLUDE, "RE", 0, "Only stacks with a frame whose name matches RE; repeated: any of them", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0, "No stacks with a frame whose name matches RE; repeated: any of them", 1},
 	{"norm", OPT_NORM, 0, 0,
@@ -35,10 +40,13 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static void parse_time(struct argp_state *state, const char *name, const char *arg, bool *has, uint64_t *ns)
+static void parse_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m)
 {
-	if (duration_parse(arg, ns))
-		argp_error(state, "--%s: '%s' is not a time; write for example 1.5, 500ms or 2m", name, arg);
+	if (moment_parse(arg, m))
+		argp_error(
+			state,
+			"--%s: '%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
+			name, arg);
 	*has = true;
 }
 
@@ -87,10 +95,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case OPT_COMM:
 		return -filter_add_comm(&c->filter, arg);
 	case OPT_FROM:
-		parse_time(state, "from", arg, &c->filter.has_from, &c->filter.from_ns);
+		parse_time(state, "from", arg, &c->filter.has_from, &c->filter.from);
 		return 0;
 	case OPT_TO:
-		parse_time(state, "to", arg, &c->filter.has_to, &c->filter.to_ns);
+		parse_time(state, "to", arg, &c->filter.has_to, &c->filter.to);
 		return 0;
 	case OPT_INCLUDE:
 	case OPT_EXCLUDE:
@@ -169,7 +177,7 @@ error_t common_file_arg(int key, char *arg, struct argp_state *state, const char
 		return 0;
 	}
 	if (key == ARGP_KEY_END && !*file)
-		argp_error(state, "which trace? Give its FILE (`braid record` writes braid.trace)");
+		*file = DEFAULT_TRACE;
 	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
@@ -192,6 +200,8 @@ bool common_open(struct trace_reader **reader, const char *path)
 			  why ? why : "unknown format");
 	else if (err == -EPROTONOSUPPORT)
 		log_error("%s cannot be read (%s); use the braid that recorded it", path, why ? why : "newer format");
+	else if (err == -ENOENT && strcmp(path, DEFAULT_TRACE) == 0)
+		log_error("there is no " DEFAULT_TRACE " here; `braid record` writes one, or name another FILE");
 	else
 		log_error("cannot read %s: %s", path, strerror(-err));
 	return false;
@@ -224,12 +234,112 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 	return true;
 }
 
+void common_say_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
+{
+	const struct trace_damage *d = source->damage;
+	const char *end = ended ? "" : "; the end of the recording is not in it";
+
+	if (!trace_is_damaged(d) && !ignored) {
+		if (!ended)
+			log_warning("%s: the recording did not end in order (its recorder was killed, or the disk was "
+				    "full); what had not been written is missing",
+				    path);
+	} else if (d->skipped_bytes) {
+		log_warning("%s is damaged: %" PRIu64 " of its %" PRIu64 " bytes cannot be read%s", path,
+			    d->skipped_bytes, source->bytes, end);
+	} else {
+		log_warning("%s is damaged: %" PRIu64 " blocks are missing and %" PRIu64 " records cannot be read%s",
+			    path, d->missing_blocks, d->bad_records + ignored, end);
+	}
+}
+
+int common_status(const struct loaded *l, bool ok)
+{
+	if (!ok)
+		return EXIT_FAILURE;
+	return source_is_damaged(&l->source, l->views) ? EXIT_DAMAGED : EXIT_SUCCESS;
+}
+
+static bool check_window(const struct loaded *l, const struct filter *filter)
+{
+	struct window w;
+	char began[MOMENT_TEXT], lasted[QUANTITY_TEXT];
+
+	switch (analysis_window(&w, l->analyzer, filter)) {
+	case 0:
+		return true;
+	case -ENODATA:
+		log_error("%s does not say what time of day it was; give --from and --to as seconds since its start",
+			  l->path);
+		return false;
+	case -EDOM:
+		log_error("--from is not before --to: there is nothing between");
+		return false;
+	default:
+		log_error("--from and --to are beside the recording: %s begins %s and lasts %s", l->path,
+			  w.start_realtime_ns ? moment_date(began, w.start_realtime_ns, 0) : "at 0",
+			  duration_text(lasted, w.end_ns - w.start_ns));
+		return false;
+	}
+}
+
+static bool has_process(const struct analyzer *a, uint32_t pid)
+{
+	for (size_t i = 0; i < a->processes.count; i++) {
+		const struct process_row *p = table_row(&a->processes, i);
+
+		if (p->defined && p->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_thread(const struct analyzer *a, uint32_t tid)
+{
+	for (size_t i = 0; i < a->threads.count; i++) {
+		const struct thread_row *t = table_row(&a->threads, i);
+
+		if (t->defined && t->tid == tid)
+			return true;
+	}
+	return has_process(a, tid);
+}
+
+/* What a filter asks for must be there: a report of nothing would look like a thread that did nothing. */
+static bool check_filter(const struct loaded *l, const struct filter *filter)
+{
+	if (!filter)
+		return true;
+	for (size_t i = 0; i < filter->pids.count; i++)
+		if (!has_process(l->analyzer, filter->pids.at[i])) {
+			log_error("no process %u is in %s; `braid report %s` lists those that are", filter->pids.at[i],
+				  l->path, l->path);
+			return false;
+		}
+	for (size_t i = 0; i < filter->tids.count; i++)
+		if (!has_thread(l->analyzer, filter->tids.at[i])) {
+			log_error("no thread %u is in %s; `braid report %s` lists those that are", filter->tids.at[i],
+				  l->path, l->path);
+			return false;
+		}
+	return check_window(l, filter);
+}
+
 bool common_analyze(struct loaded *l, const struct filter *filter)
 {
-	int err = analysis_new(&l->analysis, l->analyzer, filter);
+	int err;
 
+	if (!check_filter(l, filter)) {
+		common_unload(l);
+		return false;
+	}
+	err = analysis_new(&l->analysis, l->analyzer, filter);
 	if (!err)
 		err = views_new(&l->views, l->analysis);
+	if (!err && l->source.damage) {
+		err = views_add_damage(l->views, l->source.damage);
+		common_say_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
+	}
 	if (!err)
 		return true;
 	log_error("cannot analyze %s: %s", l->path, strerror(-err));
@@ -265,9 +375,45 @@ static bool is_stdout(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
+/*
+ * A descriptor to write `path` to, or a negative errno. Who may not read the trace may not read what is made of it, so
+ * a new file has the trace's mode and, when root makes it, the trace's owner. A file that is there already has to be
+ * the caller's; it gets the mode, too. Names that lead nowhere are not followed; devices and pipes are used as they
+ * are.
+ */
+static int output_create(const char *path, const struct stat *trace)
+{
+	mode_t mode = trace->st_mode & 0666;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st))
+		goto failed;
+	if (!S_ISREG(st.st_mode))
+		return fd;
+	errno = EPERM;
+	if (st.st_uid != geteuid() && st.st_uid != trace->st_uid)
+		goto failed;
+	if (ftruncate(fd, 0) || (geteuid() == 0 && fchown(fd, trace->st_uid, trace->st_gid)) || fchmod(fd, mode))
+		goto failed;
+	return fd;
+failed:
+	if (fd >= 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return -errno;
+}
+
 FILE *common_output_open(const char *path, const char *input)
 {
-	FILE *out;
+	struct stat trace;
+	FILE *out = NULL;
+	int fd;
 
 	if (is_stdout(path))
 		return stdout;
@@ -275,9 +421,13 @@ FILE *common_output_open(const char *path, const char *input)
 		log_error("%s is the trace itself; choose another file to write to", path);
 		return NULL;
 	}
-	out = fopen(path, "we");
-	if (!out)
-		log_error("cannot write %s: %s", path, strerror(errno));
+	fd = stat(input, &trace) ? -errno : output_create(path, &trace);
+	if (fd >= 0 && !(out = fdopen(fd, "w")))
+		fd = -errno;
+	if (fd == -EPERM)
+		log_error("cannot write %s: it is another user's file; remove it, or choose another name", path);
+	else if (!out)
+		log_error("cannot write %s: %s", path, strerror(-fd));
 	return out;
 }
 

@@ -12,6 +12,7 @@
 #include <trace/trace.h>
 
 #define EXIT_USAGE 2
+#define EXIT_DAMAGED 3 /* the trace was read as far as it could be, and all of that was written */
 
 /* ---- options ---- */
 
@@ -32,6 +33,9 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
 /* What --event names: the kind, 0 for samples. Ends the program for what it does not know. */
 uint32_t common_event(struct argp_state *state, const char *arg);
+
+/* What `record` writes and the other commands read when no FILE is given. */
+#define DEFAULT_TRACE "braid.trace"
 
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
@@ -64,11 +68,20 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 
+/* Warns of a trace that is damaged or that did not end in order. `ignored`: its records without meaning. */
+void common_say_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
+
+/* The exit status of a command that has written all it had to say about the trace, or has failed. */
+int common_status(const struct loaded *l, bool ok);
+
 void common_unload(struct loaded *l);
 
 /* ---- output ---- */
 
-/* Opens `path` for writing, NULL or "-" for stdout; refuses to write over the trace `input`. NULL after saying why. */
+/*
+ * Opens `path` for writing, NULL or "-" for stdout; a file has the mode of the trace `input`, and is refused when it is
+ * the trace itself or another user's. NULL after saying why.
+ */
 FILE *common_output_open(const char *path, const char *input);
 
 /* Flushes and closes; false, after saying why, when not everything was written. `err` is what the export returned. */

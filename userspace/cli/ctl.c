@@ -3,9 +3,10 @@
 #include "common.h"
 
 #include "config/choices.h"
-#include "record/control.h"
 #include "export/json.h"
+#include "record/control.h"
 #include "util/log.h"
+#include "util/quantity.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +17,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define ANSWER_WAIT_S 10
+#define ANSWER_WAIT_S 30
+#define STOP_WAIT_S 120 /* names from debuginfod, agents that do not answer */
 #define RECORDERS_MAX 256
 
 static const char doc[] =
@@ -24,6 +26,8 @@ static const char doc[] =
 	"records, or a recorded JVM.\v"
 	"Commands:\n"
 	"  status         what is recorded, chosen and lost; without PID, of all recorders of this user\n"
+	"  stop           end the recording as Ctrl-C does, and wait until its trace is complete;\n"
+	"                 without PID, of the one recorder of this user\n"
 	"  enable LIST    record this, too, as `braid record -e` takes it\n"
 	"  disable LIST   record this no longer\n"
 	"  interval LIST  other figures for what is, or will be, enabled: alloc=1m,lock=1ms\n"
@@ -34,6 +38,7 @@ static const char doc[] =
 	"  dump           tell now what is told at the end: live objects, names, CPU times; SIGQUIT does it, too\n\n"
 	"Examples:\n"
 	"  braid ctl status\n"
+	"  braid ctl stop\n"
 	"  braid ctl 4711 enable lock,alloc=256k\n"
 	"  braid ctl 4711 enable alloc thread=4720\n"
 	"  braid ctl 4711 interval lock=1ms\n"
@@ -60,6 +65,7 @@ static const struct verb {
 	{"reset", BRAID_CONTROL_RESET, -1},
 	{"gc", BRAID_CONTROL_GC, -1},
 	{"dump", BRAID_CONTROL_DUMP, -1},
+	{"stop", BRAID_CONTROL_STOP, -1},
 };
 
 /* One run of the command: what is asked, and what was answered. */
@@ -72,6 +78,8 @@ struct ctl {
 	bool all;	/* is the list "all"? */
 	bool as_json;
 	struct json json;
+	uint32_t recorder; /* that answers */
+	char output[BRAID_CONTROL_TEXT_MAX];
 	bool failed;
 };
 
@@ -129,7 +137,7 @@ static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
 		if (strcmp(verbs[i].name, name) == 0)
 			c->verb = &verbs[i];
 	if (!c->verb)
-		argp_error(state, "there is no '%s': status, enable, disable, interval, reset, gc, dump", name);
+		argp_error(state, "there is no '%s': status, enable, disable, interval, reset, gc, dump, stop", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -159,7 +167,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (c->verb->change >= 0 && !*c->request.list)
 			argp_error(state, "%s what? `braid ctl PID %s alloc%s`, for example", c->verb->name,
 				   c->verb->name, c->verb->change == CHOICES_INTERVAL ? "=1m" : "");
-		if (!c->pid_count && c->verb->verb != BRAID_CONTROL_STATUS)
+		if (!c->pid_count && c->verb->verb != BRAID_CONTROL_STATUS && c->verb->verb != BRAID_CONTROL_STOP)
 			argp_error(state, "of which process? `braid ctl status` lists what is recorded");
 		return 0;
 	default:
@@ -170,9 +178,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ---- talking to a recorder ---- */
 
 /* A socket to the recorder `pid`; -ENOENT and -ECONNREFUSED: there is none. */
-static int reach(const char *directory, pid_t pid)
+static int reach(const char *directory, pid_t pid, int wait_s)
 {
-	const struct timeval wait = {.tv_sec = ANSWER_WAIT_S};
+	const struct timeval wait = {.tv_sec = wait_s};
 	struct sockaddr_un address;
 	int fd, err = control_address(&address, directory, pid);
 	pid_t says;
@@ -264,8 +272,10 @@ static void json_threads(struct json *j, const struct braid_choices *c)
 
 static void show_recording(struct ctl *c, const struct braid_control_recording *r)
 {
-	char list[512];
+	char list[512], size[QUANTITY_TEXT];
 
+	c->recorder = r->pid;
+	snprintf(c->output, sizeof(c->output), "%.*s", (int)sizeof(r->output), r->output);
 	if (c->as_json) {
 		json_open(&c->json, NULL, '{');
 		json_number(&c->json, "recorder", r->pid);
@@ -281,9 +291,9 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 		json_open(&c->json, "jvms", '[');
 	} else if (c->verb->verb == BRAID_CONTROL_STATUS) {
 		choices_text(&r->choices, list, sizeof(list));
-		printf("recorder %u: %s, %.1f s, %llu samples, %llu stacks, %.2f MB, ", r->pid, r->output,
-		       (double)r->duration_ns / 1e9, (unsigned long long)r->samples, (unsigned long long)r->stacks,
-		       (double)r->bytes / 1e6);
+		printf("recorder %u: %s, %.1f s, %llu sample%s, %llu stack%s, %s, ", r->pid, r->output,
+		       (double)r->duration_ns / 1e9, (unsigned long long)r->samples, plural(r->samples),
+		       (unsigned long long)r->stacks, plural(r->stacks), size_text(size, r->bytes));
 		printf(r->lost ? "%llu lost\n" : "nothing lost\n", (unsigned long long)r->lost);
 		printf("  chosen  %s\n", list);
 		if (*r->event)
@@ -342,6 +352,8 @@ static int take(struct ctl *c, const void *message, size_t size)
 	} else if (h->kind == BRAID_CONTROL_END && size == sizeof(struct braid_control_end)) {
 		const struct braid_control_end *e = message;
 
+		if (c->verb->verb == BRAID_CONTROL_STOP && !e->failed && !e->unknown && !c->as_json)
+			printf("recorder %u has ended: %s is complete\n", c->recorder, c->output);
 		return e->unknown ? -ENOENT : 0;
 	} else {
 		return -EPROTO;
@@ -412,13 +424,18 @@ static int list_recorders(const char *directory, pid_t *pids)
 	return count;
 }
 
+static int wait_s(const struct ctl *c)
+{
+	return c->verb->verb == BRAID_CONTROL_STOP ? STOP_WAIT_S : ANSWER_WAIT_S;
+}
+
 static void tell_failure(struct ctl *c, pid_t recorder, int err)
 {
 	c->failed = true;
 	if (err == -EPERM)
 		log_error("recorder %d: what listens there is not it, or belongs to somebody else", (int)recorder);
 	else if (err == -EAGAIN || err == -EWOULDBLOCK)
-		log_error("recorder %d: no answer for %d seconds; is it stopped?", (int)recorder, ANSWER_WAIT_S);
+		log_error("recorder %d: no answer for %d seconds; is it stopped?", (int)recorder, wait_s(c));
 	else if (err == -ECONNRESET || err == -EPIPE)
 		log_error("recorder %d hung up before it had answered; its recording has ended, or too many ask",
 			  (int)recorder);
@@ -429,7 +446,7 @@ static void tell_failure(struct ctl *c, pid_t recorder, int err)
 /* Asks the recorder `at`. True when it has to do with `pid` (0: itself). */
 static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 {
-	int fd = reach(directory, at), err = fd;
+	int fd = reach(directory, at, wait_s(c)), err = fd;
 
 	if (fd >= 0) {
 		err = ask(c, fd, pid);
@@ -470,6 +487,31 @@ static void control_all(struct ctl *c, const char *directory, const pid_t *recor
 		log_warning("nothing is being recorded by %s", geteuid() ? "this user" : "root");
 }
 
+/* A recording that runs alone needs no number. */
+static void stop_one(struct ctl *c, const char *directory, const pid_t *recorders, int count)
+{
+	pid_t one = 0;
+	int fd;
+
+	for (int i = 0; i < count; i++) {
+		fd = reach(directory, recorders[i], ANSWER_WAIT_S);
+		if (fd < 0)
+			continue;
+		close(fd);
+		if (one) {
+			log_error("several recordings run, %d and %d among them; `braid ctl PID stop` ends one",
+				  (int)one, (int)recorders[i]);
+			c->failed = true;
+			return;
+		}
+		one = recorders[i];
+	}
+	if (one && consult(c, directory, one, 0))
+		return;
+	log_error("nothing is being recorded by %s", geteuid() ? "this user" : "root");
+	c->failed = true;
+}
+
 static int run(struct ctl *c)
 {
 	char directory[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -487,7 +529,9 @@ static int run(struct ctl *c)
 	}
 	if (c->as_json)
 		json_open(&c->json, NULL, '[');
-	if (!c->pid_count)
+	if (!c->pid_count && c->verb->verb == BRAID_CONTROL_STOP)
+		stop_one(c, directory, recorders, count);
+	else if (!c->pid_count)
 		control_all(c, directory, recorders, count);
 	for (int i = 0; i < c->pid_count; i++)
 		control_pid(c, directory, recorders, count, c->pids[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor_checks.h"
 #include "attach/attach.h"
+#include "proc/procfs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,7 +20,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define INIT_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel's proc_ns.h */
 #define BTF_MAGIC 0xeb9fU
 
 static bool say(char *text, size_t size, bool ok, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -80,16 +80,9 @@ static bool check_kernel(char *text, size_t size)
 
 static bool check_pid_namespace(char *text, size_t size)
 {
-	struct stat st;
+	const char *obstacle = procfs_pids_obstacle();
 
-	if (stat("/proc/self/ns/pid", &st) < 0)
-		return say(text, size, false, "/proc/self/ns/pid: %s; mount /proc", strerror(errno));
-	if (st.st_ino != INIT_PID_NAMESPACE)
-		return say(text, size, false,
-			   "this is a container's pid namespace, and eBPF counts in the machine's: run braid on the "
-			   "host, or the "
-			   "container with --pid=host");
-	return say(text, size, true, "the machine's own");
+	return say(text, size, !obstacle, "%s", obstacle ? obstacle : "the machine's own");
 }
 
 static bool check_privileges(char *text, size_t size)

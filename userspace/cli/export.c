@@ -5,6 +5,7 @@
 
 #include <analyze/events.h>
 #include <util/log.h>
+#include <util/quantity.h>
 
 #include "cli.h"
 #include "common.h"
@@ -14,7 +15,6 @@ struct export_options {
 	struct collapsed_options collapsed;
 	const char *file;
 	const char *output;
-	const char *format;
 	const char *event;
 	uint32_t kind; /* of JVM events; 0: samples */
 };
@@ -22,7 +22,7 @@ struct export_options {
 enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT };
 
 static const struct argp_option options[] = {
-	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed: one line a stack, for flame graph tools", 0},
+	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed: one line a stack, for flame graph tools (the default)", 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "The stacks of these events instead of the samples: alloc, live, lock, wait, blocked, exception, ...", 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
@@ -36,10 +36,10 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Writes a trace in a format that other tools read."
 	"\vExamples:\n"
-	"  braid export --format collapsed braid.trace > stacks.txt\n"
-	"  braid export --format collapsed --annotate --threads -o stacks.txt braid.trace\n"
-	"  braid export --format collapsed --event alloc braid.trace > bytes.txt\n"
-	"  braid export --format collapsed --exclude '^\\[incomplete' braid.trace\n\n"
+	"  braid export > stacks.txt\n"
+	"  braid export --annotate --threads -o stacks.txt braid.trace\n"
+	"  braid export --event alloc braid.trace > bytes.txt\n"
+	"  braid export --exclude '^\\[incomplete' braid.trace\n\n"
 	"collapsed: frames from the root to the leaf with ';' between them (a ';' in a name becomes ':'), a "
 	"space, and the number of samples, or of the events' nanoseconds (lock, wait, blocked), bytes (alloc, live), "
 	"or "
@@ -58,7 +58,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_FORMAT:
 		if (strcmp(arg, "collapsed") != 0)
 			argp_error(state, "--format: '%s' is not known; it can be: collapsed", arg);
-		o->format = arg;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -76,13 +75,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->event = arg;
 		o->kind = common_event(state, arg);
 		return 0;
-	case ARGP_KEY_END:
-		if (!o->format)
-			argp_error(state, "which format? Give --format collapsed");
-		return common_file_arg(key, arg, state, &o->file);
 	default:
 		return common_file_arg(key, arg, state, &o->file);
 	}
+}
+
+#define LARGE_BYTES (1ULL << 30)
+
+/* Nobody expects gigabytes from a trace of some megabytes. */
+static void announce(uint64_t bytes, size_t lines)
+{
+	char size[QUANTITY_TEXT];
+
+	if (bytes >= LARGE_BYTES)
+		log_warning("writing %s, %zu stacks; --top N writes the N heaviest", size_text(size, bytes), lines);
 }
 
 static bool write_collapsed(const struct loaded *l, const struct export_options *o)
@@ -103,19 +109,19 @@ static bool write_collapsed(const struct loaded *l, const struct export_options 
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
 	struct export_options o = {0};
 	struct loaded l;
-	bool ok;
+	int status = EXIT_FAILURE;
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
 	o.collapsed.top = common_top(&o.common, 0);
-	ok = common_load(&l, o.file, &o.common.filter);
-	if (ok) {
-		ok = write_collapsed(&l, &o);
+	o.collapsed.announce = announce;
+	if (common_load(&l, o.file, &o.common.filter)) {
+		status = common_status(&l, write_collapsed(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

@@ -46,10 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_info(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "FILE", doc, 0, 0, 0};
+	static const struct argp argp = {options, parse, "[FILE]", doc, 0, 0, 0};
 	struct info_options o = {0};
 	struct loaded l;
-	bool ok;
+	int status;
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
@@ -59,7 +59,7 @@ int cmd_info(int argc, char **argv)
 		info_json(stdout, l.views, &l.source);
 	else
 		info_text(stdout, l.views, &l.source);
-	ok = common_output_close(stdout, NULL, 0);
+	status = common_status(&l, common_output_close(stdout, NULL, 0));
 	common_unload(&l);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

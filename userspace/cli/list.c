@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli.h"
-#include "attach/attach.h"
 #include "common.h"
+#include "attach/attach.h"
 #include "export/json.h"
 #include "util/log.h"
 
@@ -31,8 +31,8 @@ static void print_json(const struct jvm_process *list, int count)
 		json_string(&j, "main", list[i].main_class);
 		json_string(&j, "jdk", list[i].jdk);
 		json_string(&j, "libjvm", list[i].libjvm);
-		json_bool(&j, "attachable", list[i].attachable);
-		if (!list[i].attachable)
+		json_bool(&j, "attachable", list[i].attachable && !list[i].stopped);
+		if (list[i].why[0])
 			json_string(&j, "why", list[i].why);
 		json_close(&j, '}');
 	}
@@ -60,7 +60,7 @@ static void print_table(const struct jvm_process *list, int count)
 	for (int i = 0; i < count; i++)
 		printf("%7d  %-*s  %-*s  %-*s  %s%s\n", (int)list[i].pid, user, list[i].user, jdk,
 		       list[i].jdk[0] ? list[i].jdk : "-", main_class, list[i].main_class[0] ? list[i].main_class : "-",
-		       list[i].attachable ? "yes" : "no: ", list[i].why);
+		       list[i].why[0] ? "no: " : "yes", list[i].why);
 }
 
 int cmd_list(int argc, char **argv)

@@ -36,7 +36,7 @@ static void usage(FILE *to)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n"
-	      "  -v, --verbose  say more; twice: even more\n"
+	      "  -v, --verbose  say more; twice: what libbpf says, too\n"
 	      "      --help     this text\n"
 	      "      --version  the version\n\n"
 	      "Examples:\n"

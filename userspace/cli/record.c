@@ -4,8 +4,8 @@
 
 #include "config/choices.h"
 #include "record/session.h"
-#include "kernel/tracepoint.h"
 #include "util/log.h"
+#include "util/quantity.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET };
+enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
 
 /* What is told by the kernel and the VM's own code. */
 #define WITHOUT_AGENT (BRAID_WANT(WAIT) | BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
@@ -38,17 +38,22 @@ static const char doc[] =
 	"  braid record -d 30 --preset latency -p 4711\n"
 	"  braid record -o app.trace -- java -jar app.jar\n"
 	"  braid record -d 30 -p 4711 --no-attach\n\n"
-	"Without -d a recording ends with Ctrl-C, when the command ends, or when the last process named by -p ends. "
+	"A recording ends after -d TIME, with Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT, SIGUSR1), by `braid ctl stop`, when "
+	"the "
+	"command ends, or when the last process named by -p ends. After -d TIME the command goes on, unless --kill is "
+	"given. "
 	"The agent is put into every JVM that is recorded and stays there, dormant, afterwards; with --no-attach "
-	"the JVM is not touched, and stacks end where its generated code begins. Only what runs is sampled: a process "
+	"the JVM is not touched: stacks are whole, but what was inlined, the names of Java threads and all events of "
+	"the JVM are missing. Only what runs is sampled: a process "
 	"that waits all the time leaves an empty trace.";
 
 static const struct argp_option options[] = {
 	{"pid", 'p', "PID[,PID...]", 0, "Record these processes and what they start", 0},
 	{"all", 'a', NULL, 0, "Record the whole machine", 0},
 	{"frequency", 'F', "HZ", 0, "Samples per second and CPU (default 99)", 0},
-	{"duration", 'd', "SECONDS", 0, "Stop after this time", 0},
-	{"output", 'o', "FILE", 0, "Trace file (default braid.trace)", 0},
+	{"duration", 'd', "TIME", 0, "Stop after this time: 10 or 10s, 500ms, 2m, 1h", 0},
+	{"kill", OPT_KILL, NULL, 0, "End the command with the recording; else it goes on when -d ends before it", 0},
+	{"output", 'o', "FILE", 0, "Trace file (default braid.trace; - for standard output)", 0},
 	{"event", 'e', "EVENT[,EVENT...]", 0,
 	 "What to record, see below; and what ticks: cpu-clock (default), cycles where there is a PMU, or a kernel "
 	 "tracepoint, CATEGORY:NAME. Several add up",
@@ -127,6 +132,10 @@ static void check_request(struct argp_state *state, struct record_request *r)
 		argp_error(state, "what to record? -p PID, -a, or a command after --");
 	if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
 		argp_error(state, "-p, -a and a command exclude each other");
+	if (o->kill && !o->command)
+		argp_error(state, "--kill is for a command after --");
+	if (r->report && strcmp(o->output, "-") == 0)
+		argp_error(state, "-o - and --report would both write to standard output");
 	choices_complete(&r->chosen);
 	o->choices = r->chosen.choices;
 	o->event = r->chosen.event;
@@ -140,16 +149,47 @@ static void check_request(struct argp_state *state, struct record_request *r)
 		argp_error(state, "--no-attach, and nothing that ticks: nothing would be recorded; add -e cpu");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* What is recorded of them, and how often. */
+static bool parse_events(int key, char *arg, struct argp_state *state)
 {
 	struct record_request *r = state->input;
 	struct record_options *o = &r->options;
 	char why[CHOSEN_WHY];
 
 	switch (key) {
+	case 'F':
+		o->frequency_hz = (int)number(state, "-F", arg, 1, 100000);
+		r->frequency_given = true;
+		return true;
+	case 'c':
+		o->period = (uint64_t)number(state, "-c", arg, 1, 1e15);
+		r->period_given = true;
+		return true;
+	case 'e':
+		if (choices_add(&r->chosen, arg, why))
+			argp_error(state, "-e: %s", why);
+		return true;
+	case OPT_PRESET:
+		if (choices_preset(&r->chosen, arg, why))
+			argp_error(state, "--preset: %s", why);
+		return true;
 	case OPT_LINES:
 		o->lines = true;
-		break;
+		return true;
+	case OPT_MAX_DEPTH:
+		o->max_depth = (uint32_t)number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_request *r = state->input;
+	struct record_options *o = &r->options;
+
+	switch (key) {
 	case OPT_REPORT:
 		r->report = true;
 		break;
@@ -159,36 +199,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a':
 		o->system_wide = true;
 		break;
-	case 'F':
-		o->frequency_hz = (int)number(state, "-F", arg, 1, 100000);
-		r->frequency_given = true;
-		break;
-	case 'c':
-		o->period = (uint64_t)number(state, "-c", arg, 1, 1e15);
-		r->period_given = true;
-		break;
 	case 'd':
-		o->duration_s = number(state, "-d", arg, 0.001, 1e9);
+		if (duration_parse(arg, &o->duration_ns) || o->duration_ns < 1000000)
+			argp_error(state, "-d: '%s' is not a time from 1ms on: 10 or 10s, 500ms, 2m, 1h", arg);
+		break;
+	case OPT_KILL:
+		o->kill = true;
 		break;
 	case 'o':
 		o->output = arg;
-		break;
-	case 'e':
-		if (choices_add(&r->chosen, arg, why))
-			argp_error(state, "-e: %s", why);
-		break;
-	case OPT_PRESET:
-		if (choices_preset(&r->chosen, arg, why))
-			argp_error(state, "--preset: %s", why);
 		break;
 	case OPT_NO_ATTACH:
 		o->attach = false;
 		break;
 	case OPT_AGENT_OPTS:
 		o->agent_options = arg;
-		break;
-	case OPT_MAX_DEPTH:
-		o->max_depth = (uint32_t)number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);
 		break;
 	case 'q':
 		o->quiet = true;
@@ -203,7 +228,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_request(state, r);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_events(key, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
@@ -231,6 +256,13 @@ static bool report(struct loaded *l)
 	l->source = (struct report_source){.damage = &none, .bytes = stat(l->path, &st) ? 0 : (uint64_t)st.st_size};
 	report_text(stdout, l->views, &l->source, REPORT_TOP);
 	return common_output_close(stdout, NULL, 0);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 int cmd_record(int argc, char **argv)
@@ -262,7 +294,7 @@ int cmd_record(int argc, char **argv)
 		err = session_record(&r.options, &status);
 	if (!err && r.report && !report(&live))
 		err = -EIO;
-	if (!err && !r.report && !r.options.quiet && isatty(STDERR_FILENO))
+	if (!err && !r.report && !r.options.quiet && isatty(STDERR_FILENO) && is_file(r.options.output))
 		fprintf(stderr, "braid: read it with `braid report %s`\n", r.options.output);
 	common_unload(&live);
 	free((void *)r.options.pids);

@@ -121,10 +121,11 @@ static void keep_pace(void *ctx, const struct trace_rec *rec, const struct analy
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
 	struct replay_options o = {0};
 	struct pace pace = {.progress = isatty(STDERR_FILENO), .began_ns = now_ns()};
 	struct loaded l;
+	int status = EXIT_FAILURE;
 	bool ok;
 
 	if (common_parse(&argp, argc, argv, &o))
@@ -135,9 +136,9 @@ int cmd_replay(int argc, char **argv)
 		fputs("\r\033[K", stderr);
 	if (ok && (ok = common_analyze(&l, &o.common.filter))) {
 		report_text(stdout, l.views, &l.source, common_top(&o.common, REPORT_TOP));
-		ok = common_output_close(stdout, NULL, 0);
+		status = common_status(&l, common_output_close(stdout, NULL, 0));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

@@ -12,13 +12,15 @@ struct report_options {
 	const char *html;
 	bool json;
 	bool lines;
+	bool summary;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "The report as JSON", 0},
 	{"html", OPT_HTML, "OUT", 0, "Write a flame graph, one self-contained file, instead of the text", 0},
+	{"summary", OPT_SUMMARY, 0, 0, "Only the lines with which the report begins: what matters", 0},
 	{"lines", OPT_LINES, 0, 0, "A table of hot source lines, too (for native code: record --lines)", 0},
 	{0},
 };
@@ -26,6 +28,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Shows what a trace holds: hot methods, threads, GC pauses, stack quality, loss."
 	"\vExamples:\n"
+	"  braid report --summary\n"
 	"  braid report braid.trace\n"
 	"  braid report --from 5 --to 10 --pid 4711 braid.trace\n"
 	"  braid report --html flames.html braid.trace\n"
@@ -45,6 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JSON:
 		o->json = true;
+		return 0;
+	case OPT_SUMMARY:
+		o->summary = true;
 		return 0;
 	case OPT_LINES:
 		o->lines = true;
@@ -69,6 +75,8 @@ static bool write_report(const struct loaded *l, const struct report_options *o)
 {
 	if (o->json)
 		report_json(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
+	else if (o->summary)
+		report_summary(stdout, l->views);
 	else
 		report_text(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
 	return common_output_close(stdout, NULL, 0);
@@ -77,9 +85,10 @@ static bool write_report(const struct loaded *l, const struct report_options *o)
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
 	struct report_options o = {0};
 	struct loaded l;
+	int status = EXIT_FAILURE;
 	bool ok;
 
 	if (common_parse(&argp, argc, argv, &o))
@@ -89,10 +98,11 @@ int cmd_report(int argc, char **argv)
 		l.source.lines = o.lines;
 		if (o.html)
 			ok = write_html(&l, o.html);
-		if (ok && (o.json || !o.html))
+		if (ok && (o.json || o.summary || !o.html))
 			ok = write_report(&l, &o);
+		status = common_status(&l, ok);
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

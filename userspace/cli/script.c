@@ -18,12 +18,16 @@ struct script_arguments {
 	struct script_options style;
 };
 
-enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE, OPT_EVENT };
+enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE, OPT_EVENT, OPT_TIME };
 
 static const struct argp_option options[] = {
 	{"raw", OPT_RAW, 0, 0, "Every record as it is in the file, definitions too; other options do not count then",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0, "Only these events: cpu, alloc, lock, gc_pause, ...; repeated: any of them", 0},
+	{"time", OPT_TIME, "BASE", 0,
+	 "Times since the recording's start (start, the default), by the clock (wall), or since boot (monotonic, which "
+	 "perf and System.nanoTime have)",
+	 0},
 	{"lines", OPT_LINES, 0, 0,
 	 "Behind each frame a line with its source line, where it is known (for native code: record --lines)", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
@@ -45,6 +49,18 @@ static const char doc[] =
 	"line each with their fields; those with a stack have it behind them, in the form of a sample of the event "
 	"braid:KIND, which readers of several events tell apart.";
 
+static enum script_time parse_base(struct argp_state *state, const char *arg)
+{
+	static const char *const bases[] = {
+		[SCRIPT_SINCE_START] = "start", [SCRIPT_WALL] = "wall", [SCRIPT_MONOTONIC] = "monotonic"};
+
+	for (unsigned i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+		if (strcmp(arg, bases[i]) == 0)
+			return (enum script_time)i;
+	argp_error(state, "--time: '%s' is not known; it can be: start, wall, monotonic", arg);
+	return SCRIPT_SINCE_START;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_arguments *o = state->input;
@@ -55,6 +71,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVENT:
 		o->style.events |= 1ULL << common_event(state, arg);
+		return 0;
+	case OPT_TIME:
+		o->style.time = parse_base(state, arg);
 		return 0;
 	case OPT_LINES:
 		o->style.lines = true;
@@ -71,8 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Definitions may follow the events that need them, so the file is read for names first and for events then. */
-static int print_events(struct trace_reader *reader, const struct analysis *an, const struct filter *window,
-			unsigned top, const struct script_options *style)
+static int print_events(struct trace_reader *reader, const struct analysis *an, unsigned top,
+			const struct script_options *style)
 {
 	const struct jvm_event_row *rows = an->a->events.at, *row;
 	size_t left = an->a->events.count; /* the file may have grown since they were read */
@@ -85,8 +104,6 @@ static int print_events(struct trace_reader *reader, const struct analysis *an, 
 			row = rows++;
 			left--;
 		}
-		if (rec.kind < TRACE_FIRST_EVENT || !filter_wants_time(window, an->a->first_ns, event_time_ns(&rec)))
-			continue;
 		top -= script_print(stdout, an, &rec, row, style);
 		if (ferror(stdout))
 			return 0;
@@ -94,12 +111,13 @@ static int print_events(struct trace_reader *reader, const struct analysis *an, 
 	return err < 0 ? err : 0;
 }
 
-static int print_raw(struct trace_reader *reader)
+static int print_raw(struct trace_reader *reader, bool *ended)
 {
 	struct trace_rec rec;
 	int err;
 
 	while ((err = trace_reader_next(reader, &rec)) == 1) {
+		*ended = *ended || rec.kind == TRACE_END;
 		err = trace_rec_print(stdout, &rec);
 		if (err)
 			return ferror(stdout) ? 0 : err;
@@ -107,48 +125,56 @@ static int print_raw(struct trace_reader *reader)
 	return err;
 }
 
-/* Opens the file (again) and prints it; `an` is NULL for raw records. */
-static bool print_file(const char *path, const struct analysis *an, const struct filter *window, unsigned top,
-		       const struct script_options *style)
+static bool printed(const char *path, int err)
 {
-	struct trace_reader *reader;
-	int err;
-
-	if (!common_open(&reader, path))
-		return false;
-	err = an ? print_events(reader, an, window, top, style) : print_raw(reader);
-	trace_reader_close(reader);
 	if (err)
 		log_error("cannot read %s: %s", path, strerror(-err));
 	return common_output_close(stdout, NULL, 0) && !err;
 }
 
-static bool print_named(struct script_arguments *o)
+static int script_raw(const char *path)
 {
-	struct filter *f = &o->common.filter;
-	struct filter window = {.has_from = f->has_from, .has_to = f->has_to, .from_ns = f->from_ns, .to_ns = f->to_ns};
-	struct loaded l;
-	bool ok;
+	struct report_source source = {0};
+	struct trace_reader *reader;
+	bool ok, ended = false;
+	int status;
 
-	/* The window is applied to each event; the analysis is only asked for names. */
-	f->has_from = f->has_to = false;
-	if (!common_load(&l, o->file, f))
-		return false;
-	ok = print_file(o->file, l.analysis, &window, common_top(&o->common, UINT_MAX), &o->style);
+	if (!common_open(&reader, path))
+		return EXIT_FAILURE;
+	ok = printed(path, print_raw(reader, &ended));
+	source.damage = trace_reader_damage(reader);
+	source.bytes = trace_reader_bytes(reader);
+	if (ok)
+		common_say_state(path, &source, ended, 0);
+	status = !ok ? EXIT_FAILURE : trace_is_damaged(source.damage) ? EXIT_DAMAGED : EXIT_SUCCESS;
+	trace_reader_close(reader);
+	return status;
+}
+
+static int script_events(struct script_arguments *o)
+{
+	struct loaded l;
+	int status = EXIT_FAILURE, err;
+
+	if (!common_load(&l, o->file, &o->common.filter))
+		return status;
+	trace_reader_rewind(l.reader);
+	err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
+	status = common_status(&l, printed(o->file, err));
 	common_unload(&l);
-	return ok;
+	return status;
 }
 
 int cmd_script(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "FILE", doc, children, 0, 0};
+	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
 	struct script_arguments o = {0};
-	bool ok;
+	int status;
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	ok = o.raw ? print_file(o.file, NULL, NULL, 0, false) : print_named(&o);
+	status = o.raw ? script_raw(o.file) : script_events(&o);
 	filter_free(&o.common.filter);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

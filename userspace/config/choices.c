@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/choices.h"
+#include "choices.h"
 
-#include "kernel/tracepoint.h"
-#include "util/duration.h"
+#include "util/quantity.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static const struct word {
 			      .high = INTERVAL_MAX},
 	[BRAID_WANT_LIVE] = {.name = "live",
 			     .example = "live=4096",
-			     .help = "which of them are alive at the end; so many are watched",
+			     .help = "which of them are still there at the end; so many are watched",
 			     .unit = COUNT,
 			     FIGURE(live_max),
 			     .low = 1,
@@ -132,24 +133,27 @@ void choices_init(struct chosen *c)
 
 /* ---- reading ---- */
 
-static int parse_count(const char *text, bool bytes, uint64_t *value)
+static int parse_count(const char *text, uint64_t *value)
 {
-	unsigned shift = 0;
-	uint64_t n;
 	char *end;
 
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (bytes && *end)
-		shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : 0;
-	if (shift)
-		end++;
-	if (errno || *end || n > UINT64_MAX >> shift)
-		return -EINVAL;
-	*value = n << shift;
-	return 0;
+	*value = strtoull(text, &end, 10);
+	return errno || *end ? -EINVAL : 0;
+}
+
+static int parse_figure(enum unit unit, const char *text, uint64_t *value)
+{
+	switch (unit) {
+	case TIME:
+		return duration_parse_unit(text, value);
+	case BYTES:
+		return size_parse(text, value);
+	default:
+		return parse_count(text, value);
+	}
 }
 
 static int set_figure(struct braid_choices *c, const struct word *w, const char *text, char *why)
@@ -164,7 +168,12 @@ static int set_figure(struct braid_choices *c, const struct word *w, const char 
 		snprintf(why, CHOSEN_WHY, "'%s' takes no value", w->name);
 		return -EINVAL;
 	}
-	err = w->unit == TIME ? duration_parse(text, &value) : parse_count(text, w->unit == BYTES, &value);
+	err = parse_figure(w->unit, text, &value);
+	if (err == -EDOM) {
+		snprintf(why, CHOSEN_WHY, "'%s=%.40s': a time needs its unit: %s=%.40sms or %s=%.40ss", w->name, text,
+			 w->name, text, w->name, text);
+		return -EINVAL;
+	}
 	if (err || value < w->low || value > w->high) {
 		snprintf(why, CHOSEN_WHY, "'%s=%.40s': the value is %s, from %llu to %llu%s", w->name, text,
 			 examples[w->unit], (unsigned long long)w->low,
@@ -214,6 +223,21 @@ static int add_word(struct chosen *c, const char *name, const char *value, char 
 	}
 	snprintf(why, CHOSEN_WHY, "unknown event '%.60s'; `braid record --help` lists them", name);
 	return -EINVAL;
+}
+
+static bool is_word(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	return length > 0 && length <= NAME_MAX;
+}
+
+bool tracepoint_named(const char *event)
+{
+	const char *colon = strchr(event, ':');
+
+	return colon && is_word(event, (size_t)(colon - event)) && is_word(colon + 1, strlen(colon + 1));
 }
 
 int choices_add(struct chosen *c, char *list, char why[CHOSEN_WHY])

@@ -3,8 +3,8 @@
  * What to record, as it is written on a command line ("cpu,alloc=512k,lock=1ms") and in the trace. Words of the
  * JVM's kinds, and at most one event that ticks: cpu-clock, cycles, or a kernel tracepoint, CATEGORY:NAME.
  */
-#ifndef BRAID_COLLECT_CHOICES_H
-#define BRAID_COLLECT_CHOICES_H
+#ifndef BRAID_CONFIG_CHOICES_H
+#define BRAID_CONFIG_CHOICES_H
 
 #include <braid/choices.h>
 
@@ -22,6 +22,9 @@ struct chosen {
 
 /* The word of a choice. */
 const char *choice_name(enum braid_choice choice);
+
+/* Is this the form of a tracepoint, CATEGORY:NAME? It may not exist for all that. */
+bool tracepoint_named(const char *event);
 
 /* Nothing wanted; the figures are the defaults. */
 void choices_init(struct chosen *c);

@@ -166,6 +166,49 @@ static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)
 	return err;
 }
 
+static unsigned digits(uint64_t n)
+{
+	unsigned count = 1;
+
+	while (n /= 10)
+		count++;
+	return count;
+}
+
+/* How many bytes print_lines() is going to write. */
+static int measure(const struct collapsed *c, const uint32_t *threads, uint64_t *bytes)
+{
+	const struct tree *t = c->tree;
+	uint64_t *length = calloc(t->nodes.count, sizeof(*length)); /* of the frames from the root, each with a ';' */
+
+	if (!length)
+		return -ENOMEM;
+	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i))
+		length[i] = length[t->nodes.at[i].parent] + strlen(t->labels.at[t->nodes.at[i].label].text) + 1;
+	*bytes = 0;
+	for (size_t i = 0; i < c->lines.count; i++) {
+		const struct line *l = &c->lines.at[i];
+		size_t thread = strlen(strpool_get(&c->thread_names, threads[l->thread]));
+
+		/* the last ';' counts as the space */
+		*bytes += length[l->node] + (length[l->node] ? 0 : 1) + thread + (thread && length[l->node] ? 1 : 0) +
+			  digits(l->weight) + 1;
+	}
+	free(length);
+	return 0;
+}
+
+/* Says how much is going to be written, if anybody wants to hear that, and writes it. */
+static int write_lines(FILE *out, struct collapsed *c, const uint32_t *threads, const struct collapsed_options *o)
+{
+	uint64_t bytes = 0;
+	int err = o->announce ? measure(c, threads, &bytes) : 0;
+
+	if (o->announce && !err)
+		o->announce(bytes, c->lines.count);
+	return err ?: print_lines(out, c, threads);
+}
+
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
 		    const struct collapsed_options *options)
 {
@@ -189,7 +232,7 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 	if (!err) {
 		merge_lines(&c);
 		keep_top(&c, options->top);
-		err = print_lines(out, &c, threads);
+		err = write_lines(out, &c, threads, options);
 	}
 out:
 	free(threads);

@@ -10,9 +10,8 @@
 /* ---- events_text.c: what all kinds have ---- */
 void text_events(FILE *out, const struct views *v, unsigned top);
 
-const char *text_bytes(char buf[24], uint64_t bytes); /* "1.50 MiB" */
-const char *text_unit(char buf[24], enum kind_unit unit, uint64_t value);
-uint64_t text_since(const struct views *v, uint64_t time_ns); /* the first event */
+/* For a column of that width. */
+const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value);
 void text_more(FILE *out, size_t count, unsigned top);
 
 /* ---- events_special.c: what only some kinds have ---- */

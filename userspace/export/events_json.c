@@ -15,12 +15,12 @@ static void json_unit(struct json *j, const char *key, enum kind_unit unit, uint
 
 static void json_error(struct json *j, double variance, uint64_t weight)
 {
-	char text[32];
+	json_decimal(j, "error", event_error(variance, weight));
+}
 
-	json_key(j, "error");
-	snprintf(text, sizeof(text), "%.6f", event_error(variance, weight));
-	fputs(text, j->out);
-	j->more = true;
+static bool of(const struct views *v, uint32_t process, enum braid_choice choice)
+{
+	return events_recorded_of(v->an, process, choice);
 }
 
 static void json_thread(struct json *j, const struct views *v, const char *key, uint32_t row)
@@ -48,8 +48,10 @@ static void json_sum(struct json *j, const struct views *v, const struct kind_vi
 	json_unit(j, "max", k->k->unit, s->max);
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		json_error(j, s->variance, s->weight);
-	if (k->kind == BRAID_JVM_LIVE)
+	if (k->k->ages) {
 		json_seconds(j, "age_s", s->duration_ns / s->count);
+		json_decimal(j, "collections", (double)s->survived / (double)s->count);
+	}
 	if (k->k->tables && k->k->value_is.title && k->k->value_is.unit != UNIT_COUNT) {
 		json_unit(j, k->k->value_is.title, k->k->value_is.unit, s->value);
 		json_unit(j, "most", k->k->value_is.unit, s->value_max);
@@ -69,6 +71,10 @@ static void json_kind(struct json *j, const struct views *v, const struct kind_v
 	}
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		json_error(j, k->variance, k->weight);
+	if (k->kind == BRAID_JVM_BLOCKED) {
+		json_number(j, "idle", k->idle);
+		json_seconds(j, "idle_s", k->idle_ns);
+	}
 	json_number(j, "counted", k->counted);
 	if (k->k->unit == UNIT_NS)
 		json_seconds(j, "counted_s", k->counted_ns);
@@ -116,7 +122,7 @@ static void json_blockers(struct json *j, const struct views *v, unsigned top)
 static void json_moment(struct json *j, const struct views *v, const char *key, uint64_t time_ns)
 {
 	if (time_ns)
-		json_seconds(j, key, text_since(v, time_ns));
+		json_seconds(j, key, analysis_since(v->an, time_ns));
 	else
 		json_null(j, key);
 }
@@ -128,20 +134,19 @@ static void json_lives(struct json *j, const struct views *v, unsigned top)
 	json_open(j, "lives", '[');
 	for (size_t i = 0; i < e->lives.count && i < top; i++) {
 		const struct life_view *l = &e->lives.at[i];
+		const struct thread_row *t = table_row(&v->an->a->threads, l->thread);
+		bool waits = events_recorded(v->an, BRAID_WANT_WAIT); /* the kernel side's */
 
 		json_open(j, NULL, '{');
 		json_thread(j, v, "thread", l->thread);
 		json_moment(j, v, "start_s", l->started_ns);
 		json_moment(j, v, "end_s", l->ended_ns);
-		if (l->ended_ns)
-			json_seconds(j, "cpu_s", l->cpu_ns);
-		else
-			json_null(j, "cpu_s");
-		json_number(j, "samples", l->samples);
-		json_seconds(j, "lock_s", l->lock_ns);
-		json_seconds(j, "wait_s", l->waited_ns);
-		json_seconds(j, "blocked_s", l->blocked_ns);
-		json_number(j, "allocated_bytes", l->allocated);
+		json_seconds_if(j, l->ended_ns, "cpu_s", l->cpu_ns);
+		json_number_if(j, l->samples || events_recorded(v->an, BRAID_WANT_CPU), "samples", l->samples);
+		json_seconds_if(j, of(v, t->process, BRAID_WANT_LOCK), "lock_s", l->lock_ns);
+		json_seconds_if(j, of(v, t->process, BRAID_WANT_WAIT), "wait_s", l->waited_ns);
+		json_seconds_if(j, waits, "blocked_s", l->blocked_ns);
+		json_number_if(j, of(v, t->process, BRAID_WANT_ALLOC), "allocated_bytes", l->allocated);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -158,8 +163,8 @@ static void json_compiles(struct json *j, const struct views *v, unsigned top)
 		json_open(j, NULL, '{');
 		json_number(j, "level", l);
 		json_number(j, "count", e->levels[l].count);
-		json_number(j, "failed", e->levels[l].failed);
-		json_seconds(j, "time_s", e->levels[l].ns);
+		json_number_if(j, e->levels[l].timed, "failed", e->levels[l].failed);
+		json_seconds_if(j, e->levels[l].timed, "time_s", e->levels[l].ns);
 		json_number(j, "bytes", e->levels[l].bytes);
 		json_close(j, '}');
 	}
@@ -174,8 +179,8 @@ static void json_compiles(struct json *j, const struct views *v, unsigned top)
 		json_number(j, "level", c->flags & BRAID_COMPILE_LEVEL);
 		json_bool(j, "osr", c->flags & BRAID_COMPILE_OSR);
 		json_bool(j, "failed", c->flags & BRAID_COMPILE_FAILED);
-		json_seconds(j, "at_s", text_since(v, c->at_ns));
-		json_seconds(j, "time_s", c->duration_ns);
+		json_seconds(j, "at_s", analysis_since(v->an, c->at_ns));
+		json_seconds_if(j, c->duration_ns, "time_s", c->duration_ns);
 		json_number(j, "bytes", c->bytes);
 		json_close(j, '}');
 	}
@@ -187,7 +192,7 @@ static void json_compiles(struct json *j, const struct views *v, unsigned top)
 		json_string(j, "method", e->storms.at[i].method);
 		json_number(j, "count", e->storms.at[i].count);
 		json_number(j, "deopts", e->storms.at[i].deopts);
-		json_seconds(j, "time_s", e->storms.at[i].ns);
+		json_seconds_if(j, e->storms.at[i].ns, "time_s", e->storms.at[i].ns);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -225,8 +230,10 @@ static void json_binds(struct json *j, const struct event_views *e, unsigned top
 	json_close(j, ']');
 }
 
-static void json_starts(struct json *j, const struct event_views *e)
+static void json_starts(struct json *j, const struct views *v)
 {
+	const struct event_views *e = v->events;
+
 	json_open(j, "starts", '[');
 	for (size_t i = 0; i < e->starts.count; i++) {
 		const struct start_view *s = &e->starts.at[i];
@@ -235,11 +242,11 @@ static void json_starts(struct json *j, const struct event_views *e)
 		json_number(j, "pid", s->pid);
 		json_string(j, "phase", s->phase);
 		json_seconds(j, "at_s", s->at_ns);
-		json_number(j, "classes", s->loaded);
-		json_number(j, "compiled", s->compiled);
-		json_number(j, "threads", s->threads);
-		json_number(j, "exceptions", s->exceptions);
-		json_seconds(j, "gc_s", s->paused_ns);
+		json_number_if(j, of(v, s->process, BRAID_WANT_CLASS), "classes", s->loaded);
+		json_number_if(j, of(v, s->process, BRAID_WANT_JIT), "compiled", s->compiled);
+		json_number_if(j, of(v, s->process, BRAID_WANT_THREAD), "threads", s->threads);
+		json_number_if(j, of(v, s->process, BRAID_WANT_EXCEPTION), "exceptions", s->exceptions);
+		json_seconds_if(j, of(v, s->process, BRAID_WANT_GC), "gc_s", s->paused_ns);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -260,7 +267,7 @@ void json_events(struct json *j, const struct views *v, unsigned top)
 
 	json_open(j, "events", '{');
 	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
-		if (e->kinds[kind].k && (e->kinds[kind].count || e->kinds[kind].counted))
+		if (e->kinds[kind].k && (e->kinds[kind].count || e->kinds[kind].idle || e->kinds[kind].counted))
 			json_kind(j, v, &e->kinds[kind], top);
 	json_close(j, '}');
 	json_blockers(j, v, top);
@@ -268,5 +275,5 @@ void json_events(struct json *j, const struct views *v, unsigned top)
 	json_compiles(j, v, top);
 	json_heaps(j, e);
 	json_binds(j, e, top);
-	json_starts(j, e);
+	json_starts(j, v);
 }

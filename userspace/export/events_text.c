@@ -5,31 +5,14 @@
 
 #include "events.h"
 
-const char *text_bytes(char buf[24], uint64_t bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	for (; value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-		value /= 1024;
-	snprintf(buf, 24, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
-	return buf;
-}
-
-const char *text_unit(char buf[24], enum kind_unit unit, uint64_t value)
+const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value)
 {
 	if (unit == UNIT_NS)
-		return text_duration(buf, value);
+		return duration_cell(buf, width, value);
 	if (unit == UNIT_BYTES)
-		return text_bytes(buf, value);
+		return size_text(buf, value);
 	snprintf(buf, 24, "%" PRIu64, value);
 	return buf;
-}
-
-uint64_t text_since(const struct views *v, uint64_t time_ns)
-{
-	return time_ns > v->an->a->first_ns ? time_ns - v->an->a->first_ns : 0;
 }
 
 void text_more(FILE *out, size_t count, unsigned top)
@@ -42,28 +25,31 @@ void text_more(FILE *out, size_t count, unsigned top)
 
 static void text_kind_row(FILE *out, const struct kind_view *k)
 {
-	char total[24], mean[24], p99[24], max[24];
+	char total[QUANTITY_TEXT], mean[QUANTITY_TEXT], p99[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
 	fprintf(out, "  %-15s %10" PRIu64 "  %11s", jvm_event_name(k->kind), k->count,
-		k->k->unit == UNIT_NS && !k->weight ? "-" : text_unit(total, k->k->unit, k->weight));
+		k->k->unit == UNIT_NS && !k->weight ? "-" : text_unit(total, 11, k->k->unit, k->weight));
 	if (k->k->unit == UNIT_NS && k->weight) /* else nobody told how long they took */
-		fprintf(out, "  %10s  %10s  %10s", text_duration(mean, k->weight / k->count),
-			text_duration(p99, k->p99), text_duration(max, k->max));
+		fprintf(out, "  %10s  %10s  %10s", duration_cell(mean, 10, k->weight / k->count),
+			duration_cell(p99, 10, k->p99), duration_cell(max, 10, k->max));
 	else if (k->k->weight == WEIGHT_ESTIMATE)
 		fprintf(out, "  +- %.1f %%", 100 * event_error(k->variance, k->weight));
 	putc('\n', out);
+	if (k->idle)
+		fprintf(out, "  %-15s %10" PRIu64 "  %11s\n", "  and idle", k->idle,
+			duration_cell(total, 11, k->idle_ns));
 	if (!k->counted)
 		return;
 	fprintf(out, "  %-15s %10" PRIu64 "  ", "  and counted", k->counted);
 	if (k->k->unit == UNIT_NS)
-		fprintf(out, "%11s", text_duration(total, k->counted_ns));
+		fprintf(out, "%11s", duration_cell(total, 11, k->counted_ns));
 	fputs("\n", out);
 }
 
 /* A kind of which nothing was told, but something counted, is there, too. */
 static bool kind_there(const struct kind_view *k)
 {
-	return k->k && (k->count || k->counted) && k->kind != BRAID_JVM_COUNTED;
+	return k->k && (k->count || k->idle || k->counted) && k->kind != BRAID_JVM_COUNTED;
 }
 
 static void text_kinds(FILE *out, const struct event_views *e)
@@ -103,8 +89,8 @@ static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by b
 	if (k->k->weight != WEIGHT_ONE)
 		fprintf(out, "  %9s", "events");
 	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "       +-" : "", out);
-	if (k->kind == BRAID_JVM_LIVE)
-		fprintf(out, "  %10s", "mean age");
+	if (k->k->ages)
+		fprintf(out, "  %10s  %8s", "mean age", "GCs");
 	if (values)
 		fprintf(out, "  %14s", k->k->value_is.title);
 	fprintf(out, "  %s\n", by_title(k->k, by));
@@ -115,24 +101,25 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 	const struct event_table *t = &k->by[by];
 	const struct kind_field *value = &k->k->value_is;
 	bool values = by == BY_NAME && value->unit == UNIT_NS && value->title && k->k->weight != WEIGHT_VALUE;
-	char total[24], max[24], each[24];
+	char total[QUANTITY_TEXT], max[QUANTITY_TEXT], each[QUANTITY_TEXT];
 
 	text_sums_head(out, k, by, values);
 	for (size_t i = 0; i < t->sums.count && i < top; i++) {
 		const struct event_sum *s = &t->sums.at[i];
 
 		fprintf(out, "    %6.2f%%  %11s", percent(s->weight, k->weight),
-			text_unit(total, k->k->unit, s->weight));
+			text_unit(total, 11, k->k->unit, s->weight));
 		if (k->k->weight != WEIGHT_ONE)
 			fprintf(out, "  %9" PRIu64, s->count);
 		if (k->k->unit == UNIT_NS)
-			fprintf(out, "  %10s", text_duration(max, s->max));
+			fprintf(out, "  %10s", duration_cell(max, 10, s->max));
 		else if (k->k->weight == WEIGHT_ESTIMATE)
 			fprintf(out, "  %5.1f %%", 100 * event_error(s->variance, s->weight));
-		if (k->kind == BRAID_JVM_LIVE)
-			fprintf(out, "  %10s", text_duration(each, s->duration_ns / s->count));
+		if (k->k->ages)
+			fprintf(out, "  %10s  %8.1f", duration_cell(each, 10, s->duration_ns / s->count),
+				(double)s->survived / (double)s->count);
 		if (values)
-			fprintf(out, "  %14s", text_duration(each, s->value));
+			fprintf(out, "  %14s", duration_cell(each, 14, s->value));
 		fputs("  ", out);
 		text_sum_name(out, v, s, by);
 	}
@@ -141,9 +128,12 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 
 static void text_kind(FILE *out, const struct views *v, const struct kind_view *k, unsigned top)
 {
+	char idle[QUANTITY_TEXT];
+
 	fprintf(out, "\n%s", k->k->title);
 	if (k->k->weight == WEIGHT_ESTIMATE)
-		fputs(", estimated; +- is the standard error", out);
+		fprintf(out, ", estimated; +- is the standard error%s",
+			k->k->ages ? "; age and collections survived are means" : "");
 	putc('\n', out);
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;
@@ -151,6 +141,10 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 		if (!empty && (by != BY_THREAD || k->k->stack)) /* what has no stack is not one thread's doing */
 			text_sums(out, v, k, by, top);
 	}
+	if (k->idle)
+		fprintf(out,
+			"    %7s  %11s  %9" PRIu64 "  idle: threads of pools and of the JVM that waited for work\n", "",
+			duration_cell(idle, 11, k->idle_ns), k->idle);
 	if (k->kind == BRAID_JVM_LOCK)
 		text_blockers(out, v, top);
 }
@@ -170,7 +164,7 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 		return;
 	text_kinds(out, e);
 	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
-		if (e->kinds[kind].count && e->kinds[kind].k->tables)
+		if ((e->kinds[kind].count || e->kinds[kind].idle) && e->kinds[kind].k->tables)
 			text_kind(out, v, &e->kinds[kind], rows);
 	text_lives(out, v, rows);
 	text_compiles(out, v, rows);

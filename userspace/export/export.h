@@ -20,10 +20,16 @@ struct report_source {
 	bool lines; /* a table of hot source lines, too */
 };
 
+/* Whether something in the file could not be read. info.c */
+bool source_is_damaged(const struct report_source *source, const struct views *v);
+
 /* ---- report.c: braid report ---- */
 #define REPORT_TOP 30U /* rows of a table, unless told */
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
+
+/* ---- summary.c: the lines with which a report begins ---- */
+void report_summary(FILE *out, const struct views *v);
 
 /* ---- html.c: braid report --html ---- */
 int report_html(FILE *out, const struct views *v, const char *title);
@@ -34,17 +40,21 @@ void info_json(FILE *out, const struct views *v, const struct report_source *sou
 
 /* ---- collapsed.c: braid export --format collapsed ---- */
 struct collapsed_options {
-	bool annotate; /* kind suffixes */
-	bool threads;  /* the thread is the first frame */
-	bool lines;    /* ":line" behind frames whose line is known */
-	unsigned top;  /* only that many heaviest lines; 0: all */
+	bool annotate;					/* kind suffixes */
+	bool threads;					/* the thread is the first frame */
+	bool lines;					/* ":line" behind frames whose line is known */
+	unsigned top;					/* only that many heaviest lines; 0: all */
+	void (*announce)(uint64_t bytes, size_t lines); /* called before anything is written */
 };
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
 		    const struct collapsed_options *options);
 
 /* ---- script.c: braid script ---- */
 
+enum script_time { SCRIPT_SINCE_START, SCRIPT_WALL, SCRIPT_MONOTONIC };
+
 struct script_options {
+	enum script_time time;
 	bool lines;	 /* behind each frame a line with its source line, when that is known */
 	bool annotate;	 /* kind suffixes */
 	uint64_t events; /* only these: bit 0 samples, bit n JVM events of kind n; 0: all there is */

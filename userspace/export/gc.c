@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <analyze/events.h>
 #include <braid/jvm_event.h>
 
 #include "info.h"
@@ -32,12 +33,11 @@ static void text_names(FILE *out, const char *name, const char *what, const char
 
 static void text_pause(FILE *out, const struct views *v, const struct gc_pause *p)
 {
-	uint64_t first_ns = v->an->a->first_ns;
-	uint64_t since_ns = p->start_ns > first_ns ? p->start_ns - first_ns : 0;
-	char buf[24];
+	uint64_t since_ns = analysis_since(v->an, p->start_ns);
+	char buf[QUANTITY_TEXT];
 	const char *took = p->flags & BRAID_GC_NOT_ENDED      ? "not ended"
 			   : p->flags & BRAID_GC_BEGAN_BEFORE ? "begin lost"
-							      : text_duration(buf, p->duration_ns);
+							      : duration_cell(buf, 10, p->duration_ns);
 
 	fprintf(out, "  %10s  at %6" PRIu64 ".%06" PRIu64 " s  pid %u  number %" PRIu64, took, since_ns / 1000000000,
 		since_ns / 1000 % 1000000, analysis_process(v->an, p->process)->pid, p->number);
@@ -49,7 +49,7 @@ static void text_pause(FILE *out, const struct views *v, const struct gc_pause *
 
 static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned top)
 {
-	char total[24], mean[24], max[24];
+	char total[QUANTITY_TEXT], mean[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
 	if (!count)
 		return;
@@ -57,8 +57,8 @@ static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned
 	for (size_t i = 0; i < count && i < top; i++) {
 		const struct gc_sum *s = &at[i];
 
-		fprintf(out, "  %10" PRIu64 " %10s %10s %10s  ", s->count, text_duration(total, s->total_ns),
-			text_duration(mean, s->total_ns / s->count), text_duration(max, s->max_ns));
+		fprintf(out, "  %10" PRIu64 " %10s %10s %10s  ", s->count, duration_cell(total, 10, s->total_ns),
+			duration_cell(mean, 10, s->total_ns / s->count), duration_cell(max, 10, s->max_ns));
 		text_names(out, s->name, s->what, s->cause);
 		putc('\n', out);
 	}
@@ -66,22 +66,34 @@ static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned
 		fprintf(out, "  and %zu more\n", count - top);
 }
 
+static bool recorded(const struct views *v)
+{
+	for (size_t i = 0; i < v->jvms.count; i++)
+		if (events_recorded_of(v->an, v->jvms.at[i].process, BRAID_WANT_GC))
+			return true;
+	return v->gc.count > 0;
+}
+
 void text_gc(FILE *out, const struct views *v, unsigned top)
 {
 	const struct gc_view *g = &v->gc;
 	unsigned shown = top < LONGEST ? top : LONGEST;
-	char total[24], mean[24], max[24], p99[24];
+	char total[QUANTITY_TEXT], mean[QUANTITY_TEXT], max[QUANTITY_TEXT], p99[QUANTITY_TEXT];
 
-	if (v->jvms.count == 0 && g->count == 0)
+	if (!recorded(v))
 		return;
-	fprintf(out, "\nGC pauses\n  %" PRIu64 " pauses, total %s, mean %s, p99 %s, max %s\n", g->count,
-		text_duration(total, g->total_ns), text_duration(mean, g->mean_ns), text_duration(p99, g->p99_ns),
-		text_duration(max, g->max_ns));
+	fputs("\nGC pauses\n", out);
+	if (g->count)
+		fprintf(out, "  %" PRIu64 " pause%s, total %s, mean %s, p99 %s, max %s\n", g->count, plural(g->count),
+			duration_text(total, g->total_ns), duration_text(mean, g->mean_ns),
+			duration_text(p99, g->p99_ns), duration_text(max, g->max_ns));
+	else
+		fputs("  none\n", out);
 	text_sums(out, g->pauses.at, g->pauses.count, top);
 	for (size_t i = 0; i < g->longest.count && i < shown; i++)
 		text_pause(out, v, &g->longest.at[i]);
 	if (g->longest.count > shown)
-		fprintf(out, "  and %zu shorter ones\n", g->longest.count - shown);
+		fprintf(out, "  and %zu shorter one%s\n", g->longest.count - shown, plural(g->longest.count - shown));
 	if (g->cycles.count)
 		fputs("\nGC cycles, concurrent parts included\n", out);
 	text_sums(out, g->cycles.at, g->cycles.count, top);
@@ -109,12 +121,10 @@ static void json_used(struct json *j, const char *key, uint64_t bytes)
 
 static void json_pause(struct json *j, const struct views *v, const struct gc_pause *p)
 {
-	uint64_t first_ns = v->an->a->first_ns;
-
 	json_open(j, NULL, '{');
 	json_number(j, "pid", analysis_process(v->an, p->process)->pid);
 	json_number(j, "number", p->number);
-	json_seconds(j, "at_s", p->start_ns > first_ns ? p->start_ns - first_ns : 0);
+	json_seconds(j, "at_s", analysis_since(v->an, p->start_ns));
 	if (p->flags & BRAID_GC_PARTIAL)
 		json_null(j, "duration_s");
 	else
@@ -144,11 +154,11 @@ void json_gc(struct json *j, const struct views *v, unsigned top)
 	const struct gc_view *g = &v->gc;
 
 	json_open(j, "gc", '{');
-	json_number(j, "count", g->count);
-	json_seconds(j, "total_s", g->total_ns);
-	json_seconds(j, "mean_s", g->mean_ns);
-	json_seconds(j, "p99_s", g->p99_ns);
-	json_seconds(j, "max_s", g->max_ns);
+	json_number_if(j, recorded(v), "count", g->count);
+	json_seconds_if(j, recorded(v), "total_s", g->total_ns);
+	json_seconds_if(j, g->count, "mean_s", g->mean_ns);
+	json_seconds_if(j, g->count, "p99_s", g->p99_ns);
+	json_seconds_if(j, g->count, "max_s", g->max_ns);
 	json_sums(j, "pauses", g->pauses.at, g->pauses.count, top);
 	json_sums(j, "cycles", g->cycles.at, g->cycles.count, top);
 	json_sums(j, "phases", g->phases.at, g->phases.count, top);

@@ -7,7 +7,7 @@
 
 #include "export.h"
 #include "html.h"
-#include "json.h"
+#include "info.h"
 
 #include <analyze/events.h>
 
@@ -176,7 +176,23 @@ static int html_graphs(struct page *p, const struct views *v)
 	return err;
 }
 
-static void html_threads(struct page *p)
+/* From when on the page knows what a thread did; one that began in the recording was not there before. */
+static void html_known(struct page *p, const struct views *v, uint32_t row)
+{
+	const struct analyzer *a = p->an->a;
+	const uint64_t *seen = row == ROW_NONE ? NULL : table_get(&a->seen, a->threads.ids[row]);
+	const struct life_view *life = NULL;
+
+	for (size_t i = 0; !life && i < v->events->lives.count; i++)
+		if (v->events->lives.at[i].thread == row)
+			life = &v->events->lives.at[i];
+	json_number(&p->j, "known_us", seen ? analysis_since(p->an, *seen) / 1000 : 0);
+	json_bool(&p->j, "began", life && life->started_ns);
+	if (life && life->ended_ns)
+		json_number(&p->j, "ended_us", analysis_since(p->an, life->ended_ns) / 1000);
+}
+
+static void html_threads(struct page *p, const struct views *v)
 {
 	const struct analysis *an = p->an;
 
@@ -193,9 +209,35 @@ static void html_threads(struct page *p)
 		json_bool(&p->j, "java", t && (t->flags & TRACE_THREAD_JAVA));
 		json_string(&p->j, "name", analysis_thread_name(an, row));
 		json_string(&p->j, "process", *comm ? comm : "[unknown]");
+		html_known(p, v, row);
 		json_close(&p->j, '}');
 	}
 	json_close(&p->j, ']');
+}
+
+/* What the page is of: without it a page that was sent to somebody says too little. */
+static void html_about(struct json *j, const struct views *v)
+{
+	const struct analysis *an = v->an;
+	char began[MOMENT_TEXT];
+
+	json_open(j, "about", '{');
+	json_string(j, "host", analyzer_info(an->a, "host.name"));
+	json_string(j, "target", analyzer_info(an->a, "record.target"));
+	json_string(j, "command", analyzer_info(an->a, "record.command"));
+	json_string(j, "began", an->start_realtime_ns ? moment_date(began, an->start_realtime_ns, 0) : "");
+	filter_json(j, "filter", an);
+	json_bool(j, "ended", an->a->ended);
+	json_open(j, "lost", '[');
+	for (size_t i = 0; i < v->losses.count; i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "hop", v->losses.at[i].hop);
+		json_string(j, "kind", v->losses.at[i].kind);
+		json_number(j, "count", v->losses.at[i].count);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
 }
 
 static int html_data(FILE *out, const struct views *v, const char *title)
@@ -214,13 +256,14 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	json_open(&p.j, NULL, '{');
 	json_string(&p.j, "title", title);
 	json_seconds(&p.j, "duration_s", v->an->duration_ns);
+	html_about(&p.j, v);
 	json_open(&p.j, "kinds", '[');
 	for (int k = 0; k < KIND_COUNT; k++)
 		json_string(&p.j, NULL, kind_name((enum stack_kind)k));
 	json_close(&p.j, ']');
 	err = err ?: html_graphs(&p, v);
 	err = err ?: html_timeline(&p);
-	html_threads(&p);
+	html_threads(&p, v);
 	json_close(&p.j, '}');
 	free(p.index);
 	free(p.rows.at);

@@ -62,17 +62,16 @@ static int collect(struct page *p, span_list *spans)
 		if (!on_timeline(an->a->events.at[i].kind) || !events_get(an, i, &e) || !e.duration_ns ||
 		    (e.thread == ROW_NONE && !timeline_of_all(e.kind)))
 			continue;
-		s = (struct span){.start_ns = e.row->time_ns > an->a->first_ns ? e.row->time_ns - an->a->first_ns : 0,
+		s = (struct span){.start_ns = analysis_since(an, e.start_ns),
 				  .duration_ns = e.duration_ns,
 				  .kind = e.kind,
 				  .pid = analysis_process(an, e.row->process)->pid,
 				  .name = e.name,
 				  .name_id = e.name_id};
-		/* What began before the first event is shown from there on. */
-		if (e.row->time_ns < an->a->first_ns)
-			s.duration_ns -= s.duration_ns < an->a->first_ns - e.row->time_ns
-						 ? s.duration_ns
-						 : an->a->first_ns - e.row->time_ns;
+		/* What began before the recording is shown from its start on. */
+		if (e.start_ns < an->start_ns)
+			s.duration_ns -=
+				s.duration_ns < an->start_ns - e.start_ns ? s.duration_ns : an->start_ns - e.start_ns;
 		if (!timeline_of_all(e.kind))
 			err = page_thread(p, e.thread, &s.thread);
 		err = err ?: VEC_PUSH(spans, s);
@@ -125,6 +124,8 @@ int html_timeline(struct page *p)
 	if (count)
 		qsort(spans.at, count, sizeof(*spans.at), compare_starts);
 	json_open(&p->j, "timeline", '{');
+	json_number(&p->j, "from_us", analysis_since(p->an, p->an->from_ns) / 1000);
+	json_number(&p->j, "to_us", analysis_end_ns(p->an) / 1000);
 	json_number(&p->j, "left_out", spans.count - count);
 	json_open(&p->j, "kinds", '{');
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)

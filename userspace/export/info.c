@@ -7,6 +7,11 @@
 #include "info.h"
 #include "json.h"
 
+bool source_is_damaged(const struct report_source *source, const struct views *v)
+{
+	return source->damage && (trace_is_damaged(source->damage) || v->an->a->ignored);
+}
+
 static void quality_json(struct json *j, const char *key, const struct quality *q)
 {
 	json_open(j, key, '{');
@@ -41,15 +46,17 @@ static void jvm_json(struct json *j, const struct views *v, const struct jvm_vie
 {
 	const struct strpool *strings = &v->an->a->strings;
 	const char *version = strpool_get(strings, jvm->row->java_version);
+	bool pauses = events_recorded_of(v->an, jvm->process, BRAID_WANT_GC),
+	     threads = events_recorded_of(v->an, jvm->process, BRAID_WANT_THREAD);
 
 	json_open(j, NULL, '{');
 	json_number(j, "pid", jvm->pid);
 	json_string(j, "version", *version ? version : strpool_get(strings, jvm->row->vm_version));
 	json_number(j, "methods", jvm->methods);
-	json_number(j, "code_loads", jvm->code_loads);
-	json_number(j, "gc_pauses", jvm->gc_pauses);
-	json_number(j, "threads_started", jvm->threads_started);
-	json_number(j, "threads_ended", jvm->threads_ended);
+	json_number_if(j, jvm->row->start, "code_loads", jvm->code_loads);
+	json_number_if(j, pauses, "gc_pauses", jvm->gc_pauses);
+	json_number_if(j, threads, "threads_started", jvm->threads_started);
+	json_number_if(j, threads, "threads_ended", jvm->threads_ended);
 	capabilities_json(j, jvm->row);
 	json_close(j, '}');
 }
@@ -77,6 +84,42 @@ static void stat_seconds(struct json *j, const char *key, const struct analysis 
 		json_null(j, key);
 }
 
+static void file_json(struct json *j, const struct views *v, const struct report_source *source)
+{
+	const struct trace_damage *d = source->damage;
+
+	if (!d)
+		return;
+	json_open(j, "file", '{');
+	json_bool(j, "ended", v->an->a->ended);
+	json_bool(j, "damaged", source_is_damaged(source, v));
+	json_number(j, "bad_blocks", d->bad_blocks);
+	json_number(j, "missing_blocks", d->missing_blocks);
+	json_number(j, "skipped_bytes", d->skipped_bytes);
+	json_number(j, "bad_records", d->bad_records + v->an->a->ignored);
+	json_number(j, "unknown_records", d->unknown_records + v->an->a->newer);
+	json_bool(j, "truncated", d->truncated);
+	json_bool(j, "no_index", d->no_index);
+	json_close(j, '}');
+}
+
+/* All other times are relative to this one. */
+static void start_json(struct json *j, const struct analysis *an)
+{
+	char date[MOMENT_TEXT];
+
+	json_open(j, "start", '{');
+	json_seconds(j, "monotonic_s", an->start_ns);
+	if (an->start_realtime_ns) {
+		json_seconds(j, "realtime_s", an->start_realtime_ns);
+		json_string(j, "date", moment_iso(date, an->start_realtime_ns, 3));
+	} else {
+		json_null(j, "realtime_s");
+		json_null(j, "date");
+	}
+	json_close(j, '}');
+}
+
 void info_members(struct json *j, const struct views *v, const struct report_source *source)
 {
 	const struct analysis *an = v->an;
@@ -87,6 +130,10 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	json_open(j, "virtual_threads", '{');
 	json_number(j, "seen", an->a->vthreads_seen);
 	json_number(j, "samples", an->a->vthread_weight);
+	if (analysis_has_stat(an, 0, "bpf_vthread_unidentified"))
+		json_number(j, "unidentified", analysis_stat(an, 0, "bpf_vthread_unidentified", 0));
+	else
+		json_null(j, "unidentified");
 	json_close(j, '}');
 	json_open(j, "frames", '{');
 	json_number(j, "java", an->frames.java);
@@ -105,7 +152,12 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	json_open(j, "overhead", '{');
 	stat_seconds(j, "collector_cpu_s", an, "collector_cpu_ns");
 	stat_seconds(j, "bpf_cpu_s", an, "bpf_cpu_ns");
+	if (analysis_has_stat(an, 0, "stack_renewals"))
+		json_number(j, "stack_renewals", analysis_stat(an, 0, "stack_renewals", 0));
 	json_close(j, '}');
+	file_json(j, v, source);
+	start_json(j, an);
+	filter_json(j, "filter", an);
 }
 
 void info_json(FILE *out, const struct views *v, const struct report_source *source)

@@ -6,11 +6,19 @@
 #include "export.h"
 #include "json.h"
 
+#include <util/moment.h>
+#include <util/quantity.h>
+
 /* The members of the info object, without its braces. */
 void info_members(struct json *j, const struct views *v, const struct report_source *source);
 
 /* The report's member "gc". */
 void json_gc(struct json *j, const struct views *v, unsigned top);
+
+/* "pid 100 or 200; from 1.500000 s": what the filter asks for. Nothing when it asks for nothing. filter_text.c */
+void filter_text(FILE *out, const struct analysis *an);
+/* The same as a member of an object; null when everything is wanted. */
+void filter_json(struct json *j, const char *key, const struct analysis *an);
 
 /* Sections of the text report. */
 void text_recording(FILE *out, const struct views *v);
@@ -20,9 +28,6 @@ void text_quality(FILE *out, const struct views *v);
 void text_losses(FILE *out, const struct views *v);
 void text_notices(FILE *out, const struct views *v);
 void text_file(FILE *out, const struct views *v, const struct report_source *source);
-
-/* "1.50 ms": a duration in at most ten characters. */
-const char *text_duration(char buf[24], uint64_t ns);
 
 double percent(uint64_t part, uint64_t whole);
 

@@ -76,6 +76,12 @@ void json_seconds(struct json *j, const char *key, uint64_t ns)
 		fputs(part, j->out);
 }
 
+void json_decimal(struct json *j, const char *key, double value)
+{
+	json_key(j, key);
+	fprintf(j->out, "%.6f", value);
+}
+
 void json_bool(struct json *j, const char *key, bool value)
 {
 	json_key(j, key);
@@ -86,4 +92,20 @@ void json_null(struct json *j, const char *key)
 {
 	json_key(j, key);
 	fputs("null", j->out);
+}
+
+void json_number_if(struct json *j, bool recorded, const char *key, uint64_t value)
+{
+	if (recorded)
+		json_number(j, key, value);
+	else
+		json_null(j, key);
+}
+
+void json_seconds_if(struct json *j, bool recorded, const char *key, uint64_t ns)
+{
+	if (recorded)
+		json_seconds(j, key, ns);
+	else
+		json_null(j, key);
 }

@@ -59,6 +59,8 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
 {
+	report_summary(out, v);
+	putc('\n', out);
 	text_recording(out, v);
 	text_jvms(out, v);
 	text_methods(out, v, top);
@@ -167,24 +169,6 @@ static void json_notices(struct json *j, const struct views *v)
 	json_close(j, ']');
 }
 
-static void json_file(struct json *j, const struct views *v, const struct report_source *source)
-{
-	const struct trace_damage *d = source->damage;
-
-	if (!d)
-		return;
-	json_open(j, "file", '{');
-	json_bool(j, "ended", v->an->a->ended);
-	json_number(j, "bad_blocks", d->bad_blocks);
-	json_number(j, "skipped_bytes", d->skipped_bytes);
-	json_number(j, "bad_records", d->bad_records + v->an->a->ignored);
-	json_number(j, "unknown_records", d->unknown_records);
-	json_bool(j, "truncated", d->truncated);
-	json_bool(j, "no_index", d->no_index);
-	json_bool(j, "missing_blocks", d->missing_blocks);
-	json_close(j, '}');
-}
-
 void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
 {
 	struct json j = {.out = out};
@@ -199,7 +183,6 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 	json_gc(&j, v, top);
 	json_events(&j, v, top);
 	json_notices(&j, v);
-	json_file(&j, v, source);
 	json_close(&j, '}');
 	putc('\n', out);
 }

@@ -12,6 +12,7 @@
 #include "script.h"
 
 #include <analyze/vthreads.h>
+#include <util/moment.h>
 
 /* Whose event it is, and whether the filter wants it. */
 struct who {
@@ -55,11 +56,31 @@ static void print_joined(FILE *out, const char *s)
 		putc(*s == ' ' ? '_' : *s, out);
 }
 
-static void print_head(FILE *out, struct who w, uint32_t cpu, uint64_t time_ns)
+static void print_time(FILE *out, const struct analysis *an, uint64_t time_ns, enum script_time base)
+{
+	uint64_t since_ns = time_ns - an->start_ns;
+	bool before = time_ns < an->start_ns;
+	char text[MOMENT_TEXT];
+
+	if (base == SCRIPT_WALL && an->start_realtime_ns) {
+		fputs(moment_iso(text, an->start_realtime_ns + since_ns, 9), out);
+		return;
+	}
+	if (base == SCRIPT_MONOTONIC)
+		since_ns = time_ns;
+	else if (before)
+		since_ns = an->start_ns - time_ns;
+	fprintf(out, "%s%" PRIu64 ".%09" PRIu64, before && base != SCRIPT_MONOTONIC ? "-" : "", since_ns / 1000000000,
+		since_ns % 1000000000);
+}
+
+static void print_head(FILE *out, const struct analysis *an, const struct script_options *o, struct who w, uint32_t cpu,
+		       uint64_t time_ns)
 {
 	print_joined(out, w.name);
-	fprintf(out, " %u/%u [%03u] %" PRIu64 ".%09" PRIu64 ":", w.pid, w.tid, cpu, time_ns / 1000000000,
-		time_ns % 1000000000);
+	fprintf(out, " %u/%u [%03u] ", w.pid, w.tid, cpu);
+	print_time(out, an, time_ns, o->time);
+	putc(':', out);
 }
 
 /* ---- samples ---- */
@@ -157,21 +178,30 @@ static void print_vthread(FILE *out, const struct analysis *an, const struct vth
 	putc('\n', out);
 }
 
+/* Programs that read this skip comments. */
+static void print_vthread_of(FILE *out, const struct analysis *an, uint32_t vthread)
+{
+	const struct vthread_row *v = vthreads_get(an->a, vthread);
+
+	if (v)
+		print_vthread(out, an, v);
+}
+
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
 			 const struct script_options *o)
 {
 	size_t row = table_find(&an->a->nodes, r->node);
 	const char *event = analyzer_info(an->a, "record.event");
-	const struct vthread_row *v = vthreads_of(an->a, r);
+	const struct vthread_row *v = vthreads_get(an->a, r->vthread);
 	struct who w = who_thread(an, r->thread);
 
 	if (v)
 		w.wanted = who_thread(an, v->group).wanted;
-	if (!w.wanted || !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
+	if (!w.wanted || !analysis_wants_time(an, r->time_ns) ||
+	    !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
-	if (v) /* programs that read this skip comments */
-		print_vthread(out, an, v);
-	print_head(out, w, r->cpu, r->time_ns);
+	print_vthread_of(out, an, r->vthread);
+	print_head(out, an, o, w, r->cpu, r->time_ns);
 	fprintf(out, " %10" PRIu64 " ", r->weight);
 	print_joined(out, *event ? event : "samples");
 	fputs(":\n", out);
@@ -202,35 +232,38 @@ void script_text(FILE *out, const char *key, struct trace_str s)
 }
 
 /* Prints the prefix when the filter wants the event: not when it wants certain frames, since this has none. */
-static bool begin(FILE *out, const struct analysis *an, struct who w, uint64_t time_ns, const char *name)
+static bool begin(FILE *out, const struct analysis *an, const struct script_options *o, struct who w, uint64_t time_ns,
+		  const char *name)
 {
-	if (!w.wanted || an->filter->include.count)
+	if (!w.wanted || an->filter->include.count || !analysis_wants_time(an, time_ns))
 		return false;
-	print_head(out, w, 0, time_ns);
+	print_head(out, an, o, w, 0, time_ns);
 	fprintf(out, " braid:%s:", name);
 	return true;
 }
 
-static bool print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r)
+static bool print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r,
+		       const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "code_load"))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "code_load"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address, r->size,
 		r->tier, r->compile_id, r->replay);
 	return true;
 }
 
-static bool print_code_unload(FILE *out, const struct analysis *an, const struct trace_code_unload *r)
+static bool print_code_unload(FILE *out, const struct analysis *an, const struct trace_code_unload *r,
+			      const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "code_unload"))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "code_unload"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 "\n", r->address);
 	return true;
 }
 
-static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r)
+static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r, const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "loss"))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "loss"))
 		return false;
 	script_text(out, "hop", r->hop);
 	script_text(out, "kind", r->kind);
@@ -238,18 +271,19 @@ static bool print_loss(FILE *out, const struct analysis *an, const struct trace_
 	return true;
 }
 
-static bool print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r)
+static bool print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r, const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "stat"))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "stat"))
 		return false;
 	script_text(out, "key", r->key);
 	fprintf(out, " value=%" PRIu64 "\n", r->value);
 	return true;
 }
 
-static bool print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r)
+static bool print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r,
+			 const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, "notice"))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "notice"))
 		return false;
 	fprintf(out, " severity=%u", r->severity);
 	script_text(out, "text", r->text);
@@ -266,7 +300,8 @@ static void print_event_stack(FILE *out, const struct analysis *an, const struct
 {
 	if (e->stack == ROW_NONE && !e->row->node)
 		return;
-	print_head(out, w, 0, e->row->time_ns);
+	print_vthread_of(out, an, e->row->vthread);
+	print_head(out, an, o, w, 0, e->row->time_ns);
 	fprintf(out, " %10" PRIu64 " braid:%s:\n", e->weight, name);
 	if (e->k->leaf)
 		fprintf(out, "\t%16x %s ([class])\n", 0, *e->name ? e->name : "[unknown]");
@@ -287,7 +322,8 @@ static bool print_jvm_event(FILE *out, const struct analysis *an, const struct j
 	if (!name || !events_of_row(an, row, &e))
 		return false;
 	w = row->thread ? who_thread(an, row->thread) : who_process(an, row->process);
-	print_head(out, w, 0, row->time_ns);
+	print_vthread_of(out, an, row->vthread);
+	print_head(out, an, o, w, 0, row->time_ns);
 	fprintf(out, " braid:%s:", name);
 	script_fields(out, an, &e);
 	putc('\n', out);
@@ -295,17 +331,18 @@ static bool print_jvm_event(FILE *out, const struct analysis *an, const struct j
 	return true;
 }
 
-static bool print_process_state(FILE *out, const struct analysis *an, const struct trace_process_state *r)
+static bool print_process_state(FILE *out, const struct analysis *an, const struct trace_process_state *r,
+				const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
+	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
 		return false;
 	fprintf(out, " process=%u\n", r->process);
 	return true;
 }
 
-static bool print_end(FILE *out, const struct analysis *an, const struct trace_end *r)
+static bool print_end(FILE *out, const struct analysis *an, const struct trace_end *r, const struct script_options *o)
 {
-	if (!begin(out, an, who_process(an, 0), r->time_ns, "end"))
+	if (!begin(out, an, o, who_process(an, 0), r->time_ns, "end"))
 		return false;
 	fputs(" recording=ended\n", out);
 	return true;
@@ -329,21 +366,21 @@ bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *
 	case TRACE_SAMPLE:
 		return print_sample(out, an, &rec->sample, o);
 	case TRACE_PROCESS_STATE:
-		return print_process_state(out, an, &rec->process_state);
+		return print_process_state(out, an, &rec->process_state, o);
 	case TRACE_CODE_LOAD:
-		return print_code(out, an, &rec->code_load);
+		return print_code(out, an, &rec->code_load, o);
 	case TRACE_CODE_UNLOAD:
-		return print_code_unload(out, an, &rec->code_unload);
+		return print_code_unload(out, an, &rec->code_unload, o);
 	case TRACE_JVM_EVENT:
 		return print_jvm_event(out, an, jvm, o);
 	case TRACE_LOSS:
-		return print_loss(out, an, &rec->loss);
+		return print_loss(out, an, &rec->loss, o);
 	case TRACE_STAT:
-		return print_stat(out, an, &rec->stat);
+		return print_stat(out, an, &rec->stat, o);
 	case TRACE_NOTICE:
-		return print_notice(out, an, &rec->notice);
+		return print_notice(out, an, &rec->notice, o);
 	case TRACE_END:
-		return print_end(out, an, &rec->end);
+		return print_end(out, an, &rec->end, o);
 	default:
 		return false;
 	}

@@ -58,6 +58,8 @@ void script_fields(FILE *out, const struct analysis *an, const struct event *e)
 		unit(out, &k->weight_is, r->weight);
 	if (k->number_is.title && r->number)
 		number(out, k->number_is.title, r->number);
+	if (k->ages)
+		number(out, "collections", r->flags);
 	if (k->flagged)
 		fprintf(out, " flags=0x%x", r->flags);
 	if (k->other_is.title)

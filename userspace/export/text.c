@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/events.h>
 #include <braid/ring.h>
 
 #include "info.h"
@@ -12,19 +13,6 @@
 double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
-
-const char *text_duration(char buf[24], uint64_t ns)
-{
-	if (ns < 1000)
-		snprintf(buf, 24, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		snprintf(buf, 24, "%.2f us", (double)ns / 1e3);
-	else if (ns < 1000000000)
-		snprintf(buf, 24, "%.2f ms", (double)ns / 1e6);
-	else
-		snprintf(buf, 24, "%.2f s", (double)ns / 1e9);
-	return buf;
 }
 
 /* ---- recording ---- */
@@ -72,16 +60,10 @@ static void other_facts(FILE *out, const struct analyzer *a)
 	free(keys);
 }
 
-static bool filter_is_set(const struct filter *f)
-{
-	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
-	       f->exclude.count;
-}
-
 void text_recording(FILE *out, const struct views *v)
 {
 	const struct analysis *an = v->an;
-	char buf[24];
+	char buf[QUANTITY_TEXT], date[MOMENT_TEXT];
 
 	fputs("Recording\n", out);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -91,11 +73,16 @@ void text_recording(FILE *out, const struct views *v)
 			fprintf(out, "  %-10s %s%s\n", facts[i].label, value,
 				strcmp(facts[i].label, "frequency") == 0 ? " Hz" : "");
 	}
-	fprintf(out, "  %-10s %s\n", "duration", text_duration(buf, an->duration_ns));
-	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stacks\n", "samples", an->samples.quality.total,
-		an->distinct_stacks);
-	if (filter_is_set(an->filter))
-		fprintf(out, "  %-10s %s\n", "filter", "only what the options ask for is counted");
+	if (an->start_realtime_ns)
+		fprintf(out, "  %-10s %s\n", "began", moment_date(date, an->start_realtime_ns, 3));
+	fprintf(out, "  %-10s %s\n", "duration", duration_text(buf, an->duration_ns));
+	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stack%s\n", "samples", an->samples.quality.total,
+		an->distinct_stacks, plural(an->distinct_stacks));
+	if (filter_is_set(an->filter)) {
+		fprintf(out, "  %-10s ", "filter");
+		filter_text(out, an);
+		putc('\n', out);
+	}
 	other_facts(out, an->a);
 	fprintf(out, "\nProcesses (%zu with samples)\n  %7s %10s %8s  %s\n", v->processes.count, "share", "samples",
 		"pid", "name");
@@ -149,9 +136,14 @@ void text_jvms(FILE *out, const struct views *v)
 		if (r->command)
 			fprintf(out, "    command    %s\n", strpool_get(s, r->command));
 		fprintf(out, "    agent      %s\n", start_sentence(r->start));
-		fprintf(out, "    methods    %" PRIu64 "\n    code loads %" PRIu64 "\n", j->methods, j->code_loads);
-		fprintf(out, "    GC pauses  %" PRIu64 "\n    threads    %" PRIu64 " started, %" PRIu64 " ended\n",
-			j->gc_pauses, j->threads_started, j->threads_ended);
+		fprintf(out, "    methods    %" PRIu64 "\n", j->methods);
+		if (r->start)
+			fprintf(out, "    code loads %" PRIu64 "\n", j->code_loads);
+		if (events_recorded_of(v->an, j->process, BRAID_WANT_GC))
+			fprintf(out, "    GC pauses  %" PRIu64 "\n", j->gc_pauses);
+		if (events_recorded_of(v->an, j->process, BRAID_WANT_THREAD))
+			fprintf(out, "    threads    %" PRIu64 " started, %" PRIu64 " ended\n", j->threads_started,
+				j->threads_ended);
 		if (j->classes_unloaded)
 			fprintf(out, "    classes    %" PRIu64 " unloaded\n", j->classes_unloaded);
 		text_refused(out, r);
@@ -166,6 +158,18 @@ static void text_quality_row(FILE *out, const char *name, const struct quality *
 		q->by_cause[CAUSE_COMPLETE], percent(q->by_cause[CAUSE_COMPLETE], q->total));
 }
 
+static void text_virtual_threads(FILE *out, const struct analysis *an)
+{
+	uint64_t unidentified = analysis_stat(an, 0, "bpf_vthread_unidentified", 0);
+
+	if (an->a->vthreads_seen)
+		fprintf(out, "  %-16s %10" PRIu64 " samples of %" PRIu64 "\n", "virtual threads", an->a->vthread_weight,
+			an->a->vthreads_seen);
+	if (unidentified)
+		fprintf(out, "  %-16s %10" PRIu64 " stacks of virtual threads that could not be identified\n", "",
+			unidentified);
+}
+
 void text_quality(FILE *out, const struct views *v)
 {
 	const struct analysis *an = v->an;
@@ -174,9 +178,7 @@ void text_quality(FILE *out, const struct views *v)
 	fputs("\nStack quality\n", out);
 	text_quality_row(out, "all threads", &an->samples.quality);
 	text_quality_row(out, "Java threads", &an->java);
-	if (an->a->vthreads_seen)
-		fprintf(out, "  %-16s %10" PRIu64 " samples of %" PRIu64 "\n", "virtual threads", an->a->vthread_weight,
-			an->a->vthreads_seen);
+	text_virtual_threads(out, an);
 	fprintf(out, "  %-16s %10" PRIu64 " Java %6.2f%% named, %" PRIu64 " native %.2f%% named, %" PRIu64 " kernel\n",
 		"frames", f->java, percent(f->java_named, f->java), f->native, percent(f->native_named, f->native),
 		f->kernel);
@@ -193,7 +195,9 @@ void text_losses(FILE *out, const struct views *v)
 {
 	fputs("\nLoss\n", out);
 	if (v->losses.count == 0)
-		fputs("  nothing lost\n", out);
+		fputs(v->an->a->ended ? "  nothing lost\n"
+				      : "  nothing lost in what was written; the recording did not end in order\n",
+		      out);
 	for (size_t i = 0; i < v->losses.count; i++) {
 		const struct loss_view *l = &v->losses.at[i];
 
@@ -219,26 +223,31 @@ void text_notices(FILE *out, const struct views *v)
 	}
 }
 
+static void text_damage(FILE *out, uint64_t count, const char *what, const char *how)
+{
+	if (count)
+		fprintf(out, "  damaged: %" PRIu64 " %s%s %s\n", count, what, plural(count), how);
+}
+
 void text_file(FILE *out, const struct views *v, const struct report_source *source)
 {
 	const struct trace_damage *d = source->damage;
+	uint64_t newer;
 
 	if (!d)
 		return;
+	newer = d->unknown_records + v->an->a->newer;
 	fprintf(out, "\nFile\n  %" PRIu64 " bytes, %s\n", source->bytes,
-		v->an->a->ended ? "recording ended in order" : "recording did not end in order");
-	if (d->bad_blocks)
-		fprintf(out, "  damaged: %" PRIu64 " blocks left out\n", d->bad_blocks);
-	if (d->missing_blocks)
-		fputs("  damaged: blocks are missing\n", out);
-	if (d->skipped_bytes)
-		fprintf(out, "  damaged: %" PRIu64 " bytes skipped\n", d->skipped_bytes);
-	if (d->bad_records || v->an->a->ignored)
-		fprintf(out, "  damaged: %" PRIu64 " records left out\n", d->bad_records + v->an->a->ignored);
+		v->an->a->ended ? "recording ended in order"
+				: "recording did not end in order: what had not been written is missing");
+	text_damage(out, d->bad_blocks, "block", "left out");
+	text_damage(out, d->missing_blocks, "block", "missing");
+	text_damage(out, d->skipped_bytes, "byte", "skipped");
+	text_damage(out, d->bad_records + v->an->a->ignored, "record", "left out");
 	if (d->truncated)
 		fputs("  truncated: the file ends inside a block\n", out);
-	if (d->unknown_records)
-		fprintf(out, "  newer than this program: %" PRIu64 " records not understood\n", d->unknown_records);
+	if (newer)
+		fprintf(out, "  newer than this program: %" PRIu64 " record%s not understood\n", newer, plural(newer));
 }
 
 void info_text(FILE *out, const struct views *v, const struct report_source *source)

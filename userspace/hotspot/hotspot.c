@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hotspot/hotspot_memory.h"
+#include "hotspot_memory.h"
+
+#include "proc/procfs.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -20,6 +22,8 @@ int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size)
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
 	ssize_t n = process_vm_readv(*pid, &local, 1, &remote, 1, 0);
 
+	if (n < 0 && errno == ESRCH) /* its first thread has ended */
+		n = process_vm_readv(procfs_living_thread(*pid), &local, 1, &remote, 1, 0);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EFAULT;
@@ -163,7 +167,7 @@ static const struct braid_code_heap *heap_of(const struct braid_layout *l, uint6
 	for (uint32_t i = 0; i < l->heap_count && i < BRAID_CODE_HEAPS; i++) {
 		const struct braid_code_heap *h = &l->heaps[i];
 
-		if (pc >= h->low && pc < h->high && h->log2_segment >= 4 && h->log2_segment < 32)
+		if (pc >= h->low && pc < h->high && braid_code_heap_fits(h))
 			return h;
 	}
 	return NULL;

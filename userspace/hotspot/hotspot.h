@@ -4,8 +4,8 @@
  * interpreted frames, whose methods JVM TI never announces, and for compiled code whose record has not arrived.
  * Everything read is untrusted: lengths are bounded, pointers may lead anywhere.
  */
-#ifndef BRAID_COLLECT_HOTSPOT_H
-#define BRAID_COLLECT_HOTSPOT_H
+#ifndef BRAID_HOTSPOT_HOTSPOT_H
+#define BRAID_HOTSPOT_HOTSPOT_H
 
 #include <braid/layout.h>
 #include <braid/names.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads of a JVM's memory that hotspot.c and hotspot_scopes.c share; nobody else includes this. */
-#ifndef BRAID_COLLECT_HOTSPOT_MEMORY_H
-#define BRAID_COLLECT_HOTSPOT_MEMORY_H
+#ifndef BRAID_HOTSPOT_HOTSPOT_MEMORY_H
+#define BRAID_HOTSPOT_HOTSPOT_MEMORY_H
 
-#include "hotspot/hotspot.h"
+#include "hotspot.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
  * What the compilers and the class file parser noted down for HotSpot's own stack walks: scopes of compiled code and
  * line number tables, both in its compressed numbers (compressedStream.hpp, unsigned5.hpp).
  */
-#include "hotspot/hotspot_memory.h"
+#include "hotspot_memory.h"
 
 #include <braid/ring.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/code_cache.h"
+#include "code_cache.h"
 
-#include "collect/jvm_events.h"
-#include "jvm/jvm_state.h"
-#include "jvm/libjvm.h"
+#include "jvm_emit.h"
+#include "jvm_state.h"
+#include "libjvm.h"
+#include "probes.h"
 #include "sink/names.h"
-#include "jvm/probes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #define MEASURE_PART 100 /* measuring takes no more than this part of the time: each block is a read */
 #define TELL_PART 64	 /* of a heap's size: a change of less is not told */
 #define CHUNK 4096U	 /* bytes of the segment map that are read at a time */
+#define BLOCKS_MAX (1U << 18)
 
 /* One block's header: where its length ends, the next field begins. */
 static int block_bytes(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
@@ -40,12 +41,14 @@ static int block_bytes(const struct braid_code_heap *h, uint16_t length, uint16_
 int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
 		       uint64_t *bytes)
 {
-	uint64_t segments = (h->high - h->low) >> h->log2_segment;
+	uint64_t segments;
 	uint8_t map[CHUNK];
+	uint32_t blocks = 0;
 
 	*bytes = 0;
-	if (used <= length || used > 24)
+	if (used <= length || used > 24 || !braid_code_heap_fits(h))
 		return -EINVAL;
+	segments = (h->high - h->low) >> h->log2_segment;
 	for (uint64_t from = 0; from < segments; from += CHUNK) {
 		size_t n = segments - from < CHUNK ? segments - from : CHUNK;
 
@@ -56,6 +59,9 @@ int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_
 
 			if (err)
 				return err == -EFAULT ? 0 : err;
+			blocks += !map[i];
+			if (blocks > BLOCKS_MAX)
+				return -E2BIG;
 		}
 	}
 	return 0;
@@ -84,14 +90,14 @@ static void tell(struct jvm *j, uint32_t heap, uint64_t used, uint64_t time_ns)
 	struct trace_jvm_event e = {
 		.time_ns = time_ns,
 		.kind = BRAID_JVM_CODE_CACHE,
-		.name = names_id(j->session->names, trace_str_of(heap_name(j, h))),
+		.name = names_id(j->jvms->names, &j->process->account, trace_str_of(heap_name(j, h))),
 		.value = used,
 		.weight = h->high - h->low,
 		.source = BRAID_SOURCE_AGENT,
 	};
 
 	j->cache.told[heap] = used;
-	jvm_events_emit(j->session, j->process, &e);
+	jvm_events_emit(j->jvms, j->process, &e);
 }
 
 static bool due(const struct jvm *j, uint64_t time_ns, bool final)
@@ -105,20 +111,20 @@ static bool due(const struct jvm *j, uint64_t time_ns, bool final)
 
 void code_cache_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
-	uint64_t bias, used, change;
-	const struct libjvm *l = probes_library(j->session->probes, j->process, &bias);
+	uint64_t used, change;
+	const struct libjvm_copy *l = probes_library(j->jvms->probes, j->process);
 	struct code_cache *c = &j->cache;
 
-	if (!(j->session->options->choices.wanted & BRAID_WANT(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
+	if (!(j->jvms->options->choices.wanted & BRAID_WANT(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
 	    !l->field[BLOCK_USED].found || !due(j, time_ns, final))
 		return;
 	c->changes = j->loads + j->unloaded;
 	for (uint32_t i = 0; i < j->layout.heap_count; i++) {
 		const struct braid_code_heap *h = &j->layout.heaps[i];
 
-		if (h->high <= h->low ||
-		    code_cache_measure(h, l->field[BLOCK_LENGTH].offset, l->field[BLOCK_USED].offset,
-				       hotspot_read_process, &j->process->pid, &used))
+		if (h->high <= h->low || code_cache_measure(h, (uint16_t)l->field[BLOCK_LENGTH].offset,
+							    (uint16_t)l->field[BLOCK_USED].offset, hotspot_read_process,
+							    &j->process->pid, &used))
 			continue;
 		change = used > c->told[i] ? used - c->told[i] : c->told[i] - used;
 		if (!c->any || final || change > c->told[i] / TELL_PART)

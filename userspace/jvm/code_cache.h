@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How full a JVM's code heaps are, measured in its memory: CODE_CACHE events, one a heap, when that has changed. */
-#ifndef BRAID_COLLECT_CODE_CACHE_H
-#define BRAID_COLLECT_CODE_CACHE_H
+#ifndef BRAID_JVM_CODE_CACHE_H
+#define BRAID_JVM_CODE_CACHE_H
 
 #include "hotspot/hotspot.h"
 
@@ -17,7 +17,8 @@ struct code_cache {
 
 /*
  * Bytes of blocks in use in a code heap, as the VM itself counts them (CodeHeap::allocated_capacity()); `length` and
- * `used` are offsets in a HeapBlock::Header. `read` may be called with addresses that are not there.
+ * `used` are offsets in a HeapBlock::Header. `read` may be called with addresses that are not there. -E2BIG:
+ * no JVM has that many blocks.
  */
 int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
 		       uint64_t *bytes);

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/code_map.h"
+#include "code_map.h"
+
+#include "sink/budgets.h"
 
 #include <braid/frame.h>
 #include <braid/ring.h>
 
+#include "util/varint.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * So many pieces of code below an address are looked at. Code nests in the hundreds at most, the interpreter's or the
+ * stubs' in their blob; what a JVM makes up may all overlap.
+ */
+#define BELOW_MAX 1024U
 
 void code_free(struct code *c)
 {
@@ -17,11 +27,17 @@ void code_free(struct code *c)
 	free(c);
 }
 
+uint64_t code_bytes(const struct code *c)
+{
+	return sizeof(*c) + c->scope_bytes + (c->name ? strlen(c->name) + 1 : 0);
+}
+
 void code_map_free(struct code_map *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		code_free(m->by_address[i]);
 	free(m->by_address);
+	free(m->reach);
 	*m = (struct code_map){0};
 }
 
@@ -41,31 +57,72 @@ static size_t upper_bound(const struct code_map *m, uint64_t address)
 	return low;
 }
 
+/* The last index at which the search for what covers an address below `at` ends. */
+static size_t lower_bound(size_t at)
+{
+	return at > BELOW_MAX ? at - BELOW_MAX : 0;
+}
+
+static int reserve(struct code_map *m)
+{
+	size_t capacity = m->capacity ? m->capacity * 2 : 1024;
+	struct code **codes;
+	uint64_t *reach;
+
+	if (m->count < m->capacity)
+		return 0;
+	if (m->count == CODES_MAX)
+		return -ENOSPC;
+	codes = realloc(m->by_address, capacity * sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	m->by_address = codes;
+	reach = realloc(m->reach, capacity * sizeof(*reach));
+	if (!reach)
+		return -ENOMEM;
+	m->reach = reach;
+	m->capacity = capacity;
+	return 0;
+}
+
+/* From `at` on, as far as it is not so already. */
+static void set_reach(struct code_map *m, size_t at)
+{
+	uint64_t reach = m->by_address[at]->address + m->by_address[at]->size;
+
+	if (at && m->reach[at - 1] > reach)
+		reach = m->reach[at - 1];
+	m->reach[at++] = reach;
+	for (; at < m->count && m->reach[at] < reach; at++)
+		m->reach[at] = reach;
+}
+
+/* Methods replace each other; stubs may nest: a blob, and the routines in it. */
+static void replace(struct code_map *m, size_t at, const struct code *c)
+{
+	for (size_t i = at; i-- > lower_bound(at) && m->reach[i] > c->address;) {
+		struct code *old = m->by_address[i];
+
+		if (!old->name && !old->unload_ns && old->address + old->size > c->address)
+			old->unload_ns = c->load_ns;
+	}
+}
+
 int code_map_add(struct code_map *m, struct code *c)
 {
 	size_t at = upper_bound(m, c->address);
+	int err = reserve(m);
 
-	if (m->count == m->capacity) {
-		size_t capacity = m->capacity ? m->capacity * 2 : 1024;
-		struct code **bigger = realloc(m->by_address, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->by_address = bigger;
-		m->capacity = capacity;
-	}
-	if (!c->name) /* methods replace each other; stubs may nest: a blob, and the routines in it */
-		for (size_t i = at; i-- > 0 && c->address - m->by_address[i]->address < m->widest;) {
-			struct code *old = m->by_address[i];
-
-			if (!old->name && !old->unload_ns && old->address + old->size > c->address)
-				old->unload_ns = c->load_ns;
-		}
+	if (err)
+		return err;
+	if (!c->name)
+		replace(m, at, c);
 	memmove(m->by_address + at + 1, m->by_address + at, (m->count - at) * sizeof(c));
+	memmove(m->reach + at + 1, m->reach + at, (m->count - at) * sizeof(*m->reach));
 	m->by_address[at] = c;
 	m->count++;
-	if (c->size > m->widest)
-		m->widest = c->size;
+	m->bytes += code_bytes(c);
+	set_reach(m, at);
 	return 0;
 }
 
@@ -105,13 +162,12 @@ static bool is_over(const struct code *c, uint32_t id, uint64_t time_ns)
 
 struct code *code_map_find(const struct code_map *m, uint64_t pc, uint32_t id, uint64_t time_ns)
 {
+	size_t at = upper_bound(m, pc);
 	struct code *best = NULL;
 
-	for (size_t i = upper_bound(m, pc); i-- > 0;) {
+	for (size_t i = at; i-- > lower_bound(at) && m->reach[i] > pc;) {
 		struct code *c = m->by_address[i];
 
-		if (pc - c->address >= m->widest)
-			break;
 		if (pc - c->address >= c->size || !has_id(c, id) || is_over(c, id, time_ns))
 			continue;
 		if (better(c, best, time_ns))
@@ -138,57 +194,113 @@ void code_map_purge(struct code_map *m, uint64_t time_ns)
 	for (size_t i = 0; i < m->count; i++) {
 		struct code *c = m->by_address[i];
 
-		if (c->unload_ns && c->unload_ns < time_ns)
+		if (c->unload_ns && c->unload_ns < time_ns) {
+			m->bytes -= code_bytes(c);
 			code_free(c);
-		else
-			m->by_address[kept++] = c;
+			continue;
+		}
+		m->by_address[kept] = c;
+		m->reach[kept] = c->address + c->size;
+		if (kept && m->reach[kept - 1] > m->reach[kept])
+			m->reach[kept] = m->reach[kept - 1];
+		kept++;
 	}
 	m->count = kept;
 }
 
 /* ---- scopes ---- */
 
+/*
+ * Rows are kept as varints, a third of what they are in records: the distance to the pc of the row before, the depth,
+ * and of each scope the distance to the method of the code and the byte code index.
+ */
+static uint8_t *row_pack(uint8_t *to, const struct code *c, const struct braid_scope_row *row,
+			 const struct braid_scope *scopes, uint32_t before)
+{
+	to = varint_put(to, zigzag_encode((uint64_t)row->pc_offset - before));
+	to = varint_put(to, row->depth);
+	for (uint32_t i = 0; i < row->depth; i++) {
+		struct braid_scope scope;
+
+		memcpy(&scope, &scopes[i], sizeof(scope));
+		to = varint_put(to, zigzag_encode((uint64_t)scope.method - c->method));
+		to = varint_put(to, zigzag_encode((uint64_t)(int64_t)scope.bci));
+	}
+	return to;
+}
+
+/* The row at `p`: false when it and its scopes are not all in [p, end). */
+static bool row_read(const uint8_t *p, const uint8_t *end, struct braid_scope_row *row)
+{
+	if ((size_t)(end - p) < sizeof(*row))
+		return false;
+	memcpy(row, p, sizeof(*row));
+	return row->depth <= ((size_t)(end - p) - sizeof(*row)) / sizeof(struct braid_scope);
+}
+
+/* A varint of 33 bits has five bytes, so that packed rows are a quarter longer at the most. */
+#define PACKED_MAX(bytes) ((bytes) / 4 * 5)
+
 bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t count)
 {
-	const uint8_t *p = rows;
-	size_t left = bytes;
-	uint8_t *all;
+	const uint8_t *p = rows, *end = p + bytes;
+	uint32_t before = c->scope_last_pc;
+	struct braid_scope_row row;
+	uint8_t *all, *to;
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct braid_scope_row row;
-
-		if (left < sizeof(row))
-			return false;
-		memcpy(&row, p, sizeof(row));
-		if (row.depth > (left - sizeof(row)) / sizeof(struct braid_scope))
-			return false;
-		p += sizeof(row) + row.depth * sizeof(struct braid_scope);
-		left -= sizeof(row) + row.depth * sizeof(struct braid_scope);
-	}
-	all = realloc(c->scopes, c->scope_bytes + (bytes - left));
+	all = realloc(c->scopes, c->scope_bytes + PACKED_MAX(bytes) + 1);
 	if (!all)
 		return false;
-	memcpy(all + c->scope_bytes, rows, bytes - left);
 	c->scopes = all;
-	c->scope_bytes += bytes - left;
+	to = all + c->scope_bytes;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!row_read(p, end, &row))
+			return false;
+		to = row_pack(to, c, &row, (const void *)(p + sizeof(row)), before);
+		p += sizeof(row) + row.depth * sizeof(struct braid_scope);
+		before = row.pc_offset;
+	}
+	c->scope_last_pc = before;
+	c->scope_bytes = (size_t)(to - all);
+	all = realloc(c->scopes, c->scope_bytes + 1);
+	c->scopes = all ? all : c->scopes;
 	c->rows_missing -= count < c->rows_missing ? count : c->rows_missing;
 	return true;
 }
 
-uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, const struct braid_scope **out)
+/* One number of what row_pack() has written, which therefore is all there. */
+static uint64_t number(const uint8_t **p, const uint8_t *end)
+{
+	uint64_t v = 0;
+	const uint8_t *next = varint_get(*p, end, &v);
+
+	*p = next ? next : end;
+	return v;
+}
+
+uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, struct braid_scope *to, uint32_t max)
 {
 	const uint8_t *p = c->scopes, *end = c->scopes + c->scope_bytes;
+	uint32_t pc = 0;
 
 	/* A row's pc is a return address: it speaks for the call that ends there. An exact pc is within the next one.
 	 */
 	while (p < end) {
-		const struct braid_scope_row *row = (const void *)p;
+		uint64_t depth;
+		bool here;
 
-		if (row->pc_offset >= offset + exact) {
-			*out = (const void *)(row + 1);
-			return row->depth;
+		pc += (uint32_t)zigzag_decode(number(&p, end));
+		depth = number(&p, end);
+		here = pc >= offset + exact;
+		for (uint64_t i = 0; i < depth && p < end; i++) {
+			uint32_t method = c->method + (uint32_t)zigzag_decode(number(&p, end));
+			int32_t bci = (int32_t)zigzag_decode(number(&p, end));
+
+			if (here && i < max)
+				to[i] = (struct braid_scope){.method = method, .bci = bci};
 		}
-		p += sizeof(*row) + row->depth * sizeof(struct braid_scope);
+		if (here)
+			return depth < max ? (uint32_t)depth : max;
 	}
 	return 0;
 }

@@ -3,8 +3,8 @@
  * What lay where in a JVM's code cache, and when. Addresses are reused: a look-up names a time, and code that was
  * unloaded is kept until no sample of its time can arrive any more.
  */
-#ifndef BRAID_COLLECT_CODE_MAP_H
-#define BRAID_COLLECT_CODE_MAP_H
+#ifndef BRAID_JVM_CODE_MAP_H
+#define BRAID_JVM_CODE_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,17 +26,22 @@ struct code {
 	uint32_t trace_method; /* when the method was not the agent's to tell: trace id */
 	uint32_t trace_id;     /* 0: not in the trace yet */
 	uint32_t rows_missing; /* of the scopes: records that are still to come */
-	uint8_t *scopes;       /* braid_scope_row after braid_scope_row, checked */
+	uint8_t *scopes;       /* rows, packed */
 	size_t scope_bytes;
+	uint32_t scope_last_pc;
 };
 
 struct code_map {
 	struct code **by_address; /* sorted by address, then load time */
+	uint64_t *reach;	  /* of each: the highest end up to here, which bounds the search downwards */
 	size_t count, capacity;
-	uint64_t widest; /* largest size ever added: bounds the search downwards */
+	uint64_t bytes; /* of what is in it */
 };
 
-/* Takes ownership. What is still there at the same place ended at the latest when this was loaded. */
+/*
+ * Takes ownership. What is still there at the same place ended at the latest when this was loaded. -ENOSPC: no JVM has
+ * this much code.
+ */
 int code_map_add(struct code_map *m, struct code *c);
 
 /*
@@ -56,9 +61,11 @@ void code_map_purge(struct code_map *m, uint64_t time_ns);
 bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t count);
 
 struct braid_scope;
-/* The scopes at an offset into the code, innermost first: their number, 0 when there are none. */
-uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, const struct braid_scope **out);
+/* The scopes at an offset into the code, innermost first: how many of them are in `to`, 0 when there are none. */
+uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, struct braid_scope *to, uint32_t max);
 
+/* What is kept of it. */
+uint64_t code_bytes(const struct code *c);
 void code_free(struct code *c);
 void code_map_free(struct code_map *m);
 

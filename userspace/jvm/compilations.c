@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/compilations.h"
+#include "compilations.h"
 
-#include "collect/jvm_events.h"
-#include "jvm/jvm_state.h"
+#include "jvm_emit.h"
+#include "jvm_state.h"
+#include "probes.h"
 #include "sink/names.h"
-#include "jvm/probes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct compilations {
 
 static void emit(struct jvm *j, struct trace_jvm_event *e)
 {
-	jvm_events_emit(j->session, j->process, e);
+	jvm_events_emit(j->jvms, j->process, e);
 }
 
 static void emit_oldest(struct jvm *j)
@@ -131,7 +131,9 @@ static uint32_t name_read(struct jvm *j, uint64_t method)
 {
 	char text[2 * HOTSPOT_NAME_MAX];
 
-	return methods_name_at(j, method, text, sizeof(text)) ? names_id(j->session->names, trace_str_of(text)) : 0;
+	return methods_name_at(j, method, text, sizeof(text))
+		       ? names_id(j->jvms->names, &j->process->account, trace_str_of(text))
+		       : 0;
 }
 
 void compilations_told(struct jvm *j, uint64_t method, struct trace_jvm_event *to)
@@ -155,8 +157,9 @@ static struct trace_jvm_event event_of(struct jvm *j, const struct braid_rec_cod
 	return (struct trace_jvm_event){
 		.time_ns = r->hdr.time_ns,
 		.kind = BRAID_JVM_COMPILE,
-		.name = methods_name(j, r->method, name, sizeof(name)) ? names_id(j->session->names, trace_str_of(name))
-								       : 0,
+		.name = methods_name(j, r->method, name, sizeof(name))
+				? names_id(j->jvms->names, &j->process->account, trace_str_of(name))
+				: 0,
 		.value = r->code_size,
 		.number = r->compile_id,
 		.flags = (r->tier & BRAID_COMPILE_LEVEL) | (r->is_osr ? BRAID_COMPILE_OSR : 0),
@@ -188,7 +191,7 @@ void compilations_loaded(struct jvm *j, const struct braid_rec_code_load *r, boo
 	else if (old || again)
 		return; /* compiled before the agent came, or told when it was replayed */
 	else if (r->compile_id && r->tier != BRAID_TIER_NATIVE_WRAPPER &&
-		 probes_compilations(j->session->probes, j->process))
+		 probes_compilations(j->jvms->probes, j->process))
 		wait_for_other(j, &to, false, false);
 	else
 		emit(j, &to);

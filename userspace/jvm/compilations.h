@@ -4,10 +4,10 @@
  * method it was and what came of it. Each has an event, with what is known of it; where there is no probe, or no
  * compiler thread at work (wrappers of native methods), the CODE_LOAD's.
  */
-#ifndef BRAID_COLLECT_COMPILATIONS_H
-#define BRAID_COLLECT_COMPILATIONS_H
+#ifndef BRAID_JVM_COMPILATIONS_H
+#define BRAID_JVM_COMPILATIONS_H
 
-#include "jvm/jvm.h"
+#include "jvm.h"
 
 #include <braid/probe.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/gc.h"
+#include "gc.h"
 
+#include "jvm_emit.h"
+#include "jvm_state.h"
 #include "hotspot/hotspot.h"
-#include "collect/jvm_events.h"
-#include "jvm/jvm_state.h"
 #include "sink/names.h"
 
 #include "util/utf8.h"
@@ -68,7 +68,7 @@ static struct trace_str what_was_done(const char *collector)
 
 static void tell(struct jvm *j, struct trace_jvm_event *e)
 {
-	jvm_events_emit(j->session, j->process, e);
+	jvm_events_emit(j->jvms, j->process, e);
 }
 
 static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
@@ -92,7 +92,7 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 /* Probes go and agents stop one after the other: what began then would be told by halves. */
 static bool is_too_late(const struct jvm *j, uint64_t begin_ns)
 {
-	return j->session->stopped_ns && begin_ns > j->session->stopped_ns;
+	return j->jvms->stopped_ns && begin_ns > j->jvms->stopped_ns;
 }
 
 bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -101,7 +101,8 @@ bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 	const char *text = (const char *)(r + 1), *name;
 	char collector[NAME_MAX_BYTES], cause[NAME_MAX_BYTES];
 	struct trace_jvm_event e = {.kind = BRAID_JVM_GC_PAUSE, .source = BRAID_SOURCE_AGENT};
-	struct names *names = j->session->names;
+	struct names *names = j->jvms->names;
+	bool seen;
 
 	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->collector_len + r->cause_len ||
 	    r->start_ns > rec->time_ns)
@@ -119,11 +120,12 @@ bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 	utf8_from_modified(collector, sizeof(collector), text, r->collector_len);
 	utf8_from_modified(cause, sizeof(cause), text + r->collector_len, r->cause_len);
 	name = gc_collector_name(collector);
-	e.time_ns = r->start_ns ? r->start_ns : rec->time_ns;
+	seen = r->start_ns && r->start_ns >= j->joined_ns;
+	e.time_ns = seen ? r->start_ns : rec->time_ns;
 	e.duration_ns = rec->time_ns - e.time_ns;
-	e.flags = r->start_ns ? 0 : BRAID_GC_BEGAN_BEFORE;
-	e.name = names_id(names, trace_str_of(name));
-	e.detail = names_id(names, trace_str_of(cause));
+	e.flags = seen ? 0 : BRAID_GC_BEGAN_BEFORE;
+	e.name = names_id(names, &j->process->account, trace_str_of(name));
+	e.detail = names_id(names, &j->process->account, trace_str_of(cause));
 	e.value = r->used_before;
 	e.weight = r->used_after;
 	e.number = r->sequence;
@@ -177,7 +179,7 @@ static void pause_complete(struct jvm *j, struct gc_waiting *w)
 			e->value = s->before ? s->before : e->value;
 			e->weight = s->after ? s->after : e->weight;
 			if (s->text[0])
-				e->detail = names_id(j->session->names, trace_str_of(s->text));
+				e->detail = names_id(j->jvms->names, &j->process->account, trace_str_of(s->text));
 		}
 		span_remove(spans, i);
 	}
@@ -229,7 +231,7 @@ static void early_tell(struct jvm *j, const struct gc_span *s)
 	if (s->begin == BRAID_PROBE_GC_PAUSE)
 		e.text = trace_str_of(s->text);
 	else
-		e.detail = names_id(j->session->names, trace_str_of(s->text));
+		e.detail = names_id(j->jvms->names, &j->process->account, trace_str_of(s->text));
 	j->gc.pauses++;
 	tell(j, &e);
 }
@@ -285,17 +287,17 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 
 static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
 {
-	struct thread *leader = processes_thread(j->session->processes, j->process, s->tid);
+	struct thread *leader = threads_now(j->jvms->threads, j->process, s->tid);
 	const char *name = leader ? gc_leader_name(leader->name) : "";
-	/* G1's begins behind a young collection, whose cause may or may not be there still */
-	const char *cause = strncmp(name, "G1 ", 3) ? s->text : "";
+	/* G1's begins behind a young collection, whose cause may or may not be there still; so may an unknown one's */
+	const char *cause = *name && strncmp(name, "G1 ", 3) ? s->text : "";
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_GC_CYCLE,
 		.time_ns = s->start_ns,
 		.duration_ns = s->end_ns - s->start_ns,
 		.thread = leader ? leader->id : 0,
-		.name = names_id(j->session->names, trace_str_of(name)),
-		.detail = names_id(j->session->names, trace_str_of(cause)),
+		.name = names_id(j->jvms->names, &j->process->account, trace_str_of(name)),
+		.detail = names_id(j->jvms->names, &j->process->account, trace_str_of(cause)),
 		.value = s->before,
 		.weight = s->after,
 		.number = s->number,
@@ -308,13 +310,13 @@ static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
 
 static void phase_tell(struct jvm *j, const struct gc_span *s)
 {
-	struct thread *thread = processes_thread(j->session->processes, j->process, s->tid);
+	struct thread *thread = threads_now(j->jvms->threads, j->process, s->tid);
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_GC_PHASE,
 		.time_ns = s->start_ns,
 		.duration_ns = s->end_ns - s->start_ns,
 		.thread = thread ? thread->id : 0,
-		.name = names_id(j->session->names, trace_str_of(s->text)),
+		.name = names_id(j->jvms->names, &j->process->account, trace_str_of(s->text)),
 		.number = s->number,
 		.source = BRAID_SOURCE_PROBE,
 	};
@@ -338,7 +340,7 @@ static void text_take(struct gc_span *s, struct process *process, const struct b
 
 static void on_begin(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe probe)
 {
-	struct thread *thread = processes_thread(j->session->processes, j->process, (pid_t)e->tid);
+	struct thread *thread = threads_now(j->jvms->threads, j->process, (pid_t)e->tid);
 	struct gc_span s = {.begin = probe, .object = e->what.number, .tid = (pid_t)e->tid, .start_ns = e->hdr.time_ns};
 	struct gc_span *before = probe == BRAID_PROBE_GC_BEGIN ? span_open(&j->gc, probe, s.object) : NULL;
 
@@ -357,7 +359,7 @@ static void on_begin(struct jvm *j, const struct braid_event_jvm *e, enum braid_
 		span_remove(&j->gc.begun, (size_t)(before - j->gc.begun.at));
 	}
 	if (!span_add(&j->gc.begun, &s))
-		session_loss(j->session, j->process->id, "collector", "gc", 1);
+		sink_loss(j->jvms->sink, j->process->id, "collector", "gc", 1);
 }
 
 /* Of 11 come parts of pauses, too; CMS does not say "Pause". */
@@ -380,7 +382,7 @@ static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_pr
 	else if (begin == BRAID_PROBE_GC_BEGIN && !s.standing)
 		cycle_tell(j, &s, 0);
 	else if ((begin == BRAID_PROBE_GC_BEGIN || is_pause(&s)) && !span_add(&j->gc.ended, &s))
-		session_loss(j->session, j->process->id, "collector", "gc", 1);
+		sink_loss(j->jvms->sink, j->process->id, "collector", "gc", 1);
 }
 
 static void on_heap(struct jvm *j, const struct braid_event_jvm *e)
@@ -397,7 +399,7 @@ void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
 {
 	struct jvm *j = process->jvm;
 
-	if (!j)
+	if (!jvm_had_agent(j))
 		return;
 	if (!(j->wanted & BRAID_WANT(GC))) {
 		j->gc.begun.count = 0; /* not any more: the probes are still there */

@@ -4,10 +4,10 @@
  * has symbols, tell what was done then, of whole collections and of their concurrent phases. A pause waits until both
  * have been heard, and is told once.
  */
-#ifndef BRAID_COLLECT_GC_H
-#define BRAID_COLLECT_GC_H
+#ifndef BRAID_JVM_GC_H
+#define BRAID_JVM_GC_H
 
-#include "jvm/jvm.h"
+#include "jvm.h"
 
 #include <braid/probe.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One vocabulary for the collectors of all JDKs. */
-#include "jvm/gc.h"
+#include "gc.h"
 
 #include <string.h>
 

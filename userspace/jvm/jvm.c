@@ -1,35 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/jvm_state.h"
+#include "jvm_state.h"
 
+#include "kernel/kernel_side.h"
 #include "util/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, uint32_t generation)
+struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, uint32_t generation)
 {
 	struct jvm *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return NULL;
-	j->session = s;
+	j->jvms = jvms;
 	j->process = process;
 	j->slot = slot;
 	j->generation = generation;
-	j->wanted = s->choices.wanted;
+	j->wanted = jvms->choices.wanted;
 	return j;
 }
 
-void jvm_choose(struct jvm *j, uint32_t wanted)
+int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 {
-	j->wanted = wanted;
+	uint32_t generation;
+	int slot = kernel_side_add_jvm(jvms->kernel, &jvms->choices, &generation);
+
+	*out = NULL;
+	if (slot < 0)
+		return slot;
+	*out = jvm_new(jvms, process, (uint32_t)slot, generation);
+	if (!*out) {
+		kernel_side_remove_jvm(jvms->kernel, (uint32_t)slot);
+		return -ENOMEM;
+	}
+	(*out)->kept = true;
+	return 0;
+}
+
+void jvm_emit_lost(struct jvm *j)
+{
+	struct braid_asked asked;
+
+	if (!j || !j->kept || !kernel_side_asked(j->jvms->kernel, j->slot, &asked))
+		return;
+	for (uint32_t i = 0; i < BRAID_JVM_EVENTS; i++) {
+		if (i && asked.lost[i] > j->lost[i])
+			sink_loss(j->jvms->sink, j->process->id, "bpf", jvm_event_name(i), asked.lost[i] - j->lost[i]);
+		j->lost[i] = asked.lost[i];
+	}
+}
+
+static void give_back(struct jvm *j)
+{
+	jvm_emit_lost(j);
+	if (j->kept)
+		kernel_side_remove_jvm(j->jvms->kernel, j->slot);
+	j->kept = false;
+}
+
+void jvm_rest(struct jvm *j)
+{
+	if (j && !j->linked && j->process->ended_ns)
+		give_back(j);
 }
 
 void jvm_free(struct jvm *j)
 {
 	if (!j)
 		return;
+	give_back(j);
+	code_gone(j, j->code.bytes, j->code.count);
+	account_give(&j->process->account, BUDGET_JVM_BYTES, j->kept_bytes);
+	account_give(&j->process->account, BUDGET_METHODS, j->named.count + j->interpreted.count);
 	for (int i = 0; i < 4; i++)
 		free(j->strings[i]);
 	methods_free(j);
@@ -41,48 +85,18 @@ void jvm_free(struct jvm *j)
 	free(j);
 }
 
-void jvm_joined(struct jvm *j)
+void jvm_joined(struct jvm *j, uint64_t since_ns)
 {
+	j->linked = j->joined = true;
+	j->joined_ns = since_ns;
+	j->wanted = j->jvms->choices.wanted;
 	told_phase(j, "agent", now_ns(), 0);
 }
 
-uint32_t jvm_slot(const struct jvm *j)
+void jvm_left(struct jvm *j)
 {
-	return j->slot;
-}
-
-uint32_t jvm_generation(const struct jvm *j)
-{
-	return j->generation;
-}
-
-bool jvm_layout_told(const struct jvm *j)
-{
-	return j->layout_told;
-}
-
-bool jvm_replayed(const struct jvm *j)
-{
-	return j->replayed;
-}
-
-/* ---- strings of records ---- */
-
-bool jvm_take(const char **at, const char *end, uint16_t length, const char **out)
-{
-	if ((size_t)(end - *at) < length)
-		return false;
-	*out = *at;
-	*at += length;
-	return true;
-}
-
-void jvm_replace_string(char **to, const char *text, uint16_t length)
-{
-	free(*to);
-	*to = malloc(3 * (size_t)length + 1);
-	if (*to)
-		utf8_from_modified(*to, 3 * (size_t)length + 1, text, length);
+	j->linked = false;
+	jvm_rest(j);
 }
 
 /* ---- definitions ---- */
@@ -90,12 +104,12 @@ void jvm_replace_string(char **to, const char *text, uint16_t length)
 static void emit_jvm(struct jvm *j)
 {
 	j->told.process = j->process->id;
-	j->told.layout_flags = j->layout.flags;
+	j->told.layout_flags = j->layout.flags | (j->layout_agreed ? BRAID_LAYOUT_AGREED : 0);
 	j->told.vm_name = trace_str_of(j->strings[0] ? j->strings[0] : "");
 	j->told.vm_version = trace_str_of(j->strings[1] ? j->strings[1] : "");
 	j->told.java_version = trace_str_of(j->strings[2] ? j->strings[2] : "");
 	j->told.command = trace_str_of(j->strings[3] ? j->strings[3] : "");
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_JVM, .jvm = j->told});
+	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_JVM, .jvm = j->told});
 }
 
 static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -108,8 +122,8 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	    !jvm_take(&at, end, r->command_len, &text[3]))
 		return false;
 	if (r->version != BRAID_RING_VERSION) {
-		session_notice(
-			j->session, j->process->id, BRAID_NOTICE_WARNING,
+		sink_notice(
+			j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
 			"the agent in process %d speaks version %u, this braid %u: restart that JVM, or use its braid",
 			j->process->pid, r->version, BRAID_RING_VERSION);
 		return false;
@@ -128,16 +142,39 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
+/* What does not change in a JVM's life, of which Java objects are no part: the agent alone knows of them. */
+static bool same_layout(const struct braid_layout *a, const struct braid_layout *b)
+{
+	const size_t from = offsetof(struct braid_layout, heap_block_header),
+		     to = offsetof(struct braid_layout, objects);
+
+	return a->libjvm_base == b->libjvm_base && !memcmp((const char *)a + from, (const char *)b + from, to - from);
+}
+
+static bool heaps_fit(const struct braid_layout *l)
+{
+	if (l->heap_count > BRAID_CODE_HEAPS)
+		return false;
+	for (uint32_t i = 0; i < l->heap_count; i++)
+		if (!braid_code_heap_fits(&l->heaps[i]))
+			return false;
+	return true;
+}
+
 static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_layout *r = (const void *)rec;
 
-	if (size < sizeof(*r))
+	if (size < sizeof(*r) || !heaps_fit(&r->layout))
 		return false;
+	if (j->layout_known && !j->layout_told)
+		j->layout_agreed = same_layout(&j->layout, &r->layout);
+	if (j->layout_known && !j->layout_told && !j->layout_agreed)
+		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "the agent in process %d says other than its libjvm.so where things are", j->process->pid);
 	j->layout = r->layout;
-	j->layout_told = true;
-	if (j->layout.heap_count > BRAID_CODE_HEAPS)
-		j->layout.heap_count = BRAID_CODE_HEAPS;
+	j->statics = r->statics;
+	j->layout_told = j->layout_known = true;
 	emit_jvm(j);
 	return true;
 }
@@ -190,7 +227,7 @@ static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
 	for (uint32_t i = 0; i < r->count; i++) {
 		const char *kind = l[i].kind < BRAID_REC_KINDS ? kind_names[l[i].kind] : NULL;
 
-		session_loss(j->session, j->process->id, "agent", kind ? kind : "unknown", l[i].lost);
+		sink_loss(j->jvms->sink, j->process->id, "agent", kind ? kind : "unknown", l[i].lost);
 	}
 	return true;
 }
@@ -203,8 +240,8 @@ static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r) || r->text_len > size - sizeof(*r))
 		return false;
 	utf8_printable(text, sizeof(text), r + 1, r->text_len);
-	session_notice(j->session, j->process->id, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
-		       "agent in process %d: %s", j->process->pid, text);
+	sink_notice(j->jvms->sink, j->process->id, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
+		    "agent in process %d: %s", j->process->pid, text);
 	return true;
 }
 
@@ -279,9 +316,25 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 	}
 }
 
+/* Nothing that an agent reports happened before it was there, or after its record was read. */
+static const struct braid_rec *in_its_time(const struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	static union {
+		struct braid_rec rec;
+		uint8_t bytes[BRAID_REC_MAX];
+	} copy;
+	uint64_t now = now_ns();
+
+	if ((rec->time_ns >= j->joined_ns && rec->time_ns <= now) || size > sizeof(copy))
+		return rec;
+	memcpy(&copy, rec, size);
+	copy.rec.time_ns = rec->time_ns > now ? now : j->joined_ns;
+	return &copy.rec;
+}
+
 void jvm_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
-	if (!apply(j, rec, size))
+	if (!apply(j, in_its_time(j, rec, size), size))
 		j->bad++;
 }
 
@@ -289,15 +342,15 @@ void jvm_emit_stats(struct jvm *j)
 {
 	uint32_t p = j->process->id;
 
-	session_stat(j->session, p, "methods", j->methods_told);
-	session_stat(j->session, p, "code_loads", j->loads);
-	session_stat(j->session, p, "code_unloads", j->unloaded);
-	session_stat(j->session, p, "gc_pauses", j->gc.pauses + (j->gc.open != 0));
-	session_stat(j->session, p, "threads_started", j->threads_started);
-	session_stat(j->session, p, "threads_ended", j->threads_ended);
-	session_stat(j->session, p, "classes_unloaded", j->classes_unloaded);
+	sink_stat(j->jvms->sink, p, "methods", j->methods_told);
+	sink_stat(j->jvms->sink, p, "code_loads", j->loads);
+	sink_stat(j->jvms->sink, p, "code_unloads", j->unloaded);
+	sink_stat(j->jvms->sink, p, "gc_pauses", j->gc.pauses + (j->gc.open != 0));
+	sink_stat(j->jvms->sink, p, "threads_started", j->threads_started);
+	sink_stat(j->jvms->sink, p, "threads_ended", j->threads_ended);
+	sink_stat(j->jvms->sink, p, "classes_unloaded", j->classes_unloaded);
 	if (j->classes_loaded)
-		session_stat(j->session, p, "classes_loaded", j->classes_loaded);
+		sink_stat(j->jvms->sink, p, "classes_loaded", j->classes_loaded);
 	if (j->bad)
-		session_stat(j->session, p, "records_bad", j->bad);
+		sink_stat(j->jvms->sink, p, "records_bad", j->bad);
 }

@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One JVM with an agent: what its records have told so far. */
-#ifndef BRAID_COLLECT_JVM_H
-#define BRAID_COLLECT_JVM_H
+/* One JVM: where it keeps things, and what its agent's records have told so far, when it has one. */
+#ifndef BRAID_JVM_JVM_H
+#define BRAID_JVM_JVM_H
 
-#include "jvm/code_map.h"
+#include "code_map.h"
+#include "jvms.h"
 #include "process/processes.h"
-#include "record/session.h"
 
 struct jvm;
 
-/* A JVM whose ring is `slot`. NULL: out of memory. */
-struct jvm *jvm_new(struct session *s, struct process *process, uint32_t slot, uint32_t generation);
+/* A JVM that has a slot of the kernel side. NULL: out of memory. */
+struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, uint32_t generation);
+/* One with a slot of its own. */
+int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process);
 void jvm_free(struct jvm *j);
-/* Its agent is connected. */
-void jvm_joined(struct jvm *j);
+/* Gives its slot back when its process has ended and no agent's last words are expected. */
+void jvm_rest(struct jvm *j);
+/* Its agent is connected, or not any more. */
+void jvm_joined(struct jvm *j, uint64_t since_ns);
+void jvm_left(struct jvm *j);
+bool jvm_had_agent(const struct jvm *j);
+
+/*
+ * What its library says in its memory, for JVMs whose agent has not come, or never will. `old`: what changes while a
+ * JVM starts does so no more.
+ */
+void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v);
+void jvm_layout_grow(struct jvm *j, bool old);
+/* As it is now; NULL: not known. */
+const struct braid_layout *jvm_layout(struct jvm *j);
 /* What is recorded of it from now on: bits of braid_choices.wanted. */
 void jvm_choose(struct jvm *j, uint32_t wanted);
 uint32_t jvm_slot(const struct jvm *j);
@@ -43,8 +58,10 @@ void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uin
 /* `final`: no more records will come. */
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 
-bool jvm_replayed(const struct jvm *j);	   /* everything older than the agent has been told */
-bool jvm_layout_told(const struct jvm *j); /* the kernel side can walk its stacks, or never will */
+bool jvm_replayed(const struct jvm *j);	    /* everything older than the agent has been told */
+bool jvm_layout_known(const struct jvm *j); /* the kernel side can walk its stacks, or never will */
 void jvm_emit_stats(struct jvm *j);
+/* Events that found no room in its share of the event ring, since the last time. */
+void jvm_emit_lost(struct jvm *j);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A JVM's code cache: what lay where and when, and what frames in it mean. */
-#include "jvm/jvm_state.h"
+#include "jvm_state.h"
 
 #include "util/log.h"
 
@@ -22,13 +22,45 @@ static void code_heard(struct jvm *j, const struct braid_rec *rec)
 	j->code_heard_ns = now_ns();
 }
 
-static void add_code(struct jvm *j, struct code *c)
+void code_gone(struct jvm *j, uint64_t bytes, size_t count)
 {
-	if (code_map_add(&j->code, c)) {
+	account_give(&j->process->account, BUDGET_JVM_BYTES, bytes);
+	account_give(&j->process->account, BUDGET_CODES, count);
+}
+
+/* Takes ownership in any case. */
+static bool add_code(struct jvm *j, struct code *c)
+{
+	struct account *a = &j->process->account;
+	uint64_t bytes = code_bytes(c);
+
+	if (!account_take(a, j->jvms->sink, BUDGET_CODES, 1)) {
 		code_free(c);
-		return;
+		return false;
 	}
-	j->process->generation++;
+	if (!account_take(a, j->jvms->sink, BUDGET_JVM_BYTES, bytes)) {
+		account_give(a, BUDGET_CODES, 1);
+		code_free(c);
+		return false;
+	}
+	if (code_map_add(&j->code, c)) {
+		code_gone(j, bytes, 1);
+		sink_loss(j->jvms->sink, j->process->id, "collector", "code", 1);
+		code_free(c);
+		return false;
+	}
+	return true;
+}
+
+/* Can code lie there? */
+static bool code_fits(const struct jvm *j, uint64_t address, uint64_t size)
+{
+	if (address >> 47 || !size || size > BRAID_CODE_HEAP_MAX)
+		return false;
+	for (uint32_t i = 0; i < j->layout.heap_count; i++)
+		if (address >= j->layout.heaps[i].low && address < j->layout.heaps[i].high)
+			return size <= j->layout.heaps[i].high - address;
+	return true;
 }
 
 bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -37,7 +69,7 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 	struct code *old, *c;
 	bool known;
 
-	if (size < sizeof(*r) || r->address >> 47 || !r->code_size)
+	if (size < sizeof(*r) || !code_fits(j, r->address, r->code_size))
 		return false;
 	code_heard(j, rec);
 	old = code_map_at(&j->code, r->address);
@@ -59,19 +91,36 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 			   .outer_only = (r->doubts & BRAID_CODE_OUTER_ONLY) != 0,
 			   .stale = (r->doubts & BRAID_CODE_STALE) != 0,
 			   .replay = (rec->flags & BRAID_REC_REPLAY) != 0};
-	add_code(j, c);
+	if (add_code(j, c))
+		j->process->generation++;
 	j->loads++;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE_LOAD,
+	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_CODE_LOAD,
 						     .code_load = {.time_ns = rec->time_ns,
 								   .process = j->process->id,
 								   .address = r->address,
 								   .size = r->code_size,
 								   .tier = r->tier,
 								   .compile_id = r->compile_id,
-								   .replay = c->replay}});
-	if (j->session->options->choices.wanted & BRAID_WANT(JIT))
+								   .replay = (rec->flags & BRAID_REC_REPLAY) != 0}});
+	if (j->jvms->options->choices.wanted & BRAID_WANT(JIT))
 		compilations_loaded(j, r, known);
 	return true;
+}
+
+/* Beyond the budget code has the name of its method only. */
+static bool add_scopes(struct jvm *j, struct code *c, const struct braid_rec_code_scopes *r)
+{
+	uint64_t before = code_bytes(c), more;
+	bool added;
+
+	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, r->bytes))
+		return true;
+	added = code_add_scopes(c, r + 1, r->bytes, r->rows);
+	more = code_bytes(c) - before;
+	account_give(&j->process->account, BUDGET_JVM_BYTES, r->bytes);
+	account_spend(&j->process->account, BUDGET_JVM_BYTES, more);
+	j->code.bytes += more;
+	return added;
 }
 
 bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -86,7 +135,7 @@ bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return false;
 	if ((rec->flags & BRAID_REC_REPLAY) && !c->replay)
 		return true; /* had them from the live record */
-	return code_add_scopes(c, r + 1, r->bytes, r->rows);
+	return add_scopes(j, c, r);
 }
 
 bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -102,10 +151,10 @@ bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 		c->unload_ns = rec->time_ns;
 	j->process->generation++;
 	j->unloaded++;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE_UNLOAD,
-						     .code_unload = {.time_ns = rec->time_ns,
-								     .process = j->process->id,
-								     .address = r->address}});
+	sink_emit(j->jvms->sink,
+		  &(struct trace_rec){
+			  .kind = TRACE_CODE_UNLOAD,
+			  .code_unload = {.time_ns = rec->time_ns, .process = j->process->id, .address = r->address}});
 	return true;
 }
 
@@ -114,7 +163,7 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
 	const struct braid_rec_stub *r = (const void *)rec;
 	struct code *c, *old;
 
-	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || r->address >> 47 || !r->size)
+	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || !code_fits(j, r->address, r->size))
 		return false;
 	code_heard(j, rec);
 	old = code_map_at(&j->code, r->address);
@@ -133,7 +182,8 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
 		free(c);
 		return false;
 	}
-	add_code(j, c);
+	if (add_code(j, c))
+		j->process->generation++;
 	return true;
 }
 
@@ -152,8 +202,8 @@ static uint32_t trace_code(struct jvm *j, struct code *c)
 	if (c->trace_id)
 		return c->trace_id;
 	method = outer_method(j, c);
-	c->trace_id = ++j->session->last_code;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_CODE,
+	c->trace_id = ++j->jvms->last_code;
+	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_CODE,
 						     .code = {.code = c->trace_id,
 							      .process = j->process->id,
 							      .kind = c->name ? TRACE_CODE_STUB : TRACE_CODE_METHOD,
@@ -210,7 +260,7 @@ static uint32_t scopes_from_memory(struct jvm *j, const struct code *c, uint64_t
 static void fill_code(struct jvm *j, struct code *c, uint64_t pc, bool exact, struct trace_frame *f)
 {
 	static struct trace_scope scopes[SCOPE_MAX];
-	const struct braid_scope *told;
+	struct braid_scope recorded[SCOPE_MAX];
 	uint32_t depth;
 
 	f->code = trace_code(j, c);
@@ -222,22 +272,12 @@ static void fill_code(struct jvm *j, struct code *c, uint64_t pc, bool exact, st
 		f->scope_count = scopes_from_memory(j, c, pc, exact, scopes);
 	if (f->scope_count)
 		return;
-	depth = code_scopes_at(c, pc - c->address, exact, &told);
-	for (uint32_t i = 0; i < depth && i < SCOPE_MAX; i++)
+	depth = code_scopes_at(c, pc - c->address, exact, recorded, SCOPE_MAX);
+	for (uint32_t i = 0; i < depth; i++)
 		scopes[f->scope_count++] = (struct trace_scope){
-			.method = methods_trace_id(j, told[i].method, !c->stale), .bci = told[i].bci};
+			.method = methods_trace_id(j, recorded[i].method, !c->stale), .bci = recorded[i].bci};
 	if (!f->scope_count)
 		scopes[f->scope_count++] = (struct trace_scope){.method = outer_method(j, c), .bci = -1};
-}
-
-bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, uint64_t time_ns, struct trace_frame *f)
-{
-	struct code *c = code_map_find(&j->code, lookup_pc(pc, exact), code_id, time_ns);
-
-	if (!c || c->rows_missing) /* the drain may have stopped between its records */
-		return false;
-	fill_code(j, c, pc, exact, f);
-	return true;
 }
 
 bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t time_ns, char *to, size_t size,
@@ -261,7 +301,7 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
 	if (j->deferred_count == DEFERRED_MAX) {
-		session_loss(j->session, j->process->id, "collector", "code_name", 1);
+		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 		return;
 	}
 	if (j->deferred_count == j->deferred_capacity) {
@@ -280,7 +320,7 @@ void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uin
 static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
 {
 	fill_code(j, c, d->frame.address, d->frame.exact, &d->frame);
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = d->frame});
+	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = d->frame});
 }
 
 static bool is_osr(const struct jvm *j, uint64_t nmethod)
@@ -320,11 +360,29 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 	}
 	if (!c->trace_method)
 		c->name = strdup(b.name);
-	if ((!c->trace_method && !c->name) || code_map_add(&j->code, c)) {
+	if (!c->trace_method && !c->name) {
 		code_free(c);
 		return NULL;
 	}
-	return c;
+	return add_code(j, c) ? c : NULL;
+}
+
+/* No agent will say what it is: then its memory is asked while it is there. */
+static bool is_alone(const struct jvm *j)
+{
+	return !j->joined && !j->jvms->options->attach;
+}
+
+bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, uint64_t time_ns, struct trace_frame *f)
+{
+	struct code *c = code_map_find(&j->code, lookup_pc(pc, exact), code_id, time_ns);
+
+	if (!c && is_alone(j) && jvm_layout(j))
+		c = code_from_memory(j, lookup_pc(pc, exact), code_id);
+	if (!c || c->rows_missing) /* the drain may have stopped between its records */
+		return false;
+	fill_code(j, c, pc, exact, f);
+	return true;
 }
 
 /*
@@ -354,6 +412,16 @@ static struct code *deferred_code(struct jvm *j, const struct deferred *d, uint6
 	return c;
 }
 
+static void purge(struct jvm *j, uint64_t time_ns)
+{
+	uint64_t bytes = j->code.bytes;
+	size_t count = j->code.count;
+
+	code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
+	code_gone(j, bytes - j->code.bytes, count - j->code.count);
+	j->purged_ns = time_ns;
+}
+
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
 	size_t kept = 0;
@@ -366,15 +434,13 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 		if (c)
 			send_deferred(j, d, c);
 		else if (lost)
-			session_loss(j->session, j->process->id, "collector", "code_name", 1);
+			sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 		else
 			j->deferred[kept++] = *d;
 	}
 	j->deferred_count = kept;
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
-	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns) {
-		code_map_purge(&j->code, time_ns - UNLOADED_KEEP_NS);
-		j->purged_ns = time_ns;
-	}
+	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns)
+		purge(j, time_ns);
 }

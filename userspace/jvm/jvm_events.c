@@ -1,64 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collect/jvm_events.h"
+#include "jvm_events.h"
 
-#include "agents/agents.h"
-#include "jvm/jvm_state.h"
+#include "jvm_emit.h"
+#include "jvm_state.h"
+#include "offcpu_events.h"
+#include "parked.h"
+#include "probes.h"
+#include "vthreads.h"
 #include "sink/names.h"
-#include "kernel/offcpu.h"
-#include "jvm/probes.h"
-#include "proc/procfs.h"
-#include "record/stacks.h"
-#include "jvm/vthreads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define TYPES_FIRST_ROOM 256U
-
-/* What has to be wanted for a kind to be told; nothing, of kinds that are always. */
-static const uint32_t wants[BRAID_JVM_EVENTS] = {
-	[BRAID_JVM_ALLOC] = BRAID_WANT(ALLOC),
-	[BRAID_JVM_LIVE] = BRAID_WANT(LIVE),
-	[BRAID_JVM_LOCK] = BRAID_WANT(LOCK),
-	[BRAID_JVM_WAIT] = BRAID_WANT(WAIT),
-	[BRAID_JVM_BLOCKED] = BRAID_WANT(WAIT),
-	[BRAID_JVM_GC_PAUSE] = BRAID_WANT(GC),
-	[BRAID_JVM_GC_CYCLE] = BRAID_WANT(GC),
-	[BRAID_JVM_GC_PHASE] = BRAID_WANT(GC),
-	[BRAID_JVM_SAFEPOINT] = BRAID_WANT(SAFEPOINT),
-	[BRAID_JVM_SAFEPOINT_STOP] = BRAID_WANT(SAFEPOINT),
-	[BRAID_JVM_THREAD_START] = BRAID_WANT(THREAD),
-	[BRAID_JVM_THREAD_END] = BRAID_WANT(THREAD),
-	[BRAID_JVM_VTHREAD_START] = BRAID_WANT(VTHREAD),
-	[BRAID_JVM_VTHREAD_END] = BRAID_WANT(VTHREAD),
-	[BRAID_JVM_CLASS_LOAD] = BRAID_WANT(CLASS),
-	[BRAID_JVM_CLASS_PREPARE] = BRAID_WANT(CLASS),
-	[BRAID_JVM_CLASS_UNLOAD] = BRAID_WANT(CLASS),
-	[BRAID_JVM_COMPILE] = BRAID_WANT(JIT),
-	[BRAID_JVM_DEOPT] = BRAID_WANT(JIT),
-	[BRAID_JVM_EXCEPTION] = BRAID_WANT(EXCEPTION),
-	[BRAID_JVM_NATIVE_BIND] = BRAID_WANT(NATIVE_BIND),
-	[BRAID_JVM_RESOURCE] = BRAID_WANT(RESOURCE),
-	[BRAID_JVM_CODE_CACHE] = BRAID_WANT(JIT),
-	[BRAID_JVM_THREAD_RENAME] = BRAID_WANT(THREAD),
-};
-
-/* Whoever tells of an event may not have heard yet that it is not wanted any more. */
-static bool is_wanted(const struct session *s, const struct process *process, const struct trace_jvm_event *e)
-{
-	uint32_t wanted = process && process->jvm ? process->jvm->wanted : s->choices.wanted;
-	uint64_t kind = e->kind == BRAID_JVM_COUNTED && e->number < BRAID_JVM_EVENTS ? e->number : e->kind;
-
-	return !wants[kind] || wanted & wants[kind];
-}
-
-void jvm_events_emit(struct session *s, const struct process *process, struct trace_jvm_event *e)
-{
-	if (!is_wanted(s, process, e))
-		return;
-	e->process = process ? process->id : 0;
-	session_emit(s, &(struct trace_rec){.kind = TRACE_JVM_EVENT, .jvm_event = *e});
-}
 
 /* ---- classes ---- */
 
@@ -75,6 +29,8 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 		while (count <= r->type)
 			count *= 2;
+		if (!jvm_keep(j, (count - j->type_count) * sizeof(*bigger)))
+			return true;
 		bigger = realloc(j->types, count * sizeof(*bigger));
 		if (!bigger)
 			return true; /* events of it have no name, which is counted then */
@@ -86,7 +42,7 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 		utf8_from_modified(name, sizeof(name), r + 1, r->name_len);
 	else
 		class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
-	j->types[r->type] = names_id(j->session->names, trace_str_of(name));
+	j->types[r->type] = names_id(j->jvms->names, &j->process->account, trace_str_of(name));
 	return true;
 }
 
@@ -95,82 +51,74 @@ static uint32_t type_name(const struct jvm *j, uint32_t type)
 	return type < j->type_count ? j->types[type] : 0;
 }
 
-/* Its definition may still be in the agent's ring, unless that is where the event is from. */
-static uint32_t name_of_type(struct session *s, struct process *process, uint32_t type, bool from_ring)
+static uint32_t name_of_type(struct jvms *jvms, const struct process *process, uint32_t type)
 {
 	uint32_t name;
 
 	if (!type || !process->jvm)
 		return 0;
 	name = type_name(process->jvm, type);
-	if (!name && !from_ring) {
-		agents_catch_up(s->agents, process);
-		name = type_name(process->jvm, type);
-	}
 	if (!name)
-		session_loss(s, process->id, "collector", "type", 1);
+		sink_loss(jvms->sink, process->id, "collector", "type", 1);
 	return name;
 }
 
-static uint32_t name_of_method(struct session *s, struct process *process, uint32_t method, bool from_ring)
+static uint32_t name_of_method(struct jvms *jvms, struct process *process, uint32_t method)
 {
 	char text[2 * HOTSPOT_NAME_MAX];
-	bool known;
 
-	if (!method || !process->jvm)
+	if (!method || !process->jvm || !methods_name(process->jvm, method, text, sizeof(text)))
 		return 0;
-	known = methods_name(process->jvm, method, text, sizeof(text));
-	if (!known && !from_ring) {
-		agents_catch_up(s->agents, process);
-		known = methods_name(process->jvm, method, text, sizeof(text));
+	return names_id(jvms->names, &process->account, trace_str_of(text));
+}
+
+bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
+{
+	const struct jvm *j = process->jvm;
+
+	if (e->hdr.size < sizeof(*e))
+		return true;
+	switch (e->source) {
+	case BRAID_SOURCE_AGENT:
+		return !j || ((!e->what.name || type_name(j, e->what.name)) &&
+			      (!e->what.detail || methods_defined(j, (uint32_t)e->what.detail)));
+	case BRAID_SOURCE_KERNEL:
+		return e->what.kind != BRAID_JVM_THREAD_CPU || offcpu_end_known(jvms, process, e);
+	default:
+		return probes_ready(process, e);
 	}
-	return !known ? 0 : names_id(s->names, trace_str_of(text));
 }
 
 /* ---- events ---- */
 
-static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e, uint64_t hash)
+struct process *jvm_events_other(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
 {
-	uint32_t node;
-
-	if (!hash)
-		return 0;
-	/* Walked before what was found at its addresses was known to be something else. */
-	if (!process_layout_known(process, e->generation, e->hdr.time_ns))
-		return stacks_end(s->stacks, process, BRAID_END_NO_MAPPING, e->hdr.time_ns);
-	node = stacks_known(s->stacks, process, hash);
-	if (!node)
-		session_loss(s, process->id, "collector", "stack", 1);
-	return node;
+	if (!e->what.other_tid)
+		return NULL;
+	if (e->other_pid && (pid_t)e->other_pid != process->pid)
+		return processes_get(jvms->processes, (pid_t)e->other_pid, e->hdr.time_ns);
+	return process;
 }
 
-/* Who let go, woke, or is waited for. */
-static void take_other(struct session *s, struct process *process, const struct braid_event_jvm *e,
-		       struct trace_jvm_event *to)
+static uint32_t other_thread(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
 {
+	struct process *other = jvm_events_other(jvms, process, e);
 	pid_t tid = (pid_t)e->what.other_tid;
-	struct process *other = process;
 	struct thread *t;
 
-	if (!tid)
-		return;
-	if (e->other_pid && (pid_t)e->other_pid != process->pid)
-		other = processes_get(s->processes, (pid_t)e->other_pid, e->hdr.time_ns);
 	if (!other)
-		return;
-	if (!e->other_pid && process->in_namespace)
-		tid = procfs_host_tid(process->pid, tid);
-	t = tid > 0 ? processes_thread_at(s->processes, other, tid, e->hdr.time_ns) : NULL;
-	to->other = t ? t->id : 0;
-	to->other_node = e->other_stack ? stacks_known(s->stacks, other, e->other_stack) : 0;
+		return 0;
+	if (!e->other_pid)
+		tid = threads_host_tid(jvms->threads, process, tid);
+	t = tid > 0 ? threads_at(jvms->threads, other, tid, e->hdr.time_ns) : NULL;
+	return t ? t->id : 0;
 }
 
-/* `from_ring`: what came before it in the agent's ring is known, and the ring is being drained. */
-static void take(struct session *s, struct process *process, const struct braid_event_jvm *e, bool from_ring)
+void jvm_events_take(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+		     const struct event_nodes *nodes)
 {
 	const struct braid_demand *what = &e->what;
-	struct thread *thread =
-		e->tid ? processes_thread_at(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
+	struct thread *thread = e->tid ? threads_at(jvms->threads, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
 	struct trace_jvm_event to = {
 		.kind = what->kind,
 		.thread = thread ? thread->id : 0,
@@ -180,33 +128,36 @@ static void take(struct session *s, struct process *process, const struct braid_
 		.flags = what->flags,
 		.source = e->source,
 	};
-	uint64_t end = what->end_ns;
+	uint64_t since = e->source == BRAID_SOURCE_AGENT && process->jvm ? process->jvm->joined_ns : 0;
+	uint64_t start = what->start_ns, end = what->end_ns;
 
 	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
 		return;
 	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
-	    !offcpu_ended(s, thread, e->text, &to))
+	    !offcpu_ended(jvms, thread, e->text, &to))
 		return;
-	/* What the JVM says of times is good for what has passed. */
+	/* What the JVM says of times is good for what has passed since its agent is there. */
 	if (!end || end > e->hdr.time_ns)
 		end = e->hdr.time_ns;
-	to.time_ns = what->start_ns && what->start_ns < end ? what->start_ns : end;
+	if (end < since)
+		end = since;
+	if (start && start < since)
+		start = since;
+	to.time_ns = start && start < end ? start : end;
 	to.duration_ns = end - to.time_ns;
-	to.node = node_of(s, process, e, e->stack);
-	to.vthread = vthreads_id(s->vthreads, process->id, e->vthread);
+	to.node = nodes->own;
+	to.vthread = vthreads_id(jvms->vthreads, &process->account, e->vthread);
 	if (e->source == BRAID_SOURCE_AGENT) {
-		to.name = name_of_type(s, process, what->name, from_ring);
-		to.detail = name_of_method(s, process, what->detail, from_ring);
-	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(s, process, e, &to)) {
+		to.name = name_of_type(jvms, process, what->name);
+		to.detail = name_of_method(jvms, process, what->detail);
+	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {
+		return;
+	} else if (what->kind == BRAID_JVM_BLOCKED && !parked_explain(jvms, process, e, &to)) {
 		return;
 	}
-	take_other(s, process, e, &to);
-	jvm_events_emit(s, process, &to);
-}
-
-void jvm_events_take(struct session *s, struct process *process, const struct braid_event_jvm *e)
-{
-	take(s, process, e, false);
+	to.other = other_thread(jvms, process, e);
+	to.other_node = nodes->other;
+	jvm_events_emit(jvms, process, &to);
 }
 
 bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -221,10 +172,10 @@ bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r))
 		return false;
-	if (tid && j->process->in_namespace)
-		tid = procfs_host_tid(j->process->pid, tid);
+	if (tid)
+		tid = threads_host_tid(j->jvms->threads, j->process, tid);
 	e.tid = tid > 0 ? (uint32_t)tid : 0;
 	e.what = r->what;
-	take(j->session, j->process, &e, true);
+	jvm_events_take(j->jvms, j->process, &e, &(struct event_nodes){0});
 	return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Methods of a JVM: as its agent defined them, as the kernel side read them at a sample, as they lie in its memory. */
-#include "jvm/jvm_state.h"
+#include "jvm_state.h"
 
 #include "kernel/kernel_side.h"
 
@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #define LINES_MAX 4096U
-#define METHODS_MAX (1U << 24) /* of one JVM; ids are dense */
+#define METHODS_MAX (1U << 24) /* ids are dense */
 
 /* ---- as the agent tells them ---- */
 
@@ -27,6 +27,8 @@ static struct jvm_method *method_slot(struct jvm *j, uint32_t id)
 		return NULL;
 	while (count <= id)
 		count *= 2;
+	if (!jvm_keep(j, (count - j->method_count) * sizeof(*bigger)))
+		return NULL;
 	bigger = realloc(j->methods, count * sizeof(*bigger));
 	if (!bigger)
 		return NULL;
@@ -36,9 +38,9 @@ static struct jvm_method *method_slot(struct jvm *j, uint32_t id)
 	return &j->methods[id];
 }
 
-static void *copy_of(const void *what, size_t size)
+static void *copy_of(struct jvm *j, const void *what, size_t size)
 {
-	void *p = malloc(size);
+	void *p = jvm_keep(j, size) ? malloc(size) : NULL;
 
 	return p ? memcpy(p, what, size) : NULL;
 }
@@ -54,9 +56,10 @@ bool methods_on_method(struct jvm *j, const struct braid_rec *rec, size_t size)
 	m = method_slot(j, r->method);
 	if (!m || m->told)
 		return false;
-	m->told = copy_of(rec, size);
-	j->methods_told++;
-	return m->told != NULL;
+	/* What is behind the strings nobody needs. */
+	m->told = copy_of(j, rec, sizeof(*r) + r->class_len + r->name_len + r->sig_len + r->source_len);
+	j->methods_told += m->told != NULL;
+	return true;
 }
 
 bool methods_on_lines(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -70,19 +73,25 @@ bool methods_on_lines(struct jvm *j, const struct braid_rec *rec, size_t size)
 	m = &j->methods[r->method];
 	if (!m->told || m->lines)
 		return false;
-	m->lines = copy_of(rec, size);
-	return m->lines != NULL;
+	m->lines = copy_of(j, rec, sizeof(*r) + r->count * sizeof(struct braid_line));
+	return true;
+}
+
+bool methods_defined(const struct jvm *j, uint32_t id)
+{
+	return id < j->method_count && j->methods[id].told;
 }
 
 /* Space for `size` bytes altogether; what does not fit is cut. */
 bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size)
 {
-	const struct braid_rec_method *r = id < j->method_count ? j->methods[id].told : NULL;
+	const struct braid_rec_method *r;
 	const char *strings;
 	size_t used;
 
-	if (!r)
+	if (!methods_defined(j, id))
 		return false;
+	r = j->methods[id].told;
 	strings = (const char *)(r + 1);
 	used = class_name_from_signature(to, size - 1, strings, r->class_len);
 	to[used++] = '.';
@@ -112,18 +121,20 @@ static uint32_t trace_method(struct jvm *j, struct trace_method *m, const struct
 	e = pair_find(&j->named, names, XXH3_64bits(lines, count * sizeof(*lines)));
 	if (e)
 		return e->value;
-	e = pair_put(&j->named, names, XXH3_64bits(lines, count * sizeof(*lines)), ++j->session->last_method);
+	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
+		return 0;
+	e = pair_put(&j->named, names, XXH3_64bits(lines, count * sizeof(*lines)), ++j->jvms->last_method);
 	versions = pair_find(&j->versions, names, 0);
 	m->version = count && versions ? versions->value : 0;
 	if (m->version)
-		kernel_side_redefined(j->session->kernel, j->slot);
+		kernel_side_redefined(j->jvms->kernel, j->slot);
 	if (count)
 		pair_put(&j->versions, names, 0, m->version + 1);
-	m->method = j->session->last_method;
+	m->method = j->jvms->last_method;
 	m->process = j->process->id;
-	session_emit(j->session, &(struct trace_rec){.kind = TRACE_METHOD, .method = *m});
+	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_METHOD, .method = *m});
 	if (count)
-		session_emit(j->session, &(struct trace_rec){.kind = TRACE_LINES,
+		sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_LINES,
 							     .lines = {.method = m->method,
 								       .count = count,
 								       .lines = (const struct trace_line *)lines}});
@@ -315,7 +326,8 @@ void jvm_method_seen(struct jvm *j, const struct braid_event_method *e)
 
 	if (before && before != id)
 		j->process->generation++; /* its address means something else now */
-	pair_put(&j->interpreted, e->method, 0, id);
+	if (before || account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
+		pair_put(&j->interpreted, e->method, 0, id);
 }
 
 void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struct trace_frame *f)
@@ -324,7 +336,7 @@ void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struc
 	struct pair_entry *e = pair_find(&j->interpreted, method, 0);
 	uint32_t id = e ? e->value : methods_read(j, method);
 
-	if (!e && id)
+	if (!e && id && account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
 		pair_put(&j->interpreted, method, 0, id);
 	scope = (struct trace_scope){.method = id == NO_METHOD ? 0 : id,
 				     .bci = bci == BRAID_FRAME_BCI_NONE ? -1 : (int32_t)bci};

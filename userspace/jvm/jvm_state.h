@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What jvm.c (records), jvm_code.c (the code cache), jvm_methods.c (methods), jvm_threads.c and jvm_told.c (events)
  * share; nobody else includes this. */
-#ifndef BRAID_COLLECT_JVM_STATE_H
-#define BRAID_COLLECT_JVM_STATE_H
+#ifndef BRAID_JVM_JVM_STATE_H
+#define BRAID_JVM_JVM_STATE_H
 
-#include "jvm/code_cache.h"
-#include "jvm/compilations.h"
-#include "jvm/gc.h"
+#include "code_cache.h"
+#include "compilations.h"
+#include "gc.h"
+#include "jvm.h"
 #include "hotspot/hotspot.h"
-#include "jvm/jvm.h"
 #include "util/pair_map.h"
 
 #include <braid/frame.h>
@@ -32,13 +32,20 @@ struct deferred {
 };
 
 struct jvm {
-	struct session *session;
+	struct jvms *jvms;
 	struct process *process;
 	uint32_t slot, generation;
 	uint32_t wanted; /* braid_choices.wanted, as of now */
+	bool kept;	 /* its slot is its own */
+	bool linked;	 /* its agent is connected */
+	bool joined;	 /* or was */
+	uint64_t joined_ns;
 	bool replayed;
-	bool layout_told;
+	bool layout_known;
+	bool layout_told;   /* by the agent */
+	bool layout_agreed; /* which says what the collector had read */
 	struct braid_layout layout;
+	struct braid_statics statics;
 	struct braid_names names;
 	struct trace_jvm told;
 	char *strings[4];	    /* vm_name, vm_version, java_version, command */
@@ -58,8 +65,10 @@ struct jvm {
 	size_t deferred_count, deferred_capacity;
 	struct gc gc;
 	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
+	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, but for code */
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
+	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* of events that its threads asked for: as counted so far */
 };
 
 #define NO_METHOD UINT32_MAX
@@ -69,6 +78,9 @@ static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
 {
 	return j->wanted >> choice & 1;
 }
+
+/* Counts bytes that are about to be kept of what its agent reports: false when there are too many. */
+bool jvm_keep(struct jvm *j, size_t bytes);
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
 bool jvm_take(const char **at, const char *end, uint16_t length, const char **out);
@@ -89,6 +101,7 @@ uint32_t methods_read(struct jvm *j, uint64_t method);
 bool methods_lies_at(struct jvm *j, uint32_t id, uint64_t method);
 /* How many classes the JVM has unloaded, by its own count; 0 when it has none. */
 uint64_t methods_unloads(const struct jvm *j);
+bool methods_defined(const struct jvm *j, uint32_t id);
 /* "Class.name" of an agent's method as UTF-8; false when the agent never defined it. */
 bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size);
 /* The same, of the Method that lies at an address now. */
@@ -104,6 +117,8 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 /* ---- jvm_code.c ---- */
 
+/* So much code is forgotten: its budget has room again. */
+void code_gone(struct jvm *j, uint64_t bytes, size_t count);
 bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Java threads: who they are, and when they start, end and are called otherwise. */
-#include "jvm/jvm_state.h"
+#include "jvm_state.h"
 
-#include "collect/jvm_events.h"
+#include "jvm_emit.h"
 #include "sink/names.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t name_id(struct jvm *j, const char *text)
 {
-	return names_id(j->session->names, trace_str_of(text));
+	return names_id(j->jvms->names, &j->process->account, trace_str_of(text));
 }
 
 static void emit(struct jvm *j, const struct thread *t, struct trace_jvm_event *e)
 {
 	e->thread = t->id;
 	e->name = name_id(j, t->name);
-	jvm_events_emit(j->session, j->process, e);
+	jvm_events_emit(j->jvms, j->process, e);
+}
+
+/* Without memory it has the group that it had. */
+static void set_group(struct thread *t, const char *text, uint16_t length)
+{
+	char *group = malloc(THREAD_GROUP_MAX);
+
+	if (!group)
+		return;
+	utf8_from_modified(group, THREAD_GROUP_MAX, text, length);
+	free(t->group);
+	t->group = group;
 }
 
 /* Makes the thread known by what it is called now. */
@@ -26,8 +38,8 @@ static void define(struct jvm *j, struct thread *t, const char *name, uint64_t t
 	bool renamed = t->java_runs && strcmp(t->name, name) != 0;
 
 	t->flags |= TRACE_THREAD_JAVA;
-	snprintf(t->name, sizeof(t->name), "%s", name);
-	processes_emit_thread(j->session->processes, t, trace_str_of(t->group));
+	thread_call(t, name);
+	threads_emit(j->jvms->threads, t);
 	if (renamed && jvm_wants(j, BRAID_WANT_THREAD))
 		emit(j, t, &(struct trace_jvm_event){.time_ns = time_ns, .kind = BRAID_JVM_THREAD_RENAME});
 }
@@ -44,7 +56,7 @@ static void start(struct jvm *j, struct thread *t, const struct braid_rec_thread
 					       .kind = BRAID_JVM_THREAD_START,
 					       .value = r->priority,
 					       .flags = r->flags & BRAID_THREAD_DAEMON,
-					       .detail = name_id(j, t->group)});
+					       .detail = name_id(j, t->group ?: "")});
 }
 
 /* A thread may be told twice: by its own start, and by the list of those that ran when the agent came. */
@@ -52,16 +64,15 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_thread *r = (const void *)rec;
 	const char *at = (const char *)(r + 1);
-	char name[sizeof(((struct thread *)0)->name)];
+	char name[THREAD_NAME_MAX];
 	struct thread *t;
 	bool is_start;
 
 	if (size < sizeof(*r) || size - sizeof(*r) < (size_t)r->name_len + r->group_len)
 		return false;
-	is_start = !(r->flags & (BRAID_THREAD_INITIAL | BRAID_THREAD_AGAIN));
+	is_start = !(r->flags & (BRAID_THREAD_INITIAL | BRAID_THREAD_AGAIN | BRAID_THREAD_AGENT));
 	utf8_from_modified(name, sizeof(name), at, r->name_len);
-	t = r->thread_tid ? processes_java_thread(j->session->processes, j->process, (pid_t)r->thread_tid,
-						  is_start ? name : NULL)
+	t = r->thread_tid ? threads_java(j->jvms->threads, j->process, (pid_t)r->thread_tid, is_start ? name : NULL)
 			  : NULL;
 	if (!t) { /* ended already, and never seen running */
 		j->threads_started += is_start;
@@ -75,7 +86,7 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 	t->java_thread = r->java_thread;
 	t->flags = TRACE_THREAD_JAVA | (r->flags & BRAID_THREAD_DAEMON ? TRACE_THREAD_DAEMON : 0);
 	if (r->group_len)
-		utf8_from_modified(t->group, sizeof(t->group), at + r->name_len, r->group_len);
+		set_group(t, at + r->name_len, r->group_len);
 	define(j, t, name, rec->time_ns);
 	t->java_runs = true;
 	if (is_start && !t->since_ns)
@@ -95,14 +106,14 @@ bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_thread_end *r = (const void *)rec;
 	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_THREAD_END};
-	char name[sizeof(((struct thread *)0)->name)];
+	char name[THREAD_NAME_MAX];
 	struct thread *t;
 
 	if (size < sizeof(*r) || r->name_len > size - sizeof(*r))
 		return false;
 	j->threads_ended++;
 	utf8_from_modified(name, sizeof(name), r + 1, r->name_len);
-	t = processes_java_thread(j->session->processes, j->process, (pid_t)rec->tid, NULL);
+	t = threads_java(j->jvms->threads, j->process, (pid_t)rec->tid, NULL);
 	if (!t)
 		return true;
 	if (!t->java_runs || (t->java_thread && r->java_thread && t->java_thread != r->java_thread)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Events that an agent tells with all that belongs to them: no stack, and names as strings. */
-#include "jvm/jvm_state.h"
+#include "jvm_state.h"
 
-#include "collect/jvm_events.h"
+#include "jvm_emit.h"
 #include "sink/names.h"
 
 #include <stdio.h>
@@ -12,13 +12,12 @@
 
 static uint32_t name_id(struct jvm *j, const char *text)
 {
-	return names_id(j->session->names, trace_str_of(text));
+	return names_id(j->jvms->names, &j->process->account, trace_str_of(text));
 }
 
 static uint32_t thread_id(struct jvm *j, uint32_t ns_tid)
 {
-	struct thread *t =
-		ns_tid ? processes_java_thread(j->session->processes, j->process, (pid_t)ns_tid, NULL) : NULL;
+	struct thread *t = ns_tid ? threads_java(j->jvms->threads, j->process, (pid_t)ns_tid, NULL) : NULL;
 
 	return t ? t->id : 0;
 }
@@ -41,7 +40,7 @@ static uint32_t method_name_id(struct jvm *j, uint32_t method)
 void told_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes)
 {
 	jvm_events_emit(
-		j->session, j->process,
+		j->jvms, j->process,
 		&(struct trace_jvm_event){
 			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = name_id(j, name), .value = classes});
 }
@@ -55,7 +54,7 @@ static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
 
 	if (!m || !methods_name(j, method, name, sizeof(name)))
 		return;
-	symbol = modules_bind(j->session->modules, m->module, e->number - m->bias, name);
+	symbol = modules_bind(j->jvms->modules, m->module, e->number - m->bias, name);
 	e->text = trace_str_of(symbol);
 }
 
@@ -83,7 +82,7 @@ bool told_on_event(struct jvm *j, const struct braid_rec *rec, size_t size)
 	e.text = trace_str_of(clean);
 	if (r->event == BRAID_JVM_NATIVE_BIND)
 		bind(j, r->method, &e);
-	jvm_events_emit(j->session, j->process, &e);
+	jvm_events_emit(j->jvms, j->process, &e);
 	return true;
 }
 
@@ -158,7 +157,7 @@ bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
 		origin(text, sizeof(text), r, &c);
 		e.text = trace_str_of(text);
 	}
-	jvm_events_emit(j->session, j->process, &e);
+	jvm_events_emit(j->jvms, j->process, &e);
 	return true;
 }
 
@@ -172,7 +171,7 @@ bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
 	j->classes_unloaded += r->count;
 	if (jvm_wants(j, BRAID_WANT_CLASS))
-		jvm_events_emit(j->session, j->process,
+		jvm_events_emit(j->jvms, j->process,
 				&(struct trace_jvm_event){.time_ns = rec->time_ns,
 							  .kind = BRAID_JVM_CLASS_UNLOAD,
 							  .name = name_id(j, name),

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/libjvm.h"
+#include "libjvm.h"
 
+#include "process/module_file.h"
 #include "util/log.h"
+#include "util/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const data_names[TABLES] = {
+static const char *const data_names[LIBJVM_DATA] = {
 	[OPERATION] = "_ZN8VMThread17_cur_vm_operationE",
 	[SAFEPOINT_TYPE] = "_ZN16SafepointTracing13_current_typeE",
 	[SAFEPOINT_BEGIN] = "_ZN16SafepointTracing29_last_safepoint_begin_time_nsE",
@@ -19,9 +22,10 @@ static const char *const data_names[TABLES] = {
 	[OPERATIONS] = "_ZN12VM_Operation6_namesE",
 	[REASONS] = "_ZN14Deoptimization17_trap_reason_nameE",
 	[ACTIONS] = "_ZN14Deoptimization17_trap_action_nameE",
+	[JVMCI_STRUCTS] = "jvmciHotSpotVMStructs",
 };
 
-static const struct vm_offset fields[LIBJVM_FIELDS] = {
+static const struct vm_field fields[LIBJVM_FIELDS] = {
 	[TASK_ID] = {.type = "CompileTask", .name = "_compile_id"},
 	[TASK_METHOD] = {.type = "CompileTask", .name = "_method"},
 	[TASK_OSR_BCI] = {.type = "CompileTask", .name = "_osr_bci"},
@@ -30,25 +34,18 @@ static const struct vm_offset fields[LIBJVM_FIELDS] = {
 	[BLOCK_USED] = {.type = "HeapBlock::Header", .name = "_used"},
 };
 
+static const struct vm_field jfr_fields[JFR_FIELDS] = {
+	[JFR_THREAD] = {.type = "Thread", .name = "_jfr_thread_local"},
+	[JFR_VIRTUAL] = {.type = "JfrThreadLocal", .name = "_vthread"},
+	[JFR_NUMBER] = {.type = "JfrThreadLocal", .name = "_vthread_id"},
+};
+
 const struct process_mapping *libjvm_mapping(const struct process *process)
 {
-	for (uint32_t i = 0; i < process->mapping_count; i++) {
-		const struct process_mapping *m = &process->mappings[i];
-		const char *slash = strrchr(m->module->path, '/');
-
-		if (slash && strcmp(slash, "/libjvm.so") == 0)
-			return m;
-	}
+	for (uint32_t i = 0; i < process->mapping_count; i++)
+		if (process->mappings[i].module->is_libjvm)
+			return &process->mappings[i];
 	return NULL;
-}
-
-/* Where in the file an ELF address is; 0 when nowhere. */
-static uint64_t file_offset(const struct module *m, uint64_t address)
-{
-	for (uint32_t i = 0; i < m->segment_count; i++)
-		if (address - m->segments[i].address < m->segments[i].size)
-			return address - m->segments[i].address + m->segments[i].offset;
-	return 0;
 }
 
 static size_t strings_in(const struct symbol *array)
@@ -58,22 +55,26 @@ static size_t strings_in(const struct symbol *array)
 	return count < LIBJVM_NAMES_MAX ? count : LIBJVM_NAMES_MAX;
 }
 
-static void take_symbols(struct libjvm *l, const struct symbol *found, size_t functions)
+static int find_data(struct libjvm *l)
 {
-	const struct symbol *data = found + functions;
+	struct symbol wanted[LIBJVM_DATA] = {0};
+	int err;
 
-	for (size_t i = 0; i < functions; i++)
-		l->functions[i] = found[i].address ? file_offset(l->module, found[i].address) : 0;
-	for (int i = 0; i < LIBJVM_DATA; i++) {
-		l->at[i] = data[i].address;
-		l->strings[i] = strings_in(&data[i]);
+	for (int i = 0; i < LIBJVM_DATA; i++)
+		wanted[i].name = data_names[i];
+	err = symbols_lookup(l->fd, l->module->path, wanted, LIBJVM_DATA);
+	for (int i = 0; i < LIBJVM_DATA && !err; i++) {
+		l->at[i] = wanted[i].address;
+		l->strings[i] = strings_in(&wanted[i]);
 	}
+	return err;
 }
 
-static int find_symbols(struct libjvm *l, const char *const *names, size_t count)
+/* Where probes may be. */
+static int find_functions(struct libjvm *l, const char *const *names, size_t count)
 {
-	struct symbol *wanted = calloc(count + LIBJVM_DATA, sizeof(*wanted));
-	int err;
+	struct symbol *wanted = calloc(count, sizeof(*wanted));
+	int err = 0;
 
 	l->functions = calloc(count, sizeof(*l->functions));
 	if (!wanted || !l->functions) {
@@ -82,11 +83,9 @@ static int find_symbols(struct libjvm *l, const char *const *names, size_t count
 	}
 	for (size_t i = 0; i < count; i++)
 		wanted[i].name = names[i];
-	for (size_t i = 0; i < LIBJVM_DATA; i++)
-		wanted[count + i].name = i < TABLES ? data_names[i] : vm_symbols[i - TABLES];
-	err = symbols_lookup(l->fd, l->root, l->module->path, wanted, count + LIBJVM_DATA);
-	if (!err)
-		take_symbols(l, wanted, count);
+	err = symbols_functions(l->fd, l->module->path, wanted, count);
+	for (size_t i = 0; i < count && !err; i++)
+		l->functions[i] = wanted[i].address;
 	free(wanted);
 	return err;
 }
@@ -96,16 +95,19 @@ struct libjvm *libjvm_open(const struct process *process, const struct process_m
 {
 	struct libjvm *l = calloc(1, sizeof(*l));
 	struct mapping_fact fact = m->fact;
+	struct module_file file;
 	int err = -ENOMEM;
 
 	if (!l)
 		goto out;
 	fact.path = m->module->path;
+	file = module_open(process->pid, &fact);
+	l->trusted = file.fd >= 0 && owner_trusted(&file.st);
+	l->owner = file.st.st_uid;
 	l->module = m->module;
-	memcpy(l->field, fields, sizeof(l->field));
-	snprintf(l->root, sizeof(l->root), "/proc/%d/root", (int)process->pid);
-	l->fd = module_open(process->pid, &fact);
-	err = l->fd < 0 ? -errno : find_symbols(l, names, count);
+	l->fd = file.fd;
+	err = l->fd < 0 ? l->fd : find_functions(l, names, count);
+	err = err ?: find_data(l);
 	if (!err)
 		return l;
 out:
@@ -114,83 +116,137 @@ out:
 	return NULL;
 }
 
-static void names_free(struct libjvm_names *n)
-{
-	for (size_t i = 0; i < n->count; i++)
-		free(n->text[i]);
-}
-
 void libjvm_free(struct libjvm *l)
 {
 	if (!l)
 		return;
 	if (l->fd >= 0)
 		close(l->fd);
-	names_free(&l->operations);
-	names_free(&l->reasons);
-	names_free(&l->actions);
 	free(l->functions);
+	free(l->classes);
 	free(l);
 }
 
-static int names_read(const struct libjvm *l, struct libjvm_names *to, pid_t pid, uint64_t bias, enum libjvm_data array)
+/* ---- a process's copy ---- */
+
+static void names_free(struct libjvm_names *n)
 {
+	for (size_t i = 0; i < n->count; i++)
+		free(n->text[i]);
+	n->count = 0;
+}
+
+void libjvm_copy_free(struct libjvm_copy *c)
+{
+	names_free(&c->operations);
+	names_free(&c->reasons);
+	names_free(&c->actions);
+}
+
+static int names_read(const struct libjvm_copy *c, struct libjvm_names *to, pid_t pid, enum libjvm_data array)
+{
+	const struct libjvm *l = c->file;
 	int err;
 
 	if (!l->at[array] || to->count)
 		return 0;
-	err = vm_strings_read(pid, bias, bias + l->at[array], l->strings[array], to->text);
-	to->count = err == -EAGAIN ? 0 : l->strings[array];
+	err = vm_strings_read(pid, c->bias, c->bias + l->at[array], l->strings[array], to->text);
+	to->count = err ? 0 : l->strings[array];
 	return err;
 }
 
-int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias)
+/* Nothing needs it to be there. */
+static void jfr_read(struct libjvm_copy *c, pid_t pid)
 {
 	uint64_t at[VM_SYMBOLS];
+
+	memcpy(at, c->file->module->vm, sizeof(at));
+	at[VM_STRUCTS] = c->file->at[JVMCI_STRUCTS];
+	memcpy(c->jfr, jfr_fields, sizeof(c->jfr));
+	(void)vm_process_read(pid, c->bias, at, c->jfr, JFR_FIELDS, NULL, 0);
+}
+
+uint16_t libjvm_jfr_offset(const struct libjvm_copy *c, enum libjvm_jfr_field field)
+{
+	const struct vm_field *f = c->jfr;
+	uint64_t offset = f[JFR_THREAD].offset + f[field].offset;
+
+	return f[JFR_THREAD].found && f[JFR_VIRTUAL].found && f[JFR_NUMBER].found && offset <= UINT16_MAX
+		       ? (uint16_t)offset
+		       : 0;
+}
+
+int libjvm_copy_read(struct libjvm_copy *c, pid_t pid)
+{
 	int err;
 
-	if (l->read)
-		return 0;
-	for (int i = 0; i < VM_SYMBOLS; i++)
-		at[i] = l->at[TABLES + i] ? bias + l->at[TABLES + i] : 0;
-	err = vm_offsets_read(pid, bias, at, l->field, LIBJVM_FIELDS);
+	memcpy(c->field, fields, sizeof(c->field));
+	err = vm_process_read(pid, c->bias, c->file->module->vm, c->field, LIBJVM_FIELDS, NULL, 0);
 	if (err == -EAGAIN)
 		return err;
-	err = names_read(l, &l->operations, pid, bias, OPERATIONS);
-	err = err ?: names_read(l, &l->reasons, pid, bias, REASONS);
-	err = err ?: names_read(l, &l->actions, pid, bias, ACTIONS);
-	l->read = err != -EAGAIN;
-	return err;
+	for (int i = 0; i < LIBJVM_FIELDS; i++)
+		c->field[i].found = c->field[i].found && c->field[i].offset <= UINT16_MAX;
+	jfr_read(c, pid);
+	err = names_read(c, &c->operations, pid, OPERATIONS);
+	err = err ?: names_read(c, &c->reasons, pid, REASONS);
+	return err ?: names_read(c, &c->actions, pid, ACTIONS);
 }
+
+/* ---- classes of operations ---- */
+
+#define CLASSES_MAX 1024
+#define VTABLE "_ZTV"
 
 /* "_ZTV24VM_G1CollectForAllocation" */
-static void operation_name(const char *symbol, char *to, size_t size)
+static bool take_class(void *ctx, const struct symbol *symbol)
 {
-	static const char prefix[] = "_ZTV";
+	const char *name = symbol->name + sizeof(VTABLE) - 1;
+	struct libjvm *l = ctx;
+	struct libjvm_class *c = &l->classes[l->class_count];
 
-	to[0] = '\0';
-	if (strncmp(symbol, prefix, sizeof(prefix) - 1) != 0)
-		return;
-	symbol += sizeof(prefix) - 1;
-	symbol += strspn(symbol, "0123456789");
-	symbol += strncmp(symbol, "VM_", 3) == 0 ? 3 : 0;
-	snprintf(to, size, "%s", symbol);
+	name += strspn(name, "0123456789");
+	if (strncmp(name, "VM_", 3) == 0 &&
+	    (size_t)snprintf(c->name, sizeof(c->name), "%s", name + 3) < sizeof(c->name)) {
+		c->vtable = symbol->address;
+		c->size = symbol->size;
+		l->class_count++;
+	}
+	return l->class_count < CLASSES_MAX;
 }
 
+static int by_vtable(const void *a, const void *b)
+{
+	const struct libjvm_class *x = a, *y = b;
+
+	return (x->vtable > y->vtable) - (x->vtable < y->vtable);
+}
+
+static void classes_read(struct libjvm *l)
+{
+	l->classes_read = true;
+	l->classes = calloc(CLASSES_MAX, sizeof(*l->classes));
+	if (!l->classes)
+		return;
+	if (symbols_of_data(l->fd, l->module->path, VTABLE, take_class, l))
+		log_debug("the operations of %s have no names", l->module->path);
+	qsort(l->classes, l->class_count, sizeof(*l->classes), by_vtable);
+}
+
+/* An object has the address behind the head of its class's table. */
 const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable)
 {
-	char symbol[256];
-	size_t i;
+	size_t low = 0, high;
 
-	for (i = 0; i < l->operations_asked; i++)
-		if (l->operation[i].vtable == vtable)
-			return l->operation[i].name;
-	if (i == LIBJVM_NAMES_MAX)
-		return "";
-	if (symbols_data_at(l->fd, l->root, l->module->path, vtable, symbol, sizeof(symbol)))
-		symbol[0] = '\0';
-	l->operation[i].vtable = vtable;
-	operation_name(symbol, l->operation[i].name, sizeof(l->operation[i].name));
-	l->operations_asked++;
-	return l->operation[i].name;
+	if (!l->classes_read)
+		classes_read(l);
+	high = l->class_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->classes[middle].vtable <= vtable)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && vtable - l->classes[low - 1].vtable < l->classes[low - 1].size ? l->classes[low - 1].name : "";
 }

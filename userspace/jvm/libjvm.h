@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One libjvm.so: where in it things are, and what its tables say. Shared by all processes that have it mapped. */
-#ifndef BRAID_COLLECT_LIBJVM_H
-#define BRAID_COLLECT_LIBJVM_H
+/*
+ * One libjvm.so: where in it things are, which the file says and which counts for all processes that have it mapped.
+ * And what its tables say, which is in each process's own copy and counts for no other process.
+ */
+#ifndef BRAID_JVM_LIBJVM_H
+#define BRAID_JVM_LIBJVM_H
 
+#include "hotspot/vm_tables.h"
 #include "process/modules.h"
 #include "process/processes.h"
-#include "hotspot/vm_tables.h"
 
 #include <braid/probe.h>
 
@@ -27,30 +30,41 @@ enum libjvm_data {
 	OPERATIONS, /* arrays of names */
 	REASONS,
 	ACTIONS,
-	TABLES, /* vm_symbols */
-	LIBJVM_DATA = TABLES + VM_SYMBOLS
+	JVMCI_STRUCTS, /* a second table of fields, made as gHotSpotVMStructs is; not exported */
+	LIBJVM_DATA
 };
 
 /* Fields of CompileTask, and of what is in front of every block of a code heap. */
 enum libjvm_field { TASK_ID, TASK_METHOD, TASK_OSR_BCI, TASK_LEVEL, BLOCK_LENGTH, BLOCK_USED, LIBJVM_FIELDS };
 #define TASK_FIELDS BLOCK_LENGTH
 
+/* Fields that only the second table has: in a Thread, what JFR keeps of it. */
+enum libjvm_jfr_field { JFR_THREAD, JFR_VIRTUAL, JFR_NUMBER, JFR_FIELDS };
+
 struct libjvm {
 	const struct module *module;
 	int fd;
-	char root[32];		     /* "/proc/PID/root" of the process that it was found in */
+	bool trusted; /* nobody but root and the user who records can have made it */
+	uid_t owner;
 	uint64_t *functions;	     /* file offsets of what was asked for; 0: it has none of that name */
 	uint64_t at[LIBJVM_DATA];    /* ELF addresses of data, 0: none */
 	size_t strings[LIBJVM_DATA]; /* of arrays */
-	bool read;		     /* tables were */
+	/* Classes of operations by the ELF addresses of their vtables, sorted; looked for when one is asked for. */
+	struct libjvm_class {
+		uint64_t vtable, size;
+		char name[64]; /* without "VM_" */
+	} * classes;
+	size_t class_count;
+	bool classes_read;
+};
+
+/* The copy of one process. */
+struct libjvm_copy {
+	struct libjvm *file;
+	uint64_t bias;
 	struct libjvm_names operations, reasons, actions;
-	struct vm_offset field[LIBJVM_FIELDS];
-	/* Of classes of operations, by the addresses of their vtables: what was asked for. */
-	struct {
-		uint64_t vtable;
-		char name[64]; /* empty: it has none */
-	} operation[LIBJVM_NAMES_MAX];
-	size_t operations_asked;
+	struct vm_field field[LIBJVM_FIELDS];
+	struct vm_field jfr[JFR_FIELDS];
 };
 
 /* The mapping of its code in a process; NULL when it has none. */
@@ -61,10 +75,13 @@ struct libjvm *libjvm_open(const struct process *process, const struct process_m
 			   size_t count);
 void libjvm_free(struct libjvm *l);
 
-/* Reads the tables in a process that has it, once. -EAGAIN: too early. */
-int libjvm_read_tables(struct libjvm *l, pid_t pid, uint64_t bias);
+/* Reads the tables of a process; `file` and `bias` are set. -EAGAIN: too early. */
+int libjvm_copy_read(struct libjvm_copy *copy, pid_t pid);
+void libjvm_copy_free(struct libjvm_copy *copy);
+/* Where in a Thread a field of JFR's is; 0: not known. */
+uint16_t libjvm_jfr_offset(const struct libjvm_copy *copy, enum libjvm_jfr_field field);
 
-/* The name of the class whose vtable is at an ELF address, without "VM_": empty when there is none. */
+/* The name of the class of operations whose vtable is at an ELF address, without "VM_": empty when there is none. */
 const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable);
 
 #endif

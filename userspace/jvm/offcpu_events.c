@@ -1,70 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/offcpu.h"
+#include "offcpu_events.h"
 
-#include "agents/agents.h"
-#include "braid.skel.h"
-#include "collect/jvm_events.h"
+#include "jvm_emit.h"
 #include "kernel/kernel_side.h"
-#include "process/processes.h"
 #include "proc/procfs.h"
+#include "process/processes.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <errno.h>
 #include <string.h>
-
-#define SLEEPERS 32768 /* threads of JVMs at a time */
-
-/*
- * Of a monitor that was fought for the owner is of interest, whatever the least time that sleeps are told of; but where
- * threads hand over every few microseconds, walking a stack each time would cost them more than the lock does.
- */
-#define OWNER_MIN_NS 50000ULL
-
-int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
-{
-	bool sleeps = c->wanted & BRAID_WANT(WAIT), wakers = c->wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK));
-	int err = bpf_program__set_autoload(b->progs.on_switch, wakers);
-
-	b->rodata->sleep_stacks = sleeps;
-	err = err ?: bpf_program__set_autoload(b->progs.on_waking, wakers);
-	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
-	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
-	return err ?: bpf_map__set_max_entries(b->maps.sleepers, wakers ? SLEEPERS : 1);
-}
-
-void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c)
-{
-	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
-
-	jvm->sleep_min_ns = jvm->waker_min_ns = c->wanted & BRAID_WANT(WAIT) ? c->wait_min_ns : UINT64_MAX;
-	if (c->wanted & BRAID_WANT(LOCK) && owner_min < jvm->waker_min_ns)
-		jvm->waker_min_ns = owner_min;
-}
-
-/* What ends a sleep first, so that none that was seen to begin is not seen to end. */
-int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
-{
-	struct bpf_program *programs[OFFCPU_LINKS] = {b->progs.on_thread_exit, b->progs.on_syscall_end,
-						      b->progs.on_waking, b->progs.on_switch};
-
-	for (int i = 0; i < OFFCPU_LINKS; i++) {
-		if (!bpf_program__autoload(programs[i]))
-			continue;
-		links[i] = bpf_program__attach(programs[i]);
-		if (!links[i])
-			return -errno;
-	}
-	return 0;
-}
-
-void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
-{
-	for (int i = OFFCPU_LINKS; i-- > 0;) {
-		bpf_link__destroy(links[i]);
-		links[i] = NULL;
-	}
-}
 
 /* An OS thread can be one Java thread after the other: what it used before is the earlier one's. */
 static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
@@ -75,15 +18,20 @@ static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
 		e->weight = e->value;
 }
 
-bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, struct trace_jvm_event *e)
+bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
 {
-	if (!(thread->flags & TRACE_THREAD_JAVA) || thread->java_runs)
-		agents_catch_up(s->agents, thread->process); /* which may have its end, and even its start */
+	const struct thread *t = threads_at(jvms->threads, process, (pid_t)e->tid, e->hdr.time_ns);
+
+	return !t || (t->flags & TRACE_THREAD_JAVA && !t->java_runs);
+}
+
+bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, struct trace_jvm_event *e)
+{
 	if (thread->flags & TRACE_THREAD_JAVA && !thread->java_runs)
 		return false;
 	/* One that was seen too late to ask for its name. */
 	if (*comm && strcmp(thread->name, comm) != 0)
-		processes_comm(s->processes, thread->process->pid, thread->tid, comm);
+		processes_comm(jvms->processes, thread->process->pid, thread->tid, comm);
 	leave_to_earlier(thread, e);
 	return true;
 }
@@ -91,14 +39,14 @@ bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, st
 /* ---- the end ---- */
 
 struct ending {
-	struct session *session;
+	struct jvms *jvms;
 	uint64_t time_ns;
 };
 
 static void tell_sleep(struct ending *end, struct process *process, struct thread *thread, uint64_t from_ns,
 		       uint64_t until_ns, uint32_t flags)
 {
-	jvm_events_emit(end->session, process,
+	jvm_events_emit(end->jvms, process,
 			&(struct trace_jvm_event){.kind = BRAID_JVM_BLOCKED,
 						  .time_ns = from_ns,
 						  .duration_ns = until_ns - from_ns,
@@ -109,16 +57,15 @@ static void tell_sleep(struct ending *end, struct process *process, struct threa
 
 static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sleeper *b)
 {
-	struct session *s = end->session;
-	struct process *process = processes_find(s->processes, (pid_t)b->pid, end->time_ns);
-	struct thread *thread = process && !process->ended_ns
-					? processes_thread_at(s->processes, process, (pid_t)tid, end->time_ns)
-					: NULL;
+	struct jvms *jvms = end->jvms;
+	struct process *process = processes_find(jvms->processes, (pid_t)b->pid, end->time_ns);
+	struct thread *thread =
+		process && !process->ended_ns ? threads_at(jvms->threads, process, (pid_t)tid, end->time_ns) : NULL;
 
 	if (!thread)
 		return;
 	if (b->counted)
-		jvm_events_emit(s, process,
+		jvm_events_emit(jvms, process,
 				&(struct trace_jvm_event){.kind = BRAID_JVM_COUNTED,
 							  .time_ns = end->time_ns,
 							  .thread = thread->id,
@@ -134,7 +81,7 @@ static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sl
 
 static void tell_sleepers(struct ending *end)
 {
-	int fd = kernel_side_sleepers(end->session->kernel);
+	int fd = kernel_side_sleepers(end->jvms->kernel);
 	uint32_t tid, next, *at = NULL;
 	struct braid_sleeper b;
 
@@ -149,9 +96,9 @@ static void tell_sleepers(struct ending *end)
 static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
 {
 	struct ending *end = ctx;
-	struct session *s = end->session;
-	struct process *process = processes_find(s->processes, pid, end->time_ns);
-	struct thread *thread = process ? processes_thread_at(s->processes, process, tid, end->time_ns) : NULL;
+	struct jvms *jvms = end->jvms;
+	struct process *process = processes_find(jvms->processes, pid, end->time_ns);
+	struct thread *thread = process ? threads_at(jvms->threads, process, tid, end->time_ns) : NULL;
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_THREAD_CPU, .time_ns = end->time_ns, .source = BRAID_SOURCE_KERNEL};
 	uint64_t cpu_ns, kernel_ns;
@@ -162,7 +109,7 @@ static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
 	e.value = cpu_ns;
 	e.weight = kernel_ns;
 	leave_to_earlier(thread, &e);
-	jvm_events_emit(s, process, &e);
+	jvm_events_emit(jvms, process, &e);
 }
 
 static void tell_threads(void *ctx, struct process *process)
@@ -171,11 +118,11 @@ static void tell_threads(void *ctx, struct process *process)
 		(void)procfs_threads(process->pid, tell_cpu, ctx); /* it may be gone by now */
 }
 
-void offcpu_finish(struct session *s)
+void offcpu_finish(struct jvms *jvms)
 {
-	struct ending end = {.session = s, .time_ns = now_ns()};
+	struct ending end = {.jvms = jvms, .time_ns = now_ns()};
 
 	tell_sleepers(&end);
-	if (s->options->choices.wanted & BRAID_WANT(THREAD))
-		processes_each(s->processes, tell_threads, &end);
+	if (jvms->options->choices.wanted & BRAID_WANT(THREAD))
+		processes_each(jvms->processes, tell_threads, &end);
 }

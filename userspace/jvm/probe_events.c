@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the numbers in the events of probes mean. */
-#include "agents/agents.h"
-#include "jvm/compilations.h"
-#include "jvm/gc.h"
-#include "jvm/jvm.h"
-#include "jvm/libjvm.h"
+#include "compilations.h"
+#include "gc.h"
+#include "jvm.h"
+#include "libjvm.h"
+#include "probes.h"
 #include "sink/names.h"
-#include "jvm/probes.h"
 #include "util/utf8.h"
 
 #include <braid/frame.h>
@@ -14,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t name_id(struct session *s, const char *text)
+static uint32_t name_id(struct jvms *jvms, struct process *process, const char *text)
 {
-	return text ? names_id(s->names, trace_str_of(text)) : 0;
+	return text ? names_id(jvms->names, &process->account, trace_str_of(text)) : 0;
 }
 
 static const char *name_at(const struct libjvm_names *n, uint64_t i)
@@ -24,19 +23,19 @@ static const char *name_at(const struct libjvm_names *n, uint64_t i)
 	return i < n->count ? n->text[i] : NULL;
 }
 
-static void explain_safepoint(struct session *s, struct libjvm *l, uint64_t bias, const struct braid_event_jvm *e,
-			      struct trace_jvm_event *to)
+static void explain_safepoint(struct jvms *jvms, struct process *process, const struct libjvm_copy *l,
+			      const struct braid_event_jvm *e, struct trace_jvm_event *to)
 {
 	char text[256];
 
 	to->weight = 0;
 	if (e->what.name) {
-		to->name = name_id(s, name_at(&l->operations, e->what.name - 1));
+		to->name = name_id(jvms, process, name_at(&l->operations, e->what.name - 1));
 	} else if (e->what.weight) {
-		to->name = name_id(s, libjvm_operation_of(l, e->what.weight - bias));
+		to->name = name_id(jvms, process, libjvm_operation_of(l->file, e->what.weight - l->bias));
 	} else if (e->text[0]) {
 		utf8_printable(text, sizeof(text), e->text, strnlen(e->text, sizeof(e->text)));
-		to->name = name_id(s, text);
+		to->name = name_id(jvms, process, text);
 	}
 }
 
@@ -45,7 +44,8 @@ static void explain_safepoint(struct session *s, struct libjvm *l, uint64_t bias
 #define TRAP_ACTION_MASK 7U
 #define TRAP_REASON_MASK 31U
 
-static void explain_trap(struct session *s, const struct libjvm *l, int32_t request, struct trace_jvm_event *to)
+static void explain_trap(struct jvms *jvms, struct process *process, const struct libjvm_copy *l, int32_t request,
+			 struct trace_jvm_event *to)
 {
 	uint32_t bits = ~(uint32_t)request, reason = bits >> TRAP_ACTION_BITS & TRAP_REASON_MASK;
 	const char *action = name_at(&l->actions, bits & TRAP_ACTION_MASK), *name = name_at(&l->reasons, reason);
@@ -56,44 +56,50 @@ static void explain_trap(struct session *s, const struct libjvm *l, int32_t requ
 		action = "reinterpret";
 	}
 	snprintf(number, sizeof(number), "reason %u", reason);
-	to->detail = name_id(s, name ?: number);
+	to->detail = name_id(jvms, process, name ?: number);
 	to->text = trace_str_of(action ?: "");
 }
 
-/* What is given up is the code of the frame that called the stub. */
-static void name_deoptimised(struct session *s, struct process *process, const struct braid_event_jvm *e,
-			     struct trace_jvm_event *to)
+/* What is given up is the code of the frame that called the stub: its method's name. */
+static bool deoptimised(const struct process *process, const struct braid_event_jvm *e, char *to, size_t size,
+			uint32_t *compile_id)
 {
 	uint64_t frame = e->what.weight;
-	uint32_t code_id = braid_frame_code_id(frame), compile_id = 0;
-	char text[1024];
 
-	if (!frame || !process->jvm)
+	return frame && process->jvm &&
+	       jvm_code_name(process->jvm, braid_frame_addr(frame), braid_frame_code_id(frame), e->hdr.time_ns, to,
+			     size, compile_id);
+}
+
+bool probes_ready(const struct process *process, const struct braid_event_jvm *e)
+{
+	char text[1024];
+	uint32_t compile_id;
+
+	return e->what.kind != BRAID_JVM_DEOPT || !process->jvm || !e->what.weight ||
+	       deoptimised(process, e, text, sizeof(text), &compile_id);
+}
+
+static void explain_deopt(struct jvms *jvms, struct process *process, const struct libjvm_copy *l,
+			  const struct braid_event_jvm *e, struct trace_jvm_event *to)
+{
+	char text[1024];
+	uint32_t compile_id;
+
+	to->weight = 0;
+	if (e->what.name == BRAID_PROBE_TRAP)
+		explain_trap(jvms, process, l, (int32_t)e->what.detail, to);
+	else
+		to->detail =
+			name_id(jvms, process, "lazy"); /* its frame was marked while it had called others, or stood */
+	if (!deoptimised(process, e, text, sizeof(text), &compile_id))
 		return;
-	if (!jvm_code_name(process->jvm, braid_frame_addr(frame), code_id, e->hdr.time_ns, text, sizeof(text),
-			   &compile_id)) {
-		agents_catch_up(s->agents, process);
-		if (!jvm_code_name(process->jvm, braid_frame_addr(frame), code_id, e->hdr.time_ns, text, sizeof(text),
-				   &compile_id))
-			return;
-	}
-	to->name = name_id(s, text);
+	to->name = name_id(jvms, process, text);
 	to->number = compile_id;
 }
 
-static void explain_deopt(struct session *s, struct process *process, const struct libjvm *l,
-			  const struct braid_event_jvm *e, struct trace_jvm_event *to)
-{
-	to->weight = 0;
-	if (e->what.name == BRAID_PROBE_TRAP)
-		explain_trap(s, l, (int32_t)e->what.detail, to);
-	else
-		to->detail = name_id(s, "lazy"); /* its frame was marked while it had called others, or stood */
-	name_deoptimised(s, process, e, to);
-}
-
 /* False: its other half is to come. */
-static bool explain_compile(struct session *s, struct process *process, const struct braid_event_jvm *e,
+static bool explain_compile(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
 			    struct trace_jvm_event *to)
 {
 	const struct braid_event_compile *c = (const void *)e;
@@ -106,7 +112,7 @@ static bool explain_compile(struct session *s, struct process *process, const st
 						 strnlen(c->class_name, sizeof(c->class_name)));
 		text[used++] = '.';
 		utf8_from_modified(text + used, sizeof(text) - used, e->text, strnlen(e->text, sizeof(e->text)));
-		to->name = name_id(s, text);
+		to->name = name_id(jvms, process, text);
 	}
 	if (!process->jvm)
 		return true;
@@ -114,11 +120,10 @@ static bool explain_compile(struct session *s, struct process *process, const st
 	return false;
 }
 
-bool probes_explain(struct session *s, struct process *process, const struct braid_event_jvm *e,
+bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
 		    struct trace_jvm_event *to)
 {
-	uint64_t bias;
-	struct libjvm *l = probes_library(s->probes, process, &bias);
+	const struct libjvm_copy *l = probes_library(jvms->probes, process);
 
 	switch (to->kind) {
 	case BRAID_JVM_GC_CYCLE:
@@ -126,14 +131,14 @@ bool probes_explain(struct session *s, struct process *process, const struct bra
 		return false;
 	case BRAID_JVM_SAFEPOINT:
 		if (l)
-			explain_safepoint(s, l, bias, e, to);
+			explain_safepoint(jvms, process, l, e, to);
 		return true;
 	case BRAID_JVM_DEOPT:
 		if (l)
-			explain_deopt(s, process, l, e, to);
+			explain_deopt(jvms, process, l, e, to);
 		return true;
 	case BRAID_JVM_COMPILE:
-		return explain_compile(s, process, e, to);
+		return explain_compile(jvms, process, e, to);
 	default:
 		return true;
 	}

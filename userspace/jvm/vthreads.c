@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jvm/vthreads.h"
+#include "vthreads.h"
 
 #include <util/pair_map.h>
 #include <util/utf8.h>
@@ -9,21 +9,18 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Each costs 24 bytes of memory here, for as long as the recording lasts. */
-#define VTHREADS_MAX (1U << 20)
-
 struct vthreads {
-	struct session *session;
+	struct sink *sink;
 	struct pair_map ids; /* process and number to id, extra: hash of the name */
 	uint32_t last;
 };
 
-int vthreads_new(struct vthreads **out, struct session *s)
+int vthreads_new(struct vthreads **out, struct sink *sink)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->session = s;
+	(*out)->sink = sink;
 	return 0;
 }
 
@@ -36,25 +33,27 @@ void vthreads_free(struct vthreads *v)
 }
 
 /* Defines it, or again when its name has changed. */
-static uint32_t define(struct vthreads *v, uint32_t process, uint64_t number, const char *name, size_t length)
+static uint32_t define(struct vthreads *v, struct account *by, uint64_t number, const char *name, size_t length)
 {
 	uint32_t hash = (uint32_t)XXH3_64bits(name, length);
-	struct pair_entry *e = pair_find(&v->ids, process, number);
+	struct pair_entry *e = pair_find(&v->ids, by->process, number);
 
 	if (e && e->extra == hash)
 		return e->value;
-	if (!e && (v->last >= VTHREADS_MAX || !(e = pair_put(&v->ids, process, number, v->last + 1)))) {
-		session_loss(v->session, process, "collector", "vthread", 1);
+	if (!e && !account_take(by, v->sink, BUDGET_VTHREADS, 1))
+		return 0;
+	if (!e && !(e = pair_put(&v->ids, by->process, number, v->last + 1))) {
+		sink_loss(v->sink, by->process, "collector", "vthread", 1);
 		return 0;
 	}
 	if (e->value > v->last)
 		v->last = e->value;
 	e->extra = hash;
-	session_emit(v->session, &(struct trace_rec){.kind = TRACE_VTHREAD,
-						     .vthread = {.vthread = e->value,
-								 .process = process,
-								 .number = number,
-								 .name = {.str = name, .len = (uint32_t)length}}});
+	sink_emit(v->sink, &(struct trace_rec){.kind = TRACE_VTHREAD,
+					       .vthread = {.vthread = e->value,
+							   .process = by->process,
+							   .number = number,
+							   .name = {.str = name, .len = (uint32_t)length}}});
 	return e->value;
 }
 
@@ -76,7 +75,7 @@ static size_t unit_put(uint8_t *to, uint32_t unit)
 	return 3;
 }
 
-void vthreads_seen(struct vthreads *v, uint32_t process, const struct braid_event_vthread *e)
+void vthreads_seen(struct vthreads *v, struct account *by, const struct braid_event_vthread *e)
 {
 	uint8_t modified[BRAID_VTHREAD_NAME_MAX * 2];
 	char name[sizeof(modified) * 2];
@@ -88,15 +87,15 @@ void vthreads_seen(struct vthreads *v, uint32_t process, const struct braid_even
 	for (uint32_t i = 0; i + width <= bytes; i += width)
 		length += unit_put(modified + length,
 				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
-	define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
+	define(v, by, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
 }
 
-uint32_t vthreads_id(struct vthreads *v, uint32_t process, uint64_t number)
+uint32_t vthreads_id(struct vthreads *v, struct account *by, uint64_t number)
 {
 	const struct pair_entry *e;
 
 	if (!number)
 		return 0;
-	e = pair_find(&v->ids, process, number);
-	return e ? e->value : define(v, process, number, "", 0);
+	e = pair_find(&v->ids, by->process, number);
+	return e ? e->value : define(v, by, number, "", 0);
 }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Virtual threads that were hit: their numbers and names, as the kernel side read them, become definitions. */
-#ifndef BRAID_COLLECT_VTHREADS_H
-#define BRAID_COLLECT_VTHREADS_H
+#ifndef BRAID_JVM_VTHREADS_H
+#define BRAID_JVM_VTHREADS_H
 
-#include "record/session.h"
+#include "sink/budgets.h"
+#include "sink/sink.h"
 
 #include <braid/event.h>
 
+struct vthreads;
+
 /* 0 or -ENOMEM. */
-int vthreads_new(struct vthreads **out, struct session *s);
+int vthreads_new(struct vthreads **out, struct sink *sink);
 void vthreads_free(struct vthreads *v);
 
-void vthreads_seen(struct vthreads *v, uint32_t process, const struct braid_event_vthread *e);
+void vthreads_seen(struct vthreads *v, struct account *by, const struct braid_event_vthread *e);
 
 /* The trace's id of the process's virtual thread `number`; 0 for number 0, and when there are too many (counted). */
-uint32_t vthreads_id(struct vthreads *v, uint32_t process, uint64_t number);
+uint32_t vthreads_id(struct vthreads *v, struct account *by, uint64_t number);
 
 #endif

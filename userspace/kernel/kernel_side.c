@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/kernel_side.h"
+#include "kernel_side.h"
 
 #include "braid.skel.h"
-#include "kernel/programs.h"
-#include "kernel/tracepoint.h"
+#include "map_window.h"
+#include "programs.h"
+#include "tracepoint.h"
+#include "config/choices.h"
 #include "util/log.h"
 
 #include <bpf/bpf.h>
@@ -13,9 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Entries of the maps of a recording that names its targets. What does not fit any more is warned of. */
+#define MAPPINGS (1U << 16)
+#define UNWIND_PAGES (1U << 19)
+#define UNWIND_ROWS (1U << 22)
+
+/* The ring of samples and events, see event_ring_bytes(). */
+#define SAMPLE_BYTES 512U /* a stack of 60 frames that was not sent before */
+#define EVENT_RING_MIN (2U << 20)
+#define EVENT_RING_BURSTS (8U << 20)
+#define EVENT_RING_MAX (64U << 20)
+
+/* Kinds whose stacks come through that ring in bursts. */
+#define WANT_BURSTS                                                                                                    \
+	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(VTHREAD) |            \
+	 BRAID_WANT(EXCEPTION))
 
 /* Extents are handed out in powers of two, and go back to the list of their size. */
 #define EXTENT_CLASSES 17
@@ -27,19 +44,17 @@ struct extent_list {
 
 struct kernel_side {
 	struct braid_bpf *skel;
-	struct kernel_limits limits;
-	struct braid_mapping *mappings;
-	struct braid_table *tables;
-	struct braid_page *pages;
-	struct braid_unwind_row *rows;
+	struct map_window mappings, tables, pages, rows;
 	uint32_t mappings_used, tables_used, pages_used, rows_used;
 	struct extent_list spare[EXTENT_CLASSES];
 	struct extent_list limbo[EXTENT_CLASSES]; /* dropped since the last tick */
 	struct ring_buffer *events;
 	struct ring_buffer *records;
-	kernel_event_fn fn;
+	kernel_event_fn event_fn;
+	kernel_record_fn record_fn;
 	void *fn_ctx;
-	int *perf_fds; /* what ticks: a clock on each CPU, or one tracepoint */
+	size_t event_budget; /* bytes that may still be read in one go */
+	int *perf_fds;	     /* what ticks: a clock on each CPU, or one tracepoint */
 	struct bpf_link **perf_links;
 	int perf_count;
 	struct bpf_link *fork_link, *exec_link;
@@ -50,26 +65,34 @@ struct kernel_side {
 
 static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	if (level == LIBBPF_DEBUG || log_verbosity < 1)
+	if (log_verbosity < (level == LIBBPF_DEBUG ? 2 : 1))
 		return 0;
 	return vfprintf(stderr, fmt, ap);
 }
 
+static bool is_whole(const struct braid_event *e, size_t size)
+{
+	return size >= sizeof(*e) && e->size <= size;
+}
+
+/* A JVM's threads can ask for stacks as fast as they are read: others wait for their turn, too. */
 static int on_event(void *ctx, void *data, size_t size)
 {
 	struct kernel_side *k = ctx;
-	const struct braid_event *e = data;
+	size_t bytes = size + BPF_RINGBUF_HDR_SZ;
+	bool more = !is_whole(data, size) || k->event_fn(k->fn_ctx, data);
 
-	if (size >= sizeof(*e) && e->size <= size)
-		k->fn(k->fn_ctx, e);
-	return 0;
+	k->event_budget -= bytes < k->event_budget ? bytes : k->event_budget;
+	return more && k->event_budget ? 0 : -ECANCELED;
 }
 
-static void *map_memory(const struct bpf_map *map, size_t bytes)
+static int on_record(void *ctx, void *data, size_t size)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	struct kernel_side *k = ctx;
 
-	return p == MAP_FAILED ? NULL : p;
+	if (is_whole(data, size))
+		k->record_fn(k->fn_ctx, data);
+	return 0;
 }
 
 static int explain_load(int err)
@@ -86,22 +109,29 @@ static int explain_load(int err)
 	return err;
 }
 
-#define WANT_PROBES (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
-
-static int set_sizes(struct kernel_side *k, const struct record_options *o)
+/*
+ * Room for half a second of samples of all CPUs, ten times what comes between two looks at it; events of JVMs come in
+ * bursts. The pages count twice in the collector's resident set, since libbpf maps the data twice.
+ */
+static uint32_t event_ring_bytes(const struct record_options *o)
 {
-	struct braid_bpf *b = k->skel;
+	uint64_t want = (uint64_t)libbpf_num_possible_cpus() * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
+	uint32_t bytes = o->choices.wanted & WANT_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
+
+	while (bytes < want && bytes < EVENT_RING_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+static int set_sizes(const struct braid_bpf *b, const struct record_options *o)
+{
+	uint32_t more = o->system_wide ? 2 : 1;
 	int err;
 
-	k->limits =
-		(struct kernel_limits){.mappings = 1 << 16, .pages = 1 << 19, .rows = 1 << 22, .event_bytes = 1 << 23};
-	if (o->system_wide)
-		k->limits = (struct kernel_limits){
-			.mappings = 1 << 18, .pages = 1 << 20, .rows = 1 << 23, .event_bytes = 1 << 25};
-	err = bpf_map__set_max_entries(b->maps.mappings, k->limits.mappings);
-	err = err ?: bpf_map__set_max_entries(b->maps.pages, k->limits.pages);
-	err = err ?: bpf_map__set_max_entries(b->maps.rows, k->limits.rows);
-	return err ?: bpf_map__set_max_entries(b->maps.events, k->limits.event_bytes);
+	err = bpf_map__set_max_entries(b->maps.mappings, more * more * MAPPINGS);
+	err = err ?: bpf_map__set_max_entries(b->maps.pages, more * UNWIND_PAGES);
+	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
+	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));
 }
 
 /* The verifier takes its time for each program that walks: only what is used is loaded. */
@@ -111,23 +141,17 @@ static int choose_programs(struct kernel_side *k, const struct record_options *o
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
 	err = err ?: programs_choose(&k->programs, k->skel, o);
-	err = err
-		      ?: bpf_program__set_autoload(k->skel->progs.on_probe,
-						   o->choices.wanted & (WANT_PROBES | BRAID_WANT(GC)));
-	err = err ?: bpf_program__set_autoload(k->skel->progs.on_usdt, o->choices.wanted & WANT_PROBES);
-	err = err ?: bpf_program__set_autoload(k->skel->progs.on_probe_stack, o->choices.wanted & WANT_PROBES);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
 }
 
-static int map_arrays(struct kernel_side *k)
+static int open_windows(struct kernel_side *k)
 {
 	struct braid_bpf *b = k->skel;
+	int err = map_window_open(&k->mappings, b->maps.mappings);
 
-	k->mappings = map_memory(b->maps.mappings, k->limits.mappings * sizeof(*k->mappings));
-	k->tables = map_memory(b->maps.tables, bpf_map__max_entries(b->maps.tables) * sizeof(*k->tables));
-	k->pages = map_memory(b->maps.pages, k->limits.pages * sizeof(*k->pages));
-	k->rows = map_memory(b->maps.rows, k->limits.rows * sizeof(*k->rows));
-	return k->mappings && k->tables && k->pages && k->rows ? 0 : -ENOMEM;
+	err = err ?: map_window_open(&k->tables, b->maps.tables);
+	err = err ?: map_window_open(&k->pages, b->maps.pages);
+	return err ?: map_window_open(&k->rows, b->maps.rows);
 }
 
 int kernel_side_open(struct kernel_side **out, const struct record_options *o)
@@ -151,16 +175,16 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		err = explain_load(-errno);
 		goto out;
 	}
-	err = set_sizes(k, o);
+	err = set_sizes(k->skel, o);
 	err = err ?: choose_programs(k, o);
 	err = err ?: braid_bpf__load(k->skel);
-	err = err ?: map_arrays(k);
+	err = err ?: open_windows(k);
 	if (err) {
 		explain_load(err);
 		goto out;
 	}
 	k->events = ring_buffer__new(bpf_map__fd(k->skel->maps.events), on_event, k, NULL);
-	k->records = ring_buffer__new(bpf_map__fd(k->skel->maps.records), on_event, k, NULL);
+	k->records = ring_buffer__new(bpf_map__fd(k->skel->maps.records), on_record, k, NULL);
 	if (!k->events || !k->records) {
 		err = explain_load(-errno);
 		goto out;
@@ -293,14 +317,10 @@ void kernel_side_free(struct kernel_side *k)
 	kernel_side_stop(k);
 	ring_buffer__free(k->events);
 	ring_buffer__free(k->records);
-	if (k->mappings)
-		munmap(k->mappings, k->limits.mappings * sizeof(*k->mappings));
-	if (k->tables)
-		munmap(k->tables, bpf_map__max_entries(k->skel->maps.tables) * sizeof(*k->tables));
-	if (k->pages)
-		munmap(k->pages, k->limits.pages * sizeof(*k->pages));
-	if (k->rows)
-		munmap(k->rows, k->limits.rows * sizeof(*k->rows));
+	map_window_close(&k->mappings);
+	map_window_close(&k->tables);
+	map_window_close(&k->pages);
+	map_window_close(&k->rows);
 	if (k->tracepoint_fd >= 0)
 		close(k->tracepoint_fd);
 	programs_free(&k->programs);
@@ -314,27 +334,44 @@ void kernel_side_free(struct kernel_side *k)
 	free(k);
 }
 
-struct braid_bpf *kernel_side_programs(struct kernel_side *k)
+int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **programs)
 {
-	return k->skel;
+	int err = programs_load_probes(&k->programs);
+
+	*programs = k->programs.probes;
+	return err;
+}
+
+int kernel_side_probed(const struct kernel_side *k)
+{
+	return bpf_map__fd(k->skel->maps.probed);
 }
 
 /* ---- tables and mappings ---- */
 
+void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages)
+{
+	*rows = bpf_map__max_entries(k->skel->maps.rows);
+	*pages = bpf_map__max_entries(k->skel->maps.pages);
+}
+
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t)
 {
 	uint32_t id = k->tables_used;
+	struct braid_page *pages;
 
-	if (id >= bpf_map__max_entries(k->skel->maps.tables) || t->row_count > k->limits.rows - k->rows_used ||
-	    t->page_count > k->limits.pages - k->pages_used)
+	if (map_window_reach(&k->tables, id + 1UL) ||
+	    map_window_reach(&k->pages, (size_t)k->pages_used + t->page_count) ||
+	    map_window_reach(&k->rows, (size_t)k->rows_used + t->row_count))
 		return BRAID_NO_TABLE;
-	memcpy(k->rows + k->rows_used, t->rows, t->row_count * sizeof(*t->rows));
+	pages = (struct braid_page *)k->pages.base + k->pages_used;
+	memcpy((struct braid_unwind_row *)k->rows.base + k->rows_used, t->rows, t->row_count * sizeof(*t->rows));
 	for (uint32_t i = 0; i < t->page_count; i++)
-		k->pages[k->pages_used + i] = (struct braid_page){.first = t->index[i], .end = t->index[i + 1]};
-	k->tables[id] = (struct braid_table){.first_page = t->first_page,
-					     .page_count = t->page_count,
-					     .pages_at = k->pages_used,
-					     .rows_at = k->rows_used};
+		pages[i] = (struct braid_page){.first = t->index[i], .end = t->index[i + 1]};
+	((struct braid_table *)k->tables.base)[id] = (struct braid_table){.first_page = t->first_page,
+									  .page_count = t->page_count,
+									  .pages_at = k->pages_used,
+									  .rows_at = k->rows_used};
 	k->rows_used += t->row_count;
 	k->pages_used += t->page_count;
 	k->tables_used++;
@@ -343,16 +380,18 @@ uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table 
 
 uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t vaddr)
 {
-	const struct braid_table *t = &k->tables[table];
+	const struct braid_table *t = (const struct braid_table *)k->tables.base + table;
 	const struct braid_unwind_row *rows;
+	const struct braid_page *p;
 	uint64_t page;
 	uint32_t low, high;
 
 	if (table >= k->tables_used || (page = (vaddr >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page) >= t->page_count)
 		return BRAID_CFA_NONE;
-	rows = k->rows + t->rows_at;
-	low = k->pages[t->pages_at + page].first;
-	high = k->pages[t->pages_at + page].end;
+	rows = (const struct braid_unwind_row *)k->rows.base + t->rows_at;
+	p = (const struct braid_page *)k->pages.base + t->pages_at + page;
+	low = p->first;
+	high = p->end;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -404,14 +443,16 @@ int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *
 	spare = &k->spare[class];
 	if (spare->count) {
 		out->first = spare->first[--spare->count];
-	} else if (k->limits.mappings - k->mappings_used >= 1U << class) {
+	} else {
+		int err = map_window_reach(&k->mappings, k->mappings_used + (1UL << class));
+
+		if (err)
+			return err;
 		out->first = k->mappings_used;
 		k->mappings_used += 1U << class;
-	} else {
-		return -ENOSPC;
 	}
 	out->count = count;
-	memcpy(k->mappings + out->first, m, count * sizeof(*m));
+	memcpy((struct braid_mapping *)k->mappings.base + out->first, m, count * sizeof(*m));
 	return 0;
 }
 
@@ -447,17 +488,35 @@ void kernel_side_remove_process(struct kernel_side *k, pid_t pid)
 
 /* ---- events and rings ---- */
 
-int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void *ctx)
+size_t kernel_side_event_bytes(const struct kernel_side *k)
 {
-	k->fn = fn;
-	k->fn_ctx = ctx;
-	return ring_buffer__consume(k->events);
+	return bpf_map__max_entries(k->skel->maps.events);
 }
 
-int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation)
+void kernel_side_read_events(struct kernel_side *k, kernel_event_fn fn, void *ctx, size_t *budget)
+{
+	k->event_fn = fn;
+	k->fn_ctx = ctx;
+	k->event_budget = *budget;
+	(void)ring_buffer__consume(k->events);
+	*budget = k->event_budget;
+}
+
+void kernel_side_forget_stacks(struct kernel_side *k)
+{
+	const struct bpf_map *map = k->skel->maps.sent_stacks;
+	struct map_window sent;
+
+	if (!map_window_open(&sent, map) && !map_window_reach(&sent, bpf_map__max_entries(map)))
+		memset(sent.base, 0, sent.bytes);
+	map_window_close(&sent);
+}
+
+int kernel_side_add_jvm(struct kernel_side *k, const struct braid_choices *choices, uint32_t *generation)
 {
 	int jvms = bpf_map__fd(k->skel->maps.jvms), err;
-	struct braid_jvm jvm;
+	const struct braid_asked nothing = {0};
+	struct braid_jvm jvm, fresh;
 	uint32_t slot;
 
 	for (slot = 0; slot < BRAID_MAX_JVMS; slot++)
@@ -466,17 +525,44 @@ int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generatio
 	if (slot == BRAID_MAX_JVMS)
 		return -ENOSPC;
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
-	jvm.generation++;
-	jvm.epoch++; /* stacks of the slot's earlier JVM are not this one's */
-	jvm.class_unloads = jvm.code_unloads = jvm.code_unloads_seen = jvm.code_unload_ns = 0;
-	memset(&jvm.layout, 0, sizeof(jvm.layout));
-	err = err ?: bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
-	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &slot, &ring_fd, BPF_ANY);
+	/* Stacks of the slot's earlier JVM are not this one's. */
+	fresh = (struct braid_jvm){.generation = jvm.generation + 1, .epoch = jvm.epoch + 1};
+	offcpu_limits(&fresh, choices);
+	err = err ?: bpf_map_update_elem(jvms, &slot, &fresh, BPF_ANY);
+	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.asked), &slot, &nothing, BPF_ANY);
 	if (err)
 		return err;
 	k->slots_used[slot / 64] |= 1ULL << slot % 64;
-	*generation = jvm.generation;
+	*generation = fresh.generation;
 	return (int)slot;
+}
+
+void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot)
+{
+	k->slots_used[slot / 64] &= ~(1ULL << slot % 64);
+}
+
+bool kernel_side_asked(const struct kernel_side *k, uint32_t slot, struct braid_asked *asked)
+{
+	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.asked), &slot, asked);
+}
+
+void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
+			const struct braid_statics *v)
+{
+	int jvms = bpf_map__fd(k->skel->maps.jvms);
+	struct braid_jvm jvm;
+
+	if (bpf_map_lookup_elem(jvms, &slot, &jvm))
+		return;
+	jvm.layout = *l;
+	jvm.statics = *v;
+	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
+}
+
+int kernel_side_add_ring(struct kernel_side *k, uint32_t slot, int ring_fd)
+{
+	return bpf_map_update_elem(bpf_map__fd(k->skel->maps.rings), &slot, &ring_fd, BPF_ANY);
 }
 
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot)
@@ -505,33 +591,30 @@ void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
 {
 	bpf_map_delete_elem(bpf_map__fd(k->skel->maps.rings), &slot);
-	k->slots_used[slot / 64] &= ~(1ULL << slot % 64);
 }
 
-int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total)
+int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total)
 {
-	kernel_event_fn outer_fn = k->fn; /* an event at hand may need what a ring holds */
-	void *outer_ctx = k->fn_ctx;
 	struct braid_drain d;
 	int err;
 
-	k->fn = fn;
+	k->record_fn = fn;
 	k->fn_ctx = ctx;
 	do {
 		LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &d, .ctx_size_in = sizeof(d));
 
-		d = (struct braid_drain){.slot = slot};
+		d = (struct braid_drain){.slot = slot, .budget = total->budget};
 		err = bpf_prog_test_run_opts(bpf_program__fd(k->skel->progs.drain), &run);
 		if (err)
 			break;
 		total->records += d.records;
 		total->bad += d.bad;
 		total->lost += d.lost;
+		total->budget = d.budget;
 		err = ring_buffer__consume(k->records);
 		err = err < 0 ? err : (int)run.retval;
-	} while (err >= 0 && d.more);
-	k->fn = outer_fn;
-	k->fn_ctx = outer_ctx;
+	} while (err >= 0 && d.more && d.budget);
+	total->more = err >= 0 && d.more;
 	return err < 0 ? err : 0;
 }
 

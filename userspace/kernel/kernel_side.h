@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The eBPF programs and maps, loaded; the perf events that drive them. */
-#ifndef BRAID_COLLECT_KERNEL_SIDE_H
-#define BRAID_COLLECT_KERNEL_SIDE_H
+#ifndef BRAID_KERNEL_KERNEL_SIDE_H
+#define BRAID_KERNEL_KERNEL_SIDE_H
 
-#include "record/session.h"
+#include "config/options.h"
 
 #include "unwind/table.h"
 
-struct braid_bpf; /* the generated braid.skel.h */
+#include <braid/event.h>
 
-struct kernel_limits {
-	uint32_t mappings;
-	uint32_t pages;
-	uint32_t rows;
-	uint32_t event_bytes;
-};
+struct kernel_side;
+struct braid_bpf; /* the generated braid.skel.h */
 
 /* Loads everything; explains failures itself. Sampling starts with kernel_side_start(). */
 int kernel_side_open(struct kernel_side **out, const struct record_options *o);
@@ -24,6 +20,8 @@ int kernel_side_sample(struct kernel_side *k, bool on);
 void kernel_side_stop(struct kernel_side *k); /* no samples after this */
 void kernel_side_free(struct kernel_side *k);
 
+/* How many rows and pages of unwind tables there is room for in all. */
+void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages);
 /* Copies a table into the kernel: its number, or BRAID_NO_TABLE when there is no room left. */
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t);
 
@@ -45,19 +43,39 @@ void kernel_side_tick(struct kernel_side *k);
 int kernel_side_set_process(struct kernel_side *k, pid_t pid, const struct braid_process *p);
 void kernel_side_remove_process(struct kernel_side *k, pid_t pid);
 
-/* Calls back with every event that waits: samples, and after kernel_side_drain() agent records. */
-typedef void (*kernel_event_fn)(void *ctx, const struct braid_event *event);
-int kernel_side_consume_samples(struct kernel_side *k, kernel_event_fn fn, void *ctx);
+/* Neither reads events or drains a ring itself. */
+typedef bool (*kernel_event_fn)(void *ctx, const struct braid_event *event); /* false: no more for now */
+typedef void (*kernel_record_fn)(void *ctx, const struct braid_event *event);
+/*
+ * Calls back with events that wait, *budget bytes at most, and takes off what they took. A budget of
+ * kernel_side_event_bytes() reads what waits, and not what comes as fast as it is read.
+ */
+void kernel_side_read_events(struct kernel_side *k, kernel_event_fn fn, void *ctx, size_t *budget);
+size_t kernel_side_event_bytes(const struct kernel_side *k);
 
-/* A slot of `jvms` with `ring_fd` as its ring: the slot, or a negative errno. */
-int kernel_side_add_ring(struct kernel_side *k, int ring_fd, uint32_t *generation);
+/* The frames of every stack are sent again when it is met next. */
+void kernel_side_forget_stacks(struct kernel_side *k);
+
+/* A slot of `jvms`, of which nothing is known yet: the slot, or a negative errno. */
+int kernel_side_add_jvm(struct kernel_side *k, const struct braid_choices *choices, uint32_t *generation);
+void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);
+/* What it has asked for; false: nothing is known of it. */
+bool kernel_side_asked(const struct kernel_side *k, uint32_t slot, struct braid_asked *asked);
+/* Its stacks can be walked from now on. */
+void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
+			const struct braid_statics *v);
+/* The ring of its agent: 0, or a negative errno. */
+int kernel_side_add_ring(struct kernel_side *k, uint32_t slot, int ring_fd);
 /* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
 /* What of the slot's JVM the kernel side is to tell. */
 void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
-/* Drains one ring to its end. Counts what the kernel side refused or could not pass on. */
-int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_event_fn fn, void *ctx, struct braid_drain *total);
+/*
+ * Reads what is in one ring, total->budget bytes of it at most, and adds up what the kernel side refused or could not
+ * pass on. total->more: there may be more.
+ */
+int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total);
 
 /* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
 int kernel_side_demand(const struct kernel_side *k);
@@ -66,8 +84,10 @@ int kernel_side_sleepers(const struct kernel_side *k);
 /* While recording: the programs that these choices take, see programs_load(); explains failures itself. */
 int kernel_side_load(struct kernel_side *k, uint32_t wanted);
 
-/* For what is attached while the recording goes on. */
-struct braid_bpf *kernel_side_programs(struct kernel_side *k);
+/* The programs of probes, loaded when first asked for, by whatever thread: 0, or a negative errno. */
+int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **programs);
+/* The map of JVMs whose probes count. */
+int kernel_side_probed(const struct kernel_side *k);
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);
 

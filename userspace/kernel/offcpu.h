@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Threads off the CPU: the programs of bpf/offcpu.bpf.h, and what is left to say when a recording ends. */
-#ifndef BRAID_COLLECT_OFFCPU_H
-#define BRAID_COLLECT_OFFCPU_H
+/* Threads off the CPU: the programs of bpf/offcpu.bpf.h. */
+#ifndef BRAID_KERNEL_OFFCPU_H
+#define BRAID_KERNEL_OFFCPU_H
 
-#include "record/session.h"
+#include <braid/choices.h>
+#include <braid/event.h>
 
 struct braid_bpf;
 struct bpf_link;
@@ -17,11 +18,5 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
 
 /* What of a JVM is to be told, as wanted now. */
 void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c);
-
-/* A thread has ended, as the kernel says, called `comm`: false when its agent has told of its CPU time. */
-bool offcpu_ended(struct session *s, struct thread *thread, const char *comm, struct trace_jvm_event *e);
-
-/* When nothing is followed any more: the sleeps that go on, and the CPU time of threads that run on. */
-void offcpu_finish(struct session *s);
 
 #endif

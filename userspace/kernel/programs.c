@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/programs.h"
+#include "programs.h"
 
 #include "braid.skel.h"
 
@@ -11,11 +11,14 @@
 #define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
 #define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
 
-/* Kinds that have stacks, and are not samples. */
+/* Kinds for which threads of JVMs ask for their stacks. */
 #define WANT_STACKS                                                                                                    \
-	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC) |                 \
-	 BRAID_WANT(SAFEPOINT) | BRAID_WANT(THREAD) | BRAID_WANT(VTHREAD) | BRAID_WANT(CLASS) | BRAID_WANT(JIT) |      \
-	 BRAID_WANT(EXCEPTION) | BRAID_WANT(NATIVE_BIND) | BRAID_WANT(RESOURCE))
+	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(EXCEPTION) |          \
+	 BRAID_WANT(RESOURCE))
+
+/* Kinds that probes in a JVM's code tell of, those with names and stacks among them, and others. */
+#define WANT_PROBES (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
+#define WANT_ANY_PROBES (WANT_PROBES | BRAID_WANT(GC))
 
 /* Kinds whose programs follow threads off the CPU. */
 #define WANT_OFFCPU (BRAID_WANT(LOCK) | BRAID_WANT(WAIT))
@@ -59,6 +62,9 @@ int programs_choose(struct programs *p, struct braid_bpf *first, const struct re
 	if (p->chosen)
 		p->sleepers = first;
 	err = err ?: offcpu_choose(first, &o->choices);
+	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_probe_stack, false);
 	return err ?: bpf_program__set_autoload(first->progs.demand, p->demand != NULL);
 }
 
@@ -77,6 +83,7 @@ void programs_free(struct programs *p)
 {
 	while (p->count)
 		braid_bpf__destroy(p->later[--p->count]);
+	braid_bpf__destroy(p->probes);
 }
 
 /* ---- later ---- */
@@ -109,20 +116,31 @@ static int share_maps(const struct programs *p, struct braid_bpf *b)
 	return err;
 }
 
-static int choose_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool demand)
+/* An object that has slots for events, and loads nothing so far. */
+static int open_later(const struct programs *p, struct braid_bpf **out)
 {
-	struct braid_choices choices = {.wanted = offcpu};
+	struct braid_bpf *b = *out = braid_bpf__open();
 	struct bpf_program *program;
-	int err = prepare(b, p->options, true);
+	int err = b ? prepare(b, p->options, true) : -errno;
 
-	/* What took the place of the earlier programs for threads off the CPU does their work, too. */
-	if (offcpu)
-		choices.wanted |= p->options->choices.wanted & BRAID_WANT(THREAD);
+	if (err)
+		return err;
 	bpf_object__for_each_program(program, b->obj)
 	{
 		err = err ?: bpf_program__set_autoload(program, false);
 	}
-	err = err ?: offcpu_choose(b, &choices);
+	return err;
+}
+
+static int choose_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool demand)
+{
+	struct braid_choices choices = {.wanted = offcpu};
+	int err;
+
+	/* What took the place of the earlier programs for threads off the CPU does their work, too. */
+	if (offcpu)
+		choices.wanted |= p->options->choices.wanted & BRAID_WANT(THREAD);
+	err = offcpu_choose(b, &choices);
 	return err ?: bpf_program__set_autoload(b->progs.demand, demand);
 }
 
@@ -144,12 +162,10 @@ static int replace_offcpu(struct programs *p, struct braid_bpf *b)
 
 static int load_later(struct programs *p, uint32_t offcpu, bool demand)
 {
-	struct braid_bpf *b = p->count < PROGRAMS_LATER ? braid_bpf__open() : NULL;
-	int err;
+	struct braid_bpf *b = NULL;
+	int err = p->count < PROGRAMS_LATER ? open_later(p, &b) : -ENOSPC;
 
-	if (!b)
-		return p->count < PROGRAMS_LATER ? -errno : -ENOSPC;
-	err = choose_later(p, b, offcpu, demand);
+	err = err ?: choose_later(p, b, offcpu, demand);
 	err = err ?: share_maps(p, b);
 	err = err ?: braid_bpf__load(b);
 	if (!err && offcpu)
@@ -181,6 +197,29 @@ int programs_load(struct programs *p, uint32_t wanted)
 		return 0;
 	/* `demand` asks who ended a sleep, so it has to know the sleepers. */
 	return load_later(p, offcpu, demand || (offcpu && !p->sleepers));
+}
+
+int programs_load_probes(struct programs *p)
+{
+	uint32_t wanted = p->options->choices.wanted;
+	struct braid_bpf *b = NULL;
+	int err;
+
+	if (p->probes)
+		return 0;
+	err = open_later(p, &b);
+	err = err ?: bpf_map__set_max_entries(b->maps.sleepers, 1);
+	err = err ?: bpf_program__set_autoload(b->progs.on_probe, wanted & WANT_ANY_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, wanted & WANT_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, wanted & WANT_PROBES);
+	err = err ?: share_maps(p, b);
+	err = err ?: braid_bpf__load(b);
+	if (err) {
+		braid_bpf__destroy(b);
+		return err;
+	}
+	p->probes = b;
+	return 0;
 }
 
 int programs_demand(const struct programs *p)

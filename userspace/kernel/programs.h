@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which of the eBPF programs are loaded: those that the choices at the start take, and later what else is chosen. */
-#ifndef BRAID_COLLECT_PROGRAMS_H
-#define BRAID_COLLECT_PROGRAMS_H
+#ifndef BRAID_KERNEL_PROGRAMS_H
+#define BRAID_KERNEL_PROGRAMS_H
 
-#include "kernel/offcpu.h"
+#include "offcpu.h"
+#include "config/options.h"
 
 #include <bpf/libbpf.h>
 
@@ -21,6 +22,7 @@ struct programs {
 	struct braid_bpf *offcpu;
 	struct braid_bpf *slots;    /* whose maps have slots for events */
 	struct braid_bpf *sleepers; /* whose map has room for them */
+	struct braid_bpf *probes;   /* of a thread of its own, see programs_load_probes() */
 	uint32_t chosen;	    /* of lock and wait: what `offcpu` can tell */
 	bool started;
 	struct bpf_link *links[OFFCPU_LINKS];
@@ -37,6 +39,12 @@ void programs_free(struct programs *p); /* `first` stays */
  * some tenths of a second, while rings fill.
  */
 int programs_load(struct programs *p, uint32_t wanted);
+
+/*
+ * What probes in JVMs run, all in one object, `probes`: once. A recording that meets no JVM never loads it. Another
+ * thread than the loop's may do it, while programs_load() is not called.
+ */
+int programs_load_probes(struct programs *p);
 
 /* Descriptors: negative when there is none. */
 int programs_demand(const struct programs *p);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/tracepoint.h"
+#include "tracepoint.h"
 
 #include "util/log.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,21 +19,6 @@
 /* linux/mount.h, which glibc's sys/mount.h does not go together with on all releases. */
 #define FSCONFIG_CREATE 6
 #define FS_CLOEXEC 1
-
-static bool is_word(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
-			return false;
-	return length > 0 && length <= NAME_MAX;
-}
-
-bool tracepoint_named(const char *event)
-{
-	const char *colon = strchr(event, ':');
-
-	return colon && is_word(event, (size_t)(colon - event)) && is_word(colon + 1, strlen(colon + 1));
-}
 
 static int open_mounted(const char *path)
 {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Kernel tracepoints by name, CATEGORY:NAME, as perf has them. */
-#ifndef BRAID_COLLECT_TRACEPOINT_H
-#define BRAID_COLLECT_TRACEPOINT_H
-
-#include <stdbool.h>
-
-/* Is this the form of one? It may not exist for all that. */
-bool tracepoint_named(const char *event);
+#ifndef BRAID_KERNEL_TRACEPOINT_H
+#define BRAID_KERNEL_TRACEPOINT_H
 
 /*
  * A perf event that makes the tracepoint fire: in all processes and on all CPUs, since it is the program attached to it

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc/jvm_proc.h"
+#include "jvm_proc.h"
+
+#include "procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The text behind "NAME:" at the start of a line, or NULL. */
@@ -48,9 +48,10 @@ static int status_number(const char *text, const char *name, int index, int base
 
 int proc_status_parse(const char *text, struct proc_status *out)
 {
+	const char *state = status_field(text, "State");
 	uint64_t tgid, ns_pid, uid, gid, caught;
 
-	if (status_number(text, "Tgid", 0, 10, &tgid) || status_number(text, "Uid", 1, 10, &uid) ||
+	if (!state || status_number(text, "Tgid", 0, 10, &tgid) || status_number(text, "Uid", 1, 10, &uid) ||
 	    status_number(text, "Gid", 1, 10, &gid) || status_number(text, "NSpid", -1, 10, &ns_pid) ||
 	    status_number(text, "SigCgt", 0, 16, &caught))
 		return -EINVAL;
@@ -58,7 +59,10 @@ int proc_status_parse(const char *text, struct proc_status *out)
 	out->ns_pid = (pid_t)ns_pid;
 	out->uid = (uid_t)uid;
 	out->gid = (gid_t)gid;
+	state += strspn(state, " \t");
+	out->stopped = *state == 'T' || *state == 't';
 	out->catches_sigquit = caught >> (SIGQUIT - 1) & 1;
+	out->catches_sigterm = caught >> (SIGTERM - 1) & 1;
 	return 0;
 }
 
@@ -165,7 +169,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *out)
 	FILE *f;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)procfs_living_thread(pid));
 	f = fopen(path, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -185,22 +189,7 @@ int proc_root_open(pid_t pid)
 	int fd;
 
 	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+		snprintf(path, sizeof(path), "/proc/%d/root", (int)procfs_living_thread(pid));
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-int root_open(int root, const char *path, int flags)
-{
-	struct open_how how = {
-		.flags = (uint64_t)(unsigned int)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int tries = 16;
-	long fd;
-
-	do /* EAGAIN: a rename or mount went on meanwhile (openat2(2)) */
-		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	while (fd < 0 && errno == EAGAIN && tries--);
-	return fd < 0 ? -errno : (int)fd;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What /proc says of a process, as far as finding JVMs and attaching to them needs it. */
-#ifndef BRAID_COLLECT_JVM_PROC_H
-#define BRAID_COLLECT_JVM_PROC_H
+#ifndef BRAID_PROC_JVM_PROC_H
+#define BRAID_PROC_JVM_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,8 @@ struct proc_status {
 	uid_t uid;
 	gid_t gid;
 	bool catches_sigquit;
+	bool catches_sigterm;
+	bool stopped; /* by a signal or a debugger */
 };
 
 /* -EINVAL when a line that is needed is missing or is no number. */
@@ -42,11 +44,5 @@ int proc_maps_read(pid_t pid, struct proc_maps *out);
 
 /* An O_PATH descriptor of the process's root directory; pid 0: this process's. Or a negative errno. */
 int proc_root_open(pid_t pid);
-
-/*
- * openat2 below `root`, which is taken for "/": links and ".." cannot lead out of it. Always close-on-exec. Returns the
- * descriptor or a negative errno.
- */
-int root_open(int root, const char *path, int flags);
 
 #endif

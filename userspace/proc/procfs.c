@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc/procfs.h"
+#include "procfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,8 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define INIT_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel's proc_ns.h */
+
+const char *procfs_pids_obstacle(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0)
+		return "/proc is not mounted, or is that of another pid namespace: mount -t proc proc /proc";
+	if (st.st_ino != INIT_PID_NAMESPACE)
+		return "this is a container's pid namespace, and eBPF programs see the machine's pids: run braid on "
+		       "the "
+		       "host, with the pid that the process has there (`braid list` shows it), or start the container "
+		       "with --pid=host";
+	return NULL;
+}
 
 static int read_small(const char *path, char *to, size_t size)
 {
@@ -37,6 +54,55 @@ int procfs_comm(pid_t pid, pid_t tid, char *to, size_t size)
 	return err;
 }
 
+#define FLAG_EXITING 0x4U /* PF_EXITING of the kernel's sched.h */
+
+struct process_stat {
+	char state;
+	unsigned int flags; /* of the first thread */
+	int threads;
+	unsigned long long start_ticks; /* since the machine's start */
+};
+
+static int read_stat(pid_t pid, struct process_stat *s)
+{
+	char path[64], text[1024], *at;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	err = read_small(path, text, sizeof(text));
+	if (err)
+		return err;
+	at = strrchr(text, ')'); /* comm may hold anything */
+	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+			  &s->state, &s->flags, &s->threads, &s->start_ticks) != 4)
+		return -EINVAL;
+	return 0;
+}
+
+static bool has_ended(pid_t tid)
+{
+	struct process_stat s;
+
+	return read_stat(tid, &s) || s.state == 'Z' || s.state == 'X';
+}
+
+static void take_living(void *ctx, pid_t pid, pid_t tid)
+{
+	pid_t *living = ctx;
+
+	if (*living == pid && tid != pid && !has_ended(tid))
+		*living = tid;
+}
+
+pid_t procfs_living_thread(pid_t pid)
+{
+	pid_t living = pid;
+
+	if (has_ended(pid))
+		(void)procfs_threads(pid, take_living, &living);
+	return living;
+}
+
 void procfs_exe(pid_t pid, char *to, size_t size)
 {
 	char path[64];
@@ -44,26 +110,40 @@ void procfs_exe(pid_t pid, char *to, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, to, size - 1);
+	if (n < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", procfs_living_thread(pid));
+		n = readlink(path, to, size - 1);
+	}
 	to[n > 0 ? n : 0] = '\0';
+}
+
+uint64_t procfs_start_ticks(pid_t pid)
+{
+	struct process_stat s;
+
+	return read_stat(pid, &s) ? 0 : s.start_ticks;
+}
+
+bool procfs_lives(pid_t pid, uint64_t start_ticks)
+{
+	struct process_stat s;
+
+	if (read_stat(pid, &s) || s.start_ticks != start_ticks)
+		return false;
+	return s.threads > 1 || (s.state != 'Z' && s.state != 'X' && !(s.flags & FLAG_EXITING));
 }
 
 uint64_t procfs_start_ns(pid_t pid)
 {
 	struct timespec boot, mono;
-	char path[64], text[1024], *at;
-	unsigned long long ticks;
+	struct process_stat s;
 	int64_t start;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (read_small(path, text, sizeof(text)))
-		return 0;
-	at = strrchr(text, ')'); /* comm may hold anything */
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			  &ticks) != 1)
+	if (read_stat(pid, &s))
 		return 0;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
-	start = (int64_t)(ticks * (1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK))) -
+	start = (int64_t)(s.start_ticks * (1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK))) -
 		((boot.tv_sec - mono.tv_sec) * 1000000000LL + boot.tv_nsec - mono.tv_nsec);
 	return start > 0 ? (uint64_t)start : 0;
 }
@@ -137,25 +217,37 @@ static int parse_mapping(char *line, struct mapping_fact *f)
 	return 0;
 }
 
-int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
+/* How many lines there were, or a negative errno. */
+static int mappings_of(pid_t tid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
 {
 	struct mapping_fact fact;
 	size_t capacity = 0;
 	char path[64], *line = NULL;
+	int lines = 0;
 	FILE *f;
-	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
 	f = fopen(path, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (getline(&line, &capacity, f) > 0)
+	for (; getline(&line, &capacity, f) > 0; lines++)
 		if (parse_mapping(line, &fact) == 0)
 			fn(ctx, &fact);
-	err = ferror(f) ? -ESRCH : 0;
+	if (ferror(f))
+		lines = -ESRCH;
 	free(line);
 	fclose(f);
-	return err;
+	return lines;
+}
+
+int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
+{
+	int lines = mappings_of(pid, fn, ctx);
+	pid_t other = lines ? pid : procfs_living_thread(pid);
+
+	if (other != pid)
+		lines = mappings_of(other, fn, ctx);
+	return lines < 0 ? lines : 0;
 }
 
 pid_t procfs_ns_tid(pid_t pid, pid_t tid)
@@ -164,7 +256,7 @@ pid_t procfs_ns_tid(pid_t pid, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	if (read_small(path, text, sizeof(text)))
-		return tid;
+		return 0;
 	at = strstr(text, "\nNSpid:");
 	if (!at)
 		return tid;
@@ -172,42 +264,4 @@ pid_t procfs_ns_tid(pid_t pid, pid_t tid)
 	at[strcspn(at, "\n")] = '\0';
 	last = strrchr(at, '\t');
 	return last ? (pid_t)atoi(last + 1) : tid;
-}
-
-bool procfs_thread_named(pid_t pid, const char *name)
-{
-	bool found = false;
-	char path[64], comm[16];
-	struct dirent *e;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	d = opendir(path);
-	if (!d)
-		return false;
-	while (!found && (e = readdir(d)))
-		found = !procfs_comm(pid, (pid_t)atoi(e->d_name), comm, sizeof(comm)) && strcmp(comm, name) == 0;
-	closedir(d);
-	return found;
-}
-
-pid_t procfs_host_tid(pid_t pid, pid_t ns_tid)
-{
-	pid_t found = 0;
-	struct dirent *e;
-	char path[64];
-	DIR *d;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	d = opendir(path);
-	if (!d)
-		return 0;
-	while (!found && (e = readdir(d))) {
-		pid_t tid = (pid_t)atoi(e->d_name);
-
-		if (tid > 0 && procfs_ns_tid(pid, tid) == ns_tid)
-			found = tid;
-	}
-	closedir(d);
-	return found;
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Source lines of modules, on their way into the trace. */
-#include "process/modules.h"
+#include "modules.h"
 
-#include "symbol/lines.h"
-#include "util/log.h"
+#include "lines_reader.h"
 #include "util/pair_map.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 struct module_lines {
-	struct lines *lines; /* of `module` */
+	struct lines_reader *lines; /* of `module` */
 	const struct module *module;
 	uint64_t address; /* found last: */
 	uint32_t count;
@@ -31,12 +27,12 @@ void module_lines_free(struct module_lines *ml)
 {
 	if (!ml)
 		return;
-	lines_free(ml->lines);
+	lines_reader_end(ml->lines);
 	pair_map_free(&ml->places);
 	free(ml);
 }
 
-static uint32_t place_id(struct module_lines *ml, struct session *s, const struct line_place *p)
+static uint32_t place_id(struct module_lines *ml, struct sink *sink, const struct line_place *p)
 {
 	uint64_t name = XXH3_64bits(p->name, strlen(p->name)), file = XXH3_64bits(p->file, strlen(p->file));
 	struct pair_entry *e = pair_find(&ml->places, name, file);
@@ -45,7 +41,7 @@ static uint32_t place_id(struct module_lines *ml, struct session *s, const struc
 		return e->value;
 	if (!pair_put(&ml->places, name, file, ++ml->last_place))
 		return 0;
-	session_emit(s, &(struct trace_rec){.kind = TRACE_PLACE,
+	sink_emit(sink, &(struct trace_rec){.kind = TRACE_PLACE,
 					    .place = {.place = ml->last_place,
 						      .name = trace_str_of(p->name),
 						      .file = trace_str_of(p->file)}});
@@ -54,29 +50,28 @@ static uint32_t place_id(struct module_lines *ml, struct session *s, const struc
 
 static void open_lines(struct module_lines *ml, const struct module *module)
 {
-	char root[64];
-	int err;
-
-	lines_free(ml->lines);
-	ml->lines = NULL;
+	lines_reader_end(ml->lines);
 	ml->module = module;
 	ml->count = 0;
 	ml->address = UINT64_MAX;
-	if (module->fd < 0)
-		return;
-	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
-	if (access(root, F_OK))
-		root[0] = '\0';
-	err = module->debug_fd >= 0 ? lines_open_with(&ml->lines, module->fd, module->debug_fd)
-				    : lines_open(&ml->lines, module->fd, root, module->path);
-	if (err)
-		log_debug("no source lines of %s: %s", module->path, strerror(-err));
+	ml->lines = module->fd < 0 ? NULL : lines_reader_start(module);
 }
 
-uint32_t module_lines_find(struct module_lines *ml, struct session *s, const struct module *module, uint64_t vaddr,
+static void given_up(struct sink *sink, const struct module *module)
+{
+	sink_loss(sink, 0, "collector", "lines", 1);
+	sink_notice(
+		sink, 0, BRAID_NOTICE_WARNING,
+		"the debug information of %s takes more time or memory than it may, or is damaged: frames in it have "
+		"no source lines",
+		module->path);
+}
+
+uint32_t module_lines_find(struct module_lines *ml, struct sink *sink, const struct module *module, uint64_t vaddr,
 			   const struct trace_scope **scopes)
 {
 	struct line_place places[LINES_DEPTH_MAX];
+	bool ended;
 	size_t n;
 
 	if (ml->module != module)
@@ -84,9 +79,11 @@ uint32_t module_lines_find(struct module_lines *ml, struct session *s, const str
 	*scopes = ml->scopes;
 	if (!ml->lines || vaddr == ml->address)
 		return ml->count;
-	n = lines_find(ml->lines, vaddr, places);
+	n = lines_reader_find(ml->lines, vaddr, places, &ended);
+	if (ended)
+		given_up(sink, module);
 	for (size_t i = 0; i < n; i++)
-		ml->scopes[i] = (struct trace_scope){.method = place_id(ml, s, &places[i]),
+		ml->scopes[i] = (struct trace_scope){.method = place_id(ml, sink, &places[i]),
 						     .bci = places[i].line > 0 ? places[i].line : -1};
 	ml->address = vaddr;
 	ml->count = (uint32_t)n;

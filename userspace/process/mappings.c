@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The executable mappings of one process: those of now by address, those of a moment ago by time. */
-#include "process/processes.h"
+#include "processes.h"
 
 #include <braid/trace.h>
 
@@ -155,14 +155,15 @@ int process_map(struct process *pr, const struct process_mapping *mapping, bool 
 	return 1;
 }
 
+/* Most children live and end with these. */
 int process_map_as(struct process *pr, const struct process *from)
 {
-	for (uint32_t i = 0; i < from->mapping_count; i++) {
-		struct process_mapping *m = insert(pr, pr->mapping_count);
-
-		if (!m)
-			return -ENOMEM;
-		*m = from->mappings[i];
-	}
+	if (!from->mapping_count)
+		return 0;
+	pr->mappings = calloc(from->mapping_count, sizeof(*pr->mappings));
+	if (!pr->mappings)
+		return -ENOMEM;
+	memcpy(pr->mappings, from->mappings, from->mapping_count * sizeof(*pr->mappings));
+	pr->mapping_count = pr->mapping_capacity = from->mapping_count;
 	return 0;
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process/modules.h"
+#include "modules.h"
 
+#include "module_budget.h"
+#include "module_file.h"
+#include "processes.h"
 #include "kernel/kernel_side.h"
+#include "proc/jvm_proc.h"
+#include "util/descriptors.h"
 #include "util/log.h"
+#include "util/owner.h"
 #include "util/pair_map.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +20,25 @@
 #include <unistd.h>
 #include <uthash.h>
 
-#define BOUND_MAX 65536U /* functions named by the native methods that were bound to them */
+#define SYMBOLS_KEPT_MAX (192UL << 20) /* of all modules; libjvm.so has 5 MiB */
+#define BOUND_MAX 65536U	       /* functions named by the native methods that were bound to them */
+
+#define ANY_USER ((uid_t)-2)
+#define NO_USER ((uid_t)-1) /* the process has ended */
 
 struct module_entry {
 	struct module module;
+	uid_t user;		   /* whose processes have it, or ANY_USER */
+	struct module_entry *next; /* of the same key, for another user */
 	UT_hash_handle hh;
 	char key[]; /* "major:minor:inode:path" */
 };
 
 struct modules {
-	struct session *session;
+	struct sink *sink;
+	struct kernel_side *kernel_side;
+	struct processes *processes; /* which losses are counted for */
+	bool lines;		     /* of source are wanted */
 	struct module_entry *by_key;
 	struct pair_map symbol_ids; /* (module, address) */
 	struct pair_map bound_at;   /* (module, address): in `bound`, plus one: names of native methods */
@@ -34,16 +48,43 @@ struct modules {
 	uint32_t last_symbol;
 	struct module kernel;
 	bool tables_full_told;
-	struct module_lines *lines;
+	size_t symbols_kept; /* bytes */
+	bool symbols_full_said;
+	struct module_lines *found;
+	struct module_budget budget;
 };
 
-int modules_new(struct modules **out, struct session *s)
+int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->session = s;
+	(*out)->sink = sink;
+	(*out)->kernel_side = kernel;
+	(*out)->lines = lines;
+	(*out)->budget.since_ns = now_ns();
 	return 0;
+}
+
+static void entry_free(struct module_entry *e)
+{
+	struct module_entry *next;
+
+	for (; e; e = next) {
+		next = e->next;
+		symbols_free(e->module.symbols);
+		if (e->module.fd >= 0)
+			close(e->module.fd);
+		if (e->module.debug_fd >= 0)
+			close(e->module.debug_fd);
+		free(e->module.path);
+		free(e);
+	}
+}
+
+void modules_count_for(struct modules *m, struct processes *processes)
+{
+	m->processes = processes;
 }
 
 void modules_free(struct modules *m)
@@ -54,15 +95,10 @@ void modules_free(struct modules *m)
 		return;
 	HASH_ITER (hh, m->by_key, e, next) {
 		HASH_DEL(m->by_key, e);
-		symbols_free(e->module.symbols);
-		if (e->module.fd >= 0)
-			close(e->module.fd);
-		if (e->module.debug_fd >= 0)
-			close(e->module.debug_fd);
-		free(e->module.path);
-		free(e);
+		entry_free(e);
 	}
-	module_lines_free(m->lines);
+	module_lines_free(m->found);
+	module_budget_free(&m->budget);
 	symbols_free(m->kernel.symbols);
 	pair_map_free(&m->symbol_ids);
 	pair_map_free(&m->bound_at);
@@ -70,24 +106,6 @@ void modules_free(struct modules *m)
 		free(m->bound[i]);
 	free(m->bound);
 	free(m);
-}
-
-/* By map_files even a deleted file or one of another mount namespace opens; it needs privileges that path does not. */
-int module_open(pid_t pid, const struct mapping_fact *fact)
-{
-	char path[4200];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)fact->start,
-		 (unsigned long long)fact->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, fact->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0)
-		return fd;
-	return open(fact->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the process is gone; most share the root */
 }
 
 /* Executable ones first: linkers such as lld let segments share a page of the file, and mappings are of code. */
@@ -121,35 +139,84 @@ static void read_segments(struct module *module)
 		add_segments(module, ph, count);
 }
 
+/* What a user's budget does not allow is missing in the recording. */
+static void left_out(struct modules *m, struct module_account *a, pid_t pid, const char *path, const char *kind)
+{
+	const struct process *process = processes_latest(m->processes, pid);
+	uint32_t id = process ? process->id : 0;
+
+	sink_loss(m->sink, id, "collector", kind, 1);
+	if (module_first_left_out(a))
+		sink_notice(
+			m->sink, id, BRAID_NOTICE_WARNING,
+			"the files that processes of the user of process %d have mapped take more time or memory than "
+			"they may: %s and others are left out, frames in them may have no names or callers",
+			(int)pid, path);
+}
+
 static void upload(struct modules *m, struct module *module, struct unwind_table *t)
 {
-	module->table = kernel_side_add_table(m->session->kernel, t);
+	if (!m->budget.rows_max)
+		kernel_side_table_room(m->kernel_side, &m->budget.rows_max, &m->budget.pages_max);
+	if (!module_may_have_table(&m->budget, module->account, t->row_count, t->page_count)) {
+		left_out(m, module->account, module->seen_in, module->path, "unwind_table");
+		unwind_table_free(t);
+		return;
+	}
+	module->table = kernel_side_add_table(m->kernel_side, t);
 	unwind_table_free(t);
 	if (module->table != BRAID_NO_TABLE || m->tables_full_told)
 		return;
 	m->tables_full_told = true;
-	session_notice(m->session, 0, BRAID_NOTICE_WARNING,
-		       "no room left for unwind tables at %s: its frames are walked by frame pointer", module->path);
+	sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
+		    "no room left for unwind tables at %s: its frames are walked by frame pointer", module->path);
 }
 
-static void load_file(struct modules *m, struct module *module, pid_t pid, const struct mapping_fact *fact)
+static void load_symbols(struct modules *m, struct module *module);
+
+static void read_file(struct modules *m, struct module *module)
 {
 	struct unwind_table *t = NULL;
 	int err;
 
-	module->fd = module_open(pid, fact);
-	if (module->fd < 0) {
-		log_debug("cannot open %s of process %d: %s", fact->path, pid, strerror(errno));
-		return;
-	}
 	read_segments(module);
 	if (build_id_of_fd(module->fd, module->build_id, sizeof(module->build_id)))
 		module->build_id[0] = '\0';
-	err = unwind_table_get(&t, module->fd, module->build_id);
+	if (module->is_libjvm && vm_symbols_find(module->fd, module->vm))
+		log_debug("cannot read the symbols of %s", module->path);
+	err = unwind_table_get(&t, module->fd);
 	if (!err)
 		upload(m, module, t);
 	else
-		log_debug("no unwind table for %s: %s", fact->path, strerror(-err));
+		log_debug("no unwind table for %s: %s", module->path, strerror(-err));
+}
+
+/* Is it the same for everybody? */
+static bool load_file(struct modules *m, struct module *module, pid_t pid, const struct mapping_fact *fact)
+{
+	struct module_file file = module_open(pid, fact);
+	bool same = file.fd >= 0 && file.certain && owner_trusted(&file.st);
+
+	if (file.fd < 0) {
+		log_debug("cannot open %s of process %d: %s", fact->path, pid, strerror(-file.fd));
+		return same;
+	}
+	module->fd = file.fd;
+	if (same)
+		module->account = NULL;
+	if (module_work_begin(&m->budget, module->account)) {
+		read_file(m, module);
+		module_work_end(&m->budget, module->account);
+	} else {
+		left_out(m, module->account, pid, module->path, "unwind_table");
+	}
+	if (!descriptors_scarce(module->fd))
+		return same;
+	load_symbols(m, module);
+	if (module->fd >= 0)
+		close(module->fd);
+	module->fd = -1;
+	return same;
 }
 
 /* Every 64-bit process of this kernel maps the same vdso, this one too. */
@@ -180,11 +247,11 @@ static void load_vdso(struct modules *m, struct module *module)
 
 static void emit_module(struct modules *m, const struct module *module)
 {
-	session_emit(m->session, &(struct trace_rec){.kind = TRACE_MODULE,
-						     .module = {.module = module->id,
-								.kind = module->kind,
-								.path = trace_str_of(module->path),
-								.build_id = trace_str_of(module->build_id)}});
+	sink_emit(m->sink, &(struct trace_rec){.kind = TRACE_MODULE,
+					       .module = {.module = module->id,
+							  .kind = module->kind,
+							  .path = trace_str_of(module->path),
+							  .build_id = trace_str_of(module->build_id)}});
 }
 
 static bool is_file(const struct mapping_fact *fact)
@@ -192,41 +259,111 @@ static bool is_file(const struct mapping_fact *fact)
 	return fact->inode && fact->path[0] == '/' && strncmp(fact->path, "//", 2) != 0;
 }
 
-struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact)
+/* It may have been replaced since it was mapped. */
+static bool is_libjvm(const char *path)
 {
-	struct module_entry *e;
-	char key[4200];
-	int length;
+	const char *name = strrchr(path, '/');
 
-	length = snprintf(key, sizeof(key), "%x:%x:%llu:%s", fact->major, fact->minor, (unsigned long long)fact->inode,
-			  is_file(fact) || fact->path[0] == '[' ? fact->path : "//anon");
-	if (length >= (int)sizeof(key))
-		length = sizeof(key) - 1;
-	HASH_FIND(hh, m->by_key, key, (unsigned)length, e);
-	if (e)
-		return &e->module;
-	e = calloc(1, sizeof(*e) + (size_t)length + 1);
+	return strcmp(name, "/libjvm.so") == 0 || strcmp(name, "/libjvm.so (deleted)") == 0;
+}
+
+static const char *name_of_file(const struct mapping_fact *fact)
+{
+	return is_file(fact) || fact->path[0] == '[' ? fact->path : "//anon";
+}
+
+static uid_t user_of(pid_t pid)
+{
+	struct proc_status status;
+
+	return proc_status_read(pid, &status) ? NO_USER : status.uid;
+}
+
+/* The module of this key that counts for the process; *user is its user, if that had to be found out. */
+static struct module_entry *entry_for(struct module_entry *first, pid_t pid, uid_t *user)
+{
+	struct module_entry *e = first;
+
+	if (!first || first->user == ANY_USER)
+		return first;
+	*user = user_of(pid);
+	while (e && e->user != ANY_USER && e->user != *user)
+		e = e->next;
+	return e;
+}
+
+static struct module_entry *entry_new(struct modules *m, pid_t pid, const struct mapping_fact *fact, const char *key,
+				      size_t length)
+{
+	struct module_entry *e = calloc(1, sizeof(*e) + length + 1);
+
 	if (!e)
 		return NULL;
-	memcpy(e->key, key, (size_t)length);
+	memcpy(e->key, key, length);
 	e->module.id = ++m->last_module;
 	e->module.kind = TRACE_MODULE_ANON;
 	e->module.table = BRAID_NO_TABLE;
 	e->module.fd = e->module.debug_fd = -1;
 	e->module.seen_in = pid;
-	e->module.path = strdup(is_file(fact) || fact->path[0] == '[' ? fact->path : "//anon");
-	if (!e->module.path) {
-		free(e);
-		return NULL;
-	}
+	e->module.path = strdup(name_of_file(fact));
+	if (e->module.path)
+		return e;
+	free(e);
+	return NULL;
+}
+
+static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, const struct mapping_fact *fact,
+		       uid_t user)
+{
+	struct module *module = &e->module;
+
+	e->user = ANY_USER;
 	if (is_file(fact)) {
-		e->module.kind = TRACE_MODULE_ELF;
-		load_file(m, &e->module, pid, fact);
+		module->is_libjvm = is_libjvm(fact->path);
+		module->kind = TRACE_MODULE_ELF;
+		if (!load_file(m, module, pid, fact))
+			e->user = user;
 	} else if (strcmp(fact->path, "[vdso]") == 0) {
-		e->module.kind = TRACE_MODULE_VDSO;
-		load_vdso(m, &e->module);
+		module->kind = TRACE_MODULE_VDSO;
+		load_vdso(m, module);
 	}
-	HASH_ADD_KEYPTR(hh, m->by_key, e->key, (unsigned)length, e);
+}
+
+struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact)
+{
+	struct module_account *account = NULL;
+	struct module_entry *first, *e;
+	uid_t user = ANY_USER;
+	char key[4200];
+	int length;
+
+	length = snprintf(key, sizeof(key), "%x:%x:%llu:%s", fact->major, fact->minor, (unsigned long long)fact->inode,
+			  name_of_file(fact));
+	if (length >= (int)sizeof(key))
+		length = sizeof(key) - 1;
+	HASH_FIND(hh, m->by_key, key, (unsigned)length, first);
+	e = entry_for(first, pid, &user);
+	if (e)
+		return &e->module;
+	if (is_file(fact)) {
+		user = user == ANY_USER ? user_of(pid) : user;
+		account = module_account(&m->budget, user);
+		if (!module_may_exist(account)) {
+			left_out(m, account, pid, fact->path, "module");
+			return modules_get(m, pid, &(struct mapping_fact){.path = ""});
+		}
+	}
+	e = entry_new(m, pid, fact, key, (size_t)length);
+	if (!e)
+		return NULL;
+	e->module.account = account;
+	entry_load(m, e, pid, fact, user);
+	if (first) {
+		e->next = first->next;
+		first->next = e;
+	} else {
+		HASH_ADD_KEYPTR(hh, m->by_key, e->key, (unsigned)length, e);
+	}
 	emit_module(m, &e->module);
 	return &e->module;
 }
@@ -245,7 +382,20 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 	return fact->start - fact->file_offset;
 }
 
-static void load_symbols(const struct modules *m, struct module *module)
+static bool has_room_for_symbols(struct modules *m, const struct module *module)
+{
+	if (m->symbols_kept < SYMBOLS_KEPT_MAX)
+		return true;
+	if (!m->symbols_full_said)
+		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
+			    "the symbols of this recording's files have taken %lu MiB, and no more are read: functions "
+			    "of %s and of what comes after it have no names",
+			    SYMBOLS_KEPT_MAX >> 20, module->path);
+	m->symbols_full_said = true;
+	return false;
+}
+
+static void load_symbols(struct modules *m, struct module *module)
 {
 	char root[64];
 	size_t size;
@@ -258,13 +408,22 @@ static void load_symbols(const struct modules *m, struct module *module)
 			module->symbols = NULL;
 		return;
 	}
-	if (module->fd < 0)
+	if (module->fd < 0 || !has_room_for_symbols(m, module))
 		return;
+	if (!module_may_have_symbols(&m->budget, module->account) || !module_work_begin(&m->budget, module->account)) {
+		left_out(m, module->account, module->seen_in, module->path, "symbols");
+		return;
+	}
 	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
 	if (access(root, F_OK))
 		root[0] = '\0';
-	if (symbols_open_elf(&module->symbols, module->fd, root, module->path))
+	if (symbols_open_elf(&module->symbols, module->fd, root, module->path)) {
 		module->symbols = NULL;
+	} else {
+		m->symbols_kept += symbols_bytes(module->symbols);
+		module_has_symbols(&m->budget, module->account, symbols_bytes(module->symbols));
+	}
+	module_work_end(&m->budget, module->account);
 	if (modules_late_names(m))
 		return;
 	close(module->fd);
@@ -281,12 +440,12 @@ static const char *name_of(const struct modules *m, const struct module *module,
 
 static void emit_symbol(struct modules *m, const struct module *module, const struct symbol *sym, uint32_t id)
 {
-	session_emit(m->session, &(struct trace_rec){.kind = TRACE_SYMBOL,
-						     .symbol = {.symbol = id,
-								.module = module->id,
-								.address = sym->address,
-								.size = sym->size,
-								.name = trace_str_of(name_of(m, module, sym))}});
+	sink_emit(m->sink, &(struct trace_rec){.kind = TRACE_SYMBOL,
+					       .symbol = {.symbol = id,
+							  .module = module->id,
+							  .address = sym->address,
+							  .size = sym->size,
+							  .name = trace_str_of(name_of(m, module, sym))}});
 }
 
 /* Names from a server are others. */
@@ -297,18 +456,18 @@ static uint64_t symbol_owner(const struct module *module)
 
 static uint32_t symbol_id(struct modules *m, const struct module *module, uint64_t address)
 {
-	const struct symbol *sym = symbols_find(module->symbols, address);
 	uint64_t owner = symbol_owner(module);
 	struct pair_entry *e;
+	struct symbol sym;
 
-	if (!sym)
+	if (!symbols_find(module->symbols, address, &sym))
 		return 0;
-	e = pair_find(&m->symbol_ids, owner, sym->address);
+	e = pair_find(&m->symbol_ids, owner, sym.address);
 	if (e)
 		return e->value;
-	if (!pair_put(&m->symbol_ids, owner, sym->address, ++m->last_symbol))
+	if (!pair_put(&m->symbol_ids, owner, sym.address, ++m->last_symbol))
 		return 0;
-	emit_symbol(m, module, sym, m->last_symbol);
+	emit_symbol(m, module, &sym, m->last_symbol);
 	return m->last_symbol;
 }
 
@@ -317,6 +476,12 @@ uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr
 	if (!module->symbols_tried)
 		load_symbols(m, module);
 	return module->symbols ? symbol_id(m, module, vaddr) : 0;
+}
+
+uint32_t modules_symbol_named(struct modules *m, const struct module *module, const struct symbol *symbol)
+{
+	emit_symbol(m, module, symbol, ++m->last_symbol);
+	return m->last_symbol;
 }
 
 static bool bind(struct modules *m, const struct module *module, uint64_t vaddr, const char *name)
@@ -336,23 +501,24 @@ static bool bind(struct modules *m, const struct module *module, uint64_t vaddr,
 
 const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name)
 {
-	const struct symbol *sym;
 	struct pair_entry *e;
+	struct symbol sym;
 
 	if (!module->symbols_tried)
 		load_symbols(m, module);
-	sym = module->symbols ? symbols_find(module->symbols, vaddr) : NULL;
-	if (!sym || sym->name[0] || sym->address != vaddr)
-		return sym ? sym->name : "";
+	if (!module->symbols || !symbols_find(module->symbols, vaddr, &sym))
+		return "";
+	if (sym.name[0] || sym.address != vaddr)
+		return sym.name;
 	e = bind(m, module, vaddr, name) ? pair_find(&m->symbol_ids, symbol_owner(module), vaddr) : NULL;
 	if (e) /* it was hit already */
-		emit_symbol(m, module, sym, e->value);
+		emit_symbol(m, module, &sym, e->value);
 	return "";
 }
 
 bool modules_late_names(const struct modules *m)
 {
-	return m->session->options->lines || debuginfod_configured();
+	return m->lines || debuginfod_configured();
 }
 
 bool modules_ask_servers(struct module *module, uint64_t limit_ns)
@@ -382,37 +548,44 @@ bool modules_ask_servers(struct module *module, uint64_t limit_ns)
 
 uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes)
 {
-	if (!m->lines)
-		m->lines = module_lines_new();
-	return m->lines ? module_lines_find(m->lines, m->session, module, vaddr, scopes) : 0;
+	if (!m->found)
+		m->found = module_lines_new();
+	return m->found ? module_lines_find(m->found, m->sink, module, vaddr, scopes) : 0;
 }
 
 void modules_lines_done(struct modules *m)
 {
-	module_lines_free(m->lines);
-	m->lines = NULL;
+	module_lines_free(m->found);
+	m->found = NULL;
 }
 
-void modules_load_kernel(struct modules *m)
+void modules_add_kernel(struct modules *m)
 {
-	int err = symbols_open_kernel(&m->kernel.symbols);
-
 	m->kernel.id = ++m->last_module;
 	m->kernel.kind = TRACE_MODULE_KERNEL;
 	m->kernel.debug_fd = -1;
 	m->kernel.path = (char *)"[kernel]";
 	emit_module(m, &m->kernel);
+}
+
+/* Reading them takes as long as all else before the first sample. */
+static void load_kernel_symbols(struct modules *m)
+{
+	int err = symbols_open_kernel(&m->kernel.symbols);
+
+	m->kernel.symbols_tried = true;
 	if (err) {
 		m->kernel.symbols = NULL;
-		session_notice(
-			m->session, 0, BRAID_NOTICE_WARNING,
-			"kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
-			strerror(-err));
+		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
+			    "kernel frames have no names: cannot read /proc/kallsyms: %s (sysctl kernel.kptr_restrict)",
+			    strerror(-err));
 	}
 }
 
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id)
 {
+	if (!m->kernel.symbols_tried)
+		load_kernel_symbols(m);
 	*module_id = m->kernel.id;
 	return m->kernel.symbols ? symbol_id(m, &m->kernel, address) : 0;
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ELF images that are mapped somewhere: identity, unwind table in the kernel, symbols. Shared by all processes. */
-#ifndef BRAID_COLLECT_MODULES_H
-#define BRAID_COLLECT_MODULES_H
+#ifndef BRAID_PROCESS_MODULES_H
+#define BRAID_PROCESS_MODULES_H
 
-#include "record/session.h"
-
+#include "hotspot/vm_tables.h"
+#include "proc/procfs.h"
+#include "sink/sink.h"
 #include "symbol/symbol.h"
+
+struct kernel_side;
+struct modules;
 
 #define MODULE_SEGMENTS 8
 
@@ -24,38 +28,37 @@ struct module {
 	} segments[MODULE_SEGMENTS];
 	struct symbols *symbols;
 	bool symbols_tried;
-	int fd;	       /* kept open until symbols and lines were read */
-	int debug_fd;  /* a debug file that a server has sent, or -1 */
-	bool asked;    /* the servers */
-	pid_t seen_in; /* a process that maps it, for the separate debug file's whereabouts */
+	int fd;				/* kept open until symbols and lines were read */
+	int debug_fd;			/* a debug file that a server has sent, or -1 */
+	bool asked;			/* the servers */
+	pid_t seen_in;			/* a process that maps it, for the separate debug file's whereabouts */
+	struct module_account *account; /* which pays for what it takes, NULL: none; see module_budget.h */
+	bool is_libjvm;
+	uint64_t vm[VM_SYMBOLS]; /* of a libjvm: where its tables are, see vm_symbols_find() */
 };
 
-/* What /proc/PID/maps or a PERF_RECORD_MMAP2 says of a mapping. */
-struct mapping_fact {
-	uint64_t start;
-	uint64_t end;
-	uint64_t file_offset;
-	uint32_t major;
-	uint32_t minor;
-	uint64_t inode;
-	const char *path;
-};
-
-int modules_new(struct modules **out, struct session *s);
+/* `lines`: native frames are to have source lines. */
+int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines);
+/* What is left out is counted for these. */
+struct processes;
+void modules_count_for(struct modules *m, struct processes *processes);
 void modules_free(struct modules *m);
 
-/* The module behind a mapping of process `pid`, made known to the trace and the kernel on first sight. NULL: out of
- * memory. */
+/*
+ * The module behind a mapping of process `pid`, made known to the trace and the kernel on first sight. NULL: out of
+ * memory. A file that others than root and the recording user can write, and one that is not certain to be the mapped
+ * one, is a module of its own for each user whose processes map it: nobody's file speaks for another user's process.
+ */
 struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact);
-
-/* Opens the file behind a mapping: an fd, or -1 and errno. */
-int module_open(pid_t pid, const struct mapping_fact *fact);
 
 /* address - bias = ELF virtual address, for a mapping of this module. */
 uint64_t module_bias(const struct module *module, const struct mapping_fact *fact);
 
 /* Trace id of the symbol around an ELF virtual address, 0 when there is none. */
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr);
+
+/* Trace id of a function that is known from elsewhere, a new one with each call. */
+uint32_t modules_symbol_named(struct modules *m, const struct module *module, const struct symbol *symbol);
 
 /*
  * A JVM has bound a native method to the function at an ELF virtual address, which is called `name` from now on if the
@@ -77,8 +80,8 @@ bool modules_ask_servers(struct module *module, uint64_t limit_ns);
 uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes);
 void modules_lines_done(struct modules *m);
 
-/* Reads the kernel's symbols, which takes a tenth of a second: to be done before anything is recorded. */
-void modules_load_kernel(struct modules *m);
+/* The kernel's module is to be the first. Its symbols are read when a frame wants them. */
+void modules_add_kernel(struct modules *m);
 
 /* The same for a kernel address; *module_id is the kernel's module. */
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
@@ -88,7 +91,7 @@ uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *mo
 struct module_lines;
 struct module_lines *module_lines_new(void);
 void module_lines_free(struct module_lines *ml);
-uint32_t module_lines_find(struct module_lines *ml, struct session *s, const struct module *module, uint64_t vaddr,
+uint32_t module_lines_find(struct module_lines *ml, struct sink *sink, const struct module *module, uint64_t vaddr,
 			   const struct trace_scope **scopes);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process/processes.h"
+#include "processes.h"
 
-#include "jvm/jvm.h"
 #include "proc/procfs.h"
 #include "util/log.h"
 
@@ -11,57 +10,101 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 /* So many late walks in a row come to nothing before a process is taken for one that they cannot help, as of programs
  * that make their own code. */
 #define LATE_IN_VAIN_MAX 16
 
+#define LEADERLESS_LOOKS 64	      /* a tick */
+#define MISSED_AGAIN_NS 5000000000ULL /* all processes are looked at no more often */
+
 struct processes {
-	struct session *session;
+	struct sink *sink;
+	struct kernel_side *kernel;
+	struct modules *modules;
+	struct threads *threads;
+	const struct record_options *options;
+	struct process_hooks hooks;
 	struct process *by_pid;
-	struct thread *by_tid;
+	struct process *to_show;    /* the kernel side does not know what they are now */
+	struct process *gone;	    /* that have ended, in the order of gone_ns */
+	struct process *leaderless; /* whose first thread has ended, and the others may have */
 	uint32_t last_process;
-	uint32_t last_thread;
 	uint32_t last_layout;
 	size_t running;
-	struct process *kernel; /* kernel threads' */
+	uint32_t layouts_wanted; /* of JVMs, that are still to be read */
 	bool full_told;
+	bool missed;	    /* the end of one may not have been reported */
+	uint64_t missed_ns; /* when that was looked after */
 };
 
-int processes_new(struct processes **out, struct session *s)
+int processes_new(struct processes **out, struct sink *sink, struct kernel_side *kernel, struct modules *modules,
+		  struct threads *threads, const struct record_options *options)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->session = s;
+	(*out)->sink = sink;
+	(*out)->kernel = kernel;
+	(*out)->modules = modules;
+	(*out)->threads = threads;
+	(*out)->options = options;
+	modules_count_for(modules, *out);
 	return 0;
+}
+
+void processes_hook(struct processes *p, const struct process_hooks *hooks)
+{
+	p->hooks = *hooks;
+}
+
+static void call(const struct processes *p, void (*hook)(void *ctx, struct process *process), struct process *pr)
+{
+	if (hook)
+		hook(p->hooks.ctx, pr);
+}
+
+static void free_image(struct processes *p, struct process *pr)
+{
+	threads_forget(p->threads, pr);
+	call(p, p->hooks.freed, pr);
+	free(pr->mappings);
+	free(pr->past);
+	free(pr);
 }
 
 void processes_free(struct processes *p)
 {
 	struct process *pr, *pn, *older;
-	struct thread *t, *tn, *told;
 
 	if (!p)
 		return;
-	HASH_ITER (hh, p->by_tid, t, tn) {
-		HASH_DEL(p->by_tid, t);
-		for (; t; t = told) {
-			told = t->older;
-			free(t);
-		}
-	}
 	HASH_ITER (hh, p->by_pid, pr, pn) {
 		HASH_DEL(p->by_pid, pr);
 		for (; pr; pr = older) {
 			older = pr->older;
-			jvm_free(pr->jvm);
-			free(pr->mappings);
-			free(pr->past);
-			free(pr);
+			free_image(p, pr);
 		}
 	}
 	free(p);
+}
+
+/* Nothing that is read from now on is about this image. */
+static void forget(struct processes *p, struct process *pr)
+{
+	call(p, p->hooks.forgotten, pr);
+	account_report(&pr->account, p->sink);
+	DL_DELETE(p->gone, pr);
+	if (pr->older)
+		pr->older->newer = pr->newer;
+	if (pr->newer)
+		pr->newer->older = pr->older;
+	else
+		HASH_DEL(p->by_pid, pr);
+	if (!pr->newer && pr->older)
+		HASH_ADD_INT(p->by_pid, pid, pr->older);
+	free_image(p, pr);
 }
 
 /* ---- identity ---- */
@@ -71,21 +114,69 @@ static void emit_process(struct processes *p, const struct process *pr, uint32_t
 	char exe[1024];
 
 	procfs_exe(pr->pid, exe, sizeof(exe));
-	session_emit(p->session,
-		     &(struct trace_rec){.kind = TRACE_PROCESS,
-					 .process = {.process = pr->id,
-						     .pid = (uint32_t)pr->pid,
-						     .parent = parent,
-						     .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
-						     .comm = trace_str_of(pr->comm),
-						     .exe = trace_str_of(exe)}});
+	sink_emit(p->sink,
+		  &(struct trace_rec){.kind = TRACE_PROCESS,
+				      .process = {.process = pr->id,
+						  .pid = (uint32_t)pr->pid,
+						  .parent = parent,
+						  .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
+						  .comm = trace_str_of(pr->comm),
+						  .exe = trace_str_of(exe)}});
 }
 
 static void emit_state(struct processes *p, const struct process *pr, uint32_t what, uint64_t time_ns)
 {
-	session_emit(p->session,
-		     &(struct trace_rec){.kind = TRACE_PROCESS_STATE,
-					 .process_state = {.time_ns = time_ns, .process = pr->id, .what = what}});
+	sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_PROCESS_STATE,
+					       .process_state = {.time_ns = time_ns, .process = pr->id, .what = what}});
+}
+
+uint32_t processes_layouts_wanted(const struct processes *p)
+{
+	return p->layouts_wanted;
+}
+
+void processes_layout_done(struct processes *p, struct process *process)
+{
+	p->layouts_wanted -= process->layout_wanted;
+	process->layout_wanted = false;
+}
+
+static void list(struct processes *p, struct process *pr)
+{
+	if (!pr->listed && !pr->gone_ns)
+		DL_APPEND(p->to_show, pr);
+	pr->listed = true;
+}
+
+static void unlist(struct processes *p, struct process *pr)
+{
+	if (pr->listed && !pr->gone_ns)
+		DL_DELETE(p->to_show, pr);
+	pr->listed = false;
+}
+
+static void end_image(struct processes *p, struct process *pr, uint64_t time_ns)
+{
+	unlist(p, pr);
+	pr->ended_ns = time_ns;
+	pr->gone_ns = now_ns();
+	DL_APPEND(p->gone, pr);
+	p->running--;
+	if (pr->last_exit_ns)
+		DL_DELETE2(p->leaderless, pr, leaderless_prev, leaderless_next);
+	processes_layout_done(p, pr);
+	call(p, p->hooks.ended, pr);
+}
+
+bool process_is_there(const struct process *process)
+{
+	return !process->ended_ns && procfs_lives(process->pid, process->start_ticks);
+}
+
+/* Had it ended by then? What uses its number later is another process. */
+static bool ended_before(const struct process *pr, uint64_t time_ns)
+{
+	return pr->ended_ns && pr->ended_ns < time_ns;
 }
 
 /* A new image of `pid`, in front of the earlier ones. */
@@ -95,18 +186,20 @@ static struct process *new_image(struct processes *p, pid_t pid, uint64_t since_
 
 	if (!pr)
 		return NULL;
-	pr->id = ++p->last_process;
+	pr->id = pr->account.process = ++p->last_process;
 	pr->pid = pid;
 	pr->since_ns = pr->layout_ns = since_ns;
 	pr->layout = ++p->last_layout;
 	HASH_FIND_INT(p->by_pid, &pid, old);
+	pr->start_ticks = old && !old->ended_ns ? old->start_ticks : procfs_start_ticks(pid);
 	if (old) {
 		HASH_DEL(p->by_pid, old);
 		if (!old->ended_ns) {
-			old->ended_ns = since_ns;
-			p->running--;
+			account_inherit(&pr->account, &old->account);
+			end_image(p, old, since_ns);
 		}
 		pr->older = old;
+		old->newer = pr;
 		pr->shown = old->shown;
 		pr->extent = old->extent;
 		old->extent = (struct mapping_extent){0};
@@ -133,18 +226,27 @@ struct process *processes_find(struct processes *p, pid_t pid, uint64_t time_ns)
 	return pr;
 }
 
+static void exit_image(struct processes *p, struct process *pr, uint64_t time_ns)
+{
+	end_image(p, pr, time_ns);
+	emit_state(p, pr, 2, time_ns);
+	kernel_side_remove_process(p->kernel, pr->pid);
+	kernel_side_drop_mappings(p->kernel, pr->extent);
+	pr->extent = (struct mapping_extent){0};
+}
+
 struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 {
 	struct process *pr = processes_find(p, pid, time_ns);
 
-	if (pr || !p->session->options->system_wide)
+	if (pr || !p->options->system_wide)
 		return pr;
 	if (processes_add(p, pid)) { /* gone already: its number is all that is left */
 		pr = new_image(p, pid, 0);
 		if (pr) {
 			snprintf(pr->comm, sizeof(pr->comm), "[%d]", pid);
 			emit_process(p, pr, 0);
-			processes_exit(p, pid, time_ns);
+			exit_image(p, pr, time_ns);
 		}
 		return pr;
 	}
@@ -154,6 +256,15 @@ struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 size_t processes_running(const struct processes *p)
 {
 	return p->running;
+}
+
+void processes_report(struct processes *p)
+{
+	struct process *pr, *next;
+
+	HASH_ITER (hh, p->by_pid, pr, next) {
+		account_report(&pr->account, p->sink);
+	}
 }
 
 /* ---- mappings ---- */
@@ -172,7 +283,7 @@ static void new_layout(struct processes *p, struct process *pr, uint64_t time_ns
 
 static void add_mapping(struct processes *p, struct process *pr, const struct mapping_fact *fact, uint64_t time_ns)
 {
-	struct module *module = modules_get(p->session->modules, pr->pid, fact);
+	struct module *module = modules_get(p->modules, pr->pid, fact);
 	struct process_mapping m = {.fact = *fact, .module = module};
 	bool changed;
 
@@ -183,20 +294,24 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 	if (process_map(pr, &m, &changed) <= 0)
 		return;
 	pr->dirty = true;
+	list(p, pr);
 	if (changed)
 		new_layout(p, pr, time_ns);
 	if (module->kind != TRACE_MODULE_ANON)
 		pr->late_in_vain = 0;
-	if (strstr(module->path, "/libjvm.so") && !pr->libjvm_ns)
+	if (module->is_libjvm && !pr->libjvm_ns) {
 		pr->libjvm_ns = m.from_ns ? time_ns : procfs_start_ns(pr->pid) + 1;
-	session_emit(p->session, &(struct trace_rec){.kind = TRACE_MAPPING,
-						     .mapping = {.process = pr->id,
-								 .module = module->id,
-								 .start = fact->start,
-								 .end = fact->end,
-								 .file_offset = fact->file_offset,
-								 .bias = m.bias,
-								 .time_ns = time_ns}});
+		pr->layout_wanted = true;
+		p->layouts_wanted++;
+	}
+	sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_MAPPING,
+					       .mapping = {.process = pr->id,
+							   .module = module->id,
+							   .start = fact->start,
+							   .end = fact->end,
+							   .file_offset = fact->file_offset,
+							   .bias = m.bias,
+							   .time_ns = time_ns}});
 }
 
 struct add_context {
@@ -215,7 +330,7 @@ static void add_mapping_fact(void *ctx, const struct mapping_fact *fact)
 static void show(struct processes *p, struct process *pr)
 {
 	struct braid_mapping *m = calloc(pr->mapping_count + 1, sizeof(*m));
-	struct braid_process entry = {.jvm = pr->jvm ? jvm_slot(pr->jvm) + 1 : 0,
+	struct braid_process entry = {.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
 				      .generation = pr->layout,
 				      .flags = (pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE) |
 					       (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
@@ -229,22 +344,23 @@ static void show(struct processes *p, struct process *pr)
 					      .end = pr->mappings[i].fact.end,
 					      .bias = pr->mappings[i].bias,
 					      .table = pr->mappings[i].module->table};
-	err = kernel_side_add_mappings(p->session->kernel, m, pr->mapping_count, &extent);
+	err = kernel_side_add_mappings(p->kernel, m, pr->mapping_count, &extent);
 	free(m);
 	entry.first_mapping = extent.first;
 	entry.mapping_count = extent.count;
 	if (!err)
-		err = kernel_side_set_process(p->session->kernel, pr->pid, &entry);
+		err = kernel_side_set_process(p->kernel, pr->pid, &entry);
 	if (err && !p->full_told) {
 		p->full_told = true;
-		session_notice(p->session, pr->id, BRAID_NOTICE_WARNING,
-			       "no room for the mappings of process %d (%s): its native stacks will be incomplete",
-			       pr->pid, strerror(-err));
+		sink_notice(p->sink, pr->id, BRAID_NOTICE_WARNING,
+			    "no room for the mappings of process %d (%s): its native stacks will be incomplete",
+			    pr->pid, strerror(-err));
 	}
-	kernel_side_drop_mappings(p->session->kernel, pr->extent);
+	kernel_side_drop_mappings(p->kernel, pr->extent);
 	pr->extent = extent;
 	pr->shown = true;
 	pr->dirty = pr->inherits = false;
+	unlist(p, pr);
 }
 
 void processes_walked_late(struct processes *p, struct process *process, bool complete)
@@ -268,8 +384,9 @@ void processes_show(struct processes *p)
 {
 	struct process *pr, *next;
 
-	HASH_ITER (hh, p->by_pid, pr, next) {
-		if (pr->dirty && !pr->ended_ns)
+	DL_FOREACH_SAFE(p->to_show, pr, next)
+	{
+		if (pr->dirty)
 			show(p, pr);
 	}
 }
@@ -282,16 +399,22 @@ void processes_show_forked(struct processes *p)
 {
 	struct process *pr, *next;
 
-	HASH_ITER (hh, p->by_pid, pr, next) {
-		if (pr->inherits && !pr->ended_ns)
+	DL_FOREACH_SAFE(p->to_show, pr, next)
+	{
+		if (pr->inherits)
 			show(p, pr);
 	}
 }
 
-void processes_set_jvm(struct processes *p, struct process *process, struct jvm *jvm)
+void processes_set_jvm(struct processes *p, struct process *process, struct jvm *jvm, uint32_t slot)
 {
 	process->jvm = jvm;
-	process->in_namespace = procfs_ns_tid(process->pid, process->pid) != process->pid;
+	process->jvm_slot = slot;
+	if (!process->in_namespace) {
+		process->in_namespace = (procfs_ns_tid(process->pid, process->pid) ?: process->pid) != process->pid;
+		if (process->in_namespace)
+			threads_read_numbers(process);
+	}
 	if (!process->ended_ns)
 		show(p, process);
 }
@@ -311,6 +434,10 @@ int processes_add(struct processes *p, pid_t pid)
 		return -ENOMEM;
 	memcpy(c.process->comm, comm, sizeof(comm));
 	emit_process(p, c.process, 0);
+	if (procfs_living_thread(pid) != pid) { /* nobody reports the end of its first thread again */
+		c.process->last_exit_ns = c.time_ns;
+		DL_APPEND2(p->leaderless, c.process, leaderless_prev, leaderless_next);
+	}
 	err = procfs_mappings(pid, add_mapping_fact, &c);
 	show(p, c.process);
 	return err == -ESRCH ? 0 : err; /* it ended meanwhile: its samples are told apart all the same */
@@ -336,9 +463,9 @@ int processes_add_all(struct processes *p)
 
 void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_ns)
 {
-	struct process *from = processes_latest(p, parent), *pr;
+	struct process *from = processes_find(p, parent, time_ns), *pr;
 
-	if (!from)
+	if (!from || ended_before(from, time_ns))
 		return;
 	pr = new_image(p, pid, time_ns);
 	if (!pr)
@@ -350,13 +477,16 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 		log_debug("no memory for the mappings of process %d", pid);
 	pr->layout = from->layout; /* which is what the kernel side has copied, or has from its parent */
 	pr->inherits = true;
+	list(p, pr);
 }
 
 void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t time_ns)
 {
 	struct process *old = processes_latest(p, pid), *pr;
 
-	if (!old && !p->session->options->system_wide)
+	if (old && ended_before(old, time_ns))
+		old = NULL;
+	if (!old && !p->options->system_wide)
 		return;
 	pr = new_image(p, pid, time_ns);
 	if (!pr)
@@ -365,20 +495,82 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 	emit_process(p, pr, old ? old->id : 0);
 	emit_state(p, pr, 1, time_ns);
 	pr->dirty = true;
+	list(p, pr);
 }
 
-void processes_exit(struct processes *p, pid_t pid, uint64_t time_ns)
+/* The last thread ends the process; the first one may end long before, or make way for one that executes a program. */
+void processes_exit(struct processes *p, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	struct process *pr = processes_latest(p, pid);
 
-	if (!pr || pr->ended_ns)
+	threads_ended(p->threads, pid, tid);
+	if (!pr || pr->ended_ns || (tid != pid && !pr->last_exit_ns))
 		return;
-	pr->ended_ns = time_ns;
-	p->running--;
-	emit_state(p, pr, 2, time_ns);
-	kernel_side_remove_process(p->session->kernel, pid);
-	kernel_side_drop_mappings(p->session->kernel, pr->extent);
-	pr->extent = (struct mapping_extent){0};
+	if (!process_is_there(pr)) {
+		exit_image(p, pr, time_ns);
+		return;
+	}
+	if (!pr->last_exit_ns)
+		DL_APPEND2(p->leaderless, pr, leaderless_prev, leaderless_next);
+	pr->last_exit_ns = time_ns;
+}
+
+/* Some of them at a time: there may be any number, and the last thread's end is mostly seen at once. */
+static void look_leaderless(struct processes *p)
+{
+	struct process *pr;
+
+	for (int i = 0; p->leaderless && i < LEADERLESS_LOOKS; i++) {
+		pr = p->leaderless;
+		if (!process_is_there(pr)) {
+			exit_image(p, pr, pr->last_exit_ns);
+			continue;
+		}
+		DL_DELETE2(p->leaderless, pr, leaderless_prev, leaderless_next);
+		DL_APPEND2(p->leaderless, pr, leaderless_prev, leaderless_next);
+	}
+}
+
+void processes_missed(struct processes *p)
+{
+	p->missed = true;
+}
+
+/* Among what the side-band has lost may have been ends of processes, and starts of threads. */
+static void look_missed(struct processes *p)
+{
+	struct process *pr, *next;
+
+	p->missed = false;
+	p->missed_ns = now_ns();
+	HASH_ITER (hh, p->by_pid, pr, next) {
+		if (pr->ended_ns)
+			continue;
+		if (!process_is_there(pr))
+			exit_image(p, pr, p->missed_ns);
+		else if (pr->in_namespace)
+			threads_read_numbers(pr);
+	}
+}
+
+void processes_tick(struct processes *p)
+{
+	uint64_t now = now_ns();
+
+	look_leaderless(p);
+	if (p->missed && now - p->missed_ns > MISSED_AGAIN_NS)
+		look_missed(p);
+	threads_tick(p->threads);
+	while (p->gone && p->gone->gone_ns + PROCESS_KEEP_NS < now)
+		forget(p, p->gone);
+}
+
+void processes_thread_started(struct processes *p, pid_t pid, pid_t tid)
+{
+	struct process *pr = processes_latest(p, pid);
+
+	if (pr && !pr->ended_ns)
+		threads_started(pr, tid);
 }
 
 void processes_map(struct processes *p, pid_t pid, const struct mapping_fact *fact, uint64_t time_ns)
@@ -392,100 +584,13 @@ void processes_map(struct processes *p, pid_t pid, const struct mapping_fact *fa
 void processes_comm(struct processes *p, pid_t pid, pid_t tid, const char *comm)
 {
 	struct process *pr = processes_latest(p, pid);
-	struct thread *t;
 
 	if (!pr)
 		return;
+	if (!account_has(&pr->account, p->sink, BUDGET_RENAMES, 1))
+		return;
+	account_spend(&pr->account, BUDGET_RENAMES, 1);
 	if (pid == tid)
 		snprintf(pr->comm, sizeof(pr->comm), "%.15s", comm);
-	HASH_FIND_INT(p->by_tid, &tid, t);
-	if (!t || t->process != pr || (t->flags & TRACE_THREAD_JAVA))
-		return;
-	snprintf(t->name, sizeof(t->name), "%.15s", comm);
-	processes_emit_thread(p, t, trace_str_of(""));
-}
-
-/* ---- threads ---- */
-
-void processes_emit_thread(struct processes *p, const struct thread *t, struct trace_str group)
-{
-	session_emit(p->session, &(struct trace_rec){.kind = TRACE_THREAD,
-						     .thread = {.thread = t->id,
-								.process = t->process->id,
-								.tid = (uint32_t)t->tid,
-								.ns_tid = (uint32_t)t->ns_tid,
-								.flags = t->flags,
-								.name = trace_str_of(t->name),
-								.group = group}});
-}
-
-static struct thread *new_thread(struct processes *p, struct process *process, pid_t tid, struct thread *older)
-{
-	struct thread *t = calloc(1, sizeof(*t));
-
-	if (!t)
-		return NULL;
-	if (older)
-		HASH_DEL(p->by_tid, older);
-	t->id = ++p->last_thread;
-	t->tid = tid;
-	t->ns_tid = procfs_ns_tid(process->pid, tid);
-	t->process = process;
-	t->older = older;
-	if (procfs_comm(process->pid, tid, t->name, 16))
-		snprintf(t->name, sizeof(t->name), "%s", process->comm);
-	HASH_ADD_INT(p->by_tid, tid, t);
-	return t;
-}
-
-struct thread *processes_thread_at(struct processes *p, struct process *process, pid_t tid, uint64_t time_ns)
-{
-	struct thread *t, *at, *found = NULL;
-
-	HASH_FIND_INT(p->by_tid, &tid, t);
-	for (at = t; at && !(found && found->since_ns <= time_ns); at = at->older)
-		if (at->process == process)
-			found = at;
-	if (found)
-		return found;
-	t = new_thread(p, process, tid, t);
-	if (t)
-		processes_emit_thread(p, t, trace_str_of(""));
-	return t;
-}
-
-struct thread *processes_thread(struct processes *p, struct process *process, pid_t tid)
-{
-	return processes_thread_at(p, process, tid, UINT64_MAX);
-}
-
-/* The youngest that was known by this number in the process's own pid namespace. */
-static struct thread *find_ns_thread(struct processes *p, const struct process *process, pid_t ns_tid)
-{
-	struct thread *found = NULL, *t, *next, *at;
-
-	HASH_ITER (hh, p->by_tid, t, next) {
-		for (at = t; at && (at->process != process || at->ns_tid != ns_tid); at = at->older)
-			;
-		if (at && (!found || at->id > found->id))
-			found = at;
-	}
-	return found;
-}
-
-struct thread *processes_java_thread(struct processes *p, struct process *process, pid_t ns_tid, const char *started_as)
-{
-	/* 0 in a pid namespace when the thread has ended: nobody can tell its number outside any more */
-	pid_t tid = process->in_namespace ? procfs_host_tid(process->pid, ns_tid) : ns_tid;
-	struct thread *latest, *t;
-
-	HASH_FIND_INT(p->by_tid, &tid, latest);
-	t = tid > 0 ? latest : find_ns_thread(p, process, ns_tid);
-	if (!t || t->process != process ||
-	    (started_as && (t->flags & TRACE_THREAD_JAVA) && strcmp(started_as, t->name) != 0)) {
-		t = new_thread(p, process, tid, latest);
-		if (t)
-			t->ns_tid = ns_tid;
-	}
-	return t;
+	threads_comm(p->threads, pr, tid, comm);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process/sideband.h"
+#include "sideband.h"
 
-#include "process/processes.h"
+#include "processes.h"
 #include "util/log.h"
 
 #include <bpf/libbpf.h>
@@ -30,7 +30,9 @@ struct sideband_record {
 };
 
 struct sideband {
-	struct session *session;
+	struct sink *sink;
+	struct sources *sources;
+	struct processes *processes;
 	struct sideband_cpu *cpus;
 	int cpu_count;
 	size_t page_size;
@@ -145,13 +147,13 @@ static void apply_mmap(struct sideband *sb, const struct mmap2_record *r, uint64
 				    .inode = r->inode,
 				    .path = r->path};
 
-	processes_map(sb->session->processes, (pid_t)r->pid, &fact, time_ns);
+	processes_map(sb->processes, (pid_t)r->pid, &fact, time_ns);
 }
 
 static void apply(struct sideband *sb, const struct sideband_record *rec)
 {
 	const struct perf_event_header *h = (const void *)(sb->bytes + rec->at);
-	struct processes *p = sb->session->processes;
+	struct processes *p = sb->processes;
 	const struct task_record *task = (const void *)h;
 	const struct comm_record *comm = (const void *)h;
 
@@ -168,13 +170,15 @@ static void apply(struct sideband *sb, const struct sideband_record *rec)
 	case PERF_RECORD_FORK:
 		if (task->pid != task->parent_pid)
 			processes_fork(p, (pid_t)task->pid, (pid_t)task->parent_pid, rec->time_ns);
+		else
+			processes_thread_started(p, (pid_t)task->pid, (pid_t)task->tid);
 		break;
 	case PERF_RECORD_EXIT:
-		if (task->pid == task->tid)
-			processes_exit(p, (pid_t)task->pid, rec->time_ns);
+		processes_exit(p, (pid_t)task->pid, (pid_t)task->tid, rec->time_ns);
 		break;
 	case PERF_RECORD_LOST:
-		session_loss(sb->session, 0, "sideband", "record", ((const struct lost_record *)h)->lost);
+		sink_loss(sb->sink, 0, "sideband", "record", ((const struct lost_record *)h)->lost);
+		processes_missed(p);
 		break;
 	}
 }
@@ -200,7 +204,7 @@ void sideband_read(struct sideband *sb)
 	qsort(sb->records, sb->count, sizeof(*sb->records), by_time);
 	for (size_t i = 0; i < sb->count; i++)
 		apply(sb, &sb->records[i]);
-	processes_show(sb->session->processes);
+	processes_show(sb->processes);
 }
 
 static void on_ready(struct source *src)
@@ -242,10 +246,10 @@ static int open_cpu(struct sideband *sb, int cpu)
 	c->page = page;
 	c->source = (struct source){.fd = fd, .ready = on_ready, .ctx = sb};
 	sb->cpu_count++;
-	return session_watch(sb->session, &c->source);
+	return source_watch(sb->sources, &c->source);
 }
 
-int sideband_open(struct sideband **out, struct session *s)
+int sideband_open(struct sideband **out, struct sink *sink, struct sources *sources, struct processes *processes)
 {
 	struct sideband *sb = calloc(1, sizeof(*sb));
 	int cpus = libbpf_num_possible_cpus(), err = -ENOMEM;
@@ -253,7 +257,9 @@ int sideband_open(struct sideband **out, struct session *s)
 	*out = NULL;
 	if (!sb)
 		return -ENOMEM;
-	sb->session = s;
+	sb->sink = sink;
+	sb->sources = sources;
+	sb->processes = processes;
 	sb->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	sb->cpus = calloc((size_t)cpus, sizeof(*sb->cpus));
 	if (!sb->cpus)
@@ -278,7 +284,7 @@ void sideband_free(struct sideband *sb)
 	if (!sb)
 		return;
 	for (int i = 0; i < sb->cpu_count; i++) {
-		session_unwatch(sb->session, &sb->cpus[i].source);
+		source_unwatch(sb->sources, &sb->cpus[i].source);
 		munmap(sb->cpus[i].page, (RING_PAGES + 1) * sb->page_size);
 		close(sb->cpus[i].source.fd);
 	}

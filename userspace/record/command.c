@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/command.h"
+#include "command.h"
 
+#include "util/descriptors.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -67,8 +68,8 @@ static char **with_agent(char **argv, const char *option)
 	return argv;
 }
 
-/* The child: waits for the word, then becomes the command. An exec that fails is told back. */
-static void become(int gate, char **argv, const char *option)
+/* The child: waits for the word, then becomes the command. An exec that fails is reported back. */
+static void become(int gate, char **argv, const char *option, bool stdout_taken)
 {
 	sigset_t none;
 	char go;
@@ -78,6 +79,11 @@ static void become(int gate, char **argv, const char *option)
 		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL); /* what the recorder ignores */
+	signal(SIGXFSZ, SIG_DFL);
+	descriptors_restore();
+	if (stdout_taken && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(126);
 	if (option)
 		argv = with_agent(argv, option);
 	if (argv)
@@ -88,11 +94,11 @@ static void become(int gate, char **argv, const char *option)
 	_exit(127);
 }
 
-int command_prepare(struct command *c, char **argv, const char *agent_option)
+int command_prepare(struct command *c, char **argv, const char *agent_option, bool stdout_taken)
 {
 	int gate[2];
 
-	*c = (struct command){.gate_fd = -1};
+	*c = (struct command){.gate_fd = -1, .in_environment = agent_option && !calls_java(argv[0])};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate)) {
 		log_error("cannot start %s: %s", argv[0], strerror(errno));
 		return -errno;
@@ -109,7 +115,7 @@ int command_prepare(struct command *c, char **argv, const char *agent_option)
 	}
 	if (c->pid == 0) {
 		close(gate[0]);
-		become(gate[1], argv, agent_option);
+		become(gate[1], argv, agent_option, stdout_taken);
 	}
 	close(gate[1]);
 	c->gate_fd = gate[0];
@@ -141,13 +147,26 @@ void command_reap(struct command *c)
 	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void command_cancel(struct command *c)
+{
+	if (c->gate_fd < 0)
+		return;
+	close(c->gate_fd);
+	c->gate_fd = -1;
+	waitpid(c->pid, NULL, 0);
+	c->pid = 0;
+}
+
+bool command_runs(struct command *c)
+{
+	command_reap(c);
+	return c->pid && !c->ended;
+}
+
 void command_interrupt(struct command *c)
 {
-	if (c->gate_fd >= 0) {
-		close(c->gate_fd);
-		c->gate_fd = -1;
-	}
-	if (!c->pid || c->ended)
+	command_cancel(c);
+	if (!command_runs(c))
 		return;
 	kill(c->pid, SIGTERM);
 	for (int i = 0; i < INTERRUPT_WAIT_MS && !c->ended; i += 10) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/control.h"
+#include "control.h"
 
+#include "stacks.h"
 #include "agents/agents.h"
 #include "config/choices.h"
-#include "collect/jvm_events.h"
+#include "jvm/jvm.h"
+#include "jvm/jvm_emit.h"
+#include "jvm/probes.h"
 #include "kernel/kernel_side.h"
-#include "sink/names.h"
 #include "process/processes.h"
-#include "record/stacks.h"
+#include "sink/names.h"
 #include "util/log.h"
 
 #include <braid/jvm_event.h>
 #include <braid/ring.h>
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,7 +41,8 @@ struct client {
 	uint32_t lacking;     /* of it: what this recording cannot begin with now */
 	bool lenient;	      /* "all": as much of it as can be had */
 	uint32_t failed;
-	bool gone; /* does not read */
+	bool gone;     /* does not read */
+	bool stopping; /* waits for the recording's end */
 	struct client *next;
 };
 
@@ -96,7 +97,7 @@ static void refuse(struct client *c, const char *fmt, ...)
 
 static void client_free(struct client *c)
 {
-	session_unwatch(c->control->session, &c->src);
+	source_unwatch(&c->control->session->sources, &c->src);
 	close(c->src.fd);
 	c->src.fd = -1;
 	LL_DELETE(c->control->clients, c);
@@ -129,12 +130,12 @@ static void tell_recording(struct client *c)
 					    .duration_ns = now_ns() - c->control->start_ns,
 					    .samples = s->samples,
 					    .stacks = stacks_count(s->stacks),
-					    .lost = s->lost,
-					    .bytes = trace_writer_bytes(s->writer),
-					    .choices = s->choices};
+					    .lost = s->sink.lost,
+					    .bytes = trace_writer_bytes(s->sink.writer),
+					    .choices = s->jvms.choices};
 
 	snprintf(r.event, sizeof(r.event), "%s", s->options->event);
-	snprintf(r.output, sizeof(r.output), "%s", s->options->output);
+	snprintf(r.output, sizeof(r.output), "%s", output_name(s->options));
 	answer(c, &r, sizeof(r));
 }
 
@@ -170,8 +171,8 @@ static void tell_trace(struct session *s, struct process *p, const struct braid_
 				    .source = BRAID_SOURCE_COLLECTOR};
 
 	choices_text(choices, text, sizeof(text));
-	e.name = names_id(s->names, trace_str_of(text));
-	jvm_events_emit(s, p, &e);
+	e.name = names_id(s->names, NULL, trace_str_of(text));
+	jvm_events_emit(&s->jvms, p, &e);
 }
 
 /*
@@ -193,8 +194,11 @@ static const struct {
 /* Other programs are loaded when they are first asked for. */
 static void load_programs(struct client *c)
 {
-	int err = kernel_side_load(c->control->session->kernel, c->named);
+	struct session *s = c->control->session;
+	int err;
 
+	probes_wait(s->jvms.probes, UINT64_MAX / 2); /* one loads programs at a time */
+	err = kernel_side_load(s->kernel, c->named);
 	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* none of it is to be spent on that */
 	if (!err)
 		return;
@@ -269,7 +273,7 @@ static const char *change_agent(struct client *c, struct process *p)
 		return NULL;
 	}
 	state.choices.wanted &= ~(BRAID_WANT(CPU) | c->lacking);
-	state.choices.wanted |= s->choices.wanted & BRAID_WANT(CPU);
+	state.choices.wanted |= s->jvms.choices.wanted & BRAID_WANT(CPU);
 	err = agents_choose(s->agents, p, &state.choices);
 	if (err == -EPIPE)
 		return "the agent is gone";
@@ -303,7 +307,7 @@ static void perform_one(void *ctx, struct process *p)
 		why = "it has ended";
 	else if (!p->libjvm_ns && !p->jvm)
 		why = c->request.pid ? "it is not a JVM" : NULL;
-	else if (!p->jvm && refused)
+	else if (!jvm_had_agent(p->jvm) && refused)
 		why = refused;
 	else
 		why = c->request.verb <= BRAID_CONTROL_INTERVAL ? change_agent(c, p) : act_agent(c, p);
@@ -318,17 +322,17 @@ static void perform_recording(struct client *c, const struct braid_choices *want
 	bool cpu = wanted->wanted & BRAID_WANT(CPU);
 	int err = 0;
 
-	if (cpu != !!(s->choices.wanted & BRAID_WANT(CPU)))
+	if (cpu != !!(s->jvms.choices.wanted & BRAID_WANT(CPU)))
 		err = kernel_side_sample(s->kernel, cpu);
 	if (err == -ENOENT && !c->lenient)
 		refuse(c, "cpu: nothing has ticked from the start of this recording; begin it with -e cpu");
 	else if (err && err != -ENOENT)
 		refuse(c, "cpu: %s", strerror(-err));
-	s->choices = *wanted;
-	s->choices.wanted &= ~c->lacking;
+	s->jvms.choices = *wanted;
+	s->jvms.choices.wanted &= ~c->lacking;
 	if (err)
-		s->choices.wanted ^= BRAID_WANT(CPU);
-	tell_trace(s, NULL, &s->choices);
+		s->jvms.choices.wanted ^= BRAID_WANT(CPU);
+	tell_trace(s, NULL, &s->jvms.choices);
 }
 
 static bool prepare_change(struct client *c, struct braid_choices *wanted)
@@ -336,7 +340,7 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
 	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
 
-	*wanted = c->control->session->choices;
+	*wanted = c->control->session->jvms.choices;
 	memcpy(list, c->request.list, sizeof(list));
 	c->lenient = strcmp(list, "all") == 0;
 	if (choices_change(wanted, change, list, &c->named, why)) {
@@ -360,13 +364,27 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 	return true;
 }
 
+static void perform_stop(struct client *c)
+{
+	if (c->request.pid) {
+		refuse(c, "process %u: what records it is stopped as a whole: `braid ctl %d stop`", c->request.pid,
+		       (int)getpid());
+		return;
+	}
+	c->stopping = true;
+	session_interrupt(c->control->session);
+}
+
 static void perform(struct client *c, struct process *one)
 {
 	struct braid_choices wanted;
 	bool change = c->request.verb >= BRAID_CONTROL_ENABLE && c->request.verb <= BRAID_CONTROL_INTERVAL;
 
 	c->deadline_ns = now_ns() + AGENTS_WAIT_NS;
-	if (c->request.verb == BRAID_CONTROL_STATUS || (change && !prepare_change(c, &wanted)))
+	if (c->request.verb == BRAID_CONTROL_STOP)
+		perform_stop(c);
+	if (c->request.verb == BRAID_CONTROL_STATUS || c->request.verb == BRAID_CONTROL_STOP ||
+	    (change && !prepare_change(c, &wanted)))
 		return;
 	if (change && !one)
 		perform_recording(c, &wanted);
@@ -468,7 +486,7 @@ void control_tick(struct control *control)
 	LL_FOREACH_SAFE (control->clients, c, next) {
 		if (c->gone)
 			client_free(c);
-		else if (c->deadline_ns)
+		else if (c->deadline_ns && !c->stopping)
 			client_finish(c);
 	}
 }
@@ -496,60 +514,29 @@ static void on_listening(struct source *src)
 	c->control = control;
 	c->src = (struct source){.fd = fd, .ready = on_request, .ctx = c};
 	LL_APPEND(control->clients, c);
-	if (session_watch(control->session, &c->src))
+	if (source_watch(&control->session->sources, &c->src))
 		client_free(c);
 }
 
 /* ---- the place ---- */
-
-/* Nobody else may put anything there. */
-static int directory_make(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	if (lstat(path, &st))
-		return -errno;
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
-		return -EPERM;
-	return 0;
-}
-
-/* Sockets of recorders that were killed. */
-static void directory_sweep(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		char *end;
-		long pid = strtol(e->d_name, &end, 10);
-
-		if (pid > 0 && strcmp(end, ".sock") == 0 && kill((pid_t)pid, 0) && errno == ESRCH)
-			(void)unlinkat(dirfd(d), e->d_name, 0);
-	}
-	if (d)
-		closedir(d);
-}
 
 static int listen_at(struct control *c)
 {
 	char directory[sizeof(c->address.sun_path)];
 	int err = control_directory(directory, sizeof(directory));
 
-	err = err ?: directory_make(directory);
+	err = err ?: control_directory_make(directory);
 	err = err ?: control_address(&c->address, directory, getpid());
 	if (err)
 		return err;
-	directory_sweep(directory);
+	control_directory_sweep(directory);
 	(void)unlink(c->address.sun_path); /* of an earlier process of this number */
 	c->listening.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listening.fd < 0 || bind(c->listening.fd, (struct sockaddr *)&c->address, sizeof(c->address)))
 		return -errno;
 	if (chmod(c->address.sun_path, 0600) || listen(c->listening.fd, BACKLOG))
 		return -errno;
-	return session_watch(c->session, &c->listening);
+	return source_watch(&c->session->sources, &c->listening);
 }
 
 int control_open(struct control **out, struct session *s)
@@ -565,13 +552,23 @@ int control_open(struct control **out, struct session *s)
 	c->listening = (struct source){.fd = -1, .ready = on_listening, .ctx = c};
 	err = listen_at(c);
 	if (err) {
-		session_notice(s, 0, BRAID_NOTICE_INFO, "`braid ctl` cannot change this recording: %s: %s",
-			       c->address.sun_path[0] ? c->address.sun_path : "no directory for its socket",
-			       strerror(-err));
+		sink_notice(&s->sink, 0, BRAID_NOTICE_INFO, "`braid ctl` cannot change this recording: %s: %s",
+			    c->address.sun_path[0] ? c->address.sun_path : "no directory for its socket",
+			    strerror(-err));
 		control_close(c);
 		*out = NULL;
 	}
 	return 0;
+}
+
+/* What the recording itself has come to, for those that wait for its end. */
+static void stop_answer(struct client *c)
+{
+	int err = c->control->session->sink.error;
+
+	if (err)
+		refuse(c, "%s: %s", output_name(c->control->session->options), trace_writer_why(err));
+	client_end(c, false);
 }
 
 void control_close(struct control *c)
@@ -579,11 +576,14 @@ void control_close(struct control *c)
 	if (!c)
 		return;
 	while (c->clients)
-		client_free(c->clients);
+		if (c->clients->stopping)
+			stop_answer(c->clients);
+		else
+			client_free(c->clients);
 	free_list(&c->ended);
 	free_list(&c->freed);
 	if (c->listening.fd >= 0) {
-		session_unwatch(c->session, &c->listening);
+		source_unwatch(&c->session->sources, &c->listening);
 		close(c->listening.fd);
 		(void)unlink(c->address.sun_path);
 	}

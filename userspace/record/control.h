@@ -3,10 +3,10 @@
  * The door for `braid ctl`: changes a recording while it goes on. A socket in a directory that only the recorder's user
  * can enter; a client that is slow, or asks for nonsense, loses its connection and holds nobody up.
  */
-#ifndef BRAID_COLLECT_CONTROL_H
-#define BRAID_COLLECT_CONTROL_H
+#ifndef BRAID_RECORD_CONTROL_H
+#define BRAID_RECORD_CONTROL_H
 
-#include "record/session.h"
+#include "session.h"
 
 #include <braid/control.h>
 
@@ -25,6 +25,10 @@ void control_tick(struct control *c);
 
 /* The directory of this user's recorders. -ENOENT: there is no place for one. */
 int control_directory(char *path, size_t size);
+/* Makes it, when it is not there. -EPERM: others could put something there. */
+int control_directory_make(const char *path);
+/* Removes the sockets of recorders that were killed. */
+void control_directory_sweep(const char *path);
 /* The address of the recorder `pid`. -ENAMETOOLONG. */
 int control_address(struct sockaddr_un *a, const char *directory, pid_t pid);
 /* May the process at the other end be spoken to? It is root or this process's user. `pid` is what it says it is. */

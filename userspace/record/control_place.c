@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/control.h"
+#include "control.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROOT_DIRECTORY "/run/braid"
@@ -42,4 +45,33 @@ bool control_trusts(int fd, pid_t *pid)
 		return false;
 	*pid = peer.pid;
 	return peer.uid == 0 || peer.uid == geteuid();
+}
+
+int control_directory_make(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	if (lstat(path, &st))
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
+		return -EPERM;
+	return 0;
+}
+
+void control_directory_sweep(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (pid > 0 && strcmp(end, ".sock") == 0 && kill((pid_t)pid, 0) && errno == ESRCH)
+			(void)unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
 }

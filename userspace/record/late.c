@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/late.h"
+#include "late.h"
 
+#include "hotspot/hotspot_memory.h"
+#include "jvm/jvm.h"
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
 
 #include <braid/walk.h>
 
 #include <string.h>
-#include <sys/uio.h>
+
+/* As much around the copy may be more of the stack, which is not what it was. */
+#define STACK_MAX (8ULL << 20)
 
 struct late {
 	struct braid_walk w; /* first: the walk is given a pointer to it */
 	const struct session *session;
 	const struct process *process;
+	const struct braid_layout *layout; /* NULL: no JVM's */
 	uint64_t time_ns;
 	uint64_t low, high; /* the copy of the stack */
 	const uint8_t *pages;
+	uint32_t missing; /* of the pages, as in the event */
 	struct late_sample *out;
 	bool ran_out; /* more of the stack was wanted than there is a copy of */
 };
@@ -28,17 +34,34 @@ static bool is_code(const struct late *l, uint64_t address, uint32_t size)
 	return m && !m->until_ns && !l->process->ended_ns && size <= m->fact.end - address;
 }
 
+/* What a JVM knows of its code lies elsewhere, and outlives the moment as a method outlives its frames. */
+static bool is_metadata(const struct late *l, uint64_t address)
+{
+	return l->layout && !l->process->ended_ns &&
+	       (address < l->low ? l->low - address : address - l->high) > STACK_MAX;
+}
+
+static bool is_copied(const struct late *l, uint64_t address, uint32_t size)
+{
+	uint64_t first = (address - l->low) / BRAID_LATE_PAGE, last = (address + size - 1 - l->low) / BRAID_LATE_PAGE;
+
+	return address >= l->low && address < l->high && size <= l->high - address &&
+	       !((l->missing >> first | l->missing >> last) & 1);
+}
+
 static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 {
 	struct late *l = (struct late *)w;
-	struct iovec local = {to, size}, remote = {(void *)address, size};
 
-	if (address >= l->low && address < l->high && size <= l->high - address) {
+	if (is_copied(l, address, size)) {
 		memcpy(to, l->pages + (address - l->low), size);
 		return 0;
 	}
-	if (is_code(l, address, size))
-		return process_vm_readv(l->process->pid, &local, 1, &remote, 1, 0) != (ssize_t)size;
+	if (is_code(l, address, size) || is_metadata(l, address)) {
+		pid_t pid = l->process->pid;
+
+		return hotspot_read_process(&pid, address, to, size);
+	}
 	l->ran_out = address >= l->low;
 	return -1;
 }
@@ -48,7 +71,7 @@ static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *t
 	const struct late *l = (const struct late *)w;
 	const struct process_mapping *m = process_mapping_at(l->process, pc, l->time_ns);
 
-	if (m)
+	if (m && to)
 		*to = (struct braid_mapping){
 			.start = m->fact.start, .end = m->fact.end, .bias = m->bias, .table = m->module->table};
 	return m;
@@ -81,7 +104,7 @@ static uint32_t walk_all(struct late *l)
 	uint32_t depth = 0;
 
 	while (depth++ < l->session->options->max_depth)
-		if (walk_step(&l->w, NULL))
+		if (walk_step(&l->w, l->layout))
 			return l->w.end;
 	return BRAID_END_DEPTH;
 }
@@ -110,7 +133,9 @@ bool late_walk(const struct session *s, const struct process *process, const str
 		      .r13 = e->r13},
 		.session = s,
 		.process = process,
+		.layout = jvm_layout(process->jvm),
 		.time_ns = e->hdr.time_ns,
+		.missing = e->missing,
 		.low = low,
 		.high = low + (uint64_t)e->page_count * BRAID_LATE_PAGE,
 		.pages = (const uint8_t *)(e + 1),

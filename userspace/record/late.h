@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Walks stacks that the kernel side could not walk in time, from the memory that it sent instead. */
-#ifndef BRAID_COLLECT_LATE_H
-#define BRAID_COLLECT_LATE_H
+#ifndef BRAID_RECORD_LATE_H
+#define BRAID_RECORD_LATE_H
 
-#include "record/session.h"
+#include "session.h"
 
 /* A sample with its frames, as the kernel side would have sent it. */
 struct late_sample {

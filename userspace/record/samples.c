@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Samples as they come from the kernel side: whose they are, what their stacks mean, and out they go. */
-#include "record/session.h"
+#include "session.h"
 
+#include "late.h"
+#include "stacks.h"
+#include "agents/agents.h"
 #include "jvm/jvm.h"
-#include "collect/jvm_events.h"
+#include "jvm/jvm_events.h"
+#include "jvm/layouts.h"
+#include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
-#include "record/late.h"
 #include "process/processes.h"
 #include "process/sideband.h"
-#include "record/stacks.h"
-#include "jvm/vthreads.h"
 
 #include <braid/frame.h>
+#include <braid/probe.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 static void read_sideband(struct session *s)
 {
@@ -37,24 +41,24 @@ static void take_sample(struct session *s, struct process *process, const struct
 	bool complete;
 	uint32_t node, vthread;
 
-	thread = process ? processes_thread_at(s->processes, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
+	thread = process ? threads_at(s->threads, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
 	if (!thread) {
-		session_loss(s, 0, "collector", "sample", 1);
+		sink_loss(&s->sink, process ? process->id : 0, "collector", "sample", 1);
 		return;
 	}
 	node = stacks_node(s->stacks, process, e, &complete);
 	if (!node)
-		session_loss(s, process->id, "collector", "stack", 1);
-	vthread = vthreads_id(s->vthreads, process->id, e->vthread);
+		sink_loss(&s->sink, process->id, "collector", "stack", 1);
+	vthread = vthreads_id(s->vthreads, &process->account, e->vthread);
 	s->samples++;
 	s->complete += complete;
-	session_emit(s, &(struct trace_rec){.kind = TRACE_SAMPLE,
-					    .sample = {.time_ns = e->hdr.time_ns,
-						       .thread = thread->id,
-						       .cpu = e->cpu,
-						       .node = node,
-						       .weight = 1,
-						       .vthread = vthread}});
+	sink_emit(&s->sink, &(struct trace_rec){.kind = TRACE_SAMPLE,
+						.sample = {.time_ns = e->hdr.time_ns,
+							   .thread = thread->id,
+							   .cpu = e->cpu,
+							   .node = node,
+							   .weight = 1,
+							   .vthread = vthread}});
 }
 
 /* Walked before what it found at its addresses was known to be something else: then nothing in it is. */
@@ -70,18 +74,7 @@ static void take_stack(struct session *s, const struct braid_event_sample *e)
 	bool complete;
 
 	if (process && !is_stale(process, e) && !stacks_node(s->stacks, process, e, &complete))
-		session_loss(s, process->id, "collector", "stack", 1);
-}
-
-static void take_jvm_event(struct session *s, const struct braid_event_jvm *e)
-{
-	struct braid_event_sample like = {.hdr = e->hdr, .pid = e->pid};
-	struct process *process = process_of(s, &like);
-
-	if (process)
-		jvm_events_take(s, process, e);
-	else
-		session_loss(s, 0, "collector", "jvm_event", 1);
+		sink_loss(&s->sink, process->id, "collector", "stack", 1);
 }
 
 static void take_stale(struct session *s, struct process *process, const struct braid_event_sample *e)
@@ -102,11 +95,13 @@ static void take_late(struct session *s, const struct braid_event_late *e)
 	struct process *process;
 
 	if (!out) {
-		session_loss(s, 0, "collector", "sample", 1);
+		sink_loss(&s->sink, 0, "collector", "sample", 1);
 		return;
 	}
 	out->event = (struct braid_event_sample){.hdr = e->hdr, .pid = e->pid};
 	process = process_of(s, &out->event);
+	if (process)
+		layouts_find(&s->jvms, process);
 	if (process)
 		processes_walked_late(s->processes, process, late_walk(s, process, e, out));
 	take_sample(s, process, &out->event);
@@ -127,12 +122,67 @@ static void take_vthread(struct session *s, const struct braid_event_vthread *e)
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
 	if (process)
-		vthreads_seen(s->vthreads, process->id, e);
+		vthreads_seen(s->vthreads, &process->account, e);
 }
 
-static void on_sample(void *ctx, const struct braid_event *event)
+/* What is read in one go; it stops at an event that refers to what its JVM's ring still holds. */
+struct reading {
+	struct session *session;
+	struct process *process; /* its event waits; NULL: none does */
+	union {
+		struct braid_event_jvm event;
+		struct braid_event_compile compile;
+	} waits;
+};
+
+static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e)
 {
-	struct session *s = ctx;
+	uint32_t node;
+
+	if (!e->stack)
+		return 0;
+	/* Walked before what was found at its addresses was known to be something else. */
+	if (!process_layout_known(process, e->generation, e->hdr.time_ns))
+		return stacks_end(s->stacks, process, BRAID_END_NO_MAPPING, e->hdr.time_ns);
+	node = stacks_known(s->stacks, process, e->stack);
+	if (!node)
+		sink_loss(&s->sink, process->id, "collector", "stack", 1);
+	return node;
+}
+
+static void take_event(struct session *s, struct process *process, const struct braid_event_jvm *e)
+{
+	const struct process *other = e->other_stack ? jvm_events_other(&s->jvms, process, e) : NULL;
+	const struct event_nodes nodes = {
+		.own = node_of(s, process, e),
+		.other = other ? stacks_known(s->stacks, other, e->other_stack) : 0,
+	};
+
+	jvm_events_take(&s->jvms, process, e, &nodes);
+}
+
+/* False: it waits. */
+static bool take_jvm_event(struct reading *r, const struct braid_event_jvm *e)
+{
+	struct session *s = r->session;
+	struct braid_event_sample like = {.hdr = e->hdr, .pid = e->pid};
+	struct process *process = process_of(s, &like);
+
+	if (!process) {
+		sink_loss(&s->sink, 0, "collector", "jvm_event", 1);
+	} else if (e->hdr.size > sizeof(r->waits) || jvm_events_ready(&s->jvms, process, e)) {
+		take_event(s, process, e);
+	} else {
+		r->process = process;
+		memcpy(&r->waits, e, e->hdr.size);
+	}
+	return !r->process;
+}
+
+static bool on_event(void *ctx, const struct braid_event *event)
+{
+	struct reading *r = ctx;
+	struct session *s = r->session;
 	const struct braid_event_sample *e = (const void *)event;
 	struct process *process;
 
@@ -145,7 +195,7 @@ static void on_sample(void *ctx, const struct braid_event *event)
 	} else if (event->kind == BRAID_EVENT_STACK) {
 		take_stack(s, e);
 	} else if (event->kind == BRAID_EVENT_JVM) {
-		take_jvm_event(s, (const void *)event);
+		return take_jvm_event(r, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_SAMPLE) {
 		process = process_of(s, e);
 		if (is_stale(process, e))
@@ -153,10 +203,21 @@ static void on_sample(void *ctx, const struct braid_event *event)
 		else
 			take_sample(s, process, e);
 	}
+	return true;
 }
 
 void session_read_samples(struct session *s)
 {
+	struct reading r = {.session = s};
+	size_t budget = kernel_side_event_bytes(s->kernel);
+
 	read_sideband(s);
-	(void)kernel_side_consume_samples(s->kernel, on_sample, s);
+	do {
+		r.process = NULL;
+		kernel_side_read_events(s->kernel, on_event, &r, &budget);
+		if (r.process) {
+			agents_catch_up(s->agents, r.process);
+			take_event(s, r.process, &r.waits.event);
+		}
+	} while (r.process && budget);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "record/stacks.h"
+#include "stacks.h"
 
+#include "node_map.h"
 #include "jvm/jvm.h"
+#include "kernel/kernel_side.h"
+#include "process/perf_maps.h"
 #include "util/pair_map.h"
 
 #include <braid/frame.h>
@@ -10,12 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Limits of what is remembered: three quarters of a power of two, less what one stack may add. Together the tables take
+ * at most 17 MB. When one is full all begin anew: see renew().
+ */
+#define ONE_STACK (BRAID_MAX_FRAMES + 1U)
+#define STACKS_MAX ((3U << 15) - 1)
+#define NODES_MAX ((3U << 17) - ONE_STACK)
+#define FRAMES_MAX ((3U << 15) - ONE_STACK)
+#define QUICK_SLOTS (1U << 14)
+#define NATIVE_MAX (1U << 16) /* frames that may get lines at the end */
+
+/* The child that a raw frame led to last, while the process's generation is what it was. */
+struct quick {
+	uint64_t place; /* process, parent node, leaf */
+	uint64_t raw;
+	uint32_t node;
+	uint32_t generation;
+};
+
 struct stacks {
 	struct session *session;
 	struct pair_map by_hash; /* (hash, process): node, extra: complete */
-	struct pair_map quick;	 /* (parent node and process, raw frame): node, extra: process generation */
-	struct pair_map nodes;	 /* (parent, frame id): node */
+	struct pair_map former;	 /* by_hash as it was before the last renewal */
+	struct node_map nodes;	 /* (parent, frame id): node */
 	struct pair_map frames;	 /* (raw frame, process and meaning): frame id */
+	struct quick *quick;	 /* a cache, direct mapped */
+	uint64_t seen;		 /* stacks before the last renewal */
+	uint64_t renewals;
 	uint32_t last_node;
 	uint32_t last_frame;
 	/* Native frames, when their source lines are wanted at the end. */
@@ -25,15 +50,18 @@ struct stacks {
 		uint64_t vaddr;
 	} * native;
 	size_t native_count, native_capacity;
+	size_t native_skipped;
 };
 
 int stacks_new(struct stacks **out, struct session *s)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
+	struct stacks *st = *out = calloc(1, sizeof(*st));
+
+	if (!st)
 		return -ENOMEM;
-	(*out)->session = s;
-	return 0;
+	st->session = s;
+	st->quick = calloc(QUICK_SLOTS, sizeof(*st->quick));
+	return st->quick ? 0 : -ENOMEM;
 }
 
 void stacks_free(struct stacks *st)
@@ -41,16 +69,59 @@ void stacks_free(struct stacks *st)
 	if (!st)
 		return;
 	free(st->native);
+	free(st->quick);
 	pair_map_free(&st->by_hash);
-	pair_map_free(&st->quick);
-	pair_map_free(&st->nodes);
+	pair_map_free(&st->former);
+	node_map_free(&st->nodes);
 	pair_map_free(&st->frames);
 	free(st);
 }
 
 uint64_t stacks_count(const struct stacks *st)
 {
-	return st->by_hash.count;
+	return st->seen + st->by_hash.count;
+}
+
+uint64_t stacks_renewals(const struct stacks *st)
+{
+	return st->renewals;
+}
+
+static bool is_full(const struct stacks *st)
+{
+	return st->by_hash.count >= STACKS_MAX || st->nodes.count >= NODES_MAX || st->frames.count >= FRAMES_MAX;
+}
+
+/*
+ * The numbers that the trace has stay valid; what is met again gets new ones. The kernel side forgets which stacks it
+ * has sent. Samples on their way refer to those, so their hashes are kept until the next renewal.
+ */
+static void renew(struct stacks *st)
+{
+	kernel_side_forget_stacks(st->session->kernel);
+	st->seen += st->by_hash.count;
+	st->renewals++;
+	pair_map_free(&st->former);
+	st->former = st->by_hash;
+	st->by_hash = (struct pair_map){0};
+	pair_map_free(&st->frames);
+	node_map_free(&st->nodes);
+	memset(st->quick, 0, QUICK_SLOTS * sizeof(*st->quick));
+}
+
+/* By hash; what was known before the last renewal is known again. */
+static const struct pair_entry *find_hash(struct stacks *st, const struct process *process, uint64_t hash)
+{
+	const struct pair_entry *e = pair_find(&st->by_hash, hash, process->id), *former;
+	struct pair_entry *again;
+
+	if (e)
+		return e;
+	former = pair_find(&st->former, hash, process->id);
+	again = former ? pair_put(&st->by_hash, hash, process->id, former->value) : NULL;
+	if (again)
+		again->extra = former->extra;
+	return again;
 }
 
 /* What lay where a native frame's instruction is, and the address of that in its file. */
@@ -127,12 +198,16 @@ static uint64_t meaning(const struct trace_frame *f)
 	}
 }
 
-/* Without memory for it a frame has no lines. */
+/* A frame that is not kept has no lines. */
 static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
 {
 	uint64_t vaddr;
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
+	if (st->native_count == NATIVE_MAX) {
+		st->native_skipped++;
+		return;
+	}
 	if (st->native_count == st->native_capacity) {
 		size_t capacity = st->native_capacity ? st->native_capacity * 2 : 1024;
 		struct native_frame *bigger = realloc(st->native, capacity * sizeof(*bigger));
@@ -181,16 +256,30 @@ void stacks_name_late(struct stacks *st, uint64_t limit_ns)
 		qsort(st->native, st->native_count, sizeof(*st->native), by_module);
 	for (i = 0; i < st->native_count && (now = now_ns()) < until; i++)
 		if (name_late(st, &st->native[i], until - now))
-			session_emit(st->session,
-				     &(struct trace_rec){.kind = TRACE_FRAME, .frame = st->native[i].frame});
+			sink_emit(&st->session->sink,
+				  &(struct trace_rec){.kind = TRACE_FRAME, .frame = st->native[i].frame});
 	modules_lines_done(st->session->modules);
 	if (i < st->native_count)
-		session_notice(
-			st->session, 0, BRAID_NOTICE_WARNING,
+		sink_notice(
+			&st->session->sink, 0, BRAID_NOTICE_WARNING,
 			"%zu of %zu native frames have no source line, or no name from a debuginfod server: finding "
 			"them took too long",
 			st->native_count - i, st->native_count);
+	if (st->native_skipped)
+		sink_notice(&st->session->sink, 0, BRAID_NOTICE_WARNING,
+			    "%zu native frames have no source line, or no name from a debuginfod server: only the "
+			    "first %u are looked up",
+			    st->native_skipped, NATIVE_MAX);
 	st->native_count = 0;
+}
+
+static void want_name(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
+{
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
+
+	if (m)
+		perf_maps_want(st->session->perf_maps, process, m, f);
 }
 
 static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf)
@@ -212,7 +301,9 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	f.frame = st->last_frame;
 	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_late_names(st->session->modules))
 		keep_native(st, process, time_ns, &f);
-	session_emit(st->session, &(struct trace_rec){.kind = TRACE_FRAME, .frame = f});
+	sink_emit(&st->session->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = f});
+	if (f.kind == BRAID_FRAME_NATIVE && f.module && !f.symbol)
+		want_name(st, process, time_ns, &f);
 	if (!known && process->jvm)
 		jvm_defer(process->jvm, &f, braid_frame_code_id(raw), time_ns);
 	return f.frame;
@@ -222,30 +313,27 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 		      bool leaf)
 {
 	uint64_t place = (uint64_t)process->id << 33 | (uint64_t)parent << 1 | leaf;
-	struct pair_entry *quick = pair_find(&st->quick, place, raw), *e;
-	uint32_t frame, node;
+	struct quick *quick = &st->quick[pair_hash(place, raw) % QUICK_SLOTS];
+	struct node_entry *e;
+	uint32_t frame;
 
 	/* What is remembered is what addresses mean now. */
-	if (quick && quick->extra == process->generation && time_ns >= process->layout_ns)
-		return quick->value;
+	if (quick->node && quick->place == place && quick->raw == raw && quick->generation == process->generation &&
+	    time_ns >= process->layout_ns)
+		return quick->node;
 	frame = frame_id(st, process, raw, time_ns, leaf);
-	if (!frame)
+	e = frame ? node_map_get(&st->nodes, parent, frame) : NULL;
+	if (!e)
 		return 0;
-	e = pair_find(&st->nodes, parent, frame);
-	if (e) {
-		node = e->value;
-	} else {
-		if (!pair_put(&st->nodes, parent, frame, ++st->last_node))
-			return 0;
-		node = st->last_node;
-		session_emit(st->session,
-			     &(struct trace_rec){.kind = TRACE_NODE,
-						 .node = {.node = node, .parent = parent, .frame = frame}});
+	if (!e->node) {
+		e->node = ++st->last_node;
+		sink_emit(&st->session->sink,
+			  &(struct trace_rec){.kind = TRACE_NODE,
+					      .node = {.node = e->node, .parent = parent, .frame = frame}});
 	}
-	quick = time_ns >= process->layout_ns ? pair_put(&st->quick, place, raw, node) : NULL;
-	if (quick)
-		quick->extra = process->generation;
-	return node;
+	if (time_ns >= process->layout_ns)
+		*quick = (struct quick){.place = place, .raw = raw, .node = e->node, .generation = process->generation};
+	return e->node;
 }
 
 #define OWN_FRAMES_MAX 8
@@ -271,14 +359,17 @@ static uint32_t own_frames(const struct process *process, const struct braid_eve
 uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete)
 {
 	const uint64_t *frames = (const uint64_t *)(e + 1);
+	const struct pair_entry *earlier;
 	struct pair_entry *known;
 	uint32_t node = 0, own;
 
 	if (!e->frame_count) {
-		known = pair_find(&st->by_hash, e->stack, process->id);
-		*complete = known && known->extra;
-		return known ? known->value : 0;
+		earlier = find_hash(st, process, e->stack);
+		*complete = earlier && earlier->extra;
+		return earlier ? earlier->value : 0;
 	}
+	if (is_full(st))
+		renew(st);
 	*complete = braid_frame_kind(frames[e->frame_count - 1]) != BRAID_FRAME_END;
 	own = own_frames(process, e, frames);
 	for (uint32_t i = e->frame_count; i-- > own;) {
@@ -292,9 +383,9 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 	return node;
 }
 
-uint32_t stacks_known(const struct stacks *st, const struct process *process, uint64_t hash)
+uint32_t stacks_known(struct stacks *st, const struct process *process, uint64_t hash)
 {
-	const struct pair_entry *e = pair_find(&st->by_hash, hash, process->id);
+	const struct pair_entry *e = find_hash(st, process, hash);
 
 	return e ? e->value : 0;
 }

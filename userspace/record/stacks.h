@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Raw stacks to nodes of the trace's stack tree: every distinct frame is named once, every distinct path stored once.
  */
-#ifndef BRAID_COLLECT_STACKS_H
-#define BRAID_COLLECT_STACKS_H
+#ifndef BRAID_RECORD_STACKS_H
+#define BRAID_RECORD_STACKS_H
 
+#include "session.h"
 #include "process/processes.h"
-#include "record/session.h"
 
 int stacks_new(struct stacks **out, struct session *s);
 void stacks_free(struct stacks *st);
@@ -20,10 +20,13 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
 void stacks_name_late(struct stacks *st, uint64_t limit_ns);
 
 /* The same, of another event than a sample, which brings no frames. 0: not known. */
-uint32_t stacks_known(const struct stacks *st, const struct process *process, uint64_t hash);
+uint32_t stacks_known(struct stacks *st, const struct process *process, uint64_t hash);
 /* A stack of which nothing is known but why (enum braid_end). */
 uint32_t stacks_end(struct stacks *st, struct process *process, uint32_t cause, uint64_t time_ns);
 
-uint64_t stacks_count(const struct stacks *st); /* distinct stacks seen */
+/* Distinct stacks seen; those that were met again after a renewal count again. */
+uint64_t stacks_count(const struct stacks *st);
+/* How often a table was full, so that all of them began anew. */
+uint64_t stacks_renewals(const struct stacks *st);
 
 #endif

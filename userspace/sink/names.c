@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sink/names.h"
+#include "names.h"
 
 #include <util/pair_map.h>
 
@@ -8,17 +8,17 @@
 #include <xxhash.h>
 
 struct names {
-	struct session *session;
+	struct sink *sink;
 	struct pair_map ids; /* by 128 bits of hash: two names of one are not to be expected before 2^60 names */
 	uint32_t last;
 };
 
-int names_new(struct names **out, struct session *s)
+int names_new(struct names **out, struct sink *sink)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	(*out)->session = s;
+	(*out)->sink = sink;
 	return 0;
 }
 
@@ -30,7 +30,7 @@ void names_free(struct names *n)
 	free(n);
 }
 
-uint32_t names_id(struct names *n, struct trace_str text)
+uint32_t names_id(struct names *n, struct account *by, struct trace_str text)
 {
 	XXH128_hash_t hash;
 	struct pair_entry *e;
@@ -41,11 +41,13 @@ uint32_t names_id(struct names *n, struct trace_str text)
 	e = pair_find(&n->ids, hash.low64, hash.high64);
 	if (e)
 		return e->value;
+	if (by && !account_take(by, n->sink, BUDGET_NAMES, 1))
+		return 0;
 	e = pair_put(&n->ids, hash.low64, hash.high64, n->last + 1);
 	if (!e) {
-		session_loss(n->session, 0, "collector", "name", 1);
+		sink_loss(n->sink, by ? by->process : 0, "collector", "name", 1);
 		return 0;
 	}
-	session_emit(n->session, &(struct trace_rec){.kind = TRACE_NAME, .name = {.name = ++n->last, .text = text}});
+	sink_emit(n->sink, &(struct trace_rec){.kind = TRACE_NAME, .name = {.name = ++n->last, .text = text}});
 	return n->last;
 }

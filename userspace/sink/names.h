@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names that events mention, each sent to the trace once. */
-#ifndef BRAID_COLLECT_NAMES_H
-#define BRAID_COLLECT_NAMES_H
+#ifndef BRAID_SINK_NAMES_H
+#define BRAID_SINK_NAMES_H
 
-#include "record/session.h"
+#include "budgets.h"
+#include "sink.h"
 
-int names_new(struct names **out, struct session *s);
+struct names;
+
+int names_new(struct names **out, struct sink *sink);
 void names_free(struct names *n);
 
-/* The trace's id of a name: valid UTF-8, see trace_str_of(). 0 for the empty one, and, counted as lost, without memory.
+/*
+ * The trace's id of a name: valid UTF-8, see trace_str_of(). 0 for the empty one, and, counted as lost, without memory
+ * or beyond the budget of who brings it; NULL: the recorder.
  */
-uint32_t names_id(struct names *n, struct trace_str text);
+uint32_t names_id(struct names *n, struct account *by, struct trace_str text);
 
 #endif

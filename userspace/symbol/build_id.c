@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "set.h"
 
+#include "util/elf_file.h"
+
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 int build_id_of_elf(Elf *elf, char *hex, size_t size)
 {
@@ -27,17 +28,10 @@ int build_id_of_elf(Elf *elf, char *hex, size_t size)
 
 int build_id_of_fd(int fd, char *hex, size_t size)
 {
-	struct stat st;
 	Elf *elf;
-	int err;
+	int err = elf_file_open(&elf, fd);
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = build_id_of_elf(elf, hex, size);
+	err = err ?: build_id_of_elf(elf, hex, size);
 	elf_end(elf);
 	return err;
 }
@@ -45,11 +39,9 @@ int build_id_of_fd(int fd, char *hex, size_t size)
 int build_id_of_image(const void *data, size_t image_size, char *hex, size_t size)
 {
 	Elf *elf;
-	int err;
+	int err = elf_image_open(&elf, data, image_size);
 
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)data, image_size);
-	err = build_id_of_elf(elf, hex, size);
+	err = err ?: build_id_of_elf(elf, hex, size);
 	elf_end(elf);
 	return err;
 }

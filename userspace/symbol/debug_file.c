@@ -3,96 +3,97 @@
 #include "set.h"
 
 #include "util/log.h"
+#include "util/owner.h"
+#include "util/root_file.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define HEX_MAX 130
-#define CRC_FILE_MAX (2LL << 30)
+#define CRC_BYTES_MAX (512LL << 20)
 
-/* Links inside another process's root lead where they lead for that process, never out of it. */
-static int open_in_root(int root, const char *path)
-{
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT};
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	struct stat st;
+/* Of a module: where its debug file is looked for, and what makes a file that one. */
+struct search {
+	int root;
+	uid_t owner;
+	char build_id[HEX_MAX];
+};
 
-	if (fd < 0)
-		return -ENOENT;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
-}
+/* Only modules without a build-id need it. A user can have as many of them as mappings: all together have an end. */
+static int64_t crc_left = CRC_BYTES_MAX;
 
-/* zlib's and .gnu_debuglink's CRC-32 (polynomial 0xedb88320, both ends inverted). */
+/* .gnu_debuglink's, which is zlib's and xz's, too. */
 static int crc_of_file(int fd, uint32_t *crc)
 {
 	unsigned char bytes[65536];
-	uint32_t table[256];
 	off_t offset = 0;
+	struct stat st;
 	ssize_t n;
 
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320U : 0);
-	}
-	*crc = ~0U;
-	while ((n = pread(fd, bytes, sizeof(bytes), offset)) > 0) {
-		for (ssize_t i = 0; i < n; i++)
-			*crc = *crc >> 8 ^ table[(*crc ^ bytes[i]) & 0xff];
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size > crc_left)
+		return -EFBIG;
+	*crc = 0;
+	while (offset < st.st_size && (n = pread(fd, bytes, sizeof(bytes), offset)) > 0) {
+		*crc = lzma_crc32(bytes, (size_t)n, *crc);
 		offset += n;
-		if (offset > CRC_FILE_MAX)
-			return -EFBIG;
+		crc_left -= n;
 	}
-	*crc = ~*crc;
-	return n < 0 ? -errno : 0;
+	return offset < st.st_size ? -EIO : 0;
 }
 
-/* The build-ids must agree, or where one side has none, the checksum of the link. */
+/* The build-ids must agree, or where the module has none, the checksum of the link. */
 static bool belongs(int fd, const char *build_id, const uint32_t *crc)
 {
 	char hex[HEX_MAX];
 	uint32_t found;
 
-	if (build_id[0] && build_id_of_fd(fd, hex, sizeof(hex)) == 0)
-		return strcmp(hex, build_id) == 0;
+	if (build_id[0])
+		return build_id_of_fd(fd, hex, sizeof(hex)) == 0 && strcmp(hex, build_id) == 0;
 	return crc && crc_of_file(fd, &found) == 0 && found == *crc;
 }
 
-static int try(int root, const char *path, const char *build_id, const uint32_t *crc)
+/*
+ * Other processes may have the module mapped, too: what one of them sees below its root counts for all of them, so that
+ * it has to be made by who could have made the module, or by who is trusted.
+ */
+static bool same_maker(const struct stat *st, uid_t owner)
 {
-	int fd = open_in_root(root, path);
+	return owner_trusted(st) || st->st_uid == owner;
+}
+
+static int try(const struct search *s, const char *path, const uint32_t *crc)
+{
+	struct stat st;
+	int fd = root_open_regular(s->root, path, 0, &st);
 
 	if (fd < 0)
-		return fd;
-	if (belongs(fd, build_id, crc))
+		return -ENOENT;
+	if (same_maker(&st, s->owner) && belongs(fd, s->build_id, crc))
 		return fd;
 	log_debug("%s is not the debug file it is taken for", path);
 	close(fd);
 	return -ENOENT;
 }
 
-static int by_build_id(int root, const char *build_id)
+static int by_build_id(const struct search *s)
 {
 	char path[HEX_MAX + 64];
 
-	if (strlen(build_id) < 4)
+	if (strlen(s->build_id) < 4)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	return try(root, path, build_id, NULL);
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", s->build_id, s->build_id + 2);
+	return try(s, path, NULL);
 }
 
-static int by_link(int root, Elf *elf, const char *module, const char *build_id)
+static int by_link(const struct search *s, Elf *elf, const char *module)
 {
 	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
 	GElf_Word crc;
@@ -113,24 +114,28 @@ static int by_link(int root, Elf *elf, const char *module, const char *build_id)
 		length = snprintf(path, sizeof(path), forms[i], (int)(slash - module), module, name);
 #pragma GCC diagnostic pop
 		if (length > 0 && length < (int)sizeof(path) && strcmp(path, module) != 0)
-			fd = try(root, path, build_id, &expected);
+			fd = try(s, path, &expected);
 	}
 	return fd;
 }
 
-int debug_file_open(Elf *elf, const char *root, const char *path)
+int debug_file_open(int fd, Elf *elf, const char *root, const char *path)
 {
-	char build_id[HEX_MAX] = "";
-	int root_fd = open(root && root[0] ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = -ENOENT;
+	struct search s = {.build_id = ""};
+	struct stat st;
+	int found;
 
-	if (root_fd < 0)
+	if (fstat(fd, &st))
 		return -ENOENT;
-	if (build_id_of_elf(elf, build_id, sizeof(build_id)))
-		build_id[0] = '\0';
-	fd = by_build_id(root_fd, build_id);
-	if (fd < 0)
-		fd = by_link(root_fd, elf, path, build_id);
-	close(root_fd);
-	return fd;
+	s.owner = st.st_uid;
+	s.root = open(root && root[0] ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s.root < 0)
+		return -ENOENT;
+	if (build_id_of_elf(elf, s.build_id, sizeof(s.build_id)))
+		s.build_id[0] = '\0';
+	found = by_build_id(&s);
+	if (found < 0)
+		found = by_link(&s, elf, path);
+	close(s.root);
+	return found;
 }

@@ -3,6 +3,7 @@
  * not. */
 #include "set.h"
 
+#include "util/elf_file.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ int set_add_debugdata(struct symbol_set *set, Elf *elf)
 	void *image;
 	size_t size;
 	Elf *inner;
-	int err = 0;
+	int err;
 
 	if (!data || !data->d_buf)
 		return 0;
@@ -71,9 +72,7 @@ int set_add_debugdata(struct symbol_set *set, Elf *elf)
 		log_debug("mini debug info that cannot be unpacked left out");
 		return 0;
 	}
-	inner = elf_memory(image, size);
-	if (inner && elf_kind(inner) == ELF_K_ELF)
-		err = set_add_elf(set, inner, SHT_SYMTAB);
+	err = elf_image_open(&inner, image, size) ? 0 : set_add_elf(set, inner, SHT_SYMTAB);
 	elf_end(inner);
 	free(image);
 	return err;

@@ -25,6 +25,8 @@ static void collect(const char *text, size_t length, void *arg)
 {
 	struct output *out = arg;
 
+	if (!length) /* of no text at all */
+		return;
 	if (length >= sizeof(out->text) - out->length)
 		longjmp(out->full, 1);
 	memcpy(out->text + out->length, text, length);

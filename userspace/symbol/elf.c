@@ -2,14 +2,13 @@
 /* Functions of an ELF image: which of its symbol tables, or of its debug file's, are read. */
 #include "set.h"
 
+#include "util/elf_file.h"
+
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define SYMBOLS_BYTES_MAX (512UL << 20)
 
 struct section {
 	uint64_t end;
@@ -40,23 +39,10 @@ static int sections_read(Elf *elf, struct section **out, size_t *count)
 
 static char *strings_copy(struct symbol_set *set, Elf *elf, const GElf_Shdr *symtab, size_t *size)
 {
-	Elf_Scn *scn = elf_getscn(elf, symtab->sh_link);
-	GElf_Shdr sh;
-	Elf_Data *data;
-	char *copy;
+	const char *strings = elf_strings(elf, symtab->sh_link, size);
+	char *copy = strings ? set_blob(set, *size) : NULL;
 
-	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB || sh.sh_size > SYMBOLS_BYTES_MAX)
-		return NULL;
-	data = elf_getdata(scn, NULL);
-	if (!data || !data->d_buf || !data->d_size)
-		return NULL;
-	copy = set_blob(set, data->d_size + 1);
-	if (!copy)
-		return NULL;
-	memcpy(copy, data->d_buf, data->d_size);
-	copy[data->d_size] = '\0';
-	*size = data->d_size;
-	return copy;
+	return copy ? memcpy(copy, strings, *size) : NULL;
 }
 
 static bool is_function(const GElf_Sym *sym, const char *name, const struct section *section)
@@ -83,16 +69,33 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
 	}
 }
 
+/* Functions of one name share it, and the end of one is another's: but names are no more than a few times their table.
+ */
+#define NAMES_SHARED 8
+#define NAMES_BYTES_MIN (1UL << 20)
+#define NAMES_BYTES_MAX (96UL << 20)
+
+/* False when it is longer than any real one. No room is left when there are more than a real table has. */
+static bool name_taken(const char *name, size_t *room)
+{
+	size_t length = strnlen(name, SYMBOL_NAME_MAX);
+
+	*room = length < *room ? *room - length : 0;
+	return length < SYMBOL_NAME_MAX || !*room;
+}
+
 static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
 		     const struct section *sections, size_t section_count)
 {
-	size_t names_size, count;
+	size_t names_size, count, room;
 	char *names;
 	Elf_Data *data;
 	int err = 0;
 
 	if (sh->sh_size > SYMBOLS_BYTES_MAX || !(names = strings_copy(set, elf, sh, &names_size)))
 		return 0;
+	room = names_size * NAMES_SHARED + NAMES_BYTES_MIN;
+	room = room < NAMES_BYTES_MAX ? room : NAMES_BYTES_MAX;
 	data = elf_getdata(scn, NULL);
 	count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
 	for (size_t i = 1; i < count && i < INT32_MAX && !err; i++) {
@@ -103,8 +106,10 @@ static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_
 			continue;
 		if (sym.st_shndx < section_count && sym.st_shndx < SHN_LORESERVE)
 			section = &sections[sym.st_shndx];
-		if (!is_function(&sym, names + sym.st_name, section))
+		if (!is_function(&sym, names + sym.st_name, section) || !name_taken(names + sym.st_name, &room))
 			continue;
+		if (!room)
+			return -EBADMSG;
 		err = set_add(set, &(struct symbol_candidate){
 					   .address = sym.st_value,
 					   .size = sym.st_size,
@@ -140,25 +145,21 @@ static int add_debug_file(struct symbol_set *set, int fd)
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	debug = elf_begin(fd, ELF_C_READ, NULL);
-	if (debug && elf_kind(debug) == ELF_K_ELF)
+	if (!elf_file_open(&debug, fd))
 		err = set_add_elf(set, debug, SHT_SYMTAB);
 	elf_end(debug);
 	return err;
 }
 
 /* The debug file is looked for when `debug_fd` is -1 and there is a path. */
-static int open_elf(struct symbols **out, Elf *elf, int debug_fd, const char *root, const char *path)
+static int open_elf(struct symbols **out, int fd, Elf *elf, int debug_fd, const char *root, const char *path)
 {
 	struct symbol_set set = {0};
-	int err = -EBADMSG, found = -ENOENT;
+	int err = set_add_elf(&set, elf, SHT_SYMTAB), found = -ENOENT;
 
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		goto out;
-	err = set_add_elf(&set, elf, SHT_SYMTAB);
 	if (!err && !set.count) {
 		if (debug_fd < 0 && path)
-			found = debug_file_open(elf, root, path);
+			found = debug_file_open(fd, elf, root, path);
 		err = add_debug_file(&set, debug_fd < 0 ? found : debug_fd);
 		if (found >= 0)
 			close(found);
@@ -175,25 +176,16 @@ static int open_elf(struct symbols **out, Elf *elf, int debug_fd, const char *ro
 		err = set_add_frames(&set, elf);
 	if (!err)
 		err = set_finish(out, &set);
-out:
 	set_clear(&set);
 	return err;
 }
 
 static int open_fd(struct symbols **out, int fd, int debug_fd, const char *root, const char *path)
 {
-	struct stat st;
 	Elf *elf;
-	int err;
+	int err = elf_file_open(&elf, fd);
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	elf_version(EV_CURRENT);
-	/* Not ELF_C_READ_MMAP: whoever truncates a mapped file would kill us. */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = open_elf(out, elf, debug_fd, root, path);
+	err = err ?: open_elf(out, fd, elf, debug_fd, root, path);
 	elf_end(elf);
 	return err;
 }
@@ -211,11 +203,9 @@ int symbols_open_with(struct symbols **out, int fd, int debug_fd)
 int symbols_open_image(struct symbols **out, const void *data, size_t size)
 {
 	Elf *elf;
-	int err;
+	int err = elf_image_open(&elf, data, size);
 
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)data, size);
-	err = open_elf(out, elf, -1, NULL, NULL);
+	err = err ?: open_elf(out, -1, elf, -1, NULL, NULL);
 	elf_end(elf);
 	return err;
 }

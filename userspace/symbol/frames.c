@@ -2,7 +2,7 @@
 /*
  * Where functions begin in an image that has lost its symbols: .eh_frame_hdr lists the start of every frame description
  * in order (Linux Standard Base, "Exception Frames"). They get empty names: one place in a report instead of one per
- * address.
+ * address. And what a symbol table says of a function that is to be probed is compared with them.
  */
 #include "set.h"
 
@@ -28,50 +28,86 @@ static int32_t word(const char *at)
 	return value;
 }
 
-static int add_entries(struct symbol_set *set, uint64_t base, const char *table, size_t count)
+/* .eh_frame_hdr's sorted table, as all linkers write it. */
+struct frame_table {
+	const char *entries;
+	uint64_t base;
+	size_t count;
+};
+
+static uint64_t start_of(const struct frame_table *t, size_t i)
+{
+	return t->base + (uint64_t)(int64_t)word(t->entries + i * sizeof(struct entry));
+}
+
+static bool header_read(struct frame_table *t, Elf *elf, const GElf_Phdr *ph)
+{
+	const char *at;
+	Elf_Data *data;
+
+	if (ph->p_filesz < 12 || ph->p_filesz > HEADER_MAX || ph->p_offset > INT64_MAX)
+		return false;
+	data = elf_getdata_rawchunk(elf, (int64_t)ph->p_offset, ph->p_filesz, ELF_T_BYTE);
+	if (!data || data->d_size < 12)
+		return false;
+	at = data->d_buf;
+	if (at[0] != 1 || at[1] != POINTER_PCREL_SDATA4 || at[2] != COUNT_UDATA4 || at[3] != TABLE_DATAREL_SDATA4)
+		return false;
+	*t = (struct frame_table){.entries = at + 12, .base = ph->p_vaddr, .count = (uint32_t)word(at + 8)};
+	if (t->count > (data->d_size - 12) / sizeof(struct entry))
+		t->count = (data->d_size - 12) / sizeof(struct entry);
+	return true;
+}
+
+static bool frame_table_find(struct frame_table *t, Elf *elf)
+{
+	size_t phnum;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &phnum))
+		return false;
+	for (size_t i = 0; i < phnum; i++)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
+			return header_read(t, elf, &ph);
+	return false;
+}
+
+int set_add_frames(struct symbol_set *set, Elf *elf)
 {
 	static char unnamed[] = "";
 	size_t sorted = set->count;
+	struct frame_table t;
 	int err = 0;
 
+	if (!frame_table_find(&t, elf))
+		return 0;
 	set_sort(set);
-	for (size_t i = 0; i + 1 < count && !err; i++) { /* the last one's end is not known */
-		uint64_t start = base + (uint64_t)(int64_t)word(table + i * sizeof(struct entry));
-		uint64_t end = base + (uint64_t)(int64_t)word(table + (i + 1) * sizeof(struct entry));
+	for (size_t i = 0; i + 1 < t.count && !err; i++) { /* the last one's end is not known */
+		uint64_t start = start_of(&t, i), end = start_of(&t, i + 1);
 		struct symbol_candidate c = {
 			.address = start, .size = end - start, .name = unnamed, .binding = SYMBOL_LOCAL};
 
-		if (end > start && !set_name_at(set, sorted, start))
+		if (end > start && !set_has(set, sorted, start))
 			err = set_add(set, &c);
 	}
 	return err;
 }
 
-int set_add_frames(struct symbol_set *set, Elf *elf)
+bool frames_begin_at(Elf *elf, uint64_t address)
 {
-	const char *at;
-	Elf_Data *data;
-	GElf_Phdr ph;
-	size_t phnum, count;
+	struct frame_table t;
+	size_t low = 0, high;
 
-	if (elf_getphdrnum(elf, &phnum))
-		return 0;
-	for (size_t i = 0; i < phnum; i++) {
-		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_GNU_EH_FRAME)
-			continue;
-		if (ph.p_filesz < 12 || ph.p_filesz > HEADER_MAX || ph.p_offset > INT64_MAX)
-			return 0;
-		data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
-		if (!data || data->d_size < 12)
-			return 0;
-		at = data->d_buf;
-		if (at[0] != 1 || at[1] != POINTER_PCREL_SDATA4 || at[2] != COUNT_UDATA4 ||
-		    at[3] != TABLE_DATAREL_SDATA4)
-			return 0;
-		count = (uint32_t)word(at + 8);
-		if (count > (data->d_size - 12) / sizeof(struct entry))
-			count = (data->d_size - 12) / sizeof(struct entry);
-		return add_entries(set, ph.p_vaddr, at + 12, count);
+	if (!frame_table_find(&t, elf))
+		return false;
+	high = t.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (start_of(&t, middle) < address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return 0;
+	return low < t.count && start_of(&t, low) == address;
 }

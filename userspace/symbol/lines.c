@@ -3,16 +3,18 @@
 #include "lines.h"
 
 #include "set.h"
+#include "util/elf_file.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCOPES_DEPTH_MAX 256
+#define RANGES_MAX (4UL << 20)
+#define UNPACKED_MAX (1536UL << 20)
 
 struct unit_range {
 	uint64_t start, end;
@@ -31,6 +33,8 @@ static int range_add(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off un
 {
 	if (start >= end)
 		return 0;
+	if (l->count == RANGES_MAX)
+		return -EFBIG;
 	if (l->count == l->capacity) {
 		size_t capacity = l->capacity ? l->capacity * 2 : 256;
 		struct unit_range *bigger = realloc(l->ranges, capacity * sizeof(*bigger));
@@ -92,37 +96,61 @@ static bool has_debug_info(Elf *elf)
 	return false;
 }
 
-/* Leaves in l->elf what has the debug information. Not mapped: whoever truncates a mapped file would kill us. */
+/* Leaves in l->elf what has the debug information. */
 static int elf_open(struct lines *l, int fd, int debug_fd, const char *root, const char *path)
 {
-	l->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!l->elf)
-		return -EBADMSG;
+	int err = elf_file_open(&l->elf, fd);
+
+	if (err)
+		return err;
 	if (has_debug_info(l->elf))
 		return 0;
 	if (debug_fd < 0)
-		debug_fd = l->fd = debug_file_open(l->elf, root, path);
+		debug_fd = l->fd = debug_file_open(fd, l->elf, root, path);
 	elf_end(l->elf);
-	l->elf = debug_fd >= 0 ? elf_begin(debug_fd, ELF_C_READ, NULL) : NULL;
-	return l->elf && has_debug_info(l->elf) ? 0 : -ENODATA;
+	l->elf = NULL;
+	return debug_fd >= 0 && !elf_file_open(&l->elf, debug_fd) && has_debug_info(l->elf) ? 0 : -ENODATA;
+}
+
+/* libdw unpacks all compressed sections when it opens a file. */
+static uint64_t unpacked_bytes(Elf *elf)
+{
+	uint64_t bytes = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	GElf_Chdr ch;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_COMPRESSED) && gelf_getchdr(scn, &ch) &&
+		    __builtin_add_overflow(bytes, ch.ch_size, &bytes))
+			return UINT64_MAX;
+	return bytes;
+}
+
+/* It leaves sections out that it cannot unpack. */
+static bool has_units(Dwarf *dwarf)
+{
+	Dwarf_Off next;
+	size_t header;
+
+	return dwarf && dwarf_nextcu(dwarf, 0, &next, &header, NULL, NULL, NULL) == 0;
 }
 
 static int open_lines(struct lines **out, int fd, int debug_fd, const char *root, const char *path)
 {
 	struct lines *l = calloc(1, sizeof(*l));
-	struct stat st;
 	int err;
 
 	*out = NULL;
 	if (!l)
 		return -ENOMEM;
 	l->fd = -1;
-	elf_version(EV_CURRENT);
-	err = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EBADMSG;
-	err = err ?: elf_open(l, fd, debug_fd, root, path);
+	err = elf_open(l, fd, debug_fd, root, path);
+	if (!err && unpacked_bytes(l->elf) > UNPACKED_MAX)
+		err = -EFBIG;
 	if (!err) {
 		l->dwarf = dwarf_begin_elf(l->elf, DWARF_C_READ, NULL);
-		err = l->dwarf ? ranges_read(l) : -ENODATA;
+		err = has_units(l->dwarf) ? ranges_read(l) : -EBADMSG;
 	}
 	if (err) {
 		lines_free(l);

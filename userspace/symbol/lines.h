@@ -19,7 +19,8 @@ struct lines;
 
 /*
  * The debug information of the ELF file open at `fd`, or of its separate debug file, which is looked for as
- * symbols_open_elf() does. -ENODATA when there is none.
+ * symbols_open_elf() does. -ENODATA when there is none, -EBADMSG when it cannot be read,
+ * -EFBIG when it is larger than any real one.
  */
 int lines_open(struct lines **out, int fd, const char *root, const char *path);
 /* The same with a debug file that was found otherwise; it stays the caller's. */

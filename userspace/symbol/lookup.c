@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Symbols of an ELF image by their names, functions and data, and the names of data by its address. */
+/* Symbols of an ELF file by their names, functions and data, and the names of data. */
 #include "set.h"
+
+#include "util/elf_file.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -12,17 +14,17 @@ typedef bool (*symbol_fn)(void *ctx, const GElf_Sym *sym, const char *name);
 
 static size_t each_of_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, symbol_fn fn, void *ctx)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0, i;
+	size_t names_size, count, i;
+	const char *names = elf_strings(elf, sh->sh_link, &names_size);
+	Elf_Data *data = names && sh->sh_size <= SYMBOLS_BYTES_MAX ? elf_getdata(scn, NULL) : NULL;
 
+	count = data && data->d_buf ? data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
 	for (i = 1; i < count && i < INT32_MAX; i++) {
-		const char *name;
 		GElf_Sym sym;
 
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF)
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF || sym.st_name >= names_size)
 			continue;
-		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		if (name && name[0] && !fn(ctx, &sym, name))
+		if (names[sym.st_name] && !fn(ctx, &sym, names + sym.st_name))
 			break;
 	}
 	return i;
@@ -42,48 +44,46 @@ static size_t each_of_type(Elf *elf, unsigned int type, symbol_fn fn, void *ctx)
 	return count;
 }
 
-static size_t each_of_debug_file(Elf *elf, const char *root, const char *path, symbol_fn fn, void *ctx)
+static size_t each_of_debug_file(int file, Elf *elf, const char *path, symbol_fn fn, void *ctx)
 {
-	int fd = debug_file_open(elf, root, path);
+	int fd = debug_file_open(file, elf, "", path);
 	size_t count = 0;
 	Elf *debug;
 
 	if (fd < 0)
 		return 0;
-	debug = elf_begin(fd, ELF_C_READ, NULL);
-	if (debug && elf_kind(debug) == ELF_K_ELF)
+	if (!elf_file_open(&debug, fd))
 		count = each_of_type(debug, SHT_SYMTAB, fn, ctx);
 	elf_end(debug);
 	close(fd);
 	return count;
 }
 
-static int each_symbol(int fd, const char *root, const char *path, symbol_fn fn, void *ctx)
+static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
 {
-	int err = 0;
 	Elf *elf;
+	int err = elf_file_open(&elf, fd);
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF) {
-		if (!each_of_type(elf, SHT_SYMTAB, fn, ctx) && !each_of_debug_file(elf, root, path, fn, ctx))
-			each_of_type(elf, SHT_DYNSYM, fn, ctx);
-	} else {
-		err = -EBADMSG;
-	}
+	if (err)
+		return err;
+	if (!each_of_type(elf, SHT_SYMTAB, fn, ctx) && !each_of_debug_file(fd, elf, path, fn, ctx))
+		each_of_type(elf, SHT_DYNSYM, fn, ctx);
 	elf_end(elf);
-	return err;
+	return 0;
 }
 
 struct wanted {
 	struct symbol *list;
 	size_t count, missing;
+	bool functions; /* and nothing else */
 };
 
 static bool take_wanted(void *ctx, const GElf_Sym *sym, const char *name)
 {
 	struct wanted *w = ctx;
 
+	if (w->functions && GELF_ST_TYPE(sym->st_info) != STT_FUNC)
+		return true;
 	for (size_t i = 0; i < w->count; i++) {
 		if (w->list[i].address || strcmp(w->list[i].name, name) != 0)
 			continue;
@@ -94,36 +94,75 @@ static bool take_wanted(void *ctx, const GElf_Sym *sym, const char *name)
 	return w->missing > 0;
 }
 
-int symbols_lookup(int fd, const char *root, const char *path, struct symbol *wanted, size_t count)
+int symbols_lookup(int fd, const char *path, struct symbol *wanted, size_t count)
 {
 	struct wanted w = {.list = wanted, .count = count, .missing = count};
 
-	return each_symbol(fd, root, path, take_wanted, &w);
+	return each_symbol(fd, path, take_wanted, &w);
 }
 
-struct located {
-	uint64_t address;
-	char *to;
-	size_t size;
-	bool found;
+/* Where in the file an address of its code is; 0 when it is none. */
+static uint64_t code_offset(Elf *elf, uint64_t address)
+{
+	size_t count;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &count))
+		return 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &ph); i++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) && address - ph.p_vaddr < ph.p_filesz)
+			return address - ph.p_vaddr + ph.p_offset;
+	return 0;
+}
+
+int symbols_functions(int fd, const char *path, struct symbol *wanted, size_t count)
+{
+	struct wanted w = {.list = wanted, .count = count, .missing = count, .functions = true};
+	int err = each_symbol(fd, path, take_wanted, &w);
+	Elf *elf;
+
+	if (err)
+		return err;
+	err = elf_file_open(&elf, fd);
+	for (size_t i = 0; i < count; i++)
+		wanted[i].address = !err && wanted[i].address && frames_begin_at(elf, wanted[i].address)
+					    ? code_offset(elf, wanted[i].address)
+					    : 0;
+	elf_end(elf);
+	return err;
+}
+
+int symbols_exported(int fd, struct symbol *wanted, size_t count)
+{
+	struct wanted w = {.list = wanted, .count = count, .missing = count};
+	Elf *elf;
+	int err = elf_file_open(&elf, fd);
+
+	if (!err)
+		each_of_type(elf, SHT_DYNSYM, take_wanted, &w);
+	elf_end(elf);
+	return err;
+}
+
+struct prefixed {
+	const char *prefix;
+	bool (*fn)(void *ctx, const struct symbol *symbol);
+	void *ctx;
 };
 
-static bool take_located(void *ctx, const GElf_Sym *sym, const char *name)
+static bool take_prefixed(void *ctx, const GElf_Sym *sym, const char *name)
 {
-	struct located *l = ctx;
+	const struct prefixed *p = ctx;
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || l->address - sym->st_value >= sym->st_size)
+	if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || strncmp(name, p->prefix, strlen(p->prefix)) != 0)
 		return true;
-	l->found = strlen(name) < l->size;
-	if (l->found)
-		strcpy(l->to, name);
-	return false;
+	return p->fn(p->ctx, &(struct symbol){.address = sym->st_value, .size = sym->st_size, .name = name});
 }
 
-int symbols_data_at(int fd, const char *root, const char *path, uint64_t address, char *to, size_t size)
+int symbols_of_data(int fd, const char *path, const char *prefix, bool (*fn)(void *ctx, const struct symbol *symbol),
+		    void *ctx)
 {
-	struct located l = {.address = address, .to = to, .size = size};
-	int err = each_symbol(fd, root, path, take_located, &l);
+	struct prefixed p = {.prefix = prefix, .fn = fn, .ctx = ctx};
 
-	return err ?: l.found ? 0 : -ENOENT;
+	return each_symbol(fd, path, take_prefixed, &p);
 }

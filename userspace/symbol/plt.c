@@ -6,6 +6,8 @@
  */
 #include "set.h"
 
+#include "util/elf_file.h"
+
 #include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include <string.h>
 
 #define PLT_BYTES_MAX (1UL << 20)
-#define RELA_BYTES_MAX (256UL << 20)
+#define RELA_BYTES_MAX (64UL << 20)
 #define NAME_MAX_BYTES 4096
 #define NAMES_BYTES_MAX (64UL << 20)
 
@@ -40,13 +42,13 @@ static const char *section_name(Elf *elf, Elf_Scn *scn, GElf_Shdr *sh)
 	return name ? name : "";
 }
 
-static const char *symbol_name(Elf *elf, Elf_Data *symbols, size_t strings, size_t index)
+static const char *symbol_name(Elf_Data *symbols, const char *strings, size_t strings_size, size_t index)
 {
 	GElf_Sym sym;
 
-	if (!index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
+	if (!index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym) || sym.st_name >= strings_size)
 		return NULL;
-	return elf_strptr(elf, strings, sym.st_name);
+	return strings + sym.st_name;
 }
 
 /* The jump slots among the relocations of one section; the others stay zero. */
@@ -55,10 +57,14 @@ static struct slot_name *rela_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, 
 	Elf_Scn *symbols_scn = elf_getscn(elf, sh->sh_link);
 	GElf_Shdr symbols_sh = {0};
 	Elf_Data *symbols = NULL, *data = elf_getdata(scn, NULL);
+	const char *strings = NULL;
 	struct slot_name *list;
+	size_t strings_size;
 
 	*count = data && data->d_buf ? data->d_size / sizeof(Elf64_Rela) : 0;
 	if (sh->sh_link && symbols_scn && gelf_getshdr(symbols_scn, &symbols_sh))
+		strings = elf_strings(elf, symbols_sh.sh_link, &strings_size);
+	if (strings)
 		symbols = elf_getdata(symbols_scn, NULL);
 	list = calloc(*count + 1, sizeof(*list));
 	for (size_t i = 0; list && i < *count && i < INT32_MAX; i++) {
@@ -71,7 +77,7 @@ static struct slot_name *rela_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, 
 		case R_X86_64_GLOB_DAT:
 			list[i].got = rela.r_offset;
 			if (symbols)
-				list[i].name = symbol_name(elf, symbols, symbols_sh.sh_link, GELF_R_SYM(rela.r_info));
+				list[i].name = symbol_name(symbols, strings, strings_size, GELF_R_SYM(rela.r_info));
 			break;
 		case R_X86_64_IRELATIVE:
 			list[i].got = rela.r_offset;
@@ -174,11 +180,12 @@ static int slots_add(struct symbol_set *set, size_t known, const struct slot_nam
 	for (size_t at = 0; at + step <= size && !err; at += step) {
 		const struct slot_name *slot = slot_decode(names, code + at, size - at, sh->sh_addr + at);
 		const char *name = slot ? name_of(slot, set, known) : NULL;
-		size_t length = name ? strcspn(name, "@") : 0;
+		size_t length = name ? strnlen(name, NAME_MAX_BYTES + 1) : 0;
 		char *blob;
 
 		if (!length || length > NAME_MAX_BYTES || length > *budget)
 			continue;
+		length = strcspn(name, "@");
 		*budget -= length;
 		blob = set_blob(set, length + sizeof("@plt"));
 		if (!blob)

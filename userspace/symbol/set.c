@@ -7,21 +7,25 @@
 #include <string.h>
 
 #define NO_PARENT UINT32_MAX
-#define COUNT_MAX (16UL << 20)
+#define COUNT_MAX (4UL << 20)
 /* Functions nest two or three deep (cold parts, assembler); a made-up file must not turn a search into a scan. */
 #define NESTING_MAX 64
+#define ALIASES_MAX 64
 
+/* All of a symbol but its address: kernels have 120,000 of them, libjvm.so 60,000. */
 struct span {
-	uint64_t end;
+	uint32_t length; /* bytes that it covers, cut to what fits */
+	uint32_t name;	 /* in `names` */
 	uint32_t parent; /* the nearest earlier symbol that reaches beyond this one's start */
+	uint32_t size;	 /* as the table has it; 0: it has none */
 };
 
 struct symbols {
-	struct symbol *list;
+	uint64_t *addresses;
 	struct span *spans;
 	size_t count;
-	char **blobs;
-	size_t blob_count;
+	char *names;
+	size_t bytes;
 	bool stripped;
 };
 
@@ -57,17 +61,12 @@ int set_add(struct symbol_set *set, const struct symbol_candidate *candidate)
 	return 0;
 }
 
-static void blobs_free(char **blobs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(blobs[i]);
-	free(blobs);
-}
-
 void set_clear(struct symbol_set *set)
 {
+	for (size_t i = 0; i < set->blob_count; i++)
+		free(set->blobs[i]);
+	free(set->blobs);
 	free(set->list);
-	blobs_free(set->blobs, set->blob_count);
 	memset(set, 0, sizeof(*set));
 }
 
@@ -144,27 +143,52 @@ static void drop_default_version(char *name)
 		*at = '\0';
 }
 
-static uint64_t end_of(const struct symbol_candidate *c, uint64_t next)
+/* How many bytes it covers. Without a size it reaches to the next symbol, or its section's end. */
+static uint64_t length_of(const struct symbol_candidate *c, uint64_t next)
 {
-	uint64_t end;
+	uint64_t end = c->limit < next ? c->limit : next;
 
 	if (c->size)
-		return __builtin_add_overflow(c->address, c->size, &end) ? UINT64_MAX : end;
-	return c->limit < next ? c->limit : next;
+		return c->size;
+	return end > c->address ? end - c->address : 0;
 }
 
-static void append(struct symbols *s, const struct symbol_candidate *c, uint64_t next)
+static uint32_t cut(uint64_t bytes)
 {
-	uint32_t parent = s->count ? (uint32_t)s->count - 1 : NO_PARENT;
+	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
 
-	while (parent != NO_PARENT && s->spans[parent].end <= c->address)
-		parent = s->spans[parent].parent;
+static bool reaches(const struct symbols *s, uint32_t i, uint64_t address)
+{
+	return address - s->addresses[i] < s->spans[i].length;
+}
+
+/* The candidate's place in `names`, which has room for all. */
+static uint32_t name_add(struct symbols *s, size_t *used, const char *name)
+{
+	size_t length = strlen(name) + 1, at = *used;
+
+	memcpy(s->names + at, name, length);
+	*used += length;
+	return (uint32_t)at;
+}
+
+/* *parent is the nearest that reached beyond the one before: what has ended there has ended for this one, too. */
+static void append(struct symbols *s, size_t *names_used, const struct symbol_candidate *c, uint64_t next,
+		   uint32_t *parent)
+{
+	while (*parent != NO_PARENT && !reaches(s, *parent, c->address))
+		*parent = s->spans[*parent].parent;
 	/* A label inside a function is not a function. */
-	if (!c->size && parent != NO_PARENT && s->list[parent].size)
+	if (!c->size && *parent != NO_PARENT && s->spans[*parent].size)
 		return;
 	drop_default_version(c->name);
-	s->list[s->count] = (struct symbol){.address = c->address, .size = c->size, .name = c->name};
-	s->spans[s->count++] = (struct span){.end = end_of(c, next), .parent = parent};
+	s->addresses[s->count] = c->address;
+	s->spans[s->count++] = (struct span){.length = cut(length_of(c, next)),
+					     .name = name_add(s, names_used, c->name),
+					     .parent = *parent,
+					     .size = cut(c->size)};
+	*parent = (uint32_t)s->count - 1;
 }
 
 void set_sort(struct symbol_set *set)
@@ -176,14 +200,26 @@ void set_sort(struct symbol_set *set)
 		}
 }
 
+static const struct symbol_candidate *candidate_at(const struct symbol_set *set, size_t count, uint64_t address)
+{
+	const struct symbol_candidate key = {.address = address};
+
+	return count ? bsearch(&key, set->list, count, sizeof(key), by_address) : NULL;
+}
+
+bool set_has(const struct symbol_set *set, size_t count, uint64_t address)
+{
+	return candidate_at(set, count, address) != NULL;
+}
+
 const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t address)
 {
-	const struct symbol_candidate key = {.address = address}, *found, *end = set->list + count;
+	const struct symbol_candidate *found = candidate_at(set, count, address), *end;
 
-	found = count ? bsearch(&key, set->list, count, sizeof(key), by_address) : NULL;
 	if (!found)
 		return NULL;
-	while (found > set->list && found[-1].address == address)
+	end = set->list + count - found > ALIASES_MAX ? found + ALIASES_MAX : set->list + count;
+	for (int i = 0; i < ALIASES_MAX && found > set->list && found[-1].address == address; i++)
 		found--;
 	for (const struct symbol_candidate *c = found + 1; c < end && c->address == address; c++)
 		if (by_preference(c, found) < 0)
@@ -191,18 +227,37 @@ const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t add
 	return found->name;
 }
 
+/* Room for every candidate's name: the tables that they come from hold much more, and go. */
+static int room_for(struct symbols *s, const struct symbol_set *set)
+{
+	size_t names = 1;
+
+	for (size_t i = 0; i < set->count; i++)
+		names += strlen(set->list[i].name) + 1;
+	if (names > UINT32_MAX)
+		return -EFBIG;
+	s->addresses = malloc((set->count + 1) * sizeof(*s->addresses));
+	s->spans = malloc((set->count + 1) * sizeof(*s->spans));
+	s->names = malloc(names);
+	return s->addresses && s->spans && s->names ? 0 : -ENOMEM;
+}
+
+/* Gives back what was meant for more. What cannot be cut stays larger. */
+static void *cut_to(void *block, size_t bytes)
+{
+	return realloc(block, bytes) ?: block;
+}
+
 int set_finish(struct symbols **out, struct symbol_set *set)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
-	size_t end;
+	int err = s ? room_for(s, set) : -ENOMEM;
+	size_t end, names_used = 0;
+	uint32_t parent = NO_PARENT;
 
-	if (!s)
-		return -ENOMEM;
-	s->list = malloc((set->count + 1) * sizeof(*s->list));
-	s->spans = malloc((set->count + 1) * sizeof(*s->spans));
-	if (!s->list || !s->spans) {
+	if (err) {
 		symbols_free(s);
-		return -ENOMEM;
+		return err;
 	}
 	set_sort(set);
 	for (size_t first = 0; first < set->count; first = end) {
@@ -211,20 +266,20 @@ int set_finish(struct symbols **out, struct symbol_set *set)
 		for (end = first + 1; end < set->count && set->list[end].address == set->list[first].address; end++)
 			;
 		c = choose(set->list, first, end);
-		append(s, &c, end < set->count ? set->list[end].address : UINT64_MAX);
+		append(s, &names_used, &c, end < set->count ? set->list[end].address : UINT64_MAX, &parent);
 	}
-	s->blobs = set->blobs;
-	s->blob_count = set->blob_count;
+	s->addresses = cut_to(s->addresses, (s->count + 1) * sizeof(*s->addresses));
+	s->spans = cut_to(s->spans, (s->count + 1) * sizeof(*s->spans));
+	s->names = cut_to(s->names, names_used + 1);
+	s->bytes = s->count * (sizeof(*s->addresses) + sizeof(*s->spans)) + names_used;
 	s->stripped = set->stripped;
-	set->blobs = NULL;
-	set->blob_count = 0;
 	*out = s;
 	return 0;
 }
 
 /* ---- using ---- */
 
-const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
+bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out)
 {
 	size_t low = 0, high = s->count;
 	uint32_t at;
@@ -232,21 +287,30 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (s->list[middle].address <= address)
+		if (s->addresses[middle] <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	at = low ? (uint32_t)low - 1 : NO_PARENT;
 	for (int i = 0; i < NESTING_MAX && at != NO_PARENT; i++, at = s->spans[at].parent)
-		if (address < s->spans[at].end)
-			return &s->list[at];
-	return NULL;
+		if (reaches(s, at, address)) {
+			*out = (struct symbol){.address = s->addresses[at],
+					       .size = s->spans[at].size,
+					       .name = s->names + s->spans[at].name};
+			return true;
+		}
+	return false;
 }
 
 bool symbols_stripped(const struct symbols *s)
 {
 	return s->stripped;
+}
+
+size_t symbols_bytes(const struct symbols *s)
+{
+	return s->bytes;
 }
 
 size_t symbols_count(const struct symbols *s)
@@ -258,8 +322,8 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
-	free(s->list);
+	free(s->addresses);
 	free(s->spans);
-	blobs_free(s->blobs, s->blob_count);
+	free(s->names);
 	free(s);
 }

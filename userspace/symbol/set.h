@@ -8,6 +8,10 @@
 #include <libelf.h>
 #include <stdbool.h>
 
+/* What a file of a stranger can have at most. */
+#define SYMBOLS_BYTES_MAX (64UL << 20) /* a table of symbols, without their names */
+#define SYMBOL_NAME_MAX 8192
+
 enum symbol_binding { SYMBOL_GLOBAL, SYMBOL_WEAK, SYMBOL_LOCAL };
 
 struct symbol_candidate {
@@ -27,13 +31,15 @@ struct symbol_set {
 	bool stripped;
 };
 
-/* Memory for names that lives as long as the symbols; NULL when there is none. */
+/* Memory for names that lives as long as the set; NULL when there is none. */
 char *set_blob(struct symbol_set *set, size_t size);
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate);
 void set_sort(struct symbol_set *set);
-/* The preferred name of what begins at `address`, among the first `count` candidates, which are sorted; or NULL. */
+/* Does any of the first `count` candidates, which are sorted, begin at `address`? */
+bool set_has(const struct symbol_set *set, size_t count, uint64_t address);
+/* The preferred name of those, of which no more than a few are looked at; or NULL. */
 const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t address);
-/* Takes over the names; the set is still to be cleared. */
+/* The names are copied; the set is still to be cleared. */
 int set_finish(struct symbols **out, struct symbol_set *set);
 void set_clear(struct symbol_set *set);
 
@@ -46,11 +52,14 @@ int set_add_debugdata(struct symbol_set *set, Elf *elf);
 /* Functions that only have a frame description, with empty names. */
 int set_add_frames(struct symbol_set *set, Elf *elf);
 
-/* The text of /proc/kallsyms, which becomes the names. -EPERM when every address is 0. */
+/* Is there a frame description that begins at this address? */
+bool frames_begin_at(Elf *elf, uint64_t address);
+
+/* The text of /proc/kallsyms. -EPERM when every address is 0. */
 int symbols_from_kallsyms(struct symbols **out, const char *text, size_t size);
 
-/* The separate debug file of the image; an fd, or -ENOENT. */
-int debug_file_open(Elf *elf, const char *root, const char *path);
+/* The separate debug file of the image open at `fd`; an fd, or -ENOENT. */
+int debug_file_open(int fd, Elf *elf, const char *root, const char *path);
 
 int build_id_of_elf(Elf *elf, char *hex, size_t size);
 

@@ -18,7 +18,8 @@ struct symbols; /* a sorted, searchable table */
 /*
  * Symbols of the ELF image open at `fd`: .symtab, else the separate debug file (build-id under
  * `root`/usr/lib/debug/.build-id, .gnu_debuglink beside `path` or under /usr/lib/debug), else .dynsym and the mini
- * debug info's (.gnu_debugdata) when elfutils can read it. Addresses are ELF virtual addresses. PLT slots are named
+ * debug info's (.gnu_debugdata) when elfutils can read it. A debug file is used when it is of root, of the user who
+ * records, or of the module's owner. Addresses are ELF virtual addresses. PLT slots are named
  * "function@plt". `root` is the directory under which the process sees its files ("/proc/PID/root" or ""), `path` the
  * module's path in there. Stripped functions that have a frame description are there with an empty name. An image
  * without any symbol gives an empty table, not an error.
@@ -43,17 +44,23 @@ int debuginfod_find(const char *build_id, uint64_t limit_ns);
 int symbols_open_kernel(struct symbols **out);
 
 /* The symbol that covers `address`: its size says so, or it is the nearest below of no size within the same section. */
-const struct symbol *symbols_find(const struct symbols *s, uint64_t address);
+bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out);
 
 /*
- * Addresses and sizes of symbols of the given names, whatever they are; 0 where there is none. `root` and `path` as
- * above.
+ * Addresses and sizes of symbols of the given names, whatever they are; 0 where there is none. What they say counts for
+ * every process that has the file mapped, so that a separate debug file is looked for in this program's own root only.
  */
-int symbols_lookup(int fd, const char *root, const char *path, struct symbol *wanted, size_t count);
-/* The name of the data around an address, as the linker has it: -ENOENT when there is none, or it is longer. */
-int symbols_data_at(int fd, const char *root, const char *path, uint64_t address, char *to, size_t size);
+int symbols_lookup(int fd, const char *path, struct symbol *wanted, size_t count);
+/* The same of functions alone, as offsets in the file: 0 also where none of its frame descriptions begins. */
+int symbols_functions(int fd, const char *path, struct symbol *wanted, size_t count);
+/* The same of the file's dynamic symbols alone, which no file is stripped of. */
+int symbols_exported(int fd, struct symbol *wanted, size_t count);
+/* Calls back with the data whose names, as the linker has them, begin like that, until it is false. */
+int symbols_of_data(int fd, const char *path, const char *prefix, bool (*fn)(void *ctx, const struct symbol *symbol),
+		    void *ctx);
 
 size_t symbols_count(const struct symbols *s);
+size_t symbols_bytes(const struct symbols *s); /* of memory */
 void symbols_free(struct symbols *s);
 
 /*

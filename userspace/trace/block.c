@@ -19,6 +19,30 @@ static uint64_t block_sum(uint8_t *block, size_t bytes)
 	return sum;
 }
 
+/*
+ * A few bytes can unpack to a mebibyte of records, and those take gigabytes when they are read. Recordings shrink to a
+ * fifth: a reader refuses what has shrunk below a sixty-fourth, and a writer pads it.
+ */
+static size_t stored_least(size_t raw_bytes)
+{
+	return raw_bytes > BRAID_BLOCK_RAW_FREE ? (raw_bytes - BRAID_BLOCK_RAW_FREE) / BRAID_BLOCK_RATIO_MAX + 1 : 1;
+}
+
+/* By a frame that decoders skip (RFC 8878, 3.1.2). */
+static size_t pad(uint8_t *payload, size_t stored, size_t least)
+{
+	const uint32_t magic = ZSTD_MAGIC_SKIPPABLE_START;
+	uint32_t size;
+
+	if (stored >= least)
+		return stored;
+	size = least - stored > 8 ? (uint32_t)(least - stored - 8) : 0;
+	memcpy(payload + stored, &magic, sizeof(magic));
+	memcpy(payload + stored + sizeof(magic), &size, sizeof(size));
+	memset(payload + stored + 8, 0, size);
+	return stored + 8 + size;
+}
+
 long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out)
 {
 	int level = head->kind == BRAID_BLOCK_EVENTS ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
@@ -29,6 +53,7 @@ long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw
 	stored = ZSTD_compressCCtx(zstd, out + sizeof(*head), TRACE_STORED_MAX, raw, raw_bytes, level);
 	if (ZSTD_isError(stored))
 		return ZSTD_getErrorCode(stored) == ZSTD_error_memory_allocation ? -ENOMEM : -EIO;
+	stored = pad(out + sizeof(*head), stored, stored_least(raw_bytes));
 	memcpy(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic));
 	head->version = BRAID_TRACE_VERSION;
 	head->stored_bytes = (uint32_t)stored;
@@ -43,7 +68,8 @@ long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw
 int trace_block_check_head(const struct braid_block *head)
 {
 	if (memcmp(head->magic, BRAID_BLOCK_MAGIC, sizeof(head->magic)) != 0 || head->stored_bytes == 0 ||
-	    head->stored_bytes > TRACE_STORED_MAX || head->raw_bytes > BRAID_BLOCK_RAW_MAX)
+	    head->stored_bytes > TRACE_STORED_MAX || head->raw_bytes > BRAID_BLOCK_RAW_MAX ||
+	    head->stored_bytes < stored_least(head->raw_bytes))
 		return -EBADMSG;
 	return 0;
 }

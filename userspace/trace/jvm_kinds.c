@@ -32,6 +32,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_PHASE] = "phase",
 	[BRAID_JVM_CHOSEN] = "chosen",
 	[BRAID_JVM_THREAD_CPU] = "thread_cpu",
+	[BRAID_JVM_UNCOLLECTED] = "uncollected",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -10,6 +10,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "spool.h"
 
 #define MAGIC_BYTES (sizeof(BRAID_BLOCK_MAGIC) - 1)
 
@@ -130,6 +131,13 @@ static int resync(struct trace_reader *r, enum block_state state)
 	return 0;
 }
 
+/* A whole block whose content is of no use. */
+static void block_leave_out(struct trace_reader *r, const struct braid_block *head)
+{
+	r->damage.bad_blocks++;
+	r->damage.skipped_bytes += sizeof(*head) + head->stored_bytes;
+}
+
 static int schema_load(struct trace_reader *r, const struct braid_block *head)
 {
 	struct trace_schema *schema = malloc(sizeof(*schema));
@@ -143,7 +151,7 @@ static int schema_load(struct trace_reader *r, const struct braid_block *head)
 	if (!err)
 		r->schema = *schema;
 	else
-		r->damage.bad_blocks++;
+		block_leave_out(r, head);
 	free(schema);
 	return 0;
 }
@@ -153,11 +161,13 @@ static int block_use(struct trace_reader *r, const struct braid_block *head)
 {
 	bool is_records = head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS;
 
-	if (head->sequence != r->sequence)
-		r->damage.missing_blocks = true;
+	if (head->sequence > r->sequence)
+		r->damage.missing_blocks += head->sequence - r->sequence;
+	else if (head->sequence < r->sequence)
+		r->damage.missing_blocks++;
 	r->sequence = head->sequence + 1;
 	if (trace_block_unpack(r->zstd, r->block, r->raw) || (is_records && head->schema != r->schema.id)) {
-		r->damage.bad_blocks++;
+		block_leave_out(r, head);
 		return 0;
 	}
 	if (head->kind == BRAID_BLOCK_SCHEMA)
@@ -238,12 +248,23 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 {
 	struct stat st;
 
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				       : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (r->fd < 0 || fstat(r->fd, &st)) {
 		int err = -errno;
 
 		say(why, "the file cannot be opened");
 		return err;
+	}
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
+		int file = trace_spool(r->fd);
+
+		close(r->fd);
+		r->fd = file;
+		if (file < 0 || fstat(file, &st)) {
+			say(why, "the stream cannot be kept in a temporary file");
+			return file < 0 ? file : -errno;
+		}
 	}
 	if (!S_ISREG(st.st_mode)) {
 		say(why, "not a regular file");
@@ -367,9 +388,21 @@ int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
 	}
 }
 
+void trace_reader_rewind(struct trace_reader *r)
+{
+	r->pos = r->sequence = 0;
+	r->rec = r->rec_end = NULL;
+	r->damage = (struct trace_damage){.no_index = true};
+}
+
 const struct trace_damage *trace_reader_damage(const struct trace_reader *r)
 {
 	return &r->damage;
+}
+
+bool trace_is_damaged(const struct trace_damage *d)
+{
+	return d->bad_blocks || d->skipped_bytes || d->bad_records || d->truncated || d->missing_blocks;
 }
 
 uint64_t trace_reader_bytes(const struct trace_reader *r)

@@ -2,16 +2,19 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "block.h"
 #include "codec.h"
+#include "output.h"
 #include "util/varint.h"
+
+/* So many bytes of events apart are the places where a block can be cut when the disk is full. */
+#define MARK_BYTES 256U
+#define MARKS_MAX (BRAID_BLOCK_RAW_MAX / MARK_BYTES)
 
 /* One kind of block being filled. */
 struct buffer {
@@ -30,14 +33,25 @@ struct place {
 	uint16_t kind;
 };
 
+/* The first `events` bytes of events refer to nothing behind the first `defs` bytes of definitions. */
+struct mark {
+	uint32_t defs;
+	uint32_t events;
+	uint32_t samples; /* among the events */
+};
+
 struct trace_writer {
-	int fd;
+	struct trace_output out;
 	int err; /* the first one; nothing is written any more */
 	uint16_t schema;
 	uint64_t sequence;
 	uint64_t bytes;
 	struct buffer defs;
 	struct buffer events;
+	struct mark *marks; /* MARKS_MAX */
+	size_t mark_count;
+	uint32_t samples_waiting; /* in `events` */
+	uint64_t samples;	  /* in the file */
 	ZSTD_CCtx *zstd;
 	uint8_t *block;
 	struct place *places;
@@ -48,21 +62,6 @@ struct trace_writer {
 };
 
 /* ---- blocks to the file ---- */
-
-static int write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
 
 static int place_add(struct trace_writer *w, const struct braid_block *head)
 {
@@ -84,6 +83,13 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 	return 0;
 }
 
+/* Takes an incomplete block away. When this fails, too, a reader sees a file that ends inside a block. */
+static void file_cut(struct trace_writer *w)
+{
+	if (!w->out.stream && ftruncate(w->out.fd, (off_t)w->bytes) == 0)
+		lseek(w->out.fd, (off_t)w->bytes, SEEK_SET);
+}
+
 static int block_write(struct trace_writer *w, struct braid_block *head, const void *raw, size_t raw_bytes)
 {
 	long packed;
@@ -97,12 +103,9 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 	err = place_add(w, head);
 	if (err)
 		return err;
-	err = write_all(w->fd, w->block, (size_t)packed);
+	err = trace_output_write(&w->out, w->block, (size_t)packed);
 	if (err) {
-		/* When this fails too, the rest stays: a reader sees a file that ends inside a block. */
-		int cut = ftruncate(w->fd, (off_t)w->bytes);
-
-		(void)cut;
+		file_cut(w);
 		w->place_count--;
 		return err;
 	}
@@ -119,7 +122,8 @@ static void buffer_reset(struct buffer *b)
 	memset(&b->delta, 0, sizeof(b->delta));
 }
 
-static int buffer_flush(struct trace_writer *w, struct buffer *b)
+/* The first `len` bytes of a buffer as a block. */
+static int buffer_write(struct trace_writer *w, const struct buffer *b, size_t len)
 {
 	struct braid_block head = {
 		.kind = b->kind,
@@ -127,11 +131,89 @@ static int buffer_flush(struct trace_writer *w, struct buffer *b)
 		.time_max_ns = b->time_max_ns,
 	};
 
-	if (b->len == 0 || w->err)
+	return len ? block_write(w, &head, b->raw, len) : 0;
+}
+
+/* ---- a full disk ---- */
+
+/* What the buffers hold up to a mark: all or nothing of it. */
+static int mark_write(struct trace_writer *w, const struct mark *m)
+{
+	uint64_t bytes = w->bytes, sequence = w->sequence;
+	size_t places = w->place_count;
+	int err = buffer_write(w, &w->defs, m->defs);
+
+	err = err ?: buffer_write(w, &w->events, m->events);
+	if (err) {
+		w->bytes = bytes;
+		w->sequence = sequence;
+		w->place_count = places;
+		file_cut(w);
+	}
+	return err;
+}
+
+/* The block does not fit any more: as much of what waits as does, by halves. */
+static void salvage(struct trace_writer *w)
+{
+	uint64_t bytes = w->bytes, sequence = w->sequence;
+	size_t places = w->place_count, good = 0, bad = w->mark_count + 1;
+
+	while (bad - good > 1) {
+		size_t middle = good + (bad - good) / 2;
+
+		w->bytes = bytes;
+		w->sequence = sequence;
+		w->place_count = places;
+		file_cut(w);
+		if (mark_write(w, &w->marks[middle - 1]))
+			bad = middle;
+		else
+			good = middle;
+	}
+	if (good && w->bytes == bytes && mark_write(w, &w->marks[good - 1]))
+		good = 0; /* somebody else has taken the room */
+	if (good)
+		w->samples += w->marks[good - 1].samples;
+}
+
+static bool disk_is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
+/* The definitions, and behind them the events when those are asked for, too. */
+static int buffers_flush(struct trace_writer *w, bool events)
+{
+	if (w->err)
 		return w->err;
-	w->err = block_write(w, &head, b->raw, b->len);
-	buffer_reset(b);
-	return w->err;
+	w->err = mark_write(
+		w, &(struct mark){.defs = (uint32_t)w->defs.len, .events = events ? (uint32_t)w->events.len : 0});
+	if (disk_is_full(w->err) && !w->out.stream)
+		salvage(w);
+	if (w->err)
+		return w->err;
+	buffer_reset(&w->defs);
+	for (size_t i = 0; i < w->mark_count; i++)
+		w->marks[i].defs = 0;
+	if (events) {
+		buffer_reset(&w->events);
+		w->samples += w->samples_waiting;
+		w->samples_waiting = 0;
+		w->mark_count = 0;
+	}
+	return 0;
+}
+
+/* Behind an event, every MARK_BYTES. */
+static void mark_add(struct trace_writer *w)
+{
+	uint32_t before = w->mark_count ? w->marks[w->mark_count - 1].events : 0;
+
+	if (w->events.len - before < MARK_BYTES || w->mark_count == MARKS_MAX)
+		return;
+	w->marks[w->mark_count++] = (struct mark){
+		.defs = (uint32_t)w->defs.len, .events = (uint32_t)w->events.len, .samples = w->samples_waiting};
 }
 
 /* ---- opening ---- */
@@ -152,6 +234,9 @@ static void writer_free(struct trace_writer *w)
 	free(w->events.raw);
 	free(w->block);
 	free(w->places);
+	free(w->marks);
+	if (w->out.fd >= 0)
+		close(w->out.fd);
 	free(w);
 }
 
@@ -161,58 +246,17 @@ static int writer_new(struct trace_writer **out)
 
 	if (!w)
 		return -ENOMEM;
-	w->fd = -1;
+	w->out.fd = -1;
+	w->marks = calloc(MARKS_MAX, sizeof(*w->marks));
 	w->zstd = ZSTD_createCCtx();
 	w->block = malloc(TRACE_BLOCK_MAX);
-	if (!w->zstd || !w->block || buffer_init(&w->defs, BRAID_BLOCK_DEFS) ||
+	if (!w->zstd || !w->block || !w->marks || buffer_init(&w->defs, BRAID_BLOCK_DEFS) ||
 	    buffer_init(&w->events, BRAID_BLOCK_EVENTS)) {
 		writer_free(w);
 		return -ENOMEM;
 	}
 	*out = w;
 	return 0;
-}
-
-/* 0 when nothing is lost by writing over the file: it is empty, or an older trace. */
-static int file_check(int fd)
-{
-	char magic[sizeof(BRAID_BLOCK_MAGIC) - 1];
-	struct stat st;
-	ssize_t n;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EEXIST;
-	if (st.st_size == 0)
-		return 0;
-	n = pread(fd, magic, sizeof(magic), 0);
-	if (n < 0)
-		return -errno;
-	return n == sizeof(magic) && memcmp(magic, BRAID_BLOCK_MAGIC, sizeof(magic)) == 0 ? 0 : -EEXIST;
-}
-
-/* A trace names the functions, files and threads of production programs: only its owner may read it. */
-static int file_open(const char *path, int *out)
-{
-	int fd, err;
-
-	if (strcmp(path, "-") == 0)
-		return -EINVAL;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-	if (fd < 0)
-		return -errno;
-	err = file_check(fd);
-	/* Two recordings into one file would leave neither. */
-	if (!err && flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	if (!err && ftruncate(fd, 0))
-		err = -errno;
-	if (err)
-		close(fd);
-	else
-		*out = fd;
-	return err;
 }
 
 static int schema_write(struct trace_writer *w)
@@ -236,14 +280,12 @@ int trace_writer_open(struct trace_writer **out, const char *path)
 	err = writer_new(&w);
 	if (err)
 		goto out;
-	err = file_open(path, &w->fd);
+	err = trace_output_open(&w->out, path);
 	if (err)
 		goto out;
 	err = schema_write(w);
-	if (err) {
-		close(w->fd);
+	if (err)
 		goto out;
-	}
 	*out = w;
 	w = NULL;
 out:
@@ -275,9 +317,7 @@ int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 	if (w->tap)
 		w->tap(w->tap_ctx, rec);
 	if (bound > BRAID_BLOCK_RAW_MAX - b->len) {
-		err = buffer_flush(w, &w->defs);
-		if (!err && is_event)
-			err = buffer_flush(w, b);
+		err = buffers_flush(w, is_event);
 		if (err)
 			return err;
 	}
@@ -290,19 +330,61 @@ int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 		b->time_min_ns = time_ns;
 	if (time_ns > b->time_max_ns)
 		b->time_max_ns = time_ns;
+	w->samples_waiting += rec->kind == TRACE_SAMPLE;
+	mark_add(w);
 	return 0;
 }
 
 int trace_writer_flush(struct trace_writer *w)
 {
-	int err = buffer_flush(w, &w->defs);
-
-	return err ? err : buffer_flush(w, &w->events);
+	return buffers_flush(w, true);
 }
 
 uint64_t trace_writer_bytes(const struct trace_writer *w)
 {
 	return w->bytes;
+}
+
+uint64_t trace_writer_samples(const struct trace_writer *w)
+{
+	return w->samples;
+}
+
+bool trace_writer_streams(const struct trace_writer *w)
+{
+	return w->out.stream;
+}
+
+bool trace_writer_on_stdout(const struct trace_writer *w)
+{
+	struct stat at, out;
+
+	return fstat(w->out.fd, &at) == 0 && fstat(STDOUT_FILENO, &out) == 0 && at.st_dev == out.st_dev &&
+	       at.st_ino == out.st_ino && !S_ISCHR(at.st_mode);
+}
+
+const char *trace_writer_why(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return "it is not a braid trace; choose another name with -o";
+	case -ENOTEMPTY:
+		return "the former trace would be kept as FILE.old, and that is there and no braid trace; move it away";
+	case -EBUSY:
+		return "another recording is writing it; choose another name with -o";
+	case -EUSERS:
+		return "another user has made it, or can write it; choose another name with -o";
+	case -ENOLINK:
+		return "it is a link that leads nowhere; remove it, or choose another name with -o";
+	case -ENOTTY:
+		return "a trace is no text for a terminal; redirect it, or choose a file with -o";
+	case -EPIPE:
+		return "its reader has ended";
+	case -ETIMEDOUT:
+		return "its reader takes nothing any more";
+	default:
+		return strerror(-err);
+	}
 }
 
 /* ---- the index ---- */
@@ -338,8 +420,9 @@ int trace_writer_close(struct trace_writer *w)
 	while (!w->err && next < count)
 		w->err = index_write(w, &next, count);
 	err = w->err;
-	if (close(w->fd) && !err)
+	if (close(w->out.fd) && !err)
 		err = -errno;
+	w->out.fd = -1;
 	writer_free(w);
 	return err;
 }

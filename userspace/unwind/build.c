@@ -4,6 +4,7 @@
 
 #include "code.h"
 #include "image.h"
+#include "util/elf_file.h"
 #include "util/log.h"
 
 #include <dwarf.h>
@@ -12,9 +13,10 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define STARTS_MAX (4UL << 20)
+#define NAME_BYTES_MAX 8192
+#define NAMES_BYTES_MAX (256UL << 20)
 #define GAP_MIN 16	      /* smaller ones are what aligns the next function */
 #define CODE_MAX (16UL << 20) /* as much without CFI is looked at in one piece */
 #define ENTRY_BYTES 64	      /* as much as an entry point without CFI is taken to be long */
@@ -191,16 +193,19 @@ static int start_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Parts of functions have symbols, too. */
-static bool is_part(Elf *elf, size_t strings, const GElf_Sym *sym)
+/* Parts of functions have symbols, too. Names that are longer together than those of any program are not looked at. */
+static bool is_part(const char *name, size_t *left)
 {
-	const char *name = elf_strptr(elf, strings, sym->st_name);
+	size_t length = strnlen(name, *left < NAME_BYTES_MAX ? *left : NAME_BYTES_MAX);
 
-	return name && strstr(name, ".cold");
+	*left -= length;
+	return memmem(name, length, ".cold", 5);
 }
 
 static int starts_add(struct image *image, Elf_Data *data, size_t strings)
 {
+	size_t names_size = 0, left = NAMES_BYTES_MAX;
+	const char *names = elf_strings(image->elf, strings, &names_size);
 	size_t count = data && data->d_buf ? data->d_size / sizeof(Elf64_Sym) : 0;
 	uint32_t *list = realloc(image->starts, (image->start_count + count + 1) * sizeof(*list));
 
@@ -211,7 +216,8 @@ static int starts_add(struct image *image, Elf_Data *data, size_t strings)
 		GElf_Sym sym;
 
 		if (gelf_getsym(data, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
-		    sym.st_shndx != SHN_UNDEF && sym.st_value <= UINT32_MAX && !is_part(image->elf, strings, &sym))
+		    sym.st_shndx != SHN_UNDEF && sym.st_value <= UINT32_MAX &&
+		    !(sym.st_name < names_size && is_part(names + sym.st_name, &left)))
 			list[image->start_count++] = (uint32_t)sym.st_value;
 	}
 	return 0;
@@ -338,20 +344,10 @@ out:
 
 int unwind_table_build(struct unwind_table **out, int fd)
 {
-	struct stat st;
 	Elf *elf;
-	int err;
+	int err = elf_file_open(&elf, fd);
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	elf_version(EV_CURRENT);
-	/* Not ELF_C_READ_MMAP: whoever truncates a mapped file would kill us. */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return -EBADMSG;
-	err = build(out, elf, false);
+	err = err ?: build(out, elf, false);
 	elf_end(elf);
 	return err;
 }
@@ -359,13 +355,9 @@ int unwind_table_build(struct unwind_table **out, int fd)
 int unwind_table_build_image(struct unwind_table **out, const void *data, size_t size)
 {
 	Elf *elf;
-	int err;
+	int err = elf_image_open(&elf, data, size);
 
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)data, size);
-	if (!elf)
-		return -EBADMSG;
-	err = build(out, elf, true);
+	err = err ?: build(out, elf, true);
 	elf_end(elf);
 	return err;
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compiled tables on disk, one file per build-id: a header, then the rows. The page index is made anew from the rows.
+ * Compiled tables on disk, one file per ELF file: a header, then the rows. The page index is made anew from the rows.
  * What a file says about itself is compared with its size, its checksum and the order of its rows before any of it is
- * used.
+ * used. An ELF file is known by all that it consists of, since a build-id can be copied into another; and tables of
+ * files that other users can write are neither kept nor looked for.
  */
 #include "table.h"
 
 #include "cfi.h"
 #include "util/log.h"
+#include "util/owner.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,35 +24,106 @@
 #include <xxhash.h>
 
 /* Also to be raised when the compiler learns something, so that older tables are made again. */
-#define CACHE_VERSION 4
-#define BUILD_ID_MAX 64
+#define CACHE_VERSION 6
 #define CACHE_ROWS_MAX (16UL << 20)
+#define CACHE_FILES_MAX 2048
+#define HASHED_MAX (512LL << 20) /* larger files are not kept */
+#define PIECE_BYTES (256UL << 10)
+#define NAME_BYTES 48
+
+struct cache_key {
+	uint64_t device, inode, size;
+	int64_t changed[4]; /* mtime and ctime: seconds, nanoseconds */
+	uint64_t content[2];
+};
 
 struct cache_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t row_count;
-	uint64_t checksum; /* XXH3 of the rows, seeded with that of the header up to here and the build-id */
-	char build_id[BUILD_ID_MAX];
+	uint64_t checksum; /* XXH3 of the rows, seeded with that of the header with this field 0 */
+	struct cache_key key;
 };
-_Static_assert(sizeof(struct cache_header) == 88, "cache header");
+_Static_assert(sizeof(struct cache_header) == 96, "cache header");
 
-static bool build_id_usable(const char *build_id)
-{
-	size_t length = build_id ? strlen(build_id) : 0;
-
-	return length && length < BUILD_ID_MAX && strspn(build_id, "0123456789abcdef") == length;
-}
-
-static void header_fill(struct cache_header *h, const char *build_id, const struct braid_unwind_row *rows,
+static void header_fill(struct cache_header *h, const struct cache_key *key, const struct braid_unwind_row *rows,
 			uint32_t count)
 {
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, "braidcfi", sizeof(h->magic));
 	h->version = CACHE_VERSION;
 	h->row_count = count;
-	snprintf(h->build_id, sizeof(h->build_id), "%s", build_id);
+	h->key = *key;
 	h->checksum = XXH3_64bits_withSeed(rows, count * sizeof(*rows), XXH3_64bits(h, sizeof(*h)));
+}
+
+/* ---- the ELF file ---- */
+
+static int content_hash(int fd, uint64_t hash[2])
+{
+	XXH3_state_t *state = XXH3_createState();
+	char *piece = malloc(PIECE_BYTES);
+	XXH128_hash_t h;
+	off_t at = 0;
+	ssize_t n = -1;
+
+	if (state && piece) {
+		XXH3_128bits_reset(state);
+		while (at <= HASHED_MAX && (n = pread(fd, piece, PIECE_BYTES, at)) > 0) {
+			XXH3_128bits_update(state, piece, (size_t)n);
+			at += n;
+		}
+		h = XXH3_128bits_digest(state);
+		hash[0] = h.low64;
+		hash[1] = h.high64;
+	}
+	XXH3_freeState(state);
+	free(piece);
+	return n ? -EFBIG : 0;
+}
+
+/* All but its content. */
+static struct cache_key key_of(const struct stat *st)
+{
+	return (struct cache_key){
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.changed = {st->st_mtim.tv_sec, st->st_mtim.tv_nsec, st->st_ctim.tv_sec, st->st_ctim.tv_nsec},
+	};
+}
+
+/* 0 when tables of the file may be kept. */
+static int key_make(int fd, struct cache_key *key)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > HASHED_MAX || !owner_trusted(&st))
+		return -EPERM;
+	*key = key_of(&st);
+	return content_hash(fd, key->content);
+}
+
+/* Has nobody written to it since? */
+static bool key_holds(int fd, const struct cache_key *key)
+{
+	struct cache_key now;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	now = key_of(&st);
+	memcpy(now.content, key->content, sizeof(now.content));
+	return memcmp(&now, key, sizeof(now)) == 0;
+}
+
+static void key_name(const struct cache_key *key, char name[NAME_BYTES])
+{
+	XXH128_hash_t h = XXH3_128bits(key, sizeof(*key));
+
+	snprintf(name, NAME_BYTES, "%016llx%016llx.cfi", (unsigned long long)h.high64, (unsigned long long)h.low64);
 }
 
 /* ---- the directory ---- */
@@ -117,7 +192,7 @@ static bool rows_valid(const struct braid_unwind_row *rows, size_t count)
 	return rows[count - 1].rule == BRAID_CFA_NONE;
 }
 
-static int cache_load_rows(int fd, const char *build_id, struct braid_unwind_row **rows, size_t *count)
+static int cache_load_rows(int fd, const struct cache_key *key, struct braid_unwind_row **rows, size_t *count)
 {
 	struct cache_header found, expected;
 	struct stat st;
@@ -141,11 +216,11 @@ static int cache_load_rows(int fd, const char *build_id, struct braid_unwind_row
 	err = read_all(fd, *rows, *count * sizeof(**rows));
 	if (err)
 		return err;
-	header_fill(&expected, build_id, *rows, (uint32_t)*count);
+	header_fill(&expected, key, *rows, (uint32_t)*count);
 	return memcmp(&found, &expected, sizeof(found)) || !rows_valid(*rows, *count) ? -EBADMSG : 0;
 }
 
-static int cache_load(struct unwind_table **out, int directory, const char *name, const char *build_id)
+static int cache_load(struct unwind_table **out, int directory, const char *name, const struct cache_key *key)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct braid_unwind_row *rows = NULL;
@@ -154,7 +229,7 @@ static int cache_load(struct unwind_table **out, int directory, const char *name
 
 	if (fd < 0)
 		return -errno;
-	err = cache_load_rows(fd, build_id, &rows, &count);
+	err = cache_load_rows(fd, key, &rows, &count);
 	close(fd);
 	if (err) {
 		free(rows);
@@ -179,20 +254,49 @@ static int write_all(int fd, const void *from, size_t size)
 	return 0;
 }
 
-static int cache_store(const struct unwind_table *t, int directory, const char *name, const char *build_id)
+/* Where there are as many as may be, the oldest goes. */
+static void make_room(int directory)
+{
+	char oldest[NAME_MAX + 1] = "";
+	struct timespec since = {0};
+	int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+	size_t count = 0;
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		if (fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		if (!count++ || st.st_mtim.tv_sec < since.tv_sec ||
+		    (st.st_mtim.tv_sec == since.tv_sec && st.st_mtim.tv_nsec < since.tv_nsec)) {
+			since = st.st_mtim;
+			snprintf(oldest, sizeof(oldest), "%s", e->d_name);
+		}
+	}
+	if (d)
+		closedir(d);
+	else if (copy >= 0)
+		close(copy);
+	if (count >= CACHE_FILES_MAX)
+		unlinkat(directory, oldest, 0);
+}
+
+static int cache_store(const struct unwind_table *t, int directory, const char *name, const struct cache_key *key)
 {
 	struct cache_header header;
 	struct timespec now;
-	char temporary[BUILD_ID_MAX + 64];
+	char temporary[NAME_BYTES + 64];
 	int fd, err;
 
+	make_room(directory);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(temporary, sizeof(temporary), ".%s.%ld.%lld", name, (long)getpid(),
 		 now.tv_sec * 1000000000LL + now.tv_nsec);
 	fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	header_fill(&header, build_id, t->rows, t->row_count);
+	header_fill(&header, key, t->rows, t->row_count);
 	err = write_all(fd, &header, sizeof(header));
 	if (!err)
 		err = write_all(fd, t->rows, t->row_count * sizeof(*t->rows));
@@ -205,25 +309,29 @@ static int cache_store(const struct unwind_table *t, int directory, const char *
 	return err;
 }
 
-int unwind_table_get(struct unwind_table **out, int fd, const char *build_id)
+int unwind_table_get(struct unwind_table **out, int fd)
 {
-	int directory = build_id_usable(build_id) ? directory_open() : -ENOENT;
-	char name[BUILD_ID_MAX + 8];
-	int err;
+	int directory = directory_open(), err;
+	struct cache_key key;
+	char name[NAME_BYTES];
 
 	if (directory < 0)
 		return unwind_table_build(out, fd);
-	snprintf(name, sizeof(name), "%s.cfi", build_id);
-	err = cache_load(out, directory, name, build_id);
+	if (key_make(fd, &key)) {
+		err = unwind_table_build(out, fd);
+		goto out;
+	}
+	key_name(&key, name);
+	err = cache_load(out, directory, name, &key);
 	if (!err)
 		goto out;
 	if (err != -ENOENT)
 		log_debug("unwind table cache: %s made again: %s", name, strerror(-err));
 	err = unwind_table_build(out, fd);
-	if (err)
+	if (err || !key_holds(fd, &key))
 		goto out;
 	/* Without a copy on disk the table only has to be made again next time. */
-	if (cache_store(*out, directory, name, build_id))
+	if (cache_store(*out, directory, name, &key))
 		log_debug("unwind table cache: %s not kept", name);
 out:
 	close(directory);

@@ -123,6 +123,15 @@ static bool same(const struct state *a, const struct state *b)
 	return a->height == b->height && a->fp_cfa == b->fp_cfa && a->saved == b->saved;
 }
 
+/*
+ * With a frame pointer the height may differ: callees may take their arguments off the stack, as those of JavaScript
+ * engines do.
+ */
+static bool same_frame(const struct state *a, const struct state *b)
+{
+	return a->fp_cfa != UNKNOWN && a->fp_cfa == b->fp_cfa && a->saved == b->saved;
+}
+
 static void never_returns(struct code *c, size_t call)
 {
 	c->found |= !c->noreturn[call];
@@ -152,7 +161,7 @@ static void flow(struct code *c, size_t i, const struct state *s)
 		at->by_call = 0;
 		return;
 	}
-	if (at->by_call) { /* then that call does not come back to here */
+	if (at->by_call && !same_frame(at, s)) { /* then that call does not come back to here */
 		never_returns(c, at->by_call - 1);
 		reach(c, i, s, 0);
 		return;
@@ -165,6 +174,8 @@ static void flow(struct code *c, size_t i, const struct state *s)
 		merged.saved = UNKNOWN;
 	if (!same(at, &merged))
 		reach(c, i, &merged, 0);
+	else
+		at->by_call = 0;
 }
 
 /* Instruction i is behind a call, which may never come back to it. */
@@ -176,6 +187,8 @@ static void flow_behind(struct code *c, size_t call, const struct state *s)
 		return;
 	if (!c->states[i].reached)
 		reach(c, i, s, (uint32_t)call + 1);
+	else if (same_frame(&c->states[i], s))
+		flow(c, i, s);
 	else if (!same(&c->states[i], s))
 		never_returns(c, call);
 }

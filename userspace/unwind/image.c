@@ -23,7 +23,7 @@ static bool image_is_code(void *arg, uint64_t start, uint64_t end)
 
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size)
 {
-	const struct segment *s = size <= UINT32_MAX ? image_segment(image, address, address + size) : NULL;
+	const struct segment *s = size <= IMAGE_SECTION_MAX ? image_segment(image, address, address + size) : NULL;
 	Elf_Data *data;
 
 	if (!s || address + size > s->file_end || s->offset > INT64_MAX - UINT32_MAX)

@@ -11,7 +11,7 @@
 #define SEGMENTS_MAX 64
 #define PLTS_MAX 8
 #define SECTIONS_MAX 64
-#define IMAGE_SECTION_MAX (256UL << 20)
+#define IMAGE_SECTION_MAX (64UL << 20)
 
 struct segment {
 	uint64_t start;

@@ -29,10 +29,10 @@ int unwind_table_build(struct unwind_table **out, int fd);
 int unwind_table_build_image(struct unwind_table **out, const void *data, size_t size);
 
 /*
- * As unwind_table_build, through the disk cache ($XDG_CACHE_HOME/braid or ~/.cache/braid, else none): keyed by build-id
- * (lower-case hex), ignored when damaged, written atomically. An empty build_id bypasses the cache.
+ * As unwind_table_build, through the disk cache ($XDG_CACHE_HOME/braid or ~/.cache/braid, else none): keyed by the
+ * file's identity and content, ignored when damaged, written atomically. Files that other users can write bypass it.
  */
-int unwind_table_get(struct unwind_table **out, int fd, const char *build_id);
+int unwind_table_get(struct unwind_table **out, int fd);
 
 /* The rule in force at pc: 0 (BRAID_CFA_NONE) when no row covers it. Same search as the BPF side's. */
 uint32_t unwind_table_rule(const struct unwind_table *t, uint64_t pc);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* System V ABI, AMD64 supplement, figure 3.36 */
-enum { REG_RBP = 6, REG_RSP = 7, REG_R10 = 10, REG_RA = 16 };
+enum { REG_RBX = 3, REG_RBP = 6, REG_RSP = 7, REG_R10 = 10, REG_RA = 16 };
 
 /* ucontext_t at rsp: uc_mcontext.gregs[REG_RSP] (asm/sigcontext.h behind asm-generic/ucontext.h's 40 bytes) */
 #define UCONTEXT_RSP 160
@@ -41,9 +41,12 @@ bool machine_is_ra(uint64_t reg)
 /* DW_OP_bregN offset, and with `deref` a DW_OP_deref behind it. */
 static bool is_breg(const struct cfi_rule *rule, unsigned int reg, bool deref, int64_t *offset)
 {
-	struct cfi_bytes b = {rule->expr, rule->expr + rule->expr_bytes, false};
+	struct cfi_bytes b;
 
-	if (rule->how != CFI_EXPRESSION || bytes_uint(&b, 1) != DW_OP_breg0 + reg)
+	if (rule->how != CFI_EXPRESSION)
+		return false;
+	b = (struct cfi_bytes){rule->expr, rule->expr + rule->expr_bytes, false};
+	if (bytes_uint(&b, 1) != DW_OP_breg0 + reg)
 		return false;
 	*offset = bytes_sleb(&b);
 	if (deref && bytes_uint(&b, 1) != DW_OP_deref)
@@ -80,6 +83,7 @@ static uint32_t cfa_kind(const struct cfi_rule *cfa, int64_t *offset)
 		return cfa->reg == REG_RSP   ? BRAID_CFA_RSP
 		       : cfa->reg == REG_RBP ? BRAID_CFA_RBP
 		       : cfa->reg == REG_R10 ? BRAID_CFA_R10
+		       : cfa->reg == REG_RBX ? BRAID_CFA_RBX
 					     : BRAID_CFA_UNSUPPORTED;
 	if (is_breg(cfa, REG_RBP, true, offset))
 		return BRAID_CFA_DEREF_RBP;

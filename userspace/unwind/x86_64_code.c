@@ -359,10 +359,56 @@ static enum code_kind meaning_low(const struct decoder *d)
 	}
 }
 
+/* What a one-byte opcode writes, if it is none of those that meaning_one() knows. */
+static enum code_kind meaning_data(struct code_insn *out, const struct decoder *d, size_t modrm_at)
+{
+	uint8_t op = d->opcode;
+	unsigned int from;
+
+	switch (op) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x8a:
+		return lost(reg_of(d));
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return arithmetic(out, d);
+	case 0x86:
+	case 0x87:
+		return lost(rm_of(d)) != CODE_OTHER ? lost(rm_of(d)) : lost(reg_of(d));
+	case 0x89:
+		return d->rex & 8 ? move(out, rm_of(d), reg_of(d), 0) : lost(rm_of(d));
+	case 0x8b:
+		return d->rex & 8 && rm_of(d) < 16 ? move(out, reg_of(d), rm_of(d), 0) : lost(reg_of(d));
+	case 0x8d:
+		from = base_of(d, modrm_at);
+		return d->rex & 8 ? move(out, reg_of(d), from, d->displacement) : lost(reg_of(d));
+	case 0x88:
+	case 0xc0:
+	case 0xc1:
+	case 0xc6:
+	case 0xc7:
+	case 0xd0 ... 0xd3:
+		return lost(rm_of(d));
+	case 0xf6:
+	case 0xf7:
+		return (d->modrm & 0x38) == 0x10 || (d->modrm & 0x38) == 0x18 ? lost(rm_of(d)) : CODE_OTHER;
+	case 0xb8 ... 0xbf:
+		return lost((op & 7U) | (d->rex & 1U) << 3);
+	case 0xfe:
+	case 0xff:
+		return op == 0xff ? group_ff(d) : lost(rm_of(d));
+	default:
+		return CODE_OTHER;
+	}
+}
+
 static enum code_kind meaning_one(struct code_insn *out, const struct decoder *d, size_t modrm_at)
 {
 	uint8_t op = d->opcode;
-	unsigned int low = (op & 7U) | (d->rex & 1U) << 3, from;
+	unsigned int low = (op & 7U) | (d->rex & 1U) << 3;
 
 	if (op < 0x40)
 		return meaning_low(d);
@@ -379,10 +425,6 @@ static enum code_kind meaning_one(struct code_insn *out, const struct decoder *d
 		return CODE_POP;
 	case 0x8f:
 		return rm_of(d) < 16 ? CODE_SP_LOST : CODE_POP;
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-		return lost(reg_of(d));
 	case 0x70 ... 0x7f:
 	case 0xe0 ... 0xe3:
 	case 0xe8:
@@ -390,36 +432,8 @@ static enum code_kind meaning_one(struct code_insn *out, const struct decoder *d
 	case 0xeb:
 		out->value = out->length + d->immediate;
 		return op == 0xe8 ? CODE_CALL : op == 0xe9 || op == 0xeb ? CODE_JUMP : CODE_BRANCH;
-	case 0x80:
-	case 0x81:
-	case 0x83:
-		return arithmetic(out, d);
-	case 0x86:
-	case 0x87:
-		return lost(rm_of(d)) != CODE_OTHER ? lost(rm_of(d)) : lost(reg_of(d));
-	case 0x89:
-		return d->rex & 8 ? move(out, rm_of(d), reg_of(d), 0) : lost(rm_of(d));
-	case 0x8b:
-		return d->rex & 8 && rm_of(d) < 16 ? move(out, reg_of(d), rm_of(d), 0) : lost(reg_of(d));
-	case 0x8d:
-		from = base_of(d, modrm_at);
-		return d->rex & 8 ? move(out, reg_of(d), from, d->displacement) : lost(reg_of(d));
 	case 0x90:
 		return CODE_PADDING;
-	case 0x88:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xc7:
-	case 0xd0 ... 0xd3:
-		return lost(rm_of(d));
-	case 0xf6:
-	case 0xf7:
-		return (d->modrm & 0x38) == 0x10 || (d->modrm & 0x38) == 0x18 ? lost(rm_of(d)) : CODE_OTHER;
-	case 0x8a:
-		return lost(reg_of(d));
-	case 0xb8 ... 0xbf:
-		return lost(low);
 	case 0xc2:
 	case 0xc3:
 		return CODE_RETURN;
@@ -430,11 +444,8 @@ static enum code_kind meaning_one(struct code_insn *out, const struct decoder *d
 	case 0xcc:
 	case 0xf4:
 		return CODE_STOP;
-	case 0xfe:
-	case 0xff:
-		return op == 0xff ? group_ff(d) : lost(rm_of(d));
 	default:
-		return CODE_OTHER;
+		return meaning_data(out, d, modrm_at);
 	}
 }
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log.h"
 
+#include "utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 8192
 
 int log_verbosity;
 
 static void say(const char *what, const char *fmt, va_list ap)
 {
-	flockfile(stderr);
-	fprintf(stderr, "braid: %s", what);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	funlockfile(stderr);
+	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
+
+	/* Names of files, threads and processes are whatever others have called them. */
+	vsnprintf(text, sizeof(text), fmt, ap);
+	utf8_printable(line, sizeof(line), text, strlen(text));
+	fprintf(stderr, "braid: %s%s\n", what, line);
 }
 
 void log_error(const char *fmt, ...)

@@ -10,6 +10,6 @@ void log_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Only with -v. */
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-extern int log_verbosity; /* 0 by default, 1 and more with -v */
+extern int log_verbosity; /* 0 by default; 1 with -v; 2 with -v -v: what libbpf says, too */
 
 #endif

@@ -2,7 +2,6 @@
 #include "utf8.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffdU
@@ -14,6 +13,12 @@ struct text {
 	size_t length;
 	bool full;
 };
+
+bool utf8_steers(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       c == 0x200e || c == 0x200f || c == 0x61c || c == 0xfeff;
+}
 
 /* Code points above U+10FFFF and surrogates never get here. */
 static size_t encode(unsigned char b[4], uint32_t c)
@@ -124,7 +129,7 @@ static void text_convert(struct text *t, const char *from, size_t length, bool s
 
 		if (slashes && c == '/')
 			c = '.';
-		if (printable && (c < 0x20 || (c >= 0x7f && c < 0xa0)))
+		if (printable && utf8_steers(c))
 			c = '?';
 		text_add(t, c);
 	}

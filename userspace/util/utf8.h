@@ -3,8 +3,12 @@
 #ifndef BRAID_UTIL_UTF8_H
 #define BRAID_UTIL_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* C0 and C1 controls, line separators, and the marks that reorder text (Unicode's Bidi_Control). */
+bool utf8_steers(uint32_t c);
 
 /*
  * Modified UTF-8 to UTF-8: surrogate pairs become one character, an overlong zero becomes U+2400 (a real zero would end
@@ -13,7 +17,7 @@
  */
 size_t utf8_from_modified(char *to, size_t size, const void *from, size_t length);
 
-/* The same, and control characters (which a terminal could obey) become '?'. */
+/* The same, and what steers a terminal becomes '?'. */
 size_t utf8_printable(char *to, size_t size, const void *from, size_t length);
 
 /*

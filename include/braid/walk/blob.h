@@ -111,16 +111,22 @@ WALK_PART int walk_original_pc(struct braid_walk *w, const struct braid_layout *
 	return 0;
 }
 
-/* Does the instruction before `pc` call? The opcodes of call rel32 and of call r/m64 in its lengths. */
+#define WALK_CALL_BYTES 7
+
+/* Does what ends these bytes call? The opcodes of call rel32 and of call r/m64 in its lengths. */
+WALK_INLINE bool walk_is_call(const __u8 b[WALK_CALL_BYTES])
+{
+	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) || (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||
+	       (b[3] == 0xff && (b[4] & 0x38) == 0x10) || (b[1] == 0xff && (b[2] & 0x38) == 0x10) ||
+	       (b[0] == 0xff && (b[1] & 0x38) == 0x10);
+}
+
+/* Does the instruction before `pc` call? */
 WALK_INLINE bool walk_follows_call(struct braid_walk *w, __u64 pc)
 {
-	__u8 b[8];
+	__u8 b[WALK_CALL_BYTES];
 
-	if (walk_read(w, b, 8, pc - 8))
-		return false;
-	return b[3] == 0xe8 || (b[6] == 0xff && (b[7] & 0x38) == 0x10) || (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||
-	       (b[4] == 0xff && (b[5] & 0x38) == 0x10) || (b[2] == 0xff && (b[3] & 0x38) == 0x10) ||
-	       (b[1] == 0xff && (b[2] & 0x38) == 0x10);
+	return !walk_read(w, b, sizeof(b), pc - sizeof(b)) && walk_is_call(b);
 }
 
 /* The interpreter returns to addresses that it pushed itself, behind no call. */
@@ -131,6 +137,12 @@ WALK_PART bool walk_is_java_caller(struct braid_walk *w, const struct braid_layo
 	if (walk_in_interpreter(l, pc) || (pc && pc == l->vthreads.barrier))
 		return true;
 	return walk_heap(l, pc) < BRAID_CODE_HEAPS && walk_follows_call(w, pc);
+}
+
+/* Does a call in a file's code return to `pc`? */
+WALK_PART bool walk_is_native_caller(struct braid_walk *w, __u64 pc)
+{
+	return w && walk_mapping(w, pc - 1, NULL) && walk_follows_call(w, pc);
 }
 
 /* The VM calls some stubs as if they were functions in C: their callers may be anywhere. */

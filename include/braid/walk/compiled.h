@@ -97,11 +97,17 @@ WALK_PART int walk_compiled_whole(struct braid_walk *w, const struct braid_layou
 	return walk_sized(w, size + (__u64)lift, rbp_saved);
 }
 
-WALK_FN int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout *l, __u64 size)
+/* What the code at an exact pc says of its frame, when the step is not done: it is whole, with rbp in it or not. */
+enum { WALK_LEAF_WHOLE = 2, WALK_LEAF_NO_RBP };
+
+/* As a step returns, or one of these. */
+WALK_PART int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout *l, __u64 size)
 {
 	int state, found = 0;
 	__u64 gone;
 
+	if (!w || !l)
+		return 1;
 	if (walk_code(w)) {
 		walk_push_code(w);
 		return walk_end(w, BRAID_END_READ_FAULT);
@@ -113,7 +119,7 @@ WALK_FN int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout *
 	if (state == WALK_FRAME_POPPED)
 		return walk_sized(w, 0, false);
 	if (state == WALK_FRAME_SIZED)
-		return walk_compiled_whole(w, l, size, true);
+		return WALK_LEAF_WHOLE;
 	if (state == WALK_FRAME_LOST)
 		return walk_end(w, BRAID_END_BAD_CODE);
 	if (state == WALK_FRAME_NONE || state == WALK_FRAME_RBP_ONLY) {
@@ -132,7 +138,7 @@ WALK_FN int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout *
 	/* A poll's handler that has its frame, but not its return address yet. */
 	if (w->blob_complete < 0 && w->fp >= w->sp && w->fp - w->sp <= size - 16)
 		return walk_end(w, BRAID_END_BAD_CODE);
-	return walk_compiled_whole(w, l, size, state != WALK_FRAME_NO_RBP);
+	return state == WALK_FRAME_NO_RBP ? WALK_LEAF_NO_RBP : WALK_LEAF_WHOLE;
 }
 
 WALK_INLINE int walk_compiled(struct braid_walk *w, const struct braid_layout *l)
@@ -140,18 +146,23 @@ WALK_INLINE int walk_compiled(struct braid_walk *w, const struct braid_layout *l
 	int err = walk_blob(w, l, walk_lookup_pc(w));
 	__u64 size = (__u64)w->blob_words * 8;
 	bool sized = !err && size >= 16 && size <= WALK_MAX_FRAME_BYTES;
+	int leaf = WALK_LEAF_WHOLE;
 
 	w->java++;
 	if (sized)
 		walk_blob_id(w, l);
-	if (sized && w->leaf)
-		return walk_compiled_leaf(w, l, size);
-	if (sized && (w->pc == w->blob_deopt || w->pc == w->blob_deopt_handle))
-		walk_original_pc(w, l);
-	walk_push_code(w);
+	if (sized && w->leaf) {
+		leaf = walk_compiled_leaf(w, l, size);
+		if (leaf < WALK_LEAF_WHOLE)
+			return leaf;
+	} else {
+		if (sized && (w->pc == w->blob_deopt || w->pc == w->blob_deopt_handle))
+			walk_original_pc(w, l);
+		walk_push_code(w);
+	}
 	if (err)
 		return walk_end(w, (__u32)err);
-	return sized ? walk_compiled_whole(w, l, size, true) : walk_stub(w, l);
+	return sized ? walk_compiled_whole(w, l, size, leaf == WALK_LEAF_WHOLE) : walk_stub(w, l);
 }
 
 #endif

@@ -19,25 +19,27 @@
 #define WALK_CHUNK_WORDS (1 << 20) /* of a chunk's stack */
 #define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: where locals begin, in words from the frame pointer */
 
-/* The object that a reference at `at` in the heap leads to: 0 when there is none or it cannot be read. */
-WALK_PART __u64 walk_oop(struct braid_walk *w, const struct braid_layout *l, __u64 at)
+/* The object that a reference leads to as it is coded in the heap. */
+WALK_INLINE __u64 walk_oop_decode(const struct braid_layout *l, __u64 wide)
 {
-	__u64 wide, colour;
-	__u32 narrow;
+	__u64 colour;
 
-	if (!w || !l)
-		return 0;
-	if (l->vthreads.oops == BRAID_OOPS_COMPRESSED) {
-		if (walk_read(w, &narrow, 4, at) || !narrow)
-			return 0;
-		return l->vthreads.oop_base + ((__u64)narrow << (l->vthreads.oop_shift & 7));
-	}
-	if (walk_read(w, &wide, 8, at))
-		return 0;
-	if (l->vthreads.oops != BRAID_OOPS_COLOURED)
+	if (l->objects.oops == BRAID_OOPS_COMPRESSED)
+		return wide ? l->objects.oop_base + (wide << (l->objects.oop_shift & 7)) : 0;
+	if (l->objects.oops != BRAID_OOPS_COLOURED)
 		return wide;
 	colour = wide >> 12 & 15;
 	return wide >> (colour & 1 ? 13 : colour & 2 ? 14 : colour & 4 ? 15 : 16);
+}
+
+/* The object that a reference at `at` in the heap leads to: 0 when there is none or it cannot be read. */
+WALK_PART __u64 walk_oop(struct braid_walk *w, const struct braid_layout *l, __u64 at)
+{
+	__u64 wide = 0;
+
+	if (!w || !l || walk_read(w, &wide, l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8, at))
+		return 0;
+	return walk_oop_decode(l, wide);
 }
 
 /* The ContinuationEntry nearest above sp: 0 when the thread's JavaThread is not known, or has none. */
@@ -98,10 +100,13 @@ WALK_PART int walk_chunk(struct braid_walk *w, const struct braid_layout *l, __u
 }
 
 /* Behind the last frame on the stack: its caller waits in the heap. */
-WALK_FN int walk_barrier(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART int walk_barrier(struct braid_walk *w, const struct braid_layout *l)
 {
-	__u64 entry = walk_entry(w, l), cont;
+	__u64 entry, cont;
 
+	if (!w || !l)
+		return 1;
+	entry = walk_entry(w, l);
 	if (!entry || !(l->vthreads.flags & BRAID_VTHREADS_FROZEN) ||
 	    walk_read(w, &cont, 8, entry + l->vthreads.entry_cont))
 		return walk_end(w, BRAID_END_FROZEN);
@@ -165,11 +170,11 @@ WALK_INLINE int walk_frozen_compiled(struct braid_walk *w, const struct braid_la
 }
 
 /* Past the last frame of a chunk: on in the chunk before it, or back on the stack. */
-WALK_FN int walk_frozen_over(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART int walk_frozen_over(struct braid_walk *w, const struct braid_layout *l)
 {
-	__u64 parent = walk_oop(w, l, w->chunk + l->vthreads.chunk_parent);
-
-	switch (walk_chunk(w, l, parent)) {
+	if (!w || !l)
+		return 1;
+	switch (walk_chunk(w, l, walk_oop(w, l, w->chunk + l->vthreads.chunk_parent))) {
 	case 0:
 		return 0;
 	case 1:
@@ -178,13 +183,16 @@ WALK_FN int walk_frozen_over(struct braid_walk *w, const struct braid_layout *l)
 	return walk_end(w, BRAID_END_FROZEN);
 }
 
-WALK_FN int walk_frozen(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART int walk_frozen(struct braid_walk *w, const struct braid_layout *l)
 {
-	bool interpreted = walk_in_interpreter(l, walk_lookup_pc(w));
 	struct walk_frozen_caller to = {0};
+	bool interpreted;
 	__u64 pc;
 	int err;
 
+	if (!w || !l)
+		return 1;
+	interpreted = walk_in_interpreter(l, walk_lookup_pc(w));
 	w->java++;
 	err = interpreted ? walk_frozen_interpreted(w, l, &to) : walk_frozen_compiled(w, l, &to);
 	if (!err && (to.sp <= w->sp || to.sp > w->frozen_end))

@@ -20,6 +20,15 @@ enum walk_frame_state {
 	WALK_FRAME_CALLEE,   /* return address at sp, into the same code: this is on the way to what it calls */
 };
 
+/*
+ * 1 when none of the lower 31 bits is set. Searches compare by it and not by branches, each combination of which the
+ * verifier would look at.
+ */
+WALK_INLINE __u32 walk_is_zero(__u32 bits)
+{
+	return (bits - 1) >> 31;
+}
+
 /* mov rbp, rsp behind push rbp, in both of its encodings */
 WALK_INLINE bool walk_is_enter(const __u8 *p)
 {
@@ -32,14 +41,34 @@ WALK_INLINE bool walk_is_push_sub(const __u8 *p)
 	return p[0] == 0x55 && p[1] == 0x48 && (p[2] == 0x83 || p[2] == 0x81) && p[3] == 0xec;
 }
 
-/*
- * In code that comes before a frame is complete; `at` is that at pc, `before` as many bytes in front belong to the same
- * code. After its stack is allocated a method may still pass its entry barrier.
- */
-WALK_INLINE enum walk_frame_state walk_prologue(const __u8 *at, __u32 before)
+/* Is a frame's stack allocated in the last `before` bytes of code: by sub rsp, n, or by push rbp; mov rbp, rsp? */
+WALK_PART bool walk_is_allocated(struct braid_walk *w, __u32 before)
 {
-	bool allocated = false;
+	__u32 allocated = 0, found, is_81;
 
+	for (__u32 i = 4; w && i < WALK_CODE_BEFORE; i++) {
+		const __u8 *p = w->code + WALK_CODE_BEFORE - i;
+
+		is_81 = i >= 7 ? p[1] ^ 0x81 : 1; /* with its four bytes of n */
+		found = walk_is_zero((p[0] ^ 0x48) | (p[2] ^ 0xec)) & (walk_is_zero(p[1] ^ 0x83) | walk_is_zero(is_81));
+		found |= walk_is_zero((p[0] ^ 0x55) | (p[1] ^ 0x48)) &
+			 (walk_is_zero((p[2] ^ 0x8b) | (p[3] ^ 0xec)) | walk_is_zero((p[2] ^ 0x89) | (p[3] ^ 0xe5)));
+		allocated |= found & (i - 1 - before) >> 31; /* i <= before */
+	}
+	return allocated;
+}
+
+/*
+ * In code that comes before a frame is complete, of which `before` bytes lie in front of pc. After its stack is
+ * allocated a method may still pass its entry barrier.
+ */
+WALK_PART enum walk_frame_state walk_prologue(struct braid_walk *w, __u32 before)
+{
+	const __u8 *at;
+
+	if (!w)
+		return WALK_FRAME_WHOLE;
+	at = w->code + WALK_CODE_BEFORE;
 	/* A poll's handler makes room for the address first, and only later gets it from the thread. */
 	if (at[0] == 0x53 && walk_is_enter(at + 1)) /* push rbx; push rbp */
 		return WALK_FRAME_LOST;
@@ -51,21 +80,7 @@ WALK_INLINE enum walk_frame_state walk_prologue(const __u8 *at, __u32 before)
 		return WALK_FRAME_RBP_ONLY;
 	if (before >= 4 && walk_is_enter(at - 4))
 		return WALK_FRAME_RBP_ONLY;
-	for (__u32 i = 4; i < WALK_CODE_BEFORE; i++) {
-		__u32 back = i;
-		const __u8 *p;
-
-		WALK_OPAQUE(back); /* clang would leave out the bound, which newer verifiers need */
-		p = at - (back & (WALK_CODE_BEFORE - 1));
-
-		if (i > before)
-			break;
-		if (p[0] == 0x48 && p[2] == 0xec && (p[1] == 0x83 || (p[1] == 0x81 && i >= 7))) /* sub rsp, n */
-			allocated = true;
-		if (walk_is_enter(p))
-			allocated = true;
-	}
-	if (!allocated)
+	if (!walk_is_allocated(w, before))
 		return WALK_FRAME_NONE;
 	if (at[0] == 0x48 && at[1] == 0x89 && (at[2] == 0x6c || at[2] == 0xac) && at[3] == 0x24) /* mov [rsp+n], rbp */
 		return WALK_FRAME_NO_RBP;
@@ -73,8 +88,13 @@ WALK_INLINE enum walk_frame_state walk_prologue(const __u8 *at, __u32 before)
 }
 
 /* The safepoint poll of a return, and the return: the frame is gone. */
-WALK_INLINE bool walk_is_return(const __u8 *at)
+WALK_PART bool walk_is_return(struct braid_walk *w)
 {
+	const __u8 *at;
+
+	if (!w)
+		return false;
+	at = w->code + WALK_CODE_BEFORE;
 	if (at[0] == 0xc3) /* ret */
 		return true;
 	if (at[0] == 0x0f && (at[1] == 0x87 || at[1] == 0x85) && at[6] == 0xc3) /* ja or jne slow; ret */
@@ -99,8 +119,13 @@ WALK_INLINE bool walk_is_return(const __u8 *at)
 }
 
 /* The slow path of a return's poll (JDK 16 and later): lea or mov r10, poll; mov [r15+n], r10; jmp handler. */
-WALK_INLINE bool walk_is_slow_return(const __u8 *at)
+WALK_PART bool walk_is_slow_return(struct braid_walk *w)
 {
+	const __u8 *at;
+
+	if (!w)
+		return false;
+	at = w->code + WALK_CODE_BEFORE;
 	if (at[0] == 0x4c && at[1] == 0x8d && at[2] == 0x15 && at[7] == 0x4d && at[8] == 0x89 && at[9] == 0x97 &&
 	    at[14] == 0xe9)
 		return true;
@@ -128,14 +153,18 @@ WALK_INLINE bool walk_is_address_popped(const __u8 *at)
  * The end of C2's exception blob (OptoRuntime::generate_exception_blob): pop rdx; mov r8, rax; then the thread's
  * exception is taken and cleared; jmp r8.
  */
-WALK_INLINE bool walk_is_exception_jump(const __u8 *at)
+WALK_PART bool walk_is_exception_jump(struct braid_walk *w)
 {
 	__u32 behind = 0;
+	const __u8 *at;
 
+	if (!w)
+		return false;
+	at = w->code + WALK_CODE_BEFORE;
 	for (int i = WALK_CODE_BEFORE; i >= 1; i--) {
 		const __u8 *p = at - i;
 
-		behind |= ((__u32)((p[0] ^ 0x5a) | (p[1] ^ 0x4c) | (p[2] ^ 0x8b) | (p[3] ^ 0xc0)) - 1) >> 31;
+		behind |= walk_is_zero((p[0] ^ 0x5a) | (p[1] ^ 0x4c) | (p[2] ^ 0x8b) | (p[3] ^ 0xc0));
 	}
 	return behind || (at[0] == 0x41 && at[1] == 0xff && at[2] == 0xe0);
 }
@@ -160,10 +189,14 @@ WALK_INLINE bool walk_jumps_away(const struct braid_walk *w, const __u8 *at, __u
  * A native method's wrapper resets its handle block and leaves; then it looks for a safepoint (JDK 25) and an
  * exception. Its returns are far apart from its leave, but nothing is between them that has a frame.
  */
-WALK_INLINE bool walk_is_left(const struct braid_walk *w, const __u8 *at)
+WALK_PART bool walk_is_left(struct braid_walk *w)
 {
+	const __u8 *at;
 	__u32 left = 0;
 
+	if (!w)
+		return false;
+	at = w->code + WALK_CODE_BEFORE;
 	if (at[0] == 0x49 && at[1] == 0x83 && at[2] == 0x7f && at[3] == 0x08 && at[5] == 0x0f && at[6] == 0x85 &&
 	    at[11] == 0xc3) /* cmp [r15+8], 0; jne slow; ret */
 		return true;
@@ -175,9 +208,8 @@ WALK_INLINE bool walk_is_left(const struct braid_walk *w, const __u8 *at)
 	for (int i = WALK_CODE_BEFORE; i >= 5; i--) {
 		const __u8 *p = at - i;
 
-		/* Without branches: with them the verifier looks at every combination, 380,000 instructions. */
-		left |= ((__u32)(p[0] | p[1] | p[2] | p[3] | (p[4] ^ 0xc9)) - 1) >> 31;
-		left &= ~(((__u32)(p[4] ^ 0xc3) - 1) >> 31);
+		left |= walk_is_zero(p[0] | p[1] | p[2] | p[3] | (p[4] ^ 0xc9));
+		left &= ~walk_is_zero(p[4] ^ 0xc3);
 	}
 	return left & 1;
 }
@@ -190,7 +222,7 @@ WALK_INLINE bool walk_is_call_stub(const struct braid_walk *w, const __u8 *at)
 	return at[-10] == 0x48 && at[-9] == 0xbb && walk_jumps_away(w, at, 0);
 }
 
-WALK_INLINE enum walk_frame_state walk_epilogue(const struct braid_walk *w, const __u8 *at)
+WALK_INLINE enum walk_frame_state walk_epilogue(struct braid_walk *w, const __u8 *at)
 {
 	if (at[0] == 0x5d) /* pop rbp */
 		return WALK_FRAME_RBP_ONLY;
@@ -199,7 +231,7 @@ WALK_INLINE enum walk_frame_state walk_epilogue(const struct braid_walk *w, cons
 		return WALK_FRAME_NONE;
 	if (walk_is_call_stub(w, at))
 		return WALK_FRAME_CALLEE;
-	if (walk_is_return(at) || walk_is_slow_return(at) || walk_is_popped(at) || walk_is_left(w, at))
+	if (walk_is_return(w) || walk_is_slow_return(w) || walk_is_popped(at) || walk_is_left(w))
 		return WALK_FRAME_NONE;
 	/* The entry of a loop's compiled form lies in the middle of the method (C1). */
 	if (walk_is_push_sub(at))
@@ -228,7 +260,7 @@ WALK_PART int walk_frame_state(struct braid_walk *w)
 	if (!w)
 		return WALK_FRAME_WHOLE;
 	at = w->code + WALK_CODE_BEFORE;
-	if (walk_is_address_popped(at) || (w->blob_complete < 0 && walk_is_exception_jump(at)))
+	if (walk_is_address_popped(at) || (w->blob_complete < 0 && walk_is_exception_jump(w)))
 		return WALK_FRAME_POPPED;
 	if (at[-3] == 0x48 && at[-2] == 0x8b && at[-1] == 0xec && at[0] == 0x48 &&
 	    at[2] == 0xc5) /* add rbp, n, behind mov rbp, rsp (PreserveFramePointer) */
@@ -238,7 +270,7 @@ WALK_PART int walk_frame_state(struct braid_walk *w)
 	complete = w->blob_complete < 0 ? WALK_CODE_BEFORE : w->blob_complete;
 	if ((__s64)into >= complete)
 		return walk_epilogue(w, at);
-	state = walk_prologue(at, into < WALK_CODE_BEFORE ? (__u32)into : WALK_CODE_BEFORE);
+	state = walk_prologue(w, into < WALK_CODE_BEFORE ? (__u32)into : WALK_CODE_BEFORE);
 	/* Stubs that save all registers begin with their frame, and are far from complete then. */
 	if (state == WALK_FRAME_NONE && into >= WALK_CODE_BEFORE && !walk_read(w, begin, sizeof(begin), w->blob_code) &&
 	    walk_is_enter(begin))

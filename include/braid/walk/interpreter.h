@@ -52,6 +52,22 @@ WALK_PART bool walk_is_method(struct braid_walk *w, const struct braid_layout *l
 	       p && !(p & 7);
 }
 
+/*
+ * The page of a Method that is written to for the first time, as those of the JDK's own archive are, is in no memory
+ * while the kernel copies it. What else there is of the frame must do.
+ */
+WALK_PART bool walk_interp_hidden(struct braid_walk *w, const struct braid_layout *l, __u64 method)
+{
+	__u64 p;
+
+	if (!w || !l || w->leaf || w->blob_high || !method || (method & 7))
+		return false;
+	/* Frames that take the place of compiled ones have no method yet: there is a CodeBlob in front of them. */
+	return walk_read(w, &p, 8, method + l->method_const) &&
+	       walk_interp_word(w, l->interp_sender_sp) - w->fp <= WALK_MAX_FRAME_BYTES &&
+	       walk_is_java_caller(w, l, w->words[WALK_FP_WORD + 1]);
+}
+
 /* Loads the words around rbp; true when they are a whole interpreter frame at and above sp. */
 WALK_PART bool walk_interp_frame(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -70,7 +86,7 @@ WALK_PART bool walk_interp_frame(struct braid_walk *w, const struct braid_layout
 	if (bcp >= WALK_BCI_LIMIT && walk_bci(w, l, method, bcp) >= 0)
 		return true;
 	if (!walk_is_method(w, l, method))
-		return false;
+		return walk_interp_hidden(w, l, method);
 	/* A native method has none, until a call into the VM stores where its byte codes would begin. */
 	return bcp < WALK_BCI_LIMIT || bcp == walk_first_bcp(w, l, method);
 }
@@ -92,11 +108,17 @@ WALK_INLINE bool walk_is_sender_sp(const struct braid_walk *w, __u64 sp)
  * rbx is the Method, r13 the sender's stack pointer until it becomes the bcp. The return address is at sp, or in rax
  * while locals are pushed, then at sp again, below rbp, or above it. True when the step is done.
  */
-WALK_FN bool walk_interp_entry(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART bool walk_interp_entry(struct braid_walk *w, const struct braid_layout *l)
 {
-	__u64 sender = w->r13, pc, fp = w->fp, at = w->sp;
-	bool building = w->fp >= w->sp && w->fp - w->sp < 8 * WALK_FP_WORD && !(w->fp & 7);
+	__u64 sender, pc, fp, at;
+	bool building;
 
+	if (!w || !l)
+		return false;
+	sender = w->r13;
+	fp = w->fp;
+	at = w->sp;
+	building = fp >= at && fp - at < 8 * WALK_FP_WORD && !(fp & 7);
 	if (!walk_is_method(w, l, w->rbx) || walk_read(w, w->words, 16, building ? w->fp : w->sp))
 		return false;
 	if (building && walk_is_java_caller(w, l, w->words[1])) {
@@ -126,11 +148,11 @@ WALK_FN bool walk_interp_entry(struct braid_walk *w, const struct braid_layout *
  * An interpreted method's return (InterpreterMacroAssembler::remove_activation and what follows): the frame is gone,
  * rbx is the sender's stack pointer, and the return address is at sp or, popped, in r13. True when the step is done.
  */
-WALK_FN bool walk_interp_exit(struct braid_walk *w, const struct braid_layout *l, bool popped)
+WALK_PART bool walk_interp_exit(struct braid_walk *w, const struct braid_layout *l, bool popped)
 {
 	__u64 pc;
 
-	if (!walk_is_sender_sp(w, w->rbx))
+	if (!w || !l || !walk_is_sender_sp(w, w->rbx))
 		return false;
 	if (popped && walk_is_java_caller(w, l, w->r13))
 		pc = w->r13;
@@ -158,14 +180,15 @@ WALK_PART bool walk_replaces_frames(struct braid_walk *w, const struct braid_lay
  * A native method's return (TemplateInterpreterGenerator::generate_native_entry): mov r11, [rbp + sender sp]; leave;
  * pop rdi; mov rsp, r11; jmp rdi. What was popped still lies below sp. True when the step is done.
  */
-WALK_FN bool walk_interp_left(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART bool walk_interp_left(struct braid_walk *w, const struct braid_layout *l)
 {
 	enum { BELOW = 16 };
-	__u64 sender = w->sp, at = w->sp, pc = 0;
+	__u64 sender, at, pc = 0;
 	const __u8 *p;
 
-	if (walk_code(w))
+	if (!w || !l || walk_code(w))
 		return false;
+	sender = at = w->sp;
 	p = w->code + WALK_CODE_BEFORE;
 	if (p[-3] == 0x49 && p[-2] == 0x8b && p[-1] == 0xe3 && p[0] == 0xff && p[1] == 0xe7) {
 		for (int i = 0; i < BELOW && !walk_is_java_caller(w, l, pc); i++) {
@@ -192,10 +215,12 @@ WALK_FN bool walk_interp_left(struct braid_walk *w, const struct braid_layout *l
  * In Deoptimization::unpack_frames the interpreted frames that take the place of a compiled one have their links
  * already, but not their methods. True when the step is done.
  */
-WALK_FN bool walk_interp_skeleton(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART bool walk_interp_skeleton(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 f[2], sender;
 
+	if (!w || !l)
+		return false;
 	if (w->fp < w->sp || w->fp - w->sp > WALK_MAX_FRAME_BYTES || (w->fp & 7) || !walk_replaces_frames(w, l))
 		return false;
 	if (walk_read(w, f, sizeof(f), w->fp) ||
@@ -209,13 +234,19 @@ WALK_FN bool walk_interp_skeleton(struct braid_walk *w, const struct braid_layou
 	return true;
 }
 
-WALK_FN int walk_interpreter(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART int walk_interpreter(struct braid_walk *w, const struct braid_layout *l)
 {
-	bool whole = walk_interp_frame(w, l);
-	__u64 method = walk_interp_word(w, l->interp_method), sender = walk_interp_word(w, l->interp_sender_sp);
-	__u64 pc = w->words[WALK_FP_WORD + 1], fp = w->words[WALK_FP_WORD];
+	__u64 method, sender, pc, fp;
 	__s32 bci = -1;
+	bool whole;
 
+	if (!w || !l)
+		return 1;
+	whole = walk_interp_frame(w, l);
+	method = walk_interp_word(w, l->interp_method);
+	sender = walk_interp_word(w, l->interp_sender_sp);
+	pc = w->words[WALK_FP_WORD + 1];
+	fp = w->words[WALK_FP_WORD];
 	w->java++;
 	if (w->leaf) {
 		if (whole)

@@ -21,14 +21,35 @@ WALK_INLINE int walk_signal(struct braid_walk *w)
 }
 
 /*
+ * What clone3() and clone() return to in a new thread, which has no caller there: syscall; test rax, rax; jl n; je n.
+ * The C library describes its functions no further than to the call.
+ */
+WALK_PART bool walk_is_new_thread(struct braid_walk *w)
+{
+	const __u8 *p;
+
+	if (!w || !w->leaf || w->rax || walk_code(w))
+		return false;
+	p = w->code + WALK_CODE_BEFORE - 2;
+	for (int i = 0; i < 3; i++) {
+		if (p[0] == 0x0f && p[1] == 0x05 && p[2] == 0x48 && p[3] == 0x85 && p[4] == 0xc0 && p[5] == 0x7c &&
+		    p[7] == 0x74)
+			return true;
+		p -= i ? 2 : 3;
+	}
+	return false;
+}
+
+/*
  * Without CFI there is not much: a leaf may be assembly that left the stack alone (or a jump to the interpreter in the
  * class data archive of JDK 11), otherwise the frame pointer is believed, when it leads to code.
  */
 WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layout *l, __u32 cause)
 {
-	struct braid_mapping m;
 	__u64 f[2];
 
+	if (walk_is_new_thread(w))
+		return walk_end(w, BRAID_END_COMPLETE);
 	if (w->leaf && !walk_read(w, f, 8, w->sp) &&
 	    ((l && walk_in_interpreter(l, f[0])) || walk_follows_call(w, f[0])))
 		return walk_to(w, f[0], l ? walk_sender_sp(w, l, f[0], w->sp + 8) : w->sp + 8, w->fp);
@@ -36,9 +57,60 @@ WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layo
 		return walk_end(w, cause);
 	if (!f[1] && !f[0])
 		return walk_end(w, BRAID_END_COMPLETE);
-	if (!walk_mapping(w, f[1] - 1, &m) && !(l && walk_heap(l, f[1]) < BRAID_CODE_HEAPS))
+	if (!walk_mapping(w, f[1] - 1, NULL) && !(l && walk_heap(l, f[1]) < BRAID_CODE_HEAPS))
 		return walk_end(w, cause);
 	return walk_to(w, f[1], w->fp + 16, f[0]);
+}
+
+#define WALK_RESOLVER_FRAME 32 /* above rbx: that, the library, the number of its slot, the return address */
+#define WALK_RESOLVER_SLOTS (1U << 24)
+
+/*
+ * The C library binds a function at its first call (_dl_runtime_resolve). It keeps all that may be arguments on a stack
+ * that it aligns, so rbx alone leads to its frame, and its callees have saved that somewhere. When the words at one of
+ * the next places from `at` are those that the PLT has pushed: its offset from sp. 0 when none is, -1 when they cannot
+ * be read.
+ */
+WALK_PART int walk_resolver_frame(struct braid_walk *w, __u64 at)
+{
+	__u64 f[4];
+
+	if (!w)
+		return -1;
+	for (int i = 0; i < WALK_STUB_SLOTS; i++, at += 8) {
+		if (walk_read(w, f, sizeof(f), at))
+			return -1;
+		if (f[1] >= WALK_RESOLVER_SLOTS && !(f[1] & 7) && f[2] < WALK_RESOLVER_SLOTS &&
+		    walk_is_native_caller(w, f[3]))
+			return (int)(at - w->sp);
+	}
+	return 0;
+}
+
+/* The frame is behind as much as the processor has registers. Its offset from sp, or -1. */
+WALK_PART int walk_find_resolver(struct braid_walk *w)
+{
+	int up = 0;
+
+	if (!w)
+		return -1;
+	for (int i = 8; !up && i < WALK_SEARCH_WORDS; i += WALK_STUB_SLOTS)
+		up = walk_resolver_frame(w, w->sp + 8 * (__u64)i);
+	return up > 0 ? up : -1;
+}
+
+/* By rbx: 0 or an enum braid_end. */
+WALK_INLINE int walk_cfa_rbx(struct braid_walk *w, __u64 offset, __u64 *cfa)
+{
+	int up = -1;
+
+	*cfa = w->rbx + offset;
+	if (w->leaf)
+		return 0;
+	if (offset == WALK_RESOLVER_FRAME)
+		up = walk_find_resolver(w);
+	*cfa = w->sp + (__u64)(__s64)up + offset;
+	return up < 0 ? BRAID_END_BAD_CFI : 0;
 }
 
 /* The canonical frame address by `rule`: 0 or an enum braid_end. */
@@ -60,6 +132,8 @@ WALK_INLINE int walk_cfa(struct braid_walk *w, __u32 rule, __u64 *cfa)
 	case BRAID_CFA_R10:
 		*cfa = w->r10 + offset;
 		return w->leaf ? 0 : BRAID_END_BAD_CFI;
+	case BRAID_CFA_RBX:
+		return walk_cfa_rbx(w, offset, cfa);
 	case BRAID_CFA_PLT:
 		*cfa = w->sp + 8 + ((w->pc & 15) >= 11 ? 8 : 0);
 		return 0;
@@ -86,11 +160,11 @@ WALK_INLINE int walk_caller_fp(struct braid_walk *w, __u32 rule, __u64 cfa, __u6
 /* Beside the kinds of <braid/unwind.h>: there is no rule, since ... */
 enum { WALK_CFA_NO_TABLE = 14, WALK_CFA_NO_MAPPING = 15 };
 
-WALK_INLINE __u32 walk_rule_find(struct braid_walk *w, __u64 pc)
+WALK_PART __u32 walk_rule_find(struct braid_walk *w, __u64 pc)
 {
 	struct braid_mapping m = {0};
 
-	if (!walk_mapping(w, pc, &m))
+	if (!w || !walk_mapping(w, pc, &m))
 		return WALK_CFA_NO_MAPPING;
 	return m.table == BRAID_NO_TABLE ? WALK_CFA_NO_TABLE : walk_rule(w, &m, pc - m.bias);
 }
@@ -105,12 +179,17 @@ WALK_INLINE __u32 walk_rule_at(struct braid_walk *w, __u64 pc)
 }
 #endif
 
-WALK_FN int walk_native(struct braid_walk *w, const struct braid_layout *l)
+/* `l` may be NULL. */
+WALK_PART int walk_native(struct braid_walk *w, const struct braid_layout *l)
 {
-	__u32 rule = walk_rule_at(w, walk_lookup_pc(w)), kind = braid_rule_cfa(rule);
 	__u64 cfa = 0, fp = 0, ra = 0;
+	__u32 rule, kind;
 	int err;
 
+	if (!w)
+		return 1;
+	rule = walk_rule_at(w, walk_lookup_pc(w));
+	kind = braid_rule_cfa(rule);
 	/* A return address that leads nowhere is no frame. */
 	if (kind == WALK_CFA_NO_MAPPING && !w->leaf)
 		return walk_end(w, BRAID_END_BAD_RA);

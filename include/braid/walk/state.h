@@ -9,19 +9,15 @@
 
 /*
  * WALK_PART is a function that the BPF verifier looks at once and on its own, whatever it is called with; it takes
- * nothing for granted but that its pointers, when they are not NULL, lead to whole structures. WALK_FN is verified at
- * each call. WALK_OPAQUE hides from the compiler what it knows of a value.
+ * nothing for granted but that its pointers, when they are not NULL, lead to whole structures. WALK_INLINE is verified
+ * wherever it is called: it is for what is small or called once.
  */
 #ifdef __bpf__
 #define WALK_PART __attribute__((noinline))
-#define WALK_FN static __attribute__((noinline))
 #define WALK_INLINE static __attribute__((always_inline)) inline
-#define WALK_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 #else
 #define WALK_PART static
-#define WALK_FN static
 #define WALK_INLINE static inline
-#define WALK_OPAQUE(value) ((void)0)
 #endif
 
 #define WALK_BLOB_BYTES 128   /* as much of a CodeBlob's header as the walk looks at */
@@ -33,7 +29,8 @@
 #define WALK_CODE_BEFORE 32	       /* bytes of code that are looked at around an exact pc */
 #define WALK_CODE_BYTES 56
 #define WALK_STUB_SLOTS 16    /* words above sp that are searched for a stub's return address */
-#define WALK_SEARCH_WORDS 416 /* the same, of an adapter's: all registers there are, and some */
+#define WALK_FIND_WORDS 64    /* the most that are searched for any return address */
+#define WALK_SEARCH_WORDS 416 /* that an adapter may have put on the stack: all registers there are, and some */
 #define WALK_LIFTS 8	      /* words that compiled code may push on top of its frame */
 #define WALK_LIFTS_8 64	      /* the same, JDK 8: all registers around arithmetic */
 #define WALK_GOING 0xffffffffU

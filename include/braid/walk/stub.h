@@ -36,7 +36,7 @@ WALK_PART int walk_find_caller(struct braid_walk *w, const struct braid_layout *
 
 	if (!w || !l)
 		return -1;
-	for (__u32 i = 0; i < WALK_SEARCH_WORDS && i < words; i++) {
+	for (__u32 i = 0; i < WALK_FIND_WORDS && i < words; i++) {
 		if (walk_read(w, &pc, 8, at + 8 * (__u64)i))
 			return -1;
 		if (walk_is_java_caller(w, l, pc))
@@ -199,29 +199,41 @@ WALK_PART __u32 walk_adapter_area(struct braid_walk *w)
 }
 
 /*
- * Where an adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has its return address, as offset from sp;
- * -1 when this is no such moment. It has put all registers on the stack (MacroAssembler::pusha), among them r13, which
- * leads to the address, and rax, which holds it.
+ * An adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has put all registers on the stack
+ * (MacroAssembler::pusha), among them r13, which leads to its return address, and rax, which holds it. When r13 is kept
+ * in one of `words` words from `at`: the address's offset from sp. 0 when it is not, -1 when they cannot be read.
  */
-WALK_PART int walk_adapter_saved(struct braid_walk *w, const struct braid_layout *l)
+WALK_PART int walk_adapter_r13(struct braid_walk *w, const struct braid_layout *l, __u64 at, __u32 words)
 {
-	enum { R13 = 2 * 8, RAX_ABOVE_R13 = 13 * 8 };
-	__u64 r13, rax, pc, at;
-	__u32 area;
+	enum { RAX_ABOVE_R13 = 13 * 8 };
+	__u64 r13, rax, pc;
 
 	if (!w || !l)
 		return -1;
-	area = walk_adapter_area(w);
-	for (int i = 0; i < WALK_SEARCH_WORDS; i++) {
-		at = w->sp + (area ? area + R13 : 8 * (__u64)i);
+	for (__u32 i = 0; i < WALK_STUB_SLOTS && i < words; i++, at += 8) {
 		if (walk_read(w, &r13, 8, at))
 			return -1;
 		if (r13 > at && r13 - at <= 64 * 8 && !(r13 & 7) && !walk_read(w, &pc, 8, r13) &&
 		    !walk_read(w, &rax, 8, at + RAX_ABOVE_R13) && pc == rax && walk_is_java_caller(w, l, pc))
 			return (int)(r13 - w->sp);
-		area = 0; /* from the beginning, then */
 	}
-	return -1;
+	return 0;
+}
+
+/* Where such an adapter has its return address, as offset from sp; -1 when this is no such moment. */
+WALK_PART int walk_adapter_saved(struct braid_walk *w, const struct braid_layout *l)
+{
+	enum { R13 = 2 * 8 };
+	__u32 area;
+	int up;
+
+	if (!w || !l)
+		return -1;
+	area = walk_adapter_area(w);
+	up = area ? walk_adapter_r13(w, l, w->sp + area + R13, 1) : 0;
+	for (int i = 0; !up && i < WALK_SEARCH_WORDS; i += WALK_STUB_SLOTS)
+		up = walk_adapter_r13(w, l, w->sp + 8 * (__u64)i, WALK_STUB_SLOTS);
+	return up > 0 ? up : -1;
 }
 
 /*
@@ -230,7 +242,7 @@ WALK_PART int walk_adapter_saved(struct braid_walk *w, const struct braid_layout
  */
 WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
-	__u64 fp;
+	__u64 fp, pc;
 
 	if (!w || !l)
 		return -1;
@@ -239,7 +251,8 @@ WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout 
 
 		if (walk_read(w, &fp, 8, slot))
 			return -1;
-		if (fp > slot && fp - slot <= 128 && !(fp & 7) && !walk_find_caller(w, l, fp + 8, 1))
+		if (fp > slot && fp - slot <= 128 && !(fp & 7) && !walk_read(w, &pc, 8, fp + 8) &&
+		    walk_is_java_caller(w, l, pc))
 			return (int)(fp + 8 - at);
 	}
 	return -1;
@@ -247,27 +260,52 @@ WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout 
 
 /*
  * Vector routines with rbp for data (SHA-256 and SHA-512 with AVX2) align the stack pointer and keep what it was near
- * the end of their frame, below what they have pushed and their return address. That one's offset from sp, or -1. Words
- * between the two may be left from other calls.
+ * the end of their frame, below what they have pushed and their return address. When it is kept at `at`: the address's
+ * offset from sp. 0 when it is not, -1 when it cannot be read.
  */
+WALK_PART int walk_aligned_sp(struct braid_walk *w, const struct braid_layout *l, __u64 at)
+{
+	__u64 was;
+	int up;
+
+	if (!w || !l || walk_read(w, &was, 8, at))
+		return -1;
+	if (was <= at || was - at > 128 || (was & 7))
+		return 0;
+	up = walk_pushed_frame(w, l, was);
+	if (up < 0)
+		up = walk_find_caller(w, l, was, WALK_STUB_SLOTS);
+	return up > 0 ? (int)(was - w->sp) + up : 0;
+}
+
+/* Where such a routine has its return address, as offset from sp, or -1. Words may be left from other calls. */
 WALK_PART int walk_aligned_routine(struct braid_walk *w, const struct braid_layout *l)
 {
-	__u64 at, was;
-	int up;
+	int up = 0;
 
 	if (!w || !l || (w->sp & 31))
 		return -1;
-	for (int i = 0; i < WALK_ALIGNED_WORDS; i++) {
-		at = w->sp + 8 * (__u64)i;
-		if (walk_read(w, &was, 8, at))
+	for (int i = 0; !up && i < WALK_ALIGNED_WORDS; i++)
+		up = walk_aligned_sp(w, l, w->sp + 8 * (__u64)i);
+	return up > 0 ? up : -1;
+}
+
+/*
+ * The VM asks the processor about itself by code of its own (VM_Version_StubGenerator), which pushes what it
+ * overwrites, rbp first, and has rbp for data. How far above sp the address lies to which it returns, in native code,
+ * or -1.
+ */
+WALK_PART int walk_find_native(struct braid_walk *w)
+{
+	__u64 pc;
+
+	if (!w)
+		return -1;
+	for (int i = 0; i < WALK_STUB_SLOTS; i++) {
+		if (walk_read(w, &pc, 8, w->sp + 8 * (__u64)i))
 			return -1;
-		if (was <= at || was - at > 128 || (was & 7))
-			continue;
-		up = walk_pushed_frame(w, l, was);
-		if (up < 0)
-			up = walk_find_caller(w, l, was, WALK_STUB_SLOTS);
-		if (up > 0)
-			return (int)(was - w->sp) + up;
+		if (walk_is_native_caller(w, pc))
+			return 8 * i;
 	}
 	return -1;
 }
@@ -282,6 +320,11 @@ WALK_PART int walk_stub_search(struct braid_walk *w, const struct braid_layout *
 	up = adapter ? walk_adapter_saved(w, l) : -1;
 	if (up < 0)
 		up = walk_find_caller(w, l, w->sp, adapter ? WALK_ADAPTER_SLOTS : WALK_STUB_SLOTS);
+	if (up < 0 && w->leaf && !adapter) {
+		up = walk_find_native(w);
+		if (up >= 0)
+			return walk_sized(w, (__u64)up + 8, up > 0);
+	}
 	if (up < 0)
 		return walk_end(w, BRAID_END_BAD_CODE);
 	return walk_sized(w, (__u64)up + 8, up > 0 && w->fp == w->sp + (__u64)up - 8);

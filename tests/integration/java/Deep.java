@@ -28,12 +28,13 @@ public class Deep {
 
     public static void main(String[] args) throws Exception {
         int depth = Integer.parseInt(args[0]);
-        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 1000;
+        long cpuNs = args.length > 1 ? Integer.parseInt(args[1]) * 1_000_000L : 400_000_000;
+        int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 1000;
         Thread t = new Thread(null, () -> {
             for (int i = 0; i < rounds; i++) {
                 dive(depth, 10_000); // until it is compiled
             }
-            dive(depth, 400_000_000);
+            dive(depth, cpuNs);
         }, "diver", 256 << 20);
         t.start();
         t.join();

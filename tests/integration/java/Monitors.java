@@ -1,3 +1,6 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /*
@@ -22,9 +25,7 @@ public class Monitors {
 	static final class Sum {
 		final AtomicLong ns = new AtomicLong(), times = new AtomicLong();
 
-		void add(long since) {
-			long took = System.nanoTime() - since;
-
+		void add(long took) {
 			if (took >= BLOCKED_NS) {
 				ns.addAndGet(took);
 				times.incrementAndGet();
@@ -32,16 +33,28 @@ public class Monitors {
 		}
 	}
 
+	static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 	static final Object narrow = new Narrow(), wide = new Wide();
 	static final Bell bell = new Bell();
 	static final Sum blockedNarrow = new Sum(), blockedWide = new Sum(), waited = new Sum();
 	static int timedOut;
 
+	/* How often the JVM says that this thread was blocked; -1 when it does not say, of a virtual thread. */
+	static long timesBlocked() {
+		ThreadInfo info = THREADS.getThreadInfo(Thread.currentThread().getId());
+
+		return info == null ? -1 : info.getBlockedCount();
+	}
+
+	/* A thread that waits for a CPU takes its time, too. */
 	static void enter(Object monitor, Sum sum, int ms) {
-		long since = System.nanoTime();
+		long before = timesBlocked(), since = System.nanoTime();
 
 		synchronized (monitor) {
-			sum.add(since);
+			long took = System.nanoTime() - since;
+
+			if (before < 0 || timesBlocked() > before)
+				sum.add(took);
 			pause(ms);
 		}
 	}
@@ -69,7 +82,7 @@ public class Monitors {
 
 				bell.rung = false;
 				bell.wait(30);
-				waited.add(since);
+				waited.add(System.nanoTime() - since);
 				if (!bell.rung)
 					timedOut++;
 			}

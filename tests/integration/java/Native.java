@@ -16,11 +16,19 @@ public class Native {
     /** The same from a thread that native code made. */
     static native void foreign(long cpuNs);
 
-    public static void main(String[] args) {
+    static void measured() {
+        outer(300_000_000);
+        foreign(300_000_000);
+    }
+
+    public static void main(String[] args) throws java.io.IOException {
         for (int i = 0; i < 20_000; i++) {
             outer(1000); // until the wrappers are compiled
         }
-        outer(300_000_000);
-        foreign(300_000_000);
+        System.out.println("ready");
+        while (System.in.available() == 0) {
+            outer(1_000_000);
+        }
+        measured();
     }
 }

@@ -9,7 +9,8 @@ import java.util.concurrent.locks.LockSupport;
  * atN burns a little when exactly N frames of mK are on the stack: deep down, and again at some levels on the way back, when
  * the frames above came back from the heap one by one. Threads without a name run m0.
  *
- * VThreads SECONDS [park|yield|pin]...: for so long, and until enough threads have lived. Needs JDK 21.
+ * VThreads SECONDS [park|yield|pin]...: for so long, and until enough threads have lived; then says "K: ID ID...", which ids the
+ * threads of each chain had. Needs JDK 21.
  */
 public class VThreads {
 	static final int DEPTH = 96;
@@ -18,6 +19,7 @@ public class VThreads {
 	static volatile long sink;
 	static volatile byte[] garbage;
 	static boolean park, yield, pin;
+	static final StringBuilder[] IDS = new StringBuilder[8];
 
 	static void burn() {
 		long x = sink;
@@ -97,8 +99,10 @@ public class VThreads {
 			yield |= a.equals("yield");
 			pin |= a.equals("pin");
 		}
-		for (int i = 0; i < LOCKS.length; i++)
+		for (int i = 0; i < LOCKS.length; i++) {
 			LOCKS[i] = new Object();
+			IDS[i] = new StringBuilder();
+		}
 		while (System.nanoTime() < end || started < LEAST) {
 			List<Thread> threads = new ArrayList<>();
 			for (int i = 0; i < 64; i++) {
@@ -108,10 +112,12 @@ public class VThreads {
 					b = b.name("v" + k + "." + started);
 				started++;
 				threads.add(b.start(() -> live(k)));
+				IDS[k].append(' ').append(threads.get(i).threadId());
 			}
 			for (Thread t : threads)
 				t.join();
 		}
-		System.out.println("done " + started);
+		for (int k = 0; k < IDS.length; k++)
+			System.out.println(k + ":" + IDS[k]);
 	}
 }

@@ -1,5 +1,7 @@
-/* seccomp kill|EPERM PROGRAM ARGUMENT...: runs it under a filter that answers bpf(2) so, as containers and services
- * have them. */
+/*
+ * seccomp kill|allow|EPERM|connect PROGRAM ARGUMENT...: runs it under a filter that answers bpf(2) so, as containers
+ * and services have them, or connect(2) by EPERM.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,10 +14,14 @@
 
 int main(int argc, char **argv)
 {
-	unsigned answer = argc > 1 && !strcmp(argv[1], "kill") ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM;
+	const char *word = argc > 1 ? argv[1] : "";
+	unsigned answer = !strcmp(word, "kill")	   ? SECCOMP_RET_KILL_PROCESS
+			  : !strcmp(word, "allow") ? SECCOMP_RET_ALLOW
+						   : SECCOMP_RET_ERRNO | EPERM;
+	unsigned call = !strcmp(word, "connect") ? SYS_connect : SYS_bpf;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, answer),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};

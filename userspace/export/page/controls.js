@@ -20,18 +20,7 @@ function search() {
 		return;
 	}
 	matchedLabel = graph.labels.map(label => regex.test(label));
-	/* Of frames that match inside of each other only the outermost counts. Parents come first. */
-	const inside = new Uint8Array(tree.count);
-	let sum = 0;
-	for (let i = 1; i < tree.count; i++) {
-		if (inside[tree.parent[i]]) {
-			inside[i] = 1;
-		} else if (matchedLabel[tree.label[i]]) {
-			inside[i] = 1;
-			sum += tree.total[i];
-		}
-	}
-	out.textContent = "matched " + share(sum, tree.total[0]);
+	out.textContent = "matched " + share(weightOf(recorded, weights, matchedLabel), tree.total[0]);
 }
 
 function share(part, whole) {
@@ -48,7 +37,7 @@ function scaled(n, step, units) {
 /* A weight in the graph's unit. */
 function amount(n) {
 	if (graph.unit === "ns")
-		return scaled(n, 1000, ["ns", "us", "ms", "s"]);
+		return scaled(n, 1000, ["ns", "\u00b5s", "ms", "s"]);
 	if (graph.unit === "bytes")
 		return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
 	return n.toLocaleString("en") + " " + (n === 1 ? graph.unit.slice(0, -1) : graph.unit);
@@ -145,15 +134,20 @@ function legendItem(colour, text) {
 	$("legend").append(item);
 }
 
-function legend(self) {
-	const sums = new Float64Array(data.kinds.length), theme = dark() ? 1 : 0;
+function legend() {
+	const sums = new Float64Array(data.kinds.length), seen = new Uint8Array(sums.length), theme = dark() ? 1 : 0;
 	let all = 0;
-	for (let i = 1; i < count; i++) {
-		sums[recorded.kind[i]] += self[i];
-		all += self[i];
+	for (let i = 1; i < recorded.count; i++) {
+		seen[recorded.kind[i]] = 1;
+		sums[recorded.kind[i]] += weights[i];
+		all += weights[i];
 	}
 	$("legend").replaceChildren();
-	data.kinds.forEach((kind, k) => legendItem(COLOURS[kind][theme], kind + " " + share(sums[k], all)));
+	/* A kind that no frame of the graph is of is no zero: that of another graph, or of other programs. */
+	data.kinds.forEach((kind, k) => {
+		if (seen[k])
+			legendItem(COLOURS[kind][theme], kind + " " + share(sums[k], all));
+	});
 	$("legend").title = "Share of the weight whose leaf is of this kind";
 }
 
@@ -170,17 +164,31 @@ function themed() {
 	if (state.timeline)
 		lay();
 	else
-		legend(weigh(wanted));
+		legend();
 	draw();
+}
+
+function note(id, text) {
+	$(id).textContent = text;
+	$(id).hidden = text === "";
+}
+
+/* What was recorded, what of it is left out, and what is missing. */
+function about() {
+	const a = data.about, lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
+	if (!a.ended)
+		lost.push("what was not yet written when the recording broke off");
+	note("about", [a.host, a.began, a.command || a.target].filter(text => text !== "").join(" \u00b7 "));
+	note("filter", a.filter === null ? "" : "Only: " + a.filter);
+	note("lost", lost.length ? "Lost: " + lost.join(", ") : "");
 }
 
 document.title = data.title + " - braid";
 $("title").textContent = data.title;
 data.graphs.forEach((g, i) => option($("graph"), i, g.name));
 $("graph").hidden = data.graphs.length < 2;
+about();
 choose(0);
-for (let i = 0; i < spans.length; i += SPAN)
-	whole = Math.max(whole, spans[i + 3] + spans[i + 4]);
 resetRange();
 $("timeline").hidden = spans.length === 0;
 press("timeline", "timeline");

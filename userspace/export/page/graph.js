@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-"use strict";
-(() => {
 const $ = id => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const ROW = 18, MIN_WIDTH = 0.4, FONT = '11.5px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
@@ -19,79 +17,14 @@ const WAITS = {
 	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#e0a030", "#d09020"],
 };
 
-/* ---- the graph that is shown, and its tree as it was recorded: the root is 0 and every node comes behind its parent ---- */
-let graph, count, recorded;
+/* ---- the graph that is shown, its tree as it was recorded, and the weights of the chosen threads ---- */
+let graph, recorded, weights;
 
 function choose(number) {
 	graph = data.graphs[number];
-	count = graph.nodes.length / 3 + 1;
-	recorded = {count, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
-	recorded.label[0] = -1;
-	for (let i = 1; i < count; i++) {
-		recorded.parent[i] = graph.nodes[i * 3 - 3];
-		recorded.label[i] = graph.nodes[i * 3 - 2];
-		recorded.kind[i] = graph.nodes[i * 3 - 1];
-	}
+	recorded = recordedTree(graph);
 	$("facts").textContent = [amount(graph.total), graph.name,
 		share(graph.complete, graph.total) + " of the stacks complete", data.duration_s.toFixed(1) + " s"].join(", ");
-}
-
-/* Weights per node of the threads that `chosen` names. */
-function weigh(chosen) {
-	const self = new Float64Array(count);
-	for (let i = 0; i < graph.samples.length; i += 3)
-		if (chosen(data.threads[graph.samples[i]]))
-			self[graph.samples[i + 1]] += graph.samples[i + 2];
-	return self;
-}
-
-/* Adds totals and child lists; children stay in the order of their numbers. */
-function complete(tree) {
-	const n = tree.count;
-	tree.total = Float64Array.from(tree.self);
-	tree.first = new Int32Array(n).fill(-1);
-	tree.next = new Int32Array(n).fill(-1);
-	for (let i = n - 1; i > 0; i--) {
-		const up = tree.parent[i];
-		tree.total[up] += tree.total[i];
-		tree.next[i] = tree.first[up];
-		tree.first[up] = i;
-	}
-	return tree;
-}
-
-/* The same stacks from the leaf: callers lie on top of what they call. */
-function reversed(tree, self) {
-	const parent = [0], label = [-1], kind = [0], weight = [0], depth = [0];
-	const known = new Map(), labels = graph.labels.length;
-	for (let leaf = 1; leaf < tree.count; leaf++) {
-		if (!self[leaf])
-			continue;
-		let at = 0;
-		for (let i = leaf; i; i = tree.parent[i]) {
-			const key = at * labels + tree.label[i];
-			let child = known.get(key);
-			if (child === undefined) {
-				child = parent.length;
-				known.set(key, child);
-				parent.push(at);
-				label.push(tree.label[i]);
-				kind.push(tree.kind[i]);
-				weight.push(0);
-				depth.push(depth[at] + 1);
-			}
-			at = child;
-		}
-		weight[at] += self[leaf];
-	}
-	/* parents first, siblings by name */
-	const order = parent.map((_, i) => i).sort((a, b) => depth[a] - depth[b] || label[a] - label[b]);
-	const place = new Int32Array(parent.length);
-	order.forEach((old, i) => { place[old] = i; });
-	return {
-		count: parent.length, parent: Int32Array.from(order, o => place[parent[o]]), label: Int32Array.from(order, o => label[o]),
-		kind: Uint8Array.from(order, o => kind[o]), self: Float64Array.from(order, o => weight[o]),
-	};
 }
 
 /* ---- state ---- */
@@ -118,11 +51,11 @@ function rebuild() {
 		lay();
 		return;
 	}
-	const self = weigh(wanted);
-	tree = complete(state.reverse ? reversed(recorded, self) : {...recorded, self});
+	weights = weigh(recorded, graph.samples, data.threads.map(wanted));
+	tree = state.reverse ? reversed(recorded, weights) : weighed(recorded, weights);
 	state.zoom = 0;
 	state.hover = -1;
-	legend(self);
+	legend();
 	layout();
 }
 
@@ -132,26 +65,8 @@ function layout() {
 		lay();
 		return;
 	}
-	const full = tree.total[state.zoom], least = MIN_WIDTH / Math.max(1, view.clientWidth);
-	rows = [];
+	({rows, above} = layOut(tree, state.zoom, MIN_WIDTH / Math.max(1, view.clientWidth)));
 	$("empty").hidden = tree.total[0] > 0;
-	if (full > 0) {
-		for (let i = state.zoom; i; i = tree.parent[i])
-			rows.unshift([tree.parent[i], 0, 1]);
-		above = rows.length;
-		const stack = [[state.zoom, rows.length, 0]];
-		while (stack.length) {
-			const [i, depth, left] = stack.pop();
-			(rows[depth] ||= []).push(i, left, tree.total[i] / full);
-			let x = left;
-			for (let c = tree.first[i]; c >= 0; c = tree.next[c]) {
-				const width = tree.total[c] / full;
-				if (width >= least)
-					stack.push([c, depth + 1, x]);
-				x += width;
-			}
-		}
-	}
 	height = rows.length * ROW;
 	canvas.style.height = view.clientHeight + "px";
 	$("spacer").style.height = Math.max(0, height - view.clientHeight) + "px";

@@ -2,11 +2,12 @@
 /* ---- the timeline: a row for each thread that waited; what all threads stood for lies over their rows ---- */
 const spans = data.timeline.spans, SPAN = 5, LEFT = 190;
 const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
-let lanes = [], bands = [], from = 0, to = 0, dragged = null, whole = 1;
+const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
+let lanes = [], bands = [], from = begin, to = end, dragged = null;
 
 function resetRange() {
-	from = 0;
-	to = whole;
+	from = begin;
+	to = end;
 }
 
 function kindOf(i) {
@@ -32,11 +33,13 @@ function lay() {
 	canvas.style.height = view.clientHeight + "px";
 	$("spacer").style.height = Math.max(0, height - view.clientHeight) + "px";
 	view.scrollTop = 0;
-	$("reset").disabled = from === 0 && to === whole;
+	$("reset").disabled = from === begin && to === end;
 	$("matched").textContent = data.timeline.left_out ? data.timeline.left_out.toLocaleString("en") + " shorter ones are left out" : "";
 	$("legend").replaceChildren();
 	for (const title of new Set(Object.values(data.timeline.kinds)))
 		legendItem(WAITS[title][dark() ? 1 : 0], title);
+	if (lanes.some(lane => !data.threads[lane.thread].began && data.threads[lane.thread].known_us > begin))
+		legendItem("repeating-linear-gradient(135deg, currentColor 0 1px, transparent 1px 4px)", "not known yet");
 	drawTimeline();
 }
 
@@ -49,11 +52,29 @@ function usOf(x) {
 }
 
 function bar(i, y, tall) {
-	const x = Math.max(LEFT, xOf(spans[i + 3])), end = Math.min(view.clientWidth, xOf(spans[i + 3] + spans[i + 4]));
-	if (end < LEFT || x > view.clientWidth)
+	const x = Math.max(LEFT, xOf(spans[i + 3])), right = Math.min(view.clientWidth, xOf(spans[i + 3] + spans[i + 4]));
+	if (right < LEFT || x > view.clientWidth)
 		return;
 	context.fillStyle = WAITS[kindOf(i)][dark() ? 1 : 0];
-	context.fillRect(x, y, Math.max(end - x, 0.5), tall);
+	context.fillRect(x, y, Math.max(right - x, 0.5), tall);
+}
+
+/* A thin line while the thread is known to be there, hatches while nothing is known of it. */
+function life(t, y, ink) {
+	const known = Math.max(LEFT, xOf(t.known_us)), last = Math.min(view.clientWidth, xOf(t.ended_us ?? end));
+	context.fillStyle = context.strokeStyle = ink;
+	context.globalAlpha = 0.35;
+	if (last > known)
+		context.fillRect(known, y + ROW / 2, last - known, 1);
+	if (!t.began) {
+		context.beginPath();
+		for (let x = LEFT; x < Math.min(known, view.clientWidth); x += 6) {
+			context.moveTo(x, y + ROW - 4);
+			context.lineTo(Math.min(x + 6, known), y + 4);
+		}
+		context.stroke();
+	}
+	context.globalAlpha = 1;
 }
 
 function drawTimeline() {
@@ -67,6 +88,7 @@ function drawTimeline() {
 		const t = data.threads[lane.thread];
 		context.fillStyle = ink;
 		context.fillText(fit(t.name + " (" + t.tid + ")", LEFT - 10), 4, y + ROW / 2);
+		life(t, y, ink);
 		for (const i of lane.list)
 			bar(i, y + 2, ROW - 4);
 	});
@@ -107,7 +129,7 @@ function tipTimeline(event) {
 		return;
 	$("tip-name").textContent = data.timeline.names[spans[i + 2]] || kindOf(i);
 	$("tip-kind").textContent = kindOf(i);
-	$("tip-total").textContent = scaled(spans[i + 4], 1000, ["us", "ms", "s"]) + " from " + (spans[i + 3] / 1e6).toFixed(6) + " s on";
+	$("tip-total").textContent = scaled(spans[i + 4], 1000, ["\u00b5s", "ms", "s"]) + " from " + (spans[i + 3] / 1e6).toFixed(6) + " s on";
 	$("tip-self").textContent = isOfAll(kindOf(i)) ? "pid " + spans[i + 1] : data.threads[spans[i + 1]].name;
 	placeTip(event);
 }
@@ -117,6 +139,6 @@ function endDrag() {
 	if (dragged && dragged.to !== undefined && Math.abs(dragged.to - dragged.from) > 3)
 		[from, to] = [usOf(Math.min(dragged.from, dragged.to)), usOf(Math.max(dragged.from, dragged.to))];
 	dragged = null;
-	$("reset").disabled = from === 0 && to === whole;
+	$("reset").disabled = from === begin && to === end;
 	drawTimeline();
 }

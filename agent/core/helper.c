@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What wakes the helper, what it hears, and how long it waits: see loop.c for what it does. */
+#include "helper.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define IDLE_MS 1000	   /* losses of events are told this often */
+#define RETRY_MS 1	   /* something waits for room */
+#define PACE_STALL_MS 2000 /* without the consumer moving at all: do not wait for it again until it does */
+
+static int kick_fd = -1;
+static _Atomic jint own_hash; /* of its Thread; 0: not known */
+static _Atomic bool kicked;
+static bool stalled;	    /* helper thread only, like what follows */
+static uint64_t stalled_at; /* consumer position */
+
+struct heard heard;
+
+bool helper_open(void)
+{
+	kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	atomic_store(&kicked, false);
+	heard = (struct heard){.word = LINK_QUIET};
+	stalled = false;
+	return kick_fd >= 0;
+}
+
+void helper_close(void)
+{
+	if (kick_fd >= 0)
+		close(kick_fd);
+	kick_fd = -1;
+}
+
+void helper_kick(void)
+{
+	const uint64_t one = 1;
+
+	/* EAGAIN would mean that it is awake already */
+	if (!atomic_exchange(&kicked, true) && kick_fd >= 0)
+		(void)!write(kick_fd, &one, sizeof(one));
+}
+
+bool helper_is_self(void)
+{
+	return atomic_load_explicit(&agent.helper_tid, memory_order_relaxed) == self_tid();
+}
+
+jint helper_hash(jthread thread)
+{
+	jint hash;
+
+	return (*agent.jvmti)->GetObjectHashCode(agent.jvmti, thread, &hash) == JVMTI_ERROR_NONE ? hash : 0;
+}
+
+void helper_own(jint hash)
+{
+	atomic_store(&own_hash, hash);
+}
+
+/* By its hash code: a reference would have to be given up while handlers may be looking at it. */
+bool helper_is_thread(jthread thread)
+{
+	jint own = atomic_load(&own_hash);
+
+	return own && helper_hash(thread) == own;
+}
+
+void helper_nap_ms(long ms)
+{
+	const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+void helper_listen(void)
+{
+	struct braid_grant said = {0};
+
+	if (heard.word == LINK_QUIET)
+		heard.word = link_listen(&agent.link, &said, &heard.demand_changed);
+	if (heard.word == LINK_CHOOSE) {
+		heard.choices = said.choices;
+		heard.chooses++;
+	} else if (heard.word == LINK_ACT && said.msg.value < 32) {
+		heard.acts |= 1U << said.msg.value;
+	}
+	if (heard.word == LINK_CHOOSE || heard.word == LINK_ACT)
+		heard.word = LINK_QUIET;
+	if (heard.word != LINK_QUIET)
+		atomic_store(&agent.active, false);
+}
+
+/* Losses first: while anything waits, whatever room there is would be gone before their turn. */
+bool helper_catch_up(void)
+{
+	publish_losses();
+	return publish_flush();
+}
+
+static bool has_room(void)
+{
+	return helper_catch_up() && ring_free_bytes(agent.ring) >= agent.ring->size / 2;
+}
+
+/*
+ * What the replay tells can be more than the ring holds, and it is told on this thread alone: so it waits for the
+ * consumer, and the spill stays free for those who must not wait.
+ */
+void helper_pace(void)
+{
+	uint64_t since_ns, at;
+
+	if (!helper_is_self() || has_room() || (stalled && ring_consumed(agent.ring) == stalled_at))
+		return;
+	stalled = false;
+	at = ring_consumed(agent.ring);
+	since_ns = clock_ns();
+	while (!has_room() && atomic_load(&agent.active)) {
+		link_wake(&agent.link);
+		helper_nap_ms(RETRY_MS);
+		helper_listen();
+		if (ring_consumed(agent.ring) != at) {
+			at = ring_consumed(agent.ring);
+			since_ns = clock_ns();
+		} else if (clock_ns() - since_ns > PACE_STALL_MS * 1000000ULL) {
+			stalled = true;
+			stalled_at = at;
+			return;
+		}
+	}
+}
+
+void helper_busy(void)
+{
+	atomic_store(&kicked, false);
+}
+
+void helper_wait(bool soon)
+{
+	struct pollfd p[2] = {{.fd = agent.link.sock_fd, .events = POLLIN}, {.fd = kick_fd, .events = POLLIN}};
+	uint64_t count;
+
+	if (poll(p, 2, soon ? RETRY_MS : IDLE_MS) > 0 && p[1].revents & POLLIN)
+		(void)!read(kick_fd, &count, sizeof(count));
+}

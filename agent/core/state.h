@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The agent's own state.
+ *
+ * A handler that publishes runs between agent_enter_event and agent_leave: the ring stays mapped, and the environment
+ * is kept, while any handler is inside. Handlers run on any thread, several at once. Those of GC and class unload
+ * neither allocate nor lock nor use JNI.
+ */
+#ifndef BRAID_AGENT_STATE_H
+#define BRAID_AGENT_STATE_H
+
+#include "link.h"
+#include "options.h"
+#include "publish.h"
+#include "ring.h"
+
+#include "jvm.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum agent_state {
+	AGENT_DORMANT,	 /* no environment, so no event and no capability; no thread, no descriptor, no ring */
+	AGENT_CONNECTED, /* a collector has granted a ring */
+};
+
+struct agent {
+	JavaVM *vm;
+	jvmtiEnv *jvmti; /* of one connection; NULL: none. Changes while no handler is active */
+	jint jvmti_version;
+	bool bci_locations; /* a jlocation is a byte code index */
+
+	/* Connecting and disconnecting; never taken by a handler that is inside */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum agent_state state;
+
+	/* One connection: written while no handler is active */
+	struct options options;
+	struct link link;
+	struct ring *ring; /* allocated per connection: one whose handlers never came back is left to them */
+	enum braid_start start;
+	uintptr_t generation; /* counts connections */
+	uint64_t joined_ns;
+
+	_Atomic bool active;	 /* handlers may publish */
+	_Atomic bool dead;	 /* the VM is: no JVM TI, no JNI */
+	_Atomic uint32_t inside; /* handlers */
+	_Atomic bool end_taken;	 /* taken by the one that disconnects: the helper, or who finds that there is none */
+	_Atomic uint32_t helper_tid;
+
+	/* Published in this connection, for REPLAYED */
+	_Atomic uint32_t code_loads;
+	_Atomic uint32_t stubs;
+	_Atomic uint32_t threads;
+
+	uint64_t held[2];	       /* capabilities, see held.h */
+	_Atomic uint64_t code_unloads; /* in the life of the VM; the kernel side reads it at every sample */
+};
+
+extern struct agent agent;
+
+bool agent_enter(void);
+/* For a handler: false as well for an event of an environment that was given back while the event was on its way. */
+bool agent_enter_event(jvmtiEnv *env);
+void agent_leave(void);
+/* Gives memory back that JVM TI has given; NULL is none. */
+void agent_release(void *p);
+/* On standard error, when asked to be verbose. */
+void agent_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void agent_be_verbose(void);
+
+#endif

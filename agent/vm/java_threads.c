@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "java_threads.h"
+
+#include "layout.h"
+#include "core/jni.h"
+
+uint64_t java_thread_at(JNIEnv *jni, jthread thread)
+{
+	static _Atomic(jfieldID) eetop;
+	jthrowable pending = jni_save(jni);
+	jfieldID field = jni_root_field(jni, thread, "eetop", "J", &eetop);
+	jlong value = field ? (*jni)->GetLongField(jni, thread, field) : 0;
+
+	jni_restore(jni, pending);
+	return (uint64_t)value;
+}
+
+uint32_t java_thread_tid(JNIEnv *jni, jthread thread)
+{
+	uint64_t java_thread = java_thread_at(jni, thread);
+	uint32_t tid = layout_thread_tid(java_thread);
+
+	return java_thread && java_thread_at(jni, thread) == java_thread ? tid : 0;
+}

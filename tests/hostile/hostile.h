@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the parts of the hostile target share: see main.c for what it is. Nothing here is careful with the collector;
+ * all of it is careful with the machine: memory, files and time of each mode are bounded, and end with the process.
+ */
+#ifndef HOSTILE_H
+#define HOSTILE_H
+
+#include <braid/ring.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A connection to the collector, and the ring that came by it. The writer is one thread at a time. */
+struct grip {
+	int sock, ring, wake, demand; /* demand: -1 when there is none */
+	uint64_t bytes;		      /* of the ring */
+	const volatile uint64_t *consumer;
+	volatile uint64_t *producer;
+	uint8_t *data;
+	uint64_t written; /* bytes so far */
+};
+
+_Noreturn void die(const char *what);
+/* The mode misbehaves from here on: once, on standard output. */
+void under_way(void);
+_Noreturn void rest(void);
+uint64_t now_ns(void);
+uint32_t random_number(void);
+
+/* ---- link.c: how a JVM comes to a ring ---- */
+
+/* Looks like a JVM that listens; prints "ready" and its number. */
+void listen_as_jvm(pid_t host_pid);
+enum attach_answer { ANSWER_AND_CONNECT, ANSWER_ALONE, ANSWER_NEVER, STOP_THE_ASKER };
+/* Waits for the collector's request to load the agent. */
+void answer_attach(enum attach_answer how, struct grip *g);
+/* The socket that `braid record -- COMMAND` has given to its command's JVMs. */
+void find_launched_socket(void);
+int dial(void);
+struct grip receive(int sock);
+void grip_map(struct grip *g);
+void grip_close(struct grip *g);
+void wake(const struct grip *g);
+/* The time and the thread of a record of this kind; the size is what put() has. */
+struct braid_rec head(uint16_t kind, size_t size);
+/* A record as it is; waits for room. */
+void put(struct grip *g, const void *record, size_t size);
+/* A record whose strings follow its fixed part; their lengths are for the caller to set. */
+void put_strings(struct grip *g, const void *record, size_t size, const char *const *strings, int count);
+void put_hello(struct grip *g);
+
+/* ---- the modes ---- */
+
+/* ring.c */
+void ring_again(struct grip *g);
+void ring_shared(struct grip *g);
+void ring_ahead(struct grip *g);
+void ring_full(struct grip *g);
+void ring_garbage(struct grip *g);
+void ring_messages(struct grip *g);
+void ring_requests(struct grip *g);
+
+/* records.c */
+void say_heap(struct grip *g);
+void say_loads(struct grip *g);
+void say_methods(struct grip *g);
+void say_tids(struct grip *g);
+void say_renames(struct grip *g);
+void say_names(struct grip *g);
+void say_times(struct grip *g);
+void say_notices(struct grip *g);
+void say_losses(struct grip *g);
+void say_tables(struct grip *g);
+void tables_change(void);
+
+/* programs.c */
+void run_deep(void);
+void run_forks(void);
+void run_leader(void);
+
+/* elf.c */
+void map_sparse(void);
+void map_sections(void);
+void map_names(void);
+void map_debuglink(void);
+void map_impostor(void);
+
+#endif

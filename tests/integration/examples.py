@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples.py README|MAN PID TID: runs every braid command that a page shows, in its order, in the current directory.
+
+PID is a JVM that takes the place of the pages' own, TID one of its threads. Only what is particular to a machine is changed: pids,
+and times, which become half a second. `braid ctl` gets a recording to talk to. A command fails by its exit status.
+"""
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+LIMIT_S = 60
+
+
+def readme_commands(text):
+    """Lines with a prompt in fenced blocks."""
+    for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S):
+        for line in block.splitlines():
+            if line[:2] in ("# ", "$ "):
+                yield line[2:]
+
+
+def man_commands(text):
+    """Displayed lines with a prompt, without the page's escapes."""
+    for line in re.findall(r"^\.Dl [#$] (.*)$", text, re.M):
+        yield line.replace(r"\-", "-").replace(r"\e", "\\")
+
+
+def adapted(command, pid, tid):
+    command = re.sub(r"(?<= -p )\d+", pid, command)
+    command = re.sub(r"(?<=^braid ctl )\d+", pid, command)
+    command = re.sub(r"(?<=thread=)\d+", tid, command)
+    command = re.sub(r"(?<= -d )\S+", "0.5", command)
+    command = re.sub(r"(?<=LogCruncher )\d+", "1", command)
+    command = re.sub(r"(?<=--speed )\d+", "100", command)
+    if command.startswith("braid record") and " -d " not in command and " -- " not in command:
+        command = command.replace("braid record", "braid record -d 0.5", 1)
+    return command
+
+
+def run(command):
+    try:
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"not done after {LIMIT_S} s: {command}")
+    if done.returncode:
+        sys.exit(f"exit status {done.returncode}: {command}\n{done.stderr.decode(errors='replace')}")
+
+
+class Recording:
+    """One that `braid ctl` can ask, from the first such command on."""
+
+    def __init__(self, pid):
+        self.pid, self.process = pid, None
+
+    def __enter__(self):
+        return self
+
+    def start(self):
+        if self.process:
+            return
+        self.process = subprocess.Popen(["braid", "record", "-q", "-o", "ctl.trace", "-p", self.pid])
+        end = time.monotonic() + LIMIT_S
+        while b"connected" not in subprocess.run(["braid", "ctl", self.pid, "status"], capture_output=True,
+                                                 check=False).stdout:
+            if time.monotonic() > end or self.process.poll() is not None:
+                sys.exit("no recording for `braid ctl`")
+            time.sleep(0.05)
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(LIMIT_S)
+
+
+def main():
+    path, pid, tid = sys.argv[1:]
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    commands = readme_commands(text) if path.endswith(".md") else man_commands(text)
+    ran = 0
+    with Recording(pid) as recording:
+        for command in commands:
+            words = shlex.split(command, comments=True)
+            if "braid" not in words[:1]:  # of make, ls and others there is nothing to show
+                continue
+            if words[1] == "ctl":
+                recording.start()
+            run(adapted(command, pid, tid))
+            ran += 1
+    print(f"{path}: {ran} commands")
+    if ran < 5:
+        sys.exit(f"{path}: hardly a command was found in it")
+
+
+main()

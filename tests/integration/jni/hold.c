@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An agent that holds up the JVM's start, in front of other agents, until there is the file that its option names. */
+#include <jvmti.h>
+#include <poll.h>
+#include <unistd.h>
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved);
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	(void)vm;
+	(void)reserved;
+	while (access(options, F_OK))
+		poll(NULL, 0, 10);
+	return JNI_OK;
+}

@@ -1,0 +1,214 @@
+/*
+ * flood MODE: takes a ring as the agent of a JVM does that `braid record --` started, and reports more than any JVM
+ * has:
+ *
+ * numbers: in a pid namespace, one thread after the other of 1,500 that run, and 1,000 that do not
+ *
+ * methods, names, tids, renames, codes, connections: ever new ones, at most as long as there is a budget for twice as
+ * many
+ *
+ * asks: stacks of itself
+ *
+ * Then it says so, burns CPU time, and ends when its standard input does.
+ */
+#include "ring_client.h"
+
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#define THREADS 1500
+#define INVENTED 1000
+
+static struct grip grip;
+static struct positions ring;
+
+static void send_record(struct braid_rec *rec, uint16_t kind, uint32_t tid, size_t size)
+{
+	rec->kind = kind;
+	rec->tid = tid;
+	put(&grip, &ring, rec, (uint32_t)size);
+}
+
+static void hello(void)
+{
+	struct braid_rec_hello h = {.version = BRAID_RING_VERSION, .pid = (uint32_t)getpid()};
+
+	send_record(&h.hdr, BRAID_REC_HELLO, 0, sizeof(h));
+}
+
+/* ---- numbers ---- */
+
+static void *wait_forever(void *ctx)
+{
+	*(pid_t *)ctx = (pid_t)syscall(SYS_gettid);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void end_thread(uint32_t tid)
+{
+	struct braid_rec_thread_end end = {0};
+
+	send_record(&end.hdr, BRAID_REC_THREAD_END, tid, sizeof(end));
+}
+
+static void name_thread(uint32_t tid, const char *name)
+{
+	struct {
+		struct braid_rec_thread thread;
+		char name[64];
+	} r = {.thread = {.thread_tid = tid, .name_len = (uint16_t)strlen(name)}};
+
+	memcpy(r.name, name, r.thread.name_len);
+	send_record(&r.thread.hdr, BRAID_REC_THREAD, tid, sizeof(r.thread) + r.thread.name_len);
+}
+
+static void numbers(void)
+{
+	static volatile pid_t tids[THREADS];
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread, &small, wait_forever, (void *)&tids[i]))
+			die("thread");
+	for (int i = 0; i < THREADS; i++) {
+		while (!tids[i])
+			usleep(1000);
+		end_thread((uint32_t)tids[i]);
+	}
+	for (uint32_t i = 0; i < INVENTED; i++)
+		end_thread(1000000 + i);
+	name_thread((uint32_t)getpid(), "known outside");
+}
+
+/* ---- more than there is room for ---- */
+
+static void methods(void)
+{
+	static struct {
+		struct braid_rec_method method;
+		char class_name[4000];
+	} r;
+
+	memset(r.class_name, 'a', sizeof(r.class_name));
+	for (uint32_t i = 1; i < (192U << 20) / sizeof(r); i++) {
+		r.method = (struct braid_rec_method){.method = i, .class_len = sizeof(r.class_name)};
+		send_record(&r.method.hdr, BRAID_REC_METHOD, 0, sizeof(r));
+	}
+}
+
+static void names(void)
+{
+	struct {
+		struct braid_rec_event event;
+		char name[16];
+	} r = {.event = {.event = BRAID_JVM_PHASE, .name_len = sizeof(r.name)}};
+
+	for (int i = 0; i < 300000; i++) {
+		snprintf(r.name, sizeof(r.name), "%015d", i);
+		send_record(&r.event.hdr, BRAID_REC_EVENT, 0, sizeof(r));
+	}
+}
+
+static void tids(void)
+{
+	for (uint32_t i = 0; i < 300000; i++)
+		end_thread(4000000 + i);
+}
+
+static void renames(void)
+{
+	char name[32];
+
+	for (int i = 0; i < 300000; i++) {
+		snprintf(name, sizeof(name), "renamed-%d", i);
+		name_thread((uint32_t)getpid(), name);
+	}
+}
+
+static void codes(void)
+{
+	struct braid_rec_code_load load;
+
+	for (uint32_t i = 0; i < 400000; i++) {
+		load = (struct braid_rec_code_load){.address = 0x700000000000 - i * 64UL, .code_size = 64, .tier = 4};
+		send_record(&load.hdr, BRAID_REC_CODE_LOAD, 0, sizeof(load));
+	}
+}
+
+static void connections(void)
+{
+	for (int i = 0; i < 40; i++) {
+		struct braid_grant grant;
+		int sock = dial();
+
+		(void)!recv(sock, &grant, sizeof(grant), 0);
+		close(sock);
+	}
+}
+
+static void asks(void)
+{
+	puts("asks");
+	fflush(stdout);
+	while (access("stopped", F_OK)) /* the recorder, so that nothing is read */
+		usleep(1000);
+	struct braid_ask ask;
+	union bpf_attr run;
+
+	for (int i = 0; i < 100000; i++) {
+		ask = (struct braid_ask){.what = {.kind = BRAID_JVM_ALLOC}};
+		memset(&run, 0, sizeof(run));
+		run.test.prog_fd = (uint32_t)grip.demand;
+		run.test.ctx_in = (uint64_t)&ask;
+		run.test.ctx_size_in = sizeof(ask);
+		if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &run, sizeof(run)))
+			die("demand");
+	}
+}
+
+/* ---- all ---- */
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {
+	{"numbers", numbers}, {"methods", methods},	    {"names", names}, {"tids", tids}, {"renames", renames},
+	{"codes", codes},     {"connections", connections}, {"asks", asks},
+};
+
+static void *wait_end(void *ctx)
+{
+	char byte;
+
+	(void)ctx;
+	while (read(0, &byte, 1) > 0)
+		;
+	exit(0);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	find_socket();
+	grip = receive(dial());
+	ring = map_ring(&grip);
+	hello();
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (argc > 1 && !strcmp(argv[1], modes[i].name))
+			modes[i].run();
+	wake(&grip);
+	puts("ready");
+	fflush(stdout);
+	if (pthread_create(&thread, NULL, wait_end, NULL))
+		die("thread");
+	for (;;)
+		;
+}

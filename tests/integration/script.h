@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One t_NAME.sh: what its head says of it, how it is run, and how it ended. */
+#ifndef TESTS_INTEGRATION_SCRIPT_H
+#define TESTS_INTEGRATION_SCRIPT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Exit statuses; those of timeout(1) and of a shell's Ctrl-C are a supervisor's own. */
+#define CANNOT_RUN 77
+#define TIMED_OUT 124
+#define INTERRUPTED 130
+
+enum class { QUICK = 1, NORMAL = 2, LONG = 4 };
+
+struct script {
+	const char *name; /* without "t_" and ".sh" */
+	char *path;
+	char *dir; /* where it runs */
+	char *output;
+	enum class class;
+	bool alone;
+	int takes_s; /* about, on a quiet machine: longer ones begin earlier */
+	pid_t supervisor;
+	double start_s, took_s, cpu_s;
+	int status;
+};
+
+/* 0, 1 when the word is no class. */
+int class_parse(const char *word, size_t length, unsigned int *classes);
+
+/* Reads the lines "# class: ", "# alone: " and "# takes: " among the comments at its head; 1 and a message when it
+ * cannot. */
+int script_read(struct script *s);
+
+/* Starts it below a supervisor of its own, which ends whatever the script leaves running. The signals in `waited` are
+ * blocked and awaited by the supervisor; the script begins with the mask `usual`. */
+int script_start(struct script *s, const sigset_t *waited, const sigset_t *usual);
+
+int script_limit_s(const struct script *s);
+
+double now_s(void);
+
+#endif

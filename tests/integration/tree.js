@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// node tree.js TREE-JS: are the page's trees what they should be, and can the largest be looked at?
+"use strict";
+const assert = require("assert");
+const fs = require("fs");
+const vm = require("vm");
+
+vm.runInThisContext(fs.readFileSync(process.argv[2], "utf8"));
+
+let seed = 12345;
+function random(n) {
+	seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+	return Math.floor(seed / 0x80000000 * n);
+}
+
+/* Random nodes, each behind its parent, and weights of two threads. */
+function graphOf(nodes, labels, near) {
+	const graph = {nodes: [], samples: []};
+	for (let i = 1; i <= nodes; i++) {
+		graph.nodes.push(i - 1 - random(Math.min(i, near)), random(labels), random(8));
+		if (random(3) === 0)
+			graph.samples.push(random(2), i, 1 + random(5));
+	}
+	return graph;
+}
+
+/* The labels of the stack of node i, from the root. */
+function stackOf(tree, i) {
+	const stack = [];
+	for (; i; i = tree.parent[i])
+		stack.unshift(tree.label[i]);
+	return stack;
+}
+
+/* Every node of a tree that can be expanded: "labels from the root" to its total and self. */
+function all(tree) {
+	const found = {}, todo = [0];
+	while (todo.length) {
+		const i = todo.pop();
+		found[stackOf(tree, i).join()] = [tree.total[i], tree.self[i]];
+		tree.expand(i);
+		for (let c = tree.first[i], before = -1; c >= 0; before = tree.label[c], c = tree.next[c]) {
+			assert.strictEqual(tree.parent[c], i);
+			if (tree.reversed)
+				assert(tree.label[c] > before, "siblings are not in the order of their names");
+			todo.push(c);
+		}
+	}
+	return found;
+}
+
+for (let round = 0; round < 40; round++) {
+	const graph = graphOf(1 + random(60), 4, 6), recorded = recordedTree(graph);
+	const chosen = [true, round % 2 === 0], self = weigh(recorded, graph.samples, chosen), wanted = {"": [0, 0]};
+	for (let i = 1; i < recorded.count; i++) {
+		const stack = stackOf(recorded, i).reverse();
+		for (let depth = 0; self[i] && depth <= stack.length; depth++) {
+			const sums = wanted[stack.slice(0, depth).join()] ||= [0, 0];
+			sums[0] += self[i];
+			sums[1] += depth === stack.length ? self[i] : 0;
+		}
+	}
+	assert.deepStrictEqual(all({...reversed(recorded, self), reversed: true}), wanted);
+
+	let matching = 0;
+	for (let i = 1; i < recorded.count; i++)
+		matching += stackOf(recorded, i).includes(2) ? self[i] : 0;
+	assert.strictEqual(weightOf(recorded, self, [false, false, true, false]), matching);
+	const forward = weighed(recorded, self);
+	assert.strictEqual(forward.total[0], wanted[""][0]);
+}
+
+/*
+ * 600,000 stacks of 40 frames, of which no two end alike but most begin alike: 20 million nodes when all of them are reversed,
+ * more than a Map holds. What is at least half a pixel wide is a few thousand.
+ */
+const graph = {nodes: [], samples: []}, path = [0];
+for (let leaf = 0, count = 0; leaf < 600000; leaf++) {
+	path.length = leaf === 0 ? 1 : 37 + random(4);
+	while (path.length <= 40) {
+		graph.nodes.push(path[path.length - 1], path.length === 40 ? random(5) : random(40), 4);
+		path.push(++count);
+	}
+	graph.samples.push(0, path[40], 5);
+}
+const recorded = recordedTree(graph), self = weigh(recorded, graph.samples, [true]), tree = reversed(recorded, self);
+const {rows} = layOut(tree, 0, 0.4 / 1500);
+assert.strictEqual(tree.total[0], 3000000);
+assert(rows.length === 3 && tree.count < 100000, rows.length + " rows of " + tree.count + " nodes");
+for (const row of rows)
+	assert(row.filter((_, k) => k % 3 === 2).reduce((a, b) => a + b) <= 1 + 1e-9);
+/* Zooming makes more of it, down to where the stacks begin. */
+let deepest = rows[2][0];
+for (let depth = 2; depth < 40; depth++) {
+	layOut(tree, deepest, 0.4 / 1500);
+	for (let c = deepest = tree.first[deepest]; c >= 0; c = tree.next[c])
+		deepest = tree.total[c] > tree.total[deepest] ? c : deepest;
+}
+assert(tree.self[deepest] > 0 && tree.self[deepest] === tree.total[deepest], "a stack has an end");
+assert(tree.count < 1000000, tree.count + " nodes");

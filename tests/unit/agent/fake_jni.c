@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_parts.h"
+
+#include <string.h>
+
+#define JNI(function, failed)                                                                                          \
+	do {                                                                                                           \
+		(void)jni;                                                                                             \
+		if (!fake_jni_called(FAKE_JNI(function)))                                                              \
+			return failed;                                                                                 \
+	} while (0)
+
+static jthrowable JNICALL exception_occurred(JNIEnv *jni)
+{
+	JNI(ExceptionOccurred, NULL);
+	return fake_reference(fake_pending);
+}
+
+static jboolean JNICALL exception_check(JNIEnv *jni)
+{
+	JNI(ExceptionCheck, JNI_TRUE);
+	return fake_pending != 0;
+}
+
+static void JNICALL exception_clear(JNIEnv *jni)
+{
+	JNI(ExceptionClear, );
+	fake_pending = 0;
+}
+
+static jint JNICALL throw(JNIEnv * jni, jthrowable exception)
+{
+	JNI(Throw, JNI_ERR);
+	fake_pending = (uintptr_t)exception;
+	return JNI_OK;
+}
+
+static void JNICALL delete_local(JNIEnv *jni, jobject object)
+{
+	JNI(DeleteLocalRef, );
+	fake_locals -= object != NULL;
+}
+
+static __thread int locals_outside;
+
+static jint JNICALL push_frame(JNIEnv *jni, jint capacity)
+{
+	JNI(PushLocalFrame, JNI_ENOMEM);
+	(void)capacity;
+	locals_outside = fake_locals; /* no agent needs a frame in a frame */
+	return JNI_OK;
+}
+
+static jobject JNICALL pop_frame(JNIEnv *jni, jobject result)
+{
+	JNI(PopLocalFrame, NULL);
+	fake_locals = locals_outside;
+	return result;
+}
+
+static jint JNICALL ensure_capacity(JNIEnv *jni, jint capacity)
+{
+	JNI(EnsureLocalCapacity, JNI_ENOMEM);
+	(void)capacity;
+	return JNI_OK;
+}
+
+static jclass JNICALL object_class(JNIEnv *jni, jobject object)
+{
+	JNI(GetObjectClass, NULL);
+	return fake_reference((uintptr_t)object);
+}
+
+static jclass JNICALL superclass(JNIEnv *jni, jclass class)
+{
+	JNI(GetSuperclass, NULL);
+	return fake_reference((uintptr_t) class < 100 ? 100 : 0); /* which is Object */
+}
+
+static jclass JNICALL find_class(JNIEnv *jni, const char *name)
+{
+	JNI(FindClass, NULL);
+	return strcmp(name, "java/lang/Thread") == 0 ? fake_reference(1) : NULL;
+}
+
+static jmethodID JNICALL get_method(JNIEnv *jni, jclass class, const char *name, const char *signature)
+{
+	JNI(GetMethodID, NULL);
+	(void)class;
+	(void)signature;
+	return strcmp(name, "<init>") == 0 ? (jmethodID)1 : NULL;
+}
+
+static jstring JNICALL new_string(JNIEnv *jni, const char *s)
+{
+	JNI(NewStringUTF, NULL);
+	(void)s;
+	return fake_reference(2);
+}
+
+static jobject JNICALL new_object(JNIEnv *jni, jclass class, jmethodID init, ...)
+{
+	JNI(NewObject, NULL);
+	(void)init;
+	return fake_reference((uintptr_t) class);
+}
+
+static jfieldID JNICALL get_field(JNIEnv *jni, jclass class, const char *name, const char *signature)
+{
+	JNI(GetFieldID, NULL);
+	(void)class;
+	(void)name;
+	(void)signature;
+	return (jfieldID)3;
+}
+
+static jlong JNICALL long_field(JNIEnv *jni, jobject object, jfieldID field)
+{
+	JNI(GetLongField, 0);
+	(void)field;
+	return (jlong)(uintptr_t)object + 4096;
+}
+
+static jobject JNICALL object_field(JNIEnv *jni, jobject object, jfieldID field)
+{
+	JNI(GetObjectField, NULL);
+	(void)field;
+	return fake_reference((uintptr_t)object);
+}
+
+static jsize JNICALL string_length(JNIEnv *jni, jstring string)
+{
+	JNI(GetStringLength, 0);
+	(void)string;
+	return 4;
+}
+
+static void JNICALL string_region(JNIEnv *jni, jstring string, jsize start, jsize length, char *to)
+{
+	JNI(GetStringUTFRegion, );
+	(void)string;
+	(void)start;
+	memcpy(to, "text", (size_t)length);
+}
+
+static jweak JNICALL new_weak(JNIEnv *jni, jobject object)
+{
+	JNI(NewWeakGlobalRef, NULL);
+	atomic_fetch_add(&fake.weak, 1);
+	return object;
+}
+
+static void JNICALL delete_weak(JNIEnv *jni, jweak object)
+{
+	JNI(DeleteWeakGlobalRef, );
+	(void)object;
+	atomic_fetch_sub(&fake.weak, 1);
+}
+
+static jboolean JNICALL is_same(JNIEnv *jni, jobject one, jobject other)
+{
+	JNI(IsSameObject, JNI_FALSE);
+	return !other && (uintptr_t)one < 64 && fake.gone >> (uintptr_t)one & 1;
+}
+
+static jboolean is_virtual(JNIEnv *jni, jobject thread)
+{
+	(void)jni;
+	(void)thread;
+	return fake_jni_called(FAKE_JNI_IS_VIRTUAL_THREAD) && fake.virtual_threads;
+}
+
+static void *other(void)
+{
+	(void)fake_jni_called(FAKE_JNI_OTHER);
+	return NULL;
+}
+
+static union {
+	struct JNINativeInterface_ table;
+	void (*slots[FAKE_JNI_SLOTS])(void);
+} functions = {.table = {
+		       .ExceptionOccurred = exception_occurred,
+		       .ExceptionCheck = exception_check,
+		       .ExceptionClear = exception_clear,
+		       .Throw = throw,
+		       .DeleteLocalRef = delete_local,
+		       .PushLocalFrame = push_frame,
+		       .PopLocalFrame = pop_frame,
+		       .EnsureLocalCapacity = ensure_capacity,
+		       .GetObjectClass = object_class,
+		       .GetSuperclass = superclass,
+		       .FindClass = find_class,
+		       .GetMethodID = get_method,
+		       .NewStringUTF = new_string,
+		       .NewObject = new_object,
+		       .GetFieldID = get_field,
+		       .GetLongField = long_field,
+		       .GetObjectField = object_field,
+		       .GetStringLength = string_length,
+		       .GetStringUTFRegion = string_region,
+		       .NewWeakGlobalRef = new_weak,
+		       .DeleteWeakGlobalRef = delete_weak,
+		       .IsSameObject = is_same,
+	       }};
+
+void fake_jni_start(void)
+{
+	functions.slots[FAKE_JNI_IS_VIRTUAL_THREAD] = (void (*)(void))is_virtual;
+	fake_fill(functions.slots, FAKE_JNI_SLOTS, (void (*)(void))other);
+	fake_jni = &functions.table;
+}

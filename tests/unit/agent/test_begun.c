@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The agent's table of what has begun for virtual threads. */
+#include "events/begun.h"
+
+#include <check.h>
+#include <pthread.h>
+
+#define THREADS 4
+#define EACH 20000U
+
+/* For what is looked at a million times: Check's own asserts write to a pipe even when they hold. */
+#define EXPECT(condition)                                                                                              \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			ck_abort_msg("%s", #condition);                                                                \
+	} while (0)
+
+Suite *test_begun(void);
+
+static void put(uint64_t key)
+{
+	EXPECT(begun_put(key, &(struct begun){.ns = key * 3, .stack = ~key}));
+}
+
+START_TEST(keeps_all_up_to_its_budget)
+{
+	struct begun b;
+
+	for (uint64_t key = 1; key <= BEGUN_MAX; key++)
+		put(key << 1);
+	ck_assert(!begun_put((BEGUN_MAX + 1) << 1, &(struct begun){.ns = 1}));
+	ck_assert(!begun_take((BEGUN_MAX + 1) << 1, &b));
+	for (uint64_t key = BEGUN_MAX; key; key--) {
+		EXPECT(begun_take(key << 1, &b));
+		EXPECT(b.ns == (key << 1) * 3 && b.stack == ~(key << 1));
+	}
+	ck_assert(!begun_take(2, &b));
+	put(2); /* there is room again */
+	begun_clear();
+	ck_assert(!begun_take(2, &b));
+}
+END_TEST
+
+START_TEST(a_key_has_one_entry)
+{
+	struct begun b;
+
+	put(7);
+	ck_assert(begun_put(7, &(struct begun){.ns = 5}));
+	ck_assert(begun_take(7, &b));
+	ck_assert_uint_eq(b.ns, 5);
+	ck_assert(!begun_take(7, &b));
+	begun_clear();
+}
+END_TEST
+
+/* Threads begin and end, each with keys of its own; what one has put it finds. */
+static void *come_and_go(void *arg)
+{
+	uint64_t own = (uint64_t)(uintptr_t)arg << 32, missing = 0;
+	struct begun b;
+
+	for (uint64_t i = 1; i <= EACH; i++) {
+		missing += !begun_put(own | i, &(struct begun){.ns = own | i});
+		if (i > 100)
+			missing += !begun_take(own | (i - 100), &b) || b.ns != (own | (i - 100));
+	}
+	return (void *)(uintptr_t)missing;
+}
+
+START_TEST(serves_several_threads)
+{
+	pthread_t threads[THREADS];
+	void *missing;
+
+	for (uintptr_t i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, come_and_go, (void *)(i + 1)), 0);
+	for (int i = 0; i < THREADS; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], &missing), 0);
+		ck_assert_ptr_null(missing);
+	}
+	begun_clear();
+}
+END_TEST
+
+Suite *test_begun(void)
+{
+	Suite *s = suite_create("begun");
+	TCase *t = tcase_create("begun");
+
+	tcase_add_test(t, keeps_all_up_to_its_budget);
+	tcase_add_test(t, a_key_has_one_entry);
+	tcase_add_test(t, serves_several_threads);
+	suite_add_tcase(s, t);
+	return s;
+}

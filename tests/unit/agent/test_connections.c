@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The agent's connections, one after the other, over a JVM that is none and a recorder that does as it likes. */
+#include "fake_jvmti.h"
+#include "recorder.h"
+
+#include <string.h>
+#include <stdio.h>
+
+Suite *test_connections(void);
+
+static const struct braid_choices exceptions = {.wanted = BRAID_WANT(EXCEPTION), .exception_rate = 1};
+
+static void attach(struct recorder *r)
+{
+	recorder_let_in(r, BRAID_START_ATTACH, &exceptions);
+}
+
+static void live_jvm(void)
+{
+	fake_jvm_start();
+	fake.phase = JVMTI_PHASE_LIVE;
+}
+
+static void compiled(uintptr_t method)
+{
+	static uint8_t code[64];
+
+	fake.callbacks.CompiledMethodLoad(&fake_env, (jmethodID)method, sizeof(code), code, 0, NULL, NULL);
+}
+
+static void thrown(uintptr_t class)
+{
+	fake.callbacks.Exception(&fake_env, &fake_jni, NULL, (jmethodID) class, 0, (jobject) class, NULL, 0);
+}
+
+/* The methods of a recording have the ids from 1 on, as many recordings as there were before. */
+START_TEST(ids_begin_with_a_connection)
+{
+	live_jvm();
+	for (uint32_t n = 0; n < 3; n++) {
+		const struct braid_rec *rec;
+		struct recorder r;
+		uint32_t methods = 0;
+
+		recorder_open(&r);
+		attach(&r);
+		for (uint32_t i = 0; i < 10; i++)
+			compiled(1 + n + i);
+		recorder_stop(&r);
+		while ((rec = recorder_read(&r)))
+			if (rec->kind == BRAID_REC_METHOD)
+				ck_assert_uint_eq(((const struct braid_rec_method *)(const void *)rec)->method,
+						  ++methods);
+		ck_assert_uint_eq(methods, 10);
+		recorder_close(&r);
+	}
+}
+END_TEST
+
+/* Each has an environment of its own, which is gone when the recorder hears that the agent has stopped. */
+START_TEST(an_environment_for_each)
+{
+	live_jvm();
+	for (int i = 0; i < 3; i++) {
+		struct recorder r;
+
+		recorder_open(&r);
+		attach(&r);
+		ck_assert_int_eq(atomic_load(&fake.environments), 1);
+		recorder_stop(&r);
+		ck_assert_int_eq(atomic_load(&fake.environments), 0);
+		recorder_close(&r);
+	}
+}
+END_TEST
+
+/* No recorder listens at the place that the options name: nothing is asked of the JVM. */
+START_TEST(no_environment_without_a_recorder)
+{
+	struct recorder r;
+	struct load l;
+
+	live_jvm();
+	recorder_open(&r);
+	recorder_close(&r);
+	load_begin(&l, BRAID_START_ATTACH, &r);
+	load_end(&l);
+	ck_assert_int_eq(atomic_load(&fake.environments), 0);
+	ck_assert_uint_eq(atomic_load(&fake.ti_calls[FAKE_TI(DisposeEnvironment)]), 0);
+}
+END_TEST
+
+/* A JVM that has no JVM TI lets go of the ring that it was granted, and lives. */
+START_TEST(without_jvm_ti_nothing_is_kept)
+{
+	struct recorder first, second;
+	struct load l;
+
+	live_jvm();
+	recorder_open(&first);
+	recorder_open(&second);
+	fake.no_environment = true;
+	load_begin(&l, BRAID_START_ATTACH, &first);
+	recorder_grant(&first, &exceptions);
+	load_end(&l);
+	ck_assert(!recorder_hears(&first, 0, NULL));
+	fake.no_environment = false;
+	attach(&second);
+	recorder_stop(&second);
+	recorder_close(&first);
+	recorder_close(&second);
+}
+END_TEST
+
+/* The environment cannot be given back: the next connection has the same. */
+START_TEST(an_environment_that_stays_is_used_again)
+{
+	live_jvm();
+	fake.errors[FAKE_TI(DisposeEnvironment)] = JVMTI_ERROR_INTERNAL;
+	for (int i = 0; i < 3; i++) {
+		struct recorder r;
+
+		recorder_open(&r);
+		attach(&r);
+		recorder_stop(&r);
+		ck_assert_int_eq(atomic_load(&fake.environments), 1);
+		recorder_close(&r);
+	}
+}
+END_TEST
+
+/* A thread was about to tell of something when its recording ended: the next one does not hear of it a second time. */
+START_TEST(an_event_of_a_former_environment_comes_late)
+{
+	const struct braid_rec *rec;
+	jvmtiEnv former;
+	struct recorder r;
+
+	live_jvm();
+	recorder_open(&r);
+	attach(&r);
+	former = fake_env;
+	fake.callbacks.CompiledMethodUnload(&former, (jmethodID)1, (const void *)64);
+	fake.callbacks.CompiledMethodUnload(&fake_env, (jmethodID)1, (const void *)128);
+	recorder_stop(&r);
+	while ((rec = recorder_read(&r)))
+		if (rec->kind == BRAID_REC_CODE_UNLOAD)
+			ck_assert_uint_eq(((const struct braid_rec_code_unload *)(const void *)rec)->address, 128);
+	recorder_close(&r);
+}
+END_TEST
+
+#define CLASSES 300U
+#define THROWN 3U
+
+/* Each class as often as it was thrown, under its name, and nothing of the recording before. */
+static void exceptions_are(struct recorder *r, uintptr_t first)
+{
+	unsigned class_of[CLASSES + 64] = {0}, counts[CLASSES] = {0};
+	const struct braid_rec *rec;
+
+	while ((rec = recorder_read(r))) {
+		const struct braid_rec_demand *d = (const void *)rec;
+		const struct braid_rec_type *t = (const void *)rec;
+		char name[32] = "";
+		unsigned class;
+
+		if (rec->kind == BRAID_REC_TYPE) {
+			ck_assert_uint_lt(t->type, CLASSES + 64);
+			ck_assert_uint_lt(t->name_len, sizeof(name));
+			memcpy(name, t + 1, t->name_len);
+			if (sscanf(name, "LC%u;", &class) == 1)
+				class_of[t->type] = class;
+		} else if (rec->kind == BRAID_REC_DEMAND && d->what.kind == BRAID_JVM_EXCEPTION) {
+			ck_assert_uint_lt(d->what.name, CLASSES + 64);
+			class = class_of[d->what.name];
+			ck_assert_msg(class >= first && class < first + CLASSES, "class %u", class);
+			counts[class - first] += (unsigned)d->what.value;
+		}
+	}
+	for (unsigned i = 0; i < CLASSES; i++)
+		ck_assert_uint_eq(counts[i], THROWN);
+}
+
+START_TEST(every_class_is_counted)
+{
+	live_jvm();
+	for (uintptr_t first = 1; first < 3000; first += 1000) {
+		struct recorder r;
+
+		recorder_open(&r);
+		attach(&r);
+		for (uint32_t i = 0; i < THROWN * CLASSES; i++)
+			thrown(first + i % CLASSES);
+		recorder_stop(&r);
+		exceptions_are(&r, first);
+		recorder_close(&r);
+	}
+}
+END_TEST
+
+/* A recorder has gone; the helper is still inside the JVM, and its ring is not taken from it. */
+START_TEST(a_helper_ends_its_own_connection)
+{
+	struct recorder first, second;
+	struct load l;
+
+	live_jvm();
+	fake.held = true;
+	recorder_open(&first);
+	recorder_open(&second);
+	attach(&first);
+	sem_wait(&fake.generating);
+	recorder_leave(&first);
+	load_begin(&l, BRAID_START_ATTACH, &second);
+	ck_assert_msg(!recorder_has_visitor(&second, 300), "the ring of a helper that lives was closed");
+	fake.held = false;
+	sem_post(&fake.go_on);
+	recorder_grant(&second, &exceptions);
+	load_end(&l);
+	recorder_stop(&second);
+	recorder_close(&first);
+	recorder_close(&second);
+}
+END_TEST
+
+/* A recorder that is at work keeps the agent; who asks for it besides is not kept waiting. */
+START_TEST(one_recorder_at_a_time)
+{
+	struct recorder first, second;
+	struct load l;
+
+	live_jvm();
+	recorder_open(&first);
+	recorder_open(&second);
+	attach(&first);
+	load_begin(&l, BRAID_START_ATTACH, &second);
+	load_end(&l);
+	ck_assert(!recorder_has_visitor(&second, 0));
+	recorder_stop(&first);
+	attach(&second);
+	recorder_stop(&second);
+	recorder_close(&first);
+	recorder_close(&second);
+}
+END_TEST
+
+START_TEST(without_a_thread_nothing_is_kept)
+{
+	struct recorder first, second;
+
+	live_jvm();
+	fake.no_threads = true;
+	recorder_open(&first);
+	recorder_open(&second);
+	fake.phase = JVMTI_PHASE_ONLOAD;
+	recorder_let_in(&first, BRAID_START_ONLOAD, &exceptions);
+	ck_assert_uint_ne(atomic_load(&fake.events), 0);
+	ck_assert_uint_ne(fake.capabilities[0], 0);
+	fake.phase = JVMTI_PHASE_LIVE;
+	fake.callbacks.VMInit(&fake_env, &fake_jni, (jthread)1);
+	ck_assert_uint_eq(atomic_load(&fake.events), 0);
+	ck_assert_uint_eq(fake.capabilities[0], 0);
+	ck_assert(!recorder_hears(&first, 0, NULL));
+	fake.no_threads = false;
+	attach(&second);
+	recorder_stop(&second);
+	recorder_close(&first);
+	recorder_close(&second);
+}
+END_TEST
+
+Suite *test_connections(void)
+{
+	Suite *s = suite_create("agent connections");
+	TCase *t = tcase_create("connections");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, ids_begin_with_a_connection);
+	tcase_add_test(t, an_environment_for_each);
+	tcase_add_test(t, no_environment_without_a_recorder);
+	tcase_add_test(t, without_jvm_ti_nothing_is_kept);
+	tcase_add_test(t, an_environment_that_stays_is_used_again);
+	tcase_add_test(t, an_event_of_a_former_environment_comes_late);
+	tcase_add_test(t, every_class_is_counted);
+	tcase_add_test(t, a_helper_ends_its_own_connection);
+	tcase_add_test(t, one_recorder_at_a_time);
+	tcase_add_test(t, without_a_thread_nothing_is_kept);
+	suite_add_tcase(s, t);
+	return s;
+}

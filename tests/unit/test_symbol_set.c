@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sets of symbols: which one an address has, and under which name; those of the kernel. */
+#include "symbol/set.h"
+#include "unit/program.h"
+#include "unit/symbol_fixture.h"
+
+Suite *test_symbol_set(void);
+
+/* ---- choosing and finding ---- */
+
+static void put(struct symbol_set *set, uint64_t address, uint64_t size, uint64_t limit, enum symbol_binding binding,
+		const char *name)
+{
+	char *copy = set_blob(set, strlen(name) + 1);
+
+	ck_assert_ptr_nonnull(copy);
+	strcpy(copy, name);
+	ck_assert_int_eq(set_add(set, &(struct symbol_candidate){address, size, limit, copy, binding}), 0);
+}
+
+START_TEST(aliases)
+{
+	struct symbol_set set = {0};
+	struct symbols *s = NULL;
+
+	put(&set, 0x200, 16, 0x1000, SYMBOL_LOCAL, "a");
+	put(&set, 0x200, 16, 0x1000, SYMBOL_GLOBAL, "__write");
+	put(&set, 0x200, 16, 0x1000, SYMBOL_WEAK, "write");
+	put(&set, 0x200, 16, 0x1000, SYMBOL_WEAK, "write@OLD_1");
+	put(&set, 0x100, 16, 0x1000, SYMBOL_WEAK, "bcmp");
+	put(&set, 0x100, 16, 0x1000, SYMBOL_GLOBAL, "memcmp");
+	put(&set, 0x300, 16, 0x1000, SYMBOL_GLOBAL, "fopen@@NEW_2");
+	put(&set, 0x300, 16, 0x1000, SYMBOL_GLOBAL, "__fopen_now");
+	put(&set, 0x400, 16, 0x1000, SYMBOL_GLOBAL, "fopen@OLD_1");
+	put(&set, 0x500, 0, 0x1000, SYMBOL_GLOBAL, "sizeless");
+	put(&set, 0x500, 8, 0x1000, SYMBOL_LOCAL, "sized");
+	ck_assert_int_eq(set_finish(&s, &set), 0);
+	set_clear(&set);
+	ck_assert_uint_eq(symbols_count(s), 5);
+	ck_assert_str_eq(name_at(s, 0x100), "memcmp");
+	ck_assert_str_eq(name_at(s, 0x20f), "write");
+	ck_assert_str_eq(name_at(s, 0x300), "fopen");
+	ck_assert_str_eq(name_at(s, 0x400), "fopen@OLD_1");
+	ck_assert_str_eq(name_at(s, 0x507), "sizeless");
+	ck_assert_str_eq(name_at(s, 0x508), "");
+	symbols_free(s);
+}
+END_TEST
+
+START_TEST(covering)
+{
+	struct symbol_set set = {0};
+	struct symbols *s = NULL;
+
+	put(&set, 0x1000, 0x100, 0x2000, SYMBOL_GLOBAL, "outer");
+	put(&set, 0x1040, 0x10, 0x2000, SYMBOL_GLOBAL, "inner");
+	put(&set, 0x1060, 0, 0x2000, SYMBOL_LOCAL, "label");
+	put(&set, 0x1080, 0x100, 0x2000, SYMBOL_GLOBAL, "crossing");
+	put(&set, 0x1800, 0, 0x2000, SYMBOL_GLOBAL, "assembler");
+	put(&set, 0x1900, 0, 0x2000, SYMBOL_GLOBAL, "last");
+	put(&set, 0x3000, 0, 0x3000, SYMBOL_GLOBAL, "nowhere");
+	put(&set, UINT64_MAX - 1, 100, UINT64_MAX, SYMBOL_GLOBAL, "end");
+	ck_assert_int_eq(set_finish(&s, &set), 0);
+	set_clear(&set);
+	ck_assert_str_eq(name_at(s, 0xfff), "");
+	ck_assert_str_eq(name_at(s, 0x1000), "outer");
+	ck_assert_str_eq(name_at(s, 0x103f), "outer");
+	ck_assert_str_eq(name_at(s, 0x1040), "inner");
+	ck_assert_str_eq(name_at(s, 0x104f), "inner");
+	ck_assert_str_eq(name_at(s, 0x1050), "outer");
+	ck_assert_str_eq(name_at(s, 0x1060), "outer");
+	ck_assert_str_eq(name_at(s, 0x10ff), "crossing");
+	ck_assert_str_eq(name_at(s, 0x117f), "crossing");
+	ck_assert_str_eq(name_at(s, 0x1180), "");
+	ck_assert_str_eq(name_at(s, 0x18ff), "assembler");
+	ck_assert_str_eq(name_at(s, 0x1fff), "last");
+	ck_assert_str_eq(name_at(s, 0x2000), "");
+	ck_assert_str_eq(name_at(s, 0x3000), "");
+	ck_assert_str_eq(name_at(s, UINT64_MAX - 1), "end");
+	symbols_free(s);
+}
+END_TEST
+
+START_TEST(empty)
+{
+	struct symbol_set set = {0};
+	struct symbols *s = NULL;
+
+	ck_assert_int_eq(set_finish(&s, &set), 0);
+	ck_assert_uint_eq(symbols_count(s), 0);
+	ck_assert_ptr_null(symbol_at(s, 0).name);
+	ck_assert_ptr_null(symbol_at(s, UINT64_MAX).name);
+	symbols_free(s);
+	symbols_free(NULL);
+	write_text("n.s", ".text\n nop\n");
+	run("cd '%s' && gcc -shared -nostdlib -o n.so n.s && strip n.so", directory);
+	s = symbols_of(path_in("n.so"), "");
+	ck_assert_uint_eq(symbols_count(s), 0);
+	symbols_free(s);
+}
+END_TEST
+
+/* ---- names ---- */
+
+START_TEST(demangling)
+{
+	static const char *const names[][2] = {
+		{"_ZN3foo3barEv", "foo::bar()"},
+		{"_ZN9JavaCalls4callEP9JavaValueRK12methodHandleP17JavaCallArgumentsP10JavaThread",
+		 "JavaCalls::call(JavaValue*, methodHandle const&, JavaCallArguments*, JavaThread*)"},
+		{"_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"},
+		{"_ZN3foo3barEv.cold", "foo::bar() [clone .cold]"},
+		{"_ZN3foo3barEv@plt", "foo::bar()@plt"},
+		{"_ZN3foo3barEv@V_1", "foo::bar()@V_1"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+		{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+	};
+	static const char *const plain[] = {"main",	  "",	"_",	"_Z",	 "_ZN", "__libc_start_main",
+					    "malloc@plt", "_R", "@plt", "Z3foov"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *name = symbol_demangle(names[i][0]);
+
+		ck_assert_ptr_nonnull(name);
+		ck_assert_str_eq(name, names[i][1]);
+		free(name);
+	}
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		ck_assert_ptr_null(symbol_demangle(plain[i]));
+}
+END_TEST
+
+/* f(P<a, a>, P<P<a, a>, P<a, a>>, ...): each parameter is written out twice as long as the one before. */
+START_TEST(demangling_bounded)
+{
+	char name[8192], *at = name, *demangled;
+	double start = now_ms();
+
+	at += sprintf(at, "_Z1f1PI1aS0_E");
+	for (int i = 1; i < 34; i++) {
+		at += sprintf(at, "S_IS%c_S%c_E", i < 10 ? '0' + i : 'A' + i - 10, i < 10 ? '0' + i : 'A' + i - 10);
+		demangled = symbol_demangle(name);
+		ck_assert(i < 8 ? demangled != NULL : i < 14 || !demangled);
+		free(demangled);
+	}
+	memset(name, 'P', sizeof(name) - 1);
+	memcpy(name, "_Z1f", 4);
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_ptr_null(symbol_demangle(name));
+	name[4000] = '\0';
+	name[3999] = 'i';
+	free(symbol_demangle(name));
+	ck_assert_double_lt(now_ms() - start, 2000);
+}
+END_TEST
+
+/* ---- the kernel ---- */
+
+START_TEST(kallsyms_text)
+{
+	static const char text[] =
+		"ffffffff81000000 T _stext\nffffffff81000000 T startup_64\nffffffff81000100 t helper\n"
+		"ffffffff81000200 D some_data\nffffffff81000300 W weak\nnonsense\n\nffffffff81000400 T\n"
+		"ffffffffc0000000 t init_one\t[one]\nffffffffc0000010 T one_run\t[one]\n"
+		"ffffffffc0005000 t two_run\t[two]";
+	struct symbols *s = NULL;
+
+	ck_assert_int_eq(symbols_from_kallsyms(&s, text, sizeof(text) - 1), 0);
+	ck_assert_uint_eq(symbols_count(s), 6);
+	ck_assert_str_eq(name_at(s, 0xffffffff80ffffff), "");
+	ck_assert_str_eq(name_at(s, 0xffffffff81000000), "startup_64");
+	ck_assert_str_eq(name_at(s, 0xffffffff810002ff), "helper");
+	ck_assert_str_eq(name_at(s, 0xffffffff81000fff), "weak");
+	ck_assert_str_eq(name_at(s, 0xffffffff81001000), "");
+	ck_assert_str_eq(name_at(s, 0xffffffffc000000f), "init_one");
+	ck_assert_str_eq(name_at(s, 0xffffffffc0000fff), "one_run");
+	ck_assert_str_eq(name_at(s, 0xffffffffc0001000), "");
+	ck_assert_str_eq(name_at(s, 0xffffffffc0005000), "two_run");
+	symbols_free(s);
+	ck_assert_int_eq(symbols_from_kallsyms(&s, "0000000000000000 T a\n0000000000000000 t b\n", 42), -EPERM);
+	ck_assert_int_eq(symbols_from_kallsyms(&s, "", 0), -EPERM);
+}
+END_TEST
+
+START_TEST(kernel)
+{
+	struct symbols *s = NULL;
+	double start = now_ms();
+	int err = symbols_open_kernel(&s);
+	unsigned long address = 0;
+	char text[256];
+	FILE *f;
+
+	if (err == -EPERM || err == -ENOENT || err == -EACCES) {
+		printf("symbol: kernel: skipped: %s\n",
+		       err == -EPERM ? "the addresses are hidden (kptr_restrict)" : strerror(-err));
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	printf("symbol: kernel: %zu functions in %.1f ms\n", symbols_count(s), now_ms() - start);
+	ck_assert_uint_gt(symbols_count(s), 5000);
+	f = fopen("/proc/kallsyms", "r");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(text, sizeof(text), f) && !strstr(text, " T vfs_read\n"))
+		;
+	fclose(f);
+	ck_assert_int_eq(sscanf(text, "%lx T vfs_read", &address), 1);
+	ck_assert_str_eq(name_at(s, address), "vfs_read");
+	ck_assert_str_eq(name_at(s, address + 8), "vfs_read");
+	ck_assert_str_ne(name_at(s, address - 1), "vfs_read");
+	symbols_free(s);
+}
+END_TEST
+
+Suite *test_symbol_set(void)
+{
+	Suite *suite = suite_create("symbol_set");
+
+	add(suite, "aliases", aliases);
+	add(suite, "covering", covering);
+	add(suite, "empty", empty);
+	add(suite, "demangling", demangling);
+	add(suite, "demangling_bounded", demangling_bounded);
+	add(suite, "kallsyms_text", kallsyms_text);
+	add(suite, "kernel", kernel);
+	return suite;
+}

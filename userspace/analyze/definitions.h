@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records of a trace that define what others refer to: processes, modules, frames, names. */
+#ifndef BRAID_ANALYZE_DEFINITIONS_H
+#define BRAID_ANALYZE_DEFINITIONS_H
+
+#include "state.h"
+
+/* Takes a definition: 0 or -ENOMEM. `known` is false for what is none. */
+int definition_feed(struct analyzer *a, const struct trace_rec *rec, bool *known);
+
+/* The string's id among the analyzer's own. 0 or -ENOMEM. */
+int analyzer_keep(struct analyzer *a, struct trace_str s, uint32_t *id);
+
+/* The row of `id`, created when it is new. NULL sets *err: 0 for an id that cannot be, which is counted, or -ENOMEM. */
+void *analyzer_define(struct analyzer *a, struct table *t, uint32_t id, int *err);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Drops that recorders have left which were killed. A recorder holds a lock on each of its drops as long as it lives;
+ * one that has ended may have left its library for JVMs that its command is still to start, whose environment or
+ * command line names it.
+ */
+#include "as_user.h"
+#include "drop.h"
+#include "proc/jvm_proc.h"
+#include "proc/procfs.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Users may fill their /tmp, and start programs. What is beyond this stays for another time. */
+#define ENTRIES_MAX 16384
+#define LEFT_MAX 32
+#define START_UNSURE 2		     /* seconds */
+#define NAMED_BYTES_MAX (16UL << 20) /* of environments and command lines */
+
+struct left {
+	char name[DROP_NAME_LENGTH + 1];
+	int fd;	     /* locked */
+	int64_t age; /* seconds, by its last change */
+	bool named;
+};
+
+struct sweep {
+	uid_t uid;
+	struct left left[LEFT_MAX];
+	size_t count;
+	size_t bytes;
+	bool unknown; /* who names them cannot be known */
+};
+
+static bool is_drop_name(const char *name)
+{
+	size_t prefix = strlen(DROP_PREFIX);
+
+	return strlen(name) == DROP_NAME_LENGTH && strncmp(name, DROP_PREFIX, prefix) == 0 &&
+	       strspn(name + prefix, "0123456789abcdef") == DROP_NAME_LENGTH - prefix;
+}
+
+/* A directory of this user that nobody holds; not what somebody has mounted there. */
+static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
+{
+	struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+	int fd = (int)syscall(SYS_openat2, place, name, &how, sizeof(how));
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && st.st_uid == uid && (st.st_mode & 07777 & ~S_ISGID) == 0700 &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		*age = time(NULL) - st.st_ctim.tv_sec;
+		return fd;
+	}
+	close(fd);
+	return -EBUSY;
+}
+
+static void find_left(struct sweep *s, int place)
+{
+	int copy = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	if (!d && copy >= 0)
+		close(copy);
+	for (int i = 0; d && i < ENTRIES_MAX && s->count < LEFT_MAX && (e = readdir(d)); i++) {
+		struct left *l = &s->left[s->count];
+
+		if (!is_drop_name(e->d_name) || (l->fd = left_lock(place, e->d_name, s->uid, &l->age)) < 0)
+			continue;
+		memcpy(l->name, e->d_name, sizeof(l->name));
+		l->named = false;
+		s->count++;
+	}
+	if (d)
+		closedir(d);
+}
+
+static void mark_named(struct sweep *s, const char *text, size_t size)
+{
+	const char *at = text, *end = text + size;
+
+	while ((at = memmem(at, (size_t)(end - at), DROP_PREFIX, strlen(DROP_PREFIX)))) {
+		for (size_t i = 0; i < s->count; i++)
+			s->left[i].named |= (size_t)(end - at) >= DROP_NAME_LENGTH &&
+					    memcmp(at, s->left[i].name, DROP_NAME_LENGTH) == 0;
+		at++;
+	}
+}
+
+/* A process that nobody may look into can name what is older than itself. */
+static void mark_older(struct sweep *s, pid_t pid)
+{
+	uint64_t start_ns = procfs_start_ns(pid);
+	int64_t age = (int64_t)((now_ns() - start_ns) / 1000000000ULL) - START_UNSURE;
+
+	for (size_t i = 0; i < s->count && start_ns; i++)
+		s->left[i].named |= s->left[i].age >= age;
+}
+
+/* In pieces that overlap, so that no name is cut. */
+static void read_names(struct sweep *s, pid_t pid, const char *file)
+{
+	char path[64], text[16384];
+	size_t kept = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno == EACCES || errno == EPERM)
+			mark_older(s, pid);
+		return;
+	}
+	while (!s->unknown && (n = read(fd, text + kept, sizeof(text) - kept)) > 0) {
+		size_t size = kept + (size_t)n;
+
+		mark_named(s, text, size);
+		s->bytes += (size_t)n;
+		s->unknown = s->bytes > NAMED_BYTES_MAX;
+		kept = size < DROP_NAME_LENGTH ? size : DROP_NAME_LENGTH;
+		memmove(text, text + size - kept, kept);
+	}
+	close(fd);
+}
+
+/* Only processes of this user can load what is in there. */
+static void find_named(struct sweep *s)
+{
+	DIR *d = opendir("/proc");
+	struct proc_status status;
+	struct dirent *e;
+
+	s->unknown = !d;
+	while (d && !s->unknown && (e = readdir(d))) {
+		pid_t pid = (pid_t)atoi(e->d_name);
+
+		if (pid <= 0 || proc_status_read(pid, &status) || status.uid != s->uid)
+			continue;
+		read_names(s, pid, "environ");
+		read_names(s, pid, "cmdline");
+	}
+	if (d)
+		closedir(d);
+}
+
+void drop_sweep(int place, uid_t uid, gid_t gid)
+{
+	struct sweep *s = calloc(1, sizeof(*s));
+	struct as_user saved;
+
+	if (!s || as_user_begin(&saved, uid, gid))
+		goto out;
+	s->uid = uid;
+	find_left(s, place);
+	as_user_end(&saved);
+	if (s->count)
+		find_named(s);
+	if (!s->count || s->unknown || as_user_begin(&saved, uid, gid))
+		goto close;
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->left[i].named) {
+			log_debug("%s, which a recorder has left, is taken away", s->left[i].name);
+			drop_empty(s->left[i].fd);
+			unlinkat(place, s->left[i].name, AT_REMOVEDIR);
+		}
+	as_user_end(&saved);
+close:
+	for (size_t i = 0; i < s->count; i++)
+		close(s->left[i].fd);
+out:
+	free(s);
+}
+
+void drop_sweep_own(void)
+{
+	int place = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (place < 0)
+		return;
+	drop_sweep(place, geteuid(), getegid());
+	close(place);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a recording is to record, and where to. */
+#ifndef BRAID_CONFIG_OPTIONS_H
+#define BRAID_CONFIG_OPTIONS_H
+
+#include "trace/trace.h"
+
+#include <braid/choices.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct record_options {
+	int frequency_hz;
+	uint64_t duration_ns; /* 0: until interrupted, or the command or the last target ends */
+	const char *output;
+	const char *event; /* "cpu-clock", "cycles", or a tracepoint: "CATEGORY:NAME"; "": nothing ticks */
+	uint64_t period;   /* a tracepoint's hits for one sample */
+	const char *agent_options;
+	bool system_wide;
+	bool attach;
+	bool quiet;
+	bool kill;  /* the command ends with the recording, whatever ends that */
+	bool lines; /* of native code */
+	struct braid_choices choices;
+	uint32_t max_depth;
+	const pid_t *pids;
+	int pid_count;
+	char **command; /* NULL-terminated, or NULL */
+	/* Sees every record; may be NULL. */
+	trace_tap_fn tap;
+	void *tap_ctx;
+};
+
+static inline const char *output_name(const struct record_options *o)
+{
+	return o->output[0] == '-' && !o->output[1] ? "standard output" : o->output;
+}
+
+#endif

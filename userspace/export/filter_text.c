@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a filter lets through, for the reader of what came out of it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+
+/* Between the conditions, which all hold. */
+static void part(FILE *out, bool *any, const char *text)
+{
+	fprintf(out, "%s%s", *any ? "; " : "", text);
+	*any = true;
+}
+
+static void text_ids(FILE *out, bool *any, const char *what, const uint32_t *ids, size_t count)
+{
+	if (count)
+		part(out, any, what);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%u", i ? " or " : " ", ids[i]);
+}
+
+/* What was written on the command line may hold anything. */
+static void text_quoted(FILE *out, const char *text)
+{
+	size_t len = strlen(text);
+	char *clean = malloc(len + 1);
+
+	if (clean)
+		fprintf(out, "'%.*s'", (int)text_clean(clean, text, len), clean);
+	free(clean);
+}
+
+static void text_patterns(FILE *out, bool *any, const char *what, const struct pattern *p, size_t count)
+{
+	if (count)
+		part(out, any, what);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? " or " : " ", out);
+		text_quoted(out, p[i].text);
+	}
+}
+
+static void text_seconds(FILE *out, bool *any, const char *what, const struct analysis *an, uint64_t at_ns)
+{
+	uint64_t ns = analysis_since(an, at_ns);
+	char date[MOMENT_TEXT];
+
+	part(out, any, what);
+	fprintf(out, " %" PRIu64 ".%06" PRIu64 " s", ns / 1000000000, ns / 1000 % 1000000);
+	if (an->start_realtime_ns)
+		fprintf(out, " (%s)", moment_date(date, an->start_realtime_ns + ns, 3));
+}
+
+void filter_text(FILE *out, const struct analysis *an)
+{
+	const struct filter *f = an->filter;
+	bool any = false;
+
+	text_ids(out, &any, "pid", f->pids.at, f->pids.count);
+	text_ids(out, &any, "tid", f->tids.at, f->tids.count);
+	if (f->comms.count)
+		part(out, &any, "named");
+	for (size_t i = 0; i < f->comms.count; i++) {
+		fputs(i ? " or " : " ", out);
+		text_quoted(out, f->comms.at[i]);
+	}
+	if (f->has_from)
+		text_seconds(out, &any, "from", an, an->from_ns);
+	if (f->has_to)
+		text_seconds(out, &any, "to", an, an->to_ns);
+	text_patterns(out, &any, "stacks with", f->include.at, f->include.count);
+	text_patterns(out, &any, "stacks without", f->exclude.at, f->exclude.count);
+	if (f->norm)
+		part(out, &any, "names normalized");
+}
+
+void filter_json(struct json *j, const char *key, const struct analysis *an)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = filter_is_set(an->filter) ? open_memstream(&text, &size) : NULL;
+
+	if (out) {
+		filter_text(out, an);
+		fclose(out);
+	}
+	if (text)
+		json_string(j, key, text);
+	else
+		json_null(j, key);
+	free(text);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The lines that a reader needs first: what ran, where, what waited, and how far the figures can be trusted. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <braid/ring.h>
+
+#include "events.h"
+
+#define MOST 3 /* of each list */
+
+static void label(FILE *out, const char *name)
+{
+	fprintf(out, "  %-10s ", name);
+}
+
+/* Between the items of a line. */
+static void item(FILE *out, size_t i, const char *between)
+{
+	if (i)
+		fputs(between, out);
+}
+
+static void of_what(FILE *out, const struct analysis *an)
+{
+	const char *what = analyzer_info(an->a, "record.command"), *host = analyzer_info(an->a, "host.name");
+	char text[MOMENT_TEXT];
+
+	if (!*what)
+		what = analyzer_info(an->a, "record.target");
+	label(out, "recorded");
+	fprintf(out, "%s%s%s", *what ? what : "unknown", *host ? " on " : "", host);
+	if (an->start_realtime_ns)
+		fprintf(out, ", %s", moment_date(text, an->start_realtime_ns, 0));
+	fprintf(out, ", %s\n", duration_text(text, an->duration_ns));
+	if (!filter_is_set(an->filter))
+		return;
+	label(out, "only");
+	filter_text(out, an);
+	putc('\n', out);
+}
+
+static void samples(FILE *out, const struct views *v)
+{
+	uint64_t all = v->an->samples.quality.total;
+
+	label(out, "samples");
+	fprintf(out, "%" PRIu64, all);
+	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
+		fprintf(out, "%s%.1f %% %s (%u)", i ? ", " : ": ", percent(v->processes.at[i].weight, all),
+			v->processes.at[i].comm, v->processes.at[i].pid);
+	putc('\n', out);
+}
+
+/* In what kind of code the samples were. */
+static void code(FILE *out, const struct views *v)
+{
+	static const struct {
+		enum stack_domain domain;
+		const char *name;
+	} kinds[] = {{DOMAIN_JAVA, "Java"},
+		     {DOMAIN_NATIVE, "native"},
+		     {DOMAIN_KERNEL, "kernel"},
+		     {DOMAIN_STUB, "the JVM's stubs"}};
+	uint64_t self[DOMAIN_INCOMPLETE + 1] = {0}, all = v->an->samples.quality.total, rest = all;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < v->methods.count; i++)
+		self[v->methods.at[i].domain] = add_saturating(self[v->methods.at[i].domain], v->methods.at[i].self);
+	label(out, "code");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t part = self[kinds[i].domain];
+
+		if (!part)
+			continue;
+		item(out, shown++, ", ");
+		fprintf(out, "%.1f %% %s", percent(part, all), kinds[i].name);
+		rest -= part < rest ? part : rest;
+	}
+	if (rest) {
+		item(out, shown, ", ");
+		fprintf(out, "%.1f %% not known", percent(rest, all));
+	}
+	putc('\n', out);
+}
+
+static void methods(FILE *out, const struct views *v)
+{
+	for (size_t i = 0; i < v->methods.count && i < MOST; i++) {
+		const struct method_view *m = &v->methods.at[i];
+
+		label(out, i ? "" : "hottest");
+		fprintf(out, "%4.1f %% %s (%s)\n", percent(m->self, v->an->samples.quality.total), m->name,
+			kind_name(m->kind));
+	}
+}
+
+static void threads(FILE *out, const struct views *v)
+{
+	label(out, "threads");
+	for (size_t i = 0; i < v->threads.count && i < MOST; i++) {
+		item(out, i, ", ");
+		fprintf(out, "%.1f %% %s", percent(v->threads.at[i].weight, v->an->samples.quality.total),
+			v->threads.at[i].name);
+	}
+	if (v->threads.count > MOST)
+		fprintf(out, ", and %zu more", v->threads.count - MOST);
+	putc('\n', out);
+}
+
+/* Nothing when there was none: it may not have been asked for. */
+static void collections(FILE *out, const struct views *v)
+{
+	const struct gc_view *g = &v->gc;
+	uint64_t shown_ns = analysis_end_ns(v->an) - analysis_since(v->an, v->an->from_ns);
+	char total[QUANTITY_TEXT], max[QUANTITY_TEXT];
+
+	if (!g->count)
+		return;
+	label(out, "GC");
+	fprintf(out, "%" PRIu64 " pause%s, %.2f %% of the time (%s), longest %s\n", g->count, plural(g->count),
+		percent(g->total_ns, shown_ns), duration_text(total, g->total_ns), duration_text(max, g->max_ns));
+}
+
+/* What is worth tables has a sum that says something. */
+static void others(FILE *out, const struct views *v)
+{
+	char text[QUANTITY_TEXT];
+	size_t shown = 0;
+
+	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++) {
+		const struct kind_view *k = &v->events->kinds[kind];
+
+		if (!k->count || !k->k->tables || !k->weight)
+			continue;
+		if (!shown)
+			label(out, "events");
+		item(out, shown++, ", ");
+		fprintf(out, "%s %s", jvm_event_name(k->kind), text_unit(text, 0, k->k->unit, k->weight));
+	}
+	if (shown)
+		putc('\n', out);
+}
+
+static void trust(FILE *out, const struct views *v)
+{
+	const struct quality *q = &v->an->samples.quality, *java = &v->an->java;
+
+	if (q->total) {
+		label(out, "stacks");
+		fprintf(out, "%.2f %% whole", percent(q->by_cause[CAUSE_COMPLETE], q->total));
+		if (java->total)
+			fprintf(out, ", of Java threads %.2f %%", percent(java->by_cause[CAUSE_COMPLETE], java->total));
+		putc('\n', out);
+	}
+	label(out, "lost");
+	for (size_t i = 0; i < v->losses.count; i++) {
+		item(out, i, ", ");
+		fprintf(out, "%" PRIu64 " %s (%s)", v->losses.at[i].count, v->losses.at[i].kind, v->losses.at[i].hop);
+	}
+	fprintf(out, "%s%s\n", v->losses.count ? "" : "nothing",
+		v->an->a->ended ? "" : "; the recording did not end in order");
+}
+
+void report_summary(FILE *out, const struct views *v)
+{
+	fputs("Summary\n", out);
+	of_what(out, v->an);
+	samples(out, v);
+	if (v->an->samples.quality.total) {
+		code(out, v);
+		methods(out, v);
+		threads(out, v);
+	}
+	collections(out, v);
+	others(out, v);
+	trust(out, v);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is asked of a JVM from all sides; it calls nothing of those who ask. */
+#include "jvm_state.h"
+
+#include "hotspot/vm_tables.h"
+#include "kernel/kernel_side.h"
+
+#include <stdlib.h>
+
+void jvm_choose(struct jvm *j, uint32_t wanted)
+{
+	j->wanted = wanted;
+}
+
+bool jvm_had_agent(const struct jvm *j)
+{
+	return j && j->joined;
+}
+
+uint32_t jvm_slot(const struct jvm *j)
+{
+	return j->slot;
+}
+
+uint32_t jvm_generation(const struct jvm *j)
+{
+	return j->generation;
+}
+
+bool jvm_layout_known(const struct jvm *j)
+{
+	return j->layout_known;
+}
+
+bool jvm_replayed(const struct jvm *j)
+{
+	return j->replayed;
+}
+
+/* ---- where it keeps things ---- */
+
+void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v)
+{
+	j->layout = *l;
+	j->statics = *v;
+	j->layout_known = true;
+	kernel_side_layout(j->jvms->kernel, j->slot, l, v);
+}
+
+void jvm_layout_grow(struct jvm *j, bool old)
+{
+	bool whole;
+
+	if (!(j->layout.flags & BRAID_LAYOUT_GROWING))
+		return;
+	whole = vm_statics_read(j->process->pid, &j->statics, &j->layout);
+	if (!whole || !old || j->layout_told)
+		return;
+	j->layout.flags &= ~BRAID_LAYOUT_GROWING;
+	kernel_side_layout(j->jvms->kernel, j->slot, &j->layout, &j->statics);
+}
+
+const struct braid_layout *jvm_layout(struct jvm *j)
+{
+	if (!j || !j->layout_known)
+		return NULL;
+	jvm_layout_grow(j, false);
+	return &j->layout;
+}
+
+/* ---- strings of records ---- */
+
+bool jvm_take(const char **at, const char *end, uint16_t length, const char **out)
+{
+	if ((size_t)(end - *at) < length)
+		return false;
+	*out = *at;
+	*at += length;
+	return true;
+}
+
+void jvm_replace_string(char **to, const char *text, uint16_t length)
+{
+	free(*to);
+	*to = malloc(3 * (size_t)length + 1);
+	if (*to)
+		utf8_from_modified(*to, 3 * (size_t)length + 1, text, length);
+}
+
+bool jvm_keep(struct jvm *j, size_t bytes)
+{
+	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, bytes))
+		return false;
+	j->kept_bytes += bytes;
+	return true;
+}

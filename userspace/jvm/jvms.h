@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the JVMs of a recording share: the parts that their records and events go through, and what is recorded. */
+#ifndef BRAID_JVM_JVMS_H
+#define BRAID_JVM_JVMS_H
+
+#include "config/options.h"
+#include "sink/sink.h"
+
+#include <braid/event.h>
+
+struct kernel_side;
+struct modules;
+struct names;
+struct probes;
+struct process;
+struct processes;
+struct thread;
+struct threads;
+struct vthreads;
+
+struct jvms {
+	struct sink *sink;
+	struct kernel_side *kernel;
+	struct modules *modules;
+	struct threads *threads;
+	struct processes *processes;
+	struct names *names;
+	struct vthreads *vthreads;
+	struct probes *probes; /* NULL: none were chosen */
+	const struct record_options *options;
+	struct braid_choices choices; /* of JVMs to come, and whether samples are taken */
+	uint32_t last_method;	      /* trace-wide dense ids given out so far */
+	uint32_t last_code;
+	uint64_t stopped_ns; /* when the recording ended; what begins later is none of its; 0: it goes on */
+};
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parked.h"
+
+#include "jvm_emit.h"
+#include "sink/names.h"
+#include "util/utf8.h"
+
+#include <string.h>
+
+/*
+ * Locks that somebody owns. Who waits for one is mostly woken when its owner has just given it up, so that none is
+ * seen. Other synchronizers of the same family (Semaphore, CountDownLatch) have no owner, and conditions and queues are
+ * no synchronizers: to wait there is no contention. A lock of the application's own is one when its owner was seen.
+ */
+static const char *const locks[] = {
+	"java.util.concurrent.locks.ReentrantLock$",
+	"java.util.concurrent.locks.ReentrantReadWriteLock$",
+	"java.util.concurrent.locks.StampedLock",
+};
+
+bool parked_is_lock(const char *class, bool owned)
+{
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+		if (strncmp(class, locks[i], strlen(locks[i])) == 0)
+			return true;
+	return owned;
+}
+
+bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+		    struct trace_jvm_event *to)
+{
+	char class[sizeof(e->text) * 2];
+
+	if (!(e->sleep & BRAID_SLEEP_LOCK))
+		return true;
+	class_name_from_signature(class, sizeof(class), e->text, strnlen(e->text, sizeof(e->text)));
+	if (!(jvm_events_wanted(jvms, process) & BRAID_WANT(LOCK)) ||
+	    !parked_is_lock(class, !e->other_pid && e->what.other_tid))
+		return e->sleep & BRAID_SLEEP_WANTED;
+	to->kind = BRAID_JVM_LOCK;
+	to->flags = BRAID_LOCK_PARKED;
+	to->name = names_id(jvms->names, &process->account, trace_str_of(class));
+	return true;
+}

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes.h"
+
+#include "jvm_emit.h"
+#include "libjvm.h"
+#include "probe_links.h"
+#include "kernel/kernel_side.h"
+#include "proc/jvm_proc.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+/*
+ * A libjvm.so. Probes of one process disturb nobody else; but each takes its time, to come and to go: when there are
+ * more than a few JVMs, those of the others are in the file, and those who are not recorded pay for the traps.
+ */
+struct library {
+	struct libjvm *jvm;
+	const struct module *module;
+	struct probe_links links;
+	bool attached, set, told;
+	struct library *next;
+};
+
+/* A JVM. */
+struct probed {
+	struct process *process;
+	pid_t pid; /* the process may be forgotten, or the thread ask */
+	struct library *library;
+	struct libjvm_copy copy;
+	uint64_t spent_ns; /* on reading it, before it was ready */
+	struct probe_links links;
+	bool shared;		  /* those of its library are used */
+	bool ready;		  /* nothing more is to be read from it */
+	bool set;		  /* the thread has done what it can */
+	bool gone;		  /* nothing more is to be had from it */
+	int error;		  /* of the thread's */
+	struct braid_probed told; /* what was counted until now */
+	struct probed *next, *next_queued;
+};
+
+#define OWN_PROBES_MAX 8 /* JVMs */
+#define SPEND_NS 1000000000ULL
+
+/*
+ * Each probe waits for all CPUs, and for whoever else on the machine sets some or gives some up: so a thread sets them,
+ * after it has loaded what they run, while the loop goes on.
+ */
+struct probes {
+	struct jvms *jvms;
+	size_t own;	      /* JVMs with probes of their own */
+	size_t own_untrusted; /* the same of files that all could not share */
+	struct library *libraries;
+	struct probed *probed;
+	struct probed *queue;	/* whose probes are to be set */
+	struct probed *at_work; /* the thread's, while it works */
+	pthread_t thread;
+	bool works, threaded;
+	atomic_bool done, stop;
+};
+
+int probes_new(struct probes **out, struct jvms *jvms)
+{
+	*out = NULL;
+	if (!(jvms->options->choices.wanted & (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT) | BRAID_WANT(GC))))
+		return 0;
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->jvms = jvms;
+	return 0;
+}
+
+/* ---- what there is to say ---- */
+
+static struct probe_links *links_of(struct probed *j)
+{
+	return j->shared ? &j->library->links : &j->links;
+}
+
+/* Nobody changes them any more. */
+static bool is_set(const struct probed *j)
+{
+	return j->shared ? j->library->set : j->set;
+}
+
+/* Whether this is the first notice of its kind about the JVM's library. */
+static bool first_notice(struct probed *j)
+{
+	bool first = !j->library->told;
+
+	j->library->told = true;
+	return first;
+}
+
+static void say_missing(struct probes *p, struct probed *j)
+{
+	char what[256];
+
+	if (!probe_links_missing(links_of(j), p->jvms->options->choices.wanted, what, sizeof(what)) || !first_notice(j))
+		return;
+	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+		    "JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
+		    "with its debug symbols has them (openjdk-N-dbg on Debian, java-N-openjdk-debuginfo on Fedora), "
+		    "installed where braid runs",
+		    (int)j->process->pid, what, j->library->module->path);
+}
+
+static void say_untrusted(struct probes *p, struct probed *j)
+{
+	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+		    "no probes are set in JVM %d: %s is a file of another user, or others can write it; if it can be "
+		    "trusted, make it root's (chown root, chmod go-w)",
+		    (int)j->process->pid, j->library->module->path);
+}
+
+static void say_result(struct probes *p, struct probed *j)
+{
+	if (j->error == -ECANCELED)
+		return;
+	if (j->error && j->error != -ENOENT)
+		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "cannot set probes in %s for JVM %d: %s", j->library->module->path, (int)j->process->pid,
+			    strerror(-j->error));
+	else
+		say_missing(p, j);
+}
+
+/* ---- the thread that sets them ---- */
+
+static void *set_probes(void *ctx)
+{
+	struct probes *p = ctx;
+	uint32_t wanted = p->jvms->options->choices.wanted;
+	const struct braid_bpf *programs;
+	struct probed *j;
+	int err = kernel_side_load_probes(p->jvms->kernel, &programs);
+
+	LL_FOREACH2(p->at_work, j, next_queued)
+	{
+		j->error = err
+				   ?: probe_links_attach(links_of(j), programs, j->library->jvm, wanted,
+							 j->shared ? -1 : j->pid, &p->stop);
+	}
+	atomic_store_explicit(&p->done, true, memory_order_release);
+	return NULL;
+}
+
+static void work_begin(struct probes *p)
+{
+	p->at_work = p->queue;
+	p->queue = NULL;
+	atomic_store(&p->done, false);
+	p->works = true;
+	p->threaded = !pthread_create(&p->thread, NULL, set_probes, p);
+	if (!p->threaded)
+		(void)set_probes(p);
+}
+
+static void work_end(struct probes *p)
+{
+	struct probed *j, *next;
+
+	if (p->threaded)
+		pthread_join(p->thread, NULL);
+	LL_FOREACH_SAFE2(p->at_work, j, next, next_queued)
+	{
+		if (j->shared)
+			j->library->set = true;
+		else
+			j->set = true;
+		if (j->process)
+			say_result(p, j);
+	}
+	p->at_work = NULL;
+	p->works = false;
+}
+
+void probes_tick(struct probes *p)
+{
+	if (p && p->works && atomic_load_explicit(&p->done, memory_order_acquire))
+		work_end(p);
+	if (p && !p->works && p->queue)
+		work_begin(p);
+}
+
+void probes_wait(struct probes *p, uint64_t limit_ns)
+{
+	uint64_t until = now_ns() + limit_ns;
+
+	probes_tick(p);
+	while (p && p->works && now_ns() < until) {
+		if (!atomic_load(&p->done))
+			poll(NULL, 0, 1);
+		probes_tick(p);
+	}
+}
+
+/* Soon: the thread sets one more probe at most. */
+static void stop(struct probes *p)
+{
+	atomic_store(&p->stop, true);
+	while (p->works || p->queue)
+		if (p->works)
+			work_end(p);
+		else
+			work_begin(p);
+}
+
+void probes_prepare(struct probes *p)
+{
+	if (p && !p->works)
+		work_begin(p);
+}
+
+void probes_free(struct probes *p)
+{
+	struct library *l, *next_l;
+	struct probed *j, *next_j;
+
+	if (!p)
+		return;
+	stop(p);
+	LL_FOREACH_SAFE (p->probed, j, next_j) {
+		probe_links_destroy(&j->links);
+		libjvm_copy_free(&j->copy);
+		free(j);
+	}
+	LL_FOREACH_SAFE (p->libraries, l, next_l) {
+		probe_links_destroy(&l->links);
+		libjvm_free(l->jvm);
+		free(l);
+	}
+	free(p);
+}
+
+/* ---- JVMs ---- */
+
+static struct library *library_of(struct probes *p, const struct process *process, const struct process_mapping *m)
+{
+	const char *names[PROBE_FUNCTIONS_MAX];
+	struct library *l;
+
+	LL_FOREACH (p->libraries, l) {
+		if (l->module == m->module)
+			return l;
+	}
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	l->module = m->module;
+	l->jvm = libjvm_open(process, m, names, probe_functions(names));
+	if (!l->jvm) { /* that of another process may be opened all the same */
+		free(l);
+		return NULL;
+	}
+	LL_PREPEND(p->libraries, l);
+	return l;
+}
+
+static struct probed *probed_of(const struct probes *p, const struct process *process)
+{
+	struct probed *j;
+
+	LL_FOREACH (p->probed, j) {
+		if (j->process == process)
+			return j;
+	}
+	return NULL;
+}
+
+static struct probed *probed_new(struct probes *p, struct process *process)
+{
+	const struct process_mapping *m = libjvm_mapping(process);
+	struct probed *j = m ? calloc(1, sizeof(*j)) : NULL;
+
+	if (!j)
+		return NULL;
+	j->process = process;
+	j->pid = process->pid;
+	j->library = library_of(p, process, m);
+	j->gone = !j->library;
+	j->copy.file = j->library ? j->library->jvm : NULL;
+	j->copy.bias = m->bias;
+	LL_PREPEND(p->probed, j);
+	return j;
+}
+
+static int probed_map(const struct probes *p)
+{
+	return kernel_side_probed(p->jvms->kernel);
+}
+
+static uint64_t address_of(const struct libjvm_copy *c, enum libjvm_data data)
+{
+	return c->file->at[data] ? c->bias + c->file->at[data] : 0;
+}
+
+/* From here on its hits count. */
+static int show(struct probes *p, struct probed *j)
+{
+	const struct libjvm_copy *l = &j->copy;
+	uint32_t key = (uint32_t)j->process->pid;
+	struct braid_probed value = {
+		.operation_at = address_of(l, OPERATION),
+		.type_at = address_of(l, SAFEPOINT_TYPE),
+		.begin_at = address_of(l, SAFEPOINT_BEGIN),
+		.reached_at = address_of(l, SAFEPOINT_REACHED),
+		.end_at = address_of(l, SAFEPOINT_END),
+		.task_id = (uint16_t)l->field[TASK_ID].offset,
+		.task_method = (uint16_t)l->field[TASK_METHOD].offset,
+		.task_osr_bci = (uint16_t)l->field[TASK_OSR_BCI].offset,
+		.task_level = (uint16_t)l->field[TASK_LEVEL].offset,
+		.thread_virtual = libjvm_jfr_offset(l, JFR_VIRTUAL),
+		.thread_number = libjvm_jfr_offset(l, JFR_NUMBER),
+		.flags = BRAID_PROBED_TASK,
+	};
+
+	for (int i = 0; i < TASK_FIELDS; i++)
+		if (!l->field[i].found)
+			value.flags &= ~BRAID_PROBED_TASK;
+	return bpf_map_update_elem(probed_map(p), &key, &value, BPF_ANY);
+}
+
+/*
+ * Probes are instructions of the kernel's in the file's code, at places that the file itself names. Those of one
+ * process change that process alone, so that a file of its own user, who could change its code anyway, may have them;
+ * the owner of its root directory, as of a container, is no other. Probes that all processes share are for trusted
+ * files only.
+ */
+static bool is_its_own(const struct probed *j)
+{
+	uid_t owner = j->library->jvm->owner;
+	struct proc_status status;
+	struct stat root;
+	int fd;
+
+	if (proc_status_read(j->process->pid, &status))
+		return false;
+	if (status.uid == owner)
+		return true;
+	fd = proc_root_open(j->process->pid);
+	if (fd < 0 || fstat(fd, &root))
+		root.st_uid = 0;
+	if (fd >= 0)
+		close(fd);
+	return root.st_uid && root.st_uid == owner;
+}
+
+static void attach_untrusted(struct probes *p, struct probed *j)
+{
+	if (!is_its_own(j)) {
+		say_untrusted(p, j);
+	} else if (p->own_untrusted == OWN_PROBES_MAX) {
+		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "no probes are set in JVM %d: %d JVMs whose libjvm.so is a file of their users have theirs",
+			    (int)j->process->pid, OWN_PROBES_MAX);
+	} else {
+		p->own_untrusted++;
+		LL_APPEND2(p->queue, j, next_queued);
+	}
+}
+
+/* Its tables may be made to take long, and never to be ready. */
+static bool is_readable(struct probed *j)
+{
+	uint64_t began_ns = now_ns();
+	int err = libjvm_copy_read(&j->copy, j->process->pid);
+
+	j->spent_ns += now_ns() - began_ns;
+	return err != -EAGAIN || j->spent_ns > SPEND_NS;
+}
+
+void probes_attach(struct probes *p, struct process *process)
+{
+	struct probed *j;
+	pid_t pid = process->pid;
+
+	if (!p || process->ended_ns)
+		return;
+	j = probed_of(p, process) ?: probed_new(p, process);
+	if (!j || j->ready || j->gone || !is_readable(j))
+		return;
+	j->ready = true;
+	if (show(p, j)) {
+		sink_notice(p->jvms->sink, process->id, BRAID_NOTICE_WARNING,
+			    "no room for the probes of JVM %d: %d have theirs", (int)pid, BRAID_MAX_JVMS);
+		return;
+	}
+	if (!j->library->jvm->trusted) {
+		attach_untrusted(p, j);
+		return;
+	}
+	j->shared = p->own == OWN_PROBES_MAX;
+	if (!j->shared || !j->library->attached)
+		LL_APPEND2(p->queue, j, next_queued);
+	if (j->shared)
+		j->library->attached = true;
+	else
+		p->own++;
+}
+
+/* ---- while it goes on ---- */
+
+static void count(struct probes *p, struct probed *j, enum braid_jvm_event kind, __u64 now, __u64 *before)
+{
+	struct trace_jvm_event e = {.time_ns = now_ns(),
+				    .kind = BRAID_JVM_COUNTED,
+				    .value = now - *before,
+				    .number = kind,
+				    .source = BRAID_SOURCE_PROBE};
+
+	if (now > *before)
+		jvm_events_emit(p->jvms, j->process, &e);
+	*before = now;
+}
+
+static void tell_counted(struct probes *p, struct probed *j)
+{
+	uint32_t key = (uint32_t)j->pid;
+	struct braid_probed now;
+
+	if (!j->ready || j->gone || bpf_map_lookup_elem(probed_map(p), &key, &now))
+		return;
+	count(p, j, BRAID_JVM_SAFEPOINT_STOP, now.stops_untold, &j->told.stops_untold);
+	count(p, j, BRAID_JVM_DEOPT, now.deopts_untold, &j->told.deopts_untold);
+}
+
+static void give_up(struct probes *p, struct probed *j)
+{
+	uint32_t key = (uint32_t)j->pid;
+
+	tell_counted(p, j);
+	if (j->ready && processes_latest(p->jvms->processes, j->pid) == j->process)
+		bpf_map_delete_elem(probed_map(p), &key);
+	j->gone = true;
+}
+
+static void consider(void *ctx, struct process *process)
+{
+	if (process->libjvm_ns && !process->ended_ns)
+		probes_attach(ctx, process);
+}
+
+void probes_discover(struct probes *p)
+{
+	struct probed *j;
+
+	if (!p)
+		return;
+	LL_FOREACH (p->probed, j) {
+		if (!j->gone && j->process->ended_ns)
+			give_up(p, j);
+		else
+			tell_counted(p, j);
+	}
+	processes_each(p->jvms->processes, consider, p);
+	probes_tick(p);
+}
+
+static bool is_among(const struct probed *list, const struct probed *j)
+{
+	while (list && list != j)
+		list = list->next_queued;
+	return list;
+}
+
+/* What it has of links is few, and given up at the end. */
+void probes_forget(struct probes *p, const struct process *process)
+{
+	struct probed *j = p ? probed_of(p, process) : NULL;
+
+	if (!j)
+		return;
+	if (!j->gone)
+		give_up(p, j);
+	j->process = NULL;
+	if (is_among(p->queue, j))
+		LL_DELETE2(p->queue, j, next_queued);
+	if ((j->ready && !j->shared) || is_among(p->at_work, j))
+		return;
+	LL_DELETE(p->probed, j);
+	free(j);
+}
+
+/* A descriptor of what a probe consists of. */
+static bool is_probe(int dir, const char *fd)
+{
+	char to[32] = "";
+
+	return readlinkat(dir, fd, to, sizeof(to) - 1) > 0 &&
+	       (strcmp(to, "anon_inode:[perf_event]") == 0 || strcmp(to, "anon_inode:bpf_link") == 0);
+}
+
+/*
+ * The kernel waits for all CPUs, and for one probe after the other, before it gives them up: a minute on a busy
+ * machine. Who waits is a child that holds the probes, which are disabled, and nothing else of this process. It ends
+ * when its parent, which closes the other end of `done`, has none any more: the last to close is the one that waits.
+ */
+static void probes_leave(int done)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *e;
+	char byte;
+
+	while (fds && (e = readdir(fds))) {
+		int fd = atoi(e->d_name);
+
+		if (fd != dirfd(fds) && fd != done && !is_probe(dirfd(fds), e->d_name))
+			close(fd);
+	}
+	if (read(done, &byte, 1) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+void probes_stop(struct probes *p)
+{
+	int done[2] = {-1, -1};
+	struct library *l;
+	struct probed *j;
+
+	if (!p)
+		return;
+	stop(p);
+	if ((p->libraries || p->probed) && !pipe2(done, O_CLOEXEC) && fork() == 0)
+		probes_leave(done[0]);
+	LL_FOREACH (p->libraries, l) {
+		probe_links_destroy(&l->links);
+	}
+	LL_FOREACH (p->probed, j) {
+		probe_links_destroy(&j->links);
+		tell_counted(p, j);
+	}
+	if (done[0] >= 0) {
+		close(done[0]);
+		close(done[1]);
+	}
+}
+
+const struct libjvm_copy *probes_library(const struct probes *p, const struct process *process)
+{
+	const struct probed *j = p ? probed_of(p, process) : NULL;
+
+	return j && j->ready ? &j->copy : NULL;
+}
+
+bool probes_compilations(const struct probes *p, const struct process *process)
+{
+	struct probed *j = p ? probed_of(p, process) : NULL;
+
+	return j && is_set(j) && links_of(j)->way[PROBE_COMPILATIONS];
+}

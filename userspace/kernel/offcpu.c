@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "offcpu.h"
+
+#include "braid.skel.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define SLEEPERS 32768 /* threads of JVMs at a time */
+
+/*
+ * Of a monitor or lock that was fought for the owner is of interest, whatever the least time that sleeps are told of;
+ * but where threads hand over every few microseconds, walking a stack each time would cost them more than the lock
+ * does.
+ */
+#define OWNER_MIN_NS 50000ULL
+
+int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
+{
+	bool sleeps = c->wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK));
+	int err = bpf_program__set_autoload(b->progs.on_switch, sleeps);
+
+	err = err ?: bpf_program__set_autoload(b->progs.on_waking, sleeps);
+	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
+	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
+	return err ?: bpf_map__set_max_entries(b->maps.sleepers, sleeps ? SLEEPERS : 1);
+}
+
+void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c)
+{
+	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
+
+	jvm->sleep_min_ns = jvm->waker_min_ns = c->wanted & BRAID_WANT(WAIT) ? c->wait_min_ns : UINT64_MAX;
+	/* Single threads are the agent's business, which sees monitors alone. */
+	jvm->park_min_ns = c->wanted & ~c->threaded & BRAID_WANT(LOCK) ? owner_min : UINT64_MAX;
+	if (c->wanted & BRAID_WANT(LOCK) && owner_min < jvm->waker_min_ns)
+		jvm->waker_min_ns = owner_min;
+}
+
+/* What ends a sleep first, so that none that was seen to begin is not seen to end. */
+int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
+{
+	struct bpf_program *programs[OFFCPU_LINKS] = {b->progs.on_thread_exit, b->progs.on_syscall_end,
+						      b->progs.on_waking, b->progs.on_switch};
+
+	for (int i = 0; i < OFFCPU_LINKS; i++) {
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		links[i] = bpf_program__attach(programs[i]);
+		if (!links[i])
+			return -errno;
+	}
+	return 0;
+}
+
+void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
+{
+	for (int i = OFFCPU_LINKS; i-- > 0;) {
+		bpf_link__destroy(links[i]);
+		links[i] = NULL;
+	}
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf_maps.h"
+
+#include "proc/jvm_proc.h"
+#include "symbol/perf_map.h"
+#include "util/root_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#define FRAMES_MAX 65536U     /* in the recording */
+#define FILES_MAX 256U	      /* open at a time */
+#define RETRY_NS 100000000ULL /* until a file is looked for again */
+
+struct unnamed {
+	struct trace_frame frame;
+	const struct module *module;
+	uint64_t bias;
+};
+
+/* One program image. */
+struct program {
+	const struct process *process;
+	int fd;	      /* -1: no file so far */
+	bool refused; /* it is somebody else's */
+	uint64_t looked_ns;
+	struct unnamed *frames;
+	size_t count, capacity;
+	UT_hash_handle hh;
+};
+
+struct perf_maps {
+	struct sink *sink;
+	struct modules *modules;
+	struct program *programs;
+	size_t frames, files;
+	uint64_t dropped; /* frames beyond the limit */
+};
+
+int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *modules)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->sink = sink;
+	(*out)->modules = modules;
+	return 0;
+}
+
+static void program_free(struct perf_maps *p, struct program *g)
+{
+	HASH_DEL(p->programs, g);
+	p->frames -= g->count;
+	p->files -= g->fd >= 0;
+	if (g->fd >= 0)
+		close(g->fd);
+	free(g->frames);
+	free(g);
+}
+
+void perf_maps_free(struct perf_maps *p)
+{
+	struct program *g, *next;
+
+	if (!p)
+		return;
+	HASH_ITER (hh, p->programs, g, next) {
+		program_free(p, g);
+	}
+	free(p);
+}
+
+/*
+ * The program's own number and file system are meant. Anybody can put a file of that name into a /tmp: only what the
+ * program's user or root has written there is believed.
+ */
+static int map_open(pid_t pid)
+{
+	struct proc_status status;
+	struct stat st;
+	char path[64];
+	int root, fd, err = proc_status_read(pid, &status);
+
+	if (err)
+		return err;
+	root = proc_root_open(pid);
+	if (root < 0)
+		return root;
+	snprintf(path, sizeof(path), "tmp/perf-%d.map", (int)status.ns_pid);
+	fd = root_open_regular(root, path, O_NOFOLLOW, &st);
+	close(root);
+	if (fd >= 0 && st.st_uid != status.uid && st.st_uid != 0) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+static void look(struct perf_maps *p, struct program *g)
+{
+	if (g->fd >= 0 || g->refused || p->files == FILES_MAX || g->process->ended_ns)
+		return;
+	g->looked_ns = now_ns();
+	g->fd = map_open(g->process->pid);
+	p->files += g->fd >= 0;
+	g->refused = g->fd == -EPERM || g->fd == -ELOOP;
+	if (g->refused)
+		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
+			    "the perf map of process %d is not read: it is no regular file of the process's user",
+			    (int)g->process->pid);
+}
+
+static struct program *program_of(struct perf_maps *p, const struct process *process)
+{
+	struct program *g;
+
+	HASH_FIND_PTR(p->programs, &process, g);
+	if (g)
+		return g;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	g->process = process;
+	g->fd = -1;
+	HASH_ADD_PTR(p->programs, process, g);
+	return g;
+}
+
+static bool keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
+{
+	if (p->frames == FRAMES_MAX)
+		return false;
+	if (g->count == g->capacity) {
+		size_t capacity = g->capacity ? g->capacity * 2 : 64;
+		struct unnamed *bigger = realloc(g->frames, capacity * sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		g->frames = bigger;
+		g->capacity = capacity;
+	}
+	g->frames[g->count++] = *frame;
+	p->frames++;
+	return true;
+}
+
+void perf_maps_want(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
+		    const struct trace_frame *frame)
+{
+	const struct unnamed one = {.frame = *frame, .module = mapping->module, .bias = mapping->bias};
+	struct program *g;
+
+	/* Files that are ELF have symbols; what a JVM makes is named by its agent. */
+	if (mapping->module->segment_count || process->libjvm_ns)
+		return;
+	g = program_of(p, process);
+	if (!g || !keep(p, g, &one))
+		p->dropped++;
+	if (g && now_ns() - g->looked_ns > RETRY_NS)
+		look(p, g);
+}
+
+/* Behind a call: the address of the call. */
+static uint64_t address_of(const struct trace_frame *f)
+{
+	return f->exact ? f->address : f->address - 1;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = address_of(&((const struct unnamed *)a)->frame),
+		 y = address_of(&((const struct unnamed *)b)->frame);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Queries and frames are in the same order, so that those of one function follow each other. */
+static void write_names(struct perf_maps *p, struct program *g, const struct perf_map_query *queries)
+{
+	const struct perf_map_query *last = NULL;
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct perf_map_query *q = &queries[i];
+		struct unnamed *u = &g->frames[i];
+
+		if (!q->name)
+			continue;
+		if (!last || last->start != q->start || last->size != q->size || strcmp(last->name, q->name) != 0)
+			id = modules_symbol_named(
+				p->modules, u->module,
+				&(struct symbol){.address = q->start - u->bias, .size = q->size, .name = q->name});
+		last = q;
+		u->frame.symbol = id;
+		sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = u->frame});
+	}
+}
+
+static void name_program(struct perf_maps *p, struct program *g)
+{
+	struct perf_map_query *queries;
+	bool cut = false;
+	int err;
+
+	look(p, g);
+	if (g->fd < 0 || !g->count)
+		return;
+	queries = calloc(g->count, sizeof(*queries));
+	if (!queries)
+		return;
+	qsort(g->frames, g->count, sizeof(*g->frames), by_address);
+	for (size_t i = 0; i < g->count; i++)
+		queries[i].address = address_of(&g->frames[i].frame);
+	err = perf_map_find(g->fd, queries, g->count, &cut);
+	if (err)
+		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
+			    "the perf map of process %d cannot be read to its begin: %s", (int)g->process->pid,
+			    strerror(-err));
+	if (cut)
+		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
+			    "of the perf map of process %d only the last %llu MiB were read: older code has no names",
+			    (int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
+	write_names(p, g, queries);
+	for (size_t i = 0; i < g->count; i++)
+		free(queries[i].name);
+	free(queries);
+}
+
+void perf_maps_forget(struct perf_maps *p, const struct process *process)
+{
+	struct program *g;
+
+	HASH_FIND_PTR(p->programs, &process, g);
+	if (!g)
+		return;
+	name_program(p, g);
+	program_free(p, g);
+}
+
+void perf_maps_name(struct perf_maps *p)
+{
+	struct program *g, *next;
+
+	HASH_ITER (hh, p->programs, g, next) {
+		name_program(p, g);
+	}
+	if (p->dropped)
+		sink_notice(p->sink, 0, BRAID_NOTICE_WARNING,
+			    "%llu more places in code that programs have made are not looked up in their perf maps",
+			    (unsigned long long)p->dropped);
+}

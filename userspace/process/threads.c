@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "threads.h"
+
+#include "processes.h"
+#include "sideband.h"
+#include "proc/procfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* What one OS thread was before: what is older than these is asked for no more, however often it becomes another. */
+#define OLDER_MAX 16
+
+#define HOST_TIDS_MAX (1U << 17)
+#define NUMBERS_AGAIN_NS 10000000000ULL
+
+struct threads {
+	struct sink *sink;
+	struct sideband *sideband; /* NULL: not read yet */
+	struct thread *by_key;	   /* the youngest of each key */
+	struct thread *gone;
+	uint32_t last;
+};
+
+int threads_new(struct threads **out, struct sink *sink)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->sink = sink;
+	return 0;
+}
+
+void threads_follow(struct threads *t, struct sideband *sideband)
+{
+	t->sideband = sideband;
+}
+
+/* What a process says of threads is of its own alone, whatever numbers it names. */
+static uint64_t key_of(pid_t pid, pid_t tid)
+{
+	return (uint64_t)pid << 32 | (uint32_t)tid;
+}
+
+static struct thread *youngest(const struct threads *t, uint64_t key)
+{
+	struct thread *found;
+
+	HASH_FIND(hh, t->by_key, &key, sizeof(key), found);
+	return found;
+}
+
+static void set_youngest(struct threads *t, struct thread *thread)
+{
+	HASH_ADD(hh, t->by_key, key, sizeof(thread->key), thread);
+}
+
+static void forget(struct threads *t, struct thread *thread)
+{
+	struct thread *at = youngest(t, thread->key);
+
+	if (at == thread) {
+		HASH_DEL(t->by_key, at);
+		if (thread->older)
+			set_youngest(t, thread->older);
+	} else {
+		while (at && at->older != thread)
+			at = at->older;
+		if (at)
+			at->older = thread->older;
+	}
+	if (thread->gone_ns)
+		DL_DELETE2(t->gone, thread, gone_prev, gone_next);
+	DL_DELETE(thread->process->threads, thread);
+	account_give(&thread->process->account, BUDGET_THREADS, 1);
+	free(thread->name);
+	free(thread->group);
+	free(thread);
+}
+
+void threads_forget(struct threads *t, struct process *process)
+{
+	while (process->threads)
+		forget(t, process->threads);
+	pair_map_free(&process->host_tids);
+}
+
+void threads_free(struct threads *t)
+{
+	free(t); /* the threads are their processes' */
+}
+
+static void set_gone(struct threads *t, struct thread *thread)
+{
+	if (thread->gone_ns)
+		return;
+	thread->gone_ns = now_ns();
+	DL_APPEND2(t->gone, thread, gone_prev, gone_next);
+}
+
+void threads_tick(struct threads *t)
+{
+	uint64_t now = now_ns();
+
+	while (t->gone && t->gone->gone_ns + PROCESS_KEEP_NS < now)
+		forget(t, t->gone);
+}
+
+/* ---- identity ---- */
+
+void thread_call(struct thread *thread, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return;
+	free(thread->name);
+	thread->name = copy;
+}
+
+void threads_emit(struct threads *t, const struct thread *thread)
+{
+	sink_emit(t->sink, &(struct trace_rec){.kind = TRACE_THREAD,
+					       .thread = {.thread = thread->id,
+							  .process = thread->process->id,
+							  .tid = (uint32_t)thread->tid,
+							  .ns_tid = (uint32_t)thread->ns_tid,
+							  .flags = thread->flags,
+							  .name = trace_str_of(thread->name),
+							  .group = trace_str_of(thread->group ?: "")}});
+}
+
+static void bound_older(struct threads *t, struct thread *thread)
+{
+	for (int i = 0; thread && i < OLDER_MAX; i++)
+		thread = thread->older;
+	if (thread)
+		forget(t, thread);
+}
+
+/* `tid` 0: the one that the process calls ns_tid has ended. */
+static struct thread *new_thread(struct threads *t, struct process *process, pid_t tid, pid_t ns_tid)
+{
+	struct thread *thread;
+	bool there;
+	char comm[16];
+
+	if (!account_take(&process->account, t->sink, BUDGET_THREADS, 1))
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread) {
+		account_give(&process->account, BUDGET_THREADS, 1);
+		return NULL;
+	}
+	there = tid && !procfs_comm(process->pid, tid, comm, sizeof(comm));
+	thread->name = strdup(there ? comm : process->comm);
+	if (!thread->name) {
+		account_give(&process->account, BUDGET_THREADS, 1);
+		free(thread);
+		return NULL;
+	}
+	thread->id = ++t->last;
+	thread->tid = tid;
+	thread->ns_tid = ns_tid ?: procfs_ns_tid(process->pid, tid) ?: tid;
+	thread->key = key_of(process->pid, tid ?: -ns_tid);
+	thread->process = process;
+	thread->older = youngest(t, thread->key);
+	if (thread->older)
+		HASH_DEL(t->by_key, thread->older);
+	set_youngest(t, thread);
+	DL_PREPEND(process->threads, thread);
+	if (!there)
+		set_gone(t, thread);
+	bound_older(t, thread);
+	return thread;
+}
+
+struct thread *threads_at(struct threads *t, struct process *process, pid_t tid, uint64_t time_ns)
+{
+	struct thread *at = youngest(t, key_of(process->pid, tid)), *found = NULL;
+
+	for (; at && !(found && found->since_ns <= time_ns); at = at->older)
+		if (at->process == process)
+			found = at;
+	if (found)
+		return found;
+	found = new_thread(t, process, tid, 0);
+	if (found)
+		threads_emit(t, found);
+	return found;
+}
+
+struct thread *threads_now(struct threads *t, struct process *process, pid_t tid)
+{
+	return threads_at(t, process, tid, UINT64_MAX);
+}
+
+/* ---- as a JVM numbers them ---- */
+
+static void number_found(void *ctx, pid_t pid, pid_t tid)
+{
+	struct pair_map *numbers = ctx;
+	pid_t ns_tid = numbers->count < HOST_TIDS_MAX ? procfs_ns_tid(pid, tid) : 0;
+
+	if (ns_tid)
+		(void)pair_put(numbers, (uint64_t)ns_tid, 0, (uint32_t)tid); /* without memory it is not known */
+}
+
+void threads_read_numbers(struct process *process)
+{
+	process->host_tids_ns = now_ns();
+	pair_map_free(&process->host_tids);
+	(void)procfs_threads(process->pid, number_found, &process->host_tids); /* it may have ended */
+}
+
+void threads_started(struct process *process, pid_t tid)
+{
+	if (!process->in_namespace)
+		return;
+	number_found(&process->host_tids, process->pid, tid);
+	/* Those of threads that have ended make room. */
+	if (process->host_tids.count >= HOST_TIDS_MAX && now_ns() - process->host_tids_ns > NUMBERS_AGAIN_NS)
+		threads_read_numbers(process);
+}
+
+pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
+{
+	const struct pair_entry *e;
+
+	if (!process->in_namespace)
+		return ns_tid;
+	e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
+	if (!e) { /* it may be younger than the last look at the side-band */
+		sideband_read(t->sideband);
+		e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
+	}
+	return e ? (pid_t)e->value : 0;
+}
+
+struct thread *threads_java(struct threads *t, struct process *process, pid_t ns_tid, const char *started_as)
+{
+	struct thread *thread;
+	pid_t tid;
+
+	if (ns_tid <= 0)
+		return NULL;
+	tid = threads_host_tid(t, process, ns_tid);
+	thread = youngest(t, key_of(process->pid, tid ?: -ns_tid));
+	if (thread && thread->process == process &&
+	    !(started_as && (thread->flags & TRACE_THREAD_JAVA) && strcmp(started_as, thread->name) != 0))
+		return thread;
+	return new_thread(t, process, tid, ns_tid);
+}
+
+/* ---- the side-band ---- */
+
+void threads_ended(struct threads *t, pid_t pid, pid_t tid)
+{
+	struct thread *thread = youngest(t, key_of(pid, tid));
+
+	if (thread)
+		set_gone(t, thread);
+}
+
+void threads_comm(struct threads *t, const struct process *process, pid_t tid, const char *comm)
+{
+	struct thread *thread = youngest(t, key_of(process->pid, tid));
+	char name[16];
+
+	if (!thread || thread->process != process || (thread->flags & TRACE_THREAD_JAVA))
+		return;
+	snprintf(name, sizeof(name), "%.15s", comm);
+	thread_call(thread, name);
+	threads_emit(t, thread);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "notices.h"
+
+bool notices_room(struct notices *n, uint32_t process, bool *first)
+{
+	struct pair_entry *e = pair_find(&n->said, process, 0);
+
+	*first = false;
+	if (!process) /* of the recording itself */
+		return true;
+	if (!e) {
+		(void)pair_put(&n->said, process, 0, 2);
+		return true;
+	}
+	if (e->value <= NOTICES_MAX) {
+		e->value++;
+		return true;
+	}
+	*first = e->extra == 0;
+	e->extra += e->extra < UINT32_MAX;
+	return false;
+}
+
+void notices_each_left_out(const struct notices *n, void (*fn)(void *ctx, uint32_t process, uint32_t count), void *ctx)
+{
+	for (size_t i = 0; i < n->said.capacity; i++)
+		if (n->said.entries[i].extra)
+			fn(ctx, (uint32_t)n->said.entries[i].a, n->said.entries[i].extra);
+}
+
+void notices_free(struct notices *n)
+{
+	pair_map_free(&n->said);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sink.h"
+
+#include "util/log.h"
+#include "util/utf8.h"
+
+#include <braid/event.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct trace_str trace_str_of(const char *text)
+{
+	/* One record holds four strings at most; what is not ASCII (a path, a comm) may not be UTF-8 either. */
+	static char repaired[4][4096];
+	static unsigned int turn;
+	size_t length = 0;
+
+	while ((signed char)text[length] > 0)
+		length++;
+	if (text[length]) {
+		turn = (turn + 1) % 4;
+		length = utf8_from_modified(repaired[turn], sizeof(repaired[turn]), text, strlen(text));
+		text = repaired[turn];
+	}
+	return (struct trace_str){.str = text, .len = (uint32_t)length};
+}
+
+static void fail(struct sink *k, int err)
+{
+	if (k->error)
+		return;
+	k->error = err;
+	if (k->failed)
+		k->failed(k->failed_ctx, err);
+}
+
+/* ---- loss ---- */
+
+static void losses_write(struct sink *k)
+{
+	uint32_t count = k->losses_count;
+
+	k->losses_count = 0; /* a record that cannot be written is loss itself */
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sink_lost l = k->losses[i];
+
+		sink_emit(k, &(struct trace_rec){.kind = TRACE_LOSS,
+						 .loss = {.time_ns = l.time_ns,
+							  .process = l.process,
+							  .hop = trace_str_of(l.hop),
+							  .kind = trace_str_of(l.kind),
+							  .count = l.count}});
+	}
+}
+
+void sink_loss(struct sink *k, uint32_t process, const char *hop, const char *kind, uint64_t count)
+{
+	struct sink_lost *l = k->losses, *end = l + k->losses_count;
+
+	k->lost += count;
+	while (l < end && (l->process != process || l->hop != hop || l->kind != kind))
+		l++;
+	if (l < end) {
+		l->count += count;
+		return;
+	}
+	if (k->losses_count == SINK_LOSSES)
+		losses_write(k);
+	k->losses[k->losses_count++] =
+		(struct sink_lost){.time_ns = now_ns(), .count = count, .hop = hop, .kind = kind, .process = process};
+}
+
+/* ---- records ---- */
+
+void sink_flush(struct sink *k)
+{
+	int err;
+
+	losses_write(k);
+	err = trace_writer_flush(k->writer);
+	if (err)
+		fail(k, err);
+}
+
+void sink_emit(struct sink *k, const struct trace_rec *rec)
+{
+	int err;
+
+	if (k->error)
+		return;
+	err = trace_writer_put(k->writer, rec);
+	if (err == -EINVAL)
+		sink_loss(k, 0, "collector", "oversized_record", 1);
+	else if (err)
+		fail(k, err);
+}
+
+void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)
+{
+	char text[1024];
+	bool first;
+	va_list ap;
+
+	if (!notices_room(&k->notices, process, &first)) {
+		if (first)
+			log_warning("what else there is to say of the same process is counted, and left out");
+		return;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (severity == BRAID_NOTICE_WARNING)
+		log_warning("%s", text);
+	else
+		log_debug("%s", text);
+	sink_emit(k, &(struct trace_rec){.kind = TRACE_NOTICE,
+					 .notice = {.time_ns = now_ns(),
+						    .process = process,
+						    .severity = severity,
+						    .text = trace_str_of(text)}});
+}
+
+void sink_stat(struct sink *k, uint32_t process, const char *key, uint64_t value)
+{
+	sink_emit(k,
+		  &(struct trace_rec){
+			  .kind = TRACE_STAT,
+			  .stat = {.time_ns = now_ns(), .process = process, .key = trace_str_of(key), .value = value}});
+}
+
+void sink_info(struct sink *k, const char *key, const char *value)
+{
+	sink_emit(k, &(struct trace_rec){.kind = TRACE_INFO,
+					 .info = {.key = trace_str_of(key), .value = trace_str_of(value)}});
+}
+
+void sink_clock(struct sink *k)
+{
+	sink_emit(k, &(struct trace_rec){.kind = TRACE_CLOCK,
+					 .clock = {.monotonic_ns = now_ns(),
+						   .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
+						   .realtime_ns = clock_read_ns(CLOCK_REALTIME)}});
+}
+
+static void count_left_out(void *ctx, uint32_t process, uint32_t count)
+{
+	sink_loss(ctx, process, "collector", "notice", count);
+}
+
+void sink_left_out(struct sink *k)
+{
+	notices_each_left_out(&k->notices, count_left_out, k);
+	losses_write(k);
+}
+
+void sink_free(struct sink *k)
+{
+	notices_free(&k->notices);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <braid/trace.h>
+
+#include "util/owner.h"
+
+#define STREAM_WAIT_MS 30000
+
+/* ---- files ---- */
+
+/* 0 when nothing but an older trace is lost by writing over the file, or nothing at all. */
+static int file_check(int fd)
+{
+	char magic[sizeof(BRAID_BLOCK_MAGIC) - 1];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EEXIST;
+	if (st.st_size == 0)
+		return 0;
+	n = pread(fd, magic, sizeof(magic), 0);
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(magic) || memcmp(magic, BRAID_BLOCK_MAGIC, sizeof(magic)) != 0)
+		return -EEXIST;
+	return 1;
+}
+
+/* What is written to as it is: who has made it keeps it, and reads along. */
+static int file_check_owner(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	return owner_trusted(&st) ? 0 : -EUSERS;
+}
+
+/* Two recordings into one file would leave neither. */
+static int file_lock(int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK ? -EBUSY : -errno;
+}
+
+/* An empty file, or an older trace, as a descriptor that holds its lock; *is_trace says which. */
+static int file_claim(int dir, const char *name, int flags, bool *is_trace)
+{
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = file_check(fd);
+	*is_trace = err == 1;
+	if (err >= 0)
+		err = file_lock(fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/*
+ * Under sudo the trace is the caller's, where that user could have made the file: else a new file in a directory of the
+ * system's would be theirs. The descriptor is of a file that this process has just made.
+ */
+static void file_give(int dir, int fd)
+{
+	struct stat st;
+	uid_t uid;
+	gid_t gid;
+
+	if (!owner_sudo(&uid, &gid) || fstat(dir, &st) || (st.st_uid != uid && !(st.st_mode & S_IWOTH)))
+		return;
+	if (fchown(fd, uid, gid)) /* a file system without owners: it stays as it is */
+		return;
+}
+
+/* A trace names the functions, files and threads of production programs: only its owner may read it. */
+static int file_create(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), err;
+
+	if (fd < 0)
+		return -errno;
+	err = file_lock(fd);
+	if (!err) {
+		file_give(dir, fd);
+		return fd;
+	}
+	close(fd);
+	return err;
+}
+
+/* The former trace stays, as NAME.old; an older one of that name goes. */
+static int file_keep(int dir, const char *name)
+{
+	char old[NAME_MAX + 1];
+	bool is_trace;
+	int fd, err = 0;
+
+	if ((size_t)snprintf(old, sizeof(old), "%s.old", name) >= sizeof(old))
+		return -ENAMETOOLONG;
+	fd = file_claim(dir, old, O_NOFOLLOW, &is_trace);
+	if (fd < 0 && fd != -ENOENT)
+		return fd == -EBUSY ? fd : -ENOTEMPTY;
+	if (renameat(dir, name, dir, old))
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* A file of this name in the directory itself, or none. */
+static int file_open(int dir, const char *name, bool exists)
+{
+	int former = -1, fd, err;
+	bool is_trace = false;
+
+	if (exists) {
+		former = file_claim(dir, name, O_NOFOLLOW, &is_trace);
+		if (former < 0)
+			return former;
+		err = is_trace ? file_keep(dir, name) : file_check_owner(former);
+		if (!err && !is_trace)
+			return former;
+		if (err) {
+			close(former);
+			return err;
+		}
+	}
+	fd = file_create(dir, name);
+	if (former >= 0)
+		close(former);
+	return fd;
+}
+
+/* ---- what is there ---- */
+
+static bool is_null_device(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+static int stream_check(int fd)
+{
+	struct stat st;
+
+	if (isatty(fd))
+		return -ENOTTY;
+	if (fstat(fd, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || is_null_device(&st) ? 0 : -EEXIST;
+}
+
+static int stream_open(struct trace_output *out, int fd)
+{
+	int err = fd < 0 ? -errno : stream_check(fd);
+
+	if (err && fd >= 0)
+		close(fd);
+	if (!err)
+		*out = (struct trace_output){.fd = fd, .stream = true};
+	return err;
+}
+
+/* What the caller has opened for this program is theirs to choose. */
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == st->st_dev && out.st_ino == st->st_ino;
+}
+
+/* Links and pipes that others have made, where everybody can make some, lead where those want the trace to be. */
+static bool is_strangers(const char *path, const struct stat *st)
+{
+	struct stat link;
+
+	if (is_stdout(st))
+		return false;
+	return lstat(path, &link) || !owner_known(&link) || !owner_known(st);
+}
+
+/* Symbolic links are followed, and keep their target: /dev/stdout is one. */
+static int other_open(struct trace_output *out, const char *path)
+{
+	bool is_trace;
+	struct stat st;
+	int fd, err;
+
+	if (stat(path, &st))
+		return errno == ENOENT ? -ENOLINK : -errno;
+	if (is_strangers(path, &st))
+		return -EUSERS;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return -EEXIST;
+	if (!S_ISREG(st.st_mode)) /* a FIFO waits for its reader here */
+		return stream_open(out, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+	fd = file_claim(AT_FDCWD, path, 0, &is_trace);
+	if (fd < 0)
+		return fd;
+	err = is_stdout(&st) ? 0 : file_check_owner(fd);
+	if (!err && ftruncate(fd, 0))
+		err = -errno;
+	if (err)
+		close(fd);
+	else
+		out->fd = fd;
+	return err;
+}
+
+int trace_output_open(struct trace_output *out, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	struct stat st;
+	bool exists;
+	int dir;
+
+	*out = (struct trace_output){.fd = -1};
+	if (strcmp(path, "-") == 0) {
+		free(parent);
+		return stream_open(out, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+	}
+	if (!parent)
+		return -ENOMEM;
+	dir = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(parent);
+	if (dir < 0)
+		return -errno;
+	exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!*name || (exists && !S_ISREG(st.st_mode))) {
+		close(dir);
+		return other_open(out, path);
+	}
+	out->fd = file_open(dir, name, exists);
+	close(dir);
+	return out->fd < 0 ? out->fd : 0;
+}
+
+/* ---- writing ---- */
+
+/* How much can be written now without being held up. A pipe that can be written to takes PIPE_BUF bytes. */
+static ssize_t room(const struct trace_output *out, size_t len)
+{
+	struct pollfd p = {.fd = out->fd, .events = POLLOUT};
+	int n;
+
+	if (!out->stream)
+		return (ssize_t)len;
+	n = poll(&p, 1, STREAM_WAIT_MS);
+	if (n <= 0)
+		return n < 0 ? -errno : -ETIMEDOUT;
+	return len < PIPE_BUF ? (ssize_t)len : PIPE_BUF;
+}
+
+int trace_output_write(const struct trace_output *out, const uint8_t *p, size_t len)
+{
+	while (len) {
+		ssize_t n = room(out, len);
+
+		if (n > 0) {
+			n = write(out->fd, p, (size_t)n);
+			n = n < 0 ? -errno : n ?: -EIO;
+		}
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n < 0)
+			return (int)n;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}

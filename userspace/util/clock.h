@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The clock of all times: that of the kernel side, of agents and of the collector. */
+#ifndef BRAID_UTIL_CLOCK_H
+#define BRAID_UTIL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+uint64_t clock_read_ns(clockid_t id);
+
+uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file system that compresses has several bytes of a file in one of the disk's; small files have holes for alignment.
+ */
+#define DENSE_BYTES (64LL << 20)
+#define BYTES_PER_STORED 16
+#define SECTIONS_MAX 65535
+#define STRINGS_MAX (64UL << 20)
+#define NOTES_MAX (4UL << 20)
+
+/* libelf has memory for every section as soon as it opens a file: how many there are is looked at before. */
+static bool sections_few(uint64_t table, size_t count, uint64_t first_size)
+{
+	return !table || count || first_size <= SECTIONS_MAX;
+}
+
+static int header_check(int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf64_Ehdr wide;
+		Elf32_Ehdr narrow;
+	} eh = {0};
+	Elf64_Shdr wide = {0};
+	Elf32_Shdr narrow = {0};
+	bool few;
+
+	if (pread(fd, &eh, sizeof(eh), 0) < (ssize_t)sizeof(eh.narrow) || memcmp(eh.ident, ELFMAG, SELFMAG) != 0)
+		return -EBADMSG;
+	if (eh.ident[EI_DATA] != ELFDATA2LSB) /* no program of this machine */
+		return -EBADMSG;
+	if (eh.ident[EI_CLASS] == ELFCLASS64) {
+		if (pread(fd, &wide, sizeof(wide), (off_t)eh.wide.e_shoff) < 0)
+			wide.sh_size = 0;
+		few = sections_few(eh.wide.e_shoff, eh.wide.e_shnum, wide.sh_size) && eh.wide.e_phnum != PN_XNUM;
+	} else {
+		if (pread(fd, &narrow, sizeof(narrow), eh.narrow.e_shoff) < 0)
+			narrow.sh_size = 0;
+		few = sections_few(eh.narrow.e_shoff, eh.narrow.e_shnum, narrow.sh_size) &&
+		      eh.narrow.e_phnum != PN_XNUM;
+	}
+	return few ? 0 : -EFBIG;
+}
+
+/* The bytes of all sections, which do not overlap in a file that a linker has made, and of notes without sections. */
+static int parts_check(Elf *elf, uint64_t size)
+{
+	uint64_t left = size * 2, notes = NOTES_MAX;
+	Elf_Scn *scn = NULL;
+	size_t count = 0;
+	GElf_Shdr sh;
+	GElf_Phdr ph;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NULL || sh.sh_type == SHT_NOBITS)
+			continue;
+		if (sh.sh_size > left)
+			return -EBADMSG;
+		left -= sh.sh_size;
+	}
+	if (elf_getphdrnum(elf, &count))
+		count = 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &ph); i++) {
+		if (ph.p_type != PT_NOTE)
+			continue;
+		if (ph.p_filesz > notes)
+			return -EBADMSG;
+		notes -= ph.p_filesz;
+	}
+	return 0;
+}
+
+/* Names of sections are read by libelf, which looks for an end of each when the last has none. */
+static int names_check(Elf *elf)
+{
+	size_t section, size;
+
+	if (elf_getshdrstrndx(elf, &section) || !section)
+		return 0;
+	return elf_strings(elf, section, &size) ? 0 : -EBADMSG;
+}
+
+static int check(Elf *elf, uint64_t size)
+{
+	int err = elf && elf_kind(elf) == ELF_K_ELF ? 0 : -EBADMSG;
+
+	err = err ?: parts_check(elf, size);
+	return err ?: names_check(elf);
+}
+
+int elf_file_open(Elf **out, int fd)
+{
+	struct stat st;
+	int err;
+
+	*out = NULL;
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADMSG;
+	if (st.st_size > DENSE_BYTES && st.st_size / BYTES_PER_STORED > st.st_blocks * 512)
+		return -EFBIG;
+	err = header_check(fd);
+	if (err)
+		return err;
+	elf_version(EV_CURRENT);
+	*out = elf_begin(fd, ELF_C_READ, NULL);
+	err = check(*out, (uint64_t)st.st_size);
+	if (!err)
+		return 0;
+	elf_end(*out);
+	*out = NULL;
+	return err;
+}
+
+int elf_image_open(Elf **out, const void *data, size_t size)
+{
+	int err;
+
+	elf_version(EV_CURRENT);
+	*out = elf_memory((char *)data, size);
+	err = check(*out, size);
+	if (!err)
+		return 0;
+	elf_end(*out);
+	*out = NULL;
+	return err;
+}
+
+const char *elf_strings(Elf *elf, size_t section, size_t *size)
+{
+	Elf_Scn *scn = elf_getscn(elf, section);
+	Elf_Data *data;
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_STRTAB || sh.sh_size > STRINGS_MAX)
+		return NULL;
+	data = elf_getdata(scn, NULL);
+	if (!data || !data->d_buf || !data->d_size || ((const char *)data->d_buf)[data->d_size - 1])
+		return NULL;
+	*size = data->d_size;
+	return data->d_buf;
+}

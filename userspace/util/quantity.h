@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Times and sizes as people write and read them: the one grammar of all commands. */
+#ifndef BRAID_UTIL_QUANTITY_H
+#define BRAID_UTIL_QUANTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A decimal number and its unit without a space: ns, us or µs, ms, s, m, h. "1.5s", "500ms", "2m". 0, -EINVAL, or
+ * -EDOM: the number is good and has no unit. Zero needs none.
+ */
+int duration_parse_unit(const char *text, uint64_t *ns);
+
+/* The same, where a number without a unit can only be seconds. 0 or -EINVAL. */
+int duration_parse(const char *text, uint64_t *ns);
+
+/* A whole number of bytes, or of KiB (k, K, KiB), MiB (m, M, MiB) or GiB (g, G, GiB). 0 or -EINVAL. */
+int size_parse(const char *text, uint64_t *bytes);
+
+#define QUANTITY_TEXT 24
+
+/* "812 ns", "1.50 µs", "2.25 s". Returns `buf`. */
+const char *duration_text(char buf[QUANTITY_TEXT], uint64_t ns);
+
+/* The same, right-aligned in a column of that width: printf() counts bytes, and µ has two. Returns `buf`. */
+const char *duration_cell(char buf[QUANTITY_TEXT], int width, uint64_t ns);
+
+/* "812 B", "1.50 MiB". Returns `buf`. */
+const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes);
+
+/* "s" for every number but one: "%llu sample%s". */
+static inline const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+#endif
