@@ -22,7 +22,7 @@ endif
 $(BUILD)/tests/bench/ring.o: CPPFLAGS += -I$(BUILD)/bench
 $(BUILD)/tests/bench/ring.o: $(BUILD)/bench/hit.skel.h
 
-$(BUILD)/bench/ring: $(BUILD)/tests/bench/ring.o $(BENCH_LTTNG_OBJ) $(LIB_OBJ) $(AGENT_UNIT_OBJ) $(BLOBS)
+$(BUILD)/bench/ring: $(BUILD)/tests/bench/ring.o $(BENCH_LTTNG_OBJ) $(LIB_OBJ) $(BUILD)/agent/core/ring.o $(BLOBS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -pthread -o $@ $^ $(LDLIBS) $(BENCH_LTTNG_LIBS)
 
@@ -39,12 +39,17 @@ $(BUILD)/bench/java/.made: $(BENCH_JAVA_SRC)
 	@mkdir -p $(@D)
 	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -d $(@D) $^ && touch $@
 
-$(BUILD)/tests/bench/parts.o: CPPFLAGS += -I$(BUILD)/bench
+$(BUILD)/tests/bench/parts.o $(BUILD)/tests/bench/tick.o: CPPFLAGS += -I$(BUILD)/bench
 $(BUILD)/tests/bench/parts.o: $(BUILD)/bench/parts.skel.h
+$(BUILD)/tests/bench/tick.o: $(BUILD)/bench/tick.skel.h
 
-$(BUILD)/bench/parts: $(BUILD)/tests/bench/parts.o
+$(BUILD)/bench/parts $(BUILD)/bench/tick: $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
+
+$(BUILD)/bench/gaps: $(BUILD)/tests/bench/gaps.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -pthread -o $@ $^
 
 # without the header that javac writes
 STACKCOST_CFLAGS = -std=c11 -O2 -g -fomit-frame-pointer $(WARN) -Wno-missing-prototypes -D_GNU_SOURCE $(JAVA_INC) -pthread
@@ -56,17 +61,12 @@ $(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
+bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
 
-# Parts of `make bench`: what each kind of event costs; and stacks compared.
-.PHONY: bench-events
-bench-events:
+# Parts of `make bench`: how long a recording takes to begin and to end; what each kind of event costs; stacks compared.
+BENCH_PARTS := bench-start bench-events bench-stacks
+.PHONY: $(BENCH_PARTS)
+$(BENCH_PARTS): bench-%:
 	$(Q)tools/setup bench
 	$(Q)$(MAKE) --no-print-directory all bench-programs
-	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run events
-
-.PHONY: bench-stacks
-bench-stacks:
-	$(Q)tools/setup bench
-	$(Q)$(MAKE) --no-print-directory all bench-programs
-	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run stacks
+	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run $*

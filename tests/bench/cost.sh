@@ -33,7 +33,7 @@ one()
 	account=$!
 	STARTED+=("$account")
 	wait_for "the kernel's accounting" accounting_ready
-	braid record -q -F "$hz" -d "$limit" -o "$trace" -- "${CMD[@]}" >"$TMP/out" 2>&1 || status=$?
+	braid record -q --kill -F "$hz" -d "$limit" -o "$trace" -- "${CMD[@]}" >"$TMP/out" 2>&1 || status=$?
 	kill "$account"
 	wait "$account"
 	STARTED=()

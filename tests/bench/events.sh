@@ -7,8 +7,8 @@
 # it: so whatever the machine does meanwhile counts on both sides. Kinds that the agent alone tells are switched by `braid ctl` within
 # one recording. Those for which the kernel side has programs and probes, which stay where they are as long as a recording goes on,
 # are measured by recordings that begin and end; their beginnings and ends do not count.
-# shellcheck source=lib.sh
-source "$(dirname "$0")/lib.sh"
+# shellcheck source=switched.sh
+source "$(dirname "$0")/switched.sh"
 
 window=${WINDOW_S:-0.25}
 pairs=${PAIRS:-60}
@@ -36,66 +36,6 @@ table=(
 	"jit|jit||jit||record"
 	"all|mixed||all||record"
 )
-
-# ---- the program ----
-
-# start_program NAME JAVA-OPTION...: warm, its pid in PROGRAM. PREFIX: a command in front of it.
-start_program()
-{
-	local name=$1
-
-	shift
-	rm -f "$TMP/in" "$TMP/out"
-	mkfifo "$TMP/in"
-	: >"$TMP/out"
-	${PREFIX:-} "$JAVA" "$@" -cp "$BUILD/bench/java" Throughput "$name" <"$TMP/in" >"$TMP/out" 2>"$TMP/err" &
-	PROGRAM=$!
-	STARTED+=("$PROGRAM")
-	exec {TO}>"$TMP/in"
-	wait_for "$name to be warm" ready_or_gone
-	grep -q ready "$TMP/out" || die "$name: $(tail -n 3 "$TMP/err")"
-}
-
-ready_or_gone()
-{
-	grep -q ready "$TMP/out" || ! kill -0 "$PROGRAM" 2>/dev/null
-}
-
-end_program()
-{
-	exec {TO}>&-
-	wait "$PROGRAM" || die "the program failed: $(tail -n 3 "$TMP/err")"
-}
-
-say()
-{
-	echo "$1" >&"$TO"
-}
-
-# ---- recordings ----
-
-listens()
-{
-	braid ctl "$RECORDER" status >"$TMP/status" 2>/dev/null && { [[ -z $1 ]] || grep -q "JVM .*connected" "$TMP/status"; }
-}
-
-# start_recording WAIT-FOR-AGENT OPTION...
-start_recording()
-{
-	local agent=$1
-
-	shift
-	"$BUILD/braid" record -q -o "$TMP/trace" "$@" 2>"$TMP/record.err" &
-	RECORDER=$!
-	STARTED+=("$RECORDER")
-	wait_for "the recording ($*)" listens "$agent"
-}
-
-end_recording()
-{
-	kill -INT "$RECORDER"
-	wait "$RECORDER" || die "the recording failed: $(tail -n 3 "$TMP/record.err")"
-}
 
 # switch KIND VERB LIST: what cannot be switched is the end.
 switch()
@@ -152,33 +92,12 @@ by_ctl()
 
 # ---- figures ----
 
-# ratios: what was done a second with, by what was done without before and behind it, a line each.
-ratios()
-{
-	awk '$1 == "on" || $1 == "off" { rate = $3 / $2
-		if ($1 == "off" && on) { if (off + rate > 0) print on / ((off + rate) / 2); on = 0 }
-		if ($1 == "on") on = rate; else off = rate }' "$TMP/out"
-}
-
-# quantile P of sorted numbers
-quantile()
-{
-	awk -v p="$1" '{ v[NR] = $1 } END { if (!NR) exit 1; x = 1 + p * (NR - 1); i = int(x); f = x - i
-		print v[i] + (i < NR ? f * (v[i + 1] - v[i]) : 0) }'
-}
-
-# slower P: percent, of the quantile P of what is left
-slower()
-{
-	sort -g "$TMP/ratios" | quantile "$1" | awk '{ printf "%.2f", (1 - $1) * 100 }'
-}
-
 # row KIND PROGRAM TARGET HOW
 row()
 {
 	local cost events seconds=$recording
 
-	ratios >"$TMP/ratios"
+	ratios off on >"$TMP/ratios"
 	cost=$(slower 0.5)
 	[[ $4 == record ]] || seconds=$(awk '$1 == "on" { ns += $2 } END { print ns / 1e9 }' "$TMP/out")
 	events=$(braid script --raw "$TMP/trace" | grep -c '^jvm_event' || true)

@@ -146,6 +146,26 @@ jdk_home()
 	fi
 }
 
+# ---- the kernel's accounting ----
+
+# programs_of PID: the ids of the eBPF programs that it holds, into TMP/ids. Others may be recording, too.
+programs_of()
+{
+	local ids
+
+	ids=$(sed -n 's/^prog_id:[^0-9]*//p' /proc/"$1"/fdinfo/* 2>/dev/null || true)
+	[[ -z $ids ]] || echo "$ids" >"$TMP/ids"
+}
+
+# account_of PROGRAM IDS: runs and nanoseconds of those with such an id, as program_time has written them to TMP/account.
+account_of()
+{
+	awk -v name="$1" -v ids=" $(xargs <"$2") " '$1 == name && index(ids, " " $4 " ") { runs += $2; ns += $3 }
+		END { print runs + 0, ns + 0 }' "$TMP/account"
+}
+
+# ---- waiting ----
+
 # wait_for WHAT COMMAND...: until the command succeeds.
 wait_for()
 {

@@ -7,12 +7,12 @@
  * alternate, and ratios are those of bursts that follow each other: machines change their speed within minutes. A
  * record is what the agent makes: header with thread and time stamp, and a payload of 32 or 64 bytes behind it.
  */
-#include "core/ring.h"
+#include "../../agent/core/ring.h"
 
 #include "lttng.h"
 
-#include "kernel/kernel_side.h"
 #include "hit.skel.h"
+#include "kernel/kernel_side.h"
 
 #include <argp.h>
 #include <bpf/bpf.h>
@@ -250,6 +250,7 @@ static int drain(int slot, struct seen *seen, uint64_t *records)
 static int ring_make(struct ring *ring, uint32_t bytes)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "bench_ring", 0, 0, bytes, NULL);
+	struct braid_choices choices = {0};
 	uint32_t generation;
 	int err, slot = -1;
 
@@ -257,9 +258,9 @@ static int ring_make(struct ring *ring, uint32_t bytes)
 		err = -errno;
 		goto out;
 	}
-	err = slot = kernel_side_add_ring(kernel, fd, &generation);
+	err = slot = kernel_side_add_jvm(kernel, &choices, &generation);
 	if (slot >= 0)
-		err = ring_open(ring, fd, bytes);
+		err = kernel_side_add_ring(kernel, (uint32_t)slot, fd) ?: ring_open(ring, fd, bytes);
 	close(fd);
 out:
 	if (err < 0)

@@ -33,15 +33,6 @@ says()
 	grep -q "^$2" "$1"
 }
 
-# programs_of PID: the ids of the eBPF programs that it holds, into TMP/ids. Others may be recording, too.
-programs_of()
-{
-	local ids
-
-	ids=$(sed -n 's/^prog_id:[^0-9]*//p' /proc/"$1"/fdinfo/* 2>/dev/null || true)
-	[[ -z $ids ]] || echo "$ids" >"$TMP/ids"
-}
-
 # one KIND DEPTH MODE CACHES: prints a row, adds "frames ns" to fit.KIND.MODE.CACHES.
 one()
 {
@@ -72,7 +63,7 @@ one()
 	java=$(stat_of "$trace" bpf_frames_java)
 	native=$(stat_of "$trace" bpf_frames_native)
 	frames=$((java + native + $(stat_of "$trace" bpf_frames_kernel)))
-	read -r runs ns < <(awk -v ids=" $(xargs <"$TMP/ids") " 'index(ids, " " $4 " ") { runs += $2; ns += $3 } END { print runs + 0, ns + 0 }' "$TMP/account")
+	read -r runs ns < <(account_of on_sample "$TMP/ids")
 	[[ $runs -gt 0 && $samples -gt 0 ]] || die "$kind: the kernel counted no run of on_sample"
 	printf '%-13s %-9s %-6s %9d %6s %14s %5s %6s %10s %9s %6d %10s\n' "$kind $depth" "$mode" "$caches" "$samples" \
 		"$(calc "100 - 100 * $(stat_of "$trace" bpf_stacks_sent) / $samples" %.0f%%)" \

@@ -20,6 +20,7 @@ public class Throughput {
     private static final int STRIDE = 16; // a cache line for each thread's count
     private static final int CPUS = Runtime.getRuntime().availableProcessors();
     private static final long WARM_NS = 3_000_000_000L;
+    private static final int MOUNTS = 1000;
 
     private static AtomicLongArray counts;
     static volatile Object sink;
@@ -160,6 +161,27 @@ public class Throughput {
         };
     }
 
+    /** A virtual thread that leaves its carrier and comes back, MOUNTS times. */
+    static Work mount(int thread) throws ReflectiveOperationException {
+        MethodHandle start = MethodHandles.lookup().findStatic(Thread.class, "startVirtualThread",
+                MethodType.methodType(Thread.class, Runnable.class));
+        return () -> {
+            CountDownLatch done = new CountDownLatch(1);
+            Runnable task = () -> {
+                for (int i = 0; i < MOUNTS; i++) {
+                    Thread.yield();
+                }
+                done.countDown();
+            };
+            try {
+                start.invoke(task);
+            } catch (Throwable e) {
+                throw new IllegalStateException(e);
+            }
+            done.await();
+        };
+    }
+
     /** Defined again and again. */
     public static class Template implements Runnable {
         @Override
@@ -247,6 +269,8 @@ public class Throughput {
                 return Throughput::thread;
             case "vthread":
                 return Throughput::vthread;
+            case "mount":
+                return Throughput::mount;
             case "class":
                 return t -> classes(1);
             case "jit":

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by benchmarks that switch something on and off while one program runs, which counts what it does. Each time with it is
+# compared with the times without it before and behind: what the machine does meanwhile counts on both sides.
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# ---- the program ----
+
+# start_counting NAME COMMAND...: one that obeys say(), its pid in PROGRAM.
+start_counting()
+{
+	local name=$1
+
+	shift
+	rm -f "$TMP/in" "$TMP/out"
+	mkfifo "$TMP/in"
+	: >"$TMP/out"
+	"$@" <"$TMP/in" >"$TMP/out" 2>"$TMP/err" &
+	PROGRAM=$!
+	STARTED+=("$PROGRAM")
+	exec {TO}>"$TMP/in"
+	wait_for "$name to be warm" ready_or_gone
+	grep -q ready "$TMP/out" || die "$name: $(tail -n 3 "$TMP/err")"
+}
+
+# start_program NAME JAVA-OPTION...: the same of Throughput.java. PREFIX: a command in front of it.
+start_program()
+{
+	local name=$1
+
+	shift
+	# shellcheck disable=SC2086 # words
+	start_counting "$name" ${PREFIX:-} "$JAVA" "$@" -cp "$BUILD/bench/java" Throughput "$name"
+}
+
+ready_or_gone()
+{
+	grep -q ready "$TMP/out" || ! kill -0 "$PROGRAM" 2>/dev/null
+}
+
+end_program()
+{
+	exec {TO}>&-
+	wait "$PROGRAM" || die "the program failed: $(tail -n 3 "$TMP/err")"
+}
+
+say()
+{
+	echo "$1" >&"$TO"
+}
+
+# ---- recordings ----
+
+listens()
+{
+	braid ctl "$RECORDER" status >"$TMP/status" 2>/dev/null && { [[ -z $1 ]] || grep -q "JVM .*connected" "$TMP/status"; }
+}
+
+# start_recording WAIT-FOR-AGENT OPTION...
+start_recording()
+{
+	local agent=$1
+
+	shift
+	"$BUILD/braid" record -q -o "$TMP/trace" "$@" 2>"$TMP/record.err" &
+	RECORDER=$!
+	STARTED+=("$RECORDER")
+	wait_for "the recording ($*)" listens "$agent"
+}
+
+end_recording()
+{
+	kill -INT "$RECORDER"
+	wait "$RECORDER" || die "the recording failed: $(tail -n 3 "$TMP/record.err")"
+}
+
+# ---- figures ----
+
+# ratios WITHOUT WITH: what was done a second in times named WITH, by what was done in those named WITHOUT before and behind it, a
+# line each.
+ratios()
+{
+	awk -v without="$1" -v with="$2" '$1 == with || $1 == without { rate = $3 / $2
+		if ($1 == without && on) { if (off + rate > 0) print on / ((off + rate) / 2); on = 0 }
+		if ($1 == with) on = rate; else off = rate }' "$TMP/out"
+}
+
+# quantile P of sorted numbers
+quantile()
+{
+	awk -v p="$1" '{ v[NR] = $1 } END { if (!NR) exit 1; x = 1 + p * (NR - 1); i = int(x); f = x - i
+		print v[i] + (i < NR ? f * (v[i + 1] - v[i]) : 0) }'
+}
+
+# slower P: percent, of the quantile P of what is left
+slower()
+{
+	sort -g "$TMP/ratios" | quantile "$1" | awk '{ printf "%.2f", (1 - $1) * 100 }'
+}
