@@ -8,6 +8,8 @@ LIMIT_S=90
 JAVA=$JAVA_HOME/bin/java
 CLASSES=$BUILD/java
 LIB_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+TEST_DIR=$(dirname "$(readlink -f "$0")")
+export PYTHONPATH=$LIB_DIR # for chance.py
 
 fail()
 {

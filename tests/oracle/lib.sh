@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tests/oracle/run and tests/integration/t_oracle.sh, with BUILD set.
+# Sourced by tests/oracle/run and tests/integration/stacks/t_oracle.sh, with BUILD set.
 ORACLE_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
 # Moments by what the program does: all that can be awaited in a running program; the byte codes and methods of a traced

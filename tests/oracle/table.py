@@ -11,7 +11,7 @@ INTRO = """# The oracle for stacks
 
 `make test-oracle` takes stacks twice at the same moment, by JVM TI's GetStackTrace and by braid's walk, and compares them frame
 by frame: class, method, signature, byte code index and line, from leaf to root, inlined frames included. Hidden frames are shown by both. It is
-written to this page; `tests/integration/t_oracle.sh` is a short run in CI.
+written to this page; `tests/integration/stacks/t_oracle.sh` is a short run in CI.
 
 A test agent ([tests/oracle/oracle.c](../tests/oracle/oracle.c)) is called at a chosen moment, asks the JVM for the stack of the
 current thread, and makes a system call that nobody else makes; `braid record -e syscalls:sys_enter_getpriority` walks the same

@@ -8,4 +8,4 @@ test-soak: all $(BUILD)/java/.made
 
 test-again: all $(BUILD)/java/.made
 	$(Q)dir=$$(mktemp -d) && cd $$dir && BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) ROUNDS=$(or $(ROUNDS),2000) \
-		bash $(CURDIR)/tests/integration/t_again_many.sh && rm -rf $$dir || { echo "see $$dir" >&2; false; }
+		bash $(CURDIR)/tests/integration/attach/t_again_many.sh && rm -rf $$dir || { echo "see $$dir" >&2; false; }

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Of the sampled objects those are live at the end that the program has kept and a collection has left; what no collection has
+# looked at is shown apart.
+# takes: 20 s
+# shellcheck disable=SC2016 # names of classes have dollar signs
+source "$(dirname "$0")/../lib.sh"
+
+[[ $(java_version) -ge 11 ]] || skip "sampled allocations came with JDK 11"
+
+live()
+{
+	events "$1" \
+		"what was kept lives" 'close(total(of("live", name="int[]"), "weight"), one("site", "Allocator.atKept", "int[]"), 5, error(of("live", name="int[]")))' \
+		"and nothing else of the program" 'named("live", "long\\[\\]|Allocator\\$Node") == []' \
+		"each is an allocation of before" '(lambda allocs: all([(a.name, a["value"], a.time_ns) for a in allocs.get(e.number, [])] ==
+			[(e.name, e["value"], e.time_ns)] for e in of("live")))(index("alloc", "number"))' \
+		"once" 'len({e.number for e in of("live")}) == len(of("live"))' \
+		"as old as it is" 'all(e.duration_ns > 0 for e in of("live"))' \
+		"through collections" 'all(e.flags >= 1 for e in of("live")) and all(e.flags == 0 for e in of("uncollected"))' \
+		"nothing lost" 'lost == []'
+}
+
+# The program ends.
+braid record -e alloc=64k,live=65536 -o end.trace -- "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 >end.trace.truth 2>err
+live end.trace
+events end.trace "each stands for what its allocation did" '(lambda allocs: all(e.weight == allocs[e.number][0].weight for e in of("live")))(index("alloc", "number"))'
+
+# The recording ends; there is room for a few, which stand for all.
+start_program stop.trace.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 wait
+start_record -e alloc=64k,live=300 -p "$JAVA_PID" -o stop.trace
+wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
+go_on
+wait_says stop.trace.truth end
+stop_record
+events stop.trace "it was full" 'len(of("live")) <= 300 and max(e.weight for e in of("live")) > max(e.weight for e in of("alloc"))'
+live stop.trace
+end_program
+
+# uncollected NAME JAVA-OPTION... -- [gc]: garbage in a heap that has room for it, small objects and large arrays.
+uncollected()
+{
+	local trace=$1.trace
+	local -a options=()
+
+	shift
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	braid record -e alloc=256k,live=65536 -o "$trace" -- "$JAVA" -Xms700m -Xmx700m "${options[@]}" -cp "$CLASSES" Uncollected 100 1024 "$@" \
+		>"$trace.truth" 2>err
+	events "$trace" "nothing lost" 'lost == []' "once" 'len({e.number for e in of("live") + of("uncollected")}) == len(of("live") + of("uncollected"))'
+}
+
+# A kibibyte is in use, 200 MiB are garbage, and no collection has run.
+uncollected none -XX:+UseSerialGC -Xmn500m --
+events none.trace \
+	"nothing is said to live" 'of("live") == []' \
+	"what is there is shown" 'all(close(total(of("uncollected", name=c), "weight"), int(truth["garbage"][0][i]), 15, error(of("uncollected", name=c)))
+		for i, c in enumerate(["byte[]", "char[]"]))'
+braid report none.trace >none.txt
+braid report --json none.trace >none.json
+braid report --html none.html none.trace
+braid script --event uncollected none.trace | finds 'braid:uncollected: class="byte\[\]" ' || fail "the script has no objects that were not collected"
+braid export --format collapsed --event uncollected none.trace | finds 'Uncollected.main;.*byte\[\] ' || fail "no stacks of what was not collected"
+[[ $(braid export --format collapsed --event live none.trace 2>/dev/null | wc -l) -eq 0 ]] || fail "stacks of live objects, and there are none"
+grep -q '^  uncollected .* MiB  +- ' none.txt || fail "the report does not show it apart: $(grep -A9 '^JVM events' none.txt)"
+! grep -q '^Live objects' none.txt || fail "the report has live objects"
+grep -q '"name":"Not collected yet"' none.html || fail "the page has no graph of it"
+python3 -c 'import json; e = json.load(open("none.json"))["events"]; assert "live" not in e and e["uncollected"]["error"] < 0.1, e'
+
+# The program collects, by a collector that does not count but gives itself away by what it takes, where there is one.
+GC=Parallel
+! "$JAVA" -XX:+UseZGC -Xms700m -version >/dev/null 2>&1 || GC=Z
+uncollected gc "-XX:+Use${GC}GC" -- gc
+events gc.trace "garbage is gone" 'total(of("uncollected") + of("live")) < int(truth["garbage"][0][0]) / 10'

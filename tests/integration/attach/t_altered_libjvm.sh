@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A process changes the tables of the libjvm.so in its memory: what is recorded of other JVMs of the same file is as they say
+# themselves.
+source "$(dirname "$0")/../lib.sh"
+
+[[ $(java_version) -ge 13 ]] || skip "this JVM has no table of its operations' names"
+start_worker liar
+liar=$JAVA_PID
+python3 "$TEST_DIR/alter_libjvm.py" "$liar" || skip "this JVM has no symbols"
+start_worker honest "-Xlog:safepoint:safepoint.log"
+honest=$JAVA_PID
+mkfifo storm.in
+"$JAVA" -Xmx64m "-Xlog:jit+compilation=debug:compilation.log" -cp "$CLASSES" Storm 12 wait <storm.in >storm.out 2>&1 &
+storm=$!
+exec {STORM}>storm.in
+start_record -e safepoint,jit -o trace -p "$liar" -p "$honest" -p "$storm"
+wait_joined "$honest"
+wait_joined "$storm"
+echo >&"$STORM"
+ask liar gc 3
+ask honest gc 3
+wait_end "$storm" "the storm"
+stop_record
+end_worker honest "$honest"
+end_worker liar "$liar"
+sed -n 's/.*Safepoint "\([^"]*\)".*/operation \1/p' safepoint.log >trace.truth
+sed -n 's/.*\[jit,compilation\] *\([0-9]\+\) .*/compile \1/p' compilation.log >>trace.truth
+events trace "its operations have their names" "len([e for e in of('safepoint') if e.process.pid == $honest]) >= 3 and
+		{e.name for e in of('safepoint') if e.process.pid == $honest} <= {name for name, in truth['operation']}" \
+	"compilations their numbers, and took time" "len([e for e in of('compile') if e.process.pid == $storm and e.duration_ns]) >= 20 and
+		{e.number for e in of('compile') if e.process.pid == $storm and e.duration_ns} <= {int(n) for n, in truth['compile']}" \
+	"the other one's operations are as it says" "len({e.name for e in of('safepoint') if e.process.pid == $liar}) == 1"

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Compiled code that is older than the recording: what is inlined in it is known all the same, with lines.
+source "$(dirname "$0")/../lib.sh"
+
+# Without the flag compilers note down what is inlined at calls only; -Xbatch: on a busy machine, too, it is compiled when it is ready.
+"$JAVA" -Xbatch -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints -cp "$CLASSES" Inlined >inlined.out &
+pid=$!
+wait_for "compiled code" grep -qs ready inlined.out
+start_record -F 997 -p "$pid" -o a.trace
+wait_joined "$pid"
+early=$(samples) # which may have come before the agent said what is inlined
+wait_samples 500
+stop_record
+kill "$pid"
+check a.trace "stacks" 'well() and all_named(with_frame("Inlined.outer"))' \
+	"what is inlined" "at_least(min($early + sum(n for s, n in stacks if re.search(r'Inlined.outer_\[[j1i]\];Inlined.middle_\[i\];Inlined.inner_\[i\]',
+		';'.join(s))), weight(with_frame('Inlined.outer'))), weight(with_frame('Inlined.outer')), 90)"
+braid export --format collapsed --lines a.trace >lines
+bad=$(sed 's/ [0-9]*$//; s/.*Inlined.main[^;]*;//' lines | tr ';' '\n' | grep '^Inlined' |
+	grep -vcE '^Inlined\.(outer(:(8|9|11))?|middle(:15)?|inner(:19)?|main.*)$') || true
+[[ $bad -eq 0 ]] || fail "frames with other lines: $(grep Inlined.outer lines | head -5)"
+[[ $(grep -c 'Inlined.middle:15;Inlined.inner:19' lines) -gt 0 ]] || fail "no lines: $(head -5 lines)"

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A stopped JVM: it is said while the recording runs, does not hold up its end, and when the JVM goes on the agent comes.
+source "$(dirname "$0")/../lib.sh"
+
+start_worker jvm
+jvm=$JAVA_PID
+stop_jvm()
+{
+	kill -STOP "$jvm"
+	wait_for "the JVM to stop" grep -q '^State:.*T' "/proc/$jvm/status"
+}
+
+stop_jvm
+braid list | finds "^ *$jvm .*no: it is stopped; kill -CONT $jvm" || fail "the list: $(braid list)"
+start_record -F 499 -p "$jvm" -o stopped.trace
+wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: it is stopped; kill -CONT $jvm" record.err
+stop_record # although the JVM stays stopped
+grep -q "^braid: JVM $jvm (java) has no agent: it is stopped" record.err || fail "the summary: $(cat record.err)"
+[[ ! -e /tmp/.attach_pid$jvm ]] || fail "left behind: /tmp/.attach_pid$jvm"
+check stopped.trace "the trace says it" 'notice("it is stopped")'
+
+start_record -F 499 -p "$jvm" -o later.trace
+wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: it is stopped" record.err
+kill -CONT "$jvm"
+wait_attached "$jvm"
+ask jvm burn 300
+# And stopped while its agent is in it.
+stop_jvm
+stop_record
+grep -q "agent of process $jvm did not answer at the end, as the process is stopped" record.err || fail "the end: $(cat record.err)"
+! grep 'has no agent' record.err || fail "it has"
+kill -CONT "$jvm"
+no_leftovers
+check later.trace "the agent has come" 'notice("agent of process .* has come") or notice("has come")' \
+	"names" 'at_least(weight(with_frame("Worker.spin")), i["samples"]["total"], 50)'
+end_worker jvm "$jvm"
+! grep -q 'Full thread dump' jvm.out || fail "the JVM was made to dump its threads"

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# After a recording, nothing of braid runs in the JVM, no descriptor is left, and no JVM TI environment.
+source "$(dirname "$0")/../lib.sh"
+
+# The first of its JVM TI environments, 0: it has none; nothing where libjvm has no symbols. HotSpot frees in a collection what was
+# given back.
+environments()
+{
+	python3 "$TEST_DIR/vm_static.py" "$JAVA_PID" _ZN12JvmtiEnvBase17_head_environmentE
+}
+no_environment()
+{
+	ask jvm gc 1
+	[[ $(environments) == 0 ]]
+}
+descriptors()
+{
+	find "/proc/$JAVA_PID/fd" -type l -printf '%l\n' | sort
+}
+start_worker jvm
+before=$(environments)
+[[ ${before:-0} == 0 ]] || fail "it had an environment before"
+descriptors >before
+start_record -F 997 -p "$JAVA_PID" -o d.trace
+wait_attached "$JAVA_PID"
+descriptors >during
+grep -q 'bpf-map' during || fail "the test does not see what it looks for: $(cat during)"
+[[ -z $before || $(environments) != 0 ]] || fail "the test sees no environment while there is one"
+ask jvm burn 100
+stop_record
+no_leftovers
+wait_for "the agent's sleep" no_ring "$JAVA_PID"
+threads_of_agent()
+{
+	grep -qsx 'braid.*' /proc/"$JAVA_PID"/task/*/comm
+}
+no_threads()
+{
+	! threads_of_agent
+}
+wait_for "the end of the agent's thread" no_threads
+[[ -z $before ]] || wait_for "the end of its environment" no_environment
+descriptors >after
+# The JVM keeps the socket on which it listens for attach requests.
+listener=$(awk -v path=".java_pid$JAVA_PID" 'index($8, path) { print "socket:[" $7 "]" }' /proc/net/unix | sort -u)
+left=$(comm -13 before after | grep -vxF "${listener:-none}" | grep -v '^/' || true)
+[[ -z $left ]] || fail "descriptors left: $left"
+! grep -q '\.braid-' after || fail "files left: $(grep '\.braid-' after)"
+ask jvm burn 100
+ask jvm threads 3
+ask jvm gc 2
+end_worker jvm "$JAVA_PID"
+# JDK 21 and later warn of every agent that comes late.
+! grep -v '^WARNING: ' jvm.err || fail "the agent talks"

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every compilation of the JVM's own list, with its level; how full the code heaps are.
+# takes: 15 s
+source "$(dirname "$0")/../lib.sh"
+
+version=$(java_version)
+log=(-XX:+PrintCompilation)
+[[ $version -lt 9 ]] || log=(-Xlog:jit+compilation=debug:compilation.log)
+braid record -e jit -o trace -- "$JAVA" "${log[@]}" -Xmx64m -cp "$CLASSES" Storm 24 >printed 2>err
+[[ $version -ge 9 ]] || sed 's/^ *[0-9]\+//; s/^/]/' printed >compilation.log
+# "   12 %  b  3       Storm::warm @ 2 (60 bytes)"; made not entrant and skipped are said of one that was listed.
+sed -n '/made not entrant\|made zombie\|COMPILE SKIPPED/d
+	s/.*] *\([0-9]\+\) \(.....\) \+\([0-9]\) \+\([^ :]*\)::\([^ ]*\).*/compile \1 \3 \4.\5 \2/p' compilation.log >trace.truth
+# Each compiler thread may have been at one when the JVM ended.
+events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
+	"each once" 'len({e.number for e in of("compile")}) == len(of("compile"))' \
+	"with their levels" '{e.number: e.flags & 7 for e in of("compile")}.items() <= {int(t[0]): int(t[1]) for t in truth["compile"]}.items()' \
+	"on-stack replacement" 'all(bool(e.flags & 8) == ("%" in "".join(t[3:])) for e in of("compile") for t in truth["compile"]
+		if int(t[0]) == e.number)' \
+	"their methods" 'all(e.name == t[2] for e in of("compile") for t in truth["compile"] if int(t[0]) == e.number and e.flags & 7)' \
+	"all levels" '{1, 3, 4} <= {e.flags & 7 for e in of("compile")}' \
+	"the code has a size" 'all(e["value"] > 0 or e.flags & 0x10 for e in of("compile"))' \
+	"a storm" 'len([e for e in of("compile") if e.name == "Storm.warm"]) >= 4' \
+	"nothing lost" 'lost == []'
+if [[ $version -ge 11 ]]; then
+	# One that the JVM's end cut short may have its code, but no end.
+	events trace "all but wrappers took time" 'sum(e.duration_ns == 0 for e in of("compile") if e.flags & 7) <= 3' \
+		"on compiler threads" 'all(re.match("C[12] Compiler", e.thread.name) for e in of("compile") if e.duration_ns)' \
+		"in order on each" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of("compile") if e.thread}
+			for some in [sorted((e for e in of("compile") if e.thread and e.thread.tid == t), key=lambda e: e.time_ns)]
+			for a, b in zip(some, some[1:]))'
+else
+	events trace "says that times are not known" 'any(e.duration_ns for e in of("compile")) or
+		len([n for n in notices if "how long compilations took" in n]) == 1'
+fi
+
+# Out of nodes: the compiler gives up.
+if [[ $version -ge 17 ]]; then
+	braid record -e jit -o failed.trace -- "$JAVA" -XX:MaxNodeLimit=1000 -XX:NodeLimitFudgeFactor=40 \
+		-XX:+PrintCompilation -cp "$CLASSES" Storm 1 large >printed 2>err
+	sed -n 's/^ *[0-9]\+ \+\([0-9]\+\) .*COMPILE SKIPPED.*/skipped \1/p' printed >failed.trace.truth
+	[[ -s failed.trace.truth ]] || fail "nothing failed: $(cat printed)"
+	events failed.trace "the same have failed" 'sorted(e.number for e in of("compile") if e.flags & 0x10) ==
+		sorted(int(n) for n, in truth["skipped"])'
+fi
+
+# Of a JVM that goes on, code heaps are what it says itself, in KiB.
+start_worker jvm -Xmx64m
+start_record -e jit -p "$JAVA_PID" -o heaps.trace
+wait_attached "$JAVA_PID"
+wait_events "$JAVA_PID"
+stop_record
+"$JAVA_HOME/bin/jcmd" "$JAVA_PID" Compiler.codecache >heaps.log 2>&1 || true
+sed -n "s/.*Code\(Heap\|Cache\)\( '\([^']*\)'\)\?: size=\([0-9]*\)Kb used=\([0-9]*\)Kb.*/heap Code\1\2 \4 \5/p" heaps.log >heaps.trace.truth
+if [[ -s heaps.trace.truth ]]; then
+	events heaps.trace "code heaps" '{e.name: (e.weight // 1024, True) for e in of("code_cache")} ==
+			{" ".join(t[:-2]): (int(t[-2]), True) for t in truth["heap"]}' \
+		"how full" 'all(abs(e["value"] / 1024 - int(t[-1])) <= 0.1 * int(t[-1]) + 8 for t in truth["heap"]
+			for e in of("code_cache", name=" ".join(t[:-2]))[-1:])'
+fi
+end_worker jvm "$JAVA_PID"

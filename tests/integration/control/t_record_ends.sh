@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What ends a recording, and what becomes of its command then.
+source "$(dirname "$0")/../lib.sh"
+
+sleeping()
+{
+	wait_child "$RECORD_PID" sleep
+}
+
+# -d ends the recording; the program goes on.
+status=0
+braid record -d 0.2 -o d.trace -- sleep 86400 >out 2>err || status=$?
+[[ $status -eq 0 ]] || fail "exit status $status: $(cat err)"
+pid=$(sed -n 's/^braid: sleep goes on as process \([0-9]*\).*/\1/p' err)
+[[ -n $pid && $(readlink "/proc/$pid/exe") == */sleep ]] || fail "it does not run: $(cat err)"
+# ignored PID: are SIGPIPE and SIGXFSZ, which the recorder ignores?
+ignored()
+{
+	echo $((0x$(sed -n 's/^SigIgn:\s*//p' "/proc/$1/status") & 0x1001000))
+}
+[[ $(ignored "$pid") -eq $(ignored $$) ]] || fail "the command ignores what this shell does not: $(ignored "$pid")"
+kill "$pid"
+library=$(sed -n 's/^braid: \(.*\) stays, as JVMs that it starts will load it$/\1/p' err)
+[[ -f $library && ! -e ${library%/*}/socket ]] || fail "no agent for JVMs that it starts later: $(cat err)"
+rm -r "${library%/*}"
+check d.trace "the trace" 'r["file"]["ended"] and i["duration_s"] < 30'
+
+# JVMs that it starts later are not the worse for it.
+mkfifo go said
+"$BUILD/braid" record -d 0.2 -o l.trace -- sh -c 'read line <go; exec "$@" >said 2>&1' sh "$JAVA" -version >out 2>err || fail "$(cat err)"
+echo >go
+grep -q "64-Bit Server VM" said || fail "a JVM did not start after the recording's end"
+library=$(sed -n 's/^braid: \(.*\) stays, as JVMs.*/\1/p' err)
+rm -r "${library%/*}"
+
+# A JVM that is the command itself and has loaded the agent needs nothing any more, and goes on.
+mkfifo jvm.in
+exec {in}<>jvm.in
+braid record -d 3s -o j.trace -- "$JAVA" -cp "$CLASSES" Worker <jvm.in >jvm.out 2>jvm.err || fail "$(cat jvm.err)"
+JAVA_PID=$(sed -n 's/^braid: .* goes on as process \([0-9]*\).*/\1/p' jvm.err)
+open_worker jvm "$JAVA_PID"
+exec {in}>&-
+dir=$(tr '\0' '\n' <"/proc/$JAVA_PID/cmdline" | sed -n 's|^-agentpath:\(.*\)/libbraid-agent.so=.*|\1|p')
+if grep -q "stays, as JVMs" jvm.err; then # it is so slow here that it was not there yet
+	rm -r "$dir"
+else
+	[[ -n $dir && ! -e $dir ]] || fail "left behind: '$dir'"
+fi
+ask jvm burn 50
+tell jvm exit
+wait_for "the JVM's end" gone_or_zombie "$JAVA_PID"
+
+# --kill ends the program, too.
+status=0
+braid record --kill -d 0.2 -o k.trace -- sleep 86400 >out 2>err || status=$?
+[[ $status -eq 143 ]] || fail "--kill: exit status $status: $(cat err)"
+check k.trace "the trace of a program that was ended" 'r["file"]["ended"]'
+
+# Signals that would end braid end the recording, and the program with it.
+for signal in HUP QUIT USR1; do
+	start_record -o "$signal.trace" -- sleep 86400
+	sleeping
+	kill -"$signal" "$RECORD_PID"
+	wait_end "$RECORD_PID" "the recording after SIG$signal"
+	[[ $STATUS -eq 143 ]] || fail "SIG$signal: exit status $STATUS: $(cat record.err)"
+	gone_or_zombie "$CHILD" || fail "SIG$signal: the program goes on"
+	check "$signal.trace" "the trace after SIG$signal" 'r["file"]["ended"]'
+done
+
+# What nohup has it ignore it ignores.
+nohup "$BUILD/braid" record -o nohup.trace -- sleep 86400 >record.out 2>record.err &
+RECORD_PID=$!
+sleeping
+kill -HUP "$RECORD_PID"
+kill -PIPE "$RECORD_PID"
+sleep 0.3
+kill -0 "$RECORD_PID" || fail "SIGHUP or SIGPIPE has ended it"
+kill "$CHILD"
+wait_end "$RECORD_PID" "the recording"
+
+# Times: seconds when there is no unit, except where they could be anything else.
+usage()
+{
+	local status=0
+
+	braid record "$@" -- true >out 2>err || status=$?
+	[[ $status -eq 2 ]] || fail "$*: exit status $status: $(cat err)"
+}
+usage -e lock=5
+grep -q "lock=5ms or lock=5s" err || fail "it does not say what to write: $(cat err)"
+usage -d 5x
+usage -d 0
+usage -d 10us
+braid record -v -d 100ms -o t.trace -- true 2>once || fail "$(cat once)"
+braid record -v -v -d 100ms -o t.trace -- true 2>twice || fail "$(cat twice)"
+[[ $(wc -l <twice) -gt $((10 + $(wc -l <once))) ]] || fail "-v -v says no more than -v: $(cat twice)"

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Agents that report more than any JVM has: each has its budget, is refused the rest, which is counted, and holds up nobody.
+# takes: 20 s
+source "$(dirname "$0")/../lib.sh"
+
+MODES="codes names connections asks"
+
+"${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" "$TEST_DIR/flood.c" -o flood -pthread
+mkfifo go
+exec 8<>go # keeps it open
+start_record -F 199 -e cpu,alloc -o trace -- bash -c "for mode in $MODES; do nice -n 19 ./flood \$mode <go >\$mode.out 2>\$mode.err & done; while :; do :; done"
+wait_for "the one that asks" says_or_gone asks.out asks "$RECORD_PID"
+kill -STOP "$RECORD_PID"
+touch stopped
+wait_for "its requests" grep -qs ready asks.out
+kill -CONT "$RECORD_PID"
+for mode in names connections; do
+	wait_for "the flood of $mode" says_or_gone "$mode.out" ready "$RECORD_PID"
+done
+peak_kb=$(sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/$RECORD_PID/status")
+kill -INT "$RECORD_PID"
+wait_end "$RECORD_PID" "the recording"
+[[ $peak_kb -le 262144 ]] || fail "$peak_kb kB were resident"
+check trace \
+	"names" 'i["lost"]["budget"]["names"] >= 1' \
+	"connections" 'i["lost"]["budget"]["connections"] >= 1' \
+	"stacks that were asked for" 'i["lost"]["bpf"]["alloc"] >= 1' \
+	"each is said of its process" 'notice("process has more names of what its events are about") and notice("more connections of its agent")' \
+	"the program beside them has samples" 'weight(stacks) > 20'

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Threads that are parked for a lock of java.util.concurrent: its class and owner, as of a monitor. Who waits for something else
+# is not held up by a lock, and who waits for work is idle.
+# shellcheck disable=SC2016 # names of classes have dollar signs
+# shellcheck source=tests/integration/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+rounds=40
+[[ $(java_version) -gt 8 ]] || rounds=100 # which knows where the owner is a second later
+
+# The first rounds of a thread may come before the collector knows it.
+braid record -e cpu,lock,wait -o both.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >both.trace.truth 2>err
+events both.trace \
+	"each lock" 'len({c for c, _, _ in truth["locked"] if "." in c or "$" in c}) == 4' \
+	"no longer than the program says, and mostly as long" 'all(total(of("lock", name=c), "duration_ns") <= 1.05 * int(ns) and
+			(total(of("lock", name=c), "duration_ns") > 0.4 * int(ns) or (c.endswith("ReentrantLock$NonfairSync") and jdk8))
+		for jdk8 in ['"$((rounds == 100))"'] for c, ns, _ in truth["locked"] if "." in c or "$" in c)' \
+	"by whom it is held" 'all(most(e.other is not None and e.other.name == ("miser" if c == "Locks$Own" else "holder")
+			for e in of("lock", name=c) if e.duration_ns > 4e6) for c, _, _ in truth["locked"] if "." in c or "$" in c)' \
+	"where" 'most(any("Locks" in f for f in e.stack) for e in of("lock"))' \
+	"what nobody owns is no lock" 'not [e.name for e in of("lock") if any(w in e.name
+		for w in ("Semaphore", "Latch", "Condition", "Queue", "Future", "Barrier"))]' \
+	"but is waited for" 'total([e for e in of("blocked") if e.thread.name == "waiter" and any("Semaphore" in f for f in e.stack)],
+			"duration_ns") > 0.4 * int(next(ns for c, ns, _ in truth["locked"] if c == "semaphore"))' \
+	"no time twice" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.thread for e in of("lock") if e.flags & 1}
+		for l in [sorted((e for e in of("blocked") + of("lock") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
+	"nothing lost" 'lost == []'
+
+braid report --json --top 1000 both.trace >both.json
+python3 -c '
+import json
+b = json.load(open("both.json"))["events"]["blocked"]
+assert b["idle"] > 0 and b["idle_s"] > 0, b
+names = {t["name"] for t in b["by_thread"]}
+assert not [n for n in names if n.startswith(("GC Thread", "VM Thread", "VM Periodic", "C2 Compiler", "Reference Handler", "braid agent"))], names
+assert not [s["name"] for s in b["by_site"] if "getTask" in s["name"]]
+' || fail "idle threads are not apart"
+braid report both.trace >both.txt
+grep -q ' idle: threads of pools and of the JVM that waited for work' both.txt || fail "the report does not say that threads were idle"
+
+# With one of the two kinds alone.
+braid record -e lock -o lock.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >lock.trace.truth 2>err
+events lock.trace "locks alone" '{"Locks$Own", "java.util.concurrent.locks.StampedLock"} <= {e.name for e in of("lock")} and of("blocked") == []'
+braid record -e wait -o wait.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >wait.trace.truth 2>err
+events wait.trace "waits alone" 'of("lock") == [] and len([e for e in of("blocked") if any("StampedLock" in f for f in e.stack)]) > 5'

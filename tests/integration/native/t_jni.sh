@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Java, native code, Java again and native code again, in one stack and in this order.
+source "$(dirname "$0")/../lib.sh"
+
+# What is measured begins when samples of the library have arrived: the collector knows it then, on a busy machine, too.
+start_program out "$BUILD/braid" record -F 997 -o j.trace -- "$JAVA" -Djava.library.path="$CLASSES" -cp "$CLASSES" Native
+wait_samples 100 "$JAVA_PID"
+go_on
+wait_end "$JAVA_PID" "the program"
+[[ $STATUS -eq 0 ]] || fail "the program ended with $STATUS: $(cat err)"
+measured='[(s, n) for s, n in with_frame("burn_native") if {"Native.measured", "foreign_main"} & set(map(plain, s))]'
+check j.trace \
+	"stacks" "mostly_whole($measured) and all_named($measured) and enough(weight($measured), 600)" \
+	"their order" "mostly_match($measured,
+		';call_back;.*;Native.callback;Native.inner;Java_Native_inner;burn_native(;|\$)')" \
+	"from Java" 'all_match(with_frame("Native.main"), "Native.outer|Native.foreign|Native.main(;|$)|Native.measured(;|$)") == 100 and
+		mostly_match([(s, n) for s, n in with_frame("burn_native") if "Native.measured" in map(plain, s)],
+		";Native.main;Native.measured;Native.outer;Java_Native_outer;call_back;.*;Native.callback;Native.inner;")' \
+	"from a native thread" 'mostly_match(with_frame("foreign_main"), "foreign_main;call_back;.*;Native.callback;Native.inner;")'

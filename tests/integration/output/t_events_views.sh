@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every view tells the same of what happened in a JVM: the report, its JSON, stacks by event, the page, the script.
+source "$(dirname "$0")/../lib.sh"
+
+braid record --preset all -e alloc=64k,lock=0,exception=0 -o v.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err || fail "$(cat err)"
+grep -qx 'raised 1234' truth || fail "the program did not work: $(cat truth err)"
+braid report --json --top 100000 v.trace >v.json
+braid report --top 10 v.trace >v.txt
+braid report --html v.html v.trace
+braid script v.trace >v.script
+for kind in alloc live uncollected lock wait blocked exception compile; do
+	braid export --format collapsed --event "$kind" v.trace >"$kind.stacks" 2>>notes
+done
+python3 "$LIB_DIR/page.py" v.html v.json
+python3 "$TEST_DIR/views.py" "$(java_version)"
+
+for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Blocked threads' 'Exceptions' 'Compilations' 'Lives of threads' \
+	'Start of pid' 'Classes'; do
+	grep -q "^$section" v.txt || fail "the report has no '$section'"
+done
+# shellcheck disable=SC2016 # a class's name
+grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "not told who blocked whom: $(grep -A9 '^Contended' v.txt)"
+
+# A filter is one for all views.
+# shellcheck disable=SC2016
+THREAD=$(sed -n 's|^wants-door [0-9]*/\([0-9]*\) .*braid:lock: class="Views$Door".*|\1|p' v.script | head -n 1)
+braid report --json --tid "$THREAD" v.trace >one.json
+braid export --format collapsed --event lock --tid "$THREAD" v.trace >one.stacks
+braid export --format collapsed --event lock --include '^Views[$]Door$' v.trace >door.stacks
+python3 - <<-'END'
+	import json
+	one, whole = json.load(open("one.json"))["events"], json.load(open("v.json"))["events"]
+	weigh = lambda name: sum(int(l.rsplit(" ", 1)[1]) for l in open(name))
+	assert one["lock"]["count"] == 1 and "exception" not in one, one.keys()
+	assert round(one["lock"]["weight_s"] * 1e9) == weigh("one.stacks")
+	doors = [s for s in whole["lock"]["by_name"] if s["name"] == "Views$Door"]
+	assert weigh("door.stacks") == round(doors[0]["weight_s"] * 1e9)
+END
+braid script --event exception v.trace | grep -v '^$' | grep -v "^$(printf '\t')" | grep -v 'braid:exception:' && fail "script --event lets others through"
+[[ $(braid script --event exception --top 3 v.trace | grep -c 'braid:exception: ') -eq 3 ]] || fail "--top 3 is not three events"
+
+# Nothing ticks unless it is asked to; nothing is told of what was not chosen.
+braid record -e lock -o l.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err
+check l.trace \
+	"no samples" 'i["samples"]["total"] == 0 and stacks == []' \
+	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10us" and "record.event" not in r["recording"]' \
+	"only that" 'set(r["events"]) <= {"lock", "phase", "counted"} and r["events"]["lock"]["count"] >= 5'
+braid report --json l.trace >l.json
+braid report l.trace >l.txt
+python3 -c 'import json; j = json.load(open("l.json")); s = j["starts"]; assert j["gc"]["count"] is j["gc"]["mean_s"] is None, j["gc"]; assert s and all(r[k] is None for r in s for k in ("classes",
+	"compiled", "threads", "exceptions", "gc_s")), s'
+sed -n '/^Start of pid/,/^$/p' l.txt | grep -Eq '^ +[0-9.]+ s +- +- +- +- +-  init$' || fail "zeros of what was not recorded: $(cat l.txt)"
+braid info --json l.trace | python3 -c 'import json, sys; j, = json.load(sys.stdin)["jvms"]; assert j["methods"] > 0 and j["code_loads"] > 0 and all(
+	j[k] is None for k in ("gc_pauses", "threads_started", "threads_ended")), j' || fail "info has zeros of what was not recorded"
+! grep -q 'GC pauses' l.txt || fail "pauses, which were not recorded"
+braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kind that is not there is no error"
+[[ ! -s none ]] || fail "allocations in a trace of locks"
+grep -q "no 'alloc' events" err || fail "not told that there are none: $(cat err)"
+STATUS=0
+braid export --format collapsed --event nonsense l.trace 2>err || STATUS=$?
+if [[ $STATUS -ne 2 ]] || ! grep -q 'it can be: cpu, alloc' err; then
+	fail "an unknown kind: $STATUS, $(cat err)"
+fi

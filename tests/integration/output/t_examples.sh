@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every braid command that README and the manual page show does what it did when it was written down.
+# class: long
+# alone: the pages' examples record the whole machine, and so attach to every JVM
+source "$(dirname "$0")/../lib.sh"
+
+root=$(readlink -f "$LIB_DIR/../..")
+PATH=$BUILD:$JAVA_HOME/bin:$PATH
+export PATH
+echo 'class App { public static void main(String[] args) throws Exception { LogCruncher.main(new String[] {"1"}); } }' >App.java
+javac -d build/demo "$root/tools/LogCruncher.java" App.java
+jar cfe app.jar App -C build/demo .
+
+start_worker program
+tell program burn 600000 # until it is killed
+for page in README.md docs/man/braid.1; do
+	python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
+done
+kill "$JAVA_PID"

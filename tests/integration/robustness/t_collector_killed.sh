@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# braid is killed: the trace can be read, the JVM lives on and can be recorded again.
+source "$(dirname "$0")/../lib.sh"
+
+start_worker jvm
+start_record -F 997 -p "$JAVA_PID" -o a.trace
+wait_attached "$JAVA_PID"
+burn jvm 300
+written()
+{
+	braid report --json a.trace >report.json 2>/dev/null || return 1
+	grep -q '"old-0"' report.json && grep -q '"old-1"' report.json
+}
+wait_for "blocks with both threads' samples" written
+kill -9 "$RECORD_PID"
+wait_end "$RECORD_PID" "the recording"
+check a.trace \
+	"what was recorded" 'well() and thread("old-0") > 0 and thread("old-1") > 0' \
+	"how it ended" 'not r["file"]["ended"] and r["file"]["no_index"]'
+braid replay a.trace | cmp - <(braid report a.trace)
+wait_for "the agent's sleep" no_ring "$JAVA_PID"
+ask jvm burn 10
+# Nobody was there to do it.
+rm -rf "${LAID_DOWN[@]}"
+LAID_DOWN=()
+start_record -F 997 -p "$JAVA_PID" -o b.trace
+wait_attached "$JAVA_PID"
+burn jvm 200
+stop_record
+no_leftovers
+check b.trace "the second recording" 'well() and alike("old-0", "old-1") and r["file"]["ended"]'
+end_worker jvm "$JAVA_PID"
+
+# What was sampled a second before it is killed, or earlier, is in the file.
+awk 'BEGIN { for (;;) x += 1 }' &
+target=$!
+start_record -F 997 -p "$target" -o c.trace
+wait_sampling
+sleep 2.5
+killed=$(python3 -c 'import time, os, signal, sys; t = time.monotonic_ns(); os.kill(int(sys.argv[1]), signal.SIGKILL); print(t)' "$RECORD_PID")
+wait_end "$RECORD_PID" "the recording"
+kill "$target"
+braid script --raw c.trace 2>err | sed -n 's/^sample time_ns=\([0-9]*\) .*/\1/p' | sort -n >sampled
+[[ $(wc -l <sampled) -gt 100 && $((killed - $(tail -n 1 sampled))) -lt 1000000000 ]] ||
+	fail "killed at $killed, $(wc -l <sampled) samples, the last at $(tail -n 1 sampled)"

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A program with ever new stacks: what the recorder remembers of them is bounded, and nothing of the trace is missing.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls "$TEST_DIR/paths.c" -o paths
+start_record -F 9999 -o paths.trace -- ./paths 3
+peak_kb=0
+while kb=$(sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/$RECORD_PID/status" 2>/dev/null) && [[ -n $kb ]]; do
+	peak_kb=$kb
+	sleep 0.2
+done
+end_record
+[[ $peak_kb -gt 0 && $peak_kb -le 65536 ]] || fail "$peak_kb kB were resident"
+check paths.trace \
+	"more nodes than are remembered" 'i["overhead"]["stack_renewals"] >= 1' \
+	"nothing lost" 'i["lost"] == {} and i["samples"]["total"] == weight(stacks)' \
+	"whole" 'at_least(weight(with_frame("burn")), i["samples"]["total"], 97)' \
+	"every level" 'at_least(weight([(s, n) for s, n in with_frame("burn") if sum(plain(f) in ("left", "right") for f in s) == 49]), weight(with_frame("burn")), 99.5)'

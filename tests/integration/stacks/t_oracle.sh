@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Some thousand stacks, frame by frame the ones that JVM TI's GetStackTrace gives at the same moments; see tests/oracle/.
+# takes: 15 s
+source "$(dirname "$0")/../lib.sh"
+source "$LIB_DIR/../oracle/lib.sh"
+
+for what in "calls 4000" "trace 500" "prey 500"; do
+	read -r name count <<<"$what"
+	oracle_run "$name" "$JAVA_HOME" "$BUILD/oracle/java" "$name" "$count" >"$name.seen" || fail "$(head -n 100 "$name.seen")"
+	compared=$(sed -n 's/^compared \([0-9]*\),.*/\1/p' "$name.seen")
+	[[ $compared -ge $((count * 9 / 10)) ]] || fail "$name: only $compared stacks were compared"
+done

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Virtual threads: their stacks are whole and exact, through the frames that are still frozen in the heap, to the carrier's
+# root; samples say whose they are. With each collector that the JDK has, since they move what the walk reads.
+# takes: 25 s
+# shellcheck source=tests/integration/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+need_jdk 21
+"$JDK/bin/javac" -d . "$TEST_DIR/java21/VThreads.java"
+
+has_thread()
+{
+	grep -qs "$2" "/proc/$1"/task/*/comm
+}
+
+has_option()
+{
+	"$JDK/bin/java" "$@" -version >/dev/null 2>&1
+}
+
+# record_vthreads WHOLE IDENTIFIED NAMED JAVA-OPTION...: see vthreads.py.
+record_vthreads()
+{
+	local -a least=("${@:1:3}")
+
+	shift 3
+	braid record -F 997 -o v.trace -- "$JDK/bin/java" "$@" -cp . VThreads 1 park yield pin >out 2>record.err ||
+		fail "$* ended with: $(cat record.err)"
+	braid script v.trace >v.txt
+	python3 "$TEST_DIR/vthreads.py" v.txt out "${least[@]}" || fail "with $*"
+}
+
+# Where threads stand while objects are moved, and where the old copy is kept until nothing refers to it, a virtual thread can
+# always be read; what ZGC has moved since the reference was used last cannot. From 25 on its number is in no object.
+number=99.9
+is_jdk "$JDK" 25 || number=99
+record_vthreads 99 99.9 99.9 -XX:+UseSerialGC -Xmx64m
+record_vthreads 99 99.9 99.9 -XX:+UseParallelGC -Xmx64m
+record_vthreads 99 99.9 99.9 -XX:+UseG1GC -Xmx128m
+has_option -XX:+UseShenandoahGC && record_vthreads 99 99.9 99.9 -XX:+UseShenandoahGC -Xmx128m
+has_option -XX:+UseZGC -XX:+ZGenerational && record_vthreads 99 $number 90 -XX:+UseZGC -XX:+ZGenerational -Xmx256m
+has_option -XX:+UseZGC && record_vthreads 99 $number 90 -XX:+UseZGC -Xmx256m
+
+# Views by thread show groups of them.
+braid export --format collapsed --threads v.trace >threads
+grep -q '^\[v3\.\* virtual\];.*VThreads\.m3' threads || fail "no group of virtual threads by name"
+grep -q '^\[virtual threads virtual\];.*VThreads\.m0' threads || fail "no group of virtual threads without a name"
+grep '^\[v3\.\* virtual\]' threads | grep 'VThreads\.m[0-24-7]' && fail "another thread's frames in a group"
+braid info v.trace >quality.txt
+grep -Eq '^ *virtual threads +[0-9]+ samples of [0-9]+' quality.txt || fail "info does not count them"
+braid info --json v.trace | python3 -c '
+import json, sys
+v = json.load(sys.stdin)["virtual_threads"]
+assert v["samples"] > 0 and v["unidentified"] is not None and v["unidentified"] < v["samples"] / 10, v
+' || fail "info does not count those without an identity"
+
+# An agent that comes when they run already: from when it has reported what is older than it.
+"$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreads 60 park yield >out 2>&1 &
+JAVA_PID=$!
+wait_for "virtual threads" has_thread "$JAVA_PID" ForkJoinPool
+start_record -F 997 -p "$JAVA_PID" -o v.trace
+wait_joined "$JAVA_PID"
+wait_samples 1000
+stop_record
+kill "$JAVA_PID"
+since=$(braid script v.trace | sed -n 's/.* \([0-9.]*\): braid:phase: phase="replayed"$/\1/p')
+[[ -n $since ]] || fail "the agent has not said that it reported all"
+braid script --from "$since" v.trace >v.txt
+python3 "$TEST_DIR/vthreads.py" v.txt out 95 90 99 || fail "attached"
