@@ -130,21 +130,22 @@ $(BUILD)/unit-agent: $(AGENT_UNIT_OBJ) $(BUILD)/tests/unit/agent/main.o $(AGENT_
 $(BUILD)/integration: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
 
-JAVA_TEST_SRC := $(sort $(wildcard tests/integration/java/*.java))
+JAVA_TEST_SRC := $(sort $(wildcard tests/integration/*/*.java))
 $(BUILD)/java/.made: $(JAVA_TEST_SRC)
 	@mkdir -p $(@D)
 	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -h $(@D) -d $(@D) $^ && touch $@
 
-JNI_TEST_SRC := $(sort $(wildcard tests/integration/jni/*.c))
-JNI_TEST_LIB := $(JNI_TEST_SRC:tests/integration/jni/%.c=$(BUILD)/java/lib%.so)
-$(BUILD)/java/lib%.so: tests/integration/jni/%.c $(BUILD)/java/.made
+JNI_TEST_SRC := $(sort $(wildcard tests/integration/*/jni/*.c))
+JNI_TEST_LIB := $(foreach src,$(JNI_TEST_SRC),$(BUILD)/java/lib$(basename $(notdir $(src))).so)
+vpath %.c $(sort $(dir $(JNI_TEST_SRC)))
+$(JNI_TEST_LIB): $(BUILD)/java/lib%.so: %.c $(BUILD)/java/.made
 	$(call say,CC,$@)$(CC) -std=c11 -O2 -g -fomit-frame-pointer -Wall -Wextra -Werror $(JAVA_INC) -I$(BUILD)/java -shared -fPIC -o $@ $<
 
 test-unit: $(BUILD)/unit $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit
 	$(Q)$(BUILD)/unit-agent
 
-# TESTS="attach* gc" chooses by name, CLASS=quick,long by class (quick, normal and long; a script's head says which); JOBS=1 runs
+# TESTS="gc attach_first 'vthread*'" chooses by subject (a directory) or by name, CLASS=quick,long by class (quick, normal and long; a script's head says which); JOBS=1 runs
 # one at a time, TIMES=20 each so often.
 test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)

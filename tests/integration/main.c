@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs tests/integration/t_NAME.sh, each in a directory of its own, as many at a time as there are CPUs, the longest
- * first; then those that say "# alone: why" in their head, one after the other. Each is one test of Check, whose lines
- * end the output. A script succeeds with 0; with 77 it says why it cannot run here. None is run a second time because
- * it failed. KEEP=1 keeps the directories of a run in which a test failed.
+ * Runs tests/integration/SUBJECT/t_NAME.sh, each in a directory of its own, as many at a time as there are CPUs, the
+ * longest first; then those that say "# alone: why" in their head, one after the other. Each is one test of Check,
+ * whose lines end the output. A script succeeds with 0; with 77 it says why it cannot run here. None is run a second
+ * time because it failed. KEEP=1 keeps the directories of a run in which a test failed.
  */
 #include "tests/integration/script.h"
 #include <check.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void finish(pid_t pid, int how, const struct rusage *used)
 		s->cpu_s = (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
 			   (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1e6;
 		s->status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-		printf("  %3d/%d %-24s %6.1f s, CPU %5.1f s  %s\n", ++finished, count, s->name, s->took_s, s->cpu_s,
+		printf("  %3d/%d %-32s %6.1f s, CPU %5.1f s  %s\n", ++finished, count, s->name, s->took_s, s->cpu_s,
 		       verdict(s));
 		if (s->status)
 			print_output(s);
@@ -209,47 +210,68 @@ static int report(void)
 
 /* ---- which ones ---- */
 
-static bool is_wanted(const struct script *s)
+/* A pattern is one of a subject, of a name or of both. */
+static bool matches(const struct script *s, const char *pattern)
+{
+	char subject[NAME_MAX + 1];
+	const char *slash = strchr(s->name, '/');
+
+	snprintf(subject, sizeof(subject), "%.*s", (int)(slash - s->name), s->name);
+	return fnmatch(pattern, s->name, 0) == 0 || fnmatch(pattern, subject, 0) == 0 ||
+	       fnmatch(pattern, slash + 1, 0) == 0;
+}
+
+static bool is_selected(const struct script *s)
 {
 	if (!(options.classes & s->class))
 		return false;
 	for (char **p = options.patterns; *p; p++)
-		if (fnmatch(*p, s->name, 0) == 0)
+		if (matches(s, *p))
 			return true;
 	return !options.patterns[0];
 }
 
-static int is_script(const struct dirent *e)
+static int scripts_add(const struct script *s)
 {
-	return fnmatch("t_*.sh", e->d_name, 0) == 0;
-}
+	struct script *grown = realloc(scripts, (size_t)(count + options.times) * sizeof(*scripts));
 
-static void scripts_add(const struct script *s)
-{
+	if (!grown) {
+		perror("scripts");
+		return 1;
+	}
+	scripts = grown;
 	for (int n = 0; n < options.times; n++) {
 		scripts[count] = *s;
 		scripts[count++].status = INTERRUPTED; /* until it has run */
 	}
+	return 0;
+}
+
+/* SUBJECT/t_NAME.sh, below the directory of all of them. */
+static int script_add(const char *dir, const char *path)
+{
+	const char *slash = strchr(path, '/');
+	struct script s = {.path = path_of(dir, path, "")};
+
+	if (script_read(&s))
+		return 1;
+	if (asprintf(&s.name, "%.*s/%.*s", (int)(slash - path), path, (int)(strlen(slash) - strlen("/t_.sh")),
+		     slash + strlen("/t_")) < 0)
+		abort();
+	return is_selected(&s) ? scripts_add(&s) : 0;
 }
 
 static int scripts_read(const char *dir)
 {
-	struct dirent **list;
-	int n = scandir(dir, &list, is_script, alphasort), bad = 0;
+	size_t skipped = strlen(dir) + 1;
+	char *pattern = path_of(dir, "*/t_*.sh", "");
+	glob_t found;
+	int bad = glob(pattern, 0, NULL, &found);
 
-	if (n < 0) {
-		fprintf(stderr, "%s: %s\n", dir, strerror(errno));
-		return 1;
-	}
-	scripts = calloc((size_t)n * (size_t)options.times + 1, sizeof(*scripts));
-	for (int i = 0; i < n && scripts && !bad; i++) {
-		struct script s = {.path = path_of(dir, list[i]->d_name, "")};
-
-		bad = script_read(&s);
-		s.name = strndup(list[i]->d_name + 2, strlen(list[i]->d_name) - strlen("t_.sh"));
-		if (!bad && is_wanted(&s))
-			scripts_add(&s);
-	}
+	if (bad)
+		fprintf(stderr, "%s: no tests\n", pattern);
+	for (size_t i = 0; !bad && i < found.gl_pathc; i++)
+		bad = script_add(dir, found.gl_pathv[i] + skipped);
 	if (!bad && !count)
 		fputs("No such test.\n", stderr);
 	return bad || !count;
@@ -266,9 +288,10 @@ static int options_read(int argc, char **argv)
 {
 	static const char usage[] =
 		"usage: integration [-c CLASS,...] [-j JOBS] [-n TIMES] [-l] [PATTERN...]\n"
-		"Runs the tests whose names match a pattern, without one those of the classes quick and normal (there "
-		"is `long`, too);\n"
-		"JOBS (as many as there are CPUs) at a time, each TIMES times; -l only lists them.\n";
+		"Runs the tests whose subject, name or subject/name matches a pattern; without a pattern, those of the "
+		"classes quick and normal\n"
+		"(the third class is `long`). JOBS run at a time (as many as there are CPUs), each TIMES times; -l "
+		"only lists them.\n";
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int option, bad = 0;
 
@@ -308,7 +331,7 @@ static int suite_dir_make(void)
 	for (int i = 0; i < count; i++) {
 		if (options.times > 1)
 			snprintf(number, sizeof(number), ".%d", i);
-		scripts[i].dir = path_of(suite_dir, scripts[i].name, number);
+		scripts[i].dir = path_of(suite_dir, strchr(scripts[i].name, '/') + 1, number);
 		scripts[i].output = path_of(scripts[i].dir, "output", "");
 	}
 	return 0;
@@ -329,7 +352,7 @@ static void suite_dir_remove(void)
 static void print_list(void)
 {
 	for (int i = 0; i < count; i++)
-		printf("%-24s %-6s %3d s%s\n", scripts[i].name,
+		printf("%-32s %-6s %3d s%s\n", scripts[i].name,
 		       scripts[i].class == QUICK  ? "quick"
 		       : scripts[i].class == LONG ? "long"
 						  : "normal",

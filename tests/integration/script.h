@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One t_NAME.sh: what its head says of it, how it is run, and how it ended. */
+/* One SUBJECT/t_NAME.sh: what its head says of it, how it is run, and how it ended. */
 #ifndef TESTS_INTEGRATION_SCRIPT_H
 #define TESTS_INTEGRATION_SCRIPT_H
 
@@ -15,7 +15,7 @@
 enum class { QUICK = 1, NORMAL = 2, LONG = 4 };
 
 struct script {
-	const char *name; /* without "t_" and ".sh" */
+	char *name; /* SUBJECT/NAME */
 	char *path;
 	char *dir; /* where it runs */
 	char *output;
