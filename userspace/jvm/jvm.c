@@ -2,6 +2,7 @@
 #include "jvm_state.h"
 
 #include "kernel/kernel_side.h"
+#include "sink/records.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -109,7 +110,7 @@ static void emit_jvm(struct jvm *j)
 	j->told.vm_version = trace_str_of(j->strings[1] ? j->strings[1] : "");
 	j->told.java_version = trace_str_of(j->strings[2] ? j->strings[2] : "");
 	j->told.command = trace_str_of(j->strings[3] ? j->strings[3] : "");
-	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_JVM, .jvm = j->told});
+	sink_jvm(j->jvms->sink, &j->told);
 }
 
 static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)

@@ -2,6 +2,7 @@
 /* A JVM's code cache: what lay where and when, and what frames in it mean. */
 #include "jvm_state.h"
 
+#include "sink/records.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -94,14 +95,13 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (add_code(j, c))
 		j->process->generation++;
 	j->loads++;
-	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_CODE_LOAD,
-						     .code_load = {.time_ns = rec->time_ns,
-								   .process = j->process->id,
-								   .address = r->address,
-								   .size = r->code_size,
-								   .tier = r->tier,
-								   .compile_id = r->compile_id,
-								   .replay = (rec->flags & BRAID_REC_REPLAY) != 0}});
+	sink_code_load(j->jvms->sink, &(struct trace_code_load){.time_ns = rec->time_ns,
+								.process = j->process->id,
+								.address = r->address,
+								.size = r->code_size,
+								.tier = r->tier,
+								.compile_id = r->compile_id,
+								.replay = (rec->flags & BRAID_REC_REPLAY) != 0});
 	if (j->jvms->options->choices.wanted & BRAID_WANT(JIT))
 		compilations_loaded(j, r, known);
 	return true;
@@ -151,10 +151,7 @@ bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 		c->unload_ns = rec->time_ns;
 	j->process->generation++;
 	j->unloaded++;
-	sink_emit(j->jvms->sink,
-		  &(struct trace_rec){
-			  .kind = TRACE_CODE_UNLOAD,
-			  .code_unload = {.time_ns = rec->time_ns, .process = j->process->id, .address = r->address}});
+	sink_code_unload(j->jvms->sink, rec->time_ns, j->process->id, r->address);
 	return true;
 }
 
@@ -203,18 +200,17 @@ static uint32_t trace_code(struct jvm *j, struct code *c)
 		return c->trace_id;
 	method = outer_method(j, c);
 	c->trace_id = ++j->jvms->last_code;
-	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_CODE,
-						     .code = {.code = c->trace_id,
-							      .process = j->process->id,
-							      .kind = c->name ? TRACE_CODE_STUB : TRACE_CODE_METHOD,
-							      .method = method,
-							      .tier = c->tier,
-							      .compile_id = c->compile_id,
-							      .is_osr = c->is_osr,
-							      .address = c->address,
-							      .size = c->size,
-							      .load_ns = c->load_ns,
-							      .name = trace_str_of(c->name ? c->name : "")}});
+	sink_code(j->jvms->sink, &(struct trace_code){.code = c->trace_id,
+						      .process = j->process->id,
+						      .kind = c->name ? TRACE_CODE_STUB : TRACE_CODE_METHOD,
+						      .method = method,
+						      .tier = c->tier,
+						      .compile_id = c->compile_id,
+						      .is_osr = c->is_osr,
+						      .address = c->address,
+						      .size = c->size,
+						      .load_ns = c->load_ns,
+						      .name = trace_str_of(c->name ? c->name : "")});
 	return c->trace_id;
 }
 
@@ -320,7 +316,7 @@ void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uin
 static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
 {
 	fill_code(j, c, d->frame.address, d->frame.exact, &d->frame);
-	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = d->frame});
+	sink_frame(j->jvms->sink, &d->frame);
 }
 
 static bool is_osr(const struct jvm *j, uint64_t nmethod)

@@ -3,6 +3,8 @@
 
 #include "jvm_state.h"
 
+#include "sink/records.h"
+
 /* What has to be wanted for a kind to be told; nothing, of kinds that are always. */
 static const uint32_t wants[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = BRAID_WANT(ALLOC),
@@ -50,5 +52,5 @@ void jvm_events_emit(struct jvms *jvms, const struct process *process, struct tr
 	if (!is_wanted(jvms, process, e))
 		return;
 	e->process = process ? process->id : 0;
-	sink_emit(jvms->sink, &(struct trace_rec){.kind = TRACE_JVM_EVENT, .jvm_event = *e});
+	sink_jvm_event(jvms->sink, e);
 }

@@ -3,6 +3,7 @@
 #include "jvm_state.h"
 
 #include "kernel/kernel_side.h"
+#include "sink/records.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,12 +133,11 @@ static uint32_t trace_method(struct jvm *j, struct trace_method *m, const struct
 		pair_put(&j->versions, names, 0, m->version + 1);
 	m->method = j->jvms->last_method;
 	m->process = j->process->id;
-	sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_METHOD, .method = *m});
+	sink_method(j->jvms->sink, m);
 	if (count)
-		sink_emit(j->jvms->sink, &(struct trace_rec){.kind = TRACE_LINES,
-							     .lines = {.method = m->method,
-								       .count = count,
-								       .lines = (const struct trace_line *)lines}});
+		sink_lines(j->jvms->sink, &(struct trace_lines){.method = m->method,
+								.count = count,
+								.lines = (const struct trace_line *)lines});
 	return e ? e->value : m->method;
 }
 

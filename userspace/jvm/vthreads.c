@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vthreads.h"
 
+#include "sink/records.h"
+
 #include <util/pair_map.h>
 #include <util/utf8.h>
 
@@ -49,11 +51,10 @@ static uint32_t define(struct vthreads *v, struct account *by, uint64_t number, 
 	if (e->value > v->last)
 		v->last = e->value;
 	e->extra = hash;
-	sink_emit(v->sink, &(struct trace_rec){.kind = TRACE_VTHREAD,
-					       .vthread = {.vthread = e->value,
-							   .process = by->process,
-							   .number = number,
-							   .name = {.str = name, .len = (uint32_t)length}}});
+	sink_vthread(v->sink, &(struct trace_vthread){.vthread = e->value,
+						      .process = by->process,
+						      .number = number,
+						      .name = {.str = name, .len = (uint32_t)length}});
 	return e->value;
 }
 

@@ -3,6 +3,7 @@
 #include "modules.h"
 
 #include "lines_reader.h"
+#include "sink/records.h"
 #include "util/pair_map.h"
 
 #include <string.h>
@@ -41,10 +42,9 @@ static uint32_t place_id(struct module_lines *ml, struct sink *sink, const struc
 		return e->value;
 	if (!pair_put(&ml->places, name, file, ++ml->last_place))
 		return 0;
-	sink_emit(sink, &(struct trace_rec){.kind = TRACE_PLACE,
-					    .place = {.place = ml->last_place,
-						      .name = trace_str_of(p->name),
-						      .file = trace_str_of(p->file)}});
+	sink_place(sink, &(struct trace_place){.place = ml->last_place,
+					       .name = trace_str_of(p->name),
+					       .file = trace_str_of(p->file)});
 	return ml->last_place;
 }
 

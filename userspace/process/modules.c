@@ -6,6 +6,7 @@
 #include "processes.h"
 #include "kernel/kernel_side.h"
 #include "proc/jvm_proc.h"
+#include "sink/records.h"
 #include "util/descriptors.h"
 #include "util/log.h"
 #include "util/owner.h"
@@ -247,11 +248,10 @@ static void load_vdso(struct modules *m, struct module *module)
 
 static void emit_module(struct modules *m, const struct module *module)
 {
-	sink_emit(m->sink, &(struct trace_rec){.kind = TRACE_MODULE,
-					       .module = {.module = module->id,
-							  .kind = module->kind,
-							  .path = trace_str_of(module->path),
-							  .build_id = trace_str_of(module->build_id)}});
+	sink_module(m->sink, &(struct trace_module){.module = module->id,
+						    .kind = module->kind,
+						    .path = trace_str_of(module->path),
+						    .build_id = trace_str_of(module->build_id)});
 }
 
 static bool is_file(const struct mapping_fact *fact)
@@ -440,12 +440,11 @@ static const char *name_of(const struct modules *m, const struct module *module,
 
 static void emit_symbol(struct modules *m, const struct module *module, const struct symbol *sym, uint32_t id)
 {
-	sink_emit(m->sink, &(struct trace_rec){.kind = TRACE_SYMBOL,
-					       .symbol = {.symbol = id,
-							  .module = module->id,
-							  .address = sym->address,
-							  .size = sym->size,
-							  .name = trace_str_of(name_of(m, module, sym))}});
+	sink_symbol(m->sink, &(struct trace_symbol){.symbol = id,
+						    .module = module->id,
+						    .address = sym->address,
+						    .size = sym->size,
+						    .name = trace_str_of(name_of(m, module, sym))});
 }
 
 /* Names from a server are others. */

@@ -2,6 +2,7 @@
 #include "perf_maps.h"
 
 #include "proc/jvm_proc.h"
+#include "sink/records.h"
 #include "symbol/perf_map.h"
 #include "util/root_file.h"
 
@@ -198,7 +199,7 @@ static void write_names(struct perf_maps *p, struct program *g, const struct per
 				&(struct symbol){.address = q->start - u->bias, .size = q->size, .name = q->name});
 		last = q;
 		u->frame.symbol = id;
-		sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = u->frame});
+		sink_frame(p->sink, &u->frame);
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "processes.h"
 
 #include "proc/procfs.h"
+#include "sink/records.h"
 #include "util/log.h"
 
 #include <dirent.h>
@@ -114,20 +115,18 @@ static void emit_process(struct processes *p, const struct process *pr, uint32_t
 	char exe[1024];
 
 	procfs_exe(pr->pid, exe, sizeof(exe));
-	sink_emit(p->sink,
-		  &(struct trace_rec){.kind = TRACE_PROCESS,
-				      .process = {.process = pr->id,
-						  .pid = (uint32_t)pr->pid,
-						  .parent = parent,
-						  .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
-						  .comm = trace_str_of(pr->comm),
-						  .exe = trace_str_of(exe)}});
+	sink_process(p->sink,
+		     &(struct trace_process){.process = pr->id,
+					     .pid = (uint32_t)pr->pid,
+					     .parent = parent,
+					     .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
+					     .comm = trace_str_of(pr->comm),
+					     .exe = trace_str_of(exe)});
 }
 
 static void emit_state(struct processes *p, const struct process *pr, uint32_t what, uint64_t time_ns)
 {
-	sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_PROCESS_STATE,
-					       .process_state = {.time_ns = time_ns, .process = pr->id, .what = what}});
+	sink_process_state(p->sink, time_ns, pr->id, what);
 }
 
 uint32_t processes_layouts_wanted(const struct processes *p)
@@ -304,14 +303,13 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 		pr->layout_wanted = true;
 		p->layouts_wanted++;
 	}
-	sink_emit(p->sink, &(struct trace_rec){.kind = TRACE_MAPPING,
-					       .mapping = {.process = pr->id,
-							   .module = module->id,
-							   .start = fact->start,
-							   .end = fact->end,
-							   .file_offset = fact->file_offset,
-							   .bias = m.bias,
-							   .time_ns = time_ns}});
+	sink_mapping(p->sink, &(struct trace_mapping){.process = pr->id,
+						      .module = module->id,
+						      .start = fact->start,
+						      .end = fact->end,
+						      .file_offset = fact->file_offset,
+						      .bias = m.bias,
+						      .time_ns = time_ns});
 }
 
 struct add_context {

@@ -4,6 +4,7 @@
 #include "processes.h"
 #include "sideband.h"
 #include "proc/procfs.h"
+#include "sink/records.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -123,14 +124,13 @@ void thread_call(struct thread *thread, const char *name)
 
 void threads_emit(struct threads *t, const struct thread *thread)
 {
-	sink_emit(t->sink, &(struct trace_rec){.kind = TRACE_THREAD,
-					       .thread = {.thread = thread->id,
-							  .process = thread->process->id,
-							  .tid = (uint32_t)thread->tid,
-							  .ns_tid = (uint32_t)thread->ns_tid,
-							  .flags = thread->flags,
-							  .name = trace_str_of(thread->name),
-							  .group = trace_str_of(thread->group ?: "")}});
+	sink_thread(t->sink, &(struct trace_thread){.thread = thread->id,
+						    .process = thread->process->id,
+						    .tid = (uint32_t)thread->tid,
+						    .ns_tid = (uint32_t)thread->ns_tid,
+						    .flags = thread->flags,
+						    .name = trace_str_of(thread->name),
+						    .group = trace_str_of(thread->group ?: "")});
 }
 
 static void bound_older(struct threads *t, struct thread *thread)

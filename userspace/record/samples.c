@@ -12,6 +12,7 @@
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
 #include "process/sideband.h"
+#include "sink/records.h"
 
 #include <braid/frame.h>
 #include <braid/probe.h>
@@ -52,13 +53,12 @@ static void take_sample(struct session *s, struct process *process, const struct
 	vthread = vthreads_id(s->vthreads, &process->account, e->vthread);
 	s->samples++;
 	s->complete += complete;
-	sink_emit(&s->sink, &(struct trace_rec){.kind = TRACE_SAMPLE,
-						.sample = {.time_ns = e->hdr.time_ns,
-							   .thread = thread->id,
-							   .cpu = e->cpu,
-							   .node = node,
-							   .weight = 1,
-							   .vthread = vthread}});
+	sink_sample(&s->sink, &(struct trace_sample){.time_ns = e->hdr.time_ns,
+						     .thread = thread->id,
+						     .cpu = e->cpu,
+						     .node = node,
+						     .weight = 1,
+						     .vthread = vthread});
 }
 
 /* Walked before what it found at its addresses was known to be something else: then nothing in it is. */

@@ -20,6 +20,7 @@
 #include "process/processes.h"
 #include "process/sideband.h"
 #include "sink/names.h"
+#include "sink/records.h"
 #include "util/descriptors.h"
 #include "util/log.h"
 
@@ -488,7 +489,7 @@ static void finish(struct loop *l)
 	sink_clock(&s->sink);
 	emit_stats(l);
 	sink_left_out(&s->sink);
-	sink_emit(&s->sink, &(struct trace_rec){.kind = TRACE_END, .end = {.time_ns = now_ns()}});
+	sink_end(&s->sink);
 	if (!s->sink.error)
 		sink_flush(&s->sink);
 }

@@ -5,6 +5,7 @@
 #include "jvm/jvm.h"
 #include "kernel/kernel_side.h"
 #include "process/perf_maps.h"
+#include "sink/records.h"
 #include "util/pair_map.h"
 
 #include <braid/frame.h>
@@ -256,8 +257,7 @@ void stacks_name_late(struct stacks *st, uint64_t limit_ns)
 		qsort(st->native, st->native_count, sizeof(*st->native), by_module);
 	for (i = 0; i < st->native_count && (now = now_ns()) < until; i++)
 		if (name_late(st, &st->native[i], until - now))
-			sink_emit(&st->session->sink,
-				  &(struct trace_rec){.kind = TRACE_FRAME, .frame = st->native[i].frame});
+			sink_frame(&st->session->sink, &st->native[i].frame);
 	modules_lines_done(st->session->modules);
 	if (i < st->native_count)
 		sink_notice(
@@ -301,7 +301,7 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	f.frame = st->last_frame;
 	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_late_names(st->session->modules))
 		keep_native(st, process, time_ns, &f);
-	sink_emit(&st->session->sink, &(struct trace_rec){.kind = TRACE_FRAME, .frame = f});
+	sink_frame(&st->session->sink, &f);
 	if (f.kind == BRAID_FRAME_NATIVE && f.module && !f.symbol)
 		want_name(st, process, time_ns, &f);
 	if (!known && process->jvm)
@@ -327,9 +327,7 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 		return 0;
 	if (!e->node) {
 		e->node = ++st->last_node;
-		sink_emit(&st->session->sink,
-			  &(struct trace_rec){.kind = TRACE_NODE,
-					      .node = {.node = e->node, .parent = parent, .frame = frame}});
+		sink_node(&st->session->sink, e->node, parent, frame);
 	}
 	if (time_ns >= process->layout_ns)
 		*quick = (struct quick){.place = place, .raw = raw, .node = e->node, .generation = process->generation};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "names.h"
+#include "records.h"
 
 #include <util/pair_map.h>
 
@@ -48,6 +49,6 @@ uint32_t names_id(struct names *n, struct account *by, struct trace_str text)
 		sink_loss(n->sink, by ? by->process : 0, "collector", "name", 1);
 		return 0;
 	}
-	sink_emit(n->sink, &(struct trace_rec){.kind = TRACE_NAME, .name = {.name = ++n->last, .text = text}});
+	sink_name(n->sink, ++n->last, text);
 	return n->last;
 }

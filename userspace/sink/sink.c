@@ -47,12 +47,12 @@ static void losses_write(struct sink *k)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sink_lost l = k->losses[i];
 
-		sink_emit(k, &(struct trace_rec){.kind = TRACE_LOSS,
-						 .loss = {.time_ns = l.time_ns,
-							  .process = l.process,
-							  .hop = trace_str_of(l.hop),
-							  .kind = trace_str_of(l.kind),
-							  .count = l.count}});
+		sink_put(k, &(struct trace_rec){.kind = TRACE_LOSS,
+						.loss = {.time_ns = l.time_ns,
+							 .process = l.process,
+							 .hop = trace_str_of(l.hop),
+							 .kind = trace_str_of(l.kind),
+							 .count = l.count}});
 	}
 }
 
@@ -85,7 +85,7 @@ void sink_flush(struct sink *k)
 		fail(k, err);
 }
 
-void sink_emit(struct sink *k, const struct trace_rec *rec)
+void sink_put(struct sink *k, const struct trace_rec *rec)
 {
 	int err;
 
@@ -116,33 +116,33 @@ void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char
 		log_warning("%s", text);
 	else
 		log_debug("%s", text);
-	sink_emit(k, &(struct trace_rec){.kind = TRACE_NOTICE,
-					 .notice = {.time_ns = now_ns(),
-						    .process = process,
-						    .severity = severity,
-						    .text = trace_str_of(text)}});
+	sink_put(k, &(struct trace_rec){.kind = TRACE_NOTICE,
+					.notice = {.time_ns = now_ns(),
+						   .process = process,
+						   .severity = severity,
+						   .text = trace_str_of(text)}});
 }
 
 void sink_stat(struct sink *k, uint32_t process, const char *key, uint64_t value)
 {
-	sink_emit(k,
-		  &(struct trace_rec){
-			  .kind = TRACE_STAT,
-			  .stat = {.time_ns = now_ns(), .process = process, .key = trace_str_of(key), .value = value}});
+	sink_put(k,
+		 &(struct trace_rec){
+			 .kind = TRACE_STAT,
+			 .stat = {.time_ns = now_ns(), .process = process, .key = trace_str_of(key), .value = value}});
 }
 
 void sink_info(struct sink *k, const char *key, const char *value)
 {
-	sink_emit(k, &(struct trace_rec){.kind = TRACE_INFO,
-					 .info = {.key = trace_str_of(key), .value = trace_str_of(value)}});
+	sink_put(k, &(struct trace_rec){.kind = TRACE_INFO,
+					.info = {.key = trace_str_of(key), .value = trace_str_of(value)}});
 }
 
 void sink_clock(struct sink *k)
 {
-	sink_emit(k, &(struct trace_rec){.kind = TRACE_CLOCK,
-					 .clock = {.monotonic_ns = now_ns(),
-						   .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
-						   .realtime_ns = clock_read_ns(CLOCK_REALTIME)}});
+	sink_put(k, &(struct trace_rec){.kind = TRACE_CLOCK,
+					.clock = {.monotonic_ns = now_ns(),
+						  .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
+						  .realtime_ns = clock_read_ns(CLOCK_REALTIME)}});
 }
 
 static void count_left_out(void *ctx, uint32_t process, uint32_t count)

@@ -36,8 +36,9 @@ struct sink {
 /* The text as a record's string; valid UTF-8 whatever it was. Good for one record: made of few static buffers. */
 struct trace_str trace_str_of(const char *text);
 
-/* Writes one record; the first failure ends the recording, see `failed`. */
-void sink_emit(struct sink *k, const struct trace_rec *rec);
+/* Writes one record; the first failure ends the recording, see `failed`. Everybody else uses records.h. */
+void sink_put(struct sink *k, const struct trace_rec *rec);
+
 void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* `hop` and `kind` are static. Written with the next flush: however often somebody loses something, it is one record.
