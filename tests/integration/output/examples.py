@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples.py README|MAN PID TID: runs every braid command that a page shows, in its order, in the current directory.
+"""examples.py PAGE PID TID: runs every braid command that a page (Markdown, or the manual) shows, in its order, in the current directory.
 
 PID is a JVM that takes the place of the pages' own, TID one of its threads. Only what is particular to a machine is changed: pids,
-and times, which become half a second. `braid ctl` gets a recording to talk to. A command fails by its exit status.
+and times: recordings last half a second, and selections begin with them. `braid ctl` gets a recording to talk to. A command fails by its exit status.
 """
 import re
 import shlex
@@ -13,7 +13,7 @@ import time
 LIMIT_S = 60
 
 
-def readme_commands(text):
+def markdown_commands(text):
     """Lines with a prompt in fenced blocks."""
     for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S):
         for line in block.splitlines():
@@ -32,6 +32,7 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<=^braid ctl )\d+", pid, command)
     command = re.sub(r"(?<=thread=)\d+", tid, command)
     command = re.sub(r"(?<= -d )\S+", "0.5", command)
+    command = re.sub(r"(?<= --from )\d\S*", "0", command)
     command = re.sub(r"(?<=LogCruncher )\d+", "1", command)
     command = re.sub(r"(?<=--speed )\d+", "100", command)
     if command.startswith("braid record") and " -d " not in command and " -- " not in command:
@@ -79,7 +80,7 @@ def main():
     path, pid, tid = sys.argv[1:]
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    commands = readme_commands(text) if path.endswith(".md") else man_commands(text)
+    commands = markdown_commands(text) if path.endswith(".md") else man_commands(text)
     ran = 0
     with Recording(pid) as recording:
         for command in commands:
@@ -91,8 +92,9 @@ def main():
             run(adapted(command, pid, tid))
             ran += 1
     print(f"{path}: {ran} commands")
-    if ran < 5:
-        sys.exit(f"{path}: hardly a command was found in it")
+    shown = len(re.findall(r"^(?:\.Dl )?[#$] braid ", text, re.M))
+    if not ran or ran != shown:
+        sys.exit(f"{path}: {ran} of {shown} commands were found")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every braid command that README and the manual page show does what it did when it was written down.
+# Every braid command that README, the pages in docs/ and the manual page show still works.
 # class: long
 # alone: the pages' examples record the whole machine, and so attach to every JVM
 source "$(dirname "$0")/../lib.sh"
@@ -14,7 +14,9 @@ jar cfe app.jar App -C build/demo .
 
 start_worker program
 tell program burn 600000 # until it is killed
-for page in README.md docs/man/braid.1; do
+mapfile -t pages < <(cd "$root" && grep -rlE --include='*.md' '^[#$] braid ' README.md docs)
+[[ ${#pages[@]} -ge 5 ]] || fail "hardly a page shows a command: ${pages[*]}"
+for page in "${pages[@]}" docs/man/braid.1; do
 	python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
 done
 kill "$JAVA_PID"
