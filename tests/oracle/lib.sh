@@ -28,7 +28,7 @@ oracle_run()
 	agent=$BUILD/oracle/liboracle.so=out=$PWD/$name.log,moments=$(oracle_moments "$what" "$count"),max=$count,one_in=$one_in
 	timeout 100 "$BUILD/braid" record -q -e "$event" -o "$name.trace" -- "$home/bin/java" "-agentpath:$agent" "$@" \
 		-cp "$classes" Oracle "$BUILD/oracle/liboracle.so" 60 "$what" >"$name.out" 2>"$name.err" || {
-		echo "the recording failed: $(tail -n 3 "$name.err")"
+		echo "the recording failed: $(tail -qn 3 "$name.err" "$name.out")"
 		return 1
 	}
 	timeout 100 python3 "$ORACLE_DIR/compare.py" "$BUILD/braid" "$name.trace" "$name.log" --json "$name.json"

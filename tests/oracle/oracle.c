@@ -6,8 +6,7 @@
  *
  * Nothing is written before the end: the log is memory until then.
  */
-#include <jni.h>
-#include <jvmti.h>
+#include "log.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,8 +22,6 @@
 #include <unistd.h>
 
 #define MAX_FRAMES 2048
-#define LOG_BYTES (1UL << 30) /* reserved, not used */
-#define SEEN_METHODS (1U << 18)
 #define MAX_PREY 64
 #define SIGN 0x6f7261 /* no `which` of getpriority(2): EINVAL, at once */
 
@@ -54,35 +51,6 @@ static const char *const moment_names[MOMENTS] = {
 	"native", "alloc", "vm_alloc", "exception", "catch", "contend",	     "entered",	   "prepare", "load_hook",
 	"entry",  "exit",  "step",     "pop",	    "break", "thread_start", "thread_end", "wait",    "suspended"};
 
-/* What the log consists of; compare.py reads it. */
-struct log_head {
-	uint32_t size; /* bytes, this included */
-	uint32_t type; /* 1: a stack, 2: a method, 3: the name of a moment */
-};
-
-struct log_stack {
-	struct log_head head;
-	uint32_t moment;
-	uint32_t tid;
-	uint64_t before_ns;
-	uint64_t after_ns;
-	uint32_t count;
-	uint32_t number;
-	struct {
-		uint64_t method;
-		int64_t location;
-	} frames[];
-};
-
-struct log_method {
-	struct log_head head;
-	uint64_t method;
-	uint32_t modifiers;
-	uint32_t line_count;
-	/* Of class signature, name, signature; behind it lines, as bci and line, and the strings. */
-	uint16_t lengths[4];
-};
-
 static struct {
 	jvmtiEnv *ti;
 	char out[4096];
@@ -93,9 +61,6 @@ static struct {
 	atomic_uint taken;
 	atomic_uint taken_of[MOMENTS];
 	uint32_t max_of[MOMENTS];
-	atomic_size_t used;
-	char *log;
-	_Atomic(jmethodID) seen[SEEN_METHODS];
 	pthread_mutex_t prey_lock;
 	struct {
 		jobject thread;
@@ -114,102 +79,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-static void die(const char *what, int error)
-{
-	fprintf(stderr, "oracle: %s: %d\n", what, error);
-	_exit(99);
-}
-
-/* ---- the log ---- */
-
-static void *log_reserve(size_t bytes, uint32_t type)
-{
-	size_t rounded = (bytes + 7) & ~7UL, at = atomic_fetch_add(&oracle.used, rounded);
-	struct log_head *h = (void *)(oracle.log + at);
-
-	if (at + rounded > LOG_BYTES)
-		die("log is full", 0);
-	h->size = (uint32_t)rounded;
-	h->type = type;
-	return h;
-}
-
-static bool seen_before(jmethodID m)
-{
-	uint32_t at = (uint32_t)(((uintptr_t)m >> 3) * 0x9e3779b9U) % SEEN_METHODS;
-
-	for (;; at = (at + 1) % SEEN_METHODS) {
-		jmethodID there = NULL;
-
-		if (atomic_compare_exchange_strong(&oracle.seen[at], &there, m))
-			return false;
-		if (there == m)
-			return true;
-	}
-}
-
-/* Names are asked for while the method has a frame. */
-static void log_method_once(JNIEnv *jni, jmethodID m)
-{
-	jvmtiEnv *ti = oracle.ti;
-	jvmtiLineNumberEntry *lines = NULL;
-	char *text[3] = {0}, *to;
-	jint line_count = 0, modifiers = 0;
-	struct log_method *r;
-	jclass class = NULL;
-	size_t bytes = 0;
-	jvmtiError e;
-
-	if (seen_before(m))
-		return;
-	e = (*ti)->GetMethodDeclaringClass(ti, m, &class);
-	e = e ? e : (*ti)->GetClassSignature(ti, class, &text[0], NULL);
-	e = e ? e : (*ti)->GetMethodName(ti, m, &text[1], &text[2], NULL);
-	e = e ? e : (*ti)->GetMethodModifiers(ti, m, &modifiers);
-	if (e)
-		die("names of a method", (int)e);
-	if ((*ti)->GetLineNumberTable(ti, m, &line_count, &lines))
-		line_count = 0;
-	for (int i = 0; i < 3; i++)
-		bytes += strlen(text[i]);
-	r = log_reserve(sizeof(*r) + (size_t)line_count * 8 + bytes, 2);
-	r->method = (uintptr_t)m;
-	r->modifiers = (uint32_t)modifiers;
-	r->line_count = (uint32_t)line_count;
-	to = (char *)(r + 1);
-	for (jint i = 0; i < line_count; i++, to += 8)
-		memcpy(to, (uint32_t[]){(uint32_t)lines[i].start_location, (uint32_t)lines[i].line_number}, 8);
-	for (int i = 0; i < 3; i++) {
-		r->lengths[i] = (uint16_t)strlen(text[i]);
-		memcpy(to, text[i], r->lengths[i]);
-		to += r->lengths[i];
-		(*ti)->Deallocate(ti, (unsigned char *)text[i]);
-	}
-	if (lines)
-		(*ti)->Deallocate(ti, (unsigned char *)lines);
-	(*jni)->DeleteLocalRef(jni, class);
-}
-
-static void log_write(void)
-{
-	int fd = open(oracle.out, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	size_t used = atomic_load(&oracle.used), done = 0;
-
-	while (fd >= 0 && done < used) {
-		ssize_t n = write(fd, oracle.log + done, used - done);
-
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (fd < 0 || close(fd) || done < used)
-		die("cannot write the log", 0);
-}
-
 static void log_moment_names(void)
 {
 	for (uint32_t i = 0; i < MOMENTS; i++) {
-		char *r = log_reserve(sizeof(struct log_head) + 32, 3);
+		char *r = log_reserve(sizeof(struct log_head) + 32, LOG_MOMENT);
 
 		memcpy(r + sizeof(struct log_head), &i, 4);
 		strcpy(r + sizeof(struct log_head) + 4, moment_names[i]);
@@ -261,7 +134,7 @@ static void take(JNIEnv *jni, enum moment moment, jthread thread, pid_t tid)
 	if (!thread)
 		syscall(SYS_getpriority, SIGN, 0);
 	after = now_ns();
-	r = log_reserve(sizeof(*r) + (size_t)count * sizeof(r->frames[0]), 1);
+	r = log_reserve(sizeof(*r) + (size_t)count * sizeof(r->frames[0]), LOG_STACK);
 	r->moment = moment;
 	r->tid = (uint32_t)tid;
 	r->before_ns = before;
@@ -270,7 +143,7 @@ static void take(JNIEnv *jni, enum moment moment, jthread thread, pid_t tid)
 	for (jint i = 0; i < count; i++) {
 		r->frames[i].method = (uintptr_t)frames[i].method;
 		r->frames[i].location = frames[i].location;
-		log_method_once(jni, frames[i].method);
+		log_method_once(oracle.ti, jni, frames[i].method);
 	}
 out:
 	inside = false;
@@ -560,7 +433,7 @@ static void JNICALL on_death(jvmtiEnv *ti, JNIEnv *jni)
 {
 	(void)ti, (void)jni;
 	atomic_store(&oracle.live, false);
-	log_write();
+	log_write(oracle.out);
 }
 
 /* ---- start ---- */
@@ -671,9 +544,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 
 	(void)reserved;
 	parse(options);
-	oracle.log = mmap(NULL, LOG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (oracle.log == MAP_FAILED)
-		die("mmap", 0);
+	log_open();
 	if ((*vm)->GetEnv(vm, (void **)&oracle.ti, JVMTI_VERSION_1_2))
 		die("GetEnv", 0);
 	log_moment_names();

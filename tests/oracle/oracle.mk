@@ -4,9 +4,9 @@
 .PHONY: test-oracle oracle-programs
 
 # jvmti.h ends structs with functions of no prototype.
-$(BUILD)/oracle/liboracle.so: tests/oracle/oracle.c
+$(BUILD)/oracle/liboracle.so: tests/oracle/oracle.c tests/oracle/log.c tests/oracle/log.h
 	@mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -fomit-frame-pointer $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(JAVA_INC) -shared -fPIC -pthread -o $@ $<
+	$(call say,CC,$@)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -fomit-frame-pointer $(filter-out -Wstrict-prototypes -Wmissing-prototypes,$(WARN)) $(JAVA_INC) -shared -fPIC -pthread -o $@ $(filter %.c,$^)
 
 $(BUILD)/oracle/java/.made: $(wildcard tests/oracle/java/*.java)
 	@mkdir -p $(@D)
