@@ -14,8 +14,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from chance import about, at_least, at_most  # noqa: F401 for the expressions
+from chance import about, at_least, at_most
 
+FOR_EXPRESSIONS = (Counter, about, at_least, at_most)  # what the scripts' expressions may use
 KINDS = {}
 for line in open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../include/braid/jvm_event.h")):
     match = re.match(r"\tBRAID_JVM_([A-Z_]+) = (\d+),", line)

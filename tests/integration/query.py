@@ -6,8 +6,9 @@
 import json
 import re
 import sys
-from chance import about, at_least, at_most  # noqa: F401 for the expressions
+from chance import about, at_least, at_most
 
+FOR_EXPRESSIONS = (about, at_least, at_most)  # what the scripts' expressions may use
 path = sys.argv[1]
 with open(path + ".info") as f:
     i = json.load(f)

@@ -3,7 +3,7 @@
 # Some thousand stacks, frame by frame the ones that JVM TI's GetStackTrace gives at the same moments; see tests/oracle/.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
-source "$LIB_DIR/../oracle/lib.sh"
+source "$(dirname "$0")/../../oracle/lib.sh"
 
 for what in "calls 4000" "trace 500" "prey 500"; do
 	read -r name count <<<"$what"
