@@ -24,7 +24,7 @@
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 15
 #define DEATH_WAIT_MS 200U
-#define READ_MS 100U
+#define READ_MS 100U /* for what the kernel side reads to be known before the JVM goes on */
 
 static bool handlers_wait(void)
 {
@@ -288,27 +288,6 @@ static void load(JavaVM *vm, const char *text, enum braid_start start)
 	pthread_mutex_unlock(&agent.lock);
 }
 
-/* Waits a moment for the collector to make room; false when it has had its time. */
-static bool collector_wait(uint32_t *turns)
-{
-	const struct timespec step = {.tv_nsec = 1000000};
-
-	if (++*turns > DEATH_WAIT_MS || link_is_gone(&agent.link))
-		return false;
-	link_wake(&agent.link);
-	nanosleep(&step, NULL);
-	return true;
-}
-
-/* Lets the collector read what was said so far, for the little time that it needs. */
-static void let_read(void)
-{
-	uint32_t turns = 0;
-
-	while (turns < READ_MS && !ring_is_empty(agent.ring) && collector_wait(&turns))
-		;
-}
-
 static void JNICALL on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 {
 	if (!agent_enter_event(env))
@@ -318,7 +297,7 @@ static void JNICALL on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_on_vm_start(jni);
 	gc_prepare();
-	let_read(); /* the kernel side reads the causes of collections by what is said here */
+	publish_let_read(READ_MS); /* the kernel side reads the causes of collections by what is said here */
 	agent_leave();
 }
 
@@ -340,7 +319,7 @@ static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	objects_resolve(jni);
 	kinds_begun(jni);
 	helped = loop_start(jni);
-	let_read(); /* whose virtual threads samples are of is known when it has; the program begins behind this */
+	publish_let_read(READ_MS); /* whose virtual threads samples are of: the program begins behind this */
 	if (!helped)
 		publish_notice(BRAID_NOTICE_WARNING, "the JVM refuses a thread: nothing more will be recorded");
 	agent_leave();
@@ -357,17 +336,17 @@ static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	if (!agent_enter_event(env))
 		return;
 	kinds_last_words(jni);
-	while (!publish_flush() && collector_wait(&turns))
+	while (!publish_flush() && publish_wait(&turns, DEATH_WAIT_MS))
 		;
 	publish_abandon();
 	classes_flush();
 	record_init(&hdr, BRAID_REC_VM_DEATH, 0);
 	turns = 0;
 	while ((!publish_losses() || !publish_direct((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1)) &&
-	       collector_wait(&turns))
+	       publish_wait(&turns, DEATH_WAIT_MS))
 		;
 	link_wake(&agent.link);
-	let_read(); /* names of interpreted methods out of this process */
+	publish_let_read(READ_MS); /* names of interpreted methods out of this process */
 	atomic_store(&agent.active, false);
 	atomic_store(&agent.dead, true);
 	helper_kick();

@@ -91,27 +91,38 @@ __noinline __u64 vthread_find(struct braid_walk *w, const struct braid_layout *l
 	return thread ?: vthread_of_task(w, l, entry);
 }
 
+static __always_inline bool vthread_is_entry(struct braid_walk *w, const struct braid_layout *l, __u64 entry)
+{
+	__u32 is;
+
+	return l->vthreads.entry_flags && !walk_read(w, &is, 4, entry + l->vthreads.entry_flags) && is;
+}
+
 /*
  * The number of the virtual thread that has mounted the continuation of this entry, where the VM keeps it apart from
  * objects. From 25 on it owns monitors by it: VirtualThread sets it before it enters its continuation, and its
- * carrier's again behind that. Before that, JFR has it whenever the virtual thread is the current one. 0: not known.
+ * carrier's again behind that. Before that, JFR has it whenever the virtual thread is the current one, and keeps it
+ * while the carrier is (JfrThreadLocal::on_set_current_thread), until the next one is mounted. Where that is done
+ * outside of continuations, it is the number of this one all the time. 0: not known.
  */
 __noinline __u64 vthread_number(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
 {
 	const struct braid_probed *p;
 	__u64 number;
-	__u32 is = 0;
+	__u8 current = 0;
 
 	if (!w || !l || !java_thread)
 		return 0;
 	if (l->vthreads.thread_owner && l->vthreads.entry_flags)
-		return walk_read(w, &is, 4, entry + l->vthreads.entry_flags) || !is ||
-				       walk_read(w, &number, 8, java_thread + l->vthreads.thread_owner)
-			       ? 0
-			       : number;
+		return vthread_is_entry(w, l, entry) &&
+				       !walk_read(w, &number, 8, java_thread + l->vthreads.thread_owner)
+			       ? number
+			       : 0;
 	p = probed_here();
-	if (!p || !p->thread_number || walk_read(w, &is, 1, java_thread + p->thread_virtual) || !is ||
+	if (!p || !p->thread_number || walk_read(w, &current, 1, java_thread + p->thread_virtual) ||
 	    walk_read(w, &number, 8, java_thread + p->thread_number))
+		return 0;
+	if (!current && (!(l->vthreads.flags & BRAID_VTHREADS_AROUND) || !vthread_is_entry(w, l, entry)))
 		return 0;
 	return number;
 }

@@ -267,3 +267,23 @@ uint16_t string_cut(const char *s, uint16_t *flags)
 	*flags |= BRAID_REC_TRUNCATED;
 	return BRAID_STR_MAX;
 }
+
+bool publish_wait(uint32_t *turns, uint32_t limit_ms)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+
+	if (++*turns > limit_ms || link_is_gone(&agent.link))
+		return false;
+	link_wake(&agent.link);
+	nanosleep(&step, NULL);
+	return true;
+}
+
+void publish_let_read(uint32_t limit_ms)
+{
+	uint64_t until = ring_produced(agent.ring);
+	uint32_t turns = 0;
+
+	while ((int64_t)(until - ring_consumed(agent.ring)) > 0 && publish_wait(&turns, limit_ms))
+		;
+}

@@ -52,6 +52,11 @@ void publish_abandon(void);
 /* Says what was lost since the last time. False when even that found no room: it is said next time. */
 bool publish_losses(void);
 
+/* Wakes the collector and waits a moment; false when that was done `limit_ms` times, or the collector has gone. */
+bool publish_wait(uint32_t *turns, uint32_t limit_ms);
+/* Lets the collector read what was said so far, for the little time that it needs. */
+void publish_let_read(uint32_t limit_ms);
+
 /* A line for a person, in the trace, and on standard error when the agent is verbose. */
 void publish_notice(enum braid_severity severity, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -195,9 +195,9 @@ uint64_t ring_free_bytes(struct ring *r)
 	return fill > r->size ? 0 : r->size - fill;
 }
 
-bool ring_is_empty(const struct ring *r)
+uint64_t ring_produced(const struct ring *r)
 {
-	return ring_consumed(r) == atomic_load_explicit(r->producer_pos, memory_order_acquire);
+	return atomic_load_explicit(r->producer_pos, memory_order_acquire);
 }
 
 uint64_t ring_consumed(const struct ring *r)

@@ -55,8 +55,8 @@ uint64_t ring_free_bytes(struct ring *r);
 
 /* How far the consumer has got. */
 uint64_t ring_consumed(const struct ring *r);
-/* Has the consumer read everything that was reserved so far? */
-bool ring_is_empty(const struct ring *r);
+/* How far producers have got; the same number when the consumer has read everything that was reserved so far. */
+uint64_t ring_produced(const struct ring *r);
 
 /* What could not be published, by kind; ring_lost_take returns the count and starts again at 0. */
 void ring_lost_add(struct ring *r, uint32_t kind, uint32_t count);

@@ -13,6 +13,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* For the kernel side to learn where a carrier's virtual threads are, before the first of them runs. */
+#define CARRIER_READ_MS 100U
+
 struct thread_names {
 	char *name;
 	char *group;
@@ -97,8 +100,8 @@ static bool is_live(jvmtiEnv *env)
 static void start_tell(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_rec_thread *r)
 {
 	struct thread_names n;
+	bool carrier = objects_on_thread(jni, thread);
 
-	objects_on_thread(jni, thread);
 	names_read(&n, jni, thread);
 	r->java_thread = java_thread_at(jni, thread);
 	r->thread_tid = self_tid();
@@ -108,6 +111,8 @@ static void start_tell(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_
 	if (n.known)
 		(*env)->SetThreadLocalStorage(env, NULL, mark());
 	names_free(&n);
+	if (carrier)
+		publish_let_read(CARRIER_READ_MS);
 }
 
 static void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)

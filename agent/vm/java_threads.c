@@ -3,6 +3,9 @@
 
 #include "layout.h"
 #include "core/jni.h"
+#include "core/state.h"
+
+#include <string.h>
 
 uint64_t java_thread_at(JNIEnv *jni, jthread thread)
 {
@@ -21,4 +24,18 @@ uint32_t java_thread_tid(JNIEnv *jni, jthread thread)
 	uint32_t tid = layout_thread_tid(java_thread);
 
 	return java_thread && java_thread_at(jni, thread) == java_thread ? tid : 0;
+}
+
+bool java_thread_is_carrier(JNIEnv *jni, jthread thread)
+{
+	jclass class = (*jni)->GetObjectClass(jni, thread);
+	char *signature = NULL;
+	bool carrier = false;
+
+	if (!(*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL)) {
+		carrier = !strcmp(signature, "Ljdk/internal/misc/CarrierThread;");
+		agent_release(signature);
+	}
+	(*jni)->DeleteLocalRef(jni, class);
+	return carrier;
 }

@@ -8,6 +8,7 @@
 #include "java_threads.h"
 #include "layout.h"
 #include "mem.h"
+#include "mounts.h"
 #include "vmstructs.h"
 #include "vthreads.h"
 #include "core/helper.h"
@@ -493,6 +494,8 @@ static uint32_t look(struct resolved *r, JNIEnv *jni)
 	}
 	if (has_all(known, FROZEN_NEED) && has_all(complete, TASKS_NEED)) {
 		r->v.flags |= BRAID_VTHREADS_TASKS;
+		if (!r->v.thread_owner && mounts_around(r->class[C_VTHREAD]))
+			r->v.flags |= BRAID_VTHREADS_AROUND;
 		known |= TASKS_NEED;
 	}
 	return known;
@@ -545,26 +548,21 @@ void objects_resolve(JNIEnv *jni)
 	agent_leave();
 }
 
-void objects_on_thread(JNIEnv *jni, jthread thread)
+bool objects_on_thread(JNIEnv *jni, jthread thread)
 {
-	char *signature = NULL;
 	jthrowable pending;
-	jclass class;
+	bool carrier;
 
-	if (!field[F_CURRENT].found || atomic_load(&state.carriers))
-		return;
+	if (!field[F_CURRENT].found)
+		return false;
 	pending = jni_save(jni);
-	class = (*jni)->GetObjectClass(jni, thread);
-	if (!(*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL)) {
-		if (!strcmp(signature, "Ljdk/internal/misc/CarrierThread;")) {
-			atomic_store(&state.carriers, true);
-			helper_kick();
-			link_wake(&agent.link); /* walks need its JavaThread */
-		}
-		agent_release(signature);
+	carrier = java_thread_is_carrier(jni, thread);
+	if (carrier && !atomic_exchange(&state.carriers, true)) {
+		objects_resolve(jni);
+		helper_kick(); /* for what is not there yet */
 	}
-	(*jni)->DeleteLocalRef(jni, class);
 	jni_restore(jni, pending);
+	return carrier;
 }
 
 static void say_unknown(void)

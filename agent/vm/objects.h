@@ -14,8 +14,8 @@ void objects_open(void *libjvm);
 /* Finds and publishes what is not known yet: in the live phase, on any thread of the JVM that has a name. */
 void objects_resolve(JNIEnv *jni);
 
-/* Is this a carrier of virtual threads? Then the last of their classes is loaded. */
-void objects_on_thread(JNIEnv *jni, jthread thread);
+/* Is this a carrier of virtual threads? Before the first one runs anything, the last of their classes is loaded. */
+bool objects_on_thread(JNIEnv *jni, jthread thread);
 
 /* On the helper thread, whenever it has time: what waits for classes to be loaded. True: to be called soon again. */
 bool objects_retry(JNIEnv *jni);

@@ -99,6 +99,7 @@ _Static_assert(sizeof(struct braid_objects) == 72, "objects");
 #define BRAID_VTHREADS_WALK 0x1U   /* the addresses of code are known, and where a JavaThread keeps its entry */
 #define BRAID_VTHREADS_FROZEN 0x2U /* what reading frames out of the heap needs was found and checked */
 #define BRAID_VTHREADS_TASKS 0x4U  /* the same, from a Continuation to its virtual thread */
+#define BRAID_VTHREADS_AROUND 0x8U /* one is mounted before its continuation is entered, and unmounted behind that */
 
 /*
  * Virtual threads (21 and later): a thread's frames lie on its carrier's stack above the frame of

@@ -32,15 +32,13 @@ record_vthreads()
 }
 
 # Where threads stand while objects are moved, and where the old copy is kept until nothing refers to it, a virtual thread can
-# always be read; what ZGC has moved since the reference was used last cannot. From 25 on its number is in no object.
-number=99.9
-is_jdk "$JDK" 25 || number=99
+# always be read; what ZGC has moved since the reference was used last cannot. Its number is outside of objects, too.
 record_vthreads 99 99.9 99.9 -XX:+UseSerialGC -Xmx64m
 record_vthreads 99 99.9 99.9 -XX:+UseParallelGC -Xmx64m
 record_vthreads 99 99.9 99.9 -XX:+UseG1GC -Xmx128m
 has_option -XX:+UseShenandoahGC && record_vthreads 99 99.9 99.9 -XX:+UseShenandoahGC -Xmx128m
-has_option -XX:+UseZGC -XX:+ZGenerational && record_vthreads 99 $number 90 -XX:+UseZGC -XX:+ZGenerational -Xmx256m
-has_option -XX:+UseZGC && record_vthreads 99 $number 90 -XX:+UseZGC -Xmx256m
+has_option -XX:+UseZGC -XX:+ZGenerational && record_vthreads 99 99.9 90 -XX:+UseZGC -XX:+ZGenerational -Xmx256m
+has_option -XX:+UseZGC && record_vthreads 99 99.9 90 -XX:+UseZGC -Xmx256m
 
 # Views by thread show groups of them.
 braid export --format collapsed --threads v.trace >threads

@@ -18,8 +18,9 @@ ROOT = ["ForkJoinWorkerThread.run", "VirtualThread.runContinuation", "Continuati
         "Continuation.enter", "VirtualThread.run", "VThreads.live"]
 
 
-# The JVM makes the code that virtual threads return to when the first of them runs, and announces it behind that. What is sampled
-# until the collector has heard of it may end early or have no identity, so only samples after this many seconds are counted.
+# The JVM makes the code that virtual threads return to when the first of them runs, and another thread of its announces that
+# behind it, when it gets a CPU. Until the collector has heard of it, what is frozen cannot be walked, so only stacks after this
+# many seconds have to be whole. Whose they are is known from the first one on.
 SETTLED_S = 0.25
 
 
@@ -94,7 +95,7 @@ def main():
     path, truth = sys.argv[1:3]
     least_whole, least_identified, least_named = (float(a) for a in sys.argv[3:6])
     chains = chains_of(truth)
-    count, identified, named, namable, whole = 0, 0, 0, 0, 0
+    count, identified, named, namable, settled, whole = 0, 0, 0, 0, 0, 0
     wrong, strange, examples = collections.Counter(), collections.Counter(), {}
 
     first = None
@@ -106,15 +107,15 @@ def main():
         frames = [name for name, _ in frames]
         names = frames[::-1]
         first = when if first is None else first
-        if thread:
-            strange[strange_identity(thread, chain, chains)] += 1
-        if when < first + SETTLED_S:
-            continue
         count += 1
         if thread:
+            strange[strange_identity(thread, chain, chains)] += 1
             identified += 1
             namable += chain != "0"
             named += thread[1] is not None
+        if when < first + SETTLED_S:
+            continue
+        settled += 1
         cause = next((n for n in names if n.startswith("[incomplete")), None)
         if cause:
             wrong[cause] += 1
@@ -127,7 +128,7 @@ def main():
             examples.setdefault(reason, frames[:6])
     strange.pop(None, None)
     inexact = sum(n for reason, n in wrong.items() if not reason.startswith("[incomplete"))
-    print(f"{count} samples of virtual threads, {100 * whole / max(count, 1):.2f} % whole, "
+    print(f"{count} samples of virtual threads, {100 * whole / max(settled, 1):.2f} % whole, "
           f"{100 * (whole - inexact) / max(whole, 1):.2f} % of them exact, "
           f"{100 * identified / max(count, 1):.2f} % with an identity, {100 * named / max(namable, 1):.2f} % of them with "
           f"their name, {sum(strange.values())} under a wrong one")
@@ -135,7 +136,7 @@ def main():
         print(f"  {n} {reason}: {' < '.join(examples[reason])}")
     for what, n in strange.most_common(8):
         print(f"  {n} {what}")
-    good = (count >= 50 and at_least(whole, count, least_whole) and at_least(identified, count, least_identified)
+    good = (settled >= 50 and at_least(whole, settled, least_whole) and at_least(identified, count, least_identified)
             and at_least(named, namable, least_named) and at_least(whole - inexact, whole, 99.8) and not strange)
     return 0 if good else 1
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define CAPABILITIES 45
+#define CAP_BYTECODES 3
+#define CAP_CONSTANT_POOL 35
 
 struct fake_jvm fake;
 jvmtiEnv fake_env;
@@ -416,6 +418,47 @@ static jvmtiError JNICALL source_file(jvmtiEnv *env, jclass class, char **name)
 	return JVMTI_ERROR_NONE;
 }
 
+/* A class has one method, that of its number. */
+static jvmtiError JNICALL class_methods(jvmtiEnv *env, jclass class, jint *count, jmethodID **methods)
+{
+	TI(GetClassMethods);
+	*count = 1;
+	*methods = list(1, sizeof(**methods));
+	(*methods)[0] = (jmethodID) class;
+	return JVMTI_ERROR_NONE;
+}
+
+static unsigned char *copied(const struct fake_bytes *b)
+{
+	unsigned char *p = list(b->size, 1);
+
+	memcpy(p, b->bytes, (size_t)b->size);
+	return p;
+}
+
+static jvmtiError JNICALL method_code(jvmtiEnv *env, jmethodID method, jint *size, unsigned char **code)
+{
+	TI(GetBytecodes);
+	(void)method;
+	if (!(fake.capabilities[0] >> CAP_BYTECODES & 1))
+		return JVMTI_ERROR_MUST_POSSESS_CAPABILITY;
+	*size = fake.code.size;
+	*code = copied(&fake.code);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL class_pool(jvmtiEnv *env, jclass class, jint *count, jint *size, unsigned char **bytes)
+{
+	TI(GetConstantPool);
+	(void)class;
+	if (!(fake.capabilities[0] >> CAP_CONSTANT_POOL & 1))
+		return JVMTI_ERROR_MUST_POSSESS_CAPABILITY;
+	*count = fake.pool_count;
+	*size = fake.pool.size;
+	*bytes = copied(&fake.pool);
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL get_local_storage(jvmtiEnv *env, jthread thread, void **data)
 {
 	TI(GetThreadLocalStorage);
@@ -458,6 +501,9 @@ static union {
 		       .GetSystemProperty = system_property,
 		       .ForceGarbageCollection = collect,
 		       .GetMethodModifiers = method_modifiers,
+		       .GetClassMethods = class_methods,
+		       .GetBytecodes = method_code,
+		       .GetConstantPool = class_pool,
 		       .GetSourceFileName = source_file,
 		       .GetThreadLocalStorage = get_local_storage,
 	       }};

@@ -28,6 +28,11 @@
 #define FAKE_CLASS_UNLOAD 49   /* index of the extension event */
 #define FAKE_OUT_OF_MEMORY 999 /* the exception that a JNI function throws when it fails */
 
+struct fake_bytes {
+	const unsigned char *bytes;
+	jint size;
+};
+
 extern struct fake_jvm {
 	/* How this JVM is; a test changes it as it likes. */
 	jint version;
@@ -43,6 +48,8 @@ extern struct fake_jvm {
 	bool held;				    /* GenerateEvents waits for `go_on` */
 	const char *method_name, *method_signature; /* of every method; NULL: "mN", "()V" */
 	jint line;				    /* of every method's first instruction; 0: methods have no lines */
+	struct fake_bytes code, pool;		    /* every method's byte codes, every class's constants */
+	jint pool_count;			    /* with the one that has no entry */
 	jint thread_count;			    /* that GetAllThreads lists, with the numbers from 1 on */
 	jint class_count;			    /* that GetLoadedClasses lists */
 	uint64_t gone;				    /* bit N: object N was collected */

@@ -73,6 +73,9 @@ static const struct {
 	{FAKE_TI(GetMethodName), START | LIVE, false},
 	{FAKE_TI(GetMethodDeclaringClass), START | LIVE, false},
 	{FAKE_TI(GetMethodModifiers), START | LIVE, false},
+	{FAKE_TI(GetClassMethods), START | LIVE, false},
+	{FAKE_TI(GetBytecodes), START | LIVE, false},
+	{FAKE_TI(GetConstantPool), START | LIVE, false},
 	{FAKE_TI(GetLineNumberTable), START | LIVE, false},
 };
 

@@ -7,6 +7,7 @@
 #include "vm/heap.h"
 #include "vm/layout.h"
 #include "vm/mem.h"
+#include "vm/mounts.h"
 #include "vm/names.h"
 #include "vm/perfdata.h"
 #include "vm/vmstructs.h"
@@ -194,6 +195,55 @@ START_TEST(code_of_continuations)
 }
 END_TEST
 
+/* Constants, from number 1 on: two texts, their name and type, a long, which takes two numbers, and the method. */
+static const unsigned char pool[] = {
+	1, 0, 5, 'm', 'o', 'u', 'n', 't', 1, 0, 3, '(', ')', 'V', 12, 0, 1,
+	0, 2, 5, 0,   0,   0,	0,   0,	  0, 0, 9, 10,	0,   9,	  0,  3,
+};
+#define POOL_COUNT 7
+static const unsigned char runs[] = {0x2a, 0xb6, 0, 6, 0xb1};	 /* aload_0; invokevirtual #6; return */
+static const unsigned char another[] = {0x2a, 0xb6, 0, 3, 0xb1}; /* no method */
+
+/* Only what was found in a whole class file is believed; memory and rights are given back whatever it is like. */
+START_TEST(where_threads_are_mounted)
+{
+	jvmtiCapabilities held;
+	struct recorder r;
+
+	recorder_begin(&r, &none);
+	fake.phase = JVMTI_PHASE_LIVE;
+	fake.method_name = "runContinuation";
+	fake.method_signature = "()V";
+	fake.code = (struct fake_bytes){runs, sizeof(runs)};
+	fake.pool = (struct fake_bytes){pool, sizeof(pool)};
+	fake.pool_count = POOL_COUNT;
+	ck_assert(mounts_around((jclass)1));
+	fake.code.bytes = another;
+	ck_assert(!mounts_around((jclass)1));
+	fake.code.bytes = runs;
+	for (jint size = 0; size < (jint)sizeof(pool); size++) {
+		fake.pool.size = size;
+		ck_assert(!mounts_around((jclass)1));
+	}
+	fake.pool.size = sizeof(pool);
+	fake.code.size = 3; /* ends in the middle of the call */
+	ck_assert(!mounts_around((jclass)1));
+	fake.code.size = sizeof(runs);
+	fake.method_name = "run";
+	ck_assert(!mounts_around((jclass)1));
+	fake.method_name = "runContinuation";
+	ck_assert(mounts_around((jclass)1));
+	fake.errors[FAKE_TI(GetConstantPool)] = JVMTI_ERROR_INTERNAL;
+	ck_assert(!mounts_around((jclass)1));
+	fake.errors[FAKE_TI(AddCapabilities)] = JVMTI_ERROR_NOT_AVAILABLE;
+	ck_assert(!mounts_around((jclass)1));
+	ck_assert_int_eq(fake.allocated, 0);
+	memcpy(&held, fake.capabilities, sizeof(held));
+	ck_assert(!held.can_get_bytecodes && !held.can_get_constant_pool);
+	recorder_close(&r);
+}
+END_TEST
+
 Suite *test_vm(void)
 {
 	Suite *s = suite_create("agent in the VM's memory");
@@ -205,6 +255,7 @@ Suite *test_vm(void)
 	tcase_add_test(t, names);
 	tcase_add_test(t, a_layout_that_lacks_fields);
 	tcase_add_test(t, code_of_continuations);
+	tcase_add_test(t, where_threads_are_mounted);
 	suite_add_tcase(s, t);
 	return s;
 }
