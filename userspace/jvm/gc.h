@@ -32,6 +32,11 @@ struct gc_spans {
 
 #define GC_TELLERS_MAX 8
 
+struct gc_waiting {
+	struct trace_jvm_event pause;
+	char text[GC_TEXT_MAX];
+};
+
 /* What is known of a JVM's. A zeroed one is empty. */
 struct gc {
 	uint64_t live_ns;  /* since when the JVM has told of pauses; 0: it has not begun to */
@@ -47,10 +52,7 @@ struct gc {
 	uint64_t open_ns;
 	uint64_t open_used;
 	struct gc_spans begun, ended; /* ended: what is to become part of a pause */
-	struct gc_waiting {
-		struct trace_jvm_event pause;
-		char text[GC_TEXT_MAX];
-	} * waiting;
+	struct gc_waiting *waiting;
 	size_t waiting_count, waiting_room;
 };
 

@@ -41,6 +41,11 @@ enum libjvm_field { TASK_ID, TASK_METHOD, TASK_OSR_BCI, TASK_LEVEL, BLOCK_LENGTH
 /* Fields that only the second table has: in a Thread, what JFR keeps of it. */
 enum libjvm_jfr_field { JFR_THREAD, JFR_VIRTUAL, JFR_NUMBER, JFR_FIELDS };
 
+struct libjvm_class {
+	uint64_t vtable, size;
+	char name[64]; /* without "VM_" */
+};
+
 struct libjvm {
 	const struct module *module;
 	int fd;
@@ -50,10 +55,7 @@ struct libjvm {
 	uint64_t at[LIBJVM_DATA];    /* ELF addresses of data, 0: none */
 	size_t strings[LIBJVM_DATA]; /* of arrays */
 	/* Classes of operations by the ELF addresses of their vtables, sorted; looked for when one is asked for. */
-	struct libjvm_class {
-		uint64_t vtable, size;
-		char name[64]; /* without "VM_" */
-	} * classes;
+	struct libjvm_class *classes;
 	size_t class_count;
 	bool classes_read;
 };

@@ -405,11 +405,11 @@ uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t 
 
 static int extent_class(uint32_t count)
 {
-	int class = 0;
+	int log2 = 0;
 
-	while ((1U << class) < count)
-		class ++;
-	return class;
+	while ((1U << log2) < count)
+		log2++;
+	return log2;
 }
 
 static int extent_push(struct extent_list *l, uint32_t first)

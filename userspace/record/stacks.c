@@ -33,6 +33,12 @@ struct quick {
 	uint32_t generation;
 };
 
+struct native_frame {
+	struct trace_frame frame;
+	struct module *module;
+	uint64_t vaddr;
+};
+
 struct stacks {
 	struct session *session;
 	struct pair_map by_hash; /* (hash, process): node, extra: complete */
@@ -45,11 +51,7 @@ struct stacks {
 	uint32_t last_node;
 	uint32_t last_frame;
 	/* Native frames, when their source lines are wanted at the end. */
-	struct native_frame {
-		struct trace_frame frame;
-		struct module *module;
-		uint64_t vaddr;
-	} * native;
+	struct native_frame *native;
 	size_t native_count, native_capacity;
 	size_t native_skipped;
 };

@@ -18,11 +18,13 @@
 
 #define INTERVAL (64 * 1024)
 
-static struct {
+struct page {
 	_Atomic long samples, collections, loads, threads; /* seen */
 	_Atomic long allocations, suspend;		   /* had */
 	_Atomic long dying;
-} * page;
+};
+
+static struct page *page;
 static char path[256];
 static bool holds_up;
 
