@@ -82,20 +82,21 @@ static const struct {
 	{"a:b:c", "unknown event 'a:b:c'; `braid record --help` lists them"},
 	{"=5", "unknown event ''; `braid record --help` lists them"},
 	{"cpu=5", "'cpu' takes no value"},
-	{"alloc=", "'alloc=': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
-	{"alloc=-1", "'alloc=-1': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
-	{"alloc=2048m", "'alloc=2048m': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=", "'alloc=': the value is a number of bytes, such as 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=-1", "'alloc=-1': the value is a number of bytes, such as 65536, 512k or 2m, from 0 to 2147483647"},
+	{"alloc=2048m",
+	 "'alloc=2048m': the value is a number of bytes, such as 65536, 512k or 2m, from 0 to 2147483647"},
 	{"alloc=99999999999999999999k",
-	 "'alloc=99999999999999999999k': the value is a number of bytes like 65536, 512k or 2m, from 0 to 2147483647"},
-	{"lock=fast", "'lock=fast': the value is a time like 10us, 1ms or 2s, from 0 to 3600 s"},
+	 "'alloc=99999999999999999999k': the value is a number of bytes, such as 65536, 512k or 2m, from 0 to 2147483647"},
+	{"lock=fast", "'lock=fast': the value is a time, such as 10us, 1ms or 2s, from 0 to 3600 s"},
 	{"lock=5", "'lock=5': a time needs its unit: lock=5ms or lock=5s"},
 	{"cpu,wait=1.5", "'wait=1.5': a time needs its unit: wait=1.5ms or wait=1.5s"},
-	{"wait=2h", "'wait=2h': the value is a time like 10us, 1ms or 2s, from 0 to 3600 s"},
+	{"wait=2h", "'wait=2h': the value is a time, such as 10us, 1ms or 2s, from 0 to 3600 s"},
 	{"live=0", "'live=0': the value is a number, from 1 to 65536"},
 	{"vthread=5k", "'vthread=5k': the value is a number, from 0 to 4294967295"},
 	{"exception=4294967296", "'exception=4294967296': the value is a number, from 0 to 4294967295"},
-	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both tick in one recording"},
-	{"cycles,a:b", "'cycles' and 'a:b' cannot both tick in one recording"},
+	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
+	{"cycles,a:b", "'cycles' and 'a:b' cannot both take samples in one recording"},
 };
 
 START_TEST(refusals)
@@ -130,7 +131,7 @@ START_TEST(presets_and_lists_add_up)
 	ck_assert_str_eq(c.event, "a:b");
 
 	ck_assert_int_eq(choices_preset(&c, "everything", why), -EINVAL);
-	ck_assert_str_eq(why, "unknown preset 'everything'; it can be cpu, latency, memory, startup or all");
+	ck_assert_str_eq(why, "unknown preset 'everything'; use cpu, latency, memory, startup or all");
 }
 END_TEST
 
@@ -149,14 +150,14 @@ static const struct {
 	{"alloc,live,gc", CHOICES_DISABLE, "live", "alloc=512k,gc", NULL},
 	{"cpu,alloc", CHOICES_DISABLE, "all", "", NULL},
 	{"alloc", CHOICES_INTERVAL, "alloc=1m,lock=1ms", "alloc=1m", NULL},
-	{"gc", CHOICES_DISABLE, "lock=1ms", NULL, "what is disabled takes no value: 'lock=1ms'"},
-	{"alloc", CHOICES_INTERVAL, "alloc", NULL, "'alloc': an interval needs a value each, like alloc=1m"},
+	{"gc", CHOICES_DISABLE, "lock=1ms", NULL, "disable takes no values: 'lock=1ms'"},
+	{"alloc", CHOICES_INTERVAL, "alloc", NULL, "'alloc': each interval needs a value, such as alloc=1m"},
 	{"alloc", CHOICES_INTERVAL, "lock=1ms,alloc", NULL,
-	 "'lock=1ms,alloc': an interval needs a value each, like alloc=1m"},
+	 "'lock=1ms,alloc': each interval needs a value, such as alloc=1m"},
 	{"gc", CHOICES_INTERVAL, "gc=1", NULL, "'gc' takes no value"},
-	{"gc", CHOICES_ENABLE, "cycles", NULL, "what ticks ('cycles') is chosen at the start of a recording"},
+	{"gc", CHOICES_ENABLE, "cycles", NULL, "'cycles' can only be enabled when a recording starts"},
 	{"gc", CHOICES_ENABLE, "sched:sched_switch", NULL,
-	 "what ticks ('sched:sched_switch') is chosen at the start of a recording"},
+	 "'sched:sched_switch' can only be enabled when a recording starts"},
 	{"gc", CHOICES_DISABLE, "nonsense", NULL, "unknown event 'nonsense'; `braid record --help` lists them"},
 };
 

@@ -263,12 +263,12 @@ END_TEST
 
 START_TEST(commands_refuse)
 {
-	REFUSED(cmd_report, "no process 4711 is in ", "--pid", "100,4711", trace_path);
-	REFUSED(cmd_script, "no thread 4711 is in ", "--tid", "4711", trace_path);
-	REFUSED(cmd_export, "--from is not before --to", "--from", "2", "--to", "1", trace_path);
-	REFUSED(cmd_report, "--from is not before --to", "--from", "1", "--to", "1", trace_path);
-	REFUSED(cmd_replay, "are beside the recording: ", "--from", "100", trace_path);
-	REFUSED(cmd_report, "are beside the recording: ", "--to", "2025-12-31T23:59:59Z", trace_path);
+	REFUSED(cmd_report, "has no process 4711", "--pid", "100,4711", trace_path);
+	REFUSED(cmd_script, "has no thread 4711", "--tid", "4711", trace_path);
+	REFUSED(cmd_export, "--from must be before --to", "--from", "2", "--to", "1", trace_path);
+	REFUSED(cmd_report, "--from must be before --to", "--from", "1", "--to", "1", trace_path);
+	REFUSED(cmd_replay, "are outside of the recording: ", "--from", "100", trace_path);
+	REFUSED(cmd_report, "are outside of the recording: ", "--to", "2025-12-31T23:59:59Z", trace_path);
 	REFUSED(cmd_report, "cannot read /nonexistent: No such file", "/nonexistent");
 	REFUSED(cmd_info, "/etc/passwd is not a braid trace (", "/etc/passwd");
 	REFUSED(cmd_script, "record one with `braid record`", "/etc/passwd");
@@ -310,7 +310,7 @@ START_TEST(default_is_read)
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	ck_assert_int_eq(chdir(dir), 0);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		refused(commands[i], "there is no braid.trace here", (const char *const[]){"braid x", NULL});
+		refused(commands[i], "no braid.trace in this directory", (const char *const[]){"braid x", NULL});
 	ck_assert_int_eq(symlink(trace_path, "braid.trace"), 0);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		char *named = RUN(commands[i], trace_path), *text = RUN(commands[i], "--", NULL);

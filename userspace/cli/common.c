@@ -23,20 +23,24 @@ static const struct argp_option options[] = {
 	{0, 0, 0, 0, "What to look at:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Only these processes", 1},
 	{"tid", OPT_TID, "TID[,TID...]", 0, "Only these threads", 1},
-	{"comm", OPT_COMM, "NAME", 0, "Only the process or thread of this name; may be repeated", 1},
+	{"comm", OPT_COMM, "NAME", 0, "Only processes and threads with this name; can be repeated", 1},
 	{"from", OPT_FROM, "TIME", 0,
-	 "Only from TIME on: after the recording's start (1.5, 500ms, 2m), or by the clock (12:30:05, "
+	 "Only from TIME on, since the recording's start (1.5, 500ms, 2m) or as a time of day (12:30:05, "
 	 "2026-11-22T12:30:05)",
 	 1},
 	{"to", OPT_TO, "TIME", 0, "Only until TIME", 1},
-	{"include", OPT_INCLUDE, "RE", 0, "Only stacks with a frame whose name matches RE; repeated: any of them", 1},
-	{"exclude", OPT_EXCLUDE, "RE", 0, "No stacks with a frame whose name matches RE; repeated: any of them", 1},
+	{"include", OPT_INCLUDE, "RE", 0,
+	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
+	{"exclude", OPT_EXCLUDE, "RE", 0,
+	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"norm", OPT_NORM, 0, 0,
-	 "Java names without what differs from run to run: addresses of hidden classes, numbers of lambdas and "
+	 "Leave out of Java names what differs from run to run: addresses of hidden classes, numbers of lambdas and "
 	 "accessors",
 	 1},
 	{"top", OPT_TOP, "N", 0,
-	 "Rows of each table of a report (30), heaviest stacks of an export, first events of a script (all)", 1},
+	 "Print N rows of each table of a report (default 30), the N heaviest stacks of an export, or the first N "
+	 "events of a script (default all)",
+	 1},
 	{0},
 };
 
@@ -122,7 +126,7 @@ int common_parse(const struct argp *argp, int argc, char **argv, void *input)
 
 static const struct argp_option json_options[] = {
 	{"json", 'j', NULL, 0, "Print JSON", 0},
-	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
@@ -164,7 +168,7 @@ uint32_t common_event(struct argp_state *state, const char *arg)
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && used < sizeof(all); k++)
 		if (kind_of(k))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", jvm_event_name(k));
-	argp_error(state, "--event: '%s' is not known; it can be: %s", arg, all);
+	argp_error(state, "--event: unknown kind '%s'; use one of: %s", arg, all);
 	return 0;
 }
 
@@ -172,7 +176,7 @@ error_t common_file_arg(int key, char *arg, struct argp_state *state, const char
 {
 	if (key == ARGP_KEY_ARG) {
 		if (*file)
-			argp_error(state, "one trace at a time: '%s' is one too many", arg);
+			argp_error(state, "unexpected argument '%s'; name one trace at a time", arg);
 		*file = arg;
 		return 0;
 	}
@@ -201,7 +205,7 @@ bool common_open(struct trace_reader **reader, const char *path)
 	else if (err == -EPROTONOSUPPORT)
 		log_error("%s cannot be read (%s); use the braid that recorded it", path, why ? why : "newer format");
 	else if (err == -ENOENT && strcmp(path, DEFAULT_TRACE) == 0)
-		log_error("there is no " DEFAULT_TRACE " here; `braid record` writes one, or name another FILE");
+		log_error("no " DEFAULT_TRACE " in this directory; `braid record` writes one, or name another FILE");
 	else
 		log_error("cannot read %s: %s", path, strerror(-err));
 	return false;
@@ -237,12 +241,12 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 void common_say_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
 {
 	const struct trace_damage *d = source->damage;
-	const char *end = ended ? "" : "; the end of the recording is not in it";
+	const char *end = ended ? "" : "; the end of the recording is missing";
 
 	if (!trace_is_damaged(d) && !ignored) {
 		if (!ended)
 			log_warning("%s: the recording did not end in order (its recorder was killed, or the disk was "
-				    "full); what had not been written is missing",
+				    "full); its last part may be missing",
 				    path);
 	} else if (d->skipped_bytes) {
 		log_warning("%s is damaged: %" PRIu64 " of its %" PRIu64 " bytes cannot be read%s", path,
@@ -269,14 +273,13 @@ static bool check_window(const struct loaded *l, const struct filter *filter)
 	case 0:
 		return true;
 	case -ENODATA:
-		log_error("%s does not say what time of day it was; give --from and --to as seconds since its start",
-			  l->path);
+		log_error("%s has no time of day; give --from and --to as seconds since its start", l->path);
 		return false;
 	case -EDOM:
-		log_error("--from is not before --to: there is nothing between");
+		log_error("--from must be before --to");
 		return false;
 	default:
-		log_error("--from and --to are beside the recording: %s begins %s and lasts %s", l->path,
+		log_error("--from and --to are outside of the recording: %s begins %s and lasts %s", l->path,
 			  w.start_realtime_ns ? moment_date(began, w.start_realtime_ns, 0) : "at 0",
 			  duration_text(lasted, w.end_ns - w.start_ns));
 		return false;
@@ -312,14 +315,14 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 		return true;
 	for (size_t i = 0; i < filter->pids.count; i++)
 		if (!has_process(l->analyzer, filter->pids.at[i])) {
-			log_error("no process %u is in %s; `braid report %s` lists those that are", filter->pids.at[i],
-				  l->path, l->path);
+			log_error("%s has no process %u; `braid report %s` lists its processes", l->path,
+				  filter->pids.at[i], l->path);
 			return false;
 		}
 	for (size_t i = 0; i < filter->tids.count; i++)
 		if (!has_thread(l->analyzer, filter->tids.at[i])) {
-			log_error("no thread %u is in %s; `braid report %s` lists those that are", filter->tids.at[i],
-				  l->path, l->path);
+			log_error("%s has no thread %u; `braid report %s` lists its threads", l->path,
+				  filter->tids.at[i], l->path);
 			return false;
 		}
 	return check_window(l, filter);
@@ -418,7 +421,7 @@ FILE *common_output_open(const char *path, const char *input)
 	if (is_stdout(path))
 		return stdout;
 	if (same_file(path, input)) {
-		log_error("%s is the trace itself; choose another file to write to", path);
+		log_error("%s is the trace itself; choose another output file", path);
 		return NULL;
 	}
 	fd = stat(input, &trace) ? -errno : output_create(path, &trace);

@@ -22,20 +22,24 @@
 #define RECORDERS_MAX 256
 
 static const char doc[] =
-	"Changes a recording while it goes on, or asks how it does. PID is a recorder, and stands for all that it "
-	"records, or a recorded JVM.\v"
-	"Commands:\n"
-	"  status         what is recorded, chosen and lost; without PID, of all recorders of this user\n"
-	"  stop           end the recording as Ctrl-C does, and wait until its trace is complete;\n"
-	"                 without PID, of the one recorder of this user\n"
-	"  enable LIST    record this, too, as `braid record -e` takes it\n"
-	"  disable LIST   record this no longer\n"
-	"  interval LIST  other figures for what is, or will be, enabled: alloc=1m,lock=1ms\n"
-	"                 enable and disable take thread=TID after LIST, for alloc, live, lock, exception: from\n"
-	"                 then on these come from the threads so named only, until enabled without it\n"
+	"Changes a recording while it runs, or reports its state. PID is a recorder, which means "
+	"everything that it records, or a recorded JVM.\vCommands:\n"
+	"  status         print what is recorded and what was lost;\n"
+	"                 without PID, for all recorders of this user\n"
+	"  stop           end the recording as Ctrl-C does, and wait for its trace;\n"
+	"                 without PID, the only recording of this user\n"
+	"  enable LIST    start recording these events; LIST is that of `record -e`\n"
+	"  disable LIST   stop recording these events\n"
+	"  interval LIST  change intervals and thresholds: alloc=1m,lock=1ms\n"
 	"  reset          forget the objects that are watched\n"
 	"  gc             collect garbage, as System.gc() does\n"
-	"  dump           tell now what is told at the end: live objects, names, CPU times; SIGQUIT does it, too\n\n"
+	"  dump           report now what JVMs report at the end: live objects,\n"
+	"                 names and CPU times of threads; SIGQUIT does the same\n"
+	"\n"
+	"enable and disable take thread=TID after LIST for alloc, live, lock and exception. From then on, "
+	"these events come only from the threads that are named in this way, until they are enabled "
+	"without it.\n"
+	"\n"
 	"Examples:\n"
 	"  braid ctl status\n"
 	"  braid ctl stop\n"
@@ -43,13 +47,15 @@ static const char doc[] =
 	"  braid ctl 4711 enable alloc thread=4720\n"
 	"  braid ctl 4711 interval lock=1ms\n"
 	"  braid ctl 4711,4712 disable alloc\n"
-	"  braid ctl 4711 gc\n\n"
-	"A change is written into the trace. What the JVM cannot do is said, and the exit status is 1 then. What ticks "
-	"is chosen at the start of a recording, and can be paused: `braid ctl RECORDER disable cpu`.";
+	"  braid ctl 4711 gc\n"
+	"\n"
+	"Every change is recorded in the trace. If the JVM cannot record an event, braid ctl says so and "
+	"its exit status is 1. What takes the samples is fixed when a recording starts. `braid ctl "
+	"RECORDER disable cpu` pauses it.";
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "Print JSON", 0},
-	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
@@ -106,9 +112,9 @@ static void add_list(struct argp_state *state, struct ctl *c, const char *list)
 	struct chosen defaults;
 
 	if (!c->verb || c->verb->change < 0)
-		argp_error(state, "'%s' is one too many", list);
+		argp_error(state, "unexpected argument '%s'", list);
 	if (*c->request.list || strlen(list) >= sizeof(copy))
-		argp_error(state, "one list, with commas: '%.60s'", list);
+		argp_error(state, "unexpected argument '%.60s'; separate events with commas", list);
 	strcpy(c->request.list, list);
 	strcpy(copy, list);
 	choices_init(&defaults);
@@ -125,9 +131,9 @@ static void add_thread(struct argp_state *state, struct ctl *c, const char *tid)
 	if (!c->verb || (c->verb->change != CHOICES_ENABLE && c->verb->change != CHOICES_DISABLE))
 		argp_error(state, "only enable and disable take thread=TID");
 	if (c->request.thread)
-		argp_error(state, "one thread at a time: '%.60s'", tid);
+		argp_error(state, "unexpected argument 'thread=%.60s'; name one thread at a time", tid);
 	if (*end || value <= 0 || value > 1 << 22)
-		argp_error(state, "'%.60s' is not a thread's number", tid);
+		argp_error(state, "'%.60s' is not a thread id", tid);
 	c->request.thread = (uint32_t)value;
 }
 
@@ -137,7 +143,9 @@ static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
 		if (strcmp(verbs[i].name, name) == 0)
 			c->verb = &verbs[i];
 	if (!c->verb)
-		argp_error(state, "there is no '%s': status, enable, disable, interval, reset, gc, dump, stop", name);
+		argp_error(state,
+			   "unknown command '%s'; use status, enable, disable, interval, reset, gc, dump or stop",
+			   name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -163,12 +171,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!c->verb)
-			argp_error(state, "what to do? `braid ctl PID status`, for example");
+			argp_error(state, "no command; try `braid ctl PID status`");
 		if (c->verb->change >= 0 && !*c->request.list)
-			argp_error(state, "%s what? `braid ctl PID %s alloc%s`, for example", c->verb->name,
+			argp_error(state, "%s needs a list of events; try `braid ctl PID %s alloc%s`", c->verb->name,
 				   c->verb->name, c->verb->change == CHOICES_INTERVAL ? "=1m" : "");
 		if (!c->pid_count && c->verb->verb != BRAID_CONTROL_STATUS && c->verb->verb != BRAID_CONTROL_STOP)
-			argp_error(state, "of which process? `braid ctl status` lists what is recorded");
+			argp_error(state, "no process id; `braid ctl status` lists the recorders and JVMs");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -209,11 +217,11 @@ static const char *why_refused(enum braid_choice choice)
 	switch (choice) {
 	case BRAID_WANT_ALLOC:
 	case BRAID_WANT_LIVE:
-		return "it takes JDK 11 or later, and no other tool that samples its allocations";
+		return "it needs JDK 11 or later, and no other tool may sample allocations in the JVM";
 	case BRAID_WANT_VTHREAD:
-		return "it takes JDK 21 or later";
+		return "it needs JDK 21 or later";
 	case BRAID_WANT_EXCEPTION:
-		return "it takes an agent from the JVM's start: `braid record -e exception -- COMMAND`";
+		return "the agent must be loaded when the JVM starts: `braid record -e exception -- COMMAND`";
 	default:
 		return "the JVM refuses it";
 	}
@@ -295,9 +303,9 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 		       (double)r->duration_ns / 1e9, (unsigned long long)r->samples, plural(r->samples),
 		       (unsigned long long)r->stacks, plural(r->stacks), size_text(size, r->bytes));
 		printf(r->lost ? "%llu lost\n" : "nothing lost\n", (unsigned long long)r->lost);
-		printf("  chosen  %s\n", list);
+		printf("  events    %s\n", list);
 		if (*r->event)
-			printf("  ticks   %s\n", r->event);
+			printf("  sampling  %s\n", r->event);
 	}
 }
 
@@ -327,7 +335,7 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 	if (c->verb->verb == BRAID_CONTROL_STATUS && j->refused) {
 		had.wanted = j->refused;
 		choices_text(&had, list, sizeof(list));
-		printf("    cannot have %s\n", list);
+		printf("    refused: %s\n", list);
 	}
 }
 
@@ -433,14 +441,15 @@ static void tell_failure(struct ctl *c, pid_t recorder, int err)
 {
 	c->failed = true;
 	if (err == -EPERM)
-		log_error("recorder %d: what listens there is not it, or belongs to somebody else", (int)recorder);
+		log_error("recorder %d: another process, or another user's, listens on its socket", (int)recorder);
 	else if (err == -EAGAIN || err == -EWOULDBLOCK)
-		log_error("recorder %d: no answer for %d seconds; is it stopped?", (int)recorder, wait_s(c));
+		log_error("recorder %d did not answer for %d seconds; it may be stopped", (int)recorder, wait_s(c));
 	else if (err == -ECONNRESET || err == -EPIPE)
-		log_error("recorder %d hung up before it had answered; its recording has ended, or too many ask",
+		log_error("recorder %d closed the connection without an answer: its recording has ended, or it has too "
+			  "many clients",
 			  (int)recorder);
 	else
-		log_error("recorder %d cannot be asked: %s", (int)recorder, strerror(-err));
+		log_error("cannot talk to recorder %d: %s", (int)recorder, strerror(-err));
 }
 
 /* Asks the recorder `at`. True when it has to do with `pid` (0: itself). */
@@ -472,8 +481,8 @@ static void control_pid(struct ctl *c, const char *directory, const pid_t *recor
 		found |= consult(c, directory, recorders[i], pid);
 	if (found || c->failed != failed)
 		return;
-	log_error("process %d is not being recorded by %s; `braid ctl status` lists what is", (int)pid,
-		  geteuid() ? "this user (root's recordings take root)" : "root");
+	log_error("process %d is not being recorded by %s; `braid ctl status` lists the recorded processes", (int)pid,
+		  geteuid() ? "this user (root controls root's recordings)" : "root");
 	c->failed = true;
 }
 
@@ -484,7 +493,7 @@ static void control_all(struct ctl *c, const char *directory, const pid_t *recor
 	for (int i = 0; i < count; i++)
 		any |= consult(c, directory, recorders[i], 0);
 	if (!any && !c->as_json)
-		log_warning("nothing is being recorded by %s", geteuid() ? "this user" : "root");
+		log_warning("%s records nothing at the moment", geteuid() ? "this user" : "root");
 }
 
 /* A recording that runs alone needs no number. */
@@ -499,8 +508,9 @@ static void stop_one(struct ctl *c, const char *directory, const pid_t *recorder
 			continue;
 		close(fd);
 		if (one) {
-			log_error("several recordings run, %d and %d among them; `braid ctl PID stop` ends one",
-				  (int)one, (int)recorders[i]);
+			log_error(
+				"several recordings run, for example %d and %d; `braid ctl PID stop` ends one of them",
+				(int)one, (int)recorders[i]);
 			c->failed = true;
 			return;
 		}
@@ -508,7 +518,7 @@ static void stop_one(struct ctl *c, const char *directory, const pid_t *recorder
 	}
 	if (one && consult(c, directory, one, 0))
 		return;
-	log_error("nothing is being recorded by %s", geteuid() ? "this user" : "root");
+	log_error("%s records nothing at the moment", geteuid() ? "this user" : "root");
 	c->failed = true;
 }
 
@@ -519,7 +529,7 @@ static int run(struct ctl *c)
 	int count = control_directory(directory, sizeof(directory));
 
 	if (count == -ENOENT) {
-		log_error("XDG_RUNTIME_DIR is not set: recorders of this user have no place to listen at");
+		log_error("XDG_RUNTIME_DIR is not set; without it, recorders of this user cannot be controlled");
 		return EXIT_FAILURE;
 	}
 	count = count ?: list_recorders(directory, recorders);

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 
 static const char doc[] =
-	"Checks every facility that braid needs, by using it, and says how to get what is missing. The exit status "
-	"is 1 when recording cannot work."
-	"\vExamples:\n"
+	"Tries every facility that braid needs, and says how to get what is missing. The exit status is 1 "
+	"if recording cannot work.\vExamples:\n"
 	"  sudo braid doctor\n"
 	"  sudo braid doctor --json\n";
 
@@ -74,8 +73,8 @@ int cmd_doctor(int argc, char **argv)
 		json_close(&j, '}');
 		putchar('\n');
 	} else {
-		puts(missing	? "\nRecording cannot work here yet: see MISSING above."
-		     : optional ? "\nRecording works here. What is marked optional would make recordings better."
+		puts(missing	? "\nRecording cannot work here yet: see the lines marked MISSING."
+		     : optional ? "\nRecording works here. The facilities marked optional would make recordings better."
 				: "\nRecording works here.");
 	}
 	return missing ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -116,7 +116,7 @@ static bool check_attach_rights(char *text, size_t size)
 	self_status("CapEff", 16, &caps);
 	if ((caps >> CAP_SETUID & 1) && (caps >> CAP_SETGID & 1) && geteuid() == 0)
 		return say(text, size, true, "JVMs of every user");
-	return say(text, size, false, "only this user's own JVMs: run braid as root to attach to those of others");
+	return say(text, size, false, "only this user's JVMs: run braid as root to attach to those of other users");
 }
 
 static bool check_lockdown(char *text, size_t size)
@@ -127,7 +127,7 @@ static bool check_lockdown(char *text, size_t size)
 		return say(text, size, true, "not in this kernel, or securityfs is not mounted");
 	if (strstr(line, "[confidentiality]"))
 		return say(text, size, false,
-			   "confidentiality: eBPF may not read memory; boot with lockdown=integrity or none");
+			   "confidentiality: eBPF must not read memory; boot with lockdown=integrity or none");
 	return say(text, size, true, "%s", line);
 }
 
@@ -149,7 +149,7 @@ static bool check_memlock(char *text, size_t size)
 		return say(text, size, false, "getrlimit: %s", strerror(errno));
 	if (r.rlim_cur == RLIM_INFINITY)
 		return say(text, size, true, "unlimited");
-	return say(text, size, true, "%llu KiB; not used up by eBPF maps since Linux 5.11",
+	return say(text, size, true, "%llu KiB; eBPF maps do not count since Linux 5.11",
 		   (unsigned long long)r.rlim_cur >> 10);
 }
 
@@ -165,7 +165,8 @@ static bool check_btf(char *text, size_t size)
 	if (fd >= 0)
 		close(fd);
 	if (n != (ssize_t)sizeof(magic) || magic != BTF_MAGIC)
-		return say(text, size, false, "%s is not there: use a kernel built with CONFIG_DEBUG_INFO_BTF=y", path);
+		return say(text, size, false, "%s does not exist: use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
+			   path);
 	return say(text, size, true, "%s", path);
 }
 
@@ -184,11 +185,11 @@ static bool check_bpf(char *text, size_t size)
 	int err;
 
 	if (map_probe(BPF_MAP_TYPE_ARRAY, 4, 8, 1, &err))
-		return say(text, size, true, "maps can be made");
+		return say(text, size, true, "maps can be created");
 	if (err == ENOSYS)
-		return say(text, size, false, "not in this kernel: use one built with CONFIG_BPF_SYSCALL=y");
+		return say(text, size, false, "not in this kernel: use a kernel built with CONFIG_BPF_SYSCALL=y");
 	return say(text, size, false, "%s: %s", strerror(err),
-		   err == EPERM ? "run braid as root; in a container, allow bpf(2)" : "no map can be made");
+		   err == EPERM ? "run braid as root; in a container, allow bpf(2)" : "no map can be created");
 }
 
 static bool check_ring(char *text, size_t size, enum bpf_map_type type, const char *name, const char *since)
@@ -278,12 +279,12 @@ static bool check_helpers(char *text, size_t size)
 
 	/* Without a program there is nothing to be asked: libbpf then takes every helper for granted. */
 	if (program_probe(BPF_PROG_TYPE_PERF_EVENT, 0, 0, 0))
-		return say(text, size, false, "cannot be asked for without a sampling program: see above");
+		return say(text, size, false, "cannot be checked without a sampling program: see above");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, wanted[i].id, NULL) != 1)
 			return say(text, size, false, "no %s: use Linux %s or newer, as root", wanted[i].name,
 				   wanted[i].since);
-	return say(text, size, true, "bpf_loop, bpf_task_pt_regs, bpf_user_ringbuf_drain and what else is used");
+	return say(text, size, true, "bpf_loop, bpf_task_pt_regs, bpf_user_ringbuf_drain and all others");
 }
 
 static bool check_jit(char *text, size_t size)
@@ -292,9 +293,9 @@ static bool check_jit(char *text, size_t size)
 
 	/* Unreadable without CAP_SYS_ADMIN in the first user namespace, and absent where the JIT is always on. */
 	if (!file_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line)))
-		return say(text, size, true, "not known to be off");
+		return say(text, size, true, "cannot be read, so presumably on");
 	if (line[0] == '0')
-		return say(text, size, false, "off, which makes sampling slow: sysctl net.core.bpf_jit_enable=1");
+		return say(text, size, false, "off, so sampling is slow: run sysctl net.core.bpf_jit_enable=1");
 	return say(text, size, true, "on");
 }
 
@@ -303,7 +304,7 @@ static bool check_statistics(char *text, size_t size)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	if (fd < 0)
-		return say(text, size, false, "%s: benchmarks cannot tell what the kernel side costs", strerror(-fd));
+		return say(text, size, false, "%s: benchmarks cannot measure the kernel side", strerror(-fd));
 	close(fd);
 	return say(text, size, true, "run times of eBPF programs, for benchmarks");
 }
@@ -313,7 +314,7 @@ static bool check_unprivileged_bpf(char *text, size_t size)
 	char line[16];
 
 	if (!file_line("/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line)))
-		return say(text, size, true, "kernel.unprivileged_bpf_disabled is not there");
+		return say(text, size, true, "kernel.unprivileged_bpf_disabled does not exist");
 	return say(text, size, true, "kernel.unprivileged_bpf_disabled = %s; braid needs no unprivileged bpf(2)", line);
 }
 
@@ -349,7 +350,7 @@ static bool check_cycles(char *text, size_t size)
 
 	if (!err)
 		return say(text, size, true, "cycles can be sampled");
-	return say(text, size, false, "no cycle counter (%s): -e cycles cannot be used; -e cpu-clock, the default, can",
+	return say(text, size, false, "no cycle counter (%s): use -e cpu-clock, the default, not -e cycles",
 		   strerror(err));
 }
 
@@ -358,8 +359,8 @@ static bool check_paranoid(char *text, size_t size)
 	char line[16];
 
 	if (!file_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
-		return say(text, size, false, "kernel.perf_event_paranoid is not there");
-	return say(text, size, true, "kernel.perf_event_paranoid = %s; does not bind CAP_PERFMON", line);
+		return say(text, size, false, "kernel.perf_event_paranoid does not exist");
+	return say(text, size, true, "kernel.perf_event_paranoid = %s; CAP_PERFMON overrides it", line);
 }
 
 static bool check_rate(char *text, size_t size)
@@ -369,11 +370,10 @@ static bool check_rate(char *text, size_t size)
 	long rate;
 
 	if (!file_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line)))
-		return say(text, size, false, "%s is not there", name);
+		return say(text, size, false, "%s does not exist", name);
 	rate = strtol(line, NULL, 10);
 	if (rate < 1000)
-		return say(text, size, false, "%s = %ld is the highest -F: sysctl %s=10000 raises it", name, rate,
-			   name);
+		return say(text, size, false, "%s = %ld limits -F: run sysctl %s=10000 to raise it", name, rate, name);
 	return say(text, size, true, "%s = %ld", name, rate);
 }
 
@@ -384,7 +384,7 @@ static bool check_kallsyms(char *text, size_t size)
 	char line[256];
 
 	if (!file_line("/proc/kallsyms", line, sizeof(line)))
-		return say(text, size, false, "/proc/kallsyms: not there; kernel frames stay without names");
+		return say(text, size, false, "/proc/kallsyms does not exist: kernel frames have no names");
 	if (strtoull(line, NULL, 16) == 0) {
 		FILE *f = fopen("/proc/kallsyms", "re"); /* per-CPU symbols stand first, some at 0 */
 		unsigned long long any = 0;
@@ -395,9 +395,8 @@ static bool check_kallsyms(char *text, size_t size)
 			fclose(f);
 		if (!any)
 			return say(text, size, false,
-				   "/proc/kallsyms shows no addresses, so kernel frames stay without names: run as "
-				   "root, or sysctl "
-				   "kernel.kptr_restrict=0");
+				   "/proc/kallsyms shows no addresses, so kernel frames have no names: run as root, or "
+				   "sysctl kernel.kptr_restrict=0");
 	}
 	return say(text, size, true, "/proc/kallsyms shows addresses");
 }
@@ -413,12 +412,12 @@ static bool check_cache(char *text, size_t size)
 		snprintf(path, sizeof(path), "%s/.cache/braid", home);
 	else
 		return say(text, size, false,
-			   "neither XDG_CACHE_HOME nor HOME is set: unwind tables are made anew every time");
+			   "neither XDG_CACHE_HOME nor HOME is set: every recording builds its unwind tables again");
 	/* What is not there yet is made when it is needed: then its nearest parent counts. */
 	while (access(path, F_OK) < 0 && (slash = strrchr(path, '/')) != NULL && slash != path)
 		*slash = '\0';
 	if (access(path, W_OK) < 0)
-		return say(text, size, false, "%s: %s: set XDG_CACHE_HOME to a directory that can be written to", path,
+		return say(text, size, false, "%s: %s: set XDG_CACHE_HOME to a writable directory", path,
 			   strerror(errno));
 	return say(text, size, true, "%s", path);
 }

@@ -22,30 +22,31 @@ struct export_options {
 enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT };
 
 static const struct argp_option options[] = {
-	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed: one line a stack, for flame graph tools (the default)", 0},
+	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed (the default): one line for each stack, for flame graph tools",
+	 0},
 	{"event", OPT_EVENT, "KIND", 0,
-	 "The stacks of these events instead of the samples: alloc, live, lock, wait, blocked, exception, ...", 0},
+	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, blocked, exception, ...",
+	 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
-	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
-	{"threads", 't', 0, 0, "The thread as first frame: [name tid=N]", 0},
-	{"lines", OPT_LINES, 0, 0, "Line numbers behind frames (for native code: record --lines)", 0},
+	 "Mark frames by suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
+	{"threads", 't', 0, 0, "Add the thread as first frame: [name tid=N]", 0},
+	{"lines", OPT_LINES, 0, 0, "Add line numbers to frames (native code needs record --lines)", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Writes a trace in a format that other tools read."
-	"\vExamples:\n"
+	"Writes a trace in a format that other tools read.\vExamples:\n"
 	"  braid export > stacks.txt\n"
 	"  braid export --annotate --threads -o stacks.txt braid.trace\n"
 	"  braid export --event alloc braid.trace > bytes.txt\n"
-	"  braid export --exclude '^\\[incomplete' braid.trace\n\n"
-	"collapsed: frames from the root to the leaf with ';' between them (a ';' in a name becomes ':'), a "
-	"space, and the number of samples, or of the events' nanoseconds (lock, wait, blocked), bytes (alloc, live), "
-	"or "
-	"times. The class of what was allocated or locked is the last frame. A stack that could not be walked to its "
-	"root begins with the frame "
-	"[incomplete: cause].";
+	"  braid export --exclude '^\\[incomplete' braid.trace\n"
+	"\n"
+	"The collapsed format has one line for each stack: its frames from the root to the leaf, separated "
+	"by ';' (a ';' in a name becomes ':'), a space, and a weight. The weight is the number of samples, "
+	"or the nanoseconds (lock, wait, blocked), bytes (alloc, live) or number of the events. The last "
+	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
+	"begins with the frame [incomplete: cause].";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -57,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_FORMAT:
 		if (strcmp(arg, "collapsed") != 0)
-			argp_error(state, "--format: '%s' is not known; it can be: collapsed", arg);
+			argp_error(state, "--format: unknown format '%s'; use collapsed", arg);
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -98,7 +99,7 @@ static bool write_collapsed(const struct loaded *l, const struct export_options 
 	FILE *out = common_output_open(o->output, o->file);
 
 	if (o->kind && !err && !of_events.sums.count)
-		log_warning("%s: no '%s' events%s", o->file, o->event,
+		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; `record -e` chooses what to record");
 	if (out && !err)
 		err = collapsed_write(out, l->analysis, o->kind ? &of_events : &l->analysis->samples, &o->collapsed);

@@ -13,25 +13,23 @@ struct info_options {
 enum { OPT_JSON = 0x200 };
 
 static const struct argp_option options[] = {
-	{"json", OPT_JSON, 0, 0, "As one JSON object, for scripts", 0},
+	{"json", OPT_JSON, 0, 0, "Print one JSON object, for scripts", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Says what a trace is: its recording, its JVMs, how complete its stacks are, and what was lost."
-	"\vExamples:\n"
+	"Shows how a trace was recorded, its JVMs, how complete its stacks are, and what was "
+	"lost.\vExamples:\n"
 	"  braid info braid.trace\n"
-	"  braid info --json braid.trace | python3 -m json.tool\n\n"
-	"samples and java_samples count samples of all threads and of the JVMs' Java threads; complete ones reached "
-	"the "
-	"thread's first frame, the others are counted by_cause. frames counts the frames of all these stacks, each as "
-	"often as "
-	"it was sampled: an inlined method is a Java frame of its own, code that the JVM generates for no method "
-	"(stubs) is "
-	"native, java_named and native_named are those with the name of a method or function. stacks are the distinct "
-	"ones. "
-	"A capability is true when the JVM granted it to the agent and false when it refused. A figure that was not "
-	"measured is null.";
+	"  braid info --json braid.trace | python3 -m json.tool\n"
+	"\n"
+	"samples counts the samples of all threads, java_samples those of the JVMs' Java threads. A "
+	"complete sample has a stack that reaches the thread's first frame; by_cause counts the others. "
+	"frames counts the frames of all stacks, each as often as it was sampled. An inlined method is a "
+	"Java frame. Code that the JVM generates without a method (a stub) is a native frame. java_named "
+	"and native_named count the frames that have the name of a method or function. stacks counts "
+	"distinct stacks. A capability is true if the JVM granted it to the agent, and false if it "
+	"refused. A figure that was not measured is null.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -10,12 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char doc[] =
-	"The JVMs on this machine that this user may look at: process, user, JDK, main class, and whether braid's "
-	"agent can be attached or why not."
-	"\vExamples:\n"
-	"  braid list\n"
-	"  sudo braid list --json\n";
+static const char doc[] = "Lists the JVMs on this machine that this user can see: process, user, JDK, main class, and "
+			  "whether the agent can be attached, or why not.\vExamples:\n"
+			  "  braid list\n"
+			  "  sudo braid list --json\n";
 
 static void print_json(const struct jvm_process *list, int count)
 {
@@ -72,7 +70,7 @@ int cmd_list(int argc, char **argv)
 	common_parse_json(doc, argc, argv, &as_json);
 	count = jvm_process_list(&list);
 	if (count < 0) {
-		log_error("/proc: processes cannot be listed: %s", strerror(-count));
+		log_error("cannot list processes in /proc: %s", strerror(-count));
 		return EXIT_FAILURE;
 	}
 	if (as_json)
@@ -80,7 +78,7 @@ int cmd_list(int argc, char **argv)
 	else if (count)
 		print_table(list, count);
 	else
-		log_warning("no JVM that this user may look at is running%s", geteuid() == 0 ? "" : "; root sees all");
+		log_warning("this user can see no running JVM%s", geteuid() == 0 ? "" : "; root sees all JVMs");
 	free(list);
 	return EXIT_SUCCESS;
 }

@@ -17,28 +17,28 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
-	{"ctl", cmd_ctl, "change a recording while it goes on, or ask how it does"},
-	{"report", cmd_report, "what a trace says: text, HTML flame graph or JSON"},
-	{"replay", cmd_replay, "play a trace through the analyzer again"},
-	{"script", cmd_script, "print a trace one event a line, samples in perf script's form"},
-	{"export", cmd_export, "write a trace in another tool's format"},
-	{"info", cmd_info, "facts and figures of a trace"},
-	{"list", cmd_list, "the JVMs on this machine"},
-	{"doctor", cmd_doctor, "check what braid needs here, and say how to get what is missing"},
+	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
+	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
+	{"replay", cmd_replay, "send a trace through the analyzer again"},
+	{"script", cmd_script, "print one event per line, and samples as perf script does"},
+	{"export", cmd_export, "write a trace in the format of other tools"},
+	{"info", cmd_info, "show how a trace was recorded, and how complete it is"},
+	{"list", cmd_list, "list the JVMs on this machine"},
+	{"doctor", cmd_doctor, "check this machine, and say how to get what is missing"},
 };
 
 static void usage(FILE *to)
 {
 	fputs("Usage: braid [-v] COMMAND [ARGUMENT...]\n"
 	      "       braid help COMMAND\n\n"
-	      "Shows where a Linux machine's time goes when some of its processes are JVMs.\n\n",
+	      "Shows where a Linux machine spends its time when some of its processes are JVMs.\n\n",
 	      to);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fputs("\n"
-	      "  -v, --verbose  say more; twice: what libbpf says, too\n"
-	      "      --help     this text\n"
-	      "      --version  the version\n\n"
+	      "  -v, --verbose  print more messages; twice: those of libbpf, too\n"
+	      "      --help     print this text\n"
+	      "      --version  print the version\n\n"
 	      "Examples:\n"
 	      "  braid record -d 30 -p 4711        record process 4711 for 30 seconds into braid.trace\n"
 	      "  braid record -- java -jar a.jar   start a program and record it from its first instruction on\n"
@@ -51,7 +51,7 @@ static const struct command *command_find(const char *name)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
-	log_error("there is no command '%s'; 'braid --help' lists them", name);
+	log_error("unknown command '%s'; 'braid --help' lists the commands", name);
 	return NULL;
 }
 
@@ -94,7 +94,7 @@ static int options_parse(int argc, char **argv, int *status)
 			puts("braid " BRAID_VERSION);
 			return 0;
 		} else {
-			log_error("there is no option '%s' in front of a command; 'braid --help' lists them", argv[i]);
+			log_error("unknown option '%s' before the command; 'braid --help' lists the options", argv[i]);
 			*status = EXIT_USAGE;
 			return 0;
 		}
@@ -113,7 +113,7 @@ static int output_finish(int status)
 
 	if (!failed || status) /* a command that has failed has said why */
 		return status;
-	log_error("standard output: cannot be written to");
+	log_error("cannot write to standard output");
 	return EXIT_FAILURE;
 }
 

@@ -16,8 +16,10 @@
 
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
 
-/* What is told by the kernel and the VM's own code. */
+/* The kernel and probes in the VM's code report these. */
 #define WITHOUT_AGENT (BRAID_WANT(WAIT) | BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
+
+#define EVERYTHING ((1U << BRAID_WANTS) - 1)
 
 /* What the command line asks for. */
 struct record_request {
@@ -28,46 +30,47 @@ struct record_request {
 };
 
 static const char doc[] =
-	"Records where the CPU time goes, and what happens in JVMs, with whole stacks: Java, native and kernel frames "
-	"in "
-	"one piece."
-	"\vExamples:\n"
+	"Records where CPU time goes and what happens in JVMs. Every stack is whole: Java, native and "
+	"kernel frames in one piece.\vExamples:\n"
 	"  braid record -d 30 -p 4711\n"
 	"  braid record -d 60 -F 49 -a\n"
 	"  braid record -d 30 -e alloc=256k,lock,gc -p 4711\n"
 	"  braid record -d 30 --preset latency -p 4711\n"
 	"  braid record -o app.trace -- java -jar app.jar\n"
-	"  braid record -d 30 -p 4711 --no-attach\n\n"
-	"A recording ends after -d TIME, with Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT, SIGUSR1), by `braid ctl stop`, when "
-	"the "
-	"command ends, or when the last process named by -p ends. After -d TIME the command goes on, unless --kill is "
-	"given. "
-	"The agent is put into every JVM that is recorded and stays there, dormant, afterwards; with --no-attach "
-	"the JVM is not touched: stacks are whole, but what was inlined, the names of Java threads and all events of "
-	"the JVM are missing. Only what runs is sampled: a process "
-	"that waits all the time leaves an empty trace.";
+	"  braid record -d 30 -p 4711 --no-attach\n"
+	"\n"
+	"A recording ends after -d TIME, with Ctrl-C (or SIGTERM, SIGHUP, SIGQUIT, SIGUSR1), with `braid "
+	"ctl stop`, when the command ends, or when the last process of -p ends. After -d TIME the command "
+	"goes on, unless --kill is given.\n"
+	"\n"
+	"braid loads its agent into every JVM that it records. The agent stays there afterwards, dormant. "
+	"With --no-attach the JVM is not touched: stacks are whole, but inlined methods, names of Java "
+	"threads and events of the JVM are missing.\n"
+	"\n"
+	"Only running threads are sampled: a process that waits all the time leaves an empty trace.";
 
 static const struct argp_option options[] = {
-	{"pid", 'p', "PID[,PID...]", 0, "Record these processes and what they start", 0},
+	{"pid", 'p', "PID[,PID...]", 0, "Record these processes, and the processes that they start", 0},
 	{"all", 'a', NULL, 0, "Record the whole machine", 0},
-	{"frequency", 'F', "HZ", 0, "Samples per second and CPU (default 99)", 0},
+	{"frequency", 'F', "HZ", 0, "Take this many samples per second and CPU (default 99)", 0},
 	{"duration", 'd', "TIME", 0, "Stop after this time: 10 or 10s, 500ms, 2m, 1h", 0},
-	{"kill", OPT_KILL, NULL, 0, "End the command with the recording; else it goes on when -d ends before it", 0},
-	{"output", 'o', "FILE", 0, "Trace file (default braid.trace; - for standard output)", 0},
-	{"event", 'e', "EVENT[,EVENT...]", 0,
-	 "What to record, see below; and what ticks: cpu-clock (default), cycles where there is a PMU, or a kernel "
-	 "tracepoint, CATEGORY:NAME. Several add up",
+	{"kill", OPT_KILL, NULL, 0, "End the command when the recording ends; without it the command goes on after -d",
 	 0},
-	{"preset", OPT_PRESET, "NAME", 0, "The events of cpu (default), latency, memory, startup, or all", 0},
-	{"count", 'c', "N", 0, "One sample in N hits of the tracepoint (default 1)", 0},
-	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Put no agent into JVMs", 0},
-	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Further options for the agent: key=value,...", 0},
-	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Longest stack, 1 to 16384 (default 16384)", 0},
+	{"output", 'o', "FILE", 0, "Write the trace to FILE (default braid.trace; - is standard output)", 0},
+	{"event", 'e', "EVENT[,EVENT...]", 0,
+	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or a "
+	 "kernel tracepoint, CATEGORY:NAME. The option can be repeated",
+	 0},
+	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, or all", 0},
+	{"count", 'c', "N", 0, "Take one sample in N hits of the tracepoint (default 1)", 0},
+	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
+	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},
+	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Walk at most this many frames, 1 to 16384 (default 16384)", 0},
 	{"lines", OPT_LINES, NULL, 0,
-	 "At the end, find source lines and inlined functions of native code, where it has debug information", 0},
+	 "At the end, find source lines and inlined functions of native code with debug information", 0},
 	{"report", OPT_REPORT, NULL, 0, "Print the report at the end, as `braid report` would", 0},
-	{"quiet", 'q', NULL, 0, "No progress line, no summary", 0},
-	{"verbose", 'v', NULL, 0, "Say more", 0},
+	{"quiet", 'q', NULL, 0, "Print no progress line and no summary", 0},
+	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
@@ -87,9 +90,11 @@ static char *help(int key, const char *text, void *input)
 	fputs("\nPresets:\n", out);
 	for (size_t i = 0; preset_name(i); i++) {
 		fprintf(out, "  %-8s", preset_name(i));
-		for (int choice = 0; choice < BRAID_WANTS; choice++)
+		for (int choice = 0; choice < BRAID_WANTS && preset_wanted(i) != EVERYTHING; choice++)
 			if (preset_wanted(i) >> choice & 1)
 				fprintf(out, " %s", choice_name(choice));
+		if (preset_wanted(i) == EVERYTHING)
+			fputs(" all of these events", out);
 		putc('\n', out);
 	}
 	fprintf(out, "\n%s", text);
@@ -129,24 +134,24 @@ static void check_request(struct argp_state *state, struct record_request *r)
 	struct record_options *o = &r->options;
 
 	if (!o->system_wide && !o->pid_count && !o->command)
-		argp_error(state, "what to record? -p PID, -a, or a command after --");
+		argp_error(state, "no target; name one with -p PID, -a, or a command after --");
 	if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
-		argp_error(state, "-p, -a and a command exclude each other");
+		argp_error(state, "-p, -a and a command cannot be combined");
 	if (o->kill && !o->command)
-		argp_error(state, "--kill is for a command after --");
+		argp_error(state, "--kill needs a command after --");
 	if (r->report && strcmp(o->output, "-") == 0)
 		argp_error(state, "-o - and --report would both write to standard output");
 	choices_complete(&r->chosen);
 	o->choices = r->chosen.choices;
 	o->event = r->chosen.event;
 	if (r->period_given && !tracepoint_named(o->event))
-		argp_error(state, "-c is for tracepoints; -F says how often a clock ticks");
+		argp_error(state, "-c is for tracepoints; use -F for the frequency of a clock");
 	if (r->frequency_given && tracepoint_named(o->event))
-		argp_error(state, "-F is for clocks; -c says how many hits of a tracepoint make a sample");
+		argp_error(state, "-F is for clocks; use -c for the number of hits per sample of a tracepoint");
 	if (r->frequency_given && !*o->event)
-		argp_error(state, "-F is for clocks, and none ticks; add -e cpu");
+		argp_error(state, "-F needs samples by a clock; add -e cpu");
 	if (!o->attach && !*o->event && !(o->choices.wanted & WITHOUT_AGENT))
-		argp_error(state, "--no-attach, and nothing that ticks: nothing would be recorded; add -e cpu");
+		argp_error(state, "--no-attach without samples would record nothing; add -e cpu");
 }
 
 /* What is recorded of them, and how often. */
@@ -201,7 +206,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case 'd':
 		if (duration_parse(arg, &o->duration_ns) || o->duration_ns < 1000000)
-			argp_error(state, "-d: '%s' is not a time from 1ms on: 10 or 10s, 500ms, 2m, 1h", arg);
+			argp_error(state, "-d: '%s' is not a time of at least 1ms, such as 10, 10s, 500ms, 2m or 1h",
+				   arg);
 		break;
 	case OPT_KILL:
 		o->kill = true;
@@ -239,7 +245,8 @@ static void feed(void *ctx, const struct trace_rec *rec)
 	struct loaded *l = ctx;
 
 	if (l->analyzer && analyzer_feed(l->analyzer, rec)) {
-		log_error("no memory left for the report; `braid report %s` makes it from the trace", l->path);
+		log_error("not enough memory for the report; run `braid report %s` to print it from the trace",
+			  l->path);
 		analyzer_free(l->analyzer);
 		l->analyzer = NULL;
 	}

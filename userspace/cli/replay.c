@@ -20,14 +20,14 @@ struct replay_options {
 enum { OPT_SPEED = 0x200 };
 
 static const struct argp_option options[] = {
-	{"speed", OPT_SPEED, "N|max", 0, "N times as fast as it was recorded; max (the default) does not wait", 0},
+	{"speed", OPT_SPEED, "N|max", 0, "Replay N times as fast as it was recorded; max (the default) does not wait",
+	 0},
 	{0},
 };
 
 static const char doc[] =
-	"Feeds a recorded stream through the analyzer as if it were being recorded, then prints the report that "
-	"`braid report` prints, byte for byte."
-	"\vExamples:\n"
+	"Sends a recorded stream through the analyzer as if it were being recorded. Prints the report that "
+	"`braid report` prints, byte for byte.\vExamples:\n"
 	"  braid replay braid.trace\n"
 	"  braid replay --speed 1 braid.trace\n"
 	"  braid replay --speed 10 braid.trace";
@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		o->speed = strtod(arg, &end);
 		if (*end || end == arg || !isfinite(o->speed) || o->speed < 1e-3 || o->speed > 1e6)
-			argp_error(state, "--speed: '%s' is not a speed; write max or a number from 0.001 to 1000000",
+			argp_error(state, "--speed: '%s' is not a speed; use max or a number from 0.001 to 1000000",
 				   arg);
 		return 0;
 	default:

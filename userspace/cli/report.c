@@ -18,25 +18,26 @@ struct report_options {
 enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY };
 
 static const struct argp_option options[] = {
-	{"json", OPT_JSON, 0, 0, "The report as JSON", 0},
-	{"html", OPT_HTML, "OUT", 0, "Write a flame graph, one self-contained file, instead of the text", 0},
-	{"summary", OPT_SUMMARY, 0, 0, "Only the lines with which the report begins: what matters", 0},
-	{"lines", OPT_LINES, 0, 0, "A table of hot source lines, too (for native code: record --lines)", 0},
+	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
+	{"html", OPT_HTML, "OUT", 0, "Write flame graphs into one self-contained HTML file, instead of the text", 0},
+	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
+	{"lines", OPT_LINES, 0, 0, "Add a table of hot source lines (native code needs record --lines)", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Shows what a trace holds: hot methods, threads, GC pauses, stack quality, loss."
-	"\vExamples:\n"
+	"Shows what a trace contains: hot methods, threads, GC pauses, other events, stack quality and "
+	"loss.\vExamples:\n"
 	"  braid report --summary\n"
 	"  braid report braid.trace\n"
 	"  braid report --from 5 --to 10 --pid 4711 braid.trace\n"
 	"  braid report --html flames.html braid.trace\n"
-	"  braid report --json --top 100 braid.trace\n\n"
-	"self is the share of samples in which the method itself ran, total those in which it was on "
-	"the stack; all forms of a method (interpreted, C1, C2, inlined) are one row, and kind names the most "
-	"frequent one. --include and --exclude search frame names (package.Class.method, demangled symbols, "
-	"[incomplete: cause]) for a POSIX extended regular expression.";
+	"  braid report --json --top 100 braid.trace\n"
+	"\n"
+	"self is the share of samples in which the method itself ran. total is the share of samples with "
+	"the method on the stack. All forms of a method (interpreted, C1, C2, inlined) are one row; kind "
+	"names the most frequent form. --include and --exclude match frame names (package.Class.method, "
+	"demangled symbols, [incomplete: cause]) with a POSIX extended regular expression.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

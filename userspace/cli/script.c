@@ -21,33 +21,33 @@ struct script_arguments {
 enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE, OPT_EVENT, OPT_TIME };
 
 static const struct argp_option options[] = {
-	{"raw", OPT_RAW, 0, 0, "Every record as it is in the file, definitions too; other options do not count then",
+	{"raw", OPT_RAW, 0, 0, "Print every record as it is in the file, including definitions; ignores other options",
 	 0},
-	{"event", OPT_EVENT, "KIND", 0, "Only these events: cpu, alloc, lock, gc_pause, ...; repeated: any of them", 0},
+	{"event", OPT_EVENT, "KIND", 0, "Only these events: cpu, alloc, lock, gc_pause, ...; can be repeated", 0},
 	{"time", OPT_TIME, "BASE", 0,
-	 "Times since the recording's start (start, the default), by the clock (wall), or since boot (monotonic, which "
-	 "perf and System.nanoTime have)",
+	 "Print times since the recording's start (start, the default), as time of day (wall), or since boot "
+	 "(monotonic, the clock of perf and System.nanoTime)",
 	 0},
 	{"lines", OPT_LINES, 0, 0,
-	 "Behind each frame a line with its source line, where it is known (for native code: record --lines)", 0},
+	 "Add the source line after each frame if it is known (native code needs record --lines)", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
-	 "Frame kinds as suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
+	 "Mark frames by suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Prints a trace's events, samples in the form of `perf script`, so that tools that read that form can be used."
-	"\vExamples:\n"
-	"  braid script braid.trace | stackcollapse-perf.pl | flamegraph.pl > flames.svg\n"
+	"Prints the events of a trace. Samples have the form of `perf script`, so tools that read that "
+	"form can be used.\vExamples:\n"
+	"  braid script braid.trace | stackcollapse-perf.pl | flamegraph.pl > f.svg\n"
 	"  braid script --event lock --from 1 --to 1.5 braid.trace\n"
 	"  braid script --tid 4712 --from 1 --to 1.5 braid.trace\n"
-	"  braid script --raw braid.trace | grep '^notice'\n\n"
-	"A sample is a line `name pid/tid [cpu] seconds: samples event:`, one line for each frame from the leaf to the "
-	"root, "
-	"and an empty line. Blanks in names become '_', since readers end a name at a blank and a number. Frames of "
-	"generated code are shown in /tmp/perf-PID.map, the file that perf would name them by. Other events are one "
-	"line each with their fields; those with a stack have it behind them, in the form of a sample of the event "
-	"braid:KIND, which readers of several events tell apart.";
+	"  braid script --raw braid.trace | grep '^notice'\n"
+	"\n"
+	"A sample is a line `name pid/tid [cpu] seconds: samples event:`, one line for each frame from the "
+	"leaf to the root, and an empty line. A blank in a name becomes '_', because readers end a name at "
+	"a blank and a number. Frames of generated code are shown in /tmp/perf-PID.map, where perf would "
+	"look for their names. Other events are one line each, with their fields. If such an event has a "
+	"stack, a sample of the event braid:KIND follows.";
 
 static enum script_time parse_base(struct argp_state *state, const char *arg)
 {
@@ -57,7 +57,7 @@ static enum script_time parse_base(struct argp_state *state, const char *arg)
 	for (unsigned i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
 		if (strcmp(arg, bases[i]) == 0)
 			return (enum script_time)i;
-	argp_error(state, "--time: '%s' is not known; it can be: start, wall, monotonic", arg);
+	argp_error(state, "--time: unknown base '%s'; use start, wall or monotonic", arg);
 	return SCRIPT_SINCE_START;
 }
 

@@ -31,29 +31,29 @@ static const struct word {
 } words[BRAID_WANTS] = {
 #define FIGURE(member)                                                                                                 \
 	.at = offsetof(struct braid_choices, member), .bytes = sizeof(((struct braid_choices *)NULL)->member)
-	[BRAID_WANT_CPU] = {.name = "cpu", .help = "samples of what runs, by the clock cpu-clock"},
+	[BRAID_WANT_CPU] = {.name = "cpu", .help = "samples of what runs, by cpu-clock"},
 	[BRAID_WANT_ALLOC] = {.name = "alloc",
 			      .example = "alloc=512k",
-			      .help = "sampled allocations: one in so many bytes",
+			      .help = "sampled allocations; bytes between two samples",
 			      .unit = BYTES,
 			      FIGURE(alloc_interval),
 			      .high = INTERVAL_MAX},
 	[BRAID_WANT_LIVE] = {.name = "live",
 			     .example = "live=4096",
-			     .help = "which of them are still there at the end; so many are watched",
+			     .help = "sampled objects that are alive at the end; number watched",
 			     .unit = COUNT,
 			     FIGURE(live_max),
 			     .low = 1,
 			     .high = LIVE_MAX},
 	[BRAID_WANT_LOCK] = {.name = "lock",
 			     .example = "lock=10us",
-			     .help = "threads blocked on monitors, so long or longer",
+			     .help = "threads blocked on locks; shortest time",
 			     .unit = TIME,
 			     FIGURE(lock_min_ns),
 			     .high = TIME_MAX},
 	[BRAID_WANT_WAIT] = {.name = "wait",
 			     .example = "wait=1ms",
-			     .help = "Object.wait, park, sleep, blocking calls, so long or longer",
+			     .help = "waits, parks, sleeps and blocking calls; shortest time",
 			     .unit = TIME,
 			     FIGURE(wait_min_ns),
 			     .high = TIME_MAX},
@@ -62,7 +62,7 @@ static const struct word {
 	[BRAID_WANT_THREAD] = {.name = "thread", .help = "starts, ends, names and CPU time of threads"},
 	[BRAID_WANT_VTHREAD] = {.name = "vthread",
 				.example = "vthread=1000",
-				.help = "starts and ends of virtual threads, so many a second",
+				.help = "starts and ends of virtual threads; limit per second",
 				.unit = COUNT,
 				FIGURE(vthread_rate),
 				.high = UINT32_MAX},
@@ -70,12 +70,12 @@ static const struct word {
 	[BRAID_WANT_JIT] = {.name = "jit", .help = "compilations, deoptimisations, code cache"},
 	[BRAID_WANT_EXCEPTION] = {.name = "exception",
 				  .example = "exception=1000",
-				  .help = "exceptions, so many a second, if the agent was there at the start",
+				  .help = "thrown exceptions; limit per second; needs -- COMMAND",
 				  .unit = COUNT,
 				  FIGURE(exception_rate),
 				  .high = UINT32_MAX},
 	[BRAID_WANT_NATIVE_BIND] = {.name = "native-bind",
-				    .help = "native methods and the functions they are bound to"},
+				    .help = "native methods, and the functions that they are bound to"},
 	[BRAID_WANT_RESOURCE] = {.name = "resource", .help = "exhausted heap, exhausted threads"},
 #undef FIGURE
 };
@@ -158,8 +158,8 @@ static int parse_figure(enum unit unit, const char *text, uint64_t *value)
 
 static int set_figure(struct braid_choices *c, const struct word *w, const char *text, char *why)
 {
-	static const char *const examples[] = {[BYTES] = "a number of bytes like 65536, 512k or 2m",
-					       [TIME] = "a time like 10us, 1ms or 2s",
+	static const char *const examples[] = {[BYTES] = "a number of bytes, such as 65536, 512k or 2m",
+					       [TIME] = "a time, such as 10us, 1ms or 2s",
 					       [COUNT] = "a number"};
 	uint64_t value = 0;
 	int err;
@@ -203,7 +203,8 @@ static uint64_t figure(const struct braid_choices *c, const struct word *w)
 static int name_event(struct chosen *c, const char *event, char *why)
 {
 	if (*c->event && strcmp(c->event, event) != 0) {
-		snprintf(why, CHOSEN_WHY, "'%.50s' and '%.50s' cannot both tick in one recording", c->event, event);
+		snprintf(why, CHOSEN_WHY, "'%.50s' and '%.50s' cannot both take samples in one recording", c->event,
+			 event);
 		return -EINVAL;
 	}
 	c->event = event;
@@ -275,7 +276,7 @@ int choices_preset(struct chosen *c, const char *name, char why[CHOSEN_WHY])
 			c->kinds = true;
 			return 0;
 		}
-	snprintf(why, CHOSEN_WHY, "unknown preset '%.60s'; it can be cpu, latency, memory, startup or all", name);
+	snprintf(why, CHOSEN_WHY, "unknown preset '%.60s'; use cpu, latency, memory, startup or all", name);
 	return -EINVAL;
 }
 
@@ -302,11 +303,11 @@ static int check_change(const struct chosen *c, enum choices_change change, cons
 		figures += *p == '=';
 	}
 	if (*c->event && strcmp(c->event, "cpu-clock") != 0)
-		snprintf(why, CHOSEN_WHY, "what ticks ('%.60s') is chosen at the start of a recording", c->event);
+		snprintf(why, CHOSEN_WHY, "'%.60s' can only be enabled when a recording starts", c->event);
 	else if (change == CHOICES_DISABLE && figures)
-		snprintf(why, CHOSEN_WHY, "what is disabled takes no value: '%.60s'", list);
+		snprintf(why, CHOSEN_WHY, "disable takes no values: '%.60s'", list);
 	else if (change == CHOICES_INTERVAL && figures != commas + 1)
-		snprintf(why, CHOSEN_WHY, "'%.60s': an interval needs a value each, like alloc=1m", list);
+		snprintf(why, CHOSEN_WHY, "'%.60s': each interval needs a value, such as alloc=1m", list);
 	else
 		return 0;
 	return -EINVAL;
@@ -386,7 +387,7 @@ static int thread_enable(struct braid_choices *c, uint32_t kinds, uint32_t tid, 
 	struct braid_chosen_thread *t = thread_place(c, tid);
 
 	if (!t) {
-		snprintf(why, CHOSEN_WHY, "%d threads have been chosen, which is the most; disable one of them first",
+		snprintf(why, CHOSEN_WHY, "%d threads are enabled, which is the maximum; disable one of them first",
 			 BRAID_CHOSEN_THREADS);
 		return -EINVAL;
 	}
@@ -402,8 +403,7 @@ static int thread_disable(struct braid_choices *c, const struct braid_choices *b
 	const struct braid_chosen_thread *t = thread_place(c, tid);
 
 	if (!t || t->tid != tid || (t->wanted & kinds) != kinds) {
-		snprintf(why, CHOSEN_WHY, "thread %u was not enabled alone for that; `enable KIND thread=TID` does it",
-			 tid);
+		snprintf(why, CHOSEN_WHY, "thread %u was not enabled separately; use `enable LIST thread=TID`", tid);
 		return -EINVAL;
 	}
 	kinds = threads_forget(c, tid, kinds);
@@ -427,8 +427,7 @@ int choices_thread(struct braid_choices *c, const struct braid_choices *before, 
 		return 0;
 	if (named & ~BRAID_PER_THREAD || change == CHOICES_INTERVAL) {
 		snprintf(why, CHOSEN_WHY,
-			 "only alloc, live, lock and exception can be enabled and disabled for a "
-			 "thread; all else is of the whole JVM");
+			 "only alloc, live, lock and exception can be enabled and disabled for one thread");
 		return -EINVAL;
 	}
 	return change == CHOICES_ENABLE ? thread_enable(c, kinds, tid, why)

@@ -203,12 +203,12 @@ static void load_programs(struct client *c)
 	if (!err)
 		return;
 	note(c,
-	     "the eBPF programs for %s cannot be loaded (%s): events may come without stacks and without who ended "
-	     "them",
+	     "cannot load the eBPF programs for %s (%s): events may lack their stacks, and the threads that ended "
+	     "the waits",
 	     c->request.list, strerror(-err));
 	c->lacking |= BRAID_WANT(WAIT);
 	if (c->named & BRAID_WANT(WAIT) && !c->lenient)
-		refuse(c, "wait: threads that wait cannot be followed without them");
+		refuse(c, "wait: waiting threads cannot be recorded without these programs");
 }
 
 static void look_lacking(struct client *c)
@@ -224,10 +224,10 @@ static void look_lacking(struct client *c)
 		if (loaded[i].all)
 			c->lacking |= 1U << loaded[i].choice;
 		if (loaded[i].all && !c->lenient)
-			refuse(c, "%s: %s can be enabled only in a recording that began with -e %s", name,
+			refuse(c, "%s: %s can only be enabled in a recording that started with -e %s", name,
 			       loaded[i].what, name);
 		else
-			note(c, "%s: without %s, which takes a recording that began with -e %s", name, loaded[i].what,
+			note(c, "%s: without %s, which needs a recording that started with -e %s", name, loaded[i].what,
 			     name);
 	}
 	load_programs(c);
@@ -260,9 +260,9 @@ static const char *change_agent(struct client *c, struct process *p)
 	int err;
 
 	if (!agents_state(s->agents, p, &state))
-		return "the agent has not come in yet; try again in a moment";
+		return "the agent is not connected yet; try again in a moment";
 	if (c->request.thread && !thread_lives(p, c->request.thread))
-		return "it has no such thread; `ls /proc/PID/task` and `braid report` show their numbers";
+		return "it has no such thread; `ls /proc/PID/task` and `braid report` show thread ids";
 	forget_ended(p, &state.choices);
 	before = state.choices;
 	memcpy(list, c->request.list, sizeof(list));
@@ -276,7 +276,7 @@ static const char *change_agent(struct client *c, struct process *p)
 	state.choices.wanted |= s->jvms.choices.wanted & BRAID_WANT(CPU);
 	err = agents_choose(s->agents, p, &state.choices);
 	if (err == -EPIPE)
-		return "the agent is gone";
+		return "the agent has disconnected";
 	if (err)
 		return strerror(-err);
 	tell_trace(s, p, &state.choices);
@@ -291,8 +291,8 @@ static const char *act_agent(struct client *c, struct process *p)
 	int err = agents_act(c->control->session->agents, p, acts[c->request.verb]);
 
 	if (err == -ENOENT)
-		return "the agent has not come in yet; try again in a moment";
-	return err == -EPIPE ? "the agent is gone" : err ? strerror(-err) : NULL;
+		return "the agent is not connected yet; try again in a moment";
+	return err == -EPIPE ? "the agent has disconnected" : err ? strerror(-err) : NULL;
 }
 
 /* One process of those that were asked for. */
@@ -325,7 +325,7 @@ static void perform_recording(struct client *c, const struct braid_choices *want
 	if (cpu != !!(s->jvms.choices.wanted & BRAID_WANT(CPU)))
 		err = kernel_side_sample(s->kernel, cpu);
 	if (err == -ENOENT && !c->lenient)
-		refuse(c, "cpu: nothing has ticked from the start of this recording; begin it with -e cpu");
+		refuse(c, "cpu: this recording started without samples; start it with -e cpu");
 	else if (err && err != -ENOENT)
 		refuse(c, "cpu: %s", strerror(-err));
 	s->jvms.choices = *wanted;
@@ -348,12 +348,11 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 		return false;
 	}
 	if (c->request.thread && !c->request.pid) {
-		refuse(c, "thread=%u: it takes the JVM that the thread is of, instead of the recorder",
-		       c->request.thread);
+		refuse(c, "thread=%u: name the JVM of the thread instead of the recorder", c->request.thread);
 		return false;
 	}
 	if (c->named & BRAID_WANT(CPU) && c->request.pid && !c->lenient) {
-		refuse(c, "cpu: samples are taken of all processes of a recording; name its recorder, process %d",
+		refuse(c, "cpu: sampling is enabled and disabled for a whole recording; name its recorder, process %d",
 		       (int)getpid());
 		return false;
 	}
@@ -367,7 +366,7 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 static void perform_stop(struct client *c)
 {
 	if (c->request.pid) {
-		refuse(c, "process %u: what records it is stopped as a whole: `braid ctl %d stop`", c->request.pid,
+		refuse(c, "process %u: a recording can only be stopped as a whole: `braid ctl %d stop`", c->request.pid,
 		       (int)getpid());
 		return;
 	}

@@ -76,8 +76,8 @@ sleep 86400 &
 sleeper=$!
 refused "process 1 is not being recorded" 1 gc
 refused "process $sleeper is not being recorded" "$sleeper" status
-refused "only in a recording that began with -e safepoint" "$JAVA_PID" enable safepoint
-refused "takes an agent from the JVM's start" "$JAVA_PID" enable exception
+refused "only be enabled in a recording that started with -e safepoint" "$JAVA_PID" enable safepoint
+refused "agent must be loaded when the JVM starts" "$JAVA_PID" enable exception
 braid ctl "$JAVA_PID" disable exception >out
 refused "name its recorder, process $RECORD_PID" "$JAVA_PID" disable cpu
 kill "$sleeper"
@@ -164,7 +164,7 @@ stopped()
 	python3 -c 'import json; assert json.load(open("info.json"))["file"]["ended"]' || fail "$1 is not complete"
 	wait_end "$RECORD_PID" "the recording"
 }
-refused "is stopped as a whole: .braid ctl $first stop" "$JAVA_PID" stop
+refused "can only be stopped as a whole: .braid ctl $first stop" "$JAVA_PID" stop
 usage "$first" stop now
 start_record -e gc -p "$JAVA_PID" -o s.trace
 wait_for "the recorder" test -S "$(socket_of "$RECORD_PID")"

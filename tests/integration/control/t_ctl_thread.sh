@@ -57,11 +57,11 @@ change disable lock "thread=$second"
 change enable lock
 change enable alloc
 
-refused "all else is of the whole JVM" "$JAVA_PID" enable gc "thread=$first"
-refused "all else is of the whole JVM" "$JAVA_PID" enable lock,class "thread=$first"
+refused "can be enabled and disabled for one thread" "$JAVA_PID" enable gc "thread=$first"
+refused "can be enabled and disabled for one thread" "$JAVA_PID" enable lock,class "thread=$first"
 refused "no such thread" "$JAVA_PID" enable lock thread=1
 refused "instead of the recorder" "$RECORD_PID" enable lock "thread=$first"
-refused "was not enabled alone" "$JAVA_PID" disable lock "thread=$first"
+refused "was not enabled separately" "$JAVA_PID" disable lock "thread=$first"
 change enable lock "thread=$vm"
 change enable lock "thread=$second"
 stop_record
