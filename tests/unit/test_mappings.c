@@ -31,8 +31,8 @@ static const struct module *at(uint64_t address, uint64_t time_ns)
 
 static void reset(void)
 {
-	free(pr.mappings);
-	free(pr.past);
+	free(pr.mappings.at);
+	free(pr.past.at);
 	pr = (struct process){0};
 }
 
@@ -62,7 +62,7 @@ START_TEST(what_changes_nothing)
 	map(0x1000, 0x3000, &anon, 0x5000, 20, 1, false); /* memory without a file that grew */
 	map(0x8000, 0x9000, &first, 0x1000, 30, 1, false);
 	map(0x8000, 0xa000, &first, 0x1000, 40, 1, false); /* the same file in the same place */
-	ck_assert_uint_eq(pr.past_count, 0);
+	ck_assert_uint_eq(pr.past.count, 0);
 	reset();
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(split)
 {
 	map(0x1000, 0x9000, &first, 0x1000, 10, 1, false);
 	map(0x3000, 0x4000, &other, 0x3000, 20, 1, true);
-	ck_assert_uint_eq(pr.mapping_count, 3);
+	ck_assert_uint_eq(pr.mappings.count, 3);
 	ck_assert_ptr_eq(at(0x2fff, 30), &first);
 	ck_assert_ptr_eq(at(0x3000, 30), &other);
 	ck_assert_ptr_eq(at(0x4000, 30), &first);
@@ -86,7 +86,7 @@ START_TEST(the_past_is_forgotten)
 {
 	for (uint64_t i = 1; i < 2000; i++)
 		map(0x1000, 0x2000, i % 2 ? &first : &other, 0x1000, i * 100000000ULL, 1, i > 1);
-	ck_assert_uint_le(pr.past_count, 60);
+	ck_assert_uint_le(pr.past.count, 60);
 	ck_assert_ptr_eq(at(0x1800, 1998 * 100000000ULL + 5), &other);
 	ck_assert_ptr_eq(at(0x1800, 1999 * 100000000ULL), &first);
 	reset();

@@ -333,9 +333,9 @@ START_TEST(encodings)
 		section.size =
 			frame_make(data, forms[i].encoding, &forms[i].value, forms[i].size, &range, forms[i].size);
 		ck_assert_int_eq(cfi_entries_read(&e, &section), 0);
-		ck_assert_uint_eq(e.fde_count, 1);
-		ck_assert_uint_eq(e.fdes[0].start, forms[i].start);
-		ck_assert_uint_eq(e.fdes[0].end, forms[i].start + 0x20);
+		ck_assert_uint_eq(e.fdes.count, 1);
+		ck_assert_uint_eq(e.fdes.at[0].start, forms[i].start);
+		ck_assert_uint_eq(e.fdes.at[0].end, forms[i].start + 0x20);
 		cfi_entries_free(&e);
 		if (forms[i].encoding & DW_EH_PE_indirect) {
 			loadable = -ENODATA;
@@ -346,7 +346,7 @@ START_TEST(encodings)
 
 			cut.size = size;
 			if (cfi_entries_read(&e, &cut) == 0) {
-				ck_assert_uint_eq(e.fde_count, 0);
+				ck_assert_uint_eq(e.fdes.count, 0);
 				cfi_entries_free(&e);
 			}
 		}
@@ -368,7 +368,7 @@ START_TEST(encodings_unknown)
 
 		section.size = frame_make(data, unknown[i], &pointer, 8, &range, 8);
 		ck_assert_int_eq(cfi_entries_read(&e, &section), -EBADMSG);
-		ck_assert_ptr_null(e.cies);
+		ck_assert_ptr_null(e.cies.at);
 	}
 }
 END_TEST

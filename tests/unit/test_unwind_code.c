@@ -117,11 +117,11 @@ END_TEST
 
 static struct unwind_table *table_of(const char *code, size_t size)
 {
-	struct cfi_rows rows = {0};
+	cfi_rows rows = {0};
 	struct unwind_table *t = NULL;
 
 	ck_assert_int_eq(code_rows(&rows, 0x1000, (const uint8_t *)code, size, NULL, 0), 0);
-	ck_assert_int_eq(table_from_rows(&t, rows.rows, rows.count), 0);
+	ck_assert_int_eq(table_from_rows(&t, rows.at, rows.count), 0);
 	return t;
 }
 
@@ -203,7 +203,7 @@ START_TEST(any_bytes)
 	uint32_t seed = 1;
 
 	for (int round = 0; round < 200; round++) {
-		struct cfi_rows rows = {0};
+		cfi_rows rows = {0};
 
 		for (size_t i = 0; i < sizeof(bytes); i++) {
 			seed = seed * 1664525 + 1013904223;
@@ -211,8 +211,8 @@ START_TEST(any_bytes)
 		}
 		ck_assert_int_eq(code_rows(&rows, UINT32_MAX - sizeof(bytes), bytes, sizeof(bytes), NULL, 0), 0);
 		for (size_t i = 1; i < rows.count; i++)
-			ck_assert(rows.rows[i].pc > rows.rows[i - 1].pc);
-		free(rows.rows);
+			ck_assert(rows.at[i].pc > rows.at[i - 1].pc);
+		free(rows.at);
 	}
 }
 END_TEST
@@ -284,7 +284,7 @@ START_TEST(agrees_with_the_compiler)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct unwind_table *cfi = NULL, *code = NULL;
-	struct cfi_rows rows = {0};
+	cfi_rows rows = {0};
 	struct agreement a = {0};
 	uint32_t *starts;
 	Elf_Scn *scn = NULL;
@@ -307,7 +307,7 @@ START_TEST(agrees_with_the_compiler)
 			continue;
 		data = elf_getdata(scn, NULL);
 		ck_assert_int_eq(code_rows(&rows, (uint32_t)sh.sh_addr, data->d_buf, data->d_size, starts, n), 0);
-		ck_assert_int_eq(table_from_rows(&code, rows.rows, rows.count), 0);
+		ck_assert_int_eq(table_from_rows(&code, rows.at, rows.count), 0);
 		compare(&a, cfi, code, (uint32_t)sh.sh_addr, data->d_buf, data->d_size);
 	}
 	ck_assert_uint_gt(a.all, 10000);

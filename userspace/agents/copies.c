@@ -34,8 +34,8 @@ bool copies_name(const struct process *p, uint32_t number, char *to, size_t size
 
 	if (build_id_of_image(agent_blob_start, (size_t)(agent_blob_end - agent_blob_start), ours, sizeof(ours)))
 		return false;
-	for (uint32_t i = 0; i < p->mapping_count && count < COPIES_MAX; i++) {
-		const struct module *m = p->mappings[i].module;
+	for (uint32_t i = 0; i < p->mappings.count && count < COPIES_MAX; i++) {
+		const struct module *m = p->mappings.at[i].module;
 
 		if (m == last || !path_length(m, ours))
 			continue;

@@ -9,7 +9,7 @@
 
 #include <util/moment.h>
 
-#include "vec.h"
+#include "util/vec.h"
 
 struct pattern {
 	regex_t re;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "vec.h"
+#include "util/vec.h"
 
 struct analysis;
 

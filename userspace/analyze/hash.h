@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vec.h"
+#include "util/vec.h"
 
 /* A 64-bit key to a number that is never 0 (callers store an index + 1). A zeroed one is empty. */
 struct u64map {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "names.h"
-#include "vec.h"
+#include "util/vec.h"
 
 struct analysis;
 

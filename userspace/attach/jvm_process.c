@@ -5,6 +5,7 @@
 #include "proc/jvm_proc.h"
 #include "util/root_file.h"
 #include "util/utf8.h"
+#include "util/vec.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -230,8 +231,8 @@ out:
 
 int jvm_process_list(struct jvm_process **out)
 {
-	struct jvm_process *list = NULL, *grown;
-	int count = 0, room = 0, err = 0;
+	VEC(struct jvm_process) list = {0};
+	int err = 0;
 	struct dirent *e;
 	DIR *d;
 
@@ -242,24 +243,18 @@ int jvm_process_list(struct jvm_process **out)
 	while ((e = readdir(d)) != NULL) {
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		if (count == room) {
-			room = room ? room * 2 : 8;
-			grown = realloc(list, (size_t)room * sizeof(*list));
-			if (!grown) {
-				err = -ENOMEM;
-				break;
-			}
-			list = grown;
-		}
+		err = VEC_RESERVE(&list, 1);
+		if (err)
+			break;
 		/* A process that has ended since, or that is somebody else's, is not in the list. */
-		if (jvm_process_read((pid_t)strtol(e->d_name, NULL, 10), &list[count]) == 1)
-			count++;
+		if (jvm_process_read((pid_t)strtol(e->d_name, NULL, 10), &list.at[list.count]) == 1)
+			list.count++;
 	}
 	closedir(d);
 	if (err) {
-		free(list);
+		free(list.at);
 		return err;
 	}
-	*out = list;
-	return count;
+	*out = list.at;
+	return (int)list.count;
 }

@@ -20,22 +20,14 @@
 
 /* ---- spans ---- */
 
-static struct gc_span *span_add(struct gc_spans *s, const struct gc_span *span)
+static struct gc_span *span_add(gc_span_list *s, const struct gc_span *span)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		struct gc_span *bigger = room <= SPANS_MAX ? realloc(s->at, room * sizeof(*bigger)) : NULL;
-
-		if (!bigger)
-			return NULL;
-		s->at = bigger;
-		s->room = room;
-	}
-	s->at[s->count] = *span;
-	return &s->at[s->count++];
+	if (s->count == SPANS_MAX || VEC_PUSH(s, *span))
+		return NULL;
+	return &s->at[s->count - 1];
 }
 
-static void span_remove(struct gc_spans *s, size_t i)
+static void span_remove(gc_span_list *s, size_t i)
 {
 	memmove(&s->at[i], &s->at[i + 1], (s->count - i - 1) * sizeof(*s->at));
 	s->count--;
@@ -75,18 +67,8 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 {
 	struct gc *gc = &j->gc;
 
-	if (gc->waiting_count == gc->waiting_room) {
-		size_t room = gc->waiting_room ? 2 * gc->waiting_room : 64;
-		struct gc_waiting *bigger = realloc(gc->waiting, room * sizeof(*bigger));
-
-		if (!bigger) {
-			tell(j, e);
-			return;
-		}
-		gc->waiting = bigger;
-		gc->waiting_room = room;
-	}
-	gc->waiting[gc->waiting_count++] = (struct gc_waiting){.pause = *e};
+	if (VEC_PUSH(&gc->waiting, (struct gc_waiting){.pause = *e}))
+		tell(j, e);
 }
 
 /* Probes go and agents stop one after the other: what began then would be told by halves. */
@@ -162,7 +144,7 @@ static void teller_learn(struct gc *gc, const struct gc_span *s, const struct tr
 /* What probes have told of while the world stood for this pause. */
 static void pause_complete(struct jvm *j, struct gc_waiting *w)
 {
-	struct gc_spans *spans = &j->gc.ended;
+	gc_span_list *spans = &j->gc.ended;
 	struct trace_jvm_event *e = &w->pause;
 
 	for (size_t i = 0; i < spans->count;) {
@@ -239,7 +221,7 @@ static void early_tell(struct jvm *j, const struct gc_span *s)
 /* What became part of no pause. The agent's record of one that is just ending comes next time, or was lost. */
 static void spans_settle(struct jvm *j, uint64_t now_ns)
 {
-	struct gc_spans *spans = &j->gc.ended;
+	gc_span_list *spans = &j->gc.ended;
 
 	for (size_t i = 0; i < spans->count;) {
 		const struct gc_span *s = &spans->at[i];
@@ -265,21 +247,21 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 	struct gc *gc = &j->gc;
 	size_t ready = 0;
 
-	while (ready < gc->waiting_count &&
-	       (!is_unfinished(gc, &gc->waiting[ready].pause) || now_ns - gc->waiting[ready].pause.time_ns > WAIT_NS))
-		pause_complete(j, &gc->waiting[ready++]);
+	while (ready < gc->waiting.count && (!is_unfinished(gc, &gc->waiting.at[ready].pause) ||
+					     now_ns - gc->waiting.at[ready].pause.time_ns > WAIT_NS))
+		pause_complete(j, &gc->waiting.at[ready++]);
 	for (size_t i = 1; i < ready; i++)
-		pauses_join(&gc->waiting[i - 1].pause, &gc->waiting[i].pause);
+		pauses_join(&gc->waiting.at[i - 1].pause, &gc->waiting.at[i].pause);
 	for (size_t i = 0; i < ready; i++) {
-		struct gc_waiting *w = &gc->waiting[i];
+		struct gc_waiting *w = &gc->waiting.at[i];
 
 		if (w->text[0])
 			w->pause.text = trace_str_of(w->text);
 		tell(j, &w->pause);
 	}
-	gc->waiting_count -= ready;
+	gc->waiting.count -= ready;
 	if (ready)
-		memmove(gc->waiting, gc->waiting + ready, gc->waiting_count * sizeof(*gc->waiting));
+		memmove(gc->waiting.at, gc->waiting.at + ready, gc->waiting.count * sizeof(*gc->waiting.at));
 	spans_settle(j, now_ns);
 }
 
@@ -461,5 +443,5 @@ void gc_free(struct gc *gc)
 {
 	free(gc->begun.at);
 	free(gc->ended.at);
-	free(gc->waiting);
+	free(gc->waiting.at);
 }

@@ -8,6 +8,7 @@
 #define BRAID_JVM_GC_H
 
 #include "jvm.h"
+#include "util/vec.h"
 
 #include <braid/probe.h>
 
@@ -25,13 +26,11 @@ struct gc_span {
 	char text[GC_TEXT_MAX]; /* cause, or name */
 };
 
-struct gc_spans {
-	struct gc_span *at;
-	size_t count, room;
-};
+typedef VEC(struct gc_span) gc_span_list;
 
 #define GC_TELLERS_MAX 8
 
+/* A pause, and what was in it. */
 struct gc_waiting {
 	struct trace_jvm_event pause;
 	char text[GC_TEXT_MAX];
@@ -51,9 +50,8 @@ struct gc {
 	uint64_t open; /* number of the pause that is on; 0: none */
 	uint64_t open_ns;
 	uint64_t open_used;
-	struct gc_spans begun, ended; /* ended: what is to become part of a pause */
-	struct gc_waiting *waiting;
-	size_t waiting_count, waiting_room;
+	gc_span_list begun, ended; /* ended: what is to become part of a pause */
+	VEC(struct gc_waiting) waiting;
 };
 
 /* A GC_START or GC_FINISH. False: there is something wrong with it. */

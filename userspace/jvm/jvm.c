@@ -81,7 +81,7 @@ void jvm_free(struct jvm *j)
 	code_map_free(&j->code);
 	compilations_free(j->compilations);
 	free(j->types);
-	free(j->deferred);
+	free(j->deferred.at);
 	gc_free(&j->gc);
 	free(j);
 }

@@ -296,21 +296,10 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
-	if (j->deferred_count == DEFERRED_MAX) {
-		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
-		return;
-	}
-	if (j->deferred_count == j->deferred_capacity) {
-		size_t capacity = j->deferred_capacity ? j->deferred_capacity * 2 : 64;
-		struct deferred *bigger = realloc(j->deferred, capacity * sizeof(*bigger));
+	struct deferred d = {.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
 
-		if (!bigger)
-			return;
-		j->deferred = bigger;
-		j->deferred_capacity = capacity;
-	}
-	j->deferred[j->deferred_count++] =
-		(struct deferred){.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
+	if (j->deferred.count == DEFERRED_MAX || VEC_PUSH(&j->deferred, d))
+		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 }
 
 static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
@@ -422,8 +411,8 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < j->deferred_count; i++) {
-		struct deferred *d = &j->deferred[i];
+	for (size_t i = 0; i < j->deferred.count; i++) {
+		struct deferred *d = &j->deferred.at[i];
 		bool lost;
 		struct code *c = deferred_code(j, d, time_ns, final, &lost);
 
@@ -432,9 +421,9 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 		else if (lost)
 			sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 		else
-			j->deferred[kept++] = *d;
+			j->deferred.at[kept++] = *d;
 	}
-	j->deferred_count = kept;
+	j->deferred.count = kept;
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns)

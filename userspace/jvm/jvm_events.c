@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPES_FIRST_ROOM 256U
-
 /* ---- classes ---- */
 
 bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -23,21 +21,8 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || !r->type || r->type > EVENTS_TYPES_MAX)
 		return false;
-	if (r->type >= j->type_count) {
-		uint32_t count = j->type_count ?: TYPES_FIRST_ROOM;
-		uint32_t *bigger;
-
-		while (count <= r->type)
-			count *= 2;
-		if (!jvm_keep(j, (count - j->type_count) * sizeof(*bigger)))
-			return true;
-		bigger = realloc(j->types, count * sizeof(*bigger));
-		if (!bigger)
-			return true; /* events of it have no name, which is counted then */
-		memset(bigger + j->type_count, 0, (count - j->type_count) * sizeof(*bigger));
-		j->types = bigger;
-		j->type_count = count;
-	}
+	if (!jvm_reach(j, (void **)&j->types, &j->type_count, r->type, sizeof(*j->types)))
+		return true; /* events of it have no name, which is counted then */
 	if (r->is_text)
 		utf8_from_modified(name, sizeof(name), r + 1, r->name_len);
 	else

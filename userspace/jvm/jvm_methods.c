@@ -19,23 +19,9 @@
 /* Ids are dense; one that is far beyond the others is a lie. */
 static struct jvm_method *method_slot(struct jvm *j, uint32_t id)
 {
-	uint32_t count = j->method_count ? j->method_count : 1024;
-	struct jvm_method *bigger;
-
-	if (id < j->method_count)
-		return &j->methods[id];
-	if (id > j->method_count + (1U << 20) || id >= METHODS_MAX)
+	if (id > j->method_count + (1U << 20) || id >= METHODS_MAX ||
+	    !jvm_reach(j, (void **)&j->methods, &j->method_count, id, sizeof(*j->methods)))
 		return NULL;
-	while (count <= id)
-		count *= 2;
-	if (!jvm_keep(j, (count - j->method_count) * sizeof(*bigger)))
-		return NULL;
-	bigger = realloc(j->methods, count * sizeof(*bigger));
-	if (!bigger)
-		return NULL;
-	memset(bigger + j->method_count, 0, (count - j->method_count) * sizeof(*bigger));
-	j->methods = bigger;
-	j->method_count = count;
 	return &j->methods[id];
 }
 

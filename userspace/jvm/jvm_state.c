@@ -6,6 +6,9 @@
 #include "kernel/kernel_side.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define TABLE_FIRST_ROOM 1024U
 
 void jvm_choose(struct jvm *j, uint32_t wanted)
 {
@@ -92,5 +95,25 @@ bool jvm_keep(struct jvm *j, size_t bytes)
 	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, bytes))
 		return false;
 	j->kept_bytes += bytes;
+	return true;
+}
+
+bool jvm_reach(struct jvm *j, void **table, uint32_t *count, uint32_t id, size_t size)
+{
+	uint32_t room = *count ?: TABLE_FIRST_ROOM;
+	uint8_t *bigger;
+
+	if (id < *count)
+		return true;
+	while (room <= id)
+		room *= 2;
+	if (!jvm_keep(j, (room - *count) * size))
+		return false;
+	bigger = realloc(*table, room * size);
+	if (!bigger)
+		return false;
+	memset(bigger + *count * size, 0, (room - *count) * size);
+	*table = bigger;
+	*count = room;
 	return true;
 }

@@ -10,6 +10,7 @@
 #include "jvm.h"
 #include "hotspot/hotspot.h"
 #include "util/pair_map.h"
+#include "util/vec.h"
 
 #include <braid/frame.h>
 #include <braid/names.h>
@@ -61,8 +62,7 @@ struct jvm {
 		interpreted;	  /* (Method address, 0): what the kernel side told last, a trace method or NO_METHOD */
 	struct pair_map named;	  /* (hash of names, of lines): trace method, extra: its version */
 	struct pair_map versions; /* (hash of names, 0): how many methods have them */
-	struct deferred *deferred;
-	size_t deferred_count, deferred_capacity;
+	VEC(struct deferred) deferred;
 	struct gc gc;
 	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, but for code */
@@ -81,6 +81,10 @@ static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
 
 /* Counts bytes that are about to be kept of what its agent reports: false when there are too many. */
 bool jvm_keep(struct jvm *j, size_t bytes);
+
+/* Makes a table, of `*count` rows of `size` bytes, reach `id`; new rows are zero. False: there is no room to keep it.
+ */
+bool jvm_reach(struct jvm *j, void **table, uint32_t *count, uint32_t id, size_t size);
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
 bool jvm_take(const char **at, const char *end, uint16_t length, const char **out);

@@ -42,9 +42,9 @@ static const struct vm_field jfr_fields[JFR_FIELDS] = {
 
 const struct process_mapping *libjvm_mapping(const struct process *process)
 {
-	for (uint32_t i = 0; i < process->mapping_count; i++)
-		if (process->mappings[i].module->is_libjvm)
-			return &process->mappings[i];
+	for (uint32_t i = 0; i < process->mappings.count; i++)
+		if (process->mappings.at[i].module->is_libjvm)
+			return &process->mappings.at[i];
 	return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "tracepoint.h"
 #include "config/choices.h"
 #include "util/log.h"
+#include "util/vec.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -37,17 +38,14 @@
 /* Extents are handed out in powers of two, and go back to the list of their size. */
 #define EXTENT_CLASSES 17
 
-struct extent_list {
-	uint32_t *first;
-	size_t count, capacity;
-};
+typedef VEC(uint32_t) extent_list; /* where they begin */
 
 struct kernel_side {
 	struct braid_bpf *skel;
 	struct map_window mappings, tables, pages, rows;
 	uint32_t mappings_used, tables_used, pages_used, rows_used;
-	struct extent_list spare[EXTENT_CLASSES];
-	struct extent_list limbo[EXTENT_CLASSES]; /* dropped since the last tick */
+	extent_list spare[EXTENT_CLASSES];
+	extent_list limbo[EXTENT_CLASSES]; /* dropped since the last tick */
 	struct ring_buffer *events;
 	struct ring_buffer *records;
 	kernel_event_fn event_fn;
@@ -326,8 +324,8 @@ void kernel_side_free(struct kernel_side *k)
 	programs_free(&k->programs);
 	braid_bpf__destroy(k->skel);
 	for (int i = 0; i < EXTENT_CLASSES; i++) {
-		free(k->spare[i].first);
-		free(k->limbo[i].first);
+		free(k->spare[i].at);
+		free(k->limbo[i].at);
 	}
 	free(k->perf_fds);
 	free(k->perf_links);
@@ -412,28 +410,11 @@ static int extent_class(uint32_t count)
 	return log2;
 }
 
-static int extent_push(struct extent_list *l, uint32_t first)
-{
-	uint32_t *bigger;
-
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? l->capacity * 2 : 16;
-
-		bigger = realloc(l->first, capacity * sizeof(*l->first));
-		if (!bigger)
-			return -ENOMEM;
-		l->first = bigger;
-		l->capacity = capacity;
-	}
-	l->first[l->count++] = first;
-	return 0;
-}
-
 int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count,
 			     struct mapping_extent *out)
 {
 	int class = extent_class(count);
-	struct extent_list *spare;
+	extent_list *spare;
 
 	*out = (struct mapping_extent){0};
 	if (!count)
@@ -442,7 +423,7 @@ int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *
 		return -ENOSPC;
 	spare = &k->spare[class];
 	if (spare->count) {
-		out->first = spare->first[--spare->count];
+		out->first = spare->at[--spare->count];
 	} else {
 		int err = map_window_reach(&k->mappings, k->mappings_used + (1UL << class));
 
@@ -460,14 +441,14 @@ void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent exte
 {
 	/* Without memory for the list the extent is never used again, which costs room but nothing else. */
 	if (extent.count)
-		(void)extent_push(&k->limbo[extent_class(extent.count)], extent.first);
+		(void)VEC_PUSH(&k->limbo[extent_class(extent.count)], extent.first);
 }
 
 void kernel_side_tick(struct kernel_side *k)
 {
 	for (int i = 0; i < EXTENT_CLASSES; i++) {
 		for (size_t n = 0; n < k->limbo[i].count; n++)
-			(void)extent_push(&k->spare[i], k->limbo[i].first[n]);
+			(void)VEC_PUSH(&k->spare[i], k->limbo[i].at[n]);
 		k->limbo[i].count = 0;
 	}
 }

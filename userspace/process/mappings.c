@@ -14,17 +14,17 @@
 
 const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
 {
-	uint32_t low = 0, high = process->mapping_count;
+	uint32_t low = 0, high = process->mappings.count;
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (address < process->mappings[middle].fact.start)
+		if (address < process->mappings.at[middle].fact.start)
 			high = middle;
-		else if (address >= process->mappings[middle].fact.end)
+		else if (address >= process->mappings.at[middle].fact.end)
 			low = middle + 1;
 		else
-			return &process->mappings[middle];
+			return &process->mappings.at[middle];
 	}
 	return NULL;
 }
@@ -35,8 +35,8 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 
 	if (now && now->from_ns <= time_ns)
 		return now;
-	for (uint32_t i = process->past_count; i-- > 0;) {
-		const struct process_mapping *m = &process->past[i];
+	for (uint32_t i = process->past.count; i-- > 0;) {
+		const struct process_mapping *m = &process->past.at[i];
 
 		if (address >= m->fact.start && address < m->fact.end && m->from_ns <= time_ns && time_ns < m->until_ns)
 			return m;
@@ -46,18 +46,13 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 
 static struct process_mapping *insert(struct process *pr, uint32_t at)
 {
-	if (pr->mapping_count == pr->mapping_capacity) {
-		uint32_t capacity = pr->mapping_capacity ? pr->mapping_capacity * 2 : 64;
-		struct process_mapping *bigger = realloc(pr->mappings, capacity * sizeof(*bigger));
+	struct process_mapping *to;
 
-		if (!bigger)
-			return NULL;
-		pr->mappings = bigger;
-		pr->mapping_capacity = capacity;
-	}
-	memmove(pr->mappings + at + 1, pr->mappings + at, (pr->mapping_count - at) * sizeof(*pr->mappings));
-	pr->mapping_count++;
-	return &pr->mappings[at];
+	if (VEC_RESERVE(&pr->mappings, 1))
+		return NULL;
+	to = pr->mappings.at + at;
+	memmove(to + 1, to, (pr->mappings.count++ - at) * sizeof(*to));
+	return to;
 }
 
 /* Remembers what was mapped until `until_ns`. Without memory for it names of samples under way may be those of now. */
@@ -65,25 +60,16 @@ static void retire(struct process *pr, const struct process_mapping *m, uint64_t
 {
 	uint32_t old = 0;
 
-	while (old < pr->past_count && pr->past[old].until_ns + PAST_NS < until_ns)
+	while (old < pr->past.count && pr->past.at[old].until_ns + PAST_NS < until_ns)
 		old++;
-	if (old == 0 && pr->past_count == PAST_MAX)
+	if (old == 0 && pr->past.count == PAST_MAX)
 		old = PAST_MAX / 2;
 	if (old) {
-		memmove(pr->past, pr->past + old, (pr->past_count - old) * sizeof(*pr->past));
-		pr->past_count -= old;
+		memmove(pr->past.at, pr->past.at + old, (pr->past.count - old) * sizeof(*pr->past.at));
+		pr->past.count -= old;
 	}
-	if (pr->past_count == pr->past_capacity) {
-		uint32_t capacity = pr->past_capacity ? pr->past_capacity * 2 : 16;
-		struct process_mapping *bigger = realloc(pr->past, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		pr->past = bigger;
-		pr->past_capacity = capacity;
-	}
-	pr->past[pr->past_count] = *m;
-	pr->past[pr->past_count++].until_ns = until_ns;
+	if (!VEC_PUSH(&pr->past, *m))
+		pr->past.at[pr->past.count - 1].until_ns = until_ns;
 }
 
 /* Memory without a file has no names that its place could change. */
@@ -99,8 +85,8 @@ static int cut_out(struct process *pr, const struct process_mapping *by, bool *c
 {
 	uint64_t start = by->fact.start, end = by->fact.end;
 
-	for (uint32_t i = 0; i < pr->mapping_count; i++) {
-		struct process_mapping *m = &pr->mappings[i], *tail;
+	for (uint32_t i = 0; i < pr->mappings.count; i++) {
+		struct process_mapping *m = &pr->mappings.at[i], *tail;
 
 		if (m->fact.end <= start || m->fact.start >= end)
 			continue;
@@ -112,7 +98,7 @@ static int cut_out(struct process *pr, const struct process_mapping *by, bool *c
 			tail = insert(pr, i + 1);
 			if (!tail)
 				return -ENOMEM;
-			m = &pr->mappings[i];
+			m = &pr->mappings.at[i];
 			*tail = *m;
 			tail->fact.file_offset += end - m->fact.start;
 			tail->fact.start = end;
@@ -123,8 +109,8 @@ static int cut_out(struct process *pr, const struct process_mapping *by, bool *c
 			m->fact.file_offset += end - m->fact.start;
 			m->fact.start = end;
 		} else {
-			memmove(m, m + 1, (pr->mapping_count - i - 1) * sizeof(*m));
-			pr->mapping_count--;
+			memmove(m, m + 1, (pr->mappings.count - i - 1) * sizeof(*m));
+			pr->mappings.count--;
 			i--;
 		}
 	}
@@ -145,7 +131,7 @@ int process_map(struct process *pr, const struct process_mapping *mapping, bool 
 		return 0;
 	if (cut_out(pr, mapping, changed))
 		return -ENOMEM;
-	while (at < pr->mapping_count && pr->mappings[at].fact.start < mapping->fact.start)
+	while (at < pr->mappings.count && pr->mappings.at[at].fact.start < mapping->fact.start)
 		at++;
 	m = insert(pr, at);
 	if (!m)
@@ -158,12 +144,11 @@ int process_map(struct process *pr, const struct process_mapping *mapping, bool 
 /* Most children live and end with these. */
 int process_map_as(struct process *pr, const struct process *from)
 {
-	if (!from->mapping_count)
+	if (!from->mappings.count)
 		return 0;
-	pr->mappings = calloc(from->mapping_count, sizeof(*pr->mappings));
-	if (!pr->mappings)
+	if (VEC_RESERVE(&pr->mappings, from->mappings.count))
 		return -ENOMEM;
-	memcpy(pr->mappings, from->mappings, from->mapping_count * sizeof(*pr->mappings));
-	pr->mapping_count = pr->mapping_capacity = from->mapping_count;
+	memcpy(pr->mappings.at, from->mappings.at, from->mappings.count * sizeof(*pr->mappings.at));
+	pr->mappings.count = from->mappings.count;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "sink/records.h"
 #include "symbol/perf_map.h"
 #include "util/root_file.h"
+#include "util/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,7 @@ struct program {
 	int fd;	      /* -1: no file so far */
 	bool refused; /* it is somebody else's */
 	uint64_t looked_ns;
-	struct unnamed *frames;
-	size_t count, capacity;
+	VEC(struct unnamed) frames;
 	UT_hash_handle hh;
 };
 
@@ -57,11 +57,11 @@ int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *mod
 static void program_free(struct perf_maps *p, struct program *g)
 {
 	HASH_DEL(p->programs, g);
-	p->frames -= g->count;
+	p->frames -= g->frames.count;
 	p->files -= g->fd >= 0;
 	if (g->fd >= 0)
 		close(g->fd);
-	free(g->frames);
+	free(g->frames.at);
 	free(g);
 }
 
@@ -135,18 +135,8 @@ static struct program *program_of(struct perf_maps *p, const struct process *pro
 
 static bool keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
 {
-	if (p->frames == FRAMES_MAX)
+	if (p->frames == FRAMES_MAX || VEC_PUSH(&g->frames, *frame))
 		return false;
-	if (g->count == g->capacity) {
-		size_t capacity = g->capacity ? g->capacity * 2 : 64;
-		struct unnamed *bigger = realloc(g->frames, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		g->frames = bigger;
-		g->capacity = capacity;
-	}
-	g->frames[g->count++] = *frame;
 	p->frames++;
 	return true;
 }
@@ -187,9 +177,9 @@ static void write_names(struct perf_maps *p, struct program *g, const struct per
 	const struct perf_map_query *last = NULL;
 	uint32_t id = 0;
 
-	for (size_t i = 0; i < g->count; i++) {
+	for (size_t i = 0; i < g->frames.count; i++) {
 		const struct perf_map_query *q = &queries[i];
-		struct unnamed *u = &g->frames[i];
+		struct unnamed *u = &g->frames.at[i];
 
 		if (!q->name)
 			continue;
@@ -210,15 +200,15 @@ static void name_program(struct perf_maps *p, struct program *g)
 	int err;
 
 	look(p, g);
-	if (g->fd < 0 || !g->count)
+	if (g->fd < 0 || !g->frames.count)
 		return;
-	queries = calloc(g->count, sizeof(*queries));
+	queries = calloc(g->frames.count, sizeof(*queries));
 	if (!queries)
 		return;
-	qsort(g->frames, g->count, sizeof(*g->frames), by_address);
-	for (size_t i = 0; i < g->count; i++)
-		queries[i].address = address_of(&g->frames[i].frame);
-	err = perf_map_find(g->fd, queries, g->count, &cut);
+	qsort(g->frames.at, g->frames.count, sizeof(*g->frames.at), by_address);
+	for (size_t i = 0; i < g->frames.count; i++)
+		queries[i].address = address_of(&g->frames.at[i].frame);
+	err = perf_map_find(g->fd, queries, g->frames.count, &cut);
 	if (err)
 		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
 			    "the perf map of process %d cannot be read to its begin: %s", (int)g->process->pid,
@@ -228,7 +218,7 @@ static void name_program(struct perf_maps *p, struct program *g)
 			    "of the perf map of process %d only the last %llu MiB were read: older code has no names",
 			    (int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
 	write_names(p, g, queries);
-	for (size_t i = 0; i < g->count; i++)
+	for (size_t i = 0; i < g->frames.count; i++)
 		free(queries[i].name);
 	free(queries);
 }

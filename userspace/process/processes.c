@@ -70,8 +70,8 @@ static void free_image(struct processes *p, struct process *pr)
 {
 	threads_forget(p->threads, pr);
 	call(p, p->hooks.freed, pr);
-	free(pr->mappings);
-	free(pr->past);
+	free(pr->mappings.at);
+	free(pr->past.at);
 	free(pr);
 }
 
@@ -327,7 +327,7 @@ static void add_mapping_fact(void *ctx, const struct mapping_fact *fact)
 
 static void show(struct processes *p, struct process *pr)
 {
-	struct braid_mapping *m = calloc(pr->mapping_count + 1, sizeof(*m));
+	struct braid_mapping *m = calloc(pr->mappings.count + 1, sizeof(*m));
 	struct braid_process entry = {.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
 				      .generation = pr->layout,
 				      .flags = (pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE) |
@@ -337,12 +337,12 @@ static void show(struct processes *p, struct process *pr)
 
 	if (!m)
 		return;
-	for (uint32_t i = 0; i < pr->mapping_count; i++)
-		m[i] = (struct braid_mapping){.start = pr->mappings[i].fact.start,
-					      .end = pr->mappings[i].fact.end,
-					      .bias = pr->mappings[i].bias,
-					      .table = pr->mappings[i].module->table};
-	err = kernel_side_add_mappings(p->kernel, m, pr->mapping_count, &extent);
+	for (uint32_t i = 0; i < pr->mappings.count; i++)
+		m[i] = (struct braid_mapping){.start = pr->mappings.at[i].fact.start,
+					      .end = pr->mappings.at[i].fact.end,
+					      .bias = pr->mappings.at[i].bias,
+					      .table = pr->mappings.at[i].module->table};
+	err = kernel_side_add_mappings(p->kernel, m, pr->mappings.count, &extent);
 	free(m);
 	entry.first_mapping = extent.first;
 	entry.mapping_count = extent.count;

@@ -10,6 +10,7 @@
 #include "sink/budgets.h"
 #include "sink/sink.h"
 #include "util/pair_map.h"
+#include "util/vec.h"
 
 #include <uthash.h>
 
@@ -37,12 +38,10 @@ struct process {
 	uint64_t last_exit_ns; /* its first thread has ended, others go on, and this was the last to end; 0: it has not
 				*/
 	char comm[16];
-	struct process *older, *newer;	  /* images of the same pid */
-	struct process_mapping *mappings; /* sorted by start, not overlapping */
-	uint32_t mapping_count, mapping_capacity;
-	struct process_mapping *past; /* what some of their addresses meant a moment ago, oldest end first */
-	uint32_t past_count, past_capacity;
-	uint32_t generation; /* counts what may change the meaning of an address in it */
+	struct process *older, *newer;	      /* images of the same pid */
+	VEC(struct process_mapping) mappings; /* sorted by start, not overlapping */
+	VEC(struct process_mapping) past;     /* what some of their addresses meant a moment ago, oldest end first */
+	uint32_t generation;		      /* counts what may change the meaning of an address in it */
 	/* Another number whenever mappings take the place of others; the kernel side's samples say what they know. */
 	uint32_t layout;
 	uint64_t layout_ns;    /* since when */

@@ -3,6 +3,7 @@
 
 #include "processes.h"
 #include "util/log.h"
+#include "util/vec.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -36,10 +37,8 @@ struct sideband {
 	struct sideband_cpu *cpus;
 	int cpu_count;
 	size_t page_size;
-	uint8_t *bytes;
-	size_t used, capacity;
-	struct sideband_record *records;
-	size_t count, record_capacity;
+	VEC(uint8_t) bytes;
+	VEC(struct sideband_record) records;
 };
 
 /* Follows every record when sample_id_all is set, for the sample_type asked for. */
@@ -86,36 +85,25 @@ static void copy_out(const uint8_t *data, uint64_t size, uint64_t at, void *to, 
 	memcpy((uint8_t *)to + first, data, bytes - first);
 }
 
-static int reserve(void **array, size_t *capacity, size_t needed, size_t each)
-{
-	size_t bigger = *capacity ? *capacity : 1024;
-	void *p;
-
-	if (needed <= *capacity)
-		return 0;
-	while (bigger < needed)
-		bigger *= 2;
-	p = realloc(*array, bigger * each);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*capacity = bigger;
-	return 0;
-}
-
 static void keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail,
 		 const struct perf_event_header *h)
 {
 	struct sample_id id;
+	uint8_t *to;
 
-	if (h->size < sizeof(*h) + sizeof(id) ||
-	    reserve((void **)&sb->bytes, &sb->capacity, sb->used + h->size + 8, 1) ||
-	    reserve((void **)&sb->records, &sb->record_capacity, sb->count + 1, sizeof(*sb->records)))
+	if (h->size < sizeof(*h) + sizeof(id))
 		return;
-	copy_out(data, ring, tail, sb->bytes + sb->used, h->size);
-	memcpy(&id, sb->bytes + sb->used + h->size - sizeof(id), sizeof(id));
-	sb->records[sb->count++] = (struct sideband_record){.time_ns = id.time_ns, .at = (uint32_t)sb->used};
-	sb->used += (h->size + 7U) & ~7U;
+	if (VEC_RESERVE(&sb->bytes, h->size + 8U) || VEC_RESERVE(&sb->records, 1)) {
+		sink_loss(sb->sink, 0, "sideband", "record", 1);
+		processes_missed(sb->processes);
+		return;
+	}
+	to = sb->bytes.at + sb->bytes.count;
+	copy_out(data, ring, tail, to, h->size);
+	memcpy(&id, to + h->size - sizeof(id), sizeof(id));
+	sb->records.at[sb->records.count++] =
+		(struct sideband_record){.time_ns = id.time_ns, .at = (uint32_t)sb->bytes.count};
+	sb->bytes.count += (h->size + 7U) & ~7U;
 }
 
 static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
@@ -152,7 +140,7 @@ static void apply_mmap(struct sideband *sb, const struct mmap2_record *r, uint64
 
 static void apply(struct sideband *sb, const struct sideband_record *rec)
 {
-	const struct perf_event_header *h = (const void *)(sb->bytes + rec->at);
+	const struct perf_event_header *h = (const void *)(sb->bytes.at + rec->at);
 	struct processes *p = sb->processes;
 	const struct task_record *task = (const void *)h;
 	const struct comm_record *comm = (const void *)h;
@@ -196,14 +184,14 @@ void sideband_read(struct sideband *sb)
 {
 	if (!sb)
 		return;
-	sb->used = sb->count = 0;
+	sb->bytes.count = sb->records.count = 0;
 	for (int i = 0; i < sb->cpu_count; i++)
 		read_cpu(sb, &sb->cpus[i]);
-	if (!sb->count)
+	if (!sb->records.count)
 		return;
-	qsort(sb->records, sb->count, sizeof(*sb->records), by_time);
-	for (size_t i = 0; i < sb->count; i++)
-		apply(sb, &sb->records[i]);
+	qsort(sb->records.at, sb->records.count, sizeof(*sb->records.at), by_time);
+	for (size_t i = 0; i < sb->records.count; i++)
+		apply(sb, &sb->records.at[i]);
 	processes_show(sb->processes);
 }
 
@@ -289,7 +277,7 @@ void sideband_free(struct sideband *sb)
 		close(sb->cpus[i].source.fd);
 	}
 	free(sb->cpus);
-	free(sb->bytes);
-	free(sb->records);
+	free(sb->bytes.at);
+	free(sb->records.at);
 	free(sb);
 }

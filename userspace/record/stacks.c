@@ -7,6 +7,7 @@
 #include "process/perf_maps.h"
 #include "sink/records.h"
 #include "util/pair_map.h"
+#include "util/vec.h"
 
 #include <braid/frame.h>
 
@@ -51,8 +52,7 @@ struct stacks {
 	uint32_t last_node;
 	uint32_t last_frame;
 	/* Native frames, when their source lines are wanted at the end. */
-	struct native_frame *native;
-	size_t native_count, native_capacity;
+	VEC(struct native_frame) native;
 	size_t native_skipped;
 };
 
@@ -71,7 +71,7 @@ void stacks_free(struct stacks *st)
 {
 	if (!st)
 		return;
-	free(st->native);
+	free(st->native.at);
 	free(st->quick);
 	pair_map_free(&st->by_hash);
 	pair_map_free(&st->former);
@@ -207,22 +207,9 @@ static void keep_native(struct stacks *st, struct process *process, uint64_t tim
 	uint64_t vaddr;
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
-	if (st->native_count == NATIVE_MAX) {
+	if (m && (st->native.count == NATIVE_MAX ||
+		  VEC_PUSH(&st->native, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr})))
 		st->native_skipped++;
-		return;
-	}
-	if (st->native_count == st->native_capacity) {
-		size_t capacity = st->native_capacity ? st->native_capacity * 2 : 1024;
-		struct native_frame *bigger = realloc(st->native, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		st->native = bigger;
-		st->native_capacity = capacity;
-	}
-	if (m)
-		st->native[st->native_count++] =
-			(struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr};
 }
 
 static int by_module(const void *a, const void *b)
@@ -255,24 +242,24 @@ void stacks_name_late(struct stacks *st, uint64_t limit_ns)
 	uint64_t until = now_ns() + limit_ns, now;
 	size_t i;
 
-	if (st->native_count)
-		qsort(st->native, st->native_count, sizeof(*st->native), by_module);
-	for (i = 0; i < st->native_count && (now = now_ns()) < until; i++)
-		if (name_late(st, &st->native[i], until - now))
-			sink_frame(&st->session->sink, &st->native[i].frame);
+	if (st->native.count)
+		qsort(st->native.at, st->native.count, sizeof(*st->native.at), by_module);
+	for (i = 0; i < st->native.count && (now = now_ns()) < until; i++)
+		if (name_late(st, &st->native.at[i], until - now))
+			sink_frame(&st->session->sink, &st->native.at[i].frame);
 	modules_lines_done(st->session->modules);
-	if (i < st->native_count)
+	if (i < st->native.count)
 		sink_notice(
 			&st->session->sink, 0, BRAID_NOTICE_WARNING,
 			"%zu of %zu native frames have no source line, or no name from a debuginfod server: finding "
 			"them took too long",
-			st->native_count - i, st->native_count);
+			st->native.count - i, st->native.count);
 	if (st->native_skipped)
 		sink_notice(&st->session->sink, 0, BRAID_NOTICE_WARNING,
 			    "%zu native frames have no source line, or no name from a debuginfod server: only the "
 			    "first %u are looked up",
 			    st->native_skipped, NATIVE_MAX);
-	st->native_count = 0;
+	st->native.count = 0;
 }
 
 static void want_name(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)

@@ -157,14 +157,14 @@ static int open_elf(struct symbols **out, int fd, Elf *elf, int debug_fd, const 
 	struct symbol_set set = {0};
 	int err = set_add_elf(&set, elf, SHT_SYMTAB), found = -ENOENT;
 
-	if (!err && !set.count) {
+	if (!err && !set.list.count) {
 		if (debug_fd < 0 && path)
 			found = debug_file_open(fd, elf, root, path);
 		err = add_debug_file(&set, debug_fd < 0 ? found : debug_fd);
 		if (found >= 0)
 			close(found);
 	}
-	if (!err && !set.count) {
+	if (!err && !set.list.count) {
 		err = set_add_elf(&set, elf, SHT_DYNSYM);
 		if (!err)
 			err = set_add_debugdata(&set, elf);

@@ -75,7 +75,7 @@ static bool frame_table_find(struct frame_table *t, Elf *elf)
 int set_add_frames(struct symbol_set *set, Elf *elf)
 {
 	static char unnamed[] = "";
-	size_t sorted = set->count;
+	size_t sorted = set->list.count;
 	struct frame_table t;
 	int err = 0;
 

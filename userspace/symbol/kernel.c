@@ -59,11 +59,11 @@ static void group_end(struct symbol_set *set, size_t first)
 {
 	uint64_t last = 0;
 
-	for (size_t i = first; i < set->count; i++)
-		if (set->list[i].address > last)
-			last = set->list[i].address;
-	for (size_t i = first; i < set->count; i++)
-		set->list[i].limit = last >= UINT64_MAX - PAGE_BYTES ? UINT64_MAX : (last | (PAGE_BYTES - 1)) + 1;
+	for (size_t i = first; i < set->list.count; i++)
+		if (set->list.at[i].address > last)
+			last = set->list.at[i].address;
+	for (size_t i = first; i < set->list.count; i++)
+		set->list.at[i].limit = last >= UINT64_MAX - PAGE_BYTES ? UINT64_MAX : (last | (PAGE_BYTES - 1)) + 1;
 }
 
 /* The lines of one module stand together, the kernel's come first. */
@@ -88,7 +88,7 @@ static int lines_read(struct symbol_set *set, char *text, size_t size)
 			continue;
 		if (strcmp(line.module, module) != 0) {
 			group_end(set, group);
-			group = set->count;
+			group = set->list.count;
 			module = line.module;
 		}
 		err = set_add(set,

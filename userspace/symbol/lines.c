@@ -4,6 +4,7 @@
 
 #include "set.h"
 #include "util/elf_file.h"
+#include "util/vec.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -25,27 +26,16 @@ struct lines {
 	int fd; /* of the debug file, -1: the caller's */
 	Elf *elf;
 	Dwarf *dwarf;
-	struct unit_range *ranges; /* sorted by start */
-	size_t count, capacity;
+	VEC(struct unit_range) ranges; /* sorted by start */
 };
 
 static int range_add(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off unit)
 {
 	if (start >= end)
 		return 0;
-	if (l->count == RANGES_MAX)
+	if (l->ranges.count == RANGES_MAX)
 		return -EFBIG;
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? l->capacity * 2 : 256;
-		struct unit_range *bigger = realloc(l->ranges, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		l->ranges = bigger;
-		l->capacity = capacity;
-	}
-	l->ranges[l->count++] = (struct unit_range){start, end, unit};
-	return 0;
+	return VEC_PUSH(&l->ranges, (struct unit_range){start, end, unit});
 }
 
 static int by_start(const void *a, const void *b)
@@ -74,8 +64,8 @@ static int ranges_read(struct lines *l)
 			break;
 		offset = next;
 	}
-	if (l->count)
-		qsort(l->ranges, l->count, sizeof(*l->ranges), by_start);
+	if (l->ranges.count)
+		qsort(l->ranges.at, l->ranges.count, sizeof(*l->ranges.at), by_start);
 	return err;
 }
 
@@ -178,23 +168,23 @@ void lines_free(struct lines *l)
 	elf_end(l->elf);
 	if (l->fd >= 0)
 		close(l->fd);
-	free(l->ranges);
+	free(l->ranges.at);
 	free(l);
 }
 
 static bool unit_find(const struct lines *l, uint64_t address, Dwarf_Die *unit)
 {
-	size_t low = 0, high = l->count;
+	size_t low = 0, high = l->ranges.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (l->ranges[middle].start <= address)
+		if (l->ranges.at[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && address < l->ranges[low - 1].end && dwarf_offdie(l->dwarf, l->ranges[low - 1].unit, unit);
+	return low && address < l->ranges.at[low - 1].end && dwarf_offdie(l->dwarf, l->ranges.at[low - 1].unit, unit);
 }
 
 static const char *name_of(Dwarf_Die *die)

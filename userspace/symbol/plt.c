@@ -26,8 +26,7 @@ struct slot_name {
 };
 
 struct slot_names {
-	struct slot_name *by_got;
-	size_t count;
+	VEC(struct slot_name) by_got;
 	struct slot_name *by_number; /* .rela.plt in its own order */
 	size_t number_count;
 };
@@ -99,15 +98,12 @@ static int by_got(const void *a, const void *b)
 
 static int names_add(struct slot_names *names, const struct slot_name *list, size_t count)
 {
-	struct slot_name *bigger = realloc(names->by_got, (names->count + count + 1) * sizeof(*bigger));
+	int err = 0;
 
-	if (!bigger)
-		return -ENOMEM;
-	names->by_got = bigger;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !err; i++)
 		if (list[i].name || list[i].resolver)
-			bigger[names->count++] = list[i];
-	return 0;
+			err = VEC_PUSH(&names->by_got, list[i]);
+	return err;
 }
 
 static int names_read(struct slot_names *names, Elf *elf)
@@ -133,8 +129,8 @@ static int names_read(struct slot_names *names, Elf *elf)
 		}
 		free(list);
 	}
-	if (!err && names->count)
-		qsort(names->by_got, names->count, sizeof(*names->by_got), by_got);
+	if (!err && names->by_got.count)
+		qsort(names->by_got.at, names->by_got.count, sizeof(*names->by_got.at), by_got);
 	return err;
 }
 
@@ -158,10 +154,10 @@ static const struct slot_name *slot_decode(const struct slot_names *names, const
 	}
 	if (at < size && code[at] == 0xf2)
 		at++;
-	if (size < at + 6 || code[at] != 0xff || code[at + 1] != 0x25 || !names->count)
+	if (size < at + 6 || code[at] != 0xff || code[at + 1] != 0x25 || !names->by_got.count)
 		return NULL;
 	key.got = address + at + 6 + (uint64_t)(int32_t)word_at(code + at + 2);
-	return bsearch(&key, names->by_got, names->count, sizeof(key), by_got);
+	return bsearch(&key, names->by_got.at, names->by_got.count, sizeof(key), by_got);
 }
 
 /* IFUNCs without a name of their own in the relocation are known by their resolver's symbol. */
@@ -209,7 +205,7 @@ static bool is_plt(const char *name)
 int set_add_plt(struct symbol_set *set, Elf *elf)
 {
 	struct slot_names names = {0};
-	size_t budget = NAMES_BYTES_MAX, known = set->count;
+	size_t budget = NAMES_BYTES_MAX, known = set->list.count;
 	Elf_Scn *scn = NULL;
 	GElf_Ehdr eh;
 	int err = 0;
@@ -228,7 +224,7 @@ int set_add_plt(struct symbol_set *set, Elf *elf)
 		if (data && data->d_buf)
 			err = slots_add(set, known, &names, &sh, data->d_buf, data->d_size, &budget);
 	}
-	free(names.by_got);
+	free(names.by_got.at);
 	free(names.by_number);
 	return err;
 }

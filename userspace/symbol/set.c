@@ -31,42 +31,26 @@ struct symbols {
 
 char *set_blob(struct symbol_set *set, size_t size)
 {
-	char **blobs = realloc(set->blobs, (set->blob_count + 1) * sizeof(*blobs));
-	char *blob;
+	char *blob = malloc(size);
 
-	if (!blobs)
+	if (blob && VEC_PUSH(&set->blobs, blob)) {
+		free(blob);
 		return NULL;
-	set->blobs = blobs;
-	blob = malloc(size);
-	if (blob)
-		blobs[set->blob_count++] = blob;
+	}
 	return blob;
 }
 
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate)
 {
-	if (set->count == set->capacity) {
-		size_t capacity = set->capacity ? set->capacity * 2 : 1024;
-		struct symbol_candidate *list;
-
-		if (capacity > COUNT_MAX)
-			return -EFBIG;
-		list = realloc(set->list, capacity * sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		set->list = list;
-		set->capacity = capacity;
-	}
-	set->list[set->count++] = *candidate;
-	return 0;
+	return set->list.count == COUNT_MAX ? -EFBIG : VEC_PUSH(&set->list, *candidate);
 }
 
 void set_clear(struct symbol_set *set)
 {
-	for (size_t i = 0; i < set->blob_count; i++)
-		free(set->blobs[i]);
-	free(set->blobs);
-	free(set->list);
+	for (size_t i = 0; i < set->blobs.count; i++)
+		free(set->blobs.at[i]);
+	free(set->blobs.at);
+	free(set->list.at);
 	memset(set, 0, sizeof(*set));
 }
 
@@ -193,9 +177,9 @@ static void append(struct symbols *s, size_t *names_used, const struct symbol_ca
 
 void set_sort(struct symbol_set *set)
 {
-	for (size_t i = 1; i < set->count; i++)
-		if (set->list[i].address < set->list[i - 1].address) {
-			qsort(set->list, set->count, sizeof(*set->list), by_address);
+	for (size_t i = 1; i < set->list.count; i++)
+		if (set->list.at[i].address < set->list.at[i - 1].address) {
+			qsort(set->list.at, set->list.count, sizeof(*set->list.at), by_address);
 			return;
 		}
 }
@@ -204,7 +188,7 @@ static const struct symbol_candidate *candidate_at(const struct symbol_set *set,
 {
 	const struct symbol_candidate key = {.address = address};
 
-	return count ? bsearch(&key, set->list, count, sizeof(key), by_address) : NULL;
+	return count ? bsearch(&key, set->list.at, count, sizeof(key), by_address) : NULL;
 }
 
 bool set_has(const struct symbol_set *set, size_t count, uint64_t address)
@@ -218,8 +202,8 @@ const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t add
 
 	if (!found)
 		return NULL;
-	end = set->list + count - found > ALIASES_MAX ? found + ALIASES_MAX : set->list + count;
-	for (int i = 0; i < ALIASES_MAX && found > set->list && found[-1].address == address; i++)
+	end = set->list.at + count - found > ALIASES_MAX ? found + ALIASES_MAX : set->list.at + count;
+	for (int i = 0; i < ALIASES_MAX && found > set->list.at && found[-1].address == address; i++)
 		found--;
 	for (const struct symbol_candidate *c = found + 1; c < end && c->address == address; c++)
 		if (by_preference(c, found) < 0)
@@ -232,12 +216,12 @@ static int room_for(struct symbols *s, const struct symbol_set *set)
 {
 	size_t names = 1;
 
-	for (size_t i = 0; i < set->count; i++)
-		names += strlen(set->list[i].name) + 1;
+	for (size_t i = 0; i < set->list.count; i++)
+		names += strlen(set->list.at[i].name) + 1;
 	if (names > UINT32_MAX)
 		return -EFBIG;
-	s->addresses = malloc((set->count + 1) * sizeof(*s->addresses));
-	s->spans = malloc((set->count + 1) * sizeof(*s->spans));
+	s->addresses = malloc((set->list.count + 1) * sizeof(*s->addresses));
+	s->spans = malloc((set->list.count + 1) * sizeof(*s->spans));
 	s->names = malloc(names);
 	return s->addresses && s->spans && s->names ? 0 : -ENOMEM;
 }
@@ -260,13 +244,14 @@ int set_finish(struct symbols **out, struct symbol_set *set)
 		return err;
 	}
 	set_sort(set);
-	for (size_t first = 0; first < set->count; first = end) {
+	for (size_t first = 0; first < set->list.count; first = end) {
 		struct symbol_candidate c;
 
-		for (end = first + 1; end < set->count && set->list[end].address == set->list[first].address; end++)
+		for (end = first + 1; end < set->list.count && set->list.at[end].address == set->list.at[first].address;
+		     end++)
 			;
-		c = choose(set->list, first, end);
-		append(s, &names_used, &c, end < set->count ? set->list[end].address : UINT64_MAX, &parent);
+		c = choose(set->list.at, first, end);
+		append(s, &names_used, &c, end < set->list.count ? set->list.at[end].address : UINT64_MAX, &parent);
 	}
 	s->addresses = cut_to(s->addresses, (s->count + 1) * sizeof(*s->addresses));
 	s->spans = cut_to(s->spans, (s->count + 1) * sizeof(*s->spans));

@@ -4,6 +4,7 @@
 #define BRAID_SYMBOL_SET_H
 
 #include "symbol.h"
+#include "util/vec.h"
 
 #include <libelf.h>
 #include <stdbool.h>
@@ -23,11 +24,8 @@ struct symbol_candidate {
 };
 
 struct symbol_set {
-	struct symbol_candidate *list;
-	size_t count;
-	size_t capacity;
-	char **blobs; /* all names */
-	size_t blob_count;
+	VEC(struct symbol_candidate) list;
+	VEC(char *) blobs; /* all names */
 	bool stripped;
 };
 

@@ -11,6 +11,7 @@
 #include "codec.h"
 #include "output.h"
 #include "util/varint.h"
+#include "util/vec.h"
 
 /* So many bytes of events apart are the places where a block can be cut when the disk is full. */
 #define MARK_BYTES 256U
@@ -54,9 +55,7 @@ struct trace_writer {
 	uint64_t samples;	  /* in the file */
 	ZSTD_CCtx *zstd;
 	uint8_t *block;
-	struct place *places;
-	size_t place_count;
-	size_t place_capacity;
+	VEC(struct place) places;
 	trace_tap_fn tap;
 	void *tap_ctx;
 };
@@ -65,22 +64,12 @@ struct trace_writer {
 
 static int place_add(struct trace_writer *w, const struct braid_block *head)
 {
-	if (w->place_count == w->place_capacity) {
-		size_t capacity = w->place_capacity ? w->place_capacity * 2 : 256;
-		struct place *grown = reallocarray(w->places, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		w->places = grown;
-		w->place_capacity = capacity;
-	}
-	w->places[w->place_count++] = (struct place){
-		.offset = w->bytes,
-		.time_min_ns = head->time_min_ns,
-		.time_max_ns = head->time_max_ns,
-		.kind = head->kind,
-	};
-	return 0;
+	return VEC_PUSH(&w->places, (struct place){
+					    .offset = w->bytes,
+					    .time_min_ns = head->time_min_ns,
+					    .time_max_ns = head->time_max_ns,
+					    .kind = head->kind,
+				    });
 }
 
 /* Takes an incomplete block away. When this fails, too, a reader sees a file that ends inside a block. */
@@ -106,7 +95,7 @@ static int block_write(struct trace_writer *w, struct braid_block *head, const v
 	err = trace_output_write(&w->out, w->block, (size_t)packed);
 	if (err) {
 		file_cut(w);
-		w->place_count--;
+		w->places.count--;
 		return err;
 	}
 	w->sequence++;
@@ -140,14 +129,14 @@ static int buffer_write(struct trace_writer *w, const struct buffer *b, size_t l
 static int mark_write(struct trace_writer *w, const struct mark *m)
 {
 	uint64_t bytes = w->bytes, sequence = w->sequence;
-	size_t places = w->place_count;
+	size_t places = w->places.count;
 	int err = buffer_write(w, &w->defs, m->defs);
 
 	err = err ?: buffer_write(w, &w->events, m->events);
 	if (err) {
 		w->bytes = bytes;
 		w->sequence = sequence;
-		w->place_count = places;
+		w->places.count = places;
 		file_cut(w);
 	}
 	return err;
@@ -157,14 +146,14 @@ static int mark_write(struct trace_writer *w, const struct mark *m)
 static void salvage(struct trace_writer *w)
 {
 	uint64_t bytes = w->bytes, sequence = w->sequence;
-	size_t places = w->place_count, good = 0, bad = w->mark_count + 1;
+	size_t places = w->places.count, good = 0, bad = w->mark_count + 1;
 
 	while (bad - good > 1) {
 		size_t middle = good + (bad - good) / 2;
 
 		w->bytes = bytes;
 		w->sequence = sequence;
-		w->place_count = places;
+		w->places.count = places;
 		file_cut(w);
 		if (mark_write(w, &w->marks[middle - 1]))
 			bad = middle;
@@ -233,7 +222,7 @@ static void writer_free(struct trace_writer *w)
 	free(w->defs.raw);
 	free(w->events.raw);
 	free(w->block);
-	free(w->places);
+	free(w->places.at);
 	free(w->marks);
 	if (w->out.fd >= 0)
 		close(w->out.fd);
@@ -397,7 +386,7 @@ static int index_write(struct trace_writer *w, size_t *next, size_t count)
 	uint64_t offset = 0;
 
 	for (; *next < count && end - p >= 4 * VARINT_MAX_BYTES; (*next)++) {
-		const struct place *at = &w->places[*next];
+		const struct place *at = &w->places.at[*next];
 
 		p = varint_put(p, at->offset - offset);
 		p = varint_put(p, at->kind);
@@ -416,7 +405,7 @@ int trace_writer_close(struct trace_writer *w)
 	if (!w)
 		return 0;
 	(void)trace_writer_flush(w); /* a failure stays in w->err */
-	count = w->place_count;
+	count = w->places.count;
 	while (!w->err && next < count)
 		w->err = index_write(w, &next, count);
 	err = w->err;

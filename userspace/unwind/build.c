@@ -21,10 +21,7 @@
 #define CODE_MAX (16UL << 20) /* as much without CFI is looked at in one piece */
 #define ENTRY_BYTES 64	      /* as much as an entry point without CFI is taken to be long */
 
-struct ranges {
-	struct range *list;
-	size_t count;
-};
+typedef VEC(struct range) ranges;
 
 /* ---- who speaks for what ---- */
 
@@ -35,11 +32,11 @@ static int range_compare(const void *a, const void *b)
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
 }
 
-static void ranges_sort(struct ranges *r)
+static void ranges_sort(ranges *r)
 {
 	for (size_t i = 1; i < r->count; i++)
-		if (range_compare(&r->list[i - 1], &r->list[i]) > 0) {
-			qsort(r->list, r->count, sizeof(*r->list), range_compare);
+		if (range_compare(&r->at[i - 1], &r->at[i]) > 0) {
+			qsort(r->at, r->count, sizeof(*r->at), range_compare);
 			return;
 		}
 }
@@ -48,7 +45,7 @@ static void ranges_sort(struct ranges *r)
  * Adds to `all` (sorted, disjoint) the parts of `more` that it does not cover yet; among `more` the earlier start wins.
  * `covered` only grows, so there are at most as many parts as ranges in both.
  */
-static int ranges_fill(struct ranges *all, struct ranges *more)
+static int ranges_fill(ranges *all, ranges *more)
 {
 	size_t base = all->count, next = 0;
 	struct range *list;
@@ -56,13 +53,12 @@ static int ranges_fill(struct ranges *all, struct ranges *more)
 
 	if (!more->count)
 		return 0;
-	list = realloc(all->list, (base + base + more->count) * sizeof(*list));
-	if (!list)
+	if (VEC_RESERVE(all, base + more->count))
 		return -ENOMEM;
-	all->list = list;
+	list = all->at;
 	ranges_sort(more);
 	for (size_t i = 0; i < more->count; i++) {
-		struct range r = more->list[i];
+		struct range r = more->at[i];
 
 		if (covered < r.start)
 			covered = r.start;
@@ -84,27 +80,22 @@ static int ranges_fill(struct ranges *all, struct ranges *more)
 	return 0;
 }
 
-static int ranges_fill_entries(struct ranges *all, const struct cfi_entries *e, enum speaker speaker)
+static int ranges_fill_entries(ranges *all, const struct cfi_entries *e, enum speaker speaker)
 {
-	struct ranges more = {.count = e->fde_count};
+	ranges more = {0};
 	int err = 0;
 
-	if (!e->fde_count)
-		return 0;
-	more.list = malloc(more.count * sizeof(*more.list));
-	if (!more.list)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < e->fde_count; i++)
-		more.list[i] = (struct range){e->fdes[i].start, e->fdes[i].end, speaker, i};
-	err = ranges_fill(all, &more);
-	free(more.list);
+	for (uint32_t i = 0; i < e->fdes.count && !err; i++)
+		err = VEC_PUSH(&more, (struct range){e->fdes.at[i].start, e->fdes.at[i].end, speaker, i});
+	err = err ?: ranges_fill(all, &more);
+	free(more.at);
 	return err;
 }
 
-static int ranges_fill_plts(struct ranges *all, const struct image *image)
+static int ranges_fill_plts(ranges *all, const struct image *image)
 {
 	struct range list[PLTS_MAX];
-	struct ranges more = {.list = list, .count = image->plt_count};
+	ranges more = {.at = list, .count = image->plt_count};
 
 	for (uint32_t i = 0; i < image->plt_count; i++)
 		list[i] = (struct range){image->plts[i].start, (uint32_t)(image->plts[i].start + image->plts[i].size),
@@ -114,10 +105,10 @@ static int ranges_fill_plts(struct ranges *all, const struct image *image)
 
 /* Nothing calls a program's first instructions, nor the dynamic loader's: what they call is the thread's first frame.
  */
-static int ranges_fill_entry(struct ranges *all, const struct image *image)
+static int ranges_fill_entry(ranges *all, const struct image *image)
 {
 	struct range entry = {.speaker = ENTRY};
-	struct ranges more = {.list = &entry, .count = 1};
+	ranges more = {.at = &entry, .count = 1};
 
 	if (!image->entry || image->entry > UINT32_MAX - ENTRY_BYTES ||
 	    !image_segment(image, image->entry, image->entry + 1))
@@ -142,10 +133,9 @@ static bool is_padding(const uint8_t *code, size_t size)
 	return true;
 }
 
-static int gap_add(struct ranges *gaps, struct image *image, uint32_t section, uint32_t start, uint32_t end)
+static int gap_add(ranges *gaps, struct image *image, uint32_t section, uint32_t start, uint32_t end)
 {
 	const struct range *code = &image->sections[section];
-	struct range *list;
 
 	if (end - start < GAP_MIN || end - start > CODE_MAX)
 		return 0;
@@ -154,16 +144,11 @@ static int gap_add(struct ranges *gaps, struct image *image, uint32_t section, u
 	if (!image->section_bytes[section] ||
 	    is_padding(image->section_bytes[section] + (start - code->start), end - start))
 		return 0;
-	list = realloc(gaps->list, (gaps->count + 1) * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	gaps->list = list;
-	list[gaps->count++] = (struct range){start, end, CODE, section};
-	return 0;
+	return VEC_PUSH(gaps, (struct range){start, end, CODE, section});
 }
 
 /* The parts of `code` that `all`, sorted and disjoint, leaves free. */
-static int gaps_find(struct ranges *gaps, const struct ranges *all, struct image *image, const struct range *code)
+static int gaps_find(ranges *gaps, const ranges *all, struct image *image, const struct range *code)
 {
 	uint32_t at = code->start;
 	size_t low = 0, high = all->count;
@@ -172,16 +157,16 @@ static int gaps_find(struct ranges *gaps, const struct ranges *all, struct image
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (all->list[middle].end <= at)
+		if (all->at[middle].end <= at)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < all->count && all->list[low].start < code->end && !err; low++) {
-		if (all->list[low].start > at)
-			err = gap_add(gaps, image, code->index, at, all->list[low].start);
-		if (all->list[low].end > at)
-			at = all->list[low].end;
+	for (; low < all->count && all->at[low].start < code->end && !err; low++) {
+		if (all->at[low].start > at)
+			err = gap_add(gaps, image, code->index, at, all->at[low].start);
+		if (all->at[low].end > at)
+			at = all->at[low].end;
 	}
 	return !err && at < code->end ? gap_add(gaps, image, code->index, at, code->end) : err;
 }
@@ -207,20 +192,17 @@ static int starts_add(struct image *image, Elf_Data *data, size_t strings)
 	size_t names_size = 0, left = NAMES_BYTES_MAX;
 	const char *names = elf_strings(image->elf, strings, &names_size);
 	size_t count = data && data->d_buf ? data->d_size / sizeof(Elf64_Sym) : 0;
-	uint32_t *list = realloc(image->starts, (image->start_count + count + 1) * sizeof(*list));
+	int err = 0;
 
-	if (!list)
-		return -ENOMEM;
-	image->starts = list;
-	for (size_t i = 0; i < count && image->start_count < STARTS_MAX; i++) {
+	for (size_t i = 0; i < count && image->starts.count < STARTS_MAX && !err; i++) {
 		GElf_Sym sym;
 
 		if (gelf_getsym(data, (int)i, &sym) && GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
 		    sym.st_shndx != SHN_UNDEF && sym.st_value <= UINT32_MAX &&
 		    !(sym.st_name < names_size && is_part(names + sym.st_name, &left)))
-			list[image->start_count++] = (uint32_t)sym.st_value;
+			err = VEC_PUSH(&image->starts, (uint32_t)sym.st_value);
 	}
-	return 0;
+	return err;
 }
 
 static int starts_read(struct image *image)
@@ -235,14 +217,14 @@ static int starts_read(struct image *image)
 		    sh.sh_size <= IMAGE_SECTION_MAX)
 			err = starts_add(image, elf_getdata(section, NULL), sh.sh_link);
 	}
-	if (image->start_count)
-		qsort(image->starts, image->start_count, sizeof(*image->starts), start_compare);
+	if (image->starts.count)
+		qsort(image->starts.at, image->starts.count, sizeof(*image->starts.at), start_compare);
 	return err;
 }
 
-static int ranges_fill_code(struct ranges *all, struct image *image)
+static int ranges_fill_code(ranges *all, struct image *image)
 {
-	struct ranges gaps = {0};
+	ranges gaps = {0};
 	int err = 0;
 
 	for (size_t i = 0; i < image->section_count && !err; i++)
@@ -251,19 +233,18 @@ static int ranges_fill_code(struct ranges *all, struct image *image)
 		err = starts_read(image);
 	if (!err)
 		err = ranges_fill(all, &gaps);
-	free(gaps.list);
+	free(gaps.at);
 	return err;
 }
 
 /* ---- the table ---- */
 
-static int rows_collect(struct cfi_rows *rows, const struct ranges *all, struct cfi_entries *frames,
-			const struct image *image)
+static int rows_collect(cfi_rows *rows, const ranges *all, struct cfi_entries *frames, const struct image *image)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < all->count && !err; i++) {
-		const struct range *r = &all->list[i];
+		const struct range *r = &all->at[i];
 
 		if (r->speaker == PLT)
 			err = machine_plt_rows(rows, &image->plts[r->index], r->start, r->end);
@@ -272,9 +253,10 @@ static int rows_collect(struct cfi_rows *rows, const struct ranges *all, struct 
 		else if (r->speaker == CODE)
 			err = code_rows(rows, r->start,
 					image->section_bytes[r->index] + (r->start - image->sections[r->index].start),
-					r->end - r->start, image->starts, image->start_count);
+					r->end - r->start, image->starts.at, image->starts.count);
 		else
-			err = cfi_run(&frames[r->speaker], &frames[r->speaker].fdes[r->index], r->start, r->end, rows);
+			err = cfi_run(&frames[r->speaker], &frames[r->speaker].fdes.at[r->index], r->start, r->end,
+				      rows);
 		if (!err)
 			err = rows_put(rows, r->end, BRAID_CFA_NONE);
 	}
@@ -302,8 +284,8 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	struct cfi_entries frames[2] = {0};
-	struct ranges all = {0};
-	struct cfi_rows rows = {0};
+	ranges all = {0};
+	cfi_rows rows = {0};
 	int err = -ENOMEM, broken;
 
 	if (!image)
@@ -327,17 +309,17 @@ static int build(struct unwind_table **out, Elf *elf, bool borrowed)
 		err = rows_collect(&rows, &all, frames, image);
 	if (err)
 		goto out;
-	err = table_from_rows(out, rows.rows, rows.count);
-	rows.rows = NULL;
+	err = table_from_rows(out, rows.at, rows.count);
+	rows.at = NULL;
 	if (err == -ENODATA && broken)
 		err = broken;
 out:
-	free(rows.rows);
-	free(all.list);
+	free(rows.at);
+	free(all.at);
 	cfi_entries_free(&frames[EH_FRAME]);
 	cfi_entries_free(&frames[DEBUG_FRAME]);
 	if (image)
-		free(image->starts);
+		free(image->starts.at);
 	free(image);
 	return err;
 }

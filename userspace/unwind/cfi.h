@@ -4,6 +4,8 @@
 #ifndef BRAID_UNWIND_CFI_H
 #define BRAID_UNWIND_CFI_H
 
+#include "util/vec.h"
+
 #include <braid/unwind.h>
 
 #include <stdbool.h>
@@ -93,11 +95,9 @@ struct cfi_fde {
 
 struct cfi_entries {
 	struct cfi_section section;
-	struct cfi_cie *cies; /* sorted by offset */
-	uint32_t cie_count;
-	struct cfi_fde *fdes; /* in file order */
-	uint32_t fde_count;
-	uint64_t budget; /* instructions that may still be interpreted */
+	VEC(struct cfi_cie) cies; /* sorted by offset */
+	VEC(struct cfi_fde) fdes; /* in file order */
+	uint64_t budget;	  /* instructions that may still be interpreted */
 };
 
 /* Splits a section into CIEs and FDEs, up to the first entry that makes no sense. -EBADMSG when nothing made sense. */
@@ -109,14 +109,10 @@ uint64_t cfi_pointer(struct cfi_bytes *b, uint8_t encoding, const struct cfi_sec
 
 /* ---- rows ---- */
 
-struct cfi_rows {
-	struct braid_unwind_row *rows;
-	size_t count;
-	size_t capacity;
-};
+typedef VEC(struct braid_unwind_row) cfi_rows;
 
 /* From pc on, rule holds. pc never goes back; the latest of several rules at one pc stays. -ENOMEM, or -EFBIG. */
-int rows_put(struct cfi_rows *rows, uint32_t pc, uint32_t rule);
+int rows_put(cfi_rows *rows, uint32_t pc, uint32_t rule);
 
 /* ---- programs ---- */
 
@@ -124,7 +120,7 @@ int rows_put(struct cfi_rows *rows, uint32_t pc, uint32_t rule);
 bool cfi_run_initial(struct cfi_entries *e, struct cfi_cie *cie, const uint8_t *program, size_t size);
 
 /* The rows of an FDE within [lo, hi); a broken program gives BRAID_CFA_UNSUPPORTED from there on. */
-int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, struct cfi_rows *rows);
+int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, cfi_rows *rows);
 
 /* ---- the machine (x86_64.c) ---- */
 
@@ -135,7 +131,7 @@ enum cfi_column machine_column(uint64_t reg);
 bool machine_is_ra(uint64_t reg);
 
 /* Rows of [lo, hi), where one state holds. */
-int machine_rows(struct cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal);
+int machine_rows(cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal);
 
 /* A section of jump slots that has no CFI. */
 struct machine_plt {
@@ -146,7 +142,7 @@ struct machine_plt {
 };
 
 bool machine_plt_known(const struct machine_plt *plt);
-int machine_plt_rows(struct cfi_rows *rows, const struct machine_plt *plt, uint32_t lo, uint32_t hi);
+int machine_plt_rows(cfi_rows *rows, const struct machine_plt *plt, uint32_t lo, uint32_t hi);
 
 /* ---- the table (table.c) ---- */
 

@@ -6,6 +6,8 @@
  */
 #include "code.h"
 
+#include "util/vec.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +28,13 @@ struct state {
 
 struct code {
 	uint32_t start, end;
-	struct code_insn *insns;
+	VEC(struct code_insn) insns;
 	struct state *states; /* before each */
 	bool *begins;	      /* a function begins at it */
 	bool *targeted;	      /* something jumps to it */
 	bool *noreturn;	      /* a call that does not come back */
 	bool found;	      /* more of those in this pass */
-	size_t count;
-	uint32_t *work; /* instructions whose successors are to be looked at */
+	uint32_t *work;	      /* instructions whose successors are to be looked at */
 	size_t work_count;
 	bool *queued;
 };
@@ -53,47 +54,39 @@ static bool is_call(enum code_kind kind)
 
 static int decode_all(struct code *c, const uint8_t *code, size_t size)
 {
-	size_t capacity = size / 4 + 16;
-
-	c->insns = malloc(capacity * sizeof(*c->insns));
-	for (size_t at = 0; c->insns && at < size;) {
+	for (size_t at = 0; at < size;) {
 		struct code_insn *insn;
 
-		if (c->count == capacity) {
-			struct code_insn *bigger = realloc(c->insns, (capacity *= 2) * sizeof(*bigger));
-
-			if (!bigger)
-				return -ENOMEM;
-			c->insns = bigger;
-		}
-		insn = &c->insns[c->count++];
+		if (VEC_RESERVE(&c->insns, 1))
+			return -ENOMEM;
+		insn = &c->insns.at[c->insns.count++];
 		insn->pc = c->start + (uint32_t)at;
 		machine_decode(insn, code + at, size - at);
 		at += insn->length;
 	}
-	c->states = calloc(c->count + 1, sizeof(*c->states));
-	c->begins = calloc(c->count + 1, sizeof(*c->begins));
-	c->targeted = calloc(c->count + 1, sizeof(*c->targeted));
-	c->noreturn = calloc(c->count + 1, sizeof(*c->noreturn));
-	c->queued = calloc(c->count + 1, sizeof(*c->queued));
-	c->work = malloc((c->count + 1) * sizeof(*c->work));
-	return c->insns && c->states && c->begins && c->targeted && c->noreturn && c->queued && c->work ? 0 : -ENOMEM;
+	c->states = calloc(c->insns.count + 1, sizeof(*c->states));
+	c->begins = calloc(c->insns.count + 1, sizeof(*c->begins));
+	c->targeted = calloc(c->insns.count + 1, sizeof(*c->targeted));
+	c->noreturn = calloc(c->insns.count + 1, sizeof(*c->noreturn));
+	c->queued = calloc(c->insns.count + 1, sizeof(*c->queued));
+	c->work = malloc((c->insns.count + 1) * sizeof(*c->work));
+	return c->states && c->begins && c->targeted && c->noreturn && c->queued && c->work ? 0 : -ENOMEM;
 }
 
-/* The instruction that begins at pc, or c->count. */
+/* The instruction that begins at pc, or c->insns.count. */
 static size_t insn_at(const struct code *c, uint64_t pc)
 {
-	size_t low = 0, high = c->count;
+	size_t low = 0, high = c->insns.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (c->insns[middle].pc < pc)
+		if (c->insns.at[middle].pc < pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < c->count && c->insns[low].pc == pc ? low : c->count;
+	return low < c->insns.count && c->insns.at[low].pc == pc ? low : c->insns.count;
 }
 
 static uint64_t target_of(const struct code_insn *insn)
@@ -111,7 +104,7 @@ static void queue(struct code *c, size_t i)
 
 static void begin(struct code *c, size_t i)
 {
-	if (i >= c->count || c->begins[i])
+	if (i >= c->insns.count || c->begins[i])
 		return;
 	c->begins[i] = true;
 	c->states[i] = (struct state){machine_entry_height, UNKNOWN, 0, 0, true};
@@ -151,7 +144,7 @@ static void flow(struct code *c, size_t i, const struct state *s)
 {
 	struct state *at = &c->states[i], merged = *at;
 
-	if (i >= c->count || c->begins[i])
+	if (i >= c->insns.count || c->begins[i])
 		return;
 	if (!at->reached) {
 		reach(c, i, s, 0);
@@ -183,7 +176,7 @@ static void flow_behind(struct code *c, size_t call, const struct state *s)
 {
 	size_t i = call + 1;
 
-	if (c->noreturn[call] || i >= c->count || c->begins[i])
+	if (c->noreturn[call] || i >= c->insns.count || c->begins[i])
 		return;
 	if (!c->states[i].reached)
 		reach(c, i, s, (uint32_t)call + 1);
@@ -285,7 +278,7 @@ static void follow(struct code *c)
 {
 	while (c->work_count) {
 		size_t i = c->work[--c->work_count];
-		const struct code_insn *insn = &c->insns[i];
+		const struct code_insn *insn = &c->insns.at[i];
 		struct state s = c->states[i];
 
 		c->queued[i] = false;
@@ -302,23 +295,23 @@ static void follow(struct code *c)
 /* Padding behind a call, and then something that nothing jumps to: it is another function's. */
 static void find_noreturn(struct code *c)
 {
-	for (size_t i = 0; i + 1 < c->count; i++) {
+	for (size_t i = 0; i + 1 < c->insns.count; i++) {
 		size_t next = i + 1;
 
-		if (!is_call((enum code_kind)c->insns[i].kind) || c->insns[next].kind != CODE_PADDING)
+		if (!is_call((enum code_kind)c->insns.at[i].kind) || c->insns.at[next].kind != CODE_PADDING)
 			continue;
-		while (next < c->count && c->insns[next].kind == CODE_PADDING && !c->targeted[next])
+		while (next < c->insns.count && c->insns.at[next].kind == CODE_PADDING && !c->targeted[next])
 			next++;
-		if (next < c->count && !c->targeted[next] && c->insns[next].pc % 16 == 0)
+		if (next < c->insns.count && !c->targeted[next] && c->insns.at[next].pc % 16 == 0)
 			c->noreturn[i] = true;
 	}
 }
 
 static void find_targets(struct code *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (c->insns[i].kind == CODE_BRANCH || c->insns[i].kind == CODE_JUMP)
-			c->targeted[insn_at(c, target_of(&c->insns[i]))] = true;
+	for (size_t i = 0; i < c->insns.count; i++)
+		if (c->insns.at[i].kind == CODE_BRANCH || c->insns.at[i].kind == CODE_JUMP)
+			c->targeted[insn_at(c, target_of(&c->insns.at[i]))] = true;
 }
 
 struct callee {
@@ -351,20 +344,20 @@ static size_t callees_keep(struct callee *list, size_t n)
 
 static int spread_noreturn(struct code *c)
 {
-	struct callee *list = malloc((c->count + 1) * sizeof(*list));
+	struct callee *list = malloc((c->insns.count + 1) * sizeof(*list));
 	size_t n = 0;
 
 	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->count; i++)
-		if (c->insns[i].kind == CODE_CALL)
-			list[n++] = (struct callee){target_of(&c->insns[i]), c->noreturn[i]};
+	for (size_t i = 0; i < c->insns.count; i++)
+		if (c->insns.at[i].kind == CODE_CALL)
+			list[n++] = (struct callee){target_of(&c->insns.at[i]), c->noreturn[i]};
 	qsort(list, n, sizeof(*list), by_target);
 	n = callees_keep(list, n);
-	for (size_t i = 0; i < c->count && n; i++) {
-		struct callee key = {.target = target_of(&c->insns[i])};
+	for (size_t i = 0; i < c->insns.count && n; i++) {
+		struct callee key = {.target = target_of(&c->insns.at[i])};
 
-		if (c->insns[i].kind == CODE_CALL && bsearch(&key, list, n, sizeof(*list), by_target))
+		if (c->insns.at[i].kind == CODE_CALL && bsearch(&key, list, n, sizeof(*list), by_target))
 			c->noreturn[i] = true;
 	}
 	free(list);
@@ -377,9 +370,9 @@ static void begin_known(struct code *c, const uint32_t *starts, size_t start_cou
 	for (size_t i = 0; i < start_count; i++)
 		if (starts[i] >= c->start && starts[i] < c->end)
 			begin(c, insn_at(c, starts[i]));
-	for (size_t i = 0; i < c->count; i++)
-		if (c->insns[i].kind == CODE_CALL)
-			begin(c, insn_at(c, target_of(&c->insns[i])));
+	for (size_t i = 0; i < c->insns.count; i++)
+		if (c->insns.at[i].kind == CODE_CALL)
+			begin(c, insn_at(c, target_of(&c->insns.at[i])));
 	follow(c);
 }
 
@@ -393,8 +386,8 @@ static void begin_others(struct code *c, bool all)
 	const struct state *computed = NULL;
 	bool end = true;
 
-	for (size_t i = 0; i < c->count; i++) {
-		enum code_kind kind = (enum code_kind)c->insns[i].kind;
+	for (size_t i = 0; i < c->insns.count; i++) {
+		enum code_kind kind = (enum code_kind)c->insns.at[i].kind;
 
 		if (c->begins[i])
 			computed = NULL;
@@ -409,21 +402,21 @@ static void begin_others(struct code *c, bool all)
 			computed = c->states[i].height == machine_entry_height ? NULL : &c->states[i];
 		if (kind != CODE_PADDING)
 			end = is_end(kind) ||
-			      (c->noreturn[i] && i + 1 < c->count && c->insns[i + 1].kind == CODE_PADDING);
+			      (c->noreturn[i] && i + 1 < c->insns.count && c->insns.at[i + 1].kind == CODE_PADDING);
 	}
 }
 
 static void pass(struct code *c, const uint32_t *starts, size_t start_count)
 {
-	memset(c->states, 0, c->count * sizeof(*c->states));
-	memset(c->begins, 0, c->count * sizeof(*c->begins));
+	memset(c->states, 0, c->insns.count * sizeof(*c->states));
+	memset(c->begins, 0, c->insns.count * sizeof(*c->begins));
 	c->found = false;
 	begin_known(c, starts, start_count);
 	begin_others(c, false);
 	begin_others(c, true);
 }
 
-int code_rows(struct cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
+int code_rows(cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
 	      size_t start_count)
 {
 	struct code c = {.start = start, .end = start + (uint32_t)size};
@@ -439,12 +432,12 @@ int code_rows(struct cfi_rows *rows, uint32_t start, const uint8_t *code, size_t
 		if (!err)
 			pass(&c, starts, start_count);
 	}
-	for (size_t i = 0; i < c.count && !err; i++) {
+	for (size_t i = 0; i < c.insns.count && !err; i++) {
 		const struct state *s = c.states[i].reached ? &c.states[i] : &unknown_state;
 
-		err = rows_put(rows, c.insns[i].pc, machine_rule(s->height, s->fp_cfa, s->saved));
+		err = rows_put(rows, c.insns.at[i].pc, machine_rule(s->height, s->fp_cfa, s->saved));
 	}
-	free(c.insns);
+	free(c.insns.at);
 	free(c.states);
 	free(c.begins);
 	free(c.targeted);

@@ -45,7 +45,7 @@ extern const int32_t machine_entry_height;
 
 /* Rows for the code of [start, start + size), by what its instructions do. `starts`, sorted, are addresses where
  * functions begin, as far as anybody says. */
-int code_rows(struct cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
+int code_rows(cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
 	      size_t start_count);
 
 #endif

@@ -161,11 +161,11 @@ static const struct cfi_cie *cie_find(const struct cfi_entries *e, uint64_t offs
 {
 	uint32_t key = (uint32_t)offset;
 
-	if (offset >= e->section.size || !e->cie_count)
+	if (offset >= e->section.size || !e->cies.count)
 		return NULL;
-	if (e->cies[last].offset == key)
-		return &e->cies[last];
-	return bsearch(&key, e->cies, e->cie_count, sizeof(*e->cies), cie_compare);
+	if (e->cies.at[last].offset == key)
+		return &e->cies.at[last];
+	return bsearch(&key, e->cies.at, e->cies.count, sizeof(*e->cies.at), cie_compare);
 }
 
 struct entry {
@@ -211,29 +211,18 @@ static int entry_next(const struct cfi_section *s, size_t *offset, struct entry 
 	return entry->body.bad ? -EBADMSG : 1;
 }
 
-/* Room for one more element: arrays double when the count reaches a power of two from 16 on, so the count tells the
- * capacity. */
-static void *array_reserve(void *array, uint32_t count, size_t element)
-{
-	if (count & (count - 1) || (count > 0 && count < 16))
-		return array;
-	return realloc(array, (count ? count * 2UL : 16) * element);
-}
-
 static int cie_add(struct cfi_entries *e, struct entry *entry)
 {
-	struct cfi_cie *cies = e->cies, *cie;
+	struct cfi_cie *cie;
 
-	if (e->cie_count == CIE_MAX)
+	if (e->cies.count == CIE_MAX)
 		return -EBADMSG;
-	cies = array_reserve(cies, e->cie_count, sizeof(*cies));
-	if (!cies)
+	if (VEC_RESERVE(&e->cies, 1))
 		return -ENOMEM;
-	e->cies = cies;
-	cie = memset(&cies[e->cie_count], 0, sizeof(*cie));
+	cie = memset(&e->cies.at[e->cies.count], 0, sizeof(*cie));
 	cie->offset = entry->offset;
 	cie_read(e, cie, &entry->body);
-	e->cie_count++;
+	e->cies.count++;
 	return 0;
 }
 
@@ -242,12 +231,11 @@ static int fde_add(struct cfi_entries *e, struct entry *entry, uint32_t *last_ci
 	const struct cfi_section *s = &e->section;
 	struct cfi_bytes *b = &entry->body;
 	const struct cfi_cie *cie = cie_find(e, s->eh ? entry->id_offset - entry->id : entry->id, *last_cie);
-	struct cfi_fde *fdes, *fde;
 	uint64_t start, size;
 
 	if (!cie)
 		return -EBADMSG;
-	*last_cie = (uint32_t)(cie - e->cies);
+	*last_cie = (uint32_t)(cie - e->cies.at);
 	start = cfi_pointer(b, cie->encoding, s, 0);
 	size = pointer_value(b, cie->encoding & 0x0f);
 	if (cie->augmented)
@@ -257,17 +245,13 @@ static int fde_add(struct cfi_entries *e, struct entry *entry, uint32_t *last_ci
 	/* Functions that the linker dropped stay behind in .debug_frame at addresses that are no code. */
 	if (size == 0 || start > UINT32_MAX || size > UINT32_MAX - start || !s->is_code(s->arg, start, start + size))
 		return 0;
-	fdes = array_reserve(e->fdes, e->fde_count, sizeof(*fdes));
-	if (!fdes)
-		return -ENOMEM;
-	e->fdes = fdes;
-	fde = &fdes[e->fde_count++];
-	fde->start = (uint32_t)start;
-	fde->end = (uint32_t)(start + size);
-	fde->cie = *last_cie;
-	fde->program = (uint32_t)(b->at - s->data);
-	fde->program_bytes = (uint32_t)(b->end - b->at);
-	return 0;
+	return VEC_PUSH(&e->fdes, (struct cfi_fde){
+					  .start = (uint32_t)start,
+					  .end = (uint32_t)(start + size),
+					  .cie = *last_cie,
+					  .program = (uint32_t)(b->at - s->data),
+					  .program_bytes = (uint32_t)(b->end - b->at),
+				  });
 }
 
 /* An entry whose length is plausible but whose inside is not is left out alone. */
@@ -305,7 +289,7 @@ int cfi_entries_read(struct cfi_entries *e, const struct cfi_section *section)
 		err = entries_pass(e, false, &bad);
 	if (bad)
 		log_debug("%u broken entries in %s left out", bad, section->eh ? ".eh_frame" : ".debug_frame");
-	if (!err && bad && !e->fde_count)
+	if (!err && bad && !e->fdes.count)
 		err = -EBADMSG;
 	if (err)
 		cfi_entries_free(e);
@@ -316,7 +300,7 @@ void cfi_entries_free(struct cfi_entries *e)
 {
 	if (!e)
 		return;
-	free(e->cies);
-	free(e->fdes);
+	free(e->cies.at);
+	free(e->fdes.at);
 	memset(e, 0, sizeof(*e));
 }

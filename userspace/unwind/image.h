@@ -44,8 +44,7 @@ struct image {
 	struct range sections[SECTIONS_MAX]; /* of code, their own number as index */
 	const uint8_t *section_bytes[SECTIONS_MAX];
 	size_t section_count;
-	uint32_t *starts; /* of functions, by the symbol tables */
-	size_t start_count;
+	VEC(uint32_t) starts; /* of functions, by the symbol tables */
 	uint64_t text_base;
 	uint64_t data_base;
 	uint64_t entry;

@@ -10,7 +10,7 @@
 struct run {
 	struct cfi_entries *entries;
 	const struct cfi_cie *cie;
-	struct cfi_rows *rows; /* NULL while a CIE's initial instructions run */
+	cfi_rows *rows; /* NULL while a CIE's initial instructions run */
 	struct cfi_bytes code;
 	uint64_t pc;
 	uint64_t function;
@@ -312,10 +312,10 @@ bool cfi_run_initial(struct cfi_entries *e, struct cfi_cie *cie, const uint8_t *
 	return !r.code.bad;
 }
 
-int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, struct cfi_rows *rows)
+int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, cfi_rows *rows)
 {
 	static const struct cfi_state unknown = {.cfa = {.how = CFI_INVALID}};
-	const struct cfi_cie *cie = &e->cies[fde->cie];
+	const struct cfi_cie *cie = &e->cies.at[fde->cie];
 	const uint8_t *program = e->section.data + fde->program;
 	struct run r;
 

@@ -10,29 +10,18 @@
 /* 128 MiB of rows: many times what the largest programs have. */
 #define ROWS_MAX (16UL << 20)
 
-int rows_put(struct cfi_rows *rows, uint32_t pc, uint32_t rule)
+int rows_put(cfi_rows *rows, uint32_t pc, uint32_t rule)
 {
 	struct braid_unwind_row *last;
 
-	while (rows->count && rows->rows[rows->count - 1].pc >= pc)
+	while (rows->count && rows->at[rows->count - 1].pc >= pc)
 		rows->count--;
-	last = rows->count ? &rows->rows[rows->count - 1] : NULL;
+	last = rows->count ? &rows->at[rows->count - 1] : NULL;
 	if (last ? last->rule == rule : rule == BRAID_CFA_NONE)
 		return 0;
-	if (rows->count == rows->capacity) {
-		size_t capacity = rows->capacity ? rows->capacity * 2 : 4096;
-		struct braid_unwind_row *bigger;
-
-		if (capacity > ROWS_MAX)
-			return -EFBIG;
-		bigger = realloc(rows->rows, capacity * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		rows->rows = bigger;
-		rows->capacity = capacity;
-	}
-	rows->rows[rows->count++] = (struct braid_unwind_row){.pc = pc, .rule = rule};
-	return 0;
+	if (rows->count == ROWS_MAX)
+		return -EFBIG;
+	return VEC_PUSH(rows, (struct braid_unwind_row){.pc = pc, .rule = rule});
 }
 
 static int index_build(struct unwind_table *t)

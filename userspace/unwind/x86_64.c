@@ -139,7 +139,7 @@ static uint32_t rsp_rule(int32_t offset)
 }
 
 /* Slots that BRAID_CFA_PLT cannot tell apart get rows of their own. */
-static int slot_rows(struct cfi_rows *rows, uint32_t lo, uint32_t hi, unsigned int pushed)
+static int slot_rows(cfi_rows *rows, uint32_t lo, uint32_t hi, unsigned int pushed)
 {
 	uint64_t pc = lo & ~(SLOT_BYTES - 1);
 	int err = 0;
@@ -155,7 +155,7 @@ static int slot_rows(struct cfi_rows *rows, uint32_t lo, uint32_t hi, unsigned i
 	return err;
 }
 
-int machine_rows(struct cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal)
+int machine_rows(cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal)
 {
 	unsigned int pushed;
 
@@ -202,14 +202,14 @@ bool machine_plt_known(const struct machine_plt *plt)
 	return false;
 }
 
-static int put_between(struct cfi_rows *rows, uint64_t from, uint64_t to, uint32_t lo, uint32_t hi, uint32_t rule)
+static int put_between(cfi_rows *rows, uint64_t from, uint64_t to, uint32_t lo, uint32_t hi, uint32_t rule)
 {
 	uint64_t start = from < lo ? lo : from, end = to > hi ? hi : to;
 
 	return start < end ? rows_put(rows, (uint32_t)start, rule) : 0;
 }
 
-int machine_plt_rows(struct cfi_rows *rows, const struct machine_plt *plt, uint32_t lo, uint32_t hi)
+int machine_plt_rows(cfi_rows *rows, const struct machine_plt *plt, uint32_t lo, uint32_t hi)
 {
 	unsigned int pushed = lazy_pushed(plt);
 	uint64_t start = plt->start, slots = start + SLOT_BYTES;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Arrays that grow. A zeroed one is empty; what it holds is freed with free(v.at). */
-#ifndef BRAID_ANALYZE_VEC_H
-#define BRAID_ANALYZE_VEC_H
+#ifndef BRAID_UTIL_VEC_H
+#define BRAID_UTIL_VEC_H
 
+#include <errno.h>
 #include <stddef.h>
 
 #define VEC(type)                                                                                                      \
@@ -17,6 +18,7 @@ int vec_reserve(void **at, size_t *room, size_t count, size_t extra, size_t size
 
 #define VEC_RESERVE(v, extra) vec_reserve((void **)&(v)->at, &(v)->room, (v)->count, (extra), sizeof(*(v)->at))
 
-#define VEC_PUSH(v, item) (VEC_RESERVE(v, 1) ? -ENOMEM : ((v)->at[(v)->count++] = (item), 0))
+/* Appends an item, which may be a compound literal. 0 or -ENOMEM. */
+#define VEC_PUSH(v, ...) (VEC_RESERVE(v, 1) ? -ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
 
 #endif
