@@ -161,8 +161,7 @@ out:
 	if (refuted)
 		publish_notice(BRAID_NOTICE_WARNING,
 			       "the code heap does not agree with this JVM's announcement of compiled code at %#llx "
-			       "(%u bytes; "
-			       "found %d, code at %#llx, %u bytes): Java frames will not be walked",
+			       "(%u bytes; found %d, code at %#llx, %u bytes): Java frames will not be walked",
 			       (unsigned long long)code, code_size, n->found, (unsigned long long)n->code,
 			       n->code_size);
 }

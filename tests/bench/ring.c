@@ -442,8 +442,7 @@ static int steady_all(void)
 	       "%.1f s each\n",
 	       STEADY_RING_BYTES / 1024, set.steady_s);
 	printf("threads  what                   M records/s   published         lost disordered  drain ns/record   "
-	       "found "
-	       "full\n");
+	       "found full\n");
 	for (int threads = 1; threads <= THREADS_MAX && !err; threads *= 2)
 		for (int p = RING32; p <= RING64 && !err; p++) {
 			slot = ring_make(&ring, STEADY_RING_BYTES);

@@ -262,9 +262,8 @@ START_TEST(mini_debug_info)
 		return;
 	}
 	run("cd '%s' && nm a.so --format=posix --defined-only | awk '$2 == \"t\" { print $1 }' > keep && "
-	    "objcopy --only-keep-debug a.so full && objcopy -S --remove-section .comment --keep-symbols=keep full mini "
-	    "&& "
-	    "xz mini && strip a.so && objcopy --add-section .gnu_debugdata=mini.xz a.so",
+	    "objcopy --only-keep-debug a.so full && objcopy -S --remove-section .comment --keep-symbols=keep full "
+	    "mini && xz mini && strip a.so && objcopy --add-section .gnu_debugdata=mini.xz a.so",
 	    directory);
 	ck_assert(sees_hidden(path_in("a.so"), ""));
 	/* Broken inside: what is left is .dynsym. */

@@ -86,8 +86,7 @@ START_TEST(damaged)
 
 	program_make("a.so", "-Wa,--gdwarf-5 -Wl,-z,max-page-size=4096");
 	run("cd '%s' && objcopy --strip-unneeded a.so b.so && readelf -SW b.so | sed -n 's/.* \\.eh_frame *PROGBITS "
-	    "*[0-9a-f]* "
-	    "\\([0-9a-f]*\\).*/\\1/p' > at",
+	    "*[0-9a-f]* \\([0-9a-f]*\\).*/\\1/p' > at",
 	    directory);
 	data = read_file(path_in("at"), &size);
 	data[size] = '\0';

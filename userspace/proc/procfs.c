@@ -21,9 +21,8 @@ const char *procfs_pids_obstacle(void)
 		return "/proc is not mounted, or is that of another pid namespace: mount -t proc proc /proc";
 	if (st.st_ino != INIT_PID_NAMESPACE)
 		return "this is a container's pid namespace, and eBPF programs see the machine's pids: run braid on "
-		       "the "
-		       "host, with the pid that the process has there (`braid list` shows it), or start the container "
-		       "with --pid=host";
+		       "the host, with the pid that the process has there (`braid list` shows it), or start the "
+		       "container with --pid=host";
 	return NULL;
 }
 
