@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * Finds the JVMs of this machine and what is known of them without asking them: /proc, hsperfdata and the command
+ * line. `braid list` and the recorder use it. All that it reads is the process's own, and bounded.
+ */
 #include "attach.h"
 #include "hsperf.h"
 #include "jvm_options.h"

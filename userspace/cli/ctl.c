@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* `braid ctl`: sends one request to a running recorder's control socket and prints the answer. */
 #include "cli.h"
 #include "common.h"
 

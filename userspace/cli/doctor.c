@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* `braid doctor`: prints what doctor_checks.c has found out. */
 #include "cli.h"
 #include "common.h"
 #include "doctor_checks.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* `braid list`: prints the JVMs that attach/jvm_process.c finds. */
 #include "cli.h"
 #include "common.h"
 #include "attach/attach.h"

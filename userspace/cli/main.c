@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The program's entry: finds the command and calls it. */
 #include "cli.h"
 #include "util/log.h"
 #include "version.h"

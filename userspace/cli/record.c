@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* `braid record`: turns the command line into the options of a session, runs it, and reports if that is asked for. */
 #include "cli.h"
 #include "common.h"
 

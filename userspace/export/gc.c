@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The report's part about collections, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 

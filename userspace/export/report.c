@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The order of the report's parts, as text and as JSON, and the parts that are about samples. */
 #include <inttypes.h>
 #include <string.h>
 

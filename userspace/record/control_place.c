@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * Where the control sockets of recorders are, and how they are found. Only root's or the user's own directories count.
+ */
 #include "control.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The names of the kinds of JVM events, as they are printed. */
 #include "record.h"
 
 #include <braid/jvm_event.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Records as lines of text, for `braid script --raw`. The schema decides on the fields. */
 #include "codec.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Reads a trace, block by block. Nothing in the file is trusted: what cannot be decoded is counted and skipped. */
 #include "trace.h"
 
 #include <errno.h>

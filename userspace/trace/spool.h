@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A trace that comes from a pipe. reader.c uses it. */
 #ifndef BRAID_TRACE_SPOOL_H
 #define BRAID_TRACE_SPOOL_H
 

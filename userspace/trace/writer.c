@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Writes a trace: records into blocks, blocks into the output, definitions before the events that need them. */
 #include "trace.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * A bounded reader of the integers in call frame information. After a read beyond the end all that follows is zero,
+ * and `bad` says so.
+ */
 #include "cfi.h"
 
 #include <string.h>
