@@ -157,6 +157,18 @@ def at(kind, frame):
     return [e for e in of(kind) if frame in e.stack]
 
 
+def for_itself(e, frame):
+    """Did the JVM cause it in `frame`, and not the frame's own code? It loads a class at its first use, and makes the string
+    constants of a method that it is about to compile."""
+    above = e.stack[:e.stack.index(frame)]
+    return "java.lang.ClassLoader.loadClass" in above or any("CompileBroker" in f for f in above)
+
+
+def own(kind, frame):
+    """The events of a kind that a frame's own code has caused."""
+    return [e for e in at(kind, frame) if not for_itself(e, frame)]
+
+
 def lost_by(pid):
     """What was lost of a process, as in `lost`; of process 0: of no process in particular."""
     return [row[1:] for row in losses if (processes[row[0]].pid if row[0] else 0) == pid]

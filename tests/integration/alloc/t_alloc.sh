@@ -10,11 +10,10 @@ estimated()
 		"by site" 'all(close(total(at("alloc", site), "weight"), int(n), 5, error(at("alloc", site))) for site, _, n in truth["site"])' \
 		"by class" 'all(close(total(of("alloc", name=c), "weight"), int(n), 5, error(of("alloc", name=c)))
 			for _, c, n in truth["site"])' \
-		"a site has one class, but for what its first call allocates by loading it" \
-		'all(sum(e.name != c for e in at("alloc", site)) <= 2 for site, c, _ in truth["site"])' \
-		"sizes" '{e["value"] for e in at("alloc", "Allocator.atSmall")} == {1016} and
-			{e["value"] for e in at("alloc", "Allocator.atLarge")} == {4016} and
-			{e["value"] for e in at("alloc", "Allocator.atNodes")} in ({48}, {40})' \
+		"a site has one class" 'all({e.name for e in own("alloc", site)} == {c} for site, c, _ in truth["site"])' \
+		"sizes" '{e["value"] for e in own("alloc", "Allocator.atSmall")} == {1016} and
+			{e["value"] for e in own("alloc", "Allocator.atLarge")} == {4016} and
+			{e["value"] for e in own("alloc", "Allocator.atNodes")} in ({48}, {40})' \
 		"enough samples for that to mean something" 'len(of("alloc")) > 10000 and error(of("alloc")) < total(of("alloc"), "weight") / 50' \
 		"whole mixed stacks" 'at_least(sum("Allocator.main" in e.stack and e.stack[-1] != "[incomplete]" and len(e.stack) > 5 for e in of("alloc")), len(of("alloc")), 99.5)' \
 		"without the agent on top" 'all("alloc_on_sample" not in e.stack for e in of("alloc"))' \
