@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Short programs of a JDK of which nothing is in the page cache, from exec to exit: what the walk reads of the JVM's files may not be
+# in memory yet, and the JVM waits for its disk while braid already looks at it.
+# takes: 25 s
+source "$(dirname "$0")/../lib.sh"
+
+TIMES=4
+
+# A copy, so that no other test's JVM has its pages, and waits for them.
+mkdir -p jdk/lib
+cp -r "$JAVA_HOME"/bin jdk/
+for part in "$JAVA_HOME"/lib/* "$JAVA_HOME"/jre; do
+	case $part in
+	*/src.zip | */ct.sym | */missioncontrol) ;;
+	*/jre) [[ ! -d $part ]] || cp -r "$part" jdk/ ;;
+	*) cp -r "$part" jdk/lib/ ;;
+	esac
+done
+for part in "$JAVA_HOME"/{conf,release}; do
+	[[ ! -e $part ]] || cp -r "$part" jdk/
+done
+mapfile -t files < <(find jdk -type f)
+sync "${files[@]}"
+
+# It drops the pages when it is asked, outside of the recording, and says how many bytes are still there: those that the recorder
+# is reading at the moment.
+mkfifo ask answer
+while read -r; do
+	for file in "${files[@]}"; do
+		dd if="$file" iflag=nocache count=0 status=none
+	done
+	fincore --bytes --noheadings --output RES "${files[@]}" | awk '{ n += $1 } END { print n + 0 }'
+done <ask >answer &
+exec {ASK}>ask {ANSWER}<answer
+
+echo 'class Hello { public static void main(String[] a) { System.out.println("hello"); } }' >Hello.java
+"$JAVA_HOME/bin/javac" Hello.java
+cat >run.sh <<END
+#!/bin/bash
+for ((i = 0; i < $TIMES; i++)); do
+	for what in -version Hello; do
+		echo >ask
+		read -r warm <answer
+		echo "\$warm" >>warm
+		jdk/bin/java -cp . \$what
+	done
+done
+END
+chmod +x run.sh
+
+export XDG_CACHE_HOME=$PWD/cache
+mkdir cache
+braid record -q -F 1999 -o s.trace -- ./run.sh >out 2>&1 || fail "$(cat out)"
+exec {ASK}>&- {ANSWER}<&-
+[[ $(grep -c '^hello$' out) -eq $TIMES ]] || fail "not all have run: $(cat out)"
+[[ $(sort -n warm | tail -n 1) -lt $(($(du -sb jdk | cut -f 1) / 10)) ]] ||
+	fail "bytes in the page cache: $(tr '\n' ' ' <warm)"
+check s.trace "stacks are whole" 'at_least(i["samples"]["complete"], i["samples"]["total"], 99.9)' \
+	"Java frames have names" 'at_least(i["frames"]["java_named"], i["frames"]["java"], 99.9)' \
+	"every JVM has an agent" "len(i['jvms']) == 2 * $TIMES" "nothing is lost" 'i["lost"] == {}'
