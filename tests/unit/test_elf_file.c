@@ -95,6 +95,23 @@ static void strings_fill(int fd, uint64_t size, char fill)
 	free(text);
 }
 
+/* The same bytes in memory. */
+static void image_refused(int fd, int expected)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	Elf *elf;
+	void *image;
+
+	if (size > 64L << 20)
+		return;
+	image = malloc((size_t)size);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_int_eq(pread(fd, image, (size_t)size, 0), size);
+	ck_assert_int_eq(elf_open(&elf, elf_of_image(image, (size_t)size)), expected);
+	ck_assert_ptr_null(elf);
+	free(image);
+}
+
 static void refused_by_all(int fd, int expected)
 {
 	struct symbol wanted = {.name = "main"};
@@ -107,6 +124,7 @@ static void refused_by_all(int fd, int expected)
 	ck_assert_int_eq(symbols_exported(fd, &wanted, 1), expected);
 	ck_assert_int_eq(build_id_of_fd(fd, hex, sizeof(hex)), expected);
 	ck_assert_int_eq(unwind_table_build(&t, fd), expected);
+	image_refused(fd, expected);
 	close(fd);
 }
 
@@ -149,6 +167,26 @@ START_TEST(sections_without_end)
 	ck_assert_int_eq(pwrite(fd, &none, sizeof(none), offsetof(Elf64_Ehdr, e_shnum)), sizeof(none));
 	ck_assert_int_eq(pwrite(fd, &first, sizeof(first), SECTIONS_AT), sizeof(first));
 	refused_by_all(fd, -EFBIG);
+}
+END_TEST
+
+/* Whatever else is wrong with a program: where its code is can be read, from a file as from memory. */
+START_TEST(program_headers)
+{
+	int fd = file_make(4096, STRINGS_AT + 4096, 100, 1);
+	Elf64_Off behind = 1UL << 62;
+	Elf64_Ehdr eh = {0};
+	Elf64_Phdr ph[4];
+
+	ck_assert_int_eq(pwrite(fd, "x", 1, NAMES_AT + sizeof(section_names) - 1), 1);
+	ck_assert_uint_eq(elf_program_headers(elf_of_file(fd), ph, 4), 1);
+	ck_assert_uint_eq(ph[0].p_filesz, 0x3000);
+	ck_assert_int_eq(pread(fd, &eh, sizeof(eh), 0), sizeof(eh));
+	ck_assert_uint_eq(elf_program_headers(elf_of_image(&eh, sizeof(eh)), ph, 4), 0);
+	ck_assert_uint_eq(elf_program_headers(elf_of_image(&eh, sizeof(eh) - 1), ph, 4), 0);
+	ck_assert_int_eq(pwrite(fd, &behind, sizeof(behind), offsetof(Elf64_Ehdr, e_phoff)), sizeof(behind));
+	ck_assert_uint_eq(elf_program_headers(elf_of_file(fd), ph, 4), 0);
+	close(fd);
 }
 END_TEST
 
@@ -214,6 +252,7 @@ Suite *test_elf_file(void)
 	tcase_add_test(tc, sparse);
 	tcase_add_test(tc, overlapping);
 	tcase_add_test(tc, sections_without_end);
+	tcase_add_test(tc, program_headers);
 	tcase_add_test(tc, names_without_end);
 	tcase_add_test(tc, names_in_names);
 	tcase_add_test(tc, labels_behind_nests);

@@ -8,6 +8,7 @@
 #include "proc/jvm_proc.h"
 #include "sink/records.h"
 #include "util/descriptors.h"
+#include "util/elf_file.h"
 #include "util/log.h"
 #include "util/owner.h"
 #include "util/pair_map.h"
@@ -110,8 +111,11 @@ void modules_free(struct modules *m)
 }
 
 /* Executable ones first: linkers such as lld let segments share a page of the file, and mappings are of code. */
-static void add_segments(struct module *module, const Elf64_Phdr *ph, size_t count)
+static void read_segments(struct module *module, struct elf_source from)
 {
+	Elf64_Phdr ph[64];
+	size_t count = elf_program_headers(from, ph, sizeof(ph) / sizeof(ph[0]));
+
 	for (int others = 0; others < 2; others++)
 		for (size_t i = 0; i < count && module->segment_count < MODULE_SEGMENTS; i++)
 			if (ph[i].p_type == PT_LOAD && (ph[i].p_flags & PF_X ? 0 : 1) == others) {
@@ -119,25 +123,6 @@ static void add_segments(struct module *module, const Elf64_Phdr *ph, size_t cou
 				module->segments[module->segment_count].address = ph[i].p_vaddr;
 				module->segments[module->segment_count++].size = ph[i].p_filesz;
 			}
-}
-
-static bool is_elf64(const Elf64_Ehdr *eh)
-{
-	return memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       eh->e_machine == EM_X86_64 && eh->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-static void read_segments(struct module *module)
-{
-	Elf64_Phdr ph[64];
-	Elf64_Ehdr eh;
-	size_t count;
-
-	if (pread(module->fd, &eh, sizeof(eh), 0) != sizeof(eh) || !is_elf64(&eh))
-		return;
-	count = eh.e_phnum < 64 ? eh.e_phnum : 64;
-	if (pread(module->fd, ph, count * sizeof(*ph), (off_t)eh.e_phoff) == (ssize_t)(count * sizeof(*ph)))
-		add_segments(module, ph, count);
 }
 
 /* What a user's budget does not allow is missing in the recording. */
@@ -180,7 +165,7 @@ static void read_file(struct modules *m, struct module *module)
 	struct unwind_table *t = NULL;
 	int err;
 
-	read_segments(module);
+	read_segments(module, elf_of_file(module->fd));
 	if (build_id_of_fd(module->fd, module->build_id, sizeof(module->build_id)))
 		module->build_id[0] = '\0';
 	if (module->is_libjvm && vm_symbols_find(module->fd, module->vm))
@@ -230,16 +215,13 @@ static const void *vdso_image(size_t *size)
 static void load_vdso(struct modules *m, struct module *module)
 {
 	struct unwind_table *t = NULL;
-	const Elf64_Ehdr *eh;
 	const void *image;
 	size_t size;
 
 	image = vdso_image(&size);
 	if (!image)
 		return;
-	eh = image;
-	if (is_elf64(eh))
-		add_segments(module, (const Elf64_Phdr *)((const char *)image + eh->e_phoff), eh->e_phnum);
+	read_segments(module, elf_of_image(image, size));
 	if (build_id_of_image(image, size, module->build_id, sizeof(module->build_id)))
 		module->build_id[0] = '\0';
 	if (!unwind_table_build_image(&t, image, size))

@@ -30,7 +30,7 @@ int build_id_of_elf(Elf *elf, char *hex, size_t size)
 int build_id_of_fd(int fd, char *hex, size_t size)
 {
 	Elf *elf;
-	int err = elf_file_open(&elf, fd);
+	int err = elf_open(&elf, elf_of_file(fd));
 
 	err = err ?: build_id_of_elf(elf, hex, size);
 	elf_end(elf);
@@ -40,7 +40,7 @@ int build_id_of_fd(int fd, char *hex, size_t size)
 int build_id_of_image(const void *data, size_t image_size, char *hex, size_t size)
 {
 	Elf *elf;
-	int err = elf_image_open(&elf, data, image_size);
+	int err = elf_open(&elf, elf_of_image(data, image_size));
 
 	err = err ?: build_id_of_elf(elf, hex, size);
 	elf_end(elf);

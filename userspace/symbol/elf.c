@@ -145,7 +145,7 @@ static int add_debug_file(struct symbol_set *set, int fd)
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (!elf_file_open(&debug, fd))
+	if (!elf_open(&debug, elf_of_file(fd)))
 		err = set_add_elf(set, debug, SHT_SYMTAB);
 	elf_end(debug);
 	return err;
@@ -183,7 +183,7 @@ static int open_elf(struct symbols **out, int fd, Elf *elf, int debug_fd, const 
 static int open_fd(struct symbols **out, int fd, int debug_fd, const char *root, const char *path)
 {
 	Elf *elf;
-	int err = elf_file_open(&elf, fd);
+	int err = elf_open(&elf, elf_of_file(fd));
 
 	err = err ?: open_elf(out, fd, elf, debug_fd, root, path);
 	elf_end(elf);
@@ -203,7 +203,7 @@ int symbols_open_with(struct symbols **out, int fd, int debug_fd)
 int symbols_open_image(struct symbols **out, const void *data, size_t size)
 {
 	Elf *elf;
-	int err = elf_image_open(&elf, data, size);
+	int err = elf_open(&elf, elf_of_image(data, size));
 
 	err = err ?: open_elf(out, -1, elf, -1, NULL, NULL);
 	elf_end(elf);

@@ -87,9 +87,9 @@ static bool has_debug_info(Elf *elf)
 }
 
 /* Leaves in l->elf what has the debug information. */
-static int elf_open(struct lines *l, int fd, int debug_fd, const char *root, const char *path)
+static int open_debug(struct lines *l, int fd, int debug_fd, const char *root, const char *path)
 {
-	int err = elf_file_open(&l->elf, fd);
+	int err = elf_open(&l->elf, elf_of_file(fd));
 
 	if (err)
 		return err;
@@ -99,7 +99,7 @@ static int elf_open(struct lines *l, int fd, int debug_fd, const char *root, con
 		debug_fd = l->fd = debug_file_open(fd, l->elf, root, path);
 	elf_end(l->elf);
 	l->elf = NULL;
-	return debug_fd >= 0 && !elf_file_open(&l->elf, debug_fd) && has_debug_info(l->elf) ? 0 : -ENODATA;
+	return debug_fd >= 0 && !elf_open(&l->elf, elf_of_file(debug_fd)) && has_debug_info(l->elf) ? 0 : -ENODATA;
 }
 
 /* libdw unpacks all compressed sections when it opens a file. */
@@ -135,7 +135,7 @@ static int open_lines(struct lines **out, int fd, int debug_fd, const char *root
 	if (!l)
 		return -ENOMEM;
 	l->fd = -1;
-	err = elf_open(l, fd, debug_fd, root, path);
+	err = open_debug(l, fd, debug_fd, root, path);
 	if (!err && unpacked_bytes(l->elf) > UNPACKED_MAX)
 		err = -EFBIG;
 	if (!err) {

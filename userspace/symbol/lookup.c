@@ -52,7 +52,7 @@ static size_t each_of_debug_file(int file, Elf *elf, const char *path, symbol_fn
 
 	if (fd < 0)
 		return 0;
-	if (!elf_file_open(&debug, fd))
+	if (!elf_open(&debug, elf_of_file(fd)))
 		count = each_of_type(debug, SHT_SYMTAB, fn, ctx);
 	elf_end(debug);
 	close(fd);
@@ -62,7 +62,7 @@ static size_t each_of_debug_file(int file, Elf *elf, const char *path, symbol_fn
 static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
 {
 	Elf *elf;
-	int err = elf_file_open(&elf, fd);
+	int err = elf_open(&elf, elf_of_file(fd));
 
 	if (err)
 		return err;
@@ -123,7 +123,7 @@ int symbols_functions(int fd, const char *path, struct symbol *wanted, size_t co
 
 	if (err)
 		return err;
-	err = elf_file_open(&elf, fd);
+	err = elf_open(&elf, elf_of_file(fd));
 	for (size_t i = 0; i < count; i++)
 		wanted[i].address = !err && wanted[i].address && frames_begin_at(elf, wanted[i].address)
 					    ? code_offset(elf, wanted[i].address)
@@ -136,7 +136,7 @@ int symbols_exported(int fd, struct symbol *wanted, size_t count)
 {
 	struct wanted w = {.list = wanted, .count = count, .missing = count};
 	Elf *elf;
-	int err = elf_file_open(&elf, fd);
+	int err = elf_open(&elf, elf_of_file(fd));
 
 	if (!err)
 		each_of_type(elf, SHT_DYNSYM, take_wanted, &w);

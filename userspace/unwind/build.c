@@ -327,7 +327,7 @@ out:
 int unwind_table_build(struct unwind_table **out, int fd)
 {
 	Elf *elf;
-	int err = elf_file_open(&elf, fd);
+	int err = elf_open(&elf, elf_of_file(fd));
 
 	err = err ?: build(out, elf, false);
 	elf_end(elf);
@@ -337,7 +337,7 @@ int unwind_table_build(struct unwind_table **out, int fd)
 int unwind_table_build_image(struct unwind_table **out, const void *data, size_t size)
 {
 	Elf *elf;
-	int err = elf_image_open(&elf, data, size);
+	int err = elf_open(&elf, elf_of_image(data, size));
 
 	err = err ?: build(out, elf, true);
 	elf_end(elf);

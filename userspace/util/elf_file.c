@@ -21,7 +21,24 @@ static bool sections_few(uint64_t table, size_t count, uint64_t first_size)
 	return !table || count || first_size <= SECTIONS_MAX;
 }
 
-static int header_check(int fd)
+/* The bytes there are at an offset, at most `bytes`. */
+static size_t source_read(const struct elf_source *from, void *to, size_t bytes, uint64_t offset)
+{
+	ssize_t n;
+
+	if (from->image) {
+		if (offset >= from->size)
+			return 0;
+		if (bytes > from->size - offset)
+			bytes = from->size - offset;
+		memcpy(to, (const char *)from->image + offset, bytes);
+		return bytes;
+	}
+	n = offset > INT64_MAX ? 0 : pread(from->fd, to, bytes, (off_t)offset);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static int header_check(const struct elf_source *from)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -32,17 +49,15 @@ static int header_check(int fd)
 	Elf32_Shdr narrow = {0};
 	bool few;
 
-	if (pread(fd, &eh, sizeof(eh), 0) < (ssize_t)sizeof(eh.narrow) || memcmp(eh.ident, ELFMAG, SELFMAG) != 0)
+	if (source_read(from, &eh, sizeof(eh), 0) < sizeof(eh.narrow) || memcmp(eh.ident, ELFMAG, SELFMAG) != 0)
 		return -EBADMSG;
 	if (eh.ident[EI_DATA] != ELFDATA2LSB) /* no program of this machine */
 		return -EBADMSG;
 	if (eh.ident[EI_CLASS] == ELFCLASS64) {
-		if (pread(fd, &wide, sizeof(wide), (off_t)eh.wide.e_shoff) < 0)
-			wide.sh_size = 0;
+		source_read(from, &wide, sizeof(wide), eh.wide.e_shoff);
 		few = sections_few(eh.wide.e_shoff, eh.wide.e_shnum, wide.sh_size) && eh.wide.e_phnum != PN_XNUM;
 	} else {
-		if (pread(fd, &narrow, sizeof(narrow), eh.narrow.e_shoff) < 0)
-			narrow.sh_size = 0;
+		source_read(from, &narrow, sizeof(narrow), eh.narrow.e_shoff);
 		few = sections_few(eh.narrow.e_shoff, eh.narrow.e_shnum, narrow.sh_size) &&
 		      eh.narrow.e_phnum != PN_XNUM;
 	}
@@ -95,24 +110,35 @@ static int check(Elf *elf, uint64_t size)
 	return err ?: names_check(elf);
 }
 
-int elf_file_open(Elf **out, int fd)
+/* What there is to read; -EFBIG: the file is larger than what it holds. */
+static int source_size(const struct elf_source *from, uint64_t *size)
 {
 	struct stat st;
-	int err;
 
-	*out = NULL;
-	if (fstat(fd, &st))
+	*size = from->size;
+	if (from->image)
+		return 0;
+	if (fstat(from->fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
-	if (st.st_size > DENSE_BYTES && st.st_size / BYTES_PER_STORED > st.st_blocks * 512)
-		return -EFBIG;
-	err = header_check(fd);
+	*size = (uint64_t)st.st_size;
+	return st.st_size > DENSE_BYTES && st.st_size / BYTES_PER_STORED > st.st_blocks * 512 ? -EFBIG : 0;
+}
+
+int elf_open(Elf **out, struct elf_source from)
+{
+	uint64_t size;
+	int err;
+
+	*out = NULL;
+	err = source_size(&from, &size);
+	err = err ?: header_check(&from);
 	if (err)
 		return err;
 	elf_version(EV_CURRENT);
-	*out = elf_begin(fd, ELF_C_READ, NULL);
-	err = check(*out, (uint64_t)st.st_size);
+	*out = from.image ? elf_memory((char *)from.image, from.size) : elf_begin(from.fd, ELF_C_READ, NULL);
+	err = check(*out, size);
 	if (!err)
 		return 0;
 	elf_end(*out);
@@ -120,18 +146,16 @@ int elf_file_open(Elf **out, int fd)
 	return err;
 }
 
-int elf_image_open(Elf **out, const void *data, size_t size)
+size_t elf_program_headers(struct elf_source from, Elf64_Phdr *to, size_t max)
 {
-	int err;
+	Elf64_Ehdr eh;
+	size_t bytes;
 
-	elf_version(EV_CURRENT);
-	*out = elf_memory((char *)data, size);
-	err = check(*out, size);
-	if (!err)
+	if (source_read(&from, &eh, sizeof(eh), 0) < sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != EM_X86_64 || eh.e_phentsize != sizeof(*to))
 		return 0;
-	elf_end(*out);
-	*out = NULL;
-	return err;
+	bytes = (eh.e_phnum < max ? eh.e_phnum : max) * sizeof(*to);
+	return source_read(&from, to, bytes, eh.e_phoff) == bytes ? bytes / sizeof(*to) : 0;
 }
 
 const char *elf_strings(Elf *elf, size_t section, size_t *size)
