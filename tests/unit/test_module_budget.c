@@ -19,7 +19,7 @@ START_TEST(root_and_the_recording_user_have_no_account)
 	ck_assert_ptr_null(module_account(&b, geteuid()));
 	ck_assert_ptr_nonnull(module_account(&b, STRANGER));
 	ck_assert_ptr_eq(module_account(&b, STRANGER), module_account(&b, STRANGER));
-	ck_assert(module_may_exist(NULL));
+	ck_assert(module_may_exist(&b, NULL, 1));
 	ck_assert(module_work_begin(&b, NULL));
 	module_work_end(&b, NULL);
 	ck_assert(module_may_have_table(&b, NULL, UINT64_MAX, UINT64_MAX));
@@ -53,16 +53,38 @@ START_TEST(modules_and_symbols_are_few)
 	struct module_account *a = module_account(&b, STRANGER);
 	int count = 0;
 
-	while (count < 1 << 20 && module_may_exist(a))
+	while (count < 1 << 20 && module_may_exist(&b, a, 100))
 		count++;
 	ck_assert_int_lt(count, 1 << 20);
-	ck_assert(module_may_exist(module_account(&b, OTHER)));
+	ck_assert(module_may_exist(&b, module_account(&b, OTHER), 100));
+	module_is_for_all(&b, a, 100);
+	ck_assert(module_may_exist(&b, a, 100));
+	ck_assert(!module_may_exist(&b, a, 100));
 	ck_assert(module_may_have_symbols(&b, a));
-	module_has_symbols(&b, a, 100UL << 20);
+	module_has_symbols(&b, a, 40UL << 20);
 	ck_assert(!module_may_have_symbols(&b, a));
 	ck_assert(module_may_have_symbols(&b, module_account(&b, OTHER)));
-	module_has_symbols(&b, a, 100UL << 20);
+	module_has_symbols(&b, a, 40UL << 20);
 	ck_assert(!module_may_have_symbols(&b, module_account(&b, OTHER)));
+	module_budget_free(&b);
+}
+END_TEST
+
+START_TEST(paths_and_bound_names_are_few)
+{
+	struct module_budget b = {0};
+	struct module_account *a = module_account(&b, STRANGER);
+	int count = 0;
+
+	while (count < 1 << 20 && module_may_exist(&b, a, 8192))
+		count++;
+	ck_assert_int_lt(count, 2048);
+	ck_assert(module_may_exist(&b, module_account(&b, OTHER), 8192));
+	for (count = 0; count < 1 << 20 && module_may_bind(&b, a); count++)
+		;
+	ck_assert_int_lt(count, 1 << 14);
+	ck_assert(module_may_bind(&b, module_account(&b, OTHER)));
+	ck_assert(module_may_bind(&b, NULL));
 	module_budget_free(&b);
 }
 END_TEST
@@ -102,6 +124,7 @@ Suite *test_module_budget(void)
 	tcase_add_test(t, root_and_the_recording_user_have_no_account);
 	tcase_add_test(t, tables_of_strangers_leave_room);
 	tcase_add_test(t, modules_and_symbols_are_few);
+	tcase_add_test(t, paths_and_bound_names_are_few);
 	tcase_add_test(t, work_ends_and_time_gives_some_back);
 	tcase_add_test(t, a_user_of_many_numbers_has_few_accounts);
 	suite_add_tcase(s, t);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <utlist.h>
 
+#define REFUSALS_MAX 256U /* that are listed at the end; all are in the trace */
+
 struct refusal {
 	pid_t pid;
 	char text[ATTACH_WHY_MAX + 64];
@@ -22,6 +24,7 @@ static bool remove_one(struct refusals *r, pid_t pid)
 	if (!one)
 		return false;
 	LL_DELETE(r->list, one);
+	r->count--;
 	free(one);
 	return true;
 }
@@ -30,10 +33,12 @@ static bool remove_one(struct refusals *r, pid_t pid)
 static uint32_t keep(struct refusals *r, pid_t pid, const char *why)
 {
 	const struct process *p = processes_latest(r->processes, pid);
-	struct refusal *one = calloc(1, sizeof(*one));
+	struct refusal *one;
 
 	remove_one(r, pid);
+	one = r->count < REFUSALS_MAX ? calloc(1, sizeof(*one)) : NULL;
 	if (one) {
+		r->count++;
 		one->pid = pid;
 		snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", pid, p ? p->comm : "ended", why);
 		LL_APPEND(r->list, one);

@@ -13,6 +13,7 @@ struct refusals {
 	struct sink *sink;
 	struct processes *processes;
 	struct refusal *list;
+	uint32_t count;
 };
 
 /* The latest reason counts. */

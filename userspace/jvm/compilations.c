@@ -13,7 +13,7 @@
 
 /* A CODE_LOAD may be late, and a compilation's end that waits for its thread's turn: it comes after the CODE_LOAD. */
 #define WAIT_NS 5000000000ULL
-#define WAITING_MAX 65536 /* one is told with what is known when there are more */
+#define WAITING_MAX 16384 /* one is told with what is known when there are more */
 
 /* Half of what is to be known of one. */
 struct compilation {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STRING_MAX 4096
+
 struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, uint32_t generation)
 {
 	struct jvm *j = calloc(1, sizeof(*j));
@@ -26,18 +28,22 @@ struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, u
 int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 {
 	uint32_t generation;
-	int slot = kernel_side_add_jvm(jvms->kernel, &jvms->choices, &generation);
+	int slot;
 
 	*out = NULL;
-	if (slot < 0)
-		return slot;
-	*out = jvm_new(jvms, process, (uint32_t)slot, generation);
-	if (!*out) {
-		kernel_side_remove_jvm(jvms->kernel, (uint32_t)slot);
-		return -ENOMEM;
+	if (!account_take(&process->account, jvms->sink, BUDGET_JVMS, 1))
+		return -EDQUOT;
+	slot = kernel_side_add_jvm(jvms->kernel, &jvms->choices, &generation);
+	if (slot >= 0)
+		*out = jvm_new(jvms, process, (uint32_t)slot, generation);
+	if (*out) {
+		(*out)->kept = true;
+		return 0;
 	}
-	(*out)->kept = true;
-	return 0;
+	account_give(&process->account, BUDGET_JVMS, 1);
+	if (slot >= 0)
+		kernel_side_remove_jvm(jvms->kernel, (uint32_t)slot);
+	return slot < 0 ? slot : -ENOMEM;
 }
 
 void jvm_emit_lost(struct jvm *j)
@@ -56,8 +62,10 @@ void jvm_emit_lost(struct jvm *j)
 static void give_back(struct jvm *j)
 {
 	jvm_emit_lost(j);
-	if (j->kept)
-		kernel_side_remove_jvm(j->jvms->kernel, j->slot);
+	if (!j->kept)
+		return;
+	kernel_side_remove_jvm(j->jvms->kernel, j->slot);
+	account_give(&j->process->account, BUDGET_JVMS, 1);
 	j->kept = false;
 }
 
@@ -113,6 +121,12 @@ static void emit_jvm(struct jvm *j)
 	sink_jvm(j->jvms->sink, &j->told);
 }
 
+/* What a JVM calls itself, and what it runs: a line of it is as good as all. */
+static void keep_string(char **to, const char *text, uint16_t length)
+{
+	jvm_replace_string(to, text, length < STRING_MAX ? length : STRING_MAX);
+}
+
 static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_hello *r = (const void *)rec;
@@ -129,10 +143,10 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 			j->process->pid, r->version, BRAID_RING_VERSION);
 		return false;
 	}
-	jvm_replace_string(&j->strings[0], text[0], r->vm_name_len);
-	jvm_replace_string(&j->strings[1], text[1], r->vm_version_len);
-	jvm_replace_string(&j->strings[2], text[2], r->java_version_len);
-	jvm_replace_string(&j->strings[3], text[3], r->command_len);
+	keep_string(&j->strings[0], text[0], r->vm_name_len);
+	keep_string(&j->strings[1], text[1], r->vm_version_len);
+	keep_string(&j->strings[2], text[2], r->java_version_len);
+	keep_string(&j->strings[3], text[3], r->command_len);
 	j->told.start = r->start;
 	j->told.jvmti_version = r->jvmti_version;
 	j->told.caps_got_lo = r->caps_got[0];

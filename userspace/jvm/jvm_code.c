@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define DEFER_NS 1000000000ULL	       /* wait this long for a code record before the JVM's memory is asked */
-#define DEFERRED_MAX 65536	       /* frames that wait for their code's record */
+#define DEFERRED_PART 1024
+#define DEFERRED_MAX 65536	       /* frames that wait for their code's record; their bytes are of the JVM's budget */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
 
 /* ---- code ---- */
@@ -297,8 +298,13 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
 	struct deferred d = {.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
+	bool paid = j->deferred.count < j->deferred_paid;
 
-	if (j->deferred.count == DEFERRED_MAX || VEC_PUSH(&j->deferred, d))
+	if (!paid && j->deferred_paid < DEFERRED_MAX && jvm_keep(j, DEFERRED_PART * sizeof(d))) {
+		j->deferred_paid += DEFERRED_PART;
+		paid = true;
+	}
+	if (!paid || VEC_PUSH(&j->deferred, d))
 		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 }
 

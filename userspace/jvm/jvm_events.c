@@ -131,7 +131,7 @@ void jvm_events_take(struct jvms *jvms, struct process *process, const struct br
 	to.time_ns = start && start < end ? start : end;
 	to.duration_ns = end - to.time_ns;
 	to.node = nodes->own;
-	to.vthread = vthreads_id(jvms->vthreads, &process->account, e->vthread);
+	to.vthread = vthreads_id(jvms->vthreads, process, e->vthread);
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(jvms, process, what->name);
 		to.detail = name_of_method(jvms, process, what->detail);

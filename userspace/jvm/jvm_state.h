@@ -63,6 +63,7 @@ struct jvm {
 	struct pair_map named;	  /* (hash of names, of lines): trace method, extra: its version */
 	struct pair_map versions; /* (hash of names, 0): how many methods have them */
 	VEC(struct deferred) deferred;
+	size_t deferred_paid; /* for how many of them its budget has paid */
 	struct gc gc;
 	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, but for code */

@@ -13,7 +13,6 @@
 
 struct vthreads {
 	struct sink *sink;
-	struct pair_map ids; /* process and number to id, extra: hash of the name */
 	uint32_t last;
 };
 
@@ -28,31 +27,28 @@ int vthreads_new(struct vthreads **out, struct sink *sink)
 
 void vthreads_free(struct vthreads *v)
 {
-	if (!v)
-		return;
-	pair_map_free(&v->ids);
-	free(v);
+	free(v); /* the rest is the processes' */
 }
 
 /* Defines it, or again when its name has changed. */
-static uint32_t define(struct vthreads *v, struct account *by, uint64_t number, const char *name, size_t length)
+static uint32_t define(struct vthreads *v, struct process *process, uint64_t number, const char *name, size_t length)
 {
 	uint32_t hash = (uint32_t)XXH3_64bits(name, length);
-	struct pair_entry *e = pair_find(&v->ids, by->process, number);
+	struct pair_entry *e = pair_find(&process->vthreads, number, 0);
 
 	if (e && e->extra == hash)
 		return e->value;
-	if (!e && !account_take(by, v->sink, BUDGET_VTHREADS, 1))
+	if (!e && !account_take(&process->account, v->sink, BUDGET_VTHREADS, 1))
 		return 0;
-	if (!e && !(e = pair_put(&v->ids, by->process, number, v->last + 1))) {
-		sink_loss(v->sink, by->process, "collector", "vthread", 1);
+	if (!e && !(e = pair_put(&process->vthreads, number, 0, v->last + 1))) {
+		sink_loss(v->sink, process->id, "collector", "vthread", 1);
 		return 0;
 	}
 	if (e->value > v->last)
 		v->last = e->value;
 	e->extra = hash;
 	sink_vthread(v->sink, &(struct trace_vthread){.vthread = e->value,
-						      .process = by->process,
+						      .process = process->id,
 						      .number = number,
 						      .name = {.str = name, .len = (uint32_t)length}});
 	return e->value;
@@ -76,7 +72,7 @@ static size_t unit_put(uint8_t *to, uint32_t unit)
 	return 3;
 }
 
-void vthreads_seen(struct vthreads *v, struct account *by, const struct braid_event_vthread *e)
+void vthreads_seen(struct vthreads *v, struct process *process, const struct braid_event_vthread *e)
 {
 	uint8_t modified[BRAID_VTHREAD_NAME_MAX * 2];
 	char name[sizeof(modified) * 2];
@@ -88,15 +84,15 @@ void vthreads_seen(struct vthreads *v, struct account *by, const struct braid_ev
 	for (uint32_t i = 0; i + width <= bytes; i += width)
 		length += unit_put(modified + length,
 				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
-	define(v, by, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
+	define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
 }
 
-uint32_t vthreads_id(struct vthreads *v, struct account *by, uint64_t number)
+uint32_t vthreads_id(struct vthreads *v, struct process *process, uint64_t number)
 {
 	const struct pair_entry *e;
 
 	if (!number)
 		return 0;
-	e = pair_find(&v->ids, by->process, number);
-	return e ? e->value : define(v, by, number, "", 0);
+	e = pair_find(&process->vthreads, number, 0);
+	return e ? e->value : define(v, process, number, "", 0);
 }

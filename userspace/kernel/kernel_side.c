@@ -351,6 +351,11 @@ void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_
 	*pages = bpf_map__max_entries(k->skel->maps.pages);
 }
 
+uint64_t kernel_side_mapping_room(const struct kernel_side *k)
+{
+	return bpf_map__max_entries(k->skel->maps.mappings);
+}
+
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t)
 {
 	uint32_t id = k->tables_used;

@@ -20,6 +20,8 @@ int kernel_side_sample(struct kernel_side *k, bool on);
 void kernel_side_stop(struct kernel_side *k); /* no samples after this */
 void kernel_side_free(struct kernel_side *k);
 
+/* How many mappings there is room for. */
+uint64_t kernel_side_mapping_room(const struct kernel_side *k);
 /* How many rows and pages of unwind tables there is room for in all. */
 void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages);
 /* Copies a table into the kernel: its number, or BRAID_NO_TABLE when there is no room left. */

@@ -10,7 +10,7 @@
 
 /* A sample is consumed long before this. */
 #define PAST_NS 5000000000ULL
-#define PAST_MAX 65536
+#define PAST_MAX 16384
 
 const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
 {

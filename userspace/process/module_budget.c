@@ -12,8 +12,12 @@
 #define USERS_MAX 1024U /* those beyond share an account: a user can have many numbers */
 #define OTHERS ((uid_t)-1)
 #define USER_MODULES_MAX 16384U
-#define USER_SYMBOLS_MAX (64UL << 20)
-#define ALL_SYMBOLS_MAX (128UL << 20)
+#define USER_FILES_MAX (8UL << 20) /* bytes of paths and the rest that is kept of each */
+#define ALL_FILES_MAX (32UL << 20)
+#define USER_BOUND_MAX 8192U
+#define ALL_BOUND_MAX 32768U
+#define USER_SYMBOLS_MAX (32UL << 20)
+#define ALL_SYMBOLS_MAX (64UL << 20)
 /* CPU time at first, and which part of the time that has passed since. */
 #define USER_WORK_NS 4000000000ULL
 #define USER_WORK_PART 50U
@@ -27,7 +31,8 @@ struct module_account {
 	uid_t user;
 	uint32_t modules;
 	uint64_t spent_ns, rows, pages, began_ns;
-	size_t symbols; /* bytes */
+	size_t symbols, files; /* bytes */
+	uint32_t bound;
 	bool left_out;
 	UT_hash_handle hh;
 };
@@ -62,13 +67,35 @@ void module_budget_free(struct module_budget *b)
 	}
 }
 
-bool module_may_exist(struct module_account *a)
+bool module_may_exist(struct module_budget *b, struct module_account *a, size_t bytes)
 {
 	if (!a)
 		return true;
-	if (a->modules == USER_MODULES_MAX)
+	if (a->modules == USER_MODULES_MAX || a->files + bytes > USER_FILES_MAX || b->files + bytes > ALL_FILES_MAX)
 		return false;
 	a->modules++;
+	a->files += bytes;
+	b->files += bytes;
+	return true;
+}
+
+void module_is_for_all(struct module_budget *b, struct module_account *a, size_t bytes)
+{
+	if (!a)
+		return;
+	a->modules--;
+	a->files -= bytes;
+	b->files -= bytes;
+}
+
+bool module_may_bind(struct module_budget *b, struct module_account *a)
+{
+	if (!a)
+		return true;
+	if (a->bound == USER_BOUND_MAX || b->bound == ALL_BOUND_MAX)
+		return false;
+	a->bound++;
+	b->bound++;
 	return true;
 }
 

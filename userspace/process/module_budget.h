@@ -17,15 +17,19 @@ struct module_budget {
 	struct module_account *by_user;
 	uint64_t since_ns;
 	uint64_t rows_max, pages_max; /* of unwind tables, of all files */
-	uint64_t spent_ns, rows, pages, symbols;
+	uint64_t spent_ns, rows, pages, symbols, files, bound;
 };
 
 /* The account of a user; NULL: nobody counts what root and the recording user have mapped, or there is no memory. */
 struct module_account *module_account(struct module_budget *b, uid_t user);
 void module_budget_free(struct module_budget *b);
 
-/* May it have one more module? It is counted. */
-bool module_may_exist(struct module_account *a);
+/* May it have one more module, of so many bytes? It is counted, until it is found to be everybody's. */
+bool module_may_exist(struct module_budget *b, struct module_account *a, size_t bytes);
+void module_is_for_all(struct module_budget *b, struct module_account *a, size_t bytes);
+
+/* May one more of its functions be named by the native method that was bound to it? */
+bool module_may_bind(struct module_budget *b, struct module_account *a);
 
 /*
  * The CPU time that reading a file takes is counted between module_work_begin() and module_work_end(). False: what the

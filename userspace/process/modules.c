@@ -24,6 +24,8 @@
 
 #define SYMBOLS_KEPT_MAX (192UL << 20) /* of all modules; libjvm.so has 5 MiB */
 #define BOUND_MAX 65536U	       /* functions named by the native methods that were bound to them */
+#define BOUND_NAME_MAX 256U	       /* bytes of such a name */
+#define SYMBOL_IDS_MAX ((3U << 17) - 1) /* remembered at a time: three quarters of a power of two */
 
 #define ANY_USER ((uid_t)-2)
 #define NO_USER ((uid_t)-1) /* the process has ended */
@@ -274,6 +276,12 @@ static struct module_entry *entry_for(struct module_entry *first, pid_t pid, uid
 	return e;
 }
 
+/* What is kept of a file, whose path is there twice. */
+static size_t entry_bytes(size_t length)
+{
+	return sizeof(struct module_entry) + 2 * length;
+}
+
 static struct module_entry *entry_new(struct modules *m, pid_t pid, const struct mapping_fact *fact, const char *key,
 				      size_t length)
 {
@@ -298,6 +306,7 @@ static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, con
 		       uid_t user)
 {
 	struct module *module = &e->module;
+	struct module_account *account = module->account;
 
 	e->user = ANY_USER;
 	if (is_file(fact)) {
@@ -305,6 +314,8 @@ static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, con
 		module->kind = TRACE_MODULE_ELF;
 		if (!load_file(m, module, pid, fact))
 			e->user = user;
+		else
+			module_is_for_all(&m->budget, account, entry_bytes(strlen(e->key)));
 	} else if (strcmp(fact->path, "[vdso]") == 0) {
 		module->kind = TRACE_MODULE_VDSO;
 		load_vdso(m, module);
@@ -330,7 +341,7 @@ struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fa
 	if (is_file(fact)) {
 		user = user == ANY_USER ? user_of(pid) : user;
 		account = module_account(&m->budget, user);
-		if (!module_may_exist(account)) {
+		if (!module_may_exist(&m->budget, account, entry_bytes((size_t)length))) {
 			left_out(m, account, pid, fact->path, "module");
 			return modules_get(m, pid, &(struct mapping_fact){.path = ""});
 		}
@@ -446,6 +457,8 @@ static uint32_t symbol_id(struct modules *m, const struct module *module, uint64
 	e = pair_find(&m->symbol_ids, owner, sym.address);
 	if (e)
 		return e->value;
+	if (m->symbol_ids.count >= SYMBOL_IDS_MAX) /* what is met again is defined again */
+		pair_map_free(&m->symbol_ids);
 	if (!pair_put(&m->symbol_ids, owner, sym.address, ++m->last_symbol))
 		return 0;
 	emit_symbol(m, module, &sym, m->last_symbol);
@@ -467,11 +480,12 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
 
 static bool bind(struct modules *m, const struct module *module, uint64_t vaddr, const char *name)
 {
-	if (m->bound_count == BOUND_MAX || pair_find(&m->bound_at, module->id, vaddr))
+	if (m->bound_count == BOUND_MAX || pair_find(&m->bound_at, module->id, vaddr) ||
+	    !module_may_bind(&m->budget, module->account))
 		return false;
 	if (!m->bound && !(m->bound = calloc(BOUND_MAX, sizeof(*m->bound))))
 		return false;
-	m->bound[m->bound_count] = strdup(name);
+	m->bound[m->bound_count] = strndup(name, BOUND_NAME_MAX);
 	if (!m->bound[m->bound_count] || !pair_put(&m->bound_at, module->id, vaddr, m->bound_count + 1)) {
 		free(m->bound[m->bound_count]);
 		return false;

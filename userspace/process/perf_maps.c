@@ -17,6 +17,7 @@
 #include <uthash.h>
 
 #define FRAMES_MAX 65536U     /* in the recording */
+#define PROGRAM_FRAMES_MAX (FRAMES_MAX / 4)
 #define FILES_MAX 256U	      /* open at a time */
 #define RETRY_NS 100000000ULL /* until a file is looked for again */
 
@@ -135,7 +136,7 @@ static struct program *program_of(struct perf_maps *p, const struct process *pro
 
 static bool keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
 {
-	if (p->frames == FRAMES_MAX || VEC_PUSH(&g->frames, *frame))
+	if (p->frames == FRAMES_MAX || g->frames.count == PROGRAM_FRAMES_MAX || VEC_PUSH(&g->frames, *frame))
 		return false;
 	p->frames++;
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processes.h"
 
+#include "charges.h"
 #include "proc/procfs.h"
 #include "sink/records.h"
 #include "util/log.h"
@@ -70,6 +71,8 @@ static void free_image(struct processes *p, struct process *pr)
 {
 	threads_forget(p->threads, pr);
 	call(p, p->hooks.freed, pr);
+	account_close(&pr->account);
+	pair_map_free(&pr->vthreads);
 	free(pr->mappings.at);
 	free(pr->past.at);
 	free(pr);
@@ -178,17 +181,18 @@ static bool ended_before(const struct process *pr, uint64_t time_ns)
 	return pr->ended_ns && pr->ended_ns < time_ns;
 }
 
-/* A new image of `pid`, in front of the earlier ones. */
-static struct process *new_image(struct processes *p, pid_t pid, uint64_t since_ns)
+/* A new image of `pid`, in front of the earlier ones; `parent`: it was forked from that. */
+static struct process *new_image(struct processes *p, pid_t pid, const struct process *parent, uint64_t since_ns)
 {
 	struct process *pr = calloc(1, sizeof(*pr)), *old;
 
 	if (!pr)
 		return NULL;
-	pr->id = pr->account.process = ++p->last_process;
+	pr->id = ++p->last_process;
 	pr->pid = pid;
 	pr->since_ns = pr->layout_ns = since_ns;
 	pr->layout = ++p->last_layout;
+	charges_open(pr, p->sink, parent);
 	HASH_FIND_INT(p->by_pid, &pid, old);
 	pr->start_ticks = old && !old->ended_ns ? old->start_ticks : procfs_start_ticks(pid);
 	if (old) {
@@ -200,8 +204,7 @@ static struct process *new_image(struct processes *p, pid_t pid, uint64_t since_
 		pr->older = old;
 		old->newer = pr;
 		pr->shown = old->shown;
-		pr->extent = old->extent;
-		old->extent = (struct mapping_extent){0};
+		charges_move(pr, old);
 	}
 	HASH_ADD_INT(p->by_pid, pid, pr);
 	p->running++;
@@ -230,8 +233,7 @@ static void exit_image(struct processes *p, struct process *pr, uint64_t time_ns
 	end_image(p, pr, time_ns);
 	emit_state(p, pr, 2, time_ns);
 	kernel_side_remove_process(p->kernel, pr->pid);
-	kernel_side_drop_mappings(p->kernel, pr->extent);
-	pr->extent = (struct mapping_extent){0};
+	charges_drop(pr, p->kernel);
 }
 
 struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
@@ -241,7 +243,7 @@ struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 	if (pr || !p->options->system_wide)
 		return pr;
 	if (processes_add(p, pid)) { /* gone already: its number is all that is left */
-		pr = new_image(p, pid, 0);
+		pr = new_image(p, pid, NULL, 0);
 		if (pr) {
 			snprintf(pr->comm, sizeof(pr->comm), "[%d]", pid);
 			emit_process(p, pr, 0);
@@ -286,12 +288,13 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 	struct process_mapping m = {.fact = *fact, .module = module};
 	bool changed;
 
-	if (!module)
+	if (!module || !charges_may_map(pr, p->sink))
 		return;
 	m.bias = module_bias(module, fact);
 	m.from_ns = pr->since_ns || pr->shown ? time_ns : 0;
 	if (process_map(pr, &m, &changed) <= 0)
 		return;
+	charges_mapped(pr);
 	pr->dirty = true;
 	list(p, pr);
 	if (changed)
@@ -333,7 +336,7 @@ static void show(struct processes *p, struct process *pr)
 				      .flags = (pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE) |
 					       (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
 	struct mapping_extent extent;
-	int err;
+	int err, full;
 
 	if (!m)
 		return;
@@ -342,20 +345,17 @@ static void show(struct processes *p, struct process *pr)
 					      .end = pr->mappings.at[i].fact.end,
 					      .bias = pr->mappings.at[i].bias,
 					      .table = pr->mappings.at[i].module->table};
-	err = kernel_side_add_mappings(p->kernel, m, pr->mappings.count, &extent);
+	full = charges_place(pr, p->sink, p->kernel, m, &extent);
 	free(m);
 	entry.first_mapping = extent.first;
 	entry.mapping_count = extent.count;
-	if (!err)
-		err = kernel_side_set_process(p->kernel, pr->pid, &entry);
+	err = kernel_side_set_process(p->kernel, pr->pid, &entry) ?: full;
 	if (err && !p->full_told) {
 		p->full_told = true;
 		sink_notice(p->sink, pr->id, BRAID_NOTICE_WARNING,
 			    "no room for the mappings of process %d (%s): its native stacks will be incomplete",
 			    pr->pid, strerror(-err));
 	}
-	kernel_side_drop_mappings(p->kernel, pr->extent);
-	pr->extent = extent;
 	pr->shown = true;
 	pr->dirty = pr->inherits = false;
 	unlist(p, pr);
@@ -427,7 +427,7 @@ int processes_add(struct processes *p, pid_t pid)
 
 	if (err)
 		return err;
-	c.process = new_image(p, pid, 0);
+	c.process = new_image(p, pid, NULL, 0);
 	if (!c.process)
 		return -ENOMEM;
 	memcpy(c.process->comm, comm, sizeof(comm));
@@ -465,14 +465,13 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 
 	if (!from || ended_before(from, time_ns))
 		return;
-	pr = new_image(p, pid, time_ns);
+	pr = new_image(p, pid, from, time_ns);
 	if (!pr)
 		return;
 	memcpy(pr->comm, from->comm, sizeof(pr->comm));
 	emit_process(p, pr, from->id);
 	emit_state(p, pr, 0, time_ns);
-	if (process_map_as(pr, from))
-		log_debug("no memory for the mappings of process %d", pid);
+	charges_inherit(pr, p->sink, from);
 	pr->layout = from->layout; /* which is what the kernel side has copied, or has from its parent */
 	pr->inherits = true;
 	list(p, pr);
@@ -486,7 +485,7 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 		old = NULL;
 	if (!old && !p->options->system_wide)
 		return;
-	pr = new_image(p, pid, time_ns);
+	pr = new_image(p, pid, NULL, time_ns);
 	if (!pr)
 		return;
 	snprintf(pr->comm, sizeof(pr->comm), "%.15s", comm);

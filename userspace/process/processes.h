@@ -57,6 +57,7 @@ struct process {
 	struct jvm *jvm;	   /* NULL: none whose stacks can be walked */
 	uint32_t jvm_slot;	   /* of the kernel side, when it has a JVM */
 	bool in_namespace;	   /* of pids; known when it has a JVM */
+	struct pair_map vthreads;  /* (number, 0): trace id, extra: hash of the name */
 	struct pair_map host_tids; /* in a namespace: (number there, 0): number of the thread on the machine */
 	uint64_t host_tids_ns;	   /* when all were read */
 	struct thread *threads;

@@ -50,7 +50,7 @@ static void take_sample(struct session *s, struct process *process, const struct
 	node = stacks_node(s->stacks, process, e, &complete);
 	if (!node)
 		sink_loss(&s->sink, process->id, "collector", "stack", 1);
-	vthread = vthreads_id(s->vthreads, &process->account, e->vthread);
+	vthread = vthreads_id(s->vthreads, process, e->vthread);
 	s->samples++;
 	s->complete += complete;
 	sink_sample(&s->sink, &(struct trace_sample){.time_ns = e->hdr.time_ns,
@@ -122,7 +122,7 @@ static void take_vthread(struct session *s, const struct braid_event_vthread *e)
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
 	if (process)
-		vthreads_seen(s->vthreads, &process->account, e);
+		vthreads_seen(s->vthreads, process, e);
 }
 
 /* What is read in one go; it stops at an event that refers to what its JVM's ring still holds. */

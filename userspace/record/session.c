@@ -347,6 +347,9 @@ static int open_parts(struct loop *l)
 	err = err ?: kernel_side_open(&s->kernel, o);
 	if (err)
 		return err;
+	pools_open(&s->pools, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+		   kernel_side_mapping_room(s->kernel), BRAID_MAX_JVMS);
+	s->sink.pools = &s->pools;
 	err = trace_writer_open(&s->sink.writer, o->output);
 	if (err) {
 		log_error("cannot write %s: %s", output_name(o), trace_writer_why(err));
@@ -527,6 +530,7 @@ static void free_parts(struct session *s)
 	processes_free(s->processes);
 	threads_free(s->threads);
 	modules_free(s->modules);
+	pools_close(&s->pools);
 	kernel_side_free(s->kernel);
 	sources_close(&s->sources);
 }

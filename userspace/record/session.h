@@ -8,6 +8,7 @@
 
 #include "config/options.h"
 #include "jvm/jvms.h"
+#include "sink/pools.h"
 #include "sink/sink.h"
 #include "sink/sources.h"
 
@@ -37,6 +38,7 @@ struct thread;
 struct session {
 	const struct record_options *options;
 	struct sink sink;
+	struct pools pools;
 	struct sources sources;
 	bool finished;	  /* the loop is to end */
 	bool interrupted; /* by its user: the command is to end, too */

@@ -208,6 +208,7 @@ static void keep_native(struct stacks *st, struct process *process, uint64_t tim
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
 	if (m && (st->native.count == NATIVE_MAX ||
+		  !account_take(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1) ||
 		  VEC_PUSH(&st->native, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr})))
 		st->native_skipped++;
 }

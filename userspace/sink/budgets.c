@@ -9,19 +9,29 @@
 static const struct {
 	const char *name;
 	uint64_t most, minute;
+	enum pool pool;
+	uint32_t takes; /* of the pool, each */
 	const char *what;
 } budgets[BUDGET_COUNT] = {
-#define X(id, name, most, minute, what) {name, most, minute, what},
+#define X(id, ...) {__VA_ARGS__},
 	BUDGETS(X)
 #undef X
 };
 
-static void refuse(struct account *a, struct sink *sink, enum budget b, uint64_t n)
+static const char *const pool_names[POOLS] = {"memory", "room for mappings", "slots for JVMs"};
+
+/* Counts it; true: it is the first of its kind. */
+static bool refuse(struct account *a, enum budget b, uint64_t n)
 {
+	bool first = !(a->said >> b & 1);
+
 	a->refused[b] += n;
-	if (a->said >> b & 1)
-		return;
 	a->said |= 1U << b;
+	return first;
+}
+
+static void say(const struct account *a, struct sink *sink, enum budget b)
+{
 	if (budgets[b].minute)
 		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
 			    "the process asks for more %s than %llu, and %llu a minute: the others wait or are refused",
@@ -33,19 +43,55 @@ static void refuse(struct account *a, struct sink *sink, enum budget b, uint64_t
 			    (unsigned long long)budgets[b].most);
 }
 
+static void say_shared(const struct account *a, struct sink *sink, enum budget b)
+{
+	sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
+		    "the processes of user %u take as much of the recorder's %s as there is for them: what this one has "
+		    "of more %s is counted, and left out",
+		    (unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
+}
+
+static void add(struct account *a, enum budget b, int64_t n)
+{
+	int64_t taken = n * (int64_t)budgets[b].takes;
+
+	a->used[b] += n;
+	if (!a->share || !taken)
+		return;
+	a->taken[budgets[b].pool] += (uint64_t)taken;
+	share_add(a->share, budgets[b].pool, taken);
+}
+
 bool account_take(struct account *a, struct sink *sink, enum budget b, uint64_t n)
 {
+	enum pool pool = budgets[b].pool;
+
 	if ((uint64_t)a->used[b] + n > budgets[b].most) {
-		refuse(a, sink, b, 1);
+		if (refuse(a, b, 1))
+			say(a, sink, b);
 		return false;
 	}
-	a->used[b] += (int64_t)n;
+	if (a->share && budgets[b].takes && !share_has(a->share, pool, a->taken[pool], n * budgets[b].takes)) {
+		if (refuse(a, b, 1))
+			say_shared(a, sink, b);
+		return false;
+	}
+	add(a, b, (int64_t)n);
 	return true;
 }
 
 void account_give(struct account *a, enum budget b, uint64_t n)
 {
-	a->used[b] -= (int64_t)n;
+	add(a, b, -(int64_t)n);
+}
+
+void account_close(struct account *a)
+{
+	for (int p = 0; a->share && p < POOLS; p++) {
+		share_add(a->share, (enum pool)p, -(int64_t)a->taken[p]);
+		a->taken[p] = 0;
+	}
+	a->share = NULL;
 }
 
 static void pay_back(struct account *a, enum budget b)
@@ -66,13 +112,14 @@ bool account_has(struct account *a, struct sink *sink, enum budget b, uint64_t n
 	pay_back(a, b);
 	if ((uint64_t)a->used[b] < budgets[b].most)
 		return true;
-	refuse(a, sink, b, n);
+	if (refuse(a, b, n))
+		say(a, sink, b);
 	return false;
 }
 
 void account_spend(struct account *a, enum budget b, uint64_t n)
 {
-	a->used[b] += (int64_t)n;
+	add(a, b, (int64_t)n);
 }
 
 void account_inherit(struct account *a, const struct account *from)

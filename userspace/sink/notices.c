@@ -9,8 +9,9 @@ bool notices_room(struct notices *n, uint32_t process, bool *first)
 	if (!process) /* of the recording itself */
 		return true;
 	if (!e) {
-		(void)pair_put(&n->said, process, 0, 2);
-		return true;
+		if (n->said.count < NOTICES_PROCESSES_MAX)
+			e = pair_put(&n->said, process, 0, 2);
+		return e != NULL;
 	}
 	if (e->value <= NOTICES_MAX) {
 		e->value++;
@@ -19,6 +20,11 @@ bool notices_room(struct notices *n, uint32_t process, bool *first)
 	*first = e->extra == 0;
 	e->extra += e->extra < UINT32_MAX;
 	return false;
+}
+
+bool notices_counts(const struct notices *n, uint32_t process)
+{
+	return pair_find(&n->said, process, 0);
 }
 
 void notices_each_left_out(const struct notices *n, void (*fn)(void *ctx, uint32_t process, uint32_t count), void *ctx)

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pools;
+
 #define SINK_LOSSES 64
 
 /* What was lost since the last loss record of the same process, hop and kind. */
@@ -31,6 +33,7 @@ struct sink {
 	struct sink_lost losses[SINK_LOSSES];
 	uint32_t losses_count;
 	uint64_t lost;
+	struct pools *pools; /* what processes take for what they have to say; NULL: no bounds for all of them */
 };
 
 /* The text as a record's string; valid UTF-8 whatever it was. Good for one record: made of few static buffers. */

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What processes may cost the recorder, each and all together. */
+#include "sink/budgets.h"
+#include "sink/names.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *test_budgets(void);
+
+#define STRANGER 65534U
+#define OTHER 65533U
+#define PART (64UL << 10)
+#define HONEST (20UL << 20) /* bytes: more than a JVM with 50,000 methods needs */
+
+static char path[64];
+static struct sink sink;
+static struct pools pools;
+
+static void setup(void)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/braid-budgets-XXXXXX"));
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	sink = (struct sink){.pools = &pools};
+	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
+	pools_open(&pools, 0, 1 << 16, 256);
+}
+
+static void teardown(void)
+{
+	pools_close(&pools);
+	sink_free(&sink);
+	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
+	unlink(path);
+}
+
+/* As many bytes as it gets, up to `most`. */
+static uint64_t take_all(struct account *a, uint64_t most)
+{
+	uint64_t bytes = 0;
+
+	while (bytes < most && account_take(a, &sink, BUDGET_JVM_BYTES, PART))
+		bytes += PART;
+	return bytes;
+}
+
+static struct account of(uid_t user, uint32_t process)
+{
+	return (struct account){.process = process, .share = pools_share(&pools, user)};
+}
+
+START_TEST(twenty_floods_leave_room_for_another_user)
+{
+	struct account flood[20], honest = of(OTHER, 100), root = of(0, 101);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		flood[i] = of(STRANGER, i + 1);
+		sum += take_all(&flood[i], UINT64_MAX);
+	}
+	ck_assert_uint_lt(sum, 96UL << 20);
+	ck_assert_uint_gt(flood[19].refused[BUDGET_JVM_BYTES], 0);
+	ck_assert_uint_eq(take_all(&honest, HONEST), HONEST);
+	ck_assert_uint_eq(honest.refused[BUDGET_JVM_BYTES], 0);
+	ck_assert_uint_eq(take_all(&root, HONEST), HONEST);
+	for (uint32_t i = 0; i < 20; i++)
+		account_close(&flood[i]);
+	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], HONEST);
+}
+END_TEST
+
+/* However they take turns. */
+START_TEST(all_users_together_are_bounded)
+{
+	struct account flood[200];
+	bool more = true;
+
+	for (uint32_t i = 0; i < 200; i++)
+		flood[i] = of(1000 + i / 2, i + 1);
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < 200; i++)
+			more |= account_take(&flood[i], &sink, BUDGET_JVM_BYTES, PART);
+	}
+	ck_assert_uint_le(pools.strangers.used[POOL_MEMORY], 128UL << 20);
+	ck_assert_uint_eq(pools.known.used[POOL_MEMORY], 0);
+}
+END_TEST
+
+START_TEST(what_is_given_back_can_be_taken)
+{
+	struct account a = of(STRANGER, 1), b = of(STRANGER, 2);
+
+	ck_assert(account_take(&a, &sink, BUDGET_THREADS, 1000));
+	ck_assert(account_take(&a, &sink, BUDGET_JVMS, 2));
+	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 1000 * 512);
+	ck_assert_uint_eq(pools.strangers.used[POOL_JVMS], 2);
+	account_give(&a, BUDGET_THREADS, 400);
+	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 600 * 512);
+	account_close(&a);
+	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 0);
+	ck_assert_uint_eq(pools.strangers.used[POOL_JVMS], 0);
+	ck_assert(!account_take(&b, &sink, BUDGET_JVMS, 5)); /* no JVM has as many */
+	ck_assert_uint_eq(b.refused[BUDGET_JVMS], 1);
+	account_close(&b);
+}
+END_TEST
+
+START_TEST(a_user_has_part_of_the_slots)
+{
+	struct account flood[256], honest = of(OTHER, 300);
+	uint32_t slots = 0;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		flood[i] = of(STRANGER, i + 1);
+		slots += account_take(&flood[i], &sink, BUDGET_JVMS, 1);
+	}
+	ck_assert_uint_lt(slots, 128);
+	for (int i = 0; i < 4; i++)
+		ck_assert(account_take(&honest, &sink, BUDGET_JVMS, 1));
+}
+END_TEST
+
+/* Names that are met again and again keep their numbers, whatever others come and go. */
+START_TEST(names_of_others_do_not_push_out_ours)
+{
+	struct account flood = of(STRANGER, 1), honest = of(OTHER, 2);
+	struct names *names;
+	uint32_t ours;
+	char text[32];
+
+	ck_assert_int_eq(names_new(&names, &sink), 0);
+	ours = names_id(names, &honest, trace_str_of("ours"));
+	ck_assert_uint_ne(ours, 0);
+	for (int i = 0; i < 1 << 20; i++) {
+		snprintf(text, sizeof(text), "name %d", i);
+		(void)names_id(names, i % 2 ? &flood : NULL, trace_str_of(text));
+		if (i % 65536 == 0)
+			ck_assert_uint_eq(names_id(names, &honest, trace_str_of("ours")), ours);
+	}
+	ck_assert_uint_gt(flood.refused[BUDGET_NAMES], 0);
+	ck_assert_uint_eq(honest.used[BUDGET_NAMES], 1);
+	names_free(names);
+}
+END_TEST
+
+Suite *test_budgets(void)
+{
+	Suite *s = suite_create("budgets");
+	TCase *t = tcase_create("budgets");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, twenty_floods_leave_room_for_another_user);
+	tcase_add_test(t, all_users_together_are_bounded);
+	tcase_add_test(t, what_is_given_back_can_be_taken);
+	tcase_add_test(t, a_user_has_part_of_the_slots);
+	tcase_add_test(t, names_of_others_do_not_push_out_ours);
+	suite_add_tcase(s, t);
+	return s;
+}

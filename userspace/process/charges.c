@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "charges.h"
+
+#include "proc/proc_user.h"
+
+#include <errno.h>
+
+#define SPLIT 2 /* what one mapping may add: it lies in the middle of another, which is remembered */
+
+void charges_open(struct process *process, struct sink *sink, const struct process *parent)
+{
+	process->account.process = process->id;
+	if (!sink->pools)
+		return;
+	process->account.share = parent ? parent->account.share : NULL;
+	if (!process->account.share)
+		process->account.share = pools_share(sink->pools, proc_user(process->pid));
+}
+
+void charges_move(struct process *to, struct process *from)
+{
+	to->extent = from->extent;
+	from->extent = (struct mapping_extent){0};
+	account_give(&from->account, BUDGET_SHOWN, to->extent.count);
+	account_spend(&to->account, BUDGET_SHOWN, to->extent.count);
+}
+
+bool charges_may_map(struct process *process, struct sink *sink)
+{
+	if (!account_take(&process->account, sink, BUDGET_MAPPINGS, SPLIT + 1))
+		return false;
+	account_give(&process->account, BUDGET_MAPPINGS, SPLIT + 1);
+	return true;
+}
+
+void charges_mapped(struct process *process)
+{
+	int64_t has = (int64_t)(process->mappings.count + process->past.count);
+
+	if (has < process->account.used[BUDGET_MAPPINGS])
+		account_give(&process->account, BUDGET_MAPPINGS,
+			     (uint64_t)(process->account.used[BUDGET_MAPPINGS] - has));
+	else
+		account_spend(&process->account, BUDGET_MAPPINGS,
+			      (uint64_t)(has - process->account.used[BUDGET_MAPPINGS]));
+}
+
+void charges_inherit(struct process *process, struct sink *sink, const struct process *from)
+{
+	if (!account_take(&process->account, sink, BUDGET_MAPPINGS, from->mappings.count))
+		return;
+	if (process_map_as(process, from))
+		account_give(&process->account, BUDGET_MAPPINGS, from->mappings.count);
+}
+
+int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel,
+		  const struct braid_mapping *mappings, struct mapping_extent *out)
+{
+	struct account *a = &process->account;
+	int err;
+
+	*out = (struct mapping_extent){0};
+	account_give(a, BUDGET_SHOWN, process->extent.count);
+	if (!account_take(a, sink, BUDGET_SHOWN, (uint32_t)process->mappings.count)) {
+		err = -ENOSPC;
+	} else {
+		err = kernel_side_add_mappings(kernel, mappings, (uint32_t)process->mappings.count, out);
+		if (err)
+			account_give(a, BUDGET_SHOWN, (uint32_t)process->mappings.count);
+	}
+	kernel_side_drop_mappings(kernel, process->extent); /* not to be used again before the next tick */
+	process->extent = *out;
+	return err;
+}
+
+void charges_drop(struct process *process, struct kernel_side *kernel)
+{
+	account_give(&process->account, BUDGET_SHOWN, process->extent.count);
+	kernel_side_drop_mappings(kernel, process->extent);
+	process->extent = (struct mapping_extent){0};
+}

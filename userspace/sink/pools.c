@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools.h"
+
+#include "util/owner.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define OTHERS ((uid_t)-1)
+#define USER_PER_FREE 2
+#define PROCESS_PER_FREE 3
+/* Bytes of strangers' processes: this part of the machine's, within limits. Root's may have twice as many. */
+#define MEMORY_PART 256
+#define MEMORY_MIN (128ULL << 20)
+#define MEMORY_MAX (1ULL << 30)
+/* What is shown anew is there twice for a moment, and extents are powers of two. */
+#define MAPPINGS_PART 4
+
+void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jvms)
+{
+	uint64_t bytes = memory / MEMORY_PART;
+
+	bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes;
+	bytes = bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
+	*p = (struct pools){0};
+	p->strangers = p->known =
+		(struct pool_set){.size = {[POOL_MEMORY] = bytes,
+					   [POOL_MAPPINGS] = mappings / MAPPINGS_PART,
+					   [POOL_JVMS] = jvms / 2}};
+	p->known.size[POOL_MEMORY] *= 2;
+}
+
+void pools_close(struct pools *p)
+{
+	struct share *s, *next;
+
+	HASH_ITER (hh, p->by_user, s, next) {
+		HASH_DEL(p->by_user, s);
+		free(s);
+	}
+}
+
+struct share *pools_share(struct pools *p, uid_t user)
+{
+	struct stat of = {.st_uid = user};
+	struct share *s;
+
+	HASH_FIND(hh, p->by_user, &user, sizeof(user), s);
+	if (s)
+		return s;
+	if (user != OTHERS && HASH_COUNT(p->by_user) >= POOL_USERS_MAX)
+		return pools_share(p, OTHERS);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->user = user;
+	s->set = owner_known(&of) ? &p->known : &p->strangers;
+	HASH_ADD(hh, p->by_user, user, sizeof(user), s);
+	return s;
+}
+
+bool share_has(const struct share *s, enum pool pool, uint64_t own, uint64_t n)
+{
+	const struct pool_set *set = s->set;
+	uint64_t free_of_all, most;
+
+	if (set->used[pool] >= set->size[pool])
+		return false;
+	free_of_all = set->size[pool] - set->used[pool];
+	most = USER_PER_FREE * free_of_all;
+	return s->used[pool] + n <= most && own + n <= PROCESS_PER_FREE * (most - s->used[pool]);
+}
+
+void share_add(struct share *s, enum pool pool, int64_t n)
+{
+	s->used[pool] += (uint64_t)n;
+	s->set->used[pool] += (uint64_t)n;
+}
