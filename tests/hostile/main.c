@@ -6,7 +6,7 @@
  *
  *	hostile --list KIND	the modes of a kind, one a line: "jvm", "asked", "launched" or "program"
  *	hostile --about		all of them, with what they do
- *	MODE			"ready PID" when it can be recorded, "under way" when it misbehaves; ends when it is
+ *	MODE[.NUMBER]		"ready PID" when it can be recorded, "under way" when it misbehaves; ends when it is
  *killed
  *
  * KIND says how it meets the collector: as a JVM that is attached to, as one whose answer to that is the trouble, as
@@ -224,7 +224,7 @@ static int list(const char *kind)
 
 int main(int argc, char **argv)
 {
-	const char *name = basename(argv[0]);
+	char *name = basename(argv[0]);
 
 	if (argc == 3 && strcmp(argv[1], "--list") == 0)
 		return list(argv[2]);
@@ -233,6 +233,7 @@ int main(int argc, char **argv)
 			printf("%-10s %-9s %s\n", modes[i].name, kind_names[modes[i].kind], modes[i].about);
 		return 0;
 	}
+	name[strcspn(name, ".")] = '\0';
 	for (size_t i = 0; i < MODES; i++) {
 		if (strcmp(name, modes[i].name) != 0)
 			continue;

@@ -61,7 +61,9 @@ end_hostile()
 	done
 }
 
-# start_honest RECORD-OPTION...: a recording of the hostile processes and, attached to last, of a JVM that waits for go_on.
+# start_honest RECORD-OPTION...: a recording of the hostile processes and, attached to last, of a JVM that waits for go_on, in
+# front of which HONEST_AS stands.
+HONEST_AS=()
 start_honest()
 {
 	local mode options=()
@@ -69,7 +71,7 @@ start_honest()
 	for mode in "${!HOSTILE_PID[@]}"; do
 		options+=(-p "${HOSTILE_PID[$mode]}")
 	done
-	start_program hostile.trace.truth "$JAVA" -cp "$CLASSES" ThreadEvents 300 wait
+	start_program hostile.trace.truth "${HONEST_AS[@]}" "$JAVA" -cp "$CLASSES" ThreadEvents 300 wait
 	start_record -F 199 -o hostile.trace "${options[@]}" -p "$JAVA_PID" "$@"
 	echo "$RECORD_PID" >room/recorder
 	watch_memory &
