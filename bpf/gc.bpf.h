@@ -39,11 +39,8 @@ static __always_inline __u64 gc_used(__u64 summary)
 static __always_inline void gc_told(struct pt_regs *ctx, __u32 probe)
 {
 	const struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e;
+	struct braid_event_jvm *e = jvm_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_JVM_GC_CYCLE, &none);
 
-	if (!jvm_event_room(BRAID_JVM_GC_CYCLE))
-		return;
-	e = jvm_event_begin(BRAID_JVM_GC_CYCLE, &none);
 	if (!e)
 		return;
 	e->source = BRAID_SOURCE_PROBE;

@@ -32,18 +32,47 @@ static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *
 	return bpf_map_lookup_elem(&jvms, &slot);
 }
 
+/* How many threads of a process have entries; of all in the entry that is nobody's. */
+static __always_inline __s64 *sleepers_of(__u32 slot)
+{
+	struct braid_asked *a = bpf_map_lookup_elem(&asked, &slot);
+
+	return a ? &a->sleepers : NULL;
+}
+
+static __noinline int sleepers_count(__u32 slot, __s64 n)
+{
+	__s64 *all = sleepers_of(BRAID_MAX_JVMS), *own = sleepers_of(slot);
+
+	if (all && own) {
+		__sync_fetch_and_add(all, n);
+		__sync_fetch_and_add(own, n);
+	}
+	return 0;
+}
+
+/* One process has no more entries than are free for others. */
+static __noinline bool sleepers_room(__u32 slot)
+{
+	__s64 *all = sleepers_of(BRAID_MAX_JVMS), *own = sleepers_of(slot);
+
+	return all && own && *own < BRAID_SLEEPERS - *all;
+}
+
 /* The thread's entry, made when it has none; NULL when there is no room. */
-static __always_inline struct braid_sleeper *sleeper_get(__u32 tid)
+static __always_inline struct braid_sleeper *sleeper_get(const struct braid_process *p, __u32 tgid, __u32 tid)
 {
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
-	struct braid_counters *c = counters_get();
 
 	if (b)
 		return b;
-	bpf_map_update_elem(&sleepers, &tid, &sleeper_new, BPF_NOEXIST);
+	if (sleepers_room(p->jvm - 1))
+		bpf_map_update_elem(&sleepers, &tid, &sleeper_new, BPF_NOEXIST);
 	b = bpf_map_lookup_elem(&sleepers, &tid);
-	if (!b && c)
-		COUNT(c, jvm_lost[BRAID_JVM_BLOCKED], 1);
+	if (b)
+		sleepers_count(p->jvm - 1, 1);
+	else
+		jvm_event_lost(tgid, BRAID_JVM_BLOCKED);
 	return b;
 }
 
@@ -114,11 +143,10 @@ static __always_inline void offcpu_count(struct braid_sleeper *b, const struct b
 static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
 					const struct parked *parked, __u64 start, __u64 end)
 {
-	struct braid_event_jvm *e = jvm_event_begin(BRAID_JVM_BLOCKED, ref);
+	struct braid_event_jvm *e = jvm_event_begin(b->pid, BRAID_JVM_BLOCKED, ref);
 
 	if (!e)
 		return;
-	e->pid = b->pid;
 	e->tid = tid;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->what.start_ns = start;
@@ -163,11 +191,10 @@ static __noinline void offcpu_tell_untold(struct braid_sleeper *b, const struct 
 static __always_inline void offcpu_tell_counted(const struct braid_sleeper *b)
 {
 	struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e = jvm_event_begin(BRAID_JVM_COUNTED, &none);
+	struct braid_event_jvm *e = jvm_event_begin(b->pid, BRAID_JVM_COUNTED, &none);
 
 	if (!e)
 		return;
-	e->pid = b->pid;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->what.number = BRAID_JVM_BLOCKED;
 	e->what.value = b->counted;
@@ -181,6 +208,8 @@ static __always_inline void offcpu_tell_counted(const struct braid_sleeper *b)
 static __always_inline void offcpu_dead(__u32 tid)
 {
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
+	struct braid_process *p;
+	__u32 pid;
 
 	if (!b)
 		return;
@@ -188,13 +217,16 @@ static __always_inline void offcpu_dead(__u32 tid)
 		__sync_fetch_and_add(&untold, -1);
 	if (b->counted)
 		offcpu_tell_counted(b);
-	bpf_map_delete_elem(&sleepers, &tid);
+	pid = b->pid;
+	p = bpf_map_lookup_elem(&processes, &pid);
+	if (!bpf_map_delete_elem(&sleepers, &tid))
+		sleepers_count(p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS, -1);
 }
 
 /* A stack that cannot be had later. The walk below takes most of the 512 bytes of stack that older kernels give. */
 static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 tgid)
 {
-	bool room = jvm_event_room(BRAID_JVM_BLOCKED);
+	bool room = jvm_event_room(tgid, BRAID_JVM_BLOCKED);
 
 	b->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* a thread that ends has no stack any more */
@@ -219,7 +251,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 	jvm = offcpu_jvm(p);
 	if (!p || !jvm || (jvm->sleep_min_ns == NEVER && jvm->waker_min_ns == NEVER))
 		return;
-	b = sleeper_get(tid);
+	b = sleeper_get(p, tgid, tid);
 	if (!b)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
@@ -324,7 +356,7 @@ int BPF_PROG(on_syscall_end)
 		return 0;
 	ns = b->untold_until_ns - b->untold_ns;
 	jvm = offcpu_jvm_of(b);
-	room = jvm_event_room(BRAID_JVM_BLOCKED);
+	room = jvm_event_room(b->pid, BRAID_JVM_BLOCKED);
 	lock = room && jvm && offcpu_is_park(b, jvm, ns) && offcpu_is_lock(b->pid);
 	if (room && (lock || offcpu_is_sleep(b, ns))) {
 		tid = b->pid;
@@ -422,7 +454,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 
 	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* most threads end when the agent is gone */
 		return 0;
-	e = jvm_event_begin(BRAID_JVM_THREAD_CPU, &none);
+	e = jvm_event_begin(tgid, BRAID_JVM_THREAD_CPU, &none);
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_KERNEL;

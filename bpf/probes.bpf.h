@@ -61,7 +61,7 @@ static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
 
 	p->safepoints++;
 	p->stops = 0;
-	e = jvm_event_begin(BRAID_JVM_SAFEPOINT, &none);
+	e = jvm_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_JVM_SAFEPOINT, &none);
 	if (e) {
 		e->source = BRAID_SOURCE_PROBE;
 		e->what.start_ns = p->begin_ns;
@@ -135,23 +135,23 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct compiling *c = bpf_map_lookup_elem(&compiling, &tid);
-	struct braid_counters *counters = counters_get();
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	__u64 now = bpf_ktime_get_ns();
 	struct braid_event_compile *e;
 
-	if (!c || !c->start_ns)
+	if (!c || !c->start_ns || !jvm_event_room(tgid, BRAID_JVM_COMPILE))
 		return;
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
-		if (counters)
-			COUNT(counters, jvm_lost[BRAID_JVM_COMPILE], 1);
+		jvm_event_lost(tgid, BRAID_JVM_COMPILE);
 		return;
 	}
+	jvm_event_charge(tgid, sizeof(*e));
 	*e = (struct braid_event_compile){0};
 	e->jvm.hdr.kind = BRAID_EVENT_JVM;
 	e->jvm.hdr.size = sizeof(*e);
 	e->jvm.hdr.time_ns = now;
-	e->jvm.pid = bpf_get_current_pid_tgid() >> 32;
+	e->jvm.pid = tgid;
 	e->jvm.tid = tid;
 	e->jvm.source = BRAID_SOURCE_PROBE;
 	e->jvm.what.kind = BRAID_JVM_COMPILE;
@@ -221,12 +221,12 @@ int on_probe_stack(struct pt_regs *ctx)
 	/* Of this safepoint, whatever comes while the stack is walked. */
 	since_ns = kind == BRAID_JVM_DEOPT ? 0 : stop_since(p);
 	number = p->safepoints + 1;
-	if (!(kind == BRAID_JVM_DEOPT ? deopt_due(p) : stop_due(p)) || !jvm_event_room(kind))
+	if (!(kind == BRAID_JVM_DEOPT ? deopt_due(p) : stop_due(p)) || !jvm_event_room(tgid, kind))
 		return 0;
 	s = stack_begin(bpf_map_lookup_elem(&processes, &tgid));
 	if (s)
 		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), &ref);
-	e = jvm_event_begin(kind, &ref);
+	e = jvm_event_begin(tgid, kind, &ref);
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_PROBE;

@@ -74,10 +74,16 @@ struct braid_jvm {
 	struct braid_statics statics;
 };
 
-/* Value of the map `asked`, by slot: what a JVM's own threads have asked to be recorded of them. */
+#define BRAID_SLEEPERS 32768 /* entries of the map of threads off the CPU */
+
+/*
+ * Value of the map `asked`, by slot: what was told of a JVM's threads. The entry behind the last slot is of processes
+ * that have none, and counts all sleepers.
+ */
 struct braid_asked {
 	__u64 until; /* position of the event ring: when it has been read up to here, a new share begins */
 	__u64 bytes; /* used of this share */
+	__s64 sleepers; /* entries in the map of threads off the CPU; on programs' replacement some ends are missed */
 	__u64 lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the share, or in the ring */
 };
 
@@ -279,7 +285,6 @@ struct braid_counters {
 	__u64 stacks_lost;		     /* no memory for one more at a time, or no room in the event ring */
 	__u64 vthread_stacks;		     /* taken of virtual threads */
 	__u64 vthread_known;		     /* of them: whose was found */
-	__u64 jvm_lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the event ring */
 };
 
 #endif

@@ -46,17 +46,29 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 	return slot < 0 ? slot : -ENOMEM;
 }
 
-void jvm_emit_lost(struct jvm *j)
+/* What an entry of the kernel side has lost beyond `lost`, which is up to date then. */
+static void emit_lost(struct jvms *jvms, uint32_t slot, uint32_t process, uint64_t lost[BRAID_JVM_KINDS_MAX])
 {
 	struct braid_asked asked;
 
-	if (!j || !j->kept || !kernel_side_asked(j->jvms->kernel, j->slot, &asked))
+	if (!kernel_side_asked(jvms->kernel, slot, &asked))
 		return;
 	for (uint32_t i = 0; i < BRAID_JVM_EVENTS; i++) {
-		if (i && asked.lost[i] > j->lost[i])
-			sink_loss(j->jvms->sink, j->process->id, "bpf", jvm_event_name(i), asked.lost[i] - j->lost[i]);
-		j->lost[i] = asked.lost[i];
+		if (i && asked.lost[i] > lost[i])
+			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), asked.lost[i] - lost[i]);
+		lost[i] = asked.lost[i];
 	}
+}
+
+void jvm_emit_lost(struct jvm *j)
+{
+	if (j && j->kept)
+		emit_lost(j->jvms, j->slot, j->process->id, j->lost);
+}
+
+void jvms_emit_lost(struct jvms *jvms)
+{
+	emit_lost(jvms, BRAID_MAX_JVMS, 0, jvms->lost);
 }
 
 static void give_back(struct jvm *j)

@@ -63,5 +63,7 @@ bool jvm_layout_known(const struct jvm *j); /* the kernel side can walk its stac
 void jvm_emit_stats(struct jvm *j);
 /* Events that found no room in its share of the event ring, since the last time. */
 void jvm_emit_lost(struct jvm *j);
+/* The same of processes that have no slot for a JVM. */
+void jvms_emit_lost(struct jvms *jvms);
 
 #endif

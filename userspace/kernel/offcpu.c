@@ -6,7 +6,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#define SLEEPERS 32768 /* threads of JVMs at a time */
 
 /*
  * Of a monitor or lock that was fought for the owner is of interest, whatever the least time that sleeps are told of;
@@ -23,7 +22,7 @@ int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
 	err = err ?: bpf_program__set_autoload(b->progs.on_waking, sleeps);
 	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
 	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
-	return err ?: bpf_map__set_max_entries(b->maps.sleepers, sleeps ? SLEEPERS : 1);
+	return err ?: bpf_map__set_max_entries(b->maps.sleepers, sleeps ? BRAID_SLEEPERS : 1);
 }
 
 void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c)

@@ -145,9 +145,7 @@ static void emit_stats(struct loop *l)
 		sink_loss(&s->sink, 0, "bpf", "sample", c.samples_lost - l->counters.samples_lost);
 	if (c.stacks_lost > l->counters.stacks_lost)
 		sink_loss(&s->sink, 0, "bpf", "stack", c.stacks_lost - l->counters.stacks_lost);
-	for (uint32_t i = 1; i < BRAID_JVM_EVENTS; i++)
-		if (c.jvm_lost[i] > l->counters.jvm_lost[i])
-			sink_loss(&s->sink, 0, "bpf", jvm_event_name(i), c.jvm_lost[i] - l->counters.jvm_lost[i]);
+	jvms_emit_lost(&s->jvms);
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
 	sink_stat(&s->sink, 0, "bpf_cpu_ns", c.walk_ns);
