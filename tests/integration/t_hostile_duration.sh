@@ -12,6 +12,7 @@ start_worker stopped
 kill -STOP "$JAVA_PID"
 began=$(date +%s%N)
 start_record -F 99 -e cpu,alloc -d 3 -o trace -p "$JAVA_PID" "${HOSTILE_PID[@]/#/-p}"
+echo "$RECORD_PID" >room/recorder
 wait_under_way "${modes[@]}"
 end_record
 took_ms=$((($(date +%s%N) - began) / 1000000))

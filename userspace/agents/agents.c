@@ -28,6 +28,7 @@
 #define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent: give that one time to connect */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
+#define SILENCE_NS 3000000000ULL /* more than a child needs to say why it takes long */
 #define STOP_WAIT_NS 1000000000ULL
 #define STARTING_NS 60000000000ULL /* a JVM that starts may have the agent among its options */
 #define CHILD_END_NS 1000000000ULL
@@ -40,8 +41,9 @@ struct door {
 	struct source listening;
 	struct source result; /* of the attaching child; fd -1: none */
 	pid_t child;
+	uint64_t knocked_ns;  /* the child was started */
 	uint64_t attached_ns; /* the JVM has loaded the agent; 0: not so far */
-	bool waits;	      /* the JVM does not answer: nobody else waits for it */
+	bool waits;	      /* the JVM does not answer, or the child says nothing: nobody else waits for it */
 	uint32_t copies;      /* of the agent in the JVM that were asked */
 	pid_t pid;	      /* 0: whoever the command starts */
 	struct door *next;
@@ -249,6 +251,7 @@ static int door_knock(struct door *d, char *why)
 		return err;
 	}
 	d->result = (struct source){.fd = fd, .ready = on_result, .ctx = d};
+	d->knocked_ns = now_ns();
 	return source_watch(d->agents->env.sources, &d->result);
 }
 
@@ -442,6 +445,20 @@ static void give_up_waiting(struct door *d, uint64_t limit_ns)
 	door_close(d);
 }
 
+/* A child that says nothing for so long does not run: it has its JVM's user, whose processes can stop it. */
+static void mention_silence(struct door *d, uint64_t limit_ns)
+{
+	if (d->result.fd < 0 || d->waits || now_ns() - d->knocked_ns < limit_ns)
+		return;
+	d->waits = true;
+	if (has_agent(d))
+		return;
+	refusals_add_delay(&d->agents->refusals, d->pid,
+			   now_ns() - d->knocked_ns < SILENCE_NS
+				   ? "it was still being asked when the recording ended"
+				   : "the process that asks it for that says nothing: it is stopped, or hangs");
+}
+
 void agents_drain(struct agents *a)
 {
 	uint64_t now = now_ns(); /* all that is older has been read after the drain */
@@ -450,6 +467,7 @@ void agents_drain(struct agents *a)
 
 	LL_FOREACH (a->doors, d) {
 		give_up_waiting(d, CONNECT_NS);
+		mention_silence(d, SILENCE_NS);
 	}
 
 	LL_FOREACH (a->links, l) {
@@ -641,6 +659,7 @@ void agents_stop(struct agents *a)
 
 	LL_FOREACH (a->doors, d) {
 		give_up_waiting(d, 0); /* an agent connects before its JVM says that it is loaded */
+		mention_silence(d, 0);
 	}
 
 	LL_FOREACH (a->links, l) {
