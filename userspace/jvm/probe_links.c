@@ -3,12 +3,16 @@
 
 #include "braid.skel.h"
 #include "config/choices.h"
+#include "symbol/usdt.h"
+#include "unwind/code.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NOP 0x90
 
 static const struct {
 	const char *what;
@@ -123,6 +127,34 @@ static size_t function_of(const struct probe_way *way, int probe)
 	return (size_t)(way - ways) * WAY_PROBES + (size_t)probe;
 }
 
+/*
+ * Is it an instruction that does nothing, as those of USDT probes are, and that the function comes to when its
+ * instructions are read one by one? A file can say what it likes in its notes.
+ */
+static bool is_nop(void *ctx, const struct usdt_place *p)
+{
+	bool *good = ctx;
+	size_t at = 0;
+
+	while (p->code && at < p->before) {
+		struct code_insn insn;
+
+		machine_decode(&insn, p->code + at, p->size - at);
+		if (insn.kind == CODE_INVALID)
+			break;
+		at += insn.length;
+	}
+	*good = p->code && at == p->before && p->code[at] == NOP && p->counter_fits;
+	return *good;
+}
+
+static bool usdt_is_good(const struct libjvm *l, const char *provider, const char *name)
+{
+	bool good = false;
+
+	return !usdt_places(l->fd, provider, name, is_nop, &good) && good;
+}
+
 /* 0, or a negative errno: -ENOENT when there is no such place. */
 static int attach(const struct braid_bpf *b, const struct libjvm *l, const struct probe_way *way, int probe, pid_t pid,
 		  struct bpf_link **out)
@@ -130,14 +162,17 @@ static int attach(const struct braid_bpf *b, const struct libjvm *l, const struc
 	const struct way_probe *w = &way->probes[probe];
 	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = w->probe);
 	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = w->probe);
+	const char *provider = w->provider ?: "hotspot";
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd); /* whatever its mount namespace */
 	if (w->symbol)
 		*out = bpf_program__attach_uprobe_opts(w->stack ? b->progs.on_probe_stack : b->progs.on_probe, pid,
 						       path, l->functions[function_of(way, probe)], &uprobe);
+	else if (usdt_is_good(l, provider, w->usdt))
+		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, provider, w->usdt, &usdt);
 	else
-		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, w->provider ?: "hotspot", w->usdt, &usdt);
+		return -ENOENT;
 	return *out ? 0 : -errno;
 }
 

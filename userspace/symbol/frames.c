@@ -93,21 +93,44 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 	return err;
 }
 
-bool frames_begin_at(Elf *elf, uint64_t address)
+/* How many begin before this address, or at it if `at`. */
+static size_t count_before(const struct frame_table *t, uint64_t address, bool at)
 {
-	struct frame_table t;
-	size_t low = 0, high;
+	size_t low = 0, high = t->count;
 
-	if (!frame_table_find(&t, elf))
-		return false;
-	high = t.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (start_of(&t, middle) < address)
+		if (start_of(t, middle) < address || (at && start_of(t, middle) == address))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < t.count && start_of(&t, low) == address;
+	return low;
+}
+
+bool frames_begin_at(Elf *elf, uint64_t address)
+{
+	struct frame_table t;
+	size_t i;
+
+	if (!frame_table_find(&t, elf))
+		return false;
+	i = count_before(&t, address, false);
+	return i < t.count && start_of(&t, i) == address;
+}
+
+bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	struct frame_table t;
+	size_t i;
+
+	if (!frame_table_find(&t, elf))
+		return false;
+	i = count_before(&t, address, true);
+	if (!i || i == t.count) /* the last one's end is not known */
+		return false;
+	*start = start_of(&t, i - 1);
+	*end = start_of(&t, i);
+	return *start <= address && address < *end;
 }

@@ -52,6 +52,8 @@ int set_add_frames(struct symbol_set *set, Elf *elf);
 
 /* Is there a frame description that begins at this address? */
 bool frames_begin_at(Elf *elf, uint64_t address);
+/* Where the one that covers this address begins, and at the latest ends. */
+bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end);
 
 /* The text of /proc/kallsyms. -EPERM when every address is 0. */
 int symbols_from_kallsyms(struct symbols **out, const char *text, size_t size);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usdt.h"
+
+#include "set.h"
+
+#include "util/elf_file.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+
+#define NOTE_TYPE 3
+#define NOTE_OWNER "stapsdt"
+#define NOTES_MAX (4UL << 20)
+#define FUNCTION_MAX (1UL << 20) /* bytes */
+
+struct notes {
+	Elf *elf;
+	const char *provider, *name;
+	uint64_t base; /* of .stapsdt.base: by how much it is elsewhere than a note says, prelink has moved the rest */
+	bool (*fn)(void *ctx, const struct usdt_place *place);
+	void *ctx;
+	bool found, stopped;
+};
+
+static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *is = gelf_getshdr(scn, sh) ? elf_strptr(elf, strings, sh->sh_name) : NULL;
+
+		if (is && strcmp(is, name) == 0)
+			return scn;
+	}
+	return NULL;
+}
+
+/* The segment with these flags that an address is in. */
+static bool segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, ph); i++)
+		if (ph->p_type == PT_LOAD && (ph->p_flags & flags) == flags && address >= ph->p_vaddr &&
+		    address - ph->p_vaddr < (flags & PF_W ? ph->p_memsz : ph->p_filesz))
+			return true;
+	return false;
+}
+
+static void find_code(Elf *elf, struct usdt_place *p)
+{
+	uint64_t start, end;
+	Elf_Data *data;
+	GElf_Phdr ph;
+
+	if (!frames_around(elf, p->address, &start, &end) || !segment_of(elf, p->address, PF_X, &ph) ||
+	    start < ph.p_vaddr || ph.p_offset > INT64_MAX - ph.p_filesz)
+		return;
+	if (end - ph.p_vaddr > ph.p_filesz)
+		end = ph.p_vaddr + ph.p_filesz;
+	if (end - start > FUNCTION_MAX)
+		return;
+	data = elf_getdata_rawchunk(elf, (int64_t)(ph.p_offset + (start - ph.p_vaddr)), end - start, ELF_T_BYTE);
+	if (!data || !data->d_buf || data->d_size != end - start)
+		return;
+	p->code = data->d_buf;
+	p->before = p->address - start;
+	p->size = data->d_size;
+}
+
+/* Location, base and semaphore, then the names of provider and probe, and its arguments. */
+static void on_note(struct notes *n, const char *description, size_t size)
+{
+	struct usdt_place p = {0};
+	uint64_t words[3], moved;
+	const char *provider = description + sizeof(words), *end = description + size, *name;
+	GElf_Phdr ph;
+
+	if (size < sizeof(words) || !memchr(provider, 0, (size_t)(end - provider)))
+		return;
+	name = provider + strlen(provider) + 1;
+	if (name == end || !memchr(name, 0, (size_t)(end - name)) || strcmp(provider, n->provider) != 0 ||
+	    strcmp(name, n->name) != 0)
+		return;
+	memcpy(words, description, sizeof(words));
+	moved = n->base && words[1] ? n->base - words[1] : 0;
+	p.address = words[0] + moved;
+	p.counter_fits = !words[2] || segment_of(n->elf, words[2] + moved, PF_W, &ph);
+	find_code(n->elf, &p);
+	n->found = true;
+	n->stopped = !n->fn(n->ctx, &p);
+}
+
+static void each_note(struct notes *n, Elf_Data *data)
+{
+	size_t at = 0, name, description;
+	GElf_Nhdr h;
+
+	while (!n->stopped && (at = gelf_getnote(data, at, &h, &name, &description)) > 0)
+		if (h.n_type == NOTE_TYPE && h.n_namesz == sizeof(NOTE_OWNER) &&
+		    memcmp((const char *)data->d_buf + name, NOTE_OWNER, sizeof(NOTE_OWNER)) == 0)
+			on_note(n, (const char *)data->d_buf + description, h.n_descsz);
+}
+
+int usdt_places(int fd, const char *provider, const char *name, bool (*fn)(void *ctx, const struct usdt_place *place),
+		void *ctx)
+{
+	struct notes n = {.provider = provider, .name = name, .fn = fn, .ctx = ctx};
+	Elf_Data *data = NULL;
+	Elf_Scn *scn;
+	GElf_Shdr sh;
+	int err = elf_file_open(&n.elf, fd);
+
+	if (err)
+		return err;
+	if (section_named(n.elf, ".stapsdt.base", &sh))
+		n.base = sh.sh_addr;
+	scn = section_named(n.elf, ".note.stapsdt", &sh);
+	if (scn && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX)
+		data = elf_getdata(scn, NULL);
+	if (data && data->d_buf)
+		each_note(&n, data);
+	elf_end(n.elf);
+	return n.found ? 0 : -ENOENT;
+}
