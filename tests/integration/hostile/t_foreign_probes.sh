@@ -30,6 +30,7 @@ cat >mapper.py <<-'END'
 	maps = [mmap.mmap(fd, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC, offset=4096) for i in range(8)]
 	print("ready", flush=True)
 	open("mapper.in").readline()
+	assert all(m[:] == os.pread(fd, 4096, 4096) for m in maps), "a probe was set"
 END
 cat >enter.sh <<-END
 	mount --bind "$PWD/libvictim.so" libjvm.so && mount --bind "$PWD/debug" /usr/lib/debug && exec python3 mapper.py
