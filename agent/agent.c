@@ -20,7 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ONLOAD_WAIT_MAX_MS 2000U
+#define ONLOAD_WAIT_MS 2000U
+#define ONLOAD_MORE_MS 8000U
+#define LIVE_WAIT_MS 60000U
+#define LIVE_STEP_NS 2000000
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 15
 #define DEATH_WAIT_MS 200U
@@ -151,13 +154,15 @@ void agent_disconnect(bool stopped)
 
 static bool ring_join(const struct options *o, enum braid_start start)
 {
-	uint32_t wait_ms = o->wait_ms;
+	uint32_t wait_ms = o->wait_ms, more_ms = 0;
 	char why[LINK_WHY_MAX];
 	int err;
 
-	if (start == BRAID_START_ONLOAD && wait_ms > ONLOAD_WAIT_MAX_MS)
-		wait_ms = ONLOAD_WAIT_MAX_MS;
-	if (link_open(&agent.link, o->sock, wait_ms, why)) {
+	if (start == BRAID_START_ONLOAD && wait_ms >= ONLOAD_WAIT_MS) {
+		wait_ms = ONLOAD_WAIT_MS;
+		more_ms = ONLOAD_MORE_MS;
+	}
+	if (link_open(&agent.link, o->sock, wait_ms, more_ms, why)) {
 		agent_say("%s (%s); nothing will be recorded", why, o->sock);
 		return false;
 	}
@@ -193,6 +198,24 @@ static bool begin_attached(void)
 	return loop_start(jni);
 }
 
+/*
+ * JVMs before 21 load agents before they are live, when events cannot be switched on. Who waits is the thread that
+ * loads agents, in native code, which holds up nobody else.
+ */
+static bool live_wait(void)
+{
+	const struct timespec step = {.tv_nsec = LIVE_STEP_NS};
+	uint64_t until_ns = clock_ns() + LIVE_WAIT_MS * 1000000ULL;
+	jvmtiPhase phase;
+
+	while (!(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase != JVMTI_PHASE_LIVE) {
+		if (phase == JVMTI_PHASE_DEAD || clock_ns() > until_ns || link_is_gone(&agent.link))
+			return false;
+		nanosleep(&step, NULL);
+	}
+	return true;
+}
+
 /* With the lock held. What the collector has to know first is published before any handler can be active. */
 static void connect_to(JavaVM *vm, const struct options *o, enum braid_start start)
 {
@@ -201,6 +224,12 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 	if (!ring_join(o, start))
 		return;
 	if (!environment_open(vm)) {
+		ring_leave(false);
+		return;
+	}
+	if (start == BRAID_START_ATTACH && !live_wait()) {
+		agent_say("this JVM does not get to its live phase; nothing will be recorded");
+		environment_close();
 		ring_leave(false);
 		return;
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link.h"
 
+#include "state.h"
+
 #include <braid/ring.h>
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #define OVERFLOW_UID_DEFAULT 65534U
+#define LOOK_MS 100U /* whether the collector still runs */
 
 static uint64_t now_ms(void)
 {
@@ -207,7 +210,37 @@ static int make_non_blocking(int fd)
 	return 0;
 }
 
-int link_open(struct link *l, const char *path, uint32_t wait_ms, char why[LINK_WHY_MAX])
+/* As far as that can be seen from here: in another pid namespace it has no number. */
+static bool collector_runs(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	char path[32], line[256];
+	const char *state;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)peer.pid);
+	if (!read_line(path, line, sizeof(line)))
+		return true;
+	state = strrchr(line, ')');
+	return !state || !state[1] || !strchr("TtZX", state[2]);
+}
+
+/* A machine can be so busy that the collector gets its turn late: then it is worth waiting for, as it will record. */
+static int wait_on(int fd, uint32_t more_ms)
+{
+	uint64_t deadline_ms = now_ms() + more_ms, now;
+	int err = -ETIMEDOUT;
+
+	if (more_ms)
+		agent_say("the collector is there, but has not answered yet: waiting for it, %u ms more", more_ms);
+	while (err == -ETIMEDOUT && (now = now_ms()) < deadline_ms && collector_runs(fd))
+		err = wait_for(fd, POLLIN, now + LOOK_MS < deadline_ms ? now + LOOK_MS : deadline_ms);
+	return err;
+}
+
+int link_open(struct link *l, const char *path, uint32_t wait_ms, uint32_t more_ms, char why[LINK_WHY_MAX])
 {
 	uint64_t deadline_ms = now_ms() + wait_ms;
 	int err;
@@ -228,6 +261,8 @@ int link_open(struct link *l, const char *path, uint32_t wait_ms, char why[LINK_
 	err = send_message(l->sock_fd, BRAID_MSG_JOIN, (uint64_t)getpid());
 	if (!err)
 		err = wait_for(l->sock_fd, POLLIN, deadline_ms);
+	if (err == -ETIMEDOUT)
+		err = wait_on(l->sock_fd, more_ms);
 	if (!err)
 		err = receive_grant(l);
 	if (!err)

@@ -23,9 +23,10 @@ struct link {
 
 /*
  * Connects to the collector at `path`, checks who that is, joins, and waits for the grant; all of that within
- * `wait_ms`. 0 or a negative errno with a sentence in `why`.
+ * `wait_ms`, and `more_ms` for the grant of a collector that is there, and not stopped. 0 or a negative errno with a
+ * sentence in `why`.
  */
-int link_open(struct link *l, const char *path, uint32_t wait_ms, char why[LINK_WHY_MAX]);
+int link_open(struct link *l, const char *path, uint32_t wait_ms, uint32_t more_ms, char why[LINK_WHY_MAX]);
 void link_close(struct link *l);
 
 enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE, LINK_CHOOSE, LINK_ACT };

@@ -21,7 +21,7 @@
 
 #define LIBRARY_NAME "libbraid-agent.so"
 #define SOCKET_NAME "socket"
-#define BACKLOG 4
+#define BACKLOG 64 /* all JVMs that a command starts come by one socket */
 
 extern const char agent_blob_start[], agent_blob_end[];
 

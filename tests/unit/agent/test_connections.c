@@ -3,7 +3,9 @@
 #include "fake_jvmti.h"
 #include "recorder.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 #include <stdio.h>
 
 Suite *test_connections(void);
@@ -245,6 +247,32 @@ START_TEST(one_recorder_at_a_time)
 }
 END_TEST
 
+static void *go_live(void *ctx)
+{
+	(void)ctx;
+	usleep(50000);
+	fake.phase = JVMTI_PHASE_LIVE;
+	return NULL;
+}
+
+/* A JVM before 21 loads it before it is live, when events cannot be switched on. */
+START_TEST(loaded_in_the_start_phase)
+{
+	struct recorder r;
+	pthread_t thread;
+
+	fake_jvm_start();
+	fake.phase = JVMTI_PHASE_START;
+	recorder_open(&r);
+	ck_assert_int_eq(pthread_create(&thread, NULL, go_live, NULL), 0);
+	attach(&r);
+	pthread_join(thread, NULL);
+	ck_assert_uint_ne(atomic_load(&fake.events), 0);
+	recorder_stop(&r);
+	recorder_close(&r);
+}
+END_TEST
+
 START_TEST(without_a_thread_nothing_is_kept)
 {
 	struct recorder first, second;
@@ -285,6 +313,7 @@ Suite *test_connections(void)
 	tcase_add_test(t, every_class_is_counted);
 	tcase_add_test(t, a_helper_ends_its_own_connection);
 	tcase_add_test(t, one_recorder_at_a_time);
+	tcase_add_test(t, loaded_in_the_start_phase);
 	tcase_add_test(t, without_a_thread_nothing_is_kept);
 	suite_add_tcase(s, t);
 	return s;

@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FDS_MAX 4
@@ -25,6 +27,7 @@ struct answer {
 	size_t size;
 	int fds;     /* that come with it */
 	bool silent; /* it says nothing */
+	useconds_t late_us;
 	int listening;
 	int sent[FDS_MAX];
 };
@@ -69,6 +72,7 @@ static void *collector(void *arg)
 	ck_assert_int_eq(recv(fd, &join, sizeof(join), 0), sizeof(join));
 	ck_assert_uint_eq(join.kind, BRAID_MSG_JOIN);
 	ck_assert_uint_eq(join.value, (uint64_t)getpid());
+	usleep(a->late_us);
 	if (!a->silent)
 		send_with(fd, &a->grant, a->size, a->sent, a->fds);
 	if (a->silent)
@@ -90,7 +94,7 @@ static struct answer right(void)
 }
 
 /* What comes of the answer; no descriptor is left of a refusal, and none of a link that was closed. */
-static int answered(struct answer a, uint32_t wait_ms)
+static int answered_late(struct answer a, uint32_t wait_ms, uint32_t more_ms)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char why[LINK_WHY_MAX] = "";
@@ -107,7 +111,7 @@ static int answered(struct answer a, uint32_t wait_ms)
 	for (int i = 0; i < FDS_MAX; i++)
 		a.sent[i] = eventfd(0, 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, collector, &a), 0);
-	err = link_open(&l, address.sun_path, wait_ms, why);
+	err = link_open(&l, address.sun_path, wait_ms, more_ms, why);
 	ck_assert_msg(!err == !why[0], "%d: %s", err, why);
 	if (!err) {
 		ck_assert(fcntl(l.wake_fd, F_GETFL) & O_NONBLOCK); /* a handler must not wait */
@@ -123,6 +127,11 @@ static int answered(struct answer a, uint32_t wait_ms)
 	unlink(address.sun_path);
 	ck_assert_int_eq(descriptors(), before);
 	return err;
+}
+
+static int answered(struct answer a, uint32_t wait_ms)
+{
+	return answered_late(a, wait_ms, 0);
 }
 
 START_TEST(a_grant)
@@ -168,15 +177,56 @@ START_TEST(no_answer)
 }
 END_TEST
 
+/* It is this process, which runs: it is waited for longer than for one that may be gone, but not for ever. */
+START_TEST(a_late_answer)
+{
+	struct answer a = right();
+
+	a.late_us = 300000;
+	ck_assert_int_eq(answered_late(a, 20, 20000), 0);
+	a.silent = true;
+	ck_assert_int_eq(answered_late(a, 20, 50), -ETIMEDOUT);
+}
+END_TEST
+
+/* One that is stopped is not waited for. */
+START_TEST(a_stopped_collector)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char why[LINK_WHY_MAX] = "";
+	struct link l;
+	int fd, status;
+	pid_t pid;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/braid-test-stopped.%d", (int)getpid());
+	unlink(address.sun_path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	pid = fork();
+	if (pid == 0) {
+		listen(fd, 1); /* makes it the one at the other end */
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert_int_eq(link_open(&l, address.sun_path, 20, 3600000, why), -ETIMEDOUT); /* not in an hour */
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(fd);
+	unlink(address.sun_path);
+}
+END_TEST
+
 START_TEST(nobody_there)
 {
 	char why[LINK_WHY_MAX], path[200];
 	struct link l;
 
-	ck_assert_int_eq(link_open(&l, "/nonexistent/braid", 20000, why), -ENOENT);
+	ck_assert_int_eq(link_open(&l, "/nonexistent/braid", 20000, 0, why), -ENOENT);
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
-	ck_assert_int_eq(link_open(&l, path, 20000, why), -ENAMETOOLONG);
+	ck_assert_int_eq(link_open(&l, path, 20000, 0, why), -ENAMETOOLONG);
 	ck_assert(!link_is_gone(&l));
 	link_close(&l);
 	link_close(NULL);
@@ -236,6 +286,8 @@ Suite *test_link(void)
 	tcase_add_test(t, a_grant);
 	tcase_add_test(t, no_grant);
 	tcase_add_test(t, no_answer);
+	tcase_add_test(t, a_late_answer);
+	tcase_add_test(t, a_stopped_collector);
 	tcase_add_test(t, nobody_there);
 	tcase_add_test(t, words);
 	suite_add_tcase(s, t);

@@ -3,7 +3,7 @@
 # Many JVMs of one user that make tables grow, all at once: they share what there is for a user. A JVM of another user, whose
 # tables grow when theirs are full, loses nothing.
 # takes: 30 s
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
 # What is there for all grows with the machine's memory.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A recording with a duration ends when that is over, although of those that are asked to load the agent one stops the process
 # that asks, one does not answer, one answers and does not connect, and one is stopped.
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
 LATE_MS=10000 # who does not answer is not waited for: that alone would take 20 s

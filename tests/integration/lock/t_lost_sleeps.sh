@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A recorder that is held up: what a JVM's threads sleep, and what probes see in it, finds no room then, and is counted for that JVM.
 # takes: 15 s
-source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm -XX:+UseParallelGC -XX:ParallelGCThreads=2
 start_record -F 99 -e cpu,wait=1us,safepoint -p "$JAVA_PID" -o lost.trace
