@@ -81,8 +81,8 @@ struct braid_jvm {
  * that have none, and counts all sleepers.
  */
 struct braid_asked {
-	__u64 until; /* position of the event ring: when it has been read up to here, a new share begins */
-	__u64 bytes; /* used of this share */
+	__u64 until;	/* position of the event ring: when it has been read up to here, a new share begins */
+	__u64 bytes;	/* used of this share */
 	__s64 sleepers; /* entries in the map of threads off the CPU; on programs' replacement some ends are missed */
 	__u64 lost[BRAID_JVM_KINDS_MAX]; /* events, by kind: no room in the share, or in the ring */
 };
@@ -281,10 +281,10 @@ struct braid_counters {
 	__u64 frames_java; /* walked: compiled and interpreted */
 	__u64 frames_native;
 	__u64 frames_kernel;
-	__u64 stacks;			     /* taken for events */
-	__u64 stacks_lost;		     /* no memory for one more at a time, or no room in the event ring */
-	__u64 vthread_stacks;		     /* taken of virtual threads */
-	__u64 vthread_known;		     /* of them: whose was found */
+	__u64 stacks;	      /* taken for events */
+	__u64 stacks_lost;    /* no memory for one more at a time, or no room in the event ring */
+	__u64 vthread_stacks; /* taken of virtual threads */
+	__u64 vthread_known;  /* of them: whose was found */
 };
 
 #endif

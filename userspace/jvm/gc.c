@@ -13,7 +13,7 @@
 
 #define NAME_MAX_BYTES 128
 #define SPANS_MAX 4096
-#define WAITING_MAX 8192 /* pauses beyond are told as the agent has */
+#define WAITING_MAX 8192		  /* pauses beyond are told as the agent has */
 #define SPAN_KEPT_NS (10 * 1000000000ULL) /* for the agent to tell of the pause that it was in */
 #define SAME_STOP_NS 1000000ULL
 #define WAIT_NS (2 * 1000000000ULL)

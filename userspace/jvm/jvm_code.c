@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFER_NS 1000000000ULL	       /* wait this long for a code record before the JVM's memory is asked */
+#define DEFER_NS 1000000000ULL /* wait this long for a code record before the JVM's memory is asked */
 #define DEFERRED_PART 1024
-#define DEFERRED_MAX 65536	       /* frames that wait for their code's record; their bytes are of the JVM's budget */
+#define DEFERRED_MAX 65536 /* frames that wait for their code's record; their bytes are of the JVM's budget */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
 
 /* ---- code ---- */

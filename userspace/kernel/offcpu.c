@@ -6,7 +6,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-
 /*
  * Of a monitor or lock that was fought for the owner is of interest, whatever the least time that sleeps are told of;
  * but where threads hand over every few microseconds, walking a stack each time would cost them more than the lock

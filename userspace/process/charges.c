@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "charges.h"
 
-#include "proc/proc_user.h"
+#include "process_user.h"
 
 #include <errno.h>
 
@@ -14,7 +14,7 @@ void charges_open(struct process *process, struct sink *sink, const struct proce
 		return;
 	process->account.share = parent ? parent->account.share : NULL;
 	if (!process->account.share)
-		process->account.share = pools_share(sink->pools, proc_user(process->pid));
+		process->account.share = pools_share(sink->pools, process_user(process->pid));
 }
 
 void charges_move(struct process *to, struct process *from)

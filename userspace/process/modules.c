@@ -25,7 +25,8 @@
 #define SYMBOLS_KEPT_MAX (192UL << 20) /* of all modules; libjvm.so has 5 MiB */
 #define BOUND_MAX 65536U	       /* functions named by the native methods that were bound to them */
 #define BOUND_NAME_MAX 256U	       /* bytes of such a name */
-#define SYMBOL_IDS_MAX ((3U << 17) - 1) /* remembered at a time: three quarters of a power of two */
+#define SYMBOL_IDS_MAX                                                                                                 \
+	((3U << 17) - 1) /* remembered: then what is met is defined anew; three quarters of a power of two */
 
 #define ANY_USER ((uid_t)-2)
 #define NO_USER ((uid_t)-1) /* the process has ended */
@@ -37,6 +38,9 @@ struct module_entry {
 	UT_hash_handle hh;
 	char key[]; /* "major:minor:inode:path" */
 };
+
+/* What is kept of a file, whose path is there twice. */
+#define ENTRY_BYTES(length) (sizeof(struct module_entry) + 2 * (length))
 
 struct modules {
 	struct sink *sink;
@@ -276,12 +280,6 @@ static struct module_entry *entry_for(struct module_entry *first, pid_t pid, uid
 	return e;
 }
 
-/* What is kept of a file, whose path is there twice. */
-static size_t entry_bytes(size_t length)
-{
-	return sizeof(struct module_entry) + 2 * length;
-}
-
 static struct module_entry *entry_new(struct modules *m, pid_t pid, const struct mapping_fact *fact, const char *key,
 				      size_t length)
 {
@@ -315,7 +313,7 @@ static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, con
 		if (!load_file(m, module, pid, fact))
 			e->user = user;
 		else
-			module_is_for_all(&m->budget, account, entry_bytes(strlen(e->key)));
+			module_is_for_all(&m->budget, account, ENTRY_BYTES(strlen(e->key)));
 	} else if (strcmp(fact->path, "[vdso]") == 0) {
 		module->kind = TRACE_MODULE_VDSO;
 		load_vdso(m, module);
@@ -341,7 +339,7 @@ struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fa
 	if (is_file(fact)) {
 		user = user == ANY_USER ? user_of(pid) : user;
 		account = module_account(&m->budget, user);
-		if (!module_may_exist(&m->budget, account, entry_bytes((size_t)length))) {
+		if (!module_may_exist(&m->budget, account, ENTRY_BYTES((size_t)length))) {
 			left_out(m, account, pid, fact->path, "module");
 			return modules_get(m, pid, &(struct mapping_fact){.path = ""});
 		}
@@ -457,7 +455,7 @@ static uint32_t symbol_id(struct modules *m, const struct module *module, uint64
 	e = pair_find(&m->symbol_ids, owner, sym.address);
 	if (e)
 		return e->value;
-	if (m->symbol_ids.count >= SYMBOL_IDS_MAX) /* what is met again is defined again */
+	if (m->symbol_ids.count >= SYMBOL_IDS_MAX)
 		pair_map_free(&m->symbol_ids);
 	if (!pair_put(&m->symbol_ids, owner, sym.address, ++m->last_symbol))
 		return 0;

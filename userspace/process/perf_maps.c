@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
-#define FRAMES_MAX 65536U     /* in the recording */
+#define FRAMES_MAX 65536U /* in the recording */
 #define PROGRAM_FRAMES_MAX (FRAMES_MAX / 4)
 #define FILES_MAX 256U	      /* open at a time */
 #define RETRY_NS 100000000ULL /* until a file is looked for again */

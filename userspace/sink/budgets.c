@@ -45,10 +45,11 @@ static void say(const struct account *a, struct sink *sink, enum budget b)
 
 static void say_shared(const struct account *a, struct sink *sink, enum budget b)
 {
-	sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-		    "the processes of user %u take as much of the recorder's %s as there is for them: what this one has "
-		    "of more %s is counted, and left out",
-		    (unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
+	sink_notice(
+		sink, a->process, BRAID_NOTICE_WARNING,
+		"the processes of user %u take as much of the recorder's %s as there is for them: what this one has "
+		"of more %s is counted, and left out",
+		(unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
 }
 
 static void add(struct account *a, enum budget b, int64_t n)

@@ -28,17 +28,17 @@
 	X(JVM_BYTES, "jvm_bytes", 128 * MIB, 0, POOL_MEMORY, 1, "bytes of methods, lines and compiled code")           \
 	X(CODES, "codes", CODES_MAX, 0, POOL_MEMORY, 32, "pieces of code at a time")                                   \
 	X(METHODS, "methods", 1 << 19, 0, POOL_MEMORY, 96, "methods on stacks")                                        \
-	X(NAMES, "names", 1 << 18, 60000, NO_POOL, "names of what its events are about")                                  \
+	X(NAMES, "names", 1 << 18, 60000, NO_POOL, "names of what its events are about")                               \
 	X(VTHREADS, "vthreads", 1 << 19, 0, POOL_MEMORY, 48, "virtual threads")                                        \
 	X(MAPPINGS, "mappings", 1 << 16, 0, POOL_MEMORY, 128, "mappings of code")                                      \
-	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code that its stacks are walked by")      \
+	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code that its stacks are walked by")     \
 	X(JVMS, "jvms", 4, 0, POOL_JVMS, 1, "rings and layouts of a JVM")                                              \
-	X(LATE_FRAMES, "late_frames", 1 << 14, 0, NO_POOL, "native frames that are named at the end")                     \
-	X(RING_BYTES, "ring_bytes", 64 * MIB, 240 * MIB, NO_POOL, "bytes of its agent's ring")                            \
-	X(RING_TIME, "ring_time", 4000000000ULL, 15000000000ULL, NO_POOL, "ns of CPU time for what its agent reports")    \
-	X(WAKES, "wakes", 1000, 12000, NO_POOL, "wake-ups by its agent")                                                  \
-	X(MESSAGES, "messages", 256, 600, NO_POOL, "messages of its agent")                                               \
-	X(CONNECTIONS, "connections", 32, 6, NO_POOL, "connections of its agent")                                         \
+	X(LATE_FRAMES, "late_frames", 1 << 14, 0, NO_POOL, "native frames that are named at the end")                  \
+	X(RING_BYTES, "ring_bytes", 64 * MIB, 240 * MIB, NO_POOL, "bytes of its agent's ring")                         \
+	X(RING_TIME, "ring_time", 4000000000ULL, 15000000000ULL, NO_POOL, "ns of CPU time for what its agent reports") \
+	X(WAKES, "wakes", 1000, 12000, NO_POOL, "wake-ups by its agent")                                               \
+	X(MESSAGES, "messages", 256, 600, NO_POOL, "messages of its agent")                                            \
+	X(CONNECTIONS, "connections", 32, 6, NO_POOL, "connections of its agent")                                      \
 	X(RENAMES, "renames", 1 << 17, 60000, NO_POOL, "names of its threads")
 
 enum budget {
@@ -50,7 +50,7 @@ enum budget {
 
 /* Of one process, zeroed at first. */
 struct account {
-	struct share *share;		 /* of the pools; NULL: not bounded by them */
+	struct share *share; /* of the pools; NULL: not bounded by them */
 	uint64_t taken[POOLS];
 	int64_t used[BUDGET_COUNT];	 /* at a time; of what comes back by the minute: debts */
 	uint64_t since_ns[BUDGET_COUNT]; /* used[] as of then */

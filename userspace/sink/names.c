@@ -13,7 +13,7 @@
 
 struct names {
 	struct sink *sink;
-	struct pair_map ids; /* by 128 bits of hash: two names of one are not to be expected before 2^60 names */
+	struct pair_map ids;	/* by 128 bits of hash: two names of one are not to be expected before 2^60 names */
 	struct pair_map former; /* as it was when it was full: what is met again is still known */
 	uint32_t last;
 };

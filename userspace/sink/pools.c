@@ -23,10 +23,8 @@ void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jv
 	bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes;
 	bytes = bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
 	*p = (struct pools){0};
-	p->strangers = p->known =
-		(struct pool_set){.size = {[POOL_MEMORY] = bytes,
-					   [POOL_MAPPINGS] = mappings / MAPPINGS_PART,
-					   [POOL_JVMS] = jvms / 2}};
+	p->strangers = p->known = (struct pool_set){
+		.size = {[POOL_MEMORY] = bytes, [POOL_MAPPINGS] = mappings / MAPPINGS_PART, [POOL_JVMS] = jvms / 2}};
 	p->known.size[POOL_MEMORY] *= 2;
 }
 

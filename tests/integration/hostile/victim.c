@@ -13,9 +13,9 @@ int victim_add(int a)
 
 /* Notes of HotSpot's USDT probes, whose place is in the middle of an instruction. */
 #define NOTE(provider, name)                                                                                           \
-	__asm__(".pushsection .note.stapsdt, \"\", \"note\"\n"                                                          \
+	__asm__(".pushsection .note.stapsdt, \"\", \"note\"\n"                                                         \
 		".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"                 \
-		"993: .8byte victim_add+3, 0, 0\n.asciz \"" provider "\"\n.asciz \"" name "\"\n.asciz \"\"\n"           \
+		"993: .8byte victim_add+3, 0, 0\n.asciz \"" provider "\"\n.asciz \"" name "\"\n.asciz \"\"\n"          \
 		"994: .balign 4\n.popsection")
 NOTE("hs_private", "safepoint__begin");
 NOTE("hotspot", "vmops__begin");

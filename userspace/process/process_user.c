@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proc_user.h"
+#include "process_user.h"
 
-#include "jvm_proc.h"
+#include "proc/jvm_proc.h"
 #include "util/owner.h"
 
 #include <fcntl.h>
@@ -51,13 +51,13 @@ static bool namespace_owner(pid_t pid, uid_t *owner)
 	return outermost_owner(fd, &own, owner);
 }
 
-uid_t proc_user(pid_t pid)
+uid_t process_user(pid_t pid)
 {
 	struct proc_status status;
 	struct stat of = {0};
 
 	if (proc_status_read(pid, &status))
-		return PROC_NO_USER;
+		return PROCESS_NO_USER;
 	if (namespace_owner(pid, &of.st_uid) && !owner_known(&of))
 		return of.st_uid;
 	return status.uid;
