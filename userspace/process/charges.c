@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What a process pays for its mappings. */
 #include "charges.h"
 
 #include "process_user.h"

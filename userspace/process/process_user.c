@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Whose a process is: the owner of the outermost user namespace that it is in, or its own user. */
 #include "process_user.h"
 
 #include "proc/jvm_proc.h"

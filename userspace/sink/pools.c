@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What all processes together may take: divided among users, of what is still free. */
 #include "pools.h"
 
 #include "util/owner.h"

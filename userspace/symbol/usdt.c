@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Reads .note.stapsdt, and finds the functions that its places lie in. */
 #include "usdt.h"
 
 #include "set.h"
@@ -115,7 +116,7 @@ int usdt_places(int fd, const char *provider, const char *name, bool (*fn)(void 
 	Elf_Data *data = NULL;
 	Elf_Scn *scn;
 	GElf_Shdr sh;
-	int err = elf_file_open(&n.elf, fd);
+	int err = elf_open(&n.elf, elf_of_file(fd));
 
 	if (err)
 		return err;
