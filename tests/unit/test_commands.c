@@ -14,28 +14,39 @@
 
 Suite *test_commands(void);
 
-static char trace_path[] = "/tmp/braid-export-XXXXXX";
-static char output_path[] = "/tmp/braid-export-XXXXXX";
-static char error_path[] = "/tmp/braid-export-XXXXXX";
+/* One for all tests, since a test that ends its process leaves its files behind. */
+static char directory[] = "/tmp/braid-test-commands-XXXXXX";
+static char trace_path[64], output_path[64], error_path[64];
 
-static void setup_files(void)
+static void make_directory(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(trace_path, sizeof(trace_path), "%s/trace", directory);
+	snprintf(output_path, sizeof(output_path), "%s/output", directory);
+	snprintf(error_path, sizeof(error_path), "%s/error", directory);
+}
+
+static void remove_directory(void)
+{
+	char older[80]; /* what a test has written anew */
+
+	snprintf(older, sizeof(older), "%s.old", trace_path);
+	unlink(older);
+	unlink(trace_path);
+	unlink(output_path);
+	unlink(error_path);
+	rmdir(directory);
+}
+
+static void write_trace(void)
 {
 	struct trace_writer *w;
 
-	close(mkstemp(trace_path));
-	close(mkstemp(output_path));
-	close(mkstemp(error_path));
+	unlink(trace_path);
 	ck_assert_int_eq(trace_writer_open(&w, trace_path), 0);
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
 		ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
 	ck_assert_int_eq(trace_writer_close(w), 0);
-}
-
-static void remove_files(void)
-{
-	unlink(trace_path);
-	unlink(output_path);
-	unlink(error_path);
 }
 
 static char error_text[4096];
@@ -401,7 +412,8 @@ Suite *test_commands(void)
 	TCase *files = tcase_create("files");
 	TCase *leaves = tcase_create("command line");
 
-	tcase_add_checked_fixture(files, setup_files, remove_files);
+	tcase_add_unchecked_fixture(files, make_directory, remove_directory);
+	tcase_add_checked_fixture(files, write_trace, NULL);
 	tcase_add_test(files, replay_is_report);
 	tcase_add_test(files, script_of_a_thread);
 	tcase_add_test(files, script_of_other_events);
