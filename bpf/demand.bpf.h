@@ -47,7 +47,7 @@ int demand(struct braid_ask *arg)
 	e->what.kind = kind;
 	if (kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT)
 		offcpu_waker_since(e, arg->what.start_ns);
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static __always_inline void gc_told(struct pt_regs *ctx, __u32 probe)
 		e->what.weight = ctx->si;
 		(void)bpf_probe_read_user_str(e->text, sizeof(e->text), (const void *)ctx->si);
 	}
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 }
 
 #endif

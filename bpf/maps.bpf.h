@@ -80,6 +80,14 @@ struct {
 	__uint(max_entries, 1 << 23); /* set at load */
 } events SEC(".maps");
 
+/* With what flags something goes into `events`: the collector looks at its ticks, and at once when an eighth is full. */
+static __always_inline __u64 events_wake(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 8
+		       ? BPF_RB_NO_WAKEUP
+		       : BPF_RB_FORCE_WAKEUP;
+}
+
 /*
  * Forwarded agent records; apart from samples, so that a burst of one cannot push out the other. The drain stops when
  * it is full and goes on when it has been read.

@@ -189,7 +189,7 @@ static long names_frame(__u32 i, void *ctx)
 	e->hdr.size = sizeof(*e);
 	e->hdr.time_ns = n->time_ns;
 	e->flags = identity && !names_read(e, n->layout) ? BRAID_METHOD_READ : 0;
-	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP)) {
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), events_wake())) {
 		n->failed = 1;
 		return 1;
 	}

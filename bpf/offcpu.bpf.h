@@ -160,7 +160,7 @@ static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid
 	}
 	if (wake_last(b)->start_ns == start)
 		offcpu_set_waker(e, wake_last(b));
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 }
 
 /* The current thread's stack. The walk is large: each program has it in one place. */
@@ -199,7 +199,7 @@ static __always_inline void offcpu_tell_counted(const struct braid_sleeper *b)
 	e->what.number = BRAID_JVM_BLOCKED;
 	e->what.value = b->counted;
 	e->what.weight = b->counted_ns;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 }
 
 /* ---- off the CPU, and on it again ---- */
@@ -462,7 +462,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	e->what.value = task->se.sum_exec_runtime;
 	/* Most kernels count it in ticks. */
 	e->what.weight = task->stime < e->what.value ? task->stime : e->what.value;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 	return 0;
 }
 

@@ -73,7 +73,7 @@ static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
 		else
 			e->what.name = (__u32)p->operation;
 		__builtin_memcpy(e->text, p->name, sizeof(e->text));
-		bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+		bpf_ringbuf_submit(e, events_wake());
 	}
 	p->begin_ns = 0;
 }
@@ -164,7 +164,7 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 		probe_name(e->class_name, sizeof(e->class_name), n->class_name, n->class_length);
 		probe_name(e->jvm.text, sizeof(e->jvm.text), n->method, n->method_length);
 	}
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 	c->start_ns = 0;
 }
 
@@ -239,7 +239,7 @@ int on_probe_stack(struct pt_regs *ctx)
 		e->what.detail = (__u32)ctx->si;
 		e->what.weight = ref.java;
 	}
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(e, events_wake());
 	return 0;
 }
 

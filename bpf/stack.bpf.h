@@ -289,7 +289,7 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 	e->hdr.size = sizeof(*e) + frames * 8;
 	e->frame_count = frames;
 	e->stack = s->hash;
-	if (bpf_ringbuf_output(&events, e, sizeof(*e) + frames * 8, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&events, e, sizeof(*e) + frames * 8, events_wake()))
 		return -1;
 	/* Of an address space that is not known yet the hash says too little. */
 	if (frames && sent && s->generation)

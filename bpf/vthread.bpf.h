@@ -36,7 +36,7 @@ static __always_inline bool vthread_send(struct braid_event_vthread *e, __u64 id
 	e->hdr.time_ns = bpf_ktime_get_ns();
 	e->pid = bpf_get_current_pid_tgid() >> 32;
 	e->id = id;
-	return !bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP);
+	return !bpf_ringbuf_output(&events, e, sizeof(*e), events_wake());
 }
 
 /* call_stub's last argument (StubGenerator::generate_call_stub): the JavaThread, if it is this OS thread's. */

@@ -106,12 +106,15 @@ static int explain_load(int err)
 }
 
 /*
- * Room for half a second of samples of all CPUs, ten times what comes between two looks at it; events of JVMs come in
- * bursts. The pages count twice in the collector's resident set, since libbpf maps the data twice.
+ * Room for half a second of samples of all CPUs, ten times what comes between two looks at it. The collector looks when
+ * an eighth is full, so that bursts need no more, on the whole: what is chosen later, when a ring can grow no more, has
+ * no more. What is chosen from the start has room for a collector that must wait for its CPU, too. The pages count
+ * twice in the collector's resident set, since libbpf maps the data twice.
  */
 static uint32_t event_ring_bytes(const struct record_options *o)
 {
-	uint64_t want = (uint64_t)libbpf_num_possible_cpus() * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* those that come later are not sampled */
+	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
 	uint32_t bytes = o->choices.wanted & WANT_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
 
 	while (bytes < want && bytes < EVENT_RING_MAX)
@@ -471,6 +474,11 @@ void kernel_side_remove_process(struct kernel_side *k, pid_t pid)
 }
 
 /* ---- events and rings ---- */
+
+int kernel_side_events(const struct kernel_side *k)
+{
+	return bpf_map__fd(k->skel->maps.events);
+}
 
 size_t kernel_side_event_bytes(const struct kernel_side *k)
 {

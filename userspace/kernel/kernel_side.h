@@ -54,6 +54,8 @@ typedef void (*kernel_record_fn)(void *ctx, const struct braid_event *event);
  */
 void kernel_side_read_events(struct kernel_side *k, kernel_event_fn fn, void *ctx, size_t *budget);
 size_t kernel_side_event_bytes(const struct kernel_side *k);
+/* A descriptor to be watched for edges: there is one when much of the ring is full. */
+int kernel_side_events(const struct kernel_side *k);
 
 /* The frames of every stack are sent again when it is met next. */
 void kernel_side_forget_stacks(struct kernel_side *k);

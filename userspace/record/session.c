@@ -53,6 +53,7 @@ struct loop {
 	struct command command;
 	struct source signals;
 	struct source timer;
+	struct source events;	/* many wait in the kernel side's ring */
 	struct source deadline; /* of a recording with a duration */
 	struct braid_counters counters;
 	struct summary summary;
@@ -201,6 +202,15 @@ static void on_tick(struct source *src)
 		s->finished = true;
 }
 
+/* What is not read soon finds no room. Records first, as ever. */
+static void on_events(struct source *src)
+{
+	struct loop *l = src->ctx;
+
+	agents_drain(l->s->agents);
+	session_read_samples(l->s);
+}
+
 static void on_deadline(struct source *src)
 {
 	struct loop *l = src->ctx;
@@ -245,6 +255,12 @@ static int watch_signals(struct loop *l)
 	l->signals =
 		(struct source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal, .ctx = l};
 	return l->signals.fd < 0 ? -errno : source_watch(&l->s->sources, &l->signals);
+}
+
+static int watch_events(struct loop *l)
+{
+	l->events = (struct source){.fd = kernel_side_events(l->s->kernel), .ready = on_events, .ctx = l};
+	return source_watch_edges(&l->s->sources, &l->events);
 }
 
 /* After `first_ns`, then every `interval_ns`, if that is not 0. */
@@ -451,6 +467,7 @@ static int run(struct loop *l)
 	sideband_read(s->sideband);
 	sink_clock(&s->sink); /* times are relative to it, so it comes before the first sample */
 	err = err ?: kernel_side_start(s->kernel, s->options);
+	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);
 	l->flushed_ns = l->stats_ns = now_ns();
 	summary_start(&l->summary, !s->options->quiet && isatty(STDERR_FILENO), l->flushed_ns);
