@@ -15,6 +15,11 @@
 
 struct mm_struct {
 	unsigned long start_code;
+	unsigned long start_stack;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
 };
 
 struct upid {
@@ -54,6 +59,7 @@ struct task_struct {
 	struct sched_entity se;
 	__u64 stime;
 	struct uprobe_task *utask;
+	struct thread_struct thread;
 };
 
 #pragma clang attribute pop

@@ -11,9 +11,13 @@
 
 #include <braid/frame.h>
 
+#define LATE_PAGES_BYTES (BRAID_LATE_PAGES * BRAID_LATE_PAGE)
+#define LATE_RED_ZONE 128 /* below sp, of the ABI */
+#define LATE_ABOVE 64	  /* a first frame's sp, and what a rule may read there */
+
 struct late {
 	struct braid_event_late event;
-	__u8 pages[BRAID_LATE_PAGES][BRAID_LATE_PAGE];
+	__u8 bytes[BRAID_MAX_KERNEL_DEPTH * 8 + LATE_PAGES_BYTES];
 };
 
 /* One per CPU; a per-CPU map's values are smaller. */
@@ -38,51 +42,119 @@ static __always_inline bool late_wanted(const struct braid_process *p, __u32 end
 	       end == BRAID_END_NO_PROCESS;
 }
 
-/* As many pages as there are up to the last that is in memory. */
-static __always_inline __u32 late_copy(struct late *l, __u64 from)
+/*
+ * Where the stack from sp on ends. A program's first thread began where the kernel says; glibc and musl have what
+ * belongs to any other thread on top of its stack, and the thread's pointer points there.
+ */
+static __always_inline __u64 late_end(__u64 sp, __u64 from)
 {
-	__u32 count = 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 first = task->mm ? task->mm->start_stack : 0, own = task->thread.fsbase;
+	__u64 end = (from & ~(__u64)(BRAID_LATE_PAGE - 1)) + LATE_PAGES_BYTES;
+
+	if (first >= sp && first + LATE_ABOVE < end)
+		end = first + LATE_ABOVE;
+	if (own > sp && own < end)
+		end = own;
+	return end;
+}
+
+/* What is copied of the stack's page `page`, which is counted from that of the first byte, begins here. */
+static __always_inline __u64 late_page_at(const struct late *l, __u32 page)
+{
+	__u64 first = l->event.stack_at;
+
+	return page ? (first & ~(__u64)(BRAID_LATE_PAGE - 1)) + page * BRAID_LATE_PAGE : first;
+}
+
+/*
+ * Copies what lies on one page of the stack, up to `end`, to its place behind the kernel's frames: how much of the stack
+ * there is then, 0 when the page is not in memory. A global function: the verifier does not count its bytes page by page.
+ */
+__noinline int late_page(__u32 cpu, __u32 page, __u64 end)
+{
+	struct late *l = bpf_map_lookup_elem(&lates, &cpu);
+	__u64 from, skipped, to, size;
+
+	if (!l)
+		return 0;
+	from = late_page_at(l, page);
+	skipped = from - l->event.stack_at;
+	to = skipped + l->event.kernel_count * sizeof(__u64);
+	size = BRAID_LATE_PAGE - (from & (BRAID_LATE_PAGE - 1));
+	if (from < end && size > end - from)
+		size = end - from;
+	barrier_var(size); /* older verifiers learn nothing from what is compared with another variable */
+	if (size > BRAID_LATE_PAGE || to > sizeof(l->bytes) - BRAID_LATE_PAGE)
+		return 0;
+	return bpf_probe_read_user(l->bytes + to, size, (const void *)from) ? 0 : (int)(skipped + size);
+}
+
+/* As much as there is up to the last page that is in memory. */
+static __always_inline __u32 late_copy(struct late *l, __u32 cpu, __u64 end)
+{
+	__u32 bytes = 0;
+	int reached;
 
 	l->event.missing = 0;
-	for (__u32 i = 0; i < BRAID_LATE_PAGES; i++) {
-		if (bpf_probe_read_user(l->pages[i], BRAID_LATE_PAGE, (const void *)(from + i * BRAID_LATE_PAGE)))
-			l->event.missing |= 1U << i;
+	for (__u32 i = 0; i < BRAID_LATE_PAGES && late_page_at(l, i) < end; i++) {
+		reached = late_page(cpu, i, end);
+		if (reached)
+			bytes = reached;
 		else
-			count = i + 1;
+			l->event.missing |= 1U << i;
 	}
-	return count;
+	return bytes;
+}
+
+/* What lies above the red zone, as far as it is on the page of sp. */
+static __always_inline __u64 late_start(__u64 sp)
+{
+	__u64 offset = sp & (BRAID_LATE_PAGE - 1);
+
+	return sp - (offset < LATE_RED_ZONE ? offset : LATE_RED_ZONE);
+}
+
+/* Late samples have three fourths of the ring: what is small always finds room, be it a stack without an end. */
+static __always_inline bool late_room(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 4 * 3;
 }
 
 /* Sends the sample `like`: false when that is not possible. The kernel's part of the stack is at `kernel`. */
 static __noinline bool late_send(const struct braid_event_sample *like, const struct late_regs *r, const __u64 *kernel,
 				 __u32 kernel_count, __u32 cause)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), pages;
+	__u32 cpu = bpf_get_smp_processor_id(), bytes;
 	struct late *l = bpf_map_lookup_elem(&lates, &cpu);
 	struct braid_event_late *e;
 
-	if (!l)
+	if (!l || !late_room())
 		return false;
 	e = &l->event;
-	pages = late_copy(l, r->sp & ~(__u64)(BRAID_LATE_PAGE - 1));
-	if (!pages)
-		return false;
 	if (kernel_count > BRAID_MAX_KERNEL_DEPTH)
 		kernel_count = BRAID_MAX_KERNEL_DEPTH;
 	barrier_var(kernel_count); /* a loop of as many steps would cost the verifier more than all else here */
 	if (kernel_count > BRAID_MAX_KERNEL_DEPTH ||
-	    bpf_probe_read_kernel(e->kernel, kernel_count * sizeof(*kernel), kernel))
+	    bpf_probe_read_kernel(l->bytes, kernel_count * sizeof(*kernel), kernel))
 		kernel_count = 0;
+	e->kernel_count = kernel_count;
+	e->stack_at = late_start(r->sp);
+	e->stack_bytes = late_copy(l, cpu, late_end(r->sp, e->stack_at));
+	if (!e->stack_bytes)
+		return false;
+	bytes = kernel_count * sizeof(*kernel) + e->stack_bytes;
+	barrier_var(bytes);
+	if (bytes > sizeof(l->bytes))
+		return false;
 	e->hdr.kind = BRAID_EVENT_LATE;
-	e->hdr.size = sizeof(*e) + pages * BRAID_LATE_PAGE;
+	e->hdr.size = sizeof(*e) + bytes;
 	e->hdr.time_ns = like->hdr.time_ns;
 	e->pid = like->pid;
 	e->tid = like->tid;
 	e->cpu = like->cpu;
 	e->cause = cause;
 	e->generation = like->generation;
-	e->kernel_count = kernel_count;
-	e->page_count = pages;
 	e->pc = r->pc;
 	e->sp = r->sp;
 	e->fp = r->fp;
@@ -90,7 +162,7 @@ static __noinline bool late_send(const struct braid_event_sample *like, const st
 	e->rbx = r->rbx;
 	e->r10 = r->r10;
 	e->r13 = r->r13;
-	return !bpf_ringbuf_output(&events, l, sizeof(*e) + pages * BRAID_LATE_PAGE, BPF_RB_NO_WAKEUP);
+	return !bpf_ringbuf_output(&events, l, sizeof(*e) + bytes, events_wake());
 }
 
 #endif

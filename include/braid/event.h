@@ -188,7 +188,8 @@ _Static_assert(sizeof(struct braid_sleeper) == 96 + BRAID_WAKES * 32, "sleeper")
 
 /*
  * A sample whose walk led to code that the collector had not told of yet: what is needed to walk once more, when it
- * has. The pages of stack follow, from that on which sp lies.
+ * has. The kernel's frames follow, and then the stack: what the thread uses of it, if it can be told, in at most so
+ * many pages.
  */
 #define BRAID_LATE_PAGE 4096
 #define BRAID_LATE_PAGES 16
@@ -200,12 +201,12 @@ struct braid_event_late {
 	__u32 cause; /* enum braid_end: why the first walk ended */
 	__u32 generation;
 	__u32 kernel_count;
-	__u32 page_count;
-	__u32 missing; /* bit n: page n was not in memory, as what a function has reserved and not used */
+	__u32 stack_bytes;
+	__u32 missing;	/* bit n: page n was not in memory, as what a function has reserved and not used */
+	__u64 stack_at; /* address of the first byte; sp is on the same page */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
-	__u64 kernel[BRAID_MAX_KERNEL_DEPTH];
 };
-_Static_assert(sizeof(struct braid_event_late) == 1120, "late sample");
+_Static_assert(sizeof(struct braid_event_late) == 112, "late sample");
 
 /*
  * What an interpreted frame's Method is called, read while it has a frame: comes before the first sample with it, and

@@ -20,7 +20,7 @@ struct late {
 	const struct braid_layout *layout; /* NULL: no JVM's */
 	uint64_t time_ns;
 	uint64_t low, high; /* the copy of the stack */
-	const uint8_t *pages;
+	const uint8_t *stack;
 	uint32_t missing; /* of the pages, as in the event */
 	struct late_sample *out;
 	bool ran_out; /* more of the stack was wanted than there is a copy of */
@@ -43,10 +43,13 @@ static bool is_metadata(const struct late *l, uint64_t address)
 
 static bool is_copied(const struct late *l, uint64_t address, uint32_t size)
 {
-	uint64_t first = (address - l->low) / BRAID_LATE_PAGE, last = (address + size - 1 - l->low) / BRAID_LATE_PAGE;
+	uint64_t page = l->low / BRAID_LATE_PAGE, first, last;
 
-	return address >= l->low && address < l->high && size <= l->high - address &&
-	       !((l->missing >> first | l->missing >> last) & 1);
+	if (address < l->low || address >= l->high || size > l->high - address)
+		return false;
+	first = address / BRAID_LATE_PAGE - page;
+	last = (address + size - 1) / BRAID_LATE_PAGE - page;
+	return !((l->missing >> first | l->missing >> last) & 1);
 }
 
 static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
@@ -54,7 +57,7 @@ static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 	struct late *l = (struct late *)w;
 
 	if (is_copied(l, address, size)) {
-		memcpy(to, l->pages + (address - l->low), size);
+		memcpy(to, l->stack + (address - l->low), size);
 		return 0;
 	}
 	if (is_code(l, address, size) || is_metadata(l, address)) {
@@ -122,7 +125,7 @@ static uint64_t hash_of(const struct late_sample *out, const struct process *pro
 bool late_walk(const struct session *s, const struct process *process, const struct braid_event_late *e,
 	       struct late_sample *out)
 {
-	uint64_t low = e->sp & ~(uint64_t)(BRAID_LATE_PAGE - 1);
+	const uint64_t *kernel = (const uint64_t *)(e + 1);
 	struct late l = {
 		.w = {.pc = e->pc,
 		      .sp = e->sp,
@@ -136,9 +139,9 @@ bool late_walk(const struct session *s, const struct process *process, const str
 		.layout = jvm_layout(process->jvm),
 		.time_ns = e->hdr.time_ns,
 		.missing = e->missing,
-		.low = low,
-		.high = low + (uint64_t)e->page_count * BRAID_LATE_PAGE,
-		.pages = (const uint8_t *)(e + 1),
+		.low = e->stack_at,
+		.high = e->stack_at + e->stack_bytes,
+		.stack = (const uint8_t *)(kernel + e->kernel_count),
 		.out = out,
 	};
 	uint32_t end;
@@ -149,7 +152,7 @@ bool late_walk(const struct session *s, const struct process *process, const str
 						 .cpu = e->cpu,
 						 .generation = e->generation};
 	for (uint32_t i = 0; i < e->kernel_count; i++)
-		push(out, e->kernel[i]);
+		push(out, kernel[i]);
 	l.w.leaf = 1;
 	l.w.end = WALK_GOING;
 	end = walk_all(&l);
