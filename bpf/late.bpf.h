@@ -68,8 +68,9 @@ static __always_inline __u64 late_page_at(const struct late *l, __u32 page)
 }
 
 /*
- * Copies what lies on one page of the stack, up to `end`, to its place behind the kernel's frames: how much of the stack
- * there is then, 0 when the page is not in memory. A global function: the verifier does not count its bytes page by page.
+ * Copies what lies on one page of the stack, up to `end`, to its place behind the kernel's frames: how much of the
+ * stack there is then, 0 when the page is not in memory. A global function: the verifier does not count its bytes page
+ * by page.
  */
 __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 {

@@ -80,7 +80,8 @@ struct {
 	__uint(max_entries, 1 << 23); /* set at load */
 } events SEC(".maps");
 
-/* With what flags something goes into `events`: the collector looks at its ticks, and at once when an eighth is full. */
+/* With what flags something goes into `events`: the collector looks at its ticks, and at once when an eighth is full.
+ */
 static __always_inline __u64 events_wake(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 8

@@ -36,7 +36,8 @@ grep -q 'small/f.trace.*space' record.err || fail "not what happened: $(cat reco
 no_leftovers
 cp small/f.trace f.trace
 # The names that the last samples' methods got a moment later are what did not fit.
-check f.trace "what was recorded" 'well(80) and thread("old-0") > 0 and thread("old-1") > 0'
+check f.trace "what was recorded" 'well(80) and thread("old-0") > 0 and thread("old-1") > 0' \
+	"whole stacks" 'at_least(i["java_samples"]["complete"], i["java_samples"]["total"], 99)'
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
 # Reading commands, too, say when what they write is cut off.
 for command in "report --json" "report --html small/f.html" "script" "export --format collapsed -o small/f.txt"; do
