@@ -6,28 +6,16 @@
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
-#include <braid/ring.h>
+#include "client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A connection to the collector, and the ring that came by it. The writer is one thread at a time. */
-struct grip {
-	int sock, ring, wake, demand; /* demand: -1 when there is none */
-	uint64_t bytes;		      /* of the ring */
-	const volatile uint64_t *consumer;
-	volatile uint64_t *producer;
-	uint8_t *data;
-	uint64_t written; /* bytes so far */
-};
-
-_Noreturn void die(const char *what);
 /* The mode misbehaves from here on: once, on standard output. */
 void under_way(void);
 _Noreturn void rest(void);
-uint64_t now_ns(void);
 uint32_t random_number(void);
 
 /* ---- link.c: how a JVM comes to a ring ---- */
@@ -37,17 +25,6 @@ void listen_as_jvm(pid_t host_pid);
 enum attach_answer { ANSWER_AND_CONNECT, ANSWER_ALONE, ANSWER_NEVER, STOP_THE_ASKER };
 /* Waits for the collector's request to load the agent. */
 void answer_attach(enum attach_answer how, struct grip *g);
-/* The socket that `braid record -- COMMAND` has given to its command's JVMs. */
-void find_launched_socket(void);
-int dial(void);
-struct grip receive(int sock);
-void grip_map(struct grip *g);
-void grip_close(struct grip *g);
-void wake(const struct grip *g);
-/* The time and the thread of a record of this kind; the size is what put() has. */
-struct braid_rec head(uint16_t kind, size_t size);
-/* A record as it is; waits for room. */
-void put(struct grip *g, const void *record, size_t size);
 /* A record whose strings follow its fixed part; their lengths are for the caller to set. */
 void put_strings(struct grip *g, const void *record, size_t size, const char *const *strings, int count);
 void put_hello(struct grip *g);

@@ -10,15 +10,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define PAGE 4096U
 #define REQUEST_PARTS 5 /* version, "load", library, "true", options: each ends with a zero */
-#define FULL_FOR_NS 1000000000ULL
 
-static struct sockaddr_un collector = {.sun_family = AF_UNIX};
 static struct sockaddr_un listener = {.sun_family = AF_UNIX};
 static int listening = -1;
 
@@ -118,17 +115,6 @@ static int take_request(char *request, size_t size, struct ucred *who)
 	return fd;
 }
 
-/* "sock=PATH[,...]" */
-static void collector_from(const char *options)
-{
-	const char *at = strstr(options, "sock=");
-
-	if (!at)
-		die("no socket in the options");
-	at += strlen("sock=");
-	snprintf(collector.sun_path, sizeof(collector.sun_path), "%.*s", (int)strcspn(at, ", "), at);
-}
-
 void answer_attach(enum attach_answer how, struct grip *g)
 {
 	static const char loaded[] = "0\nreturn code: 0\n";
@@ -147,7 +133,7 @@ void answer_attach(enum attach_answer how, struct grip *g)
 		return;
 	for (int i = 1; i < REQUEST_PARTS; i++)
 		options += strlen(options) + 1;
-	collector_from(options);
+	find_socket(options);
 	if (how == ANSWER_AND_CONNECT)
 		sock = dial();
 	if (write(fd, loaded, sizeof(loaded) - 1) < 0)
@@ -158,120 +144,7 @@ void answer_attach(enum attach_answer how, struct grip *g)
 		*g = receive(sock);
 }
 
-/* "-agentpath:LIBRARY=sock=PATH[,...]" */
-void find_launched_socket(void)
-{
-	const char *option = getenv("JAVA_TOOL_OPTIONS");
-
-	if (!option)
-		die("JAVA_TOOL_OPTIONS");
-	collector_from(option);
-}
-
-/* ---- the connection ---- */
-
-int dial(void)
-{
-	struct braid_msg join = {.magic = BRAID_SOCK_MAGIC,
-				 .version = BRAID_RING_VERSION,
-				 .kind = BRAID_MSG_JOIN,
-				 .value = (uint64_t)getpid()};
-	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	if (sock < 0 || connect(sock, (struct sockaddr *)&collector, sizeof(collector)))
-		die("connect");
-	if (send(sock, &join, sizeof(join), 0) != sizeof(join))
-		die("send");
-	return sock;
-}
-
-struct grip receive(int sock)
-{
-	struct braid_grant grant;
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(3 * sizeof(int))];
-	} control;
-	struct iovec part = {.iov_base = &grant, .iov_len = sizeof(grant)};
-	struct msghdr h = {.msg_iov = &part,
-			   .msg_iovlen = 1,
-			   .msg_control = control.bytes,
-			   .msg_controllen = sizeof(control.bytes)};
-	int fds[3] = {-1, -1, -1};
-
-	if (recvmsg(sock, &h, MSG_CMSG_CLOEXEC) != sizeof(grant) || !CMSG_FIRSTHDR(&h))
-		die("no grant");
-	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&h)), CMSG_FIRSTHDR(&h)->cmsg_len - CMSG_LEN(0));
-	return (struct grip){.sock = sock, .ring = fds[0], .wake = fds[1], .demand = fds[2], .bytes = grant.msg.value};
-}
-
-void grip_map(struct grip *g)
-{
-	uint8_t *producer = mmap(NULL, PAGE + 2 * g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, g->ring, PAGE);
-
-	g->consumer = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, g->ring, 0);
-	if ((void *)g->consumer == MAP_FAILED || producer == MAP_FAILED)
-		die("mmap");
-	g->producer = (void *)producer;
-	g->data = producer + PAGE;
-}
-
-void grip_close(struct grip *g)
-{
-	close(g->ring);
-	close(g->wake);
-	if (g->demand >= 0)
-		close(g->demand);
-	close(g->sock);
-}
-
-void wake(const struct grip *g)
-{
-	const uint64_t one = 1;
-
-	if (write(g->wake, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		die("wake");
-}
-
-/* ---- records ---- */
-
-struct braid_rec head(uint16_t kind, size_t size)
-{
-	return (struct braid_rec){
-		.size = (uint32_t)size, .kind = kind, .tid = (uint32_t)syscall(SYS_gettid), .time_ns = now_ns()};
-}
-
-/* A ring that stays full is a mode that has done what it can. */
-static void wait_for_room(const struct grip *g, uint64_t bytes)
-{
-	uint64_t since = now_ns();
-
-	while (*g->producer + bytes - __atomic_load_n(g->consumer, __ATOMIC_ACQUIRE) > g->bytes) {
-		wake(g);
-		usleep(200);
-		if (now_ns() - since > FULL_FOR_NS)
-			under_way();
-	}
-}
-
-void put(struct grip *g, const void *record, size_t size)
-{
-	uint64_t bytes = (8 + size + 7) & ~7ULL, at;
-	const uint32_t header[2] = {(uint32_t)size};
-
-	if (!g->data)
-		grip_map(g);
-	wait_for_room(g, bytes);
-	at = *g->producer & (g->bytes - 1);
-	memcpy(g->data + at, header, sizeof(header));
-	memcpy(g->data + at + 8, record, size);
-	__atomic_store_n(g->producer, *g->producer + bytes, __ATOMIC_RELEASE);
-	g->written += bytes;
-	if (*g->producer - *g->consumer > g->bytes / 4)
-		wake(g);
-	if (g->written > 2 * g->bytes)
-		under_way();
-}
+/* ---- as an agent ---- */
 
 void put_strings(struct grip *g, const void *record, size_t size, const char *const *strings, int count)
 {

@@ -10,7 +10,8 @@
  *killed
  *
  * KIND says how it meets the collector: as a JVM that is attached to, as one whose answer to that is the trouble, as
- *one that `braid record -- COMMAND` has started, or as a program that needs no agent.
+ *one that `braid record -- COMMAND` has started, or as a program that needs no agent. Started by such a recording, a
+ * mode of kind "jvm" connects as one that is, too.
  */
 #include "hostile.h"
 
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIFE_S 150 /* whatever happens */
@@ -109,12 +109,6 @@ static const struct mode {
 
 /* ---- what all modes use ---- */
 
-void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 void under_way(void)
 {
 	static bool said;
@@ -130,14 +124,6 @@ void rest(void)
 {
 	for (;;)
 		pause();
-}
-
-uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* The same in each run: xorshift. */
@@ -161,12 +147,13 @@ static void say_ready(pid_t pid)
 
 static _Noreturn void live(const struct mode *m, pid_t host_pid)
 {
+	const char *launched = getenv("JAVA_TOOL_OPTIONS"); /* by `braid record -- COMMAND` */
 	struct grip g = {.sock = -1};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(LIFE_S);
-	if (m->kind == LAUNCHED) {
-		find_launched_socket();
+	if (m->kind == LAUNCHED || (m->kind == JVM && launched)) {
+		find_socket(launched);
 		g = receive(dial());
 		say_ready(host_pid);
 	} else if (m->kind == PROGRAM) {
@@ -177,6 +164,7 @@ static _Noreturn void live(const struct mode *m, pid_t host_pid)
 		listen_as_jvm(host_pid);
 		answer_attach(m->answer, &g);
 	}
+	g.saturated = under_way;
 	if (m->over_ring)
 		m->over_ring(&g);
 	else if (m->kind == PROGRAM)

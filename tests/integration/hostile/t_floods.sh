@@ -6,7 +6,7 @@ source "$(dirname "$0")/../lib.sh"
 
 MODES="codes names connections asks"
 
-"${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" "$TEST_DIR/flood.c" -o flood -pthread
+"${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" -I"$LIB_DIR/.." "$TEST_DIR/flood.c" "$LIB_DIR/../hostile/client.c" -o flood -pthread
 mkfifo go
 exec 8<>go # keeps it open
 start_record -F 199 -e cpu,alloc -o trace -- bash -c "for mode in $MODES; do nice -n 19 ./flood \$mode <go >\$mode.out 2>\$mode.err & done; while :; do :; done"

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 unshare -p -f --mount-proc true || skip "no namespaces"
-"${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" "$TEST_DIR/flood.c" -o flood -pthread
+"${CC:-gcc}" -std=gnu11 -O1 -I"$LIB_DIR/../../include" -I"$LIB_DIR/.." "$TEST_DIR/flood.c" "$LIB_DIR/../hostile/client.c" -o flood -pthread
 mkfifo go
 exec 8<>go # keeps it open
 start_record -F 499 -o trace -- unshare -p -f --mount-proc bash -c "./flood numbers <go & wait"
