@@ -405,7 +405,7 @@ int agents_prepare(struct agents *a, const char **option)
 	int err = door_open(a, 0, &d, why);
 
 	if (err) {
-		log_error("cannot lay down the agent for the command: %s", why[0] ? why : strerror(-err));
+		log_error("cannot stage the agent for the command: %s", why[0] ? why : strerror(-err));
 		return err;
 	}
 	snprintf(a->option, sizeof(a->option), "-agentpath:%s=sock=%s%s%s", d->drop.library, d->drop.socket,
@@ -645,8 +645,8 @@ static void wait_stopped(struct agents *a)
 	LL_FOREACH (a->links, l) {
 		if (!l->stopped)
 			sink_notice(a->env.jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
-				    "the agent of process %d did not answer at the end%s: the last that it had to "
-				    "report may be missing",
+				    "the agent of process %d did not answer at the end%s: its last reports may be "
+				    "missing",
 				    l->process->pid, process_stopped(l->process) ? ", as the process is stopped" : "");
 	}
 }

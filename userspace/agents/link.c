@@ -153,7 +153,7 @@ static void drain(struct link *l, uint64_t most_ns)
 	l->damage_told = true; /* the JVM has scribbled over its ring: nothing after this can be read */
 	sink_notice(env->jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
 		    "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
-		    overfull ? "it is said to hold more than it can" : strerror(-err));
+		    overfull ? "it claims to hold more than its size" : strerror(-err));
 	sink_loss(env->jvms->sink, l->process->id, "ring", "damaged", 1);
 	l->stopped = true;
 }

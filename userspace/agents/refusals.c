@@ -48,18 +48,17 @@ static uint32_t keep(struct refusals *r, pid_t pid, const char *why)
 
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
-	sink_notice(
-		r->sink, keep(r, pid, why), BRAID_NOTICE_WARNING,
-		"cannot attach to the JVM in process %d: %s; it is recorded without its events, and without what its "
-		"compilers have inlined",
-		pid, why);
+	sink_notice(r->sink, keep(r, pid, why), BRAID_NOTICE_WARNING,
+		    "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
+		    "inlined methods",
+		    pid, why);
 }
 
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
 	sink_notice(r->sink, keep(r, pid, why), BRAID_NOTICE_WARNING,
-		    "the JVM in process %d has not loaded the agent yet: %s; until it has, it is recorded without "
-		    "its events, and without what its compilers have inlined",
+		    "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
+		    "its events and its inlined methods",
 		    pid, why);
 }
 
@@ -68,7 +67,7 @@ void refusals_forget(struct refusals *r, pid_t pid)
 	const struct process *p = processes_latest(r->processes, pid);
 
 	if (remove_one(r, pid))
-		sink_notice(r->sink, p ? p->id : 0, BRAID_NOTICE_INFO, "the agent of process %d has come", pid);
+		sink_notice(r->sink, p ? p->id : 0, BRAID_NOTICE_INFO, "the agent of process %d is connected", pid);
 }
 
 const char *refusals_of(const struct refusals *r, pid_t pid)

@@ -151,7 +151,7 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (r->version != BRAID_RING_VERSION) {
 		sink_notice(
 			j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			"the agent in process %d speaks version %u, this braid %u: restart that JVM, or use its braid",
+			"the agent in process %d has protocol version %u, this braid has %u: restart that JVM, or use the braid of its agent",
 			j->process->pid, r->version, BRAID_RING_VERSION);
 		return false;
 	}
@@ -198,7 +198,8 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 		j->layout_agreed = same_layout(&j->layout, &r->layout);
 	if (j->layout_known && !j->layout_told && !j->layout_agreed)
 		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "the agent in process %d says other than its libjvm.so where things are", j->process->pid);
+			    "the agent in process %d and its libjvm.so disagree about the JVM's layout",
+			    j->process->pid);
 	j->layout = r->layout;
 	j->statics = r->statics;
 	j->layout_told = j->layout_known = true;

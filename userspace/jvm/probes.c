@@ -363,9 +363,10 @@ static void attach_untrusted(struct probes *p, struct probed *j)
 	if (!is_its_own(j)) {
 		say_untrusted(p, j);
 	} else if (p->own_untrusted == OWN_PROBES_MAX) {
-		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "no probes are set in JVM %d: %d JVMs whose libjvm.so is a file of their users have theirs",
-			    (int)j->process->pid, OWN_PROBES_MAX);
+		sink_notice(
+			p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			"no probes are set in JVM %d: there are probes in %d JVMs whose libjvm.so belongs to their users, which is the maximum",
+			(int)j->process->pid, OWN_PROBES_MAX);
 	} else {
 		p->own_untrusted++;
 		LL_APPEND2(p->queue, j, next_queued);
@@ -395,7 +396,8 @@ void probes_attach(struct probes *p, struct process *process)
 	j->ready = true;
 	if (show(p, j)) {
 		sink_notice(p->jvms->sink, process->id, BRAID_NOTICE_WARNING,
-			    "no room for the probes of JVM %d: %d have theirs", (int)pid, BRAID_MAX_JVMS);
+			    "no room for the probes of JVM %d: %d JVMs have probes, which is the maximum", (int)pid,
+			    BRAID_MAX_JVMS);
 		return;
 	}
 	if (!j->library->jvm->trusted) {

@@ -97,9 +97,9 @@ static int explain_load(int err)
 {
 	if (err == -EPERM || err == -EACCES)
 		log_error("cannot load the eBPF programs: permission denied; run as root, or with CAP_BPF, CAP_PERFMON "
-			  "and CAP_SYS_PTRACE (`braid doctor` tells which is missing)");
+			  "and CAP_SYS_PTRACE (`braid doctor` shows which is missing)");
 	else
-		log_error("cannot load the eBPF programs: %s; `braid doctor` tells what this kernel lacks, -v shows "
+		log_error("cannot load the eBPF programs: %s; `braid doctor` shows what this kernel lacks, -v shows "
 			  "why it refused",
 			  strerror(-err));
 	return err;

@@ -85,9 +85,10 @@ static int explain_tracefs(int err, const char *event)
 	if (err == -ENODEV)
 		log_error("cannot look up '%s': this kernel has no tracefs (CONFIG_FTRACE)", event);
 	else
-		log_error("cannot look up '%s': tracefs is not mounted; `mount -t tracefs nodev /sys/kernel/tracing` "
-			  "(as root) mounts it",
-			  event);
+		log_error(
+			"cannot look up '%s': tracefs is not mounted; run `mount -t tracefs nodev /sys/kernel/tracing` "
+			"as root",
+			event);
 	return err;
 }
 
@@ -97,7 +98,7 @@ static int explain_id(int err, const char *event)
 
 	if (err == -ENOENT)
 		log_error("no tracepoint '%s' in this kernel; `perf list tracepoint`, or /sys/kernel/tracing/events, "
-			  "has them all",
+			  "lists them",
 			  event);
 	else if (err == -EACCES || err == -EPERM)
 		log_error("cannot look up '%s': permission denied in /sys/kernel/tracing/events; run as root", event);

@@ -62,7 +62,7 @@ static void given_up(struct sink *sink, const struct module *module)
 	sink_loss(sink, 0, "collector", "lines", 1);
 	sink_notice(
 		sink, 0, BRAID_NOTICE_WARNING,
-		"the debug information of %s takes more time or memory than it may, or is damaged: frames in it have "
+		"the debug information of %s needs more time or memory than allowed, or is damaged: frames in it have "
 		"no source lines",
 		module->path);
 }

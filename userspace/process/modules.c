@@ -141,8 +141,8 @@ static void left_out(struct modules *m, struct module_account *a, pid_t pid, con
 	if (module_first_left_out(a))
 		sink_notice(
 			m->sink, id, BRAID_NOTICE_WARNING,
-			"the files that processes of the user of process %d have mapped take more time or memory than "
-			"they may: %s and others are left out, frames in them may have no names or callers",
+			"the files that processes of the user of process %d have mapped need more time or memory than "
+			"allowed: %s and others are left out, frames in them may have no names or callers",
 			(int)pid, path);
 }
 
@@ -379,8 +379,8 @@ static bool has_room_for_symbols(struct modules *m, const struct module *module)
 		return true;
 	if (!m->symbols_full_said)
 		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
-			    "the symbols of this recording's files have taken %lu MiB, and no more are read: functions "
-			    "of %s and of what comes after it have no names",
+			    "the symbols of this recording's files use %lu MiB, which is the maximum: functions "
+			    "of %s and of later files have no names",
 			    SYMBOLS_KEPT_MAX >> 20, module->path);
 	m->symbols_full_said = true;
 	return false;

@@ -114,7 +114,7 @@ static void look(struct perf_maps *p, struct program *g)
 	g->refused = g->fd == -EPERM || g->fd == -ELOOP;
 	if (g->refused)
 		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "the perf map of process %d is not read: it is no regular file of the process's user",
+			    "the perf map of process %d is not read: it is not a regular file of the process's user",
 			    (int)g->process->pid);
 }
 
@@ -212,12 +212,13 @@ static void name_program(struct perf_maps *p, struct program *g)
 	err = perf_map_find(g->fd, queries, g->frames.count, &cut);
 	if (err)
 		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "the perf map of process %d cannot be read to its begin: %s", (int)g->process->pid,
+			    "the perf map of process %d cannot be read completely: %s", (int)g->process->pid,
 			    strerror(-err));
 	if (cut)
-		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "of the perf map of process %d only the last %llu MiB were read: older code has no names",
-			    (int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
+		sink_notice(
+			p->sink, g->process->id, BRAID_NOTICE_WARNING,
+			"the perf map of process %d is too large: only its last %llu MiB were read, and older code has no names",
+			(int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
 	write_names(p, g, queries);
 	for (size_t i = 0; i < g->frames.count; i++)
 		free(queries[i].name);
@@ -244,6 +245,6 @@ void perf_maps_name(struct perf_maps *p)
 	}
 	if (p->dropped)
 		sink_notice(p->sink, 0, BRAID_NOTICE_WARNING,
-			    "%llu more places in code that programs have made are not looked up in their perf maps",
+			    "%llu more places in generated code are not looked up in perf maps",
 			    (unsigned long long)p->dropped);
 }

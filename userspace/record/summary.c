@@ -95,6 +95,5 @@ void summary_failure(struct session *s, int err)
 		log_error("%s: %s; the recording ends, its first %s with %llu of %llu sample%s can be read", output,
 			  trace_writer_why(err), size, (ull)kept, (ull)s->samples, plural(s->samples));
 	else
-		log_error("%s: %s; the recording ends, and not one sample could be written", output,
-			  trace_writer_why(err));
+		log_error("%s: %s; the recording ends, and no sample could be written", output, trace_writer_why(err));
 }

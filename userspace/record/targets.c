@@ -49,7 +49,7 @@ static int check_pid(pid_t pid)
 	int err = proc_status_read(pid, &status);
 
 	if (err == -ESRCH && status.tgid && procfs_comm(status.tgid, status.tgid, comm, sizeof(comm)) == 0) {
-		log_error("%d is a thread of process %d (%s): record that with -p %d, and look at the thread alone "
+		log_error("%d is a thread of process %d (%s): record the process with -p %d, and look at the thread "
 			  "with `braid report --tid %d`",
 			  pid, status.tgid, comm, status.tgid, pid);
 		return err;

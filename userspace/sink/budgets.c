@@ -34,7 +34,7 @@ static void say(const struct account *a, struct sink *sink, enum budget b)
 {
 	if (budgets[b].minute)
 		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-			    "the process asks for more %s than %llu, and %llu a minute: the others wait or are refused",
+			    "the process needs more %s than %llu, and %llu a minute: the others wait or are refused",
 			    budgets[b].what, (unsigned long long)budgets[b].most,
 			    (unsigned long long)budgets[b].minute);
 	else

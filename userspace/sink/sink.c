@@ -106,7 +106,7 @@ void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char
 
 	if (!notices_room(&k->notices, process, &first)) {
 		if (first)
-			log_warning("what else there is to say of the same process is counted, and left out");
+			log_warning("further messages about the same process are counted, and left out");
 		if (!notices_counts(&k->notices, process))
 			sink_loss(k, process, "collector", "notice", 1);
 		return;

@@ -32,7 +32,7 @@ grep -q "agent of process $jvm did not answer at the end, as the process is stop
 ! grep 'has no agent' record.err || fail "it has"
 kill -CONT "$jvm"
 no_leftovers
-check later.trace "the agent has come" 'notice("agent of process .* has come") or notice("has come")' \
+check later.trace "the agent has come" 'notice("is connected")' \
 	"names" 'at_least(weight(with_frame("Worker.spin")), i["samples"]["total"], 50)'
 end_worker jvm "$jvm"
 ! grep -q 'Full thread dump' jvm.out || fail "the JVM was made to dump its threads"

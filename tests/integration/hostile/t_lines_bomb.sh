@@ -26,7 +26,7 @@ kill -INT "$RECORD_PID"
 wait_end "$waiter" "the recording"
 [[ $STATUS -eq 0 ]] || fail "braid record ended with $STATUS: $(cat record.err)"
 end_program
-[[ $(grep -c 'libwork.so takes more time or memory' record.err) -eq 1 ]] || fail "no word of it: $(cat record.err)"
+[[ $(grep -c 'libwork.so needs more time or memory' record.err) -eq 1 ]] || fail "no word of it: $(cat record.err)"
 [[ $(cat memory) -lt 1000000 ]] || fail "that took $(cat memory) KiB"
 check trace "stacks and names" 'mostly_whole(with_frame("honest_work"))' "it is counted" 'i["lost"]["collector"] == {"lines": 1}'
 braid script --lines trace >lines

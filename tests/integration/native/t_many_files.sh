@@ -34,4 +34,4 @@ wait_end "$many" "the program of many files"
 check trace \
 	"others' stacks are whole, and have names" 'mostly_whole(with_frame("honest_work"))' \
 	"what was left out is counted" '10 < i["lost"]["collector"]["unwind_table"] < 40'
-[[ $(grep -c 'take more time or memory' record.err) -eq 1 ]] || fail "that is not said once: $(cat record.err)"
+[[ $(grep -c 'need more time or memory' record.err) -eq 1 ]] || fail "that is not said once: $(cat record.err)"
