@@ -164,7 +164,7 @@ test-asan:
 
 test-tsan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-agent
-	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_begun
+	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals
 
 # As many jobs as there are CPUs, unless this make was given a number of its own.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))

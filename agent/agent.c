@@ -5,7 +5,7 @@
 
 #include "core/helper.h"
 #include "events/handlers.h"
-#include "events/told.h"
+#include "events/named_event.h"
 #include "vm/layout.h"
 #include "vm/mem.h"
 #include "vm/names.h"
@@ -82,7 +82,7 @@ static bool environment_open(JavaVM *vm)
 		return true;
 	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
 		agent.jvmti = NULL;
-		agent_say("this JVM has no JVM TI 1.2; nothing will be recorded");
+		agent_log("this JVM has no JVM TI 1.2; nothing will be recorded");
 		return false;
 	}
 	if (!agent.vm)
@@ -163,14 +163,14 @@ static bool ring_join(const struct options *o, enum braid_start start)
 		more_ms = ONLOAD_MORE_MS;
 	}
 	if (link_open(&agent.link, o->sock, wait_ms, more_ms, why)) {
-		agent_say("%s (%s); nothing will be recorded", why, o->sock);
+		agent_log("%s (%s); nothing will be recorded", why, o->sock);
 		return false;
 	}
 	agent.ring = aligned_alloc(_Alignof(struct ring), sizeof(struct ring));
 	err = agent.ring ? ring_open(agent.ring, agent.link.ring_fd, agent.link.ring_bytes) : -ENOMEM;
 	if (!err && helper_open())
 		return true;
-	agent_say("mapping the collector's ring of %llu bytes: %s; nothing will be recorded",
+	agent_log("mapping the collector's ring of %llu bytes: %s; nothing will be recorded",
 		  (unsigned long long)agent.link.ring_bytes, strerror(err ? -err : errno));
 	if (!err)
 		ring_close(agent.ring);
@@ -194,7 +194,7 @@ static bool begin_attached(void)
 	if (!jni)
 		return false;
 	(void)end_take();
-	kinds_begun(jni);
+	kinds_on_enabled(jni);
 	return loop_start(jni);
 }
 
@@ -209,7 +209,7 @@ static bool live_wait(void)
 	jvmtiPhase phase;
 
 	while (!(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase != JVMTI_PHASE_LIVE) {
-		if (phase == JVMTI_PHASE_DEAD || clock_ns() > until_ns || link_is_gone(&agent.link))
+		if (phase == JVMTI_PHASE_DEAD || clock_ns() > until_ns || link_is_closed(&agent.link))
 			return false;
 		nanosleep(&step, NULL);
 	}
@@ -228,7 +228,7 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 		return;
 	}
 	if (start == BRAID_START_ATTACH && !live_wait()) {
-		agent_say("this JVM does not get to its live phase; nothing will be recorded");
+		agent_log("this JVM does not get to its live phase; nothing will be recorded");
 		environment_close();
 		ring_leave(false);
 		return;
@@ -243,11 +243,11 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 	publish_start(agent.ring, &agent.link, o->spill_bytes);
 	methods_reset();
 	layout_reset();
-	caps_acquire(&caps, agent.link.choices.wanted);
+	caps_acquire(&caps, agent.link.config.enabled);
 	hello_publish(&caps);
-	caps_say_refused(&caps);
+	caps_report_refused(&caps);
 	gc_reset();
-	kinds_start(&agent.link.choices);
+	kinds_start(&agent.link.config);
 	names_publish();
 	layout_publish(true);
 	if (o->complaint[0])
@@ -255,11 +255,11 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 
 	agent.state = AGENT_CONNECTED;
 	atomic_store(&agent.active, true);
-	if (events_enable(agent.link.choices.wanted) != JVMTI_ERROR_NONE) {
-		agent_say("the JVM refuses to send events; nothing will be recorded");
+	if (events_enable(agent.link.config.enabled) != JVMTI_ERROR_NONE) {
+		agent_log("the JVM refuses to send events; nothing will be recorded");
 		disconnect(false);
 	} else if (start == BRAID_START_ATTACH && !begin_attached()) {
-		agent_say("the JVM refuses a thread; nothing will be recorded");
+		agent_log("the JVM refuses a thread; nothing will be recorded");
 		disconnect(false);
 	}
 }
@@ -275,15 +275,15 @@ static bool helper_await_end(void)
 		if (pthread_cond_timedwait(&agent.changed, &agent.lock, &until))
 			break;
 	if (agent.state != AGENT_DORMANT)
-		agent_say("still busy with the recording before; this load changes nothing");
+		agent_log("still busy with the recording before; this load changes nothing");
 	return agent.state == AGENT_DORMANT;
 }
 
 /* With the lock held. True when a new connection may be made. */
 static bool make_dormant(void)
 {
-	if (agent.state != AGENT_DORMANT && !link_is_gone(&agent.link) && !atomic_load(&agent.dead)) {
-		agent_say("already connected to %s; this load changes nothing", agent.options.sock);
+	if (agent.state != AGENT_DORMANT && !link_is_closed(&agent.link) && !atomic_load(&agent.dead)) {
+		agent_log("already connected to %s; this load changes nothing", agent.options.sock);
 		return false;
 	}
 	if (agent.state != AGENT_DORMANT && end_take())
@@ -293,7 +293,7 @@ static bool make_dormant(void)
 	/* What is inside speaks of methods and classes by the ids of its own connection. */
 	if (handlers_wait())
 		return true;
-	agent_say("an event of the recording before is still being handled; this load changes nothing");
+	agent_log("an event of the recording before is still being handled; this load changes nothing");
 	return false;
 }
 
@@ -309,9 +309,9 @@ static void load(JavaVM *vm, const char *text, enum braid_start start)
 
 	pthread_mutex_lock(&agent.lock);
 	if (!o.sock[0])
-		agent_say("%s%sno sock= given: dormant", o.complaint, o.complaint[0] ? "; " : "");
+		agent_log("%s%sno sock= given: dormant", o.complaint, o.complaint[0] ? "; " : "");
 	else if (atomic_load(&agent.dead))
-		agent_say("this JVM is about to end; nothing will be recorded");
+		agent_log("this JVM is about to end; nothing will be recorded");
 	else if (make_dormant())
 		connect_to(vm, &o, start);
 	pthread_mutex_unlock(&agent.lock);
@@ -323,7 +323,7 @@ static void JNICALL on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 		return;
 	names_publish();
 	layout_publish(true);
-	told_publish(&(struct braid_rec_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
+	named_event_publish(&(struct braid_rec_named_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_on_vm_start(jni);
 	gc_prepare();
 	publish_let_read(READ_MS); /* the kernel side reads the causes of collections by what is said here */
@@ -346,7 +346,7 @@ static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	record_init(&hdr, BRAID_REC_VM_INIT, 0);
 	publish_event((struct iovec[]){PART(&hdr, sizeof(hdr))}, 1);
 	objects_resolve(jni);
-	kinds_begun(jni);
+	kinds_on_enabled(jni);
 	helped = loop_start(jni);
 	publish_let_read(READ_MS); /* whose virtual threads samples are of: the program begins behind this */
 	if (!helped)
@@ -364,7 +364,7 @@ static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 
 	if (!agent_enter_event(env))
 		return;
-	kinds_last_words(jni);
+	kinds_publish_final(jni);
 	while (!publish_flush() && publish_wait(&turns, DEATH_WAIT_MS))
 		;
 	publish_abandon();

@@ -14,11 +14,11 @@ extern const struct kind life_kind;
 
 /* events.c */
 /* Those that are always wanted, and those of these choices. */
-jvmtiError events_enable(uint32_t wanted);
+jvmtiError events_enable(uint32_t types);
 /* From now on those of these choices, and of no others. */
-jvmtiError events_choose(uint32_t wanted);
+jvmtiError events_configure(uint32_t types);
 /* Of single threads, besides; of a Java thread that runs or waits for something. */
-void events_choose_threads(JNIEnv *jni, const struct braid_choices *c);
+void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c);
 void events_disable(void);
 
 /* caps.c */
@@ -27,15 +27,15 @@ struct caps {
 	uint64_t refused[2];
 };
 
-/* Asks for what is lacking for these choices (enum braid_choice). */
-void caps_acquire(struct caps *c, uint32_t wanted);
+/* Asks for what is lacking for these choices (enum braid_event_type). */
+void caps_acquire(struct caps *c, uint32_t types);
 /* Gives back what these choices do not need, after their events have been disabled: what happens to events of a
  * capability that goes is not specified. */
-void caps_keep(struct caps *c, uint32_t wanted);
+void caps_keep(struct caps *c, uint32_t types);
 /* Which of the choices can be had with what is held. */
-uint32_t caps_can(uint32_t wanted);
+uint32_t caps_can(uint32_t types);
 void caps_relinquish(void);
-void caps_say_refused(const struct caps *c);
+void caps_report_refused(const struct caps *c);
 
 /* hello.c */
 void hello_publish(const struct caps *c);
@@ -44,15 +44,15 @@ void hello_publish(const struct caps *c);
 /* NULL behind the last. */
 const struct kind *kind_at(size_t i);
 /* With a new connection, before any of its events can come. */
-void kinds_start(const struct braid_choices *c);
+void kinds_start(const struct braid_event_config *c);
 /* When its events come, in the live phase. */
-void kinds_begun(JNIEnv *jni);
+void kinds_on_enabled(JNIEnv *jni);
 /* On the helper thread. */
-void kinds_change(const struct braid_choices *c);
-void kinds_act(JNIEnv *jni, enum braid_act act);
+void kinds_change(const struct braid_event_config *c);
+void kinds_command(JNIEnv *jni, enum braid_command command);
 void kinds_tick(JNIEnv *jni);
 /* The last that can be said, while it can. */
-void kinds_last_words(JNIEnv *jni);
+void kinds_publish_final(JNIEnv *jni);
 /* No handler will come any more, or if one does, it finds nothing to do. `jni` is NULL when the VM is dead. */
 void kinds_end(JNIEnv *jni);
 

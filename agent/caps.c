@@ -32,13 +32,13 @@ static void give_back(const uint64_t bits[2])
 	agent.held[1] &= ~bits[1];
 }
 
-static bool is_needed(const struct kind_cap *c, uint32_t wanted)
+static bool is_needed(const struct kind_cap *c, uint32_t types)
 {
-	return !c->wanted || (c->wanted & wanted);
+	return !c->types || (c->types & types);
 }
 
 /* The next one of all kinds; NULL behind the last. One group each: they have nothing to do with each other. */
-static const struct kind_cap *next(struct cap_place *at)
+static const struct kind_cap *cap_next(struct cap_place *at)
 {
 	const struct kind *k;
 
@@ -48,7 +48,7 @@ static const struct kind_cap *next(struct cap_place *at)
 	return NULL;
 }
 
-void caps_acquire(struct caps *c, uint32_t wanted)
+void caps_acquire(struct caps *c, uint32_t types)
 {
 	struct cap_place at = {0};
 	const struct kind_cap *k;
@@ -60,12 +60,12 @@ void caps_acquire(struct caps *c, uint32_t wanted)
 	if ((*agent.jvmti)->GetPotentialCapabilities(agent.jvmti, &potential) == JVMTI_ERROR_NONE)
 		memcpy(possible, &potential, sizeof(possible));
 
-	while ((k = next(&at))) {
+	while ((k = cap_next(&at))) {
 		uint64_t bits[2] = {0, 0};
 		jvmtiCapabilities group;
 		unsigned bit = k->bit;
 
-		if (caps_has(bit) || !is_needed(k, wanted) || (k->at_start_only && !bit_test(possible, bit)))
+		if (caps_has(bit) || !is_needed(k, types) || (k->at_start_only && !bit_test(possible, bit)))
 			continue;
 		bit_set(bits, bit);
 		memcpy(&group, bits, sizeof(group));
@@ -77,36 +77,36 @@ void caps_acquire(struct caps *c, uint32_t wanted)
 	memcpy(c->got, agent.held, sizeof(agent.held));
 }
 
-void caps_keep(struct caps *c, uint32_t wanted)
+void caps_keep(struct caps *c, uint32_t types)
 {
 	struct cap_place at = {0};
 	const struct kind_cap *k;
 	uint64_t bits[2] = {0, 0};
 
-	while ((k = next(&at)))
-		if (caps_has(k->bit) && !is_needed(k, wanted))
+	while ((k = cap_next(&at)))
+		if (caps_has(k->bit) && !is_needed(k, types))
 			bit_set(bits, k->bit);
 	give_back(bits);
 	memcpy(c->got, agent.held, sizeof(agent.held));
 }
 
-uint32_t caps_can(uint32_t wanted)
+uint32_t caps_can(uint32_t types)
 {
 	struct cap_place at = {0};
 	const struct kind_cap *k;
 
-	while ((k = next(&at)))
+	while ((k = cap_next(&at)))
 		if (!caps_has(k->bit))
-			wanted &= ~k->wanted;
-	return wanted;
+			types &= ~k->types;
+	return types;
 }
 
-void caps_say_refused(const struct caps *c)
+void caps_report_refused(const struct caps *c)
 {
 	struct cap_place at = {0};
 	const struct kind_cap *k;
 
-	while ((k = next(&at)))
+	while ((k = cap_next(&at)))
 		if (k->lacking && bit_test(c->refused, k->bit))
 			publish_notice(BRAID_NOTICE_WARNING, "this JVM does not tell of %s", k->lacking);
 }

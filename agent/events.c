@@ -19,7 +19,7 @@ struct event_place {
 };
 
 /* The next one of all kinds; NULL behind the last. */
-static const struct kind_event *next(struct event_place *at)
+static const struct kind_event *event_next(struct event_place *at)
 {
 	const struct kind *k;
 
@@ -42,34 +42,34 @@ static jvmtiError set(jvmtiEventMode mode, jvmtiEvent event)
 }
 
 /* False if the JVM refuses: a thread that has just ended, for one. */
-static bool set_thread(jthread thread, uint32_t wanted)
+static bool set_thread(jthread thread, uint32_t types)
 {
 	struct event_place at = {0};
 	const struct kind_event *e;
 	jvmtiError err = JVMTI_ERROR_NONE;
 
-	while (!err && (e = next(&at)))
-		if (e->wanted & BRAID_PER_THREAD && is_possible(e))
+	while (!err && (e = event_next(&at)))
+		if (e->types & BRAID_PER_THREAD && is_possible(e))
 			err = (*agent.jvmti)
 				      ->SetEventNotificationMode(agent.jvmti,
-								 e->wanted & wanted ? JVMTI_ENABLE : JVMTI_DISABLE,
+								 e->types & types ? JVMTI_ENABLE : JVMTI_DISABLE,
 								 e->event, thread);
 	return !err;
 }
 
 /* What is chosen of a thread; `found` gets the bit of its place. */
-static uint32_t wanted_of(const struct braid_choices *c, uint32_t tid, uint32_t *found)
+static uint32_t types_of_thread(const struct braid_event_config *c, uint32_t tid, uint32_t *found)
 {
-	for (uint32_t i = 0; tid && i < BRAID_CHOSEN_THREADS; i++)
+	for (uint32_t i = 0; tid && i < BRAID_CONFIG_THREADS; i++)
 		if (c->threads[i].tid == tid) {
 			*found = 1U << i;
-			return c->threads[i].wanted & c->wanted & c->threaded & BRAID_PER_THREAD;
+			return c->threads[i].enabled & c->enabled & c->threaded & BRAID_PER_THREAD;
 		}
 	return 0;
 }
 
 /* All threads are gone through: those that are no longer chosen need no reference of their own then. */
-void events_choose_threads(JNIEnv *jni, const struct braid_choices *c)
+void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c)
 {
 	uint32_t seen = 0;
 	jthread *threads;
@@ -84,14 +84,14 @@ void events_choose_threads(JNIEnv *jni, const struct braid_choices *c)
 	any_threads = c->threaded;
 	jni_expect(jni, count);
 	for (jint i = 0; i < count; i++) {
-		uint32_t found = 0, wanted = wanted_of(c, java_thread_tid(jni, threads[i]), &found);
+		uint32_t found = 0, types = types_of_thread(c, java_thread_tid(jni, threads[i]), &found);
 
-		if (set_thread(threads[i], wanted))
+		if (set_thread(threads[i], types))
 			seen |= found;
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
 	agent_release(threads);
-	for (uint32_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+	for (uint32_t i = 0; i < BRAID_CONFIG_THREADS; i++)
 		if (c->threads[i].tid && !(seen >> i & 1))
 			publish_notice(BRAID_NOTICE_WARNING,
 				       "thread %u (the JVM's numbering) is no Java thread, has ended or cannot be "
@@ -99,33 +99,33 @@ void events_choose_threads(JNIEnv *jni, const struct braid_choices *c)
 				       c->threads[i].tid);
 }
 
-jvmtiError events_choose(uint32_t wanted)
+jvmtiError events_configure(uint32_t types)
 {
 	struct event_place at = {0};
 	const struct kind_event *e;
 	jvmtiError err = JVMTI_ERROR_NONE;
 
-	while (!err && (e = next(&at)))
-		if (e->wanted && is_possible(e))
-			err = set(e->wanted & wanted ? JVMTI_ENABLE : JVMTI_DISABLE, e->event);
+	while (!err && (e = event_next(&at)))
+		if (e->types && is_possible(e))
+			err = set(e->types & types ? JVMTI_ENABLE : JVMTI_DISABLE, e->event);
 	return err;
 }
 
-jvmtiError events_enable(uint32_t wanted)
+jvmtiError events_enable(uint32_t types)
 {
 	union callbacks callbacks = {.slots = {NULL}};
 	struct event_place at = {0};
 	const struct kind_event *e;
 	jvmtiError err;
 
-	while ((e = next(&at)))
+	while ((e = event_next(&at)))
 		callbacks.slots[SLOT(e->event)] = e->handler;
 	err = (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks.known, sizeof(callbacks));
 	at = (struct event_place){0};
-	while (!err && (e = next(&at)))
-		if (!e->wanted && is_possible(e))
+	while (!err && (e = event_next(&at)))
+		if (!e->types && is_possible(e))
 			err = set(JVMTI_ENABLE, e->event);
-	err = err ?: events_choose(wanted);
+	err = err ?: events_configure(types);
 	if (!err)
 		classes_enable();
 	return err;
@@ -133,14 +133,14 @@ jvmtiError events_enable(uint32_t wanted)
 
 void events_disable(void)
 {
-	static const struct braid_choices none;
+	static const struct braid_event_config none;
 	struct event_place at = {0};
 	const struct kind_event *e;
 	JNIEnv *jni;
 
 	if (any_threads && (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
-		events_choose_threads(jni, &none);
-	while ((e = next(&at)))
+		events_configure_threads(jni, &none);
+	while ((e = event_next(&at)))
 		set(JVMTI_DISABLE, e->event);
 	classes_disable();
 	/* The table stays: a handler may be on its way into it, and what it finds there sends it back */

@@ -2,7 +2,7 @@
 /* The kinds of events, and what they do besides handling those. */
 #include "agent.h"
 
-#include "core/chosen.h"
+#include "core/config.h"
 #include "events/handlers.h"
 
 static const struct kind *const kinds[] = {
@@ -17,95 +17,96 @@ const struct kind *kind_at(size_t i)
 	return i < KINDS ? kinds[i] : NULL;
 }
 
-static bool is_on(const struct kind *k, uint32_t wanted)
+static bool is_on(const struct kind *k, uint32_t types)
 {
-	return !k->wanted || (k->wanted & wanted);
+	return !k->types || (k->types & types);
 }
 
-static void start_kinds(const struct braid_choices *c)
+static void start_kinds(const struct braid_event_config *c)
 {
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->start && is_on(kinds[i], c->wanted))
+		if (kinds[i]->start && is_on(kinds[i], c->enabled))
 			kinds[i]->start(c);
 }
 
-void kinds_start(const struct braid_choices *c)
+void kinds_start(const struct braid_event_config *c)
 {
 	types_reset();
 	exceptions_reset();
-	demand_reset();
-	demand_start();
-	chosen_set(c);
+	jvm_event_reset_counts();
+	stack_request_start();
+	config_set(c);
 	start_kinds(c);
 }
 
-void kinds_begun(JNIEnv *jni)
+void kinds_on_enabled(JNIEnv *jni)
 {
-	uint32_t wanted = atomic_load(&chosen.wanted);
+	uint32_t types = atomic_load(&config.enabled);
 
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->begun && is_on(kinds[i], wanted))
-			kinds[i]->begun(jni);
+		if (kinds[i]->on_enabled && is_on(kinds[i], types))
+			kinds[i]->on_enabled(jni);
 }
 
-void kinds_change(const struct braid_choices *c)
+void kinds_change(const struct braid_event_config *c)
 {
-	uint32_t before = atomic_load(&chosen.wanted);
+	uint32_t before = atomic_load(&config.enabled);
 	struct caps caps;
 	JNIEnv *jni;
 
 	if ((*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
 		return;
-	caps_acquire(&caps, c->wanted);
-	chosen_set(c);
+	caps_acquire(&caps, c->enabled);
+	config_set(c);
 	start_kinds(c);
-	(void)events_choose(c->wanted & ~c->threaded); /* an event that is refused has no capability, which is told */
-	events_choose_threads(jni, c);
-	kinds_begun(jni);
+	(void)events_configure(c->enabled & ~c->threaded); /* an event that is refused has no capability, which is
+							      told */
+	events_configure_threads(jni, c);
+	kinds_on_enabled(jni);
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->stop && is_on(kinds[i], before) && !is_on(kinds[i], c->wanted))
+		if (kinds[i]->stop && is_on(kinds[i], before) && !is_on(kinds[i], c->enabled))
 			kinds[i]->stop(jni);
-	caps_keep(&caps, c->wanted);
+	caps_keep(&caps, c->enabled);
 	hello_publish(&caps);
 }
 
-void kinds_act(JNIEnv *jni, enum braid_act act)
+void kinds_command(JNIEnv *jni, enum braid_command command)
 {
-	uint32_t wanted = atomic_load(&chosen.wanted);
+	uint32_t types = atomic_load(&config.enabled);
 
-	if (act == BRAID_ACT_GC)
+	if (command == BRAID_COMMAND_GC)
 		(void)(*agent.jvmti)->ForceGarbageCollection(agent.jvmti);
 	for (size_t i = 0; i < KINDS; i++) {
-		if (!is_on(kinds[i], wanted))
+		if (!is_on(kinds[i], types))
 			continue;
-		if (act == BRAID_ACT_DUMP && kinds[i]->tell)
-			kinds[i]->tell(jni);
-		else if (act == BRAID_ACT_RESET && kinds[i]->forget)
+		if (command == BRAID_COMMAND_DUMP && kinds[i]->publish)
+			kinds[i]->publish(jni);
+		else if (command == BRAID_COMMAND_RESET && kinds[i]->forget)
 			kinds[i]->forget(jni);
 	}
 }
 
 void kinds_tick(JNIEnv *jni)
 {
-	uint32_t wanted = atomic_load(&chosen.wanted);
+	uint32_t types = atomic_load(&config.enabled);
 
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i]->tick && is_on(kinds[i], wanted))
+		if (kinds[i]->tick && is_on(kinds[i], types))
 			kinds[i]->tick(jni);
-	demand_tell_counted();
+	jvm_event_publish_counted();
 }
 
-void kinds_last_words(JNIEnv *jni)
+void kinds_publish_final(JNIEnv *jni)
 {
-	kinds_act(jni, BRAID_ACT_DUMP);
-	demand_tell_counted();
+	kinds_command(jni, BRAID_COMMAND_DUMP);
+	jvm_event_publish_counted();
 }
 
 void kinds_end(JNIEnv *jni)
 {
-	uint32_t wanted = atomic_exchange(&chosen.wanted, 0);
+	uint32_t types = atomic_exchange(&config.enabled, 0);
 
 	for (size_t i = 0; i < KINDS; i++)
-		if (jni && kinds[i]->stop && is_on(kinds[i], wanted))
+		if (jni && kinds[i]->stop && is_on(kinds[i], types))
 			kinds[i]->stop(jni);
 }

@@ -14,7 +14,7 @@
 #define THREAD_NAME "braid agent"
 #define TICK_NS 1000000000ULL
 #define RETRY_MS 1
-#define LAST_WORDS_MS 500 /* for what waits when the collector wants no more */
+#define FINAL_MS 500 /* for what waits when the collector wants no more */
 
 static _Atomic bool dump_requested; /* by SIGQUIT */
 
@@ -38,7 +38,7 @@ static void replay(JNIEnv *jni)
 
 	if (agent.start == BRAID_START_ATTACH)
 		objects_resolve(jni);
-	threads_tell(jni, false);
+	threads_publish(jni, false);
 	generate(JVMTI_EVENT_DYNAMIC_CODE_GENERATED, "stubs");
 	if (caps_has(CAP_COMPILED_METHOD_LOAD))
 		generate(JVMTI_EVENT_COMPILED_METHOD_LOAD, "compiled code");
@@ -55,24 +55,24 @@ static void replay(JNIEnv *jni)
 	agent_leave();
 }
 
-static void do_as_told(JNIEnv *jni)
+static void apply_received(JNIEnv *jni)
 {
 	if (!agent_enter())
 		return;
-	if (heard.demand_changed)
-		demand_start();
-	heard.demand_changed = false;
-	if (heard.chooses)
-		kinds_change(&heard.choices);
-	for (; heard.chooses; heard.chooses--)
-		link_chosen(&agent.link, caps_can(heard.choices.wanted));
+	if (received.program_changed)
+		stack_request_start();
+	received.program_changed = false;
+	if (received.configures)
+		kinds_change(&received.config);
+	for (; received.configures; received.configures--)
+		link_configured(&agent.link, caps_can(received.config.enabled));
 	if (atomic_exchange(&dump_requested, false)) {
 		publish_notice(BRAID_NOTICE_INFO, "SIGQUIT: what is told at the end is told now, too");
-		heard.acts |= 1U << BRAID_ACT_DUMP;
+		received.commands |= 1U << BRAID_COMMAND_DUMP;
 	}
-	for (uint32_t act = 0; heard.acts; act++, heard.acts >>= 1)
-		if (heard.acts & 1)
-			kinds_act(jni, (enum braid_act)act);
+	for (uint32_t command = 0; received.commands; command++, received.commands >>= 1)
+		if (received.commands & 1)
+			kinds_command(jni, (enum braid_command)command);
 	agent_leave();
 }
 
@@ -101,10 +101,10 @@ static void serve(JNIEnv *jni)
 	uint64_t ticked_ns = clock_ns();
 	bool waiting, soon;
 
-	while (heard.word == LINK_QUIET && !atomic_load(&agent.dead)) {
+	while (received.message == LINK_IDLE && !atomic_load(&agent.dead)) {
 		helper_busy();
 		soon = objects_retry(jni);
-		do_as_told(jni);
+		apply_received(jni);
 		if (clock_ns() - ticked_ns >= TICK_NS) {
 			ticked_ns = clock_ns();
 			kinds_tick(jni);
@@ -113,17 +113,17 @@ static void serve(JNIEnv *jni)
 		if (waiting)
 			link_wake(&agent.link);
 		helper_wait(waiting || soon);
-		helper_listen();
+		helper_receive();
 	}
 }
 
 /* Handlers publish nothing any more, and the collector waits for the word that this is all. */
-static void last_words(JNIEnv *jni)
+static void publish_final(JNIEnv *jni)
 {
-	uint64_t until_ns = clock_ns() + LAST_WORDS_MS * 1000000ULL;
+	uint64_t until_ns = clock_ns() + FINAL_MS * 1000000ULL;
 
-	kinds_last_words(jni);
-	while (!flush() && clock_ns() < until_ns && !link_is_gone(&agent.link)) {
+	kinds_publish_final(jni);
+	while (!flush() && clock_ns() < until_ns && !link_is_closed(&agent.link)) {
 		link_wake(&agent.link);
 		helper_nap_ms(RETRY_MS);
 	}
@@ -137,12 +137,12 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	(void)arg;
 	prctl(PR_SET_NAME, THREAD_NAME);
 	atomic_store(&agent.helper_tid, self_tid());
-	link_chosen(&agent.link, caps_can(agent.link.choices.wanted));
+	link_configured(&agent.link, caps_can(agent.link.config.enabled));
 	replay(jni);
 	serve(jni);
-	if (heard.word == LINK_STOP && !atomic_load(&agent.dead))
-		last_words(jni);
-	agent_disconnect(heard.word == LINK_STOP);
+	if (received.message == LINK_STOP && !atomic_load(&agent.dead))
+		publish_final(jni);
+	agent_disconnect(received.message == LINK_STOP);
 }
 
 /* JNI calls one after the other: an exception of any of them ends it, and is taken away. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* The kernel side of braid: one object, one file per job. */
 #include "maps.bpf.h"
-#include "demand.bpf.h"
+#include "stack_request.bpf.h"
 #include "drain.bpf.h"
 #include "offcpu.bpf.h"
 #include "sample.bpf.h"

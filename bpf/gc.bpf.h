@@ -36,23 +36,23 @@ static __always_inline __u64 gc_used(__u64 summary)
 	return words[4];
 }
 
-static __always_inline void gc_told(struct pt_regs *ctx, __u32 probe)
+static __always_inline void gc_probe(struct pt_regs *ctx, __u32 probe)
 {
 	const struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e = jvm_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_JVM_GC_CYCLE, &none);
+	struct braid_event_jvm_event *e = jvm_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_JVM_GC_CYCLE, &none);
 
 	if (!e)
 		return;
 	e->source = BRAID_SOURCE_PROBE;
-	e->what.name = probe;
-	e->what.number = ctx->di;
+	e->event.name = probe;
+	e->event.number = ctx->di;
 	if (probe == BRAID_PROBE_GC_BEGIN) {
 		gc_cause(e->text, sizeof(e->text));
 	} else if (probe == BRAID_PROBE_GC_HEAP) {
-		e->what.detail = (__u32)ctx->si;
-		e->what.value = gc_used(ctx->dx);
+		e->event.detail = (__u32)ctx->si;
+		e->event.value = gc_used(ctx->dx);
 	} else if (probe == BRAID_PROBE_GC_PAUSE || probe == BRAID_PROBE_GC_PHASE) {
-		e->what.weight = ctx->si;
+		e->event.weight = ctx->si;
 		(void)bpf_probe_read_user_str(e->text, sizeof(e->text), (const void *)ctx->si);
 	}
 	bpf_ringbuf_submit(e, events_wake());

@@ -7,24 +7,24 @@
 
 /*
  * Samples go first: of the ring, half is theirs alone, whatever else happens. Of the other half one JVM has at most
- * ASKED_PER_FREE times what is still free, as it can ask, sleep or collect as fast as it likes: alone it gets three
+ * REQUESTS_PER_FREE times what is still free, as it can ask, sleep or collect as fast as it likes: alone it gets three
  * fourths, and however many do, what is free never falls to nothing. The last entry is of all that have no slot.
  * Collector: resets entries.
  */
-#define ASKED_PER_FREE 3
+#define REQUESTS_PER_FREE 3
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BRAID_MAX_JVMS + 1);
 	__type(key, __u32);
-	__type(value, struct braid_asked);
-} asked SEC(".maps");
+	__type(value, struct braid_request_share);
+} request_shares SEC(".maps");
 
-static __always_inline struct braid_asked *asked_of(__u32 tgid)
+static __always_inline struct braid_request_share *asked_of(__u32 tgid)
 {
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
 
-	return bpf_map_lookup_elem(&asked, &slot);
+	return bpf_map_lookup_elem(&request_shares, &slot);
 }
 
 /* False, and counted for the process, when its share is full: to be asked before a stack is taken for the event. */
@@ -32,7 +32,7 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 {
 	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
 	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-	struct braid_asked *a = asked_of(tgid);
+	struct braid_request_share *a = asked_of(tgid);
 
 	if (!a)
 		return false;
@@ -40,7 +40,7 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 		a->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 		a->bytes = 0;
 	}
-	if (used < half && a->bytes < ASKED_PER_FREE * (half - used))
+	if (used < half && a->bytes < REQUESTS_PER_FREE * (half - used))
 		return true;
 	__sync_fetch_and_add(&a->lost[kind % BRAID_JVM_KINDS_MAX], 1);
 	return false;
@@ -48,7 +48,7 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 
 static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 {
-	struct braid_asked *a = asked_of(tgid);
+	struct braid_request_share *a = asked_of(tgid);
 
 	if (a)
 		__sync_fetch_and_add(&a->lost[kind % BRAID_JVM_KINDS_MAX], 1);
@@ -57,7 +57,7 @@ static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 
 static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
-	struct braid_asked *a = asked_of(tgid);
+	struct braid_request_share *a = asked_of(tgid);
 
 	if (a)
 		__sync_fetch_and_add(&a->bytes, bytes);
@@ -68,10 +68,10 @@ static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
  * An event of a process, by the current thread unless that is changed, to be filled in and submitted at once
  * (bpf_ringbuf_submit); NULL: counted as lost.
  */
-static __always_inline struct braid_event_jvm *jvm_event_begin(__u32 tgid, __u32 kind,
-							       const struct braid_stack_ref *ref)
+static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid, __u32 kind,
+								     const struct braid_stack_ref *ref)
 {
-	struct braid_event_jvm *e;
+	struct braid_event_jvm_event *e;
 
 	if (!jvm_event_room(tgid, kind))
 		return NULL;
@@ -81,8 +81,8 @@ static __always_inline struct braid_event_jvm *jvm_event_begin(__u32 tgid, __u32
 		return NULL;
 	}
 	jvm_event_charge(tgid, sizeof(*e) + ref->bytes);
-	*e = (struct braid_event_jvm){0};
-	e->hdr.kind = BRAID_EVENT_JVM;
+	*e = (struct braid_event_jvm_event){0};
+	e->hdr.kind = BRAID_EVENT_JVM_EVENT;
 	e->hdr.size = sizeof(*e);
 	e->hdr.time_ns = bpf_ktime_get_ns();
 	e->pid = tgid;
@@ -90,7 +90,7 @@ static __always_inline struct braid_event_jvm *jvm_event_begin(__u32 tgid, __u32
 	e->stack = ref->stack;
 	e->vthread = ref->vthread;
 	e->generation = ref->generation;
-	e->what.kind = kind;
+	e->event.kind = kind;
 	return e;
 }
 

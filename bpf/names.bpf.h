@@ -23,13 +23,13 @@ struct {
  * Which methods the collector has been told of: each has one slot, which holds a hash of all that tells it from others
  * at the same address. Methods that share a slot are told more often.
  */
-#define TOLD_METHODS (1 << 16)
+#define SENT_METHODS (1 << 16)
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TOLD_METHODS);
+	__uint(max_entries, SENT_METHODS);
 	__type(key, __u32);
 	__type(value, __u64);
-} told_methods SEC(".maps");
+} sent_methods SEC(".maps");
 
 /*
  * In an epoch: this JVM counts no unloaded classes (-XX:-UsePerfData), and records of them come too late. Then no stack
@@ -168,7 +168,7 @@ static long names_frame(__u32 i, void *ctx)
 {
 	struct names_state *n = ctx;
 	struct braid_event_method *e;
-	__u64 method, identity, *told;
+	__u64 method, identity, *sent;
 	__u32 slot;
 
 	if (i >= n->count || i >= BRAID_MAX_FRAMES)
@@ -176,14 +176,14 @@ static long names_frame(__u32 i, void *ctx)
 	if (braid_frame_kind(n->frames[i]) != BRAID_FRAME_INTERPRETED)
 		return 0;
 	method = braid_frame_method(n->frames[i]);
-	slot = (__u32)(names_mix(method, n->pid) >> 8) % TOLD_METHODS;
+	slot = (__u32)(names_mix(method, n->pid) >> 8) % SENT_METHODS;
 	e = bpf_map_lookup_elem(&method_events, &n->slot);
-	told = bpf_map_lookup_elem(&told_methods, &slot);
-	if (!e || !told)
+	sent = bpf_map_lookup_elem(&sent_methods, &slot);
+	if (!e || !sent)
 		return 1;
 	e->pid = n->pid;
 	identity = names_identity(e, n->layout, method, n->epoch);
-	if (identity && *told == identity)
+	if (identity && *sent == identity)
 		return 0;
 	e->hdr.kind = BRAID_EVENT_METHOD;
 	e->hdr.size = sizeof(*e);
@@ -193,7 +193,7 @@ static long names_frame(__u32 i, void *ctx)
 		n->failed = 1;
 		return 1;
 	}
-	*told = e->flags & BRAID_METHOD_READ ? identity : 0;
+	*sent = e->flags & BRAID_METHOD_READ ? identity : 0;
 	return 0;
 }
 

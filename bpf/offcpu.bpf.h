@@ -23,7 +23,7 @@ struct {
 static const struct braid_sleeper sleeper_new;
 
 /* Threads with an untold sleep: mostly none, and then the end of a system call costs next to nothing. */
-__u64 untold;
+__u64 pending;
 
 static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *p)
 {
@@ -35,7 +35,7 @@ static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *
 /* How many threads of a process have entries; of all in the entry that is nobody's. */
 static __always_inline __s64 *sleepers_of(__u32 slot)
 {
-	struct braid_asked *a = bpf_map_lookup_elem(&asked, &slot);
+	struct braid_request_share *a = bpf_map_lookup_elem(&request_shares, &slot);
 
 	return a ? &a->sleepers : NULL;
 }
@@ -81,10 +81,10 @@ static __always_inline const struct braid_wake *wake_last(const struct braid_sle
 	return &b->wakes[(b->wake_count - 1) % BRAID_WAKES];
 }
 
-static __always_inline void offcpu_set_waker(struct braid_event_jvm *e, const struct braid_wake *w)
+static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, const struct braid_wake *w)
 {
 	e->other_pid = w->pid;
-	e->what.other_tid = w->tid;
+	e->event.other_tid = w->tid;
 	e->other_stack = w->stack;
 }
 
@@ -92,7 +92,7 @@ static __always_inline void offcpu_set_waker(struct braid_event_jvm *e, const st
  * Who let the current thread go on that blocked in the JVM since then: who ended the longest of its sleeps, as what
  * came after, a safepoint for one, has another cause.
  */
-static __always_inline void offcpu_waker_since(struct braid_event_jvm *e, __u64 since_ns)
+static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
 {
 	__u32 tid = e->tid;
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
@@ -140,22 +140,22 @@ static __always_inline void offcpu_count(struct braid_sleeper *b, const struct b
 	b->counted_ns += ns;
 }
 
-static __always_inline void offcpu_tell(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
+static __always_inline void offcpu_emit(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
 					const struct parked *parked, __u64 start, __u64 end)
 {
-	struct braid_event_jvm *e = jvm_event_begin(b->pid, BRAID_JVM_BLOCKED, ref);
+	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_BLOCKED, ref);
 
 	if (!e)
 		return;
 	e->tid = tid;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->what.start_ns = start;
-	e->what.end_ns = end;
-	e->what.flags = b->flags;
+	e->event.start_ns = start;
+	e->event.end_ns = end;
+	e->event.flags = b->flags;
 	if (parked) {
-		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_WANTED : 0;
+		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_BLOCKED : 0;
 		e->sleep |= parked_in_lock(parked) ? BRAID_SLEEP_LOCK : 0;
-		e->what.other_tid = parked->owner;
+		e->event.other_tid = parked->owner;
 		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
 	}
 	if (wake_last(b)->start_ns == start)
@@ -173,32 +173,32 @@ static __always_inline void offcpu_stack(const struct braid_process *p, struct b
 }
 
 /* What waits to be told of the current thread, on the stack that it has now. */
-static __noinline void offcpu_tell_untold(struct braid_sleeper *b, const struct braid_stack_ref *ref,
-					  const struct parked *parked, bool room)
+static __noinline void offcpu_emit_pending(struct braid_sleeper *b, const struct braid_stack_ref *ref,
+					   const struct parked *parked, bool room)
 {
-	__u64 start = b->untold_ns, ns = b->untold_until_ns - start;
+	__u64 start = b->pending_ns, ns = b->pending_until_ns - start;
 	struct braid_jvm *jvm = offcpu_jvm_of(b);
 
-	b->untold_ns = 0;
-	__sync_fetch_and_add(&untold, -1);
+	b->pending_ns = 0;
+	__sync_fetch_and_add(&pending, -1);
 	if (jvm && !parked && !offcpu_is_sleep(b, ns))
 		offcpu_count(b, jvm, ns);
 	else if (room)
-		offcpu_tell(b, (__u32)bpf_get_current_pid_tgid(), ref, parked, start, b->untold_until_ns);
+		offcpu_emit(b, (__u32)bpf_get_current_pid_tgid(), ref, parked, start, b->pending_until_ns);
 }
 
 /* What was only counted of a thread. */
-static __always_inline void offcpu_tell_counted(const struct braid_sleeper *b)
+static __always_inline void offcpu_emit_counted(const struct braid_sleeper *b)
 {
 	struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e = jvm_event_begin(b->pid, BRAID_JVM_COUNTED, &none);
+	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_COUNTED, &none);
 
 	if (!e)
 		return;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->what.number = BRAID_JVM_BLOCKED;
-	e->what.value = b->counted;
-	e->what.weight = b->counted_ns;
+	e->event.number = BRAID_JVM_BLOCKED;
+	e->event.value = b->counted;
+	e->event.weight = b->counted_ns;
 	bpf_ringbuf_submit(e, events_wake());
 }
 
@@ -213,10 +213,10 @@ static __always_inline void offcpu_dead(__u32 tid)
 
 	if (!b)
 		return;
-	if (b->untold_ns)
-		__sync_fetch_and_add(&untold, -1);
+	if (b->pending_ns)
+		__sync_fetch_and_add(&pending, -1);
 	if (b->counted)
-		offcpu_tell_counted(b);
+		offcpu_emit_counted(b);
 	pid = b->pid;
 	p = bpf_map_lookup_elem(&processes, &pid);
 	if (!bpf_map_delete_elem(&sleepers, &tid))
@@ -231,8 +231,8 @@ static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 t
 	b->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* a thread that ends has no stack any more */
 		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &b->start);
-	if (b->untold_ns)
-		offcpu_tell_untold(b, &b->start, NULL, room);
+	if (b->pending_ns)
+		offcpu_emit_pending(b, &b->start, NULL, room);
 }
 
 static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
@@ -256,7 +256,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
 	/* In a page fault no system call ends later; another sleep was in the same call. */
-	if (b->untold_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
+	if (b->pending_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
 		offcpu_switch_stack(b, tgid);
 	}
 	b->pid = tgid;
@@ -286,11 +286,11 @@ static __noinline void offcpu_in(__u32 tid)
 	if ((jvm->sleep_min_ns == NEVER || now - start < jvm->sleep_min_ns) && !offcpu_is_park(b, jvm, now - start)) {
 		offcpu_count(b, jvm, now - start);
 	} else if ((b->flags & BRAID_BLOCKED_SYSCALL) == BRAID_BLOCKED_SYSCALL) {
-		offcpu_tell(b, tid, &b->start, NULL, start, now);
+		offcpu_emit(b, tid, &b->start, NULL, start, now);
 	} else {
-		b->untold_ns = start;
-		b->untold_until_ns = now;
-		__sync_fetch_and_add(&untold, 1);
+		b->pending_ns = start;
+		b->pending_until_ns = now;
+		__sync_fetch_and_add(&pending, 1);
 	}
 }
 
@@ -328,15 +328,15 @@ static __noinline bool offcpu_is_lock(__u32 pid)
 }
 
 /* The same again, behind the walk: it is still parked, but a collector may be at work now. */
-static __noinline void offcpu_tell_lock(struct braid_sleeper *b, const struct braid_stack_ref *ref)
+static __noinline void offcpu_emit_lock(struct braid_sleeper *b, const struct braid_stack_ref *ref)
 {
 	struct parked parked = {0};
 	bool found = offcpu_parked(b->pid, &parked);
 
 	if (found)
-		offcpu_tell_untold(b, ref, &parked, true);
+		offcpu_emit_pending(b, ref, &parked, true);
 	else
-		offcpu_tell_untold(b, ref, NULL, true);
+		offcpu_emit_pending(b, ref, NULL, true);
 }
 
 SEC("tp_btf/sys_exit")
@@ -349,12 +349,12 @@ int BPF_PROG(on_syscall_end)
 	bool room, lock;
 	__u64 ns;
 
-	if (!untold)
+	if (!pending)
 		return 0;
 	b = bpf_map_lookup_elem(&sleepers, &tid);
-	if (!b || !b->untold_ns)
+	if (!b || !b->pending_ns)
 		return 0;
-	ns = b->untold_until_ns - b->untold_ns;
+	ns = b->pending_until_ns - b->pending_ns;
 	jvm = offcpu_jvm_of(b);
 	room = jvm_event_room(b->pid, BRAID_JVM_BLOCKED);
 	lock = room && jvm && offcpu_is_park(b, jvm, ns) && offcpu_is_lock(b->pid);
@@ -363,9 +363,9 @@ int BPF_PROG(on_syscall_end)
 		offcpu_stack(bpf_map_lookup_elem(&processes, &tid), &ref);
 	}
 	if (lock)
-		offcpu_tell_lock(b, &ref);
+		offcpu_emit_lock(b, &ref);
 	else
-		offcpu_tell_untold(b, &ref, NULL, room);
+		offcpu_emit_pending(b, &ref, NULL, room);
 	return 0;
 }
 
@@ -450,7 +450,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	__u32 tgid = task->tgid;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e;
+	struct braid_event_jvm_event *e;
 
 	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* most threads end when the agent is gone */
 		return 0;
@@ -459,9 +459,9 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 		return 0;
 	e->source = BRAID_SOURCE_KERNEL;
 	bpf_get_current_comm(e->text, 16);
-	e->what.value = task->se.sum_exec_runtime;
+	e->event.value = task->se.sum_exec_runtime;
 	/* Most kernels count it in ticks. */
-	e->what.weight = task->stime < e->what.value ? task->stime : e->what.value;
+	e->event.weight = task->stime < e->event.value ? task->stime : e->event.value;
 	bpf_ringbuf_submit(e, events_wake());
 	return 0;
 }

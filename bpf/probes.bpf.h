@@ -54,24 +54,24 @@ static __always_inline void safepoint_reached(struct braid_probed *p)
 		p->reached_ns = bpf_ktime_get_ns();
 }
 
-static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
+static __always_inline void safepoint_emit(struct braid_probed *p, __u64 end_ns)
 {
 	const struct braid_stack_ref none = {0};
-	struct braid_event_jvm *e;
+	struct braid_event_jvm_event *e;
 
 	p->safepoints++;
 	p->stops = 0;
 	e = jvm_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_JVM_SAFEPOINT, &none);
 	if (e) {
 		e->source = BRAID_SOURCE_PROBE;
-		e->what.start_ns = p->begin_ns;
-		e->what.end_ns = end_ns;
-		e->what.value = p->reached_ns > p->begin_ns ? p->reached_ns - p->begin_ns : 0;
-		e->what.number = p->safepoints;
+		e->event.start_ns = p->begin_ns;
+		e->event.end_ns = end_ns;
+		e->event.value = p->reached_ns > p->begin_ns ? p->reached_ns - p->begin_ns : 0;
+		e->event.number = p->safepoints;
 		if (p->operation >> 32)
-			e->what.weight = p->operation;
+			e->event.weight = p->operation;
 		else
-			e->what.name = (__u32)p->operation;
+			e->event.name = (__u32)p->operation;
 		__builtin_memcpy(e->text, p->name, sizeof(e->text));
 		bpf_ringbuf_submit(e, events_wake());
 	}
@@ -79,7 +79,7 @@ static __always_inline void safepoint_tell(struct braid_probed *p, __u64 end_ns)
 }
 
 /* The VM has written down when it was, by the same clock. */
-static __always_inline void safepoint_told(struct braid_probed *p)
+static __always_inline void safepoint_timed(struct braid_probed *p)
 {
 	__u64 end_ns = 0;
 	__u32 type = 0;
@@ -90,13 +90,13 @@ static __always_inline void safepoint_told(struct braid_probed *p)
 	    bpf_probe_read_user(&type, sizeof(type), (const void *)p->type_at))
 		return;
 	p->operation = (__u64)type + 1;
-	safepoint_tell(p, end_ns);
+	safepoint_emit(p, end_ns);
 }
 
 static __always_inline void safepoint_end(struct braid_probed *p)
 {
 	if (p->begin_ns) /* else it began before the probes */
-		safepoint_tell(p, bpf_ktime_get_ns());
+		safepoint_emit(p, bpf_ktime_get_ns());
 }
 
 /* ---- compilations: a compiler thread's ---- */
@@ -148,18 +148,18 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 	}
 	jvm_event_charge(tgid, sizeof(*e));
 	*e = (struct braid_event_compile){0};
-	e->jvm.hdr.kind = BRAID_EVENT_JVM;
+	e->jvm.hdr.kind = BRAID_EVENT_JVM_EVENT;
 	e->jvm.hdr.size = sizeof(*e);
 	e->jvm.hdr.time_ns = now;
 	e->jvm.pid = tgid;
 	e->jvm.tid = tid;
 	e->jvm.source = BRAID_SOURCE_PROBE;
-	e->jvm.what.kind = BRAID_JVM_COMPILE;
-	e->jvm.what.start_ns = c->start_ns;
-	e->jvm.what.end_ns = now;
-	e->jvm.what.number = c->id;
-	e->jvm.what.weight = c->method;
-	e->jvm.what.flags = c->flags | (success ? 0 : BRAID_COMPILE_FAILED);
+	e->jvm.event.kind = BRAID_JVM_COMPILE;
+	e->jvm.event.start_ns = c->start_ns;
+	e->jvm.event.end_ns = now;
+	e->jvm.event.number = c->id;
+	e->jvm.event.weight = c->method;
+	e->jvm.event.flags = c->flags | (success ? 0 : BRAID_COMPILE_FAILED);
 	if (n) {
 		probe_name(e->class_name, sizeof(e->class_name), n->class_name, n->class_length);
 		probe_name(e->jvm.text, sizeof(e->jvm.text), n->method, n->method_length);
@@ -175,7 +175,7 @@ static __always_inline bool stop_due(struct braid_probed *p)
 {
 	if (__sync_fetch_and_add(&p->stops, 1) < BRAID_PROBE_STOPS_MAX)
 		return true;
-	__sync_fetch_and_add(&p->stops_untold, 1);
+	__sync_fetch_and_add(&p->stops_counted, 1);
 	return false;
 }
 
@@ -189,7 +189,7 @@ static __always_inline bool deopt_due(struct braid_probed *p)
 	}
 	if (__sync_fetch_and_add(&p->deopts, 1) < BRAID_PROBE_DEOPTS_MAX)
 		return true;
-	__sync_fetch_and_add(&p->deopts_untold, 1);
+	__sync_fetch_and_add(&p->deopts_counted, 1);
 	return false;
 }
 
@@ -213,7 +213,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	struct braid_probed *p = probed_here();
 	__u64 now = bpf_ktime_get_ns(), since_ns, number;
 	struct braid_stack_ref ref = {0};
-	struct braid_event_jvm *e;
+	struct braid_event_jvm_event *e;
 	struct sample *s;
 
 	if (!p)
@@ -230,14 +230,14 @@ int on_probe_stack(struct pt_regs *ctx)
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_PROBE;
-	e->what.start_ns = e->what.end_ns = now;
+	e->event.start_ns = e->event.end_ns = now;
 	if (kind == BRAID_JVM_SAFEPOINT_STOP) {
-		e->what.value = since_ns && now > since_ns ? now - since_ns : 0;
-		e->what.number = number;
+		e->event.value = since_ns && now > since_ns ? now - since_ns : 0;
+		e->event.number = number;
 	} else {
-		e->what.name = probe;
-		e->what.detail = (__u32)ctx->si;
-		e->what.weight = ref.java;
+		e->event.name = probe;
+		e->event.detail = (__u32)ctx->si;
+		e->event.weight = ref.java;
 	}
 	bpf_ringbuf_submit(e, events_wake());
 	return 0;
@@ -254,8 +254,8 @@ int on_probe(struct pt_regs *ctx)
 	if (!p)
 		return 0;
 	switch (probe) {
-	case BRAID_PROBE_SAFEPOINT_TOLD:
-		safepoint_told(p);
+	case BRAID_PROBE_SAFEPOINT_TIMED:
+		safepoint_timed(p);
 		break;
 	case BRAID_PROBE_SAFEPOINT_OBJECT:
 		safepoint_begin(p, safepoint_object(p));
@@ -273,7 +273,7 @@ int on_probe(struct pt_regs *ctx)
 		compile_end(p, ctx->dx & 0xff, NULL);
 		break;
 	default:
-		gc_told(ctx, probe);
+		gc_probe(ctx, probe);
 		break;
 	}
 	return 0;

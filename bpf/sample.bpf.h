@@ -8,16 +8,16 @@
 /* The user's part of the stack: false when the collector is to find it. */
 static __always_inline bool sample_user(struct sample *s, struct task_struct *task)
 {
-	s->leaf = (struct late_regs){.pc = s->w.pc,
-				     .sp = s->w.sp,
-				     .fp = s->w.fp,
-				     .rax = s->w.rax,
-				     .rbx = s->w.rbx,
-				     .r10 = s->w.r10,
-				     .r13 = s->w.r13};
+	s->leaf = (struct deferred_regs){.pc = s->w.pc,
+					 .sp = s->w.sp,
+					 .fp = s->w.fp,
+					 .rax = s->w.rax,
+					 .rbx = s->w.rbx,
+					 .r10 = s->w.r10,
+					 .r13 = s->w.r13};
 	stack_walk_user(s);
-	if (!stack_in_execve(s, task) && s->w.end && late_wanted(s->known ? &s->process : NULL, s->w.end) &&
-	    late_send(&s->event, &s->leaf, s->frames, s->kernel_depth, s->w.end))
+	if (!stack_in_execve(s, task) && s->w.end && deferred_useful(s->known ? &s->process : NULL, s->w.end) &&
+	    deferred_send(&s->event, &s->leaf, s->frames, s->kernel_depth, s->w.end))
 		return false;
 	stack_close(s);
 	return true;

@@ -3,7 +3,7 @@
 #ifndef BRAID_SLOT_BPF_H
 #define BRAID_SLOT_BPF_H
 
-#include "late.bpf.h"
+#include "deferred.bpf.h"
 #include "maps.bpf.h"
 
 #define WALK_RULE_AT /* see rules.bpf.h */
@@ -38,7 +38,7 @@ struct sample {
 	__u64 window_at;	   /* what lies in `window`, and how much of it */
 	__u64 window_bytes;
 	struct braid_process process;
-	struct late_regs leaf;
+	struct deferred_regs leaf;
 	__u64 window[WINDOW_WORDS];
 	struct braid_event_sample event; /* the frames come behind it */
 	__u64 frames[BRAID_MAX_FRAMES];

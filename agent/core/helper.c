@@ -17,13 +17,13 @@ static _Atomic bool kicked;
 static bool stalled;	    /* helper thread only, like what follows */
 static uint64_t stalled_at; /* consumer position */
 
-struct heard heard;
+struct received received;
 
 bool helper_open(void)
 {
 	kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	atomic_store(&kicked, false);
-	heard = (struct heard){.word = LINK_QUIET};
+	received = (struct received){.message = LINK_IDLE};
 	stalled = false;
 	return kick_fd >= 0;
 }
@@ -76,21 +76,21 @@ void helper_nap_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-void helper_listen(void)
+void helper_receive(void)
 {
-	struct braid_grant said = {0};
+	struct braid_grant message = {0};
 
-	if (heard.word == LINK_QUIET)
-		heard.word = link_listen(&agent.link, &said, &heard.demand_changed);
-	if (heard.word == LINK_CHOOSE) {
-		heard.choices = said.choices;
-		heard.chooses++;
-	} else if (heard.word == LINK_ACT && said.msg.value < 32) {
-		heard.acts |= 1U << said.msg.value;
+	if (received.message == LINK_IDLE)
+		received.message = link_receive(&agent.link, &message, &received.program_changed);
+	if (received.message == LINK_CONFIGURE) {
+		received.config = message.config;
+		received.configures++;
+	} else if (received.message == LINK_COMMAND && message.msg.value < 32) {
+		received.commands |= 1U << message.msg.value;
 	}
-	if (heard.word == LINK_CHOOSE || heard.word == LINK_ACT)
-		heard.word = LINK_QUIET;
-	if (heard.word != LINK_QUIET)
+	if (received.message == LINK_CONFIGURE || received.message == LINK_COMMAND)
+		received.message = LINK_IDLE;
+	if (received.message != LINK_IDLE)
 		atomic_store(&agent.active, false);
 }
 
@@ -122,7 +122,7 @@ void helper_pace(void)
 	while (!has_room() && atomic_load(&agent.active)) {
 		link_wake(&agent.link);
 		helper_nap_ms(RETRY_MS);
-		helper_listen();
+		helper_receive();
 		if (ring_consumed(agent.ring) != at) {
 			at = ring_consumed(agent.ring);
 			since_ns = clock_ns();

@@ -8,15 +8,15 @@
 #include "state.h"
 
 /* On the helper thread only: what the collector has said and is still to be done. */
-struct heard {
-	enum link_word word; /* LINK_QUIET, or why the connection ends */
-	struct braid_choices choices;
-	uint32_t chooses;    /* times that the choices were changed since they held; each is answered */
-	bool demand_changed; /* the program has */
-	uint32_t acts;	     /* bits of enum braid_act */
+struct received {
+	enum link_message message; /* LINK_IDLE, or why the connection ends */
+	struct braid_event_config config;
+	uint32_t configures;  /* times that the choices were changed since they held; each is answered */
+	bool program_changed; /* the program has */
+	uint32_t commands;    /* bits of enum braid_command */
 };
 
-extern struct heard heard;
+extern struct received received;
 
 /* Around a connection: what wakes the helper. */
 bool helper_open(void);
@@ -32,7 +32,7 @@ void helper_pace(void);
 void helper_own(jint hash);
 jint helper_hash(jthread thread);
 /* From the first STOP or hang-up on no handler publishes any more. What else is said is done later. */
-void helper_listen(void);
+void helper_receive(void);
 /* Puts into the ring what waits for room: true when nothing does any more. */
 bool helper_catch_up(void);
 void helper_nap_ms(long ms);

@@ -25,19 +25,19 @@ struct kind {
 		jvmtiEvent event;
 		void (*handler)(void); /* as JVM TI has it for the event; NULL: no more events */
 		unsigned cap;	       /* 0: none */
-		uint32_t wanted;       /* choices that it is for; 0: always */
+		uint32_t types;	       /* choices that it is for; 0: always */
 	} events[KIND_EVENTS];
 	struct kind_cap {
 		unsigned bit;	    /* 0: no more capabilities */
 		bool at_start_only; /* cannot be had later, and is not missed then */
-		uint32_t wanted;    /* choices that need it; 0: always */
+		uint32_t types;	    /* choices that need it; 0: always */
 		const char *lacking;
 	} caps[KIND_CAPS];
-	uint32_t wanted;			      /* choices that have the rest done; 0: always */
-	void (*start)(const struct braid_choices *c); /* before its events come, and when figures change */
-	void (*begun)(JNIEnv *jni);		      /* after that, when they come */
-	void (*tick)(JNIEnv *jni);		      /* once a second */
-	void (*tell)(JNIEnv *jni);		      /* what is told at the end, or when asked for */
+	uint32_t types;					   /* choices that have the rest done; 0: always */
+	void (*start)(const struct braid_event_config *c); /* before its events come, and when figures change */
+	void (*on_enabled)(JNIEnv *jni);		   /* after that, when they come */
+	void (*tick)(JNIEnv *jni);			   /* once a second */
+	void (*publish)(JNIEnv *jni);			   /* what is told at the end, or when asked for */
 	void (*forget)(JNIEnv *jni);
 	void (*stop)(JNIEnv *jni); /* after its events */
 };

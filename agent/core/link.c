@@ -26,7 +26,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static int fail(char why[LINK_WHY_MAX], int err, const char *what)
+static int link_fail(char why[LINK_WHY_MAX], int err, const char *what)
 {
 	snprintf(why, LINK_WHY_MAX, "%s: %s", what, strerror(-err));
 	return err;
@@ -111,7 +111,7 @@ static int check_peer(int fd, char why[LINK_WHY_MAX])
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return fail(why, -errno, "reading the collector's credentials");
+		return link_fail(why, -errno, "reading the collector's credentials");
 	if (peer.uid == 0 || peer.uid == geteuid())
 		return 0;
 	if (uid_is_overflow(peer.uid) && !in_initial_user_namespace())
@@ -184,7 +184,7 @@ static int receive_grant(struct link *l)
 	err = take_fds(&msg, fds, FDS_MIN, FDS_MAX);
 	l->ring_fd = fds[0];
 	l->wake_fd = fds[1];
-	l->demand_fd = fds[2];
+	l->stack_request_fd = fds[2];
 	if (n == 0)
 		return -ECONNRESET;
 	if (n != (ssize_t)sizeof(grant) || (msg.msg_flags & MSG_TRUNC) || m->magic != BRAID_SOCK_MAGIC)
@@ -194,7 +194,7 @@ static int receive_grant(struct link *l)
 	if (m->kind != BRAID_MSG_GRANT)
 		return -EPROTO;
 	l->ring_bytes = m->value;
-	l->choices = grant.choices;
+	l->config = grant.config;
 	return err;
 }
 
@@ -234,7 +234,7 @@ static int wait_on(int fd, uint32_t more_ms)
 	int err = -ETIMEDOUT;
 
 	if (more_ms)
-		agent_say("the collector is there, but has not answered yet: waiting for it, %u ms more", more_ms);
+		agent_log("the collector is there, but has not answered yet: waiting for it, %u ms more", more_ms);
 	while (err == -ETIMEDOUT && (now = now_ms()) < deadline_ms && collector_runs(fd))
 		err = wait_for(fd, POLLIN, now + LOOK_MS < deadline_ms ? now + LOOK_MS : deadline_ms);
 	return err;
@@ -248,11 +248,11 @@ int link_open(struct link *l, const char *path, uint32_t wait_ms, uint32_t more_
 	*l = LINK_NONE;
 	l->sock_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->sock_fd < 0)
-		return fail(why, -errno, "making a socket");
+		return link_fail(why, -errno, "making a socket");
 
 	err = connect_until(l->sock_fd, path, deadline_ms);
 	if (err) {
-		fail(why, err, "connecting to the collector");
+		link_fail(why, err, "connecting to the collector");
 		goto out;
 	}
 	err = check_peer(l->sock_fd, why);
@@ -268,7 +268,7 @@ int link_open(struct link *l, const char *path, uint32_t wait_ms, uint32_t more_
 	if (!err)
 		err = make_non_blocking(l->wake_fd);
 	if (err)
-		fail(why, err, "waiting for the collector's ring");
+		link_fail(why, err, "waiting for the collector's ring");
 out:
 	if (err)
 		link_close(l);
@@ -279,8 +279,8 @@ void link_close(struct link *l)
 {
 	if (!l)
 		return;
-	if (l->demand_fd >= 0)
-		close(l->demand_fd);
+	if (l->stack_request_fd >= 0)
+		close(l->stack_request_fd);
 	if (l->wake_fd >= 0)
 		close(l->wake_fd);
 	if (l->ring_fd >= 0)
@@ -291,24 +291,24 @@ void link_close(struct link *l)
 }
 
 /* Other threads may be running the program that it takes the place of: the descriptor stays the same. */
-static bool change_demand(struct link *l, int fd)
+static bool replace_program(struct link *l, int fd)
 {
 	bool changed = true;
 
-	if (l->demand_fd < 0) {
-		l->demand_fd = fd;
+	if (l->stack_request_fd < 0) {
+		l->stack_request_fd = fd;
 		return true;
 	}
-	if (dup3(fd, l->demand_fd, O_CLOEXEC) < 0)
+	if (dup3(fd, l->stack_request_fd, O_CLOEXEC) < 0)
 		changed = false;
 	close(fd);
 	return changed;
 }
 
-enum link_word link_listen(struct link *l, struct braid_grant *said, bool *demand)
+enum link_message link_receive(struct link *l, struct braid_grant *message, bool *replaced)
 {
-	const struct braid_msg *m = &said->msg;
-	struct iovec part = {.iov_base = said, .iov_len = sizeof(*said)};
+	const struct braid_msg *m = &message->msg;
+	struct iovec part = {.iov_base = message, .iov_len = sizeof(*message)};
 	union link_control control;
 	struct msghdr msg = {.msg_iov = &part,
 			     .msg_iovlen = 1,
@@ -318,36 +318,36 @@ enum link_word link_listen(struct link *l, struct braid_grant *said, bool *deman
 	int fd = -1;
 
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? LINK_QUIET : LINK_GONE;
+		return errno == EAGAIN || errno == EINTR ? LINK_IDLE : LINK_CLOSED;
 	(void)take_fds(&msg, &fd, 0, 1); /* more are no message of ours: none is kept */
 	if (n == 0)
-		return LINK_GONE;
-	if (fd >= 0 && n == (ssize_t)sizeof(*said) && m->magic == BRAID_SOCK_MAGIC && m->kind == BRAID_MSG_CHOOSE)
-		*demand = change_demand(l, fd) || *demand;
+		return LINK_CLOSED;
+	if (fd >= 0 && n == (ssize_t)sizeof(*message) && m->magic == BRAID_SOCK_MAGIC && m->kind == BRAID_MSG_CONFIGURE)
+		*replaced = replace_program(l, fd) || *replaced;
 	else if (fd >= 0)
 		close(fd);
 	if (n < (ssize_t)sizeof(*m) || m->magic != BRAID_SOCK_MAGIC)
-		return LINK_QUIET;
+		return LINK_IDLE;
 	if (m->kind == BRAID_MSG_STOP)
 		return LINK_STOP;
-	if (m->kind == BRAID_MSG_ACT)
-		return LINK_ACT;
-	if (m->kind == BRAID_MSG_CHOOSE && n == (ssize_t)sizeof(*said))
-		return LINK_CHOOSE;
-	return LINK_QUIET; /* a message of a later version */
+	if (m->kind == BRAID_MSG_COMMAND)
+		return LINK_COMMAND;
+	if (m->kind == BRAID_MSG_CONFIGURE && n == (ssize_t)sizeof(*message))
+		return LINK_CONFIGURE;
+	return LINK_IDLE; /* a message of a later version */
 }
 
-bool link_is_gone(const struct link *l)
+bool link_is_closed(const struct link *l)
 {
 	struct pollfd p = {.fd = l->sock_fd, .events = POLLRDHUP};
 
 	return l->sock_fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
 }
 
-void link_chosen(const struct link *l, uint32_t wanted)
+void link_configured(const struct link *l, uint32_t types)
 {
 	/* A collector that has gone needs no answer */
-	(void)send_message(l->sock_fd, BRAID_MSG_CHOSEN, wanted);
+	(void)send_message(l->sock_fd, BRAID_MSG_CONFIGURED, types);
 }
 
 void link_stopped(const struct link *l)

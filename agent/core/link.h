@@ -13,13 +13,13 @@
 struct link {
 	int sock_fd;
 	int ring_fd;
-	int wake_fd;   /* eventfd of the collector */
-	int demand_fd; /* BPF program that walks the calling thread's stack; -1: none */
+	int wake_fd;	      /* eventfd of the collector */
+	int stack_request_fd; /* BPF program that walks the calling thread's stack; -1: none */
 	uint64_t ring_bytes;
-	struct braid_choices choices;
+	struct braid_event_config config;
 };
 
-#define LINK_NONE ((struct link){.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .demand_fd = -1})
+#define LINK_NONE ((struct link){.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .stack_request_fd = -1})
 
 /*
  * Connects to the collector at `path`, checks who that is, joins, and waits for the grant; all of that within
@@ -29,19 +29,19 @@ struct link {
 int link_open(struct link *l, const char *path, uint32_t wait_ms, uint32_t more_ms, char why[LINK_WHY_MAX]);
 void link_close(struct link *l);
 
-enum link_word { LINK_QUIET, LINK_STOP, LINK_GONE, LINK_CHOOSE, LINK_ACT };
+enum link_message { LINK_IDLE, LINK_STOP, LINK_CLOSED, LINK_CONFIGURE, LINK_COMMAND };
 
 /*
- * Has the collector said anything, or gone? Never blocks. *said is filled in for CHOOSE and ACT; *demand becomes true
- * when a CHOOSE has brought another program.
+ * Has the collector said anything, or gone? Never blocks. *message is filled in for CONFIGURE and COMMAND; *replaced
+ * becomes true when a CONFIGURE has brought another program.
  */
-enum link_word link_listen(struct link *l, struct braid_grant *said, bool *demand);
+enum link_message link_receive(struct link *l, struct braid_grant *message, bool *replaced);
 
 /* Has the collector gone? Takes nothing that it said; false before link_open too. */
-bool link_is_gone(const struct link *l);
+bool link_is_closed(const struct link *l);
 
 /* Tells the collector which of the choices can be had. */
-void link_chosen(const struct link *l, uint32_t wanted);
+void link_configured(const struct link *l, uint32_t types);
 
 /* Tells the collector that nothing will be written any more. */
 void link_stopped(const struct link *l);

@@ -250,7 +250,7 @@ void publish_notice(enum braid_severity severity, const char *fmt, ...)
 		return;
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
-	agent_say("%s", text);
+	agent_log("%s", text);
 	if (!out.ring)
 		return;
 	record_init(&r.hdr, BRAID_REC_NOTICE, 0);
@@ -272,7 +272,7 @@ bool publish_wait(uint32_t *turns, uint32_t limit_ms)
 {
 	const struct timespec step = {.tv_nsec = 1000000};
 
-	if (++*turns > limit_ms || link_is_gone(&agent.link))
+	if (++*turns > limit_ms || link_is_closed(&agent.link))
 		return false;
 	link_wake(&agent.link);
 	nanosleep(&step, NULL);

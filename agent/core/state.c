@@ -7,12 +7,12 @@
 struct agent agent = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.changed = PTHREAD_COND_INITIALIZER,
-	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .demand_fd = -1},
+	.link = {.sock_fd = -1, .ring_fd = -1, .wake_fd = -1, .stack_request_fd = -1},
 };
 
 static _Atomic bool verbose;
 
-void agent_say(const char *fmt, ...)
+void agent_log(const char *fmt, ...)
 {
 	char text[512];
 	va_list args;

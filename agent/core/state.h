@@ -69,7 +69,7 @@ void agent_leave(void);
 /* Gives memory back that JVM TI has given; NULL is none. */
 void agent_release(void *p);
 /* On standard error, when asked to be verbose. */
-void agent_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void agent_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void agent_be_verbose(void);
 
 #endif

@@ -14,7 +14,7 @@
  * the interval before the change gives it. JVM TI cannot be asked for the interval; another agent's is not known.
  */
 #include "handlers.h"
-#include "core/chosen.h"
+#include "core/config.h"
 
 #define VERSION_11 0x300b0000
 #define DEFAULT_INTERVAL (512U * 1024) /* JVM TI, SetHeapSamplingInterval */
@@ -63,7 +63,7 @@ static void interval_set(uint64_t interval)
 		atomic_store(&older_interval, interval);
 }
 
-static void alloc_start(const struct braid_choices *c)
+static void alloc_start(const struct braid_event_config *c)
 {
 	interval_set(c->alloc_interval > INT32_MAX ? INT32_MAX : c->alloc_interval);
 }
@@ -93,7 +93,7 @@ static uint64_t interval_take(void)
 static void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class,
 				    jlong size)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_ALLOC, .value = (uint64_t)size};
+	struct braid_jvm_event d = {.kind = BRAID_JVM_ALLOC, .value = (uint64_t)size};
 	uint64_t interval = interval_take();
 
 	(void)thread;
@@ -102,18 +102,18 @@ static void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
 	d.name = types_id(class);
 	d.start_ns = d.end_ns = clock_ns();
 	d.weight = weight(d.value, interval);
-	if (chosen_wants(BRAID_WANT(LIVE)))
+	if (config_enables(BRAID_EVENT_TYPE(LIVE)))
 		d.number = live_watch(jni, object, class, &d);
-	demand_send(&d);
+	jvm_event_emit(&d);
 	agent_leave();
 }
 
 const struct kind alloc_kind = {
 	.events = {{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, KIND_HANDLER(alloc_on_sample), CAP_SAMPLED_OBJECT_ALLOC,
-		    BRAID_WANT(ALLOC) | BRAID_WANT(LIVE)}},
-	.caps = {{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
+		    BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE)}},
+	.caps = {{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE),
 		  "sampled allocations (JDK 11 and later have them, for one agent at a time)"}},
-	.wanted = BRAID_WANT(ALLOC) | BRAID_WANT(LIVE),
+	.types = BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE),
 	.start = alloc_start,
 	.stop = alloc_stop,
 };

@@ -17,7 +17,7 @@ static bool event_has_name; /* 8 passes the dying class itself, which nobody may
 
 static _Atomic uint32_t unsaid;
 
-static bool publish(const char *name, uint32_t count)
+static bool unload_publish(const char *name, uint32_t count)
 {
 	struct braid_rec_class_unload r = {
 		.hdr = {.kind = BRAID_REC_CLASS_UNLOAD, .tid = (uint32_t)syscall(SYS_gettid), .time_ns = clock_ns()},
@@ -44,7 +44,7 @@ static void JNICALL on_unload(jvmtiEnv *env, ...)
 	}
 	methods_unloaded();
 	count = atomic_exchange(&unsaid, 0) + 1;
-	if (!publish(name, count))
+	if (!unload_publish(name, count))
 		atomic_fetch_add(&unsaid, count);
 	agent_leave();
 }
@@ -53,7 +53,7 @@ void classes_flush(void)
 {
 	uint32_t count = atomic_exchange(&unsaid, 0);
 
-	if (count && !publish(NULL, count))
+	if (count && !unload_publish(NULL, count))
 		atomic_fetch_add(&unsaid, count);
 }
 

@@ -4,8 +4,8 @@
  * or the stack has run out: nothing here runs Java code or allocates objects, and little stack is used.
  */
 #include "handlers.h"
-#include "told.h"
-#include "core/chosen.h"
+#include "named_event.h"
+#include "core/config.h"
 #include "core/helper.h"
 
 static struct rate rate;
@@ -29,7 +29,7 @@ static void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thre
 					jlocation location, jobject exception, jmethodID catch_method,
 					jlocation catch_location)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_EXCEPTION, .value = 1};
+	struct braid_jvm_event d = {.kind = BRAID_JVM_EXCEPTION, .value = 1};
 
 	(void)thread;
 	(void)method;
@@ -38,27 +38,27 @@ static void JNICALL exceptions_on_throw(jvmtiEnv *env, JNIEnv *jni, jthread thre
 	if (helper_is_self() || !agent_enter_event(env))
 		return;
 	d.name = types_of(jni, exception);
-	if (rate_take(&rate, atomic_load_explicit(&chosen.exception_rate, memory_order_relaxed))) {
+	if (rate_take(&rate, atomic_load_explicit(&config.exception_rate, memory_order_relaxed))) {
 		d.detail = methods_id(catch_method, methods_event());
-		demand_send(&d);
+		jvm_event_emit(&d);
 	} else {
 		count(d.name);
 	}
 	agent_leave();
 }
 
-static void exceptions_tell(JNIEnv *jni)
+static void exceptions_publish(JNIEnv *jni)
 {
 	uint32_t top = atomic_load(&counted.top);
 
 	(void)jni;
 	for (uint32_t type = 0; type < top; type++) {
-		struct braid_demand d = {.kind = BRAID_JVM_EXCEPTION, .name = type};
+		struct braid_jvm_event d = {.kind = BRAID_JVM_EXCEPTION, .name = type};
 
 		if (!atomic_load_explicit(&counted.of[type], memory_order_relaxed))
 			continue;
 		d.value = atomic_exchange(&counted.of[type], 0);
-		demand_tell(&d, 0);
+		jvm_event_publish(&d, 0);
 	}
 }
 
@@ -72,12 +72,12 @@ void exceptions_reset(void)
 
 const struct kind exceptions_kind = {
 	.events = {{JVMTI_EVENT_EXCEPTION, KIND_HANDLER(exceptions_on_throw), CAP_EXCEPTION_EVENTS,
-		    BRAID_WANT(EXCEPTION)}},
-	.caps = {{CAP_EXCEPTION_EVENTS, false, BRAID_WANT(EXCEPTION),
+		    BRAID_EVENT_TYPE(EXCEPTION)}},
+	.caps = {{CAP_EXCEPTION_EVENTS, false, BRAID_EVENT_TYPE(EXCEPTION),
 		  "exceptions to an agent that was not there when it started (start it with braid record -e exception "
 		  "-- java ...)"}},
-	.wanted = BRAID_WANT(EXCEPTION),
-	.tick = exceptions_tell,
-	.tell = exceptions_tell,
-	.stop = exceptions_tell,
+	.types = BRAID_EVENT_TYPE(EXCEPTION),
+	.tick = exceptions_publish,
+	.publish = exceptions_publish,
+	.stop = exceptions_publish,
 };

@@ -8,7 +8,7 @@
  * a young collection and then a full one: as their own log does, that is told as two pauses.
  */
 #include "handlers.h"
-#include "core/chosen.h"
+#include "core/config.h"
 #include "vm/heap.h"
 #include "vm/mem.h"
 #include "vm/perfdata.h"
@@ -131,9 +131,9 @@ void gc_prepare(void)
 	jvmtiPhase phase;
 	bool any = false;
 
-	if (atomic_load(&gc.ready) || !chosen_wants(BRAID_WANT(GC) | BRAID_WANT(LIVE)))
+	if (atomic_load(&gc.ready) || !config_enables(BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(LIVE)))
 		return;
-	if (!perfdata_each(counter_take, NULL) && chosen_wants(BRAID_WANT(GC)) &&
+	if (!perfdata_each(counter_take, NULL) && config_enables(BRAID_EVENT_TYPE(GC)) &&
 	    (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_LIVE)
 		publish_notice(BRAID_NOTICE_WARNING,
 			       "GC pauses have no collector and no cause, and sizes only where probes tell of them: "
@@ -166,7 +166,7 @@ struct gc_runs gc_runs(void)
 	return (struct gc_runs){.known = true, .young = *gc.collector[0].runs, .full = *gc.collector[1].runs};
 }
 
-static void gc_start(const struct braid_choices *c)
+static void gc_start(const struct braid_event_config *c)
 {
 	(void)c;
 	gc_prepare();
@@ -206,7 +206,7 @@ static void cause_copy(char to[NAME_MAX_BYTES], const char *collector)
 		to[0] = '\0';
 }
 
-static void publish(uint16_t kind, struct braid_rec_gc *r, const char *collector, const char *cause)
+static void gc_publish(uint16_t kind, struct braid_rec_gc *r, const char *collector, const char *cause)
 {
 	r->hdr.kind = kind;
 	r->hdr.tid = (uint32_t)syscall(SYS_gettid);
@@ -274,7 +274,7 @@ static void runs_publish(const struct run *runs, uint32_t count, uint64_t start_
 				.used_after = last ? used_after : 0,
 			};
 
-			publish(BRAID_REC_GC_FINISH, &record, r->collector->name, cause);
+			gc_publish(BRAID_REC_GC_FINISH, &record, r->collector->name, cause);
 			from = ends;
 		}
 	}
@@ -299,7 +299,7 @@ static void JNICALL gc_on_start(jvmtiEnv *env)
 				gc.collector[i].seen = *gc.collector[i].runs;
 		gc.counted = true;
 	}
-	publish(BRAID_REC_GC_START, &r, "", "");
+	gc_publish(BRAID_REC_GC_START, &r, "", "");
 	agent_leave();
 }
 
@@ -333,10 +333,10 @@ static void JNICALL gc_on_finish(jvmtiEnv *env)
 
 const struct kind gc_kind = {
 	.events = {{JVMTI_EVENT_GARBAGE_COLLECTION_START, KIND_HANDLER(gc_on_start), CAP_GARBAGE_COLLECTION,
-		    BRAID_WANT(GC)},
+		    BRAID_EVENT_TYPE(GC)},
 		   {JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, KIND_HANDLER(gc_on_finish), CAP_GARBAGE_COLLECTION,
-		    BRAID_WANT(GC)}},
-	.caps = {{CAP_GARBAGE_COLLECTION, false, BRAID_WANT(GC), "GC pauses"}},
-	.wanted = BRAID_WANT(GC) | BRAID_WANT(LIVE),
+		    BRAID_EVENT_TYPE(GC)}},
+	.caps = {{CAP_GARBAGE_COLLECTION, false, BRAID_EVENT_TYPE(GC), "GC pauses"}},
+	.types = BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(LIVE),
 	.start = gc_start,
 };

@@ -41,7 +41,7 @@ void scopes_free(struct scopes *s);
 
 /* threads.c */
 /* All that run; `again`: they may be called otherwise now. */
-void threads_tell(JNIEnv *jni, bool again);
+void threads_publish(JNIEnv *jni, bool again);
 
 /* classes.c */
 void classes_enable(void);
@@ -63,23 +63,23 @@ struct gc_runs {
 };
 struct gc_runs gc_runs(void);
 
-/* demand.c */
+/* jvm_event.c */
 /* Can this thread's kernel be asked for stacks? Says so when it cannot. */
-void demand_start(void);
+void stack_request_start(void);
 /* Tells an event of the calling thread, with its stack if possible. */
-void demand_send(const struct braid_demand *d);
+void jvm_event_emit(const struct braid_jvm_event *d);
 /* The same, with the stack that was taken for it. */
-void demand_send_with(struct braid_ask *ask);
+void jvm_event_emit_with(struct braid_stack_request *request);
 /* Only takes the stack, for an event to come. */
-void demand_take(struct braid_ask *ask);
+void stack_request_take(struct braid_stack_request *request);
 /* Tells an event without a stack; `tid` is the thread that it is of, 0: none's. Waits in memory for room. */
-void demand_tell(const struct braid_demand *d, uint32_t tid);
+void jvm_event_publish(const struct braid_jvm_event *d, uint32_t tid);
 /* One more that is not told: too short, or one too many. */
-void demand_count(enum braid_jvm_event kind, uint64_t ns);
+void jvm_event_count(enum braid_jvm_event_kind kind, uint64_t ns);
 /* Tells of those. */
-void demand_tell_counted(void);
+void jvm_event_publish_counted(void);
 /* A new connection begins at zero. */
-void demand_reset(void);
+void jvm_event_reset_counts(void);
 
 /* types.c */
 /* The greatest id; names of hidden classes never end. */
@@ -99,7 +99,7 @@ void alloc_on_thread(void);
 
 /* live.c */
 /* Watches the object of an allocation if it is its turn: the object's number, 0: it is not watched. */
-uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_demand *allocation);
+uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_jvm_event *allocation);
 
 /* loads.c */
 /* Classes that are known without having been told; arrays are none. */

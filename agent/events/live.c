@@ -116,7 +116,7 @@ static bool has_turn(void)
 }
 
 /* As long as a quarter is free after it, it is worth its while. */
-static bool make_room(JNIEnv *jni)
+static bool live_make_room(JNIEnv *jni)
 {
 	if (live.used < live.room)
 		return true;
@@ -126,7 +126,7 @@ static bool make_room(JNIEnv *jni)
 	return live.used < live.room;
 }
 
-uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_demand *allocation)
+uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_jvm_event *allocation)
 {
 	enum place place = place_of(class, allocation->value);
 	jthrowable pending = jni_save(jni);
@@ -138,7 +138,7 @@ uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct brai
 	if (!live.slots || !has_turn())
 		goto out;
 	halvings = live.halvings;
-	if (!make_room(jni) || (live.halvings != halvings && next_random() >> 63))
+	if (!live_make_room(jni) || (live.halvings != halvings && next_random() >> 63))
 		goto out;
 	ref = (*jni)->NewWeakGlobalRef(jni, object);
 	if (!ref) {
@@ -161,7 +161,7 @@ out:
 }
 
 /* From the allocation to now is how long it has lived; where, and by which thread, its ALLOC has said. */
-static void live_tell(JNIEnv *jni)
+static void live_emit(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
 	struct gc_runs runs;
@@ -173,15 +173,15 @@ static void live_tell(JNIEnv *jni)
 		const struct watched *w = &live.slots[i];
 		uint32_t survived = collections_survived(w, &runs);
 
-		demand_tell(&(struct braid_demand){.kind = survived ? BRAID_JVM_LIVE : BRAID_JVM_UNCOLLECTED,
-						   .flags = survived,
-						   .name = w->type,
-						   .start_ns = w->time_ns,
-						   .end_ns = now,
-						   .value = w->size,
-						   .weight = w->weight << live.halvings,
-						   .number = w->number},
-			    0);
+		jvm_event_publish(&(struct braid_jvm_event){.kind = survived ? BRAID_JVM_LIVE : BRAID_JVM_UNCOLLECTED,
+							    .flags = survived,
+							    .name = w->type,
+							    .start_ns = w->time_ns,
+							    .end_ns = now,
+							    .value = w->size,
+							    .weight = w->weight << live.halvings,
+							    .number = w->number},
+				  0);
 	}
 	pthread_mutex_unlock(&live.mutex);
 }
@@ -196,7 +196,7 @@ static void live_tick(JNIEnv *jni)
 	pthread_mutex_unlock(&live.mutex);
 }
 
-static void forget(JNIEnv *jni)
+static void watched_forget(JNIEnv *jni)
 {
 	for (uint32_t i = 0; i < live.used; i++)
 		(*jni)->DeleteWeakGlobalRef(jni, live.slots[i].object);
@@ -206,12 +206,12 @@ static void forget(JNIEnv *jni)
 static void live_forget(JNIEnv *jni)
 {
 	pthread_mutex_lock(&live.mutex);
-	forget(jni);
+	watched_forget(jni);
 	pthread_mutex_unlock(&live.mutex);
 }
 
 /* The room of those that are watched already stays. */
-static void live_start(const struct braid_choices *c)
+static void live_start(const struct braid_event_config *c)
 {
 	pthread_mutex_lock(&live.mutex);
 	if (!live.slots) {
@@ -226,17 +226,17 @@ static void live_start(const struct braid_choices *c)
 static void live_stop(JNIEnv *jni)
 {
 	pthread_mutex_lock(&live.mutex);
-	forget(jni);
+	watched_forget(jni);
 	free(live.slots);
 	live.slots = NULL;
 	pthread_mutex_unlock(&live.mutex);
 }
 
 const struct kind live_kind = {
-	.wanted = BRAID_WANT(LIVE),
+	.types = BRAID_EVENT_TYPE(LIVE),
 	.start = live_start,
 	.tick = live_tick,
-	.tell = live_tell,
+	.publish = live_emit,
 	.forget = live_forget,
 	.stop = live_stop,
 };

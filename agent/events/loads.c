@@ -47,7 +47,7 @@ static uint64_t identity(const char *signature, jclass class, jobject loader)
 	return h ? h ^ h >> 29 : 1;
 }
 
-static uint64_t *slot_find(uint64_t *slots, uint32_t room, uint64_t key)
+static uint64_t *loads_slot_find(uint64_t *slots, uint32_t room, uint64_t key)
 {
 	uint32_t i = (uint32_t)(key >> 13) & (room - 1);
 
@@ -56,7 +56,7 @@ static uint64_t *slot_find(uint64_t *slots, uint32_t room, uint64_t key)
 	return &slots[i];
 }
 
-static bool make_room(void)
+static bool loads_make_room(void)
 {
 	uint32_t room = known.room ? known.room * 2 : FIRST_ROOM;
 	uint64_t *slots;
@@ -68,7 +68,7 @@ static bool make_room(void)
 		return false;
 	for (uint32_t i = 0; i < known.room; i++)
 		if (known.slots[i])
-			*slot_find(slots, room, known.slots[i]) = known.slots[i];
+			*loads_slot_find(slots, room, known.slots[i]) = known.slots[i];
 	free(known.slots);
 	known.slots = slots;
 	known.room = room;
@@ -82,8 +82,8 @@ static bool remember(uint64_t key)
 	uint64_t *slot;
 
 	pthread_mutex_lock(&known.mutex);
-	if (make_room()) {
-		slot = slot_find(known.slots, known.room, key);
+	if (loads_make_room()) {
+		slot = loads_slot_find(known.slots, known.room, key);
 		news = !*slot;
 		*slot = key;
 		known.used += news;
@@ -143,7 +143,7 @@ static bool is_live(void)
 	return !(*agent.jvmti)->GetPhase(agent.jvmti, &phase) && phase == JVMTI_PHASE_LIVE;
 }
 
-static void loads_start(const struct braid_choices *c)
+static void loads_start(const struct braid_event_config *c)
 {
 	JNIEnv *jni;
 
@@ -152,7 +152,7 @@ static void loads_start(const struct braid_choices *c)
 		look_around(jni);
 }
 
-static void loads_begun(JNIEnv *jni)
+static void loads_on_enabled(JNIEnv *jni)
 {
 	if (!listening && is_live())
 		look_around(jni);
@@ -258,7 +258,7 @@ static void load_publish(const struct description *d, bool prepared)
 			   6);
 }
 
-static void load_tell(JNIEnv *jni, jclass class)
+static void class_publish(JNIEnv *jni, jclass class)
 {
 	struct description d = {.name = signature_of(class)};
 	jvmtiEnv *ti = agent.jvmti;
@@ -286,7 +286,7 @@ static void JNICALL loads_on_load(jvmtiEnv *env, JNIEnv *jni, jthread thread, jc
 	if (!agent_enter_event(env))
 		return;
 	pending = jni_save(jni);
-	load_tell(jni, class);
+	class_publish(jni, class);
 	jni_restore(jni, pending);
 	agent_leave();
 }
@@ -306,10 +306,10 @@ static void JNICALL loads_on_prepare(jvmtiEnv *env, JNIEnv *jni, jthread thread,
 }
 
 const struct kind loads_kind = {
-	.events = {{JVMTI_EVENT_CLASS_LOAD, KIND_HANDLER(loads_on_load), 0, BRAID_WANT(CLASS)},
-		   {JVMTI_EVENT_CLASS_PREPARE, KIND_HANDLER(loads_on_prepare), 0, BRAID_WANT(CLASS)}},
-	.wanted = BRAID_WANT(CLASS),
+	.events = {{JVMTI_EVENT_CLASS_LOAD, KIND_HANDLER(loads_on_load), 0, BRAID_EVENT_TYPE(CLASS)},
+		   {JVMTI_EVENT_CLASS_PREPARE, KIND_HANDLER(loads_on_prepare), 0, BRAID_EVENT_TYPE(CLASS)}},
+	.types = BRAID_EVENT_TYPE(CLASS),
 	.start = loads_start,
-	.begun = loads_begun,
+	.on_enabled = loads_on_enabled,
 	.stop = loads_stop,
 };

@@ -142,7 +142,7 @@ static uint64_t lines_hash(const struct description *d)
 	return h;
 }
 
-static struct entry *slot_find(struct entry *slots, size_t room, jmethodID key)
+static struct entry *methods_slot_find(struct entry *slots, size_t room, jmethodID key)
 {
 	uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ULL;
 	size_t i = (size_t)(h >> 20) & (room - 1);
@@ -165,7 +165,7 @@ static bool table_make_room(void)
 		return false;
 	for (size_t i = 0; i < table.room; i++)
 		if (table.slots[i].id)
-			*slot_find(slots, room, table.slots[i].key) = table.slots[i];
+			*methods_slot_find(slots, room, table.slots[i].key) = table.slots[i];
 	free(table.slots);
 	table.slots = slots;
 	table.room = room;
@@ -206,14 +206,15 @@ static void lines_publish(uint32_t id, const struct description *d)
  * With the mutex held, so that nobody finds an id in the table before its METHOD record is on its way. A definition
  * that is lost leaves no entry: the next sight of the method tries again, with a new id.
  */
-static uint32_t define(jmethodID method, uint64_t names, const struct description *d, uint32_t now, uint32_t event)
+static uint32_t method_define(jmethodID method, uint64_t names, const struct description *d, uint32_t now,
+			      uint32_t event)
 {
 	uint64_t lines = lines_hash(d);
 	struct entry *e;
 
 	if (!table_make_room())
 		return 0;
-	e = slot_find(table.slots, table.room, method);
+	e = methods_slot_find(table.slots, table.room, method);
 	if (e->id && e->id != ID_LOST && e->names == names && e->lines == lines) {
 		e->epoch = now;
 		e->event = event;
@@ -242,7 +243,7 @@ static bool look_up(jmethodID method, uint32_t now, uint32_t event, const uint64
 	*id = 0;
 	if (!table.room)
 		return false;
-	e = slot_find(table.slots, table.room, method);
+	e = methods_slot_find(table.slots, table.room, method);
 	if (!e->id)
 		return false;
 	if (e->id == ID_LOST)
@@ -284,7 +285,7 @@ uint32_t methods_id(jmethodID method, uint32_t event)
 	lines = lines_hash(&d);
 	if (!look_up_locked(method, now, event, &lines, &id) && description_read(&d, method)) {
 		pthread_mutex_lock(&table.mutex);
-		id = define(method, description_hash(&d), &d, now, event);
+		id = method_define(method, description_hash(&d), &d, now, event);
 		pthread_mutex_unlock(&table.mutex);
 	}
 	description_free(&d);

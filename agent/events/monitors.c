@@ -3,18 +3,18 @@
  * Contended monitors and Object.wait: what begins in one handler is told in the other, as one interval with the stack
  * of the thread that stood. The second handler of a contended monitor runs while the monitor is owned, so it is short.
  */
-#include "begun.h"
+#include "intervals.h"
 #include "handlers.h"
-#include "core/chosen.h"
+#include "core/config.h"
 #include "core/jni.h"
 
 #include <string.h>
 
 #define VERSION_24 0x30180000
 #define JNI_IS_VIRTUAL_THREAD 234 /* JNI 21; headers of earlier JDKs lack it */
-#define KINDS (BRAID_WANT(LOCK) | BRAID_WANT(WAIT))
+#define KINDS (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT))
 
-enum standing { BLOCKED, WAITING };
+enum blocking { BLOCKED, WAITING };
 
 /*
  * On JDK 24 and later a virtual thread that stands gives its OS thread away, and is told of that it may go on while its
@@ -27,9 +27,9 @@ static __thread struct {
 /* When these events were last switched, for everybody or for some: a begin of before may be that of another interval.
  */
 static _Atomic uint64_t switched_ns;
-static struct braid_choices last; /* connecting and the helper thread, one after the other */
+static struct braid_event_config last; /* connecting and the helper thread, one after the other */
 
-static bool gives_thread_away(JNIEnv *jni, jthread thread)
+static bool unmounts(JNIEnv *jni, jthread thread)
 {
 	jboolean (*is_virtual)(JNIEnv *, jobject);
 	jthrowable pending;
@@ -45,7 +45,7 @@ static bool gives_thread_away(JNIEnv *jni, jthread thread)
 }
 
 /* Of the thread's number, which no other has. */
-static uint64_t key_of(JNIEnv *jni, jthread thread, enum standing how)
+static uint64_t interval_key(JNIEnv *jni, jthread thread, enum blocking how)
 {
 	static _Atomic(jfieldID) known;
 	jthrowable pending = jni_save(jni);
@@ -56,33 +56,33 @@ static uint64_t key_of(JNIEnv *jni, jthread thread, enum standing how)
 	return number ? number << 1 | how : 0;
 }
 
-static void put_away(JNIEnv *jni, jthread thread, enum standing how, uint64_t timeout_ms)
+static void interval_store(JNIEnv *jni, jthread thread, enum blocking how, uint64_t timeout_ms)
 {
-	uint64_t key = key_of(jni, thread, how);
-	struct begun b = {.ns = clock_ns(), .timeout_ms = timeout_ms};
-	struct braid_ask ask;
+	uint64_t key = interval_key(jni, thread, how);
+	struct interval b = {.ns = clock_ns(), .timeout_ms = timeout_ms};
+	struct braid_stack_request request;
 
-	demand_take(&ask);
-	b.stack = ask.stack;
-	b.vthread = ask.vthread;
-	b.generation = ask.generation;
-	if (!key || !begun_put(key, &b))
-		publish_lost(BRAID_REC_DEMAND, 1);
+	stack_request_take(&request);
+	b.stack = request.stack;
+	b.vthread = request.vthread;
+	b.generation = request.generation;
+	if (!key || !intervals_put(key, &b))
+		publish_lost(BRAID_REC_JVM_EVENT, 1);
 }
 
-static bool take_back(JNIEnv *jni, jthread thread, enum standing how, struct begun *b)
+static bool interval_load(JNIEnv *jni, jthread thread, enum blocking how, struct interval *b)
 {
-	uint64_t key = key_of(jni, thread, how);
+	uint64_t key = interval_key(jni, thread, how);
 
-	return key && begun_take(key, b);
+	return key && intervals_take(key, b);
 }
 
-static void begin(jvmtiEnv *env, JNIEnv *jni, jthread thread, enum standing how, uint64_t timeout_ms)
+static void interval_begin(jvmtiEnv *env, JNIEnv *jni, jthread thread, enum blocking how, uint64_t timeout_ms)
 {
 	if (!agent_enter_event(env))
 		return;
-	if (gives_thread_away(jni, thread)) {
-		put_away(jni, thread, how, timeout_ms);
+	if (unmounts(jni, thread)) {
+		interval_store(jni, thread, how, timeout_ms);
 	} else {
 		own[how].ns = clock_ns();
 		own[how].timeout_ms = timeout_ms;
@@ -91,54 +91,54 @@ static void begin(jvmtiEnv *env, JNIEnv *jni, jthread thread, enum standing how,
 }
 
 /* False when it began before these events were switched on. */
-static bool begun_at(JNIEnv *jni, jthread thread, enum standing how, struct begun *b)
+static bool interval_find(JNIEnv *jni, jthread thread, enum blocking how, struct interval *b)
 {
-	if (gives_thread_away(jni, thread)) {
-		if (!take_back(jni, thread, how, b))
+	if (unmounts(jni, thread)) {
+		if (!interval_load(jni, thread, how, b))
 			return false;
 	} else {
-		*b = (struct begun){.ns = own[how].ns, .timeout_ms = own[how].timeout_ms};
+		*b = (struct interval){.ns = own[how].ns, .timeout_ms = own[how].timeout_ms};
 		own[how].ns = 0;
 	}
 	return b->ns > atomic_load(&switched_ns);
 }
 
 /* Tells of the interval, or only counts it when it was short. `like` has what the kind has of its own. */
-static void end(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, enum standing how, uint64_t min_ns,
-		const struct braid_demand *like)
+static void interval_end(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, enum blocking how,
+			 uint64_t min_ns, const struct braid_jvm_event *like)
 {
-	struct braid_ask ask = {.what = *like};
-	struct braid_demand *d = &ask.what;
-	struct begun b;
+	struct braid_stack_request request = {.event = *like};
+	struct braid_jvm_event *d = &request.event;
+	struct interval b;
 	jint hash = 0;
 
 	if (!agent_enter_event(env))
 		return;
-	if (!begun_at(jni, thread, how, &b))
+	if (!interval_find(jni, thread, how, &b))
 		goto out;
-	ask.stack = b.stack;
-	ask.vthread = b.vthread;
-	ask.generation = b.generation;
+	request.stack = b.stack;
+	request.vthread = b.vthread;
+	request.generation = b.generation;
 	d->value = b.timeout_ms;
 	d->start_ns = b.ns;
 	d->end_ns = clock_ns();
 	if (d->end_ns - d->start_ns < min_ns) {
-		demand_count(d->kind, d->end_ns - d->start_ns);
+		jvm_event_count(d->kind, d->end_ns - d->start_ns);
 		goto out;
 	}
 	d->name = types_of(jni, monitor);
 	if ((*agent.jvmti)->GetObjectHashCode(agent.jvmti, monitor, &hash) == JVMTI_ERROR_NONE)
 		d->number = (uint32_t)hash;
-	demand_send_with(&ask);
+	jvm_event_emit_with(&request);
 out:
 	agent_leave();
 }
 
-static void monitors_start(const struct braid_choices *c)
+static void monitors_start(const struct braid_event_config *c)
 {
 	static uintptr_t generation;
 
-	if (generation != agent.generation || (last.wanted ^ c->wanted) & KINDS || last.threaded != c->threaded ||
+	if (generation != agent.generation || (last.enabled ^ c->enabled) & KINDS || last.threaded != c->threaded ||
 	    memcmp(last.threads, c->threads, sizeof(last.threads)) != 0)
 		atomic_store(&switched_ns, clock_ns());
 	generation = agent.generation;
@@ -148,47 +148,48 @@ static void monitors_start(const struct braid_choices *c)
 static void monitors_stop(JNIEnv *jni)
 {
 	(void)jni;
-	last.wanted = 0;
-	begun_clear();
+	last.enabled = 0;
+	intervals_clear();
 }
 
 static void JNICALL monitors_on_enter(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor)
 {
 	(void)monitor;
-	begin(env, jni, thread, BLOCKED, 0);
+	interval_begin(env, jni, thread, BLOCKED, 0);
 }
 
 static void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor)
 {
-	const struct braid_demand d = {.kind = BRAID_JVM_LOCK};
+	const struct braid_jvm_event d = {.kind = BRAID_JVM_LOCK};
 
-	end(env, jni, thread, monitor, BLOCKED, atomic_load(&chosen.lock_min_ns), &d);
+	interval_end(env, jni, thread, monitor, BLOCKED, atomic_load(&config.lock_min_ns), &d);
 }
 
 static void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout_ms)
 {
 	(void)monitor;
-	begin(env, jni, thread, WAITING, (uint64_t)timeout_ms);
+	interval_begin(env, jni, thread, WAITING, (uint64_t)timeout_ms);
 }
 
 static void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out)
 {
-	const struct braid_demand d = {.kind = BRAID_JVM_WAIT, .flags = timed_out ? BRAID_WAIT_TIMED_OUT : 0};
+	const struct braid_jvm_event d = {.kind = BRAID_JVM_WAIT, .flags = timed_out ? BRAID_WAIT_TIMED_OUT : 0};
 
-	end(env, jni, thread, monitor, WAITING, atomic_load(&chosen.wait_min_ns), &d);
+	interval_end(env, jni, thread, monitor, WAITING, atomic_load(&config.wait_min_ns), &d);
 }
 
 const struct kind monitors_kind = {
 	.events = {{JVMTI_EVENT_MONITOR_CONTENDED_ENTER, KIND_HANDLER(monitors_on_enter), CAP_MONITOR_EVENTS,
-		    BRAID_WANT(LOCK)},
+		    BRAID_EVENT_TYPE(LOCK)},
 		   {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, KIND_HANDLER(monitors_on_entered), CAP_MONITOR_EVENTS,
-		    BRAID_WANT(LOCK)},
-		   {JVMTI_EVENT_MONITOR_WAIT, KIND_HANDLER(monitors_on_wait), CAP_MONITOR_EVENTS, BRAID_WANT(WAIT)},
+		    BRAID_EVENT_TYPE(LOCK)},
+		   {JVMTI_EVENT_MONITOR_WAIT, KIND_HANDLER(monitors_on_wait), CAP_MONITOR_EVENTS,
+		    BRAID_EVENT_TYPE(WAIT)},
 		   {JVMTI_EVENT_MONITOR_WAITED, KIND_HANDLER(monitors_on_waited), CAP_MONITOR_EVENTS,
-		    BRAID_WANT(WAIT)}},
-	.caps = {{CAP_MONITOR_EVENTS, false, BRAID_WANT(LOCK) | BRAID_WANT(WAIT),
+		    BRAID_EVENT_TYPE(WAIT)}},
+	.caps = {{CAP_MONITOR_EVENTS, false, BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT),
 		  "contended monitors and Object.wait"}},
-	.wanted = BRAID_WANT(LOCK) | BRAID_WANT(WAIT),
+	.types = BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT),
 	.start = monitors_start,
 	.stop = monitors_stop,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Native methods and the functions that they are bound to. */
 #include "handlers.h"
-#include "told.h"
+#include "named_event.h"
 
 #define EARLY_MAX 512U
 
@@ -16,13 +16,13 @@ static struct {
 
 static _Atomic uint32_t early_count;
 
-static void tell(jmethodID method, const void *address)
+static void bind_publish(jmethodID method, const void *address)
 {
-	struct braid_rec_event r = {.event = BRAID_JVM_NATIVE_BIND,
-				    .method = methods_id(method, methods_event()),
-				    .number = (uint64_t)(uintptr_t)address};
+	struct braid_rec_named_event r = {.event = BRAID_JVM_NATIVE_BIND,
+					  .method = methods_id(method, methods_event()),
+					  .number = (uint64_t)(uintptr_t)address};
 
-	told_publish(&r, NULL, NULL, NULL);
+	named_event_publish(&r, NULL, NULL, NULL);
 }
 
 static bool is_primordial(jvmtiEnv *env)
@@ -33,12 +33,12 @@ static bool is_primordial(jvmtiEnv *env)
 }
 
 /* The only thread that there is before VMStart. */
-static void keep(jmethodID method, void *address)
+static void early_keep(jmethodID method, void *address)
 {
 	uint32_t n = atomic_load(&early_count);
 
 	if (n == EARLY_MAX) {
-		publish_lost(BRAID_REC_EVENT, 1);
+		publish_lost(BRAID_REC_NAMED_EVENT, 1);
 		return;
 	}
 	early[n].method = method;
@@ -55,9 +55,9 @@ static void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
 	if (!agent_enter_event(env))
 		return;
 	if (is_primordial(env))
-		keep(method, address);
+		early_keep(method, address);
 	else
-		tell(method, address);
+		bind_publish(method, address);
 	agent_leave();
 }
 
@@ -69,16 +69,16 @@ void natives_on_vm_start(JNIEnv *jni)
 	for (uint32_t i = 0; i < n; i++) {
 		if ((*jni)->PushLocalFrame(jni, 16)) {
 			(*jni)->ExceptionClear(jni);
-			publish_lost(BRAID_REC_EVENT, n - i);
+			publish_lost(BRAID_REC_NAMED_EVENT, n - i);
 			return;
 		}
-		tell(early[i].method, early[i].address);
+		bind_publish(early[i].method, early[i].address);
 		(*jni)->PopLocalFrame(jni, NULL);
 	}
 }
 
 const struct kind natives_kind = {
 	.events = {{JVMTI_EVENT_NATIVE_METHOD_BIND, KIND_HANDLER(natives_on_bind), CAP_NATIVE_METHOD_BIND,
-		    BRAID_WANT(NATIVE_BIND)}},
-	.caps = {{CAP_NATIVE_METHOD_BIND, false, BRAID_WANT(NATIVE_BIND), "native methods that are bound"}},
+		    BRAID_EVENT_TYPE(NATIVE_BIND)}},
+	.caps = {{CAP_NATIVE_METHOD_BIND, false, BRAID_EVENT_TYPE(NATIVE_BIND), "native methods that are bound"}},
 };

@@ -5,19 +5,20 @@
 static void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,
 					  const char *description)
 {
-	struct braid_demand d = {.kind = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
+	struct braid_jvm_event d = {.kind = BRAID_JVM_RESOURCE, .flags = (uint32_t)flags};
 
 	(void)jni;
 	(void)reserved;
 	if (!agent_enter_event(env))
 		return;
 	d.name = types_text(description);
-	demand_send(&d);
+	jvm_event_emit(&d);
 	agent_leave();
 }
 
 const struct kind resource_kind = {
-	.events = {{JVMTI_EVENT_RESOURCE_EXHAUSTED, KIND_HANDLER(resource_on_exhausted), 0, BRAID_WANT(RESOURCE)}},
-	.caps = {{CAP_RESOURCE_HEAP, false, BRAID_WANT(RESOURCE), "an exhausted heap"},
-		 {CAP_RESOURCE_THREADS, false, BRAID_WANT(RESOURCE), "exhausted threads"}},
+	.events = {{JVMTI_EVENT_RESOURCE_EXHAUSTED, KIND_HANDLER(resource_on_exhausted), 0,
+		    BRAID_EVENT_TYPE(RESOURCE)}},
+	.caps = {{CAP_RESOURCE_HEAP, false, BRAID_EVENT_TYPE(RESOURCE), "an exhausted heap"},
+		 {CAP_RESOURCE_THREADS, false, BRAID_EVENT_TYPE(RESOURCE), "exhausted threads"}},
 };

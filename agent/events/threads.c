@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Java threads and the OS threads that they run on: JVM TI says nothing of the latter. */
 #include "handlers.h"
-#include "core/chosen.h"
+#include "core/config.h"
 #include "core/helper.h"
 #include "core/jni.h"
 #include "vm/java_threads.h"
@@ -24,7 +24,7 @@ struct thread_names {
 	bool known;
 };
 
-static void names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
+static void thread_names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
 {
 	jvmtiThreadInfo info;
 	jvmtiThreadGroupInfo group;
@@ -48,7 +48,7 @@ static void names_read(struct thread_names *n, JNIEnv *jni, jthread thread)
 		(*jni)->DeleteLocalRef(jni, info.context_class_loader);
 }
 
-static void names_free(struct thread_names *n)
+static void thread_names_free(struct thread_names *n)
 {
 	agent_release(n->name);
 	agent_release(n->group);
@@ -97,12 +97,12 @@ static bool is_live(jvmtiEnv *env)
 	return !(*env)->GetPhase(env, &phase) && phase == JVMTI_PHASE_LIVE;
 }
 
-static void start_tell(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_rec_thread *r)
+static void thread_publish_start(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_rec_thread *r)
 {
 	struct thread_names n;
 	bool carrier = objects_on_thread(jni, thread);
 
-	names_read(&n, jni, thread);
+	thread_names_read(&n, jni, thread);
 	r->java_thread = java_thread_at(jni, thread);
 	r->thread_tid = self_tid();
 	r->flags = helper_is_thread(thread) ? BRAID_THREAD_AGENT : 0;
@@ -110,7 +110,7 @@ static void start_tell(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct braid_
 		atomic_fetch_add(&agent.threads, 1);
 	if (n.known)
 		(*env)->SetThreadLocalStorage(env, NULL, mark());
-	names_free(&n);
+	thread_names_free(&n);
 	if (carrier)
 		publish_let_read(CARRIER_READ_MS);
 }
@@ -123,7 +123,7 @@ static void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	if (!agent_enter_event(env))
 		return;
 	if (is_live(env))
-		start_tell(env, jni, thread, &r);
+		thread_publish_start(env, jni, thread, &r);
 	agent_leave();
 }
 
@@ -136,12 +136,12 @@ static void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	if (!agent_enter_event(env))
 		return;
 	r.java_thread = java_thread_at(jni, thread);
-	if (chosen_wants(BRAID_WANT(THREAD)) && is_live(env))
-		names_read(&n, jni, thread);
+	if (config_enables(BRAID_EVENT_TYPE(THREAD)) && is_live(env))
+		thread_names_read(&n, jni, thread);
 	record_init(&r.hdr, BRAID_REC_THREAD_END, 0);
 	r.name_len = string_cut(n.name, &r.hdr.flags);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(n.name, r.name_len)}, 2);
-	names_free(&n);
+	thread_names_free(&n);
 	agent_leave();
 }
 
@@ -153,13 +153,13 @@ static bool is_marked(jthread thread)
 }
 
 /* A thread that is not the calling one. `again`: it was told before. */
-static void thread_tell(JNIEnv *jni, jthread thread, bool again)
+static void thread_publish_other(JNIEnv *jni, jthread thread, bool again)
 {
 	struct braid_rec_thread r = {0};
 	struct thread_names n;
 
 	objects_on_thread(jni, thread);
-	names_read(&n, jni, thread);
+	thread_names_read(&n, jni, thread);
 	r.java_thread = java_thread_at(jni, thread);
 	r.thread_tid = layout_thread_tid(r.java_thread);
 	if (again)
@@ -170,10 +170,10 @@ static void thread_tell(JNIEnv *jni, jthread thread, bool again)
 	if (r.java_thread && java_thread_at(jni, thread) == r.java_thread && thread_publish(&r, &n, BRAID_REC_REPLAY) &&
 	    !again)
 		atomic_fetch_add(&agent.threads, 1);
-	names_free(&n);
+	thread_names_free(&n);
 }
 
-void threads_tell(JNIEnv *jni, bool again)
+void threads_publish(JNIEnv *jni, bool again)
 {
 	jthread *threads = NULL;
 	jint count = 0;
@@ -188,7 +188,7 @@ void threads_tell(JNIEnv *jni, bool again)
 	for (jint i = 0; i < count; i++) {
 		helper_pace();
 		if (!atomic_load(&agent.dead) && (again || (atomic_load(&agent.active) && !is_marked(threads[i]))))
-			thread_tell(jni, threads[i], again);
+			thread_publish_other(jni, threads[i], again);
 		(*jni)->DeleteLocalRef(jni, threads[i]);
 	}
 	agent_release(threads);
@@ -196,12 +196,12 @@ void threads_tell(JNIEnv *jni, bool again)
 
 static void threads_again(JNIEnv *jni)
 {
-	threads_tell(jni, true);
+	threads_publish(jni, true);
 }
 
 const struct kind threads_kind = {
 	.events = {{JVMTI_EVENT_THREAD_START, KIND_HANDLER(threads_on_start), 0, 0},
 		   {JVMTI_EVENT_THREAD_END, KIND_HANDLER(threads_on_end), 0, 0}},
-	.wanted = BRAID_WANT(THREAD),
-	.tell = threads_again,
+	.types = BRAID_EVENT_TYPE(THREAD),
+	.publish = threads_again,
 };

@@ -34,7 +34,7 @@ static void hash_signature(uint64_t hash[2], const char *s)
 	}
 }
 
-static struct entry *slot_find(struct entry *slots, uint32_t room, const uint64_t hash[2])
+static struct entry *types_slot_find(struct entry *slots, uint32_t room, const uint64_t hash[2])
 {
 	uint32_t i = (uint32_t)(hash[1] >> 7) & (room - 1);
 
@@ -44,7 +44,7 @@ static struct entry *slot_find(struct entry *slots, uint32_t room, const uint64_
 }
 
 /* Keeps a quarter of the slots free, so that looking for what is not there ends. */
-static bool make_room(void)
+static bool types_make_room(void)
 {
 	uint32_t room = table.room ? table.room * 2 : FIRST_ROOM;
 	struct entry *slots;
@@ -56,7 +56,7 @@ static bool make_room(void)
 		return false;
 	for (uint32_t i = 0; i < table.room; i++)
 		if (table.slots[i].id)
-			*slot_find(slots, room, table.slots[i].hash) = table.slots[i];
+			*types_slot_find(slots, room, table.slots[i].hash) = table.slots[i];
 	free(table.slots);
 	table.slots = slots;
 	table.room = room;
@@ -73,15 +73,15 @@ static bool type_publish(uint32_t id, const char *signature, bool is_text)
 }
 
 /* With the mutex held, so that nobody finds an id in the table before its record is on its way. */
-static uint32_t define(const uint64_t hash[2], const char *signature, bool is_text)
+static uint32_t type_define(const uint64_t hash[2], const char *signature, bool is_text)
 {
 	struct entry *e;
 
-	if (table.used == TYPES_MAX || !make_room()) {
+	if (table.used == TYPES_MAX || !types_make_room()) {
 		publish_lost(BRAID_REC_TYPE, 1);
 		return 0;
 	}
-	e = slot_find(table.slots, table.room, hash);
+	e = types_slot_find(table.slots, table.room, hash);
 	if (!e->id && type_publish(table.used + 1, signature, is_text))
 		*e = (struct entry){.hash = {hash[0], hash[1]}, .id = ++table.used};
 	return e->id;
@@ -94,9 +94,9 @@ static uint32_t look_up(const char *signature, bool is_text)
 
 	hash_signature(hash, signature);
 	pthread_mutex_lock(&table.mutex);
-	id = table.room ? slot_find(table.slots, table.room, hash)->id : 0;
+	id = table.room ? types_slot_find(table.slots, table.room, hash)->id : 0;
 	if (!id)
-		id = define(hash, signature, is_text);
+		id = type_define(hash, signature, is_text);
 	pthread_mutex_unlock(&table.mutex);
 	return id;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Starts and ends of virtual threads, of which there may be millions. */
 #include "handlers.h"
-#include "told.h"
-#include "core/chosen.h"
+#include "named_event.h"
+#include "core/config.h"
 #include "core/jni.h"
 
 #define NAME_MAX_BYTES 512
@@ -13,10 +13,10 @@ static struct life {
 	_Atomic uint64_t unsaid;
 } starts = {.event = BRAID_JVM_VTHREAD_START}, ends = {.event = BRAID_JVM_VTHREAD_END};
 
-static void tell(JNIEnv *jni, jthread thread, uint32_t event)
+static void life_publish(JNIEnv *jni, jthread thread, uint32_t event)
 {
 	static _Atomic(jfieldID) id_field, name_field;
-	struct braid_rec_event r = {.event = event, .value = 1};
+	struct braid_rec_named_event r = {.event = event, .value = 1};
 	jthrowable pending = jni_save(jni);
 	jfieldID id = jni_root_field(jni, thread, "tid", "J", &id_field);
 	jfieldID name = jni_root_field(jni, thread, "name", "Ljava/lang/String;", &name_field);
@@ -25,15 +25,15 @@ static void tell(JNIEnv *jni, jthread thread, uint32_t event)
 	r.number = id ? (uint64_t)(*jni)->GetLongField(jni, thread, id) : 0;
 	jni_string(jni, thread, name, text, sizeof(text));
 	jni_restore(jni, pending);
-	told_publish(&r, text, NULL, NULL);
+	named_event_publish(&r, text, NULL, NULL);
 }
 
 static void happened(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct life *l)
 {
 	if (!agent_enter_event(env))
 		return;
-	if (rate_take(&l->rate, atomic_load_explicit(&chosen.vthread_rate, memory_order_relaxed)))
-		tell(jni, thread, l->event);
+	if (rate_take(&l->rate, atomic_load_explicit(&config.vthread_rate, memory_order_relaxed)))
+		life_publish(jni, thread, l->event);
 	else
 		atomic_fetch_add_explicit(&l->unsaid, 1, memory_order_relaxed);
 	agent_leave();
@@ -54,10 +54,11 @@ static void flush(struct life *l)
 	uint64_t count = atomic_exchange(&l->unsaid, 0);
 
 	if (count)
-		told_publish(&(struct braid_rec_event){.event = l->event, .value = count}, NULL, NULL, NULL);
+		named_event_publish(&(struct braid_rec_named_event){.event = l->event, .value = count}, NULL, NULL,
+				    NULL);
 }
 
-static void virtual_tell(JNIEnv *jni)
+static void virtual_publish(JNIEnv *jni)
 {
 	(void)jni;
 	flush(&starts);
@@ -66,11 +67,13 @@ static void virtual_tell(JNIEnv *jni)
 
 const struct kind virtual_kind = {
 	.events = {{EVENT_VIRTUAL_THREAD_START, KIND_HANDLER(virtual_on_start), CAP_VIRTUAL_THREADS,
-		    BRAID_WANT(VTHREAD)},
-		   {EVENT_VIRTUAL_THREAD_END, KIND_HANDLER(virtual_on_end), CAP_VIRTUAL_THREADS, BRAID_WANT(VTHREAD)}},
-	.caps = {{CAP_VIRTUAL_THREADS, false, BRAID_WANT(VTHREAD), "virtual threads (JDK 21 and later have them)"}},
-	.wanted = BRAID_WANT(VTHREAD),
-	.tick = virtual_tell,
-	.tell = virtual_tell,
-	.stop = virtual_tell,
+		    BRAID_EVENT_TYPE(VTHREAD)},
+		   {EVENT_VIRTUAL_THREAD_END, KIND_HANDLER(virtual_on_end), CAP_VIRTUAL_THREADS,
+		    BRAID_EVENT_TYPE(VTHREAD)}},
+	.caps = {{CAP_VIRTUAL_THREADS, false, BRAID_EVENT_TYPE(VTHREAD),
+		  "virtual threads (JDK 21 and later have them)"}},
+	.types = BRAID_EVENT_TYPE(VTHREAD),
+	.tick = virtual_publish,
+	.publish = virtual_publish,
+	.stop = virtual_publish,
 };

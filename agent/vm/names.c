@@ -69,7 +69,7 @@ static struct {
 	_Atomic bool redefined;
 } names;
 
-static bool take(uint16_t *to, int f)
+static bool names_take(uint16_t *to, int f)
 {
 	if (!field[f].found || field[f].offset > UINT16_MAX)
 		return false;
@@ -79,44 +79,45 @@ static bool take(uint16_t *to, int f)
 
 static void lines_take(struct braid_names *n)
 {
-	take(&n->const_method_size, F_CONST_SIZE);
-	if (take(&n->const_flags, F_CONST_FLAGS_WIDE))
+	names_take(&n->const_method_size, F_CONST_SIZE);
+	if (names_take(&n->const_flags, F_CONST_FLAGS_WIDE))
 		n->flags |= BRAID_NAMES_WIDE_FLAGS;
 	else
-		take(&n->const_flags, F_CONST_FLAGS);
-	if (!take(&n->pool_source, F_POOL_SOURCE))
-		take(&n->klass_source, F_KLASS_SOURCE);
+		names_take(&n->const_flags, F_CONST_FLAGS);
+	if (!names_take(&n->pool_source, F_POOL_SOURCE))
+		names_take(&n->klass_source, F_KLASS_SOURCE);
 }
 
 static bool metadata_take(struct braid_names *n)
 {
 	const char *t = field[F_METADATA].declared;
 
-	if (take(&n->blob_mutable, F_MUTABLE)) {
+	if (names_take(&n->blob_mutable, F_MUTABLE)) {
 		n->flags |= BRAID_NAMES_MUTABLE;
-		return take(&n->blob_mutable_size, F_MUTABLE_SIZE) && take(&n->blob_relocation_size, F_RELOCATION_SIZE);
+		return names_take(&n->blob_mutable_size, F_MUTABLE_SIZE) &&
+		       names_take(&n->blob_relocation_size, F_RELOCATION_SIZE);
 	}
 	if (!strcmp(t, "u2"))
 		n->flags |= BRAID_NAMES_SHORT_METADATA;
-	return take(&n->nmethod_metadata, F_METADATA) && take(&n->blob_data, F_DATA);
+	return names_take(&n->nmethod_metadata, F_METADATA) && names_take(&n->blob_data, F_DATA);
 }
 
 static bool scopes_take(struct braid_names *n)
 {
-	bool ok = take(&n->nmethod_scopes_pcs, F_SCOPES_PCS) && take(&n->pc_offset, F_PC_OFFSET) &&
-		  take(&n->pc_scope, F_PC_SCOPE) && type[T_PC_DESC].found && type[T_PC_DESC].size <= UINT16_MAX;
+	bool ok = names_take(&n->nmethod_scopes_pcs, F_SCOPES_PCS) && names_take(&n->pc_offset, F_PC_OFFSET) &&
+		  names_take(&n->pc_scope, F_PC_SCOPE) && type[T_PC_DESC].found && type[T_PC_DESC].size <= UINT16_MAX;
 
 	n->pc_size = (uint16_t)type[T_PC_DESC].size;
-	take(&n->nmethod_entry_bci, F_ENTRY_BCI);
-	if (take(&n->nmethod_scopes_data, F_SCOPES_POINTER))
+	names_take(&n->nmethod_entry_bci, F_ENTRY_BCI);
+	if (names_take(&n->nmethod_scopes_data, F_SCOPES_POINTER))
 		n->flags |= BRAID_NAMES_POINTER;
 	else
-		ok = take(&n->nmethod_scopes_data, F_SCOPES_OFFSET) && ok;
-	if (take(&n->nmethod_immutable, F_IMMUTABLE)) {
+		ok = names_take(&n->nmethod_scopes_data, F_SCOPES_OFFSET) && ok;
+	if (names_take(&n->nmethod_immutable, F_IMMUTABLE)) {
 		n->flags |= BRAID_NAMES_IMMUTABLE;
-		ok = take(&n->nmethod_immutable_size, F_IMMUTABLE_SIZE) && ok;
+		ok = names_take(&n->nmethod_immutable_size, F_IMMUTABLE_SIZE) && ok;
 	} else {
-		ok = take(&n->nmethod_dependencies, F_DEPENDENCIES) && ok;
+		ok = names_take(&n->nmethod_dependencies, F_DEPENDENCIES) && ok;
 	}
 	return metadata_take(n) && ok;
 }

@@ -179,7 +179,7 @@ static void closest_find(struct resolved *r, const uint16_t *references, uint32_
 }
 
 /* Of a class that is loaded and not linked yet, only JNI has fields: this links and initialises it. */
-static void fields_ask(struct resolved *r, JNIEnv *jni, enum class class)
+static void fields_query(struct resolved *r, JNIEnv *jni, enum class class)
 {
 	for (size_t k = 0; k < JAVA_FIELDS; k++) {
 		jfieldID id;
@@ -241,7 +241,7 @@ static bool classes_take(struct resolved *r, JNIEnv *jni)
 	}
 	/* Without an initialiser of its own, and so are the classes above it: no code runs. */
 	if (r->class[C_OWNABLE] && !r->o.ownable_thread)
-		fields_ask(r, jni, C_OWNABLE);
+		fields_query(r, jni, C_OWNABLE);
 	agent_release(classes);
 	return true;
 }
@@ -502,7 +502,7 @@ static uint32_t look(struct resolved *r, JNIEnv *jni)
 }
 
 /* With the mutex held. What was found once is not taken back by a look into which a collection came. */
-static void resolve(JNIEnv *jni)
+static void objects_resolve_locked(JNIEnv *jni)
 {
 	struct resolved r;
 	uint32_t known;
@@ -543,7 +543,7 @@ void objects_resolve(JNIEnv *jni)
 		return;
 	pthread_mutex_lock(&state.mutex);
 	if (!has_all(state.known, wanted()))
-		resolve(jni);
+		objects_resolve_locked(jni);
 	pthread_mutex_unlock(&state.mutex);
 	agent_leave();
 }
@@ -565,7 +565,7 @@ bool objects_on_thread(JNIEnv *jni, jthread thread)
 	return carrier;
 }
 
-static void say_unknown(void)
+static void report_unknown(void)
 {
 	if (atomic_load(&state.carriers) && !has_all(state.known, TASKS_NEED))
 		publish_notice(BRAID_NOTICE_WARNING,
@@ -581,7 +581,7 @@ bool objects_retry(JNIEnv *jni)
 		return false;
 	if (state.attempts == ATTEMPTS) {
 		state.attempts++;
-		say_unknown();
+		report_unknown();
 		return false;
 	}
 	/* The class of locks is loaded with the first of them, which may be late. */

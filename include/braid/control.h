@@ -8,7 +8,7 @@
 #ifndef BRAID_CONTROL_H
 #define BRAID_CONTROL_H
 
-#include <braid/choices.h>
+#include <braid/event_config.h>
 
 #define BRAID_CONTROL_MAGIC 0x4c544342U /* "BCTL" */
 #define BRAID_CONTROL_VERSION 1U
@@ -20,7 +20,7 @@ enum braid_control_verb {
 	BRAID_CONTROL_ENABLE = 2,   /* what `list` names, with the figures that it gives */
 	BRAID_CONTROL_DISABLE = 3,  /* what `list` names */
 	BRAID_CONTROL_INTERVAL = 4, /* the figures that `list` gives; what is enabled stays */
-	BRAID_CONTROL_RESET = 5,    /* and the following: enum braid_act of <braid/ring.h> */
+	BRAID_CONTROL_RESET = 5,    /* and the following: enum braid_command of <braid/ring.h> */
 	BRAID_CONTROL_GC = 6,
 	BRAID_CONTROL_DUMP = 7,
 	BRAID_CONTROL_STOP = 8, /* of the whole recording: END comes when its trace is complete */
@@ -60,9 +60,9 @@ struct braid_control_recording {
 	__u64 samples;
 	__u64 stacks;
 	__u64 lost;
-	__u64 bytes;		      /* of the trace */
-	struct braid_choices choices; /* of JVMs to come */
-	char event[64];		      /* what ticks */
+	__u64 bytes;			  /* of the trace */
+	struct braid_event_config config; /* of JVMs to come */
+	char event[64];			  /* what ticks */
 	char output[BRAID_CONTROL_TEXT_MAX];
 };
 
@@ -76,9 +76,9 @@ struct braid_control_jvm {
 	struct braid_control_header hdr;
 	__u32 pid;
 	__u32 agent;   /* enum braid_control_agent */
-	__u32 refused; /* of choices.wanted: bits that this JVM cannot have */
+	__u32 refused; /* of config.enabled: bits that this JVM cannot have */
 	__u32 silent;  /* the agent has not said yet what it can have */
-	struct braid_choices choices;
+	struct braid_event_config config;
 	char name[BRAID_CONTROL_TEXT_MAX]; /* the process's comm */
 };
 

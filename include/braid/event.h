@@ -51,8 +51,8 @@ struct braid_process {
 	__u32 flags;	  /* BRAID_PROCESS_* */
 	__u32 reserved;
 };
-#define BRAID_PROCESS_NOT_LATE 1U /* a second walk would not come further: do not ask for it */
-#define BRAID_PROCESS_LIBJVM 2U	  /* a JVM, whether its agent is there, not yet, or not any more */
+#define BRAID_PROCESS_NOT_DEFERRED 1U /* a second walk would not come further: do not ask for it */
+#define BRAID_PROCESS_LIBJVM 2U	      /* a JVM, whether its agent is there, not yet, or not any more */
 
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {
@@ -77,10 +77,10 @@ struct braid_jvm {
 #define BRAID_SLEEPERS 32768 /* entries of the map of threads off the CPU */
 
 /*
- * Value of the map `asked`, by slot: what was told of a JVM's threads. The entry behind the last slot is of processes
- * that have none, and counts all sleepers.
+ * Value of the map `request_shares`, by slot: what was told of a JVM's threads. The entry behind the last slot is of
+ * processes that have none, and counts all sleepers.
  */
-struct braid_asked {
+struct braid_request_share {
 	__u64 until;	/* position of the event ring: when it has been read up to here, a new share begins */
 	__u64 bytes;	/* used of this share */
 	__s64 sleepers; /* entries in the map of threads off the CPU; on programs' replacement some ends are missed */
@@ -90,11 +90,11 @@ struct braid_asked {
 enum braid_event_kind {
 	BRAID_EVENT_SAMPLE = 1,
 	BRAID_EVENT_AGENT = 2,
-	BRAID_EVENT_LATE = 3,
+	BRAID_EVENT_DEFERRED = 3,
 	BRAID_EVENT_METHOD = 4,
 	BRAID_EVENT_VTHREAD = 5,
 	BRAID_EVENT_STACK = 6,
-	BRAID_EVENT_JVM = 7,
+	BRAID_EVENT_JVM_EVENT = 7,
 };
 
 struct braid_event {
@@ -122,7 +122,7 @@ _Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
  * hash. */
 
 /* What an agent's thread, or a probe in the JVM or the kernel, has met. */
-struct braid_event_jvm {
+struct braid_event_jvm_event {
 	struct braid_event hdr; /* time_ns: when it was told */
 	__u32 pid;
 	__u32 tid;
@@ -133,14 +133,14 @@ struct braid_event_jvm {
 	__u64 vthread;	   /* as in a sample */
 	__u32 source;	   /* enum braid_event_source: who says so, and what its names mean */
 	__u32 sleep;	   /* BRAID_SLEEP_*, of BLOCKED */
-	struct braid_demand what;
+	struct braid_jvm_event event;
 	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of BLOCKED: the class of what it was
 			  parked for, if that can be a lock; else empty; see also <braid/probe.h> */
 };
-_Static_assert(sizeof(struct braid_event_jvm) == 192, "jvm event");
+_Static_assert(sizeof(struct braid_event_jvm_event) == 192, "jvm event");
 
-#define BRAID_SLEEP_WANTED 1U /* it is long enough to be told of as BLOCKED */
-#define BRAID_SLEEP_LOCK 2U   /* `text` is the class of what can be a lock */
+#define BRAID_SLEEP_BLOCKED 1U /* it is long enough to be told of as BLOCKED */
+#define BRAID_SLEEP_LOCK 2U    /* `text` is the class of what can be a lock */
 
 enum braid_event_source {
 	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
@@ -171,9 +171,9 @@ struct braid_stack_ref {
 };
 
 struct braid_sleeper {
-	__u64 start_ns;	 /* of the sleep that goes on; 0: none does */
-	__u64 untold_ns; /* start of the last one, which is to be told when its thread can be walked; 0: none */
-	__u64 untold_until_ns;
+	__u64 start_ns;	  /* of the sleep that goes on; 0: none does */
+	__u64 pending_ns; /* start of the last one, which is to be told when its thread can be walked; 0: none */
+	__u64 pending_until_ns;
 	__u64 counted; /* sleeps that were too short to be told */
 	__u64 counted_ns;
 	__u64 futex;		      /* address that it waits for; 0: for something else */
@@ -191,9 +191,9 @@ _Static_assert(sizeof(struct braid_sleeper) == 96 + BRAID_WAKES * 32, "sleeper")
  * has. The kernel's frames follow, and then the stack: what the thread uses of it, if it can be told, in at most so
  * many pages.
  */
-#define BRAID_LATE_PAGE 4096
-#define BRAID_LATE_PAGES 16
-struct braid_event_late {
+#define BRAID_DEFERRED_PAGE 4096
+#define BRAID_DEFERRED_PAGES 16
+struct braid_event_deferred {
 	struct braid_event hdr;
 	__u32 pid;
 	__u32 tid;
@@ -206,7 +206,7 @@ struct braid_event_late {
 	__u64 stack_at; /* address of the first byte; sp is on the same page */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
 };
-_Static_assert(sizeof(struct braid_event_late) == 112, "late sample");
+_Static_assert(sizeof(struct braid_event_deferred) == 112, "deferred sample");
 
 /*
  * What an interpreted frame's Method is called, read while it has a frame: comes before the first sample with it, and

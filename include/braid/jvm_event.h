@@ -3,16 +3,16 @@
  * The kinds of JVM events, as agents, the kernel side and traces number them, and what an agent asks the kernel side to
  * walk a stack for. Numbers are part of the trace format: none is used twice.
  *
- * Every event has the same fields (struct braid_demand here, struct trace_jvm_event in a trace); what they mean is said
- * per kind below. Fields that are not mentioned are 0. `start` to `end` is the event's interval; both are the same for
- * what takes no time.
+ * Every event has the same fields (struct braid_jvm_event here, struct trace_jvm_event in a trace); what they mean is
+ * said per kind below. Fields that are not mentioned are 0. `start` to `end` is the event's interval; both are the same
+ * for what takes no time.
  */
 #ifndef BRAID_JVM_EVENT_H
 #define BRAID_JVM_EVENT_H
 
 #include <braid/types.h>
 
-enum braid_jvm_event {
+enum braid_jvm_event_kind {
 	BRAID_JVM_ALLOC = 1,	 /* name: class; value: the object's bytes; weight: bytes that it stands for; number:
 				    of the object in this JVM while it is watched, 0: it is not */
 	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object was still there, and was in use when a collection last looked at
@@ -57,9 +57,10 @@ enum braid_jvm_event {
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
 					 "replayed" (all that is older than the agent was told), "death"; value: of
 					 "replayed": classes that were loaded before and are not told */
-	BRAID_JVM_CHOSEN = 27,	      /* from now on other things are recorded of the process, or without one of all to
+	BRAID_JVM_CONFIG = 27,	      /* from now on other things are recorded of the process, or without one of all to
 					 come; name: list as `record -e` takes it, then for each
-					 thread that is told of alone " thread=TID:LIST"; value: braid_choices.wanted */
+					 thread that is told of alone " thread=TID:LIST"; value:
+					 braid_event_config.enabled */
 	BRAID_JVM_THREAD_CPU = 28,  /* of a thread that ended with its JVM, or is there at the recording's end, or is no
 				       Java thread (those tell it in THREAD_END); value: ns of CPU time since its
 				       start; weight: of them in the kernel */
@@ -78,7 +79,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_GC_NOT_ENDED 0x2U
 #define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
 
-/* braid_demand.flags of BLOCKED: the system call's number in the low bits, all of them set: in none, as in a page
+/* braid_jvm_event.flags of BLOCKED: the system call's number in the low bits, all of them set: in none, as in a page
  * fault.
  */
 #define BRAID_BLOCKED_SYSCALL 0xffffU
@@ -91,8 +92,8 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_COMPILE_FAILED 0x10U
 
 /* What an agent tells of an event: as untrusted as a ring record. */
-struct braid_demand {
-	__u32 kind; /* enum braid_jvm_event */
+struct braid_jvm_event {
+	__u32 kind; /* enum braid_jvm_event_kind */
 	__u32 name; /* id of a BRAID_REC_TYPE, 0: none */
 	__u64 start_ns;
 	__u64 end_ns;
@@ -104,20 +105,20 @@ struct braid_demand {
 	__u32 other_tid; /* thread of this JVM, in its pid namespace; 0: none */
 	__u32 reserved;
 };
-_Static_assert(sizeof(struct braid_demand) == 64, "demand");
+_Static_assert(sizeof(struct braid_jvm_event) == 64, "jvm event");
 
 /*
- * The argument of the program `demand`, which an agent's thread runs (BPF_PROG_RUN) to have its stack walked and an
- * event told with it. An event that ends elsewhere than it began has the stack of its beginning: of kind 0, it is only
- * taken, and the fields behind `what` are set; an event that comes with them is told with that stack.
+ * The argument of the program `stack_request`, which an agent's thread runs (BPF_PROG_RUN) to have its stack walked and
+ * an event told with it. An event that ends elsewhere than it began has the stack of its beginning: of kind 0, it is
+ * only taken, and the fields behind `event` are set; an event that comes with them is told with that stack.
  */
-struct braid_ask {
-	struct braid_demand what;
+struct braid_stack_request {
+	struct braid_jvm_event event;
 	__u64 stack; /* 0: take one */
 	__u64 vthread;
 	__u32 generation;
 	__u32 reserved;
 };
-_Static_assert(sizeof(struct braid_ask) == 88, "ask");
+_Static_assert(sizeof(struct braid_stack_request) == 88, "stack request");
 
 #endif

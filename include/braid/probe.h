@@ -8,10 +8,11 @@
 /* Cookies of attached probes: where in the VM's code, and in what form its arguments are. */
 enum braid_probe {
 	BRAID_PROBE_SAFEPOINT_BEGIN = 1, /* nothing said of the operation */
-	BRAID_PROBE_SAFEPOINT_TOLD,    /* end; the VM's data have its times and operation: braid_probed.begin_at, ... */
-	BRAID_PROBE_SAFEPOINT_OBJECT,  /* begin; braid_probed.operation_at points to the VM_Operation */
-	BRAID_PROBE_SAFEPOINT_REACHED, /* every thread stands */
-	BRAID_PROBE_SAFEPOINT_NAME,    /* the same; arguments: the operation's name and length */
+	BRAID_PROBE_SAFEPOINT_TIMED,	 /* end; the VM's data have its times and operation: braid_probed.begin_at,
+					   ... */
+	BRAID_PROBE_SAFEPOINT_OBJECT,	 /* begin; braid_probed.operation_at points to the VM_Operation */
+	BRAID_PROBE_SAFEPOINT_REACHED,	 /* every thread stands */
+	BRAID_PROBE_SAFEPOINT_NAME,	 /* the same; arguments: the operation's name and length */
 	BRAID_PROBE_SAFEPOINT_END,
 	BRAID_PROBE_SAFEPOINT_STOP, /* a Java thread stops */
 	BRAID_PROBE_COMPILE_BEGIN,
@@ -60,15 +61,15 @@ struct braid_probed {
 	__u64 deopt_second;
 	__u64 deopts; /* in it */
 	/* Cumulative. */
-	__u64 stops_untold;
-	__u64 deopts_untold;
+	__u64 stops_counted;
+	__u64 deopts_counted;
 	char name[64];
 };
 _Static_assert(sizeof(struct braid_probed) == 192, "probed");
 #define BRAID_PROBED_TASK 0x1U
 
 /*
- * BRAID_EVENT_JVM with source BRAID_SOURCE_PROBE. what.name and what.detail are numbers of the VM's own:
+ * BRAID_EVENT_JVM_EVENT with source BRAID_SOURCE_PROBE. event.name and event.detail are numbers of the VM's own:
  *
  * SAFEPOINT       name: operation's type plus one; weight: its vtable; text: its name; whichever is known
  * COMPILE         weight: Method; text: the method's name, with the class's in a struct braid_event_compile
@@ -79,7 +80,7 @@ _Static_assert(sizeof(struct braid_probed) == 192, "probed");
  */
 #define BRAID_COMPILE_CLASS_MAX 192
 struct braid_event_compile {
-	struct braid_event_jvm jvm;
+	struct braid_event_jvm_event jvm;
 	char class_name[BRAID_COMPILE_CLASS_MAX]; /* the VM's: "java/lang/String", modified UTF-8, cut */
 };
 

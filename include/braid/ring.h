@@ -13,7 +13,7 @@
 #ifndef BRAID_RING_H
 #define BRAID_RING_H
 
-#include <braid/choices.h>
+#include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
 #define BRAID_RING_VERSION 3U
@@ -44,9 +44,9 @@ enum braid_rec_kind {
 	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
 	BRAID_REC_NAMES = 19,	     /* definition: where HotSpot keeps names, <braid/names.h> */
 	BRAID_REC_TYPE = 20,	     /* definition: a class that events mention */
-	BRAID_REC_EVENT = 21,	     /* definition: something that happened, without a stack */
+	BRAID_REC_NAMED_EVENT = 21,  /* definition: something that happened, without a stack */
 	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
-	BRAID_REC_DEMAND = 26,	     /* event: what no stack could be had for */
+	BRAID_REC_JVM_EVENT = 26,    /* event: what no stack could be had for */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -178,12 +178,12 @@ struct braid_rec_type {
 };
 _Static_assert(sizeof(struct braid_rec_type) == 32, "type");
 
-/* What the program `demand` tells, without a stack; hdr.tid is the thread that it is of, 0: none's. */
-struct braid_rec_demand {
+/* What the program `stack_request` tells, without a stack; hdr.tid is the thread that it is of, 0: none's. */
+struct braid_rec_jvm_event {
 	struct braid_rec hdr;
-	struct braid_demand what;
+	struct braid_jvm_event event;
 };
-_Static_assert(sizeof(struct braid_rec_demand) == 88, "demand record");
+_Static_assert(sizeof(struct braid_rec_jvm_event) == 88, "jvm event record");
 
 struct braid_rec_code_unload {
 	struct braid_rec hdr;
@@ -257,11 +257,11 @@ _Static_assert(sizeof(struct braid_rec_class_unload) == 32, "class unload");
 
 /*
  * An event whose stack nobody needs; hdr.tid is the thread that it happened on, 0: none. What the fields mean is said
- * with enum braid_jvm_event. The name is a method's or a type's when that is given, else the string.
+ * with enum braid_jvm_event_kind. The name is a method's or a type's when that is given, else the string.
  */
-struct braid_rec_event {
+struct braid_rec_named_event {
 	struct braid_rec hdr;
-	__u32 event; /* enum braid_jvm_event */
+	__u32 event; /* enum braid_jvm_event_kind */
 	__u32 flags;
 	__u64 value;
 	__u64 weight;
@@ -274,7 +274,7 @@ struct braid_rec_event {
 	__u16 reserved;
 	/* strings, modified UTF-8 */
 };
-_Static_assert(sizeof(struct braid_rec_event) == 72, "event");
+_Static_assert(sizeof(struct braid_rec_named_event) == 72, "named event");
 
 struct braid_rec_class {
 	struct braid_rec hdr;
@@ -326,8 +326,8 @@ struct braid_rec_notice {
 /*
  * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent
  * connects, both check SO_PEERCRED, and the collector sends GRANT with file descriptors: the ring's map, an eventfd
- * that the agent writes when the ring is a quarter full, and, where the kernel lets a JVM run it, the program `demand`.
- * The connection then stays open: its end means that the other side is gone.
+ * that the agent writes when the ring is a quarter full, and, where the kernel lets a JVM run it, the program
+ * `stack_request`. The connection then stays open: its end means that the other side is gone.
  */
 #define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
 
@@ -336,10 +336,10 @@ enum braid_msg_kind {
 	BRAID_MSG_GRANT = 2,   /* collector: struct braid_grant, `value` is the ring's size in bytes; carries the fds */
 	BRAID_MSG_STOP = 3,    /* collector: stop publishing, let go of the ring, stay loaded and dormant */
 	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
-	BRAID_MSG_CHOOSE = 5,  /* collector: struct braid_grant, from now on these choices hold; carries an fd when the
-				  program that tells events with stacks is a new one */
-	BRAID_MSG_ACT = 6,     /* collector: `value` is an enum braid_act */
-	BRAID_MSG_CHOSEN = 7,  /* agent: answers GRANT and CHOOSE; `value`: what is wanted and can be had, as bits */
+	BRAID_MSG_CONFIGURE = 5,  /* collector: struct braid_grant, from now on these choices hold; carries an fd when
+				  the program that tells events with stacks is a new one */
+	BRAID_MSG_COMMAND = 6,	  /* collector: `value` is an enum braid_command */
+	BRAID_MSG_CONFIGURED = 7, /* agent: answers GRANT and CONFIGURE; `value`: what of it can be had */
 };
 
 struct braid_msg {
@@ -353,14 +353,14 @@ _Static_assert(sizeof(struct braid_msg) == 24, "message");
 
 struct braid_grant {
 	struct braid_msg msg;
-	struct braid_choices choices;
+	struct braid_event_config config;
 };
 _Static_assert(sizeof(struct braid_grant) == 200, "grant");
 
-enum braid_act {
-	BRAID_ACT_RESET = 1, /* forget the objects that are watched */
-	BRAID_ACT_GC = 2,    /* collect garbage, as System.gc() does */
-	BRAID_ACT_DUMP = 3,  /* tell now what is told at the end: live objects, names, CPU times */
+enum braid_command {
+	BRAID_COMMAND_RESET = 1, /* forget the objects that are watched */
+	BRAID_COMMAND_GC = 2,	 /* collect garbage, as System.gc() does */
+	BRAID_COMMAND_DUMP = 3,	 /* tell now what is told at the end: live objects, names, CPU times */
 };
 
 #endif

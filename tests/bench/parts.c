@@ -23,7 +23,7 @@ struct parts_args {
 };
 
 static const struct {
-	const char *what;
+	const char *event;
 	__u32 times;
 } parts[] = {
 	{"a round of bpf_loop", TIMES},
@@ -88,7 +88,7 @@ int main(void)
 			perror("parts: bpf_prog_test_run");
 			return EXIT_FAILURE;
 		}
-		printf("%-40s %8.1f\n", parts[i].what, ns - loop);
+		printf("%-40s %8.1f\n", parts[i].event, ns - loop);
 		if (i == 0)
 			loop = ns;
 	}

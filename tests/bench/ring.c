@@ -250,7 +250,7 @@ static int drain(int slot, struct seen *seen, uint64_t *records)
 static int ring_make(struct ring *ring, uint32_t bytes)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "bench_ring", 0, 0, bytes, NULL);
-	struct braid_choices choices = {0};
+	struct braid_event_config config = {0};
 	uint32_t generation;
 	int err, slot = -1;
 
@@ -258,7 +258,7 @@ static int ring_make(struct ring *ring, uint32_t bytes)
 		err = -errno;
 		goto out;
 	}
-	err = slot = kernel_side_add_jvm(kernel, &choices, &generation);
+	err = slot = kernel_side_add_jvm(kernel, &config, &generation);
 	if (slot >= 0)
 		err = kernel_side_add_ring(kernel, (uint32_t)slot, fd) ?: ring_open(ring, fd, bytes);
 	close(fd);

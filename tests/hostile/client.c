@@ -78,7 +78,7 @@ struct grip receive(int sock)
 		die("no grant");
 	bytes = c->cmsg_len - CMSG_LEN(0);
 	memcpy(fds, CMSG_DATA(c), bytes < sizeof(fds) ? bytes : sizeof(fds));
-	return (struct grip){.sock = sock, .ring = fds[0], .wake = fds[1], .demand = fds[2], .bytes = grant.msg.value};
+	return (struct grip){.sock = sock, .ring = fds[0], .wake = fds[1], .program = fds[2], .bytes = grant.msg.value};
 }
 
 void grip_map(struct grip *g)
@@ -96,8 +96,8 @@ void grip_close(struct grip *g)
 {
 	close(g->ring);
 	close(g->wake);
-	if (g->demand >= 0)
-		close(g->demand);
+	if (g->program >= 0)
+		close(g->program);
 	close(g->sock);
 }
 

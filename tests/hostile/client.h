@@ -13,8 +13,8 @@
 
 /* A connection to the collector, and the ring that came by it. The writer is one thread at a time. */
 struct grip {
-	int sock, ring, wake, demand; /* demand: -1 when there is none */
-	uint64_t bytes;		      /* of the ring */
+	int sock, ring, wake, program; /* program: -1 when there is none */
+	uint64_t bytes;		       /* of the ring */
 	const volatile uint64_t *consumer;
 	volatile uint64_t *producer;
 	uint8_t *data;	  /* mapped twice in a row: no record is split */

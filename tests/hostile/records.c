@@ -20,7 +20,8 @@
 
 static void put_event(struct grip *g, uint32_t kind, const char *name, uint64_t time_ns)
 {
-	struct braid_rec_event e = {.hdr = head(BRAID_REC_EVENT, 0), .event = kind, .name_len = (uint16_t)strlen(name)};
+	struct braid_rec_named_event e = {
+		.hdr = head(BRAID_REC_NAMED_EVENT, 0), .event = kind, .name_len = (uint16_t)strlen(name)};
 
 	if (time_ns)
 		e.hdr.time_ns = time_ns;

@@ -18,14 +18,14 @@
 
 void ring_again(struct grip *g)
 {
-	const struct braid_msg chosen = {
-		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOSEN};
+	const struct braid_msg configured = {
+		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CONFIGURED};
 
 	for (int i = 0; i < RECONNECTS; i++) {
 		int sock = dial(); /* and now all three are ready */
 
 		wake(g);
-		send(g->sock, &chosen, sizeof(chosen), MSG_DONTWAIT);
+		send(g->sock, &configured, sizeof(configured), MSG_DONTWAIT);
 		grip_close(g);
 		*g = receive(sock);
 	}
@@ -104,7 +104,7 @@ void ring_messages(struct grip *g)
 	static uint8_t message[MESSAGE_MAX];
 	struct braid_msg *m = (void *)message;
 
-	*m = (struct braid_msg){.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOSEN};
+	*m = (struct braid_msg){.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CONFIGURED};
 	for (int i = 0;; i++) {
 		size_t size = i % 2 ? sizeof(*m) : random_number() % MESSAGE_MAX;
 
@@ -119,14 +119,14 @@ void ring_messages(struct grip *g)
 static void *request_always(void *ctx)
 {
 	const struct grip *g = ctx;
-	struct braid_ask ask = {.what.kind = BRAID_JVM_ALLOC};
-	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)g->demand,
-					.ctx_in = (uint64_t)(uintptr_t)&ask,
-					.ctx_size_in = sizeof(ask)}};
+	struct braid_stack_request request = {.event.kind = BRAID_JVM_ALLOC};
+	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)g->program,
+					.ctx_in = (uint64_t)(uintptr_t)&request,
+					.ctx_size_in = sizeof(request)}};
 
 	for (uint64_t i = 0;; i++) {
-		ask.what.value = i;
-		ask.what.start_ns = ask.what.end_ns = now_ns();
+		request.event.value = i;
+		request.event.start_ns = request.event.end_ns = now_ns();
 		if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) < 0)
 			return NULL; /* where the kernel does not let a JVM run it */
 	}

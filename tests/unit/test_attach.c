@@ -280,7 +280,7 @@ START_TEST(answer_long)
 }
 END_TEST
 
-static void drop_check_files(const struct drop *d)
+static void staging_check_files(const struct staging *d)
 {
 	struct stat st;
 
@@ -297,16 +297,16 @@ static void drop_check_files(const struct drop *d)
 START_TEST(drop_own)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct drop d, other, zero = {0};
+	struct staging d, other, zero = {0};
 	char why[ATTACH_WHY_MAX], path[128], file[192];
 	int fd;
 
-	ck_assert_msg(drop_create(&d, 0, why) == 0, "%s", why);
-	ck_assert_msg(drop_create(&other, getpid(), why) == 0, "%s", why);
+	ck_assert_msg(staging_create(&d, 0, why) == 0, "%s", why);
+	ck_assert_msg(staging_create(&other, getpid(), why) == 0, "%s", why);
 	ck_assert_str_ne(d.name, other.name);
 	ck_assert_uint_eq(strlen(d.name), strlen(".braid-") + 32);
-	drop_check_files(&d);
-	drop_check_files(&other);
+	staging_check_files(&d);
+	staging_check_files(&other);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	ck_assert_uint_lt(strlen(d.socket), sizeof(address.sun_path));
 	memcpy(address.sun_path, d.socket, strlen(d.socket));
@@ -316,17 +316,17 @@ START_TEST(drop_own)
 	ck_assert_int_eq(errno, EAGAIN);
 
 	strcpy(path, d.path);
-	drop_remove(&d);
+	staging_remove(&d);
 	ck_assert_int_eq(access(path, F_OK), -1);
-	drop_remove(&d); /* twice, a zeroed one, none */
-	drop_remove(&zero);
-	drop_remove(NULL);
+	staging_remove(&d); /* twice, a zeroed one, none */
+	staging_remove(&zero);
+	staging_remove(NULL);
 	ck_assert_int_eq(fcntl(0, F_GETFD), 0); /* a zeroed struct's descriptors were left alone */
 
 	strcpy(path, other.path); /* what somebody else put there stays */
 	snprintf(file, sizeof(file), "%s/precious", path);
 	close(open(file, O_CREAT | O_WRONLY, 0600));
-	drop_remove(&other);
+	staging_remove(&other);
 	ck_assert_int_eq(access(file, F_OK), 0);
 	unlink(file);
 	rmdir(path);
@@ -337,7 +337,7 @@ START_TEST(drop_of_another_user)
 {
 	char why[ATTACH_WHY_MAX];
 	struct stat st;
-	struct drop d;
+	struct staging d;
 	pid_t pid;
 	int err;
 
@@ -357,7 +357,7 @@ START_TEST(drop_of_another_user)
 			break;
 		usleep(1000);
 	}
-	err = drop_create(&d, pid, why);
+	err = staging_create(&d, pid, why);
 	ck_assert_msg(err == 0, "%s", why);
 	ck_assert_uint_eq(geteuid(), 0);
 	ck_assert_int_eq(fstat(d.dir_fd, &st), 0);
@@ -372,7 +372,7 @@ START_TEST(drop_of_another_user)
 	ck_assert_int_eq(fstatat(d.parent_fd, d.name, &st, AT_SYMLINK_NOFOLLOW), 0);
 	err = dup(d.parent_fd);
 	strcpy(why, d.name);
-	drop_remove(&d); /* after the process's end */
+	staging_remove(&d); /* after the process's end */
 	ck_assert_int_eq(fstatat(err, why, &st, AT_SYMLINK_NOFOLLOW), -1);
 	close(err);
 }
@@ -382,16 +382,16 @@ START_TEST(no_jvm)
 {
 	struct attach_result result;
 	struct jvm_process jvm;
-	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	struct staging d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
 	char why[ATTACH_WHY_MAX];
 	int fd, status;
 	pid_t child;
 
 	ck_assert_int_eq(jvm_process_read(getpid(), &jvm), 0);
 	ck_assert_int_eq(jvm_process_read(0x7fffffff, &jvm), -ESRCH);
-	ck_assert_int_eq(drop_create(&d, 0x7fffffff, why), -ESRCH);
+	ck_assert_int_eq(staging_create(&d, 0x7fffffff, why), -ESRCH);
 	ck_assert_str_ne(why, "");
-	drop_remove(&d);
+	staging_remove(&d);
 
 	/* one that has ended since it was looked at */
 	child = fork();
@@ -415,7 +415,7 @@ END_TEST
 START_TEST(never_kills)
 {
 	struct attach_result result;
-	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	struct staging d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
 	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
 	int fd, status;
 	pid_t child;
@@ -445,7 +445,7 @@ END_TEST
 START_TEST(says_why_it_waits)
 {
 	struct attach_result result;
-	struct drop d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+	struct staging d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
 	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
 	int fd, status;
 	pid_t child;

@@ -44,7 +44,7 @@ static uint64_t take_all(struct account *a, uint64_t most)
 {
 	uint64_t bytes = 0;
 
-	while (bytes < most && account_take(a, &sink, BUDGET_JVM_BYTES, PART))
+	while (bytes < most && account_reserve(a, &sink, BUDGET_JVM_BYTES, PART))
 		bytes += PART;
 	return bytes;
 }
@@ -85,7 +85,7 @@ START_TEST(all_users_together_are_bounded)
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < 200; i++)
-			more |= account_take(&flood[i], &sink, BUDGET_JVM_BYTES, PART);
+			more |= account_reserve(&flood[i], &sink, BUDGET_JVM_BYTES, PART);
 	}
 	ck_assert_uint_le(pools.strangers.used[POOL_MEMORY], 128UL << 20);
 	ck_assert_uint_eq(pools.known.used[POOL_MEMORY], 0);
@@ -96,16 +96,16 @@ START_TEST(what_is_given_back_can_be_taken)
 {
 	struct account a = of(STRANGER, 1), b = of(STRANGER, 2);
 
-	ck_assert(account_take(&a, &sink, BUDGET_THREADS, 1000));
-	ck_assert(account_take(&a, &sink, BUDGET_JVMS, 2));
+	ck_assert(account_reserve(&a, &sink, BUDGET_THREADS, 1000));
+	ck_assert(account_reserve(&a, &sink, BUDGET_JVMS, 2));
 	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 1000 * 512);
 	ck_assert_uint_eq(pools.strangers.used[POOL_JVMS], 2);
-	account_give(&a, BUDGET_THREADS, 400);
+	account_release(&a, BUDGET_THREADS, 400);
 	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 600 * 512);
 	account_close(&a);
 	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 0);
 	ck_assert_uint_eq(pools.strangers.used[POOL_JVMS], 0);
-	ck_assert(!account_take(&b, &sink, BUDGET_JVMS, 5)); /* no JVM has as many */
+	ck_assert(!account_reserve(&b, &sink, BUDGET_JVMS, 5)); /* no JVM has as many */
 	ck_assert_uint_eq(b.refused[BUDGET_JVMS], 1);
 	account_close(&b);
 }
@@ -118,11 +118,11 @@ START_TEST(a_user_has_part_of_the_slots)
 
 	for (uint32_t i = 0; i < 256; i++) {
 		flood[i] = of(STRANGER, i + 1);
-		slots += account_take(&flood[i], &sink, BUDGET_JVMS, 1);
+		slots += account_reserve(&flood[i], &sink, BUDGET_JVMS, 1);
 	}
 	ck_assert_uint_lt(slots, 128);
 	for (int i = 0; i < 4; i++)
-		ck_assert(account_take(&honest, &sink, BUDGET_JVMS, 1));
+		ck_assert(account_reserve(&honest, &sink, BUDGET_JVMS, 1));
 }
 END_TEST
 

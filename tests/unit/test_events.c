@@ -27,12 +27,12 @@ static struct run run_of(const struct trace_rec *recs, size_t count, const struc
 	return r;
 }
 
-static const struct kind_view *kind(const struct run *r, enum braid_jvm_event k)
+static const struct kind_view *kind(const struct run *r, enum braid_jvm_event_kind k)
 {
 	return &r->v->events->kinds[k];
 }
 
-static char *collapsed(const struct filter *filter, enum braid_jvm_event k, struct collapsed_options options)
+static char *collapsed(const struct filter *filter, enum braid_jvm_event_kind k, struct collapsed_options options)
 {
 	struct run r = run_of(events, COUNT(events), filter);
 	struct profile p;
@@ -295,10 +295,10 @@ START_TEST(what_is_not_known_is_not_zero)
 	ck_assert_ptr_null(strstr(text, "0 ns"));
 	free(text);
 	/* The synthetic JVM of process 1 has no sampled allocations; process 2 is none. */
-	ck_assert(events_recorded(r.an, BRAID_WANT_ALLOC));
-	ck_assert(!events_recorded_of(r.an, 1, BRAID_WANT_ALLOC));
-	ck_assert(events_recorded_of(r.an, 1, BRAID_WANT_JIT));
-	ck_assert(!events_recorded_of(r.an, 2, BRAID_WANT_JIT));
+	ck_assert(events_recorded(r.an, BRAID_EVENT_TYPE_ALLOC));
+	ck_assert(!events_recorded_of(r.an, 1, BRAID_EVENT_TYPE_ALLOC));
+	ck_assert(events_recorded_of(r.an, 1, BRAID_EVENT_TYPE_JIT));
+	ck_assert(!events_recorded_of(r.an, 2, BRAID_EVENT_TYPE_JIT));
 	run_free(&r);
 }
 END_TEST

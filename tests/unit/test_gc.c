@@ -46,7 +46,7 @@ static void setup(void)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	sink = (struct sink){0};
-	jvms = (struct jvms){.sink = &sink, .choices.wanted = BRAID_WANT(GC)};
+	jvms = (struct jvms){.sink = &sink, .config.enabled = BRAID_EVENT_TYPE(GC)};
 	process = (struct process){.id = 7, .pid = getpid()};
 	count = 0;
 	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
@@ -94,12 +94,12 @@ static void agent(uint16_t kind, uint64_t number, uint64_t start_ns, uint64_t ti
 /* A hit by this thread. */
 static void probe(enum braid_probe probe, uint64_t object, uint64_t time_ns, const char *said)
 {
-	struct braid_event_jvm e = {
-		.hdr = {.kind = BRAID_EVENT_JVM, .size = sizeof(e), .time_ns = time_ns},
+	struct braid_event_jvm_event e = {
+		.hdr = {.kind = BRAID_EVENT_JVM_EVENT, .size = sizeof(e), .time_ns = time_ns},
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)getpid(),
 		.source = BRAID_SOURCE_PROBE,
-		.what = {.kind = BRAID_JVM_GC_CYCLE, .name = probe, .number = object},
+		.event = {.kind = BRAID_JVM_GC_CYCLE, .name = probe, .number = object},
 	};
 
 	strncpy(e.text, said, sizeof(e.text) - 1);
@@ -108,10 +108,10 @@ static void probe(enum braid_probe probe, uint64_t object, uint64_t time_ns, con
 
 static void heap(uint64_t object, uint32_t when, uint64_t used)
 {
-	struct braid_event_jvm e = {
+	struct braid_event_jvm_event e = {
 		.hdr = {.size = sizeof(e)},
 		.tid = (uint32_t)getpid(),
-		.what = {.name = BRAID_PROBE_GC_HEAP, .number = object, .detail = when, .value = used},
+		.event = {.name = BRAID_PROBE_GC_HEAP, .number = object, .detail = when, .value = used},
 	};
 
 	gc_on_probe(&process, &e);

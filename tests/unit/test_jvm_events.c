@@ -15,7 +15,7 @@
 
 Suite *test_jvm_events(void);
 
-#define ALL_CHOICES ((1U << BRAID_WANTS) - 1)
+#define ALL_TYPES ((1U << BRAID_EVENT_TYPES) - 1)
 #define TID 4000000 /* higher than kernels number threads by default */
 
 static struct sink sink;
@@ -62,7 +62,7 @@ static void setup(void)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	sink = (struct sink){0};
-	jvms = (struct jvms){.sink = &sink, .options = &options, .choices.wanted = ALL_CHOICES};
+	jvms = (struct jvms){.sink = &sink, .options = &options, .config.enabled = ALL_TYPES};
 	process = (struct process){.id = 7, .pid = getpid()};
 	memset(last, 0, sizeof(last));
 	memset(count, 0, sizeof(count));
@@ -185,7 +185,7 @@ END_TEST
 
 START_TEST(unwanted_is_not_told)
 {
-	jvm_choose(jvm, ALL_CHOICES & ~BRAID_WANT(THREAD));
+	jvm_configure(jvm, ALL_TYPES & ~BRAID_EVENT_TYPE(THREAD));
 	thread_start(0x1000, TID, 0, 0);
 	thread_end(0x1000, TID, "name");
 	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START] + count[BRAID_JVM_THREAD_END], 0);
@@ -226,8 +226,8 @@ END_TEST
 
 START_TEST(told_event)
 {
-	const struct braid_rec_event r = {
-		.hdr = {.kind = BRAID_REC_EVENT, .tid = TID, .time_ns = 100},
+	const struct braid_rec_named_event r = {
+		.hdr = {.kind = BRAID_REC_NAMED_EVENT, .tid = TID, .time_ns = 100},
 		.event = BRAID_JVM_VTHREAD_START,
 		.value = 1,
 		.number = 44,
@@ -247,9 +247,9 @@ END_TEST
 START_TEST(event_without_a_stack)
 {
 	const struct braid_rec_type t = {.hdr = {.kind = BRAID_REC_TYPE}, .type = 3, .name_len = 5};
-	struct braid_rec_demand r = {
-		.hdr = {.kind = BRAID_REC_DEMAND, .tid = TID, .time_ns = 1000},
-		.what = {.kind = BRAID_JVM_LOCK, .name = 3, .start_ns = 100, .end_ns = 400, .number = 77},
+	struct braid_rec_jvm_event r = {
+		.hdr = {.kind = BRAID_REC_JVM_EVENT, .tid = TID, .time_ns = 1000},
+		.event = {.kind = BRAID_JVM_LOCK, .name = 3, .start_ns = 100, .end_ns = 400, .number = 77},
 	};
 
 	send(&t, sizeof(t), "La/B;");
@@ -261,14 +261,14 @@ START_TEST(event_without_a_stack)
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].number, 77);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].node, 0);
 
-	r.what.name = 4;      /* never defined */
-	r.what.end_ns = 5000; /* later than it was told */
+	r.event.name = 4;      /* never defined */
+	r.event.end_ns = 5000; /* later than it was told */
 	send(&r, sizeof(r), NULL);
 	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 2);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].name, 0);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, 900);
 
-	r.what.kind = BRAID_JVM_EVENTS;
+	r.event.kind = BRAID_JVM_EVENTS;
 	send(&r, sizeof(r), NULL);
 	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 2);
 }
@@ -277,10 +277,10 @@ END_TEST
 /* Whatever their sizes, lengths and numbers say. */
 START_TEST(records_that_lie)
 {
-	static const uint16_t kinds[] = {BRAID_REC_THREAD, BRAID_REC_THREAD_END, BRAID_REC_EVENT,
-					 BRAID_REC_CLASS,  BRAID_REC_TYPE,	 BRAID_REC_CLASS_UNLOAD,
-					 BRAID_REC_LOSS,   BRAID_REC_REPLAYED,	 BRAID_REC_GC_START,
-					 BRAID_REC_DEMAND, BRAID_REC_KINDS,	 0xffff};
+	static const uint16_t kinds[] = {BRAID_REC_THREAD,    BRAID_REC_THREAD_END, BRAID_REC_NAMED_EVENT,
+					 BRAID_REC_CLASS,     BRAID_REC_TYPE,	    BRAID_REC_CLASS_UNLOAD,
+					 BRAID_REC_LOSS,      BRAID_REC_REPLAYED,   BRAID_REC_GC_START,
+					 BRAID_REC_JVM_EVENT, BRAID_REC_KINDS,	    0xffff};
 	unsigned seed = 4;
 
 	for (int i = 0; i < 20000; i++) {
@@ -305,10 +305,10 @@ END_TEST
 /* The future, the past, and what lasts longer than the agent has been there. */
 START_TEST(times_that_cannot_be)
 {
-	struct braid_rec_event r = {.hdr = {.kind = BRAID_REC_EVENT, .tid = TID, .time_ns = UINT64_MAX},
-				    .event = BRAID_JVM_VTHREAD_START};
-	struct braid_rec_demand d = {.hdr = {.kind = BRAID_REC_DEMAND, .tid = TID},
-				     .what = {.kind = BRAID_JVM_LOCK, .start_ns = 1, .end_ns = UINT64_MAX}};
+	struct braid_rec_named_event r = {.hdr = {.kind = BRAID_REC_NAMED_EVENT, .tid = TID, .time_ns = UINT64_MAX},
+					  .event = BRAID_JVM_VTHREAD_START};
+	struct braid_rec_jvm_event d = {.hdr = {.kind = BRAID_REC_JVM_EVENT, .tid = TID},
+					.event = {.kind = BRAID_JVM_LOCK, .start_ns = 1, .end_ns = UINT64_MAX}};
 	struct braid_rec_gc g = {.hdr = {.kind = BRAID_REC_GC_FINISH, .tid = TID, .time_ns = UINT64_MAX},
 				 .start_ns = 1};
 	uint64_t since = now_ns(), until;
@@ -326,7 +326,7 @@ START_TEST(times_that_cannot_be)
 	send(&d, sizeof(d), NULL);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].time_ns, since);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, until - since);
-	d.what.end_ns = 2;
+	d.event.end_ns = 2;
 	send(&d, sizeof(d), NULL);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].time_ns, since);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].duration_ns, 0);

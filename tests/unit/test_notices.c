@@ -20,9 +20,9 @@ START_TEST(room)
 		ck_assert_int_eq(first, i == NOTICES_MAX);
 		ck_assert(notices_room(&n, 0, &first)); /* the recording's own */
 	}
-	ck_assert_uint_eq(pair_find(&n.said, 7, 0)->extra, 20000 - NOTICES_MAX);
+	ck_assert_uint_eq(pair_find(&n.reported, 7, 0)->extra, 20000 - NOTICES_MAX);
 	ck_assert(notices_room(&n, 8, &first)); /* another process has its own room */
-	pair_map_free(&n.said);
+	pair_map_free(&n.reported);
 }
 END_TEST
 

@@ -35,9 +35,9 @@
 #define PROBES_NS 1500000000ULL /* an agent that starts with its JVM waits for 2 s */
 
 /* A place where an agent can find this collector: one per attached JVM, or one for all that a command starts. */
-struct door {
+struct listener {
 	struct agents *agents;
-	struct drop drop;
+	struct staging staging;
 	struct source listening;
 	struct source result; /* of the attaching child; fd -1: none */
 	pid_t child;
@@ -46,12 +46,12 @@ struct door {
 	bool waits;	      /* the JVM does not answer, or the child says nothing: nobody else waits for it */
 	uint32_t copies;      /* of the agent in the JVM that were asked */
 	pid_t pid;	      /* 0: whoever the command starts */
-	struct door *next;
+	struct listener *next;
 };
 
 struct agents {
 	struct agents_env env;
-	struct door *doors;
+	struct listener *listeners;
 	struct link *links;
 	char option[512];
 	struct refusals refusals;
@@ -65,7 +65,7 @@ int agents_new(struct agents **out, const struct agents_env *env)
 	(*out)->env = *env;
 	(*out)->refusals.sink = env->jvms->sink;
 	(*out)->refusals.processes = env->jvms->processes;
-	drop_sweep_own();
+	staging_sweep_own();
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static struct link *link_of(const struct agents *a, const struct process *proces
 }
 
 /* An agent that comes back gets a new ring: what the old one said is in the trace. */
-static void forget(struct agents *a, struct process *process)
+static void link_forget(struct agents *a, struct process *process)
 {
 	struct link *l, *next;
 
@@ -97,22 +97,22 @@ static void forget(struct agents *a, struct process *process)
 	process->jvm = NULL;
 }
 
-static void door_close(struct door *d);
+static void listener_close(struct listener *d);
 
 /* The agent is in, by one door: what was tried or said besides does not count any more. */
-static void arrived(struct agents *a, const struct process *process, const struct door *by)
+static void arrived(struct agents *a, const struct process *process, const struct listener *by)
 {
-	struct door *d;
+	struct listener *d;
 
-	LL_FOREACH (a->doors, d) {
+	LL_FOREACH (a->listeners, d) {
 		if (d->pid == process->pid && d != by)
-			door_close(d);
+			listener_close(d);
 	}
 	refusals_forget(&a->refusals, process->pid);
 }
 
 /* Takes in the agent at the other end of `fd`, which is the link's from here on. */
-static int let_in(struct agents *a, struct process *process, int fd)
+static int accept_agent(struct agents *a, struct process *process, int fd)
 {
 	const struct agents_env *env = &a->env;
 	struct link *l;
@@ -129,7 +129,7 @@ static int let_in(struct agents *a, struct process *process, int fd)
 	}
 	if (l->jvm != process->jvm) {
 		env->read_events(env->ctx); /* what the agent before has asked stacks for: by its ids */
-		forget(a, process);
+		link_forget(a, process);
 		processes_set_jvm(env->jvms->processes, process, l->jvm, jvm_slot(l->jvm));
 	}
 	jvm_joined(l->jvm, l->since_ns);
@@ -145,17 +145,17 @@ static int let_in(struct agents *a, struct process *process, int fd)
 /* ---- doors ---- */
 
 /* Nobody else comes in, and what lay there is taken away: a loaded library needs its file no longer. */
-static void door_shut(struct door *d)
+static void listener_stop(struct listener *d)
 {
 	if (d->listening.fd >= 0) {
 		source_unwatch(d->agents->env.sources, &d->listening);
 		d->listening.fd = -1;
 	}
-	drop_remove(&d->drop);
+	staging_remove(&d->staging);
 }
 
 /* The process that connects, if it is one that this door is for. */
-static struct process *peer(const struct door *d, int fd)
+static struct process *peer(const struct listener *d, int fd)
 {
 	const struct agents_env *env = &d->agents->env;
 	struct process *process;
@@ -170,7 +170,7 @@ static struct process *peer(const struct door *d, int fd)
 }
 
 /* An agent that starts with its JVM does not hold that up for long: it is attached to later. */
-static void not_let_in(struct door *d, const struct process *process, int err)
+static void report_not_accepted(struct listener *d, const struct process *process, int err)
 {
 	char why[ATTACH_WHY_MAX];
 
@@ -182,9 +182,9 @@ static void not_let_in(struct door *d, const struct process *process, int err)
 	refusals_add(&d->agents->refusals, process->pid, why);
 }
 
-static void on_listening(struct source *src)
+static void listener_on_connect(struct source *src)
 {
-	struct door *d = src->ctx;
+	struct listener *d = src->ctx;
 	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
 	struct process *process;
 
@@ -192,7 +192,7 @@ static void on_listening(struct source *src)
 		return;
 	process = peer(d, fd);
 	if (!process) {
-		log_debug("%s: a stranger knocked", d->drop.socket);
+		log_debug("%s: a stranger knocked", d->staging.socket);
 		close(fd);
 		return;
 	}
@@ -201,18 +201,18 @@ static void on_listening(struct source *src)
 		return;
 	}
 	account_spend(&process->account, BUDGET_CONNECTIONS, 1); /* the kernel waits for all CPUs: 25 to 50 ms */
-	err = let_in(d->agents, process, fd);
+	err = accept_agent(d->agents, process, fd);
 	if (err) {
-		not_let_in(d, process, err);
+		report_not_accepted(d, process, err);
 		return;
 	}
 	arrived(d->agents, process, d);
 	if (d->pid)
-		door_shut(d);
+		listener_stop(d);
 }
 
 /* A child that still waits ends when nobody reads its result, and takes back what it has left in the JVM's /tmp. */
-static void reap(struct door *d)
+static void reap(struct listener *d)
 {
 	uint64_t until = now_ns() + CHILD_END_NS;
 	bool ended;
@@ -228,16 +228,16 @@ static void reap(struct door *d)
 		kill(d->child, SIGKILL);
 }
 
-static void door_close(struct door *d)
+static void listener_close(struct listener *d)
 {
 	reap(d);
-	door_shut(d);
+	listener_stop(d);
 }
 
 static void on_result(struct source *src);
 
 /* Starts the attaching child for a door of one process. */
-static int door_knock(struct door *d, char *why)
+static int listener_attach(struct listener *d, char *why)
 {
 	struct jvm_process jvm;
 	int fd, err = jvm_process_read(d->pid, &jvm);
@@ -245,7 +245,7 @@ static int door_knock(struct door *d, char *why)
 	if (err == 0)
 		err = -ESRCH;
 	if (err > 0)
-		err = attach_start(&jvm, &d->drop, d->agents->env.jvms->options->agent_options, &fd, &d->child);
+		err = attach_start(&jvm, &d->staging, d->agents->env.jvms->options->agent_options, &fd, &d->child);
 	if (err) {
 		snprintf(why, ATTACH_WHY_MAX, "%s", strerror(-err));
 		return err;
@@ -256,16 +256,16 @@ static int door_knock(struct door *d, char *why)
 }
 
 /* Asks the next copy that is in the JVM already; when there is none that comes, the JVM loads another one. */
-static int door_try(struct door *d, char *why)
+static int listener_try(struct listener *d, char *why)
 {
 	const struct process *p = processes_latest(d->agents->env.jvms->processes, d->pid);
 
-	if (!p || !copies_name(p, d->copies++, d->drop.loaded, sizeof(d->drop.loaded)))
-		d->drop.loaded[0] = '\0';
-	return door_knock(d, why);
+	if (!p || !copies_name(p, d->copies++, d->staging.loaded, sizeof(d->staging.loaded)))
+		d->staging.loaded[0] = '\0';
+	return listener_attach(d, why);
 }
 
-static bool has_agent(const struct door *d)
+static bool has_agent(const struct listener *d)
 {
 	const struct process *process = processes_latest(d->agents->env.jvms->processes, d->pid);
 
@@ -273,10 +273,10 @@ static bool has_agent(const struct door *d)
 }
 
 /* An agent connects while it is being loaded: one that is not at the door now does not come. */
-static bool has_come(struct door *d)
+static bool has_connected(struct listener *d)
 {
 	if (d->listening.fd >= 0)
-		on_listening(&d->listening);
+		listener_on_connect(&d->listening);
 	return d->listening.fd < 0;
 }
 
@@ -287,7 +287,7 @@ static bool may_be_starting(const struct process *p)
 
 /* It listens, but does not load agents yet (JDK 21 and later say so): it is asked anew, with the next look at
  * processes. */
-static bool asks_again(struct door *d)
+static bool retry_later(struct listener *d)
 {
 	struct process *p = processes_latest(d->agents->env.jvms->processes, d->pid);
 
@@ -295,13 +295,13 @@ static bool asks_again(struct door *d)
 		return false;
 	log_debug("the JVM in process %d is still starting", d->pid);
 	p->considered = false;
-	door_close(d);
+	listener_close(d);
 	return true;
 }
 
 static void on_result(struct source *src)
 {
-	struct door *d = src->ctx;
+	struct listener *d = src->ctx;
 	struct attach_result r;
 
 	if (src->fd < 0) /* closed since it became ready */
@@ -317,12 +317,12 @@ static void on_result(struct source *src)
 	}
 	d->waits = false;
 	reap(d);
-	if ((!r.error && has_come(d)) || (r.error == -EAGAIN && asks_again(d)))
+	if ((!r.error && has_connected(d)) || (r.error == -EAGAIN && retry_later(d)))
 		return;
-	if (d->drop.loaded[0]) { /* it is busy, or this C library does not find it by its name */
-		log_debug("process %d: its agent %s does not come%s%s", d->pid, d->drop.loaded, r.error ? ": " : "",
+	if (d->staging.loaded[0]) { /* it is busy, or this C library does not find it by its name */
+		log_debug("process %d: its agent %s does not come%s%s", d->pid, d->staging.loaded, r.error ? ": " : "",
 			  r.error ? r.why : "");
-		r.error = door_try(d, r.why);
+		r.error = listener_try(d, r.why);
 		if (!r.error)
 			return;
 	}
@@ -334,12 +334,12 @@ static void on_result(struct source *src)
 		log_debug("process %d: has its agent from elsewhere: %s", d->pid, r.why);
 	else
 		refusals_add(&d->agents->refusals, d->pid, r.why);
-	door_close(d);
+	listener_close(d);
 }
 
-static int door_open(struct agents *a, pid_t pid, struct door **out, char *why)
+static int listener_open(struct agents *a, pid_t pid, struct listener **out, char *why)
 {
-	struct door *d = calloc(1, sizeof(*d));
+	struct listener *d = calloc(1, sizeof(*d));
 	int err;
 
 	*out = NULL;
@@ -348,13 +348,13 @@ static int door_open(struct agents *a, pid_t pid, struct door **out, char *why)
 	d->agents = a;
 	d->pid = pid;
 	d->result.fd = d->listening.fd = -1;
-	err = drop_create(&d->drop, pid, why);
+	err = staging_create(&d->staging, pid, why);
 	if (err) {
 		free(d);
 		return err;
 	}
-	d->listening = (struct source){.fd = d->drop.listen_fd, .ready = on_listening, .ctx = d};
-	LL_PREPEND(a->doors, d);
+	d->listening = (struct source){.fd = d->staging.listen_fd, .ready = listener_on_connect, .ctx = d};
+	LL_PREPEND(a->listeners, d);
 	*out = d;
 	return source_watch(a->env.sources, &d->listening);
 }
@@ -364,7 +364,7 @@ int agents_attach(struct agents *a, pid_t pid)
 	char why[ATTACH_WHY_MAX] = "";
 	struct process *process = processes_latest(a->env.jvms->processes, pid);
 	struct jvm_process jvm;
-	struct door *d;
+	struct listener *d;
 	int err;
 
 	if (!process || process->considered || !process_is_there(process))
@@ -385,14 +385,14 @@ int agents_attach(struct agents *a, pid_t pid)
 		refusals_add(&a->refusals, pid, jvm.why);
 		return 1;
 	}
-	err = door_open(a, pid, &d, why);
+	err = listener_open(a, pid, &d, why);
 	if (err) {
 		refusals_add(&a->refusals, pid, why[0] ? why : strerror(-err));
 		return 1;
 	}
-	if (door_try(d, why)) {
+	if (listener_try(d, why)) {
 		refusals_add(&a->refusals, pid, why);
-		door_close(d);
+		listener_close(d);
 	}
 	return 1;
 }
@@ -401,14 +401,14 @@ int agents_prepare(struct agents *a, const char **option)
 {
 	const char *extra = a->env.jvms->options->agent_options;
 	char why[ATTACH_WHY_MAX] = "";
-	struct door *d;
-	int err = door_open(a, 0, &d, why);
+	struct listener *d;
+	int err = listener_open(a, 0, &d, why);
 
 	if (err) {
 		log_error("cannot stage the agent for the command: %s", why[0] ? why : strerror(-err));
 		return err;
 	}
-	snprintf(a->option, sizeof(a->option), "-agentpath:%s=sock=%s%s%s", d->drop.library, d->drop.socket,
+	snprintf(a->option, sizeof(a->option), "-agentpath:%s=sock=%s%s%s", d->staging.library, d->staging.socket,
 		 extra && *extra ? "," : "", extra ? extra : "");
 	*option = a->option;
 	return 0;
@@ -433,20 +433,20 @@ void agents_discover(struct agents *a)
  * An agent that was loaded but cannot or will not connect has said why, if anywhere, on the JVM's stderr (verbose). It
  * may have connected while this process did not run.
  */
-static void give_up_waiting(struct door *d, uint64_t limit_ns)
+static void give_up_waiting(struct listener *d, uint64_t limit_ns)
 {
 	if (!d->attached_ns || d->listening.fd < 0 || now_ns() - d->attached_ns < limit_ns)
 		return;
-	on_listening(&d->listening);
+	listener_on_connect(&d->listening);
 	if (d->listening.fd < 0)
 		return;
 	refusals_add(&d->agents->refusals, d->pid,
 		     "the agent was loaded but did not connect (--agent-opts verbose lets it say why)");
-	door_close(d);
+	listener_close(d);
 }
 
 /* A child that says nothing for so long does not run: it has its JVM's user, whose processes can stop it. */
-static void mention_silence(struct door *d, uint64_t limit_ns)
+static void mention_silence(struct listener *d, uint64_t limit_ns)
 {
 	if (d->result.fd < 0 || d->waits || now_ns() - d->knocked_ns < limit_ns)
 		return;
@@ -462,10 +462,10 @@ static void mention_silence(struct door *d, uint64_t limit_ns)
 void agents_drain(struct agents *a)
 {
 	uint64_t now = now_ns(); /* all that is older has been read after the drain */
-	struct door *d;
+	struct listener *d;
 	struct link *l;
 
-	LL_FOREACH (a->doors, d) {
+	LL_FOREACH (a->listeners, d) {
 		give_up_waiting(d, CONNECT_NS);
 		mention_silence(d, SILENCE_NS);
 	}
@@ -491,14 +491,14 @@ void agents_catch_up(struct agents *a, const struct process *process)
 
 void agents_forget(struct agents *a, struct process *process)
 {
-	struct door *d, *next;
+	struct listener *d, *next;
 	struct link *l;
 
-	LL_FOREACH_SAFE (a->doors, d, next) {
+	LL_FOREACH_SAFE (a->listeners, d, next) {
 		if (d->pid != process->pid || processes_latest(a->env.jvms->processes, d->pid) != process)
 			continue;
-		door_close(d);
-		LL_DELETE(a->doors, d);
+		listener_close(d);
+		LL_DELETE(a->listeners, d);
 		free(d);
 	}
 	l = link_of(a, process);
@@ -508,14 +508,14 @@ void agents_forget(struct agents *a, struct process *process)
 	gc_end(l->jvm);
 	jvm_tick(l->jvm, now_ns(), true);
 	jvm_emit_stats(l->jvm);
-	forget(a, process);
+	link_forget(a, process);
 }
 
 bool agents_expected(const struct agents *a)
 {
-	const struct door *d;
+	const struct listener *d;
 
-	LL_FOREACH (a->doors, d) {
+	LL_FOREACH (a->listeners, d) {
 		if (d->pid && d->listening.fd >= 0 && !d->waits)
 			return true;
 	}
@@ -571,13 +571,13 @@ bool agents_state(const struct agents *a, const struct process *process, struct 
 
 	if (!l)
 		return false;
-	*state = (struct agent_state){.connected = !l->stopped, .choices = l->choices, .silent = l->unanswered > 0};
+	*state = (struct agent_state){.connected = !l->stopped, .config = l->config, .silent = l->unanswered > 0};
 	if (!state->silent)
-		state->refused = l->choices.wanted & ~(l->held | BRAID_WANT(CPU));
+		state->refused = l->config.enabled & ~(l->held | BRAID_EVENT_TYPE(CPU));
 	return true;
 }
 
-int agents_choose(struct agents *a, const struct process *process, const struct braid_choices *choices)
+int agents_configure(struct agents *a, const struct process *process, const struct braid_event_config *config)
 {
 	struct link *l = link_of(a, process);
 
@@ -588,18 +588,18 @@ int agents_choose(struct agents *a, const struct process *process, const struct 
 	/* What has happened is told by what was wanted when it did. */
 	link_drain(l);
 	a->env.read_events(a->env.ctx);
-	return link_choose(l, choices);
+	return link_configure(l, config);
 }
 
-int agents_act(struct agents *a, const struct process *process, enum braid_act act)
+int agents_command(struct agents *a, const struct process *process, enum braid_command command)
 {
 	struct braid_msg msg = {
-		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_ACT, .value = act};
+		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_COMMAND, .value = command};
 	struct link *l = link_of(a, process);
 
 	if (!l)
 		return -ENOENT;
-	return l->stopped ? -EPIPE : link_say(l, &msg, sizeof(msg));
+	return l->stopped ? -EPIPE : link_send(l, &msg, sizeof(msg));
 }
 
 void agents_settle(struct agents *a, bool final)
@@ -654,16 +654,16 @@ static void wait_stopped(struct agents *a)
 void agents_stop(struct agents *a)
 {
 	struct braid_msg stop = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_STOP};
-	struct door *d;
+	struct listener *d;
 	struct link *l;
 
-	LL_FOREACH (a->doors, d) {
+	LL_FOREACH (a->listeners, d) {
 		give_up_waiting(d, 0); /* an agent connects before its JVM says that it is loaded */
 		mention_silence(d, 0);
 	}
 
 	LL_FOREACH (a->links, l) {
-		if (l->connection.fd >= 0 && link_say(l, &stop, sizeof(stop)))
+		if (l->connection.fd >= 0 && link_send(l, &stop, sizeof(stop)))
 			l->stopped = true;
 	}
 	wait_stopped(a);
@@ -679,19 +679,19 @@ void agents_stop(struct agents *a)
 bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, size_t size)
 {
 	bool loaded = false;
-	struct door *d;
+	struct listener *d;
 	struct link *l;
 
 	LL_FOREACH (a->links, l) {
 		loaded |= l->process->pid == command;
 	}
-	LL_FOREACH (a->doors, d) {
+	LL_FOREACH (a->listeners, d) {
 		if (d->pid || d->listening.fd < 0 || (loaded && !inherited))
 			continue;
-		snprintf(path, size, "%s", d->drop.library);
+		snprintf(path, size, "%s", d->staging.library);
 		source_unwatch(a->env.sources, &d->listening);
 		d->listening.fd = -1;
-		drop_leave(&d->drop);
+		staging_leave(&d->staging);
 		return true;
 	}
 	return false;
@@ -699,7 +699,7 @@ bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, s
 
 void agents_free(struct agents *a)
 {
-	struct door *d, *dn;
+	struct listener *d, *dn;
 	struct link *l, *ln;
 
 	if (!a)
@@ -707,8 +707,8 @@ void agents_free(struct agents *a)
 	LL_FOREACH_SAFE (a->links, l, ln) {
 		link_free(l);
 	}
-	LL_FOREACH_SAFE (a->doors, d, dn) {
-		door_close(d);
+	LL_FOREACH_SAFE (a->listeners, d, dn) {
+		listener_close(d);
 		free(d);
 	}
 	refusals_free(&a->refusals);

@@ -63,8 +63,8 @@ void agents_settle(struct agents *a, bool final);
 
 struct agent_state {
 	bool connected; /* false: it was */
-	struct braid_choices choices;
-	uint32_t refused; /* of choices.wanted: what the JVM cannot have, by the agent's last word */
+	struct braid_event_config config;
+	uint32_t refused; /* of config.enabled: what the JVM cannot have, by the agent's last word */
 	bool silent;	  /* the agent has not answered the last choices yet */
 };
 
@@ -73,8 +73,8 @@ bool agents_state(const struct agents *a, const struct process *process, struct 
 
 /* Sends new choices, or asks for something to be done. 0, -ENOENT: no agent; -EPIPE: it is gone; or what send() said.
  */
-int agents_choose(struct agents *a, const struct process *process, const struct braid_choices *choices);
-int agents_act(struct agents *a, const struct process *process, enum braid_act act);
+int agents_configure(struct agents *a, const struct process *process, const struct braid_event_config *config);
+int agents_command(struct agents *a, const struct process *process, enum braid_command command);
 
 size_t agents_connected(const struct agents *a);
 /* A sentence for every JVM that could not be given an agent. */

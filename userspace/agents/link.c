@@ -148,9 +148,9 @@ static void drain(struct link *l, uint64_t most_ns)
 		sink_loss(env->jvms->sink, l->process->id, "ring", "bad_record", d.bad);
 	l->behind = d.more;
 	overfull = claims_too_much(l->positions);
-	if ((!overfull && (!err || err == -EBUSY)) || l->damage_told)
+	if ((!overfull && (!err || err == -EBUSY)) || l->damage_reported)
 		return;
-	l->damage_told = true; /* the JVM has scribbled over its ring: nothing after this can be read */
+	l->damage_reported = true; /* the JVM has scribbled over its ring: nothing after this can be read */
 	sink_notice(env->jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
 		    "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
 		    overfull ? "it claims to hold more than its size" : strerror(-err));
@@ -204,7 +204,7 @@ static void on_connection(struct source *src)
 	account_spend(a, BUDGET_MESSAGES, 1);
 	if (account_has(a, l->env->jvms->sink, BUDGET_MESSAGES, 1) && n == sizeof(msg) &&
 	    msg.magic == BRAID_SOCK_MAGIC && msg.kind != BRAID_MSG_STOPPED) {
-		if (msg.kind == BRAID_MSG_CHOSEN) {
+		if (msg.kind == BRAID_MSG_CONFIGURED) {
 			l->held = (uint32_t)msg.value;
 			l->unanswered -= l->unanswered > 0;
 		}
@@ -216,7 +216,7 @@ static void on_connection(struct source *src)
 }
 
 /* A message with descriptors. */
-static int say_with(const struct link *l, const struct braid_grant *grant, const int *fds, size_t count)
+static int send_with(const struct link *l, const struct braid_grant *grant, const int *fds, size_t count)
 {
 	struct iovec iov = {.iov_base = (void *)grant, .iov_len = sizeof(*grant)};
 	size_t bytes = count * sizeof(*fds);
@@ -242,11 +242,11 @@ static int send_grant(struct link *l)
 					    .version = BRAID_RING_VERSION,
 					    .kind = BRAID_MSG_GRANT,
 					    .value = RING_BYTES},
-				    .choices = l->choices};
-	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_demand(l->env->jvms->kernel)};
+				    .config = l->config};
+	int fds[3] = {l->ring_fd, l->wake.fd, kernel_side_stack_request(l->env->jvms->kernel)};
 
-	l->demand_fd = fds[2];
-	return say_with(l, &grant, fds, fds[2] >= 0 ? 3 : 2);
+	l->stack_request_fd = fds[2];
+	return send_with(l, &grant, fds, fds[2] >= 0 ? 3 : 2);
 }
 
 int link_open(struct link **out, const struct agents_env *env, struct process *process, int fd)
@@ -259,7 +259,7 @@ int link_open(struct link **out, const struct agents_env *env, struct process *p
 	if (!l)
 		return -ENOMEM;
 	*l = (struct link){
-		.env = env, .process = process, .since_ns = now_ns(), .choices = env->jvms->choices, .unanswered = 1};
+		.env = env, .process = process, .since_ns = now_ns(), .config = env->jvms->config, .unanswered = 1};
 	l->connection = (struct source){.fd = fd, .ready = on_connection, .ctx = l};
 	l->wake = (struct source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_wake, .ctx = l};
 	l->ring_fd = bpf_map_create(BPF_MAP_TYPE_USER_RINGBUF, "braid_ring", 0, 0, RING_BYTES, NULL);
@@ -272,7 +272,7 @@ int link_open(struct link **out, const struct agents_env *env, struct process *p
 	err = first ? 0 : jvm_open(&l->jvm, env->jvms, process);
 	if (err)
 		goto out;
-	kernel_side_choose(env->jvms->kernel, jvm_slot(l->jvm), &l->choices);
+	kernel_side_configure(env->jvms->kernel, jvm_slot(l->jvm), &l->config);
 	err = kernel_side_add_ring(env->jvms->kernel, jvm_slot(l->jvm), l->ring_fd);
 	err = err ?: send_grant(l);
 	if (!err) {
@@ -313,34 +313,33 @@ void link_free(struct link *l)
 	free(l);
 }
 
-int link_choose(struct link *l, const struct braid_choices *choices)
+int link_configure(struct link *l, const struct braid_event_config *config)
 {
 	struct braid_grant g = {
-		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CHOOSE},
-		.choices = *choices};
-	int demand_fd = kernel_side_demand(l->env->jvms->kernel), err;
+		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CONFIGURE},
+		.config = *config};
+	int stack_request_fd = kernel_side_stack_request(l->env->jvms->kernel), err;
 
 	if (l->connection.fd < 0)
 		return -ENOTCONN;
-	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
-		if (g.choices.threads[i].tid)
-			g.choices.threads[i].tid =
-				(__u32)procfs_ns_tid(l->process->pid, (pid_t)g.choices.threads[i].tid);
-	if (demand_fd == l->demand_fd)
-		err = link_say(l, &g, sizeof(g));
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++)
+		if (g.config.threads[i].tid)
+			g.config.threads[i].tid = (__u32)procfs_ns_tid(l->process->pid, (pid_t)g.config.threads[i].tid);
+	if (stack_request_fd == l->stack_request_fd)
+		err = link_send(l, &g, sizeof(g));
 	else /* loaded since */
-		err = say_with(l, &g, &demand_fd, 1);
+		err = send_with(l, &g, &stack_request_fd, 1);
 	if (!err) {
-		l->demand_fd = demand_fd;
-		l->choices = *choices;
-		kernel_side_choose(l->env->jvms->kernel, jvm_slot(l->jvm), choices);
+		l->stack_request_fd = stack_request_fd;
+		l->config = *config;
+		kernel_side_configure(l->env->jvms->kernel, jvm_slot(l->jvm), config);
 		l->unanswered++;
-		jvm_choose(l->jvm, choices->wanted);
+		jvm_configure(l->jvm, config->enabled);
 	}
 	return err;
 }
 
-int link_say(struct link *l, const void *message, size_t size)
+int link_send(struct link *l, const void *message, size_t size)
 {
 	if (l->connection.fd < 0)
 		return -ENOTCONN;

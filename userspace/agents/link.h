@@ -25,15 +25,15 @@ struct link {
 	struct jvm *jvm; /* owned by the process */
 	uint64_t since_ns;
 	bool stopped; /* nothing more will come */
-	bool damage_told;
+	bool damage_reported;
 	uint64_t asleep_ns; /* its wake-ups were too many; 0: they are listened to */
 	bool put_off;	    /* its process has spent its budget */
 	bool behind;	    /* its ring may hold more than was read last */
 	const struct ring_positions *positions;
-	struct braid_choices choices; /* as the agent was told last */
-	uint32_t held;		      /* of them: what the JVM can have, as the agent has said */
-	uint32_t unanswered;	      /* choices that it has said nothing about so far */
-	int demand_fd;		      /* the program that it was given last; negative: none */
+	struct braid_event_config config; /* as the agent was told last */
+	uint32_t held;			  /* of them: what the JVM can have, as the agent has said */
+	uint32_t unanswered;		  /* choices that it has said nothing about so far */
+	int stack_request_fd;		  /* the program that it was given last; negative: none */
 	struct link *next;
 };
 
@@ -60,9 +60,9 @@ void link_drain_last(struct link *l);
 void link_tick(struct link *l);
 
 /* From now on these choices hold. The agent says later what of them it can do. */
-int link_choose(struct link *l, const struct braid_choices *choices);
+int link_configure(struct link *l, const struct braid_event_config *config);
 
 /* Tells the agent. A negative errno when that is not possible. */
-int link_say(struct link *l, const void *message, size_t size);
+int link_send(struct link *l, const void *message, size_t size);
 
 #endif

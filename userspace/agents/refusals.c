@@ -30,7 +30,7 @@ static bool remove_one(struct refusals *r, pid_t pid)
 }
 
 /* The id of the process that is meant. */
-static uint32_t keep(struct refusals *r, pid_t pid, const char *why)
+static uint32_t refusal_keep(struct refusals *r, pid_t pid, const char *why)
 {
 	const struct process *p = processes_latest(r->processes, pid);
 	struct refusal *one;
@@ -48,7 +48,7 @@ static uint32_t keep(struct refusals *r, pid_t pid, const char *why)
 
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
-	sink_notice(r->sink, keep(r, pid, why), BRAID_NOTICE_WARNING,
+	sink_notice(r->sink, refusal_keep(r, pid, why), BRAID_NOTICE_WARNING,
 		    "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
 		    "inlined methods",
 		    pid, why);
@@ -56,7 +56,7 @@ void refusals_add(struct refusals *r, pid_t pid, const char *why)
 
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
-	sink_notice(r->sink, keep(r, pid, why), BRAID_NOTICE_WARNING,
+	sink_notice(r->sink, refusal_keep(r, pid, why), BRAID_NOTICE_WARNING,
 		    "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
 		    "its events and its inlined methods",
 		    pid, why);

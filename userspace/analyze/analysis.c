@@ -32,7 +32,7 @@ const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row)
 	return *name ? name : "[unknown]";
 }
 
-bool analysis_wants_thread(const struct analysis *an, uint32_t thread_row)
+bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row)
 {
 	static const struct thread_row nobody;
 	const struct thread_row *t = thread_at(an, thread_row);
@@ -41,11 +41,11 @@ bool analysis_wants_thread(const struct analysis *an, uint32_t thread_row)
 	if (!t)
 		t = &nobody;
 	p = analysis_process(an, t->process);
-	return filter_wants_thread(an->filter, p->pid, t->tid, strpool_get(&an->a->strings, p->comm),
-				   strpool_get(&an->a->strings, t->name));
+	return filter_selects_thread(an->filter, p->pid, t->tid, strpool_get(&an->a->strings, p->comm),
+				     strpool_get(&an->a->strings, t->name));
 }
 
-bool analysis_wants_stack(const struct analysis *an, uint32_t stack_row)
+bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row)
 {
 	if (stack_row == ROW_NONE)
 		return an->filter->include.count == 0;
@@ -185,7 +185,7 @@ static int add_sum(struct analysis *an, uint32_t thread, uint32_t node, uint64_t
 	sum.thread = t == TABLE_NONE ? ROW_NONE : (uint32_t)t;
 	sum.stack = n == TABLE_NONE ? ROW_NONE : (uint32_t)n;
 	sum.xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
-	if (weight == 0 || !analysis_wants_thread(an, sum.thread) || !analysis_wants_stack(an, sum.stack))
+	if (weight == 0 || !analysis_selects_thread(an, sum.thread) || !analysis_selects_stack(an, sum.stack))
 		return 0;
 	return profile_add(&an->samples, &sum);
 }
@@ -200,7 +200,7 @@ static int collect_sums(struct analysis *an)
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 
-		if (analysis_wants_time(an, s->time_ns))
+		if (analysis_selects_time(an, s->time_ns))
 			err = add_sum(an, s->thread, s->node, s->weight);
 	}
 	return err ?: profile_finish(&an->samples, an);

@@ -97,7 +97,7 @@ struct window {
  */
 int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter);
 
-bool analysis_wants_time(const struct analysis *an, uint64_t time_ns);
+bool analysis_selects_time(const struct analysis *an, uint64_t time_ns);
 /* Cuts an interval to what of it is in the window; false when nothing is. One without duration is a point. */
 bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *duration_ns);
 /* Since the recording's start; 0 before it. */
@@ -108,8 +108,8 @@ uint64_t analysis_end_ns(const struct analysis *an);
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
 /* Names of a thread row: its own, else its process's. Never NULL. */
 const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
-bool analysis_wants_thread(const struct analysis *an, uint32_t thread_row);
-bool analysis_wants_stack(const struct analysis *an, uint32_t stack_row);
+bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row);
+bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row);
 /* A process's figure: its STAT value when the trace has one, else `otherwise`. */
 uint64_t analysis_stat(const struct analysis *an, uint32_t process, const char *key, uint64_t otherwise);
 bool analysis_has_stat(const struct analysis *an, uint32_t process, const char *key);

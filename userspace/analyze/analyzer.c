@@ -13,7 +13,7 @@
 /* ---- events ---- */
 
 /* The name with an id of the trace; the empty one when there is none. */
-static uint32_t name_of(const struct analyzer *a, uint32_t id)
+static uint32_t analyzer_name_of(const struct analyzer *a, uint32_t id)
 {
 	const uint32_t *name = table_get(&a->names, id);
 
@@ -68,8 +68,8 @@ static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 				  .process = r->process,
 				  .thread = r->thread,
 				  .node = r->node,
-				  .name = name_of(a, r->name),
-				  .detail = name_of(a, r->detail),
+				  .name = analyzer_name_of(a, r->name),
+				  .detail = analyzer_name_of(a, r->detail),
 				  .flags = r->flags,
 				  .vthread = r->vthread,
 				  .other = r->other,

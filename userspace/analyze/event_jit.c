@@ -6,7 +6,7 @@
 
 #include "event_views.h"
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int jit_compare_numbers(uint64_t p, uint64_t q)
 {
 	return (p > q) - (p < q);
 }
@@ -71,13 +71,13 @@ static int add_deopt(struct event_views *v, struct u64map *of, const struct even
 static int compare_storms(const void *x, const void *y)
 {
 	const struct method_compiles *p = x, *q = y;
-	int c = compare_numbers(q->count, p->count);
+	int c = jit_compare_numbers(q->count, p->count);
 
 	if (!c)
-		c = compare_numbers(q->ns, p->ns);
+		c = jit_compare_numbers(q->ns, p->ns);
 	if (!c)
 		c = strcmp(p->method, q->method);
-	return c ? c : compare_numbers(p->process, q->process);
+	return c ? c : jit_compare_numbers(p->process, q->process);
 }
 
 static void keep_storms(struct event_views *v)
@@ -95,12 +95,12 @@ static void keep_storms(struct event_views *v)
 static int compare_compiles(const void *x, const void *y)
 {
 	const struct compile_view *p = x, *q = y;
-	int c = compare_numbers(q->duration_ns, p->duration_ns);
+	int c = jit_compare_numbers(q->duration_ns, p->duration_ns);
 
 	if (!c)
-		c = compare_numbers(q->bytes, p->bytes);
+		c = jit_compare_numbers(q->bytes, p->bytes);
 	if (!c)
-		c = compare_numbers(p->at_ns, q->at_ns);
+		c = jit_compare_numbers(p->at_ns, q->at_ns);
 	return c ? c : strcmp(p->method, q->method);
 }
 
@@ -140,7 +140,7 @@ static int add_heap(struct event_views *v, const struct analysis *an, const stru
 static int compare_heaps(const void *x, const void *y)
 {
 	const struct code_heap_view *p = x, *q = y;
-	int c = compare_numbers(p->pid, q->pid);
+	int c = jit_compare_numbers(p->pid, q->pid);
 
 	return c ? c : strcmp(p->heap, q->heap);
 }

@@ -9,7 +9,7 @@
 #define SPANS 10		/* of the time that is shown */
 #define START_NS 10000000000ULL /* after so long a start is over */
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int start_compare_numbers(uint64_t p, uint64_t q)
 {
 	return (p > q) - (p < q);
 }
@@ -31,7 +31,7 @@ static bool is_phase(const struct event *e)
 static int compare_starts(const void *x, const void *y)
 {
 	const struct start_view *p = x, *q = y;
-	int c = compare_numbers(p->at_ns, q->at_ns);
+	int c = start_compare_numbers(p->at_ns, q->at_ns);
 
 	return c ? c : strcmp(p->phase, q->phase);
 }
@@ -173,7 +173,8 @@ static int view_starts(struct event_views *v, const struct analysis *an)
 
 static int compare_seconds(const void *x, const void *y)
 {
-	return compare_numbers(((const struct class_second *)x)->second, ((const struct class_second *)y)->second);
+	return start_compare_numbers(((const struct class_second *)x)->second,
+				     ((const struct class_second *)y)->second);
 }
 
 static int view_classes(struct event_views *v, const struct analysis *an)
@@ -212,11 +213,11 @@ static int view_classes(struct event_views *v, const struct analysis *an)
 static int compare_binds(const void *x, const void *y)
 {
 	const struct bind_view *p = x, *q = y;
-	int c = compare_numbers(p->pid, q->pid);
+	int c = start_compare_numbers(p->pid, q->pid);
 
 	if (!c)
 		c = strcmp(p->method, q->method);
-	return c ? c : compare_numbers(p->address, q->address);
+	return c ? c : start_compare_numbers(p->address, q->address);
 }
 
 static int view_binds(struct event_views *v, const struct analysis *an)

@@ -87,28 +87,28 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 
 /* ---- order ---- */
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int sums_compare_numbers(uint64_t p, uint64_t q)
 {
 	return (p > q) - (p < q);
 }
 
-static int compare_sums(const void *x, const void *y)
+static int event_sums_compare(const void *x, const void *y)
 {
 	const struct event_sum *p = x, *q = y;
-	int c = compare_numbers(q->weight, p->weight);
+	int c = sums_compare_numbers(q->weight, p->weight);
 
 	if (!c)
-		c = compare_numbers(q->count, p->count);
+		c = sums_compare_numbers(q->count, p->count);
 	if (!c)
 		c = strcmp(p->name, q->name);
 	if (!c)
-		c = compare_numbers(p->line, q->line);
-	return c ? c : compare_numbers(p->key, q->key);
+		c = sums_compare_numbers(p->line, q->line);
+	return c ? c : sums_compare_numbers(p->key, q->key);
 }
 
 static int compare_times(const void *x, const void *y)
 {
-	return compare_numbers(*(const uint64_t *)x, *(const uint64_t *)y);
+	return sums_compare_numbers(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
 static void finish(struct kind_view *v)
@@ -117,7 +117,7 @@ static void finish(struct kind_view *v)
 		struct event_table *t = &v->by[by];
 
 		if (t->sums.count)
-			qsort(t->sums.at, t->sums.count, sizeof(*t->sums.at), compare_sums);
+			qsort(t->sums.at, t->sums.count, sizeof(*t->sums.at), event_sums_compare);
 		u64map_free(&t->of);
 	}
 	if (!v->times.count)

@@ -6,7 +6,7 @@
 
 #include "event_views.h"
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int threads_compare_numbers(uint64_t p, uint64_t q)
 {
 	return (p > q) - (p < q);
 }
@@ -23,19 +23,19 @@ static int compare_same(const void *x, const void *y)
 	if (!c)
 		c = strcmp(p->monitor, q->monitor);
 	if (!c)
-		c = compare_numbers(p->site, q->site);
+		c = threads_compare_numbers(p->site, q->site);
 	if (!c)
-		c = compare_numbers(p->blocked, q->blocked);
-	return c ? c : compare_numbers(p->owner, q->owner);
+		c = threads_compare_numbers(p->blocked, q->blocked);
+	return c ? c : threads_compare_numbers(p->owner, q->owner);
 }
 
 static int compare_blockers(const void *x, const void *y)
 {
 	const struct blocker_view *p = x, *q = y;
-	int c = compare_numbers(q->ns, p->ns);
+	int c = threads_compare_numbers(q->ns, p->ns);
 
 	if (!c)
-		c = compare_numbers(q->count, p->count);
+		c = threads_compare_numbers(q->count, p->count);
 	return c ? c : compare_same(x, y);
 }
 
@@ -138,18 +138,18 @@ static void add_to_life(struct life_view *l, const struct event *e)
 	switch (e->kind) {
 	case BRAID_JVM_THREAD_START:
 		l->started_ns = e->row->time_ns;
-		l->told = true;
+		l->reported = true;
 		break;
 	case BRAID_JVM_THREAD_END:
 		l->ended_ns = e->row->time_ns;
 		l->cpu_ns = e->row->value;
 		l->system_ns = e->row->weight;
-		l->told = true;
+		l->reported = true;
 		break;
 	case BRAID_JVM_THREAD_CPU:
 		l->cpu_ns = e->row->value;
 		l->system_ns = e->row->weight;
-		l->told = true;
+		l->reported = true;
 		break;
 	case BRAID_JVM_LOCK:
 		l->lock_ns = add_saturating(l->lock_ns, e->duration_ns);
@@ -171,13 +171,13 @@ static void add_to_life(struct life_view *l, const struct event *e)
 static int compare_lives(const void *x, const void *y)
 {
 	const struct life_view *p = x, *q = y;
-	int c = compare_numbers(q->cpu_ns, p->cpu_ns);
+	int c = threads_compare_numbers(q->cpu_ns, p->cpu_ns);
 
 	if (!c)
-		c = compare_numbers(q->samples, p->samples);
+		c = threads_compare_numbers(q->samples, p->samples);
 	if (!c)
-		c = compare_numbers(p->started_ns, q->started_ns);
-	return c ? c : compare_numbers(p->thread, q->thread);
+		c = threads_compare_numbers(p->started_ns, q->started_ns);
+	return c ? c : threads_compare_numbers(p->thread, q->thread);
 }
 
 static int view_lives(struct event_views *v, const struct analysis *an)
@@ -199,7 +199,7 @@ static int view_lives(struct event_views *v, const struct analysis *an)
 	for (size_t i = 0; i < count; i++) {
 		lives[i].thread = (uint32_t)i;
 		lives[i].samples = an->thread_weight[i];
-		if (lives[i].told ||
+		if (lives[i].reported ||
 		    ((const struct thread_row *)table_row(&an->a->threads, i))->flags & TRACE_THREAD_JAVA)
 			lives[n++] = lives[i];
 	}

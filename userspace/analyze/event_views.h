@@ -21,7 +21,7 @@ struct life_view {
 	uint64_t samples;
 	uint64_t blocked_ns, waited_ns, lock_ns;
 	uint64_t allocated;
-	bool told; /* of its start or end */
+	bool reported; /* of its start or end */
 };
 
 struct method_compiles {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <config/choices.h>
+#include <config/event_config.h>
 
 /* Which expressions of the filter a name matches. */
-enum { MATCH_ASKED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
+enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
 /* Of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
 struct place {
@@ -28,13 +28,13 @@ struct alive {
 /* What is asked of each event, answered once for each thread, process, name and stack. */
 struct events {
 	VEC(struct alive) alive;
-	bool *thread_wanted;	       /* per row of a->threads */
-	bool *process_wanted;	       /* per row of a->processes, and one more for those not known */
-	bool *told_waits, *told_locks; /* the same: WAIT and LOCK tell of these waits, BLOCKED need not */
-	uint8_t *name_match;	       /* per id of a->strings; NULL without expressions */
-	struct place *places;	       /* per row of a->nodes */
-	double interval;	       /* of sampled allocations */
-	uint32_t recorded;	       /* bits of enum braid_choice */
+	bool *thread_selected;		   /* per row of a->threads */
+	bool *process_selected;		   /* per row of a->processes, and one more for those not known */
+	bool *covers_waits, *covers_locks; /* the same: WAIT and LOCK tell of these waits, BLOCKED need not */
+	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
+	struct place *places;		   /* per row of a->nodes */
+	double interval;		   /* of sampled allocations */
+	uint32_t recorded;		   /* bits of enum braid_event_type */
 };
 
 /* ---- stacks ---- */
@@ -50,12 +50,12 @@ static bool of_jdk(const char *name)
 }
 
 /* Frames that are there because somebody looks. */
-static bool of_telling(const char *name)
+static bool is_event_frame(const char *name)
 {
-	static const char *const tellers[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
+	static const char *const event_frames[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
 
-	for (size_t i = 0; i < sizeof(tellers) / sizeof(tellers[0]); i++)
-		if (strncmp(name, tellers[i], strlen(tellers[i])) == 0)
+	for (size_t i = 0; i < sizeof(event_frames) / sizeof(event_frames[0]); i++)
+		if (strncmp(name, event_frames[i], strlen(event_frames[i])) == 0)
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static void place_stack(const struct analysis *an, struct place *places, uint32_
 	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, row, BLOCKED_CALL, false}
 				   : places[s->parent];
 	if (s->parent == ROW_NONE || !e || e->count != 1 ||
-	    !of_telling(analysis_sym_name(an, an->xframes.at[e->first].sym)))
+	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
 		p->seen = row;
 	for (uint32_t i = 0; e && i < e->count; i++) {
 		uint32_t x = (uint32_t)e->first + i, sym = an->xframes.at[x].sym;
@@ -104,11 +104,11 @@ const char *events_site_name(const struct analysis *an, uint32_t site)
 
 /* ---- the filter ---- */
 
-static bool wants_process(const struct analysis *an, const struct process_row *p)
+static bool selects_process(const struct analysis *an, const struct process_row *p)
 {
 	const char *comm = strpool_get(&an->a->strings, p->comm);
 
-	return filter_wants_thread(an->filter, p->pid, p->pid, comm, comm);
+	return filter_selects_thread(an->filter, p->pid, p->pid, comm, comm);
 }
 
 static size_t process_row(const struct analyzer *a, uint32_t process)
@@ -120,8 +120,8 @@ static size_t process_row(const struct analyzer *a, uint32_t process)
 
 static bool thread_is(const struct analysis *an, const struct jvm_event_row *row, uint32_t thread)
 {
-	return thread == ROW_NONE ? an->events->process_wanted[process_row(an->a, row->process)]
-				  : an->events->thread_wanted[thread];
+	return thread == ROW_NONE ? an->events->process_selected[process_row(an->a, row->process)]
+				  : an->events->thread_selected[thread];
 }
 
 /* Frames and the name on top of them count for --include and --exclude. */
@@ -144,7 +144,7 @@ static void match_name(const struct analysis *an, uint8_t *match, uint32_t id)
 
 	if (match[id])
 		return;
-	match[id] = MATCH_ASKED;
+	match[id] = MATCH_TESTED;
 	for (size_t i = 0; i < f->include.count; i++)
 		match[id] |= regexec(&f->include.at[i].re, name, 0, NULL, 0) == 0 ? MATCH_INCLUDE : 0;
 	for (size_t i = 0; i < f->exclude.count; i++)
@@ -176,15 +176,15 @@ static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *
  * Each byte is sampled with the probability 1 / interval, so an object of s bytes is met with 1 - exp(-s / interval);
  * dividing by that makes the sum unbiased (Horvitz and Thompson), with the variance that the caller gets.
  */
-static void estimate(const struct analysis *an, struct event *e, uint64_t told)
+static void estimate(const struct analysis *an, struct event *e, uint64_t reported)
 {
-	double size = (double)e->row->value, weight = (double)told;
+	double size = (double)e->row->value, weight = (double)reported;
 
-	if (told < e->row->value) { /* not known where it was recorded */
+	if (reported < e->row->value) { /* not known where it was recorded */
 		weight = an->events->interval > 0 && size > 0 ? size / -expm1(-size / an->events->interval) : size;
 		e->weight = weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
 	} else {
-		e->weight = told;
+		e->weight = reported;
 	}
 	e->variance = weight > size ? weight * (weight - size) : 0;
 }
@@ -208,12 +208,12 @@ static void weigh(const struct analysis *an, struct event *e)
 }
 
 /* BLOCKED is what the kernel saw; of monitors and Object.wait the agent knows more, if it told of them. */
-static bool told_better(const struct analysis *an, const struct event *e, enum blocked_why why)
+static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)
 {
 	size_t process = process_row(an->a, e->row->process);
 
-	return (why == BLOCKED_WAITING && an->events->told_waits[process]) ||
-	       (why == BLOCKED_MONITOR && an->events->told_locks[process]);
+	return (why == BLOCKED_WAITING && an->events->covers_waits[process]) ||
+	       (why == BLOCKED_MONITOR && an->events->covers_locks[process]);
 }
 
 static bool is_idle_thread(const struct analysis *an, uint32_t thread)
@@ -236,7 +236,7 @@ static bool name_event(const struct analysis *an, struct event *e)
 		why = (enum blocked_why)an->events->places[e->stack].why;
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);
 	e->idle = (e->stack != ROW_NONE && an->events->places[e->stack].idle) || is_idle_thread(an, e->thread);
-	return !told_better(an, e, why);
+	return !is_covered(an, e, why);
 }
 
 static void find_stack(const struct analysis *an, struct event *e)
@@ -256,7 +256,7 @@ size_t events_count(const struct analysis *an)
 	return an->a->events.count + an->events->alive.count;
 }
 
-static bool resolve(const struct analysis *an, const struct jvm_event_row *row, uint32_t kind, struct event *e)
+static bool events_resolve(const struct analysis *an, const struct jvm_event_row *row, uint32_t kind, struct event *e)
 {
 	*e = (struct event){.row = row,
 			    .kind = kind,
@@ -273,7 +273,7 @@ static bool resolve(const struct analysis *an, const struct jvm_event_row *row, 
 
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
-	if (!resolve(an, row, row->kind, e))
+	if (!events_resolve(an, row, row->kind, e))
 		return false;
 	weigh(an, e);
 	return true;
@@ -293,7 +293,7 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	if (number < an->a->events.count)
 		return !is_there(&rows[number]) && events_of_row(an, &rows[number], e);
 	alive = &an->events->alive.at[number - an->a->events.count];
-	if (!resolve(an, &rows[alive->alloc], rows[alive->live].kind, e))
+	if (!events_resolve(an, &rows[alive->alloc], rows[alive->live].kind, e))
 		return false;
 	e->survived = rows[alive->live].flags;
 	e->duration_ns = 0;
@@ -353,10 +353,10 @@ static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
 	return 0;
 }
 
-#define TELLING_NS 100000000U /* all objects of a JVM are told of within */
+#define LIVE_EMIT_NS 100000000U /* all objects of a JVM are told of within */
 
 /* What was alive may be told several times; only the last time counts. */
-static void find_last_telling(const struct analyzer *a, uint64_t *last_ns)
+static void find_last_live(const struct analyzer *a, uint64_t *last_ns)
 {
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
@@ -374,13 +374,13 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 	int err = last_ns ? find_allocations(a, &alloc_of) : -ENOMEM;
 
 	if (!err)
-		find_last_telling(a, last_ns);
+		find_last_live(a, last_ns);
 	for (size_t i = 0; i < a->events.count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		struct alive one = {.alloc = i, .live = i};
 		uint32_t alloc;
 
-		if (!is_there(r) || last_ns[process_row(a, r->process)] - event_end_ns(r) > TELLING_NS)
+		if (!is_there(r) || last_ns[process_row(a, r->process)] - event_end_ns(r) > LIVE_EMIT_NS)
 			continue;
 		alloc = u64map_get(&alloc_of, object_key(r));
 		if (alloc)
@@ -403,9 +403,9 @@ static void look_through(const struct analysis *an, struct events *ev)
 		const struct kind *k = kind_of(r->kind);
 
 		if (r->kind == BRAID_JVM_WAIT)
-			ev->told_waits[process_row(a, r->process)] = true;
+			ev->covers_waits[process_row(a, r->process)] = true;
 		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_AGENT)
-			ev->told_locks[process_row(a, r->process)] = true;
+			ev->covers_locks[process_row(a, r->process)] = true;
 		if (ev->name_match && k && k->leaf)
 			match_name(an, ev->name_match, r->name);
 	}
@@ -415,64 +415,64 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 {
 	size_t processes = a->processes.count + 1;
 
-	ev->thread_wanted = calloc(a->threads.count + 1, sizeof(*ev->thread_wanted));
-	ev->process_wanted = calloc(processes, sizeof(*ev->process_wanted));
-	ev->told_waits = calloc(processes, sizeof(*ev->told_waits));
-	ev->told_locks = calloc(processes, sizeof(*ev->told_locks));
+	ev->thread_selected = calloc(a->threads.count + 1, sizeof(*ev->thread_selected));
+	ev->process_selected = calloc(processes, sizeof(*ev->process_selected));
+	ev->covers_waits = calloc(processes, sizeof(*ev->covers_waits));
+	ev->covers_locks = calloc(processes, sizeof(*ev->covers_locks));
 	ev->places = calloc(a->nodes.count + 1, sizeof(*ev->places));
 	if (f->include.count || f->exclude.count) {
 		ev->name_match = calloc(a->strings.strings.count + 1, sizeof(*ev->name_match));
 		if (!ev->name_match)
 			return false;
 	}
-	return ev->thread_wanted && ev->process_wanted && ev->told_waits && ev->told_locks && ev->places;
+	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks && ev->places;
 }
 
 /* What was chosen at any time; a trace that does not say it recorded the kinds that are in it. */
 static uint32_t find_recorded(const struct analyzer *a)
 {
-	char list[512], why[CHOSEN_WHY];
-	struct chosen c;
+	char list[512], why[SELECTION_WHY];
+	struct event_selection c;
 	uint32_t found;
 
-	choices_init(&c);
+	selection_init(&c);
 	snprintf(list, sizeof(list), "%s", analyzer_info(a, "record.choices"));
-	found = *list && !choices_add(&c, list, why) ? c.choices.wanted : 0;
+	found = *list && !selection_add(&c, list, why) ? c.config.enabled : 0;
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		const struct kind *k = kind_of(r->kind);
 
-		if (r->kind == BRAID_JVM_CHOSEN)
+		if (r->kind == BRAID_JVM_CONFIG)
 			found |= (uint32_t)r->value;
-		else if (k && k->choice < BRAID_WANTS)
-			found |= 1U << k->choice;
+		else if (k && k->type < BRAID_EVENT_TYPES)
+			found |= 1U << k->type;
 	}
 	return found;
 }
 
-bool events_recorded(const struct analysis *an, enum braid_choice choice)
+bool events_recorded(const struct analysis *an, enum braid_event_type type)
 {
-	return an->events->recorded >> choice & 1;
+	return an->events->recorded >> type & 1;
 }
 
 /* The capability without which a JVM does not report events of a kind, with its number in jvmti.h. */
 static const struct {
-	enum braid_choice choice;
+	enum braid_event_type type;
 	unsigned int bit;
 } needs[] = {
-	{BRAID_WANT_EXCEPTION, 17}, {BRAID_WANT_JIT, 27},	  {BRAID_WANT_LOCK, 28},
-	{BRAID_WANT_WAIT, 28},	    {BRAID_WANT_NATIVE_BIND, 30}, {BRAID_WANT_GC, 31},
-	{BRAID_WANT_ALLOC, 43},	    {BRAID_WANT_LIVE, 43},	  {BRAID_WANT_VTHREAD, 44},
+	{BRAID_EVENT_TYPE_EXCEPTION, 17}, {BRAID_EVENT_TYPE_JIT, 27},	      {BRAID_EVENT_TYPE_LOCK, 28},
+	{BRAID_EVENT_TYPE_WAIT, 28},	  {BRAID_EVENT_TYPE_NATIVE_BIND, 30}, {BRAID_EVENT_TYPE_GC, 31},
+	{BRAID_EVENT_TYPE_ALLOC, 43},	  {BRAID_EVENT_TYPE_LIVE, 43},	      {BRAID_EVENT_TYPE_VTHREAD, 44},
 };
 
-bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_choice choice)
+bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_event_type type)
 {
 	const struct jvm_row *jvm = table_get(&an->a->jvms, process);
 
-	if (!events_recorded(an, choice) || !jvm || !jvm->start)
+	if (!events_recorded(an, type) || !jvm || !jvm->start)
 		return false;
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (needs[i].choice == choice && !(jvm->got[needs[i].bit / 64] >> needs[i].bit % 64 & 1) &&
+		if (needs[i].type == type && !(jvm->got[needs[i].bit / 64] >> needs[i].bit % 64 & 1) &&
 		    jvm->refused[needs[i].bit / 64] >> needs[i].bit % 64 & 1)
 			return false;
 	return true;
@@ -488,10 +488,10 @@ int events_new(struct events **out, struct analysis *an)
 	if (!ev || !allocate(a, an->filter, ev))
 		return -ENOMEM;
 	for (size_t i = 0; i < a->threads.count; i++)
-		ev->thread_wanted[i] = analysis_wants_thread(an, (uint32_t)i);
+		ev->thread_selected[i] = analysis_selects_thread(an, (uint32_t)i);
 	for (size_t i = 0; i < a->processes.count; i++)
-		ev->process_wanted[i] = wants_process(an, table_row(&a->processes, i));
-	ev->process_wanted[a->processes.count] = wants_process(an, &nobody);
+		ev->process_selected[i] = selects_process(an, table_row(&a->processes, i));
+	ev->process_selected[a->processes.count] = selects_process(an, &nobody);
 	for (size_t i = 0; i < a->nodes.count; i++)
 		place_stack(an, ev->places, an->order[i]);
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
@@ -505,10 +505,10 @@ void events_free(struct events *ev)
 	if (!ev)
 		return;
 	free(ev->alive.at);
-	free(ev->thread_wanted);
-	free(ev->process_wanted);
-	free(ev->told_waits);
-	free(ev->told_locks);
+	free(ev->thread_selected);
+	free(ev->process_selected);
+	free(ev->covers_waits);
+	free(ev->covers_locks);
 	free(ev->name_match);
 	free(ev->places);
 	free(ev);

@@ -49,9 +49,9 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 uint64_t event_end_ns(const struct jvm_event_row *row);
 
 /* Was it chosen, at least for a while? What was not is shown nowhere as zero. */
-bool events_recorded(const struct analysis *an, enum braid_choice choice);
+bool events_recorded(const struct analysis *an, enum braid_event_type type);
 /* The same of one JVM: an agent is needed for most, and what it refuses is not recorded. `process` is of the trace. */
-bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_choice choice);
+bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_event_type type);
 
 /* The events of one kind on their stacks. 0 or -ENOMEM. */
 int events_profile(const struct analysis *an, uint32_t kind, struct profile *p);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int number(const char **text, uint32_t *value)
+static int filter_number(const char **text, uint32_t *value)
 {
 	uint64_t n = 0;
 	const char *p = *text;
@@ -28,7 +28,7 @@ int filter_add_pids(struct filter *f, const char *text)
 	uint32_t pid;
 
 	for (;; text++) {
-		if (number(&text, &pid) || (*text && *text != ','))
+		if (filter_number(&text, &pid) || (*text && *text != ','))
 			return -EINVAL;
 		if (VEC_PUSH(&f->pids, pid))
 			return -ENOMEM;
@@ -42,7 +42,7 @@ int filter_add_tids(struct filter *f, const char *text)
 	uint32_t tid;
 
 	for (;; text++) {
-		if (number(&text, &tid) || (*text && *text != ','))
+		if (filter_number(&text, &tid) || (*text && *text != ','))
 			return -EINVAL;
 		if (VEC_PUSH(&f->tids, tid))
 			return -ENOMEM;
@@ -104,7 +104,7 @@ bool filter_has_window(const struct filter *f)
 	return f->has_from || f->has_to;
 }
 
-bool filter_wants_process(const struct filter *f, uint32_t pid)
+bool filter_selects_process(const struct filter *f, uint32_t pid)
 {
 	for (size_t i = 0; i < f->pids.count; i++)
 		if (f->pids.at[i] == pid)
@@ -112,11 +112,11 @@ bool filter_wants_process(const struct filter *f, uint32_t pid)
 	return f->pids.count == 0;
 }
 
-bool filter_wants_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name)
+bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name)
 {
 	bool wanted = f->tids.count == 0;
 
-	if (!filter_wants_process(f, pid))
+	if (!filter_selects_process(f, pid))
 		return false;
 	for (size_t i = 0; i < f->tids.count && !wanted; i++)
 		wanted = f->tids.at[i] == tid;

@@ -37,8 +37,8 @@ int filter_add_exclude(struct filter *f, const char *text, char *why, size_t siz
 
 bool filter_is_set(const struct filter *f);
 bool filter_has_window(const struct filter *f);
-bool filter_wants_process(const struct filter *f, uint32_t pid);
-bool filter_wants_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name);
+bool filter_selects_process(const struct filter *f, uint32_t pid);
+bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name);
 
 void filter_free(struct filter *f);
 

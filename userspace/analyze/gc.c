@@ -9,17 +9,17 @@
 
 #include "analysis.h"
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int gc_compare_numbers(uint64_t p, uint64_t q)
 {
 	return p < q ? -1 : p > q;
 }
 
 /* ---- sums ---- */
 
-static int compare_sums(const void *x, const void *y)
+static int gc_sums_compare(const void *x, const void *y)
 {
 	const struct gc_sum *p = x, *q = y;
-	int c = compare_numbers(q->total_ns, p->total_ns);
+	int c = gc_compare_numbers(q->total_ns, p->total_ns);
 
 	if (!c)
 		c = strcmp(p->name, q->name);
@@ -58,7 +58,7 @@ static size_t sums_merge(struct gc_sum *at, size_t count)
 		if (at[i].max_ns > to->max_ns)
 			to->max_ns = at[i].max_ns;
 	}
-	qsort(at, kept + 1, sizeof(*at), compare_sums);
+	qsort(at, kept + 1, sizeof(*at), gc_sums_compare);
 	return kept + 1;
 }
 
@@ -67,15 +67,15 @@ static size_t sums_merge(struct gc_sum *at, size_t count)
 static int compare_pauses(const void *x, const void *y)
 {
 	const struct gc_pause *p = x, *q = y;
-	int c = compare_numbers(q->duration_ns, p->duration_ns);
+	int c = gc_compare_numbers(q->duration_ns, p->duration_ns);
 
 	if (!c)
-		c = compare_numbers(p->flags, q->flags);
+		c = gc_compare_numbers(p->flags, q->flags);
 	if (!c)
-		c = compare_numbers(p->start_ns, q->start_ns);
+		c = gc_compare_numbers(p->start_ns, q->start_ns);
 	if (!c)
-		c = compare_numbers(p->process, q->process);
-	return c ? c : compare_numbers(p->number, q->number);
+		c = gc_compare_numbers(p->process, q->process);
+	return c ? c : gc_compare_numbers(p->number, q->number);
 }
 
 /* `sum` has the duration within the window, which began at `start_ns`. */
@@ -131,7 +131,7 @@ int gc_view_fill(struct gc_view *g, const struct analysis *an)
 		uint64_t start_ns = e->time_ns, duration_ns = e->duration_ns;
 		struct gc_sum sum = {.count = 1};
 
-		if (!is_collection(e) || !filter_wants_process(an->filter, analysis_process(an, e->process)->pid) ||
+		if (!is_collection(e) || !filter_selects_process(an->filter, analysis_process(an, e->process)->pid) ||
 		    !analysis_clip(an, &start_ns, &duration_ns))
 			continue;
 		sum.total_ns = sum.max_ns = duration_ns;

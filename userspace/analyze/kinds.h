@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <braid/choices.h>
+#include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
 enum kind_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES };
@@ -22,7 +22,7 @@ struct kind_field {
 
 struct kind {
 	const char *title; /* of its part of a report; its name is jvm_event_name() */
-	enum braid_choice choice;
+	enum braid_event_type type;
 	enum kind_unit unit; /* of the weight */
 	enum kind_weight weight;
 	bool stack;   /* has one by nature */

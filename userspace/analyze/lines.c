@@ -6,7 +6,7 @@
 
 #include "views.h"
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int lines_compare_numbers(uint64_t p, uint64_t q)
 {
 	return (p > q) - (p < q);
 }
@@ -18,13 +18,13 @@ static int compare_places(const void *x, const void *y)
 
 	if (!c)
 		c = strcmp(p->file, q->file);
-	return c ? c : compare_numbers(p->line, q->line);
+	return c ? c : lines_compare_numbers(p->line, q->line);
 }
 
 static int compare_weights(const void *x, const void *y)
 {
 	const struct line_view *p = x, *q = y;
-	int c = compare_numbers(q->self, p->self);
+	int c = lines_compare_numbers(q->self, p->self);
 
 	return c ? c : compare_places(x, y);
 }

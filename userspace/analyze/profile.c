@@ -12,7 +12,7 @@ int profile_add(struct profile *p, const struct stack_sum *sum)
 	return sum->weight ? VEC_PUSH(&p->sums, *sum) : 0;
 }
 
-static int compare_sums(const void *x, const void *y)
+static int profile_sums_compare(const void *x, const void *y)
 {
 	const struct stack_sum *p = x, *q = y;
 
@@ -30,9 +30,9 @@ static void merge_sums(struct profile *p)
 	size_t n = 0;
 
 	if (p->sums.count)
-		qsort(p->sums.at, p->sums.count, sizeof(*p->sums.at), compare_sums);
+		qsort(p->sums.at, p->sums.count, sizeof(*p->sums.at), profile_sums_compare);
 	for (size_t i = 0; i < p->sums.count; i++) {
-		if (n && compare_sums(&p->sums.at[n - 1], &p->sums.at[i]) == 0)
+		if (n && profile_sums_compare(&p->sums.at[n - 1], &p->sums.at[i]) == 0)
 			p->sums.at[n - 1].weight = add_saturating(p->sums.at[n - 1].weight, p->sums.at[i].weight);
 		else
 			p->sums.at[n++] = p->sums.at[i];

@@ -145,7 +145,7 @@ struct jvm_event_row {
 	uint64_t value;
 	uint64_t weight;
 	uint64_t number;
-	uint32_t kind; /* enum braid_jvm_event */
+	uint32_t kind; /* enum braid_jvm_event_kind */
 	uint32_t process;
 	uint32_t thread;
 	uint32_t node;

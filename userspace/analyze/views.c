@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(uint64_t p, uint64_t q)
+static int views_compare_numbers(uint64_t p, uint64_t q)
 {
 	return p < q ? -1 : p > q;
 }
@@ -21,10 +21,10 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 static int compare_methods(const void *x, const void *y)
 {
 	const struct method_view *p = x, *q = y;
-	int c = compare_numbers(q->self, p->self);
+	int c = views_compare_numbers(q->self, p->self);
 
 	if (!c)
-		c = compare_numbers(q->total, p->total);
+		c = views_compare_numbers(q->total, p->total);
 	if (!c)
 		c = strcmp(p->name, q->name);
 	return c ? c : (int)p->domain - (int)q->domain;
@@ -104,25 +104,25 @@ static int view_methods(struct views *v)
 static int compare_threads(const void *x, const void *y)
 {
 	const struct thread_view *p = x, *q = y;
-	int c = compare_numbers(q->weight, p->weight);
+	int c = views_compare_numbers(q->weight, p->weight);
 
 	if (!c)
 		c = strcmp(p->name, q->name);
 	if (!c)
-		c = compare_numbers(p->pid, q->pid);
-	return c ? c : compare_numbers(p->tid, q->tid);
+		c = views_compare_numbers(p->pid, q->pid);
+	return c ? c : views_compare_numbers(p->tid, q->tid);
 }
 
 static int compare_processes(const void *x, const void *y)
 {
 	const struct process_view *p = x, *q = y;
-	int c = compare_numbers(q->weight, p->weight);
+	int c = views_compare_numbers(q->weight, p->weight);
 
 	if (!c)
 		c = strcmp(p->comm, q->comm);
 	if (!c)
-		c = compare_numbers(p->pid, q->pid);
-	return c ? c : compare_numbers(p->process, q->process);
+		c = views_compare_numbers(p->pid, q->pid);
+	return c ? c : views_compare_numbers(p->process, q->process);
 }
 
 static int view_thread(struct views *v, uint32_t row, uint64_t weight, uint64_t *by_process)
@@ -185,9 +185,9 @@ static int view_threads(struct views *v)
 static int compare_jvms(const void *x, const void *y)
 {
 	const struct jvm_view *p = x, *q = y;
-	int c = compare_numbers(p->pid, q->pid);
+	int c = views_compare_numbers(p->pid, q->pid);
 
-	return c ? c : compare_numbers(p->process, q->process);
+	return c ? c : views_compare_numbers(p->process, q->process);
 }
 
 /* The JVM of a process id. `index` holds rows of a->jvms to v->jvms, unsorted yet. */
@@ -234,7 +234,7 @@ static int view_jvms(struct views *v)
 		const struct process_row *p = analysis_process(v->an, a->jvms.ids[i]);
 		struct jvm_view j = {.process = a->jvms.ids[i], .pid = p->pid, .row = table_row(&a->jvms, i)};
 
-		if (!filter_wants_process(v->an->filter, p->pid))
+		if (!filter_selects_process(v->an->filter, p->pid))
 			continue;
 		j.code_loads = p->code_loads;
 		j.classes_unloaded = p->classes_unloaded;
@@ -300,16 +300,16 @@ static int compare_notices(const void *x, const void *y)
 	int c = strcmp(p->text, q->text);
 
 	if (!c)
-		c = compare_numbers(p->pid, q->pid);
+		c = views_compare_numbers(p->pid, q->pid);
 	if (!c)
-		c = compare_numbers(p->severity, q->severity);
-	return c ? c : compare_numbers(p->time_ns, q->time_ns);
+		c = views_compare_numbers(p->severity, q->severity);
+	return c ? c : views_compare_numbers(p->time_ns, q->time_ns);
 }
 
 static int compare_notice_times(const void *x, const void *y)
 {
 	const struct notice_view *p = x, *q = y;
-	int c = compare_numbers(p->time_ns, q->time_ns);
+	int c = views_compare_numbers(p->time_ns, q->time_ns);
 
 	return c ? c : compare_notices(x, y);
 }

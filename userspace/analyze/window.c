@@ -71,7 +71,7 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 	return 0;
 }
 
-bool analysis_wants_time(const struct analysis *an, uint64_t time_ns)
+bool analysis_selects_time(const struct analysis *an, uint64_t time_ns)
 {
 	return an->from_ns <= time_ns && time_ns < an->to_ns;
 }
@@ -81,7 +81,7 @@ bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *dura
 	uint64_t end_ns = add_saturating(*start_ns, *duration_ns);
 
 	if (!*duration_ns)
-		return analysis_wants_time(an, *start_ns);
+		return analysis_selects_time(an, *start_ns);
 	if (*start_ns >= an->to_ns || end_ns <= an->from_ns)
 		return false;
 	if (*start_ns < an->from_ns)

@@ -33,7 +33,7 @@
 #define POLL_MS 10
 #define LISTENER_TIMEOUT_MS 10000 /* from SIGQUIT to the socket: a JVM in a long pause needs this */
 #define ANSWER_TIMEOUT_MS 20000	  /* Agent_OnAttach runs in between */
-#define SAY_AFTER_MS 700	  /* why it takes long */
+#define REPORT_AFTER_MS 700	  /* why it takes long */
 #define GIVE_UP_S 60		  /* between two waits, whatever happens */
 #define GRANT_WAIT_MS 10000	  /* of the agent: nothing but the JVM's attach listener waits meanwhile */
 #define RESULT_FD 3
@@ -50,12 +50,12 @@ struct target {
 	int tmp;
 	uint64_t start_ms;
 	uint64_t waited_ms; /* while it was not stopped: the clock of all timeouts */
-	bool said;	    /* why it takes long */
+	bool reported;	    /* why it takes long */
 	char *why;
 };
 
-static int fail(const struct target *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(const struct target *t, int err, const char *fmt, ...)
+static int attach_fail(const struct target *t, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int attach_fail(const struct target *t, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -81,12 +81,12 @@ static bool stopped(const struct target *t)
 }
 
 /* Before the result. Nobody reads it when the recording has ended, which the next wait notices. */
-static void say_why(struct target *t)
+static void report_why(struct target *t)
 {
 	struct attach_result r = {.error = -EINPROGRESS};
 	struct proc_status status;
 
-	t->said = true;
+	t->reported = true;
 	if (proc_status_reread(t->status_fd, &status))
 		return;
 	if (status.stopped)
@@ -112,15 +112,15 @@ static int target_wait(struct target *t, int fd, int ms)
 	alarm(GIVE_UP_S);
 	if (poll(p, sizeof(p) / sizeof(p[0]), ms) > 0) {
 		if (p[0].revents)
-			return fail(t, -ECANCELED, "the recording has ended");
+			return attach_fail(t, -ECANCELED, "the recording has ended");
 		if (p[1].revents)
 			return 1;
-		return fail(t, -ESRCH, "process %d has ended", (int)t->pid);
+		return attach_fail(t, -ESRCH, "process %d has ended", (int)t->pid);
 	}
 	if (!stopped(t))
 		t->waited_ms += now_ms() - before;
-	if (!t->said && now_ms() - t->start_ms >= SAY_AFTER_MS)
-		say_why(t);
+	if (!t->reported && now_ms() - t->start_ms >= REPORT_AFTER_MS)
+		report_why(t);
 	return 0;
 }
 
@@ -143,17 +143,17 @@ static int target_open(struct target *t)
 
 	t->pidfd = (int)syscall(SYS_pidfd_open, (long)t->pid, 0L);
 	if (t->pidfd < 0)
-		return fail(t, -errno, "process %d has ended", (int)t->pid);
+		return attach_fail(t, -errno, "process %d has ended", (int)t->pid);
 	t->status_fd = proc_open(t->pid, "status", O_RDONLY);
 	if (t->status_fd < 0)
-		return fail(t, t->status_fd, "process %d has ended", (int)t->pid);
+		return attach_fail(t, t->status_fd, "process %d has ended", (int)t->pid);
 	err = proc_status_reread(t->status_fd, &status);
 	if (err || status.ns_pid != t->ns_pid || status.uid != t->uid)
-		return fail(t, -ESRCH, "process %d is not the one it was: try again", (int)t->pid);
+		return attach_fail(t, -ESRCH, "process %d is not the one it was: try again", (int)t->pid);
 	t->root = proc_root_open(t->pid);
 	if (t->root < 0)
-		return fail(t, t->root, "the file system of process %d cannot be entered: %s; run braid as root",
-			    (int)t->pid, strerror(-t->root));
+		return attach_fail(t, t->root, "the file system of process %d cannot be entered: %s; run braid as root",
+				   (int)t->pid, strerror(-t->root));
 	t->cwd = proc_open(t->pid, "cwd", O_PATH | O_DIRECTORY);
 	return 0;
 }
@@ -165,15 +165,16 @@ static int target_become(struct target *t, pid_t parent)
 	int err = as_user_forever(t->uid, t->gid);
 
 	if (err)
-		return fail(t, err, "the rights of user %u cannot be taken: %s; run braid as root",
-			    (unsigned int)t->uid, strerror(-err));
+		return attach_fail(t, err, "the rights of user %u cannot be taken: %s; run braid as root",
+				   (unsigned int)t->uid, strerror(-err));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	t->tmp = root_open(t->root, "tmp", O_PATH | O_DIRECTORY);
 	if (t->tmp < 0)
-		return fail(t, t->tmp, "/tmp of process %d cannot be entered: %s; the JVM needs one to be attached to",
-			    (int)t->pid, strerror(-t->tmp));
+		return attach_fail(t, t->tmp,
+				   "/tmp of process %d cannot be entered: %s; the JVM needs one to be attached to",
+				   (int)t->pid, strerror(-t->tmp));
 	return 0;
 }
 
@@ -184,10 +185,11 @@ static int peer_check(const struct target *t, int fd)
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return fail(t, -errno, "the attach socket's owner is not known: %s", strerror(errno));
+		return attach_fail(t, -errno, "the attach socket's owner is not known: %s", strerror(errno));
 	if (peer.pid != t->pid || peer.uid != t->uid)
-		return fail(t, -EPERM, "the attach socket /tmp/.java_pid%d belongs to process %d of user %u: remove it",
-			    (int)t->ns_pid, (int)peer.pid, (unsigned int)peer.uid);
+		return attach_fail(t, -EPERM,
+				   "the attach socket /tmp/.java_pid%d belongs to process %d of user %u: remove it",
+				   (int)t->ns_pid, (int)peer.pid, (unsigned int)peer.uid);
 	return 0;
 }
 
@@ -211,18 +213,18 @@ static int listener_connect(const struct target *t)
 	if (fstatat(t->tmp, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISSOCK(st.st_mode))
 		return -ENOENT;
 	if (st.st_uid != t->uid)
-		return fail(t, -EPERM, "the attach socket /tmp/%s belongs to user %u: remove it", name,
-			    (unsigned int)st.st_uid);
+		return attach_fail(t, -EPERM, "the attach socket /tmp/%s belongs to user %u: remove it", name,
+				   (unsigned int)st.st_uid);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return fail(t, -errno, "no socket: %s", strerror(errno));
+		return attach_fail(t, -errno, "no socket: %s", strerror(errno));
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", t->tmp, name);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		err = -errno;
 		close(fd);
 		if (err == -ECONNREFUSED || err == -ENOENT || err == -EAGAIN)
 			return err;
-		return fail(t, err, "connecting to the attach socket /tmp/%s failed: %s", name, strerror(-err));
+		return attach_fail(t, err, "connecting to the attach socket /tmp/%s failed: %s", name, strerror(-err));
 	}
 	err = peer_check(t, fd);
 	if (err)
@@ -242,7 +244,7 @@ static int wait_until_caught(struct target *t)
 	for (;;) {
 		err = proc_status_reread(t->status_fd, &status);
 		if (err)
-			return fail(t, -ESRCH, "process %d has ended", (int)t->pid);
+			return attach_fail(t, -ESRCH, "process %d has ended", (int)t->pid);
 		if (status.catches_sigquit)
 			return 0;
 		err = target_wait(t, -1, POLL_MS);
@@ -273,8 +275,8 @@ static int trigger_create(const struct target *t, const char *name)
 		if (err == -EEXIST && fstatat(dirs[i], name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == t->uid)
 			return dirs[i];
 	}
-	return fail(t, err, "/tmp and the working directory of process %d take no file %s: %s", (int)t->pid, name,
-		    strerror(-err));
+	return attach_fail(t, err, "/tmp and the working directory of process %d take no file %s: %s", (int)t->pid,
+			   name, strerror(-err));
 }
 
 /* A stopped JVM would find it when it goes on: a dump of its threads if nobody waits for it any more. */
@@ -287,7 +289,7 @@ static int sigquit_send(struct target *t)
 			return err;
 	}
 	if (syscall(SYS_pidfd_send_signal, (long)t->pidfd, (long)SIGQUIT, NULL, 0L) < 0)
-		return fail(t, -errno, "process %d takes no signal: %s", (int)t->pid, strerror(errno));
+		return attach_fail(t, -errno, "process %d takes no signal: %s", (int)t->pid, strerror(errno));
 	return 0;
 }
 
@@ -305,10 +307,10 @@ static int listener_start(struct target *t)
 			return err;
 		waited = t->waited_ms - start;
 		if (waited >= LISTENER_TIMEOUT_MS)
-			return fail(t, -ETIMEDOUT,
-				    "the JVM opened no attach socket within %d s: it hangs, or was started with "
-				    "-XX:+DisableAttachMechanism",
-				    LISTENER_TIMEOUT_MS / 1000);
+			return attach_fail(t, -ETIMEDOUT,
+					   "the JVM opened no attach socket within %d s: it hangs, or was started with "
+					   "-XX:+DisableAttachMechanism",
+					   LISTENER_TIMEOUT_MS / 1000);
 		err = target_wait(t, -1, POLL_MS);
 		if (!err && again && waited >= LISTENER_TIMEOUT_MS / 2) {
 			again = false;
@@ -365,7 +367,7 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fail(t, -errno, "the JVM takes no attach request: %s", strerror(errno));
+			return attach_fail(t, -errno, "the JVM takes no attach request: %s", strerror(errno));
 		request += n;
 		length -= (size_t)n;
 	}
@@ -392,13 +394,13 @@ static int answer_read(struct target *t, int fd, char *to, size_t size, size_t *
 		if (n == 0)
 			return 0;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return fail(t, -errno, "the JVM's answer to the attach request cannot be read: %s",
-				    strerror(errno));
+			return attach_fail(t, -errno, "the JVM's answer to the attach request cannot be read: %s",
+					   strerror(errno));
 		if (n > 0 && room)
 			*length += (size_t)n;
 	}
-	return fail(t, -ETIMEDOUT, "the JVM did not answer the attach request within %d s: it may hang",
-		    ANSWER_TIMEOUT_MS / 1000);
+	return attach_fail(t, -ETIMEDOUT, "the JVM did not answer the attach request within %d s: it may hang",
+			   ANSWER_TIMEOUT_MS / 1000);
 }
 
 static int attach_run(struct target *t, pid_t parent, const char *request, size_t length)
@@ -451,7 +453,8 @@ static void child_main(const struct jvm_process *jvm, pid_t parent, int result_f
 	_exit(write(RESULT_FD, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
-int attach_start(const struct jvm_process *jvm, const struct drop *d, const char *extra, int *result_fd, pid_t *child)
+int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
+		 pid_t *child)
 {
 	char options[ATTACH_ARGUMENT_MAX + 1], request[ATTACH_REQUEST_MAX];
 	bool more = extra && extra[0];

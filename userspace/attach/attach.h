@@ -38,7 +38,7 @@ int jvm_process_list(struct jvm_process **out);
  * library and the collector's socket. Made through /proc/PID/root with that user's rights; whoever connects to the
  * socket sees that user's uid in SO_PEERCRED.
  */
-struct drop {
+struct staging {
 	pid_t pid;
 	int dir_fd;	   /* locked: nobody sweeps it while this recorder lives */
 	int parent_fd;	   /* of the directory that it stands in */
@@ -51,19 +51,19 @@ struct drop {
 };
 
 /*
- * Makes the drop for `pid` (0: this process's own namespace and user, for commands that are started) and writes the
+ * Stages the agent for `pid` (0: this process's own namespace and user, for commands that are started) and writes the
  * agent library, which is linked into the program, into it. *why is a sentence on failure.
  */
-int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX]);
+int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX]);
 
-/* Takes the drop away again, as far as it still exists; works after the process has exited. Safe on a zeroed struct. */
-void drop_remove(struct drop *d);
+/* Takes it away again, as far as it still exists; works after the process has exited. Safe on a zeroed struct. */
+void staging_remove(struct staging *d);
 
-/* Takes away what killed recorders of this user have left in /tmp; drop_create() does where it makes one. */
-void drop_sweep_own(void);
+/* Takes away what killed recorders of this user have left in /tmp; staging_create() does where it makes one. */
+void staging_sweep_own(void);
 
 /* Takes away only the socket: JVMs that load the library later find nobody. */
-void drop_leave(struct drop *d);
+void staging_leave(struct staging *d);
 
 /*
  * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" and a
@@ -78,6 +78,7 @@ struct attach_result {
 	int error;		  /* 0 or a negative errno */
 	char why[ATTACH_WHY_MAX]; /* what the JVM or the system said, and what to do */
 };
-int attach_start(const struct jvm_process *jvm, const struct drop *d, const char *extra, int *result_fd, pid_t *child);
+int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
+		 pid_t *child);
 
 #endif

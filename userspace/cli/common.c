@@ -238,7 +238,7 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 	return true;
 }
 
-void common_say_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
+void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
 {
 	const struct trace_damage *d = source->damage;
 	const char *end = ended ? "" : "; the end of the recording is missing";
@@ -341,7 +341,7 @@ bool common_analyze(struct loaded *l, const struct filter *filter)
 		err = views_new(&l->views, l->analysis);
 	if (!err && l->source.damage) {
 		err = views_add_damage(l->views, l->source.damage);
-		common_say_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
+		common_report_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
 	}
 	if (!err)
 		return true;

@@ -69,7 +69,7 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 bool common_analyze(struct loaded *l, const struct filter *filter);
 
 /* Warns of a trace that is damaged or that did not end in order. `ignored`: its records without meaning. */
-void common_say_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
+void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
 
 /* The exit status of a command that has written all it had to say about the trace, or has failed. */
 int common_status(const struct loaded *l, bool ok);

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "common.h"
 
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "export/json.h"
 #include "record/control.h"
 #include "util/log.h"
@@ -63,12 +63,12 @@ static const struct argp_option options[] = {
 static const struct verb {
 	const char *name;
 	enum braid_control_verb verb;
-	int change; /* enum choices_change; -1: takes no list */
+	int change; /* enum config_change; -1: takes no list */
 } verbs[] = {
 	{"status", BRAID_CONTROL_STATUS, -1},
-	{"enable", BRAID_CONTROL_ENABLE, CHOICES_ENABLE},
-	{"disable", BRAID_CONTROL_DISABLE, CHOICES_DISABLE},
-	{"interval", BRAID_CONTROL_INTERVAL, CHOICES_INTERVAL},
+	{"enable", BRAID_CONTROL_ENABLE, CONFIG_ENABLE},
+	{"disable", BRAID_CONTROL_DISABLE, CONFIG_DISABLE},
+	{"interval", BRAID_CONTROL_INTERVAL, CONFIG_INTERVAL},
 	{"reset", BRAID_CONTROL_RESET, -1},
 	{"gc", BRAID_CONTROL_GC, -1},
 	{"dump", BRAID_CONTROL_DUMP, -1},
@@ -109,8 +109,8 @@ static void add_pids(struct argp_state *state, struct ctl *c, char *list)
 
 static void add_list(struct argp_state *state, struct ctl *c, const char *list)
 {
-	char copy[sizeof(c->request.list)], why[CHOSEN_WHY];
-	struct chosen defaults;
+	char copy[sizeof(c->request.list)], why[SELECTION_WHY];
+	struct event_selection defaults;
 
 	if (!c->verb || c->verb->change < 0)
 		argp_error(state, "unexpected argument '%s'", list);
@@ -118,8 +118,8 @@ static void add_list(struct argp_state *state, struct ctl *c, const char *list)
 		argp_error(state, "unexpected argument '%.60s'; separate events with commas", list);
 	strcpy(c->request.list, list);
 	strcpy(copy, list);
-	choices_init(&defaults);
-	if (choices_change(&defaults.choices, c->verb->change, copy, &c->named, why))
+	selection_init(&defaults);
+	if (event_config_change(&defaults.config, c->verb->change, copy, &c->named, why))
 		argp_error(state, "%s: %s", c->verb->name, why);
 	c->all = strcmp(list, "all") == 0;
 }
@@ -129,7 +129,7 @@ static void add_thread(struct argp_state *state, struct ctl *c, const char *tid)
 	char *end;
 	long value = strtol(tid, &end, 10);
 
-	if (!c->verb || (c->verb->change != CHOICES_ENABLE && c->verb->change != CHOICES_DISABLE))
+	if (!c->verb || (c->verb->change != CONFIG_ENABLE && c->verb->change != CONFIG_DISABLE))
 		argp_error(state, "only enable and disable take thread=TID");
 	if (c->request.thread)
 		argp_error(state, "unexpected argument 'thread=%.60s'; name one thread at a time", tid);
@@ -149,7 +149,7 @@ static void add_verb(struct argp_state *state, struct ctl *c, const char *name)
 			   name);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t ctl_parse(int key, char *arg, struct argp_state *state)
 {
 	struct ctl *c = state->input;
 
@@ -175,7 +175,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "no command; try `braid ctl PID status`");
 		if (c->verb->change >= 0 && !*c->request.list)
 			argp_error(state, "%s needs a list of events; try `braid ctl PID %s alloc%s`", c->verb->name,
-				   c->verb->name, c->verb->change == CHOICES_INTERVAL ? "=1m" : "");
+				   c->verb->name, c->verb->change == CONFIG_INTERVAL ? "=1m" : "");
 		if (!c->pid_count && c->verb->verb != BRAID_CONTROL_STATUS && c->verb->verb != BRAID_CONTROL_STOP)
 			argp_error(state, "no process id; `braid ctl status` lists the recorders and JVMs");
 		return 0;
@@ -213,26 +213,26 @@ static int reach(const char *directory, pid_t pid, int wait_s)
 	return -EPERM;
 }
 
-static const char *why_refused(enum braid_choice choice)
+static const char *why_refused(enum braid_event_type type)
 {
-	switch (choice) {
-	case BRAID_WANT_ALLOC:
-	case BRAID_WANT_LIVE:
+	switch (type) {
+	case BRAID_EVENT_TYPE_ALLOC:
+	case BRAID_EVENT_TYPE_LIVE:
 		return "it needs JDK 11 or later, and no other tool may sample allocations in the JVM";
-	case BRAID_WANT_VTHREAD:
+	case BRAID_EVENT_TYPE_VTHREAD:
 		return "it needs JDK 21 or later";
-	case BRAID_WANT_EXCEPTION:
+	case BRAID_EVENT_TYPE_EXCEPTION:
 		return "the agent must be loaded when the JVM starts: `braid record -e exception -- COMMAND`";
 	default:
 		return "the JVM refuses it";
 	}
 }
 
-static void tell_refused(struct ctl *c, const struct braid_control_jvm *j)
+static void report_refused(struct ctl *c, const struct braid_control_jvm *j)
 {
-	for (int i = 0; i < BRAID_WANTS; i++)
+	for (int i = 0; i < BRAID_EVENT_TYPES; i++)
 		if (j->refused & c->named & 1U << i) {
-			log_error("process %u: %s cannot be recorded: %s", j->pid, choice_name(i), why_refused(i));
+			log_error("process %u: %s cannot be recorded: %s", j->pid, event_type_name(i), why_refused(i));
 			c->failed = true;
 		}
 }
@@ -246,16 +246,16 @@ static const char *agent_text(const struct braid_control_jvm *j)
 	return j->silent ? "no answer yet" : "connected";
 }
 
-static void json_choices(struct json *j, const char *key, uint32_t bits)
+static void json_types(struct json *j, const char *key, uint32_t bits)
 {
 	json_open(j, key, '[');
-	for (int i = 0; i < BRAID_WANTS; i++)
+	for (int i = 0; i < BRAID_EVENT_TYPES; i++)
 		if (bits >> i & 1)
-			json_string(j, NULL, choice_name(i));
+			json_string(j, NULL, event_type_name(i));
 	json_close(j, ']');
 }
 
-static void json_figures(struct json *j, const struct braid_choices *c)
+static void json_figures(struct json *j, const struct braid_event_config *c)
 {
 	json_number(j, "alloc_interval", c->alloc_interval);
 	json_number(j, "live_max", c->live_max);
@@ -265,15 +265,15 @@ static void json_figures(struct json *j, const struct braid_choices *c)
 	json_number(j, "exception_rate", c->exception_rate);
 }
 
-static void json_threads(struct json *j, const struct braid_choices *c)
+static void json_threads(struct json *j, const struct braid_event_config *c)
 {
 	json_open(j, "threads", '[');
-	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++) {
-		if (!(c->threads[i].wanted & c->wanted))
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
+		if (!(c->threads[i].enabled & c->enabled))
 			continue;
 		json_open(j, NULL, '{');
 		json_number(j, "tid", c->threads[i].tid);
-		json_choices(j, "choices", c->threads[i].wanted & c->wanted);
+		json_types(j, "choices", c->threads[i].enabled & c->enabled);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -295,11 +295,11 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 		json_number(&c->json, "stacks", r->stacks);
 		json_number(&c->json, "lost", r->lost);
 		json_number(&c->json, "bytes", r->bytes);
-		json_choices(&c->json, "choices", r->choices.wanted);
-		json_figures(&c->json, &r->choices);
+		json_types(&c->json, "choices", r->config.enabled);
+		json_figures(&c->json, &r->config);
 		json_open(&c->json, "jvms", '[');
 	} else if (c->verb->verb == BRAID_CONTROL_STATUS) {
-		choices_text(&r->choices, list, sizeof(list));
+		event_config_text(&r->config, list, sizeof(list));
 		printf("recorder %u: %s, %.1f s, %llu sample%s, %llu stack%s, %s, ", r->pid, r->output,
 		       (double)r->duration_ns / 1e9, (unsigned long long)r->samples, plural(r->samples),
 		       (unsigned long long)r->stacks, plural(r->stacks), size_text(size, r->bytes));
@@ -313,35 +313,35 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 {
 	char list[512];
-	struct braid_choices had = j->choices;
+	struct braid_event_config had = j->config;
 
 	if (c->as_json) {
 		json_open(&c->json, NULL, '{');
 		json_number(&c->json, "pid", j->pid);
 		json_string(&c->json, "name", j->name);
 		json_string(&c->json, "agent", agent_text(j));
-		json_choices(&c->json, "choices", j->choices.wanted);
-		json_choices(&c->json, "refused", j->refused);
-		json_figures(&c->json, &j->choices);
-		json_threads(&c->json, &j->choices);
+		json_types(&c->json, "choices", j->config.enabled);
+		json_types(&c->json, "refused", j->refused);
+		json_figures(&c->json, &j->config);
+		json_threads(&c->json, &j->config);
 		json_close(&c->json, '}');
 		return;
 	}
-	had.wanted &= ~j->refused;
-	choices_text(&had, list, sizeof(list));
+	had.enabled &= ~j->refused;
+	event_config_text(&had, list, sizeof(list));
 	if (c->verb->verb == BRAID_CONTROL_STATUS)
 		printf("  JVM %u (%s), %s%s%s\n", j->pid, j->name, agent_text(j), *list ? ": " : "", list);
 	else if (c->verb->change >= 0 && j->agent == BRAID_CONTROL_CONNECTED)
 		printf("process %u: %s%s\n", j->pid, *list ? list : "nothing", j->silent ? " (not answered yet)" : "");
 	if (c->verb->verb == BRAID_CONTROL_STATUS && j->refused) {
-		had.wanted = j->refused;
-		choices_text(&had, list, sizeof(list));
+		had.enabled = j->refused;
+		event_config_text(&had, list, sizeof(list));
 		printf("    refused: %s\n", list);
 	}
 }
 
 /* A message of an answer. 1: there is more, 0: that was all, -ENOENT: it does not record what was asked for. */
-static int take(struct ctl *c, const void *message, size_t size)
+static int receive_message(struct ctl *c, const void *message, size_t size)
 {
 	const struct braid_control_header *h = message;
 
@@ -351,8 +351,8 @@ static int take(struct ctl *c, const void *message, size_t size)
 		show_recording(c, message);
 	} else if (h->kind == BRAID_CONTROL_JVM && size == sizeof(struct braid_control_jvm)) {
 		show_jvm(c, message);
-		if (c->verb->change == CHOICES_ENABLE && !c->all)
-			tell_refused(c, message);
+		if (c->verb->change == CONFIG_ENABLE && !c->all)
+			report_refused(c, message);
 	} else if (h->kind == BRAID_CONTROL_ERROR && size == sizeof(struct braid_control_error)) {
 		log_error("%s", ((const struct braid_control_error *)message)->text);
 		c->failed = true;
@@ -371,7 +371,7 @@ static int take(struct ctl *c, const void *message, size_t size)
 }
 
 /* One question and its answer. 0, -ENOENT: not recorded there; or why it could not be asked. */
-static int ask(struct ctl *c, int fd, pid_t pid)
+static int exchange(struct ctl *c, int fd, pid_t pid)
 {
 	union {
 		struct braid_control_header header;
@@ -396,7 +396,7 @@ static int ask(struct ctl *c, int fd, pid_t pid)
 		}
 		memset((char *)&m + n, 0, sizeof(m) - (size_t)n); /* its last text ends, whatever came */
 		recording |= m.header.kind == BRAID_CONTROL_RECORDING;
-		more = take(c, &m, (size_t)n);
+		more = receive_message(c, &m, (size_t)n);
 	} while (more > 0);
 	if (c->as_json && recording) {
 		json_close(&c->json, ']');
@@ -438,7 +438,7 @@ static int wait_s(const struct ctl *c)
 	return c->verb->verb == BRAID_CONTROL_STOP ? STOP_WAIT_S : ANSWER_WAIT_S;
 }
 
-static void tell_failure(struct ctl *c, pid_t recorder, int err)
+static void report_failure(struct ctl *c, pid_t recorder, int err)
 {
 	c->failed = true;
 	if (err == -EPERM)
@@ -459,7 +459,7 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 	int fd = reach(directory, at, wait_s(c)), err = fd;
 
 	if (fd >= 0) {
-		err = ask(c, fd, pid);
+		err = exchange(c, fd, pid);
 		close(fd);
 	}
 	if (err == -ENOENT || err == -ECONNREFUSED) /* of one that was killed */
@@ -467,7 +467,7 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it ends, and was only asked whether it knows the process */
 		return false;
 	if (err)
-		tell_failure(c, at, err);
+		report_failure(c, at, err);
 	return !err || !pid;
 }
 
@@ -523,7 +523,7 @@ static void stop_one(struct ctl *c, const char *directory, const pid_t *recorder
 	c->failed = true;
 }
 
-static int run(struct ctl *c)
+static int ctl_run(struct ctl *c)
 {
 	char directory[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	pid_t recorders[RECORDERS_MAX];
@@ -556,12 +556,12 @@ static int run(struct ctl *c)
 int cmd_ctl(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.options = options, .parser = parse, .args_doc = "[PID[,PID...]] COMMAND [LIST]", .doc = doc};
+		.options = options, .parser = ctl_parse, .args_doc = "[PID[,PID...]] COMMAND [LIST]", .doc = doc};
 	struct ctl c = {.json.out = stdout};
 
 	common_parse(&argp, argc, argv, &c);
 	c.request.magic = BRAID_CONTROL_MAGIC;
 	c.request.version = BRAID_CONTROL_VERSION;
 	c.request.verb = (uint16_t)c.verb->verb;
-	return run(&c);
+	return ctl_run(&c);
 }

@@ -17,7 +17,7 @@ static const char doc[] =
 	"  sudo braid doctor --json\n";
 
 /* The probes that are meant to fail would each make libbpf complain. */
-static int libbpf_say(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int libbpf_report(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;
 	return log_verbosity > 1 ? vfprintf(stderr, fmt, ap) : 0;
@@ -51,7 +51,7 @@ int cmd_doctor(int argc, char **argv)
 	unsigned int missing = 0, optional = 0;
 
 	common_parse_json(doc, argc, argv, &as_json);
-	libbpf_set_print(libbpf_say);
+	libbpf_set_print(libbpf_report);
 	if (as_json) {
 		json_open(&j, NULL, '{');
 		json_open(&j, "checks", '[');

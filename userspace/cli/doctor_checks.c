@@ -22,8 +22,8 @@
 
 #define BTF_MAGIC 0xeb9fU
 
-static bool say(char *text, size_t size, bool ok, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-static bool say(char *text, size_t size, bool ok, const char *fmt, ...)
+static bool doctor_report(char *text, size_t size, bool ok, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+static bool doctor_report(char *text, size_t size, bool ok, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -72,17 +72,18 @@ static bool check_kernel(char *text, size_t size)
 	struct utsname u;
 
 	if (uname(&u) < 0)
-		return say(text, size, false, "uname: %s", strerror(errno));
+		return doctor_report(text, size, false, "uname: %s", strerror(errno));
 	if (strcmp(u.machine, "x86_64") != 0)
-		return say(text, size, false, "%s %s on %s: braid runs on x86_64", u.sysname, u.release, u.machine);
-	return say(text, size, true, "%s %s, %s", u.sysname, u.release, u.machine);
+		return doctor_report(text, size, false, "%s %s on %s: braid runs on x86_64", u.sysname, u.release,
+				     u.machine);
+	return doctor_report(text, size, true, "%s %s, %s", u.sysname, u.release, u.machine);
 }
 
 static bool check_pid_namespace(char *text, size_t size)
 {
 	const char *obstacle = procfs_pids_obstacle();
 
-	return say(text, size, !obstacle, "%s", obstacle ? obstacle : "the machine's own");
+	return doctor_report(text, size, !obstacle, "%s", obstacle ? obstacle : "the machine's own");
 }
 
 static bool check_privileges(char *text, size_t size)
@@ -96,7 +97,7 @@ static bool check_privileges(char *text, size_t size)
 
 	text[0] = '\0';
 	if (!self_status("CapEff", 16, &caps))
-		return say(text, size, false, "/proc/self/status cannot be read; mount /proc");
+		return doctor_report(text, size, false, "/proc/self/status cannot be read; mount /proc");
 	if (caps >> CAP_SYS_ADMIN & 1) /* stands for the first two (capabilities(7)) */
 		caps |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -106,7 +107,8 @@ static bool check_privileges(char *text, size_t size)
 	if (used && used < size)
 		snprintf(text + used, size - used, ": run braid as root (sudo)");
 	return used ? false
-		    : say(text, size, true, "%s", geteuid() == 0 ? "root" : "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
+		    : doctor_report(text, size, true, "%s",
+				    geteuid() == 0 ? "root" : "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
 }
 
 static bool check_attach_rights(char *text, size_t size)
@@ -115,8 +117,9 @@ static bool check_attach_rights(char *text, size_t size)
 
 	self_status("CapEff", 16, &caps);
 	if ((caps >> CAP_SETUID & 1) && (caps >> CAP_SETGID & 1) && geteuid() == 0)
-		return say(text, size, true, "JVMs of every user");
-	return say(text, size, false, "only this user's JVMs: run braid as root to attach to those of other users");
+		return doctor_report(text, size, true, "JVMs of every user");
+	return doctor_report(text, size, false,
+			     "only this user's JVMs: run braid as root to attach to those of other users");
 }
 
 static bool check_lockdown(char *text, size_t size)
@@ -124,11 +127,12 @@ static bool check_lockdown(char *text, size_t size)
 	char line[128];
 
 	if (!file_line("/sys/kernel/security/lockdown", line, sizeof(line)))
-		return say(text, size, true, "not in this kernel, or securityfs is not mounted");
+		return doctor_report(text, size, true, "not in this kernel, or securityfs is not mounted");
 	if (strstr(line, "[confidentiality]"))
-		return say(text, size, false,
-			   "confidentiality: eBPF must not read memory; boot with lockdown=integrity or none");
-	return say(text, size, true, "%s", line);
+		return doctor_report(
+			text, size, false,
+			"confidentiality: eBPF must not read memory; boot with lockdown=integrity or none");
+	return doctor_report(text, size, true, "%s", line);
 }
 
 static bool check_seccomp(char *text, size_t size)
@@ -136,9 +140,9 @@ static bool check_seccomp(char *text, size_t size)
 	uint64_t mode = 0;
 
 	self_status("Seccomp", 10, &mode);
-	return say(text, size, mode == 0, "%s",
-		   mode ? "a filter is active (a container's?): it may refuse bpf(2) and perf_event_open(2)"
-			: "no filter");
+	return doctor_report(text, size, mode == 0, "%s",
+			     mode ? "a filter is active (a container's?): it may refuse bpf(2) and perf_event_open(2)"
+				  : "no filter");
 }
 
 static bool check_memlock(char *text, size_t size)
@@ -146,11 +150,11 @@ static bool check_memlock(char *text, size_t size)
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &r) < 0)
-		return say(text, size, false, "getrlimit: %s", strerror(errno));
+		return doctor_report(text, size, false, "getrlimit: %s", strerror(errno));
 	if (r.rlim_cur == RLIM_INFINITY)
-		return say(text, size, true, "unlimited");
-	return say(text, size, true, "%llu KiB; eBPF maps do not count since Linux 5.11",
-		   (unsigned long long)r.rlim_cur >> 10);
+		return doctor_report(text, size, true, "unlimited");
+	return doctor_report(text, size, true, "%llu KiB; eBPF maps do not count since Linux 5.11",
+			     (unsigned long long)r.rlim_cur >> 10);
 }
 
 /* ---- eBPF ---- */
@@ -165,9 +169,9 @@ static bool check_btf(char *text, size_t size)
 	if (fd >= 0)
 		close(fd);
 	if (n != (ssize_t)sizeof(magic) || magic != BTF_MAGIC)
-		return say(text, size, false, "%s does not exist: use a kernel built with CONFIG_DEBUG_INFO_BTF=y",
-			   path);
-	return say(text, size, true, "%s", path);
+		return doctor_report(text, size, false,
+				     "%s does not exist: use a kernel built with CONFIG_DEBUG_INFO_BTF=y", path);
+	return doctor_report(text, size, true, "%s", path);
 }
 
 static bool map_probe(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, int *err)
@@ -185,11 +189,13 @@ static bool check_bpf(char *text, size_t size)
 	int err;
 
 	if (map_probe(BPF_MAP_TYPE_ARRAY, 4, 8, 1, &err))
-		return say(text, size, true, "maps can be created");
+		return doctor_report(text, size, true, "maps can be created");
 	if (err == ENOSYS)
-		return say(text, size, false, "not in this kernel: use a kernel built with CONFIG_BPF_SYSCALL=y");
-	return say(text, size, false, "%s: %s", strerror(err),
-		   err == EPERM ? "run braid as root; in a container, allow bpf(2)" : "no map can be created");
+		return doctor_report(text, size, false,
+				     "not in this kernel: use a kernel built with CONFIG_BPF_SYSCALL=y");
+	return doctor_report(text, size, false, "%s: %s", strerror(err),
+			     err == EPERM ? "run braid as root; in a container, allow bpf(2)"
+					  : "no map can be created");
 }
 
 static bool check_ring(char *text, size_t size, enum bpf_map_type type, const char *name, const char *since)
@@ -197,10 +203,10 @@ static bool check_ring(char *text, size_t size, enum bpf_map_type type, const ch
 	int err;
 
 	if (map_probe(type, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), &err))
-		return say(text, size, true, "%s", name);
+		return doctor_report(text, size, true, "%s", name);
 	if (err == EPERM)
-		return say(text, size, false, "%s: %s; run braid as root", name, strerror(err));
-	return say(text, size, false, "no %s (%s): use Linux %s or newer", name, strerror(err), since);
+		return doctor_report(text, size, false, "%s: %s; run braid as root", name, strerror(err));
+	return doctor_report(text, size, false, "no %s (%s): use Linux %s or newer", name, strerror(err), since);
 }
 
 static bool check_ringbuf(char *text, size_t size)
@@ -229,18 +235,19 @@ static int program_probe(enum bpf_prog_type type, enum bpf_attach_type attach, u
 	return fd < 0 ? -fd : 0;
 }
 
-static bool program_said(char *text, size_t size, int err, const char *name, const char *since)
+static bool program_output(char *text, size_t size, int err, const char *name, const char *since)
 {
 	if (!err)
-		return say(text, size, true, "%s", name);
+		return doctor_report(text, size, true, "%s", name);
 	if (err == EPERM)
-		return say(text, size, false, "%s: %s; run braid as root", name, strerror(err));
-	return say(text, size, false, "no %s programs (%s): use Linux %s or newer", name, strerror(err), since);
+		return doctor_report(text, size, false, "%s: %s; run braid as root", name, strerror(err));
+	return doctor_report(text, size, false, "no %s programs (%s): use Linux %s or newer", name, strerror(err),
+			     since);
 }
 
 static bool check_perf_program(char *text, size_t size)
 {
-	return program_said(text, size, program_probe(BPF_PROG_TYPE_PERF_EVENT, 0, 0, 0), "perf_event", "4.9");
+	return program_output(text, size, program_probe(BPF_PROG_TYPE_PERF_EVENT, 0, 0, 0), "perf_event", "4.9");
 }
 
 static bool check_tracing_program(char *text, size_t size)
@@ -248,17 +255,18 @@ static bool check_tracing_program(char *text, size_t size)
 	int id = libbpf_find_vmlinux_btf_id("sched_process_fork", BPF_TRACE_RAW_TP);
 
 	if (id < 0)
-		return say(text, size, false,
-			   "no sched_process_fork in the kernel's BTF (%s): use Linux 5.5 or newer with "
-			   "CONFIG_DEBUG_INFO_BTF=y",
-			   strerror(-id));
-	return program_said(text, size, program_probe(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, (uint32_t)id, 0),
-			    "tp_btf", "5.5");
+		return doctor_report(text, size, false,
+				     "no sched_process_fork in the kernel's BTF (%s): use Linux 5.5 or newer with "
+				     "CONFIG_DEBUG_INFO_BTF=y",
+				     strerror(-id));
+	return program_output(text, size, program_probe(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, (uint32_t)id, 0),
+			      "tp_btf", "5.5");
 }
 
 static bool check_syscall_program(char *text, size_t size)
 {
-	return program_said(text, size, program_probe(BPF_PROG_TYPE_SYSCALL, 0, 0, BPF_F_SLEEPABLE), "syscall", "5.14");
+	return program_output(text, size, program_probe(BPF_PROG_TYPE_SYSCALL, 0, 0, BPF_F_SLEEPABLE), "syscall",
+			      "5.14");
 }
 
 static bool check_helpers(char *text, size_t size)
@@ -279,12 +287,12 @@ static bool check_helpers(char *text, size_t size)
 
 	/* Without a program there is nothing to be asked: libbpf then takes every helper for granted. */
 	if (program_probe(BPF_PROG_TYPE_PERF_EVENT, 0, 0, 0))
-		return say(text, size, false, "cannot be checked without a sampling program: see above");
+		return doctor_report(text, size, false, "cannot be checked without a sampling program: see above");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, wanted[i].id, NULL) != 1)
-			return say(text, size, false, "no %s: use Linux %s or newer, as root", wanted[i].name,
-				   wanted[i].since);
-	return say(text, size, true, "bpf_loop, bpf_task_pt_regs, bpf_user_ringbuf_drain and all others");
+			return doctor_report(text, size, false, "no %s: use Linux %s or newer, as root", wanted[i].name,
+					     wanted[i].since);
+	return doctor_report(text, size, true, "bpf_loop, bpf_task_pt_regs, bpf_user_ringbuf_drain and all others");
 }
 
 static bool check_jit(char *text, size_t size)
@@ -293,10 +301,11 @@ static bool check_jit(char *text, size_t size)
 
 	/* Unreadable without CAP_SYS_ADMIN in the first user namespace, and absent where the JIT is always on. */
 	if (!file_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line)))
-		return say(text, size, true, "cannot be read, so presumably on");
+		return doctor_report(text, size, true, "cannot be read, so presumably on");
 	if (line[0] == '0')
-		return say(text, size, false, "off, so sampling is slow: run sysctl net.core.bpf_jit_enable=1");
-	return say(text, size, true, "on");
+		return doctor_report(text, size, false,
+				     "off, so sampling is slow: run sysctl net.core.bpf_jit_enable=1");
+	return doctor_report(text, size, true, "on");
 }
 
 static bool check_statistics(char *text, size_t size)
@@ -304,9 +313,9 @@ static bool check_statistics(char *text, size_t size)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	if (fd < 0)
-		return say(text, size, false, "%s: benchmarks cannot measure the kernel side", strerror(-fd));
+		return doctor_report(text, size, false, "%s: benchmarks cannot measure the kernel side", strerror(-fd));
 	close(fd);
-	return say(text, size, true, "run times of eBPF programs, for benchmarks");
+	return doctor_report(text, size, true, "run times of eBPF programs, for benchmarks");
 }
 
 static bool check_unprivileged_bpf(char *text, size_t size)
@@ -314,8 +323,9 @@ static bool check_unprivileged_bpf(char *text, size_t size)
 	char line[16];
 
 	if (!file_line("/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line)))
-		return say(text, size, true, "kernel.unprivileged_bpf_disabled does not exist");
-	return say(text, size, true, "kernel.unprivileged_bpf_disabled = %s; braid needs no unprivileged bpf(2)", line);
+		return doctor_report(text, size, true, "kernel.unprivileged_bpf_disabled does not exist");
+	return doctor_report(text, size, true,
+			     "kernel.unprivileged_bpf_disabled = %s; braid needs no unprivileged bpf(2)", line);
 }
 
 /* ---- perf events ---- */
@@ -337,11 +347,13 @@ static bool check_cpu_clock(char *text, size_t size)
 	int err = perf_probe(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 
 	if (!err)
-		return say(text, size, true, "cpu-clock on every process");
+		return doctor_report(text, size, true, "cpu-clock on every process");
 	if (err == EACCES || err == EPERM)
-		return say(text, size, false,
-			   "cpu-clock: %s: run braid as root; in a container, allow perf_event_open(2)", strerror(err));
-	return say(text, size, false, "cpu-clock: %s: use a kernel built with CONFIG_PERF_EVENTS=y", strerror(err));
+		return doctor_report(text, size, false,
+				     "cpu-clock: %s: run braid as root; in a container, allow perf_event_open(2)",
+				     strerror(err));
+	return doctor_report(text, size, false, "cpu-clock: %s: use a kernel built with CONFIG_PERF_EVENTS=y",
+			     strerror(err));
 }
 
 static bool check_cycles(char *text, size_t size)
@@ -349,9 +361,9 @@ static bool check_cycles(char *text, size_t size)
 	int err = perf_probe(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 
 	if (!err)
-		return say(text, size, true, "cycles can be sampled");
-	return say(text, size, false, "no cycle counter (%s): use -e cpu-clock, the default, not -e cycles",
-		   strerror(err));
+		return doctor_report(text, size, true, "cycles can be sampled");
+	return doctor_report(text, size, false, "no cycle counter (%s): use -e cpu-clock, the default, not -e cycles",
+			     strerror(err));
 }
 
 static bool check_paranoid(char *text, size_t size)
@@ -359,8 +371,8 @@ static bool check_paranoid(char *text, size_t size)
 	char line[16];
 
 	if (!file_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
-		return say(text, size, false, "kernel.perf_event_paranoid does not exist");
-	return say(text, size, true, "kernel.perf_event_paranoid = %s; CAP_PERFMON overrides it", line);
+		return doctor_report(text, size, false, "kernel.perf_event_paranoid does not exist");
+	return doctor_report(text, size, true, "kernel.perf_event_paranoid = %s; CAP_PERFMON overrides it", line);
 }
 
 static bool check_rate(char *text, size_t size)
@@ -370,11 +382,12 @@ static bool check_rate(char *text, size_t size)
 	long rate;
 
 	if (!file_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line)))
-		return say(text, size, false, "%s does not exist", name);
+		return doctor_report(text, size, false, "%s does not exist", name);
 	rate = strtol(line, NULL, 10);
 	if (rate < 1000)
-		return say(text, size, false, "%s = %ld limits -F: run sysctl %s=10000 to raise it", name, rate, name);
-	return say(text, size, true, "%s = %ld", name, rate);
+		return doctor_report(text, size, false, "%s = %ld limits -F: run sysctl %s=10000 to raise it", name,
+				     rate, name);
+	return doctor_report(text, size, true, "%s = %ld", name, rate);
 }
 
 /* ---- names, files, programs ---- */
@@ -384,7 +397,7 @@ static bool check_kallsyms(char *text, size_t size)
 	char line[256];
 
 	if (!file_line("/proc/kallsyms", line, sizeof(line)))
-		return say(text, size, false, "/proc/kallsyms does not exist: kernel frames have no names");
+		return doctor_report(text, size, false, "/proc/kallsyms does not exist: kernel frames have no names");
 	if (strtoull(line, NULL, 16) == 0) {
 		FILE *f = fopen("/proc/kallsyms", "re"); /* per-CPU symbols stand first, some at 0 */
 		unsigned long long any = 0;
@@ -394,11 +407,12 @@ static bool check_kallsyms(char *text, size_t size)
 		if (f)
 			fclose(f);
 		if (!any)
-			return say(text, size, false,
-				   "/proc/kallsyms shows no addresses, so kernel frames have no names: run as root, or "
-				   "sysctl kernel.kptr_restrict=0");
+			return doctor_report(
+				text, size, false,
+				"/proc/kallsyms shows no addresses, so kernel frames have no names: run as root, or "
+				"sysctl kernel.kptr_restrict=0");
 	}
-	return say(text, size, true, "/proc/kallsyms shows addresses");
+	return doctor_report(text, size, true, "/proc/kallsyms shows addresses");
 }
 
 static bool check_cache(char *text, size_t size)
@@ -411,15 +425,16 @@ static bool check_cache(char *text, size_t size)
 	else if (home && home[0] == '/')
 		snprintf(path, sizeof(path), "%s/.cache/braid", home);
 	else
-		return say(text, size, false,
-			   "neither XDG_CACHE_HOME nor HOME is set: every recording builds its unwind tables again");
+		return doctor_report(
+			text, size, false,
+			"neither XDG_CACHE_HOME nor HOME is set: every recording builds its unwind tables again");
 	/* What is not there yet is made when it is needed: then its nearest parent counts. */
 	while (access(path, F_OK) < 0 && (slash = strrchr(path, '/')) != NULL && slash != path)
 		*slash = '\0';
 	if (access(path, W_OK) < 0)
-		return say(text, size, false, "%s: %s: set XDG_CACHE_HOME to a writable directory", path,
-			   strerror(errno));
-	return say(text, size, true, "%s", path);
+		return doctor_report(text, size, false, "%s: %s: set XDG_CACHE_HOME to a writable directory", path,
+				     strerror(errno));
+	return doctor_report(text, size, true, "%s", path);
 }
 
 static bool check_jvms(char *text, size_t size)
@@ -428,11 +443,12 @@ static bool check_jvms(char *text, size_t size)
 	int count = jvm_process_list(&list), attachable = 0;
 
 	if (count < 0)
-		return say(text, size, false, "/proc: %s", strerror(-count));
+		return doctor_report(text, size, false, "/proc: %s", strerror(-count));
 	for (int i = 0; i < count; i++)
 		attachable += list[i].attachable;
 	free(list);
-	return say(text, size, count > 0, "%d running, %d attachable ('braid list' shows them)", count, attachable);
+	return doctor_report(text, size, count > 0, "%d running, %d attachable ('braid list' shows them)", count,
+			     attachable);
 }
 
 const struct doctor_check doctor_checks[] = {

@@ -48,7 +48,7 @@ static const char doc[] =
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
 	"begins with the frame [incomplete: cause].";
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct export_options *o = state->input;
 
@@ -110,7 +110,7 @@ static bool write_collapsed(const struct loaded *l, const struct export_options 
 int cmd_export(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
+	static const struct argp argp = {options, export_parse, "[FILE]", doc, children, 0, 0};
 	struct export_options o = {0};
 	struct loaded l;
 	int status = EXIT_FAILURE;

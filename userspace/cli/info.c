@@ -31,7 +31,7 @@ static const char doc[] =
 	"distinct stacks. A capability is true if the JVM granted it to the agent, and false if it "
 	"refused. A figure that was not measured is null.";
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t info_parse(int key, char *arg, struct argp_state *state)
 {
 	struct info_options *o = state->input;
 
@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int cmd_info(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "[FILE]", doc, 0, 0, 0};
+	static const struct argp argp = {options, info_parse, "[FILE]", doc, 0, 0, 0};
 	struct info_options o = {0};
 	struct loaded l;
 	int status;

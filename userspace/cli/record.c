@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "common.h"
 
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "record/session.h"
 #include "util/log.h"
 #include "util/quantity.h"
@@ -18,14 +18,14 @@
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
 
 /* The kernel and probes in the VM's code report these. */
-#define WITHOUT_AGENT (BRAID_WANT(WAIT) | BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
+#define WITHOUT_AGENT (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 
-#define EVERYTHING ((1U << BRAID_WANTS) - 1)
+#define EVERYTHING ((1U << BRAID_EVENT_TYPES) - 1)
 
 /* What the command line asks for. */
 struct record_request {
 	struct record_options options;
-	struct chosen chosen;
+	struct event_selection selection;
 	bool report;
 	bool frequency_given, period_given;
 };
@@ -86,15 +86,15 @@ static char *help(int key, const char *text, void *input)
 	if (key != ARGP_KEY_HELP_POST_DOC || !(out = open_memstream(&all, &size)))
 		return (char *)(uintptr_t)text;
 	fputs("Events:\n", out);
-	for (int i = 0; i < BRAID_WANTS; i++)
-		fprintf(out, "  %-14s  %s\n", choice_example(i), choice_help(i));
+	for (int i = 0; i < BRAID_EVENT_TYPES; i++)
+		fprintf(out, "  %-14s  %s\n", event_type_example(i), event_type_help(i));
 	fputs("\nPresets:\n", out);
 	for (size_t i = 0; preset_name(i); i++) {
 		fprintf(out, "  %-8s", preset_name(i));
-		for (int choice = 0; choice < BRAID_WANTS && preset_wanted(i) != EVERYTHING; choice++)
-			if (preset_wanted(i) >> choice & 1)
-				fprintf(out, " %s", choice_name(choice));
-		if (preset_wanted(i) == EVERYTHING)
+		for (int type = 0; type < BRAID_EVENT_TYPES && preset_types(i) != EVERYTHING; type++)
+			if (preset_types(i) >> type & 1)
+				fprintf(out, " %s", event_type_name(type));
+		if (preset_types(i) == EVERYTHING)
 			fputs(" all of these events", out);
 		putc('\n', out);
 	}
@@ -106,7 +106,7 @@ static char *help(int key, const char *text, void *input)
 }
 
 /* A number of a range, or the end of the program. */
-static double number(struct argp_state *state, const char *what, const char *text, double low, double high)
+static double option_number(struct argp_state *state, const char *what, const char *text, double low, double high)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -125,7 +125,7 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 
 		if (!pids)
 			argp_failure(state, 1, ENOMEM, "-p");
-		pids[o->pid_count++] = (pid_t)number(state, "-p", one, 1, 1 << 22);
+		pids[o->pid_count++] = (pid_t)option_number(state, "-p", one, 1, 1 << 22);
 		o->pids = pids;
 	}
 }
@@ -142,16 +142,16 @@ static void check_request(struct argp_state *state, struct record_request *r)
 		argp_error(state, "--kill needs a command after --");
 	if (r->report && strcmp(o->output, "-") == 0)
 		argp_error(state, "-o - and --report would both write to standard output");
-	choices_complete(&r->chosen);
-	o->choices = r->chosen.choices;
-	o->event = r->chosen.event;
+	selection_complete(&r->selection);
+	o->config = r->selection.config;
+	o->event = r->selection.event;
 	if (r->period_given && !tracepoint_named(o->event))
 		argp_error(state, "-c is for tracepoints; use -F for the frequency of a clock");
 	if (r->frequency_given && tracepoint_named(o->event))
 		argp_error(state, "-F is for clocks; use -c for the number of hits per sample of a tracepoint");
 	if (r->frequency_given && !*o->event)
 		argp_error(state, "-F needs samples by a clock; add -e cpu");
-	if (!o->attach && !*o->event && !(o->choices.wanted & WITHOUT_AGENT))
+	if (!o->attach && !*o->event && !(o->config.enabled & WITHOUT_AGENT))
 		argp_error(state, "--no-attach without samples would record nothing; add -e cpu");
 }
 
@@ -160,37 +160,37 @@ static bool parse_events(int key, char *arg, struct argp_state *state)
 {
 	struct record_request *r = state->input;
 	struct record_options *o = &r->options;
-	char why[CHOSEN_WHY];
+	char why[SELECTION_WHY];
 
 	switch (key) {
 	case 'F':
-		o->frequency_hz = (int)number(state, "-F", arg, 1, 100000);
+		o->frequency_hz = (int)option_number(state, "-F", arg, 1, 100000);
 		r->frequency_given = true;
 		return true;
 	case 'c':
-		o->period = (uint64_t)number(state, "-c", arg, 1, 1e15);
+		o->period = (uint64_t)option_number(state, "-c", arg, 1, 1e15);
 		r->period_given = true;
 		return true;
 	case 'e':
-		if (choices_add(&r->chosen, arg, why))
+		if (selection_add(&r->selection, arg, why))
 			argp_error(state, "-e: %s", why);
 		return true;
 	case OPT_PRESET:
-		if (choices_preset(&r->chosen, arg, why))
+		if (selection_preset(&r->selection, arg, why))
 			argp_error(state, "--preset: %s", why);
 		return true;
 	case OPT_LINES:
 		o->lines = true;
 		return true;
 	case OPT_MAX_DEPTH:
-		o->max_depth = (uint32_t)number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);
+		o->max_depth = (uint32_t)option_number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t record_parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_request *r = state->input;
 	struct record_options *o = &r->options;
@@ -276,7 +276,7 @@ static bool is_file(const char *path)
 int cmd_record(int argc, char **argv)
 {
 	static const struct argp argp = {.options = options,
-					 .parser = parse,
+					 .parser = record_parse,
 					 .args_doc = "[-p PID[,PID...] | -a | -- COMMAND...]",
 					 .doc = doc,
 					 .help_filter = help};
@@ -290,7 +290,7 @@ int cmd_record(int argc, char **argv)
 	int status = 0, err;
 
 	argp_err_exit_status = EXIT_USAGE;
-	choices_init(&r.chosen);
+	selection_init(&r.selection);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
 	if (!err && r.report) {
 		live.path = r.options.output;

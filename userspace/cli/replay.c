@@ -32,7 +32,7 @@ static const char doc[] =
 	"  braid replay --speed 1 braid.trace\n"
 	"  braid replay --speed 10 braid.trace";
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t replay_parse(int key, char *arg, struct argp_state *state)
 {
 	struct replay_options *o = state->input;
 	char *end;
@@ -121,7 +121,7 @@ static void keep_pace(void *ctx, const struct trace_rec *rec, const struct analy
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
+	static const struct argp argp = {options, replay_parse, "[FILE]", doc, children, 0, 0};
 	struct replay_options o = {0};
 	struct pace pace = {.progress = isatty(STDERR_FILENO), .began_ns = now_ns()};
 	struct loaded l;

@@ -39,7 +39,7 @@ static const char doc[] =
 	"names the most frequent form. --include and --exclude match frame names (package.Class.method, "
 	"demangled symbols, [incomplete: cause]) with a POSIX extended regular expression.";
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_options *o = state->input;
 
@@ -86,7 +86,7 @@ static bool write_report(const struct loaded *l, const struct report_options *o)
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
+	static const struct argp argp = {options, report_parse, "[FILE]", doc, children, 0, 0};
 	struct report_options o = {0};
 	struct loaded l;
 	int status = EXIT_FAILURE;

@@ -61,7 +61,7 @@ static enum script_time parse_base(struct argp_state *state, const char *arg)
 	return SCRIPT_SINCE_START;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t script_parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_arguments *o = state->input;
 
@@ -145,7 +145,7 @@ static int script_raw(const char *path)
 	source.damage = trace_reader_damage(reader);
 	source.bytes = trace_reader_bytes(reader);
 	if (ok)
-		common_say_state(path, &source, ended, 0);
+		common_report_state(path, &source, ended, 0);
 	status = !ok ? EXIT_FAILURE : trace_is_damaged(source.damage) ? EXIT_DAMAGED : EXIT_SUCCESS;
 	trace_reader_close(reader);
 	return status;
@@ -168,7 +168,7 @@ static int script_events(struct script_arguments *o)
 int cmd_script(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, parse, "[FILE]", doc, children, 0, 0};
+	static const struct argp argp = {options, script_parse, "[FILE]", doc, children, 0, 0};
 	struct script_arguments o = {0};
 	int status;
 

@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-#include <braid/choices.h>
+#include <braid/event_config.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct record_options {
 	bool quiet;
 	bool kill;  /* the command ends with the recording, whatever ends that */
 	bool lines; /* of native code */
-	struct braid_choices choices;
+	struct braid_event_config config;
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;

@@ -52,7 +52,7 @@ static uint32_t thread_name(struct collapsed *c, uint32_t row)
 	return id;
 }
 
-static int collect(struct collapsed *c, bool threads)
+static int collapsed_collect(struct collapsed *c, bool threads)
 {
 	for (size_t i = 0; i < c->profile->sums.count; i++) {
 		const struct stack_sum *s = &c->profile->sums.at[i];
@@ -226,7 +226,7 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 		goto out;
 	for (uint32_t i = tree_next(c.tree, 0); i; i = tree_next(c.tree, i))
 		c.place[i] = ++place;
-	err = collect(&c, options->threads);
+	err = collapsed_collect(&c, options->threads);
 	if (!err)
 		err = rank_threads(&c, &threads);
 	if (!err) {

@@ -18,9 +18,9 @@ static void json_error(struct json *j, double variance, uint64_t weight)
 	json_decimal(j, "error", event_error(variance, weight));
 }
 
-static bool of(const struct views *v, uint32_t process, enum braid_choice choice)
+static bool of(const struct views *v, uint32_t process, enum braid_event_type type)
 {
-	return events_recorded_of(v->an, process, choice);
+	return events_recorded_of(v->an, process, type);
 }
 
 static void json_thread(struct json *j, const struct views *v, const char *key, uint32_t row)
@@ -135,18 +135,18 @@ static void json_lives(struct json *j, const struct views *v, unsigned top)
 	for (size_t i = 0; i < e->lives.count && i < top; i++) {
 		const struct life_view *l = &e->lives.at[i];
 		const struct thread_row *t = table_row(&v->an->a->threads, l->thread);
-		bool waits = events_recorded(v->an, BRAID_WANT_WAIT); /* the kernel side's */
+		bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side's */
 
 		json_open(j, NULL, '{');
 		json_thread(j, v, "thread", l->thread);
 		json_moment(j, v, "start_s", l->started_ns);
 		json_moment(j, v, "end_s", l->ended_ns);
 		json_seconds_if(j, l->ended_ns, "cpu_s", l->cpu_ns);
-		json_number_if(j, l->samples || events_recorded(v->an, BRAID_WANT_CPU), "samples", l->samples);
-		json_seconds_if(j, of(v, t->process, BRAID_WANT_LOCK), "lock_s", l->lock_ns);
-		json_seconds_if(j, of(v, t->process, BRAID_WANT_WAIT), "wait_s", l->waited_ns);
+		json_number_if(j, l->samples || events_recorded(v->an, BRAID_EVENT_TYPE_CPU), "samples", l->samples);
+		json_seconds_if(j, of(v, t->process, BRAID_EVENT_TYPE_LOCK), "lock_s", l->lock_ns);
+		json_seconds_if(j, of(v, t->process, BRAID_EVENT_TYPE_WAIT), "wait_s", l->waited_ns);
 		json_seconds_if(j, waits, "blocked_s", l->blocked_ns);
-		json_number_if(j, of(v, t->process, BRAID_WANT_ALLOC), "allocated_bytes", l->allocated);
+		json_number_if(j, of(v, t->process, BRAID_EVENT_TYPE_ALLOC), "allocated_bytes", l->allocated);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -242,11 +242,11 @@ static void json_starts(struct json *j, const struct views *v)
 		json_number(j, "pid", s->pid);
 		json_string(j, "phase", s->phase);
 		json_seconds(j, "at_s", s->at_ns);
-		json_number_if(j, of(v, s->process, BRAID_WANT_CLASS), "classes", s->loaded);
-		json_number_if(j, of(v, s->process, BRAID_WANT_JIT), "compiled", s->compiled);
-		json_number_if(j, of(v, s->process, BRAID_WANT_THREAD), "threads", s->threads);
-		json_number_if(j, of(v, s->process, BRAID_WANT_EXCEPTION), "exceptions", s->exceptions);
-		json_seconds_if(j, of(v, s->process, BRAID_WANT_GC), "gc_s", s->paused_ns);
+		json_number_if(j, of(v, s->process, BRAID_EVENT_TYPE_CLASS), "classes", s->loaded);
+		json_number_if(j, of(v, s->process, BRAID_EVENT_TYPE_JIT), "compiled", s->compiled);
+		json_number_if(j, of(v, s->process, BRAID_EVENT_TYPE_THREAD), "threads", s->threads);
+		json_number_if(j, of(v, s->process, BRAID_EVENT_TYPE_EXCEPTION), "exceptions", s->exceptions);
+		json_seconds_if(j, of(v, s->process, BRAID_EVENT_TYPE_GC), "gc_s", s->paused_ns);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

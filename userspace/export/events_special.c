@@ -46,8 +46,8 @@ static void text_count_if(FILE *out, bool recorded, int width, uint64_t count)
 void text_lives(FILE *out, const struct views *v, unsigned top)
 {
 	const struct event_views *e = v->events;
-	bool waits = events_recorded(v->an, BRAID_WANT_WAIT); /* the kernel side's */
-	bool ticks = events_recorded(v->an, BRAID_WANT_CPU);
+	bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side's */
+	bool ticks = events_recorded(v->an, BRAID_EVENT_TYPE_CPU);
 	char cpu[QUANTITY_TEXT], blocked[QUANTITY_TEXT], waited[QUANTITY_TEXT], lock[QUANTITY_TEXT];
 
 	if (!e->lives.count)
@@ -59,8 +59,8 @@ void text_lives(FILE *out, const struct views *v, unsigned top)
 	for (size_t i = 0; i < e->lives.count && i < top; i++) {
 		const struct life_view *l = &e->lives.at[i];
 		const struct thread_row *t = table_row(&v->an->a->threads, l->thread);
-		bool locked = events_recorded_of(v->an, t->process, BRAID_WANT_LOCK),
-		     waited_for = events_recorded_of(v->an, t->process, BRAID_WANT_WAIT);
+		bool locked = events_recorded_of(v->an, t->process, BRAID_EVENT_TYPE_LOCK),
+		     waited_for = events_recorded_of(v->an, t->process, BRAID_EVENT_TYPE_WAIT);
 
 		fputs("  ", out);
 		text_moment(out, v, l->started_ns);
@@ -183,13 +183,15 @@ void text_starts(FILE *out, const struct views *v)
 				"%10s  %10s  phase\n",
 				s->pid, "at", "classes", "compiled", "threads", "exceptions", "GC");
 		fprintf(out, "    %8.3f s", (double)s->at_ns / 1e9);
-		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_WANT_CLASS), 8, s->loaded);
-		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_WANT_JIT), 8, s->compiled);
-		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_WANT_THREAD), 8, s->threads);
-		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_WANT_EXCEPTION), 10, s->exceptions);
+		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_EVENT_TYPE_CLASS), 8, s->loaded);
+		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_EVENT_TYPE_JIT), 8, s->compiled);
+		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_EVENT_TYPE_THREAD), 8, s->threads);
+		text_count_if(out, events_recorded_of(v->an, s->process, BRAID_EVENT_TYPE_EXCEPTION), 10,
+			      s->exceptions);
 		fprintf(out, "  %10s%s%s\n",
-			events_recorded_of(v->an, s->process, BRAID_WANT_GC) ? duration_cell(paused, 10, s->paused_ns)
-									     : "-",
+			events_recorded_of(v->an, s->process, BRAID_EVENT_TYPE_GC)
+				? duration_cell(paused, 10, s->paused_ns)
+				: "-",
 			*s->phase ? "  " : "", s->phase);
 	}
 }

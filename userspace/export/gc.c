@@ -70,7 +70,7 @@ static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned
 static bool recorded(const struct views *v)
 {
 	for (size_t i = 0; i < v->jvms.count; i++)
-		if (events_recorded_of(v->an, v->jvms.at[i].process, BRAID_WANT_GC))
+		if (events_recorded_of(v->an, v->jvms.at[i].process, BRAID_EVENT_TYPE_GC))
 			return true;
 	return v->gc.count > 0;
 }

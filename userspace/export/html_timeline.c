@@ -50,7 +50,7 @@ static int compare_starts(const void *x, const void *y)
 	return (p->thread > q->thread) - (p->thread < q->thread);
 }
 
-static int collect(struct page *p, span_list *spans)
+static int timeline_collect(struct page *p, span_list *spans)
 {
 	const struct analysis *an = p->an;
 	int err = 0;
@@ -116,7 +116,7 @@ static int write_spans(struct page *p, const span_list *spans, size_t count)
 int html_timeline(struct page *p)
 {
 	span_list spans = {0};
-	int err = collect(p, &spans);
+	int err = timeline_collect(p, &spans);
 	size_t count = spans.count < SPANS_MAX ? spans.count : SPANS_MAX;
 
 	if (spans.count)

@@ -46,8 +46,8 @@ static void jvm_json(struct json *j, const struct views *v, const struct jvm_vie
 {
 	const struct strpool *strings = &v->an->a->strings;
 	const char *version = strpool_get(strings, jvm->row->java_version);
-	bool pauses = events_recorded_of(v->an, jvm->process, BRAID_WANT_GC),
-	     threads = events_recorded_of(v->an, jvm->process, BRAID_WANT_THREAD);
+	bool pauses = events_recorded_of(v->an, jvm->process, BRAID_EVENT_TYPE_GC),
+	     threads = events_recorded_of(v->an, jvm->process, BRAID_EVENT_TYPE_THREAD);
 
 	json_open(j, NULL, '{');
 	json_number(j, "pid", jvm->pid);

@@ -18,14 +18,14 @@
 struct who {
 	const char *name;
 	uint32_t pid, tid;
-	bool wanted;
+	bool selected;
 };
 
 static struct who who_thread(const struct analysis *an, uint32_t thread)
 {
 	size_t found = table_find(&an->a->threads, thread);
 	uint32_t row = found == TABLE_NONE ? ROW_NONE : (uint32_t)found;
-	struct who w = {.name = analysis_thread_name(an, row), .wanted = analysis_wants_thread(an, row)};
+	struct who w = {.name = analysis_thread_name(an, row), .selected = analysis_selects_thread(an, row)};
 
 	if (row != ROW_NONE) {
 		const struct thread_row *t = table_row(&an->a->threads, row);
@@ -47,7 +47,7 @@ static struct who who_process(const struct analysis *an, uint32_t process)
 						 : "[unknown]",
 			    .pid = p->pid,
 			    .tid = p->pid,
-			    .wanted = filter_wants_thread(an->filter, p->pid, p->pid, comm, comm)};
+			    .selected = filter_selects_thread(an->filter, p->pid, p->pid, comm, comm)};
 }
 
 static void print_joined(FILE *out, const char *s)
@@ -196,9 +196,9 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 	struct who w = who_thread(an, r->thread);
 
 	if (v)
-		w.wanted = who_thread(an, v->group).wanted;
-	if (!w.wanted || !analysis_wants_time(an, r->time_ns) ||
-	    !analysis_wants_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
+		w.selected = who_thread(an, v->group).selected;
+	if (!w.selected || !analysis_selects_time(an, r->time_ns) ||
+	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
 	print_vthread_of(out, an, r->vthread);
 	print_head(out, an, o, w, r->cpu, r->time_ns);
@@ -232,10 +232,10 @@ void script_text(FILE *out, const char *key, struct trace_str s)
 }
 
 /* Prints the prefix when the filter wants the event: not when it wants certain frames, since this has none. */
-static bool begin(FILE *out, const struct analysis *an, const struct script_options *o, struct who w, uint64_t time_ns,
-		  const char *name)
+static bool script_begin(FILE *out, const struct analysis *an, const struct script_options *o, struct who w,
+			 uint64_t time_ns, const char *name)
 {
-	if (!w.wanted || an->filter->include.count || !analysis_wants_time(an, time_ns))
+	if (!w.selected || an->filter->include.count || !analysis_selects_time(an, time_ns))
 		return false;
 	print_head(out, an, o, w, 0, time_ns);
 	fprintf(out, " braid:%s:", name);
@@ -245,7 +245,7 @@ static bool begin(FILE *out, const struct analysis *an, const struct script_opti
 static bool print_code(FILE *out, const struct analysis *an, const struct trace_code_load *r,
 		       const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "code_load"))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, "code_load"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 " size=%" PRIu64 " tier=%u compile_id=%u replay=%u\n", r->address, r->size,
 		r->tier, r->compile_id, r->replay);
@@ -255,7 +255,7 @@ static bool print_code(FILE *out, const struct analysis *an, const struct trace_
 static bool print_code_unload(FILE *out, const struct analysis *an, const struct trace_code_unload *r,
 			      const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "code_unload"))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, "code_unload"))
 		return false;
 	fprintf(out, " address=0x%" PRIx64 "\n", r->address);
 	return true;
@@ -263,7 +263,7 @@ static bool print_code_unload(FILE *out, const struct analysis *an, const struct
 
 static bool print_loss(FILE *out, const struct analysis *an, const struct trace_loss *r, const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "loss"))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, "loss"))
 		return false;
 	script_text(out, "hop", r->hop);
 	script_text(out, "kind", r->kind);
@@ -273,7 +273,7 @@ static bool print_loss(FILE *out, const struct analysis *an, const struct trace_
 
 static bool print_stat(FILE *out, const struct analysis *an, const struct trace_stat *r, const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "stat"))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, "stat"))
 		return false;
 	script_text(out, "key", r->key);
 	fprintf(out, " value=%" PRIu64 "\n", r->value);
@@ -283,7 +283,7 @@ static bool print_stat(FILE *out, const struct analysis *an, const struct trace_
 static bool print_notice(FILE *out, const struct analysis *an, const struct trace_notice *r,
 			 const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, "notice"))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, "notice"))
 		return false;
 	fprintf(out, " severity=%u", r->severity);
 	script_text(out, "text", r->text);
@@ -334,7 +334,7 @@ static bool print_jvm_event(FILE *out, const struct analysis *an, const struct j
 static bool print_process_state(FILE *out, const struct analysis *an, const struct trace_process_state *r,
 				const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
+	if (!script_begin(out, an, o, who_process(an, r->process), r->time_ns, process_state_name(r->what)))
 		return false;
 	fprintf(out, " process=%u\n", r->process);
 	return true;
@@ -342,13 +342,13 @@ static bool print_process_state(FILE *out, const struct analysis *an, const stru
 
 static bool print_end(FILE *out, const struct analysis *an, const struct trace_end *r, const struct script_options *o)
 {
-	if (!begin(out, an, o, who_process(an, 0), r->time_ns, "end"))
+	if (!script_begin(out, an, o, who_process(an, 0), r->time_ns, "end"))
 		return false;
 	fputs(" recording=ended\n", out);
 	return true;
 }
 
-static bool is_chosen(const struct trace_rec *rec, uint64_t events)
+static bool is_selected(const struct trace_rec *rec, uint64_t events)
 {
 	uint32_t bit = rec->kind == TRACE_JVM_EVENT ? rec->jvm_event.kind : 0;
 
@@ -360,7 +360,7 @@ static bool is_chosen(const struct trace_rec *rec, uint64_t events)
 bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct jvm_event_row *jvm,
 		  const struct script_options *o)
 {
-	if (!is_chosen(rec, o->events))
+	if (!is_selected(rec, o->events))
 		return false;
 	switch (rec->kind) {
 	case TRACE_SAMPLE:

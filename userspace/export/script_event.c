@@ -7,7 +7,7 @@
 
 #include "script.h"
 
-static void number(FILE *out, const char *key, uint64_t value)
+static void event_number(FILE *out, const char *key, uint64_t value)
 {
 	fprintf(out, " %s=%" PRIu64, key, value);
 }
@@ -34,7 +34,7 @@ static void print_other(FILE *out, const struct analysis *an, const struct event
 		return;
 	text(out, e->k->other_is.title, analysis_thread_name(an, e->other));
 	snprintf(key, sizeof(key), "%s_tid", e->k->other_is.title);
-	number(out, key, t->tid);
+	event_number(out, key, t->tid);
 	if (e->other_stack != ROW_NONE)
 		text(out, "at", events_site_name(an, events_site(an, e->other_stack)));
 }
@@ -49,7 +49,7 @@ void script_fields(FILE *out, const struct analysis *an, const struct event *e)
 	if (k->detail_is.title)
 		text(out, k->detail_is.title, strpool_get(&an->a->strings, r->detail));
 	if (r->duration_ns || k->weight == WEIGHT_DURATION)
-		number(out, "duration_ns", r->duration_ns);
+		event_number(out, "duration_ns", r->duration_ns);
 	if (k->value_is.title)
 		unit(out, &k->value_is, r->value);
 	if (k->weight == WEIGHT_ESTIMATE)
@@ -57,9 +57,9 @@ void script_fields(FILE *out, const struct analysis *an, const struct event *e)
 	else if (k->weight_is.title)
 		unit(out, &k->weight_is, r->weight);
 	if (k->number_is.title && r->number)
-		number(out, k->number_is.title, r->number);
+		event_number(out, k->number_is.title, r->number);
 	if (k->ages)
-		number(out, "collections", r->flags);
+		event_number(out, "collections", r->flags);
 	if (k->flagged)
 		fprintf(out, " flags=0x%x", r->flags);
 	if (k->other_is.title)

@@ -139,9 +139,9 @@ void text_jvms(FILE *out, const struct views *v)
 		fprintf(out, "    methods    %" PRIu64 "\n", j->methods);
 		if (r->start)
 			fprintf(out, "    code loads %" PRIu64 "\n", j->code_loads);
-		if (events_recorded_of(v->an, j->process, BRAID_WANT_GC))
+		if (events_recorded_of(v->an, j->process, BRAID_EVENT_TYPE_GC))
 			fprintf(out, "    GC pauses  %" PRIu64 "\n", j->gc_pauses);
-		if (events_recorded_of(v->an, j->process, BRAID_WANT_THREAD))
+		if (events_recorded_of(v->an, j->process, BRAID_EVENT_TYPE_THREAD))
 			fprintf(out, "    threads    %" PRIu64 " started, %" PRIu64 " ended\n", j->threads_started,
 				j->threads_ended);
 		if (j->classes_unloaded)

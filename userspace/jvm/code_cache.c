@@ -12,7 +12,7 @@
 
 #define MEASURE_NS 1000000000ULL
 #define MEASURE_PART 100 /* measuring takes no more than this part of the time: each block is a read */
-#define TELL_PART 64	 /* of a heap's size: a change of less is not told */
+#define EMIT_PART 64	 /* of a heap's size: a change of less is not told */
 #define CHUNK 4096U	 /* bytes of the segment map that are read at a time */
 #define BLOCKS_MAX (1U << 18)
 
@@ -84,7 +84,7 @@ static const char *heap_name(const struct jvm *j, const struct braid_code_heap *
 	return "CodeHeap";
 }
 
-static void tell(struct jvm *j, uint32_t heap, uint64_t used, uint64_t time_ns)
+static void heap_emit(struct jvm *j, uint32_t heap, uint64_t used, uint64_t time_ns)
 {
 	const struct braid_code_heap *h = &j->layout.heaps[heap];
 	struct trace_jvm_event e = {
@@ -96,15 +96,15 @@ static void tell(struct jvm *j, uint32_t heap, uint64_t used, uint64_t time_ns)
 		.source = BRAID_SOURCE_AGENT,
 	};
 
-	j->cache.told[heap] = used;
+	j->cache.emitted[heap] = used;
 	jvm_events_emit(j->jvms, j->process, &e);
 }
 
-static bool due(const struct jvm *j, uint64_t time_ns, bool final)
+static bool heap_due(const struct jvm *j, uint64_t time_ns, bool final)
 {
 	const struct code_cache *c = &j->cache;
 
-	if (!j->layout_told || !j->replayed)
+	if (!j->layout_reported || !j->replayed)
 		return false;
 	return !c->any || (c->changes != j->loads + j->unloaded && (final || time_ns > c->due_ns));
 }
@@ -115,8 +115,8 @@ void code_cache_tick(struct jvm *j, uint64_t time_ns, bool final)
 	const struct libjvm_copy *l = probes_library(j->jvms->probes, j->process);
 	struct code_cache *c = &j->cache;
 
-	if (!(j->jvms->options->choices.wanted & BRAID_WANT(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
-	    !l->field[BLOCK_USED].found || !due(j, time_ns, final))
+	if (!(j->jvms->options->config.enabled & BRAID_EVENT_TYPE(JIT)) || !l || !l->field[BLOCK_LENGTH].found ||
+	    !l->field[BLOCK_USED].found || !heap_due(j, time_ns, final))
 		return;
 	c->changes = j->loads + j->unloaded;
 	for (uint32_t i = 0; i < j->layout.heap_count; i++) {
@@ -126,9 +126,9 @@ void code_cache_tick(struct jvm *j, uint64_t time_ns, bool final)
 							    (uint16_t)l->field[BLOCK_USED].offset, hotspot_read_process,
 							    &j->process->pid, &used))
 			continue;
-		change = used > c->told[i] ? used - c->told[i] : c->told[i] - used;
-		if (!c->any || final || change > c->told[i] / TELL_PART)
-			tell(j, i, used, time_ns);
+		change = used > c->emitted[i] ? used - c->emitted[i] : c->emitted[i] - used;
+		if (!c->any || final || change > c->emitted[i] / EMIT_PART)
+			heap_emit(j, i, used, time_ns);
 	}
 	c->any = true;
 	c->due_ns = now_ns() + MEASURE_NS + (now_ns() - time_ns) * MEASURE_PART;

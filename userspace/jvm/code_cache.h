@@ -9,9 +9,9 @@ struct jvm;
 
 /* Of one JVM; zeroes at first. */
 struct code_cache {
-	uint64_t due_ns;		 /* not measured again before */
-	uint64_t changes;		 /* code loaded and unloaded by then */
-	uint64_t told[BRAID_CODE_HEAPS]; /* bytes used */
+	uint64_t due_ns;		    /* not measured again before */
+	uint64_t changes;		    /* code loaded and unloaded by then */
+	uint64_t emitted[BRAID_CODE_HEAPS]; /* bytes used */
 	bool any;
 };
 

@@ -269,7 +269,7 @@ bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t co
 }
 
 /* One number of what row_pack() has written, which therefore is all there. */
-static uint64_t number(const uint8_t **p, const uint8_t *end)
+static uint64_t code_number(const uint8_t **p, const uint8_t *end)
 {
 	uint64_t v = 0;
 	const uint8_t *next = varint_get(*p, end, &v);
@@ -289,12 +289,12 @@ uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, struc
 		uint64_t depth;
 		bool here;
 
-		pc += (uint32_t)zigzag_decode(number(&p, end));
-		depth = number(&p, end);
+		pc += (uint32_t)zigzag_decode(code_number(&p, end));
+		depth = code_number(&p, end);
 		here = pc >= offset + exact;
 		for (uint64_t i = 0; i < depth && p < end; i++) {
-			uint32_t method = c->method + (uint32_t)zigzag_decode(number(&p, end));
-			int32_t bci = (int32_t)zigzag_decode(number(&p, end));
+			uint32_t method = c->method + (uint32_t)zigzag_decode(code_number(&p, end));
+			int32_t bci = (int32_t)zigzag_decode(code_number(&p, end));
 
 			if (here && i < max)
 				to[i] = (struct braid_scope){.method = method, .bci = bci};

@@ -18,7 +18,7 @@
 /* Half of what is to be known of one. */
 struct compilation {
 	uint32_t key; /* compile id */
-	bool told;    /* by the probe; else by a CODE_LOAD */
+	bool probed;  /* by the probe; else by a CODE_LOAD */
 	bool old;     /* by a replayed one: if no probe has told of it, it was compiled before the agent came */
 	uint64_t since_ns;
 	struct trace_jvm_event event;
@@ -31,7 +31,7 @@ struct compilations {
 };
 #define KEY_UNNUMBERED 0x80000000U /* compile ids are positive */
 
-static void emit(struct jvm *j, struct trace_jvm_event *e)
+static void compilation_emit(struct jvm *j, struct trace_jvm_event *e)
 {
 	jvm_events_emit(j->jvms, j->process, e);
 }
@@ -42,7 +42,7 @@ static void emit_oldest(struct jvm *j)
 
 	HASH_DEL(j->compilations->waiting, c);
 	if (!c->old)
-		emit(j, &c->event);
+		compilation_emit(j, &c->event);
 	free(c);
 }
 
@@ -59,7 +59,7 @@ void compilations_free(struct compilations *c)
 	free(c);
 }
 
-static struct compilation *find(const struct jvm *j, uint64_t id)
+static struct compilation *waiting_find(const struct jvm *j, uint64_t id)
 {
 	uint32_t key = (uint32_t)id;
 	struct compilation *c = NULL;
@@ -70,18 +70,18 @@ static struct compilation *find(const struct jvm *j, uint64_t id)
 }
 
 /* The oldest of this name of those whose ids the probe did not know, or that wait for it. */
-static struct compilation *find_named(const struct jvm *j, uint32_t name, bool told)
+static struct compilation *waiting_find_named(const struct jvm *j, uint32_t name, bool probed)
 {
 	struct compilation *c;
 
 	for (c = j->compilations && name ? j->compilations->waiting : NULL; c; c = c->hh.next)
-		if (c->told == told && !c->old && c->event.name == name && (!told || c->key & KEY_UNNUMBERED))
+		if (c->probed == probed && !c->old && c->event.name == name && (!probed || c->key & KEY_UNNUMBERED))
 			break;
 	return c;
 }
 
 /* Until the other half comes; without memory, as it is. */
-static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool told, bool old)
+static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool probed, bool old)
 {
 	struct compilation *c = calloc(1, sizeof(*c));
 	struct trace_jvm_event copy = *e;
@@ -91,22 +91,22 @@ static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool 
 		j->compilations = calloc(1, sizeof(*j->compilations));
 	if (j->compilations)
 		key = e->number ? (uint32_t)e->number : KEY_UNNUMBERED | j->compilations->unnumbered++;
-	if (!c || !j->compilations || find(j, key)) {
+	if (!c || !j->compilations || waiting_find(j, key)) {
 		free(c);
 		if (!old)
-			emit(j, &copy);
+			compilation_emit(j, &copy);
 		return;
 	}
-	*c = (struct compilation){.key = key, .told = told, .old = old, .since_ns = now_ns(), .event = *e};
+	*c = (struct compilation){.key = key, .probed = probed, .old = old, .since_ns = now_ns(), .event = *e};
 	HASH_ADD(hh, j->compilations->waiting, key, sizeof(c->key), c);
 	if (HASH_COUNT(j->compilations->waiting) > WAITING_MAX)
 		emit_oldest(j);
 }
 
 /* The other half: it does not wait any more. */
-static bool take(struct jvm *j, struct compilation *c, bool told, struct trace_jvm_event *e)
+static bool waiting_take(struct jvm *j, struct compilation *c, bool probed, struct trace_jvm_event *e)
 {
-	if (!c || c->told != told)
+	if (!c || c->probed != probed)
 		return false;
 	*e = c->event;
 	HASH_DEL(j->compilations->waiting, c);
@@ -115,15 +115,15 @@ static bool take(struct jvm *j, struct compilation *c, bool told, struct trace_j
 }
 
 /* What the probe and the CODE_LOAD have told of one compilation. */
-static void emit_both(struct jvm *j, struct trace_jvm_event *told, const struct trace_jvm_event *loaded)
+static void emit_both(struct jvm *j, struct trace_jvm_event *probed, const struct trace_jvm_event *loaded)
 {
-	told->name = loaded->name ?: told->name;
-	told->value = loaded->value;
-	if (!told->number) {
-		told->number = loaded->number;
-		told->flags |= loaded->flags;
+	probed->name = loaded->name ?: probed->name;
+	probed->value = loaded->value;
+	if (!probed->number) {
+		probed->number = loaded->number;
+		probed->flags |= loaded->flags;
 	}
-	emit(j, told);
+	compilation_emit(j, probed);
 }
 
 /* As it lies in the JVM's memory: a Method that was compiled just now is mostly there. */
@@ -136,15 +136,16 @@ static uint32_t name_read(struct jvm *j, uint64_t method)
 		       : 0;
 }
 
-void compilations_told(struct jvm *j, uint64_t method, struct trace_jvm_event *to)
+void compilations_on_probe(struct jvm *j, uint64_t method, struct trace_jvm_event *to)
 {
 	struct trace_jvm_event loaded;
 
 	if (!to->name)
 		to->name = name_read(j, method);
 	if (to->flags & BRAID_COMPILE_FAILED)
-		emit(j, to);
-	else if (take(j, to->number ? find(j, to->number) : find_named(j, to->name, false), false, &loaded))
+		compilation_emit(j, to);
+	else if (waiting_take(j, to->number ? waiting_find(j, to->number) : waiting_find_named(j, to->name, false),
+			      false, &loaded))
 		emit_both(j, to, &loaded);
 	else
 		wait_for_other(j, to, true, false);
@@ -167,21 +168,21 @@ static struct trace_jvm_event event_of(struct jvm *j, const struct braid_rec_cod
 	};
 }
 
-void compilations_loaded(struct jvm *j, const struct braid_rec_code_load *r, bool again)
+void compilations_on_load(struct jvm *j, const struct braid_rec_code_load *r, bool again)
 {
 	bool old = r->hdr.flags & BRAID_REC_REPLAY;
-	struct trace_jvm_event to = event_of(j, r), told;
+	struct trace_jvm_event to = event_of(j, r), probed;
 	struct compilation *c;
 
-	c = r->compile_id ? find(j, r->compile_id) : NULL;
-	if (take(j, c, true, &told)) {
-		emit_both(j, &told, &to);
+	c = r->compile_id ? waiting_find(j, r->compile_id) : NULL;
+	if (waiting_take(j, c, true, &probed)) {
+		emit_both(j, &probed, &to);
 		return;
 	}
 	/* The replay's does not say that it was compiled just now. */
-	if (!old && (c || !again) && take(j, find_named(j, to.name, true), true, &told)) {
-		take(j, c, false, &to);
-		emit_both(j, &told, &to);
+	if (!old && (c || !again) && waiting_take(j, waiting_find_named(j, to.name, true), true, &probed)) {
+		waiting_take(j, c, false, &to);
+		emit_both(j, &probed, &to);
 		return;
 	}
 	if (c)
@@ -194,7 +195,7 @@ void compilations_loaded(struct jvm *j, const struct braid_rec_code_load *r, boo
 		 probes_compilations(j->jvms->probes, j->process))
 		wait_for_other(j, &to, false, false);
 	else
-		emit(j, &to);
+		compilation_emit(j, &to);
 }
 
 void compilations_tick(struct jvm *j, uint64_t time_ns, bool final)

@@ -16,9 +16,9 @@ struct compilations;
 void compilations_free(struct compilations *c);
 
 /* A probe's: `to` has all but its size, and its name perhaps; the Method is, or was, at an address. */
-void compilations_told(struct jvm *j, uint64_t method, struct trace_jvm_event *to);
+void compilations_on_probe(struct jvm *j, uint64_t method, struct trace_jvm_event *to);
 /* `again`: the replay has told of the same. */
-void compilations_loaded(struct jvm *j, const struct braid_rec_code_load *r, bool again);
+void compilations_on_load(struct jvm *j, const struct braid_rec_code_load *r, bool again);
 /* Tells of those that nothing more comes for; `final`: of all. */
 void compilations_tick(struct jvm *j, uint64_t time_ns, bool final);
 

@@ -59,7 +59,7 @@ static struct trace_str what_was_done(const char *collector)
 	return trace_str_of(ends_with(collector, " full") ? "Pause Full" : "");
 }
 
-static void tell(struct jvm *j, struct trace_jvm_event *e)
+static void gc_emit(struct jvm *j, struct trace_jvm_event *e)
 {
 	jvm_events_emit(j->jvms, j->process, e);
 }
@@ -69,7 +69,7 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 	struct gc *gc = &j->gc;
 
 	if (gc->waiting.count == WAITING_MAX || VEC_PUSH(&gc->waiting, (struct gc_waiting){.pause = *e}))
-		tell(j, e);
+		gc_emit(j, e);
 }
 
 /* Probes go and agents stop one after the other: what began then would be told by halves. */
@@ -127,19 +127,19 @@ static bool is_part(const struct gc_span *s, const struct trace_jvm_event *pause
 	       (middle_of_pause >= s->start_ns && middle_of_pause <= s->end_ns);
 }
 
-static struct gc_teller *teller_of(struct gc *gc, uint64_t object)
+static struct gc_reporter *reporter_of(struct gc *gc, uint64_t object)
 {
-	for (uint32_t i = 0; i < gc->teller_count; i++)
-		if (gc->tellers[i].object == object)
-			return &gc->tellers[i];
+	for (uint32_t i = 0; i < gc->reporter_count; i++)
+		if (gc->reporters[i].object == object)
+			return &gc->reporters[i];
 	return NULL;
 }
 
-static void teller_learn(struct gc *gc, const struct gc_span *s, const struct trace_jvm_event *pause)
+static void reporter_update(struct gc *gc, const struct gc_span *s, const struct trace_jvm_event *pause)
 {
-	if (gc->teller_count < GC_TELLERS_MAX && pause->name && !teller_of(gc, s->object))
-		gc->tellers[gc->teller_count++] =
-			(struct gc_teller){.object = s->object, .name = pause->name, .what = pause->text};
+	if (gc->reporter_count < GC_REPORTERS_MAX && pause->name && !reporter_of(gc, s->object))
+		gc->reporters[gc->reporter_count++] =
+			(struct gc_reporter){.object = s->object, .name = pause->name, .what = pause->text};
 }
 
 /* What probes have told of while the world stood for this pause. */
@@ -155,7 +155,7 @@ static void pause_complete(struct jvm *j, struct gc_waiting *w)
 			i++;
 			continue;
 		}
-		teller_learn(&j->gc, s, e);
+		reporter_update(&j->gc, s, e);
 		if (s->begin == BRAID_PROBE_GC_PAUSE) {
 			memcpy(w->text, s->text, GC_TEXT_MAX);
 		} else {
@@ -172,7 +172,7 @@ static void pause_complete(struct jvm *j, struct gc_waiting *w)
 static bool is_unfinished(const struct gc *gc, const struct trace_jvm_event *pause)
 {
 	for (size_t i = 0; i < gc->begun.count; i++)
-		if (gc->begun.at[i].standing && gc->begun.at[i].start_ns <= pause->time_ns + pause->duration_ns)
+		if (gc->begun.at[i].in_pause && gc->begun.at[i].start_ns <= pause->time_ns + pause->duration_ns)
 			return true;
 	return false;
 }
@@ -194,12 +194,12 @@ static void pauses_join(struct trace_jvm_event *first, struct trace_jvm_event *s
  */
 static bool is_early(const struct jvm *j, const struct gc_span *s)
 {
-	return j->told.start == BRAID_START_ONLOAD && (!j->gc.live_ns || s->end_ns < j->gc.live_ns);
+	return j->record.start == BRAID_START_ONLOAD && (!j->gc.live_ns || s->end_ns < j->gc.live_ns);
 }
 
-static void early_tell(struct jvm *j, const struct gc_span *s)
+static void span_emit_early(struct jvm *j, const struct gc_span *s)
 {
-	const struct gc_teller *teller = teller_of(&j->gc, s->object);
+	const struct gc_reporter *teller = reporter_of(&j->gc, s->object);
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_GC_PAUSE,
 		.time_ns = s->start_ns,
@@ -216,7 +216,7 @@ static void early_tell(struct jvm *j, const struct gc_span *s)
 	else
 		e.detail = names_id(j->jvms->names, &j->process->account, trace_str_of(s->text));
 	j->gc.pauses++;
-	tell(j, &e);
+	gc_emit(j, &e);
 }
 
 /* What became part of no pause. The agent's record of one that is just ending comes next time, or was lost. */
@@ -228,12 +228,12 @@ static void spans_settle(struct jvm *j, uint64_t now_ns)
 		const struct gc_span *s = &spans->at[i];
 		bool old = now_ns - s->end_ns > SPAN_KEPT_NS;
 
-		if (is_early(j, s) ? now_ns && !teller_of(&j->gc, s->object) : !old) {
+		if (is_early(j, s) ? now_ns && !reporter_of(&j->gc, s->object) : !old) {
 			i++;
 			continue;
 		}
 		if (is_early(j, s))
-			early_tell(j, s);
+			span_emit_early(j, s);
 		span_remove(spans, i);
 	}
 }
@@ -258,7 +258,7 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 
 		if (w->text[0])
 			w->pause.text = trace_str_of(w->text);
-		tell(j, &w->pause);
+		gc_emit(j, &w->pause);
 	}
 	gc->waiting.count -= ready;
 	if (ready)
@@ -268,7 +268,7 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 
 /* ---- probes ---- */
 
-static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
+static void cycle_emit(struct jvm *j, const struct gc_span *s, uint32_t flags)
 {
 	struct thread *leader = threads_now(j->jvms->threads, j->process, s->tid);
 	const char *name = leader ? gc_leader_name(leader->name) : "";
@@ -288,10 +288,10 @@ static void cycle_tell(struct jvm *j, const struct gc_span *s, uint32_t flags)
 		.source = BRAID_SOURCE_PROBE,
 	};
 
-	tell(j, &e);
+	gc_emit(j, &e);
 }
 
-static void phase_tell(struct jvm *j, const struct gc_span *s)
+static void phase_emit(struct jvm *j, const struct gc_span *s)
 {
 	struct thread *thread = threads_now(j->jvms->threads, j->process, s->tid);
 	struct trace_jvm_event e = {
@@ -304,40 +304,41 @@ static void phase_tell(struct jvm *j, const struct gc_span *s)
 		.source = BRAID_SOURCE_PROBE,
 	};
 
-	tell(j, &e);
+	gc_emit(j, &e);
 }
 
 /* The page with a name may not have been in memory when the kernel side looked. */
-static void text_take(struct gc_span *s, struct process *process, const struct braid_event_jvm *e)
+static void text_take(struct gc_span *s, struct process *process, const struct braid_event_jvm_event *e)
 {
 	char raw[sizeof(e->text)];
 	pid_t pid = process->pid;
 
 	memcpy(raw, e->text, sizeof(raw));
-	if (!raw[0] && e->what.weight && hotspot_read_process(&pid, e->what.weight, raw, sizeof(raw)))
+	if (!raw[0] && e->event.weight && hotspot_read_process(&pid, e->event.weight, raw, sizeof(raw)))
 		raw[0] = '\0';
 	if (!strncmp(raw, NO_CAUSE, sizeof(raw)))
 		raw[0] = '\0';
 	utf8_printable(s->text, sizeof(s->text), raw, strnlen(raw, sizeof(raw)));
 }
 
-static void on_begin(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe probe)
+static void on_begin(struct jvm *j, const struct braid_event_jvm_event *e, enum braid_probe probe)
 {
 	struct thread *thread = threads_now(j->jvms->threads, j->process, (pid_t)e->tid);
-	struct gc_span s = {.begin = probe, .object = e->what.number, .tid = (pid_t)e->tid, .start_ns = e->hdr.time_ns};
+	struct gc_span s = {
+		.begin = probe, .object = e->event.number, .tid = (pid_t)e->tid, .start_ns = e->hdr.time_ns};
 	struct gc_span *before = probe == BRAID_PROBE_GC_BEGIN ? span_open(&j->gc, probe, s.object) : NULL;
 
 	text_take(&s, j->process, e);
-	s.standing = thread && !strcmp(thread->name, "VM Thread");
-	if (probe == BRAID_PROBE_GC_BEGIN && !s.standing)
+	s.in_pause = thread && !strcmp(thread->name, "VM Thread");
+	if (probe == BRAID_PROBE_GC_BEGIN && !s.in_pause)
 		s.number = ++j->gc.cycles;
 	for (size_t i = j->gc.begun.count; probe == BRAID_PROBE_GC_PHASE && !s.number && i-- > 0;)
 		if (j->gc.begun.at[i].begin == BRAID_PROBE_GC_BEGIN && j->gc.begun.at[i].tid == s.tid)
 			s.number = j->gc.begun.at[i].number;
 	if (before) { /* given up for another */
-		if (!before->standing) {
+		if (!before->in_pause) {
 			before->end_ns = s.start_ns;
-			cycle_tell(j, before, 0);
+			cycle_emit(j, before, 0);
 		}
 		span_remove(&j->gc.begun, (size_t)(before - j->gc.begun.at));
 	}
@@ -351,9 +352,9 @@ static bool is_pause(const struct gc_span *s)
 	return !strncmp(s->text, "Pause ", 6) || !strcmp(s->text, "Initial Mark") || !strcmp(s->text, "Final Mark");
 }
 
-static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_probe begin)
+static void on_end(struct jvm *j, const struct braid_event_jvm_event *e, enum braid_probe begin)
 {
-	struct gc_span *open = span_open(&j->gc, begin, e->what.number), s;
+	struct gc_span *open = span_open(&j->gc, begin, e->event.number), s;
 
 	if (!open)
 		return;
@@ -361,39 +362,39 @@ static void on_end(struct jvm *j, const struct braid_event_jvm *e, enum braid_pr
 	s.end_ns = e->hdr.time_ns > s.start_ns ? e->hdr.time_ns : s.start_ns;
 	span_remove(&j->gc.begun, (size_t)(open - j->gc.begun.at));
 	if (begin == BRAID_PROBE_GC_PHASE)
-		phase_tell(j, &s);
-	else if (begin == BRAID_PROBE_GC_BEGIN && !s.standing)
-		cycle_tell(j, &s, 0);
+		phase_emit(j, &s);
+	else if (begin == BRAID_PROBE_GC_BEGIN && !s.in_pause)
+		cycle_emit(j, &s, 0);
 	else if ((begin == BRAID_PROBE_GC_BEGIN || is_pause(&s)) && !span_add(&j->gc.ended, &s))
 		sink_loss(j->jvms->sink, j->process->id, "collector", "gc", 1);
 }
 
-static void on_heap(struct jvm *j, const struct braid_event_jvm *e)
+static void on_heap(struct jvm *j, const struct braid_event_jvm_event *e)
 {
-	struct gc_span *open = span_open(&j->gc, BRAID_PROBE_GC_BEGIN, e->what.number);
+	struct gc_span *open = span_open(&j->gc, BRAID_PROBE_GC_BEGIN, e->event.number);
 
-	if (open && e->what.detail == 0) /* GCWhen::BeforeGC, AfterGC */
-		open->before = e->what.value;
-	else if (open && e->what.detail == 1)
-		open->after = e->what.value;
+	if (open && e->event.detail == 0) /* GCWhen::BeforeGC, AfterGC */
+		open->before = e->event.value;
+	else if (open && e->event.detail == 1)
+		open->after = e->event.value;
 }
 
-void gc_on_probe(struct process *process, const struct braid_event_jvm *e)
+void gc_on_probe(struct process *process, const struct braid_event_jvm_event *e)
 {
 	struct jvm *j = process->jvm;
 
 	if (!jvm_had_agent(j))
 		return;
-	if (!(j->wanted & BRAID_WANT(GC))) {
+	if (!(j->enabled & BRAID_EVENT_TYPE(GC))) {
 		j->gc.begun.count = 0; /* not any more: the probes are still there */
 		return;
 	}
-	switch (e->what.name) {
+	switch (e->event.name) {
 	case BRAID_PROBE_GC_BEGIN:
 	case BRAID_PROBE_GC_PAUSE:
 	case BRAID_PROBE_GC_PHASE:
 		if (!is_too_late(j, e->hdr.time_ns))
-			on_begin(j, e, (enum braid_probe)e->what.name);
+			on_begin(j, e, (enum braid_probe)e->event.name);
 		break;
 	case BRAID_PROBE_GC_END:
 		on_end(j, e, BRAID_PROBE_GC_BEGIN);
@@ -428,14 +429,14 @@ void gc_end(struct jvm *j)
 
 	gc_settle(j, 0);
 	if (gc->open)
-		tell(j, &e);
+		gc_emit(j, &e);
 	gc->open = 0;
 	for (size_t i = 0; i < gc->begun.count; i++) {
 		struct gc_span *s = &gc->begun.at[i];
 
 		s->end_ns = s->start_ns;
-		if (s->begin == BRAID_PROBE_GC_BEGIN && !s->standing)
-			cycle_tell(j, s, BRAID_GC_NOT_ENDED);
+		if (s->begin == BRAID_PROBE_GC_BEGIN && !s->in_pause)
+			cycle_emit(j, s, BRAID_GC_NOT_ENDED);
 	}
 	gc->begun.count = 0;
 }

@@ -22,13 +22,13 @@ struct gc_span {
 	uint64_t start_ns, end_ns;
 	uint64_t before, after; /* bytes; of a collection */
 	uint64_t number;	/* of the cycle */
-	bool standing;		/* all of it while the world stands: it is part of a pause */
+	bool in_pause;		/* all of it while the world stands: it is part of a pause */
 	char text[GC_TEXT_MAX]; /* cause, or name */
 };
 
 typedef VEC(struct gc_span) gc_span_list;
 
-#define GC_TELLERS_MAX 8
+#define GC_REPORTERS_MAX 8
 
 /* A pause, and what was in it. */
 struct gc_waiting {
@@ -38,13 +38,13 @@ struct gc_waiting {
 
 /* What is known of a JVM's. A zeroed one is empty. */
 struct gc {
-	uint64_t live_ns;  /* since when the JVM has told of pauses; 0: it has not begun to */
-	struct gc_teller { /* whose collections are which collector's */
+	uint64_t live_ns;    /* since when the JVM has told of pauses; 0: it has not begun to */
+	struct gc_reporter { /* whose collections are which collector's */
 		uint64_t object;
 		uint32_t name;
 		struct trace_str what;
-	} tellers[GC_TELLERS_MAX];
-	uint32_t teller_count;
+	} reporters[GC_REPORTERS_MAX];
+	uint32_t reporter_count;
 	uint64_t pauses;
 	uint64_t cycles;
 	uint64_t open; /* number of the pause that is on; 0: none */
@@ -61,7 +61,7 @@ bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size);
 void gc_on_live(struct jvm *j, uint64_t time_ns);
 
 /* A hit of a BRAID_PROBE_GC_*. */
-void gc_on_probe(struct process *process, const struct braid_event_jvm *e);
+void gc_on_probe(struct process *process, const struct braid_event_jvm_event *e);
 
 /* All that happened before now has been heard of: what waited is told. */
 void gc_settle(struct jvm *j, uint64_t now_ns);

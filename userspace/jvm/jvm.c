@@ -21,7 +21,7 @@ struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, u
 	j->process = process;
 	j->slot = slot;
 	j->generation = generation;
-	j->wanted = jvms->choices.wanted;
+	j->enabled = jvms->config.enabled;
 	return j;
 }
 
@@ -31,16 +31,16 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 	int slot;
 
 	*out = NULL;
-	if (!account_take(&process->account, jvms->sink, BUDGET_JVMS, 1))
+	if (!account_reserve(&process->account, jvms->sink, BUDGET_JVMS, 1))
 		return -EDQUOT;
-	slot = kernel_side_add_jvm(jvms->kernel, &jvms->choices, &generation);
+	slot = kernel_side_add_jvm(jvms->kernel, &jvms->config, &generation);
 	if (slot >= 0)
 		*out = jvm_new(jvms, process, (uint32_t)slot, generation);
 	if (*out) {
 		(*out)->kept = true;
 		return 0;
 	}
-	account_give(&process->account, BUDGET_JVMS, 1);
+	account_release(&process->account, BUDGET_JVMS, 1);
 	if (slot >= 0)
 		kernel_side_remove_jvm(jvms->kernel, (uint32_t)slot);
 	return slot < 0 ? slot : -ENOMEM;
@@ -49,14 +49,14 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 /* What an entry of the kernel side has lost beyond `lost`, which is up to date then. */
 static void emit_lost(struct jvms *jvms, uint32_t slot, uint32_t process, uint64_t lost[BRAID_JVM_KINDS_MAX])
 {
-	struct braid_asked asked;
+	struct braid_request_share share;
 
-	if (!kernel_side_asked(jvms->kernel, slot, &asked))
+	if (!kernel_side_request_share(jvms->kernel, slot, &share))
 		return;
 	for (uint32_t i = 0; i < BRAID_JVM_EVENTS; i++) {
-		if (i && asked.lost[i] > lost[i])
-			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), asked.lost[i] - lost[i]);
-		lost[i] = asked.lost[i];
+		if (i && share.lost[i] > lost[i])
+			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), share.lost[i] - lost[i]);
+		lost[i] = share.lost[i];
 	}
 }
 
@@ -77,7 +77,7 @@ static void give_back(struct jvm *j)
 	if (!j->kept)
 		return;
 	kernel_side_remove_jvm(j->jvms->kernel, j->slot);
-	account_give(&j->process->account, BUDGET_JVMS, 1);
+	account_release(&j->process->account, BUDGET_JVMS, 1);
 	j->kept = false;
 }
 
@@ -93,15 +93,15 @@ void jvm_free(struct jvm *j)
 		return;
 	give_back(j);
 	code_gone(j, j->code.bytes, j->code.count);
-	account_give(&j->process->account, BUDGET_JVM_BYTES, j->kept_bytes);
-	account_give(&j->process->account, BUDGET_METHODS, j->named.count + j->interpreted.count);
+	account_release(&j->process->account, BUDGET_JVM_BYTES, j->kept_bytes);
+	account_release(&j->process->account, BUDGET_METHODS, j->named.count + j->interpreted.count);
 	for (int i = 0; i < 4; i++)
 		free(j->strings[i]);
 	methods_free(j);
 	code_map_free(&j->code);
 	compilations_free(j->compilations);
 	free(j->types);
-	free(j->deferred.at);
+	free(j->pending_frames.at);
 	gc_free(&j->gc);
 	free(j);
 }
@@ -110,8 +110,8 @@ void jvm_joined(struct jvm *j, uint64_t since_ns)
 {
 	j->linked = j->joined = true;
 	j->joined_ns = since_ns;
-	j->wanted = j->jvms->choices.wanted;
-	told_phase(j, "agent", now_ns(), 0);
+	j->enabled = j->jvms->config.enabled;
+	named_events_phase(j, "agent", now_ns(), 0);
 }
 
 void jvm_left(struct jvm *j)
@@ -124,13 +124,13 @@ void jvm_left(struct jvm *j)
 
 static void emit_jvm(struct jvm *j)
 {
-	j->told.process = j->process->id;
-	j->told.layout_flags = j->layout.flags | (j->layout_agreed ? BRAID_LAYOUT_AGREED : 0);
-	j->told.vm_name = trace_str_of(j->strings[0] ? j->strings[0] : "");
-	j->told.vm_version = trace_str_of(j->strings[1] ? j->strings[1] : "");
-	j->told.java_version = trace_str_of(j->strings[2] ? j->strings[2] : "");
-	j->told.command = trace_str_of(j->strings[3] ? j->strings[3] : "");
-	sink_jvm(j->jvms->sink, &j->told);
+	j->record.process = j->process->id;
+	j->record.layout_flags = j->layout.flags | (j->layout_agreed ? BRAID_LAYOUT_AGREED : 0);
+	j->record.vm_name = trace_str_of(j->strings[0] ? j->strings[0] : "");
+	j->record.vm_version = trace_str_of(j->strings[1] ? j->strings[1] : "");
+	j->record.java_version = trace_str_of(j->strings[2] ? j->strings[2] : "");
+	j->record.command = trace_str_of(j->strings[3] ? j->strings[3] : "");
+	sink_jvm(j->jvms->sink, &j->record);
 }
 
 /* What a JVM calls itself, and what it runs: a line of it is as good as all. */
@@ -144,9 +144,10 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	const struct braid_rec_hello *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *text[4];
 
-	if (size < sizeof(*r) || !jvm_take(&at, end, r->vm_version_len, &text[1]) ||
-	    !jvm_take(&at, end, r->vm_name_len, &text[0]) || !jvm_take(&at, end, r->java_version_len, &text[2]) ||
-	    !jvm_take(&at, end, r->command_len, &text[3]))
+	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->vm_version_len, &text[1]) ||
+	    !jvm_take_string(&at, end, r->vm_name_len, &text[0]) ||
+	    !jvm_take_string(&at, end, r->java_version_len, &text[2]) ||
+	    !jvm_take_string(&at, end, r->command_len, &text[3]))
 		return false;
 	if (r->version != BRAID_RING_VERSION) {
 		sink_notice(
@@ -159,12 +160,12 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	keep_string(&j->strings[1], text[1], r->vm_version_len);
 	keep_string(&j->strings[2], text[2], r->java_version_len);
 	keep_string(&j->strings[3], text[3], r->command_len);
-	j->told.start = r->start;
-	j->told.jvmti_version = r->jvmti_version;
-	j->told.caps_got_lo = r->caps_got[0];
-	j->told.caps_got_hi = r->caps_got[1];
-	j->told.caps_refused_lo = r->caps_refused[0];
-	j->told.caps_refused_hi = r->caps_refused[1];
+	j->record.start = r->start;
+	j->record.jvmti_version = r->jvmti_version;
+	j->record.caps_got_lo = r->caps_got[0];
+	j->record.caps_got_hi = r->caps_got[1];
+	j->record.caps_refused_lo = r->caps_refused[0];
+	j->record.caps_refused_hi = r->caps_refused[1];
 	emit_jvm(j);
 	return true;
 }
@@ -194,15 +195,15 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || !heaps_fit(&r->layout))
 		return false;
-	if (j->layout_known && !j->layout_told)
+	if (j->layout_known && !j->layout_reported)
 		j->layout_agreed = same_layout(&j->layout, &r->layout);
-	if (j->layout_known && !j->layout_told && !j->layout_agreed)
+	if (j->layout_known && !j->layout_reported && !j->layout_agreed)
 		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
 			    "the agent in process %d and its libjvm.so disagree about the JVM's layout",
 			    j->process->pid);
 	j->layout = r->layout;
 	j->statics = r->statics;
-	j->layout_told = j->layout_known = true;
+	j->layout_reported = j->layout_known = true;
 	emit_jvm(j);
 	return true;
 }
@@ -240,9 +241,9 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_NOTICE] = "notice",
 	[BRAID_REC_NAMES] = "names",
 	[BRAID_REC_TYPE] = "type",
-	[BRAID_REC_EVENT] = "event",
+	[BRAID_REC_NAMED_EVENT] = "event",
 	[BRAID_REC_CLASS] = "class",
-	[BRAID_REC_DEMAND] = "jvm_event",
+	[BRAID_REC_JVM_EVENT] = "jvm_event",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -275,7 +276,7 @@ static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 static bool on_phase(struct jvm *j, const struct braid_rec *rec, const char *name)
 {
-	told_phase(j, name, rec->time_ns, 0);
+	named_events_phase(j, name, rec->time_ns, 0);
 	return true;
 }
 
@@ -286,7 +287,7 @@ static bool on_replayed(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r))
 		return false;
 	j->replayed = true;
-	told_phase(j, "replayed", rec->time_ns, r->classes);
+	named_events_phase(j, "replayed", rec->time_ns, r->classes);
 	return true;
 }
 
@@ -299,8 +300,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return on_layout(j, rec, size);
 	case BRAID_REC_NAMES:
 		return on_names(j, rec, size);
-	case BRAID_REC_DEMAND:
-		return events_on_demand(j, rec, size);
+	case BRAID_REC_JVM_EVENT:
+		return events_on_jvm_event(j, rec, size);
 	case BRAID_REC_TYPE:
 		return events_on_type(j, rec, size);
 	case BRAID_REC_METHOD:
@@ -319,15 +320,15 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return threads_on_thread(j, rec, size);
 	case BRAID_REC_THREAD_END:
 		return threads_on_end(j, rec, size);
-	case BRAID_REC_EVENT:
-		return told_on_event(j, rec, size);
+	case BRAID_REC_NAMED_EVENT:
+		return named_events_on_event(j, rec, size);
 	case BRAID_REC_CLASS:
-		return told_on_class(j, rec, size);
+		return named_events_on_class(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return gc_on_record(j, rec, size);
 	case BRAID_REC_CLASS_UNLOAD:
-		return told_on_unload(j, rec, size);
+		return named_events_on_unload(j, rec, size);
 	case BRAID_REC_VM_INIT:
 		gc_on_live(j, rec->time_ns);
 		return on_phase(j, rec, "init");
@@ -370,7 +371,7 @@ void jvm_emit_stats(struct jvm *j)
 {
 	uint32_t p = j->process->id;
 
-	sink_stat(j->jvms->sink, p, "methods", j->methods_told);
+	sink_stat(j->jvms->sink, p, "methods", j->methods_reported);
 	sink_stat(j->jvms->sink, p, "code_loads", j->loads);
 	sink_stat(j->jvms->sink, p, "code_unloads", j->unloaded);
 	sink_stat(j->jvms->sink, p, "gc_pauses", j->gc.pauses + (j->gc.open != 0));

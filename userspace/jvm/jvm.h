@@ -29,8 +29,8 @@ void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct br
 void jvm_layout_grow(struct jvm *j, bool old);
 /* As it is now; NULL: not known. */
 const struct braid_layout *jvm_layout(struct jvm *j);
-/* What is recorded of it from now on: bits of braid_choices.wanted. */
-void jvm_choose(struct jvm *j, uint32_t wanted);
+/* What is recorded of it from now on: bits of braid_event_config.wanted. */
+void jvm_configure(struct jvm *j, uint32_t enabled);
 uint32_t jvm_slot(const struct jvm *j);
 uint32_t jvm_generation(const struct jvm *j);
 
@@ -54,7 +54,7 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 
 /* Frames that jvm_resolve_code() could not name: resolved when their record comes, or from the JVM's memory if it does
  * not. */
-void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns);
+void jvm_add_pending(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns);
 /* `final`: no more records will come. */
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 

@@ -11,23 +11,23 @@
 
 #define DEFER_NS 1000000000ULL /* wait this long for a code record before the JVM's memory is asked */
 #define DEFERRED_PART 1024
-#define DEFERRED_MAX 65536 /* frames that wait for their code's record; their bytes are of the JVM's budget */
+#define PENDING_MAX 65536 /* frames that wait for their code's record; their bytes are of the JVM's budget */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
 
 /* ---- code ---- */
 
 /* Of a record about code: they come in their order, but not at once. */
-static void code_heard(struct jvm *j, const struct braid_rec *rec)
+static void code_received(struct jvm *j, const struct braid_rec *rec)
 {
-	if (rec->time_ns > j->code_told_ns)
-		j->code_told_ns = rec->time_ns;
-	j->code_heard_ns = now_ns();
+	if (rec->time_ns > j->code_reported_ns)
+		j->code_reported_ns = rec->time_ns;
+	j->code_received_ns = now_ns();
 }
 
 void code_gone(struct jvm *j, uint64_t bytes, size_t count)
 {
-	account_give(&j->process->account, BUDGET_JVM_BYTES, bytes);
-	account_give(&j->process->account, BUDGET_CODES, count);
+	account_release(&j->process->account, BUDGET_JVM_BYTES, bytes);
+	account_release(&j->process->account, BUDGET_CODES, count);
 }
 
 /* Takes ownership in any case. */
@@ -36,12 +36,12 @@ static bool add_code(struct jvm *j, struct code *c)
 	struct account *a = &j->process->account;
 	uint64_t bytes = code_bytes(c);
 
-	if (!account_take(a, j->jvms->sink, BUDGET_CODES, 1)) {
+	if (!account_reserve(a, j->jvms->sink, BUDGET_CODES, 1)) {
 		code_free(c);
 		return false;
 	}
-	if (!account_take(a, j->jvms->sink, BUDGET_JVM_BYTES, bytes)) {
-		account_give(a, BUDGET_CODES, 1);
+	if (!account_reserve(a, j->jvms->sink, BUDGET_JVM_BYTES, bytes)) {
+		account_release(a, BUDGET_CODES, 1);
 		code_free(c);
 		return false;
 	}
@@ -73,7 +73,7 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || !code_fits(j, r->address, r->code_size))
 		return false;
-	code_heard(j, rec);
+	code_received(j, rec);
 	old = code_map_at(&j->code, r->address);
 	known = old && !old->unload_ns && old->method == r->method && old->size == r->code_size &&
 		old->compile_id == r->compile_id;
@@ -103,8 +103,8 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 								.tier = r->tier,
 								.compile_id = r->compile_id,
 								.replay = (rec->flags & BRAID_REC_REPLAY) != 0});
-	if (j->jvms->options->choices.wanted & BRAID_WANT(JIT))
-		compilations_loaded(j, r, known);
+	if (j->jvms->options->config.enabled & BRAID_EVENT_TYPE(JIT))
+		compilations_on_load(j, r, known);
 	return true;
 }
 
@@ -114,11 +114,11 @@ static bool add_scopes(struct jvm *j, struct code *c, const struct braid_rec_cod
 	uint64_t before = code_bytes(c), more;
 	bool added;
 
-	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, r->bytes))
+	if (!account_reserve(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, r->bytes))
 		return true;
 	added = code_add_scopes(c, r + 1, r->bytes, r->rows);
 	more = code_bytes(c) - before;
-	account_give(&j->process->account, BUDGET_JVM_BYTES, r->bytes);
+	account_release(&j->process->account, BUDGET_JVM_BYTES, r->bytes);
 	account_spend(&j->process->account, BUDGET_JVM_BYTES, more);
 	j->code.bytes += more;
 	return added;
@@ -146,7 +146,7 @@ bool code_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r))
 		return false;
-	code_heard(j, rec);
+	code_received(j, rec);
 	c = code_map_at(&j->code, r->address);
 	if (c && !c->unload_ns)
 		c->unload_ns = rec->time_ns;
@@ -163,7 +163,7 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || !code_fits(j, r->address, r->size))
 		return false;
-	code_heard(j, rec);
+	code_received(j, rec);
 	old = code_map_at(&j->code, r->address);
 	if (old && old->name && old->size == r->size)
 		return true;
@@ -224,7 +224,7 @@ static uint64_t lookup_pc(uint64_t pc, bool exact)
 /* Is `method`, read from the nmethod, still the one that was compiled? Its names are freed before the nmethod is. */
 static bool is_intact(struct jvm *j, const struct code *c, uint64_t method, uint32_t trace_id)
 {
-	return c->method ? methods_lies_at(j, c->method, method) : trace_id && trace_id == c->trace_method;
+	return c->method ? methods_is_at(j, c->method, method) : trace_id && trace_id == c->trace_method;
 }
 
 /*
@@ -295,20 +295,20 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 	return true;
 }
 
-void jvm_defer(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
+void jvm_add_pending(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
-	struct deferred d = {.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
-	bool paid = j->deferred.count < j->deferred_paid;
+	struct pending_frame d = {.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
+	bool paid = j->pending_frames.count < j->deferred_paid;
 
-	if (!paid && j->deferred_paid < DEFERRED_MAX && jvm_keep(j, DEFERRED_PART * sizeof(d))) {
+	if (!paid && j->deferred_paid < PENDING_MAX && jvm_keep(j, DEFERRED_PART * sizeof(d))) {
 		j->deferred_paid += DEFERRED_PART;
 		paid = true;
 	}
-	if (!paid || VEC_PUSH(&j->deferred, d))
+	if (!paid || VEC_PUSH(&j->pending_frames, d))
 		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 }
 
-static void send_deferred(struct jvm *j, struct deferred *d, struct code *c)
+static void send_pending(struct jvm *j, struct pending_frame *d, struct code *c)
 {
 	fill_code(j, c, d->frame.address, d->frame.exact, &d->frame);
 	sink_frame(j->jvms->sink, &d->frame);
@@ -380,20 +380,20 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
  * Has everything been read that the JVM had to say of code until time_ns? When the ring is full its records come much
  * later, in their order: what ended an older piece of code at the same address may still be among them.
  */
-static bool code_is_told(const struct jvm *j, uint64_t time_ns, uint64_t now)
+static bool code_is_reported(const struct jvm *j, uint64_t time_ns, uint64_t now)
 {
-	return j->code_told_ns >= time_ns || j->code_heard_ns + DEFER_NS < now;
+	return j->code_reported_ns >= time_ns || j->code_received_ns + DEFER_NS < now;
 }
 
 /* The code of a deferred frame, NULL when it is not known; *lost: and will not be. */
-static struct code *deferred_code(struct jvm *j, const struct deferred *d, uint64_t now, bool final, bool *lost)
+static struct code *pending_code(struct jvm *j, const struct pending_frame *d, uint64_t now, bool final, bool *lost)
 {
-	bool last = final || (d->time_ns + DEFER_NS < now && code_is_told(j, d->time_ns + DEFER_NS, now));
+	bool last = final || (d->time_ns + DEFER_NS < now && code_is_reported(j, d->time_ns + DEFER_NS, now));
 	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
 	struct code *c = NULL;
 
 	*lost = false;
-	if (final || code_is_told(j, d->time_ns, now))
+	if (final || code_is_reported(j, d->time_ns, now))
 		c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
 	if (!last)
 		return c && !c->rows_missing ? c : NULL;
@@ -417,19 +417,19 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < j->deferred.count; i++) {
-		struct deferred *d = &j->deferred.at[i];
+	for (size_t i = 0; i < j->pending_frames.count; i++) {
+		struct pending_frame *d = &j->pending_frames.at[i];
 		bool lost;
-		struct code *c = deferred_code(j, d, time_ns, final, &lost);
+		struct code *c = pending_code(j, d, time_ns, final, &lost);
 
 		if (c)
-			send_deferred(j, d, c);
+			send_pending(j, d, c);
 		else if (lost)
 			sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 		else
-			j->deferred.at[kept++] = *d;
+			j->pending_frames.at[kept++] = *d;
 	}
-	j->deferred.count = kept;
+	j->pending_frames.count = kept;
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns)

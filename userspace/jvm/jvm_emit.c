@@ -6,50 +6,50 @@
 #include "sink/records.h"
 
 /* What has to be wanted for a kind to be told; nothing, of kinds that are always. */
-static const uint32_t wants[BRAID_JVM_EVENTS] = {
-	[BRAID_JVM_ALLOC] = BRAID_WANT(ALLOC),
-	[BRAID_JVM_LIVE] = BRAID_WANT(LIVE),
-	[BRAID_JVM_UNCOLLECTED] = BRAID_WANT(LIVE),
-	[BRAID_JVM_LOCK] = BRAID_WANT(LOCK),
-	[BRAID_JVM_WAIT] = BRAID_WANT(WAIT),
-	[BRAID_JVM_BLOCKED] = BRAID_WANT(WAIT),
-	[BRAID_JVM_GC_PAUSE] = BRAID_WANT(GC),
-	[BRAID_JVM_GC_CYCLE] = BRAID_WANT(GC),
-	[BRAID_JVM_GC_PHASE] = BRAID_WANT(GC),
-	[BRAID_JVM_SAFEPOINT] = BRAID_WANT(SAFEPOINT),
-	[BRAID_JVM_SAFEPOINT_STOP] = BRAID_WANT(SAFEPOINT),
-	[BRAID_JVM_THREAD_START] = BRAID_WANT(THREAD),
-	[BRAID_JVM_THREAD_END] = BRAID_WANT(THREAD),
-	[BRAID_JVM_VTHREAD_START] = BRAID_WANT(VTHREAD),
-	[BRAID_JVM_VTHREAD_END] = BRAID_WANT(VTHREAD),
-	[BRAID_JVM_CLASS_LOAD] = BRAID_WANT(CLASS),
-	[BRAID_JVM_CLASS_PREPARE] = BRAID_WANT(CLASS),
-	[BRAID_JVM_CLASS_UNLOAD] = BRAID_WANT(CLASS),
-	[BRAID_JVM_COMPILE] = BRAID_WANT(JIT),
-	[BRAID_JVM_DEOPT] = BRAID_WANT(JIT),
-	[BRAID_JVM_EXCEPTION] = BRAID_WANT(EXCEPTION),
-	[BRAID_JVM_NATIVE_BIND] = BRAID_WANT(NATIVE_BIND),
-	[BRAID_JVM_RESOURCE] = BRAID_WANT(RESOURCE),
-	[BRAID_JVM_CODE_CACHE] = BRAID_WANT(JIT),
-	[BRAID_JVM_THREAD_RENAME] = BRAID_WANT(THREAD),
+static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
+	[BRAID_JVM_ALLOC] = BRAID_EVENT_TYPE(ALLOC),
+	[BRAID_JVM_LIVE] = BRAID_EVENT_TYPE(LIVE),
+	[BRAID_JVM_UNCOLLECTED] = BRAID_EVENT_TYPE(LIVE),
+	[BRAID_JVM_LOCK] = BRAID_EVENT_TYPE(LOCK),
+	[BRAID_JVM_WAIT] = BRAID_EVENT_TYPE(WAIT),
+	[BRAID_JVM_BLOCKED] = BRAID_EVENT_TYPE(WAIT),
+	[BRAID_JVM_GC_PAUSE] = BRAID_EVENT_TYPE(GC),
+	[BRAID_JVM_GC_CYCLE] = BRAID_EVENT_TYPE(GC),
+	[BRAID_JVM_GC_PHASE] = BRAID_EVENT_TYPE(GC),
+	[BRAID_JVM_SAFEPOINT] = BRAID_EVENT_TYPE(SAFEPOINT),
+	[BRAID_JVM_SAFEPOINT_STOP] = BRAID_EVENT_TYPE(SAFEPOINT),
+	[BRAID_JVM_THREAD_START] = BRAID_EVENT_TYPE(THREAD),
+	[BRAID_JVM_THREAD_END] = BRAID_EVENT_TYPE(THREAD),
+	[BRAID_JVM_VTHREAD_START] = BRAID_EVENT_TYPE(VTHREAD),
+	[BRAID_JVM_VTHREAD_END] = BRAID_EVENT_TYPE(VTHREAD),
+	[BRAID_JVM_CLASS_LOAD] = BRAID_EVENT_TYPE(CLASS),
+	[BRAID_JVM_CLASS_PREPARE] = BRAID_EVENT_TYPE(CLASS),
+	[BRAID_JVM_CLASS_UNLOAD] = BRAID_EVENT_TYPE(CLASS),
+	[BRAID_JVM_COMPILE] = BRAID_EVENT_TYPE(JIT),
+	[BRAID_JVM_DEOPT] = BRAID_EVENT_TYPE(JIT),
+	[BRAID_JVM_EXCEPTION] = BRAID_EVENT_TYPE(EXCEPTION),
+	[BRAID_JVM_NATIVE_BIND] = BRAID_EVENT_TYPE(NATIVE_BIND),
+	[BRAID_JVM_RESOURCE] = BRAID_EVENT_TYPE(RESOURCE),
+	[BRAID_JVM_CODE_CACHE] = BRAID_EVENT_TYPE(JIT),
+	[BRAID_JVM_THREAD_RENAME] = BRAID_EVENT_TYPE(THREAD),
 };
 
-uint32_t jvm_events_wanted(const struct jvms *jvms, const struct process *process)
+uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *process)
 {
-	return process && jvm_had_agent(process->jvm) ? process->jvm->wanted : jvms->choices.wanted;
+	return process && jvm_had_agent(process->jvm) ? process->jvm->enabled : jvms->config.enabled;
 }
 
 /* Whoever tells of an event may not have heard yet that it is not wanted any more. */
-static bool is_wanted(const struct jvms *jvms, const struct process *process, const struct trace_jvm_event *e)
+static bool is_enabled(const struct jvms *jvms, const struct process *process, const struct trace_jvm_event *e)
 {
 	uint64_t kind = e->kind == BRAID_JVM_COUNTED && e->number < BRAID_JVM_EVENTS ? e->number : e->kind;
 
-	return !wants[kind] || jvm_events_wanted(jvms, process) & wants[kind];
+	return !types_of_kind[kind] || jvm_events_enabled(jvms, process) & types_of_kind[kind];
 }
 
 void jvm_events_emit(struct jvms *jvms, const struct process *process, struct trace_jvm_event *e)
 {
-	if (!is_wanted(jvms, process, e))
+	if (!is_enabled(jvms, process, e))
 		return;
 	e->process = process ? process->id : 0;
 	sink_jvm_event(jvms->sink, e);

@@ -57,7 +57,7 @@ static uint32_t name_of_method(struct jvms *jvms, struct process *process, uint3
 	return names_id(jvms->names, &process->account, trace_str_of(text));
 }
 
-bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
+bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
 	const struct jvm *j = process->jvm;
 
@@ -65,10 +65,10 @@ bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct b
 		return true;
 	switch (e->source) {
 	case BRAID_SOURCE_AGENT:
-		return !j || ((!e->what.name || type_name(j, e->what.name)) &&
-			      (!e->what.detail || methods_defined(j, (uint32_t)e->what.detail)));
+		return !j || ((!e->event.name || type_name(j, e->event.name)) &&
+			      (!e->event.detail || methods_defined(j, (uint32_t)e->event.detail)));
 	case BRAID_SOURCE_KERNEL:
-		return e->what.kind != BRAID_JVM_THREAD_CPU || offcpu_end_known(jvms, process, e);
+		return e->event.kind != BRAID_JVM_THREAD_CPU || offcpu_end_known(jvms, process, e);
 	default:
 		return probes_ready(process, e);
 	}
@@ -76,19 +76,19 @@ bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct b
 
 /* ---- events ---- */
 
-struct process *jvm_events_other(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
+struct process *jvm_events_other(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
-	if (!e->what.other_tid)
+	if (!e->event.other_tid)
 		return NULL;
 	if (e->other_pid && (pid_t)e->other_pid != process->pid)
 		return processes_get(jvms->processes, (pid_t)e->other_pid, e->hdr.time_ns);
 	return process;
 }
 
-static uint32_t other_thread(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
+static uint32_t other_thread(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
 	struct process *other = jvm_events_other(jvms, process, e);
-	pid_t tid = (pid_t)e->what.other_tid;
+	pid_t tid = (pid_t)e->event.other_tid;
 	struct thread *t;
 
 	if (!other)
@@ -99,10 +99,10 @@ static uint32_t other_thread(struct jvms *jvms, struct process *process, const s
 	return t ? t->id : 0;
 }
 
-void jvm_events_take(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
-		     const struct event_nodes *nodes)
+void jvm_events_receive(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
+			const struct event_nodes *nodes)
 {
-	const struct braid_demand *what = &e->what;
+	const struct braid_jvm_event *what = &e->event;
 	struct thread *thread = e->tid ? threads_at(jvms->threads, process, (pid_t)e->tid, e->hdr.time_ns) : NULL;
 	struct trace_jvm_event to = {
 		.kind = what->kind,
@@ -145,11 +145,11 @@ void jvm_events_take(struct jvms *jvms, struct process *process, const struct br
 	jvm_events_emit(jvms, process, &to);
 }
 
-bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
+bool events_on_jvm_event(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
-	const struct braid_rec_demand *r = (const void *)rec;
-	struct braid_event_jvm e = {
-		.hdr = {.kind = BRAID_EVENT_JVM, .size = sizeof(e), .time_ns = rec->time_ns},
+	const struct braid_rec_jvm_event *r = (const void *)rec;
+	struct braid_event_jvm_event e = {
+		.hdr = {.kind = BRAID_EVENT_JVM_EVENT, .size = sizeof(e), .time_ns = rec->time_ns},
 		.pid = (uint32_t)j->process->pid,
 		.source = BRAID_SOURCE_AGENT,
 	};
@@ -160,7 +160,7 @@ bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (tid)
 		tid = threads_host_tid(j->jvms->threads, j->process, tid);
 	e.tid = tid > 0 ? (uint32_t)tid : 0;
-	e.what = r->what;
-	jvm_events_take(j->jvms, j->process, &e, &(struct event_nodes){0});
+	e.event = r->event;
+	jvm_events_receive(j->jvms, j->process, &e, &(struct event_nodes){0});
 	return true;
 }

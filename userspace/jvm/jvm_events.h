@@ -10,7 +10,7 @@
  * Is all known that the event refers to? What defines it is in the ring of its JVM's agent before the event is sent:
  * if this is false that is to be read first.
  */
-bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e);
+bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
 
 /* Its stacks, as the trace has them; 0: none. */
 struct event_nodes {
@@ -19,10 +19,10 @@ struct event_nodes {
 };
 
 /* The process of the thread that let go, woke, or is waited for; NULL: there is none, or it is not recorded. */
-struct process *jvm_events_other(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e);
+struct process *jvm_events_other(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
 
 /* `process` is the one that it is of. What is not known is left out. */
-void jvm_events_take(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
-		     const struct event_nodes *nodes);
+void jvm_events_receive(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
+			const struct event_nodes *nodes);
 
 #endif

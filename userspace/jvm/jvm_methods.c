@@ -41,11 +41,11 @@ bool methods_on_method(struct jvm *j, const struct braid_rec *rec, size_t size)
 	    size - sizeof(*r) < (size_t)r->class_len + r->name_len + r->sig_len + r->source_len)
 		return false;
 	m = method_slot(j, r->method);
-	if (!m || m->told)
+	if (!m || m->record)
 		return false;
 	/* What is behind the strings nobody needs. */
-	m->told = copy_of(j, rec, sizeof(*r) + r->class_len + r->name_len + r->sig_len + r->source_len);
-	j->methods_told += m->told != NULL;
+	m->record = copy_of(j, rec, sizeof(*r) + r->class_len + r->name_len + r->sig_len + r->source_len);
+	j->methods_reported += m->record != NULL;
 	return true;
 }
 
@@ -58,7 +58,7 @@ bool methods_on_lines(struct jvm *j, const struct braid_rec *rec, size_t size)
 	    r->method >= j->method_count)
 		return false;
 	m = &j->methods[r->method];
-	if (!m->told || m->lines)
+	if (!m->record || m->lines)
 		return false;
 	m->lines = copy_of(j, rec, sizeof(*r) + r->count * sizeof(struct braid_line));
 	return true;
@@ -66,7 +66,7 @@ bool methods_on_lines(struct jvm *j, const struct braid_rec *rec, size_t size)
 
 bool methods_defined(const struct jvm *j, uint32_t id)
 {
-	return id < j->method_count && j->methods[id].told;
+	return id < j->method_count && j->methods[id].record;
 }
 
 /* Space for `size` bytes altogether; what does not fit is cut. */
@@ -78,7 +78,7 @@ bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size)
 
 	if (!methods_defined(j, id))
 		return false;
-	r = j->methods[id].told;
+	r = j->methods[id].record;
 	strings = (const char *)(r + 1);
 	used = class_name_from_signature(to, size - 1, strings, r->class_len);
 	to[used++] = '.';
@@ -108,7 +108,7 @@ static uint32_t trace_method(struct jvm *j, struct trace_method *m, const struct
 	e = pair_find(&j->named, names, XXH3_64bits(lines, count * sizeof(*lines)));
 	if (e)
 		return e->value;
-	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
+	if (!account_reserve(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
 		return 0;
 	e = pair_put(&j->named, names, XXH3_64bits(lines, count * sizeof(*lines)), ++j->jvms->last_method);
 	versions = pair_find(&j->versions, names, 0);
@@ -140,12 +140,12 @@ static void cut_hash_code(char *class_name)
 }
 
 /* A method of the agent's in the form of one that was read. */
-struct told_names {
+struct agent_names {
 	char class_name[3 * BRAID_STR_MAX + 1], name[3 * BRAID_STR_MAX + 1], signature[3 * BRAID_STR_MAX + 1],
 		source[3 * BRAID_STR_MAX + 1];
 };
 
-static void told_names(const struct braid_rec_method *r, struct told_names *to)
+static void agent_names_of(const struct braid_rec_method *r, struct agent_names *to)
 {
 	const char *at = (const char *)(r + 1);
 
@@ -161,11 +161,11 @@ static void told_names(const struct braid_rec_method *r, struct told_names *to)
 
 static uint32_t send_method(struct jvm *j, const struct jvm_method *m, bool lines)
 {
-	static struct told_names n;
+	static struct agent_names n;
 
-	told_names(m->told, &n);
+	agent_names_of(m->record, &n);
 	return trace_method(j,
-			    &(struct trace_method){.modifiers = m->told->modifiers,
+			    &(struct trace_method){.modifiers = m->record->modifiers,
 						   .class_name = trace_str_of(n.class_name),
 						   .name = trace_str_of(n.name),
 						   .signature = trace_str_of(n.signature),
@@ -178,7 +178,7 @@ uint32_t methods_trace_id(struct jvm *j, uint32_t id, bool lines)
 {
 	struct jvm_method *m = id < j->method_count ? &j->methods[id] : NULL;
 
-	if (!m || !m->told)
+	if (!m || !m->record)
 		return 0;
 	if (!m->trace_id[lines])
 		m->trace_id[lines] = send_method(j, m, lines);
@@ -239,17 +239,17 @@ uint32_t methods_read(struct jvm *j, uint64_t method)
 	return send_read(j, &m, lines, read_lines(j, const_method, lines, source, sizeof(source)), source);
 }
 
-bool methods_lies_at(struct jvm *j, uint32_t id, uint64_t method)
+bool methods_is_at(struct jvm *j, uint32_t id, uint64_t method)
 {
 	static struct hotspot_method now;
-	static struct told_names told;
+	static struct agent_names reported;
 
-	if (id >= j->method_count || !j->methods[id].told ||
+	if (id >= j->method_count || !j->methods[id].record ||
 	    hotspot_method_read(&j->layout, hotspot_read_process, &j->process->pid, method, &now))
 		return false;
-	told_names(j->methods[id].told, &told);
-	return strcmp(now.class_name, told.class_name) == 0 && strcmp(now.name, told.name) == 0 &&
-	       strcmp(now.signature, told.signature) == 0;
+	agent_names_of(j->methods[id].record, &reported);
+	return strcmp(now.class_name, reported.class_name) == 0 && strcmp(now.name, reported.name) == 0 &&
+	       strcmp(now.signature, reported.signature) == 0;
 }
 
 uint64_t methods_unloads(const struct jvm *j)
@@ -291,18 +291,18 @@ static bool take_names(const struct braid_event_method *e, struct hotspot_method
 static uint32_t method_of(struct jvm *j, const struct braid_event_method *e)
 {
 	static struct braid_line lines[LINES_MAX];
-	static struct hotspot_method told, now;
+	static struct hotspot_method reported, now;
 	char source[HOTSPOT_NAME_MAX];
 	uint32_t count = read_lines(j, e->const_method, lines, source, sizeof(source));
 	bool there = read_again(j, e, &now);
 
 	/* Not read at the sample: its pages were not in memory, as those of the JDK's own archive, or it is too long.
 	 */
-	if (!(e->flags & BRAID_METHOD_READ) || !take_names(e, &told))
+	if (!(e->flags & BRAID_METHOD_READ) || !take_names(e, &reported))
 		return there ? send_read(j, &now, lines, count, source) : 0;
-	there = there && strcmp(told.class_name, now.class_name) == 0 && strcmp(told.name, now.name) == 0 &&
-		strcmp(told.signature, now.signature) == 0;
-	return send_read(j, &told, lines, there ? count : 0, there ? source : "");
+	there = there && strcmp(reported.class_name, now.class_name) == 0 && strcmp(reported.name, now.name) == 0 &&
+		strcmp(reported.signature, now.signature) == 0;
+	return send_read(j, &reported, lines, there ? count : 0, there ? source : "");
 }
 
 void jvm_method_seen(struct jvm *j, const struct braid_event_method *e)
@@ -312,7 +312,7 @@ void jvm_method_seen(struct jvm *j, const struct braid_event_method *e)
 
 	if (before && before != id)
 		j->process->generation++; /* its address means something else now */
-	if (before || account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
+	if (before || account_reserve(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
 		pair_put(&j->interpreted, e->method, 0, id);
 }
 
@@ -322,7 +322,7 @@ void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struc
 	struct pair_entry *e = pair_find(&j->interpreted, method, 0);
 	uint32_t id = e ? e->value : methods_read(j, method);
 
-	if (!e && id && account_take(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
+	if (!e && id && account_reserve(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
 		pair_put(&j->interpreted, method, 0, id);
 	scope = (struct trace_scope){.method = id == NO_METHOD ? 0 : id,
 				     .bci = bci == BRAID_FRAME_BCI_NONE ? -1 : (int32_t)bci};
@@ -333,7 +333,7 @@ void jvm_resolve_interpreted(struct jvm *j, uint64_t method, uint32_t bci, struc
 void methods_free(struct jvm *j)
 {
 	for (uint32_t i = 0; i < j->method_count; i++) {
-		free(j->methods[i].told);
+		free(j->methods[i].record);
 		free(j->methods[i].lines);
 	}
 	free(j->methods);

@@ -10,9 +10,9 @@
 
 #define TABLE_FIRST_ROOM 1024U
 
-void jvm_choose(struct jvm *j, uint32_t wanted)
+void jvm_configure(struct jvm *j, uint32_t enabled)
 {
-	j->wanted = wanted;
+	j->enabled = enabled;
 }
 
 bool jvm_had_agent(const struct jvm *j)
@@ -57,7 +57,7 @@ void jvm_layout_grow(struct jvm *j, bool old)
 	if (!(j->layout.flags & BRAID_LAYOUT_GROWING))
 		return;
 	whole = vm_statics_read(j->process->pid, &j->statics, &j->layout);
-	if (!whole || !old || j->layout_told)
+	if (!whole || !old || j->layout_reported)
 		return;
 	j->layout.flags &= ~BRAID_LAYOUT_GROWING;
 	kernel_side_layout(j->jvms->kernel, j->slot, &j->layout, &j->statics);
@@ -73,7 +73,7 @@ const struct braid_layout *jvm_layout(struct jvm *j)
 
 /* ---- strings of records ---- */
 
-bool jvm_take(const char **at, const char *end, uint16_t length, const char **out)
+bool jvm_take_string(const char **at, const char *end, uint16_t length, const char **out)
 {
 	if ((size_t)(end - *at) < length)
 		return false;
@@ -92,7 +92,7 @@ void jvm_replace_string(char **to, const char *text, uint16_t length)
 
 bool jvm_keep(struct jvm *j, size_t bytes)
 {
-	if (!account_take(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, bytes))
+	if (!account_reserve(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, bytes))
 		return false;
 	j->kept_bytes += bytes;
 	return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What jvm.c (records), jvm_code.c (the code cache), jvm_methods.c (methods), jvm_threads.c and jvm_told.c (events)
- * share; nobody else includes this. */
+/* What jvm.c (records), jvm_code.c (the code cache), jvm_methods.c (methods), jvm_threads.c and jvm_named_events.c
+ * (events) share; nobody else includes this. */
 #ifndef BRAID_JVM_JVM_STATE_H
 #define BRAID_JVM_JVM_STATE_H
 
@@ -19,13 +19,13 @@
 
 /* A method as the agent told it; sent on to the trace when a sample needs it. */
 struct jvm_method {
-	struct braid_rec_method *told;
+	struct braid_rec_method *record;
 	struct braid_rec_lines *lines;
 	uint32_t trace_id[2]; /* without and with lines */
 };
 
 /* A frame whose code is not known yet. */
-struct deferred {
+struct pending_frame {
 	struct trace_frame frame;
 	uint64_t time_ns;
 	uint64_t unloads; /* methods_unloads() then */
@@ -36,36 +36,37 @@ struct jvm {
 	struct jvms *jvms;
 	struct process *process;
 	uint32_t slot, generation;
-	uint32_t wanted; /* braid_choices.wanted, as of now */
-	bool kept;	 /* its slot is its own */
-	bool linked;	 /* its agent is connected */
-	bool joined;	 /* or was */
+	uint32_t enabled; /* braid_event_config.enabled, as of now */
+	bool kept;	  /* its slot is its own */
+	bool linked;	  /* its agent is connected */
+	bool joined;	  /* or was */
 	uint64_t joined_ns;
 	bool replayed;
 	bool layout_known;
-	bool layout_told;   /* by the agent */
-	bool layout_agreed; /* which says what the collector had read */
+	bool layout_reported; /* by the agent */
+	bool layout_agreed;   /* which says what the collector had read */
 	struct braid_layout layout;
 	struct braid_statics statics;
 	struct braid_names names;
-	struct trace_jvm told;
+	struct trace_jvm record;
 	char *strings[4];	    /* vm_name, vm_version, java_version, command */
 	struct jvm_method *methods; /* by agent id */
 	uint32_t method_count;
 	struct code_map code;
 	uint64_t purged_ns;
-	uint64_t code_told_ns;	/* the newest time of a record about code */
-	uint64_t code_heard_ns; /* when the last one was read */
-	uint32_t *types;	/* trace names, by agent id; 0: not defined */
+	uint64_t code_reported_ns; /* the newest time of a record about code */
+	uint64_t code_received_ns; /* when the last one was read */
+	uint32_t *types;	   /* trace names, by agent id; 0: not defined */
 	uint32_t type_count;
 	struct pair_map
 		interpreted;	  /* (Method address, 0): what the kernel side told last, a trace method or NO_METHOD */
 	struct pair_map named;	  /* (hash of names, of lines): trace method, extra: its version */
 	struct pair_map versions; /* (hash of names, 0): how many methods have them */
-	VEC(struct deferred) deferred;
+	VEC(struct pending_frame) pending_frames;
 	size_t deferred_paid; /* for how many of them its budget has paid */
 	struct gc gc;
-	uint64_t methods_told, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded, bad;
+	uint64_t methods_reported, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded,
+		bad;
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, but for code */
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
@@ -75,9 +76,9 @@ struct jvm {
 #define NO_METHOD UINT32_MAX
 
 /* Is this recorded of it, as things stand? */
-static inline bool jvm_wants(const struct jvm *j, enum braid_choice choice)
+static inline bool jvm_enabled(const struct jvm *j, enum braid_event_type type)
 {
-	return j->wanted >> choice & 1;
+	return j->enabled >> type & 1;
 }
 
 /* Counts bytes that are about to be kept of what its agent reports: false when there are too many. */
@@ -88,7 +89,7 @@ bool jvm_keep(struct jvm *j, size_t bytes);
 bool jvm_reach(struct jvm *j, void **table, uint32_t *count, uint32_t id, size_t size);
 
 /* The next of a record's strings, of `length` bytes before `end`: false when it does not fit. */
-bool jvm_take(const char **at, const char *end, uint16_t length, const char **out);
+bool jvm_take_string(const char **at, const char *end, uint16_t length, const char **out);
 
 /* A string of a record, as UTF-8, in place of *to. */
 void jvm_replace_string(char **to, const char *text, uint16_t length);
@@ -103,7 +104,7 @@ uint32_t methods_trace_id(struct jvm *j, uint32_t id, bool lines);
 /* The same, of the Method that lies at an address now; 0 when there is none. */
 uint32_t methods_read(struct jvm *j, uint64_t method);
 /* Is what lies there now called as the agent's method `id` is? After its class was unloaded it may be anything. */
-bool methods_lies_at(struct jvm *j, uint32_t id, uint64_t method);
+bool methods_is_at(struct jvm *j, uint32_t id, uint64_t method);
 /* How many classes the JVM has unloaded, by its own count; 0 when it has none. */
 uint64_t methods_unloads(const struct jvm *j);
 bool methods_defined(const struct jvm *j, uint32_t id);
@@ -117,7 +118,7 @@ void methods_free(struct jvm *j);
 
 #define EVENTS_TYPES_MAX (1U << 22)
 
-bool events_on_demand(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool events_on_jvm_event(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 /* ---- jvm_code.c ---- */
@@ -134,12 +135,12 @@ bool code_on_stub(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size);
 
-/* ---- jvm_told.c ---- */
+/* ---- jvm_named_events.c ---- */
 
-bool told_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
-bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
-bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool named_events_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* A moment of the JVM's life; `classes`: loaded by then, 0: not known. */
-void told_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes);
+void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes);
 
 #endif

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t name_id(struct jvm *j, const char *text)
+static uint32_t thread_name_id(struct jvm *j, const char *text)
 {
 	return names_id(j->jvms->names, &j->process->account, trace_str_of(text));
 }
 
-static void emit(struct jvm *j, const struct thread *t, struct trace_jvm_event *e)
+static void thread_emit(struct jvm *j, const struct thread *t, struct trace_jvm_event *e)
 {
 	e->thread = t->id;
-	e->name = name_id(j, t->name);
+	e->name = thread_name_id(j, t->name);
 	jvm_events_emit(j->jvms, j->process, e);
 }
 
@@ -33,15 +33,15 @@ static void set_group(struct thread *t, const char *text, uint16_t length)
 }
 
 /* Makes the thread known by what it is called now. */
-static void define(struct jvm *j, struct thread *t, const char *name, uint64_t time_ns)
+static void thread_define(struct jvm *j, struct thread *t, const char *name, uint64_t time_ns)
 {
 	bool renamed = t->java_runs && strcmp(t->name, name) != 0;
 
 	t->flags |= TRACE_THREAD_JAVA;
 	thread_call(t, name);
 	threads_emit(j->jvms->threads, t);
-	if (renamed && jvm_wants(j, BRAID_WANT_THREAD))
-		emit(j, t, &(struct trace_jvm_event){.time_ns = time_ns, .kind = BRAID_JVM_THREAD_RENAME});
+	if (renamed && jvm_enabled(j, BRAID_EVENT_TYPE_THREAD))
+		thread_emit(j, t, &(struct trace_jvm_event){.time_ns = time_ns, .kind = BRAID_JVM_THREAD_RENAME});
 }
 
 static void start(struct jvm *j, struct thread *t, const struct braid_rec_thread *r)
@@ -50,13 +50,13 @@ static void start(struct jvm *j, struct thread *t, const struct braid_rec_thread
 	t->java_started = true;
 	t->java_cpu_ns = r->cpu_ns;
 	t->java_system_ns = r->system_ns;
-	if (jvm_wants(j, BRAID_WANT_THREAD))
-		emit(j, t,
-		     &(struct trace_jvm_event){.time_ns = r->hdr.time_ns,
-					       .kind = BRAID_JVM_THREAD_START,
-					       .value = r->priority,
-					       .flags = r->flags & BRAID_THREAD_DAEMON,
-					       .detail = name_id(j, t->group ?: "")});
+	if (jvm_enabled(j, BRAID_EVENT_TYPE_THREAD))
+		thread_emit(j, t,
+			    &(struct trace_jvm_event){.time_ns = r->hdr.time_ns,
+						      .kind = BRAID_JVM_THREAD_START,
+						      .value = r->priority,
+						      .flags = r->flags & BRAID_THREAD_DAEMON,
+						      .detail = thread_name_id(j, t->group ?: "")});
 }
 
 /* A thread may be told twice: by its own start, and by the list of those that ran when the agent came. */
@@ -87,7 +87,7 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 	t->flags = TRACE_THREAD_JAVA | (r->flags & BRAID_THREAD_DAEMON ? TRACE_THREAD_DAEMON : 0);
 	if (r->group_len)
 		set_group(t, at + r->name_len, r->group_len);
-	define(j, t, name, rec->time_ns);
+	thread_define(j, t, name, rec->time_ns);
 	t->java_runs = true;
 	if (is_start && !t->since_ns)
 		t->since_ns = rec->time_ns;
@@ -121,14 +121,14 @@ bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size)
 		t->java_cpu_ns = t->java_system_ns = 0;
 	}
 	if (r->name_len && (!(t->flags & TRACE_THREAD_JAVA) || strcmp(t->name, name) != 0))
-		define(j, t, name, rec->time_ns);
+		thread_define(j, t, name, rec->time_ns);
 	t->java_runs = t->java_started = false;
 	e.value = beyond(r->cpu_ns, t->java_cpu_ns);
 	e.weight = beyond(r->system_ns, t->java_system_ns);
 	if (e.weight > e.value)
 		e.weight = e.value;
-	if (jvm_wants(j, BRAID_WANT_THREAD))
-		emit(j, t, &e);
+	if (jvm_enabled(j, BRAID_EVENT_TYPE_THREAD))
+		thread_emit(j, t, &e);
 	t->java_cpu_ns = t->java_system_ns = 0;
 	return true;
 }

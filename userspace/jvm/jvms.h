@@ -28,8 +28,8 @@ struct jvms {
 	struct vthreads *vthreads;
 	struct probes *probes; /* NULL: none were chosen */
 	const struct record_options *options;
-	struct braid_choices choices; /* of JVMs to come, and whether samples are taken */
-	uint32_t last_method;	      /* trace-wide dense ids given out so far */
+	struct braid_event_config config; /* of JVMs to come, and whether samples are taken */
+	uint32_t last_method;		  /* trace-wide dense ids given out so far */
 	uint32_t last_code;
 	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* events of processes without a slot, as counted so far */
 	uint64_t stopped_ns; /* when the recording ended; what begins later is none of its; 0: it goes on */

@@ -47,7 +47,7 @@ void layouts_find(struct jvms *jvms, struct process *process)
 		log_debug("the layout of process %d cannot be read: %s", process->pid, strerror(-err));
 }
 
-static void find(void *ctx, struct process *process)
+static void layout_find(void *ctx, struct process *process)
 {
 	layouts_find(ctx, process);
 }
@@ -64,7 +64,7 @@ bool layouts_find_all(struct jvms *jvms)
 	bool soon = false;
 
 	if (processes_layouts_wanted(jvms->processes))
-		processes_each(jvms->processes, find, jvms);
+		processes_each(jvms->processes, layout_find, jvms);
 	if (processes_layouts_wanted(jvms->processes))
 		processes_each(jvms->processes, is_soon, &soon);
 	return soon;

@@ -129,7 +129,7 @@ void libjvm_free(struct libjvm *l)
 
 /* ---- a process's copy ---- */
 
-static void names_free(struct libjvm_names *n)
+static void libjvm_names_free(struct libjvm_names *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		free(n->text[i]);
@@ -138,12 +138,12 @@ static void names_free(struct libjvm_names *n)
 
 void libjvm_copy_free(struct libjvm_copy *c)
 {
-	names_free(&c->operations);
-	names_free(&c->reasons);
-	names_free(&c->actions);
+	libjvm_names_free(&c->operations);
+	libjvm_names_free(&c->reasons);
+	libjvm_names_free(&c->actions);
 }
 
-static int names_read(const struct libjvm_copy *c, struct libjvm_names *to, pid_t pid, enum libjvm_data array)
+static int libjvm_names_read(const struct libjvm_copy *c, struct libjvm_names *to, pid_t pid, enum libjvm_data array)
 {
 	const struct libjvm *l = c->file;
 	int err;
@@ -187,9 +187,9 @@ int libjvm_copy_read(struct libjvm_copy *c, pid_t pid)
 	for (int i = 0; i < LIBJVM_FIELDS; i++)
 		c->field[i].found = c->field[i].found && c->field[i].offset <= UINT16_MAX;
 	jfr_read(c, pid);
-	err = names_read(c, &c->operations, pid, OPERATIONS);
-	err = err ?: names_read(c, &c->reasons, pid, REASONS);
-	return err ?: names_read(c, &c->actions, pid, ACTIONS);
+	err = libjvm_names_read(c, &c->operations, pid, OPERATIONS);
+	err = err ?: libjvm_names_read(c, &c->reasons, pid, REASONS);
+	return err ?: libjvm_names_read(c, &c->actions, pid, ACTIONS);
 }
 
 /* ---- classes of operations ---- */

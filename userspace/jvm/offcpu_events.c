@@ -18,7 +18,7 @@ static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
 		e->weight = e->value;
 }
 
-bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e)
+bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
 	const struct thread *t = threads_at(jvms->threads, process, (pid_t)e->tid, e->hdr.time_ns);
 
@@ -43,7 +43,7 @@ struct ending {
 	uint64_t time_ns;
 };
 
-static void tell_sleep(struct ending *end, struct process *process, struct thread *thread, uint64_t from_ns,
+static void emit_sleep(struct ending *end, struct process *process, struct thread *thread, uint64_t from_ns,
 		       uint64_t until_ns, uint32_t flags)
 {
 	jvm_events_emit(end->jvms, process,
@@ -55,7 +55,7 @@ static void tell_sleep(struct ending *end, struct process *process, struct threa
 						  .source = BRAID_SOURCE_KERNEL});
 }
 
-static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sleeper *b)
+static void emit_sleeper(struct ending *end, uint32_t tid, const struct braid_sleeper *b)
 {
 	struct jvms *jvms = end->jvms;
 	struct process *process = processes_find(jvms->processes, (pid_t)b->pid, end->time_ns);
@@ -73,13 +73,13 @@ static void tell_sleeper(struct ending *end, uint32_t tid, const struct braid_sl
 							  .value = b->counted,
 							  .weight = b->counted_ns,
 							  .source = BRAID_SOURCE_KERNEL});
-	if (b->untold_ns)
-		tell_sleep(end, process, thread, b->untold_ns, b->untold_until_ns, b->flags);
+	if (b->pending_ns)
+		emit_sleep(end, process, thread, b->pending_ns, b->pending_until_ns, b->flags);
 	if (b->start_ns && b->start_ns < end->time_ns)
-		tell_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_BLOCKED_OPEN);
+		emit_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_BLOCKED_OPEN);
 }
 
-static void tell_sleepers(struct ending *end)
+static void emit_sleepers(struct ending *end)
 {
 	int fd = kernel_side_sleepers(end->jvms->kernel);
 	uint32_t tid, next, *at = NULL;
@@ -89,11 +89,11 @@ static void tell_sleepers(struct ending *end)
 		tid = next;
 		at = &tid;
 		if (!bpf_map_lookup_elem(fd, at, &b))
-			tell_sleeper(end, tid, &b);
+			emit_sleeper(end, tid, &b);
 	}
 }
 
-static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
+static void emit_cpu(void *ctx, pid_t pid, pid_t tid)
 {
 	struct ending *end = ctx;
 	struct jvms *jvms = end->jvms;
@@ -112,17 +112,17 @@ static void tell_cpu(void *ctx, pid_t pid, pid_t tid)
 	jvm_events_emit(jvms, process, &e);
 }
 
-static void tell_threads(void *ctx, struct process *process)
+static void emit_threads(void *ctx, struct process *process)
 {
 	if (process->jvm && !process->ended_ns)
-		(void)procfs_threads(process->pid, tell_cpu, ctx); /* it may be gone by now */
+		(void)procfs_threads(process->pid, emit_cpu, ctx); /* it may be gone by now */
 }
 
 void offcpu_finish(struct jvms *jvms)
 {
 	struct ending end = {.jvms = jvms, .time_ns = now_ns()};
 
-	tell_sleepers(&end);
-	if (jvms->options->choices.wanted & BRAID_WANT(THREAD))
-		processes_each(jvms->processes, tell_threads, &end);
+	emit_sleepers(&end);
+	if (jvms->options->config.enabled & BRAID_EVENT_TYPE(THREAD))
+		processes_each(jvms->processes, emit_threads, &end);
 }

@@ -6,7 +6,7 @@
 #include "jvms.h"
 
 /* A THREAD_CPU: has the JVM's agent told of the thread's end already? It tells of the start before. */
-bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e);
+bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
 /* A thread has ended, as the kernel says, called `comm`: false when its agent has told of its CPU time. */
 bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, struct trace_jvm_event *e);
 

@@ -26,7 +26,7 @@ bool parked_is_lock(const char *class, bool owned)
 	return owned;
 }
 
-bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to)
 {
 	char class[sizeof(e->text) * 2];
@@ -34,9 +34,9 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 	if (!(e->sleep & BRAID_SLEEP_LOCK))
 		return true;
 	class_name_from_signature(class, sizeof(class), e->text, strnlen(e->text, sizeof(e->text)));
-	if (!(jvm_events_wanted(jvms, process) & BRAID_WANT(LOCK)) ||
-	    !parked_is_lock(class, !e->other_pid && e->what.other_tid))
-		return e->sleep & BRAID_SLEEP_WANTED;
+	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
+	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
+		return e->sleep & BRAID_SLEEP_BLOCKED;
 	to->kind = BRAID_JVM_LOCK;
 	to->flags = BRAID_LOCK_PARKED;
 	to->name = names_id(jvms->names, &process->account, trace_str_of(class));

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t name_id(struct jvms *jvms, struct process *process, const char *text)
+static uint32_t probe_name_id(struct jvms *jvms, struct process *process, const char *text)
 {
 	return text ? names_id(jvms->names, &process->account, trace_str_of(text)) : 0;
 }
@@ -24,18 +24,18 @@ static const char *name_at(const struct libjvm_names *n, uint64_t i)
 }
 
 static void explain_safepoint(struct jvms *jvms, struct process *process, const struct libjvm_copy *l,
-			      const struct braid_event_jvm *e, struct trace_jvm_event *to)
+			      const struct braid_event_jvm_event *e, struct trace_jvm_event *to)
 {
 	char text[256];
 
 	to->weight = 0;
-	if (e->what.name) {
-		to->name = name_id(jvms, process, name_at(&l->operations, e->what.name - 1));
-	} else if (e->what.weight) {
-		to->name = name_id(jvms, process, libjvm_operation_of(l->file, e->what.weight - l->bias));
+	if (e->event.name) {
+		to->name = probe_name_id(jvms, process, name_at(&l->operations, e->event.name - 1));
+	} else if (e->event.weight) {
+		to->name = probe_name_id(jvms, process, libjvm_operation_of(l->file, e->event.weight - l->bias));
 	} else if (e->text[0]) {
 		utf8_printable(text, sizeof(text), e->text, strnlen(e->text, sizeof(e->text)));
-		to->name = name_id(jvms, process, text);
+		to->name = probe_name_id(jvms, process, text);
 	}
 }
 
@@ -56,50 +56,51 @@ static void explain_trap(struct jvms *jvms, struct process *process, const struc
 		action = "reinterpret";
 	}
 	snprintf(number, sizeof(number), "reason %u", reason);
-	to->detail = name_id(jvms, process, name ?: number);
+	to->detail = probe_name_id(jvms, process, name ?: number);
 	to->text = trace_str_of(action ?: "");
 }
 
 /* What is given up is the code of the frame that called the stub: its method's name. */
-static bool deoptimised(const struct process *process, const struct braid_event_jvm *e, char *to, size_t size,
+static bool deoptimised(const struct process *process, const struct braid_event_jvm_event *e, char *to, size_t size,
 			uint32_t *compile_id)
 {
-	uint64_t frame = e->what.weight;
+	uint64_t frame = e->event.weight;
 
 	return frame && process->jvm &&
 	       jvm_code_name(process->jvm, braid_frame_addr(frame), braid_frame_code_id(frame), e->hdr.time_ns, to,
 			     size, compile_id);
 }
 
-bool probes_ready(const struct process *process, const struct braid_event_jvm *e)
+bool probes_ready(const struct process *process, const struct braid_event_jvm_event *e)
 {
 	char text[1024];
 	uint32_t compile_id;
 
-	return e->what.kind != BRAID_JVM_DEOPT || !process->jvm || !e->what.weight ||
+	return e->event.kind != BRAID_JVM_DEOPT || !process->jvm || !e->event.weight ||
 	       deoptimised(process, e, text, sizeof(text), &compile_id);
 }
 
 static void explain_deopt(struct jvms *jvms, struct process *process, const struct libjvm_copy *l,
-			  const struct braid_event_jvm *e, struct trace_jvm_event *to)
+			  const struct braid_event_jvm_event *e, struct trace_jvm_event *to)
 {
 	char text[1024];
 	uint32_t compile_id;
 
 	to->weight = 0;
-	if (e->what.name == BRAID_PROBE_TRAP)
-		explain_trap(jvms, process, l, (int32_t)e->what.detail, to);
+	if (e->event.name == BRAID_PROBE_TRAP)
+		explain_trap(jvms, process, l, (int32_t)e->event.detail, to);
 	else
 		to->detail =
-			name_id(jvms, process, "lazy"); /* its frame was marked while it had called others, or stood */
+			probe_name_id(jvms, process, "lazy"); /* its frame was marked while it had called others, or
+								 stood */
 	if (!deoptimised(process, e, text, sizeof(text), &compile_id))
 		return;
-	to->name = name_id(jvms, process, text);
+	to->name = probe_name_id(jvms, process, text);
 	to->number = compile_id;
 }
 
 /* False: its other half is to come. */
-static bool explain_compile(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+static bool explain_compile(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 			    struct trace_jvm_event *to)
 {
 	const struct braid_event_compile *c = (const void *)e;
@@ -112,15 +113,15 @@ static bool explain_compile(struct jvms *jvms, struct process *process, const st
 						 strnlen(c->class_name, sizeof(c->class_name)));
 		text[used++] = '.';
 		utf8_from_modified(text + used, sizeof(text) - used, e->text, strnlen(e->text, sizeof(e->text)));
-		to->name = name_id(jvms, process, text);
+		to->name = probe_name_id(jvms, process, text);
 	}
 	if (!process->jvm)
 		return true;
-	compilations_told(process->jvm, e->what.weight, to);
+	compilations_on_probe(process->jvm, e->event.weight, to);
 	return false;
 }
 
-bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to)
 {
 	const struct libjvm_copy *l = probes_library(jvms->probes, process);

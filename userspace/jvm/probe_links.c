@@ -2,7 +2,7 @@
 #include "probe_links.h"
 
 #include "braid.skel.h"
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "symbol/usdt.h"
 #include "unwind/code.h"
 
@@ -16,13 +16,13 @@
 
 static const struct {
 	const char *what;
-	uint32_t wanted;
+	uint32_t types;
 } groups[PROBE_GROUPS] = {
-	[PROBE_SAFEPOINTS] = {"safepoints", BRAID_WANT(SAFEPOINT)},
-	[PROBE_STOPS] = {"which threads stopped late", BRAID_WANT(SAFEPOINT)},
-	[PROBE_COMPILATIONS] = {"how long compilations took", BRAID_WANT(JIT)},
-	[PROBE_DEOPTIMISATIONS] = {"deoptimisations", BRAID_WANT(JIT)},
-	[PROBE_COLLECTIONS] = {"GC cycles and phases", BRAID_WANT(GC)},
+	[PROBE_SAFEPOINTS] = {"safepoints", BRAID_EVENT_TYPE(SAFEPOINT)},
+	[PROBE_STOPS] = {"which threads stopped late", BRAID_EVENT_TYPE(SAFEPOINT)},
+	[PROBE_COMPILATIONS] = {"how long compilations took", BRAID_EVENT_TYPE(JIT)},
+	[PROBE_DEOPTIMISATIONS] = {"deoptimisations", BRAID_EVENT_TYPE(JIT)},
+	[PROBE_COLLECTIONS] = {"GC cycles and phases", BRAID_EVENT_TYPE(GC)},
 };
 
 /*
@@ -54,7 +54,7 @@ static const struct probe_way {
 	/* safepoint.cpp, runtimeService.cpp; 13 and later */
 	{PROBE_SAFEPOINTS,
 	 true,
-	 {{BRAID_PROBE_SAFEPOINT_TOLD, .symbol = "_ZN14RuntimeService20record_safepoint_endEl"}}},
+	 {{BRAID_PROBE_SAFEPOINT_TIMED, .symbol = "_ZN14RuntimeService20record_safepoint_endEl"}}},
 	/* 8 to 12 */
 	{PROBE_SAFEPOINTS,
 	 false,
@@ -209,23 +209,23 @@ size_t probe_functions(const char *names[PROBE_FUNCTIONS_MAX])
 	return WAYS * WAY_PROBES;
 }
 
-int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l, uint32_t wanted,
+int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l, uint32_t types,
 		       pid_t pid, const atomic_bool *stop)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < WAYS && (!err || err == -ENOENT); i++)
-		if (!to->way[ways[i].group] && (wanted & groups[ways[i].group].wanted))
+		if (!to->way[ways[i].group] && (types & groups[ways[i].group].types))
 			err = way_attach(b, l, &ways[i], pid, to, stop);
 	return err;
 }
 
-size_t probe_links_missing(const struct probe_links *l, uint32_t wanted, char *text, size_t size)
+size_t probe_links_missing(const struct probe_links *l, uint32_t types, char *text, size_t size)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < PROBE_GROUPS && used < size; i++)
-		if (!l->way[i] && (wanted & groups[i].wanted))
+		if (!l->way[i] && (types & groups[i].types))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", groups[i].what);
 	return used;
 }

@@ -32,14 +32,14 @@ struct probe_links {
 size_t probe_functions(const char *names[PROBE_FUNCTIONS_MAX]);
 
 /*
- * Adds each group of `wanted` that the library has. `pid`: of this process alone, -1 of all that run the file. 0,
+ * Adds each group of `types` that the library has. `pid`: of this process alone, -1 of all that run the file. 0,
  * -ENOENT when groups are missing, -ECANCELED soon after `stop` is set, or why the kernel refused.
  */
-int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l, uint32_t wanted,
+int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l, uint32_t types,
 		       pid_t pid, const atomic_bool *stop);
 void probe_links_destroy(struct probe_links *l);
 
-/* Which groups of `wanted` there are no links for, in words; the length of that. */
-size_t probe_links_missing(const struct probe_links *l, uint32_t wanted, char *text, size_t size);
+/* Which groups of `types` there are no links for, in words; the length of that. */
+size_t probe_links_missing(const struct probe_links *l, uint32_t types, char *text, size_t size);
 
 #endif

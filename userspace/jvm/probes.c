@@ -29,7 +29,7 @@ struct library {
 	struct libjvm *jvm;
 	const struct module *module;
 	struct probe_links links;
-	bool attached, set, told;
+	bool attached, set, reported;
 	struct library *next;
 };
 
@@ -41,12 +41,12 @@ struct probed {
 	struct libjvm_copy copy;
 	uint64_t spent_ns; /* on reading it, before it was ready */
 	struct probe_links links;
-	bool shared;		  /* those of its library are used */
-	bool ready;		  /* nothing more is to be read from it */
-	bool set;		  /* the thread has done what it can */
-	bool gone;		  /* nothing more is to be had from it */
-	int error;		  /* of the thread's */
-	struct braid_probed told; /* what was counted until now */
+	bool shared;		      /* those of its library are used */
+	bool ready;		      /* nothing more is to be read from it */
+	bool set;		      /* the thread has done what it can */
+	bool gone;		      /* nothing more is to be had from it */
+	int error;		      /* of the thread's */
+	struct braid_probed reported; /* what was counted until now */
 	struct probed *next, *next_queued;
 };
 
@@ -73,7 +73,8 @@ struct probes {
 int probes_new(struct probes **out, struct jvms *jvms)
 {
 	*out = NULL;
-	if (!(jvms->options->choices.wanted & (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT) | BRAID_WANT(GC))))
+	if (!(jvms->options->config.enabled &
+	      (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC))))
 		return 0;
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -98,17 +99,17 @@ static bool is_set(const struct probed *j)
 /* Whether this is the first notice of its kind about the JVM's library. */
 static bool first_notice(struct probed *j)
 {
-	bool first = !j->library->told;
+	bool first = !j->library->reported;
 
-	j->library->told = true;
+	j->library->reported = true;
 	return first;
 }
 
-static void say_missing(struct probes *p, struct probed *j)
+static void report_missing(struct probes *p, struct probed *j)
 {
 	char what[256];
 
-	if (!probe_links_missing(links_of(j), p->jvms->options->choices.wanted, what, sizeof(what)) || !first_notice(j))
+	if (!probe_links_missing(links_of(j), p->jvms->options->config.enabled, what, sizeof(what)) || !first_notice(j))
 		return;
 	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
 		    "JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
@@ -117,7 +118,7 @@ static void say_missing(struct probes *p, struct probed *j)
 		    (int)j->process->pid, what, j->library->module->path);
 }
 
-static void say_untrusted(struct probes *p, struct probed *j)
+static void report_untrusted(struct probes *p, struct probed *j)
 {
 	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
 		    "no probes are set in JVM %d: %s is a file of another user, or others can write it; if it can be "
@@ -125,7 +126,7 @@ static void say_untrusted(struct probes *p, struct probed *j)
 		    (int)j->process->pid, j->library->module->path);
 }
 
-static void say_result(struct probes *p, struct probed *j)
+static void report_result(struct probes *p, struct probed *j)
 {
 	if (j->error == -ECANCELED)
 		return;
@@ -134,7 +135,7 @@ static void say_result(struct probes *p, struct probed *j)
 			    "cannot set probes in %s for JVM %d: %s", j->library->module->path, (int)j->process->pid,
 			    strerror(-j->error));
 	else
-		say_missing(p, j);
+		report_missing(p, j);
 }
 
 /* ---- the thread that sets them ---- */
@@ -142,7 +143,7 @@ static void say_result(struct probes *p, struct probed *j)
 static void *set_probes(void *ctx)
 {
 	struct probes *p = ctx;
-	uint32_t wanted = p->jvms->options->choices.wanted;
+	uint32_t types = p->jvms->options->config.enabled;
 	const struct braid_bpf *programs;
 	struct probed *j;
 	int err = kernel_side_load_probes(p->jvms->kernel, &programs);
@@ -150,7 +151,7 @@ static void *set_probes(void *ctx)
 	LL_FOREACH2(p->at_work, j, next_queued)
 	{
 		j->error = err
-				   ?: probe_links_attach(links_of(j), programs, j->library->jvm, wanted,
+				   ?: probe_links_attach(links_of(j), programs, j->library->jvm, types,
 							 j->shared ? -1 : j->pid, &p->stop);
 	}
 	atomic_store_explicit(&p->done, true, memory_order_release);
@@ -181,7 +182,7 @@ static void work_end(struct probes *p)
 		else
 			j->set = true;
 		if (j->process)
-			say_result(p, j);
+			report_result(p, j);
 	}
 	p->at_work = NULL;
 	p->works = false;
@@ -361,7 +362,7 @@ static bool is_its_own(const struct probed *j)
 static void attach_untrusted(struct probes *p, struct probed *j)
 {
 	if (!is_its_own(j)) {
-		say_untrusted(p, j);
+		report_untrusted(p, j);
 	} else if (p->own_untrusted == OWN_PROBES_MAX) {
 		sink_notice(
 			p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
@@ -415,7 +416,7 @@ void probes_attach(struct probes *p, struct process *process)
 
 /* ---- while it goes on ---- */
 
-static void count(struct probes *p, struct probed *j, enum braid_jvm_event kind, __u64 now, __u64 *before)
+static void count(struct probes *p, struct probed *j, enum braid_jvm_event_kind kind, __u64 now, __u64 *before)
 {
 	struct trace_jvm_event e = {.time_ns = now_ns(),
 				    .kind = BRAID_JVM_COUNTED,
@@ -428,22 +429,22 @@ static void count(struct probes *p, struct probed *j, enum braid_jvm_event kind,
 	*before = now;
 }
 
-static void tell_counted(struct probes *p, struct probed *j)
+static void emit_counted(struct probes *p, struct probed *j)
 {
 	uint32_t key = (uint32_t)j->pid;
 	struct braid_probed now;
 
 	if (!j->ready || j->gone || bpf_map_lookup_elem(probed_map(p), &key, &now))
 		return;
-	count(p, j, BRAID_JVM_SAFEPOINT_STOP, now.stops_untold, &j->told.stops_untold);
-	count(p, j, BRAID_JVM_DEOPT, now.deopts_untold, &j->told.deopts_untold);
+	count(p, j, BRAID_JVM_SAFEPOINT_STOP, now.stops_counted, &j->reported.stops_counted);
+	count(p, j, BRAID_JVM_DEOPT, now.deopts_counted, &j->reported.deopts_counted);
 }
 
 static void give_up(struct probes *p, struct probed *j)
 {
 	uint32_t key = (uint32_t)j->pid;
 
-	tell_counted(p, j);
+	emit_counted(p, j);
 	if (j->ready && processes_latest(p->jvms->processes, j->pid) == j->process)
 		bpf_map_delete_elem(probed_map(p), &key);
 	j->gone = true;
@@ -465,7 +466,7 @@ void probes_discover(struct probes *p)
 		if (!j->gone && j->process->ended_ns)
 			give_up(p, j);
 		else
-			tell_counted(p, j);
+			emit_counted(p, j);
 	}
 	processes_each(p->jvms->processes, consider, p);
 	probes_tick(p);
@@ -543,7 +544,7 @@ void probes_stop(struct probes *p)
 	}
 	LL_FOREACH (p->probed, j) {
 		probe_links_destroy(&j->links);
-		tell_counted(p, j);
+		emit_counted(p, j);
 	}
 	if (done[0] >= 0) {
 		close(done[0]);

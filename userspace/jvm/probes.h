@@ -34,9 +34,9 @@ bool probes_compilations(const struct probes *p, const struct process *process);
 /* ---- probe_events.c ---- */
 
 /* Of what the JVM's agent defines, is all known that the event refers to? */
-bool probes_ready(const struct process *process, const struct braid_event_jvm *e);
+bool probes_ready(const struct process *process, const struct braid_event_jvm_event *e);
 /* Fills in what the numbers of a probe's event mean. False: it is told later, with what else is known of it. */
-bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm *e,
+bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to);
 
 #endif

@@ -31,14 +31,15 @@ void vthreads_free(struct vthreads *v)
 }
 
 /* Defines it, or again when its name has changed. */
-static uint32_t define(struct vthreads *v, struct process *process, uint64_t number, const char *name, size_t length)
+static uint32_t vthread_define(struct vthreads *v, struct process *process, uint64_t number, const char *name,
+			       size_t length)
 {
 	uint32_t hash = (uint32_t)XXH3_64bits(name, length);
 	struct pair_entry *e = pair_find(&process->vthreads, number, 0);
 
 	if (e && e->extra == hash)
 		return e->value;
-	if (!e && !account_take(&process->account, v->sink, BUDGET_VTHREADS, 1))
+	if (!e && !account_reserve(&process->account, v->sink, BUDGET_VTHREADS, 1))
 		return 0;
 	if (!e && !(e = pair_put(&process->vthreads, number, 0, v->last + 1))) {
 		sink_loss(v->sink, process->id, "collector", "vthread", 1);
@@ -84,7 +85,7 @@ void vthreads_seen(struct vthreads *v, struct process *process, const struct bra
 	for (uint32_t i = 0; i + width <= bytes; i += width)
 		length += unit_put(modified + length,
 				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
-	define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
+	vthread_define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
 }
 
 uint32_t vthreads_id(struct vthreads *v, struct process *process, uint64_t number)
@@ -94,5 +95,5 @@ uint32_t vthreads_id(struct vthreads *v, struct process *process, uint64_t numbe
 	if (!number)
 		return 0;
 	e = pair_find(&process->vthreads, number, 0);
-	return e ? e->value : define(v, process, number, "", 0);
+	return e ? e->value : vthread_define(v, process, number, "", 0);
 }

@@ -5,7 +5,7 @@
 #include "map_window.h"
 #include "programs.h"
 #include "tracepoint.h"
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "util/log.h"
 #include "util/vec.h"
 
@@ -31,9 +31,9 @@
 #define EVENT_RING_MAX (64U << 20)
 
 /* Kinds whose stacks come through that ring in bursts. */
-#define WANT_BURSTS                                                                                                    \
-	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(VTHREAD) |            \
-	 BRAID_WANT(EXCEPTION))
+#define TYPES_BURSTS                                                                                                   \
+	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
+	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION))
 
 /* Extents are handed out in powers of two, and go back to the list of their size. */
 #define EXTENT_CLASSES 17
@@ -115,7 +115,7 @@ static uint32_t event_ring_bytes(const struct record_options *o)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* those that come later are not sampled */
 	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
-	uint32_t bytes = o->choices.wanted & WANT_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
+	uint32_t bytes = o->config.enabled & TYPES_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
 
 	while (bytes < want && bytes < EVENT_RING_MAX)
 		bytes *= 2;
@@ -134,12 +134,12 @@ static int set_sizes(const struct braid_bpf *b, const struct record_options *o)
 }
 
 /* The verifier takes its time for each program that walks: only what is used is loaded. */
-static int choose_programs(struct kernel_side *k, const struct record_options *o)
+static int configure_programs(struct kernel_side *k, const struct record_options *o)
 {
 	bool tracepoint = tracepoint_named(o->event);
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
 
-	err = err ?: programs_choose(&k->programs, k->skel, o);
+	err = err ?: programs_configure(&k->programs, k->skel, o);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
 }
 
@@ -175,7 +175,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		goto out;
 	}
 	err = set_sizes(k->skel, o);
-	err = err ?: choose_programs(k, o);
+	err = err ?: configure_programs(k, o);
 	err = err ?: braid_bpf__load(k->skel);
 	err = err ?: open_windows(k);
 	if (err) {
@@ -504,10 +504,10 @@ void kernel_side_forget_stacks(struct kernel_side *k)
 	map_window_close(&sent);
 }
 
-int kernel_side_add_jvm(struct kernel_side *k, const struct braid_choices *choices, uint32_t *generation)
+int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *config, uint32_t *generation)
 {
 	int jvms = bpf_map__fd(k->skel->maps.jvms), err;
-	const struct braid_asked nothing = {0};
+	const struct braid_request_share nothing = {0};
 	struct braid_jvm jvm, fresh;
 	uint32_t slot;
 
@@ -519,9 +519,9 @@ int kernel_side_add_jvm(struct kernel_side *k, const struct braid_choices *choic
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
 	/* Stacks of the slot's earlier JVM are not this one's. */
 	fresh = (struct braid_jvm){.generation = jvm.generation + 1, .epoch = jvm.epoch + 1};
-	offcpu_limits(&fresh, choices);
+	offcpu_limits(&fresh, config);
 	err = err ?: bpf_map_update_elem(jvms, &slot, &fresh, BPF_ANY);
-	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.asked), &slot, &nothing, BPF_ANY);
+	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, &nothing, BPF_ANY);
 	if (err)
 		return err;
 	k->slots_used[slot / 64] |= 1ULL << slot % 64;
@@ -534,9 +534,9 @@ void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot)
 	k->slots_used[slot / 64] &= ~(1ULL << slot % 64);
 }
 
-bool kernel_side_asked(const struct kernel_side *k, uint32_t slot, struct braid_asked *asked)
+bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struct braid_request_share *share)
 {
-	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.asked), &slot, asked);
+	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, share);
 }
 
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
@@ -569,14 +569,14 @@ void kernel_side_redefined(struct kernel_side *k, uint32_t slot)
 	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 }
 
-void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices)
+void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct braid_event_config *config)
 {
 	int jvms = bpf_map__fd(k->skel->maps.jvms);
 	struct braid_jvm jvm;
 
 	if (bpf_map_lookup_elem(jvms, &slot, &jvm))
 		return;
-	offcpu_limits(&jvm, choices);
+	offcpu_limits(&jvm, config);
 	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
 }
 
@@ -610,9 +610,9 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 	return err < 0 ? err : 0;
 }
 
-int kernel_side_demand(const struct kernel_side *k)
+int kernel_side_stack_request(const struct kernel_side *k)
 {
-	return programs_demand(&k->programs);
+	return programs_stack_request(&k->programs);
 }
 
 int kernel_side_sleepers(const struct kernel_side *k)
@@ -620,9 +620,9 @@ int kernel_side_sleepers(const struct kernel_side *k)
 	return programs_sleepers(&k->programs);
 }
 
-int kernel_side_load(struct kernel_side *k, uint32_t wanted)
+int kernel_side_load(struct kernel_side *k, uint32_t types)
 {
-	int err = programs_load(&k->programs, wanted);
+	int err = programs_load(&k->programs, types);
 
 	return err ? explain_load(err) : 0;
 }

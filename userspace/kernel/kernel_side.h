@@ -61,10 +61,10 @@ int kernel_side_events(const struct kernel_side *k);
 void kernel_side_forget_stacks(struct kernel_side *k);
 
 /* A slot of `jvms`, of which nothing is known yet: the slot, or a negative errno. */
-int kernel_side_add_jvm(struct kernel_side *k, const struct braid_choices *choices, uint32_t *generation);
+int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *config, uint32_t *generation);
 void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);
 /* What it has asked for; false: nothing is known of it. */
-bool kernel_side_asked(const struct kernel_side *k, uint32_t slot, struct braid_asked *asked);
+bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struct braid_request_share *share);
 /* Its stacks can be walked from now on. */
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
 			const struct braid_statics *v);
@@ -73,7 +73,7 @@ int kernel_side_add_ring(struct kernel_side *k, uint32_t slot, int ring_fd);
 /* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
 /* What of the slot's JVM the kernel side is to tell. */
-void kernel_side_choose(struct kernel_side *k, uint32_t slot, const struct braid_choices *choices);
+void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct braid_event_config *config);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /*
  * Reads what is in one ring, total->budget bytes of it at most, and adds up what the kernel side refused or could not
@@ -82,11 +82,11 @@ void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total);
 
 /* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
-int kernel_side_demand(const struct kernel_side *k);
+int kernel_side_stack_request(const struct kernel_side *k);
 /* The map of threads off the CPU, or a negative errno when none are followed. */
 int kernel_side_sleepers(const struct kernel_side *k);
 /* While recording: the programs that these choices take, see programs_load(); explains failures itself. */
-int kernel_side_load(struct kernel_side *k, uint32_t wanted);
+int kernel_side_load(struct kernel_side *k, uint32_t types);
 
 /* The programs of probes, loaded when first asked for, by whatever thread: 0, or a negative errno. */
 int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **programs);

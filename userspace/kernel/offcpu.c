@@ -13,25 +13,25 @@
  */
 #define OWNER_MIN_NS 50000ULL
 
-int offcpu_choose(struct braid_bpf *b, const struct braid_choices *c)
+int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
 {
-	bool sleeps = c->wanted & (BRAID_WANT(WAIT) | BRAID_WANT(LOCK));
+	bool sleeps = c->enabled & (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(LOCK));
 	int err = bpf_program__set_autoload(b->progs.on_switch, sleeps);
 
 	err = err ?: bpf_program__set_autoload(b->progs.on_waking, sleeps);
 	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
-	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->wanted & BRAID_WANT(THREAD));
+	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->enabled & BRAID_EVENT_TYPE(THREAD));
 	return err ?: bpf_map__set_max_entries(b->maps.sleepers, sleeps ? BRAID_SLEEPERS : 1);
 }
 
-void offcpu_limits(struct braid_jvm *jvm, const struct braid_choices *c)
+void offcpu_limits(struct braid_jvm *jvm, const struct braid_event_config *c)
 {
 	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
 
-	jvm->sleep_min_ns = jvm->waker_min_ns = c->wanted & BRAID_WANT(WAIT) ? c->wait_min_ns : UINT64_MAX;
+	jvm->sleep_min_ns = jvm->waker_min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
 	/* Single threads are the agent's business, which sees monitors alone. */
-	jvm->park_min_ns = c->wanted & ~c->threaded & BRAID_WANT(LOCK) ? owner_min : UINT64_MAX;
-	if (c->wanted & BRAID_WANT(LOCK) && owner_min < jvm->waker_min_ns)
+	jvm->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
+	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < jvm->waker_min_ns)
 		jvm->waker_min_ns = owner_min;
 }
 

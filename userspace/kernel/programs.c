@@ -12,16 +12,16 @@
 #define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
 
 /* Kinds for which threads of JVMs ask for their stacks. */
-#define WANT_STACKS                                                                                                    \
-	(BRAID_WANT(ALLOC) | BRAID_WANT(LIVE) | BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(EXCEPTION) |          \
-	 BRAID_WANT(RESOURCE))
+#define TYPES_STACKS                                                                                                   \
+	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
+	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE))
 
 /* Kinds that probes in a JVM's code tell of, those with names and stacks among them, and others. */
-#define WANT_PROBES (BRAID_WANT(SAFEPOINT) | BRAID_WANT(JIT))
-#define WANT_ANY_PROBES (WANT_PROBES | BRAID_WANT(GC))
+#define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
+#define TYPES_ANY_PROBES (TYPES_PROBES | BRAID_EVENT_TYPE(GC))
 
 /* Kinds whose programs follow threads off the CPU. */
-#define WANT_OFFCPU (BRAID_WANT(LOCK) | BRAID_WANT(WAIT))
+#define TYPES_OFFCPU (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT))
 
 /* See bpf/slot.bpf.h: each CPU has a slot for ticks, and one for events when such are wanted. */
 static int set_slots(struct braid_bpf *b, bool events)
@@ -40,7 +40,7 @@ static int set_slots(struct braid_bpf *b, bool events)
 	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
-	return err ?: bpf_map__set_max_entries(b->maps.lates, cpus);
+	return err ?: bpf_map__set_max_entries(b->maps.deferred_copies, cpus);
 }
 
 static int prepare(struct braid_bpf *b, const struct record_options *o, bool events)
@@ -51,21 +51,21 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 	return set_slots(b, events);
 }
 
-int programs_choose(struct programs *p, struct braid_bpf *first, const struct record_options *o)
+int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o)
 {
-	uint32_t wanted = o->choices.wanted;
-	int err = prepare(first, o, wanted & WANT_STACKS);
+	uint32_t types = o->config.enabled;
+	int err = prepare(first, o, types & TYPES_STACKS);
 
-	*p = (struct programs){.options = o, .first = first, .offcpu = first, .chosen = wanted & WANT_OFFCPU};
-	if (wanted & WANT_STACKS)
-		p->demand = p->slots = first;
-	if (p->chosen)
+	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & TYPES_OFFCPU};
+	if (types & TYPES_STACKS)
+		p->stack_request = p->slots = first;
+	if (p->offcpu_types)
 		p->sleepers = first;
-	err = err ?: offcpu_choose(first, &o->choices);
+	err = err ?: offcpu_configure(first, &o->config);
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe_stack, false);
-	return err ?: bpf_program__set_autoload(first->progs.demand, p->demand != NULL);
+	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
 }
 
 int programs_start(struct programs *p)
@@ -132,16 +132,16 @@ static int open_later(const struct programs *p, struct braid_bpf **out)
 	return err;
 }
 
-static int choose_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool demand)
+static int configure_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool stack_request)
 {
-	struct braid_choices choices = {.wanted = offcpu};
+	struct braid_event_config config = {.enabled = offcpu};
 	int err;
 
 	/* What took the place of the earlier programs for threads off the CPU does their work, too. */
 	if (offcpu)
-		choices.wanted |= p->options->choices.wanted & BRAID_WANT(THREAD);
-	err = offcpu_choose(b, &choices);
-	return err ?: bpf_program__set_autoload(b->progs.demand, demand);
+		config.enabled |= p->options->config.enabled & BRAID_EVENT_TYPE(THREAD);
+	err = offcpu_configure(b, &config);
+	return err ?: bpf_program__set_autoload(b->progs.stack_request, stack_request);
 }
 
 /* Programs of two objects would tell the same sleeps: the earlier ones go first. */
@@ -160,12 +160,12 @@ static int replace_offcpu(struct programs *p, struct braid_bpf *b)
 	return err;
 }
 
-static int load_later(struct programs *p, uint32_t offcpu, bool demand)
+static int load_later(struct programs *p, uint32_t offcpu, bool stack_request)
 {
 	struct braid_bpf *b = NULL;
 	int err = p->count < PROGRAMS_LATER ? open_later(p, &b) : -ENOSPC;
 
-	err = err ?: choose_later(p, b, offcpu, demand);
+	err = err ?: configure_later(p, b, offcpu, stack_request);
 	err = err ?: share_maps(p, b);
 	err = err ?: braid_bpf__load(b);
 	if (!err && offcpu)
@@ -177,31 +177,31 @@ static int load_later(struct programs *p, uint32_t offcpu, bool demand)
 	p->later[p->count++] = b;
 	if (offcpu) {
 		p->offcpu = b;
-		p->chosen = offcpu;
+		p->offcpu_types = offcpu;
 		p->sleepers = p->sleepers ?: b;
 	}
-	if (demand)
-		p->demand = b;
+	if (stack_request)
+		p->stack_request = b;
 	p->slots = p->slots ?: b;
 	return 0;
 }
 
-int programs_load(struct programs *p, uint32_t wanted)
+int programs_load(struct programs *p, uint32_t types)
 {
-	uint32_t offcpu = p->chosen | (wanted & WANT_OFFCPU);
-	bool demand = (wanted & WANT_STACKS) && !p->demand;
+	uint32_t offcpu = p->offcpu_types | (types & TYPES_OFFCPU);
+	bool stack_request = (types & TYPES_STACKS) && !p->stack_request;
 
-	if (offcpu == p->chosen || p->chosen & BRAID_WANT(WAIT)) /* which has all that a lock takes */
+	if (offcpu == p->offcpu_types || p->offcpu_types & BRAID_EVENT_TYPE(WAIT)) /* which has all that a lock takes */
 		offcpu = 0;
-	if (!offcpu && !demand)
+	if (!offcpu && !stack_request)
 		return 0;
-	/* `demand` asks who ended a sleep, so it has to know the sleepers. */
-	return load_later(p, offcpu, demand || (offcpu && !p->sleepers));
+	/* `stack_request` asks who ended a sleep, so it has to know the sleepers. */
+	return load_later(p, offcpu, stack_request || (offcpu && !p->sleepers));
 }
 
 int programs_load_probes(struct programs *p)
 {
-	uint32_t wanted = p->options->choices.wanted;
+	uint32_t types = p->options->config.enabled;
 	struct braid_bpf *b = NULL;
 	int err;
 
@@ -209,9 +209,9 @@ int programs_load_probes(struct programs *p)
 		return 0;
 	err = open_later(p, &b);
 	err = err ?: bpf_map__set_max_entries(b->maps.sleepers, 1);
-	err = err ?: bpf_program__set_autoload(b->progs.on_probe, wanted & WANT_ANY_PROBES);
-	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, wanted & WANT_PROBES);
-	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, wanted & WANT_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_probe, types & TYPES_ANY_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, types & TYPES_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, types & TYPES_PROBES);
 	err = err ?: share_maps(p, b);
 	err = err ?: braid_bpf__load(b);
 	if (err) {
@@ -222,9 +222,9 @@ int programs_load_probes(struct programs *p)
 	return 0;
 }
 
-int programs_demand(const struct programs *p)
+int programs_stack_request(const struct programs *p)
 {
-	return p->demand ? bpf_program__fd(p->demand->progs.demand) : -ENOENT;
+	return p->stack_request ? bpf_program__fd(p->stack_request->progs.stack_request) : -ENOENT;
 }
 
 int programs_sleepers(const struct programs *p)

@@ -18,27 +18,27 @@ struct programs {
 	struct braid_bpf *later[PROGRAMS_LATER];
 	int count;
 	/* The one of them in force for each job; NULL: none so far. */
-	struct braid_bpf *demand;
+	struct braid_bpf *stack_request;
 	struct braid_bpf *offcpu;
 	struct braid_bpf *slots;    /* whose maps have slots for events */
 	struct braid_bpf *sleepers; /* whose map has room for them */
 	struct braid_bpf *probes;   /* of a thread of its own, see programs_load_probes() */
-	uint32_t chosen;	    /* of lock and wait: what `offcpu` can tell */
+	uint32_t offcpu_types;	    /* of lock and wait: what `offcpu` can tell */
 	bool started;
 	struct bpf_link *links[OFFCPU_LINKS];
 };
 
 /* Before the first is loaded. */
-int programs_choose(struct programs *p, struct braid_bpf *first, const struct record_options *o);
+int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o);
 int programs_start(struct programs *p);
 void programs_stop(struct programs *p);
 void programs_free(struct programs *p); /* `first` stays */
 
 /*
- * What `wanted` takes and is not there yet. The kernel checks programs when they are loaded: the caller is held up for
+ * What `types` takes and is not there yet. The kernel checks programs when they are loaded: the caller is held up for
  * some tenths of a second, while rings fill.
  */
-int programs_load(struct programs *p, uint32_t wanted);
+int programs_load(struct programs *p, uint32_t types);
 
 /*
  * What probes in JVMs run, all in one object, `probes`: once. A recording that meets no JVM never loads it. Another
@@ -47,7 +47,7 @@ int programs_load(struct programs *p, uint32_t wanted);
 int programs_load_probes(struct programs *p);
 
 /* Descriptors: negative when there is none. */
-int programs_demand(const struct programs *p);
+int programs_stack_request(const struct programs *p);
 int programs_sleepers(const struct programs *p);
 
 #endif

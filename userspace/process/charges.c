@@ -22,15 +22,15 @@ void charges_move(struct process *to, struct process *from)
 {
 	to->extent = from->extent;
 	from->extent = (struct mapping_extent){0};
-	account_give(&from->account, BUDGET_SHOWN, to->extent.count);
+	account_release(&from->account, BUDGET_SHOWN, to->extent.count);
 	account_spend(&to->account, BUDGET_SHOWN, to->extent.count);
 }
 
 bool charges_may_map(struct process *process, struct sink *sink)
 {
-	if (!account_take(&process->account, sink, BUDGET_MAPPINGS, SPLIT + 1))
+	if (!account_reserve(&process->account, sink, BUDGET_MAPPINGS, SPLIT + 1))
 		return false;
-	account_give(&process->account, BUDGET_MAPPINGS, SPLIT + 1);
+	account_release(&process->account, BUDGET_MAPPINGS, SPLIT + 1);
 	return true;
 }
 
@@ -39,8 +39,8 @@ void charges_mapped(struct process *process)
 	int64_t has = (int64_t)(process->mappings.count + process->past.count);
 
 	if (has < process->account.used[BUDGET_MAPPINGS])
-		account_give(&process->account, BUDGET_MAPPINGS,
-			     (uint64_t)(process->account.used[BUDGET_MAPPINGS] - has));
+		account_release(&process->account, BUDGET_MAPPINGS,
+				(uint64_t)(process->account.used[BUDGET_MAPPINGS] - has));
 	else
 		account_spend(&process->account, BUDGET_MAPPINGS,
 			      (uint64_t)(has - process->account.used[BUDGET_MAPPINGS]));
@@ -48,10 +48,10 @@ void charges_mapped(struct process *process)
 
 void charges_inherit(struct process *process, struct sink *sink, const struct process *from)
 {
-	if (!account_take(&process->account, sink, BUDGET_MAPPINGS, from->mappings.count))
+	if (!account_reserve(&process->account, sink, BUDGET_MAPPINGS, from->mappings.count))
 		return;
 	if (process_map_as(process, from))
-		account_give(&process->account, BUDGET_MAPPINGS, from->mappings.count);
+		account_release(&process->account, BUDGET_MAPPINGS, from->mappings.count);
 }
 
 int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel,
@@ -61,13 +61,13 @@ int charges_place(struct process *process, struct sink *sink, struct kernel_side
 	int err;
 
 	*out = (struct mapping_extent){0};
-	account_give(a, BUDGET_SHOWN, process->extent.count);
-	if (!account_take(a, sink, BUDGET_SHOWN, (uint32_t)process->mappings.count)) {
+	account_release(a, BUDGET_SHOWN, process->extent.count);
+	if (!account_reserve(a, sink, BUDGET_SHOWN, (uint32_t)process->mappings.count)) {
 		err = -ENOSPC;
 	} else {
 		err = kernel_side_add_mappings(kernel, mappings, (uint32_t)process->mappings.count, out);
 		if (err)
-			account_give(a, BUDGET_SHOWN, (uint32_t)process->mappings.count);
+			account_release(a, BUDGET_SHOWN, (uint32_t)process->mappings.count);
 	}
 	kernel_side_drop_mappings(kernel, process->extent); /* not to be used again before the next tick */
 	process->extent = *out;
@@ -76,7 +76,7 @@ int charges_place(struct process *process, struct sink *sink, struct kernel_side
 
 void charges_drop(struct process *process, struct kernel_side *kernel)
 {
-	account_give(&process->account, BUDGET_SHOWN, process->extent.count);
+	account_release(&process->account, BUDGET_SHOWN, process->extent.count);
 	kernel_side_drop_mappings(kernel, process->extent);
 	process->extent = (struct mapping_extent){0};
 }

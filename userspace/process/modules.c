@@ -55,9 +55,9 @@ struct modules {
 	uint32_t last_module;
 	uint32_t last_symbol;
 	struct module kernel;
-	bool tables_full_told;
+	bool tables_full_reported;
 	size_t symbols_kept; /* bytes */
-	bool symbols_full_said;
+	bool symbols_full_reported;
 	struct module_lines *found;
 	struct module_budget budget;
 };
@@ -157,9 +157,9 @@ static void upload(struct modules *m, struct module *module, struct unwind_table
 	}
 	module->table = kernel_side_add_table(m->kernel_side, t);
 	unwind_table_free(t);
-	if (module->table != BRAID_NO_TABLE || m->tables_full_told)
+	if (module->table != BRAID_NO_TABLE || m->tables_full_reported)
 		return;
-	m->tables_full_told = true;
+	m->tables_full_reported = true;
 	sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
 		    "no room left for unwind tables at %s: its frames are walked by frame pointer", module->path);
 }
@@ -377,12 +377,12 @@ static bool has_room_for_symbols(struct modules *m, const struct module *module)
 {
 	if (m->symbols_kept < SYMBOLS_KEPT_MAX)
 		return true;
-	if (!m->symbols_full_said)
+	if (!m->symbols_full_reported)
 		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
 			    "the symbols of this recording's files use %lu MiB, which is the maximum: functions "
 			    "of %s and of later files have no names",
 			    SYMBOLS_KEPT_MAX >> 20, module->path);
-	m->symbols_full_said = true;
+	m->symbols_full_reported = true;
 	return false;
 }
 
@@ -415,14 +415,14 @@ static void load_symbols(struct modules *m, struct module *module)
 		module_has_symbols(&m->budget, module->account, symbols_bytes(module->symbols));
 	}
 	module_work_end(&m->budget, module->account);
-	if (modules_late_names(m))
+	if (modules_deferred_names(m))
 		return;
 	close(module->fd);
 	module->fd = -1;
 }
 
 /* Functions without a name of their own have that of the native method that was bound to them. */
-static const char *name_of(const struct modules *m, const struct module *module, const struct symbol *sym)
+static const char *module_name_of(const struct modules *m, const struct module *module, const struct symbol *sym)
 {
 	const struct pair_entry *e = sym->name[0] ? NULL : pair_find(&m->bound_at, module->id, sym->address);
 
@@ -435,7 +435,7 @@ static void emit_symbol(struct modules *m, const struct module *module, const st
 						    .module = module->id,
 						    .address = sym->address,
 						    .size = sym->size,
-						    .name = trace_str_of(name_of(m, module, sym))});
+						    .name = trace_str_of(module_name_of(m, module, sym))});
 }
 
 /* Names from a server are others. */
@@ -509,19 +509,19 @@ const char *modules_bind(struct modules *m, struct module *module, uint64_t vadd
 	return "";
 }
 
-bool modules_late_names(const struct modules *m)
+bool modules_deferred_names(const struct modules *m)
 {
 	return m->lines || debuginfod_configured();
 }
 
-bool modules_ask_servers(struct module *module, uint64_t limit_ns)
+bool modules_query_servers(struct module *module, uint64_t limit_ns)
 {
 	struct symbols *symbols = NULL;
 	int err;
 
-	if (module->asked || module->fd < 0 || (module->symbols && !symbols_stripped(module->symbols)))
+	if (module->queried || module->fd < 0 || (module->symbols && !symbols_stripped(module->symbols)))
 		return module->debug_fd >= 0;
-	module->asked = true;
+	module->queried = true;
 	module->debug_fd = debuginfod_find(module->build_id, limit_ns);
 	if (module->debug_fd < 0) {
 		module->debug_fd = -1;

@@ -30,7 +30,7 @@ struct module {
 	bool symbols_tried;
 	int fd;				/* kept open until symbols and lines were read */
 	int debug_fd;			/* a debug file that a server has sent, or -1 */
-	bool asked;			/* the servers */
+	bool queried;			/* the servers */
 	pid_t seen_in;			/* a process that maps it, for the separate debug file's whereabouts */
 	struct module_account *account; /* which pays for what it takes, NULL: none; see module_budget.h */
 	bool is_libjvm;
@@ -67,12 +67,12 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
 const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
 
 /* Are names and lines also to be looked for at the end of the recording? */
-bool modules_late_names(const struct modules *m);
+bool modules_deferred_names(const struct modules *m);
 /*
  * When the symbols of a module were stripped: asks the debuginfod servers for them, for at most limit_ns. True when the
  * symbols of its addresses may be others now. To be done when nothing is sampled any more.
  */
-bool modules_ask_servers(struct module *module, uint64_t limit_ns);
+bool modules_query_servers(struct module *module, uint64_t limit_ns);
 /*
  * The source lines at an ELF virtual address, as scopes of a frame, which stay until the next call: how many. One
  * module's debug information is kept at a time.

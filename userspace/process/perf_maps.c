@@ -134,7 +134,7 @@ static struct program *program_of(struct perf_maps *p, const struct process *pro
 	return g;
 }
 
-static bool keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
+static bool perf_map_keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
 {
 	if (p->frames == FRAMES_MAX || g->frames.count == PROGRAM_FRAMES_MAX || VEC_PUSH(&g->frames, *frame))
 		return false;
@@ -142,8 +142,8 @@ static bool keep(struct perf_maps *p, struct program *g, const struct unnamed *f
 	return true;
 }
 
-void perf_maps_want(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
-		    const struct trace_frame *frame)
+void perf_maps_request(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
+		       const struct trace_frame *frame)
 {
 	const struct unnamed one = {.frame = *frame, .module = mapping->module, .bias = mapping->bias};
 	struct program *g;
@@ -152,7 +152,7 @@ void perf_maps_want(struct perf_maps *p, struct process *process, const struct p
 	if (mapping->module->segment_count || process->libjvm_ns)
 		return;
 	g = program_of(p, process);
-	if (!g || !keep(p, g, &one))
+	if (!g || !perf_map_keep(p, g, &one))
 		p->dropped++;
 	if (g && now_ns() - g->looked_ns > RETRY_NS)
 		look(p, g);

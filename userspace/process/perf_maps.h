@@ -14,8 +14,8 @@ int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *mod
 void perf_maps_free(struct perf_maps *p);
 
 /* A native frame that was written without a name: its process and mapping decide whether there may be one. */
-void perf_maps_want(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
-		    const struct trace_frame *frame);
+void perf_maps_request(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
+		       const struct trace_frame *frame);
 
 /* The process has ended: its frames are written again, with names where they have some. */
 void perf_maps_forget(struct perf_maps *p, const struct process *process);

@@ -16,7 +16,7 @@
 
 /* So many late walks in a row come to nothing before a process is taken for one that they cannot help, as of programs
  * that make their own code. */
-#define LATE_IN_VAIN_MAX 16
+#define DEFERRED_IN_VAIN_MAX 16
 
 #define LEADERLESS_LOOKS 64	      /* a tick */
 #define MISSED_AGAIN_NS 5000000000ULL /* all processes are looked at no more often */
@@ -36,7 +36,7 @@ struct processes {
 	uint32_t last_layout;
 	size_t running;
 	uint32_t layouts_wanted; /* of JVMs, that are still to be read */
-	bool full_told;
+	bool full_reported;
 	bool missed;	    /* the end of one may not have been reported */
 	uint64_t missed_ns; /* when that was looked after */
 };
@@ -95,7 +95,7 @@ void processes_free(struct processes *p)
 }
 
 /* Nothing that is read from now on is about this image. */
-static void forget(struct processes *p, struct process *pr)
+static void process_forget(struct processes *p, struct process *pr)
 {
 	call(p, p->hooks.forgotten, pr);
 	account_report(&pr->account, p->sink);
@@ -300,7 +300,7 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 	if (changed)
 		new_layout(p, pr, time_ns);
 	if (module->kind != TRACE_MODULE_ANON)
-		pr->late_in_vain = 0;
+		pr->deferred_in_vain = 0;
 	if (module->is_libjvm && !pr->libjvm_ns) {
 		pr->libjvm_ns = m.from_ns ? time_ns : procfs_start_ns(pr->pid) + 1;
 		pr->layout_wanted = true;
@@ -331,10 +331,11 @@ static void add_mapping_fact(void *ctx, const struct mapping_fact *fact)
 static void show(struct processes *p, struct process *pr)
 {
 	struct braid_mapping *m = calloc(pr->mappings.count + 1, sizeof(*m));
-	struct braid_process entry = {.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
-				      .generation = pr->layout,
-				      .flags = (pr->late_in_vain < LATE_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_LATE) |
-					       (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
+	struct braid_process entry = {
+		.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
+		.generation = pr->layout,
+		.flags = (pr->deferred_in_vain < DEFERRED_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_DEFERRED) |
+			 (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
 	struct mapping_extent extent;
 	int err, full;
 
@@ -350,8 +351,8 @@ static void show(struct processes *p, struct process *pr)
 	entry.first_mapping = extent.first;
 	entry.mapping_count = extent.count;
 	err = kernel_side_set_process(p->kernel, pr->pid, &entry) ?: full;
-	if (err && !p->full_told) {
-		p->full_told = true;
+	if (err && !p->full_reported) {
+		p->full_reported = true;
 		sink_notice(p->sink, pr->id, BRAID_NOTICE_WARNING,
 			    "no room for the mappings of process %d (%s): its native stacks will be incomplete",
 			    pr->pid, strerror(-err));
@@ -361,11 +362,11 @@ static void show(struct processes *p, struct process *pr)
 	unlist(p, pr);
 }
 
-void processes_walked_late(struct processes *p, struct process *process, bool complete)
+void processes_unwound_deferred(struct processes *p, struct process *process, bool complete)
 {
 	if (complete)
-		process->late_in_vain = 0;
-	else if (++process->late_in_vain == LATE_IN_VAIN_MAX && !process->ended_ns)
+		process->deferred_in_vain = 0;
+	else if (++process->deferred_in_vain == DEFERRED_IN_VAIN_MAX && !process->ended_ns)
 		show(p, process);
 }
 
@@ -559,7 +560,7 @@ void processes_tick(struct processes *p)
 		look_missed(p);
 	threads_tick(p->threads);
 	while (p->gone && p->gone->gone_ns + PROCESS_KEEP_NS < now)
-		forget(p, p->gone);
+		process_forget(p, p->gone);
 }
 
 void processes_thread_started(struct processes *p, pid_t pid, pid_t tid)

@@ -44,8 +44,8 @@ struct process {
 	uint32_t generation;		      /* counts what may change the meaning of an address in it */
 	/* Another number whenever mappings take the place of others; the kernel side's samples say what they know. */
 	uint32_t layout;
-	uint64_t layout_ns;    /* since when */
-	uint32_t late_in_vain; /* late walks in a row that came no further */
+	uint64_t layout_ns;	   /* since when */
+	uint32_t deferred_in_vain; /* late walks in a row that came no further */
 	struct mapping_extent extent;
 	bool shown;		   /* the kernel side has an entry for it */
 	bool dirty;		   /* mappings changed since they were shown */
@@ -131,7 +131,7 @@ bool process_is_there(const struct process *process);
 /* Did a walk that knew the layout `layout` know what the process's addresses meant at time_ns? */
 bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns);
 /* A late walk has reached the end or not; in vain too often, no more are asked for. */
-void processes_walked_late(struct processes *p, struct process *process, bool complete);
+void processes_unwound_deferred(struct processes *p, struct process *process, bool complete);
 
 /* ---- mappings.c ---- */
 

@@ -85,8 +85,8 @@ static void copy_out(const uint8_t *data, uint64_t size, uint64_t at, void *to, 
 	memcpy((uint8_t *)to + first, data, bytes - first);
 }
 
-static void keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail,
-		 const struct perf_event_header *h)
+static void sideband_keep(struct sideband *sb, const uint8_t *data, uint64_t ring, uint64_t tail,
+			  const struct perf_event_header *h)
 {
 	struct sample_id id;
 	uint8_t *to;
@@ -118,7 +118,7 @@ static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 		copy_out(data, ring, tail, &h, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
 			break;
-		keep(sb, data, ring, tail, &h);
+		sideband_keep(sb, data, ring, tail, &h);
 		tail += h.size;
 	}
 	/* The copies are done before the kernel may write there again. */

@@ -41,7 +41,7 @@ void threads_follow(struct threads *t, struct sideband *sideband)
 }
 
 /* What a process says of threads is of its own alone, whatever numbers it names. */
-static uint64_t key_of(pid_t pid, pid_t tid)
+static uint64_t thread_key(pid_t pid, pid_t tid)
 {
 	return (uint64_t)pid << 32 | (uint32_t)tid;
 }
@@ -59,7 +59,7 @@ static void set_youngest(struct threads *t, struct thread *thread)
 	HASH_ADD(hh, t->by_key, key, sizeof(thread->key), thread);
 }
 
-static void forget(struct threads *t, struct thread *thread)
+static void thread_forget(struct threads *t, struct thread *thread)
 {
 	struct thread *at = youngest(t, thread->key);
 
@@ -76,7 +76,7 @@ static void forget(struct threads *t, struct thread *thread)
 	if (thread->gone_ns)
 		DL_DELETE2(t->gone, thread, gone_prev, gone_next);
 	DL_DELETE(thread->process->threads, thread);
-	account_give(&thread->process->account, BUDGET_THREADS, 1);
+	account_release(&thread->process->account, BUDGET_THREADS, 1);
 	free(thread->name);
 	free(thread->group);
 	free(thread);
@@ -85,7 +85,7 @@ static void forget(struct threads *t, struct thread *thread)
 void threads_forget(struct threads *t, struct process *process)
 {
 	while (process->threads)
-		forget(t, process->threads);
+		thread_forget(t, process->threads);
 	pair_map_free(&process->host_tids);
 }
 
@@ -107,7 +107,7 @@ void threads_tick(struct threads *t)
 	uint64_t now = now_ns();
 
 	while (t->gone && t->gone->gone_ns + PROCESS_KEEP_NS < now)
-		forget(t, t->gone);
+		thread_forget(t, t->gone);
 }
 
 /* ---- identity ---- */
@@ -138,7 +138,7 @@ static void bound_older(struct threads *t, struct thread *thread)
 	for (int i = 0; thread && i < OLDER_MAX; i++)
 		thread = thread->older;
 	if (thread)
-		forget(t, thread);
+		thread_forget(t, thread);
 }
 
 /* `tid` 0: the one that the process calls ns_tid has ended. */
@@ -148,24 +148,24 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 	bool there;
 	char comm[16];
 
-	if (!account_take(&process->account, t->sink, BUDGET_THREADS, 1))
+	if (!account_reserve(&process->account, t->sink, BUDGET_THREADS, 1))
 		return NULL;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread) {
-		account_give(&process->account, BUDGET_THREADS, 1);
+		account_release(&process->account, BUDGET_THREADS, 1);
 		return NULL;
 	}
 	there = tid && !procfs_comm(process->pid, tid, comm, sizeof(comm));
 	thread->name = strdup(there ? comm : process->comm);
 	if (!thread->name) {
-		account_give(&process->account, BUDGET_THREADS, 1);
+		account_release(&process->account, BUDGET_THREADS, 1);
 		free(thread);
 		return NULL;
 	}
 	thread->id = ++t->last;
 	thread->tid = tid;
 	thread->ns_tid = ns_tid ?: procfs_ns_tid(process->pid, tid) ?: tid;
-	thread->key = key_of(process->pid, tid ?: -ns_tid);
+	thread->key = thread_key(process->pid, tid ?: -ns_tid);
 	thread->process = process;
 	thread->older = youngest(t, thread->key);
 	if (thread->older)
@@ -180,7 +180,7 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 
 struct thread *threads_at(struct threads *t, struct process *process, pid_t tid, uint64_t time_ns)
 {
-	struct thread *at = youngest(t, key_of(process->pid, tid)), *found = NULL;
+	struct thread *at = youngest(t, thread_key(process->pid, tid)), *found = NULL;
 
 	for (; at && !(found && found->since_ns <= time_ns); at = at->older)
 		if (at->process == process)
@@ -248,7 +248,7 @@ struct thread *threads_java(struct threads *t, struct process *process, pid_t ns
 	if (ns_tid <= 0)
 		return NULL;
 	tid = threads_host_tid(t, process, ns_tid);
-	thread = youngest(t, key_of(process->pid, tid ?: -ns_tid));
+	thread = youngest(t, thread_key(process->pid, tid ?: -ns_tid));
 	if (thread && thread->process == process &&
 	    !(started_as && (thread->flags & TRACE_THREAD_JAVA) && strcmp(started_as, thread->name) != 0))
 		return thread;
@@ -259,7 +259,7 @@ struct thread *threads_java(struct threads *t, struct process *process, pid_t ns
 
 void threads_ended(struct threads *t, pid_t pid, pid_t tid)
 {
-	struct thread *thread = youngest(t, key_of(pid, tid));
+	struct thread *thread = youngest(t, thread_key(pid, tid));
 
 	if (thread)
 		set_gone(t, thread);
@@ -267,7 +267,7 @@ void threads_ended(struct threads *t, pid_t pid, pid_t tid)
 
 void threads_comm(struct threads *t, const struct process *process, pid_t tid, const char *comm)
 {
-	struct thread *thread = youngest(t, key_of(process->pid, tid));
+	struct thread *thread = youngest(t, thread_key(process->pid, tid));
 	char name[16];
 
 	if (!thread || thread->process != process || (thread->flags & TRACE_THREAD_JAVA))

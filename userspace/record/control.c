@@ -3,7 +3,7 @@
 
 #include "stacks.h"
 #include "agents/agents.h"
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "jvm/jvm.h"
 #include "jvm/jvm_emit.h"
 #include "jvm/probes.h"
@@ -122,7 +122,7 @@ static void client_end(struct client *c, bool unknown)
 	client_free(c);
 }
 
-static void tell_recording(struct client *c)
+static void answer_recording(struct client *c)
 {
 	struct session *s = c->control->session;
 	struct braid_control_recording r = {.hdr = header(BRAID_CONTROL_RECORDING),
@@ -132,14 +132,14 @@ static void tell_recording(struct client *c)
 					    .stacks = stacks_count(s->stacks),
 					    .lost = s->sink.lost,
 					    .bytes = trace_writer_bytes(s->sink.writer),
-					    .choices = s->jvms.choices};
+					    .config = s->jvms.config};
 
 	snprintf(r.event, sizeof(r.event), "%s", s->options->event);
 	snprintf(r.output, sizeof(r.output), "%s", output_name(s->options));
 	answer(c, &r, sizeof(r));
 }
 
-static void tell_jvm(void *ctx, struct process *p)
+static void answer_jvm(void *ctx, struct process *p)
 {
 	struct client *c = ctx;
 	struct braid_control_jvm j = {.hdr = header(BRAID_CONTROL_JVM), .pid = (uint32_t)p->pid};
@@ -149,7 +149,7 @@ static void tell_jvm(void *ctx, struct process *p)
 		return;
 	if (agents_state(c->control->session->agents, p, &state)) {
 		j.agent = state.connected && !p->ended_ns ? BRAID_CONTROL_CONNECTED : BRAID_CONTROL_GONE;
-		j.choices = state.choices;
+		j.config = state.config;
 		j.refused = state.refused;
 		j.silent = state.silent;
 		if (!c->lenient && j.refused & c->named)
@@ -162,15 +162,15 @@ static void tell_jvm(void *ctx, struct process *p)
 /* ---- changes ---- */
 
 /* So that a reader of the trace knows when a kind was on. */
-static void tell_trace(struct session *s, struct process *p, const struct braid_choices *choices)
+static void emit_config(struct session *s, struct process *p, const struct braid_event_config *config)
 {
 	char text[512];
 	struct trace_jvm_event e = {.time_ns = now_ns(),
-				    .kind = BRAID_JVM_CHOSEN,
-				    .value = choices->wanted,
+				    .kind = BRAID_JVM_CONFIG,
+				    .value = config->enabled,
 				    .source = BRAID_SOURCE_COLLECTOR};
 
-	choices_text(choices, text, sizeof(text));
+	event_config_text(config, text, sizeof(text));
 	e.name = names_id(s->names, NULL, trace_str_of(text));
 	jvm_events_emit(&s->jvms, p, &e);
 }
@@ -180,13 +180,13 @@ static void tell_trace(struct session *s, struct process *p, const struct braid_
  * as the agent tells it.
  */
 static const struct {
-	enum braid_choice choice;
+	enum braid_event_type type;
 	bool all;
 	const char *what;
 } loaded[] = {
-	{BRAID_WANT_SAFEPOINT, true, "safepoints"},
-	{BRAID_WANT_GC, false, "cycles, phases and causes of garbage collections"},
-	{BRAID_WANT_JIT, false, "deoptimisations and the duration of compilations"},
+	{BRAID_EVENT_TYPE_SAFEPOINT, true, "safepoints"},
+	{BRAID_EVENT_TYPE_GC, false, "cycles, phases and causes of garbage collections"},
+	{BRAID_EVENT_TYPE_JIT, false, "deoptimisations and the duration of compilations"},
 };
 
 #define LOADED (sizeof(loaded) / sizeof(loaded[0]))
@@ -206,23 +206,23 @@ static void load_programs(struct client *c)
 	     "cannot load the eBPF programs for %s (%s): events may lack their stacks, and the threads that ended "
 	     "the waits",
 	     c->request.list, strerror(-err));
-	c->lacking |= BRAID_WANT(WAIT);
-	if (c->named & BRAID_WANT(WAIT) && !c->lenient)
+	c->lacking |= BRAID_EVENT_TYPE(WAIT);
+	if (c->named & BRAID_EVENT_TYPE(WAIT) && !c->lenient)
 		refuse(c, "wait: waiting threads cannot be recorded without these programs");
 }
 
 static void look_lacking(struct client *c)
 {
-	uint32_t began = c->control->session->options->choices.wanted;
+	uint32_t began = c->control->session->options->config.enabled;
 
 	c->lacking = 0;
 	for (size_t i = 0; i < LOADED; i++) {
-		const char *name = choice_name(loaded[i].choice);
+		const char *name = event_type_name(loaded[i].type);
 
-		if (!(c->named & ~began & 1U << loaded[i].choice))
+		if (!(c->named & ~began & 1U << loaded[i].type))
 			continue;
 		if (loaded[i].all)
-			c->lacking |= 1U << loaded[i].choice;
+			c->lacking |= 1U << loaded[i].type;
 		if (loaded[i].all && !c->lenient)
 			refuse(c, "%s: %s can only be enabled in a recording that started with -e %s", name,
 			       loaded[i].what, name);
@@ -242,19 +242,19 @@ static bool thread_lives(const struct process *p, uint32_t tid)
 }
 
 /* The numbers of threads that have ended become those of others. What came from them only comes from nobody then. */
-static void forget_ended(const struct process *p, struct braid_choices *c)
+static void forget_ended(const struct process *p, struct braid_event_config *c)
 {
-	for (size_t i = 0; i < BRAID_CHOSEN_THREADS; i++)
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++)
 		if (c->threads[i].tid && !thread_lives(p, c->threads[i].tid))
-			c->threads[i] = (struct braid_chosen_thread){0};
+			c->threads[i] = (struct braid_thread_config){0};
 }
 
 static const char *change_agent(struct client *c, struct process *p)
 {
-	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
+	enum config_change change = (enum config_change)(c->request.verb - BRAID_CONTROL_ENABLE);
 	struct session *s = c->control->session;
-	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
-	struct braid_choices before;
+	char list[sizeof(c->request.list)], why[SELECTION_WHY];
+	struct braid_event_config before;
 	struct agent_state state;
 	uint32_t named;
 	int err;
@@ -263,32 +263,32 @@ static const char *change_agent(struct client *c, struct process *p)
 		return "the agent is not connected yet; try again in a moment";
 	if (c->request.thread && !thread_lives(p, c->request.thread))
 		return "it has no such thread; `ls /proc/PID/task` and `braid report` show thread ids";
-	forget_ended(p, &state.choices);
-	before = state.choices;
+	forget_ended(p, &state.config);
+	before = state.config;
 	memcpy(list, c->request.list, sizeof(list));
-	if (choices_change(&state.choices, change, list, &named, why)) /* perform() has read it before */
+	if (event_config_change(&state.config, change, list, &named, why)) /* perform() has read it before */
 		return "the list cannot be read";
-	if (choices_thread(&state.choices, &before, change, named, c->request.thread, why)) {
+	if (event_config_thread(&state.config, &before, change, named, c->request.thread, why)) {
 		refuse(c, "process %d: %s", (int)p->pid, why);
 		return NULL;
 	}
-	state.choices.wanted &= ~(BRAID_WANT(CPU) | c->lacking);
-	state.choices.wanted |= s->jvms.choices.wanted & BRAID_WANT(CPU);
-	err = agents_choose(s->agents, p, &state.choices);
+	state.config.enabled &= ~(BRAID_EVENT_TYPE(CPU) | c->lacking);
+	state.config.enabled |= s->jvms.config.enabled & BRAID_EVENT_TYPE(CPU);
+	err = agents_configure(s->agents, p, &state.config);
 	if (err == -EPIPE)
 		return "the agent has disconnected";
 	if (err)
 		return strerror(-err);
-	tell_trace(s, p, &state.choices);
+	emit_config(s, p, &state.config);
 	return NULL;
 }
 
-static const char *act_agent(struct client *c, struct process *p)
+static const char *command_agent(struct client *c, struct process *p)
 {
-	static const enum braid_act acts[BRAID_CONTROL_VERBS] = {[BRAID_CONTROL_RESET] = BRAID_ACT_RESET,
-								 [BRAID_CONTROL_GC] = BRAID_ACT_GC,
-								 [BRAID_CONTROL_DUMP] = BRAID_ACT_DUMP};
-	int err = agents_act(c->control->session->agents, p, acts[c->request.verb]);
+	static const enum braid_command commands[BRAID_CONTROL_VERBS] = {[BRAID_CONTROL_RESET] = BRAID_COMMAND_RESET,
+									 [BRAID_CONTROL_GC] = BRAID_COMMAND_GC,
+									 [BRAID_CONTROL_DUMP] = BRAID_COMMAND_DUMP};
+	int err = agents_command(c->control->session->agents, p, commands[c->request.verb]);
 
 	if (err == -ENOENT)
 		return "the agent is not connected yet; try again in a moment";
@@ -310,40 +310,40 @@ static void perform_one(void *ctx, struct process *p)
 	else if (!jvm_had_agent(p->jvm) && refused)
 		why = refused;
 	else
-		why = c->request.verb <= BRAID_CONTROL_INTERVAL ? change_agent(c, p) : act_agent(c, p);
+		why = c->request.verb <= BRAID_CONTROL_INTERVAL ? change_agent(c, p) : command_agent(c, p);
 	if (why)
 		refuse(c, "process %d: %s", (int)p->pid, why);
 }
 
 /* What is not one JVM's: samples, and JVMs to come. */
-static void perform_recording(struct client *c, const struct braid_choices *wanted)
+static void perform_recording(struct client *c, const struct braid_event_config *config)
 {
 	struct session *s = c->control->session;
-	bool cpu = wanted->wanted & BRAID_WANT(CPU);
+	bool cpu = config->enabled & BRAID_EVENT_TYPE(CPU);
 	int err = 0;
 
-	if (cpu != !!(s->jvms.choices.wanted & BRAID_WANT(CPU)))
+	if (cpu != !!(s->jvms.config.enabled & BRAID_EVENT_TYPE(CPU)))
 		err = kernel_side_sample(s->kernel, cpu);
 	if (err == -ENOENT && !c->lenient)
 		refuse(c, "cpu: this recording started without samples; start it with -e cpu");
 	else if (err && err != -ENOENT)
 		refuse(c, "cpu: %s", strerror(-err));
-	s->jvms.choices = *wanted;
-	s->jvms.choices.wanted &= ~c->lacking;
+	s->jvms.config = *config;
+	s->jvms.config.enabled &= ~c->lacking;
 	if (err)
-		s->jvms.choices.wanted ^= BRAID_WANT(CPU);
-	tell_trace(s, NULL, &s->jvms.choices);
+		s->jvms.config.enabled ^= BRAID_EVENT_TYPE(CPU);
+	emit_config(s, NULL, &s->jvms.config);
 }
 
-static bool prepare_change(struct client *c, struct braid_choices *wanted)
+static bool prepare_change(struct client *c, struct braid_event_config *config)
 {
-	enum choices_change change = (enum choices_change)(c->request.verb - BRAID_CONTROL_ENABLE);
-	char list[sizeof(c->request.list)], why[CHOSEN_WHY];
+	enum config_change change = (enum config_change)(c->request.verb - BRAID_CONTROL_ENABLE);
+	char list[sizeof(c->request.list)], why[SELECTION_WHY];
 
-	*wanted = c->control->session->jvms.choices;
+	*config = c->control->session->jvms.config;
 	memcpy(list, c->request.list, sizeof(list));
 	c->lenient = strcmp(list, "all") == 0;
-	if (choices_change(wanted, change, list, &c->named, why)) {
+	if (event_config_change(config, change, list, &c->named, why)) {
 		refuse(c, "%s", why);
 		return false;
 	}
@@ -351,12 +351,12 @@ static bool prepare_change(struct client *c, struct braid_choices *wanted)
 		refuse(c, "thread=%u: name the JVM of the thread instead of the recorder", c->request.thread);
 		return false;
 	}
-	if (c->named & BRAID_WANT(CPU) && c->request.pid && !c->lenient) {
+	if (c->named & BRAID_EVENT_TYPE(CPU) && c->request.pid && !c->lenient) {
 		refuse(c, "cpu: sampling is enabled and disabled for a whole recording; name its recorder, process %d",
 		       (int)getpid());
 		return false;
 	}
-	if (change == CHOICES_ENABLE)
+	if (change == CONFIG_ENABLE)
 		look_lacking(c);
 	else
 		c->named = 0; /* nothing of it has to be there */
@@ -376,17 +376,17 @@ static void perform_stop(struct client *c)
 
 static void perform(struct client *c, struct process *one)
 {
-	struct braid_choices wanted;
+	struct braid_event_config config;
 	bool change = c->request.verb >= BRAID_CONTROL_ENABLE && c->request.verb <= BRAID_CONTROL_INTERVAL;
 
 	c->deadline_ns = now_ns() + AGENTS_WAIT_NS;
 	if (c->request.verb == BRAID_CONTROL_STOP)
 		perform_stop(c);
 	if (c->request.verb == BRAID_CONTROL_STATUS || c->request.verb == BRAID_CONTROL_STOP ||
-	    (change && !prepare_change(c, &wanted)))
+	    (change && !prepare_change(c, &config)))
 		return;
 	if (change && !one)
-		perform_recording(c, &wanted);
+		perform_recording(c, &config);
 	if (one)
 		perform_one(c, one);
 	else
@@ -395,7 +395,7 @@ static void perform(struct client *c, struct process *one)
 
 /* ---- clients ---- */
 
-static struct process *asked_process(const struct client *c)
+static struct process *requested_process(const struct client *c)
 {
 	return c->request.pid ? processes_latest(c->control->session->processes, (pid_t)c->request.pid) : NULL;
 }
@@ -431,12 +431,12 @@ static void on_request(struct source *src)
 		client_end(c, false);
 		return;
 	}
-	if (c->request.pid && !asked_process(c)) {
+	if (c->request.pid && !requested_process(c)) {
 		client_end(c, true);
 		return;
 	}
-	tell_recording(c);
-	perform(c, asked_process(c));
+	answer_recording(c);
+	perform(c, requested_process(c));
 }
 
 struct pending {
@@ -458,7 +458,7 @@ static void client_finish(struct client *c)
 {
 	struct session *s = c->control->session;
 	struct pending w = {.agents = s->agents};
-	struct process *one = asked_process(c);
+	struct process *one = requested_process(c);
 
 	if (one)
 		look_pending(&w, one);
@@ -467,9 +467,9 @@ static void client_finish(struct client *c)
 	if (w.any && now_ns() < c->deadline_ns)
 		return;
 	if (one)
-		tell_jvm(c, one);
+		answer_jvm(c, one);
 	else
-		processes_each(s->processes, tell_jvm, c);
+		processes_each(s->processes, answer_jvm, c);
 	client_end(c, false);
 }
 
@@ -490,7 +490,7 @@ void control_tick(struct control *control)
 	}
 }
 
-static void on_listening(struct source *src)
+static void control_on_connect(struct source *src)
 {
 	struct control *control = src->ctx;
 	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), room = ANSWER_BYTES, count;
@@ -548,7 +548,7 @@ int control_open(struct control **out, struct session *s)
 		return -ENOMEM;
 	c->session = s;
 	c->start_ns = now_ns();
-	c->listening = (struct source){.fd = -1, .ready = on_listening, .ctx = c};
+	c->listening = (struct source){.fd = -1, .ready = control_on_connect, .ctx = c};
 	err = listen_at(c);
 	if (err) {
 		sink_notice(&s->sink, 0, BRAID_NOTICE_INFO, "`braid ctl` cannot change this recording: %s: %s",

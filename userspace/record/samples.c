@@ -2,7 +2,7 @@
 /* Samples as they come from the kernel side: whose they are, what their stacks mean, and out they go. */
 #include "session.h"
 
-#include "late.h"
+#include "deferred.h"
 #include "stacks.h"
 #include "agents/agents.h"
 #include "jvm/jvm.h"
@@ -36,7 +36,7 @@ static struct process *process_of(struct session *s, const struct braid_event_sa
 	return processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 }
 
-static void take_sample(struct session *s, struct process *process, const struct braid_event_sample *e)
+static void receive_sample(struct session *s, struct process *process, const struct braid_event_sample *e)
 {
 	struct thread *thread;
 	bool complete;
@@ -68,7 +68,7 @@ static bool is_stale(const struct process *process, const struct braid_event_sam
 }
 
 /* A stack that other events refer to. What was walked by what is not so any more, nobody asks for. */
-static void take_stack(struct session *s, const struct braid_event_sample *e)
+static void receive_stack(struct session *s, const struct braid_event_sample *e)
 {
 	struct process *process = process_of(s, e);
 	bool complete;
@@ -77,7 +77,7 @@ static void take_stack(struct session *s, const struct braid_event_sample *e)
 		sink_loss(&s->sink, process->id, "collector", "stack", 1);
 }
 
-static void take_stale(struct session *s, struct process *process, const struct braid_event_sample *e)
+static void receive_stale(struct session *s, struct process *process, const struct braid_event_sample *e)
 {
 	struct {
 		struct braid_event_sample event;
@@ -86,12 +86,12 @@ static void take_stale(struct session *s, struct process *process, const struct 
 
 	end.event.frame_count = 1;
 	end.event.stack = BRAID_END_NO_MAPPING;
-	take_sample(s, process, &end.event);
+	receive_sample(s, process, &end.event);
 }
 
-static void take_late(struct session *s, const struct braid_event_late *e)
+static void receive_deferred(struct session *s, const struct braid_event_deferred *e)
 {
-	struct late_sample *out = calloc(1, sizeof(*out));
+	struct deferred_sample *out = calloc(1, sizeof(*out));
 	struct process *process;
 
 	if (!out) {
@@ -103,13 +103,13 @@ static void take_late(struct session *s, const struct braid_event_late *e)
 	if (process)
 		layouts_find(&s->jvms, process);
 	if (process)
-		processes_walked_late(s->processes, process, late_walk(s, process, e, out));
-	take_sample(s, process, &out->event);
-	s->late++;
+		processes_unwound_deferred(s->processes, process, deferred_unwind(s, process, e, out));
+	receive_sample(s, process, &out->event);
+	s->deferred++;
 	free(out);
 }
 
-static void take_method(struct session *s, const struct braid_event_method *e)
+static void receive_method(struct session *s, const struct braid_event_method *e)
 {
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
@@ -117,7 +117,7 @@ static void take_method(struct session *s, const struct braid_event_method *e)
 		jvm_method_seen(process->jvm, e);
 }
 
-static void take_vthread(struct session *s, const struct braid_event_vthread *e)
+static void receive_vthread(struct session *s, const struct braid_event_vthread *e)
 {
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
@@ -130,12 +130,12 @@ struct reading {
 	struct session *session;
 	struct process *process; /* its event waits; NULL: none does */
 	union {
-		struct braid_event_jvm event;
+		struct braid_event_jvm_event event;
 		struct braid_event_compile compile;
 	} waits;
 };
 
-static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm *e)
+static uint32_t node_of(struct session *s, struct process *process, const struct braid_event_jvm_event *e)
 {
 	uint32_t node;
 
@@ -150,7 +150,7 @@ static uint32_t node_of(struct session *s, struct process *process, const struct
 	return node;
 }
 
-static void take_event(struct session *s, struct process *process, const struct braid_event_jvm *e)
+static void receive_event(struct session *s, struct process *process, const struct braid_event_jvm_event *e)
 {
 	const struct process *other = e->other_stack ? jvm_events_other(&s->jvms, process, e) : NULL;
 	const struct event_nodes nodes = {
@@ -158,11 +158,11 @@ static void take_event(struct session *s, struct process *process, const struct 
 		.other = other ? stacks_known(s->stacks, other, e->other_stack) : 0,
 	};
 
-	jvm_events_take(&s->jvms, process, e, &nodes);
+	jvm_events_receive(&s->jvms, process, e, &nodes);
 }
 
 /* False: it waits. */
-static bool take_jvm_event(struct reading *r, const struct braid_event_jvm *e)
+static bool receive_jvm_event(struct reading *r, const struct braid_event_jvm_event *e)
 {
 	struct session *s = r->session;
 	struct braid_event_sample like = {.hdr = e->hdr, .pid = e->pid};
@@ -171,7 +171,7 @@ static bool take_jvm_event(struct reading *r, const struct braid_event_jvm *e)
 	if (!process) {
 		sink_loss(&s->sink, 0, "collector", "jvm_event", 1);
 	} else if (e->hdr.size > sizeof(r->waits) || jvm_events_ready(&s->jvms, process, e)) {
-		take_event(s, process, e);
+		receive_event(s, process, e);
 	} else {
 		r->process = process;
 		memcpy(&r->waits, e, e->hdr.size);
@@ -186,22 +186,22 @@ static bool on_event(void *ctx, const struct braid_event *event)
 	const struct braid_event_sample *e = (const void *)event;
 	struct process *process;
 
-	if (event->kind == BRAID_EVENT_LATE) {
-		take_late(s, (const void *)event);
+	if (event->kind == BRAID_EVENT_DEFERRED) {
+		receive_deferred(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_METHOD) {
-		take_method(s, (const void *)event);
+		receive_method(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_VTHREAD) {
-		take_vthread(s, (const void *)event);
+		receive_vthread(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_STACK) {
-		take_stack(s, e);
-	} else if (event->kind == BRAID_EVENT_JVM) {
-		return take_jvm_event(r, (const void *)event);
+		receive_stack(s, e);
+	} else if (event->kind == BRAID_EVENT_JVM_EVENT) {
+		return receive_jvm_event(r, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_SAMPLE) {
 		process = process_of(s, e);
 		if (is_stale(process, e))
-			take_stale(s, process, e);
+			receive_stale(s, process, e);
 		else
-			take_sample(s, process, e);
+			receive_sample(s, process, e);
 	}
 	return true;
 }
@@ -217,7 +217,7 @@ void session_read_samples(struct session *s)
 		kernel_side_read_events(s->kernel, on_event, &r, &budget);
 		if (r.process) {
 			agents_catch_up(s->agents, r.process);
-			take_event(s, r.process, &r.waits.event);
+			receive_event(s, r.process, &r.waits.event);
 		}
 	} while (r.process && budget);
 }

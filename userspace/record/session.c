@@ -8,7 +8,7 @@
 #include "targets.h"
 #include "version.h"
 #include "agents/agents.h"
-#include "config/choices.h"
+#include "config/event_config.h"
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
 #include "jvm/offcpu_events.h"
@@ -38,12 +38,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS 50000000ULL	     /* rings are read at least this often */
-#define FLUSH_NS 800000000ULL	     /* and written so often: a killed recording loses no more than the last second */
-#define STATS_NS 5000000000ULL	     /* figures of the recording itself */
-#define DISCOVER_NS 500000000ULL     /* new JVMs are looked for this often */
-#define SETTLE_NS 2000000000ULL	     /* agents have this long to come in before sampling starts without them */
-#define LATE_NAMES_NS 20000000000ULL /* after so long the remaining frames have no source lines */
+#define TICK_NS 50000000ULL	 /* rings are read at least this often */
+#define FLUSH_NS 800000000ULL	 /* and written so often: a killed recording loses no more than the last second */
+#define STATS_NS 5000000000ULL	 /* figures of the recording itself */
+#define DISCOVER_NS 500000000ULL /* new JVMs are looked for this often */
+#define SETTLE_NS 2000000000ULL	 /* agents have this long to come in before sampling starts without them */
+#define DEFERRED_NAMES_NS 20000000000ULL /* after so long the remaining frames have no source lines */
 #define COLLECTOR_NICE (-10)
 #define MMAP_THRESHOLD (128 << 10)
 
@@ -81,10 +81,10 @@ static void emit_what(struct session *s, char *text, size_t size)
 		snprintf(text, size, "%d", o->frequency_hz);
 		sink_info(&s->sink, "record.frequency_hz", text);
 	}
-	choices_text(&o->choices, text, size);
+	event_config_text(&o->config, text, size);
 	sink_info(&s->sink, "record.choices", text);
-	if (o->choices.wanted & BRAID_WANT(ALLOC)) {
-		snprintf(text, size, "%llu", (unsigned long long)o->choices.alloc_interval);
+	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {
+		snprintf(text, size, "%llu", (unsigned long long)o->config.alloc_interval);
 		sink_info(&s->sink, "record.alloc_interval", text);
 	}
 }
@@ -153,7 +153,7 @@ static void emit_stats(struct loop *l)
 	sink_stat(&s->sink, 0, "bpf_samples", c.samples);
 	sink_stat(&s->sink, 0, "bpf_stacks", c.stacks);
 	sink_stat(&s->sink, 0, "bpf_stacks_sent", c.stacks_sent);
-	sink_stat(&s->sink, 0, "late_walks", s->late);
+	sink_stat(&s->sink, 0, "late_walks", s->deferred);
 	sink_stat(&s->sink, 0, "bpf_frames_java", c.frames_java);
 	sink_stat(&s->sink, 0, "bpf_frames_native", c.frames_native);
 	sink_stat(&s->sink, 0, "bpf_frames_kernel", c.frames_kernel);
@@ -421,13 +421,13 @@ static int add_targets(struct loop *l)
  * Samples are whole without an agent, and what a JVM does by itself is in the default. What was asked for beyond that
  * comes from agents alone: it is worth waiting for them, so that it is there from the first second on.
  */
-#define WANT_AT_ONCE (BRAID_WANT(CPU) | BRAID_WANT(GC) | BRAID_WANT(THREAD) | BRAID_WANT(JIT))
+#define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 
 static bool is_settled(const struct session *s)
 {
 	if (agents_eager(s->agents))
 		return false;
-	return !(s->options->choices.wanted & ~WANT_AT_ONCE) || !agents_expected(s->agents);
+	return !(s->options->config.enabled & ~TYPES_AT_ONCE) || !agents_expected(s->agents);
 }
 
 static int settle(struct session *s)
@@ -453,7 +453,7 @@ static void go_first(void)
 		log_debug("collector stays at its priority: %s", strerror(errno));
 }
 
-static int run(struct loop *l)
+static int session_run(struct loop *l)
 {
 	struct session *s = l->s;
 	int err;
@@ -502,7 +502,7 @@ static void finish(struct loop *l)
 	session_read_samples(s); /* what agents asked stacks for in the meantime */
 	agents_settle(s->agents, true);
 	layouts_tick(&s->jvms, true);
-	stacks_name_late(s->stacks, LATE_NAMES_NS);
+	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);
 	perf_maps_name(s->perf_maps);
 	sink_clock(&s->sink);
 	emit_stats(l);
@@ -552,7 +552,7 @@ static void free_parts(struct session *s)
 
 int session_record(const struct record_options *o, int *status)
 {
-	struct session s = {.options = o, .jvms.choices = o->choices, .sources.epoll_fd = -1};
+	struct session s = {.options = o, .jvms.config = o->config, .sources.epoll_fd = -1};
 	struct loop l = {.s = &s, .command.gate_fd = -1, .signals.fd = -1, .timer.fd = -1, .deadline.fd = -1};
 	int err, closed;
 
@@ -568,7 +568,7 @@ int session_record(const struct record_options *o, int *status)
 	emit_facts(&s);
 	modules_add_kernel(s.modules);
 	err = add_targets(&l);
-	err = err ?: run(&l);
+	err = err ?: session_run(&l);
 	if (!err || l.summary.start_ns)
 		finish(&l);
 	err = err ?: s.sink.error;

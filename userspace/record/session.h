@@ -56,7 +56,7 @@ struct session {
 	struct control *control; /* NULL: nobody can change the recording */
 	uint64_t sideband_ns;	 /* all that happened before was read */
 	uint64_t samples;
-	uint64_t late; /* of them: walked late */
+	uint64_t deferred; /* of them: walked late */
 	uint64_t complete;
 };
 

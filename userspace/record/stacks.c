@@ -155,8 +155,8 @@ static uint32_t resolve_native(struct stacks *st, struct process *process, uint6
 }
 
 /* Fills *f with what the raw frame means in this process at this time: false when its name is still under way. */
-static bool resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
-		    struct trace_frame *f, uint32_t *place)
+static bool frame_resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
+			  struct trace_frame *f, uint32_t *place)
 {
 	*place = 0;
 	*f = (struct trace_frame){.kind = braid_frame_kind(raw),
@@ -208,7 +208,7 @@ static void keep_native(struct stacks *st, struct process *process, uint64_t tim
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
 	if (m && (st->native.count == NATIVE_MAX ||
-		  !account_take(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1) ||
+		  !account_reserve(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1) ||
 		  VEC_PUSH(&st->native, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr})))
 		st->native_skipped++;
 }
@@ -223,12 +223,12 @@ static int by_module(const void *a, const void *b)
 }
 
 /* A name from a server, and lines: true when there is something new. */
-static bool name_late(struct stacks *st, struct native_frame *n, uint64_t limit_ns)
+static bool name_deferred(struct stacks *st, struct native_frame *n, uint64_t limit_ns)
 {
 	struct modules *m = st->session->modules;
 	uint32_t symbol = 0;
 
-	if (modules_ask_servers(n->module, limit_ns))
+	if (modules_query_servers(n->module, limit_ns))
 		symbol = modules_symbol(m, n->module, n->vaddr);
 	if (symbol)
 		n->frame.symbol = symbol;
@@ -238,7 +238,7 @@ static bool name_late(struct stacks *st, struct native_frame *n, uint64_t limit_
 }
 
 /* One module after the other, and the same address but once. */
-void stacks_name_late(struct stacks *st, uint64_t limit_ns)
+void stacks_name_deferred(struct stacks *st, uint64_t limit_ns)
 {
 	uint64_t until = now_ns() + limit_ns, now;
 	size_t i;
@@ -246,7 +246,7 @@ void stacks_name_late(struct stacks *st, uint64_t limit_ns)
 	if (st->native.count)
 		qsort(st->native.at, st->native.count, sizeof(*st->native.at), by_module);
 	for (i = 0; i < st->native.count && (now = now_ns()) < until; i++)
-		if (name_late(st, &st->native.at[i], until - now))
+		if (name_deferred(st, &st->native.at[i], until - now))
 			sink_frame(&st->session->sink, &st->native.at[i].frame);
 	modules_lines_done(st->session->modules);
 	if (i < st->native.count)
@@ -263,13 +263,13 @@ void stacks_name_late(struct stacks *st, uint64_t limit_ns)
 	st->native.count = 0;
 }
 
-static void want_name(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
+static void request_name(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
 {
 	uint64_t vaddr;
 	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
 
 	if (m)
-		perf_maps_want(st->session->perf_maps, process, m, f);
+		perf_maps_request(st->session->perf_maps, process, m, f);
 }
 
 static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf)
@@ -277,7 +277,7 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	struct trace_frame f;
 	struct pair_entry *e;
 	uint32_t place;
-	bool known = resolve(st, process, raw, time_ns, leaf, &f, &place);
+	bool known = frame_resolve(st, process, raw, time_ns, leaf, &f, &place);
 	uint64_t key = raw, owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
 
 	if (f.kind == BRAID_FRAME_KERNEL && leaf)
@@ -289,13 +289,13 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	if (!e)
 		return 0;
 	f.frame = st->last_frame;
-	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_late_names(st->session->modules))
+	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_deferred_names(st->session->modules))
 		keep_native(st, process, time_ns, &f);
 	sink_frame(&st->session->sink, &f);
 	if (f.kind == BRAID_FRAME_NATIVE && f.module && !f.symbol)
-		want_name(st, process, time_ns, &f);
+		request_name(st, process, time_ns, &f);
 	if (!known && process->jvm)
-		jvm_defer(process->jvm, &f, braid_frame_code_id(raw), time_ns);
+		jvm_add_pending(process->jvm, &f, braid_frame_code_id(raw), time_ns);
 	return f.frame;
 }
 

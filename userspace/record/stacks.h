@@ -17,7 +17,7 @@ uint32_t stacks_node(struct stacks *st, struct process *process, const struct br
  * Says of the native frames so far what takes time to find, names that debuginfod servers have and source lines, as
  * long as that takes no longer than `limit_ns`.
  */
-void stacks_name_late(struct stacks *st, uint64_t limit_ns);
+void stacks_name_deferred(struct stacks *st, uint64_t limit_ns);
 
 /* The same, of another event than a sample, which brings no frames. 0: not known. */
 uint32_t stacks_known(struct stacks *st, const struct process *process, uint64_t hash);

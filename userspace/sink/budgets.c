@@ -23,10 +23,10 @@ static const char *const pool_names[POOLS] = {"memory", "room for mappings", "sl
 /* Counts it; true: it is the first of its kind. */
 static bool refuse(struct account *a, enum budget b, uint64_t n)
 {
-	bool first = !(a->said >> b & 1);
+	bool first = !(a->reported >> b & 1);
 
 	a->refused[b] += n;
-	a->said |= 1U << b;
+	a->reported |= 1U << b;
 	return first;
 }
 
@@ -63,7 +63,7 @@ static void add(struct account *a, enum budget b, int64_t n)
 	share_add(a->share, budgets[b].pool, taken);
 }
 
-bool account_take(struct account *a, struct sink *sink, enum budget b, uint64_t n)
+bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n)
 {
 	enum pool pool = budgets[b].pool;
 
@@ -81,7 +81,7 @@ bool account_take(struct account *a, struct sink *sink, enum budget b, uint64_t 
 	return true;
 }
 
-void account_give(struct account *a, enum budget b, uint64_t n)
+void account_release(struct account *a, enum budget b, uint64_t n)
 {
 	add(a, b, -(int64_t)n);
 }

@@ -56,12 +56,12 @@ struct account {
 	uint64_t since_ns[BUDGET_COUNT]; /* used[] as of then */
 	uint64_t refused[BUDGET_COUNT];	 /* since the last account_report() */
 	uint32_t process;		 /* trace's */
-	uint32_t said;			 /* bit n: budget n was announced */
+	uint32_t reported;		 /* bit n: budget n was announced */
 };
 
 /* Takes `n` of what is limited at a time, or nothing: false, and counted. */
-bool account_take(struct account *a, struct sink *sink, enum budget b, uint64_t n);
-void account_give(struct account *a, enum budget b, uint64_t n);
+bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n);
+void account_release(struct account *a, enum budget b, uint64_t n);
 
 /* Of what is limited by the minute: is anything left? If not it is counted as `n`. */
 bool account_has(struct account *a, struct sink *sink, enum budget b, uint64_t n);

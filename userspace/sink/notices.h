@@ -12,7 +12,7 @@
 #define NOTICES_PROCESSES_MAX (3U << 14) /* that anything is said of */
 
 struct notices {
-	struct pair_map said; /* (process, 0): how many plus one, and in `extra` how many were left out */
+	struct pair_map reported; /* (process, 0): how many plus one, and in `extra` how many were left out */
 };
 
 /*

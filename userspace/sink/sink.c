@@ -28,7 +28,7 @@ struct trace_str trace_str_of(const char *text)
 	return (struct trace_str){.str = text, .len = (uint32_t)length};
 }
 
-static void fail(struct sink *k, int err)
+static void sink_fail(struct sink *k, int err)
 {
 	if (k->error)
 		return;
@@ -82,7 +82,7 @@ void sink_flush(struct sink *k)
 	losses_write(k);
 	err = trace_writer_flush(k->writer);
 	if (err)
-		fail(k, err);
+		sink_fail(k, err);
 }
 
 void sink_put(struct sink *k, const struct trace_rec *rec)
@@ -95,7 +95,7 @@ void sink_put(struct sink *k, const struct trace_rec *rec)
 	if (err == -EINVAL)
 		sink_loss(k, 0, "collector", "oversized_record", 1);
 	else if (err)
-		fail(k, err);
+		sink_fail(k, err);
 }
 
 void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)

@@ -63,7 +63,7 @@ static int load(struct library *l)
 	return l->begin && l->end && l->find_debuginfo && l->set_progressfn ? 0 : -ENOENT;
 }
 
-static int find(const struct library *l, const char *build_id)
+static int debuginfod_fetch(const struct library *l, const char *build_id)
 {
 	void *client = l->begin();
 	char *path = NULL;
@@ -93,5 +93,5 @@ int debuginfod_find(const char *build_id, uint64_t limit_ns)
 	if (loaded)
 		return loaded;
 	deadline_ns = clock_ns() + limit_ns;
-	return find(&library, build_id);
+	return debuginfod_fetch(&library, build_id);
 }

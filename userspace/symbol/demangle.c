@@ -21,7 +21,7 @@ struct output {
 	char text[DEMANGLED_MAX];
 };
 
-static void collect(const char *text, size_t length, void *arg)
+static void demangle_collect(const char *text, size_t length, void *arg)
 {
 	struct output *out = arg;
 
@@ -44,10 +44,10 @@ static int demangle_head(struct output *out, const char *name, size_t length)
 	out->length = 0;
 	if (setjmp(out->full))
 		return 0;
-	if (rust_demangle_callback(head, options, collect, out))
+	if (rust_demangle_callback(head, options, demangle_collect, out))
 		return 1;
 	out->length = 0;
-	return cplus_demangle_v3_callback(head, options, collect, out);
+	return cplus_demangle_v3_callback(head, options, demangle_collect, out);
 }
 
 char *symbol_demangle(const char *name)

@@ -187,7 +187,7 @@ static bool unit_find(const struct lines *l, uint64_t address, Dwarf_Die *unit)
 	return low && address < l->ranges.at[low - 1].end && dwarf_offdie(l->dwarf, l->ranges.at[low - 1].unit, unit);
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *line_name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	const char *name = NULL;
@@ -274,7 +274,7 @@ size_t lines_find(struct lines *l, uint64_t address, struct line_place to[LINES_
 	}
 	chain_find(&chain, &unit, 0);
 	for (size_t i = chain.count; i-- > 0;) {
-		at.name = name_of(&chain.functions[i]);
+		at.name = line_name_of(&chain.functions[i]);
 		to[n++] = at;
 		call_site(&unit, &chain.functions[i], &at);
 	}

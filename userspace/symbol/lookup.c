@@ -72,15 +72,15 @@ static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
 	return 0;
 }
 
-struct wanted {
+struct symbol_query {
 	struct symbol *list;
 	size_t count, missing;
 	bool functions; /* and nothing else */
 };
 
-static bool take_wanted(void *ctx, const GElf_Sym *sym, const char *name)
+static bool query_match(void *ctx, const GElf_Sym *sym, const char *name)
 {
-	struct wanted *w = ctx;
+	struct symbol_query *w = ctx;
 
 	if (w->functions && GELF_ST_TYPE(sym->st_info) != STT_FUNC)
 		return true;
@@ -94,11 +94,11 @@ static bool take_wanted(void *ctx, const GElf_Sym *sym, const char *name)
 	return w->missing > 0;
 }
 
-int symbols_lookup(int fd, const char *path, struct symbol *wanted, size_t count)
+int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count)
 {
-	struct wanted w = {.list = wanted, .count = count, .missing = count};
+	struct symbol_query w = {.list = query, .count = count, .missing = count};
 
-	return each_symbol(fd, path, take_wanted, &w);
+	return each_symbol(fd, path, query_match, &w);
 }
 
 /* Where in the file an address of its code is; 0 when it is none. */
@@ -115,31 +115,31 @@ static uint64_t code_offset(Elf *elf, uint64_t address)
 	return 0;
 }
 
-int symbols_functions(int fd, const char *path, struct symbol *wanted, size_t count)
+int symbols_functions(int fd, const char *path, struct symbol *query, size_t count)
 {
-	struct wanted w = {.list = wanted, .count = count, .missing = count, .functions = true};
-	int err = each_symbol(fd, path, take_wanted, &w);
+	struct symbol_query w = {.list = query, .count = count, .missing = count, .functions = true};
+	int err = each_symbol(fd, path, query_match, &w);
 	Elf *elf;
 
 	if (err)
 		return err;
 	err = elf_open(&elf, elf_of_file(fd));
 	for (size_t i = 0; i < count; i++)
-		wanted[i].address = !err && wanted[i].address && frames_begin_at(elf, wanted[i].address)
-					    ? code_offset(elf, wanted[i].address)
-					    : 0;
+		query[i].address = !err && query[i].address && frames_begin_at(elf, query[i].address)
+					   ? code_offset(elf, query[i].address)
+					   : 0;
 	elf_end(elf);
 	return err;
 }
 
-int symbols_exported(int fd, struct symbol *wanted, size_t count)
+int symbols_exported(int fd, struct symbol *query, size_t count)
 {
-	struct wanted w = {.list = wanted, .count = count, .missing = count};
+	struct symbol_query w = {.list = query, .count = count, .missing = count};
 	Elf *elf;
 	int err = elf_open(&elf, elf_of_file(fd));
 
 	if (!err)
-		each_of_type(elf, SHT_DYNSYM, take_wanted, &w);
+		each_of_type(elf, SHT_DYNSYM, query_match, &w);
 	elf_end(elf);
 	return err;
 }

@@ -29,7 +29,7 @@ struct search {
 };
 
 /* Moves *at behind the digits and the space that ends them. */
-static bool number(const char **at, const char *end, uint64_t *out)
+static bool hex_number(const char **at, const char *end, uint64_t *out)
 {
 	const char *from = *at;
 
@@ -51,11 +51,11 @@ static bool number(const char **at, const char *end, uint64_t *out)
 	return true;
 }
 
-static bool parse(const char *text, size_t length, struct line *l)
+static bool perf_map_parse(const char *text, size_t length, struct line *l)
 {
 	const char *at = text, *end = text + length;
 
-	if (!number(&at, end, &l->start) || !number(&at, end, &l->size) || at == end || !l->size ||
+	if (!hex_number(&at, end, &l->start) || !hex_number(&at, end, &l->size) || at == end || !l->size ||
 	    l->size > UINT64_MAX - l->start)
 		return false;
 	l->name = at;
@@ -98,7 +98,7 @@ static int take_line(struct search *s, const char *text, size_t length)
 	struct line l;
 	size_t i;
 
-	if (!parse(text, length, &l))
+	if (!perf_map_parse(text, length, &l))
 		return 0;
 	i = unanswered(s, query_at(s, l.start));
 	if (i == s->count || s->queries[i].address - l.start >= l.size)

@@ -106,7 +106,7 @@ static int names_add(struct slot_names *names, const struct slot_name *list, siz
 	return err;
 }
 
-static int names_read(struct slot_names *names, Elf *elf)
+static int plt_names_read(struct slot_names *names, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	int err = 0;
@@ -161,7 +161,7 @@ static const struct slot_name *slot_decode(const struct slot_names *names, const
 }
 
 /* IFUNCs without a name of their own in the relocation are known by their resolver's symbol. */
-static const char *name_of(const struct slot_name *slot, const struct symbol_set *set, size_t known)
+static const char *plt_name_of(const struct slot_name *slot, const struct symbol_set *set, size_t known)
 {
 	return slot->name ? slot->name : set_name_at(set, known, slot->resolver);
 }
@@ -175,7 +175,7 @@ static int slots_add(struct symbol_set *set, size_t known, const struct slot_nam
 
 	for (size_t at = 0; at + step <= size && !err; at += step) {
 		const struct slot_name *slot = slot_decode(names, code + at, size - at, sh->sh_addr + at);
-		const char *name = slot ? name_of(slot, set, known) : NULL;
+		const char *name = slot ? plt_name_of(slot, set, known) : NULL;
 		size_t length = name ? strnlen(name, NAME_MAX_BYTES + 1) : 0;
 		char *blob;
 
@@ -213,7 +213,7 @@ int set_add_plt(struct symbol_set *set, Elf *elf)
 	if (!gelf_getehdr(elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
 		return 0;
 	set_sort(set);
-	err = names_read(&names, elf);
+	err = plt_names_read(&names, elf);
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr sh;
 		Elf_Data *data;

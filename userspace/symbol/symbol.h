@@ -50,11 +50,11 @@ bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out)
  * Addresses and sizes of symbols of the given names, whatever they are; 0 where there is none. What they say counts for
  * every process that has the file mapped, so that a separate debug file is looked for in this program's own root only.
  */
-int symbols_lookup(int fd, const char *path, struct symbol *wanted, size_t count);
+int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count);
 /* The same of functions alone, as offsets in the file: 0 also where none of its frame descriptions begins. */
-int symbols_functions(int fd, const char *path, struct symbol *wanted, size_t count);
+int symbols_functions(int fd, const char *path, struct symbol *query, size_t count);
 /* The same of the file's dynamic symbols alone, which no file is stripped of. */
-int symbols_exported(int fd, struct symbol *wanted, size_t count);
+int symbols_exported(int fd, struct symbol *query, size_t count);
 /* Calls back with the data whose names, as the linker has them, begin like that, until it is false. */
 int symbols_of_data(int fd, const char *path, const char *prefix, bool (*fn)(void *ctx, const struct symbol *symbol),
 		    void *ctx);

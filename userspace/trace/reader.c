@@ -209,7 +209,7 @@ static int block_next(struct trace_reader *r)
 
 /* ---- opening ---- */
 
-static void say(const char **why, const char *text)
+static void reader_explain(const char **why, const char *text)
 {
 	if (why)
 		*why = text;
@@ -254,7 +254,7 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 	if (r->fd < 0 || fstat(r->fd, &st)) {
 		int err = -errno;
 
-		say(why, "the file cannot be opened");
+		reader_explain(why, "the file cannot be opened");
 		return err;
 	}
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
@@ -263,16 +263,16 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 		close(r->fd);
 		r->fd = file;
 		if (file < 0 || fstat(file, &st)) {
-			say(why, "the stream cannot be kept in a temporary file");
+			reader_explain(why, "the stream cannot be kept in a temporary file");
 			return file < 0 ? file : -errno;
 		}
 	}
 	if (!S_ISREG(st.st_mode)) {
-		say(why, "not a regular file");
+		reader_explain(why, "not a regular file");
 		return -EMEDIUMTYPE;
 	}
 	if (st.st_size == 0) {
-		say(why, "the file is empty");
+		reader_explain(why, "the file is empty");
 		return -EMEDIUMTYPE;
 	}
 	r->size = (uint64_t)st.st_size;
@@ -292,14 +292,14 @@ static int first_block_find(struct trace_reader *r, const char **why)
 		if (!err && r->pos < limit)
 			state = err = block_read(r, &head);
 		if (err < 0) {
-			say(why, "the file cannot be read");
+			reader_explain(why, "the file cannot be read");
 			return err;
 		}
 	}
 	r->pos = 0;
 	if (state == BLOCK_GOOD)
 		return 0;
-	say(why, "not a trace of braid's");
+	reader_explain(why, "not a trace of braid's");
 	return -EMEDIUMTYPE;
 }
 
@@ -309,11 +309,11 @@ static int file_identify(struct trace_reader *r, const char **why)
 	int state = r->size < MAGIC_BYTES ? BLOCK_NOWHERE : block_read(r, &head);
 
 	if (state < 0) {
-		say(why, "the file cannot be read");
+		reader_explain(why, "the file cannot be read");
 		return state;
 	}
 	if (state == BLOCK_NEWER) {
-		say(why, "the trace is of a newer version of braid; read it with that one");
+		reader_explain(why, "the trace is of a newer version of braid; read it with that one");
 		return -EPROTONOSUPPORT;
 	}
 	return state == BLOCK_NOWHERE ? first_block_find(r, why) : 0;
@@ -327,7 +327,7 @@ int trace_reader_open(struct trace_reader **out, const char *path, const char **
 	*out = NULL;
 	err = reader_new(&r);
 	if (err) {
-		say(why, "out of memory");
+		reader_explain(why, "out of memory");
 		goto out;
 	}
 	err = file_open(r, path, why);
@@ -335,7 +335,7 @@ int trace_reader_open(struct trace_reader **out, const char *path, const char **
 		err = file_identify(r, why);
 	if (err)
 		goto out;
-	say(why, "");
+	reader_explain(why, "");
 	*out = r;
 	r = NULL;
 out:

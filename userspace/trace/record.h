@@ -289,7 +289,7 @@ struct trace_notice {
 /* Something that happened in a JVM: what the fields mean for each kind is said in <braid/jvm_event.h>. */
 struct trace_jvm_event {
 	uint64_t time_ns; /* when it began */
-	uint32_t kind;	  /* enum braid_jvm_event */
+	uint32_t kind;	  /* enum braid_jvm_event_kind */
 	uint32_t process;
 	uint32_t thread; /* 0: not known, or not one thread's */
 	uint64_t duration_ns;

@@ -83,7 +83,7 @@ static int content_hash(int fd, uint64_t hash[2])
 }
 
 /* All but its content. */
-static struct cache_key key_of(const struct stat *st)
+static struct cache_key cache_key(const struct stat *st)
 {
 	return (struct cache_key){
 		.device = st->st_dev,
@@ -102,7 +102,7 @@ static int key_make(int fd, struct cache_key *key)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size > HASHED_MAX || !owner_trusted(&st))
 		return -EPERM;
-	*key = key_of(&st);
+	*key = cache_key(&st);
 	return content_hash(fd, key->content);
 }
 
@@ -114,7 +114,7 @@ static bool key_holds(int fd, const struct cache_key *key)
 
 	if (fstat(fd, &st))
 		return false;
-	now = key_of(&st);
+	now = cache_key(&st);
 	memcpy(now.content, key->content, sizeof(now.content));
 	return memcmp(&now, key, sizeof(now)) == 0;
 }
@@ -255,7 +255,7 @@ static int write_all(int fd, const void *from, size_t size)
 }
 
 /* Where there are as many as may be, the oldest goes. */
-static void make_room(int directory)
+static void cache_make_room(int directory)
 {
 	char oldest[NAME_MAX + 1] = "";
 	struct timespec since = {0};
@@ -289,7 +289,7 @@ static int cache_store(const struct unwind_table *t, int directory, const char *
 	char temporary[NAME_BYTES + 64];
 	int fd, err;
 
-	make_room(directory);
+	cache_make_room(directory);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(temporary, sizeof(temporary), ".%s.%ld.%lld", name, (long)getpid(),
 		 now.tv_sec * 1000000000LL + now.tv_nsec);

@@ -102,7 +102,7 @@ static void queue(struct code *c, size_t i)
 	c->work[c->work_count++] = (uint32_t)i;
 }
 
-static void begin(struct code *c, size_t i)
+static void block_begin(struct code *c, size_t i)
 {
 	if (i >= c->insns.count || c->begins[i])
 		return;
@@ -369,10 +369,10 @@ static void begin_known(struct code *c, const uint32_t *starts, size_t start_cou
 {
 	for (size_t i = 0; i < start_count; i++)
 		if (starts[i] >= c->start && starts[i] < c->end)
-			begin(c, insn_at(c, starts[i]));
+			block_begin(c, insn_at(c, starts[i]));
 	for (size_t i = 0; i < c->insns.count; i++)
 		if (c->insns.at[i].kind == CODE_CALL)
-			begin(c, insn_at(c, target_of(&c->insns.at[i])));
+			block_begin(c, insn_at(c, target_of(&c->insns.at[i])));
 	follow(c);
 }
 
@@ -395,7 +395,7 @@ static void begin_others(struct code *c, bool all)
 			if (computed)
 				flow(c, i, computed);
 			else if (all || !c->targeted[i])
-				begin(c, i);
+				block_begin(c, i);
 			follow(c);
 		}
 		if (c->states[i].reached && kind == CODE_JUMP_UNKNOWN)

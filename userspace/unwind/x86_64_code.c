@@ -128,17 +128,17 @@ static unsigned int layout_two(uint8_t op)
 	}
 }
 
-static uint8_t next(struct decoder *d)
+static uint8_t instruction_next(struct decoder *d)
 {
 	return d->at < d->size ? d->code[d->at++] : (d->at++, 0);
 }
 
-static int64_t number(struct decoder *d, unsigned int bytes)
+static int64_t operand_number(struct decoder *d, unsigned int bytes)
 {
 	uint64_t value = 0;
 
 	for (unsigned int i = 0; i < bytes; i++)
-		value |= (uint64_t)next(d) << 8 * i;
+		value |= (uint64_t)instruction_next(d) << 8 * i;
 	return bytes == 1 ? (int8_t)value : bytes == 4 ? (int32_t)value : (int64_t)value;
 }
 
@@ -170,17 +170,17 @@ static void prefixes(struct decoder *d)
 
 static void vector_prefix(struct decoder *d, uint8_t first)
 {
-	uint8_t second = next(d);
+	uint8_t second = instruction_next(d);
 
 	d->vector = true;
 	d->map = first == 0xc5 ? 1 : second & 7;
 	if (first == 0xc4)
-		next(d);
+		instruction_next(d);
 	if (first == 0x62) {
-		next(d);
-		next(d);
+		instruction_next(d);
+		instruction_next(d);
 	}
-	d->opcode = next(d);
+	d->opcode = instruction_next(d);
 }
 
 /* Reads up to the opcode: how it goes on. */
@@ -189,19 +189,19 @@ static unsigned int opcode(struct decoder *d)
 	uint8_t op;
 
 	prefixes(d);
-	op = next(d);
+	op = instruction_next(d);
 	if ((op & 0xf0) == 0x40) {
 		d->rex = op;
-		op = next(d);
+		op = instruction_next(d);
 	}
 	if (op == 0xc4 || op == 0xc5 || op == 0x62) {
 		vector_prefix(d, op);
 	} else if (op == 0x0f) {
 		d->map = 1;
-		d->opcode = next(d);
+		d->opcode = instruction_next(d);
 		if (d->opcode == 0x38 || d->opcode == 0x3a) {
 			d->map = d->opcode == 0x38 ? 2 : 3;
-			d->opcode = next(d);
+			d->opcode = instruction_next(d);
 		}
 	} else {
 		d->opcode = op;
@@ -223,29 +223,30 @@ static void operands(struct decoder *d, unsigned int layout)
 	uint8_t mod, rm;
 
 	if (layout & MODRM) {
-		d->modrm = next(d);
+		d->modrm = instruction_next(d);
 		mod = d->modrm >> 6;
 		rm = d->modrm & 7;
-		if (mod != 3 && rm == 4 && (next(d) & 7) == 5 && mod == 0)
+		if (mod != 3 && rm == 4 && (instruction_next(d) & 7) == 5 && mod == 0)
 			mod = 2;
 		else if (mod == 0 && rm == 5)
 			mod = 2;
 		if (mod == 1 || mod == 2)
-			d->displacement = number(d, mod == 1 ? 1 : 4);
+			d->displacement = operand_number(d, mod == 1 ? 1 : 4);
 		/* test takes an immediate, the others of its group do not */
 		if (d->map == 0 && (d->opcode == 0xf6 || d->opcode == 0xf7) && (d->modrm & 0x30) == 0)
 			layout |= d->opcode == 0xf6 ? IMM8 : IMM32;
 	}
 	if (layout & IMM16)
-		number(d, 2);
+		operand_number(d, 2);
 	if (layout & IMM8)
-		d->immediate = number(d, 1);
+		d->immediate = operand_number(d, 1);
 	if (layout & IMM32) /* of branches it is never shorter */
-		d->immediate = number(d, d->operand16 && d->opcode != 0xe8 && d->opcode != 0xe9 && !d->map ? 2 : 4);
+		d->immediate =
+			operand_number(d, d->operand16 && d->opcode != 0xe8 && d->opcode != 0xe9 && !d->map ? 2 : 4);
 	if (layout & IMM64)
-		number(d, d->rex & 8 ? 8 : d->operand16 ? 2 : 4);
+		operand_number(d, d->rex & 8 ? 8 : d->operand16 ? 2 : 4);
 	if (layout & MOFFS)
-		number(d, 8);
+		operand_number(d, 8);
 }
 
 /* ---- meaning ---- */

@@ -11,7 +11,7 @@
 
 int log_verbosity;
 
-static void say(const char *what, const char *fmt, va_list ap)
+static void log_print(const char *what, const char *fmt, va_list ap)
 {
 	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
 
@@ -26,7 +26,7 @@ void log_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("", fmt, ap);
+	log_print("", fmt, ap);
 	va_end(ap);
 }
 
@@ -35,7 +35,7 @@ void log_warning(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("warning: ", fmt, ap);
+	log_print("warning: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -46,6 +46,6 @@ void log_debug(const char *fmt, ...)
 	if (log_verbosity < 1)
 		return;
 	va_start(ap, fmt);
-	say("debug: ", fmt, ap);
+	log_print("debug: ", fmt, ap);
 	va_end(ap);
 }

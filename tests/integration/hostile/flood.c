@@ -94,13 +94,13 @@ static void numbers(void)
 static void names(void)
 {
 	struct {
-		struct braid_rec_event event;
+		struct braid_rec_named_event event;
 		char name[16];
 	} r = {.event = {.event = BRAID_JVM_PHASE, .name_len = sizeof(r.name)}};
 
 	for (int i = 0; i < 300000; i++) {
 		snprintf(r.name, sizeof(r.name), "%015d", i);
-		send_record(&r.event.hdr, BRAID_REC_EVENT, 0, sizeof(r));
+		send_record(&r.event.hdr, BRAID_REC_NAMED_EVENT, 0, sizeof(r));
 	}
 }
 
@@ -131,15 +131,15 @@ static void asks(void)
 	fflush(stdout);
 	while (access("stopped", F_OK)) /* the recorder, so that nothing is read */
 		usleep(1000);
-	struct braid_ask ask;
+	struct braid_stack_request request;
 	union bpf_attr run;
 
 	for (int i = 0; i < 100000; i++) {
-		ask = (struct braid_ask){.what = {.kind = BRAID_JVM_ALLOC}};
+		request = (struct braid_stack_request){.event = {.kind = BRAID_JVM_ALLOC}};
 		memset(&run, 0, sizeof(run));
-		run.test.prog_fd = (uint32_t)grip.demand;
-		run.test.ctx_in = (uint64_t)&ask;
-		run.test.ctx_size_in = sizeof(ask);
+		run.test.prog_fd = (uint32_t)grip.program;
+		run.test.ctx_in = (uint64_t)&request;
+		run.test.ctx_size_in = sizeof(request);
 		if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &run, sizeof(run)))
 			die("demand");
 	}

@@ -76,17 +76,17 @@ bool recorder_has_visitor(const struct recorder *r, int ms)
 	return poll(&p, 1, ms) > 0;
 }
 
-static struct braid_grant message(uint32_t kind, uint64_t value, const struct braid_choices *c)
+static struct braid_grant message(uint32_t kind, uint64_t value, const struct braid_event_config *c)
 {
 	return (struct braid_grant){
 		.msg = {.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = kind, .value = value},
-		.choices = *c,
+		.config = *c,
 	};
 }
 
-void recorder_grant(struct recorder *r, const struct braid_choices *choices)
+void recorder_grant(struct recorder *r, const struct braid_event_config *config)
 {
-	struct braid_grant grant = message(BRAID_MSG_GRANT, RECORDER_RING_BYTES, choices);
+	struct braid_grant grant = message(BRAID_MSG_GRANT, RECORDER_RING_BYTES, config);
 	struct iovec part = {.iov_base = &grant, .iov_len = sizeof(grant)};
 	union {
 		struct cmsghdr align;
@@ -121,13 +121,13 @@ bool recorder_hears(const struct recorder *r, uint32_t kind, uint64_t *value)
 	return true;
 }
 
-uint32_t recorder_choose(const struct recorder *r, const struct braid_choices *c)
+uint32_t recorder_choose(const struct recorder *r, const struct braid_event_config *c)
 {
-	struct braid_grant g = message(BRAID_MSG_CHOOSE, 0, c);
+	struct braid_grant g = message(BRAID_MSG_CONFIGURE, 0, c);
 	uint64_t answer = 0;
 
 	ck_assert_int_eq(send(r->fd, &g, sizeof(g), MSG_NOSIGNAL), sizeof(g));
-	ck_assert(recorder_hears(r, BRAID_MSG_CHOSEN, &answer));
+	ck_assert(recorder_hears(r, BRAID_MSG_CONFIGURED, &answer));
 	return (uint32_t)answer;
 }
 
@@ -217,7 +217,7 @@ void load_end(struct load *l)
 	pthread_join(l->thread, NULL);
 }
 
-void recorder_let_in(struct recorder *r, enum braid_start start, const struct braid_choices *c)
+void recorder_let_in(struct recorder *r, enum braid_start start, const struct braid_event_config *c)
 {
 	struct load l;
 
@@ -226,7 +226,7 @@ void recorder_let_in(struct recorder *r, enum braid_start start, const struct br
 	load_end(&l);
 }
 
-void recorder_begin(struct recorder *r, const struct braid_choices *c)
+void recorder_begin(struct recorder *r, const struct braid_event_config *c)
 {
 	fake_jvm_start();
 	recorder_open(r);

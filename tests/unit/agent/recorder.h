@@ -5,7 +5,7 @@
 
 #include "core/jvm.h"
 
-#include <braid/choices.h>
+#include <braid/event_config.h>
 #include <braid/ring.h>
 
 #include <pthread.h>
@@ -41,17 +41,17 @@ void load_end(struct load *l);
 /* Does an agent ask to be let in, within so many milliseconds? */
 bool recorder_has_visitor(const struct recorder *r, int ms);
 /* Lets the agent in that is being loaded. */
-void recorder_grant(struct recorder *r, const struct braid_choices *c);
+void recorder_grant(struct recorder *r, const struct braid_event_config *c);
 /* Loads it and lets it in. */
-void recorder_let_in(struct recorder *r, enum braid_start start, const struct braid_choices *c);
+void recorder_let_in(struct recorder *r, enum braid_start start, const struct braid_event_config *c);
 
 /* A new JVM with the agent in it since its start, and live; no thread of the agent's works beside the test. */
-void recorder_begin(struct recorder *r, const struct braid_choices *c);
+void recorder_begin(struct recorder *r, const struct braid_event_config *c);
 
 /* Waits for a message of the kind, whose value it gets; false: the agent has gone instead. */
 bool recorder_hears(const struct recorder *r, uint32_t kind, uint64_t *value);
 /* Says that other things are chosen; what can be had of them. */
-uint32_t recorder_choose(const struct recorder *r, const struct braid_choices *c);
+uint32_t recorder_choose(const struct recorder *r, const struct braid_event_config *c);
 /* Ends the connection as a recorder does, and as one that dies. */
 void recorder_stop(const struct recorder *r);
 void recorder_leave(struct recorder *r);

@@ -3,19 +3,20 @@
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
-#include "core/chosen.h"
+#include "core/config.h"
 
 #include <string.h>
 
 #define DEFAULT_INTERVAL (512 * 1024)
-#define EVERYTHING ((1U << BRAID_WANTS) - 1)
+#define EVERYTHING ((1U << BRAID_EVENT_TYPES) - 1)
 
 Suite *test_caps(void);
 
-static const struct braid_choices none, all = {.wanted = EVERYTHING, .alloc_interval = 1 << 20, .live_max = 10},
-					allocations = {.wanted = BRAID_WANT(ALLOC), .alloc_interval = 1 << 20};
+static const struct braid_event_config none,
+	all = {.enabled = EVERYTHING, .alloc_interval = 1 << 20, .live_max = 10},
+	allocations = {.enabled = BRAID_EVENT_TYPE(ALLOC), .alloc_interval = 1 << 20};
 
-static void begin(struct recorder *r, enum braid_start start, const struct braid_choices *c)
+static void begin(struct recorder *r, enum braid_start start, const struct braid_event_config *c)
 {
 	recorder_open(r);
 	fake.phase = start == BRAID_START_ONLOAD ? JVMTI_PHASE_ONLOAD : JVMTI_PHASE_LIVE;
@@ -53,7 +54,8 @@ START_TEST(one_refusal_costs_no_other)
 	ck_assert(!fake_is_enabled(JVMTI_EVENT_GARBAGE_COLLECTION_START));
 	ck_assert(fake_is_enabled(JVMTI_EVENT_COMPILED_METHOD_LOAD) &&
 		  fake_is_enabled(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC));
-	ck_assert_uint_eq(caps_can(all.wanted) & (BRAID_WANT(LOCK) | BRAID_WANT(WAIT) | BRAID_WANT(GC)), 0);
+	ck_assert_uint_eq(
+		caps_can(all.enabled) & (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(GC)), 0);
 	ck_assert_uint_eq(recorder_notices(&r, "does not tell of"), 2);
 	recorder_close(&r);
 }
@@ -136,7 +138,7 @@ START_TEST(allocations_go_from_hand_to_hand)
 
 	fake_jvm_start();
 	begin(&r, BRAID_START_ATTACH, &allocations);
-	ck_assert(recorder_hears(&r, BRAID_MSG_CHOSEN, NULL));
+	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
 	ck_assert(holds(CAP_SAMPLED_OBJECT_ALLOC));
 	ck_assert_int_eq(fake.interval, 1 << 20);
 
@@ -155,7 +157,7 @@ START_TEST(allocations_go_from_hand_to_hand)
 
 	/* And has given it back. */
 	fake_bit_set(fake.elsewhere, CAP_SAMPLED_OBJECT_ALLOC, false);
-	ck_assert_uint_eq(recorder_choose(&r, &allocations), BRAID_WANT(ALLOC));
+	ck_assert_uint_eq(recorder_choose(&r, &allocations), BRAID_EVENT_TYPE(ALLOC));
 	ck_assert_int_eq(fake.interval, 1 << 20);
 	recorder_stop(&r);
 	ck_assert_int_eq(fake.interval, DEFAULT_INTERVAL);
@@ -183,7 +185,7 @@ START_TEST(everything_is_given_back)
 		struct recorder r;
 
 		begin(&r, BRAID_START_ATTACH, &all);
-		ck_assert(recorder_hears(&r, BRAID_MSG_CHOSEN, NULL));
+		ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
 		fake_send_named("SampledObjectAlloc");
 		ck_assert_int_eq(atomic_load(&fake.weak), 1);
 		recorder_stop(&r);
@@ -215,7 +217,7 @@ START_TEST(a_refused_start_gives_it_back_too)
 
 	fake.errors[FAKE_TI(RunAgentThread)] = JVMTI_ERROR_NONE;
 	begin(&r, BRAID_START_ATTACH, &all);
-	ck_assert(recorder_hears(&r, BRAID_MSG_CHOSEN, NULL));
+	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
 	recorder_stop(&r);
 	nothing_is_left();
 	recorder_close(&r);

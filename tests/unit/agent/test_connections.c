@@ -10,7 +10,7 @@
 
 Suite *test_connections(void);
 
-static const struct braid_choices exceptions = {.wanted = BRAID_WANT(EXCEPTION), .exception_rate = 1};
+static const struct braid_event_config exceptions = {.enabled = BRAID_EVENT_TYPE(EXCEPTION), .exception_rate = 1};
 
 static void attach(struct recorder *r)
 {
@@ -162,7 +162,7 @@ static void exceptions_are(struct recorder *r, uintptr_t first)
 	const struct braid_rec *rec;
 
 	while ((rec = recorder_read(r))) {
-		const struct braid_rec_demand *d = (const void *)rec;
+		const struct braid_rec_jvm_event *d = (const void *)rec;
 		const struct braid_rec_type *t = (const void *)rec;
 		char name[32] = "";
 		unsigned class;
@@ -173,11 +173,11 @@ static void exceptions_are(struct recorder *r, uintptr_t first)
 			memcpy(name, t + 1, t->name_len);
 			if (sscanf(name, "LC%u;", &class) == 1)
 				class_of[t->type] = class;
-		} else if (rec->kind == BRAID_REC_DEMAND && d->what.kind == BRAID_JVM_EXCEPTION) {
-			ck_assert_uint_lt(d->what.name, CLASSES + 64);
-			class = class_of[d->what.name];
+		} else if (rec->kind == BRAID_REC_JVM_EVENT && d->event.kind == BRAID_JVM_EXCEPTION) {
+			ck_assert_uint_lt(d->event.name, CLASSES + 64);
+			class = class_of[d->event.name];
 			ck_assert_msg(class >= first && class < first + CLASSES, "class %u", class);
-			counts[class - first] += (unsigned)d->what.value;
+			counts[class - first] += (unsigned)d->event.value;
 		}
 	}
 	for (unsigned i = 0; i < CLASSES; i++)

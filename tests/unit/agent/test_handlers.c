@@ -3,7 +3,7 @@
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
-#include "core/chosen.h"
+#include "core/config.h"
 #include "events/handlers.h"
 
 #include <string.h>
@@ -11,23 +11,23 @@
 
 Suite *test_handlers(void);
 
-static const struct braid_choices all = {.wanted = (1U << BRAID_WANTS) - 1,
-					 .alloc_interval = 1 << 20,
-					 .live_max = 8,
-					 .vthread_rate = 2,
-					 .exception_rate = 2};
+static const struct braid_event_config all = {.enabled = (1U << BRAID_EVENT_TYPES) - 1,
+					      .alloc_interval = 1 << 20,
+					      .live_max = 8,
+					      .vthread_rate = 2,
+					      .exception_rate = 2};
 
-static struct braid_choices choice(uint32_t wanted)
+static struct braid_event_config type(uint32_t types)
 {
-	struct braid_choices c = all;
+	struct braid_event_config c = all;
 
-	c.wanted = wanted;
+	c.enabled = types;
 	return c;
 }
 
-static void begin(struct recorder *r, uint32_t wanted)
+static void begin(struct recorder *r, uint32_t types)
 {
-	const struct braid_choices c = choice(wanted);
+	const struct braid_event_config c = type(types);
 
 	recorder_begin(r, &c);
 }
@@ -41,13 +41,13 @@ static void text_is(const char **at, uint16_t length, const char *text)
 }
 
 /* The next DEMAND of the kind. */
-static const struct braid_demand *demand(struct recorder *r, uint32_t kind)
+static const struct braid_jvm_event *next_jvm_event(struct recorder *r, uint32_t kind)
 {
-	const struct braid_rec_demand *d;
+	const struct braid_rec_jvm_event *d;
 
-	while ((d = recorder_find(r, BRAID_REC_DEMAND)))
-		if (d->what.kind == kind)
-			return &d->what;
+	while ((d = recorder_find(r, BRAID_REC_JVM_EVENT)))
+		if (d->event.kind == kind)
+			return &d->event;
 	return NULL;
 }
 
@@ -167,12 +167,12 @@ END_TEST
 
 START_TEST(stubs_and_binds)
 {
-	const struct braid_rec_event *e;
+	const struct braid_rec_named_event *e;
 	const struct braid_rec_stub *s;
 	struct recorder r;
 	const char *at;
 
-	begin(&r, BRAID_WANT(NATIVE_BIND));
+	begin(&r, BRAID_EVENT_TYPE(NATIVE_BIND));
 	fake_send_named("DynamicCodeGenerated");
 	s = recorder_find(&r, BRAID_REC_STUB);
 	at = (const char *)(s + 1);
@@ -180,7 +180,7 @@ START_TEST(stubs_and_binds)
 	ck_assert_uint_eq(s->size, sizeof(fake_code));
 	fake_send_named("NativeMethodBind");
 	ck_assert_ptr_nonnull(recorder_find(&r, BRAID_REC_METHOD));
-	e = recorder_find(&r, BRAID_REC_EVENT);
+	e = recorder_find(&r, BRAID_REC_NAMED_EVENT);
 	ck_assert_uint_eq(e->event, BRAID_JVM_NATIVE_BIND);
 	ck_assert_uint_eq(e->method, 1);
 	ck_assert_uint_eq(e->number, (uintptr_t)fake_code);
@@ -197,7 +197,7 @@ START_TEST(threads)
 	struct recorder r;
 	const char *at;
 
-	begin(&r, BRAID_WANT(THREAD));
+	begin(&r, BRAID_EVENT_TYPE(THREAD));
 	fake_send_named("ThreadStart");
 	t = recorder_find(&r, BRAID_REC_THREAD);
 	at = (const char *)(t + 1);
@@ -219,16 +219,16 @@ END_TEST
 /* A rate of two a second: the others are counted, and told of together. A second may begin in between. */
 START_TEST(virtual_threads_in_floods)
 {
-	const struct braid_rec_event *e;
+	const struct braid_rec_named_event *e;
 	uint64_t told = 0, stood_for = 0;
 	struct recorder r;
 
-	begin(&r, BRAID_WANT(VTHREAD));
+	begin(&r, BRAID_EVENT_TYPE(VTHREAD));
 	for (int i = 0; i < 50; i++)
 		fake_send_named("VirtualThreadStart");
 	fake_send_named("VirtualThreadEnd");
-	virtual_kind.tell(&fake_jni);
-	while ((e = recorder_find(&r, BRAID_REC_EVENT))) {
+	virtual_kind.publish(&fake_jni);
+	while ((e = recorder_find(&r, BRAID_REC_NAMED_EVENT))) {
 		if (e->event != BRAID_JVM_VTHREAD_START)
 			continue;
 		told++;
@@ -250,25 +250,25 @@ END_TEST
 static void contention(struct recorder *r, bool is_virtual)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};
-	const struct braid_demand *d;
+	const struct braid_jvm_event *d;
 
-	begin(r, BRAID_WANT(LOCK) | BRAID_WANT(WAIT));
+	begin(r, BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT));
 	fake.virtual_threads = is_virtual;
 	fake_send_named("MonitorContendedEntered"); /* it began before the recording */
-	ck_assert_ptr_null(demand(r, BRAID_JVM_LOCK));
+	ck_assert_ptr_null(next_jvm_event(r, BRAID_JVM_LOCK));
 	fake_send_named("MonitorContendedEnter");
 	nanosleep(&moment, NULL);
 	fake_send_named("MonitorContendedEntered");
 	type_is(r, "LC11;");
-	d = demand(r, BRAID_JVM_LOCK);
+	d = next_jvm_event(r, BRAID_JVM_LOCK);
 	ck_assert_uint_ge(d->end_ns - d->start_ns, 2000000);
 	ck_assert_uint_eq(d->number, 1011);
 	fake_send_named("MonitorContendedEntered"); /* and not twice */
-	ck_assert_ptr_null(demand(r, BRAID_JVM_LOCK));
+	ck_assert_ptr_null(next_jvm_event(r, BRAID_JVM_LOCK));
 
 	fake_send_named("MonitorWait");
 	fake_send_named("MonitorWaited");
-	d = demand(r, BRAID_JVM_WAIT);
+	d = next_jvm_event(r, BRAID_JVM_WAIT);
 	ck_assert_uint_eq(d->value, 20);
 	ck_assert_uint_eq(d->flags, BRAID_WAIT_TIMED_OUT);
 }
@@ -295,8 +295,8 @@ END_TEST
 
 START_TEST(short_ones_are_counted)
 {
-	struct braid_choices c = choice(BRAID_WANT(LOCK));
-	const struct braid_demand *d;
+	struct braid_event_config c = type(BRAID_EVENT_TYPE(LOCK));
+	const struct braid_jvm_event *d;
 	struct recorder r;
 
 	c.lock_min_ns = 3600ULL * 1000000000;
@@ -305,9 +305,9 @@ START_TEST(short_ones_are_counted)
 		fake_send_named("MonitorContendedEnter");
 		fake_send_named("MonitorContendedEntered");
 	}
-	ck_assert_ptr_null(demand(&r, BRAID_JVM_LOCK));
-	demand_tell_counted();
-	d = demand(&r, BRAID_JVM_COUNTED);
+	ck_assert_ptr_null(next_jvm_event(&r, BRAID_JVM_LOCK));
+	jvm_event_publish_counted();
+	d = next_jvm_event(&r, BRAID_JVM_COUNTED);
 	ck_assert_uint_eq(d->value, 7);
 	ck_assert_uint_eq(d->number, BRAID_JVM_LOCK);
 	ck_assert_uint_gt(d->weight, 0);
@@ -320,15 +320,15 @@ END_TEST
 /* Two a second are told, all are counted. */
 START_TEST(exceptions)
 {
-	const struct braid_demand *d;
+	const struct braid_jvm_event *d;
 	struct recorder r;
 	uint64_t thrown = 0;
 
-	begin(&r, BRAID_WANT(EXCEPTION));
+	begin(&r, BRAID_EVENT_TYPE(EXCEPTION));
 	for (int i = 0; i < 20; i++)
 		fake_send_named("Exception");
-	exceptions_kind.tell(&fake_jni);
-	while ((d = demand(&r, BRAID_JVM_EXCEPTION))) {
+	exceptions_kind.publish(&fake_jni);
+	while ((d = next_jvm_event(&r, BRAID_JVM_EXCEPTION))) {
 		ck_assert_uint_eq(d->name, 1);
 		thrown += d->value;
 	}
@@ -344,7 +344,7 @@ START_TEST(classes)
 	struct recorder r;
 	const char *at;
 
-	begin(&r, BRAID_WANT(CLASS));
+	begin(&r, BRAID_EVENT_TYPE(CLASS));
 	fake_send_named("ClassLoad");
 	c = recorder_find(&r, BRAID_REC_CLASS);
 	at = (const char *)(c + 1);
@@ -375,7 +375,7 @@ START_TEST(older_classes)
 	fake.thread_count = 4;
 	recorder_open(&r);
 	recorder_let_in(&r, BRAID_START_ATTACH, &all);
-	ck_assert(recorder_hears(&r, BRAID_MSG_CHOSEN, NULL));
+	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
 	fake_send_named("ClassLoad");
 	recorder_stop(&r);
 	p = recorder_find(&r, BRAID_REC_REPLAYED);
@@ -388,13 +388,13 @@ END_TEST
 
 START_TEST(exhaustion)
 {
-	const struct braid_demand *d;
+	const struct braid_jvm_event *d;
 	struct recorder r;
 
-	begin(&r, BRAID_WANT(RESOURCE));
+	begin(&r, BRAID_EVENT_TYPE(RESOURCE));
 	fake_send_named("ResourceExhausted");
 	type_is(&r, "Java heap");
-	d = demand(&r, BRAID_JVM_RESOURCE);
+	d = next_jvm_event(&r, BRAID_JVM_RESOURCE);
 	ck_assert_uint_eq(d->flags, JVMTI_RESOURCE_EXHAUSTED_JAVA_HEAP);
 	recorder_close(&r);
 }
@@ -403,14 +403,14 @@ END_TEST
 /* The sum of weights is what was allocated: 24 bytes are taken once in interval / 24. */
 START_TEST(allocations_weigh)
 {
-	const struct braid_demand *d;
+	const struct braid_jvm_event *d;
 	struct recorder r;
 
-	begin(&r, BRAID_WANT(ALLOC));
+	begin(&r, BRAID_EVENT_TYPE(ALLOC));
 	ck_assert_int_eq(fake.interval, 1 << 20);
 	for (int i = 0; i < 2; i++) {
 		fake_send_named("SampledObjectAlloc");
-		d = demand(&r, BRAID_JVM_ALLOC);
+		d = next_jvm_event(&r, BRAID_JVM_ALLOC);
 		ck_assert_uint_eq(d->value, 24);
 		ck_assert_uint_eq(d->number, 0);
 		ck_assert(d->weight > (1 << 20) - 32 && d->weight < (1 << 20) + 32);
@@ -430,21 +430,21 @@ static void allocated(uintptr_t object)
 START_TEST(live_objects)
 {
 	uint32_t found = 0, uncollected = 0;
-	const struct braid_rec_demand *d;
+	const struct braid_rec_jvm_event *d;
 	struct recorder r;
 
-	begin(&r, BRAID_WANT(LIVE));
+	begin(&r, BRAID_EVENT_TYPE(LIVE));
 	for (uintptr_t i = 1; i <= 8; i++)
 		allocated(i);
 	ck_assert_int_eq(atomic_load(&fake.weak), 8);
 	fake.gone = 1 << 2 | 1 << 3 | 1 << 4;
-	live_kind.tell(&fake_jni);
+	live_kind.publish(&fake_jni);
 	ck_assert_int_eq(atomic_load(&fake.weak), 5);
-	while ((d = recorder_find(&r, BRAID_REC_DEMAND))) {
-		found += d->what.kind == BRAID_JVM_LIVE;
-		uncollected += d->what.kind == BRAID_JVM_UNCOLLECTED;
-		if (d->what.kind == BRAID_JVM_LIVE)
-			ck_assert_uint_eq(d->what.number, 1);
+	while ((d = recorder_find(&r, BRAID_REC_JVM_EVENT))) {
+		found += d->event.kind == BRAID_JVM_LIVE;
+		uncollected += d->event.kind == BRAID_JVM_UNCOLLECTED;
+		if (d->event.kind == BRAID_JVM_LIVE)
+			ck_assert_uint_eq(d->event.number, 1);
 	}
 	ck_assert_uint_eq(found, 1);
 	ck_assert_uint_eq(uncollected, 4);
@@ -460,18 +460,18 @@ END_TEST
 /* No memory for a weak reference: the object is not watched, and the application hears nothing of it. */
 START_TEST(no_room_to_watch)
 {
-	const struct braid_demand *d;
+	const struct braid_jvm_event *d;
 	struct recorder r;
 
-	begin(&r, BRAID_WANT(LIVE));
+	begin(&r, BRAID_EVENT_TYPE(LIVE));
 	fake.throws[FAKE_JNI(NewWeakGlobalRef)] = true;
 	allocated(1);
-	d = demand(&r, BRAID_JVM_ALLOC);
+	d = next_jvm_event(&r, BRAID_JVM_ALLOC);
 	ck_assert_uint_eq(d->number, 0);
 	ck_assert_int_eq(atomic_load(&fake.weak), 0);
 	fake.throws[FAKE_JNI(NewWeakGlobalRef)] = false;
 	allocated(1);
-	d = demand(&r, BRAID_JVM_ALLOC);
+	d = next_jvm_event(&r, BRAID_JVM_ALLOC);
 	ck_assert_uint_ne(d->number, 0);
 	recorder_close(&r);
 }

@@ -115,9 +115,9 @@ static int answered_late(struct answer a, uint32_t wait_ms, uint32_t more_ms)
 	ck_assert_msg(!err == !why[0], "%d: %s", err, why);
 	if (!err) {
 		ck_assert(fcntl(l.wake_fd, F_GETFL) & O_NONBLOCK); /* a handler must not wait */
-		ck_assert_int_eq(l.demand_fd >= 0, a.fds == 3);
+		ck_assert_int_eq(l.stack_request_fd >= 0, a.fds == 3);
 	} else {
-		ck_assert_int_eq(l.sock_fd & l.ring_fd & l.wake_fd & l.demand_fd, -1);
+		ck_assert_int_eq(l.sock_fd & l.ring_fd & l.wake_fd & l.stack_request_fd, -1);
 	}
 	link_close(&l);
 	pthread_join(thread, NULL);
@@ -227,7 +227,7 @@ START_TEST(nobody_there)
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	ck_assert_int_eq(link_open(&l, path, 20000, 0, why), -ENAMETOOLONG);
-	ck_assert(!link_is_gone(&l));
+	ck_assert(!link_is_closed(&l));
 	link_close(&l);
 	link_close(NULL);
 }
@@ -236,41 +236,41 @@ END_TEST
 /* What a collector says later, and what it does not mean. */
 START_TEST(words)
 {
-	struct braid_grant g = right().grant, said;
+	struct braid_grant g = right().grant, message;
 	struct link l = LINK_NONE;
-	bool demand = false;
+	bool replaced = false;
 	int pair[2], fds[2];
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	fds[0] = fds[1] = eventfd(0, 0);
 	l.sock_fd = pair[0];
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_QUIET);
-	ck_assert(!link_is_gone(&l));
-	g.msg.kind = BRAID_MSG_CHOOSE;
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
+	ck_assert(!link_is_closed(&l));
+	g.msg.kind = BRAID_MSG_CONFIGURE;
 	send_with(pair[1], &g, sizeof(g.msg), NULL, 0); /* without choices */
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_QUIET);
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
 	send_with(pair[1], &g, sizeof(g), fds, 2); /* with a descriptor too many */
-	(void)link_listen(&l, &said, &demand);
-	ck_assert(!demand && l.demand_fd < 0);
+	(void)link_receive(&l, &message, &replaced);
+	ck_assert(!replaced && l.stack_request_fd < 0);
 	send_with(pair[1], &g, sizeof(g), fds, 1);
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_CHOOSE);
-	ck_assert(demand && l.demand_fd >= 0);
-	g.msg.kind = BRAID_MSG_ACT;
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_CONFIGURE);
+	ck_assert(replaced && l.stack_request_fd >= 0);
+	g.msg.kind = BRAID_MSG_COMMAND;
 	send_with(pair[1], &g, sizeof(g.msg), NULL, 0);
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_ACT);
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_COMMAND);
 	g.msg.kind = 1000;
 	send_with(pair[1], &g, sizeof(g), fds, 1);
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_QUIET);
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
 	g.msg.magic++;
 	g.msg.kind = BRAID_MSG_STOP;
 	send_with(pair[1], &g, sizeof(g), NULL, 0);
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_QUIET);
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
 	g.msg.magic--;
 	send_with(pair[1], &g, sizeof(g), NULL, 0);
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_STOP);
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_STOP);
 	close(pair[1]);
-	ck_assert(link_is_gone(&l));
-	ck_assert_int_eq(link_listen(&l, &said, &demand), LINK_GONE);
+	ck_assert(link_is_closed(&l));
+	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_CLOSED);
 	link_stopped(&l); /* which no one hears */
 	link_close(&l);
 	close(fds[0]);

@@ -12,7 +12,7 @@
 
 Suite *test_pauses(void);
 
-static const struct braid_choices pauses = {.wanted = BRAID_WANT(GC)};
+static const struct braid_event_config pauses = {.enabled = BRAID_EVENT_TYPE(GC)};
 
 /* So that a test of them begins with a JVM that counts. */
 static void begin(struct recorder *r, const char *young, const char *full)

@@ -15,8 +15,8 @@ Suite *test_phases(void);
 
 void JNICALL Agent_OnUnload(JavaVM *vm);
 
-static const struct braid_choices all = {
-	.wanted = (1U << BRAID_WANTS) - 1, .alloc_interval = 1 << 20, .live_max = 10, .exception_rate = 1};
+static const struct braid_event_config all = {
+	.enabled = (1U << BRAID_EVENT_TYPES) - 1, .alloc_interval = 1 << 20, .live_max = 10, .exception_rate = 1};
 
 static uint32_t send_all(uintptr_t pending)
 {
@@ -48,7 +48,7 @@ START_TEST(every_event_in_every_phase)
 	fake_enter(FAKE_ANYTHING, 0);
 	fake.callbacks.VMInit(&fake_env, &fake_jni, (jthread)1);
 	fake_leave();
-	ck_assert(recorder_hears(&r, BRAID_MSG_CHOSEN, NULL));
+	ck_assert(recorder_hears(&r, BRAID_MSG_CONFIGURED, NULL));
 	ck_assert_uint_gt(send_all(0), 15);
 	ck_assert_uint_gt(send_all(PENDING), 15);
 	fake_enter(FAKE_ANYTHING, 0);
@@ -104,7 +104,7 @@ END_TEST
 /* Native methods that are bound before JNI is there get their names when it is, in their order. */
 START_TEST(early_binds_are_told_later)
 {
-	const struct braid_rec_event *e;
+	const struct braid_rec_named_event *e;
 	const struct braid_rec_method *m;
 	struct recorder r;
 
@@ -120,20 +120,20 @@ START_TEST(early_binds_are_told_later)
 		fake.callbacks.NativeMethodBind(&fake_env, NULL, NULL, (jmethodID)i, address, &address);
 		fake_leave();
 	}
-	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_EVENT));
+	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_NAMED_EVENT));
 	fake.phase = JVMTI_PHASE_START;
 	fake_send_named("VMStart");
-	e = recorder_find(&r, BRAID_REC_EVENT);
+	e = recorder_find(&r, BRAID_REC_NAMED_EVENT);
 	ck_assert_uint_eq(e->event, BRAID_JVM_PHASE);
 	for (uint32_t i = 1; i <= 512; i++) {
 		m = recorder_find(&r, BRAID_REC_METHOD);
 		ck_assert_ptr_nonnull(m);
-		e = recorder_find(&r, BRAID_REC_EVENT);
+		e = recorder_find(&r, BRAID_REC_NAMED_EVENT);
 		ck_assert_uint_eq(e->event, BRAID_JVM_NATIVE_BIND);
 		ck_assert_uint_eq(e->number, i * 16);
 		ck_assert_uint_eq(e->method, i);
 	}
-	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_EVENT));
+	ck_assert_ptr_null(recorder_find(&r, BRAID_REC_NAMED_EVENT));
 	ck_assert(publish_losses());
 	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_LOSS), 1);
 	recorder_close(&r);

@@ -12,7 +12,7 @@
 
 Suite *test_spill(void);
 
-static const struct braid_choices none;
+static const struct braid_event_config none;
 
 struct numbered {
 	struct braid_rec hdr;

@@ -22,7 +22,7 @@
 
 Suite *test_vm(void);
 
-static const struct braid_choices none;
+static const struct braid_event_config none;
 
 /* Two pages, the second one not readable. */
 static char *last_page(void)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "told.h"
+#include "named_event.h"
 
 #include "handlers.h"
 
-void told_publish(struct braid_rec_event *r, const char *name, const char *detail, const char *text)
+void named_event_publish(struct braid_rec_named_event *r, const char *name, const char *detail, const char *text)
 {
-	record_init(&r->hdr, BRAID_REC_EVENT, 0);
+	record_init(&r->hdr, BRAID_REC_NAMED_EVENT, 0);
 	r->name_len = string_cut(name, &r->hdr.flags);
 	r->detail_len = string_cut(detail, &r->hdr.flags);
 	r->text_len = string_cut(text, &r->hdr.flags);

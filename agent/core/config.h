@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the collector wants to hear, beyond what every stack needs. */
-#ifndef BRAID_AGENT_CHOSEN_H
-#define BRAID_AGENT_CHOSEN_H
+#ifndef BRAID_AGENT_CONFIG_H
+#define BRAID_AGENT_CONFIG_H
 
 #include <braid/ring.h>
 
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* As it was last said; handlers read it at any time. */
-struct chosen {
-	_Atomic uint32_t wanted;
+struct agent_config {
+	_Atomic uint32_t enabled;
 	_Atomic uint32_t vthread_rate;
 	_Atomic uint32_t exception_rate;
 	_Atomic uint32_t live_max;
@@ -19,14 +19,14 @@ struct chosen {
 	_Atomic uint64_t wait_min_ns;
 };
 
-extern struct chosen chosen;
+extern struct agent_config config;
 
 /* The figures, and then what is wanted. */
-void chosen_set(const struct braid_choices *c);
+void config_set(const struct braid_event_config *c);
 
-static inline bool chosen_wants(uint32_t choices)
+static inline bool config_enables(uint32_t types)
 {
-	return atomic_load_explicit(&chosen.wanted, memory_order_relaxed) & choices;
+	return atomic_load_explicit(&config.enabled, memory_order_relaxed) & types;
 }
 
 #endif

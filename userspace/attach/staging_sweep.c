@@ -5,7 +5,7 @@
  * command line names it.
  */
 #include "as_user.h"
-#include "drop.h"
+#include "staging.h"
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
 #include "util/clock.h"
@@ -31,7 +31,7 @@
 #define NAMED_BYTES_MAX (16UL << 20) /* of environments and command lines */
 
 struct left {
-	char name[DROP_NAME_LENGTH + 1];
+	char name[STAGING_NAME_LENGTH + 1];
 	int fd;	     /* locked */
 	int64_t age; /* seconds, by its last change */
 	bool named;
@@ -45,12 +45,12 @@ struct sweep {
 	bool unknown; /* who names them cannot be known */
 };
 
-static bool is_drop_name(const char *name)
+static bool is_staging_name(const char *name)
 {
-	size_t prefix = strlen(DROP_PREFIX);
+	size_t prefix = strlen(STAGING_PREFIX);
 
-	return strlen(name) == DROP_NAME_LENGTH && strncmp(name, DROP_PREFIX, prefix) == 0 &&
-	       strspn(name + prefix, "0123456789abcdef") == DROP_NAME_LENGTH - prefix;
+	return strlen(name) == STAGING_NAME_LENGTH && strncmp(name, STAGING_PREFIX, prefix) == 0 &&
+	       strspn(name + prefix, "0123456789abcdef") == STAGING_NAME_LENGTH - prefix;
 }
 
 /* A directory of this user that nobody holds; not what somebody has mounted there. */
@@ -83,7 +83,7 @@ static void find_left(struct sweep *s, int place)
 	for (int i = 0; d && i < ENTRIES_MAX && s->count < LEFT_MAX && (e = readdir(d)); i++) {
 		struct left *l = &s->left[s->count];
 
-		if (!is_drop_name(e->d_name) || (l->fd = left_lock(place, e->d_name, s->uid, &l->age)) < 0)
+		if (!is_staging_name(e->d_name) || (l->fd = left_lock(place, e->d_name, s->uid, &l->age)) < 0)
 			continue;
 		memcpy(l->name, e->d_name, sizeof(l->name));
 		l->named = false;
@@ -97,10 +97,10 @@ static void mark_named(struct sweep *s, const char *text, size_t size)
 {
 	const char *at = text, *end = text + size;
 
-	while ((at = memmem(at, (size_t)(end - at), DROP_PREFIX, strlen(DROP_PREFIX)))) {
+	while ((at = memmem(at, (size_t)(end - at), STAGING_PREFIX, strlen(STAGING_PREFIX)))) {
 		for (size_t i = 0; i < s->count; i++)
-			s->left[i].named |= (size_t)(end - at) >= DROP_NAME_LENGTH &&
-					    memcmp(at, s->left[i].name, DROP_NAME_LENGTH) == 0;
+			s->left[i].named |= (size_t)(end - at) >= STAGING_NAME_LENGTH &&
+					    memcmp(at, s->left[i].name, STAGING_NAME_LENGTH) == 0;
 		at++;
 	}
 }
@@ -136,7 +136,7 @@ static void read_names(struct sweep *s, pid_t pid, const char *file)
 		mark_named(s, text, size);
 		s->bytes += (size_t)n;
 		s->unknown = s->bytes > NAMED_BYTES_MAX;
-		kept = size < DROP_NAME_LENGTH ? size : DROP_NAME_LENGTH;
+		kept = size < STAGING_NAME_LENGTH ? size : STAGING_NAME_LENGTH;
 		memmove(text, text + size - kept, kept);
 	}
 	close(fd);
@@ -162,7 +162,7 @@ static void find_named(struct sweep *s)
 		closedir(d);
 }
 
-void drop_sweep(int place, uid_t uid, gid_t gid)
+void staging_sweep(int place, uid_t uid, gid_t gid)
 {
 	struct sweep *s = calloc(1, sizeof(*s));
 	struct as_user saved;
@@ -179,7 +179,7 @@ void drop_sweep(int place, uid_t uid, gid_t gid)
 	for (size_t i = 0; i < s->count; i++)
 		if (!s->left[i].named) {
 			log_debug("%s, which a recorder has left, is taken away", s->left[i].name);
-			drop_empty(s->left[i].fd);
+			staging_empty(s->left[i].fd);
 			unlinkat(place, s->left[i].name, AT_REMOVEDIR);
 		}
 	as_user_end(&saved);
@@ -190,12 +190,12 @@ out:
 	free(s);
 }
 
-void drop_sweep_own(void)
+void staging_sweep_own(void)
 {
 	int place = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (place < 0)
 		return;
-	drop_sweep(place, geteuid(), getegid());
+	staging_sweep(place, geteuid(), getegid());
 	close(place);
 }

@@ -30,15 +30,16 @@ static struct {
 } counted[BRAID_JVM_EVENTS];
 
 /* Runs the program: 0, or a negative errno. By hand, and inlined: libc's function would be one more frame. */
-static inline __attribute__((always_inline)) long run(int fd, struct braid_ask *ask, uint32_t *answer)
+static inline __attribute__((always_inline)) long stack_request_run(int fd, struct braid_stack_request *request,
+								    uint32_t *answer)
 {
 	union bpf_attr attr;
 	register long result __asm__("rax") = SYS_bpf;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.test.prog_fd = (uint32_t)fd;
-	attr.test.ctx_in = (uint64_t)(uintptr_t)ask;
-	attr.test.ctx_size_in = sizeof(*ask);
+	attr.test.ctx_in = (uint64_t)(uintptr_t)request;
+	attr.test.ctx_size_in = sizeof(*request);
 	__asm__ volatile("syscall"
 			 : "+r"(result)
 			 : "D"((long)BPF_PROG_TEST_RUN), "S"(&attr), "d"(sizeof(attr.test) + 0L)
@@ -73,12 +74,12 @@ static int filters_of_thread(void)
 static int try_in_child(void *arg)
 {
 	const struct rlimit none = {0, 0};
-	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
+	struct braid_stack_request nothing = {.event.kind = BRAID_JVM_EVENTS};
 	uint32_t answer;
 	long err;
 
 	setrlimit(RLIMIT_CORE, &none);
-	err = run(*(int *)arg, &nothing, &answer);
+	err = stack_request_run(*(int *)arg, &nothing, &answer);
 	_exit(err == -EPERM || err == -EACCES || err == -ENOSYS);
 }
 
@@ -105,15 +106,15 @@ static bool child_survives(int fd)
 /* An event of no kind: the program refuses it, but it was run. */
 static long try_here(int fd)
 {
-	struct braid_ask nothing = {.what.kind = BRAID_JVM_EVENTS};
+	struct braid_stack_request nothing = {.event.kind = BRAID_JVM_EVENTS};
 	uint32_t answer;
 
-	return run(fd, &nothing, &answer);
+	return stack_request_run(fd, &nothing, &answer);
 }
 
-void demand_start(void)
+void stack_request_start(void)
 {
-	int fd = agent.link.demand_fd, filters = filters_of_thread();
+	int fd = agent.link.stack_request_fd, filters = filters_of_thread();
 	long err;
 
 	atomic_store(&usable, false);
@@ -159,66 +160,67 @@ static bool may_run(void)
 
 /* ---- telling ---- */
 
-static bool publish(const struct braid_demand *d, uint32_t tid, bool (*way)(const struct iovec *parts, int count))
+static bool record_publish(const struct braid_jvm_event *d, uint32_t tid,
+			   bool (*way)(const struct iovec *parts, int count))
 {
-	struct braid_rec_demand r = {
-		.hdr = {.kind = BRAID_REC_DEMAND, .tid = tid, .time_ns = clock_ns()},
-		.what = *d,
+	struct braid_rec_jvm_event r = {
+		.hdr = {.kind = BRAID_REC_JVM_EVENT, .tid = tid, .time_ns = clock_ns()},
+		.event = *d,
 	};
 
 	return way((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }
 
-void demand_send_with(struct braid_ask *ask)
+void jvm_event_emit_with(struct braid_stack_request *request)
 {
 	uint32_t answer = 0;
 
-	if (may_run() && run(agent.link.demand_fd, ask, &answer) == 0 && !answer)
+	if (may_run() && stack_request_run(agent.link.stack_request_fd, request, &answer) == 0 && !answer)
 		return;
-	publish(&ask->what, self_tid(), publish_event);
+	record_publish(&request->event, self_tid(), publish_event);
 }
 
-void demand_send(const struct braid_demand *d)
+void jvm_event_emit(const struct braid_jvm_event *d)
 {
-	struct braid_ask ask = {.what = *d};
+	struct braid_stack_request request = {.event = *d};
 
-	demand_send_with(&ask);
+	jvm_event_emit_with(&request);
 }
 
-void demand_take(struct braid_ask *ask)
+void stack_request_take(struct braid_stack_request *request)
 {
 	uint32_t answer;
 
-	*ask = (struct braid_ask){.stack = 0};
+	*request = (struct braid_stack_request){.stack = 0};
 	if (may_run())
-		(void)run(agent.link.demand_fd, ask, &answer);
+		(void)stack_request_run(agent.link.stack_request_fd, request, &answer);
 }
 
-void demand_tell(const struct braid_demand *d, uint32_t tid)
+void jvm_event_publish(const struct braid_jvm_event *d, uint32_t tid)
 {
-	publish(d, tid, publish_definition);
+	record_publish(d, tid, publish_definition);
 }
 
-void demand_count(enum braid_jvm_event kind, uint64_t ns)
+void jvm_event_count(enum braid_jvm_event_kind kind, uint64_t ns)
 {
 	atomic_fetch_add_explicit(&counted[kind].count, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&counted[kind].ns, ns, memory_order_relaxed);
 }
 
-void demand_tell_counted(void)
+void jvm_event_publish_counted(void)
 {
 	for (uint32_t kind = 1; kind < BRAID_JVM_EVENTS; kind++) {
 		uint64_t count = atomic_exchange(&counted[kind].count, 0);
-		struct braid_demand d = {.kind = BRAID_JVM_COUNTED, .value = count, .number = kind};
+		struct braid_jvm_event d = {.kind = BRAID_JVM_COUNTED, .value = count, .number = kind};
 
 		if (!count)
 			continue;
 		d.weight = atomic_exchange(&counted[kind].ns, 0);
-		demand_tell(&d, 0);
+		jvm_event_publish(&d, 0);
 	}
 }
 
-void demand_reset(void)
+void jvm_event_reset_counts(void)
 {
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++) {
 		atomic_store(&counted[kind].count, 0);

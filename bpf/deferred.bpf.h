@@ -4,19 +4,19 @@
  * collector has told of its mappings. Such a stack goes up as it is in memory, and the collector walks it when it has
  * read what happened before.
  */
-#ifndef BRAID_LATE_BPF_H
-#define BRAID_LATE_BPF_H
+#ifndef BRAID_DEFERRED_BPF_H
+#define BRAID_DEFERRED_BPF_H
 
 #include "maps.bpf.h"
 
 #include <braid/frame.h>
 
-#define LATE_PAGES_BYTES (BRAID_LATE_PAGES * BRAID_LATE_PAGE)
+#define LATE_PAGES_BYTES (BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE)
 #define LATE_RED_ZONE 128 /* below sp, of the ABI */
 #define LATE_ABOVE 64	  /* a first frame's sp, and what a rule may read there */
 
-struct late {
-	struct braid_event_late event;
+struct deferred_copy {
+	struct braid_event_deferred event;
 	__u8 bytes[BRAID_MAX_KERNEL_DEPTH * 8 + LATE_PAGES_BYTES];
 };
 
@@ -25,18 +25,18 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set at load */
 	__type(key, __u32);
-	__type(value, struct late);
-} lates SEC(".maps");
+	__type(value, struct deferred_copy);
+} deferred_copies SEC(".maps");
 
 /* What a walk begins with. */
-struct late_regs {
+struct deferred_regs {
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
 };
 
 /* Can knowing more have helped? */
-static __always_inline bool late_wanted(const struct braid_process *p, __u32 end)
+static __always_inline bool deferred_useful(const struct braid_process *p, __u32 end)
 {
-	if (p && (p->flags & BRAID_PROCESS_NOT_LATE))
+	if (p && (p->flags & BRAID_PROCESS_NOT_DEFERRED))
 		return false;
 	return end == BRAID_END_NO_MAPPING || end == BRAID_END_NO_TABLE || end == BRAID_END_BAD_RA ||
 	       end == BRAID_END_NO_PROCESS;
@@ -50,7 +50,7 @@ static __always_inline __u64 late_end(__u64 sp, __u64 from)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 first = task->mm ? task->mm->start_stack : 0, own = task->thread.fsbase;
-	__u64 end = (from & ~(__u64)(BRAID_LATE_PAGE - 1)) + LATE_PAGES_BYTES;
+	__u64 end = (from & ~(__u64)(BRAID_DEFERRED_PAGE - 1)) + LATE_PAGES_BYTES;
 
 	if (first >= sp && first + LATE_ABOVE < end)
 		end = first + LATE_ABOVE;
@@ -60,11 +60,11 @@ static __always_inline __u64 late_end(__u64 sp, __u64 from)
 }
 
 /* What is copied of the stack's page `page`, which is counted from that of the first byte, begins here. */
-static __always_inline __u64 late_page_at(const struct late *l, __u32 page)
+static __always_inline __u64 late_page_at(const struct deferred_copy *l, __u32 page)
 {
 	__u64 first = l->event.stack_at;
 
-	return page ? (first & ~(__u64)(BRAID_LATE_PAGE - 1)) + page * BRAID_LATE_PAGE : first;
+	return page ? (first & ~(__u64)(BRAID_DEFERRED_PAGE - 1)) + page * BRAID_DEFERRED_PAGE : first;
 }
 
 /*
@@ -74,7 +74,7 @@ static __always_inline __u64 late_page_at(const struct late *l, __u32 page)
  */
 __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 {
-	struct late *l = bpf_map_lookup_elem(&lates, &cpu);
+	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &cpu);
 	__u64 from, skipped, to, size;
 
 	if (!l)
@@ -82,23 +82,23 @@ __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 	from = late_page_at(l, page);
 	skipped = from - l->event.stack_at;
 	to = skipped + l->event.kernel_count * sizeof(__u64);
-	size = BRAID_LATE_PAGE - (from & (BRAID_LATE_PAGE - 1));
+	size = BRAID_DEFERRED_PAGE - (from & (BRAID_DEFERRED_PAGE - 1));
 	if (from < end && size > end - from)
 		size = end - from;
 	barrier_var(size); /* older verifiers learn nothing from what is compared with another variable */
-	if (size > BRAID_LATE_PAGE || to > sizeof(l->bytes) - BRAID_LATE_PAGE)
+	if (size > BRAID_DEFERRED_PAGE || to > sizeof(l->bytes) - BRAID_DEFERRED_PAGE)
 		return 0;
 	return bpf_probe_read_user(l->bytes + to, size, (const void *)from) ? 0 : (int)(skipped + size);
 }
 
 /* As much as there is up to the last page that is in memory. */
-static __always_inline __u32 late_copy(struct late *l, __u32 cpu, __u64 end)
+static __always_inline __u32 deferred_fill(struct deferred_copy *l, __u32 cpu, __u64 end)
 {
 	__u32 bytes = 0;
 	int reached;
 
 	l->event.missing = 0;
-	for (__u32 i = 0; i < BRAID_LATE_PAGES && late_page_at(l, i) < end; i++) {
+	for (__u32 i = 0; i < BRAID_DEFERRED_PAGES && late_page_at(l, i) < end; i++) {
 		reached = late_page(cpu, i, end);
 		if (reached)
 			bytes = reached;
@@ -111,7 +111,7 @@ static __always_inline __u32 late_copy(struct late *l, __u32 cpu, __u64 end)
 /* What lies above the red zone, as far as it is on the page of sp. */
 static __always_inline __u64 late_start(__u64 sp)
 {
-	__u64 offset = sp & (BRAID_LATE_PAGE - 1);
+	__u64 offset = sp & (BRAID_DEFERRED_PAGE - 1);
 
 	return sp - (offset < LATE_RED_ZONE ? offset : LATE_RED_ZONE);
 }
@@ -123,12 +123,12 @@ static __always_inline bool late_room(void)
 }
 
 /* Sends the sample `like`: false when that is not possible. The kernel's part of the stack is at `kernel`. */
-static __noinline bool late_send(const struct braid_event_sample *like, const struct late_regs *r, const __u64 *kernel,
-				 __u32 kernel_count, __u32 cause)
+static __noinline bool deferred_send(const struct braid_event_sample *like, const struct deferred_regs *r,
+				     const __u64 *kernel, __u32 kernel_count, __u32 cause)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), bytes;
-	struct late *l = bpf_map_lookup_elem(&lates, &cpu);
-	struct braid_event_late *e;
+	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &cpu);
+	struct braid_event_deferred *e;
 
 	if (!l || !late_room())
 		return false;
@@ -141,14 +141,14 @@ static __noinline bool late_send(const struct braid_event_sample *like, const st
 		kernel_count = 0;
 	e->kernel_count = kernel_count;
 	e->stack_at = late_start(r->sp);
-	e->stack_bytes = late_copy(l, cpu, late_end(r->sp, e->stack_at));
+	e->stack_bytes = deferred_fill(l, cpu, late_end(r->sp, e->stack_at));
 	if (!e->stack_bytes)
 		return false;
 	bytes = kernel_count * sizeof(*kernel) + e->stack_bytes;
 	barrier_var(bytes);
 	if (bytes > sizeof(l->bytes))
 		return false;
-	e->hdr.kind = BRAID_EVENT_LATE;
+	e->hdr.kind = BRAID_EVENT_DEFERRED;
 	e->hdr.size = sizeof(*e) + bytes;
 	e->hdr.time_ns = like->hdr.time_ns;
 	e->pid = like->pid;

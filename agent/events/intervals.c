@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "begun.h"
+#include "intervals.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNKS (BEGUN_MAX / BEGUN_CHUNK)
+#define CHUNKS (INTERVALS_MAX / INTERVALS_CHUNK)
 #define BUCKETS 16384U /* a power of two; touched only as it is used */
 
 struct entry {
 	uint64_t key;
-	struct begun begun;
+	struct interval interval;
 	uint32_t next; /* number of the entry + 1, 0: none */
 };
 
@@ -25,7 +25,7 @@ static struct {
 
 static struct entry *entry_at(uint32_t number)
 {
-	return &table.chunks[(number - 1) / BEGUN_CHUNK][(number - 1) % BEGUN_CHUNK];
+	return &table.chunks[(number - 1) / INTERVALS_CHUNK][(number - 1) % INTERVALS_CHUNK];
 }
 
 static uint32_t *bucket_of(uint64_t key)
@@ -45,13 +45,13 @@ static uint32_t *link_to(uint64_t key)
 
 static void grow(void)
 {
-	uint32_t first = table.chunk_count * BEGUN_CHUNK + 1;
-	struct entry *chunk = table.chunk_count < CHUNKS ? calloc(BEGUN_CHUNK, sizeof(*chunk)) : NULL;
+	uint32_t first = table.chunk_count * INTERVALS_CHUNK + 1;
+	struct entry *chunk = table.chunk_count < CHUNKS ? calloc(INTERVALS_CHUNK, sizeof(*chunk)) : NULL;
 
 	if (!chunk)
 		return;
 	table.chunks[table.chunk_count++] = chunk;
-	for (uint32_t i = 0; i < BEGUN_CHUNK; i++) {
+	for (uint32_t i = 0; i < INTERVALS_CHUNK; i++) {
 		chunk[i].next = table.free;
 		table.free = first + i;
 	}
@@ -73,7 +73,7 @@ static uint32_t entry_add(uint32_t *link, uint64_t key)
 	return number;
 }
 
-bool begun_put(uint64_t key, const struct begun *b)
+bool intervals_put(uint64_t key, const struct interval *b)
 {
 	uint32_t *link, number;
 
@@ -81,12 +81,12 @@ bool begun_put(uint64_t key, const struct begun *b)
 	link = link_to(key);
 	number = *link ?: entry_add(link, key);
 	if (number)
-		entry_at(number)->begun = *b;
+		entry_at(number)->interval = *b;
 	pthread_mutex_unlock(&table.mutex);
 	return number;
 }
 
-bool begun_take(uint64_t key, struct begun *b)
+bool intervals_take(uint64_t key, struct interval *b)
 {
 	uint32_t *link, number;
 
@@ -94,7 +94,7 @@ bool begun_take(uint64_t key, struct begun *b)
 	link = link_to(key);
 	number = *link;
 	if (number) {
-		*b = entry_at(number)->begun;
+		*b = entry_at(number)->interval;
 		*link = entry_at(number)->next;
 		entry_at(number)->next = table.free;
 		table.free = number;
@@ -103,7 +103,7 @@ bool begun_take(uint64_t key, struct begun *b)
 	return number;
 }
 
-void begun_clear(void)
+void intervals_clear(void)
 {
 	pthread_mutex_lock(&table.mutex);
 	for (uint32_t i = 0; i < table.chunk_count; i++)

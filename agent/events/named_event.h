@@ -3,8 +3,8 @@
  * Events that are told whole and without a stack, and what keeps those that come in floods within bounds: so many of a
  * kind are told of a second, the others are counted.
  */
-#ifndef BRAID_AGENT_TOLD_H
-#define BRAID_AGENT_TOLD_H
+#ifndef BRAID_AGENT_NAMED_EVENT_H
+#define BRAID_AGENT_NAMED_EVENT_H
 
 #include <braid/jvm_event.h>
 #include <braid/ring.h>
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Publishes the event, with self_tid() and the time of now; strings may be NULL. */
-void told_publish(struct braid_rec_event *r, const char *name, const char *detail, const char *text);
+void named_event_publish(struct braid_rec_named_event *r, const char *name, const char *detail, const char *text);
 
 struct rate {
 	_Atomic uint64_t second;

@@ -3,12 +3,12 @@
  * What an agent's thread runs when something has happened in its JVM: tells the event, with the thread's whole stack.
  * It gives nothing away that the JVM could not read itself, and takes no more room than its share.
  */
-#ifndef BRAID_DEMAND_BPF_H
-#define BRAID_DEMAND_BPF_H
+#ifndef BRAID_STACK_REQUEST_BPF_H
+#define BRAID_STACK_REQUEST_BPF_H
 
 #include "offcpu.bpf.h"
 
-static __always_inline void demand_stack(const struct braid_process *p, struct braid_stack_ref *ref)
+static __always_inline void stack_request_walk(const struct braid_process *p, struct braid_stack_ref *ref)
 {
 	struct sample *s = stack_begin(p);
 
@@ -17,12 +17,12 @@ static __always_inline void demand_stack(const struct braid_process *p, struct b
 }
 
 SEC("syscall")
-int demand(struct braid_ask *arg)
+int stack_request(struct braid_stack_request *arg)
 {
 	struct braid_stack_ref ref = {.stack = arg->stack, .vthread = arg->vthread, .generation = arg->generation};
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->what.kind;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->event.kind;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
-	struct braid_event_jvm *e;
+	struct braid_event_jvm_event *e;
 
 	if (!p || !p->jvm)
 		return -1; /* EPERM */
@@ -31,7 +31,7 @@ int demand(struct braid_ask *arg)
 	if (!jvm_event_room(tgid, kind))
 		return 0;
 	if (!ref.stack)
-		demand_stack(p, &ref);
+		stack_request_walk(p, &ref);
 	arg->stack = ref.stack;
 	arg->vthread = ref.vthread;
 	arg->generation = ref.generation;
@@ -43,10 +43,10 @@ int demand(struct braid_ask *arg)
 	if (!e)
 		return 0;
 	e->source = BRAID_SOURCE_AGENT;
-	e->what = arg->what;
-	e->what.kind = kind;
+	e->event = arg->event;
+	e->event.kind = kind;
 	if (kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT)
-		offcpu_waker_since(e, arg->what.start_ns);
+		offcpu_waker_since(e, arg->event.start_ns);
 	bpf_ringbuf_submit(e, events_wake());
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #define PART_MAX 1024 /* of a loader's name, a module's, a source file's */
 
-static uint32_t name_id(struct jvm *j, const char *text)
+static uint32_t event_name_id(struct jvm *j, const char *text)
 {
 	return names_id(j->jvms->names, &j->process->account, trace_str_of(text));
 }
@@ -27,22 +27,22 @@ static uint32_t string_id(struct jvm *j, const char *text, uint16_t length)
 	char name[HOTSPOT_NAME_MAX];
 
 	utf8_from_modified(name, sizeof(name), text, length);
-	return name_id(j, name);
+	return event_name_id(j, name);
 }
 
 static uint32_t method_name_id(struct jvm *j, uint32_t method)
 {
 	char name[2 * HOTSPOT_NAME_MAX];
 
-	return methods_name(j, method, name, sizeof(name)) ? name_id(j, name) : 0;
+	return methods_name(j, method, name, sizeof(name)) ? event_name_id(j, name) : 0;
 }
 
-void told_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes)
+void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes)
 {
 	jvm_events_emit(
 		j->jvms, j->process,
 		&(struct trace_jvm_event){
-			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = name_id(j, name), .value = classes});
+			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = event_name_id(j, name), .value = classes});
 }
 
 /* The native function gets the Java method's name if it has none of its own; the event has the function's. */
@@ -58,16 +58,16 @@ static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
 	e->text = trace_str_of(symbol);
 }
 
-bool told_on_event(struct jvm *j, const struct braid_rec *rec, size_t size)
+bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
-	const struct braid_rec_event *r = (const void *)rec;
+	const struct braid_rec_named_event *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *name, *detail, *text;
 	char clean[HOTSPOT_NAME_MAX];
 	struct trace_jvm_event e;
 
-	if (size < sizeof(*r) || !jvm_take(&at, end, r->name_len, &name) ||
-	    !jvm_take(&at, end, r->detail_len, &detail) || !jvm_take(&at, end, r->text_len, &text) || !r->event ||
-	    r->event >= BRAID_JVM_EVENTS)
+	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->name_len, &name) ||
+	    !jvm_take_string(&at, end, r->detail_len, &detail) || !jvm_take_string(&at, end, r->text_len, &text) ||
+	    !r->event || r->event >= BRAID_JVM_EVENTS)
 		return false;
 	e = (struct trace_jvm_event){.time_ns = rec->time_ns,
 				     .kind = r->event,
@@ -114,13 +114,13 @@ static uint32_t loader_id(struct jvm *j, const struct braid_rec_class *r, const 
 	char class_name[HOTSPOT_NAME_MAX], name[PART_MAX], text[sizeof(class_name) + sizeof(name) + 4];
 
 	if (!r->loader_len)
-		return name_id(j, "boot");
+		return event_name_id(j, "boot");
 	class_name_from_signature(class_name, sizeof(class_name), c->loader, r->loader_len);
 	if (!r->loader_name_len || loader_known_as(class_name) != class_name)
-		return name_id(j, loader_known_as(class_name));
+		return event_name_id(j, loader_known_as(class_name));
 	utf8_from_modified(name, sizeof(name), c->loader_name, r->loader_name_len);
 	snprintf(text, sizeof(text), "%s '%s'", class_name, name);
-	return name_id(j, text);
+	return event_name_id(j, text);
 }
 
 /* "java.base/String.java", "Main.java" */
@@ -133,7 +133,7 @@ static void origin(char *to, size_t size, const struct braid_rec_class *r, const
 	utf8_from_modified(to + used, size - used, c->source, r->source_len);
 }
 
-bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
+bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_class *r = (const void *)rec;
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size;
@@ -141,13 +141,15 @@ bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
 	char name[HOTSPOT_NAME_MAX], text[2 * PART_MAX + 1];
 	struct class_texts c;
 
-	if (size < sizeof(*r) || !jvm_take(&at, end, r->class_len, &c.name) ||
-	    !jvm_take(&at, end, r->loader_len, &c.loader) || !jvm_take(&at, end, r->loader_name_len, &c.loader_name) ||
-	    !jvm_take(&at, end, r->module_len, &c.module) || !jvm_take(&at, end, r->source_len, &c.source))
+	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &c.name) ||
+	    !jvm_take_string(&at, end, r->loader_len, &c.loader) ||
+	    !jvm_take_string(&at, end, r->loader_name_len, &c.loader_name) ||
+	    !jvm_take_string(&at, end, r->module_len, &c.module) ||
+	    !jvm_take_string(&at, end, r->source_len, &c.source))
 		return false;
 	class_name_from_signature(name, sizeof(name), c.name, r->class_len);
 	e.thread = thread_id(j, rec->tid);
-	e.name = name_id(j, name);
+	e.name = event_name_id(j, name);
 	if (r->prepared) {
 		e.kind = BRAID_JVM_CLASS_PREPARE;
 	} else {
@@ -161,7 +163,7 @@ bool told_on_class(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
+bool named_events_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_class_unload *r = (const void *)rec;
 	char name[HOTSPOT_NAME_MAX];
@@ -170,11 +172,11 @@ bool told_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return false;
 	class_name_from_signature(name, sizeof(name), (const char *)(r + 1), r->name_len);
 	j->classes_unloaded += r->count;
-	if (jvm_wants(j, BRAID_WANT_CLASS))
+	if (jvm_enabled(j, BRAID_EVENT_TYPE_CLASS))
 		jvm_events_emit(j->jvms, j->process,
 				&(struct trace_jvm_event){.time_ns = rec->time_ns,
 							  .kind = BRAID_JVM_CLASS_UNLOAD,
-							  .name = name_id(j, name),
+							  .name = event_name_id(j, name),
 							  .value = r->count});
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "drop.h"
+#include "staging.h"
 
 #include "as_user.h"
 #include "proc/jvm_proc.h"
@@ -37,8 +37,8 @@ static const struct place {
 	{"/proc/self/cwd", NULL},
 };
 
-static void say(char why[ATTACH_WHY_MAX], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(char why[ATTACH_WHY_MAX], const char *fmt, ...)
+static void staging_explain(char why[ATTACH_WHY_MAX], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void staging_explain(char why[ATTACH_WHY_MAX], const char *fmt, ...)
 {
 	va_list ap;
 
@@ -51,7 +51,7 @@ static int name_make(char name[64])
 {
 	unsigned char random[16];
 	ssize_t n = getrandom(random, sizeof(random), 0);
-	char *at = name + sprintf(name, DROP_PREFIX);
+	char *at = name + sprintf(name, STAGING_PREFIX);
 
 	if (n != (ssize_t)sizeof(random))
 		return n < 0 ? -errno : -EIO;
@@ -143,7 +143,7 @@ static int socket_listen(int dir)
 }
 
 /* What sweeps drops may have had it in hand before it was locked. File systems without locks are not swept. */
-static int drop_lock(int dir)
+static int staging_lock(int dir)
 {
 	struct stat st;
 
@@ -153,7 +153,7 @@ static int drop_lock(int dir)
 }
 
 /* Makes and fills the directory in d->parent_fd, as the process's user. */
-static int drop_fill(struct drop *d, uid_t uid, const char **what)
+static int staging_fill(struct staging *d, uid_t uid, const char **what)
 {
 	struct stat st;
 	int fd;
@@ -170,7 +170,7 @@ static int drop_fill(struct drop *d, uid_t uid, const char **what)
 	if (st.st_uid != uid || (st.st_mode & 07777 & ~S_ISGID) != 0700)
 		return -EACCES;
 	*what = "has had it taken away";
-	fd = drop_lock(d->dir_fd);
+	fd = staging_lock(d->dir_fd);
 	if (fd < 0)
 		return fd;
 	*what = "has no room for the agent";
@@ -185,20 +185,20 @@ static int drop_fill(struct drop *d, uid_t uid, const char **what)
 	return 0;
 }
 
-static void drop_reset(struct drop *d)
+static void staging_reset(struct staging *d)
 {
-	*d = (struct drop){.dir_fd = -1, .parent_fd = -1, .listen_fd = -1};
+	*d = (struct staging){.dir_fd = -1, .parent_fd = -1, .listen_fd = -1};
 }
 
-static void drop_names(struct drop *d, const struct place *p)
+static void staging_names(struct staging *d, const struct place *p)
 {
 	snprintf(d->path, sizeof(d->path), "%s/%s", p->path, d->name);
 	snprintf(d->library, sizeof(d->library), "%s/" LIBRARY_NAME, d->path);
 	snprintf(d->socket, sizeof(d->socket), "%s/" SOCKET_NAME, d->path);
 }
 
-static int drop_try(struct drop *d, const struct place *p, int root, int cwd, const struct proc_status *who,
-		    const char **what)
+static int staging_try(struct staging *d, const struct place *p, int root, int cwd, const struct proc_status *who,
+		       const char **what)
 {
 	struct as_user saved;
 	char name[64];
@@ -215,15 +215,15 @@ static int drop_try(struct drop *d, const struct place *p, int root, int cwd, co
 	if (err >= 0) {
 		d->parent_fd = err;
 		memcpy(d->name, name, sizeof(d->name));
-		err = drop_fill(d, who->uid, what);
+		err = staging_fill(d, who->uid, what);
 	}
 	as_user_end(&saved);
 	if (err) {
-		drop_remove(d);
+		staging_remove(d);
 		return err;
 	}
-	drop_sweep(d->parent_fd, who->uid, who->gid);
-	drop_names(d, p);
+	staging_sweep(d->parent_fd, who->uid, who->gid);
+	staging_names(d, p);
 	return 0;
 }
 
@@ -246,23 +246,23 @@ static int cwd_open(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX])
+int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 {
 	struct proc_status who;
 	char reasons[ATTACH_WHY_MAX] = "";
 	int root = -1, cwd = -1, err = owner_read(pid, &who);
 	size_t length = 0;
 
-	drop_reset(d);
+	staging_reset(d);
 	why[0] = '\0';
 	if (err) {
-		say(why, "process %d cannot be read: %s", (int)pid, strerror(-err));
+		staging_explain(why, "process %d cannot be read: %s", (int)pid, strerror(-err));
 		return err;
 	}
 	root = proc_root_open(pid);
 	if (root < 0) {
-		say(why, "the file system of process %d cannot be entered: %s; run braid as root", (int)pid,
-		    strerror(-root));
+		staging_explain(why, "the file system of process %d cannot be entered: %s; run braid as root", (int)pid,
+				strerror(-root));
 		return root;
 	}
 	cwd = cwd_open(pid); /* may be gone: then it is no place to use */
@@ -272,7 +272,7 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX])
 
 		if (!places[i].open && cwd < 0)
 			continue;
-		err = drop_try(d, &places[i], root, cwd, &who, &what);
+		err = staging_try(d, &places[i], root, cwd, &who, &what);
 		if (!err) {
 			if (length)
 				log_debug("process %d: the agent stands in %s, for %s", (int)pid, places[i].path,
@@ -284,7 +284,8 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX])
 		length += n > 0 && (size_t)n < sizeof(reasons) - length ? (size_t)n : 0;
 	}
 	if (err)
-		say(why, "no place for the agent where process %d could load it: %.200s", (int)pid, reasons);
+		staging_explain(why, "no place for the agent where process %d could load it: %.200s", (int)pid,
+				reasons);
 	else
 		d->pid = pid;
 	close_fd(&root);
@@ -292,35 +293,35 @@ int drop_create(struct drop *d, pid_t pid, char why[ATTACH_WHY_MAX])
 	return err;
 }
 
-static void drop_forget(struct drop *d)
+static void staging_forget(struct staging *d)
 {
 	close_fd(&d->listen_fd);
 	close_fd(&d->dir_fd);
 	close_fd(&d->parent_fd);
-	drop_reset(d);
+	staging_reset(d);
 }
 
-void drop_leave(struct drop *d)
+void staging_leave(struct staging *d)
 {
 	if (d->dir_fd >= 0)
 		unlinkat(d->dir_fd, SOCKET_NAME, 0);
-	drop_forget(d);
+	staging_forget(d);
 }
 
-void drop_empty(int dir)
+void staging_empty(int dir)
 {
 	unlinkat(dir, SOCKET_NAME, 0);
 	unlinkat(dir, LIBRARY_NAME, 0);
 }
 
-void drop_remove(struct drop *d)
+void staging_remove(struct staging *d)
 {
 	if (!d || !d->name[0]) /* a zeroed struct's descriptors are not ours */
 		return;
 	if (d->dir_fd >= 0)
-		drop_empty(d->dir_fd);
+		staging_empty(d->dir_fd);
 	/* Fails when it is no directory, or not empty: what else is in there is not ours to delete. */
 	if (d->parent_fd >= 0)
 		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
-	drop_forget(d);
+	staging_forget(d);
 }

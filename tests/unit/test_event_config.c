@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include <config/choices.h>
+#include <config/event_config.h>
 
-Suite *test_choices(void);
+Suite *test_event_config(void);
 
 /* Lists one after the other; the last one's result. */
-static int add(struct chosen *c, char why[CHOSEN_WHY], const char *list)
+static int add(struct event_selection *c, char why[SELECTION_WHY], const char *list)
 {
 	static char kept[8][128];
 	static unsigned turn;
@@ -17,7 +17,7 @@ static int add(struct chosen *c, char why[CHOSEN_WHY], const char *list)
 
 	strcpy(copy, list);
 	strcpy(why, "");
-	return choices_add(c, copy, why);
+	return selection_add(c, copy, why);
 }
 
 static const struct {
@@ -53,20 +53,20 @@ static const struct {
 
 START_TEST(lists)
 {
-	char why[CHOSEN_WHY], text[256];
-	struct chosen c, again;
+	char why[SELECTION_WHY], text[256];
+	struct event_selection c, again;
 
-	choices_init(&c);
+	selection_init(&c);
 	ck_assert_int_eq(add(&c, why, understood[_i].list), 0);
-	choices_complete(&c);
-	choices_text(&c.choices, text, sizeof(text));
+	selection_complete(&c);
+	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, understood[_i].text);
 	ck_assert_str_eq(c.event, understood[_i].event);
 	/* what the trace says of them reads as the same again */
-	choices_init(&again);
+	selection_init(&again);
 	ck_assert_int_eq(add(&again, why, text), 0);
-	choices_complete(&again);
-	ck_assert_mem_eq(&again.choices, &c.choices, sizeof(c.choices));
+	selection_complete(&again);
+	ck_assert_mem_eq(&again.config, &c.config, sizeof(c.config));
 }
 END_TEST
 
@@ -101,10 +101,10 @@ static const struct {
 
 START_TEST(refusals)
 {
-	char why[CHOSEN_WHY];
-	struct chosen c;
+	char why[SELECTION_WHY];
+	struct event_selection c;
 
-	choices_init(&c);
+	selection_init(&c);
 	ck_assert_int_eq(add(&c, why, refused[_i].list), -EINVAL);
 	ck_assert_str_eq(why, refused[_i].why);
 }
@@ -112,95 +112,95 @@ END_TEST
 
 START_TEST(presets_and_lists_add_up)
 {
-	char why[CHOSEN_WHY], text[256];
-	struct chosen c;
+	char why[SELECTION_WHY], text[256];
+	struct event_selection c;
 
-	choices_init(&c);
-	choices_complete(&c);
-	choices_text(&c.choices, text, sizeof(text));
+	selection_init(&c);
+	selection_complete(&c);
+	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, "cpu,gc,thread,jit");
 	ck_assert_str_eq(c.event, "cpu-clock");
 
-	choices_init(&c);
-	ck_assert_int_eq(choices_preset(&c, "memory", why), 0);
+	selection_init(&c);
+	ck_assert_int_eq(selection_preset(&c, "memory", why), 0);
 	ck_assert_int_eq(add(&c, why, "alloc=1m,lock"), 0);
 	ck_assert_int_eq(add(&c, why, "a:b"), 0);
-	choices_complete(&c);
-	choices_text(&c.choices, text, sizeof(text));
+	selection_complete(&c);
+	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, "cpu,alloc=1m,live=4096,lock=10us,gc,resource");
 	ck_assert_str_eq(c.event, "a:b");
 
-	ck_assert_int_eq(choices_preset(&c, "everything", why), -EINVAL);
+	ck_assert_int_eq(selection_preset(&c, "everything", why), -EINVAL);
 	ck_assert_str_eq(why, "unknown preset 'everything'; use cpu, latency, memory, startup or all");
 }
 END_TEST
 
 static const struct {
 	const char *before;
-	enum choices_change change;
+	enum config_change change;
 	const char *list;
 	const char *after; /* NULL: refused */
 	const char *why;
 } changes[] = {
-	{"cpu", CHOICES_ENABLE, "lock,alloc=256k", "cpu,alloc=256k,lock=10us", NULL},
-	{"cpu,lock=1ms", CHOICES_ENABLE, "lock", "cpu,lock=1ms", NULL},
-	{"gc", CHOICES_ENABLE, "live", "alloc=512k,live=4096,gc", NULL},
-	{"cpu,gc,lock", CHOICES_DISABLE, "gc,thread", "cpu,lock=10us", NULL},
-	{"alloc,live,gc", CHOICES_DISABLE, "alloc", "gc", NULL},
-	{"alloc,live,gc", CHOICES_DISABLE, "live", "alloc=512k,gc", NULL},
-	{"cpu,alloc", CHOICES_DISABLE, "all", "", NULL},
-	{"alloc", CHOICES_INTERVAL, "alloc=1m,lock=1ms", "alloc=1m", NULL},
-	{"gc", CHOICES_DISABLE, "lock=1ms", NULL, "disable takes no values: 'lock=1ms'"},
-	{"alloc", CHOICES_INTERVAL, "alloc", NULL, "'alloc': each interval needs a value, such as alloc=1m"},
-	{"alloc", CHOICES_INTERVAL, "lock=1ms,alloc", NULL,
+	{"cpu", CONFIG_ENABLE, "lock,alloc=256k", "cpu,alloc=256k,lock=10us", NULL},
+	{"cpu,lock=1ms", CONFIG_ENABLE, "lock", "cpu,lock=1ms", NULL},
+	{"gc", CONFIG_ENABLE, "live", "alloc=512k,live=4096,gc", NULL},
+	{"cpu,gc,lock", CONFIG_DISABLE, "gc,thread", "cpu,lock=10us", NULL},
+	{"alloc,live,gc", CONFIG_DISABLE, "alloc", "gc", NULL},
+	{"alloc,live,gc", CONFIG_DISABLE, "live", "alloc=512k,gc", NULL},
+	{"cpu,alloc", CONFIG_DISABLE, "all", "", NULL},
+	{"alloc", CONFIG_INTERVAL, "alloc=1m,lock=1ms", "alloc=1m", NULL},
+	{"gc", CONFIG_DISABLE, "lock=1ms", NULL, "disable takes no values: 'lock=1ms'"},
+	{"alloc", CONFIG_INTERVAL, "alloc", NULL, "'alloc': each interval needs a value, such as alloc=1m"},
+	{"alloc", CONFIG_INTERVAL, "lock=1ms,alloc", NULL,
 	 "'lock=1ms,alloc': each interval needs a value, such as alloc=1m"},
-	{"gc", CHOICES_INTERVAL, "gc=1", NULL, "'gc' takes no value"},
-	{"gc", CHOICES_ENABLE, "cycles", NULL, "'cycles' can only be enabled when a recording starts"},
-	{"gc", CHOICES_ENABLE, "sched:sched_switch", NULL,
+	{"gc", CONFIG_INTERVAL, "gc=1", NULL, "'gc' takes no value"},
+	{"gc", CONFIG_ENABLE, "cycles", NULL, "'cycles' can only be enabled when a recording starts"},
+	{"gc", CONFIG_ENABLE, "sched:sched_switch", NULL,
 	 "'sched:sched_switch' can only be enabled when a recording starts"},
-	{"gc", CHOICES_DISABLE, "nonsense", NULL, "unknown event 'nonsense'; `braid record --help` lists them"},
+	{"gc", CONFIG_DISABLE, "nonsense", NULL, "unknown event 'nonsense'; `braid record --help` lists them"},
 };
 
 START_TEST(changes_while_recording)
 {
-	char before[64], list[64], why[CHOSEN_WHY] = "", text[256];
-	struct braid_choices old;
-	struct chosen c;
+	char before[64], list[64], why[SELECTION_WHY] = "", text[256];
+	struct braid_event_config old;
+	struct event_selection c;
 	uint32_t named = 0;
 	int err;
 
 	strcpy(before, changes[_i].before);
 	strcpy(list, changes[_i].list);
-	choices_init(&c);
-	ck_assert_int_eq(choices_add(&c, before, why), 0);
-	old = c.choices;
-	err = choices_change(&c.choices, changes[_i].change, list, &named, why);
+	selection_init(&c);
+	ck_assert_int_eq(selection_add(&c, before, why), 0);
+	old = c.config;
+	err = event_config_change(&c.config, changes[_i].change, list, &named, why);
 	if (!changes[_i].after) {
 		ck_assert_int_eq(err, -EINVAL);
 		ck_assert_str_eq(why, changes[_i].why);
-		ck_assert_mem_eq(&old, &c.choices, sizeof(old));
+		ck_assert_mem_eq(&old, &c.config, sizeof(old));
 		return;
 	}
 	ck_assert_int_eq(err, 0);
 	ck_assert_uint_ne(named, 0);
-	choices_text(&c.choices, text, sizeof(text));
+	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, changes[_i].after);
 }
 END_TEST
 
 START_TEST(text_is_cut_not_overrun)
 {
-	struct chosen c;
+	struct event_selection c;
 	char text[9];
 
-	choices_init(&c);
-	c.choices.wanted = UINT32_MAX; /* of a later version */
-	choices_text(&c.choices, text, sizeof(text));
+	selection_init(&c);
+	c.config.enabled = UINT32_MAX; /* of a later version */
+	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, "cpu,allo");
 }
 END_TEST
 
-Suite *test_choices(void)
+Suite *test_event_config(void)
 {
 	Suite *s = suite_create("choices");
 	TCase *tc = tcase_create("choices");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "late.h"
+#include "deferred.h"
 
 #include "hotspot/hotspot_memory.h"
 #include "jvm/jvm.h"
@@ -13,7 +13,7 @@
 /* As much around the copy may be more of the stack, which is not what it was. */
 #define STACK_MAX (8ULL << 20)
 
-struct late {
+struct deferred_walk {
 	struct braid_walk w; /* first: the walk is given a pointer to it */
 	const struct session *session;
 	const struct process *process;
@@ -22,12 +22,12 @@ struct late {
 	uint64_t low, high; /* the copy of the stack */
 	const uint8_t *stack;
 	uint32_t missing; /* of the pages, as in the event */
-	struct late_sample *out;
+	struct deferred_sample *out;
 	bool ran_out; /* more of the stack was wanted than there is a copy of */
 };
 
 /* Code is as it was, when it is still mapped; other memory may have changed since. */
-static bool is_code(const struct late *l, uint64_t address, uint32_t size)
+static bool is_code(const struct deferred_walk *l, uint64_t address, uint32_t size)
 {
 	const struct process_mapping *m = process_mapping_at(l->process, address, l->time_ns);
 
@@ -35,26 +35,26 @@ static bool is_code(const struct late *l, uint64_t address, uint32_t size)
 }
 
 /* What a JVM knows of its code lies elsewhere, and outlives the moment as a method outlives its frames. */
-static bool is_metadata(const struct late *l, uint64_t address)
+static bool is_metadata(const struct deferred_walk *l, uint64_t address)
 {
 	return l->layout && !l->process->ended_ns &&
 	       (address < l->low ? l->low - address : address - l->high) > STACK_MAX;
 }
 
-static bool is_copied(const struct late *l, uint64_t address, uint32_t size)
+static bool is_copied(const struct deferred_walk *l, uint64_t address, uint32_t size)
 {
-	uint64_t page = l->low / BRAID_LATE_PAGE, first, last;
+	uint64_t page = l->low / BRAID_DEFERRED_PAGE, first, last;
 
 	if (address < l->low || address >= l->high || size > l->high - address)
 		return false;
-	first = address / BRAID_LATE_PAGE - page;
-	last = (address + size - 1) / BRAID_LATE_PAGE - page;
+	first = address / BRAID_DEFERRED_PAGE - page;
+	last = (address + size - 1) / BRAID_DEFERRED_PAGE - page;
 	return !((l->missing >> first | l->missing >> last) & 1);
 }
 
 static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 {
-	struct late *l = (struct late *)w;
+	struct deferred_walk *l = (struct deferred_walk *)w;
 
 	if (is_copied(l, address, size)) {
 		memcpy(to, l->stack + (address - l->low), size);
@@ -71,7 +71,7 @@ static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 
 static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *to)
 {
-	const struct late *l = (const struct late *)w;
+	const struct deferred_walk *l = (const struct deferred_walk *)w;
 	const struct process_mapping *m = process_mapping_at(l->process, pc, l->time_ns);
 
 	if (m && to)
@@ -88,10 +88,10 @@ static __u64 walk_java_thread(struct braid_walk *w)
 
 static __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr)
 {
-	return kernel_side_rule(((const struct late *)w)->session->kernel, m->table, vaddr);
+	return kernel_side_rule(((const struct deferred_walk *)w)->session->kernel, m->table, vaddr);
 }
 
-static void push(struct late_sample *out, uint64_t frame)
+static void push(struct deferred_sample *out, uint64_t frame)
 {
 	if (out->event.frame_count < BRAID_MAX_FRAMES)
 		out->frames[out->event.frame_count++] = frame;
@@ -99,10 +99,10 @@ static void push(struct late_sample *out, uint64_t frame)
 
 static void walk_push(struct braid_walk *w, __u64 frame)
 {
-	push(((struct late *)w)->out, frame);
+	push(((struct deferred_walk *)w)->out, frame);
 }
 
-static uint32_t walk_all(struct late *l)
+static uint32_t walk_all(struct deferred_walk *l)
 {
 	uint32_t depth = 0;
 
@@ -113,7 +113,7 @@ static uint32_t walk_all(struct late *l)
 }
 
 /* Any number that tells stacks apart; those of the kernel side are made otherwise, and are never 0 either. */
-static uint64_t hash_of(const struct late_sample *out, const struct process *process)
+static uint64_t hash_of(const struct deferred_sample *out, const struct process *process)
 {
 	uint64_t hash = (uint64_t)process->layout << 32 | process->id;
 
@@ -122,11 +122,11 @@ static uint64_t hash_of(const struct late_sample *out, const struct process *pro
 	return hash | 1;
 }
 
-bool late_walk(const struct session *s, const struct process *process, const struct braid_event_late *e,
-	       struct late_sample *out)
+bool deferred_unwind(const struct session *s, const struct process *process, const struct braid_event_deferred *e,
+		     struct deferred_sample *out)
 {
 	const uint64_t *kernel = (const uint64_t *)(e + 1);
-	struct late l = {
+	struct deferred_walk l = {
 		.w = {.pc = e->pc,
 		      .sp = e->sp,
 		      .fp = e->fp,

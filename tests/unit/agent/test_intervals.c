@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The agent's table of what has begun for virtual threads. */
-#include "events/begun.h"
+#include "events/intervals.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -15,42 +15,42 @@
 			ck_abort_msg("%s", #condition);                                                                \
 	} while (0)
 
-Suite *test_begun(void);
+Suite *test_intervals(void);
 
 static void put(uint64_t key)
 {
-	EXPECT(begun_put(key, &(struct begun){.ns = key * 3, .stack = ~key}));
+	EXPECT(intervals_put(key, &(struct interval){.ns = key * 3, .stack = ~key}));
 }
 
 START_TEST(keeps_all_up_to_its_budget)
 {
-	struct begun b;
+	struct interval b;
 
-	for (uint64_t key = 1; key <= BEGUN_MAX; key++)
+	for (uint64_t key = 1; key <= INTERVALS_MAX; key++)
 		put(key << 1);
-	ck_assert(!begun_put((BEGUN_MAX + 1) << 1, &(struct begun){.ns = 1}));
-	ck_assert(!begun_take((BEGUN_MAX + 1) << 1, &b));
-	for (uint64_t key = BEGUN_MAX; key; key--) {
-		EXPECT(begun_take(key << 1, &b));
+	ck_assert(!intervals_put((INTERVALS_MAX + 1) << 1, &(struct interval){.ns = 1}));
+	ck_assert(!intervals_take((INTERVALS_MAX + 1) << 1, &b));
+	for (uint64_t key = INTERVALS_MAX; key; key--) {
+		EXPECT(intervals_take(key << 1, &b));
 		EXPECT(b.ns == (key << 1) * 3 && b.stack == ~(key << 1));
 	}
-	ck_assert(!begun_take(2, &b));
+	ck_assert(!intervals_take(2, &b));
 	put(2); /* there is room again */
-	begun_clear();
-	ck_assert(!begun_take(2, &b));
+	intervals_clear();
+	ck_assert(!intervals_take(2, &b));
 }
 END_TEST
 
 START_TEST(a_key_has_one_entry)
 {
-	struct begun b;
+	struct interval b;
 
 	put(7);
-	ck_assert(begun_put(7, &(struct begun){.ns = 5}));
-	ck_assert(begun_take(7, &b));
+	ck_assert(intervals_put(7, &(struct interval){.ns = 5}));
+	ck_assert(intervals_take(7, &b));
 	ck_assert_uint_eq(b.ns, 5);
-	ck_assert(!begun_take(7, &b));
-	begun_clear();
+	ck_assert(!intervals_take(7, &b));
+	intervals_clear();
 }
 END_TEST
 
@@ -58,12 +58,12 @@ END_TEST
 static void *come_and_go(void *arg)
 {
 	uint64_t own = (uint64_t)(uintptr_t)arg << 32, missing = 0;
-	struct begun b;
+	struct interval b;
 
 	for (uint64_t i = 1; i <= EACH; i++) {
-		missing += !begun_put(own | i, &(struct begun){.ns = own | i});
+		missing += !intervals_put(own | i, &(struct interval){.ns = own | i});
 		if (i > 100)
-			missing += !begun_take(own | (i - 100), &b) || b.ns != (own | (i - 100));
+			missing += !intervals_take(own | (i - 100), &b) || b.ns != (own | (i - 100));
 	}
 	return (void *)(uintptr_t)missing;
 }
@@ -79,11 +79,11 @@ START_TEST(serves_several_threads)
 		ck_assert_int_eq(pthread_join(threads[i], &missing), 0);
 		ck_assert_ptr_null(missing);
 	}
-	begun_clear();
+	intervals_clear();
 }
 END_TEST
 
-Suite *test_begun(void)
+Suite *test_intervals(void)
 {
 	Suite *s = suite_create("begun");
 	TCase *t = tcase_create("begun");

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_config.h"
+
+#include "util/quantity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a figure behind "=" is. */
+enum unit { NO_FIGURE, BYTES, TIME, COUNT };
+
+/* SetHeapSamplingInterval takes an int; the agent bounds what it watches itself, too. */
+#define INTERVAL_MAX INT32_MAX
+#define LIVE_MAX 65536U
+#define TIME_MAX 3600000000000ULL
+
+static const struct word {
+	const char *name;
+	const char *example; /* with a figure */
+	const char *help;
+	enum unit unit;
+	size_t at; /* of the figure in struct braid_event_config */
+	size_t bytes;
+	uint64_t low, high;
+} words[BRAID_EVENT_TYPES] = {
+#define FIGURE(member)                                                                                                 \
+	.at = offsetof(struct braid_event_config, member), .bytes = sizeof(((struct braid_event_config *)NULL)->member)
+	[BRAID_EVENT_TYPE_CPU] = {.name = "cpu", .help = "samples of what runs, by cpu-clock"},
+	[BRAID_EVENT_TYPE_ALLOC] = {.name = "alloc",
+				    .example = "alloc=512k",
+				    .help = "sampled allocations; bytes between two samples",
+				    .unit = BYTES,
+				    FIGURE(alloc_interval),
+				    .high = INTERVAL_MAX},
+	[BRAID_EVENT_TYPE_LIVE] = {.name = "live",
+				   .example = "live=4096",
+				   .help = "sampled objects that are alive at the end; number watched",
+				   .unit = COUNT,
+				   FIGURE(live_max),
+				   .low = 1,
+				   .high = LIVE_MAX},
+	[BRAID_EVENT_TYPE_LOCK] = {.name = "lock",
+				   .example = "lock=10us",
+				   .help = "threads blocked on locks; shortest time",
+				   .unit = TIME,
+				   FIGURE(lock_min_ns),
+				   .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_WAIT] = {.name = "wait",
+				   .example = "wait=1ms",
+				   .help = "waits, parks, sleeps and blocking calls; shortest time",
+				   .unit = TIME,
+				   FIGURE(wait_min_ns),
+				   .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_GC] = {.name = "gc", .help = "pauses, cycles and concurrent phases of collectors"},
+	[BRAID_EVENT_TYPE_SAFEPOINT] = {.name = "safepoint", .help = "operations, time to safepoint, late threads"},
+	[BRAID_EVENT_TYPE_THREAD] = {.name = "thread", .help = "starts, ends, names and CPU time of threads"},
+	[BRAID_EVENT_TYPE_VTHREAD] = {.name = "vthread",
+				      .example = "vthread=1000",
+				      .help = "starts and ends of virtual threads; limit per second",
+				      .unit = COUNT,
+				      FIGURE(vthread_rate),
+				      .high = UINT32_MAX},
+	[BRAID_EVENT_TYPE_CLASS] = {.name = "class", .help = "loading, preparing and unloading of classes"},
+	[BRAID_EVENT_TYPE_JIT] = {.name = "jit", .help = "compilations, deoptimisations, code cache"},
+	[BRAID_EVENT_TYPE_EXCEPTION] = {.name = "exception",
+					.example = "exception=1000",
+					.help = "thrown exceptions; limit per second; needs -- COMMAND",
+					.unit = COUNT,
+					FIGURE(exception_rate),
+					.high = UINT32_MAX},
+	[BRAID_EVENT_TYPE_NATIVE_BIND] = {.name = "native-bind",
+					  .help = "native methods, and the functions that they are bound to"},
+	[BRAID_EVENT_TYPE_RESOURCE] = {.name = "resource", .help = "exhausted heap, exhausted threads"},
+#undef FIGURE
+};
+
+static const struct preset {
+	const char *name;
+	uint32_t enabled;
+} presets[] = {
+	{"cpu", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT)},
+	{"latency", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(GC) |
+			    BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(THREAD)},
+	{"memory", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(GC) |
+			   BRAID_EVENT_TYPE(RESOURCE)},
+	{"startup", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(CLASS) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC) |
+			    BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(EXCEPTION) |
+			    BRAID_EVENT_TYPE(NATIVE_BIND)},
+	{"all", (1U << BRAID_EVENT_TYPES) - 1},
+};
+
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+const char *event_type_name(enum braid_event_type type)
+{
+	return words[type].name;
+}
+
+const char *event_type_example(enum braid_event_type type)
+{
+	return words[type].example ?: words[type].name;
+}
+
+const char *event_type_help(enum braid_event_type type)
+{
+	return words[type].help;
+}
+
+const char *preset_name(size_t preset)
+{
+	return preset < PRESETS ? presets[preset].name : NULL;
+}
+
+uint32_t preset_types(size_t preset)
+{
+	return preset < PRESETS ? presets[preset].enabled : 0;
+}
+
+void selection_init(struct event_selection *c)
+{
+	*c = (struct event_selection){.config = {.alloc_interval = 512 << 10,
+						 .lock_min_ns = 10000,
+						 .wait_min_ns = 1000000,
+						 .vthread_rate = 1000,
+						 .exception_rate = 1000,
+						 .live_max = 4096},
+				      .event = ""};
+}
+
+/* ---- reading ---- */
+
+static int parse_count(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return errno || *end ? -EINVAL : 0;
+}
+
+static int parse_figure(enum unit unit, const char *text, uint64_t *value)
+{
+	switch (unit) {
+	case TIME:
+		return duration_parse_unit(text, value);
+	case BYTES:
+		return size_parse(text, value);
+	default:
+		return parse_count(text, value);
+	}
+}
+
+static int set_figure(struct braid_event_config *c, const struct word *w, const char *text, char *why)
+{
+	static const char *const examples[] = {[BYTES] = "a number of bytes, such as 65536, 512k or 2m",
+					       [TIME] = "a time, such as 10us, 1ms or 2s",
+					       [COUNT] = "a number"};
+	uint64_t value = 0;
+	int err;
+
+	if (w->unit == NO_FIGURE) {
+		snprintf(why, SELECTION_WHY, "'%s' takes no value", w->name);
+		return -EINVAL;
+	}
+	err = parse_figure(w->unit, text, &value);
+	if (err == -EDOM) {
+		snprintf(why, SELECTION_WHY, "'%s=%.40s': a time needs its unit: %s=%.40sms or %s=%.40ss", w->name,
+			 text, w->name, text, w->name, text);
+		return -EINVAL;
+	}
+	if (err || value < w->low || value > w->high) {
+		snprintf(why, SELECTION_WHY, "'%s=%.40s': the value is %s, from %llu to %llu%s", w->name, text,
+			 examples[w->unit], (unsigned long long)w->low,
+			 (unsigned long long)(w->unit == TIME ? w->high / 1000000000 : w->high),
+			 w->unit == TIME ? " s" : "");
+		return -EINVAL;
+	}
+	if (w->bytes == sizeof(uint64_t))
+		memcpy((char *)c + w->at, &value, sizeof(value));
+	else
+		memcpy((char *)c + w->at, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
+	return 0;
+}
+
+static uint64_t figure(const struct braid_event_config *c, const struct word *w)
+{
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (w->bytes == sizeof(wide))
+		memcpy(&wide, (const char *)c + w->at, sizeof(wide));
+	else
+		memcpy(&narrow, (const char *)c + w->at, sizeof(narrow));
+	return wide + narrow;
+}
+
+static int name_event(struct event_selection *c, const char *event, char *why)
+{
+	if (*c->event && strcmp(c->event, event) != 0) {
+		snprintf(why, SELECTION_WHY, "'%.50s' and '%.50s' cannot both take samples in one recording", c->event,
+			 event);
+		return -EINVAL;
+	}
+	c->event = event;
+	return 0;
+}
+
+static int add_word(struct event_selection *c, const char *name, const char *value, char *why)
+{
+	for (size_t i = 0; i < BRAID_EVENT_TYPES; i++) {
+		if (strcmp(words[i].name, name) != 0)
+			continue;
+		c->config.enabled |= 1U << i;
+		c->kinds = true;
+		if (value)
+			return set_figure(&c->config, &words[i], value, why);
+		return i == BRAID_EVENT_TYPE_CPU ? name_event(c, "cpu-clock", why) : 0;
+	}
+	snprintf(why, SELECTION_WHY, "unknown event '%.60s'; `braid record --help` lists them", name);
+	return -EINVAL;
+}
+
+static bool is_word(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	return length > 0 && length <= NAME_MAX;
+}
+
+bool tracepoint_named(const char *event)
+{
+	const char *colon = strchr(event, ':');
+
+	return colon && is_word(event, (size_t)(colon - event)) && is_word(colon + 1, strlen(colon + 1));
+}
+
+int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY])
+{
+	char *save = NULL;
+	int err = 0;
+
+	if (!*list || *list == ',' || strstr(list, ",,") || list[strlen(list) - 1] == ',') {
+		snprintf(why, SELECTION_WHY, "'%.60s' is not a list of events", list);
+		return -EINVAL;
+	}
+	for (char *one = strtok_r(list, ",", &save); one && !err; one = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(one, '=');
+
+		if (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0 || tracepoint_named(one)) {
+			err = name_event(c, one, why);
+			continue;
+		}
+		if (strcmp(one, "all") == 0) {
+			err = selection_preset(c, one, why);
+			continue;
+		}
+		if (value)
+			*value++ = '\0';
+		err = add_word(c, one, value, why);
+	}
+	return err;
+}
+
+int selection_preset(struct event_selection *c, const char *name, char why[SELECTION_WHY])
+{
+	for (size_t i = 0; i < PRESETS; i++)
+		if (strcmp(presets[i].name, name) == 0) {
+			c->config.enabled |= presets[i].enabled;
+			c->kinds = true;
+			return 0;
+		}
+	snprintf(why, SELECTION_WHY, "unknown preset '%.60s'; use cpu, latency, memory, startup or all", name);
+	return -EINVAL;
+}
+
+void selection_complete(struct event_selection *c)
+{
+	/* The name of an event that ticks says how to sample, not what else to record. */
+	if (!c->kinds)
+		c->config.enabled |= presets[0].enabled;
+	if (c->config.enabled & BRAID_EVENT_TYPE(LIVE))
+		c->config.enabled |= BRAID_EVENT_TYPE(ALLOC);
+	if (*c->event)
+		c->config.enabled |= BRAID_EVENT_TYPE(CPU);
+	else if (c->config.enabled & BRAID_EVENT_TYPE(CPU))
+		c->event = "cpu-clock";
+}
+
+/* While a recording goes on: figures without a name, or names without a figure, are mistakes then. */
+static int check_change(const struct event_selection *c, enum config_change change, const char *list,
+			char why[SELECTION_WHY])
+{
+	size_t commas = 0, figures = 0;
+
+	for (const char *p = list; *p; p++) {
+		commas += *p == ',';
+		figures += *p == '=';
+	}
+	if (*c->event && strcmp(c->event, "cpu-clock") != 0)
+		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->event);
+	else if (change == CONFIG_DISABLE && figures)
+		snprintf(why, SELECTION_WHY, "disable takes no values: '%.60s'", list);
+	else if (change == CONFIG_INTERVAL && figures != commas + 1)
+		snprintf(why, SELECTION_WHY, "'%.60s': each interval needs a value, such as alloc=1m", list);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int event_config_change(struct braid_event_config *to, enum config_change change, char *list, uint32_t *named,
+			char why[SELECTION_WHY])
+{
+	struct event_selection c = {.config = *to, .event = ""};
+	char *whole = strdup(list);
+	uint32_t before = to->enabled;
+	int err;
+
+	if (!whole) {
+		snprintf(why, SELECTION_WHY, "out of memory");
+		return -ENOMEM;
+	}
+	c.config.enabled = 0;
+	err = selection_add(&c, list, why);
+	err = err ?: check_change(&c, change, whole, why);
+	free(whole);
+	if (err)
+		return err;
+	*named = c.config.enabled;
+	if (change == CONFIG_ENABLE && *named & BRAID_EVENT_TYPE(LIVE))
+		c.config.enabled |= BRAID_EVENT_TYPE(ALLOC);
+	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(ALLOC))
+		c.config.enabled |= BRAID_EVENT_TYPE(LIVE); /* of sampled allocations */
+	if (change == CONFIG_ENABLE)
+		c.config.enabled |= before;
+	else
+		c.config.enabled = change == CONFIG_DISABLE ? before & ~c.config.enabled : before;
+	*to = c.config;
+	return 0;
+}
+
+/* Both come from one event of the JVM. */
+static uint32_t with_companions(uint32_t kinds)
+{
+	const uint32_t allocations = BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
+
+	return kinds & allocations ? kinds | allocations : kinds;
+}
+
+/* Of one thread, or of all (0). Returns the kinds that no thread is left for. */
+static uint32_t threads_forget(struct braid_event_config *c, uint32_t tid, uint32_t kinds)
+{
+	uint32_t left = 0;
+
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
+		struct braid_thread_config *t = &c->threads[i];
+
+		if (!tid || t->tid == tid)
+			t->enabled &= ~kinds;
+		if (!t->enabled)
+			t->tid = 0;
+		left |= t->enabled;
+	}
+	return kinds & ~left;
+}
+
+static struct braid_thread_config *thread_place(struct braid_event_config *c, uint32_t tid)
+{
+	struct braid_thread_config *free = NULL;
+
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
+		if (c->threads[i].tid == tid)
+			return &c->threads[i];
+		if (!c->threads[i].tid && !free)
+			free = &c->threads[i];
+	}
+	return free;
+}
+
+static int thread_enable(struct braid_event_config *c, uint32_t kinds, uint32_t tid, char why[SELECTION_WHY])
+{
+	struct braid_thread_config *t = thread_place(c, tid);
+
+	if (!t) {
+		snprintf(why, SELECTION_WHY, "%d threads are enabled, which is the maximum; disable one of them first",
+			 BRAID_CONFIG_THREADS);
+		return -EINVAL;
+	}
+	t->tid = tid;
+	t->enabled |= kinds;
+	c->threaded |= kinds;
+	return 0;
+}
+
+static int thread_disable(struct braid_event_config *c, const struct braid_event_config *before, uint32_t kinds,
+			  uint32_t tid, char why[SELECTION_WHY])
+{
+	const struct braid_thread_config *t = thread_place(c, tid);
+
+	if (!t || t->tid != tid || (t->enabled & kinds) != kinds) {
+		snprintf(why, SELECTION_WHY, "thread %u was not enabled separately; use `enable LIST thread=TID`", tid);
+		return -EINVAL;
+	}
+	kinds = threads_forget(c, tid, kinds);
+	c->enabled = before->enabled & ~kinds;
+	c->threaded &= ~kinds;
+	return 0;
+}
+
+int event_config_thread(struct braid_event_config *c, const struct braid_event_config *before,
+			enum config_change change, uint32_t named, uint32_t tid, char why[SELECTION_WHY])
+{
+	uint32_t kinds = with_companions(named) & BRAID_PER_THREAD;
+
+	if (!tid && change == CONFIG_DISABLE)
+		kinds = BRAID_PER_THREAD & ~with_companions(c->enabled); /* what is off altogether */
+	if (!tid && change != CONFIG_INTERVAL) {
+		(void)threads_forget(c, 0, kinds);
+		c->threaded &= ~kinds;
+	}
+	if (!tid)
+		return 0;
+	if (named & ~BRAID_PER_THREAD || change == CONFIG_INTERVAL) {
+		snprintf(why, SELECTION_WHY,
+			 "only alloc, live, lock and exception can be enabled and disabled for one thread");
+		return -EINVAL;
+	}
+	return change == CONFIG_ENABLE ? thread_enable(c, kinds, tid, why) : thread_disable(c, before, kinds, tid, why);
+}
+
+/* In the largest unit that divides it. */
+static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
+{
+	static const struct scale {
+		uint64_t of;
+		const char *suffix;
+	} bytes[] = {{1 << 20, "m"}, {1 << 10, "k"}, {1, ""}},
+	  times[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}}, counts[] = {{1, ""}};
+	const struct scale *scale = unit == BYTES ? bytes : unit == TIME ? times : counts;
+
+	while (scale->of > 1 && (value % scale->of || !value))
+		scale++;
+	return (size_t)snprintf(to, size, "=%llu%s", (unsigned long long)(value / scale->of), scale->suffix);
+}
+
+static size_t thread_text(const struct braid_thread_config *t, uint32_t types, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (!(t->enabled & types) || !size)
+		return 0;
+	used = (size_t)snprintf(to, size, " thread=%u:", t->tid);
+	for (size_t i = 0, any = 0; i < BRAID_EVENT_TYPES && used < size; i++)
+		if (t->enabled & types & 1U << i)
+			used += (size_t)snprintf(to + used, size - used, "%s%s", any++ ? "," : "", words[i].name);
+	return used < size ? used : size;
+}
+
+void event_config_text(const struct braid_event_config *c, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (size)
+		*to = '\0';
+	for (size_t i = 0; i < BRAID_EVENT_TYPES && used < size; i++) {
+		if (!(c->enabled >> i & 1))
+			continue;
+		used += (size_t)snprintf(to + used, size - used, "%s%s", used ? "," : "", words[i].name);
+		if (words[i].unit != NO_FIGURE && used < size)
+			used += figure_text(to + used, size - used, words[i].unit, figure(c, &words[i]));
+	}
+	for (size_t i = 0; i < BRAID_CONFIG_THREADS && used < size; i++)
+		used += thread_text(&c->threads[i], c->enabled, to + used, size - used);
+}
