@@ -9,6 +9,7 @@
  */
 #include "handlers.h"
 #include "core/jni.h"
+#include "core/slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,8 @@
 
 static struct {
 	pthread_mutex_t mutex; /* no JVM TI while it is held */
-	uint64_t *slots;       /* 0: free */
-	uint32_t room;	       /* a power of two */
-	uint32_t used;
-} known = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	struct slots keys;
+} known = {.mutex = PTHREAD_MUTEX_INITIALIZER, .keys = SLOTS_OF(uint64_t, 1, FIRST_ROOM)};
 
 static bool listening;	       /* connecting and the helper thread, one after the other */
 static _Atomic uint32_t older; /* known without having been told */
@@ -40,53 +39,25 @@ static uint32_t hash_code(jobject object)
 
 static uint64_t identity(const char *signature, jclass class, jobject loader)
 {
-	uint64_t h = ((uint64_t)hash_code(class) << 32 | hash_code(loader)) * 0x9e3779b97f4a7c15ULL;
+	uint64_t h = ((uint64_t)hash_code(class) << 32 | hash_code(loader)) * HASH_SPREAD;
 
-	for (; *signature; signature++)
-		h = (h ^ (uint8_t)*signature) * 0x100000001b3ULL; /* FNV-1a */
+	h = hash_text(h, signature);
 	return h ? h ^ h >> 29 : 1;
-}
-
-static uint64_t *loads_slot_find(uint64_t *slots, uint32_t room, uint64_t key)
-{
-	uint32_t i = (uint32_t)(key >> 13) & (room - 1);
-
-	while (slots[i] && slots[i] != key)
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
-static bool loads_make_room(void)
-{
-	uint32_t room = known.room ? known.room * 2 : FIRST_ROOM;
-	uint64_t *slots;
-
-	if (known.used < known.room / 4 * 3)
-		return true;
-	slots = known.used < KNOWN_MAX ? calloc(room, sizeof(*slots)) : NULL;
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; i < known.room; i++)
-		if (known.slots[i])
-			*loads_slot_find(slots, room, known.slots[i]) = known.slots[i];
-	free(known.slots);
-	known.slots = slots;
-	known.room = room;
-	return true;
 }
 
 /* True when it was not known. */
 static bool remember(uint64_t key)
 {
-	bool news = true;
 	uint64_t *slot;
+	bool news;
 
 	pthread_mutex_lock(&known.mutex);
-	if (loads_make_room()) {
-		slot = loads_slot_find(known.slots, known.room, key);
-		news = !*slot;
+	slot = slots_find(&known.keys, &key);
+	news = !slot || !*slot;
+	if (news && known.keys.used < KNOWN_MAX && slots_reserve(&known.keys)) {
+		slot = slots_find(&known.keys, &key);
 		*slot = key;
-		known.used += news;
+		known.keys.used++;
 	}
 	pthread_mutex_unlock(&known.mutex);
 	return news;
@@ -163,9 +134,7 @@ static void loads_stop(JNIEnv *jni)
 {
 	(void)jni;
 	pthread_mutex_lock(&known.mutex);
-	free(known.slots);
-	known.slots = NULL;
-	known.room = known.used = 0;
+	slots_free(&known.keys);
 	pthread_mutex_unlock(&known.mutex);
 	atomic_store(&older, 0);
 	listening = false;

@@ -4,6 +4,7 @@
  * alive there. A jmethodID is a key of this table and nothing else; it is never passed to the VM later.
  */
 #include "handlers.h"
+#include "core/slots.h"
 #include "vm/names.h"
 
 #include <stdlib.h>
@@ -16,8 +17,8 @@
 #define ID_LOST UINT32_MAX
 
 struct entry {
-	jmethodID key;
-	uint32_t id;	/* 0: slot is free */
+	uint64_t key; /* the jmethodID, which is never 0 */
+	uint32_t id;
 	uint32_t epoch; /* of ID_LOST: publish_recoveries() then */
 	uint32_t event; /* that it was compared with the VM in last, methods_event() */
 	uint64_t names; /* hash */
@@ -26,12 +27,10 @@ struct entry {
 
 static struct {
 	pthread_mutex_t mutex; /* no JVM TI while it is held */
-	struct entry *slots;
-	size_t room; /* a power of two */
-	size_t used;
+	struct slots entries;
 	uint32_t last_id; /* ids are dense from 1 on in each connection: the collector's table is as long as it is used
 			   */
-} table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} table = {.mutex = PTHREAD_MUTEX_INITIALIZER, .entries = SLOTS_OF(struct entry, 1, TABLE_FIRST_ROOM)};
 
 /*
  * Classes have been unloaded this often. After that a key may stand for another method, so entries from before are
@@ -120,56 +119,18 @@ static bool description_read(struct description *d, jmethodID method)
 	return true;
 }
 
-static uint64_t hash_string(uint64_t h, const char *s)
-{
-	do /* FNV-1a, the terminating zero included */
-		h = (h ^ (uint8_t)*s) * 0x100000001b3ULL;
-	while (*s++);
-	return h;
-}
-
 static uint64_t description_hash(const struct description *d)
 {
-	return hash_string(hash_string(hash_string(0xcbf29ce484222325ULL, d->class_name), d->name), d->signature);
+	return hash_text(hash_text(hash_text(HASH_BEGIN, d->class_name), d->name), d->signature);
 }
 
 static uint64_t lines_hash(const struct description *d)
 {
-	uint64_t h = 0xcbf29ce484222325ULL ^ d->line_count;
+	uint64_t h = HASH_BEGIN ^ d->line_count;
 
 	for (uint32_t i = 0; i < d->line_count; i++)
-		h = (h ^ ((uint64_t)d->lines[i].bci << 32 | d->lines[i].line)) * 0x9e3779b97f4a7c15ULL;
+		h = (h ^ ((uint64_t)d->lines[i].bci << 32 | d->lines[i].line)) * HASH_SPREAD;
 	return h;
-}
-
-static struct entry *methods_slot_find(struct entry *slots, size_t room, jmethodID key)
-{
-	uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ULL;
-	size_t i = (size_t)(h >> 20) & (room - 1);
-
-	while (slots[i].id && slots[i].key != key)
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
-/* Keeps a quarter of the slots free, so that looking for what is not there ends. */
-static bool table_make_room(void)
-{
-	size_t room = table.room ? table.room * 2 : TABLE_FIRST_ROOM;
-	struct entry *slots;
-
-	if (table.room && table.used < table.room / 4 * 3)
-		return true;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < table.room; i++)
-		if (table.slots[i].id)
-			*methods_slot_find(slots, room, table.slots[i].key) = table.slots[i];
-	free(table.slots);
-	table.slots = slots;
-	table.room = room;
-	return true;
 }
 
 static bool method_publish(uint32_t id, const struct description *d)
@@ -209,12 +170,12 @@ static void lines_publish(uint32_t id, const struct description *d)
 static uint32_t method_define(jmethodID method, uint64_t names, const struct description *d, uint32_t now,
 			      uint32_t event)
 {
-	uint64_t lines = lines_hash(d);
+	uint64_t lines = lines_hash(d), key = (uintptr_t)method;
 	struct entry *e;
 
-	if (!table_make_room())
+	if (!slots_reserve(&table.entries))
 		return 0;
-	e = methods_slot_find(table.slots, table.room, method);
+	e = slots_find(&table.entries, &key);
 	if (e->id && e->id != ID_LOST && e->names == names && e->lines == lines) {
 		e->epoch = now;
 		e->event = event;
@@ -223,13 +184,13 @@ static uint32_t method_define(jmethodID method, uint64_t names, const struct des
 	if (e->id && e->id != ID_LOST && e->names == names)
 		names_redefined();
 	if (!e->id)
-		table.used++;
+		table.entries.used++;
 	if (table.last_id == ID_LOST - 1 || !method_publish(table.last_id + 1, d)) {
-		*e = (struct entry){.key = method, .id = ID_LOST, .epoch = publish_recoveries()};
+		*e = (struct entry){.key = key, .id = ID_LOST, .epoch = publish_recoveries()};
 		return 0;
 	}
 	*e = (struct entry){
-		.key = method, .id = ++table.last_id, .epoch = now, .event = event, .names = names, .lines = lines};
+		.key = key, .id = ++table.last_id, .epoch = now, .event = event, .names = names, .lines = lines};
 	lines_publish(e->id, d);
 	return e->id;
 }
@@ -237,14 +198,12 @@ static uint32_t method_define(jmethodID method, uint64_t names, const struct des
 /* True when the table knows what to say, which may be 0: it has compared in this event, or these are its lines. */
 static bool look_up(jmethodID method, uint32_t now, uint32_t event, const uint64_t *lines, uint32_t *id)
 {
-	struct entry *e;
+	uint64_t key = (uintptr_t)method;
+	struct entry *e = slots_find(&table.entries, &key);
 	bool known;
 
 	*id = 0;
-	if (!table.room)
-		return false;
-	e = methods_slot_find(table.slots, table.room, method);
-	if (!e->id)
+	if (!e || !e->id)
 		return false;
 	if (e->id == ID_LOST)
 		return e->epoch == publish_recoveries();
@@ -310,10 +269,7 @@ uint32_t methods_count(void)
 void methods_reset(void)
 {
 	pthread_mutex_lock(&table.mutex);
-	free(table.slots);
-	table.slots = NULL;
-	table.room = 0;
-	table.used = 0;
+	slots_free(&table.entries);
 	table.last_id = 0;
 	pthread_mutex_unlock(&table.mutex);
 }

@@ -5,62 +5,28 @@
  */
 
 #include "handlers.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "core/slots.h"
 
 #define FIRST_ROOM 256U
 
 struct entry {
 	uint64_t hash[2]; /* of the signature: two of one hash are not to be expected */
-	uint32_t id;	  /* 0: slot is free */
+	uint32_t id;
 };
 
 static struct {
 	pthread_mutex_t mutex; /* no JVM TI while it is held */
-	struct entry *slots;
-	uint32_t room; /* a power of two */
-	uint32_t used; /* the last id: they are dense from 1 on in each connection */
-} table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	struct slots entries;  /* as many as the last id: they are dense from 1 on in each connection */
+} table = {.mutex = PTHREAD_MUTEX_INITIALIZER, .entries = SLOTS_OF(struct entry, 2, FIRST_ROOM)};
 
 static void hash_signature(uint64_t hash[2], const char *s)
 {
-	hash[0] = 0xcbf29ce484222325ULL;
+	hash[0] = hash_text(HASH_BEGIN, s) ?: 1;
 	hash[1] = 0x9ae16a3b2f90404fULL;
 	for (; *s; s++) {
-		hash[0] = (hash[0] ^ (uint8_t)*s) * 0x100000001b3ULL; /* FNV-1a */
-		hash[1] = (hash[1] ^ (uint8_t)*s) * 0x9e3779b97f4a7c15ULL;
+		hash[1] = (hash[1] ^ (uint8_t)*s) * HASH_SPREAD;
 		hash[1] ^= hash[1] >> 32;
 	}
-}
-
-static struct entry *types_slot_find(struct entry *slots, uint32_t room, const uint64_t hash[2])
-{
-	uint32_t i = (uint32_t)(hash[1] >> 7) & (room - 1);
-
-	while (slots[i].id && (slots[i].hash[0] != hash[0] || slots[i].hash[1] != hash[1]))
-		i = (i + 1) & (room - 1);
-	return &slots[i];
-}
-
-/* Keeps a quarter of the slots free, so that looking for what is not there ends. */
-static bool types_make_room(void)
-{
-	uint32_t room = table.room ? table.room * 2 : FIRST_ROOM;
-	struct entry *slots;
-
-	if (table.room && table.used < table.room / 4 * 3)
-		return true;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; i < table.room; i++)
-		if (table.slots[i].id)
-			*types_slot_find(slots, room, table.slots[i].hash) = table.slots[i];
-	free(table.slots);
-	table.slots = slots;
-	table.room = room;
-	return true;
 }
 
 static bool type_publish(uint32_t id, const char *signature, bool is_text)
@@ -75,28 +41,31 @@ static bool type_publish(uint32_t id, const char *signature, bool is_text)
 /* With the mutex held, so that nobody finds an id in the table before its record is on its way. */
 static uint32_t type_define(const uint64_t hash[2], const char *signature, bool is_text)
 {
+	uint32_t id = (uint32_t)table.entries.used + 1;
 	struct entry *e;
 
-	if (table.used == TYPES_MAX || !types_make_room()) {
+	if (id > TYPES_MAX || !slots_reserve(&table.entries)) {
 		publish_lost(BRAID_REC_TYPE, 1);
 		return 0;
 	}
-	e = types_slot_find(table.slots, table.room, hash);
-	if (!e->id && type_publish(table.used + 1, signature, is_text))
-		*e = (struct entry){.hash = {hash[0], hash[1]}, .id = ++table.used};
-	return e->id;
+	if (!type_publish(id, signature, is_text))
+		return 0;
+	e = slots_find(&table.entries, hash);
+	*e = (struct entry){.hash = {hash[0], hash[1]}, .id = id};
+	table.entries.used++;
+	return id;
 }
 
 static uint32_t look_up(const char *signature, bool is_text)
 {
 	uint64_t hash[2];
+	struct entry *e;
 	uint32_t id;
 
 	hash_signature(hash, signature);
 	pthread_mutex_lock(&table.mutex);
-	id = table.room ? types_slot_find(table.slots, table.room, hash)->id : 0;
-	if (!id)
-		id = type_define(hash, signature, is_text);
+	e = slots_find(&table.entries, hash);
+	id = e && e->id ? e->id : type_define(hash, signature, is_text);
 	pthread_mutex_unlock(&table.mutex);
 	return id;
 }
@@ -139,8 +108,6 @@ uint32_t types_of(JNIEnv *jni, jobject object)
 void types_reset(void)
 {
 	pthread_mutex_lock(&table.mutex);
-	free(table.slots);
-	table.slots = NULL;
-	table.room = table.used = 0;
+	slots_free(&table.entries);
 	pthread_mutex_unlock(&table.mutex);
 }

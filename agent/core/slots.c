@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t *find(const struct slots *s, uint64_t *at, size_t room, const uint64_t *key)
+{
+	size_t i = (size_t)(key[0] * HASH_SPREAD >> 20);
+
+	for (;; i++) {
+		uint64_t *entry = at + (i & (room - 1)) * s->entry_words;
+
+		if (!entry[0] || !memcmp(entry, key, s->key_words * sizeof(*key)))
+			return entry;
+	}
+}
+
+void *slots_find(const struct slots *s, const uint64_t *key)
+{
+	return s->room ? find(s, s->at, s->room, key) : NULL;
+}
+
+/* Keeps a quarter of the slots free, so that looking for what is not there ends. */
+bool slots_reserve(struct slots *s)
+{
+	size_t room = s->room ? s->room * 2 : s->first_room, bytes = s->entry_words * sizeof(*s->at);
+	uint64_t *at;
+
+	if (s->used < s->room / 4 * 3)
+		return true;
+	at = calloc(room, bytes);
+	if (!at)
+		return false;
+	for (size_t i = 0; i < s->room; i++) {
+		const uint64_t *entry = s->at + i * s->entry_words;
+
+		if (entry[0])
+			memcpy(find(s, at, room, entry), entry, bytes);
+	}
+	free(s->at);
+	s->at = at;
+	s->room = room;
+	return true;
+}
+
+void slots_free(struct slots *s)
+{
+	free(s->at);
+	s->at = NULL;
+	s->room = s->used = 0;
+}
+
+uint64_t hash_text(uint64_t hash, const char *s)
+{
+	do
+		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ULL;
+	while (*s++);
+	return hash;
+}
