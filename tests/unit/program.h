@@ -77,4 +77,64 @@ static inline unsigned char *read_file(const char *path, size_t *size)
 	return data;
 }
 
+/* Where damage is looked for: a third each in the first bytes of a file, in what is read most, and anywhere. */
+struct damage {
+	size_t head, at, span;
+	size_t cut_step; /* from one length to the next, of files that are too short */
+	void (*attempt)(const unsigned char *data, size_t size);
+};
+
+/* The memory is exactly as large as the file, so that a sanitizer sees what reads over its end. */
+static inline void damage_attempt(const struct damage *d, const unsigned char *data, size_t size)
+{
+	unsigned char *copy = malloc(size ? size : 1);
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, data, size);
+	d->attempt(copy, size);
+	free(copy);
+}
+
+/* A file of the directory with some bits wrong, then cut. BRAID_TEST_FLIPS=N for more than a quick look. */
+static inline void damage_file(const char *name, const struct damage *d)
+{
+	const char *more = getenv("BRAID_TEST_FLIPS");
+	long flips = more ? atol(more) : 600;
+	unsigned int seed = 1;
+	unsigned char *data;
+	size_t size;
+
+	data = read_file(path_in(name), &size);
+	for (long i = 0; i < flips; i++) {
+		size_t base = i % 3 == 1 ? d->at : 0, span = i % 3 == 0 ? d->head : i % 3 == 1 ? d->span : size;
+		size_t at = base + (size_t)rand_r(&seed) % span;
+		unsigned char bit = (unsigned char)(1U << rand_r(&seed) % 8);
+
+		if (at >= size)
+			continue;
+		data[at] ^= bit;
+		damage_attempt(d, data, size);
+		if (i % 4) /* let some damage pile up, but not all */
+			data[at] ^= bit;
+		if (i % 200 == 199) {
+			free(data);
+			data = read_file(path_in(name), &size);
+		}
+	}
+	for (size_t cut = 0; cut < size; cut += cut < 2000 ? 97 : d->cut_step)
+		damage_attempt(d, data, cut);
+	free(data);
+}
+
+/* A test in a directory of its own. */
+static inline void add(Suite *suite, const char *name, const TTest *test)
+{
+	TCase *tc = tcase_create(name);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, directory_make, directory_remove);
+	tcase_add_test(tc, test);
+	suite_add_tcase(suite, tc);
+}
+
 #endif

@@ -43,14 +43,4 @@ static inline double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static inline void add(Suite *suite, const char *name, const TTest *test)
-{
-	TCase *tc = tcase_create(name);
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, directory_make, directory_remove);
-	tcase_add_test(tc, test);
-	suite_add_tcase(suite, tc);
-}
-
 #endif

@@ -317,16 +317,6 @@ START_TEST(compiled)
 }
 END_TEST
 
-static void add(Suite *suite, const char *name, const TTest *test)
-{
-	TCase *tc = tcase_create(name);
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, directory_make, directory_remove);
-	tcase_add_test(tc, test);
-	suite_add_tcase(suite, tc);
-}
-
 Suite *test_unwind_readelf(void)
 {
 	Suite *suite = suite_create("unwind against readelf");

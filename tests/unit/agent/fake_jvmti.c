@@ -53,6 +53,16 @@ void *fake_reference(uintptr_t object)
 	return (void *)object;
 }
 
+/* Local references to the objects 1 to `count`. */
+static void *references(jint count)
+{
+	jobject *objects = list(count, sizeof(*objects));
+
+	for (jint i = 0; i < count; i++)
+		objects[i] = fake_reference((uintptr_t)i + 1);
+	return objects;
+}
+
 static jvmtiError JNICALL get_version(jvmtiEnv *env, jint *version)
 {
 	TI(GetVersionNumber);
@@ -340,9 +350,7 @@ static jvmtiError JNICALL loaded_classes(jvmtiEnv *env, jint *count, jclass **cl
 {
 	TI(GetLoadedClasses);
 	*count = fake.class_count;
-	*classes = list(fake.class_count, sizeof(**classes));
-	for (jint i = 0; i < fake.class_count; i++)
-		(*classes)[i] = fake_reference((uintptr_t)i + 1);
+	*classes = references(fake.class_count);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -357,9 +365,7 @@ static jvmtiError JNICALL all_threads(jvmtiEnv *env, jint *count, jthread **thre
 {
 	TI(GetAllThreads);
 	*count = fake.thread_count;
-	*threads = list(fake.thread_count, sizeof(**threads));
-	for (jint i = 0; i < fake.thread_count; i++)
-		(*threads)[i] = fake_reference((uintptr_t)i + 1);
+	*threads = references(fake.thread_count);
 	return JVMTI_ERROR_NONE;
 }
 

@@ -43,6 +43,16 @@ static void fill_ring(uint32_t *number)
 	ck_assert_uint_lt(ring_free_bytes(agent.ring), BIG + 8);
 }
 
+/* A connection whose ring is full; the number of the next definition. */
+static uint32_t begin_full(struct recorder *r)
+{
+	uint32_t number = 0;
+
+	recorder_begin(r, &none);
+	fill_ring(&number);
+	return number;
+}
+
 /* What the LOSS record that comes next says of a kind. */
 static uint32_t lost(struct recorder *r, uint32_t kind)
 {
@@ -67,11 +77,9 @@ static void read_numbers(struct recorder *r, uint32_t *next)
 /* A small one would find room where a big one has not: it must not overtake. */
 START_TEST(nothing_overtakes)
 {
-	uint32_t number = 0, next = 0;
 	struct recorder r;
+	uint32_t number = begin_full(&r), next = 0;
 
-	recorder_begin(&r, &none);
-	fill_ring(&number);
 	for (int i = 0; i < 100; i++)
 		ck_assert(definition(number++, i % 2 ? BIG : sizeof(struct braid_rec) + 8));
 	ck_assert_ptr_nonnull(recorder_find(&r, BRAID_REC_STUB));
@@ -94,11 +102,9 @@ END_TEST
 /* What waits leaves an eighth of the ring to events, which cannot wait. */
 START_TEST(events_keep_their_room)
 {
-	uint32_t number = 0;
 	struct recorder r;
+	uint32_t number = begin_full(&r);
 
-	recorder_begin(&r, &none);
-	fill_ring(&number);
 	for (uint32_t i = 0; i < FIT; i++)
 		ck_assert(definition(number++, BIG));
 	ck_assert(!publish_flush());
@@ -182,11 +188,9 @@ END_TEST
 /* A connection begins with nothing of the one before. */
 START_TEST(a_new_ring_begins_empty)
 {
-	uint32_t number = 0;
 	struct recorder r;
+	uint32_t number = begin_full(&r);
 
-	recorder_begin(&r, &none);
-	fill_ring(&number);
 	ck_assert(definition(number++, BIG));
 	publish_start(agent.ring, &agent.link, 10 * BIG);
 	recorder_skip(&r);
