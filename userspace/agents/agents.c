@@ -25,27 +25,28 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent: give that one time to connect */
+#define SETTLE_NS 1000000000ULL /* a new JVM may have been started with the agent, which connects within this time */
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
-#define SILENCE_NS 3000000000ULL /* more than a child needs to say why it takes long */
+#define SILENCE_NS 3000000000ULL /* longer than the child needs to report a delay */
 #define STOP_WAIT_NS 1000000000ULL
-#define STARTING_NS 60000000000ULL /* a JVM that starts may have the agent among its options */
+#define STARTING_NS 60000000000ULL /* within this time a JVM may still load an agent from its options */
 #define CHILD_END_NS 1000000000ULL
-#define PROBES_NS 1500000000ULL /* an agent that starts with its JVM waits for 2 s */
+#define PROBES_NS 1500000000ULL /* less than the 2 s for which an agent that starts with its JVM waits */
 
-/* A place where an agent can find this collector: one per attached JVM, or one for all that a command starts. */
+/* The socket for one attached JVM, or for all JVMs that a launched command starts. */
 struct listener {
 	struct agents *agents;
 	struct staging staging;
 	struct source listening;
-	struct source result; /* of the attaching child; fd -1: none */
+	struct source result; /* pipe from the attaching child; fd -1: none */
 	pid_t child;
-	uint64_t knocked_ns;  /* the child was started */
-	uint64_t attached_ns; /* the JVM has loaded the agent; 0: not so far */
-	bool waits;	      /* the JVM does not answer, or the child says nothing: nobody else waits for it */
-	uint32_t copies;      /* of the agent in the JVM that were asked */
-	pid_t pid;	      /* 0: whoever the command starts */
+	uint64_t knocked_ns;  /* when the child was started */
+	uint64_t attached_ns; /* when the JVM loaded the agent; 0: not yet */
+	/* the JVM does not answer, or the child reports nothing: the recording does not wait for it */
+	bool waits;
+	uint32_t copies; /* copies of the agent in the JVM that were tried */
+	pid_t pid;	 /* 0: any process of the launched command */
 	struct listener *next;
 };
 
@@ -82,7 +83,7 @@ static struct link *link_of(const struct agents *a, const struct process *proces
 	return NULL;
 }
 
-/* An agent that comes back gets a new ring: what the old one said is in the trace. */
+/* An agent that connects again gets a new ring. What came by the old one is in the trace already. */
 static void link_forget(struct agents *a, struct process *process)
 {
 	struct link *l, *next;
@@ -99,7 +100,7 @@ static void link_forget(struct agents *a, struct process *process)
 
 static void listener_close(struct listener *d);
 
-/* The agent is in, by one door: what was tried or said besides does not count any more. */
+/* The agent has connected by one listener: other attempts and refusals for its process are obsolete. */
 static void arrived(struct agents *a, const struct process *process, const struct listener *by)
 {
 	struct listener *d;
@@ -111,14 +112,14 @@ static void arrived(struct agents *a, const struct process *process, const struc
 	refusals_forget(&a->refusals, process->pid);
 }
 
-/* Takes in the agent at the other end of `fd`, which is the link's from here on. */
+/* Accepts the agent at the other end of `fd`. The link owns `fd` afterwards. */
 static int accept_agent(struct agents *a, struct process *process, int fd)
 {
 	const struct agents_env *env = &a->env;
 	struct link *l;
 	int err;
 
-	/* An agent that starts with its JVM waits for the grant: no stack and no event is missed. */
+	/* An agent that starts with its JVM waits for the grant, so no stack and no event is missed. */
 	layouts_find(env->jvms, process);
 	probes_attach(env->jvms->probes, process);
 	probes_wait(env->jvms->probes, PROBES_NS);
@@ -128,7 +129,7 @@ static int accept_agent(struct agents *a, struct process *process, int fd)
 		return err;
 	}
 	if (l->jvm != process->jvm) {
-		env->read_events(env->ctx); /* what the agent before has asked stacks for: by its ids */
+		env->read_events(env->ctx); /* first: stack requests of the earlier agent refer to its ids */
 		link_forget(a, process);
 		processes_set_jvm(env->jvms->processes, process, l->jvm, jvm_slot(l->jvm));
 	}
@@ -142,9 +143,9 @@ static int accept_agent(struct agents *a, struct process *process, int fd)
 	return err;
 }
 
-/* ---- doors ---- */
+/* ---- listeners ---- */
 
-/* Nobody else comes in, and what lay there is taken away: a loaded library needs its file no longer. */
+/* Stops listening and removes the staged files. A loaded library needs its file no longer. */
 static void listener_stop(struct listener *d)
 {
 	if (d->listening.fd >= 0) {
@@ -154,7 +155,7 @@ static void listener_stop(struct listener *d)
 	staging_remove(&d->staging);
 }
 
-/* The process that connects, if it is one that this door is for. */
+/* The process that connects, if this listener is for it. */
 static struct process *peer(const struct listener *d, int fd)
 {
 	const struct agents_env *env = &d->agents->env;
@@ -169,7 +170,10 @@ static struct process *peer(const struct listener *d, int fd)
 	return process && process_is_there(process) ? process : NULL;
 }
 
-/* An agent that starts with its JVM does not hold that up for long: it is attached to later. */
+/*
+ * An agent that starts with its JVM waits only briefly for the grant. When it has given up, the collector attaches
+ * later.
+ */
 static void report_not_accepted(struct listener *d, const struct process *process, int err)
 {
 	char why[ATTACH_WHY_MAX];
@@ -192,7 +196,7 @@ static void listener_on_connect(struct source *src)
 		return;
 	process = peer(d, fd);
 	if (!process) {
-		log_debug("%s: a stranger knocked", d->staging.socket);
+		log_debug("%s: refused a connection from another process", d->staging.socket);
 		close(fd);
 		return;
 	}
@@ -200,7 +204,8 @@ static void listener_on_connect(struct source *src)
 		close(fd);
 		return;
 	}
-	account_spend(&process->account, BUDGET_CONNECTIONS, 1); /* the kernel waits for all CPUs: 25 to 50 ms */
+	/* adding a ring waits for all CPUs in the kernel: 25 to 50 ms */
+	account_spend(&process->account, BUDGET_CONNECTIONS, 1);
 	err = accept_agent(d->agents, process, fd);
 	if (err) {
 		report_not_accepted(d, process, err);
@@ -211,7 +216,7 @@ static void listener_on_connect(struct source *src)
 		listener_stop(d);
 }
 
-/* A child that still waits ends when nobody reads its result, and takes back what it has left in the JVM's /tmp. */
+/* A waiting child ends when the pipe's reader is closed, and removes the file that it has left in the JVM's /tmp. */
 static void reap(struct listener *d)
 {
 	uint64_t until = now_ns() + CHILD_END_NS;
@@ -236,7 +241,7 @@ static void listener_close(struct listener *d)
 
 static void on_result(struct source *src);
 
-/* Starts the attaching child for a door of one process. */
+/* Starts the attaching child for the listener of one process. */
 static int listener_attach(struct listener *d, char *why)
 {
 	struct jvm_process jvm;
@@ -255,7 +260,7 @@ static int listener_attach(struct listener *d, char *why)
 	return source_watch(d->agents->env.sources, &d->result);
 }
 
-/* Asks the next copy that is in the JVM already; when there is none that comes, the JVM loads another one. */
+/* Tries the next copy of the agent that is already in the JVM. When none is left, the JVM loads a new one. */
 static int listener_try(struct listener *d, char *why)
 {
 	const struct process *p = processes_latest(d->agents->env.jvms->processes, d->pid);
@@ -272,7 +277,7 @@ static bool has_agent(const struct listener *d)
 	return process && jvm_had_agent(process->jvm);
 }
 
-/* An agent connects while it is being loaded: one that is not at the door now does not come. */
+/* An agent connects while it is being loaded. If it has not connected now, it will not. */
 static bool has_connected(struct listener *d)
 {
 	if (d->listening.fd >= 0)
@@ -285,8 +290,9 @@ static bool may_be_starting(const struct process *p)
 	return now_ns() - p->libjvm_ns < STARTING_NS;
 }
 
-/* It listens, but does not load agents yet (JDK 21 and later say so): it is asked anew, with the next look at
- * processes. */
+/*
+ * The JVM listens, but does not load agents yet (JDK 21 and later report this). The next agents_discover() tries again.
+ */
 static bool retry_later(struct listener *d)
 {
 	struct process *p = processes_latest(d->agents->env.jvms->processes, d->pid);
@@ -311,7 +317,7 @@ static void on_result(struct source *src)
 	r.why[sizeof(r.why) - 1] = '\0';
 	if (r.error == -EINPROGRESS) {
 		d->waits = true;
-		if (!has_agent(d)) /* it may have come between the child's word and this */
+		if (!has_agent(d)) /* it may have connected since the child wrote */
 			refusals_add_delay(&d->agents->refusals, d->pid, r.why);
 		return;
 	}
@@ -319,7 +325,7 @@ static void on_result(struct source *src)
 	reap(d);
 	if ((!r.error && has_connected(d)) || (r.error == -EAGAIN && retry_later(d)))
 		return;
-	if (d->staging.loaded[0]) { /* it is busy, or this C library does not find it by its name */
+	if (d->staging.loaded[0]) { /* that copy is busy, or this C library does not find it by its name */
 		log_debug("process %d: its agent %s does not come%s%s", d->pid, d->staging.loaded, r.error ? ": " : "",
 			  r.error ? r.why : "");
 		r.error = listener_try(d, r.why);
@@ -369,14 +375,14 @@ int agents_attach(struct agents *a, pid_t pid)
 
 	if (!process || process->considered || !process_is_there(process))
 		return 0;
-	process->considered = true; /* an exec makes another image of it, which may be a JVM */
+	process->considered = true; /* an exec makes a new image, which may be a JVM */
 	err = jvm_process_read(pid, &jvm);
 	if (err < 0)
 		refusals_add(&a->refusals, pid, strerror(-err));
 	if (err <= 0)
 		return err;
 	if (jvm.attachable && jvm.starting && may_be_starting(process)) {
-		/* What it was started with comes first; it does not listen yet anyway. */
+		/* The options of the JVM may load the agent first, and it does not listen yet. */
 		log_debug("the JVM in process %d is still starting", pid);
 		process->considered = false;
 		return 1;
@@ -419,7 +425,7 @@ static void consider(void *ctx, struct process *p)
 	struct agents *a = ctx;
 
 	if (p->libjvm_ns && !jvm_had_agent(p->jvm) && !p->ended_ns && now_ns() - p->libjvm_ns > SETTLE_NS)
-		(void)agents_attach(a, p->pid); /* its failures are notices */
+		(void)agents_attach(a, p->pid); /* it reports failures as notices */
 }
 
 void agents_discover(struct agents *a)
@@ -430,8 +436,8 @@ void agents_discover(struct agents *a)
 /* ---- the running recording ---- */
 
 /*
- * An agent that was loaded but cannot or will not connect has said why, if anywhere, on the JVM's stderr (verbose). It
- * may have connected while this process did not run.
+ * An agent that was loaded but does not connect reports the reason on the JVM's stderr, with the option verbose. It may
+ * have connected while the collector did not run.
  */
 static void give_up_waiting(struct listener *d, uint64_t limit_ns)
 {
@@ -445,7 +451,7 @@ static void give_up_waiting(struct listener *d, uint64_t limit_ns)
 	listener_close(d);
 }
 
-/* A child that says nothing for so long does not run: it has its JVM's user, whose processes can stop it. */
+/* A child without a report for this time does not run: it has the user id of its JVM, whose processes can stop it. */
 static void mention_silence(struct listener *d, uint64_t limit_ns)
 {
 	if (d->result.fd < 0 || d->waits || now_ns() - d->knocked_ns < limit_ns)
@@ -455,13 +461,13 @@ static void mention_silence(struct listener *d, uint64_t limit_ns)
 		return;
 	refusals_add_delay(&d->agents->refusals, d->pid,
 			   now_ns() - d->knocked_ns < SILENCE_NS
-				   ? "it was still being asked when the recording ended"
-				   : "the process that asks it for that says nothing: it is stopped, or hangs");
+				   ? "the recording ended before the JVM answered"
+				   : "the attaching child reports nothing: it is stopped, or hangs");
 }
 
 void agents_drain(struct agents *a)
 {
-	uint64_t now = now_ns(); /* all that is older has been read after the drain */
+	uint64_t now = now_ns(); /* before the drain, which reads everything older */
 	struct listener *d;
 	struct link *l;
 
@@ -585,7 +591,7 @@ int agents_configure(struct agents *a, const struct process *process, const stru
 		return -ENOENT;
 	if (l->stopped)
 		return -EPIPE;
-	/* What has happened is told by what was wanted when it did. */
+	/* Earlier events are reported under the configuration that they happened under. */
 	link_drain(l);
 	a->env.read_events(a->env.ctx);
 	return link_configure(l, config);
@@ -622,7 +628,7 @@ static bool process_stopped(const struct process *process)
 	return proc_status_read(process->pid, &status) == 0 && status.stopped;
 }
 
-/* Until the agents have answered, but not for JVMs that cannot. */
+/* Waits until the agents have answered, except for JVMs that are stopped. */
 static void wait_stopped(struct agents *a)
 {
 	uint64_t until = now_ns() + STOP_WAIT_NS;
@@ -658,7 +664,7 @@ void agents_stop(struct agents *a)
 	struct link *l;
 
 	LL_FOREACH (a->listeners, d) {
-		give_up_waiting(d, 0); /* an agent connects before its JVM says that it is loaded */
+		give_up_waiting(d, 0); /* an agent connects before its JVM reports that it is loaded */
 		mention_silence(d, 0);
 	}
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agents' side of a recording: attaching them, granting them rings, draining those. */
+/*
+ * The agents of a recording: attaches them, grants them rings and drains the rings. It owns listeners and links;
+ * record/ calls it.
+ */
 #ifndef BRAID_AGENTS_AGENTS_H
 #define BRAID_AGENTS_AGENTS_H
 
@@ -13,73 +16,78 @@ struct agents;
 int agents_new(struct agents **out, const struct agents_env *env);
 void agents_free(struct agents *a);
 
-/* Attaches to a JVM that runs already; what it cannot do it says in a notice. The result comes later, through the loop.
- */
+/* Attaches to a running JVM. The result arrives later, through the event loop; a failure becomes a notice. */
 int agents_attach(struct agents *a, pid_t pid);
 
 /*
- * Prepares a place that JVMs started by this process find the agent in: *option is the -agentpath argument for them
- * (owned by `a`).
+ * Stages the agent for JVMs that the launched command starts. *option, owned by `a`, is the -agentpath argument for
+ * them.
  */
 int agents_prepare(struct agents *a, const char **option);
 
 /* Attaches to processes that turned out to be JVMs since the last call. */
 void agents_discover(struct agents *a);
 
-/* Reads everything that the rings hold, see link_drain(). */
+/* Drains all rings, see link_drain(). */
 void agents_drain(struct agents *a);
 
-/* The same, of one JVM's ring: for what was published before the event at hand. */
+/* Drains the ring of one JVM, so that what its agent published before the event at hand is known. */
 void agents_catch_up(struct agents *a, const struct process *process);
 
-/* The process has ended: what its agent has said is complete, and what was kept of that is freed. */
+/* To be called when the process has ended and all of its reports are read: completes them and frees the link. */
 void agents_forget(struct agents *a, struct process *process);
 
-/* An agent that is being attached has not come in yet. */
+/* True while an agent that is being attached has not connected. */
 bool agents_expected(const struct agents *a);
 
 /*
- * Some agent has only just connected to a JVM whose layout could not be read from outside: until the agent's ring,
- * which has it, is read, stacks of the JVM are not walked.
+ * True when an agent has connected to a JVM whose layout could not be read from outside. The layout is in the agent's
+ * ring, and the JVM's stacks are not walked before that is drained.
  */
 bool agents_eager(const struct agents *a);
 
-/* Some ring may hold more than was read last: it is to be read when signals and other sources have had their turn. */
+/* True when a ring may hold more than was read last. It is read after signals and other sources. */
 bool agents_behind(const struct agents *a);
 
-/* Tells every agent to stop, waits a moment for the answers, drains what is left. */
+/* Stops every agent, waits briefly for the answers and drains the rest. */
 void agents_stop(struct agents *a);
 
 /*
- * The command goes on without the recording. True when the library has to stay for JVMs that it may still start:
- * they inherit the option (`inherited`), or the command is a JVM that has not loaded it yet. `path` is where.
+ * For a command that goes on without the recording. True when the library has to stay for JVMs that the command may
+ * still start: they inherit the option (`inherited`), or the command is a JVM that has not loaded it yet. `path`
+ * receives the library's path.
  */
 bool agents_leave(struct agents *a, pid_t command, bool inherited, char *path, size_t size);
 
-/* What the kernel side has told so far has been read, too: what needs both is told. `final`: no more will come. */
+/*
+ * Emits what needs reports of both the agents and the kernel side, which has been read up to now. `final`: no more
+ * come.
+ */
 void agents_settle(struct agents *a, bool final);
 
 /* ---- changes while recording ---- */
 
 struct agent_state {
-	bool connected; /* false: it was */
+	bool connected; /* false: it has been connected earlier */
 	struct braid_event_config config;
-	uint32_t refused; /* of config.enabled: what the JVM cannot have, by the agent's last word */
-	bool silent;	  /* the agent has not answered the last choices yet */
+	uint32_t refused; /* the part of config.enabled that the JVM cannot have, by the agent's last report */
+	bool silent;	  /* the agent has not confirmed the last configuration yet */
 };
 
-/* The agent of a process; false when there never was one. */
+/* The state of a process's agent. False: it never had one. */
 bool agents_state(const struct agents *a, const struct process *process, struct agent_state *state);
 
-/* Sends new choices, or asks for something to be done. 0, -ENOENT: no agent; -EPIPE: it is gone; or what send() said.
+/*
+ * Sends a new event configuration, or a command. Returns 0, -ENOENT without an agent, -EPIPE when it has gone, or the
+ * errno of send().
  */
 int agents_configure(struct agents *a, const struct process *process, const struct braid_event_config *config);
 int agents_command(struct agents *a, const struct process *process, enum braid_command command);
 
 size_t agents_connected(const struct agents *a);
-/* A sentence for every JVM that could not be given an agent. */
+/* Calls back with a sentence for every JVM that has no agent. */
 void agents_each_refusal(const struct agents *a, void (*fn)(const char *text));
-/* That of one process; NULL: nobody refused. */
+/* The sentence for one process; NULL: none. */
 const char *agents_refusal(const struct agents *a, pid_t pid);
 
 #endif

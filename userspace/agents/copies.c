@@ -9,7 +9,7 @@
 #define FILE_NAME "/libbraid-agent.so"
 #define DELETED " (deleted)"
 
-/* The library that this program carries, at the length of its path: another version speaks another language. */
+/* The length of the library's path, or 0. Another build-id may use another protocol. */
 static size_t path_length(const struct module *m, const char *build_id)
 {
 	size_t length = strlen(m->path), end = strlen(DELETED), name = strlen(FILE_NAME);
@@ -22,8 +22,8 @@ static size_t path_length(const struct module *m, const char *build_id)
 }
 
 /*
- * The loader finds a loaded library by its DT_SONAME, however it came, and even when its file is gone: that is the
- * first copy. It finds each of them by the path that it was loaded from, too, if nothing on the way there is a link.
+ * The loader finds a loaded library by its DT_SONAME, whatever path it was loaded from, and even when its file is gone:
+ * that is the first copy. It also finds each copy by the path that it was loaded from, if that path has no links.
  */
 bool copies_name(const struct process *p, uint32_t number, char *to, size_t size)
 {

@@ -44,7 +44,7 @@ static void positions_unmap(const struct ring_positions *p)
 		munmap((void *)p, sizeof(*p));
 }
 
-/* Only this thread has the ring read, so that the consumer's position stands still. */
+/* Only this thread has the ring read, so the consumer's position does not change. */
 static bool claims_too_much(const struct ring_positions *p)
 {
 	return __atomic_load_n(&p->producer, __ATOMIC_ACQUIRE) - __atomic_load_n(&p->consumer, __ATOMIC_ACQUIRE) >
@@ -90,7 +90,7 @@ static void on_record(void *ctx, const struct braid_event *e)
 	jvm_record(l->jvm, rec, e->size - sizeof(*a));
 }
 
-/* Two readings of one thread's CPU time. */
+/* For differences between two readings on one thread. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -104,7 +104,7 @@ static bool holds_something(const struct ring_positions *p)
 	return __atomic_load_n(&p->producer, __ATOMIC_ACQUIRE) != __atomic_load_n(&p->consumer, __ATOMIC_ACQUIRE);
 }
 
-/* Is it to be read now? What is put off, which counts once, is in the ring still. */
+/* Whether to read the ring now. A ring put off, which is counted once, keeps its records. */
 static bool may_read(struct link *l)
 {
 	struct account *a = &l->process->account;
@@ -117,7 +117,7 @@ static bool may_read(struct link *l)
 	return !l->put_off;
 }
 
-/* As much as a ring holds, a part at a time while there is CPU time left. */
+/* Reads at most one ring's size, part by part, while CPU time is left. */
 static int read_ring(struct link *l, uint64_t most_ns, struct braid_drain *d)
 {
 	struct account *a = &l->process->account;
@@ -130,7 +130,7 @@ static int read_ring(struct link *l, uint64_t most_ns, struct braid_drain *d)
 		bytes += PART_BYTES - d->budget;
 	} while (!err && d->more && bytes < RING_BYTES && cpu_ns() - began < most_ns);
 	account_spend(a, BUDGET_RING_TIME, cpu_ns() - began);
-	/* A record counts for as much as one of the useful ones takes. */
+	/* A record counts as at least RECORD_BYTES, since each takes time. */
 	account_spend(a, BUDGET_RING_BYTES, bytes > d->records * RECORD_BYTES ? bytes : d->records * RECORD_BYTES);
 	return err;
 }
@@ -150,7 +150,7 @@ static void drain(struct link *l, uint64_t most_ns)
 	overfull = claims_too_much(l->positions);
 	if ((!overfull && (!err || err == -EBUSY)) || l->damage_reported)
 		return;
-	l->damage_reported = true; /* the JVM has scribbled over its ring: nothing after this can be read */
+	l->damage_reported = true; /* the JVM has overwritten its ring: nothing after this can be read */
 	sink_notice(env->jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
 		    "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
 		    overfull ? "it claims to hold more than its size" : strerror(-err));
@@ -186,8 +186,7 @@ static void on_wake(struct source *src)
 		l->asleep_ns = now_ns();
 		return;
 	}
-	/* A JVM that ends waits for its ring to be read: what was sampled in it is read first, while its names are
-	 * there. */
+	/* A JVM that ends waits until its ring is read. Its samples are read first, while its names are still there. */
 	env->read_events(env->ctx);
 	link_drain(l);
 }
@@ -210,12 +209,12 @@ static void on_connection(struct source *src)
 		}
 		return;
 	}
-	link_drain_last(l); /* the last words */
+	link_drain_last(l); /* the final records */
 	l->stopped = true;
 	link_close(l);
 }
 
-/* A message with descriptors. */
+/* Sends a message with file descriptors. */
 static int send_with(const struct link *l, const struct braid_grant *grant, const int *fds, size_t count)
 {
 	struct iovec iov = {.iov_base = (void *)grant, .iov_len = sizeof(*grant)};
@@ -235,7 +234,7 @@ static int send_with(const struct link *l, const struct braid_grant *grant, cons
 	return sendmsg(l->connection.fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*grant) ? 0 : -errno;
 }
 
-/* The program that agents run goes along where there is one: without it, their events come without stacks. */
+/* The grant includes the program that agents run, if it is loaded. Without it, their events have no stacks. */
 static int send_grant(struct link *l)
 {
 	struct braid_grant grant = {.msg = {.magic = BRAID_SOCK_MAGIC,
@@ -296,7 +295,8 @@ int link_watch(struct link *l)
 {
 	int err = source_watch(l->env->sources, &l->connection);
 
-	return err ?: source_watch_edges(l->env->sources, &l->wake); /* the JVM has a copy */
+	/* edge-triggered, since the JVM has a copy of the descriptor */
+	return err ?: source_watch_edges(l->env->sources, &l->wake);
 }
 
 void link_tick(struct link *l)
@@ -304,7 +304,7 @@ void link_tick(struct link *l)
 	if (!l->asleep_ns || l->wake.fd < 0 || now_ns() - l->asleep_ns < WAKE_AGAIN_NS)
 		return;
 	l->asleep_ns = 0;
-	(void)source_watch_edges(l->env->sources, &l->wake); /* without it its ring is read at each tick */
+	(void)source_watch_edges(l->env->sources, &l->wake); /* if this fails, each tick reads the ring */
 }
 
 void link_free(struct link *l)
@@ -327,7 +327,7 @@ int link_configure(struct link *l, const struct braid_event_config *config)
 			g.config.threads[i].tid = (__u32)procfs_ns_tid(l->process->pid, (pid_t)g.config.threads[i].tid);
 	if (stack_request_fd == l->stack_request_fd)
 		err = link_send(l, &g, sizeof(g));
-	else /* loaded since */
+	else /* the program was loaded meanwhile */
 		err = send_with(l, &g, &stack_request_fd, 1);
 	if (!err) {
 		l->stack_request_fd = stack_request_fd;

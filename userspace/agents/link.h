@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One agent at the other end of a socket, with its ring. */
+/*
+ * The link to one agent: its connection, its ring and the budgets of reading it. Records go to jvm/; agents.c calls it.
+ */
 #ifndef BRAID_AGENTS_LINK_H
 #define BRAID_AGENTS_LINK_H
 
@@ -12,7 +14,7 @@ struct agents_env {
 	struct jvms *jvms;
 	struct sources *sources;
 	struct sideband *sideband;
-	void (*read_events)(void *ctx); /* all that wait: what is done next changes what they refer to */
+	void (*read_events)(void *ctx); /* reads all waiting events, before a change of what they refer to */
 	void *ctx;
 };
 
@@ -24,45 +26,45 @@ struct link {
 	struct process *process;
 	struct jvm *jvm; /* owned by the process */
 	uint64_t since_ns;
-	bool stopped; /* nothing more will come */
+	bool stopped; /* no more records come */
 	bool damage_reported;
-	uint64_t asleep_ns; /* its wake-ups were too many; 0: they are listened to */
+	uint64_t asleep_ns; /* since when its wake-ups are ignored, as too many; 0: they are not */
 	bool put_off;	    /* its process has spent its budget */
 	bool behind;	    /* its ring may hold more than was read last */
 	const struct ring_positions *positions;
-	struct braid_event_config config; /* as the agent was told last */
-	uint32_t held;			  /* of them: what the JVM can have, as the agent has said */
-	uint32_t unanswered;		  /* choices that it has said nothing about so far */
-	int stack_request_fd;		  /* the program that it was given last; negative: none */
+	struct braid_event_config config; /* as last sent to the agent */
+	uint32_t held;			  /* of config: what the JVM can have, as the agent has reported */
+	uint32_t unanswered;		  /* configurations that it has not confirmed yet */
+	int stack_request_fd;		  /* the program that was sent to it last; negative: none */
 	struct link *next;
 };
 
 /*
- * A ring for the agent in `process`, at the other end of `fd`, which is the link's from here on. The link's JVM is the
- * process's, if that has had no agent so far, or a new one for the process, whose earlier link the caller forgets
- * first; link_watch() makes the new one known.
+ * Creates a ring for the agent in `process` at the other end of `fd`, which the link owns afterwards. The link uses the
+ * process's JVM if that has had no agent yet, else a new one: the caller then forgets the earlier link. link_watch()
+ * puts the link into the event loop.
  */
 int link_open(struct link **out, const struct agents_env *env, struct process *process, int fd);
 int link_watch(struct link *l);
 
-/* Both are NULL-safe; a closed link keeps what was read of it. */
+/* Both accept NULL. A closed link keeps what was read from it. */
 void link_close(struct link *l);
 void link_free(struct link *l);
 
 /*
- * Reads everything that the ring holds, and no more than it can hold: what comes meanwhile is for the next time. When
- * its process has spent its budget, nothing.
+ * Reads what the ring holds, and at most its size: later records wait for the next call. Reads nothing when the process
+ * has spent its budget.
  */
 void link_drain(struct link *l);
-/* The same, whatever was spent: nothing is read of it any more after this. */
+/* The same, without a budget. Nothing is read from the ring afterwards. */
 void link_drain_last(struct link *l);
-/* Wake-ups that were too many are listened to again. */
+/* Watches wake-ups again that were ignored as too many. */
 void link_tick(struct link *l);
 
-/* From now on these choices hold. The agent says later what of them it can do. */
+/* Sends a new event configuration. The agent reports later which part of it the JVM can have. */
 int link_configure(struct link *l, const struct braid_event_config *config);
 
-/* Tells the agent. A negative errno when that is not possible. */
+/* Sends a message to the agent, or returns a negative errno. */
 int link_send(struct link *l, const void *message, size_t size);
 
 #endif

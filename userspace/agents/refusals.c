@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define REFUSALS_MAX 256U /* that are listed at the end; all are in the trace */
+#define REFUSALS_MAX 256U /* listed in the summary; all are in the trace */
 
 struct refusal {
 	pid_t pid;
@@ -29,7 +29,7 @@ static bool remove_one(struct refusals *r, pid_t pid)
 	return true;
 }
 
-/* The id of the process that is meant. */
+/* Returns the trace's id of the process, or 0. */
 static uint32_t refusal_keep(struct refusals *r, pid_t pid, const char *why)
 {
 	const struct process *p = processes_latest(r->processes, pid);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JVMs without an agent, and why: said at once, and again in the summary unless the agent has come after all. */
+/*
+ * The JVMs without an agent, and why. A reason becomes a notice at once, and is repeated in the summary unless the
+ * agent has connected since. Only agents.c calls this.
+ */
 #ifndef BRAID_AGENTS_REFUSALS_H
 #define BRAID_AGENTS_REFUSALS_H
 
@@ -16,14 +19,14 @@ struct refusals {
 	uint32_t count;
 };
 
-/* The latest reason counts. */
+/* Replaces an earlier reason. */
 void refusals_add(struct refusals *r, pid_t pid, const char *why);
-/* The same of a JVM that may still take the agent. */
+/* The same for a JVM that may still load the agent. */
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why);
-/* The agent has come. */
+/* To be called when the agent has connected. */
 void refusals_forget(struct refusals *r, pid_t pid);
 
-/* A sentence; NULL: nothing is known against it. */
+/* A sentence; NULL: no reason is known. */
 const char *refusals_of(const struct refusals *r, pid_t pid);
 void refusals_each(const struct refusals *r, void (*fn)(const char *text));
 void refusals_free(struct refusals *r);

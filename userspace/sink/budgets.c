@@ -10,7 +10,7 @@ static const struct {
 	const char *name;
 	uint64_t most, minute;
 	enum pool pool;
-	uint32_t takes; /* of the pool, each */
+	uint32_t takes; /* units of the pool that one takes */
 	const char *what;
 } budgets[BUDGET_COUNT] = {
 #define X(id, ...) {__VA_ARGS__},
@@ -20,7 +20,7 @@ static const struct {
 
 static const char *const pool_names[POOLS] = {"memory", "room for mappings", "slots for JVMs"};
 
-/* Counts it; true: it is the first of its kind. */
+/* Counts a refusal. True for the first of its budget. */
 static bool refuse(struct account *a, enum budget b, uint64_t n)
 {
 	bool first = !(a->reported >> b & 1);
@@ -33,23 +33,22 @@ static bool refuse(struct account *a, enum budget b, uint64_t n)
 static void say(const struct account *a, struct sink *sink, enum budget b)
 {
 	if (budgets[b].minute)
-		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-			    "the process needs more %s than %llu, and %llu a minute: the others wait or are refused",
-			    budgets[b].what, (unsigned long long)budgets[b].most,
-			    (unsigned long long)budgets[b].minute);
+		sink_notice(
+			sink, a->process, BRAID_NOTICE_WARNING,
+			"the process exceeds the limit of %llu %s, and %llu a minute after that: the rest waits or is refused",
+			(unsigned long long)budgets[b].most, budgets[b].what, (unsigned long long)budgets[b].minute);
 	else
 		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-			    "the process has more %s than %llu: the others are counted, and left out", budgets[b].what,
-			    (unsigned long long)budgets[b].most);
+			    "the process exceeds the limit of %llu %s: the rest is counted and left out",
+			    (unsigned long long)budgets[b].most, budgets[b].what);
 }
 
 static void say_shared(const struct account *a, struct sink *sink, enum budget b)
 {
-	sink_notice(
-		sink, a->process, BRAID_NOTICE_WARNING,
-		"the processes of user %u take as much of the recorder's %s as there is for them: what this one has "
-		"of more %s is counted, and left out",
-		(unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
+	sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
+		    "the processes of user %u have used up their part of the recorder's %s: further %s of this process "
+		    "are counted and left out",
+		    (unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
 }
 
 static void add(struct account *a, enum budget b, int64_t n)
@@ -99,11 +98,11 @@ static void pay_back(struct account *a, enum budget b)
 {
 	uint64_t now = now_ns(), passed = now - a->since_ns[b], back;
 
-	/* What comes back within hours is more than any budget, and would not fit. */
+	/* The cap keeps the product in range: an hour's credit exceeds every budget. */
 	back = passed > MINUTE_NS * 60 ? budgets[b].minute * 60
 				       : (uint64_t)((double)passed * budgets[b].minute / MINUTE_NS);
 	if (!back && a->used[b])
-		return; /* not to lose fractions */
+		return; /* leaves since_ns as it is, so that fractions add up */
 	a->used[b] = back < (uint64_t)a->used[b] ? a->used[b] - (int64_t)back : 0;
 	a->since_ns[b] = now;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What one process may cost the recorder: every table that it can make grow, and what it can ask for each second. What
- * is beyond is refused, counted for the process, and announced once; docs/robustness.md has the table, and says what
- * bounds the tables that are not in it. All processes together are bounded by the pools of pools.h, from which each
- * budget takes what one unit of it costs.
+ * Budgets limit what one process can make the recorder use: every table that it can grow, and every rate at which it
+ * can cause work. A refusal is counted for the process, and the first one of each budget is announced. Everything that
+ * works for a process calls this; docs/robustness.md has the table of budgets, and the bounds of the tables that have
+ * none here. The pools of pools.h bound all processes together: each budget takes from a pool what one of its units
+ * costs.
  *
- * The figures leave room for 100,000 threads or virtual threads at a time, 20,000 classes at the start and a replay of
- * 100,000 methods. A ring that has spent its budget is not lost: it is read later, and its agent keeps definitions
- * meanwhile and counts the events that find no room.
+ *  The figures leave room for 100,000 threads or virtual threads at a time, 20,000 classes at the start and a replay of
+ * 100,000 methods. When a ring's budget is spent, the ring is read later. Its agent keeps definitions meanwhile, and
+ * counts the events that find no room.
  */
 #ifndef BRAID_SINK_BUDGETS_H
 #define BRAID_SINK_BUDGETS_H
@@ -16,11 +17,11 @@
 #include "sink.h"
 
 #define MIB (1ULL << 20)
-#define CODES_MAX (1U << 17) /* code_map.c has no more */
+#define CODES_MAX (1U << 17) /* the limit of code_map.c */
 
 /*
- * Name, as its loss is called; how much at a time, or without a pause; how much a minute after that, 0: no more; what
- * one takes of a pool; what it is of. Bytes are what tables take that double when they are full.
+ * A row: the name that its loss has; the limit at a time, or without a pause; what returns a minute, 0: nothing; the
+ * pool, and the units of it that one takes; a description. Bytes are those of tables that double when they are full.
  */
 #define NO_POOL POOL_MEMORY, 0
 #define BUDGETS(X)                                                                                                     \
@@ -28,12 +29,12 @@
 	X(JVM_BYTES, "jvm_bytes", 128 * MIB, 0, POOL_MEMORY, 1, "bytes of methods, lines and compiled code")           \
 	X(CODES, "codes", CODES_MAX, 0, POOL_MEMORY, 32, "pieces of code at a time")                                   \
 	X(METHODS, "methods", 1 << 19, 0, POOL_MEMORY, 96, "methods on stacks")                                        \
-	X(NAMES, "names", 1 << 18, 60000, NO_POOL, "names of what its events are about")                               \
+	X(NAMES, "names", 1 << 18, 60000, NO_POOL, "names in its events")                                              \
 	X(VTHREADS, "vthreads", 1 << 19, 0, POOL_MEMORY, 48, "virtual threads")                                        \
 	X(MAPPINGS, "mappings", 1 << 16, 0, POOL_MEMORY, 128, "mappings of code")                                      \
-	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code that its stacks are walked by")     \
+	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code for stack walks")                   \
 	X(JVMS, "jvms", 4, 0, POOL_JVMS, 1, "rings and layouts of a JVM")                                              \
-	X(LATE_FRAMES, "late_frames", 1 << 14, 0, NO_POOL, "native frames that are named at the end")                  \
+	X(LATE_FRAMES, "late_frames", 1 << 14, 0, NO_POOL, "native frames to be named at the end")                     \
 	X(RING_BYTES, "ring_bytes", 64 * MIB, 240 * MIB, NO_POOL, "bytes of its agent's ring")                         \
 	X(RING_TIME, "ring_time", 4000000000ULL, 15000000000ULL, NO_POOL, "ns of CPU time for what its agent reports") \
 	X(WAKES, "wakes", 1000, 12000, NO_POOL, "wake-ups by its agent")                                               \
@@ -48,33 +49,33 @@ enum budget {
 		BUDGET_COUNT,
 };
 
-/* Of one process, zeroed at first. */
+/* The account of one process. It starts zeroed. */
 struct account {
-	struct share *share; /* of the pools; NULL: not bounded by them */
+	struct share *share; /* of the pools; NULL: no pool bounds it */
 	uint64_t taken[POOLS];
-	int64_t used[BUDGET_COUNT];	 /* at a time; of what comes back by the minute: debts */
-	uint64_t since_ns[BUDGET_COUNT]; /* used[] as of then */
+	int64_t used[BUDGET_COUNT];	 /* at a time; the debt, where budgets return by the minute */
+	uint64_t since_ns[BUDGET_COUNT]; /* the time that used[] is as of */
 	uint64_t refused[BUDGET_COUNT];	 /* since the last account_report() */
-	uint32_t process;		 /* trace's */
-	uint32_t reported;		 /* bit n: budget n was announced */
+	uint32_t process;		 /* the trace's id */
+	uint32_t reported;		 /* bit n: budget n has been announced */
 };
 
-/* Takes `n` of what is limited at a time, or nothing: false, and counted. */
+/* Reserves `n` of a budget at a time. Without room it reserves nothing, counts a refusal and returns false. */
 bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n);
 void account_release(struct account *a, enum budget b, uint64_t n);
 
-/* Of what is limited by the minute: is anything left? If not it is counted as `n`. */
+/* True when something is left of a budget by the minute. Otherwise it counts a refusal of `n`. */
 bool account_has(struct account *a, struct sink *sink, enum budget b, uint64_t n);
-/* Spends it, even if that is more than is left. */
+/* May spend more than is left. */
 void account_spend(struct account *a, enum budget b, uint64_t n);
 
-/* The process is forgotten: the pools get back what it still has of them. */
+/* Returns to the pools what the process holds. To be called when the process is forgotten. */
 void account_close(struct account *a);
 
-/* The same process goes on as another program: what it has spent it has spent. */
+/* After an exec: the new image inherits what the process has spent by the minute. */
 void account_inherit(struct account *a, const struct account *from);
 
-/* What was refused since the last time, as loss of the hop `budget`. */
+/* Emits what was refused since the last call, as loss of the hop `budget`. */
 void account_report(struct account *a, struct sink *sink);
 
 #endif

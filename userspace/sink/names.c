@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* Remembered at a time, twice: three quarters of a power of two. */
+/* The map is renewed at this count, three quarters of a power of two; the map before it is kept as well. */
 #define NAMES_KEPT ((3U << 16) - 1)
 
 struct names {
 	struct sink *sink;
-	struct pair_map ids;	/* by 128 bits of hash: two names of one are not to be expected before 2^60 names */
-	struct pair_map former; /* as it was when it was full: what is met again is still known */
+	struct pair_map ids;	/* by 128 bits of hash: a collision is not expected before 2^60 names */
+	struct pair_map former; /* the map before the last renewal: its names are still known */
 	uint32_t last;
 };
 
@@ -36,7 +36,7 @@ void names_free(struct names *n)
 	free(n);
 }
 
-/* What has not been met since the last time gets another number when it is: that costs a record. */
+/* A name not seen since the last renewal gets a new id when it returns, which costs one record. */
 static void renew(struct names *n)
 {
 	pair_map_free(&n->former);

@@ -6,7 +6,7 @@ bool notices_room(struct notices *n, uint32_t process, bool *first)
 	struct pair_entry *e = pair_find(&n->reported, process, 0);
 
 	*first = false;
-	if (!process) /* of the recording itself */
+	if (!process) /* about the recording */
 		return true;
 	if (!e) {
 		if (n->reported.count < NOTICES_PROCESSES_MAX)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all processes together may take: divided among users, of what is still free. */
+/* The pools: a fixed share of what is still free for each user and for each of the user's processes. */
 #include "pools.h"
 
 #include "util/owner.h"
@@ -10,11 +10,14 @@
 #define OTHERS ((uid_t)-1)
 #define USER_PER_FREE 2
 #define PROCESS_PER_FREE 3
-/* Bytes of strangers' processes: this part of the machine's, within limits. Root's may have twice as many. */
+/*
+ * The memory pool of other users' processes: this part of the machine's memory, within limits. That of root's and the
+ * recording user's processes is twice as large.
+ */
 #define MEMORY_PART 256
 #define MEMORY_MIN (128ULL << 20)
 #define MEMORY_MAX (1ULL << 30)
-/* What is shown anew is there twice for a moment, and extents are powers of two. */
+/* New mappings exist beside the old ones for a moment, and extents are powers of two. */
 #define MAPPINGS_PART 4
 
 void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jvms)

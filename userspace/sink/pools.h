@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What all recorded processes together may take of the recorder. A pool is divided among users, since the processes of
- * one user can do to each other what they like: of what is still free a user can have twice as much, and of that one of
- * the user's processes three times as much as the user's others have left. However many take what they can, something
- * is left for the next one. What root's and the recording user's processes take comes from pools of its own.
+ * Pools bound what all recorded processes together take of the recorder; budgets.c calls them. A pool is divided among
+ * users first, because the processes of one user can do anything to each other. A user may have twice as much as is
+ * still free, and one process three times as much as its user's other processes have left. So something is left for the
+ * next process, however many take their part. Processes of root and of the recording user have pools of their own.
  */
 #ifndef BRAID_SINK_POOLS_H
 #define BRAID_SINK_POOLS_H
@@ -20,13 +20,13 @@ enum pool {
 	POOLS
 };
 
-#define POOL_USERS_MAX 1024U /* those beyond share a part */
+#define POOL_USERS_MAX 1024U /* users beyond these share one part */
 
 struct pool_set {
 	uint64_t size[POOLS], used[POOLS];
 };
 
-/* A user's part. */
+/* One user's part. */
 struct share {
 	struct pool_set *set;
 	uint64_t used[POOLS];
@@ -35,18 +35,18 @@ struct share {
 };
 
 struct pools {
-	struct pool_set known, strangers; /* root's and the recording user's; everybody else's */
+	struct pool_set known, strangers; /* for root and the recording user; for everybody else */
 	struct share *by_user;
 };
 
-/* `memory`: of the machine, in bytes; how many mappings and JVMs the kernel side has room for. */
+/* `memory` is the machine's, in bytes; the others are what the kernel side has room for. */
 void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jvms);
 void pools_close(struct pools *p);
 
-/* NULL: no memory for it, then nothing bounds what the user's processes take but what bounds each. */
+/* NULL without memory: then only the budgets of each process bound what the user's processes take. */
 struct share *pools_share(struct pools *p, uid_t user);
 
-/* May a process of the user, which has `own` so far, have `n` more? */
+/* Whether a process of the user that holds `own` may take `n` more. */
 bool share_has(const struct share *s, enum pool pool, uint64_t own, uint64_t n);
 void share_add(struct share *s, enum pool pool, int64_t n);
 

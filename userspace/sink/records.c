@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "records.h"
 
-/* The kind of a record and the member of its union have one name, so that they cannot differ. */
+/* One name gives the kind of a record and the member of its union, so that they always agree. */
 #define PUT(sink, KIND, member, ...) sink_put(sink, &(struct trace_rec){.kind = TRACE_##KIND, .member = __VA_ARGS__})
 
 void sink_process(struct sink *k, const struct trace_process *r)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One function for each kind of record that is written (trace/record.h says what the fields mean). Small records are
- * given by their fields, larger ones as a whole; none is kept. Notices, loss, figures and clocks have theirs in sink.h.
+ * One function for each kind of record in the trace; trace/record.h defines the fields. Everything that emits calls
+ * these, except for notices, losses, statistics and clocks, which sink.h has. The record is written before the call
+ * returns.
  */
 #ifndef BRAID_SINK_RECORDS_H
 #define BRAID_SINK_RECORDS_H

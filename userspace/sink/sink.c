@@ -13,7 +13,7 @@
 
 struct trace_str trace_str_of(const char *text)
 {
-	/* One record holds four strings at most; what is not ASCII (a path, a comm) may not be UTF-8 either. */
+	/* One record holds at most four strings. Text that is not ASCII (a path, a comm) need not be UTF-8. */
 	static char repaired[4][4096];
 	static unsigned int turn;
 	size_t length = 0;
@@ -43,7 +43,7 @@ static void losses_write(struct sink *k)
 {
 	uint32_t count = k->losses_count;
 
-	k->losses_count = 0; /* a record that cannot be written is loss itself */
+	k->losses_count = 0; /* first: a record that cannot be written adds a loss */
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sink_lost l = k->losses[i];
 
@@ -106,7 +106,7 @@ void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char
 
 	if (!notices_room(&k->notices, process, &first)) {
 		if (first)
-			log_warning("further messages about the same process are counted, and left out");
+			log_warning("further messages about the same process are counted and left out");
 		if (!notices_counts(&k->notices, process))
 			sink_loss(k, process, "collector", "notice", 1);
 		return;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where everything that is recorded goes: the trace's writer, and beside it a count of what was lost on the way. */
+/*
+ * The sink: the one way by which everything enters the trace. It owns the count of losses and the limit on notices, and
+ * writes through a trace writer. Every room above calls it.
+ */
 #ifndef BRAID_SINK_SINK_H
 #define BRAID_SINK_SINK_H
 
@@ -15,47 +18,50 @@ struct pools;
 
 #define SINK_LOSSES 64
 
-/* What was lost since the last loss record of the same process, hop and kind. */
+/* What was lost of one process, hop and kind since the last loss record of them. */
 struct sink_lost {
-	uint64_t time_ns; /* when it began */
+	uint64_t time_ns; /* of the first loss */
 	uint64_t count;
 	const char *hop, *kind; /* static */
 	uint32_t process;
 };
 
-/* A zeroed one with a writer is ready. */
+/* Ready when zeroed and given a writer. */
 struct sink {
 	struct trace_writer *writer;
-	int error;			    /* first negative errno that ends the recording */
+	int error;			    /* negative errno of the first failure, which ends the recording */
 	void (*failed)(void *ctx, int err); /* called once; may be NULL */
 	void *failed_ctx;
 	struct notices notices;
 	struct sink_lost losses[SINK_LOSSES];
 	uint32_t losses_count;
 	uint64_t lost;
-	struct pools *pools; /* what processes take for what they have to say; NULL: no bounds for all of them */
+	struct pools *pools; /* what all processes together may take; NULL: unbounded */
 };
 
-/* The text as a record's string; valid UTF-8 whatever it was. Good for one record: made of few static buffers. */
+/*
+ * The text as a record's string, repaired to valid UTF-8. It is valid for one record: the buffers are static and few.
+ */
 struct trace_str trace_str_of(const char *text);
 
-/* Writes one record; the first failure ends the recording, see `failed`. Everybody else uses records.h. */
+/*
+ * Writes one record; the first failure ends the recording (see `failed`). Other files call the functions of records.h.
+ */
 void sink_put(struct sink *k, const struct trace_rec *rec);
 
 void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* `hop` and `kind` are static. Written with the next flush: however often somebody loses something, it is one record.
- */
+/* `hop` and `kind` are static strings. Losses of the same kind between two flushes become one record. */
 void sink_loss(struct sink *k, uint32_t process, const char *hop, const char *kind, uint64_t count);
 void sink_stat(struct sink *k, uint32_t process, const char *key, uint64_t value);
 void sink_info(struct sink *k, const char *key, const char *value);
-/* What times of the trace are relative to, and the date. */
+/* Writes the date, and the clock readings that the trace's times refer to. */
 void sink_clock(struct sink *k);
 
-/* What was put so far reaches the file. */
+/* Writes everything that was put so far to the file. */
 void sink_flush(struct sink *k);
-/* At the end: the notices that were left out become loss, and all loss is written. */
+/* At the end: counts the notices that were left out as loss, and writes all loss. */
 void sink_left_out(struct sink *k);
-void sink_free(struct sink *k); /* the writer stays */
+void sink_free(struct sink *k); /* leaves the writer open */
 
 #endif

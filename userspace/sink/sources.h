@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the collector waits for: file descriptors, and what is called when they are ready. */
+/*
+ * The collector's event loop: file descriptors, and the functions to call when they are ready. record/ runs it; every
+ * room adds its descriptors. It never reads a descriptor itself.
+ */
 #ifndef BRAID_SINK_SOURCES_H
 #define BRAID_SINK_SOURCES_H
 
@@ -15,24 +18,26 @@ struct source {
 
 struct sources {
 	int epoll_fd;
-	struct epoll_event ready[SOURCES_READY]; /* whose turn has not come yet in this sources_dispatch() */
+	struct epoll_event ready[SOURCES_READY]; /* not yet dispatched */
 	int ready_count;
 };
 
 int sources_open(struct sources *s);
 void sources_close(struct sources *s);
 
-/* Calls what is ready, after at most timeout_ms; -1: whenever something is. */
+/* Waits for at most timeout_ms (-1: without a limit) and calls what is ready. */
 int sources_dispatch(struct sources *s, int timeout_ms);
 
 int source_watch(struct sources *s, struct source *src);
 /*
- * For a descriptor of which another process holds a copy: that process can change whether a read blocks, so it is never
- * read. `ready` is called once for each time that something is written.
+ * For a descriptor that another process has a copy of. That process can change whether a read blocks, so the descriptor
+ * is never read. `ready` is called once for each write.
  */
 int source_watch_edges(struct sources *s, struct source *src);
 
-/* Before its descriptor is closed. The source is not called any more, even if it was ready already. */
+/*
+ * To be called before the descriptor is closed. `ready` is not called afterwards, even for an event already received.
+ */
 void source_unwatch(struct sources *s, struct source *src);
 
 #endif

@@ -26,5 +26,5 @@ check trace \
 	"names" 'i["lost"]["budget"]["names"] >= 1' \
 	"connections" 'i["lost"]["budget"]["connections"] >= 1' \
 	"stacks that were asked for" 'i["lost"]["bpf"]["alloc"] >= 1' \
-	"each is said of its process" 'notice("asks for more names of what its events are about") and notice("more connections of its agent")' \
+	"each is said of its process" 'notice("names in its events, and") and notice("connections of its agent, and")' \
 	"the program beside them has samples" 'weight(stacks) > 20'

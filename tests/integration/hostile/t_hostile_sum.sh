@@ -13,8 +13,8 @@ HONEST_AS=(setpriv --reuid=65533 --regid=65533 --clear-groups)
 start_hostile "${modes[@]}"
 start_honest -e cpu,thread,class,jit
 wait_under_way "${modes[@]}"
-wait_for "their part to be full" says_or_gone record.err 'processes of user 65534 take as much of the recorder' "$RECORD_PID"
+wait_for "their part to be full" says_or_gone record.err 'processes of user 65534 have used up their part of the recorder' "$RECORD_PID"
 finish_honest
-grep -q 'processes of user 65534 take as much' record.err || fail "they have never had their part: $(cat record.err)"
+grep -q 'processes of user 65534 have used up their part' record.err || fail "they have never had their part: $(cat record.err)"
 events hostile.trace "what is refused is counted for who asked" \
 	"sum(('budget', 'jvm_bytes') in {row[:2] for row in lost_by(pid)} for pid in ($(printf '%s,' "${HOSTILE_PID[@]}"))) >= 1"
