@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every fuzz_NAME.c with libFuzzer and the sanitizers, SECONDS (30) each; included by the Makefile. What a target has learned
-# stays in $(BUILD)/fuzz/corpus/NAME, and an input that breaks it in $(BUILD)/fuzz.
+# Builds every fuzz_NAME.c with libFuzzer and the sanitizers and runs each for SECONDS (30). The Makefile includes this
+# file. Each target keeps its corpus in $(BUILD)/fuzz/corpus/NAME and leaves the inputs that break it in $(BUILD)/fuzz.
 
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined

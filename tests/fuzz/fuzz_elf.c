@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What reads ELF files, on any bytes: unwind tables from CFI and from instructions, symbols, build-ids, source lines,
- * and the demangler. `make fuzz` builds and runs it.
+ * Fuzzes everything that reads ELF files: unwind tables from CFI and from instructions, symbols, build-ids, source
+ * lines, and the demangler. It touches only a temporary file with the input. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define SIZE_MAX_BYTES (256U << 10)
 #define NOWHERE "/nonexistent/file.so"
-#define PROBED_BYTES 0x6000U /* of the addresses that are looked up */
+#define PROBED_BYTES 0x6000U /* of the addresses that each input is queried for */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace reader on any bytes. The first byte chooses: even, the rest is a file as it is, which a checksum ends
- * early; odd, the rest is a schema's text, a zero byte and records, and is made into a file whose blocks are right. An
- * empty text stands for this program's own schema.
+ * Fuzzes the trace reader. An even first byte means that the rest is a file as it is, which a checksum rejects early.
+ * An odd one means that the rest is a schema's text, a zero byte and records; the target makes a file with valid blocks
+ * from them. An empty text selects this program's own schema.
  *
  * With libFuzzer: clang -fsanitize=fuzzer,address. Over files: -DBRAID_FUZZ_MAIN, and the files as arguments.
  */
@@ -27,7 +27,7 @@ static void must(int holds, const char *what)
 	abort();
 }
 
-/* Every record that the reader lets through can be written again and printed. */
+/* Writes every record that the reader accepts again, and prints it. */
 static void read_all(const char *path, FILE *out)
 {
 	struct trace_reader *r;
@@ -43,7 +43,7 @@ static void read_all(const char *path, FILE *out)
 	}
 	while ((err = trace_reader_next(r, &rec)) == 1) {
 		must(trace_rec_print(out, &rec) == 0, "record cannot be printed");
-		/* Not those with arrays: what is small in the file may at most take more than a block. */
+		/* Except those with arrays: a record that is small in the file may take more than a block. */
 		if (rec.kind != TRACE_LINES && rec.kind != TRACE_FRAME)
 			must(trace_rec_bound(&rec, &bound) == 0, "record cannot be coded");
 	}

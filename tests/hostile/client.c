@@ -54,7 +54,7 @@ int dial(void)
 
 	if (sock < 0 || connect(sock, (struct sockaddr *)&collector, sizeof(collector)))
 		die("connect");
-	(void)!send(sock, &join, sizeof(join), MSG_NOSIGNAL); /* one that is refused sees it later */
+	(void)!send(sock, &join, sizeof(join), MSG_NOSIGNAL); /* a refused client notices later */
 	return sock;
 }
 

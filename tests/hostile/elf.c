@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modes of a program whose code lies in a file that nobody can afford to read as it asks to be read. */
+/*
+ * Modes of the hostile program whose code is in an ELF file that is too expensive to read in full. Each mode writes
+ * such a file to memory, maps it and runs in it; main.c starts them.
+ */
 #include "hostile.h"
 
 #include <elf.h>
@@ -13,9 +16,9 @@
 
 #define PAGE 4096UL
 #define CODE_AT PAGE
-#define NAMES_AT (2 * PAGE)    /* of sections */
-#define SECTIONS_AT (3 * PAGE) /* their headers */
-#define DATA_AT (1UL << 20)    /* what they lead to; nothing is written there but what a mode does */
+#define NAMES_AT (2 * PAGE)    /* of the section names */
+#define SECTIONS_AT (3 * PAGE) /* the section headers */
+#define DATA_AT (1UL << 20)    /* the sections' contents; a mode writes only what it needs */
 #define SECTIONS_MAX 60
 
 static const char names[] = "\0.text\0.shstrtab\0.strtab\0.symtab\0.dynsym\0.eh_frame\0.debug_frame\0.gnu_debuglink";
@@ -85,7 +88,7 @@ static void begin(struct image *e, const char *path)
 	e->header.e_shstrndx = (uint16_t)add(e, ".shstrtab", SHT_STRTAB, NAMES_AT, sizeof(names));
 }
 
-/* Maps a page of code and stays in it: its first instruction jumps to itself. */
+/* Maps a page of code and stays in it: the first instruction jumps to itself. */
 static _Noreturn void run_code(int fd, uint64_t at)
 {
 	uint8_t *code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)(at & ~(PAGE - 1)));
@@ -141,7 +144,7 @@ void map_sections(void)
 	end(&e, DATA_AT + bytes);
 }
 
-/* Each name is the rest of the one before it. */
+/* Each name is a suffix of the one before it. */
 void map_names(void)
 {
 	const uint64_t bytes = 8UL << 20, symbols_at = DATA_AT + bytes;
@@ -170,10 +173,10 @@ void map_names(void)
 	end(&e, symbols_at + count * sizeof(*symbols));
 }
 
-/* Whether it is the right file is known when all of it has been read. */
+/* A reader must read the whole file to know whether it is the right one. */
 void map_debuglink(void)
 {
-	static const char link[16] = "huge.debug\0\0\1\2\3"; /* with a checksum */
+	static const char link[16] = "huge.debug\0\0\1\2\3"; /* with a checksum at the end */
 	int huge = open("huge.debug", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct image e;
 

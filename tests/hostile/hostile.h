@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the parts of the hostile target share: see main.c for what it is. Nothing here is careful with the collector;
- * all of it is careful with the machine: memory, files and time of each mode are bounded, and end with the process.
+ * Declarations that the parts of the hostile program share; main.c describes the program. No mode spares the collector,
+ * but every mode spares the machine: its memory, files and time are bounded and end with the process.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -13,19 +13,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The mode misbehaves from here on: once, on standard output. */
+/* Prints "under way" once: from here on the mode misbehaves. */
 void under_way(void);
 _Noreturn void rest(void);
 uint32_t random_number(void);
 
 /* ---- link.c: how a JVM comes to a ring ---- */
 
-/* Looks like a JVM that listens; prints "ready" and its number. */
+/* Looks like a JVM whose attach socket listens. Prints "ready" and the pid. */
 void listen_as_jvm(pid_t host_pid);
 enum attach_answer { ANSWER_AND_CONNECT, ANSWER_ALONE, ANSWER_NEVER, STOP_THE_ASKER };
 /* Waits for the collector's request to load the agent. */
 void answer_attach(enum attach_answer how, struct grip *g);
-/* A record whose strings follow its fixed part; their lengths are for the caller to set. */
+/* A record whose strings follow its fixed part. The caller sets their lengths. */
 void put_strings(struct grip *g, const void *record, size_t size, const char *const *strings, int count);
 void put_hello(struct grip *g);
 

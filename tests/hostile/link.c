@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PAGE 4096U
-#define REQUEST_PARTS 5 /* version, "load", library, "true", options: each ends with a zero */
+#define REQUEST_PARTS 5 /* version, "load", library, "true", options: each ends with a zero byte */
 
 static struct sockaddr_un listener = {.sun_family = AF_UNIX};
 static int listening = -1;
@@ -26,7 +26,10 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-/* A JVM is a process with executable code of a file of this name; what is in it does not matter. */
+/*
+ * The collector takes a process for a JVM when it maps executable code of a file with this name; the contents do not
+ * matter.
+ */
 static void map_libjvm(void)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd;
@@ -54,7 +57,7 @@ void listen_as_jvm(pid_t host_pid)
 {
 	const struct sigaction caught = {.sa_handler = ignore, .sa_flags = SA_RESTART};
 
-	/* What a JVM catches when it can be attached to. */
+	/* A JVM that can be attached to catches SIGQUIT. */
 	sigaction(SIGQUIT, &caught, NULL);
 	sigaction(SIGTERM, &caught, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -70,8 +73,8 @@ void listen_as_jvm(pid_t host_pid)
 }
 
 /*
- * Other recorders on the machine find this JVM, too, and are sent away: the one that is meant is the parent of who
- * asks. Its number is in the file `recorder`, as soon as there is one.
+ * Other recorders on the machine find this JVM, too, and are refused. The right one is the parent of the process that
+ * attaches; its pid is in the file `recorder` as soon as there is one.
  */
 static bool is_ours(pid_t asker)
 {

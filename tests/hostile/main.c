@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program that means no good, for being recorded by root while it has no rights itself. Each mode is one way to use
- * up the collector's memory or time, to hold it up, or to have it say what is not so. It is called by a mode's name, as
- * argv[0], so that a recording names its process so.
+ * A malicious program without privileges, to be recorded by root. Each mode is one way to use
+ * up the collector's memory or time, to block it, or to make it report what is false. argv[0] is the name of a mode,
+ * so that a recording names its process after it.
  *
  *	hostile --list KIND	the modes of a kind, one a line: "jvm", "asked", "launched" or "program"
  *	hostile --about		all of them, with what they do
  *	MODE[.NUMBER]		"ready PID" when it can be recorded, "under way" when it misbehaves; ends when it is
  *killed
  *
- * KIND says how it meets the collector: as a JVM that is attached to, as one whose answer to that is the trouble, as
- *one that `braid record -- COMMAND` has started, or as a program that needs no agent. Started by such a recording, a
- * mode of kind "jvm" connects as one that is, too.
+ * KIND is how it meets the collector: as a JVM that the collector attaches to, as one whose answer to that is hostile,
+ *as one that `braid record -- COMMAND` starts, or as a program that needs no agent. When such a recording starts a mode
+ * of kind "jvm", that mode connects, too.
  */
 #include "hostile.h"
 
@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIFE_S 150 /* whatever happens */
+#define LIFE_S 150 /* after this the process ends in any case */
 #define CANNOT_RUN 77
 
 enum kind { JVM, ASKED, LAUNCHED, PROGRAM, KINDS };
@@ -40,7 +40,7 @@ static const struct mode {
 	void (*over_ring)(struct grip *g);
 	void (*alone)(void);
 	enum attach_answer answer;
-	bool namespaces; /* of its own: user and pid */
+	bool namespaces; /* it gets its own user and pid namespaces */
 } modes[] = {
 	{.name = "shared",
 	 .kind = JVM,
@@ -126,7 +126,7 @@ void rest(void)
 		pause();
 }
 
-/* The same in each run: xorshift. */
+/* A fixed sequence, the same in each run: xorshift. */
 uint32_t random_number(void)
 {
 	static uint32_t x = 2463534242U;
@@ -147,7 +147,7 @@ static void say_ready(pid_t pid)
 
 static _Noreturn void live(const struct mode *m, pid_t host_pid)
 {
-	const char *launched = getenv("JAVA_TOOL_OPTIONS"); /* by `braid record -- COMMAND` */
+	const char *launched = getenv("JAVA_TOOL_OPTIONS"); /* set by `braid record -- COMMAND` */
 	struct grip g = {.sock = -1};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -173,7 +173,7 @@ static _Noreturn void live(const struct mode *m, pid_t host_pid)
 	rest();
 }
 
-/* The first process of a pid namespace; its number outside is known outside alone. */
+/* Becomes the first process of a pid namespace. Only the outside knows its pid there. */
 static _Noreturn void live_in_namespaces(const struct mode *m)
 {
 	int numbers[2], status = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modes of a program that is no JVM: what any process can do to whoever samples it. */
+/*
+ * Modes of the hostile program that are no JVM: what any process can do to a profiler that samples it. main.c starts
+ * them.
+ */
 #include "hostile.h"
 
 #include <errno.h>
@@ -15,7 +18,7 @@
 
 /* ---- stacks that no two samples share ---- */
 
-static uint64_t *chain; /* of frame pointers: the caller's, the return address */
+static uint64_t *chain; /* of frame pointers: the caller's, then the return address */
 static uint8_t *code;
 
 static _Noreturn void *change_always(void *ctx)
@@ -37,7 +40,7 @@ static _Noreturn void burn_on_chain(void)
 	__builtin_unreachable();
 }
 
-/* The code is anonymous, has no unwind tables, and one loop: pause; jmp. */
+/* The code is anonymous, has no unwind tables, and is one loop: pause; jmp. */
 void run_deep(void)
 {
 	static const uint8_t loop[] = {0xf3, 0x90, 0xeb, 0xfc};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modes that say what is not so, or more than there can be, in records that are as they should be. */
+/*
+ * Modes of the hostile program that write well-formed records with false or excessive contents. They use client.h's
+ * ring; main.c starts them.
+ */
 #include "hostile.h"
 
 #include <braid/layout.h>
@@ -36,7 +39,7 @@ static void put_thread(struct grip *g, uint32_t tid, const char *name)
 	put_strings(g, &t, sizeof(t), &name, 1);
 }
 
-/* Blocks of no length, as far as anybody looks. */
+/* The blocks have no length, wherever a reader looks. */
 void say_heap(struct grip *g)
 {
 	const uint64_t bytes = 1ULL << 43;
@@ -62,7 +65,7 @@ void say_heap(struct grip *g)
 	load.hdr = head(BRAID_REC_CODE_LOAD, sizeof(load));
 	put(g, &load, sizeof(load));
 	under_way();
-	for (;;) /* to have samples */
+	for (;;) /* so that it has samples */
 		;
 }
 
@@ -105,7 +108,7 @@ static _Noreturn void *sleep_always(void *ctx)
 	rest();
 }
 
-/* As many as the machine lets it have. */
+/* Starts as many threads as the machine allows. */
 static void gather_crowd(void)
 {
 	pthread_attr_t attr;
@@ -118,7 +121,7 @@ static void gather_crowd(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* In a pid namespace each of these numbers is looked for among all threads. */
+/* The collector looks up each of these tids among all threads, because the process is in a pid namespace. */
 void say_tids(struct grip *g)
 {
 	struct braid_rec_thread_end end = {0};
@@ -153,7 +156,7 @@ void say_names(struct grip *g)
 	put_hello(g);
 	memset(name, 'n', sizeof(name) - 1);
 	for (uint32_t i = 0;; i++) {
-		/* One that is long, and many that are short. */
+		/* One long name, then many short ones. */
 		size_t length = i % 64 ? 32 : sizeof(name) - 1;
 
 		name[0] = (char)('A' + (char)(i % 26));
@@ -224,7 +227,10 @@ static void writable(void *at, size_t size)
 		die("mprotect");
 }
 
-/* HOSTILE_LIBJVM: the library; HOSTILE_NAMES: ADDRESS:COUNT of its array of operations' names, both hexadecimal. */
+/*
+ * Environment: HOSTILE_LIBJVM is the library; HOSTILE_NAMES is ADDRESS:COUNT of its array of operation names, both
+ * hexadecimal.
+ */
 void tables_change(void)
 {
 	const char *library = getenv("HOSTILE_LIBJVM"), *names = getenv("HOSTILE_NAMES");

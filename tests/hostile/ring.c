@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modes that misuse the connection and the ring themselves, whatever is in it. */
+/*
+ * Modes of the hostile program that misuse the connection and the ring themselves, whatever the records contain. main.c
+ * starts them.
+ */
 #include "hostile.h"
 
 #include <errno.h>
@@ -22,7 +25,7 @@ void ring_again(struct grip *g)
 		.magic = BRAID_SOCK_MAGIC, .version = BRAID_RING_VERSION, .kind = BRAID_MSG_CONFIGURED};
 
 	for (int i = 0; i < RECONNECTS; i++) {
-		int sock = dial(); /* and now all three are ready */
+		int sock = dial(); /* now all three are ready */
 
 		wake(g);
 		send(g->sock, &configured, sizeof(configured), MSG_DONTWAIT);
@@ -31,7 +34,7 @@ void ring_again(struct grip *g)
 	}
 }
 
-/* Whole records everywhere, of a kind that means nothing. */
+/* Fills the ring with whole records of an unknown kind. */
 static void fill(struct grip *g)
 {
 	const struct braid_rec rec = head(UINT16_MAX, SLOT - 8);
@@ -43,7 +46,7 @@ static void fill(struct grip *g)
 	}
 }
 
-/* The first of the records that fill the ring, one at a time; nobody may have read the eventfd meanwhile. */
+/* Fills the ring one record at a time. The collector may not have read the eventfd meanwhile. */
 void ring_shared(struct grip *g)
 {
 	uint64_t count = 0;
@@ -78,7 +81,7 @@ void ring_full(struct grip *g)
 		__atomic_store_n(g->producer, *g->consumer + g->bytes, __ATOMIC_RELEASE);
 }
 
-/* Half of the numbers are small, so that sizes, kinds and counts are often nearly right. */
+/* Half of the numbers are small, so that sizes, kinds and counts are often nearly valid. */
 void ring_garbage(struct grip *g)
 {
 	union {
@@ -110,7 +113,7 @@ void ring_messages(struct grip *g)
 
 		m->value = random_number();
 		if (send(g->sock, message, size, 0) < 0 && errno != EAGAIN && errno != ENOBUFS)
-			return; /* nobody listens to this any more, which is as it may be */
+			return; /* the collector may have closed this connection, which is fine */
 		if (i > 1000)
 			under_way();
 	}
@@ -128,7 +131,7 @@ static void *request_always(void *ctx)
 		request.event.value = i;
 		request.event.start_ns = request.event.end_ns = now_ns();
 		if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) < 0)
-			return NULL; /* where the kernel does not let a JVM run it */
+			return NULL; /* where the kernel does not let a JVM run the program */
 	}
 }
 
