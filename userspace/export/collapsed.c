@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One line a stack: frames from the root, ';' between them, a space, the samples. What flame graph tools read. */
+/*
+ * Collapsed stacks, the format of flame graph tools: one line a stack, with frames from the root, ';' between them, a
+ * space, and the number of samples. `braid export` calls it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,8 +11,8 @@
 #include "export.h"
 
 struct line {
-	uint32_t thread; /* rank of the thread's frame, 0 without */
-	uint32_t place;	 /* of the node, depth first */
+	uint32_t thread; /* rank of the thread's frame, 0 without one */
+	uint32_t place;	 /* of the node, in depth-first order */
 	uint32_t node;
 	uint64_t weight;
 };
@@ -77,7 +80,7 @@ static int compare_names(const void *x, const void *y, void *ctx)
 	return strcmp(strpool_get(p, *(const uint32_t *)x), strpool_get(p, *(const uint32_t *)y));
 }
 
-/* Thread names were numbered as they came; their order must depend on the names only. */
+/* Thread ids follow the order of arrival; the output's order must depend on the names only. */
 static int rank_threads(struct collapsed *c, uint32_t **by_rank)
 {
 	size_t count = c->thread_names.strings.count;
@@ -144,7 +147,7 @@ static int compare_weights(const void *x, const void *y)
 	return compare_lines(x, y);
 }
 
-/* The heaviest, in their usual order. */
+/* Keeps the heaviest lines, in their usual order. */
 static void keep_top(struct collapsed *c, unsigned top)
 {
 	if (top == 0 || c->lines.count <= top)
@@ -175,7 +178,7 @@ static unsigned digits(uint64_t n)
 	return count;
 }
 
-/* How many bytes print_lines() is going to write. */
+/* The number of bytes that print_lines() is going to write. */
 static int measure(const struct collapsed *c, const uint32_t *threads, uint64_t *bytes)
 {
 	const struct tree *t = c->tree;
@@ -198,7 +201,7 @@ static int measure(const struct collapsed *c, const uint32_t *threads, uint64_t 
 	return 0;
 }
 
-/* Says how much is going to be written, if anybody wants to hear that, and writes it. */
+/* Announces the size of the output if the caller wants to know it, and writes the output. */
 static int write_lines(FILE *out, struct collapsed *c, const uint32_t *threads, const struct collapsed_options *o)
 {
 	uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happened in JVMs, in a report. */
+/* The reports' parts about JVM events, shared by the text report and the JSON report. */
 #ifndef BRAID_EXPORT_EVENTS_H
 #define BRAID_EXPORT_EVENTS_H
 
@@ -10,7 +10,7 @@
 /* ---- events_text.c: what all kinds have ---- */
 void text_events(FILE *out, const struct views *v, unsigned top);
 
-/* For a column of that width. */
+/* The unit, padded to a column of that width. */
 const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value);
 void text_more(FILE *out, size_t count, unsigned top);
 

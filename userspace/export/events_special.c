@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happened in JVMs, in the text report: what only some kinds have. */
+/* JVM events in the text report: the sections that only some kinds have. report.c calls it. */
 #include <inttypes.h>
 
 #include "events.h"
@@ -34,7 +34,7 @@ static void text_moment(FILE *out, const struct views *v, uint64_t time_ns)
 		fprintf(out, "  %9s", "-");
 }
 
-/* A cell of its own width, or "-" where nothing of it was recorded. */
+/* A cell of its own width, or "-" when the type was not recorded. */
 static void text_count_if(FILE *out, bool recorded, int width, uint64_t count)
 {
 	if (recorded)
@@ -46,7 +46,7 @@ static void text_count_if(FILE *out, bool recorded, int width, uint64_t count)
 void text_lives(FILE *out, const struct views *v, unsigned top)
 {
 	const struct event_views *e = v->events;
-	bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side's */
+	bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side records them */
 	bool ticks = events_recorded(v->an, BRAID_EVENT_TYPE_CPU);
 	char cpu[QUANTITY_TEXT], blocked[QUANTITY_TEXT], waited[QUANTITY_TEXT], lock[QUANTITY_TEXT];
 

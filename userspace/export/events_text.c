@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happened in JVMs, in the text report: what all kinds have, as far as they are in the trace. */
+/*
+ * JVM events in the text report: the sections that all kinds have, for the kinds that are in the trace. report.c calls
+ * it.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +32,7 @@ static void text_kind_row(FILE *out, const struct kind_view *k)
 
 	fprintf(out, "  %-15s %10" PRIu64 "  %11s", jvm_event_name(k->kind), k->count,
 		k->k->unit == UNIT_NS && !k->weight ? "-" : text_unit(total, 11, k->k->unit, k->weight));
-	if (k->k->unit == UNIT_NS && k->weight) /* else nobody told how long they took */
+	if (k->k->unit == UNIT_NS && k->weight) /* else nothing reported how long they took */
 		fprintf(out, "  %10s  %10s  %10s", duration_cell(mean, 10, k->weight / k->count),
 			duration_cell(p99, 10, k->p99), duration_cell(max, 10, k->max));
 	else if (k->k->weight == WEIGHT_ESTIMATE)
@@ -46,7 +49,7 @@ static void text_kind_row(FILE *out, const struct kind_view *k)
 	fputs("\n", out);
 }
 
-/* A kind of which nothing was told, but something counted, is there, too. */
+/* A kind without single events but with counted ones is shown, too. */
 static bool kind_there(const struct kind_view *k)
 {
 	return k->k && (k->count || k->idle || k->counted) && k->kind != BRAID_JVM_COUNTED;
@@ -138,7 +141,7 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;
 
-		if (!empty && (by != BY_THREAD || k->k->stack)) /* what has no stack is not one thread's doing */
+		if (!empty && (by != BY_THREAD || k->k->stack)) /* an event without a stack is not one thread's doing */
 			text_sums(out, v, k, by, top);
 	}
 	if (k->idle)
@@ -149,7 +152,7 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 		text_blockers(out, v, top);
 }
 
-/* An option that was not given would make the report long: ten rows a table are to be read. */
+/* The rows of a table when no option sets a number: more would make the report too long to read. */
 #define ROWS 10U
 
 void text_events(FILE *out, const struct views *v, unsigned top)

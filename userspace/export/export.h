@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a reader sees of an analysis, one file per form. Functions return 0 or -ENOMEM; whether the stream took
- * everything is asked once, by whoever owns it (ferror, fclose).
+ * The output formats of an analysis, one file each; the commands call them. Functions return 0 or -ENOMEM. The owner of
+ * the stream checks once whether it took everything (ferror, fclose).
  */
 #ifndef BRAID_EXPORT_EXPORT_H
 #define BRAID_EXPORT_EXPORT_H
@@ -12,19 +12,21 @@
 #include <analyze/views.h>
 #include <trace/trace.h>
 
-/* Facts about the file that no record holds. Without `damage` (a recording that is not yet a file) they are left out.
+/*
+ * Facts about the file that no record holds. Without `damage` (a recording that is not yet a file) the reports omit
+ * them.
  */
 struct report_source {
 	const struct trace_damage *damage;
 	uint64_t bytes;
-	bool lines; /* a table of hot source lines, too */
+	bool lines; /* adds a table of hot source lines */
 };
 
-/* Whether something in the file could not be read. info.c */
+/* Whether a part of the file could not be read. info.c */
 bool source_is_damaged(const struct report_source *source, const struct views *v);
 
 /* ---- report.c: braid report ---- */
-#define REPORT_TOP 30U /* rows of a table, unless told */
+#define REPORT_TOP 30U /* rows of a table by default */
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 
@@ -43,8 +45,8 @@ struct collapsed_options {
 	bool annotate;					/* kind suffixes */
 	bool threads;					/* the thread is the first frame */
 	bool lines;					/* ":line" behind frames whose line is known */
-	unsigned top;					/* only that many heaviest lines; 0: all */
-	void (*announce)(uint64_t bytes, size_t lines); /* called before anything is written */
+	unsigned top;					/* only this many of the heaviest lines; 0: all */
+	void (*announce)(uint64_t bytes, size_t lines); /* called before the first byte is written */
 };
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
 		    const struct collapsed_options *options);
@@ -55,13 +57,13 @@ enum script_time { SCRIPT_SINCE_START, SCRIPT_WALL, SCRIPT_MONOTONIC };
 
 struct script_options {
 	enum script_time time;
-	bool lines;	 /* behind each frame a line with its source line, when that is known */
+	bool lines;	 /* adds a line with the source line behind each frame, where it is known */
 	bool annotate;	 /* kind suffixes */
-	uint64_t events; /* only these: bit 0 samples, bit n JVM events of kind n; 0: all there is */
+	uint64_t events; /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
 };
 /*
- * Prints an event in perf script's form; `jvm` is its row when it is a JVM event. False when the filter does not want
- * it, or it is a definition.
+ * Prints an event in perf script's format; `jvm` is its row when it is a JVM event. Returns false for a definition and
+ * for an event that the filter excludes.
  */
 bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct jvm_event_row *jvm,
 		  const struct script_options *o);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a filter lets through, for the reader of what came out of it. */
+/* Describes a filter, so that the reader of a report knows what was selected. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "info.h"
 
-/* Between the conditions, which all hold. */
+/* Separates the conditions, all of which hold. */
 static void part(FILE *out, bool *any, const char *text)
 {
 	fprintf(out, "%s%s", *any ? "; " : "", text);
@@ -21,7 +21,7 @@ static void text_ids(FILE *out, bool *any, const char *what, const uint32_t *ids
 		fprintf(out, "%s%u", i ? " or " : " ", ids[i]);
 }
 
-/* What was written on the command line may hold anything. */
+/* Text of the command line may hold any characters. */
 static void text_quoted(FILE *out, const char *text)
 {
 	size_t len = strlen(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The report's part about collections, as text and as JSON. */
+/* The report's section about garbage collections, as text and as JSON. report.c calls it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static void text_used(FILE *out, const struct gc_pause *p)
 			(double)(p->used_before ? p->used_before : p->used_after) / MIB);
 }
 
-/* "G1 young, Pause Young (Normal), G1 Evacuation Pause": as much of it as is known. */
+/* "G1 young, Pause Young (Normal), G1 Evacuation Pause": the parts that are known. */
 static void text_names(FILE *out, const char *name, const char *what, const char *cause)
 {
 	fputs(*name ? name : "unknown", out);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One file with everything in it: the page (page/) and its data as JSON, escaped so that no name can leave
- * it. */
+/*
+ * The HTML report: one file with the page (page/) and its data as JSON, escaped so that no name can break out of it.
+ * `braid export` calls it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,7 @@ static int html_labels(struct json *j, const struct tree *t)
 	return 0;
 }
 
-/* Parent, label and kind of every node, depth first: a node's place in the list is its number, the root is 0. */
+/* Parent, label and kind of every node, depth first. A node's number is its place in the list; the root is 0. */
 static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
 {
 	uint32_t count = 0;
@@ -157,7 +159,7 @@ static int html_kind(struct page *p, uint32_t kind)
 	return err;
 }
 
-/* The samples first, unless there are none but other events. */
+/* The samples come first, unless there are only other events. */
 static int html_graphs(struct page *p, const struct views *v)
 {
 	const char *event = analyzer_info(p->an->a, "record.event");
@@ -176,7 +178,7 @@ static int html_graphs(struct page *p, const struct views *v)
 	return err;
 }
 
-/* From when on the page knows what a thread did; one that began in the recording was not there before. */
+/* The time from which the page knows what a thread did. A thread that began in the recording did not exist before. */
 static void html_known(struct page *p, const struct views *v, uint32_t row)
 {
 	const struct analyzer *a = p->an->a;
@@ -215,7 +217,7 @@ static void html_threads(struct page *p, const struct views *v)
 	json_close(&p->j, ']');
 }
 
-/* What the page is of: without it a page that was sent to somebody says too little. */
+/* What the page describes: a page that is sent to somebody must identify its recording. */
 static void html_about(struct json *j, const struct views *v)
 {
 	const struct analysis *an = v->an;
@@ -248,7 +250,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	p.index = calloc(v->an->a->threads.count + 1, sizeof(*p.index));
 	if (!p.index)
 		return -ENOMEM;
-	for (size_t i = 0; i < v->threads.count && !err; i++) { /* those with samples, the heaviest first */
+	for (size_t i = 0; i < v->threads.count && !err; i++) { /* only threads with samples, the heaviest first */
 		uint32_t number;
 
 		err = page_thread(&p, v->threads.at[i].row, &number);

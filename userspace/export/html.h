@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces of the page. */
+/* Pieces of the HTML report that html.c and html_timeline.c share. */
 #ifndef BRAID_EXPORT_HTML_H
 #define BRAID_EXPORT_HTML_H
 
@@ -7,20 +7,20 @@
 
 #include "json.h"
 
-/* The page's threads, in the order in which its data named them. */
+/* The page's threads, numbered in the order in which its data refer to them. */
 struct page {
 	const struct analysis *an;
-	uint32_t *index; /* per row of the analyzer's threads, and one more for those not known: number + 1 */
+	uint32_t *index; /* per row of the analyzer's threads, and one more for unknown threads: number + 1 */
 	VEC(uint32_t) rows;
 	struct json j;
 };
 
-/* The number of a row of the analyzer's threads, ROW_NONE too. */
+/* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
 
 /* ---- html_timeline.c ---- */
 int html_timeline(struct page *p);
-/* Whether all threads of a JVM stand while such an event lasts. */
+/* Whether all threads of a JVM stand still during such an event. */
 bool timeline_of_all(uint32_t kind);
 
 #endif

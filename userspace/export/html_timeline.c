@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The page's timeline: what threads waited for, and when they stood for collectors and other operations of the VM. */
+/* The page's timeline: what threads waited for, and when they stood still for collectors and other VM operations. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 #include "html.h"
 
-#define SPANS_MAX 20000U /* the longest ones; a browser draws as many */
+#define SPANS_MAX 20000U /* the longest ones; a browser draws this many */
 
 struct span {
 	uint64_t start_ns, duration_ns;
@@ -68,7 +68,7 @@ static int timeline_collect(struct page *p, span_list *spans)
 				  .pid = analysis_process(an, e.row->process)->pid,
 				  .name = e.name,
 				  .name_id = e.name_id};
-		/* What began before the recording is shown from its start on. */
+		/* A span that began before the recording is shown from the recording's start. */
 		if (e.start_ns < an->start_ns)
 			s.duration_ns -=
 				s.duration_ns < an->start_ns - e.start_ns ? s.duration_ns : an->start_ns - e.start_ns;
@@ -79,7 +79,7 @@ static int timeline_collect(struct page *p, span_list *spans)
 	return err;
 }
 
-/* Flat: kind, thread (or pid, of what all threads stood for), name, start and duration in us. */
+/* Flat: kind, thread (or pid, when all threads stood still), name, start and duration in us. */
 static int write_spans(struct page *p, const span_list *spans, size_t count)
 {
 	struct u64map known = {0};

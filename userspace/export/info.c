@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The figures of a trace. `braid info --json` is an interface: its keys and their order stay. */
+/*
+ * The figures of a trace, as `braid info` prints them. `braid info --json` is an interface: its keys and their order
+ * stay.
+ */
 #include <inttypes.h>
 #include <string.h>
 

@@ -15,9 +15,9 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 /* The report's member "gc". */
 void json_gc(struct json *j, const struct views *v, unsigned top);
 
-/* "pid 100 or 200; from 1.500000 s": what the filter asks for. Nothing when it asks for nothing. filter_text.c */
+/* "pid 100 or 200; from 1.500000 s": the filter's conditions. Prints nothing when there are none. filter_text.c */
 void filter_text(FILE *out, const struct analysis *an);
-/* The same as a member of an object; null when everything is wanted. */
+/* The same as a member of an object; null when there are no conditions. */
 void filter_json(struct json *j, const char *key, const struct analysis *an);
 
 /* Sections of the text report. */

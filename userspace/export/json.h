@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Writes JSON to a stream, compactly. Strings are escaped so that they can also stand inside an HTML <script> element:
- * '<', '>', '&' and everything beyond printable ASCII's controls appear as \uXXXX only. Write errors stay in the
- * stream.
+ * Writes compact JSON to a stream. Strings are escaped so that they can also be inside an HTML <script> element: '<',
+ * '>', '&' and everything beyond printable ASCII's controls appear as \uXXXX only. Write errors stay in the stream.
  */
 #ifndef BRAID_EXPORT_JSON_H
 #define BRAID_EXPORT_JSON_H
@@ -25,7 +24,7 @@ void json_seconds(struct json *j, const char *key, uint64_t ns);  /* as seconds,
 void json_decimal(struct json *j, const char *key, double value); /* six places */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-/* What was not recorded is null, not zero. */
+/* A figure that was not recorded is null, not zero. */
 void json_number_if(struct json *j, bool recorded, const char *key, uint64_t value);
 void json_seconds_if(struct json *j, bool recorded, const char *key, uint64_t ns);
 

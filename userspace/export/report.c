@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The order of the report's parts, as text and as JSON, and the parts that are about samples. */
+/* The order of the report's sections, as text and as JSON, and the sections about samples. `braid report` calls it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 
 		if (t->tid)
 			snprintf(ids, sizeof(ids), "%u/%u", t->pid, t->tid);
-		else /* a group of virtual threads, or nobody known */
+		else /* a group of virtual threads, or an unknown thread */
 			snprintf(ids, sizeof(ids), "%u/-", t->pid);
 		fprintf(out, "  %6.2f%% %10" PRIu64 "  %15s  %4s  %s\n",
 			percent(t->weight, v->an->samples.quality.total), t->weight, ids, t->java ? "yes" : "no",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events in the form of `perf script --ns`: a header line, for samples one line a frame from the leaf, and an empty
- * line. Readers of that form take the first number behind a blank for the pid, so blanks in names become '_'.
+ * Events in the format of `perf script --ns`: a header line, one line a frame from the leaf for samples, and an empty
+ * line. Readers of that format take the first number behind a blank for the pid, so blanks in names become '_'.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include <analyze/vthreads.h>
 #include <util/moment.h>
 
-/* Whose event it is, and whether the filter wants it. */
+/* The process and thread of an event, and whether the filter selects it. */
 struct who {
 	const char *name;
 	uint32_t pid, tid;
@@ -36,7 +36,7 @@ static struct who who_thread(const struct analysis *an, uint32_t thread)
 	return w;
 }
 
-/* A process's own events count as its first thread's. */
+/* A process's own events belong to its first thread. */
 static struct who who_process(const struct analysis *an, uint32_t process)
 {
 	const struct process_row *p = analysis_process(an, process);
@@ -85,7 +85,7 @@ static void print_head(FILE *out, const struct analysis *an, const struct script
 
 /* ---- samples ---- */
 
-/* Distance from the symbol's begin, in the address space that the symbol is named in. */
+/* Distance from the symbol's start, in the address space in which the symbol is named. */
 static bool symbol_offset(const struct analysis *an, const struct frame_row *f, uint64_t *offset)
 {
 	const struct symbol_row *s = table_get(&an->a->symbols, f->symbol);
@@ -104,7 +104,7 @@ static bool symbol_offset(const struct analysis *an, const struct frame_row *f, 
 	return address >= s->address;
 }
 
-/* The "file" of generated code is the one that perf itself would name, so that tools know it for such code. */
+/* The "file" of generated code is the name that perf itself uses, so that tools recognize it. */
 static void print_module(FILE *out, const struct analysis *an, const struct frame_row *f, uint32_t pid)
 {
 	const char *path = f ? analysis_module_path(an, f->module) : "";
@@ -121,7 +121,7 @@ static void print_module(FILE *out, const struct analysis *an, const struct fram
 	fputs(")\n", out);
 }
 
-/* As `perf script -F +srcline` has it. */
+/* In the format of `perf script -F +srcline`. */
 static void print_line(FILE *out, const struct analysis *an, const struct xframe *x)
 {
 	const char *file = analysis_file(an, x), *slash = strrchr(file, '/');
@@ -178,7 +178,7 @@ static void print_vthread(FILE *out, const struct analysis *an, const struct vth
 	putc('\n', out);
 }
 
-/* Programs that read this skip comments. */
+/* As a comment, which programs that read this format skip. */
 static void print_vthread_of(FILE *out, const struct analysis *an, uint32_t vthread)
 {
 	const struct vthread_row *v = vthreads_get(an->a, vthread);
@@ -216,7 +216,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 
 /* ---- the others ---- */
 
-/* In pieces that end at a character's border: a longer string needs no memory. */
+/* Prints in pieces that end at a character's border, so that a longer string needs no memory. */
 void script_text(FILE *out, const char *key, struct trace_str s)
 {
 	char part[256];
@@ -231,7 +231,7 @@ void script_text(FILE *out, const char *key, struct trace_str s)
 	putc('"', out);
 }
 
-/* Prints the prefix when the filter wants the event: not when it wants certain frames, since this has none. */
+/* Prints the prefix when the filter selects the event. A filter by frames excludes it, since it has no stack. */
 static bool script_begin(FILE *out, const struct analysis *an, const struct script_options *o, struct who w,
 			 uint64_t time_ns, const char *name)
 {
@@ -292,8 +292,8 @@ static bool print_notice(FILE *out, const struct analysis *an, const struct trac
 }
 
 /*
- * What has a stack gets a second head in the form of a sample's, so that readers of that form can tell its stack from
- * samples' by the event's name.
+ * An event with a stack gets a second header in the format of a sample's, so that readers of that format can tell its
+ * stack from samples' by the event's name.
  */
 static void print_event_stack(FILE *out, const struct analysis *an, const struct event *e, struct who w,
 			      const char *name, const struct script_options *o)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces of a script. */
+/* Pieces of a script that script.c and script_event.c share. */
 #ifndef BRAID_EXPORT_SCRIPT_H
 #define BRAID_EXPORT_SCRIPT_H
 
@@ -8,7 +8,7 @@
 #include <analyze/events.h>
 #include <trace/record.h>
 
-/* ` key="text"`, printable whatever it is. */
+/* ` key="text"`, with unprintable bytes replaced. */
 void script_text(FILE *out, const char *key, struct trace_str s);
 
 /* ---- script_event.c ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JVM events in a script: a line with the fields that the kind has, named as analyze/kinds.c says. */
+/* JVM events in a script: a line with the kind's fields, named as in analyze/kinds.c. script.c calls it. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The lines that a reader needs first: what ran, where, what waited, and how far the figures can be trusted. */
+/*
+ * The report's first lines, which a reader needs first: what ran, where, what waited, and how far the figures can be
+ * trusted.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ static void label(FILE *out, const char *name)
 	fprintf(out, "  %-10s ", name);
 }
 
-/* Between the items of a line. */
+/* Prints the separator between the items of a line. */
 static void item(FILE *out, size_t i, const char *between)
 {
 	if (i)
@@ -52,7 +55,7 @@ static void samples(FILE *out, const struct views *v)
 	putc('\n', out);
 }
 
-/* In what kind of code the samples were. */
+/* The shares of the kinds of code in the samples. */
 static void code(FILE *out, const struct views *v)
 {
 	static const struct {
@@ -108,7 +111,7 @@ static void threads(FILE *out, const struct views *v)
 	putc('\n', out);
 }
 
-/* Nothing when there was none: it may not have been asked for. */
+/* Prints nothing when there was none: the type may not have been enabled. */
 static void collections(FILE *out, const struct views *v)
 {
 	const struct gc_view *g = &v->gc;
@@ -122,7 +125,7 @@ static void collections(FILE *out, const struct views *v)
 		percent(g->total_ns, shown_ns), duration_text(total, g->total_ns), duration_text(max, g->max_ns));
 }
 
-/* What is worth tables has a sum that says something. */
+/* Only kinds with tables of their own have sums that are meaningful here. */
 static void others(FILE *out, const struct views *v)
 {
 	char text[QUANTITY_TEXT];

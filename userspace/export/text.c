@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sections of the text report. Names are printable already: the analyzer's string pools see to that. */
+/*
+ * The sections of the text report. report.c calls them. Names are printable already: the analyzer's string pools
+ * replace other bytes.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ static bool fact_shown(const char *key)
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (strcmp(facts[i].key, key) == 0)
 			return true;
-	/* the interval is one of the choices' figures */
+	/* the interval is one of the event configuration's figures */
 	return strcmp(key, "record.duration_ns") == 0 || strcmp(key, "record.alloc_interval") == 0;
 }
 
@@ -41,7 +44,7 @@ static int compare_strings(const void *x, const void *y)
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* INFO keys that no line above showed, in alphabetical order. */
+/* INFO keys that no line above shows, in alphabetical order. */
 static void other_facts(FILE *out, const struct analyzer *a)
 {
 	const char **keys = calloc(a->infos.count + 1, sizeof(*keys));

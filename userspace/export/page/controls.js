@@ -143,7 +143,7 @@ function legend() {
 		all += weights[i];
 	}
 	$("legend").replaceChildren();
-	/* A kind that no frame of the graph is of is no zero: that of another graph, or of other programs. */
+	/* Kinds that no frame of this graph has belong to other graphs or other programs, so they get no zero. */
 	data.kinds.forEach((kind, k) => {
 		if (seen[k])
 			legendItem(COLOURS[kind][theme], kind + " " + share(sums[k], all));
@@ -173,7 +173,7 @@ function note(id, text) {
 	$(id).hidden = text === "";
 }
 
-/* What was recorded, what of it is left out, and what is missing. */
+/* What was recorded, what the selection leaves out, and what is missing. */
 function about() {
 	const a = data.about, lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
 	if (!a.ended)

@@ -11,7 +11,7 @@ const COLOURS = {
 	"class": ["#e8a0a8", "#8a3d48"], "incomplete": ["#c9ccd1", "#5a6069"],
 };
 const MATCH = ["#e85aa8", "#c2297c"];
-/* of what threads wait for, and of what all of them stand for */
+/* for what single threads wait for, and for what all of them wait for */
 const WAITS = {
 	"Contended monitors": ["#d9534f", "#c9433f"], "Object.wait": ["#5b8def", "#4a79d6"], "Blocked threads": ["#b9c0c9", "#5d6672"],
 	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#e0a030", "#d09020"],
@@ -59,7 +59,7 @@ function rebuild() {
 	layout();
 }
 
-/* Where each visible frame lies: rows[depth] holds node, left, width in a flat list; fractions of the width. */
+/* The position of each visible frame: rows[depth] holds node, left, width in a flat list; fractions of the width. */
 function layout() {
 	if (state.timeline) {
 		lay();
@@ -95,7 +95,7 @@ function fit(text, width) {
 	return low > 2 ? text.slice(0, low) + "\u2026" : "";
 }
 
-/* An empty canvas of the view's size. */
+/* Clears the canvas and gives it the view's size. */
 function clean() {
 	const ratio = devicePixelRatio || 1, w = view.clientWidth, h = view.clientHeight;
 	if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {

@@ -59,7 +59,7 @@ function bar(i, y, tall) {
 	context.fillRect(x, y, Math.max(right - x, 0.5), tall);
 }
 
-/* A thin line while the thread is known to be there, hatches while nothing is known of it. */
+/* A thin line while the thread is known to exist, hatches while nothing is known about it. */
 function life(t, y, ink) {
 	const known = Math.max(LEFT, xOf(t.known_us)), last = Math.min(view.clientWidth, xOf(t.ended_us ?? end));
 	context.fillStyle = context.strokeStyle = ink;
@@ -134,7 +134,7 @@ function tipTimeline(event) {
 	placeTip(event);
 }
 
-/* Dragging chooses a part of the time. */
+/* Dragging selects a part of the time. */
 function endDrag() {
 	if (dragged && dragged.to !== undefined && Math.abs(dragged.to - dragged.from) > 3)
 		[from, to] = [usOf(Math.min(dragged.from, dragged.to)), usOf(Math.max(dragged.from, dragged.to))];

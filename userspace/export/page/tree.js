@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees of stacks, as columns: parent, label, kind, self and total of each node, its first child and its next sibling. The root
- * is 0. A recording may have millions of nodes, so columns are typed arrays, and nothing recurses.
+ * Trees of stacks, as columns: parent, label, kind, self and total of each node, its first child and its next sibling.
+ * The root is 0. A recording may have millions of nodes, so columns are typed arrays and no function recurses.
  */
 
-/* A graph's tree as it was recorded: every node comes behind its parent. */
+/* A graph's tree as it was recorded: every node follows its parent. */
 function recordedTree(graph) {
 	const count = graph.nodes.length / 3 + 1;
 	const tree = {count, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
@@ -17,7 +17,7 @@ function recordedTree(graph) {
 	return tree;
 }
 
-/* Weights per node of the threads for whose numbers `chosen` has a true value. */
+/* Weights per node, of the threads for whose numbers `chosen` has a true value. */
 function weigh(tree, samples, chosen) {
 	const self = new Float64Array(tree.count);
 	for (let i = 0; i < samples.length; i += 3)
@@ -41,13 +41,13 @@ function weighed(recorded, self) {
 }
 
 /*
- * The same stacks from the leaf: callers lie on top of what they call. Only what is looked at is made: expand(i) makes the
- * children of node i. A node knows which recorded nodes it is made of, and with what weight each; its children are these nodes'
+ * The same stacks from the leaf: callers are on top of what they call. expand(i) makes the children of node i on
+ * demand. A node knows the recorded nodes that it consists of and the weight of each; its children are these nodes'
  * parents by label, each parent once.
  */
 function reversed(recorded, self) {
 	const tree = {count: 1, parent: [0], label: [-1], kind: [0], self: [0], total: [0], first: [-1], next: [-1]};
-	/* what unexpanded nodes are made of: siblings share arrays, each has a part of them */
+	/* what unexpanded nodes consist of: siblings share arrays, each has a part of them */
 	const made = [null], from = [0], until = [0];
 	const slot = new Int32Array(recorded.count);
 
@@ -87,7 +87,7 @@ function reversed(recorded, self) {
 			of.nodes[until[child]] = node;
 			of.weights[until[child]++] = weights[k];
 			tree.total[child] += weights[k];
-			/* what has no caller ends here */
+			/* a frame without a caller ends here */
 			if (recorded.parent[node] === 0)
 				tree.self[child] += weights[k];
 		}
@@ -127,8 +127,8 @@ function reversed(recorded, self) {
 }
 
 /*
- * The nodes that are at least `least` wide when `zoom` is 1: rows[depth] holds node, left and width in a flat list. The first
- * rows are those that `zoom` stands on.
+ * The nodes that are at least `least` wide when `zoom` is 1: rows[depth] holds node, left and width in a flat list. The
+ * first rows are the ancestors of `zoom`.
  */
 function layOut(tree, zoom, least) {
 	const full = tree.total[zoom], rows = [];
