@@ -256,10 +256,9 @@ static int feed_event(struct analyzer *a, const struct trace_rec *rec)
 
 int analyzer_feed(struct analyzer *a, const struct trace_rec *rec)
 {
-	bool known = false;
-	int err = definition_feed(a, rec, &known);
+	int err = definition_feed(a, rec);
 
-	return known ? err : feed_event(a, rec);
+	return err > 0 ? feed_event(a, rec) : err;
 }
 
 /* ---- life ---- */

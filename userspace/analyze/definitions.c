@@ -252,9 +252,8 @@ static int feed_name(struct analyzer *a, const struct trace_name *r)
 	return name ? analyzer_keep(a, r->text, name) : err;
 }
 
-int definition_feed(struct analyzer *a, const struct trace_rec *rec, bool *known)
+int definition_feed(struct analyzer *a, const struct trace_rec *rec)
 {
-	*known = true;
 	switch (rec->kind) {
 	case TRACE_INFO:
 		return feed_info(a, &rec->info);
@@ -289,7 +288,6 @@ int definition_feed(struct analyzer *a, const struct trace_rec *rec, bool *known
 	case TRACE_NAME:
 		return feed_name(a, &rec->name);
 	default:
-		*known = false;
-		return 0;
+		return 1;
 	}
 }

@@ -5,8 +5,8 @@
 
 #include "state.h"
 
-/* Takes a definition: 0 or -ENOMEM. `known` is false for what is none. */
-int definition_feed(struct analyzer *a, const struct trace_rec *rec, bool *known);
+/* Takes a definition: 0, or -ENOMEM. 1: the record is none. */
+int definition_feed(struct analyzer *a, const struct trace_rec *rec);
 
 /* The string's id among the analyzer's own. 0 or -ENOMEM. */
 int analyzer_keep(struct analyzer *a, struct trace_str s, uint32_t *id);

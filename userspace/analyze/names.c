@@ -70,11 +70,6 @@ enum stack_domain kind_domain(enum stack_kind kind)
 	return kinds[kind].domain;
 }
 
-int kind_is_java(enum stack_kind kind)
-{
-	return kinds[kind].domain == DOMAIN_JAVA;
-}
-
 /* jvmtiCapabilities' one-bit fields, in the order of jvmti.h. */
 static const char *const capabilities[CAPABILITY_COUNT] = {
 	"can_tag_objects",

@@ -37,7 +37,6 @@ enum stack_kind {
 
 const char *kind_name(enum stack_kind kind);
 const char *kind_suffix(enum stack_kind kind); /* "_[j]" as flame graph tools know it, or "" */
-int kind_is_java(enum stack_kind kind);
 
 /* Frames of one domain and one name are one method, in whatever forms it ran. */
 enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_CLASS, DOMAIN_INCOMPLETE };

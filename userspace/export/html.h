@@ -20,7 +20,5 @@ int page_thread(struct page *p, uint32_t row, uint32_t *number);
 
 /* ---- html_timeline.c ---- */
 int html_timeline(struct page *p);
-/* Whether all threads of a JVM stand still during such an event. */
-bool timeline_of_all(uint32_t kind);
 
 #endif

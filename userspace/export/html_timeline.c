@@ -20,14 +20,15 @@ struct span {
 
 typedef VEC(struct span) span_list;
 
+/* Whether all threads of a JVM stand still during such an event. */
+static bool timeline_of_all(uint32_t kind)
+{
+	return kind == BRAID_JVM_GC_PAUSE || kind == BRAID_JVM_SAFEPOINT;
+}
+
 static bool on_timeline(uint32_t kind)
 {
 	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_BLOCKED || timeline_of_all(kind);
-}
-
-bool timeline_of_all(uint32_t kind)
-{
-	return kind == BRAID_JVM_GC_PAUSE || kind == BRAID_JVM_SAFEPOINT;
 }
 
 static int compare_durations(const void *x, const void *y)

@@ -26,7 +26,7 @@ static void quote(FILE *out, const char *s)
 	putc('"', out);
 }
 
-void json_key(struct json *j, const char *key)
+static void json_key(struct json *j, const char *key)
 {
 	if (j->more)
 		putc(',', j->out);

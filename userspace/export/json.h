@@ -15,7 +15,6 @@ struct json {
 	bool more; /* a comma is due before the next item */
 };
 
-void json_key(struct json *j, const char *key);
 void json_open(struct json *j, const char *key, char bracket); /* '{' or '['; key NULL inside arrays */
 void json_close(struct json *j, char bracket);		       /* '}' or ']' */
 void json_string(struct json *j, const char *key, const char *value);

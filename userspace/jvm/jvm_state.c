@@ -35,11 +35,6 @@ bool jvm_layout_known(const struct jvm *j)
 	return j->layout_known;
 }
 
-bool jvm_replayed(const struct jvm *j)
-{
-	return j->replayed;
-}
-
 /* ---- where it keeps things ---- */
 
 void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v)

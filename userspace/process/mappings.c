@@ -12,7 +12,7 @@
 #define PAST_NS 5000000000ULL
 #define PAST_MAX 16384
 
-const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
+static const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address)
 {
 	uint32_t low = 0, high = process->mappings.count;
 

@@ -135,8 +135,7 @@ void processes_unwound_deferred(struct processes *p, struct process *process, bo
 
 /* ---- mappings.c ---- */
 
-/* What is, or at time_ns was, mapped at the address; NULL when nothing. */
-const struct process_mapping *process_mapping_now(const struct process *process, uint64_t address);
+/* What was mapped at the address at time_ns, or is now; NULL when nothing. */
 const struct process_mapping *process_mapping_at(const struct process *process, uint64_t address, uint64_t time_ns);
 /* 1: mapped; 0: it was already; *changed: addresses mean something else now. */
 int process_map(struct process *process, const struct process_mapping *mapping, bool *changed);

@@ -49,7 +49,7 @@ static size_t utf8_sequence(const uint8_t *s, size_t left)
 	return len;
 }
 
-bool trace_utf8_valid(const char *s, size_t len)
+static bool trace_utf8_valid(const char *s, size_t len)
 {
 	const uint8_t *p = (const uint8_t *)s;
 

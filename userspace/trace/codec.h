@@ -103,8 +103,6 @@ const uint8_t *trace_rec_head(const uint8_t *p, const uint8_t *end, uint32_t *ki
 int trace_rec_decode(const struct trace_schema *schema, struct trace_delta *delta, uint32_t kind, const uint8_t *p,
 		     const uint8_t *end, struct trace_rec *rec, struct trace_pairs *pairs, bool *newer);
 
-bool trace_utf8_valid(const char *s, size_t len);
-
 /* ---- print.c ---- */
 
 /* One line: kind field=value ...; strings quoted, with what a terminal could take for a command escaped. 0 or -errno.
