@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each event as a JVM sends it: of thread 1, object 11, method 12, class 13. */
+/*
+ * The events of the fake JVM, each sent as HotSpot sends it: of thread 1, object 11, method 12, class 13. fake_jvmti.h
+ * declares them.
+ */
 #include "fake_jvmti.h"
 
 #include <string.h>
@@ -46,7 +49,7 @@ static void exception(void)
 	fake.callbacks.Exception(&fake_env, &fake_jni, THREAD, METHOD, 0, OBJECT, METHOD, 0);
 }
 
-/* Without JNI before VMStart. */
+/* Before VMStart the event has no JNIEnv. */
 static void native_bind(void)
 {
 	JNIEnv *jni = fake.phase == JVMTI_PHASE_PRIMORDIAL ? NULL : &fake_jni;
@@ -132,7 +135,7 @@ static void virtual_end(void)
 #define EARLY (IN(PRIMORDIAL) | IN(START) | IN(LIVE))
 #define STARTED (IN(START) | IN(LIVE))
 
-/* HotSpot collects garbage before it is live, too, and some versions unload classes inside a pause. */
+/* HotSpot collects garbage before the live phase, too, and some versions unload classes inside a pause. */
 const struct fake_event fake_events[] = {
 	{"VMStart", JVMTI_EVENT_VM_START, IN(START), FAKE_ANYTHING, vm_start},
 	{"ThreadStart", JVMTI_EVENT_THREAD_START, STARTED, FAKE_ANYTHING, thread_start},

@@ -47,7 +47,7 @@ static jint JNICALL push_frame(JNIEnv *jni, jint capacity)
 {
 	JNI(PushLocalFrame, JNI_ENOMEM);
 	(void)capacity;
-	locals_outside = fake_locals; /* no agent needs a frame in a frame */
+	locals_outside = fake_locals; /* no agent needs nested local frames */
 	return JNI_OK;
 }
 
@@ -74,7 +74,7 @@ static jclass JNICALL object_class(JNIEnv *jni, jobject object)
 static jclass JNICALL superclass(JNIEnv *jni, jclass class)
 {
 	JNI(GetSuperclass, NULL);
-	return fake_reference((uintptr_t) class < 100 ? 100 : 0); /* which is Object */
+	return fake_reference((uintptr_t) class < 100 ? 100 : 0); /* class 100 is Object */
 }
 
 static jclass JNICALL find_class(JNIEnv *jni, const char *name)

@@ -115,7 +115,7 @@ bool fake_is_enabled(jvmtiEvent event)
 	return atomic_load(&fake.events) & event_bit(event);
 }
 
-/* The capability without which an event is refused. */
+/* The capability that an event needs; without it the JVM refuses the event. */
 static int capability_of(jvmtiEvent event)
 {
 	switch ((int)event) {
@@ -138,7 +138,7 @@ static int capability_of(jvmtiEvent event)
 		return 43;
 	case 87:
 	case 88:
-		return 44; /* virtual threads */
+		return 44; /* the virtual-thread functions */
 	default:
 		return -1;
 	}
@@ -172,7 +172,7 @@ static jvmtiError JNICALL get_potential(jvmtiEnv *env, jvmtiCapabilities *capabi
 	return JVMTI_ERROR_NONE;
 }
 
-/* All or nothing. */
+/* JVM TI adds all capabilities or none. */
 static jvmtiError JNICALL add(jvmtiEnv *env, const jvmtiCapabilities *capabilities)
 {
 	uint64_t bits[2];
@@ -187,7 +187,10 @@ static jvmtiError JNICALL add(jvmtiEnv *env, const jvmtiCapabilities *capabiliti
 	return JVMTI_ERROR_NONE;
 }
 
-/* What happens to an event whose capability goes is not specified: it must not be enabled any more. */
+/*
+ * The specification leaves open what happens to an event whose capability is relinquished, so it must be disabled
+ * before.
+ */
 static jvmtiError JNICALL relinquish(jvmtiEnv *env, const jvmtiCapabilities *capabilities)
 {
 	uint64_t bits[2];
@@ -424,7 +427,7 @@ static jvmtiError JNICALL source_file(jvmtiEnv *env, jclass class, char **name)
 	return JVMTI_ERROR_NONE;
 }
 
-/* A class has one method, that of its number. */
+/* A class has one method, which has the class's number. */
 static jvmtiError JNICALL class_methods(jvmtiEnv *env, jclass class, jint *count, jmethodID **methods)
 {
 	TI(GetClassMethods);
@@ -534,7 +537,7 @@ JavaVM fake_vm = &invoke;
 void fake_jvm_start(void)
 {
 	memset(&fake, 0, sizeof(fake));
-	fake.version = 0x30190000; /* 25 */
+	fake.version = 0x30190000; /* JDK 25 */
 	fake.phase = JVMTI_PHASE_ONLOAD;
 	fake.potential[0] = (1ULL << CAPABILITIES) - 1;
 	fake.interval = 512 * 1024;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A JVM as an agent sees it: JVM TI and JNI with the specification's rules. A call that no phase, handler or pending
- * exception allows fails the test; so do an allocation and a lock inside a garbage collection. What this JVM does not
- * have is refused, as JVM TI permits.
+ * A fake JVM for tests of the agent: JVM TI and JNI with the specification's rules. A call that the phase, the handler
+ * or a pending exception forbids fails the test, and so do an allocation and a lock inside a garbage collection.
+ * Capabilities and events that this JVM does not have are refused, as JVM TI permits.
  *
  * Methods, classes, objects and references are numbers: object N is of class N, which has method N.
  */
@@ -34,36 +34,36 @@ struct fake_bytes {
 };
 
 extern struct fake_jvm {
-	/* How this JVM is; a test changes it as it likes. */
+	/* What this JVM is like; tests change it. */
 	jint version;
 	_Atomic jvmtiPhase phase;
 	uint64_t potential[2];		  /* capabilities that it has */
-	uint64_t elsewhere[2];		  /* of them, those that another environment holds alone */
-	uint64_t vanishing[2];		  /* of them, those that are there when asked for and gone when taken */
-	jvmtiError errors[FAKE_TI_SLOTS]; /* what a function answers */
+	uint64_t elsewhere[2];		  /* of them, those that another environment holds as solo capabilities */
+	uint64_t vanishing[2];		  /* of them, those that are offered and then refused */
+	jvmtiError errors[FAKE_TI_SLOTS]; /* what a function returns */
 	bool throws[FAKE_JNI_SLOTS];	  /* a function fails, with FAKE_OUT_OF_MEMORY pending */
-	bool virtual_threads;		  /* every thread is one */
+	bool virtual_threads;		  /* every thread is virtual */
 	bool no_environment;
 	bool no_threads;			    /* RunAgentThread fails */
 	bool held;				    /* GenerateEvents waits for `go_on` */
 	const char *method_name, *method_signature; /* of every method; NULL: "mN", "()V" */
 	jint line;				    /* of every method's first instruction; 0: methods have no lines */
 	struct fake_bytes code, pool;		    /* every method's byte codes, every class's constants */
-	jint pool_count;			    /* with the one that has no entry */
-	jint thread_count;			    /* that GetAllThreads lists, with the numbers from 1 on */
-	jint class_count;			    /* that GetLoadedClasses lists */
+	jint pool_count;			    /* counts the entry 0, which does not exist */
+	jint thread_count;			    /* threads that GetAllThreads lists, numbered from 1 */
+	jint class_count;			    /* classes that GetLoadedClasses lists */
 	uint64_t gone;				    /* bit N: object N was collected */
 	sem_t generating, go_on;
 
-	/* What was made of it. */
+	/* What the agent did with it. */
 	jvmtiEventCallbacks callbacks;
-	void (*more_callbacks[2])(void); /* of JDK 21: VirtualThreadStart, VirtualThreadEnd */
+	void (*more_callbacks[2])(void); /* events of JDK 21: VirtualThreadStart, VirtualThreadEnd */
 	jvmtiExtensionEvent on_class_unload;
-	uint64_t capabilities[2]; /* held */
+	uint64_t capabilities[2]; /* that the agent holds */
 	_Atomic uint64_t events;  /* bit EVENT - JVMTI_MIN_EVENT_TYPE_VAL: enabled */
-	_Atomic int environments; /* given out, and not disposed of */
-	_Atomic int allocated;	  /* by JVM TI, and not given back */
-	_Atomic int weak;	  /* references */
+	_Atomic int environments; /* created and not disposed of */
+	_Atomic int allocated;	  /* by JVM TI, and not deallocated */
+	_Atomic int weak;	  /* weak references */
 	jint interval;		  /* between sampled allocations */
 	_Atomic uint32_t ti_calls[FAKE_TI_SLOTS];
 	_Atomic uint32_t jni_calls[FAKE_JNI_SLOTS];
@@ -90,34 +90,36 @@ static inline void fake_bit_set(uint64_t bits[2], unsigned bit, bool to)
 
 /* What a handler may do. */
 enum fake_rules {
-	FAKE_ANYTHING, /* all that the phase allows */
+	FAKE_ANYTHING, /* everything that the phase allows */
 	FAKE_NO_JNI,   /* its event has no JNIEnv */
-	FAKE_IN_PAUSE, /* the world stands still: fifteen functions of JVM TI, and neither memory nor locks */
+	FAKE_IN_PAUSE, /* stop-the-world pause: only fifteen functions of JVM TI, no memory and no locks */
 };
 
 /*
- * Around the call of a handler. `pending` is the application's exception, 0: none. Behind the handler it is still
- * that one, what JVM TI has allocated was given back, and at most 16 local references are left.
+ * The calls before and after a handler. `pending` is the application's exception, 0: none. After the handler it must
+ * still be pending, JVM TI's memory must be deallocated, and at most 16 local references may be left.
  */
 void fake_enter(enum fake_rules rules, uintptr_t pending);
 void fake_leave(void);
 
 /* ---- events ---- */
 
-/* All that an agent like this one handles but VMInit and VMDeath, which come once and between which the others do. */
+/*
+ * Every event that the agent handles except VMInit and VMDeath, which the JVM sends once, before and after the others.
+ */
 struct fake_event {
 	const char *name;
-	jvmtiEvent event; /* 0: an extension */
-	uint32_t phases;  /* bits of jvmtiPhase: those in which JVMs send it */
+	jvmtiEvent event; /* 0: an extension event */
+	uint32_t phases;  /* bits of jvmtiPhase: the phases in which JVMs send it */
 	enum fake_rules rules;
 	void (*send)(void);
 };
 
 extern const struct fake_event fake_events[];
 extern const size_t fake_event_count;
-extern uint8_t fake_code[64]; /* that events mention */
+extern uint8_t fake_code[64]; /* the code that events refer to */
 
-/* The JVM sends an event, which has to be enabled, between fake_enter() and fake_leave(). */
+/* The JVM sends an event, which must be enabled, between fake_enter() and fake_leave(). */
 void fake_send(const struct fake_event *e, uintptr_t pending);
 void fake_send_named(const char *name);
 

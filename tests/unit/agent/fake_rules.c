@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What may be called when, and the life of a handler. */
+/* The rules of the fake JVM: which function may be called when, and what a handler must leave behind. */
 #include "fake_parts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#define LOCALS_MAX 16 /* that every handler has room for */
+#define LOCALS_MAX 16 /* local references for which every handler has room */
 
 __thread uintptr_t fake_pending;
 __thread int fake_allocated;
@@ -22,7 +22,10 @@ static __thread uintptr_t pending_before;
 #define DEAD (1U << JVMTI_PHASE_DEAD)
 #define ANY (ONLOAD | PRIMORDIAL | START | LIVE | DEAD)
 
-/* Phases in which a function may be called, and whether inside a pause. All others: in the live phase, outside. */
+/*
+ * Phases in which a function may be called, and whether inside a pause. All others: in the live phase, outside of
+ * pauses.
+ */
 static const struct {
 	size_t slot;
 	uint32_t phases;
@@ -79,7 +82,7 @@ static const struct {
 	{FAKE_TI(GetLineNumberTable), START | LIVE, false},
 };
 
-/* What JNI allows with an exception fake_pending; all else is undefined then. */
+/* What JNI allows with a pending exception; all else is undefined then. */
 static const size_t allowed_pending[] = {
 	FAKE_JNI(ExceptionOccurred),	 FAKE_JNI(ExceptionDescribe), FAKE_JNI(ExceptionClear),
 	FAKE_JNI(ExceptionCheck),	 FAKE_JNI(DeleteLocalRef),    FAKE_JNI(DeleteGlobalRef),
@@ -89,7 +92,7 @@ static const size_t allowed_pending[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Check's own asserts write to a pipe even when they hold. What reports a failure allocates. */
+/* Not one of Check's own assertions, which write to a pipe even when they hold. Reporting a failure allocates. */
 #define RULE(condition, ...)                                                                                           \
 	do {                                                                                                           \
 		if (!(condition)) {                                                                                    \
@@ -98,7 +101,7 @@ static const size_t allowed_pending[] = {
 		}                                                                                                      \
 	} while (0)
 
-/* The number is the specification's, which counts from 1. */
+/* The specification counts the functions from 1. */
 jvmtiError fake_ti_called(size_t slot)
 {
 	uint32_t phases = LIVE, phase = atomic_load(&fake.phase);
@@ -143,7 +146,7 @@ static void not_in_a_pause(const char *what)
 	RULE(rules != FAKE_IN_PAUSE, "%s inside a pause", what);
 }
 
-/* The linker leads the calls of the agent and of the tests here (--wrap). */
+/* The linker redirects the calls of the agent and of the tests to here (--wrap). */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *p, size_t size);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As perfMemory.hpp has them. */
+/* As in perfMemory.hpp. */
 struct counter {
 	int32_t length, name_offset, vector_length;
 	uint8_t type, flags, units, variability;
@@ -62,7 +62,7 @@ static struct {
 } heap;
 static void *heap_start = &heap;
 
-/* As vmStructs.hpp has them. */
+/* As in vmStructs.hpp. */
 struct entry {
 	const char *type, *name, *declared;
 	int32_t is_static;
@@ -70,7 +70,7 @@ struct entry {
 	void *address;
 };
 
-#define STRING_MAX 128 /* readers of the tables take so much at a time */
+#define STRING_MAX 128 /* readers of the tables read this much at a time */
 static char strings[][STRING_MAX] = {"PerfMemory",     "_start",	  "Universe",
 				     "_collectedHeap", "G1CollectedHeap", "_summary_bytes_used",
 				     "JavaThread",     "_vthread"};

@@ -15,12 +15,12 @@
 
 #define HEADER_BYTES 8U
 #define BUSY (1U << 31)
-#define WAIT_MS 20000 /* for what comes; it is never waited for to the end */
+#define WAIT_MS 20000 /* for expected messages; a passing test never waits to the end */
 
 jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved);
 jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved);
 
-/* The data behind each other twice, as the agent has them. */
+/* Maps the data twice in a row, as the agent does. */
 static void ring_map(struct recorder *r)
 {
 	size_t positions = 2 * r->page, size = RECORDER_RING_BYTES;
@@ -42,7 +42,7 @@ void recorder_open(struct recorder *r)
 	*r = (struct recorder){.fd = -1, .page = (size_t)sysconf(_SC_PAGESIZE)};
 	snprintf(r->path, sizeof(r->path), "/tmp/braid-test-agent.%d.%d", (int)getpid(), ++count);
 	memcpy(a.sun_path, r->path, sizeof(r->path));
-	unlink(r->path); /* of a test that failed in a process of this number */
+	unlink(r->path); /* left by a test that failed in an earlier process with this number */
 	r->listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	ck_assert_int_eq(bind(r->listening, (struct sockaddr *)&a, sizeof(a)), 0);
 	ck_assert_int_eq(listen(r->listening, 4), 0);
@@ -148,13 +148,13 @@ const struct braid_rec *recorder_read(struct recorder *r)
 	const uint8_t *record = r->map + 2 * r->page + r->consumed % RECORDER_RING_BYTES;
 	uint32_t size;
 
-	/* What was read last makes room now: its reader may have looked at it until here */
+	/* The record read before is free only now: the test may have used it until here. */
 	atomic_store(consumed, r->consumed);
 	if (r->consumed == atomic_load(produced))
 		return NULL;
 	size = atomic_load((const _Atomic uint32_t *)(const void *)record);
 	if (size & BUSY)
-		return NULL; /* another thread is about to write it */
+		return NULL; /* another thread is still writing it */
 	r->consumed += (HEADER_BYTES + (uint64_t)size + 7) & ~7ULL;
 	return (const void *)(record + HEADER_BYTES);
 }

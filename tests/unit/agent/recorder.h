@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The other end of an agent's connection: a socket that it finds, a ring that it fills, and what is read of it. */
+/*
+ * A fake recorder for tests of the agent: the socket that the agent finds, the ring that it fills, and the records read
+ * from the ring.
+ */
 #ifndef TESTS_UNIT_AGENT_RECORDER_H
 #define TESTS_UNIT_AGENT_RECORDER_H
 
@@ -29,7 +32,7 @@ struct recorder {
 void recorder_open(struct recorder *r);
 void recorder_close(struct recorder *r);
 
-/* A load of the agent that goes on beside the test. */
+/* A load of the agent that runs beside the test. */
 struct load {
 	enum braid_start start;
 	char options[128];
@@ -38,33 +41,33 @@ struct load {
 void load_begin(struct load *l, enum braid_start start, const struct recorder *r);
 void load_end(struct load *l);
 
-/* Does an agent ask to be let in, within so many milliseconds? */
+/* Whether an agent tries to connect within `ms` milliseconds. */
 bool recorder_has_visitor(const struct recorder *r, int ms);
-/* Lets the agent in that is being loaded. */
+/* Accepts the agent that is being loaded. */
 void recorder_grant(struct recorder *r, const struct braid_event_config *c);
-/* Loads it and lets it in. */
+/* Loads the agent and accepts it. */
 void recorder_let_in(struct recorder *r, enum braid_start start, const struct braid_event_config *c);
 
-/* A new JVM with the agent in it since its start, and live; no thread of the agent's works beside the test. */
+/* Starts a new JVM with the agent, which is live afterwards; no thread of the agent runs beside the test. */
 void recorder_begin(struct recorder *r, const struct braid_event_config *c);
 
-/* Waits for a message of the kind, whose value it gets; false: the agent has gone instead. */
+/* Waits for a message of the kind and returns its value in *value; false: the agent has closed the connection. */
 bool recorder_hears(const struct recorder *r, uint32_t kind, uint64_t *value);
-/* Says that other things are chosen; what can be had of them. */
+/* Sends another event configuration; returns the types that the agent can record. */
 uint32_t recorder_choose(const struct recorder *r, const struct braid_event_config *c);
-/* Ends the connection as a recorder does, and as one that dies. */
+/* Ends the connection, as a recorder that stops and as one that dies. */
 void recorder_stop(const struct recorder *r);
 void recorder_leave(struct recorder *r);
 
-/* The next record, readable until the next call makes room of it; NULL: there is none. */
+/* The next record, valid until the next call frees its room; NULL: there is none. */
 const struct braid_rec *recorder_read(struct recorder *r);
-/* The next one of the kind; those in front of it are passed over. */
+/* The next record of the kind; skips those before it. */
 const void *recorder_find(struct recorder *r, uint16_t kind);
-/* All that there are: how many of the kind? */
+/* Reads everything and returns the number of records of the kind. */
 uint32_t recorder_count(struct recorder *r, uint16_t kind);
-/* Passes over what there is. */
+/* Reads and discards everything. */
 void recorder_skip(struct recorder *r);
-/* Notices among all that there are that contain the words. */
+/* Reads everything and returns the number of notices that contain `words`. */
 uint32_t recorder_notices(struct recorder *r, const char *words);
 
 #endif

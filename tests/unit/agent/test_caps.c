@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Capabilities: what is asked for, what is refused, and what others get back. */
+/*
+ * Tests of the agent's capabilities: which ones it requests, which ones the JVM refuses, and which ones it returns to
+ * others.
+ */
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
@@ -36,7 +39,7 @@ static bool holds(unsigned capability)
 	return fake_bit(fake.capabilities, capability);
 }
 
-/* One that is refused costs no other; the collector and its user learn of it. */
+/* A refused capability costs no other one; the collector and its user receive a notice. */
 START_TEST(one_refusal_costs_no_other)
 {
 	struct recorder r;
@@ -61,7 +64,7 @@ START_TEST(one_refusal_costs_no_other)
 }
 END_TEST
 
-/* A JVM that has none of them is recorded all the same. */
+/* A JVM that refuses all of them is recorded all the same. */
 START_TEST(all_refused)
 {
 	struct recorder r;
@@ -85,7 +88,7 @@ START_TEST(all_refused)
 }
 END_TEST
 
-/* Not even the question is answered. */
+/* An error from GetPotentialCapabilities counts as a refusal. */
 START_TEST(no_answer_is_a_refusal)
 {
 	struct recorder r;
@@ -99,7 +102,10 @@ START_TEST(no_answer_is_a_refusal)
 }
 END_TEST
 
-/* What cannot be had later is not missed then, and said to be missed when it was chosen. */
+/*
+ * Only a capability that an enabled type needs is reported as refused: the one for exceptions is, the early VM start is
+ * not.
+ */
 START_TEST(later_is_not_missed)
 {
 	struct recorder r;
@@ -114,7 +120,7 @@ START_TEST(later_is_not_missed)
 }
 END_TEST
 
-/* What one environment alone can have is left to others when it is not wanted. */
+/* The agent does not hold a solo capability while the type is not enabled. */
 START_TEST(nothing_unwanted_is_taken)
 {
 	struct recorder r;
@@ -131,7 +137,7 @@ START_TEST(nothing_unwanted_is_taken)
 }
 END_TEST
 
-/* Sampled allocations belong to one agent at a time: to whom they are of use. */
+/* Sampled allocations belong to one agent at a time: the one that uses them. */
 START_TEST(allocations_go_from_hand_to_hand)
 {
 	struct recorder r;
@@ -142,12 +148,12 @@ START_TEST(allocations_go_from_hand_to_hand)
 	ck_assert(holds(CAP_SAMPLED_OBJECT_ALLOC));
 	ck_assert_int_eq(fake.interval, 1 << 20);
 
-	/* Not wanted any more: another agent can take it, and finds the JVM's own interval. */
+	/* The type is disabled: another agent can take the capability, and finds the JVM's own interval. */
 	ck_assert_uint_eq(recorder_choose(&r, &none), 0);
 	ck_assert(!holds(CAP_SAMPLED_OBJECT_ALLOC));
 	ck_assert_int_eq(fake.interval, DEFAULT_INTERVAL);
 
-	/* It has done so, and its interval is left alone. */
+	/* The other agent has taken it, and its interval stays. */
 	fake_bit_set(fake.elsewhere, CAP_SAMPLED_OBJECT_ALLOC, true);
 	fake.interval = 4096;
 	ck_assert_uint_eq(recorder_choose(&r, &allocations), 0);
@@ -155,7 +161,7 @@ START_TEST(allocations_go_from_hand_to_hand)
 	ck_assert_uint_eq(recorder_choose(&r, &none), 0);
 	ck_assert_int_eq(fake.interval, 4096);
 
-	/* And has given it back. */
+	/* The other agent has returned it. */
 	fake_bit_set(fake.elsewhere, CAP_SAMPLED_OBJECT_ALLOC, false);
 	ck_assert_uint_eq(recorder_choose(&r, &allocations), BRAID_EVENT_TYPE(ALLOC));
 	ck_assert_int_eq(fake.interval, 1 << 20);
@@ -165,7 +171,7 @@ START_TEST(allocations_go_from_hand_to_hand)
 }
 END_TEST
 
-/* Behind a recording the JVM is as it was in front of it, whichever way it ended. */
+/* After a recording the JVM is as it was before, however the recording ended. */
 static void nothing_is_left(void)
 {
 	ck_assert_uint_eq(fake.capabilities[0] | fake.capabilities[1], 0);
@@ -196,7 +202,7 @@ START_TEST(everything_is_given_back)
 }
 END_TEST
 
-/* A JVM that sends no events, or has no thread for the agent: nothing is kept. */
+/* A JVM that refuses the events or the agent's thread: the agent keeps nothing. */
 START_TEST(a_refused_start_gives_it_back_too)
 {
 	struct recorder r;
@@ -224,7 +230,7 @@ START_TEST(a_refused_start_gives_it_back_too)
 }
 END_TEST
 
-/* JVM TI before 11 ends in front of SetHeapSamplingInterval: what is behind the table is no function. */
+/* Before 11, JVM TI's table ends before SetHeapSamplingInterval: what follows the table is no function. */
 START_TEST(an_old_table_has_an_end)
 {
 	struct recorder r;

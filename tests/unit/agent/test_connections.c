@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agent's connections, one after the other, over a JVM that is none and a recorder that does as it likes. */
+/* Tests of the agent's consecutive connections, with the fake JVM and a fake recorder. */
 #include "fake_jvmti.h"
 #include "recorder.h"
 
@@ -35,7 +35,7 @@ static void thrown(uintptr_t class)
 	fake.callbacks.Exception(&fake_env, &fake_jni, NULL, (jmethodID) class, 0, (jobject) class, NULL, 0);
 }
 
-/* The methods of a recording have the ids from 1 on, as many recordings as there were before. */
+/* In each recording the ids of methods begin at 1, whatever recordings came before. */
 START_TEST(ids_begin_with_a_connection)
 {
 	live_jvm();
@@ -59,7 +59,7 @@ START_TEST(ids_begin_with_a_connection)
 }
 END_TEST
 
-/* Each has an environment of its own, which is gone when the recorder hears that the agent has stopped. */
+/* Each connection has its own environment, which is gone when the recorder receives that the agent has stopped. */
 START_TEST(an_environment_for_each)
 {
 	live_jvm();
@@ -76,7 +76,7 @@ START_TEST(an_environment_for_each)
 }
 END_TEST
 
-/* No recorder listens at the place that the options name: nothing is asked of the JVM. */
+/* No recorder listens at the socket that the options name: the agent calls nothing of the JVM. */
 START_TEST(no_environment_without_a_recorder)
 {
 	struct recorder r;
@@ -92,7 +92,7 @@ START_TEST(no_environment_without_a_recorder)
 }
 END_TEST
 
-/* A JVM that has no JVM TI lets go of the ring that it was granted, and lives. */
+/* In a JVM without JVM TI the agent releases the ring that it was granted, and the JVM lives. */
 START_TEST(without_jvm_ti_nothing_is_kept)
 {
 	struct recorder first, second;
@@ -114,7 +114,7 @@ START_TEST(without_jvm_ti_nothing_is_kept)
 }
 END_TEST
 
-/* The environment cannot be given back: the next connection has the same. */
+/* The environment cannot be disposed of: the next connection uses the same one. */
 START_TEST(an_environment_that_stays_is_used_again)
 {
 	live_jvm();
@@ -131,7 +131,7 @@ START_TEST(an_environment_that_stays_is_used_again)
 }
 END_TEST
 
-/* A thread was about to tell of something when its recording ended: the next one does not hear of it a second time. */
+/* A thread was about to publish an event when its recording ended: the next recording does not get it. */
 START_TEST(an_event_of_a_former_environment_comes_late)
 {
 	const struct braid_rec *rec;
@@ -155,7 +155,7 @@ END_TEST
 #define CLASSES 300U
 #define THROWN 3U
 
-/* Each class as often as it was thrown, under its name, and nothing of the recording before. */
+/* Each class is counted as often as it was thrown, under its name, without the counts of the recording before. */
 static void exceptions_are(struct recorder *r, uintptr_t first)
 {
 	unsigned class_of[CLASSES + 64] = {0}, counts[CLASSES] = {0};
@@ -201,7 +201,7 @@ START_TEST(every_class_is_counted)
 }
 END_TEST
 
-/* A recorder has gone; the helper is still inside the JVM, and its ring is not taken from it. */
+/* The recorder has gone while the agent's helper thread is still inside the JVM; the ring stays mapped for it. */
 START_TEST(a_helper_ends_its_own_connection)
 {
 	struct recorder first, second;
@@ -226,7 +226,7 @@ START_TEST(a_helper_ends_its_own_connection)
 }
 END_TEST
 
-/* A recorder that is at work keeps the agent; who asks for it besides is not kept waiting. */
+/* A running recorder keeps the agent; a second load does not wait. */
 START_TEST(one_recorder_at_a_time)
 {
 	struct recorder first, second;
@@ -255,7 +255,7 @@ static void *go_live(void *ctx)
 	return NULL;
 }
 
-/* A JVM before 21 loads it before it is live, when events cannot be switched on. */
+/* A JVM before 21 loads the agent before it is live, when events cannot be enabled. */
 START_TEST(loaded_in_the_start_phase)
 {
 	struct recorder r;

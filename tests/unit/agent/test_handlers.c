@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each handler tells of its event. */
+/* Tests of the event handlers: what each one publishes. */
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
@@ -32,7 +32,7 @@ static void begin(struct recorder *r, uint32_t types)
 	recorder_begin(r, &c);
 }
 
-/* The record's text at *at, which goes on. */
+/* Checks the record's text at *at and advances *at. */
 static void text_is(const char **at, uint16_t length, const char *text)
 {
 	ck_assert_uint_eq(length, strlen(text));
@@ -40,7 +40,7 @@ static void text_is(const char **at, uint16_t length, const char *text)
 	*at += length;
 }
 
-/* The next DEMAND of the kind. */
+/* The next JVM_EVENT record of the kind. */
 static const struct braid_jvm_event *next_jvm_event(struct recorder *r, uint32_t kind)
 {
 	const struct braid_rec_jvm_event *d;
@@ -95,7 +95,7 @@ START_TEST(compiled_code)
 }
 END_TEST
 
-/* What a compiled method's load says of ids. */
+/* The ids in a compiled method's load record. */
 static uint32_t id_now(struct recorder *r, bool *defined)
 {
 	const struct braid_rec *rec;
@@ -111,7 +111,10 @@ static uint32_t id_now(struct recorder *r, bool *defined)
 	return id;
 }
 
-/* A method has one id until it becomes another one: by a redefinition, which its lines show, or by its class's end. */
+/*
+ * A method keeps one id until it becomes another method: by a redefinition, which its lines show, or by the end of its
+ * class.
+ */
 START_TEST(methods_are_defined_once)
 {
 	struct recorder r;
@@ -127,7 +130,7 @@ START_TEST(methods_are_defined_once)
 	ck_assert_uint_eq(id_now(&r, &defined), 2);
 	ck_assert(defined);
 	fake_send_named("ClassUnload");
-	ck_assert_uint_eq(id_now(&r, &defined), 2); /* asked again, and the same */
+	ck_assert_uint_eq(id_now(&r, &defined), 2); /* queried again, the same id */
 	ck_assert(!defined);
 	fake.errors[FAKE_TI(GetMethodName)] = JVMTI_ERROR_INVALID_METHODID;
 	fake_send_named("ClassUnload");
@@ -137,7 +140,7 @@ START_TEST(methods_are_defined_once)
 }
 END_TEST
 
-/* Rows behind which the code begins, in order, and nothing of what cannot be. */
+/* A row ends where the next one begins. Rows are in order, and impossible rows are left out. */
 START_TEST(scopes_of_a_map)
 {
 	const jvmtiAddrLocationMap map[] = {
@@ -216,7 +219,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* A rate of two a second: the others are counted, and told of together. A second may begin in between. */
+/* With a rate of two a second the others are counted and published as a sum. A second may begin in between. */
 START_TEST(virtual_threads_in_floods)
 {
 	const struct braid_rec_named_event *e;
@@ -263,7 +266,7 @@ static void contention(struct recorder *r, bool is_virtual)
 	d = next_jvm_event(r, BRAID_JVM_LOCK);
 	ck_assert_uint_ge(d->end_ns - d->start_ns, 2000000);
 	ck_assert_uint_eq(d->number, 1011);
-	fake_send_named("MonitorContendedEntered"); /* and not twice */
+	fake_send_named("MonitorContendedEntered"); /* not a second time */
 	ck_assert_ptr_null(next_jvm_event(r, BRAID_JVM_LOCK));
 
 	fake_send_named("MonitorWait");
@@ -282,7 +285,7 @@ START_TEST(monitors)
 }
 END_TEST
 
-/* JDK 24 and later: the thread may come back on another OS thread. */
+/* From JDK 24 on the thread may continue on another OS thread. */
 START_TEST(monitors_of_virtual_threads)
 {
 	struct recorder r;
@@ -317,7 +320,7 @@ END_TEST
 
 /* ---- objects ---- */
 
-/* Two a second are told, all are counted. */
+/* Two a second are published, all are counted. */
 START_TEST(exceptions)
 {
 	const struct braid_jvm_event *d;
@@ -337,7 +340,7 @@ START_TEST(exceptions)
 }
 END_TEST
 
-/* HotSpot tells of a class again for each loader that it is found through. */
+/* HotSpot sends a class's event again for each loader that finds it. */
 START_TEST(classes)
 {
 	const struct braid_rec_class *c;
@@ -363,7 +366,7 @@ START_TEST(classes)
 }
 END_TEST
 
-/* Those that were there before are known, and counted. */
+/* Classes that were loaded before are known and counted. */
 START_TEST(older_classes)
 {
 	const struct braid_rec_replayed *p;
@@ -400,7 +403,7 @@ START_TEST(exhaustion)
 }
 END_TEST
 
-/* The sum of weights is what was allocated: 24 bytes are taken once in interval / 24. */
+/* The sum of weights is the number of bytes allocated: an object of 24 bytes is sampled once in interval / 24. */
 START_TEST(allocations_weigh)
 {
 	const struct braid_jvm_event *d;
@@ -426,7 +429,10 @@ static void allocated(uintptr_t object)
 	fake_leave();
 }
 
-/* Of eight that are watched three have gone; a collection that took later ones has been survived by the first. */
+/*
+ * Three of eight watched objects are collected. The first object is older than those and has survived a collection; the
+ * later ones may not have seen any.
+ */
 START_TEST(live_objects)
 {
 	uint32_t found = 0, uncollected = 0;
@@ -457,7 +463,7 @@ START_TEST(live_objects)
 }
 END_TEST
 
-/* No memory for a weak reference: the object is not watched, and the application hears nothing of it. */
+/* No memory for a weak reference: the object is not watched, and the application does not see the error. */
 START_TEST(no_room_to_watch)
 {
 	const struct braid_jvm_event *d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agent's table of what has begun for virtual threads. */
+/* Tests of the agent's table of intervals that virtual threads have begun. */
 #include "events/intervals.h"
 
 #include <check.h>
@@ -8,7 +8,7 @@
 #define THREADS 4
 #define EACH 20000U
 
-/* For what is looked at a million times: Check's own asserts write to a pipe even when they hold. */
+/* For conditions that are checked a million times: Check's own assertions write to a pipe even when they hold. */
 #define EXPECT(condition)                                                                                              \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
@@ -54,7 +54,7 @@ START_TEST(a_key_has_one_entry)
 }
 END_TEST
 
-/* Threads begin and end, each with keys of its own; what one has put it finds. */
+/* Threads begin and end intervals, each with its own keys, and find what they have stored. */
 static void *come_and_go(void *arg)
 {
 	uint64_t own = (uint64_t)(uintptr_t)arg << 32, missing = 0;

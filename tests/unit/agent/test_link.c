@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who the agent lets itself be joined to: a collector that answers, in time, with what can be right. */
+/* Tests of the agent's link: it accepts only a collector that answers in time, with valid values. */
 #include "core/link.h"
 
 #include <check.h>
@@ -25,8 +25,8 @@ Suite *test_link(void);
 struct answer {
 	struct braid_grant grant;
 	size_t size;
-	int fds;     /* that come with it */
-	bool silent; /* it says nothing */
+	int fds;     /* descriptors that come with it */
+	bool silent; /* it sends no answer */
 	useconds_t late_us;
 	int listening;
 	int sent[FDS_MAX];
@@ -76,7 +76,7 @@ static void *collector(void *arg)
 	if (!a->silent)
 		send_with(fd, &a->grant, a->size, a->sent, a->fds);
 	if (a->silent)
-		(void)!recv(fd, &join, sizeof(join), 0); /* until the agent goes */
+		(void)!recv(fd, &join, sizeof(join), 0); /* until the agent closes the connection */
 	close(fd);
 	return NULL;
 }
@@ -93,7 +93,7 @@ static struct answer right(void)
 	};
 }
 
-/* What comes of the answer; no descriptor is left of a refusal, and none of a link that was closed. */
+/* The result of the answer. A refused link and a closed one leave no descriptor. */
 static int answered_late(struct answer a, uint32_t wait_ms, uint32_t more_ms)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -177,7 +177,7 @@ START_TEST(no_answer)
 }
 END_TEST
 
-/* It is this process, which runs: it is waited for longer than for one that may be gone, but not for ever. */
+/* The collector is this process, which runs: the agent waits longer than for one that may be gone, but not for ever. */
 START_TEST(a_late_answer)
 {
 	struct answer a = right();
@@ -189,7 +189,7 @@ START_TEST(a_late_answer)
 }
 END_TEST
 
-/* One that is stopped is not waited for. */
+/* The agent does not wait for a stopped collector. */
 START_TEST(a_stopped_collector)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -204,13 +204,14 @@ START_TEST(a_stopped_collector)
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	pid = fork();
 	if (pid == 0) {
-		listen(fd, 1); /* makes it the one at the other end */
+		listen(fd, 1); /* listen() makes this process the peer */
 		raise(SIGSTOP);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 	ck_assert(WIFSTOPPED(status));
-	ck_assert_int_eq(link_open(&l, address.sun_path, 20, 3600000, why), -ETIMEDOUT); /* not in an hour */
+	ck_assert_int_eq(link_open(&l, address.sun_path, 20, 3600000, why),
+			 -ETIMEDOUT); /* even with an hour's patience */
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	close(fd);
@@ -233,7 +234,7 @@ START_TEST(nobody_there)
 }
 END_TEST
 
-/* What a collector says later, and what it does not mean. */
+/* Later messages of a collector, valid and invalid ones. */
 START_TEST(words)
 {
 	struct braid_grant g = right().grant, message;
@@ -247,9 +248,9 @@ START_TEST(words)
 	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
 	ck_assert(!link_is_closed(&l));
 	g.msg.kind = BRAID_MSG_CONFIGURE;
-	send_with(pair[1], &g, sizeof(g.msg), NULL, 0); /* without choices */
+	send_with(pair[1], &g, sizeof(g.msg), NULL, 0); /* without an event configuration */
 	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_IDLE);
-	send_with(pair[1], &g, sizeof(g), fds, 2); /* with a descriptor too many */
+	send_with(pair[1], &g, sizeof(g), fds, 2); /* with one descriptor too many */
 	(void)link_receive(&l, &message, &replaced);
 	ck_assert(!replaced && l.stack_request_fd < 0);
 	send_with(pair[1], &g, sizeof(g), fds, 1);
@@ -271,7 +272,7 @@ START_TEST(words)
 	close(pair[1]);
 	ck_assert(link_is_closed(&l));
 	ck_assert_int_eq(link_receive(&l, &message, &replaced), LINK_CLOSED);
-	link_stopped(&l); /* which no one hears */
+	link_stopped(&l); /* which no one receives */
 	link_close(&l);
 	close(fds[0]);
 }

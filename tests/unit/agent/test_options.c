@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Options, and that no options and no JVM make the agent's entries fail. */
+/* Tests of the agent's options. With no options, or without a JVM, its entry points still succeed. */
 #include "core/options.h"
 
 #include "fake_jvmti.h"
@@ -38,7 +38,7 @@ static void is_default(const struct options *o)
 	ck_assert(!o->verbose && !o->help);
 }
 
-/* HotSpot passes NULL where the specification says an empty string. */
+/* HotSpot passes NULL where the specification has an empty string. */
 START_TEST(nothing_is_the_default)
 {
 	static const char *const none[] = {NULL, "", ",", ",,,"};
@@ -71,7 +71,7 @@ START_TEST(the_last_one_holds)
 }
 END_TEST
 
-/* What is not understood is left at its default, and named. */
+/* An unknown option is named, and its value stays the default. */
 START_TEST(what_is_not_understood)
 {
 	static const char *const bad[] = {"nonsense",
@@ -107,7 +107,7 @@ START_TEST(no_length_is_too_much)
 	struct options o;
 	char text[4000];
 
-	/* As long as a socket's address, and longer */
+	/* As long as a socket's address, and longer. */
 	memset(text, 'p', sizeof(text));
 	memcpy(text, "sock=", 5);
 	text[5 + sizeof(o.sock) - 1] = '\0';
@@ -120,7 +120,7 @@ START_TEST(no_length_is_too_much)
 	ck_assert_str_eq(o.sock, "");
 	ck_assert_str_ne(o.complaint, "");
 
-	/* And more complaints than there is room for */
+	/* More complaints than there is room for. */
 	for (size_t i = 0; i + 2 < sizeof(text); i += 2)
 		memcpy(text + i, "x,", 2);
 	text[sizeof(text) - 1] = '\0';
@@ -130,7 +130,7 @@ START_TEST(no_length_is_too_much)
 }
 END_TEST
 
-/* What `act` writes to standard error. */
+/* What `entry` writes to standard error. */
 static void said(char *to, size_t size, jint (*entry)(JavaVM *, char *, void *), char *options)
 {
 	int before = dup(STDERR_FILENO), file = memfd_create("err", 0);
@@ -146,7 +146,7 @@ static void said(char *to, size_t size, jint (*entry)(JavaVM *, char *, void *),
 	close(before);
 }
 
-/* Without a socket the agent sleeps: not even an environment is there. */
+/* Without a socket the agent is dormant: it does not even have an environment. */
 START_TEST(without_a_socket_it_sleeps)
 {
 	char text[2048];
@@ -184,7 +184,7 @@ START_TEST(help_and_complaints_are_seen)
 }
 END_TEST
 
-/* Whatever is missing, the JVM starts: anything but JNI_OK would end it. */
+/* Whatever is missing, the JVM starts: a result other than JNI_OK would end it. */
 START_TEST(no_jvm_is_ended)
 {
 	char text[2048];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is told of pauses, and what their handlers call for it: no JNI, no JVM TI but what is allowed inside a pause, no
- * memory, no lock. The JVM of the tests sees to that whenever it sends one of them.
+ * Tests of the handlers of pauses: what they publish and which functions they call. Inside a pause they may use no JNI,
+ * no memory, no lock, and only a few functions of JVM TI; the fake JVM checks that at each event.
  */
 #include "agent.h"
 #include "fake_jvmti.h"
@@ -14,7 +14,7 @@ Suite *test_pauses(void);
 
 static const struct braid_event_config pauses = {.enabled = BRAID_EVENT_TYPE(GC)};
 
-/* So that a test of them begins with a JVM that counts. */
+/* Starts a test with a JVM that has performance counters. */
 static void begin(struct recorder *r, const char *young, const char *full)
 {
 	fake_vm_count(young, full);
@@ -22,7 +22,7 @@ static void begin(struct recorder *r, const char *young, const char *full)
 	recorder_begin(r, &pauses);
 }
 
-/* A collection by the counters, as if it had taken until now. */
+/* The counters of a collection that ends now. */
 static void collects(enum fake_counter runs)
 {
 	(*fake_vm_number(runs))++;
@@ -72,7 +72,7 @@ START_TEST(one_collection)
 }
 END_TEST
 
-/* A young collection that has not freed enough, and a full one: two pauses in one stop, one behind the other. */
+/* A young collection that has not freed enough, then a full one: two consecutive pauses in one stop. */
 START_TEST(two_in_one_stop)
 {
 	const struct braid_rec_gc *f;
@@ -98,7 +98,7 @@ START_TEST(two_in_one_stop)
 }
 END_TEST
 
-/* Some operations say twice that a pause begins, and that it ends. */
+/* Some operations report the beginning and the end of a pause twice. */
 START_TEST(said_twice)
 {
 	struct recorder r;
@@ -116,7 +116,7 @@ START_TEST(said_twice)
 }
 END_TEST
 
-/* The agent came in the midst of it. */
+/* The agent was loaded during the pause. */
 START_TEST(without_a_beginning)
 {
 	const struct braid_rec_gc *f;
@@ -132,7 +132,7 @@ START_TEST(without_a_beginning)
 }
 END_TEST
 
-/* -XX:-UsePerfData, and a heap that is none that is known. */
+/* -XX:-UsePerfData, and an unknown kind of heap. */
 START_TEST(nothing_is_counted)
 {
 	const struct braid_rec_gc *f;
@@ -149,7 +149,7 @@ START_TEST(nothing_is_counted)
 }
 END_TEST
 
-/* What a pause finds no room for is counted; a class's unloading goes into the next record of its kind. */
+/* A pause that finds no room in the ring is counted; the unloading of a class goes into the next record of its kind. */
 START_TEST(a_full_ring_does_not_hold_it_up)
 {
 	static uint8_t record[4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Every event in every phase in which a JVM sends it, with and without an exception of the application's: what a
- * handler may call then is checked by the JVM of the tests, as is that the exception stays.
+ * Sends every event in every phase in which a JVM sends it, with and without a pending exception of the application.
+ * The fake JVM checks each call of a handler, and that the exception stays.
  */
 #include "agent.h"
 #include "fake_jvmti.h"
@@ -30,7 +30,7 @@ static uint32_t send_all(uintptr_t pending)
 	return sent;
 }
 
-/* A JVM's life, from Agent_OnLoad on. */
+/* A JVM's life from Agent_OnLoad on. */
 START_TEST(every_event_in_every_phase)
 {
 	struct recorder r;
@@ -61,7 +61,7 @@ START_TEST(every_event_in_every_phase)
 }
 END_TEST
 
-/* Each with an exception pending, and with JNI that fails with another one: the first one is what stays. */
+/* Every event with a pending exception, while JNI functions fail with another one: the first exception stays. */
 START_TEST(exceptions_stay)
 {
 	static const size_t failing[] = {
@@ -74,7 +74,7 @@ START_TEST(exceptions_stay)
 
 	recorder_begin(&r, &all);
 	(void)send_all(PENDING);
-	ck_assert_uint_gt(fake.jni_calls[FAKE_JNI(Throw)], 0); /* some were taken away meanwhile */
+	ck_assert_uint_gt(fake.jni_calls[FAKE_JNI(Throw)], 0); /* some exceptions were cleared meanwhile */
 	for (size_t i = 0; i < sizeof(failing) / sizeof(failing[0]); i++) {
 		fake.throws[failing[i]] = true;
 		(void)send_all(0);
@@ -85,7 +85,7 @@ START_TEST(exceptions_stay)
 }
 END_TEST
 
-/* No JVM TI function that fails makes a handler do what it must not. */
+/* No failing function of JVM TI makes a handler break the rules. */
 START_TEST(errors_are_borne)
 {
 	struct recorder r;
@@ -101,7 +101,7 @@ START_TEST(errors_are_borne)
 }
 END_TEST
 
-/* Native methods that are bound before JNI is there get their names when it is, in their order. */
+/* Native methods that are bound before JNI is available get their names once it is, in their order. */
 START_TEST(early_binds_are_told_later)
 {
 	const struct braid_rec_named_event *e;
@@ -140,7 +140,7 @@ START_TEST(early_binds_are_told_later)
 }
 END_TEST
 
-/* A thread that starts before the JVM is live is told of by the replay. */
+/* The replay at the live phase reports a thread that started before. */
 START_TEST(early_threads_are_told_later)
 {
 	struct recorder r;
@@ -158,7 +158,7 @@ START_TEST(early_threads_are_told_later)
 }
 END_TEST
 
-/* Behind VMDeath there is nothing: neither records nor calls. */
+/* After VMDeath there are neither records nor calls. */
 START_TEST(dead_is_dead)
 {
 	struct recorder r, second;
@@ -174,7 +174,7 @@ START_TEST(dead_is_dead)
 	ck_assert_ptr_null(recorder_read(&r));
 	for (size_t i = 0; i < FAKE_TI_SLOTS; i++)
 		calls += fake.ti_calls[i];
-	for (size_t i = 0; i < fake_event_count; i++) { /* some were on their way */
+	for (size_t i = 0; i < fake_event_count; i++) { /* some handlers were entered before */
 		fake_enter(fake_events[i].rules, 0);
 		fake_events[i].send();
 		fake_leave();

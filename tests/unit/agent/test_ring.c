@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent's producer over a memfd laid out like the kernel's map, with a consumer that believes nothing: what it has
- * read it overwrites with BUSY headers of impossible length, so that a header which comes late is seen.
+ * Tests of the agent's ring: the producer over a memfd with the layout of the kernel's map. The consumer trusts
+ * nothing: it overwrites what it has read with BUSY headers of impossible length, so that a header that is written late
+ * is detected.
  */
 #include "core/ring.h"
 
@@ -19,7 +20,7 @@
 #define THREADS 8
 #define RECORDS_PER_THREAD 20000U
 
-/* For what is looked at a million times: Check's own asserts write to a pipe even when they hold. */
+/* For conditions that are checked a million times: Check's own assertions write to a pipe even when they hold. */
 #define EXPECT(condition)                                                                                              \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
@@ -34,7 +35,7 @@ struct fake {
 	uint64_t consumed; /* the consumer's position */
 };
 
-/* A record of the test: filled with a pattern that follows from thread and number. */
+/* A test's record, filled with a pattern that follows from thread and number. */
 struct item {
 	struct braid_rec hdr;
 	uint32_t thread;
@@ -51,7 +52,7 @@ static void fake_open(struct fake *f, uint64_t start)
 	ck_assert_int_eq(pwrite(f->fd, &start, sizeof(start), 0), sizeof(start));
 	ck_assert_int_eq(pwrite(f->fd, &start, sizeof(start), (off_t)page), sizeof(start));
 	ck_assert_int_eq(ring_open(&f->r, f->fd, RING_BYTES), 0);
-	/* The kernel's part is played at the same addresses, where a thread sanitizer can follow it */
+	/* The fake kernel uses the same addresses, where a thread sanitizer can follow it. */
 	ck_assert_int_eq(mprotect((void *)f->r.consumer_pos, page, PROT_READ | PROT_WRITE), 0);
 	memset(f->r.data, GARBAGE, RING_BYTES);
 	f->consumed = start;
@@ -85,8 +86,10 @@ static bool item_publish(struct ring *r, uint32_t thread, uint32_t number, bool 
 	return ring_publish(r, (struct iovec[]){{&item, sizeof(item)}, {tail, size}}, 2, wake);
 }
 
-/* Does what __bpf_user_ringbuf_peek does, with asserts for its errors. Returns the payload's size, 0 when there is none
- * yet. */
+/*
+ * Does what __bpf_user_ringbuf_peek does, and asserts where that returns errors. Returns the payload's size, 0 when
+ * there is none yet.
+ */
 static uint32_t fake_peek(struct fake *f, const uint8_t **payload)
 {
 	uint64_t produced = atomic_load_explicit(f->r.producer_pos, memory_order_acquire);
@@ -152,7 +155,7 @@ END_TEST
 START_TEST(positions_that_cannot_be_are_refused)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint64_t produced = RING_BYTES + 8; /* more than fits before anything was consumed */
+	uint64_t produced = RING_BYTES + 8; /* more than fits before any is consumed */
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 	struct ring r;
 
@@ -193,7 +196,7 @@ START_TEST(records_wrap_around_the_end_in_one_piece)
 	struct fake f;
 	bool wake;
 
-	fake_open(&f, RING_BYTES * 5 - 64); /* begins just before an end */
+	fake_open(&f, RING_BYTES * 5 - 64); /* begins just before the end */
 	for (uint32_t i = 0; i < 5000; i++) {
 		struct item item;
 		uint32_t size;
@@ -242,7 +245,7 @@ END_TEST
 START_TEST(a_ring_can_be_filled_to_the_last_byte)
 {
 	static uint8_t big[BRAID_REC_MAX];
-	uint32_t size = BRAID_REC_MAX - RING_HEADER_BYTES; /* four of these are the whole ring */
+	uint32_t size = BRAID_REC_MAX - RING_HEADER_BYTES; /* four of these fill the whole ring */
 	struct fake f;
 	bool wake;
 
@@ -304,7 +307,7 @@ START_TEST(losses_are_counted_by_kind)
 	ring_lost_add(&f.r, BRAID_REC_GC_START, 2);
 	ring_lost_add(&f.r, BRAID_REC_GC_START, 3);
 	ring_lost_add(&f.r, BRAID_REC_METHOD, 1);
-	ring_lost_add(&f.r, BRAID_REC_KINDS, 1); /* no such kind: ignored, not written behind the array */
+	ring_lost_add(&f.r, BRAID_REC_KINDS, 1); /* an unknown kind: ignored, not written beyond the array */
 	ck_assert_uint_eq(ring_lost_take(&f.r, BRAID_REC_GC_START), 5);
 	ck_assert_uint_eq(ring_lost_take(&f.r, BRAID_REC_GC_START), 0);
 	ck_assert_uint_eq(ring_lost_take(&f.r, BRAID_REC_METHOD), 1);
@@ -317,7 +320,7 @@ struct producer {
 	struct fake *f;
 	uint32_t thread;
 	pthread_t id;
-	bool patient; /* tries again when the ring is full, else drops and counts */
+	bool patient; /* a full ring: true tries again, false drops and counts */
 	uint32_t published;
 };
 
@@ -344,7 +347,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* Each thread's numbers only grow. Returns how many records came. */
+/* The numbers of each thread only grow. Returns the number of records received. */
 static uint32_t consume_all(struct fake *f, bool patient)
 {
 	uint32_t next[THREADS] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records on their way into a ring that is full now and then. */
+/* Tests of the spill: records that wait for a ring that is full from time to time. */
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "recorder.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BIG 4096U			      /* bytes of a definition */
-#define FIT (RECORDER_RING_BYTES / (BIG + 8)) /* so many fill the ring */
+#define FIT (RECORDER_RING_BYTES / (BIG + 8)) /* as many fill the ring */
 
 Suite *test_spill(void);
 
@@ -53,7 +53,7 @@ static uint32_t begin_full(struct recorder *r)
 	return number;
 }
 
-/* What the LOSS record that comes next says of a kind. */
+/* The count of a kind in the next LOSS record. */
 static uint32_t lost(struct recorder *r, uint32_t kind)
 {
 	const struct braid_rec_loss *l = recorder_find(r, BRAID_REC_LOSS);
@@ -74,7 +74,7 @@ static void read_numbers(struct recorder *r, uint32_t *next)
 		ck_assert_uint_eq(n->number, (*next)++);
 }
 
-/* A small one would find room where a big one has not: it must not overtake. */
+/* A small record would fit where a big one did not: it must not overtake. */
 START_TEST(nothing_overtakes)
 {
 	struct recorder r;
@@ -91,7 +91,7 @@ START_TEST(nothing_overtakes)
 		read_numbers(&r, &next);
 	read_numbers(&r, &next);
 	ck_assert_uint_eq(next, number);
-	/* And straight into the ring again */
+	/* The next one goes straight into the ring again. */
 	ck_assert(definition(number++, BIG));
 	read_numbers(&r, &next);
 	ck_assert_uint_eq(next, number);
@@ -99,7 +99,7 @@ START_TEST(nothing_overtakes)
 }
 END_TEST
 
-/* What waits leaves an eighth of the ring to events, which cannot wait. */
+/* The spill leaves an eighth of the ring to events, which cannot wait. */
 START_TEST(events_keep_their_room)
 {
 	struct recorder r;
@@ -128,14 +128,14 @@ START_TEST(what_has_no_room_is_counted)
 		ck_assert(definition(number++, BIG));
 	for (int i = 0; i < 5; i++)
 		ck_assert(!definition(number, BIG));
-	for (int i = 0; i < 200; i++) /* what is left of the ring is little */
+	for (int i = 0; i < 200; i++) /* little of the ring is left */
 		(void)event();
 	ck_assert(!event());
 	ck_assert(!publish_losses()); /* it is kept */
 	recorder_skip(&r);
 	ck_assert(publish_losses());
 	ck_assert_uint_eq(lost(&r, BRAID_REC_STUB), 5);
-	ck_assert(publish_losses()); /* and said once */
+	ck_assert(publish_losses()); /* reported once */
 	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_LOSS), 0);
 	recorder_close(&r);
 }
@@ -174,7 +174,7 @@ START_TEST(what_is_abandoned_is_counted)
 	ck_assert(publish_flush());
 	ck_assert(publish_losses());
 	ck_assert_uint_eq(lost(&r, BRAID_REC_STUB), 7);
-	/* Waiting that ends well is another thing */
+	/* A wait that ends well is no loss. */
 	number = 0;
 	fill_ring(&number);
 	ck_assert(definition(number++, BIG));
@@ -185,7 +185,7 @@ START_TEST(what_is_abandoned_is_counted)
 }
 END_TEST
 
-/* A connection begins with nothing of the one before. */
+/* A new connection starts with an empty spill. */
 START_TEST(a_new_ring_begins_empty)
 {
 	struct recorder r;
@@ -220,7 +220,7 @@ static void *define_many(void *arg)
 	return NULL;
 }
 
-/* Each thread's in their order, while the ring is full most of the time. */
+/* Each thread's records keep their order while the ring is full most of the time. */
 START_TEST(threads_keep_their_order)
 {
 	uint32_t next[THREADS] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the agent reads in the VM's own memory: through pointers that may be wrong, in tables that may be damaged. */
+/* Tests of what the agent reads in the VM's own memory: pointers may be wrong, and tables may be damaged. */
 #include "agent.h"
 #include "fake_jvmti.h"
 #include "fake_vm.h"
@@ -24,7 +24,7 @@ Suite *test_vm(void);
 
 static const struct braid_event_config none;
 
-/* Two pages, the second one not readable. */
+/* Two pages, of which the second is not readable. */
 static char *last_page(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -40,7 +40,7 @@ START_TEST(memory)
 	char *end = last_page(), to[MEM_READ_MAX];
 
 	memcpy(end - 4, "abc", 4);
-	for (int i = 0; i < 3; i++) { /* a refusal leaves nothing in the way of the next read */
+	for (int i = 0; i < 3; i++) { /* a refused read does not affect the next one */
 		ck_assert(mem_read(to, (uintptr_t)end - 4, 4));
 		ck_assert_str_eq(to, "abc");
 		ck_assert(!mem_read(to, (uintptr_t)end - 4, 5));
@@ -57,7 +57,7 @@ START_TEST(memory)
 	ck_assert_str_eq(to, "abc");
 	ck_assert(mem_read_string(to, 3, (uintptr_t)end - 4));
 	ck_assert_str_eq(to, "ab");
-	end[-1] = 'd'; /* without an end */
+	end[-1] = 'd'; /* without a terminating zero */
 	ck_assert(!mem_read_string(to, sizeof(to), (uintptr_t)end - 4));
 	mem_close();
 	ck_assert(mem_read(to, (uintptr_t)end - 4, 4));
@@ -79,14 +79,14 @@ static int counters(void)
 	return perfdata_each(count, &n) ? n : -1;
 }
 
-/* A damaged length ends the list, a damaged entry is left out; neither leads anywhere. */
+/* A damaged length ends the list, a damaged entry is skipped; neither leads to a read outside. */
 START_TEST(counters_of_the_vm)
 {
 	int32_t *entry;
 
 	fake_jvm_start();
 	perfdata_open(vmstructs_library(&fake_vm));
-	ck_assert_int_eq(counters(), -1); /* it does not count */
+	ck_assert_int_eq(counters(), -1); /* the VM has no counters */
 	fake_vm_count("Copy", "MSC");
 	ck_assert_int_eq(counters(), FAKE_COUNTERS);
 	entry = fake_vm_entry(3);
@@ -104,7 +104,7 @@ START_TEST(heap_in_use)
 	fake_jvm_start();
 	heap_open(vmstructs_library(&fake_vm));
 	fake_vm_heap(12345);
-	ck_assert_uint_eq(heap_used(), 0); /* nothing is chosen */
+	ck_assert_uint_eq(heap_used(), 0); /* no type is enabled */
 	ck_assert(!heap_choose(HEAP_PARALLEL));
 	ck_assert(!heap_choose(HEAP_Z));
 	ck_assert(!heap_choose(HEAP_UNKNOWN));
@@ -113,7 +113,7 @@ START_TEST(heap_in_use)
 }
 END_TEST
 
-/* Where the VM keeps the counters that names depend on. */
+/* Where the VM keeps the counters that the names in its memory depend on. */
 START_TEST(names)
 {
 	const struct braid_rec_names *n;
@@ -130,7 +130,7 @@ START_TEST(names)
 }
 END_TEST
 
-/* A layout that lacks fields says so, and no code is looked for with it. */
+/* A layout without some of the fields is reported, and no code is searched with it. */
 START_TEST(a_layout_that_lacks_fields)
 {
 	const struct braid_rec_layout *l;
@@ -150,7 +150,7 @@ START_TEST(a_layout_that_lacks_fields)
 }
 END_TEST
 
-/* Code as HotSpot makes it for enterSpecial, which calls the stub that thaws, in either order of announcement. */
+/* Code as HotSpot generates it for enterSpecial, which calls the stub that thaws. Either one may be announced first. */
 static const uint8_t barrier[] = {0x49, 0x8b, 0xa7, 0x40, 0x04, 0, 0}; /* mov rsp, [r15+0x440] */
 static uint8_t code[64] = {
 	0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x50, /* push rbp; mov rbp, rsp; sub rsp, 0x50 */
@@ -195,7 +195,7 @@ START_TEST(code_of_continuations)
 }
 END_TEST
 
-/* Constants, from number 1 on: two texts, their name and type, a long, which takes two numbers, and the method. */
+/* Constants from number 1 on: two texts, their name and type, a long, which occupies two numbers, and the method. */
 static const unsigned char pool[] = {
 	1, 0, 5, 'm', 'o', 'u', 'n', 't', 1, 0, 3, '(', ')', 'V', 12, 0, 1,
 	0, 2, 5, 0,   0,   0,	0,   0,	  0, 0, 9, 10,	0,   9,	  0,  3,
@@ -204,7 +204,7 @@ static const unsigned char pool[] = {
 static const unsigned char runs[] = {0x2a, 0xb6, 0, 6, 0xb1};	 /* aload_0; invokevirtual #6; return */
 static const unsigned char another[] = {0x2a, 0xb6, 0, 3, 0xb1}; /* no method */
 
-/* Only what was found in a whole class file is believed; memory and rights are given back whatever it is like. */
+/* Only what a complete class file contains is used; memory and capabilities are released in every case. */
 START_TEST(where_threads_are_mounted)
 {
 	jvmtiCapabilities held;
