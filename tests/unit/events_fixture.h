@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording with events of all kinds. */
+/* A recording with events of all kinds, for tests of reports: the synthetic trace and events that are added to it. */
 #ifndef BRAID_TESTS_EVENTS_FIXTURE_H
 #define BRAID_TESTS_EVENTS_FIXTURE_H
 
@@ -7,7 +7,9 @@
 
 enum { C_BYTES = 1, C_HTML, C_QUEUE, C_LOCK, M_WORK, M_OTHER, R_NULL, N_PHASE, N_INIT, H_CODE, N_LOADER, N_OP };
 
-/* Nodes of the synthetic trace: 3 is Main.work with Util.inline on it, 5 the class that is HTML, 11 unknown code. */
+/*
+ * Nodes of the synthetic trace: 3 is Main.work with Util.inline on it, 5 the class whose name is HTML, 11 unknown code.
+ */
 enum {
 	ON_INLINE = 3,
 	ON_KERNEL = 4,
@@ -59,7 +61,7 @@ static const struct trace_rec more[] = {
 };
 
 static const struct trace_rec events[] = {
-	/* 1 MiB stands for itself, and a bit; 16 bytes for as much as the interval */
+	/* An object of 1 MiB counts little more than itself, one of 16 bytes as much as the interval. */
 	JVM(AT(1), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 1 << 20,
 	    .number = 1),
 	JVM(AT(2), .kind = BRAID_JVM_ALLOC, .thread = 1, .node = ON_INLINE, .name = C_BYTES, .value = 16, .number = 2),
@@ -67,15 +69,15 @@ static const struct trace_rec events[] = {
 	    .weight = 1000),
 	JVM(AT(4), .kind = BRAID_JVM_ALLOC, .thread = 2, .node = ON_SCRIPT, .name = C_HTML, .value = 100,
 	    .weight = 1000, .number = 2),
-	/* 1 was told of before; 2 is the later one of that number, and one of two; 7 was never told of, and 8 is told
-	   without its stack */
+	/* Number 1 was emitted before; 2 is the later one with that number, and one of two. 7 was never emitted, and
+	   8 was emitted without its stack. */
 	JVM(AT(1), .kind = BRAID_JVM_LIVE, .number = 1, .duration_ns = 20 * MS),
 	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 1, .flags = 3),
 	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 2, .weight = 2000, .flags = 1),
 	JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = 7, .flags = 1),
 	JVM(AT(100), .kind = BRAID_JVM_LIVE, .number = 8, .name = C_QUEUE, .value = 8, .weight = 10,
 	    .duration_ns = 90 * MS),
-	/* No collection has run since 9 was allocated */
+	/* No collection has run since number 9 was allocated. */
 	JVM(AT(120), .kind = BRAID_JVM_UNCOLLECTED, .number = 9, .name = C_QUEUE, .value = 8, .weight = 500,
 	    .duration_ns = 70 * MS),
 	JVM(AT(10), .kind = BRAID_JVM_LOCK, .thread = 2, .node = ON_INLINE, .name = C_LOCK, .duration_ns = 5 * MS,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs every suite of a directory, tests/unit or tests/unit/agent: a file test_NAME.c defines `Suite *test_NAME(void)`.
- * Arguments choose suites by name. */
+/*
+ * Runs every suite of a directory, tests/unit or tests/unit/agent: a file test_NAME.c defines `Suite *test_NAME(void)`.
+ * Arguments select suites by name.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,7 @@ int main(int argc, char **argv)
 	SRunner *runner = srunner_create(NULL);
 	int failed;
 
-	/* It ends what hangs; how fast the machine is decides nothing. */
+	/* The timeout only ends a test that hangs; no result depends on the machine's speed. */
 	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
 	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
 		if (wanted(suites[i].name, argc, argv))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For tests that make programs with the compiler of the machine: a directory that goes away with the test. */
+/* For tests that build programs with the machine's compiler: a directory that is removed after the test. */
 #ifndef BRAID_TESTS_PROGRAM_H
 #define BRAID_TESTS_PROGRAM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The synthetic trace and what is added to it, analyzed as a report does. */
+/* Runs the analyzer and an analysis over the synthetic trace and a test's additions, as a report does. */
 #ifndef TESTS_UNIT_RUN_H
 #define TESTS_UNIT_RUN_H
 
@@ -23,7 +23,7 @@ static inline void run_feed(struct run *r, const struct trace_rec *recs, size_t 
 		ck_assert_int_eq(analyzer_feed(r->a, &recs[i]), 0);
 }
 
-/* With the synthetic trace fed; more may follow. */
+/* With the synthetic trace fed; the test may feed more. */
 static inline struct run run_begin(const struct filter *filter)
 {
 	struct run r = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* For tests of symbols: a file's, and what has an address. Each test has a directory of its own. */
+/* For tests of symbols: the symbols of a file, and the one at an address. Each test has its own directory. */
 #ifndef BRAID_TESTS_SYMBOL_FIXTURE_H
 #define BRAID_TESTS_SYMBOL_FIXTURE_H
 
@@ -19,7 +19,7 @@ static inline struct symbols *symbols_of(const char *path, const char *root)
 	return s;
 }
 
-/* What covers `address`; all zero when nothing does. */
+/* The symbol that covers `address`; all zero when none does. */
 static inline struct symbol symbol_at(const struct symbols *s, uint64_t address)
 {
 	struct symbol found = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A small trace made by hand: a JVM (pid 100) and a native program (pid 200), with inlining, interpreted code, a stub,
- * a kernel frame, incomplete stacks, GC pauses, loss, and a class whose name is HTML. Definitions come first.
+ * A small hand-made trace: a JVM (pid 100) and a native program (pid 200), with inlining, interpreted code, a stub, a
+ * kernel frame, incomplete stacks, GC pauses, loss, and a class whose name is HTML. Definitions come first.
  */
 #ifndef TESTS_UNIT_SYNTHETIC_H
 #define TESTS_UNIT_SYNTHETIC_H

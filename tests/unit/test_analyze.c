@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reducer: its look-up structures, order independence, hostile records. */
+/* Tests of the analyzer: its look-up structures, independence of order, hostile records. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ Suite *test_analyze(void);
 static const struct trace_damage no_damage;
 static const struct report_source source = {&no_damage, 1, false};
 
-/* Everything that can be shown of what was fed, as one text. */
+/* Everything that the outputs show of the records fed, as one text. */
 static char *render(struct analyzer *a)
 {
 	const struct collapsed_options options = {.annotate = true, .threads = true, .lines = true};
@@ -54,12 +54,12 @@ static char *render_all(const struct trace_rec *recs, size_t count, int keep_sam
 	return text;
 }
 
-/* Splits the synthetic trace into events and definitions, events first; returns how many events there are. */
+/* Splits the synthetic trace into events and definitions, events first; returns the number of events. */
 static size_t events_first(struct trace_rec *recs)
 {
 	size_t n = 0, events;
 
-	/* Names are looked up when an event is read: they stay in front. */
+	/* Names are looked up when an event is read, so they stay in front. */
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
 		if (synthetic[i].kind >= TRACE_FIRST_EVENT || synthetic[i].kind == TRACE_NAME)
 			recs[n++] = synthetic[i];
@@ -78,7 +78,7 @@ START_TEST(order_does_not_matter)
 	unsigned seed = (unsigned)_i + 1;
 	char *text;
 
-	/* Definitions in any order behind the events, facts (which are listed as they come) excepted. */
+	/* Definitions in any order after the events, except facts, which are listed as they come. */
 	for (size_t i = SYNTHETIC_COUNT - 1; _i && i > events + 5; i--) {
 		size_t j = events + 5 + (size_t)rand_r(&seed) % (i - events - 4);
 		struct trace_rec t = recs[i];
@@ -165,7 +165,7 @@ START_TEST(ids_and_references_without_sense)
 }
 END_TEST
 
-/* Absurd ids cost what their records cost, not what the ids' range would. */
+/* Large sparse ids cost as much as their records, not as much as the ids' range. */
 START_TEST(sparse_ids_are_cheap)
 {
 	struct analyzer *a;
@@ -197,7 +197,7 @@ START_TEST(random_records)
 		struct trace_rec rec = {.kind = (uint32_t)rand_r(&seed) % (TRACE_KINDS + 2)};
 		uint32_t *words = (uint32_t *)(void *)((char *)&rec + 8);
 
-		/* Only kinds without pointers can be filled blindly. */
+		/* Only kinds without pointers can be filled with random bytes. */
 		if (rec.kind != TRACE_NODE && rec.kind != TRACE_SAMPLE && rec.kind != TRACE_CLOCK &&
 		    rec.kind != TRACE_MAPPING && rec.kind != TRACE_FRAME)
 			continue;

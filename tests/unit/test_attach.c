@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Everything about finding and attaching that needs no JVM: /proc texts, performance counters, options, messages, the
- * drop. */
+/* Tests of attaching that need no JVM: texts in /proc, performance counters, options, messages, the staging. */
 #include "attach/as_user.h"
 #include "attach/attach.h"
 #include "attach/attach_protocol.h"
@@ -75,7 +74,7 @@ START_TEST(maps_lines)
 	proc_maps_line("nonsense\n", &m);
 	proc_maps_line("7f00-7f10 r-xp 00000000 fe:00 1 /tmp/notlibjvm.so\n", &m);
 	proc_maps_line("7f00-7f10 r--p 00000000 fe:00 1    /opt/java/libjvm.so\n", &m);
-	ck_assert_str_eq(m.libjvm, ""); /* somebody reading the file is no JVM */
+	ck_assert_str_eq(m.libjvm, ""); /* a process that has only opened the file is no JVM */
 	proc_maps_line("7f13f77ab000-7f13f77b3000 rw-s 00000000 fe:00 10 /tmp/hsperfdata_me/7\n", &m);
 	ck_assert_uint_eq(m.perf_start, 0x7f13f77ab000);
 	ck_assert_uint_eq(m.perf_end, 0x7f13f77b3000);
@@ -94,7 +93,7 @@ START_TEST(maps_lines)
 }
 END_TEST
 
-/* A counter file of two strings, as HotSpot writes it. */
+/* A performance counter file with two strings, as HotSpot writes it. */
 static size_t perf_make(unsigned char *to)
 {
 	static const char *const names[] = {"sun.rt.javaCommand", "java.property.java.version", "java.rt.vmArgs"};
@@ -139,8 +138,10 @@ START_TEST(perf_strings)
 }
 END_TEST
 
-/* Cut at every length and broken at every byte: no read outside (the copy is exact, for valgrind and ASan), ends in
- * zeros. */
+/*
+ * Truncated at every length and damaged at every byte. Nothing outside is read (the copy is exact, for valgrind and
+ * ASan), and the results end in zeros.
+ */
 START_TEST(perf_hostile)
 {
 	static const unsigned char bad[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
@@ -193,7 +194,7 @@ static const struct {
 } lines[] = {
 	{ARGS("java\0-cp\0-XX:+DisableAttachMechanism\0Main\0-jar\0x.jar"), "Main", false},
 	{ARGS("/opt/j/bin/java\0-XX:+DisableAttachMechanism\0-jar\0/a/b.jar\0x"), "/a/b.jar", true},
-	{ARGS("java\0Main\0-XX:+DisableAttachMechanism"), "Main", false}, /* the program's own argument */
+	{ARGS("java\0Main\0-XX:+DisableAttachMechanism"), "Main", false}, /* the program's argument */
 	{ARGS("java\0--add-modules\0a.b\0-m\0mod/cls\0y"), "mod/cls", false},
 	{ARGS("java\0--module=mod\0y"), "mod", false},
 	{ARGS("java\0@args\0-Dx=y\0Main"), "Main", false},
@@ -237,7 +238,7 @@ END_TEST
 static const struct {
 	const char *answer;
 	int error;
-	const char *says; /* part of the sentence */
+	const char *says; /* a part of the explanation */
 } answers[] = {
 	{"0\nreturn code: 0\n", 0, ""}, /* JDK 9 and later */
 	{"0\n0\n", 0, ""},		/* JDK 8 */
@@ -251,7 +252,7 @@ static const struct {
 	{"0\nDynamic agent loading is not enabled. Use ...\n", -EACCES, "-XX:+EnableDynamicAgentLoading"},
 	{"0\nDynamic agent loading is only permitted in the live phase\n", -EAGAIN, "still starting"},
 	{"0\n", -ELIBACC, "could not load"},
-	{"0\nwhat\x1b[31m\n", -ELIBACC, "what?[31m"}, /* nothing for the terminal to obey */
+	{"0\nwhat\x1b[31m\n", -ELIBACC, "what?[31m"}, /* control characters are replaced */
 	{"", -EPROTO, "without an answer"},
 	{"\n", -EPROTO, "not understood"},
 	{"hello\n", -EPROTO, "not understood"},
@@ -318,7 +319,7 @@ START_TEST(drop_own)
 	strcpy(path, d.path);
 	staging_remove(&d);
 	ck_assert_int_eq(access(path, F_OK), -1);
-	staging_remove(&d); /* twice, a zeroed one, none */
+	staging_remove(&d); /* twice, a zeroed one, an absent one */
 	staging_remove(&zero);
 	staging_remove(NULL);
 	ck_assert_int_eq(fcntl(0, F_GETFD), 0); /* a zeroed struct's descriptors were left alone */
@@ -342,12 +343,12 @@ START_TEST(drop_of_another_user)
 	int err;
 
 	if (geteuid() != 0)
-		return; /* only root may */
+		return; /* only root may do this */
 	pid = fork();
 	if (pid == 0) {
 		if (as_user_forever(12345, 23456) || geteuid() != 12345 || getegid() != 23456 || setuid(0) == 0)
 			_exit(1);
-		alarm(20); /* however this test ends */
+		alarm(20); /* even if the test hangs */
 		pause();
 	}
 	while (proc_status_read(pid, &(struct proc_status){0}) == 0 && stat("/proc/self", &st) == 0) {
@@ -393,7 +394,7 @@ START_TEST(no_jvm)
 	ck_assert_str_ne(why, "");
 	staging_remove(&d);
 
-	/* one that has ended since it was looked at */
+	/* one that has ended since it was read */
 	child = fork();
 	if (child == 0)
 		_exit(0);
@@ -411,7 +412,7 @@ START_TEST(no_jvm)
 }
 END_TEST
 
-/* A process that does not catch SIGQUIT is not sent one; its end is noticed at once. */
+/* A process that does not catch SIGQUIT gets no signal, and its end is noticed at once. */
 START_TEST(never_kills)
 {
 	struct attach_result result;
@@ -423,7 +424,7 @@ START_TEST(never_kills)
 	jvm.pid = fork();
 	if (jvm.pid == 0) {
 		signal(SIGQUIT, SIG_DFL);
-		alarm(20); /* however this test ends */
+		alarm(20); /* even if the test hangs */
 		pause();
 	}
 	jvm.ns_pid = jvm.pid;
@@ -441,7 +442,7 @@ START_TEST(never_kills)
 }
 END_TEST
 
-/* What holds the attach up is said while it waits, and it ends when nobody waits for the result any more. */
+/* The attach reports what it waits for, and ends when nobody waits for its result any more. */
 START_TEST(says_why_it_waits)
 {
 	struct attach_result result;
@@ -452,7 +453,7 @@ START_TEST(says_why_it_waits)
 
 	jvm.pid = fork();
 	if (jvm.pid == 0) {
-		alarm(20); /* however this test ends */
+		alarm(20); /* even if the test hangs */
 		raise(SIGSTOP);
 		_exit(0);
 	}

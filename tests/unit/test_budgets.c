@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What processes may cost the recorder, each and all together. */
+/* Tests of budgets: what processes may cost the recorder, each and all together. */
 #include "sink/budgets.h"
 #include "sink/names.h"
 
@@ -39,7 +39,7 @@ static void teardown(void)
 	unlink(path);
 }
 
-/* As many bytes as it gets, up to `most`. */
+/* Reserves as many bytes as the account grants, up to `most`. */
 static uint64_t take_all(struct account *a, uint64_t most)
 {
 	uint64_t bytes = 0;
@@ -74,7 +74,7 @@ START_TEST(twenty_floods_leave_room_for_another_user)
 }
 END_TEST
 
-/* However they take turns. */
+/* Whatever their order. */
 START_TEST(all_users_together_are_bounded)
 {
 	struct account flood[200];
@@ -105,7 +105,7 @@ START_TEST(what_is_given_back_can_be_taken)
 	account_close(&a);
 	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], 0);
 	ck_assert_uint_eq(pools.strangers.used[POOL_JVMS], 0);
-	ck_assert(!account_reserve(&b, &sink, BUDGET_JVMS, 5)); /* no JVM has as many */
+	ck_assert(!account_reserve(&b, &sink, BUDGET_JVMS, 5)); /* no machine has this many JVMs */
 	ck_assert_uint_eq(b.refused[BUDGET_JVMS], 1);
 	account_close(&b);
 }
@@ -126,7 +126,7 @@ START_TEST(a_user_has_part_of_the_slots)
 }
 END_TEST
 
-/* Names that are met again and again keep their numbers, whatever others come and go. */
+/* Names in constant use keep their numbers while names of other users come and go. */
 START_TEST(names_of_others_do_not_push_out_ours)
 {
 	struct account flood = of(STRANGER, 1), honest = of(OTHER, 2);

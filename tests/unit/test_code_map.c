@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Code at addresses that are used again: by time, and by the compile id that a frame brings. */
+/* Tests of the code map: code at reused addresses, found by time and by the compile id that a frame has. */
 #include "jvm/code_map.h"
 
 #include <braid/frame.h>
@@ -39,7 +39,7 @@ START_TEST(by_time)
 	first->unload_ns = 20;
 	second = add(1050, 100, 30, 0, NULL);
 	ck_assert_ptr_eq(code_map_find(&map, 1060, 0, 15), first);
-	ck_assert_ptr_eq(code_map_find(&map, 1060, 0, 25), second); /* its record came late */
+	ck_assert_ptr_eq(code_map_find(&map, 1060, 0, 25), second); /* its record arrived late */
 	ck_assert_ptr_eq(code_map_find(&map, 1060, 0, 35), second);
 	ck_assert_ptr_null(code_map_find(&map, 1010, 0, 35));
 	ck_assert_ptr_null(code_map_find(&map, 999, 0, 15));
@@ -47,12 +47,12 @@ START_TEST(by_time)
 }
 END_TEST
 
-/* Records of code are late: only the id tells what ran. */
+/* Records of code arrive late: only the id identifies the code that ran. */
 START_TEST(by_id)
 {
 	struct code *first = add(1000, 100, 10, 5, NULL), *second;
 
-	ck_assert_ptr_null(code_map_find(&map, 1010, 6, 15)); /* still under way */
+	ck_assert_ptr_null(code_map_find(&map, 1010, 6, 15)); /* not arrived yet */
 	first->unload_ns = 20;
 	second = add(1000, 100, 30, 6, NULL);
 	ck_assert_ptr_eq(code_map_find(&map, 1010, 6, 15), second);
@@ -63,7 +63,7 @@ START_TEST(by_id)
 }
 END_TEST
 
-/* A frame has the low bits only; of several codes that have them time decides. */
+/* A frame has only the low bits; time selects among several codes with the same bits. */
 START_TEST(by_id_and_time)
 {
 	struct code *first = add(1000, 100, 10, 5, NULL), *second;
@@ -88,7 +88,7 @@ START_TEST(id_of_zeroes)
 }
 END_TEST
 
-/* What a frame in a stub says for an id means nothing; and a record without one may be any. */
+/* The id of a frame in a stub means nothing, and a record without an id matches any. */
 START_TEST(without_id)
 {
 	struct code *blob = add(1000, 100, 10, 0, "blob"), *routine = add(1020, 10, 10, 0, "routine"),
@@ -114,7 +114,7 @@ START_TEST(purged)
 }
 END_TEST
 
-/* The longest piece is found below hundreds of others in it, and none that was forgotten counts. */
+/* The longest piece is found below hundreds of pieces inside it, and removed pieces do not count. */
 START_TEST(nested)
 {
 	struct code *blob = add(1000, 100000, 10, 0, "blob"), *wide = add(500, 1000000, 10, 5, NULL);
@@ -140,7 +140,7 @@ START_TEST(all_overlap)
 	for (uint64_t i = 0; i < OVERLAPPING; i++)
 		last = add(0x1000 + i * 16, UINT32_MAX, 10 + i, 5, NULL);
 	ck_assert_ptr_eq(code_map_find(&map, 0x1000 + OVERLAPPING * 16ULL, 0, 2 * OVERLAPPING), last);
-	for (uint64_t i = 0; i < OVERLAPPING; i++) /* their ends were before, and their ids are others */
+	for (uint64_t i = 0; i < OVERLAPPING; i++) /* they ended before, and their ids differ */
 		ck_assert_ptr_null(code_map_find(&map, 0x1000 + OVERLAPPING * 16ULL, 6, 2 * OVERLAPPING));
 }
 END_TEST
@@ -174,7 +174,7 @@ static struct row {
 	struct braid_scope scopes[DEPTH_MAX];
 } rows[ROWS];
 
-/* Numbers of every size, and pcs that ascend by every distance. */
+/* Numbers of every size, and pcs with every distance between them. */
 static void make_rows(void)
 {
 	uint32_t pc = 0, seed = 1;
@@ -214,7 +214,7 @@ static void assert_row(const struct code *c, uint64_t offset, bool exact, const 
 	}
 }
 
-/* A row holds up to and including its pc; rows come in several records. */
+/* A row covers the code up to and including its pc; rows come in several records. */
 START_TEST(scopes)
 {
 	struct code *c = add(1000, 1U << 30, 10, 5, NULL);
@@ -234,7 +234,7 @@ START_TEST(scopes)
 }
 END_TEST
 
-/* What is cut off, or says that it is deeper than it is long, is refused as a whole. */
+/* A record that is truncated, or deeper than its length permits, is refused as a whole. */
 START_TEST(scopes_cut)
 {
 	struct code *c = add(1000, 1U << 30, 10, 5, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Subcommands that read: what they print, refuse and leave, through files. */
+/* Tests of the subcommands that read traces: what they print, refuse and write. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 Suite *test_commands(void);
 
-/* One for all tests, since a test that ends its process leaves its files behind. */
+/* One directory for all tests, since a test that ends its process cannot remove its own. */
 static char directory[] = "/tmp/braid-test-commands-XXXXXX";
 static char trace_path[64], output_path[64], error_path[64];
 
@@ -28,7 +28,7 @@ static void make_directory(void)
 
 static void remove_directory(void)
 {
-	char older[80]; /* what a test has written anew */
+	char older[80]; /* a file that a test has just written */
 
 	snprintf(older, sizeof(older), "%s.old", trace_path);
 	unlink(older);
@@ -60,7 +60,7 @@ static void read_back(const char *path, char *text, size_t size)
 	fclose(in);
 }
 
-/* Runs a subcommand with its output in files, and returns what it wrote; what it said is in error_text. */
+/* Runs a subcommand with its output in files and returns its standard output; error_text gets its standard error. */
 static char *output_of(int (*command)(int, char **), int expected, const char *const *args)
 {
 	char *argv[16];
@@ -86,7 +86,7 @@ static char *output_of(int (*command)(int, char **), int expected, const char *c
 	return text;
 }
 
-/* Fails with status 1 and says `expected` in one line. */
+/* Runs a subcommand that must fail with status 1 and print `expected` in one line. */
 static void refused(int (*command)(int, char **), const char *expected, const char *const *args)
 {
 	char *text = output_of(command, 1, args);
@@ -157,7 +157,7 @@ START_TEST(script_of_other_events)
 }
 END_TEST
 
-/* Seconds since the start, since boot, and the clock's; all of the same sample. */
+/* Seconds since the start, since boot, and since 1970, all of the same sample. */
 START_TEST(script_time_bases)
 {
 	static const char *const expected[][2] = {{"start", "0.051000000"},
@@ -176,7 +176,7 @@ START_TEST(script_time_bases)
 }
 END_TEST
 
-/* A pause from 51 to 56 ms after the first event belongs to both windows, to each with its part. */
+/* A pause from 51 to 56 ms after the first event is in both windows, each with its part. */
 START_TEST(windows_are_shown)
 {
 	char *text;
@@ -212,7 +212,7 @@ START_TEST(commands_read_files)
 }
 END_TEST
 
-/* What could not be read is loss, and the exit status tells; everything else is there. */
+/* Unreadable parts are shown as loss and in the exit status; everything else is shown. */
 START_TEST(damage_is_loss)
 {
 	static int (*const commands[])(int, char **) = {cmd_report, cmd_replay, cmd_script, cmd_export, cmd_info};
@@ -249,7 +249,7 @@ START_TEST(damage_is_loss)
 }
 END_TEST
 
-/* A recorder that was killed leaves a trace that is whole as far as it goes. */
+/* A killed recorder leaves a trace that is complete up to its end. */
 START_TEST(end_is_missing)
 {
 	struct trace_writer *w;
@@ -288,7 +288,7 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_export, "/dev/full: No space left", "--format", "collapsed", "-o", "/dev/full", trace_path);
 	REFUSED(cmd_report, "/dev/full: No space left", "--html", "/dev/full", trace_path);
 	REFUSED(cmd_report, "cannot write /nonexistent/x: No such file", "--html", "/nonexistent/x", trace_path);
-	/* the trace was not written over */
+	/* the trace was not overwritten */
 	free(RUN(cmd_info, trace_path));
 }
 END_TEST
@@ -312,7 +312,7 @@ START_TEST(command_line_is_checked)
 }
 END_TEST
 
-/* Without a FILE it is the one that `record` writes. */
+/* Without a FILE the commands read the one that `record` writes. */
 START_TEST(default_is_read)
 {
 	static int (*const commands[])(int, char **) = {cmd_report, cmd_replay, cmd_script, cmd_export, cmd_info};
@@ -343,7 +343,7 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-/* Who may not read the trace may not read what is made of it, whatever the umask and whatever was there before. */
+/* A user who may not read the trace may not read its exports, whatever the umask and whatever file was there before. */
 START_TEST(outputs_are_private)
 {
 	char dir[] = "/tmp/braid-export-XXXXXX", path[64], link[64];
@@ -361,12 +361,12 @@ START_TEST(outputs_are_private)
 	ck_assert_int_eq(chmod(trace_path, 0640), 0);
 	free(RUN(cmd_export, "-o", path, trace_path));
 	ck_assert_uint_eq(mode_of(path), 0640);
-	/* a name that leads nowhere would create what it leads to */
+	/* a dangling link would create the file it points to */
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(symlink(path, link), 0);
 	refused(cmd_export, "cannot write ", (const char *const[]){"braid x", "-o", link, trace_path, NULL});
 	ck_assert_int_ne(access(path, F_OK), 0);
-	if (geteuid() == 0) { /* somebody made the file before */
+	if (geteuid() == 0) { /* another user made the file before */
 		fclose(fopen(path, "w"));
 		ck_assert_int_eq(chown(path, 65534, 65534), 0);
 		refused(cmd_export, "another user's file",

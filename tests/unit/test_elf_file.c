@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ELF files that are made to cost much: each is refused, or read in as little time as its bytes deserve. */
+/* Tests of ELF files that are made to be expensive: each is refused, or read in a time that its size justifies. */
 #include "symbol/set.h"
 #include "unit/program.h"
 #include "unwind/table.h"
@@ -26,7 +26,7 @@ static Elf64_Shdr section(const char *name, uint32_t type, uint64_t at, uint64_t
 	return sh;
 }
 
-/* .text, names, .strtab, and `tables` times the same .symtab. */
+/* A file with .text, section names, .strtab, and `tables` times the same .symtab. */
 static int file_make(uint64_t strings, uint64_t symbols_at, uint64_t symbols, unsigned int tables)
 {
 	Elf64_Ehdr eh = {.e_ident = ELFMAG "\2\1\1",
@@ -143,21 +143,21 @@ START_TEST(sound)
 }
 END_TEST
 
-/* Three gigabytes of nothing. */
+/* Three gigabytes of holes. */
 START_TEST(sparse)
 {
 	refused_by_all(file_make(4096, STRINGS_AT + 4096, (3UL << 30) / sizeof(Elf64_Sym), 1), -EFBIG);
 }
 END_TEST
 
-/* One table, called many. */
+/* One table under many headers. */
 START_TEST(overlapping)
 {
 	refused_by_all(file_make(4096, STRINGS_AT + 4096, (8UL << 20) / sizeof(Elf64_Sym), 400), -EBADMSG);
 }
 END_TEST
 
-/* As many sections as the first one's size says: libelf has memory for each. */
+/* As many sections as the first one's size allows: libelf allocates memory for each. */
 START_TEST(sections_without_end)
 {
 	int fd = file_make(4096, STRINGS_AT + 4096, 1UL << 20, 1);
@@ -170,7 +170,7 @@ START_TEST(sections_without_end)
 }
 END_TEST
 
-/* Whatever else is wrong with a program: where its code is can be read, from a file as from memory. */
+/* Whatever else is wrong with a program, the location of its code can be read, from a file as from memory. */
 START_TEST(program_headers)
 {
 	int fd = file_make(4096, STRINGS_AT + 4096, 100, 1);
@@ -190,7 +190,7 @@ START_TEST(program_headers)
 }
 END_TEST
 
-/* Names of sections that have no end. */
+/* Section names without a terminating zero. */
 START_TEST(names_without_end)
 {
 	int fd = file_make(4096, STRINGS_AT + 4096, 100, 1);
@@ -217,7 +217,7 @@ START_TEST(names_in_names)
 }
 END_TEST
 
-/* Functions that all end at one place, and labels behind it in a larger one. */
+/* Functions that all end at one address, and labels after it in a larger one. */
 START_TEST(labels_behind_nests)
 {
 	const uint64_t count = 200000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What `record -e` and `--preset` understand, and what they refuse. */
+/* Tests of `record -e` and `--preset`: what they accept and what they refuse. */
 #include <check.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 Suite *test_event_config(void);
 
-/* Lists one after the other; the last one's result. */
+/* Adds lists one after the other; returns the last result. */
 static int add(struct event_selection *c, char why[SELECTION_WHY], const char *list)
 {
 	static char kept[8][128];
@@ -62,7 +62,7 @@ START_TEST(lists)
 	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, understood[_i].text);
 	ck_assert_str_eq(c.event, understood[_i].event);
-	/* what the trace says of them reads as the same again */
+	/* the trace's text of it reads back as the same */
 	selection_init(&again);
 	ck_assert_int_eq(add(&again, why, text), 0);
 	selection_complete(&again);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happened in JVMs, from records to tables and stacks: made by hand, and hostile. */
+/* Tests of JVM events, from records to tables and stacks, with hand-made and hostile records. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ START_TEST(allocations_are_estimated)
 }
 END_TEST
 
-/* Many small allocations at one site: the estimate must meet the truth as often as its error says. */
+/* Many small allocations at one site: the estimate must be as close to the truth as its error permits. */
 START_TEST(estimates_are_unbiased)
 {
 	const double interval = 512 << 10, size = 4096, p = 1 - exp(-size / interval);
@@ -198,7 +198,7 @@ static const struct event_sum *sum_of(const struct kind_view *k, enum event_by b
 	return NULL;
 }
 
-/* The monitor's is LOCK's to tell; Object.wait is BLOCKED's as long as no WAIT is in the trace. */
+/* LOCK covers the monitor's wait; BLOCKED covers Object.wait as long as the trace has no WAIT. */
 START_TEST(blocked_by_what)
 {
 	const struct trace_rec a_wait =
@@ -212,7 +212,7 @@ START_TEST(blocked_by_what)
 	ck_assert_uint_eq(sum_of(k, BY_NAME, "waiting for notify")->weight, 10 * MS);
 	ck_assert_uint_eq(sum_of(k, BY_NAME, "read")->weight, 4 * MS);
 	ck_assert_ptr_null(sum_of(k, BY_NAME, "blocked on a monitor"));
-	/* where the program parks, not where the JDK does */
+	/* the site is where the program parks, not where the JDK does */
 	ck_assert_uint_eq(sum_of(k, BY_SITE, "demo.Util.inline")->count, 3);
 	run_free(&r);
 
@@ -274,7 +274,7 @@ START_TEST(classes_and_start)
 }
 END_TEST
 
-/* Without probes an agent knows what was compiled, not how long it took; and what a JVM refuses is not recorded. */
+/* Without probes, compilations have no durations; types that a JVM refuses are not recorded. */
 START_TEST(what_is_not_known_is_not_zero)
 {
 	static const struct trace_rec untimed[] = {
@@ -294,7 +294,7 @@ START_TEST(what_is_not_known_is_not_zero)
 	ck_assert_ptr_nonnull(strstr(text, "largest\n"));
 	ck_assert_ptr_null(strstr(text, "0 ns"));
 	free(text);
-	/* The synthetic JVM of process 1 has no sampled allocations; process 2 is none. */
+	/* The synthetic JVM of process 1 has no sampled allocations; process 2 is no JVM. */
 	ck_assert(events_recorded(r.an, BRAID_EVENT_TYPE_ALLOC));
 	ck_assert(!events_recorded_of(r.an, 1, BRAID_EVENT_TYPE_ALLOC));
 	ck_assert(events_recorded_of(r.an, 1, BRAID_EVENT_TYPE_JIT));
@@ -321,7 +321,7 @@ END_TEST
 
 /* ---- filters and stacks ---- */
 
-/* Milliseconds since the first event, which is one after the start. */
+/* Milliseconds since the first event, which is one millisecond after the start. */
 static struct filter window_of(uint64_t from_ms, uint64_t to_ms)
 {
 	return (struct filter){.has_from = true,
@@ -330,7 +330,7 @@ static struct filter window_of(uint64_t from_ms, uint64_t to_ms)
 			       .to = {MOMENT_SINCE_START, (to_ms + 1) * MS}};
 }
 
-/* The thread that is parked from 40 to 70 is so in each window of that time. */
+/* A thread that is parked from 40 to 70 is parked in each window of that time. */
 START_TEST(windows_share_an_interval)
 {
 	static const struct {
@@ -358,7 +358,7 @@ START_TEST(filters_apply)
 	r = run_of(events, COUNT(events), &f);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_ALLOC)->count, 2);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 2);
-	ck_assert_uint_eq(kind(&r, BRAID_JVM_COMPILE)->count, 0); /* nobody's */
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_COMPILE)->count, 0); /* no known thread's */
 	run_free(&r);
 	filter_free(&f);
 
@@ -369,7 +369,7 @@ START_TEST(filters_apply)
 	run_free(&r);
 	filter_free(&f);
 
-	/* what of them is in the window: from 20 to 35 and from 30 to 31 */
+	/* their parts in the window: from 20 to 35 and from 30 to 31 */
 	f = window_of(30, 36);
 	r = run_of(events, COUNT(events), &f);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_LOCK)->count, 2);

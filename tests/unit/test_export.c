@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The exports' exact text for the synthetic trace, from memory. */
+/* Tests of the exports' exact text for the synthetic trace, without a file. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -231,7 +231,7 @@ START_TEST(report_as_text)
 }
 END_TEST
 
-/* What a reader needs first, in so few lines that they are read; a report begins with them. */
+/* A report begins with the summary, which is short enough to be read. */
 START_TEST(summary_says_what_matters)
 {
 	static const char expected[] =
@@ -292,8 +292,10 @@ START_TEST(html_keeps_names_inside)
 }
 END_TEST
 
-/* What a page is of, and from when on it knows what a thread did: the first sample, or the first event if that is
- * sooner. */
+/*
+ * The page identifies its recording and the time from which it knows what a thread did: the first sample, or the first
+ * event if that is earlier.
+ */
 START_TEST(html_says_what_it_is_of)
 {
 	struct filter f = {0};

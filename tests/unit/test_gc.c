@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pauses and cycles from what the agent and the probes tell, which come through different rings, and may be lies. */
+/*
+ * Tests of pauses and cycles from the agent's records and the probes, which come through different rings and may be
+ * false.
+ */
 #include "jvm/gc.h"
 #include "sink/names.h"
 
@@ -91,7 +94,7 @@ static void agent(uint16_t kind, uint64_t number, uint64_t start_ns, uint64_t ti
 	jvm_record(jvm, (const struct braid_rec *)(const void *)record, sizeof(record));
 }
 
-/* A hit by this thread. */
+/* A probe's hit by this thread. */
 static void probe(enum braid_probe probe, uint64_t object, uint64_t time_ns, const char *said)
 {
 	struct braid_event_jvm_event e = {
@@ -121,7 +124,7 @@ START_TEST(pause_of_the_agent_alone)
 {
 	agent(BRAID_REC_GC_START, 1, 1000, 1000);
 	agent(BRAID_REC_GC_FINISH, 1, 1000, 1500);
-	ck_assert_uint_eq(count, 0); /* probes may have more to say */
+	ck_assert_uint_eq(count, 0); /* probes may report more */
 	gc_settle(jvm, 2000);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(told[0].kind, BRAID_JVM_GC_PAUSE);
@@ -156,7 +159,7 @@ START_TEST(probes_complete_a_pause)
 }
 END_TEST
 
-/* An end that was lost does not keep pauses for ever. */
+/* A lost end does not hold pauses back for ever. */
 START_TEST(pause_waits_not_for_ever)
 {
 	prctl(PR_SET_NAME, "VM Thread");
@@ -224,7 +227,7 @@ START_TEST(lies)
 	struct braid_rec_gc r = {.hdr = {.kind = BRAID_REC_GC_FINISH, .size = sizeof(r), .time_ns = 5}, .cause_len = 1};
 
 	jvm_record(jvm, &r.hdr, sizeof(r) - 1);
-	jvm_record(jvm, &r.hdr, sizeof(r)); /* a string that is not there */
+	jvm_record(jvm, &r.hdr, sizeof(r)); /* a string that does not exist */
 	r.cause_len = 0;
 	r.start_ns = 6; /* ends before it begins */
 	jvm_record(jvm, &r.hdr, sizeof(r));

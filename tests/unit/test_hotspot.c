@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names and blobs from a JVM's memory that is an array here: right ones, and every kind of wrong one. */
+/* Tests of names and blobs in a JVM's memory, which is an array here: valid ones, and every kind of invalid one. */
 #include "hotspot/hotspot.h"
 
 #include <braid/ring.h>
@@ -146,12 +146,12 @@ START_TEST(method_hostile_pointers)
 		for (size_t k = 0; k < sizeof(slots) / sizeof(slots[0]); k++) {
 			setup();
 			if (slots[k] >= POOL + 72 && bad[i] == BASE + 1)
-				continue; /* there the low bit is a tag */
+				continue; /* the low bit is a tag there */
 			put(slots[k], bad[i], 8);
 			ck_assert_int_eq(hotspot_method_read(&layout, fake_read, NULL, BASE + METHOD, &m), -EFAULT);
 		}
 	}
-	setup(); /* everything points at itself */
+	setup(); /* everything points to itself */
 	put(METHOD + 8, BASE + METHOD, 8);
 	ck_assert_int_eq(hotspot_method_read(&layout, fake_read, NULL, BASE + METHOD, &m), -EFAULT);
 	ck_assert_uint_lt(reads, 32);
@@ -162,7 +162,7 @@ START_TEST(method_hostile_lengths)
 {
 	struct hotspot_method m;
 
-	put(POOL + 72 + 8, BASE + 0xa000, 8); /* longer than the output: cut */
+	put(POOL + 72 + 8, BASE + 0xa000, 8); /* longer than the output, so it is truncated */
 	memset(mem + 0xa000, 'x', 0x3000);
 	put(0xa000 + 4, 0xffff, 2);
 	ck_assert_int_eq(hotspot_method_read(&layout, fake_read, NULL, BASE + METHOD, &m), 0);
@@ -173,7 +173,7 @@ START_TEST(method_hostile_lengths)
 	setup();
 	put(CONST + 36, 0, 2);
 	ck_assert_int_eq(hotspot_method_read(&layout, fake_read, NULL, BASE + METHOD, &m), -EFAULT);
-	setup(); /* symbol at the very end of readable memory, its body behind it */
+	setup(); /* the symbol is at the very end of readable memory, its body after it */
 	put(POOL + 72 + 8, BASE + MEMORY - 8, 8);
 	put(MEMORY - 4, 64, 2);
 	ck_assert_int_eq(hotspot_method_read(&layout, fake_read, NULL, BASE + METHOD, &m), -EFAULT);
@@ -227,9 +227,9 @@ START_TEST(blob_hostile)
 	uint32_t blob = HEAP + (2 << 7) + 16;
 	uint64_t pc = BASE + HEAP + (5 << 7);
 
-	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -ENOENT); /* free segments */
+	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -ENOENT); /* free segments: no blob */
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, BASE, &b), -ENOENT);
-	mem[SEGMAP + 5] = 6; /* back beyond the heap's start */
+	mem[SEGMAP + 5] = 6; /* leads back beyond the heap's start */
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -ENOENT);
 	put_blob(2, 20, NAME);
 	put(blob + 16, 0x7fffffff, 4); /* longer than the heap */
@@ -240,7 +240,7 @@ START_TEST(blob_hostile)
 	put(blob + 8, BASE + MEMORY - 4, 8); /* a name that runs into unreadable memory */
 	memset(mem + MEMORY - 4, 'n', 4);
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -EFAULT);
-	memset(mem + 0xb001, 'n', 200); /* a name without an end, unaligned */
+	memset(mem + 0xb001, 'n', 200); /* a name without a terminating zero, unaligned */
 	put(blob + 8, BASE + 0xb001, 8);
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), 0);
 	ck_assert_uint_lt(strlen(b.name), sizeof(b.name));
@@ -248,7 +248,7 @@ START_TEST(blob_hostile)
 	put(blob + 32, BASE + HEAP_END, 8); /* code outside of the blob */
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -ENOENT);
 	put(blob + 32, BASE + blob + 64, 8);
-	put(blob + 40, BASE + 3, 8); /* crooked Method */
+	put(blob + 40, BASE + 3, 8); /* a misaligned Method */
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, pc, &b), -EFAULT);
 	layout.heap_count = UINT32_MAX;
 	ck_assert_int_eq(hotspot_blob_find(&layout, fake_read, NULL, UINT64_MAX, &b), -ENOENT);
@@ -317,7 +317,7 @@ static const struct {
 
 START_TEST(modified_utf8)
 {
-	char out[64], *exact = malloc(conversions[_i].length + 1); /* so that valgrind sees a read too far */
+	char out[64], *exact = malloc(conversions[_i].length + 1); /* so that valgrind detects a read beyond the end */
 
 	ck_assert_ptr_nonnull(exact);
 	memcpy(exact, conversions[_i].from, conversions[_i].length);
@@ -340,7 +340,7 @@ START_TEST(utf8_cuts)
 					     "ab\xe2\x82\xac"
 					     "c",
 					     6),
-			  2); /* not half a character, nothing behind it */
+			  2); /* no partial character, nothing after it */
 	ck_assert_str_eq(out, "ab");
 	ck_assert_uint_eq(utf8_printable(out, sizeof(out), "a\x1b[m\xc2\x9b\x7f", 7), 6);
 	ck_assert_str_eq(out, "a?[m??");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Scopes of compiled code, line numbers and source files from a JVM's memory that is an array here. */
+/* Tests of scopes of compiled code, line numbers and source files in a JVM's memory, which is an array here. */
 #include "hotspot/hotspot.h"
 
 #include <braid/ring.h>
@@ -54,7 +54,7 @@ static uint32_t put_scope(uint32_t at, uint32_t sender, uint32_t method, int32_t
 	return put_compressed(at, (uint32_t)bci + 1, no_zero);
 }
 
-/* The method of metadata 1 with method 2 inlined at 300, and that of 3 in it, without a byte code. */
+/* The method of metadata 1 with method 2 inlined at 300, and the method of 3 inlined in that, without a byte code. */
 static uint32_t put_scopes(bool no_zero)
 {
 	uint32_t outer = SCOPES + 1, middle, inner, at;
@@ -74,7 +74,7 @@ static uint32_t put_scopes(bool no_zero)
 	return at;
 }
 
-/* As JDK 17 lays an nmethod out. */
+/* Lays an nmethod out as JDK 17 does. */
 static void setup(void)
 {
 	memset(mem, 0, sizeof(mem));
@@ -122,16 +122,16 @@ static void check_scopes(void)
 
 	ck_assert_int_eq(read_scopes(0x20, false, s), 3);
 	ck_assert_uint_eq(s[0].method, BASE + METHOD + 2);
-	ck_assert_int_eq(s[0].bci, 0); /* no byte code: the entry of the method */
+	ck_assert_int_eq(s[0].bci, 0); /* no byte code: the method's entry */
 	ck_assert_uint_eq(s[1].method, BASE + METHOD + 1);
 	ck_assert_int_eq(s[1].bci, 70000);
 	ck_assert_uint_eq(s[2].method, BASE + METHOD);
 	ck_assert_int_eq(s[2].bci, 300);
-	ck_assert_int_eq(read_scopes(0x10, true, s), 3); /* an exact pc is within what ends behind it */
+	ck_assert_int_eq(read_scopes(0x10, true, s), 3); /* an exact pc belongs to the scope that ends after it */
 	ck_assert_int_eq(read_scopes(0x10, false, s), 1);
 	ck_assert_int_eq(s[0].bci, 300);
 	ck_assert_int_eq(read_scopes(0x21, false, s), 0); /* recorded without scopes */
-	ck_assert_int_eq(read_scopes(0x41, false, s), 0); /* behind the last that means something */
+	ck_assert_int_eq(read_scopes(0x41, false, s), 0); /* after the last meaningful one */
 }
 
 START_TEST(scopes_inside)
@@ -145,7 +145,7 @@ START_TEST(scopes_inside)
 }
 END_TEST
 
-/* As JDK 25: all apart from the nmethod, and another form of numbers. */
+/* As in JDK 25: all data apart from the nmethod, and another encoding of numbers. */
 START_TEST(scopes_outside)
 {
 	setup();
@@ -179,13 +179,13 @@ START_TEST(scopes_hostile)
 	setup();
 	end = put_scopes(false);
 	ck_assert_int_eq(hotspot_scopes_read(&layout, &names, fake_read, NULL, BASE + NMETHOD, 0x20, false, s, 2), 2);
-	put(METADATA, 1ULL << 60, 8); /* only a number; what reads it checks it */
+	put(METADATA, 1ULL << 60, 8); /* only a number, which its reader checks */
 	ck_assert_int_eq(read_scopes(0x10, false, s), 1);
 	put(PCS + 16 + 4, 0x7fffffff, 4);
 	ck_assert_int_lt(read_scopes(0x10, false, s), 0);
 	put(PCS + 16 + 4, (uint32_t)-5, 4);
 	ck_assert_int_lt(read_scopes(0x10, false, s), 0);
-	put_scope(end, end - SCOPES, 1, 1, false); /* its own caller */
+	put_scope(end, end - SCOPES, 1, 1, false); /* it is its own caller */
 	put(PCS + 16 + 4, end - SCOPES, 4);
 	ck_assert_int_lt(read_scopes(0x10, false, s), 0);
 	put_scope(end, 0, 99999, 1, false); /* no such metadata */
@@ -196,7 +196,7 @@ START_TEST(scopes_hostile)
 	ck_assert_int_lt(read_scopes(0x10, false, s), 0);
 	names.flags = 0;
 	ck_assert_int_eq(read_scopes(0x10, false, s), -EINVAL);
-	/* Whatever lies there: an answer or an error, never more than there is room for. */
+	/* Whatever the memory holds: a result or an error, and never more scopes than there is room for. */
 	names.flags = BRAID_NAMES_SCOPES | BRAID_NAMES_POINTER;
 	srandom(7);
 	for (int i = 0; i < 20000; i++) {
@@ -209,7 +209,7 @@ START_TEST(scopes_hostile)
 }
 END_TEST
 
-/* A table from class file parsing: short pairs in a byte, long ones behind 0xff. */
+/* A table as the class file parser writes it: short pairs in one byte, long ones after 0xff. */
 static void put_lines(bool no_zero)
 {
 	uint32_t at = CONST + layout.const_size + 17;
@@ -246,7 +246,7 @@ START_TEST(lines)
 	put(CONST + 28, 0, 2);
 	ck_assert_int_eq(hotspot_lines_read(&layout, &names, fake_read, NULL, BASE + CONST, l, 8), 0);
 	put(CONST + 28, 1, 2);
-	put(CONST + 24, 9, 4); /* ends before the table does */
+	put(CONST + 24, 9, 4); /* it ends before the table does */
 	ck_assert_int_lt(hotspot_lines_read(&layout, &names, fake_read, NULL, BASE + CONST, l, 8), 0);
 	put(CONST + 24, (uint32_t)-1, 4);
 	ck_assert_int_lt(hotspot_lines_read(&layout, &names, fake_read, NULL, BASE + CONST, l, 8), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What becomes of an agent's records of threads, classes and other events, and of records that no agent would send. */
+/* Tests of an agent's records of threads, classes and other events, including records that no agent would send. */
 #include "analyze/events.h"
 #include "jvm/gc.h"
 #include "jvm/jvm.h"
@@ -16,7 +16,7 @@
 Suite *test_jvm_events(void);
 
 #define ALL_TYPES ((1U << BRAID_EVENT_TYPES) - 1)
-#define TID 4000000 /* higher than kernels number threads by default */
+#define TID 4000000 /* higher than the kernel's default maximum */
 
 static struct sink sink;
 static struct jvms jvms;
@@ -24,7 +24,7 @@ static struct process process;
 static struct jvm *jvm;
 static char path[] = "/tmp/braid-jvm-events-XXXXXX";
 
-/* The last of each kind. */
+/* The last record of each kind. */
 static struct trace_jvm_event last[BRAID_JVM_EVENTS];
 static unsigned count[BRAID_JVM_EVENTS], loads, losses;
 static struct trace_loss last_loss;
@@ -89,7 +89,7 @@ static void teardown(void)
 	unlink(path);
 }
 
-/* A record in memory of its own, so that reading beyond it is seen. */
+/* Sends a record in its own memory, so that a read beyond its end is detected. */
 static void send(const void *fixed, size_t fixed_size, const char *strings)
 {
 	size_t length = strings ? strlen(strings) : 0;
@@ -151,7 +151,7 @@ START_TEST(thread_told_twice_starts_once)
 	ck_assert_str_eq(last_thread, "other");
 	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].thread, last[BRAID_JVM_THREAD_START].thread);
 	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].value, 4000);
-	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].weight, 4000); /* no more than all of it */
+	ck_assert_uint_eq(last[BRAID_JVM_THREAD_END].weight, 4000); /* at most all of it */
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(unwanted_is_not_told)
 	thread_start(0x1000, TID, 0, 0);
 	thread_end(0x1000, TID, "name");
 	ck_assert_uint_eq(count[BRAID_JVM_THREAD_START] + count[BRAID_JVM_THREAD_END], 0);
-	ck_assert_str_eq(last_thread, "name"); /* what samples are called after */
+	ck_assert_str_eq(last_thread, "name"); /* the name that samples get */
 }
 END_TEST
 
@@ -262,7 +262,7 @@ START_TEST(event_without_a_stack)
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].node, 0);
 
 	r.event.name = 4;      /* never defined */
-	r.event.end_ns = 5000; /* later than it was told */
+	r.event.end_ns = 5000; /* later than the record */
 	send(&r, sizeof(r), NULL);
 	ck_assert_uint_eq(count[BRAID_JVM_LOCK], 2);
 	ck_assert_uint_eq(last[BRAID_JVM_LOCK].name, 0);
@@ -274,7 +274,7 @@ START_TEST(event_without_a_stack)
 }
 END_TEST
 
-/* Whatever their sizes, lengths and numbers say. */
+/* Records with any sizes, lengths and numbers. */
 START_TEST(records_that_lie)
 {
 	static const uint16_t kinds[] = {BRAID_REC_THREAD,    BRAID_REC_THREAD_END, BRAID_REC_NAMED_EVENT,
@@ -302,7 +302,7 @@ START_TEST(records_that_lie)
 }
 END_TEST
 
-/* The future, the past, and what lasts longer than the agent has been there. */
+/* Times in the future, in the past, and durations longer than the agent's connection. */
 START_TEST(times_that_cannot_be)
 {
 	struct braid_rec_named_event r = {.hdr = {.kind = BRAID_REC_NAMED_EVENT, .tid = TID, .time_ns = UINT64_MAX},
@@ -347,7 +347,7 @@ static void code_load(uint64_t address, uint32_t size)
 	send(&r, sizeof(r), NULL);
 }
 
-/* An honest layout is taken, one that no JVM has changes nothing. */
+/* A valid layout is used; an impossible one changes nothing. */
 START_TEST(layouts_that_cannot_be)
 {
 	struct braid_rec_layout r = {.hdr = {.kind = BRAID_REC_LAYOUT}, .layout.heap_count = 1};
@@ -376,7 +376,7 @@ START_TEST(layouts_that_cannot_be)
 }
 END_TEST
 
-/* Code lies in its heap. */
+/* Code outside of its heap is refused. */
 START_TEST(code_that_cannot_be)
 {
 	struct braid_rec_layout r = {.hdr = {.kind = BRAID_REC_LAYOUT}, .layout.heap_count = 1};
@@ -420,7 +420,7 @@ START_TEST(who_waits_for_work_is_idle)
 }
 END_TEST
 
-/* However many records an agent makes of what it has lost, the trace has one for each kind. */
+/* However many LOSS records an agent sends, the trace has one for each kind. */
 START_TEST(losses_are_summed)
 {
 	struct {
@@ -440,7 +440,7 @@ START_TEST(losses_are_summed)
 	ck_assert_uint_eq(last_loss.process, process.id);
 	ck_assert_uint_eq(sink.lost, last_loss.count);
 
-	/* Each kind is written, even if there are more than the sink has room for. */
+	/* Each kind is written, even if there are more kinds than the sink has room for. */
 	r.fixed.count = BRAID_REC_KINDS;
 	for (uint32_t i = 0; i < r.fixed.count; i++)
 		r.pairs[i] = (struct braid_loss){.kind = i, .lost = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an address meant, by time. */
+/* Tests of mappings: what was at an address, and when. */
 #include "process/processes.h"
 
 #include <check.h>
@@ -39,7 +39,7 @@ static void reset(void)
 START_TEST(reused_address)
 {
 	map(0x1000, 0x3000, &first, 0x1000, 10, 1, false);
-	map(0x1000, 0x3000, &first, 0x1000, 15, 0, false); /* told twice */
+	map(0x1000, 0x3000, &first, 0x1000, 15, 0, false); /* reported twice */
 	map(0x2000, 0x5000, &other, 0x2000, 20, 1, true);
 	ck_assert_ptr_eq(at(0x2800, 19), &first);
 	ck_assert_ptr_eq(at(0x2800, 20), &other);
@@ -59,9 +59,9 @@ END_TEST
 START_TEST(what_changes_nothing)
 {
 	map(0x1000, 0x2000, &anon, 0x1000, 10, 1, false);
-	map(0x1000, 0x3000, &anon, 0x5000, 20, 1, false); /* memory without a file that grew */
+	map(0x1000, 0x3000, &anon, 0x5000, 20, 1, false); /* anonymous memory that grew */
 	map(0x8000, 0x9000, &first, 0x1000, 30, 1, false);
-	map(0x8000, 0xa000, &first, 0x1000, 40, 1, false); /* the same file in the same place */
+	map(0x8000, 0xa000, &first, 0x1000, 40, 1, false); /* the same file at the same address */
 	ck_assert_uint_eq(pr.past.count, 0);
 	reset();
 }
@@ -81,7 +81,7 @@ START_TEST(split)
 }
 END_TEST
 
-/* A process that maps and unmaps for ever does not make us grow for ever. */
+/* A process that maps and unmaps for ever does not make the table grow for ever. */
 START_TEST(the_past_is_forgotten)
 {
 	for (uint64_t i = 1; i < 2000; i++)

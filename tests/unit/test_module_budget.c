@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What files of strangers may cost. */
+/* Tests of the budget for modules: what files of other users may cost. */
 #include "process/module_budget.h"
 #include "sink/sink.h"
 
@@ -99,7 +99,7 @@ START_TEST(work_ends_and_time_gives_some_back)
 	ck_assert(module_work_begin(&b, a));
 	b.spent_ns = 60000000000ULL;
 	ck_assert(!module_work_begin(&b, a));
-	b.since_ns = now_ns() - 3600000000000ULL; /* an hour of recording */
+	b.since_ns = now_ns() - 3600000000000ULL; /* after an hour of recording */
 	ck_assert(module_work_begin(&b, a));
 	module_budget_free(&b);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file behind a mapping is found by what it is, and not by its name. */
+/* Tests of finding the file behind a mapping, by its identity and not by its name. */
 #include "proc/procfs.h"
 #include "process/module_file.h"
 
@@ -102,7 +102,7 @@ START_TEST(what_has_taken_its_place_is_not_opened)
 	void *page = map(&f);
 
 	ck_assert_int_eq(rename(other, library), 0);
-	if (geteuid() == 0) /* by the mapping */
+	if (geteuid() == 0) /* through the mapping */
 		expect(&f.fact, "the library");
 	munmap(page, 1);
 	ck_assert_int_eq(module_open(getpid(), &f.fact).fd, -ESTALE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What others can make this program say: how much, and in which characters. */
+/* Tests of notices: how many others can cause, and with which characters. */
 #include <check.h>
 #include <sink/notices.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ START_TEST(steering)
 }
 END_TEST
 
-/* A line is a line, whatever a process is called. */
+/* A notice stays one line, whatever a process is called. */
 START_TEST(lines)
 {
 	char said[256] = "";

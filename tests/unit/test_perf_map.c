@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Perf maps: which line names an address, and what a broken or huge file costs. */
+/* Tests of perf maps: which line names an address, and what a broken or huge file costs. */
 #include "symbol/perf_map.h"
 
 #include <check.h>
@@ -20,7 +20,7 @@ static int file_of(const char *text, size_t length)
 	return fd;
 }
 
-/* The name of an address among two others, "" when it has none. */
+/* The name of an address between two others, "" when it has none. */
 static const char *name_of(int fd, uint64_t address)
 {
 	struct perf_map_query q[3] = {{.address = 1}, {.address = address}, {.address = UINT64_MAX}};
@@ -56,13 +56,13 @@ START_TEST(lines)
 	ck_assert_str_eq(name_of(fd, 0x3010), "");
 	ck_assert_str_eq(name_of(fd, 0x4000), "");
 	ck_assert_str_eq(name_of(fd, 0x5000), "con?trol");
-	ck_assert_str_eq(name_of(fd, 0x6000), ""); /* still being written */
+	ck_assert_str_eq(name_of(fd, 0x6000), ""); /* the line is not complete yet */
 	ck_assert_str_eq(name_of(fd, 0xfff0000000000000), "");
 	close(fd);
 }
 END_TEST
 
-/* Lines that lie across the pieces in which the file is read, and one that is longer than a piece. */
+/* Lines across the borders of the pieces in which the file is read, and a line longer than a piece. */
 START_TEST(long_files)
 {
 	size_t size, line = 300000;
@@ -93,7 +93,10 @@ START_TEST(long_files)
 }
 END_TEST
 
-/* Of a file beyond the limit the end is read; each of its lines covers everything, which costs no more than others. */
+/*
+ * A file beyond the limit is read from its end. Each of its lines covers everything, which costs no more than other
+ * lines.
+ */
 START_TEST(huge_file)
 {
 	static const char end[] = "\n1000 1000 all\n1000 1000 all\n1000 1000 all of it\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Times and sizes on command lines and in messages. */
+/* Tests of times and sizes on command lines and in messages. */
 #include <check.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The collector's loop: what is given up while others are served, and descriptors that another process can change. */
+/*
+ * Tests of the collector's loop: sources removed while others are served, and descriptors that another process can
+ * change.
+ */
 #include "sink/sources.h"
 
 #include <check.h>
@@ -12,7 +15,7 @@
 Suite *test_sources(void);
 
 static struct sources sources;
-static struct source *pair[2]; /* each gives up the other one */
+static struct source *pair[2]; /* each removes the other one */
 static unsigned calls;
 
 static void give_up(struct source *src)
@@ -66,7 +69,7 @@ static void teardown(void)
 	sources_close(&sources);
 }
 
-/* Both are ready at once, whichever comes first: the other one is no more by then. */
+/* Both are ready at once. Whichever comes first removes the other one. */
 START_TEST(given_up_by_another)
 {
 	pair[0] = ready_source(give_up_the_other);
@@ -89,7 +92,9 @@ START_TEST(given_up_by_itself)
 }
 END_TEST
 
-/* Each write is seen without a read, which would wait for ever: another process has made the descriptor a blocking one.
+/*
+ * The loop notices each write without a read, which would block for ever: another process has made the descriptor a
+ * blocking one.
  */
 START_TEST(shared_descriptor)
 {
@@ -107,7 +112,7 @@ START_TEST(shared_descriptor)
 		ck_assert_int_eq(sources_dispatch(&sources, 0), 0);
 		ck_assert_uint_eq(calls, turn);
 	}
-	/* Taken back before it was looked at */
+	/* Read by the other process before the loop sees it. */
 	ck_assert_int_eq(write(theirs, &value, sizeof(value)), sizeof(value));
 	ck_assert_int_eq(read(theirs, &value, sizeof(value)), sizeof(value));
 	ck_assert_int_eq(sources_dispatch(&sources, 0), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Symbols: of generated programs, of what this process has loaded, of separate debug files. */
+/* Tests of symbols: of generated programs, of this process's libraries, of separate debug files. */
 #include "symbol/set.h"
 #include "unit/program.h"
 #include "unit/symbol_fixture.h"
@@ -52,7 +52,7 @@ START_TEST(generated)
 	for (uint64_t pc = 0; pc < 0x20000; pc++)
 		ck_assert_str_ne(name_at(s, pc), "data");
 	symbols_free(s);
-	/* From memory the same, but for what lies in other files. */
+	/* The same from memory, except for what is in other files. */
 	size_t size;
 	unsigned char *data = read_file(path_in("a.so"), &size);
 
@@ -88,7 +88,7 @@ END_TEST
 
 static char build_id[41];
 
-/* a.so stripped, a.debug beside it. */
+/* a.so stripped, with a.debug beside it. */
 static void program_split(const char *options)
 {
 	int fd;
@@ -123,15 +123,15 @@ START_TEST(debug_build_id)
 	snprintf(root, sizeof(root), "%s/root", directory);
 	run("cd '%s' && mkdir -p root/lib root/usr/lib/debug/.build-id/%.2s && cp a.so root/lib", directory, build_id);
 	ck_assert(!sees_hidden(path_in("root/lib/a.so"), root));
-	/* An absolute link means a place under the root. */
+	/* An absolute link is relative to the root. */
 	run("cd '%s' && cp a.debug root/a.debug && ln -s /a.debug root/usr/lib/debug/.build-id/%.2s/%s.debug",
 	    directory, build_id, build_id + 2);
 	ck_assert(sees_hidden(path_in("root/lib/a.so"), root));
-	/* Nothing leads out of it. */
+	/* No link leads out of it. */
 	run("cd '%s' && rm root/a.debug && ln -s ../../../../../../../../../../..'%s'/a.debug root/a.debug", directory,
 	    directory);
 	ck_assert(!sees_hidden(path_in("root/lib/a.so"), root));
-	/* Another program's file does not do, and a pipe does not hang. */
+	/* Another program's file is refused, and a pipe does not block. */
 	run("cd '%s' && rm root/a.debug && cp a.debug keep && echo 'int x(void) { return 1; }' > x.c && "
 	    "gcc -shared -nostdlib -Wl,--build-id -o root/a.debug x.c",
 	    directory);
@@ -141,7 +141,7 @@ START_TEST(debug_build_id)
 }
 END_TEST
 
-/* A process may see files of its own where others see root's: its owner's are for modules of that owner. */
+/* A process may have its own files where others see root's: its owner's files are for modules of that owner only. */
 START_TEST(debug_owner)
 {
 	if (geteuid() != 0) {
@@ -163,7 +163,7 @@ START_TEST(debug_owner)
 }
 END_TEST
 
-/* Places for probes: functions in the file's code, by its own symbols or by a debug file that is trusted. */
+/* Probe locations: functions in the file's code, by its own symbols or by a trusted debug file. */
 static struct symbol function_of(const char *path, const char *name)
 {
 	struct symbol wanted = {.name = name};
@@ -243,7 +243,7 @@ START_TEST(debug_link)
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 			run("cd '%s' && mkdir -p %s && cp a.debug %s", directory, places[i], places[i]);
 			ck_assert(sees_hidden(path_in("root/lib/a.so"), root));
-			if (o == 1) { /* the checksum is off */
+			if (o == 1) { /* the checksum is wrong */
 				run("cd '%s' && printf x >> %s/a.debug", directory, places[i]);
 				ck_assert(!sees_hidden(path_in("root/lib/a.so"), root));
 			}
@@ -266,7 +266,7 @@ START_TEST(mini_debug_info)
 	    "mini && xz mini && strip a.so && objcopy --add-section .gnu_debugdata=mini.xz a.so",
 	    directory);
 	ck_assert(sees_hidden(path_in("a.so"), ""));
-	/* Broken inside: what is left is .dynsym. */
+	/* With a damaged .gnu_debugdata only .dynsym is left. */
 	run("cd '%s' && head -c 200 mini.xz > half && objcopy --update-section .gnu_debugdata=half a.so", directory);
 	ck_assert(!sees_hidden(path_in("a.so"), ""));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets of symbols: which one an address has, and under which name; those of the kernel. */
+/* Tests of symbol sets: which symbol an address has and under which name, and the kernel's symbols. */
 #include "symbol/set.h"
 #include "unit/program.h"
 #include "unit/symbol_fixture.h"
@@ -131,7 +131,7 @@ START_TEST(demangling)
 }
 END_TEST
 
-/* f(P<a, a>, P<P<a, a>, P<a, a>>, ...): each parameter is written out twice as long as the one before. */
+/* f(P<a, a>, P<P<a, a>, P<a, a>>, ...): each parameter is twice as long as the one before. */
 START_TEST(demangling_bounded)
 {
 	char name[8192], *at = name, *demangled;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The record codec, the writer and the reader on whole files; damage is test_trace_damage.c's, the format itself
- * test_trace_format.c's. */
+/*
+ * Tests of the record codec, the writer and the reader on whole files. test_trace_damage.c tests damage,
+ * test_trace_format.c the format itself.
+ */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -75,7 +77,7 @@ static const struct {
 };
 #define ALL_KINDS (sizeof(all_kinds) / sizeof(all_kinds[0]))
 
-/* Every kind by its literal: a wrong offset in the table would cancel out in a round trip, but not in this text. */
+/* Every kind by its literal text: a wrong offset in the table would cancel out in a round trip. */
 START_TEST(every_kind_survives)
 {
 	char *path = fixture_path(), *want = NULL;
@@ -141,7 +143,7 @@ static void edge_set(struct trace_rec *rec, const struct trace_field *f, unsigne
 	}
 }
 
-/* Every kind with every pattern before and behind every other one, and with patterns mixed within the record. */
+/* Every kind with every pattern before and after every other kind, and with mixed patterns within the record. */
 START_TEST(edge_values_survive)
 {
 	char *path = fixture_path(), *want[2] = {NULL, NULL}, *both;
@@ -168,7 +170,7 @@ START_TEST(edge_values_survive)
 			fixture_put(w, rec);
 			ck_assert_int_eq(trace_rec_print(f[kind >= TRACE_FIRST_EVENT], &rec), 0);
 		}
-		/* A block of definitions overtakes the events put before it: keep to one of each. */
+		/* A block of definitions overtakes the events put before it, so the file gets one block of each. */
 		if (kind == TRACE_FIRST_EVENT - 1)
 			ck_assert_int_eq(trace_writer_flush(w), 0);
 	}
@@ -194,7 +196,7 @@ END_TEST
 
 #define MANY 700000U
 
-/* Definitions and events of several blocks each; an event's node must be known by the time that the event is read. */
+/* Definitions and events of several blocks each; an event's node must be known before the event is read. */
 START_TEST(deltas_restart_with_every_block)
 {
 	char *path = fixture_path();
@@ -253,7 +255,7 @@ static size_t blocks_of(const uint8_t *bytes, size_t len, struct block_at *out, 
 	return n;
 }
 
-/* Reads the index by the description, not by the reader, which does not need it. */
+/* Reads the index according to the description, since the reader does not need it. */
 START_TEST(index_lists_all_blocks)
 {
 	char *path = fixture_path();
@@ -415,7 +417,7 @@ START_TEST(what_cannot_be_coded_is_refused)
 
 		ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {s, S("")}}), -EINVAL);
 	}
-	/* The longest that fits, and what was good before and after. */
+	/* The longest string that fits; the records before and after it stay. */
 	ck_assert_int_eq(
 		put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {S("big"), {big, BRAID_BLOCK_RAW_MAX - 64}}}),
 		0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Traces that are cut, flipped, forged or foreign. */
+/* Tests of traces that are truncated, damaged, forged or of other programs. */
 #include <xxhash.h>
 
 #include "trace_fixture.h"
@@ -55,7 +55,7 @@ static void small_free(struct small *s)
 	free(s->bytes);
 }
 
-/* The records of all blocks but one that is lost (SMALL_BLOCKS: none is). */
+/* The records of all blocks except a lost one (SMALL_BLOCKS: none is). */
 static uint64_t small_records_without(const struct small *s, unsigned lost)
 {
 	uint64_t n = 0;
@@ -139,7 +139,7 @@ START_TEST(removed_and_inserted_bytes)
 	struct small s;
 	uint8_t *bytes;
 	struct fixture_text got;
-	/* As long as what the reader searches at once, so that the magic lies across the border of two searches. */
+	/* As long as the reader's search window, so that the magic is across the border of two windows. */
 	size_t gap = (256UL << 10) - 3;
 
 	small_make(&s);
@@ -239,8 +239,7 @@ START_TEST(foreign_files)
 }
 END_TEST
 
-/* Gives a block the checksum that its bytes ask for, by the description: zeros in its place, header and payload in one.
- */
+/* Sets a block's checksum according to the description: zeros in its place, header and payload together. */
 static void checksum_set(uint8_t *block, size_t len)
 {
 	uint64_t sum;
@@ -250,7 +249,7 @@ static void checksum_set(uint8_t *block, size_t len)
 	memcpy(block + 48, &sum, sizeof(sum));
 }
 
-/* A mebibyte of one-byte records in a hundred bytes: a reader refuses it, and no writer makes it. */
+/* A mebibyte of one-byte records in a hundred bytes: a reader refuses it, and no writer produces it. */
 START_TEST(bomb)
 {
 	uint8_t *raw = malloc(BRAID_BLOCK_RAW_MAX), *back = malloc(BRAID_BLOCK_RAW_MAX);
@@ -297,7 +296,7 @@ START_TEST(newer_version)
 	small_make(&s);
 	s.bytes[8] = 2;
 	fixture_store(s.path, s.bytes, s.len);
-	/* Not a newer version: a damaged header. */
+	/* Not a newer version, but a damaged header. */
 	ck_assert_int_eq(open_of(s.path, &why), 0);
 	checksum_set(s.bytes, s.ends[0]);
 	fixture_store(s.path, s.bytes, s.len);
@@ -305,7 +304,7 @@ START_TEST(newer_version)
 	ck_assert_ptr_nonnull(strstr(why, "newer version"));
 	s.bytes[8] = 1;
 	checksum_set(s.bytes, s.ends[0]);
-	/* One newer block in the middle is left out. */
+	/* A newer block in the middle is skipped. */
 	s.bytes[s.ends[0] + 8] = 2;
 	checksum_set(s.bytes + s.ends[0], s.ends[1] - s.ends[0]);
 	fixture_store(s.path, s.bytes, s.len);
@@ -313,7 +312,7 @@ START_TEST(newer_version)
 	ck_assert_uint_eq(got.damage.bad_blocks, 1);
 	ck_assert_uint_eq(got.records, small_records_without(&s, 1));
 	free(got.text);
-	/* A kind of block that is not known is skipped and no damage. */
+	/* An unknown kind of block is skipped and is no damage. */
 	s.bytes[s.ends[0] + 8] = 1;
 	s.bytes[s.ends[0] + 12] = 77;
 	checksum_set(s.bytes + s.ends[0], s.ends[1] - s.ends[0]);
@@ -343,7 +342,7 @@ START_TEST(forged_sizes)
 		fixture_block(&f, BRAID_BLOCK_DEFS, zeros, BRAID_BLOCK_RAW_MAX);
 	}
 	at[n] = f.len;
-	v = 100; /* a frame of 1 MiB that says it has 100 bytes */
+	v = 100; /* a frame of 1 MiB with a stated size of 100 bytes */
 	memcpy(f.bytes + at[0] + 20, &v, 4);
 	checksum_set(f.bytes + at[0], at[1] - at[0]);
 	v = UINT32_MAX;
@@ -355,7 +354,7 @@ START_TEST(forged_sizes)
 	checksum_set(f.bytes + at[3], at[4] - at[3]);
 	at[0] = f.len;
 	fixture_block(&f, BRAID_BLOCK_DEFS, zeros, 100);
-	v = 200; /* a frame of 100 bytes that says it has 200 */
+	v = 200; /* a frame of 100 bytes with a stated size of 200 */
 	memcpy(f.bytes + at[0] + 20, &v, 4);
 	checksum_set(f.bytes + at[0], f.len - at[0]);
 	ck_assert_int_eq(fixture_read_file(&f, &got), 0);
@@ -373,7 +372,7 @@ struct forged {
 	uint64_t bad, unknown;
 };
 
-/* In front of each one and behind it is a good record. */
+/* A valid record is before and after each one. */
 static const struct forged forged[] = {
 	{"varint cut off", {TRACE_INFO, 2, 0x80, 0x80}, 4, 1, 0},
 	{"varint of 71 bits", {TRACE_PROCESS_STATE, 11, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, 13, 1, 0},
@@ -445,7 +444,7 @@ START_TEST(heads_that_do_not_fit)
 }
 END_TEST
 
-/* A schema that cannot be read, and blocks of a schema that the file does not have. */
+/* A schema that cannot be read, and blocks whose schema is not in the file. */
 START_TEST(schema_lost)
 {
 	static const uint8_t info[] = {TRACE_INFO, 4, 1, 'k', 1, 'v'};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the format promises to others: schemas of other writers, the description in docs/, varints. */
+/* Tests of what the format promises to other programs: schemas of other writers, the description in docs/, varints. */
 #include <ctype.h>
 
 #include "trace_fixture.h"
@@ -14,7 +14,7 @@ static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t len)
 	return p + len;
 }
 
-/* Fields in another order, of other types and new ones; a new kind whose time the later deltas build on. */
+/* Fields in another order, of other types, and new fields; a new kind on whose time the later deltas build. */
 static const char newer_schema[] = "32 sample mood:str weight:u time_ns:t extra:us node:s cpu:u thread:n\n"
 				   "42 finish time_ns:t\n"
 				   "60 wonder time_ns:t what:dd\n"
@@ -45,7 +45,7 @@ static const uint8_t newer_records[] = {
 	1,
 	4,
 	4,
-	/* and what a yet newer one adds */ 1,
+	/* a value that a yet newer writer adds */ 1,
 	1,
 	0x80 | 5 << 2,
 	0,
@@ -55,7 +55,7 @@ static const uint8_t newer_records[] = {
 	2,
 	42,
 	1,
-	2, /* another name: not the kind that is known */
+	2, /* another name: not the known kind */
 	3,
 	7,
 	44,

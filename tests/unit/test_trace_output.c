@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where traces go: files that are kept, streams, and disks that are too small. */
+/* Tests of the trace's destinations: kept files, streams, and disks that are too small. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static char *old_of(const char *path)
 	return old;
 }
 
-/* One recording of `samples`. */
+/* Records `samples` samples. */
 static void record(const char *path, uint32_t samples)
 {
 	struct trace_writer *w;
@@ -53,14 +53,14 @@ START_TEST(former_trace_is_kept)
 	record(path, 3);
 	ck_assert_uint_eq(samples_of(old), 2);
 	ck_assert_uint_eq(samples_of(path), 3);
-	/* a link keeps its target, and nothing is renamed */
+	/* the link keeps its target, and nothing is renamed */
 	ck_assert_int_eq(symlink(path, link), 0);
 	record(link, 4);
 	ck_assert_uint_eq(samples_of(old), 2);
 	ck_assert_uint_eq(samples_of(path), 4);
 	ck_assert_int_eq(lstat(link, &st), 0);
 	ck_assert(S_ISLNK(st.st_mode));
-	/* what is no trace is nobody's to rename over */
+	/* a file that is no trace is not renamed over */
 	fixture_store(old, "my thesis", 9);
 	ck_assert_int_eq(trace_writer_open(&w, path), -ENOTEMPTY);
 	ck_assert_uint_eq(samples_of(path), 4);
@@ -73,7 +73,7 @@ START_TEST(former_trace_is_kept)
 }
 END_TEST
 
-/* The trace under sudo: the owner that a new file has, in a directory of `mode`. */
+/* The owner of a trace that is written under sudo in a directory with `mode`. */
 static uid_t owner_in(mode_t mode, uid_t owner)
 {
 	char dir[] = "/tmp/braid-test-sudo-XXXXXX", path[64];
@@ -99,7 +99,7 @@ START_TEST(sudo_trace_is_its_users)
 	setenv("SUDO_GID", "4712", 1);
 	ck_assert_uint_eq(owner_in(0755, 4711), 4711);
 	ck_assert_uint_eq(owner_in(01777, 0), 4711);
-	ck_assert_uint_eq(owner_in(0755, 0), 0); /* a directory of the system's */
+	ck_assert_uint_eq(owner_in(0755, 0), 0); /* a system directory */
 	ck_assert_uint_eq(owner_in(0755, 4713), 0);
 	setenv("SUDO_UID", "-4711", 1);
 	ck_assert_uint_eq(owner_in(01777, 0), 0);
@@ -111,7 +111,7 @@ START_TEST(sudo_trace_is_its_users)
 }
 END_TEST
 
-/* What others have made or can write, and what leads elsewhere, is not written to. */
+/* Files that others made or can write, and links, are not written to. */
 START_TEST(foreign_files_are_refused)
 {
 	char *path = fixture_path(), *link = fixture_path();
@@ -170,7 +170,7 @@ START_TEST(stream_without_reader)
 }
 END_TEST
 
-/* A name and a sample each; they compress badly. */
+/* Puts a name and a sample, which compress badly. */
 static int put_named(struct trace_writer *w, uint32_t i)
 {
 	char text[64];
@@ -184,7 +184,9 @@ static int put_named(struct trace_writer *w, uint32_t i)
 	return trace_writer_put(w, &rec) ?: trace_writer_put(w, &sample);
 }
 
-/* What a disk of `limit` bytes keeps of 4,000 samples in one block: all that follows is in the file, in good order. */
+/*
+ * Of 4,000 samples in one block, a disk of `limit` bytes keeps some; whatever is in the file is complete and in order.
+ */
 START_TEST(full_disk_keeps_what_fits)
 {
 	static const struct {
@@ -203,7 +205,7 @@ START_TEST(full_disk_keeps_what_fits)
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
 	for (uint32_t i = 1; i <= 4000; i++)
 		ck_assert_int_eq(put_named(w, i), 0);
-	setrlimit(RLIMIT_FSIZE, &limit); /* no assertion while it holds: Check writes to a file, too */
+	setrlimit(RLIMIT_FSIZE, &limit); /* no assertion while the limit holds: Check writes to a file, too */
 	err = trace_writer_flush(w);
 	limit.rlim_cur = RLIM_INFINITY;
 	setrlimit(RLIMIT_FSIZE, &limit);

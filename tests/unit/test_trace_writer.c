@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writers that come to a bad end: what they have written can be read. */
+/* Tests of writers that are interrupted: what they have written can be read. */
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 Suite *test_trace_writer(void);
 
-/* Puts samples whose size does not shrink until `w` says no or all are put. */
+/* Puts incompressible samples until `w` fails or all are put. */
 static int put_noise(struct trace_writer *w, unsigned count)
 {
 	uint64_t x = 88172645463325252ULL;
@@ -27,7 +27,7 @@ static int put_noise(struct trace_writer *w, unsigned count)
 	return err;
 }
 
-/* Check itself writes a file: limits are lifted before it is asked anything. */
+/* Check itself writes to a file, so the limit is lifted before each assertion. */
 static void file_limit(rlim_t bytes)
 {
 	struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
@@ -58,7 +58,7 @@ START_TEST(disk_full)
 	ck_assert_uint_gt(bytes, 1 << 20);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq((uint64_t)st.st_size, bytes);
-	/* There is room again, but what was to come is lost: nothing may follow. */
+	/* There is room again, but a part is lost: nothing may follow it. */
 	ck_assert_int_eq(trace_writer_close(w), -EFBIG);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq((uint64_t)st.st_size, bytes);

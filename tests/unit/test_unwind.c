@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CFI compiler on generated programs and entries. */
+/* Tests of the CFI compiler on generated programs and entries. */
 #include "unit/unwind_tables.h"
 #include "unwind/cfi.h"
 
@@ -11,7 +11,7 @@ Suite *test_unwind(void);
 /* ---- generated programs ---- */
 
 #define TEXT 0x10000U
-/* The layout once more, as a constant expression: braid_rule() is none. */
+/* The rule's layout again, as a constant expression, which braid_rule() is not. */
 #define RULE(cfa, offset, rbp, rbp_offset)                                                                             \
 	((uint32_t)BRAID_CFA_##cfa | (uint32_t)BRAID_RBP_##rbp << 4 | ((uint32_t)((rbp_offset) / 8) & 0x3ff) << 6 |    \
 	 (uint32_t)((offset) / 8) << 16)
@@ -19,7 +19,7 @@ Suite *test_unwind(void);
 
 static const char assembly[] =
 	"\t.text\n"
-	/* 0: a frame with rbp, and an epilogue in its middle */
+	/* 0: a frame with rbp, and an epilogue in the middle */
 	"\t.cfi_startproc\n push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset 6,-16\n mov %rsp,%rbp\n"
 	" .cfi_def_cfa_register 6\n .cfi_remember_state\n leave\n .cfi_def_cfa 7,8\n .cfi_restore 6\n ret\n"
 	" .cfi_restore_state\n nop\n .cfi_endproc\n"
@@ -33,11 +33,11 @@ static const char assembly[] =
 	" .cfi_escape 0x0f,11,0x77,8,0x80,0,0x3f,0x1a,0x39,0x2a,0x33,0x24,0x22\n .skip 32,0x90\n .cfi_endproc\n"
 	/* 192: a first frame */
 	" .org 192\n .cfi_startproc\n .cfi_escape 0x2e,0x10\n nop\n .cfi_undefined 16\n nop\n .cfi_endproc\n"
-	/* 256: a signal frame, and one that only says that no call made it */
+	/* 256: a signal frame, and one that only shows that no call made it */
 	" .org 256\n .cfi_startproc simple\n .cfi_signal_frame\n .cfi_escape 0x0f,4,0x77,0xa0,1,6\n nop\n "
 	".cfi_endproc\n"
 	" .org 264\n .cfi_startproc\n .cfi_signal_frame\n nop\n .cfi_endproc\n"
-	/* 320: return addresses and stack pointers elsewhere */
+	/* 320: return addresses and stack pointers in other places */
 	" .org 320\n .cfi_startproc\n .cfi_register 16,5\n nop\n .cfi_restore 16\n .cfi_offset 16,-16\n nop\n"
 	" .cfi_restore 16\n .cfi_val_offset 7,0\n nop\n .cfi_val_offset 7,8\n nop\n .cfi_endproc\n"
 	/* 384: rbp */
@@ -109,7 +109,7 @@ static const struct {
 	{576, RSP(32)},
 	{645, RSP(32)},
 	{646, RSP(24)},
-	{70642, RSP(24)}, /* the assembler does not know of the four bytes */
+	{70642, RSP(24)}, /* the assembler does not count the four bytes */
 	{70643, BRAID_CFA_NONE},
 	{70784, RSP(8)},
 	{70785, RSP(24)},
@@ -190,7 +190,7 @@ START_TEST(generated)
 }
 END_TEST
 
-/* From memory, then without section headers, so that .eh_frame_hdr has to lead to .eh_frame. */
+/* From memory, then without section headers, so that .eh_frame_hdr must lead to .eh_frame. */
 START_TEST(generated_image)
 {
 	struct unwind_table *t = NULL;
@@ -211,7 +211,7 @@ START_TEST(generated_image)
 }
 END_TEST
 
-/* Jump slots that no FDE covers get the very rows that GNU ld's own FDEs for them give. */
+/* Jump slots without an FDE get exactly the rows that GNU ld's own FDEs give. */
 START_TEST(plt_without_cfi)
 {
 	static const char *const options[] = {"-Wl,-z,lazy", "-Wl,-z,lazy -Wl,-z,ibtplt", "-Wl,-z,now -fno-plt",
@@ -274,7 +274,7 @@ static bool any_code(void *arg, uint64_t start, uint64_t end)
 	return arg && start < end;
 }
 
-/* A CIE "zR" with the encoding, and one FDE whose pointers are `pointer` and `range`, 8 bytes each at most. */
+/* A CIE "zR" with the encoding, and one FDE with the pointers `pointer` and `range`, 8 bytes each at most. */
 static size_t frame_make(unsigned char *to, uint8_t encoding, const void *pointer, size_t pointer_size,
 			 const void *range, size_t range_size)
 {
@@ -341,7 +341,7 @@ START_TEST(encodings)
 			loadable = -ENODATA;
 			ck_assert_int_eq(cfi_entries_read(&e, &section), -EBADMSG);
 		}
-		for (size_t size = 20; size < section.size; size++) { /* cut short anywhere */
+		for (size_t size = 20; size < section.size; size++) { /* truncated anywhere */
 			struct cfi_section cut = section;
 
 			cut.size = size;
@@ -373,7 +373,7 @@ START_TEST(encodings_unknown)
 }
 END_TEST
 
-/* Overlapping entries: the earlier start wins, and .eh_frame over .debug_frame, which fills what is left. */
+/* Overlapping entries: the earlier start wins, and .eh_frame wins over .debug_frame, which fills the gaps. */
 START_TEST(overlapping)
 {
 	static const char text[] =

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules that come from instructions: each against what is known of a few bytes, all against a compiler's own CFI. */
+/*
+ * Tests of rules that come from instructions: single instructions against known effects, and all against a compiler's
+ * own CFI.
+ */
 #include "unwind/code.h"
 #include "unwind/table.h"
 
@@ -99,7 +102,7 @@ START_TEST(instructions)
 			      (int)insns[i].kind);
 		if (insns[i].value)
 			ck_assert_int_eq(insn.value, insns[i].value);
-		/* Cut off it is none, and nothing behind the end is read: sanitizers see to that. */
+		/* A truncated instruction is invalid, and nothing after the end is read, which sanitizers check. */
 		for (size_t size = 1; size < insns[i].size; size++) {
 			uint8_t *cut = malloc(size);
 
@@ -145,9 +148,9 @@ START_TEST(function_without_frame_pointer)
 	has(t, 5, BRAID_CFA_RSP, 32, BRAID_RBP_SAME, 0);
 	has(t, 13, BRAID_CFA_RSP, 16, BRAID_RBP_SAME, 0);
 	has(t, 14, BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0);
-	has(t, 15, BRAID_CFA_RSP, 32, BRAID_RBP_SAME, 0); /* behind a ret, by the branch */
+	has(t, 15, BRAID_CFA_RSP, 32, BRAID_RBP_SAME, 0); /* after a ret, reached by the branch */
 	has(t, 20, BRAID_CFA_RSP, 32, BRAID_RBP_SAME, 0);
-	has(t, 22, BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0); /* what is called begins a function */
+	has(t, 22, BRAID_CFA_RSP, 8, BRAID_RBP_SAME, 0); /* a call's target begins a function */
 	unwind_table_free(t);
 }
 END_TEST
@@ -167,7 +170,7 @@ START_TEST(function_with_frame_pointer)
 }
 END_TEST
 
-/* The callee takes its arguments off the stack: the height differs from round to round, the frame pointer does not. */
+/* The callee pops its arguments: the height differs from iteration to iteration, the frame pointer does not. */
 START_TEST(callee_takes_arguments)
 {
 	/* push rbp; mov rbp, rsp; call rax; 1: push rax; call rax; test edi, edi; jne 1b; leave; ret */
@@ -279,7 +282,7 @@ static void compare(struct agreement *a, const struct unwind_table *cfi, const s
 	}
 }
 
-/* This program: what the compiler says of its functions, and what their instructions say. */
+/* This program's functions: the compiler's CFI against the rules from instructions. */
 START_TEST(agrees_with_the_compiler)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -311,7 +314,7 @@ START_TEST(agrees_with_the_compiler)
 		compare(&a, cfi, code, (uint32_t)sh.sh_addr, data->d_buf, data->d_size);
 	}
 	ck_assert_uint_gt(a.all, 10000);
-	/* 97 and 1 in an ordinary build; what sanitizers add does not return. */
+	/* 97 and 1 in an ordinary build; sanitizers add code that does not return. */
 	ck_assert_msg(a.same * 100 >= a.all * 94 && a.differ * 100 <= a.all * 3,
 		      "of %lu instructions %lu agree, %lu contradict", a.all, a.same, a.differ);
 	unwind_table_free(cfi);

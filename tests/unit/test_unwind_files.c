@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Unwind tables of files as they come: no ELF at all, damaged, the vdso; and the cache. */
+/* Tests of unwind tables of real files: files that are no ELF, damaged files, the vdso; and of the cache. */
 #include "unit/unwind_tables.h"
 
 #include <dirent.h>
@@ -142,7 +142,7 @@ static size_t files_in_cache(void)
 	return count;
 }
 
-/* The one file in the cache. */
+/* The only file in the cache. */
 static char *cached(void)
 {
 	static char path[256];
@@ -175,7 +175,7 @@ START_TEST(cache_kept)
 	ck_assert_int_eq(stat(cached(), &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	get_same(program, t);
-	/* It is what is used, and not written again. */
+	/* The cached table is used and not written again. */
 	run("touch -d @1 '%s'", cached());
 	get_same(program, t);
 	ck_assert_int_eq(stat(cached(), &st), 0);
@@ -185,7 +185,7 @@ START_TEST(cache_kept)
 }
 END_TEST
 
-/* A file with the build-id of another, or in its place, has a table of its own. */
+/* A file with another file's build-id, or in its place, has its own table. */
 START_TEST(cache_by_content)
 {
 	struct unwind_table *a, *b;
@@ -274,13 +274,13 @@ START_TEST(cache_damaged)
 		ck_assert_mem_eq(after, good, size);
 		free(after);
 	}
-	/* Another file's table does not pass for this one's. */
+	/* Another file's table is refused. */
 	run("cp '%s' '%s/keep' && cp '%s' '%s/b.so'", kept, directory, program, directory);
 	get_same(path_in("b.so"), t);
 	run("cd '%s/cache/braid' && for f in *; do cp ../../keep $f; done", directory);
 	get_same(path_in("b.so"), t);
 	run("! cmp '%s/cache/braid/'*", directory);
-	/* A directory that anybody may write to is not read. */
+	/* A world-writable directory is not read. */
 	run("chmod 0777 '%s/cache/braid' && rm '%s'", directory, kept);
 	get_same(program, t);
 	ck_assert_uint_eq(files_in_cache(), 1);

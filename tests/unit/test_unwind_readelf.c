@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every row of `readelf --debug-dump=frames-interp` of real libraries against the compiled table. */
+/* Compares every row of `readelf --debug-dump=frames-interp` of real libraries with the compiled table. */
 #include "unit/unwind_tables.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ Suite *test_unwind_readelf(void);
 #define CIES_MAX 4096
 #define TEXT_MAX 32
 
-/* One line of the interpreted table; "" for what has no column. */
+/* One line of the interpreted table; "" where it has no column. */
 struct line {
 	unsigned long pc;
 	char cfa[TEXT_MAX];
@@ -33,7 +33,7 @@ struct dump {
 	const struct unwind_table *table;
 	struct cie *cies;
 	size_t cie_count;
-	const struct cie *cie; /* of the entry being read */
+	const struct cie *cie; /* the CIE of the current entry */
 	bool in_fde;
 	unsigned long start;
 	unsigned long end;
@@ -52,7 +52,7 @@ static void disagree(const struct dump *d, uint32_t rule, const char *why)
 		     braid_rule_rbp(rule), why);
 }
 
-/* "rsp+16", "rbp-8": the kind it must be and its offset; an unknown register is UNSUPPORTED. */
+/* "rsp+16", "rbp-8": the expected kind and its offset; an unknown register is UNSUPPORTED. */
 static uint32_t cfa_expected(const char *text, long *offset)
 {
 	*offset = strtol(text + 3, NULL, 10);
@@ -79,7 +79,7 @@ static void check_rbp(const struct dump *d, uint32_t rule)
 	} else if (!rbp[0] || !strcmp(rbp, "s")) {
 		if (kind != BRAID_RBP_SAME)
 			disagree(d, rule, "rbp unchanged");
-	} else if (!strcmp(rbp, "u")) { /* readelf writes this for "nothing said" too */
+	} else if (!strcmp(rbp, "u")) { /* readelf also prints this for "no rule" */
 		if (kind != BRAID_RBP_SAME && kind != BRAID_RBP_UNDEFINED)
 			disagree(d, rule, "rbp undefined");
 	} else if (kind != BRAID_RBP_UNDEFINED) {
@@ -122,7 +122,7 @@ static void check_at(const struct dump *d, unsigned long pc)
 		check_rbp(d, rule);
 }
 
-/* The line read last holds up to `next`. */
+/* The last line read covers the addresses up to `next`. */
 static void flush_line(struct dump *d, unsigned long next)
 {
 	if (next > d->end)
@@ -142,7 +142,7 @@ static void read_cie(struct dump *d, unsigned long offset, const char *text)
 
 	ck_assert_uint_lt(d->cie_count, CIES_MAX);
 	*cie = (struct cie){.offset = offset, .signal = strstr(text, "S\" cf=") != NULL};
-	strcpy(cie->line.cfa, "rsp+8"); /* should readelf find nothing worth a line */
+	strcpy(cie->line.cfa, "rsp+8"); /* in case readelf prints no lines */
 	strcpy(cie->line.ra, "c-8");
 	d->cie = cie;
 	d->in_fde = false;
@@ -160,7 +160,7 @@ static void read_fde(struct dump *d, const char *text)
 	ck_assert_ptr_nonnull(d->cie);
 	d->line = d->cie->line;
 	d->line.pc = d->start;
-	d->pending = d->in_fde = true; /* without a table of its own, what the CIE says holds */
+	d->pending = d->in_fde = true; /* without its own lines, the CIE's rules apply */
 }
 
 static void read_columns(struct dump *d, char *text)
@@ -216,7 +216,7 @@ static void read_dump(struct dump *d, FILE *from)
 			read_fde(d, text + at);
 		} else if (strstr(text, "   LOC ")) {
 			if (d->in_fde && d->line.pc == d->start)
-				d->pending = false; /* the table says it all */
+				d->pending = false; /* the lines cover everything */
 			read_columns(d, text);
 		} else if (strspn(text, "0123456789abcdef") == 16 && text[16] == ' ') {
 			read_line(d, text);
@@ -302,7 +302,7 @@ START_TEST(libjvm)
 }
 END_TEST
 
-/* Stacks realigned by the compiler, and hand-written oddities. */
+/* Stacks realigned by the compiler, and hand-written special cases. */
 START_TEST(compiled)
 {
 	char path[256];

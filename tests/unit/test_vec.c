@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays that grow. */
+/* Tests of growing arrays. */
 #include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ START_TEST(items_are_appended)
 }
 END_TEST
 
-/* What no memory holds is an error, and leaves the array as it was. */
+/* A size beyond all memory is an error and leaves the array as it was. */
 START_TEST(too_much_changes_nothing)
 {
 	VEC(uint64_t) v = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A VM's own tables, read from outside: this process stands for the VM. */
+/* Tests of reading a VM's own tables from outside. This process plays the VM. */
 #include "hotspot/vm_tables.h"
 #include "jvm/code_cache.h"
 #include "symbol/symbol.h"
@@ -14,7 +14,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-/* As vmStructs.hpp has them. */
+/* As in vmStructs.hpp. */
 struct entry {
 	const char *type, *name, *declared;
 	int32_t is_static;
@@ -128,7 +128,7 @@ START_TEST(tables_of_nonsense)
 }
 END_TEST
 
-/* As many entries are looked at as any JDK has, and some; names that lead nowhere are none. */
+/* The reader stops a little beyond the number of entries that any JDK has, and skips names with invalid addresses. */
 START_TEST(tables_without_end)
 {
 	struct vm_field field = {.type = "CompileTask", .name = "_osr_bci"};
@@ -202,7 +202,7 @@ START_TEST(statics_grow)
 	ck_assert(l.heap_count == 1 && l.heaps[0].low == 1 << 20 && l.heaps[0].segmap == 1 << 16);
 	for (int i = 1; i < 6; i++)
 		vm.heap[i] = (uintptr_t)&heaps[1];
-	vm.length = 6; /* more than there is room for */
+	vm.length = 6; /* more than fit */
 	vm.interpreter = (uintptr_t)&vm.buffer;
 	vm.buffer = 0x1000;
 	vm.limit = 0x500;
@@ -210,10 +210,10 @@ START_TEST(statics_grow)
 	ck_assert(l.heap_count == BRAID_CODE_HEAPS && l.interpreter_start == 0x1000 && l.interpreter_end == 0x1500);
 	vm.call_stub = 0x1234;
 	ck_assert(vm_statics_read(getpid(), &vm_statics, &l) && l.call_stub_return == 0x1234);
-	/* What cannot be read any more stays as it was. */
+	/* Values that can no longer be read stay as they were. */
 	vm.heaps = vm.interpreter = 4096;
 	ck_assert(vm_statics_read(getpid(), &vm_statics, &l) && l.heap_count == BRAID_CODE_HEAPS);
-	/* JDK 8 has one heap, and no array. */
+	/* JDK 8 has one heap and no array. */
 	l = (struct braid_layout){0};
 	one.array = 0;
 	vm.heaps = (uintptr_t)&heaps[1];
@@ -260,7 +260,7 @@ START_TEST(strings)
 	ck_assert_int_eq(vm_strings_read(getpid(), UINT64_MAX, (uintptr_t)names, 4, to), -EAGAIN);
 	ck_assert_int_eq(vm_strings_read(getpid(), 1, 4096, 4, to), -EFAULT);
 
-	/* One that ends with its mapping, one that does not end. */
+	/* One string ends with its mapping, the other does not end. */
 	ck_assert_ptr_ne(pages, MAP_FAILED);
 	munmap(pages + 4096, 4096);
 	at_end = strcpy(pages + 4092, "end");
@@ -295,7 +295,7 @@ static int read_heap(void *ctx, uint64_t address, void *to, size_t size)
 	return 0;
 }
 
-/* A block from a segment on: HeapBlock::Header is a length in segments, 8 bytes or 4, and whether it is used. */
+/* A block from a segment on. HeapBlock::Header is a length in segments, 8 bytes or 4, and whether it is used. */
 static void block(uint32_t at, uint64_t length, uint8_t used, int width)
 {
 	memcpy(heap + at * 128, &length, (size_t)width);
@@ -319,11 +319,11 @@ START_TEST(code_heap)
 	block(10, 90, 1, width);
 	ck_assert_int_eq(code_cache_measure(&h, 0, width, read_heap, NULL, &bytes), 0);
 	ck_assert_uint_eq(bytes, 93 * 128);
-	/* Bytes of the map behind what is committed. */
+	/* Bytes of the map after the committed part. */
 	memset(segments + 100, 0, 28);
 	ck_assert_int_eq(code_cache_measure(&h, 0, width, read_heap, NULL, &bytes), 0);
 	ck_assert_uint_eq(bytes, 93 * 128);
-	/* Half written, and lies. */
+	/* Half-written and false values. */
 	heap[10 * 128 + width] = 0x55;
 	ck_assert_int_eq(code_cache_measure(&h, 0, width, read_heap, NULL, &bytes), -EAGAIN);
 	block(10, 10000, 1, width);
@@ -337,7 +337,7 @@ END_TEST
 
 static unsigned reads;
 
-/* As large as an address space may be, and nothing but blocks. */
+/* As large as an address space may be, and full of blocks. */
 static int read_zeroes(void *ctx, uint64_t address, void *to, size_t size)
 {
 	(void)ctx;
@@ -384,7 +384,7 @@ START_TEST(lookup)
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(symbols_lookup(fd, "/proc/self/exe", wanted, 3), 0);
-	ck_assert_uint_ge(wanted[0].size, sizeof(vm_tables_datum)); /* sanitizers add to it */
+	ck_assert_uint_ge(wanted[0].size, sizeof(vm_tables_datum)); /* sanitizers enlarge it */
 	ck_assert_uint_ne(wanted[1].address, 0);
 	ck_assert_uint_eq(wanted[2].address, 0);
 	ck_assert_int_eq(symbols_of_data(fd, "/proc/self/exe", "vm_tables_dat", take_first, &seen), 0);
@@ -400,7 +400,7 @@ START_TEST(lookup)
 }
 END_TEST
 
-/* The dynamic symbols of a library, and of what is left of it when it is cut anywhere. */
+/* The dynamic symbols of a library, and of that library truncated anywhere. */
 START_TEST(exported)
 {
 	struct symbol wanted[] = {{.name = "strtol"}, {.name = "no_such_name"}};
@@ -417,7 +417,7 @@ START_TEST(exported)
 	ck_assert_uint_eq(wanted[1].address, 0);
 	ck_assert_int_eq(vm_symbols_find(fd, at), 0);
 	for (int i = 0; i < VM_SYMBOLS; i++)
-		ck_assert_uint_eq(at[i], 0); /* no JVM's */
+		ck_assert_uint_eq(at[i], 0); /* no JVM's symbol */
 	size = lseek(fd, 0, SEEK_END);
 	cut = memfd_create("cut", MFD_CLOEXEC);
 	for (off_t left = 0; left < size; left = left ? left * 2 : 16) {
@@ -428,7 +428,7 @@ START_TEST(exported)
 		while (from < left)
 			ck_assert_int_gt(sendfile(cut, fd, &from, (size_t)(left - from)), 0);
 		wanted[0].address = 0;
-		(void)symbols_exported(cut, wanted, 2); /* an error or nothing, but it ends */
+		(void)symbols_exported(cut, wanted, 2); /* an error or no result, but it returns */
 		ck_assert_uint_eq(wanted[1].address, 0);
 	}
 	close(cut);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The stack walker: recorded walks, walks in hand-made memory, and walks whose reads fail. */
+/* Tests of the stack walker: recorded walks, walks in hand-made memory, and walks with failing reads. */
 #include "tests/snapshots/snapshot.h"
 
 #include <check.h>
@@ -7,7 +7,7 @@
 
 Suite *test_walk(void);
 
-/* Check records every assertion that holds: too slow for what is done very often. */
+/* Check records every assertion that holds, which is too slow for frequent checks. */
 #define MUST(condition, ...)                                                                                           \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
@@ -35,10 +35,10 @@ static const struct braid_layout *layout_of(const struct snapshot *s)
 	return s->has_layout ? &s->layout : NULL;
 }
 
-/* A byte code index may be lost, and which compile it was. */
+/* Frames may lose the byte code index and the compile id. */
 static bool same_place(const struct snapshot *s, uint64_t a, uint64_t b)
 {
-	/* In frames that replace compiled ones a method is not expected. */
+	/* Frames that replace compiled ones need not have a method. */
 	if (strstr(s->kind, "DeoptimizationBlob") && braid_frame_kind(b) == BRAID_FRAME_INTERPRETED &&
 	    braid_frame_kind(a) == BRAID_FRAME_CODE_CACHE && walk_in_interpreter(&s->layout, braid_frame_addr(a)))
 		return true;
@@ -50,8 +50,8 @@ static bool same_place(const struct snapshot *s, uint64_t a, uint64_t b)
 }
 
 /*
- * All callers are there, and are the same. When code that is about to make its frame, or has left it, cannot be looked
- * at, its caller may be taken for the leaf.
+ * All callers are there and are the same. When code that is about to make its frame, or has left it, cannot be read,
+ * its caller may be taken for the leaf.
  */
 static bool finds_callers(const struct snapshot *s)
 {
@@ -103,7 +103,7 @@ END_TEST
 struct faulty {
 	struct snapshot *s;
 	uint32_t reads;
-	uint32_t fails; /* this one, from 0 */
+	uint32_t fails; /* the number of the read that fails, from 0 */
 };
 
 static long faulty_read(void *ctx, void *to, __u32 size, __u64 address)
@@ -125,12 +125,12 @@ static __u32 faulty_rule(void *ctx, const struct braid_mapping *m, __u64 vaddr)
 
 static const struct host_walk_ops faulty_ops = {.read = faulty_read, .mapping = faulty_mapping, .rule = faulty_rule};
 
-/* A step reads a bounded number of times. */
+/* The number of reads per step is bounded. */
 #define READS_PER_STEP 96U
-/* An adapter's registers are looked for in 416 words, by three reads each; stubs and displaced frames in fewer. */
+/* An adapter's registers are searched in 416 words with three reads each; stubs and displaced frames in fewer. */
 #define HOSTILE_READS_PER_STEP 2048U
 
-/* Whichever read fails: the walk ends in time, with a cause, unless what it could not read did not matter. */
+/* Whichever read fails: the walk ends in time and with a cause, unless the failed read did not matter. */
 static void fail_each_read(struct snapshot *s, const char *path)
 {
 	struct faulty f = {.s = s, .fails = UINT32_MAX};
@@ -195,7 +195,7 @@ static void hide_methods(struct snapshot *s, const char *path)
 	for (size_t i = 0; i < s->frame_count && s->end == BRAID_END_COMPLETE; i++) {
 		uint32_t kind = braid_frame_kind(s->frames[i].frame);
 
-		/* Behind compiled code, and in code that is about to make its frame, the method is what says it. */
+		/* After compiled code, and in code that is about to make its frame, the method confirms the frame. */
 		if (kind == BRAID_FRAME_CODE_CACHE || (kind == BRAID_FRAME_INTERPRETED && !i))
 			break;
 		if (kind != BRAID_FRAME_INTERPRETED)
@@ -205,7 +205,7 @@ static void hide_methods(struct snapshot *s, const char *path)
 		host_walk_run(&h, &s->regs, layout_of(s));
 		ck_assert_msg(finds_callers(s), "%s: without the page of frame %zu's method another stack", path, i);
 		hidden_methods++;
-		break; /* pages of others may hold what the frames before them lead to */
+		break; /* other pages may hold what earlier frames lead to */
 	}
 }
 
@@ -240,7 +240,7 @@ static void must_end(struct faulty *f, const struct snapshot *s, const struct br
 	MUST(f->reads <= HOSTILE_READS_PER_STEP * (h.depth + 1), "%s: %u reads for %u frames", path, f->reads, h.depth);
 }
 
-/* The agent's record is not to be trusted: a layout with any field, or all of them, replaced by anything. */
+/* The agent's layout is not trusted: any field, or all of them, may have any value. */
 static void hostile_layouts(struct snapshot *s, const char *path)
 {
 	struct faulty f = {.s = s, .fails = UINT32_MAX};
@@ -316,7 +316,7 @@ static void made_rule(uint32_t from, uint32_t to, uint32_t rule)
 	     "out of memory");
 }
 
-/* One module at TEXT whose table is number 0; its addresses from 0x800 on are first frames. */
+/* One module at TEXT with table number 0; its addresses from 0x800 on are first frames. */
 static void made_setup(void)
 {
 	memset(&made, 0, sizeof(made));
@@ -388,7 +388,7 @@ START_TEST(r10_is_known_in_the_leaf_only)
 }
 END_TEST
 
-/* Where the processor's registers are kept on an aligned stack, rbx alone leads to the frame. */
+/* Where the resolver saves the processor's registers on an aligned stack, only rbx leads to the frame. */
 START_TEST(lazy_binding)
 {
 	const uint8_t call[] = {0, 0, 0, 0xe8, 1, 2, 3, 4};
@@ -415,7 +415,7 @@ START_TEST(lazy_binding)
 }
 END_TEST
 
-/* A new thread comes out of the system call that made it, where its maker goes on, too. */
+/* A new thread starts at the return of the system call that created it, as its creator does. */
 START_TEST(new_thread)
 {
 	const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x13, 0x74, 0x01, 0xc3};
@@ -443,7 +443,7 @@ START_TEST(new_thread)
 }
 END_TEST
 
-/* A slot of the PLT pushes after its 11th byte. */
+/* A PLT slot pushes after its 11th byte. */
 START_TEST(plt_before_and_behind_its_push)
 {
 	made_rule(0x100, 0x140, BRAID_CFA_PLT);
@@ -458,7 +458,7 @@ START_TEST(plt_before_and_behind_its_push)
 }
 END_TEST
 
-/* Every register of what the signal interrupted is in the ucontext; its pc is exact again. */
+/* The ucontext has every register of the interrupted code; its pc is exact again. */
 START_TEST(signal_frame)
 {
 	enum { GREGS = 40, RBP = 10, RSP = 15, RIP = 16 };
@@ -507,7 +507,7 @@ START_TEST(native_ends)
 }
 END_TEST
 
-/* Without CFI: assembly that has its return address at sp, a chain of frame pointers, or nothing. */
+/* Without CFI: assembly with its return address at sp, a chain of frame pointers, or neither. */
 START_TEST(code_without_cfi)
 {
 	const uint8_t call[] = {0, 0, 0, 0xe8, 1, 2, 3, 4};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Trace files of tests: made, kept as bytes, read back as text. */
+/* Trace files for tests: written, kept as bytes, and read back as text. */
 #ifndef BRAID_TESTS_TRACE_FIXTURE_H
 #define BRAID_TESTS_TRACE_FIXTURE_H
 
@@ -17,14 +17,14 @@
 
 #define S(literal) ((struct trace_str){.str = (literal), .len = sizeof(literal) - 1})
 
-/* Check records every assertion that holds in a file: too slow for what is done a million times. */
+/* Check records every assertion that holds in a file, which is too slow for a million checks. */
 #define MUST(condition)                                                                                                \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
 			ck_abort_msg("%s", #condition);                                                                \
 	} while (0)
 
-/* A path of its own for every call; the file does not exist. */
+/* A new path for every call; the file does not exist. */
 static inline char *fixture_path(void)
 {
 	char *path = strdup("/tmp/braid-test-trace-XXXXXX");
@@ -69,7 +69,7 @@ struct fixture_text {
 	struct trace_damage damage;
 };
 
-/* Everything in a trace, printed. `err` of opening it is returned; then there is no text. */
+/* Prints everything in a trace. Returns the error of opening it; then there is no text. */
 static inline int fixture_read(const char *path, struct fixture_text *out)
 {
 	struct trace_reader *r = NULL;
@@ -107,7 +107,7 @@ static inline void fixture_sample(struct trace_writer *w, uint64_t time_ns, uint
 		       });
 }
 
-/* A trace put together by hand. */
+/* A hand-made trace. */
 struct fixture_file {
 	uint8_t *bytes;
 	size_t len;
@@ -146,7 +146,7 @@ static inline void fixture_own_schema(struct fixture_file *f)
 	fixture_schema(f, text);
 }
 
-/* Reads a trace made by hand and frees it. */
+/* Reads a hand-made trace and frees it. */
 static inline int fixture_read_file(struct fixture_file *f, struct fixture_text *out)
 {
 	char *path = fixture_path();

@@ -16,7 +16,7 @@ static inline struct unwind_table *table_of(const char *path)
 	return t;
 }
 
-/* What the header promises of every table. */
+/* Checks what the header promises about every table. */
 static inline void table_check(const struct unwind_table *t)
 {
 	uint32_t row = 0, unsupported = 0;
