@@ -4,6 +4,7 @@
 #include "braid.skel.h"
 #include "map_window.h"
 #include "programs.h"
+#include "sampler.h"
 #include "tracepoint.h"
 #include "config/event_config.h"
 #include "util/log.h"
@@ -12,11 +13,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Entries of the maps of a recording that names its targets. What does not fit any more is warned of. */
@@ -52,9 +50,7 @@ struct kernel_side {
 	kernel_record_fn record_fn;
 	void *fn_ctx;
 	size_t event_budget; /* bytes that may still be read in one go */
-	int *perf_fds;	     /* what ticks: a clock on each CPU, or one tracepoint */
-	struct bpf_link **perf_links;
-	int perf_count;
+	struct sampler sampler;
 	struct bpf_link *fork_link, *exec_link;
 	struct programs programs;
 	int tracepoint_fd; /* or -1 */
@@ -202,107 +198,30 @@ out:
 	return err;
 }
 
-static int open_perf_event(const struct record_options *o, int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.freq = 1,
-		.sample_freq = (uint64_t)o->frequency_hz,
-		.exclude_idle = 1,
-		.disabled = 1,
-	};
-	int fd;
-
-	if (strcmp(o->event, "cycles") == 0) {
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	}
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int explain_perf(int err, const struct record_options *o, int cpu)
-{
-	if (err == -ENOENT || err == -EOPNOTSUPP)
-		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock",
-			  o->event);
-	else if (err == -EINVAL)
-		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate",
-			  o->frequency_hz);
-	else if (err == -EACCES || err == -EPERM)
-		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON",
-			  cpu);
-	else
-		log_error("cannot open a perf event on CPU %d: %s", cpu, strerror(-err));
-	return err;
-}
-
-static int start_tracepoint(struct kernel_side *k)
-{
-	k->perf_links[0] = bpf_program__attach_perf_event(k->skel->progs.on_tracepoint, k->tracepoint_fd);
-	if (!k->perf_links[0])
-		return explain_load(-errno);
-	k->perf_fds[k->perf_count++] = k->tracepoint_fd; /* owned by the link */
-	k->tracepoint_fd = -1;
-	return 0;
-}
-
-static int start_clock(struct kernel_side *k, const struct record_options *o)
-{
-	int n = libbpf_num_possible_cpus(), fd;
-
-	for (int cpu = 0; cpu < n; cpu++) {
-		fd = open_perf_event(o, cpu);
-		if (fd == -ENODEV) /* offline */
-			continue;
-		if (fd < 0)
-			return explain_perf(fd, o, cpu);
-		k->perf_links[k->perf_count] = bpf_program__attach_perf_event(k->skel->progs.on_sample, fd);
-		if (!k->perf_links[k->perf_count]) {
-			close(fd);
-			return explain_load(-errno);
-		}
-		k->perf_fds[k->perf_count++] = fd; /* owned by the link */
-	}
-	for (int i = 0; i < k->perf_count; i++)
-		if (ioctl(k->perf_fds[i], PERF_EVENT_IOC_ENABLE, 0))
-			return explain_perf(-errno, o, i);
-	return 0;
-}
-
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 {
-	size_t n = (size_t)libbpf_num_possible_cpus();
 	int err = programs_start(&k->programs);
 
 	if (err)
 		return explain_load(err);
 	if (!*o->event)
 		return 0;
-	k->perf_fds = calloc(n, sizeof(*k->perf_fds));
-	k->perf_links = calloc(n, sizeof(*k->perf_links));
-	if (!k->perf_fds || !k->perf_links)
-		return -ENOMEM;
-	return k->tracepoint_fd >= 0 ? start_tracepoint(k) : start_clock(k, o);
+	if (k->tracepoint_fd < 0)
+		return sampler_start_clock(&k->sampler, k->skel->progs.on_sample, o);
+	err = sampler_start_tracepoint(&k->sampler, k->skel->progs.on_tracepoint, k->tracepoint_fd);
+	if (!err)
+		k->tracepoint_fd = -1;
+	return err;
 }
 
 int kernel_side_sample(struct kernel_side *k, bool on)
 {
-	if (!k->perf_count)
-		return -ENOENT;
-	for (int i = 0; i < k->perf_count; i++)
-		if (ioctl(k->perf_fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
-			return -errno;
-	return 0;
+	return sampler_enable(&k->sampler, on);
 }
 
 void kernel_side_stop(struct kernel_side *k)
 {
-	for (int i = 0; i < k->perf_count; i++)
-		bpf_link__destroy(k->perf_links[i]);
-	k->perf_count = 0;
+	sampler_stop(&k->sampler);
 	programs_stop(&k->programs);
 	bpf_link__destroy(k->fork_link);
 	bpf_link__destroy(k->exec_link);
@@ -328,8 +247,6 @@ void kernel_side_free(struct kernel_side *k)
 		free(k->spare[i].at);
 		free(k->limbo[i].at);
 	}
-	free(k->perf_fds);
-	free(k->perf_links);
 	free(k);
 }
 

@@ -31,7 +31,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_COUNTED] = "counted",
 	[BRAID_JVM_THREAD_RENAME] = "thread_rename",
 	[BRAID_JVM_PHASE] = "phase",
-	[BRAID_JVM_CONFIG] = "chosen",
+	[BRAID_JVM_CONFIG] = "config",
 	[BRAID_JVM_THREAD_CPU] = "thread_cpu",
 	[BRAID_JVM_UNCOLLECTED] = "uncollected",
 };

@@ -71,7 +71,7 @@ stop_record
 by_phase()
 {
 	echo "[[$2 for n in (len([1 for name, p in seen if (name, p) == (t, phase)]) for t in ('pair-0', 'pair-1'))]
-		for times in [[c.time_ns for c in of('chosen')]]
+		for times in [[c.time_ns for c in of('config')]]
 		for seen in [[(e.thread.name, sum(c < e.time_ns for c in times)) for e in $1 if e.thread.name.startswith('pair-')]]
 		for phase in sorted({p for name, p in seen})]"
 }

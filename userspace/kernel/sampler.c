@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler.h"
+
+#include "util/log.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int open_perf_event(const struct record_options *o, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(attr),
+		.freq = 1,
+		.sample_freq = (uint64_t)o->frequency_hz,
+		.exclude_idle = 1,
+		.disabled = 1,
+	};
+	int fd;
+
+	if (strcmp(o->event, "cycles") == 0) {
+		attr.type = PERF_TYPE_HARDWARE;
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	}
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int explain_perf(int err, const struct record_options *o, int cpu)
+{
+	if (err == -ENOENT || err == -EOPNOTSUPP)
+		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock",
+			  o->event);
+	else if (err == -EINVAL)
+		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate",
+			  o->frequency_hz);
+	else if (err == -EACCES || err == -EPERM)
+		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON",
+			  cpu);
+	else
+		log_error("cannot open a perf event on CPU %d: %s", cpu, strerror(-err));
+	return err;
+}
+
+static int explain_attach(int err)
+{
+	log_error("cannot attach the sampling program to its event: %s; `braid doctor` shows what this kernel lacks",
+		  strerror(-err));
+	return err;
+}
+
+static int make_room(struct sampler *s, int n)
+{
+	s->fds = calloc((size_t)n, sizeof(*s->fds));
+	s->links = calloc((size_t)n, sizeof(struct bpf_link *));
+	return s->fds && s->links ? 0 : -ENOMEM;
+}
+
+/* The link owns the event. */
+static int attach(struct sampler *s, const struct bpf_program *program, int fd)
+{
+	s->links[s->count] = bpf_program__attach_perf_event(program, fd);
+	if (!s->links[s->count])
+		return explain_attach(-errno);
+	s->fds[s->count++] = fd;
+	return 0;
+}
+
+int sampler_start_tracepoint(struct sampler *s, const struct bpf_program *program, int fd)
+{
+	int err = make_room(s, 1);
+
+	return err ? err : attach(s, program, fd);
+}
+
+int sampler_start_clock(struct sampler *s, const struct bpf_program *program, const struct record_options *o)
+{
+	int n = libbpf_num_possible_cpus(), fd, err = make_room(s, n);
+
+	for (int cpu = 0; !err && cpu < n; cpu++) {
+		fd = open_perf_event(o, cpu);
+		if (fd == -ENODEV) /* offline */
+			continue;
+		if (fd < 0)
+			return explain_perf(fd, o, cpu);
+		err = attach(s, program, fd);
+		if (err)
+			close(fd);
+	}
+	for (int i = 0; !err && i < s->count; i++)
+		if (ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0))
+			return explain_perf(-errno, o, i);
+	return err;
+}
+
+int sampler_enable(const struct sampler *s, bool on)
+{
+	if (!s->count)
+		return -ENOENT;
+	for (int i = 0; i < s->count; i++)
+		if (ioctl(s->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
+			return -errno;
+	return 0;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	for (int i = 0; i < s->count; i++)
+		bpf_link__destroy(s->links[i]);
+	free(s->fds);
+	free(s->links);
+	*s = (struct sampler){0};
+}
