@@ -2,6 +2,9 @@
 /* Tests of unwind tables of real files: files that are no ELF, damaged files, the vdso; and of the cache. */
 #include "unit/unwind_tables.h"
 
+#include "symbol/symbol.h"
+#include "util/stint.h"
+
 #include <dirent.h>
 #include <elf.h>
 #include <sys/auxv.h>
@@ -289,12 +292,33 @@ START_TEST(cache_damaged)
 }
 END_TEST
 
+/* A stranger's file is read for as long as it may take, and no longer. */
+START_TEST(given_up)
+{
+	struct unwind_table *t = NULL;
+	struct symbols *symbols = NULL;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	stint_begin(0);
+	ck_assert_int_eq(unwind_table_build(&t, fd), -ETIME);
+	ck_assert_int_eq(symbols_open_elf(&symbols, fd, "", "/proc/self/exe"), -ETIME);
+	stint_begin(3600000000000);
+	ck_assert_int_eq(unwind_table_build(&t, fd), 0);
+	unwind_table_free(t);
+	stint_end();
+	ck_assert_int_eq(symbols_open_elf(&symbols, fd, "", "/proc/self/exe"), 0);
+	symbols_free(symbols);
+	close(fd);
+}
+END_TEST
+
 Suite *test_unwind_files(void)
 {
 	Suite *suite = suite_create("unwind files");
 
 	add(suite, "refused", refused);
 	add(suite, "damaged", damaged);
+	add(suite, "given_up", given_up);
 	add(suite, "vdso", vdso);
 	add(suite, "cache_kept", cache_kept);
 	add(suite, "cache_damaged", cache_damaged);

@@ -3,6 +3,7 @@
 
 #include "sink/sink.h"
 #include "util/owner.h"
+#include "util/stint.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #define ALL_BOUND_MAX 32768U
 #define USER_SYMBOLS_MAX (32UL << 20)
 #define ALL_SYMBOLS_MAX (64UL << 20)
+#define FILE_WORK_NS 500000000ULL /* at a time: samples have room for as long, and the largest programs take 300 ms */
 /* CPU time at first, and which part of the time that has passed since. */
 #define USER_WORK_NS 4000000000ULL
 #define USER_WORK_PART 50U
@@ -116,6 +118,7 @@ bool module_work_begin(struct module_budget *b, struct module_account *a)
 	if (a->spent_ns > USER_WORK_NS + passed / USER_WORK_PART || b->spent_ns > ALL_WORK_NS + passed / ALL_WORK_PART)
 		return false;
 	a->began_ns = cpu_ns();
+	stint_begin(FILE_WORK_NS);
 	return true;
 }
 
@@ -125,6 +128,7 @@ void module_work_end(struct module_budget *b, struct module_account *a)
 
 	if (!a)
 		return;
+	stint_end();
 	a->spent_ns += spent;
 	b->spent_ns += spent;
 }

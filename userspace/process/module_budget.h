@@ -32,8 +32,9 @@ void module_is_for_all(struct module_budget *b, struct module_account *a, size_t
 bool module_may_bind(struct module_budget *b, struct module_account *a);
 
 /*
- * The CPU time that reading a file takes is counted between module_work_begin() and module_work_end(). False: what the
- * user's files may take so far is used up.
+ * The CPU time that reading a file takes is counted between module_work_begin() and module_work_end(), and must be less
+ * than half a second: what reads it gives up then (util/stint.h). False: what the user's files may take so far is used
+ * up.
  */
 bool module_work_begin(struct module_budget *b, struct module_account *a);
 void module_work_end(struct module_budget *b, struct module_account *a);

@@ -179,6 +179,8 @@ static void read_file(struct modules *m, struct module *module)
 	err = unwind_table_get(&t, module->fd);
 	if (!err)
 		upload(m, module, t);
+	else if (err == -ETIME)
+		left_out(m, module->account, module->seen_in, module->path, "unwind_table");
 	else
 		log_debug("no unwind table for %s: %s", module->path, strerror(-err));
 }
@@ -391,6 +393,7 @@ static void load_symbols(struct modules *m, struct module *module)
 	char root[64];
 	size_t size;
 	const void *image;
+	int err;
 
 	module->symbols_tried = true;
 	if (module->kind == TRACE_MODULE_VDSO) {
@@ -408,8 +411,11 @@ static void load_symbols(struct modules *m, struct module *module)
 	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
 	if (access(root, F_OK))
 		root[0] = '\0';
-	if (symbols_open_elf(&module->symbols, module->fd, root, module->path)) {
+	err = symbols_open_elf(&module->symbols, module->fd, root, module->path);
+	if (err) {
 		module->symbols = NULL;
+		if (err == -ETIME)
+			left_out(m, module->account, module->seen_in, module->path, "symbols");
 	} else {
 		m->symbols_kept += symbols_bytes(module->symbols);
 		module_has_symbols(&m->budget, module->account, symbols_bytes(module->symbols));

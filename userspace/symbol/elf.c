@@ -3,6 +3,7 @@
 #include "set.h"
 
 #include "util/elf_file.h"
+#include "util/stint.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -102,6 +103,8 @@ static int add_table(struct symbol_set *set, Elf *elf, Elf_Scn *scn, const GElf_
 		const struct section *section = NULL;
 		GElf_Sym sym;
 
+		if (stint_over())
+			return -ETIME;
 		if (!gelf_getsym(data, (int)i, &sym) || sym.st_name >= names_size)
 			continue;
 		if (sym.st_shndx < section_count && sym.st_shndx < SHN_LORESERVE)

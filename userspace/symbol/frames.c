@@ -6,6 +6,8 @@
  */
 #include "set.h"
 
+#include "util/stint.h"
+
 #include <errno.h>
 #include <gelf.h>
 #include <string.h>
@@ -87,6 +89,8 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 		struct symbol_candidate c = {
 			.address = start, .size = end - start, .name = unnamed, .binding = SYMBOL_LOCAL};
 
+		if (stint_over())
+			return -ETIME;
 		if (end > start && !set_has(set, sorted, start))
 			err = set_add(set, &c);
 	}

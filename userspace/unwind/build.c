@@ -6,6 +6,7 @@
 #include "image.h"
 #include "util/elf_file.h"
 #include "util/log.h"
+#include "util/stint.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -246,6 +247,8 @@ static int rows_collect(cfi_rows *rows, const ranges *all, struct cfi_entries *f
 	for (size_t i = 0; i < all->count && !err; i++) {
 		const struct range *r = &all->at[i];
 
+		if (stint_over())
+			return -ETIME;
 		if (r->speaker == PLT)
 			err = machine_plt_rows(rows, &image->plts[r->index], r->start, r->end);
 		else if (r->speaker == ENTRY)

@@ -6,6 +6,7 @@
  */
 #include "code.h"
 
+#include "util/stint.h"
 #include "util/vec.h"
 
 #include <errno.h>
@@ -57,6 +58,8 @@ static int decode_all(struct code *c, const uint8_t *code, size_t size)
 	for (size_t at = 0; at < size;) {
 		struct code_insn *insn;
 
+		if (stint_over())
+			return -ETIME;
 		if (VEC_RESERVE(&c->insns, 1))
 			return -ENOMEM;
 		insn = &c->insns.at[c->insns.count++];

@@ -2,6 +2,8 @@
 /* Runs call frame instructions (DWARF 5, section 6.4.2) and hands each stretch of one state to the machine. */
 #include "cfi.h"
 
+#include "util/stint.h"
+
 #include <dwarf.h>
 #include <errno.h>
 
@@ -279,6 +281,10 @@ static void run_code(struct run *r)
 	while (r->code.at < r->code.end && !r->code.bad && !r->err && (!r->rows || r->pc < r->hi)) {
 		uint8_t op = *r->code.at++;
 
+		if (stint_over()) {
+			r->err = -ETIME;
+			return;
+		}
 		if (r->entries->budget == 0) {
 			run_break(r);
 			return;
