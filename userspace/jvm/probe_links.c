@@ -5,6 +5,7 @@
 #include "config/event_config.h"
 #include "symbol/usdt.h"
 #include "unwind/code.h"
+#include "util/apart.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -192,7 +193,8 @@ static int way_attach(const struct braid_bpf *b, const struct libjvm *l, const s
 	int err = possible(l, way) ? 0 : -ENOENT;
 
 	for (int i = 0; i < WAY_PROBES && way->probes[i].probe && !err; i++)
-		err = atomic_load(stop) ? -ECANCELED : attach(b, l, way, i, pid, &to->at[way->group][i]);
+		err = atomic_load(stop) || apart_orphaned() ? -ECANCELED
+							    : attach(b, l, way, i, pid, &to->at[way->group][i]);
 	if (err)
 		group_destroy(to, way->group);
 	else

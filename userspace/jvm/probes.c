@@ -6,6 +6,7 @@
 #include "probe_links.h"
 #include "kernel/kernel_side.h"
 #include "proc/jvm_proc.h"
+#include "util/apart.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -140,19 +141,38 @@ static void report_result(struct probes *p, struct probed *j)
 
 /* ---- the thread that sets them ---- */
 
-static void *set_probes(void *ctx)
-{
-	struct probes *p = ctx;
-	uint32_t types = p->jvms->options->config.enabled;
+struct setting {
+	struct probes *probes;
 	const struct braid_bpf *programs;
+};
+
+static void set_each(void *ctx)
+{
+	const struct setting *s = ctx;
+	struct probes *p = s->probes;
 	struct probed *j;
-	int err = kernel_side_load_probes(p->jvms->kernel, &programs);
 
 	LL_FOREACH2(p->at_work, j, next_queued)
 	{
-		j->error = err
-				   ?: probe_links_attach(links_of(j), programs, j->library->jvm, types,
-							 j->shared ? -1 : j->pid, &p->stop);
+		j->error = probe_links_attach(links_of(j), s->programs, j->library->jvm,
+					      p->jvms->options->config.enabled, j->shared ? -1 : j->pid, &p->stop);
+	}
+}
+
+static void *set_probes(void *ctx)
+{
+	struct setting s = {.probes = ctx};
+	struct probes *p = ctx;
+	struct probed *j;
+	int err = kernel_side_load_probes(p->jvms->kernel, &s.programs);
+
+	if (err) {
+		LL_FOREACH2(p->at_work, j, next_queued)
+		{
+			j->error = err;
+		}
+	} else if (p->at_work) {
+		apart_run(set_each, &s);
 	}
 	atomic_store_explicit(&p->done, true, memory_order_release);
 	return NULL;
