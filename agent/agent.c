@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Entry points and the life of a connection. Nothing in here may harm the JVM: what goes wrong leaves the agent
- * dormant. */
+/* The agent's entry points and the life of a connection. The JVM calls in here at load and at the ends of its phases; the
+ * helper thread calls agent_disconnect. Nothing here may harm the JVM: a failure leaves the agent dormant. */
 #include "agent.h"
 
 #include "core/helper.h"
@@ -27,7 +27,7 @@
 #define HANDLERS_WAIT_MS 2000U
 #define VANISHED_WAIT_S 15
 #define DEATH_WAIT_MS 200U
-#define READ_MS 100U /* for what the kernel side reads to be known before the JVM goes on */
+#define READ_MS 100U /* the JVM waits at most this long for the kernel side to read the ring */
 
 static bool handlers_wait(void)
 {
@@ -58,7 +58,7 @@ static void library_pin(void)
 		(void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* What stays the same as long as the process lives. */
+/* Looks up what stays the same for the life of the process. */
 static void process_look(JavaVM *vm)
 {
 	jvmtiJlocationFormat format;
@@ -91,9 +91,9 @@ static bool environment_open(JavaVM *vm)
 }
 
 /*
- * While no handler is inside, and none gets in. One may be on its way: HotSpot frees an environment in a collection
- * during which no thread goes through the environments to send an event (JvmtiGCMarker,
- * JvmtiEnvBase::check_for_periodic_clean_up).
+ * The caller has seen that no handler is inside, and `active` keeps new ones out. A handler may still be on its way:
+ * HotSpot frees an environment only in a collection during which no thread iterates over the environments to send an
+ * event (JvmtiGCMarker, JvmtiEnvBase::check_for_periodic_clean_up).
  */
 static void environment_close(void)
 {
@@ -101,7 +101,7 @@ static void environment_close(void)
 		agent.jvmti = NULL;
 }
 
-/* `stopped`: the collector waits for the word that nothing of it is left here. */
+/* `stopped`: the collector waits for the message that the agent has let go of the ring. */
 static void ring_leave(bool stopped)
 {
 	ring_close(agent.ring);
@@ -113,8 +113,7 @@ static void ring_leave(bool stopped)
 	link_close(&agent.link);
 }
 
-/* With the lock held. A handler that does not come back keeps ring, descriptors and environment for itself, for ever.
- */
+/* The caller holds the lock. A handler that never returns keeps the ring, the descriptors and the environment for ever. */
 static void disconnect(bool stopped)
 {
 	bool alive = !atomic_load(&agent.dead), empty;
@@ -180,13 +179,13 @@ static bool ring_join(const struct options *o, enum braid_start start)
 	return false;
 }
 
-/* Once in a connection: is the caller the one that disconnects? */
+/* True for one caller in each connection: the one that disconnects. */
 static bool end_take(void)
 {
 	return !atomic_exchange(&agent.end_taken, true);
 }
 
-/* The lock keeps others from taking the end away from the helper before it is there. */
+/* The caller's lock keeps other threads from disconnecting before the helper runs. */
 static bool begin_attached(void)
 {
 	JNIEnv *jni = jni_here();
@@ -199,8 +198,8 @@ static bool begin_attached(void)
 }
 
 /*
- * JVMs before 21 load agents before they are live, when events cannot be switched on. Who waits is the thread that
- * loads agents, in native code, which holds up nobody else.
+ * JVMs before 21 load agents before the live phase, in which alone events can be enabled. The thread that loads agents
+ * waits here; it is in native code and holds up no other thread.
  */
 static bool live_wait(void)
 {
@@ -216,7 +215,7 @@ static bool live_wait(void)
 	return true;
 }
 
-/* With the lock held. What the collector has to know first is published before any handler can be active. */
+/* The caller holds the lock. What the collector must know first is published before any handler can be active. */
 static void connect_to(JavaVM *vm, const struct options *o, enum braid_start start)
 {
 	struct caps caps;
@@ -228,7 +227,7 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 		return;
 	}
 	if (start == BRAID_START_ATTACH && !live_wait()) {
-		agent_log("this JVM does not get to its live phase; nothing will be recorded");
+		agent_log("the JVM did not reach its live phase within a minute; nothing will be recorded");
 		environment_close();
 		ring_leave(false);
 		return;
@@ -256,15 +255,15 @@ static void connect_to(JavaVM *vm, const struct options *o, enum braid_start sta
 	agent.state = AGENT_CONNECTED;
 	atomic_store(&agent.active, true);
 	if (events_enable(agent.link.config.enabled) != JVMTI_ERROR_NONE) {
-		agent_log("the JVM refuses to send events; nothing will be recorded");
+		agent_log("the JVM refuses to enable events; nothing will be recorded");
 		disconnect(false);
 	} else if (start == BRAID_START_ATTACH && !begin_attached()) {
-		agent_log("the JVM refuses a thread; nothing will be recorded");
+		agent_log("the JVM refuses to start the agent's thread; nothing will be recorded");
 		disconnect(false);
 	}
 }
 
-/* With the lock held. The helper finds out by itself that its collector has gone. */
+/* The caller holds the lock. The helper finds out by itself that its collector has gone. */
 static bool helper_await_end(void)
 {
 	struct timespec until;
@@ -275,11 +274,11 @@ static bool helper_await_end(void)
 		if (pthread_cond_timedwait(&agent.changed, &agent.lock, &until))
 			break;
 	if (agent.state != AGENT_DORMANT)
-		agent_log("still busy with the recording before; this load changes nothing");
+		agent_log("the former recording has not ended yet; this load changes nothing");
 	return agent.state == AGENT_DORMANT;
 }
 
-/* With the lock held. True when a new connection may be made. */
+/* The caller holds the lock. True when a new connection may be made. */
 static bool make_dormant(void)
 {
 	if (agent.state != AGENT_DORMANT && !link_is_closed(&agent.link) && !atomic_load(&agent.dead)) {
@@ -290,10 +289,10 @@ static bool make_dormant(void)
 		disconnect(false);
 	else if (agent.state != AGENT_DORMANT && !helper_await_end())
 		return false;
-	/* What is inside speaks of methods and classes by the ids of its own connection. */
+	/* A handler that is still inside uses the method and class ids of the former connection. */
 	if (handlers_wait())
 		return true;
-	agent_log("an event of the recording before is still being handled; this load changes nothing");
+	agent_log("a handler of the former recording is still running; this load changes nothing");
 	return false;
 }
 
@@ -326,7 +325,7 @@ static void JNICALL on_vm_start(jvmtiEnv *env, JNIEnv *jni)
 	named_event_publish(&(struct braid_rec_named_event){.event = BRAID_JVM_PHASE}, "start", NULL, NULL);
 	natives_on_vm_start(jni);
 	gc_prepare();
-	publish_let_read(READ_MS); /* the kernel side reads the causes of collections by what is said here */
+	publish_let_read(READ_MS); /* the kernel side needs these records to read the causes of collections */
 	agent_leave();
 }
 
@@ -338,7 +337,7 @@ static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	(void)thread;
 	if (!agent_enter_event(env))
 		return;
-	if (!end_take()) { /* a load that came now has found the collector gone */
+	if (!end_take()) { /* a concurrent load has found the collector gone and disconnects */
 		agent_leave();
 		return;
 	}
@@ -348,15 +347,16 @@ static void JNICALL on_vm_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	objects_resolve(jni);
 	kinds_on_enabled(jni);
 	helped = loop_start(jni);
-	publish_let_read(READ_MS); /* whose virtual threads samples are of: the program begins behind this */
+	publish_let_read(READ_MS); /* the kernel side must know how to find virtual threads before the program begins */
 	if (!helped)
-		publish_notice(BRAID_NOTICE_WARNING, "the JVM refuses a thread: nothing more will be recorded");
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "the JVM refuses to start the agent's thread: nothing more is recorded");
 	agent_leave();
 	if (!helped)
-		agent_disconnect(false); /* outside, as it waits for those that are inside */
+		agent_disconnect(false); /* after agent_leave: it waits for the handlers inside */
 }
 
-/* The last that can be said. The ring outlives the process, so nobody has to have read it yet. */
+/* Publishes the last records. The ring outlives the process, so the collector need not have read them yet. */
 static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 {
 	struct braid_rec hdr;
@@ -375,7 +375,7 @@ static void JNICALL on_vm_death(jvmtiEnv *env, JNIEnv *jni)
 	       publish_wait(&turns, DEATH_WAIT_MS))
 		;
 	link_wake(&agent.link);
-	publish_let_read(READ_MS); /* names of interpreted methods out of this process */
+	publish_let_read(READ_MS); /* the kernel side reads names of interpreted methods from this process's memory */
 	atomic_store(&agent.active, false);
 	atomic_store(&agent.dead, true);
 	helper_kick();
@@ -386,7 +386,7 @@ const struct kind life_kind = {
 	.events = {{JVMTI_EVENT_VM_START, KIND_HANDLER(on_vm_start), 0, 0},
 		   {JVMTI_EVENT_VM_INIT, KIND_HANDLER(on_vm_init), 0, 0},
 		   {JVMTI_EVENT_VM_DEATH, KIND_HANDLER(on_vm_death), 0, 0}},
-	/* Java code runs before VMStart otherwise, with stacks that end where its layout would have to be known. */
+	/* Without it Java code runs before VMStart, and its stacks end where the walk needs the layout. */
 	.caps = {{CAP_EARLY_VM_START, true, 0, NULL}},
 };
 
@@ -394,7 +394,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
 	(void)reserved;
 	load(vm, options, BRAID_START_ONLOAD);
-	return JNI_OK; /* anything else would end the JVM */
+	return JNI_OK; /* any other value ends the JVM */
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
@@ -407,11 +407,11 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	(void)vm;
-	/* Comes after VMDeath, once per load, or never: all that is left to do is to be quiet */
+	/* Called after VMDeath, once per load, or never: the agent only stops publishing. */
 	atomic_store(&agent.active, false);
 }
 
-/* For VMs that the agent is linked into (JVM TI 1.2.3). */
+/* Entry points for a VM that the agent is statically linked into (JVM TI 1.2.3). */
 JNIEXPORT jint JNICALL Agent_OnLoad_braid_agent(JavaVM *vm, char *options, void *reserved);
 JNIEXPORT jint JNICALL Agent_OnAttach_braid_agent(JavaVM *vm, char *options, void *reserved);
 JNIEXPORT void JNICALL Agent_OnUnload_braid_agent(JavaVM *vm);

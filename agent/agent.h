@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The life of a connection: what its files offer each other. */
+/* What the files of the agent's top folder offer each other: connection, capabilities, events, kinds and the helper's
+ * loop. Files in core/, events/ and vm/ do not include it. */
 #ifndef BRAID_AGENT_H
 #define BRAID_AGENT_H
 
@@ -7,17 +8,16 @@
 #include "core/state.h"
 
 /* agent.c */
-/* The helper's last act: lets go of the ring. `stopped`: the collector asked for it and wants to hear that it is done.
- */
+/* The helper calls it last: it releases the ring. `stopped`: the collector asked for the end and waits for the answer. */
 void agent_disconnect(bool stopped);
 extern const struct kind life_kind;
 
 /* events.c */
-/* Those that are always wanted, and those of these choices. */
+/* Enables the events that every recording needs and those of the event types in `types`. */
 jvmtiError events_enable(uint32_t types);
-/* From now on those of these choices, and of no others. */
+/* Enables the events of `types` and disables all other events that belong to an event type. */
 jvmtiError events_configure(uint32_t types);
-/* Of single threads, besides; of a Java thread that runs or waits for something. */
+/* Enables events for single threads in addition; only live Java threads can be configured. */
 void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c);
 void events_disable(void);
 
@@ -27,12 +27,12 @@ struct caps {
 	uint64_t refused[2];
 };
 
-/* Asks for what is lacking for these choices (enum braid_event_type). */
+/* Asks for the capabilities that `types` (bits of enum braid_event_type) need and the agent does not hold. */
 void caps_acquire(struct caps *c, uint32_t types);
-/* Gives back what these choices do not need, after their events have been disabled: what happens to events of a
- * capability that goes is not specified. */
+/* Relinquishes the capabilities that `types` do not need. The caller disables their events first: JVM TI does not specify
+ * what happens to the events of a relinquished capability. */
 void caps_keep(struct caps *c, uint32_t types);
-/* Which of the choices can be had with what is held. */
+/* Returns those of `types` that the held capabilities allow. */
 uint32_t caps_can(uint32_t types);
 void caps_relinquish(void);
 void caps_report_refused(const struct caps *c);
@@ -41,23 +41,23 @@ void caps_report_refused(const struct caps *c);
 void hello_publish(const struct caps *c);
 
 /* kinds.c */
-/* NULL behind the last. */
+/* NULL after the last kind. */
 const struct kind *kind_at(size_t i);
-/* With a new connection, before any of its events can come. */
+/* Starts the enabled kinds of a new connection, before any of its events can arrive. */
 void kinds_start(const struct braid_event_config *c);
-/* When its events come, in the live phase. */
+/* Called in the live phase, once the events are enabled. */
 void kinds_on_enabled(JNIEnv *jni);
-/* On the helper thread. */
+/* From here to kinds_tick: on the helper thread. */
 void kinds_change(const struct braid_event_config *c);
 void kinds_command(JNIEnv *jni, enum braid_command command);
 void kinds_tick(JNIEnv *jni);
-/* The last that can be said, while it can. */
+/* Publishes what a kind reports at the end. */
 void kinds_publish_final(JNIEnv *jni);
-/* No handler will come any more, or if one does, it finds nothing to do. `jni` is NULL when the VM is dead. */
+/* Called when handlers publish nothing any more. `jni` is NULL when the VM is dead. */
 void kinds_end(JNIEnv *jni);
 
 /* loop.c */
-bool loop_start(JNIEnv *jni); /* the helper */
+bool loop_start(JNIEnv *jni); /* starts the helper thread */
 extern const struct kind dump_kind;
 
 #endif

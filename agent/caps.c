@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Capabilities are asked for in groups: AddCapabilities gives all or nothing, and one refusal must not cost the others.
- */
+/* Asks the JVM for the capabilities of the kinds and gives them back. It requests each one separately: AddCapabilities
+ * grants all or none, and one refusal must not cost the others. */
 #include "agent.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct cap_place {
 	size_t kind, cap;
 };
 
-/* Bit fields are laid out from the least significant bit up, on every little-endian Linux. */
+/* Bit fields start at the least significant bit on every little-endian Linux. */
 static void bit_set(uint64_t bits[2], unsigned bit)
 {
 	bits[bit / 64] |= 1ULL << bit % 64;
@@ -37,7 +37,7 @@ static bool is_needed(const struct kind_cap *c, uint32_t types)
 	return !c->types || (c->types & types);
 }
 
-/* The next one of all kinds; NULL behind the last. One group each: they have nothing to do with each other. */
+/* The next capability of all kinds; NULL after the last. */
 static const struct kind_cap *cap_next(struct cap_place *at)
 {
 	const struct kind *k;
@@ -108,7 +108,7 @@ void caps_report_refused(const struct caps *c)
 
 	while ((k = cap_next(&at)))
 		if (k->lacking && bit_test(c->refused, k->bit))
-			publish_notice(BRAID_NOTICE_WARNING, "this JVM does not tell of %s", k->lacking);
+			publish_notice(BRAID_NOTICE_WARNING, "this JVM does not report %s", k->lacking);
 }
 
 void caps_relinquish(void)

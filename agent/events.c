@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which events are wanted and who handles them. Both ways work in the OnLoad and live phases only, which is where they
- * are used. */
+/* Sets the JVM TI callbacks and enables the events of the event configuration. It runs in the OnLoad and live phases only:
+ * JVM TI allows neither call in another phase. */
 #include "agent.h"
 
 #include "core/jni.h"
@@ -18,7 +18,7 @@ struct event_place {
 	size_t kind, event;
 };
 
-/* The next one of all kinds; NULL behind the last. */
+/* The next event of all kinds; NULL after the last. */
 static const struct kind_event *event_next(struct event_place *at)
 {
 	const struct kind *k;
@@ -34,14 +34,14 @@ static bool is_possible(const struct kind_event *e)
 	return !e->cap || caps_has(e->cap);
 }
 
-static bool any_threads; /* were events enabled for single threads? */
+static bool any_threads; /* events are enabled for single threads */
 
 static jvmtiError set(jvmtiEventMode mode, jvmtiEvent event)
 {
 	return (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, mode, event, NULL);
 }
 
-/* False if the JVM refuses: a thread that has just ended, for one. */
+/* False if the JVM refuses, for instance because the thread has just ended. */
 static bool set_thread(jthread thread, uint32_t types)
 {
 	struct event_place at = {0};
@@ -57,7 +57,7 @@ static bool set_thread(jthread thread, uint32_t types)
 	return !err;
 }
 
-/* What is chosen of a thread; `found` gets the bit of its place. */
+/* The event types enabled for one thread; `found` gets the bit of its entry. */
 static uint32_t types_of_thread(const struct braid_event_config *c, uint32_t tid, uint32_t *found)
 {
 	for (uint32_t i = 0; tid && i < BRAID_CONFIG_THREADS; i++)
@@ -68,7 +68,7 @@ static uint32_t types_of_thread(const struct braid_event_config *c, uint32_t tid
 	return 0;
 }
 
-/* All threads are gone through: those that are no longer chosen need no reference of their own then. */
+/* It visits all threads, so no reference to a configured thread has to be kept. */
 void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c)
 {
 	uint32_t seen = 0;
@@ -78,7 +78,8 @@ void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c)
 	if (!any_threads && !c->threaded)
 		return;
 	if ((*agent.jvmti)->GetAllThreads(agent.jvmti, &count, &threads) != JVMTI_ERROR_NONE) {
-		publish_notice(BRAID_NOTICE_WARNING, "the JVM does not list its threads: none can be chosen alone");
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "the JVM does not list its threads: no event can be enabled for a single thread");
 		return;
 	}
 	any_threads = c->threaded;
@@ -94,8 +95,8 @@ void events_configure_threads(JNIEnv *jni, const struct braid_event_config *c)
 	for (uint32_t i = 0; i < BRAID_CONFIG_THREADS; i++)
 		if (c->threads[i].tid && !(seen >> i & 1))
 			publish_notice(BRAID_NOTICE_WARNING,
-				       "thread %u (the JVM's numbering) is no Java thread, has ended or cannot be "
-				       "found: no events come from it alone",
+				       "thread %u (the JVM's numbering) is not a Java thread, has ended or cannot be "
+				       "found: no event is enabled for it alone",
 				       c->threads[i].tid);
 }
 
@@ -143,5 +144,5 @@ void events_disable(void)
 	while ((e = event_next(&at)))
 		set(JVMTI_DISABLE, e->event);
 	classes_disable();
-	/* The table stays: a handler may be on its way into it, and what it finds there sends it back */
+	/* The table stays: a handler may be on its way, and agent_enter_event sends it back. */
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The first record of a connection: who is talking. */
+/* The HELLO record, the first of each connection: the JVM's versions and command line, and the agent's capabilities.
+ * agent.c publishes it at the start, kinds.c again when the capabilities change. */
 #include "agent.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ static char *property(const char *name)
 	return value;
 }
 
-/* Four strings of the greatest length would be longer than a record; only command lines are long for a reason. */
+/* Four strings of the maximum length exceed a record; only a command line needs that much. */
 static uint16_t short_cut(const char *s, uint16_t *flags)
 {
 	uint16_t length = string_cut(s, flags);
@@ -28,7 +29,7 @@ static uint16_t short_cut(const char *s, uint16_t *flags)
 	return SHORT_MAX;
 }
 
-/* JAVA_VERSION="17.0.1" in the file that a JDK is released with. */
+/* The release file of a JDK has a line JAVA_VERSION="17.0.1". */
 static bool release_file_read(const char *home, const char *where, char *to, size_t size)
 {
 	char path[512], line[128];
@@ -48,7 +49,7 @@ static bool release_file_read(const char *home, const char *where, char *to, siz
 	return found;
 }
 
-/* HotSpot does not give java.version to JVM TI: it is set by Java code, later. */
+/* HotSpot does not give JVM TI java.version: Java code sets it later. */
 static void java_version_read(char *to, size_t size, const char *vm_version)
 {
 	char *home = property("java.home");
@@ -56,8 +57,8 @@ static void java_version_read(char *to, size_t size, const char *vm_version)
 
 	to[0] = '\0';
 	if (home && !release_file_read(home, "", to, size))
-		release_file_read(home, "../", to, size); /* java.home is its jre folder in 8 */
-	/* Builds of 8 that come without the file: HotSpot 25.492-b09 is that of 1.8.0_492. */
+		release_file_read(home, "../", to, size); /* java.home of JDK 8 is its jre folder */
+	/* Some builds of 8 lack the file: HotSpot 25.492-b09 belongs to 1.8.0_492. */
 	if (!to[0] && vm_version && sscanf(vm_version, "25.%u-b", &update) == 1)
 		snprintf(to, size, "1.8.0_%u", update);
 	agent_release(home);

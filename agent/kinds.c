@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kinds of events, and what they do besides handling those. */
+/* The list of event kinds, and the calls that go to each of them when a connection, the event configuration or a command
+ * requires it. agent.c and loop.c call it; events.c and caps.c iterate over the list. */
 #include "agent.h"
 
 #include "core/config.h"
@@ -59,8 +60,8 @@ void kinds_change(const struct braid_event_config *c)
 	caps_acquire(&caps, c->enabled);
 	config_set(c);
 	start_kinds(c);
-	(void)events_configure(c->enabled & ~c->threaded); /* an event that is refused has no capability, which is
-							      told */
+	(void)events_configure(c->enabled &
+			       ~c->threaded); /* the answer reports what was refused: it has no capability */
 	events_configure_threads(jni, c);
 	kinds_on_enabled(jni);
 	for (size_t i = 0; i < KINDS; i++)

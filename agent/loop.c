@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent's one thread, alive while a collector is connected. It reports what is older than the connection, puts into
- * the ring what waits for room, says what was lost, and does what the collector asks for until it stops or goes.
+ * The helper, the agent's one thread, which runs while a collector is connected. It publishes what is older than the
+ * connection, puts spilled records into the ring, reports losses, and executes the collector's messages until the
+ * collector stops the recording or goes.
  */
 #include "agent.h"
 
@@ -14,7 +15,7 @@
 #define THREAD_NAME "braid agent"
 #define TICK_NS 1000000000ULL
 #define RETRY_MS 1
-#define FINAL_MS 500 /* for what waits when the collector wants no more */
+#define FINAL_MS 500 /* for spilled records after the collector's stop */
 
 static _Atomic bool dump_requested; /* by SIGQUIT */
 
@@ -27,7 +28,7 @@ static void generate(jvmtiEvent event, const char *what)
 	err = (*agent.jvmti)->GenerateEvents(agent.jvmti, event);
 	if (err && atomic_load(&agent.active))
 		publish_notice(BRAID_NOTICE_WARNING,
-			       "the JVM does not tell of its %s (JVM TI error %d): what is older "
+			       "the JVM does not report its %s (JVM TI error %d): what is older "
 			       "than this recording has no names",
 			       what, err);
 }
@@ -67,7 +68,7 @@ static void apply_received(JNIEnv *jni)
 	for (; received.configures; received.configures--)
 		link_configured(&agent.link, caps_can(received.config.enabled));
 	if (atomic_exchange(&dump_requested, false)) {
-		publish_notice(BRAID_NOTICE_INFO, "SIGQUIT: what is told at the end is told now, too");
+		publish_notice(BRAID_NOTICE_INFO, "SIGQUIT: the agent reports now what it reports at the end, too");
 		received.commands |= 1U << BRAID_COMMAND_DUMP;
 	}
 	for (uint32_t command = 0; received.commands; command++, received.commands >>= 1)
@@ -89,7 +90,7 @@ const struct kind dump_kind = {
 	.events = {{JVMTI_EVENT_DATA_DUMP_REQUEST, KIND_HANDLER(on_dump_request), 0, 0}},
 };
 
-/* All that waits for room. */
+/* Puts everything that waits for room into the ring. */
 static bool flush(void)
 {
 	classes_flush();
@@ -117,7 +118,7 @@ static void serve(JNIEnv *jni)
 	}
 }
 
-/* Handlers publish nothing any more, and the collector waits for the word that this is all. */
+/* Handlers publish nothing any more. The collector waits for the STOPPED message, which agent_disconnect sends. */
 static void publish_final(JNIEnv *jni)
 {
 	uint64_t until_ns = clock_ns() + FINAL_MS * 1000000ULL;
@@ -145,7 +146,7 @@ static void JNICALL helper_main(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	agent_disconnect(received.message == LINK_STOP);
 }
 
-/* JNI calls one after the other: an exception of any of them ends it, and is taken away. */
+/* A pending exception forbids the next JNI call: any exception ends the sequence and is cleared. */
 static jobject thread_new(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The store of the event configuration; see config.h. */
 #include "config.h"
 
 struct agent_config config;

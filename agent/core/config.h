@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the collector wants to hear, beyond what every stack needs. */
+/* The event configuration that the collector sent last, for handlers to read at any time. kinds.c sets it. */
 #ifndef BRAID_AGENT_CONFIG_H
 #define BRAID_AGENT_CONFIG_H
 
@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As it was last said; handlers read it at any time. */
 struct agent_config {
 	_Atomic uint32_t enabled;
 	_Atomic uint32_t vthread_rate;
@@ -21,7 +20,7 @@ struct agent_config {
 
 extern struct agent_config config;
 
-/* The figures, and then what is wanted. */
+/* Sets the figures first and the enabled types last. */
 void config_set(const struct braid_event_config *c);
 
 static inline bool config_enables(uint32_t types)

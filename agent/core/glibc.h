@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent is built on one system and loaded on another, whose glibc may be older. Since 2.34 the dl functions live in
- * libc.so.6 under a new version; asked for by their old one they are found in both.
+ * The dl functions by their old symbol versions, for the agent's files that use them. The agent may load into a process
+ * with an older glibc than the one it was built with: since 2.34 these functions are in libc.so.6 under a new version,
+ * but both libraries provide the old one.
  */
 #ifndef BRAID_AGENT_GLIBC_H
 #define BRAID_AGENT_GLIBC_H

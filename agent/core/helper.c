@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What wakes the helper, what it hears, and how long it waits: see loop.c for what it does. */
+/* How the helper wakes, receives messages and waits; see helper.h. loop.c has what it does. */
 #include "helper.h"
 
 #include <poll.h>
@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define IDLE_MS 1000	   /* losses of events are told this often */
-#define RETRY_MS 1	   /* something waits for room */
-#define PACE_STALL_MS 2000 /* without the consumer moving at all: do not wait for it again until it does */
+#define IDLE_MS 1000	   /* losses of events are reported this often */
+#define RETRY_MS 1	   /* while a record waits for room */
+#define PACE_STALL_MS 2000 /* a consumer that stands still for this long is not waited for until it moves */
 
 static int kick_fd = -1;
-static _Atomic jint own_hash; /* of its Thread; 0: not known */
+static _Atomic jint own_hash; /* of the helper's Thread; 0: not known */
 static _Atomic bool kicked;
-static bool stalled;	    /* helper thread only, like what follows */
+static bool stalled;	    /* this and what follows: helper thread only */
 static uint64_t stalled_at; /* consumer position */
 
 struct received received;
@@ -39,7 +39,7 @@ void helper_kick(void)
 {
 	const uint64_t one = 1;
 
-	/* EAGAIN would mean that it is awake already */
+	/* EAGAIN means that the helper is awake already. */
 	if (!atomic_exchange(&kicked, true) && kick_fd >= 0)
 		(void)!write(kick_fd, &one, sizeof(one));
 }
@@ -61,7 +61,7 @@ void helper_own(jint hash)
 	atomic_store(&own_hash, hash);
 }
 
-/* By its hash code: a reference would have to be given up while handlers may be looking at it. */
+/* Compares hash codes: a reference would have to be deleted while handlers may be using it. */
 bool helper_is_thread(jthread thread)
 {
 	jint own = atomic_load(&own_hash);
@@ -94,7 +94,7 @@ void helper_receive(void)
 		atomic_store(&agent.active, false);
 }
 
-/* Losses first: while anything waits, whatever room there is would be gone before their turn. */
+/* Losses go first: spilled records would take all the room. */
 bool helper_catch_up(void)
 {
 	publish_losses();
@@ -107,8 +107,8 @@ static bool has_room(void)
 }
 
 /*
- * What the replay tells can be more than the ring holds, and it is told on this thread alone: so it waits for the
- * consumer, and the spill stays free for those who must not wait.
+ * The replay may exceed the ring, and only this thread publishes it. It waits for the consumer, so the spill stays free
+ * for handlers, which must not wait.
  */
 void helper_pace(void)
 {

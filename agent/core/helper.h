@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What others need of the helper, the agent's one thread, and what it hears of its collector. Its loop is in loop.c.
+ * The helper thread's mailbox: what wakes it, what it has received from the collector, and how it waits. Handlers may
+ * kick it; loop.c runs it.
  */
 #ifndef BRAID_AGENT_HELPER_H
 #define BRAID_AGENT_HELPER_H
 
 #include "state.h"
 
-/* On the helper thread only: what the collector has said and is still to be done. */
+/* What the collector has sent and the helper has not done yet. For the helper thread only. */
 struct received {
 	enum link_message message; /* LINK_IDLE, or why the connection ends */
 	struct braid_event_config config;
-	uint32_t configures;  /* times that the choices were changed since they held; each is answered */
-	bool program_changed; /* the program has */
+	uint32_t configures;  /* CONFIGURE messages not yet applied; each is answered */
+	bool program_changed; /* one of them brought another BPF program */
 	uint32_t commands;    /* bits of enum braid_command */
 };
 
 extern struct received received;
 
-/* Around a connection: what wakes the helper. */
+/* Create and close the descriptor that wakes the helper, once per connection. */
 bool helper_open(void);
 void helper_close(void);
-/* Wakes the helper; fit for any handler that may publish definitions. */
+/* Wakes the helper. Any handler that may publish definitions may call it. */
 void helper_kick(void);
 bool helper_is_self(void);
-/* Is it the helper's, which is none of the program's? */
+/* True if `thread` is the helper's own Thread, which is not the program's. */
 bool helper_is_thread(jthread thread);
-/* On the helper thread: waits until the ring has room again. Does nothing elsewhere. */
+/* Waits on the helper thread until the ring has room again. Returns at once on other threads. */
 void helper_pace(void);
-/* The hash code of its Thread, before it runs; 0: not known. */
+/* Sets the hash code of the helper's Thread before it runs; 0: not known. */
 void helper_own(jint hash);
 jint helper_hash(jthread thread);
-/* From the first STOP or hang-up on no handler publishes any more. What else is said is done later. */
+/* Receives at most one message. The first STOP or hang-up keeps handlers from publishing; all else is done later. */
 void helper_receive(void);
-/* Puts into the ring what waits for room: true when nothing does any more. */
+/* Puts losses and spilled records into the ring. True when no spilled record is left. */
 bool helper_catch_up(void);
 void helper_nap_ms(long ms);
-/* From here on a kick is for what is done after this. */
+/* A kick after this call ends the next wait. */
 void helper_busy(void);
-/* Waits for the collector, for a kick, or for a moment when something is to be done soon. */
+/* Waits for a message or a kick, at most 1 s, or 1 ms when `soon`. */
 void helper_wait(bool soon);
 
 #endif

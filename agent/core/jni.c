@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * The last class before Object: a field id that was asked of a subclass is not good for others (jfieldIDWorkaround),
- * and FindClass could run a class loader of the application.
+ * The last class before Object. A field id of a subclass is not valid for its siblings (jfieldIDWorkaround), and
+ * FindClass could run one of the application's class loaders.
  */
 static jclass root_class(JNIEnv *jni, jobject object)
 {
@@ -75,9 +75,9 @@ void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t si
 	if (!string)
 		return;
 	length = (*jni)->GetStringLength(jni, string);
-	if ((size_t)length > (size - 1) / 3) /* a unit is three bytes at most */
+	if ((size_t)length > (size - 1) / 3) /* one UTF-16 unit takes at most three bytes */
 		length = (jsize)((size - 1) / 3);
-	memset(to, 0, size); /* not every VM writes an end */
+	memset(to, 0, size); /* not every VM terminates the string */
 	(*jni)->GetStringUTFRegion(jni, string, 0, length, to);
 	(*jni)->DeleteLocalRef(jni, string);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The JDK's header declares one function type without a prototype. */
+/* Includes jvmti.h without a warning: the JDK's header declares one function type without a prototype. */
 #ifndef BRAID_AGENT_JVM_H
 #define BRAID_AGENT_JVM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A kind of event: what it needs of JVM TI, and what it does besides handling its events. To add one: a file in events/
- * with its handlers and its descriptor, declared in handlers.h, and a place in the list of kinds.c.
+ * The descriptor of an event kind: what it needs from JVM TI, and its hooks besides the event handlers. To add a kind,
+ * put a file with its handlers and descriptor into events/, declare the descriptor in handlers.h and list it in kinds.c.
  */
 #ifndef BRAID_AGENT_KIND_H
 #define BRAID_AGENT_KIND_H
@@ -15,31 +15,31 @@
 #define KIND_CAPS 2
 #define KIND_HANDLER(f) ((void (*)(void))(f))
 
-/* JDK 21's, as its header numbers them. A VM takes of the table of callbacks what it knows. */
+/* Events of JDK 21, with the numbers of its header. An older VM ignores their slots in the callback table. */
 #define EVENT_VIRTUAL_THREAD_START ((jvmtiEvent)87)
 #define EVENT_VIRTUAL_THREAD_END ((jvmtiEvent)88)
 
 struct kind {
-	/* An event without its capability cannot be enabled, and is not missed: caps.c has said so. */
+	/* An event without its capability stays disabled; caps.c has reported that. */
 	struct kind_event {
 		jvmtiEvent event;
-		void (*handler)(void); /* as JVM TI has it for the event; NULL: no more events */
+		void (*handler)(void); /* with the event's own signature in JVM TI; NULL: no more events */
 		unsigned cap;	       /* 0: none */
-		uint32_t types;	       /* choices that it is for; 0: always */
+		uint32_t types;	       /* the event types that enable it; 0: always enabled */
 	} events[KIND_EVENTS];
 	struct kind_cap {
 		unsigned bit;	    /* 0: no more capabilities */
-		bool at_start_only; /* cannot be had later, and is not missed then */
-		uint32_t types;	    /* choices that need it; 0: always */
+		bool at_start_only; /* cannot be acquired later; that is not reported as a refusal */
+		uint32_t types;	    /* the event types that need it; 0: always needed */
 		const char *lacking;
 	} caps[KIND_CAPS];
-	uint32_t types;					   /* choices that have the rest done; 0: always */
-	void (*start)(const struct braid_event_config *c); /* before its events come, and when figures change */
-	void (*on_enabled)(JNIEnv *jni);		   /* after that, when they come */
+	uint32_t types;					   /* the event types that enable the hooks; 0: always */
+	void (*start)(const struct braid_event_config *c); /* before its events arrive, and when figures change */
+	void (*on_enabled)(JNIEnv *jni);		   /* after start, once its events are enabled */
 	void (*tick)(JNIEnv *jni);			   /* once a second */
-	void (*publish)(JNIEnv *jni);			   /* what is told at the end, or when asked for */
+	void (*publish)(JNIEnv *jni);			   /* at the end, and on a dump command */
 	void (*forget)(JNIEnv *jni);
-	void (*stop)(JNIEnv *jni); /* after its events */
+	void (*stop)(JNIEnv *jni); /* after its events are disabled */
 };
 
 #endif

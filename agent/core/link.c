@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* See link.h. A process in the place of the collector may be hostile: credentials and messages are checked. */
 #include "link.h"
 
 #include "state.h"
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 #define OVERFLOW_UID_DEFAULT 65534U
-#define LOOK_MS 100U /* whether the collector still runs */
+#define LOOK_MS 100U /* how often to check that the collector still runs */
 
 static uint64_t now_ms(void)
 {
@@ -32,7 +33,7 @@ static int link_fail(char why[LINK_WHY_MAX], int err, const char *what)
 	return err;
 }
 
-/* Waits for `events`; 0, -ETIMEDOUT or a negative errno. */
+/* Waits for `events`: 0, -ETIMEDOUT or another negative errno. */
 static int wait_for(int fd, short events, uint64_t deadline_ms)
 {
 	for (;;) {
@@ -49,7 +50,7 @@ static int wait_for(int fd, short events, uint64_t deadline_ms)
 	}
 }
 
-/* A non-blocking connect to a SOCK_SEQPACKET socket whose backlog is full says EAGAIN and cannot be polled for. */
+/* A non-blocking connect to a SOCK_SEQPACKET socket with a full backlog fails with EAGAIN, and poll cannot wait for it. */
 static int connect_until(int fd, const char *path, uint64_t deadline_ms)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -84,7 +85,7 @@ static bool in_initial_user_namespace(void)
 	unsigned long inside, outside, count;
 	char line[128];
 
-	/* Without user namespaces in the kernel there is no file and no other namespace */
+	/* A kernel without user namespaces has no such file. */
 	if (!read_line("/proc/self/uid_map", line, sizeof(line)))
 		return true;
 	return sscanf(line, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
@@ -102,8 +103,8 @@ static bool uid_is_overflow(uid_t uid)
 }
 
 /*
- * Only root or the JVM's own user may read what the JVM is doing. The host's root is seen from inside a user namespace
- * as the overflow uid, which there stands for nobody that could be inside.
+ * Only root and the JVM's own user may read what the JVM is doing. Inside a user namespace the host's root appears as
+ * the overflow uid, which no process inside can have.
  */
 static int check_peer(int fd, char why[LINK_WHY_MAX])
 {
@@ -130,7 +131,7 @@ static int send_message(int fd, uint32_t kind, uint64_t value)
 	return 0;
 }
 
-#define FDS_MIN 2 /* ring and wake; the third is the program, where there is one */
+#define FDS_MIN 2 /* the ring and the eventfd; the third is the program, if there is one */
 #define FDS_MAX 3
 
 union link_control {
@@ -138,7 +139,7 @@ union link_control {
 	struct cmsghdr align;
 };
 
-/* Takes the descriptors out of a message: `least` to `most` of them, or none are kept. */
+/* Takes `least` to `most` descriptors out of a message; closes all when their number is another. */
 static int take_fds(struct msghdr *msg, int *fds, int least, int most)
 {
 	int count = 0;
@@ -198,7 +199,7 @@ static int receive_grant(struct link *l)
 	return err;
 }
 
-/* A wake-up must never block a callback, whatever the collector has done to its eventfd. */
+/* A wake-up must never block a callback, and the collector may have made its eventfd blocking. */
 static int make_non_blocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -210,7 +211,7 @@ static int make_non_blocking(int fd)
 	return 0;
 }
 
-/* As far as that can be seen from here: in another pid namespace it has no number. */
+/* True unless /proc shows that the collector is stopped or gone: in another pid namespace it has no number here. */
 static bool collector_runs(int fd)
 {
 	struct ucred peer;
@@ -227,14 +228,14 @@ static bool collector_runs(int fd)
 	return !state || !state[1] || !strchr("TtZX", state[2]);
 }
 
-/* A machine can be so busy that the collector gets its turn late: then it is worth waiting for, as it will record. */
+/* On a busy machine the collector may answer late. It will record, so it is worth the wait. */
 static int wait_on(int fd, uint32_t more_ms)
 {
 	uint64_t deadline_ms = now_ms() + more_ms, now;
 	int err = -ETIMEDOUT;
 
 	if (more_ms)
-		agent_log("the collector is there, but has not answered yet: waiting for it, %u ms more", more_ms);
+		agent_log("the collector is connected but has not answered yet: waiting up to %u ms more", more_ms);
 	while (err == -ETIMEDOUT && (now = now_ms()) < deadline_ms && collector_runs(fd))
 		err = wait_for(fd, POLLIN, now + LOOK_MS < deadline_ms ? now + LOOK_MS : deadline_ms);
 	return err;
@@ -290,7 +291,7 @@ void link_close(struct link *l)
 	*l = LINK_NONE;
 }
 
-/* Other threads may be running the program that it takes the place of: the descriptor stays the same. */
+/* Other threads may be running the old program through this descriptor, so dup3 replaces it in place. */
 static bool replace_program(struct link *l, int fd)
 {
 	bool changed = true;
@@ -319,7 +320,7 @@ enum link_message link_receive(struct link *l, struct braid_grant *message, bool
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? LINK_IDLE : LINK_CLOSED;
-	(void)take_fds(&msg, &fd, 0, 1); /* more are no message of ours: none is kept */
+	(void)take_fds(&msg, &fd, 0, 1); /* no message of this protocol has more */
 	if (n == 0)
 		return LINK_CLOSED;
 	if (fd >= 0 && n == (ssize_t)sizeof(*message) && m->magic == BRAID_SOCK_MAGIC && m->kind == BRAID_MSG_CONFIGURE)
@@ -346,13 +347,13 @@ bool link_is_closed(const struct link *l)
 
 void link_configured(const struct link *l, uint32_t types)
 {
-	/* A collector that has gone needs no answer */
+	/* A collector that has gone needs no answer. */
 	(void)send_message(l->sock_fd, BRAID_MSG_CONFIGURED, types);
 }
 
 void link_stopped(const struct link *l)
 {
-	/* A collector that does not read its socket learns the same from the end of the connection */
+	/* A collector that does not read its socket learns the same from the hang-up. */
 	(void)send_message(l->sock_fd, BRAID_MSG_STOPPED, 0);
 }
 
@@ -361,7 +362,7 @@ void link_wake(const struct link *l)
 	const uint64_t one = 1;
 	int saved = errno;
 
-	/* EAGAIN: the counter is full, so the collector has been told 2^64 - 2 times already */
+	/* EAGAIN: the counter is full, so the collector has wake-ups pending. */
 	(void)!write(l->wake_fd, &one, sizeof(one));
 	errno = saved;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The parser of the agent's options; see options.h. The text comes from the command line or from whoever attaches. */
 #include "options.h"
 
 #include <errno.h>
@@ -13,10 +14,10 @@
 
 const char options_usage[] =
 	"libbraid-agent.so options, separated by commas:\n"
-	"  sock=PATH    UNIX socket of the collector; without it the agent sleeps until it is loaded again with one\n"
-	"  spill=BYTES  how much may wait in memory while the ring is full (default 16777216)\n"
+	"  sock=PATH    UNIX socket of the collector; without it the agent stays dormant until it is loaded with one\n"
+	"  spill=BYTES  memory for records that wait while the ring is full (default 16777216)\n"
 	"  wait_ms=N    how long the collector may take to answer, in milliseconds (default 2000)\n"
-	"  verbose      say on standard error what goes wrong\n"
+	"  verbose      report failures on standard error\n"
 	"  help         print this\n";
 
 static void complain(struct options *o, const char *what, const char *word, size_t length)

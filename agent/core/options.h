@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is written behind the = of -agentpath, or handed to the agent by attach. */
+/* The agent's options: the text after the = of -agentpath, or the one that attach passes. agent.c parses it at each load. */
 #ifndef BRAID_AGENT_OPTIONS_H
 #define BRAID_AGENT_OPTIONS_H
 
@@ -10,15 +10,15 @@
 #define OPTIONS_COMPLAINT_MAX 256
 
 struct options {
-	char sock[108]; /* as long as sockaddr_un allows; empty: stay dormant */
+	char sock[108]; /* the limit of sockaddr_un; empty: stay dormant */
 	uint64_t spill_bytes;
 	uint32_t wait_ms;
 	bool verbose;
 	bool help;
-	char complaint[OPTIONS_COMPLAINT_MAX]; /* what could not be understood; empty when everything was */
+	char complaint[OPTIONS_COMPLAINT_MAX]; /* what is not valid; empty when everything is */
 };
 
-/* Never fails: what it does not understand is left at its default and named in `complaint`. `text` may be NULL. */
+/* Never fails: an option that is not valid keeps its default and is named in `complaint`. `text` may be NULL. */
 void options_parse(struct options *o, const char *text);
 
 extern const char options_usage[];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* See publish.h. A record that finds no room in the ring spills into a list, which the helper flushes in order. */
 #include "publish.h"
 
 #include "helper.h"
@@ -12,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Flushing lets handlers in between this many records: they wait for the same mutex. */
+/* Flushing releases the mutex after this many records, for the handlers that wait for it. */
 #define FLUSH_BATCH 64
 #define NOTICE_MAX 512
 
@@ -26,7 +27,7 @@ static struct {
 	struct ring *ring;
 	const struct link *link;
 
-	/* `waiting` is read without the mutex; it falls to 0 only after the last record has entered the ring */
+	/* `waiting` is read without the mutex; it falls to 0 only after the last record is in the ring. */
 	_Atomic uint32_t waiting;
 	_Atomic uint32_t recoveries;
 	pthread_mutex_t mutex;
@@ -77,7 +78,7 @@ static void spill_clear(bool count)
 
 void publish_start(struct ring *ring, const struct link *link, uint64_t spill_max_bytes)
 {
-	spill_clear(false); /* a connection whose handlers never came back may have left something */
+	spill_clear(false); /* a connection whose handlers never returned may have left records */
 	out.ring = ring;
 	out.link = link;
 	out.max_bytes = spill_max_bytes;
@@ -90,7 +91,7 @@ void publish_end(void)
 	out.link = NULL;
 }
 
-/* Returns the record's size, and 0 when it is longer than records may be. */
+/* Returns the record's size, or 0 when it exceeds BRAID_REC_MAX. */
 static size_t record_close(const struct iovec *parts, int count)
 {
 	struct braid_rec *hdr = parts[0].iov_base;
@@ -169,7 +170,7 @@ bool publish_definition(const struct iovec *parts, int count)
 {
 	size_t size = record_close(parts, count);
 
-	/* While anything waits, everything queues behind it: what uses a definition must not overtake it. */
+	/* While a record waits, all others queue behind it: a record must not overtake the definitions that it uses. */
 	if (size && !atomic_load(&out.waiting) && into_ring(parts, count))
 		return true;
 	if (size && spill(parts, count, size))
@@ -187,7 +188,7 @@ bool publish_flush(void)
 		for (int i = 0; i < FLUSH_BATCH && out.first; i++) {
 			struct spilled *s = out.first;
 
-			/* An eighth is left to events, which cannot wait */
+			/* An eighth of the ring stays free for events, which cannot wait. */
 			room = ring_free_bytes(out.ring) >= out.ring->size / 8 &&
 			       into_ring(&PART(s->record, s->size), 1);
 			if (!room)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records on their way into the ring. Three ways, by what may happen when the ring is full:
- *   publish_event       the record is dropped and counted
- *   publish_definition  the record waits in memory, in order, until the helper thread can put it into the ring
- *   publish_direct      neither: the caller keeps what it could not say
- * The first and the last neither allocate nor lock, and are what GC and class unload handlers may use.
+ * Records on their way into the ring. Handlers and the helper publish in three ways, which differ when the ring is full:
+ *   publish_event       drops the record and counts the loss
+ *   publish_definition  keeps the record in memory, in order, until the helper can put it into the ring
+ *   publish_direct      does neither: the caller keeps the data
+ * publish_event and publish_direct neither allocate nor lock, so GC and class unload handlers may use them.
  */
 #ifndef BRAID_AGENT_PUBLISH_H
 #define BRAID_AGENT_PUBLISH_H
@@ -20,44 +20,43 @@
 
 uint64_t clock_ns(void);
 
-/* The calling thread's OS id, asked of the kernel once per thread. Not for GC handlers: thread-local storage may
- * allocate. */
+/* The calling thread's OS id, cached per thread. Not for GC handlers: the first use of thread-local storage may allocate. */
 uint32_t self_tid(void);
 
-/* The ring and spill of a new connection; called while no handler is active. */
+/* Sets the ring and the spill limit of a new connection, while no handler is active. */
 void publish_start(struct ring *ring, const struct link *link, uint64_t spill_max_bytes);
-/* Forgets them; what is still waiting is thrown away. Called when no handler is active any more. */
+/* Forgets them and discards what still waits, while no handler is active. */
 void publish_end(void);
 
-/* Fills everything but `size`, with self_tid() and the time of now. */
+/* Fills in everything but `size`, with self_tid() and the current time. */
 void record_init(struct braid_rec *hdr, uint16_t kind, uint16_t flags);
 
-/* Cuts a string to what a record may hold; *flags gets BRAID_REC_TRUNCATED then. NULL is empty. */
+/* The length of a string, at most what a record may hold; a longer one sets BRAID_REC_TRUNCATED in *flags. NULL is empty. */
 uint16_t string_cut(const char *s, uint16_t *flags);
 
-/* Each sets the `size` of the braid_rec that parts[0] begins with, and returns false when the record got nowhere. */
+/* Each sets `size` of the braid_rec at the start of parts[0]. False: the record is neither in the ring nor spilled. */
 bool publish_event(const struct iovec *parts, int count);
 bool publish_definition(const struct iovec *parts, int count);
 bool publish_direct(const struct iovec *parts, int count);
 
-/* Counts `count` definitions of `kind` as lost without trying. */
+/* Counts `count` records of `kind` as lost. */
 void publish_lost(uint32_t kind, uint32_t count);
 
-/* Puts what waits into the ring, as far as it goes. True when nothing waits any more. */
+/* Puts spilled records into the ring while there is room. True when none is left. */
 bool publish_flush(void);
-/* How often all that waited has been put into the ring: what was refused for want of room may be tried again then. */
+/* Counts how often the spill has become empty: a definition that found no room may be tried again then. */
 uint32_t publish_recoveries(void);
-/* Counts what still waits as lost and throws it away. */
+/* Counts the spilled records as lost and discards them. */
 void publish_abandon(void);
-/* Says what was lost since the last time. False when even that found no room: it is said next time. */
+/* Publishes the losses since the last call. False when the ring has no room: the next call reports them. */
 bool publish_losses(void);
 
-/* Wakes the collector and waits a moment; false when that was done `limit_ms` times, or the collector has gone. */
+/* Wakes the collector and sleeps 1 ms. False after `limit_ms` calls, or when the collector has gone. */
 bool publish_wait(uint32_t *turns, uint32_t limit_ms);
-/* Lets the collector read what was said so far, for the little time that it needs. */
+/* Waits, at most `limit_ms`, until the collector has read everything published so far. */
 void publish_let_read(uint32_t limit_ms);
 
-/* A line for a person, in the trace, and on standard error when the agent is verbose. */
+/* Publishes a line for a person; it also goes to standard error when the agent is verbose. */
 void publish_notice(enum braid_severity severity, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -34,7 +34,7 @@ static inline void cpu_relax(void)
 #endif
 }
 
-/* Data pages are put behind each other twice, as the kernel's own mapping does, with one page of positions in front. */
+/* The data pages are mapped twice in a row, as in the kernel, with the page of the producer's position in front. */
 static int ring_map_producer(struct ring *r, int fd)
 {
 	size_t total = r->page + 2 * r->size;
@@ -98,7 +98,7 @@ void ring_close(struct ring *r)
 	r->data = NULL;
 }
 
-/* The section is a few dozen instructions, so waiting means that its holder lost the CPU: let others run soon. */
+/* The section takes a few dozen instructions, so a wait means that the holder has lost its CPU: yield soon. */
 static void ring_wait(const struct ring *r)
 {
 	const struct timespec nap = {.tv_nsec = 50000};
@@ -111,7 +111,8 @@ static void ring_wait(const struct ring *r)
 		else if (turns < 2000)
 			sched_yield();
 		else
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL); /* a holder of lower real-time priority */
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap,
+					NULL); /* the holder may have a lower real-time priority */
 	}
 }
 
@@ -126,8 +127,7 @@ static void ring_unlock(struct ring *r)
 	atomic_store_explicit(&r->lock, 0, memory_order_release);
 }
 
-/* With the lock held: is there room for `need` bytes? Looks at the kernel's cache line only when the last look is too
- * old. */
+/* The caller holds the lock. Reads the kernel's cache line only when the cached position leaves too little room. */
 static bool ring_has_room(struct ring *r, uint64_t need, bool *wake)
 {
 	uint64_t fill = r->producer + need - r->consumer_seen;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The producer's side of a BPF_MAP_TYPE_USER_RINGBUF, for many threads. Nothing here allocates, blocks on a lock that
- * sleeps, or calls into a JVM, except ring_open and ring_close: the rest is fit for every JVM TI callback.
+ * The producer's side of a BPF_MAP_TYPE_USER_RINGBUF, shared by many threads; publish.c writes records through it. Except
+ * for ring_open and ring_close, nothing here allocates, sleeps on a lock or calls the JVM, so every JVM TI callback may
+ * use it.
  */
 #ifndef BRAID_AGENT_RING_H
 #define BRAID_AGENT_RING_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* Four of the longest records: less than that would make a ring that big records can starve in. */
+/* Four of the longest records: a smaller ring could starve big records. */
 #define RING_MIN_BYTES (4U * BRAID_REC_MAX)
 #define RING_MAX_BYTES (1U << 30)
 
@@ -23,42 +24,41 @@
 #define RING_HEADER_BYTES 8U	/* BPF_RINGBUF_HDR_SZ */
 
 struct ring {
-	/* Set by ring_open, constant afterwards */
-	_Atomic uint64_t *consumer_pos; /* written by the kernel only */
+	/* Constant after ring_open */
+	_Atomic uint64_t *consumer_pos; /* only the kernel writes it */
 	_Atomic uint64_t *producer_pos;
-	uint8_t *data; /* mapped twice in a row: a record never has to be split */
+	uint8_t *data; /* mapped twice in a row, so that no record has to be split */
 	uint64_t size; /* bytes, a power of two */
 	size_t page;
 
 	/* Owned by the holder of `lock` */
 	_Alignas(64) _Atomic uint32_t lock;
 	bool above_quarter;
-	uint64_t producer;	/* our own copy of *producer_pos */
-	uint64_t consumer_seen; /* *consumer_pos as it was last read: never ahead of it */
+	uint64_t producer;	/* a private copy of *producer_pos */
+	uint64_t consumer_seen; /* the last value read from *consumer_pos; never ahead of it */
 
 	_Alignas(64) _Atomic uint32_t lost[BRAID_REC_KINDS];
 };
 
-/* Maps the ring behind `fd`, laid out as the kernel does, `size` data bytes. -EINVAL when size cannot be right. */
+/* Maps the ring of `fd` with `size` data bytes. 0 or a negative errno; -EINVAL when the size is impossible. */
 int ring_open(struct ring *r, int fd, uint64_t size);
 void ring_close(struct ring *r);
 
 /*
- * Publishes one record, gathered from `parts` (at most BRAID_REC_MAX bytes altogether). False when the ring has no room
- * or the record is too long. *wake is set when this record made the ring a quarter full: the caller then tells the
- * consumer.
+ * Publishes one record, gathered from `parts` (at most BRAID_REC_MAX bytes in total). False when the ring has no room or
+ * the record is too long. Sets *wake when this record made the ring a quarter full: the caller then wakes the consumer.
  */
 bool ring_publish(struct ring *r, const struct iovec *parts, int count, bool *wake);
 
-/* Bytes that are free right now, as far as a single look can tell. */
+/* Bytes that are free now; other threads may take them at once. */
 uint64_t ring_free_bytes(struct ring *r);
 
-/* How far the consumer has got. */
+/* The consumer's position, in bytes. */
 uint64_t ring_consumed(const struct ring *r);
-/* How far producers have got; the same number when the consumer has read everything that was reserved so far. */
+/* The producers' position; it equals the consumer's when everything reserved so far has been read. */
 uint64_t ring_produced(const struct ring *r);
 
-/* What could not be published, by kind; ring_lost_take returns the count and starts again at 0. */
+/* Losses by kind of record; ring_lost_take returns the count and resets it. */
 void ring_lost_add(struct ring *r, uint32_t kind, uint32_t count);
 uint32_t ring_lost_take(struct ring *r, uint32_t kind);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Open addressing with linear probing; see slots.h. */
 #include "slots.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ void *slots_find(const struct slots *s, const uint64_t *key)
 	return s->room ? find(s, s->at, s->room, key) : NULL;
 }
 
-/* Keeps a quarter of the slots free, so that looking for what is not there ends. */
+/* Keeps a quarter of the slots free, so that every search ends. */
 bool slots_reserve(struct slots *s)
 {
 	size_t room = s->room ? s->room * 2 : s->first_room, bytes = s->entry_words * sizeof(*s->at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hash tables that only grow, of entries that begin with their key; one whose first word is 0 is free. They are for
- * what is looked up in events: no lock and nothing of the JVM in here, the callers have a mutex.
+ * A growing hash table for what events look up: methods, types and known classes. An entry begins with its key; an entry
+ * whose first word is 0 is free. It takes no lock and does not touch the JVM: callers hold a mutex.
  */
 #ifndef BRAID_AGENT_SLOTS_H
 #define BRAID_AGENT_SLOTS_H
@@ -16,7 +16,7 @@
 struct slots {
 	uint64_t *at;
 	size_t room, used; /* entries; room is a power of two, or 0 */
-	/* What the table is of: 64-bit words of an entry and of its key, and the entries that it begins with. */
+	/* Sizes of an entry and of its key in 64-bit words, and the initial room in entries. */
 	size_t entry_words, key_words, first_room;
 };
 
@@ -25,13 +25,13 @@ struct slots {
 		.entry_words = sizeof(type) / sizeof(uint64_t), .key_words = (words), .first_room = (first)            \
 	}
 
-/* The entry of this key, or the free one that is its place. NULL: there is no room at all so far. */
+/* Returns the entry of the key or the free entry for it; NULL while the table is empty. */
 void *slots_find(const struct slots *s, const uint64_t *key);
-/* Room for one more. False: there is none, and nothing has changed. */
+/* Makes room for one more entry. False: out of memory, and nothing has changed. */
 bool slots_reserve(struct slots *s);
 void slots_free(struct slots *s);
 
-/* FNV-1a, the terminating zero included: it goes on from `hash`, which is HASH_BEGIN at first. */
+/* FNV-1a, including the terminating zero. `hash` is HASH_BEGIN, or the result for the text before. */
 uint64_t hash_text(uint64_t hash, const char *s);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The agent's state and the gate for handlers; see state.h. */
 #include "state.h"
 
 #include <stdarg.h>
@@ -37,8 +38,8 @@ void agent_release(void *p)
 }
 
 /*
- * Sequentially consistent on both sides: either a handler sees that it is too late, or whoever disconnects sees the
- * handler.
+ * Sequentially consistent on both sides: either the handler sees that `active` is false, or the disconnecting thread sees
+ * the handler inside.
  */
 bool agent_enter(void)
 {

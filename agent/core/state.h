@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent's own state.
+ * The agent's own state, which all its files may use.
  *
- * A handler that publishes runs between agent_enter_event and agent_leave: the ring stays mapped, and the environment
- * is kept, while any handler is inside. Handlers run on any thread, several at once. Those of GC and class unload
+ * A handler that publishes runs between agent_enter_event and agent_leave: while any handler is inside, the ring stays
+ * mapped and the environment valid. Handlers run on any thread, several at once. Handlers of GC and class unload events
  * neither allocate nor lock nor use JNI.
  */
 #ifndef BRAID_AGENT_STATE_H
@@ -28,47 +28,47 @@ enum agent_state {
 
 struct agent {
 	JavaVM *vm;
-	jvmtiEnv *jvmti; /* of one connection; NULL: none. Changes while no handler is active */
+	jvmtiEnv *jvmti; /* one connection's; NULL: none. Changes while no handler is active */
 	jint jvmti_version;
 	bool bci_locations; /* a jlocation is a byte code index */
 
-	/* Connecting and disconnecting; never taken by a handler that is inside */
+	/* For connecting and disconnecting; a handler that is inside never takes it. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum agent_state state;
 
-	/* One connection: written while no handler is active */
+	/* One connection; written while no handler is active. */
 	struct options options;
 	struct link link;
-	struct ring *ring; /* allocated per connection: one whose handlers never came back is left to them */
+	struct ring *ring; /* allocated per connection: handlers that never return keep theirs */
 	enum braid_start start;
 	uintptr_t generation; /* counts connections */
 	uint64_t joined_ns;
 
 	_Atomic bool active;	 /* handlers may publish */
-	_Atomic bool dead;	 /* the VM is: no JVM TI, no JNI */
-	_Atomic uint32_t inside; /* handlers */
-	_Atomic bool end_taken;	 /* taken by the one that disconnects: the helper, or who finds that there is none */
+	_Atomic bool dead;	 /* VM death has passed: no JVM TI, no JNI */
+	_Atomic uint32_t inside; /* number of handlers */
+	_Atomic bool end_taken;	 /* set by the thread that disconnects: the helper, or one that finds no helper */
 	_Atomic uint32_t helper_tid;
 
-	/* Published in this connection, for REPLAYED */
+	/* Counts of what this connection published, for REPLAYED. */
 	_Atomic uint32_t code_loads;
 	_Atomic uint32_t stubs;
 	_Atomic uint32_t threads;
 
 	uint64_t held[2];	       /* capabilities, see held.h */
-	_Atomic uint64_t code_unloads; /* in the life of the VM; the kernel side reads it at every sample */
+	_Atomic uint64_t code_unloads; /* over the life of the VM; the kernel side reads it at every sample */
 };
 
 extern struct agent agent;
 
 bool agent_enter(void);
-/* For a handler: false as well for an event of an environment that was given back while the event was on its way. */
+/* For a handler. False also when the event's environment was given back while the event was on its way. */
 bool agent_enter_event(jvmtiEnv *env);
 void agent_leave(void);
-/* Gives memory back that JVM TI has given; NULL is none. */
+/* Deallocates memory that JVM TI allocated; NULL is allowed. */
 void agent_release(void *p);
-/* On standard error, when asked to be verbose. */
+/* Prints to standard error when the agent is verbose. */
 void agent_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void agent_be_verbose(void);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sampled allocations (JVM TI 11). HotSpot takes the object that a random point of the thread's stream of bytes falls
- * into; points come with the mean distance of the interval, and without memory of each other. So an object of `size`
- * bytes is taken with probability 1 - exp(-size / interval), and one that was taken stands for the inverse of that
- * many: summed up, these are unbiased estimates of what was allocated (Horvitz and Thompson).
+ * The event kind alloc: sampled allocations (JVM TI 11). HotSpot samples the object that a random point of the thread's
+ * stream of bytes falls into. Points have no memory of each other; their mean distance is the interval. So an object of
+ * `size` bytes is sampled with probability 1 - exp(-size / interval), and its weight is size divided by that: the sums
+ * of weights are unbiased estimates of what was allocated (Horvitz and Thompson).
  *
- * As far as HotSpot goes: it measures from an object's end and not from the point in it, so that objects of a twentieth
- * of the interval come out some percent too high; and until JDK 21 those too large for what is left of a TLAB come out
- * too low, in favour of what is allocated after them.
+ * HotSpot deviates in two ways. It measures from an object's end, not from the point in it, so objects of a twentieth of
+ * the interval come out some percent too high. Until JDK 21 objects too large for the rest of a TLAB come out too low,
+ * in favour of those allocated after them.
  *
- * The interval is the VM's, not an agent's, and a change of it reaches a thread late: a thread picks its next point
- * when it starts and after each sample, by the interval of that moment. So the first sample after a change weighs what
- * the interval before the change gives it. JVM TI cannot be asked for the interval; another agent's is not known.
+ * The interval is the VM's, not an agent's, and a change reaches a thread late: a thread picks its next point when it
+ * starts and after each sample, by the interval of that moment. So the first sample after a change gets the weight of
+ * the interval before. JVM TI cannot query the interval; one that another agent sets is unknown.
  */
 #include "handlers.h"
 #include "core/config.h"
@@ -19,14 +19,13 @@
 #define VERSION_11 0x300b0000
 #define DEFAULT_INTERVAL (512U * 1024) /* JVM TI, SetHeapSamplingInterval */
 
-static _Atomic uint64_t vm_interval = DEFAULT_INTERVAL; /* as this agent has left it */
-/* The interval when those threads started whose start was not seen: before the agent came, or with the VM. */
+static _Atomic uint64_t vm_interval = DEFAULT_INTERVAL; /* as this agent last set it */
+/* The interval at the start of threads whose start the agent did not see: older than the agent, or started with the VM. */
 static _Atomic uint64_t older_interval = DEFAULT_INTERVAL;
-/* The interval by which the thread has picked its next point, plus one; 0: not known. */
+/* The interval by which the thread picked its next point, plus one; 0: not known. */
 static __thread uint64_t picked_by;
 
-/* 1 - exp(-x), for x >= 0, without the mathematical library: for a small one by series, and from half as much by
- * 1 - exp(-2y) = e (2 - e). */
+/* 1 - exp(-x) for x >= 0, without libm: a series for small x, else from half of x by 1 - exp(-2y) = e (2 - e). */
 static double taken_probability(double x)
 {
 	double e;
@@ -68,7 +67,7 @@ static void alloc_start(const struct braid_event_config *c)
 	interval_set(c->alloc_interval > INT32_MAX ? INT32_MAX : c->alloc_interval);
 }
 
-/* Threads that start from here on, and whoever samples next, have what they had without this agent. */
+/* Threads that start or sample from here on use the default interval, as without this agent. */
 static void alloc_stop(JNIEnv *jni)
 {
 	(void)jni;
@@ -81,7 +80,7 @@ void alloc_on_thread(void)
 	picked_by = atomic_load(&vm_interval) + 1;
 }
 
-/* The interval that decided on the sample that the calling thread has just taken, and picked the next one. */
+/* Returns the interval that decided on the calling thread's current sample, and notes the one for the next. */
 static uint64_t interval_take(void)
 {
 	uint64_t interval = picked_by ? picked_by - 1 : atomic_load(&older_interval);

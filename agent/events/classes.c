@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Class unloading: JVM TI has no event of its own for it since 2003, HotSpot has an extension event. Some versions send
- * it inside a GC pause, so its handler neither allocates nor locks; what finds no room is folded into the next record.
+ * Class unloads, which every recording needs. JVM TI has had no event for them since 2003; HotSpot has an extension event.
+ * Some versions send it inside a GC pause, so its handler neither allocates nor locks; an unload that finds no room in
+ * the ring is added to the next record.
  */
 #include "handlers.h"
 
@@ -13,7 +14,7 @@
 #define EVENT_ID "com.sun.hotspot.events.ClassUnload"
 
 static jint event_index = -1;
-static bool event_has_name; /* 8 passes the dying class itself, which nobody may touch; later ones its name */
+static bool event_has_name; /* 8 passes the dying class, which nothing may touch; later versions pass its name */
 
 static _Atomic uint32_t unsaid;
 
@@ -85,13 +86,12 @@ void classes_enable(void)
 	agent_release(list);
 	if (event_index >= 0 && (*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, on_unload))
 		event_index = -1;
-	/* Setting the callback enables the event, says JVM TI. From 19 on HotSpot wants this too; before, it refuses
-	 * it. */
+	/* JVM TI: setting the callback enables the event. HotSpot also requires this call from 19 on and refuses it before. */
 	if (event_index >= 0)
 		(void)(*agent.jvmti)
 			->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, (jvmtiEvent)event_index, NULL);
 	if (event_index < 0)
-		publish_notice(BRAID_NOTICE_WARNING, "this JVM does not tell when classes are unloaded: names of "
+		publish_notice(BRAID_NOTICE_WARNING, "this JVM does not report unloaded classes: names of "
 						     "interpreted frames may be those of classes that are gone");
 }
 

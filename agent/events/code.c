@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compiled code and stubs. These handlers get no JNIEnv: JNI must not be used in them, least of all during
- * GenerateEvents. */
+/* Compiled code and stubs, which every recording needs. These handlers get no JNIEnv and must not use JNI, least of all
+ * during GenerateEvents. */
 #include "handlers.h"
 #include "core/helper.h"
 #include "vm/layout.h"
@@ -30,7 +30,7 @@ static bool load_publish(const struct scopes *s, const struct layout_nmethod *n,
 {
 	struct braid_rec_code_load r = {
 		.address = address,
-		/* 8 and 11 announce the instructions only; a deoptimised frame stands in the handler behind them. */
+		/* 8 and 11 report the instructions only, but a deoptimised frame's pc is in the handler behind them. */
 		.code_size = n->found && n->code_size > size ? n->code_size : size,
 		.method = id,
 		.compile_id = n->found ? n->compile_id : 0,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Exceptions as they are thrown, the first of each second with their stacks. Among them are those that say that memory
- * or the stack has run out: nothing here runs Java code or allocates objects, and little stack is used.
+ * The event kind exception: exceptions as they are thrown. A rate limits those with stacks; the rest is counted by class.
+ * A thrown exception may report that memory or the stack is exhausted, so nothing here runs Java code, allocates objects
+ * or needs much stack.
  */
 #include "handlers.h"
 #include "named_event.h"
@@ -10,9 +11,9 @@
 
 static struct rate rate;
 
-/* What was counted only. Ids of classes are dense: the part that is used is as long as there are classes. */
+/* Exceptions that were only counted, by class id. Ids are dense, so only the used part of the array takes memory. */
 static struct {
-	_Atomic uint32_t top; /* ids below it */
+	_Atomic uint32_t top; /* all counted ids are below it */
 	_Atomic uint64_t of[TYPES_MAX + 1];
 } counted;
 
@@ -74,7 +75,7 @@ const struct kind exceptions_kind = {
 	.events = {{JVMTI_EVENT_EXCEPTION, KIND_HANDLER(exceptions_on_throw), CAP_EXCEPTION_EVENTS,
 		    BRAID_EVENT_TYPE(EXCEPTION)}},
 	.caps = {{CAP_EXCEPTION_EVENTS, false, BRAID_EVENT_TYPE(EXCEPTION),
-		  "exceptions to an agent that was not there when it started (start it with braid record -e exception "
+		  "exceptions to an agent that is loaded after the JVM's start (use braid record -e exception "
 		  "-- java ...)"}},
 	.types = BRAID_EVENT_TYPE(EXCEPTION),
 	.tick = exceptions_publish,

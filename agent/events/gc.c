@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stop-the-world pauses. These handlers run inside the pause: no JNI, none but callback-safe JVM TI, nothing that
- * allocates or locks; not even thread-local storage, whose first use on a thread allocates.
+ * The event kind gc: stop-the-world pauses. These handlers run inside the pause. They use no JNI, only callback-safe
+ * JVM TI functions, and neither allocate nor lock; not even thread-local storage, whose first use on a thread allocates.
  *
- * JVM TI says when the world stands for a collector, and no more. Which collector ran, and why, is read where the VM
- * counts for jstat; the heap is read by the VM's tables. Serial and Parallel may collect twice while the world stands,
- * a young collection and then a full one: as their own log does, that is told as two pauses.
+ * JVM TI reports only that a pause begins and ends. The collector and the cause come from the VM's jstat counters, the
+ * heap's size from structures that vmStructs describes. Serial and Parallel may run a young and then a full collection
+ * in one pause; as in their own logs, these are published as two pauses.
  */
 #include "handlers.h"
 #include "core/config.h"
@@ -19,16 +19,16 @@
 
 #define COLLECTORS 3
 #define NAME_MAX_BYTES 64U
-#define RUNS_MAX 8U	 /* of a collector in one pause: more than there are */
+#define RUNS_MAX 8U	 /* of a collector in one pause; real ones have fewer */
 #define NO_CAUSE "No GC" /* gcCause.cpp */
 
 /* Counters in the VM's memory. */
 struct collector {
-	char name[NAME_MAX_BYTES]; /* empty: this VM has none of the number */
+	char name[NAME_MAX_BYTES]; /* empty: this VM has no collector of this number */
 	const volatile uint64_t *runs;
-	const volatile uint64_t *entry; /* of the last run, ns since the VM started */
+	const volatile uint64_t *entry; /* of the last run, in ns since the VM's start */
 	const volatile uint64_t *exit;
-	uint64_t seen; /* runs before the pause: Shenandoah counts between pauses, too */
+	uint64_t seen; /* runs before the pause; Shenandoah also counts between pauses */
 };
 
 struct text {
@@ -42,22 +42,21 @@ struct run {
 	uint64_t start_ns, end_ns;
 };
 
-/* Set up by gc_prepare(), before `ready`; what handlers change is only theirs, and pauses never overlap. */
+/* gc_prepare() sets it up before `ready`. Handlers alone change the rest, and pauses never overlap. */
 static struct {
 	_Atomic bool ready;
 	bool clock_is_ns;
 	struct collector collector[COLLECTORS];
 	struct text cause, last_cause;
-	const char *uncounted; /* name of what runs without being counted */
-	bool stops;	       /* collector 0 collects the young, 1 everything, both while the world stands */
+	const char *uncounted; /* name for pauses of which no counter changes */
+	bool stops;	       /* both collectors stop the world for all their work: 0 the young, 1 the full one */
 
-	uint64_t sequence; /* of the pause that was told last */
+	uint64_t sequence; /* of the last published pause */
 	uint64_t clock_offset_ns;
-	bool counted; /* `seen` and start_cause are this pause's */
-	/* Of the pause that is on. Some operations say twice that it begins, and that it ends (JDK 11's for metaspace).
-	 */
+	bool counted; /* `seen` and start_cause belong to the current pause */
+	/* The current pause. Some operations report its beginning and end twice (JDK 11's for metaspace). */
 	uint32_t depth;
-	uint64_t start_ns; /* 0: none is on, or it was not heard of */
+	uint64_t start_ns; /* 0: none, or its start was not received */
 	uint64_t used_before;
 	char start_cause[NAME_MAX_BYTES];
 } gc = {.clock_offset_ns = UINT64_MAX};
@@ -103,7 +102,7 @@ static bool runs_a(const char *prefix)
 	return false;
 }
 
-/* Names of 8 and 11, and of later ones. "Copy" alone says nothing: CMS can have it, too. */
+/* The names in 8 and 11, and in later JDKs. "Copy" alone is ambiguous: CMS may use it, too. */
 static enum heap_kind kind_of_heap(void)
 {
 	if (runs_a("MSC") || runs_a("Serial "))
@@ -136,8 +135,8 @@ void gc_prepare(void)
 	if (!perfdata_each(counter_take, NULL) && config_enables(BRAID_EVENT_TYPE(GC)) &&
 	    (*agent.jvmti)->GetPhase(agent.jvmti, &phase) == JVMTI_ERROR_NONE && phase == JVMTI_PHASE_LIVE)
 		publish_notice(BRAID_NOTICE_WARNING,
-			       "GC pauses have no collector and no cause, and sizes only where probes tell of them: "
-			       "the JVM does not count for itself (-XX:-UsePerfData)");
+			       "GC pauses have no collector and no cause, and sizes only where probes report them: "
+			       "the JVM has no performance counters (-XX:-UsePerfData)");
 	for (size_t i = 0; i < COLLECTORS; i++) {
 		struct collector *c = &gc.collector[i];
 
@@ -148,7 +147,7 @@ void gc_prepare(void)
 	if (!any)
 		return;
 	kind = kind_of_heap();
-	/* 8 does not count what G1 does between its collections; CMS and Shenandoah do not count every pause */
+	/* 8 does not count G1's pauses between collections; CMS and Shenandoah do not count every pause. */
 	gc.uncounted = runs_a("G1 ")	       ? "G1 stop-the-world phases"
 		       : runs_a("CMS")	       ? "CMS"
 		       : runs_a("Shenandoah ") ? "Shenandoah full"
@@ -192,8 +191,8 @@ static void text_copy(char to[NAME_MAX_BYTES], const struct text *t)
 }
 
 /*
- * While the world stands for a collection its cause is the current one: set either before the pause, or inside, and
- * then it is the last one when the pause ends. The pauses of G1's concurrent cycle have none.
+ * A collection's cause is set before the pause, and is the current one at its start; or inside, and is the last one at
+ * its end. The pauses of G1's concurrent cycle have none.
  */
 static void cause_copy(char to[NAME_MAX_BYTES], const char *collector)
 {
@@ -216,7 +215,7 @@ static void gc_publish(uint16_t kind, struct braid_rec_gc *r, const char *collec
 		(struct iovec[]){PART(r, sizeof(*r)), PART(collector, r->collector_len), PART(cause, r->cause_len)}, 3);
 }
 
-/* Collectors that have run in this pause, in the order in which they did. */
+/* The collectors that have run in this pause, in order. */
 static uint32_t runs_take(struct run runs[COLLECTORS], uint64_t now_ns)
 {
 	uint32_t count = 0;
@@ -232,7 +231,7 @@ static uint32_t runs_take(struct run runs[COLLECTORS], uint64_t now_ns)
 			.collector = c, .count = *c->runs - c->seen, .start_ns = *c->entry, .end_ns = *c->exit};
 		if (r.count > RUNS_MAX)
 			r.count = 1;
-		/* Both clocks tick alike; a run ends just before its pause does. */
+		/* Both clocks tick alike, and a run ends just before its pause does. */
 		if (r.end_ns <= now_ns && now_ns - r.end_ns < gc.clock_offset_ns)
 			gc.clock_offset_ns = now_ns - r.end_ns;
 		for (; at && runs[at - 1].start_ns > r.start_ns; at--)
@@ -248,7 +247,7 @@ static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 	return ns < low ? low : ns > high ? high : ns;
 }
 
-/* The world stood from start_ns to end_ns for each of `runs`, one after the other. */
+/* Publishes `runs`, which followed each other in one pause from start_ns to end_ns. */
 static void runs_publish(const struct run *runs, uint32_t count, uint64_t start_ns, uint64_t end_ns)
 {
 	uint64_t used_after = heap_used(), from = start_ns;
@@ -262,7 +261,7 @@ static void runs_publish(const struct run *runs, uint32_t count, uint64_t start_
 		cause_copy(cause, r->collector->name);
 		for (uint64_t k = 0; k < r->count; k++) {
 			bool first = !i && !k, last = i == count - 1 && k == r->count - 1;
-			/* Only the last run of each has its times: earlier ones end where it begins. */
+			/* The counters keep the times of the last run only: earlier ones end where it begins. */
 			uint64_t ends = last ? end_ns : k == r->count - 1 || !gc.clock_is_ns ? exit : entry;
 			struct braid_rec_gc record = {
 				.hdr = {.time_ns = ends},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the kinds offer each other, and those above them. */
+/* What the event kinds offer each other and the agent's top folder: descriptors, method and class ids, and JVM events. It
+ * declares functions of all files in events/. */
 #ifndef BRAID_AGENT_HANDLERS_H
 #define BRAID_AGENT_HANDLERS_H
 
@@ -12,13 +13,12 @@ extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, live_k
 
 /* methods.c */
 void methods_reset(void);
-/* The id of a method, defined on first sight; 0 when it could not be. For live methods only: their names are asked for.
- */
+/* The id of a method, defined on first use; 0 when it could not be defined. For live methods only: it reads their names. */
 uint32_t methods_id(jmethodID method, uint32_t event);
-/* A number for an event: within it, a method stays what it is. */
+/* Starts an event and returns its number; within it, the identity of a method is checked once. */
 uint32_t methods_event(void);
 uint32_t methods_count(void);
-/* Classes have been unloaded: a jmethodID may name something else. Fit for every handler. */
+/* Classes have been unloaded, so a jmethodID may name another method. Every handler may call it. */
 void methods_unloaded(void);
 
 /* scopes.c */
@@ -29,7 +29,7 @@ struct scopes {
 	size_t last; /* offset of the row added last */
 	uint32_t rows;
 	bool truncated;
-	bool outer_only; /* inlined methods are not told */
+	bool outer_only; /* inlined methods are not reported */
 	uint32_t event;	 /* methods_event() */
 };
 
@@ -40,77 +40,77 @@ void scopes_publish(const struct scopes *s, uint64_t address, uint16_t flags);
 void scopes_free(struct scopes *s);
 
 /* threads.c */
-/* All that run; `again`: they may be called otherwise now. */
+/* Publishes all running threads; `again`: for the names that have changed since. */
 void threads_publish(JNIEnv *jni, bool again);
 
 /* classes.c */
 void classes_enable(void);
 void classes_disable(void);
-/* Says what class unload handlers could not, if anything. */
+/* Publishes the unloads that class unload handlers could not. */
 void classes_flush(void);
 
 /* gc.c */
 /* Once per process. */
 void gc_open(void *libjvm);
 void gc_prepare(void);
-/* A new connection. */
+/* For a new connection. */
 void gc_reset(void);
-/* Runs so far of collectors that stop the world for all that they do. */
+/* Runs so far of collectors that do all their work in stop-the-world pauses. */
 struct gc_runs {
-	bool known; /* it is such a collector, and it counts */
+	bool known; /* the VM has such a collector and counts its runs */
 	uint64_t young;
 	uint64_t full; /* of the whole heap */
 };
 struct gc_runs gc_runs(void);
 
 /* jvm_event.c */
-/* Can this thread's kernel be asked for stacks? Says so when it cannot. */
+/* Checks whether this JVM may request stacks; publishes a notice when it may not. */
 void stack_request_start(void);
-/* Tells an event of the calling thread, with its stack if possible. */
+/* Emits an event of the calling thread, with its stack if possible. */
 void jvm_event_emit(const struct braid_jvm_event *d);
-/* The same, with the stack that was taken for it. */
+/* The same; `request` may refer to a stack that was taken before. */
 void jvm_event_emit_with(struct braid_stack_request *request);
-/* Only takes the stack, for an event to come. */
+/* Takes the calling thread's stack for an event that is emitted later. */
 void stack_request_take(struct braid_stack_request *request);
-/* Tells an event without a stack; `tid` is the thread that it is of, 0: none's. Waits in memory for room. */
+/* Publishes an event without a stack, of the thread `tid` (0: of none). It waits in memory for room. */
 void jvm_event_publish(const struct braid_jvm_event *d, uint32_t tid);
-/* One more that is not told: too short, or one too many. */
+/* Counts an event that is not emitted: it is too short, or exceeds the rate. */
 void jvm_event_count(enum braid_jvm_event_kind kind, uint64_t ns);
-/* Tells of those. */
+/* Publishes those counts. */
 void jvm_event_publish_counted(void);
-/* A new connection begins at zero. */
+/* For a new connection. */
 void jvm_event_reset_counts(void);
 
 /* types.c */
-/* The greatest id; names of hidden classes never end. */
+/* The greatest id. Names of hidden classes are unbounded in number. */
 #define TYPES_MAX 65536U
 
 void types_reset(void);
-/* The id of a class, defined on first sight; 0 when it could not be. */
+/* The id of a class, defined on first use; 0 when it could not be defined. */
 uint32_t types_id(jclass class);
-/* A name that is no class's: what begins like a signature, no text does. */
+/* The id of a text that is no class name. The TYPE record marks it as a text. */
 uint32_t types_text(const char *text);
-/* The same as types_id, of an object's class; whatever exception is pending stays so. */
+/* The id of an object's class. A pending exception stays pending. */
 uint32_t types_of(JNIEnv *jni, jobject object);
 
 /* alloc.c */
-/* On a thread that starts. */
+/* A starting thread calls it. */
 void alloc_on_thread(void);
 
 /* live.c */
-/* Watches the object of an allocation if it is its turn: the object's number, 0: it is not watched. */
+/* Watches the object of a sampled allocation if it is selected. Returns the object's number; 0: it is not watched. */
 uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_jvm_event *allocation);
 
 /* loads.c */
-/* Classes that are known without having been told; arrays are none. */
+/* The number of classes, without arrays, that were loaded before their events were enabled. */
 uint32_t loads_count(void);
 
 /* exceptions.c */
-/* A new connection: classes get other ids. */
+/* For a new connection, which has other class ids. */
 void exceptions_reset(void);
 
 /* natives.c */
-/* Names may be asked for: tells of those that were bound before. */
+/* JVM TI allows reading names from VM start on: publishes the methods bound before. */
 void natives_on_vm_start(JNIEnv *jni);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A chained hash table with entries in chunks; see intervals.h. */
 #include "intervals.h"
 
 #include <pthread.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #define CHUNKS (INTERVALS_MAX / INTERVALS_CHUNK)
-#define BUCKETS 16384U /* a power of two; touched only as it is used */
+#define BUCKETS 16384U /* a power of two; untouched pages cost no memory */
 
 struct entry {
 	uint64_t key;
@@ -14,9 +15,9 @@ struct entry {
 	uint32_t next; /* number of the entry + 1, 0: none */
 };
 
-/* Entries are numbers, so that they stay where they are while there come to be more of them. */
+/* Numbers name entries, and chunks never move, so an entry stays in place while the table grows. */
 static struct {
-	pthread_mutex_t mutex; /* held for a few steps along a chain, and by nobody who waits */
+	pthread_mutex_t mutex; /* held for a few steps along a chain; its holder never waits */
 	struct entry *chunks[CHUNKS];
 	uint32_t chunk_count;
 	uint32_t buckets[BUCKETS];
@@ -57,7 +58,7 @@ static void grow(void)
 	}
 }
 
-/* With the mutex held: the number of a new entry at the end of the chain; 0: there is no room. */
+/* The caller holds the mutex. Appends an entry to the chain and returns its number; 0: the table is full. */
 static uint32_t entry_add(uint32_t *link, uint64_t key)
 {
 	uint32_t number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events with stacks: the thread runs a BPF program on itself, which walks its stack and tells the event with it. Where
- * the kernel does not let it, events go through the ring, without stacks.
+ * JVM events with stacks: the thread runs a BPF program on itself, which walks its stack and emits the event with it.
+ * Where the kernel does not allow that, events go through the ring without stacks. All event kinds call it.
  */
 
 #include "handlers.h"
@@ -19,17 +19,17 @@
 #include <unistd.h>
 
 #define TRIAL_STACK_BYTES 16384
-#define STATUS_BYTES 2048 /* on the stack of a thread that may have little left of it */
+#define STATUS_BYTES 2048 /* a thread that throws StackOverflowError has little stack left */
 
 static _Atomic bool usable;
-static _Atomic int tried_filters; /* seccomp filters under which it is */
+static _Atomic int tried_filters; /* the number of seccomp filters under which `usable` was found */
 
 static struct {
 	_Atomic uint64_t count;
 	_Atomic uint64_t ns;
 } counted[BRAID_JVM_EVENTS];
 
-/* Runs the program: 0, or a negative errno. By hand, and inlined: libc's function would be one more frame. */
+/* Runs the program: 0 or a negative errno. Inlined and without libc, whose function would add a frame to the stack. */
 static inline __attribute__((always_inline)) long stack_request_run(int fd, struct braid_stack_request *request,
 								    uint32_t *answer)
 {
@@ -48,9 +48,9 @@ static inline __attribute__((always_inline)) long stack_request_run(int fd, stru
 	return result;
 }
 
-/* ---- may we? ---- */
+/* ---- permission ---- */
 
-/* Seccomp filters of the calling thread; a negative number when they cannot be counted. */
+/* The number of the calling thread's seccomp filters; negative when they cannot be counted. */
 static int filters_of_thread(void)
 {
 	char status[STATUS_BYTES];
@@ -70,7 +70,7 @@ static int filters_of_thread(void)
 	return at ? atoi(at + strlen("\nSeccomp_filters:")) : -1;
 }
 
-/* Without a core file, if this is what it takes: the memory is the JVM's. */
+/* A filter may kill the child. It must leave no core file, because it shares the JVM's memory. */
 static int try_in_child(void *arg)
 {
 	const struct rlimit none = {0, 0};
@@ -84,8 +84,8 @@ static int try_in_child(void *arg)
 }
 
 /*
- * A filter may answer a system call by killing who makes it. So a child that shares the filter, and the memory for as
- * long as it takes, makes it first. It sends no signal when it ends, and only we wait for it.
+ * A filter may kill the process that makes a system call. So a child, which inherits the filters and shares the memory
+ * while it runs, tries the call first. It sends no signal when it ends, and only this function waits for it.
  */
 static bool child_survives(int fd)
 {
@@ -103,7 +103,7 @@ static bool child_survives(int fd)
 	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* An event of no kind: the program refuses it, but it was run. */
+/* The program refuses an event of no kind, but the kernel has run it. */
 static long try_here(int fd)
 {
 	struct braid_stack_request nothing = {.event.kind = BRAID_JVM_EVENTS};
@@ -130,7 +130,7 @@ void stack_request_start(void)
 	err = try_here(fd);
 	if (err) {
 		publish_notice(BRAID_NOTICE_WARNING,
-			       "the kernel does not let this JVM ask for stacks (%s): its events "
+			       "the kernel does not let this JVM request stacks (%s): its events "
 			       "have none",
 			       strerror((int)-err));
 		return;
@@ -139,8 +139,8 @@ void stack_request_start(void)
 }
 
 /*
- * A thread may have come under filters since: what its first event with a stack would be, nobody has tried. Filters are
- * only ever added.
+ * A thread may have installed filters since, under which the call is untested: the thread's first stack request could
+ * kill it. Filters cannot be removed, so their number tells.
  */
 static bool may_run(void)
 {
@@ -152,13 +152,14 @@ static bool may_run(void)
 	same = filters_of_thread() == atomic_load_explicit(&tried_filters, memory_order_relaxed);
 	errno = saved;
 	if (!same && atomic_exchange(&usable, false))
-		publish_notice(BRAID_NOTICE_WARNING,
-			       "a seccomp filter was installed in this JVM during the recording: its events have no "
-			       "stacks from then on");
+		publish_notice(
+			BRAID_NOTICE_WARNING,
+			"a seccomp filter was installed in this JVM during the recording: from then on its events "
+			"have no stacks");
 	return same;
 }
 
-/* ---- telling ---- */
+/* ---- events ---- */
 
 static bool record_publish(const struct braid_jvm_event *d, uint32_t tid,
 			   bool (*way)(const struct iovec *parts, int count))

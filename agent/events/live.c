@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which sampled objects are still there. Weak global references, not tags: tags would cost every collection a walk over
- * a table that all agents with tags share, and to find out what has one takes an iteration over the heap, during which
- * the JVM stands.
+ * The event kind live: which sampled objects are still there. It uses weak global references, not tags: with tags every
+ * collection walks a table that all agents share, and finding the tagged objects iterates over the heap in a
+ * stop-the-world pause.
  *
- * There is room for so many. When it is used up, those that are gone make place; if that is not enough, every other one
- * is given up, and of those to come every other one is passed over: at any time all have had the same chance to be in
- * here, one in 2^halvings, and stand for as many.
+ * The room is limited. When it is full, objects that are gone leave. If that frees too little, every second object is
+ * given up, and from then on every second new one is skipped. So at any time all objects have had the same chance to be
+ * watched, one in 2^halvings, and the weights grow by the inverse.
  *
- * An object that is still there need not be in use: nobody knows before a collector has looked. That it has looked is
- * known in two ways. Collectors that stop the world count their runs. And any collector gives itself away by what it
- * takes: when an object is gone, those that were watched before it have been through the same collection. Large objects
- * may lie where only some collections look: of them only a full one proves anything, or the end of another like them.
+ * An object that is still there need not be in use: only a collection decides that. There are two signs of one. Collectors
+ * that stop the world count their runs. And with any collector, an object that is gone shows that objects watched before
+ * it have survived the same collection. Large objects may be in places that only some collections reach: for them only
+ * a full collection, or the end of another object of the same kind, is a proof.
  */
 #include "handlers.h"
 #include "core/jni.h"
@@ -19,16 +19,17 @@
 #include <stdlib.h>
 
 #define LIVE_MAX 65536U
-#define LARGE_BYTES (512U * 1024) /* half of G1's smallest region: smaller objects are allocated among the young */
+#define LARGE_BYTES                                                                                                    \
+	(512U * 1024) /* half of G1's smallest region; smaller objects are allocated in the young generation */
 
-/* Kinds of objects that collections may treat differently: G1 takes large arrays of primitives in young ones, too. */
+/* Kinds of objects that collections may treat differently: young collections of G1 also take large primitive arrays. */
 enum place { PLACE_SMALL, PLACE_LARGE, PLACE_LARGE_PRIMITIVE, PLACES };
 
 struct watched {
 	jweak object;
 	uint64_t number;     /* ascending */
-	struct gc_runs runs; /* until it was watched */
-	uint32_t outlived;   /* sweeps that found a later one of its place gone */
+	struct gc_runs runs; /* when the watch began */
+	uint32_t outlived;   /* sweeps that found a later object of the same place gone */
 	uint32_t place;
 	uint64_t time_ns;
 	uint64_t size;
@@ -37,7 +38,7 @@ struct watched {
 };
 
 static struct {
-	pthread_mutex_t mutex; /* handlers of allocations and the helper; JNI may wait for a safepoint under it */
+	pthread_mutex_t mutex; /* taken by allocation handlers and the helper; JNI may wait for a safepoint under it */
 	struct watched *slots; /* NULL: nothing is watched */
 	uint32_t room;
 	uint32_t used;
@@ -60,7 +61,7 @@ static bool is_gone(JNIEnv *jni, const struct watched *w)
 	return (*jni)->IsSameObject(jni, w->object, NULL);
 }
 
-/* Lets go of all that are gone; with `halve`, of every other one besides. */
+/* Drops all objects that are gone and, with `halve`, every second of the others. */
 static void thin_out(JNIEnv *jni, bool halve)
 {
 	uint64_t newest_gone[PLACES] = {0};
@@ -98,7 +99,7 @@ static enum place place_of(jclass class, uint64_t size)
 	return place;
 }
 
-/* Collections that it has been through: so many at least. `now` was read before the object was found to be there. */
+/* A lower bound of the collections that it has survived. `now` was read before the object was found to be there. */
 static uint32_t collections_survived(const struct watched *w, const struct gc_runs *now)
 {
 	uint64_t runs = 0;
@@ -115,7 +116,7 @@ static bool has_turn(void)
 	return !live.halvings || !(next_random() >> (64 - live.halvings));
 }
 
-/* As long as a quarter is free after it, it is worth its while. */
+/* Dropping the gone objects suffices if it leaves a quarter of the room free. */
 static bool live_make_room(JNIEnv *jni)
 {
 	if (live.used < live.room)
@@ -142,7 +143,7 @@ uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct brai
 		goto out;
 	ref = (*jni)->NewWeakGlobalRef(jni, object);
 	if (!ref) {
-		(*jni)->ExceptionClear(jni); /* no memory for it */
+		(*jni)->ExceptionClear(jni); /* OutOfMemoryError */
 		goto out;
 	}
 	number = ++last_number;
@@ -160,7 +161,7 @@ out:
 	return number;
 }
 
-/* From the allocation to now is how long it has lived; where, and by which thread, its ALLOC has said. */
+/* The interval is the object's age; its ALLOC event has the stack and the thread. */
 static void live_emit(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
@@ -186,7 +187,7 @@ static void live_emit(JNIEnv *jni)
 	pthread_mutex_unlock(&live.mutex);
 }
 
-/* Where collections are not counted, those that were survived are found one by one. */
+/* Without counted collections, regular sweeps find the survived ones. */
 static void live_tick(JNIEnv *jni)
 {
 	if (gc_runs().known)
@@ -210,7 +211,7 @@ static void live_forget(JNIEnv *jni)
 	pthread_mutex_unlock(&live.mutex);
 }
 
-/* The room of those that are watched already stays. */
+/* A change of the configuration keeps the room of a table that is in use. */
 static void live_start(const struct braid_event_config *c)
 {
 	pthread_mutex_lock(&live.mutex);
@@ -218,7 +219,8 @@ static void live_start(const struct braid_event_config *c)
 		live.room = c->live_max < 1 ? 1 : c->live_max > LIVE_MAX ? LIVE_MAX : c->live_max;
 		live.slots = calloc(live.room, sizeof(*live.slots));
 		if (!live.slots)
-			publish_notice(BRAID_NOTICE_WARNING, "no memory to watch %u objects: none is", live.room);
+			publish_notice(BRAID_NOTICE_WARNING, "no memory to watch %u objects: none is watched",
+				       live.room);
 	}
 	pthread_mutex_unlock(&live.mutex);
 }

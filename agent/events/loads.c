@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Classes that are loaded and linked; arrays and primitive types never are. HotSpot tells of a class once more for
- * every other loader that it is found through, so the classes that are known are remembered: by their names and by the
- * hash codes of class and loader, which keeps nothing from being unloaded and costs collections nothing.
+ * The event kind class: classes that are loaded and linked, without arrays and primitive types, which never are. HotSpot
+ * reports a class again for each further loader that finds it, so a set remembers the known ones: by name and by the
+ * identity hash codes of class and loader, which keeps nothing from being unloaded and costs collections nothing.
  *
- * Those that are there already are listed twice: before the events come, so that none of them is news, and after, for
- * what was loaded in between. So each class is either told or counted.
+ * Classes that are loaded already are listed twice: before the events are enabled, so that none of them counts as new,
+ * and after, for those loaded in between. So each class is either published or counted.
  */
 #include "handlers.h"
 #include "core/jni.h"
@@ -14,19 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_MAX 1024 /* of a loader's name, and of the others but class names */
+#define PART_MAX 1024 /* for a loader's name and all other strings but class names */
 #define FIRST_ROOM 4096U
-#define KNOWN_MAX (1U << 20) /* what is loaded beyond may be told more than once */
+#define KNOWN_MAX (1U << 20) /* a class beyond may be published more than once */
 
 static struct {
-	pthread_mutex_t mutex; /* no JVM TI while it is held */
+	pthread_mutex_t mutex; /* its holder calls no JVM TI function */
 	struct slots keys;
 } known = {.mutex = PTHREAD_MUTEX_INITIALIZER, .keys = SLOTS_OF(uint64_t, 1, FIRST_ROOM)};
 
-static bool listening;	       /* connecting and the helper thread, one after the other */
-static _Atomic uint32_t older; /* known without having been told */
+static bool listening;	       /* used by the connecting thread, then by the helper */
+static _Atomic uint32_t older; /* classes known without having been published */
 
-/* ---- which are known ---- */
+/* ---- known classes ---- */
 
 static uint32_t hash_code(jobject object)
 {
@@ -45,7 +45,7 @@ static uint64_t identity(const char *signature, jclass class, jobject loader)
 	return h ? h ^ h >> 29 : 1;
 }
 
-/* True when it was not known. */
+/* True when the key is new. */
 static bool remember(uint64_t key)
 {
 	uint64_t *slot;
@@ -83,7 +83,7 @@ static void remember_class(JNIEnv *jni, jclass class)
 	agent_release(signature);
 }
 
-/* Local references to all of them are made, and dropped at once. */
+/* Makes local references to all loaded classes and drops them at once. */
 static void look_around(JNIEnv *jni)
 {
 	jclass *classes = NULL;
@@ -140,12 +140,12 @@ static void loads_stop(JNIEnv *jni)
 	listening = false;
 }
 
-/* ---- what is told of them ---- */
+/* ---- publishing ---- */
 
-/* What is told of a class. */
+/* What a CLASS record reports. */
 struct description {
 	char *name;
-	char *loader; /* its class */
+	char *loader; /* the signature of its class */
 	char *source;
 	char loader_name[PART_MAX];
 	char module[PART_MAX];
@@ -159,13 +159,13 @@ static void description_free(struct description *d)
 	agent_release(d->source);
 }
 
-/* The module system and the loaders' names came with 9; the VM knows of modules when it is live. */
+/* Modules and names of loaders exist from 9 on; the VM has modules in the live phase only. */
 static bool has_modules(void)
 {
 	return agent.jvmti_version >= JVMTI_VERSION_9 && is_live();
 }
 
-/* No class is in the module of another one of its package. */
+/* A package belongs to one module, so the package's name finds the module. */
 static void module_read(struct description *d, JNIEnv *jni, jobject loader)
 {
 	static _Atomic(jfieldID) name_field;

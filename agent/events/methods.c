@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Methods get dense ids at first sight. Their names are asked for inside the callback that announces them: the class is
- * alive there. A jmethodID is a key of this table and nothing else; it is never passed to the VM later.
+ * Dense ids for methods, defined on first use; all event kinds use them. The callback that mentions a method reads its
+ * names, because the class is alive there. A jmethodID is only a key of this table; the VM never gets it back later.
  */
 #include "handlers.h"
 #include "core/slots.h"
@@ -13,34 +13,33 @@
 #define TABLE_FIRST_ROOM 4096U
 #define LINES_MAX ((BRAID_REC_MAX - sizeof(struct braid_rec_lines)) / sizeof(struct braid_line))
 
-/* Its definition was lost: not tried again, nor counted again, before the spill has been emptied. */
+/* The definition was lost. It is neither tried nor counted again before the spill has been emptied. */
 #define ID_LOST UINT32_MAX
 
 struct entry {
 	uint64_t key; /* the jmethodID, which is never 0 */
 	uint32_t id;
-	uint32_t epoch; /* of ID_LOST: publish_recoveries() then */
-	uint32_t event; /* that it was compared with the VM in last, methods_event() */
+	uint32_t epoch; /* with ID_LOST: publish_recoveries() at that time */
+	uint32_t event; /* the last event in which it was compared with the VM, see methods_event() */
 	uint64_t names; /* hash */
 	uint64_t lines; /* hash */
 };
 
 static struct {
-	pthread_mutex_t mutex; /* no JVM TI while it is held */
+	pthread_mutex_t mutex; /* its holder calls no JVM TI function */
 	struct slots entries;
-	uint32_t last_id; /* ids are dense from 1 on in each connection: the collector's table is as long as it is used
-			   */
+	uint32_t last_id; /* each connection counts from 1: the collector's table is an array */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER, .entries = SLOTS_OF(struct entry, 1, TABLE_FIRST_ROOM)};
 
 /*
- * Classes have been unloaded this often. After that a key may stand for another method, so entries from before are
- * compared with the names that the VM gives now.
+ * Counts class unloads. After one a key may mean another method, so older entries are compared with the names that the
+ * VM gives now.
  */
 static _Atomic uint32_t epoch;
 
 /*
- * Redefinition leaves the key alone, and nobody tells of it: what is new is the line number table. It is asked for once
- * for each method and event.
+ * Counts events. Class redefinition keeps the key and has no event of its own; it shows in the line number table, which
+ * is read once for each method and event.
  */
 static _Atomic uint32_t events;
 
@@ -71,7 +70,7 @@ static int line_compare(const void *a, const void *b)
 	return x->bci < y->bci ? -1 : x->bci > y->bci;
 }
 
-/* Native, abstract and stripped methods have none: not an error. */
+/* Native, abstract and stripped methods have no lines; that is not an error. */
 static void lines_read(struct description *d, jmethodID method)
 {
 	jvmtiLineNumberEntry *entries = NULL;
@@ -96,7 +95,7 @@ static void lines_read(struct description *d, jmethodID method)
 	}
 }
 
-/* All but the lines. The class reference is a local one of the event: the VM drops it when the callback returns. */
+/* Reads all but the lines. The class is a local reference, which the VM drops when the callback returns. */
 static bool description_read(struct description *d, jmethodID method)
 {
 	jvmtiEnv *ti = agent.jvmti;
@@ -105,7 +104,7 @@ static bool description_read(struct description *d, jmethodID method)
 	if ((*ti)->GetMethodDeclaringClass(ti, method, &class) != JVMTI_ERROR_NONE)
 		return false;
 	if ((*ti)->GetMethodName(ti, method, &d->name, &d->signature, NULL) != JVMTI_ERROR_NONE) {
-		d->name = d->signature = NULL; /* undefined on error */
+		d->name = d->signature = NULL; /* the call leaves them undefined on error */
 		return false;
 	}
 	if ((*ti)->GetClassSignature(ti, class, &d->class_name, NULL) != JVMTI_ERROR_NONE) {
@@ -142,7 +141,7 @@ static bool method_publish(uint32_t id, const struct description *d)
 	r.name_len = string_cut(d->name, &r.hdr.flags);
 	r.sig_len = string_cut(d->signature, &r.hdr.flags);
 	r.source_len = string_cut(d->source, &r.hdr.flags);
-	/* All four at their longest are 36 bytes too many for a record */
+	/* All four at their maximum exceed a record by 36 bytes. */
 	if (r.source_len > BRAID_STR_MAX - 64) {
 		r.source_len = BRAID_STR_MAX - 64;
 		r.hdr.flags |= BRAID_REC_TRUNCATED;
@@ -164,8 +163,8 @@ static void lines_publish(uint32_t id, const struct description *d)
 }
 
 /*
- * With the mutex held, so that nobody finds an id in the table before its METHOD record is on its way. A definition
- * that is lost leaves no entry: the next sight of the method tries again, with a new id.
+ * The caller holds the mutex, so no thread finds an id in the table before its METHOD record is published. A lost
+ * definition leaves no id: the method gets a new one after the spill has been emptied.
  */
 static uint32_t method_define(jmethodID method, uint64_t names, const struct description *d, uint32_t now,
 			      uint32_t event)
@@ -195,7 +194,7 @@ static uint32_t method_define(jmethodID method, uint64_t names, const struct des
 	return e->id;
 }
 
-/* True when the table knows what to say, which may be 0: it has compared in this event, or these are its lines. */
+/* True when the table decides the id, which may be 0: it was compared in this event, or `lines` match. */
 static bool look_up(jmethodID method, uint32_t now, uint32_t event, const uint64_t *lines, uint32_t *id)
 {
 	uint64_t key = (uintptr_t)method;

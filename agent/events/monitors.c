@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Contended monitors and Object.wait: what begins in one handler is told in the other, as one interval with the stack
- * of the thread that stood. The second handler of a contended monitor runs while the monitor is owned, so it is short.
+ * The event kinds lock and wait: contended monitors and Object.wait. One handler begins an interval; the other ends it
+ * and emits one event with the stack of the blocked thread. The second handler of a contended monitor runs while the
+ * monitor is owned, so it is short.
  */
 #include "intervals.h"
 #include "handlers.h"
@@ -17,17 +18,16 @@
 enum blocking { BLOCKED, WAITING };
 
 /*
- * On JDK 24 and later a virtual thread that stands gives its OS thread away, and is told of that it may go on while its
- * frames are still put away: it begins with its stack, in an entry of its own. All others keep the time where they are.
+ * From JDK 24 on a blocked virtual thread unmounts, and the second event arrives while its frames are still frozen. So
+ * its interval begins with its stack, in a table entry. All other threads keep the start in thread-local storage.
  */
 static __thread struct {
 	uint64_t ns, timeout_ms;
 } own[2];
 
-/* When these events were last switched, for everybody or for some: a begin of before may be that of another interval.
- */
+/* When the configuration of these events last changed: a start before that may belong to another interval. */
 static _Atomic uint64_t switched_ns;
-static struct braid_event_config last; /* connecting and the helper thread, one after the other */
+static struct braid_event_config last; /* used by the connecting thread, then by the helper */
 
 static bool unmounts(JNIEnv *jni, jthread thread)
 {
@@ -44,7 +44,7 @@ static bool unmounts(JNIEnv *jni, jthread thread)
 	return gives;
 }
 
-/* Of the thread's number, which no other has. */
+/* From Thread.tid, which no two threads share. */
 static uint64_t interval_key(JNIEnv *jni, jthread thread, enum blocking how)
 {
 	static _Atomic(jfieldID) known;
@@ -90,7 +90,7 @@ static void interval_begin(jvmtiEnv *env, JNIEnv *jni, jthread thread, enum bloc
 	agent_leave();
 }
 
-/* False when it began before these events were switched on. */
+/* False when the interval began before the configuration changed. */
 static bool interval_find(JNIEnv *jni, jthread thread, enum blocking how, struct interval *b)
 {
 	if (unmounts(jni, thread)) {
@@ -103,7 +103,7 @@ static bool interval_find(JNIEnv *jni, jthread thread, enum blocking how, struct
 	return b->ns > atomic_load(&switched_ns);
 }
 
-/* Tells of the interval, or only counts it when it was short. `like` has what the kind has of its own. */
+/* Emits the interval, or only counts it when it is short. `like` has the fields that depend on the kind. */
 static void interval_end(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject monitor, enum blocking how,
 			 uint64_t min_ns, const struct braid_jvm_event *like)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* See named_event.h. */
 #include "named_event.h"
 
 #include "handlers.h"
@@ -14,7 +15,7 @@ void named_event_publish(struct braid_rec_named_event *r, const char *name, cons
 			   4);
 }
 
-/* Around a second's end some more may pass: it is a bound, not a measure. */
+/* When a second ends, concurrent callers may exceed `max`: it is a budget, not a measure. */
 bool rate_take(struct rate *r, uint32_t max)
 {
 	uint64_t now = clock_ns() / 1000000000, last = atomic_load_explicit(&r->second, memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events that are told whole and without a stack, and what keeps those that come in floods within bounds: so many of a
- * kind are told of a second, the others are counted.
+ * Named events, which carry their names as strings and no stack, and a rate limit for kinds that come in floods. Files in
+ * events/ and agent.c use it.
  */
 #ifndef BRAID_AGENT_NAMED_EVENT_H
 #define BRAID_AGENT_NAMED_EVENT_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Publishes the event, with self_tid() and the time of now; strings may be NULL. */
+/* Publishes the event with self_tid() and the current time; strings may be NULL. */
 void named_event_publish(struct braid_rec_named_event *r, const char *name, const char *detail, const char *text);
 
 struct rate {
@@ -21,7 +21,7 @@ struct rate {
 	_Atomic uint32_t taken;
 };
 
-/* May one more be told, of `max` a second? 0: any number. */
+/* True if one more event may be published, of `max` a second; 0: no limit. */
 bool rate_take(struct rate *r, uint32_t max);
 
 #endif

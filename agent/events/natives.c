@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Native methods and the functions that they are bound to. */
+/* The event kind native-bind: native methods and the functions that they are bound to. */
 #include "handlers.h"
 #include "named_event.h"
 
 #define EARLY_MAX 512U
 
 /*
- * Before VMStart nothing may be asked of a method. Those that are bound then are the boot loader's, which stay: their
- * names are asked for as soon as that is allowed.
+ * JVM TI forbids queries about methods before VM start. Methods bound by then belong to the boot loader, which never
+ * unloads them; natives_on_vm_start reads their names.
  */
 static struct {
 	jmethodID method;
@@ -32,7 +32,7 @@ static bool is_primordial(jvmtiEnv *env)
 	return (*env)->GetPhase(env, &phase) || phase == JVMTI_PHASE_PRIMORDIAL;
 }
 
-/* The only thread that there is before VMStart. */
+/* Before VM start only one thread runs. */
 static void early_keep(jmethodID method, void *address)
 {
 	uint32_t n = atomic_load(&early_count);
@@ -51,7 +51,7 @@ static void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
 {
 	(void)jni;
 	(void)thread;
-	(void)new_address; /* it stays what it is */
+	(void)new_address; /* the binding is left alone */
 	if (!agent_enter_event(env))
 		return;
 	if (is_primordial(env))
@@ -61,7 +61,7 @@ static void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
 	agent_leave();
 }
 
-/* Each method's class is a local reference, and there is room for sixteen. */
+/* Each method makes a local reference to its class, and a native frame has room for sixteen. */
 void natives_on_vm_start(JNIEnv *jni)
 {
 	uint32_t n = atomic_exchange(&early_count, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory or threads have run out: nothing here may allocate in Java. */
+/* The event kind resource: memory or threads are exhausted, so nothing here may allocate in Java. */
 #include "handlers.h"
 
 static void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags, const void *reserved,

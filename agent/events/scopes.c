@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is inlined where in a piece of compiled code, as rows of CODE_SCOPES records. */
+/* The scopes of compiled code: turns JVM TI's inlining records or address maps into rows of CODE_SCOPES records. code.c
+ * calls it for each compiled method. */
 #include "handlers.h"
 
 #include <jvmticmlr.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No compiler inlines that deep; a row of it still fits into a record. */
+/* No compiler inlines this deep, and a row of this depth still fits into a record. */
 #define DEPTH_MAX 1024U
 #define BYTES_MAX (8U << 20)
 #define RECORDS_MAX 64 /* in a compile_info chain */
@@ -25,7 +26,7 @@ static struct braid_scope_row *row_last(const struct scopes *s)
 	return s->rows ? (struct braid_scope_row *)(void *)(s->bytes + s->last) : NULL;
 }
 
-/* Room for one more row, or NULL. */
+/* Returns room for one more row, or NULL. */
 static struct braid_scope_row *row_begin(struct scopes *s, uint32_t depth)
 {
 	size_t need = s->used + row_bytes(depth);
@@ -50,7 +51,7 @@ static struct braid_scope_row *row_begin(struct scopes *s, uint32_t depth)
 	return (struct braid_scope_row *)(void *)(s->bytes + s->used);
 }
 
-/* A row that says the same as the one before takes its place: it reaches back to where that one began. */
+/* A row with the same scopes as the row before extends that one. */
 static void row_end(struct scopes *s, struct braid_scope_row *row)
 {
 	size_t bytes = row_bytes(row->depth);
@@ -65,7 +66,7 @@ static void row_end(struct scopes *s, struct braid_scope_row *row)
 	s->rows++;
 }
 
-/* Offset of a pc that lies inside the code and behind the last row's; false when the row cannot be right. */
+/* The offset of a pc inside the code and after the last row's; false when the row cannot be right. */
 static bool offset_check(const struct scopes *s, uint64_t pc, uint64_t code, uint32_t code_size, uint32_t *out)
 {
 	const struct braid_scope_row *before = row_last(s);
@@ -102,8 +103,8 @@ static void row_from_inlining(struct scopes *s, const PCStackInfo *info, uint64_
 }
 
 /*
- * jvmtiExport.cpp, create_inline_record: one entry per PcDesc, its pc the PcDesc's, methods innermost first. That is
- * how rows are meant, so they are taken as they are.
+ * jvmtiExport.cpp, create_inline_record: one entry per PcDesc, with the PcDesc's pc and the methods innermost first.
+ * Rows have the same meaning.
  */
 void scopes_from_inlining(struct scopes *s, const void *compile_info, const void *code, uint32_t code_size)
 {
@@ -135,7 +136,7 @@ static void row_add(struct scopes *s, uint32_t offset, uint32_t method, jlocatio
 	row_end(s, row);
 }
 
-/* Entry i covers [start_i, start_i+1), the last one what is left; a row covers up to and including its own offset. */
+/* Entry i covers [start_i, start_i+1), the last one the rest; a row covers up to and including its own offset. */
 void scopes_from_map(struct scopes *s, uint32_t method, const jvmtiAddrLocationMap *map, jint length, const void *code,
 		     uint32_t code_size)
 {
@@ -159,7 +160,7 @@ void scopes_from_map(struct scopes *s, uint32_t method, const jvmtiAddrLocationM
 	row_add(s, code_size, method, bci);
 }
 
-/* Whole rows only, as many to a record as fit. */
+/* Publishes whole rows only, as many in one record as fit. */
 void scopes_publish(const struct scopes *s, uint64_t address, uint16_t flags)
 {
 	size_t at = 0;

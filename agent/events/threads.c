@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Java threads and the OS threads that they run on: JVM TI says nothing of the latter. */
+/* Java threads and their OS threads, which every recording needs; JVM TI does not report OS threads. The helper replays
+ * the threads that are older than the connection. */
 #include "handlers.h"
 #include "core/config.h"
 #include "core/helper.h"
@@ -13,7 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* For the kernel side to learn where a carrier's virtual threads are, before the first of them runs. */
+/* The kernel side must know how to find a carrier's virtual threads before the first of them runs. */
 #define CARRIER_READ_MS 100U
 
 struct thread_names {
@@ -54,7 +55,6 @@ static void thread_names_free(struct thread_names *n)
 	agent_release(n->group);
 }
 
-/* Fills in the names and publishes. */
 static bool thread_publish(struct braid_rec_thread *r, const struct thread_names *n, uint16_t flags)
 {
 	r->flags |= n->flags;
@@ -66,7 +66,7 @@ static bool thread_publish(struct braid_rec_thread *r, const struct thread_names
 		(struct iovec[]){PART(r, sizeof(*r)), PART(n->name, r->name_len), PART(n->group, r->group_len)}, 3);
 }
 
-/* CPU time of the calling thread. */
+/* The calling thread's CPU time. */
 static uint64_t own_cpu_ns(void)
 {
 	struct timespec t = {0};
@@ -83,13 +83,13 @@ static uint64_t own_system_ns(void)
 	return (uint64_t)u.ru_stime.tv_sec * 1000000000ULL + (uint64_t)u.ru_stime.tv_usec * 1000ULL;
 }
 
-/* Threads that said all of themselves in this connection carry its number, so that the replay leaves them out. */
+/* A thread that was published at its start stores the connection's number, so the replay skips it. */
 static void *mark(void)
 {
 	return (void *)agent.generation;
 }
 
-/* Before the live phase not even java.lang.Thread need be initialized; the replay tells of these threads. */
+/* Before the live phase java.lang.Thread may not be initialized yet; the replay publishes these threads. */
 static bool is_live(jvmtiEnv *env)
 {
 	jvmtiPhase phase;
@@ -127,7 +127,7 @@ static void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 	agent_leave();
 }
 
-/* Its name may have become another one, of which JVM TI says nothing. */
+/* The name may have changed since the start; JVM TI has no event for that. */
 static void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	struct braid_rec_thread_end r = {.cpu_ns = own_cpu_ns(), .system_ns = own_system_ns()};
@@ -152,7 +152,7 @@ static bool is_marked(jthread thread)
 	return !(*agent.jvmti)->GetThreadLocalStorage(agent.jvmti, thread, &marked) && marked == mark();
 }
 
-/* A thread that is not the calling one. `again`: it was told before. */
+/* Publishes a thread other than the calling one. `again`: it was published before. */
 static void thread_publish_other(JNIEnv *jni, jthread thread, bool again)
 {
 	struct braid_rec_thread r = {0};
@@ -166,7 +166,7 @@ static void thread_publish_other(JNIEnv *jni, jthread thread, bool again)
 		r.flags = BRAID_THREAD_AGAIN;
 	else if (agent.start == BRAID_START_ATTACH)
 		r.flags = BRAID_THREAD_INITIAL;
-	/* Still the same? Then the JavaThread was alive while it was read. */
+	/* An unchanged JavaThread was alive while its OS id was read. */
 	if (r.java_thread && java_thread_at(jni, thread) == r.java_thread && thread_publish(&r, &n, BRAID_REC_REPLAY) &&
 	    !again)
 		atomic_fetch_add(&agent.threads, 1);

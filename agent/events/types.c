@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Classes that events mention get dense ids by what they are called: nothing here refers to a class, so none is kept
- * from being unloaded, and none that comes again under its name is news.
+ * Dense ids for the classes that events mention, by their signatures; all event kinds use them. The table holds no
+ * reference to a class, so it keeps none from being unloaded; a class loaded again under the same name keeps its id.
  */
 
 #include "handlers.h"
@@ -10,13 +10,13 @@
 #define FIRST_ROOM 256U
 
 struct entry {
-	uint64_t hash[2]; /* of the signature: two of one hash are not to be expected */
+	uint64_t hash[2]; /* of the signature; 128 bits make a collision unlikely */
 	uint32_t id;
 };
 
 static struct {
-	pthread_mutex_t mutex; /* no JVM TI while it is held */
-	struct slots entries;  /* as many as the last id: they are dense from 1 on in each connection */
+	pthread_mutex_t mutex; /* its holder calls no JVM TI function */
+	struct slots entries;  /* their number is the last id; each connection counts from 1 */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER, .entries = SLOTS_OF(struct entry, 2, FIRST_ROOM)};
 
 static void hash_signature(uint64_t hash[2], const char *s)
@@ -38,7 +38,7 @@ static bool type_publish(uint32_t id, const char *signature, bool is_text)
 	return publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(signature, r.name_len)}, 2);
 }
 
-/* With the mutex held, so that nobody finds an id in the table before its record is on its way. */
+/* The caller holds the mutex, so no thread finds an id in the table before its record is published. */
 static uint32_t type_define(const uint64_t hash[2], const char *signature, bool is_text)
 {
 	uint32_t id = (uint32_t)table.entries.used + 1;

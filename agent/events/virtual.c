@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts and ends of virtual threads, of which there may be millions. */
+/* The event kind vthread: starts and ends of virtual threads. There may be millions, so a rate limits those that are
+ * published, and the rest is counted. */
 #include "handlers.h"
 #include "named_event.h"
 #include "core/config.h"

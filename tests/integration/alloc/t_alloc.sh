@@ -25,7 +25,7 @@ estimated()
 if [[ $(java_version) -lt 11 ]]; then
 	# Not before JDK 11.
 	braid record -e alloc -o old.trace -- "$JAVA" -cp "$CLASSES" Allocator 100 0 >old.trace.truth 2>err
-	events old.trace "refused politely" 'of("alloc") == [] and any("does not tell of sampled allocations" in n for n in notices)' \
+	events old.trace "refused politely" 'of("alloc") == [] and any("does not report sampled allocations" in n for n in notices)' \
 		"and nothing else" 'lost == []'
 	exit 0
 fi

@@ -59,7 +59,7 @@ START_TEST(one_refusal_costs_no_other)
 		  fake_is_enabled(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC));
 	ck_assert_uint_eq(
 		caps_can(all.enabled) & (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(GC)), 0);
-	ck_assert_uint_eq(recorder_notices(&r, "does not tell of"), 2);
+	ck_assert_uint_eq(recorder_notices(&r, "this JVM does not report"), 2);
 	recorder_close(&r);
 }
 END_TEST
