@@ -111,7 +111,7 @@ static int sort_nodes(struct analysis *an)
 	return 0;
 }
 
-/* Which syms the filter's expressions match: bit 0 include, bit 1 exclude. NULL without memory. */
+/* Per sym: which of the filter's expressions its name matches (bit 0 include, bit 1 exclude). NULL: no memory. */
 static unsigned char *match_syms(const struct analysis *an)
 {
 	const struct filter *f = an->filter;

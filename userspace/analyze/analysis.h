@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a trace means, derived from an analyzer's state for one filter: names, sums, quality. It refers to the analyzer,
- * which must not be fed or freed before it. Everything in here is in an order that depends on the trace's content only.
+ * An analysis: the meaning of a trace under one filter (names, sums, quality), derived from an analyzer's state. The
+ * commands make one and pass it to views and exports. It refers to the analyzer, which must be neither fed nor freed
+ * before it. The order of everything in it depends on the trace's content only.
  */
 #ifndef BRAID_ANALYZE_ANALYSIS_H
 #define BRAID_ANALYZE_ANALYSIS_H
@@ -15,17 +16,17 @@
 #include "profile.h"
 #include "state.h"
 
-/* A name and the kind of code that ran under it. */
+/* A name and the kind of the code with that name. */
 struct sym {
 	uint32_t name; /* in names */
 	uint8_t kind;  /* enum stack_kind */
-	bool named;    /* false: the name only says what is known instead */
+	bool named;    /* false: the name only describes what is known instead */
 };
 
-/* A frame as a person sees it: one raw frame has several when methods were inlined. */
+/* A frame as reports show it: a raw frame has several when methods were inlined. */
 struct xframe {
 	uint32_t sym;
-	uint32_t line; /* where there is a line table or debug information, else 0 */
+	uint32_t line; /* from the line table or the debug information, 0: not known */
 	uint32_t file; /* its source file, in the analyzer's strings; 0: not known */
 };
 
@@ -46,7 +47,7 @@ struct stack {
 
 struct frame_counts {
 	uint64_t java, java_named;
-	uint64_t native, native_named; /* the JVM's stubs included */
+	uint64_t native, native_named; /* with the JVM's stubs */
 	uint64_t kernel;
 };
 
@@ -58,13 +59,13 @@ struct analysis {
 	struct strpool names;
 	VEC(struct sym) syms;
 	struct u64map sym_of;	/* name and kind to syms' index + 1 */
-	uint32_t *symbol_names; /* per row of a->symbols: demangled, 0 until asked for */
+	uint32_t *symbol_names; /* per row of a->symbols: the demangled name, 0 until it is needed */
 	VEC(struct xframe) xframes;
 	struct expansion *expansions; /* per row of a->frames */
 	struct mapping *mappings;     /* sorted by process, module and address */
 	struct stack *stacks;	      /* per row of a->nodes */
 	uint32_t *order;	      /* rows of stacks, parents first */
-	struct profile samples;	      /* that pass the filter */
+	struct profile samples;	      /* the samples that pass the filter */
 	uint64_t *thread_weight;      /* per row of a->threads */
 	uint64_t unknown_thread_weight;
 	struct quality java; /* of Java threads' samples */
@@ -72,19 +73,19 @@ struct analysis {
 	uint64_t distinct_stacks;
 	struct events *events; /* events.h */
 	uint64_t duration_ns;
-	uint64_t start_ns;	    /* the recording's start, to which all times that are shown are relative */
+	uint64_t start_ns;	    /* the recording's start, from which all shown times count */
 	uint64_t start_realtime_ns; /* the same since 1970, 0: not known */
 	uint64_t from_ns, to_ns;    /* the filter's window, on the trace's clock */
 };
 
 /*
- * 0, -ENOMEM, what analysis_window() returns, or -EINVAL: a time window needs analyzer_keep_samples. `filter` outlives
- * the analysis.
+ * 0, -ENOMEM, an error of analysis_window(), or -EINVAL: a time window needs analyzer_keep_samples. `filter` must
+ * outlive the analysis.
  */
 int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter);
 void analysis_free(struct analysis *an);
 
-/* When a recording was, and the part of it that a filter wants; all on the trace's clock. */
+/* The time of a recording and the part of it that a filter selects, all on the trace's clock. */
 struct window {
 	uint64_t start_ns, end_ns;
 	uint64_t start_realtime_ns; /* since 1970, 0: not known */
@@ -92,21 +93,21 @@ struct window {
 };
 
 /*
- * 0; -ENODATA: the trace does not say what time of day it was; -EDOM: nothing lies between the filter's times; -ERANGE:
- * they are beside the recording. *w is filled but for the times that are not known.
+ * 0; -ENODATA: the trace does not contain the time of day; -EDOM: the filter's times select nothing; -ERANGE: they are
+ * outside of the recording. *w is filled except for unknown times.
  */
 int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter);
 
 bool analysis_selects_time(const struct analysis *an, uint64_t time_ns);
-/* Cuts an interval to what of it is in the window; false when nothing is. One without duration is a point. */
+/* Clips an interval to the window; false when nothing is left. An interval without duration is a point. */
 bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *duration_ns);
-/* Since the recording's start; 0 before it. */
+/* Time since the recording's start; 0 before it. */
 uint64_t analysis_since(const struct analysis *an, uint64_t time_ns);
-/* The end of the window, or of the recording, since its start. */
+/* The end of the window, or of the recording, as time since the start. */
 uint64_t analysis_end_ns(const struct analysis *an);
 
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
-/* Names of a thread row: its own, else its process's. Never NULL. */
+/* A thread row's own name, else its process's. Never NULL. */
 const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row);
@@ -121,7 +122,7 @@ const char *analysis_sym_name(const struct analysis *an, uint32_t sym);
 int analysis_expand(struct analysis *an);
 /* The source file of an xframe; "" when it is not known. */
 const char *analysis_file(const struct analysis *an, const struct xframe *x);
-/* Where a native frame's module lies in its process, NULL when the trace does not say. */
+/* The mapping of a native frame's module in its process, NULL when the trace does not have it. */
 const struct mapping *analysis_mapping(const struct analysis *an, const struct frame_row *f, uint64_t address);
 
 #endif

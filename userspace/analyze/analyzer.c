@@ -12,7 +12,7 @@
 
 /* ---- events ---- */
 
-/* The name with an id of the trace; the empty one when there is none. */
+/* The name with this id in the trace, or the empty name. */
 static uint32_t analyzer_name_of(const struct analyzer *a, uint32_t id)
 {
 	const uint32_t *name = table_get(&a->names, id);
@@ -20,7 +20,7 @@ static uint32_t analyzer_name_of(const struct analyzer *a, uint32_t id)
 	return name ? *name : 0;
 }
 
-/* What a thread did before this is not known. 0 or -ENOMEM. */
+/* Notes the first known time of a thread. 0 or -ENOMEM. */
 static int see_thread(struct analyzer *a, uint32_t thread, uint64_t time_ns)
 {
 	uint64_t *seen;
@@ -35,7 +35,7 @@ static int see_thread(struct analyzer *a, uint32_t thread, uint64_t time_ns)
 	return 0;
 }
 
-/* What is counted for its thread, or its JVM. */
+/* Counts the event for its thread, or for its JVM. */
 static int count_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 {
 	bool of_thread = r->kind == BRAID_JVM_THREAD_START || r->kind == BRAID_JVM_THREAD_END;
@@ -54,7 +54,7 @@ static int count_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 
 bool analyzer_keeps(const struct trace_jvm_event *r)
 {
-	return r->kind != 0 && r->kind < BRAID_JVM_EVENTS; /* others are of a newer recorder */
+	return r->kind != 0 && r->kind < BRAID_JVM_EVENTS; /* a newer recorder has more kinds */
 }
 
 static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)

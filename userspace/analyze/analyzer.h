@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The one reducer: every record of a trace, live (trace_writer_tap) or from a file (trace_reader_next), goes through
- * analyzer_feed; what a report shows is derived at the end by analysis_new.
+ * The analyzer: the only reducer of traces. Every record, live (trace_writer_tap) or from a file (trace_reader_next),
+ * goes through analyzer_feed; analysis_new derives the contents of reports at the end.
  *
- * Records are not trusted. What they say is copied, memory grows with what was sent and never with an id's value, and
- * references that lead nowhere make samples `damaged`, not the program. Nothing depends on the order between
- * definitions and events: feeding only stores and counts.
+ * Records are not trusted. Their contents are copied, memory grows with the bytes fed and never with an id's value, and
+ * invalid references make samples `damaged` instead of the program fail. Nothing depends on the order of definitions
+ * and events: feeding only stores and counts.
  */
 #ifndef BRAID_ANALYZE_ANALYZER_H
 #define BRAID_ANALYZE_ANALYZER_H
@@ -19,25 +19,26 @@ struct analyzer;
 
 int analyzer_new(struct analyzer **out);
 
-/* Keeps every sample instead of sums per stack and thread: needed for a time window. To be called before the first
- * feed. */
+/* Keeps every sample instead of sums per stack and thread, which a time window needs. Call it before the first feed. */
 void analyzer_keep_samples(struct analyzer *a);
 
-/* 0 or -ENOMEM. Records without meaning (unknown kinds, id 0, a node that is not above its parent) are counted, not
- * kept. */
+/*
+ * 0 or -ENOMEM. Meaningless records (unknown kinds, id 0, a node whose id is not above its parent's) are counted, not
+ * kept.
+ */
 int analyzer_feed(struct analyzer *a, const struct trace_rec *rec);
 
-/* Whether a JVM event is kept: the rows of those that are have the order of their records. */
+/* Whether a JVM event is kept. The rows of kept events have the order of their records. */
 bool analyzer_keeps(const struct trace_jvm_event *r);
 
-/* When an event happened, or ended if it took time; 0 for definitions. */
+/* The time of an event, or its end if it has a duration; 0 for definitions. */
 uint64_t event_time_ns(const struct trace_rec *rec);
 
-/* What a progress line shows. */
+/* The number that a progress line shows. */
 uint64_t analyzer_samples(const struct analyzer *a);
 uint64_t analyzer_lost(const struct analyzer *a);
 
-/* How long the recording took. window.c */
+/* The recording's duration. window.c */
 uint64_t analyzer_duration_ns(const struct analyzer *a);
 
 /* The recording's value of an INFO key, "" when it has none. */

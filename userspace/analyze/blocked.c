@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Why a thread was off the CPU: what Java asked for, as its frames tell, else the system call. */
+/* Why a thread was off-CPU: the Java operation that its frames show, else the system call. events.c uses it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -26,7 +26,7 @@ enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stac
 {
 	if (domain == DOMAIN_JAVA)
 		return java_frame(name);
-	/* A thread that Object.wait woke enters the monitor again, which belongs to the wait. */
+	/* A thread woken from Object.wait enters the monitor again, which belongs to the wait. */
 	if (domain == DOMAIN_NATIVE && why == BLOCKED_CALL && begins(name, "ObjectMonitor::") &&
 	    (begins(name + 15, "enter") || begins(name + 15, "Enter")))
 		return BLOCKED_MONITOR;
@@ -34,9 +34,9 @@ enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stac
 }
 
 /*
- * The rules by which a thread off the CPU is idle: its stack has a function in which a pool's worker or a thread of the
- * JVM waits for work; or, where the JVM's functions have no names, it is a thread of the JVM that waits for nothing
- * else. Names are compared as far as they go here: the kernel cuts those of threads after 15 bytes.
+ * A thread that is off-CPU is idle when its stack has a function in which a pool's worker or a thread of the JVM waits
+ * for work, or, where the JVM's functions have no names, when it is a thread of the JVM that waits for nothing else.
+ * These are prefixes, because the kernel truncates thread names to 15 bytes.
  */
 static const char *const idle_frames[] = {
 	"java.util.concurrent.ThreadPoolExecutor.getTask",
@@ -64,7 +64,7 @@ static const char *const idle_vm_threads[] = {
 	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
 	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",
 };
-/* Those that are Java threads: by their whole names, as an application may call its own what it likes. */
+/* JVM threads that are Java threads. Their whole names are compared, since an application may choose similar ones. */
 static const char *const idle_java_threads[] = {
 	"Attach Listener",   "Common-Cleaner", "Monitor Deflation Thread", "Notification Thread",
 	"Reference Handler", "Service Thread", "Signal Dispatcher",	   "braid agent",
@@ -93,7 +93,7 @@ bool blocked_idle_thread(const char *name, bool java)
 	return false;
 }
 
-/* System calls that wait, of x86-64. */
+/* System calls that wait, by their numbers on x86-64. */
 static const struct {
 	long number;
 	const char *name;

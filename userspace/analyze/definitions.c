@@ -218,7 +218,7 @@ static int feed_frame(struct analyzer *a, const struct trace_frame *r)
 		return 0;
 	if (VEC_RESERVE(&a->scopes, count))
 		return -ENOMEM;
-	/* The outermost ones are kept: they join this frame to its caller. */
+	/* The outermost scopes are kept, because they join this frame to its caller. */
 	memcpy(a->scopes.at + a->scopes.count, r->scopes + (r->scope_count - count), count * sizeof(*r->scopes));
 	f->first_scope = a->scopes.count;
 	f->scope_count = count;
@@ -231,7 +231,7 @@ static int feed_node(struct analyzer *a, const struct trace_node *r)
 	int err;
 	struct node_row *n;
 
-	/* parent < node is what keeps the stacks free of cycles */
+	/* parent < node keeps the stacks free of cycles */
 	if (r->parent >= r->node) {
 		a->ignored++;
 		return 0;

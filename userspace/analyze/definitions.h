@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of a trace that define what others refer to: processes, modules, frames, names. */
+/*
+ * The analyzer's side of definitions: records that other records refer to, such as processes, modules, frames and
+ * names. analyzer.c calls it.
+ */
 #ifndef BRAID_ANALYZE_DEFINITIONS_H
 #define BRAID_ANALYZE_DEFINITIONS_H
 
@@ -8,10 +11,10 @@
 /* Takes a definition: 0, or -ENOMEM. 1: the record is none. */
 int definition_feed(struct analyzer *a, const struct trace_rec *rec);
 
-/* The string's id among the analyzer's own. 0 or -ENOMEM. */
+/* Stores the string and returns its id in a->strings. 0 or -ENOMEM. */
 int analyzer_keep(struct analyzer *a, struct trace_str s, uint32_t *id);
 
-/* The row of `id`, created when it is new. NULL sets *err: 0 for an id that cannot be, which is counted, or -ENOMEM. */
+/* The row of `id`, created when it is new. NULL sets *err: 0 for an invalid id, which is counted, or -ENOMEM. */
 void *analyzer_define(struct analyzer *a, struct table *t, uint32_t id, int *err);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compilations by level, the longest of them, methods that are compiled again and again, and the code cache. */
+/*
+ * The report's tables of compilations: by tier, the longest ones, methods that are compiled repeatedly, and the code
+ * cache. event_views.c calls it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +51,7 @@ static int add_compile(struct event_views *v, const struct analysis *an, struct 
 	level->failed += (e->row->flags & BRAID_COMPILE_FAILED) != 0;
 	if (VEC_PUSH(&v->compiles, one))
 		return -ENOMEM;
-	if (!e->name_id || !(e->row->flags & BRAID_COMPILE_LEVEL)) /* a native method's wrapper is no compilation */
+	if (!e->name_id || !(e->row->flags & BRAID_COMPILE_LEVEL)) /* a native wrapper is no compilation */
 		return 0;
 	m = method_of(v, of, e);
 	if (!m)
@@ -112,7 +115,7 @@ static int add_heap(struct event_views *v, const struct analysis *an, const stru
 		.heap = e->name, .pid = pid_of(an, e), .first = e->row->value, .first_ns = e->row->time_ns};
 	struct code_heap_view *h = NULL;
 
-	/* A JVM has three of them. */
+	/* A JVM has at most three code heaps. */
 	for (size_t i = 0; i < v->heaps.count && !h; i++)
 		if (v->heaps.at[i].pid == fresh.pid && strcmp(v->heaps.at[i].heap, fresh.heap) == 0)
 			h = &v->heaps.at[i];

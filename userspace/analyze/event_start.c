@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a JVM's start went, classes per second, and what native methods were bound to. */
+/*
+ * The report's tables of a JVM's start, of classes per second, and of the targets of native methods. event_views.c
+ * calls it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "event_views.h"
 
-#define SPANS 10		/* of the time that is shown */
-#define START_NS 10000000000ULL /* after so long a start is over */
+#define SPANS 10		/* rows for equal parts of the time shown */
+#define START_NS 10000000000ULL /* the longest time that counts as a start */
 
 static int start_compare_numbers(uint64_t p, uint64_t q)
 {
@@ -20,7 +23,7 @@ struct begun {
 	uint32_t process; /* id */
 	uint64_t at_ns;	  /* the process's start */
 	uint64_t until_ns;
-	size_t first, count; /* of v->starts */
+	size_t first, count; /* rows in v->starts */
 };
 
 static bool is_phase(const struct event *e)
@@ -36,7 +39,9 @@ static int compare_starts(const void *x, const void *y)
 	return c ? c : strcmp(p->phase, q->phase);
 }
 
-/* Rows to be filled: phases, and the ends of equal spans between the process's start and the last thing known. */
+/*
+ * Adds the rows to be filled: phases, and the ends of equal spans between the process's start and the last known event.
+ */
 static int lay_out(struct event_views *v, const struct analysis *an, struct begun *b)
 {
 	uint64_t long_ns = b->until_ns - b->at_ns;
@@ -88,7 +93,7 @@ static void add_to_start(struct start_view *row, const struct event *e)
 	}
 }
 
-/* An event counts in the first row at or behind its end; sums run on from there. */
+/* An event counts in the first row at or after its end; the sums are cumulative. */
 static void fill(struct event_views *v, const struct analysis *an, const struct begun *b)
 {
 	struct start_view *rows = &v->starts.at[b->first];
@@ -115,7 +120,7 @@ static void fill(struct event_views *v, const struct analysis *an, const struct 
 	}
 }
 
-/* When the JVM died, if it did. */
+/* The time of the JVM's death, UINT64_MAX without one. */
 static uint64_t death_of(const struct analysis *an, uint32_t process)
 {
 	const struct jvm_event_row *rows = an->a->events.at;
@@ -127,7 +132,7 @@ static uint64_t death_of(const struct analysis *an, uint32_t process)
 	return UINT64_MAX;
 }
 
-/* Only of JVMs whose byte code began to run in the recording. */
+/* Only for JVMs whose byte code began to run in the recording. */
 static int view_start(struct event_views *v, const struct analysis *an, const struct event *e)
 {
 	struct begun b = {.process = e->row->process,
@@ -138,7 +143,7 @@ static int view_start(struct event_views *v, const struct analysis *an, const st
 
 	if (death_ns < b.until_ns)
 		b.until_ns = death_ns;
-	/* A process that was there for long before became a JVM. */
+	/* A process that became a JVM long after its start. */
 	if (!b.at_ns || b.at_ns > e->row->time_ns || e->row->time_ns - b.at_ns > START_NS)
 		b.at_ns = e->row->time_ns;
 	if (b.until_ns < b.at_ns)

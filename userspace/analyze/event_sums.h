@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Per kind of event: how many, how much, and by what. Heaviest first, then by name. */
+/*
+ * Sums of events per kind: how many, how much, and by what. Each table has the heaviest row first, then the order of
+ * names. views and exports read it.
+ */
 #ifndef BRAID_ANALYZE_EVENT_SUMS_H
 #define BRAID_ANALYZE_EVENT_SUMS_H
 
@@ -15,12 +18,12 @@ struct event_sum {
 	uint64_t max;		   /* of the weight */
 	uint64_t value, value_max; /* of the field `value` */
 	uint64_t duration_ns;	   /* summed */
-	uint64_t survived;	   /* collections, of what has ages, summed */
+	uint64_t survived;	   /* sum over objects with ages: collections survived */
 	double variance;	   /* of the weight */
 };
 
 enum event_by { BY_NAME, BY_DETAIL, BY_SITE, BY_THREAD, BYS };
-extern const char *const event_by_names[BYS]; /* keys; a kind's own title for its name and detail comes first */
+extern const char *const event_by_names[BYS]; /* keys; a kind's own title for its name and detail takes precedence */
 
 struct event_table {
 	VEC(struct event_sum) sums;
@@ -30,20 +33,20 @@ struct event_table {
 struct kind_view {
 	const struct kind *k;
 	uint32_t kind;
-	uint64_t count; /* of those told */
+	uint64_t count; /* of the events with a record each */
 	uint64_t weight, max, value, value_max, duration_ns;
 	double variance;
 	uint64_t p99;		      /* of the weights, in ns */
-	uint64_t idle, idle_ns;	      /* of threads that waited for work, which are in none of the other figures */
-	uint64_t counted, counted_ns; /* further ones: too short or too many to be told each */
+	uint64_t idle, idle_ns;	      /* idle threads, which are in none of the other figures */
+	uint64_t counted, counted_ns; /* further events without a record each: too short or too many */
 	struct event_table by[BYS];
 	VEC(uint64_t) times;
 };
 
-int kind_views_new(struct kind_view **out, const struct analysis *an); /* BRAID_JVM_EVENTS of them */
+int kind_views_new(struct kind_view **out, const struct analysis *an); /* an array of BRAID_JVM_EVENTS */
 void kind_views_free(struct kind_view *views);
 
-/* The standard error of an estimate, as a share of it. */
+/* The standard error of an estimate, as a share of the estimate. */
 double event_error(double variance, uint64_t weight);
 
 #endif

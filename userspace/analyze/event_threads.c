@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who blocked whom, and what became of each thread. */
+/* The report's tables of threads: who blocked whom, and the life of each thread. event_views.c calls it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int compare_blockers(const void *x, const void *y)
 	return c ? c : compare_same(x, y);
 }
 
-/* Equal ones become one, the heaviest come first; returns how many are left. */
+/* Merges equal rows and sorts by weight, heaviest first; returns the number of rows left. */
 static size_t merge_blockers(struct blocker_view *b, size_t count)
 {
 	size_t n = 0;
@@ -93,7 +93,7 @@ static int view_pools(struct event_views *v)
 	return 0;
 }
 
-/* The same method at another line or in another form is the same site here. */
+/* A method at another line or in another form counts as the same site. */
 static uint32_t same_site(const struct analysis *an, uint32_t *site_of, uint32_t site)
 {
 	uint32_t *first;
@@ -108,7 +108,7 @@ static uint32_t same_site(const struct analysis *an, uint32_t *site_of, uint32_t
 
 static int view_blockers(struct event_views *v, const struct analysis *an)
 {
-	uint32_t *site_of = calloc(an->names.strings.count + 1, sizeof(*site_of)); /* per name: an xframe, + 1 */
+	uint32_t *site_of = calloc(an->names.strings.count + 1, sizeof(*site_of)); /* per name: an xframe + 1 */
 	int err = site_of ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < an->a->events.count && !err; i++) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What only some kinds of events have to say: who blocked whom, threads' lives, compilations, the start. */
+/*
+ * The tables that only some kinds of events have: blocking, lives of threads, compilations, the start. views.c fills
+ * them; the exports read them.
+ */
 #ifndef BRAID_ANALYZE_EVENT_VIEWS_H
 #define BRAID_ANALYZE_EVENT_VIEWS_H
 
 #include "event_sums.h"
 
-/* Who blocked whom, on a monitor of which class, and where the owner let go. */
+/* Who blocked whom, on a monitor of which class, and where the owner released it. */
 struct blocker_view {
 	uint32_t blocked, owner; /* rows of a->threads */
 	const char *blocked_name, *owner_name;
@@ -15,13 +18,13 @@ struct blocker_view {
 };
 
 struct life_view {
-	uint32_t thread;	       /* row */
-	uint64_t started_ns, ended_ns; /* 0: not in the recording */
-	uint64_t cpu_ns, system_ns;    /* known when it has ended */
+	uint32_t thread;	       /* row of a->threads */
+	uint64_t started_ns, ended_ns; /* 0: outside of the recording */
+	uint64_t cpu_ns, system_ns;    /* known once it has ended */
 	uint64_t samples;
 	uint64_t blocked_ns, waited_ns, lock_ns;
 	uint64_t allocated;
-	bool reported; /* of its start or end */
+	bool reported; /* its start or its end has an event */
 };
 
 struct method_compiles {
@@ -43,30 +46,30 @@ struct compile_view {
 
 struct level_view {
 	uint64_t count, ns, bytes, failed;
-	uint64_t timed; /* of them: how long they took is known, and so is whether they failed */
+	uint64_t timed; /* those with a known duration, for which failure is known, too */
 };
 
 struct code_heap_view {
 	const char *heap;
 	uint32_t pid;
 	uint64_t first, last, max, reserved; /* bytes */
-	uint64_t first_ns, last_ns;	     /* when they were read */
+	uint64_t first_ns, last_ns;	     /* times of the first and last reading */
 };
 
 struct bind_view {
 	uint32_t pid;
-	const char *method, *symbol; /* symbol: "": not known */
+	const char *method, *symbol; /* symbol is "" when not known */
 	uint64_t address;
 };
 
-/* A span of a JVM's start, or a phase that it came to. */
+/* A span of a JVM's start, or a phase that the JVM reached. */
 struct start_view {
 	uint32_t process; /* id */
 	uint32_t pid;
-	const char *phase;				/* "": none, a span's end */
-	uint64_t at_ns;					/* since the process began */
-	uint64_t loaded, compiled, threads, exceptions; /* until then */
-	uint64_t paused_ns;				/* by collections */
+	const char *phase;				/* "" for the end of a span */
+	uint64_t at_ns;					/* since the process's start */
+	uint64_t loaded, compiled, threads, exceptions; /* cumulative, up to that time */
+	uint64_t paused_ns;				/* in GC pauses */
 };
 
 /* A second of the recording. */
@@ -77,12 +80,12 @@ struct class_second {
 struct event_views {
 	struct kind_view *kinds; /* BRAID_JVM_EVENTS */
 	VEC(struct blocker_view) blockers;
-	VEC(struct blocker_view) pools; /* the same without the numbers at the end of threads' names */
+	VEC(struct blocker_view) pools; /* the same with the trailing numbers of thread names removed */
 	struct strpool texts;
-	VEC(struct life_view) lives; /* by CPU time; only if starts and ends were told */
+	VEC(struct life_view) lives; /* by CPU time; empty unless starts and ends were recorded */
 	struct level_view levels[COMPILE_LEVELS];
 	VEC(struct compile_view) compiles;  /* the longest first */
-	VEC(struct method_compiles) storms; /* compiled at least STORM times, most often first */
+	VEC(struct method_compiles) storms; /* compiled at least STORM times, most frequent first */
 	VEC(struct code_heap_view) heaps;
 	VEC(struct bind_view) binds; /* by pid and method */
 	VEC(struct start_view) starts;

@@ -9,31 +9,31 @@
 
 #include <config/event_config.h>
 
-/* Which expressions of the filter a name matches. */
+/* The filter's expressions that a name matches. */
 enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
-/* Of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
+/* Properties of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
 struct place {
-	uint32_t own, java, any; /* outside of the JDK, Java, all */
-	uint32_t seen;		 /* the stack without the JVM's frames that told of the event */
+	uint32_t own, java, any; /* outside of the JDK; Java; any */
+	uint32_t seen;		 /* the stack without the JVM's frames that published the event */
 	uint8_t why;		 /* enum blocked_why */
-	bool idle;		 /* it waits for work */
+	bool idle;		 /* the thread waits for work */
 };
 
-/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED that says it was still there. */
+/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED event that shows the object was not collected. */
 struct alive {
 	size_t alloc, live;
 };
 
-/* What is asked of each event, answered once for each thread, process, name and stack. */
+/* Properties that every event's selection needs, computed once per thread, process, name and stack. */
 struct events {
 	VEC(struct alive) alive;
 	bool *thread_selected;		   /* per row of a->threads */
-	bool *process_selected;		   /* per row of a->processes, and one more for those not known */
-	bool *covers_waits, *covers_locks; /* the same: WAIT and LOCK tell of these waits, BLOCKED need not */
+	bool *process_selected;		   /* per row of a->processes, and one more for unknown ones */
+	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace BLOCKED */
 	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
 	struct place *places;		   /* per row of a->nodes */
-	double interval;		   /* of sampled allocations */
+	double interval;		   /* sampling interval of allocations */
 	uint32_t recorded;		   /* bits of enum braid_event_type */
 };
 
@@ -49,7 +49,7 @@ static bool of_jdk(const char *name)
 	return false;
 }
 
-/* Frames that are there because somebody looks. */
+/* Frames that exist only because the event is recorded. */
 static bool is_event_frame(const char *name)
 {
 	static const char *const event_frames[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
@@ -124,7 +124,7 @@ static bool thread_is(const struct analysis *an, const struct jvm_event_row *row
 				  : an->events->thread_selected[thread];
 }
 
-/* Frames and the name on top of them count for --include and --exclude. */
+/* Whether the filter's --include and --exclude select the stack; frames and the name on top of them count. */
 static bool stack_is(const struct analysis *an, const struct event *e)
 {
 	uint8_t match = an->events->name_match && e->k->leaf ? an->events->name_match[e->row->name] : 0;
@@ -173,14 +173,14 @@ static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *
 }
 
 /*
- * Each byte is sampled with the probability 1 / interval, so an object of s bytes is met with 1 - exp(-s / interval);
- * dividing by that makes the sum unbiased (Horvitz and Thompson), with the variance that the caller gets.
+ * Each byte is sampled with the probability 1 / interval, so an object of s bytes is sampled with 1 - exp(-s /
+ * interval). Division by that makes the sum unbiased (Horvitz and Thompson); *e gets the variance.
  */
 static void estimate(const struct analysis *an, struct event *e, uint64_t reported)
 {
 	double size = (double)e->row->value, weight = (double)reported;
 
-	if (reported < e->row->value) { /* not known where it was recorded */
+	if (reported < e->row->value) { /* the recorder did not know it */
 		weight = an->events->interval > 0 && size > 0 ? size / -expm1(-size / an->events->interval) : size;
 		e->weight = weight < 0x1p63 ? (uint64_t)llrint(weight) : (uint64_t)1 << 63;
 	} else {
@@ -207,7 +207,10 @@ static void weigh(const struct analysis *an, struct event *e)
 	}
 }
 
-/* BLOCKED is what the kernel saw; of monitors and Object.wait the agent knows more, if it told of them. */
+/*
+ * BLOCKED is the kernel side's event. The agent's LOCK and WAIT know more about monitors and Object.wait, and replace
+ * it where they are recorded.
+ */
 static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)
 {
 	size_t process = process_row(an->a, e->row->process);
@@ -279,7 +282,7 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 	return true;
 }
 
-/* Does it say of a sampled object that it was still there? */
+/* Whether the event shows that a sampled object was not collected. */
 static bool is_there(const struct jvm_event_row *row)
 {
 	return row->kind == BRAID_JVM_LIVE || row->kind == BRAID_JVM_UNCOLLECTED;
@@ -299,7 +302,7 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	e->duration_ns = 0;
 	if (event_end_ns(&rows[alive->live]) > e->row->time_ns)
 		e->duration_ns = event_end_ns(&rows[alive->live]) - e->row->time_ns;
-	/* When there were too many to watch, those that are left stand for more. */
+	/* When there were too many objects to watch, each of the remaining ones has a higher weight. */
 	estimate(an, e, rows[alive->live].weight ?: e->row->weight);
 	return true;
 }
@@ -335,7 +338,7 @@ static uint64_t object_key(const struct jvm_event_row *r)
 	return (uint64_t)r->process << 40 ^ r->number;
 }
 
-/* The latest ALLOC of each object that is watched: its index + 1. */
+/* Maps each watched object to its latest ALLOC: the index + 1. */
 static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
 {
 	for (size_t i = 0; i < a->events.count && i < UINT32_MAX - 1; i++) {
@@ -353,9 +356,9 @@ static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
 	return 0;
 }
 
-#define LIVE_EMIT_NS 100000000U /* all objects of a JVM are told of within */
+#define LIVE_EMIT_NS 100000000U /* all live objects of a JVM are emitted within this time */
 
-/* What was alive may be told several times; only the last time counts. */
+/* Live objects may be emitted several times; only the last time counts. */
 static void find_last_live(const struct analyzer *a, uint64_t *last_ns)
 {
 	for (size_t i = 0; i < a->events.count; i++) {
@@ -385,7 +388,7 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 		alloc = u64map_get(&alloc_of, object_key(r));
 		if (alloc)
 			one.alloc = alloc - 1;
-		else if (!r->name) /* else its allocation was lost, and its stack with it */
+		else if (!r->name) /* without a name, the allocation was lost, and its stack with it */
 			continue;
 		err = VEC_PUSH(&ev->alive, one);
 	}
@@ -428,7 +431,7 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks && ev->places;
 }
 
-/* What was chosen at any time; a trace that does not say it recorded the kinds that are in it. */
+/* The event types that were enabled at any time. A trace without this fact recorded the types of its events. */
 static uint32_t find_recorded(const struct analyzer *a)
 {
 	char list[512], why[SELECTION_WHY];
@@ -455,7 +458,7 @@ bool events_recorded(const struct analysis *an, enum braid_event_type type)
 	return an->events->recorded >> type & 1;
 }
 
-/* The capability without which a JVM does not report events of a kind, with its number in jvmti.h. */
+/* The capability that a kind of events needs, with its number in jvmti.h. */
 static const struct {
 	enum braid_event_type type;
 	unsigned int bit;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What of a trace is wanted. A zeroed filter wants everything. */
+/*
+ * A filter selects a part of a trace by process, thread, time and frames. The commands fill it from their options. A
+ * zeroed filter selects everything.
+ */
 #ifndef BRAID_ANALYZE_FILTER_H
 #define BRAID_ANALYZE_FILTER_H
 
@@ -13,25 +16,25 @@
 
 struct pattern {
 	regex_t re;
-	const char *text; /* as it was written; not owned */
+	const char *text; /* as written; not owned */
 };
 
 struct filter {
-	VEC(uint32_t) pids; /* host's numbers; of several, any */
+	VEC(uint32_t) pids; /* in the host's namespace; any of them matches */
 	VEC(uint32_t) tids;
-	VEC(const char *) comms; /* exact: the process's or the thread's name; not owned */
+	VEC(const char *) comms; /* exact names of the process or the thread; not owned */
 	bool has_from, has_to;
-	struct moment from, to;	     /* to is exclusive; analysis_window() */
-	bool norm;		     /* names without what differs from run to run: analysis_expand() */
+	struct moment from, to;	     /* to is exclusive; see analysis_window() */
+	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
 	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
-	VEC(struct pattern) exclude; /* and none that matches one of these */
+	VEC(struct pattern) exclude; /* and no frame whose name matches one of these */
 };
 
-/* Each adds one condition, as written on a command line. 0, -EINVAL when `text` cannot be read, or -ENOMEM. */
+/* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
-/* Extended regular expressions; the pointers are kept. *why, of `size` bytes, is filled when -EINVAL is returned. */
+/* Extended regular expressions; the pointers are kept. -EINVAL fills *why, of `size` bytes. */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size);
 

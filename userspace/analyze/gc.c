@@ -38,7 +38,7 @@ static int compare_names(const void *x, const void *y)
 	return c ? c : strcmp(p->cause, q->cause);
 }
 
-/* Adds up what has the same names, in place. Returns how many are left. */
+/* Merges rows with the same names, in place. Returns the number of rows left. */
 static size_t sums_merge(struct gc_sum *at, size_t count)
 {
 	size_t kept = 0;
@@ -78,7 +78,7 @@ static int compare_pauses(const void *x, const void *y)
 	return c ? c : gc_compare_numbers(p->number, q->number);
 }
 
-/* `sum` has the duration within the window, which began at `start_ns`. */
+/* `sum` has the duration inside the window, which began at `start_ns`. */
 static int take_pause(struct gc_view *g, const struct jvm_event_row *e, const struct gc_sum *sum, uint64_t start_ns)
 {
 	const struct gc_pause p = {

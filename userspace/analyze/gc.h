@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pauses, cycles and concurrent phases of garbage collectors. */
+/* The report's figures of garbage collectors: pauses, cycles and concurrent phases. views.c fills them. */
 #ifndef BRAID_ANALYZE_GC_H
 #define BRAID_ANALYZE_GC_H
 
@@ -13,13 +13,13 @@ struct gc_pause {
 	uint32_t process; /* id */
 	uint32_t flags;	  /* BRAID_GC_* */
 	uint64_t number;
-	uint64_t start_ns; /* with BRAID_GC_BEGAN_BEFORE when it ended: that is all that is known */
+	uint64_t start_ns; /* with BRAID_GC_BEGAN_BEFORE: the end, the only known time */
 	uint64_t duration_ns;
 	uint64_t used_before, used_after;     /* bytes; 0: not known */
 	const char *collector, *cause, *what; /* may be empty */
 };
 
-/* Events of one kind with the same names, those first that took longest. */
+/* Events of one kind with the same names; the longest total first. */
 struct gc_sum {
 	const char *name, *what, *cause;
 	uint64_t count, total_ns, max_ns;
@@ -27,13 +27,13 @@ struct gc_sum {
 
 struct gc_view {
 	uint64_t count; /* pauses */
-	uint64_t timed; /* those with a duration; the figures below are theirs */
+	uint64_t timed; /* those with a duration; the figures below cover only these */
 	uint64_t total_ns, mean_ns, max_ns, p99_ns;
 	VEC(struct gc_sum) pauses, cycles, phases;
 	VEC(struct gc_pause) longest; /* all pauses, the longest first, those without a duration last */
 };
 
-/* Of what passes the analysis's filter. 0 or -ENOMEM; the view is to be freed in any case. */
+/* Fills the view with events that pass the analysis's filter. 0 or -ENOMEM; free the view in either case. */
 int gc_view_fill(struct gc_view *g, const struct analysis *an);
 void gc_view_free(struct gc_view *g);
 

@@ -13,7 +13,7 @@ static uint64_t random_seed(void)
 {
 	uint64_t seed = 0x9e3779b97f4a7c15ULL;
 
-	/* Without entropy the tables still work; they are only predictable then. */
+	/* Without entropy the tables still work, but they are predictable. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
 		seed ^= (uint64_t)(uintptr_t)&seed;
 	return seed;
@@ -156,7 +156,7 @@ void table_free(struct table *t)
 
 /* ---- strings ---- */
 
-/* Length of the UTF-8 sequence at s, 0 when it is none; *code is its code point. */
+/* Length of the UTF-8 sequence at s, 0 for an invalid one; *code gets its code point. */
 static size_t utf8_decode(const unsigned char *s, size_t left, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The analyzer's look-up structures. Ids come from untrusted files, so no array is sized by an id's value, and the
- * hashes are seeded so that a file cannot be made to collide.
+ * The analyzer's look-up structures. Ids come from untrusted files: no array has the size of an id's value, and hashes
+ * are seeded so that a file cannot cause collisions.
  */
 #ifndef BRAID_ANALYZE_HASH_H
 #define BRAID_ANALYZE_HASH_H
@@ -11,7 +11,7 @@
 
 #include "util/vec.h"
 
-/* A 64-bit key to a number that is never 0 (callers store an index + 1). A zeroed one is empty. */
+/* Maps a 64-bit key to a number that is never 0 (callers store an index + 1). A zeroed one is empty. */
 struct u64map {
 	uint64_t *keys;
 	uint32_t *values; /* 0: free slot */
@@ -21,13 +21,13 @@ struct u64map {
 };
 
 uint32_t u64map_get(const struct u64map *m, uint64_t key); /* 0 when absent */
-/* The value's place, 0 in it when the key is new: the caller must store another value there. NULL: no memory. */
+/* The key's value, 0 when the key is new: the caller must then store another value there. NULL: no memory. */
 uint32_t *u64map_put(struct u64map *m, uint64_t key);
 void u64map_free(struct u64map *m);
 
 /*
- * Objects by id. Rows lie in the order of their first arrival, which for a sane file is the order of the ids: id n is
- * then row n - 1 and no hash is asked. All other ids are found through `far`.
+ * Objects by id. Rows have the order of their arrival, which in a valid file is the order of the ids: id n is then row
+ * n - 1 and needs no hash. All other ids are found through `far`.
  */
 struct table {
 	size_t row_bytes;
@@ -49,9 +49,9 @@ void *table_row(const struct table *t, size_t row);
 void table_free(struct table *t);
 
 /*
- * Strings, each kept once, zero-terminated, under a number that stays valid as long as the pool; number 0 is the empty
- * string. Bytes that could steer a terminal or that are not UTF-8 become '?' on the way in, so that everything which
- * comes out of a pool can be printed.
+ * Strings, each stored once and zero-terminated, under a number that is valid as long as the pool; number 0 is the
+ * empty string. Bytes that could control a terminal or that are not UTF-8 become '?' on insertion, so that every string
+ * of a pool is printable.
  */
 struct strpool {
 	VEC(const char *) strings;

@@ -254,7 +254,7 @@ const struct kind *kind_of(uint32_t kind)
 	return kind < BRAID_JVM_EVENTS && kinds[kind].title ? &kinds[kind] : NULL;
 }
 
-/* "gc-pause" is "gc_pause". */
+/* "gc-pause" equals "gc_pause". */
 static bool same_name(const char *name, const char *typed)
 {
 	for (; *name && (*name == *typed || (*name == '_' && *typed == '-')); name++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each kind of JVM event is called, what it weighs, and what its fields are. This list exists only here. */
+/*
+ * The table of JVM event kinds: their names, weights and fields. Analyses, exports and options read it; this list
+ * exists only here.
+ */
 #ifndef BRAID_ANALYZE_KINDS_H
 #define BRAID_ANALYZE_KINDS_H
 
@@ -11,33 +14,33 @@
 
 enum kind_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES };
 
-/* Where an event's weight stands. */
+/* Which field has an event's weight. */
 enum kind_weight { WEIGHT_ONE, WEIGHT_DURATION, WEIGHT_VALUE, WEIGHT_ESTIMATE /* of the bytes allocated */ };
 
-/* What a field is, for people and as a key; NULL: not used by the kind. */
+/* The meaning of a field, as a title and as a key; NULL: the kind does not use it. */
 struct kind_field {
 	const char *title;
 	enum kind_unit unit;
 };
 
 struct kind {
-	const char *title; /* of its part of a report; its name is jvm_event_name() */
+	const char *title; /* of its section of a report; jvm_event_name() is its name */
 	enum braid_event_type type;
 	enum kind_unit unit; /* of the weight */
 	enum kind_weight weight;
-	bool stack;   /* has one by nature */
-	bool leaf;    /* in a flame graph its name lies on the stack */
-	bool graph;   /* is worth a flame graph on the page */
-	bool tables;  /* its sums are worth tables of their own */
-	bool flagged; /* flags are shown */
-	bool ages;    /* flags are collections survived */
+	bool stack;   /* its events normally have one */
+	bool leaf;    /* a flame graph shows its name on top of the stack */
+	bool graph;   /* the page has a flame graph for it */
+	bool tables;  /* reports have tables for its sums */
+	bool flagged; /* reports show its flags */
+	bool ages;    /* the flags are collections survived */
 	struct kind_field name_is, detail_is, value_is, weight_is, number_is, other_is, text_is;
 };
 
-/* NULL for a number without a meaning. */
+/* NULL for an unknown number. */
 const struct kind *kind_of(uint32_t kind);
 
-/* The kind by jvm_event_name() or by the word that `record -e` has for it; 0: there is none. */
+/* The kind by jvm_event_name() or by its name in `record -e`; 0: unknown. */
 uint32_t kind_named(const char *name);
 
 #endif

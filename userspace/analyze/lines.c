@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hot source lines. */
+/* The report's table of hot source lines. views.c calls it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int compare_weights(const void *x, const void *y)
 	return c ? c : compare_places(x, y);
 }
 
-/* The innermost of a frame's xframes is the last. */
+/* A frame's last xframe is the innermost one. */
 static int add_stack(struct views *v, const struct stack *s, uint64_t self)
 {
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &v->an->expansions[s->frame];

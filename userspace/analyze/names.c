@@ -50,7 +50,7 @@ static const struct {
 	[KIND_C2] = {"C2", "_[j]", DOMAIN_JAVA},
 	[KIND_COMPILED] = {"compiled", "_[j]", DOMAIN_JAVA},
 	[KIND_INLINED] = {"inlined", "_[i]", DOMAIN_JAVA},
-	/* the suffix by which async-profiler marks classes of what was allocated or locked */
+	/* async-profiler's suffix for classes of allocated or locked objects */
 	[KIND_CLASS] = {"class", "_[i]", DOMAIN_CLASS},
 	[KIND_INCOMPLETE] = {"incomplete", "", DOMAIN_INCOMPLETE},
 };

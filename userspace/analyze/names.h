@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The words for numbers that travel in records: causes, frame kinds, capabilities, states. Each list exists only here.
+/*
+ * The names of numbers in records: causes, frame kinds, capabilities, states. Analyses and exports use them; each list
+ * exists only here.
  */
 #ifndef BRAID_ANALYZE_NAMES_H
 #define BRAID_ANALYZE_NAMES_H
@@ -8,19 +10,19 @@
 
 #include <braid/frame.h>
 
-/* Why a sample's stack is not complete: enum braid_end, and three reasons that only a reader can meet. */
+/* Why a sample's stack is incomplete: enum braid_end, and three causes that only a reader finds. */
 enum stack_cause {
 	CAUSE_COMPLETE = BRAID_END_COMPLETE,
-	CAUSE_UNKNOWN = BRAID_END_COUNT, /* a cause that a newer recorder knows */
-	CAUSE_NO_STACK,			 /* the sample came without one */
-	CAUSE_DAMAGED,			 /* the trace lost a part of the stack's definition */
+	CAUSE_UNKNOWN = BRAID_END_COUNT, /* a cause of a newer recorder */
+	CAUSE_NO_STACK,			 /* the sample has no stack */
+	CAUSE_DAMAGED,			 /* a part of the stack's definition is lost */
 	CAUSE_COUNT,
 };
 
 const char *cause_name(uint32_t cause);	    /* "no_cfi"; "unknown" for numbers out of range */
-const char *cause_sentence(uint32_t cause); /* what it means, for people */
+const char *cause_sentence(uint32_t cause); /* its meaning, for people */
 
-/* What kind of code a frame shows. Colours, suffixes and the `kind` columns follow from it. */
+/* The kind of code that a frame shows. Colours, suffixes and the `kind` columns depend on it. */
 enum stack_kind {
 	KIND_KERNEL,
 	KIND_NATIVE,
@@ -28,17 +30,17 @@ enum stack_kind {
 	KIND_INTERPRETED,
 	KIND_C1,
 	KIND_C2,
-	KIND_COMPILED, /* compiled Java, tier not known, or a native method's wrapper */
+	KIND_COMPILED, /* compiled Java of unknown tier, or a native wrapper */
 	KIND_INLINED,
-	KIND_CLASS,	 /* no code: the class (or another name) that an event is about, on top of its stack */
-	KIND_INCOMPLETE, /* the pseudo frame that says why a stack stops */
+	KIND_CLASS,	 /* no code: the class or other name that an event is about, on top of its stack */
+	KIND_INCOMPLETE, /* the pseudo frame with the cause of an incomplete stack */
 	KIND_COUNT,
 };
 
 const char *kind_name(enum stack_kind kind);
-const char *kind_suffix(enum stack_kind kind); /* "_[j]" as flame graph tools know it, or "" */
+const char *kind_suffix(enum stack_kind kind); /* "_[j]" as in flame graph tools, or "" */
 
-/* Frames of one domain and one name are one method, in whatever forms it ran. */
+/* Frames with the same domain and name are one method, whatever forms it ran in. */
 enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_CLASS, DOMAIN_INCOMPLETE };
 enum stack_domain kind_domain(enum stack_kind kind);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Weights on stacks: of samples, or of what happened in JVMs. What a flame graph is drawn from. */
+/* A profile: weights on stacks, of samples or of JVM events. Flame graphs and tables are made from it. */
 #ifndef BRAID_ANALYZE_PROFILE_H
 #define BRAID_ANALYZE_PROFILE_H
 
@@ -12,7 +12,7 @@ struct analysis;
 
 #define ROW_NONE UINT32_MAX
 
-/* Where a sum lies when it has no stack: on one of the frames that stand for what is missing, or at the root. */
+/* The frame of a sum without a stack: a pseudo frame for what is missing, or the root. */
 enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
 #define XFRAME_ROOT UINT32_MAX
 
@@ -20,7 +20,7 @@ struct stack_sum {
 	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
 	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none, see xframe */
 	uint32_t xframe;
-	uint32_t leaf; /* in a->strings: what lies on the stack, such as the class of what was allocated; 0: nothing */
+	uint32_t leaf; /* in a->strings: the name on top of the stack, such as an allocated class; 0: none */
 	uint64_t weight;
 };
 
@@ -30,8 +30,8 @@ struct quality {
 };
 
 struct stack_weight {
-	uint64_t self;	/* on the stack */
-	uint64_t total; /* and on it or above */
+	uint64_t self;	/* on this stack */
+	uint64_t total; /* on this stack or on stacks above it */
 };
 
 struct profile {
@@ -41,12 +41,12 @@ struct profile {
 };
 
 int profile_add(struct profile *p, const struct stack_sum *sum);
-/* Sums equal ones up, and along stacks. */
+/* Adds up equal sums, and totals along stacks. */
 int profile_finish(struct profile *p, const struct analysis *an);
 void profile_free(struct profile *p);
 
 void quality_count(struct quality *q, uint32_t cause, uint64_t weight);
-/* Why the sum's stack is not complete. */
+/* The cause of the sum's incomplete stack. */
 uint32_t profile_cause(const struct analysis *an, const struct stack_sum *sum);
 
 #endif

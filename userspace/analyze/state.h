@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an analyzer has been told. Inside of userspace/analyze, and read-only for the exports. Names are in a->strings.
+/*
+ * The state of an analyzer: everything that was fed. Only userspace/analyze writes it; exports may read it. Names are
+ * in a->strings.
  */
 #ifndef BRAID_ANALYZE_STATE_H
 #define BRAID_ANALYZE_STATE_H
@@ -11,7 +13,10 @@
 
 #include <braid/event.h>
 
-/* More scopes than HotSpot inlines at one instruction, and deeper stacks than the walk yields, are cut or refused. */
+/*
+ * HotSpot inlines fewer scopes at one instruction, and the walk yields smaller stacks. Larger ones are truncated or
+ * refused.
+ */
 #define SCOPES_MAX 256U
 #define STACK_DEPTH_MAX (2U * BRAID_MAX_FRAMES)
 
@@ -38,17 +43,17 @@ struct thread_row {
 	uint32_t ns_tid;
 	uint32_t flags;
 	uint32_t name;
-	bool virtual; /* stands for many: virtual threads with names that differ in numbers only */
+	bool virtual; /* a group: virtual threads whose names differ only in numbers */
 	uint64_t started;
 	uint64_t ended;
 };
 
 struct vthread_row {
-	bool seen; /* in a sample */
+	bool seen; /* a sample has it */
 	uint32_t process;
 	uint32_t name;
 	uint64_t number;
-	uint32_t group; /* id of the row of `threads` that its samples count as */
+	uint32_t group; /* id of the row of `threads` under which its samples are counted */
 };
 
 struct module_row {
@@ -112,7 +117,7 @@ struct frame_row {
 struct node_row {
 	uint32_t parent;
 	uint32_t frame;
-	uint32_t last_sum; /* index + 1 of the latest sum on this node: most stacks are one thread's */
+	uint32_t last_sum; /* index + 1 of the latest sum on this node: most stacks have one thread */
 };
 
 struct mapping {
@@ -190,7 +195,7 @@ struct analyzer {
 	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
 	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes, places,
 		vthreads, names, /* ids to a->strings */
-		seen;		 /* threads to when the first thing that is known of each happened */
+		seen;		 /* threads to the first known time of each */
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
@@ -209,8 +214,8 @@ struct analyzer {
 	VEC(struct stat_row) stats;
 	struct u64map stat_of; /* process and key to stats' index + 1 */
 	VEC(struct notice) notices;
-	uint64_t ignored; /* records without meaning */
-	uint64_t newer;	  /* of kinds that a newer recorder knows */
+	uint64_t ignored; /* meaningless records */
+	uint64_t newer;	  /* of kinds that only a newer recorder knows */
 };
 
 #endif

@@ -13,10 +13,10 @@ struct builder {
 	const struct tree_options *options;
 	struct u64map label_of; /* label key to labels' index + 1 */
 	struct u64map child_of; /* parent and label to nodes' index + 1 */
-	uint32_t *xlabel;	/* label + 1 of each xframe, 0 until asked for */
+	uint32_t *xlabel;	/* label + 1 of each xframe, 0 until it is needed */
 };
 
-/* What a collapsed line shows for the frame: no ';', which separates frames. */
+/* The frame's text in a collapsed line, without ';', which separates frames. */
 static uint32_t text_of(struct builder *b, const char *name, enum stack_kind kind, uint32_t at_line)
 {
 	const char *suffix = b->options->annotate ? kind_suffix(kind) : "";
@@ -38,7 +38,7 @@ static uint32_t text_of(struct builder *b, const char *name, enum stack_kind kin
 	return id;
 }
 
-/* Label + 1, 0 without memory. `id` is the name's in its pool: of classes it is another than that of frames. */
+/* Label + 1, 0 without memory. `id` is the name's id in its pool; classes and frames have different pools. */
 static uint32_t label_put(struct builder *b, const char *name, uint32_t id, enum stack_kind kind, uint32_t line)
 {
 	struct tree_label label = {.domain = (uint8_t)kind_domain(kind), .text = name};
@@ -121,7 +121,7 @@ static int add_stack(struct builder *b, uint32_t row)
 	return 0;
 }
 
-/* Where the sum lies without its leaf. */
+/* The sum's node without its leaf. */
 static uint32_t base_of(const struct tree *t, const struct stack_sum *s)
 {
 	if (s->stack != ROW_NONE)
@@ -137,7 +137,7 @@ static int add_leaf(struct builder *b, const struct stack_sum *s)
 	if (!at || *at)
 		return at ? 0 : -ENOMEM;
 	node = child_with(b, base, label_put(b, strpool_get(&b->an->a->strings, s->leaf), s->leaf, KIND_CLASS, 0));
-	*at = node ?: UINT32_MAX; /* a zero must not stay, nor is it read after this failure */
+	*at = node ?: UINT32_MAX; /* a zero must not stay; no one reads this after a failure */
 	return node ? 0 : -ENOMEM;
 }
 
@@ -221,7 +221,7 @@ static int link_nodes(struct tree *t)
 	return 0;
 }
 
-/* A stack's frames lie on the last e->count nodes of its path. */
+/* A stack's frames are the last e->count nodes of its path. */
 static int weigh_kinds(struct builder *b)
 {
 	const struct analysis *an = b->an;

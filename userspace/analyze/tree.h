@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The call tree: stacks that show the same frames, whatever addresses and code versions they came from, are one path.
+/*
+ * The call tree: stacks with the same frames are one path, whatever their addresses and code versions. views.c and the
+ * exports build it from a profile.
  */
 #ifndef BRAID_ANALYZE_TREE_H
 #define BRAID_ANALYZE_TREE_H
@@ -22,8 +24,8 @@ struct tree_label {
 };
 
 enum tree_labels {
-	TREE_METHODS, /* name and domain: all forms of a method are one */
-	TREE_TEXT,    /* the text that collapsed stacks show: see tree_options */
+	TREE_METHODS, /* by name and domain: all forms of a method are one */
+	TREE_TEXT,    /* by the text of collapsed stacks: see tree_options */
 };
 
 struct tree_options {
@@ -36,7 +38,7 @@ struct tree {
 	VEC(struct tree_node) nodes;
 	VEC(struct tree_label) labels;
 	uint64_t (*kind_weight)[KIND_COUNT]; /* of each node's total, by the kind of code; TREE_METHODS only */
-	uint32_t *of_stack;		     /* node of each stack row; 0 where no sample was */
+	uint32_t *of_stack;		     /* node of each stack row; 0 without samples */
 	uint32_t no_stack, damaged;	     /* nodes of samples without a stack, 0 when there are none */
 	struct u64map leaf_of;		     /* node and a sum's leaf to the leaf's node */
 	struct strpool texts;
@@ -48,10 +50,10 @@ void tree_free(struct tree *t);
 /* The node that a sum's samples are on. */
 uint32_t tree_node_of(const struct tree *t, const struct stack_sum *sum);
 
-/* Depth first, siblings in label order: the node after `i`, 0 at the end. Begins with the root, 0. */
+/* Depth first, siblings in label order: the node after `i`, 0 at the end. The root, 0, comes first. */
 uint32_t tree_next(const struct tree *t, uint32_t i);
 
-/* The kind that most of a node's samples ran as. TREE_METHODS only. */
+/* The kind of most samples of a node. TREE_METHODS only. */
 enum stack_kind tree_kind(const struct tree *t, uint32_t node);
 
 #endif

@@ -40,7 +40,7 @@ static enum stack_kind most_kind(const struct method_view *m)
 	return (enum stack_kind)best;
 }
 
-/* Totals count a label once per path: `open` says how often it is on the way to the current node. */
+/* Totals count a label once per path: `open` counts its occurrences on the path to the current node. */
 static int weigh_methods(struct views *v)
 {
 	const struct tree *t = v->tree;
@@ -66,7 +66,7 @@ static int weigh_methods(struct views *v)
 	return 0;
 }
 
-/* Pseudo frames are no methods; the stack quality says how many there are. */
+/* Pseudo frames are no methods; the stack quality shows their number. */
 static void drop_causes(struct views *v)
 {
 	size_t n = 0;
@@ -190,7 +190,7 @@ static int compare_jvms(const void *x, const void *y)
 	return c ? c : views_compare_numbers(p->process, q->process);
 }
 
-/* The JVM of a process id. `index` holds rows of a->jvms to v->jvms, unsorted yet. */
+/* The JVM of a process id. `index` maps rows of a->jvms to v->jvms, which are not sorted yet. */
 static struct jvm_view *jvm_of(struct views *v, const uint32_t *index, uint32_t process)
 {
 	size_t row = table_find(&v->an->a->jvms, process);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of a report, each sorted by weight and then by name, so that the same trace always reads the same. */
+/*
+ * The tables of a report, filled from an analysis. Each is sorted by weight and then by name, so that the same trace
+ * always gives the same report.
+ */
 #ifndef BRAID_ANALYZE_VIEWS_H
 #define BRAID_ANALYZE_VIEWS_H
 
@@ -12,13 +15,13 @@
 struct method_view {
 	const char *name;
 	enum stack_domain domain;
-	enum stack_kind kind; /* the one most of its samples ran as */
+	enum stack_kind kind; /* the kind of most of its samples */
 	uint64_t self;
-	uint64_t total;			  /* stacks with it anywhere, each once */
-	uint64_t kind_weight[KIND_COUNT]; /* recursive calls counted each */
+	uint64_t total;			  /* stacks that contain it, each once */
+	uint64_t kind_weight[KIND_COUNT]; /* recursive calls count each */
 };
 
-/* A source line, by the samples in which it was the innermost one. */
+/* A source line, with the samples in which it was the innermost one. */
 struct line_view {
 	const char *name; /* of the function or method */
 	const char *file; /* "": not known */
@@ -69,8 +72,8 @@ struct views {
 	const struct analysis *an;
 	struct tree *tree; /* TREE_METHODS */
 	VEC(struct method_view) methods;
-	VEC(struct line_view) lines;	 /* those that are known */
-	VEC(struct thread_view) threads; /* those with samples */
+	VEC(struct line_view) lines;	 /* lines that are known */
+	VEC(struct thread_view) threads; /* threads with samples */
 	VEC(struct process_view) processes;
 	VEC(struct jvm_view) jvms; /* by pid */
 	struct gc_view gc;
@@ -80,7 +83,7 @@ struct views {
 };
 
 int views_new(struct views **out, const struct analysis *an);
-/* What of the file could not be read is lost, too: rows of the hop "file". 0 or -ENOMEM. */
+/* Adds what could not be read from the file as losses of the hop "file". 0 or -ENOMEM. */
 int views_add_damage(struct views *v, const struct trace_damage *d);
 void views_free(struct views *v);
 

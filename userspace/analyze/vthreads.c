@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * There may be millions of virtual threads, most of them without a name or with a number for one. What is shown by
- * thread shows groups of them: those whose names differ in the number at the end only, and those without a name.
+ * Virtual threads in an analyzer. There may be millions of them, most without a name or with a numbered one, so tables
+ * by thread show groups: virtual threads whose names differ only in the trailing number, and those without a name.
  */
 #include "vthreads.h"
 
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trace files number their threads from 1 on. */
+/* Trace files number their threads from 1. */
 #define GROUP_IDS 0x80000000U
 #define GROUPS_MAX 65536U
 #define NAMELESS "virtual threads"
 
-/* The name without the digits at its end; nothing left of it is as good as none. */
+/* The name without its trailing digits. Nothing left counts as no name. */
 static char *group_name(struct trace_str name, size_t *length)
 {
 	size_t len = name.str ? name.len : 0, stem = len;

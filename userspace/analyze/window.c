@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When a recording was, and which part of it is wanted. */
+/* The time of a recording, and the part of it that a filter selects. analysis.c calls it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void find_recording(struct window *w, const struct analyzer *a)
 		w->end_ns = a->last_ns;
 }
 
-/* On the trace's clock: 0 when it was before that. */
+/* The moment on the trace's clock; 0 when it is before the clock's start. */
 static int find_moment(const struct window *w, const struct moment *m, uint64_t *at_ns)
 {
 	int64_t since_ns;
@@ -65,7 +65,7 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 		return -EDOM;
 	if (w->from_ns > w->end_ns || w->to_ns <= w->start_ns)
 		return -ERANGE;
-	/* What came before the clock was read belongs to the start. */
+	/* Events before the first reading of the clock belong to the start. */
 	if (w->from_ns <= w->start_ns)
 		w->from_ns = 0;
 	return 0;
