@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The raw calls change the calling thread alone; glibc's would change every thread of the process (nptl(7)). */
+/* The raw calls change the calling thread only; glibc's would change every thread of the process (nptl(7)). */
 static int thread_setgroups(int count, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, (long)count, groups) < 0 ? -errno : 0;
@@ -55,8 +55,10 @@ void as_user_end(struct as_user *saved)
 	if (thread_seteuid(saved->uid) || thread_setegid(saved->gid) ||
 	    thread_setgroups(saved->group_count, saved->groups))
 		abort();
-	/* The change cleared it (commit_creds), and without it the process's own /proc files and core dumps change
-	 * hands. */
+	/*
+	 * The change of ids cleared it (commit_creds). While it is cleared, the process's /proc files and core dumps
+	 * belong to root.
+	 */
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -65,7 +67,7 @@ int as_user_forever(uid_t uid, gid_t gid)
 	if (geteuid() == uid && getegid() == gid)
 		return 0;
 	if (geteuid() == uid && geteuid() != 0)
-		return 0; /* this user already, and no right to change groups */
+		return 0; /* this user already, without the right to change groups */
 	if (geteuid() != 0)
 		return -EPERM;
 	if (thread_setgroups(0, NULL))

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * HotSpot's side (attachListener_linux.cpp, later attachListener_posix.cpp): on SIGQUIT the JVM looks for .attach_pidN
- * in its working directory, then in /tmp; when its own user owns that, it opens the socket /tmp/.java_pidN instead of
- * dumping its threads. N is the process's number in its own pid namespace. It accepts peers of its own user and group.
+ * The client of HotSpot's attach protocol (attachListener_linux.cpp, later attachListener_posix.cpp). It runs in a
+ * child process, which agents.c starts.
  *
- * No namespace is joined: /proc/PID/root and /proc/PID/cwd lead to the right files, and a UNIX socket with a path is
- * found by its inode, in whatever network namespace it was bound.
+ * On SIGQUIT the JVM looks for .attach_pidN in its working directory, then in /tmp. If its own user owns that file, it
+ * opens the socket /tmp/.java_pidN instead of dumping its threads. N is the process's pid in its own namespace. The JVM
+ * accepts peers of its own user and group.
+ *
+ * The child joins no namespace: /proc/PID/root and /proc/PID/cwd lead to the right files. A UNIX socket with a path is
+ * found by its inode, whatever network namespace it was bound in.
  */
 #include "attach.h"
 #include "as_user.h"
@@ -31,11 +34,12 @@
 #include <unistd.h>
 
 #define POLL_MS 10
-#define LISTENER_TIMEOUT_MS 10000 /* from SIGQUIT to the socket: a JVM in a long pause needs this */
-#define ANSWER_TIMEOUT_MS 20000	  /* Agent_OnAttach runs in between */
-#define REPORT_AFTER_MS 700	  /* why it takes long */
-#define GIVE_UP_S 60		  /* between two waits, whatever happens */
-#define GRANT_WAIT_MS 10000	  /* of the agent: nothing but the JVM's attach listener waits meanwhile */
+#define LISTENER_TIMEOUT_MS 10000 /* from SIGQUIT to the socket; a JVM in a long pause needs this */
+#define ANSWER_TIMEOUT_MS 20000	  /* includes Agent_OnAttach */
+#define REPORT_AFTER_MS 700	  /* until a delay is reported */
+#define GIVE_UP_S 60		  /* limit between two waits; SIGALRM ends the child */
+/* how long the agent waits for its grant; meanwhile only the JVM's attach listener is blocked */
+#define GRANT_WAIT_MS 10000
 #define RESULT_FD 3
 
 struct target {
@@ -49,8 +53,8 @@ struct target {
 	int cwd; /* -1 when it cannot be entered */
 	int tmp;
 	uint64_t start_ms;
-	uint64_t waited_ms; /* while it was not stopped: the clock of all timeouts */
-	bool reported;	    /* why it takes long */
+	uint64_t waited_ms; /* time that the JVM was not stopped; all timeouts count it */
+	bool reported;	    /* the delay was reported */
 	char *why;
 };
 
@@ -80,7 +84,7 @@ static bool stopped(const struct target *t)
 	return proc_status_reread(t->status_fd, &status) == 0 && status.stopped;
 }
 
-/* Before the result. Nobody reads it when the recording has ended, which the next wait notices. */
+/* Sent before the result. A write after the recording has ended is lost, and the next wait notices the end. */
 static void report_why(struct target *t)
 {
 	struct attach_result r = {.error = -EINPROGRESS};
@@ -90,7 +94,7 @@ static void report_why(struct target *t)
 	if (proc_status_reread(t->status_fd, &status))
 		return;
 	if (status.stopped)
-		snprintf(r.why, sizeof(r.why), "it is stopped; kill -CONT %d lets it go on", (int)t->pid);
+		snprintf(r.why, sizeof(r.why), "it is stopped; continue it with `kill -CONT %d`", (int)t->pid);
 	else if (!status.catches_sigquit)
 		snprintf(r.why, sizeof(r.why),
 			 "it does not catch SIGQUIT, by which a JVM is asked to listen: it is still starting, or its "
@@ -101,8 +105,8 @@ static void report_why(struct target *t)
 }
 
 /*
- * Waits until `fd` can be read (1), or that long (0); -1 waits for the time alone. Ends with the process, and with the
- * recording, which then has closed the other end of the result.
+ * Waits until `fd` is readable (1) or the time has passed (0); `fd` -1 waits for the time alone. It fails when the
+ * process ends, or when the recording ends, which closes the other end of the result's pipe.
  */
 static int target_wait(struct target *t, int fd, int ms)
 {
@@ -134,8 +138,7 @@ static int proc_open(pid_t pid, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Everything of the process that needs braid's own rights, and the check that it still is the one that was looked at.
- */
+/* Opens everything of the process that needs braid's own rights, and checks that it is still the same process. */
 static int target_open(struct target *t)
 {
 	struct proc_status status;
@@ -149,7 +152,7 @@ static int target_open(struct target *t)
 		return attach_fail(t, t->status_fd, "process %d has ended", (int)t->pid);
 	err = proc_status_reread(t->status_fd, &status);
 	if (err || status.ns_pid != t->ns_pid || status.uid != t->uid)
-		return attach_fail(t, -ESRCH, "process %d is not the one it was: try again", (int)t->pid);
+		return attach_fail(t, -ESRCH, "process %d has been replaced by another one: try again", (int)t->pid);
 	t->root = proc_root_open(t->pid);
 	if (t->root < 0)
 		return attach_fail(t, t->root, "the file system of process %d cannot be entered: %s; run braid as root",
@@ -158,8 +161,10 @@ static int target_open(struct target *t)
 	return 0;
 }
 
-/* Taking the user's rights clears the death signal (commit_creds), so it is asked for again, and a death before that
- * seen. */
+/*
+ * The change of ids clears the death signal (commit_creds). It is set again, and a death of the parent before that is
+ * checked.
+ */
 static int target_become(struct target *t, pid_t parent)
 {
 	int err = as_user_forever(t->uid, t->gid);
@@ -178,7 +183,7 @@ static int target_become(struct target *t, pid_t parent)
 	return 0;
 }
 
-/* The one at the other end must be the JVM itself: /tmp is open to everybody. */
+/* Anyone can put a socket into /tmp, so the peer must be the JVM itself. */
 static int peer_check(const struct target *t, int fd)
 {
 	struct ucred peer;
@@ -199,8 +204,8 @@ static void listener_name(const struct target *t, char name[32])
 }
 
 /*
- * A connected socket; -ENOENT when the JVM does not listen (yet), -ECONNREFUSED when what is there belongs to nobody
- * any more, -EAGAIN when others are in front.
+ * Returns a connected socket; -ENOENT when the JVM does not listen (yet); -ECONNREFUSED when nothing listens at the
+ * socket's file; -EAGAIN when the backlog is full.
  */
 static int listener_connect(const struct target *t)
 {
@@ -233,8 +238,8 @@ static int listener_connect(const struct target *t)
 }
 
 /*
- * SIGQUIT kills a process that does not catch it yet: a JVM that is starting may take as long as it likes. One that
- * never will (-Xrs) listens from its start on.
+ * SIGQUIT kills a process that does not catch it yet, and a JVM may take any time to start. A JVM that never catches it
+ * (-Xrs) listens from its start.
  */
 static int wait_until_caught(struct target *t)
 {
@@ -253,7 +258,7 @@ static int wait_until_caught(struct target *t)
 	}
 }
 
-/* The file that turns SIGQUIT into "start listening". Returns the directory that it was made in (t->tmp or t->cwd). */
+/* Creates the file that makes the JVM listen on SIGQUIT. Returns the directory that it is in (t->tmp or t->cwd). */
 static int trigger_create(const struct target *t, const char *name)
 {
 	const int dirs[] = {t->tmp, t->cwd};
@@ -271,7 +276,7 @@ static int trigger_create(const struct target *t, const char *name)
 			return dirs[i];
 		}
 		err = -errno;
-		/* One that is there already does as well, when the JVM will accept it. */
+		/* An existing file serves as well, if the JVM accepts its owner. */
 		if (err == -EEXIST && fstatat(dirs[i], name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == t->uid)
 			return dirs[i];
 	}
@@ -279,7 +284,10 @@ static int trigger_create(const struct target *t, const char *name)
 			   name, strerror(-err));
 }
 
-/* A stopped JVM would find it when it goes on: a dump of its threads if nobody waits for it any more. */
+/*
+ * A stopped JVM would handle the signal when it is continued, and dump its threads if the file is gone by then. So this
+ * waits until it runs.
+ */
 static int sigquit_send(struct target *t)
 {
 	while (stopped(t)) {
@@ -293,8 +301,10 @@ static int sigquit_send(struct target *t)
 	return 0;
 }
 
-/* A connected socket to the listener that SIGQUIT starts. The signal is sent again at half time, as the JDK's own
- * client does. */
+/*
+ * Returns a connected socket to the listener that SIGQUIT starts. The signal is sent again at half time, as the JDK's
+ * own client does.
+ */
 static int listener_start(struct target *t)
 {
 	uint64_t start = t->waited_ms, waited;
@@ -321,8 +331,8 @@ static int listener_start(struct target *t)
 }
 
 /*
- * What a JVM that is gone has left, or what was put there, keeps a JVM that has listened before from doing so again: it
- * only looks whether there is a file (check_socket_file).
+ * A stale socket file keeps a JVM that has listened before from listening again: it only checks that a file exists
+ * (check_socket_file).
  */
 static void listener_clear(const struct target *t)
 {
@@ -374,7 +384,7 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 	return 0;
 }
 
-/* The answer ends with the connection. What does not fit is read and dropped. */
+/* The answer ends with the connection. What exceeds the buffer is read and discarded. */
 static int answer_read(struct target *t, int fd, char *to, size_t size, size_t *length)
 {
 	uint64_t start = t->waited_ms;
@@ -424,7 +434,9 @@ static int attach_run(struct target *t, pid_t parent, const char *request, size_
 	return err;
 }
 
-/* The parent may have threads and any signal set-up: nothing of it is used, and only the result's descriptor is kept.
+/*
+ * The parent may have threads and any signal settings: the child relies on none of them, and keeps only the result's
+ * descriptor.
  */
 static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, const char *request, size_t length)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finding JVMs and getting the agent into them. */
+/*
+ * Finds JVMs, and loads the agent into them: facts about a JVM, staging of the agent's files, and the attach protocol.
+ * agents/ and `braid list` use it.
+ */
 #ifndef BRAID_ATTACH_ATTACH_H
 #define BRAID_ATTACH_ATTACH_H
 
@@ -10,7 +13,7 @@
 
 #define ATTACH_WHY_MAX 256
 
-/* What is known of a process from outside. */
+/* What is known of a JVM's process from outside. */
 struct jvm_process {
 	pid_t pid;    /* host's namespace */
 	pid_t ns_pid; /* innermost namespace (NSpid) */
@@ -21,62 +24,65 @@ struct jvm_process {
 	char jdk[128];	      /* "17.0.15", from hsperfdata's java.property.java.version or the release file, else "" */
 	char libjvm[512];     /* path as the process sees it */
 	bool attachable;
-	bool stopped;		  /* by a signal or a debugger: it can be attached to when it goes on */
-	bool starting;		  /* by the look of it: the agents that it was started with may not be there yet */
-	char why[ATTACH_WHY_MAX]; /* when not attachable, or stopped: why not, and what to do */
+	bool stopped;		  /* by a signal or a debugger; attaching works when it is continued */
+	bool starting;		  /* it looks as if it is still starting: agents of its options may not be loaded yet */
+	char why[ATTACH_WHY_MAX]; /* when not attachable or stopped: the reason, and what to do */
 };
 
-/* 1 and *out filled when pid is a HotSpot JVM (has libjvm.so mapped), 0 when it is not, -ESRCH, -EACCES. */
+/* Returns 1 and fills *out when pid is a HotSpot JVM (has libjvm.so mapped), 0 when it is not, or -ESRCH or -EACCES. */
 int jvm_process_read(pid_t pid, struct jvm_process *out);
 
-/* Every JVM on the machine that this process may look at; *out is malloc'ed. Returns the count or a negative errno. */
+/* Lists every JVM that this process may inspect; *out is malloc'ed. Returns the count or a negative errno. */
 int jvm_process_list(struct jvm_process **out);
 
 /*
- * A private place inside a process's mount namespace: a directory of unguessable name in its /tmp (or /dev/shm,
- * /var/tmp, its working directory, when that takes no libraries), owned by its user, mode 0700, holding the agent
- * library and the collector's socket. Made through /proc/PID/root with that user's rights; whoever connects to the
- * socket sees that user's uid in SO_PEERCRED.
+ * Staged files of the agent, in a process's mount namespace: a directory with an unguessable name in its /tmp (or in
+ * /dev/shm, /var/tmp or its working directory, where /tmp takes no libraries). Its owner is the process's user, its
+ * mode 0700. It holds the agent library and the collector's socket. It is made through /proc/PID/root with that user's
+ * rights; SO_PEERCRED shows that user's uid for each connection.
  */
 struct staging {
 	pid_t pid;
-	int dir_fd;	   /* locked: nobody sweeps it while this recorder lives */
-	int parent_fd;	   /* of the directory that it stands in */
+	int dir_fd;	   /* locked, so that no sweep removes it while this recorder lives */
+	int parent_fd;	   /* the directory around it */
 	int listen_fd;	   /* SOCK_SEQPACKET, non-blocking, listening at `socket` */
 	char name[64];	   /* ".braid-0123456789abcdef0123456789abcdef" */
-	char path[128];	   /* of the directory, as the process sees it: "/tmp/.braid-..." */
+	char path[128];	   /* the directory's, as the process sees it: "/tmp/.braid-..." */
 	char library[160]; /* path/libbraid-agent.so, as the process sees it */
-	char loaded[160];  /* "", or the name of a copy in the process from before: attach_start() asks for that one */
+	char loaded[160];  /* "", or the name of a copy loaded earlier, which attach_start() then uses */
 	char socket[160];  /* path/socket */
 };
 
 /*
- * Stages the agent for `pid` (0: this process's own namespace and user, for commands that are started) and writes the
- * agent library, which is linked into the program, into it. *why is a sentence on failure.
+ * Stages the agent library, which is linked into the program, for `pid`; 0 means this process's own namespace and user,
+ * for launched commands. On failure *why is a sentence.
  */
 int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX]);
 
-/* Takes it away again, as far as it still exists; works after the process has exited. Safe on a zeroed struct. */
+/* Removes what still exists of it, even after the process has ended. Safe on a zeroed struct. */
 void staging_remove(struct staging *d);
 
-/* Takes away what killed recorders of this user have left in /tmp; staging_create() does where it makes one. */
+/*
+ * Removes what killed recorders of this user have left in /tmp. staging_create() sweeps the directories that it uses.
+ */
 void staging_sweep_own(void);
 
-/* Takes away only the socket: JVMs that load the library later find nobody. */
+/* Removes only the socket: JVMs that load the library later find no collector. */
 void staging_leave(struct staging *d);
 
 /*
- * Loads the library at `d->library` into the JVM with HotSpot's attach protocol, options "sock=<d->socket>" and a
- * time to wait for the collector plus, after a comma, `extra` when not empty (-ENAMETOOLONG beyond 1,024 bytes). Runs
- * in a forked child that works through /proc/PID/root and takes the target's uid and gid, so it neither blocks nor
- * changes the caller, and that dies with the thread that called this. The result is read from `*result_fd` (a struct
- * attach_result; end of file when the child was killed) when that becomes readable. In front of it there may be one
- * whose error is -EINPROGRESS: why it takes long. `child` is to be reaped by the caller, who closes `*result_fd`, which
- * ends the child if it still runs.
+ * Loads the library at `d->library` into the JVM with HotSpot's attach protocol. The options are "sock=<d->socket>", a
+ * time to wait for the collector and, after a comma, `extra` when it is not empty (-ENAMETOOLONG beyond 1,024 bytes). A
+ * forked child does this through /proc/PID/root with the target's uid and gid, so it neither blocks nor changes the
+ * caller. The child ends with the thread that called this.
+ *
+ * The caller reads struct attach_result from `*result_fd` when it is readable; end of file means that the child was
+ * killed. An earlier one with the error -EINPROGRESS gives the reason of a delay. The caller reaps `child` and closes
+ * `*result_fd`, which ends a child that still runs.
  */
 struct attach_result {
 	int error;		  /* 0 or a negative errno */
-	char why[ATTACH_WHY_MAX]; /* what the JVM or the system said, and what to do */
+	char why[ATTACH_WHY_MAX]; /* the JVM's or the system's reason, and what to do */
 };
 int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
 		 pid_t *child);

@@ -23,7 +23,7 @@ ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const c
 	return at - to;
 }
 
-/* The number that the line at *at consists of; *at moves to the next line. */
+/* Reads the number that is the whole line at *at, and moves *at to the next line. */
 static int line_number(const char **at, long *out)
 {
 	char *end;
@@ -54,7 +54,7 @@ static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
 		snprintf(why, ATTACH_WHY_MAX, "the JVM is still starting");
 		return -EAGAIN;
 	}
-	if (strstr(text, "was not loaded")) { /* the reason, dlerror's, is on the second line */
+	if (strstr(text, "was not loaded")) { /* the second line is dlerror's reason */
 		const char *reason = strchr(text, '\n');
 
 		if (reason)
@@ -63,13 +63,13 @@ static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
 		return -ELIBACC;
 	}
 	snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent (status %ld%s%s)", status,
-		 clean[0] ? "): " : "; its error output may say why", clean);
+		 clean[0] ? "): " : "; its error output may have the reason", clean);
 	return -ELIBACC;
 }
 
 int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
 {
-	static const char code[] = "return code: "; /* JDK 9 and later; before, only the number */
+	static const char code[] = "return code: "; /* JDK 9 and later; earlier ones send only the number */
 	char text[1024];
 	const char *at = text, *body;
 	long status, result;
@@ -96,7 +96,7 @@ int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
 		return refused(status, body, why);
 	if (result) {
 		snprintf(why, ATTACH_WHY_MAX,
-			 "the agent could not start in the JVM (code %ld): the JVM's error output says why", result);
+			 "the agent could not start in the JVM (code %ld): see the JVM's error output", result);
 		return -ECANCELED;
 	}
 	return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The two messages of HotSpot's attach protocol, version 1 (attachListener.cpp): one request, one answer, end of
- * stream. */
+/*
+ * Version 1 of HotSpot's attach protocol (attachListener.cpp): formats the request and parses the answer. attach.c
+ * calls it.
+ */
 #ifndef BRAID_ATTACH_ATTACH_PROTOCOL_H
 #define BRAID_ATTACH_ATTACH_PROTOCOL_H
 
@@ -9,11 +11,13 @@
 #define ATTACH_ARGUMENT_MAX 1024U /* AttachOperation::arg_length_max */
 #define ATTACH_REQUEST_MAX (2U * ATTACH_ARGUMENT_MAX + 32U)
 
-/* "load LIBRARY (an absolute path, or a name that the JVM makes lib<name>.so of), with OPTIONS". Returns its length or
- * -ENAMETOOLONG. */
+/*
+ * Formats "load LIBRARY OPTIONS". LIBRARY is an absolute path, or a name that the JVM turns into lib<name>.so. Returns
+ * the length or -ENAMETOOLONG.
+ */
 ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options);
 
-/* What a whole answer means: 0, or a negative errno and a sentence. Untrusted. */
+/* Parses a whole answer, which is untrusted: 0, or a negative errno and a sentence. */
 int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 
 #endif

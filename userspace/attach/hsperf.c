@@ -104,7 +104,7 @@ static int parse_memory(pid_t pid, const struct proc_maps *maps, char *buffer, s
 	return n < 0 ? -errno : hsperf_parse(buffer, (size_t)n, out);
 }
 
-/* The file belongs to the process's user or it is somebody's trap; a FIFO or a device never blocks or acts. */
+/* A file of another user is not trusted. O_PATH first: opening a FIFO or a device can block or have effects. */
 static int parse_file(int dir, const struct proc_status *status, char *buffer, struct hsperf *out)
 {
 	char name[16];
@@ -152,7 +152,7 @@ static int parse_any_file(pid_t pid, const struct proc_status *status, char *buf
 		close(tmp);
 		return err;
 	}
-	/* The user's name in hsperfdata_USER is the one of the process's own namespace: look into all of them. */
+	/* hsperfdata_USER has the user's name in the process's own namespace, so all such directories are tried. */
 	while (err && entries++ < TMP_ENTRIES_MAX && (e = readdir(d)) != NULL) {
 		int dir;
 

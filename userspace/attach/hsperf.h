@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* HotSpot's performance counters (hsperfdata): what a JVM says of itself without being asked. */
+/*
+ * HotSpot's performance counters (hsperfdata), read from a JVM's memory or its file without its help. jvm_process.c
+ * calls this.
+ */
 #ifndef BRAID_ATTACH_HSPERF_H
 #define BRAID_ATTACH_HSPERF_H
 
@@ -7,20 +10,22 @@
 
 #define HSPERF_BYTES_MAX (1U << 20) /* the JVM's default is 32 KiB */
 
-/* Strings that are not there are empty. As the JVM wrote them: not printable without utf8_printable. */
+/* Missing strings are empty. The others are as the JVM wrote them; print them with utf8_printable. */
 struct hsperf {
 	char command[1024]; /* sun.rt.javaCommand: main class or jar, then arguments */
 	char args[8192];    /* java.rt.vmArgs: options from the command line and from the environment */
 	char version[128];  /* java.property.java.version */
 };
 
-/* The counters in `data` (perfMemory.hpp, version 2). -EINVAL when it is none, -EAGAIN when the JVM is still starting.
+/*
+ * Parses the counters in `data` (perfMemory.hpp, version 2). -EINVAL when it has none, -EAGAIN when the JVM is still
+ * starting.
  */
 int hsperf_parse(const void *data, size_t size, struct hsperf *out);
 
 /*
- * Those of a running JVM: from its own memory where they are mapped, else from the file of its user in its /tmp.
- * -ENOENT when there are none (-XX:-UsePerfData).
+ * Reads the counters of a running JVM from its memory, or else from its user's file in its /tmp. -ENOENT when there are
+ * none (-XX:-UsePerfData).
  */
 int hsperf_read(pid_t pid, const struct proc_status *status, const struct proc_maps *maps, struct hsperf *out);
 

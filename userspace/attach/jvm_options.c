@@ -64,7 +64,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The argument behind `at`, or NULL. The caller has made sure that the last one ends with a zero. */
+/* The argument after `at`, or NULL. The caller has checked that the last one ends with a zero byte. */
 static const char *next_argument(const char *at, const char *end)
 {
 	at += strlen(at) + 1;

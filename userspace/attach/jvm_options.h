@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a JVM's options say about attaching to it, and which program it runs. */
+/* Reads the options of a JVM that matter for attaching, and its main class. jvm_process.c calls this. */
 #ifndef BRAID_ATTACH_JVM_OPTIONS_H
 #define BRAID_ATTACH_JVM_OPTIONS_H
 
@@ -9,19 +9,19 @@
 struct jvm_options {
 	bool no_attach;	 /* -XX:+DisableAttachMechanism */
 	bool no_dynamic; /* -XX:-EnableDynamicAgentLoading */
-	bool no_signals; /* -Xrs: SIGQUIT is left to the program */
+	bool no_signals; /* -Xrs: the JVM leaves SIGQUIT to the program */
 };
 
-/* One option; later ones override earlier ones, as in the JVM. */
+/* Adds one option; later ones override earlier ones, as in the JVM. */
 void jvm_options_add(struct jvm_options *o, const char *option);
 
-/* Options separated by white space, as in JAVA_TOOL_OPTIONS or java.rt.vmArgs. Changes `text`. */
+/* Adds options separated by white space, as in JAVA_TOOL_OPTIONS or java.rt.vmArgs. Modifies `text`. */
 void jvm_options_add_all(struct jvm_options *o, char *text);
 
 /*
- * The java launcher's command line: zero-terminated arguments one after the other, as in /proc/PID/cmdline. Options in
- * front of the main class go to *o; the main class, module or jar goes to `main` ("" when there is none to be seen).
- * The name of the program itself when that is not the launcher.
+ * Reads a command line of the java launcher: zero-terminated arguments, as in /proc/PID/cmdline. Options before the
+ * main class go to *o. The main class, module or jar goes to `main_class` ("" when none is found). For another program
+ * that is the program's name.
  */
 void jvm_command_line(const char *cmdline, size_t length, struct jvm_options *o, char *main_class, size_t size);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Finds the JVMs of this machine and what is known of them without asking them: /proc, hsperfdata and the command
- * line. `braid list` and the recorder use it. All that it reads is the process's own, and bounded.
+ * Finds the JVMs of the machine, and the facts about each, from outside: /proc, hsperfdata and the command line. `braid
+ * list` and the recorder use it. Everything it reads is controlled by the process, so it is bounded.
  */
 #include "attach.h"
 #include "hsperf.h"
@@ -36,7 +36,7 @@ static void user_name(uid_t uid, char *to, size_t size)
 		snprintf(to, size, "%u", (unsigned int)uid);
 }
 
-/* The kernel shows paths from our root; a process in a chroot sees them without that part. */
+/* The kernel shows paths from our root directory; a process in a chroot sees them without that prefix. */
 static void path_as_seen(pid_t pid, char *path, size_t size)
 {
 	char link[64], root[512];
@@ -50,7 +50,9 @@ static void path_as_seen(pid_t pid, char *path, size_t size)
 		memmove(path, path + n, strlen(path + n) + 1);
 }
 
-/* JAVA_VERSION="17.0.15" of the `release` file at or above libjvm.so's directory (lib/server, or jre/lib/amd64/server).
+/*
+ * JAVA_VERSION="17.0.15" in the `release` file of libjvm.so's directory or one above it (lib/server, or
+ * jre/lib/amd64/server).
  */
 static void version_from_text(const char *text, char *to, size_t size)
 {
@@ -114,7 +116,7 @@ static void options_from_environment(pid_t pid, struct jvm_options *o, const cha
 	free(text);
 }
 
-/* For JVMs without performance counters. The JVM reads its options in this order. */
+/* For JVMs without performance counters. The order is the one in which the JVM reads its options. */
 static void facts_from_command_line(pid_t pid, struct jvm_process *out, struct jvm_options *o)
 {
 	char *text = malloc(CMDLINE_MAX), name[256];
@@ -126,7 +128,7 @@ static void facts_from_command_line(pid_t pid, struct jvm_process *out, struct j
 	options_from_environment(pid, o, "JDK_JAVA_OPTIONS");
 	length = proc_file_read(pid, "cmdline", text, CMDLINE_MAX);
 	if (length > 0) {
-		/* A command line longer than the buffer ends within an argument. */
+		/* A command line longer than the buffer is cut within an argument. */
 		text[length - 1] = '\0';
 		jvm_command_line(text, (size_t)length, o, name, sizeof(name));
 		utf8_printable(out->main_class, sizeof(out->main_class), name, strlen(name));
@@ -162,14 +164,14 @@ static bool is_x86_64(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return true; /* not a reason to refuse: the attach itself will tell */
+		return true; /* not refused: the attach itself will fail if it has to */
 	n = pread(fd, ident, sizeof(ident), 0);
 	close(fd);
 	return n < (ssize_t)sizeof(ident) ||
 	       (ident[EI_CLASS] == ELFCLASS64 && (ident[18] | ident[19] << 8) == EM_X86_64);
 }
 
-/* Why not, and what to do; NULL when nothing speaks against it. */
+/* The reason why it cannot be attached to, and what to do; NULL: none. */
 static const char *obstacle(const struct jvm_process *p, const struct proc_maps *maps, const struct jvm_options *o)
 {
 	if (maps->openj9)
@@ -224,7 +226,7 @@ int jvm_process_read(pid_t pid, struct jvm_process *out)
 	out->starting = !(status.catches_sigquit && status.catches_sigterm) && !options.no_signals;
 	out->attachable = !why;
 	if (!why && status.stopped)
-		snprintf(out->why, sizeof(out->why), "it is stopped; kill -CONT %d lets it go on", (int)pid);
+		snprintf(out->why, sizeof(out->why), "it is stopped; continue it with `kill -CONT %d`", (int)pid);
 	else if (why)
 		snprintf(out->why, sizeof(out->why), "%s", why);
 	err = 1;
@@ -250,7 +252,7 @@ int jvm_process_list(struct jvm_process **out)
 		err = VEC_RESERVE(&list, 1);
 		if (err)
 			break;
-		/* A process that has ended since, or that is somebody else's, is not in the list. */
+		/* Processes that have ended and those of other users are left out. */
 		if (jvm_process_read((pid_t)strtol(e->d_name, NULL, 10), &list.at[list.count]) == 1)
 			list.count++;
 	}

@@ -21,12 +21,11 @@
 
 #define LIBRARY_NAME "libbraid-agent.so"
 #define SOCKET_NAME "socket"
-#define BACKLOG 64 /* all JVMs that a command starts come by one socket */
+#define BACKLOG 64 /* all JVMs of a launched command connect to one socket */
 
 extern const char agent_blob_start[], agent_blob_end[];
 
-/* Where a drop may stand. The working directory goes by a name that stays right when a directory above it is renamed.
- */
+/* Where the agent can be staged. /proc/self/cwd stays right when a directory above the working directory is renamed. */
 static const struct place {
 	const char *path; /* as the process sees it */
 	const char *open; /* below its root; NULL: its working directory */
@@ -68,8 +67,8 @@ static void close_fd(int *fd)
 }
 
 /*
- * Could another user rename what stands in this directory? The owner of the process's root directory (a container's
- * root, in a user namespace) rules over the process anyway.
+ * Whether no other user can rename entries of this directory. The owner of the process's root directory (root of a
+ * container, in a user namespace) controls the process anyway.
  */
 static bool place_is_safe(const struct stat *st, uid_t uid, uid_t root_uid)
 {
@@ -78,7 +77,7 @@ static bool place_is_safe(const struct stat *st, uid_t uid, uid_t root_uid)
 	return (st->st_mode & S_ISVTX) || !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The directory to stand in as an O_PATH descriptor, or a negative errno and the reason in *what. */
+/* Returns an O_PATH descriptor of the place, or a negative errno and the reason in *what. */
 static int place_open(const struct place *p, int root, int cwd, uid_t uid, const char **what)
 {
 	int fd = p->open ? root_open(root, p->open, O_PATH | O_DIRECTORY) : fcntl(cwd, F_DUPFD_CLOEXEC, 3);
@@ -126,7 +125,10 @@ static int library_write(int dir)
 	return err;
 }
 
-/* Through the descriptor: the path as the process sees it means nothing here, and may be longer than sun_path. */
+/*
+ * The socket is bound through the descriptor: the path that the process sees is not valid here, and may be longer than
+ * sun_path.
+ */
 static int socket_listen(int dir)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -142,7 +144,7 @@ static int socket_listen(int dir)
 	return err;
 }
 
-/* What sweeps drops may have had it in hand before it was locked. File systems without locks are not swept. */
+/* A sweep may have removed the directory before it was locked. File systems without locks are not swept. */
 static int staging_lock(int dir)
 {
 	struct stat st;
@@ -152,7 +154,7 @@ static int staging_lock(int dir)
 	return fstat(dir, &st) < 0 || !st.st_nlink ? -EAGAIN : 0;
 }
 
-/* Makes and fills the directory in d->parent_fd, as the process's user. */
+/* Creates and fills the directory in d->parent_fd, as the process's user. */
 static int staging_fill(struct staging *d, uid_t uid, const char **what)
 {
 	struct stat st;
@@ -169,7 +171,7 @@ static int staging_fill(struct staging *d, uid_t uid, const char **what)
 	*what = "does not keep owner and mode";
 	if (st.st_uid != uid || (st.st_mode & 07777 & ~S_ISGID) != 0700)
 		return -EACCES;
-	*what = "has had it taken away";
+	*what = "lost the directory to a sweep";
 	fd = staging_lock(d->dir_fd);
 	if (fd < 0)
 		return fd;
@@ -265,7 +267,7 @@ int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 				strerror(-root));
 		return root;
 	}
-	cwd = cwd_open(pid); /* may be gone: then it is no place to use */
+	cwd = cwd_open(pid); /* a deleted directory is no place to use */
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *what;
 		int n;
@@ -275,7 +277,7 @@ int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 		err = staging_try(d, &places[i], root, cwd, &who, &what);
 		if (!err) {
 			if (length)
-				log_debug("process %d: the agent stands in %s, for %s", (int)pid, places[i].path,
+				log_debug("process %d: the agent is staged in %s, because %s", (int)pid, places[i].path,
 					  reasons);
 			break;
 		}
@@ -316,11 +318,11 @@ void staging_empty(int dir)
 
 void staging_remove(struct staging *d)
 {
-	if (!d || !d->name[0]) /* a zeroed struct's descriptors are not ours */
+	if (!d || !d->name[0]) /* a zeroed struct has no descriptors of its own */
 		return;
 	if (d->dir_fd >= 0)
 		staging_empty(d->dir_fd);
-	/* Fails when it is no directory, or not empty: what else is in there is not ours to delete. */
+	/* This fails if it is no directory or is not empty: other files in it are not ours to delete. */
 	if (d->parent_fd >= 0)
 		unlinkat(d->parent_fd, d->name, AT_REMOVEDIR);
 	staging_forget(d);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Drops that recorders have left which were killed. A recorder holds a lock on each of its drops as long as it lives;
- * one that has ended may have left its library for JVMs that its command is still to start, whose environment or
- * command line names it.
+ * Removes staged directories of recorders that were killed. A recorder holds a lock on each of its directories while it
+ * lives. One that has ended may have left its library on purpose, for JVMs that its command is still to start: their
+ * environment or command line mentions it.
  */
 #include "as_user.h"
 #include "staging.h"
@@ -24,16 +24,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Users may fill their /tmp, and start programs. What is beyond this stays for another time. */
+/* Users can fill their /tmp and start any number of programs. What exceeds these limits is left for a later sweep. */
 #define ENTRIES_MAX 16384
 #define LEFT_MAX 32
 #define START_UNSURE 2		     /* seconds */
-#define NAMED_BYTES_MAX (16UL << 20) /* of environments and command lines */
+#define NAMED_BYTES_MAX (16UL << 20) /* of environments and command lines read */
 
 struct left {
 	char name[STAGING_NAME_LENGTH + 1];
 	int fd;	     /* locked */
-	int64_t age; /* seconds, by its last change */
+	int64_t age; /* seconds since its last change */
 	bool named;
 };
 
@@ -42,7 +42,7 @@ struct sweep {
 	struct left left[LEFT_MAX];
 	size_t count;
 	size_t bytes;
-	bool unknown; /* who names them cannot be known */
+	bool unknown; /* it is unknown which ones processes mention */
 };
 
 static bool is_staging_name(const char *name)
@@ -53,7 +53,7 @@ static bool is_staging_name(const char *name)
 	       strspn(name + prefix, "0123456789abcdef") == STAGING_NAME_LENGTH - prefix;
 }
 
-/* A directory of this user that nobody holds; not what somebody has mounted there. */
+/* Opens and locks a directory of this user that no recorder holds. Mounts in its place are not followed. */
 static int left_lock(int place, const char *name, uid_t uid, int64_t *age)
 {
 	struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
@@ -105,7 +105,7 @@ static void mark_named(struct sweep *s, const char *text, size_t size)
 	}
 }
 
-/* A process that nobody may look into can name what is older than itself. */
+/* A process that cannot be read may mention any directory that is older than itself. */
 static void mark_older(struct sweep *s, pid_t pid)
 {
 	uint64_t start_ns = procfs_start_ns(pid);
@@ -115,7 +115,7 @@ static void mark_older(struct sweep *s, pid_t pid)
 		s->left[i].named |= s->left[i].age >= age;
 }
 
-/* In pieces that overlap, so that no name is cut. */
+/* Reads in pieces that overlap, so that no name is cut. */
 static void read_names(struct sweep *s, pid_t pid, const char *file)
 {
 	char path[64], text[16384];
@@ -142,7 +142,7 @@ static void read_names(struct sweep *s, pid_t pid, const char *file)
 	close(fd);
 }
 
-/* Only processes of this user can load what is in there. */
+/* Only processes of this user can load the staged library. */
 static void find_named(struct sweep *s)
 {
 	DIR *d = opendir("/proc");
@@ -178,7 +178,7 @@ void staging_sweep(int place, uid_t uid, gid_t gid)
 		goto close;
 	for (size_t i = 0; i < s->count; i++)
 		if (!s->left[i].named) {
-			log_debug("%s, which a recorder has left, is taken away", s->left[i].name);
+			log_debug("removed %s, which a killed recorder has left", s->left[i].name);
 			staging_empty(s->left[i].fd);
 			unlinkat(place, s->left[i].name, AT_REMOVEDIR);
 		}

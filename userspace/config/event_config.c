@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a figure behind "=" is. */
+/* The type of the value after "=". */
 enum unit { NO_FIGURE, BYTES, TIME, COUNT };
 
-/* SetHeapSamplingInterval takes an int; the agent bounds what it watches itself, too. */
+/* SetHeapSamplingInterval takes an int. The agent also limits what it watches. */
 #define INTERVAL_MAX INT32_MAX
 #define LIVE_MAX 65536U
 #define TIME_MAX 3600000000000ULL
 
 static const struct word {
 	const char *name;
-	const char *example; /* with a figure */
+	const char *example; /* with a value */
 	const char *help;
 	enum unit unit;
-	size_t at; /* of the figure in struct braid_event_config */
+	size_t at; /* offset of the value in struct braid_event_config */
 	size_t bytes;
 	uint64_t low, high;
 } words[BRAID_EVENT_TYPES] = {
@@ -133,7 +133,7 @@ void selection_init(struct event_selection *c)
 				      .event = ""};
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static int parse_count(const char *text, uint64_t *value)
 {
@@ -284,7 +284,7 @@ int selection_preset(struct event_selection *c, const char *name, char why[SELEC
 
 void selection_complete(struct event_selection *c)
 {
-	/* The name of an event that ticks says how to sample, not what else to record. */
+	/* Naming only the sampling event selects how to sample; it does not disable the default. */
 	if (!c->kinds)
 		c->config.enabled |= presets[0].enabled;
 	if (c->config.enabled & BRAID_EVENT_TYPE(LIVE))
@@ -295,7 +295,7 @@ void selection_complete(struct event_selection *c)
 		c->event = "cpu-clock";
 }
 
-/* While a recording goes on: figures without a name, or names without a figure, are mistakes then. */
+/* For changes during a recording, where values without a type, or types without a value, are mistakes. */
 static int check_change(const struct event_selection *c, enum config_change change, const char *list,
 			char why[SELECTION_WHY])
 {
@@ -338,7 +338,7 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 	if (change == CONFIG_ENABLE && *named & BRAID_EVENT_TYPE(LIVE))
 		c.config.enabled |= BRAID_EVENT_TYPE(ALLOC);
 	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(ALLOC))
-		c.config.enabled |= BRAID_EVENT_TYPE(LIVE); /* of sampled allocations */
+		c.config.enabled |= BRAID_EVENT_TYPE(LIVE); /* they are sampled allocations */
 	if (change == CONFIG_ENABLE)
 		c.config.enabled |= before;
 	else
@@ -347,7 +347,7 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 	return 0;
 }
 
-/* Both come from one event of the JVM. */
+/* alloc and live come from one JVM TI event. */
 static uint32_t with_companions(uint32_t kinds)
 {
 	const uint32_t allocations = BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
@@ -355,7 +355,7 @@ static uint32_t with_companions(uint32_t kinds)
 	return kinds & allocations ? kinds | allocations : kinds;
 }
 
-/* Of one thread, or of all (0). Returns the kinds that no thread is left for. */
+/* For one thread, or for all (0). Returns the types that no thread has any more. */
 static uint32_t threads_forget(struct braid_event_config *c, uint32_t tid, uint32_t kinds)
 {
 	uint32_t left = 0;
@@ -421,7 +421,7 @@ int event_config_thread(struct braid_event_config *c, const struct braid_event_c
 	uint32_t kinds = with_companions(named) & BRAID_PER_THREAD;
 
 	if (!tid && change == CONFIG_DISABLE)
-		kinds = BRAID_PER_THREAD & ~with_companions(c->enabled); /* what is off altogether */
+		kinds = BRAID_PER_THREAD & ~with_companions(c->enabled); /* types that are disabled as a whole */
 	if (!tid && change != CONFIG_INTERVAL) {
 		(void)threads_forget(c, 0, kinds);
 		c->threaded &= ~kinds;
@@ -436,7 +436,7 @@ int event_config_thread(struct braid_event_config *c, const struct braid_event_c
 	return change == CONFIG_ENABLE ? thread_enable(c, kinds, tid, why) : thread_disable(c, before, kinds, tid, why);
 }
 
-/* In the largest unit that divides it. */
+/* Uses the largest unit that divides the value. */
 static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
 {
 	static const struct scale {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What to record, as it is written on a command line ("cpu,alloc=512k,lock=1ms") and in the trace. Words of the
- * JVM's kinds, and at most one event that ticks: cpu-clock, cycles, or a kernel tracepoint, CATEGORY:NAME.
+ * Event configurations as text, as on the command line and in the trace: a list such as "cpu,alloc=512k,lock=1ms". A
+ * list has event types, and at most one sampling event: cpu-clock, cycles, or a kernel tracepoint, CATEGORY:NAME. The
+ * command line, `braid ctl` and the trace use this; it touches nothing else.
  */
 #ifndef BRAID_CONFIG_EVENT_CONFIG_H
 #define BRAID_CONFIG_EVENT_CONFIG_H
@@ -14,52 +15,54 @@
 
 struct event_selection {
 	struct braid_event_config config;
-	const char *event; /* what ticks; "": nothing does */
-	bool kinds;	   /* named by a list or a preset */
+	const char *event; /* the sampling event; "": none */
+	bool kinds;	   /* a list or a preset has named event types */
 };
 
-#define SELECTION_WHY 160 /* a reason's bytes */
+#define SELECTION_WHY 160 /* bytes of a reason */
 
-/* The word of a choice. */
+/* The type's word in a list. */
 const char *event_type_name(enum braid_event_type type);
 
-/* Is this the form of a tracepoint, CATEGORY:NAME? It may not exist for all that. */
+/* Whether `event` has the form CATEGORY:NAME. The tracepoint may not exist. */
 bool tracepoint_named(const char *event);
 
-/* Nothing wanted; the figures are the defaults. */
+/* Nothing is enabled, and the values are the defaults. */
 void selection_init(struct event_selection *c);
 
-/* Adds what a list names; it is kept, c->event points into it. 0, or -EINVAL after saying why. */
+/* Adds what a list names. The list must stay valid: c->event points into it. Returns 0, or -EINVAL and the reason. */
 int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY]);
 int selection_preset(struct event_selection *c, const char *name, char why[SELECTION_WHY]);
 
-/* When all is added: the default, what goes with what, and the event that ticks. */
+/* To be called when all is added: adds the default, the types that others need, and the sampling event. */
 void selection_complete(struct event_selection *c);
 
 enum config_change { CONFIG_ENABLE, CONFIG_DISABLE, CONFIG_INTERVAL };
 
 /*
- * Changes what is wanted of JVMs as a list says, with the figures that it gives; INTERVAL changes figures only. `named`
- * gets the bits that the list stands for. The list is torn. 0, or -EINVAL after saying why; then nothing is changed.
+ * Applies a list with its values to a configuration; CONFIG_INTERVAL changes values only. `named` receives the list's
+ * types. The list is modified. Returns 0, or -EINVAL and the reason, with nothing changed.
  */
 int event_config_change(struct braid_event_config *c, enum config_change change, char *list, uint32_t *named,
 			char why[SELECTION_WHY]);
 
 /*
- * Then, what the change of the kinds `named` means for single threads: for `tid`, which the JVM has, or for all (0).
- * `before`: the choices before the change. 0, or -EINVAL after saying why.
+ * Applies the same change to single threads: to `tid`, which the JVM has, or to all (0). `before` is the configuration
+ * before the change. Returns 0, or -EINVAL and the reason.
  */
 int event_config_thread(struct braid_event_config *c, const struct braid_event_config *before,
 			enum config_change change, uint32_t named, uint32_t tid, char why[SELECTION_WHY]);
 
-/* As a list that selection_add reads, with the figures that count; then " thread=TID:LIST" for each thread of its
- * own. */
+/*
+ * Formats a list that selection_add() reads, with the values in effect, then " thread=TID:LIST" for each thread with
+ * types of its own.
+ */
 void event_config_text(const struct braid_event_config *c, char *to, size_t size);
 
-/* The word with its default figure, if it takes one, and what it means, for people. */
+/* The word with its default value, if it has one, and its description, for people. */
 const char *event_type_example(enum braid_event_type type);
 const char *event_type_help(enum braid_event_type type);
-/* Presets in order; NULL behind the last. */
+/* Presets in order; NULL after the last. */
 const char *preset_name(size_t preset);
 uint32_t preset_types(size_t preset);
 

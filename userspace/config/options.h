@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a recording is to record, and where to. */
+/* The options of a recording, as the command line sets them. Every room of the collector reads them. */
 #ifndef BRAID_CONFIG_OPTIONS_H
 #define BRAID_CONFIG_OPTIONS_H
 
@@ -13,22 +13,22 @@
 
 struct record_options {
 	int frequency_hz;
-	uint64_t duration_ns; /* 0: until interrupted, or the command or the last target ends */
+	uint64_t duration_ns; /* 0: until interrupted, or until the command or the last target ends */
 	const char *output;
-	const char *event; /* "cpu-clock", "cycles", or a tracepoint: "CATEGORY:NAME"; "": nothing ticks */
-	uint64_t period;   /* a tracepoint's hits for one sample */
+	const char *event; /* "cpu-clock", "cycles", or a tracepoint "CATEGORY:NAME"; "": no sampling */
+	uint64_t period;   /* hits of a tracepoint for each sample */
 	const char *agent_options;
 	bool system_wide;
 	bool attach;
 	bool quiet;
-	bool kill;  /* the command ends with the recording, whatever ends that */
-	bool lines; /* of native code */
+	bool kill;  /* the command is killed when the recording ends */
+	bool lines; /* for native code */
 	struct braid_event_config config;
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;
 	char **command; /* NULL-terminated, or NULL */
-	/* Sees every record; may be NULL. */
+	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
 	void *tap_ctx;
 };

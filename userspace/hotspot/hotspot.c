@@ -9,10 +9,10 @@
 
 #include <braid/ring.h>
 
-/* A segment map entry says how far back the block's first segment is at least: at most this many hops are followed. */
+/* A segment map entry gives a minimum distance to the block's first segment. At most this many hops are followed. */
 #define SEGMENT_HOPS_MAX 4096U
 #define SEGMENT_FREE 0xffU
-/* Longer names exist only in hostile memory or generated code; what is behind this is cut. */
+/* Longer names exist only in hostile memory or generated code; they are cut. */
 #define SYMBOL_BYTES_MAX 4096U
 
 int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size)
@@ -29,7 +29,7 @@ int hotspot_read_process(void *ctx, uint64_t address, void *to, size_t size)
 	return (size_t)n == size ? 0 : -EFAULT;
 }
 
-/* A metadata pointer: HotSpot aligns all of them to words. */
+/* Reads a metadata pointer; HotSpot aligns them to words. */
 static int memory_pointer(const struct memory *m, uint64_t address, uint64_t *to)
 {
 	int err = memory_word(m, address, to);
@@ -39,7 +39,7 @@ static int memory_pointer(const struct memory *m, uint64_t address, uint64_t *to
 	return *to < 4096 || *to >= ADDRESS_END || (*to & 7) ? -EFAULT : 0;
 }
 
-/* The bytes of a Symbol (symbol.hpp): at most SYMBOL_BYTES_MAX of them, never none. */
+/* Reads the bytes of a Symbol (symbol.hpp): at least one, at most SYMBOL_BYTES_MAX. */
 static int symbol_read(const struct braid_layout *l, const struct memory *m, uint64_t symbol, char *to, size_t *length)
 {
 	uint16_t n;
@@ -53,7 +53,7 @@ static int symbol_read(const struct braid_layout *l, const struct memory *m, uin
 	return memory_read(m, symbol + l->symbol_body, to, *length);
 }
 
-/* The Symbol in a constant pool's slot; older versions may tag its low bit. */
+/* Reads the Symbol in a constant pool's slot. Older versions may tag its low bit. */
 static int pool_symbol(const struct braid_layout *l, const struct memory *m, uint64_t pool, uint16_t slot, char *to,
 		       size_t *length)
 {
@@ -128,7 +128,7 @@ int hotspot_method_read(const struct braid_layout *l, hotspot_read_fn read, void
 		err = pool_symbol(l, &m, pool, signature, bytes, &length);
 	if (err)
 		return err;
-	if (bytes[0] != '(') /* every method's descriptor begins so: a cheap check that this was one */
+	if (bytes[0] != '(') /* every method descriptor begins with this: a cheap check that it is one */
 		return -EFAULT;
 	utf8_from_modified(out->signature, sizeof(out->signature), bytes, length);
 	out->modifiers = flags & HOTSPOT_MODIFIERS;
@@ -173,7 +173,7 @@ static const struct braid_code_heap *heap_of(const struct braid_layout *l, uint6
 	return NULL;
 }
 
-/* heap.cpp, CodeHeap::find_block_for: hop back by the map's entries until the one that is 0. */
+/* heap.cpp, CodeHeap::find_block_for: hop back by the map's entries until one is 0. */
 static int segment_start(const struct memory *m, const struct braid_code_heap *h, uint64_t *segment)
 {
 	for (uint32_t hops = 0; hops < SEGMENT_HOPS_MAX; hops++) {
@@ -191,7 +191,9 @@ static int segment_start(const struct memory *m, const struct braid_code_heap *h
 	return -ENOENT;
 }
 
-/* A C string in libjvm's read-only data or on its C heap: may stand just before unmapped memory, so read it in pieces.
+/*
+ * Reads a C string in libjvm's read-only data or on its C heap. It may end just before unmapped memory, so it is read
+ * in pieces.
  */
 static int name_read(const struct memory *m, uint64_t address, char *to, size_t size)
 {
@@ -275,7 +277,7 @@ int hotspot_blob_find(const struct braid_layout *l, hotspot_read_fn read, void *
 		err = name_read(&m, name, out->name, sizeof(out->name));
 	if (err)
 		return err;
-	/* A free block has a header and no blob; what is left in it then does not add up. */
+	/* A free block has a header and no blob; its remains are inconsistent. */
 	if (size <= 0 || out->address >= h->high || (uint64_t)size > h->high - out->address)
 		return -ENOENT;
 	end = out->address + (uint64_t)size;

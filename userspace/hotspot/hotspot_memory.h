@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads of a JVM's memory that hotspot.c and hotspot_scopes.c share; nobody else includes this. */
+/* Bounded reads of a JVM's memory for hotspot.c and hotspot_scopes.c. No other file includes this. */
 #ifndef BRAID_HOTSPOT_HOTSPOT_MEMORY_H
 #define BRAID_HOTSPOT_HOTSPOT_MEMORY_H
 
@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* x86-64 user space; also keeps address + offset from wrapping. */
+/* End of x86-64 user space. It also keeps address + offset from wrapping. */
 #define ADDRESS_END (1ULL << 47)
 
 struct memory {

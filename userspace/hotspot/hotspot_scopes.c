@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the compilers and the class file parser noted down for HotSpot's own stack walks: scopes of compiled code and
- * line number tables, both in its compressed numbers (compressedStream.hpp, unsigned5.hpp).
+ * Decodes what the compilers and the class file parser wrote for HotSpot's own stack walks: scopes of compiled code and
+ * line number tables, in compressed numbers (compressedStream.hpp, unsigned5.hpp). hotspot.h declares the functions.
  */
 #include "hotspot_memory.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PC_DESCS_MAX (1U << 16) /* of one nmethod */
-#define SCOPE_BYTES 16		/* three numbers of five bytes at most */
+#define PC_DESCS_MAX (1U << 16) /* in one nmethod */
+#define SCOPE_BYTES 16		/* three numbers of at most five bytes */
 #define LINE_BYTES_MAX 16384U
 
 /* ---- compressed numbers ---- */
@@ -30,7 +30,7 @@ static uint8_t take_byte(struct stream *s)
 	return 0;
 }
 
-/* UNSIGNED5: bytes below 192 end a number, six bits are gained with each. Later versions have no byte 0. */
+/* UNSIGNED5: a byte below 192 ends a number, and each byte adds six bits. Later versions have no byte 0. */
 static uint32_t take_unsigned(struct stream *s)
 {
 	uint32_t excluded = s->no_zero ? 1 : 0, sum = 0;
@@ -56,7 +56,7 @@ static int32_t take_signed(struct stream *s)
 
 /* ---- scopes ---- */
 
-/* Where the parts of an nmethod are that scopes need. */
+/* Addresses of the parts of an nmethod that scopes need. */
 struct places {
 	uint64_t scopes, scopes_end;
 	uint64_t pcs, pcs_end;
@@ -82,7 +82,7 @@ static int find_immutable(const struct braid_names *n, const struct memory *m, u
 	return 0;
 }
 
-/* Before 23 everything lies in the nmethod: metadata, scopes, PcDescs, dependencies. */
+/* Before JDK 23 all parts are in the nmethod: metadata, scopes, PcDescs, dependencies. */
 static int find_inside(const struct braid_names *n, const struct memory *m, uint64_t blob, struct places *p)
 {
 	int32_t scopes = 0, pcs, end;
@@ -132,7 +132,7 @@ static int find_metadata(const struct braid_names *n, const struct memory *m, ui
 	return err ?: p->metadata <= p->metadata_end ? err : -EFAULT;
 }
 
-/* The decode offset of the PcDesc that speaks for `offset`: the first at or behind it. 0: there is none. */
+/* Finds the decode offset of the PcDesc for `offset`: the first at or after it. 0: there is none. */
 static int find_scope(const struct braid_names *n, const struct memory *m, const struct places *p, int64_t offset,
 		      int32_t *scope)
 {
@@ -152,7 +152,7 @@ static int find_scope(const struct braid_names *n, const struct memory *m, const
 		else
 			high = middle;
 	}
-	/* The last one only marks the end. */
+	/* The last PcDesc only marks the end. */
 	if (err || low + 1 >= count)
 		return err;
 	return memory_int(m, p->pcs + low * n->pc_size + n->pc_scope, scope);
@@ -189,9 +189,9 @@ static int read_scope(const struct braid_names *n, const struct memory *m, const
 	sender = take_unsigned(&s);
 	method = take_unsigned(&s);
 	to->bci = (int32_t)take_unsigned(&s) - 1;
-	if (to->bci == -1) /* SynchronizationEntryBCI, the entry of the method: vframe.cpp says 0 then */
+	if (to->bci == -1) /* SynchronizationEntryBCI, the method's entry: vframe.cpp reports 0 for it */
 		to->bci = 0;
-	if (s.failed || sender >= *offset) /* callers are written first */
+	if (s.failed || sender >= *offset) /* callers are written before their callees */
 		return -EFAULT;
 	*offset = sender;
 	return metadata_at(m, p, method, &to->method);

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The tables' strings lie close together: a page is read once for most of them. */
+/* The tables' strings are close together, so one read of a page serves most of them. */
 #define PAGES 64
 
 struct reader {

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Entries of the maps of a recording that names its targets. What does not fit any more is warned of. */
+/* Entries of the maps in a recording that names its targets. What exceeds them causes a warning. */
 #define MAPPINGS (1U << 16)
 #define UNWIND_PAGES (1U << 19)
 #define UNWIND_ROWS (1U << 22)
@@ -28,15 +28,15 @@
 #define EVENT_RING_BURSTS (8U << 20)
 #define EVENT_RING_MAX (64U << 20)
 
-/* Kinds whose stacks come through that ring in bursts. */
+/* Event types whose stacks come in bursts through that ring. */
 #define TYPES_BURSTS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
 	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION))
 
-/* Extents are handed out in powers of two, and go back to the list of their size. */
+/* Extents have sizes of powers of two, and return to the list of their size. */
 #define EXTENT_CLASSES 17
 
-typedef VEC(uint32_t) extent_list; /* where they begin */
+typedef VEC(uint32_t) extent_list; /* first entries */
 
 struct kernel_side {
 	struct braid_bpf *skel;
@@ -49,7 +49,7 @@ struct kernel_side {
 	kernel_event_fn event_fn;
 	kernel_record_fn record_fn;
 	void *fn_ctx;
-	size_t event_budget; /* bytes that may still be read in one go */
+	size_t event_budget; /* bytes left to read in this call */
 	struct sampler sampler;
 	struct bpf_link *fork_link, *exec_link;
 	struct programs programs;
@@ -69,7 +69,7 @@ static bool is_whole(const struct braid_event *e, size_t size)
 	return size >= sizeof(*e) && e->size <= size;
 }
 
-/* A JVM's threads can ask for stacks as fast as they are read: others wait for their turn, too. */
+/* A JVM's threads can request stacks as fast as they are read, so the budget leaves other sources their turn. */
 static int on_event(void *ctx, void *data, size_t size)
 {
 	struct kernel_side *k = ctx;
@@ -102,14 +102,14 @@ static int explain_load(int err)
 }
 
 /*
- * Room for half a second of samples of all CPUs, ten times what comes between two looks at it. The collector looks when
- * an eighth is full, so that bursts need no more, on the whole: what is chosen later, when a ring can grow no more, has
- * no more. What is chosen from the start has room for a collector that must wait for its CPU, too. The pages count
- * twice in the collector's resident set, since libbpf maps the data twice.
+ * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it
+ * when an eighth is full, so bursts rarely need more. Types enabled later, when the ring can no longer grow, share this
+ * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Pages count twice in
+ * the collector's resident set, since libbpf maps the data twice.
  */
 static uint32_t event_ring_bytes(const struct record_options *o)
 {
-	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* those that come later are not sampled */
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* CPUs that come online later are not sampled */
 	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
 	uint32_t bytes = o->config.enabled & TYPES_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
 
@@ -129,7 +129,7 @@ static int set_sizes(const struct braid_bpf *b, const struct record_options *o)
 	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));
 }
 
-/* The verifier takes its time for each program that walks: only what is used is loaded. */
+/* The verifier takes long for each program that walks stacks, so only those in use are loaded. */
 static int configure_programs(struct kernel_side *k, const struct record_options *o)
 {
 	bool tracepoint = tracepoint_named(o->event);
@@ -184,7 +184,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		err = explain_load(-errno);
 		goto out;
 	}
-	/* What processes do is followed before the first of them is looked at. */
+	/* Forks and execs are followed before the first process is read. */
 	k->fork_link = bpf_program__attach(k->skel->progs.on_fork);
 	k->exec_link = bpf_program__attach(k->skel->progs.on_exec);
 	if (!k->fork_link || !k->exec_link) {
@@ -362,7 +362,7 @@ int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *
 
 void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent extent)
 {
-	/* Without memory for the list the extent is never used again, which costs room but nothing else. */
+	/* Without memory for the list, the extent is never reused, which only costs room. */
 	if (extent.count)
 		(void)VEC_PUSH(&k->limbo[extent_class(extent.count)], extent.first);
 }
@@ -434,7 +434,7 @@ int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *
 	if (slot == BRAID_MAX_JVMS)
 		return -ENOSPC;
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
-	/* Stacks of the slot's earlier JVM are not this one's. */
+	/* Stacks of the slot's earlier JVM must not be taken for this one's. */
 	fresh = (struct braid_jvm){.generation = jvm.generation + 1, .epoch = jvm.epoch + 1};
 	offcpu_limits(&fresh, config);
 	err = err ?: bpf_map_update_elem(jvms, &slot, &fresh, BPF_ANY);
@@ -479,7 +479,7 @@ void kernel_side_redefined(struct kernel_side *k, uint32_t slot)
 	int jvms = bpf_map__fd(k->skel->maps.jvms);
 	struct braid_jvm jvm;
 
-	/* The drain, which writes it too, runs when this thread calls it. */
+	/* The drain also writes this, but only runs when this thread calls it. */
 	if (bpf_map_lookup_elem(jvms, &slot, &jvm) || !jvm.class_unloads)
 		return;
 	jvm.class_unloads = 0;

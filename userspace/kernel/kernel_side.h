@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The eBPF programs and maps, loaded; the perf events that drive them. */
+/*
+ * The eBPF programs and maps, and the perf events that drive them. This is the only way from the collector to the
+ * kernel side. process/, jvm/, agents/ and record/ call it, on the collector's thread except where a function says
+ * otherwise.
+ */
 #ifndef BRAID_KERNEL_KERNEL_SIDE_H
 #define BRAID_KERNEL_KERNEL_SIDE_H
 
@@ -12,32 +16,34 @@
 struct kernel_side;
 struct braid_bpf; /* the generated braid.skel.h */
 
-/* Loads everything; explains failures itself. Sampling starts with kernel_side_start(). */
+/* Loads the programs and reports failures itself. Sampling starts with kernel_side_start(). */
 int kernel_side_open(struct kernel_side **out, const struct record_options *o);
 int kernel_side_start(struct kernel_side *k, const struct record_options *o);
-/* What ticks goes on, or pauses. -ENOENT: nothing has ticked since the start. */
+/* Resumes or pauses sampling. -ENOENT: no sampling event was started. */
 int kernel_side_sample(struct kernel_side *k, bool on);
-void kernel_side_stop(struct kernel_side *k); /* no samples after this */
+void kernel_side_stop(struct kernel_side *k); /* no samples come after this */
 void kernel_side_free(struct kernel_side *k);
 
-/* How many mappings there is room for. */
+/* The number of mappings that fit. */
 uint64_t kernel_side_mapping_room(const struct kernel_side *k);
-/* How many rows and pages of unwind tables there is room for in all. */
+/* The number of rows and pages of unwind tables that fit in all. */
 void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages);
-/* Copies a table into the kernel: its number, or BRAID_NO_TABLE when there is no room left. */
+/* Copies a table to the kernel side. Returns its number, or BRAID_NO_TABLE without room. */
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t);
 
-/* The rule at an address of the table's module, as the walk in the kernel finds it. */
+/* The rule at an address of the table's module, as a walk on the kernel side finds it. */
 uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t vaddr);
 
-/* An extent of `mappings`: written once, then shown to the walker by kernel_side_set_process(). */
+/* An extent of `mappings`. It is written once, then kernel_side_set_process() makes walks use it. */
 struct mapping_extent {
 	uint32_t first;
 	uint32_t count;
 };
 int kernel_side_add_mappings(struct kernel_side *k, const struct braid_mapping *m, uint32_t count,
 			     struct mapping_extent *out);
-/* The extent may be used again, though not before the next call of kernel_side_tick(): a walk may still be reading it.
+/*
+ * Frees an extent. It is reused after the next kernel_side_tick() at the earliest, since a walk may still be reading
+ * it.
  */
 void kernel_side_drop_mappings(struct kernel_side *k, struct mapping_extent extent);
 void kernel_side_tick(struct kernel_side *k);
@@ -45,52 +51,58 @@ void kernel_side_tick(struct kernel_side *k);
 int kernel_side_set_process(struct kernel_side *k, pid_t pid, const struct braid_process *p);
 void kernel_side_remove_process(struct kernel_side *k, pid_t pid);
 
-/* Neither reads events or drains a ring itself. */
-typedef bool (*kernel_event_fn)(void *ctx, const struct braid_event *event); /* false: no more for now */
+/* Callbacks must neither read events nor drain a ring. */
+typedef bool (*kernel_event_fn)(void *ctx, const struct braid_event *event); /* false: stop for now */
 typedef void (*kernel_record_fn)(void *ctx, const struct braid_event *event);
 /*
- * Calls back with events that wait, *budget bytes at most, and takes off what they took. A budget of
- * kernel_side_event_bytes() reads what waits, and not what comes as fast as it is read.
+ * Calls back for waiting events of at most *budget bytes, and subtracts what was read. A budget of
+ * kernel_side_event_bytes() reads what waits now, and not what arrives meanwhile.
  */
 void kernel_side_read_events(struct kernel_side *k, kernel_event_fn fn, void *ctx, size_t *budget);
 size_t kernel_side_event_bytes(const struct kernel_side *k);
-/* A descriptor to be watched for edges: there is one when much of the ring is full. */
+/* A descriptor to watch for edges. It is signalled when an eighth of the ring is full. */
 int kernel_side_events(const struct kernel_side *k);
 
-/* The frames of every stack are sent again when it is met next. */
+/* Makes the kernel side send the frames of every stack again at its next hit. */
 void kernel_side_forget_stacks(struct kernel_side *k);
 
-/* A slot of `jvms`, of which nothing is known yet: the slot, or a negative errno. */
+/* Reserves an empty slot of `jvms`: the slot, or a negative errno. */
 int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *config, uint32_t *generation);
 void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);
-/* What it has asked for; false: nothing is known of it. */
+/* The stacks that the slot's JVM has requested; false: nothing is known. */
 bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struct braid_request_share *share);
-/* Its stacks can be walked from now on. */
+/* Sets the JVM's layout, with which its stacks can be walked. */
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
 			const struct braid_statics *v);
-/* The ring of its agent: 0, or a negative errno. */
+/* Adds the ring of its agent: 0, or a negative errno. */
 int kernel_side_add_ring(struct kernel_side *k, uint32_t slot, int ring_fd);
-/* Redefinition gives Methods of a JVM another meaning where nothing counts it: no stack with them is known any more. */
+/*
+ * After class redefinition: a JVM's Methods may have another meaning, which no counter shows, so no known stack of it
+ * is valid.
+ */
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
-/* What of the slot's JVM the kernel side is to tell. */
+/* Sets which events of the slot's JVM the kernel side reports. */
 void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct braid_event_config *config);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /*
- * Reads what is in one ring, total->budget bytes of it at most, and adds up what the kernel side refused or could not
- * pass on. total->more: there may be more.
+ * Reads at most total->budget bytes of one ring, and adds up what the kernel side refused or could not pass on.
+ * total->more: there may be more.
  */
 int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn, void *ctx, struct braid_drain *total);
 
-/* The program that agents run for stacks of theirs: its descriptor, -1 when nothing wants it. */
+/* The descriptor of the program that agents run to request stacks; negative: none is loaded. */
 int kernel_side_stack_request(const struct kernel_side *k);
-/* The map of threads off the CPU, or a negative errno when none are followed. */
+/* The map of blocked threads, or a negative errno when none are followed. */
 int kernel_side_sleepers(const struct kernel_side *k);
-/* While recording: the programs that these choices take, see programs_load(); explains failures itself. */
+/*
+ * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures
+ * itself.
+ */
 int kernel_side_load(struct kernel_side *k, uint32_t types);
 
-/* The programs of probes, loaded when first asked for, by whatever thread: 0, or a negative errno. */
+/* Loads the programs of probes at the first call, on any thread: 0, or a negative errno. */
 int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **programs);
-/* The map of JVMs whose probes count. */
+/* The map of JVMs whose probes report. */
 int kernel_side_probed(const struct kernel_side *k);
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);

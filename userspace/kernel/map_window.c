@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* One system call makes this much more of the array resident. */
+/* How much of the array one system call makes resident. */
 #define STEP_BYTES (128UL << 10)
 
 int map_window_open(struct map_window *w, const struct bpf_map *map)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The used part of a BPF array in the collector's memory. Mapping an array makes all of its pages resident at once, so
- * only what is in use is mapped, at addresses that do not change. kernel_side.c and its maps use this.
+ * only what is in use is mapped, at addresses that do not change. Only kernel/ uses this.
  */
 #ifndef BRAID_KERNEL_MAP_WINDOW_H
 #define BRAID_KERNEL_MAP_WINDOW_H
@@ -11,7 +11,7 @@
 
 struct map_window {
 	void *base; /* entry 0; NULL before map_window_open() */
-	int fd;	    /* the map's own; borrowed */
+	int fd;	    /* the map's descriptor, borrowed */
 	size_t value_bytes;
 	size_t bytes;  /* of the whole array, in whole pages */
 	size_t mapped; /* bytes from base on */

@@ -7,9 +7,8 @@
 #include <errno.h>
 
 /*
- * Of a monitor or lock that was fought for the owner is of interest, whatever the least time that sleeps are told of;
- * but where threads hand over every few microseconds, walking a stack each time would cost them more than the lock
- * does.
+ * The owner of a contended monitor or lock matters even if sleeps are reported only from a longer time on. But where
+ * threads hand a lock over every few microseconds, a walk each time would cost more than the lock.
  */
 #define OWNER_MIN_NS 50000ULL
 
@@ -29,13 +28,13 @@ void offcpu_limits(struct braid_jvm *jvm, const struct braid_event_config *c)
 	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
 
 	jvm->sleep_min_ns = jvm->waker_min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
-	/* Single threads are the agent's business, which sees monitors alone. */
+	/* The agent handles the configuration of single threads, and it sees monitors only. */
 	jvm->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < jvm->waker_min_ns)
 		jvm->waker_min_ns = owner_min;
 }
 
-/* What ends a sleep first, so that none that was seen to begin is not seen to end. */
+/* Programs that end a sleep are attached first, so every sleep whose begin is seen has its end seen. */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
 {
 	struct bpf_program *programs[OFFCPU_LINKS] = {b->progs.on_thread_exit, b->progs.on_syscall_end,

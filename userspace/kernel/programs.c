@@ -6,24 +6,24 @@
 #include <errno.h>
 #include <string.h>
 
-/* Memory for what is remembered of stacks: enough for deep ones, and bounded where there are many CPUs. */
+/* Memory for remembered stacks: enough for deep ones, and bounded on machines with many CPUs. */
 #define MEMO_BYTES (64U << 20)
 #define MEMO_SHIFT_MAX 15 /* stacks of 1 MiB */
-#define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are taken */
+#define SPARE_SLOTS 8	  /* threads that are preempted while their stacks are walked */
 
-/* Kinds for which threads of JVMs ask for their stacks. */
+/* Event types with stack requests. */
 #define TYPES_STACKS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
 	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE))
 
-/* Kinds that probes in a JVM's code tell of, those with names and stacks among them, and others. */
+/* Event types that probes report: with names and stacks, and all of them. */
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 #define TYPES_ANY_PROBES (TYPES_PROBES | BRAID_EVENT_TYPE(GC))
 
-/* Kinds whose programs follow threads off the CPU. */
+/* Event types whose programs follow threads off the CPU. */
 #define TYPES_OFFCPU (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT))
 
-/* See bpf/slot.bpf.h: each CPU has a slot for ticks, and one for events when such are wanted. */
+/* See bpf/slot.bpf.h: each CPU has a slot for samples, and one for events if any are enabled. */
 static int set_slots(struct braid_bpf *b, bool events)
 {
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
@@ -86,12 +86,12 @@ void programs_free(struct programs *p)
 	braid_bpf__destroy(p->probes);
 }
 
-/* ---- later ---- */
+/* ---- programs loaded later ---- */
 
-/* Whose map a later object is to use as its own; NULL: it has one for itself. */
+/* The object whose map a later object uses; NULL: its own. */
 static const struct braid_bpf *map_owner(const struct programs *p, const struct braid_bpf *b, const struct bpf_map *map)
 {
-	if (bpf_map__is_internal(map)) /* variables: those that are written belong to the programs of one object */
+	if (bpf_map__is_internal(map)) /* variables: written ones belong to the programs of one object */
 		return NULL;
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
@@ -116,7 +116,7 @@ static int share_maps(const struct programs *p, struct braid_bpf *b)
 	return err;
 }
 
-/* An object that has slots for events, and loads nothing so far. */
+/* Opens an object that has slots for events and loads no program yet. */
 static int open_later(const struct programs *p, struct braid_bpf **out)
 {
 	struct braid_bpf *b = *out = braid_bpf__open();
@@ -137,14 +137,14 @@ static int configure_later(const struct programs *p, struct braid_bpf *b, uint32
 	struct braid_event_config config = {.enabled = offcpu};
 	int err;
 
-	/* What took the place of the earlier programs for threads off the CPU does their work, too. */
+	/* Programs that replace the earlier off-CPU programs also do their work. */
 	if (offcpu)
 		config.enabled |= p->options->config.enabled & BRAID_EVENT_TYPE(THREAD);
 	err = offcpu_configure(b, &config);
 	return err ?: bpf_program__set_autoload(b->progs.stack_request, stack_request);
 }
 
-/* Programs of two objects would tell the same sleeps: the earlier ones go first. */
+/* Programs of two objects would report the same sleeps, so the earlier ones are detached first. */
 static int replace_offcpu(struct programs *p, struct braid_bpf *b)
 {
 	int err;
@@ -191,11 +191,12 @@ int programs_load(struct programs *p, uint32_t types)
 	uint32_t offcpu = p->offcpu_types | (types & TYPES_OFFCPU);
 	bool stack_request = (types & TYPES_STACKS) && !p->stack_request;
 
-	if (offcpu == p->offcpu_types || p->offcpu_types & BRAID_EVENT_TYPE(WAIT)) /* which has all that a lock takes */
+	/* its programs include those of a lock */
+	if (offcpu == p->offcpu_types || p->offcpu_types & BRAID_EVENT_TYPE(WAIT))
 		offcpu = 0;
 	if (!offcpu && !stack_request)
 		return 0;
-	/* `stack_request` asks who ended a sleep, so it has to know the sleepers. */
+	/* `stack_request` looks up the waker, so it has to share the map of sleepers. */
 	return load_later(p, offcpu, stack_request || (offcpu && !p->sleepers));
 }
 

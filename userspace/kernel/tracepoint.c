@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* linux/mount.h, which glibc's sys/mount.h does not go together with on all releases. */
+/* From linux/mount.h, which conflicts with glibc's sys/mount.h on some releases. */
 #define FSCONFIG_CREATE 6
 #define FS_CLOEXEC 1
 
@@ -33,7 +33,7 @@ static int open_mounted(const char *path)
 	return -ENOENT;
 }
 
-/* An instance of tracefs that is mounted nowhere, for this process alone. */
+/* Opens an instance of tracefs that is mounted nowhere, for this process alone. */
 static int open_detached(void)
 {
 	int fs = (int)syscall(SYS_fsopen, "tracefs", FS_CLOEXEC), fd;
@@ -61,7 +61,7 @@ static int open_tracefs(void)
 	return fd;
 }
 
-/* The number in `path` below `dir`, which is positive, or a negative errno. */
+/* Reads the positive number in `path` below `dir`, or returns a negative errno. */
 static int read_id(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -130,7 +130,9 @@ int tracepoint_open(const char *event)
 	if (id < 0)
 		return id;
 	attr.config = (uint64_t)id;
-	/* Programs at a tracepoint run wherever it is hit (kernel/events/core.c); the event only has to be on a CPU. */
+	/*
+	 * A program on a tracepoint runs for hits on every CPU (kernel/events/core.c), so the event can be on any CPU.
+	 */
 	do
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	while (fd < 0 && errno == ENODEV && ++cpu < sysconf(_SC_NPROCESSORS_CONF));

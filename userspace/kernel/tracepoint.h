@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kernel tracepoints by name, CATEGORY:NAME, as perf has them. */
+/* Opens kernel tracepoints by name, CATEGORY:NAME, as perf does. Only kernel_side.c calls this. */
 #ifndef BRAID_KERNEL_TRACEPOINT_H
 #define BRAID_KERNEL_TRACEPOINT_H
 
 /*
- * A perf event that makes the tracepoint fire: in all processes and on all CPUs, since it is the program attached to it
- * that is called then. Its descriptor, or a negative errno that was explained.
+ * Opens a perf event for the tracepoint. Its program runs for hits of all processes and CPUs. Returns the descriptor,
+ * or a negative errno after reporting the failure.
  */
 int tracepoint_open(const char *event);
 

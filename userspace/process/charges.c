@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a process pays for its mappings. */
+/* Accounting of a process's mappings against its budgets. */
 #include "charges.h"
 
 #include "process_user.h"
 
 #include <errno.h>
 
-#define SPLIT 2 /* what one mapping may add: it lies in the middle of another, which is remembered */
+#define SPLIT 2 /* what one new mapping may add: it splits another one, which is remembered as well */
 
 void charges_open(struct process *process, struct sink *sink, const struct process *parent)
 {
@@ -69,7 +69,7 @@ int charges_place(struct process *process, struct sink *sink, struct kernel_side
 		if (err)
 			account_release(a, BUDGET_SHOWN, (uint32_t)process->mappings.count);
 	}
-	kernel_side_drop_mappings(kernel, process->extent); /* not to be used again before the next tick */
+	kernel_side_drop_mappings(kernel, process->extent); /* the kernel side does not reuse it before the next tick */
 	process->extent = *out;
 	return err;
 }

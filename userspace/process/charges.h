@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a process's account pays for: its mappings, here and on the kernel side. */
+/*
+ * Charges a process's mappings, here and on the kernel side, to the budgets of its account. Only processes.c calls
+ * this.
+ */
 #ifndef BRAID_PROCESS_CHARGES_H
 #define BRAID_PROCESS_CHARGES_H
 
 #include "processes.h"
 
-/* Opens its account: in its user's share, or in its parent's. */
+/* Opens the account, in the share of the process's user or of its parent. */
 void charges_open(struct process *process, struct sink *sink, const struct process *parent);
-/* The kernel side has what `from` had, which is charged to `to` now. */
+/* After an exec: `to` takes over what the kernel side has for `from`, and is charged for it. */
 void charges_move(struct process *to, struct process *from);
 
-/* May it have one more mapping? And what it has after that is counted. */
+/*
+ * charges_may_map(): whether one more mapping fits. charges_mapped() charges what the process has after it was added.
+ */
 bool charges_may_map(struct process *process, struct sink *sink);
 void charges_mapped(struct process *process);
-/* What it has inherited, or nothing of it. */
+/* Copies all mappings of `from` and charges them, or none. */
 void charges_inherit(struct process *process, struct sink *sink, const struct process *from);
 
-/* Puts its mappings where the kernel side can see them; without room there are none, and a negative errno. */
+/* Puts the mappings where the kernel side finds them. Without room there are none, and it returns a negative errno. */
 int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel,
 		  const struct braid_mapping *mappings, struct mapping_extent *out);
 void charges_drop(struct process *process, struct kernel_side *kernel);

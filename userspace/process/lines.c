@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Source lines of modules, on their way into the trace. */
+/* Source lines of modules, as places in the trace. modules.c calls it; a child process reads the debug information. */
 #include "modules.h"
 
 #include "lines_reader.h"
@@ -12,10 +12,10 @@
 struct module_lines {
 	struct lines_reader *lines; /* of `module` */
 	const struct module *module;
-	uint64_t address; /* found last: */
+	uint64_t address; /* the last one looked up; its result: */
 	uint32_t count;
 	struct trace_scope scopes[LINES_DEPTH_MAX];
-	struct pair_map places; /* (hash of the name, of the file) */
+	struct pair_map places; /* (hash of the name, hash of the file) */
 	uint32_t last_place;
 };
 

@@ -16,19 +16,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of root's files, and of strangers'. */
+/* Limits for files of root and the recording user, and for those of others. */
 #define TRUSTED_BYTES (2048UL << 20)
 #define STRANGE_BYTES (512UL << 20)
 #define TRUSTED_SECONDS 20U
 #define STRANGE_SECONDS 5U
 #define ANSWER_NS 20000000000ULL
-#define TEXT_MAX 4096U /* of a name or a file, with its zero */
+#define TEXT_MAX 4096U /* of a name or a file, with its zero byte */
 #define FIRST_FD 3
 
-/* What the child says first. */
+/* The child's first message. */
 enum { REFUSED, NO_LINES, OPENED };
 
-/* Of each place its line and two strings, one behind the other. */
+/* For each place its line and two strings. */
 struct answer {
 	uint32_t count, size;
 	char bytes[LINES_DEPTH_MAX * (sizeof(int32_t) + 2 * TEXT_MAX)];
@@ -37,8 +37,8 @@ struct answer {
 struct lines_reader {
 	pid_t child;
 	int fd;
-	bool opened; /* it has answered that there is something to be read */
-	bool closed; /* nothing more comes */
+	bool opened; /* the child has answered that the module has lines */
+	bool closed; /* no more answers come */
 	struct answer answer;
 };
 
@@ -95,7 +95,7 @@ static void limit(int what, rlim_t value)
 	setrlimit(what, &l);
 }
 
-/* Beyond what the recorder had. */
+/* The limits count from what the recorder's process has already. */
 static void limits_set(bool strange)
 {
 	unsigned long pages = 0;
@@ -110,7 +110,9 @@ static void limits_set(bool strange)
 	limit(RLIMIT_CPU, strange ? STRANGE_SECONDS : TRUSTED_SECONDS);
 }
 
-/* `in` and `out` stay open at FIRST_FD and behind; libdw writes its last words to a standard error that is nobody's. */
+/*
+ * The descriptors to keep become FIRST_FD and the following. Standard output and error go nowhere: libdw prints there.
+ */
 static void descriptors_keep(int keep[3])
 {
 	int nowhere = open("/dev/null", O_RDWR), next = FIRST_FD;
@@ -172,7 +174,7 @@ static bool receive(const struct lines_reader *r, void *to, size_t size)
 	return true;
 }
 
-/* The next string of an answer, which ends in it; NULL when there is none. */
+/* The next string of an answer; NULL when none ends within it. */
 static const char *text_next(const struct answer *a, size_t *at)
 {
 	const char *text = a->bytes + *at, *end = memchr(text, '\0', a->size - *at);
@@ -182,7 +184,7 @@ static const char *text_next(const struct answer *a, size_t *at)
 	return end ? text : NULL;
 }
 
-/* What has read a stranger's file is believed no more than that. */
+/* The child has read an untrusted file, so its answer is checked like one. */
 static bool answer_take(const struct answer *a, struct line_place to[LINES_DEPTH_MAX])
 {
 	size_t at = 0;

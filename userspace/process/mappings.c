@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The executable mappings of one process: those of now by address, those of a moment ago by time. */
+/*
+ * The executable mappings of one process: the present ones by address, those of a moment ago by time. processes.h
+ * declares the functions.
+ */
 #include "processes.h"
 
 #include <braid/trace.h>
@@ -8,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sample is consumed long before this. */
+/* Every sample is read within this time. */
 #define PAST_NS 5000000000ULL
 #define PAST_MAX 16384
 
@@ -55,7 +58,9 @@ static struct process_mapping *insert(struct process *pr, uint32_t at)
 	return to;
 }
 
-/* Remembers what was mapped until `until_ns`. Without memory for it names of samples under way may be those of now. */
+/*
+ * Remembers a mapping that ended at `until_ns`. Without memory, samples under way may get the names of the new mapping.
+ */
 static void retire(struct process *pr, const struct process_mapping *m, uint64_t until_ns)
 {
 	uint32_t old = 0;
@@ -72,7 +77,7 @@ static void retire(struct process *pr, const struct process_mapping *m, uint64_t
 		pr->past.at[pr->past.count - 1].until_ns = until_ns;
 }
 
-/* Memory without a file has no names that its place could change. */
+/* Names in memory without a file do not depend on where it is mapped. */
 static bool means_the_same(const struct process_mapping *a, const struct process_mapping *b)
 {
 	if (a->module != b->module)
@@ -80,7 +85,7 @@ static bool means_the_same(const struct process_mapping *a, const struct process
 	return a->bias == b->bias || a->module->kind == TRACE_MODULE_ANON;
 }
 
-/* What the new mapping covers is no longer mapped as before. The bias of a remaining tail stays right. */
+/* Removes what the new mapping covers. The bias of a remaining tail stays valid. */
 static int cut_out(struct process *pr, const struct process_mapping *by, bool *changed)
 {
 	uint64_t start = by->fact.start, end = by->fact.end;
@@ -141,7 +146,7 @@ int process_map(struct process *pr, const struct process_mapping *mapping, bool 
 	return 1;
 }
 
-/* Most children live and end with these. */
+/* Most children end with the mappings of their parents. */
 int process_map_as(struct process *pr, const struct process *from)
 {
 	if (!from->mappings.count)

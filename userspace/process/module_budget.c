@@ -10,22 +10,22 @@
 #include <time.h>
 #include <uthash.h>
 
-#define USERS_MAX 1024U /* those beyond share an account: a user can have many numbers */
+#define USERS_MAX 1024U /* users beyond these share an account: one user can have many user ids */
 #define OTHERS ((uid_t)-1)
 #define USER_MODULES_MAX 16384U
-#define USER_FILES_MAX (8UL << 20) /* bytes of paths and the rest that is kept of each */
+#define USER_FILES_MAX (8UL << 20) /* bytes of paths and entries */
 #define ALL_FILES_MAX (32UL << 20)
 #define USER_BOUND_MAX 8192U
 #define ALL_BOUND_MAX 32768U
 #define USER_SYMBOLS_MAX (32UL << 20)
 #define ALL_SYMBOLS_MAX (64UL << 20)
-#define FILE_WORK_NS 500000000ULL /* at a time: samples have room for as long, and the largest programs take 300 ms */
-/* CPU time at first, and which part of the time that has passed since. */
+#define FILE_WORK_NS 500000000ULL /* at a time: the ring has room for samples of that time; the largest files take 300 ms */
+/* CPU time granted at first, and the fraction of the time since then that adds to it. */
 #define USER_WORK_NS 4000000000ULL
 #define USER_WORK_PART 50U
 #define ALL_WORK_NS 10000000000ULL
 #define ALL_WORK_PART 20U
-/* Parts of the room for unwind tables, in fourths. */
+/* In quarters of the room for unwind tables. */
 #define USER_TABLES 2U
 #define ALL_TABLES 3U
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What files of strangers may cost: each user's, and those of all together. Files that root or the recording user has
- * made are not counted, and what they need is kept free.
+ * Limits what files of other users may cost, for each user and for all of them together. Files that root or the
+ * recording user has made are not counted, and room for them is kept free. Only modules.c calls this.
  */
 #ifndef BRAID_PROCESS_MODULE_BUDGET_H
 #define BRAID_PROCESS_MODULE_BUDGET_H
@@ -16,37 +16,39 @@ struct module_account;
 struct module_budget {
 	struct module_account *by_user;
 	uint64_t since_ns;
-	uint64_t rows_max, pages_max; /* of unwind tables, of all files */
+	uint64_t rows_max, pages_max; /* room for the unwind tables of all files */
 	uint64_t spent_ns, rows, pages, symbols, files, bound;
 };
 
-/* The account of a user; NULL: nobody counts what root and the recording user have mapped, or there is no memory. */
+/* The account of a user. NULL for root and the recording user, who are not counted, and without memory. */
 struct module_account *module_account(struct module_budget *b, uid_t user);
 void module_budget_free(struct module_budget *b);
 
-/* May it have one more module, of so many bytes? It is counted, until it is found to be everybody's. */
+/*
+ * Whether there is room for one more module of that many bytes; if so, it is counted. module_is_for_all() takes it
+ * back.
+ */
 bool module_may_exist(struct module_budget *b, struct module_account *a, size_t bytes);
 void module_is_for_all(struct module_budget *b, struct module_account *a, size_t bytes);
 
-/* May one more of its functions be named by the native method that was bound to it? */
+/* Whether one more function may get the name of the native method that is bound to it. */
 bool module_may_bind(struct module_budget *b, struct module_account *a);
 
 /*
- * The CPU time that reading a file takes is counted between module_work_begin() and module_work_end(), and must be less
- * than half a second: what reads it gives up then (util/stint.h). False: what the user's files may take so far is used
- * up.
+ * The CPU time of reading a file is counted between module_work_begin() and module_work_end(). Reading gives up after
+ * half a second (util/stint.h). False: the user's files have used up their time.
  */
 bool module_work_begin(struct module_budget *b, struct module_account *a);
 void module_work_end(struct module_budget *b, struct module_account *a);
 
-/* Is there room for an unwind table? It is taken. */
+/* Whether there is room for an unwind table; if so, it is reserved. */
 bool module_may_have_table(struct module_budget *b, struct module_account *a, uint64_t rows, uint64_t pages);
 
-/* Is there room for more symbols, of which module_has_symbols() says how many bytes they were? */
+/* Whether there is room for more symbols. module_has_symbols() counts their bytes afterwards. */
 bool module_may_have_symbols(const struct module_budget *b, const struct module_account *a);
 void module_has_symbols(struct module_budget *b, struct module_account *a, size_t bytes);
 
-/* True once for each user: that something of theirs was left out is to be said. */
+/* True once for each user, so that it is reported once. */
 bool module_first_left_out(struct module_account *a);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* By which device and inode does the kernel show what this process has mapped at `address`? */
+/* Compares with the device and inode that the kernel shows for this process's mapping at `address`. */
 static bool mapping_is(uint64_t address, const struct mapping_fact *fact)
 {
 	uint64_t start, end, inode;
@@ -39,8 +39,8 @@ static bool mapping_is(uint64_t address, const struct mapping_fact *fact)
 }
 
 /*
- * stat() of a file says something else than its mappings do on overlayfs and btrfs. What a mapping of it says here is
- * what one says elsewhere. The page is never touched: the file may be shorter by then.
+ * On overlayfs and btrfs, stat() and mappings show a file by different numbers. A mapping made here shows the same
+ * numbers as one made elsewhere. The page is never touched, since the file may have been truncated.
  */
 static bool is_shown_as(int fd, const struct mapping_fact *fact)
 {
@@ -61,7 +61,7 @@ static bool is_certain(const struct module_file *file, const struct mapping_fact
 	       is_shown_as(file->fd, fact);
 }
 
-/* A library may have been unloaded since, and another one taken its addresses. */
+/* The library may have been unloaded, and another one mapped at its addresses. */
 static bool has_the_name(const char *link, const struct mapping_fact *fact)
 {
 	const char *name = strrchr(fact->path, '/');
@@ -77,7 +77,9 @@ static bool has_the_name(const char *link, const struct mapping_fact *fact)
 	       (!last[length] || strcmp(last + length, " (deleted)") == 0);
 }
 
-/* Even a deleted file or one of another mount namespace opens; it needs privileges that a path does not. */
+/*
+ * This opens deleted files and those of other mount namespaces, too. It needs privileges that opening a path does not.
+ */
 static struct module_file open_mapped(pid_t pid, const struct mapping_fact *fact)
 {
 	struct module_file file = {0};
@@ -95,7 +97,7 @@ static struct module_file open_mapped(pid_t pid, const struct mapping_fact *fact
 	return file;
 }
 
-/* What is there by the mapping's path now may be a later file, or in another mount namespace any other one. */
+/* The mapping's path may lead to a later file, or to another one in another mount namespace. */
 static struct module_file open_path(const char *root, const struct mapping_fact *fact)
 {
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -125,5 +127,5 @@ struct module_file module_open(pid_t pid, const struct mapping_fact *fact)
 		return file;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)thread);
 	file = open_path(root, fact);
-	return file.fd >= 0 ? file : open_path("/", fact); /* the process is gone; most share the root */
+	return file.fd >= 0 ? file : open_path("/", fact); /* the process has ended; most share the root directory */
 }

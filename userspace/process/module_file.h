@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file behind a mapping, and nothing else that has its name. */
+/* Opens the file behind a mapping, and never another file of the same name. Only modules.c calls this. */
 #ifndef BRAID_PROCESS_MODULE_FILE_H
 #define BRAID_PROCESS_MODULE_FILE_H
 
@@ -8,16 +8,16 @@
 #include <sys/stat.h>
 
 struct module_file {
-	int fd; /* for reading; or a negative errno */
+	int fd; /* readable, or a negative errno */
 	struct stat st;
 	/*
-	 * Device and inode are those of the mapping. False: it has the mapping's name and was mapped at its addresses
-	 * when it was opened, which is as much as a file system says that shows mappings by other numbers.
+	 * Device and inode are those of the mapping. False: the file has the mapping's name and was mapped at its
+	 * addresses when it was opened. No more can be known on a file system that shows mappings by other numbers.
 	 */
 	bool certain;
 };
 
-/* -ESTALE when what is found is another file. */
+/* -ESTALE when another file is found there. */
 struct module_file module_open(pid_t pid, const struct mapping_fact *fact);
 
 #endif

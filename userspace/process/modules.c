@@ -23,33 +23,33 @@
 #include <uthash.h>
 
 #define SYMBOLS_KEPT_MAX (192UL << 20) /* of all modules; libjvm.so has 5 MiB */
-#define BOUND_MAX 65536U	       /* functions named by the native methods that were bound to them */
+#define BOUND_MAX 65536U	       /* functions that have the names of native methods bound to them */
 #define BOUND_NAME_MAX 256U	       /* bytes of such a name */
 #define SYMBOL_IDS_MAX                                                                                                 \
-	((3U << 17) - 1) /* remembered: then what is met is defined anew; three quarters of a power of two */
+	((3U << 17) - 1) /* ids remembered, three quarters of a power of two; beyond it, symbols are defined anew */
 
 #define ANY_USER ((uid_t)-2)
 #define NO_USER ((uid_t)-1) /* the process has ended */
 
 struct module_entry {
 	struct module module;
-	uid_t user;		   /* whose processes have it, or ANY_USER */
-	struct module_entry *next; /* of the same key, for another user */
+	uid_t user;		   /* whose processes map it, or ANY_USER */
+	struct module_entry *next; /* the same key for another user */
 	UT_hash_handle hh;
 	char key[]; /* "major:minor:inode:path" */
 };
 
-/* What is kept of a file, whose path is there twice. */
+/* Bytes that one file takes. The path is stored twice. */
 #define ENTRY_BYTES(length) (sizeof(struct module_entry) + 2 * (length))
 
 struct modules {
 	struct sink *sink;
 	struct kernel_side *kernel_side;
-	struct processes *processes; /* which losses are counted for */
-	bool lines;		     /* of source are wanted */
+	struct processes *processes; /* for counting losses */
+	bool lines;		     /* source lines are enabled */
 	struct module_entry *by_key;
 	struct pair_map symbol_ids; /* (module, address) */
-	struct pair_map bound_at;   /* (module, address): in `bound`, plus one: names of native methods */
+	struct pair_map bound_at;   /* (module, address): index into `bound` plus one; names of native methods */
 	char **bound;
 	uint32_t bound_count;
 	uint32_t last_module;
@@ -116,7 +116,10 @@ void modules_free(struct modules *m)
 	free(m);
 }
 
-/* Executable ones first: linkers such as lld let segments share a page of the file, and mappings are of code. */
+/*
+ * Executable segments come first, since mappings are of code: linkers such as lld let segments share a page of the
+ * file.
+ */
 static void read_segments(struct module *module, struct elf_source from)
 {
 	Elf64_Phdr ph[64];
@@ -131,7 +134,7 @@ static void read_segments(struct module *module, struct elf_source from)
 			}
 }
 
-/* What a user's budget does not allow is missing in the recording. */
+/* Counts what a user's budget leaves out of the recording, and reports the first of each user. */
 static void left_out(struct modules *m, struct module_account *a, pid_t pid, const char *path, const char *kind)
 {
 	const struct process *process = processes_latest(m->processes, pid);
@@ -185,7 +188,7 @@ static void read_file(struct modules *m, struct module *module)
 		log_debug("no unwind table for %s: %s", module->path, strerror(-err));
 }
 
-/* Is it the same for everybody? */
+/* Loads the file. True when it is the same for all users. */
 static bool load_file(struct modules *m, struct module *module, pid_t pid, const struct mapping_fact *fact)
 {
 	struct module_file file = module_open(pid, fact);
@@ -213,10 +216,10 @@ static bool load_file(struct modules *m, struct module *module, pid_t pid, const
 	return same;
 }
 
-/* Every 64-bit process of this kernel maps the same vdso, this one too. */
+/* Every 64-bit process of this kernel maps the same vdso, including this one. */
 static const void *vdso_image(size_t *size)
 {
-	*size = 2 * 4096; /* mapped as whole pages; its ELF headers say what is used */
+	*size = 2 * 4096; /* it is mapped as whole pages; its ELF headers give the size used */
 	return (const void *)getauxval(AT_SYSINFO_EHDR);
 }
 
@@ -249,7 +252,7 @@ static bool is_file(const struct mapping_fact *fact)
 	return fact->inode && fact->path[0] == '/' && strncmp(fact->path, "//", 2) != 0;
 }
 
-/* It may have been replaced since it was mapped. */
+/* The file may have been replaced since it was mapped. */
 static bool is_libjvm(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -269,7 +272,7 @@ static uid_t user_of(pid_t pid)
 	return proc_status_read(pid, &status) ? NO_USER : status.uid;
 }
 
-/* The module of this key that counts for the process; *user is its user, if that had to be found out. */
+/* The module of this key for the process. Sets *user when it had to look up the process's user. */
 static struct module_entry *entry_for(struct module_entry *first, pid_t pid, uid_t *user)
 {
 	struct module_entry *e = first;
@@ -363,7 +366,7 @@ struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fa
 
 uint64_t module_bias(const struct module *module, const struct mapping_fact *fact)
 {
-	/* A mapping begins at a page of the file; the segment that it belongs to begins in or before its last page. */
+	/* A mapping begins at a page of the file; its segment begins in its last page or before. */
 	for (uint32_t i = 0; i < module->segment_count; i++) {
 		uint64_t page = module->segments[i].offset & ~4095ULL;
 
@@ -427,7 +430,7 @@ static void load_symbols(struct modules *m, struct module *module)
 	module->fd = -1;
 }
 
-/* Functions without a name of their own have that of the native method that was bound to them. */
+/* A function without a symbol of its own has the name of the native method that is bound to it. */
 static const char *module_name_of(const struct modules *m, const struct module *module, const struct symbol *sym)
 {
 	const struct pair_entry *e = sym->name[0] ? NULL : pair_find(&m->bound_at, module->id, sym->address);
@@ -444,7 +447,7 @@ static void emit_symbol(struct modules *m, const struct module *module, const st
 						    .name = trace_str_of(module_name_of(m, module, sym))});
 }
 
-/* Names from a server are others. */
+/* A debug file from a server has other names, hence other ids. */
 static uint64_t symbol_owner(const struct module *module)
 {
 	return (uint64_t)(module->debug_fd >= 0) << 32 | module->id;
@@ -510,7 +513,7 @@ const char *modules_bind(struct modules *m, struct module *module, uint64_t vadd
 	if (sym.name[0] || sym.address != vaddr)
 		return sym.name;
 	e = bind(m, module, vaddr, name) ? pair_find(&m->symbol_ids, symbol_owner(module), vaddr) : NULL;
-	if (e) /* it was hit already */
+	if (e) /* a sample has hit it before */
 		emit_symbol(m, module, &sym, e->value);
 	return "";
 }
@@ -567,7 +570,7 @@ void modules_add_kernel(struct modules *m)
 	emit_module(m, &m->kernel);
 }
 
-/* Reading them takes as long as all else before the first sample. */
+/* Reading them takes as long as everything else before the first sample, so it waits for the first kernel frame. */
 static void load_kernel_symbols(struct modules *m)
 {
 	int err = symbols_open_kernel(&m->kernel.symbols);

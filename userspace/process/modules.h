@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ELF images that are mapped somewhere: identity, unwind table in the kernel, symbols. Shared by all processes. */
+/*
+ * ELF files that processes map: identity, unwind table on the kernel side, symbols and lines. Processes share them. The
+ * rooms process/, jvm/ and record/ look addresses up here; files of other users are opened within module_budget.h.
+ */
 #ifndef BRAID_PROCESS_MODULES_H
 #define BRAID_PROCESS_MODULES_H
 
@@ -16,10 +19,10 @@ struct modules;
 struct module {
 	uint32_t id;
 	uint32_t kind;	/* enum trace_module_kind */
-	uint32_t table; /* in the kernel's `tables`, or BRAID_NO_TABLE */
+	uint32_t table; /* in the kernel side's `tables`, or BRAID_NO_TABLE */
 	char build_id[41];
 	char *path;
-	/* PT_LOAD segments, to tell a mapping's bias from its file offset. */
+	/* PT_LOAD segments, from which the bias of a mapping follows. */
 	uint32_t segment_count;
 	struct {
 		uint64_t offset;
@@ -28,62 +31,62 @@ struct module {
 	} segments[MODULE_SEGMENTS];
 	struct symbols *symbols;
 	bool symbols_tried;
-	int fd;				/* kept open until symbols and lines were read */
-	int debug_fd;			/* a debug file that a server has sent, or -1 */
-	bool queried;			/* the servers */
-	pid_t seen_in;			/* a process that maps it, for the separate debug file's whereabouts */
-	struct module_account *account; /* which pays for what it takes, NULL: none; see module_budget.h */
+	int fd;				/* open until symbols and lines are read */
+	int debug_fd;			/* a debug file from a server, or -1 */
+	bool queried;			/* the servers have been queried */
+	pid_t seen_in;			/* a process that maps it, to find the separate debug file */
+	struct module_account *account; /* what pays for it; NULL: not counted; see module_budget.h */
 	bool is_libjvm;
-	uint64_t vm[VM_SYMBOLS]; /* of a libjvm: where its tables are, see vm_symbols_find() */
+	uint64_t vm[VM_SYMBOLS]; /* of a libjvm.so: addresses of its tables, see vm_symbols_find() */
 };
 
-/* `lines`: native frames are to have source lines. */
+/* `lines`: native frames get source lines. */
 int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines);
-/* What is left out is counted for these. */
+/* Sets the processes that losses are counted for. */
 struct processes;
 void modules_count_for(struct modules *m, struct processes *processes);
 void modules_free(struct modules *m);
 
 /*
- * The module behind a mapping of process `pid`, made known to the trace and the kernel on first sight. NULL: out of
- * memory. A file that others than root and the recording user can write, and one that is not certain to be the mapped
- * one, is a module of its own for each user whose processes map it: nobody's file speaks for another user's process.
+ * The module behind a mapping of process `pid`, defined in the trace and on the kernel side at first sight. NULL
+ * without memory. A file that other users can write, or that may not be the mapped one, is a separate module for each
+ * user whose processes map it. So no user's file defines names for another user's process.
  */
 struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact);
 
 /* address - bias = ELF virtual address, for a mapping of this module. */
 uint64_t module_bias(const struct module *module, const struct mapping_fact *fact);
 
-/* Trace id of the symbol around an ELF virtual address, 0 when there is none. */
+/* The trace's id of the symbol at an ELF virtual address; 0: none. */
 uint32_t modules_symbol(struct modules *m, struct module *module, uint64_t vaddr);
 
-/* Trace id of a function that is known from elsewhere, a new one with each call. */
+/* The trace's id of a function that is known from elsewhere. Each call defines a new one. */
 uint32_t modules_symbol_named(struct modules *m, const struct module *module, const struct symbol *symbol);
 
 /*
- * A JVM has bound a native method to the function at an ELF virtual address, which is called `name` from now on if the
- * module does not say how: what the module says, "" if it does not.
+ * A JVM has bound a native method to the function at an ELF virtual address. The function gets the name `name` unless
+ * the module has one. Returns the module's name, or "".
  */
 const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
 
-/* Are names and lines also to be looked for at the end of the recording? */
+/* True when names and lines are also looked up at the end of the recording. */
 bool modules_deferred_names(const struct modules *m);
 /*
- * When the symbols of a module were stripped: asks the debuginfod servers for them, for at most limit_ns. True when the
- * symbols of its addresses may be others now. To be done when nothing is sampled any more.
+ * Asks the debuginfod servers for the symbols of a stripped module, for at most limit_ns. True when its symbols may
+ * have changed. To be called when sampling has ended.
  */
 bool modules_query_servers(struct module *module, uint64_t limit_ns);
 /*
- * The source lines at an ELF virtual address, as scopes of a frame, which stay until the next call: how many. One
- * module's debug information is kept at a time.
+ * The source lines at an ELF virtual address, as scopes of a frame that are valid until the next call; returns their
+ * number. One module's debug information is kept at a time.
  */
 uint32_t modules_lines(struct modules *m, struct module *module, uint64_t vaddr, const struct trace_scope **scopes);
 void modules_lines_done(struct modules *m);
 
-/* The kernel's module is to be the first. Its symbols are read when a frame wants them. */
+/* Defines the kernel's module, which has to be the first. Its symbols are read for the first frame that needs them. */
 void modules_add_kernel(struct modules *m);
 
-/* The same for a kernel address; *module_id is the kernel's module. */
+/* The trace's id of a kernel symbol; *module_id is the kernel's module. */
 uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *module_id);
 
 /* ---- lines.c ---- */

@@ -19,7 +19,7 @@
 #define FRAMES_MAX 65536U /* in the recording */
 #define PROGRAM_FRAMES_MAX (FRAMES_MAX / 4)
 #define FILES_MAX 256U	      /* open at a time */
-#define RETRY_NS 100000000ULL /* until a file is looked for again */
+#define RETRY_NS 100000000ULL /* time until a file is looked for again */
 
 struct unnamed {
 	struct trace_frame frame;
@@ -30,8 +30,8 @@ struct unnamed {
 /* One program image. */
 struct program {
 	const struct process *process;
-	int fd;	      /* -1: no file so far */
-	bool refused; /* it is somebody else's */
+	int fd;	      /* -1: no file yet */
+	bool refused; /* the file is another user's */
 	uint64_t looked_ns;
 	VEC(struct unnamed) frames;
 	UT_hash_handle hh;
@@ -79,8 +79,8 @@ void perf_maps_free(struct perf_maps *p)
 }
 
 /*
- * The program's own number and file system are meant. Anybody can put a file of that name into a /tmp: only what the
- * program's user or root has written there is believed.
+ * Opens the file in the program's own root directory, by its pid there. Anyone can create that name in /tmp, so the
+ * file counts only when the program's user or root owns it.
  */
 static int map_open(pid_t pid)
 {
@@ -148,7 +148,7 @@ void perf_maps_request(struct perf_maps *p, struct process *process, const struc
 	const struct unnamed one = {.frame = *frame, .module = mapping->module, .bias = mapping->bias};
 	struct program *g;
 
-	/* Files that are ELF have symbols; what a JVM makes is named by its agent. */
+	/* ELF files have symbols, and the agent names what a JVM generates. */
 	if (mapping->module->segment_count || process->libjvm_ns)
 		return;
 	g = program_of(p, process);
@@ -158,7 +158,7 @@ void perf_maps_request(struct perf_maps *p, struct process *process, const struc
 		look(p, g);
 }
 
-/* Behind a call: the address of the call. */
+/* Return addresses are looked up at the call. */
 static uint64_t address_of(const struct trace_frame *f)
 {
 	return f->exact ? f->address : f->address - 1;
@@ -172,7 +172,7 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Queries and frames are in the same order, so that those of one function follow each other. */
+/* Queries and frames are sorted alike, so the frames of one function are adjacent. */
 static void write_names(struct perf_maps *p, struct program *g, const struct perf_map_query *queries)
 {
 	const struct perf_map_query *last = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whose a process is: the owner of the outermost user namespace that it is in, or its own user. */
+/* The user that a process belongs to: the owner of its outermost user namespace, or its own user. */
 #include "process_user.h"
 
 #include "proc/jvm_proc.h"
@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEPTH_MAX 32 /* of user namespaces: the kernel's own limit */
+#define DEPTH_MAX 32 /* the kernel's limit on nested user namespaces */
 
 static bool same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Who has made the namespace that `fd` is, or the one around it that lies right in this program's own. */
+/* The owner of the namespace `fd`, or of the one around it whose parent is this program's own. */
 static bool outermost_owner(int fd, const struct stat *own, uid_t *owner)
 {
 	bool found = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whose a process is. */
+/* Finds the user that a process's cost is charged to. charges.c calls this. */
 #ifndef BRAID_PROCESS_PROCESS_USER_H
 #define BRAID_PROCESS_PROCESS_USER_H
 
@@ -8,8 +8,8 @@
 #define PROCESS_NO_USER ((uid_t)-1) /* the process has ended */
 
 /*
- * The user who is to answer for what a process takes: that of its user namespace's owner, since who makes one can have
- * many numbers in it; the process's own where the owner is root or the user who records, as of a container engine.
+ * The owner of the process's user namespace, since the owner of a namespace can have many user ids in it. When the
+ * owner is root or the recording user, as with a container engine, it is the process's own user.
  */
 uid_t process_user(pid_t pid);
 

@@ -14,12 +14,14 @@
 #include <string.h>
 #include <utlist.h>
 
-/* So many late walks in a row come to nothing before a process is taken for one that they cannot help, as of programs
- * that make their own code. */
+/*
+ * After this many deferred unwinds in a row without a whole stack, a process gets no more: they do not help with
+ * programs that generate code.
+ */
 #define DEFERRED_IN_VAIN_MAX 16
 
-#define LEADERLESS_LOOKS 64	      /* a tick */
-#define MISSED_AGAIN_NS 5000000000ULL /* all processes are looked at no more often */
+#define LEADERLESS_LOOKS 64	      /* at each tick */
+#define MISSED_AGAIN_NS 5000000000ULL /* all processes are checked at most this often */
 
 struct processes {
 	struct sink *sink;
@@ -29,16 +31,16 @@ struct processes {
 	const struct record_options *options;
 	struct process_hooks hooks;
 	struct process *by_pid;
-	struct process *to_show;    /* the kernel side does not know what they are now */
-	struct process *gone;	    /* that have ended, in the order of gone_ns */
-	struct process *leaderless; /* whose first thread has ended, and the others may have */
+	struct process *to_show;    /* whose entry on the kernel side is out of date */
+	struct process *gone;	    /* images that have ended, in the order of gone_ns */
+	struct process *leaderless; /* processes whose first thread has ended */
 	uint32_t last_process;
 	uint32_t last_layout;
 	size_t running;
-	uint32_t layouts_wanted; /* of JVMs, that are still to be read */
+	uint32_t layouts_wanted; /* JVMs whose layout is still to be read */
 	bool full_reported;
-	bool missed;	    /* the end of one may not have been reported */
-	uint64_t missed_ns; /* when that was looked after */
+	bool missed;	    /* the end of a process may not have been reported */
+	uint64_t missed_ns; /* when that was last checked */
 };
 
 int processes_new(struct processes **out, struct sink *sink, struct kernel_side *kernel, struct modules *modules,
@@ -94,7 +96,7 @@ void processes_free(struct processes *p)
 	free(p);
 }
 
-/* Nothing that is read from now on is about this image. */
+/* No later record refers to this image. */
 static void process_forget(struct processes *p, struct process *pr)
 {
 	call(p, p->hooks.forgotten, pr);
@@ -175,13 +177,13 @@ bool process_is_there(const struct process *process)
 	return !process->ended_ns && procfs_lives(process->pid, process->start_ticks);
 }
 
-/* Had it ended by then? What uses its number later is another process. */
+/* Whether the image had ended by then. A later user of its pid is another process. */
 static bool ended_before(const struct process *pr, uint64_t time_ns)
 {
 	return pr->ended_ns && pr->ended_ns < time_ns;
 }
 
-/* A new image of `pid`, in front of the earlier ones; `parent`: it was forked from that. */
+/* Adds an image of `pid` in front of the earlier ones. `parent`: the process that it was forked from, or NULL. */
 static struct process *new_image(struct processes *p, pid_t pid, const struct process *parent, uint64_t since_ns)
 {
 	struct process *pr = calloc(1, sizeof(*pr)), *old;
@@ -242,7 +244,7 @@ struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 
 	if (pr || !p->options->system_wide)
 		return pr;
-	if (processes_add(p, pid)) { /* gone already: its number is all that is left */
+	if (processes_add(p, pid)) { /* it has ended: only its pid is known */
 		pr = new_image(p, pid, NULL, 0);
 		if (pr) {
 			snprintf(pr->comm, sizeof(pr->comm), "[%d]", pid);
@@ -391,8 +393,9 @@ void processes_show(struct processes *p)
 }
 
 /*
- * Not at once: most children execute a program soon, and telling of the child then would undo what the kernel side
- * already knows of that. But before the extents that they share with their parents are used again.
+ * These are shown late, because most children execute a program soon, and showing the child then would overwrite what
+ * the kernel side already knows of the new program. It has to be before the extents that they share with their parents
+ * are reused.
  */
 void processes_show_forked(struct processes *p)
 {
@@ -433,13 +436,13 @@ int processes_add(struct processes *p, pid_t pid)
 		return -ENOMEM;
 	memcpy(c.process->comm, comm, sizeof(comm));
 	emit_process(p, c.process, 0);
-	if (procfs_living_thread(pid) != pid) { /* nobody reports the end of its first thread again */
+	if (procfs_living_thread(pid) != pid) { /* the end of its first thread is not reported again */
 		c.process->last_exit_ns = c.time_ns;
 		DL_APPEND2(p->leaderless, c.process, leaderless_prev, leaderless_next);
 	}
 	err = procfs_mappings(pid, add_mapping_fact, &c);
 	show(p, c.process);
-	return err == -ESRCH ? 0 : err; /* it ended meanwhile: its samples are told apart all the same */
+	return err == -ESRCH ? 0 : err; /* it ended meanwhile, but its samples still have a process */
 }
 
 int processes_add_all(struct processes *p)
@@ -454,7 +457,7 @@ int processes_add_all(struct processes *p)
 		long pid = strtol(e->d_name, &end, 10);
 
 		if (*end == '\0' && pid > 0 && !processes_latest(p, (pid_t)pid))
-			(void)processes_add(p, (pid_t)pid); /* it may be gone by now */
+			(void)processes_add(p, (pid_t)pid); /* it may have ended by now */
 	}
 	closedir(d);
 	return 0;
@@ -473,7 +476,7 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	emit_process(p, pr, from->id);
 	emit_state(p, pr, 0, time_ns);
 	charges_inherit(pr, p->sink, from);
-	pr->layout = from->layout; /* which is what the kernel side has copied, or has from its parent */
+	pr->layout = from->layout; /* the kernel side has copied that, or has it from the parent */
 	pr->inherits = true;
 	list(p, pr);
 }
@@ -496,7 +499,7 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 	list(p, pr);
 }
 
-/* The last thread ends the process; the first one may end long before, or make way for one that executes a program. */
+/* The last thread ends the process. The first one may end long before, or make way for one that executes a program. */
 void processes_exit(struct processes *p, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	struct process *pr = processes_latest(p, pid);
@@ -513,7 +516,7 @@ void processes_exit(struct processes *p, pid_t pid, pid_t tid, uint64_t time_ns)
 	pr->last_exit_ns = time_ns;
 }
 
-/* Some of them at a time: there may be any number, and the last thread's end is mostly seen at once. */
+/* A few at each tick: there may be any number, and the end of the last thread is usually seen at once. */
 static void look_leaderless(struct processes *p)
 {
 	struct process *pr;
@@ -534,7 +537,7 @@ void processes_missed(struct processes *p)
 	p->missed = true;
 }
 
-/* Among what the side-band has lost may have been ends of processes, and starts of threads. */
+/* Records that the side-band lost may include ends of processes and starts of threads. */
 static void look_missed(struct processes *p)
 {
 	struct process *pr, *next;

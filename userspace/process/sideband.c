@@ -24,7 +24,7 @@ struct sideband_cpu {
 	uint64_t last_time_ns;
 };
 
-/* A record copied out of its ring, to be applied in the order of time over all rings. */
+/* A record copied out of its ring. Records of all rings are applied in the order of time. */
 struct sideband_record {
 	uint64_t time_ns;
 	uint32_t at; /* in `bytes` */
@@ -41,7 +41,7 @@ struct sideband {
 	VEC(struct sideband_record) records;
 };
 
-/* Follows every record when sample_id_all is set, for the sample_type asked for. */
+/* Follows every record with sample_id_all, in the form of the sample_type below. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -121,7 +121,7 @@ static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 		sideband_keep(sb, data, ring, tail, &h);
 		tail += h.size;
 	}
-	/* The copies are done before the kernel may write there again. */
+	/* The copies are complete before the kernel may overwrite them. */
 	__atomic_store_n(&cpu->page->data_tail, head, __ATOMIC_RELEASE);
 }
 

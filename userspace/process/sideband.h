@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Forks, execs, exits, names and executable mappings of all processes, from the kernel's own perf event stream: it
- * tells of mappings that are made while the recording runs, which no BPF hook does without kprobes.
+ * Forks, execs, exits, names and executable mappings of all processes, from perf's side-band records. They report
+ * mappings that are made during the recording, which BPF cannot without kprobes. The records go to processes.c; record/
+ * and agents/ call this.
  */
 #ifndef BRAID_PROCESS_SIDEBAND_H
 #define BRAID_PROCESS_SIDEBAND_H
@@ -12,9 +13,9 @@
 struct processes;
 struct sideband;
 
-/* Opens one ring per CPU and watches them in the loop; explains failures itself. */
+/* Opens one ring for each CPU and adds them to the event loop. It reports failures itself. */
 int sideband_open(struct sideband **out, struct sink *sink, struct sources *sources, struct processes *processes);
-/* Applies everything that waits, oldest first. */
+/* Applies all waiting records, oldest first. */
 void sideband_read(struct sideband *sb);
 void sideband_free(struct sideband *sb);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* What one OS thread was before: what is older than these is asked for no more, however often it becomes another. */
+/* Earlier threads that are kept of one tid; older ones are forgotten. */
 #define OLDER_MAX 16
 
 #define HOST_TIDS_MAX (1U << 17)
@@ -20,8 +20,8 @@
 
 struct threads {
 	struct sink *sink;
-	struct sideband *sideband; /* NULL: not read yet */
-	struct thread *by_key;	   /* the youngest of each key */
+	struct sideband *sideband; /* NULL: not open yet */
+	struct thread *by_key;	   /* the latest thread of each key */
 	struct thread *gone;
 	uint32_t last;
 };
@@ -40,7 +40,10 @@ void threads_follow(struct threads *t, struct sideband *sideband)
 	t->sideband = sideband;
 }
 
-/* What a process says of threads is of its own alone, whatever numbers it names. */
+/*
+ * The key includes the pid, so a process's reports of threads concern its own threads alone, whatever tids they
+ * contain.
+ */
 static uint64_t thread_key(pid_t pid, pid_t tid)
 {
 	return (uint64_t)pid << 32 | (uint32_t)tid;
@@ -91,7 +94,7 @@ void threads_forget(struct threads *t, struct process *process)
 
 void threads_free(struct threads *t)
 {
-	free(t); /* the threads are their processes' */
+	free(t); /* processes own the threads */
 }
 
 static void set_gone(struct threads *t, struct thread *thread)
@@ -141,7 +144,7 @@ static void bound_older(struct threads *t, struct thread *thread)
 		thread_forget(t, thread);
 }
 
-/* `tid` 0: the one that the process calls ns_tid has ended. */
+/* `tid` 0: the thread `ns_tid` of the process has ended. */
 static struct thread *new_thread(struct threads *t, struct process *process, pid_t tid, pid_t ns_tid)
 {
 	struct thread *thread;
@@ -198,7 +201,7 @@ struct thread *threads_now(struct threads *t, struct process *process, pid_t tid
 	return threads_at(t, process, tid, UINT64_MAX);
 }
 
-/* ---- as a JVM numbers them ---- */
+/* ---- tids in a JVM's pid namespace ---- */
 
 static void number_found(void *ctx, pid_t pid, pid_t tid)
 {
@@ -206,7 +209,7 @@ static void number_found(void *ctx, pid_t pid, pid_t tid)
 	pid_t ns_tid = numbers->count < HOST_TIDS_MAX ? procfs_ns_tid(pid, tid) : 0;
 
 	if (ns_tid)
-		(void)pair_put(numbers, (uint64_t)ns_tid, 0, (uint32_t)tid); /* without memory it is not known */
+		(void)pair_put(numbers, (uint64_t)ns_tid, 0, (uint32_t)tid); /* without memory, it stays unknown */
 }
 
 void threads_read_numbers(struct process *process)
@@ -221,7 +224,7 @@ void threads_started(struct process *process, pid_t tid)
 	if (!process->in_namespace)
 		return;
 	number_found(&process->host_tids, process->pid, tid);
-	/* Those of threads that have ended make room. */
+	/* Dropping the entries of ended threads makes room. */
 	if (process->host_tids.count >= HOST_TIDS_MAX && now_ns() - process->host_tids_ns > NUMBERS_AGAIN_NS)
 		threads_read_numbers(process);
 }
@@ -233,7 +236,7 @@ pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
 	if (!process->in_namespace)
 		return ns_tid;
 	e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
-	if (!e) { /* it may be younger than the last look at the side-band */
+	if (!e) { /* it may have started after the last read of the side-band */
 		sideband_read(t->sideband);
 		e = pair_find(&process->host_tids, (uint64_t)ns_tid, 0);
 	}

@@ -6,7 +6,8 @@
  * none here. The pools of pools.h bound all processes together: each budget takes from a pool what one of its units
  * costs.
  *
- *  The figures leave room for 100,000 threads or virtual threads at a time, 20,000 classes at the start and a replay of
+ *
+ * The figures leave room for 100,000 threads or virtual threads at a time, 20,000 classes at the start and a replay of
  * 100,000 methods. When a ring's budget is spent, the ring is read later. Its agent keeps definitions meanwhile, and
  * counts the events that find no room.
  */

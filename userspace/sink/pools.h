@@ -2,8 +2,8 @@
 /*
  * Pools bound what all recorded processes together take of the recorder; budgets.c calls them. A pool is divided among
  * users first, because the processes of one user can do anything to each other. A user may have twice as much as is
- * still free, and one process three times as much as its user's other processes have left. So something is left for the
- * next process, however many take their part. Processes of root and of the recording user have pools of their own.
+ * still free, and one process three times as much as its user has left. So something is left for the next process,
+ * however many take their part. Processes of root and of the recording user have pools of their own.
  */
 #ifndef BRAID_SINK_POOLS_H
 #define BRAID_SINK_POOLS_H
