@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define MEASURE_NS 1000000000ULL
-#define MEASURE_PART 100 /* measuring takes no more than this part of the time: each block is a read */
-#define EMIT_PART 64	 /* of a heap's size: a change of less is not told */
-#define CHUNK 4096U	 /* bytes of the segment map that are read at a time */
+#define MEASURE_PART 100 /* fraction of the time that measuring may take: each block is one read */
+#define EMIT_PART 64	 /* of a heap's size: smaller changes are not reported */
+#define CHUNK 4096U	 /* bytes of the segment map in one read */
 #define BLOCKS_MAX (1U << 18)
 
-/* One block's header: where its length ends, the next field begins. */
+/* Reads one block's header. The length field ends where the next field begins. */
 static int block_bytes(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
 		       uint64_t segment, uint64_t *bytes)
 {
@@ -29,14 +29,14 @@ static int block_bytes(const struct braid_code_heap *h, uint16_t length, uint16_
 	memcpy(&segments, header + length, used - length < 8 ? 4 : 8);
 	in_use = header[used];
 	if (in_use > 1 || segments > (h->high - at) >> h->log2_segment)
-		return -EAGAIN; /* it is being written */
+		return -EAGAIN; /* the JVM is writing it */
 	*bytes += in_use ? segments << h->log2_segment : 0;
 	return 0;
 }
 
 /*
- * The map has a byte for each segment: 0 where a block begins. It is there as far as the heap is, to the end of a page:
- * behind the heap's last segment its bytes are 0, too.
+ * The segment map has one byte for each segment, 0 where a block begins. It is mapped as far as the heap is, up to a
+ * page's end; bytes after the heap's last segment are also 0.
  */
 int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
 		       uint64_t *bytes)
@@ -67,7 +67,7 @@ int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_
 	return 0;
 }
 
-/* What kind of code lies in a heap says which it is: 0, 1 and 4 are levels without profiling. */
+/* Names a heap by the kind of code in it. Tiers 0, 1 and 4 have no profiling. */
 static const char *heap_name(const struct jvm *j, const struct braid_code_heap *h)
 {
 	if (j->layout.heap_count == 1)

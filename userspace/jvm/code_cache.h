@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How full a JVM's code heaps are, measured in its memory: CODE_CACHE events, one a heap, when that has changed. */
+/*
+ * Measures how full a JVM's code heaps are, in its memory. It emits one CODE_CACHE event for each heap whose use has
+ * changed. jvm_code.c calls code_cache_tick().
+ */
 #ifndef BRAID_JVM_CODE_CACHE_H
 #define BRAID_JVM_CODE_CACHE_H
 
@@ -7,18 +10,18 @@
 
 struct jvm;
 
-/* Of one JVM; zeroes at first. */
+/* State for one JVM. It starts zeroed. */
 struct code_cache {
-	uint64_t due_ns;		    /* not measured again before */
-	uint64_t changes;		    /* code loaded and unloaded by then */
+	uint64_t due_ns;		    /* time of the next measurement */
+	uint64_t changes;		    /* code loads and unloads at the last measurement */
 	uint64_t emitted[BRAID_CODE_HEAPS]; /* bytes used */
 	bool any;
 };
 
 /*
- * Bytes of blocks in use in a code heap, as the VM itself counts them (CodeHeap::allocated_capacity()); `length` and
- * `used` are offsets in a HeapBlock::Header. `read` may be called with addresses that are not there. -E2BIG:
- * no JVM has that many blocks.
+ * Measures the bytes of blocks in use in a code heap, as the VM counts them (CodeHeap::allocated_capacity()). `length`
+ * and `used` are offsets in a HeapBlock::Header. `read` may be called with unmapped addresses. -E2BIG: more blocks than
+ * any JVM has.
  */
 int code_cache_measure(const struct braid_code_heap *h, uint16_t length, uint16_t used, hotspot_read_fn read, void *ctx,
 		       uint64_t *bytes);

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * So many pieces of code below an address are looked at. Code nests in the hundreds at most, the interpreter's or the
- * stubs' in their blob; what a JVM makes up may all overlap.
+ * The number of pieces of code below an address that a search inspects. Real code nests in the hundreds at most: the
+ * interpreter's code or the stubs in their blob. Code that a hostile JVM reports may all overlap.
  */
 #define BELOW_MAX 1024U
 
@@ -41,7 +41,7 @@ void code_map_free(struct code_map *m)
 	*m = (struct code_map){0};
 }
 
-/* The first index whose code begins behind `address`. */
+/* The first index whose code begins after `address`. */
 static size_t upper_bound(const struct code_map *m, uint64_t address)
 {
 	size_t low = 0, high = m->count;
@@ -57,7 +57,7 @@ static size_t upper_bound(const struct code_map *m, uint64_t address)
 	return low;
 }
 
-/* The last index at which the search for what covers an address below `at` ends. */
+/* The lowest index at which a search for the code around an address below `at` ends. */
 static size_t lower_bound(size_t at)
 {
 	return at > BELOW_MAX ? at - BELOW_MAX : 0;
@@ -85,7 +85,7 @@ static int reserve(struct code_map *m)
 	return 0;
 }
 
-/* From `at` on, as far as it is not so already. */
+/* Updates `reach` from `at` on, up to the first entry that needs no change. */
 static void set_reach(struct code_map *m, size_t at)
 {
 	uint64_t reach = m->by_address[at]->address + m->by_address[at]->size;
@@ -97,7 +97,7 @@ static void set_reach(struct code_map *m, size_t at)
 		m->reach[at] = reach;
 }
 
-/* Methods replace each other; stubs may nest: a blob, and the routines in it. */
+/* A method replaces older ones at its place. Stubs may nest: a blob, and the routines in it. */
 static void replace(struct code_map *m, size_t at, const struct code *c)
 {
 	for (size_t i = at; i-- > lower_bound(at) && m->reach[i] > c->address;) {
@@ -126,7 +126,7 @@ int code_map_add(struct code_map *m, struct code *c)
 	return 0;
 }
 
-/* Is `c` a better answer than `best` for something that ran at time_ns? */
+/* Whether `c` is a better match than `best` for a frame at time_ns. */
 static bool better(const struct code *c, const struct code *best, uint64_t time_ns)
 {
 	bool now = c->load_ns <= time_ns || c->replay, best_now;
@@ -141,15 +141,15 @@ static bool better(const struct code *c, const struct code *best, uint64_t time_
 	return c->name && best->name ? c->size < best->size : c->load_ns > best->load_ns;
 }
 
-/* Can it be the code of a frame with this id? Stubs have none, whatever a frame in them says. */
+/* Whether it can be the code of a frame with this id. Stubs have no id, whatever a frame in them contains. */
 static bool has_id(const struct code *c, uint32_t id)
 {
 	return !id || c->name || !c->compile_id || braid_code_id(c->compile_id) == id;
 }
 
 /*
- * Unloads are told late, and never early; but what is said of a time behind an unload was not meant to be this code. An
- * id that agrees may outweigh an unload that was told of the code before this one, for a moment only: ids return.
+ * Unloads are reported late, never early. So code does not match a time after its unload. If the id agrees, a short
+ * grace time covers an unload that was reported for the earlier code at the address. It is short because ids repeat.
  */
 #define UNLOAD_DOUBT_NS 100000000ULL
 
@@ -211,8 +211,8 @@ void code_map_purge(struct code_map *m, uint64_t time_ns)
 /* ---- scopes ---- */
 
 /*
- * Rows are kept as varints, a third of what they are in records: the distance to the pc of the row before, the depth,
- * and of each scope the distance to the method of the code and the byte code index.
+ * Rows are packed as varints, in a third of their size in records: the distance to the pc of the previous row, the
+ * depth, and for each scope the distance to the code's method and the byte code index.
  */
 static uint8_t *row_pack(uint8_t *to, const struct code *c, const struct braid_scope_row *row,
 			 const struct braid_scope *scopes, uint32_t before)
@@ -229,7 +229,7 @@ static uint8_t *row_pack(uint8_t *to, const struct code *c, const struct braid_s
 	return to;
 }
 
-/* The row at `p`: false when it and its scopes are not all in [p, end). */
+/* Reads the row at `p`. False when the row and its scopes are not all in [p, end). */
 static bool row_read(const uint8_t *p, const uint8_t *end, struct braid_scope_row *row)
 {
 	if ((size_t)(end - p) < sizeof(*row))
@@ -238,7 +238,7 @@ static bool row_read(const uint8_t *p, const uint8_t *end, struct braid_scope_ro
 	return row->depth <= ((size_t)(end - p) - sizeof(*row)) / sizeof(struct braid_scope);
 }
 
-/* A varint of 33 bits has five bytes, so that packed rows are a quarter longer at the most. */
+/* A varint of 33 bits has five bytes, so packed rows are at most a quarter longer. */
 #define PACKED_MAX(bytes) ((bytes) / 4 * 5)
 
 bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t count)
@@ -268,7 +268,7 @@ bool code_add_scopes(struct code *c, const void *rows, size_t bytes, uint32_t co
 	return true;
 }
 
-/* One number of what row_pack() has written, which therefore is all there. */
+/* Reads one number that row_pack() has written, so it is complete. */
 static uint64_t code_number(const uint8_t **p, const uint8_t *end)
 {
 	uint64_t v = 0;
@@ -283,7 +283,8 @@ uint32_t code_scopes_at(const struct code *c, uint64_t offset, bool exact, struc
 	const uint8_t *p = c->scopes, *end = c->scopes + c->scope_bytes;
 	uint32_t pc = 0;
 
-	/* A row's pc is a return address: it speaks for the call that ends there. An exact pc is within the next one.
+	/*
+	 * A row's pc is a return address: the row is for the call that ends there. An exact pc belongs to the next row.
 	 */
 	while (p < end) {
 		uint64_t depth;

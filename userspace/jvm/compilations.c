@@ -11,23 +11,26 @@
 #include <string.h>
 #include <uthash.h>
 
-/* A CODE_LOAD may be late, and a compilation's end that waits for its thread's turn: it comes after the CODE_LOAD. */
+/*
+ * A CODE_LOAD may be late. So may the probe at a compilation's end, whose thread may wait for a CPU: it then hits after
+ * the CODE_LOAD.
+ */
 #define WAIT_NS 5000000000ULL
-#define WAITING_MAX 16384 /* one is told with what is known when there are more */
+#define WAITING_MAX 16384 /* beyond this, the oldest is emitted incomplete */
 
-/* Half of what is to be known of one. */
+/* One half of a compilation's facts. */
 struct compilation {
 	uint32_t key; /* compile id */
-	bool probed;  /* by the probe; else by a CODE_LOAD */
-	bool old;     /* by a replayed one: if no probe has told of it, it was compiled before the agent came */
+	bool probed;  /* reported by the probe; otherwise by a CODE_LOAD */
+	bool old;     /* from a replayed CODE_LOAD: without a probe's report, older than the agent */
 	uint64_t since_ns;
 	struct trace_jvm_event event;
 	UT_hash_handle hh;
 };
 
 struct compilations {
-	struct compilation *waiting; /* in the order in which they came */
-	uint32_t unnumbered;	     /* probes of a VM without symbols know no ids */
+	struct compilation *waiting; /* in the order of arrival */
+	uint32_t unnumbered;	     /* the probes of a VM without symbols know no ids */
 };
 #define KEY_UNNUMBERED 0x80000000U /* compile ids are positive */
 
@@ -69,7 +72,7 @@ static struct compilation *waiting_find(const struct jvm *j, uint64_t id)
 	return c;
 }
 
-/* The oldest of this name of those whose ids the probe did not know, or that wait for it. */
+/* The oldest with this name whose id the probe did not know, or that waits for the probe. */
 static struct compilation *waiting_find_named(const struct jvm *j, uint32_t name, bool probed)
 {
 	struct compilation *c;
@@ -80,7 +83,7 @@ static struct compilation *waiting_find_named(const struct jvm *j, uint32_t name
 	return c;
 }
 
-/* Until the other half comes; without memory, as it is. */
+/* Keeps one half until the other arrives. Without memory it is emitted as it is. */
 static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool probed, bool old)
 {
 	struct compilation *c = calloc(1, sizeof(*c));
@@ -103,7 +106,7 @@ static void wait_for_other(struct jvm *j, const struct trace_jvm_event *e, bool 
 		emit_oldest(j);
 }
 
-/* The other half: it does not wait any more. */
+/* Takes the waiting half, if it is the other one. */
 static bool waiting_take(struct jvm *j, struct compilation *c, bool probed, struct trace_jvm_event *e)
 {
 	if (!c || c->probed != probed)
@@ -114,7 +117,7 @@ static bool waiting_take(struct jvm *j, struct compilation *c, bool probed, stru
 	return true;
 }
 
-/* What the probe and the CODE_LOAD have told of one compilation. */
+/* Emits a compilation from the probe's and the CODE_LOAD's halves. */
 static void emit_both(struct jvm *j, struct trace_jvm_event *probed, const struct trace_jvm_event *loaded)
 {
 	probed->name = loaded->name ?: probed->name;
@@ -126,7 +129,7 @@ static void emit_both(struct jvm *j, struct trace_jvm_event *probed, const struc
 	compilation_emit(j, probed);
 }
 
-/* As it lies in the JVM's memory: a Method that was compiled just now is mostly there. */
+/* Reads the name from the JVM's memory, where the Method of a recent compilation usually still is. */
 static uint32_t name_read(struct jvm *j, uint64_t method)
 {
 	char text[2 * HOTSPOT_NAME_MAX];
@@ -179,7 +182,7 @@ void compilations_on_load(struct jvm *j, const struct braid_rec_code_load *r, bo
 		emit_both(j, &probed, &to);
 		return;
 	}
-	/* The replay's does not say that it was compiled just now. */
+	/* A replayed CODE_LOAD does not mean that it was compiled just now. */
 	if (!old && (c || !again) && waiting_take(j, waiting_find_named(j, to.name, true), true, &probed)) {
 		waiting_take(j, c, false, &to);
 		emit_both(j, &probed, &to);
@@ -190,7 +193,7 @@ void compilations_on_load(struct jvm *j, const struct braid_rec_code_load *r, bo
 	else if (old && r->compile_id)
 		wait_for_other(j, &to, false, true);
 	else if (old || again)
-		return; /* compiled before the agent came, or told when it was replayed */
+		return; /* compiled before the agent was loaded, or emitted when it was replayed */
 	else if (r->compile_id && r->tier != BRAID_TIER_NATIVE_WRAPPER &&
 		 probes_compilations(j->jvms->probes, j->process))
 		wait_for_other(j, &to, false, false);

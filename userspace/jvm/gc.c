@@ -13,8 +13,8 @@
 
 #define NAME_MAX_BYTES 128
 #define SPANS_MAX 4096
-#define WAITING_MAX 8192		  /* pauses beyond are told as the agent has */
-#define SPAN_KEPT_NS (10 * 1000000000ULL) /* for the agent to tell of the pause that it was in */
+#define WAITING_MAX 8192		  /* pauses beyond this are emitted without what probes saw */
+#define SPAN_KEPT_NS (10 * 1000000000ULL) /* until the agent's record of the pause has arrived */
 #define SAME_STOP_NS 1000000ULL
 #define WAIT_NS (2 * 1000000000ULL)
 #define NO_CAUSE "No GC"
@@ -34,7 +34,7 @@ static void span_remove(gc_span_list *s, size_t i)
 	s->count--;
 }
 
-/* The one that began last. NULL: it began before the probes were there. */
+/* The one that began last. NULL: it began before the probes were set. */
 static struct gc_span *span_open(struct gc *gc, enum braid_probe begin, uint64_t object)
 {
 	for (size_t i = gc->begun.count; i-- > 0;)
@@ -72,7 +72,7 @@ static void pause_keep(struct jvm *j, struct trace_jvm_event *e)
 		gc_emit(j, e);
 }
 
-/* Probes go and agents stop one after the other: what began then would be told by halves. */
+/* Probes and agents stop one after the other: what began after that would be incomplete. */
 static bool is_too_late(const struct jvm *j, uint64_t begin_ns)
 {
 	return j->jvms->stopped_ns && begin_ns > j->jvms->stopped_ns;
@@ -117,7 +117,10 @@ bool gc_on_record(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-/* One of them lies in the other but for what the VM does around: neither says when exactly the world stood. */
+/*
+ * Whether the span belongs to the pause. Probes and agent see slightly different bounds of a stop-the-world pause, so
+ * the middle of one has to be in the other.
+ */
 static bool is_part(const struct gc_span *s, const struct trace_jvm_event *pause)
 {
 	uint64_t middle = s->start_ns + (s->end_ns - s->start_ns) / 2;
@@ -142,7 +145,7 @@ static void reporter_update(struct gc *gc, const struct gc_span *s, const struct
 			(struct gc_reporter){.object = s->object, .name = pause->name, .what = pause->text};
 }
 
-/* What probes have told of while the world stood for this pause. */
+/* Adds what probes have reported during this pause. */
 static void pause_complete(struct jvm *j, struct gc_waiting *w)
 {
 	gc_span_list *spans = &j->gc.ended;
@@ -168,7 +171,7 @@ static void pause_complete(struct jvm *j, struct gc_waiting *w)
 	}
 }
 
-/* Something that began in this pause or before has not ended: its end is still on the way. */
+/* Whether a span that began in this pause or before has no end yet: its report is still to come. */
 static bool is_unfinished(const struct gc *gc, const struct trace_jvm_event *pause)
 {
 	for (size_t i = 0; i < gc->begun.count; i++)
@@ -177,7 +180,7 @@ static bool is_unfinished(const struct gc *gc, const struct trace_jvm_event *pau
 	return false;
 }
 
-/* The second of two pauses in one stop begins with what the first one left. */
+/* The second of two pauses in one stop begins with the heap that the first one left. */
 static void pauses_join(struct trace_jvm_event *first, struct trace_jvm_event *second)
 {
 	uint64_t end_ns = first->time_ns + first->duration_ns;
@@ -190,7 +193,9 @@ static void pauses_join(struct trace_jvm_event *first, struct trace_jvm_event *s
 		second->value = first->weight;
 }
 
-/* Before the JVM is live it sends no events: what probes saw is all, and comes when it is known whose pauses they were.
+/*
+ * Before it is live the JVM sends no events, so only probes see such pauses. They are emitted when it is known whose
+ * pauses they were.
  */
 static bool is_early(const struct jvm *j, const struct gc_span *s)
 {
@@ -219,7 +224,9 @@ static void span_emit_early(struct jvm *j, const struct gc_span *s)
 	gc_emit(j, &e);
 }
 
-/* What became part of no pause. The agent's record of one that is just ending comes next time, or was lost. */
+/*
+ * Handles spans that belong to no pause. The agent's record of a pause that is just ending arrives later, or was lost.
+ */
 static void spans_settle(struct jvm *j, uint64_t now_ns)
 {
 	gc_span_list *spans = &j->gc.ended;
@@ -272,7 +279,7 @@ static void cycle_emit(struct jvm *j, const struct gc_span *s, uint32_t flags)
 {
 	struct thread *leader = threads_now(j->jvms->threads, j->process, s->tid);
 	const char *name = leader ? gc_leader_name(leader->name) : "";
-	/* G1's begins behind a young collection, whose cause may or may not be there still; so may an unknown one's */
+	/* G1's cycle begins after a young collection, whose cause may still be set; an unknown collector's may, too */
 	const char *cause = *name && strncmp(name, "G1 ", 3) ? s->text : "";
 	struct trace_jvm_event e = {
 		.kind = BRAID_JVM_GC_CYCLE,
@@ -307,7 +314,7 @@ static void phase_emit(struct jvm *j, const struct gc_span *s)
 	gc_emit(j, &e);
 }
 
-/* The page with a name may not have been in memory when the kernel side looked. */
+/* The page with the name may not have been in memory when the kernel side read it. */
 static void text_take(struct gc_span *s, struct process *process, const struct braid_event_jvm_event *e)
 {
 	char raw[sizeof(e->text)];
@@ -335,7 +342,7 @@ static void on_begin(struct jvm *j, const struct braid_event_jvm_event *e, enum 
 	for (size_t i = j->gc.begun.count; probe == BRAID_PROBE_GC_PHASE && !s.number && i-- > 0;)
 		if (j->gc.begun.at[i].begin == BRAID_PROBE_GC_BEGIN && j->gc.begun.at[i].tid == s.tid)
 			s.number = j->gc.begun.at[i].number;
-	if (before) { /* given up for another */
+	if (before) { /* abandoned for another cycle */
 		if (!before->in_pause) {
 			before->end_ns = s.start_ns;
 			cycle_emit(j, before, 0);
@@ -346,7 +353,7 @@ static void on_begin(struct jvm *j, const struct braid_event_jvm_event *e, enum 
 		sink_loss(j->jvms->sink, j->process->id, "collector", "gc", 1);
 }
 
-/* Of 11 come parts of pauses, too; CMS does not say "Pause". */
+/* JDK 11 also reports parts of pauses. CMS's pauses have no "Pause" in their names. */
 static bool is_pause(const struct gc_span *s)
 {
 	return !strncmp(s->text, "Pause ", 6) || !strcmp(s->text, "Initial Mark") || !strcmp(s->text, "Final Mark");
@@ -386,7 +393,7 @@ void gc_on_probe(struct process *process, const struct braid_event_jvm_event *e)
 	if (!jvm_had_agent(j))
 		return;
 	if (!(j->enabled & BRAID_EVENT_TYPE(GC))) {
-		j->gc.begun.count = 0; /* not any more: the probes are still there */
+		j->gc.begun.count = 0; /* disabled now: the probes are still set */
 		return;
 	}
 	switch (e->event.name) {

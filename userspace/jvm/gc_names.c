@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One vocabulary for the collectors of all JDKs. */
+/* Maps HotSpot's names of collectors to one set of names for all JDKs. gc.c calls it. */
 #include "gc.h"
 
 #include <string.h>
 
 const char *gc_collector_name(const char *name)
 {
-	/* CollectorCounters of HotSpot's gc directory: of 8 and 11, then of later ones. */
+	/* CollectorCounters of HotSpot's gc directory: those of JDK 8 and 11, then later ones. */
 	static const struct {
 		const char *counter, *name;
 	} known[] = {

@@ -46,7 +46,7 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 	return slot < 0 ? slot : -ENOMEM;
 }
 
-/* What an entry of the kernel side has lost beyond `lost`, which is up to date then. */
+/* Emits the losses of a kernel side's entry beyond `lost`, and updates `lost`. */
 static void emit_lost(struct jvms *jvms, uint32_t slot, uint32_t process, uint64_t lost[BRAID_JVM_KINDS_MAX])
 {
 	struct braid_request_share share;
@@ -133,7 +133,7 @@ static void emit_jvm(struct jvm *j)
 	sink_jvm(j->jvms->sink, &j->record);
 }
 
-/* What a JVM calls itself, and what it runs: a line of it is as good as all. */
+/* Names of the VM, and its command line. They are cut at STRING_MAX. */
 static void keep_string(char **to, const char *text, uint16_t length)
 {
 	jvm_replace_string(to, text, length < STRING_MAX ? length : STRING_MAX);
@@ -170,7 +170,7 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-/* What does not change in a JVM's life, of which Java objects are no part: the agent alone knows of them. */
+/* Compares what does not change in a JVM's life. Java objects are excluded: only the agent knows their layout. */
 static bool same_layout(const struct braid_layout *a, const struct braid_layout *b)
 {
 	const size_t from = offsetof(struct braid_layout, heap_block_header),
@@ -208,7 +208,7 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-/* ---- GC, the rest ---- */
+/* ---- other records ---- */
 
 static bool on_names(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
@@ -341,11 +341,11 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 	case BRAID_REC_NOTICE:
 		return on_notice(j, rec, size);
 	default:
-		return true; /* of a newer agent */
+		return true; /* from a newer agent */
 	}
 }
 
-/* Nothing that an agent reports happened before it was there, or after its record was read. */
+/* Replaces an impossible time: no report is from before the agent was loaded, or from after the record was read. */
 static const struct braid_rec *in_its_time(const struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	static union {

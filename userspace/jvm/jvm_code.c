@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A JVM's code cache: what lay where and when, and what frames in it mean. */
+/*
+ * A JVM's code cache: applies records about code, and resolves frames in it. Frames whose code is not known yet wait
+ * here. jvm.h and jvm_state.h declare the functions.
+ */
 #include "jvm_state.h"
 
 #include "sink/records.h"
@@ -9,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFER_NS 1000000000ULL /* wait this long for a code record before the JVM's memory is asked */
+#define DEFER_NS 1000000000ULL /* how long a code record is waited for before the JVM's memory is read */
 #define DEFERRED_PART 1024
-#define PENDING_MAX 65536 /* frames that wait for their code's record; their bytes are of the JVM's budget */
+#define PENDING_MAX 65536 /* frames that wait for the record of their code; their bytes count for the JVM's budget */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
 
 /* ---- code ---- */
 
-/* Of a record about code: they come in their order, but not at once. */
+/* Notes the time of a record about code. Such records arrive in their order, but late. */
 static void code_received(struct jvm *j, const struct braid_rec *rec)
 {
 	if (rec->time_ns > j->code_reported_ns)
@@ -54,7 +57,7 @@ static bool add_code(struct jvm *j, struct code *c)
 	return true;
 }
 
-/* Can code lie there? */
+/* Whether code can be at that address. */
 static bool code_fits(const struct jvm *j, uint64_t address, uint64_t size)
 {
 	if (address >> 47 || !size || size > BRAID_CODE_HEAP_MAX)
@@ -78,7 +81,7 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 	known = old && !old->unload_ns && old->method == r->method && old->size == r->code_size &&
 		old->compile_id == r->compile_id;
 	if (known && (rec->flags & BRAID_REC_REPLAY))
-		return true; /* told twice: live and by the replay */
+		return true; /* reported both live and by the replay */
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return false;
@@ -108,7 +111,7 @@ bool code_on_load(struct jvm *j, const struct braid_rec *rec, size_t size)
 	return true;
 }
 
-/* Beyond the budget code has the name of its method only. */
+/* Beyond the budget, code has only the name of its method. */
 static bool add_scopes(struct jvm *j, struct code *c, const struct braid_rec_code_scopes *r)
 {
 	uint64_t before = code_bytes(c), more;
@@ -135,7 +138,7 @@ bool code_on_scopes(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (!c || c->name)
 		return false;
 	if ((rec->flags & BRAID_REC_REPLAY) && !c->replay)
-		return true; /* had them from the live record */
+		return true; /* the live record had them */
 	return add_scopes(j, c, r);
 }
 
@@ -192,7 +195,7 @@ static uint32_t outer_method(struct jvm *j, const struct code *c)
 	return c->trace_method ? c->trace_method : methods_trace_id(j, c->method, !c->stale);
 }
 
-/* The code's definition in the trace, sent when the first sample hits it. */
+/* The code's id in the trace. The code is defined when the first sample hits it. */
 static uint32_t trace_code(struct jvm *j, struct code *c)
 {
 	uint32_t method;
@@ -215,21 +218,24 @@ static uint32_t trace_code(struct jvm *j, struct code *c)
 	return c->trace_id;
 }
 
-/* Where look-ups of a frame's pc go: return addresses belong to the instruction before. */
+/* The address to look a frame up at: a return address belongs to the instruction before it. */
 static uint64_t lookup_pc(uint64_t pc, bool exact)
 {
 	return exact ? pc : pc - 1;
 }
 
-/* Is `method`, read from the nmethod, still the one that was compiled? Its names are freed before the nmethod is. */
+/*
+ * Whether `method`, read from the nmethod, is still the one that was compiled. Its names are freed before the nmethod
+ * is.
+ */
 static bool is_intact(struct jvm *j, const struct code *c, uint64_t method, uint32_t trace_id)
 {
 	return c->method ? methods_is_at(j, c->method, method) : trace_id && trace_id == c->trace_method;
 }
 
 /*
- * Scopes out of the nmethod itself, when the agent could not tell them. It is the same nmethod as long as its compile
- * id is, before and after; and its methods are, as long as the compiled one is.
+ * Reads scopes from the nmethod when the agent could not report them. The nmethod is the same if its compile id is the
+ * same before and after; its methods are intact if the compiled one is.
  */
 static uint32_t scopes_from_memory(struct jvm *j, const struct code *c, uint64_t pc, bool exact, struct trace_scope *to)
 {
@@ -287,7 +293,7 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 		*compile_id = c->compile_id;
 		return true;
 	}
-	/* Its record waits until HotSpot's thread for such has time: the code itself says the same. */
+	/* Its record waits for HotSpot's service thread, but the code itself has the same facts. */
 	if (!code_id || hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b) ||
 	    braid_code_id(b.compile_id) != code_id || !methods_name_at(j, b.method, to, size))
 		return false;
@@ -323,7 +329,7 @@ static bool is_osr(const struct jvm *j, uint64_t nmethod)
 	       bci != -1; /* InvocationEntryBci */
 }
 
-/* Asks the JVM's own code heap, for code whose record was lost or never came. */
+/* Reads the JVM's code heap, for code whose record was lost or never arrived. */
 static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_id)
 {
 	struct hotspot_blob b;
@@ -332,7 +338,7 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 	if (hotspot_blob_find(&j->layout, hotspot_read_process, &j->process->pid, pc, &b))
 		return NULL;
 	if (b.method && code_id && braid_code_id(b.compile_id) != code_id)
-		return NULL; /* the code that ran is gone */
+		return NULL; /* the code that ran has been replaced */
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
@@ -358,7 +364,7 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 	return add_code(j, c) ? c : NULL;
 }
 
-/* No agent will say what it is: then its memory is asked while it is there. */
+/* Whether no agent will report its code. Its memory is then read while it runs. */
 static bool is_alone(const struct jvm *j)
 {
 	return !j->joined && !j->jvms->options->attach;
@@ -377,15 +383,15 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
 }
 
 /*
- * Has everything been read that the JVM had to say of code until time_ns? When the ring is full its records come much
- * later, in their order: what ended an older piece of code at the same address may still be among them.
+ * Whether all of the JVM's reports about code up to time_ns have been read. When the ring is full, records come much
+ * later, in order: the end of older code at the same address may be among them.
  */
 static bool code_is_reported(const struct jvm *j, uint64_t time_ns, uint64_t now)
 {
 	return j->code_reported_ns >= time_ns || j->code_received_ns + DEFER_NS < now;
 }
 
-/* The code of a deferred frame, NULL when it is not known; *lost: and will not be. */
+/* The code of a pending frame; NULL: not known. *lost: it never will be. */
 static struct code *pending_code(struct jvm *j, const struct pending_frame *d, uint64_t now, bool final, bool *lost)
 {
 	bool last = final || (d->time_ns + DEFER_NS < now && code_is_reported(j, d->time_ns + DEFER_NS, now));
@@ -397,7 +403,7 @@ static struct code *pending_code(struct jvm *j, const struct pending_frame *d, u
 		c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
 	if (!last)
 		return c && !c->rows_missing ? c : NULL;
-	if (!c && methods_unloads(j) == d->unloads) /* else its method may be gone, and its names */
+	if (!c && methods_unloads(j) == d->unloads) /* otherwise its method may be unloaded, and its names with it */
 		c = code_from_memory(j, pc, d->code_id);
 	*lost = !c;
 	return c;

@@ -5,7 +5,7 @@
 
 #include "sink/records.h"
 
-/* What has to be wanted for a kind to be told; nothing, of kinds that are always. */
+/* The event type that enables a kind; 0: the kind is always enabled. */
 static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = BRAID_EVENT_TYPE(ALLOC),
 	[BRAID_JVM_LIVE] = BRAID_EVENT_TYPE(LIVE),
@@ -39,7 +39,7 @@ uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *proce
 	return process && jvm_had_agent(process->jvm) ? process->jvm->enabled : jvms->config.enabled;
 }
 
-/* Whoever tells of an event may not have heard yet that it is not wanted any more. */
+/* The source of an event may not know yet that its type is disabled. */
 static bool is_enabled(const struct jvms *jvms, const struct process *process, const struct trace_jvm_event *e)
 {
 	uint64_t kind = e->kind == BRAID_JVM_COUNTED && e->number < BRAID_JVM_EVENTS ? e->number : e->kind;

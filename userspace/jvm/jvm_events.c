@@ -22,7 +22,7 @@ bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r) || r->name_len > size - sizeof(*r) || !r->type || r->type > EVENTS_TYPES_MAX)
 		return false;
 	if (!jvm_reach(j, (void **)&j->types, &j->type_count, r->type, sizeof(*j->types)))
-		return true; /* events of it have no name, which is counted then */
+		return true; /* its events have no name, which is counted then */
 	if (r->is_text)
 		utf8_from_modified(name, sizeof(name), r + 1, r->name_len);
 	else
@@ -121,7 +121,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
 	    !offcpu_ended(jvms, thread, e->text, &to))
 		return;
-	/* What the JVM says of times is good for what has passed since its agent is there. */
+	/* Times in the JVM's reports are valid only from when its agent was loaded. */
 	if (!end || end > e->hdr.time_ns)
 		end = e->hdr.time_ns;
 	if (end < since)

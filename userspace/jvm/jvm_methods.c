@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Methods of a JVM: as its agent defined them, as the kernel side read them at a sample, as they lie in its memory. */
+/*
+ * Methods of a JVM, from three sources: the agent's definitions, the kernel side's reads at samples, and the JVM's
+ * memory. It gives them ids in the trace.
+ */
 #include "jvm_state.h"
 
 #include "kernel/kernel_side.h"
@@ -14,9 +17,9 @@
 #define LINES_MAX 4096U
 #define METHODS_MAX (1U << 24) /* ids are dense */
 
-/* ---- as the agent tells them ---- */
+/* ---- the agent's definitions ---- */
 
-/* Ids are dense; one that is far beyond the others is a lie. */
+/* Ids are dense, so one far beyond the others is invalid. */
 static struct jvm_method *method_slot(struct jvm *j, uint32_t id)
 {
 	if (id > j->method_count + (1U << 20) || id >= METHODS_MAX ||
@@ -43,7 +46,7 @@ bool methods_on_method(struct jvm *j, const struct braid_rec *rec, size_t size)
 	m = method_slot(j, r->method);
 	if (!m || m->record)
 		return false;
-	/* What is behind the strings nobody needs. */
+	/* Bytes after the strings are not needed. */
 	m->record = copy_of(j, rec, sizeof(*r) + r->class_len + r->name_len + r->sig_len + r->source_len);
 	j->methods_reported += m->record != NULL;
 	return true;
@@ -69,7 +72,7 @@ bool methods_defined(const struct jvm *j, uint32_t id)
 	return id < j->method_count && j->methods[id].record;
 }
 
-/* Space for `size` bytes altogether; what does not fit is cut. */
+/* `size` is the space for both names; longer ones are cut. */
 bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size)
 {
 	const struct braid_rec_method *r;
@@ -86,7 +89,7 @@ bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size)
 	return true;
 }
 
-/* ---- as the trace has them ---- */
+/* ---- ids in the trace ---- */
 
 static uint64_t hash_names(const char *class_name, const char *name, const char *signature)
 {
@@ -97,8 +100,8 @@ static uint64_t hash_names(const char *class_name, const char *name, const char 
 }
 
 /*
- * The trace's id for a method of these names and lines. Methods that differ in their lines only are versions of one, as
- * redefinition makes them: they are counted in the order in which they are met.
+ * The trace's id of a method with these names and lines. Methods that differ only in their lines are versions of one
+ * method, from class redefinition. Versions are numbered in the order in which they are met.
  */
 static uint32_t trace_method(struct jvm *j, struct trace_method *m, const struct braid_line *lines, uint32_t count)
 {
@@ -128,8 +131,8 @@ static uint32_t trace_method(struct jvm *j, struct trace_method *m, const struct
 }
 
 /*
- * JVM TI names anonymous classes of JDK 8 to 14 with a hash code, "Foo$$Lambda$1/1283928880", which their own names do
- * not have: one class, one name.
+ * For anonymous classes of JDK 8 to 14, JVM TI appends a hash code, "Foo$$Lambda$1/1283928880", which the class's own
+ * name does not have. It is cut so that a class has one name.
  */
 static void cut_hash_code(char *class_name)
 {
@@ -139,7 +142,7 @@ static void cut_hash_code(char *class_name)
 		*slash = '\0';
 }
 
-/* A method of the agent's in the form of one that was read. */
+/* A method that the agent reported, in the form of one that was read. */
 struct agent_names {
 	char class_name[3 * BRAID_STR_MAX + 1], name[3 * BRAID_STR_MAX + 1], signature[3 * BRAID_STR_MAX + 1],
 		source[3 * BRAID_STR_MAX + 1];
@@ -192,7 +195,7 @@ static int read_word(const struct jvm *j, uint64_t address, uint64_t *to)
 	return hotspot_read_process(&j->process->pid, address, to, sizeof(*to));
 }
 
-/* Lines and source file of what lies at `const_method`. */
+/* Reads the lines and the source file of a ConstMethod. */
 static uint32_t read_lines(struct jvm *j, uint64_t const_method, struct braid_line *lines, char *source, size_t size)
 {
 	pid_t *pid = &j->process->pid;
@@ -260,8 +263,8 @@ uint64_t methods_unloads(const struct jvm *j)
 }
 
 /*
- * Does what lies at the Method still have the place, the sizes and the first line that it had at the event? Another
- * version of it would have the same names. Its names go to *m.
+ * Whether the Method still has the address, sizes and first line that it had at the event. Another version of it would
+ * have the same names. Its names go to *m.
  */
 static bool read_again(struct jvm *j, const struct braid_event_method *e, struct hotspot_method *m)
 {
@@ -287,7 +290,10 @@ static bool take_names(const struct braid_event_method *e, struct hotspot_method
 	return true;
 }
 
-/* Names as they were at the sample, lines and source if the method is still there. 0: it has no name. */
+/*
+ * The trace's id of a method: its names are those at the sample, lines and source are added if it still exists. 0: it
+ * has no name.
+ */
 static uint32_t method_of(struct jvm *j, const struct braid_event_method *e)
 {
 	static struct braid_line lines[LINES_MAX];
@@ -296,7 +302,9 @@ static uint32_t method_of(struct jvm *j, const struct braid_event_method *e)
 	uint32_t count = read_lines(j, e->const_method, lines, source, sizeof(source));
 	bool there = read_again(j, e, &now);
 
-	/* Not read at the sample: its pages were not in memory, as those of the JDK's own archive, or it is too long.
+	/*
+	 * The names were not read at the sample: they are too long, or their pages were not in memory, such as those of
+	 * the JDK's archive.
 	 */
 	if (!(e->flags & BRAID_METHOD_READ) || !take_names(e, &reported))
 		return there ? send_read(j, &now, lines, count, source) : 0;
@@ -311,7 +319,7 @@ void jvm_method_seen(struct jvm *j, const struct braid_event_method *e)
 	uint32_t before = old ? old->value : 0, id = method_of(j, e) ?: NO_METHOD;
 
 	if (before && before != id)
-		j->process->generation++; /* its address means something else now */
+		j->process->generation++; /* the address has another meaning now */
 	if (before || account_reserve(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
 		pair_put(&j->interpreted, e->method, 0, id);
 }

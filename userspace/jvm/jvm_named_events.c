@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Events that an agent tells with all that belongs to them: no stack, and names as strings. */
+/* Named events: the agent publishes them with their names as strings, without a stack. This emits them. */
 #include "jvm_state.h"
 
 #include "jvm_emit.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PART_MAX 1024 /* of a loader's name, a module's, a source file's */
+#define PART_MAX 1024 /* of the names of a loader, module or source file */
 
 static uint32_t event_name_id(struct jvm *j, const char *text)
 {
@@ -45,7 +45,7 @@ void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint6
 			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = event_name_id(j, name), .value = classes});
 }
 
-/* The native function gets the Java method's name if it has none of its own; the event has the function's. */
+/* Gives the native function the Java method's name unless it has a symbol; the event gets the symbol. */
 static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
 {
 	const struct process_mapping *m = process_mapping_at(j->process, e->number, e->time_ns);
@@ -88,7 +88,7 @@ bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t si
 
 /* ---- classes ---- */
 
-/* The loaders that every JVM has, by what programs call them. */
+/* The usual names of the loaders that every JVM has. */
 static const char *loader_known_as(const char *class_name)
 {
 	static const char *const known[][2] = {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is asked of a JVM from all sides; it calls nothing of those who ask. */
+/*
+ * Accessors and helpers for the state of a JVM. Every other file of jvm/ may call these; they call none of those files.
+ */
 #include "jvm_state.h"
 
 #include "hotspot/vm_tables.h"
@@ -35,7 +37,7 @@ bool jvm_layout_known(const struct jvm *j)
 	return j->layout_known;
 }
 
-/* ---- where it keeps things ---- */
+/* ---- layout ---- */
 
 void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Java threads: who they are, and when they start, end and are called otherwise. */
+/* Java threads: applies the agent's records of their starts, ends and names. */
 #include "jvm_state.h"
 
 #include "jvm_emit.h"
@@ -20,7 +20,7 @@ static void thread_emit(struct jvm *j, const struct thread *t, struct trace_jvm_
 	jvm_events_emit(j->jvms, j->process, e);
 }
 
-/* Without memory it has the group that it had. */
+/* Without memory it keeps its old group. */
 static void set_group(struct thread *t, const char *text, uint16_t length)
 {
 	char *group = malloc(THREAD_GROUP_MAX);
@@ -32,7 +32,7 @@ static void set_group(struct thread *t, const char *text, uint16_t length)
 	t->group = group;
 }
 
-/* Makes the thread known by what it is called now. */
+/* Sets the thread's name and defines the thread in the trace. */
 static void thread_define(struct jvm *j, struct thread *t, const char *name, uint64_t time_ns)
 {
 	bool renamed = t->java_runs && strcmp(t->name, name) != 0;
@@ -59,7 +59,7 @@ static void start(struct jvm *j, struct thread *t, const struct braid_rec_thread
 						      .detail = thread_name_id(j, t->group ?: "")});
 }
 
-/* A thread may be told twice: by its own start, and by the list of those that ran when the agent came. */
+/* A thread may be reported twice: at its start, and in the list of threads that ran when the agent was loaded. */
 bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_thread *r = (const void *)rec;
@@ -74,11 +74,11 @@ bool threads_on_thread(struct jvm *j, const struct braid_rec *rec, size_t size)
 	utf8_from_modified(name, sizeof(name), at, r->name_len);
 	t = r->thread_tid ? threads_java(j->jvms->threads, j->process, (pid_t)r->thread_tid, is_start ? name : NULL)
 			  : NULL;
-	if (!t) { /* ended already, and never seen running */
+	if (!t) { /* it has ended, and was never seen running */
 		j->threads_started += is_start;
 		return true;
 	}
-	/* The JVM still lists a thread that has told its end. */
+	/* The JVM still lists a thread whose end was reported. */
 	if (r->flags & BRAID_THREAD_AGAIN && t->java_thread == r->java_thread && !t->java_runs)
 		return true;
 	if (t->java_thread != r->java_thread || !t->java_runs)
@@ -101,7 +101,7 @@ static uint64_t beyond(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* A thread whose start is not known has run before the agent came. */
+/* A thread without a known start began before the agent was loaded. */
 bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_thread_end *r = (const void *)rec;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the JVMs of a recording share: the parts that their records and events go through, and what is recorded. */
+/*
+ * What all JVMs of a recording share: the parts that their records and events go through, and the event configuration.
+ * record/ fills it in.
+ */
 #ifndef BRAID_JVM_JVMS_H
 #define BRAID_JVM_JVMS_H
 
@@ -26,13 +29,13 @@ struct jvms {
 	struct processes *processes;
 	struct names *names;
 	struct vthreads *vthreads;
-	struct probes *probes; /* NULL: none were chosen */
+	struct probes *probes; /* NULL: no event type needs them */
 	const struct record_options *options;
-	struct braid_event_config config; /* of JVMs to come, and whether samples are taken */
-	uint32_t last_method;		  /* trace-wide dense ids given out so far */
+	struct braid_event_config config; /* of new JVMs, and whether samples are taken */
+	uint32_t last_method;		  /* the last of the dense ids of the whole trace */
 	uint32_t last_code;
-	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* events of processes without a slot, as counted so far */
-	uint64_t stopped_ns; /* when the recording ended; what begins later is none of its; 0: it goes on */
+	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* events of processes without a slot: as emitted so far */
+	uint64_t stopped_ns; /* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 
 #endif

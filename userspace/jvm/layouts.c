@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define SOON_NS 1000000000ULL  /* a library is initialised within milliseconds after it was mapped */
-#define SPEND_NS 1000000000ULL /* on one JVM, whose tables may be made to take long */
-#define OLD_NS 2000000000ULL   /* by then a JVM has made its interpreter, or it is late and is looked at once more */
+#define SOON_NS 1000000000ULL  /* a library is initialised within milliseconds of its mapping */
+#define SPEND_NS 1000000000ULL /* for one JVM, whose tables may be made to take long */
+#define OLD_NS 2000000000ULL   /* by then a JVM has created its interpreter; a slower one is read once more */
 
 static int read_layout(struct jvms *jvms, struct process *process, const struct process_mapping *m)
 {
@@ -39,7 +39,7 @@ void layouts_find(struct jvms *jvms, struct process *process)
 	m = libjvm_mapping(process);
 	err = process->ended_ns || !m ? -ESRCH : read_layout(jvms, process, m);
 	process->layout_spent_ns += now_ns() - began_ns;
-	/* Data are mapped after code, relocated after that, and initialised then. */
+	/* Data are mapped after code, relocated after that, and then initialised. */
 	if ((err == -EAGAIN || err == -EFAULT) && process->layout_spent_ns < SPEND_NS)
 		return;
 	processes_layout_done(jvms->processes, process);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Layouts of JVMs, read out of their memory as soon as their libraries are initialised: no stack waits for an agent,
- * and JVMs that never get one have Java frames, too.
+ * Reads the layouts of JVMs from their memory as soon as their libraries are initialised. Stacks then do not wait for
+ * an agent, and JVMs without one have Java frames, too. record/ and agents/ call this.
  */
 #ifndef BRAID_JVM_LAYOUTS_H
 #define BRAID_JVM_LAYOUTS_H
@@ -9,14 +9,13 @@
 #include "jvms.h"
 #include "process/processes.h"
 
-/* Reads that of a process which may be ready, if it is still wanted. */
+/* Reads the layout of a process that may be ready, if it is still missing. */
 void layouts_find(struct jvms *jvms, struct process *process);
 
-/* The same of all processes: true when one may be ready soon. */
+/* The same for all processes. True when one may be ready soon. */
 bool layouts_find_all(struct jvms *jvms);
 
-/* Follows what is still growing in JVMs whose agents do not say so, and names their frames. `final`: for the last time.
- */
+/* Reads again what still grows in JVMs without an agent, and resolves their frames. `final`: the last call. */
 void layouts_tick(struct jvms *jvms, bool final);
 
 #endif

@@ -70,7 +70,7 @@ static int find_data(struct libjvm *l)
 	return err;
 }
 
-/* Where probes may be. */
+/* Finds the functions that probes may be set at. */
 static int find_functions(struct libjvm *l, const char *const *names, size_t count)
 {
 	struct symbol *wanted = calloc(count, sizeof(*wanted));
@@ -127,7 +127,7 @@ void libjvm_free(struct libjvm *l)
 	free(l);
 }
 
-/* ---- a process's copy ---- */
+/* ---- one process's copy ---- */
 
 static void libjvm_names_free(struct libjvm_names *n)
 {
@@ -155,7 +155,7 @@ static int libjvm_names_read(const struct libjvm_copy *c, struct libjvm_names *t
 	return err;
 }
 
-/* Nothing needs it to be there. */
+/* These fields are optional. */
 static void jfr_read(struct libjvm_copy *c, pid_t pid)
 {
 	uint64_t at[VM_SYMBOLS];
@@ -197,7 +197,7 @@ int libjvm_copy_read(struct libjvm_copy *c, pid_t pid)
 #define CLASSES_MAX 1024
 #define VTABLE "_ZTV"
 
-/* "_ZTV24VM_G1CollectForAllocation" */
+/* For example "_ZTV24VM_G1CollectForAllocation". */
 static bool take_class(void *ctx, const struct symbol *symbol)
 {
 	const char *name = symbol->name + sizeof(VTABLE) - 1;
@@ -232,7 +232,7 @@ static void classes_read(struct libjvm *l)
 	qsort(l->classes, l->class_count, sizeof(*l->classes), by_vtable);
 }
 
-/* An object has the address behind the head of its class's table. */
+/* An object points to the address after the head of its class's table. */
 const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable)
 {
 	size_t low = 0, high;

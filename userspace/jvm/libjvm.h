@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One libjvm.so: where in it things are, which the file says and which counts for all processes that have it mapped.
- * And what its tables say, which is in each process's own copy and counts for no other process.
+ * One libjvm.so file: addresses of functions and data in it, which are the same in all processes that map it. struct
+ * libjvm_copy has what the tables in one process's memory contain, which is valid for no other process. probes.c and
+ * probe_events.c use this.
  */
 #ifndef BRAID_JVM_LIBJVM_H
 #define BRAID_JVM_LIBJVM_H
@@ -20,7 +21,7 @@ struct libjvm_names {
 	size_t count;
 };
 
-/* What is looked for in the VM's data. */
+/* What is looked up in the VM's data. */
 enum libjvm_data {
 	OPERATION,	/* VMThread::_cur_vm_operation */
 	SAFEPOINT_TYPE, /* SafepointTracing (13 and later): VMOp_Type, and times */
@@ -30,15 +31,15 @@ enum libjvm_data {
 	OPERATIONS, /* arrays of names */
 	REASONS,
 	ACTIONS,
-	JVMCI_STRUCTS, /* a second table of fields, made as gHotSpotVMStructs is; not exported */
+	JVMCI_STRUCTS, /* a second table of fields, like gHotSpotVMStructs; not exported */
 	LIBJVM_DATA
 };
 
-/* Fields of CompileTask, and of what is in front of every block of a code heap. */
+/* Fields of CompileTask, and of the header of every block in a code heap. */
 enum libjvm_field { TASK_ID, TASK_METHOD, TASK_OSR_BCI, TASK_LEVEL, BLOCK_LENGTH, BLOCK_USED, LIBJVM_FIELDS };
 #define TASK_FIELDS BLOCK_LENGTH
 
-/* Fields that only the second table has: in a Thread, what JFR keeps of it. */
+/* Fields that only the second table has: those of JFR in a Thread. */
 enum libjvm_jfr_field { JFR_THREAD, JFR_VIRTUAL, JFR_NUMBER, JFR_FIELDS };
 
 struct libjvm_class {
@@ -49,18 +50,18 @@ struct libjvm_class {
 struct libjvm {
 	const struct module *module;
 	int fd;
-	bool trusted; /* nobody but root and the user who records can have made it */
+	bool trusted; /* only root or the recording user can have created it */
 	uid_t owner;
-	uint64_t *functions;	     /* file offsets of what was asked for; 0: it has none of that name */
-	uint64_t at[LIBJVM_DATA];    /* ELF addresses of data, 0: none */
+	uint64_t *functions;	     /* file offsets of the requested functions; 0: not found */
+	uint64_t at[LIBJVM_DATA];    /* ELF addresses of data; 0: none */
 	size_t strings[LIBJVM_DATA]; /* of arrays */
-	/* Classes of operations by the ELF addresses of their vtables, sorted; looked for when one is asked for. */
+	/* Classes of operations by the ELF addresses of their vtables, sorted. They are read at the first look-up. */
 	struct libjvm_class *classes;
 	size_t class_count;
 	bool classes_read;
 };
 
-/* The copy of one process. */
+/* The copy in one process. */
 struct libjvm_copy {
 	struct libjvm *file;
 	uint64_t bias;
@@ -69,10 +70,10 @@ struct libjvm_copy {
 	struct vm_field jfr[JFR_FIELDS];
 };
 
-/* The mapping of its code in a process; NULL when it has none. */
+/* The mapping of its code in a process; NULL: none. */
 const struct process_mapping *libjvm_mapping(const struct process *process);
 
-/* Opens it, and looks for functions: `names` are as the linker has them. */
+/* Opens it and looks up functions by their linker names. */
 struct libjvm *libjvm_open(const struct process *process, const struct process_mapping *m, const char *const *names,
 			   size_t count);
 void libjvm_free(struct libjvm *l);
@@ -80,10 +81,10 @@ void libjvm_free(struct libjvm *l);
 /* Reads the tables of a process; `file` and `bias` are set. -EAGAIN: too early. */
 int libjvm_copy_read(struct libjvm_copy *copy, pid_t pid);
 void libjvm_copy_free(struct libjvm_copy *copy);
-/* Where in a Thread a field of JFR's is; 0: not known. */
+/* The offset of a JFR field in a Thread; 0: not known. */
 uint16_t libjvm_jfr_offset(const struct libjvm_copy *copy, enum libjvm_jfr_field field);
 
-/* The name of the class of operations whose vtable is at an ELF address, without "VM_": empty when there is none. */
+/* The name of the operation class whose vtable is at an ELF address, without "VM_"; "": none. */
 const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable);
 
 #endif

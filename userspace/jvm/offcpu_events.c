@@ -9,7 +9,7 @@
 #include <bpf/bpf.h>
 #include <string.h>
 
-/* An OS thread can be one Java thread after the other: what it used before is the earlier one's. */
+/* One OS thread can be several Java threads in turn. Its CPU time before this one belongs to the earlier one. */
 static void leave_to_earlier(const struct thread *t, struct trace_jvm_event *e)
 {
 	e->value -= t->java_cpu_ns < e->value ? t->java_cpu_ns : e->value;
@@ -29,7 +29,7 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 {
 	if (thread->flags & TRACE_THREAD_JAVA && !thread->java_runs)
 		return false;
-	/* One that was seen too late to ask for its name. */
+	/* The thread was seen too late to read its name. */
 	if (*comm && strcmp(thread->name, comm) != 0)
 		processes_comm(jvms->processes, thread->process->pid, thread->tid, comm);
 	leave_to_earlier(thread, e);
@@ -115,7 +115,7 @@ static void emit_cpu(void *ctx, pid_t pid, pid_t tid)
 static void emit_threads(void *ctx, struct process *process)
 {
 	if (process->jvm && !process->ended_ns)
-		(void)procfs_threads(process->pid, emit_cpu, ctx); /* it may be gone by now */
+		(void)procfs_threads(process->pid, emit_cpu, ctx); /* it may have ended by now */
 }
 
 void offcpu_finish(struct jvms *jvms)

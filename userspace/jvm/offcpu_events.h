@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Threads off the CPU, and their CPU time: what the kernel side's events mean, and what is left to say at the end. */
+/*
+ * Events of the kernel side about blocked threads and CPU time of threads: completes them, and emits what is still open
+ * at the end. jvm_events.c and record/ call this.
+ */
 #ifndef BRAID_JVM_OFFCPU_EVENTS_H
 #define BRAID_JVM_OFFCPU_EVENTS_H
 
 #include "jvms.h"
 
-/* A THREAD_CPU: has the JVM's agent told of the thread's end already? It tells of the start before. */
+/*
+ * For a THREAD_CPU event: whether the agent's report of the thread's end has been read. The agent has reported its
+ * start earlier.
+ */
 bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
-/* A thread has ended, as the kernel says, called `comm`: false when its agent has told of its CPU time. */
+/* The kernel reports the end of a thread called `comm`. False when the agent has reported its CPU time. */
 bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, struct trace_jvm_event *e);
 
-/* When nothing is followed any more: the sleeps that go on, and the CPU time of threads that run on. */
+/* To be called when no thread is followed any more: emits sleeps in progress, and the CPU time of running threads. */
 void offcpu_finish(struct jvms *jvms);
 
 #endif

@@ -8,9 +8,10 @@
 #include <string.h>
 
 /*
- * Locks that somebody owns. Who waits for one is mostly woken when its owner has just given it up, so that none is
- * seen. Other synchronizers of the same family (Semaphore, CountDownLatch) have no owner, and conditions and queues are
- * no synchronizers: to wait there is no contention. A lock of the application's own is one when its owner was seen.
+ * Locks with an owner. A waiter is mostly woken just after the owner has released the lock, so its owner is not seen.
+ * Other synchronizers of the same family (Semaphore, CountDownLatch) have no owner, and conditions and queues are no
+ * synchronizers: waiting for them is no contention. An application's own class counts as a lock when its owner was
+ * seen.
  */
 static const char *const locks[] = {
 	"java.util.concurrent.locks.ReentrantLock$",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the numbers in the events of probes mean. */
+/* Resolves the numbers in events of probes to names. probes.h declares the functions; jvm_events.c calls them. */
 #include "compilations.h"
 #include "gc.h"
 #include "jvm.h"
@@ -60,7 +60,7 @@ static void explain_trap(struct jvms *jvms, struct process *process, const struc
 	to->text = trace_str_of(action ?: "");
 }
 
-/* What is given up is the code of the frame that called the stub: its method's name. */
+/* The code that is deoptimised belongs to the frame that called the stub. Returns its method's name. */
 static bool deoptimised(const struct process *process, const struct braid_event_jvm_event *e, char *to, size_t size,
 			uint32_t *compile_id)
 {
@@ -90,16 +90,14 @@ static void explain_deopt(struct jvms *jvms, struct process *process, const stru
 	if (e->event.name == BRAID_PROBE_TRAP)
 		explain_trap(jvms, process, l, (int32_t)e->event.detail, to);
 	else
-		to->detail =
-			probe_name_id(jvms, process, "lazy"); /* its frame was marked while it had called others, or
-								 stood */
+		to->detail = probe_name_id(jvms, process, "lazy"); /* marked while not on top, or while stopped */
 	if (!deoptimised(process, e, text, sizeof(text), &compile_id))
 		return;
 	to->name = probe_name_id(jvms, process, text);
 	to->number = compile_id;
 }
 
-/* False: its other half is to come. */
+/* False: it waits for its other half. */
 static bool explain_compile(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 			    struct trace_jvm_event *to)
 {

@@ -27,8 +27,8 @@ static const struct {
 };
 
 /*
- * How a VM can be made to tell: of each group the first row is used all of whose probes a libjvm.so has. Only functions
- * that compilers were seen to leave alone are named; those that tell more come before the USDT probes that VMs without
+ * The ways to probe a VM. For each group, the first row counts whose probes a libjvm.so has all. The rows name only
+ * functions that compilers were seen to leave intact. Rows that report more come before USDT probes, which VMs without
  * symbols may have.
  */
 #define TICKS "TimeInstantI30CompositeCounterRepresentation29CompositeElapsedCounterSourceE"
@@ -49,7 +49,7 @@ static const struct probe_way {
 		enum braid_probe probe;	   /* 0: none */
 		const char *symbol, *usdt; /* one of the two */
 		const char *provider;	   /* NULL: hotspot */
-		bool stack;		   /* the program that takes one */
+		bool stack;		   /* set on the program that walks the stack */
 	} probes[WAY_PROBES];
 } ways[] = {
 	/* safepoint.cpp, runtimeService.cpp; 13 and later */
@@ -95,7 +95,7 @@ static const struct probe_way {
 	 {COLLECTION_PROBES,
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN17ConcurrentGCTimer23register_gc_pause_startEPKcRK11" TICKS},
 	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN17ConcurrentGCTimer21register_gc_pause_endERK11" TICKS},
-	  /* G1's; and what pauses consist of, which is not asked for */
+	  /* G1's. These also hit for parts of pauses, which are dropped. */
 	  {BRAID_PROBE_GC_PAUSE, .symbol = "_ZN7GCTimer23register_gc_phase_startEPKcRK11" TICKS},
 	  {BRAID_PROBE_GC_PAUSE_END, .symbol = "_ZN7GCTimer21register_gc_phase_endERK11" TICKS}}},
 	{PROBE_COLLECTIONS,
@@ -114,23 +114,25 @@ static void group_destroy(struct probe_links *l, enum probe_group group)
 	}
 }
 
-/* The kernel waits for all CPUs before it gives a probe up, a tenth of a second on a busy machine: done at the end
- * only. */
+/*
+ * The kernel waits for all CPUs before it removes a probe, a tenth of a second on a busy machine. So this runs only at
+ * the end.
+ */
 void probe_links_destroy(struct probe_links *l)
 {
 	for (int i = 0; i < PROBE_GROUPS; i++)
 		group_destroy(l, (enum probe_group)i);
 }
 
-/* Where a probe's function is in what libjvm_open() found. */
+/* The index of a probe's function in libjvm_open()'s result. */
 static size_t function_of(const struct probe_way *way, int probe)
 {
 	return (size_t)(way - ways) * WAY_PROBES + (size_t)probe;
 }
 
 /*
- * Is it an instruction that does nothing, as those of USDT probes are, and that the function comes to when its
- * instructions are read one by one? A file can say what it likes in its notes.
+ * Whether there is a nop, as at USDT probes, that the function reaches when its instructions are decoded one by one.
+ * The notes in a file are not trusted.
  */
 static bool is_nop(void *ctx, const struct usdt_place *p)
 {
@@ -156,7 +158,7 @@ static bool usdt_is_good(const struct libjvm *l, const char *provider, const cha
 	return !usdt_places(l->fd, provider, name, is_nop, &good) && good;
 }
 
-/* 0, or a negative errno: -ENOENT when there is no such place. */
+/* 0, or a negative errno; -ENOENT: there is no such place. */
 static int attach(const struct braid_bpf *b, const struct libjvm *l, const struct probe_way *way, int probe, pid_t pid,
 		  struct bpf_link **out)
 {
@@ -166,7 +168,7 @@ static int attach(const struct braid_bpf *b, const struct libjvm *l, const struc
 	const char *provider = w->provider ?: "hotspot";
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd); /* whatever its mount namespace */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd); /* independent of the file's mount namespace */
 	if (w->symbol)
 		*out = bpf_program__attach_uprobe_opts(w->stack ? b->progs.on_probe_stack : b->progs.on_probe, pid,
 						       path, l->functions[function_of(way, probe)], &uprobe);
@@ -177,7 +179,7 @@ static int attach(const struct braid_bpf *b, const struct libjvm *l, const struc
 	return *out ? 0 : -errno;
 }
 
-/* Has the file what this way needs, as far as that is known beforehand? */
+/* Whether the file has what this way needs, as far as that is known before attaching. */
 static bool possible(const struct libjvm *l, const struct probe_way *way)
 {
 	for (int i = 0; i < WAY_PROBES; i++)

@@ -23,8 +23,9 @@
 #include <utlist.h>
 
 /*
- * A libjvm.so. Probes of one process disturb nobody else; but each takes its time, to come and to go: when there are
- * more than a few JVMs, those of the others are in the file, and those who are not recorded pay for the traps.
+ * A libjvm.so file. Probes for one process do not affect others, but each takes time to set and to remove. So beyond
+ * OWN_PROBES_MAX JVMs, the others share probes that are set for the file; JVMs that are not recorded then pay for the
+ * traps.
  */
 struct library {
 	struct libjvm *jvm;
@@ -34,19 +35,19 @@ struct library {
 	struct library *next;
 };
 
-/* A JVM. */
+/* One JVM. */
 struct probed {
 	struct process *process;
-	pid_t pid; /* the process may be forgotten, or the thread ask */
+	pid_t pid; /* kept for the thread, and for when the process is forgotten */
 	struct library *library;
 	struct libjvm_copy copy;
-	uint64_t spent_ns; /* on reading it, before it was ready */
+	uint64_t spent_ns; /* for reading it before it was ready */
 	struct probe_links links;
-	bool shared;		      /* those of its library are used */
+	bool shared;		      /* it uses those of its library */
 	bool ready;		      /* nothing more is to be read from it */
-	bool set;		      /* the thread has done what it can */
-	bool gone;		      /* nothing more is to be had from it */
-	int error;		      /* of the thread's */
+	bool set;		      /* the thread has attached what it can */
+	bool gone;		      /* nothing more is reported for it */
+	int error;		      /* the thread's result */
 	struct braid_probed reported; /* what was counted until now */
 	struct probed *next, *next_queued;
 };
@@ -55,17 +56,17 @@ struct probed {
 #define SPEND_NS 1000000000ULL
 
 /*
- * Each probe waits for all CPUs, and for whoever else on the machine sets some or gives some up: so a thread sets them,
- * after it has loaded what they run, while the loop goes on.
+ * Setting a probe waits for all CPUs, and for other users of probes on the machine. So a thread loads the programs and
+ * sets the probes, while the event loop goes on.
  */
 struct probes {
 	struct jvms *jvms;
 	size_t own;	      /* JVMs with probes of their own */
-	size_t own_untrusted; /* the same of files that all could not share */
+	size_t own_untrusted; /* the same for untrusted files, whose JVMs cannot share probes */
 	struct library *libraries;
 	struct probed *probed;
-	struct probed *queue;	/* whose probes are to be set */
-	struct probed *at_work; /* the thread's, while it works */
+	struct probed *queue;	/* waiting for their probes */
+	struct probed *at_work; /* the thread's while it runs */
 	pthread_t thread;
 	bool works, threaded;
 	atomic_bool done, stop;
@@ -84,20 +85,20 @@ int probes_new(struct probes **out, struct jvms *jvms)
 	return 0;
 }
 
-/* ---- what there is to say ---- */
+/* ---- notices ---- */
 
 static struct probe_links *links_of(struct probed *j)
 {
 	return j->shared ? &j->library->links : &j->links;
 }
 
-/* Nobody changes them any more. */
+/* Whether its links no longer change. */
 static bool is_set(const struct probed *j)
 {
 	return j->shared ? j->library->set : j->set;
 }
 
-/* Whether this is the first notice of its kind about the JVM's library. */
+/* Whether this is the first notice about the JVM's library. */
 static bool first_notice(struct probed *j)
 {
 	bool first = !j->library->reported;
@@ -139,7 +140,7 @@ static void report_result(struct probes *p, struct probed *j)
 		report_missing(p, j);
 }
 
-/* ---- the thread that sets them ---- */
+/* ---- the thread that sets probes ---- */
 
 struct setting {
 	struct probes *probes;
@@ -228,7 +229,7 @@ void probes_wait(struct probes *p, uint64_t limit_ns)
 	}
 }
 
-/* Soon: the thread sets one more probe at most. */
+/* Stops the thread, which sets at most one more probe. */
 static void stop(struct probes *p)
 {
 	atomic_store(&p->stop, true);
@@ -282,7 +283,7 @@ static struct library *library_of(struct probes *p, const struct process *proces
 		return NULL;
 	l->module = m->module;
 	l->jvm = libjvm_open(process, m, names, probe_functions(names));
-	if (!l->jvm) { /* that of another process may be opened all the same */
+	if (!l->jvm) { /* opening it for another process may succeed */
 		free(l);
 		return NULL;
 	}
@@ -328,7 +329,7 @@ static uint64_t address_of(const struct libjvm_copy *c, enum libjvm_data data)
 	return c->file->at[data] ? c->bias + c->file->at[data] : 0;
 }
 
-/* From here on its hits count. */
+/* From here on, its hits are counted. */
 static int show(struct probes *p, struct probed *j)
 {
 	const struct libjvm_copy *l = &j->copy;
@@ -355,10 +356,10 @@ static int show(struct probes *p, struct probed *j)
 }
 
 /*
- * Probes are instructions of the kernel's in the file's code, at places that the file itself names. Those of one
- * process change that process alone, so that a file of its own user, who could change its code anyway, may have them;
- * the owner of its root directory, as of a container, is no other. Probes that all processes share are for trusted
- * files only.
+ * Probes are instructions that the kernel puts into the file's code, at places that the file names. Probes of one
+ * process change that process alone. So a file of its own user, who could change its code anyway, may have them; so may
+ * a file of the owner of its root directory, as in a container. Probes that all processes share are only for trusted
+ * files.
  */
 static bool is_its_own(const struct probed *j)
 {
@@ -394,7 +395,7 @@ static void attach_untrusted(struct probes *p, struct probed *j)
 	}
 }
 
-/* Its tables may be made to take long, and never to be ready. */
+/* A JVM can make its tables take long, and never be ready. */
 static bool is_readable(struct probed *j)
 {
 	uint64_t began_ns = now_ns();
@@ -434,7 +435,7 @@ void probes_attach(struct probes *p, struct process *process)
 		p->own++;
 }
 
-/* ---- while it goes on ---- */
+/* ---- during the recording ---- */
 
 static void count(struct probes *p, struct probed *j, enum braid_jvm_event_kind kind, __u64 now, __u64 *before)
 {
@@ -499,7 +500,7 @@ static bool is_among(const struct probed *list, const struct probed *j)
 	return list;
 }
 
-/* What it has of links is few, and given up at the end. */
+/* Its few links remain until the end. */
 void probes_forget(struct probes *p, const struct process *process)
 {
 	struct probed *j = p ? probed_of(p, process) : NULL;
@@ -517,7 +518,7 @@ void probes_forget(struct probes *p, const struct process *process)
 	free(j);
 }
 
-/* A descriptor of what a probe consists of. */
+/* Whether the descriptor is part of a probe. */
 static bool is_probe(int dir, const char *fd)
 {
 	char to[32] = "";
@@ -527,9 +528,9 @@ static bool is_probe(int dir, const char *fd)
 }
 
 /*
- * The kernel waits for all CPUs, and for one probe after the other, before it gives them up: a minute on a busy
- * machine. Who waits is a child that holds the probes, which are disabled, and nothing else of this process. It ends
- * when its parent, which closes the other end of `done`, has none any more: the last to close is the one that waits.
+ * The kernel waits for all CPUs, one probe after the other, before it removes them: a minute on a busy machine. A child
+ * waits instead. It holds the probes, which are disabled, and nothing else of this process. It exits when its parent
+ * closes the other end of `done`, after its own descriptors of the probes: the last to close them waits.
  */
 static void probes_leave(int done)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Probes in the code of HotSpot itself: safepoints, compilations, deoptimisations. */
+/*
+ * Probes in HotSpot's code: safepoints, compilations, deoptimisations and collections. It decides which JVMs get which
+ * probes, sets them on a thread of its own and removes them. record/ and agents/ call this.
+ */
 #ifndef BRAID_JVM_PROBES_H
 #define BRAID_JVM_PROBES_H
 
@@ -9,33 +12,35 @@
 int probes_new(struct probes **out, struct jvms *jvms);
 void probes_free(struct probes *p);
 
-/* A JVM is to come: what its probes run is loaded meanwhile. */
+/* To be called when a JVM is expected: loads the programs of probes meanwhile. */
 void probes_prepare(struct probes *p);
-/* Has the probes that were chosen set in a JVM: nothing happens when it is no JVM, or has its probes. */
+/*
+ * Requests the probes of the enabled event types for a process. Nothing happens when it is no JVM, or has its probes.
+ */
 void probes_attach(struct probes *p, struct process *process);
 /* The same for every process, and gives up those that have ended. */
 void probes_discover(struct probes *p);
-/* The process has ended, and nothing of it comes any more. */
+/* To be called when the process has ended and nothing of it is read any more. */
 void probes_forget(struct probes *p, const struct process *process);
-/* What was set since is known from here on. */
+/* Takes the results of the thread, and starts it for waiting JVMs. */
 void probes_tick(struct probes *p);
-/* Until all that were asked for are set, or for that long. */
+/* Waits until all requested probes are set, or for limit_ns. */
 void probes_wait(struct probes *p, uint64_t limit_ns);
-/* No more hits; what was counted and not told is told. */
+/* Removes the probes, and emits what was counted and not reported yet. */
 void probes_stop(struct probes *p);
 
-/* What is known of a process's VM; NULL: it is none, or not looked at (yet). */
+/* What is known of a process's VM. NULL: it is no JVM, or not read (yet). */
 struct libjvm_copy;
 const struct libjvm_copy *probes_library(const struct probes *p, const struct process *process);
 
-/* Does a COMPILE come for each compilation of this JVM, beside the CODE_LOAD records? */
+/* Whether a probe reports each compilation of this JVM, in addition to CODE_LOAD records. */
 bool probes_compilations(const struct probes *p, const struct process *process);
 
 /* ---- probe_events.c ---- */
 
-/* Of what the JVM's agent defines, is all known that the event refers to? */
+/* Whether everything that the event refers to has been defined by the JVM's agent. */
 bool probes_ready(const struct process *process, const struct braid_event_jvm_event *e);
-/* Fills in what the numbers of a probe's event mean. False: it is told later, with what else is known of it. */
+/* Fills in the names for a probe's event. False: it is emitted later, joined with other reports. */
 bool probes_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to);
 

@@ -27,10 +27,10 @@ int vthreads_new(struct vthreads **out, struct sink *sink)
 
 void vthreads_free(struct vthreads *v)
 {
-	free(v); /* the rest is the processes' */
+	free(v); /* processes own the rest */
 }
 
-/* Defines it, or again when its name has changed. */
+/* Defines it in the trace, and again when its name has changed. */
 static uint32_t vthread_define(struct vthreads *v, struct process *process, uint64_t number, const char *name,
 			       size_t length)
 {
@@ -55,7 +55,7 @@ static uint32_t vthread_define(struct vthreads *v, struct process *process, uint
 	return e->value;
 }
 
-/* One UTF-16 or ISO 8859-1 unit as modified UTF-8, which has surrogates one by one. */
+/* Writes one UTF-16 or ISO 8859-1 unit as modified UTF-8, which encodes surrogates one by one. */
 static size_t unit_put(uint8_t *to, uint32_t unit)
 {
 	if (unit && unit < 0x80) {
@@ -81,7 +81,7 @@ void vthreads_seen(struct vthreads *v, struct process *process, const struct bra
 	uint32_t width = e->utf16 ? 2 : 1;
 	size_t length = 0;
 
-	/* At most two bytes come of one, three of two. */
+	/* One byte becomes at most two, two become at most three. */
 	for (uint32_t i = 0; i + width <= bytes; i += width)
 		length += unit_put(modified + length,
 				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
