@@ -43,7 +43,10 @@ static bool calls_java(const char *program)
 	return strcmp(name ? name + 1 : program, "java") == 0;
 }
 
-/* The agent in the command line is silent; in JAVA_TOOL_OPTIONS the JVM announces it, but it reaches any depth. */
+/*
+ * In the command line the agent is invisible. JAVA_TOOL_OPTIONS makes the JVM print a line, but JVMs at any depth
+ * inherit it.
+ */
 static char **with_agent(char **argv, const char *option)
 {
 	const char *had = getenv("JAVA_TOOL_OPTIONS");
@@ -68,7 +71,7 @@ static char **with_agent(char **argv, const char *option)
 	return argv;
 }
 
-/* The child: waits for the word, then becomes the command. An exec that fails is reported back. */
+/* The child: waits for the gate, then executes the command. It reports a failed exec through the gate. */
 static void become(int gate, char **argv, const char *option, bool stdout_taken)
 {
 	sigset_t none;
@@ -79,7 +82,7 @@ static void become(int gate, char **argv, const char *option, bool stdout_taken)
 		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL); /* what the recorder ignores */
+	signal(SIGPIPE, SIG_DFL); /* ignored by the recorder */
 	signal(SIGXFSZ, SIG_DFL);
 	descriptors_restore();
 	if (stdout_taken && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The command that a recording starts: held back until everything is ready for it. */
+/*
+ * The command that a recording launches. A forked child holds it back until sampling has begun. Only session.c calls
+ * this.
+ */
 #ifndef BRAID_RECORD_COMMAND_H
 #define BRAID_RECORD_COMMAND_H
 
@@ -8,25 +11,25 @@
 
 struct command {
 	pid_t pid;   /* 0: none */
-	int gate_fd; /* closing it without a word cancels the command */
+	int gate_fd; /* closing it without a write cancels the command */
 	bool ended;
-	bool in_environment; /* the agent is, for all that it starts */
-	int status;	     /* exit status as a shell counts it: 128 + n for signal n */
+	bool in_environment; /* the agent is in the environment, for all JVMs that the command starts */
+	int status;	     /* as a shell counts it: 128 + n for signal n */
 };
 
-/* Can `program` be executed, by its path or by PATH? 0, or -1 with errno set. */
+/* Whether `program` can be executed, by its path or through PATH: 0, or -1 with errno set. */
 int command_find(const char *program);
 
 /*
- * Forks; the child waits. When `agent_option` is given it is put into the command line if that calls `java`, and else
- * into JAVA_TOOL_OPTIONS, which JVMs further down inherit. With `stdout_taken` its standard output is this process's
- * standard error. Explains failures itself.
+ * Forks a child that waits. `agent_option`, if given, goes into the command line of `java`, and otherwise into
+ * JAVA_TOOL_OPTIONS, which JVMs further down inherit. With `stdout_taken` the child's standard output is this process's
+ * standard error. It reports failures itself.
  */
 int command_prepare(struct command *c, char **argv, const char *agent_option, bool stdout_taken);
-int command_go(struct command *c);	/* lets it run: -errno when it could not be executed, explained */
-void command_cancel(struct command *c); /* unless it runs already */
-void command_reap(struct command *c);	/* after SIGCHLD; without blocking */
+int command_go(struct command *c);	/* starts it; a failed exec is reported, and its -errno returned */
+void command_cancel(struct command *c); /* has no effect once it runs */
+void command_reap(struct command *c);	/* to be called after SIGCHLD; does not block */
 bool command_runs(struct command *c);
-void command_interrupt(struct command *c); /* asks it to end, waits a little */
+void command_interrupt(struct command *c); /* sends SIGTERM and waits a little */
 
 #endif

@@ -28,21 +28,21 @@
 #include <utlist.h>
 
 #define BACKLOG 8
-#define CLIENTS_MAX 8		  /* at a time: one more, and the oldest has to go */
-#define ANSWER_BYTES (1 << 20)	  /* room for an answer with thousands of JVMs; nobody waits for a client */
-#define AGENTS_WAIT_NS 1000000000 /* for an agent's word */
+#define CLIENTS_MAX 8		  /* at a time; another one disconnects the oldest */
+#define ANSWER_BYTES (1 << 20)	  /* fits thousands of JVMs; the collector waits for no client */
+#define AGENTS_WAIT_NS 1000000000 /* for the answers of agents */
 
 struct client {
 	struct source src;
 	struct control *control;
 	struct braid_control_request request;
-	uint64_t deadline_ns; /* 0: it has not asked yet; then: until when its agents are waited for */
-	uint32_t named;	      /* what its list stands for */
-	uint32_t lacking;     /* of it: what this recording cannot begin with now */
-	bool lenient;	      /* "all": as much of it as can be had */
+	uint64_t deadline_ns; /* until when answers of agents are waited for; 0: no request yet */
+	uint32_t named;	      /* event types of its list */
+	uint32_t lacking;     /* of these, what this recording cannot enable now */
+	bool lenient;	      /* the list is "all": types that cannot be enabled are no failure */
 	uint32_t failed;
-	bool gone;     /* does not read */
-	bool stopping; /* waits for the recording's end */
+	bool gone;     /* it does not read its answers */
+	bool stopping; /* it waits for the end of the recording */
 	struct client *next;
 };
 
@@ -51,8 +51,8 @@ struct control {
 	struct source listening;
 	struct sockaddr_un address;
 	struct client *clients; /* oldest first */
-	struct client *ended;	/* one round of the loop may still come to them */
-	struct client *freed;	/* none does */
+	struct client *ended;	/* one round of the event loop may still reach these */
+	struct client *freed;	/* these are safe to free */
 	uint64_t start_ns;
 };
 
@@ -161,7 +161,7 @@ static void answer_jvm(void *ctx, struct process *p)
 
 /* ---- changes ---- */
 
-/* So that a reader of the trace knows when a kind was on. */
+/* Readers of the trace then know when a type was enabled. */
 static void emit_config(struct session *s, struct process *p, const struct braid_event_config *config)
 {
 	char text[512];
@@ -176,8 +176,8 @@ static void emit_config(struct session *s, struct process *p, const struct braid
 }
 
 /*
- * What probes in the JVM tell is begun at the start only. A kind without its probes is not there at all, or only as far
- * as the agent tells it.
+ * Probes in JVMs are only set at the start. Without them an event type is missing as a whole, or reduced to what the
+ * agent reports.
  */
 static const struct {
 	enum braid_event_type type;
@@ -191,15 +191,15 @@ static const struct {
 
 #define LOADED (sizeof(loaded) / sizeof(loaded[0]))
 
-/* Other programs are loaded when they are first asked for. */
+/* Other programs are loaded at the first use. */
 static void load_programs(struct client *c)
 {
 	struct session *s = c->control->session;
 	int err;
 
-	probes_wait(s->jvms.probes, UINT64_MAX / 2); /* one loads programs at a time */
+	probes_wait(s->jvms.probes, UINT64_MAX / 2); /* only one thread at a time may load programs */
 	err = kernel_side_load(s->kernel, c->named);
-	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* none of it is to be spent on that */
+	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* loading takes nothing from the agents' time */
 	if (!err)
 		return;
 	note(c,
@@ -241,7 +241,7 @@ static bool thread_lives(const struct process *p, uint32_t tid)
 	return access(path, F_OK) == 0;
 }
 
-/* The numbers of threads that have ended become those of others. What came from them only comes from nobody then. */
+/* The tids of ended threads are reused. Types enabled only for such a thread are enabled for no thread then. */
 static void forget_ended(const struct process *p, struct braid_event_config *c)
 {
 	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++)
@@ -266,7 +266,7 @@ static const char *change_agent(struct client *c, struct process *p)
 	forget_ended(p, &state.config);
 	before = state.config;
 	memcpy(list, c->request.list, sizeof(list));
-	if (event_config_change(&state.config, change, list, &named, why)) /* perform() has read it before */
+	if (event_config_change(&state.config, change, list, &named, why)) /* perform() has parsed it before */
 		return "the list cannot be read";
 	if (event_config_thread(&state.config, &before, change, named, c->request.thread, why)) {
 		refuse(c, "process %d: %s", (int)p->pid, why);
@@ -295,7 +295,7 @@ static const char *command_agent(struct client *c, struct process *p)
 	return err == -EPIPE ? "the agent has disconnected" : err ? strerror(-err) : NULL;
 }
 
-/* One process of those that were asked for. */
+/* Performs the request for one of the requested processes. */
 static void perform_one(void *ctx, struct process *p)
 {
 	struct client *c = ctx;
@@ -315,7 +315,7 @@ static void perform_one(void *ctx, struct process *p)
 		refuse(c, "process %d: %s", (int)p->pid, why);
 }
 
-/* What is not one JVM's: samples, and JVMs to come. */
+/* Applies a change to the recording itself: sampling, and JVMs to come. */
 static void perform_recording(struct client *c, const struct braid_event_config *config)
 {
 	struct session *s = c->control->session;
@@ -359,7 +359,7 @@ static bool prepare_change(struct client *c, struct braid_event_config *config)
 	if (change == CONFIG_ENABLE)
 		look_lacking(c);
 	else
-		c->named = 0; /* nothing of it has to be there */
+		c->named = 0; /* no type has to be available */
 	return true;
 }
 
@@ -415,7 +415,7 @@ static void on_request(struct source *src)
 
 	if (src->fd < 0)
 		return;
-	if (c->deadline_ns) { /* it has asked already, and hangs up or says more: no more than one question each */
+	if (c->deadline_ns) { /* a client has one request; more data, or its end, ends it */
 		client_free(c);
 		return;
 	}
@@ -453,7 +453,7 @@ static void look_pending(void *ctx, struct process *p)
 		w->any = true;
 }
 
-/* The agents that it asked to change have answered, or had their time. */
+/* Answers when the agents have confirmed the change, or their time is over. */
 static void client_finish(struct client *c)
 {
 	struct session *s = c->control->session;
@@ -517,7 +517,7 @@ static void control_on_connect(struct source *src)
 		client_free(c);
 }
 
-/* ---- the place ---- */
+/* ---- the socket ---- */
 
 static int listen_at(struct control *c)
 {
@@ -529,7 +529,7 @@ static int listen_at(struct control *c)
 	if (err)
 		return err;
 	control_directory_sweep(directory);
-	(void)unlink(c->address.sun_path); /* of an earlier process of this number */
+	(void)unlink(c->address.sun_path); /* left by an earlier process with this pid */
 	c->listening.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->listening.fd < 0 || bind(c->listening.fd, (struct sockaddr *)&c->address, sizeof(c->address)))
 		return -errno;
@@ -560,7 +560,7 @@ int control_open(struct control **out, struct session *s)
 	return 0;
 }
 
-/* What the recording itself has come to, for those that wait for its end. */
+/* Sends the result of the recording to a client that waits for its end. */
 static void stop_answer(struct client *c)
 {
 	int err = c->control->session->sink.error;

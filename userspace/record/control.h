@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The door for `braid ctl`: changes a recording while it goes on. A socket in a directory that only the recorder's user
- * can enter; a client that is slow, or asks for nonsense, loses its connection and holds nobody up.
+ * The control socket for `braid ctl`, through which a running recording can be changed. It is in a directory that only
+ * the recorder's user can enter. A client that is slow or sends nonsense is disconnected and delays nothing. session.c
+ * calls this; control_place.c also serves the command line.
  */
 #ifndef BRAID_RECORD_CONTROL_H
 #define BRAID_RECORD_CONTROL_H
@@ -14,24 +15,24 @@
 
 struct control;
 
-/* Listens. Without a place to listen at, the recording goes on without it, and says so in the trace. */
+/* Listens. Without a directory for the socket, the recording goes on without it, and a notice is emitted. */
 int control_open(struct control **out, struct session *s);
 void control_close(struct control *c);
 
-/* Answers those that wait for agents; to be called now and then. */
+/* Answers clients that wait for agents. To be called at every tick. */
 void control_tick(struct control *c);
 
-/* ---- control_place.c: for both sides ---- */
+/* ---- control_place.c: for recorder and `braid ctl` ---- */
 
-/* The directory of this user's recorders. -ENOENT: there is no place for one. */
+/* The directory of this user's recorders. -ENOENT: there is none. */
 int control_directory(char *path, size_t size);
-/* Makes it, when it is not there. -EPERM: others could put something there. */
+/* Creates it when it is missing. -EPERM: other users could put files into it. */
 int control_directory_make(const char *path);
 /* Removes the sockets of recorders that were killed. */
 void control_directory_sweep(const char *path);
 /* The address of the recorder `pid`. -ENAMETOOLONG. */
 int control_address(struct sockaddr_un *a, const char *directory, pid_t pid);
-/* May the process at the other end be spoken to? It is root or this process's user. `pid` is what it says it is. */
+/* Whether the peer is root or this process's user. `pid` is the peer's. */
 bool control_trusts(int fd, pid_t *pid);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the control sockets of recorders are, and how they are found. Only root's or the user's own directories count.
+ * Where recorders' control sockets are, and how `braid ctl` finds them. Only directories of root or the user are
+ * trusted. control.h declares the functions.
  */
 #include "control.h"
 

@@ -10,23 +10,23 @@
 
 #include <string.h>
 
-/* As much around the copy may be more of the stack, which is not what it was. */
+/* Memory this close to the copy may be part of the stack, which has changed since. */
 #define STACK_MAX (8ULL << 20)
 
 struct deferred_walk {
-	struct braid_walk w; /* first: the walk is given a pointer to it */
+	struct braid_walk w; /* first, since callbacks of the walk get a pointer to it */
 	const struct session *session;
 	const struct process *process;
-	const struct braid_layout *layout; /* NULL: no JVM's */
+	const struct braid_layout *layout; /* NULL: not in a JVM */
 	uint64_t time_ns;
-	uint64_t low, high; /* the copy of the stack */
+	uint64_t low, high; /* the copied part of the stack */
 	const uint8_t *stack;
-	uint32_t missing; /* of the pages, as in the event */
+	uint32_t missing; /* missing pages, as in the event */
 	struct deferred_sample *out;
-	bool ran_out; /* more of the stack was wanted than there is a copy of */
+	bool ran_out; /* the walk needed more of the stack than was copied */
 };
 
-/* Code is as it was, when it is still mapped; other memory may have changed since. */
+/* Code that is still mapped is unchanged; other memory may have changed since. */
 static bool is_code(const struct deferred_walk *l, uint64_t address, uint32_t size)
 {
 	const struct process_mapping *m = process_mapping_at(l->process, address, l->time_ns);
@@ -34,7 +34,7 @@ static bool is_code(const struct deferred_walk *l, uint64_t address, uint32_t si
 	return m && !m->until_ns && !l->process->ended_ns && size <= m->fact.end - address;
 }
 
-/* What a JVM knows of its code lies elsewhere, and outlives the moment as a method outlives its frames. */
+/* A JVM's metadata is elsewhere, and outlives the event as a method outlives its frames. */
 static bool is_metadata(const struct deferred_walk *l, uint64_t address)
 {
 	return l->layout && !l->process->ended_ns &&
@@ -112,7 +112,7 @@ static uint32_t walk_all(struct deferred_walk *l)
 	return BRAID_END_DEPTH;
 }
 
-/* Any number that tells stacks apart; those of the kernel side are made otherwise, and are never 0 either. */
+/* A hash that distinguishes stacks. The kernel side computes its hashes in another way; neither is ever 0. */
 static uint64_t hash_of(const struct deferred_sample *out, const struct process *process)
 {
 	uint64_t hash = (uint64_t)process->layout << 32 | process->id;
@@ -156,7 +156,7 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 	l.w.leaf = 1;
 	l.w.end = WALK_GOING;
 	end = walk_all(&l);
-	if (end) /* no copy is as good as the memory itself: then the first walk's cause says more */
+	if (end) /* a copy is never as good as the memory, so the first walk's cause counts */
 		push(out, (uint64_t)BRAID_FRAME_END << 60 | (l.ran_out ? e->cause : end));
 	out->event.stack = hash_of(out, process);
 	return !end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stack tree's edges: (parent node, frame) to node. Twelve bytes an entry, as there are more of these than of
- * anything else that a recording keeps; open addressing, no deletion. stacks.c uses this.
+ * The edges of the stack tree: (parent node, frame) to node. An entry has twelve bytes, as a recording keeps more of
+ * these than of anything else. Open addressing without deletion. Only stacks.c uses this.
  */
 #ifndef BRAID_RECORD_NODE_MAP_H
 #define BRAID_RECORD_NODE_MAP_H
@@ -20,7 +20,7 @@ struct node_map {
 	size_t count;
 };
 
-/* The entry of (parent, frame), or the free one where it belongs. The map must have room. */
+/* The entry of (parent, frame), or a free one for it. The map must have room. */
 static inline struct node_entry *node_slot(const struct node_map *m, uint32_t parent, uint32_t frame)
 {
 	for (size_t i = pair_hash(parent, frame);; i++) {
@@ -46,7 +46,7 @@ static inline int node_map_grow(struct node_map *m)
 	return 0;
 }
 
-/* The entry of (parent, frame), which is free (node 0) when it is new: the caller numbers it. NULL: no memory. */
+/* The entry of (parent, frame). A new one has node 0, and the caller sets its number. NULL without memory. */
 static inline struct node_entry *node_map_get(struct node_map *m, uint32_t parent, uint32_t frame)
 {
 	struct node_entry *e;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Samples as they come from the kernel side: whose they are, what their stacks mean, and out they go. */
+/*
+ * Samples and events from the kernel side: finds their processes and threads, resolves their stacks and emits them.
+ * session.h declares the entry point.
+ */
 #include "session.h"
 
 #include "deferred.h"
@@ -26,7 +29,10 @@ static void read_sideband(struct session *s)
 	sideband_read(s->sideband);
 }
 
-/* A process that is not known, or not as the sample found it, was told of since the side-band was read. */
+/*
+ * The side-band is read again if it may have newer reports about the process: it is unknown, or the sample is younger
+ * than the last read.
+ */
 static struct process *process_of(struct session *s, const struct braid_event_sample *e)
 {
 	struct process *process = processes_find(s->processes, (pid_t)e->pid, e->hdr.time_ns);
@@ -61,13 +67,15 @@ static void receive_sample(struct session *s, struct process *process, const str
 						     .vthread = vthread});
 }
 
-/* Walked before what it found at its addresses was known to be something else: then nothing in it is. */
+/*
+ * Whether it was walked before a change of the process's mappings was known: then none of its addresses can be trusted.
+ */
 static bool is_stale(const struct process *process, const struct braid_event_sample *e)
 {
 	return process && !process_layout_known(process, e->generation, e->hdr.time_ns);
 }
 
-/* A stack that other events refer to. What was walked by what is not so any more, nobody asks for. */
+/* A stack that other events refer to. Stale ones are dropped, as no event refers to them. */
 static void receive_stack(struct session *s, const struct braid_event_sample *e)
 {
 	struct process *process = process_of(s, e);
@@ -125,10 +133,10 @@ static void receive_vthread(struct session *s, const struct braid_event_vthread 
 		vthreads_seen(s->vthreads, process, e);
 }
 
-/* What is read in one go; it stops at an event that refers to what its JVM's ring still holds. */
+/* One read of the ring. It stops at an event that refers to records still in its JVM's ring. */
 struct reading {
 	struct session *session;
-	struct process *process; /* its event waits; NULL: none does */
+	struct process *process; /* the process of the waiting event; NULL: none waits */
 	union {
 		struct braid_event_jvm_event event;
 		struct braid_event_compile compile;
@@ -141,7 +149,7 @@ static uint32_t node_of(struct session *s, struct process *process, const struct
 
 	if (!e->stack)
 		return 0;
-	/* Walked before what was found at its addresses was known to be something else. */
+	/* The stack was walked before a change of the mappings was known. */
 	if (!process_layout_known(process, e->generation, e->hdr.time_ns))
 		return stacks_end(s->stacks, process, BRAID_END_NO_MAPPING, e->hdr.time_ns);
 	node = stacks_known(s->stacks, process, e->stack);
@@ -161,7 +169,7 @@ static void receive_event(struct session *s, struct process *process, const stru
 	jvm_events_receive(&s->jvms, process, e, &nodes);
 }
 
-/* False: it waits. */
+/* False: the event waits. */
 static bool receive_jvm_event(struct reading *r, const struct braid_event_jvm_event *e)
 {
 	struct session *s = r->session;

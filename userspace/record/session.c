@@ -38,23 +38,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TICK_NS 50000000ULL	 /* rings are read at least this often */
-#define FLUSH_NS 800000000ULL	 /* and written so often: a killed recording loses no more than the last second */
-#define STATS_NS 5000000000ULL	 /* figures of the recording itself */
-#define DISCOVER_NS 500000000ULL /* new JVMs are looked for this often */
-#define SETTLE_NS 2000000000ULL	 /* agents have this long to come in before sampling starts without them */
-#define DEFERRED_NAMES_NS 20000000000ULL /* after so long the remaining frames have no source lines */
+#define TICK_NS 50000000ULL		 /* rings are read at least this often */
+#define FLUSH_NS 800000000ULL		 /* interval of writes: a killed recording loses at most its last second */
+#define STATS_NS 5000000000ULL		 /* interval of statistics about the recording */
+#define DISCOVER_NS 500000000ULL	 /* interval of looking for new JVMs */
+#define SETTLE_NS 2000000000ULL		 /* how long sampling waits for agents to connect */
+#define DEFERRED_NAMES_NS 20000000000ULL /* time limit; the remaining frames have no source lines */
 #define COLLECTOR_NICE (-10)
 #define MMAP_THRESHOLD (128 << 10)
 
-/* What the loop needs besides the session. */
+/* State of the event loop that other files do not need. */
 struct loop {
 	struct session *s;
 	struct command command;
 	struct source signals;
 	struct source timer;
-	struct source events;	/* many wait in the kernel side's ring */
-	struct source deadline; /* of a recording with a duration */
+	struct source events;	/* signalled when much of the kernel side's ring is full */
+	struct source deadline; /* for a recording with a duration */
 	struct braid_counters counters;
 	struct summary summary;
 	uint64_t flushed_ns, stats_ns, discovered_ns;
@@ -67,7 +67,7 @@ static void on_failure(void *ctx, int err)
 	summary_failure(ctx, err);
 }
 
-/* What ticks, how often, and what is wanted of JVMs. */
+/* Emits the sampling event, its frequency and the event configuration. */
 static void emit_what(struct session *s, char *text, size_t size)
 {
 	const struct record_options *o = s->options;
@@ -115,7 +115,7 @@ static void emit_facts(struct session *s)
 
 /* ---- the loop ---- */
 
-/* Records first: they name what was sampled. */
+/* Agents' records are read first: they define the names for samples. */
 static void read_all(struct session *s)
 {
 	agents_drain(s->agents);
@@ -163,7 +163,7 @@ static void emit_stats(struct loop *l)
 	sink_stat(&s->sink, 0, "stack_renewals", stacks_renewals(s->stacks));
 }
 
-/* Nothing that was asked for is left to record. */
+/* Whether every recorded target has ended. */
 static bool targets_gone(struct loop *l)
 {
 	if (l->s->options->system_wide)
@@ -202,7 +202,7 @@ static void on_tick(struct source *src)
 		s->finished = true;
 }
 
-/* What is not read soon finds no room. Records first, as ever. */
+/* Events that are not read soon find no room. Agents' records are read first, as always. */
 static void on_events(struct source *src)
 {
 	struct loop *l = src->ctx;
@@ -236,7 +236,7 @@ void session_interrupt(struct session *s)
 	s->interrupted = s->finished = true;
 }
 
-/* Whatever would end this process ends the recording instead, in order; but what nohup ignores stays ignored. */
+/* Signals that would end this process end the recording in order instead. SIGHUP stays ignored under nohup. */
 static int watch_signals(struct loop *l)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
@@ -250,7 +250,7 @@ static int watch_signals(struct loop *l)
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN); /* and a file that may not grow: writing says so */
+	signal(SIGPIPE, SIG_IGN); /* writes to a closed pipe or a limited file then fail with an error */
 	signal(SIGXFSZ, SIG_IGN);
 	l->signals =
 		(struct source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal, .ctx = l};
@@ -263,7 +263,7 @@ static int watch_events(struct loop *l)
 	return source_watch_edges(&l->s->sources, &l->events);
 }
 
-/* After `first_ns`, then every `interval_ns`, if that is not 0. */
+/* Fires after `first_ns`, then every `interval_ns` unless that is 0. */
 static int watch_time(struct session *s, struct source *timer, uint64_t first_ns, uint64_t interval_ns)
 {
 	struct itimerspec when = {
@@ -356,8 +356,8 @@ static int open_parts(struct loop *l)
 	int err;
 
 	err = sources_open(&s->sources);
-	err = err ?: targets_check(o); /* before the output is opened: a recording that cannot begin must not cost an
-					  older one */
+	/* before the output is opened: a recording that cannot start must not truncate an older one */
+	err = err ?: targets_check(o);
 	err = err ?: kernel_side_open(&s->kernel, o);
 	if (err)
 		return err;
@@ -370,7 +370,7 @@ static int open_parts(struct loop *l)
 		return err;
 	}
 	trace_writer_tap(s->sink.writer, o->tap, o->tap_ctx);
-	err = watch_signals(l); /* not before: opening a FIFO may have to be given up */
+	err = watch_signals(l); /* after the trace is open: opening a FIFO can be interrupted */
 	err = err ?: modules_new(&s->modules, &s->sink, s->kernel, o->lines);
 	err = err ?: threads_new(&s->threads, &s->sink);
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
@@ -389,7 +389,7 @@ static int open_parts(struct loop *l)
 	return err ?: control_open(&s->control, s);
 }
 
-/* The kernel's processes, the targets, and the agents in them. */
+/* Adds the targets, and the agents in them. */
 static int add_targets(struct loop *l)
 {
 	const struct record_options *o = l->s->options;
@@ -418,8 +418,8 @@ static int add_targets(struct loop *l)
 }
 
 /*
- * Samples are whole without an agent, and what a JVM does by itself is in the default. What was asked for beyond that
- * comes from agents alone: it is worth waiting for them, so that it is there from the first second on.
+ * Samples are whole without an agent, and the default types do not need one at the start. Other types come from agents
+ * only, so the start waits for them: they are then recorded from the first second on.
  */
 #define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 
@@ -443,9 +443,9 @@ static int settle(struct session *s)
 }
 
 /*
- * What the collector tells the kernel side late, stacks lack: where a new library lies, how a new JVM is made. It works
- * little and often, and on a busy machine it would wait for its turn; so it goes first where it may. The command was
- * forked before and does not inherit it.
+ * Stacks are incomplete until the kernel side knows new libraries and JVMs. The collector runs briefly and often, and
+ * on a busy machine it would wait for a CPU, so it raises its priority where it may. The command was forked before and
+ * does not inherit this.
  */
 static void go_first(void)
 {
@@ -465,7 +465,7 @@ static int session_run(struct loop *l)
 
 	go_first();
 	sideband_read(s->sideband);
-	sink_clock(&s->sink); /* times are relative to it, so it comes before the first sample */
+	sink_clock(&s->sink); /* times are relative to it, so it precedes the first sample */
 	err = err ?: kernel_side_start(s->kernel, s->options);
 	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);
@@ -485,7 +485,7 @@ static int session_run(struct loop *l)
 	return err;
 }
 
-/* The last words of everybody, in the order in which they can still be said. */
+/* Reads and emits what remains. Each step needs what the steps before it have read. */
 static void finish(struct loop *l)
 {
 	struct session *s = l->s;
@@ -499,7 +499,7 @@ static void finish(struct loop *l)
 		command_interrupt(&l->command);
 	read_all(s);
 	agents_stop(s->agents);
-	session_read_samples(s); /* what agents asked stacks for in the meantime */
+	session_read_samples(s); /* for stack requests made meanwhile */
 	agents_settle(s->agents, true);
 	layouts_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);
@@ -512,7 +512,7 @@ static void finish(struct loop *l)
 		sink_flush(&s->sink);
 }
 
-/* The recording has ended before its command. */
+/* The command outlives the recording. */
 static void leave_command(struct loop *l)
 {
 	const struct session *s = l->s;
@@ -560,7 +560,9 @@ int session_record(const struct record_options *o, int *status)
 	s.sink.failed = on_failure;
 	s.sink.failed_ctx = &s;
 	descriptors_raise();
-	/* A fixed limit: else the first large block that is freed has glibc keep all later ones in its heap. */
+	/*
+	 * A fixed threshold: otherwise the first large block that is freed makes glibc keep all later ones in its heap.
+	 */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	err = open_parts(&l);
 	if (err)

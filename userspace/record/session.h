@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A recording in progress: what the parts of the collector share. One thread, one epoll loop; the kernel side, the
- * agents' sockets and the side-band of perf events are its sources, the trace is its sink.
+ * A recording in progress: what the parts of the collector share. It has one thread and one event loop. Its sources are
+ * the kernel side, the agents' sockets and perf's side-band; its sink is the trace. The command line calls
+ * session_record(); otherwise only record/ includes this.
  */
 #ifndef BRAID_RECORD_SESSION_H
 #define BRAID_RECORD_SESSION_H
@@ -40,8 +41,8 @@ struct session {
 	struct sink sink;
 	struct pools pools;
 	struct sources sources;
-	bool finished;	  /* the loop is to end */
-	bool interrupted; /* by its user: the command is to end, too */
+	bool finished;	  /* the event loop is to end */
+	bool interrupted; /* by its user, so the command is to end, too */
 	struct kernel_side *kernel;
 	struct modules *modules;
 	struct processes *processes;
@@ -53,21 +54,23 @@ struct session {
 	struct perf_maps *perf_maps;
 	struct names *names;
 	struct jvms jvms;
-	struct control *control; /* NULL: nobody can change the recording */
-	uint64_t sideband_ns;	 /* all that happened before was read */
+	struct control *control; /* NULL: the recording cannot be changed */
+	uint64_t sideband_ns;	 /* the side-band was read up to this time */
 	uint64_t samples;
-	uint64_t deferred; /* of them: walked late */
+	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;
 };
 
-/* Reads the samples that wait, and what the side-band tells of their processes. */
+/* Reads waiting samples and events, and the side-band before them. */
 void session_read_samples(struct session *s);
 
 /* Ends the recording as Ctrl-C does. */
 void session_interrupt(struct session *s);
 
-/* Records as told; *status is the command's exit status, if one was run. 0 or a negative errno that was already
- * explained. */
+/*
+ * Records as the options say. *status is the command's exit status, if there is one. Returns 0, or a negative errno
+ * after reporting the failure.
+ */
 int session_record(const struct record_options *o, int *status);
 
 #endif

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Limits of what is remembered: three quarters of a power of two, less what one stack may add. Together the tables take
- * at most 17 MB. When one is full all begin anew: see renew().
+ * Limits on remembered entries: three quarters of a power of two, less what one stack can add. Together the tables take
+ * at most 17 MB. When one is full, all are cleared: see renew().
  */
 #define ONE_STACK (BRAID_MAX_FRAMES + 1U)
 #define STACKS_MAX ((3U << 15) - 1)
@@ -26,7 +26,7 @@
 #define QUICK_SLOTS (1U << 14)
 #define NATIVE_MAX (1U << 16) /* frames that may get lines at the end */
 
-/* The child that a raw frame led to last, while the process's generation is what it was. */
+/* The node that a raw frame led to last. It is valid while the process's generation is the same. */
 struct quick {
 	uint64_t place; /* process, parent node, leaf */
 	uint64_t raw;
@@ -42,16 +42,16 @@ struct native_frame {
 
 struct stacks {
 	struct session *session;
-	struct pair_map by_hash; /* (hash, process): node, extra: complete */
-	struct pair_map former;	 /* by_hash as it was before the last renewal */
+	struct pair_map by_hash; /* (hash, process): node; extra: complete */
+	struct pair_map former;	 /* by_hash before the last renewal */
 	struct node_map nodes;	 /* (parent, frame id): node */
 	struct pair_map frames;	 /* (raw frame, process and meaning): frame id */
-	struct quick *quick;	 /* a cache, direct mapped */
+	struct quick *quick;	 /* a direct-mapped cache */
 	uint64_t seen;		 /* stacks before the last renewal */
 	uint64_t renewals;
 	uint32_t last_node;
 	uint32_t last_frame;
-	/* Native frames, when their source lines are wanted at the end. */
+	/* Native frames that get source lines at the end. */
 	VEC(struct native_frame) native;
 	size_t native_skipped;
 };
@@ -96,8 +96,8 @@ static bool is_full(const struct stacks *st)
 }
 
 /*
- * The numbers that the trace has stay valid; what is met again gets new ones. The kernel side forgets which stacks it
- * has sent. Samples on their way refer to those, so their hashes are kept until the next renewal.
+ * Ids in the trace stay valid; stacks that are met again get new ones. The kernel side forgets which stacks it has
+ * sent. Samples under way refer to those, so their hashes are kept until the next renewal.
  */
 static void renew(struct stacks *st)
 {
@@ -112,7 +112,7 @@ static void renew(struct stacks *st)
 	memset(st->quick, 0, QUICK_SLOTS * sizeof(*st->quick));
 }
 
-/* By hash; what was known before the last renewal is known again. */
+/* Looks a stack up by its hash. A stack from before the last renewal is added again. */
 static const struct pair_entry *find_hash(struct stacks *st, const struct process *process, uint64_t hash)
 {
 	const struct pair_entry *e = pair_find(&st->by_hash, hash, process->id), *former;
@@ -127,7 +127,7 @@ static const struct pair_entry *find_hash(struct stacks *st, const struct proces
 	return again;
 }
 
-/* What lay where a native frame's instruction is, and the address of that in its file. */
+/* The mapping of a native frame's instruction, and the instruction's address in its file. */
 static const struct process_mapping *mapping_of(struct process *process, const struct trace_frame *f, uint64_t time_ns,
 						uint64_t *vaddr)
 {
@@ -138,7 +138,7 @@ static const struct process_mapping *mapping_of(struct process *process, const s
 	return m;
 }
 
-/* Tells apart where the module lay. */
+/* Returns a number that depends on where the module is mapped. */
 static uint32_t resolve_native(struct stacks *st, struct process *process, uint64_t time_ns, struct trace_frame *f)
 {
 	uint64_t vaddr;
@@ -148,13 +148,13 @@ static uint32_t resolve_native(struct stacks *st, struct process *process, uint6
 		return 0;
 	f->module = m->module->id;
 	f->symbol = modules_symbol(st->session->modules, m->module, vaddr);
-	/* What a signal handler returns to is behind no call: it is a function's first instruction. */
+	/* A signal handler's return address follows no call: it is a function's first instruction. */
 	if (!f->symbol && !f->exact)
 		f->symbol = modules_symbol(st->session->modules, m->module, vaddr + 1);
 	return (uint32_t)((m->bias >> 12) * 0x9e3779b1U);
 }
 
-/* Fills *f with what the raw frame means in this process at this time: false when its name is still under way. */
+/* Fills *f with the meaning of the raw frame in this process at this time. False when its name is not known yet. */
 static bool frame_resolve(struct stacks *st, struct process *process, uint64_t raw, uint64_t time_ns, bool leaf,
 			  struct trace_frame *f, uint32_t *place)
 {
@@ -188,7 +188,7 @@ static bool frame_resolve(struct stacks *st, struct process *process, uint64_t r
 	}
 }
 
-/* What tells two frames of one address apart: the code version, the method, the module. */
+/* What distinguishes frames with the same address: code version, method or module. */
 static uint64_t meaning(const struct trace_frame *f)
 {
 	switch (f->kind) {
@@ -201,7 +201,7 @@ static uint64_t meaning(const struct trace_frame *f)
 	}
 }
 
-/* A frame that is not kept has no lines. */
+/* A frame beyond the limits gets no lines. */
 static void keep_native(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
 {
 	uint64_t vaddr;
@@ -222,7 +222,7 @@ static int by_module(const void *a, const void *b)
 	return x->vaddr != y->vaddr ? (x->vaddr < y->vaddr ? -1 : 1) : 0;
 }
 
-/* A name from a server, and lines: true when there is something new. */
+/* Looks up a name from a server, and lines. True when either is found. */
 static bool name_deferred(struct stacks *st, struct native_frame *n, uint64_t limit_ns)
 {
 	struct modules *m = st->session->modules;
@@ -237,7 +237,7 @@ static bool name_deferred(struct stacks *st, struct native_frame *n, uint64_t li
 	return symbol || n->frame.scope_count;
 }
 
-/* One module after the other, and the same address but once. */
+/* Frames are sorted by module and address, so each module is read once. */
 void stacks_name_deferred(struct stacks *st, uint64_t limit_ns)
 {
 	uint64_t until = now_ns() + limit_ns, now;
@@ -281,7 +281,7 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	uint64_t key = raw, owner = (uint64_t)f.process << 32 | ((uint32_t)meaning(&f) ^ place);
 
 	if (f.kind == BRAID_FRAME_KERNEL && leaf)
-		key &= ~(1ULL << 48); /* the same address as a return address is another frame */
+		key &= ~(1ULL << 48); /* as a return address, the same address is another frame */
 	e = pair_find(&st->frames, key, owner);
 	if (e)
 		return e->value;
@@ -307,7 +307,7 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 	struct node_entry *e;
 	uint32_t frame;
 
-	/* What is remembered is what addresses mean now. */
+	/* The cache has the present meaning of addresses only. */
 	if (quick->node && quick->place == place && quick->raw == raw && quick->generation == process->generation &&
 	    time_ns >= process->layout_ns)
 		return quick->node;
@@ -326,7 +326,7 @@ static uint32_t child(struct stacks *st, struct process *process, uint32_t paren
 
 #define OWN_FRAMES_MAX 8
 
-/* How many frames on top are there only because the agent has asked for the stack: its own. */
+/* The number of top frames that are the agent's own, from its stack request. */
 static uint32_t own_frames(const struct process *process, const struct braid_event_sample *e, const uint64_t *frames)
 {
 	const struct process_mapping *m;

@@ -21,7 +21,7 @@ static bool may_trace(void)
 	return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_SYS_PTRACE & 1);
 }
 
-/* Returns err. */
+/* Reports the failure and returns `err`. */
 static int explain(pid_t pid, int err)
 {
 	if (err == -ESRCH)
@@ -56,7 +56,9 @@ static int check_pid(pid_t pid)
 	}
 	if (err)
 		return explain(pid, err);
-	/* It may be refused although the status can be read. Kernel threads have none, and that is well. */
+	/*
+	 * Reading maps can be refused although status can be read. Kernel threads have empty maps, which is no failure.
+	 */
 	n = proc_file_read(pid, "maps", byte, sizeof(byte));
 	return n == -EACCES || n == -EPERM ? explain(pid, (int)n) : 0;
 }
