@@ -52,7 +52,7 @@ static struct process *peer(const struct listener *d, int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || (d->pid && who.pid != d->pid))
 		return NULL;
-	sideband_read(env->sideband); /* the process may be younger than the last tick */
+	sideband_read(env->sideband); /* the process may have started after the last tick */
 	process = processes_latest(env->jvms->processes, who.pid);
 	return process && process_is_there(process) ? process : NULL;
 }
@@ -66,10 +66,10 @@ static void report_not_accepted(struct listener *d, const struct process *proces
 	char why[ATTACH_WHY_MAX];
 
 	if (err == -EPIPE || err == -ECONNRESET) {
-		refusals_add_delay(d->owner->refusals, process->pid, "the agent was not answered in time");
+		refusals_add_delay(d->owner->refusals, process->pid, "the agent's connection was not accepted in time");
 		return;
 	}
-	snprintf(why, sizeof(why), "no ring for it: %s", strerror(-err));
+	snprintf(why, sizeof(why), "cannot create its ring: %s", strerror(-err));
 	refusals_add(d->owner->refusals, process->pid, why);
 }
 
@@ -213,8 +213,8 @@ static void on_result(struct source *src)
 	if ((!r.error && has_connected(d)) || (r.error == -EAGAIN && retry_later(d)))
 		return;
 	if (d->staging.loaded[0]) { /* that copy is busy, or this C library does not find it by its name */
-		log_debug("process %d: its agent %s does not come%s%s", d->pid, d->staging.loaded, r.error ? ": " : "",
-			  r.error ? r.why : "");
+		log_debug("process %d: the copy %s of the agent did not connect%s%s", d->pid, d->staging.loaded,
+			  r.error ? ": " : "", r.error ? r.why : "");
 		r.error = listener_try(d, r.why);
 		if (!r.error)
 			return;
@@ -264,7 +264,7 @@ void listener_give_up(struct listener *d, uint64_t limit_ns)
 	if (d->listening.fd < 0)
 		return;
 	refusals_add(d->owner->refusals, d->pid,
-		     "the agent was loaded but did not connect (--agent-opts verbose lets it say why)");
+		     "the agent was loaded but did not connect (with --agent-opts verbose it prints the reason)");
 	listener_close(d);
 }
 

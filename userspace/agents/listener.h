@@ -12,15 +12,15 @@
 
 #include "attach/attach.h"
 
-#define LISTENER_SILENCE_NS 3000000000ULL /* more than a child needs to say why it takes long */
+#define LISTENER_SILENCE_NS 3000000000ULL /* longer than the child needs to report a delay */
 
 struct listener;
 
-/* All listeners of a recording, and whom they serve. */
+/* All listeners of a recording, and their owner's callback. */
 struct listeners {
 	const struct agents_env *env;
 	struct refusals *refusals;
-	/* Takes in the agent of `process` at the other end of `fd`, which is its own from here on. 0 or a negative errno. */
+	/* Accepts the agent of `process` at the other end of `fd`, and owns `fd` afterwards. 0 or a negative errno. */
 	int (*accept)(void *ctx, struct process *process, int fd);
 	void *ctx;
 	struct listener *list;
@@ -41,22 +41,22 @@ struct listener {
 	struct listener *next;
 };
 
-/* Listens for the agent of one JVM, or with pid 0 of all. On failure `why` may say more than the negative errno. */
+/* Listens for the agent of one JVM, or with pid 0 for those of all. On failure `why` may have a reason. */
 int listener_open(struct listeners *a, pid_t pid, struct listener **out, char *why);
 
-/* Asks the next copy of the agent that is in the JVM already; when there is none left, the JVM loads another one. */
+/* Tries the next copy of the agent that is already in the JVM. When none is left, the JVM loads a new one. */
 int listener_try(struct listener *d, char *why);
 
-/* It accepts nobody any more, its child ends, its files are removed. */
+/* Stops accepting, ends the child and removes the staged files. */
 void listener_close(struct listener *d);
 
-/* Gives up an agent that was loaded but has not connected within `limit_ns`. It may have connected while this process did not run. */
+/* Gives up an agent that was loaded but has not connected within `limit_ns`. */
 void listener_give_up(struct listener *d, uint64_t limit_ns);
 
-/* Reports a child that has not answered within `limit_ns`: it runs as its JVM's user, whose processes can stop it. */
+/* Reports a child that has reported nothing within `limit_ns`: processes of its JVM's user can stop it. */
 void listener_mention_silence(struct listener *d, uint64_t limit_ns);
 
-/* A JVM that is this young may have been started with the agent, and may not accept attach requests yet. */
+/* Whether the JVM is so young that its options may still load the agent, and it may not accept attach requests yet. */
 bool listener_may_be_starting(const struct process *p);
 
 #endif

@@ -97,8 +97,8 @@ static void report_why(struct target *t)
 		snprintf(r.why, sizeof(r.why), "it is stopped; continue it with `kill -CONT %d`", (int)t->pid);
 	else if (!status.catches_sigquit)
 		snprintf(r.why, sizeof(r.why),
-			 "it does not catch SIGQUIT, by which a JVM is asked to listen: it is still starting, or its "
-			 "program has taken that signal");
+			 "it does not catch SIGQUIT, which makes a JVM listen: it is still starting, or its program "
+			 "handles that signal itself");
 	else
 		snprintf(r.why, sizeof(r.why), "it does not answer: it may be in a long pause, or hang");
 	(void)!write(RESULT_FD, &r, sizeof(r));
@@ -155,7 +155,7 @@ static int target_open(struct target *t)
 		return attach_fail(t, -ESRCH, "process %d has been replaced by another one: try again", (int)t->pid);
 	t->root = proc_root_open(t->pid);
 	if (t->root < 0)
-		return attach_fail(t, t->root, "the file system of process %d cannot be entered: %s; run braid as root",
+		return attach_fail(t, t->root, "cannot open the root directory of process %d: %s; run braid as root",
 				   (int)t->pid, strerror(-t->root));
 	t->cwd = proc_open(t->pid, "cwd", O_PATH | O_DIRECTORY);
 	return 0;
@@ -170,15 +170,14 @@ static int target_become(struct target *t, pid_t parent)
 	int err = as_user_forever(t->uid, t->gid);
 
 	if (err)
-		return attach_fail(t, err, "the rights of user %u cannot be taken: %s; run braid as root",
-				   (unsigned int)t->uid, strerror(-err));
+		return attach_fail(t, err, "cannot act as user %u: %s; run braid as root", (unsigned int)t->uid,
+				   strerror(-err));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	t->tmp = root_open(t->root, "tmp", O_PATH | O_DIRECTORY);
 	if (t->tmp < 0)
-		return attach_fail(t, t->tmp,
-				   "/tmp of process %d cannot be entered: %s; the JVM needs one to be attached to",
+		return attach_fail(t, t->tmp, "cannot open /tmp of process %d: %s; attaching to a JVM needs it",
 				   (int)t->pid, strerror(-t->tmp));
 	return 0;
 }
@@ -190,7 +189,7 @@ static int peer_check(const struct target *t, int fd)
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return attach_fail(t, -errno, "the attach socket's owner is not known: %s", strerror(errno));
+		return attach_fail(t, -errno, "cannot read the owner of the attach socket: %s", strerror(errno));
 	if (peer.pid != t->pid || peer.uid != t->uid)
 		return attach_fail(t, -EPERM,
 				   "the attach socket /tmp/.java_pid%d belongs to process %d of user %u: remove it",
@@ -222,7 +221,7 @@ static int listener_connect(const struct target *t)
 				   (unsigned int)st.st_uid);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return attach_fail(t, -errno, "no socket: %s", strerror(errno));
+		return attach_fail(t, -errno, "cannot create a socket: %s", strerror(errno));
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", t->tmp, name);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		err = -errno;
@@ -280,8 +279,8 @@ static int trigger_create(const struct target *t, const char *name)
 		if (err == -EEXIST && fstatat(dirs[i], name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == t->uid)
 			return dirs[i];
 	}
-	return attach_fail(t, err, "/tmp and the working directory of process %d take no file %s: %s", (int)t->pid,
-			   name, strerror(-err));
+	return attach_fail(t, err, "cannot create %s in /tmp or the working directory of process %d: %s", name,
+			   (int)t->pid, strerror(-err));
 }
 
 /*
@@ -297,7 +296,7 @@ static int sigquit_send(struct target *t)
 			return err;
 	}
 	if (syscall(SYS_pidfd_send_signal, (long)t->pidfd, (long)SIGQUIT, NULL, 0L) < 0)
-		return attach_fail(t, -errno, "process %d takes no signal: %s", (int)t->pid, strerror(errno));
+		return attach_fail(t, -errno, "cannot send a signal to process %d: %s", (int)t->pid, strerror(errno));
 	return 0;
 }
 
@@ -340,8 +339,7 @@ static void listener_clear(const struct target *t)
 
 	listener_name(t, name);
 	if (unlinkat(t->tmp, name, 0) == 0)
-		log_debug("process %d: nobody listened at its attach socket /tmp/%s, which was removed", (int)t->pid,
-			  name);
+		log_debug("process %d: removed the stale attach socket /tmp/%s", (int)t->pid, name);
 }
 
 static int listener_reach(struct target *t)
@@ -377,7 +375,7 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return attach_fail(t, -errno, "the JVM takes no attach request: %s", strerror(errno));
+			return attach_fail(t, -errno, "cannot send the attach request to the JVM: %s", strerror(errno));
 		request += n;
 		length -= (size_t)n;
 	}

@@ -263,7 +263,7 @@ int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 	}
 	root = proc_root_open(pid);
 	if (root < 0) {
-		staging_explain(why, "the file system of process %d cannot be entered: %s; run braid as root", (int)pid,
+		staging_explain(why, "cannot open the root directory of process %d: %s; run braid as root", (int)pid,
 				strerror(-root));
 		return root;
 	}
@@ -286,7 +286,7 @@ int staging_create(struct staging *d, pid_t pid, char why[ATTACH_WHY_MAX])
 		length += n > 0 && (size_t)n < sizeof(reasons) - length ? (size_t)n : 0;
 	}
 	if (err)
-		staging_explain(why, "no place for the agent where process %d could load it: %.200s", (int)pid,
+		staging_explain(why, "no directory from which process %d could load the agent: %.200s", (int)pid,
 				reasons);
 	else
 		d->pid = pid;

@@ -150,10 +150,10 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	    !jvm_take_string(&at, end, r->command_len, &text[3]))
 		return false;
 	if (r->version != BRAID_RING_VERSION) {
-		sink_notice(
-			j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			"the agent in process %d has protocol version %u, this braid has %u: restart that JVM, or use the braid of its agent",
-			j->process->pid, r->version, BRAID_RING_VERSION);
+		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "the agent in process %d has protocol version %u, this braid has %u: restart that JVM, "
+			    "or use the braid of its agent",
+			    j->process->pid, r->version, BRAID_RING_VERSION);
 		return false;
 	}
 	keep_string(&j->strings[0], text[0], r->vm_name_len);

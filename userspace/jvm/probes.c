@@ -385,10 +385,10 @@ static void attach_untrusted(struct probes *p, struct probed *j)
 	if (!is_its_own(j)) {
 		report_untrusted(p, j);
 	} else if (p->own_untrusted == OWN_PROBES_MAX) {
-		sink_notice(
-			p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			"no probes are set in JVM %d: there are probes in %d JVMs whose libjvm.so belongs to their users, which is the maximum",
-			(int)j->process->pid, OWN_PROBES_MAX);
+		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "no probes are set in JVM %d: there are probes in %d JVMs whose libjvm.so belongs to their "
+			    "users, which is the maximum",
+			    (int)j->process->pid, OWN_PROBES_MAX);
 	} else {
 		p->own_untrusted++;
 		LL_APPEND2(p->queue, j, next_queued);

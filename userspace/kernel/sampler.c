@@ -85,7 +85,7 @@ int sampler_start_clock(struct sampler *s, const struct bpf_program *program, co
 
 	for (int cpu = 0; !err && cpu < n; cpu++) {
 		fd = open_perf_event(o, cpu);
-		if (fd == -ENODEV) /* offline */
+		if (fd == -ENODEV) /* the CPU is offline */
 			continue;
 		if (fd < 0)
 			return explain_perf(fd, o, cpu);

@@ -19,7 +19,8 @@
 #define ALL_BOUND_MAX 32768U
 #define USER_SYMBOLS_MAX (32UL << 20)
 #define ALL_SYMBOLS_MAX (64UL << 20)
-#define FILE_WORK_NS 500000000ULL /* at a time: the ring has room for samples of that time; the largest files take 300 ms */
+#define FILE_WORK_NS                                                                                                   \
+	500000000ULL /* at a time; the ring holds samples of that time, and the largest files take 300 ms */
 /* CPU time granted at first, and the fraction of the time since then that adds to it. */
 #define USER_WORK_NS 4000000000ULL
 #define USER_WORK_PART 50U

@@ -215,10 +215,10 @@ static void name_program(struct perf_maps *p, struct program *g)
 			    "the perf map of process %d cannot be read completely: %s", (int)g->process->pid,
 			    strerror(-err));
 	if (cut)
-		sink_notice(
-			p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			"the perf map of process %d is too large: only its last %llu MiB were read, and older code has no names",
-			(int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
+		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
+			    "the perf map of process %d is too large: only its last %llu MiB were read, and older code "
+			    "has no names",
+			    (int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
 	write_names(p, g, queries);
 	for (size_t i = 0; i < g->frames.count; i++)
 		free(queries[i].name);

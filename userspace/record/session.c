@@ -524,11 +524,11 @@ static void leave_command(struct loop *l)
 	left = agents_leave(s->agents, l->command.pid, l->command.in_environment, library, sizeof(library));
 	if (s->options->quiet)
 		return;
-	fprintf(stderr, "braid: %s goes on as process %d%s\n", s->options->command[0], (int)l->command.pid,
-		s->interrupted || s->options->kill ? ", though it was asked to end"
+	fprintf(stderr, "braid: %s continues as process %d%s\n", s->options->command[0], (int)l->command.pid,
+		s->interrupted || s->options->kill ? ", although it was sent SIGTERM"
 						   : "; --kill would end it with the recording");
 	if (left)
-		fprintf(stderr, "braid: %s stays, as JVMs that it starts will load it\n", library);
+		fprintf(stderr, "braid: %s stays in place: JVMs that the command starts load it\n", library);
 }
 
 static void free_parts(struct session *s)

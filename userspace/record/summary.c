@@ -73,7 +73,7 @@ void summary_print(const struct summary *p, struct session *s, uint64_t walk_ns)
 	fprintf(stderr, ", %llu distinct stack%s, %s, ", (ull)stacks, plural(stacks),
 		size_text(size, trace_writer_bytes(s->sink.writer)));
 	if (s->sink.lost)
-		fprintf(stderr, "%llu lost (`braid report` says what)", (ull)s->sink.lost);
+		fprintf(stderr, "%llu lost (see `braid report`)", (ull)s->sink.lost);
 	else
 		fprintf(stderr, "nothing lost");
 	fprintf(stderr, "; CPU time: braid %s (%.1f %% of one CPU since sampling began), its eBPF programs %s\n",

@@ -35,7 +35,8 @@ static void say(const struct account *a, struct sink *sink, enum budget b)
 	if (budgets[b].minute)
 		sink_notice(
 			sink, a->process, BRAID_NOTICE_WARNING,
-			"the process exceeds the limit of %llu %s, and %llu a minute after that: the rest waits or is refused",
+			"the process exceeds the limit of %llu %s, and %llu a minute after that: the rest waits or is "
+			"refused",
 			(unsigned long long)budgets[b].most, budgets[b].what, (unsigned long long)budgets[b].minute);
 	else
 		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,

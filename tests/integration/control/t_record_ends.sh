@@ -12,7 +12,7 @@ sleeping()
 status=0
 braid record -d 0.2 -o d.trace -- sleep 86400 >out 2>err || status=$?
 [[ $status -eq 0 ]] || fail "exit status $status: $(cat err)"
-pid=$(sed -n 's/^braid: sleep goes on as process \([0-9]*\).*/\1/p' err)
+pid=$(sed -n 's/^braid: sleep continues as process \([0-9]*\).*/\1/p' err)
 [[ -n $pid && $(readlink "/proc/$pid/exe") == */sleep ]] || fail "it does not run: $(cat err)"
 # ignored PID: are SIGPIPE and SIGXFSZ, which the recorder ignores?
 ignored()
@@ -21,7 +21,7 @@ ignored()
 }
 [[ $(ignored "$pid") -eq $(ignored $$) ]] || fail "the command ignores what this shell does not: $(ignored "$pid")"
 kill "$pid"
-library=$(sed -n 's/^braid: \(.*\) stays, as JVMs that it starts will load it$/\1/p' err)
+library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs that the command starts load it$/\1/p' err)
 [[ -f $library && ! -e ${library%/*}/socket ]] || fail "no agent for JVMs that it starts later: $(cat err)"
 rm -r "${library%/*}"
 check d.trace "the trace" 'r["file"]["ended"] and i["duration_s"] < 30'
@@ -31,18 +31,18 @@ mkfifo go said
 "$BUILD/braid" record -d 0.2 -o l.trace -- sh -c 'read line <go; exec "$@" >said 2>&1' sh "$JAVA" -version >out 2>err || fail "$(cat err)"
 echo >go
 grep -q "64-Bit Server VM" said || fail "a JVM did not start after the recording's end"
-library=$(sed -n 's/^braid: \(.*\) stays, as JVMs.*/\1/p' err)
+library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs.*/\1/p' err)
 rm -r "${library%/*}"
 
 # A JVM that is the command itself and has loaded the agent needs nothing any more, and goes on.
 mkfifo jvm.in
 exec {in}<>jvm.in
 braid record -d 3s -o j.trace -- "$JAVA" -cp "$CLASSES" Worker <jvm.in >jvm.out 2>jvm.err || fail "$(cat jvm.err)"
-JAVA_PID=$(sed -n 's/^braid: .* goes on as process \([0-9]*\).*/\1/p' jvm.err)
+JAVA_PID=$(sed -n 's/^braid: .* continues as process \([0-9]*\).*/\1/p' jvm.err)
 open_worker jvm "$JAVA_PID"
 exec {in}>&-
 dir=$(tr '\0' '\n' <"/proc/$JAVA_PID/cmdline" | sed -n 's|^-agentpath:\(.*\)/libbraid-agent.so=.*|\1|p')
-if grep -q "stays, as JVMs" jvm.err; then # it is so slow here that it was not there yet
+if grep -q "stays in place: JVMs" jvm.err; then # it is so slow here that it was not there yet
 	rm -r "$dir"
 else
 	[[ -n $dir && ! -e $dir ]] || fail "left behind: '$dir'"

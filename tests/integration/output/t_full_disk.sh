@@ -12,7 +12,7 @@ braid record -F 997 -o tiny/t.trace -- "$JAVA" -cp "$CLASSES" Share 2000 >out 2>
 [[ $status -eq 1 ]] || fail "exit status $status: $(cat err)"
 kept=$(sed -n 's/^braid: tiny\/t.trace: No space left on device; .* its first .*KiB with \([0-9]*\) of [0-9]* samples can be read$/\1/p' err)
 [[ $kept -ge 10 ]] || fail "what was kept: $(cat err)"
-pid=$(sed -n 's/^braid: .* goes on as process \([0-9]*\).*/\1/p' err)
+pid=$(sed -n 's/^braid: .* continues as process \([0-9]*\).*/\1/p' err)
 { [[ -n $pid ]] && kill "$pid"; } || fail "the program was ended: $(cat err)"
 cp tiny/t.trace t.trace
 check t.trace "what fitted" "i['samples']['total'] == $kept" \
