@@ -44,11 +44,15 @@ static void say(const struct account *a, struct sink *sink, enum budget b)
 			    (unsigned long long)budgets[b].most, budgets[b].what);
 }
 
+/* Once for a user, who may have thousands of processes. */
 static void say_shared(const struct account *a, struct sink *sink, enum budget b)
 {
+	if (a->share->reported >> b & 1)
+		return;
+	a->share->reported |= 1U << b;
 	sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-		    "the processes of user %u have used up their part of the recorder's %s: further %s of this process "
-		    "are counted and left out",
+		    "the processes of user %u have used up their part of the recorder's %s: further %s are counted and "
+		    "left out",
 		    (unsigned int)a->share->user, pool_names[budgets[b].pool], budgets[b].what);
 }
 
