@@ -400,14 +400,6 @@ static struct process *requested_process(const struct client *c)
 	return c->request.pid ? processes_latest(c->control->session->processes, (pid_t)c->request.pid) : NULL;
 }
 
-static bool request_good(struct client *c, ssize_t size)
-{
-	struct braid_control_request *r = &c->request;
-
-	return size == sizeof(*r) && r->magic == BRAID_CONTROL_MAGIC && r->version == BRAID_CONTROL_VERSION &&
-	       r->verb >= BRAID_CONTROL_STATUS && r->verb < BRAID_CONTROL_VERBS && !r->list[sizeof(r->list) - 1];
-}
-
 static void on_request(struct source *src)
 {
 	struct client *c = src->ctx;
@@ -426,7 +418,7 @@ static void on_request(struct source *src)
 		client_free(c);
 		return;
 	}
-	if (!request_good(c, n)) {
+	if (!control_request_good(&c->request, (size_t)n)) {
 		refuse(c, "this recorder does not understand the request; use the braid that it belongs to");
 		client_end(c, false);
 		return;

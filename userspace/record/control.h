@@ -34,5 +34,7 @@ void control_directory_sweep(const char *path);
 int control_address(struct sockaddr_un *a, const char *directory, pid_t pid);
 /* Whether the peer is root or this process's user. `pid` is the peer's. */
 bool control_trusts(int fd, pid_t *pid);
+/* Is a message of `size` bytes a request that can be read? */
+bool control_request_good(const struct braid_control_request *r, size_t size);
 
 #endif

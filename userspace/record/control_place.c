@@ -51,6 +51,12 @@ bool control_trusts(int fd, pid_t *pid)
 	return peer.uid == 0 || peer.uid == geteuid();
 }
 
+bool control_request_good(const struct braid_control_request *r, size_t size)
+{
+	return size == sizeof(*r) && r->magic == BRAID_CONTROL_MAGIC && r->version == BRAID_CONTROL_VERSION &&
+	       r->verb >= BRAID_CONTROL_STATUS && r->verb < BRAID_CONTROL_VERBS && !r->list[sizeof(r->list) - 1];
+}
+
 int control_directory_make(const char *path)
 {
 	struct stat st;
