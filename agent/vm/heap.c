@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* For each collector, the paths through the VM's structures to the counts that add up to the used heap; see heap.h. */
 #include "heap.h"
 
 #include "mem.h"
@@ -82,7 +83,7 @@ static struct vm_field field[FIELDS] = {
 #define STEPS 2
 #define TERMS 3
 
-/* One of the numbers that add up: from the pointer at `root` through pointers at offsets, to a count or to a space. */
+/* One summand: from the pointer at `root` through pointers at offsets to a count or to a space. */
 struct term {
 	uint64_t root;
 	uint32_t steps;
@@ -192,7 +193,7 @@ static void parallel_take(void)
 	space_add(old, 1, field[F_PS_SPACE].offset, 0, F_TOP_PARALLEL, bottom);
 }
 
-/* A count in the heap's object, behind one pointer when there is a field `pointer`. */
+/* Adds a count in the heap's object, behind one pointer when there is a field `pointer`. */
 static void count_take(int pointer, uint64_t offset)
 {
 	if (!field[F_HEAP].found)
@@ -207,7 +208,7 @@ static void count_take(int pointer, uint64_t offset)
 
 static void z_take(int z_heap, int pages, int used)
 {
-	if (found(z_heap, pages, used)) /* one object inside the other */
+	if (found(z_heap, pages, used)) /* one object is inside the other */
 		count_take(FIELDS, field[z_heap].offset + field[pages].offset + field[used].offset);
 }
 

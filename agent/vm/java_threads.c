@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Reads the field Thread.eetop by JNI, and the OS id by the layout; see java_threads.h. */
 #include "java_threads.h"
 
 #include "layout.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a Thread object to the VM's and the OS's thread. */
+/* Finds the VM's and the OS's thread of a Thread object. events/ and objects.c use it. */
 #ifndef BRAID_AGENT_JAVA_THREADS_H
 #define BRAID_AGENT_JAVA_THREADS_H
 
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Its JavaThread, 0 when it does not run; an exception of the application stays what it was. */
+/* The address of its JavaThread, 0 when it does not run. A pending exception stays pending. */
 uint64_t java_thread_at(JNIEnv *jni, jthread thread);
-/* The OS's number of a thread that may end meanwhile; 0: it has ended, or cannot be found. */
+/* The OS id of a thread that may end meanwhile; 0: it has ended or cannot be found. */
 uint32_t java_thread_tid(JNIEnv *jni, jthread thread);
 
-/* Is it a carrier of virtual threads? With no exception pending. */
+/* True if it is a carrier. No exception may be pending. */
 bool java_thread_is_carrier(JNIEnv *jni, jthread thread);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* See layout.h. What it reads may be wrong for this VM, so all reads are checked, and the self-check decides on use. */
 #include "layout.h"
 
 #include "mem.h"
@@ -17,19 +18,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Announcements that must agree with the code heap before it is believed. */
+/* Number of announcements that must match before the layout counts as checked. */
 #define CHECKS 16U
-/* A segment map byte leads back 254 segments at most; no blob is longer than this many of them. */
+/* One byte of the segment map leads back at most 254 segments; no blob is longer than this many hops. */
 #define SEGMENT_HOPS 4096U
 
 static struct {
 	/* Constant after layout_open */
-	bool readable; /* the tables are there */
+	bool readable; /* the VM has the tables */
 	struct braid_statics statics;
 	struct layout_check check;
 
 	pthread_mutex_t mutex;
-	struct braid_layout now; /* as it was published last */
+	struct braid_layout now; /* the last published one */
 	uint32_t agreed;
 	bool refuted;
 	bool complete;
@@ -83,7 +84,7 @@ static void layout_record_publish(const struct braid_layout *l)
 
 	record_init(&r.hdr, BRAID_REC_LAYOUT, 0);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
-	link_wake(&agent.link); /* walks need it, and each one until then is worse */
+	link_wake(&agent.link); /* walks are incomplete until the kernel side has it */
 }
 
 void layout_publish(bool force)
@@ -166,7 +167,7 @@ out:
 			       n->code_size);
 }
 
-/* The blob that covers pc: CodeHeap::find_start. 0 when there is none. */
+/* The blob that covers pc, as CodeHeap::find_start finds it; 0: none. */
 static uint64_t blob_find(const struct braid_layout *l, uint64_t pc)
 {
 	for (uint32_t i = 0; i < l->heap_count && i < BRAID_CODE_HEAPS; i++) {
@@ -209,7 +210,7 @@ static int level_read(const struct braid_layout *l, uint64_t blob)
 	return mem_read(&wide, blob + l->nmethod_comp_level, 4) ? wide : -1;
 }
 
-/* A place in a blob that this VM keeps as a pointer, or as an offset from the blob. */
+/* An address inside a blob, which this VM keeps as a pointer or as an offset from the blob. */
 static uint64_t blob_address(const struct braid_layout *l, uint64_t blob, uint16_t offset)
 {
 	if (l->flags & BRAID_LAYOUT_CODE_OFFSET)

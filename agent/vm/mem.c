@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel copies from a bad pointer without a signal: write(2) to a pipe says EFAULT. Unlike process_vm_readv this
- * is allowed by every seccomp profile.
+ * Reads through a pipe: the kernel copies from a bad pointer without a signal, and write(2) fails with EFAULT. Unlike
+ * process_vm_readv, every seccomp profile allows it. See mem.h.
  */
 #include "mem.h"
 
@@ -43,7 +43,7 @@ static bool pipe_copy(void *to, uint64_t address, size_t size)
 	if (n == (ssize_t)size)
 		return read(pipe_fd[0], to, size) == (ssize_t)size;
 	if (n > 0 && !pipe_empty((size_t)n))
-		pipe_close(); /* what is left in it must not be taken for the next answer */
+		pipe_close(); /* the next read must not get what is left in the pipe */
 	return false;
 }
 
@@ -62,7 +62,7 @@ bool mem_read(void *to, uint64_t address, size_t size)
 
 bool mem_read_string(char *to, size_t size, uint64_t address)
 {
-	/* Byte by byte at the end of readable memory only: strings mostly lie well inside of it */
+	/* Strings are mostly well inside readable memory; byte by byte is for its end. */
 	if (mem_read(to, address, size)) {
 		to[size - 1] = '\0';
 		return true;

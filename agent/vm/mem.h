@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading this process's own memory through pointers that may be wrong. */
+/* Reads this process's own memory through pointers that may be wrong. The files of vm/ and gc.c use it. */
 #ifndef BRAID_AGENT_MEM_H
 #define BRAID_AGENT_MEM_H
 
@@ -9,14 +9,13 @@
 
 #define MEM_READ_MAX 4096U
 
-/* Copies `size` bytes (at most MEM_READ_MAX) from `address`. False when not all of them could be read: never a fault.
- */
+/* Copies `size` bytes (at most MEM_READ_MAX) from `address`. False when not all of them are readable; it never faults. */
 bool mem_read(void *to, uint64_t address, size_t size);
 
-/* The string at `address`, cut at size - 1 bytes. */
+/* Copies the string at `address`, cut to size - 1 bytes. False when it is not readable. */
 bool mem_read_string(char *to, size_t size, uint64_t address);
 
-/* Lets go of the descriptors that reading needs; the next read makes new ones. */
+/* Closes the descriptors; the next read opens new ones. */
 void mem_close(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer is in the class file: the JVM has neither a field nor a flag for it. */
+/* Reads the byte codes of VirtualThread.runContinuation: the JVM has neither a field nor a flag for the answer. */
 #include "mounts.h"
 
 #include "core/state.h"
@@ -12,11 +12,11 @@
 
 enum { UTF8 = 1, LONG = 5, DOUBLE = 6, METHODREF = 10, NAME_AND_TYPE = 12 };
 
-/* A constant pool as class files have it (JVMS 4.4). */
+/* A constant pool in the class file format (JVMS 4.4). */
 struct pool {
 	unsigned char *bytes;
 	jint size, count;
-	uint32_t *at; /* where each entry begins; 0: nothing does */
+	uint32_t *at; /* offset plus one of each entry; 0: none begins there */
 };
 
 static uint32_t u16_at(const unsigned char *p)
@@ -24,7 +24,7 @@ static uint32_t u16_at(const unsigned char *p)
 	return (uint32_t)p[0] << 8 | p[1];
 }
 
-/* Bytes of the entry at p, of which `left` are there; 0: it is none that is known. */
+/* The size of the entry at p, of which `left` bytes are there; 0: its tag is unknown or it is cut. */
 static uint32_t entry_size(const unsigned char *p, uint32_t left)
 {
 	static const uint8_t sizes[21] = {
@@ -49,7 +49,7 @@ static bool pool_index(struct pool *p)
 		if (!size)
 			return false;
 		p->at[i] = at + 1;
-		i += p->bytes[at] == LONG || p->bytes[at] == DOUBLE; /* takes two */
+		i += p->bytes[at] == LONG || p->bytes[at] == DOUBLE; /* takes two indexes */
 	}
 	return p->at;
 }
@@ -77,7 +77,7 @@ static bool is_mount(const struct pool *p, uint32_t index)
 	return name && is_text(p, u16_at(name + 1), "mount") && is_text(p, u16_at(name + 3), "()V");
 }
 
-/* Looked for at every byte: an operand that looks like such a call would have to name the very method. */
+/* Tests every byte without decoding: an operand that looks like the call would have to name the same method. */
 static bool calls_mount(const struct pool *p, const unsigned char *code, jint size)
 {
 	for (jint i = 0; i + 2 < size; i++)
@@ -123,7 +123,7 @@ static bool read_mounts(jclass class)
 	return yes;
 }
 
-/* The rights to read a class file cost nothing, and are needed for this alone. */
+/* These capabilities cost nothing while unused, and only this function needs them. */
 bool mounts_around(jclass virtual_thread)
 {
 	const jvmtiCapabilities rights = {.can_get_bytecodes = 1, .can_get_constant_pool = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* When does this JDK mount a virtual thread: around its continuation, or inside? */
+/* Finds out whether this JDK mounts a virtual thread around its continuation or inside it. objects.c asks once. */
 #ifndef BRAID_AGENT_MOUNTS_H
 #define BRAID_AGENT_MOUNTS_H
 
@@ -8,9 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Does VirtualThread.runContinuation itself mount the thread? Then all that runs in a continuation runs in a thread
- * that was mounted before. The first JDKs 21 mount in VirtualThread.run and behind Continuation.yield. In the live
- * phase; false when it cannot be told.
+ * True if VirtualThread.runContinuation itself mounts the thread: then all code in a continuation runs mounted. The first
+ * JDKs 21 mount in VirtualThread.run and after Continuation.yield. Live phase only; false when it cannot be determined.
  */
 bool mounts_around(jclass virtual_thread);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What naming frames from this VM's memory needs: published for the collector and the kernel side, not used here. */
+/* Reads from vmStructs what naming frames needs; the agent itself does not use it. See names.h. */
 #include "names.h"
 
 #include "mem.h"
@@ -132,12 +132,12 @@ void names_open(void *libjvm, jint jvmti_version)
 	lines_take(n);
 	if (scopes_take(n))
 		n->flags |= BRAID_NAMES_SCOPES;
-	/* unsigned5.hpp; its encoding changed with JDK-8292758 */
+	/* unsigned5.hpp; JDK-8292758 changed its encoding */
 	if ((jvmti_version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR >= 20)
 		n->flags |= BRAID_NAMES_NO_ZERO;
 }
 
-/* In 8 the first state, in later ones the first behind "not installed", which is negative. */
+/* The first state in 8; in later JDKs the first after "not installed", which is negative. */
 #define IN_USE 0
 
 bool names_in_use(uint64_t nmethod)
@@ -165,7 +165,7 @@ void names_publish(void)
 	r.names.code_unloads = (uint64_t)(uintptr_t)&agent.code_unloads;
 	if (!names.readable)
 		return;
-	/* 0 when the VM does not count (-XX:-UsePerfData), or not yet */
+	/* Both stay 0 while the VM has no counters, or with -XX:-UsePerfData. */
 	perfdata_each(counter_take, &r.names);
 	if (atomic_load(&names.redefined))
 		r.names.class_unloads = 0;
@@ -173,8 +173,7 @@ void names_publish(void)
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }
 
-/* The count of unloaded classes does not say when old versions go, whose place is used again: it is not to be relied
- * on. */
+/* The counter of unloaded classes does not count old versions, whose memory is reused: it must not be relied on. */
 void names_redefined(void)
 {
 	if (!atomic_exchange(&names.redefined, true))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where this VM keeps names: struct braid_names. */
+/* Publishes where this VM keeps names (struct braid_names), for the collector and the kernel side. agent.c and methods.c
+ * call it. */
 #ifndef BRAID_AGENT_NAMES_H
 #define BRAID_AGENT_NAMES_H
 
@@ -8,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Once per process. */
+/* Reads the tables; once per process. */
 void names_open(void *libjvm, jint jvmti_version);
-/* Where this VM keeps names: at the start of a connection, and again when the VM is up. */
+/* Publishes a NAMES record: at the start of a connection, and again at VM start. */
 void names_publish(void);
-/* A class was redefined: its methods' addresses may mean other versions. */
+/* A class was redefined, so the addresses of its methods may mean other versions. */
 void names_redefined(void);
-/* May calls still go to this nmethod? */
+/* True unless calls to this nmethod have been stopped. */
 bool names_in_use(uint64_t nmethod);
 
 #endif

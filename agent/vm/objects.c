@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * No table of the VM says where fields lie in Java objects; jfieldIDs do. How references and headers are coded is found
- * by objects whose address, name and class are known otherwise. What does not agree stays unknown.
+ * No table of the VM has the offsets of fields in Java objects, but jfieldIDs contain them. The encoding of references
+ * and headers is found with objects whose address, name and class are known by other means. What does not agree stays
+ * unknown. See objects.h.
  */
 #include "objects.h"
 
@@ -21,9 +22,9 @@
 #include <string.h>
 
 #define OFFSET_MAX 4096U
-#define ATTEMPTS 60U /* at finding classes that are about to be loaded */
+#define ATTEMPTS 60U /* to find classes that are not loaded yet */
 #define ATTEMPTS_SOON 20U
-#define TRIES 5 /* a collection may come between two looks at an object */
+#define TRIES 5 /* a collection may move an object between two reads */
 
 enum {
 	F_OOP_BASE,
@@ -45,7 +46,7 @@ enum {
 };
 
 #define NAMES_MAX 3
-/* Each by the names that it has had, the newest first. */
+/* Each with the names that it has had, the newest first. */
 static const struct {
 	const char *type[NAMES_MAX];
 	const char *name[NAMES_MAX];
@@ -64,7 +65,7 @@ static const struct {
 	[F_KLASS_SUPER] = {{"Klass"}, {"_super"}},
 	[F_KLASS_AT] = {{"java_lang_Class"}, {"_klass_offset"}},
 	[F_KLASS_LAYOUT] = {{"Klass"}, {"_layout_helper"}},
-	/* Masks of the older ZGC are XGC's in 21 to 23. */
+	/* In 21 to 23 the older ZGC is XGC. */
 	[F_XGLOBALS] = {{"XGlobalsForVMStructs"}, {"_instance_p"}},
 	[F_XBAD] = {{"XGlobalsForVMStructs"}, {"_XAddressBadMask"}},
 	[F_ZGLOBALS_OLD] = {{"ZGlobalsForVMStructs"}, {"_instance_p"}},
@@ -83,15 +84,15 @@ static const char *const class_signature[CLASSES] = {
 	[C_CONTINUATION] = "Ljdk/internal/vm/Continuation;",
 	[C_CHUNK] = "Ljdk/internal/vm/StackChunk;",
 	[C_VTHREAD] = "Ljava/lang/VirtualThread;",
-	[C_TASK] = "Ljava/lang/VirtualThread$VThreadContinuation$1;", /* what its continuation runs */
+	[C_TASK] = "Ljava/lang/VirtualThread$VThreadContinuation$1;", /* the continuation's task */
 };
 
 struct resolved {
 	struct braid_objects o;
-	struct braid_vthreads v; /* of which the code is found elsewhere */
+	struct braid_vthreads v; /* only the fields; vthreads.c finds the code */
 	jclass class[CLASSES];
 	jfieldID name;
-	uint16_t closest; /* distance of two references in a Thread: how long one is */
+	uint16_t closest; /* smallest distance of two references in a Thread: the size of one */
 };
 
 #define OF(member) offsetof(struct resolved, member)
@@ -120,9 +121,9 @@ static const struct {
 
 static struct {
 	pthread_mutex_t mutex; /* one thread resolves at a time */
-	uint32_t known;	       /* classes all of whose fields are published */
-	atomic_bool carriers;  /* there are some: virtual threads are about to run */
-	uint32_t attempts;     /* on the helper thread alone, as the next */
+	uint32_t known;	       /* classes whose fields are all published */
+	atomic_bool carriers;  /* a carrier exists: virtual threads are about to run */
+	uint32_t attempts;     /* helper thread only, like last_ns */
 	uint64_t last_ns;
 } state = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -142,8 +143,7 @@ void objects_open(void *libjvm)
 
 /* ---- fields ---- */
 
-/* jfieldIDWorkaround.hpp: bit 0 says that a hash lies above the low 7 bits of the offset, bit 1 that it is no static.
- */
+/* jfieldIDWorkaround.hpp: bit 0: a hash is above the low 7 bits of the offset; bit 1: the field is not static. */
 static uint16_t field_offset(jfieldID id)
 {
 	uintptr_t bits = (uintptr_t)id, offset = bits >> 2;
@@ -178,7 +178,7 @@ static void closest_find(struct resolved *r, const uint16_t *references, uint32_
 				r->closest = references[i] - references[k];
 }
 
-/* Of a class that is loaded and not linked yet, only JNI has fields: this links and initialises it. */
+/* JVM TI lists no fields of a class that is loaded but not linked. JNI links and initializes it. */
 static void fields_query(struct resolved *r, JNIEnv *jni, enum class class)
 {
 	for (size_t k = 0; k < JAVA_FIELDS; k++) {
@@ -218,7 +218,7 @@ static void fields_take(struct resolved *r, enum class class)
 	agent_release(ids);
 }
 
-/* The classes are the boot loader's: looking for them runs no code of anybody. */
+/* The classes are the boot loader's, so the search runs no code of the application. */
 static bool classes_take(struct resolved *r, JNIEnv *jni)
 {
 	jclass *classes = NULL;
@@ -239,14 +239,14 @@ static bool classes_take(struct resolved *r, JNIEnv *jni)
 		}
 		agent_release(signature);
 	}
-	/* Without an initialiser of its own, and so are the classes above it: no code runs. */
+		/* Neither this class nor its superclasses have an initializer, so no code runs. */
 	if (r->class[C_OWNABLE] && !r->o.ownable_thread)
 		fields_query(r, jni, C_OWNABLE);
 	agent_release(classes);
 	return true;
 }
 
-/* Those of the classes that are loaded and have all fields that are looked for. */
+/* The set of classes that are loaded and whose fields have all been found. */
 static uint32_t classes_complete(const struct resolved *r)
 {
 	uint32_t complete = 0;
@@ -261,7 +261,7 @@ static uint32_t classes_complete(const struct resolved *r)
 
 /* ---- references ---- */
 
-/* What a local reference refers to, as the VM has it right now: it may move before the answer is used. */
+/* The address that a local reference has now; the object may move before it is used. */
 static uint64_t oop_of(jobject local)
 {
 	uint64_t oop;
@@ -284,7 +284,7 @@ static uint64_t oop_read(const struct braid_objects *o, uint64_t at)
 	return colour ? wide >> (13 + __builtin_ctzll(colour)) : 0;
 }
 
-/* How narrow pointers are widened. */
+/* Reads base and shift for widening narrow pointers. */
 static bool widening_read(int base_at, int shift_at, __u64 *base, uint8_t *shift)
 {
 	int32_t bits;
@@ -296,7 +296,7 @@ static bool widening_read(int base_at, int shift_at, __u64 *base, uint8_t *shift
 	return true;
 }
 
-/* Where ZGC keeps the bits of references that have to be looked up before they are used. */
+/* The address of ZGC's mask of bad bits: references with one of them need a lookup before use. */
 static uint64_t bad_mask(int globals, int mask)
 {
 	uint64_t instance, at, value;
@@ -307,7 +307,7 @@ static uint64_t bad_mask(int globals, int mask)
 	return at;
 }
 
-/* How references are coded: by their distance in an object, and by what a known one leads to. */
+/* Finds how references are encoded, by their size in an object and by one whose target is known. */
 static bool oops_find(struct resolved *r, uint64_t thread, uint64_t name)
 {
 	struct braid_objects *o = &r->o;
@@ -326,7 +326,7 @@ static bool oops_find(struct resolved *r, uint64_t thread, uint64_t name)
 	return o->oop_bad && oop_read(o, thread + o->thread_name) == name;
 }
 
-/* Where byte[] has its length and its bytes depends on the size of object headers, of which there are four. */
+/* The offsets of a byte[]'s length and bytes depend on the object header, of which there are four shapes. */
 static bool array_find(struct braid_objects *o, uint64_t string, const char *text, uint32_t length)
 {
 	static const uint8_t shapes[][2] = {{12, 16}, {16, 24}, {16, 20}, {8, 12}};
@@ -347,7 +347,7 @@ static bool array_find(struct braid_objects *o, uint64_t string, const char *tex
 	return false;
 }
 
-/* A JavaThread refers to its Thread directly, or by a handle in memory of the VM's own. */
+/* A JavaThread refers to its Thread directly or by a handle in native memory. */
 static bool carrier_find(struct braid_objects *o, uint64_t java_thread, uint64_t thread)
 {
 	struct braid_objects plain = {.oops = o->oops == BRAID_OOPS_COLOURED ? BRAID_OOPS_COLOURED : BRAID_OOPS_PLAIN};
@@ -365,7 +365,7 @@ static bool carrier_find(struct braid_objects *o, uint64_t java_thread, uint64_t
 	return oop_read(&plain, at) == thread;
 }
 
-/* This thread itself is the object with known values. */
+/* Checks the offsets with the calling thread, whose values are known. */
 static bool self_agrees(struct resolved *r, JNIEnv *jni)
 {
 	uint64_t thread, name, java_thread = 0, id = 0;
@@ -385,7 +385,7 @@ static bool self_agrees(struct resolved *r, JNIEnv *jni)
 	ok = mem_read(&java_thread, thread + r->o.thread_eetop, 8) && java_thread == java_thread_at(jni, self) &&
 	     mem_read(&id, thread + r->o.thread_id, 8) && id && oops_find(r, thread, name) &&
 	     carrier_find(&r->o, java_thread, thread);
-	/* A String has a byte[] where there are virtual threads, whose names are read. */
+	/* String has a byte[] in every JDK with virtual threads, whose names are read. */
 	if (ok && r->o.current)
 		ok = array_find(&r->o, name, text, (uint32_t)strlen(text));
 	(*jni)->ReleaseStringUTFChars(jni, string, text);
@@ -407,7 +407,7 @@ static uint64_t klass_of(jclass class)
 	return klass;
 }
 
-/* How objects lead to their Klass: by this thread, whose class is known. */
+/* Finds how objects refer to their Klass, with the calling thread, whose class is known. */
 static bool klasses_find(struct resolved *r, JNIEnv *jni)
 {
 	struct braid_objects *o = &r->o;
@@ -441,12 +441,12 @@ static bool superclass_read(struct resolved *r)
 		return false;
 	r->o.klass_super = (uint16_t)field[F_KLASS_SUPER].offset;
 	r->o.ownable_klass = klass_of(r->class[C_OWNABLE]);
-	/* Its super class is Object, as that of Thread is. */
+	/* Its superclass is Object, as Thread's is. */
 	return r->o.ownable_klass && mem_read(&super, r->o.ownable_klass + r->o.klass_super, 8) &&
 	       mem_read(&object, klass_of(r->class[C_THREAD]) + r->o.klass_super, 8) && super && super == object;
 }
 
-/* A chunk's stack begins behind the fields of its class, InstanceStackChunkKlass::offset_of_stack(). */
+/* A chunk's stack begins after the fields of its class, InstanceStackChunkKlass::offset_of_stack(). */
 static bool chunk_stack_read(struct resolved *r)
 {
 	uint64_t klass = klass_of(r->class[C_CHUNK]);
@@ -459,7 +459,7 @@ static bool chunk_stack_read(struct resolved *r)
 	return r->v.chunk_stack;
 }
 
-/* ---- all of it ---- */
+/* ---- resolving ---- */
 
 #define THREADS_NEED (1U << C_THREAD)
 #define BLOCKERS_NEED (1U << C_OWNABLE)
@@ -471,7 +471,7 @@ static bool has_all(uint32_t classes, uint32_t need)
 	return (classes & need) == need;
 }
 
-/* One look: the classes whose fields were found and agree with what is known. */
+/* One attempt: returns the classes whose fields are found and agree with known values. */
 static uint32_t look(struct resolved *r, JNIEnv *jni)
 {
 	uint32_t complete = classes_complete(r), known = 0;
@@ -501,7 +501,7 @@ static uint32_t look(struct resolved *r, JNIEnv *jni)
 	return known;
 }
 
-/* With the mutex held. What was found once is not taken back by a look into which a collection came. */
+/* The caller holds the mutex. A collection may spoil an attempt, so an attempt never removes what is known. */
 static void objects_resolve_locked(JNIEnv *jni)
 {
 	struct resolved r;
@@ -559,7 +559,7 @@ bool objects_on_thread(JNIEnv *jni, jthread thread)
 	carrier = java_thread_is_carrier(jni, thread);
 	if (carrier && !atomic_exchange(&state.carriers, true)) {
 		objects_resolve(jni);
-		helper_kick(); /* for what is not there yet */
+		helper_kick(); /* the helper retries what is not loaded yet */
 	}
 	jni_restore(jni, pending);
 	return carrier;
@@ -569,7 +569,7 @@ static void report_unknown(void)
 {
 	if (atomic_load(&state.carriers) && !has_all(state.known, TASKS_NEED))
 		publish_notice(BRAID_NOTICE_WARNING,
-			       "this JVM keeps virtual threads where braid does not find them: samples of some have no "
+			       "braid does not find this JVM's virtual threads in its memory: samples of some have no "
 			       "identity, and stacks may end early");
 }
 
@@ -584,7 +584,7 @@ bool objects_retry(JNIEnv *jni)
 		report_unknown();
 		return false;
 	}
-	/* The class of locks is loaded with the first of them, which may be late. */
+	/* The class of locks is loaded with the first lock, which may be late. */
 	soon = has_all(wanted() & ~BLOCKERS_NEED, TASKS_NEED) && state.attempts < ATTEMPTS_SOON;
 	if (!soon && clock_ns() - state.last_ns < 1000000000U)
 		return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How this VM lays out the objects that say which thread runs and what it waits for: struct braid_objects. */
+/* The layout of the Java objects from which the kernel side learns which thread runs and what it waits for: finds and
+ * publishes struct braid_objects. agent.c, loop.c and threads.c call it. */
 #ifndef BRAID_AGENT_OBJECTS_H
 #define BRAID_AGENT_OBJECTS_H
 
@@ -11,13 +12,13 @@
 /* Once per process; `libjvm` as for dlsym(). */
 void objects_open(void *libjvm);
 
-/* Finds and publishes what is not known yet: in the live phase, on any thread of the JVM that has a name. */
+/* Finds and publishes what is still unknown. Live phase only, on any Java thread that has a name. */
 void objects_resolve(JNIEnv *jni);
 
-/* Is this a carrier of virtual threads? Before the first one runs anything, the last of their classes is loaded. */
+/* True if `thread` is a carrier. The first one resolves the remaining class, which is loaded before any carrier runs. */
 bool objects_on_thread(JNIEnv *jni, jthread thread);
 
-/* On the helper thread, whenever it has time: what waits for classes to be loaded. True: to be called soon again. */
+/* The helper calls it when it has time, for classes that are not loaded yet. True: call again soon. */
 bool objects_retry(JNIEnv *jni);
 
 #endif

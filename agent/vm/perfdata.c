@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Iterates over the VM's counter memory with checked reads; see perfdata.h. */
 #include "perfdata.h"
 
 #include "mem.h"

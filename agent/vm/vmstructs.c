@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Finds the VM's library and passes its tables to <braid/vm_tables.h>; see vmstructs.h. */
 #include "vmstructs.h"
 
 #include "core/glibc.h"
@@ -10,11 +11,11 @@ void *vmstructs_library(JavaVM *vm)
 
 	if (dladdr((void *)(uintptr_t)(*vm)->GetEnv, &info) && info.dli_fname)
 		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	/* A VM that is linked into its program, or whose file has another name by now */
+	/* No handle: the VM is linked into the program, or its file has been renamed. */
 	return handle ? handle : RTLD_DEFAULT;
 }
 
-/* The tables are the VM's own constants, in this process: as good as code. */
+/* The tables are constants of the VM in this process, so reading them needs no check. */
 static int own_read(void *ctx, uint64_t address, void *to, size_t size)
 {
 	(void)ctx;

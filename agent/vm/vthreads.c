@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where the code is that enters and thaws continuations: JVM TI announces it, and the code itself says what it looks
- * like. The fields of their objects are found by objects.c.
+ * The code that enters and thaws continuations: JVM TI announces its addresses, and its instructions have the offsets in
+ * its frames. objects.c finds the offsets in Java objects. See vthreads.h.
  */
 #include "vthreads.h"
 
@@ -33,7 +33,7 @@ static uint32_t u32_at(const uint8_t *p)
 	return v;
 }
 
-/* mov rsp, [r15+n]: the barrier's first instruction (StubGenerator::generate_cont_thaw). */
+/* mov rsp, [r15+n] is the barrier's first instruction (StubGenerator::generate_cont_thaw). */
 static bool barrier_read(uint64_t address)
 {
 	uint8_t code[7];
@@ -47,8 +47,8 @@ static bool barrier_read(uint64_t address)
 }
 
 /*
- * sharedRuntime_x86_64.cpp, gen_continuation_enter: the frame is push rbp; mov rbp, rsp; sub rsp, n. Then the entry is
- * filled: parent from [r15+thread_entry] through rax, continuation from rsi, flags from ecx.
+ * sharedRuntime_x86_64.cpp, gen_continuation_enter: the frame is push rbp; mov rbp, rsp; sub rsp, n. Then it fills in the
+ * entry: parent from [r15+thread_entry] through rax, continuation from rsi, flags from ecx.
  */
 static void entry_read(const uint8_t *c, uint32_t size)
 {
@@ -74,7 +74,7 @@ static void entry_read(const uint8_t *c, uint32_t size)
 	}
 }
 
-/* With the lock held: when stubs and enterSpecial are known, whichever came last. */
+/* The caller holds the lock. It succeeds when both the stubs and enterSpecial are known. */
 static void code_read(void)
 {
 	struct braid_vthreads *v = &vt.now;
@@ -94,7 +94,7 @@ static void code_read(void)
 
 /*
  * "Cont thaw", "Cont thaw return barrier", ... in 21; "cont_thaw", "cont_returnBarrier", ... in 25; "Stub Generator
- * cont_thaw_stub", ... in 26; "cont_thaw_stub (stub gen)", ... in 27. What is told of it begins behind "cont".
+ * cont_thaw_stub", ... in 26; "cont_thaw_stub (stub gen)", ... in 27. `stub` gets the part after "cont".
  */
 static bool stub_name(const char *name, char stub[STUB_NAME_MAX])
 {
@@ -164,7 +164,7 @@ void vthreads_on_code(jmethodID method, uint64_t address, uint32_t size)
 	}
 	layout_vthreads_set(&vt.now);
 	pthread_mutex_unlock(&vt.mutex);
-	link_wake(&agent.link); /* walks wait for it */
+	link_wake(&agent.link); /* walks are incomplete until the kernel side has it */
 }
 
 void vthreads_fields_set(const struct braid_vthreads *fields)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where this VM keeps what walking virtual threads needs: struct braid_vthreads. */
+/* Finds the code that walks of virtual threads need (struct braid_vthreads). code.c passes in announced code, objects.c
+ * the fields. */
 #ifndef BRAID_AGENT_VTHREADS_H
 #define BRAID_AGENT_VTHREADS_H
 
@@ -8,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is this one of the stubs that thaw frames? As announced, in any order. */
+/* Notes a stub that thaws frames. Stubs may come in any order. */
 void vthreads_on_stub(const char *name, uint64_t address, uint32_t size);
 
-/* Is this the code of Continuation.enterSpecial, or of doYield? */
+/* Notes the code of Continuation.enterSpecial or doYield. */
 void vthreads_on_code(jmethodID method, uint64_t address, uint32_t size);
 
 struct braid_vthreads;
-/* What was found of the fields of their objects. */
+/* Sets the offsets of fields. */
 void vthreads_fields_set(const struct braid_vthreads *fields);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What `braid ctl` and a running `braid record` say to each other: SOCK_SEQPACKET, one request a connection, the answer
- * in several messages, the last of which is an END. Both look at SO_PEERCRED before they say anything.
+ * The protocol between `braid ctl` and a running `braid record`: SOCK_SEQPACKET, one request per connection. The answer is
+ * several messages, the last of which is an END. Both sides check SO_PEERCRED before they send anything.
  *
- * All integers are in the byte order of the machine, texts end with a zero.
+ * Integers are in the machine's byte order; strings end with a zero.
  */
 #ifndef BRAID_CONTROL_H
 #define BRAID_CONTROL_H
@@ -17,13 +17,13 @@
 
 enum braid_control_verb {
 	BRAID_CONTROL_STATUS = 1,
-	BRAID_CONTROL_ENABLE = 2,   /* what `list` names, with the figures that it gives */
-	BRAID_CONTROL_DISABLE = 3,  /* what `list` names */
-	BRAID_CONTROL_INTERVAL = 4, /* the figures that `list` gives; what is enabled stays */
-	BRAID_CONTROL_RESET = 5,    /* and the following: enum braid_command of <braid/ring.h> */
+	BRAID_CONTROL_ENABLE = 2,   /* the types in `list`, with the figures that it gives */
+	BRAID_CONTROL_DISABLE = 3,  /* the types in `list` */
+	BRAID_CONTROL_INTERVAL = 4, /* sets the figures in `list`; the enabled types stay */
+	BRAID_CONTROL_RESET = 5,    /* this and the next two: enum braid_command of <braid/ring.h> */
 	BRAID_CONTROL_GC = 6,
 	BRAID_CONTROL_DUMP = 7,
-	BRAID_CONTROL_STOP = 8, /* of the whole recording: END comes when its trace is complete */
+	BRAID_CONTROL_STOP = 8, /* ends the whole recording: END comes when its trace is complete */
 	BRAID_CONTROL_VERBS,	/* one more than the largest */
 };
 
@@ -31,9 +31,9 @@ struct braid_control_request {
 	__u32 magic;
 	__u16 version;
 	__u16 verb;			   /* enum braid_control_verb */
-	__u32 pid;			   /* one process of the recording; 0: all of them, and JVMs to come */
-	__u32 thread;			   /* change the list's kinds for this thread of the process only; 0: for all */
-	char list[BRAID_CONTROL_LIST_MAX]; /* as `braid record -e` takes it */
+	__u32 pid;			   /* one process of the recording; 0: all of them, and future JVMs */
+	__u32 thread;			   /* change the types for this thread of the process only; 0: for all */
+	char list[BRAID_CONTROL_LIST_MAX]; /* in the syntax of `braid record -e` */
 };
 _Static_assert(sizeof(struct braid_control_request) == 512, "control request");
 
@@ -42,7 +42,7 @@ enum braid_control_kind {
 	BRAID_CONTROL_JVM = 2,
 	BRAID_CONTROL_ERROR = 3,
 	BRAID_CONTROL_END = 4,
-	BRAID_CONTROL_NOTE = 5, /* as ERROR, of what is not done in full */
+	BRAID_CONTROL_NOTE = 5, /* like ERROR, for a request that is done in part */
 };
 
 struct braid_control_header {
@@ -51,7 +51,7 @@ struct braid_control_header {
 	__u16 kind; /* enum braid_control_kind */
 };
 
-/* The first message of every answer of a recorder that records what was asked for. */
+/* The first message of every answer, if the recorder records the requested process. */
 struct braid_control_recording {
 	struct braid_control_header hdr;
 	__u32 pid; /* the recorder's */
@@ -61,23 +61,23 @@ struct braid_control_recording {
 	__u64 stacks;
 	__u64 lost;
 	__u64 bytes;			  /* of the trace */
-	struct braid_event_config config; /* of JVMs to come */
-	char event[64];			  /* what ticks */
+	struct braid_event_config config; /* for future JVMs */
+	char event[64];			  /* the sampled event */
 	char output[BRAID_CONTROL_TEXT_MAX];
 };
 
 enum braid_control_agent {
 	BRAID_CONTROL_NO_AGENT = 0,
 	BRAID_CONTROL_CONNECTED = 1,
-	BRAID_CONTROL_GONE = 2, /* the agent was there; what it told is in the trace */
+	BRAID_CONTROL_GONE = 2, /* the agent was connected; what it reported is in the trace */
 };
 
 struct braid_control_jvm {
 	struct braid_control_header hdr;
 	__u32 pid;
 	__u32 agent;   /* enum braid_control_agent */
-	__u32 refused; /* of config.enabled: bits that this JVM cannot have */
-	__u32 silent;  /* the agent has not said yet what it can have */
+	__u32 refused; /* bits of config.enabled that this JVM refuses */
+	__u32 silent;  /* 1: the agent has not answered the last configuration yet */
 	struct braid_event_config config;
 	char name[BRAID_CONTROL_TEXT_MAX]; /* the process's comm */
 };
@@ -89,7 +89,7 @@ struct braid_control_error {
 
 struct braid_control_end {
 	struct braid_control_header hdr;
-	__u32 failed;  /* errors that were told */
+	__u32 failed;  /* number of ERROR messages */
 	__u32 unknown; /* the process is not recorded here */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What is to be told of a JVM, beyond what every stack needs: chosen by `record -e`, granted to the agent with its
- * ring, and changed while a recording goes on by `braid ctl`.
+ * The event configuration: which events of a JVM are recorded, beyond what every stack needs. `record -e` sets it, the
+ * agent receives it with its ring, and `braid ctl` changes it while a recording runs.
  */
 #ifndef BRAID_EVENT_CONFIG_H
 #define BRAID_EVENT_CONFIG_H
@@ -12,24 +12,24 @@
 enum braid_event_type {
 	BRAID_EVENT_TYPE_CPU,	/* samples of a clock; collector */
 	BRAID_EVENT_TYPE_ALLOC, /* sampled allocations; agent */
-	BRAID_EVENT_TYPE_LIVE,	/* which of them were still alive at the end; agent */
+	BRAID_EVENT_TYPE_LIVE,	/* which of them are still alive at the end; agent */
 	BRAID_EVENT_TYPE_LOCK,	/* contended monitors; agent */
 	BRAID_EVENT_TYPE_WAIT,	/* Object.wait by the agent; parked, sleeping and blocked threads by the kernel side */
 	BRAID_EVENT_TYPE_GC,	/* pauses, cycles and phases */
-	BRAID_EVENT_TYPE_SAFEPOINT,   /* operations, time to safepoint, who was late */
+	BRAID_EVENT_TYPE_SAFEPOINT,   /* operations, time to safepoint, threads that stopped late */
 	BRAID_EVENT_TYPE_THREAD,      /* starts, ends, names, CPU time */
 	BRAID_EVENT_TYPE_VTHREAD,     /* starts and ends of virtual threads */
 	BRAID_EVENT_TYPE_CLASS,	      /* loads and unloads */
 	BRAID_EVENT_TYPE_JIT,	      /* compilations, deoptimisations */
 	BRAID_EVENT_TYPE_EXCEPTION,   /* thrown exceptions; agent, from the JVM's start only */
-	BRAID_EVENT_TYPE_NATIVE_BIND, /* native methods and what they were bound to; agent */
+	BRAID_EVENT_TYPE_NATIVE_BIND, /* native methods and the functions that they are bound to; agent */
 	BRAID_EVENT_TYPE_RESOURCE,    /* exhausted heap, threads */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
 
-/* What a JVM tells of single threads when asked to; threads are as JVM TI has them: platform threads. */
+/* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(EXCEPTION))
 #define BRAID_CONFIG_THREADS 16
@@ -41,13 +41,13 @@ struct braid_thread_config {
 
 struct braid_event_config {
 	__u32 enabled;	      /* bits of enum braid_event_type; unknown ones are ignored */
-	__u32 vthread_rate;   /* virtual threads told of a second, the others are counted only; 0: all */
+	__u32 vthread_rate;   /* maximum of virtual threads published per second, the rest is counted only; 0: all */
 	__u64 alloc_interval; /* mean bytes between sampled allocations of a thread */
-	__u64 lock_min_ns;    /* shorter blockings are counted, not told */
+	__u64 lock_min_ns;    /* shorter blockings are only counted */
 	__u64 wait_min_ns;
-	__u32 exception_rate; /* exceptions told of a second, the others are counted only; 0: all */
-	__u32 live_max;	      /* objects that are watched at a time */
-	__u32 threaded;	      /* of BRAID_PER_THREAD: these come from `threads` only */
+	__u32 exception_rate; /* maximum of exceptions emitted per second, the rest is counted only; 0: all */
+	__u32 live_max;	      /* maximum of objects watched at a time */
+	__u32 threaded;	      /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u32 reserved;
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 };

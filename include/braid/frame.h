@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One frame of a raw stack is one 64-bit word. The kernel's addresses are canonical (all top bits set) and user space
- * ends at 2^47 on x86-64, so the top four bits are free to say what kind of frame it is.
+ * A frame of a raw stack, as the walk produces and the collector resolves it: one 64-bit word. Kernel addresses are
+ * canonical (all top bits set) and user space ends at 2^47 on x86-64, so the top four bits are free for the frame's kind.
  */
 #ifndef BRAID_FRAME_H
 #define BRAID_FRAME_H
@@ -17,42 +17,41 @@ enum braid_frame_kind {
 };
 
 /*
- * The pc of every frame but the innermost of its mode is a return address: it points behind the call, so look-ups of
- * names, lines and scopes subtract one. The innermost one is exact, and says so by this bit (native and code cache
- * frames).
+ * The pc of a frame is a return address, after the call, so look-ups of names, lines and scopes subtract one. Only the
+ * innermost frame of each mode has an exact pc and, in native and code cache frames, this bit.
  */
 #define BRAID_FRAME_EXACT (1ULL << 59)
 
 #define BRAID_FRAME_ADDR_MASK ((1ULL << 48) - 1)
 
 /*
- * Code cache frames: the low bits of the nmethod's compile id, read by the walk itself. Addresses are used again, and
- * records of code come late; these bits tell which code it was. 0: not known, and so no id's bits.
+ * Code cache frames: the low bits of the nmethod's compile id, which the walk reads. Addresses are reused and records of
+ * code arrive late, so these bits identify the code. 0: not known; braid_code_id() gives no id this value.
  */
 #define BRAID_FRAME_CODE_ID_SHIFT 48
 #define BRAID_FRAME_CODE_ID_MASK 0x7ffU
 
-/* Interpreted: method address in units of 8 bytes below, bci above it. */
+/* Interpreted frames: the Method's address in units of 8 bytes, and above it the byte code index. */
 #define BRAID_FRAME_METHOD_BITS 44
-#define BRAID_FRAME_BCI_NONE 0x7fffU /* not known; longer methods than 32 KiB saturate here */
+#define BRAID_FRAME_BCI_NONE 0x7fffU /* not known, or beyond 32 KiB of byte codes */
 
-/* Why a walk stopped. 0 means that it reached the thread's first frame. */
+/* Why a walk ended. 0: it reached the thread's first frame. */
 enum braid_end {
 	BRAID_END_COMPLETE = 0,
 	BRAID_END_DEPTH = 1,		/* depth limit */
 	BRAID_END_NO_MAPPING = 2,	/* native pc in no known mapping */
-	BRAID_END_NO_TABLE = 3,		/* mapping has no unwind table (not built yet, or table space is full) */
-	BRAID_END_NO_CFI = 4,		/* no rule for this pc, and the frame pointer led nowhere */
-	BRAID_END_BAD_CFI = 5,		/* a rule that braid does not implement */
-	BRAID_END_READ_FAULT = 6,	/* stack memory could not be read */
-	BRAID_END_BAD_RA = 7,		/* return address outside of all code */
+	BRAID_END_NO_TABLE = 3,		/* mapping without unwind table (not built yet, or table space is full) */
+	BRAID_END_NO_CFI = 4,		/* no rule for this pc, and no caller by the frame pointer */
+	BRAID_END_BAD_CFI = 5,		/* unsupported rule */
+	BRAID_END_READ_FAULT = 6,	/* unreadable stack memory */
+	BRAID_END_BAD_RA = 7,		/* return address outside all code */
 	BRAID_END_NO_PROGRESS = 8,	/* stack pointer did not move towards the root */
 	BRAID_END_NO_BLOB = 9,		/* code cache address that no CodeBlob covers */
 	BRAID_END_BAD_INTERPRETER = 10, /* interpreter frame fails its checks */
-	BRAID_END_BAD_CODE = 11,	/* compiled frame whose caller cannot be right */
+	BRAID_END_BAD_CODE = 11,	/* compiled frame without a plausible caller */
 	BRAID_END_NO_REGS = 12,		/* user registers not available */
 	BRAID_END_NO_PROCESS = 13,	/* process not known to the collector yet */
-	BRAID_END_FROZEN = 14,		/* frames of a virtual thread in the heap that could not be found */
+	BRAID_END_FROZEN = 14,		/* frozen frames of a virtual thread that could not be found */
 	BRAID_END_COUNT,
 };
 
@@ -79,7 +78,7 @@ static inline __u32 braid_frame_bci(__u64 frame)
 	return (__u32)(frame >> BRAID_FRAME_METHOD_BITS) & 0x7fffU;
 }
 
-/* The bits of a compile id, which has none when it is 0. */
+/* The bits of a compile id for a frame; 0 only for an unknown id, 0. */
 static inline __u32 braid_code_id(__u32 compile_id)
 {
 	__u32 id = compile_id & BRAID_FRAME_CODE_ID_MASK;

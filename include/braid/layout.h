@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a HotSpot JVM keeps what a stack walk needs: read once per JVM from the exported gHotSpotVMStructs and
- * gHotSpotVMTypes tables, by the collector as soon as the JVM's library is there, and by the agent, which checks it and
- * publishes it as a LAYOUT record; stored as is in the BPF map `jvms`, and used by the walker and by the collector's
- * reader of JVM memory. Nothing in here is assumed for a JDK: a field that the tables do not name stays 0 and what
- * depends on it is switched off.
+ * The layout of a HotSpot JVM: where it keeps what a stack walk needs. It comes from the exported tables gHotSpotVMStructs
+ * and gHotSpotVMTypes. The collector reads them as soon as the JVM's library is mapped; the agent reads them once, checks
+ * them and publishes a LAYOUT record. The walker and the collector's reader of JVM memory use it from the BPF map `jvms`.
+ * No JDK is assumed: a field that the tables do not have stays 0 and switches off what depends on it.
  *
- * Untrusted like every record: addresses are only ever read through calls that may fail, offsets are bounded by their
- * type.
+ * It is untrusted like every record: addresses are only read through calls that may fail, and types bound offsets.
  */
 #ifndef BRAID_LAYOUT_H
 #define BRAID_LAYOUT_H
@@ -27,7 +25,7 @@ struct braid_code_heap {
 
 #define BRAID_CODE_HEAP_MAX (4ULL << 30)
 
-/* Can it be? HotSpot's own limit is half as much, its segments have 64 or 128 bytes. */
+/* True if the heap is plausible. HotSpot's own limit is half as much; its segments have 64 or 128 bytes. */
 static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 {
 	return h->low && h->low < h->high && h->high - h->low <= BRAID_CODE_HEAP_MAX && h->segmap &&
@@ -36,48 +34,48 @@ static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 
 /* braid_layout.flags */
 #define BRAID_LAYOUT_WALKABLE                                                                                          \
-	0x1U /* everything that walking compiled and interpreted frames needs was found and checked */
-#define BRAID_LAYOUT_NAMES 0x2U /* everything that reading a Method's name needs was found */
+	0x1U /* all that walking compiled and interpreted frames needs was found and checked */
+#define BRAID_LAYOUT_NAMES 0x2U /* all that reading a Method's name needs was found */
 #define BRAID_LAYOUT_CODE_OFFSET                                                                                       \
 	0x4U /* blob_code is an int offset from the blob (JDK 8, 23 and later), else a pointer */
 #define BRAID_LAYOUT_SHORT_COMPLETE 0x8U /* blob_frame_complete is 16 bits wide, else 32 */
-#define BRAID_LAYOUT_CHECKED 0x10U	 /* the code heap's own answer agreed with CompiledMethodLoad */
+#define BRAID_LAYOUT_CHECKED 0x10U	 /* the code heap agreed with CompiledMethodLoad */
 #define BRAID_LAYOUT_GROWING                                                                                           \
-	0x20U /* code heaps, interpreter and stubs are still being made: see struct braid_statics */
+	0x20U /* the VM is still creating code heaps, interpreter and stubs: see struct braid_statics */
 
-#define BRAID_LAYOUT_AGREED 0x40U /* in traces: the collector has read it from outside, and the agent says the same */
+#define BRAID_LAYOUT_AGREED 0x40U /* in traces: the collector's reading from outside equals the agent's */
 
 /* braid_objects.flags */
-#define BRAID_OBJECTS_THREADS 0x1U  /* from a JavaThread to its threads' ids and names: found and checked */
-#define BRAID_OBJECTS_BLOCKERS 0x2U /* the same, from a thread to what it parks for, its class and owner */
+#define BRAID_OBJECTS_THREADS 0x1U  /* the way from a JavaThread to its threads' ids and names is found and checked */
+#define BRAID_OBJECTS_BLOCKERS 0x2U /* the way from a thread to its blocker, the blocker's class and owner is, too */
 #define BRAID_OBJECTS_HANDLES 0x4U  /* a JavaThread refers to its threads by OopHandle (14 and later) */
 
-/* How a reference in the heap leads to its object. */
+/* How references in the heap are encoded. */
 enum braid_oops {
-	BRAID_OOPS_PLAIN = 0,	   /* 8 bytes, the address; the older ZGC: with colours, which are mapped */
-	BRAID_OOPS_COMPRESSED = 1, /* 4 bytes: oop_base + (them << oop_shift) */
+	BRAID_OOPS_PLAIN = 0,	   /* 8 bytes, the address; in the older ZGC with colours, which are mapped */
+	BRAID_OOPS_COMPRESSED = 1, /* 4 bytes: oop_base + (value << oop_shift) */
 	BRAID_OOPS_COLOURED =
-		2, /* generational ZGC (zAddress.hpp): which of bits 12 to 15 is set says how far to shift */
+		2, /* generational ZGC (zAddress.hpp): the bit set among bits 12 to 15 gives the shift */
 };
 
-/* How an object leads to its Klass. */
+/* How an object refers to its Klass. */
 enum braid_klasses {
-	BRAID_KLASSES_PLAIN = 0,      /* 8 bytes behind the mark */
-	BRAID_KLASSES_COMPRESSED = 1, /* 4 bytes there: klass_base + (them << klass_shift) */
-	BRAID_KLASSES_COMPACT = 2,    /* the same, in the upper 22 bits of the mark (markWord.hpp, 24 and later) */
+	BRAID_KLASSES_PLAIN = 0,      /* 8 bytes after the mark */
+	BRAID_KLASSES_COMPRESSED = 1, /* 4 bytes there: klass_base + (value << klass_shift) */
+	BRAID_KLASSES_COMPACT = 2,    /* the upper 22 bits of the mark, widened alike (markWord.hpp, 24 and later) */
 };
 
-/* Where threads and what they wait for keep what events say of them. Offsets of fields are from the object's start. */
+/* Where threads and their blockers keep what events report. Offsets of fields count from the object's start. */
 struct braid_objects {
 	__u64 oop_base;
-	__u64 oop_bad; /* address of a mask: a reference that has one of its bits may lead to where the object was, and
-			  another one is by now (ZGC); 0: there is no such thing */
+	__u64 oop_bad; /* address of a mask (ZGC): a reference with one of its bits may be stale, and another object may
+			  be there by now; 0: none */
 	__u64 klass_base;
 	__u64 ownable_klass;  /* of AbstractOwnableSynchronizer */
-	__u64 virtual_klass;  /* of VirtualThread; 0: there are none */
+	__u64 virtual_klass;  /* of VirtualThread; 0: the JDK has none */
 	__u32 flags;	      /* BRAID_OBJECTS_* */
 	__u16 carrier;	      /* JavaThread::_threadObj */
-	__u16 current;	      /* JavaThread::_vthread: mostly the virtual thread while one is mounted; 0: none are */
+	__u16 current;	      /* JavaThread::_vthread: mostly the virtual thread while one is mounted; 0: not exported */
 	__u16 thread_id;      /* Thread: long */
 	__u16 thread_name;    /* Thread: String */
 	__u16 thread_eetop;   /* Thread: long, its JavaThread */
@@ -96,27 +94,27 @@ struct braid_objects {
 _Static_assert(sizeof(struct braid_objects) == 72, "objects");
 
 /* braid_vthreads.flags */
-#define BRAID_VTHREADS_WALK 0x1U   /* the addresses of code are known, and where a JavaThread keeps its entry */
-#define BRAID_VTHREADS_FROZEN 0x2U /* what reading frames out of the heap needs was found and checked */
-#define BRAID_VTHREADS_TASKS 0x4U  /* the same, from a Continuation to its virtual thread */
-#define BRAID_VTHREADS_AROUND 0x8U /* one is mounted before its continuation is entered, and unmounted behind that */
+#define BRAID_VTHREADS_WALK 0x1U   /* the code addresses and the offset of a JavaThread's entry are known */
+#define BRAID_VTHREADS_FROZEN 0x2U /* all that reading frozen frames needs was found and checked */
+#define BRAID_VTHREADS_TASKS 0x4U  /* the way from a Continuation to its virtual thread was, too */
+#define BRAID_VTHREADS_AROUND 0x8U /* a thread mounts before its continuation is entered and unmounts after it */
 
 /*
- * Virtual threads (21 and later): a thread's frames lie on its carrier's stack above the frame of
- * Continuation.enterSpecial, which begins with a ContinuationEntry; frames that have not been needed again since it was
- * parked lie in the heap, in jdk.internal.vm.StackChunk objects. Field offsets are from the object's start.
+ * Virtual threads (21 and later). A thread's frames are on its carrier's stack, above the frame of
+ * Continuation.enterSpecial, which begins with a ContinuationEntry. Frames that have not run since the thread was parked
+ * are in the heap, in jdk.internal.vm.StackChunk objects. Offsets of fields count from the object's start.
  */
 struct braid_vthreads {
-	__u64 stubs_start; /* thawing and return barrier: StubRoutines::cont_* */
+	__u64 stubs_start; /* thaw stubs and return barrier: StubRoutines::cont_* */
 	__u64 stubs_end;
-	__u64 barrier;	   /* the return address of the last frame on the stack, while others are in the heap */
+	__u64 barrier;	   /* return address of the last frame on the stack while more frames are in the heap */
 	__u64 enter_start; /* code of Continuation.enterSpecial */
 	__u64 enter_end;
 	__u64 enter_return; /* ContinuationEntry::_return_pc */
 	__u64 yield_start;  /* code of Continuation.doYield, which freezes */
 	__u64 yield_end;
 	__u32 flags;	  /* BRAID_VTHREADS_* */
-	__u16 enter_size; /* bytes of its frame, return address and rbp included */
+	__u16 enter_size; /* bytes of its frame, including return address and rbp */
 	__u16 entry_parent;
 	__u16 entry_cont;
 	__u16 thread_entry; /* JavaThread::_cont_entry */
@@ -124,13 +122,12 @@ struct braid_vthreads {
 	__u16 cont_tail;    /* Continuation: StackChunk */
 	__u16 chunk_parent; /* StackChunk */
 	__u16 chunk_sp;	    /* int, words from the chunk's stack */
-	__u16 chunk_bottom; /* the same, where frames end */
-	__u16 chunk_stack;  /* where its stack begins */
+	__u16 chunk_bottom; /* the same, of the frames' end */
+	__u16 chunk_stack;  /* offset of its stack */
 	__u16 task_thread;  /* Runnable of a virtual thread: VirtualThread */
 	__u16 thread_cont;  /* VirtualThread: Continuation */
-	__u16 entry_flags;  /* int: not 0 when it is a virtual thread's */
-	__u16 thread_owner; /* JavaThread::_monitor_owner_id: number of the thread, virtual or not, that runs; 0: not in
-			       it */
+	__u16 entry_flags;  /* int: not 0 in a virtual thread's entry */
+	__u16 thread_owner; /* JavaThread::_monitor_owner_id: id of the running thread, virtual or not; 0: not exported */
 };
 _Static_assert(sizeof(struct braid_vthreads) == 96, "vthreads");
 
@@ -143,13 +140,12 @@ struct braid_layout {
 	__u64 call_stub_return; /* StubRoutines::_call_stub_return_address */
 	__u64 libjvm_base;	/* load bias of libjvm.so */
 
-	/* CodeBlob, offsets from its start; a blob starts `heap_block_header` bytes behind its segment's start */
+	/* CodeBlob: offsets from its start. A blob starts `heap_block_header` bytes after its segment's start. */
 	__u16 heap_block_header;
 	__u16 blob_name;	   /* const char * */
 	__u16 blob_size;	   /* int */
 	__u16 blob_frame_size;	   /* int, 8-byte words */
-	__u16 blob_frame_complete; /* int or short: offset from code begin at which the frame is set up; negative: never
-				    */
+	__u16 blob_frame_complete; /* int or short: offset from code begin where the frame is set up; negative: never */
 	__u16 blob_code;	   /* code begin: pointer, or int offset from the blob */
 	__u16 nmethod_method;	   /* Method *, valid only in blobs named "nmethod" or "native nmethod" */
 	__u16 nmethod_compile_id;  /* int */
@@ -158,7 +154,7 @@ struct braid_layout {
 	__u16 nmethod_deopt_handler;  /* pointer, or int offset; 0: not exported */
 	__u16 nmethod_orig_pc_offset; /* int: offset from sp of the slot with the original pc of a deoptimised frame */
 
-	/* Interpreter frame, in 8-byte words relative to the frame pointer (frame_x86.hpp) */
+	/* Interpreter frame: in 8-byte words relative to the frame pointer (frame_x86.hpp) */
 	__s16 interp_sender_sp; /* -1 */
 	__s16 interp_method;	/* -3 */
 	__s16 interp_bcp;	/* -8; -7 before JDK 9 */
@@ -189,21 +185,21 @@ struct braid_layout {
 };
 _Static_assert(sizeof(struct braid_layout) == 8 + BRAID_CODE_HEAPS * 32 + 32 + 33 * 2 + 6 + 72 + 96, "layout");
 
-/* Offsets index a buffer of WALK_BLOB_BYTES in the walker; a layout that does not fit cannot be walked with. */
+/* The walker copies WALK_BLOB_BYTES of a blob, so larger offsets make a layout unusable for walks. */
 static inline int braid_layout_fits(const struct braid_layout *l)
 {
 	return l->blob_code <= 120 && l->blob_size <= 124 && l->blob_frame_size <= 124 && l->blob_frame_complete <= 124;
 }
 
 /*
- * Where the VM itself keeps what comes to exist while it starts: the code heaps, the interpreter, the first stubs.
- * Addresses of static fields, 0: it has none, and offsets in what they lead to.
+ * Where the VM keeps what it creates while it starts: the code heaps, the interpreter, the first stubs. Members are
+ * addresses of static fields (0: not exported) and offsets in what these point to.
  */
 struct braid_statics {
 	__u64 heaps;	    /* CodeCache::_heaps, a GrowableArray<CodeHeap*>*; or _heap, a CodeHeap* */
 	__u64 interpreter;  /* AbstractInterpreter::_code, a StubQueue* */
 	__u64 call_stub;    /* StubRoutines::_call_stub_return_address */
-	__u16 array;	    /* 1: `heaps` is an array's */
+	__u16 array;	    /* 1: `heaps` points to an array */
 	__u16 array_length; /* int */
 	__u16 array_data;
 	__u16 heap_low; /* of the reserved address space */

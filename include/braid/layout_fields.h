@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From HotSpot's own tables to a struct braid_layout and a struct braid_statics. Included by the agent, which reads
- * them from inside of its JVM, and by the collector, which reads them from outside before any agent has said a word.
+ * Fills in a struct braid_layout and a struct braid_statics from HotSpot's own tables. The agent uses it from inside its
+ * JVM, the collector from outside, before any agent is connected.
  */
 #ifndef BRAID_LAYOUT_FIELDS_H
 #define BRAID_LAYOUT_FIELDS_H
@@ -93,10 +93,10 @@ static const struct vm_field layout_fields[LAYOUT_FIELDS] = {
 	[F_METHOD_OLD] = {.type = "CompiledMethod", .name = "_method"},	     /* 9 to 22 */
 	[F_COMPILE_ID] = {.type = "nmethod", .name = "_compile_id"},
 	[F_COMP_LEVEL] = {.type = "nmethod", .name = "_comp_level"},
-	[F_STUB_OFFSET] = {.type = "nmethod", .name = "_stub_offset"}, /* its stubs follow its instructions */
+	[F_STUB_OFFSET] = {.type = "nmethod", .name = "_stub_offset"}, /* the stubs follow the instructions */
 	[F_ENTRY_BCI] = {.type = "nmethod", .name = "_entry_bci"},
 	[F_BLOB_CODE_END] = {.type = "CodeBlob", .name = "_code_end"},	     /* 9 to 22 */
-	[F_BLOB_DATA_OFFSET] = {.type = "CodeBlob", .name = "_data_offset"}, /* its data follow its code */
+	[F_BLOB_DATA_OFFSET] = {.type = "CodeBlob", .name = "_data_offset"}, /* the data follow the code */
 	[F_ORIG_PC] = {.type = "nmethod", .name = "_orig_pc_offset"},
 	[F_DEOPT_POINTER] = {.type = "CompiledMethod", .name = "_deopt_handler_begin"}, /* 9 to 22 */
 	[F_DEOPT_OFFSET] = {.type = "nmethod", .name = "_deopt_handler_offset"},	/* 23 and later */
@@ -124,7 +124,7 @@ static const struct vm_type layout_types[LAYOUT_TYPES] = {
 	[T_HEAP_BLOCK] = {.name = "HeapBlock"},
 	[T_CONST_METHOD] = {.name = "ConstMethod"},
 	[T_POOL] = {.name = "ConstantPool"},
-	[T_COMP_LEVEL] = {.name = "CompLevel"}, /* an enum of one byte from 21 on, before that the field is an int */
+	[T_COMP_LEVEL] = {.name = "CompLevel"}, /* an enum of one byte from 21 on; before, the field is an int */
 };
 
 struct layout_tables {
@@ -132,14 +132,14 @@ struct layout_tables {
 	struct vm_type type[LAYOUT_TYPES];
 };
 
-/* What the self-check needs of an nmethod besides its layout. */
+/* What the agent's self-check of an nmethod needs besides the layout. */
 struct layout_check {
 	uint16_t entry_bci;
 	uint16_t stub_offset;
-	uint16_t blob_code_end; /* pointer or int offset, as blob_code is */
+	uint16_t blob_code_end; /* pointer or int offset, like blob_code */
 };
 
-/* An offset as the record holds it; the first of the candidates that the VM has. */
+/* Takes the offset of field `a`, or of `b` where the VM lacks `a`. */
 static bool offset_take(const struct layout_tables *t, uint16_t *to, int a, int b)
 {
 	const struct vm_field *f = t->field[a].found || b < 0 ? &t->field[a] : &t->field[b];
@@ -225,8 +225,8 @@ static void thread_offsets_take(const struct layout_tables *t, struct braid_layo
 }
 
 /*
- * frame_x86.hpp: the tables export no more of this than sender_sp, and that not in 8. The mirror's slot came with 9, as
- * the array of code heaps did.
+ * frame_x86.hpp: the tables export only sender_sp, and not in 8. The mirror's slot exists from 9 on, like the array of
+ * code heaps.
  */
 static bool interpreter_frame_take(const struct layout_tables *t, struct braid_layout *l)
 {
@@ -242,7 +242,7 @@ static bool interpreter_frame_take(const struct layout_tables *t, struct braid_l
 #endif
 }
 
-/* A field of an object that is itself a field: both offsets together. */
+/* Takes the offset of a field inside an embedded object: the sum of both offsets. */
 static bool inner_take(const struct layout_tables *t, uint16_t *to, int outer, int inner)
 {
 	uint16_t a, b;
@@ -253,7 +253,7 @@ static bool inner_take(const struct layout_tables *t, uint16_t *to, int outer, i
 	return true;
 }
 
-/* 8 has one heap; later ones an array of one or three. */
+/* 8 has one code heap, later JDKs have an array of one or three. */
 static bool statics_take(const struct layout_tables *t, struct braid_statics *v)
 {
 	bool ok = inner_take(t, &v->heap_low, F_HEAP_MEMORY, F_SPACE_LOW_BOUNDARY);
@@ -275,7 +275,7 @@ static bool statics_take(const struct layout_tables *t, struct braid_statics *v)
 	return ok && v->heaps && v->interpreter && v->call_stub;
 }
 
-/* Everything that does not change while the JVM runs; what it keeps elsewhere is read there, see <braid/statics.h>. */
+/* Takes all that is constant while the JVM runs; the rest is read from memory, see <braid/statics.h>. */
 static void layout_take(const struct layout_tables *t, struct braid_layout *l, struct braid_statics *v,
 			struct layout_check *c)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The agent's half of the conversation: records that libbraid-agent.so publishes into its BPF_MAP_TYPE_USER_RINGBUF,
- * and the messages of the UNIX socket through which it receives that ring.
+ * The protocol between the agent and the collector: the records that libbraid-agent.so publishes into its
+ * BPF_MAP_TYPE_USER_RINGBUF, and the messages of the UNIX socket through which it receives that ring.
  *
- * Everything here is written by a process that braid does not trust. A reader copies a record first (the writer can
- * change shared memory at any time), then checks `size`, `kind` and every count and string length against the copy.
+ * A process that braid does not trust writes all of this. A reader copies a record first, because the writer can change
+ * shared memory at any time, and then checks `size`, `kind` and every count and string length in the copy.
  *
- * All integers are in the byte order of the machine. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense, start at 1,
- * are the agent's own (never a pointer or a jmethodID), are defined before they are used and are never used again in
- * the life of a JVM; 0 means "none".
+ * Integers are in the machine's byte order. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense and start at 1; 0 means
+ * "none". They are the agent's own (never a pointer or a jmethodID), are defined before they are used, and are never
+ * used again in the life of a JVM.
  */
 #ifndef BRAID_RING_H
 #define BRAID_RING_H
@@ -18,14 +18,14 @@
 
 #define BRAID_RING_VERSION 3U
 
-/* A record, header included, is at most this long; agents split or truncate what would be longer. */
+/* Longest record, including the header, in bytes; agents split or truncate longer ones. */
 #define BRAID_REC_MAX 16384U
-/* Longest string inside a record, in bytes; longer ones are cut and BRAID_REC_TRUNCATED is set. */
+/* Longest string in a record, in bytes; longer ones are cut and BRAID_REC_TRUNCATED is set. */
 #define BRAID_STR_MAX 4095U
 
 enum braid_rec_kind {
 	BRAID_REC_HELLO = 1,	     /* definition: first record of every connection */
-	BRAID_REC_LAYOUT = 2,	     /* definition: where HotSpot keeps things */
+	BRAID_REC_LAYOUT = 2,	     /* definition: HotSpot's layout, <braid/layout.h> */
 	BRAID_REC_METHOD = 3,	     /* definition */
 	BRAID_REC_LINES = 4,	     /* definition */
 	BRAID_REC_CODE_LOAD = 5,     /* definition */
@@ -36,52 +36,52 @@ enum braid_rec_kind {
 	BRAID_REC_THREAD_END = 10,   /* definition */
 	BRAID_REC_GC_START = 11,     /* event */
 	BRAID_REC_GC_FINISH = 12,    /* event */
-	BRAID_REC_CLASS_UNLOAD = 13, /* definition: metadata addresses may mean something else from here on */
+	BRAID_REC_CLASS_UNLOAD = 13, /* definition: addresses of metadata may change their meaning from here on */
 	BRAID_REC_VM_INIT = 14,	     /* event */
 	BRAID_REC_VM_DEATH = 15,     /* event */
-	BRAID_REC_LOSS = 16,	     /* definition: what the agent could not publish */
-	BRAID_REC_REPLAYED = 17,     /* definition: everything older than the agent has now been published */
-	BRAID_REC_NOTICE = 18,	     /* definition: something a person should know */
+	BRAID_REC_LOSS = 16,	     /* definition: counts of what the agent could not publish */
+	BRAID_REC_REPLAYED = 17,     /* definition: all that is older than the agent is published */
+	BRAID_REC_NOTICE = 18,	     /* definition: a message for a person */
 	BRAID_REC_NAMES = 19,	     /* definition: where HotSpot keeps names, <braid/names.h> */
 	BRAID_REC_TYPE = 20,	     /* definition: a class that events mention */
-	BRAID_REC_NAMED_EVENT = 21,  /* definition: something that happened, without a stack */
+	BRAID_REC_NAMED_EVENT = 21,  /* definition: a JVM event with its names and without a stack */
 	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
-	BRAID_REC_JVM_EVENT = 26,    /* event: what no stack could be had for */
+	BRAID_REC_JVM_EVENT = 26,    /* event: a JVM event whose stack could not be taken */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
 /* braid_rec.flags */
 #define BRAID_REC_TRUNCATED 0x1U /* a string or table was cut to fit */
 #define BRAID_REC_REPLAY                                                                                               \
-	0x2U /* describes something older than the agent: time_ns is when it was told, not when it began */
+	0x2U /* describes something older than the agent: time_ns is when it was published, not when it began */
 
 /* Every record begins with this. */
 struct braid_rec {
-	__u32 size;	/* bytes, this header included, at most BRAID_REC_MAX */
+	__u32 size;	/* bytes, including this header, at most BRAID_REC_MAX */
 	__u16 kind;	/* enum braid_rec_kind; unknown kinds are skipped */
 	__u16 flags;	/* BRAID_REC_* */
-	__u32 tid;	/* the publishing thread, numbered as the JVM's own pid namespace does */
+	__u32 tid;	/* the publishing thread, in the JVM's own pid namespace */
 	__u32 reserved; /* 0 */
 	__u64 time_ns;	/* CLOCK_MONOTONIC */
 };
 _Static_assert(sizeof(struct braid_rec) == 24, "record header");
 
-/* How the agent came into the JVM. */
+/* How the agent was loaded. */
 enum braid_start { BRAID_START_ONLOAD = 1, BRAID_START_ATTACH = 2 };
 
 /*
- * Capability bits are JVM TI's own numbering: bit n is the n-th one-bit field of jvmtiCapabilities.
- * Strings follow the fixed part, each without a terminating zero, in the order of their lengths.
+ * Capability bits have JVM TI's numbering: bit n is the n-th one-bit field of jvmtiCapabilities.
+ * In all records strings follow the fixed part, without terminating zeros, in the order of their lengths.
  */
 struct braid_rec_hello {
 	struct braid_rec hdr;
 	__u32 version;	     /* BRAID_RING_VERSION */
-	__u32 pid;	     /* as the JVM's pid namespace numbers it */
+	__u32 pid;	     /* in the JVM's pid namespace */
 	__u32 jvmti_version; /* GetVersionNumber */
 	__u16 start;	     /* enum braid_start */
 	__u16 header_size;   /* sizeof(struct braid_rec) */
 	__u64 caps_got[2];
-	__u64 caps_refused[2];	/* wanted, not to be had */
+	__u64 caps_refused[2];	/* requested and refused */
 	__u16 vm_version_len;	/* java.vm.version */
 	__u16 vm_name_len;	/* java.vm.name */
 	__u16 java_version_len; /* java.version */
@@ -94,7 +94,7 @@ struct braid_rec_method {
 	struct braid_rec hdr;
 	__u32 method;	 /* id */
 	__u32 modifiers; /* JVM access flags */
-	__u16 class_len; /* class signature as JVM TI gives it: "Ljava/lang/String;", modified UTF-8 */
+	__u16 class_len; /* class signature in JVM TI's form: "Ljava/lang/String;", modified UTF-8 */
 	__u16 name_len;
 	__u16 sig_len;
 	__u16 source_len; /* source file name, may be empty */
@@ -115,7 +115,7 @@ struct braid_rec_lines {
 };
 _Static_assert(sizeof(struct braid_rec_lines) == 32, "lines");
 
-/* Tier of a piece of compiled code. Numbers are HotSpot's compilation levels. */
+/* Tier of compiled code: HotSpot's compilation levels. */
 enum braid_tier {
 	BRAID_TIER_UNKNOWN = 0xff,
 	BRAID_TIER_NATIVE_WRAPPER = 0,
@@ -124,18 +124,18 @@ enum braid_tier {
 };
 
 /*
- * One compiled form of one method. Several may be alive at once; [address, address + code_size) is the instruction
- * part. The scopes follow in CODE_SCOPES records of the same address before anything else is said about it.
+ * One compiled form of a method; several may exist at once. [address, address + code_size) is the instruction part. Its
+ * scopes follow in CODE_SCOPES records of the same address, before any other record mentions it.
  */
-#define BRAID_CODE_OUTER_ONLY 0x1U /* the rows know nothing of inlining (older than the agent, JDK 8) */
-#define BRAID_CODE_STALE 0x2U	   /* out of use when it was told: its methods' lines may be newer ones */
+#define BRAID_CODE_OUTER_ONLY 0x1U /* the rows have no inlined methods (code older than the agent, JDK 8) */
+#define BRAID_CODE_STALE 0x2U	   /* already out of use when published: its methods' lines may be of a newer version */
 struct braid_rec_code_load {
 	struct braid_rec hdr;
 	__u64 address;
 	__u32 code_size;
-	__u32 method;	  /* the method compiled, not the inlined ones */
-	__u32 compile_id; /* nmethod's own, 0 when not known */
-	__u32 scope_rows; /* rows that follow in CODE_SCOPES records */
+	__u32 method;	  /* the compiled method, not the inlined ones */
+	__u32 compile_id; /* the nmethod's own, 0 when not known */
+	__u32 scope_rows; /* number of rows in its CODE_SCOPES records */
 	__u8 tier;	  /* enum braid_tier */
 	__u8 is_osr;
 	__u16 doubts;	   /* BRAID_CODE_* */
@@ -149,36 +149,36 @@ struct braid_scope {
 };
 
 /*
- * One row says what is running at the instructions after the previous row's pc_offset up to and including this row's:
- * this is HotSpot's PcDesc convention, in which a descriptor's pc is the return address of the call, or the faulting
- * instruction. Rows are ascending in pc_offset.
+ * A row has the scopes of the instructions after the previous row's pc_offset, up to and including its own. This is
+ * HotSpot's PcDesc convention: a descriptor's pc is the return address of a call, or the faulting instruction. Rows are
+ * ascending in pc_offset.
  */
 struct braid_scope_row {
 	__u32 pc_offset; /* from the code's address */
-	__u32 depth;	 /* scopes that follow, innermost first; the last one is the compiled method */
+	__u32 depth;	 /* number of scopes that follow, innermost first; the last one is the compiled method */
 			 /* struct braid_scope[depth] */
 };
 
 struct braid_rec_code_scopes {
 	struct braid_rec hdr;
-	__u64 address; /* of the CODE_LOAD that these rows belong to */
-	__u32 rows;    /* in this record */
-	__u32 bytes;   /* of the rows */
+	__u64 address; /* that of the CODE_LOAD */
+	__u32 rows;    /* number of rows in this record */
+	__u32 bytes;   /* total size of the rows */
 		       /* rows, packed one after the other */
 };
 _Static_assert(sizeof(struct braid_rec_code_scopes) == 40, "code scopes");
 
-/* A class that events mention: not necessarily loaded any more. Or something else with a name. */
+/* A class that events mention, which may have been unloaded; or another named thing. */
 struct braid_rec_type {
 	struct braid_rec hdr;
 	__u32 type; /* id */
 	__u16 name_len;
-	__u16 is_text; /* 1: the name is one as it stands */
-		       /* else signature as JVM TI gives it, modified UTF-8 */
+	__u16 is_text; /* 1: the name is a text */
+		       /* 0: it is a class signature in JVM TI's form, modified UTF-8 */
 };
 _Static_assert(sizeof(struct braid_rec_type) == 32, "type");
 
-/* What the program `stack_request` tells, without a stack; hdr.tid is the thread that it is of, 0: none's. */
+/* What the program `stack_request` would emit, without a stack; hdr.tid is the event's thread, 0: none. */
 struct braid_rec_jvm_event {
 	struct braid_rec hdr;
 	struct braid_jvm_event event;
@@ -203,8 +203,8 @@ _Static_assert(sizeof(struct braid_rec_stub) == 40, "stub");
 /* braid_rec_thread.flags */
 #define BRAID_THREAD_DAEMON 0x1U
 #define BRAID_THREAD_INITIAL 0x2U /* started before the agent */
-#define BRAID_THREAD_AGAIN 0x4U	  /* told before: what has become of its name? */
-#define BRAID_THREAD_AGENT 0x8U	  /* the agent's own: no thread of the program has started */
+#define BRAID_THREAD_AGAIN 0x4U	  /* published before: carries the current name */
+#define BRAID_THREAD_AGENT 0x8U	  /* the agent's own thread, none of the program's */
 
 struct braid_rec_thread {
 	struct braid_rec hdr;
@@ -214,33 +214,33 @@ struct braid_rec_thread {
 	__u32 priority; /* Java priority */
 	__u16 name_len;
 	__u16 group_len;
-	__u64 cpu_ns;	 /* that the OS thread had used before it became this Java thread */
-	__u64 system_ns; /* of them in the kernel, as coarsely as it counts them */
+	__u64 cpu_ns;	 /* CPU time of the OS thread before it became this Java thread */
+	__u64 system_ns; /* the part of it in the kernel, with the resolution of the kernel's accounting */
 			 /* strings */
 };
 _Static_assert(sizeof(struct braid_rec_thread) == 64, "thread");
 
-/* Told by the thread itself. */
+/* The ending thread publishes it itself. */
 struct braid_rec_thread_end {
 	struct braid_rec hdr;
 	__u64 java_thread; /* 0 when not known */
 	__u64 cpu_ns;	   /* of the OS thread so far */
-	__u64 system_ns;   /* of them in the kernel */
-	__u16 name_len;	   /* as it is called now; 0: not asked, or without a name */
+	__u64 system_ns;   /* the part of it in the kernel */
+	__u16 name_len;	   /* of its current name; 0: not read, or without a name */
 	__u16 reserved[3];
 	/* name */
 };
 _Static_assert(sizeof(struct braid_rec_thread_end) == 56, "thread end");
 
-/* A pause begins or has ended; hdr.time_ns is when. What a START does not know is in the FINISH of the same number. */
+/* A stop-the-world pause begins or has ended at hdr.time_ns. The FINISH of the same number has what a START lacks. */
 struct braid_rec_gc {
 	struct braid_rec hdr;
-	__u64 sequence;	   /* the pause's number: one that consists of several has several FINISHes with one each */
-	__u64 start_ns;	   /* 0: not heard of */
+	__u64 sequence;	   /* the pause's number; a pause with several collections has a FINISH with an own number for each */
+	__u64 start_ns;	   /* 0: the start was not received */
 	__u64 used_before; /* bytes of heap; 0: not known */
 	__u64 used_after;
-	__u16 collector_len; /* as the JVM calls it in sun.gc.collector.N.name */
-	__u16 cause_len;     /* as in sun.gc.cause */
+	__u16 collector_len; /* the JVM's name for it, in sun.gc.collector.N.name */
+	__u16 cause_len;     /* from sun.gc.cause */
 	__u32 reserved;
 	/* strings */
 };
@@ -248,7 +248,7 @@ _Static_assert(sizeof(struct braid_rec_gc) == 64, "gc");
 
 struct braid_rec_class_unload {
 	struct braid_rec hdr;
-	__u32 count; /* classes that this record stands for: at least one, more when the ring was full for a while */
+	__u32 count; /* number of classes: at least one, more after the ring was full */
 	__u16 name_len;
 	__u16 reserved;
 	/* name of the last one, may be empty */
@@ -256,8 +256,8 @@ struct braid_rec_class_unload {
 _Static_assert(sizeof(struct braid_rec_class_unload) == 32, "class unload");
 
 /*
- * An event whose stack nobody needs; hdr.tid is the thread that it happened on, 0: none. What the fields mean is said
- * with enum braid_jvm_event_kind. The name is a method's or a type's when that is given, else the string.
+ * A JVM event without a stack; hdr.tid is its thread, 0: none. enum braid_jvm_event_kind defines the meaning of the
+ * fields. The name is that of the method or type if one is given, else the string.
  */
 struct braid_rec_named_event {
 	struct braid_rec hdr;
@@ -284,12 +284,12 @@ struct braid_rec_class {
 	__u16 loader_name_len; /* may be empty, as the following ones */
 	__u16 module_len;
 	__u16 source_len;
-	__u16 prepared; /* 1: linked, only the class is told; 0: loaded */
+	__u16 prepared; /* 1: linked, only the class is given; 0: loaded */
 			/* strings */
 };
 _Static_assert(sizeof(struct braid_rec_class) == 40, "class");
 
-/* Counts since the last LOSS record that got through. */
+/* Losses since the last published LOSS record. */
 struct braid_rec_loss {
 	struct braid_rec hdr;
 	__u32 count; /* pairs */
@@ -304,12 +304,12 @@ struct braid_loss {
 
 struct braid_rec_replayed {
 	struct braid_rec hdr;
-	__u32 methods;	  /* defined so far */
-	__u32 code_loads; /* published so far, replay included */
+	__u32 methods;	  /* number defined so far */
+	__u32 code_loads; /* number published so far, including the replay */
 	__u32 stubs;
 	__u32 threads;
-	__u64 took_ns; /* from handshake to here */
-	__u32 classes; /* loaded before ClassLoad could tell of them, arrays not counted; 0: not asked for */
+	__u64 took_ns; /* since the connection */
+	__u32 classes; /* number loaded before ClassLoad was enabled, without arrays; 0 if it is not enabled */
 	__u32 reserved;
 };
 
@@ -324,22 +324,22 @@ struct braid_rec_notice {
 };
 
 /*
- * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace; the agent
- * connects, both check SO_PEERCRED, and the collector sends GRANT with file descriptors: the ring's map, an eventfd
- * that the agent writes when the ring is a quarter full, and, where the kernel lets a JVM run it, the program
- * `stack_request`. The connection then stays open: its end means that the other side is gone.
+ * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace and the agent
+ * connects. Both check SO_PEERCRED. The collector sends GRANT with file descriptors: the ring's map, an eventfd that the
+ * agent writes when the ring is a quarter full, and the program `stack_request` if the kernel lets a JVM run it. The
+ * connection stays open; its end means that the other side has gone.
  */
 #define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
 
 enum braid_msg_kind {
 	BRAID_MSG_JOIN = 1,    /* agent: first message, `value` is its pid in its own namespace */
 	BRAID_MSG_GRANT = 2,   /* collector: struct braid_grant, `value` is the ring's size in bytes; carries the fds */
-	BRAID_MSG_STOP = 3,    /* collector: stop publishing, let go of the ring, stay loaded and dormant */
-	BRAID_MSG_STOPPED = 4, /* agent: nothing will be written to the ring any more */
-	BRAID_MSG_CONFIGURE = 5,  /* collector: struct braid_grant, from now on these choices hold; carries an fd when
-				  the program that tells events with stacks is a new one */
+	BRAID_MSG_STOP = 3,    /* collector: stop publishing, release the ring, stay loaded and dormant */
+	BRAID_MSG_STOPPED = 4, /* agent: it writes nothing to the ring any more */
+	BRAID_MSG_CONFIGURE = 5,  /* collector: struct braid_grant with a new event configuration; carries an fd when the
+				     program `stack_request` is a new one */
 	BRAID_MSG_COMMAND = 6,	  /* collector: `value` is an enum braid_command */
-	BRAID_MSG_CONFIGURED = 7, /* agent: answers GRANT and CONFIGURE; `value`: what of it can be had */
+	BRAID_MSG_CONFIGURED = 7, /* agent: answers GRANT and CONFIGURE; `value`: the event types that it can record */
 };
 
 struct braid_msg {
@@ -358,9 +358,9 @@ struct braid_grant {
 _Static_assert(sizeof(struct braid_grant) == 200, "grant");
 
 enum braid_command {
-	BRAID_COMMAND_RESET = 1, /* forget the objects that are watched */
+	BRAID_COMMAND_RESET = 1, /* forget the watched objects */
 	BRAID_COMMAND_GC = 2,	 /* collect garbage, as System.gc() does */
-	BRAID_COMMAND_DUMP = 3,	 /* tell now what is told at the end: live objects, names, CPU times */
+	BRAID_COMMAND_DUMP = 3,	 /* publish now what is published at the end: live objects, names, CPU times */
 };
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A JVM's code heaps, interpreter and first stubs as they are now, read out of its memory. The same source in the
- *agent, in the collector and in the eBPF programs, which look at each walk while the JVM starts. Whoever includes it
- *supplies
+ * Reads a JVM's code heaps, interpreter and first stubs, as they are now, from its memory. The agent, the collector and the
+ * eBPF programs share this source; the programs read them at each walk while the JVM starts. The including file defines
  *
- *	static long statics_read(void *ctx, void *to, __u32 size, __u64 address);	0: all of it was read
+ *	static long statics_read(void *ctx, void *to, __u32 size, __u64 address);	0: all bytes were read
  *
- * Values are untrusted: heaps that cannot be are left out, and the walk trusts none of the rest.
+ * Values are untrusted: impossible heaps are left out, and the walk trusts none of the rest.
  */
 #ifndef BRAID_STATICS_H
 #define BRAID_STATICS_H
@@ -21,7 +20,7 @@
 
 static long statics_read(void *ctx, void *to, __u32 size, __u64 address);
 
-/* The word at an address; 0 when there is none, or no address. */
+/* The word at an address; 0 when it is not readable or the address is 0. */
 STATICS_FN __u64 statics_word(void *ctx, __u64 address)
 {
 	__u64 word = 0;
@@ -36,7 +35,7 @@ STATICS_FN __s32 statics_int(void *ctx, __u64 address)
 	return statics_read(ctx, &value, sizeof(value), address) ? 0 : value;
 }
 
-/* The CodeHeap at an address. */
+/* Reads the CodeHeap at an address; returns 1 if it is plausible. */
 STATICS_FN __u32 statics_heap(void *ctx, const struct braid_statics *v, __u64 heap, struct braid_code_heap *to)
 {
 	struct braid_code_heap h = {0};
@@ -56,7 +55,7 @@ STATICS_FN __u32 statics_heap(void *ctx, const struct braid_statics *v, __u64 he
 	return 1;
 }
 
-/* What cannot be read stays as it was: another walk may be looking at it. */
+/* An unreadable heap keeps its old value: another walk may be using it. */
 STATICS_FN void statics_heaps(void *ctx, const struct braid_statics *v, struct braid_layout *l)
 {
 	__u64 at = statics_word(ctx, v->heaps), data;
@@ -88,7 +87,7 @@ STATICS_FN void statics_interpreter(void *ctx, const struct braid_statics *v, st
 		l->call_stub_return = call_stub;
 }
 
-/* Has all of it come to exist? The interpreter may still give back the end of its buffer until the VM has started. */
+/* True when all of them exist. Until VM start the interpreter may still return the end of its buffer. */
 STATICS_FN bool statics_is_whole(const struct braid_layout *l)
 {
 	return l->heap_count && l->interpreter_start && l->call_stub_return;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The trace file: a sequence of self-contained blocks. Each is this header and `stored_bytes` bytes of payload: a zstd
- * frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md is the description
- * for other implementers). A file starts with a BRAID_BLOCK_SCHEMA block, which names every kind of record in it and
+ * The trace file's blocks. A trace is a sequence of self-contained blocks: this header and `stored_bytes` bytes of
+ * payload, a zstd frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md is
+ * the description for other implementers). The first block is a BRAID_BLOCK_SCHEMA, which names every kind of record and
  * the types of its fields; a reader skips what it does not know.
  *
- * Little endian throughout.
+ * Integers are little endian.
  */
 #ifndef BRAID_TRACE_H
 #define BRAID_TRACE_H
 
 #include <braid/types.h>
 
-#define BRAID_BLOCK_MAGIC "BRDBLK1\n" /* eight bytes; a reader that lost its way searches for them */
+#define BRAID_BLOCK_MAGIC "BRDBLK1\n" /* eight bytes; a reader searches for them after damage */
 #define BRAID_TRACE_VERSION 1U
 #define BRAID_BLOCK_RAW_MAX (1U << 20)
 /* A block has at least one stored byte for each 64 raw ones beyond the first 4096. */
@@ -23,14 +23,14 @@ enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,
 	BRAID_BLOCK_DEFS = 2, /* definitions; written before every block of events that needs them */
 	BRAID_BLOCK_EVENTS = 3,
-	BRAID_BLOCK_INDEX = 4, /* last block: where the others are; rebuilt by reading when missing */
+	BRAID_BLOCK_INDEX = 4, /* last block: positions of the others; a reader rebuilds it when it is missing */
 };
 
 struct braid_block {
 	char magic[8];
 	__u32 version;
 	__u16 kind;   /* enum braid_block_kind */
-	__u16 schema; /* low 16 bits of XXH3_64bits of the unpacked SCHEMA block that the records are coded by */
+	__u16 schema; /* low 16 bits of XXH3_64bits of the unpacked SCHEMA block that describes the records */
 	__u32 stored_bytes;
 	__u32 raw_bytes;   /* at most BRAID_BLOCK_RAW_MAX */
 	__u64 sequence;	   /* 0, 1, 2, ...: a gap means that blocks are missing */

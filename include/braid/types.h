@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fixed-size integers under the kernel's names, and bool, for the agent, for BPF and for the host alike. */
+/* Fixed-size integers with the kernel's names, and bool, for the agent, BPF and the host. */
 #ifndef BRAID_TYPES_H
 #define BRAID_TYPES_H
 

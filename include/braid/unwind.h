@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind rows: what .eh_frame or .debug_frame says, compiled into eight bytes per change of rule.
+ * Unwind tables: .eh_frame or .debug_frame compiled into eight bytes per change of rule. The collector compiles them; the
+ * walk uses them.
  *
- * A table belongs to one module (one build-id), is position independent and shared by every process that maps the
- * module. A row holds from its pc up to the next row's pc. Rows are sorted by pc, which is the offset from the module's
- * load bias (that is, the ELF virtual address; modules whose addresses do not fit 32 bits have no table). A gap between
- * two FDEs is a row of kind BRAID_CFA_NONE. The page index, one row number per page of 1 << BRAID_UNWIND_PAGE_SHIFT
- * bytes, says where a search begins: page p's rows start at index[p], and the row in force at the page's first byte is
- * at index[p] - 1 or index[p]. The index has one entry more than pages, the last being the number of rows.
+ * A table belongs to one module (one build-id), is position independent and shared by all processes that map the module.
+ * A row is in force from its pc to the next row's. Rows are sorted by pc, the offset from the module's load bias (the ELF
+ * virtual address; a module whose addresses exceed 32 bits has no table). A gap between two FDEs is a row of kind
+ * BRAID_CFA_NONE. The page index has one row number per page of 1 << BRAID_UNWIND_PAGE_SHIFT bytes: page p's rows start at
+ * index[p], and the row in force at the page's first byte is at index[p] - 1 or index[p]. The index has one entry more
+ * than pages, whose value is the number of rows.
  */
 #ifndef BRAID_UNWIND_H
 #define BRAID_UNWIND_H
@@ -16,22 +17,22 @@
 
 #define BRAID_UNWIND_PAGE_SHIFT 10
 
-/* How the canonical frame address (the caller's stack pointer) is found. x86-64. */
+/* How to find the canonical frame address (CFA), the caller's stack pointer. x86-64. */
 enum braid_cfa {
-	BRAID_CFA_NONE = 0,	    /* no rule: not covered by CFI */
+	BRAID_CFA_NONE = 0,	    /* no rule: CFI does not cover the pc */
 	BRAID_CFA_RSP = 1,	    /* rsp + offset */
 	BRAID_CFA_RBP = 2,	    /* rbp + offset */
 	BRAID_CFA_DEREF_RBP = 3,    /* *(rbp + offset): realigned stacks */
 	BRAID_CFA_DEREF_RSP = 4,    /* *(rsp + offset) */
-	BRAID_CFA_R10 = 5,	    /* r10 + offset, only where the registers are exact */
+	BRAID_CFA_R10 = 5,	    /* r10 + offset, only in a frame whose registers are all known */
 	BRAID_CFA_PLT = 6,	    /* rsp + 8 + ((rip & 15) >= 11) * 8: the linker's PLT */
-	BRAID_CFA_SIGNAL = 7,	    /* a signal frame: every register from the ucontext at rsp */
-	BRAID_CFA_ROOT = 8,	    /* return address undefined: this is the thread's first frame */
-	BRAID_CFA_RBX = 9,	    /* rbx + offset: the C library's lazy binding, and where the registers are exact */
+	BRAID_CFA_SIGNAL = 7,	    /* a signal frame: all registers are in the ucontext at rsp */
+	BRAID_CFA_ROOT = 8,	    /* undefined return address: the thread's first frame */
+	BRAID_CFA_RBX = 9,	    /* rbx + offset: in the C library's lazy binding, or with all registers known */
 	BRAID_CFA_UNSUPPORTED = 10, /* a rule that cannot be expressed */
 };
 
-/* How the caller's rbp is found. */
+/* How to find the caller's rbp. */
 enum braid_rbp {
 	BRAID_RBP_SAME = 0,
 	BRAID_RBP_CFA = 1, /* *(cfa + rbp_offset) */

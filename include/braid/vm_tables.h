@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables with which HotSpot describes itself to the serviceability agent (vmStructs.hpp), as they are in a JVM's
- * memory: its agent reads them from inside, the collector from outside, by the same code.
+ * Reads the tables with which HotSpot describes itself to the serviceability agent (vmStructs.hpp) from a JVM's memory.
+ * The agent reads them from inside, the collector from outside, with the same code.
  *
- * The library file alone does not say it all. Names, types' sizes and the addresses of static fields need relocation
- * only; but offsets of fields are computed when the library is initialised in most builds (JDK 8, 17, 21 and 25), and
- * so is what says how entries are made. That is set last, and its presence is how a reader from outside knows.
+ * The library file alone is not enough. Names, sizes of types and addresses of static fields need only relocation, but
+ * in most builds (JDK 8, 17, 21 and 25) the library's initialization computes the offsets of fields, and then the form
+ * of the entries. The form comes last, so a reader from outside knows by it that the tables are complete.
  *
- * Everything read is untrusted: lengths and counts are bounded, pointers may lead anywhere.
+ * All input is untrusted: lengths and counts are bounded, and pointers may lead anywhere.
  */
 #ifndef BRAID_VM_TABLES_H
 #define BRAID_VM_TABLES_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The exported variables that say where the tables are, and how their entries are made. */
+/* The exported variables with the tables' addresses and the form of their entries. */
 enum vm_symbol {
 	VM_STRUCTS,
 	VM_STRUCT_STRIDE,
@@ -56,37 +56,37 @@ static inline const char *vm_symbol_name(enum vm_symbol s)
 }
 
 struct vm_field {
-	const char *type; /* to look for */
+	const char *type; /* in: the field to look for */
 	const char *name;
 
 	bool found;
 	uint64_t offset;   /* of an instance's field */
 	uint64_t address;  /* of a static field */
-	char declared[24]; /* its type as the VM's source declares it, cut; empty: not known */
+	char declared[24]; /* its type in the VM's source, cut; empty: not known */
 };
 
 struct vm_type {
-	const char *name; /* to look for */
+	const char *name; /* in: the type to look for */
 
 	bool found;
 	uint64_t size;
 };
 
-/* Where a JVM's tables are read. */
+/* Access to a JVM's tables. */
 struct vm_tables {
-	int (*read)(void *ctx, uint64_t address, void *to, size_t size); /* 0 or a negative errno; never a part */
+	int (*read)(void *ctx, uint64_t address, void *to, size_t size); /* all bytes: 0, or none: a negative errno */
 	void *ctx;
-	uint64_t at[VM_SYMBOLS]; /* addresses of the variables; 0: the VM has none of that name */
-	uint64_t base;		 /* pointers below it were not relocated yet */
+	uint64_t at[VM_SYMBOLS]; /* addresses of the variables; 0: the VM lacks it */
+	uint64_t base;		 /* a pointer below it is not relocated yet */
 };
 
-/* More entries than any JDK has: the tables end with an entry without a name. */
+/* Budget on entries, above any JDK's number; an entry without a name ends a table. */
 #define VM_ENTRIES_MAX 20000U
 #define VM_ENTRY_MAX 256U
 #define VM_STRING_MAX 128U
 #define VM_PAGE 4096U
 
-/* Strings may be the last of a mapping: never is more read than the page that they are in. */
+/* A string may be the last of a mapping, so the next page is read only if the string does not end before it. */
 static inline bool vm_string_read(const struct vm_tables *t, uint64_t address, char to[VM_STRING_MAX])
 {
 	size_t first = VM_PAGE - (address & (VM_PAGE - 1));
@@ -109,7 +109,7 @@ static inline uint64_t vm_word(const uint8_t *entry, uint64_t offset)
 	return w;
 }
 
-/* 1: an entry; 0: the table has ended; -EAGAIN: its names were not relocated yet. */
+/* 1: an entry was read; 0: the table has ended; -EAGAIN: its names are not relocated yet. */
 static inline int vm_entry_read(const struct vm_tables *t, uint64_t table, uint32_t i, uint64_t stride, uint64_t name,
 				uint8_t entry[VM_ENTRY_MAX])
 {
@@ -122,7 +122,7 @@ static inline int vm_entry_read(const struct vm_tables *t, uint64_t table, uint3
 	return vm_word(entry, name) < t->base ? -EAGAIN : 1;
 }
 
-/* True when the entry is one of the wanted: its class is looked at first, as most are of others. */
+/* Fills in the fields that the entry describes. It compares the class first, because most entries are of others. */
 static inline void vm_field_take(const struct vm_tables *t, const uint8_t *entry, const uint64_t v[VM_SYMBOLS],
 				 struct vm_field *fields, size_t count)
 {
@@ -152,7 +152,7 @@ static inline void vm_field_take(const struct vm_tables *t, const uint8_t *entry
 	}
 }
 
-/* The variables themselves. -EAGAIN: the library was not initialised so far. */
+/* Reads the variables themselves. -EAGAIN: the library is not initialized yet. */
 static inline int vm_form_read(const struct vm_tables *t, uint64_t v[VM_SYMBOLS])
 {
 	for (int i = 0; i < VM_SYMBOLS; i++) {
@@ -176,8 +176,8 @@ static inline int vm_form_read(const struct vm_tables *t, uint64_t v[VM_SYMBOLS]
 }
 
 /*
- * Fills in what is found. -ENOENT: the library has no such tables; -EAGAIN: it is too early; -EINVAL, -EFAULT: they are
- * not what they should be.
+ * Fills in the fields and types that are found. Returns 0, or -ENOENT: the library has no such tables; -EAGAIN: it is too
+ * early; -EINVAL, -EFAULT: the tables are damaged.
  */
 static inline int vm_tables_read(const struct vm_tables *t, struct vm_field *fields, size_t field_count,
 				 struct vm_type *types, size_t type_count)

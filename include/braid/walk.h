@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stack walker: from the registers of an interrupted thread to its first frame, through native, compiled Java,
- * interpreted and stub frames. The same source is compiled into the eBPF programs and into the host's tests and tools.
+ * interpreted and stub frames. The eBPF programs, the collector's deferred unwind and the host's tests and tools compile
+ * the same source.
  *
- * Whoever includes this file first defines what the walk may ask of its surroundings:
+ * The including file first defines how the walk accesses its surroundings:
  *
  *	static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address);
- *		copies memory of the walked process: 0, or not
+ *		copies memory of the walked process; 0 on success
  *	static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m);
  *		finds the executable mapping around pc; `m` may be NULL
  *	static __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr);
- *		the unwind rule in force at an ELF virtual address of the mapping's module
+ *		returns the unwind rule in force at an ELF virtual address of the mapping's module
  *	static void walk_push(struct braid_walk *w, __u64 frame);
+ *		receives the next frame
  *	static __u64 walk_java_thread(struct braid_walk *w);
- *		the walked thread's JavaThread, 0 when it is not known; asked for only when something depends on it
+ *		returns the walked thread's JavaThread, 0 when not known; called only when the walk depends on it
  *
- * and calls walk_step() until it returns non-zero or the depth limit is reached. A step pushes one frame and finds the
- * next.
+ * Then it calls walk_step(), which pushes one frame and finds the next, until that returns non-zero or the depth limit
+ * is reached.
  *
- * Foreign facts, all x86-64: HotSpot frames as in hotspot/cpu/x86/frame_x86.hpp, compiled prologues and epilogues as in
- * MacroAssembler::verified_entry and the C1 and C2 epilogue emitters, code heap as in hotspot/share/memory/heap.cpp.
+ * Foreign facts, all for x86-64: HotSpot frames as in hotspot/cpu/x86/frame_x86.hpp, compiled prologues and epilogues as
+ * in MacroAssembler::verified_entry and the C1 and C2 epilogue emitters, code heap as in hotspot/share/memory/heap.cpp.
  */
 #ifndef BRAID_WALK_H
 #define BRAID_WALK_H
@@ -29,7 +31,7 @@
 #include <braid/walk/interpreter.h>
 #include <braid/walk/native.h>
 
-/* Ends of walks in native code that nobody can unwind, or whose library is too new to be known. */
+/* True if the walk ended in native code without usable CFI, or in a library that is too new to be known. */
 WALK_INLINE bool walk_is_lost(const struct braid_walk *w)
 {
 	return w->end == BRAID_END_NO_CFI || w->end == BRAID_END_BAD_CFI || w->end == BRAID_END_BAD_RA ||
@@ -37,8 +39,8 @@ WALK_INLINE bool walk_is_lost(const struct braid_walk *w)
 }
 
 /*
- * Java code that leaves for native code or the VM keeps its place in its thread (JavaFrameAnchor): a walk that is lost
- * before it has found any Java goes on there, without the native frames between. 0 when it does.
+ * A thread that leaves Java code for native code or the VM keeps its Java frame's registers (JavaFrameAnchor). A walk
+ * that is lost before any Java frame continues there, without the native frames between. Returns 0 if it does.
  */
 WALK_PART int walk_anchor(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -50,7 +52,7 @@ WALK_PART int walk_anchor(struct braid_walk *w, const struct braid_layout *l)
 	if (!thread || walk_read(w, &sp, 8, thread + l->thread_anchor_sp) || !sp || (sp & 7) ||
 	    walk_read(w, &fp, 8, thread + l->thread_anchor_fp) || walk_read(w, &pc, 8, thread + l->thread_anchor_pc))
 		return 1;
-	/* The VM fills the pc in only when somebody asks; until then it lies below sp. */
+	/* The VM fills in the pc only on demand; before that the return address is below sp. */
 	if (!pc && walk_read(w, &pc, 8, sp - 8))
 		return 1;
 	if (!walk_in_interpreter(l, pc) && walk_heap(l, pc) >= BRAID_CODE_HEAPS)
@@ -65,8 +67,8 @@ WALK_PART int walk_anchor(struct braid_walk *w, const struct braid_layout *l)
 }
 
 /*
- * Pushes the frame at pc and moves to its caller: 0, or 1 when the walk is over and w->end says why. `l` is NULL when
- * the process is no JVM.
+ * Pushes the frame at pc and moves to its caller. Returns 0, or 1 when the walk is over, with the reason in w->end. `l`
+ * is NULL when the process is no JVM.
  */
 WALK_INLINE int walk_step(struct braid_walk *w, const struct braid_layout *l)
 {

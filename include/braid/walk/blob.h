@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CodeBlob around an address (hotspot/share/memory/heap.cpp), and what can be a return address. */
+/* Finds the CodeBlob around an address (hotspot/share/memory/heap.cpp), and tests what can be a return address. All parts
+ * of the walk through Java code use it. */
 #ifndef BRAID_WALK_BLOB_H
 #define BRAID_WALK_BLOB_H
 
 #include <braid/walk/state.h>
 
-/* Finds the start of the block that segment `seg` belongs to: each byte of the map says how far back to go. */
+/* Finds the first segment of the block that segment `seg` belongs to: each byte of the map gives a distance back. */
 WALK_INLINE int walk_segment_start(struct braid_walk *w, __u64 segmap, __u64 *seg)
 {
 	for (int i = 0; i < WALK_SEGMAP_HOPS; i++) {
@@ -65,8 +66,8 @@ WALK_PART int walk_blob(struct braid_walk *w, const struct braid_layout *l, __u6
 }
 
 /*
- * What lies outside of the header, in a cache line of its own and so only read for frames that are pushed: the compile
- * id, and where CodeBlobs have offsets (JDK 8, 23 and later) the deopt handlers in front of it.
+ * Reads what is outside the header. It is in another cache line, so this is only for frames that are pushed: the compile
+ * id, and, where CodeBlobs have offsets (JDK 8, 23 and later), the deopt handlers before it.
  */
 WALK_PART int walk_blob_id(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -95,8 +96,8 @@ WALK_PART int walk_blob_id(struct braid_walk *w, const struct braid_layout *l)
 }
 
 /*
- * A frame that is to be deoptimised is called from its blob's deopt handler, as the return address says; where it was
- * called from lies in a slot of its own (frame::deoptimize). Goes back to there.
+ * The return address into a frame that is to be deoptimised is its blob's deopt handler; the original pc is in a slot of
+ * the frame (frame::deoptimize). Restores that pc.
  */
 WALK_PART int walk_original_pc(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -113,7 +114,7 @@ WALK_PART int walk_original_pc(struct braid_walk *w, const struct braid_layout *
 
 #define WALK_CALL_BYTES 7
 
-/* Does what ends these bytes call? The opcodes of call rel32 and of call r/m64 in its lengths. */
+/* True if these bytes end with a call: the opcodes of call rel32 and of call r/m64 in its lengths. */
 WALK_INLINE bool walk_is_call(const __u8 b[WALK_CALL_BYTES])
 {
 	return b[2] == 0xe8 || (b[5] == 0xff && (b[6] & 0x38) == 0x10) || (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||
@@ -121,7 +122,7 @@ WALK_INLINE bool walk_is_call(const __u8 b[WALK_CALL_BYTES])
 	       (b[0] == 0xff && (b[1] & 0x38) == 0x10);
 }
 
-/* Does the instruction before `pc` call? */
+/* True if the instruction before `pc` is a call. */
 WALK_INLINE bool walk_follows_call(struct braid_walk *w, __u64 pc)
 {
 	__u8 b[WALK_CALL_BYTES];
@@ -129,7 +130,7 @@ WALK_INLINE bool walk_follows_call(struct braid_walk *w, __u64 pc)
 	return !walk_read(w, b, sizeof(b), pc - sizeof(b)) && walk_is_call(b);
 }
 
-/* The interpreter returns to addresses that it pushed itself, behind no call. */
+/* True if `pc` can be a return address to Java. The interpreter pushes return addresses itself, after no call. */
 WALK_PART bool walk_is_java_caller(struct braid_walk *w, const struct braid_layout *l, __u64 pc)
 {
 	if (!w || !l)
@@ -139,13 +140,13 @@ WALK_PART bool walk_is_java_caller(struct braid_walk *w, const struct braid_layo
 	return walk_heap(l, pc) < BRAID_CODE_HEAPS && walk_follows_call(w, pc);
 }
 
-/* Does a call in a file's code return to `pc`? */
+/* True if `pc` follows a call in a mapped file's code. */
 WALK_PART bool walk_is_native_caller(struct braid_walk *w, __u64 pc)
 {
 	return w && walk_mapping(w, pc - 1, NULL) && walk_follows_call(w, pc);
 }
 
-/* The VM calls some stubs as if they were functions in C: their callers may be anywhere. */
+/* The VM calls some stubs like C functions, so their callers may be anywhere. */
 WALK_PART bool walk_is_caller(struct braid_walk *w, const struct braid_layout *l, __u64 pc)
 {
 	if (!w || !l)

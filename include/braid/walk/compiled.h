@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compiled methods, native wrappers and runtime stubs: CodeBlobs that know the size of their frame. */
+/* Steps over compiled methods, native wrappers and runtime stubs: CodeBlobs with a frame size. walk.h and continuation.h
+ * call it. */
 #ifndef BRAID_WALK_COMPILED_H
 #define BRAID_WALK_COMPILED_H
 
 #include <braid/walk/stub.h>
 
 #define WALK_PUSHED_BYTES 128U
-#define WALK_PUSHED_RBP 80U /* and behind it the stack pointer */
+#define WALK_PUSHED_RBP 80U /* followed by the stack pointer */
 
-/* Is what lies at `at` the address of a caller that has a caller itself? An interpreted one has its rbp above. */
+/* True if a return address at `at` has itself a caller. An interpreted caller has its rbp above. */
 WALK_PART bool walk_confirmed(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
 	__u64 pc, size, f[2];
@@ -26,9 +27,9 @@ WALK_PART bool walk_confirmed(struct braid_walk *w, const struct braid_layout *l
 }
 
 /*
- * How many bytes JDK 8 has put on top of a frame of C1 that falls back to C for arithmetic: all registers
- * (MacroAssembler::pusha), rbp and the stack pointer among them, then perhaps 16 vector registers, a number and
- * padding. 0 when it has not.
+ * The number of bytes that JDK 8 has pushed on top of a C1 frame that calls C code for arithmetic: all registers
+ * (MacroAssembler::pusha), including rbp and the stack pointer, then perhaps 16 vector registers, a number and padding.
+ * 0 when it has not.
  */
 WALK_PART int walk_has_pushed_all(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -42,7 +43,7 @@ WALK_PART int walk_has_pushed_all(struct braid_walk *w, const struct braid_layou
 		at = w->sp + more;
 		if (!walk_read(w, f, sizeof(f), at + WALK_PUSHED_RBP) && (w->leaf || f[0] == w->fp) &&
 		    f[1] == at + WALK_PUSHED_BYTES) {
-			/* In a native method's wrapper that is left from another call. */
+			/* In a native wrapper these are left from another call. */
 			name = *(__u64 *)(w->blob + (l->blob_name & 0x78));
 			if (walk_read(w, &name, 8, name) || name == 0x6e2065766974616eULL /* native n */)
 				return 0;
@@ -53,8 +54,8 @@ WALK_PART int walk_has_pushed_all(struct braid_walk *w, const struct braid_layou
 }
 
 /*
- * How many bytes code has pushed on top of its frame of `size` bytes: the compilers do so around some intrinsics. -1
- * when the frame has no caller anyway.
+ * The number of bytes pushed on top of a frame of `size` bytes, as the compilers do around some intrinsics. -1 when the
+ * frame has no caller in any case.
  */
 WALK_PART int walk_lift(struct braid_walk *w, const struct braid_layout *l, __u64 size)
 {
@@ -71,7 +72,7 @@ WALK_PART int walk_lift(struct braid_walk *w, const struct braid_layout *l, __u6
 	lift = jdk8 && w->java == 1 ? walk_has_pushed_all(w, l) : 0;
 	if (lift && walk_has_caller(w, l, w->sp + size + (__u64)lift - 8) > 0)
 		return lift;
-	/* Only the newest frame can be in doubt for long: calls are made with the stack pointer where it belongs. */
+	/* A call aligns the stack pointer with the frame, so only the newest frame needs the search. */
 	if (plain && (!w->leaf || walk_confirmed(w, l, w->sp + size - 8)))
 		return 0;
 	if (handler)
@@ -88,7 +89,7 @@ WALK_PART int walk_compiled_whole(struct braid_walk *w, const struct braid_layou
 
 	if (!w || !l)
 		return 1;
-	/* The blobs that replace frames align the stack pointer below rbp, for a call. */
+	/* The blobs that replace frames align the stack pointer below rbp before a call. */
 	if (w->fp == w->sp + size - 8 && walk_has_caller(w, l, w->fp + 8) > 0)
 		return walk_rbp_frame(w);
 	lift = walk_lift(w, l, size);
@@ -97,10 +98,10 @@ WALK_PART int walk_compiled_whole(struct braid_walk *w, const struct braid_layou
 	return walk_sized(w, size + (__u64)lift, rbp_saved);
 }
 
-/* What the code at an exact pc says of its frame, when the step is not done: it is whole, with rbp in it or not. */
+/* Results of a leaf whose step is not done: the frame is whole, with rbp in it or not. */
 enum { WALK_LEAF_WHOLE = 2, WALK_LEAF_NO_RBP };
 
-/* As a step returns, or one of these. */
+/* Returns the result of a step, or one of these. */
 WALK_PART int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout *l, __u64 size)
 {
 	int state, found = 0;
@@ -128,14 +129,14 @@ WALK_PART int walk_compiled_leaf(struct braid_walk *w, const struct braid_layout
 		if (found > 0)
 			return walk_sized(w, gone, gone == 16);
 	}
-	/* Wrappers and runtime stubs, which save and restore all registers on top of what enter() made. */
+	/* Wrappers and runtime stubs that save and restore all registers on top of enter()'s frame. */
 	if (found >= 0)
 		found = walk_has_rbp_frame(w, l, size - 16);
 	if (found < 0)
 		return walk_end(w, BRAID_END_READ_FAULT);
 	if (found)
 		return walk_rbp_frame(w);
-	/* A poll's handler that has its frame, but not its return address yet. */
+	/* A poll's handler that has its frame, but not yet its return address. */
 	if (w->blob_complete < 0 && w->fp >= w->sp && w->fp - w->sp <= size - 16)
 		return walk_end(w, BRAID_END_BAD_CODE);
 	return state == WALK_FRAME_NO_RBP ? WALK_LEAF_NO_RBP : WALK_LEAF_WHOLE;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Virtual threads. The frames that one has needed since it was mounted lie on its carrier's stack, above the frame of
- * Continuation.enterSpecial, which holds a ContinuationEntry. Those that it has not needed yet lie in the heap, in
- * StackChunk objects; then the last frame on the stack returns to the return barrier, which thaws the next. The walk
- * goes on in the heap and comes back to enterSpecial. Facts: continuationEntry.hpp, continuationFreezeThaw.cpp,
- * stackChunkFrameStream_x86.inline.hpp; 21 and later.
+ * Steps through virtual threads; walk.h calls it. The frames that have run since the thread was mounted are on its
+ * carrier's stack, above the frame of Continuation.enterSpecial, which contains a ContinuationEntry. The others are frozen
+ * in the heap, in StackChunk objects; then the last frame on the stack returns to the return barrier, which thaws the
+ * next one. The walk continues in the heap and returns to enterSpecial. Facts: continuationEntry.hpp,
+ * continuationFreezeThaw.cpp, stackChunkFrameStream_x86.inline.hpp; 21 and later.
  *
- * A collector may move a chunk while the walk reads it, or may have moved it while the reference that leads there is
- * old: what does not fit together ends the walk with a cause of its own.
+ * A collector may move a chunk while the walk reads it, or may have moved it after the reference was read. Data that do
+ * not agree end the walk with BRAID_END_FROZEN.
  */
 #ifndef BRAID_WALK_CONTINUATION_H
 #define BRAID_WALK_CONTINUATION_H
@@ -15,11 +15,11 @@
 #include <braid/walk/compiled.h>
 #include <braid/walk/interpreter.h>
 
-#define WALK_CHUNKS 8		   /* empty ones in a row, and entries of continuations inside each other */
-#define WALK_CHUNK_WORDS (1 << 20) /* of a chunk's stack */
-#define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: where locals begin, in words from the frame pointer */
+#define WALK_CHUNKS 8		   /* limit of empty chunks in a row, and of nested continuation entries */
+#define WALK_CHUNK_WORDS (1 << 20) /* limit of a chunk's stack */
+#define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: the slot that points to the locals, in words from the frame pointer */
 
-/* The object that a reference leads to as it is coded in the heap. */
+/* Decodes a reference in the heap. */
 WALK_INLINE __u64 walk_oop_decode(const struct braid_layout *l, __u64 wide)
 {
 	__u64 colour;
@@ -32,7 +32,7 @@ WALK_INLINE __u64 walk_oop_decode(const struct braid_layout *l, __u64 wide)
 	return wide >> (colour & 1 ? 13 : colour & 2 ? 14 : colour & 4 ? 15 : 16);
 }
 
-/* The object that a reference at `at` in the heap leads to: 0 when there is none or it cannot be read. */
+/* The object that a reference at `at` in the heap points to; 0 when it is null or unreadable. */
 WALK_PART __u64 walk_oop(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
 	__u64 wide = 0;
@@ -42,7 +42,7 @@ WALK_PART __u64 walk_oop(struct braid_walk *w, const struct braid_layout *l, __u
 	return walk_oop_decode(l, wide);
 }
 
-/* The ContinuationEntry nearest above sp: 0 when the thread's JavaThread is not known, or has none. */
+/* The nearest ContinuationEntry above sp; 0 when the JavaThread is not known or has none. */
 WALK_PART __u64 walk_entry(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 entry;
@@ -58,7 +58,7 @@ WALK_PART __u64 walk_entry(struct braid_walk *w, const struct braid_layout *l)
 	return entry >= w->sp && entry - w->sp <= WALK_MAX_FRAME_BYTES && !(entry & 7) ? entry : 0;
 }
 
-/* On with enterSpecial's frame, at the call that thaws. */
+/* Continues with enterSpecial's frame, at its call of thaw. */
 WALK_INLINE int walk_to_entry(struct braid_walk *w, const struct braid_layout *l, __u64 entry)
 {
 	w->pc = l->vthreads.enter_return;
@@ -70,8 +70,8 @@ WALK_INLINE int walk_to_entry(struct braid_walk *w, const struct braid_layout *l
 }
 
 /*
- * On with the first frame of the chunk, or of the next one that is not empty: 0; 1 when there is none; -1 when what
- * lies there is no chunk.
+ * Continues with the first frame of the chunk, or of the next one that is not empty: 0. Returns 1 when there is none, -1
+ * when the data there are no chunk.
  */
 WALK_PART int walk_chunk(struct braid_walk *w, const struct braid_layout *l, __u64 chunk)
 {
@@ -99,7 +99,7 @@ WALK_PART int walk_chunk(struct braid_walk *w, const struct braid_layout *l, __u
 	return chunk ? -1 : 1;
 }
 
-/* Behind the last frame on the stack: its caller waits in the heap. */
+/* Steps over the return barrier, after the last frame on the stack: its caller is in the heap. */
 WALK_PART int walk_barrier(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 entry, cont;
@@ -110,24 +110,24 @@ WALK_PART int walk_barrier(struct braid_walk *w, const struct braid_layout *l)
 	if (!entry || !(l->vthreads.flags & BRAID_VTHREADS_FROZEN) ||
 	    walk_read(w, &cont, 8, entry + l->vthreads.entry_cont))
 		return walk_end(w, BRAID_END_FROZEN);
-	/* There must be one: or this is an old copy of what a collector has moved. */
+	/* A barrier implies a chunk with frames; if there is none, this is a stale copy of a moved object. */
 	if (walk_chunk(w, l, walk_oop(w, l, cont + l->vthreads.cont_tail)))
 		return walk_end(w, BRAID_END_FROZEN);
-	/* At the end of freezing, the heap has all of the stack already: what was frozen before lies behind it. */
+	/* At the end of a freeze the heap has the whole stack already, and frames frozen before follow it. */
 	if (w->yielded && w->pc == w->yielded)
 		return walk_end(w, BRAID_END_FROZEN);
 	w->frozen_entry = entry;
 	return 0;
 }
 
-/* Where the caller of a frozen frame is. */
+/* The place of a frozen frame's caller. */
 struct walk_frozen_caller {
 	__u64 sp;
-	__u64 unextended; /* without what an interpreted callee has added */
+	__u64 unextended; /* without the extension for an interpreted callee */
 	bool last;
 };
 
-/* What the stack has as addresses, an interpreted frame in the heap has in words from its frame pointer. */
+/* An interpreted frame in the heap has word offsets from its frame pointer in place of addresses. */
 WALK_INLINE int walk_frozen_interpreted(struct braid_walk *w, const struct braid_layout *l,
 					struct walk_frozen_caller *to)
 {
@@ -169,7 +169,7 @@ WALK_INLINE int walk_frozen_compiled(struct braid_walk *w, const struct braid_la
 	return 0;
 }
 
-/* Past the last frame of a chunk: on in the chunk before it, or back on the stack. */
+/* After the last frame of a chunk: continues in its parent chunk, or on the stack. */
 WALK_PART int walk_frozen_over(struct braid_walk *w, const struct braid_layout *l)
 {
 	if (!w || !l)
@@ -209,7 +209,7 @@ WALK_PART int walk_frozen(struct braid_walk *w, const struct braid_layout *l)
 	return 0;
 }
 
-/* In the code that thaws: the stack between it and the entry is being made. */
+/* In thaw's own code the stack up to the entry is still being built, so the step skips to the entry. */
 WALK_INLINE int walk_thawing(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 entry = walk_entry(w, l);
@@ -219,7 +219,7 @@ WALK_INLINE int walk_thawing(struct braid_walk *w, const struct braid_layout *l)
 	return entry ? walk_to_entry(w, l, entry) : walk_end(w, BRAID_END_FROZEN);
 }
 
-/* Through enterSpecial, which says whose frames those were that came before. */
+/* Steps over enterSpecial, whose entry identifies the virtual thread of the frames above it. */
 WALK_INLINE int walk_enter_special(struct braid_walk *w, const struct braid_layout *l)
 {
 	int going;
@@ -235,7 +235,7 @@ WALK_INLINE int walk_enter_special(struct braid_walk *w, const struct braid_layo
 	return going;
 }
 
-/* While it freezes, its caller is what the chunk will begin with. */
+/* doYield freezes the frames from its caller on, with which the chunk will begin. */
 WALK_INLINE int walk_yield(struct braid_walk *w, const struct braid_layout *l)
 {
 	int going = walk_compiled(w, l);
@@ -245,7 +245,7 @@ WALK_INLINE int walk_yield(struct braid_walk *w, const struct braid_layout *l)
 	return going;
 }
 
-/* Is this a place that belongs to continuations? Cheap: it is asked for every frame. */
+/* True in code of continuations or in a chunk. It runs for every frame, so it is cheap. */
 WALK_INLINE bool walk_in_continuation(const struct braid_walk *w, const struct braid_layout *l)
 {
 	const struct braid_vthreads *v = &l->vthreads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How much of its frame a compiled method has at an instruction: told by the code around it. Prologues and epilogues as
- * in MacroAssembler::verified_entry and the emitters of C1 and C2.
+ * Determines from the code around a pc how much of its frame a compiled method has there. compiled.h and interpreter.h use
+ * it. Prologues and epilogues as in MacroAssembler::verified_entry and the emitters of C1 and C2.
  */
 #ifndef BRAID_WALK_EDGE_H
 #define BRAID_WALK_EDGE_H
@@ -12,24 +12,24 @@
 enum walk_frame_state {
 	WALK_FRAME_WHOLE,    /* return address at the frame's end, rbp below it */
 	WALK_FRAME_NONE,     /* return address at sp */
-	WALK_FRAME_RBP_ONLY, /* rbp at sp, return address above */
+	WALK_FRAME_RBP_ONLY, /* rbp at sp, return address above it */
 	WALK_FRAME_NO_RBP,   /* allocated, but rbp is still in its register */
-	WALK_FRAME_LOST,     /* the return address is not on the stack */
-	WALK_FRAME_POPPED,   /* it has just been popped: below sp */
-	WALK_FRAME_SIZED,    /* whole, but rbp does not lead to it yet */
-	WALK_FRAME_CALLEE,   /* return address at sp, into the same code: this is on the way to what it calls */
+	WALK_FRAME_LOST,     /* return address not on the stack */
+	WALK_FRAME_POPPED,   /* return address just popped: below sp */
+	WALK_FRAME_SIZED,    /* whole, but rbp does not point to it yet */
+	WALK_FRAME_CALLEE,   /* return address at sp, into the same code: on the way to a callee */
 };
 
 /*
- * 1 when none of the lower 31 bits is set. Searches compare by it and not by branches, each combination of which the
- * verifier would look at.
+ * 1 when none of the lower 31 bits is set. Searches compare with it instead of branches, because the verifier looks at
+ * each combination of branches.
  */
 WALK_INLINE __u32 walk_is_zero(__u32 bits)
 {
 	return (bits - 1) >> 31;
 }
 
-/* mov rbp, rsp behind push rbp, in both of its encodings */
+/* push rbp; mov rbp, rsp, in both encodings */
 WALK_INLINE bool walk_is_enter(const __u8 *p)
 {
 	return p[0] == 0x55 && p[1] == 0x48 && ((p[2] == 0x8b && p[3] == 0xec) || (p[2] == 0x89 && p[3] == 0xe5));
@@ -41,7 +41,7 @@ WALK_INLINE bool walk_is_push_sub(const __u8 *p)
 	return p[0] == 0x55 && p[1] == 0x48 && (p[2] == 0x83 || p[2] == 0x81) && p[3] == 0xec;
 }
 
-/* Is a frame's stack allocated in the last `before` bytes of code: by sub rsp, n, or by push rbp; mov rbp, rsp? */
+/* True if the last `before` bytes of code allocate a frame, by sub rsp, n or by push rbp; mov rbp, rsp. */
 WALK_PART bool walk_is_allocated(struct braid_walk *w, __u32 before)
 {
 	__u32 allocated = 0, found, is_81;
@@ -59,8 +59,8 @@ WALK_PART bool walk_is_allocated(struct braid_walk *w, __u32 before)
 }
 
 /*
- * In code that comes before a frame is complete, of which `before` bytes lie in front of pc. After its stack is
- * allocated a method may still pass its entry barrier.
+ * In code before the frame is complete, of which `before` bytes are before pc. A method may still pass its entry barrier
+ * after its stack is allocated.
  */
 WALK_PART enum walk_frame_state walk_prologue(struct braid_walk *w, __u32 before)
 {
@@ -69,7 +69,7 @@ WALK_PART enum walk_frame_state walk_prologue(struct braid_walk *w, __u32 before
 	if (!w)
 		return WALK_FRAME_WHOLE;
 	at = w->code + WALK_CODE_BEFORE;
-	/* A poll's handler makes room for the address first, and only later gets it from the thread. */
+	/* A poll's handler makes room for the return address first and gets it from the thread later. */
 	if (at[0] == 0x53 && walk_is_enter(at + 1)) /* push rbx; push rbp */
 		return WALK_FRAME_LOST;
 	if (before >= 1 && at[-1] == 0x53 && walk_is_enter(at))
@@ -87,7 +87,7 @@ WALK_PART enum walk_frame_state walk_prologue(struct braid_walk *w, __u32 before
 	return WALK_FRAME_WHOLE;
 }
 
-/* The safepoint poll of a return, and the return: the frame is gone. */
+/* True at the safepoint poll of a return, or at the return: the frame is gone. */
 WALK_PART bool walk_is_return(struct braid_walk *w)
 {
 	const __u8 *at;
@@ -103,7 +103,7 @@ WALK_PART bool walk_is_return(struct braid_walk *w)
 	    at[13] == 0xc3) /* cmp rsp, [r15+n]; ja slow; ret (JDK 16 and later) */
 		return true;
 	if (at[-7] == 0x49 && at[-6] == 0x3b && at[-5] == 0xa7 &&
-	    (at[0] == 0x72 || (at[0] == 0x0f && at[1] == 0x82))) /* jb, behind cmp rsp, [r15+n]: reserved stack */
+	    (at[0] == 0x72 || (at[0] == 0x0f && at[1] == 0x82))) /* jb, after cmp rsp, [r15+n]: reserved stack */
 		return true;
 	if (at[0] == 0x49 && at[1] == 0x3b && at[2] == 0x67 && at[4] == 0x0f && at[5] == 0x87 && at[10] == 0xc3)
 		return true;
@@ -137,8 +137,8 @@ WALK_PART bool walk_is_slow_return(struct braid_walk *w)
 }
 
 /*
- * On to an exception's handler, pop rcx; jmp rcx or pop rdx; jmp rbx or r10, or into the interpreter (JDK 11), pop rax;
- * mov r13, rsp: the jump is next, or the move.
+ * True if the return address was just popped: pop rcx; jmp rcx or pop rdx; jmp rbx or r10 go to an exception's handler;
+ * pop rax; mov r13, rsp goes into the interpreter (JDK 11). The jump or the move is next.
  */
 WALK_INLINE bool walk_is_address_popped(const __u8 *at)
 {
@@ -150,8 +150,8 @@ WALK_INLINE bool walk_is_address_popped(const __u8 *at)
 }
 
 /*
- * The end of C2's exception blob (OptoRuntime::generate_exception_blob): pop rdx; mov r8, rax; then the thread's
- * exception is taken and cleared; jmp r8.
+ * The end of C2's exception blob (OptoRuntime::generate_exception_blob): pop rdx; mov r8, rax; then it takes and clears
+ * the thread's exception; jmp r8.
  */
 WALK_PART bool walk_is_exception_jump(struct braid_walk *w)
 {
@@ -169,14 +169,14 @@ WALK_PART bool walk_is_exception_jump(struct braid_walk *w)
 	return behind || (at[0] == 0x41 && at[1] == 0xff && at[2] == 0xe0);
 }
 
-/* Right behind add rsp, n or popf, and pop rbp: what follows may be a jump to another function, too. */
+/* True right after add rsp, n or popf, and pop rbp; a jump to another function may follow. */
 WALK_INLINE bool walk_is_popped(const __u8 *at)
 {
 	return at[-1] == 0x5d && (at[-2] == 0x9d || (at[-5] == 0x48 && at[-4] == 0x83 && at[-3] == 0xc4) ||
 				  (at[-8] == 0x48 && at[-7] == 0x81 && at[-6] == 0xc4));
 }
 
-/* Does a jmp at `at`, `ahead` of pc, leave the blob? */
+/* True if a jmp at `at`, `ahead` bytes after pc, leaves the blob. */
 WALK_INLINE bool walk_jumps_away(const struct braid_walk *w, const __u8 *at, __u32 ahead)
 {
 	__s32 relative = (__s32)((__u32)at[1] | (__u32)at[2] << 8 | (__u32)at[3] << 16 | (__u32)at[4] << 24);
@@ -186,8 +186,8 @@ WALK_INLINE bool walk_jumps_away(const struct braid_walk *w, const __u8 *at, __u
 }
 
 /*
- * A native method's wrapper resets its handle block and leaves; then it looks for a safepoint (JDK 25) and an
- * exception. Its returns are far apart from its leave, but nothing is between them that has a frame.
+ * A native wrapper resets its handle block and leaves; then it checks for a safepoint (JDK 25) and an exception. Its
+ * returns are far from its leave, but no code between them has a frame.
  */
 WALK_PART bool walk_is_left(struct braid_walk *w)
 {
@@ -214,7 +214,7 @@ WALK_PART bool walk_is_left(struct braid_walk *w)
 	return left & 1;
 }
 
-/* A static call's way to the interpreter, behind the method's code: mov rbx, Method; jmp adapter. */
+/* A static call's stub to the interpreter, after the method's code: mov rbx, Method; jmp adapter. */
 WALK_INLINE bool walk_is_call_stub(const struct braid_walk *w, const __u8 *at)
 {
 	if (at[0] == 0x48 && at[1] == 0xbb)
@@ -227,13 +227,13 @@ WALK_INLINE enum walk_frame_state walk_epilogue(struct braid_walk *w, const __u8
 	if (at[0] == 0x5d) /* pop rbp */
 		return WALK_FRAME_RBP_ONLY;
 	if (at[-1] == 0xc9 && at[0] == 0x59 &&
-	    at[1] == 0xff) /* leave; pop rcx; jmp rcx: on to an exception's handler */
+	    at[1] == 0xff) /* leave; pop rcx; jmp rcx: to an exception's handler */
 		return WALK_FRAME_NONE;
 	if (walk_is_call_stub(w, at))
 		return WALK_FRAME_CALLEE;
 	if (walk_is_return(w) || walk_is_slow_return(w) || walk_is_popped(at) || walk_is_left(w))
 		return WALK_FRAME_NONE;
-	/* The entry of a loop's compiled form lies in the middle of the method (C1). */
+	/* C1 puts a loop's OSR entry into the middle of the method. */
 	if (walk_is_push_sub(at))
 		return WALK_FRAME_NONE;
 	if (walk_is_push_sub(at - 1))
@@ -243,7 +243,6 @@ WALK_INLINE enum walk_frame_state walk_epilogue(struct braid_walk *w, const __u8
 	return WALK_FRAME_WHOLE;
 }
 
-/* Loads the code around an exact pc. */
 WALK_INLINE long walk_code(struct braid_walk *w)
 {
 	return walk_read(w, w->code, sizeof(w->code), w->pc - WALK_CODE_BEFORE);
@@ -263,15 +262,15 @@ WALK_PART int walk_frame_state(struct braid_walk *w)
 	if (walk_is_address_popped(at) || (w->blob_complete < 0 && walk_is_exception_jump(w)))
 		return WALK_FRAME_POPPED;
 	if (at[-3] == 0x48 && at[-2] == 0x8b && at[-1] == 0xec && at[0] == 0x48 &&
-	    at[2] == 0xc5) /* add rbp, n, behind mov rbp, rsp (PreserveFramePointer) */
+	    at[2] == 0xc5) /* add rbp, n, after mov rbp, rsp (PreserveFramePointer) */
 		return WALK_FRAME_SIZED;
 	into = w->pc - w->blob_code;
-	/* Handlers are never said to be complete. */
+	/* Handlers have no frame-complete offset. */
 	complete = w->blob_complete < 0 ? WALK_CODE_BEFORE : w->blob_complete;
 	if ((__s64)into >= complete)
 		return walk_epilogue(w, at);
 	state = walk_prologue(w, into < WALK_CODE_BEFORE ? (__u32)into : WALK_CODE_BEFORE);
-	/* Stubs that save all registers begin with their frame, and are far from complete then. */
+	/* Stubs that save all registers set up their frame first and are complete much later. */
 	if (state == WALK_FRAME_NONE && into >= WALK_CODE_BEFORE && !walk_read(w, begin, sizeof(begin), w->blob_code) &&
 	    walk_is_enter(begin))
 		return WALK_FRAME_WHOLE;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Interpreted methods: frames as in hotspot/cpu/x86/frame_x86.hpp, and the edges of their lives. */
+/* Steps over interpreted methods: frames as in hotspot/cpu/x86/frame_x86.hpp, and their entry and exit code. walk.h and
+ * continuation.h call it. */
 #ifndef BRAID_WALK_INTERPRETER_H
 #define BRAID_WALK_INTERPRETER_H
 
 #include <braid/walk/edge.h>
 
 #define WALK_BCI_LIMIT 65536U /* while JDK 8 collects garbage, bcp slots hold indexes (frame::gc_prologue) */
-#define WALK_FP_WORD 8	      /* of w->words, when they hold the words around an interpreter frame's rbp */
+#define WALK_FP_WORD 8	      /* index of rbp in w->words, when they contain the words around an interpreter frame's rbp */
 
 /* The word of an interpreter frame at `offset` words from its rbp. */
 WALK_INLINE __u64 walk_interp_word(const struct braid_walk *w, __s16 offset)
@@ -14,7 +15,7 @@ WALK_INLINE __u64 walk_interp_word(const struct braid_walk *w, __s16 offset)
 	return w->words[(__u32)(WALK_FP_WORD + offset) & (WALK_STUB_SLOTS - 1)];
 }
 
-/* The byte code index at `bcp`, or -1 when it does not lie in the code of the method. */
+/* The byte code index of `bcp`, or -1 when it is outside the method's code. */
 WALK_PART __s32 walk_bci(struct braid_walk *w, const struct braid_layout *l, __u64 method, __u64 bcp)
 {
 	__u64 const_method, first;
@@ -37,7 +38,7 @@ WALK_INLINE __u64 walk_first_bcp(struct braid_walk *w, const struct braid_layout
 	return walk_read(w, &const_method, 8, method + l->method_const) ? 0 : const_method + l->const_size;
 }
 
-/* Does a Method lie there? Its parts lead on to its class. */
+/* True if a Method is at this address: its parts lead to its class. */
 WALK_PART bool walk_is_method(struct braid_walk *w, const struct braid_layout *l, __u64 method)
 {
 	__u64 p;
@@ -53,8 +54,8 @@ WALK_PART bool walk_is_method(struct braid_walk *w, const struct braid_layout *l
 }
 
 /*
- * The page of a Method that is written to for the first time, as those of the JDK's own archive are, is in no memory
- * while the kernel copies it. What else there is of the frame must do.
+ * A Method's page that is written for the first time, as in the JDK's own archive, is not present while the kernel copies
+ * it. True if the rest of the frame is plausible without it.
  */
 WALK_PART bool walk_interp_hidden(struct braid_walk *w, const struct braid_layout *l, __u64 method)
 {
@@ -62,13 +63,13 @@ WALK_PART bool walk_interp_hidden(struct braid_walk *w, const struct braid_layou
 
 	if (!w || !l || w->leaf || w->blob_high || !method || (method & 7))
 		return false;
-	/* Frames that take the place of compiled ones have no method yet: there is a CodeBlob in front of them. */
+	/* The frames that replace compiled ones have no method yet; they follow a CodeBlob. */
 	return walk_read(w, &p, 8, method + l->method_const) &&
 	       walk_interp_word(w, l->interp_sender_sp) - w->fp <= WALK_MAX_FRAME_BYTES &&
 	       walk_is_java_caller(w, l, w->words[WALK_FP_WORD + 1]);
 }
 
-/* Loads the words around rbp; true when they are a whole interpreter frame at and above sp. */
+/* Loads the words around rbp. True when they are a whole interpreter frame at or above sp. */
 WALK_PART bool walk_interp_frame(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 method, bcp;
@@ -78,7 +79,7 @@ WALK_PART bool walk_interp_frame(struct braid_walk *w, const struct braid_layout
 	if (w->fp < w->sp || w->fp - w->sp > WALK_MAX_FRAME_BYTES || (w->fp & 7) ||
 	    walk_read(w, w->words, 8 * (WALK_FP_WORD + 2), w->fp - 8 * WALK_FP_WORD))
 		return false;
-	/* Its fixed part must lie above sp; only for the newest frame that is in doubt. */
+	/* Its fixed part must be above sp; only the newest frame can fail this. */
 	if ((__s64)(w->fp - w->sp) < -8 * (__s64)l->interp_bcp || walk_interp_word(w, l->interp_sender_sp) <= w->fp)
 		return false;
 	method = walk_interp_word(w, l->interp_method);
@@ -87,7 +88,7 @@ WALK_PART bool walk_interp_frame(struct braid_walk *w, const struct braid_layout
 		return true;
 	if (!walk_is_method(w, l, method))
 		return walk_interp_hidden(w, l, method);
-	/* A native method has none, until a call into the VM stores where its byte codes would begin. */
+	/* A native method has no bcp until a call into the VM stores the address where byte codes would begin. */
 	return bcp < WALK_BCI_LIMIT || bcp == walk_first_bcp(w, l, method);
 }
 
@@ -97,16 +98,16 @@ WALK_INLINE void walk_interp_push(struct braid_walk *w, __u64 method, __s32 bci)
 	walk_push(w, braid_frame_interpreted(method, bci < 0 ? BRAID_FRAME_BCI_NONE : (__u32)bci));
 }
 
-/* Can `sp` be where the sender of the newest frame had its stack pointer? */
+/* True if `sp` is plausible as the sender's stack pointer of the newest frame. */
 WALK_INLINE bool walk_is_sender_sp(const struct braid_walk *w, __u64 sp)
 {
 	return sp >= w->sp && !(sp & 7) && sp - w->sp <= WALK_MAX_FRAME_BYTES;
 }
 
 /*
- * An interpreted method's entry code (TemplateInterpreterGenerator::generate_normal_entry and generate_fixed_frame):
- * rbx is the Method, r13 the sender's stack pointer until it becomes the bcp. The return address is at sp, or in rax
- * while locals are pushed, then at sp again, below rbp, or above it. True when the step is done.
+ * The entry code of an interpreted method (TemplateInterpreterGenerator::generate_normal_entry and generate_fixed_frame):
+ * rbx is the Method; r13 is the sender's stack pointer until it becomes the bcp. The return address is at sp; in rax
+ * while locals are pushed; then at sp again, below rbp; or above rbp. True when the step is done.
  */
 WALK_PART bool walk_interp_entry(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -145,7 +146,7 @@ WALK_PART bool walk_interp_entry(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * An interpreted method's return (InterpreterMacroAssembler::remove_activation and what follows): the frame is gone,
+ * The return of an interpreted method (InterpreterMacroAssembler::remove_activation and what follows): the frame is gone,
  * rbx is the sender's stack pointer, and the return address is at sp or, popped, in r13. True when the step is done.
  */
 WALK_PART bool walk_interp_exit(struct braid_walk *w, const struct braid_layout *l, bool popped)
@@ -163,7 +164,7 @@ WALK_PART bool walk_interp_exit(struct braid_walk *w, const struct braid_layout 
 	return true;
 }
 
-/* Was the last CodeBlob on the way one that replaces compiled frames by interpreted ones? */
+/* True if the last CodeBlob of the walk replaces compiled frames by interpreted ones. */
 WALK_PART bool walk_replaces_frames(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 name;
@@ -177,8 +178,8 @@ WALK_PART bool walk_replaces_frames(struct braid_walk *w, const struct braid_lay
 }
 
 /*
- * A native method's return (TemplateInterpreterGenerator::generate_native_entry): mov r11, [rbp + sender sp]; leave;
- * pop rdi; mov rsp, r11; jmp rdi. What was popped still lies below sp. True when the step is done.
+ * The return of a native method (TemplateInterpreterGenerator::generate_native_entry): mov r11, [rbp + sender sp]; leave;
+ * pop rdi; mov rsp, r11; jmp rdi. What was popped is still below sp. True when the step is done.
  */
 WALK_PART bool walk_interp_left(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -212,8 +213,8 @@ WALK_PART bool walk_interp_left(struct braid_walk *w, const struct braid_layout 
 }
 
 /*
- * In Deoptimization::unpack_frames the interpreted frames that take the place of a compiled one have their links
- * already, but not their methods. True when the step is done.
+ * In Deoptimization::unpack_frames the interpreted frames that replace a compiled one are linked already, but have no
+ * methods yet. True when the step is done.
  */
 WALK_PART bool walk_interp_skeleton(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -252,8 +253,8 @@ WALK_PART int walk_interpreter(struct braid_walk *w, const struct braid_layout *
 		if (whole)
 			bci = walk_bci(w, l, method, w->r13);
 		/*
-		 * The bcp register leads into this method's code, or this is the edge of another method's life. When
-		 * that is over, the register may still lead into the same method, further up.
+		 * Either the bcp register is in this method's code, or pc is in another method's entry or exit code. At an
+		 * exit the register may still be in the same method, in a frame further up.
 		 */
 		if (bci < 0 && (walk_interp_left(w, l) || walk_interp_entry(w, l)))
 			return w->end != WALK_GOING;

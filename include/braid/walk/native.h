@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Native code: by unwind rules, signal frames, and what can be done without either. */
+/* Steps over native code: by unwind rules, by signal frames, and without either. walk.h calls it. */
 #ifndef BRAID_WALK_NATIVE_H
 #define BRAID_WALK_NATIVE_H
 
 #include <braid/walk/stub.h>
 
-/* Linux's signal frame: at sp lies a ucontext with every register of the interrupted code (struct rt_sigframe). */
+/* Linux's signal frame: at sp is a ucontext with all registers of the interrupted code (struct rt_sigframe). */
 WALK_INLINE int walk_signal(struct braid_walk *w)
 {
 	enum { GREGS = 40, R10 = 2, R13 = 5, RBP = 10, RBX = 11, RAX = 13, RSP = 15, RIP = 16 };
@@ -21,8 +21,8 @@ WALK_INLINE int walk_signal(struct braid_walk *w)
 }
 
 /*
- * What clone3() and clone() return to in a new thread, which has no caller there: syscall; test rax, rax; jl n; je n.
- * The C library describes its functions no further than to the call.
+ * True at the return of clone3() and clone() in a new thread, which has no caller there: syscall; test rax, rax; jl n;
+ * je n. The C library's CFI ends at the call.
  */
 WALK_PART bool walk_is_new_thread(struct braid_walk *w)
 {
@@ -41,8 +41,8 @@ WALK_PART bool walk_is_new_thread(struct braid_walk *w)
 }
 
 /*
- * Without CFI there is not much: a leaf may be assembly that left the stack alone (or a jump to the interpreter in the
- * class data archive of JDK 11), otherwise the frame pointer is believed, when it leads to code.
+ * Without CFI two guesses remain. A leaf may be assembly that has left the stack alone (or a jump to the interpreter in the
+ * class data archive of JDK 11). Otherwise the frame pointer is trusted if it leads to code.
  */
 WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layout *l, __u32 cause)
 {
@@ -62,14 +62,13 @@ WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layo
 	return walk_to(w, f[1], w->fp + 16, f[0]);
 }
 
-#define WALK_RESOLVER_FRAME 32 /* above rbx: that, the library, the number of its slot, the return address */
+#define WALK_RESOLVER_FRAME 32 /* above rbx: saved rbx, the library, its slot's number, the return address */
 #define WALK_RESOLVER_SLOTS (1U << 24)
 
 /*
- * The C library binds a function at its first call (_dl_runtime_resolve). It keeps all that may be arguments on a stack
- * that it aligns, so rbx alone leads to its frame, and its callees have saved that somewhere. When the words at one of
- * the next places from `at` are those that the PLT has pushed: its offset from sp. 0 when none is, -1 when they cannot
- * be read.
+ * The C library binds a function at its first call (_dl_runtime_resolve). It saves all possible arguments on a stack that
+ * it aligns, so only rbx leads to its frame, and its callees have saved rbx somewhere. Searches some words from `at` for
+ * those that the PLT has pushed. Returns the frame's offset from sp, 0 when not found, -1 when unreadable.
  */
 WALK_PART int walk_resolver_frame(struct braid_walk *w, __u64 at)
 {
@@ -87,7 +86,7 @@ WALK_PART int walk_resolver_frame(struct braid_walk *w, __u64 at)
 	return 0;
 }
 
-/* The frame is behind as much as the processor has registers. Its offset from sp, or -1. */
+/* The frame is above all saved registers of the processor. Returns its offset from sp, or -1. */
 WALK_PART int walk_find_resolver(struct braid_walk *w)
 {
 	int up = 0;
@@ -99,7 +98,7 @@ WALK_PART int walk_find_resolver(struct braid_walk *w)
 	return up > 0 ? up : -1;
 }
 
-/* By rbx: 0 or an enum braid_end. */
+/* Finds the CFA by rbx: 0 or an enum braid_end. */
 WALK_INLINE int walk_cfa_rbx(struct braid_walk *w, __u64 offset, __u64 *cfa)
 {
 	int up = -1;
@@ -113,7 +112,7 @@ WALK_INLINE int walk_cfa_rbx(struct braid_walk *w, __u64 offset, __u64 *cfa)
 	return up < 0 ? BRAID_END_BAD_CFI : 0;
 }
 
-/* The canonical frame address by `rule`: 0 or an enum braid_end. */
+/* Finds the canonical frame address by `rule`: 0 or an enum braid_end. */
 WALK_INLINE int walk_cfa(struct braid_walk *w, __u32 rule, __u64 *cfa)
 {
 	__u64 offset = (__u64)braid_rule_cfa_offset(rule);
@@ -157,7 +156,7 @@ WALK_INLINE int walk_caller_fp(struct braid_walk *w, __u32 rule, __u64 cfa, __u6
 	return walk_read(w, fp, 8, w->fp_at) ? BRAID_END_READ_FAULT : 0;
 }
 
-/* Beside the kinds of <braid/unwind.h>: there is no rule, since ... */
+/* Beside the kinds of <braid/unwind.h>: why there is no rule. */
 enum { WALK_CFA_NO_TABLE = 14, WALK_CFA_NO_MAPPING = 15 };
 
 WALK_PART __u32 walk_rule_find(struct braid_walk *w, __u64 pc)
@@ -169,7 +168,7 @@ WALK_PART __u32 walk_rule_find(struct braid_walk *w, __u64 pc)
 	return m.table == BRAID_NO_TABLE ? WALK_CFA_NO_TABLE : walk_rule(w, &m, pc - m.bias);
 }
 
-/* Whoever remembers rules defines this name, and the function. */
+/* An including file that caches rules defines this name and the function. */
 #ifdef WALK_RULE_AT
 static __u32 walk_rule_at(struct braid_walk *w, __u64 pc);
 #else
@@ -190,7 +189,7 @@ WALK_PART int walk_native(struct braid_walk *w, const struct braid_layout *l)
 		return 1;
 	rule = walk_rule_at(w, walk_lookup_pc(w));
 	kind = braid_rule_cfa(rule);
-	/* A return address that leads nowhere is no frame. */
+	/* A return address outside all mappings is no frame. */
 	if (kind == WALK_CFA_NO_MAPPING && !w->leaf)
 		return walk_end(w, BRAID_END_BAD_RA);
 	walk_push(w, walk_exact_bit(w) | (w->pc & BRAID_FRAME_ADDR_MASK));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The state of one walk, and the little that every part of it needs. */
+/* The state of one walk, and the small functions that all parts of the walk use. */
 #ifndef BRAID_WALK_STATE_H
 #define BRAID_WALK_STATE_H
 
@@ -8,9 +8,9 @@
 #include <braid/unwind.h>
 
 /*
- * WALK_PART is a function that the BPF verifier looks at once and on its own, whatever it is called with; it takes
- * nothing for granted but that its pointers, when they are not NULL, lead to whole structures. WALK_INLINE is verified
- * wherever it is called: it is for what is small or called once.
+ * The BPF verifier checks a WALK_PART once, on its own and for all arguments: it assumes only that pointers that are not
+ * NULL lead to whole structures. It checks a WALK_INLINE at each call, so that is for functions that are small or called
+ * once.
  */
 #ifdef __bpf__
 #define WALK_PART __attribute__((noinline))
@@ -20,37 +20,37 @@
 #define WALK_INLINE static inline
 #endif
 
-#define WALK_BLOB_BYTES 128   /* as much of a CodeBlob's header as the walk looks at */
-#define WALK_HEADER_BYTES 144 /* what is read of it: not a cache line more */
-#define WALK_ID_BYTES 64      /* at most, from where an nmethod's deopt handler is told up to its compile id */
+#define WALK_BLOB_BYTES 128   /* the part of a CodeBlob's header that the walk uses */
+#define WALK_HEADER_BYTES 144 /* what it reads: the same cache lines */
+#define WALK_ID_BYTES 64      /* maximum from an nmethod's deopt handler offset to its compile id */
 #define WALK_SEGMAP_HOPS 24
 #define WALK_MAX_FRAME_BYTES (1U << 20)
 #define WALK_MAX_STUB_BYTES (8U << 10) /* of a stub routine's frame */
-#define WALK_CODE_BEFORE 32	       /* bytes of code that are looked at around an exact pc */
+#define WALK_CODE_BEFORE 32	       /* bytes of code that are examined before an exact pc */
 #define WALK_CODE_BYTES 56
 #define WALK_STUB_SLOTS 16    /* words above sp that are searched for a stub's return address */
-#define WALK_FIND_WORDS 64    /* the most that are searched for any return address */
-#define WALK_SEARCH_WORDS 416 /* that an adapter may have put on the stack: all registers there are, and some */
+#define WALK_FIND_WORDS 64    /* maximum of words searched for any return address */
+#define WALK_SEARCH_WORDS 416 /* maximum that an adapter pushes: all registers and some more */
 #define WALK_LIFTS 8	      /* words that compiled code may push on top of its frame */
-#define WALK_LIFTS_8 64	      /* the same, JDK 8: all registers around arithmetic */
+#define WALK_LIFTS_8 64	      /* the same in JDK 8: all registers around arithmetic */
 #define WALK_GOING 0xffffffffU
 #define WALK_ID_UNREAD 0xffffffffU
 #define WALK_FP_ELSEWHERE (~0ULL)
 
 /*
- * The state of one walk. In BPF it lives in a map's value: too large for the stack, and there the verifier takes every
- * number in it for unknown, so that it needs to look at a step only once.
+ * The state of one walk. In BPF it is in a map's value: it is too large for the stack, and the verifier treats all numbers
+ * there as unknown, so it needs to check a step only once.
  */
 struct braid_walk {
 	__u64 pc;
 	__u64 sp;
 	__u64 fp;
-	/* Registers that only the interrupted frame still has. */
+	/* Registers that are known for the interrupted frame only. */
 	__u64 rax;
 	__u64 rbx;
 	__u64 r10;
 	__u64 r13;
-	/* The CodeBlob of the frame before, because recursion asks for the same one again. */
+	/* The CodeBlob of the previous frame: recursion needs the same one again. */
 	__u64 blob_low;
 	__u64 blob_high;
 	__u64 blob_code;
@@ -58,26 +58,26 @@ struct braid_walk {
 	__u32 blob_words;
 	__u32 blob_id; /* the nmethod's compile id, or WALK_ID_UNREAD */
 	__u32 reserved_id;
-	/* Its deopt handlers: where the callees of its deoptimised frames return to, or 0. */
+	/* Its deopt handlers, the return addresses into its deoptimised frames; or 0. */
 	__u64 blob_deopt;
-	__u64 blob_deopt_handle; /* of calls of method handles */
-	/* Where the last step read the caller's fp, 0: it is the callee's, or WALK_FP_ELSEWHERE. The return address of
-	   a step that sets either of the first two lies below the caller's sp. */
+	__u64 blob_deopt_handle; /* for calls of method handles */
+	/* Where the last step read the caller's fp; 0: it is the callee's; or WALK_FP_ELSEWHERE. In the first two cases the
+	   return address is below the caller's sp. */
 	__u64 fp_at;
-	__u64 bcp;	   /* of the last interpreted frame, as its stack slot has it */
-	__u32 leaf;	   /* 1: registers are those of the instruction at pc; 0: pc is a return address */
+	__u64 bcp;	   /* of the last interpreted frame, from its stack slot */
+	__u32 leaf;	   /* 1: the registers belong to the instruction at pc; 0: pc is a return address */
 	__u32 end;	   /* WALK_GOING, or enum braid_end */
-	__u32 java;	   /* frames pushed: compiled, interpreted and stub */
-	__u32 native;	   /* frames pushed */
-	__u32 interpreted; /* of the java ones */
-	__u32 slot;	   /* in the kernel: whose memory the walk uses */
-	/* Of virtual threads, see continuation.h; all 0 at the start. */
-	__u64 jvm;	    /* which JVM it is, for walk_java_thread() */
-	__u64 entry;	    /* the ContinuationEntry that was passed first: whose frames those above it are */
-	__u64 frozen_end;   /* sp is in a chunk of frozen frames, which end there; fp is sp without an extension */
-	__u64 frozen_entry; /* where the stack goes on behind them */
+	__u32 java;	   /* number of frames pushed: compiled, interpreted and stub */
+	__u32 native;	   /* number of frames pushed */
+	__u32 interpreted; /* the part of `java` that is interpreted */
+	__u32 slot;	   /* in the kernel: selects the memory of this walk */
+	/* Virtual threads, see continuation.h; all 0 at the start. */
+	__u64 jvm;	    /* the JVM, for walk_java_thread() */
+	__u64 entry;	    /* the first ContinuationEntry passed, which owns the frames above it */
+	__u64 frozen_end;   /* sp is in a chunk whose frames end here; fp is sp without an extension */
+	__u64 frozen_entry; /* where the stack continues after them */
 	__u64 chunk;
-	__u64 yielded; /* where doYield, which is freezing these frames, was called from */
+	__u64 yielded; /* the return address of doYield, which is freezing these frames */
 	/* Scratch. */
 	__u64 words[WALK_STUB_SLOTS];
 	__u8 blob[WALK_HEADER_BYTES];
@@ -96,7 +96,7 @@ WALK_INLINE int walk_end(struct braid_walk *w, __u32 cause)
 	return 1;
 }
 
-/* The address whose function, rule and scope are meant: a return address may be the first byte of the next function. */
+/* The address for look-ups of function, rule and scope: a return address may already belong to the next function. */
 WALK_INLINE __u64 walk_lookup_pc(const struct braid_walk *w)
 {
 	return w->leaf ? w->pc : w->pc - 1;
@@ -131,10 +131,7 @@ WALK_INLINE void walk_push_code(struct braid_walk *w)
 			     (w->pc & BRAID_FRAME_ADDR_MASK));
 }
 
-/*
- * Moves on to the caller; its stack pointer must lie nearer to the root. A leaf may have left all that was its own
- * already.
- */
+/* Moves to the caller, whose stack pointer must be nearer to the root. A leaf may already have popped its whole frame. */
 WALK_INLINE int walk_to(struct braid_walk *w, __u64 pc, __u64 sp, __u64 fp)
 {
 	if (sp < w->sp || (sp == w->sp && !w->leaf))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Code without a frame size: stub routines, adapters, vtable stubs. */
+/* Steps over code without a frame size: stub routines, adapters, vtable stubs. compiled.h, native.h and interpreter.h use
+ * it. */
 #ifndef BRAID_WALK_STUB_H
 #define BRAID_WALK_STUB_H
 
 #include <braid/walk/edge.h>
 
-/* A frame that begins with enter(): rbp leads to it as long as the code is between that and leave. */
+/* Steps over a frame that begins with enter(): rbp points to it until leave. */
 WALK_INLINE int walk_rbp_frame(struct braid_walk *w)
 {
 	__u64 f[2];
@@ -17,8 +18,8 @@ WALK_INLINE int walk_rbp_frame(struct braid_walk *w)
 }
 
 /*
- * Can there be a return address at `at`? That of a deoptimised caller, or of its exception handler, follows no call. -1
- * when it cannot be read: nothing may be concluded from that.
+ * 1 if a return address can be at `at`; one to a deoptimised caller or an exception handler follows no call. -1 when it is
+ * unreadable, which proves nothing.
  */
 WALK_PART int walk_has_caller(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
@@ -29,7 +30,7 @@ WALK_PART int walk_has_caller(struct braid_walk *w, const struct braid_layout *l
 	return walk_heap(l, pc) < BRAID_CODE_HEAPS || walk_follows_call(w, pc);
 }
 
-/* How far above `at` the first of `words` words lies that can be a return address to Java: -1 when there is none. */
+/* The offset from `at` of the first of `words` words that can be a return address to Java; -1 when there is none. */
 WALK_PART int walk_find_caller(struct braid_walk *w, const struct braid_layout *l, __u64 at, __u32 words)
 {
 	__u64 pc;
@@ -45,7 +46,7 @@ WALK_PART int walk_find_caller(struct braid_walk *w, const struct braid_layout *
 	return -1;
 }
 
-/* Is rbp the base of a frame of at most `size` bytes at sp, with a caller above it? */
+/* 1 if rbp is the base of a frame of at most `size` bytes at sp with a caller above it; -1 when unreadable. */
 WALK_PART int walk_has_rbp_frame(struct braid_walk *w, const struct braid_layout *l, __u64 size)
 {
 	__u64 place;
@@ -59,10 +60,10 @@ WALK_PART int walk_has_rbp_frame(struct braid_walk *w, const struct braid_layout
 	return walk_has_caller(w, l, w->fp + (place == ~0ULL ? 16 : 8));
 }
 
-/* To the caller above `size` bytes of frame; the words below its address are rbp, when that is saved. */
+/* Steps to the caller above a frame of `size` bytes; the word below the return address is rbp if that is saved. */
 WALK_PART int walk_sized(struct braid_walk *w, __u64 size, bool rbp_saved)
 {
-	__u64 f[2]; /* of a frame of 8 bytes, the first lies below sp */
+	__u64 f[2]; /* with a frame of 8 bytes the first word is below sp */
 
 	if (!w)
 		return 1;
@@ -78,11 +79,11 @@ WALK_PART int walk_sized(struct braid_walk *w, __u64 size, bool rbp_saved)
 
 enum walk_stub_kind {
 	WALK_STUB_ROUTINE, /* mostly with enter() */
-	WALK_STUB_ADAPTER, /* between compiled and interpreted calls: moves the return address and the stack pointer */
+	WALK_STUB_ADAPTER, /* between compiled and interpreted calls: moves return address and stack pointer */
 	WALK_STUB_OTHER,   /* jumps on, with the return address at sp */
 };
 
-/* By the first letters of the blob's name. */
+/* The kind by the first letters of the blob's name. */
 WALK_PART enum walk_stub_kind walk_stub_kind(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 name;
@@ -106,8 +107,8 @@ WALK_PART enum walk_stub_kind walk_stub_kind(struct braid_walk *w, const struct 
 #define WALK_EDGE_POPPED (-8)
 
 /*
- * How far above sp the return address lies at an exact pc whose code tells: -1 when it does not. An nmethod's entry
- * barrier begins with push -1, a place for another address.
+ * The offset from sp of the return address at an exact pc, if the code there determines it; else -1. An nmethod's entry
+ * barrier begins with push -1, which makes room for another address.
  */
 WALK_PART int walk_stub_edge(struct braid_walk *w)
 {
@@ -131,7 +132,7 @@ WALK_PART int walk_stub_edge(struct braid_walk *w)
 	return at[0] == 0x5d || walk_is_enter(at - 1) ? 8 : -1;
 }
 
-/* Behind push rbp, or at its pop. */
+/* True after push rbp, or at its pop. */
 WALK_INLINE bool walk_edge_has_rbp(const struct braid_walk *w)
 {
 	const __u8 *at = w->code + WALK_CODE_BEFORE;
@@ -139,7 +140,7 @@ WALK_INLINE bool walk_edge_has_rbp(const struct braid_walk *w)
 	return at[-1] == 0x55 || at[0] == 0x5d;
 }
 
-/* An entry barrier that has just pushed rbp, below the place of the other address. */
+/* Steps over an entry barrier that has just pushed rbp, below the room for the other address. */
 WALK_INLINE int walk_barrier_pushed(struct braid_walk *w)
 {
 	__u64 f[3];
@@ -149,8 +150,7 @@ WALK_INLINE int walk_barrier_pushed(struct braid_walk *w)
 	return walk_to(w, f[2], w->sp + 24, f[0]);
 }
 
-/* Where the routine that rbp leads to keeps its return address: above rbp, and above what an entry barrier has there.
- */
+/* Steps over the routine whose frame rbp points to; an entry barrier has another word below the return address. */
 WALK_INLINE int walk_routine_frame(struct braid_walk *w)
 {
 	__u64 f[3];
@@ -163,7 +163,7 @@ WALK_INLINE int walk_routine_frame(struct braid_walk *w)
 	return walk_to(w, f[1], w->fp + 16, f[0]);
 }
 
-/* An adapter to the interpreter makes room for arguments below its caller's stack pointer, which r13 keeps. */
+/* An adapter to the interpreter makes room for arguments below its caller's stack pointer, which is in r13. */
 WALK_PART __u64 walk_sender_sp(struct braid_walk *w, const struct braid_layout *l, __u64 pc, __u64 sp)
 {
 	__u64 size;
@@ -173,7 +173,7 @@ WALK_PART __u64 walk_sender_sp(struct braid_walk *w, const struct braid_layout *
 		return 0;
 	if (w->r13 <= sp || (w->r13 & 7) || w->r13 - sp > WALK_MAX_STUB_BYTES || walk_blob(w, l, pc - 1))
 		return sp;
-	/* Before the adapter sets it, r13 is anything: the caller's own return address decides. */
+	/* Before the adapter sets it, r13 may be anything: the caller's own return address decides. */
 	size = (__u64)w->blob_words * 8;
 	plain = walk_has_caller(w, l, sp + size - 8) > 0;
 	moved = walk_has_caller(w, l, w->r13 + size - 8) > 0;
@@ -181,8 +181,8 @@ WALK_PART __u64 walk_sender_sp(struct braid_walk *w, const struct braid_layout *
 }
 
 /*
- * How far above sp all registers lie that an adapter has put on the stack before it called the VM: it removes what is
- * below them with fxrstor [rsp]; add rsp, n, perhaps behind vzeroupper. 0 when it does something else.
+ * The offset from sp of the registers that an adapter pushed before it called the VM. The code after the call removes what
+ * is below them: fxrstor [rsp]; add rsp, n, perhaps after vzeroupper. 0 when the code is another.
  */
 WALK_PART __u32 walk_adapter_area(struct braid_walk *w)
 {
@@ -199,9 +199,9 @@ WALK_PART __u32 walk_adapter_area(struct braid_walk *w)
 }
 
 /*
- * An adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has put all registers on the stack
- * (MacroAssembler::pusha), among them r13, which leads to its return address, and rax, which holds it. When r13 is kept
- * in one of `words` words from `at`: the address's offset from sp. 0 when it is not, -1 when they cannot be read.
+ * An adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has pushed all registers (MacroAssembler::pusha),
+ * including r13, which points to its return address, and rax, which contains it. If r13 is in one of `words` words from
+ * `at`, returns the return address's offset from sp; 0 when it is not, -1 when unreadable.
  */
 WALK_PART int walk_adapter_r13(struct braid_walk *w, const struct braid_layout *l, __u64 at, __u32 words)
 {
@@ -220,7 +220,7 @@ WALK_PART int walk_adapter_r13(struct braid_walk *w, const struct braid_layout *
 	return 0;
 }
 
-/* Where such an adapter has its return address, as offset from sp; -1 when this is no such moment. */
+/* The offset from sp of such an adapter's return address; -1 when the adapter is not calling the VM. */
 WALK_PART int walk_adapter_saved(struct braid_walk *w, const struct braid_layout *l)
 {
 	enum { R13 = 2 * 8 };
@@ -237,8 +237,8 @@ WALK_PART int walk_adapter_saved(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * Among what a routine has pushed above `at`, its frame pointer: it leads to where rbp was saved, below the return
- * address. That one's offset from `at`, or -1.
+ * Searches what a routine has pushed above `at` for its frame pointer, which points to the saved rbp below the return
+ * address. Returns the return address's offset from `at`, or -1.
  */
 WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
@@ -259,9 +259,9 @@ WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout 
 }
 
 /*
- * Vector routines with rbp for data (SHA-256 and SHA-512 with AVX2) align the stack pointer and keep what it was near
- * the end of their frame, below what they have pushed and their return address. When it is kept at `at`: the address's
- * offset from sp. 0 when it is not, -1 when it cannot be read.
+ * Vector routines with rbp for data (SHA-256 and SHA-512 with AVX2) align the stack pointer and save its old value near the
+ * end of their frame, below their pushed registers and return address. If that value is at `at`, returns the return
+ * address's offset from sp; 0 when it is not, -1 when unreadable.
  */
 WALK_PART int walk_aligned_sp(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
@@ -278,7 +278,7 @@ WALK_PART int walk_aligned_sp(struct braid_walk *w, const struct braid_layout *l
 	return up > 0 ? (int)(was - w->sp) + up : 0;
 }
 
-/* Where such a routine has its return address, as offset from sp, or -1. Words may be left from other calls. */
+/* The offset from sp of such a routine's return address, or -1. Words may be left from other calls. */
 WALK_PART int walk_aligned_routine(struct braid_walk *w, const struct braid_layout *l)
 {
 	int up = 0;
@@ -291,9 +291,8 @@ WALK_PART int walk_aligned_routine(struct braid_walk *w, const struct braid_layo
 }
 
 /*
- * The VM asks the processor about itself by code of its own (VM_Version_StubGenerator), which pushes what it
- * overwrites, rbp first, and has rbp for data. How far above sp the address lies to which it returns, in native code,
- * or -1.
+ * The VM queries the processor with generated code (VM_Version_StubGenerator), which pushes the registers that it
+ * overwrites, rbp first, and uses rbp for data. Returns the offset from sp of its return address in native code, or -1.
  */
 WALK_PART int walk_find_native(struct braid_walk *w)
 {
@@ -310,7 +309,7 @@ WALK_PART int walk_find_native(struct braid_walk *w)
 	return -1;
 }
 
-/* To the caller at the nearest word that can be a return address. */
+/* Steps to the caller at the nearest word that can be a return address. */
 WALK_PART int walk_stub_search(struct braid_walk *w, const struct braid_layout *l, bool adapter)
 {
 	int up;
@@ -330,7 +329,7 @@ WALK_PART int walk_stub_search(struct braid_walk *w, const struct braid_layout *
 	return walk_sized(w, (__u64)up + 8, up > 0 && w->fp == w->sp + (__u64)up - 8);
 }
 
-/* A leaf adapter on its way to call the VM, or back: r13 leads to its return address, far above sp. */
+/* A leaf adapter before or after its call of the VM: r13 points to its return address, far above sp. */
 WALK_PART bool walk_adapter_leaf(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 pc;
@@ -346,8 +345,8 @@ WALK_PART bool walk_adapter_leaf(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * A leaf has its return address at sp, or in rax: adapters move it, method handle linkers get at the argument below.
- * True when the step is done.
+ * A leaf has its return address at sp or in rax: adapters move it, and method handle linkers pop it to reach the argument
+ * below. True when the step is done.
  */
 WALK_PART bool walk_stub_leaf(struct braid_walk *w, const struct braid_layout *l, enum walk_stub_kind kind)
 {
@@ -359,7 +358,7 @@ WALK_PART bool walk_stub_leaf(struct braid_walk *w, const struct braid_layout *l
 	held = kind != WALK_STUB_ROUTINE && walk_is_java_caller(w, l, w->rax);
 	if (adapter && walk_adapter_leaf(w, l))
 		return true;
-	/* Below a stack pointer that an adapter has moved, an address may be left from another call. */
+		/* Below a stack pointer that an adapter has moved, an address may be left from another call. */
 	if (walk_is_caller(w, l, pc) && !(adapter && held && pc != w->rax)) {
 		walk_to(w, pc, adapter ? walk_sender_sp(w, l, pc, w->sp + 8) : w->sp + 8, w->fp);
 		return true;
@@ -370,7 +369,7 @@ WALK_PART bool walk_stub_leaf(struct braid_walk *w, const struct braid_layout *l
 	return true;
 }
 
-/* Code without a frame size: stub routines, adapters, vtable stubs. */
+/* The step over any code without a frame size. */
 WALK_PART int walk_stub(struct braid_walk *w, const struct braid_layout *l)
 {
 	enum walk_stub_kind kind;
