@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agent's entry points and the life of a connection. The JVM calls in here at load and at the ends of its phases; the
- * helper thread calls agent_disconnect. Nothing here may harm the JVM: a failure leaves the agent dormant. */
+/* The agent's entry points and the life of a connection. The JVM calls in here at load and at the ends of its phases;
+ * the helper thread calls agent_disconnect. Nothing here may harm the JVM: a failure leaves the agent dormant. */
 #include "agent.h"
 
 #include "core/helper.h"
@@ -113,7 +113,8 @@ static void ring_leave(bool stopped)
 	link_close(&agent.link);
 }
 
-/* The caller holds the lock. A handler that never returns keeps the ring, the descriptors and the environment for ever. */
+/* The caller holds the lock. A handler that never returns keeps the ring, the descriptors and the environment for
+ * ever. */
 static void disconnect(bool stopped)
 {
 	bool alive = !atomic_load(&agent.dead), empty;

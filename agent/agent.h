@@ -8,7 +8,8 @@
 #include "core/state.h"
 
 /* agent.c */
-/* The helper calls it last: it releases the ring. `stopped`: the collector asked for the end and waits for the answer. */
+/* The helper calls it last: it releases the ring. `stopped`: the collector asked for the end and waits for the
+ * answer. */
 void agent_disconnect(bool stopped);
 extern const struct kind life_kind;
 
@@ -29,8 +30,8 @@ struct caps {
 
 /* Asks for the capabilities that `types` (bits of enum braid_event_type) need and the agent does not hold. */
 void caps_acquire(struct caps *c, uint32_t types);
-/* Relinquishes the capabilities that `types` do not need. The caller disables their events first: JVM TI does not specify
- * what happens to the events of a relinquished capability. */
+/* Relinquishes the capabilities that `types` do not need. The caller disables their events first: JVM TI does not
+ * specify what happens to the events of a relinquished capability. */
 void caps_keep(struct caps *c, uint32_t types);
 /* Returns those of `types` that the held capabilities allow. */
 uint32_t caps_can(uint32_t types);

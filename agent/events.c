@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets the JVM TI callbacks and enables the events of the event configuration. It runs in the OnLoad and live phases only:
- * JVM TI allows neither call in another phase. */
+/* Sets the JVM TI callbacks and enables the events of the event configuration. It runs in the OnLoad and live phases
+ * only: JVM TI allows neither call in another phase. */
 #include "agent.h"
 
 #include "core/jni.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The list of event kinds, and the calls that go to each of them when a connection, the event configuration or a command
- * requires it. agent.c and loop.c call it; events.c and caps.c iterate over the list. */
+/* The list of event kinds, and the calls that go to each of them when a connection, the event configuration or a
+ * command requires it. agent.c and loop.c call it; events.c and caps.c iterate over the list. */
 #include "agent.h"
 
 #include "core/config.h"

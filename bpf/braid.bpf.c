@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The kernel side of braid: one object, one file per job. */
+/* The kernel side of braid in one object: includes one file per task. The collector loads it. */
 #include "maps.bpf.h"
 #include "stack_request.bpf.h"
 #include "drain.bpf.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Samples that are walked late: a program that was just started, or a library that was just loaded, runs before the
- * collector has told of its mappings. Such a stack goes up as it is in memory, and the collector walks it when it has
- * read what happened before.
+ * Sends samples for a deferred unwind. A program that was just started, or a library that was just loaded, runs before
+ * the collector knows its mappings. Then the sample carries a copy of the stack, and the collector walks it once it has
+ * read what happened before. sample.bpf.h calls it.
  */
 #ifndef BRAID_DEFERRED_BPF_H
 #define BRAID_DEFERRED_BPF_H
@@ -12,8 +12,8 @@
 #include <braid/frame.h>
 
 #define LATE_PAGES_BYTES (BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE)
-#define LATE_RED_ZONE 128 /* below sp, of the ABI */
-#define LATE_ABOVE 64	  /* a first frame's sp, and what a rule may read there */
+#define LATE_RED_ZONE 128 /* the ABI's, below sp */
+#define LATE_ABOVE 64	  /* above the first frame's sp, for rules that read there */
 
 struct deferred_copy {
 	struct braid_event_deferred event;
@@ -28,12 +28,12 @@ struct {
 	__type(value, struct deferred_copy);
 } deferred_copies SEC(".maps");
 
-/* What a walk begins with. */
+/* The registers that a walk begins with. */
 struct deferred_regs {
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
 };
 
-/* Can knowing more have helped? */
+/* True if the walk may get further with more knowledge. */
 static __always_inline bool deferred_useful(const struct braid_process *p, __u32 end)
 {
 	if (p && (p->flags & BRAID_PROCESS_NOT_DEFERRED))
@@ -43,8 +43,8 @@ static __always_inline bool deferred_useful(const struct braid_process *p, __u32
 }
 
 /*
- * Where the stack from sp on ends. A program's first thread began where the kernel says; glibc and musl have what
- * belongs to any other thread on top of its stack, and the thread's pointer points there.
+ * The end of the stack above sp. A program's first thread has the beginning that the kernel knows. glibc and musl put
+ * another thread's own data on top of its stack, and its thread pointer points there.
  */
 static __always_inline __u64 late_end(__u64 sp, __u64 from)
 {
@@ -59,7 +59,7 @@ static __always_inline __u64 late_end(__u64 sp, __u64 from)
 	return end;
 }
 
-/* What is copied of the stack's page `page`, which is counted from that of the first byte, begins here. */
+/* Where the copied part of page `page` begins; pages count from that of the first byte. */
 static __always_inline __u64 late_page_at(const struct deferred_copy *l, __u32 page)
 {
 	__u64 first = l->event.stack_at;
@@ -68,9 +68,8 @@ static __always_inline __u64 late_page_at(const struct deferred_copy *l, __u32 p
 }
 
 /*
- * Copies what lies on one page of the stack, up to `end`, to its place behind the kernel's frames: how much of the
- * stack there is then, 0 when the page is not in memory. A global function: the verifier does not count its bytes page
- * by page.
+ * Copies one page of the stack, up to `end`, to its place after the kernel's frames. Returns the size of the stack up
+ * to there; 0 when the page is not in memory. A global function: the verifier does not follow its sizes page by page.
  */
 __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 {
@@ -85,13 +84,13 @@ __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 	size = BRAID_DEFERRED_PAGE - (from & (BRAID_DEFERRED_PAGE - 1));
 	if (from < end && size > end - from)
 		size = end - from;
-	barrier_var(size); /* older verifiers learn nothing from what is compared with another variable */
+	barrier_var(size); /* older verifiers learn nothing from a comparison with another variable */
 	if (size > BRAID_DEFERRED_PAGE || to > sizeof(l->bytes) - BRAID_DEFERRED_PAGE)
 		return 0;
 	return bpf_probe_read_user(l->bytes + to, size, (const void *)from) ? 0 : (int)(skipped + size);
 }
 
-/* As much as there is up to the last page that is in memory. */
+/* Copies the stack and returns its size up to the last page that is in memory. */
 static __always_inline __u32 deferred_fill(struct deferred_copy *l, __u32 cpu, __u64 end)
 {
 	__u32 bytes = 0;
@@ -108,7 +107,7 @@ static __always_inline __u32 deferred_fill(struct deferred_copy *l, __u32 cpu, _
 	return bytes;
 }
 
-/* What lies above the red zone, as far as it is on the page of sp. */
+/* The copy begins at the lower end of the red zone, but not below the page of sp. */
 static __always_inline __u64 late_start(__u64 sp)
 {
 	__u64 offset = sp & (BRAID_DEFERRED_PAGE - 1);
@@ -116,13 +115,14 @@ static __always_inline __u64 late_start(__u64 sp)
 	return sp - (offset < LATE_RED_ZONE ? offset : LATE_RED_ZONE);
 }
 
-/* Late samples have three fourths of the ring: what is small always finds room, be it a stack without an end. */
+/* Deferred samples may fill three fourths of the ring, so small events always find room, whatever the stacks' sizes. */
 static __always_inline bool late_room(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 4 * 3;
 }
 
-/* Sends the sample `like`: false when that is not possible. The kernel's part of the stack is at `kernel`. */
+/* Sends the sample `like` with a copy of the stack; false when that is not possible. `kernel` has the kernel's
+ * frames. */
 static __noinline bool deferred_send(const struct braid_event_sample *like, const struct deferred_regs *r,
 				     const __u64 *kernel, __u32 kernel_count, __u32 cause)
 {
@@ -135,7 +135,7 @@ static __noinline bool deferred_send(const struct braid_event_sample *like, cons
 	e = &l->event;
 	if (kernel_count > BRAID_MAX_KERNEL_DEPTH)
 		kernel_count = BRAID_MAX_KERNEL_DEPTH;
-	barrier_var(kernel_count); /* a loop of as many steps would cost the verifier more than all else here */
+	barrier_var(kernel_count); /* a loop of this length would cost the verifier more than all the rest */
 	if (kernel_count > BRAID_MAX_KERNEL_DEPTH ||
 	    bpf_probe_read_kernel(l->bytes, kernel_count * sizeof(*kernel), kernel))
 		kernel_count = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Draining the agents' rings: copy each record (the JVM may change it at any time), check the copy, apply what the
- * kernel side must know, forward. Run by the collector, one ring a call; the collector empties `records` between calls.
+ * The program that drains the agents' rings: it copies each record (the JVM may change it at any time), checks the
+ * copy, applies what the kernel side must know, and forwards it. The collector runs it for one ring per call and
+ * empties `records` between calls.
  */
 #ifndef BRAID_DRAIN_BPF_H
 #define BRAID_DRAIN_BPF_H
@@ -24,7 +25,7 @@ struct {
 	__type(value, struct drain_buffer);
 } drain_buffers SEC(".maps");
 
-/* What one drain is about. */
+/* The state of one drain. */
 struct drain_state {
 	__u32 slot;
 	__u32 generation;
@@ -43,7 +44,7 @@ static __always_inline void drain_layout(struct drain_state *d, const struct dra
 
 	if (!jvm || r->hdr.size < sizeof(*r))
 		return;
-	/* What was remembered of a step may have been another step had this been known. */
+		/* Memos may be of steps that would have been others with this layout. */
 	if (jvm->layout.vthreads.enter_start != r->layout.vthreads.enter_start ||
 	    jvm->layout.vthreads.yield_start != r->layout.vthreads.yield_start)
 		__sync_fetch_and_add(&jvm->epoch, 1);
@@ -69,14 +70,14 @@ static __always_inline void drain_unload(const struct drain_state *d, const stru
 {
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &d->slot);
 
-	if (!jvm || (r->kind == BRAID_REC_CODE_UNLOAD && jvm->code_unloads)) /* which is looked at instead */
+	if (!jvm || (r->kind == BRAID_REC_CODE_UNLOAD && jvm->code_unloads)) /* the JVM's own counter is read instead */
 		return;
 	__sync_fetch_and_add(&jvm->epoch, 1);
 	if (r->kind == BRAID_REC_CODE_UNLOAD)
 		jvm->code_unload_ns = bpf_ktime_get_ns();
 }
 
-/* Acts on the record in the buffer and passes it on: 1 to stop draining. */
+/* Applies the record in the buffer and forwards it. Returns 1 to stop draining. */
 static __noinline int drain_forward(struct drain_state *d, struct drain_buffer *b)
 {
 	struct braid_rec *r = (struct braid_rec *)b->record;
@@ -99,14 +100,14 @@ static __noinline int drain_forward(struct drain_state *d, struct drain_buffer *
 	b->event.generation = d->generation;
 	if (bpf_ringbuf_output(&records, b, sizeof(b->event) + size, BPF_RB_NO_WAKEUP))
 		d->lost++;
-	/* Stop while the next record, however long, still fits. */
+	/* Stops while the longest record still fits. */
 	if (bpf_ringbuf_query(&records, BPF_RB_RING_SIZE) - bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) <
 	    2 * (sizeof(struct drain_buffer) + 8))
 		d->stopped = 1;
 	return d->stopped;
 }
 
-/* Of the ring, a record takes its size and a header of 8 bytes. */
+/* In the ring a record takes its size and a header of 8 bytes. */
 static __always_inline void drain_spend(struct drain_state *d, __u32 size)
 {
 	d->budget -= ((__u64)size + 8 + 7) & ~7ULL;
@@ -114,7 +115,7 @@ static __always_inline void drain_spend(struct drain_state *d, __u32 size)
 		d->stopped = 1;
 }
 
-/* Only this much happens with the ring's dynptr at hand: older verifiers cannot spill it. */
+/* Nothing else may happen while the ring's dynptr is live: older verifiers cannot spill it. */
 static long drain_record(struct bpf_dynptr *ring, void *ctx)
 {
 	struct drain_state *d = ctx;
@@ -133,7 +134,7 @@ static long drain_record(struct bpf_dynptr *ring, void *ctx)
 		return d->stopped;
 	}
 	size = r->size;
-	barrier_var(size); /* two comparisons, not one clever one: the verifier follows only those */
+	barrier_var(size); /* keeps clang from merging the comparisons: the verifier follows only separate ones */
 	if (size < sizeof(*r))
 		size = 0;
 	barrier_var(size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Garbage collections, by probes where HotSpot tells its own flight recorder of them (gcTrace.hpp, gcTimer.hpp): a few
- * for each collection, none between. The collector puts together what belongs together.
+ * Garbage collections, by probes where HotSpot reports them to its own flight recorder (gcTrace.hpp, gcTimer.hpp): a
+ * few hits for each collection, none between. probes.bpf.h calls it; the collector assembles the hits into events.
  */
 #ifndef BRAID_GC_BPF_H
 #define BRAID_GC_BPF_H
@@ -10,7 +10,7 @@
 
 #include <braid/probe.h>
 
-/* What the VM says for jstat: set before a collection tells of itself. */
+/* The cause in the VM's counter for jstat, which is set before a collection reports itself. */
 static __always_inline void gc_cause(char *to, __u32 size)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, slot;

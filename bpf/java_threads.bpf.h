@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* From an OS thread to its JavaThread. */
+/* Finds the JavaThread of an OS thread. The drain fills the map; walks and off-CPU events read it. */
 #ifndef BRAID_JAVA_THREADS_BPF_H
 #define BRAID_JAVA_THREADS_BPF_H
 
 #include "maps.bpf.h"
 
-/* A Java thread, as its JVM numbers it. */
+/* A Java thread by its ids in the JVM. */
 struct java_tid {
 	__u32 jvm; /* slot and generation */
 	__u32 tid; /* in the innermost pid namespace */
 };
 
-/* JavaThread by thread: by the drain, as the agents tell of threads' starts and ends. */
+/* JavaThreads by thread. The drain updates it when agents report threads' starts and ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 16);
@@ -24,7 +24,8 @@ static __always_inline __u32 java_thread_jvm(__u32 slot, __u32 generation)
 	return generation * BRAID_MAX_JVMS + slot;
 }
 
-/* What a record of the agent says of a thread: it comes from the JVM, so the address in it is only ever read through.
+/*
+ * Updates the map from an agent's record. The JVM writes the address, so it is only read through calls that may fail.
  */
 static __always_inline void java_thread_drain(__u32 jvm, const struct braid_rec *r)
 {
@@ -40,7 +41,7 @@ static __always_inline void java_thread_drain(__u32 jvm, const struct braid_rec 
 	}
 }
 
-/* pid_nr_ns(): the current thread's number in its own pid namespace. */
+/* pid_nr_ns(): the current thread's id in its own pid namespace. */
 static __always_inline __u32 java_thread_tid(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -51,7 +52,7 @@ static __always_inline __u32 java_thread_tid(void)
 	return BPF_CORE_READ((struct upid *)((void *)numbers + level * bpf_core_type_size(struct upid)), nr);
 }
 
-/* The current thread's JavaThread in the JVM with this key: 0 when it is not known. */
+/* The current thread's JavaThread in the JVM with this key; 0 when it is not known. */
 static __noinline __u64 java_thread_own(__u32 jvm)
 {
 	struct java_tid key = {.jvm = jvm, .tid = java_thread_tid()};

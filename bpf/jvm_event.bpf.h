@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Events of JVMs on their way to the collector. */
+/* Sends JVM events to the collector, within each JVM's share of the event ring. All programs that emit JVM events use
+ * it. */
 #ifndef BRAID_JVM_EVENT_BPF_H
 #define BRAID_JVM_EVENT_BPF_H
 
 #include "stack.bpf.h"
 
 /*
- * Samples go first: of the ring, half is theirs alone, whatever else happens. Of the other half one JVM has at most
- * REQUESTS_PER_FREE times what is still free, as it can ask, sleep or collect as fast as it likes: alone it gets three
- * fourths, and however many do, what is free never falls to nothing. The last entry is of all that have no slot.
- * Collector: resets entries.
+ * Samples go first: half of the ring is for them alone. Of the other half one JVM gets at most REQUESTS_PER_FREE
+ * times what is still free, because it can request, sleep or collect as fast as it likes. So one JVM alone gets three
+ * fourths, and with any number of JVMs some room stays free. The last entry is for processes without a slot. The
+ * collector resets entries.
  */
 #define REQUESTS_PER_FREE 3
 struct {
@@ -27,7 +28,7 @@ static __always_inline struct braid_request_share *asked_of(__u32 tgid)
 	return bpf_map_lookup_elem(&request_shares, &slot);
 }
 
-/* False, and counted for the process, when its share is full: to be asked before a stack is taken for the event. */
+/* False when the share of the process is full; counts the loss. Called before a stack is taken for the event. */
 static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 {
 	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
@@ -65,8 +66,8 @@ static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 }
 
 /*
- * An event of a process, by the current thread unless that is changed, to be filled in and submitted at once
- * (bpf_ringbuf_submit); NULL: counted as lost.
+ * Begins an event of a process, by default of the current thread. The caller fills it in and submits it at once
+ * (bpf_ringbuf_submit). NULL: counted as lost.
  */
 static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid, __u32 kind,
 								     const struct braid_stack_ref *ref)

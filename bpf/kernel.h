@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The kernel types that the programs use, cut down to the fields that they use. CO-RE relocates the field offsets at
+ * The kernel types that the programs use, reduced to the fields that they use. CO-RE relocates the field offsets at
  * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
  * include/linux/uprobes.h.
  */
@@ -36,7 +36,7 @@ struct sched_entity {
 };
 
 enum uprobe_task_state {
-	UTASK_RUNNING, /* no step is under way */
+	UTASK_RUNNING, /* no single step in progress */
 };
 
 struct uprobe_task {
@@ -64,10 +64,10 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* libbpf's headers are to name the fields of pt_regs as the kernel does, and as they are called below. */
+/* Makes libbpf's headers use the kernel's names of the fields of pt_regs, as below. */
 #define __VMLINUX_H__
 
-/* arch/x86/include/asm/ptrace.h; the layout is what perf and ptrace expose, so it cannot move. */
+/* arch/x86/include/asm/ptrace.h; perf and ptrace expose this layout, so it cannot change. */
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };

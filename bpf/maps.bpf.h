@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Every map, and who writes it. Sizes marked "set at load" are minima. */
+/* The maps that several files use, with their writers. Sizes marked "set at load" are minima. */
 #ifndef BRAID_MAPS_BPF_H
 #define BRAID_MAPS_BPF_H
 
@@ -12,7 +12,7 @@
 #include <braid/event.h>
 #include <braid/probe.h>
 
-/* Which processes are recorded, and where their mappings lie. Collector; on fork also the kernel side. */
+/* The recorded processes and the extents of their mappings. Written by the collector, on fork by the kernel side. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct braid_process);
 } processes SEC(".maps");
 
-/* Collector, through mmap; entries in use never change. */
+/* Written by the collector through mmap; entries in use never change. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -53,7 +53,7 @@ struct {
 	__type(value, struct braid_unwind_row);
 } rows SEC(".maps");
 
-/* A slot is taken by the collector and filled by the drain. */
+/* The collector assigns a slot, the drain fills it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BRAID_MAX_JVMS);
@@ -66,7 +66,7 @@ struct user_ring {
 	__uint(max_entries, 4096);
 };
 
-/* One ring per JVM; made by the collector, written by the JVM's agent. */
+/* One ring per JVM, created by the collector and written by the JVM's agent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, BRAID_MAX_JVMS);
@@ -74,14 +74,13 @@ struct {
 	__array(values, struct user_ring);
 } rings SEC(".maps");
 
-/* Everything on its way to the collector. */
+/* Samples, stacks and JVM events on their way to the collector. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 23); /* set at load */
 } events SEC(".maps");
 
-/* With what flags something goes into `events`: the collector looks at its ticks, and at once when an eighth is full.
- */
+/* Flags for output to `events`: the collector reads at its ticks, and is woken when an eighth is full. */
 static __always_inline __u64 events_wake(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 8
@@ -90,8 +89,8 @@ static __always_inline __u64 events_wake(void)
 }
 
 /*
- * Forwarded agent records; apart from samples, so that a burst of one cannot push out the other. The drain stops when
- * it is full and goes on when it has been read.
+ * Forwarded agent records, separate from samples, so that a burst of one cannot displace the other. The drain stops
+ * when this is full and continues when the collector has read it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -105,7 +104,7 @@ struct {
 	__type(value, struct braid_counters);
 } counters SEC(".maps");
 
-/* JVMs with probes; by the collector. */
+/* JVMs with probes. Written by the collector. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, BRAID_MAX_JVMS);
@@ -120,7 +119,7 @@ static __always_inline struct braid_probed *probed_here(void)
 	return bpf_map_lookup_elem(&probed, &tgid);
 }
 
-/* Counters are a CPU's own, but another program may come between a load and a store of one that can be preempted. */
+/* Counters are per CPU, but a preempting program may come between a load and a store. */
 #define COUNT(c, counter, n) ((void)__sync_fetch_and_add(&(c)->counter, n))
 
 static __always_inline struct braid_counters *counters_get(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Steps of walks that are remembered. */
+/* A cache of the walk's steps. stack.bpf.h tries it before a step and fills it afterwards. */
 #ifndef BRAID_MEMO_BPF_H
 #define BRAID_MEMO_BPF_H
 
@@ -7,13 +7,13 @@
 #include "window.bpf.h"
 
 /* Set before loading. */
-const volatile __u32 memo_shift; /* log2 of the memos that a slot has */
+const volatile __u32 memo_shift; /* log2 of the number of memos per slot */
 
 /*
- * What a step was like the last time in this slot: from a frame of a process to its caller. Most callers of a thread
- * are still there at the next tick; then comparing the words that the step would read with what they were saves finding
- * out, at the price of several cache and TLB misses, where they lie. Code that has a frame on a stack cannot go away,
- * so the step would be the same: what is believed here was verified word by word.
+ * The result of an earlier step in this slot: from a frame of a process to its caller. Most callers of a thread are
+ * still there at the next tick. Then comparing the words that the step would read saves finding them, which costs
+ * several cache and TLB misses. Code with a frame on a stack stays, so the step would have the same result: a memo is
+ * used only after each word has been compared.
  */
 enum sample_memo_kind { MEMO_NATIVE = 0, MEMO_CODE = 1, MEMO_INTERPRETED = 2 };
 
@@ -26,13 +26,13 @@ struct sample_memo {
 	__u64 caller_fp;
 	__u64 word; /* the frame's */
 	union {
-		__u64 fp_at; /* where caller_fp was read, or 0: fp was left alone */
-		__u64 bcp;   /* interpreted */
+		__u64 fp_at; /* where caller_fp was read; 0: fp is unchanged */
+		__u64 bcp;   /* of an interpreted frame */
 	};
 };
 _Static_assert(sizeof(struct sample_memo) == 64, "a cache line");
 
-/* Each slot has as many in a row. What can be mapped begins with a page: an entry is a whole line of the cache. */
+/* All slots have the same number in a row. A mmapable map begins at a page, so an entry is one cache line. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -41,7 +41,7 @@ struct {
 	__type(value, struct sample_memo);
 } memos SEC(".maps");
 
-/* The entry for frames at `sp`. Frames lie 16 bytes apart at the least, and stacks of threads 1 MiB, often. */
+/* The entry for frames at `sp`. Frames are at least 16 bytes apart, and threads' stacks often 1 MiB. */
 static __always_inline struct sample_memo *memo_at(const struct sample *s)
 {
 	__u64 sp = s->w.sp;
@@ -51,7 +51,7 @@ static __always_inline struct sample_memo *memo_at(const struct sample *s)
 	return bpf_map_lookup_elem(&memos, &key);
 }
 
-/* Is the caller that `m` remembers still the caller? Its return address is right below its stack pointer. */
+/* True if the memo's caller is still the caller. Its return address is right below its stack pointer. */
 static __always_inline bool memo_holds(struct sample *s, const struct sample_memo *m)
 {
 	__u64 at = m->caller_sp - 16, fp_at = m->fp_at ?: at;
@@ -65,7 +65,7 @@ static __always_inline bool memo_holds(struct sample *s, const struct sample_mem
 	return window_word(s, at, 1) == m->caller_pc && (!m->fp_at || window_word(s, fp_at, 0) == m->caller_fp);
 }
 
-/* The same for an interpreted frame, all of whose words lie around its fp. */
+/* The same for an interpreted frame, whose words are all around its fp. */
 static __always_inline bool memo_holds_interpreted(struct sample *s, const struct braid_layout *l,
 						   const struct sample_memo *m)
 {
@@ -82,7 +82,7 @@ static __always_inline bool memo_holds_interpreted(struct sample *s, const struc
 	       window_word(s, at, FP + 1) == m->caller_pc;
 }
 
-/* Goes to the caller by the memo: false when there is none that holds. */
+/* Moves to the caller by the memo; false when the memo does not hold. */
 static __always_inline bool memo_step(struct sample *s, const struct braid_layout *l, const struct sample_memo *m)
 {
 	struct braid_walk *w = &s->w;
@@ -108,7 +108,7 @@ static __always_inline bool memo_step(struct sample *s, const struct braid_layou
 	return true;
 }
 
-/* The frame that a step starts from, to remember what became of it. */
+/* The frame that a step starts from, for the memo of its result. */
 struct sample_from {
 	__u64 sp, fp;
 	__u32 java, interpreted;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Names of interpreted methods, read at the sample: classes are unloaded, and metaspace is used again, before the
- * collector could look. A Method that has a frame cannot go away, so what is read here is what ran. Only stacks that
- * are sent with their frames are looked at, and of them only methods that were not told of before.
+ * Reads the names of interpreted methods at the sample, because classes may be unloaded and metaspace reused before
+ * the collector could read them. A Method with a frame stays, so the names belong to what ran. stack.bpf.h calls it
+ * only for stacks that are sent with frames, and it sends only methods that it has not sent before.
  */
 #ifndef BRAID_NAMES_BPF_H
 #define BRAID_NAMES_BPF_H
@@ -20,8 +20,8 @@ struct {
 } method_events SEC(".maps");
 
 /*
- * Which methods the collector has been told of: each has one slot, which holds a hash of all that tells it from others
- * at the same address. Methods that share a slot are told more often.
+ * Methods that were sent. A method has one slot, which contains a hash of all that distinguishes it from others at the
+ * same address. Methods that share a slot are sent more often.
  */
 #define SENT_METHODS (1 << 16)
 struct {
@@ -32,12 +32,12 @@ struct {
 } sent_methods SEC(".maps");
 
 /*
- * In an epoch: this JVM counts no unloaded classes (-XX:-UsePerfData), and records of them come too late. Then no stack
- * with interpreted frames is taken for known, and classes are told apart by their names.
+ * A bit of the epoch: this JVM does not count unloaded classes (-XX:-UsePerfData), and records of unloads come too
+ * late. Then every stack with interpreted frames is sent in full, and class names distinguish the classes.
  */
 #define NAMES_UNSURE 0x80000000U
 
-/* A counter in the JVM's memory, which does not wait for records; 0 when there is none. */
+/* The value of a counter in the JVM's memory, which is current when records are late; 0 when there is none. */
 static __always_inline __u64 names_count(__u64 address)
 {
 	__u64 count;
@@ -45,7 +45,7 @@ static __always_inline __u64 names_count(__u64 address)
 	return address && !bpf_probe_read_user(&count, sizeof(count), (const void *)address) ? count : 0;
 }
 
-/* Counts all that can give addresses another meaning. `code`: how much code was unloaded. */
+/* Counts all that may change the meaning of addresses. `code`: the count of unloaded code. */
 static __always_inline __u32 names_epoch(const struct braid_jvm *jvm, __u64 code)
 {
 	__u32 epoch = jvm->epoch + (__u32)names_count(jvm->class_unloads) * 64 + (__u32)code;
@@ -69,7 +69,7 @@ static __always_inline long names_half(__u16 *to, __u64 address)
 	return bpf_probe_read_user(to, sizeof(*to), (const void *)address);
 }
 
-/* The bytes of a Symbol, as many as fit into `room`, a constant. */
+/* Reads a Symbol's bytes, cut to `room`, a constant. */
 static __always_inline long names_symbol(const struct braid_layout *l, __u64 symbol, char *to, __u32 room,
 					 __u16 *length)
 {
@@ -96,7 +96,7 @@ static __always_inline long names_pool_symbol(const struct braid_layout *l, __u6
 	return names_symbol(l, symbol & ~1ULL, to, room, length);
 }
 
-/* Through ConstMethod, ConstantPool and the class to three Symbols: 0, or not when a page is not in memory. */
+/* Reads names through ConstMethod, ConstantPool and class to three Symbols. 0, or -1 when a page is not in memory. */
 __noinline long names_read(struct braid_event_method *e, const struct braid_layout *l)
 {
 	__u64 pool, holder, symbol;
@@ -115,7 +115,7 @@ __noinline long names_read(struct braid_event_method *e, const struct braid_layo
 	return names_pool_symbol(l, pool, signature, e->signature, BRAID_SIGNATURE_MAX, &e->signature_length);
 }
 
-/* A hash of the end of the class's name; what lies in front of a shorter one does no harm. 0 when it cannot be read. */
+/* A hash of the end of the class's name; bytes before a shorter name do no harm. 0 when it is unreadable. */
 static __always_inline __u64 names_class(struct braid_event_method *e, const struct braid_layout *l)
 {
 	__u64 *words = (__u64 *)e->class_name, at, hash = 0;
@@ -145,8 +145,8 @@ struct names_state {
 };
 
 /*
- * What tells the Method at an address from another one there: when it was, and of its ConstMethod the place, the sizes
- * and the begin of its line numbers, which lie behind the byte codes. 0 when it cannot be read.
+ * The identity of a Method among those ever at its address: a hash of the epoch, and of its ConstMethod the address,
+ * the sizes and the begin of the line numbers, which follow the byte codes. 0 when it is unreadable.
  */
 __noinline __u64 names_identity(struct braid_event_method *e, const struct braid_layout *l, __u64 method, __u32 epoch)
 {
@@ -198,8 +198,8 @@ static long names_frame(__u32 i, void *ctx)
 }
 
 /*
- * Tells what the interpreted frames are called among the first `count` of the slot's. False when there was no room:
- * then the stack must not be sent either, since what the collector knows of a method may be out of date.
+ * Sends the names of interpreted frames among the slot's first `count`. False when there is no room: then the stack
+ * must not be sent either, because the collector's names may be out of date.
  */
 __noinline bool names_send(__u32 slot, __u32 count)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Reading Java objects. A collector may be moving them: what is read is believed when it can be read the same again. */
+/* Reads Java objects, for virtual threads and park blockers. A collector may be moving them, so callers read a path
+ * twice and trust it only when both results agree. */
 #ifndef BRAID_OBJECTS_BPF_H
 #define BRAID_OBJECTS_BPF_H
 
@@ -8,8 +9,8 @@
 #include <braid/walk.h>
 
 /*
- * The object that a reference leads to: 0 when there is none, it cannot be read, or it is an old one of a collector
- * that moves objects while threads run, and something else may be where its object was.
+ * The object that a reference points to; 0 when it is null or unreadable, or when it is a stale reference of a
+ * collector that moves objects while threads run: another object may be there by now.
  */
 __noinline __u64 object_at(struct braid_walk *w, const struct braid_layout *l, __u64 at, bool narrow)
 {
@@ -19,7 +20,7 @@ __noinline __u64 object_at(struct braid_walk *w, const struct braid_layout *l, _
 		return 0;
 	if (l->objects.oop_bad && (walk_read(w, &bad, 8, l->objects.oop_bad) || (wide & bad)))
 		return 0;
-	/* Outside of the heap references are as wide as addresses. */
+	/* References outside the heap have the width of addresses. */
 	return narrow || l->objects.oops == BRAID_OOPS_COLOURED ? walk_oop_decode(l, wide) : wide;
 }
 
@@ -60,7 +61,7 @@ __noinline __u64 object_klass(struct braid_walk *w, const struct braid_layout *l
 	return word ? l->objects.klass_base + (word << (l->objects.klass_shift & 31)) : 0;
 }
 
-/* The OS thread of a JavaThread, as its pid namespace numbers it; 0: there is none. */
+/* The OS thread of a JavaThread, by its id in the pid namespace; 0: none. */
 __noinline __u32 java_thread_os(struct braid_walk *w, const struct braid_layout *l, __u64 thread)
 {
 	__u64 os;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Threads of JVMs off the CPU: since when, on which stack, and who woke them, on which stack; and the CPU time of those
- * that end. A stack is walked by the thread that it is of: the waker's when it wakes, the sleeper's own when its system
- * call ends, and only for what lasted.
+ * Programs for threads of JVMs off the CPU: since when, on which stack, who woke them and on which stack; and the CPU
+ * time of threads that end. Each thread walks its own stack: the waker when it wakes, the sleeper when its system
+ * call ends, and only for long sleeps.
  */
 #ifndef BRAID_OFFCPU_BPF_H
 #define BRAID_OFFCPU_BPF_H
@@ -12,7 +12,7 @@
 
 #define NEVER (~0ULL)
 
-/* All entries are made at load: nothing can be allocated where the scheduler holds its locks. */
+/* All entries are allocated at load, because nothing can be allocated while the scheduler holds its locks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set at load */
@@ -22,7 +22,8 @@ struct {
 
 static const struct braid_sleeper sleeper_new;
 
-/* Threads with an untold sleep: mostly none, and then the end of a system call costs next to nothing. */
+/* Number of threads with a sleep to be emitted. It is mostly 0, and then the end of a system call costs next to
+ * nothing. */
 __u64 pending;
 
 static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *p)
@@ -32,7 +33,7 @@ static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *
 	return bpf_map_lookup_elem(&jvms, &slot);
 }
 
-/* How many threads of a process have entries; of all in the entry that is nobody's. */
+/* The number of entries of a process's threads; the last slot counts all. */
 static __always_inline __s64 *sleepers_of(__u32 slot)
 {
 	struct braid_request_share *a = bpf_map_lookup_elem(&request_shares, &slot);
@@ -51,7 +52,7 @@ static __noinline int sleepers_count(__u32 slot, __s64 n)
 	return 0;
 }
 
-/* One process has no more entries than are free for others. */
+/* One process may have at most as many entries as are free for others. */
 static __noinline bool sleepers_room(__u32 slot)
 {
 	__s64 *all = sleepers_of(BRAID_MAX_JVMS), *own = sleepers_of(slot);
@@ -59,7 +60,7 @@ static __noinline bool sleepers_room(__u32 slot)
 	return all && own && *own < BRAID_SLEEPERS - *all;
 }
 
-/* The thread's entry, made when it has none; NULL when there is no room. */
+/* The thread's entry, created if needed; NULL when there is no room. */
 static __always_inline struct braid_sleeper *sleeper_get(const struct braid_process *p, __u32 tgid, __u32 tid)
 {
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
@@ -89,8 +90,8 @@ static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, co
 }
 
 /*
- * Who let the current thread go on that blocked in the JVM since then: who ended the longest of its sleeps, as what
- * came after, a safepoint for one, has another cause.
+ * The waker of the current thread, which has been blocked in the JVM since then: the waker of its longest sleep,
+ * because shorter ones, such as at a safepoint, have other causes.
  */
 static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
 {
@@ -109,7 +110,7 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 	}
 }
 
-/* ---- telling ---- */
+/* ---- emitting ---- */
 
 static __always_inline struct braid_jvm *offcpu_jvm_of(const struct braid_sleeper *b)
 {
@@ -118,7 +119,7 @@ static __always_inline struct braid_jvm *offcpu_jvm_of(const struct braid_sleepe
 	return offcpu_jvm(bpf_map_lookup_elem(&processes, &pid));
 }
 
-/* Is a sleep of this length wanted, whatever it was for? */
+/* True if a sleep of this length is emitted whatever its cause. */
 static __always_inline bool offcpu_is_sleep(const struct braid_sleeper *b, __u64 ns)
 {
 	struct braid_jvm *jvm = offcpu_jvm_of(b);
@@ -126,7 +127,7 @@ static __always_inline bool offcpu_is_sleep(const struct braid_sleeper *b, __u64
 	return jvm && jvm->sleep_min_ns != NEVER && ns >= jvm->sleep_min_ns;
 }
 
-/* A thread parks in a futex. */
+/* True if the sleep may be a park, which waits on a futex. */
 static __always_inline bool offcpu_is_park(const struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
 {
 	return jvm->park_min_ns != NEVER && ns >= jvm->park_min_ns && (b->flags & BRAID_BLOCKED_SYSCALL) == NR_FUTEX;
@@ -163,7 +164,7 @@ static __always_inline void offcpu_emit(const struct braid_sleeper *b, __u32 tid
 	bpf_ringbuf_submit(e, events_wake());
 }
 
-/* The current thread's stack. The walk is large: each program has it in one place. */
+/* Takes the current thread's stack. The walk is large code: each program contains it once. */
 static __always_inline void offcpu_stack(const struct braid_process *p, struct braid_stack_ref *ref)
 {
 	struct sample *s = stack_begin(p);
@@ -172,7 +173,7 @@ static __always_inline void offcpu_stack(const struct braid_process *p, struct b
 		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
 }
 
-/* What waits to be told of the current thread, on the stack that it has now. */
+/* Emits the pending sleep of the current thread, with the stack that it has now. */
 static __noinline void offcpu_emit_pending(struct braid_sleeper *b, const struct braid_stack_ref *ref,
 					   const struct parked *parked, bool room)
 {
@@ -187,7 +188,7 @@ static __noinline void offcpu_emit_pending(struct braid_sleeper *b, const struct
 		offcpu_emit(b, (__u32)bpf_get_current_pid_tgid(), ref, parked, start, b->pending_until_ns);
 }
 
-/* What was only counted of a thread. */
+/* Emits the number of sleeps that were only counted. */
 static __always_inline void offcpu_emit_counted(const struct braid_sleeper *b)
 {
 	struct braid_stack_ref none = {0};
@@ -204,7 +205,7 @@ static __always_inline void offcpu_emit_counted(const struct braid_sleeper *b)
 
 /* ---- off the CPU, and on it again ---- */
 
-/* The thread's last time off the CPU. Of a JVM that ends, the process may be gone before its last threads. */
+/* The thread's last switch. When a JVM ends, its process's entry may be gone before its last threads. */
 static __always_inline void offcpu_dead(__u32 tid)
 {
 	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
@@ -223,13 +224,13 @@ static __always_inline void offcpu_dead(__u32 tid)
 		sleepers_count(p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS, -1);
 }
 
-/* A stack that cannot be had later. The walk below takes most of the 512 bytes of stack that older kernels give. */
+/* Takes a stack that is not available later. The walk needs most of the 512 bytes of stack that older kernels give. */
 static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 tgid)
 {
 	bool room = jvm_event_room(tgid, BRAID_JVM_BLOCKED);
 
 	b->start = (struct braid_stack_ref){0};
-	if (room && bpf_get_current_task_btf()->mm) /* a thread that ends has no stack any more */
+	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
 		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &b->start);
 	if (b->pending_ns)
 		offcpu_emit_pending(b, &b->start, NULL, room);
@@ -255,7 +256,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 	if (!b)
 		return;
 	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
-	/* In a page fault no system call ends later; another sleep was in the same call. */
+	/* A page fault has no end of a system call; and a pending sleep was in this same call. */
 	if (b->pending_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
 		offcpu_switch_stack(b, tgid);
 	}
@@ -306,7 +307,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* What the current thread was parked for. It has a slot only as long as it reads: a walk would leave it no stack. */
+/* Reads what the current thread was parked for. It returns the slot before any walk, whose stack would not suffice. */
 static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
 {
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &pid);
@@ -327,7 +328,7 @@ static __noinline bool offcpu_is_lock(__u32 pid)
 	return offcpu_parked(pid, &parked);
 }
 
-/* The same again, behind the walk: it is still parked, but a collector may be at work now. */
+/* Reads it again after the walk: the thread is still parked, but a collector may be running now. */
 static __noinline void offcpu_emit_lock(struct braid_sleeper *b, const struct braid_stack_ref *ref)
 {
 	struct parked parked = {0};
@@ -369,11 +370,11 @@ int BPF_PROG(on_syscall_end)
 	return 0;
 }
 
-/* ---- who woke it ---- */
+/* ---- wakers ---- */
 
 /*
- * Is it what the current thread does that wakes the sleeper, and not an interrupt that came meanwhile? Of a futex the
- * address tells; else that the system call is of a kind that others wait for.
+ * True if the current thread's system call wakes the sleeper, and not an interrupt during it. For a futex the addresses
+ * must match; otherwise the call must be of a kind that others wait for.
  */
 static __always_inline bool offcpu_wakes(struct pt_regs *entry, const struct braid_sleeper *b, __u32 tgid)
 {
@@ -421,7 +422,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	struct braid_wake *w;
 	__u64 now;
 
-	/* No one else writes the entry meanwhile: the wakee is asleep, and its pi_lock is held. */
+	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
 	if (!b || !b->start_ns || task->pid == wakee->pid || (task->flags & PF_KTHREAD))
 		return 0;
 	if (wake_last(b)->start_ns == b->start_ns || !offcpu_wakes((struct pt_regs *)bpf_task_pt_regs(task), b, tgid))
@@ -443,7 +444,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 
 /* ---- the end of threads ---- */
 
-/* The collector leaves out those whose agent has told. */
+/* The collector drops the events of threads that the agent has reported itself. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_thread_exit, struct task_struct *task)
 {
@@ -452,7 +453,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	struct braid_stack_ref none = {0};
 	struct braid_event_jvm_event *e;
 
-	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* most threads end when the agent is gone */
+	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* not p->jvm: most threads end after the agent */
 		return 0;
 	e = jvm_event_begin(tgid, BRAID_JVM_THREAD_CPU, &none);
 	if (!e)
@@ -460,7 +461,7 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 	e->source = BRAID_SOURCE_KERNEL;
 	bpf_get_current_comm(e->text, 16);
 	e->event.value = task->se.sum_exec_runtime;
-	/* Most kernels count it in ticks. */
+	/* Most kernels count it in ticks, so it may exceed the total. */
 	e->event.weight = task->stime < e->event.value ? task->stime : e->event.value;
 	bpf_ringbuf_submit(e, events_wake());
 	return 0;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* What the current thread is parked for, as it has said itself: LockSupport.park(blocker). */
+/* Reads what the current thread is parked for, as it has set it itself: LockSupport.park(blocker). offcpu.bpf.h calls
+ * it. */
 #ifndef BRAID_PARKED_BPF_H
 #define BRAID_PARKED_BPF_H
 
 #include "objects.bpf.h"
 #include "slot.bpf.h"
 
-#define PARKED_SUPERS 16 /* classes above a lock's */
+#define PARKED_SUPERS 16 /* budget of superclasses above a lock's class */
 
 struct parked {
-	__u32 owner; /* OS thread that owned it when the sleep had ended, in the pid namespace; 0: none, or not known */
-	__u32 ownable; /* of a class that can have an owner */
+	__u32 owner; /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
+	__u32 ownable; /* its class can have an owner */
 	char class[64];
 };
 
-/* Of AbstractOwnableSynchronizer, or of a class below it. */
+/* True for AbstractOwnableSynchronizer and its subclasses. */
 __noinline bool parked_is_ownable(struct braid_walk *w, const struct braid_layout *l, __u64 klass)
 {
 	if (!w || !l)
@@ -28,7 +29,7 @@ __noinline bool parked_is_ownable(struct braid_walk *w, const struct braid_layou
 	return false;
 }
 
-/* The OS thread of a Thread; its JavaThread must be one that the agent has announced. */
+/* The OS thread of a Thread, whose JavaThread the agent must have reported. */
 __noinline __u32 parked_owner(struct braid_walk *w, const struct braid_layout *l, __u64 thread)
 {
 	struct java_tid key = {0};
@@ -42,7 +43,7 @@ __noinline __u32 parked_owner(struct braid_walk *w, const struct braid_layout *l
 	return known && *known == java_thread ? key.tid : 0;
 }
 
-/* The name of a class, as the VM has it, cut. */
+/* Reads the name of a class in the VM's form, cut. */
 __noinline bool parked_class(struct braid_walk *w, const struct braid_layout *l, __u64 klass, struct parked *to)
 {
 	__u64 symbol;
@@ -56,7 +57,7 @@ __noinline bool parked_class(struct braid_walk *w, const struct braid_layout *l,
 	return !bpf_probe_read_user(to->class, length, (const void *)(symbol + l->symbol_body));
 }
 
-/* What a thread is parked for; 0: nothing, or it cannot be read. */
+/* The object that a thread is parked for; 0: none, or not readable. */
 __noinline __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread)
 {
 	__u64 thread;
@@ -68,8 +69,8 @@ __noinline __u64 parked_blocker(struct braid_walk *w, const struct braid_layout 
 }
 
 /*
- * In the context of a thread whose sleep has ended, and which has not left the VM yet: it is still there to be read.
- * The slot is the caller's. False when there is none, or a collector is moving it.
+ * Runs on a thread whose sleep has ended and which has not left the VM yet, so its blocker is still set. The slot is
+ * the caller's. False when there is no blocker, or a collector is moving it.
  */
 __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to)
 {
@@ -81,7 +82,7 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to)
 	if (!s || !jvm || !to || !(jvm->layout.objects.flags & BRAID_OBJECTS_BLOCKERS))
 		return false;
 	l = &jvm->layout;
-	s->w.sp = s->window_bytes = 0; /* nothing of this is on the stack */
+	s->w.sp = s->window_bytes = 0; /* none of these reads is on the stack */
 	s->w.jvm = java_thread_jvm(jvm_slot, jvm->generation);
 	java_thread = java_thread_own((__u32)s->w.jvm);
 	blocker = java_thread ? parked_blocker(&s->w, l, java_thread) : 0;
@@ -94,15 +95,15 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to)
 	return parked_blocker(&s->w, l, java_thread) == blocker && object_klass(&s->w, l, blocker) == klass;
 }
 
-/* The one lock that is no AbstractOwnableSynchronizer. Not constant: clang would move it to a section without BTF. */
+/* The only lock that is no AbstractOwnableSynchronizer. Not constant: clang would move it to a section without BTF. */
 const volatile char parked_stamped[] = "java/util/concurrent/locks/StampedLock";
 
-/* Can somebody own it? */
+/* True if the blocker can be a lock. */
 static __always_inline bool parked_in_lock(const struct parked *p)
 {
 	__u8 differs = 0;
 
-	for (__u32 i = 0; i < sizeof(parked_stamped); i++) /* without branches, of which the verifier would try all */
+	for (__u32 i = 0; i < sizeof(parked_stamped); i++) /* the verifier would follow every branch */
 		differs |= p->class[i] ^ parked_stamped[i];
 	return p->ownable || !differs;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Probes in the VM's own code (uprobes in libjvm.so): safepoints, compilations, deoptimisations. Each hit costs a trap,
- * 2 to 13 us (docs/overhead.md): only what is rare is probed. Return probes are not used, since they leave a
+ * Programs at probes in the VM's own code (uprobes in libjvm.so): safepoints, compilations, deoptimisations. Each hit
+ * costs a trap, 2 to 13 us (docs/overhead.md), so only rare places are probed. Return probes are not used: they leave a
  * trampoline's address on the stacks that others walk.
  */
 #ifndef BRAID_PROBES_BPF_H
@@ -19,7 +19,7 @@ struct compiling {
 	__u32 flags; /* BRAID_COMPILE_* */
 };
 
-/* What a compiler thread is at. */
+/* The current compilation of each compiler thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -27,7 +27,7 @@ struct {
 	__type(value, struct compiling);
 } compiling SEC(".maps");
 
-/* ---- safepoints: the VM thread's ---- */
+/* ---- safepoints: on the VM thread ---- */
 
 static __always_inline void safepoint_begin(struct braid_probed *p, __u64 operation)
 {
@@ -37,7 +37,7 @@ static __always_inline void safepoint_begin(struct braid_probed *p, __u64 operat
 	p->begin_ns = bpf_ktime_get_ns();
 }
 
-/* The vtable of the operation that is about to be executed tells its class. */
+/* The vtable of the operation that is about to be executed identifies its class. */
 static __always_inline __u64 safepoint_object(const struct braid_probed *p)
 {
 	__u64 operation = 0, vtable = 0;
@@ -78,7 +78,7 @@ static __always_inline void safepoint_emit(struct braid_probed *p, __u64 end_ns)
 	p->begin_ns = 0;
 }
 
-/* The VM has written down when it was, by the same clock. */
+/* The VM has recorded the safepoint's times, by the same clock. */
 static __always_inline void safepoint_timed(struct braid_probed *p)
 {
 	__u64 end_ns = 0;
@@ -95,11 +95,11 @@ static __always_inline void safepoint_timed(struct braid_probed *p)
 
 static __always_inline void safepoint_end(struct braid_probed *p)
 {
-	if (p->begin_ns) /* else it began before the probes */
+	if (p->begin_ns) /* 0: it began before the probes were set */
 		safepoint_emit(p, bpf_ktime_get_ns());
 }
 
-/* ---- compilations: a compiler thread's ---- */
+/* ---- compilations: on a compiler thread ---- */
 
 static __always_inline void compile_begin(const struct braid_probed *p, __u64 task)
 {
@@ -116,7 +116,7 @@ static __always_inline void compile_begin(const struct braid_probed *p, __u64 ta
 	bpf_map_update_elem(&compiling, &tid, &c, BPF_ANY);
 }
 
-/* As much of a name as there is room for; the rest are zeroes. */
+/* Copies a name, cut to `room`; the rest stays zero. */
 static __always_inline void probe_name(char *to, __u32 room, const void *from, __u32 length)
 {
 	if (length > room - 1)
@@ -168,9 +168,9 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 	c->start_ns = 0;
 }
 
-/* ---- what has a stack: threads that stop, or leave compiled code ---- */
+/* ---- events with stacks: threads that stop, or leave compiled code ---- */
 
-/* May one more be told of? Others add to it at the same time, so that a few more may be. */
+/* True if one more may be emitted. The count changes concurrently, so a few more may be. */
 static __always_inline bool stop_due(struct braid_probed *p)
 {
 	if (__sync_fetch_and_add(&p->stops, 1) < BRAID_PROBE_STOPS_MAX)
@@ -193,8 +193,7 @@ static __always_inline bool deopt_due(struct braid_probed *p)
 	return false;
 }
 
-/* Since when the safepoint has been waiting; 0: it does not any more, and the thread comes back to a world that stands.
- */
+/* When the current safepoint began; 0: all threads have stopped, and this one returns from native code. */
 static __always_inline __u64 stop_since(const struct braid_probed *p)
 {
 	__u64 begin_ns = p->begin_ns, reached_ns = p->reached_ns;
@@ -218,7 +217,7 @@ int on_probe_stack(struct pt_regs *ctx)
 
 	if (!p)
 		return 0;
-	/* Of this safepoint, whatever comes while the stack is walked. */
+	/* Read before the walk, so that they belong to this safepoint. */
 	since_ns = kind == BRAID_JVM_DEOPT ? 0 : stop_since(p);
 	number = p->safepoints + 1;
 	if (!(kind == BRAID_JVM_DEOPT ? deopt_due(p) : stop_due(p)) || !jvm_event_room(tgid, kind))

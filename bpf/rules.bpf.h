@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* From an address of native code to the rule that unwinds it. */
+/* Finds mappings and unwind rules for native code: implements walk_mapping() and walk_rule() for the walk. */
 #ifndef BRAID_RULES_BPF_H
 #define BRAID_RULES_BPF_H
 
 #include "slot.bpf.h"
 /*
- * Unwind rules that were found for addresses of native code. They hold as long as the process's mappings are what they
- * were, which is what the generation says.
+ * Unwind rules that were found for addresses of native code. They are valid while the process's mappings stay the
+ * same, as the generation shows.
  */
 struct rule_memo {
 	__u64 pc;
@@ -17,13 +17,12 @@ struct rule_memo {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BRAID_RULE_MEMOS); /* set at load: of each slot */
+	__uint(max_entries, BRAID_RULE_MEMOS); /* set at load: this number per slot */
 	__type(key, __u32);
 	__type(value, struct rule_memo);
 } rule_memos SEC(".maps");
 
-/* Steps of a binary search over one process's mappings (2^16 at most) and over one page's rows (one per byte at most).
- */
+/* Steps of a binary search over a process's mappings (at most 2^16) and over a page's rows (at most one per byte). */
 #define MAPPING_STEPS 17
 #define ROW_STEPS (BRAID_UNWIND_PAGE_SHIFT + 1)
 
@@ -65,7 +64,7 @@ __noinline int find_mapping(__u64 pc, struct braid_mapping *m, __u32 slot)
 WALK_INLINE bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m)
 {
 	if (m)
-		*m = (struct braid_mapping){0}; /* older verifiers want it */
+		*m = (struct braid_mapping){0}; /* older verifiers require initialised memory */
 	return find_mapping(pc, m, w->slot);
 }
 
@@ -105,7 +104,7 @@ __noinline __u32 find_rule(__u32 table, __u64 vaddr)
 			high = middle;
 		}
 	}
-	/* A comparison of `low` would have the verifier follow every way through the search. */
+	/* A comparison of `low` would make the verifier follow every path of the search. */
 	if (found || !first)
 		return rule;
 	key = base + first - 1;
@@ -119,7 +118,7 @@ WALK_INLINE __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m,
 	return find_rule(m->table, vaddr);
 }
 
-/* The rule in force at `pc`, or what stands in its way. */
+/* The rule in force at `pc`, or the reason why there is none. */
 static __always_inline __u32 walk_rule_at(struct braid_walk *w, __u64 pc)
 {
 	__u32 key = w->slot * BRAID_RULE_MEMOS + (pc ^ pc >> 12) % BRAID_RULE_MEMOS, rule;

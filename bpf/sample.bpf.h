@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* CPU sampling: at every tick of a perf event, the whole stack of what runs. */
+/* The program of CPU sampling: at every tick of a perf event it takes the whole stack of the running thread. */
 #ifndef BRAID_SAMPLE_BPF_H
 #define BRAID_SAMPLE_BPF_H
 
 #include "stack.bpf.h"
 
-/* The user's part of the stack: false when the collector is to find it. */
+/* Walks the user's part of the stack; false when a deferred unwind will do it. */
 static __always_inline bool sample_user(struct sample *s, struct task_struct *task)
 {
 	s->leaf = (struct deferred_regs){.pc = s->w.pc,
@@ -23,7 +23,7 @@ static __always_inline bool sample_user(struct sample *s, struct task_struct *ta
 	return true;
 }
 
-/* Sends it, with its frames when they are news. */
+/* Sends the sample, with its frames if they are new. */
 static __always_inline void sample_send(struct sample *s, struct braid_counters *c)
 {
 	int sent = stack_send(s, BRAID_EVENT_SAMPLE);
@@ -35,9 +35,9 @@ static __always_inline void sample_send(struct sample *s, struct braid_counters 
 }
 
 /*
- * A program that cannot be preempted takes a sample by sample_begin(), which is NULL when there is nothing to record;
- * the kernel's part of the stack; the user registers; and sample_take(), always. A tick may come while another program
- * takes one.
+ * A program that cannot be preempted takes a sample in four steps: sample_begin(), which is NULL when there is
+ * nothing to record; the kernel's part of the stack; the user registers; and always sample_take(). A tick may
+ * interrupt another program that takes a stack.
  */
 static __always_inline struct sample *sample_begin(void)
 {
@@ -68,7 +68,7 @@ static __always_inline struct sample *sample_begin(void)
 	return s;
 }
 
-/* The rest of the sample in the slot, as stack_take() does it for events. */
+/* Completes the sample in the slot, as stack_take() does for events. */
 __noinline int sample_take(__u32 slot, bool user)
 {
 	struct braid_counters *c = counters_get();
@@ -83,14 +83,14 @@ __noinline int sample_take(__u32 slot, bool user)
 			sample_send(s, c);
 		c->frames_java += s->w.java;
 		c->frames_native += s->w.native;
-		if (c->samples % WALK_TIMED == 0) /* asking for the time takes a part of it */
+		if (c->samples % WALK_TIMED == 0) /* reading the clock costs a part of the time measured */
 			c->walk_ns += (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED;
 	}
 	slot_release(s);
 	return 0;
 }
 
-/* The user registers of a tick in user mode. */
+/* Takes the user registers of a tick in user mode. */
 static __always_inline void sample_event_regs(const struct bpf_perf_event_data *ctx, struct braid_walk *w)
 {
 	w->pc = ctx->regs.ip;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* What one walk of a stack needs for itself, and who may use it when. */
+/* The slots: the memory that one walk needs for itself, and who may use which when. All programs that walk use them. */
 #ifndef BRAID_SLOT_BPF_H
 #define BRAID_SLOT_BPF_H
 
@@ -9,17 +9,17 @@
 #define WALK_RULE_AT /* see rules.bpf.h */
 #include <braid/walk.h>
 /* Set before loading. */
-const volatile __u32 cpu_count;	  /* slots of ticks come first, then as many of what is asked for */
-const volatile __u32 spare_slots; /* and some for what was asked for while another was preempted on the same CPU */
+const volatile __u32 cpu_count;	  /* slots for ticks come first, then one per CPU for stacks of events */
+const volatile __u32 spare_slots; /* and some for stacks of events while another is preempted on the same CPU */
 
 /*
- * A piece of the thread's stack, to the end of its page: a call that reads user memory takes as long for a word as for
- * hundreds of them.
+ * A piece of the thread's stack, up to the end of its page: a call that reads user memory takes as long for one word as
+ * for hundreds.
  */
 #define WINDOW_WORDS 512
-#define WINDOW_REACH (1ULL << 20) /* how far from sp an address is still taken for one of the stack's */
+#define WINDOW_REACH (1ULL << 20) /* an address farther from sp is not treated as part of the stack */
 
-/* One sample in the making. */
+/* One sample in progress. */
 struct sample {
 	struct braid_walk w; /* w.slot is its own number */
 	__u64 hash;
@@ -30,23 +30,24 @@ struct sample {
 	__u32 tgid;
 	__u32 generation; /* of the process's addresses */
 	__u32 kernel_depth;
-	__u32 code_moves;	   /* the JVM unloads code these days: memos of its frames are not believed */
-	__u64 kernel_hash;	   /* of the frames of the kernel alone */
+	__u32 code_moves;	   /* the JVM has just unloaded code: memos of its compiled frames are not trusted */
+	__u64 kernel_hash;	   /* of the kernel's frames alone */
 	__u64 owner;		   /* of memos: process, generation and epoch */
-	__u64 stub_fp;		   /* frame of the call_stub that was passed last, 0: none was */
-	struct braid_mapping last; /* the mapping found before: a caller is mostly in the same one */
-	__u64 window_at;	   /* what lies in `window`, and how much of it */
+	__u64 stub_fp;		   /* frame of the last call_stub passed; 0: none */
+	struct braid_mapping last; /* the last mapping found: a caller is mostly in the same one */
+	__u64 window_at;	   /* address and size of the memory in `window` */
 	__u64 window_bytes;
 	struct braid_process process;
 	struct deferred_regs leaf;
 	__u64 window[WINDOW_WORDS];
-	struct braid_event_sample event; /* the frames come behind it */
+	struct braid_event_sample event; /* the frames follow it */
 	__u64 frames[BRAID_MAX_FRAMES];
 };
 
 /*
- * Whoever takes a stack has a slot for itself, and with the slot's number all else that must not be shared: memos,
- * what names are read into. A tick has that of its CPU; programs that can be preempted take one of the others.
+ * A program that takes a stack has a slot for itself, and by the slot's number all else that must not be shared:
+ * memos and the buffers for names. A tick uses the slot of its CPU; programs that can be preempted take one of the
+ * others.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,8 +81,7 @@ static __always_inline void stack_push(struct sample *s, __u64 frame)
 #define SPARE_SLOTS_MAX 16
 #define SLOT_NONE 0xffffffffU
 
-/* A slot for a program that can be preempted, and the thread of another take its turn; SLOT_NONE when all are in use.
- */
+/* A slot for a program that can be preempted by another thread's; SLOT_NONE when all are in use. */
 static __noinline __u32 slot_take(void)
 {
 	__u32 slot = cpu_count + bpf_get_smp_processor_id();

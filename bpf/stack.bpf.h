@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Whole stacks, leaf first, taken by programs of any type. */
+/* Takes whole stacks, leaf first, in programs of any type: walks, hashes and sends them. */
 #ifndef BRAID_STACK_BPF_H
 #define BRAID_STACK_BPF_H
 
@@ -10,12 +10,12 @@
 #include <braid/statics.h>
 
 /* Set before loading. */
-const volatile bool system_wide;		  /* record processes that are not in `processes`, too */
+const volatile bool system_wide;		  /* also record processes that are not in `processes` */
 const volatile __u32 max_depth = BRAID_MAX_DEPTH; /* user frames per stack */
 
 /*
- * Stacks that the collector has seen: slot hash % size holds the hash. Two stacks that share a slot are merely sent
- * more often, and so needs no lock and no care. The collector clears it when it forgets stacks.
+ * Stacks that the collector has received: slot hash % size contains the hash. Two stacks that share a slot are only
+ * sent more often, so it needs no lock. The collector clears it when it forgets stacks.
  */
 #define SENT_STACKS (1 << 17)
 struct {
@@ -26,7 +26,7 @@ struct {
 	__type(value, __u64);
 } sent_stacks SEC(".maps");
 
-/* What a step of the walk is called with. */
+/* The argument of a step. */
 struct stack_step {
 	struct sample *s;
 	const struct braid_layout *layout;
@@ -69,9 +69,9 @@ static long stack_step(__u32 i, void *ctx)
 }
 
 #define INT3 0xcc
-#define STEP_SLOT_BYTES 128 /* of a copied instruction (UPROBE_XOL_SLOT_BYTES), and behind it */
+#define STEP_SLOT_BYTES 128 /* a copied instruction (UPROBE_XOL_SLOT_BYTES) and the bytes after it */
 
-/* Does a function return to the word at `at`? */
+/* True if the word at `at` can be a return address. */
 static __always_inline bool stack_has_caller(__u64 at)
 {
 	__u8 code[WALK_CALL_BYTES];
@@ -82,10 +82,10 @@ static __always_inline bool stack_has_caller(__u64 at)
 }
 
 /*
- * A thread at a probe (uprobe) is at the probed instruction. Until the kernel has found the probe the pc is behind the
- * breakpoint; the instruction is stepped in a copy of it, unless the kernel emulates it. Of those, a function's first
- * push matters: pc and sp change one after the other, and only the return address says how far it is. What enters the
- * kernel without a number or an error code (`plain`) is a breakpoint, or an interrupt.
+ * Corrects the pc of a thread at a probe (uprobe) to the probed instruction. Until the kernel has found the probe,
+ * the pc is after the breakpoint; then the thread steps a copy of the instruction, unless the kernel emulates it. An
+ * emulated function's first push changes pc and sp one after the other, and only the return address shows how far it
+ * is. `plain`: the kernel was entered without a system call or an error code, so by a breakpoint or an interrupt.
  */
 __noinline int stack_leave_probe(__u32 slot, bool plain)
 {
@@ -111,7 +111,7 @@ __noinline int stack_leave_probe(__u32 slot, bool plain)
 	return 0;
 }
 
-/* The user registers from where the kernel was entered: false when there are none. */
+/* Takes the user registers of the kernel's entry; false when there are none. */
 static __always_inline bool stack_entry_regs(struct task_struct *task, struct braid_walk *w)
 {
 	struct pt_regs *entry;
@@ -130,15 +130,15 @@ static __always_inline bool stack_entry_regs(struct task_struct *task, struct br
 	return true;
 }
 
-/* do_execveat_common(), where the kernel says so. */
+/* True in do_execveat_common(), where the kernel exposes that. */
 static __always_inline bool task_in_execve(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
 }
 
 /*
- * Other code may lie where a frame's code was when its memo was made, below the same words of the stack. The epoch says
- * so, but late: the JVM tells of unloaded code when it has time.
+ * True while code is being unloaded: other code may be at the address of a memo's frame, below the same words of the
+ * stack. The epoch changes too late for that, because the JVM reports unloaded code when it has time.
  */
 #define CODE_SETTLES_NS 1000000000ULL
 
@@ -148,7 +148,7 @@ static __always_inline bool stack_code_moves(struct braid_jvm *jvm, __u64 unload
 		jvm->code_unloads_seen = unloads;
 		jvm->code_unload_ns = now;
 	}
-	/* Another CPU may have seen it since this sample began. */
+	/* Another CPU may have noted it after this sample began. */
 	return jvm->code_unload_ns && now < jvm->code_unload_ns + CODE_SETTLES_NS;
 }
 
@@ -159,8 +159,8 @@ static __always_inline long statics_read(void *ctx, void *to, __u32 size, __u64 
 }
 
 /*
- * While a JVM starts, its code heaps and what lies in them come to exist; nobody could say so as soon as the first of
- * their code runs. Walks on several CPUs may write the same values.
+ * While a JVM starts it creates its code heaps and their contents, and their first code runs before anybody could
+ * report it. Walks on several CPUs may write the same values.
  */
 __noinline int stack_layout_grow(struct braid_layout *l, const struct braid_statics *v)
 {
@@ -214,7 +214,7 @@ static __always_inline void stack_walk_user(struct sample *s)
 		s->event.vthread = vthread_identify(s, step.layout);
 }
 
-/* The kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own, of whatever type. */
+/* Takes the kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own context. */
 static __always_inline void stack_walk_kernel(void *ctx, struct sample *s)
 {
 	long bytes = bpf_get_stack(ctx, s->frames, BRAID_MAX_KERNEL_DEPTH * 8, 0);
@@ -245,19 +245,19 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	e->vthread = 0;
 }
 
-/* Between its old memory and its new registers, a thread that executes a program has no stack. */
+/* Between its old memory and its new registers, a thread in an exec has no user stack. */
 static __always_inline bool stack_in_execve(struct sample *s, struct task_struct *task)
 {
 	if (!s->w.end || !s->kernel_depth || !task_in_execve(task))
 		return false;
 	s->depth = s->kernel_depth;
 	s->hash = s->kernel_hash;
-	s->generation = s->event.generation = 0; /* which of the two it is does not matter */
+	s->generation = s->event.generation = 0; /* which of the two address spaces it is does not matter */
 	s->w.end = s->w.java = s->w.native = s->w.interpreted = 0;
 	return true;
 }
 
-/* Nothing more comes on top. */
+/* Completes the stack. */
 static __always_inline void stack_close(struct sample *s)
 {
 	if (s->w.end)
@@ -267,8 +267,8 @@ static __always_inline void stack_close(struct sample *s)
 }
 
 /*
- * Sends the sample, with its frames when they are news; a BRAID_EVENT_STACK only then. 1: with frames, 0: without, -1:
- * there was no room.
+ * Sends the sample, with its frames if they are new; a BRAID_EVENT_STACK only if they are. Returns 1: with frames, 0:
+ * without, -1: no room.
  */
 static __always_inline int stack_send(struct sample *s, __u32 kind)
 {
@@ -291,17 +291,17 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 	e->stack = s->hash;
 	if (bpf_ringbuf_output(&events, e, sizeof(*e) + frames * 8, events_wake()))
 		return -1;
-	/* Of an address space that is not known yet the hash says too little. */
+	/* Without a known address space the hash does not identify the stack. */
 	if (frames && sent && s->generation)
 		*sent = s->hash;
 	return frames != 0;
 }
 
-#define WALK_TIMED 16 /* one walk in so many tells how long they take */
+#define WALK_TIMED 16 /* one walk in this number is timed */
 
-#define STACK_NEAR 16 /* frames of the VM's own code, mostly */
+#define STACK_NEAR 16 /* frames near the leaf, mostly the VM's own */
 
-/* What called the stub through which the VM was entered: two frames in the code cache. */
+/* The frame that called the stub through which the VM was entered: the second one in the code cache. */
 static __always_inline __u64 stack_java(const struct sample *s)
 {
 	__u32 found = 0;
@@ -313,9 +313,9 @@ static __always_inline __u64 stack_java(const struct sample *s)
 }
 
 /*
- * A program of any type, preemptible or not, takes the current thread's stack for an event by stack_begin(), NULL (and
- * counted) when too many do so; if it likes stack_walk_kernel(); the user registers, mostly stack_entry_regs(); and
- * stack_take(), always. `p` is what the map `processes` has of the current process, or NULL.
+ * A program of any type, preemptible or not, takes the current thread's stack in these steps: stack_begin(), NULL
+ * (and counted) when too many do so at once; optionally stack_walk_kernel(); the user registers, mostly by
+ * stack_entry_regs(); and always stack_take(). `p` is the current process's entry in the map `processes`, or NULL.
  */
 static __always_inline struct sample *stack_begin(const struct braid_process *p)
 {
@@ -334,8 +334,8 @@ static __always_inline struct sample *stack_begin(const struct braid_process *p)
 }
 
 /*
- * The rest of the stack in the slot: without user registers, it ends where the kernel's part does. It is sent before
- * what refers to it. A global function: the verifier looks at the walk once, whatever the program knows where it calls.
+ * Completes the stack in the slot; without user registers it ends with the kernel's part. It is sent before any event
+ * that refers to it. A global function: the verifier checks the walk once, whatever is known at the calls.
  */
 __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 {
@@ -366,7 +366,7 @@ __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 		}
 		COUNT(c, frames_java, s->w.java);
 		COUNT(c, frames_native, s->w.native);
-		if (c->stacks % WALK_TIMED == 0) /* asking for the time takes a part of it */
+		if (c->stacks % WALK_TIMED == 0) /* reading the clock costs a part of the time measured */
 			COUNT(c, walk_ns, (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED);
 	}
 	slot_release(s);

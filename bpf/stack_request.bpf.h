@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What an agent's thread runs when something has happened in its JVM: tells the event, with the thread's whole stack.
- * It gives nothing away that the JVM could not read itself, and takes no more room than its share.
+ * The program that an agent's thread runs when an event occurs in its JVM: emits the event with the thread's whole
+ * stack. It reveals nothing that the JVM could not read itself, and uses no more of the event ring than the JVM's
+ * share.
  */
 #ifndef BRAID_STACK_REQUEST_BPF_H
 #define BRAID_STACK_REQUEST_BPF_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * A child of a recorded process is recorded from its first instruction on: it starts with its parent's mappings, and
- * with none when it executes a program.
+ * Programs at fork and exec. They record a child of a recorded process from its first instruction: it starts with its
+ * parent's mappings, and has none after an exec.
  */
 #ifndef BRAID_TASK_BPF_H
 #define BRAID_TASK_BPF_H
@@ -20,13 +20,13 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!p)
 		return 0;
 	copy = *p;
-	copy.jvm = 0; /* what a JVM forks is about to exec */
+	copy.jvm = 0; /* a JVM's child is about to exec */
 	copy.flags &= ~BRAID_PROCESS_LIBJVM;
 	bpf_map_update_elem(&processes, &to, &copy, BPF_NOEXIST);
 	return 0;
 }
 
-/* What the mappings of the program before were says nothing about the new one. */
+/* The mappings before the exec do not apply to the new program. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {

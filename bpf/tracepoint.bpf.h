@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Samples at every hit of a kernel tracepoint, or at every n-th. Loaded only when one is asked for. */
+/* The program that samples at every n-th hit of a kernel tracepoint. It is loaded only with such an event. */
 #ifndef BRAID_TRACEPOINT_BPF_H
 #define BRAID_TRACEPOINT_BPF_H
 
@@ -7,7 +7,7 @@
 
 const volatile __u64 tracepoint_period = 1;
 
-/* Hits of recorded processes that no sample was taken of since the last one. */
+/* Hits of recorded processes since the last sample. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

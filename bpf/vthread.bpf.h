@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* From the frames of a virtual thread to its id and name. */
+/* Identifies the virtual thread whose frames were walked, and sends its name. stack.bpf.h calls it. */
 #ifndef BRAID_VTHREAD_BPF_H
 #define BRAID_VTHREAD_BPF_H
 
@@ -12,7 +12,7 @@ struct vthread_id {
 	__u32 reserved;
 };
 
-/* Virtual threads whose names were sent up, with the reference that led to the name then. */
+/* Virtual threads whose names were sent, with the reference to the name at that time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
@@ -28,7 +28,7 @@ struct {
 	__type(value, struct braid_event_vthread);
 } vthread_events SEC(".maps");
 
-/* Sends a virtual thread's id and name up; false when there was no room, and it is to be tried again. */
+/* Sends a virtual thread's id and name; false when there is no room, so that a later sample tries again. */
 static __always_inline bool vthread_send(struct braid_event_vthread *e, __u64 id)
 {
 	e->hdr.kind = BRAID_EVENT_VTHREAD;
@@ -39,14 +39,14 @@ static __always_inline bool vthread_send(struct braid_event_vthread *e, __u64 id
 	return !bpf_ringbuf_output(&events, e, sizeof(*e), events_wake());
 }
 
-/* call_stub's last argument (StubGenerator::generate_call_stub): the JavaThread, if it is this OS thread's. */
+/* The offset of call_stub's last argument, the JavaThread (StubGenerator::generate_call_stub). */
 #define STUB_THREAD 24
 
 static __noinline __u64 vthread_java_thread(struct sample *s, const struct braid_layout *l)
 {
 	__u64 thread = s ? java_thread_own((__u32)s->w.jvm) : 0;
 
-	/* A new thread is not told of yet. */
+	/* The agent may not have reported a new thread yet; the JavaThread counts if it belongs to this OS thread. */
 	if (thread || !s || !l || !s->stub_fp || walk_read(&s->w, &thread, 8, s->stub_fp + STUB_THREAD))
 		return thread;
 	return java_thread_os(&s->w, l, thread) == java_thread_tid() ? thread : 0;
@@ -57,13 +57,13 @@ __noinline __u64 vthread_of_klass(struct braid_walk *w, const struct braid_layou
 	return l && object_klass(w, l, thread) == l->objects.virtual_klass ? thread : 0;
 }
 
-/* The virtual thread that a JavaThread has mounted: 0 while it is the carrier's own, around mounting and unmounting. */
+/* The virtual thread that a JavaThread has mounted; 0 around mounting and unmounting, when it is the carrier itself. */
 static __always_inline __u64 vthread_mounted(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread)
 {
 	return vthread_of_klass(w, l, object_of_thread(w, l, java_thread + l->objects.current));
 }
 
-/* The same, from the continuation to its task to the thread, which must lead back to the continuation. */
+/* The same, from the continuation to its task to the thread, which must refer back to the continuation. */
 __noinline __u64 vthread_of_task(struct braid_walk *w, const struct braid_layout *l, __u64 entry)
 {
 	__u64 cont, thread;
@@ -78,8 +78,7 @@ __noinline __u64 vthread_of_task(struct braid_walk *w, const struct braid_layout
 	return vthread_of_klass(w, l, thread);
 }
 
-/* The virtual thread whose frames were walked, by its ContinuationEntry and the carrier's JavaThread, if it is known.
- */
+/* Finds the walked frames' virtual thread by its ContinuationEntry and the carrier's JavaThread, if that is known. */
 __noinline __u64 vthread_find(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
 {
 	__u64 thread = 0;
@@ -99,11 +98,11 @@ static __always_inline bool vthread_is_entry(struct braid_walk *w, const struct 
 }
 
 /*
- * The number of the virtual thread that has mounted the continuation of this entry, where the VM keeps it apart from
- * objects. From 25 on it owns monitors by it: VirtualThread sets it before it enters its continuation, and its
- * carrier's again behind that. Before that, JFR has it whenever the virtual thread is the current one, and keeps it
- * while the carrier is (JfrThreadLocal::on_set_current_thread), until the next one is mounted. Where that is done
- * outside of continuations, it is the number of this one all the time. 0: not known.
+ * The id of the virtual thread that has mounted this entry's continuation, where the VM keeps it outside objects; 0:
+ * not known. From 25 on the thread owns monitors by it: VirtualThread sets it before it enters its continuation and
+ * restores its carrier's after that. Before 25, JFR has it while the virtual thread is the current one, and keeps it
+ * while the carrier is (JfrThreadLocal::on_set_current_thread), until the next one mounts. Where threads mount
+ * outside continuations, it is valid inside them all the time.
  */
 __noinline __u64 vthread_number(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
 {
@@ -127,7 +126,7 @@ __noinline __u64 vthread_number(struct braid_walk *w, const struct braid_layout 
 	return number;
 }
 
-/* Reads the name: false when it cannot be had now. */
+/* Reads the name; false when it is not readable now. */
 __noinline bool vthread_name(struct braid_walk *w, const struct braid_layout *l, __u64 thread,
 			     struct braid_event_vthread *e)
 {
@@ -150,7 +149,7 @@ __noinline bool vthread_name(struct braid_walk *w, const struct braid_layout *l,
 	       object_field(w, l, string + l->objects.string_value) == array;
 }
 
-/* The ContinuationEntry above the frames that were walked; 0: they are no virtual thread's. */
+/* The ContinuationEntry above the walked frames; 0: they belong to no virtual thread. */
 static __noinline __u64 vthread_entry(struct sample *s, const struct braid_layout *l, __u64 java_thread)
 {
 	__u64 entry;
@@ -162,7 +161,7 @@ static __noinline __u64 vthread_entry(struct sample *s, const struct braid_layou
 	return java_thread && !walk_read(&s->w, &entry, 8, java_thread + l->vthreads.thread_entry) ? entry : 0;
 }
 
-/* Is the walk to be asked whose frames it has seen? Most threads are none, and have come by no enterSpecial. */
+/* True if the frames may be a virtual thread's. Most threads are none, and their walks passed no enterSpecial. */
 static __always_inline bool vthread_possible(const struct sample *s, const struct braid_layout *l)
 {
 	if (!l || !l->objects.virtual_klass || !l->vthreads.thread_entry)
@@ -171,9 +170,9 @@ static __always_inline bool vthread_possible(const struct sample *s, const struc
 }
 
 /*
- * Sends up the name of a virtual thread when it may be news; `id` is its number, if that is known, and is what is
- * returned when no object says it. A collector may have moved any object, or be about to: all that leads to the thread
- * must still do so when number and name have been read.
+ * Returns the thread's id, and sends its name when it may be new. `id` is the id if it is already known, and is
+ * returned when no object confirms one. A collector may move any object at any time: the path to the thread must be
+ * the same after id and name have been read.
  */
 static __always_inline __u64 vthread_by_object(struct sample *s, const struct braid_layout *l, __u64 java_thread,
 					       __u64 entry, __u64 id)
@@ -199,8 +198,7 @@ static __always_inline __u64 vthread_by_object(struct sample *s, const struct br
 	return key.id;
 }
 
-/* The number of the virtual thread whose frames were walked: 0 when they are none's, or it cannot be read, which is
- * counted. */
+/* The id of the virtual thread whose frames were walked. 0: there is none, or it cannot be read, which is counted. */
 static __noinline __u64 vthread_identify(struct sample *s, const struct braid_layout *l)
 {
 	struct braid_counters *c = counters_get();

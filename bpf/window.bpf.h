@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Reading a walked thread's memory. */
+/* Reads a walked thread's memory, the stack by the page. It implements walk_read() for the walk. */
 #ifndef BRAID_WINDOW_BPF_H
 #define BRAID_WINDOW_BPF_H
 
@@ -15,7 +15,7 @@ static __always_inline __u64 window_word(const struct sample *s, __u64 address, 
 	return s->window[((address - s->window_at) / 8 + i) % WINDOW_WORDS];
 }
 
-/* Reads from the line of `address` to the end of its page; false when that is not in memory. */
+/* Reads from the cache line of `address` to the end of its page; false when that is not in memory. */
 static __always_inline bool window_load(struct sample *s, __u64 address)
 {
 	__u64 from = address & ~63ULL;
@@ -34,7 +34,7 @@ static __noinline bool window_move(struct sample *s, __u64 address)
 	return window_load(s, address);
 }
 
-/* `count` words; the thread's own stack is read by the page. */
+/* Reads `count` words; the thread's own stack by the page. */
 static __always_inline long stack_read(__u64 *to, __u32 count, __u64 address, __u64 sp, __u32 slot)
 {
 	struct sample *s = slot_at(slot);
@@ -53,7 +53,7 @@ struct stack_words {
 	__u64 word[2];
 };
 
-/* Verified once, and not at each call. */
+/* Global functions, which the verifier checks once and not at each call. */
 __noinline long stack_read_1(__u64 *to, __u64 address, __u64 sp, __u32 slot)
 {
 	return to ? stack_read(to, 1, address, sp, slot) : -1;
@@ -77,7 +77,7 @@ __noinline long stack_read_10(struct stack_frame *to, __u64 address, __u64 sp, _
 WALK_INLINE long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 {
 	if (size == 8) {
-		*(__u64 *)to = 0; /* older verifiers want it */
+		*(__u64 *)to = 0; /* older verifiers require initialised memory */
 		return stack_read_1(to, address, w->sp, w->slot);
 	}
 	if (size == 16) {

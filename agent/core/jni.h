@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JNI for handlers that may use it: reads fields of Java objects without running Java code. Files in events/ and vm/ call
- * it. */
+/* JNI for handlers that may use it: reads fields of Java objects without running Java code. Files in events/ and vm/
+ * call it. */
 #ifndef BRAID_AGENT_JNI_H
 #define BRAID_AGENT_JNI_H
 

@@ -50,7 +50,8 @@ static int wait_for(int fd, short events, uint64_t deadline_ms)
 	}
 }
 
-/* A non-blocking connect to a SOCK_SEQPACKET socket with a full backlog fails with EAGAIN, and poll cannot wait for it. */
+/* A non-blocking connect to a SOCK_SEQPACKET socket with a full backlog fails with EAGAIN, and poll cannot wait for
+ * it. */
 static int connect_until(int fd, const char *path, uint64_t deadline_ms)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agent's options: the text after the = of -agentpath, or the one that attach passes. agent.c parses it at each load. */
+/* The agent's options: the text after the = of -agentpath, or the one that attach passes. agent.c parses it at each
+ * load. */
 #ifndef BRAID_AGENT_OPTIONS_H
 #define BRAID_AGENT_OPTIONS_H
 

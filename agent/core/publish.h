@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records on their way into the ring. Handlers and the helper publish in three ways, which differ when the ring is full:
+ * Records on their way into the ring. Handlers and the helper publish in three ways, which differ when the ring is
+ * full:
  *   publish_event       drops the record and counts the loss
  *   publish_definition  keeps the record in memory, in order, until the helper can put it into the ring
  *   publish_direct      does neither: the caller keeps the data
@@ -20,7 +21,8 @@
 
 uint64_t clock_ns(void);
 
-/* The calling thread's OS id, cached per thread. Not for GC handlers: the first use of thread-local storage may allocate. */
+/* The calling thread's OS id, cached per thread. Not for GC handlers: the first use of thread-local storage may
+ * allocate. */
 uint32_t self_tid(void);
 
 /* Sets the ring and the spill limit of a new connection, while no handler is active. */
@@ -31,7 +33,8 @@ void publish_end(void);
 /* Fills in everything but `size`, with self_tid() and the current time. */
 void record_init(struct braid_rec *hdr, uint16_t kind, uint16_t flags);
 
-/* The length of a string, at most what a record may hold; a longer one sets BRAID_REC_TRUNCATED in *flags. NULL is empty. */
+/* The length of a string, at most what a record may hold; a longer one sets BRAID_REC_TRUNCATED in *flags. NULL is
+ * empty. */
 uint16_t string_cut(const char *s, uint16_t *flags);
 
 /* Each sets `size` of the braid_rec at the start of parts[0]. False: the record is neither in the ring nor spilled. */

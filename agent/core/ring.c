@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The producer's side of a user ring buffer. publish.c writes records with it; the collector's BPF programs read them.
+ * The producer's side of a user ring buffer. publish.c writes records with it; the collector's BPF programs read
+ * them.
  *
  * Layout (kernel/bpf/ringbuf.c): page 0 holds the consumer's position and can only be mapped read-only, page 1 the
- * producer's, the data follows. A record is an 8-byte header {u32 length and flags, u32 unused} and the payload, padded
- * to 8.
+ * producer's, the data follows. A record is an 8-byte header {u32 length and flags, u32 unused} and the payload,
+ * padded to 8.
  *
  * Barrier pairs, all with __bpf_user_ringbuf_peek and __bpf_user_ringbuf_sample_release in that file:
  *   store-release of producer_pos  -> its smp_load_acquire(&rb->producer_pos): the header is seen with BUSY, never stale

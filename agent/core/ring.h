@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The producer's side of a BPF_MAP_TYPE_USER_RINGBUF, shared by many threads; publish.c writes records through it. Except
- * for ring_open and ring_close, nothing here allocates, sleeps on a lock or calls the JVM, so every JVM TI callback may
- * use it.
+ * The producer's side of a BPF_MAP_TYPE_USER_RINGBUF, shared by many threads; publish.c writes records through it.
+ * Except for ring_open and ring_close, nothing here allocates, sleeps on a lock or calls the JVM, so every JVM TI
+ * callback may use it.
  */
 #ifndef BRAID_AGENT_RING_H
 #define BRAID_AGENT_RING_H
@@ -45,8 +45,9 @@ int ring_open(struct ring *r, int fd, uint64_t size);
 void ring_close(struct ring *r);
 
 /*
- * Publishes one record, gathered from `parts` (at most BRAID_REC_MAX bytes in total). False when the ring has no room or
- * the record is too long. Sets *wake when this record made the ring a quarter full: the caller then wakes the consumer.
+ * Publishes one record, gathered from `parts` (at most BRAID_REC_MAX bytes in total). False when the ring has no room
+ * or the record is too long. Sets *wake when this record made the ring a quarter full: the caller then wakes the
+ * consumer.
  */
 bool ring_publish(struct ring *r, const struct iovec *parts, int count, bool *wake);
 

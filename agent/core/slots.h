@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A growing hash table for what events look up: methods, types and known classes. An entry begins with its key; an entry
- * whose first word is 0 is free. It takes no lock and does not touch the JVM: callers hold a mutex.
+ * A growing hash table for what events look up: methods, types and known classes. An entry begins with its key; an
+ * entry whose first word is 0 is free. It takes no lock and does not touch the JVM: callers hold a mutex.
  */
 #ifndef BRAID_AGENT_SLOTS_H
 #define BRAID_AGENT_SLOTS_H

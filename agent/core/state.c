@@ -38,8 +38,8 @@ void agent_release(void *p)
 }
 
 /*
- * Sequentially consistent on both sides: either the handler sees that `active` is false, or the disconnecting thread sees
- * the handler inside.
+ * Sequentially consistent on both sides: either the handler sees that `active` is false, or the disconnecting thread
+ * sees the handler inside.
  */
 bool agent_enter(void)
 {

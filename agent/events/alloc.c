@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The event kind alloc: sampled allocations (JVM TI 11). HotSpot samples the object that a random point of the thread's
- * stream of bytes falls into. Points have no memory of each other; their mean distance is the interval. So an object of
- * `size` bytes is sampled with probability 1 - exp(-size / interval), and its weight is size divided by that: the sums
- * of weights are unbiased estimates of what was allocated (Horvitz and Thompson).
+ * The event kind alloc: sampled allocations (JVM TI 11). HotSpot samples the object that a random point of the
+ * thread's stream of bytes falls into. Points have no memory of each other; their mean distance is the interval. So
+ * an object of `size` bytes is sampled with probability 1 - exp(-size / interval), and its weight is size divided by
+ * that: the sums of weights are unbiased estimates of what was allocated (Horvitz and Thompson).
  *
- * HotSpot deviates in two ways. It measures from an object's end, not from the point in it, so objects of a twentieth of
- * the interval come out some percent too high. Until JDK 21 objects too large for the rest of a TLAB come out too low,
- * in favour of those allocated after them.
+ * HotSpot deviates in two ways. It measures from an object's end, not from the point in it, so objects of a twentieth
+ * of the interval come out some percent too high. Until JDK 21 objects too large for the rest of a TLAB come out too
+ * low, in favour of those allocated after them.
  *
  * The interval is the VM's, not an agent's, and a change reaches a thread late: a thread picks its next point when it
  * starts and after each sample, by the interval of that moment. So the first sample after a change gets the weight of
@@ -20,7 +20,8 @@
 #define DEFAULT_INTERVAL (512U * 1024) /* JVM TI, SetHeapSamplingInterval */
 
 static _Atomic uint64_t vm_interval = DEFAULT_INTERVAL; /* as this agent last set it */
-/* The interval at the start of threads whose start the agent did not see: older than the agent, or started with the VM. */
+/* The interval at the start of threads whose start the agent did not see: older than the agent, or started with the
+ * VM. */
 static _Atomic uint64_t older_interval = DEFAULT_INTERVAL;
 /* The interval by which the thread picked its next point, plus one; 0: not known. */
 static __thread uint64_t picked_by;

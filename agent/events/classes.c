@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Class unloads, which every recording needs. JVM TI has had no event for them since 2003; HotSpot has an extension event.
- * Some versions send it inside a GC pause, so its handler neither allocates nor locks; an unload that finds no room in
- * the ring is added to the next record.
+ * Class unloads, which every recording needs. JVM TI has had no event for them since 2003; HotSpot has an extension
+ * event. Some versions send it inside a GC pause, so its handler neither allocates nor locks; an unload that finds no
+ * room in the ring is added to the next record.
  */
 #include "handlers.h"
 
@@ -86,7 +86,8 @@ void classes_enable(void)
 	agent_release(list);
 	if (event_index >= 0 && (*agent.jvmti)->SetExtensionEventCallback(agent.jvmti, event_index, on_unload))
 		event_index = -1;
-	/* JVM TI: setting the callback enables the event. HotSpot also requires this call from 19 on and refuses it before. */
+	/* JVM TI: setting the callback enables the event. HotSpot also requires this call from 19 on and refuses it
+	 * before. */
 	if (event_index >= 0)
 		(void)(*agent.jvmti)
 			->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, (jvmtiEvent)event_index, NULL);

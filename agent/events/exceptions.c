@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The event kind exception: exceptions as they are thrown. A rate limits those with stacks; the rest is counted by class.
- * A thrown exception may report that memory or the stack is exhausted, so nothing here runs Java code, allocates objects
- * or needs much stack.
+ * The event kind exception: exceptions as they are thrown. A rate limits those with stacks; the rest is counted by
+ * class. A thrown exception may report that memory or the stack is exhausted, so nothing here runs Java code,
+ * allocates objects or needs much stack.
  */
 #include "handlers.h"
 #include "named_event.h"

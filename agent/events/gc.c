@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The event kind gc: stop-the-world pauses. These handlers run inside the pause. They use no JNI, only callback-safe
- * JVM TI functions, and neither allocate nor lock; not even thread-local storage, whose first use on a thread allocates.
+ * JVM TI functions, and neither allocate nor lock; not even thread-local storage, whose first use on a thread
+ * allocates.
  *
- * JVM TI reports only that a pause begins and ends. The collector and the cause come from the VM's jstat counters, the
- * heap's size from structures that vmStructs describes. Serial and Parallel may run a young and then a full collection
- * in one pause; as in their own logs, these are published as two pauses.
+ * JVM TI reports only that a pause begins and ends. The collector and the cause come from the VM's jstat counters,
+ * the heap's size from structures that vmStructs describes. Serial and Parallel may run a young and then a full
+ * collection in one pause; as in their own logs, these are published as two pauses.
  */
 #include "handlers.h"
 #include "core/config.h"

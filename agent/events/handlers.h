@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the event kinds offer each other and the agent's top folder: descriptors, method and class ids, and JVM events. It
- * declares functions of all files in events/. */
+/* What the event kinds offer each other and the agent's top folder: descriptors, method and class ids, and JVM
+ * events. It declares functions of all files in events/. */
 #ifndef BRAID_AGENT_HANDLERS_H
 #define BRAID_AGENT_HANDLERS_H
 
@@ -13,7 +13,8 @@ extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, live_k
 
 /* methods.c */
 void methods_reset(void);
-/* The id of a method, defined on first use; 0 when it could not be defined. For live methods only: it reads their names. */
+/* The id of a method, defined on first use; 0 when it could not be defined. For live methods only: it reads their
+ * names. */
 uint32_t methods_id(jmethodID method, uint32_t event);
 /* Starts an event and returns its number; within it, the identity of a method is checked once. */
 uint32_t methods_event(void);

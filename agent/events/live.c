@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The event kind live: which sampled objects are still there. It uses weak global references, not tags: with tags every
- * collection walks a table that all agents share, and finding the tagged objects iterates over the heap in a
+ * The event kind live: which sampled objects are still there. It uses weak global references, not tags: with tags
+ * every collection walks a table that all agents share, and finding the tagged objects iterates over the heap in a
  * stop-the-world pause.
  *
  * The room is limited. When it is full, objects that are gone leave. If that frees too little, every second object is
- * given up, and from then on every second new one is skipped. So at any time all objects have had the same chance to be
- * watched, one in 2^halvings, and the weights grow by the inverse.
+ * given up, and from then on every second new one is skipped. So at any time all objects have had the same chance to
+ * be watched, one in 2^halvings, and the weights grow by the inverse.
  *
- * An object that is still there need not be in use: only a collection decides that. There are two signs of one. Collectors
- * that stop the world count their runs. And with any collector, an object that is gone shows that objects watched before
- * it have survived the same collection. Large objects may be in places that only some collections reach: for them only
- * a full collection, or the end of another object of the same kind, is a proof.
+ * An object that is still there need not be in use: only a collection decides that. There are two signs of one.
+ * Collectors that stop the world count their runs. And with any collector, an object that is gone shows that objects
+ * watched before it have survived the same collection. Large objects may be in places that only some collections
+ * reach: for them only a full collection, or the end of another object of the same kind, is a proof.
  */
 #include "handlers.h"
 #include "core/jni.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The event kind class: classes that are loaded and linked, without arrays and primitive types, which never are. HotSpot
- * reports a class again for each further loader that finds it, so a set remembers the known ones: by name and by the
- * identity hash codes of class and loader, which keeps nothing from being unloaded and costs collections nothing.
+ * The event kind class: classes that are loaded and linked, without arrays and primitive types, which never are.
+ * HotSpot reports a class again for each further loader that finds it, so a set remembers the known ones: by name and
+ * by the identity hash codes of class and loader, which keeps nothing from being unloaded and costs collections
+ * nothing.
  *
- * Classes that are loaded already are listed twice: before the events are enabled, so that none of them counts as new,
- * and after, for those loaded in between. So each class is either published or counted.
+ * Classes that are loaded already are listed twice: before the events are enabled, so that none of them counts as
+ * new, and after, for those loaded in between. So each class is either published or counted.
  */
 #include "handlers.h"
 #include "core/jni.h"

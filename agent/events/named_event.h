@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Named events, which carry their names as strings and no stack, and a rate limit for kinds that come in floods. Files in
- * events/ and agent.c use it.
+ * Named events, which carry their names as strings and no stack, and a rate limit for kinds that come in floods.
+ * Files in events/ and agent.c use it.
  */
 #ifndef BRAID_AGENT_NAMED_EVENT_H
 #define BRAID_AGENT_NAMED_EVENT_H

@@ -89,7 +89,7 @@ static void *mark(void)
 	return (void *)agent.generation;
 }
 
-/* Before the live phase java.lang.Thread may not be initialized yet; the replay publishes these threads. */
+/* Before the live phase java.lang.Thread may not be initialised yet; the replay publishes these threads. */
 static bool is_live(jvmtiEnv *env)
 {
 	jvmtiPhase phase;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The layout of this HotSpot: reads and publishes struct braid_layout, and looks up nmethods with it. agent.c, code.c and
- * the other files of vm/ call it. */
+/* The layout of this HotSpot: reads and publishes struct braid_layout, and looks up nmethods with it. agent.c, code.c
+ * and the other files of vm/ call it. */
 #ifndef BRAID_AGENT_LAYOUT_H
 #define BRAID_AGENT_LAYOUT_H
 
@@ -13,9 +13,10 @@
 void layout_open(void *libjvm);
 
 /*
- * Reads again what the VM creates while it starts (code heaps, interpreter, stubs) and publishes a LAYOUT record: always
- * with `force`, else only when everything exists for the first time; cheap from then on. The interpreter returns the end
- * of its buffer after JVM TI has announced it, so VM start forces one more record; after that nothing changes.
+ * Reads again what the VM creates while it starts (code heaps, interpreter, stubs) and publishes a LAYOUT record:
+ * always with `force`, else only when everything exists for the first time; cheap from then on. The interpreter
+ * returns the end of its buffer after JVM TI has announced it, so VM start forces one more record; after that nothing
+ * changes.
  */
 void layout_publish(bool force);
 

@@ -9,7 +9,8 @@
 
 #define MEM_READ_MAX 4096U
 
-/* Copies `size` bytes (at most MEM_READ_MAX) from `address`. False when not all of them are readable; it never faults. */
+/* Copies `size` bytes (at most MEM_READ_MAX) from `address`. False when not all of them are readable; it never
+ * faults. */
 bool mem_read(void *to, uint64_t address, size_t size);
 
 /* Copies the string at `address`, cut to size - 1 bytes. False when it is not readable. */

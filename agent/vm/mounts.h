@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 /*
- * True if VirtualThread.runContinuation itself mounts the thread: then all code in a continuation runs mounted. The first
- * JDKs 21 mount in VirtualThread.run and after Continuation.yield. Live phase only; false when it cannot be determined.
+ * True if VirtualThread.runContinuation itself mounts the thread: then all code in a continuation runs mounted. The
+ * first JDKs 21 mount in VirtualThread.run and after Continuation.yield. Live phase only; false when it cannot be
+ * determined.
  */
 bool mounts_around(jclass virtual_thread);
 

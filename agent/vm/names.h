@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Publishes where this VM keeps names (struct braid_names), for the collector and the kernel side. agent.c and methods.c
- * call it. */
+/* Publishes where this VM keeps names (struct braid_names), for the collector and the kernel side. agent.c and
+ * methods.c call it. */
 #ifndef BRAID_AGENT_NAMES_H
 #define BRAID_AGENT_NAMES_H
 

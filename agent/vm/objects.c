@@ -178,7 +178,7 @@ static void closest_find(struct resolved *r, const uint16_t *references, uint32_
 				r->closest = references[i] - references[k];
 }
 
-/* JVM TI lists no fields of a class that is loaded but not linked. JNI links and initializes it. */
+/* JVM TI lists no fields of a class that is loaded but not linked. JNI links and initialises it. */
 static void fields_query(struct resolved *r, JNIEnv *jni, enum class class)
 {
 	for (size_t k = 0; k < JAVA_FIELDS; k++) {
@@ -239,7 +239,7 @@ static bool classes_take(struct resolved *r, JNIEnv *jni)
 		}
 		agent_release(signature);
 	}
-		/* Neither this class nor its superclasses have an initializer, so no code runs. */
+		/* Neither this class nor its superclasses have an initialiser, so no code runs. */
 	if (r->class[C_OWNABLE] && !r->o.ownable_thread)
 		fields_query(r, jni, C_OWNABLE);
 	agent_release(classes);

@@ -15,7 +15,9 @@ void objects_open(void *libjvm);
 /* Finds and publishes what is still unknown. Live phase only, on any Java thread that has a name. */
 void objects_resolve(JNIEnv *jni);
 
-/* True if `thread` is a carrier. The first one resolves the remaining class, which is loaded before any carrier runs. */
+/*
+ * True if `thread` is a carrier. The first one resolves the remaining class, which is loaded before any carrier runs.
+ */
 bool objects_on_thread(JNIEnv *jni, jthread thread);
 
 /* The helper calls it when it has time, for classes that are not loaded yet. True: call again soon. */

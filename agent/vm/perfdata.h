@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads HotSpot's performance counters (jstat's) where the VM keeps them in memory, for gc.c and names.c. They exist with
- * -XX:+PerfDisableSharedMem, too, but not with -XX:-UsePerfData. */
+/* Reads HotSpot's performance counters (jstat's) where the VM keeps them in memory, for gc.c and names.c. They exist
+ * with -XX:+PerfDisableSharedMem, too, but not with -XX:-UsePerfData. */
 #ifndef BRAID_AGENT_PERFDATA_H
 #define BRAID_AGENT_PERFDATA_H
 

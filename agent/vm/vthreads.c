@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The code that enters and thaws continuations: JVM TI announces its addresses, and its instructions have the offsets in
- * its frames. objects.c finds the offsets in Java objects. See vthreads.h.
+ * The code that enters and thaws continuations: JVM TI announces its addresses, and its instructions have the offsets
+ * in its frames. objects.c finds the offsets in Java objects. See vthreads.h.
  */
 #include "vthreads.h"
 
@@ -47,8 +47,8 @@ static bool barrier_read(uint64_t address)
 }
 
 /*
- * sharedRuntime_x86_64.cpp, gen_continuation_enter: the frame is push rbp; mov rbp, rsp; sub rsp, n. Then it fills in the
- * entry: parent from [r15+thread_entry] through rax, continuation from rsi, flags from ecx.
+ * sharedRuntime_x86_64.cpp, gen_continuation_enter: the frame is push rbp; mov rbp, rsp; sub rsp, n. Then it fills in
+ * the entry: parent from [r15+thread_entry] through rax, continuation from rsi, flags from ecx.
  */
 static void entry_read(const uint8_t *c, uint32_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The protocol between `braid ctl` and a running `braid record`: SOCK_SEQPACKET, one request per connection. The answer is
- * several messages, the last of which is an END. Both sides check SO_PEERCRED before they send anything.
+ * The protocol between `braid ctl` and a running `braid record`: SOCK_SEQPACKET, one request per connection. The
+ * answer is several messages, the last of which is an END. Both sides check SO_PEERCRED before they send anything.
  *
  * Integers are in the machine's byte order; strings end with a zero.
  */

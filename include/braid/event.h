@@ -58,8 +58,8 @@ struct braid_jvm {
 	__u32 generation; /* of the slot: identifies late events of an earlier JVM; set by the collector */
 	__u32 epoch; /* counts class unloads; part of the hash of every stack with Java frames, because addresses may
 			change their meaning; set by the drain */
-	/* Addresses of counters in the JVM's memory, also part of that hash: they are current even when records are late.
-	 * 0: none; set by the drain */
+	/* Addresses of counters in the JVM's memory, also part of that hash: they are current even when records are
+	 * late. 0: none; set by the drain */
 	__u64 class_unloads;
 	__u64 code_unloads;
 	__u64 code_unloads_seen; /* the second one's value at the last sample, and when it had changed; 0: never */
@@ -68,7 +68,8 @@ struct braid_jvm {
 	__u64 waker_min_ns; /* shorter ones get no waker */
 	__u64 park_min_ns;  /* shorter ones get no park blocker; UINT64_MAX: none gets one */
 	__u64 gc_cause;	    /* address of a string: braid_names.gc_cause; set by the drain */
-	/* Set by the collector, then by the drain from the agent's record. Each walk updates what its flags call growing. */
+	/* Set by the collector, then by the drain from the agent's record. Each walk updates what its flags call
+	 * growing. */
 	struct braid_layout layout;
 	struct braid_statics statics;
 };
@@ -102,7 +103,8 @@ struct braid_event {
 	__u64 time_ns;
 };
 
-/* A sample. Its frames (leaf first, <braid/frame.h>) follow only if the kernel side does not know that they were sent. */
+/* A sample. Its frames (leaf first, <braid/frame.h>) follow only if the kernel side does not know that they were
+ * sent. */
 struct braid_event_sample {
 	struct braid_event hdr;
 	__u32 pid;
@@ -116,7 +118,9 @@ struct braid_event_sample {
 };
 _Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
 
-/* BRAID_EVENT_STACK is a struct braid_event_sample with new frames that is no sample: other events refer to its hash. */
+/*
+ * BRAID_EVENT_STACK is a struct braid_event_sample with new frames that is no sample: other events refer to its hash.
+ */
 
 /* A JVM event that an agent's thread, or a probe in the JVM or the kernel, has met. */
 struct braid_event_jvm_event {
@@ -131,8 +135,8 @@ struct braid_event_jvm_event {
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
 	__u32 sleep;	   /* BRAID_SLEEP_*, of BLOCKED */
 	struct braid_jvm_event event;
-	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of BLOCKED: the class of the park blocker if
-			  that can be a lock; else empty; see also <braid/probe.h> */
+	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of BLOCKED: the class of the blocker if it
+			  can be a lock; else empty; see also <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm_event) == 192, "jvm event");
 
@@ -147,8 +151,8 @@ enum braid_event_source {
 };
 
 /*
- * Value of the map `sleepers`, key tid of the host: a thread of a JVM, from its first sleep on. The kernel side writes it;
- * the collector reads the remaining entries at the end.
+ * Value of the map `sleepers`, key tid of the host: a thread of a JVM, from its first sleep on. The kernel side
+ * writes it; the collector reads the remaining entries at the end.
  */
 #define BRAID_WAKES 4
 struct braid_wake {
@@ -205,8 +209,9 @@ struct braid_event_deferred {
 _Static_assert(sizeof(struct braid_event_deferred) == 112, "deferred sample");
 
 /*
- * The names of an interpreted frame's Method, read while the frame exists. It precedes the first sample with the method,
- * and comes again when the address means another one. Strings are the JVM's (modified UTF-8), cut to the arrays' sizes.
+ * The names of an interpreted frame's Method, read while the frame exists. It precedes the first sample with the
+ * method, and comes again when the address means another one. Strings are the JVM's (modified UTF-8), cut to the
+ * arrays' sizes.
  */
 #define BRAID_CLASS_NAME_MAX 512
 #define BRAID_METHOD_NAME_MAX 256
@@ -218,8 +223,8 @@ struct braid_event_method {
 	__u64 method;
 	__u64 const_method;
 	__u64 sizes; /* the 8 bytes at ConstMethod::_code_size */
-	__u64 lines; /* the 8 bytes after the byte codes, where line numbers begin; 0: not in memory, as in the JDK's own
-			archive before the first use of a method's lines */
+	__u64 lines; /* the 8 bytes after the byte codes, where line numbers begin; 0: not in memory, as in the JDK's
+			own archive before the first use of a method's lines */
 	__u32 modifiers;
 	__u16 class_length; /* full length; the arrays may have less */
 	__u16 name_length;

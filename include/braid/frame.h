@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A frame of a raw stack, as the walk produces and the collector resolves it: one 64-bit word. Kernel addresses are
- * canonical (all top bits set) and user space ends at 2^47 on x86-64, so the top four bits are free for the frame's kind.
+ * canonical (all top bits set) and user space ends at 2^47 on x86-64, so the top four bits are free for the frame's
+ * kind.
  */
 #ifndef BRAID_FRAME_H
 #define BRAID_FRAME_H
@@ -25,8 +26,8 @@ enum braid_frame_kind {
 #define BRAID_FRAME_ADDR_MASK ((1ULL << 48) - 1)
 
 /*
- * Code cache frames: the low bits of the nmethod's compile id, which the walk reads. Addresses are reused and records of
- * code arrive late, so these bits identify the code. 0: not known; braid_code_id() gives no id this value.
+ * Code cache frames: the low bits of the nmethod's compile id, which the walk reads. Addresses are reused and records
+ * of code arrive late, so these bits identify the code. 0: not known; braid_code_id() gives no id this value.
  */
 #define BRAID_FRAME_CODE_ID_SHIFT 48
 #define BRAID_FRAME_CODE_ID_MASK 0x7ffU

@@ -13,36 +13,37 @@
 #include <braid/types.h>
 
 enum braid_jvm_event_kind {
-	BRAID_JVM_ALLOC = 1,	 /* name: class; value: the object's bytes; weight: estimate of the allocated bytes that it
-				    represents; number: the object's in this JVM while it is watched, 0: it is not */
-	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object is still there, and was in use at the last collection that looked at
-				    it; number: the object's; flags: at least this number of survived collections */
+	BRAID_JVM_ALLOC = 1,	 /* name: class; value: the object's bytes; weight: estimate of the bytes represented;
+				    number: the object's in this JVM while it is watched, 0: it is not */
+	BRAID_JVM_LIVE = 2,	 /* an ALLOC's object is still there, and was in use at the last collection that looked
+				    at it; number: the object's; flags: at least this number of survived collections */
 	BRAID_JVM_LOCK = 3,	 /* blocked on a monitor or parked for a lock; name: its class; number: the monitor's;
 				    other: the owner, with the stack of its release; flags: BRAID_LOCK_* */
-	BRAID_JVM_WAIT = 4,	 /* Object.wait; name: class; value: timeout in ms; flags: BRAID_WAIT_TIMED_OUT; other: the
-				    waker, with its stack */
+	BRAID_JVM_WAIT = 4,	 /* Object.wait; name: class; value: timeout in ms; flags: BRAID_WAIT_TIMED_OUT; other:
+				    the waker, with its stack */
 	BRAID_JVM_BLOCKED = 5,	 /* off the CPU in the kernel; flags: BRAID_BLOCKED_*; other: the waker, with its
 				    stack */
 	BRAID_JVM_GC_PAUSE = 6,	 /* stop-the-world pause; name: collector; detail: cause; text: the pause's name in the
-				    JVM's log, or empty; value, weight: bytes of heap used before and after, 0: not known;
-				    number: of the pause; flags: BRAID_GC_* */
+				    JVM's log, or empty; value, weight: bytes of heap used before and after,
+				    0: not known; number: of the pause; flags: BRAID_GC_* */
 	BRAID_JVM_GC_CYCLE = 7,	 /* a collection that is more than one pause; name, detail, value, weight, flags: as
 				    above; number: of the cycle */
 	BRAID_JVM_GC_PHASE = 8,	 /* concurrent phase of a cycle; name: phase; number: of the cycle */
 	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until the last thread stopped; number: of the safepoint,
 				    counted from 1 since the probes were set */
-	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread stopped, on this stack; value: ns since the request, 0: all others had
-					  stopped already, and it returned from native code; number: of the safepoint */
+	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread stopped, on this stack; value: ns since the request, 0: all others
+					  had stopped already, and it returned from native code; number: the safepoint's */
 	BRAID_JVM_THREAD_START = 11,   /* name: thread; detail: group; value: priority; flags: BRAID_THREAD_* */
-	BRAID_JVM_THREAD_END = 12, /* name: the thread's at that time; value: ns of CPU time; weight: those in the kernel */
-	BRAID_JVM_VTHREAD_START = 13, /* number: threadId; name: thread, may be empty; value: threads that it represents */
+	BRAID_JVM_THREAD_END = 12, /* name: the thread's at that time; value: ns of CPU time; weight: those in
+				      the kernel */
+	BRAID_JVM_VTHREAD_START = 13, /* number: threadId; name: thread or empty; value: threads that it represents */
 	BRAID_JVM_VTHREAD_END = 14,   /* the same */
 	BRAID_JVM_CLASS_LOAD = 15,    /* name: class; detail: loader; value: modifiers; text: module and source file */
 	BRAID_JVM_CLASS_PREPARE = 16, /* name: class */
 	BRAID_JVM_CLASS_UNLOAD = 17,  /* name: the last one; value: number of classes */
 	BRAID_JVM_COMPILE = 18,	      /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id.
 					 Without duration: a native wrapper, or a JVM without probes */
-	BRAID_JVM_DEOPT = 19, /* name: compiled method; detail: reason; number: its code's compile id; text: the action */
+	BRAID_JVM_DEOPT = 19, /* name: compiled method; detail: reason; number: its compile id; text: the action */
 	BRAID_JVM_EXCEPTION = 20,   /* name: class; detail: the catching method, empty: none; value: exceptions that it
 				       represents */
 	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address; text: the symbol there */
@@ -75,7 +76,8 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_GC_NOT_ENDED 0x2U
 #define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
 
-/* braid_jvm_event.flags of BLOCKED. The low bits are the system call's number; all bits set: none, as in a page fault. */
+/* braid_jvm_event.flags of BLOCKED. The low bits are the system call's number; all bits set: none, as in a page
+ * fault. */
 #define BRAID_BLOCKED_SYSCALL 0xffffU
 #define BRAID_BLOCKED_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
 #define BRAID_BLOCKED_OPEN 0x20000U	       /* had not ended when the recording ended; no stack */
@@ -102,9 +104,10 @@ struct braid_jvm_event {
 _Static_assert(sizeof(struct braid_jvm_event) == 64, "jvm event");
 
 /*
- * The argument of the program `stack_request`, which an agent's thread runs (BPF_PROG_RUN): the program walks the thread's
- * stack and emits the event with it. An event that ends elsewhere than it began takes two requests: one of kind 0 takes
- * the stack and fills in the members after `event`; the second passes them back and emits the event with that stack.
+ * The argument of the program `stack_request`, which an agent's thread runs (BPF_PROG_RUN): the program walks the
+ * thread's stack and emits the event with it. An event that ends elsewhere than it began takes two requests: one of
+ * kind 0 takes the stack and fills in the members after `event`; the second passes them back and emits the event with
+ * that stack.
  */
 struct braid_stack_request {
 	struct braid_jvm_event event;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The layout of a HotSpot JVM: where it keeps what a stack walk needs. It comes from the exported tables gHotSpotVMStructs
- * and gHotSpotVMTypes. The collector reads them as soon as the JVM's library is mapped; the agent reads them once, checks
- * them and publishes a LAYOUT record. The walker and the collector's reader of JVM memory use it from the BPF map `jvms`.
- * No JDK is assumed: a field that the tables do not have stays 0 and switches off what depends on it.
+ * The layout of a HotSpot JVM: where it keeps what a stack walk needs. It comes from the exported tables
+ * gHotSpotVMStructs and gHotSpotVMTypes. The collector reads them as soon as the JVM's library is mapped; the agent
+ * reads them once, checks them and publishes a LAYOUT record. The walker and the collector's reader of JVM memory use
+ * it from the BPF map `jvms`. No JDK is assumed: a field that the tables do not have stays 0 and switches off what
+ * depends on it.
  *
  * It is untrusted like every record: addresses are only read through calls that may fail, and types bound offsets.
  */
@@ -75,7 +76,7 @@ struct braid_objects {
 	__u64 virtual_klass;  /* of VirtualThread; 0: the JDK has none */
 	__u32 flags;	      /* BRAID_OBJECTS_* */
 	__u16 carrier;	      /* JavaThread::_threadObj */
-	__u16 current;	      /* JavaThread::_vthread: mostly the virtual thread while one is mounted; 0: not exported */
+	__u16 current;	      /* JavaThread::_vthread: mostly the virtual thread while one is mounted; 0: none */
 	__u16 thread_id;      /* Thread: long */
 	__u16 thread_name;    /* Thread: String */
 	__u16 thread_eetop;   /* Thread: long, its JavaThread */
@@ -101,8 +102,8 @@ _Static_assert(sizeof(struct braid_objects) == 72, "objects");
 
 /*
  * Virtual threads (21 and later). A thread's frames are on its carrier's stack, above the frame of
- * Continuation.enterSpecial, which begins with a ContinuationEntry. Frames that have not run since the thread was parked
- * are in the heap, in jdk.internal.vm.StackChunk objects. Offsets of fields count from the object's start.
+ * Continuation.enterSpecial, which begins with a ContinuationEntry. Frames that have not run since the thread was
+ * parked are in the heap, in jdk.internal.vm.StackChunk objects. Offsets of fields count from the object's start.
  */
 struct braid_vthreads {
 	__u64 stubs_start; /* thaw stubs and return barrier: StubRoutines::cont_* */
@@ -127,7 +128,7 @@ struct braid_vthreads {
 	__u16 task_thread;  /* Runnable of a virtual thread: VirtualThread */
 	__u16 thread_cont;  /* VirtualThread: Continuation */
 	__u16 entry_flags;  /* int: not 0 in a virtual thread's entry */
-	__u16 thread_owner; /* JavaThread::_monitor_owner_id: id of the running thread, virtual or not; 0: not exported */
+	__u16 thread_owner; /* JavaThread::_monitor_owner_id: id of the running thread, virtual or not; 0: none */
 };
 _Static_assert(sizeof(struct braid_vthreads) == 96, "vthreads");
 

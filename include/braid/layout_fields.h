@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fills in a struct braid_layout and a struct braid_statics from HotSpot's own tables. The agent uses it from inside its
- * JVM, the collector from outside, before any agent is connected.
+ * Fills in a struct braid_layout and a struct braid_statics from HotSpot's own tables. The agent uses it from inside
+ * its JVM, the collector from outside, before any agent is connected.
  */
 #ifndef BRAID_LAYOUT_FIELDS_H
 #define BRAID_LAYOUT_FIELDS_H

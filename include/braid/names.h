@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where a HotSpot JVM keeps what naming its frames needs, beyond <braid/layout.h>. The agent reads it once and publishes
- * a NAMES record; the kernel side uses the counters, the collector the rest. A field that a JDK's tables do not have stays
- * 0 and switches off what depends on it. It is untrusted like every record.
+ * Where a HotSpot JVM keeps what naming its frames needs, beyond <braid/layout.h>. The agent reads it once and
+ * publishes a NAMES record; the kernel side uses the counters, the collector the rest. A field that a JDK's tables do
+ * not have stays 0 and switches off what depends on it. It is untrusted like every record.
  */
 #ifndef BRAID_NAMES_H
 #define BRAID_NAMES_H

@@ -3,12 +3,12 @@
  * The protocol between the agent and the collector: the records that libbraid-agent.so publishes into its
  * BPF_MAP_TYPE_USER_RINGBUF, and the messages of the UNIX socket through which it receives that ring.
  *
- * A process that braid does not trust writes all of this. A reader copies a record first, because the writer can change
- * shared memory at any time, and then checks `size`, `kind` and every count and string length in the copy.
+ * A process that braid does not trust writes all of this. A reader copies a record first, because the writer can
+ * change shared memory at any time, and then checks `size`, `kind` and every count and string length in the copy.
  *
- * Integers are in the machine's byte order. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense and start at 1; 0 means
- * "none". They are the agent's own (never a pointer or a jmethodID), are defined before they are used, and are never
- * used again in the life of a JVM.
+ * Integers are in the machine's byte order. Times are CLOCK_MONOTONIC nanoseconds. Ids are dense and start at 1; 0
+ * means "none". They are the agent's own (never a pointer or a jmethodID), are defined before they are used, and are
+ * never used again in the life of a JVM.
  */
 #ifndef BRAID_RING_H
 #define BRAID_RING_H
@@ -235,7 +235,7 @@ _Static_assert(sizeof(struct braid_rec_thread_end) == 56, "thread end");
 /* A stop-the-world pause begins or has ended at hdr.time_ns. The FINISH of the same number has what a START lacks. */
 struct braid_rec_gc {
 	struct braid_rec hdr;
-	__u64 sequence;	   /* the pause's number; a pause with several collections has a FINISH with an own number for each */
+	__u64 sequence;	   /* the pause's number; several collections in one pause have a FINISH and a number each */
 	__u64 start_ns;	   /* 0: the start was not received */
 	__u64 used_before; /* bytes of heap; 0: not known */
 	__u64 used_after;
@@ -325,9 +325,9 @@ struct braid_rec_notice {
 
 /*
  * The socket. The collector listens (SOCK_SEQPACKET) at a path inside the JVM's own mount namespace and the agent
- * connects. Both check SO_PEERCRED. The collector sends GRANT with file descriptors: the ring's map, an eventfd that the
- * agent writes when the ring is a quarter full, and the program `stack_request` if the kernel lets a JVM run it. The
- * connection stays open; its end means that the other side has gone.
+ * connects. Both check SO_PEERCRED. The collector sends GRANT with file descriptors: the ring's map, an eventfd that
+ * the agent writes when the ring is a quarter full, and the program `stack_request` if the kernel lets a JVM run it.
+ * The connection stays open; its end means that the other side has gone.
  */
 #define BRAID_SOCK_MAGIC 0x44495242U /* "BRID" */
 
@@ -336,8 +336,8 @@ enum braid_msg_kind {
 	BRAID_MSG_GRANT = 2,   /* collector: struct braid_grant, `value` is the ring's size in bytes; carries the fds */
 	BRAID_MSG_STOP = 3,    /* collector: stop publishing, release the ring, stay loaded and dormant */
 	BRAID_MSG_STOPPED = 4, /* agent: it writes nothing to the ring any more */
-	BRAID_MSG_CONFIGURE = 5,  /* collector: struct braid_grant with a new event configuration; carries an fd when the
-				     program `stack_request` is a new one */
+	BRAID_MSG_CONFIGURE = 5,  /* collector: struct braid_grant with a new event configuration; carries an fd when
+				     the program `stack_request` is a new one */
 	BRAID_MSG_COMMAND = 6,	  /* collector: `value` is an enum braid_command */
 	BRAID_MSG_CONFIGURED = 7, /* agent: answers GRANT and CONFIGURE; `value`: the event types that it can record */
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a JVM's code heaps, interpreter and first stubs, as they are now, from its memory. The agent, the collector and the
- * eBPF programs share this source; the programs read them at each walk while the JVM starts. The including file defines
+ * Reads a JVM's code heaps, interpreter and first stubs, as they are now, from its memory. The agent, the collector
+ * and the eBPF programs share this source; the programs read them at each walk while the JVM starts. The including
+ * file defines
  *
  *	static long statics_read(void *ctx, void *to, __u32 size, __u64 address);	0: all bytes were read
  *

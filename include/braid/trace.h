@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The trace file's blocks. A trace is a sequence of self-contained blocks: this header and `stored_bytes` bytes of
- * payload, a zstd frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md is
- * the description for other implementers). The first block is a BRAID_BLOCK_SCHEMA, which names every kind of record and
- * the types of its fields; a reader skips what it does not know.
+ * payload, a zstd frame that unpacks to `raw_bytes` bytes of records (userspace/trace/record.h; docs/trace-format.md
+ * is the description for other implementers). The first block is a BRAID_BLOCK_SCHEMA, which names every kind of
+ * record and the types of its fields; a reader skips what it does not know.
  *
  * Integers are little endian.
  */

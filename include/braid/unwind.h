@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Unwind tables: .eh_frame or .debug_frame compiled into eight bytes per change of rule. The collector compiles them; the
- * walk uses them.
+ * Unwind tables: .eh_frame or .debug_frame compiled into eight bytes per change of rule. The collector compiles them;
+ * the walk uses them.
  *
- * A table belongs to one module (one build-id), is position independent and shared by all processes that map the module.
- * A row is in force from its pc to the next row's. Rows are sorted by pc, the offset from the module's load bias (the ELF
- * virtual address; a module whose addresses exceed 32 bits has no table). A gap between two FDEs is a row of kind
- * BRAID_CFA_NONE. The page index has one row number per page of 1 << BRAID_UNWIND_PAGE_SHIFT bytes: page p's rows start at
- * index[p], and the row in force at the page's first byte is at index[p] - 1 or index[p]. The index has one entry more
- * than pages, whose value is the number of rows.
+ * A table belongs to one module (one build-id), is position independent and shared by all processes that map the
+ * module. A row is in force from its pc to the next row's. Rows are sorted by pc, the offset from the module's load
+ * bias (the ELF virtual address; a module whose addresses exceed 32 bits has no table). A gap between two FDEs is a
+ * row of kind BRAID_CFA_NONE. The page index has one row number per page of 1 << BRAID_UNWIND_PAGE_SHIFT bytes: page
+ * p's rows start at index[p], and the row in force at the page's first byte is at index[p] - 1 or index[p]. The index
+ * has one entry more than pages, whose value is the number of rows.
  */
 #ifndef BRAID_UNWIND_H
 #define BRAID_UNWIND_H

@@ -4,7 +4,7 @@
  * The agent reads them from inside, the collector from outside, with the same code.
  *
  * The library file alone is not enough. Names, sizes of types and addresses of static fields need only relocation, but
- * in most builds (JDK 8, 17, 21 and 25) the library's initialization computes the offsets of fields, and then the form
+ * in most builds (JDK 8, 17, 21 and 25) the library's initialisation computes the offsets of fields, and then the form
  * of the entries. The form comes last, so a reader from outside knows by it that the tables are complete.
  *
  * All input is untrusted: lengths and counts are bounded, and pointers may lead anywhere.
@@ -152,7 +152,7 @@ static inline void vm_field_take(const struct vm_tables *t, const uint8_t *entry
 	}
 }
 
-/* Reads the variables themselves. -EAGAIN: the library is not initialized yet. */
+/* Reads the variables themselves. -EAGAIN: the library is not initialised yet. */
 static inline int vm_form_read(const struct vm_tables *t, uint64_t v[VM_SYMBOLS])
 {
 	for (int i = 0; i < VM_SYMBOLS; i++) {
@@ -176,8 +176,8 @@ static inline int vm_form_read(const struct vm_tables *t, uint64_t v[VM_SYMBOLS]
 }
 
 /*
- * Fills in the fields and types that are found. Returns 0, or -ENOENT: the library has no such tables; -EAGAIN: it is too
- * early; -EINVAL, -EFAULT: the tables are damaged.
+ * Fills in the fields and types that are found. Returns 0, or -ENOENT: the library has no such tables; -EAGAIN: it is
+ * too early; -EINVAL, -EFAULT: the tables are damaged.
  */
 static inline int vm_tables_read(const struct vm_tables *t, struct vm_field *fields, size_t field_count,
 				 struct vm_type *types, size_t type_count)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stack walker: from the registers of an interrupted thread to its first frame, through native, compiled Java,
- * interpreted and stub frames. The eBPF programs, the collector's deferred unwind and the host's tests and tools compile
- * the same source.
+ * interpreted and stub frames. The eBPF programs, the collector's deferred unwind and the host's tests and tools
+ * compile the same source.
  *
  * The including file first defines how the walk accesses its surroundings:
  *
@@ -17,11 +17,12 @@
  *	static __u64 walk_java_thread(struct braid_walk *w);
  *		returns the walked thread's JavaThread, 0 when not known; called only when the walk depends on it
  *
- * Then it calls walk_step(), which pushes one frame and finds the next, until that returns non-zero or the depth limit
- * is reached.
+ * Then it calls walk_step(), which pushes one frame and finds the next, until that returns non-zero or the depth
+ * limit is reached.
  *
- * Foreign facts, all for x86-64: HotSpot frames as in hotspot/cpu/x86/frame_x86.hpp, compiled prologues and epilogues as
- * in MacroAssembler::verified_entry and the C1 and C2 epilogue emitters, code heap as in hotspot/share/memory/heap.cpp.
+ * Foreign facts, all for x86-64: HotSpot frames as in hotspot/cpu/x86/frame_x86.hpp, compiled prologues and epilogues
+ * as in MacroAssembler::verified_entry and the C1 and C2 epilogue emitters, code heap as in
+ * hotspot/share/memory/heap.cpp.
  */
 #ifndef BRAID_WALK_H
 #define BRAID_WALK_H

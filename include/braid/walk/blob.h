@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds the CodeBlob around an address (hotspot/share/memory/heap.cpp), and tests what can be a return address. All parts
- * of the walk through Java code use it. */
+/* Finds the CodeBlob around an address (hotspot/share/memory/heap.cpp), and tests what can be a return address. All
+ * parts of the walk through Java code use it. */
 #ifndef BRAID_WALK_BLOB_H
 #define BRAID_WALK_BLOB_H
 
@@ -66,8 +66,8 @@ WALK_PART int walk_blob(struct braid_walk *w, const struct braid_layout *l, __u6
 }
 
 /*
- * Reads what is outside the header. It is in another cache line, so this is only for frames that are pushed: the compile
- * id, and, where CodeBlobs have offsets (JDK 8, 23 and later), the deopt handlers before it.
+ * Reads what is outside the header. It is in another cache line, so this is only for frames that are pushed: the
+ * compile id, and, where CodeBlobs have offsets (JDK 8, 23 and later), the deopt handlers before it.
  */
 WALK_PART int walk_blob_id(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -96,8 +96,8 @@ WALK_PART int walk_blob_id(struct braid_walk *w, const struct braid_layout *l)
 }
 
 /*
- * The return address into a frame that is to be deoptimised is its blob's deopt handler; the original pc is in a slot of
- * the frame (frame::deoptimize). Restores that pc.
+ * The return address into a frame that is to be deoptimised is its blob's deopt handler; the original pc is in a slot
+ * of the frame (frame::deoptimize). Restores that pc.
  */
 WALK_PART int walk_original_pc(struct braid_walk *w, const struct braid_layout *l)
 {

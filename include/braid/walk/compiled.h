@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Steps over compiled methods, native wrappers and runtime stubs: CodeBlobs with a frame size. walk.h and continuation.h
- * call it. */
+/* Steps over compiled methods, native wrappers and runtime stubs: CodeBlobs with a frame size. walk.h and
+ * continuation.h call it. */
 #ifndef BRAID_WALK_COMPILED_H
 #define BRAID_WALK_COMPILED_H
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Steps through virtual threads; walk.h calls it. The frames that have run since the thread was mounted are on its
- * carrier's stack, above the frame of Continuation.enterSpecial, which contains a ContinuationEntry. The others are frozen
- * in the heap, in StackChunk objects; then the last frame on the stack returns to the return barrier, which thaws the
- * next one. The walk continues in the heap and returns to enterSpecial. Facts: continuationEntry.hpp,
+ * carrier's stack, above the frame of Continuation.enterSpecial, which contains a ContinuationEntry. The others are
+ * frozen in the heap, in StackChunk objects; then the last frame on the stack returns to the return barrier, which
+ * thaws the next one. The walk continues in the heap and returns to enterSpecial. Facts: continuationEntry.hpp,
  * continuationFreezeThaw.cpp, stackChunkFrameStream_x86.inline.hpp; 21 and later.
  *
- * A collector may move a chunk while the walk reads it, or may have moved it after the reference was read. Data that do
- * not agree end the walk with BRAID_END_FROZEN.
+ * A collector may move a chunk while the walk reads it, or may have moved it after the reference was read. Data that
+ * do not agree end the walk with BRAID_END_FROZEN.
  */
 #ifndef BRAID_WALK_CONTINUATION_H
 #define BRAID_WALK_CONTINUATION_H
@@ -17,7 +17,7 @@
 
 #define WALK_CHUNKS 8		   /* limit of empty chunks in a row, and of nested continuation entries */
 #define WALK_CHUNK_WORDS (1 << 20) /* limit of a chunk's stack */
-#define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: the slot that points to the locals, in words from the frame pointer */
+#define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: the slot of the locals' address, in words from the frame pointer */
 
 /* Decodes a reference in the heap. */
 WALK_INLINE __u64 walk_oop_decode(const struct braid_layout *l, __u64 wide)
@@ -70,8 +70,8 @@ WALK_INLINE int walk_to_entry(struct braid_walk *w, const struct braid_layout *l
 }
 
 /*
- * Continues with the first frame of the chunk, or of the next one that is not empty: 0. Returns 1 when there is none, -1
- * when the data there are no chunk.
+ * Continues with the first frame of the chunk, or of the next one that is not empty: 0. Returns 1 when there is none,
+ * -1 when the data there are no chunk.
  */
 WALK_PART int walk_chunk(struct braid_walk *w, const struct braid_layout *l, __u64 chunk)
 {

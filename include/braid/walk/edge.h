@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Determines from the code around a pc how much of its frame a compiled method has there. compiled.h and interpreter.h use
- * it. Prologues and epilogues as in MacroAssembler::verified_entry and the emitters of C1 and C2.
+ * Determines from the code around a pc how much of its frame a compiled method has there. compiled.h and
+ * interpreter.h use it. Prologues and epilogues as in MacroAssembler::verified_entry and the emitters of C1 and C2.
  */
 #ifndef BRAID_WALK_EDGE_H
 #define BRAID_WALK_EDGE_H
@@ -59,8 +59,8 @@ WALK_PART bool walk_is_allocated(struct braid_walk *w, __u32 before)
 }
 
 /*
- * In code before the frame is complete, of which `before` bytes are before pc. A method may still pass its entry barrier
- * after its stack is allocated.
+ * In code before the frame is complete, of which `before` bytes are before pc. A method may still pass its entry
+ * barrier after its stack is allocated.
  */
 WALK_PART enum walk_frame_state walk_prologue(struct braid_walk *w, __u32 before)
 {

@@ -7,7 +7,7 @@
 #include <braid/walk/edge.h>
 
 #define WALK_BCI_LIMIT 65536U /* while JDK 8 collects garbage, bcp slots hold indexes (frame::gc_prologue) */
-#define WALK_FP_WORD 8	      /* index of rbp in w->words, when they contain the words around an interpreter frame's rbp */
+#define WALK_FP_WORD 8	      /* index of rbp in w->words when these are the words around it */
 
 /* The word of an interpreter frame at `offset` words from its rbp. */
 WALK_INLINE __u64 walk_interp_word(const struct braid_walk *w, __s16 offset)
@@ -54,8 +54,8 @@ WALK_PART bool walk_is_method(struct braid_walk *w, const struct braid_layout *l
 }
 
 /*
- * A Method's page that is written for the first time, as in the JDK's own archive, is not present while the kernel copies
- * it. True if the rest of the frame is plausible without it.
+ * A Method's page that is written for the first time, as in the JDK's own archive, is not present while the kernel
+ * copies it. True if the rest of the frame is plausible without it.
  */
 WALK_PART bool walk_interp_hidden(struct braid_walk *w, const struct braid_layout *l, __u64 method)
 {
@@ -105,9 +105,10 @@ WALK_INLINE bool walk_is_sender_sp(const struct braid_walk *w, __u64 sp)
 }
 
 /*
- * The entry code of an interpreted method (TemplateInterpreterGenerator::generate_normal_entry and generate_fixed_frame):
- * rbx is the Method; r13 is the sender's stack pointer until it becomes the bcp. The return address is at sp; in rax
- * while locals are pushed; then at sp again, below rbp; or above rbp. True when the step is done.
+ * The entry code of an interpreted method (TemplateInterpreterGenerator::generate_normal_entry and
+ * generate_fixed_frame): rbx is the Method; r13 is the sender's stack pointer until it becomes the bcp. The return
+ * address is at sp; in rax while locals are pushed; then at sp again, below rbp; or above rbp. True when the step is
+ * done.
  */
 WALK_PART bool walk_interp_entry(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -146,8 +147,9 @@ WALK_PART bool walk_interp_entry(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * The return of an interpreted method (InterpreterMacroAssembler::remove_activation and what follows): the frame is gone,
- * rbx is the sender's stack pointer, and the return address is at sp or, popped, in r13. True when the step is done.
+ * The return of an interpreted method (InterpreterMacroAssembler::remove_activation and what follows): the frame is
+ * gone, rbx is the sender's stack pointer, and the return address is at sp or, popped, in r13. True when the step is
+ * done.
  */
 WALK_PART bool walk_interp_exit(struct braid_walk *w, const struct braid_layout *l, bool popped)
 {
@@ -178,8 +180,8 @@ WALK_PART bool walk_replaces_frames(struct braid_walk *w, const struct braid_lay
 }
 
 /*
- * The return of a native method (TemplateInterpreterGenerator::generate_native_entry): mov r11, [rbp + sender sp]; leave;
- * pop rdi; mov rsp, r11; jmp rdi. What was popped is still below sp. True when the step is done.
+ * The return of a native method (TemplateInterpreterGenerator::generate_native_entry): mov r11, [rbp + sender sp];
+ * leave; pop rdi; mov rsp, r11; jmp rdi. What was popped is still below sp. True when the step is done.
  */
 WALK_PART bool walk_interp_left(struct braid_walk *w, const struct braid_layout *l)
 {
@@ -253,8 +255,8 @@ WALK_PART int walk_interpreter(struct braid_walk *w, const struct braid_layout *
 		if (whole)
 			bci = walk_bci(w, l, method, w->r13);
 		/*
-		 * Either the bcp register is in this method's code, or pc is in another method's entry or exit code. At an
-		 * exit the register may still be in the same method, in a frame further up.
+		 * Either the bcp register is in this method's code, or pc is in another method's entry or exit code.
+		 * At an exit the register may still be in the same method, in a frame further up.
 		 */
 		if (bci < 0 && (walk_interp_left(w, l) || walk_interp_entry(w, l)))
 			return w->end != WALK_GOING;

@@ -41,8 +41,8 @@ WALK_PART bool walk_is_new_thread(struct braid_walk *w)
 }
 
 /*
- * Without CFI two guesses remain. A leaf may be assembly that has left the stack alone (or a jump to the interpreter in the
- * class data archive of JDK 11). Otherwise the frame pointer is trusted if it leads to code.
+ * Without CFI two guesses remain. A leaf may be assembly that has left the stack alone (or a jump to the interpreter
+ * in the class data archive of JDK 11). Otherwise the frame pointer is trusted if it leads to code.
  */
 WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layout *l, __u32 cause)
 {
@@ -66,9 +66,9 @@ WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layo
 #define WALK_RESOLVER_SLOTS (1U << 24)
 
 /*
- * The C library binds a function at its first call (_dl_runtime_resolve). It saves all possible arguments on a stack that
- * it aligns, so only rbx leads to its frame, and its callees have saved rbx somewhere. Searches some words from `at` for
- * those that the PLT has pushed. Returns the frame's offset from sp, 0 when not found, -1 when unreadable.
+ * The C library binds a function at its first call (_dl_runtime_resolve). It saves all possible arguments on a stack
+ * that it aligns, so only rbx leads to its frame, and its callees have saved rbx somewhere. Searches some words from
+ * `at` for those that the PLT has pushed. Returns the frame's offset from sp, 0 when not found, -1 when unreadable.
  */
 WALK_PART int walk_resolver_frame(struct braid_walk *w, __u64 at)
 {

@@ -8,9 +8,9 @@
 #include <braid/unwind.h>
 
 /*
- * The BPF verifier checks a WALK_PART once, on its own and for all arguments: it assumes only that pointers that are not
- * NULL lead to whole structures. It checks a WALK_INLINE at each call, so that is for functions that are small or called
- * once.
+ * The BPF verifier checks a WALK_PART once, on its own and for all arguments: it assumes only that pointers that are
+ * not NULL lead to whole structures. It checks a WALK_INLINE at each call, so that is for functions that are small or
+ * called once.
  */
 #ifdef __bpf__
 #define WALK_PART __attribute__((noinline))
@@ -38,8 +38,8 @@
 #define WALK_FP_ELSEWHERE (~0ULL)
 
 /*
- * The state of one walk. In BPF it is in a map's value: it is too large for the stack, and the verifier treats all numbers
- * there as unknown, so it needs to check a step only once.
+ * The state of one walk. In BPF it is in a map's value: it is too large for the stack, and the verifier treats all
+ * numbers there as unknown, so it needs to check a step only once.
  */
 struct braid_walk {
 	__u64 pc;
@@ -61,8 +61,8 @@ struct braid_walk {
 	/* Its deopt handlers, the return addresses into its deoptimised frames; or 0. */
 	__u64 blob_deopt;
 	__u64 blob_deopt_handle; /* for calls of method handles */
-	/* Where the last step read the caller's fp; 0: it is the callee's; or WALK_FP_ELSEWHERE. In the first two cases the
-	   return address is below the caller's sp. */
+	/* Where the last step read the caller's fp; 0: it is the callee's; or WALK_FP_ELSEWHERE. In the first two
+	 * cases the return address is below the caller's sp. */
 	__u64 fp_at;
 	__u64 bcp;	   /* of the last interpreted frame, from its stack slot */
 	__u32 leaf;	   /* 1: the registers belong to the instruction at pc; 0: pc is a return address */
@@ -131,7 +131,8 @@ WALK_INLINE void walk_push_code(struct braid_walk *w)
 			     (w->pc & BRAID_FRAME_ADDR_MASK));
 }
 
-/* Moves to the caller, whose stack pointer must be nearer to the root. A leaf may already have popped its whole frame. */
+/* Moves to the caller, whose stack pointer must be nearer to the root. A leaf may already have popped its whole
+ * frame. */
 WALK_INLINE int walk_to(struct braid_walk *w, __u64 pc, __u64 sp, __u64 fp)
 {
 	if (sp < w->sp || (sp == w->sp && !w->leaf))

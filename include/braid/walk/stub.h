@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Steps over code without a frame size: stub routines, adapters, vtable stubs. compiled.h, native.h and interpreter.h use
- * it. */
+/* Steps over code without a frame size: stub routines, adapters, vtable stubs. compiled.h, native.h and interpreter.h
+ * use it. */
 #ifndef BRAID_WALK_STUB_H
 #define BRAID_WALK_STUB_H
 
@@ -18,8 +18,8 @@ WALK_INLINE int walk_rbp_frame(struct braid_walk *w)
 }
 
 /*
- * 1 if a return address can be at `at`; one to a deoptimised caller or an exception handler follows no call. -1 when it is
- * unreadable, which proves nothing.
+ * 1 if a return address can be at `at`; one to a deoptimised caller or an exception handler follows no call. -1 when
+ * it is unreadable, which proves nothing.
  */
 WALK_PART int walk_has_caller(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
@@ -181,8 +181,8 @@ WALK_PART __u64 walk_sender_sp(struct braid_walk *w, const struct braid_layout *
 }
 
 /*
- * The offset from sp of the registers that an adapter pushed before it called the VM. The code after the call removes what
- * is below them: fxrstor [rsp]; add rsp, n, perhaps after vzeroupper. 0 when the code is another.
+ * The offset from sp of the registers that an adapter pushed before it called the VM. The code after the call removes
+ * what is below them: fxrstor [rsp]; add rsp, n, perhaps after vzeroupper. 0 when the code is another.
  */
 WALK_PART __u32 walk_adapter_area(struct braid_walk *w)
 {
@@ -199,9 +199,10 @@ WALK_PART __u32 walk_adapter_area(struct braid_walk *w)
 }
 
 /*
- * An adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has pushed all registers (MacroAssembler::pusha),
- * including r13, which points to its return address, and rax, which contains it. If r13 is in one of `words` words from
- * `at`, returns the return address's offset from sp; 0 when it is not, -1 when unreadable.
+ * An adapter that calls the VM (SharedRuntime::fixup_callers_callsite) has pushed all registers
+ * (MacroAssembler::pusha), including r13, which points to its return address, and rax, which contains it. If r13 is
+ * in one of `words` words from `at`, returns the return address's offset from sp; 0 when it is not, -1 when
+ * unreadable.
  */
 WALK_PART int walk_adapter_r13(struct braid_walk *w, const struct braid_layout *l, __u64 at, __u32 words)
 {
@@ -259,9 +260,9 @@ WALK_PART int walk_pushed_frame(struct braid_walk *w, const struct braid_layout 
 }
 
 /*
- * Vector routines with rbp for data (SHA-256 and SHA-512 with AVX2) align the stack pointer and save its old value near the
- * end of their frame, below their pushed registers and return address. If that value is at `at`, returns the return
- * address's offset from sp; 0 when it is not, -1 when unreadable.
+ * Vector routines with rbp for data (SHA-256 and SHA-512 with AVX2) align the stack pointer and save its old value
+ * near the end of their frame, below their pushed registers and return address. If that value is at `at`, returns the
+ * return address's offset from sp; 0 when it is not, -1 when unreadable.
  */
 WALK_PART int walk_aligned_sp(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {
@@ -345,8 +346,8 @@ WALK_PART bool walk_adapter_leaf(struct braid_walk *w, const struct braid_layout
 }
 
 /*
- * A leaf has its return address at sp or in rax: adapters move it, and method handle linkers pop it to reach the argument
- * below. True when the step is done.
+ * A leaf has its return address at sp or in rax: adapters move it, and method handle linkers pop it to reach the
+ * argument below. True when the step is done.
  */
 WALK_PART bool walk_stub_leaf(struct braid_walk *w, const struct braid_layout *l, enum walk_stub_kind kind)
 {
