@@ -28,7 +28,7 @@ struct caps {
 	uint64_t refused[2];
 };
 
-/* Asks for the capabilities that `types` (bits of enum braid_event_type) need and the agent does not hold. */
+/* Requests the capabilities that `types` (bits of enum braid_event_type) need and the agent does not hold. */
 void caps_acquire(struct caps *c, uint32_t types);
 /* Relinquishes the capabilities that `types` do not need. The caller disables their events first: JVM TI does not
  * specify what happens to the events of a relinquished capability. */

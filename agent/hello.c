@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The HELLO record, the first of each connection: the JVM's versions and command line, and the agent's capabilities.
- * agent.c publishes it at the start, kinds.c again when the capabilities change. */
+ * agent.c publishes it at the start, kinds.c again when the configuration changes. */
 #include "agent.h"
 
 #include <stdio.h>

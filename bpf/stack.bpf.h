@@ -82,10 +82,11 @@ static __always_inline bool stack_has_caller(__u64 at)
 }
 
 /*
- * Corrects the pc of a thread at a probe (uprobe) to the probed instruction. Until the kernel has found the probe,
- * the pc is after the breakpoint; then the thread steps a copy of the instruction, unless the kernel emulates it. An
- * emulated function's first push changes pc and sp one after the other, and only the return address shows how far it
- * is. `plain`: the kernel was entered without a system call or an error code, so by a breakpoint or an interrupt.
+ * Corrects the pc of a thread at a probe (uprobe) to the probed instruction. Until the kernel has found the probe, the
+ * pc is after the breakpoint. Then the thread steps a copy of the instruction, unless the kernel emulates it. Among the
+ * emulated ones only a function's first push matters: it changes pc and sp one after the other, and only the return
+ * address shows how far it is. `plain`: the kernel was entered without a system call or an error code, so by a
+ * breakpoint or an interrupt.
  */
 __noinline int stack_leave_probe(__u32 slot, bool plain)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The parser of the agent's options; see options.h. The text comes from the command line or from whoever attaches. */
+/* The parser of the agent's options; see options.h. The text comes from the command line or from an attaching
+ * process. */
 #include "options.h"
 
 #include <errno.h>

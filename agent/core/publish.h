@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Records on their way into the ring. Handlers and the helper publish in three ways, which differ when the ring is
- * full:
+ * Records on their way into the ring. Handlers and the helper publish in three ways, for a full ring:
  *   publish_event       drops the record and counts the loss
  *   publish_definition  keeps the record in memory, in order, until the helper can put it into the ring
  *   publish_direct      does neither: the caller keeps the data

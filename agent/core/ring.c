@@ -112,8 +112,7 @@ static void ring_wait(const struct ring *r)
 		else if (turns < 2000)
 			sched_yield();
 		else
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap,
-					NULL); /* the holder may have a lower real-time priority */
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL); /* for a holder of lower real-time priority */
 	}
 }
 

@@ -30,7 +30,7 @@ static bool load_publish(const struct scopes *s, const struct layout_nmethod *n,
 {
 	struct braid_rec_code_load r = {
 		.address = address,
-		/* 8 and 11 report the instructions only, but a deoptimised frame's pc is in the handler behind them. */
+		/* 8 and 11 report the instructions only, but a deoptimised frame's pc is in the handler after them. */
 		.code_size = n->found && n->code_size > size ? n->code_size : size,
 		.method = id,
 		.compile_id = n->found ? n->compile_id : 0,

@@ -89,7 +89,7 @@ void jvm_event_reset_counts(void);
 void types_reset(void);
 /* The id of a class, defined on first use; 0 when it could not be defined. */
 uint32_t types_id(jclass class);
-/* The id of a text that is no class name. The TYPE record marks it as a text. */
+/* The id of a text. No text begins like a class signature, so both share one table. */
 uint32_t types_text(const char *text);
 /* The id of an object's class. A pending exception stays pending. */
 uint32_t types_of(JNIEnv *jni, jobject object);

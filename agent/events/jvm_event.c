@@ -140,7 +140,7 @@ void stack_request_start(void)
 
 /*
  * A thread may have installed filters since, under which the call is untested: the thread's first stack request could
- * kill it. Filters cannot be removed, so their number tells.
+ * kill it. Filters cannot be removed, so their number shows it.
  */
 static bool may_run(void)
 {

@@ -166,7 +166,7 @@ static bool has_modules(void)
 	return agent.jvmti_version >= JVMTI_VERSION_9 && is_live();
 }
 
-/* A package belongs to one module, so the package's name finds the module. */
+/* In one loader a package belongs to one module, so the package's name finds the module. */
 static void module_read(struct description *d, JNIEnv *jni, jobject loader)
 {
 	static _Atomic(jfieldID) name_field;

@@ -193,7 +193,7 @@ static void parallel_take(void)
 	space_add(old, 1, field[F_PS_SPACE].offset, 0, F_TOP_PARALLEL, bottom);
 }
 
-/* Adds a count in the heap's object, behind one pointer when there is a field `pointer`. */
+/* Adds a count in the heap's object, or through one pointer when there is a field `pointer`. */
 static void count_take(int pointer, uint64_t offset)
 {
 	if (!field[F_HEAP].found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds out whether this JDK mounts a virtual thread around its continuation or inside it. objects.c asks once. */
+/* Finds out whether this JDK mounts a virtual thread around its continuation or inside it. objects.c calls it once. */
 #ifndef BRAID_AGENT_MOUNTS_H
 #define BRAID_AGENT_MOUNTS_H
 

@@ -71,7 +71,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_WAIT_TIMED_OUT 0x1U
 #define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */
 
-/* Of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */
+/* Flags of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */
 #define BRAID_GC_BEGAN_BEFORE 0x1U
 #define BRAID_GC_NOT_ENDED 0x2U
 #define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
@@ -82,7 +82,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_BLOCKED_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
 #define BRAID_BLOCKED_OPEN 0x20000U	       /* had not ended when the recording ended; no stack */
 
-/* Of COMPILE: level in the low bits. */
+/* Flags of COMPILE: level in the low bits. */
 #define BRAID_COMPILE_LEVEL 0x7U
 #define BRAID_COMPILE_OSR 0x8U
 #define BRAID_COMPILE_FAILED 0x10U

@@ -48,7 +48,7 @@ static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 
 /* braid_objects.flags */
 #define BRAID_OBJECTS_THREADS 0x1U  /* the way from a JavaThread to its threads' ids and names is found and checked */
-#define BRAID_OBJECTS_BLOCKERS 0x2U /* the way from a thread to its blocker, the blocker's class and owner is, too */
+#define BRAID_OBJECTS_BLOCKERS 0x2U /* the same of the way from a thread to its blocker and the blocker's class and owner */
 #define BRAID_OBJECTS_HANDLES 0x4U  /* a JavaThread refers to its threads by OopHandle (14 and later) */
 
 /* How references in the heap are encoded. */
@@ -97,7 +97,7 @@ _Static_assert(sizeof(struct braid_objects) == 72, "objects");
 /* braid_vthreads.flags */
 #define BRAID_VTHREADS_WALK 0x1U   /* the code addresses and the offset of a JavaThread's entry are known */
 #define BRAID_VTHREADS_FROZEN 0x2U /* all that reading frozen frames needs was found and checked */
-#define BRAID_VTHREADS_TASKS 0x4U  /* the way from a Continuation to its virtual thread was, too */
+#define BRAID_VTHREADS_TASKS 0x4U  /* the way from a Continuation to its virtual thread is found and checked */
 #define BRAID_VTHREADS_AROUND 0x8U /* a thread mounts before its continuation is entered and unmounts after it */
 
 /*

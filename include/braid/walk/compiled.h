@@ -72,7 +72,7 @@ WALK_PART int walk_lift(struct braid_walk *w, const struct braid_layout *l, __u6
 	lift = jdk8 && w->java == 1 ? walk_has_pushed_all(w, l) : 0;
 	if (lift && walk_has_caller(w, l, w->sp + size + (__u64)lift - 8) > 0)
 		return lift;
-	/* A call aligns the stack pointer with the frame, so only the newest frame needs the search. */
+	/* At a call the stack pointer is at the frame's end, so only the newest frame needs confirmation. */
 	if (plain && (!w->leaf || walk_confirmed(w, l, w->sp + size - 8)))
 		return 0;
 	if (handler)
