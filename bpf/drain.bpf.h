@@ -44,7 +44,7 @@ static __always_inline void drain_layout(struct drain_state *d, const struct dra
 
 	if (!jvm || r->hdr.size < sizeof(*r))
 		return;
-		/* Memos may be of steps that would have been others with this layout. */
+	/* Memos may be of steps that would have been others with this layout. */
 	if (jvm->layout.vthreads.enter_start != r->layout.vthreads.enter_start ||
 	    jvm->layout.vthreads.yield_start != r->layout.vthreads.yield_start)
 		__sync_fetch_and_add(&jvm->epoch, 1);

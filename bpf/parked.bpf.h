@@ -10,7 +10,7 @@
 #define PARKED_SUPERS 16 /* budget of superclasses above a lock's class */
 
 struct parked {
-	__u32 owner; /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
+	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
 	__u32 ownable; /* its class can have an owner */
 	char class[64];
 };

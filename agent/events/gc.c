@@ -50,7 +50,7 @@ static struct {
 	struct collector collector[COLLECTORS];
 	struct text cause, last_cause;
 	const char *uncounted; /* name for pauses of which no counter changes */
-	bool stops;	       /* both collectors stop the world for all their work: 0 the young generation, 1 everything */
+	bool stops;	       /* both collect in pauses only: 0 the young generation, 1 everything */
 
 	uint64_t sequence; /* of the last published pause */
 	uint64_t clock_offset_ns;

@@ -239,7 +239,7 @@ static bool classes_take(struct resolved *r, JNIEnv *jni)
 		}
 		agent_release(signature);
 	}
-		/* Neither this class nor its superclasses have an initialiser, so no code runs. */
+	/* Neither this class nor its superclasses have an initialiser, so no code runs. */
 	if (r->class[C_OWNABLE] && !r->o.ownable_thread)
 		fields_query(r, jni, C_OWNABLE);
 	agent_release(classes);

@@ -64,7 +64,7 @@ struct braid_jvm {
 	__u64 code_unloads;
 	__u64 code_unloads_seen; /* the second one's value at the last sample, and when it had changed; 0: never */
 	__u64 code_unload_ns;
-	__u64 sleep_min_ns; /* shorter off-CPU times are only counted; UINT64_MAX: none is emitted; set by the collector */
+	__u64 sleep_min_ns; /* shorter off-CPU times are only counted; UINT64_MAX: no events; set by the collector */
 	__u64 waker_min_ns; /* shorter ones get no waker */
 	__u64 park_min_ns;  /* shorter ones get no park blocker; UINT64_MAX: none gets one */
 	__u64 gc_cause;	    /* address of a string: braid_names.gc_cause; set by the drain */

@@ -32,19 +32,19 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_SAFEPOINT = 9, /* name: operation; value: ns until the last thread stopped; number: of the safepoint,
 				    counted from 1 since the probes were set */
 	BRAID_JVM_SAFEPOINT_STOP = 10, /* a thread stopped, on this stack; value: ns since the request, 0: all others
-					  had stopped already, and it returned from native code; number: the safepoint's */
+					  had stopped, and it returned from native code; number: the safepoint's */
 	BRAID_JVM_THREAD_START = 11,   /* name: thread; detail: group; value: priority; flags: BRAID_THREAD_* */
-	BRAID_JVM_THREAD_END = 12, /* name: the thread's at that time; value: ns of CPU time; weight: those in
+	BRAID_JVM_THREAD_END = 12,     /* name: the thread's at that time; value: ns of CPU time; weight: those in
 				      the kernel */
-	BRAID_JVM_VTHREAD_START = 13, /* number: threadId; name: thread or empty; value: threads that it represents */
-	BRAID_JVM_VTHREAD_END = 14,   /* the same */
-	BRAID_JVM_CLASS_LOAD = 15,    /* name: class; detail: loader; value: modifiers; text: module and source file */
-	BRAID_JVM_CLASS_PREPARE = 16, /* name: class */
-	BRAID_JVM_CLASS_UNLOAD = 17,  /* name: the last one; value: number of classes */
-	BRAID_JVM_COMPILE = 18,	      /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id.
+	BRAID_JVM_VTHREAD_START = 13,  /* number: threadId; name: thread or empty; value: threads that it represents */
+	BRAID_JVM_VTHREAD_END = 14,    /* the same */
+	BRAID_JVM_CLASS_LOAD = 15,     /* name: class; detail: loader; value: modifiers; text: module and source file */
+	BRAID_JVM_CLASS_PREPARE = 16,  /* name: class */
+	BRAID_JVM_CLASS_UNLOAD = 17,   /* name: the last one; value: number of classes */
+	BRAID_JVM_COMPILE = 18,	  /* name: method; value: bytes of code; flags: BRAID_COMPILE_*; number: compile id.
 					 Without duration: a native wrapper, or a JVM without probes */
-	BRAID_JVM_DEOPT = 19, /* name: compiled method; detail: reason; number: its compile id; text: the action */
-	BRAID_JVM_EXCEPTION = 20,   /* name: class; detail: the catching method, empty: none; value: exceptions that it
+	BRAID_JVM_DEOPT = 19,	  /* name: compiled method; detail: reason; number: its compile id; text: the action */
+	BRAID_JVM_EXCEPTION = 20, /* name: class; detail: the catching method, empty: none; value: exceptions that it
 				       represents */
 	BRAID_JVM_NATIVE_BIND = 21, /* name: method; number: address; text: the symbol there */
 	BRAID_JVM_RESOURCE = 22,    /* name: the exhausted resource; flags: JVM TI's */
@@ -58,7 +58,7 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_CONFIG = 27,	      /* the event configuration of the process changes; without a process: that of all
 					 to come; name: list as `record -e` takes it, then " thread=TID:LIST" for each
 					 thread with an own list; value: braid_event_config.enabled */
-	BRAID_JVM_THREAD_CPU = 28,  /* of a thread that has no THREAD_END: it ended with its JVM, still runs at the
+	BRAID_JVM_THREAD_CPU = 28,    /* of a thread that has no THREAD_END: it ended with its JVM, still runs at the
 				       recording's end, or is no Java thread; value: ns of CPU time since its start;
 				       weight: those in the kernel */
 	BRAID_JVM_UNCOLLECTED = 29, /* an ALLOC's object is still there, but no collection that could have freed it has

@@ -34,9 +34,8 @@ static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 }
 
 /* braid_layout.flags */
-#define BRAID_LAYOUT_WALKABLE                                                                                          \
-	0x1U /* all that walking compiled and interpreted frames needs was found and checked */
-#define BRAID_LAYOUT_NAMES 0x2U /* all that reading a Method's name needs was found */
+#define BRAID_LAYOUT_WALKABLE 0x1U /* all that walking compiled and interpreted frames needs was found and checked */
+#define BRAID_LAYOUT_NAMES 0x2U	   /* all that reading a Method's name needs was found */
 #define BRAID_LAYOUT_CODE_OFFSET                                                                                       \
 	0x4U /* blob_code is an int offset from the blob (JDK 8, 23 and later), else a pointer */
 #define BRAID_LAYOUT_SHORT_COMPLETE 0x8U /* blob_frame_complete is 16 bits wide, else 32 */
@@ -48,15 +47,14 @@ static inline int braid_code_heap_fits(const struct braid_code_heap *h)
 
 /* braid_objects.flags */
 #define BRAID_OBJECTS_THREADS 0x1U  /* the way from a JavaThread to its threads' ids and names is found and checked */
-#define BRAID_OBJECTS_BLOCKERS 0x2U /* the same of the way from a thread to its blocker and the blocker's class and owner */
+#define BRAID_OBJECTS_BLOCKERS 0x2U /* the same of the way from a thread to its blocker, its class and its owner */
 #define BRAID_OBJECTS_HANDLES 0x4U  /* a JavaThread refers to its threads by OopHandle (14 and later) */
 
 /* How references in the heap are encoded. */
 enum braid_oops {
 	BRAID_OOPS_PLAIN = 0,	   /* 8 bytes, the address; in the older ZGC with colours, which are mapped */
 	BRAID_OOPS_COMPRESSED = 1, /* 4 bytes: oop_base + (value << oop_shift) */
-	BRAID_OOPS_COLOURED =
-		2, /* generational ZGC (zAddress.hpp): the bit set among bits 12 to 15 gives the shift */
+	BRAID_OOPS_COLOURED = 2, /* generational ZGC (zAddress.hpp): the bit set among bits 12 to 15 gives the shift */
 };
 
 /* How an object refers to its Klass. */

@@ -226,8 +226,7 @@ WALK_INLINE enum walk_frame_state walk_epilogue(struct braid_walk *w, const __u8
 {
 	if (at[0] == 0x5d) /* pop rbp */
 		return WALK_FRAME_RBP_ONLY;
-	if (at[-1] == 0xc9 && at[0] == 0x59 &&
-	    at[1] == 0xff) /* leave; pop rcx; jmp rcx: to an exception's handler */
+	if (at[-1] == 0xc9 && at[0] == 0x59 && at[1] == 0xff) /* leave; pop rcx; jmp rcx: to an exception's handler */
 		return WALK_FRAME_NONE;
 	if (walk_is_call_stub(w, at))
 		return WALK_FRAME_CALLEE;

@@ -359,7 +359,7 @@ WALK_PART bool walk_stub_leaf(struct braid_walk *w, const struct braid_layout *l
 	held = kind != WALK_STUB_ROUTINE && walk_is_java_caller(w, l, w->rax);
 	if (adapter && walk_adapter_leaf(w, l))
 		return true;
-		/* Below a stack pointer that an adapter has moved, an address may be left from another call. */
+	/* Below a stack pointer that an adapter has moved, an address may be left from another call. */
 	if (walk_is_caller(w, l, pc) && !(adapter && held && pc != w->rax)) {
 		walk_to(w, pc, adapter ? walk_sender_sp(w, l, pc, w->sp + 8) : w->sp + 8, w->fp);
 		return true;

@@ -78,7 +78,7 @@ by_phase()
 events a.trace \
 	"locks" "$(by_phase 'of("lock", name="java.lang.Object")' n) == [[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [1, 1], [0, 1]]" \
 	"allocations" "$(by_phase 'of("alloc")' 'n > 0') == [[True, True]] + [[True, False]] * 5 + [[True, True]] * 3" \
-	"the thread that is not Java's" 'any("is no Java thread" in str(n) for n in notices)' \
+	"the thread that is not Java's" 'any("is not a Java thread" in str(n) for n in notices)' \
 	"nothing lost" 'lost == []'
 
 # Nothing of it is left in the next recording.
