@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Finds the copies of the agent that earlier recordings have left in a JVM, dormant or serving another recorder. It
- * reads only the mappings of the process; agents.c calls it.
+ * reads only the mappings of the process; listener.c calls it.
  */
 #ifndef BRAID_AGENTS_COPIES_H
 #define BRAID_AGENTS_COPIES_H

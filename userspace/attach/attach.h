@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Finds JVMs, and loads the agent into them: facts about a JVM, staging of the agent's files, and the attach protocol.
- * agents/ and `braid list` use it.
+ * agents/, `braid list` and `braid doctor` use it.
  */
 #ifndef BRAID_ATTACH_ATTACH_H
 #define BRAID_ATTACH_ATTACH_H

@@ -2,7 +2,7 @@
 /*
  * Event configurations as text, as on the command line and in the trace: a list such as "cpu,alloc=512k,lock=1ms". A
  * list has event types, and at most one sampling event: cpu-clock, cycles, or a kernel tracepoint, CATEGORY:NAME. The
- * command line, `braid ctl` and the trace use this; it touches nothing else.
+ * command line and the rooms of the collector use this; it touches no other state.
  */
 #ifndef BRAID_CONFIG_EVENT_CONFIG_H
 #define BRAID_CONFIG_EVENT_CONFIG_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One libjvm.so file: addresses of functions and data in it, which are the same in all processes that map it. struct
- * libjvm_copy has what the tables in one process's memory contain, which is valid for no other process. probes.c and
- * probe_events.c use this.
+ * libjvm_copy has what the tables in one process's memory contain, which is valid for no other process. layouts.c,
+ * code_cache.c and the files of the probes use this.
  */
 #ifndef BRAID_JVM_LIBJVM_H
 #define BRAID_JVM_LIBJVM_H

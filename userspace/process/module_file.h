@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens the file behind a mapping, and never another file of the same name. Only modules.c calls this. */
+/* Opens the file behind a mapping, and never another file of the same name. modules.c and jvm/libjvm.c call this. */
 #ifndef BRAID_PROCESS_MODULE_FILE_H
 #define BRAID_PROCESS_MODULE_FILE_H
 

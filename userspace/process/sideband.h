@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Forks, execs, exits, names and executable mappings of all processes, from perf's side-band records. They report
- * mappings that are made during the recording, which BPF cannot without kprobes. The records go to processes.c; record/
- * and agents/ call this.
+ * mappings that are made during the recording, which BPF cannot without kprobes. The records go to processes.c;
+ * record/, agents/ and threads.c call this.
  */
 #ifndef BRAID_PROCESS_SIDEBAND_H
 #define BRAID_PROCESS_SIDEBAND_H

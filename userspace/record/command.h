@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The command that a recording launches. A forked child holds it back until sampling has begun. Only session.c calls
- * this.
+ * The command that a recording launches. A forked child holds it back until sampling has begun. session.c and targets.c
+ * call this.
  */
 #ifndef BRAID_RECORD_COMMAND_H
 #define BRAID_RECORD_COMMAND_H

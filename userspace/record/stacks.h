@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Turns raw stacks into nodes of the trace's stack tree. Every distinct frame is resolved once and every distinct path
- * is stored once. samples.c and session.c call this.
+ * is stored once. Only record/ calls this.
  */
 #ifndef BRAID_RECORD_STACKS_H
 #define BRAID_RECORD_STACKS_H
