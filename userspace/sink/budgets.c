@@ -44,7 +44,7 @@ static void say(const struct account *a, struct sink *sink, enum budget b)
 			    (unsigned long long)budgets[b].most, budgets[b].what);
 }
 
-/* Once for a user, who may have thousands of processes. */
+/* Announced once for each user, who may have thousands of processes. */
 static void say_shared(const struct account *a, struct sink *sink, enum budget b)
 {
 	if (a->share->reported >> b & 1)

@@ -30,7 +30,7 @@ struct pool_set {
 struct share {
 	struct pool_set *set;
 	uint64_t used[POOLS];
-	uint32_t reported; /* bit n: that budget n found its pool used up has been announced */
+	uint32_t reported; /* bit n: the used-up pool of budget n has been announced */
 	uid_t user;
 	UT_hash_handle hh;
 };

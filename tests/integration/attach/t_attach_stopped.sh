@@ -12,9 +12,9 @@ stop_jvm()
 }
 
 stop_jvm
-braid list | finds "^ *$jvm .*no: it is stopped; kill -CONT $jvm" || fail "the list: $(braid list)"
+braid list | finds "^ *$jvm .*no: it is stopped; continue it with .kill -CONT $jvm." || fail "the list: $(braid list)"
 start_record -F 499 -p "$jvm" -o stopped.trace
-wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: it is stopped; kill -CONT $jvm" record.err
+wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: it is stopped; continue it with .kill -CONT $jvm." record.err
 stop_record # although the JVM stays stopped
 grep -q "^braid: JVM $jvm (java) has no agent: it is stopped" record.err || fail "the summary: $(cat record.err)"
 [[ ! -e /tmp/.attach_pid$jvm ]] || fail "left behind: /tmp/.attach_pid$jvm"
