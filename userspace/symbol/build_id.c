@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Build-ids of ELF files, as hexadecimal text. */
+/* Reads build-ids of ELF files, as hexadecimal text. */
 #include "set.h"
 
 #include "util/elf_file.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Separate debug files: by build-id, then by .gnu_debuglink, where GDB and elfutils look too. */
+/*
+ * Finds separate debug files by build-id, then by .gnu_debuglink, in the places where GDB and elfutils look too.
+ * Symbols and source lines use it.
+ */
 #include "set.h"
 
 #include "util/log.h"
@@ -18,17 +21,20 @@
 #define HEX_MAX 130
 #define CRC_BYTES_MAX (512LL << 20)
 
-/* Of a module: where its debug file is looked for, and what makes a file that one. */
+/* Where a module's debug file is searched for, and what it must match. */
 struct search {
 	int root;
 	uid_t owner;
 	char build_id[HEX_MAX];
 };
 
-/* Only modules without a build-id need it. A user can have as many of them as mappings: all together have an end. */
+/*
+ * Only modules without a build-id need checksums. A user can have as many such modules as mappings, so their sum is
+ * bounded.
+ */
 static int64_t crc_left = CRC_BYTES_MAX;
 
-/* .gnu_debuglink's, which is zlib's and xz's, too. */
+/* .gnu_debuglink's checksum, which zlib and xz use, too. */
 static int crc_of_file(int fd, uint32_t *crc)
 {
 	unsigned char bytes[65536];
@@ -49,7 +55,7 @@ static int crc_of_file(int fd, uint32_t *crc)
 	return offset < st.st_size ? -EIO : 0;
 }
 
-/* The build-ids must agree, or where the module has none, the checksum of the link. */
+/* The build-ids must be equal; for a module without one, the checksum in the link must match. */
 static bool belongs(int fd, const char *build_id, const uint32_t *crc)
 {
 	char hex[HEX_MAX];
@@ -61,8 +67,8 @@ static bool belongs(int fd, const char *build_id, const uint32_t *crc)
 }
 
 /*
- * Other processes may have the module mapped, too: what one of them sees below its root counts for all of them, so that
- * it has to be made by who could have made the module, or by who is trusted.
+ * Other processes may have the module mapped, too, and the result counts for all of them. So the owner of what one
+ * process sees below its root must be the module's owner, or trusted.
  */
 static bool same_maker(const struct stat *st, uid_t owner)
 {

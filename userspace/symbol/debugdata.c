@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Mini debug info: .gnu_debugdata holds an xz-compressed ELF image whose .symtab has the functions that .dynsym has
- * not. */
+/* Mini debug info: .gnu_debugdata is an xz-compressed ELF image whose .symtab has the functions that .dynsym lacks. */
 #include "set.h"
 
 #include "util/elf_file.h"
@@ -34,7 +33,7 @@ static Elf_Data *debugdata_find(Elf *elf)
 	return NULL;
 }
 
-/* Decodes into a growing buffer; NULL when the data is broken, or larger than any real one. */
+/* Decompresses into a growing buffer; NULL when the data is invalid, or larger than any real one. */
 static void *decode(const Elf_Data *data, size_t *size)
 {
 	for (size_t capacity = 1UL << 20; capacity <= IMAGE_MAX; capacity *= 4) {

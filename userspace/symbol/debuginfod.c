@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Debug files from debuginfod servers, through elfutils' client when it is installed: it keeps the cache, and asks only
- * the servers that the user has named in DEBUGINFOD_URLS (elfutils, debuginfod/debuginfod.h).
+ * Gets debug files from debuginfod servers through elfutils' client, when that is installed. The client keeps the cache
+ * and queries only the servers in the user's DEBUGINFOD_URLS (elfutils, debuginfod/debuginfod.h).
  */
 #include "symbol.h"
 
@@ -26,7 +26,7 @@ struct library {
 	void (*set_progressfn)(void *client, progress_fn fn);
 };
 
-static uint64_t deadline_ns; /* of the only request that is ever under way; the client's callback has no argument */
+static uint64_t deadline_ns; /* of the only current request; the client's callback has no argument */
 
 static uint64_t clock_ns(void)
 {
@@ -72,7 +72,7 @@ static int debuginfod_fetch(const struct library *l, const char *build_id)
 	if (!client)
 		return -ENOMEM;
 	l->set_progressfn(client, give_up);
-	/* A length of 0 says that the build-id is text. */
+	/* The length 0 means that the build-id is text. */
 	fd = l->find_debuginfo(client, (const unsigned char *)build_id, 0, &path);
 	log_debug("debuginfod: debug file of %s: %s", build_id, fd < 0 ? strerror(-fd) : path ? path : "found");
 	free(path);
@@ -80,7 +80,7 @@ static int debuginfod_fetch(const struct library *l, const char *build_id)
 	return fd;
 }
 
-/* The library stays: unloading it, and curl under it, is not worth its risks. */
+/* The library stays loaded: unloading it, and curl with it, is not worth the risk. */
 int debuginfod_find(const char *build_id, uint64_t limit_ns)
 {
 	static struct library library;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Itanium C++ and Rust (legacy and v0) through libiberty. A crafted name of a few hundred bytes can unfold into
- * gigabytes (every substitution may double it), so a jump out of the printing callback cuts it off. libiberty's
- * callback interfaces work on the stack; all that can be lost by the jump is the buffer of one Rust identifier in
+ * Demangles Itanium C++ and Rust (legacy and v0) names through libiberty. A crafted name of a few hundred bytes can
+ * expand to gigabytes (every substitution may double it), so a jump out of the printing callback bounds the output.
+ * libiberty's callback interfaces use the stack; the jump can leak at most the buffer of one Rust identifier in
  * Punycode.
  */
 #include "symbol.h"
@@ -25,7 +25,7 @@ static void demangle_collect(const char *text, size_t length, void *arg)
 {
 	struct output *out = arg;
 
-	if (!length) /* of no text at all */
+	if (!length) /* without any text */
 		return;
 	if (length >= sizeof(out->text) - out->length)
 		longjmp(out->full, 1);
@@ -33,7 +33,7 @@ static void demangle_collect(const char *text, size_t length, void *arg)
 	out->length += length;
 }
 
-/* What a compiler or linker put behind a '@' (plt, a version) is no part of the mangled name. */
+/* The text that a compiler or linker adds after a '@' (plt, a version) is no part of the mangled name. */
 static int demangle_head(struct output *out, const char *name, size_t length)
 {
 	char head[MANGLED_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions of an ELF image: which of its symbol tables, or of its debug file's, are read. */
+/* Reads the functions of an ELF image, and selects the symbol table: its own or its debug file's. */
 #include "set.h"
 
 #include "util/elf_file.h"
@@ -54,7 +54,7 @@ static bool is_function(const GElf_Sym *sym, const char *name, const struct sect
 		return false;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return !section || section->code;
-	/* Assembler functions; .L and $ names are the tools' own marks. */
+	/* Assembler functions; names that begin with .L or $ are the tools' own labels. */
 	return type == STT_NOTYPE && section && section->code && name[0] != '$' && strncmp(name, ".L", 2) != 0;
 }
 
@@ -70,13 +70,18 @@ static enum symbol_binding binding_of(const GElf_Sym *sym)
 	}
 }
 
-/* Functions of one name share it, and the end of one is another's: but names are no more than a few times their table.
+/*
+ * Functions with the same name share its bytes, and a name may be the end of another. All names together are still at
+ * most this many times their table.
  */
 #define NAMES_SHARED 8
 #define NAMES_BYTES_MIN (1UL << 20)
 #define NAMES_BYTES_MAX (96UL << 20)
 
-/* False when it is longer than any real one. No room is left when there are more than a real table has. */
+/*
+ * False when the name is longer than any real one, or when *room is used up because there are more names than in a real
+ * table.
+ */
 static bool name_taken(const char *name, size_t *room)
 {
 	size_t length = strnlen(name, SYMBOL_NAME_MAX);
@@ -154,7 +159,7 @@ static int add_debug_file(struct symbol_set *set, int fd)
 	return err;
 }
 
-/* The debug file is looked for when `debug_fd` is -1 and there is a path. */
+/* Searches for the debug file when `debug_fd` is -1 and there is a path. */
 static int open_elf(struct symbols **out, int fd, Elf *elf, int debug_fd, const char *root, const char *path)
 {
 	struct symbol_set set = {0};

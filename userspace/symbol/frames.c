@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Where functions begin in an image that has lost its symbols: .eh_frame_hdr lists the start of every frame description
- * in order (Linux Standard Base, "Exception Frames"). They get empty names: one place in a report instead of one per
- * address. And what a symbol table says of a function that is to be probed is compared with them.
+ * Function starts of an image without symbols: .eh_frame_hdr lists the start of every frame description in order (Linux
+ * Standard Base, "Exception Frames"). These functions get empty names, so that a report has one location for each
+ * instead of one per address. A symbol to be probed must match such a start, too.
  */
 #include "set.h"
 
@@ -18,7 +18,7 @@
 #define TABLE_DATAREL_SDATA4 0x3b
 
 struct entry {
-	int32_t start; /* from the header's address */
+	int32_t start; /* relative to the header's address */
 	int32_t description;
 };
 
@@ -30,7 +30,7 @@ static int32_t word(const char *at)
 	return value;
 }
 
-/* .eh_frame_hdr's sorted table, as all linkers write it. */
+/* .eh_frame_hdr's sorted table, in the form that all linkers write. */
 struct frame_table {
 	const char *entries;
 	uint64_t base;
@@ -84,7 +84,7 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 	if (!frame_table_find(&t, elf))
 		return 0;
 	set_sort(set);
-	for (size_t i = 0; i + 1 < t.count && !err; i++) { /* the last one's end is not known */
+	for (size_t i = 0; i + 1 < t.count && !err; i++) { /* the last one has no known end */
 		uint64_t start = start_of(&t, i), end = start_of(&t, i + 1);
 		struct symbol_candidate c = {
 			.address = start, .size = end - start, .name = unnamed, .binding = SYMBOL_LOCAL};
@@ -97,7 +97,7 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 	return err;
 }
 
-/* How many begin before this address, or at it if `at`. */
+/* The number of starts before this address, or at it if `at`. */
 static size_t count_before(const struct frame_table *t, uint64_t address, bool at)
 {
 	size_t low = 0, high = t->count;
@@ -132,7 +132,7 @@ bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end)
 	if (!frame_table_find(&t, elf))
 		return false;
 	i = count_before(&t, address, true);
-	if (!i || i == t.count) /* the last one's end is not known */
+	if (!i || i == t.count) /* the last one has no known end */
 		return false;
 	*start = start_of(&t, i - 1);
 	*end = start_of(&t, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* /proc/kallsyms (kernel/kallsyms.c: s_show): "address type name" and, for modules, a tab and "[module]". */
+/* Reads /proc/kallsyms (kernel/kallsyms.c: s_show): "address type name" and, for modules, a tab and "[module]". */
 #include "set.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A hundred times what a distribution's kernel has. */
+/* A hundred times the size in a distribution's kernel. */
 #define TEXT_MAX (1UL << 30)
 #define PAGE_BYTES 4096ULL
 
@@ -27,7 +27,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Cuts one line, [at, end), into its parts; `end` may be written to. */
+/* Splits one line, [at, end); it may write to `end`. */
 static bool line_parse(char *at, char *end, struct line *line)
 {
 	char *tab;
@@ -54,7 +54,7 @@ static bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* The last function of the kernel or of a module reaches to the end of its page, as nothing says where it ends. */
+/* The last function of the kernel or of a module ends with its page, because its end is unknown. */
 static void group_end(struct symbol_set *set, size_t first)
 {
 	uint64_t last = 0;
@@ -66,7 +66,7 @@ static void group_end(struct symbol_set *set, size_t first)
 		set->list.at[i].limit = last >= UINT64_MAX - PAGE_BYTES ? UINT64_MAX : (last | (PAGE_BYTES - 1)) + 1;
 }
 
-/* The lines of one module stand together, the kernel's come first. */
+/* The lines of one module are consecutive; the kernel's come first. */
 static int lines_read(struct symbol_set *set, char *text, size_t size)
 {
 	char *end = text + size, *newline;
@@ -116,7 +116,7 @@ int symbols_from_kallsyms(struct symbols **out, const char *text, size_t size)
 	return err;
 }
 
-/* The file has no size to ask for. `text` gets room for one byte more than `size`. */
+/* The file has no known size. `text` gets room for one byte more than `size`. */
 static int read_text(int fd, char **text, size_t *size)
 {
 	size_t capacity = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* DWARF 5, sections 2.17 (ranges), 3.3 (subprograms and their inlined instances) and 6.2 (lines), through libdw. */
+/*
+ * Reads source lines from DWARF 5, sections 2.17 (ranges), 3.3 (subprograms and their inlined instances) and 6.2
+ * (lines), through libdw.
+ */
 #include "lines.h"
 
 #include "set.h"
@@ -19,7 +22,7 @@
 
 struct unit_range {
 	uint64_t start, end;
-	Dwarf_Off unit; /* of its first entry */
+	Dwarf_Off unit; /* offset of its first entry */
 };
 
 struct lines {
@@ -45,7 +48,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Not by .debug_aranges, which not every compiler makes. */
+/* Without .debug_aranges, which not every compiler writes. */
 static int ranges_read(struct lines *l)
 {
 	Dwarf_Off offset = 0, next;
@@ -86,7 +89,7 @@ static bool has_debug_info(Elf *elf)
 	return false;
 }
 
-/* Leaves in l->elf what has the debug information. */
+/* Sets l->elf to the file with the debug information. */
 static int open_debug(struct lines *l, int fd, int debug_fd, const char *root, const char *path)
 {
 	int err = elf_open(&l->elf, elf_of_file(fd));
@@ -102,7 +105,7 @@ static int open_debug(struct lines *l, int fd, int debug_fd, const char *root, c
 	return debug_fd >= 0 && !elf_open(&l->elf, elf_of_file(debug_fd)) && has_debug_info(l->elf) ? 0 : -ENODATA;
 }
 
-/* libdw unpacks all compressed sections when it opens a file. */
+/* libdw decompresses all sections when it opens a file. */
 static uint64_t unpacked_bytes(Elf *elf)
 {
 	uint64_t bytes = 0;
@@ -117,7 +120,7 @@ static uint64_t unpacked_bytes(Elf *elf)
 	return bytes;
 }
 
-/* It leaves sections out that it cannot unpack. */
+/* libdw omits sections that it cannot decompress. */
 static bool has_units(Dwarf *dwarf)
 {
 	Dwarf_Off next;
@@ -200,7 +203,7 @@ static const char *line_name_of(Dwarf_Die *die)
 	return name ? name : "";
 }
 
-/* Where an inlined function was called, in the function around it. */
+/* Where the surrounding function calls an inlined function. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, struct line_place *to)
 {
 	Dwarf_Attribute attr;
@@ -218,7 +221,7 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, struct line_place *to
 		to->line = (int)number;
 }
 
-/* The functions around an address, the outermost first. */
+/* The functions at an address, the outermost first. */
 struct chain {
 	uint64_t address;
 	Dwarf_Die functions[LINES_DEPTH_MAX];
@@ -226,8 +229,8 @@ struct chain {
 };
 
 /*
- * Not dwarf_getscopes(), which gives up on functions that come from another unit, as all generic ones of Rust do.
- * Functions lie in units, in namespaces and types there, and inlined ones in others and their blocks.
+ * Not dwarf_getscopes(), which fails for functions that come from another unit, such as all generic ones of Rust.
+ * Functions are in units or in their namespaces and types; inlined functions are in functions or in their blocks.
  */
 static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned int depth)
 {

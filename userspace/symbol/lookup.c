@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Symbols of an ELF file by their names, functions and data, and the names of data. */
+/* Looks up symbols of an ELF file by name, functions and data, and lists the names of data. */
 #include "set.h"
 
 #include "util/elf_file.h"
@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Calls back with every defined symbol of the tables of `type` until told to stop: how many there were. */
+/*
+ * Calls back with every defined symbol of the tables of `type` until the callback returns false. Returns the number of
+ * calls.
+ */
 typedef bool (*symbol_fn)(void *ctx, const GElf_Sym *sym, const char *name);
 
 static size_t each_of_section(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, symbol_fn fn, void *ctx)
@@ -75,7 +78,7 @@ static int each_symbol(int fd, const char *path, symbol_fn fn, void *ctx)
 struct symbol_query {
 	struct symbol *list;
 	size_t count, missing;
-	bool functions; /* and nothing else */
+	bool functions; /* and no other symbols */
 };
 
 static bool query_match(void *ctx, const GElf_Sym *sym, const char *name)
@@ -101,7 +104,7 @@ int symbols_lookup(int fd, const char *path, struct symbol *query, size_t count)
 	return each_symbol(fd, path, query_match, &w);
 }
 
-/* Where in the file an address of its code is; 0 when it is none. */
+/* The file offset of an address in the code; 0 outside of it. */
 static uint64_t code_offset(Elf *elf, uint64_t address)
 {
 	size_t count;

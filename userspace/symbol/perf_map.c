@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The file is read from its end, so that the first line that covers an address is the one that counts. Nothing of it is
- * kept but the names that were asked for: memory and time depend on the queries and on a limited number of bytes.
+ * Reads perf maps from the end, so that the last line that covers an address counts. Only the requested names are kept:
+ * memory and time depend on the queries and on a bounded number of bytes.
  */
 #include "perf_map.h"
 #include "util/utf8.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define CHUNK (64U << 10)
-#define LINE_MAX_BYTES 4096U /* of a longer line, what is behind is not looked at */
+#define LINE_MAX_BYTES 4096U /* the rest of a longer line is ignored */
 
 struct line {
 	uint64_t start, size;
@@ -24,11 +24,11 @@ struct line {
 struct search {
 	struct perf_map_query *queries;
 	size_t count;
-	size_t *next; /* the first one at or behind this that has no answer (path compression) */
-	bool ended;   /* by a newline: what is behind the last one is still being written */
+	size_t *next; /* the first unanswered query at or after this one (path compression) */
+	bool ended;   /* by a newline: the rest after the last one is still being written */
 };
 
-/* Moves *at behind the digits and the space that ends them. */
+/* Moves *at past the digits and the space after them. */
 static bool hex_number(const char **at, const char *end, uint64_t *out)
 {
 	const char *from = *at;
@@ -117,7 +117,9 @@ static int take_line(struct search *s, const char *text, size_t length)
 	return 0;
 }
 
-/* The lines of a piece of text from the last to the first; returns how long the first is, which may have begun before.
+/*
+ * Handles the lines of a piece of text from the last to the first. Returns the length of the first line, which may have
+ * begun in the piece before.
  */
 static ssize_t take_lines(struct search *s, const char *text, size_t length)
 {
@@ -144,14 +146,14 @@ static int read_back(struct search *s, int fd, uint64_t from, uint64_t to, char 
 		to -= n;
 		memmove(buffer + n, buffer, (size_t)carried);
 		if (pread(fd, buffer, n, (off_t)to) != (ssize_t)n)
-			return -EIO; /* it became shorter */
+			return -EIO; /* the file became shorter */
 		carried = take_lines(s, buffer, n + (size_t)carried);
 		if (carried < 0)
 			return (int)carried;
 		if ((size_t)carried > LINE_MAX_BYTES)
 			carried = LINE_MAX_BYTES;
 	}
-	return from || !s->ended ? 0 : take_line(s, buffer, (size_t)carried); /* one that was cut in front is none */
+	return from || !s->ended ? 0 : take_line(s, buffer, (size_t)carried); /* a line without its start is ignored */
 }
 
 int perf_map_find(int fd, struct perf_map_query *queries, size_t count, bool *cut)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names of jump slots, for x86-64. A slot is named after the relocation of the GOT entry that it jumps through, or,
- * where a lazy slot of an IBT program only pushes its relocation's number, after that one. What linker made the slots
- * does not matter.
+ * Names PLT slots, for x86-64. A slot has the name in the relocation of the GOT entry through which it jumps. A lazy
+ * slot of an IBT program, which only pushes its relocation's number, has the name in that relocation. The linker that
+ * made the slots does not matter.
  */
 #include "set.h"
 
@@ -21,8 +21,8 @@
 
 struct slot_name {
 	uint64_t got;
-	const char *name;  /* in the ELF's dynamic strings */
-	uint64_t resolver; /* of an IFUNC, when there is no name */
+	const char *name;  /* in the ELF file's dynamic strings */
+	uint64_t resolver; /* of an IFUNC without a name */
 };
 
 struct slot_names {
@@ -50,7 +50,7 @@ static const char *symbol_name(Elf_Data *symbols, const char *strings, size_t st
 	return strings + sym.st_name;
 }
 
-/* The jump slots among the relocations of one section; the others stay zero. */
+/* The jump slots among one section's relocations; the other entries stay zero. */
 static struct slot_name *rela_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, size_t *count)
 {
 	Elf_Scn *symbols_scn = elf_getscn(elf, sh->sh_link);
@@ -160,7 +160,7 @@ static const struct slot_name *slot_decode(const struct slot_names *names, const
 	return bsearch(&key, names->by_got.at, names->by_got.count, sizeof(key), by_got);
 }
 
-/* IFUNCs without a name of their own in the relocation are known by their resolver's symbol. */
+/* An IFUNC without a name in its relocation gets the name of its resolver's symbol. */
 static const char *plt_name_of(const struct slot_name *slot, const struct symbol_set *set, size_t known)
 {
 	return slot->name ? slot->name : set_name_at(set, known, slot->resolver);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From candidates to a sorted table, and the search. */
+/* Makes a sorted table from candidates, and searches it. */
 #include "set.h"
 
 #include <errno.h>
@@ -8,16 +8,19 @@
 
 #define NO_PARENT UINT32_MAX
 #define COUNT_MAX (4UL << 20)
-/* Functions nest two or three deep (cold parts, assembler); a made-up file must not turn a search into a scan. */
+/*
+ * Functions nest two or three deep (cold parts, assembler). The limit keeps a forged file from turning a search into a
+ * scan.
+ */
 #define NESTING_MAX 64
 #define ALIASES_MAX 64
 
-/* All of a symbol but its address: kernels have 120,000 of them, libjvm.so 60,000. */
+/* A symbol without its address, kept small: kernels have 120,000 of them, libjvm.so 60,000. */
 struct span {
-	uint32_t length; /* bytes that it covers, cut to what fits */
+	uint32_t length; /* bytes that it covers, truncated to fit */
 	uint32_t name;	 /* in `names` */
-	uint32_t parent; /* the nearest earlier symbol that reaches beyond this one's start */
-	uint32_t size;	 /* as the table has it; 0: it has none */
+	uint32_t parent; /* the nearest earlier symbol that extends beyond this one's start */
+	uint32_t size;	 /* as in the table; 0: none */
 };
 
 struct symbols {
@@ -71,7 +74,9 @@ static bool is_old_version(const char *name)
 	return at && at[1] != '@';
 }
 
-/* Names of one address: what people call a function comes first. The last two only make the choice the same every time.
+/*
+ * Orders names of one address: the name that people use comes first. The last two criteria only make the choice
+ * deterministic.
  */
 static int by_preference(const struct symbol_candidate *a, const struct symbol_candidate *b)
 {
@@ -82,7 +87,7 @@ static int by_preference(const struct symbol_candidate *a, const struct symbol_c
 
 	if ((a->binding == SYMBOL_LOCAL) != (b->binding == SYMBOL_LOCAL))
 		return a->binding < b->binding ? -1 : 1;
-	if (a_vdso != b_vdso) /* the others are those of libc, which calls it */
+	if (a_vdso != b_vdso) /* the other names are those of libc, which calls it */
 		return a_vdso ? -1 : 1;
 	if (a_versioned != b_versioned)
 		return a_versioned ? 1 : -1;
@@ -97,7 +102,10 @@ static int by_preference(const struct symbol_candidate *a, const struct symbol_c
 	return strcmp(a->name, b->name);
 }
 
-/* One candidate of list[first, end), all at one address. Only a name without a size borrows that of its aliases. */
+/*
+ * Selects one of the candidates list[first, end), all at one address. Only a name without a size takes its aliases'
+ * size.
+ */
 static struct symbol_candidate choose(const struct symbol_candidate *list, size_t first, size_t end)
 {
 	struct symbol_candidate best = list[first];
@@ -117,7 +125,9 @@ static struct symbol_candidate choose(const struct symbol_candidate *list, size_
 	return best;
 }
 
-/* "name@@VERSION" is the default version of name. Whatever shares the string's tail is cut at the same place, rightly.
+/*
+ * "name@@VERSION" is the default version of name. Names that share the string's tail are truncated at the same place,
+ * which is right for them, too.
  */
 static void drop_default_version(char *name)
 {
@@ -127,7 +137,7 @@ static void drop_default_version(char *name)
 		*at = '\0';
 }
 
-/* How many bytes it covers. Without a size it reaches to the next symbol, or its section's end. */
+/* The bytes that a symbol covers. Without a size it extends to the next symbol, or to its section's end. */
 static uint64_t length_of(const struct symbol_candidate *c, uint64_t next)
 {
 	uint64_t end = c->limit < next ? c->limit : next;
@@ -147,7 +157,7 @@ static bool reaches(const struct symbols *s, uint32_t i, uint64_t address)
 	return address - s->addresses[i] < s->spans[i].length;
 }
 
-/* The candidate's place in `names`, which has room for all. */
+/* The candidate's offset in `names`, which has room for all. */
 static uint32_t name_add(struct symbols *s, size_t *used, const char *name)
 {
 	size_t length = strlen(name) + 1, at = *used;
@@ -157,13 +167,16 @@ static uint32_t name_add(struct symbols *s, size_t *used, const char *name)
 	return (uint32_t)at;
 }
 
-/* *parent is the nearest that reached beyond the one before: what has ended there has ended for this one, too. */
+/*
+ * *parent is the nearest symbol that extended beyond the previous one; what ended before that has ended for this one,
+ * too.
+ */
 static void append(struct symbols *s, size_t *names_used, const struct symbol_candidate *c, uint64_t next,
 		   uint32_t *parent)
 {
 	while (*parent != NO_PARENT && !reaches(s, *parent, c->address))
 		*parent = s->spans[*parent].parent;
-	/* A label inside a function is not a function. */
+	/* A label inside a function is no function. */
 	if (!c->size && *parent != NO_PARENT && s->spans[*parent].size)
 		return;
 	drop_default_version(c->name);
@@ -211,7 +224,7 @@ const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t add
 	return found->name;
 }
 
-/* Room for every candidate's name: the tables that they come from hold much more, and go. */
+/* Allocates room for every candidate's name; the tables that they come from are much larger and are freed. */
 static int room_for(struct symbols *s, const struct symbol_set *set)
 {
 	size_t names = 1;
@@ -226,7 +239,7 @@ static int room_for(struct symbols *s, const struct symbol_set *set)
 	return s->addresses && s->spans && s->names ? 0 : -ENOMEM;
 }
 
-/* Gives back what was meant for more. What cannot be cut stays larger. */
+/* Shrinks a block. When that fails, it stays larger. */
 static void *cut_to(void *block, size_t bytes)
 {
 	return realloc(block, bytes) ?: block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside the symbol tables: symbols are added in any order, then made searchable once. */
+/* What the symbol readers share: symbols are added in any order, then made searchable once. */
 #ifndef BRAID_SYMBOL_SET_H
 #define BRAID_SYMBOL_SET_H
 
@@ -9,7 +9,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 
-/* What a file of a stranger can have at most. */
+/* limits for an untrusted file */
 #define SYMBOLS_BYTES_MAX (64UL << 20) /* a table of symbols, without their names */
 #define SYMBOL_NAME_MAX 8192
 
@@ -25,34 +25,34 @@ struct symbol_candidate {
 
 struct symbol_set {
 	VEC(struct symbol_candidate) list;
-	VEC(char *) blobs; /* all names */
+	VEC(char *) blobs; /* of all names */
 	bool stripped;
 };
 
-/* Memory for names that lives as long as the set; NULL when there is none. */
+/* Memory for names that is valid as long as the set; NULL without memory. */
 char *set_blob(struct symbol_set *set, size_t size);
 int set_add(struct symbol_set *set, const struct symbol_candidate *candidate);
 void set_sort(struct symbol_set *set);
-/* Does any of the first `count` candidates, which are sorted, begin at `address`? */
+/* Whether any of the first `count` candidates, which are sorted, begins at `address`. */
 bool set_has(const struct symbol_set *set, size_t count, uint64_t address);
-/* The preferred name of those, of which no more than a few are looked at; or NULL. */
+/* The preferred name of those, of which only a few are compared; or NULL. */
 const char *set_name_at(const struct symbol_set *set, size_t count, uint64_t address);
-/* The names are copied; the set is still to be cleared. */
+/* Copies the names; the caller must still clear the set. */
 int set_finish(struct symbols **out, struct symbol_set *set);
 void set_clear(struct symbol_set *set);
 
 /* Functions of the symbol tables of `type` (SHT_SYMTAB or SHT_DYNSYM). */
 int set_add_elf(struct symbol_set *set, Elf *elf, unsigned int type);
-/* Jump slots, named after what their relocations name. */
+/* PLT slots, with the names in their relocations. */
 int set_add_plt(struct symbol_set *set, Elf *elf);
 /* Functions of an xz-compressed ELF image within the image, .gnu_debugdata. */
 int set_add_debugdata(struct symbol_set *set, Elf *elf);
 /* Functions that only have a frame description, with empty names. */
 int set_add_frames(struct symbol_set *set, Elf *elf);
 
-/* Is there a frame description that begins at this address? */
+/* Whether a frame description begins at this address. */
 bool frames_begin_at(Elf *elf, uint64_t address);
-/* Where the one that covers this address begins, and at the latest ends. */
+/* The start, and the latest possible end, of the description that covers this address. */
 bool frames_around(Elf *elf, uint64_t address, uint64_t *start, uint64_t *end);
 
 /* The text of /proc/kallsyms. -EPERM when every address is 0. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads .note.stapsdt, and finds the functions that its places lie in. */
+/* Reads .note.stapsdt, and finds the functions that contain the probes. */
 #include "usdt.h"
 
 #include "set.h"
@@ -18,7 +18,7 @@
 struct notes {
 	Elf *elf;
 	const char *provider, *name;
-	uint64_t base; /* of .stapsdt.base: by how much it is elsewhere than a note says, prelink has moved the rest */
+	uint64_t base; /* of .stapsdt.base; a note's value differs by what prelink moved */
 	bool (*fn)(void *ctx, const struct usdt_place *place);
 	void *ctx;
 	bool found, stopped;
@@ -40,7 +40,7 @@ static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *sh)
 	return NULL;
 }
 
-/* The segment with these flags that an address is in. */
+/* The segment with these flags that contains an address. */
 static bool segment_of(Elf *elf, uint64_t address, uint32_t flags, GElf_Phdr *ph)
 {
 	size_t count;
@@ -75,7 +75,7 @@ static void find_code(Elf *elf, struct usdt_place *p)
 	p->size = data->d_size;
 }
 
-/* Location, base and semaphore, then the names of provider and probe, and its arguments. */
+/* Location, base and semaphore, then the names of provider and probe, and the probe's arguments. */
 static void on_note(struct notes *n, const char *description, size_t size)
 {
 	struct usdt_place p = {0};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From an ELF image to a table: finds the sections, decides which entry speaks for which address, collects the rows. */
+/*
+ * Builds a table from an ELF image: finds the sections, decides which entry describes which address, collects the rows.
+ */
 #include "table.h"
 
 #include "code.h"
@@ -18,9 +20,9 @@
 #define STARTS_MAX (4UL << 20)
 #define NAME_BYTES_MAX 8192
 #define NAMES_BYTES_MAX (256UL << 20)
-#define GAP_MIN 16	      /* smaller ones are what aligns the next function */
-#define CODE_MAX (16UL << 20) /* as much without CFI is looked at in one piece */
-#define ENTRY_BYTES 64	      /* as much as an entry point without CFI is taken to be long */
+#define GAP_MIN 16	      /* smaller gaps are alignment of the next function */
+#define CODE_MAX (16UL << 20) /* the largest piece without CFI that is decoded */
+#define ENTRY_BYTES 64	      /* the assumed size of an entry point without CFI */
 
 typedef VEC(struct range) ranges;
 
@@ -104,7 +106,9 @@ static int ranges_fill_plts(ranges *all, const struct image *image)
 	return ranges_fill(all, &more);
 }
 
-/* Nothing calls a program's first instructions, nor the dynamic loader's: what they call is the thread's first frame.
+/*
+ * No code calls the first instructions of a program or of the dynamic loader: their function is the thread's first
+ * frame.
  */
 static int ranges_fill_entry(ranges *all, const struct image *image)
 {
@@ -121,7 +125,7 @@ static int ranges_fill_entry(ranges *all, const struct image *image)
 
 /* ---- code that nobody speaks for ---- */
 
-/* Fills up to the next function, and what is left of a page. */
+/* Padding up to the next function or to the end of a page. */
 static bool is_padding(const uint8_t *code, size_t size)
 {
 	struct code_insn insn;
@@ -148,7 +152,7 @@ static int gap_add(ranges *gaps, struct image *image, uint32_t section, uint32_t
 	return VEC_PUSH(gaps, (struct range){start, end, CODE, section});
 }
 
-/* The parts of `code` that `all`, sorted and disjoint, leaves free. */
+/* Finds the parts of `code` that `all`, sorted and disjoint, does not cover. */
 static int gaps_find(ranges *gaps, const ranges *all, struct image *image, const struct range *code)
 {
 	uint32_t at = code->start;
@@ -179,7 +183,7 @@ static int start_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Parts of functions have symbols, too. Names that are longer together than those of any program are not looked at. */
+/* Parts of functions have symbols, too. Names that are together longer than those of any program are ignored. */
 static bool is_part(const char *name, size_t *left)
 {
 	size_t length = strnlen(name, *left < NAME_BYTES_MAX ? *left : NAME_BYTES_MAX);
@@ -266,7 +270,7 @@ static int rows_collect(cfi_rows *rows, const ranges *all, struct cfi_entries *f
 	return err;
 }
 
-/* -ENODATA without a section; a broken one is only an error when the other does not help. */
+/* -ENODATA without a section; a broken section is only an error when the other is of no use. */
 static int frames_read(struct cfi_entries frames[2], const struct image *image)
 {
 	const struct cfi_section *sections[] = {&image->eh_frame, &image->debug_frame};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A bounded reader of the integers in call frame information. After a read beyond the end all that follows is zero,
- * and `bad` says so.
+ * A bounded reader of the integers in call frame information. A read beyond the end sets `bad`, and it and all later
+ * reads return zero.
  */
 #include "cfi.h"
 
@@ -30,8 +30,7 @@ uint64_t bytes_uint(struct cfi_bytes *b, unsigned int size)
 	return value;
 }
 
-/* Bits beyond the 64th are dropped, as every other reader does; the length of the number has no limit but the section.
- */
+/* Drops bits beyond the 64th, as every other reader does; only the section limits the number's length. */
 static uint64_t leb(struct cfi_bytes *b, unsigned int *shift, uint8_t *last)
 {
 	uint64_t value = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compiled tables on disk, one file per ELF file: a header, then the rows. The page index is made anew from the rows.
- * What a file says about itself is compared with its size, its checksum and the order of its rows before any of it is
- * used. An ELF file is known by all that it consists of, since a build-id can be copied into another; and tables of
- * files that other users can write are neither kept nor looked for.
+ * The disk cache of compiled tables, one file per ELF file: a header, then the rows. The page index is rebuilt from the
+ * rows. A cached file is used only after its size, its checksum and the order of its rows have been checked. The key is
+ * the ELF file's whole content, since a build-id can be copied into another file. Tables of files that other users can
+ * write are neither stored nor looked up.
  */
 #include "table.h"
 
@@ -23,11 +23,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* Also to be raised when the compiler learns something, so that older tables are made again. */
+/* Must also be raised when the compiler improves, so that older tables are built again. */
 #define CACHE_VERSION 6
 #define CACHE_ROWS_MAX (16UL << 20)
 #define CACHE_FILES_MAX 2048
-#define HASHED_MAX (512LL << 20) /* larger files are not kept */
+#define HASHED_MAX (512LL << 20) /* tables of larger files are not stored */
 #define PIECE_BYTES (256UL << 10)
 #define NAME_BYTES 48
 
@@ -82,7 +82,7 @@ static int content_hash(int fd, uint64_t hash[2])
 	return n ? -EFBIG : 0;
 }
 
-/* All but its content. */
+/* The key except for the file's content. */
 static struct cache_key cache_key(const struct stat *st)
 {
 	return (struct cache_key){
@@ -93,7 +93,7 @@ static struct cache_key cache_key(const struct stat *st)
 	};
 }
 
-/* 0 when tables of the file may be kept. */
+/* 0 when tables of the file may be stored. */
 static int key_make(int fd, struct cache_key *key)
 {
 	struct stat st;
@@ -106,7 +106,7 @@ static int key_make(int fd, struct cache_key *key)
 	return content_hash(fd, key->content);
 }
 
-/* Has nobody written to it since? */
+/* Whether the file is unchanged since. */
 static bool key_holds(int fd, const struct cache_key *key)
 {
 	struct cache_key now;
@@ -128,7 +128,7 @@ static void key_name(const struct cache_key *key, char name[NAME_BYTES])
 
 /* ---- the directory ---- */
 
-/* Takes over `parent`. A directory that others may write to, or that is not ours, is not used. */
+/* Takes ownership of `parent`. A directory that others may write to, or that belongs to another user, is not used. */
 static int directory_enter(int parent, const char *name, bool ours)
 {
 	struct stat st;
@@ -254,7 +254,7 @@ static int write_all(int fd, const void *from, size_t size)
 	return 0;
 }
 
-/* Where there are as many as may be, the oldest goes. */
+/* Removes the oldest file when there are as many as allowed. */
 static void cache_make_room(int directory)
 {
 	char oldest[NAME_MAX + 1] = "";
@@ -330,7 +330,7 @@ int unwind_table_get(struct unwind_table **out, int fd)
 	err = unwind_table_build(out, fd);
 	if (err || !key_holds(fd, &key))
 		goto out;
-	/* Without a copy on disk the table only has to be made again next time. */
+	/* Without a stored copy the table is built again next time. */
 	if (cache_store(*out, directory, name, &key))
 		log_debug("unwind table cache: %s not kept", name);
 out:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside the CFI compiler: decoded entries (entry.c), their interpreter (program.c), and what the machine makes of it.
+/*
+ * What the parts of the CFI compiler share: decoded entries (entry.c), their interpreter (program.c), and the machine's
+ * part (x86_64.c).
  */
 #ifndef BRAID_UNWIND_CFI_H
 #define BRAID_UNWIND_CFI_H
@@ -14,7 +16,7 @@
 
 /* ---- bytes ---- */
 
-/* Reads that run over the end set `bad` and give 0 from there on. */
+/* A read beyond the end sets `bad`; from there on reads return 0. */
 struct cfi_bytes {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -48,7 +50,7 @@ struct cfi_rule {
 	size_t expr_bytes;
 };
 
-/* The registers whose rules matter to the machine; CFI_RA is the return address. */
+/* The registers whose rules the machine needs; CFI_RA is the return address. */
 enum cfi_column { CFI_FP, CFI_SP, CFI_RA, CFI_COLUMNS, CFI_IGNORED = CFI_COLUMNS };
 
 struct cfi_state {
@@ -65,10 +67,10 @@ struct cfi_section {
 	uint64_t text_base; /* DW_EH_PE_textrel */
 	uint64_t data_base; /* DW_EH_PE_datarel */
 	bool eh;	    /* .eh_frame; else .debug_frame */
-	bool unbounded;	    /* only a terminator says where it ends */
-	/* The 8 bytes that the file holds at an address, for DW_EH_PE_indirect. */
+	bool unbounded;	    /* only a terminator marks its end */
+	/* The 8 bytes in the file at an address, for DW_EH_PE_indirect. */
 	int (*load)(void *arg, uint64_t address, uint64_t *value);
-	/* Whether [start, end) is code of the image; other FDEs are left out. */
+	/* Whether [start, end) is code of the image; other FDEs are skipped. */
 	bool (*is_code)(void *arg, uint64_t start, uint64_t end);
 	void *arg;
 };
@@ -97,29 +99,29 @@ struct cfi_entries {
 	struct cfi_section section;
 	VEC(struct cfi_cie) cies; /* sorted by offset */
 	VEC(struct cfi_fde) fdes; /* in file order */
-	uint64_t budget;	  /* instructions that may still be interpreted */
+	uint64_t budget;	  /* number of instructions that may still be interpreted */
 };
 
-/* Splits a section into CIEs and FDEs, up to the first entry that makes no sense. -EBADMSG when nothing made sense. */
+/* Splits a section into CIEs and FDEs, up to the first invalid entry. -EBADMSG when there is no valid entry. */
 int cfi_entries_read(struct cfi_entries *out, const struct cfi_section *section);
 void cfi_entries_free(struct cfi_entries *e);
 
-/* DW_EH_PE_*; sets b->bad when it cannot be decoded. */
+/* Decodes a pointer, DW_EH_PE_*; sets b->bad when that fails. */
 uint64_t cfi_pointer(struct cfi_bytes *b, uint8_t encoding, const struct cfi_section *s, uint64_t function);
 
 /* ---- rows ---- */
 
 typedef VEC(struct braid_unwind_row) cfi_rows;
 
-/* From pc on, rule holds. pc never goes back; the latest of several rules at one pc stays. -ENOMEM, or -EFBIG. */
+/* The rule holds from pc on. pc never decreases; of several rules at one pc the last counts. -ENOMEM or -EFBIG. */
 int rows_put(cfi_rows *rows, uint32_t pc, uint32_t rule);
 
 /* ---- programs ---- */
 
-/* Runs a CIE's initial instructions into cie->initial; false when they are broken. */
+/* Runs a CIE's initial instructions into cie->initial; false when they are invalid. */
 bool cfi_run_initial(struct cfi_entries *e, struct cfi_cie *cie, const uint8_t *program, size_t size);
 
-/* The rows of an FDE within [lo, hi); a broken program gives BRAID_CFA_UNSUPPORTED from there on. */
+/* Adds the rows of an FDE within [lo, hi); an invalid program gives BRAID_CFA_UNSUPPORTED from there on. */
 int cfi_run(struct cfi_entries *e, const struct cfi_fde *fde, uint32_t lo, uint32_t hi, cfi_rows *rows);
 
 /* ---- the machine (x86_64.c) ---- */
@@ -130,10 +132,10 @@ extern const char *const machine_name;
 enum cfi_column machine_column(uint64_t reg);
 bool machine_is_ra(uint64_t reg);
 
-/* Rows of [lo, hi), where one state holds. */
+/* Adds rows for [lo, hi), where the state does not change. */
 int machine_rows(cfi_rows *rows, uint32_t lo, uint32_t hi, const struct cfi_state *state, bool signal);
 
-/* A section of jump slots that has no CFI. */
+/* A section of PLT slots without CFI. */
 struct machine_plt {
 	const char *name;
 	uint32_t start;
@@ -148,7 +150,7 @@ int machine_plt_rows(cfi_rows *rows, const struct machine_plt *plt, uint32_t lo,
 
 struct unwind_table;
 
-/* Takes the rows over, also on failure. */
+/* Takes ownership of the rows, also on failure. */
 int table_from_rows(struct unwind_table **out, struct braid_unwind_row *rows, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rules for code without CFI, from its instructions: how much lies on the stack is followed from the functions' first
- * instructions along all ways through them. Compilers make code that has the same height at a place whichever way leads
- * there; where it has not, nothing is said, and the walker is left with the frame pointer.
+ * Derives rules for code without CFI from its instructions: it follows the stack height from the functions' first
+ * instructions along all paths. In compiled code the height at an address is the same on every path. Where it is not,
+ * there is no rule, and the walker falls back to the frame pointer.
  */
 #include "code.h"
 
@@ -16,26 +16,26 @@
 #define UNKNOWN (-1)
 #define HEIGHT_MAX (1 << 18)
 
-/* What a function that does not return leaves behind its calls is found by trying: so often at most. */
+/* Functions that do not return are found iteratively, in at most this many passes. */
 #define PASSES_MAX 4
 
 struct state {
 	int32_t height;	  /* CFA - sp, or UNKNOWN */
-	int32_t fp_cfa;	  /* CFA - fp, when fp is this function's, or UNKNOWN */
+	int32_t fp_cfa;	  /* CFA - fp while fp is this function's, or UNKNOWN */
 	int32_t saved;	  /* the caller's fp is at CFA - saved; 0: in fp; negative: lost */
-	uint32_t by_call; /* only this call returns to it: its number plus one, or 0 */
+	uint32_t by_call; /* if only this call returns here: its number plus one, else 0 */
 	bool reached;
 };
 
 struct code {
 	uint32_t start, end;
 	VEC(struct code_insn) insns;
-	struct state *states; /* before each */
-	bool *begins;	      /* a function begins at it */
-	bool *targeted;	      /* something jumps to it */
-	bool *noreturn;	      /* a call that does not come back */
-	bool found;	      /* more of those in this pass */
-	uint32_t *work;	      /* instructions whose successors are to be looked at */
+	struct state *states; /* the state before each instruction */
+	bool *begins;	      /* a function begins here */
+	bool *targeted;	      /* a jump's target */
+	bool *noreturn;	      /* a call that does not return */
+	bool found;	      /* this pass found more of those */
+	uint32_t *work;	      /* instructions whose successors are still to be followed */
 	size_t work_count;
 	bool *queued;
 };
@@ -119,10 +119,7 @@ static bool same(const struct state *a, const struct state *b)
 	return a->height == b->height && a->fp_cfa == b->fp_cfa && a->saved == b->saved;
 }
 
-/*
- * With a frame pointer the height may differ: callees may take their arguments off the stack, as those of JavaScript
- * engines do.
- */
+/* With a frame pointer the height may differ: callees may pop their arguments, as those of JavaScript engines do. */
 static bool same_frame(const struct state *a, const struct state *b)
 {
 	return a->fp_cfa != UNKNOWN && a->fp_cfa == b->fp_cfa && a->saved == b->saved;
@@ -142,7 +139,7 @@ static void reach(struct code *c, size_t i, const struct state *s, uint32_t by_c
 	queue(c, i);
 }
 
-/* A way leads to instruction i with `s`. */
+/* A path reaches instruction i in state `s`. */
 static void flow(struct code *c, size_t i, const struct state *s)
 {
 	struct state *at = &c->states[i], merged = *at;
@@ -157,7 +154,7 @@ static void flow(struct code *c, size_t i, const struct state *s)
 		at->by_call = 0;
 		return;
 	}
-	if (at->by_call && !same_frame(at, s)) { /* then that call does not come back to here */
+	if (at->by_call && !same_frame(at, s)) { /* then that call does not return to here */
 		never_returns(c, at->by_call - 1);
 		reach(c, i, s, 0);
 		return;
@@ -174,7 +171,7 @@ static void flow(struct code *c, size_t i, const struct state *s)
 		at->by_call = 0;
 }
 
-/* Instruction i is behind a call, which may never come back to it. */
+/* Instruction i follows a call, which may never return to it. */
 static void flow_behind(struct code *c, size_t call, const struct state *s)
 {
 	size_t i = call + 1;
@@ -295,7 +292,7 @@ static void follow(struct code *c)
 	}
 }
 
-/* Padding behind a call, and then something that nothing jumps to: it is another function's. */
+/* After a call, padding and then code that is no jump's target belong to another function. */
 static void find_noreturn(struct code *c)
 {
 	for (size_t i = 0; i + 1 < c->insns.count; i++) {
@@ -329,7 +326,7 @@ static int by_target(const void *a, const void *b)
 	return (x->target > y->target) - (x->target < y->target);
 }
 
-/* What does not come back from most calls does not from any. Keeps those in `list`, and says how many they are. */
+/* A callee from which most calls do not return never returns. Keeps those in `list`, and returns their number. */
 static size_t callees_keep(struct callee *list, size_t n)
 {
 	size_t kept = 0, end;
@@ -367,7 +364,7 @@ static int spread_noreturn(struct code *c)
 	return 0;
 }
 
-/* What is called, and what is said to be a function. */
+/* Starts at call targets and at known functions. */
 static void begin_known(struct code *c, const uint32_t *starts, size_t start_count)
 {
 	for (size_t i = 0; i < start_count; i++)
@@ -380,9 +377,9 @@ static void begin_known(struct code *c, const uint32_t *starts, size_t start_cou
 }
 
 /*
- * What no way leads to: where a computed jump goes, then it is as it was at the jump; or a function that is only called
- * by its address, and begins behind the end of another. What is jumped to waits for `all`, as whatever jumps may be
- * found meanwhile.
+ * Starts at code that no path reaches: a computed jump's target, which has the state of the jump, or a function after
+ * the end of another that is called only by address. Jump targets wait for `all`, because the jumps to them may be
+ * found first.
  */
 static void begin_others(struct code *c, bool all)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What instructions do to the stack: for code that no CFI speaks for. */
+/* The effects of instructions on the stack, for code without CFI. build.c calls it. */
 #ifndef BRAID_UNWIND_CODE_H
 #define BRAID_UNWIND_CODE_H
 
@@ -20,10 +20,10 @@ enum code_kind {
 	CODE_BRANCH,	   /* perhaps to value */
 	CODE_JUMP,	   /* to value */
 	CODE_JUMP_UNKNOWN, /* to what is computed */
-	CODE_CALL,	   /* value, which comes back if it is a good function */
+	CODE_CALL,	   /* to value; it returns if the callee does */
 	CODE_CALL_UNKNOWN,
 	CODE_RETURN,
-	CODE_STOP, /* nothing runs behind it */
+	CODE_STOP, /* execution does not continue after it */
 	CODE_PADDING,
 	CODE_INVALID,
 };
@@ -37,14 +37,18 @@ struct code_insn {
 
 /* Decodes one instruction of at most `size` bytes, at least one; length is never 0. */
 void machine_decode(struct code_insn *out, const uint8_t *code, size_t size);
-/* The rule for CFA = fp + fp_cfa (when not negative), else sp + height; the caller's fp is at CFA - saved (0: in its
- * register, negative: lost). BRAID_CFA_NONE when nothing is known. */
+/*
+ * The rule for CFA = fp + fp_cfa (when not negative), else sp + height; the caller's fp is at CFA - saved (0: in its
+ * register, negative: lost). BRAID_CFA_NONE when nothing is known.
+ */
 uint32_t machine_rule(int32_t height, int32_t fp_cfa, int32_t saved);
-/* Bytes on the stack when a function is entered. */
+/* Bytes on the stack at a function's entry. */
 extern const int32_t machine_entry_height;
 
-/* Rows for the code of [start, start + size), by what its instructions do. `starts`, sorted, are addresses where
- * functions begin, as far as anybody says. */
+/*
+ * Adds rows for the code in [start, start + size), from its instructions. `starts`, sorted, are known starts of
+ * functions.
+ */
 int code_rows(cfi_rows *rows, uint32_t start, const uint8_t *code, size_t size, const uint32_t *starts,
 	      size_t start_count);
 

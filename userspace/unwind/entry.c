@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* .eh_frame and .debug_frame split into CIEs and FDEs. */
+/* Splits .eh_frame and .debug_frame into CIEs and FDEs. */
 #include "cfi.h"
 
 #include "util/log.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CIE_MAX (1U << 18)
-/* Debian's largest libraries need a few million; this only keeps a made-up file from holding the program up. */
+/* Debian's largest libraries need a few million; the limit bounds the time for a forged file. */
 #define INSTRUCTION_BUDGET (256ULL << 20)
 
 static uint64_t pointer_value(struct cfi_bytes *b, uint8_t format)
@@ -108,7 +108,7 @@ static void augmentation_read(struct cfi_cie *cie, const char *letters, struct c
 	struct cfi_bytes data;
 	uint64_t size;
 
-	if (letters[0] != 'z') { /* no data, hence no letter that has any: GNU as says "S" in .debug_frame */
+	if (letters[0] != 'z') { /* no data, hence no letter that needs any: GNU as writes "S" in .debug_frame */
 		cie->signal = !strcmp(letters, "S");
 		if (letters[0] && !cie->signal)
 			b->bad = true;
@@ -170,14 +170,13 @@ static const struct cfi_cie *cie_find(const struct cfi_entries *e, uint64_t offs
 
 struct entry {
 	uint32_t offset;
-	uint64_t id;	    /* of a CIE, or where an FDE's CIE is */
+	uint64_t id;	    /* of a CIE, or the position of an FDE's CIE */
 	uint32_t id_offset; /* .eh_frame's CIE pointers count back from here */
 	bool cie;
 	struct cfi_bytes body;
 };
 
-/* The entry at *offset, which moves on: 1, 0 at the end, -EBADMSG. Empty entries (terminators, padding) are passed
- * over. */
+/* Reads the entry at *offset and advances it: 1, 0 at the end, -EBADMSG. Skips empty entries (terminators, padding). */
 static int entry_next(const struct cfi_section *s, size_t *offset, struct entry *entry)
 {
 	struct cfi_bytes b = {s->data + *offset, s->data + s->size, false};
@@ -242,7 +241,7 @@ static int fde_add(struct cfi_entries *e, struct entry *entry, uint32_t *last_ci
 		bytes_skip(b, bytes_uleb(b));
 	if (b->bad)
 		return -EBADMSG;
-	/* Functions that the linker dropped stay behind in .debug_frame at addresses that are no code. */
+	/* Functions that the linker dropped remain in .debug_frame at addresses outside of the code. */
 	if (size == 0 || start > UINT32_MAX || size > UINT32_MAX - start || !s->is_code(s->arg, start, start + size))
 		return 0;
 	return VEC_PUSH(&e->fdes, (struct cfi_fde){
@@ -254,7 +253,7 @@ static int fde_add(struct cfi_entries *e, struct entry *entry, uint32_t *last_ci
 				  });
 }
 
-/* An entry whose length is plausible but whose inside is not is left out alone. */
+/* Skips only the entry itself when its length is plausible but its content is not. */
 static int entries_pass(struct cfi_entries *e, bool cies, uint32_t *bad)
 {
 	uint32_t last_cie = 0;

@@ -70,7 +70,7 @@ static int segments_read(struct image *image)
 	return 0;
 }
 
-/* elf_compress changes section headers where they are, which in borrowed memory is not ours to do. */
+/* elf_compress changes section headers in place, and borrowed memory must not change. */
 static Elf_Data *section_data(const struct image *image, Elf_Scn *section, const GElf_Shdr *sh)
 {
 	GElf_Chdr ch;
@@ -153,7 +153,7 @@ static void sections_read(struct image *image)
 	}
 }
 
-/* Without section headers .eh_frame_hdr says where .eh_frame begins; it ends with its segment or a terminator. */
+/* Without section headers, .eh_frame_hdr has the start of .eh_frame; it ends with its segment or a terminator. */
 static void eh_frame_from_header(struct image *image)
 {
 	struct cfi_section header = {.address = image->eh_header,

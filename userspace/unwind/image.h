@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An ELF image as the compiler of tables sees it: where code is, and what describes it. */
+/* An ELF image as the table compiler needs it: its code and the descriptions of that code. */
 #ifndef BRAID_UNWIND_IMAGE_H
 #define BRAID_UNWIND_IMAGE_H
 
@@ -15,13 +15,13 @@
 
 struct segment {
 	uint64_t start;
-	uint64_t file_end; /* as far as the file has contents */
+	uint64_t file_end; /* as far as the file has content */
 	uint64_t end;
 	uint64_t offset;
 	bool code;
 };
 
-/* Who speaks for [start, end). */
+/* The source of the rules for [start, end). */
 enum speaker { EH_FRAME, DEBUG_FRAME, PLT, ENTRY, CODE };
 
 struct range {
@@ -33,7 +33,7 @@ struct range {
 
 struct image {
 	Elf *elf;
-	bool borrowed; /* the caller's memory, not to be written to */
+	bool borrowed; /* the caller's memory, which must not change */
 	struct segment segments[SEGMENTS_MAX];
 	size_t segment_count;
 	uint64_t eh_header;
@@ -41,20 +41,22 @@ struct image {
 	struct cfi_section debug_frame;
 	struct machine_plt plts[PLTS_MAX];
 	size_t plt_count;
-	struct range sections[SECTIONS_MAX]; /* of code, their own number as index */
+	struct range sections[SECTIONS_MAX]; /* of code, indexed by their own number */
 	const uint8_t *section_bytes[SECTIONS_MAX];
 	size_t section_count;
-	VEC(uint32_t) starts; /* of functions, by the symbol tables */
+	VEC(uint32_t) starts; /* starts of functions, from the symbol tables */
 	uint64_t text_base;
 	uint64_t data_base;
 	uint64_t entry;
 };
 
-/* The segment that [start, end) lies in, or NULL. */
+/* The segment that contains [start, end), or NULL. */
 const struct segment *image_segment(const struct image *image, uint64_t start, uint64_t end);
-/* `size` bytes of the file at an address of the image, valid as long as the Elf; NULL when it has none. */
+/*
+ * `size` bytes of the file at an address of the image, valid as long as the Elf; NULL when the file does not have them.
+ */
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size);
-/* Takes no ownership of `elf`. -EBADMSG, -EFBIG, -ENOTSUP as unwind_table_build. */
+/* Does not take ownership of `elf`. -EBADMSG, -EFBIG, -ENOTSUP as unwind_table_build. */
 int image_read(struct image *image, Elf *elf, bool borrowed);
 
 #endif

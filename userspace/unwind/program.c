@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs call frame instructions (DWARF 5, section 6.4.2) and hands each stretch of one state to the machine. */
+/* Runs call frame instructions (DWARF 5, section 6.4.2) and passes each range with one state to the machine. */
 #include "cfi.h"
 
 #include "util/stint.h"
@@ -267,7 +267,7 @@ static void run_rule(struct run *r, uint8_t op)
 	case DW_CFA_restore_state:
 		recall(r);
 		break;
-	case DW_CFA_GNU_args_size: /* how much a handler pops: nothing to a walker */
+	case DW_CFA_GNU_args_size: /* the size that a handler pops, which a walker does not need */
 		bytes_uleb(code);
 		break;
 	default:
@@ -275,7 +275,7 @@ static void run_rule(struct run *r, uint8_t op)
 	}
 }
 
-/* Until the code ends, breaks, leaves [lo, hi) or memory runs out. */
+/* Until the code ends, is invalid, leaves [lo, hi), or memory runs out. */
 static void run_code(struct run *r)
 {
 	while (r->code.at < r->code.end && !r->code.bad && !r->err && (!r->rows || r->pc < r->hi)) {

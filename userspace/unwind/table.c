@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows, their page index, and the search. */
+/* Rows, their page index, and the search in them. */
 #include "table.h"
 
 #include "cfi.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* 128 MiB of rows: many times what the largest programs have. */
+/* 128 MiB of rows: many times as many as the largest programs have. */
 #define ROWS_MAX (16UL << 20)
 
 int rows_put(cfi_rows *rows, uint32_t pc, uint32_t rule)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the rules mean on x86-64: all that the CFI compiler knows of the machine. */
+/* The meaning of CFI rules on x86-64. Only this file and x86_64_code.c know the machine. */
 #include "cfi.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@
 /* System V ABI, AMD64 supplement, figure 3.36 */
 enum { REG_RBX = 3, REG_RBP = 6, REG_RSP = 7, REG_R10 = 10, REG_RA = 16 };
 
-/* ucontext_t at rsp: uc_mcontext.gregs[REG_RSP] (asm/sigcontext.h behind asm-generic/ucontext.h's 40 bytes) */
+/* ucontext_t at rsp: uc_mcontext.gregs[REG_RSP] (asm/sigcontext.h after asm-generic/ucontext.h's 40 bytes) */
 #define UCONTEXT_RSP 160
 
 #define SLOT_BYTES 16U
@@ -38,7 +38,7 @@ bool machine_is_ra(uint64_t reg)
 	return reg == REG_RA;
 }
 
-/* DW_OP_bregN offset, and with `deref` a DW_OP_deref behind it. */
+/* DW_OP_bregN offset and, with `deref`, a DW_OP_deref after it. */
 static bool is_breg(const struct cfi_rule *rule, unsigned int reg, bool deref, int64_t *offset)
 {
 	struct cfi_bytes b;
@@ -55,8 +55,8 @@ static bool is_breg(const struct cfi_rule *rule, unsigned int reg, bool deref, i
 }
 
 /*
- * The linker's lazy PLT (binutils, bfd/elfxx-x86.c and elf64-x86-64.c): rsp + 8 + ((rip & 15) >= N) * 8, where N is
- * where the slot has pushed its index: 11, or 9 (10 in earlier versions) when it begins with endbr64.
+ * The linker's lazy PLT (binutils, bfd/elfxx-x86.c and elf64-x86-64.c): rsp + 8 + ((rip & 15) >= N) * 8, where N is the
+ * offset after the push of the slot's index: 11, or 9 (10 in earlier versions) when the slot begins with endbr64.
  */
 static bool is_plt(const struct cfi_rule *rule, unsigned int *pushed)
 {
@@ -92,7 +92,7 @@ static uint32_t cfa_kind(const struct cfi_rule *cfa, int64_t *offset)
 	return BRAID_CFA_UNSUPPORTED;
 }
 
-/* A frame pointer that is kept in a way no row can say is lost to the walker, but the frame is not. */
+/* When no row can express where the frame pointer is saved, the walker loses the frame pointer but not the frame. */
 static uint32_t rbp_kind(const struct cfi_rule *rbp, int64_t *offset)
 {
 	*offset = 0;
@@ -138,7 +138,7 @@ static uint32_t rsp_rule(int32_t offset)
 	return braid_rule(BRAID_CFA_RSP, offset, BRAID_RBP_SAME, 0);
 }
 
-/* Slots that BRAID_CFA_PLT cannot tell apart get rows of their own. */
+/* Slots that BRAID_CFA_PLT cannot express get their own rows. */
 static int slot_rows(cfi_rows *rows, uint32_t lo, uint32_t hi, unsigned int pushed)
 {
 	uint64_t pc = lo & ~(SLOT_BYTES - 1);
@@ -174,7 +174,7 @@ static bool code_is(const struct machine_plt *plt, size_t at, const char *bytes,
 	return at + size <= plt->size && memcmp(plt->code + at, bytes, size) == 0;
 }
 
-/* push *GOT+8(%rip): the first slot of a lazy PLT; the others push their index, behind an endbr64 or a jump. */
+/* push *GOT+8(%rip): the first slot of a lazy PLT; the others push their index, after an endbr64 or a jump. */
 static unsigned int lazy_pushed(const struct machine_plt *plt)
 {
 	if (!code_is(plt, 0, "\xff\x35", 2))
@@ -217,7 +217,7 @@ int machine_plt_rows(cfi_rows *rows, const struct machine_plt *plt, uint32_t lo,
 
 	if (!pushed)
 		return rows_put(rows, lo, rsp_rule(8));
-	/* The first slot is jumped to with an index and pushes the link map. */
+	/* The other slots jump to the first one with an index on the stack; it pushes the link map. */
 	err = put_between(rows, start, start + 6, lo, hi, rsp_rule(16));
 	if (!err)
 		err = put_between(rows, start + 6, slots, lo, hi, rsp_rule(24));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Lengths of x86-64 instructions, and what those that move rsp or rbp do (Intel 64 and IA-32 Architectures Software
- * Developer's Manual, volume 2, appendix A).
+ * Decodes x86-64 instructions: their lengths, and the effects of those that move rsp or rbp (Intel 64 and IA-32
+ * Architectures Software Developer's Manual, volume 2, appendix A).
  */
 #include "code.h"
 
@@ -183,7 +183,7 @@ static void vector_prefix(struct decoder *d, uint8_t first)
 	d->opcode = instruction_next(d);
 }
 
-/* Reads up to the opcode: how it goes on. */
+/* Reads up to the opcode and returns the layout of what follows. */
 static unsigned int opcode(struct decoder *d)
 {
 	uint8_t op;
@@ -232,7 +232,7 @@ static void operands(struct decoder *d, unsigned int layout)
 			mod = 2;
 		if (mod == 1 || mod == 2)
 			d->displacement = operand_number(d, mod == 1 ? 1 : 4);
-		/* test takes an immediate, the others of its group do not */
+		/* test has an immediate, the others of its group do not */
 		if (d->map == 0 && (d->opcode == 0xf6 || d->opcode == 0xf7) && (d->modrm & 0x30) == 0)
 			layout |= d->opcode == 0xf6 ? IMM8 : IMM32;
 	}
@@ -240,7 +240,7 @@ static void operands(struct decoder *d, unsigned int layout)
 		operand_number(d, 2);
 	if (layout & IMM8)
 		d->immediate = operand_number(d, 1);
-	if (layout & IMM32) /* of branches it is never shorter */
+	if (layout & IMM32) /* branches never have a shorter one */
 		d->immediate =
 			operand_number(d, d->operand16 && d->opcode != 0xe8 && d->opcode != 0xe9 && !d->map ? 2 : 4);
 	if (layout & IMM64)
@@ -267,12 +267,12 @@ static enum code_kind lost(unsigned int reg)
 	return reg == RSP ? CODE_SP_LOST : reg == RBP ? CODE_FP_LOST : CODE_OTHER;
 }
 
-/* The address operand is sp or fp and a displacement: which, or 16. */
+/* The base of an address operand of sp or fp and a displacement, or 16. */
 static unsigned int base_of(const struct decoder *d, size_t modrm_at)
 {
 	if (d->modrm >> 6 == 3 || (d->rex & 3))
 		return 16;
-	if ((d->modrm & 7) == 4) /* rsp alone can only be said by a SIB byte */
+	if ((d->modrm & 7) == 4) /* only a SIB byte can encode rsp alone */
 		return modrm_at + 1 < d->size && d->code[modrm_at + 1] == 0x24 ? RSP : 16;
 	return (d->modrm & 7) == RBP && d->modrm >> 6 ? RBP : 16;
 }
@@ -287,7 +287,7 @@ static enum code_kind move(struct code_insn *out, unsigned int to, unsigned int 
 	return CODE_OTHER;
 }
 
-/* add, sub and and of an immediate, and the like. */
+/* add, sub and and with an immediate, and the like. */
 static enum code_kind arithmetic(struct code_insn *out, const struct decoder *d)
 {
 	unsigned int what = d->modrm >> 3 & 7, to = rm_of(d);
@@ -360,7 +360,7 @@ static enum code_kind meaning_low(const struct decoder *d)
 	}
 }
 
-/* What a one-byte opcode writes, if it is none of those that meaning_one() knows. */
+/* The effect of a one-byte opcode that meaning_one() does not know. */
 static enum code_kind meaning_data(struct code_insn *out, const struct decoder *d, size_t modrm_at)
 {
 	uint8_t op = d->opcode;
@@ -482,7 +482,7 @@ uint32_t machine_rule(int32_t height, int32_t fp_cfa, int32_t saved)
 		rbp = BRAID_RBP_UNDEFINED;
 		offset = 0;
 	}
-	/* A frame pointer that points at the saved one is meant as such; others are better than nothing. */
+	/* A frame pointer that points to the saved one is intentional; any other one is better than nothing. */
 	if (fp_cfa >= 0 && fp_cfa / 8 < 1 << 15 && (fp_cfa == saved || height < 0))
 		return braid_rule(BRAID_CFA_RBP, fp_cfa, rbp, offset);
 	if (height >= 0 && height / 8 < 1 << 15)
