@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The subcommands of `braid`; each gets its own argc and argv (argv[0] is "braid NAME") and returns the exit status. */
+/*
+ * The subcommands of `braid`; main.c calls them. Each gets its own argc and argv (argv[0] is "braid NAME") and returns
+ * the exit status.
+ */
 #ifndef BRAID_CLI_H
 #define BRAID_CLI_H
 

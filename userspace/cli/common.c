@@ -308,7 +308,9 @@ static bool has_thread(const struct analyzer *a, uint32_t tid)
 	return has_process(a, tid);
 }
 
-/* What a filter asks for must be there: a report of nothing would look like a thread that did nothing. */
+/*
+ * A process or thread that the filter names must be in the trace: an empty report would look like one that did nothing.
+ */
 static bool check_filter(const struct loaded *l, const struct filter *filter)
 {
 	if (!filter)
@@ -379,10 +381,9 @@ static bool is_stdout(const char *path)
 }
 
 /*
- * A descriptor to write `path` to, or a negative errno. Who may not read the trace may not read what is made of it, so
- * a new file has the trace's mode and, when root makes it, the trace's owner. A file that is there already has to be
- * the caller's; it gets the mode, too. Names that lead nowhere are not followed; devices and pipes are used as they
- * are.
+ * A descriptor for writing `path`, or a negative errno. A user who may not read the trace may not read its exports, so
+ * a new file has the trace's mode and, when root makes it, the trace's owner. An existing file must belong to the
+ * caller and gets the mode, too. Dangling links are not followed; devices and pipes are used as they are.
  */
 static int output_create(const char *path, const struct stat *trace)
 {
@@ -434,7 +435,7 @@ FILE *common_output_open(const char *path, const char *input)
 	return out;
 }
 
-/* A file that is cut off would look whole; devices and pipes stay. */
+/* A truncated file would look complete; devices and pipes stay. */
 static void remove_partial(const char *path)
 {
 	struct stat st;
@@ -446,7 +447,7 @@ static void remove_partial(const char *path)
 bool common_output_close(FILE *out, const char *path, int err)
 {
 	errno = 0;
-	/* A stream that failed earlier does not say why: one more byte meets the reason again. */
+	/* A stream does not keep the errno of an earlier failure: one more byte fails for the same reason. */
 	if (!err && ferror(out))
 		err = putc('\n', out) == EOF || fflush(out) != 0 ? -errno : -EIO;
 	if (!err && fflush(out) != 0)

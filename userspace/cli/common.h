@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What subcommands share: options, loading of traces, output files. All errors are said here, in one line. */
+/*
+ * What the subcommands share: options, loading of traces, output files. It prints all its errors itself, in one line
+ * each.
+ */
 #ifndef BRAID_CLI_COMMON_H
 #define BRAID_CLI_COMMON_H
 
@@ -12,7 +15,7 @@
 #include <trace/trace.h>
 
 #define EXIT_USAGE 2
-#define EXIT_DAMAGED 3 /* the trace was read as far as it could be, and all of that was written */
+#define EXIT_DAMAGED 3 /* everything that could be read was written; the trace is damaged */
 
 /* ---- options ---- */
 
@@ -20,21 +23,21 @@
  * --top. */
 struct common {
 	struct filter filter;
-	unsigned top; /* UINT_MAX when not given */
+	unsigned top; /* UINT_MAX by default */
 };
 
 extern const struct argp common_argp;
 
-/* argp_parse, with usage errors ending the program with EXIT_USAGE. */
+/* argp_parse; a usage error ends the program with EXIT_USAGE. */
 int common_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* The command line of a command that takes no arguments and writes text or JSON; `doc` as in struct argp. */
+/* Parses the command line of a command without arguments that writes text or JSON; `doc` as in struct argp. */
 void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
-/* What --event names: the kind, 0 for samples. Ends the program for what it does not know. */
+/* The kind that --event names, 0 for samples. Ends the program for an unknown name. */
 uint32_t common_event(struct argp_state *state, const char *arg);
 
-/* What `record` writes and the other commands read when no FILE is given. */
+/* The file that `record` writes and the other commands read by default. */
 #define DEFAULT_TRACE "braid.trace"
 
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
@@ -53,25 +56,25 @@ struct loaded {
 	struct report_source source;
 };
 
-/* Called before each record is fed; ctx as given. */
+/* Called before each record is fed; ctx is the caller's. */
 typedef void (*common_record_fn)(void *ctx, const struct trace_rec *rec, const struct analyzer *a);
 
-/* Opens a trace. On failure says why and returns false. */
+/* Opens a trace. On failure prints the reason and returns false. */
 bool common_open(struct trace_reader **reader, const char *path);
 
-/* Reads the whole of `path` into l->analyzer, keeping samples when the filter has a time window. */
+/* Feeds all of `path` to l->analyzer, which keeps samples when the filter has a time window. */
 bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx);
 
-/* common_read, and what the filter wants of it into l->analysis and l->views. */
+/* common_read, and then fills l->analysis and l->views under the filter. */
 bool common_load(struct loaded *l, const char *path, const struct filter *filter);
 
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 
-/* Warns of a trace that is damaged or that did not end in order. `ignored`: its records without meaning. */
+/* Warns about a trace that is damaged or did not end in order. `ignored` counts its meaningless records. */
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored);
 
-/* The exit status of a command that has written all it had to say about the trace, or has failed. */
+/* The exit status of a command that has written its output, or has failed. */
 int common_status(const struct loaded *l, bool ok);
 
 void common_unload(struct loaded *l);
@@ -79,12 +82,15 @@ void common_unload(struct loaded *l);
 /* ---- output ---- */
 
 /*
- * Opens `path` for writing, NULL or "-" for stdout; a file has the mode of the trace `input`, and is refused when it is
- * the trace itself or another user's. NULL after saying why.
+ * Opens `path` for writing; NULL or "-" is stdout. A file gets the mode of the trace `input`; the trace itself and
+ * other users' files are refused. On failure prints the reason and returns NULL.
  */
 FILE *common_output_open(const char *path, const char *input);
 
-/* Flushes and closes; false, after saying why, when not everything was written. `err` is what the export returned. */
+/*
+ * Flushes and closes. When not everything was written, prints the reason and returns false. `err` is the export's
+ * result.
+ */
 bool common_output_close(FILE *out, const char *path, int err);
 
 #endif

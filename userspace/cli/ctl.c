@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define ANSWER_WAIT_S 30
-#define STOP_WAIT_S 120 /* names from debuginfod, agents that do not answer */
+#define STOP_WAIT_S 120 /* debuginfod and agents that do not answer may take this long */
 #define RECORDERS_MAX 256
 
 static const char doc[] =
@@ -75,14 +75,14 @@ static const struct verb {
 	{"stop", BRAID_CONTROL_STOP, -1},
 };
 
-/* One run of the command: what is asked, and what was answered. */
+/* One run of the command: the request and its answers. */
 struct ctl {
 	pid_t pids[64];
 	int pid_count;
 	const struct verb *verb;
 	struct braid_control_request request;
-	uint32_t named; /* what the list stands for */
-	bool all;	/* is the list "all"? */
+	uint32_t named; /* the types in the list */
+	bool all;	/* the list is "all" */
 	bool as_json;
 	struct json json;
 	uint32_t recorder; /* that answers */
@@ -186,7 +186,7 @@ static error_t ctl_parse(int key, char *arg, struct argp_state *state)
 
 /* ---- talking to a recorder ---- */
 
-/* A socket to the recorder `pid`; -ENOENT and -ECONNREFUSED: there is none. */
+/* A socket connected to the recorder `pid`; -ENOENT and -ECONNREFUSED: no such recorder. */
 static int reach(const char *directory, pid_t pid, int wait_s)
 {
 	const struct timeval wait = {.tv_sec = wait_s};
@@ -199,7 +199,7 @@ static int reach(const char *directory, pid_t pid, int wait_s)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	/* Both ways: a recorder that is stopped (Ctrl-Z) must not stop this program. */
+	/* For both directions: a stopped recorder (Ctrl-Z) must not block this program. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address))) {
@@ -340,7 +340,10 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 	}
 }
 
-/* A message of an answer. 1: there is more, 0: that was all, -ENOENT: it does not record what was asked for. */
+/*
+ * Handles one message of an answer. 1: more follow, 0: it was the last, -ENOENT: the recorder does not record the
+ * process.
+ */
 static int receive_message(struct ctl *c, const void *message, size_t size)
 {
 	const struct braid_control_header *h = message;
@@ -370,7 +373,7 @@ static int receive_message(struct ctl *c, const void *message, size_t size)
 	return 1;
 }
 
-/* One question and its answer. 0, -ENOENT: not recorded there; or why it could not be asked. */
+/* Sends a request and receives its answer. 0, -ENOENT: not recorded there, or the error of the exchange. */
 static int exchange(struct ctl *c, int fd, pid_t pid)
 {
 	union {
@@ -394,7 +397,7 @@ static int exchange(struct ctl *c, int fd, pid_t pid)
 			more = n ? -errno : -ECONNRESET;
 			break;
 		}
-		memset((char *)&m + n, 0, sizeof(m) - (size_t)n); /* its last text ends, whatever came */
+		memset((char *)&m + n, 0, sizeof(m) - (size_t)n); /* terminates its last text, whatever was received */
 		recording |= m.header.kind == BRAID_CONTROL_RECORDING;
 		more = receive_message(c, &m, (size_t)n);
 	} while (more > 0);
@@ -412,7 +415,7 @@ static int compare_pids(const void *a, const void *b)
 	return *(const pid_t *)a - *(const pid_t *)b;
 }
 
-/* What lies in the directory, smallest first. */
+/* The recorders' pids in the directory, in ascending order. */
 static int list_recorders(const char *directory, pid_t *pids)
 {
 	DIR *d = opendir(directory);
@@ -453,7 +456,7 @@ static void report_failure(struct ctl *c, pid_t recorder, int err)
 		log_error("cannot talk to recorder %d: %s", (int)recorder, strerror(-err));
 }
 
-/* Asks the recorder `at`. True when it has to do with `pid` (0: itself). */
+/* Sends the request to the recorder `at`. True when it records `pid` (0: for the recorder itself). */
 static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 {
 	int fd = reach(directory, at, wait_s(c)), err = fd;
@@ -462,9 +465,9 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 		err = exchange(c, fd, pid);
 		close(fd);
 	}
-	if (err == -ENOENT || err == -ECONNREFUSED) /* of one that was killed */
+	if (err == -ENOENT || err == -ECONNREFUSED) /* the socket of a killed recorder */
 		return false;
-	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it ends, and was only asked whether it knows the process */
+	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it is ending: it need not record the process */
 		return false;
 	if (err)
 		report_failure(c, at, err);
@@ -497,7 +500,7 @@ static void control_all(struct ctl *c, const char *directory, const pid_t *recor
 		log_warning("%s records nothing at the moment", geteuid() ? "this user" : "root");
 }
 
-/* A recording that runs alone needs no number. */
+/* The only recording needs no pid. */
 static void stop_one(struct ctl *c, const char *directory, const pid_t *recorders, int count)
 {
 	pid_t one = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `braid doctor`: prints what doctor_checks.c has found out. */
+/* `braid doctor`: prints the results of doctor_checks.c. */
 #include "cli.h"
 #include "common.h"
 #include "doctor_checks.h"
@@ -16,7 +16,7 @@ static const char doc[] =
 	"  sudo braid doctor\n"
 	"  sudo braid doctor --json\n";
 
-/* The probes that are meant to fail would each make libbpf complain. */
+/* Without this, libbpf would print an error for each probe that is meant to fail. */
 static int libbpf_report(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;

@@ -33,7 +33,7 @@ static bool doctor_report(char *text, size_t size, bool ok, const char *fmt, ...
 	return ok;
 }
 
-/* The first line of a small file, without its end; "" and false when it cannot be read. */
+/* The first line of a small file, without its line end; "" and false when it cannot be read. */
 static bool file_line(const char *path, char *to, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -98,7 +98,7 @@ static bool check_privileges(char *text, size_t size)
 	text[0] = '\0';
 	if (!self_status("CapEff", 16, &caps))
 		return doctor_report(text, size, false, "/proc/self/status cannot be read; mount /proc");
-	if (caps >> CAP_SYS_ADMIN & 1) /* stands for the first two (capabilities(7)) */
+	if (caps >> CAP_SYS_ADMIN & 1) /* includes the first two (capabilities(7)) */
 		caps |= 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (!(caps >> wanted[i].bit & 1) && used < size)
@@ -219,7 +219,7 @@ static bool check_user_ringbuf(char *text, size_t size)
 	return check_ring(text, size, BPF_MAP_TYPE_USER_RINGBUF, "BPF_MAP_TYPE_USER_RINGBUF", "6.1");
 }
 
-/* Loads "return 0". libbpf's own probe of tracing programs knows only some kernels' messages. */
+/* Loads "return 0". libbpf's own probe of tracing programs recognizes only some kernels' messages. */
 static int program_probe(enum bpf_prog_type type, enum bpf_attach_type attach, uint32_t btf_id, uint32_t flags)
 {
 	const struct bpf_insn insns[] = {
@@ -285,7 +285,7 @@ static bool check_helpers(char *text, size_t size)
 		{BPF_FUNC_user_ringbuf_drain, "bpf_user_ringbuf_drain", "6.1"},
 	};
 
-	/* Without a program there is nothing to be asked: libbpf then takes every helper for granted. */
+	/* Without a program libbpf takes every helper for available. */
 	if (program_probe(BPF_PROG_TYPE_PERF_EVENT, 0, 0, 0))
 		return doctor_report(text, size, false, "cannot be checked without a sampling program: see above");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -299,7 +299,7 @@ static bool check_jit(char *text, size_t size)
 {
 	char line[16];
 
-	/* Unreadable without CAP_SYS_ADMIN in the first user namespace, and absent where the JIT is always on. */
+	/* Unreadable without CAP_SYS_ADMIN in the initial user namespace, and absent where the JIT is always on. */
 	if (!file_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line)))
 		return doctor_report(text, size, true, "cannot be read, so presumably on");
 	if (line[0] == '0')
@@ -399,7 +399,7 @@ static bool check_kallsyms(char *text, size_t size)
 	if (!file_line("/proc/kallsyms", line, sizeof(line)))
 		return doctor_report(text, size, false, "/proc/kallsyms does not exist: kernel frames have no names");
 	if (strtoull(line, NULL, 16) == 0) {
-		FILE *f = fopen("/proc/kallsyms", "re"); /* per-CPU symbols stand first, some at 0 */
+		FILE *f = fopen("/proc/kallsyms", "re"); /* per-CPU symbols come first, some at 0 */
 		unsigned long long any = 0;
 
 		for (int i = 0; f && i < 5000 && !any && fgets(line, sizeof(line), f); i++)
@@ -428,7 +428,7 @@ static bool check_cache(char *text, size_t size)
 		return doctor_report(
 			text, size, false,
 			"neither XDG_CACHE_HOME nor HOME is set: every recording builds its unwind tables again");
-	/* What is not there yet is made when it is needed: then its nearest parent counts. */
+	/* A directory that does not exist yet is created on demand, so its nearest existing parent counts. */
 	while (access(path, F_OK) < 0 && (slash = strrchr(path, '/')) != NULL && slash != path)
 		*slash = '\0';
 	if (access(path, W_OK) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What `braid doctor` looks at. */
+/* The checks of `braid doctor`. doctor.c runs them and prints their results. */
 #ifndef BRAID_CLI_DOCTOR_CHECKS_H
 #define BRAID_CLI_DOCTOR_CHECKS_H
 
@@ -7,15 +7,15 @@
 #include <stddef.h>
 
 enum doctor_need {
-	DOCTOR_REQUIRED, /* recording cannot work without */
-	DOCTOR_OPTIONAL, /* something is missing without */
-	DOCTOR_INFO,	 /* good to know */
+	DOCTOR_REQUIRED, /* recording needs it */
+	DOCTOR_OPTIONAL, /* some data needs it */
+	DOCTOR_INFO,	 /* for information */
 };
 
 struct doctor_check {
 	const char *name;
 	enum doctor_need need;
-	/* Whether it is there; *text gets what was found or how to get it, one line. */
+	/* Returns whether it is available; *text gets the finding or the remedy, in one line. */
 	bool (*run)(char *text, size_t size);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* braid export: a trace in other tools' formats. */
+/* `braid export`: writes a trace in other tools' formats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 
 #define LARGE_BYTES (1ULL << 30)
 
-/* Nobody expects gigabytes from a trace of some megabytes. */
+/* A trace of some megabytes can become gigabytes, so the size is announced. */
 static void announce(uint64_t bytes, size_t lines)
 {
 	char size[QUANTITY_TEXT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* braid info: what a trace is, in figures. */
+/* `braid info`: prints the figures of a trace. */
 #include <stdlib.h>
 
 #include "cli.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The program's entry: finds the command and calls it. */
+/* The program's entry point: finds the command and calls it. */
 #include "cli.h"
 #include "util/log.h"
 #include "version.h"
@@ -56,7 +56,7 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* argp names the program in its messages by argv[0]. */
+/* argp uses argv[0] as the program's name in its messages. */
 static int command_run(const struct command *c, int argc, char **argv)
 {
 	static char name[64], help_option[] = "--help";
@@ -77,7 +77,10 @@ static int help(const char *name)
 	return c ? command_run(c, 2, argv) : EXIT_USAGE;
 }
 
-/* What stands in front of the command: its index in argv, 0 when all is done (and *status is the exit status). */
+/*
+ * Parses what precedes the command. Returns the command's index in argv, or 0 when nothing is left to do and *status is
+ * the exit status.
+ */
 static int options_parse(int argc, char **argv, int *status)
 {
 	int i;
@@ -107,12 +110,12 @@ static int options_parse(int argc, char **argv, int *status)
 	return 0;
 }
 
-/* Data that could not be written must not look like success to a script. */
+/* Scripts must not take lost output for success. */
 static int output_finish(int status)
 {
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
 
-	if (!failed || status) /* a command that has failed has said why */
+	if (!failed || status) /* a command that has failed has printed the reason */
 		return status;
 	log_error("cannot write to standard output");
 	return EXIT_FAILURE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `braid record`: turns the command line into the options of a session, runs it, and reports if that is asked for. */
+/* `braid record`: turns the command line into the options of a session, runs it, and prints the report if requested. */
 #include "cli.h"
 #include "common.h"
 
@@ -17,12 +17,12 @@
 
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
 
-/* The kernel and probes in the VM's code report these. */
+/* The kernel side, or probes in the VM's code, record these. */
 #define WITHOUT_AGENT (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 
 #define EVERYTHING ((1U << BRAID_EVENT_TYPES) - 1)
 
-/* What the command line asks for. */
+/* The command line's content. */
 struct record_request {
 	struct record_options options;
 	struct event_selection selection;
@@ -75,7 +75,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* Behind the options: the events and the presets, from the table that reads them. */
+/* Lists the events and the presets after the options, from the tables that parse them. */
 static char *help(int key, const char *text, void *input)
 {
 	char *all = NULL;
@@ -105,7 +105,7 @@ static char *help(int key, const char *text, void *input)
 	return (char *)(uintptr_t)text;
 }
 
-/* A number of a range, or the end of the program. */
+/* A number in a range; ends the program for anything else. */
 static double option_number(struct argp_state *state, const char *what, const char *text, double low, double high)
 {
 	char *end;
@@ -155,7 +155,7 @@ static void check_request(struct argp_state *state, struct record_request *r)
 		argp_error(state, "--no-attach without samples would record nothing; add -e cpu");
 }
 
-/* What is recorded of them, and how often. */
+/* Parses which events are recorded, and how often. */
 static bool parse_events(int key, char *arg, struct argp_state *state)
 {
 	struct record_request *r = state->input;
@@ -240,7 +240,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The live side of the one analyzer. */
+/* Feeds live records to the analyzer. */
 static void feed(void *ctx, const struct trace_rec *rec)
 {
 	struct loaded *l = ctx;

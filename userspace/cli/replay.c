@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* braid replay: a trace once more through the analyzer, at its own pace if wanted. */
+/* `braid replay`: feeds a trace to the analyzer again, at its original pace if requested. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -107,7 +107,7 @@ static void keep_pace(void *ctx, const struct trace_rec *rec, const struct analy
 	if (p->first_ns == 0)
 		p->first_ns = p->latest_ns = time_ns;
 	show_progress(p, a);
-	/* Events are only nearly in order: an older one does not wait. */
+	/* Events are only nearly in order: an older event does not wait. */
 	if (time_ns <= p->latest_ns)
 		return;
 	p->latest_ns = time_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* braid report: where the time went. */
+/* `braid report`: prints the analysis of a trace. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* braid script: the events of a trace as text, one after the other. */
+/* `braid script`: prints the events of a trace as text. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -89,12 +89,12 @@ static error_t script_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Definitions may follow the events that need them, so the file is read for names first and for events then. */
+/* Definitions may follow the events that need them, so the file is read twice: first for names, then for events. */
 static int print_events(struct trace_reader *reader, const struct analysis *an, unsigned top,
 			const struct script_options *style)
 {
 	const struct jvm_event_row *rows = an->a->events.at, *row;
-	size_t left = an->a->events.count; /* the file may have grown since they were read */
+	size_t left = an->a->events.count; /* the file may have grown since the first pass */
 	struct trace_rec rec;
 	int err = 0;
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The text behind "NAME:" at the start of a line, or NULL. */
+/* The text after "NAME:" at the start of a line, or NULL. */
 static const char *status_field(const char *text, const char *name)
 {
 	size_t n = strlen(name);

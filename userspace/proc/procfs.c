@@ -57,9 +57,9 @@ int procfs_comm(pid_t pid, pid_t tid, char *to, size_t size)
 
 struct process_stat {
 	char state;
-	unsigned int flags; /* of the first thread */
+	unsigned int flags; /* the first thread's */
 	int threads;
-	unsigned long long start_ticks; /* since the machine's start */
+	unsigned long long start_ticks; /* since boot */
 };
 
 static int read_stat(pid_t pid, struct process_stat *s)
@@ -71,7 +71,7 @@ static int read_stat(pid_t pid, struct process_stat *s)
 	err = read_small(path, text, sizeof(text));
 	if (err)
 		return err;
-	at = strrchr(text, ')'); /* comm may hold anything */
+	at = strrchr(text, ')'); /* comm may contain anything */
 	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
 			  &s->state, &s->flags, &s->threads, &s->start_ticks) != 4)
 		return -EINVAL;
@@ -183,7 +183,7 @@ int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 	err = read_small(path, text, sizeof(text));
 	if (err)
 		return err;
-	at = strrchr(text, ')'); /* comm may hold anything */
+	at = strrchr(text, ')'); /* comm may contain anything */
 	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
 		return -EINVAL;
 	ticks *= 1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK);
@@ -216,7 +216,7 @@ static int parse_mapping(char *line, struct mapping_fact *f)
 	return 0;
 }
 
-/* How many lines there were, or a negative errno. */
+/* The number of lines, or a negative errno. */
 static int mappings_of(pid_t tid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
 {
 	struct mapping_fact fact;

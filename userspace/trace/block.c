@@ -6,7 +6,7 @@
 #include <xxhash.h>
 #include <zstd_errors.h>
 
-/* The sum is over header and payload in one go, with zeros in the sum's own place. */
+/* The checksum covers header and payload together, with zeros in its own place. */
 static uint64_t block_sum(uint8_t *block, size_t bytes)
 {
 	uint8_t *at = block + offsetof(struct braid_block, checksum);
@@ -20,15 +20,15 @@ static uint64_t block_sum(uint8_t *block, size_t bytes)
 }
 
 /*
- * A few bytes can unpack to a mebibyte of records, and those take gigabytes when they are read. Recordings shrink to a
- * fifth: a reader refuses what has shrunk below a sixty-fourth, and a writer pads it.
+ * A few bytes can unpack to a mebibyte of records, which then take gigabytes in memory. Recordings shrink to a fifth: a
+ * reader refuses a block below a sixty-fourth, and a writer pads it.
  */
 static size_t stored_least(size_t raw_bytes)
 {
 	return raw_bytes > BRAID_BLOCK_RAW_FREE ? (raw_bytes - BRAID_BLOCK_RAW_FREE) / BRAID_BLOCK_RATIO_MAX + 1 : 1;
 }
 
-/* By a frame that decoders skip (RFC 8878, 3.1.2). */
+/* Pads with a frame that decoders skip (RFC 8878, 3.1.2). */
 static size_t pad(uint8_t *payload, size_t stored, size_t least)
 {
 	const uint32_t magic = ZSTD_MAGIC_SKIPPABLE_START;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One block of a trace file: header and compressed payload, in memory in one piece. */
+/* One block of a trace file: header and compressed payload in one piece of memory. reader.c and writer.c use it. */
 #ifndef BRAID_TRACE_BLOCK_H
 #define BRAID_TRACE_BLOCK_H
 
@@ -13,25 +13,25 @@
 #define TRACE_BLOCK_MAX (sizeof(struct braid_block) + TRACE_STORED_MAX)
 
 /*
- * Definitions are one record after another like the one before and repay the search for matches (on stacks of a real
- * program 7 % smaller than at level 3, for half a microsecond a sample more); events hardly do, and come in numbers.
+ * Consecutive definitions resemble each other and repay the search for matches (stacks of a real program are 7 %
+ * smaller than at level 3, for half a microsecond more per sample); events do not, and there are many.
  */
 #define TRACE_DEFS_ZSTD_LEVEL 6
 #define TRACE_EVENTS_ZSTD_LEVEL 1
 
 /*
- * Makes a block of `raw` in `out` (TRACE_BLOCK_MAX bytes). kind, schema, sequence and times are taken from `head`,
- * whose other fields are set. Returns the block's bytes or a negative errno.
+ * Packs `raw` into a block in `out` (TRACE_BLOCK_MAX bytes). Kind, schema, sequence and times come from `head`, whose
+ * other fields are set. Returns the block's size or a negative errno.
  */
 long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out);
 
-/* Whether the header, without its payload, can be right: 0 or -EBADMSG. Says nothing about the version. */
+/* Checks the header without its payload: 0 or -EBADMSG. Does not check the version. */
 int trace_block_check_head(const struct braid_block *head);
 
-/* Checksum of a whole block, which is unchanged in the end: 0 or -EBADMSG. */
+/* Checks a whole block's checksum; the block is unchanged afterwards. 0 or -EBADMSG. */
 int trace_block_check(uint8_t *block);
 
-/* Unpacks a checked block into `raw` (BRAID_BLOCK_RAW_MAX bytes); exactly header's raw_bytes, or -EBADMSG. */
+/* Unpacks a checked block into `raw` (BRAID_BLOCK_RAW_MAX bytes): exactly the header's raw_bytes, or -EBADMSG. */
 int trace_block_unpack(ZSTD_DCtx *zstd, const uint8_t *block, uint8_t *raw);
 
 #endif

@@ -10,8 +10,8 @@
 #include "util/varint.h"
 
 /*
- * The head of a record is one byte for short records of the most frequent kinds: 1LLLLLKK, length L, kind by K.
- * Otherwise it is 0KKKKKKK and the length as a varint.
+ * A record's head is one byte for short records of the most frequent kinds: 1LLLLLKK, length L, kind by K. Otherwise it
+ * is 0KKKKKKK and the length as a varint.
  */
 #define HEAD_SHORT 0x80U
 #define HEAD_SHORT_LEN_MAX 31U
@@ -195,7 +195,7 @@ static uint64_t number_code(struct trace_delta *delta, unsigned type, uint64_t *
 	}
 }
 
-/* Puts the head in front of the body, which starts `room` bytes behind `out`, and returns the record's end. */
+/* Puts the head before the body, which starts `room` bytes after `out`; returns the record's end. */
 static uint8_t *put_head(uint8_t *out, uint32_t kind, int short_kind, size_t room, size_t len)
 {
 	uint8_t head[HEAD_MAX], *p = head;
@@ -243,7 +243,7 @@ uint8_t *trace_rec_encode(struct trace_delta *delta, const struct trace_rec *rec
 			value = field_number(f, rec);
 			p = varint_put(p, number_code(delta, f->type, &last[i], value, front));
 		}
-		/* Only a coded 0 starts with a zero byte; such fields are left out at a record's end. */
+		/* Only a coded 0 starts with a zero byte; such fields are omitted at a record's end. */
 		if (*from)
 			end = p;
 	}
@@ -316,7 +316,7 @@ static int set_number(struct decoder *d, const struct trace_field *f, uint64_t v
 	return 0;
 }
 
-/* The string's bytes are at `p`: returns what follows them, or NULL. */
+/* Reads a string's bytes at `p`; returns what follows them, or NULL. */
 static const uint8_t *take_str(struct decoder *d, const struct trace_field *f, uint64_t len, const uint8_t *p,
 			       const uint8_t *end)
 {
@@ -377,7 +377,7 @@ static const uint8_t *take_pairs(struct decoder *d, const struct trace_field *f,
 	return p;
 }
 
-/* A record of `bytes` has at most half as many pairs. */
+/* A record of `bytes` bytes has at most half as many pairs. */
 static int pairs_reserve(struct trace_pairs *pairs, size_t bytes)
 {
 	size_t need = bytes / 2 + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The names of the kinds of JVM events, as they are printed. */
+/* The names of the kinds of JVM events, as outputs print them. */
 #include "record.h"
 
 #include <braid/jvm_event.h>

@@ -21,7 +21,7 @@
 
 /* ---- files ---- */
 
-/* 0 when nothing but an older trace is lost by writing over the file, or nothing at all. */
+/* 0 when writing over the file loses only an older trace, or nothing. */
 static int file_check(int fd)
 {
 	char magic[sizeof(BRAID_BLOCK_MAGIC) - 1];
@@ -42,7 +42,7 @@ static int file_check(int fd)
 	return 1;
 }
 
-/* What is written to as it is: who has made it keeps it, and reads along. */
+/* An existing file keeps its owner, who could read along: only a trusted owner is accepted. */
 static int file_check_owner(int fd)
 {
 	struct stat st;
@@ -52,7 +52,7 @@ static int file_check_owner(int fd)
 	return owner_trusted(&st) ? 0 : -EUSERS;
 }
 
-/* Two recordings into one file would leave neither. */
+/* Two recordings into one file would destroy both. */
 static int file_lock(int fd)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -60,7 +60,7 @@ static int file_lock(int fd)
 	return errno == EWOULDBLOCK ? -EBUSY : -errno;
 }
 
-/* An empty file, or an older trace, as a descriptor that holds its lock; *is_trace says which. */
+/* Opens an empty file or an older trace and locks it; *is_trace tells which. */
 static int file_claim(int dir, const char *name, int flags, bool *is_trace)
 {
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags), err;
@@ -78,8 +78,8 @@ static int file_claim(int dir, const char *name, int flags, bool *is_trace)
 }
 
 /*
- * Under sudo the trace is the caller's, where that user could have made the file: else a new file in a directory of the
- * system's would be theirs. The descriptor is of a file that this process has just made.
+ * Under sudo the trace belongs to the caller, if that user could have created it: otherwise the user would own a new
+ * file in a system directory. The descriptor is of a file that this process has just created.
  */
 static void file_give(int dir, int fd)
 {
@@ -109,7 +109,7 @@ static int file_create(int dir, const char *name)
 	return err;
 }
 
-/* The former trace stays, as NAME.old; an older one of that name goes. */
+/* Renames the former trace to NAME.old, which replaces an older one. */
 static int file_keep(int dir, const char *name)
 {
 	char old[NAME_MAX + 1];
@@ -128,7 +128,7 @@ static int file_keep(int dir, const char *name)
 	return err;
 }
 
-/* A file of this name in the directory itself, or none. */
+/* Opens a file of this name in the directory itself, without following links. */
 static int file_open(int dir, const char *name, bool exists)
 {
 	int former = -1, fd, err;
@@ -181,7 +181,7 @@ static int stream_open(struct trace_output *out, int fd)
 	return err;
 }
 
-/* What the caller has opened for this program is theirs to choose. */
+/* The caller selects and opens standard output. */
 static bool is_stdout(const struct stat *st)
 {
 	struct stat out;
@@ -189,7 +189,7 @@ static bool is_stdout(const struct stat *st)
 	return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == st->st_dev && out.st_ino == st->st_ino;
 }
 
-/* Links and pipes that others have made, where everybody can make some, lead where those want the trace to be. */
+/* In a world-writable directory, links and pipes of other users would lead the trace to where those users want it. */
 static bool is_strangers(const char *path, const struct stat *st)
 {
 	struct stat link;
@@ -199,7 +199,7 @@ static bool is_strangers(const char *path, const struct stat *st)
 	return lstat(path, &link) || !owner_known(&link) || !owner_known(st);
 }
 
-/* Symbolic links are followed, and keep their target: /dev/stdout is one. */
+/* Symbolic links are followed and keep their target; /dev/stdout is one. */
 static int other_open(struct trace_output *out, const char *path)
 {
 	bool is_trace;
@@ -214,7 +214,7 @@ static int other_open(struct trace_output *out, const char *path)
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
 		return -EEXIST;
-	if (!S_ISREG(st.st_mode)) /* a FIFO waits for its reader here */
+	if (!S_ISREG(st.st_mode)) /* opening a FIFO waits for its reader */
 		return stream_open(out, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
 	fd = file_claim(AT_FDCWD, path, 0, &is_trace);
 	if (fd < 0)
@@ -260,7 +260,7 @@ int trace_output_open(struct trace_output *out, const char *path)
 
 /* ---- writing ---- */
 
-/* How much can be written now without being held up. A pipe that can be written to takes PIPE_BUF bytes. */
+/* The number of bytes that can be written without blocking. A writable pipe takes PIPE_BUF bytes. */
 static ssize_t room(const struct trace_output *out, size_t len)
 {
 	struct pollfd p = {.fd = out->fd, .events = POLLOUT};

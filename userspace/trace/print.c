@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records as lines of text, for `braid script --raw`. The schema decides on the fields. */
+/* Prints records as lines of text, for `braid script --raw`. The schema determines the fields. */
 #include "codec.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes that have a short escape, and the letter of it. */
+/* The letter of a byte's short escape, if it has one. */
 static int escape_letter(unsigned char c)
 {
 	switch (c) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a trace, block by block. Nothing in the file is trusted: what cannot be decoded is counted and skipped. */
+/*
+ * Reads a trace block by block; trace.h is its interface. Nothing in the file is trusted: what cannot be decoded is
+ * counted and skipped.
+ */
 #include "trace.h"
 
 #include <errno.h>
@@ -15,7 +18,7 @@
 
 #define MAGIC_BYTES (sizeof(BRAID_BLOCK_MAGIC) - 1)
 
-/* A trace whose first block is damaged is still one when a whole block follows within this many bytes. */
+/* A file whose first block is damaged still counts as a trace when a whole block follows within this many bytes. */
 #define FIRST_BLOCK_WITHIN (4UL << 20)
 
 #define SEARCH_BYTES (256UL << 10)
@@ -66,7 +69,7 @@ static ssize_t read_at(const struct trace_reader *r, uint64_t pos, void *buf, si
 	return (ssize_t)done;
 }
 
-/* Sets *found to where the magic is next, at or behind `pos`; to `limit` when it is nowhere before that. */
+/* Sets *found to the next position of the magic, at or after `pos`; to `limit` when there is none before that. */
 static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, uint64_t *found)
 {
 	while (pos < limit) {
@@ -88,7 +91,7 @@ static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, ui
 	return 0;
 }
 
-/* Reads the block at r->pos into r->block and checks it. An enum block_state, or a negative errno. */
+/* Reads the block at r->pos into r->block and checks it. Returns an enum block_state or a negative errno. */
 static int block_read(struct trace_reader *r, struct braid_block *head)
 {
 	ssize_t n = read_at(r, r->pos, r->block, sizeof(*head));
@@ -115,7 +118,7 @@ static int block_read(struct trace_reader *r, struct braid_block *head)
 
 /* ---- blocks ---- */
 
-/* Goes to the next place that looks like a block and counts what was left out. */
+/* Goes to the next possible start of a block and counts the bytes skipped. */
 static int resync(struct trace_reader *r, enum block_state state)
 {
 	uint64_t found = r->size;
@@ -132,7 +135,7 @@ static int resync(struct trace_reader *r, enum block_state state)
 	return 0;
 }
 
-/* A whole block whose content is of no use. */
+/* Skips a whole block whose content is useless. */
 static void block_leave_out(struct trace_reader *r, const struct braid_block *head)
 {
 	r->damage.bad_blocks++;
@@ -157,7 +160,7 @@ static int schema_load(struct trace_reader *r, const struct braid_block *head)
 	return 0;
 }
 
-/* Uses a good block. 0, or -ENOMEM; damage inside is counted. */
+/* Uses a valid block. 0 or -ENOMEM; damage inside is counted. */
 static int block_use(struct trace_reader *r, const struct braid_block *head)
 {
 	bool is_records = head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS;
@@ -215,7 +218,7 @@ static void reader_explain(const char **why, const char *text)
 		*why = text;
 }
 
-/* The schema of a file whose own is damaged: blocks of exactly this program's version can still be read. */
+/* The schema for a file whose own is damaged: only blocks of exactly this program's schema can still be read. */
 static int schema_own(struct trace_reader *r)
 {
 	char text[TRACE_SCHEMA_MAX];
@@ -279,7 +282,7 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 	return 0;
 }
 
-/* Whether there is a whole block near the start of a file that does not begin with one. */
+/* Whether a file that does not begin with a whole block has one near its start. */
 static int first_block_find(struct trace_reader *r, const char **why)
 {
 	uint64_t limit = r->size < FIRST_BLOCK_WITHIN ? r->size : FIRST_BLOCK_WITHIN;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The records of a trace, as the rest of the program sees them.
+ * The records of a trace, as all code outside of userspace/trace sees them.
  *
  * A record is a kind and a struct. The codec (codec.c) turns it into bytes and back with one table that lists every
- * kind's fields; that table is also what the SCHEMA block, `braid script --raw` and docs/trace-format.md are made from.
+ * kind's fields; the SCHEMA block, `braid script --raw` and docs/trace-format.md are derived from the same table.
  *
  * Definitions (kinds below TRACE_FIRST_EVENT) are dense-id objects, independent of time: ids start at 1, 0 is "none",
  * and a definition that is sent again with the same id replaces the earlier one. Definitions may arrive after records
- * that mention them only where it is said below. Events carry time_ns and are nearly, but not exactly, in time order.
+ * that refer to them only where a comment below permits it. Events carry time_ns and are nearly, but not exactly, in
+ * time order.
  *
  * Strings are valid UTF-8 (the collector converts and repairs them), not zero-terminated in the file; in memory `str`
- * points into the reader's block buffer, is followed by no zero, and lives until the next record is read.
+ * points into the reader's block buffer, is not terminated by a zero, and is valid until the next record is read.
  */
 #ifndef BRAID_TRACE_RECORD_H
 #define BRAID_TRACE_RECORD_H
@@ -62,7 +63,7 @@ struct trace_info {
 	struct trace_str value;
 };
 
-/* The three clocks read together; one pair at the start, one at the end, some between. */
+/* The three clocks, read together: one triple at the start, one at the end, some in between. */
 struct trace_clock {
 	uint64_t monotonic_ns;
 	uint64_t boottime_ns;
@@ -73,13 +74,13 @@ struct trace_clock {
 struct trace_process {
 	uint32_t process;
 	uint32_t pid;	   /* in the host's namespace; 0 is the kernel itself */
-	uint32_t parent;   /* process id of the parent, 0 when outside of the trace */
-	uint64_t start_ns; /* CLOCK_MONOTONIC; 0 when older than the host's boot clock can say */
+	uint32_t parent;   /* process id of the parent, 0: outside of the trace */
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: older than the host's boot clock can express */
 	struct trace_str comm;
-	struct trace_str exe; /* path as the process sees it */
+	struct trace_str exe; /* path in the process's own mount namespace */
 };
 
-#define TRACE_THREAD_JAVA 0x1U /* a thread that the JVM announced: runs, or can run, Java code */
+#define TRACE_THREAD_JAVA 0x1U /* a thread that the JVM reported: runs, or can run, Java code */
 #define TRACE_THREAD_DAEMON 0x2U
 #define TRACE_THREAD_KERNEL 0x4U
 
@@ -100,7 +101,7 @@ enum trace_module_kind { TRACE_MODULE_ELF = 0, TRACE_MODULE_VDSO = 1, TRACE_MODU
 struct trace_module {
 	uint32_t module;
 	uint32_t kind;
-	struct trace_str path;	   /* as the process sees it; "[kernel]" and "[vdso]" for those */
+	struct trace_str path;	   /* in the process's mount namespace, or "[kernel]", "[vdso]" */
 	struct trace_str build_id; /* lower-case hex, empty when there is none */
 };
 
@@ -111,19 +112,19 @@ struct trace_mapping {
 	uint64_t end;
 	uint64_t file_offset;
 	uint64_t bias;	  /* address - bias = ELF virtual address */
-	uint64_t time_ns; /* seen at */
+	uint64_t time_ns; /* when it was seen */
 };
 
-/* A native or kernel function that was hit. Kernel symbols: module is the kernel's, address the runtime one. */
+/* A native or kernel function that was hit. Kernel symbols have the kernel's module and a runtime address. */
 struct trace_symbol {
 	uint32_t symbol;
 	uint32_t module;
 	uint64_t address; /* ELF virtual address */
 	uint64_t size;
-	struct trace_str name; /* as in the symbol table, not demangled; empty: only where it lies is known */
+	struct trace_str name; /* as in the symbol table, not demangled; empty: only its location is known */
 };
 
-/* A process image that is a JVM with (or without) the agent. Sent again when more is known. */
+/* A process image that is a JVM, with or without the agent. Sent again when more is known. */
 struct trace_jvm {
 	uint32_t process;
 	uint32_t start; /* enum braid_start, 0: no agent */
@@ -145,7 +146,7 @@ struct trace_method {
 	struct trace_str name;
 	struct trace_str signature; /* descriptor "(I)V" */
 	struct trace_str source;    /* file name, may be empty */
-	uint32_t version;	    /* methods of these names, with other lines, that were met before: redefinition */
+	uint32_t version;	    /* counts earlier methods with these names and other lines: redefinition */
 };
 
 struct trace_line {
@@ -161,7 +162,7 @@ struct trace_lines {
 
 enum trace_code_kind { TRACE_CODE_METHOD = 0, TRACE_CODE_STUB = 1 };
 
-/* A piece of code-cache code that was hit: a compiled form of a method, or a stub (method 0, name given). */
+/* A piece of code-cache code that was hit: a compiled form of a method, or a stub (method 0, with a name). */
 struct trace_code {
 	uint32_t code;
 	uint32_t process;
@@ -182,8 +183,8 @@ struct trace_scope {
 };
 
 /*
- * One distinct frame: an address in one process under one meaning. Address reuse makes a new frame. May be sent again:
- * a code-cache frame is first sent with code 0 when its code record is still under way.
+ * One distinct frame: an address in one process with one meaning. A reused address makes a new frame. A code-cache
+ * frame may be sent again: its code is 0 as long as its code record has not arrived.
  */
 struct trace_frame {
 	uint32_t frame;
@@ -191,16 +192,16 @@ struct trace_frame {
 	uint32_t process;     /* 0 for kernel frames */
 	uint32_t exact;	      /* 1: address is the instruction itself, 0: it is a return address */
 	uint64_t address;     /* raw pc; Method address for interpreted frames; enum braid_end for END frames */
-	uint32_t module;      /* native, kernel; 0 when in no mapping */
-	uint32_t symbol;      /* native, kernel; 0 when not named */
-	uint32_t code;	      /* code cache; 0 when not (yet) known */
+	uint32_t module;      /* native, kernel; 0: in no mapping */
+	uint32_t symbol;      /* native, kernel; 0: not named */
+	uint32_t code;	      /* code cache; 0: not (yet) known */
 	uint32_t scope_count; /* code cache: inlining at this address, innermost first, last one is code's method;
 				 interpreted: one scope, method 0 when the name could not be read */
-	/* Native, when source lines were asked for: pairs of place and line, innermost first, -1: no line. */
+	/* Native, when source lines were requested: pairs of place and line, innermost first, -1: no line. */
 	const struct trace_scope *scopes;
 };
 
-/* A native function and the file that it, or the call of what was inlined into it, stands in. */
+/* A native function, and the file that contains it or, if it was inlined, the call of the code inlined into it. */
 struct trace_place {
 	uint32_t place;
 	struct trace_str name; /* as in the debug information: the linkage name, else the plain one */
@@ -222,7 +223,7 @@ struct trace_vthread {
 	struct trace_str name; /* may be empty */
 };
 
-/* A name that events mention: of a class, a collector, a cause, a thread. The empty name has no id but 0. */
+/* A name that events refer to: of a class, a collector, a cause, a thread. Only the empty name has the id 0. */
 struct trace_name {
 	uint32_t name;
 	struct trace_str text;
@@ -234,7 +235,7 @@ struct trace_sample {
 	uint32_t cpu;
 	uint32_t node;	  /* leaf of the stack; 0: no stack */
 	uint64_t weight;  /* samples: 1 */
-	uint32_t vthread; /* whose frames these are, while `thread` carries it; 0: no virtual thread's, or not known */
+	uint32_t vthread; /* the virtual thread with these frames, while `thread` carries it; 0: none, or not known */
 };
 
 /* what: 0 fork, 1 exec, 2 exit */
@@ -244,7 +245,7 @@ struct trace_process_state {
 	uint32_t what;
 };
 
-/* Every compilation the agent told of, hit or not. `replay`: code older than the agent. */
+/* Every compilation that the agent reported, hit or not. `replay`: the code is older than the agent. */
 struct trace_code_load {
 	uint64_t time_ns;
 	uint32_t process;
@@ -261,16 +262,16 @@ struct trace_code_unload {
 	uint64_t address;
 };
 
-/* `count` things of `kind` were lost at `hop` since the previous LOSS of the same three. */
+/* The number of things of `kind` that were lost at `hop` since the previous LOSS with the same three. */
 struct trace_loss {
 	uint64_t time_ns;
-	uint32_t process;      /* 0: not one process's */
+	uint32_t process;      /* 0: of no single process */
 	struct trace_str hop;  /* "agent", "ring", "bpf", "collector" */
 	struct trace_str kind; /* "sample", "code_load", ... */
 	uint64_t count;
 };
 
-/* A cumulative figure; the last one of a key counts. */
+/* A cumulative figure; the last record of a key counts. */
 struct trace_stat {
 	uint64_t time_ns;
 	uint32_t process; /* 0: the recording's: "collector_cpu_ns", "bpf_cpu_ns", "bpf_samples"; else "methods", ... */
@@ -278,7 +279,7 @@ struct trace_stat {
 	uint64_t value;
 };
 
-/* Something refused or degraded, in a sentence. */
+/* A refusal or a degradation, as a sentence. */
 struct trace_notice {
 	uint64_t time_ns;
 	uint32_t process;
@@ -286,12 +287,12 @@ struct trace_notice {
 	struct trace_str text;
 };
 
-/* Something that happened in a JVM: what the fields mean for each kind is said in <braid/jvm_event.h>. */
+/* A JVM event. <braid/jvm_event.h> defines the fields of each kind. */
 struct trace_jvm_event {
 	uint64_t time_ns; /* when it began */
 	uint32_t kind;	  /* enum braid_jvm_event_kind */
 	uint32_t process;
-	uint32_t thread; /* 0: not known, or not one thread's */
+	uint32_t thread; /* 0: not known, or of no single thread */
 	uint64_t duration_ns;
 	uint32_t node; /* leaf of the thread's stack; 0: none */
 	uint32_t name; /* TRACE_NAME */
@@ -307,10 +308,10 @@ struct trace_jvm_event {
 	struct trace_str text;
 };
 
-/* "alloc", "gc_pause"; NULL for a kind that is not known. jvm_kinds.c */
+/* "alloc", "gc_pause"; NULL for an unknown kind. jvm_kinds.c */
 const char *jvm_event_name(uint32_t kind);
 
-/* The recording was ended in order. */
+/* The recording ended in order. */
 struct trace_end {
 	uint64_t time_ns;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of kinds and fields, and its form in a file. */
+/* The table of kinds and fields, and its text form in a file. */
 #include "codec.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@
 _Static_assert(sizeof(struct trace_line) == 8 && sizeof(struct trace_scope) == 8, "arrays are pairs of 32-bit numbers");
 
 /*
- * The order of fields is that of the file: those that are mostly 0 when coded come last, where they cost nothing. Types
- * were chosen by the size after zstd, on the stacks of 30,000 samples of a compiler's run (8 new nodes a sample).
+ * The order of fields is the file's: fields that are mostly 0 when coded come last, where they take no space. The types
+ * give the smallest size after zstd, on the stacks of 30,000 samples of a compiler's run (8 new nodes a sample).
  */
 static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(INFO, info, STR(info, key), STR(info, value)),
@@ -171,7 +171,7 @@ static bool type_is_number(unsigned type)
 	return type < TRACE_TYPE_STR;
 }
 
-/* What this program calls it, when it does and when the file's type can be stored there. */
+/* This program's field of that name, when it has one that can store the file's type. */
 static const struct trace_field *field_known(const struct trace_layout *own, const char *name, unsigned type)
 {
 	for (unsigned i = 0; own && i < own->count; i++) {

@@ -19,7 +19,7 @@ static int temporary_file(void)
 
 	if (fd >= 0)
 		return fd;
-	fd = mkostemp(name, O_CLOEXEC); /* a file system that has no nameless files */
+	fd = mkostemp(name, O_CLOEXEC); /* the file system has no nameless files */
 	if (fd < 0)
 		return -errno;
 	unlink(name);
@@ -41,7 +41,7 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* Opened without being held up: the first bytes are waited for here. */
+/* Opened non-blocking, so the first bytes are awaited here. */
 static ssize_t read_some(int fd, uint8_t *p, size_t len)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a trace: records into blocks, blocks into the output, definitions before the events that need them. */
+/*
+ * Writes a trace; trace.h is its interface. Records go into blocks, blocks into the output, and definitions before the
+ * events that need them.
+ */
 #include "trace.h"
 
 #include <errno.h>
@@ -14,11 +17,11 @@
 #include "util/varint.h"
 #include "util/vec.h"
 
-/* So many bytes of events apart are the places where a block can be cut when the disk is full. */
+/* On a full disk a block can be cut at marks; this is their distance in bytes of events. */
 #define MARK_BYTES 256U
 #define MARKS_MAX (BRAID_BLOCK_RAW_MAX / MARK_BYTES)
 
-/* One kind of block being filled. */
+/* A block of one kind that is being filled. */
 struct buffer {
 	uint16_t kind;
 	uint8_t *raw;
@@ -35,16 +38,16 @@ struct place {
 	uint16_t kind;
 };
 
-/* The first `events` bytes of events refer to nothing behind the first `defs` bytes of definitions. */
+/* The first `events` bytes of events need only the first `defs` bytes of definitions. */
 struct mark {
 	uint32_t defs;
 	uint32_t events;
-	uint32_t samples; /* among the events */
+	uint32_t samples; /* in these events */
 };
 
 struct trace_writer {
 	struct trace_output out;
-	int err; /* the first one; nothing is written any more */
+	int err; /* the first error; after it nothing is written */
 	uint16_t schema;
 	uint64_t sequence;
 	uint64_t bytes;
@@ -73,7 +76,7 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 				    });
 }
 
-/* Takes an incomplete block away. When this fails, too, a reader sees a file that ends inside a block. */
+/* Removes an incomplete block. When this fails, too, readers see a file that ends inside a block. */
 static void file_cut(struct trace_writer *w)
 {
 	if (!w->out.stream && ftruncate(w->out.fd, (off_t)w->bytes) == 0)
@@ -112,7 +115,7 @@ static void buffer_reset(struct buffer *b)
 	memset(&b->delta, 0, sizeof(b->delta));
 }
 
-/* The first `len` bytes of a buffer as a block. */
+/* Writes the first `len` bytes of a buffer as a block. */
 static int buffer_write(struct trace_writer *w, const struct buffer *b, size_t len)
 {
 	struct braid_block head = {
@@ -126,7 +129,7 @@ static int buffer_write(struct trace_writer *w, const struct buffer *b, size_t l
 
 /* ---- a full disk ---- */
 
-/* What the buffers hold up to a mark: all or nothing of it. */
+/* Writes what the buffers hold up to a mark: all of it or nothing. */
 static int mark_write(struct trace_writer *w, const struct mark *m)
 {
 	uint64_t bytes = w->bytes, sequence = w->sequence;
@@ -143,7 +146,7 @@ static int mark_write(struct trace_writer *w, const struct mark *m)
 	return err;
 }
 
-/* The block does not fit any more: as much of what waits as does, by halves. */
+/* The block no longer fits: writes as many of the waiting records as do, by bisection. */
 static void salvage(struct trace_writer *w)
 {
 	uint64_t bytes = w->bytes, sequence = w->sequence;
@@ -162,7 +165,7 @@ static void salvage(struct trace_writer *w)
 			good = middle;
 	}
 	if (good && w->bytes == bytes && mark_write(w, &w->marks[good - 1]))
-		good = 0; /* somebody else has taken the room */
+		good = 0; /* another process has taken the space */
 	if (good)
 		w->samples += w->marks[good - 1].samples;
 }
@@ -172,7 +175,7 @@ static bool disk_is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
-/* The definitions, and behind them the events when those are asked for, too. */
+/* Writes the definitions and, if requested, the events after them. */
 static int buffers_flush(struct trace_writer *w, bool events)
 {
 	if (w->err)
@@ -195,7 +198,7 @@ static int buffers_flush(struct trace_writer *w, bool events)
 	return 0;
 }
 
-/* Behind an event, every MARK_BYTES. */
+/* Adds a mark after an event, every MARK_BYTES. */
 static void mark_add(struct trace_writer *w)
 {
 	uint32_t before = w->mark_count ? w->marks[w->mark_count - 1].events : 0;
@@ -314,7 +317,7 @@ int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 	b->len = (size_t)(trace_rec_encode(&b->delta, rec, b->raw + b->len) - b->raw);
 	if (!is_event)
 		return 0;
-	/* Every event has its time, and it is the last time coded. */
+	/* Every event has a time, which is the last one coded. */
 	time_ns = b->delta.time_ns;
 	if (b->time_min_ns == 0 || time_ns < b->time_min_ns)
 		b->time_min_ns = time_ns;
@@ -379,7 +382,10 @@ const char *trace_writer_why(int err)
 
 /* ---- the index ---- */
 
-/* The places of the blocks from *next on, as many as fit; the events buffer, which is empty by now, lends its room. */
+/*
+ * Writes the positions of the blocks from *next on, as many as fit. The events buffer is empty by now and lends its
+ * memory.
+ */
 static int index_write(struct trace_writer *w, size_t *next, size_t count)
 {
 	struct braid_block head = {.kind = BRAID_BLOCK_INDEX};
@@ -405,7 +411,7 @@ int trace_writer_close(struct trace_writer *w)
 
 	if (!w)
 		return 0;
-	(void)trace_writer_flush(w); /* a failure stays in w->err */
+	(void)trace_writer_flush(w); /* w->err keeps a failure */
 	count = w->places.count;
 	while (!w->err && next < count)
 		w->err = index_write(w, &next, count);

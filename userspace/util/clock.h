@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The clock of all times: that of the kernel side, of agents and of the collector. */
+/* The clock of all times in braid: the kernel side, agents and the collector use the same. */
 #ifndef BRAID_UTIL_CLOCK_H
 #define BRAID_UTIL_CLOCK_H
 

@@ -12,7 +12,7 @@ void descriptors_raise(void)
 	if (getrlimit(RLIMIT_NOFILE, &before))
 		return;
 	now = before;
-	if (now.rlim_max < WANTED) /* root may have more than it was given */
+	if (now.rlim_max < WANTED) /* root may raise the hard limit, too */
 		now.rlim_max = WANTED;
 	if (now.rlim_cur < WANTED)
 		now.rlim_cur = WANTED;

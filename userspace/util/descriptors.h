@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording has a descriptor for each file that is mapped and whose symbols may be wanted: their limit. */
+/*
+ * The limit of open files: a recording needs a descriptor for each mapped file whose symbols it may read. record/
+ * raises the limit; a launched command gets the original one.
+ */
 #ifndef BRAID_UTIL_DESCRIPTORS_H
 #define BRAID_UTIL_DESCRIPTORS_H
 
@@ -7,9 +10,9 @@
 
 /* Raises the limit as far as this process may. */
 void descriptors_raise(void);
-/* In a child that becomes another program: the limit that this one was started with. */
+/* In a child before exec: restores the limit with which this program started. */
 void descriptors_restore(void);
-/* Is so high a descriptor a sign that half of them are used? */
+/* Whether a descriptor this high shows that half of them are in use. */
 bool descriptors_scarce(int fd);
 
 #endif

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file system that compresses has several bytes of a file in one of the disk's; small files have holes for alignment.
+/*
+ * A compressing file system stores several bytes of a file in one byte of the disk; small files have holes for
+ * alignment.
  */
 #define DENSE_BYTES (64LL << 20)
 #define BYTES_PER_STORED 16
@@ -15,13 +17,13 @@
 #define STRINGS_MAX (64UL << 20)
 #define NOTES_MAX (4UL << 20)
 
-/* libelf has memory for every section as soon as it opens a file: how many there are is looked at before. */
+/* libelf allocates memory for every section when it opens a file, so their number is checked first. */
 static bool sections_few(uint64_t table, size_t count, uint64_t first_size)
 {
 	return !table || count || first_size <= SECTIONS_MAX;
 }
 
-/* The bytes there are at an offset, at most `bytes`. */
+/* Reads the bytes at an offset, at most `bytes`. */
 static size_t source_read(const struct elf_source *from, void *to, size_t bytes, uint64_t offset)
 {
 	ssize_t n;
@@ -51,7 +53,7 @@ static int header_check(const struct elf_source *from)
 
 	if (source_read(from, &eh, sizeof(eh), 0) < sizeof(eh.narrow) || memcmp(eh.ident, ELFMAG, SELFMAG) != 0)
 		return -EBADMSG;
-	if (eh.ident[EI_DATA] != ELFDATA2LSB) /* no program of this machine */
+	if (eh.ident[EI_DATA] != ELFDATA2LSB) /* no program of this machine's kind */
 		return -EBADMSG;
 	if (eh.ident[EI_CLASS] == ELFCLASS64) {
 		source_read(from, &wide, sizeof(wide), eh.wide.e_shoff);
@@ -64,7 +66,7 @@ static int header_check(const struct elf_source *from)
 	return few ? 0 : -EFBIG;
 }
 
-/* The bytes of all sections, which do not overlap in a file that a linker has made, and of notes without sections. */
+/* Checks the bytes of all sections, which do not overlap in a linker's output, and of notes without sections. */
 static int parts_check(Elf *elf, uint64_t size)
 {
 	uint64_t left = size * 2, notes = NOTES_MAX;
@@ -92,7 +94,7 @@ static int parts_check(Elf *elf, uint64_t size)
 	return 0;
 }
 
-/* Names of sections are read by libelf, which looks for an end of each when the last has none. */
+/* libelf reads section names to their terminating zero, so the last name must have one. */
 static int names_check(Elf *elf)
 {
 	size_t section, size;
@@ -110,7 +112,7 @@ static int check(Elf *elf, uint64_t size)
 	return err ?: names_check(elf);
 }
 
-/* What there is to read; -EFBIG: the file is larger than what it holds. */
+/* The size to be read; -EFBIG: the file's size exceeds its data. */
 static int source_size(const struct elf_source *from, uint64_t *size)
 {
 	struct stat st;

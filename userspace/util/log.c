@@ -15,7 +15,7 @@ static void log_print(const char *what, const char *fmt, va_list ap)
 {
 	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
 
-	/* Names of files, threads and processes are whatever others have called them. */
+	/* Other users choose the names of files, threads and processes. */
 	vsnprintf(text, sizeof(text), fmt, ap);
 	utf8_printable(line, sizeof(line), text, strlen(text));
 	fprintf(stderr, "braid: %s%s\n", what, line);

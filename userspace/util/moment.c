@@ -16,7 +16,7 @@
 
 /* ---- reading ---- */
 
-/* ".25" to nanoseconds; what follows is returned. */
+/* Parses ".25" to nanoseconds; returns what follows. */
 static const char *fraction(const char *p, uint64_t *ns)
 {
 	uint64_t scale = SECOND_NS / 10;
@@ -29,7 +29,7 @@ static const char *fraction(const char *p, uint64_t *ns)
 	return p;
 }
 
-/* "12:30:05.25", "12:30"; NULL when it is none. */
+/* Parses "12:30:05.25" or "12:30"; NULL for anything else. */
 static const char *time_of_day(const char *text, struct tm *tm, uint64_t *ns)
 {
 	const char *end = strptime(text, "%H:%M:%S", tm);
@@ -38,7 +38,7 @@ static const char *time_of_day(const char *text, struct tm *tm, uint64_t *ns)
 	return end ? fraction(end, ns) : strptime(text, "%H:%M", tm);
 }
 
-/* "Z", "+01:00", "-0130": seconds east of Greenwich. False when there is something else. */
+/* Parses "Z", "+01:00" or "-0130" to seconds east of Greenwich. False for anything else. */
 static bool zone(const char *p, long *east_s)
 {
 	unsigned hours, minutes = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A map from two 64-bit keys to a 32-bit value that is never 0: open addressing, no deletion. The collector looks up
- * every frame of every new stack in one, which is why it is not a uthash table (an allocation and a pointer chase per
- * entry).
+ * every frame of every new stack in one, so it avoids a uthash table's allocation and pointer chase per entry.
  */
 #ifndef BRAID_UTIL_PAIR_MAP_H
 #define BRAID_UTIL_PAIR_MAP_H
@@ -15,7 +14,7 @@ struct pair_entry {
 	uint64_t a;
 	uint64_t b;
 	uint32_t value; /* 0: free */
-	uint32_t extra; /* the owner's */
+	uint32_t extra; /* for the owner's use */
 };
 
 struct pair_map {
@@ -32,7 +31,7 @@ static inline size_t pair_hash(uint64_t a, uint64_t b)
 	return h ^ h >> 32;
 }
 
-/* The entry of (a, b), or the free one where it belongs. The map must have room. */
+/* The entry of (a, b), or the free one for it. The map must have room. */
 static inline struct pair_entry *pair_slot(const struct pair_map *m, uint64_t a, uint64_t b)
 {
 	for (size_t i = pair_hash(a, b);; i++) {
@@ -68,7 +67,7 @@ static inline int pair_grow(struct pair_map *m)
 	return 0;
 }
 
-/* Adds or replaces; the entry is returned, NULL when there is no memory. `value` must not be 0. */
+/* Adds or replaces; returns the entry, NULL without memory. `value` must not be 0. */
 static inline struct pair_entry *pair_put(struct pair_map *m, uint64_t a, uint64_t b, uint32_t value)
 {
 	struct pair_entry *e;

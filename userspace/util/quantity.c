@@ -27,7 +27,7 @@ static const struct unit sizes[] = {
 	{"M", 1 << 20}, {"MiB", 1 << 20}, {"g", 1 << 30}, {"G", 1 << 30}, {"GiB", 1 << 30}, {NULL, 0},
 };
 
-/* 0: there is no such unit. */
+/* 0: unknown unit. */
 static uint64_t unit_size(const struct unit *units, const char *name)
 {
 	for (; units->name; units++)
@@ -38,7 +38,7 @@ static uint64_t unit_size(const struct unit *units, const char *name)
 
 /* ---- reading ---- */
 
-/* `bare` is what a number without a unit is of. */
+/* `bare` is the unit of a number without one. */
 static int parse_time(const char *text, uint64_t bare, uint64_t *ns)
 {
 	const char *p = text;
@@ -64,7 +64,9 @@ static int parse_time(const char *text, uint64_t bare, uint64_t *ns)
 		return *p ? -EINVAL : -EDOM;
 	if (whole > UINT64_MAX / 2 / unit)
 		return -EINVAL;
-	/* unit is at most 3.6e12 and part below 1e9: no overflow in doubles' or integers' way when divided first */
+	/*
+	 * unit is at most 3.6e12 and part below 1e9: dividing first avoids overflow in both floating point and integers
+	 */
 	*ns = whole * unit + (uint64_t)((long double)part * (long double)unit / (long double)scale);
 	return 0;
 }

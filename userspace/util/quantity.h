@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Times and sizes as people write and read them: the one grammar of all commands. */
+/* Times and sizes as users write and read them: the one grammar of all commands. */
 #ifndef BRAID_UTIL_QUANTITY_H
 #define BRAID_UTIL_QUANTITY_H
 
@@ -8,11 +8,11 @@
 
 /*
  * A decimal number and its unit without a space: ns, us or µs, ms, s, m, h. "1.5s", "500ms", "2m". 0, -EINVAL, or
- * -EDOM: the number is good and has no unit. Zero needs none.
+ * -EDOM: a valid number without a unit. Zero needs none.
  */
 int duration_parse_unit(const char *text, uint64_t *ns);
 
-/* The same, where a number without a unit can only be seconds. 0 or -EINVAL. */
+/* The same, but a number without a unit means seconds. 0 or -EINVAL. */
 int duration_parse(const char *text, uint64_t *ns);
 
 /* A whole number of bytes, or of KiB (k, K, KiB), MiB (m, M, MiB) or GiB (g, G, GiB). 0 or -EINVAL. */
@@ -23,13 +23,13 @@ int size_parse(const char *text, uint64_t *bytes);
 /* "812 ns", "1.50 µs", "2.25 s". Returns `buf`. */
 const char *duration_text(char buf[QUANTITY_TEXT], uint64_t ns);
 
-/* The same, right-aligned in a column of that width: printf() counts bytes, and µ has two. Returns `buf`. */
+/* The same, right-aligned in a column of that width, because printf() counts bytes and µ has two. Returns `buf`. */
 const char *duration_cell(char buf[QUANTITY_TEXT], int width, uint64_t ns);
 
 /* "812 B", "1.50 MiB". Returns `buf`. */
 const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes);
 
-/* "s" for every number but one: "%llu sample%s". */
+/* "s" for every number except one: "%llu sample%s". */
 static inline const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";

@@ -18,13 +18,13 @@ int root_open(int root, const char *path, int flags)
 	int tries = 16;
 	long fd;
 
-	do /* EAGAIN: a rename or mount went on meanwhile (openat2(2)) */
+	do /* EAGAIN: a concurrent rename or mount (openat2(2)) */
 		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	while (fd < 0 && errno == EAGAIN && tries--);
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Takes over `place`, an O_PATH descriptor. */
+/* Takes ownership of `place`, an O_PATH descriptor. */
 static int regular_reopen(int place, struct stat *st)
 {
 	char path[32];

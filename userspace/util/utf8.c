@@ -20,7 +20,7 @@ bool utf8_steers(uint32_t c)
 	       c == 0x200e || c == 0x200f || c == 0x61c || c == 0xfeff;
 }
 
-/* Code points above U+10FFFF and surrogates never get here. */
+/* `c` is at most U+10FFFF and no surrogate. */
 static size_t encode(unsigned char b[4], uint32_t c)
 {
 	if (c < 0x80) {
@@ -51,15 +51,17 @@ static void text_add(struct text *t, uint32_t c)
 	size_t n = encode(b, c);
 
 	if (t->full || n >= t->size - t->length) {
-		t->full = true; /* nothing shorter may follow what was left out */
+		t->full = true; /* nothing shorter may follow an omitted character */
 		return;
 	}
 	memcpy(t->to + t->length, b, n);
 	t->length += n;
 }
 
-/* The value of a sequence of `n` bytes whose first is `lead` (its payload bits) or UINT32_MAX when a byte is missing or
- * wrong. */
+/*
+ * The value of a sequence of `n` bytes whose first has the payload bits `lead`, or UINT32_MAX when a byte is missing or
+ * wrong.
+ */
 static uint32_t sequence(uint32_t lead, const unsigned char *p, size_t length, size_t n)
 {
 	uint32_t c = lead;
@@ -92,7 +94,7 @@ static uint32_t decode_three(const unsigned char *p, size_t length, size_t *used
 	return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* One character from p, which has at least one byte; *used is how many it took, 1 for what is broken. */
+/* Decodes one character from p, which has at least one byte; *used is its length, 1 for an invalid byte. */
 static uint32_t decode(const unsigned char *p, size_t length, size_t *used)
 {
 	uint32_t c;
@@ -157,7 +159,7 @@ size_t utf8_printable(char *to, size_t size, const void *from, size_t length)
 	return t.length;
 }
 
-/* Where the suffix of a hidden class begins (behind its separator), or `length` when there is none. */
+/* Where the suffix of a hidden class begins (after its separator), or `length` without one. */
 static size_t hidden_suffix(const char *name, size_t length)
 {
 	size_t start = length, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text that a JVM or a foreign process wrote, made safe to keep and to print. */
+/* Makes text that a JVM or another process wrote safe to store and to print. */
 #ifndef BRAID_UTIL_UTF8_H
 #define BRAID_UTIL_UTF8_H
 
@@ -12,21 +12,20 @@ bool utf8_steers(uint32_t c);
 
 /*
  * Modified UTF-8 to UTF-8: surrogate pairs become one character, an overlong zero becomes U+2400 (a real zero would end
- * the string), what is broken is replaced by U+FFFD; plain UTF-8 passes unchanged. Writes at most size - 1 bytes and a
- * zero, cuts at a character's border. Returns the length.
+ * the string), invalid bytes become U+FFFD; plain UTF-8 is unchanged. Writes at most size - 1 bytes and a zero, and
+ * truncates at a character's border. Returns the length.
  */
 size_t utf8_from_modified(char *to, size_t size, const void *from, size_t length);
 
-/* The same, and what steers a terminal becomes '?'. */
+/* The same, and characters that control a terminal become '?'. */
 size_t utf8_printable(char *to, size_t size, const void *from, size_t length);
 
 /*
  * "Ljava/lang/String;" or "java/lang/String" or "[I" to "java.lang.String", "int[]", in UTF-8 as above.
  *
- * Hidden classes keep their suffix. It is what follows the last '+', '.' or '/' when that is "0x" and hexadecimal
- * digits, or, behind a '/', decimal digits only (JDK 8); it is always written with a '/'. So HotSpot's symbol
- * "a/B$$Lambda+0x1f", JVM TI's signature "La/B$$Lambda.0x1f;" and the external name "a/B$$Lambda/0x1f" all become
- * "a.B$$Lambda/0x1f".
+ * Hidden classes keep their suffix: the text after the last '+', '.' or '/' when it is "0x" and hexadecimal digits or,
+ * after a '/', only decimal digits (JDK 8). It is always written with a '/'. So HotSpot's symbol "a/B$$Lambda+0x1f",
+ * JVM TI's signature "La/B$$Lambda.0x1f;" and the external name "a/B$$Lambda/0x1f" all become "a.B$$Lambda/0x1f".
  */
 size_t class_name_from_signature(char *to, size_t size, const char *signature, size_t length);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Variable-length integers: seven bits a byte, low bits first, the top bit says that more follow (LEB128). */
+/* Variable-length integers (LEB128): seven bits a byte, low bits first; the top bit means that more follow. */
 #ifndef BRAID_UTIL_VARINT_H
 #define BRAID_UTIL_VARINT_H
 
@@ -8,7 +8,10 @@
 
 #define VARINT_MAX_BYTES 10
 
-/* Writes at most VARINT_MAX_BYTES and returns the end. The shortest form: its first byte is 0 only when `v` is 0. */
+/*
+ * Writes at most VARINT_MAX_BYTES and returns the end. The form is the shortest one: its first byte is 0 only when `v`
+ * is 0.
+ */
 static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -19,12 +22,12 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Reads one from [p, end) and returns what follows it; NULL when it is cut off or does not fit 64 bits. */
+/* Reads one from [p, end) and returns what follows it; NULL when it is truncated or exceeds 64 bits. */
 static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t value = 0;
 
-	/* Most are this short; the branches are then easier to predict than the loop's. */
+	/* Most are this short, and these branches are easier to predict than the loop's. */
 	if (end - p >= 3) {
 		if (p[0] < 0x80) {
 			*v = p[0];
@@ -53,7 +56,9 @@ static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, ui
 	return NULL;
 }
 
-/* Signed numbers as unsigned ones that are small when the magnitude is: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+/*
+ * Maps signed numbers to unsigned ones that are small when the magnitude is: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+ */
 static inline uint64_t zigzag_encode(uint64_t v)
 {
 	return v << 1 ^ (0 - (v >> 63));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arrays that grow. A zeroed one is empty; what it holds is freed with free(v.at). */
+/* Arrays that grow. A zeroed one is empty; free its items with free(v.at). */
 #ifndef BRAID_UTIL_VEC_H
 #define BRAID_UTIL_VEC_H
 
@@ -13,7 +13,7 @@
 		size_t room;                                                                                           \
 	}
 
-/* Makes room for `extra` more items of `size` bytes. 0 or -ENOMEM, in which case nothing changed. */
+/* Makes room for `extra` more items of `size` bytes. 0 or -ENOMEM, which changes nothing. */
 int vec_reserve(void **at, size_t *room, size_t count, size_t extra, size_t size);
 
 #define VEC_RESERVE(v, extra) vec_reserve((void **)&(v)->at, &(v)->room, (v)->count, (extra), sizeof(*(v)->at))
