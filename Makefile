@@ -69,7 +69,7 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 SKELS := $(patsubst bpf/%.bpf.c,$(BUILD)/%.skel.h,$(BPF_SRC))
 
 # ---- the program ----
-# Written anew only when it says something else.
+# Rewritten only when its content changes.
 $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define BRAID_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define BRAID_VERSION "$(VERSION)"' > $@
@@ -78,7 +78,7 @@ $(BUILD)/userspace/%.o: userspace/%.c | $(SKELS) $(BUILD)/version.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-# Files that travel inside the program: symbols NAME_blob_start and NAME_blob_end.
+# Files embedded in the program, as symbols NAME_blob_start and NAME_blob_end.
 define blob
 	$(call say,BLOB,$@)printf '.section .rodata\n.global $(1)_blob_start, $(1)_blob_end\n.balign 16\n$(1)_blob_start:\n.incbin "$<"\n$(1)_blob_end:\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' | $(CC) -x assembler -c - -o $@
 endef
@@ -98,7 +98,7 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # ---- tests ----
-# Two programs: one links everything but main(), the other the agent, over a JVM of its own.
+# Two programs: one links everything except main(), the other the agent and a fake JVM.
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 $(BUILD)/tests/%.o: tests/%.c | $(SKELS)
@@ -116,7 +116,7 @@ $(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.h
 $(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/tests/unit/main.o $(LIB_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(CHECK_LIBS)
 
-# The tests see where memory is allocated and locks are taken, and the agent finds the tables of a VM by dlsym().
+# The tests intercept allocations and locks, and the agent finds the fake VM's tables by dlsym().
 AGENT_UNIT_WRAP := malloc calloc realloc free pthread_mutex_lock
 $(BUILD)/tests/unit/agent/%.o: CPPFLAGS += $(JAVA_INC)
 
@@ -126,7 +126,7 @@ $(BUILD)/tests/unit/agent/main.o: tests/unit/main.c $(BUILD)/tests/unit/agent/su
 $(BUILD)/unit-agent: $(AGENT_UNIT_OBJ) $(BUILD)/tests/unit/agent/main.o $(AGENT_OBJ)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(AGENT_UNIT_WRAP:%=-Wl,--wrap=%) -Wl,--export-dynamic-symbol=gHotSpot* -o $@ $^ $(CHECK_LIBS)
 
-# Integration tests: one shell script a test, run by Check against real JVMs on the real kernel.
+# Integration tests: one shell script per test, which Check runs against real JVMs on the real kernel.
 $(BUILD)/integration: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS)
 
@@ -145,17 +145,17 @@ test-unit: $(BUILD)/unit $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit
 	$(Q)$(BUILD)/unit-agent
 
-# TESTS="gc attach_first 'vthread*'" chooses by subject (a directory) or by name, CLASS=quick,long by class (quick, normal and long; a script's head says which); JOBS=1 runs
-# one at a time, TIMES=20 each so often.
+# TESTS="gc attach_first 'vthread*'" selects by subject (a directory) or by name, CLASS=quick,long by class (quick,
+# normal and long; the script's head names it); JOBS=1 runs one at a time, TIMES=20 repeats each.
 test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
-# The same unit tests under the sanitizers; the ring producer's threads under the thread sanitizer, which wants to see all
-# of them in one process and at the addresses that it expects.
+# The same unit tests under the sanitizers. The ring producer's threads run under the thread sanitizer, which must see
+# all of them in one process and at the addresses that it expects.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 test-sanitize: test-asan test-tsan
 
-# The library that the program carries is not sanitized, so the agent is built once more for its own tests.
+# The library embedded in the program is not sanitized, so the agent is built again for its own tests.
 test-asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT="-O1 -g $(SANITIZE)" AGENT_OPT="-O2 -g" $(BUILD)/asan/unit
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan/agent OPT="-O1 -g $(SANITIZE)" $(BUILD)/asan/agent/unit-agent
@@ -166,15 +166,15 @@ test-tsan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-agent
 	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals
 
-# As many jobs as there are CPUs, unless this make was given a number of its own.
+# As many jobs as there are CPUs, unless this make has its own number.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Everything that ends within ten minutes on two CPUs; Check's own closing lines end each part.
+# Everything that ends within ten minutes on two CPUs; each part ends with Check's own summary.
 test: setup
 	$(Q)$(SUBMAKE) -Otarget all test-unit test-sanitize
 	$(Q)$(SUBMAKE) test-integration
 
-# A minute's worth of it, for while one works on something; then what is too long for `make test`.
+# A minute's worth of it, for use while working; then the tests that are too long for `make test`.
 test-quick: setup
 	$(Q)$(SUBMAKE) test-unit
 	$(Q)$(SUBMAKE) test-integration CLASS=quick

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** Writes access logs, compresses them, reads them back and counts: Java, zlib behind JNI, and the kernel's files. */
+/** Writes access logs, compresses them, reads them back and counts: Java, zlib through JNI, and the kernel's files. */
 public class LogCruncher {
 	private static final Pattern LINE = Pattern.compile("(\\S+) \\[(\\d+)] \"(GET|POST) (\\S+)\" (\\d{3}) (\\d+)");
 	private static final String[] PATHS = {"/", "/cart", "/search?q=braid", "/item/17", "/login", "/static/app.js"};

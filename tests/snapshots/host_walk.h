@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stack walker built for the host: what it reads and looks up comes from whoever calls it, a live process
- * (tools/capture) or a snapshot (tests/unit/test_walk.c).
+ * The stack walker built for the host. Its caller provides memory and look-ups: a live process (tools/capture) or a
+ * snapshot (tests/unit/test_walk.c).
  */
 #ifndef BRAID_TESTS_HOST_WALK_H
 #define BRAID_TESTS_HOST_WALK_H
@@ -12,7 +12,7 @@
 
 #include <braid/walk.h>
 
-/* Each returns as its namesake in <braid/walk.h> does. */
+/* Each returns what its namesake in <braid/walk.h> does. */
 struct host_walk_ops {
 	long (*read)(void *ctx, void *to, __u32 size, __u64 address);
 	bool (*mapping)(void *ctx, __u64 pc, struct braid_mapping *m);
@@ -30,7 +30,7 @@ struct host_regs {
 };
 
 struct host_walk {
-	struct braid_walk w; /* first: a pointer to it is one to the whole */
+	struct braid_walk w; /* first, so that a pointer to it points to the whole */
 	const struct host_walk_ops *ops;
 	void *ctx;
 	__u32 limit;		       /* frames; 0: BRAID_MAX_DEPTH */
@@ -54,7 +54,7 @@ static inline bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_map
 	return h->ops->mapping(h->ctx, pc, m ? m : &unused);
 }
 
-/* Nobody knows it here. */
+/* The host does not know it. */
 static inline __u64 walk_java_thread(struct braid_walk *w)
 {
 	(void)w;
@@ -78,7 +78,7 @@ static inline void walk_push(struct braid_walk *w, __u64 frame)
 	h->top_sp[h->depth++] = w->sp;
 }
 
-/* As bpf/sample.bpf.h does it, without the memory of earlier walks. Returns the end cause. */
+/* Walks as bpf/sample.bpf.h does, without the cache of earlier walks. Returns the end cause. */
 static inline __u32 host_walk_run(struct host_walk *h, const struct host_regs *regs, const struct braid_layout *layout)
 {
 	__u32 limit = h->limit && h->limit < BRAID_MAX_DEPTH ? h->limit : BRAID_MAX_DEPTH;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One recorded walk: what it began with, what it read, what it found. The text format is described in README.md. */
+/* One recorded walk: its start, the memory that it read, and its result. README.md describes the text format. */
 #ifndef BRAID_TESTS_SNAPSHOT_H
 #define BRAID_TESTS_SNAPSHOT_H
 
@@ -14,14 +14,14 @@
 #define SNAPSHOT_CHUNK 32U
 #define SNAPSHOT_LINE 512
 
-/* Memory as far as it is known: aligned chunks, a bit of `known` for each byte. */
+/* Memory as far as it is known: aligned chunks, with a bit of `known` for each byte. */
 struct snapshot_chunk {
 	uint64_t address;
 	uint32_t known;
 	uint8_t bytes[SNAPSHOT_CHUNK];
 };
 
-/* The rule of a module's addresses [from, to). */
+/* The rule for a module's addresses [from, to). */
 struct snapshot_rule {
 	uint32_t table;
 	uint32_t rule;
@@ -52,7 +52,7 @@ struct snapshot {
 	uint32_t end; /* expected */
 };
 
-/* Fields of the layout by name, so that a snapshot outlives changes of the record. */
+/* Fields of the layout by name, so that a snapshot stays valid when the record changes. */
 struct snapshot_field {
 	const char *name;
 	size_t offset;
@@ -113,7 +113,7 @@ static inline uint64_t snapshot_field_get(const struct braid_layout *l, const st
 	return v;
 }
 
-/* An array that grows: room for one more, or NULL. */
+/* Makes room for one more item in a growing array, or returns NULL. */
 static inline void *snapshot_grow(void **array, size_t *count, size_t *room, size_t size)
 {
 	if (*count == *room) {
@@ -144,7 +144,7 @@ static inline void snapshot_free(struct snapshot *s)
 
 /* ---- memory ---- */
 
-/* The first chunk at or behind an address. */
+/* The first chunk at or after an address. */
 static inline size_t snapshot_chunk_at(const struct snapshot *s, uint64_t address)
 {
 	size_t low = 0, high = s->chunk_count;
@@ -193,7 +193,7 @@ static inline int snapshot_put(struct snapshot *s, uint64_t address, const void 
 	return 0;
 }
 
-/* -EFAULT when not every byte is known. */
+/* -EFAULT when a byte is not known. */
 static inline int snapshot_get(const struct snapshot *s, uint64_t address, void *to, size_t size)
 {
 	uint8_t *out = to;
@@ -453,7 +453,7 @@ static inline __u64 *snapshot_register(struct snapshot *s, const char *name)
 	return NULL;
 }
 
-/* One line, split behind its first word. */
+/* One line, split after its first word. */
 static inline int snapshot_load_line(struct snapshot *s, const char *word, char *rest)
 {
 	__u64 *reg = snapshot_register(s, word);
@@ -488,7 +488,7 @@ static inline int snapshot_load_line(struct snapshot *s, const char *word, char 
 	return snapshot_load_layout(s, rest, value + 1);
 }
 
-/* -EINVAL when a line is none of the format, whose number is then in *line_number. `s` is to be freed in any case. */
+/* -EINVAL for a malformed line, whose number is then in *line_number. Free `s` in any case. */
 static inline int snapshot_load(struct snapshot *s, FILE *f, unsigned int *line_number)
 {
 	char line[SNAPSHOT_LINE], *space;

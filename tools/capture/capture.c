@@ -139,7 +139,7 @@ static void keep_bytes(struct capture *c, struct snapshot *s, uint64_t from, uin
 			snapshot_put(s, from, bytes, sizeof(bytes));
 }
 
-/* More than the walk read, for a walker that may read something else. */
+/* Adds memory that the walk did not read, for a later walker that may read more. */
 static void keep_slack(struct capture *c, struct snapshot *s)
 {
 	const struct host_walk *w = &c->scratch;
@@ -179,7 +179,7 @@ static void keep_frames(struct capture *c, struct snapshot *s)
 /* "jdk17-interpreted-entry.snap" */
 static void snapshot_name(const struct snapshot *s, char *to, size_t size)
 {
-	/* 25.482-b09 is Java 8's VM; later ones are named after the release. */
+	/* 25.482-b09 is Java 8's VM; later VMs are named after the release. */
 	bool eight = strncmp(s->jdk, "25.", 3) == 0 && strstr(s->jdk, "-b");
 	int n = snprintf(to, size, "jdk%d-", eight ? 8 : atoi(s->jdk));
 
@@ -233,7 +233,7 @@ static int snapshot_take(struct capture *c, const char *kind)
 	return err;
 }
 
-/* Does the frame at i, an interpreted native method's, call native code? */
+/* Whether the frame at i, an interpreted native method's, calls native code. */
 static bool in_native_method(const struct host_walk *w, uint32_t i)
 {
 	return braid_frame_kind(w->frame[i]) == BRAID_FRAME_INTERPRETED &&
@@ -241,7 +241,7 @@ static bool in_native_method(const struct host_walk *w, uint32_t i)
 	       braid_frame_kind(w->frame[i - 1]) == BRAID_FRAME_NATIVE;
 }
 
-/* The kinds of stubs that a stack has above its leaf make it another kind of stack. */
+/* Stubs above a stack's leaf make it another kind of stack. */
 static void stub_label(struct capture *c, char *to, size_t size)
 {
 	const struct host_walk *w = &c->walk;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tools that make and look at the snapshots of tests/snapshots: make capture, then $(BUILD)/capture and $(BUILD)/rewalk.
+# The tools that make and check the snapshots of tests/snapshots: make capture, then $(BUILD)/capture and
+# $(BUILD)/rewalk.
 
 CAPTURE_SRC := tools/capture/capture.c tools/capture/ptrace.c tools/capture/step.c tools/capture/target.c
 CAPTURE_OBJ := $(CAPTURE_SRC:%.c=$(BUILD)/%.o)
@@ -25,6 +26,6 @@ $(BUILD)/capture: $(CAPTURE_OBJ) $(LIB_OBJ) $(BLOBS)
 $(BUILD)/rewalk: $(BUILD)/tools/capture/rewalk.o
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
 
-# The parts of the agent that find the layout, and nothing else of it. JNIEXPORT keeps its entry point visible.
+# Only the parts of the agent that find the layout. JNIEXPORT keeps its entry point visible.
 $(BUILD)/liblayout.so: $(BUILD)/tools/capture/layout_agent.o $(BUILD)/agent/vm/layout.o $(BUILD)/agent/vm/vmstructs.o $(BUILD)/agent/vm/mem.o $(BUILD)/agent/core/state.o $(BUILD)/agent/core/link.o
 	$(call say,LD,$@)$(CC) -shared -pthread -Wl,-z,defs -o $@ $^ -ldl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An agent for tools/capture: writes this JVM's layout, as the real agent finds it, to the file that its options name,
- * and the VM's version behind it.
+ * An agent for tools/capture: writes this JVM's layout, as the real agent finds it, and then the VM's version, to the
+ * file that its options name.
  */
 #include "agent/core/publish.h"
 #include "agent/vm/layout.h"
@@ -26,7 +26,7 @@ void record_init(struct braid_rec *hdr, uint16_t kind, uint16_t flags)
 	hdr->flags = flags;
 }
 
-/* Whoever waits for the file must not find half of it. */
+/* A reader that waits for the file must not find a part of it. */
 bool publish_definition(const struct iovec *parts, int count)
 {
 	const struct braid_rec_layout *r = parts[0].iov_base;

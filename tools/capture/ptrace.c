@@ -11,7 +11,7 @@
 #define STEP_END_TRIES 100
 #define PUSHF 0x9c
 #define TRAP_FLAG 0x100L
-#define STEP_PATIENCE_US 100000 /* an instruction that takes longer is a system call that waits */
+#define STEP_PATIENCE_US 100000 /* an instruction that takes longer is a waiting system call */
 
 static int regs_get(pid_t tid, struct host_regs *to)
 {
@@ -65,7 +65,7 @@ static bool trap_is_pending(pid_t tid)
 	return pending >> (SIGTRAP - 1) & 1;
 }
 
-/* A step that was interrupted may have left its trap pending, which would kill the thread when nobody waits for it. */
+/* An interrupted step may have left its trap pending, which would kill the thread once nobody traces it. */
 static void steps_end(pid_t tid)
 {
 	int status = 0, tries = 0;
@@ -83,7 +83,9 @@ static void steps_end(pid_t tid)
 	} while ((!is_trap_stop(status) || trap_is_pending(tid)) && ++tries < STEP_END_TRIES);
 }
 
-/* The kernel hides the flag when it set it itself: what is seen was loaded by the program, from what a step had stored.
+/*
+ * The kernel hides the flag when it set it itself: a visible one was loaded by the program, from what a step had
+ * stored.
  */
 static void trap_flag_lower(pid_t tid)
 {
@@ -106,7 +108,7 @@ void thread_go(pid_t tid, bool stepped)
 
 static void on_alarm(int sig)
 {
-	(void)sig; /* waitpid returns EINTR */
+	(void)sig; /* makes waitpid return EINTR */
 }
 
 static void alarm_in(long us)
@@ -118,7 +120,7 @@ static void alarm_in(long us)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-/* A pushf that is stepped over stores the trap flag; the popf to it would raise it when nobody steps any more. */
+/* A pushf that is stepped over stores the trap flag; its popf would set it after the stepping has ended. */
 static void trap_flag_clear(pid_t tid, uint64_t sp)
 {
 	long flags;
@@ -210,7 +212,7 @@ static bool has_name(pid_t pid, pid_t tid, const char *name)
 	return strncmp(comm, name, strlen(name)) == 0;
 }
 
-/* Stepping a thread that waits in the kernel leads nowhere. */
+/* A thread that waits in the kernel cannot be stepped. */
 static bool is_running(pid_t pid, pid_t tid)
 {
 	char path[64], line[512];
@@ -226,7 +228,7 @@ static bool is_running(pid_t pid, pid_t tid)
 	return state && strncmp(state, ") R", 3) == 0;
 }
 
-/* Of threads with a share of the time, one with a chance of just that share. */
+/* A thread is selected with a probability equal to its share of the time. */
 pid_t thread_choose(pid_t pid, const char *name, bool running)
 {
 	unsigned long long total = 0;

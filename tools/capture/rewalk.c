@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Walks snapshots again. Without options it shows where the walker finds something else than the snapshot says; with
- * --bless it writes what the walker finds now into the snapshots, to be looked through with git diff.
+ * Walks snapshots again and prints where the walker's result differs from the snapshot. With --bless it writes the new
+ * results into the snapshots, to be reviewed with git diff.
  */
 #include "tests/snapshots/snapshot.h"
 
@@ -34,7 +34,7 @@ static bool agrees(const struct snapshot *s, const struct host_walk *h)
 	return same;
 }
 
-/* The same place, whatever is known of the code's identity. */
+/* The same place, whatever is known about the code's identity. */
 static bool same_place(uint64_t a, uint64_t b)
 {
 	uint64_t id = (uint64_t)BRAID_FRAME_CODE_ID_MASK << BRAID_FRAME_CODE_ID_SHIFT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Walks at every instruction. While a thread executes, the callers of its leaf stay as they are, a call makes the leaf
- * a caller, and a return makes the first caller the leaf: a stack that is related to its neighbour in no such way is
- * wrong, or the thread did something rare (an exception, a deoptimisation, a signal).
+ * Walks at every instruction. While a thread executes, the callers of its leaf stay, a call makes the leaf a caller,
+ * and a return makes the first caller the leaf. A stack without any of these relations to its neighbour is wrong, or
+ * the thread did something rare (an exception, a deoptimisation, a signal).
  */
 #include "capture.h"
 
@@ -15,7 +15,7 @@ static bool is_interpreted(uint64_t frame)
 	return braid_frame_kind(frame) == BRAID_FRAME_INTERPRETED;
 }
 
-/* The stack pointer of what has its frame by rbp is not kept exactly: nothing depends on it. */
+/* A frame with rbp does not have an exact stack pointer, and nothing depends on it. */
 static bool has_rbp_frame(const struct target *t, uint64_t frame)
 {
 	return is_interpreted(frame) || (braid_frame_kind(frame) == BRAID_FRAME_CODE_CACHE &&
@@ -28,7 +28,7 @@ static bool same_frame(const struct target *t, const struct host_walk *a, uint32
 	return a->frame[i] == b->frame[j] && (a->top_sp[i] == b->top_sp[j] || has_rbp_frame(t, a->frame[i]));
 }
 
-/* Frames at the leaf's end of a and b that are not shared. A leaf is never taken for a caller. */
+/* The frames at the leaf's end of a and b that they do not share. A leaf never matches a caller. */
 static void differing(const struct target *t, const struct host_walk *a, const struct host_walk *b, uint32_t *in_a,
 		      uint32_t *in_b)
 {
@@ -48,7 +48,7 @@ static bool is_interpreter_code(const struct target *t, uint64_t frame)
 	       walk_in_interpreter(&t->layout, braid_frame_addr(frame));
 }
 
-/* Is `caller` the frame that was the leaf `leaf`, at a call instruction? */
+/* Whether `caller` is the frame that was the leaf `leaf`, at a call instruction. */
 static bool became_caller(const struct target *t, uint64_t leaf, uint64_t caller)
 {
 	int64_t length = (int64_t)(braid_frame_addr(caller) - braid_frame_addr(leaf));
@@ -56,7 +56,7 @@ static bool became_caller(const struct target *t, uint64_t leaf, uint64_t caller
 	if (is_interpreted(leaf) || is_interpreted(caller))
 		return is_interpreted(caller) &&
 		       (is_interpreter_code(t, leaf) || braid_frame_method(leaf) == braid_frame_method(caller));
-	return length <= 15 && length >= -32; /* a call, or on the way to it; deoptimising code calls from before it */
+	return length <= 15 && length >= -32; /* a call, or just before it; deoptimising code calls from before it */
 }
 
 static bool same_code(struct target *t, uint64_t a, uint64_t b)
@@ -70,7 +70,7 @@ static bool same_code(struct target *t, uint64_t a, uint64_t b)
 	return x.found && y.found && x.address == y.address;
 }
 
-/* Is `leaf` where `caller` was returned to, or where it handles an exception? */
+/* Whether `leaf` is at the return address in `caller`, or at an exception handler. */
 static bool returned_to(struct target *t, uint64_t caller, uint64_t leaf)
 {
 	if (is_interpreted(caller))
@@ -85,8 +85,8 @@ static bool in_interpreter(const struct target *t, uint64_t frame)
 }
 
 /*
- * An exception is told to a caller by its return address or its bcp. The VM writes methods into the frames that replace
- * a compiled one (vframeArrayElement::unpack_on_stack).
+ * An exception changes a caller's return address or its bcp. The VM writes methods into the frames that replace a
+ * compiled one (vframeArrayElement::unpack_on_stack).
  */
 static bool caller_continues_elsewhere(struct target *t, const struct host_walk *a, const struct host_walk *b,
 				       uint32_t at)
@@ -175,7 +175,7 @@ static void compare(struct capture *c, struct step_state *s)
 	anomaly(c, s, what);
 }
 
-/* Threads without Java are not what is looked at, nor is a collection or a compilation on the way. */
+/* Skips threads without Java, collections and compilations. */
 static bool worth_stepping(const struct capture *c, unsigned int *native)
 {
 	if (c->walk.depth && braid_frame_kind(c->walk.frame[0]) != BRAID_FRAME_NATIVE)

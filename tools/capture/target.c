@@ -236,7 +236,7 @@ static void mappings_load(struct target *t)
 		fclose(f);
 }
 
-/* What is not there may have come since the list was read; asked for at most once per moment. */
+/* A missing mapping may be newer than the list, which is read again at most once per moment. */
 static const struct target_mapping *mapping_find(struct target *t, uint64_t pc)
 {
 	for (int again = 0; again < 2; again++) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process whose stacks are walked from outside: its memory, its mappings with their unwind tables, and names. */
+/*
+ * The process whose stacks are walked from outside: its memory, its mappings with their unwind tables, and names.
+ * capture.c and step.c use it.
+ */
 #ifndef BRAID_CAPTURE_TARGET_H
 #define BRAID_CAPTURE_TARGET_H
 
@@ -35,25 +38,25 @@ struct target {
 	struct target_module **modules;
 	size_t module_count, module_room;
 
-	uint64_t moment; /* pages of an earlier one are stale */
+	uint64_t moment; /* pages read at an earlier one are stale */
 	uint64_t mappings_moment;
 	struct target_page *pages;
-	struct snapshot *recording; /* what the walk asks for goes in here, or NULL */
+	struct snapshot *recording; /* what the walk reads is recorded here, or NULL */
 };
 
 /* 0 or a negative errno, with a message on standard error. */
 int target_open(struct target *t, pid_t pid);
 void target_close(struct target *t);
 
-/* The layout as layout_agent wrote it. */
+/* Reads the layout that layout_agent wrote. */
 int target_read_layout(struct target *t, const char *path);
 
-/* The thread has run since: what was read before is forgotten. */
+/* The thread has run since: discards what was read before. */
 void target_moment(struct target *t);
 
 int target_read(struct target *t, uint64_t address, void *to, size_t size);
 
-/* Asks the target for everything; ctx is the struct target. */
+/* Reads everything from the target; ctx is the struct target. */
 extern const struct host_walk_ops target_ops;
 
 struct target_blob {

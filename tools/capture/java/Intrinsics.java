@@ -13,7 +13,7 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.IvParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Everything that HotSpot has hand-written code for. Java 8, so that every JVM runs it. */
+/** Uses everything for which HotSpot has hand-written code. Java 8, so that every JVM runs it. */
 public final class Intrinsics {
 	private static final byte[] DATA = new byte[1 << 12];
 	private static final Charset LATIN = Charset.forName("ISO-8859-1");
@@ -120,7 +120,7 @@ public final class Intrinsics {
 			System.arraycopy(i4, d, i4, 1, 600);
 			System.arraycopy(l, d, l2, i % 5, 600);
 			System.arraycopy(l, d, l, 1, 600);
-			System.arraycopy(o, d, o2, 0, 100); // checks each
+			System.arraycopy(o, d, o2, 0, 100); // checks each element
 			System.arraycopy(o2, d, o, 0, 100);
 			System.arraycopy(o, d, o, 1, 100);
 			Arrays.fill(b, (byte) i);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.zip.CRC32;
 
-/** Short stacks of every kind, over and over. Java 8, so that every JVM runs it. */
+/** Makes short stacks of every kind, again and again. Java 8, so that every JVM runs it. */
 public final class Kinds {
 	interface Shape {
 		long area(int scale);
@@ -126,7 +126,7 @@ public final class Kinds {
 
 	static int deeper(int i) {
 		int[] few = {1, 2, 3};
-		return few[i % 5]; // out of bounds at times
+		return few[i % 5]; // sometimes out of bounds
 	}
 
 	static long exceptions(int n) {

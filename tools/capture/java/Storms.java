@@ -7,11 +7,11 @@ import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Code that never settles: the same classes loaded anew, so that methods are interpreted, compiled, replaced in the
- * middle of a loop and deoptimised all the time. Java 8, so that every JVM runs it.
+ * Code that never settles: the same classes are loaded again, so that methods are interpreted, compiled, replaced
+ * during a loop and deoptimised all the time. Java 8, so that every JVM runs it.
  */
 public final class Storms {
-	/** What a new loader defines each time. */
+	/** The class that a new loader defines each time. */
 	public static class Work implements IntUnaryOperator {
 		static class Base {
 			int value(int i) {
@@ -27,7 +27,7 @@ public final class Storms {
 		}
 
 		private int[] numbers = new int[64];
-		private static int started = initial(5); // <clinit> is called by the VM
+		private static int started = initial(5); // the VM calls <clinit>
 
 		static int initial(int n) {
 			int sum = 0;
@@ -37,7 +37,7 @@ public final class Storms {
 		}
 
 		int inlined(Base b, int i, boolean rare) {
-			if (rare) // never seen by the compiler
+			if (rare) // the compiler never sees it
 				return b.value(i) * numbers[i & 63] + started;
 			return b.value(i) + 1;
 		}
@@ -52,7 +52,7 @@ public final class Storms {
 			}
 		}
 
-		/* Assumes that nobody overrides value(), until somebody does. */
+		/* The compiler assumes that no class overrides value(), until one does. */
 		int assumes(int n) {
 			Base b = new Base();
 			int sum = 0;
@@ -64,7 +64,7 @@ public final class Storms {
 			return sum;
 		}
 
-		/* One loop that is replaced while it runs, three deep, with locals of every kind. */
+		/* A loop that is replaced while it runs, three deep, with locals of every kind. */
 		long loops(int n) {
 			long sum = 0;
 			double d = 1;
@@ -77,7 +77,7 @@ public final class Storms {
 				if (o == null)
 					return sum;
 				if (i == n - 5)
-					o = numbers; // the class that the compiler has seen changes
+					o = numbers; // the class that the compiler profiled changes
 				sum += o.hashCode();
 			}
 			return sum + (long) d;
@@ -175,7 +175,7 @@ public final class Storms {
 		long end = System.nanoTime() + Long.parseLong(args[0]) * 1000000000L;
 		int n = args.length > 1 ? Integer.parseInt(args[1]) : 4000;
 		int[] sums = new int[8];
-		Thread collector = new Thread(() -> { // polls are armed again and again
+		Thread collector = new Thread(() -> { // polls are armed repeatedly
 			while (System.nanoTime() < end) {
 				System.gc();
 				try {
