@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# attach: how long it takes until a running JVM with thousands of compiled methods has told everything about them, and how long
-# its threads are kept from running meanwhile. Each round is a fresh JVM, watched for as long without and with a recording.
-# ROUNDS (5), METHODS (6000), WINDOW_S (4), JAVA_OPTIONS (none).
+# attach: measures how long the agent needs to publish everything about a running JVM with thousands of compiled
+# methods, and how long the JVM's threads are kept from running meanwhile. Each round is a fresh JVM, watched for the
+# same time without and with a recording. ROUNDS (5), METHODS (6000), WINDOW_S (4), JAVA_OPTIONS (none).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -17,7 +17,7 @@ echo "A program that wakes up every millisecond, $window s without and $window s
 echo "Stopped: the longest that the JVM stopped all its threads, by its own log. Published: from the start of the command; replay: from the handshake"
 echo "round  code pieces  methods  published ms  replay ms   late ms: without     with   stopped ms: without     with  for"
 
-# mark: "time-ns late-ns" of now.
+# mark: "time-ns late-ns" at this moment
 mark()
 {
 	local before
@@ -72,7 +72,7 @@ end_jvm()
 	STARTED=()
 }
 
-# phase_ns NAME: when the JVM came into this phase (include/braid/jvm_event.h).
+# phase_ns NAME: when the JVM entered this phase (include/braid/jvm_event.h)
 phase_ns()
 {
 	braid script --raw "$TMP/trace" | awk -v text="text=\"$1\"" '$1 == "name" && $NF == text { sub(/.*name=/, ""); name = "name=" $1 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the benchmarks run beside braid itself; included by the Makefile. Everything lands in $(BUILD)/bench/.
+# Builds the programs that the benchmarks run, in $(BUILD)/bench/. The Makefile includes this file.
 
 .PHONY: bench-programs
 
@@ -11,7 +11,7 @@ $(BUILD)/bench/%.skel.h: $(BUILD)/tests/bench/%.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-# LTTng-UST is a peer, not a need.
+# LTTng-UST is compared with, but not required.
 ifneq ($(wildcard /usr/include/lttng/tracepoint.h /usr/include/$(shell $(CC) -print-multiarch)/lttng/tracepoint.h),)
 BENCH_LTTNG_OBJ := $(BUILD)/tests/bench/lttng.o
 BENCH_LTTNG_LIBS := -llttng-ust -ldl
@@ -63,7 +63,8 @@ $(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
 
 bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
 
-# Parts of `make bench`: how long a recording takes to begin and to end; what each kind of event costs; stacks compared.
+# Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
+# compared with other tools.
 BENCH_PARTS := bench-start bench-events bench-stacks
 .PHONY: $(BENCH_PARTS)
 $(BENCH_PARTS): bench-%:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* cfi FILE...: for each the CPU time in which its unwind table is compiled, and what it takes; best of several rounds.
+/*
+ * cfi FILE...: prints the CPU time and the memory that each file's unwind table takes to compile; best of several
+ * rounds.
  */
 #include "unwind/table.h"
 

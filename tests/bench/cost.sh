@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cost: what the sampling program takes in the kernel, per sample and per frame, by the kernel's accounting of eBPF run time and
-# by braid's own counters. WORKLOADS ("deep sunflow sat4j9"), HZ (997), LIMIT_S (10).
+# cost: measures what the sampling program takes in the kernel, per sample and per frame, by the kernel's accounting of
+# BPF run time and by braid's own counters. WORKLOADS ("deep sunflow sat4j9"), HZ (997), LIMIT_S (10).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ accounting_ready()
 	grep -q '^ready' "$TMP/account"
 }
 
-# runs_of NAME: "runs ns" of all programs of that name.
+# runs_of NAME: "runs ns" of all programs with that name
 runs_of()
 {
 	awk -v name="$1" '$1 == name { runs += $2; ns += $3 } END { printf "%d %d\n", runs, ns }' "$TMP/account"
@@ -54,11 +54,11 @@ one()
 	echo "$samples $frames $ns" >>"$TMP/fit"
 }
 
-# ns = a * samples + b * frames, as the rows have it at best.
+# The best fit of ns = a * samples + b * frames to the rows.
 fit()
 {
 	awk '
-		{ # each row counts alike, however long it took
+		{ # each row has the same weight, however long it took
 			x = $2 / $1; y = $3 / $1
 			n++; sx += x; sy += y; sxx += x * x; sxy += x * y
 		}

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# events: what each kind of event costs a program that does what the kind is about, all the time. KINDS (all below); PAIRS (60) and
-# WINDOW_S (0.25) of what is switched, RECORDINGS (10) and RECORDING_S (1.5); QUICK=1: few of each.
+# events: measures what each kind of event costs a program that causes it all the time. KINDS (all below); PAIRS (60)
+# and WINDOW_S (0.25) of switched kinds, RECORDINGS (10) and RECORDING_S (1.5) of others; QUICK=1: few of each.
 #
-# One long-running program counts what it does, and each time with the kind is compared with the times without it before and behind
-# it: so whatever the machine does meanwhile counts on both sides. Kinds that the agent alone tells are switched by `braid ctl` within
-# one recording. Those for which the kernel side has programs and probes, which stay where they are as long as a recording goes on,
-# are measured by recordings that begin and end; their beginnings and ends do not count.
+# One long-running program counts its work. Each time with the kind is compared with the times without it before and
+# after, so that other activity on the machine counts on both sides. `braid ctl` switches kinds that only the agent
+# records, within one recording. Kinds with programs and probes of the kernel side, which stay as long as a recording
+# lasts, are measured by recordings that begin and end; their beginnings and ends do not count.
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
@@ -16,7 +16,7 @@ recordings=${RECORDINGS:-10}
 recording=${RECORDING_S:-1.5}
 [[ ${QUICK:-0} == 0 ]] || pairs=12 recordings=3
 
-# kind, program, options of java, what is switched or recorded, target, how
+# kind, program, Java options, what is switched or recorded, target, how
 table=(
 	"none|mixed||||ctl"
 	"tick|cpu||||ctl"
@@ -37,21 +37,22 @@ table=(
 	"all|mixed||all||record"
 )
 
-# switch KIND VERB LIST: what cannot be switched is the end.
+# switch KIND VERB LIST: a kind that cannot be switched ends the benchmark.
 switch()
 {
 	local list=$3
 
 	# shellcheck disable=SC2001 # a repeated class is more than a pattern
 	[[ $2 == enable ]] || list=$(sed 's/=[^,]*//g' <<<"$3")
-	if [[ $1 == none ]]; then # as much is done, and nothing changed
+	if [[ $1 == none ]]; then # the same work, and nothing changes
 		braid ctl "$RECORDER" status >/dev/null
 	else
 		braid ctl "$RECORDER" "$2" "$list" >"$TMP/ctl" 2>&1 || die "$1: $(head -n 3 "$TMP/ctl")"
 	fi
 }
 
-# by_recordings KIND LIST: the same with a recording for each time with it; idle ones are of somebody who sleeps.
+# by_recordings KIND LIST: the same with a recording for each time with the kind; idle recordings are of a sleeping
+# process.
 by_recordings()
 {
 	local kind=$1 list=$2 i
@@ -120,12 +121,12 @@ switched()
 	local -a options=("${@:4}")
 
 	case $kind in
-	tick) # the timer interrupts alone: the recording is of somebody who sleeps
+	tick) # the timer interrupts alone: the recording is of a sleeping process
 		start_program "$program" "${options[@]}"
 		start_recording "" -e cpu -p "$SLEEPER"
 		list=cpu
 		;;
-	exception) # the JVM gives that to agents that are there from the start
+	exception) # the JVM grants exceptions only to agents that are loaded at its start
 		PREFIX="$BUILD/braid record -q -o $TMP/trace -e $list --" start_program "$program" "${options[@]}"
 		RECORDER=$PROGRAM
 		;;

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# floor: what sampling costs by itself, and what braid adds. HZ ("997 99"); PAIRS (150) of times of WINDOW_S (0.05).
+# floor: measures what sampling costs by itself, and what braid adds. HZ ("997 99"); PAIRS (150) of times of WINDOW_S
+# (0.05).
 #
-# The floor is a clock event whose eBPF program returns at once, which no sampler can do without. It is switched against nothing,
-# on each CPU and on the program's threads alone, and braid's sampling against it, within one run of a program and one recording of
-# it. The program adds up what interrupts take from it (gaps.c), as programs that others disturb say nothing of a hundredth of a percent.
-# An interval is that of the median: in 95 of 100 runs the true one is in it, whatever the distribution. The kernel's own
-# accounting of what the programs ran stands beside it.
+# The floor is a clock event whose BPF program returns at once, which every sampler needs. It alternates with nothing,
+# on each CPU and on the program's threads alone, and with braid's sampling, within one run of a program and one
+# recording of it. The program adds up the time that interrupts take from it (gaps.c): throughput varies too much to
+# show a hundredth of a percent. An interval is one of the median: in 95 of 100 runs it contains the true one, whatever
+# the distribution. The table also has the kernel's own accounting of the programs' run time.
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
 pairs=${PAIRS:-150}
 window=${WINDOW_S:-0.05}
 
-# The sampling that is on from now on: none, floor, threads (the floor on the program's threads) or braid.
+# The current sampling: none, floor, threads (the floor on the program's threads) or braid.
 sampling=none
 use()
 {
@@ -31,7 +32,7 @@ use()
 	sampling=$1
 }
 
-# alternate A B: times with A and with B in turn, named so in $TMP/out.
+# alternate A B: alternates times with A and times with B; $TMP/out has their names.
 alternate()
 {
 	local i
@@ -56,7 +57,7 @@ row()
 	printf '%5s  %-38s %5d %9.2f %%  %s\n' "$1" "$2" "$n" "$COST" "$(slower "$(calc "0.5 + $reach" %.4f)") to $(slower "$(calc "0.5 - $reach" %.4f)")"
 }
 
-# ns_a_run PROGRAM: of the programs in TMP/ids.
+# ns_a_run PROGRAM: of the programs in TMP/ids
 ns_a_run()
 {
 	local runs ns
@@ -66,7 +67,7 @@ ns_a_run()
 	calc "$ns / $runs" %.0f
 }
 
-# accounted HZ: the share of a CPU that the runs at that rate take.
+# accounted HZ: the share of a CPU that the runs at that rate take
 accounted()
 {
 	local braid_ns tick_ns

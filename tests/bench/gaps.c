@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * gaps: a program that does nothing but look at the clock, on one CPU, before all others (SCHED_FIFO), and adds up what
- * is taken from it: each gap between two looks that is longer than they take. Other programs cannot disturb it, so that
- * what interrupts cost can be told to a hundredth of a percent on a busy machine. Of what they do to caches it sees
- * nothing.
+ * gaps: a program that only reads the clock, on one CPU and before all others (SCHED_FIFO), and adds up the time that
+ * is taken from it: each gap between two readings that is longer than a reading. Other programs cannot disturb it, so
+ * it shows the cost of interrupts to a hundredth of a percent on a busy machine. It does not show their effect on
+ * caches.
  *
- * It obeys as Throughput.java does: a line on its input begins a time of that name, and ends the one before, for which
- * it prints "NAME seconds seconds-left". Prints "ready" first; the end of its input ends it.
+ * Its protocol is Throughput.java's: a line on its input begins a time of that name and ends the one before, for which
+ * it prints "NAME seconds seconds-left". It prints "ready" first; the end of its input ends it.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,8 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-#define GAP_NS 400	  /* two looks take 50 */
-#define STOLEN_NS 1000000 /* by the hypervisor, or by the limit of real-time threads: nobody's */
+#define GAP_NS 400	  /* two readings take 50 */
+#define STOLEN_NS 1000000 /* taken by the hypervisor, or by the limit of real-time threads: not counted */
 
 static _Atomic uint64_t taken_ns, stolen_ns; /* so far */
 

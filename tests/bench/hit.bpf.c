@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The least that a uprobe can do and still be seen to have run. */
+/* The cheapest uprobe program whose runs can be counted. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A JSON text on standard input, as lines of path, tab, value: {"a":{"b":[1,2]}} gives "a.b.0<tab>1" and "a.b.1<tab>2".
-# Strings lose their quotes and keep their escapes; null is empty.
+# Prints a JSON text on standard input as lines of path, tab, value: {"a":{"b":[1,2]}} gives "a.b.0<tab>1" and
+# "a.b.1<tab>2". Strings lose their quotes and keep their escapes; null is empty.
 {
 	text = text $0 "\n"
 }
@@ -37,7 +37,7 @@ function string(  from)
 	return substr(text, from, at++ - from)
 }
 
-# Members of an object or elements of an array, up to the bracket that closes it.
+# Members of an object or elements of an array, up to the closing bracket.
 function members(path, closing,  n, key)
 {
 	at++

@@ -1,14 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by every benchmark: tests/bench/NAME.sh, started by tests/bench/run with BUILD and JAVA_HOME set. Figures that are
-# compared come from runs that alternate, as medians of ratios: shared machines change their speed within minutes.
+# What the benchmarks share. tests/bench/run starts tests/bench/NAME.sh with BUILD and JAVA_HOME set; each sources this
+# file. Compared figures come from alternating runs, as medians of ratios, because a shared machine changes its speed
+# within minutes.
 set -euo pipefail
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 WORKLOADS_RUN=${BRAID_WORKLOADS_RUN:-$BENCH/../../tools/workloads/run}
 JAVA=$JAVA_HOME/bin/java
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/braid-bench.XXXXXX")
-STARTED=() # processes to end when the benchmark does
+STARTED=() # processes that end with the benchmark
 
 die()
 {
@@ -60,19 +61,19 @@ median()
 	sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# Smallest and largest of the numbers on standard input, printed as FORMAT says.
+# Smallest and largest of the numbers on standard input, in the format FORMAT.
 range()
 {
 	sort -g | awk -v format="$1" 'NR == 1 { low = $1 } { high = $1 } END { if (NR) printf format, low, high }'
 }
 
-# calc EXPRESSION [FORMAT]: arithmetic with fractions. A division by zero, or of what is not there, is a dash.
+# calc EXPRESSION [FORMAT]: arithmetic with fractions. A division by zero, or by a missing figure, gives a dash.
 calc()
 {
 	awk -v format="${2:-%.2f}" "BEGIN { printf format, $1 }" 2>/dev/null || printf -- '-'
 }
 
-# met CONDITION: the word for a target.
+# met CONDITION: whether a target is met
 met()
 {
 	awk "BEGIN { exit !($1) }" 2>/dev/null && echo met || echo MISSED
@@ -80,25 +81,25 @@ met()
 
 # ---- traces ----
 
-# info_of TRACE: what `braid info --json` says, a value a line, into TRACE.info.
+# info_of TRACE: writes the figures of `braid info --json`, one per line, into TRACE.info.
 info_of()
 {
 	braid info --json "$1" | awk -f "$BENCH/json.awk" >"$1.info"
 }
 
-# info TRACE KEY: one value, empty when there is none. Keys are paths: samples.total, jvms.0.pid.
+# info TRACE KEY: one value, empty when absent. Keys are paths: samples.total, jvms.0.pid.
 info()
 {
 	awk -F'\t' -v key="$2" '$1 == key { print $2 }' "$1.info"
 }
 
-# info_sum TRACE PREFIX: the sum of everything below.
+# info_sum TRACE PREFIX: the sum of all values below the prefix
 info_sum()
 {
 	awk -F'\t' -v prefix="$2." 'index($1, prefix) == 1 { sum += $2 } END { printf "%d", sum }' "$1.info"
 }
 
-# stat_of TRACE KEY: a figure that the recording keeps about itself; the last one, when it is there several times.
+# stat_of TRACE KEY: a statistic of the recording; the last one when there are several
 stat_of()
 {
 	braid script --raw "$1" | awk -v key="key=\"$2\"" '$1 == "stat" && $0 ~ key " " { sub(/.*value=/, ""); value = $1 }
@@ -107,7 +108,7 @@ stat_of()
 
 # ---- workloads ----
 
-# workload NAME [JAVA-OPTION...]: its command in CMD; sets it up first when need be. Fails with a notice.
+# workload NAME [JAVA-OPTION...]: sets CMD to the command, and prepares the workload if necessary. Fails with a notice.
 workload()
 {
 	local name=$1 quoted
@@ -122,7 +123,7 @@ workload()
 	eval "CMD=($quoted)"
 }
 
-# start_load NAME: a server's requests, beside it, until stop_load.
+# start_load NAME: sends requests to a server until stop_load.
 start_load()
 {
 	"$WORKLOADS_RUN" load "$1" >/dev/null 2>&1 &
@@ -136,7 +137,7 @@ stop_load()
 	wait "$LOAD" 2>/dev/null || true
 }
 
-# jdk_home VERSION: JAVA_HOME of that JDK, which is got when it is not here.
+# jdk_home VERSION: JAVA_HOME of that JDK, which is installed if it is missing.
 jdk_home()
 {
 	if [[ $("$JAVA_HOME/bin/java" -version 2>&1 | head -n 1) == *"\"$1."* ]]; then
@@ -148,7 +149,7 @@ jdk_home()
 
 # ---- the kernel's accounting ----
 
-# programs_of PID: the ids of the eBPF programs that it holds, into TMP/ids. Others may be recording, too.
+# programs_of PID: writes the ids of its BPF programs into TMP/ids. Other recorders may run.
 programs_of()
 {
 	local ids
@@ -157,7 +158,7 @@ programs_of()
 	[[ -z $ids ]] || echo "$ids" >"$TMP/ids"
 }
 
-# account_of PROGRAM IDS: runs and nanoseconds of those with such an id, as program_time has written them to TMP/account.
+# account_of PROGRAM IDS: runs and nanoseconds of the programs with these ids, from program_time's TMP/account.
 account_of()
 {
 	awk -v name="$1" -v ids=" $(xargs <"$2") " '$1 == name && index(ids, " " $4 " ") { runs += $2; ns += $3 }
@@ -166,7 +167,7 @@ account_of()
 
 # ---- waiting ----
 
-# wait_for WHAT COMMAND...: until the command succeeds.
+# wait_for WHAT COMMAND...: waits until the command succeeds.
 wait_for()
 {
 	local what=$1 end=$((SECONDS + 120))

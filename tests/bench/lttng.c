@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* LTTng's headers define functions without prototypes and shadow names: they get a file of their own. */
+/* LTTng's headers define functions without prototypes and shadow names, so they have their own file. */
 #define TRACEPOINT_CREATE_PROBES
 #define TRACEPOINT_DEFINE
 #include "lttng_events.h"

@@ -8,9 +8,9 @@
 
 #ifdef WITH_LTTNG
 
-/* Is a session daemon running, with a session that records these events? */
+/* Whether a session daemon runs, with a session that records these events. */
 bool lttng_enabled(void);
-/* Of 32 or 64 bytes. */
+/* `bytes` is 32 or 64. */
 void lttng_event(const uint8_t *payload, uint32_t bytes);
 
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* LTTng-UST tracepoints whose payloads are as long as those of the ring benchmark. */
+/* LTTng-UST tracepoints with payloads of the same size as the ring benchmark's. */
 #undef TRACEPOINT_PROVIDER
 #define TRACEPOINT_PROVIDER braid_bench
 

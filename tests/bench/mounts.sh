@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# mounts: what it costs a virtual thread to leave its carrier and to come back, by what the agent is doing in its JVM. JDKS (21 25);
-# CARRIERS (1 and all CPUs); ROUNDS (15) and WINDOW_S (0.3) of each. OTHER names the braid of another build, whose dormant agent is
-# compared, too.
+# mounts: measures what it costs a virtual thread to unmount and to mount again, depending on the agent's state in its
+# JVM. JDKS (21 25); CARRIERS (1 and all CPUs); ROUNDS (15) and WINDOW_S (0.3) of each. OTHER names another build's
+# braid, whose dormant agent is compared, too.
 #
-# Each state has a JVM of its own, since HotSpot stays with some of what an agent has brought. They run in turns, the others
-# stopped, and each time is compared with that of the JVM without an agent in the same turn.
+# Each state has its own JVM, since some effects of an agent on HotSpot are permanent. The JVMs run in turn while the
+# others are stopped, and each time is compared with that of the JVM without an agent in the same turn.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -67,7 +67,7 @@ recorded_once()
 	wait "$RECORDER" || die "the recording failed: $(tail -n 3 "$TMP/record.err")"
 }
 
-# turn STATE: one line in its output, of this window
+# turn STATE: adds one line for this window to its output.
 turn()
 {
 	kill -CONT "${PIDS[$1]}"
@@ -79,7 +79,7 @@ turn()
 	kill -STOP "${PIDS[$1]}"
 }
 
-# ns STATE CARRIERS: of each window, of one mount and one unmount
+# ns STATE CARRIERS: per window, of one mount and one unmount
 ns()
 {
 	awk -v carriers="$2" '$1 == "on" { print $2 * carriers / ($3 * 1000) }' "$TMP/$1"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# native: the whole machine while programs in native code come and go, as distributions build them (without frame pointers), with
-# a JVM beside: how many of all stacks are whole, by program and by cause; then what unwind tables cost.
-# ROUNDS (2), HZ (499), JVM (sunflow; empty: none), LIBJVMS (those below /usr/lib/jvm and ~/.cache/jdks).
+# native: records the whole machine while native programs as distributions build them (without frame pointers) start and
+# end beside a JVM. Prints how many stacks are whole, by program and by cause, and what unwind tables cost. ROUNDS (2),
+# HZ (499), JVM (sunflow; empty: none), LIBJVMS (those below /usr/lib/jvm and ~/.cache/jdks).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ SOURCES=$(readlink -f "$BENCH/../..")
 
 # ---- the load ----
 
-# have PROGRAM WHAT...: runs it when it is there.
+# have PROGRAM WHAT...: runs it if it is installed.
 have()
 {
 	command -v "$1" >/dev/null || { notice "no $1" >&2; return 0; }
@@ -83,7 +83,7 @@ load()
 
 # ---- the table ----
 
-# tables TRACE: a line for each program with at least 20 samples, one for all others, one for all; then the causes.
+# tables TRACE: a line for each program with at least 20 samples, one for the others, one for all; then the causes.
 tables()
 {
 	braid script "$1" | awk -v OFS='\t' '
@@ -138,7 +138,7 @@ fi
 "$BUILD/braid" record -q -a -F "${HZ:-499}" -o "$TMP/all.trace" 2>"$TMP/record.err" &
 RECORD=$!
 STARTED+=("$RECORD")
-# As many perf events as the side-band and sampling need: the recording has begun.
+# The recording has begun when the side-band and sampling have all their perf events.
 begun()
 {
 	[[ $(find "/proc/$RECORD/fd" -lname '*perf_event*' 2>/dev/null | wc -l) -ge $((2 * $(nproc --all))) ]]

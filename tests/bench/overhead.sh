@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# overhead: how much longer a program takes when it is recorded, by braid and by others, and how long the files get.
-# PAIRS (8) of each, HZ ("997 99"), WORKLOAD (sat4j9), PEERS ("none tick braid async-profiler jfr perf"); ASPROF names async-profiler:
-# its directory, its library or its launcher. Wall and CPU time are the program's own, from its start to its end.
+# overhead: measures how much longer a program takes when braid or another tool records it, and the size of the files.
+# PAIRS (8) of each, HZ ("997 99"), WORKLOAD (sat4j9), PEERS ("none tick braid async-profiler jfr perf"); ASPROF is
+# async-profiler's directory, library or launcher. Wall and CPU time are the program's own, from its start to its end.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -42,7 +42,7 @@ present()
 	esac
 }
 
-# run_tick HZ FILE TIMES: braid's timer interrupts on every CPU, while it records a process that only sleeps.
+# run_tick HZ FILE TIMES: braid's timer interrupts on every CPU, while it records a sleeping process.
 run_tick()
 {
 	local sleeper recorder status=0
@@ -83,7 +83,7 @@ run_peer()
 	[[ $status -eq 0 && -s $times ]] || die "$peer failed with status $status: $(tail -n 5 "$TMP/out")"
 }
 
-# What the file holds: samples. Nothing where that cannot be told.
+# The number of samples in the file, empty when that cannot be determined.
 samples_of()
 {
 	case $1 in
@@ -102,7 +102,7 @@ samples_of()
 # one_pair PEER HZ OUT: adds "wall-A wall-B wall-ratio cpu-ratio bytes samples" to OUT.
 one_pair()
 {
-	# jfr reads no file of another name
+	# jfr only reads files with this suffix
 	local peer=$1 hz=$2 out=$3 file=$TMP/recorded.jfr bytes=0 samples=0
 
 	run_peer none 0 - "$TMP/a"
@@ -161,7 +161,7 @@ variants=()
 for peer in ${PEERS:-none tick braid async-profiler jfr perf}; do
 	present "$peer" || continue
 	case $peer in
-	none | jfr) variants+=("$peer -") ;; # JFR has its own period
+	none | jfr) variants+=("$peer -") ;; # JFR has a period of its own
 	*) for hz in ${HZ:-997 99}; do variants+=("$peer $hz"); done ;;
 	esac
 done

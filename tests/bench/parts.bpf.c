@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* What the sampling program is made of, each part many times in a row. See parts.c. */
+/* The parts of the sampling program, each many times in a row. parts.c runs them. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -34,13 +34,13 @@ struct {
 	__uint(max_entries, 1 << 22);
 } ring SEC(".maps");
 
-/* What the program is called with. */
+/* The program's arguments. */
 struct parts_args {
-	__u64 memory; /* a page of the caller's */
+	__u64 memory; /* a page of the caller's memory */
 	__u32 part;
 	__u32 times;
 	__u64 ns;
-	__u64 sum; /* so that nothing is left out */
+	__u64 sum; /* keeps the compiler from omitting anything */
 };
 
 struct state {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What single operations of an eBPF program take on this machine, with everything in the caches: those that the
- * sampling program (bpf/sample.bpf.h) is made of.
+ * Measures single operations of BPF programs on this machine, with everything in the caches: those that the sampling
+ * program (bpf/sample.bpf.h) consists of.
  */
 #include "parts.skel.h"
 
@@ -12,7 +12,7 @@
 
 #define ROUNDS 15
 #define TIMES 10000U
-#define TIMES_OUTPUT 1000U /* as many as there is room for in each round */
+#define TIMES_OUTPUT 1000U /* as many as fit in each round */
 
 struct parts_args {
 	__u64 memory;
@@ -48,7 +48,7 @@ static int drop(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* The fastest round: others were interrupted. Nanoseconds for one, or negative. */
+/* The fastest round, because others were interrupted. Nanoseconds for one, or negative. */
 static double measure(struct parts_bpf *skel, struct ring_buffer *ring, __u32 part, __u32 times, void *memory)
 {
 	double best = -1;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * program_time NAME...: how often eBPF programs of these names ran and how long it took, by the kernel's own
- * accounting. Waits for them to be loaded, keeps them (so that their figures outlive whoever loaded them), and prints
- * the figures when it is told to end: "NAME runs nanoseconds ID", one a line. Prints "ready" as soon as the accounting
- * is on.
+ * program_time NAME...: prints how often BPF programs with these names ran and how long, by the kernel's own
+ * accounting. It waits until they are loaded, and holds them so that their figures outlive their owner. When it is
+ * ended it prints "NAME runs nanoseconds ID", one program a line. It prints "ready" as soon as the accounting is on.
  */
 #include <bpf/bpf.h>
 
@@ -58,7 +57,7 @@ static bool name_wanted(const char *name, char **names)
 	return false;
 }
 
-/* Takes hold of what has been loaded since the last look; `last` is the highest id looked at. */
+/* Opens the programs that were loaded since the last call; `last` is the highest id seen. */
 static void programs_look(uint32_t *last, char **names)
 {
 	struct bpf_prog_info info;
@@ -109,13 +108,13 @@ int main(int argc, char **argv)
 	}
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	stats = bpf_enable_stats(BPF_STATS_RUN_TIME); /* as long as it is open */
+	stats = bpf_enable_stats(BPF_STATS_RUN_TIME); /* the accounting lasts as long as this is open */
 	if (stats < 0) {
 		fprintf(stderr, "program_time: cannot switch on the kernel's accounting of eBPF run time: %s\n",
 			strerror(errno));
 		return 1;
 	}
-	/* Programs that are there already are not ours. */
+	/* Skips programs that existed before. */
 	while (!bpf_prog_get_next_id(last, &last))
 		;
 	puts("ready");

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# quality: how many stacks of real programs are whole, how many frames have names, what was lost, what a sample costs on disk.
-# WORKLOADS (ten of them), JDKS (17 and others; the one of JAVA_HOME unless set), HZ (997), LIMIT_S (20; 0: to the end).
+# quality: measures for real programs how many stacks are whole, how many frames have names, what was lost, and the size
+# of a sample on disk. WORKLOADS (ten of them), JDKS (17 and others; that of JAVA_HOME by default), HZ (997), LIMIT_S
+# (20; 0: to the end).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What it costs a thread to publish a record, with 1, 2, 4 and 8 threads doing so, beside a uprobe and an LTTng-UST
- * event; and how many records a second get through the kernel to the collector when none may be lost.
+ * Measures what it costs a thread to publish a record, with 1, 2, 4 and 8 threads, beside a uprobe and an LTTng-UST
+ * event; and how many records a second the kernel side passes to the collector without loss.
  *
- * A burst fits into the ring and nobody drains meanwhile, so that it measures the producers alone. Bursts of the peers
- * alternate, and ratios are those of bursts that follow each other: machines change their speed within minutes. A
- * record is what the agent makes: header with thread and time stamp, and a payload of 32 or 64 bytes behind it.
+ * A burst fits into the ring and is not drained meanwhile, so it measures only the producers. Bursts of the peers
+ * alternate, and ratios are those of consecutive bursts, because machines change their speed within minutes. A record
+ * is like the agent's: a header with thread and time, and a payload of 32 or 64 bytes.
  */
 #include "../../agent/core/ring.h"
 
@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define BURST_RING_BYTES (1U << 26)
-#define STEADY_RING_BYTES (1U << 20) /* what the collector grants */
+#define STEADY_RING_BYTES (1U << 20) /* the size that the collector grants */
 #define BURST_RECORDS 400000U
 #define THREADS_MAX 8
 #define ROUNDS_MAX 101
@@ -46,7 +46,7 @@ struct record {
 struct peer {
 	const char *name;
 	uint32_t payload; /* bytes, 0 when it carries none */
-	uint32_t calls;	  /* of a burst, all threads together */
+	uint32_t calls;	  /* of a burst, by all threads together */
 	bool (*call)(struct ring *ring, struct record *r, uint32_t payload);
 	bool present;
 };
@@ -60,7 +60,7 @@ struct worker {
 	uint32_t calls; /* 0: until `stop` */
 	_Atomic bool *stop;
 	uint64_t done;
-	uint64_t full; /* found the ring full */
+	uint64_t full; /* calls that found the ring full */
 	uint64_t cpu_ns;
 	uint64_t begin_ns;
 	uint64_t end_ns;
@@ -71,7 +71,7 @@ struct figure {
 	double wall_ns; /* elapsed, per call of all threads together */
 };
 
-/* What the collector's side has seen. */
+/* What the collector's side received. */
 struct seen {
 	uint64_t records;
 	uint64_t disordered;
@@ -123,7 +123,7 @@ static bool call_lttng(struct ring *ring, struct record *r, uint32_t payload)
 	return true;
 }
 
-/* What the probe sits on; must exist once, and be called. */
+/* The probed function: it must exist once, and be called. */
 void bench_uprobe_target(const struct record *r);
 __attribute__((noinline)) void bench_uprobe_target(const struct record *r)
 {
@@ -157,7 +157,7 @@ static struct peer peers[PEERS] = {
 
 /* ---- threads ---- */
 
-/* As the agent's definitions do: a record that finds the ring full waits. */
+/* Like the agent's definitions, a record waits while the ring is full. */
 static void call_until_stopped(struct worker *w)
 {
 	const struct timespec nap = {.tv_nsec = 100000};
@@ -197,13 +197,13 @@ static int workers_start(struct worker *w, int threads, const struct worker *mod
 		w[i] = *model;
 		w[i].start = start;
 		w[i].record.thread = (uint32_t)i;
-		w[i].record.hdr.kind = BRAID_REC_GC_START; /* one that the kernel side only passes on */
+		w[i].record.hdr.kind = BRAID_REC_GC_START; /* a kind that the kernel side only passes on */
 		w[i].record.hdr.tid = (uint32_t)gettid();
 		err = -pthread_create(&w[i].id, NULL, work, &w[i]);
 	}
 	if (err) {
 		fprintf(stderr, "ring: cannot start %d threads: %s\n", threads, strerror(-err));
-		exit(1); /* some wait at the barrier for good */
+		exit(1); /* some threads wait at the barrier for ever */
 	}
 	return err;
 }
@@ -231,7 +231,7 @@ static void on_event(void *ctx, const struct braid_event *event)
 	seen->next[r->thread]++;
 }
 
-/* Everything that is in the ring. Fails when the kernel side refused or lost anything. */
+/* Reads everything in the ring. Fails when the kernel side refused or lost anything. */
 static int drain(int slot, struct seen *seen, uint64_t *records)
 {
 	struct braid_drain total = {0};
@@ -360,7 +360,7 @@ static int bursts(void)
 	slot = ring_make(&ring, BURST_RING_BYTES);
 	if (slot < 0)
 		return slot;
-	/* Twice around the ring: its pages are there then. */
+	/* Twice around the ring, so that its pages are present. */
 	for (int i = 0; i < 4; i++) {
 		err = burst(&ring, slot, 1, &peers[RING64], &warm);
 		if (err)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stackcost FRAMES same|changing warm|cold: stacks of a known depth, without frame pointers, on every CPU, until it is
- * killed. Also the native half of java/StackCost.java. "changing": other functions and other return addresses from the
- * first frame on, several times between two ticks at 999 Hz. "cold": the leaf reads more memory than fits into caches.
+ * stackcost FRAMES same|changing warm|cold: makes stacks of a known depth, without frame pointers, on every CPU, until
+ * it is killed. It is also the native half of java/StackCost.java. "changing": functions and return addresses change
+ * from the first frame on, several times between two ticks at 999 Hz. "cold": the leaf reads more memory than fits into
+ * caches.
  */
 #include <jni.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
 
 #define COLD_BYTES (96UL << 20)
 #define STAY_NS 150000LL
-#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* something to do after a call, so that it is no jump */
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* work after a call, so that it is no tail call */
 
 static unsigned char *cold;
 static int changing, ready;
@@ -126,7 +127,7 @@ JNIEXPORT void JNICALL Java_StackCost_bind(JNIEnv *env, jclass class)
 		abort();
 }
 
-/* Before, leaf() returns at once. */
+/* Before that, leaf() returns at once. */
 JNIEXPORT void JNICALL Java_StackCost_begin(JNIEnv *env, jclass class, jboolean is_changing, jboolean is_cold)
 {
 	(void)env;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# stackcost: what stacks of known kind and depth cost in the kernel, by the kernel's own accounting of eBPF run time. The same
-# stack at every tick and another one at every tick; caches warm and thrown out. HZ (999), SECONDS_EACH (2), KINDS ("native java
-# interpreted mixed"), MODES ("same changing"), CACHES ("warm cold").
+# stackcost: measures what stacks of known kind and depth cost in the kernel, by the kernel's own accounting of BPF run
+# time: the same stack at every tick and another one at every tick; with warm and with cold caches. HZ (999),
+# SECONDS_EACH (2), KINDS ("native java interpreted mixed"), MODES ("same changing"), CACHES ("warm cold").
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -14,7 +14,7 @@ echo
 echo "Sampling at $hz Hz, $seconds s each; on every CPU a thread with such a stack. Runs that find nothing to record are counted in"
 echo "kind          stack     caches   samples  known  frames/sample  java native  ns/sample  ns/frame   lost incomplete"
 
-# command KIND DEPTH MODE CACHES: into CMD
+# command KIND DEPTH MODE CACHES: sets CMD.
 command_of()
 {
 	local java=("$JAVA" -Xmx200m -XX:+UseSerialGC -XX:-Inline -Djava.library.path="$BUILD/bench" -cp "$BUILD/bench/java")
@@ -104,7 +104,7 @@ for mode in ${MODES:-same changing}; do
 		done
 	done
 done
-# each_of KIND: the ns per frame of the same stack with warm caches, which is what the targets mean
+# each_of KIND: ns per frame of the same stack with warm caches, for the targets
 each_of()
 {
 	slope "$1" same warm | cut -d' ' -f2

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# stacks: one run of a program watched by braid, async-profiler and the flight recorder at once: how many stacks are bad, how
-# deep they are, which methods are hot. WORKLOADS ("sunflow h2 lucene sqlite"), SECONDS_EACH (12), WARM_S (4), HZ (997), ASPROF
-# (async-profiler's directory, library or launcher; else what PATH has). A peer that is absent is said and left out.
+# stacks: records one run of a program with braid, async-profiler and the flight recorder at once, and compares how many
+# stacks are bad, how deep they are, and which methods are hot. WORKLOADS ("sunflow h2 lucene sqlite"), SECONDS_EACH
+# (12), WARM_S (4), HZ (997), ASPROF (async-profiler's directory, library or launcher; by default the one in PATH). A
+# missing tool is reported and left out.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -45,7 +46,7 @@ tell()
 	"$JAVA_HOME/bin/jcmd" "$PID" "$@" >"$TMP/jcmd.out" 2>&1 || die "jcmd $*: $(tail -n 2 "$TMP/jcmd.out")"
 }
 
-# Only the samples, Java and native ones as often; as often as the recorder can.
+# Only samples, Java and native ones equally often, at the recorder's highest rate.
 write_settings()
 {
 	cat >"$TMP/samples.jfc" <<END
@@ -63,7 +64,7 @@ write_settings()
 END
 }
 
-# In quotation marks of its own, since jcmd takes what stands before a "=" for a name.
+# With its own quotation marks, since jcmd takes the text before a "=" for a name.
 asprof_start()
 {
 	tell JVMTI.agent_load "$LIBRARY" "\"start,event=cpu,interval=$(calc "1e9 / $hz" %d),cstack=vmx,jstackdepth=2048\""
@@ -77,7 +78,7 @@ asprof_stop()
 
 # ---- what they saw: SAMPLES BAD FRAMES in TOOL.sum, "SHARE METHOD" in TOOL.top ----
 
-# Of collapsed stacks whose frames are annotated as async-profiler does; `bad` tells a frame that stands for missing ones.
+# Sums of collapsed stacks with async-profiler's annotations; `bad` matches pseudo frames for missing ones.
 sum_collapsed()
 {
 	awk -v bad="$2" -v top="$TMP/$1.top" '
@@ -115,7 +116,7 @@ sum_collapsed()
 		}' "$TMP/$1.txt" >"$TMP/$1.sum"
 }
 
-# Of what `jfr print` shows: a method a line from the leaf on, three dots where the stack was cut.
+# Sums of the output of `jfr print`: one method a line from the leaf, three dots where the stack was truncated.
 sum_jfr()
 {
 	awk -v top="$TMP/jfr.top" '
@@ -140,7 +141,7 @@ sum_jfr()
 		}' "$TMP/jfr.txt" >"$TMP/jfr.sum"
 }
 
-# braid counts by itself which samples of Java threads are complete; those without a Java frame are among them.
+# braid itself counts the complete samples of Java threads, including those without a Java frame.
 sum_braid()
 {
 	braid export --format collapsed --annotate "$TMP/braid.trace" >"$TMP/braid.txt"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# start: how long a recording takes to begin and to end. One second of a busy process, native or a JVM that is attached to for the
-# first time: from the start of the command to the first sample, from the end of that second until the command has returned, and
-# its CPU time, verification of eBPF programs included. Medians. ROUNDS (5).
+# start: measures how long a recording takes to begin and to end. It records one second of a busy process, native or a
+# JVM that is attached to for the first time. The times are from the command's start to the first sample, and from the
+# end of that second to the command's return; the CPU time includes the verification of BPF programs. Medians. ROUNDS
+# (5).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -13,7 +14,7 @@ echo
 echo "braid record -d 1 -p PID, medians of $rounds"
 echo "events   program  first sample ms  end to shell ms  own CPU s  wanted                     "
 
-# busy: a process that uses its CPU and has done so for half a second. Sets BUSY_PID.
+# busy: starts a process that has used its CPU for half a second. Sets BUSY_PID.
 busy()
 {
 	if [[ $1 == JVM ]]; then
@@ -26,13 +27,14 @@ busy()
 	wait_for "the program" has_run 50
 }
 
-# has_run TICKS: hundredths of a second, mostly
+# has_run TICKS: usually hundredths of a second
 has_run()
 {
 	[[ $(awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$BUSY_PID/stat") -ge $1 ]]
 }
 
-# times_of TRACE START END: milliseconds to the first sample, and from the end of the recorded second to the shell's END.
+# times_of TRACE START END: milliseconds to the first sample, and from the end of the recorded second to END, the
+# shell's time
 times_of()
 {
 	braid script --raw "$1" | awk -v start="$2" -v end="$3" '
@@ -42,7 +44,7 @@ times_of()
 		END { printf "%.1f %.1f\n", first + shift - start * 1e3, end * 1e3 - begun - 1000 - shift }'
 }
 
-# one EVENTS PROGRAM FIRST-MS CPU-S: prints a row; the last two are what is wanted.
+# one EVENTS PROGRAM FIRST-MS CPU-S: prints a row; the last two are the targets.
 one()
 {
 	local events=$1 program=$2 round start end first over user system

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by benchmarks that switch something on and off while one program runs, which counts what it does. Each time with it is
-# compared with the times without it before and behind: what the machine does meanwhile counts on both sides.
+# What benchmarks share that switch something on and off while one program runs and counts its work. Each time with it
+# is compared with the times without it before and after, so that other activity on the machine counts on both sides.
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # ---- the program ----
 
-# start_counting NAME COMMAND...: one that obeys say(), its pid in PROGRAM.
+# start_counting NAME COMMAND...: starts a program that obeys say(); its pid is in PROGRAM.
 start_counting()
 {
 	local name=$1
@@ -24,7 +24,7 @@ start_counting()
 	grep -q ready "$TMP/out" || die "$name: $(tail -n 3 "$TMP/err")"
 }
 
-# start_program NAME JAVA-OPTION...: the same of Throughput.java. PREFIX: a command in front of it.
+# start_program NAME JAVA-OPTION...: the same with Throughput.java. PREFIX is a command in front of it.
 start_program()
 {
 	local name=$1
@@ -77,8 +77,8 @@ end_recording()
 
 # ---- figures ----
 
-# ratios WITHOUT WITH: what was done a second in times named WITH, by what was done in those named WITHOUT before and behind it, a
-# line each.
+# ratios WITHOUT WITH: the work per second in times named WITH, divided by that in the times named WITHOUT before and
+# after, one a line
 ratios()
 {
 	awk -v without="$1" -v with="$2" '$1 == with || $1 == without { rate = $3 / $2
@@ -93,7 +93,7 @@ quantile()
 		print v[i] + (i < NR ? f * (v[i + 1] - v[i]) : 0) }'
 }
 
-# slower P: percent, of the quantile P of what is left
+# slower P: percent, from the quantile P of the remaining ratio
 slower()
 {
 	sort -g "$TMP/ratios" | quantile "$1" | awk '{ printf "%.2f", (1 - $1) * 100 }'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* A sample that does nothing. See tick.c. */
+/* A BPF program that does nothing, for tick.c. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

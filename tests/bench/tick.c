@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tick HZ [PID]: the floor of sampling, as a clock event with an empty eBPF program, which is what any sampler
- * pays: on each CPU, or on each thread that the process has now. Prints "ready"; SIGUSR1 switches it on, SIGUSR2 off,
- * SIGTERM ends it.
+ * tick HZ [PID]: the floor of sampling, which every sampler pays: a clock event with an empty BPF program, on each CPU,
+ * or on each current thread of the process. It prints "ready"; SIGUSR1 switches it on, SIGUSR2 off, SIGTERM ends it.
  */
 #include "tick.skel.h"
 
@@ -78,7 +77,7 @@ static int open_on_threads(const struct tick_bpf *skel, const char *pid, unsigne
 	return err;
 }
 
-/* Until SIGTERM. */
+/* Switches until SIGTERM. */
 static int obey(const sigset_t *set)
 {
 	int number;

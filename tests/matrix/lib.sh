@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tests/matrix/run and report: which cells there are, and a cell's result. A result is a file of `key=value` lines
-# named JDK-MODE-GC (or kernel-VERSION) in $RESULTS; where it is, the cell is finished.
+# What tests/matrix/run and report share: the list of cells, and a cell's result. A result is a file of `key=value`
+# lines named JDK-MODE-GC (or kernel-VERSION) in $RESULTS; a cell with a result is finished.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -45,7 +45,7 @@ mode_title()
 	esac
 }
 
-# gc_options JDK GC: fails where that JDK never had it; a build may still lack it.
+# gc_options JDK GC: fails when that JDK never had it; a build may still lack it.
 gc_options()
 {
 	local jdk=$1 unlock=-XX:+UnlockExperimentalVMOptions
@@ -56,7 +56,7 @@ gc_options()
 	cms) [[ $jdk -lt 14 ]] && echo -XX:+UseConcMarkSweepGC ;;
 	g1) echo -XX:+UseG1GC ;;
 	z) [[ $jdk -ge 11 && $jdk -lt 23 ]] && echo "$unlock -XX:+UseZGC" ;;
-	genz) # from 23 on there is no other
+	genz) # the only one from 23 on
 		if [[ $jdk -ge 23 ]]; then
 			echo -XX:+UseZGC
 		else
@@ -97,7 +97,7 @@ result()
 	sed -n "s/^$2=//p" "$1"
 }
 
-# passed FILE: is the cell finished and good?
+# passed FILE: whether the cell is finished and without faults
 passed()
 {
 	[[ -e $1 && $(result "$1" verdict) == pass ]]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The matrix of JDKs, modes, collectors and kernels; included by the Makefile. Everything lands in $(BUILD)/matrix/.
+# The matrix of JDKs, modes, collectors and kernels, in $(BUILD)/matrix/. The Makefile includes this file.
 
 .PHONY: test-matrix matrix-programs
 
 MATRIX_JAVA_SRC := $(sort $(wildcard tests/matrix/java/*.java))
-# For the oldest JDK of the matrix; newer ones say that they will not compile for it for ever.
+# For the oldest JDK of the matrix; newer compilers warn that they will stop supporting it.
 $(BUILD)/matrix/java/.made: $(MATRIX_JAVA_SRC)
 	@mkdir -p $(@D)
 	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac --release 8 -Xlint:-options -nowarn -h $(@D) -d $(@D) $^ && touch $@

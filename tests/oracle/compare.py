@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare.py BRAID TRACE LOG [--show N] [--json FILE]: the Java frames of the trace's stacks against the oracle's log.
+"""compare.py BRAID TRACE LOG [--show N] [--json FILE]: compares the Java frames of the trace's stacks with the oracle's
+log.
 
-From leaf to root, class, method, signature, byte code index and line, where known, must be equal, inlined frames included. Exits with 1
-when anything differs, with 2 when nothing was compared. Stacks from before the first one with a Java frame are counted
-apart, as early: the collector had not read yet how this JVM lays out its frames.
+From leaf to root, class, method, signature, byte code index and line, where known, must be equal, inlined frames
+included. The exit status is 1 when anything differs, and 2 when nothing was compared. Stacks from before the first
+one with a Java frame are counted separately, as early: the collector had not yet read this JVM's layout.
 """
 import argparse
 import bisect
@@ -68,7 +69,7 @@ class Trace:
         self.losses.append((r["hop"], r["kind"], int(r["count"])))
 
     def java(self, node):
-        """[(method, bci, what it is)] from the leaf, and whether the stack is whole."""
+        """[(method, bci, kind)] from the leaf, and whether the stack is whole."""
         if node not in self.paths:
             out, whole, at = [], True, node
             while at:
@@ -154,7 +155,7 @@ class Comparison:
             self.stack(stack)
 
     def sample_of(self, tid, before, after, suspended):
-        """The one within the call; of a suspended thread, the one at which it lost its CPU."""
+        """The sample within the call; for a suspended thread, the one at which it left its CPU."""
         some = self.trace.samples.get(tid, [])
         last = bisect.bisect_right(some, (after, 1 << 62))
         first = bisect.bisect_left(some, (before, 0))
@@ -202,7 +203,7 @@ class Comparison:
         if ours[1] != theirs[1]:
             return "bci"
         line = self.line_of(his, theirs[1])
-        # 0: not known, since the method's line numbers were not in memory at the sample; that is no wrong line.
+        # 0: not known, because the method's line numbers were not in memory at the sample; that is no wrong line.
         return "line" if self.trace.line_of(ours[0], ours[1]) not in (line, 0) else None
 
     @staticmethod

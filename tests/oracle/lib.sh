@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tests/oracle/run and tests/integration/stacks/t_oracle.sh, with BUILD set.
+# What tests/oracle/run and tests/integration/stacks/t_oracle.sh share. They set BUILD.
 ORACLE_DIR=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
-# Moments by what the program does: all that can be awaited in a running program; the byte codes and methods of a traced
-# thread, which is interpreted; threads that are suspended wherever they poll. The first numbers say: at most so many.
+# Three groups of moments: those that can occur in a running program; the byte codes and methods of a traced thread,
+# which is interpreted; suspended threads, at their polls. The first numbers are upper limits.
 oracle_moments()
 {
 	case $1 in
@@ -16,8 +16,8 @@ oracle_moments()
 	esac
 }
 
-# oracle_run NAME JAVA_HOME CLASSES calls|trace|prey COUNT JAVA-OPTION...: NAME.trace, NAME.log, NAME.json, and what differs on
-# standard output. Fails as compare.py does.
+# oracle_run NAME JAVA_HOME CLASSES calls|trace|prey COUNT JAVA-OPTION...: makes NAME.trace, NAME.log, NAME.json, and
+# prints the differences. Fails as compare.py does.
 oracle_run()
 {
 	local name=$1 home=$2 classes=$3 what=$4 count=$5 event=syscalls:sys_enter_getpriority one_in=25 agent

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LOG_BYTES (1UL << 30) /* reserved, not used */
+#define LOG_BYTES (1UL << 30) /* reserved address space */
 #define SEEN_METHODS (1U << 18)
 
 struct log_method {
@@ -18,7 +18,7 @@ struct log_method {
 	uint64_t method;
 	uint32_t modifiers;
 	uint32_t line_count;
-	/* Of class signature, name, signature; behind it lines, as bci and line, and the strings. */
+	/* Lengths of class signature, name, signature; lines, as bci and line, and the strings follow. */
 	uint16_t lengths[4];
 };
 

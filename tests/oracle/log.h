@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oracle's log: stacks, methods and names of moments. It is memory until the end. compare.py reads it. */
+/* The oracle's log: stacks, methods and names of moments. It stays in memory until the end; compare.py reads it. */
 #ifndef TESTS_ORACLE_LOG_H
 #define TESTS_ORACLE_LOG_H
 
@@ -12,7 +12,7 @@
 enum { LOG_STACK = 1, LOG_METHOD = 2, LOG_MOMENT = 3 };
 
 struct log_head {
-	uint32_t size; /* bytes, this included */
+	uint32_t size; /* in bytes, with this head */
 	uint32_t type; /* LOG_* */
 };
 
@@ -33,9 +33,9 @@ struct log_stack {
 _Noreturn void die(const char *what, int error);
 
 void log_open(void);
-/* Room for a record of so many bytes, whose head is filled in. Any thread may call it. */
+/* Room for a record of `bytes` bytes with its head filled in. Any thread may call it. */
 void *log_reserve(size_t bytes, uint32_t type);
-/* Names are asked for while the method has a frame. */
+/* The names are read while the method has a frame. */
 void log_method_once(jvmtiEnv *ti, JNIEnv *jni, jmethodID m);
 void log_write(const char *path);
 

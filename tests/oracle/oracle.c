@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The oracle: a JVM TI agent that at chosen moments takes the stack of a thread by GetStackTrace and makes the thread
- * known to a recording of the same stack, by a system call that nobody else makes. What the two saw is compared
- * afterwards, by compare.py. Options: out=FILE,moments=A+B+...,max=N,one_in=N.
+ * The oracle: a JVM TI agent that takes a thread's stack by GetStackTrace at selected moments, and marks the thread for
+ * a recording of the same stack by a system call that nothing else makes. compare.py compares both stacks afterwards.
+ * Options: out=FILE,moments=A+B+...,max=N,one_in=N.
  *
- * Nothing is written before the end: the log is memory until then.
+ * Nothing is written before the end: the log stays in memory until then.
  */
 #include "log.h"
 
@@ -23,7 +23,7 @@
 
 #define MAX_FRAMES 2048
 #define MAX_PREY 64
-#define SIGN 0x6f7261 /* no `which` of getpriority(2): EINVAL, at once */
+#define SIGN 0x6f7261 /* an invalid `which` of getpriority(2): EINVAL at once */
 
 enum moment {
 	NATIVE,
@@ -54,7 +54,7 @@ static const char *const moment_names[MOMENTS] = {
 static struct {
 	jvmtiEnv *ti;
 	char out[4096];
-	uint64_t wanted; /* moments, as bits */
+	uint64_t wanted; /* selected moments, as bits */
 	uint32_t max;
 	uint32_t one_in;
 	atomic_bool live;
@@ -113,8 +113,8 @@ static bool wants(enum moment moment)
 }
 
 /*
- * Of the current thread when `thread` is NULL: it makes the call that is sampled; the stack of another one, which is
- * suspended, was sampled when it was taken off its CPU.
+ * With a NULL `thread` the current thread makes the sampled call. The stack of another thread, which is suspended, was
+ * sampled when it left its CPU.
  */
 static void take(JNIEnv *jni, enum moment moment, jthread thread, pid_t tid)
 {
@@ -163,7 +163,7 @@ JNIEXPORT void JNICALL Java_Oracle_look(JNIEnv *jni, jclass c)
 	at(jni, NATIVE);
 }
 
-/* Back into Java, and into native code again from there. */
+/* Calls Java, which calls native code again. */
 JNIEXPORT jint JNICALL Java_Oracle_down(JNIEnv *jni, jclass c, jobject o, jint depth, jint seed)
 {
 	static jmethodID method;
@@ -186,7 +186,7 @@ JNIEXPORT jint JNICALL Java_Oracle_up(JNIEnv *jni, jobject self, jint depth)
 	return depth + 1;
 }
 
-/* How many stacks are still to be taken. */
+/* The number of stacks still to be taken. */
 JNIEXPORT jint JNICALL Java_Oracle_wanted(JNIEnv *jni, jclass c)
 {
 	uint32_t taken = atomic_load(&oracle.taken);
@@ -196,7 +196,7 @@ JNIEXPORT jint JNICALL Java_Oracle_wanted(JNIEnv *jni, jclass c)
 	return taken < oracle.max ? (jint)(oracle.max - taken) : 0;
 }
 
-/* The calling thread may be suspended from now on. */
+/* From now on the calling thread may be suspended. */
 JNIEXPORT void JNICALL Java_Oracle_prey(JNIEnv *jni, jclass c, jboolean in)
 {
 	pid_t tid = gettid();
@@ -221,7 +221,7 @@ JNIEXPORT void JNICALL Java_Oracle_prey(JNIEnv *jni, jclass c, jboolean in)
 	pthread_mutex_unlock(&oracle.prey_lock);
 }
 
-/* Steps through what the calling thread does until it is switched off, and breaks at each line of methods "broken*". */
+/* Single-steps the calling thread until it is switched off, and sets breakpoints at each line of methods "broken*". */
 JNIEXPORT void JNICALL Java_Oracle_trace(JNIEnv *jni, jclass c, jboolean on)
 {
 	static const struct {
@@ -275,8 +275,8 @@ JNIEXPORT void JNICALL Java_Oracle_breakAt(JNIEnv *jni, jclass c, jclass in)
 /* ---- suspended threads ---- */
 
 /*
- * Has it left its CPU? Its state says so a moment too early, before the switch at which its stack is sampled; what
- * system call it is in is told of a thread only when the switch is over (kernel: task_current_syscall).
+ * Whether the thread has left its CPU. Its state changes a moment too early, before the switch at which its stack is
+ * sampled; the kernel shows a thread's system call only after the switch (task_current_syscall).
  */
 static bool sleeps(pid_t tid)
 {
@@ -310,7 +310,7 @@ static void hunt(JNIEnv *jni, int i)
 	(*oracle.ti)->ResumeThread(oracle.ti, t);
 }
 
-/* A thread of its own, called by Java, since it is to end before the VM does. */
+/* A separate thread, which Java calls, since it must end before the VM does. */
 JNIEXPORT void JNICALL Java_Oracle_prowl(JNIEnv *jni, jclass c, jint rounds)
 {
 	(void)c;
@@ -496,7 +496,7 @@ static bool wanted_any(uint64_t moments)
 	return (oracle.wanted & moments) != 0;
 }
 
-/* Only what is needed: capabilities change what is compiled. */
+/* Only the necessary ones: capabilities change what is compiled. */
 static void add_capabilities(void)
 {
 	jvmtiCapabilities can = {0}, want = {.can_get_line_numbers = 1};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""table.py row JDK MODE FILE... | page FILE...: what the comparisons of compare.py --json amount to."""
+"""table.py row JDK MODE FILE... | page FILE...: summarizes the comparisons of compare.py --json."""
 import collections
 import json
 import os

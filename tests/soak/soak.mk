@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What takes an hour; included by the Makefile. Everything at once, on every collector, MINUTES (60) in all; and ROUNDS (2000)
-# recordings of one JVM, whose directory stays when something is left of them.
+# Tests of an hour: everything at once, on every collector, MINUTES (60) in all; and ROUNDS (2000) recordings of one
+# JVM, whose directory stays when a round leaves something behind. The Makefile includes this file.
 
 .PHONY: test-soak test-again
 test-soak: all $(BUILD)/java/.made

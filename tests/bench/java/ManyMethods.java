@@ -13,14 +13,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A program with thousands of compiled methods, which watches how long it is kept from running. Argument: how many methods.
- * Says "ready" when all are compiled; answers each line "mark" with the time (System.nanoTime) and the longest time that a
- * thread that wakes up every millisecond was late since the mark before, in nanoseconds.
+ * A program with thousands of compiled methods, which measures how long it is kept from running. Argument: the number
+ * of methods. It prints "ready" when all are compiled, and answers each line "mark" with the time (System.nanoTime) and
+ * the longest delay since the previous mark, in nanoseconds, of a thread that wakes up every millisecond.
  */
 public class ManyMethods {
     private static final int PER_CLASS = 50;
     private static final int WARM_CALLS = 12_000;
-    private static final int CLASS_FILE_VERSION = 49; // the last one that needs no stack maps for a loop
+    private static final int CLASS_FILE_VERSION = 49; // the last version that needs no stack maps for a loop
 
     private static final int INT_ARGUMENT = 6; // constant pool: "(I)I"
     private static final int FIRST_METHOD = 7; // and three entries for each method: name, name and type, reference
@@ -34,7 +34,7 @@ public class ManyMethods {
         }
     }
 
-    /** Methods m0 to m49, three of four calling the one before, and one that calls them all. */
+    /** Methods m0 to m49, three of four of which call the one before, and one that calls them all. */
     static byte[] classFile(String name) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
@@ -155,7 +155,7 @@ public class ManyMethods {
         sink = x;
     }
 
-    /** Until the compiler threads have had nothing to do for a while. */
+    /** Waits until the compiler threads have been idle for a while. */
     static void awaitCompilers(MethodHandle[] all) throws Throwable {
         CompilationMXBean compilation = ManagementFactory.getCompilationMXBean();
         long before = -1;

@@ -4,7 +4,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Random;
 
 /**
- * Spends its CPU time in three methods, 50, 30 and 20 percent of it, and prints what it measured itself: "Shares.half 50.01".
+ * Spends 50, 30 and 20 percent of its CPU time in three methods, and prints its own measurement: "Shares.half 50.01".
  * Argument: seconds.
  */
 public class Shares {
@@ -54,7 +54,7 @@ public class Shares {
         }
     }
 
-    /** The rounds of a call of each that takes a millisecond or two. */
+    /** The number of rounds for calls of one or two milliseconds. */
     static int[] calibrate() {
         int[] rounds = {1000, 1000, 1000};
         for (int which = 0; which < 3; which++) {
@@ -80,7 +80,8 @@ public class Shares {
         long[] ns = new long[3];
         long all = 0;
         while (System.nanoTime() < end) {
-            // Whoever is furthest behind its share; calls of many lengths, so that no sampling can be in step with them.
+            // The method that is furthest behind its share is next; call lengths vary, so that no sampling is in step
+            // with them.
             int which = 0;
             for (int i = 1; i < 3; i++) {
                 if (WANTED[i] * all - ns[i] > WANTED[which] * all - ns[which]) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Stacks of a known depth on every CPU, until it is killed: java (methods of Java), or mixed (each of them calls the next through JNI).
- * Arguments: java|mixed FRAMES same|changing warm|cold. Run without inlining. Its native half is stackcost.c.
+ * Makes stacks of a known depth on every CPU until it is killed: java (Java methods), or mixed (each method calls the
+ * next through JNI). Arguments: java|mixed FRAMES same|changing warm|cold. Run without inlining. Its native half is
+ * stackcost.c.
  */
 public class StackCost {
     static {

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A program that does one thing all the time, on all CPUs, and counts how often. Argument: what. Says "ready" when it is warm; each
- * line of standard input names the time from then on until the next line, and is answered, when it is over, with the name, how long
- * it was in ns, and how much was done in it.
+ * A program that does one kind of work all the time, on all CPUs, and counts it. Argument: the kind. It prints "ready"
+ * when it is warm. Each line of standard input names the time until the next line; when that is over, the program
+ * prints the name, the duration in ns, and the amount of work.
  */
 public class Throughput {
     private static final int STRIDE = 16; // a cache line for each thread's count
@@ -24,14 +24,14 @@ public class Throughput {
 
     private static AtomicLongArray counts;
     static volatile Object sink;
-    public static volatile long number; // of Template, too, which other loaders define
+    public static volatile long number; // Template uses it, too, which other loaders define
 
-    /** What a thread does again and again. */
+    /** The work that a thread repeats. */
     interface Work {
         void once() throws Exception;
     }
 
-    /** Its own for each thread. */
+    /** Makes a separate one for each thread. */
     interface Maker {
         Work make(int thread) throws Exception;
     }
@@ -48,7 +48,7 @@ public class Throughput {
         return () -> number = compute(number, 5000);
     }
 
-    /** Short-lived objects of several classes, some hundred MB a second; some live for a while. */
+    /** Short-lived objects of several classes, some hundred MB a second; some live longer. */
     static Work alloc(int thread) {
         Object[] kept = new Object[512];
         return new Work() {
@@ -79,7 +79,7 @@ public class Throughput {
         };
     }
 
-    /** More threads than CPUs that want one monitor for half of their time. */
+    /** More threads than CPUs, which need one monitor for half of their time. */
     static Work lock(int thread) {
         return () -> {
             synchronized (Throughput.class) {
@@ -89,7 +89,9 @@ public class Throughput {
         };
     }
 
-    /** Two threads that wake each other: even threads by monitors, odd ones by park; thread and thread ^ 2 are a pair. */
+    /**
+     * Two threads that wake each other: even threads by monitors, odd ones by park. Thread and thread ^ 2 are a pair.
+     */
     static class Pair {
         private final Thread[] threads = new Thread[2];
         private boolean second;
@@ -122,7 +124,7 @@ public class Throughput {
         return (thread & 1) == 0 ? () -> pair.monitor(me) : () -> pair.park(me);
     }
 
-    /** Java frames all around: thread 0 asks for everybody's, which takes an operation of the VM. */
+    /** Java frames in all threads: thread 0 requests all stacks, which needs a VM operation. */
     static Work safepoint(int thread) {
         if (thread > 0) {
             return cpu(thread);
@@ -161,7 +163,7 @@ public class Throughput {
         };
     }
 
-    /** A virtual thread that leaves its carrier and comes back, MOUNTS times. */
+    /** A virtual thread that unmounts from its carrier and mounts again, MOUNTS times. */
     static Work mount(int thread) throws ReflectiveOperationException {
         MethodHandle start = MethodHandles.lookup().findStatic(Thread.class, "startVirtualThread",
                 MethodType.methodType(Thread.class, Runnable.class));
@@ -182,7 +184,7 @@ public class Throughput {
         };
     }
 
-    /** Defined again and again. */
+    /** Loaded again and again. */
     public static class Template implements Runnable {
         @Override
         public void run() {
@@ -235,7 +237,7 @@ public class Throughput {
         };
     }
 
-    /** A little of everything. */
+    /** A mix of all. */
     static Work mixed(int thread) throws IOException {
         Work[] often = {cpu(thread), alloc(thread), lock(thread), exception(thread)};
         Work[] seldom = {thread(thread), classes(1)};

@@ -24,8 +24,9 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Every kind of frame that a JVM makes, for some seconds: args SECONDS LIBRARY. Two threads do all tasks in turn until the
- * time is over, and each task checks its own result. For JDK 8 and later; virtual threads where there are any.
+ * Makes every kind of frame that a JVM has, for some seconds: args SECONDS LIBRARY. Two threads do all tasks in turn
+ * until the time is over, and each task checks its own result. For JDK 8 and later; with virtual threads if the JDK has
+ * them.
  */
 public class Mix {
     interface Task {
@@ -46,7 +47,7 @@ public class Mix {
 
     static native long spin(int rounds);
 
-    /** Calls back(depth - 1) until depth is 0: Java and native code in turn. */
+    /** Calls back(depth - 1) until depth is 0: Java and native code alternate. */
     static native int up(int depth);
 
     static native long sum(int[] array);
@@ -354,7 +355,7 @@ public class Mix {
     static Method startVirtual() {
         try {
             Method m = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            m.invoke(null, (Runnable) () -> sink = 1); // of 19 and 20 they are a preview and refuse
+            m.invoke(null, (Runnable) () -> sink = 1); // JDK 19 and 20 have them as a preview and refuse
             return m;
         } catch (ReflectiveOperationException e) {
             return null;

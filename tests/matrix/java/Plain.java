@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.function.Supplier;
 
-/** Defined again and again, each time in a class loader of its own. */
+/** Loaded again and again, each time by a new class loader. */
 public class Plain implements Supplier<Integer> {
     @Override
     public Integer get() {

@@ -15,8 +15,8 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Calls of every kind, on top of each other in an order that a seed decides, until the agent has taken as many stacks as it
- * wants: Oracle LIBRARY SECONDS [prey|trace|threads].... Methods stay small, so that compilers inline them in each other.
+ * Nests calls of every kind in an order that a seed determines, until the agent has taken its number of stacks: Oracle
+ * LIBRARY SECONDS [prey|trace|threads].... Methods stay small, so that compilers inline them into each other.
  */
 public class Oracle {
     static native void look();
@@ -92,7 +92,7 @@ public class Oracle {
         return s ^ s >>> 15;
     }
 
-    /** Called by native code, too. */
+    /** Native code calls it, too. */
     int go(int depth, int seed) {
         return next(depth, seed);
     }
@@ -440,7 +440,7 @@ public class Oracle {
 
     // ---- programs ----
 
-    /** A loop that is compiled while it runs. */
+    /** A loop that is compiled by OSR. */
     int onStack(int rounds, int seed) {
         int r = seed;
         for (int i = 0; i < rounds && wanted() > 0; i++) {
@@ -452,7 +452,10 @@ public class Oracle {
         return r;
     }
 
-    /** Classes whose initialisers call on, each once: more of them are compiled than a JVM initialises. */
+    /**
+     * Classes whose initialisers call on. Each initialiser runs once, so there are more classes compiled than a JVM
+     * initialises.
+     */
     static class Init1 {
         static final int VALUE = start(1);
     }
@@ -491,7 +494,7 @@ public class Oracle {
 
     static double spun;
 
-    /** What is suspended: loops with polls, calls that return, all inlined in each other. */
+    /** Work for suspended threads: loops with polls, and calls that return, all inlined into each other. */
     static double polled(int rounds, int seed) {
         double x = seed;
         for (long i = 0; i < rounds; i++) {
@@ -539,7 +542,7 @@ public class Oracle {
         void on(Oracle o);
     }
 
-    /** Each thread locks objects of its own, and LOCK as the last one. */
+    /** Each thread locks its own objects, and LOCK last. */
     static Thread run(String name, Work w) throws ReflectiveOperationException {
         Oracle o = new Oracle();
         Runnable r = () -> w.on(o);
