@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds on shares that follow from the number of samples; for query.py, events.py and others.
+"""Bounds on shares that follow from the number of samples; query.py, events.py and others use them.
 
-Each is true of a program that is as it should be, but for one run in a million (RARE), whatever the number of samples is. What it
-still detects is in its comment; with so few samples that nothing would be refused, it is false.
+Each holds for a correct program, except in one run in a million (RARE), whatever the number of samples. Its comment
+has the faults that it still detects. It is false when the samples are too few to refuse anything.
 """
 import math
 
@@ -28,22 +28,22 @@ def tail(found, n, p):
 
 
 def at_least(part, whole, percent):
-    """Is it possible that a true share of at least so many percent shows no more than this?
+    """Can a true share of at least `percent` percent give no more than this?
 
-    99 % refuses 4 of 30 that are missing (87 %), 11 of 200 (94 %), 31 of 1,000 (97 %) and 27 of 1,000 when it is 99.5 %;
-    60 % refuses 120 of 300. Some samples are too few to say anything: 99 % wants 3, 60 % wants 16 that are all missing.
+    99 % refuses 4 missing of 30 (87 %), 11 of 200 (94 %), 31 of 1,000 (97 %) and 27 of 1,000 when it is 99.5 %;
+    60 % refuses 120 of 300. A minimum of samples is needed: 3 that are all missing for 99 %, 16 for 60 %.
     """
     p = percent / 100
     return 0 <= part <= whole and tail(0, whole, p) < RARE <= tail(part, whole, p)
 
 
 def at_most(part, whole, percent):
-    """As at_least: is it possible that a true share of at most so many percent shows this many?"""
+    """The counterpart of at_least: can a true share of at most `percent` percent give this many?"""
     return at_least(whole - part, whole, 100 - percent)
 
 
 def about(part, whole, percent, points=0):
-    """Is it possible that the true share is within so many percentage points of this one?
+    """Can the true share be within `points` percentage points of this one?
 
     With 12,000 samples, 50 % refuses 47.7 and 52.3, 20 % refuses 18.2 and 21.8; with 1,000 42.3 and 57.7.
     """

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""events.py TRACE [WHAT EXPRESSION]...: are they true of the JVM events in the trace? See events() in lib.sh.
+"""events.py TRACE [WHAT EXPRESSION]...: checks expressions about the JVM events in the trace. See events() in lib.sh.
 
-With EVENTS_OF=PID the threads and events of all other processes are left out, of which there may be millions.
+EVENTS_OF=PID omits the threads and events of all other processes, of which there may be millions.
 
-`of(KIND)` is the list of the events of a kind, whose fields are those of docs/trace-format.md, with names for name ids, threads and
-processes, and the names of the frames of their stacks; `truth` is what the program said, a list of words for each line, by its
-first word, if there is a file beside the trace. WHAT --names prints the names of the events of the kind EXPRESSION, in order.
+`of(KIND)` is the list of the events of a kind. Their fields are those of docs/trace-format.md, with names instead of
+name ids, threads and processes, and with the names of their stacks' frames. `truth` is the program's output if there
+is such a file beside the trace: a list of words for each line, by its first word. WHAT --names prints the names of
+the events of the kind EXPRESSION, in order.
 """
 import functools
 import math
@@ -46,7 +47,7 @@ only, mine = os.environ.get("EVENTS_OF"), None
 raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
 for line in raw.stdout:
     kind, _, rest = line.partition(" ")
-    if kind in ("node", "frame"):  # there may be a million: read when they are asked for
+    if kind in ("node", "frame"):  # there may be a million: read on demand
         (nodes if kind == "node" else frames)[int(re.search(r"\b%s=(\d+)" % kind, rest).group(1))] = rest
         continue
     if only and kind in ("thread", "jvm_event") and (not mine or mine not in rest):
@@ -72,7 +73,7 @@ for line in raw.stdout:
     elif kind == "notice":
         notices.append(row.text)
     elif kind == "loss":
-        if row.hop != "sideband":  # the kernel's, on a busy machine
+        if row.hop != "sideband":  # the kernel drops these on a busy machine
             lost.append((row.hop, row.kind, row["count"]))
             losses.append((row.process, row.hop, row.kind, row["count"]))
     else:
@@ -84,7 +85,7 @@ for e in events:
              process=processes.get(e.process))
 
 def frame_names(f):
-    """Innermost first: what was inlined has names of its own."""
+    """Innermost first: inlined methods have their own names."""
     inner = [int(scope.split(":")[0]) for scope in f.scopes.strip("[]").split(",") if scope]
     if f.kind == 15:
         return ["[kernel]"]
@@ -137,7 +138,7 @@ def of(kind, **wanted):
 
 
 def index(kind, field):
-    """The events of a kind by a field's value: lists."""
+    """The events of a kind as lists, by a field's value."""
     found = {}
     for e in of(kind):
         found.setdefault(e[field], []).append(e)
@@ -158,48 +159,49 @@ def at(kind, frame):
 
 
 def for_itself(e, frame):
-    """Did the JVM cause it in `frame`, and not the frame's own code? It loads a class at its first use, and makes the string
-    constants of a method that it is about to compile."""
+    """Whether the JVM caused it in `frame`, and not the frame's own code. It loads a class at its first use, and makes
+    the string constants of a method that it is about to compile."""
     above = e.stack[:e.stack.index(frame)]
     return "java.lang.ClassLoader.loadClass" in above or any("CompileBroker" in f for f in above)
 
 
 def own(kind, frame):
-    """The events of a kind that a frame's own code has caused."""
+    """The events of a kind that a frame's own code caused."""
     return [e for e in at(kind, frame) if not for_itself(e, frame)]
 
 
 def lost_by(pid):
-    """What was lost of a process, as in `lost`; of process 0: of no process in particular."""
+    """A process's losses, as in `lost`; process 0: losses of no single process."""
     return [row[1:] for row in losses if (processes[row[0]].pid if row[0] else 0) == pid]
 
 
 def error(some):
-    """The standard error of the sum of their weights: each was taken with the probability value / weight."""
+    """The standard error of the sum of their weights: each was sampled with the probability value / weight."""
     return math.sqrt(sum(e.weight * (e.weight - e["value"]) for e in some))
 
 
 def close(estimated, true, percent, deviation=0):
-    """Within so many percent, or as far off as chance alone leads one time in a million."""
+    """Within `percent` percent, or within what chance exceeds once in a million runs."""
     return abs(estimated - true) <= max(true * percent / 100, 4.9 * deviation)
 
 
 def as_long(some, told):
-    """Are the events as long as the program says, within 2 percent? It cannot tell times when it waits for a CPU, or works, from those
-    when it is blocked: on a busy machine the events are shorter in sum, and some are as long as it says: the middle ones or the shortest."""
+    """Whether the events are as long as the program's measures, within 2 percent. The program cannot distinguish times
+    when it waits for a CPU, or works, from those when it is blocked: on a busy machine the sum of the events is smaller,
+    but the median or the shortest ones are equal."""
     times, said = sorted(e.duration_ns for e in some), sorted(int(ns) for ns in told if int(ns) > 25e6)
     return len(times) > len(said) // 2 and (close(sum(times), sum(said), 2) or sum(times) <= sum(said) and
                                             (close(times[len(times) // 2], said[len(said) // 2], 2) or close(times[0], said[0], 2)))
 
 
 def most(those):
-    """A stack that is taken before the collector has heard how a new JVM is made lacks its Java names."""
+    """A stack taken before the collector has a new JVM's layout lacks its Java names."""
     those = list(those)
     return 2 * sum(those) > len(those)
 
 
 def one(*words):
-    """The number behind these words of the truth."""
+    """The number after these words of the truth."""
     return next(int(w[len(words) - 1]) for w in truth[words[0]] if tuple(w[: len(words) - 1]) == words[1:])
 
 
@@ -208,13 +210,13 @@ for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
         print("\n".join(e.name for e in of(expression)))
         continue
     expression = " ".join(expression.split())
-    if not eval(expression):  # the tests' own
+    if not eval(expression):  # an expression of the tests themselves
         print("%s: not true: %s" % (what, expression), file=sys.stderr)
         for part in re.split(r"\band\b", expression):
             try:
                 if not eval(part):
                     left = re.split(r">=|<=|==|!=|>|<|\bin\b", part)
                     print("  not %s: %s is %.2000r" % (part.strip(), left[0].strip(), eval(left[0])), file=sys.stderr)
-            except Exception:  # a part that means nothing without its neighbours
+            except Exception:  # a part that has no meaning without its neighbours
                 pass
         sys.exit(1)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by every t_NAME.sh, which runs in an empty directory of its own with BUILD and JAVA_HOME set. Nothing here waits for
-# a time to pass: it waits for a condition, and gives up long after it should have been true.
+# What every t_NAME.sh sources; each runs in its own empty directory with BUILD and JAVA_HOME set. Nothing here waits
+# for a fixed time: functions wait for a condition, and give up long after it should hold.
 set -Eeuo pipefail
 
 LIMIT_S=90
@@ -33,16 +33,17 @@ braid()
 	"$BUILD/braid" "$@"
 }
 
-# A recording of the whole machine attaches to the JVMs of the tests beside it.
+# A recording of the whole machine attaches to the JVMs of concurrent tests.
 alone_if_all()
 {
 	[[ -n ${ALONE:-} || " $* " != *" -a "* ]] || fail "a test that records the whole machine needs '# alone: why' in its head"
 }
 
-# In front of a command whose clock is compared with braid's: other programs hardly ever take a CPU from it between two readings.
+# Goes in front of a command whose clock is compared with braid's: other programs rarely take a CPU from it between two
+# readings.
 UNDISTURBED=(nice -n -20)
 
-# As grep -q, for the end of a pipe: it reads everything, so that no writer in front of it fails.
+# Like grep -q at the end of a pipe, but it reads everything, so that no writer fails.
 finds()
 {
 	[[ $(grep -c -- "$1") -gt 0 ]]
@@ -50,7 +51,7 @@ finds()
 
 # ---- waiting ----
 
-# wait_for WHAT COMMAND...: until the command succeeds.
+# wait_for WHAT COMMAND...: waits until the command succeeds.
 wait_for()
 {
 	local what=$1 end=$((SECONDS + LIMIT_S))
@@ -62,7 +63,7 @@ wait_for()
 	done
 }
 
-# wait_end PID WHAT: the end of a background job; its exit status in STATUS.
+# wait_end PID WHAT: waits for the end of a background job; STATUS is its exit status.
 wait_end()
 {
 	wait_for "the end of $2" gone_or_zombie "$1"
@@ -70,7 +71,7 @@ wait_end()
 	wait "$1" || STATUS=$?
 }
 
-# A process whose first thread alone has ended is a zombie by its state, but other threads of it are there.
+# A process whose first thread has ended is in the state of a zombie, but it may have other threads.
 gone_or_zombie()
 {
 	local state
@@ -87,7 +88,8 @@ java_version()
 	"$JAVA" -version 2>&1 | sed -n '1s/[^"]*"\(1\.\)\?\([0-9]*\).*/\2/p'
 }
 
-# start_worker NAME JAVA-OPTION...: a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of java.
+# start_worker NAME JAVA-OPTION...: starts a Worker JVM that obeys ask(). Sets JAVA_PID. PREFIX is a command in front of
+# java.
 start_worker()
 {
 	local name=$1
@@ -99,8 +101,8 @@ start_worker()
 	open_worker "$name"
 }
 
-# open_worker NAME [PID]: the background job that was started last, or PID, is or becomes the worker. The writing end stays
-# open in this shell, so that the worker does not read an end before it is told to.
+# open_worker NAME [PID]: the last background job, or PID, is or becomes the worker. This shell keeps the writing end
+# open, so that the worker gets no end of file before end_worker.
 open_worker()
 {
 	local fd
@@ -116,13 +118,13 @@ ready_or_gone()
 	says_or_gone "$1.out" '^ready' "$2"
 }
 
-# says_or_gone FILE PATTERN PID: no use in waiting for the word of a process that has ended.
+# says_or_gone FILE PATTERN PID: FILE has PATTERN, or the process that would write it has ended.
 says_or_gone()
 {
 	grep -qs -- "$2" "$1" || gone_or_zombie "$3"
 }
 
-# tell NAME COMMAND...: without waiting.
+# tell NAME COMMAND...: sends a command without waiting.
 tell()
 {
 	local name=$1 fd="FD_${1//[^a-z0-9]/_}"
@@ -131,7 +133,7 @@ tell()
 	echo "$@" >&"${!fd}"
 }
 
-# ask NAME COMMAND...: the answer in ANSWER, when the worker has done it.
+# ask NAME COMMAND...: sends a command and waits until the worker has done it; its answer is in ANSWER.
 ask()
 {
 	local name=$1 before
@@ -157,7 +159,8 @@ end_worker()
 	[[ $STATUS -eq 0 ]] || fail "$1 ended with $STATUS: $(cat "$1.err")"
 }
 
-# start_program FILE COMMAND...: a program that writes "ready" to FILE and then reads a line, which go_on() writes. Sets JAVA_PID.
+# start_program FILE COMMAND...: starts a program that writes "ready" to FILE and then reads a line, which go_on()
+# sends. Sets JAVA_PID.
 start_program()
 {
 	local file=$1
@@ -177,14 +180,14 @@ go_on()
 	echo >&"$IN"
 }
 
-# wait_says FILE WORD: until the program of start_program() has written it.
+# wait_says FILE WORD: waits until the program of start_program() has written WORD.
 wait_says()
 {
 	wait_for "'$2' from the program" says_or_gone "$1" "$2" "$JAVA_PID"
 	grep -qs -- "$2" "$1" || fail "the program ended without '$2': $(cat "$1" err)"
 }
 
-# end_program: it reads a last line and ends well.
+# end_program: sends a last line, after which the program must exit with 0.
 end_program()
 {
 	go_on
@@ -193,7 +196,8 @@ end_program()
 	[[ $STATUS -eq 0 ]] || fail "the program ended with $STATUS: $(cat err)"
 }
 
-# need_jdk LEAST: the JDK of the tests, or any that is installed, of that version or newer, in JDK. VTHREAD_JAVA_HOME names one.
+# need_jdk LEAST: sets JDK to the tests' JDK, or to any installed one, of at least this version. VTHREAD_JAVA_HOME
+# overrides it.
 need_jdk()
 {
 	local home
@@ -208,7 +212,7 @@ need_jdk()
 	skip "no JDK of $1 or newer is installed (VTHREAD_JAVA_HOME names one; tools/get-jdk 25 gets one)"
 }
 
-# Every JDK that is installed, one path a line; that of the tests comes first.
+# Every installed JDK, one path a line; the tests' JDK comes first.
 jdks()
 {
 	local home
@@ -228,7 +232,7 @@ is_jdk()
 
 # ---- recordings ----
 
-# start_record OPTION...: in the background; its messages in record.err. Sets RECORD_PID.
+# start_record OPTION...: records in the background; messages are in record.err. Sets RECORD_PID.
 start_record()
 {
 	alone_if_all "$@"
@@ -236,7 +240,7 @@ start_record()
 	RECORD_PID=$!
 }
 
-# Two perf events on each CPU: what processes do, and the samples, which are the last to be opened.
+# Two perf events on each CPU: the side-band, and the samples, which are opened last.
 samples_taken()
 {
 	local -a fds
@@ -250,14 +254,14 @@ wait_sampling()
 	wait_for "the first sample" samples_taken
 }
 
-# samples [RECORDER]: how many have reached the recorder, RECORD_PID; nothing when it does not answer.
+# samples [RECORDER]: the samples that the recorder (RECORD_PID) has received; empty when it does not answer.
 samples()
 {
 	braid ctl "${1:-$RECORD_PID}" status --json 2>/dev/null |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["samples"])' 2>/dev/null || true
 }
 
-# wait_samples COUNT [RECORDER]: until so many more have reached the recorder, however long that takes on this machine.
+# wait_samples COUNT [RECORDER]: waits until the recorder has received COUNT more, however long this machine needs.
 wait_samples()
 {
 	local before
@@ -274,7 +278,7 @@ more_samples()
 	[[ ${now:-0} -ge $1 ]] || gone_or_zombie "$2"
 }
 
-# burn NAME COUNT [RECORDER]: the worker's old threads burn CPU time, the same each, until COUNT more samples were taken.
+# burn NAME COUNT [RECORDER]: the worker's old threads burn CPU time, each the same, until COUNT more samples are taken.
 burn()
 {
 	local before
@@ -283,7 +287,7 @@ burn()
 	while ask "$1" burn 100 && ! more_samples $((${before:-0} + $2)) "${3:-$RECORD_PID}"; do :; done
 }
 
-# Ctrl-C, and a good end.
+# Ends the recording with Ctrl-C; it must exit with 0.
 stop_record()
 {
 	kill -INT "$RECORD_PID"
@@ -296,13 +300,13 @@ end_record()
 	[[ $STATUS -eq 0 ]] || fail "braid record ended with $STATUS: $(cat record.err)"
 }
 
-# The agent has joined a running recording: its ring is mapped.
+# The agent has connected to a running recording: its ring is mapped.
 has_ring()
 {
 	grep -qs 'bpf-map' "/proc/$1/maps"
 }
 
-# And its events are on, which is before it has its thread.
+# Its events are enabled, too: that precedes the start of its thread.
 has_helper()
 {
 	grep -qsx 'braid agent' /proc/"$1"/task/*/comm
@@ -313,7 +317,7 @@ wait_events()
 	wait_for "the events of process $1" has_helper "$1"
 }
 
-# The agent of this very recording has joined: another recorder may have put its own in, too.
+# The agent of this very recording has connected: another recorder may have loaded its own.
 joined()
 {
 	braid ctl "$RECORD_PID" status 2>/dev/null | finds "JVM $1 .*connected"
@@ -324,7 +328,7 @@ wait_joined()
 	wait_for "the agent of $RECORD_PID in process $1" joined "$1"
 }
 
-# own_copies PID: how many of this build's agent it has loaded; what other recorders on the machine have brought is not counted.
+# own_copies PID: the loaded copies of this build's agent; copies of other recorders do not count.
 own_copies()
 {
 	local range
@@ -339,7 +343,7 @@ no_ring()
 	! has_ring "$1"
 }
 
-# Where the agent was laid down, as process PID sees it, is remembered for no_leftovers().
+# The agent's staging directories, as process PID sees them, for no_leftovers().
 LAID_DOWN=()
 wait_attached()
 {
@@ -360,7 +364,7 @@ no_leftovers()
 	done
 }
 
-# wait_child PID PROGRAM: the pid of the child that runs it in CHILD.
+# wait_child PID PROGRAM: sets CHILD to the pid of the child that runs it.
 wait_child()
 {
 	wait_for "$2 below process $1" child_runs "$1" "$2"
@@ -370,7 +374,7 @@ child_runs()
 {
 	local -a children
 
-	# Any thread may be the one that has forked.
+	# Any thread may be the parent.
 	read -ra children -d '' < <(cat /proc/"$1"/task/*/children 2>/dev/null) || true
 	for CHILD in "${children[@]}"; do
 		[[ $(readlink "/proc/$CHILD/exe") != */$2 ]] || return 0
@@ -380,8 +384,8 @@ child_runs()
 
 # ---- reading ----
 
-# check FILE WHAT EXPRESSION [WHAT EXPRESSION]...: Python expressions, see query.py for what they can use; the test fails with
-# the first that is not true.
+# check FILE WHAT EXPRESSION [WHAT EXPRESSION]...: evaluates Python expressions; query.py describes what they can use.
+# The test fails with the first false one.
 check()
 {
 	local file=$1
@@ -398,7 +402,8 @@ check()
 	}
 }
 
-# events FILE WHAT EXPRESSION [WHAT EXPRESSION]...: the same for JVM events and what the program said in FILE.truth, see events.py.
+# events FILE WHAT EXPRESSION [WHAT EXPRESSION]...: the same for JVM events and the program's output in FILE.truth; see
+# events.py.
 events()
 {
 	local file=$1
@@ -410,7 +415,7 @@ events()
 	}
 }
 
-# One line on standard error that begins with "braid: ", and nothing on standard output.
+# Exactly one line on standard error, which begins with "braid: ", and nothing on standard output.
 one_line_error()
 {
 	[[ ! -s $1 ]] || fail "wrote to standard output: $(head -c 300 "$1")"
@@ -418,7 +423,7 @@ one_line_error()
 	grep -q '^braid' "$2" || fail "not braid's own words: $(cat "$2")"
 }
 
-# A small trace of a Java program, recorded once for all tests that only read, by the first of them: its path in SAMPLE.
+# A small trace of a Java program for all tests that only read one. The first of them records it; SAMPLE is its path.
 need_sample()
 {
 	local dir=${SUITE_DIR:-$PWD}
@@ -426,7 +431,7 @@ need_sample()
 	SAMPLE=$dir/sample.trace
 	exec 9>"$dir/sample.lock"
 	flock 9
-	# What it starts does not keep the lock.
+	# The lock must not be inherited.
 	[[ -e $SAMPLE ]] || make_sample "$SAMPLE" 9>&-
 	exec 9>&-
 }
@@ -445,8 +450,8 @@ make_sample()
 	mv sample.new "$1"
 }
 
-# attach_midway RECORD-OPTION... -- COMMAND...: attach.trace is of a program that runs already, from its "ready", and goes on when
-# it gets a line, to its "end"; another line ends it. What it says is in attach.trace.truth.
+# attach_midway RECORD-OPTION... -- COMMAND...: records attach.trace of a program that already runs, after its "ready".
+# The program continues when it gets a line and writes "end"; another line ends it. Its output is attach.trace.truth.
 attach_midway()
 {
 	local -a options=()
@@ -467,8 +472,8 @@ attach_midway()
 
 # ---- the same in every mode of execution ----
 
-# shares_are_right JAVA-OPTION...: three branches burn 50, 30 and 20 percent; the report must agree with the program's own
-# clock, which is load-independent.
+# shares_are_right JAVA-OPTION...: three branches burn 50, 30 and 20 percent. The report must agree with the program's
+# own CPU clock, which does not depend on the load.
 shares_are_right()
 {
 	local half third fifth
@@ -482,8 +487,8 @@ shares_are_right()
 		"fifth: $fifth" "about(total('Share.fifth'), total('Share.main'), 100 * $fifth)"
 }
 
-# deep_is_whole JAVA-OPTION...: every stack that burns has all DEPTH (1,500) frames of the recursion, once each. HZ (997); ROUNDS
-# before; MS of CPU time (400).
+# deep_is_whole JAVA-OPTION...: every stack that burns has all DEPTH (1,500) frames of the recursion, once each. HZ
+# (997); ROUNDS before; MS of CPU time (400).
 deep_is_whole()
 {
 	local depth=${DEPTH:-1500} hz=${HZ:-997} ms=${MS:-400}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs tests/integration/SUBJECT/t_NAME.sh, each in a directory of its own, as many at a time as there are CPUs, the
- * longest first; then those that say "# alone: why" in their head, one after the other. Each is one test of Check,
- * whose lines end the output. A script succeeds with 0; with 77 it says why it cannot run here. None is run a second
- * time because it failed. KEEP=1 keeps the directories of a run in which a test failed.
+ * Runs tests/integration/SUBJECT/t_NAME.sh, each in its own directory, as many at a time as there are CPUs, the longest
+ * first; then those with "# alone: why" in their head, one after the other. Each is one test of Check, whose summary
+ * ends the output. A script succeeds with 0; with 77 it has printed why it cannot run here. A failed test is not
+ * repeated. KEEP=1 keeps the directories of a run with a failed test.
  */
 #include "tests/integration/script.h"
 #include <check.h>
@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LONGEST 5 /* which are named at the end */
+#define LONGEST 5 /* printed at the end */
 
 static char suite_dir[] = "/tmp/braid-tests-XXXXXX";
-static struct script *scripts; /* in the order in which they begin */
+static struct script *scripts; /* in the order of their starts */
 static int count, finished;
 static bool interrupted;
 static TTest *tests; /* Check keeps the address of each */
@@ -93,7 +93,7 @@ static void finish(pid_t pid, int how, const struct rusage *used)
 	}
 }
 
-/* Waits for a child's end or the wish that all of it ends; the number of those that have ended. */
+/* Waits for a child's end or for a signal that ends everything; returns the number of children that have ended. */
 static int wait_some(const sigset_t *waited)
 {
 	int signal = sigwaitinfo(waited, NULL), ended = 0, how;
@@ -210,7 +210,7 @@ static int report(void)
 
 /* ---- which ones ---- */
 
-/* A pattern is one of a subject, of a name or of both. */
+/* A pattern matches a subject, a name or both. */
 static bool matches(const struct script *s, const char *pattern)
 {
 	char subject[NAME_MAX + 1];
@@ -247,7 +247,7 @@ static int scripts_add(const struct script *s)
 	return 0;
 }
 
-/* SUBJECT/t_NAME.sh, below the directory of all of them. */
+/* SUBJECT/t_NAME.sh, relative to the directory of all subjects. */
 static int script_add(const char *dir, const char *path)
 {
 	const char *slash = strchr(path, '/');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""page.py HTML REPORT-JSON [TEXT]: is it a page that loads nothing, and is TEXT only ever data in it?"""
+"""page.py HTML REPORT-JSON [TEXT]: checks that a page loads nothing, and that TEXT is only data in it."""
 import html.parser
 import json
 import re
@@ -45,7 +45,7 @@ for load in (r"fetch\s*\(", "XMLHttpRequest", "WebSocket", "EventSource", "impor
     assert not re.search(load, code), load
 assert not re.search(r"@import|url\((?!#|data:)", page)
 for address in re.findall(r"https?://[^\s\"'<>]*", page.replace(reader.scripts[0][1], "")):
-    assert address.startswith("http://www.w3.org/"), address  # a namespace's name, which nothing loads
+    assert address.startswith("http://www.w3.org/"), address  # a namespace's name, which is not loaded
 assert "default-src 'none'" in page
 
 raw = reader.scripts[0][1]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""query.py TRACE [WHAT EXPRESSION]...: are they true? See check() in lib.sh, which made the files beside the trace.
+"""query.py TRACE [WHAT EXPRESSION]...: checks the expressions. See check() in lib.sh, which made the files beside the
+trace.
 
-`i` is what info --json says, `r` report --json, and `stacks` a list of (frames from the root, samples), annotated.
+`i` is the result of info --json, `r` that of report --json, and `stacks` a list of (frames from the root, samples),
+annotated.
 """
 import json
 import re
@@ -34,7 +36,7 @@ def jvm(pid):
 
 
 def share(part, whole):
-    """In percent; nothing of nothing is no share."""
+    """In percent; 0 of nothing."""
     return 100.0 * part / whole if whole else 0.0
 
 
@@ -47,7 +49,8 @@ def complete():
 
 
 def well(percent=99):
-    """Have at least so many percent of the samples of Java threads whole stacks, and of those with Java frames only named ones?"""
+    """Whether at least `percent` percent of the samples of Java threads can have whole stacks, and those with Java
+    frames only named ones."""
     java = with_java()
     return (at_least(i["java_samples"]["complete"], i["java_samples"]["total"], percent) and
             at_least(weight([(s, n) for s, n in java if not nameless(s)]), weight(java), percent))
@@ -59,7 +62,7 @@ def with_java():
 
 
 def nameless(s):
-    """Has one of its Java frames no name?"""
+    """Whether one of its Java frames has no name."""
     return any(plain(f) in NAMELESS for f in s)
 
 
@@ -73,23 +76,23 @@ def weight(some):
 
 
 def matching(some, pattern):
-    """The stacks of them which have the pattern, ';' between the plain names."""
+    """Those of the stacks that match the pattern, with ';' between the plain names."""
     regex = re.compile(pattern)
     return [(s, n) for s, n in some if regex.search(";".join(map(plain, s)))]
 
 
 def all_match(some, pattern):
-    """The share of samples whose whole stack, ';' between the plain names, has the pattern."""
+    """The share of samples whose whole stack, with ';' between the plain names, matches the pattern."""
     return share(weight(matching(some, pattern)), weight(some))
 
 
 def mostly_match(some, pattern, percent=99):
-    """As all_match: can the true share be at least so many percent?"""
+    """As all_match: whether the true share can be at least `percent` percent."""
     return at_least(weight(matching(some, pattern)), weight(some), percent)
 
 
 def unbroken(some):
-    """The stacks of them that reached the thread's first frame."""
+    """Those of the stacks that reached the thread's first frame."""
     return [(s, n) for s, n in some if not s[0].startswith("[incomplete")]
 
 
@@ -99,28 +102,30 @@ def whole(some):
 
 
 def mostly_whole(some, percent=99):
-    """As whole: can the true share be at least so many percent?"""
+    """As whole: whether the true share can be at least `percent` percent."""
     return at_least(weight(unbroken(some)), weight(some), percent)
 
 
 def all_named(some):
-    """None of their Java frames is without a name."""
+    """Whether none of their Java frames lacks a name."""
     return not any(nameless(s) for s, _ in some)
 
 
 def enough(samples, expected):
-    """Is it no less than a tenth of what the CPU time gives? A machine with other work to do drops ticks, but not nine of ten."""
+    """Whether there are at least a tenth of the samples that the CPU time gives. A machine with other work drops ticks,
+    but not nine of ten."""
     return 10 * samples >= expected
 
 
 def alike(*names):
-    """Have the threads of these names, which burn the same CPU time, as many samples, each as chance and its own start may have it?"""
+    """Whether the threads of these names, which burn the same CPU time, have the same number of samples, within chance
+    and the differences of their starts."""
     counts = [thread(name) for name in names]
     return all(about(n, sum(counts), 100 / len(counts), 2) for n in counts)
 
 
 def total(name):
-    """Samples with the method anywhere."""
+    """Samples with the method anywhere on the stack."""
     return sum(m["total"] for m in r["methods"] if m["name"] == name)
 
 
@@ -134,19 +139,19 @@ def notice(text):
 
 
 def explain(expression):
-    """The values of the parts that are not true."""
+    """The values of the parts that are false."""
     for part in re.split(r"\band\b", expression):
         try:
             if not eval(part):
                 left = re.split(r">=|<=|==|!=|>|<|\bin\b", part)
                 print("  not %s: %s is %r" % (part.strip(), left[0].strip(), eval(left[0])), file=sys.stderr)
-        except Exception:  # a part that means nothing without its neighbours
+        except Exception:  # a part that has no meaning without its neighbours
             pass
 
 
 for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
     expression = " ".join(expression.split())
-    if not eval(expression):  # the tests' own
+    if not eval(expression):  # an expression of the tests themselves
         print("%s: not true: %s" % (what, expression), file=sys.stderr)
         explain(expression)
         sys.exit(1)

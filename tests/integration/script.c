@@ -14,7 +14,7 @@
 
 #define LIMIT_S 180
 #define PATIENCE_S 5
-#define TAKES_S 5 /* where the script does not say */
+#define TAKES_S 5 /* by default */
 
 double now_s(void)
 {
@@ -99,9 +99,9 @@ static void become_script(const struct script *s, const sigset_t *usual)
 	int out = open(s->output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
 	int in = open("/dev/null", O_RDONLY);
 
-	/* Out of reach of a terminal's Ctrl-C, which the supervisor answers. */
+	/* A terminal's Ctrl-C does not reach it; the supervisor handles that. */
 	setpgid(0, 0);
-	signal(SIGHUP, SIG_DFL); /* nohup's child would have every program ignore it */
+	signal(SIGHUP, SIG_DFL); /* nohup's child would pass the ignored signal on to every program */
 	sigprocmask(SIG_SETMASK, usual, NULL);
 	if (out < 0 || in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 || chdir(s->dir))
 		_exit(126);
@@ -111,7 +111,7 @@ static void become_script(const struct script *s, const sigset_t *usual)
 	_exit(127);
 }
 
-/* False when there are none. */
+/* False when there are no children. */
 static bool children_signal(int signal)
 {
 	char path[64], text[4096], *at, *end;
@@ -132,8 +132,8 @@ static bool children_signal(int signal)
 }
 
 /*
- * What the script has left running was given to this process, its subreaper: it has no other children. A recording that
- * is killed leaves files behind, so it is asked first.
+ * The processes that the script leaves behind become children of this process, its subreaper; it has no others. A
+ * killed recording leaves files behind, so it gets a request to end first.
  */
 static void end_leftovers(void)
 {

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by t_soak.sh and tests/soak/run: a program that does everything all the time, recorded with every kind of event, whose
-# choices are changed meanwhile.
+# What t_soak.sh and tests/soak/run share: a program that causes every event all the time, recorded with every kind of
+# event, while the event configuration changes.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-MEMORY_KB=${MEMORY_KB:-16384} # what a program and an agent may grow by: not by what they do
+MEMORY_KB=${MEMORY_KB:-16384} # allowed growth of a program and an agent, independent of their work
 
-# What nobody but agents has a reason to make larger, in KiB: the process's anonymous memory without what the JVM says it has
-# committed itself; but with what it calls Internal, which is what JVM TI has given to agents, and their references. The heap is
-# touched from the start, so that it does not grow here.
+# Memory that only agents enlarge, in KiB: the process's anonymous memory without the JVM's own committed memory, but
+# with the category Internal, which has JVM TI's memory for agents and their references. The heap is touched from the
+# start, so that it does not grow here.
 unaccounted()
 {
 	local anonymous committed internal
@@ -20,7 +20,7 @@ unaccounted()
 	[[ -n $anonymous && -n $committed && -n $internal ]] && echo $((anonymous - committed + internal))
 }
 
-# change PID VERB...: only a program that is about to end may refuse.
+# change PID VERB...: may only fail when the program is about to end.
 change()
 {
 	braid ctl "$@" >ctl.out 2>ctl.err || {
@@ -29,7 +29,8 @@ change()
 	}
 }
 
-# Once every kind off and on, figures changed, all asked for: what may go wrong when a program does all of it at the same time.
+# Disables and enables every kind once, changes figures, and gives all commands: each may go wrong while a program
+# causes all events at the same time.
 stir()
 {
 	change "$1" disable all &&
@@ -42,7 +43,7 @@ stir()
 		change "$1" interval alloc=512k,lock=10us,wait=1ms
 }
 
-# soak NAME SECONDS JAVA-OPTION...: fails when the program crashes, stands, or grows. EVENTS: how many there were.
+# soak NAME SECONDS JAVA-OPTION...: fails when the program crashes, hangs, or grows. EVENTS: how many there were.
 soak()
 {
 	local name=$1 seconds=$2 end early="" late="" pid
@@ -56,7 +57,7 @@ soak()
 	wait_for "the start of $name" ready_or_gone "$name" "$RECORD_PID"
 	end=$((SECONDS + seconds - 2))
 	while [[ $SECONDS -lt $end ]] && kill -0 "$pid" 2>/dev/null; do
-		# Half of the time for what is allocated once
+		# The first half of the time covers what is allocated once.
 		[[ -n $early || $((end - SECONDS)) -gt $((seconds / 2)) ]] || early=$(unaccounted "$pid") || true
 		stir "$pid" || break
 		late=$(unaccounted "$pid") || true

@@ -2,7 +2,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs out of heap, of a legal array, and of threads, and says how often it noticed. */
+/** Exhausts the heap, the length of arrays, and threads, and prints how often it noticed. */
 public class Exhaust {
     static Object kept;
 
@@ -34,7 +34,7 @@ public class Exhaust {
         return caught;
     }
 
-    /** A stack of 64 terabytes has no place beside what is there. */
+    /** A stack of 64 terabytes never fits beside the existing mappings. */
     static int threads(int count) {
         int caught = 0;
         for (int i = 0; i < count; i++) {

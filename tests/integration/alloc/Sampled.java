@@ -1,8 +1,9 @@
 import java.util.concurrent.CountDownLatch;
 
 /*
- * Threads that were there before the recording allocate as much each as its arguments say: their number and MiB each, after a line of
- * input. After another one it counts what another agent samples of 64 MiB, in a thread of its own, at the interval that it finds.
+ * Threads that exist before the recording allocate after a line of input; the arguments are their number and MiB each.
+ * After a second line the program counts another agent's samples of 64 MiB, in a new thread, at the interval that it
+ * finds.
  */
 public class Sampled {
 	static volatile Object sink;
@@ -42,7 +43,7 @@ public class Sampled {
 		}
 		System.out.println("ready");
 		line();
-		System.gc(); /* threads have new TLABs then, which are sampled from their start */
+		System.gc(); /* gives threads new TLABs, which are sampled from their start */
 		go.countDown();
 		for (Thread t : threads)
 			t.join();

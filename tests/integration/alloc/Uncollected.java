@@ -1,6 +1,6 @@
 /*
- * Keeps 1,000 bytes, then makes garbage of two sizes. Arguments: megabytes of each, the size of large arrays in KiB, and "gc" to
- * collect at the end; the heap should have room for all of it.
+ * Keeps 1,000 bytes, then makes garbage of two sizes. Arguments: megabytes of each, the size of large arrays in KiB,
+ * and "gc" to collect at the end. The heap should have room for all of it.
  */
 public class Uncollected {
 	static volatile Object sink;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What was allocated, by class and by site, is estimated from samples to within 5 percent, or what chance may do.
+# The estimates of allocated bytes, by class and by site, are within 5 percent of the truth, or within chance.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -23,7 +23,7 @@ estimated()
 }
 
 if [[ $(java_version) -lt 11 ]]; then
-	# Not before JDK 11.
+	# JDKs before 11 refuse.
 	braid record -e alloc -o old.trace -- "$JAVA" -cp "$CLASSES" Allocator 100 0 >old.trace.truth 2>err
 	events old.trace "refused politely" 'of("alloc") == [] and any("does not report sampled allocations" in n for n in notices)' \
 		"and nothing else" 'lost == []'

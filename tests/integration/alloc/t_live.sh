@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Of the sampled objects those are live at the end that the program has kept and a collection has left; what no collection has
-# looked at is shown apart.
+# Live objects at the end are the sampled ones that the program kept and a collection found. Those that no collection
+# has seen are shown separately.
 # takes: 20 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
@@ -26,7 +26,7 @@ braid record -e alloc=64k,live=65536 -o end.trace -- "$JAVA" -Xmx512m -cp "$CLAS
 live end.trace
 events end.trace "each stands for what its allocation did" '(lambda allocs: all(e.weight == allocs[e.number][0].weight for e in of("live")))(index("alloc", "number"))'
 
-# The recording ends; there is room for a few, which stand for all.
+# The recording ends; there is room for a few objects, whose weights cover all.
 start_program stop.trace.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 wait
 start_record -e alloc=64k,live=300 -p "$JAVA_PID" -o stop.trace
 wait_attached "$JAVA_PID"
@@ -55,10 +55,10 @@ uncollected()
 	events "$trace" "nothing lost" 'lost == []' "once" 'len({e.number for e in of("live") + of("uncollected")}) == len(of("live") + of("uncollected"))'
 }
 
-# A kibibyte is in use, 200 MiB are garbage, and no collection has run.
+# One KiB is in use, 200 MiB are garbage, and no collection has run.
 uncollected none -XX:+UseSerialGC -Xmn500m --
 events none.trace \
-	"nothing is said to live" 'of("live") == []' \
+	"there are no live objects" 'of("live") == []' \
 	"what is there is shown" 'all(close(total(of("uncollected", name=c), "weight"), int(truth["garbage"][0][i]), 15, error(of("uncollected", name=c)))
 		for i, c in enumerate(["byte[]", "char[]"]))'
 braid report none.trace >none.txt
@@ -66,13 +66,13 @@ braid report --json none.trace >none.json
 braid report --html none.html none.trace
 braid script --event uncollected none.trace | finds 'braid:uncollected: class="byte\[\]" ' || fail "the script has no objects that were not collected"
 braid export --format collapsed --event uncollected none.trace | finds 'Uncollected.main;.*byte\[\] ' || fail "no stacks of what was not collected"
-[[ $(braid export --format collapsed --event live none.trace 2>/dev/null | wc -l) -eq 0 ]] || fail "stacks of live objects, and there are none"
+[[ $(braid export --format collapsed --event live none.trace 2>/dev/null | wc -l) -eq 0 ]] || fail "there are stacks of live objects, but no live objects"
 grep -q '^  uncollected .* MiB  +- ' none.txt || fail "the report does not show it apart: $(grep -A9 '^JVM events' none.txt)"
 ! grep -q '^Live objects' none.txt || fail "the report has live objects"
 grep -q '"name":"Not collected yet"' none.html || fail "the page has no graph of it"
 python3 -c 'import json; e = json.load(open("none.json"))["events"]; assert "live" not in e and e["uncollected"]["error"] < 0.1, e'
 
-# The program collects, by a collector that does not count but gives itself away by what it takes, where there is one.
+# The program collects. ZGC, where the JDK has it, does not count collections, but its memory use shows them.
 GC=Parallel
 ! "$JAVA" -XX:+UseZGC -Xms700m -version >/dev/null 2>&1 || GC=Z
 uncollected gc "-XX:+Use${GC}GC" -- gc

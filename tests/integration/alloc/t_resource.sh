@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What runs out in a JVM is told, as often as the program notices, and nothing else comes of it.
+# Each exhausted resource that the program notices is recorded, without other effects.
 source "$(dirname "$0")/../lib.sh"
 
 braid record -e cpu,resource -F 99 -o out.trace -- "$JAVA" -Xmx16m -XX:+UseSerialGC -cp "$CLASSES" Exhaust >out.trace.truth 2>err
@@ -13,6 +13,6 @@ events out.trace \
 	"by the main thread" 'all(e.thread.name == "main" for e in of("resource"))' \
 	"nothing lost" 'lost == []'
 
-# With whatever else needs stacks.
+# Together with other events that need stacks.
 braid record -e cpu,resource,alloc -F 99 -o stack.trace -- "$JAVA" -Xmx16m -XX:+UseSerialGC -cp "$CLASSES" Exhaust >stack.trace.truth 2>err
 events stack.trace "where from" 'len(at("resource", "Exhaust.heap")) == 3 and len(at("resource", "Exhaust.threads")) == 2'

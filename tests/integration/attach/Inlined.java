@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Three levels that compilers make one of: says "ready" when they have, and goes on until it is ended. */
+/** Three levels that the compiler inlines into one. Prints "ready" when it has, and runs until it is ended. */
 public class Inlined {
     static volatile double sink;
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""alter_libjvm.py PID: changes what the libjvm.so of a process says of itself in its memory, as a process can do to its own.
+"""alter_libjvm.py PID: changes the tables of a process's libjvm.so in its memory, as a process can do to its own.
 
-Every operation of the VM has the name of the first one, and the fields of CompileTask are elsewhere. Exit status 1: it has no such
-tables.
+Afterwards every VM operation has the name of the first one, and the fields of CompileTask have other offsets. Exit
+status 1: the library has no such tables.
 """
 import re
 import struct

@@ -1,6 +1,6 @@
 /*
- * bpf_left: programs, maps and links of the kernel that no process holds, one a line: "prog ID NAME". What is of
- * control groups is left out: it lives without a holder.
+ * bpf_left: prints the kernel's BPF programs, maps and links that no process holds, one a line: "prog ID NAME". Objects
+ * of control groups are omitted, because they exist without a holder.
  */
 #include <bpf/bpf.h>
 
@@ -81,7 +81,7 @@ static bool is_of_cgroup(__u32 type)
 	       type == BPF_PROG_TYPE_CGROUP_SYSCTL || type == BPF_PROG_TYPE_CGROUP_SOCKOPT;
 }
 
-/* Is it still there, and nobody's? A program that is there holds its maps. */
+/* Whether it still exists without a holder. An existing program holds its maps. */
 static void read_program(size_t i)
 {
 	__u32 maps[MAPS_MAX], size = sizeof(struct bpf_prog_info);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""same_code.py PID: how many bytes of the code of its libjvm.so are not those of the file."""
+"""same_code.py PID: prints how many bytes of its libjvm.so's code differ from the file."""
 import sys
 
 pid = sys.argv[1]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Recordings of a JVM one after the other, beside one that goes on, killed or not: what they leave in it does not grow, and the
-# last one is like the first. There are as many copies of the agent as recorders that ran at once.
+# Consecutive recordings of a JVM beside one that continues, killed or not: their remains in the JVM do not grow, and
+# the last one is like the first. The JVM has as many copies of the agent as recorders ran at once.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,7 @@ descriptors()
 {
 	find "/proc/$JAVA_PID/fd" -type l | wc -l
 }
-# The agent that was in it is dormant again: as many descriptors as before.
+# The agent is dormant again: as many descriptors as before.
 has_descriptors()
 {
 	[[ $(descriptors) -eq $1 ]]
@@ -48,7 +48,7 @@ stop_record
 check beside.trace "the one beside them" 'well() and i["samples"]["total"] > 400'
 wait_for "the agents' sleep" no_ring "$JAVA_PID"
 
-# Two that start together ask the same copy.
+# Two that start together use the same copy.
 together=()
 for n in 1 2; do
 	"$BUILD/braid" record -F 997 -p "$JAVA_PID" -o "together$n.trace" 2>"together$n.err" &

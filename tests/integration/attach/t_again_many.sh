@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Many recordings of one JVM, of all kinds, some killed, half of them beside another one: what stays in it is what stayed after the
-# first ones, nothing stays in the kernel and in /tmp, and the last one is like the first. ROUNDS (20) says how many; a table shows the
-# JVM after each hundred.
+# Many recordings of one JVM, of all kinds, some killed, half of them beside another one: their remains in the JVM do
+# not grow after the first ones, nothing remains in the kernel and in /tmp, and the last recording is like the first.
+# ROUNDS (20) is their number; a table shows the JVM after each hundred.
 # class: long
 # takes: 60 s
 source "$(dirname "$0")/../soak.sh"
 
 rounds=${ROUNDS:-20}
-block=10 # so many alone, so many beside another
+block=10 # this many alone, then as many beside another
 kinds=(all cpu "cpu,alloc,live" "cpu,lock,wait" "cpu,gc,safepoint" "cpu,class,jit" "cpu,thread,vthread" "cpu,native-bind,resource")
-ways=(INT killed TERM ctl early) # in which they end
+ways=(INT killed TERM ctl early) # how they end
 
 # ---- what is left ----
 
@@ -33,12 +33,12 @@ is_left()
 	left >left.now
 	[[ $(<left.now) == "$1" ]]
 }
-# same_left FIGURES WHEN: what is left is what it was then.
+# same_left FIGURES WHEN: the remains are the same as then.
 same_left()
 {
 	wait_for "copies, rings, descriptors and threads as $2 ($1), see left.now" is_left "$1"
 }
-# In the kernel, of nobody, since the test began. What others leave goes with them.
+# In the kernel, without a holder, since the test began. Other recorders' remains disappear when those end.
 kernel_left()
 {
 	./bpf_left | sort >bpf.now
@@ -48,7 +48,7 @@ none_in_kernel()
 {
 	[[ -z $(kernel_left) ]]
 }
-# In /tmp, of recorders that were killed: tmp.killed has what came while they lived, of others too.
+# In /tmp, from killed recorders: tmp.killed has directories that appeared while they ran, including others'.
 drops()
 {
 	find /tmp -maxdepth 1 -name '.braid-*' | sort
@@ -60,7 +60,7 @@ none_in_tmp()
 
 # ---- recordings ----
 
-# again FILE EVENTS HOW: one recording, which ends in this way.
+# again FILE EVENTS HOW: one recording that ends in this way
 again()
 {
 	drops >tmp.before
@@ -116,7 +116,7 @@ same='enough(i["samples"]["total"], 40) and mostly_whole(with_frame("Worker.spin
 
 # ---- the JVM's memory ----
 
-# figures N: the JVM after so many recordings, and a collection, in which HotSpot frees environments that were given back.
+# figures N: the JVM after N recordings and a collection, in which HotSpot frees disposed environments.
 figures()
 {
 	local memory
@@ -134,7 +134,7 @@ figures()
 : >tmp.killed
 
 start_worker jvm -Xms64m -Xmx64m -XX:+AlwaysPreTouch -XX:NativeMemoryTracking=summary
-# What is made once: of each kind
+# What is allocated once per kind.
 for kind in "${kinds[@]}"; do
 	again first.trace "$kind" INT
 done

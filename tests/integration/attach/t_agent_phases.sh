@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent comes, and goes, at the edges of a JVM's life; and beside agents that fail, or that fail because of nothing of its own.
+# The agent is loaded and unloaded at the start and the end of a JVM's life, and beside agents that fail or that make it
+# fail.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -23,13 +24,13 @@ exec {opened}>&-
 events early.trace "attached when it was there" '[e.name for e in of("phase")] == ["agent", "replayed", "death"]' "nothing lost" 'lost == []'
 check early.trace "stacks" 'mostly_whole(with_frame("Worker.spin")) and all_named(with_frame("Worker.spin"))'
 
-# is_dying FILE: the worker's JVM is in VMDeath, and stays there.
+# is_dying FILE: the worker's JVM is in VMDeath and stays there.
 is_dying()
 {
 	[[ $(od -An -v -j48 -N8 -td8 "$1" | tr -d ' ') == 1 ]]
 }
 
-# dies NAME: it goes on.
+# dies NAME: VMDeath continues.
 dies()
 {
 	rm "$1"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A process changes the tables of the libjvm.so in its memory: what is recorded of other JVMs of the same file is as they say
-# themselves.
+# A process changes the tables of the libjvm.so in its memory: recordings of other JVMs with the same file use their own
+# tables.
 source "$(dirname "$0")/../lib.sh"
 
 [[ $(java_version) -ge 13 ]] || skip "this JVM has no table of its operations' names"
@@ -30,4 +30,4 @@ events trace "its operations have their names" "len([e for e in of('safepoint') 
 		{e.name for e in of('safepoint') if e.process.pid == $honest} <= {name for name, in truth['operation']}" \
 	"compilations their numbers, and took time" "len([e for e in of('compile') if e.process.pid == $storm and e.duration_ns]) >= 20 and
 		{e.number for e in of('compile') if e.process.pid == $storm and e.duration_ns} <= {int(n) for n, in truth['compile']}" \
-	"the other one's operations are as it says" "len({e.name for e in of('safepoint') if e.process.pid == $liar}) == 1"
+	"the other JVM has the names that it was given" "len({e.name for e in of('safepoint') if e.process.pid == $liar}) == 1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A running JVM, with threads and compiled code that are older than the recording.
+# A running JVM whose threads and compiled code are older than the recording.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

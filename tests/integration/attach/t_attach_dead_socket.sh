@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JVM that has listened before, and whose attach socket nobody listens at any more, is attached to all the same.
+# A JVM whose attach socket exists but has no listener any more is attached to all the same.
 source "$(dirname "$0")/../lib.sh"
 
 dead_socket()
@@ -24,7 +24,7 @@ done
 end_worker jvm "$JAVA_PID"
 ! grep -q 'Full thread dump' jvm.out || fail "the JVM was made to dump its threads"
 
-# One of another user is not ours to remove, and is said at once.
+# Another user's socket may not be removed, which is reported at once.
 start_worker other
 dead_socket "$JAVA_PID"
 chown 65534 "/tmp/.java_pid$JAVA_PID"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The first samples of a running JVM: whole without an agent in it, and so before one has come.
+# The first samples of a running JVM: they are whole without an agent, and also before one is loaded.
 # alone: it records the whole machine
 source "$(dirname "$0")/../lib.sh"
 
-# Of the JVM's own threads, from so long after the recording's start on.
+# Samples of the JVM's own threads, from this time after the recording's start on.
 from_is_whole()
 {
 	braid export --format collapsed --annotate --from "$2" --pid "$JAVA_PID" "$1" >whole.collapsed
@@ -23,7 +23,7 @@ from_is_whole()
 
 start_worker jvm
 tell jvm burn 60000
-# recorded FILE OPTION...: for as long as it takes to have samples enough.
+# recorded FILE OPTION...: as long as it takes to get enough samples.
 recorded()
 {
 	start_record -q -F 997 -o "$@"

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiled code that is older than the recording: what is inlined in it is known all the same, with lines.
+# Inlining in compiled code that is older than the recording is known all the same, with lines.
 source "$(dirname "$0")/../lib.sh"
 
-# Without the flag compilers note down what is inlined at calls only; -Xbatch: on a busy machine, too, it is compiled when it is ready.
+# Without the flag compilers record inlining only at calls; with -Xbatch the code is compiled when it is ready, even on
+# a busy machine.
 "$JAVA" -Xbatch -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints -cp "$CLASSES" Inlined >inlined.out &
 pid=$!
 wait_for "compiled code" grep -qs ready inlined.out
 start_record -F 997 -p "$pid" -o a.trace
 wait_joined "$pid"
-early=$(samples) # which may have come before the agent said what is inlined
+early=$(samples) # they may precede the agent's report of the inlining
 wait_samples 500
 stop_record
 kill "$pid"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JVM that refuses to be attached to is recorded natively, and the trace says why.
+# A JVM that refuses attaching is recorded natively, and the trace explains why.
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm -XX:+DisableAttachMechanism
@@ -17,7 +17,7 @@ braid list | finds "^ *$JAVA_PID .*DisableAttachMechanism" || fail "list does no
 ask jvm burn 10
 end_worker jvm "$JAVA_PID"
 
-# Whoever asks for no agent gets none.
+# With --no-attach there is no agent.
 start_worker other
 start_record -F 997 --no-attach -p "$JAVA_PID" -o o.trace
 wait_sampling
@@ -27,7 +27,7 @@ stop_record
 check o.trace "samples" 'i["samples"]["total"] >= 200 and alike("old-0", "old-1")'
 end_worker other "$JAVA_PID"
 
-# An agent that cannot connect is mentioned however short the recording is.
+# An agent that cannot connect is reported however short the recording is.
 "${CC:-gcc}" -std=gnu11 -O1 "$LIB_DIR/programs/seccomp.c" -o filtered
 attached()
 {

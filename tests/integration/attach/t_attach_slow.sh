@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JVM that takes its time before it loads the agent that it was started with is not attached to meanwhile, and nothing is said
-# of an agent that has come.
+# A JVM that loads its agent late after its start is not attached to meanwhile, and there is no notice about an agent
+# that has connected.
 source "$(dirname "$0")/../lib.sh"
 
 mkfifo jvm.in

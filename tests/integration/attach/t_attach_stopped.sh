@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A stopped JVM: it is said while the recording runs, does not hold up its end, and when the JVM goes on the agent comes.
+# A stopped JVM is reported during the recording and does not delay its end; when the JVM continues, the agent connects.
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm
@@ -25,7 +25,7 @@ wait_for "a word about it" grep -q "process $jvm has not loaded the agent yet: i
 kill -CONT "$jvm"
 wait_attached "$jvm"
 ask jvm burn 300
-# And stopped while its agent is in it.
+# The JVM is stopped while the agent is in it.
 stop_jvm
 stop_record
 grep -q "agent of process $jvm did not answer at the end, as the process is stopped" record.err || fail "the end: $(cat record.err)"

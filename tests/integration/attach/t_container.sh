@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JVM in its own mount and pid namespaces, of another user, attached to from outside.
+# A JVM of another user in its own mount and pid namespaces, attached to from outside.
 source "$(dirname "$0")/../lib.sh"
 
 unshare -m -p -f --mount-proc true || skip "no namespaces"

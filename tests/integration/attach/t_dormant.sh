@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# After a recording, nothing of braid runs in the JVM, no descriptor is left, and no JVM TI environment.
+# After a recording, no thread of braid runs in the JVM, and no descriptor and no JVM TI environment remains.
 source "$(dirname "$0")/../lib.sh"
 
-# The first of its JVM TI environments, 0: it has none; nothing where libjvm has no symbols. HotSpot frees in a collection what was
-# given back.
+# The first of its JVM TI environments, 0: none; empty where libjvm has no symbols. HotSpot frees disposed environments
+# in a collection.
 environments()
 {
 	python3 "$TEST_DIR/vm_static.py" "$JAVA_PID" _ZN12JvmtiEnvBase17_head_environmentE
@@ -42,7 +42,7 @@ no_threads()
 wait_for "the end of the agent's thread" no_threads
 [[ -z $before ]] || wait_for "the end of its environment" no_environment
 descriptors >after
-# The JVM keeps the socket on which it listens for attach requests.
+# The JVM keeps the socket of its attach listener.
 listener=$(awk -v path=".java_pid$JAVA_PID" 'index($8, path) { print "socket:[" $7 "]" }' /proc/net/unix | sort -u)
 left=$(comm -13 before after | grep -vxF "${listener:-none}" | grep -v '^/' || true)
 [[ -z $left ]] || fail "descriptors left: $left"
@@ -51,5 +51,5 @@ ask jvm burn 100
 ask jvm threads 3
 ask jvm gc 2
 end_worker jvm "$JAVA_PID"
-# JDK 21 and later warn of every agent that comes late.
-! grep -v '^WARNING: ' jvm.err || fail "the agent talks"
+# JDK 21 and later warn about every agent that is loaded late.
+! grep -v '^WARNING: ' jvm.err || fail "the agent prints to standard error"

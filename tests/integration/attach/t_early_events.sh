@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What happens before a JVM is live is told, too: native methods are bound from its first instruction on, classes are loaded, and a
-# small metaspace makes it collect garbage.
+# Events before a JVM is live are recorded, too: native methods are bound from the first instruction on, classes are
+# loaded, and a small metaspace causes garbage collections.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JVM from its first instruction to its last.
+# A JVM is recorded from its first instruction to its last.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A script starts the JVM: the agent comes with JAVA_TOOL_OPTIONS, beside what was in there already.
+# A script starts the JVM: JAVA_TOOL_OPTIONS gets the agent and keeps its former content.
 source "$(dirname "$0")/../lib.sh"
 
 cat >run.sh <<-END

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The JVMs of this machine, and what recording needs here.
+# `braid list` and `braid doctor` on this machine.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 
@@ -23,6 +23,6 @@ end_worker jvm "$a"
 end_worker deaf "$b"
 status=0
 braid doctor >doctor.txt 2>err || status=$?
-[[ $status -eq 0 ]] || fail "recording works here, and doctor says no: $(cat doctor.txt err)"
-grep -q ok doctor.txt || fail "doctor says nothing: $(cat doctor.txt)"
+[[ $status -eq 0 ]] || fail "recording works here, but doctor reports that it does not: $(cat doctor.txt err)"
+grep -q ok doctor.txt || fail "doctor prints nothing: $(cat doctor.txt)"
 braid doctor --json | python3 -m json.tool >/dev/null

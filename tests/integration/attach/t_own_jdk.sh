@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A JDK in a user's home: root sets probes in that user's JVMs, and in nobody else's who runs it.
+# A JDK in a user's home: root sets probes in that user's JVMs, but not in those of other users who run it.
 source "$(dirname "$0")/../lib.sh"
 
 cd "$(mktemp -d /tmp/braid-jdk-XXXXXX)"
@@ -9,7 +9,7 @@ chmod 755 .
 cp -r "$CLASSES/." classes
 chmod -R a+rX classes
 CLASSES=$PWD/classes
-# The files by which a JVM knows where it lives, and links to all others.
+# The files by which a JVM finds its home, and links to all others.
 home=$(readlink -f "$JAVA_HOME")
 [[ -e $home/lib/modules ]] || skip "JDKs before 9 are laid out otherwise"
 mkdir jdk
@@ -37,7 +37,7 @@ stop_record
 events trace "what the file can" "len([n for n in notices if 'JVM $own does not tell of safepoints' in n]) == 1 or
 		len([e for e in of('safepoint') if e.process.pid == $own]) >= 3" \
 	"and nothing of others" "not [e for e in of('safepoint') if e.process.pid == $other]" \
-	"which is said" "len([n for n in notices if 'no probes are set in JVM $other' in n]) == 1" \
+	"a notice reports it" "len([n for n in notices if 'no probes are set in JVM $other' in n]) == 1" \
 	"and of the owner's is not" "not [n for n in notices if 'no probes are set in JVM $own' in n]"
 grep -q 'does not tell' record.err || [[ $own_different -gt 0 ]] || fail "no probe in the owner's code"
 [[ $other_different -eq 0 ]] || fail "$other_different bytes of another user's code were changed"

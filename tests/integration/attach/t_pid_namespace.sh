@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# In a container's pid namespace pids are not those that eBPF programs see: recording is refused, as doctor says.
+# In a container's pid namespace, pids differ from those that BPF programs see: recording is refused, as doctor reports.
 source "$(dirname "$0")/../lib.sh"
 
 unshare -m -p -f --mount-proc true || skip "no namespaces"
@@ -22,7 +22,7 @@ refuses()
 	cmp -s old.trace "$SAMPLE" || fail "record $*: a recording that never began has cost an older trace"
 }
 
-refuses -p 1 # the recorder itself in there, and another process outside
+refuses -p 1 # the recorder itself in the namespace, and another process outside
 refuses -a
 refuses -- true
 MOUNT_PROC=--kill-child refuses -p $$ # /proc is the host's
@@ -32,5 +32,5 @@ inside doctor >doctor.txt 2>err || status=$?
 why=$(sed -n 's/^MISSING   pid namespace  *//p' doctor.txt)
 [[ -n $why ]] || fail "doctor misses nothing: $(cat doctor.txt)"
 refuses -p 1
-grep -qF "$why" err || fail "doctor says: $why; record says: $(cat err)"
+grep -qF "$why" err || fail "doctor prints: $why; record prints: $(cat err)"
 braid doctor | finds '^ok  *pid namespace' || fail "outside: $(braid doctor)"

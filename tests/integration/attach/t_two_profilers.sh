@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Two profilers of one JVM: each keeps what it had, hears of all that happens, and finds the JVM's settings as it left them.
+# Two profilers of one JVM: each keeps its capabilities, receives all events, and finds its settings unchanged.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
 AGENT=-agentpath:$CLASSES/libprofiler.so
 SAMPLED=$(($(java_version) >= 11)) # JVM TI samples allocations
 
-# What the other one has seen and has.
+# The other profiler's counts and capabilities.
 look()
 {
 	read -r SAMPLES COLLECTIONS LOADS THREADS ALLOCATIONS SUSPEND _ < <(od -An -v -td8 -w56 "$1")
 }
 
-# as_ever WORKER FILE: the worker makes 40 MB of garbage, which are 600 samples at 64 KiB and 76 at 512 KiB, collects it ten times,
-# and starts threads.
+# as_ever WORKER FILE: the worker makes 40 MB of garbage, which are 600 samples at 64 KiB and 76 at 512 KiB, collects it
+# ten times, and starts threads.
 as_ever()
 {
 	local samples collections threads
@@ -47,7 +47,7 @@ events second.trace \
 	"allocations are said to be another's" 'of("alloc") == [] and any("allocations" in n for n in notices)' \
 	"nothing lost" 'lost == []'
 
-# The worker that runs below the recorder has the agent: on a very busy machine it may come late.
+# The worker that the recorder starts has the agent; on a very busy machine the agent may be late.
 wait_recorded()
 {
 	wait_child "$JAVA_PID" java
@@ -62,13 +62,13 @@ as_ever second second
 burn second 100 "$JAVA_PID"
 end_worker second "$JAVA_PID"
 look second
-[[ $LOADS -gt 0 ]] || fail "the other profiler has not heard of compiled code"
+[[ $LOADS -gt 0 ]] || fail "the other profiler has not received compiled code"
 echo "collections $COLLECTIONS" >both.trace.truth
 events both.trace \
 	"as many collections" 'len(of("gc_pause")) == one("collections")' \
 	"threads" 'len(named("thread_start", "young-.*")) == 5' \
 	"nothing lost" 'lost == []'
-# One of the two has the allocations: braid, unless the machine is so busy that its agent had to come late.
+# One of the two gets the allocations: braid, unless its agent was late on a busy machine.
 if [[ $ALLOCATIONS -eq 1 ]]; then
 	events both.trace "allocations are said to be another's" 'of("alloc") == [] and any("allocations" in n for n in notices)'
 elif [[ $SAMPLED -eq 1 ]]; then
@@ -76,7 +76,7 @@ elif [[ $SAMPLED -eq 1 ]]; then
 fi
 
 # ---- the JVM's own ----
-# count EVENT: those that Flight Recorder has.
+# count EVENT: the number of these events in Flight Recorder
 count()
 {
 	awk -v event="jdk.$1" '$1 == event { print $2 }' events
@@ -115,7 +115,7 @@ if [[ -n $(command -v asprof) && $(java_version) -ge 11 && -x $JAVA_HOME/bin/jfr
 	asprof stop -f "$PWD/async.jfr" "$JAVA_PID" >async.log 2>&1 || fail "async-profiler: $(cat async.log)"
 	end_worker async "$JAVA_PID"
 	"$JAVA_HOME/bin/jfr" summary async.jfr >events
-	# 80 MB at 64 KiB; at the default of 512 KiB it would be a seventh of them.
+	# 80 MB at 64 KiB; at the default of 512 KiB there would be a seventh of these samples.
 	[[ $(count ExecutionSample) -gt 0 && $(count ObjectAllocationInNewTLAB) -gt 600 ]] || fail "async-profiler lacks samples: $(cat events)"
 	check async.trace "stacks" 'mostly_whole(with_frame("Worker.spin")) and all_named(with_frame("Worker.spin")) and i["lost"] == {}'
 	events async.trace "collections" 'len(of("gc_pause")) >= 10'

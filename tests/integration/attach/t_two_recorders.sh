@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Two recordings of one JVM at a time: the second works, or says clearly why not.
+# Two recordings of one JVM at a time: the second works, or explains why not.
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm

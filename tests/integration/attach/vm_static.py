@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vm_static.py PID SYMBOL: the 8 bytes of a static variable of the JVM's, as a number; nothing when its libjvm has no such symbol."""
+"""vm_static.py PID SYMBOL: prints the 8 bytes of one of the JVM's static variables as a number; nothing when its libjvm
+has no such symbol."""
 import re
 import subprocess
 import sys
 
 pid, symbol = sys.argv[1:]
 with open(f"/proc/{pid}/maps") as f:
-    # Where the file is mapped from its first byte on
+    # The mapping of the file's first byte.
     base, path = next((int(m[1], 16), m[2]) for m in
                       (re.match(r"([0-9a-f]+)-\S+ \S+ 0+ \S+ \S+\s+(/.*/libjvm\.so)$", line) for line in f) if m)
 names = subprocess.run(["nm", f"/proc/{pid}/root{path}"], capture_output=True, text=True, check=False).stdout

@@ -6,7 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Loads the same class by many loaders, lets go of them, and says how many classes the JVM has loaded and unloaded. */
+/** Loads the same class by many loaders, drops them, and prints how many classes the JVM has loaded and unloaded. */
 public class ClassEvents {
     static final ClassLoadingMXBean CLASSES = ManagementFactory.getClassLoadingMXBean();
 
@@ -56,7 +56,7 @@ public class ClassEvents {
     public static void main(String[] args) throws Exception {
         int count = Integer.parseInt(args[0]);
         System.out.println("ready");
-        if (args.length > 1) { // until somebody records it
+        if (args.length > 1) { // until it is recorded
             System.in.read();
         }
         load(count);

@@ -2,7 +2,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Throws as many exceptions of each kind as it says on standard output. */
+/** Throws as many exceptions of each kind as it prints on standard output. */
 public class ExceptionEvents {
     static class Mine extends RuntimeException {
         private static final long serialVersionUID = 1;
@@ -99,7 +99,7 @@ public class ExceptionEvents {
         return caught;
     }
 
-    /** Thrown, and once more by what is compiled for `finally`. */
+    /** Thrown, and thrown again by the code compiled for `finally`. */
     static int twice(int count) {
         int caught = 0;
         for (int i = 0; i < count; i++) {

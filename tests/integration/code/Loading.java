@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Loads classes all the time until it gets a line, then says how many the JVM has loaded in its life. */
+/** Loads classes until it gets a line, then prints how many the JVM has loaded in its life. */
 public class Loading {
     static volatile boolean enough;
     static final List<Class<?>> KEPT = new ArrayList<>();
@@ -42,7 +42,7 @@ public class Loading {
         for (Thread t : loaders) {
             t.join();
         }
-        for (int i = 0; i < 2; i++) { // the second time nothing is loaded for it
+        for (int i = 0; i < 2; i++) { // the second time it loads nothing
             System.out.println("loaded " + classes.getTotalLoadedClassCount());
         }
         System.out.println("end");

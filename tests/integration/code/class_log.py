@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""class_log.py LOG NAMES: the classes that the JVM's own log says were loaded, and the load events, are the same.
+"""class_log.py LOG NAMES: compares the classes in the JVM's own log with the load events.
 
-No event tells of a class that is there when the agent hears of the first one (the archive's, before VMStart), and the log has
-more than one form.
+There is no event for a class that was loaded before the agent's first event (the archive's, before VMStart), and the
+log has more than one format.
 """
 import collections
 import re
@@ -17,7 +17,7 @@ events = [line.strip() for line in open(sys.argv[2])]
 
 
 def plain(name):
-    """Without what is different for every hidden class."""
+    """Without the part that differs for every hidden class."""
     return re.sub(r"[/+.](0x)?[0-9a-f]+$", "", name)
 
 

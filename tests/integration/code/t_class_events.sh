@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Classes are loaded and unloaded exactly as the JVM's own log and counters say.
+# Classes are loaded and unloaded exactly as in the JVM's own log and counters.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 
@@ -29,9 +29,9 @@ events start.trace \
 		key=["agent", "start", "init", "replayed", "death"].index) and len(of("phase")) == 5' \
 	"nothing lost" 'lost == []'
 events start.trace --names class_load >names
-python3 "$TEST_DIR/class_log.py" load.log names || fail "not what the log says"
+python3 "$TEST_DIR/class_log.py" load.log names || fail "the load events differ from the log"
 
-# Those that were there before are a number; what comes is told.
+# Classes loaded before are counted; later ones have events.
 attach_midway -e cpu,class -F 99 -- "$JAVA" -cp "$CLASSES" ClassEvents 100 wait
 events attach.trace \
 	"every loader's class, once" 'len(of("class_load", name="ClassEvents$Template")) == one("shops")' \
@@ -39,7 +39,7 @@ events attach.trace \
 	"older classes" '0 < of("phase", name="replayed")[0]["value"]' \
 	"nothing lost" 'lost == []'
 
-# Classes that are loaded while the agent comes are counted with the older ones or told, each once.
+# A class that is loaded while the agent is being loaded is either counted with the older ones or has an event.
 mkfifo loading.in
 "$JAVA" -cp "$CLASSES" Loading <loading.in >loading.trace.truth 2>err &
 JAVA_PID=$!
@@ -58,6 +58,6 @@ events loading.trace \
 	"while it was told" 'len(of("class_load", name="ClassEvents$Template")) > 0' \
 	"nothing lost" 'lost == []'
 
-# Who does not ask for them gets none.
+# Without the event type there are none.
 braid record -e cpu -F 99 -o none.trace -- "$JAVA" -cp "$CLASSES" ClassEvents 10 >/dev/null 2>err
 events none.trace "none" 'of("class_load") == [] and of("class_unload") == [] and of("thread_start") == []'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every compilation of the JVM's own list, with its level; how full the code heaps are.
+# Every compilation of the JVM's own list, with its tier; and the usage of the code heaps.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -9,10 +9,10 @@ log=(-XX:+PrintCompilation)
 [[ $version -lt 9 ]] || log=(-Xlog:jit+compilation=debug:compilation.log)
 braid record -e jit -o trace -- "$JAVA" "${log[@]}" -Xmx64m -cp "$CLASSES" Storm 24 >printed 2>err
 [[ $version -ge 9 ]] || sed 's/^ *[0-9]\+//; s/^/]/' printed >compilation.log
-# "   12 %  b  3       Storm::warm @ 2 (60 bytes)"; made not entrant and skipped are said of one that was listed.
+# "   12 %  b  3       Storm::warm @ 2 (60 bytes)"; lines "made not entrant" and "skipped" refer to one that was listed.
 sed -n '/made not entrant\|made zombie\|COMPILE SKIPPED/d
 	s/.*] *\([0-9]\+\) \(.....\) \+\([0-9]\) \+\([^ :]*\)::\([^ ]*\).*/compile \1 \3 \4.\5 \2/p' compilation.log >trace.truth
-# Each compiler thread may have been at one when the JVM ended.
+# Each compiler thread may have been compiling when the JVM ended.
 events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
 	"each once" 'len({e.number for e in of("compile")}) == len(of("compile"))' \
 	"with their levels" '{e.number: e.flags & 7 for e in of("compile")}.items() <= {int(t[0]): int(t[1]) for t in truth["compile"]}.items()' \
@@ -24,7 +24,7 @@ events trace "all" 'len(of("compile")) >= len(truth["compile"]) - 3 > 25' \
 	"a storm" 'len([e for e in of("compile") if e.name == "Storm.warm"]) >= 4' \
 	"nothing lost" 'lost == []'
 if [[ $version -ge 11 ]]; then
-	# One that the JVM's end cut short may have its code, but no end.
+	# A compilation that the JVM's end interrupted may have its code, but no end.
 	events trace "all but wrappers took time" 'sum(e.duration_ns == 0 for e in of("compile") if e.flags & 7) <= 3' \
 		"on compiler threads" 'all(re.match("C[12] Compiler", e.thread.name) for e in of("compile") if e.duration_ns)' \
 		"in order on each" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of("compile") if e.thread}
@@ -35,7 +35,7 @@ else
 		len([n for n in notices if "how long compilations took" in n]) == 1'
 fi
 
-# Out of nodes: the compiler gives up.
+# The compiler runs out of nodes and gives up.
 if [[ $version -ge 17 ]]; then
 	braid record -e jit -o failed.trace -- "$JAVA" -XX:MaxNodeLimit=1000 -XX:NodeLimitFudgeFactor=40 \
 		-XX:+PrintCompilation -cp "$CLASSES" Storm 1 large >printed 2>err
@@ -45,7 +45,7 @@ if [[ $version -ge 17 ]]; then
 		sorted(int(n) for n, in truth["skipped"])'
 fi
 
-# Of a JVM that goes on, code heaps are what it says itself, in KiB.
+# The code heaps of a running JVM have the sizes that it reports itself, in KiB.
 start_worker jvm -Xmx64m
 start_record -e jit -p "$JAVA_PID" -o heaps.trace
 wait_attached "$JAVA_PID"

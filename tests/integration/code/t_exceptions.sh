@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# As many exceptions are thrown, of each class, as the program says; those that are told one by one have stacks.
+# The number of exceptions of each class is the program's, and those with an event have stacks.
 # takes: 20 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
@@ -28,11 +28,11 @@ for mode in -Xint -Xcheck:jni; do
 	grep '^thrown' mode.out >mode.trace.truth
 	as_said mode.trace
 done
-# What the checks complain of without the agent is not the agent's: 8's launcher.
+# Complaints of the checks that also appear without the agent, such as 8's launcher's.
 "$JAVA" -Xmx64m -Xss512k -Xcheck:jni -cp "$CLASSES" ExceptionEvents 1 >bare.out 2>&1
 [[ $(grep -c 'in native method' mode.out) -le $(grep -c 'in native method' bare.out) ]] || fail "-Xcheck:jni: $(cat mode.out)"
 
-# An agent that comes later is told so.
+# An agent that is loaded later gets none, with a notice.
 start_worker late
 start_record -e cpu,exception -F 99 -p "$JAVA_PID" -o late.trace
 wait_attached "$JAVA_PID"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Native methods and the functions that they are bound to; a function without a name of its own is called as its method.
+# Native methods and the functions that they are bound to; a function without a symbol has its method's name.
 source "$(dirname "$0")/../lib.sh"
 
 cp "$CLASSES/libbound.so" .
@@ -21,7 +21,7 @@ for mode in -Xmixed -Xint; do
 			all(plain(s[-2]) == "Bound.registered" != s[-2] for s, n in stacks if s[-1] == "Bound.registered")'
 done
 
-# As they come, of a running JVM.
+# In a running JVM, as they are bound.
 start_worker late
 start_record -e cpu,native-bind -F 99 -p "$JAVA_PID" -o late.trace
 wait_attached "$JAVA_PID"

@@ -6,7 +6,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 
-/** Two threads that live as long as the program; for each line both allocate, and are blocked once by the main thread. */
+/**
+ * Two threads that live as long as the program. For each line both allocate, and each is blocked once by the main
+ * thread.
+ */
 public class Pair {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static final Object LOCK = new Object();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""control.py SOCKET WHAT: a client of a recorder's control socket that nobody would like to have."""
+"""control.py SOCKET WHAT: a misbehaving client of a recorder's control socket."""
 import socket
 import struct
 import sys
@@ -9,7 +9,7 @@ path, what = sys.argv[1:3]
 
 def client():
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.connect(path)  # waits for room among those who knock
+    s.connect(path)  # waits for room in the listen queue
     s.settimeout(20)
     return s
 
@@ -19,7 +19,7 @@ def request(magic=0x4C544342, version=1, verb=1, pid=0, text=b"", size=512):
 
 
 def messages(s):
-    """Kinds of the messages until the recorder hangs up."""
+    """Kinds of the messages until the recorder closes the connection."""
     kinds = []
     while True:
         try:
@@ -31,7 +31,7 @@ def messages(s):
         kinds.append(struct.unpack_from("=IHH", m)[2])
 
 
-if what == "refused":  # connected, if that, and not answered
+if what == "refused":  # connected at most, but not answered
     try:
         s = client()
         s.sendall(request())
@@ -46,7 +46,7 @@ elif what == "nonsense":
         s.sendall(bad)
         got = messages(s)
         assert bad == b"" and not got or 3 in got and got[-1] == 4, (bad[:40], got)
-elif what == "twice":  # a second question is none
+elif what == "twice":  # a second request is not answered
     s = client()
     s.sendall(request())
     try:
@@ -55,7 +55,7 @@ elif what == "twice":  # a second question is none
     except (BrokenPipeError, ConnectionResetError):
         pass
     assert messages(s)[:1] in ([], [1])
-elif what == "silent":  # many that say nothing, or do not read; kept open until this program is ended
+elif what == "silent":  # many clients that send nothing, or do not read; kept open until this program is ended
     held = [client() for _ in range(40)]
     for s in held[20:]:
         try:

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A recording is changed while it goes on: by its user and root only, visibly in the trace; others cannot hold it up.
+# A recording is changed while it runs: only by its user and root, with a record in the trace; other users cannot block
+# it.
 # alone: it opens the recorders' directory to other users for a while
 # takes: 25 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
@@ -10,14 +11,14 @@ socket_of()
 {
 	echo "/run/braid/$1.sock"
 }
-# told FILE KIND...: how many of the JVM events are of these kinds
+# told FILE KIND...: the number of JVM events of these kinds
 told()
 {
 	local file=$1 kinds=$2
 
 	braid script --raw "$file" | grep -cE "^jvm_event .* kind=($kinds) " || true
 }
-# refused TEXT ARGUMENT...: exit status 1 and one line that has TEXT
+# refused TEXT ARGUMENT...: exit status 1 and one line that contains TEXT
 refused()
 {
 	local text=$1 status=0
@@ -106,7 +107,7 @@ if nobody ./braid --version >out; then
 	for runtime in "" "$PWD/user" /run; do
 		status=0
 		XDG_RUNTIME_DIR=$runtime nobody ./braid ctl "$JAVA_PID" status >out 2>err || status=$?
-		[[ $status -eq 1 && ! -s out ]] || fail "nobody was answered: $(cat out err)"
+		[[ $status -eq 1 && ! -s out ]] || fail "the refused user got an answer: $(cat out err)"
 	done
 	PATH=/usr/bin:/bin nobody python3 - "$(socket_of "$RECORD_PID")" refused <"$TEST_DIR/control.py"
 	chmod 711 /run/braid
@@ -147,7 +148,7 @@ braid ctl "$JAVA_PID" interval lock=3us >out
 braid ctl "$JAVA_PID" status --json >status.json
 python3 -c 'import json; s = json.load(open("status.json")); j = [j for r in s for j in r["jvms"] if j["agent"] != "no agent"]
 assert j and all(j["lock_min_ns"] == 3000 for j in j), s' ||
-	fail "not everybody was told: $(cat status.json)"
+	fail "not all recorders and JVMs are configured: $(cat status.json)"
 kill -9 "$second"
 wait_end "$second" "the second recorder"
 [[ $(recorders) -eq 1 ]] || fail "still two recorders: $(braid ctl status)"
@@ -171,7 +172,7 @@ wait_for "the recorder" test -S "$(socket_of "$RECORD_PID")"
 STATUS=0
 braid ctl "$RECORD_PID" stop >out 2>err || STATUS=$?
 stopped s.trace
-# the one that runs needs no number; others of this machine are out of sight
+# the only recording needs no pid; other recorders on this machine are invisible
 start_record -e gc -o t.trace -- sleep 86400
 wait_for "the recorder" test -S "$(socket_of "$RECORD_PID")"
 STATUS=0
@@ -206,7 +207,7 @@ has_answered()
 {
 	braid ctl "$RECORD_PID" status >out && ! grep -q "not answered" out
 }
-# late NAME PROGRAM KIND...: the program runs on when all of them are on.
+# late NAME PROGRAM KIND...: the program continues when all of them are enabled.
 late()
 {
 	local name=$1 program=$2 fd list
@@ -226,7 +227,7 @@ late()
 		[[ ! -s err ]] || fail "enable $list: $(cat err)"
 	done
 	wait_for "the agent's answer" has_answered
-	printf "\n\n" >&"$fd" # some wait once more at their end
+	printf "\n\n" >&"$fd" # some wait again at their end
 	exec {fd}>&-
 	wait_end "$JAVA_PID" "the program"
 	end_record
@@ -246,7 +247,7 @@ for name in once steps; do
 			for l in [sorted((e for e in of("blocked") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
 		"nothing lost" 'lost == []'
 done
-if [[ $(java_version) -ge 11 ]]; then # which tell of sampled allocations
+if [[ $(java_version) -ge 11 ]]; then # JDKs with sampled allocations
 	late alloc "Allocator 500 0" alloc=256k
 	events alloc.trace \
 		"allocations" 'len(at("alloc", "Allocator.main")) > 500 and most("Allocator.main" in e.stack for e in of("alloc"))' \
@@ -255,4 +256,4 @@ fi
 
 check a.trace "the recording" 'well() and alike("old-0", "old-1")'
 [[ $(told a.trace 27) -ge 6 ]] || fail "changes in the trace: $(told a.trace 27)"
-[[ $(told a.trace 11) -eq 5 ]] || fail "thread starts: $(told a.trace 11), 5 while they were wanted"
+[[ $(told a.trace 11) -eq 5 ]] || fail "thread starts: $(told a.trace 11), expected 5 while they were enabled"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Events of single threads: of those that were named and of no others, until they are enabled for all again.
+# Events of single threads: of named threads only, until the types are enabled for all again.
 source "$(dirname "$0")/../lib.sh"
 
 [[ $(java_version) -ge 11 ]] || skip "sampled allocations came with JDK 11"
@@ -44,7 +44,7 @@ change()
 }
 ask pair round
 change enable alloc,lock "thread=$first"
-grep -q " thread=$first:alloc,lock" out || fail "what is chosen: $(cat out)"
+grep -q " thread=$first:alloc,lock" out || fail "the enabled types: $(cat out)"
 change enable lock "thread=$second"
 change disable lock "thread=$first"
 braid ctl "$JAVA_PID" status --json >status.json
@@ -66,8 +66,8 @@ change enable lock "thread=$vm"
 change enable lock "thread=$second"
 stop_record
 
-# Phases are what lies between two changes.
-# by_phase KIND EXPRESSION: what the expression says of the `n` events of pair-0 and pair-1, in each phase that has any
+# A phase is the time between two changes. by_phase KIND EXPRESSION: the values of the expression, with the `n` events
+# of pair-0 and pair-1, for each phase that has any
 by_phase()
 {
 	echo "[[$2 for n in (len([1 for name, p in seen if (name, p) == (t, phase)]) for t in ('pair-0', 'pair-1'))]
@@ -81,7 +81,7 @@ events a.trace \
 	"the thread that is not Java's" 'any("is not a Java thread" in str(n) for n in notices)' \
 	"nothing lost" 'lost == []'
 
-# Nothing of it is left in the next recording.
+# The next recording starts without them.
 start_record -e lock=1ns -p "$JAVA_PID" -o b.trace
 wait_attached "$JAVA_PID"
 wait_events "$JAVA_PID"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The command's status becomes braid's; a command that cannot be run is an error.
+# braid exits with the command's status; a command that cannot be run is an error.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

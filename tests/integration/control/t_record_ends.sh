@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What ends a recording, and what becomes of its command then.
+# How recordings end, and what happens to their commands.
 source "$(dirname "$0")/../lib.sh"
 
 sleeping()
@@ -8,13 +8,13 @@ sleeping()
 	wait_child "$RECORD_PID" sleep
 }
 
-# -d ends the recording; the program goes on.
+# -d ends the recording; the program continues.
 status=0
 braid record -d 0.2 -o d.trace -- sleep 86400 >out 2>err || status=$?
 [[ $status -eq 0 ]] || fail "exit status $status: $(cat err)"
 pid=$(sed -n 's/^braid: sleep continues as process \([0-9]*\).*/\1/p' err)
 [[ -n $pid && $(readlink "/proc/$pid/exe") == */sleep ]] || fail "it does not run: $(cat err)"
-# ignored PID: are SIGPIPE and SIGXFSZ, which the recorder ignores?
+# ignored PID: whether it ignores SIGPIPE and SIGXFSZ, as the recorder does
 ignored()
 {
 	echo $((0x$(sed -n 's/^SigIgn:\s*//p' "/proc/$1/status") & 0x1001000))
@@ -26,7 +26,7 @@ library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs that the command starts 
 rm -r "${library%/*}"
 check d.trace "the trace" 'r["file"]["ended"] and i["duration_s"] < 30'
 
-# JVMs that it starts later are not the worse for it.
+# JVMs that the program starts later work.
 mkfifo go said
 "$BUILD/braid" record -d 0.2 -o l.trace -- sh -c 'read line <go; exec "$@" >said 2>&1' sh "$JAVA" -version >out 2>err || fail "$(cat err)"
 echo >go
@@ -34,7 +34,7 @@ grep -q "64-Bit Server VM" said || fail "a JVM did not start after the recording
 library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs.*/\1/p' err)
 rm -r "${library%/*}"
 
-# A JVM that is the command itself and has loaded the agent needs nothing any more, and goes on.
+# A JVM that is the command itself and has loaded the agent no longer needs braid, and continues.
 mkfifo jvm.in
 exec {in}<>jvm.in
 braid record -d 3s -o j.trace -- "$JAVA" -cp "$CLASSES" Worker <jvm.in >jvm.out 2>jvm.err || fail "$(cat jvm.err)"
@@ -42,7 +42,7 @@ JAVA_PID=$(sed -n 's/^braid: .* continues as process \([0-9]*\).*/\1/p' jvm.err)
 open_worker jvm "$JAVA_PID"
 exec {in}>&-
 dir=$(tr '\0' '\n' <"/proc/$JAVA_PID/cmdline" | sed -n 's|^-agentpath:\(.*\)/libbraid-agent.so=.*|\1|p')
-if grep -q "stays in place: JVMs" jvm.err; then # it is so slow here that it was not there yet
+if grep -q "stays in place: JVMs" jvm.err; then # on a slow machine the agent was not loaded yet
 	rm -r "$dir"
 else
 	[[ -n $dir && ! -e $dir ]] || fail "left behind: '$dir'"
@@ -57,7 +57,7 @@ braid record --kill -d 0.2 -o k.trace -- sleep 86400 >out 2>err || status=$?
 [[ $status -eq 143 ]] || fail "--kill: exit status $status: $(cat err)"
 check k.trace "the trace of a program that was ended" 'r["file"]["ended"]'
 
-# Signals that would end braid end the recording, and the program with it.
+# Signals that would end braid end the recording, and with it the program.
 for signal in HUP QUIT USR1; do
 	start_record -o "$signal.trace" -- sleep 86400
 	sleeping
@@ -68,7 +68,7 @@ for signal in HUP QUIT USR1; do
 	check "$signal.trace" "the trace after SIG$signal" 'r["file"]["ended"]'
 done
 
-# What nohup has it ignore it ignores.
+# Signals that nohup ignores stay ignored.
 nohup "$BUILD/braid" record -o nohup.trace -- sleep 86400 >record.out 2>record.err &
 RECORD_PID=$!
 sleeping
@@ -79,7 +79,7 @@ kill -0 "$RECORD_PID" || fail "SIGHUP or SIGPIPE has ended it"
 kill "$CHILD"
 wait_end "$RECORD_PID" "the recording"
 
-# Times: seconds when there is no unit, except where they could be anything else.
+# Times without a unit are seconds, except where they would be ambiguous.
 usage()
 {
 	local status=0
@@ -94,4 +94,4 @@ usage -d 0
 usage -d 10us
 braid record -v -d 100ms -o t.trace -- true 2>once || fail "$(cat once)"
 braid record -v -v -d 100ms -o t.trace -- true 2>twice || fail "$(cat twice)"
-[[ $(wc -l <twice) -gt $((10 + $(wc -l <once))) ]] || fail "-v -v says no more than -v: $(cat twice)"
+[[ $(wc -l <twice) -gt $((10 + $(wc -l <once))) ]] || fail "-v -v prints no more than -v: $(cat twice)"

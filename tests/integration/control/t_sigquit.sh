@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What is told at the end is told before, too, when the JVM gets SIGQUIT or `braid ctl` asks for it; and what else it asks for.
+# What is emitted at the end is emitted before, too, when the JVM gets SIGQUIT or for `braid ctl`; and the other
+# commands of `braid ctl`.
 source "$(dirname "$0")/../lib.sh"
 
 start_program out.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 1 4000 wait
@@ -11,7 +12,7 @@ wait_joined "$JAVA_PID"
 go_on
 wait_says out.truth end
 
-# Told so far, in what the recording has written by now.
+# The notices in what the recording has written so far.
 notices()
 {
 	braid script --raw q.trace 2>/dev/null | finds '^notice .*SIGQUIT'
@@ -24,7 +25,7 @@ more_lives()
 {
 	[[ $(lives) -gt $1 ]]
 }
-# The answer to a change comes when all that was asked before is done.
+# The answer to a change arrives after everything requested before is done.
 all_done()
 {
 	braid ctl "$JAVA_PID" interval "alloc=$1" >out

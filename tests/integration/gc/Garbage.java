@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.Random;
 
-/** Makes garbage: as many MiB as asked for, of which some stay, and then collects it. */
+/** Makes as many MiB of garbage as its argument, some of which is kept, and then collects it. */
 public class Garbage {
     private static final Object[] kept = new Object[1 << 14];
     private static volatile Object latest;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Late COLLECTIONS: while one thread copies arrays, which it cannot be stopped in, the world is to stop so often. */
+/**
+ * Late COLLECTIONS: requests this many collections while another thread copies arrays, during which it cannot reach a
+ * safepoint.
+ */
 public class Late {
     static final int[] FROM = new int[24 << 20];
     static final int[] TO = new int[24 << 20];

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gc.py TRACE LOG COLLECTOR REGION: does the trace tell of the same collections as the log (-Xlog:gc*:LOG:tags)?
+"""gc.py TRACE LOG COLLECTOR REGION: compares the trace's collections with the log's (-Xlog:gc*:LOG:tags).
 
-Pauses by kind, cause and heap, cycles by cause, concurrent phases by name. G1's sizes may be REGION MiB off: the log counts
-what is in the regions that are being filled. Pauses before the JVM was live have no number, and may have no cause.
+Pauses by kind, cause and heap, cycles by cause, concurrent phases by name. G1's sizes may differ by REGION MiB: the
+log counts the content of regions that are being filled. Pauses before the JVM was live have no number, and may have
+no cause.
 """
 import collections
 import json
@@ -16,7 +17,7 @@ with open(log) as f:
     lines = [re.match(r"\[([a-z,]+) *\] GC\((\d+)\) (?:[yYoO]: )?(.*)", line) for line in f]
 lines = [(m.group(1), m.group(3)) for m in lines if m]
 
-# What a title has in brackets besides the cause.
+# The parts of a title in brackets besides the cause.
 DETAIL = re.compile(
     r"(Normal|Mixed|Concurrent Start|Prepare Mixed|Evacuation Failure.*|process weakrefs|unload classes|Mark|Roots|Evacuation"
     r"|Update Refs|Outside of Cycle|Major|Young|Old|Global)$")
@@ -66,7 +67,7 @@ for tags, text in lines:
     if re.match(r"Concurrent (Mark |Undo )?Cycle [0-9.]+ms$", text):
         cycles[""] += 1
     match = re.match(r"((?:Concurrent|Coalescing) .*?)(?: \(\d+\.\d+s, \d+\.\d+s\))?(?: \d+M->\d+M\(\d+M\))? [0-9.]+ms$", text)
-    # G1 logs what consists of phases like a phase
+    # G1 logs groups of phases like a phase
     if match and not re.match(r"Concurrent (Mark Cycle|Undo Cycle|Cycle|Mark)$" if collector == "G1" else "$", match.group(1)):
         phases[match.group(1)] += 1
 ours_cycles = collections.Counter()

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Pauses, cycles and phases are those of the JVM's own log: as many, of the same kind, for the same reason, with the same heap.
+# Pauses, cycles and phases are those of the JVM's own log: the same number, kinds, causes and heap sizes.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
-# has COLLECTOR JAVA-OPTION...: does this JVM have the collector, and not by another name?
+# has COLLECTOR JAVA-OPTION...: whether this JVM has the collector under this name
 has()
 {
 	local collector=$1 said
@@ -14,7 +14,7 @@ has()
 	! finds '[Ii]gnoring' <<<"$said"
 }
 
-# record COLLECTOR JAVA-OPTION...: garbage made under it, into COLLECTOR.trace.
+# record COLLECTOR JAVA-OPTION...: records Garbage with it into COLLECTOR.trace.
 record()
 {
 	local collector=$1
@@ -26,7 +26,7 @@ record()
 }
 
 if "$JAVA" -version 2>&1 | finds 'version "1\.8'; then
-	# Its log names what it does otherwise, Serial's two collections in one stop as one, and G1's cleanup is not told.
+	# Their logs differ: Serial's shows two collections in one stop as one, and G1's cleanup is no event.
 	for collector in Parallel ConcMarkSweep; do
 		record "$collector" -Xloggc:gc.log
 		count=$(grep -Eo '\[(Full )?GC( |\()[^c]' gc.log | wc -l)
@@ -34,7 +34,7 @@ if "$JAVA" -version 2>&1 | finds 'version "1\.8'; then
 	done
 	check Parallel.trace "causes" "{p['cause'] for p in r['gc']['longest']} >= {'System.gc()', 'Allocation Failure'}" \
 		"heap" "all(p['used_before'] or p['used_after'] for p in r['gc']['longest'])" \
-		"it says what is missing" "any('GC cycles' in n['text'] for n in r['notices']) or r['gc']['pauses'][0]['what'] != ''"
+		"a notice reports what is missing" "any('GC cycles' in n['text'] for n in r['notices']) or r['gc']['pauses'][0]['what'] != ''"
 	exit 0
 fi
 
@@ -46,13 +46,13 @@ compare()
 	has "$@" || return 0
 	record "$@" "-Xlog:gc*:gc.log:tags"
 	check "$collector.trace" "$*: there were pauses" "r['gc']['count'] > 3" "nothing lost" "i['lost'] == {}"
-	python3 "$TEST_DIR/gc.py" "$collector.trace" gc.log "$collector" 2 || fail "$* is told otherwise than logged"
+	python3 "$TEST_DIR/gc.py" "$collector.trace" gc.log "$collector" 2 || fail "$*: the events differ from the log"
 }
 
 compare Serial
 compare Parallel
 compare G1
-# The first ones come before the JVM is live.
+# The first ones precede the live phase.
 compare G1 -Xshare:off -XX:MetaspaceSize=3m -Xcheck:jni
 compare Z
 compare Z -XX:+ZGenerational

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The safepoints of the JVM's own log, with their times, and who was late: a thread that copies large arrays.
+# The safepoints of the JVM's own log, with their times, and the late threads: a thread that copies large arrays.
 source "$(dirname "$0")/../lib.sh"
 
 if [[ $(java_version) -lt 11 ]]; then
@@ -29,7 +29,7 @@ for collector in G1 Serial; do
 		events trace "$collector: the same, to the nanosecond" '[(e.name, e["value"], e.duration_ns) for e in of("safepoint")] ==
 			[(name, int(reach), int(total)) for name, reach, total in truth["took"]] and len(of("safepoint")) >= 20'
 	fi
-	# Of each that took its time, who came last.
+	# The thread that arrived last, for each long one.
 	events trace "numbered" '[e.number for e in of("safepoint")] == list(range(1, len(of("safepoint")) + 1))' \
 		"by the VM thread" '{e.thread.name for e in of("safepoint")} == {"VM Thread"}' \
 		"copying delays them" 'len([s for s in of("safepoint") if s["value"] > 1e6]) >= 5' \

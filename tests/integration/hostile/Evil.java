@@ -5,7 +5,7 @@ import java.io.DataOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Burns CPU time in a class and threads with names that no compiler lets through, and the JVM does. */
+/** Burns CPU time in a class and threads with names that the JVM accepts and no compiler does. */
 public class Evil {
     static final String MARK = "EvilTemplate";
     static final String NAME = "Evil<img src=x onerror=alert(1)>&\"'\u202e\u00e9";

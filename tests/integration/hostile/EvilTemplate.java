@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.lang.management.ManagementFactory;
 
-/** Evil gives this another name. */
+/** Evil gives this class another name. */
 public class EvilTemplate implements Runnable {
     static volatile double sink;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bomb.py FILE: the debug information of an ELF file is 3 GiB large when it is unpacked."""
+"""bomb.py FILE: replaces the debug information of an ELF file by a compressed section that unpacks to 3 GiB."""
 import os
 import struct
 import subprocess
@@ -11,7 +11,7 @@ piece = 1 << 20
 z = zlib.compressobj(9)
 first = z.compress(bytes(piece)) + z.flush(zlib.Z_FULL_FLUSH)
 same = z.compress(bytes(piece)) + z.flush(zlib.Z_FULL_FLUSH)
-# An empty last block, and Adler's sum of zeros.
+# An empty last block, and Adler's checksum of zeros.
 stream = first + same * (bytes_ // piece - 1) + b"\x03\x00" + struct.pack(">I", bytes_ % 65521 << 16 | 1)
 with open("bomb", "wb") as f:
     f.write(struct.pack("<IIQQ", 1, 0, bytes_, 1) + stream)

@@ -1,14 +1,13 @@
 /*
- * flood MODE: takes a ring as the agent of a JVM does that `braid record --` started, and reports more than any JVM
- * has:
+ * flood MODE: takes a ring like the agent of a JVM that `braid record --` started, and reports more than any JVM has:
  *
- * numbers: in a pid namespace, one thread after the other of 1,500 that run, and 1,000 that do not
+ * numbers: in a pid namespace, each of 1,500 running threads and 1,000 that do not exist
  *
- * names, codes, connections: ever new ones, at most as long as there is a budget for twice as many
+ * names, codes, connections: new ones without end, up to twice the budget
  *
- * asks: stacks of itself
+ * asks: stacks of its own threads
  *
- * Then it says so, burns CPU time, and ends when its standard input does.
+ * Then it prints so, burns CPU time, and ends when its standard input does.
  */
 #include "hostile/client.h"
 
@@ -129,7 +128,7 @@ static void asks(void)
 {
 	puts("asks");
 	fflush(stdout);
-	while (access("stopped", F_OK)) /* the recorder, so that nothing is read */
+	while (access("stopped", F_OK)) /* stops the recorder, so that nothing is read */
 		usleep(1000);
 	struct braid_stack_request request;
 	union bpf_attr run;

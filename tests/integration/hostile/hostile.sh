@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced after lib.sh by the tests that record hostile programs (tests/hostile), each of which runs as another user and
-# yields to everything else, beside a JVM that is none.
+# What the tests share that record hostile programs (tests/hostile) beside an honest JVM. Each hostile program runs as
+# another user and with the lowest priority. Sourced after lib.sh.
 
 MEMORY_KB=262144
-ENDS_S=30 # far more than an end takes on a busy machine, far less than what would wait for one who does not answer
+ENDS_S=30 # far longer than an end takes on a busy machine, far shorter than waiting for a silent peer would take
 
 "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O2 -I"$LIB_DIR/../../include" "$LIB_DIR"/../hostile/*.c -o hostile -pthread
 mkdir -m 755 room
@@ -13,8 +13,8 @@ chmod 755 .
 
 declare -A HOSTILE_PID=() PIDS_OF=()
 
-# start_hostile MODE...: each in a process of that name; its number, as the recorder has it, in HOSTILE_PID[MODE]. A mode
-# that cannot be had on this machine is left out.
+# start_hostile MODE...: starts each in a process of that name; HOSTILE_PID[MODE] is its pid in the recorder's
+# namespace. Modes that this machine cannot run are omitted.
 start_hostile()
 {
 	local mode
@@ -61,8 +61,8 @@ end_hostile()
 	done
 }
 
-# start_honest RECORD-OPTION...: a recording of the hostile processes and, attached to last, of a JVM that waits for go_on, in
-# front of which HONEST_AS stands.
+# start_honest RECORD-OPTION...: records the hostile processes and, attached to last, a JVM that waits for go_on.
+# HONEST_AS is a command in front of the JVM.
 HONEST_AS=()
 start_honest()
 {
@@ -80,7 +80,7 @@ start_honest()
 	export EVENTS_OF=$JAVA_PID
 }
 
-# The most that the recorder has ever had in memory, in record.kb.
+# The recorder's peak memory, in record.kb.
 watch_memory()
 {
 	local kb
@@ -91,7 +91,7 @@ watch_memory()
 	done
 }
 
-# The JVM does what it has to; then the recording is asked to end.
+# The JVM does its work; then the recording is ended.
 finish_honest()
 {
 	local asked
@@ -107,12 +107,12 @@ finish_honest()
 	wait "$WATCH_PID" || true
 	# shellcheck disable=SC2119 # a clock
 	echo "ended after $ENDED_MS ms; $(cat record.kb) kB at most; a trace of $(stat -c %s hostile.trace) bytes"
-	[[ $ENDED_MS -lt $((ENDS_S * 1000)) ]] || fail "the recording ended $ENDED_MS ms after it was asked to"
+	[[ $ENDED_MS -lt $((ENDS_S * 1000)) ]] || fail "the recording ended $ENDED_MS ms after the request"
 	[[ $(cat record.kb) -le $MEMORY_KB ]] || fail "the recorder had $(cat record.kb) kB in memory"
 	honest_is_whole
 }
 
-# What was recorded of the JVM is all that it has done.
+# The recording of the JVM has everything that it did.
 honest_is_whole()
 {
 	events hostile.trace \

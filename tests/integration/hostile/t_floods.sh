@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Agents that report more than any JVM has: each has its budget, is refused the rest, which is counted, and holds up nobody.
+# Agents that report more than any JVM has: each has its budget, the excess is refused and counted, and nobody is
+# blocked.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A user without privileges has a library mapped for a moment, and by its path another file: the names of functions of
-# others who run the library do not come from that file.
+# An unprivileged user maps a library for a moment, and then another file at its path: functions of other users who run
+# the library do not get names from that file.
 source "$(dirname "$0")/../lib.sh"
 
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 cd "$(mktemp -d /tmp/braid-foreign-XXXXXX)"
 trap 'rm -rf "$PWD"' EXIT
 chmod 755 .
-"${nobody[@]}" unshare -Urm mount --bind "$PWD" /mnt 2>/dev/null || skip "a user may have no namespaces here"
+"${nobody[@]}" unshare -Urm mount --bind "$PWD" /mnt 2>/dev/null || skip "users cannot create namespaces here"
 gcc -O1 -g -shared -fPIC -DLIBRARY -DFUNCTION=honest_work -o libwork.so "$LIB_DIR/programs/work.c"
 gcc -O1 -g -shared -fPIC -DLIBRARY -DFUNCTION=strange_work -o strange.so "$LIB_DIR/programs/work.c"
 gcc -O1 -DFUNCTION=honest_work -o work "$LIB_DIR/programs/work.c" "$PWD/libwork.so"

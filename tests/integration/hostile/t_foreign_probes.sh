@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A user without privileges shows a library of others as a libjvm.so, with a debug file of their own that has a function of
-# HotSpot's inside of an instruction. No probe is set there: who else runs the library is not disturbed. The library itself has
-# notes of USDT probes in there, which are not believed either.
+# An unprivileged user presents a library of others as a libjvm.so, with a forged debug file in which a function of
+# HotSpot is inside of an instruction. No probe is set there, so other users of the library are not disturbed. The
+# library's own notes of USDT probes at such places are not used either.
 source "$(dirname "$0")/../lib.sh"
 
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -10,7 +10,7 @@ cd "$(mktemp -d /tmp/braid-foreign-XXXXXX)"
 trap 'rm -rf "$PWD"' EXIT
 mkdir -m 755 debug
 chmod 755 .
-"${nobody[@]}" unshare -Urm mount --bind "$PWD/debug" /usr/lib/debug 2>/dev/null || skip "a user may have no namespaces here"
+"${nobody[@]}" unshare -Urm mount --bind "$PWD/debug" /usr/lib/debug 2>/dev/null || skip "users cannot create namespaces here"
 source_file=$TEST_DIR/victim.c
 gcc -O1 -g -shared -fPIC -DLIBRARY -Wl,--build-id,-Bsymbolic -o libvictim.so "$source_file"
 gcc -O1 -o victim "$source_file" ./libvictim.so
@@ -42,7 +42,7 @@ exec {VICTIM}>victim.in
 wait_for "the victim" grep -qs ready victim.out
 start_record -e safepoint -o trace -- "${nobody[@]}" unshare -Urm bash enter.sh
 exec {MAPPER}>mapper.in
-# What cannot be recorded of it is known when all that can be has been tried.
+# The notice about missing events appears after all probes have been tried.
 wait_for "the notice" says_or_gone record.err 'JVM [0-9]* does not report' "$RECORD_PID"
 grep -q 'JVM [0-9]* does not report' record.err || fail "the library was not taken for a JVM: $(cat record.err)"
 echo >&"$VICTIM"

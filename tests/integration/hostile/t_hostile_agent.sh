@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What processes do with the connections and rings that they were given: the recording of another one goes on, and ends when it
-# is asked to.
+# Processes misuse the connections and rings that they were given: the recording of another one continues, and ends on
+# request.
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# JVMs of another user that misuse what an agent is given, all of them at once, and then those that make tables grow: another
-# JVM's recording is as it is without them, and what was refused is counted for who asked.
+# JVMs of another user that misuse what an agent gets, all at once, and then those that make tables grow: another JVM's
+# recording is as it is without them, and refusals are counted for the JVM that caused them.
 # class: long
 # takes: 90 s
 source "$(dirname "$0")/../lib.sh"
@@ -29,4 +29,4 @@ start_honest -e cpu,thread,class,safepoint,jit,alloc
 wait_under_way "${growing[@]}"
 finish_honest
 events hostile.trace \
-	"requests that find no room are counted for who asked" "('bpf', 'alloc') in {row[:2] for row in lost_by(${HOSTILE_PID[requests]})}"
+	"requests that find no room are counted for their JVM" "('bpf', 'alloc') in {row[:2] for row in lost_by(${HOSTILE_PID[requests]})}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a recorded command starts misuses the connection that is there for its JVMs: another of them is recorded as it is
-# without that.
+# Children of a recorded command misuse the connection for its JVMs: another JVM among the children is recorded as it is
+# without them.
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names that would be markup, a control sequence or another field stay names.
+# Names that contain markup, control sequences or separators stay names.
 source "$(dirname "$0")/../lib.sh"
 
 braid record -F 997 -o e.trace -- "$JAVA" -Dfile.encoding=UTF-8 -cp "$CLASSES" Evil >name 2>err

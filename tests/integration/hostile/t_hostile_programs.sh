@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs of another user that are hard to sample, all of them at once: a JVM's recording is as it is without them.
+# Programs of another user that are hard to sample, all at once: a JVM's recording is as it is without them.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
 mapfile -t modes < <(./hostile --list program)
-# What is kept of the impostor's file is kept before the JVM is recorded.
+# The impostor's table is cached before the JVM is recorded.
 export XDG_CACHE_HOME=$PWD/cache
 start_hostile "${modes[@]}"
 start_honest -e cpu,thread

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Many JVMs of one user that make tables grow, all at once: they share what there is for a user. A JVM of another user, whose
+# Many JVMs of one user that make tables grow, all at once: they share that user's budget. A JVM of another user, whose
 # tables grow when theirs are full, loses nothing.
 # takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
-# What is there for all grows with the machine's memory.
+# The budget of all users grows with the machine's memory.
 MEMORY_KB=$((MEMORY_KB + $(awk '/^MemTotal/ { part = $2 / 256 - 131072; print (part > 0 ? int(part) : 0) }' /proc/meminfo)))
 modes=(methods.{1..8} names.{1..3} tids.{1..3})
 HONEST_AS=(setpriv --reuid=65533 --regid=65533 --clear-groups)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A stranger's library whose debug information unpacks to 3 GiB: no lines of it, which is said, and all else as ever.
+# An untrusted library whose debug information unpacks to 3 GiB: its lines are omitted, with a notice, and everything
+# else is recorded.
 source "$(dirname "$0")/../lib.sh"
 
 gcc -O1 -g -shared -fPIC -DLIBRARY -DFUNCTION=honest_work -o libwork.so "$LIB_DIR/programs/work.c"
@@ -8,7 +9,7 @@ gcc -O1 -g -DFUNCTION=honest_work -o work "$LIB_DIR/programs/work.c" "$PWD/libwo
 python3 "$TEST_DIR/bomb.py" libwork.so || skip "no such file can be made here"
 chown 65534:65534 libwork.so
 start_program out ./work
-# Its memory is that of the largest process that it has waited for, too.
+# The peak memory includes that of the largest child.
 python3 - "$BUILD/braid" record --lines -F 997 -o trace -p "$JAVA_PID" >record.out 2>record.err <<-'END' &
 	import os, resource, signal, sys
 	signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program of somebody else's: says when its own code is not what it was. */
+/* A program of another user: it reports when its own code has changed. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ int victim_add(int a)
 	return a + 0x11223344;
 }
 
-/* Notes of HotSpot's USDT probes, whose place is in the middle of an instruction. */
+/* Notes of HotSpot's USDT probes, with locations in the middle of an instruction. */
 #define NOTE(provider, name)                                                                                           \
 	__asm__(".pushsection .note.stapsdt, \"\", \"note\"\n"                                                         \
 		".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"                 \

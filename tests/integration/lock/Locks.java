@@ -13,13 +13,13 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 
 /*
- * Threads that wait for locks of java.util.concurrent, which others hold, and for what is no lock. "locked CLASS NANOSECONDS TIMES" says
- * how long by their own clock. Argument: rounds.
+ * Threads that wait for locks of java.util.concurrent that others hold, and for other things. "locked CLASS NANOSECONDS
+ * TIMES" is their own measure. Argument: rounds.
  */
 public class Locks {
 	static final long HELD_MS = 8, LONG_NS = 2_000_000;
 
-	/* A lock of the program's own: only who waits for it in vain sees that it is owned. */
+	/* The program's own lock: only a thread that waits for it in vain sees that it has an owner. */
 	static final class Own extends AbstractQueuedSynchronizer {
 		@Override
 		protected boolean tryAcquire(int n) {
@@ -61,7 +61,7 @@ public class Locks {
 		return t;
 	}
 
-	/* One holds it for a while, and the other wants it meanwhile, again and again. */
+	/* One thread holds it for a while, and the other needs it meanwhile, again and again. */
 	static void contend(String what, Body acquire, Body release) throws Exception {
 		CyclicBarrier free = new CyclicBarrier(2), held = new CyclicBarrier(2);
 		Thread holder = thread("holder", () -> {
@@ -99,7 +99,7 @@ public class Locks {
 		return System.nanoTime() - since;
 	}
 
-	/* Another holds it all the time. */
+	/* Another thread holds it all the time. */
 	static void inVain() throws Exception {
 		CountDownLatch held = new CountDownLatch(1), done = new CountDownLatch(1);
 		Thread holder = thread("miser", () -> {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.concurrent.CyclicBarrier;
 
-/** One thread blocks on what another holds, and waits for what it notifies: "blocked NS..." and "waited NS..." are its own measures. */
+/**
+ * One thread blocks on a monitor that another holds, and waits for that one's notification: "blocked NS..." and "waited
+ * NS..." are its own measures.
+ */
 public class Owner {
 	static final int TURNS = 15;
 	static final long HOLD_MS = 50;

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads off the CPU: for how long, on which stack, and who woke them.
+# Off-CPU times of threads: their durations, their stacks, and their wakers.
 source "$(dirname "$0")/../lib.sh"
 
-# off NAME FRAME INNER: the Python expression for the times off the CPU of a thread in what a method of the program calls. Shorter
-# ones than the program is out for have other causes: a safepoint, a page.
+# off NAME FRAME INNER: the Python expression for a thread's off-CPU times in calls of a method of the program. Times
+# that are shorter than the program's intended ones have other causes: a safepoint, a page fault.
 off()
 {
 	echo "[e for e in at('blocked', 'Blocked.$2') if e.thread.name == '$1' and e.duration_ns > 25e6 and any('$3' in f for f in e.stack)
 		and not any('CyclicBarrier' in f for f in e.stack)]"
 }
 
-# long NAME FRAME INNER: that they are as long as it says.
+# long NAME FRAME INNER: they are as long as the program's measures.
 long()
 {
 	echo "as_long($(off "$@"), next(w[1:] for w in truth['blocked'] if w[0] == '$1'))"
@@ -45,7 +45,7 @@ all_told()
 echo | "${UNDISTURBED[@]}" "$BUILD/braid" record -e wait,thread -o start.trace -- "$JAVA" -cp "$CLASSES" Blocked >start.trace.truth 2>err
 all_told start.trace
 
-# Attached; what goes on when the recording ends.
+# Attached; events that last beyond the end of the recording.
 start_program attach.trace.truth "${UNDISTURBED[@]}" "$JAVA" -Xint -cp "$CLASSES" Blocked
 start_record -F 99 -e cpu,wait,thread -p "$JAVA_PID" -o attach.trace
 wait_attached "$JAVA_PID"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads that stand in front of monitors: how long, where, of which class, to within 2 percent of their own clock.
+# Threads blocked on monitors: how long, where, and of which class, to within 2 percent of their own clock.
 # class: quick
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 
-# Taking back a bias takes time, too, but is no contention.
+# Revoking a bias takes time, too, but is no contention.
 options=()
 [[ $(java_version) -ge 15 ]] || options=(-XX:-UseBiasedLocking)
 
@@ -37,7 +37,7 @@ events short.trace \
 		{e.number for e in of("counted")} == {3} and total(of("counted")) >= sum(int(n) for _, _, n in truth["blocked"])' \
 	"nothing lost" 'lost == []'
 
-# Virtual threads may come back on another OS thread.
+# Virtual threads may continue on another OS thread.
 [[ $(java_version) -ge 21 ]] || exit 0
 "${UNDISTURBED[@]}" "$BUILD/braid" record -e lock -o virtual.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 25 virtual >virtual.trace.truth 2>err
 blocked virtual.trace

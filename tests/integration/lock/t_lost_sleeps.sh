@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A recorder that is held up: what a JVM's threads sleep, and what probes see in it, finds no room then, and is counted for that JVM.
+# A recorder that is stopped: sleeps of a JVM's threads, and hits of its probes, then find no room and are counted for
+# that JVM.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -8,7 +9,7 @@ start_worker jvm -XX:+UseParallelGC -XX:ParallelGCThreads=2
 start_record -F 99 -e cpu,wait=1us,safepoint -p "$JAVA_PID" -o lost.trace
 wait_joined "$JAVA_PID"
 wait_events "$JAVA_PID"
-ask jvm gc 5 # probes are set by then
+ask jvm gc 5 # the probes are set by then
 kill -STOP "$RECORD_PID"
 ask jvm gc 3000
 kill -CONT "$RECORD_PID"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Who held the monitor that a thread was blocked on, and who notified, with the stacks on which they let go. A thread may also look
-# for itself whether a monitor is free, by a timer (JDKs before 24), and then nobody has woken it.
+# The owner of the monitor that a thread was blocked on, and the notifier, with the stacks on which they released it. A
+# thread may also check the monitor itself, by a timer (JDKs before 24), and then has no waker.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 
@@ -16,7 +16,7 @@ owners_told()
 		"nothing lost" 'lost == []'
 }
 
-# With the kernel's own times off the CPU, and without.
+# With the kernel's own off-CPU times, and without.
 "${UNDISTURBED[@]}" "$BUILD/braid" record -e lock,wait -o both.trace -- "$JAVA" -cp "$CLASSES" Owner >both.trace.truth 2>err
 owners_told both.trace
 events both.trace \

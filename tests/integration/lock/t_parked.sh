@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads that are parked for a lock of java.util.concurrent: its class and owner, as of a monitor. Who waits for something else
-# is not held up by a lock, and who waits for work is idle.
+# Threads parked for a lock of java.util.concurrent: its class and owner, as for a monitor. Threads that wait for
+# something else are not blocked by a lock, and those that wait for work are idle.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
 rounds=40
-[[ $(java_version) -gt 8 ]] || rounds=100 # which knows where the owner is a second later
+[[ $(java_version) -gt 8 ]] || rounds=100 # JDK 8's owner field is known a second later
 
-# The first rounds of a thread may come before the collector knows it.
+# A thread's first rounds may precede the collector's definition of it.
 braid record -e cpu,lock,wait -o both.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >both.trace.truth 2>err
 events both.trace \
 	"each lock" 'len({c for c, _, _ in truth["locked"] if "." in c or "$" in c}) == 4' \
@@ -39,7 +39,7 @@ assert not [s["name"] for s in b["by_site"] if "getTask" in s["name"]]
 braid report both.trace >both.txt
 grep -q ' idle: threads of pools and of the JVM that waited for work' both.txt || fail "the report does not say that threads were idle"
 
-# With one of the two kinds alone.
+# With only one of the two types.
 braid record -e lock -o lock.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >lock.trace.truth 2>err
 events lock.trace "locks alone" '{"Locks$Own", "java.util.concurrent.locks.StampedLock"} <= {e.name for e in of("lock")} and of("blocked") == []'
 braid record -e wait -o wait.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >wait.trace.truth 2>err

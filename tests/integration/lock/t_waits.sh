@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Object.wait, to within 2 percent of the program's own clock, with what it waited for and whether that came.
+# Object.wait, to within 2 percent of the program's own clock, with the object's class and whether the wait timed out.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 

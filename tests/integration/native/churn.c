@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads one of two libraries, works in it, unloads it, again and again: mostly both come to lie at the same address.
- * Prints how often that was so.
+ * Loads one of two libraries, works in it, and unloads it, again and again: usually both get the same address. Prints
+ * how often.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Signal frames (one in the middle of a prologue at times), the vdso, the PLT, a realigned stack, a thread: each for a
+ * Signal frames (sometimes in the middle of a prologue), the vdso, the PLT, a realigned stack, a thread: each for a
  * fifth of the CPU time, however fast the machine is.
  */
 #include <pthread.h>
@@ -55,7 +55,7 @@ OWN void over_plt(unsigned long n)
 
 struct part {
 	void (*run)(unsigned long n);
-	unsigned long n; /* what takes PART_SECONDS */
+	unsigned long n; /* the rounds that take PART_SECONDS */
 };
 
 static struct part parts[] = {{interrupted, 1000}, {ask_clock, 1000}, {realigned, 1000}, {over_plt, 1000}};

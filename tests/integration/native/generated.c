@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes two functions at run time, outer_NAME and inner_NAME, says so in its perf map, and works in them between two
- * lines of input. generated NAME [link | UID]: the map is a symbolic link, or belongs to that user, while the program
- * runs as user 65534.
+ * Makes two functions at run time, outer_NAME and inner_NAME, writes them to its perf map, and works in them between
+ * two lines of input. generated NAME [link | UID]: the map is a symbolic link, or belongs to that user, while the
+ * program runs as user 65534.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define INNER 16
 
-static const uint8_t outer[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 7, 0, 0, 0, 0x5d, 0xc3}; /* calls what is at INNER */
+static const uint8_t outer[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 7, 0, 0, 0, 0x5d, 0xc3}; /* calls INNER */
 /* push rbp; mov rbp, rsp; 1: dec rdi; jne 1b; pop rbp; ret */
 static const uint8_t inner[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
@@ -23,7 +23,7 @@ static int write_map(const char *path, const uint8_t *code, const char *name)
 
 	if (!f)
 		return -1;
-	fprintf(f, "%lx %x inner_of_former_code\n", (unsigned long)code, 4096); /* later lines count */
+	fprintf(f, "%lx %x inner_of_former_code\n", (unsigned long)code, 4096); /* later lines take precedence */
 	fprintf(f, "no line\n%lx %zx outer_%s\n", (unsigned long)code, sizeof(outer), name);
 	fprintf(f, "%lx %zx inner_%s(a b)\n", (unsigned long)code + INNER, sizeof(inner), name);
 	fprintf(f, "%lx 40 not_yet_ended", (unsigned long)code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two libraries of the same shape; NAME tells their inner functions apart. */
+/* Two libraries of the same shape; NAME distinguishes their inner functions. */
 void work(unsigned long n);
 unsigned long NAME(unsigned long n);
 

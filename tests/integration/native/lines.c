@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Its hot line is known, and that it was inlined. */
+/* Its hot line, and the inlining of the function with it, are in the debug information. */
 #include <stdlib.h>
 
 static volatile unsigned long sink;

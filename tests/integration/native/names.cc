@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that people read demangled.
+// Mangled names, which reports show demangled.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>

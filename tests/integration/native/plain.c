@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Burns CPU time behind all that makes native stacks hard to walk without CFI: big frames, saved registers, a switch,
- * recursion, a callback through libc, a function that is only called by its address. Every stack is known by its names.
+ * Burns CPU time under everything that makes native stacks hard to walk without CFI: big frames, saved registers, a
+ * switch, recursion, a callback through libc, a function that is called only by its address. The names show whether a
+ * stack is right.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts itself many times, by fork and exec at once; each child works for about four milliseconds. */
+/* Starts itself many times, by fork and an immediate exec; each child works for about four milliseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

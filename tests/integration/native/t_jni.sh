@@ -3,7 +3,8 @@
 # Java, native code, Java again and native code again, in one stack and in this order.
 source "$(dirname "$0")/../lib.sh"
 
-# What is measured begins when samples of the library have arrived: the collector knows it then, on a busy machine, too.
+# The measurement begins when samples of the library have arrived: by then the collector knows the library, even on a
+# busy machine.
 start_program out "$BUILD/braid" record -F 997 -o j.trace -- "$JAVA" -Djava.library.path="$CLASSES" -cp "$CLASSES" Native
 wait_samples 100 "$JAVA_PID"
 go_on

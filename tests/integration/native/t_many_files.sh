@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A user has a large library mapped under many names: what reading them takes has an end, which is shown, and what other users'
-# programs run is recorded as ever.
+# A user maps a large library under many names: the cost of reading them is bounded, with a notice, and other users'
+# programs are recorded as without it.
 source "$(dirname "$0")/../lib.sh"
 
 cd "$(mktemp -d /tmp/braid-many-XXXXXX)"
@@ -34,4 +34,4 @@ wait_end "$many" "the program of many files"
 check trace \
 	"others' stacks are whole, and have names" 'mostly_whole(with_frame("honest_work"))' \
 	"what was left out is counted" '10 < i["lost"]["collector"]["unwind_table"] < 40'
-[[ $(grep -c 'need more time or memory' record.err) -eq 1 ]] || fail "that is not said once: $(cat record.err)"
+[[ $(grep -c 'need more time or memory' record.err) -eq 1 ]] || fail "not exactly one notice: $(cat record.err)"

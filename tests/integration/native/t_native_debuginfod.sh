@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names and lines from a debuginfod server on this machine, then from its cache; without one nothing waits and nothing fails.
+# Names and lines from a debuginfod server on this machine, then from its cache; without a server nothing waits and
+# nothing fails.
 source "$(dirname "$0")/../lib.sh"
 
 command -v debuginfod >/dev/null || skip "debuginfod is not installed"

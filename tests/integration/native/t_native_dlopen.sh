@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Two libraries that take turns at one address: no sample in one is taken for the other, and the first samples behind a
+# Two libraries alternate at one address: samples in one are not attributed to the other, and the first samples after a
 # dlopen are whole, too.
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# record --lines: source lines and inlined functions of native code, in the trace itself: the program is gone when it is read.
+# record --lines: source lines and inlined functions of native code are in the trace itself: the program no longer
+# exists when the trace is read.
 source "$(dirname "$0")/../lib.sh"
 
 source_file=$TEST_DIR/lines.c

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# C++ and Rust names, in both of Rust's ways, and functions of libc and libstdc++ by the names that people know.
+# C++ and Rust names, in both of Rust's manglings, and the familiar names of functions of libc and libstdc++.
 source "$(dirname "$0")/../lib.sh"
 
 command -v g++ >/dev/null || skip "no C++ compiler"

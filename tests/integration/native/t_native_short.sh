@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Processes that live for some milliseconds and execute a program right after the fork: their stacks are whole, too.
+# Processes that live for some milliseconds and exec right after the fork: their stacks are whole, too.
 source "$(dirname "$0")/../lib.sh"
 
-# Bound at the start: the dynamic linker's lazy resolver has a frame that no unwind row can say.
+# Bound at the start: no unwind row can express the frame of the dynamic linker's lazy resolver.
 "${CC:-gcc}" -std=gnu11 -O1 -Wl,-z,now "$TEST_DIR/short.c" -o short
 "${CC:-gcc}" -std=gnu11 -O1 -static -no-pie "$TEST_DIR/short.c" -o fixed
 for program in short fixed; do # a static program has the same addresses before and after it executes itself

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Static and stripped programs, without CFI of their own: whole stacks; names where a debug file beside them has them.
+# Static and stripped programs without their own CFI: whole stacks, and names from a debug file beside them.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -32,7 +32,7 @@ objcopy --add-gnu-debuglink=linked.debug linked
 braid record -q -F 997 -o linked.trace -- ./linked 0.4
 check linked.trace "names by debuglink" 'with_frame("burn") and with_frame("dive")'
 
-# A debug file that is another's says nothing.
+# Another program's debug file is ignored.
 cp linked.debug kept.debug
 build other -Wl,--build-id=none -DOTHER
 objcopy --only-keep-debug other linked.debug

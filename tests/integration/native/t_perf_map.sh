@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Code that programs make themselves is named by their perf maps, when these are the program's own.
+# Generated code gets its names from perf maps, if the map belongs to the program.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls "$TEST_DIR/generated.c" -o generated
 mkdir tmp
 cp generated tmp/
 PIDS=() INPUTS=()
-# begin NAME [HOW]: the program in the background, with PREFIX in front.
+# begin NAME [HOW]: starts the program in the background, with PREFIX in front.
 begin()
 {
 	local fd
@@ -46,7 +46,7 @@ done
 for out in *.out; do
 	[[ $out == record.out ]] || wait_for "the end of $out" grep -qs end "$out"
 done
-echo >&"${INPUTS[0]}" # a program and its map that are gone when the recording ends are known all the same
+echo >&"${INPUTS[0]}" # names are known even if the program and its map no longer exist at the end
 wait_end "${PIDS[0]}" "program own"
 stop_record
 for fd in "${INPUTS[@]:1}"; do

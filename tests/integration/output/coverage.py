@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""coverage.py ROOT BRAID JVMTI_H: does docs/jvmti-coverage.md say what the agent does, and all of it?
+"""coverage.py ROOT BRAID JVMTI_H: compares docs/jvmti-coverage.md with the agent.
 
-What there is of JVM TI is read from the JDK's header; what the agent uses of it, from the agent's source; which options there
-are, from the commands' --help.
+The list of JVM TI comes from the JDK's header, its use from the agent's source, and the options from the commands'
+--help.
 """
 import glob
 import os
@@ -42,7 +42,7 @@ class Header:
 
 
 def code(path):
-    """A file without comments and strings."""
+    """The file's text without comments and strings."""
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', " ", open(path, encoding="utf-8").read(), flags=re.S)
 
 
@@ -73,7 +73,7 @@ class Helps:
 
 
 def item_exists(helps, item):
-    """`COMMAND`, `COMMAND -x`, `record -e KIND`, `ctl PID VERB`: every word of it is in the command's --help."""
+    """`COMMAND`, `COMMAND -x`, `record -e KIND`, `ctl PID VERB`: the command's --help must have every word."""
     words = item.strip("`").split()
     text = helps.of(words[0])
     return text is not None and all(re.search(r"(?<![\w-])%s(?![\w-])" % re.escape(w), text) for w in words[1:])
@@ -111,7 +111,7 @@ class Check:
         self.errors.append(text)
 
     def names(self, title, column, number, there):
-        """All that the header has is in the table, and what else is there came later."""
+        """The table has everything in the header; other rows are of later versions."""
         rows = {r[column].strip("`"): r for r in self.tables[title][1]}
         for name in sorted(set(there) - set(rows)):
             self.wrong(f"{title}: {name} has no row")
@@ -141,7 +141,7 @@ class Check:
             self.wrong(f"{title}: {name}: why not?")
 
     def jvmpi(self, title):
-        """What is covered by JVM TI is so by something that the agent uses."""
+        """Each row that JVM TI covers names something that the agent uses."""
         for row in self.tables[title][1]:
             name = next(iter(row.values())).strip("`")
             successors = re.findall(r"`(\w+)`", row["Its successor in JVM TI"])
@@ -165,7 +165,7 @@ class Check:
                 self.wrong(f"{f['Function']}: there is no category {f['Category']}")
 
     def locks(self):
-        """The page names the files that have a mutex; those that run in pauses have none, and allocate nothing."""
+        """The page names the files with a mutex. Those that run in pauses have none, and allocate nothing."""
         text = open(self.root + "/docs/jvmti-coverage.md", encoding="utf-8").read()
         said = re.search(r"mutexes are in (.*?)\.\s[A-Z]", text, re.S)
         named = set(re.findall(r"`(\w+\.c)`", said[1])) if said else set()
@@ -181,7 +181,7 @@ class Check:
                 self.wrong(f"{f} runs in pauses and uses {found[0]}")
 
     def memory(self):
-        """What Allocate is not used for comes from where the page says."""
+        """What the agent does not use Allocate for comes from where the page says."""
         text = source(self.root)
         reason = next(r for r in self.tables["Functions"][1] if r["Function"] == "`Allocate`")["What for, or why not"]
         for call in ("malloc", "mmap"):
@@ -189,7 +189,7 @@ class Check:
                 self.wrong(f"Allocate: is the agent's memory {call}'s or not?")
 
     def matrix(self):
-        """README and the page about accuracy report what the matrix has."""
+        """README and the page about accuracy have the matrix's figures."""
         path = self.root + "/docs/matrix.md"
         if not os.path.exists(path):
             return

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples.py PAGE PID TID: runs every braid command that a page (Markdown, or the manual) shows, in its order, in the current directory.
+"""examples.py PAGE PID TID: runs every braid command that a page (Markdown, or the manual) shows, in order, in the
+current directory.
 
-PID is a JVM that takes the place of the pages' own, TID one of its threads. Only what is particular to a machine is changed: pids,
-and times: recordings last half a second, and selections begin with them. `braid ctl` gets a recording to talk to. A command fails by its exit status.
+PID is a JVM instead of the pages' own, TID one of its threads. Only machine-specific parts are replaced: pids, and
+times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
+A command fails by its exit status.
 """
 import re
 import shlex
@@ -22,7 +24,7 @@ def markdown_commands(text):
 
 
 def man_commands(text):
-    """Displayed lines with a prompt, without the page's escapes."""
+    """Displayed lines with a prompt, without the manual's escapes."""
     for line in re.findall(r"^\.Dl [#$] (.*)$", text, re.M):
         yield line.replace(r"\-", "-").replace(r"\e", "\\")
 
@@ -51,7 +53,7 @@ def run(command):
 
 
 class Recording:
-    """One that `braid ctl` can ask, from the first such command on."""
+    """A recording for `braid ctl`, from the first such command on."""
 
     def __init__(self, pid):
         self.pid, self.process = pid, None
@@ -85,7 +87,7 @@ def main():
     with Recording(pid) as recording:
         for command in commands:
             words = shlex.split(command, comments=True)
-            if "braid" not in words[:1]:  # of make, ls and others there is nothing to show
+            if "braid" not in words[:1]:  # commands of make, ls and others are not run
                 continue
             if words[1] == "ctl":
                 recording.start()

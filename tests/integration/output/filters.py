@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""filters.py BRAID TRACE: parts that a selection makes must add up to the whole, which TRACE.json has."""
+"""filters.py BRAID TRACE: the parts that a selection makes must add up to the whole, which is in TRACE.json."""
 import datetime
 import json
 import re
@@ -41,12 +41,12 @@ assert count("--include", "no such frame") == 0
 
 
 def times(*words):
-    """When the samples were taken, as script has it."""
+    """The times of the samples, from script."""
     out = subprocess.run([braid, "script", "--event", "cpu", *words, trace], check=True, capture_output=True, text=True)
     return [float(t) for t in re.findall(r"^\S.* \d+/\d+ \[\d+\] ([\d.]+): +\d+ ", out.stdout, re.M)]
 
 
-# One base of time: the recording's start, in script as in the windows and in what a date says.
+# One time base: the recording's start, in script as in windows and dates.
 taken = sorted(times())
 assert len(taken) == everything and 0 <= taken[0] and taken[-1] < whole["duration_s"] + 5, (taken[0], taken[-1])
 boot = sorted(times("--time", "monotonic"))
@@ -58,7 +58,7 @@ date = datetime.datetime.fromtimestamp(whole["start"]["realtime_s"] // 1, dateti
 for at in ("%.9f" % middle, "%.6fms" % (middle * 1e3)):
     assert (count("--to", at), count("--from", at)) == (before, everything - before), at
     assert len(times("--to", at)) == before
-# a double holds such a date to a microsecond or two
+# a double represents such a date to a microsecond or two
 near = sum(abs(t - middle) < 1e-5 for t in taken)
 assert abs(count("--to", date.isoformat()) - before) <= near, date
 assert count("--from", "0", "--to", "1000m") == everything

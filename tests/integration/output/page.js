@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// node page.js PAGE EXPRESSION...: runs the page without a browser; each expression must be true of what it shows. `$(id)` is an
-// element, click(id) presses it, drawn() draws again and returns [x, y, width, height] of each rectangle, texts() what is written,
-// lines() how many strokes there are, data is the page's data.
+// node page.js PAGE EXPRESSION...: runs the page without a browser; each expression about it must be true. `$(id)` is
+// an element, click(id) presses it, drawn() draws again and returns [x, y, width, height] of each rectangle, texts()
+// the texts, lines() the number of strokes, data is the page's data.
 "use strict";
 const fs = require("fs");
 const vm = require("vm");

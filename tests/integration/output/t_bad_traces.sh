@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Files that are no trace, are damaged, or cut off.
+# Files that are no trace, damaged, or truncated.
 source "$(dirname "$0")/../lib.sh"
 
 need_sample
 commands=("report" "report --json" "report --html bad.html" "replay" "script" "script --raw" "export --format collapsed"
 	"info" "info --json")
-# try FILE COMMAND-WORDS: the exit status in STATUS.
+# try FILE COMMAND-WORDS: sets STATUS to the exit status.
 try()
 {
 	local file=$1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Collapsed stacks: form, sums, and annotations that flame graph tools know.
+# Collapsed stacks: the format, the sums, and the annotations of flame graph tools.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

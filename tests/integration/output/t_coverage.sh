@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/jvmti-coverage.md has a row for everything, and says of it what the agent does and what the commands offer.
+# docs/jvmti-coverage.md has a row for everything, and agrees with the agent and the commands.
 # class: quick
 # shellcheck disable=SC2016 # names between backticks
 source "$(dirname "$0")/../lib.sh"
@@ -12,7 +12,7 @@ coverage()
 }
 coverage "$root" || fail "$(cat errors)"
 
-# It sees what it is there for: a call without a row, a row without a call, an option that there is not.
+# The check detects a call without a row, a row without a call, and an unknown option.
 mkdir -p copy/docs
 cp -r "$root/agent" copy/
 cp "$root/docs/jvmti-coverage.md" copy/docs/

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every view tells the same of what happened in a JVM: the report, its JSON, stacks by event, the page, the script.
+# All views of a JVM's events agree: the report, its JSON, stacks by event, the page, the script.
 source "$(dirname "$0")/../lib.sh"
 
 braid record --preset all -e alloc=64k,lock=0,exception=0 -o v.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err || fail "$(cat err)"
@@ -20,9 +20,9 @@ for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Blocked threads'
 	grep -q "^$section" v.txt || fail "the report has no '$section'"
 done
 # shellcheck disable=SC2016 # a class's name
-grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "not told who blocked whom: $(grep -A9 '^Contended' v.txt)"
+grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "the report does not show who blocked whom: $(grep -A9 '^Contended' v.txt)"
 
-# A filter is one for all views.
+# A filter means the same in all views.
 # shellcheck disable=SC2016
 THREAD=$(sed -n 's|^wants-door [0-9]*/\([0-9]*\) .*braid:lock: class="Views$Door".*|\1|p' v.script | head -n 1)
 braid report --json --tid "$THREAD" v.trace >one.json
@@ -40,7 +40,7 @@ END
 braid script --event exception v.trace | grep -v '^$' | grep -v "^$(printf '\t')" | grep -v 'braid:exception:' && fail "script --event lets others through"
 [[ $(braid script --event exception --top 3 v.trace | grep -c 'braid:exception: ') -eq 3 ]] || fail "--top 3 is not three events"
 
-# Nothing ticks unless it is asked to; nothing is told of what was not chosen.
+# Without -e cpu there are no samples, and types that are not enabled have no events.
 braid record -e lock -o l.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err
 check l.trace \
 	"no samples" 'i["samples"]["total"] == 0 and stacks == []' \
@@ -56,7 +56,7 @@ braid info --json l.trace | python3 -c 'import json, sys; j, = json.load(sys.std
 ! grep -q 'GC pauses' l.txt || fail "pauses, which were not recorded"
 braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kind that is not there is no error"
 [[ ! -s none ]] || fail "allocations in a trace of locks"
-grep -q "no 'alloc' events" err || fail "not told that there are none: $(cat err)"
+grep -q "no 'alloc' events" err || fail "no message about missing events: $(cat err)"
 STATUS=0
 braid export --format collapsed --event nonsense l.trace 2>err || STATUS=$?
 if [[ $STATUS -ne 2 ]] || ! grep -q 'use one of: cpu, alloc' err; then

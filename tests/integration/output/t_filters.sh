@@ -14,7 +14,8 @@ for words in "--pid x" "--tid 1,," "--from x" "--to -1" "--include (" "--exclude
 	braid report $words s.trace >out 2>err || status=$?
 	[[ $status -eq 2 && -s err && ! -s out ]] || fail "report $words: exit status $status"
 done
-# What is not in the trace is no selection of it: a report of nothing would look like one of a thread that did nothing.
+# A selection of something that is not in the trace is an error: an empty report would look like a thread that did
+# nothing.
 for words in "--pid 1" "--tid 1" "--from 2 --to 1" "--from 1 --to 1" "--from 1000m" "--to 1999-12-31T23:59"; do
 	status=0
 	# shellcheck disable=SC2086 # words

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The disk is full: one line that says so, and what was recorded can be read.
+# The disk is full: one line reports it, and the part that was recorded can be read.
 source "$(dirname "$0")/../lib.sh"
 
 [[ -n ${INSIDE:-} ]] || INSIDE=1 exec unshare -m --propagation private bash "$0" || skip "no mount namespaces"
-# Sixteen kilobytes: what fits of the first samples is there, and the message says how much.
+# Sixteen kilobytes: as many of the first samples as fit are in the file, and the message has their number.
 mkdir tiny
 mount -t tmpfs -o size=16k none tiny || skip "no tmpfs can be mounted"
 status=0
@@ -35,11 +35,11 @@ one_line_error record.out record.err
 grep -q 'small/f.trace.*space' record.err || fail "not what happened: $(cat record.err)"
 no_leftovers
 cp small/f.trace f.trace
-# The names that the last samples' methods got a moment later are what did not fit.
+# Only the names that arrived a moment after the last samples may be missing.
 check f.trace "what was recorded" 'well(80) and thread("old-0") > 0 and thread("old-1") > 0' \
 	"whole stacks" 'at_least(i["java_samples"]["complete"], i["java_samples"]["total"], 99)'
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
-# Reading commands, too, say when what they write is cut off.
+# Reading commands also report when their output is truncated.
 for command in "report --json" "report --html small/f.html" "script" "export --format collapsed -o small/f.txt"; do
 	status=0
 	# shellcheck disable=SC2086 # words

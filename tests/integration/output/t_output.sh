@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where a recording may not be written to.
+# Destinations that a recording must not write to.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -27,7 +27,7 @@ wait_sampling
 refused t.trace t.trace
 stop_record
 braid info t.trace >out
-# An older trace gives way, and is kept.
+# An older trace is renamed and kept.
 cp t.trace first
 start_record -p "$target" -o t.trace -d 0.3
 end_record
@@ -38,7 +38,7 @@ echo "my thesis" >t.trace.old
 refused t.trace "t.trace: .*FILE.old"
 cmp second t.trace || fail "it was overwritten"
 [[ $(cat t.trace.old) == "my thesis" ]] || fail "t.trace.old was overwritten"
-# Under sudo it is its caller's, where that user may make files.
+# Under sudo the trace belongs to the caller, if that user may create files there.
 mkdir theirs
 chown 65534 theirs
 SUDO_UID=65534 SUDO_GID=65533 braid record -p "$target" -o theirs/s.trace -d 0.1 2>err

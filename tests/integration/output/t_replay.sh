@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A replay ends with the very report that the recording has.
+# A replay prints exactly the recording's report.
 source "$(dirname "$0")/../lib.sh"
 
 need_sample
@@ -20,7 +20,7 @@ for speed in 0 -1 fast; do
 	[[ $status -eq 2 && ! -s out ]] || fail "--speed $speed: exit status $status"
 done
 
-# The analyzer that is fed while the recording goes on comes to the same words.
+# The live analyzer gives the same report.
 braid record --report -q -F 997 -o live.trace -- "$JAVA" -cp "$CLASSES" Deep 100 >live
 braid report live.trace >later
 cmp live later || { diff live later | head -n 20; fail "the live report is not the later one"; }

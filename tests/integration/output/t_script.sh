@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The form of perf script, by a reader of that form.
+# The format of perf script, checked by a reader of that format.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 
@@ -28,5 +28,5 @@ braid script --raw "$SAMPLE" >raw
 for kind in method sample process thread; do
 	grep -q "^$kind " raw || fail "no $kind in the raw records: $(cut -d' ' -f1 raw | sort | uniq -c)"
 done
-# A reader that goes away is no error of the trace.
+# A reader that closes its pipe is no error of the trace.
 braid script "$SAMPLE" 2>err | head -n 1 >/dev/null || true

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A trace goes through pipes: what is recorded into one can be read from another, and a reader that ends, ends the recording.
+# Traces through pipes: one recording writes to a pipe from which another command reads, and the end of the reader ends
+# the recording.
 source "$(dirname "$0")/../lib.sh"
 
 awk 'BEGIN { for (;;) x += 1 }' &
@@ -19,7 +20,7 @@ good()
 braid record -F 499 -p "$target" -d 0.5 -o - 2>err | cat >piped.trace
 good piped.trace
 grep -q "^braid: standard output: .* samples" err || fail "no summary: $(cat err)"
-# to a file that the shell has opened; the command's own output does not come between
+# to a file that the shell has opened; the command's own output must not mix with it
 # shellcheck disable=SC2016 # the program's own variable
 braid record -F 499 -o /dev/stdout -- sh -c 'echo from the program; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' 2>err >command.trace
 good command.trace

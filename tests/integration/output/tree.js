@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// node tree.js TREE-JS: are the page's trees what they should be, and can the largest be looked at?
+// node tree.js TREE-JS: checks the page's trees, and that the largest can be displayed.
 "use strict";
 const assert = require("assert");
 const fs = require("fs");
@@ -13,7 +13,7 @@ function random(n) {
 	return Math.floor(seed / 0x80000000 * n);
 }
 
-/* Random nodes, each behind its parent, and weights of two threads. */
+/* Random nodes, each after its parent, and weights of two threads. */
 function graphOf(nodes, labels, near) {
 	const graph = {nodes: [], samples: []};
 	for (let i = 1; i <= nodes; i++) {
@@ -32,7 +32,7 @@ function stackOf(tree, i) {
 	return stack;
 }
 
-/* Every node of a tree that can be expanded: "labels from the root" to its total and self. */
+/* Every node of an expandable tree: "labels from the root" to its total and self. */
 function all(tree) {
 	const found = {}, todo = [0];
 	while (todo.length) {
@@ -71,8 +71,8 @@ for (let round = 0; round < 40; round++) {
 }
 
 /*
- * 600,000 stacks of 40 frames, of which no two end alike but most begin alike: 20 million nodes when all of them are reversed,
- * more than a Map holds. What is at least half a pixel wide is a few thousand.
+ * 600,000 stacks of 40 frames, most of which begin alike and no two of which end alike: 20 million nodes when all are
+ * reversed, more than a Map holds. A few thousand are at least half a pixel wide.
  */
 const graph = {nodes: [], samples: []}, path = [0];
 for (let leaf = 0, count = 0; leaf < 600000; leaf++) {
@@ -89,7 +89,7 @@ assert.strictEqual(tree.total[0], 3000000);
 assert(rows.length === 3 && tree.count < 100000, rows.length + " rows of " + tree.count + " nodes");
 for (const row of rows)
 	assert(row.filter((_, k) => k % 3 === 2).reduce((a, b) => a + b) <= 1 + 1e-9);
-/* Zooming makes more of it, down to where the stacks begin. */
+/* Zooming expands more of it, down to the stacks' first frames. */
 let deepest = rows[2][0];
 for (let depth = 2; depth < 40; depth++) {
 	layOut(tree, deepest, 0.4 / 1500);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""views.py JAVA-VERSION: do the views that t_events_views.sh made agree with each other, and with the program?"""
+"""views.py JAVA-VERSION: checks that the views which t_events_views.sh made agree with each other, and with the
+program."""
 import collections
 import json
 import re
@@ -22,7 +23,7 @@ for line in open("v.script"):
 
 
 def weight(kind):
-    """All of it: what idle threads waited is in stacks and graphs, and a sum of its own in the report."""
+    """Everything: waits of idle threads are in stacks and graphs, and a separate sum in the report."""
     of = events[kind]
     return round((of["weight_s"] + of.get("idle_s", 0)) * 1e9) if "weight_s" in of else of.get("weight_bytes", of.get("weight"))
 
@@ -38,7 +39,7 @@ for kind in titles:
         continue
     assert sum(int(n) for _, n in stacks) == weight(kind) == graphs.get(titles[kind], {"total": 0})["total"], kind
     if kind not in ("live", "uncollected"):
-        assert len(script[kind]) >= events[kind]["count"], kind  # BLOCKED: those that others tell are in the script only
+        assert len(script[kind]) >= events[kind]["count"], kind  # BLOCKED: those that others cover are in the script only
     assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
     assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
 
@@ -53,7 +54,7 @@ assert door["count"] == int(truth["contended"]) and 0.1 < door["weight_s"], door
 assert all(line.rsplit(" ", 1)[0].split(";")[-1] in by("lock", "name") for line in open("lock.stacks"))
 owners = [b for b in report["blockers"] if b["class"] == "Views$Door"]
 assert {b["blocked"]["name"] for b in owners} == {"wants-door"}, owners
-owners = [b for b in owners if b["owner"]]  # a thread that looks for itself, by a timer, is woken by nobody
+owners = [b for b in owners if b["owner"]]  # a thread that checks the monitor itself, by a timer, has no waker
 assert {b["owner"]["name"] for b in owners} == {"holds-door"} and {b["site"] for b in owners} == {"Views.holdDoor"}, owners
 assert "Views.wantDoor" in by("lock", "site"), by("lock", "site")
 oops = by("exception", "name")["Views$Oops"]
@@ -69,9 +70,9 @@ assert events["compile"]["count"] == sum(level["count"] for level in report["lev
 assert report["starts"][-1]["classes"] > 200 and {"start", "init"} <= {s["phase"] for s in report["starts"]}
 if version >= 11:
     alloc = by("alloc", "name")["long[]"]
-    # HotSpot's own sampling is some percent off for objects that are an eighth of the interval: agent/events/alloc.c.
+    # HotSpot's own sampling is some percent off for objects of an eighth of the interval: agent/events/alloc.c.
     assert abs(alloc["weight_bytes"] / int(truth["allocated"]) - 1) < 5 * alloc["error"] + 0.15, (alloc, truth)
     assert "Views$Payload.<init>" in by("alloc", "site"), by("alloc", "site")
-if "live" in events:  # nothing that was sampled need be left at the end
+if "live" in events:  # at the end there may be no live sampled object
     assert all(age["age_s"] >= 0 and age["collections"] >= 1 for age in events["live"]["by_name"])
     assert events["live"]["count"] < events["alloc"]["count"]

@@ -1,6 +1,6 @@
 /*
- * again parent: has a child that ends at once, and says its number; then burns CPU time until it reads a line.
- * again PID PROGRAM: executes PROGRAM in a new process with this number, and ends when it has ended.
+ * again parent: has a child that ends at once, and prints its pid; then burns CPU time until it reads a line. again PID
+ * PROGRAM: executes PROGRAM in a new process with this pid, and waits for its end.
  */
 #include <linux/sched.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /*
- * forks COUNT: for each of two lines that it reads, COUNT children that end at once, and then a word. The third ends
- * it.
+ * forks COUNT: for each of two lines that it reads, starts COUNT children that end at once, and then prints a word. A
+ * third line ends it.
  */
 #include <stdio.h>
 #include <stdlib.h>

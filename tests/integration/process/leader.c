@@ -1,6 +1,6 @@
 /*
- * leader: its first thread ends, another one goes on: it says "ready", burns CPU time until it reads a line, then
- * executes this program as "leader exec", which says "again" and does the same.
+ * leader: its first thread ends and another one continues. It prints "ready", burns CPU time until it reads a line,
+ * then executes this program as "leader exec", which prints "again" and does the same.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void *burns_alone(void *unused)
 {
 	char path[64], program[1];
 
-	/* The first thread is a zombie when it shows no program any more. */
+	/* The first thread is a zombie when it has no executable any more. */
 	snprintf(path, sizeof(path), "/proc/self/task/%d/exe", (int)getpid());
 	while (readlink(path, program, sizeof(program)) > 0)
 		usleep(1000);

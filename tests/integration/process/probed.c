@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls functions on which others have set probes, again and again: one begins with a push, which the kernel emulates,
- * the other with an instruction that it steps in a copy.
+ * Repeatedly calls functions that others have probed: one begins with a push, which the kernel emulates, the other with
+ * an instruction that the kernel single-steps in a copy.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 int pushes(int n);
 int steps(int n);
 
-/* Written out: what it begins with decides where the kernel is when a sample comes. */
+/* In assembly, because the first instruction determines where the kernel is at a sample. */
 __asm__(".text\n"
 	".globl pushes\n"
 	".type pushes, @function\n"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a recorded process starts is recorded, and its JVMs get the agent.
+# Children of a recorded process are recorded, and their JVMs get the agent.
 source "$(dirname "$0")/../lib.sh"
 
 mkfifo go jvm.in

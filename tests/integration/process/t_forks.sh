@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A program with thousands of children that end at once: the recorder forgets them when nothing more comes of them.
+# A program with thousands of children that end at once: the recorder frees their state when it is not needed any more.
 source "$(dirname "$0")/../lib.sh"
 
 CHILDREN=2500

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A process whose first thread has ended, during the recording or before it, is recorded as long as it has another one,
-# and what that executes, too.
+# also after that one's exec.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 "$TEST_DIR/leader.c" -o leader -pthread
 
-# recorded NAME COMMAND...: the program, which is recorded from when it is ready until it has ended.
+# recorded NAME COMMAND...: records the program from its "ready" to its end.
 recorded()
 {
 	local name=$1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The number of a recorded process that has ended is given to another one: that is not recorded.
+# The pid of a recorded process that has ended is reused: the new process is not recorded.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 "$TEST_DIR/again.c" -o again
@@ -17,7 +17,7 @@ int main(void)
 END
 "${CC:-gcc}" -O1 stranger.c -o stranger
 
-# The parent starts its child within the recording, which knows the child by then.
+# The parent starts its child during the recording, which knows the child by then.
 mkfifo in
 exec {IN}<>in
 start_record -q -o trace -- bash -c 'exec ./again parent <in'

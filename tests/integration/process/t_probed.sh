@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that spends its time at probes (uprobes) which others have set: at a function's first instruction, where a pc that is off
-# by the breakpoint's length has another frame, and at one that the kernel steps in a copy. Each sample has its whole stack.
+# A program that spends its time at probes (uprobes) of others: at a function's first instruction, where a pc that is
+# off by the breakpoint's length has another frame, and at one that the kernel single-steps in a copy. Each sample has
+# its whole stack.
 source "$(dirname "$0")/../lib.sh"
 
 TRACING=/sys/kernel/tracing
@@ -20,7 +21,7 @@ for name in pushes steps; do
 	at=$(nm probed | sed -n "s/ T $name\$//p")
 	echo "p:$GROUP/$name $PWD/probed:0x$at" >>"$TRACING/uprobe_events"
 done
-# Ring buffers of the kernel's, which nobody reads, are not filled.
+# The filter keeps the kernel's ring buffers, which nobody reads, empty.
 echo 'common_pid == 0' >"$TRACING/events/$GROUP/pushes/filter"
 echo 'common_pid == 0' >"$TRACING/events/$GROUP/steps/filter"
 echo 1 >"$TRACING/events/$GROUP/enable"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A libjvm.so without symbols, as some distributions have it: what its USDT probes tell, with and without the agent.
+# A libjvm.so without symbols, as in some distributions: the events of its USDT probes, with and without the agent.
 source "$(dirname "$0")/../lib.sh"
 
 libjvm=$(find "$JAVA_HOME/" -path '*/server/libjvm.so' -print -quit)
 readelf -SW "$libjvm" | finds stapsdt || skip "this libjvm.so has no USDT probes"
 
-# A JDK beside it that shares all other files: java looks for them from where it lies itself.
+# A JDK beside it that shares all other files: java looks for them relative to its own path.
 cp -rs "$(readlink -f "$JAVA_HOME")" jdk
 stripped=jdk/${libjvm#"$JAVA_HOME/"}
 for file in "$stripped" jdk/bin/java jdk/lib/libjli.so; do
@@ -17,7 +17,7 @@ strip --strip-all --remove-section=.gnu_debuglink "$stripped"
 JAVA=$PWD/jdk/bin/java
 "$JAVA" -version 2>version || skip "a copy of this JDK does not run: $(cat version)"
 
-# Three of safepoints, two of compilations; the kernel names perf events all the same, so that they are counted.
+# Three of safepoints, two of compilations; the kernel names their perf events alike, so they are counted.
 probes_set()
 {
 	local -a fds
@@ -45,7 +45,7 @@ for agent in with without; do
 	end_record
 	exec {IN}>&-
 	sed -n 's/.*Safepoint "\([^"]*\)".* Reaching safepoint: \([0-9]*\) ns.* Total: \([0-9]*\) ns.*/took \1 \2 \3/p' safepoint.log >"$agent.trace.truth"
-	# There may have been some before the probes were set, when no agent makes the JVM wait for them.
+	# Without an agent the JVM does not wait for the probes, so earlier operations may be missing.
 	events "$agent.trace" "the same operations" '[e.name for e in of("safepoint")] == [n for n, _, _ in truth["took"]][-len(of("safepoint")):] and
 			len(of("safepoint")) >= 7' \
 		"as long, but for the ways there and back" 'sorted(abs(e.duration_ns - int(t[2]))

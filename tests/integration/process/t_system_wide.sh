@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The whole machine, with a JVM that is there and one that comes later.
+# The whole machine, with a JVM that runs already and one that starts later.
 # alone: it attaches to every JVM there is
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A stack at every hit of a kernel tracepoint, and no event that is not there.
+# A stack at every hit of a kernel tracepoint, and an error for an unknown one.
 source "$(dirname "$0")/../lib.sh"
 
 record()
@@ -28,7 +28,7 @@ if braid record -e nonsense:nothing -o no.trace -- true >out 2>err; then
 	fail "recorded a tracepoint that is not there"
 fi
 one_line_error out err
-grep -q "'nonsense:nothing'.*/sys/kernel/tracing/events" err || fail "not told what there is: $(cat err)"
+grep -q "'nonsense:nothing'.*/sys/kernel/tracing/events" err || fail "the message does not name the list of tracepoints: $(cat err)"
 [[ ! -e no.trace ]] || fail "a recording that could not begin left a trace"
 for wrong in "-e a:b -F 99" "-c 5" "-e a:b:c" "-e ../a:b" "-e :b" "-e syscalls:sys_enter_write -c 0"; do
 	STATUS=0

@@ -1,7 +1,7 @@
 /*
- * Allocates at three sites and keeps what it allocates at a fourth, and says what that was: "site METHOD CLASS BYTES", in
- * the sizes that HotSpot gives objects, with compressed class pointers: 16 bytes in front of an array's elements, 12 of an object's
- * fields, whole words. Arguments: megabytes, objects to keep, and "wait": for lines of input before and after.
+ * Allocates at three sites, keeps objects at a fourth, and prints "site METHOD CLASS BYTES", with HotSpot's object
+ * sizes and compressed class pointers: 16 bytes before an array's elements, 12 before an object's fields, whole words.
+ * Arguments: megabytes, objects to keep, and "wait" for lines of input before and after.
  */
 public class Allocator {
 	static final class Node {

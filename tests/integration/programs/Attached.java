@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Native threads, one after the other, that are Java threads many times. */
+/** Consecutive native threads that attach and detach as Java threads many times. */
 public class Attached {
     static native int attach(int times);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Two native methods, and where they lie. */
+/** Two native methods, and the addresses of their functions. */
 public class Bound {
     static native long byName();
 

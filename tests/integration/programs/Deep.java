@@ -2,7 +2,7 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** Burns CPU time below a recursion of known depth, in a thread with room for it. */
+/** Burns CPU time below a recursion of known depth, in a thread with a sufficient stack. */
 public class Deep {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile double sink;

@@ -4,9 +4,9 @@ import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /*
- * Threads stand in front of monitors of two classes and wait on a third, and say how long by their own clock:
- * "blocked CLASS NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT". Arguments: rounds, and "virtual" for threads
- * of that kind or "wait" for a line of input before.
+ * Threads block on monitors of two classes and wait on a third, and print their own measures: "blocked CLASS
+ * NANOSECONDS TIMES" and "waited CLASS NANOSECONDS TIMES TIMED-OUT". Arguments: rounds, and "virtual" for virtual
+ * threads or "wait" for a line of input before.
  */
 public class Monitors {
 	static final class Narrow {
@@ -19,7 +19,7 @@ public class Monitors {
 		boolean rung;
 	}
 
-	/* Whoever comes later than this has been blocked; others may have been lucky. */
+	/* A thread that enters later than this has been blocked; others may not have been. */
 	static final long BLOCKED_NS = 1_000_000;
 
 	static final class Sum {
@@ -39,14 +39,14 @@ public class Monitors {
 	static final Sum blockedNarrow = new Sum(), blockedWide = new Sum(), waited = new Sum();
 	static int timedOut;
 
-	/* How often the JVM says that this thread was blocked; -1 when it does not say, of a virtual thread. */
+	/* The JVM's count of this thread's blocked times; -1 for a virtual thread, for which there is none. */
 	static long timesBlocked() {
 		ThreadInfo info = THREADS.getThreadInfo(Thread.currentThread().getId());
 
 		return info == null ? -1 : info.getBlockedCount();
 	}
 
-	/* A thread that waits for a CPU takes its time, too. */
+	/* Waiting for a CPU takes time, too. */
 	static void enter(Object monitor, Sum sum, int ms) {
 		long before = timesBlocked(), since = System.nanoTime();
 

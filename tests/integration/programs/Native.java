@@ -13,7 +13,7 @@ public class Native {
 
     static native void inner(long cpuNs);
 
-    /** The same from a thread that native code made. */
+    /** The same from a native thread. */
     static native void foreign(long cpuNs);
 
     static void measured() {

@@ -2,7 +2,10 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** Three branches that get 50, 30 and 20 parts of the CPU time, and say by the thread's own clock what each really took. */
+/**
+ * Three branches that get 50, 30 and 20 parts of the CPU time, and print by the thread's own clock what each really
+ * took.
+ */
 public class Share {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile double sink;

@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Everything that a JVM can tell, all the time, for as many seconds as the first argument says. Each thread's progress is watched:
- * one that stands for 20 seconds ends the program with status 3. Says at the end what was done, a line each.
+ * Causes every kind of event all the time, for as many seconds as the first argument. Each thread's progress is
+ * watched: one that hangs for 20 seconds ends the program with status 3. At the end it prints what was done, one item a
+ * line.
  */
 public class Soak {
     static final long STUCK_NS = 20_000_000_000L;

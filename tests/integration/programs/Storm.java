@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Storm ROUNDS [large|wait]: compiled code meets, again and again, what it was not made for; then a method that becomes large
- * when all that it calls is inlined. Prints nothing. Or begins when there is something on standard input.
+ * Storm ROUNDS [large|wait]: compiled code repeatedly meets cases that it was not compiled for; then a method becomes
+ * large by inlining. Prints nothing. With "wait" it begins when it gets input.
  */
 public class Storm {
     interface Shape {
@@ -24,7 +24,7 @@ public class Storm {
 
     static int sink;
 
-    /** Compiled for one class, then two: the next one is a surprise. */
+    /** Compiled for one class, then two: the next one causes a deoptimisation. */
     static int measure(Shape s) {
         return s.area();
     }
@@ -37,7 +37,7 @@ public class Storm {
         return i + 1;
     }
 
-    /** Compiled without a thought of null. */
+    /** Compiled without a null check. */
     static int length(String s) {
         try {
             return s.length();

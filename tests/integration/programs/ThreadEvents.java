@@ -4,7 +4,9 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Threads that start, burn, get other names and end, as many as the first argument says; their truth on standard output. */
+/**
+ * Threads that start, burn, get other names and end, as many as the first argument; their truth is on standard output.
+ */
 public class ThreadEvents {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile double sink;
@@ -70,7 +72,7 @@ public class ThreadEvents {
         stays.setDaemon(true);
         stays.start();
         System.out.println("ready");
-        if (args.length > 1) { // until somebody records it
+        if (args.length > 1) { // until it is recorded
             System.in.read();
         }
         quick(Integer.parseInt(args[0]));

@@ -2,7 +2,7 @@
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** A bit of everything: contended monitors, waits, parking, sleeping, allocation, exceptions. Prints what it did. */
+/** A mix of contended monitors, waits, parking, sleeping, allocation, exceptions. Prints what it did. */
 public class Views {
 	static final class Door {
 	}

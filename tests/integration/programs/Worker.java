@@ -6,12 +6,12 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Does what standard input says, one command a line, and answers each with a line that begins with "done". */
+/** Obeys commands on standard input, one a line, and answers each with a line that begins with "done". */
 public class Worker {
     static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile double sink;
 
-    // The shape that every burning stack has: alpha, beta, gamma, and what the JIT makes of spin.
+    // The shape of every burning stack: alpha, beta, gamma, and what the JIT makes of spin.
     static void alpha(long cpuNs) {
         beta(cpuNs);
     }
@@ -106,7 +106,7 @@ public class Worker {
         Old[] old = {new Old("old-0"), new Old("old-1")};
         for (Old o : old) {
             o.start();
-            o.give(200_000_000); // compiled before anybody looks
+            o.give(200_000_000); // compiled before the recording
         }
         for (Old o : old) {
             o.await();

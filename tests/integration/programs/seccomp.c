@@ -1,6 +1,6 @@
 /*
- * seccomp kill|allow|EPERM|connect PROGRAM ARGUMENT...: runs it under a filter that answers bpf(2) so, as containers
- * and services have them, or connect(2) by EPERM.
+ * seccomp kill|allow|EPERM|connect PROGRAM ARGUMENT...: runs it under a filter that kills at bpf(2), allows it or fails
+ * it with EPERM, as containers and services have, or fails connect(2) with EPERM.
  */
 #include <errno.h>
 #include <linux/filter.h>

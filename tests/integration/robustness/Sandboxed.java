@@ -1,4 +1,4 @@
-/* Contends for a monitor, puts itself under a seccomp filter, and contends again: as often each as its argument says. */
+/* Contends for a monitor, puts itself under a seccomp filter, and contends again; the argument is how often each. */
 public class Sandboxed {
 	static native boolean enter();
 

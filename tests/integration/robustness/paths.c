@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* paths SECONDS: hardly two stacks are the same, for so much of CPU time. */
+/* paths SECONDS: burns this CPU time with stacks that are almost all different. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Processes that are not there, or are none.
+# Pids of no process, and invalid ones.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 
@@ -41,7 +41,7 @@ start_worker jvm
 java_tid=$(find "/proc/$JAVA_PID/task" -mindepth 1 -maxdepth 1 ! -name "$JAVA_PID" -printf '%f\n' | head -n 1)
 refused "$java_tid" "$java_tid is a thread of process $JAVA_PID (java).*-p $JAVA_PID.*--tid $java_tid"
 end_worker jvm "$JAVA_PID"
-# Root without capabilities, and root with all of them, are not asked to become root.
+# Root without capabilities, and root with all of them, are not advised to become root.
 setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100 &
 other=$!
 wait_for "another user's process" is_of "$other" 65534

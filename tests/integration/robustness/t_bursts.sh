@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What comes in bursts finds room: the first samples of a program while the recorder gets no CPU, and allocations that are chosen later.
+# Bursts find room: a program's first samples while the recorder gets no CPU, and allocations that are enabled later.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls -fno-inline "$LIB_DIR/native/edges.c" -o program -pthread
 
-# stalled NAME FREQUENCY SECONDS: the recorder stands still from before the program's start until after its end.
+# stalled NAME FREQUENCY SECONDS: the recorder is stopped from before the program's start until after its end.
 stalled()
 {
 	# shellcheck disable=SC2016 # the recorder is the parent of its command
@@ -23,7 +23,7 @@ check long.trace \
 	"as many as there is room for" 'i["samples"]["complete"] >= 300' \
 	"the others without their ends" 'i["lost"] == {} and i["samples"]["by_cause"]["no_mapping"] >= 1000'
 
-[[ $(java_version) -ge 11 ]] || exit 0 # which tell of sampled allocations
+[[ $(java_version) -ge 11 ]] || exit 0 # JDKs with sampled allocations
 start_program said "$JAVA" -cp "$CLASSES" Allocator 1500 0 wait
 start_record -o alloc.trace -p "$JAVA_PID"
 wait_joined "$JAVA_PID"
@@ -32,6 +32,7 @@ go_on
 wait_says said end
 end_program
 end_record
-# Nobody waits for a recorder that gets no CPU, so a busy machine may cost some. A look at every tick alone loses a fifth to a third.
+# Nothing waits for a recorder that gets no CPU, so a busy machine may lose some. Reading only at every tick would lose
+# a fifth to a third.
 check alloc.trace "chosen later" 'set(i["lost"]) <= {"bpf"} and r["events"]["alloc"]["count"] > 150000 and
 	i["lost"].get("bpf", {}).get("alloc", 0) <= 0.1 * r["events"]["alloc"]["count"]'

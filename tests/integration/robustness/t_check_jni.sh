@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The JVM's own checks find nothing to say of the agent, whatever it is asked for.
+# The JVM's own JNI checks report nothing about the agent, whatever is enabled.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 
-# What the JVM complains of; braid's own words beside it are none.
+# The JVM's complaints, without braid's own messages.
 complaints()
 {
 	grep -hE 'WARNING|FATAL|JNI|JVMTI|[Ee]xception' out err | grep -v '^braid: ' >"$1" || true
@@ -25,7 +25,7 @@ quiet Allocator 300 100
 quiet ThreadEvents 50
 [[ $(java_version) -lt 21 ]] || quiet Monitors 5 virtual
 
-# worked NAME: what the JVM complains of while a Worker works, recorded from its midst or not.
+# worked NAME: the JVM's complaints while a Worker works, recorded or not.
 worked()
 {
 	start_worker "$1" -Xcheck:jni

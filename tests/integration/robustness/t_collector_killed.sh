@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# braid is killed: the trace can be read, the JVM lives on and can be recorded again.
+# braid is killed: the trace can be read, the JVM lives and can be recorded again.
 source "$(dirname "$0")/../lib.sh"
 
 start_worker jvm
@@ -21,7 +21,7 @@ check a.trace \
 braid replay a.trace | cmp - <(braid report a.trace)
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
 ask jvm burn 10
-# Nobody was there to do it.
+# The killed recorder could not remove them.
 rm -rf "${LAID_DOWN[@]}"
 LAID_DOWN=()
 start_record -F 997 -p "$JAVA_PID" -o b.trace
@@ -32,7 +32,7 @@ no_leftovers
 check b.trace "the second recording" 'well() and alike("old-0", "old-1") and r["file"]["ended"]'
 end_worker jvm "$JAVA_PID"
 
-# What was sampled a second before it is killed, or earlier, is in the file.
+# Samples that are a second old when it is killed are in the file.
 awk 'BEGIN { for (;;) x += 1 }' &
 target=$!
 start_record -F 997 -p "$target" -o c.trace

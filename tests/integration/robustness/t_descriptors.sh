@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A process that has more files mapped than a recorder may have open at first does not keep it from a JVM.
+# A process with more mapped files than a recorder may open at first does not prevent the recording of a JVM.
 source "$(dirname "$0")/../lib.sh"
 
 cat >many.py <<-'END'
@@ -18,7 +18,7 @@ END
 start_program many.out python3 many.py
 many=$JAVA_PID
 start_worker jvm
-# As much as may be raised, and a recorder that may raise nothing.
+# A recorder that may raise its limit, and one that may not.
 for may in raise not; do
 	as=(bash -c 'ulimit -Sn 300; exec "$@"' limited)
 	[[ $may == raise ]] ||
@@ -31,7 +31,7 @@ for may in raise not; do
 	check $may.trace "Java's frames" 'mostly_whole(with_frame("Worker.spin"))'
 done
 end_worker jvm "$JAVA_PID"
-# What the recorder runs has the limit that the recorder was given.
+# The recorder's command has the limit that the recorder was given.
 (ulimit -Sn 300 && braid record -o c.trace -- bash -c 'ulimit -Sn' >limit)
 [[ $(cat limit) -eq 300 ]] || fail "the command has another limit: $(cat limit)"
 echo >&"$IN"

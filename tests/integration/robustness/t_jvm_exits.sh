@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The JVM ends first: so does the recording.
+# The JVM ends first, which ends the recording.
 # class: quick
 source "$(dirname "$0")/../lib.sh"
 

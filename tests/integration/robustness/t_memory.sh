@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What the recorder itself keeps in memory: at rest no more than 32 MiB, whatever its maps could hold.
+# The recorder's own memory: at rest no more than 32 MiB, whatever its maps could hold.
 source "$(dirname "$0")/../lib.sh"
 
 resident_kb()

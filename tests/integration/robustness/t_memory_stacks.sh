@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A program with ever new stacks: what the recorder remembers of them is bounded, and nothing of the trace is missing.
+# A program whose stacks are always new: the recorder's memory for them is bounded, and the trace is complete.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -fno-optimize-sibling-calls "$TEST_DIR/paths.c" -o paths
 start_record -F 9999 -o paths.trace -- ./paths 2
-# Of its own: the rings that it shares with the kernel grow with the CPUs and the frequency.
+# Its own memory: the rings that it shares with the kernel grow with the CPUs and the frequency.
 peak_kb=0
 while kb=$(sed -n 's/^RssAnon:\s*\([0-9]*\) kB/\1/p' "/proc/$RECORD_PID/status" 2>/dev/null) && [[ -n $kb ]]; do
 	peak_kb=$((kb > peak_kb ? kb : peak_kb))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The recorder is killed while it sets probes: none of them stays, neither in the JVM's code nor in the kernel, which says so in its
-# log. One in ten did when the thread that set them was killed, too.
+# The recorder is killed while it sets probes: none of them remains, neither in the JVM's code nor in the kernel, whose
+# log would show it. One in ten remained when the thread that set them was killed, too.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -32,7 +32,7 @@ leaks()
 
 start_worker jvm
 before=$(leaks)
-# At any moment between its start and when all are set.
+# At any moment between its start and the setting of the last probe.
 for round in {10..40}; do
 	start_record -F 99 -e cpu,safepoint,jit,gc -p "$JAVA_PID" -o "killed-$round.trace"
 	sleep "0.$((round * 2))"

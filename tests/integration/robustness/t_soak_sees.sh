@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What the soak test calls growth: an agent that keeps what JVM TI has given it is seen, one that does not is not.
+# The soak test's measure of growth: it detects an agent that leaks JVM TI's memory, and accepts one that does not.
 source "$(dirname "$0")/../soak.sh"
 
-# grown NAME JAVA-OPTION...: by how many KiB after the start of some threads, in GROWN.
+# grown NAME JAVA-OPTION...: the growth in KiB after the start of some threads, in GROWN.
 grown()
 {
 	local name=$1 before

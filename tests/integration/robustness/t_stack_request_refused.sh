@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Stacks that a JVM's threads ask for themselves: a JVM without privileges gets them; one that must not make the system
-# call has its events without stacks, is told of once, and lives.
+# Stack requests: a JVM without privileges gets its stacks. One that must not make the system call has events without
+# stacks and one notice, and lives.
 # takes: 10 s
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
@@ -29,7 +29,7 @@ for answer in EPERM kill; do
 		"said once" 'len([n for n in notices if "seccomp" in n]) == 1'
 done
 
-# A filter that comes during the recording, the first one or one more.
+# A filter that is set during the recording, as the first one or an additional one.
 for in_front in "" "./filtered allow"; do
 	# shellcheck disable=SC2086 # words
 	braid record -e lock -o later.trace -- $in_front "$JAVA" "${options[@]}" -Djava.library.path="$CLASSES" -cp "$CLASSES" Sandboxed 5 2>err ||
@@ -43,7 +43,7 @@ done
 # Attached, of another user.
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all"
 $nobody "$JAVA" -version >out 2>&1 || skip "this JDK is not for everybody"
-# Which may be in a directory that others cannot enter.
+# The classes may be in a directory that others cannot enter.
 mkdir classes
 cp "$CLASSES"/Monitors*.class classes/
 # shellcheck disable=SC2086 # words

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a killed recorder has left in /tmp is taken away by the next one: when no process can still load it, and nothing else
-# that looks like it.
+# The next recorder removes what a killed recorder left in /tmp, once no process can still load it, and nothing similar.
 source "$(dirname "$0")/../lib.sh"
 
-# left_by NAME: the directory of the recording whose command is NAME's worker.
+# left_by NAME: the staging directory of the recording whose command is NAME's worker.
 left_by()
 {
 	local pid
@@ -13,7 +12,7 @@ left_by()
 	tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's|.*=-agentpath:\(/tmp/\.braid-[0-9a-f]*\)/.*|\1|p'
 }
 
-# launched NAME: a recording of a shell that goes on when its recorder is killed, and could start a JVM at any time.
+# launched NAME: records a shell that outlives its killed recorder, and could start a JVM at any time.
 launched()
 {
 	mkfifo "$1.in"
@@ -46,7 +45,7 @@ record_other
 kill -KILL "$pid"
 wait_for "the end of its command" gone_or_zombie "$pid"
 
-# Another user's, one with something else in it, and what is no directory of braid's.
+# Another user's directory, one with an additional file, and one that is not braid's.
 hex=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 other=/tmp/.braid-$hex
 kept=("$other" "/tmp/.braid-f${hex:1}" "/tmp/.braid-e${hex:1}" "/tmp/.braid-d${hex:1}" "/tmp/.braid-short")

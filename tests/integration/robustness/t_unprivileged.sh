@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Without privileges: one line that says so.
+# Without privileges: one line that explains it.
 source "$(dirname "$0")/../lib.sh"
 
 mkdir user

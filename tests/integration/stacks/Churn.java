@@ -10,16 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Churn MODE SECONDS: runs generations of classes, each with names of its own, and prints which ran where and when:
- * "thread generation from to", in nanoseconds of the clock that samples have. Whatever a sample says about a thread at
- * a time must be of that generation.
+ * Churn MODE SECONDS: runs generations of classes, each with its own names, and prints which one ran where and when:
+ * "thread generation from to", in nanoseconds on the samples' clock. A sample of a thread at a time must be of the
+ * generation that ran then.
  */
 public class Churn {
     static final String TEMPLATE = "ChurnTemplate00000";
     static final int WORKERS = 2;
     static final long TURN_NS = 3_000_000;
 
-    /** Defines one class a call, or keeps all that it has. */
+    /** Defines one class per call, or keeps all of its classes. */
     static class Loader extends ClassLoader {
         Loader() {
             super(Churn.class.getClassLoader());
@@ -73,7 +73,7 @@ public class Churn {
         return (ChurnBase) c.getDeclaredConstructor().newInstance();
     }
 
-    /** Lookup.defineHiddenClass of JDK 15, which this may be compiled without. */
+    /** Lookup.defineHiddenClass of JDK 15; older compilers do not have it. */
     static Class<?> hidden(byte[] bytes) throws Exception {
         Class<?> option = Class.forName("java.lang.invoke.MethodHandles$Lookup$ClassOption");
         Object none = Array.newInstance(option, 0);
@@ -81,12 +81,14 @@ public class Churn {
         return ((MethodHandles.Lookup) define.invoke(MethodHandles.lookup(), bytes, false, none)).lookupClass();
     }
 
-    /** The same frames for every generation: a stack differs from another one's in what the addresses mean only. */
+    /**
+     * The same frames for every generation: stacks of two generations differ only in the meaning of their addresses.
+     */
     static void turn(ChurnBase b, long endNs) {
         b.work(endNs);
     }
 
-    /** Compiled for the one class that there is, until there is another. */
+    /** Compiled for the only loaded class, until there is another. */
     static void parts(ChurnBase b, long endNs) {
         double x = ChurnBase.sink;
         do {
@@ -139,7 +141,7 @@ public class Churn {
         truth.forEach(System.out::print);
     }
 
-    /** Every turn in a thread of its own, which bears the generation's number. */
+    /** Every turn runs in its own thread, named after the generation. */
     static void threads(ChurnBase[] all, long endNs) throws Exception {
         List<Thread> running = new ArrayList<>();
         for (int n = 0; System.nanoTime() < endNs; n++) {

@@ -4,8 +4,8 @@ import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Method;
 
 /**
- * ChurnRedefine SECONDS, with itself as -javaagent: redefines ChurnVersion again and again, while a method of it runs.
- * Prints "thread version from to" of each call, which keeps the version that it began with until it returns.
+ * ChurnRedefine SECONDS, with itself as -javaagent: redefines ChurnVersion repeatedly while one of its methods runs.
+ * Prints "thread version from to" for each call, which keeps the version that it began with until it returns.
  */
 public class ChurnRedefine {
     static final int VERSIONS = 3;

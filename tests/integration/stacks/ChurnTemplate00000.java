@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Churn makes generations of this: 00000 becomes the generation's number, in every name. */
+/** Churn makes generations of this class: in every name, 00000 becomes the generation's number. */
 public class ChurnTemplate00000 extends ChurnBase {
     @Override
     public void work(long endNs) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * ChurnUnwind SECONDS: a recursion through eight methods in a fixed order, down to changing depths, which an exception
- * ends at changing heights. Every stack must have the methods in that order and no gap.
+ * ChurnUnwind SECONDS: a recursion through eight methods in a fixed order, down to changing depths, from which an
+ * exception unwinds to changing heights. Every stack must have the methods in that order without gaps.
  */
 public class ChurnUnwind {
     static final class Up extends Exception {
@@ -10,7 +10,7 @@ public class ChurnUnwind {
         final int to;
 
         Up(int to) {
-            super(null, null, false, (to & 7) == 0); // some fill in their stack, most do not
+            super(null, null, false, (to & 7) == 0); // some fill in their stack trace, most do not
             this.to = to;
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Versions of one class, which ChurnRedefine gives the name ChurnVersion: they differ in what they call, which is not of
- * their own class since that would be its newest version, and in their lines: version n has those from 100 n + 100 on.
+ * Versions of one class, which ChurnRedefine names ChurnVersion. They differ in their callees, which belong to other
+ * classes because its own would be of the newest version, and in their lines: version n has those from 100 n + 100 on.
  */
 public class ChurnVersions {
     public static volatile int ran; // the version that was called last

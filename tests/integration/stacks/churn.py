@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""churn.py TRUTH SCRIPT LOST: is every sample in `braid script --lines` of the generation that its thread ran then?
+"""churn.py TRUTH SCRIPT LOST: checks that every sample in `braid script --lines` is of the generation that its thread
+ran then.
 
-TRUTH has lines "thread generation from to" (nanoseconds); a thread called turn-N runs generation N all its life. LOST is
-how many frames the recording itself says it could not name. Prints what was seen; fails when a sample says something
-else, when frames have no name that were not counted, and when stacks of the program's own threads are not whole.
+TRUTH has lines "thread generation from to" (nanoseconds); a thread called turn-N runs generation N all its life.
+LOST is the recording's own count of frames that it could not name. Prints the figures; fails when a sample is of
+another generation, when unnamed frames were not counted, and when stacks of the program's own threads are not whole.
 """
 import bisect
 import re
@@ -21,7 +22,7 @@ truth = {}
 with open(sys.argv[1]) as f:
     for line in f:
         words = line.split()
-        if len(words) == 4 and all(w.isdigit() for w in words[1:]):  # not what the JVM has to say
+        if len(words) == 4 and all(w.isdigit() for w in words[1:]):  # skips the JVM's own output
             truth.setdefault(words[0], []).append((int(words[2]), int(words[3]), int(words[1])))
 for turns in truth.values():
     turns.sort()
@@ -35,7 +36,7 @@ class Frame:
         self.line = 0
 
     def generations(self):
-        """Which generations its names and its line speak of."""
+        """The generations of its names and its line."""
         version = VERSION.match(self.name)
         if version:
             return {int(version.group(1))} if version.group(1) else {self.line // 100 - 1} if self.line else set()
@@ -106,7 +107,7 @@ for thread, time, frames in samples(sys.argv[2]):
         continue
     seen["of a generation"] += 1
     generations |= numbers
-    # Threads that the program says nothing of: only that it is one.
+    # For threads without truth, only that there is a single generation.
     right = numbers == {active(thread, time)} if is_own(thread) and numbers else len(numbers) < 2
     if not right or (whole and not in_order(java)):
         seen["wrong"] += 1

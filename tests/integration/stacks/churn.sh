@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by t_churn_*.sh: programs that know which of many generations of code runs where and when. CHURN_SECONDS makes
+# What t_churn_*.sh share: programs that know which of many generations of code runs where and when. CHURN_SECONDS makes
 # them run longer, CHURN_HZ samples more often.
 source "$(dirname "$0")/../lib.sh"
 
 # shellcheck disable=SC2034 # for the tests
 SECONDS_EACH=${CHURN_SECONDS:-3}
 
-# churn JAVA-ARGUMENT...: records the program and checks what the samples say.
+# churn JAVA-ARGUMENT...: records the program and checks the samples against its output.
 churn()
 {
 	local lost

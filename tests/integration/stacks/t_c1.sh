@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# C1 only: shares of CPU time as the program measures them, and a deep recursion.
+# C1 only: shares of CPU time against the program's measures, and a deep recursion.
 source "$(dirname "$0")/../lib.sh"
 
 shares_are_right -XX:TieredStopAtLevel=1

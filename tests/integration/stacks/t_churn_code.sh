@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A code cache that is too small for the program: code is flushed, and its place is used again.
+# A code cache that is too small for the program: code is flushed, and its memory is reused.
 source "$(dirname "$0")/churn.sh"
 
 segmented=-XX:-SegmentedCodeCache

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Hidden classes by the hundred, which go as soon as nobody knows them.
+# Hundreds of hidden classes, which are unloaded as soon as nothing refers to them.
 source "$(dirname "$0")/churn.sh"
 
 [[ $(java_version) -ge 15 ]] || skip "hidden classes came with JDK 15"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Class loaders by the hundred, each with a class of its own that is unloaded and whose metaspace is used again.
+# Hundreds of class loaders, each with its own class, which is unloaded and whose metaspace is reused.
 source "$(dirname "$0")/churn.sh"
 
 churn Churn loader "$SECONDS_EACH"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiled code that meets what it was not made for, with the reasons of the JVM's own log where it has one.
+# Compiled code that meets cases that it was not compiled for, with the reasons in the JVM's own log where it has one.
 source "$(dirname "$0")/../lib.sh"
 
 version=$(java_version)

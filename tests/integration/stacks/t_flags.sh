@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# JVMs that lay out their code, frames and files differently, each attached to while it runs.
+# JVMs with different layouts of code, frames and files, each attached to while it runs.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The interpreter: shares of CPU time as the program measures them, and a deep recursion.
+# The interpreter: shares of CPU time against the program's measures, and a deep recursion.
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Some thousand stacks, frame by frame the ones that JVM TI's GetStackTrace gives at the same moments; see tests/oracle/.
+# Some thousand stacks, compared frame by frame with JVM TI's GetStackTrace at the same moments; see tests/oracle/.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../../oracle/lib.sh"

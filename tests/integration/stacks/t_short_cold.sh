@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Short programs of a JDK of which nothing is in the page cache, from exec to exit: what the walk reads of the JVM's files may not be
-# in memory yet, and the JVM waits for its disk while braid already looks at it.
+# Short programs of a JDK without any page in the page cache, from exec to exit: the JVM's files may not be in memory
+# yet when the walk reads them, and the JVM waits for its disk while braid already inspects it.
 # takes: 25 s
 source "$(dirname "$0")/../lib.sh"
 
 TIMES=4
 
-# A copy, so that no other test's JVM has its pages, and waits for them.
+# A copy, so that no other test's JVM has its pages.
 mkdir -p jdk/lib
 cp -r "$JAVA_HOME"/bin jdk/
 for part in "$JAVA_HOME"/lib/* "$JAVA_HOME"/jre; do
@@ -23,8 +23,8 @@ done
 mapfile -t files < <(find jdk -type f)
 sync "${files[@]}"
 
-# It drops the pages when it is asked, outside of the recording, and says how many bytes are still there: those that the recorder
-# is reading at the moment.
+# It drops the pages on request, outside of the recording, and prints how many bytes are still cached: those that the
+# recorder is reading at the moment.
 mkfifo ask answer
 while read -r; do
 	for file in "${files[@]}"; do

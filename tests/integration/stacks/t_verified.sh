@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# How much of the eBPF programs the kernel's verifier has to look at before a recording can begin: its own count, which is the
-# same on every machine with the same kernel. Each program that walks is 39,000 to 52,000 instructions on Linux 6.1 and 6.18.
+# The number of BPF instructions that the kernel's verifier processes before a recording can begin: its own count, which
+# is the same on every machine with the same kernel. Each program that walks is 39,000 to 52,000 instructions on Linux
+# 6.1 and 6.18.
 source "$(dirname "$0")/../lib.sh"
 
 MOST=64000
 WALKER=10000 # no other program is as large
 
-# verified NAME: one number a program of the running recording.
+# verified NAME: one number per program of the running recording.
 verified()
 {
 	cat /proc/"$RECORD_PID"/fdinfo/* 2>/dev/null | sed -n 's/^verified_insns:[^0-9]*//p' >"$1" || true
@@ -18,14 +19,14 @@ walkers()
 	awk -v least=$WALKER '$1 > least' "$1" | wc -l
 }
 
-# has_walkers NAME COUNT: what probes run is loaded a moment after the first sample.
+# has_walkers NAME COUNT: programs of probes are loaded a moment after the first sample.
 has_walkers()
 {
 	verified "$1"
 	[[ $(walkers "$1") -ge $2 ]]
 }
 
-# begin NAME WALKERS OPTION...: a recording has so many programs that walk, and each is within the bound.
+# begin NAME WALKERS OPTION...: a recording has this many programs that walk, and each is within the bound.
 begin()
 {
 	local name=$1 count=$2
@@ -43,7 +44,7 @@ begin()
 	awk -v most=$MOST '$1 > most {exit 1}' "$name" || fail "$name: the verifier looks at more than $MOST instructions: $(tr '\n' ' ' <"$name")"
 }
 
-# The programs of probes are loaded for JVMs alone, those that walk for stacks that threads ask for when such are wanted.
+# Programs of probes are loaded for JVMs only, and those that walk for stack requests only when such are enabled.
 begin default 1 -p $$
 begin all 5 --preset all -p $$
 start_worker jvm

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads start, end and get other names exactly as the program says, with what belongs to them.
+# Threads start, end and are renamed exactly as in the program's output, with their attributes.
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -26,14 +26,14 @@ all_told()
 braid record -F 99 -o start.trace -- "$JAVA" -cp "$CLASSES" ThreadEvents 2000 >start.trace.truth 2>err
 all_told start.trace
 
-# Threads that are older than the agent have no start; a name that changes while it records is told at the end.
+# Threads older than the agent have no start event; a rename during the recording is emitted at the end.
 attach_midway -F 99 -- "$JAVA" -cp "$CLASSES" ThreadEvents 500 wait
 all_told attach.trace
 events attach.trace \
 	"older threads" 'named("thread_start", "stays|main|was stays") == []' \
 	"a name that changed meanwhile" 'len(of("thread_rename", name="was stays")) == 1'
 
-# A native thread is one Java thread after the other: each has a start and an end, in turn.
+# A native thread is several consecutive Java threads: each has a start and an end, in turn.
 braid record -F 99 -o native.trace -- "$JAVA" -Djava.library.path="$CLASSES" -cp "$CLASSES" Attached >native.trace.truth 2>err
 events native.trace \
 	"the program" 'truth["attached"] == [["300", "0"]]' \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Virtual threads: their stacks are whole and exact, through the frames that are still frozen in the heap, to the carrier's
-# root; samples say whose they are. With each collector that the JDK has, since they move what the walk reads.
+# Virtual threads: their stacks are whole and exact, through the frames that are still frozen in the heap, to the
+# carrier's root, and samples identify the virtual thread. With each collector of the JDK, since collectors move what
+# the walk reads.
 # takes: 25 s
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -31,8 +32,9 @@ record_vthreads()
 	python3 "$TEST_DIR/vthreads.py" v.txt out "${least[@]}" || fail "with $*"
 }
 
-# Where threads stand while objects are moved, and where the old copy is kept until nothing refers to it, a virtual thread can
-# always be read; what ZGC has moved since the reference was used last cannot. Its number is outside of objects, too.
+# A virtual thread can always be read when threads stand still while objects are moved, and when the old copy is kept
+# until nothing refers to it. What ZGC has moved since the reference was last used cannot. The thread's number is
+# outside of objects, too.
 record_vthreads 99 99.9 99.9 -XX:+UseSerialGC -Xmx64m
 record_vthreads 99 99.9 99.9 -XX:+UseParallelGC -Xmx64m
 record_vthreads 99 99.9 99.9 -XX:+UseG1GC -Xmx128m
@@ -40,7 +42,7 @@ has_option -XX:+UseShenandoahGC && record_vthreads 99 99.9 99.9 -XX:+UseShenando
 has_option -XX:+UseZGC -XX:+ZGenerational && record_vthreads 99 99.9 90 -XX:+UseZGC -XX:+ZGenerational -Xmx256m
 has_option -XX:+UseZGC && record_vthreads 99 99.9 90 -XX:+UseZGC -Xmx256m
 
-# Views by thread show groups of them.
+# Views by thread show groups of virtual threads.
 braid export --format collapsed --threads v.trace >threads
 grep -q '^\[v3\.\* virtual\];.*VThreads\.m3' threads || fail "no group of virtual threads by name"
 grep -q '^\[virtual threads virtual\];.*VThreads\.m0' threads || fail "no group of virtual threads without a name"
@@ -53,7 +55,7 @@ v = json.load(sys.stdin)["virtual_threads"]
 assert v["samples"] > 0 and v["unidentified"] is not None and v["unidentified"] < v["samples"] / 10, v
 ' || fail "info does not count those without an identity"
 
-# An agent that comes when they run already: from when it has reported what is older than it.
+# An agent that is loaded while they run: from the time when it has reported what is older than itself.
 "$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreads 60 park yield >out 2>&1 &
 JAVA_PID=$!
 wait_for "virtual threads" has_thread "$JAVA_PID" ForkJoinPool
@@ -63,6 +65,6 @@ wait_samples 1000
 stop_record
 kill "$JAVA_PID"
 since=$(braid script v.trace | sed -n 's/.* \([0-9.]*\): braid:phase: phase="replayed"$/\1/p')
-[[ -n $since ]] || fail "the agent has not said that it reported all"
+[[ -n $since ]] || fail "the trace has no record that the agent has reported all"
 braid script --from "$since" v.trace >v.txt
 python3 "$TEST_DIR/vthreads.py" v.txt out 95 90 99 || fail "attached"

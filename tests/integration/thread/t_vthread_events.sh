@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# As many virtual threads start and end as the program says, told one by one or counted.
+# As many virtual threads start and end as in the program's output, with an event each or counted.
 source "$(dirname "$0")/../lib.sh"
 
 need_jdk 21
@@ -29,7 +29,7 @@ events all.trace "all of them one by one" 'len({e.number for e in of("vthread_st
 attach_midway -e cpu,vthread -F 99 -- "$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreadEvents 3000 wait
 all_there attach.trace
 
-# A JVM that has none says so, and works.
+# A JVM without virtual threads reports that, and works.
 braid record -e cpu,vthread -F 99 -o old.trace -- "$JAVA" -cp "$CLASSES" ThreadEvents 10 >old.trace.truth 2>err
 "$JAVA" -version 2>&1 | grep -q 'version "\(1\.8\|11\|17\)' &&
 	events old.trace "says so" 'any("virtual threads" in n for n in notices) and of("vthread_start") == []'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# All virtual threads that stand in front of a monitor at the same time are reported, however many.
+# All virtual threads that are blocked on a monitor at the same time are reported, however many.
 # shellcheck disable=SC2016 # names of classes have dollar signs
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads `braid script` of a recording of VThreads.java: are the stacks of its virtual threads whole and exact, and are they
-# said to be of the thread that ran them? Exits with 1, and says what was wrong, when too few are. An identity or a name may be
-# missing, but not be another's.
+# Reads `braid script` of a recording of VThreads.java, and checks that the stacks of its virtual threads are whole and
+# exact, and have the identity of the thread that ran them. Exits with 1, and prints what was wrong, when too few are.
+# An identity or a name may be missing, but must not be another's.
 #
-# vthreads.py FILE TRUTH WHOLE IDENTIFIED NAMED: what the program said (empty, if it was ended), and least percentages of whole
-# stacks, of samples with an identity, and of those of threads that have a name with it.
+# vthreads.py FILE TRUTH WHOLE IDENTIFIED NAMED: the program's output (empty, if it was ended), and least percentages of
+# whole stacks, of samples with an identity, and of samples of named threads with the name.
 import collections
 import re
 import sys
@@ -18,9 +18,9 @@ ROOT = ["ForkJoinWorkerThread.run", "VirtualThread.runContinuation", "Continuati
         "Continuation.enter", "VirtualThread.run", "VThreads.live"]
 
 
-# The JVM makes the code that virtual threads return to when the first of them runs, and another thread of its announces that
-# behind it, when it gets a CPU. Until the collector has heard of it, what is frozen cannot be walked, so only stacks after this
-# many seconds have to be whole. Whose they are is known from the first one on.
+# The JVM generates the code to which virtual threads return when the first of them runs, and another of its threads
+# announces that code later, when it gets a CPU. Until the collector has received it, frozen frames cannot be walked, so
+# stacks need to be whole only after this many seconds. Identities are known from the first sample on.
 SETTLED_S = 0.25
 
 
@@ -47,13 +47,14 @@ def samples(path):
 
 
 def chains_on(frames):
-    """The chains that the stack is of. What is inlined at the leaf is known at its calls only: it may be the next one's."""
+    """The chains that the stack belongs to. Inlining at the leaf is known only at its calls, so the leaf may belong to
+    the next chain."""
     leaf = frames[0][1] if frames else None
     return [name for name, address in frames if address != leaf and re.fullmatch(r"VThreads\.m\d", name)]
 
 
 def wrong_stack(names, chains):
-    """names: from the root. What is wrong, or None."""
+    """names: from the root. Returns the fault, or None."""
     chains = set(chains)
     if len(chains) != 1:
         return "chains mixed: " + " ".join(sorted(chains))
@@ -65,14 +66,14 @@ def wrong_stack(names, chains):
             return f"{root}: {len(found)} times, or out of order"
         at = found[0]
     levels = [n for n in names if re.fullmatch(r"VThreads\.at\d+", n)]
-    # Behind the last call of a level the code of several may be shared, so only what is under way at a call is certain.
+    # After the last call of a level several levels may share code, so only a frame at a call is certain.
     if names[-1] == "VThreads.burn" and len(levels) == 1 and names.count(chain) != int(levels[0][len("VThreads.at"):]):
         return f"{names.count(chain)} frames in {levels[0]}"
     return None
 
 
 def chains_of(path):
-    """Which chain each thread ran, by its id, as the program says."""
+    """The chain that each thread ran, by its id, from the program's output."""
     chains = {}
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -82,7 +83,7 @@ def chains_of(path):
 
 
 def strange_identity(thread, chain, chains):
-    """What says that the sample is another's; None when all agrees."""
+    """The fault when the sample has another's identity; None when all agrees."""
     number, name = thread
     if chains and chains.get(number) != chain:
         return f"m{chain} in thread {number} of m{chains.get(number)}"

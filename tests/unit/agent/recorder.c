@@ -112,7 +112,7 @@ bool recorder_hears(const struct recorder *r, uint32_t kind, uint64_t *value)
 	struct braid_msg m;
 
 	do {
-		ck_assert_msg(poll(&p, 1, WAIT_MS) > 0, "the agent says nothing");
+		ck_assert_msg(poll(&p, 1, WAIT_MS) > 0, "the agent sends no message");
 		if (recv(r->fd, &m, sizeof(m), 0) != sizeof(m))
 			return false;
 	} while (m.kind != kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another agent that samples allocations and leaves the interval alone: it sees what the JVM's interval is. */
+/* Another agent that samples allocations and does not set the interval: it shows the JVM's interval. */
 #include <Sampled.h>
 #include <jvmti.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An agent that holds up the JVM's start, in front of other agents, until there is the file that its option names. */
+/* An agent that delays the JVM's start, before other agents, until the file that its option names exists. */
 #include <jvmti.h>
 #include <poll.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Another profiler: it samples allocations at an interval of its own, hears of collections, compiled code and threads,
- * and can suspend threads, as one agent at a time can. What it has and has seen is in the file that its option names,
- * at any time. Options: FILE        see above FILE,death  it holds up the JVM's end, in VMDeath, until FILE is gone
+ * Another profiler: it samples allocations at its own interval, receives collections, compiled code and threads,
+ * and holds the solo capability to suspend threads. The file that its option names always has its capabilities
+ * and counts. Options: FILE        see above FILE,death  VMDeath waits until FILE is removed
  *   refuse      its start fails
  */
 #define _GNU_SOURCE

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Native methods: one that is found by its name, one that is registered, whose function has no name once it is
- * stripped. */
+/*
+ * Native methods: one is found by its name; another is registered, and its function has no name once the library is
+ * stripped.
+ */
 #define _GNU_SOURCE
 #include "Bound.h"
 

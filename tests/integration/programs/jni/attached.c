@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A native thread that is a Java thread again and again, under names that change. */
+/* A native thread that attaches as a Java thread again and again, under changing names. */
 #define _GNU_SOURCE
 #include "Attached.h"
 

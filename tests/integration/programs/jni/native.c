@@ -7,7 +7,7 @@
 
 static JavaVM *vm;
 
-/* Something to do after a call, so that it is no jump. */
+/* Work after a call, so that it is no tail call. */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
 static long long cpu_ns(void)

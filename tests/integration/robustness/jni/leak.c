@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An agent that never gives back what JVM TI has given it: a MiB with each thread that starts. */
+/* An agent that leaks memory of JVM TI: a MiB with each thread that starts. */
 #include <jvmti.h>
 #include <string.h>
 

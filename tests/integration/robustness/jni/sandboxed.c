@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program that puts itself under a seccomp filter while it runs: bpf(2) kills it from then on, in any of its threads.
- */
+/* Puts its program under a seccomp filter at run time: from then on bpf(2) kills it, in any of its threads. */
 #define _GNU_SOURCE
 #include "Sandboxed.h"
 

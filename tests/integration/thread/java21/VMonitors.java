@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /*
- * VMonitors COUNT: so many virtual threads stand in front of one monitor at the same time; says "blocked CLASS COUNT". Needs JDK 24,
- * where they give their carriers away meanwhile.
+ * VMonitors COUNT: this many virtual threads are blocked on one monitor at the same time; prints "blocked CLASS COUNT".
+ * Needs JDK 24, where they unmount meanwhile.
  */
 public class VMonitors {
 	static final class Gate {

@@ -3,14 +3,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Starts as many virtual threads as the argument says, the first few of them with names. */
+/** Starts as many virtual threads as its argument, the first few of them with names. */
 public class VThreadEvents {
     static final AtomicLong SUM = new AtomicLong();
 
     public static void main(String[] args) throws Exception {
         int count = Integer.parseInt(args[0]);
         System.out.println("ready");
-        if (args.length > 1) { // until somebody records it
+        if (args.length > 1) { // until it is recorded
             System.in.read();
         }
         List<Thread> named = new ArrayList<>();

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /*
- * Virtual threads whose stacks and names can be told right from wrong. A thread named "vK.n" runs the chain mK and no other;
- * atN burns a little when exactly N frames of mK are on the stack: deep down, and again at some levels on the way back, when
- * the frames above came back from the heap one by one. Threads without a name run m0.
+ * Virtual threads whose stacks and names can be verified. A thread named "vK.n" runs the chain mK and no other. atN
+ * burns a little when exactly N frames of mK are on the stack: at the deepest level, and again at some levels on the
+ * way back, when the frames above have been thawed one by one. Threads without a name run m0.
  *
- * VThreads SECONDS [park|yield|pin]...: for so long, and until enough threads have lived; then says "K: ID ID...", which ids the
- * threads of each chain had. Needs JDK 21.
+ * VThreads SECONDS [park|yield|pin]...: runs for this time, and until enough threads have lived; then prints "K: ID
+ * ID...", the ids of each chain's threads. Needs JDK 21.
  */
 public class VThreads {
 	static final int DEPTH = 96;
@@ -42,7 +42,7 @@ public class VThreads {
 			LockSupport.parkNanos(1000);
 	}
 
-	/* What happens at a level, on the way back from below it. */
+	/* The work at a level, on the way back from below it. */
 	static void at(int level) {
 		switch (level) {
 		case 96: at96(); break;
@@ -76,7 +76,7 @@ public class VThreads {
 		}
 	}
 
-	/* Up to JDK 23, a thread that holds a monitor cannot leave its carrier. */
+	/* Up to JDK 23, a thread that holds a monitor cannot unmount. */
 	static void pinned(int k) {
 		synchronized (LOCKS[k]) {
 			chain(k);
