@@ -12,7 +12,7 @@ rounds=${ROUNDS:-5}
 header start
 echo
 echo "braid record -d 1 -p PID, medians of $rounds"
-echo "events   program  first sample ms  end to shell ms  own CPU s  wanted                     "
+echo "events   program  first sample ms  end to shell ms  own CPU s  target                     "
 
 # busy: starts a process that has used its CPU for half a second. Sets BUSY_PID.
 busy()

@@ -13,8 +13,8 @@ INTRO = """# The oracle for stacks
 by frame: class, method, signature, byte code index and line, from leaf to root, inlined frames included. Hidden frames are shown by both. It is
 written to this page; `tests/integration/stacks/t_oracle.sh` is a short run in CI.
 
-A test agent ([tests/oracle/oracle.c](../tests/oracle/oracle.c)) is called at a chosen moment, asks the JVM for the stack of the
-current thread, and makes a system call that nobody else makes; `braid record -e syscalls:sys_enter_getpriority` walks the same
+A test agent ([tests/oracle/oracle.c](../tests/oracle/oracle.c)) is called at a selected moment, gets the stack of the
+current thread, and makes a system call that nothing else makes; `braid record -e syscalls:sys_enter_getpriority` walks the same
 stack there. The moments of one column:
 
 * **calls**: JNI native methods (called by interpreted, C1, C2 and inlined code, and calling Java again), every sampled object
@@ -22,13 +22,13 @@ stack there. The moments of one column:
   preparation, breakpoints, starts and ends of threads;
 * **trace**: single steps, method entries and exits, popped frames of a thread that is traced, and so interpreted;
 * **suspended**: a thread that SuspendThread has stopped at a safepoint poll, wherever that is in its compiled loops and
-  returns; its stack was walked when it gave its CPU away (`-e sched:sched_switch`).
+  returns; its stack was walked when it left its CPU (`-e sched:sched_switch`).
 
 The program ([tests/oracle/java/Oracle.java](../tests/oracle/java/Oracle.java)) puts calls of 26 kinds on top of each other in
 random order: virtual, interface, synchronized, recursive, reflective, method handles, proxies, lambdas, streams,
 comparators, doPrivileged, class initialisers, Java to native to Java, on-stack replacement and others, up to some hundred frames deep.
 
-Not compared: of native methods the index (JVM TI says -1), and of classes made by defineAnonymousClass (JDK 8 and 11) the number
+Not compared: of native methods the index (JVM TI returns -1), and of classes made by defineAnonymousClass (JDK 8 and 11) the number
 behind the slash of their names: it is the hash code of an object, is not in the VM's names, and braid leaves it out.
 
 """

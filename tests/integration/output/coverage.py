@@ -181,7 +181,7 @@ class Check:
                 self.wrong(f"{f} runs in pauses and uses {found[0]}")
 
     def memory(self):
-        """What the agent does not use Allocate for comes from where the page says."""
+        """Memory that does not come from Allocate comes from the functions that the page names."""
         text = source(self.root)
         reason = next(r for r in self.tables["Functions"][1] if r["Function"] == "`Allocate`")["What for, or why not"]
         for call in ("malloc", "mmap"):

@@ -34,5 +34,5 @@ end_program
 end_record
 # Nothing waits for a recorder that gets no CPU, so a busy machine may lose some. Reading only at every tick would lose
 # a fifth to a third.
-check alloc.trace "chosen later" 'set(i["lost"]) <= {"bpf"} and r["events"]["alloc"]["count"] > 150000 and
+check alloc.trace "enabled later" 'set(i["lost"]) <= {"bpf"} and r["events"]["alloc"]["count"] > 150000 and
 	i["lost"].get("bpf", {}).get("alloc", 0) <= 0.1 * r["events"]["alloc"]["count"]'
