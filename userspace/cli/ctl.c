@@ -50,7 +50,7 @@ static const char doc[] =
 	"  braid ctl 4711,4712 disable alloc\n"
 	"  braid ctl 4711 gc\n"
 	"\n"
-	"Every change is recorded in the trace. If the JVM cannot record an event, braid ctl says so and "
+	"Every change is recorded in the trace. If the JVM cannot record an event, braid ctl prints why and "
 	"its exit status is 1. What takes the samples is fixed when a recording starts. `braid ctl "
 	"RECORDER disable cpu` pauses it.";
 

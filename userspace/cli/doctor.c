@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const char doc[] =
-	"Tries every facility that braid needs, and says how to get what is missing. The exit status is 1 "
+	"Tries every facility that braid needs, and explains how to get missing ones. The exit status is 1 "
 	"if recording cannot work.\vExamples:\n"
 	"  sudo braid doctor\n"
 	"  sudo braid doctor --json\n";

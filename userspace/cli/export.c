@@ -100,7 +100,7 @@ static bool write_collapsed(const struct loaded *l, const struct export_options 
 
 	if (o->kind && !err && !of_events.sums.count)
 		log_warning("%s has no '%s' events%s", o->file, o->event,
-			    l->analysis->a->events.count ? "" : "; `record -e` chooses what to record");
+			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
 	if (out && !err)
 		err = collapsed_write(out, l->analysis, o->kind ? &of_events : &l->analysis->samples, &o->collapsed);
 	profile_free(&of_events);

@@ -25,7 +25,7 @@ static const struct command {
 	{"export", cmd_export, "write a trace in the format of other tools"},
 	{"info", cmd_info, "show how a trace was recorded, and how complete it is"},
 	{"list", cmd_list, "list the JVMs on this machine"},
-	{"doctor", cmd_doctor, "check this machine, and say how to get what is missing"},
+	{"doctor", cmd_doctor, "check this machine, and explain how to get missing facilities"},
 };
 
 static void usage(FILE *to)

@@ -242,7 +242,7 @@ void text_file(FILE *out, const struct views *v, const struct report_source *sou
 	newer = d->unknown_records + v->an->a->newer;
 	fprintf(out, "\nFile\n  %" PRIu64 " bytes, %s\n", source->bytes,
 		v->an->a->ended ? "recording ended in order"
-				: "recording did not end in order: what had not been written is missing");
+				: "recording did not end in order: its last part is missing");
 	text_damage(out, d->bad_blocks, "block", "left out");
 	text_damage(out, d->missing_blocks, "block", "missing");
 	text_damage(out, d->skipped_bytes, "byte", "skipped");

@@ -302,7 +302,7 @@ static int first_block_find(struct trace_reader *r, const char **why)
 	r->pos = 0;
 	if (state == BLOCK_GOOD)
 		return 0;
-	reader_explain(why, "not a trace of braid's");
+	reader_explain(why, "no trace header");
 	return -EMEDIUMTYPE;
 }
 
@@ -316,7 +316,7 @@ static int file_identify(struct trace_reader *r, const char **why)
 		return state;
 	}
 	if (state == BLOCK_NEWER) {
-		reader_explain(why, "the trace is of a newer version of braid; read it with that one");
+		reader_explain(why, "a newer version of braid wrote it");
 		return -EPROTONOSUPPORT;
 	}
 	return state == BLOCK_NOWHERE ? first_block_find(r, why) : 0;

@@ -362,15 +362,15 @@ const char *trace_writer_why(int err)
 	case -EEXIST:
 		return "it is not a braid trace; choose another name with -o";
 	case -ENOTEMPTY:
-		return "the former trace would be kept as FILE.old, and that is there and no braid trace; move it away";
+		return "the former trace would become FILE.old, but that file exists and is not a braid trace; move it away";
 	case -EBUSY:
-		return "another recording is writing it; choose another name with -o";
+		return "another recording is writing to it; choose another name with -o";
 	case -EUSERS:
-		return "another user has made it, or can write it; choose another name with -o";
+		return "another user owns it, or can write to it; choose another name with -o";
 	case -ENOLINK:
-		return "it is a link that leads nowhere; remove it, or choose another name with -o";
+		return "it is a link without a target; remove it, or choose another name with -o";
 	case -ENOTTY:
-		return "a trace is no text for a terminal; redirect it, or choose a file with -o";
+		return "a trace is not text for a terminal; redirect it, or name a file with -o";
 	case -EPIPE:
 		return "its reader has ended";
 	case -ETIMEDOUT:

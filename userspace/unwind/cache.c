@@ -326,13 +326,13 @@ int unwind_table_get(struct unwind_table **out, int fd)
 	if (!err)
 		goto out;
 	if (err != -ENOENT)
-		log_debug("unwind table cache: %s made again: %s", name, strerror(-err));
+		log_debug("unwind table cache: %s is built again: %s", name, strerror(-err));
 	err = unwind_table_build(out, fd);
 	if (err || !key_holds(fd, &key))
 		goto out;
 	/* Without a stored copy the table is built again next time. */
 	if (cache_store(*out, directory, name, &key))
-		log_debug("unwind table cache: %s not kept", name);
+		log_debug("unwind table cache: %s is not stored", name);
 out:
 	close(directory);
 	return err;

@@ -27,7 +27,7 @@ good command.trace
 grep -q "^from the program" err || fail "the program's output is lost: $(cat err)"
 status=0
 script -qec "$BUILD/braid record -p $target -d 0.1 -o -" /dev/null >out 2>&1 || status=$?
-{ [[ $status -eq 1 ]] && grep -q "no text for a terminal" out; } || fail "a terminal: $status: $(cat -v out)"
+{ [[ $status -eq 1 ]] && grep -q "not text for a terminal" out; } || fail "a terminal: $status: $(cat -v out)"
 
 # ---- a FIFO ----
 mkfifo fifo

@@ -177,7 +177,7 @@ function note(id, text) {
 function about() {
 	const a = data.about, lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
 	if (!a.ended)
-		lost.push("what was not yet written when the recording broke off");
+		lost.push("the last part of the recording");
 	note("about", [a.host, a.began, a.command || a.target].filter(text => text !== "").join(" \u00b7 "));
 	note("filter", a.filter === null ? "" : "Only: " + a.filter);
 	note("lost", lost.length ? "Lost: " + lost.join(", ") : "");
