@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Reads what the current thread is parked for, as it has set it itself: LockSupport.park(blocker). offcpu.bpf.h calls
- * it. */
+/* Reads the blocker that the current thread set when it parked: LockSupport.park(blocker). offcpu.bpf.h calls it. */
 #ifndef BRAID_PARKED_BPF_H
 #define BRAID_PARKED_BPF_H
 

@@ -160,8 +160,8 @@ static __always_inline long statics_read(void *ctx, void *to, __u32 size, __u64 
 }
 
 /*
- * While a JVM starts it creates its code heaps and their contents, and their first code runs before anybody could
- * report it. Walks on several CPUs may write the same values.
+ * While a JVM starts it creates its code heaps and their contents, and their first code runs before any report
+ * of it can arrive. Walks on several CPUs may write the same values.
  */
 __noinline int stack_layout_grow(struct braid_layout *l, const struct braid_statics *v)
 {

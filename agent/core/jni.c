@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* See jni.h. No call here runs Java code or leaves an exception of its own pending. */
 #include "jni.h"
 
 #include <stdint.h>

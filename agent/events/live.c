@@ -9,7 +9,7 @@
  * be watched, one in 2^halvings, and the weights grow by the inverse.
  *
  * An object that is still there need not be in use: only a collection decides that. There are two signs of one.
- * Collectors that stop the world count their runs. And with any collector, an object that is gone shows that objects
+ * Stop-the-world collectors count their runs. And with any collector, an object that is gone shows that objects
  * watched before it have survived the same collection. Large objects may be in places that only some collections
  * reach: for them only a full collection, or the end of another object of the same kind, is a proof.
  */
