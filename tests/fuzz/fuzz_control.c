@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Fuzzes what a recorder reads from its control socket: the request, and the list of events in it. An even first byte
- * means that the rest is a request as it is. An odd one means that the rest is the list of a request that is good, by
- * which one configuration is changed, line by line.
+ * means that the rest is a request as it is. An odd one means that the rest has lists, one a line, of valid requests
+ * that change one configuration. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void must(int holds, const char *what)
 	abort();
 }
 
-/* What a configuration is called is a list that is understood. */
+/* A configuration's text is a list that selects the same configuration. */
 static void read_back(const struct braid_event_config *config)
 {
 	struct braid_event_config again = *config;
@@ -44,12 +44,12 @@ static void change(struct braid_event_config *config, const struct braid_control
 
 	memcpy(list, r->list, sizeof(list));
 	if (event_config_change(config, what, list, &named, why)) {
-		must(*why && memchr(why, 0, sizeof(why)), "refused, and does not say why");
-		must(memcmp(config, &before, sizeof(before)) == 0, "refused, and changed");
+		must(*why && memchr(why, 0, sizeof(why)), "refused without a reason");
+		must(memcmp(config, &before, sizeof(before)) == 0, "refused, but changed");
 		return;
 	}
 	if (event_config_thread(config, &before, what, named, r->thread, why))
-		must(*why && memchr(why, 0, sizeof(why)), "no thread can be changed, and it does not say why");
+		must(*why && memchr(why, 0, sizeof(why)), "thread refused without a reason");
 	read_back(config);
 }
 
@@ -57,7 +57,7 @@ static void perform(struct braid_event_config *config, const struct braid_contro
 {
 	if (!control_request_good(r, size))
 		return;
-	must(memchr(r->list, 0, sizeof(r->list)) != NULL, "a list without an end");
+	must(memchr(r->list, 0, sizeof(r->list)) != NULL, "a list without a terminating zero");
 	if (r->verb >= BRAID_CONTROL_ENABLE && r->verb <= BRAID_CONTROL_INTERVAL)
 		change(config, r);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes what the recorder reads from the ring of an agent. The input is a sequence of records: the kind, in one byte,
- * the thread, in another, the length of the rest, in two, and the rest. Its trace goes to /dev/null.
+ * Fuzzes what the recorder reads from an agent's ring. The input is a sequence of records: the kind in one byte, the
+ * thread in another, the length of the rest in two, and the rest. Its trace goes to /dev/null. `make fuzz` builds and
+ * runs it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "sink/names.h"
 
 #define INPUT_MAX (64U << 10)
-#define TID 4000000U /* higher than kernels number threads by default */
+#define TID 4000000U /* higher than the kernel's default maximum */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,7 +65,7 @@ static void end(struct recording *r)
 	must(!trace_writer_close(r->sink.writer), "the trace is not complete");
 }
 
-/* In memory of its own, so that reading beyond it is seen. */
+/* In its own memory, so that a read beyond its end is detected. */
 static void send(struct recording *r, const struct braid_rec *head, const uint8_t *rest, size_t length)
 {
 	uint8_t *record = malloc(sizeof(*head) + length);

@@ -292,7 +292,7 @@ START_TEST(cache_damaged)
 }
 END_TEST
 
-/* A stranger's file is read for as long as it may take, and no longer. */
+/* Reading an untrusted file ends after its time limit. */
 START_TEST(given_up)
 {
 	struct unwind_table *t = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How long a thread may go on with a stranger's file, whose loops are as long as the file says: they ask, and give up
- * with -ETIME. Without a stint there is no end.
+ * A limit on the CPU time that a thread spends on an untrusted file. The file determines the length of the loops over
+ * it, so they call stint_over() and fail with -ETIME. Without stint_begin() there is no limit.
  */
 #ifndef BRAID_UTIL_STINT_H
 #define BRAID_UTIL_STINT_H
@@ -11,7 +11,7 @@
 
 void stint_begin(uint64_t cpu_ns);
 void stint_end(void);
-/* To be asked in each turn of a loop. */
+/* Whether the limit is exceeded; loops call it in each iteration. */
 bool stint_over(void);
 
 #endif

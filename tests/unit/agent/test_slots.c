@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The hash tables of what events mention. */
+/* Tests of the hash tables of the ids that events refer to. */
 #include <check.h>
 
 #include <core/slots.h>
@@ -13,7 +13,7 @@ struct item {
 	uint32_t value;
 };
 
-/* Keys that share their first word are told apart by the second. */
+/* The second word distinguishes keys with the same first word. */
 START_TEST(what_is_put_is_found)
 {
 	struct slots s = SLOTS_OF(struct item, 2, 16);
@@ -48,7 +48,7 @@ START_TEST(what_is_put_is_found)
 }
 END_TEST
 
-/* Room that does not exist is no room, and takes nothing away. */
+/* A failed allocation adds nothing and loses nothing. */
 START_TEST(no_memory_changes_nothing)
 {
 	struct slots s = SLOTS_OF(uint64_t, 1, 4);
@@ -66,7 +66,7 @@ START_TEST(no_memory_changes_nothing)
 }
 END_TEST
 
-/* Texts that are the same when put together are not the same. */
+/* Pairs of texts with the same concatenation are different keys. */
 START_TEST(texts_keep_their_ends)
 {
 	ck_assert_uint_ne(hash_text(hash_text(HASH_BEGIN, "ab"), "c"), hash_text(hash_text(HASH_BEGIN, "a"), "bc"));

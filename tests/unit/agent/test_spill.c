@@ -43,7 +43,7 @@ static void fill_ring(uint32_t *number)
 	ck_assert_uint_lt(ring_free_bytes(agent.ring), BIG + 8);
 }
 
-/* A connection whose ring is full; the number of the next definition. */
+/* Makes a connection with a full ring; returns the number of the next definition. */
 static uint32_t begin_full(struct recorder *r)
 {
 	uint32_t number = 0;
