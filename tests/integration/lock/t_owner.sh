@@ -9,7 +9,7 @@ owners_told()
 {
 	events "$1" \
 		"who held it" 'len([e for e in at("lock", "Owner.enterMonitor") if e.other and e.other.name == "owner" and
-			"Owner.holdMonitor" in e.other_stack]) >= 12' \
+			"Owner.holdMonitor" in e.other_stack]) > 15 // 2' \
 		"or that it is not known" '{e.other.name for e in at("lock", "Owner.enterMonitor") if e.other} == {"owner"}' \
 		"how long" 'as_long(at("lock", "Owner.enterMonitor"), truth["blocked"][0]) and
 			{e.name for e in at("lock", "Owner.enterMonitor")} == {"Owner$Held"}' \
