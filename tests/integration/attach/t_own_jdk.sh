@@ -34,12 +34,12 @@ other_different=$(python3 "$TEST_DIR/same_code.py" "$other")
 ask own gc 3
 ask other gc 3
 stop_record
-events trace "what the file can" "len([n for n in notices if 'JVM $own does not tell of safepoints' in n]) == 1 or
+events trace "what the file can" "len([n for n in notices if 'JVM $own does not report safepoints' in n]) == 1 or
 		len([e for e in of('safepoint') if e.process.pid == $own]) >= 3" \
 	"and nothing of others" "not [e for e in of('safepoint') if e.process.pid == $other]" \
 	"a notice reports it" "len([n for n in notices if 'no probes are set in JVM $other' in n]) == 1" \
 	"and of the owner's is not" "not [n for n in notices if 'no probes are set in JVM $own' in n]"
-grep -q 'does not tell' record.err || [[ $own_different -gt 0 ]] || fail "no probe in the owner's code"
+grep -q 'does not report' record.err || [[ $own_different -gt 0 ]] || fail "no probe in the owner's code"
 [[ $other_different -eq 0 ]] || fail "$other_different bytes of another user's code were changed"
 end_worker own "$own"
 end_worker other "$other"
