@@ -63,6 +63,23 @@ START_TEST(by_id)
 }
 END_TEST
 
+/* Code that was read from memory gives way to the same code as reported, whatever the times of both. */
+START_TEST(from_memory)
+{
+	struct code *read = add(1000, 100, 30, 5, NULL), *told, *other;
+
+	read->from_memory = read->replay = true;
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 5, 15), read);
+	told = add(1000, 90, 20, 5, NULL);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 5, 15), told);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 5, 25), told);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 5, 35), told);
+	other = add(1000, 100, 40, 6, NULL);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 6, 45), other);
+	ck_assert_ptr_eq(code_map_find(&map, 1010, 5, 45), told);
+}
+END_TEST
+
 /* A frame has only the low bits; time selects among several codes with the same bits. */
 START_TEST(by_id_and_time)
 {
@@ -263,6 +280,7 @@ Suite *test_code_map(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, by_time);
 	tcase_add_test(tc, by_id);
+	tcase_add_test(tc, from_memory);
 	tcase_add_test(tc, by_id_and_time);
 	tcase_add_test(tc, id_of_zeroes);
 	tcase_add_test(tc, without_id);

@@ -126,13 +126,21 @@ int code_map_add(struct code_map *m, struct code *c)
 	return 0;
 }
 
+/* Whether both are the same code, `c` as the agent reported it and `than` as it was read from memory. */
+static bool knows_more(const struct code *c, const struct code *than)
+{
+	return c->address == than->address && c->compile_id == than->compile_id && !c->from_memory && than->from_memory;
+}
+
 /* Whether `c` is a better match than `best` for a frame at time_ns. */
 static bool better(const struct code *c, const struct code *best, uint64_t time_ns)
 {
 	bool now = c->load_ns <= time_ns || c->replay, best_now;
 
-	if (!best)
+	if (!best || knows_more(c, best))
 		return true;
+	if (knows_more(best, c))
+		return false;
 	best_now = best->load_ns <= time_ns || best->replay;
 	if (now != best_now)
 		return now;

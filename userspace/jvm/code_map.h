@@ -22,6 +22,7 @@ struct code {
 	bool outer_only;       /* its scopes, if any, lack inlining */
 	bool stale;	       /* lines reported for its methods may belong to a newer version */
 	bool replay;	       /* it is older than load_ns */
+	bool from_memory;      /* read from the JVM's memory; its agent has not reported it */
 	char *name;	       /* of stubs */
 	uint32_t trace_method; /* the trace's id of a method that the agent did not report */
 	uint32_t trace_id;     /* 0: not defined in the trace yet */

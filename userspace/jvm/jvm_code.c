@@ -15,6 +15,7 @@
 #define DEFER_NS 1000000000ULL /* how long a code record is waited for before the JVM's memory is read */
 #define DEFERRED_PART 1024
 #define PENDING_MAX 65536 /* frames that wait for the record of their code; their bytes count for the JVM's budget */
+#define TELL_NS 10000000000ULL	       /* how long a late agent's report of older code is waited for */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
 
 /* ---- code ---- */
@@ -348,7 +349,8 @@ static struct code *code_from_memory(struct jvm *j, uint64_t pc, uint32_t code_i
 			   .tier = b.tier,
 			   .compile_id = b.compile_id,
 			   .outer_only = true,
-			   .replay = true};
+			   .replay = true,
+			   .from_memory = true};
 	if (b.method && b.code_begin > b.address && b.code_begin - b.address < b.size) {
 		c->size -= b.code_begin - b.address;
 		c->address = b.code_begin;
@@ -370,6 +372,17 @@ static bool is_alone(const struct jvm *j)
 	return !j->joined && !j->jvms->options->attach;
 }
 
+/*
+ * Of code that was read from its memory before the agent has come, a JVM tells more, inlining above all. The stack of a
+ * hash is one and the same before and after: so a frame that was sent meanwhile is sent again, unless so many wait that
+ * others, which nothing is known of, would find no room.
+ */
+static bool may_be_told(const struct jvm *j, uint64_t time_ns, uint64_t now)
+{
+	return j->jvms->options->attach && !j->replayed && now < time_ns + TELL_NS &&
+	       j->pending_frames.count < PENDING_MAX / 2;
+}
+
 bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, uint64_t time_ns, struct trace_frame *f)
 {
 	struct code *c = code_map_find(&j->code, lookup_pc(pc, exact), code_id, time_ns);
@@ -377,6 +390,8 @@ bool jvm_resolve_code(struct jvm *j, uint64_t pc, bool exact, uint32_t code_id, 
 	if (!c && is_alone(j) && jvm_layout(j))
 		c = code_from_memory(j, lookup_pc(pc, exact), code_id);
 	if (!c || c->rows_missing) /* the drain may have stopped between its records */
+		return false;
+	if (c->from_memory && may_be_told(j, time_ns, now_ns()))
 		return false;
 	fill_code(j, c, pc, exact, f);
 	return true;
@@ -409,6 +424,37 @@ static struct code *pending_code(struct jvm *j, const struct pending_frame *d, u
 	return c;
 }
 
+/* What was read from memory, as the agent tells it when it has told everything: true when nothing more is to come. */
+static bool read_frame_done(struct jvm *j, struct pending_frame *d, uint64_t now, bool final)
+{
+	uint64_t pc = lookup_pc(d->frame.address, d->frame.exact);
+	struct code *c;
+
+	if (!final && may_be_told(j, d->time_ns, now))
+		return false;
+	c = code_map_find(&j->code, pc, d->code_id, d->time_ns);
+	if (c && !c->from_memory && !c->rows_missing)
+		send_pending(j, d, c);
+	return true;
+}
+
+static bool pending_frame_done(struct jvm *j, struct pending_frame *d, uint64_t now, bool final)
+{
+	struct code *c;
+	bool lost;
+
+	if (d->read)
+		return read_frame_done(j, d, now, final);
+	c = pending_code(j, d, now, final, &lost);
+	if (lost)
+		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
+	if (!c)
+		return lost;
+	send_pending(j, d, c);
+	d->read = c->from_memory && !final && may_be_told(j, d->time_ns, now);
+	return !d->read;
+}
+
 static void purge(struct jvm *j, uint64_t time_ns)
 {
 	uint64_t bytes = j->code.bytes;
@@ -425,14 +471,8 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 
 	for (size_t i = 0; i < j->pending_frames.count; i++) {
 		struct pending_frame *d = &j->pending_frames.at[i];
-		bool lost;
-		struct code *c = pending_code(j, d, time_ns, final, &lost);
 
-		if (c)
-			send_pending(j, d, c);
-		else if (lost)
-			sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
-		else
+		if (!pending_frame_done(j, d, time_ns, final))
 			j->pending_frames.at[kept++] = *d;
 	}
 	j->pending_frames.count = kept;

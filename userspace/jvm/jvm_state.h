@@ -26,12 +26,13 @@ struct jvm_method {
 	uint32_t trace_id[2]; /* without and with lines */
 };
 
-/* A frame whose code is not known yet. */
+/* A frame whose code is not known yet, or not as the agent will tell it. */
 struct pending_frame {
 	struct trace_frame frame;
 	uint64_t time_ns;
 	uint64_t unloads; /* methods_unloads() at that time */
 	uint32_t code_id;
+	bool read; /* from the JVM's memory, and sent */
 };
 
 struct jvm {
