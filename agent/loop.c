@@ -15,6 +15,7 @@
 #define THREAD_NAME "braid agent"
 #define TICK_NS 1000000000ULL
 #define RETRY_MS 1
+#define REPLAY_READ_MS 250U
 #define FINAL_MS 500 /* for spilled records after the collector's stop */
 
 static _Atomic bool dump_requested; /* by SIGQUIT */
@@ -33,6 +34,16 @@ static void generate(jvmtiEvent event, const char *what)
 			       what, err);
 }
 
+/* What walks need is known to the kernel side when the replay is said to be over, unless the collector takes too long. */
+static void replay_let_read(void)
+{
+	uint32_t turns = 0;
+
+	while (!publish_flush() && publish_wait(&turns, REPLAY_READ_MS))
+		;
+	publish_let_read(REPLAY_READ_MS);
+}
+
 static void replay(JNIEnv *jni)
 {
 	struct braid_rec_replayed r = {0};
@@ -45,6 +56,8 @@ static void replay(JNIEnv *jni)
 		generate(JVMTI_EVENT_COMPILED_METHOD_LOAD, "compiled code");
 	if (!agent_enter())
 		return;
+	if (agent.start == BRAID_START_ATTACH)
+		replay_let_read();
 	record_init(&r.hdr, BRAID_REC_REPLAYED, 0);
 	r.methods = methods_count();
 	r.code_loads = atomic_load(&agent.code_loads);

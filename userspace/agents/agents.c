@@ -62,17 +62,21 @@ static void link_forget(struct agents *a, struct process *process)
 }
 
 /* Accepts the agent at the other end of `fd`. The link owns `fd` afterwards. */
-static int accept_agent(void *ctx, struct process *process, int fd)
+static int accept_agent(void *ctx, struct process *process, int fd, bool attached)
 {
 	struct agents *a = ctx;
 	const struct agents_env *env = &a->env;
 	struct link *l;
 	int err;
 
-	/* An agent that starts with its JVM waits for the grant, so no stack and no event is missed. */
+	/*
+	 * An agent that starts with its JVM waits for the grant, so no stack and no event is missed. A JVM that was
+	 * already running is sampled meanwhile, without what its agent reports for the walk, so its agent does not wait.
+	 */
 	layouts_find(env->jvms, process);
 	probes_attach(env->jvms->probes, process);
-	probes_wait(env->jvms->probes, PROBES_NS);
+	if (!attached)
+		probes_wait(env->jvms->probes, PROBES_NS);
 	err = link_open(&l, env, process, fd);
 	if (err) {
 		close(fd);
@@ -83,6 +87,7 @@ static int accept_agent(void *ctx, struct process *process, int fd)
 		link_forget(a, process);
 		processes_set_jvm(env->jvms->processes, process, l->jvm, jvm_slot(l->jvm));
 	}
+	l->attached = attached;
 	jvm_joined(l->jvm, l->since_ns);
 	LL_PREPEND(a->links, l);
 	err = link_watch(l);

@@ -186,7 +186,12 @@ static void on_wake(struct source *src)
 		l->asleep_ns = now_ns();
 		return;
 	}
-	/* A JVM that ends waits until its ring is read. Its samples are read first, while its names are still there. */
+	/*
+	 * A JVM that ends waits until its ring is read. Its samples are read first, while its names are still there.
+	 * An agent that was attached first reports what walks need, and many samples may have been taken before.
+	 */
+	if (l->attached && !jvm_replayed(l->jvm))
+		link_drain(l);
 	env->read_events(env->ctx);
 	link_drain(l);
 }

@@ -26,7 +26,8 @@ struct link {
 	struct process *process;
 	struct jvm *jvm; /* owned by the process */
 	uint64_t since_ns;
-	bool stopped; /* no more records come */
+	bool attached; /* to a JVM that was already running */
+	bool stopped;  /* no more records come */
 	bool damage_reported;
 	uint64_t asleep_ns; /* since when its wake-ups are ignored, as too many; 0: they are not */
 	bool put_off;	    /* its process has spent its budget */

@@ -93,7 +93,7 @@ static void listener_on_connect(struct source *src)
 	}
 	/* adding a ring waits for all CPUs in the kernel: 25 to 50 ms */
 	account_spend(&process->account, BUDGET_CONNECTIONS, 1);
-	err = d->owner->accept(d->owner->ctx, process, fd);
+	err = d->owner->accept(d->owner->ctx, process, fd, d->pid);
 	if (err) {
 		report_not_accepted(d, process, err);
 		return;

@@ -20,8 +20,11 @@ struct listener;
 struct listeners {
 	const struct agents_env *env;
 	struct refusals *refusals;
-	/* Accepts the agent of `process` at the other end of `fd`, and owns `fd` afterwards. 0 or a negative errno. */
-	int (*accept)(void *ctx, struct process *process, int fd);
+	/*
+	 * Accepts the agent of `process` at the other end of `fd`, and owns `fd` afterwards. `attached`: the JVM was
+	 * already running. 0 or a negative errno.
+	 */
+	int (*accept)(void *ctx, struct process *process, int fd, bool attached);
 	void *ctx;
 	struct listener *list;
 };

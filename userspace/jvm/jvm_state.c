@@ -37,6 +37,11 @@ bool jvm_layout_known(const struct jvm *j)
 	return j->layout_known;
 }
 
+bool jvm_replayed(const struct jvm *j)
+{
+	return j->replayed;
+}
+
 /* ---- layout ---- */
 
 void jvm_set_layout(struct jvm *j, const struct braid_layout *l, const struct braid_statics *v)
