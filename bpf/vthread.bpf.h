@@ -103,6 +103,16 @@ static __always_inline bool vthread_is_entry(struct braid_walk *w, const struct 
  * restores its carrier's after that. Before 25, JFR has it while the virtual thread is the current one, and keeps it
  * while the carrier is (JfrThreadLocal::on_set_current_thread), until the next one mounts. Where threads mount
  * outside continuations, it is valid inside them all the time.
+ *
+ * It cannot be another thread's. Only the sampled thread itself writes all of this, and it stands still meanwhile, so
+ * what counts is its order of writes. VirtualThread.mount() sets the current thread, and with it JFR's id and flag
+ * (JVM_SetCurrentThread, or the same in C2's LibraryCallKit::extend_setCurrentThread), and only after that enterSpecial
+ * makes the entry. At the end the frames are frozen or gone, and the entry is, before VirtualThread.unmount() clears
+ * the flag; the id stays. In between, while another thread is scheduled or unparked, current thread and flag change and
+ * the id is written with the same value. So frames below an entry have its id, whenever the recording began: the kernel
+ * side keeps nothing of it between samples. Until all places are known there is no id: each layout contains what the
+ * earlier ones did (objects_resolve_locked()), so a walk during its replacement finds a place or none, but no wrong
+ * one.
  */
 __noinline __u64 vthread_number(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, __u64 entry)
 {
@@ -172,7 +182,8 @@ static __always_inline bool vthread_possible(const struct sample *s, const struc
 /*
  * Returns the thread's id, and sends its name when it may be new. `id` is the id if it is already known, and is
  * returned when no object confirms one. A collector may move any object at any time: the path to the thread must be
- * the same after id and name have been read.
+ * the same after id and name have been read. If that object says another id than the VM, nothing shows which is wrong,
+ * and the identity is absent.
  */
 static __always_inline __u64 vthread_by_object(struct sample *s, const struct braid_layout *l, __u64 java_thread,
 					       __u64 entry, __u64 id)
@@ -185,14 +196,16 @@ static __always_inline __u64 vthread_by_object(struct sample *s, const struct br
 	if (!s || !l)
 		return id;
 	thread = vthread_find(&s->w, l, java_thread, entry);
-	if (!thread || walk_read(&s->w, &key.id, 8, thread + l->objects.thread_id) || !key.id || (id && key.id != id))
+	if (!thread || walk_read(&s->w, &key.id, 8, thread + l->objects.thread_id) || !key.id)
 		return id;
 	walk_read(&s->w, &name, l->objects.oops == BRAID_OOPS_COMPRESSED ? 4 : 8, thread + l->objects.thread_name);
 	seen = bpf_map_lookup_elem(&vthreads_seen, &key);
 	e = bpf_map_lookup_elem(&vthread_events, &s->w.slot);
-	news = e && (!seen || *seen != name) && vthread_name(&s->w, l, thread, e);
+	news = e && (!id || key.id == id) && (!seen || *seen != name) && vthread_name(&s->w, l, thread, e);
 	if (vthread_find(&s->w, l, java_thread, entry) != thread)
 		return id;
+	if (id && key.id != id)
+		return 0;
 	if (news && vthread_send(e, key.id))
 		bpf_map_update_elem(&vthreads_seen, &key, &name, BPF_ANY);
 	return key.id;
