@@ -55,16 +55,19 @@ v = json.load(sys.stdin)["virtual_threads"]
 assert v["samples"] > 0 and v["unidentified"] is not None and v["unidentified"] < v["samples"] / 10, v
 ' || fail "info does not count those without an identity"
 
-# An agent that is loaded while they run: from the time when it has reported what is older than itself.
-"$JDK/bin/java" -XX:+EnableDynamicAgentLoading -cp . VThreads 60 park yield >out 2>&1 &
+# An agent that is loaded while they run: from the time when it has reported what is older than itself, and the collector
+# has read that.
+"$JDK/bin/java" -XX:+UseG1GC -XX:+EnableDynamicAgentLoading -cp . VThreads 60 park yield >out 2>err &
 JAVA_PID=$!
 wait_for "virtual threads" has_thread "$JAVA_PID" ForkJoinPool
 start_record -F 997 -p "$JAVA_PID" -o v.trace
 wait_joined "$JAVA_PID"
-wait_samples 1000
+wait_samples 3000
 stop_record
 kill "$JAVA_PID"
+wait "$JAVA_PID" || true # it prints the ids of its threads
+grep -q '^7: ' out || fail "the program has not printed the ids of its threads: $(cat err)"
 since=$(braid script v.trace | sed -n 's/.* \([0-9.]*\): braid:phase: phase="replayed"$/\1/p')
 [[ -n $since ]] || fail "the trace has no record that the agent has reported all"
 braid script --from "$since" v.trace >v.txt
-python3 "$TEST_DIR/vthreads.py" v.txt out 95 90 99 || fail "attached"
+python3 "$TEST_DIR/vthreads.py" v.txt out 99 99.9 99.9 || fail "attached"

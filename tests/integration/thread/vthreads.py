@@ -46,10 +46,13 @@ def samples(path):
         yield when, thread, frames
 
 
+KERNEL = 1 << 47
+
+
 def chains_on(frames):
-    """The chains that the stack belongs to. Inlining at the leaf is known only at its calls, so the leaf may belong to
-    the next chain."""
-    leaf = frames[0][1] if frames else None
+    """The chains that the stack belongs to. Inlining where a thread was interrupted is known only at calls, so that
+    frame may belong to the next chain. It is the first one below the kernel's."""
+    leaf = next((address for _, address in frames if int(address, 16) < KERNEL), None)
     return [name for name, address in frames if address != leaf and re.fullmatch(r"VThreads\.m\d", name)]
 
 

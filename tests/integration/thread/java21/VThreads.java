@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
  * burns a little when exactly N frames of mK are on the stack: at the deepest level, and again at some levels on the
  * way back, when the frames above have been thawed one by one. Threads without a name run m0.
  *
- * VThreads SECONDS [park|yield|pin]...: runs for this time, and until enough threads have lived; then prints "K: ID
- * ID...", the ids of each chain's threads. Needs JDK 21.
+ * VThreads SECONDS [park|yield|pin]...: runs for this time, and until enough threads have lived, or until SIGTERM; then
+ * prints "K: ID ID...", the ids of each chain's threads. Needs JDK 21.
  */
 public class VThreads {
 	static final int DEPTH = 96;
@@ -90,6 +90,21 @@ public class VThreads {
 			chain(k);
 	}
 
+	static Thread start(Thread.Builder b, int k) {
+		synchronized (IDS) {
+			Thread t = b.start(() -> live(k));
+			IDS[k].append(' ').append(t.threadId());
+			return t;
+		}
+	}
+
+	static void say() {
+		synchronized (IDS) {
+			for (int k = 0; k < IDS.length; k++)
+				System.out.println(k + ":" + IDS[k]);
+		}
+	}
+
 	public static void main(String[] args) throws Exception {
 		long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
 		long started = 0;
@@ -103,6 +118,7 @@ public class VThreads {
 			LOCKS[i] = new Object();
 			IDS[i] = new StringBuilder();
 		}
+		Runtime.getRuntime().addShutdownHook(new Thread(VThreads::say));
 		while (System.nanoTime() < end || started < LEAST) {
 			List<Thread> threads = new ArrayList<>();
 			for (int i = 0; i < 64; i++) {
@@ -111,13 +127,10 @@ public class VThreads {
 				if (k != 0)
 					b = b.name("v" + k + "." + started);
 				started++;
-				threads.add(b.start(() -> live(k)));
-				IDS[k].append(' ').append(threads.get(i).threadId());
+				threads.add(start(b, k));
 			}
 			for (Thread t : threads)
 				t.join();
 		}
-		for (int k = 0; k < IDS.length; k++)
-			System.out.println(k + ":" + IDS[k]);
 	}
 }
