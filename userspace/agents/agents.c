@@ -23,7 +23,7 @@
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
 #define STOP_WAIT_NS 1000000000ULL
-#define PROBES_NS 1500000000ULL /* less than the 2 s for which an agent that starts with its JVM waits */
+#define GRANT_NS 1500000000ULL /* less than the 2 s for which an agent that starts with its JVM waits */
 
 struct agents {
 	struct agents_env env;
@@ -66,6 +66,7 @@ static int accept_agent(void *ctx, struct process *process, int fd, bool attache
 {
 	struct agents *a = ctx;
 	const struct agents_env *env = &a->env;
+	uint64_t until = now_ns() + GRANT_NS;
 	struct link *l;
 	int err;
 
@@ -76,7 +77,7 @@ static int accept_agent(void *ctx, struct process *process, int fd, bool attache
 	layouts_find(env->jvms, process);
 	probes_attach(env->jvms->probes, process);
 	if (!attached)
-		probes_wait(env->jvms->probes, PROBES_NS);
+		probes_wait(env->jvms->probes, until);
 	err = link_open(&l, env, process, fd);
 	if (err) {
 		close(fd);

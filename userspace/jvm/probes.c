@@ -217,10 +217,8 @@ void probes_tick(struct probes *p)
 		work_begin(p);
 }
 
-void probes_wait(struct probes *p, uint64_t limit_ns)
+void probes_wait(struct probes *p, uint64_t until)
 {
-	uint64_t until = now_ns() + limit_ns;
-
 	probes_tick(p);
 	while (p && p->works && now_ns() < until) {
 		if (!atomic_load(&p->done))

@@ -24,8 +24,8 @@ void probes_discover(struct probes *p);
 void probes_forget(struct probes *p, const struct process *process);
 /* Takes the results of the thread, and starts it for waiting JVMs. */
 void probes_tick(struct probes *p);
-/* Waits until all requested probes are set, or for limit_ns. */
-void probes_wait(struct probes *p, uint64_t limit_ns);
+/* Waits until all requested probes are set, or until that time. */
+void probes_wait(struct probes *p, uint64_t until);
 /* Removes the probes, and emits what was counted and not reported yet. */
 void probes_stop(struct probes *p);
 

@@ -197,7 +197,7 @@ static void load_programs(struct client *c)
 	struct session *s = c->control->session;
 	int err;
 
-	probes_wait(s->jvms.probes, UINT64_MAX / 2); /* only one thread at a time may load programs */
+	probes_wait(s->jvms.probes, UINT64_MAX); /* only one thread at a time may load programs */
 	err = kernel_side_load(s->kernel, c->named);
 	c->deadline_ns = now_ns() + AGENTS_WAIT_NS; /* loading takes nothing from the agents' time */
 	if (!err)
