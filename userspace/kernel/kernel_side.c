@@ -173,6 +173,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	err = set_sizes(k->skel, o);
 	err = err ?: configure_programs(k, o);
 	err = err ?: braid_bpf__load(k->skel);
+	err = err ?: programs_begin(&k->programs);
 	err = err ?: open_windows(k);
 	if (err) {
 		explain_load(err);
@@ -196,6 +197,13 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 out:
 	kernel_side_free(k);
 	return err;
+}
+
+int kernel_side_wait(struct kernel_side *k)
+{
+	int err = programs_wait(&k->programs);
+
+	return err ? explain_load(err) : 0;
 }
 
 int kernel_side_start(struct kernel_side *k, const struct record_options *o)

@@ -16,8 +16,12 @@
 struct kernel_side;
 struct braid_bpf; /* the generated braid.skel.h */
 
-/* Loads the programs and reports failures itself. Sampling starts with kernel_side_start(). */
+/*
+ * Loads the programs and reports failures itself. A thread may still load some of them afterwards: kernel_side_wait()
+ * waits for it. Sampling starts with kernel_side_start(), which comes after that.
+ */
 int kernel_side_open(struct kernel_side **out, const struct record_options *o);
+int kernel_side_wait(struct kernel_side *k);
 int kernel_side_start(struct kernel_side *k, const struct record_options *o);
 /* Resumes or pauses sampling. -ENOENT: no sampling event was started. */
 int kernel_side_sample(struct kernel_side *k, bool on);

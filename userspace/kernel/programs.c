@@ -4,6 +4,7 @@
 #include "braid.skel.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 /* Memory for remembered stacks: enough for deep ones, and bounded on machines with many CPUs. */
@@ -54,18 +55,29 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o)
 {
 	uint32_t types = o->config.enabled;
+	struct braid_event_config config = {.enabled = types & TYPES_OFFCPU ? 0 : types};
 	int err = prepare(first, o, types & TYPES_STACKS);
 
 	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & TYPES_OFFCPU};
 	if (types & TYPES_STACKS)
 		p->stack_request = p->slots = first;
-	if (p->offcpu_types)
+	err = err ?: offcpu_configure(first, &config);
+	if (p->offcpu_types) {
 		p->sleepers = first;
-	err = err ?: offcpu_configure(first, &o->config);
+		err = err ?: bpf_map__set_max_entries(first->maps.sleepers, BRAID_SLEEPERS);
+	}
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe_stack, false);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
+}
+
+int programs_wait(struct programs *p)
+{
+	if (p->loading)
+		pthread_join(p->thread, NULL);
+	p->loading = false;
+	return p->load_error;
 }
 
 int programs_start(struct programs *p)
@@ -81,6 +93,7 @@ void programs_stop(struct programs *p)
 
 void programs_free(struct programs *p)
 {
+	(void)programs_wait(p);
 	while (p->count)
 		braid_bpf__destroy(p->later[--p->count]);
 	braid_bpf__destroy(p->probes);
@@ -178,12 +191,41 @@ static int load_later(struct programs *p, uint32_t offcpu, bool stack_request)
 	if (offcpu) {
 		p->offcpu = b;
 		p->offcpu_types = offcpu;
-		p->sleepers = p->sleepers ?: b;
+		if (!p->sleepers)
+			p->sleepers = b;
 	}
 	if (stack_request)
 		p->stack_request = b;
-	p->slots = p->slots ?: b;
+	if (!p->slots) /* not written otherwise: another thread may read it */
+		p->slots = b;
 	return 0;
+}
+
+static void *load_offcpu(void *ctx)
+{
+	struct programs *p = ctx;
+
+	p->load_error = load_later(p, p->offcpu_types, false);
+	return NULL;
+}
+
+/*
+ * The verifier takes as long for the programs that follow threads off the CPU as for all others together, and they are
+ * not needed before the recording starts. The main thread handles all signals.
+ */
+int programs_begin(struct programs *p)
+{
+	sigset_t all, before;
+
+	if (!p->offcpu_types)
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	p->loading = !pthread_create(&p->thread, NULL, load_offcpu, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!p->loading)
+		(void)load_offcpu(p);
+	return p->loading ? 0 : p->load_error;
 }
 
 int programs_load(struct programs *p, uint32_t types)

@@ -10,6 +10,7 @@
 #include "config/options.h"
 
 #include <bpf/libbpf.h>
+#include <pthread.h>
 
 struct braid_bpf;
 
@@ -27,12 +28,18 @@ struct programs {
 	struct braid_bpf *sleepers; /* its map has room for sleepers */
 	struct braid_bpf *probes;   /* loaded on another thread, see programs_load_probes() */
 	uint32_t offcpu_types;	    /* of lock and wait: what `offcpu` can report */
+	pthread_t thread;	    /* loads the first `offcpu` */
+	bool loading;
+	int load_error; /* from that thread */
 	bool started;
 	struct bpf_link *links[OFFCPU_LINKS];
 };
 
 /* To be called before the first object is loaded. */
 int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o);
+/* To be called after it is loaded. Starts a thread that loads what else is needed from the start. */
+int programs_begin(struct programs *p);
+int programs_wait(struct programs *p); /* waits for that thread; to be called before programs_start() */
 int programs_start(struct programs *p);
 void programs_stop(struct programs *p);
 void programs_free(struct programs *p); /* leaves `first` */

@@ -435,8 +435,11 @@ static int settle(struct session *s)
 	uint64_t until = now_ns() + SETTLE_NS;
 	int err = 0;
 
+	if (!is_settled(s)) /* agents that come in wait until the probes are set */
+		probes_discover(s->jvms.probes);
 	while (!err && !s->finished && now_ns() < until && !is_settled(s)) {
 		err = sources_dispatch(&s->sources, 1);
+		probes_tick(s->jvms.probes);
 		agents_drain(s->agents);
 	}
 	return err;
@@ -458,10 +461,11 @@ static int session_run(struct loop *l)
 	struct session *s = l->s;
 	int err;
 
-	if (l->command.pid)
+	if (l->command.pid || !is_settled(s))
 		probes_prepare(s->jvms.probes);
 	(void)layouts_find_all(&s->jvms);
 	err = settle(s);
+	err = err ?: kernel_side_wait(s->kernel);
 
 	go_first();
 	sideband_read(s->sideband);
