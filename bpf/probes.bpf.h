@@ -27,6 +27,26 @@ struct {
 	__type(value, struct compiling);
 } compiling SEC(".maps");
 
+/*
+ * Since Linux 6.13, programs at probes do not run on the thread's stack but on one for each CPU and program. But such a
+ * program can be preempted, and the next thread that hits the probe on the same CPU then writes to the same stack: the
+ * kernel crashes at the pointers in it. A program with a tail call runs on the thread's stack. This one is never made.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_programs SEC(".maps");
+
+const volatile bool tail_calls = false;
+
+static __always_inline void probe_on_thread_stack(struct pt_regs *ctx)
+{
+	if (tail_calls)
+		bpf_tail_call(ctx, &no_programs, 0);
+}
+
 /* ---- safepoints: on the VM thread ---- */
 
 static __always_inline void safepoint_begin(struct braid_probed *p, __u64 operation)
@@ -215,6 +235,7 @@ int on_probe_stack(struct pt_regs *ctx)
 	struct braid_event_jvm_event *e;
 	struct sample *s;
 
+	probe_on_thread_stack(ctx);
 	if (!p)
 		return 0;
 	/* Read before the walk, so that they belong to this safepoint. */
@@ -250,6 +271,7 @@ int on_probe(struct pt_regs *ctx)
 	__u32 probe = (__u32)bpf_get_attach_cookie(ctx);
 	struct braid_probed *p = probed_here();
 
+	probe_on_thread_stack(ctx);
 	if (!p)
 		return 0;
 	switch (probe) {
@@ -312,6 +334,7 @@ int on_usdt(struct pt_regs *ctx)
 {
 	struct braid_probed *p = probed_here();
 
+	probe_on_thread_stack(ctx);
 	if (!p)
 		return 0;
 	switch (bpf_usdt_cookie(ctx)) {
