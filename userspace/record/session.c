@@ -435,7 +435,7 @@ static int settle(struct session *s)
 	uint64_t until = now_ns() + SETTLE_NS;
 	int err = 0;
 
-	if (!is_settled(s)) /* agents that come in wait until the probes are set */
+	if (!is_settled(s)) /* probes are set while agents come in */
 		probes_discover(s->jvms.probes);
 	while (!err && !s->finished && now_ns() < until && !is_settled(s)) {
 		err = sources_dispatch(&s->sources, 1);
