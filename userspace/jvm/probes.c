@@ -217,6 +217,11 @@ void probes_tick(struct probes *p)
 		work_begin(p);
 }
 
+bool probes_pending(const struct probes *p)
+{
+	return p && (p->queue || p->at_work);
+}
+
 void probes_wait(struct probes *p, uint64_t until)
 {
 	probes_tick(p);

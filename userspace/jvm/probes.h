@@ -24,6 +24,8 @@ void probes_discover(struct probes *p);
 void probes_forget(struct probes *p, const struct process *process);
 /* Takes the results of the thread, and starts it for waiting JVMs. */
 void probes_tick(struct probes *p);
+/* Whether a JVM waits for probes. */
+bool probes_pending(const struct probes *p);
 /* Waits until all requested probes are set, or until that time. */
 void probes_wait(struct probes *p, uint64_t until);
 /* Removes the probes, and emits what was counted and not reported yet. */

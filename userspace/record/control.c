@@ -527,7 +527,7 @@ static int listen_at(struct control *c)
 		return -errno;
 	if (chmod(c->address.sun_path, 0600) || listen(c->listening.fd, BACKLOG))
 		return -errno;
-	return source_watch(&c->session->sources, &c->listening);
+	return 0;
 }
 
 int control_open(struct control **out, struct session *s)
@@ -539,7 +539,6 @@ int control_open(struct control **out, struct session *s)
 	if (!c)
 		return -ENOMEM;
 	c->session = s;
-	c->start_ns = now_ns();
 	c->listening = (struct source){.fd = -1, .ready = control_on_connect, .ctx = c};
 	err = listen_at(c);
 	if (err) {
@@ -550,6 +549,14 @@ int control_open(struct control **out, struct session *s)
 		*out = NULL;
 	}
 	return 0;
+}
+
+int control_serve(struct control *c)
+{
+	if (!c)
+		return 0;
+	c->start_ns = now_ns();
+	return source_watch(&c->session->sources, &c->listening);
 }
 
 /* Sends the result of the recording to a client that waits for its end. */

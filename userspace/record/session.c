@@ -427,7 +427,9 @@ static bool is_settled(const struct session *s)
 {
 	if (agents_eager(s->agents))
 		return false;
-	return !(s->options->config.enabled & ~TYPES_AT_ONCE) || !agents_expected(s->agents);
+	if (!(s->options->config.enabled & ~TYPES_AT_ONCE))
+		return true;
+	return !agents_expected(s->agents) && !probes_pending(s->jvms.probes);
 }
 
 static int settle(struct session *s)
@@ -435,7 +437,7 @@ static int settle(struct session *s)
 	uint64_t until = now_ns() + SETTLE_NS;
 	int err = 0;
 
-	if (!is_settled(s)) /* probes are set while agents come in */
+	if (s->options->config.enabled & ~TYPES_AT_ONCE) /* probes are set while agents come in */
 		probes_discover(s->jvms.probes);
 	while (!err && !s->finished && now_ns() < until && !is_settled(s)) {
 		err = sources_dispatch(&s->sources, 1);
@@ -473,6 +475,7 @@ static int session_run(struct loop *l)
 	err = err ?: kernel_side_start(s->kernel, s->options);
 	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);
+	err = err ?: control_serve(s->control);
 	l->flushed_ns = l->stats_ns = now_ns();
 	summary_start(&l->summary, !s->options->quiet && isatty(STDERR_FILENO), l->flushed_ns);
 	probes_discover(s->jvms.probes);
