@@ -23,7 +23,7 @@
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
 #define STOP_WAIT_NS 1000000000ULL
-#define GRANT_NS 1500000000ULL /* less than the 2 s for which an agent that starts with its JVM waits */
+#define GRANT_NS 3000000000ULL /* an agent that starts with its JVM waits for 10 s while the collector runs */
 
 struct agents {
 	struct agents_env env;
