@@ -6,6 +6,10 @@
 MEMORY_KB=262144
 ENDS_S=30 # far longer than an end takes on a busy machine, far shorter than waiting for a silent peer would take
 
+# What a JVM that was killed left there would be in the way of a process that gets its pid.
+for path in /tmp/.java_pid*; do
+	[[ -e /proc/${path##*pid} ]] || rm -f "$path"
+done
 "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O2 -I"$LIB_DIR/../../include" "$LIB_DIR"/../hostile/*.c -o hostile -pthread
 mkdir -m 755 room
 chown 65534:65534 room
