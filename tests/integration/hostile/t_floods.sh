@@ -12,7 +12,7 @@ mkfifo go
 exec 8<>go # keeps it open
 start_record -F 199 -e cpu,alloc -o trace -- bash -c "for mode in $MODES; do nice -n 19 ./flood \$mode <go >\$mode.out 2>\$mode.err & done; while :; do :; done"
 wait_for "the one that asks" says_or_gone asks.out asks "$RECORD_PID"
-braid ctl "$RECORD_PID" status >status # an answer means that the agent that has just connected is known to the kernel side
+braid ctl "$RECORD_PID" status >answer # an answer means that the agent that has just connected is known to the kernel side
 kill -STOP "$RECORD_PID"
 touch stopped
 wait_for "its requests" grep -qs ready asks.out
