@@ -359,8 +359,27 @@ static void print_list(void)
 		       scripts[i].takes_s, scripts[i].alone ? ", alone" : "");
 }
 
+/* $BUILD/integration.failed has the names of the tests that have failed, or is missing. */
+static int failed_write(const char *path)
+{
+	FILE *f;
+
+	(void)unlink(path);
+	for (int i = 0; i < count; i++) {
+		if (scripts[i].status == 0 || scripts[i].status == CANNOT_RUN)
+			continue;
+		f = fopen(path, "ae");
+		if (!f || fprintf(f, "%s\n", scripts[i].name) < 0 || fclose(f)) {
+			perror(path);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static int run_and_report(void)
 {
+	char *failures = path_of(getenv("BUILD"), "integration", ".failed");
 	double start = now_s();
 	int failed;
 
@@ -368,7 +387,8 @@ static int run_and_report(void)
 		return EXIT_FAILURE;
 	run_all();
 	print_longest(now_s() - start);
-	failed = report();
+	failed = report() + failed_write(failures);
+	free(failures);
 	if (failed && !interrupted && getenv("KEEP"))
 		fprintf(stderr, "kept: %s\n", suite_dir);
 	else
