@@ -159,8 +159,8 @@ test-sanitize: test-asan test-tsan
 test-asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT="-O1 -g $(SANITIZE)" AGENT_OPT="-O2 -g" $(BUILD)/asan/unit
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan/agent OPT="-O1 -g $(SANITIZE)" $(BUILD)/asan/agent/unit-agent
-	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1 $(BUILD)/asan/unit
-	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1 $(BUILD)/asan/agent/unit-agent
+	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 $(BUILD)/asan/unit
+	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 $(BUILD)/asan/agent/unit-agent
 
 test-tsan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-agent
