@@ -427,9 +427,8 @@ static bool is_settled(const struct session *s)
 {
 	if (agents_eager(s->agents))
 		return false;
-	if (!(s->options->config.enabled & ~TYPES_AT_ONCE))
-		return true;
-	return !agents_expected(s->agents) && !probes_pending(s->jvms.probes);
+	return !(s->options->config.enabled & ~TYPES_AT_ONCE) ||
+	       (!agents_expected(s->agents) && !probes_pending(s->jvms.probes));
 }
 
 static int settle(struct session *s)
@@ -468,7 +467,6 @@ static int session_run(struct loop *l)
 	(void)layouts_find_all(&s->jvms);
 	err = settle(s);
 	err = err ?: kernel_side_wait(s->kernel);
-
 	go_first();
 	sideband_read(s->sideband);
 	sink_clock(&s->sink); /* times are relative to it, so it precedes the first sample */
