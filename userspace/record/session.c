@@ -419,7 +419,7 @@ static int add_targets(struct loop *l)
 
 /*
  * Samples are whole without an agent, and the default types do not need one at the start. Other types come from agents
- * only, so the start waits for them: they are then recorded from the first second on.
+ * and probes, so the start waits for both: they are then recorded from the first second on.
  */
 #define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 

@@ -21,12 +21,12 @@ def plain(name):
     return re.sub(r"[/+.](0x)?[0-9a-f]+$", "", name)
 
 
-said, told = collections.Counter(map(plain, log)), collections.Counter(map(plain, events))
+logged, reported = collections.Counter(map(plain, log)), collections.Counter(map(plain, events))
 early = len(log) - len(events)
-missing = said - told
+missing = logged - reported
 print("log %d, events %d, before them %d" % (len(log), len(events), early))
-if told - said:
-    sys.exit("told and not loaded: %s" % dict((told - said).most_common(10)))
+if reported - logged:
+    sys.exit("reported and not loaded: %s" % dict((reported - logged).most_common(10)))
 later = collections.Counter(map(plain, log[early + 20:])) & missing
 if early > 1200 or early < 0 or (missing - collections.Counter(map(plain, log[: early + 20]))):
-    sys.exit("loaded and not told: %s" % dict((missing - collections.Counter(map(plain, log[: early + 20]))).most_common(10)))
+    sys.exit("loaded and not reported: %s" % dict((missing - collections.Counter(map(plain, log[: early + 20]))).most_common(10)))

@@ -55,7 +55,7 @@ echo >&"$LOADING"
 wait_end "$JAVA_PID" "the program"
 events loading.trace \
 	"each once" 'of("phase", name="replayed")[0]["value"] + len(of("class_load")) == int(truth["loaded"][1][0])' \
-	"while it was told" 'len(of("class_load", name="ClassEvents$Template")) > 0' \
+	"while it was enabled" 'len(of("class_load", name="ClassEvents$Template")) > 0' \
 	"nothing lost" 'lost == []'
 
 # Without the event type there are none.

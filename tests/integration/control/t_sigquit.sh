@@ -50,6 +50,6 @@ events q.trace "it was asked once" 'sum("SIGQUIT" in n for n in notices) == 1' "
 [[ $(java_version) -lt 11 ]] || events q.trace \
 	"objects by their numbers" 'len({e.number for e in of("live", name="int[]")}) > 100 and
 		{e.number for e in of("live")} <= {e.number for e in of("alloc") if e.number}' \
-	"the kept ones are told twice, and then forgotten" 'Counter(e.number for e in of("live") if e.number in {
+	"the kept ones are reported twice, and then forgotten" 'Counter(e.number for e in of("live") if e.number in {
 		a.number for a in at("alloc", "Allocator.atKept")}) == {a.number: 2 for a in at("alloc", "Allocator.atKept") if a.number}' \
 	"as many as were kept" '500 < len(at("alloc", "Allocator.atKept")) < 1500'

@@ -5,7 +5,7 @@ source "$(dirname "$0")/../lib.sh"
 
 if [[ $(java_version) -lt 11 ]]; then
 	braid record -e safepoint -o old.trace -- "$JAVA" -Xmx512m -cp "$CLASSES" Late 3 2>err
-	events old.trace "told, or said why not" 'len(of("safepoint")) >= 3 or
+	events old.trace "reported, or a notice gives the reason" 'len(of("safepoint")) >= 3 or
 		len([n for n in notices if "does not report safepoints" in n and "debug symbols" in n]) == 1' \
 		"and nothing else" 'lost == []'
 	exit 0
@@ -33,7 +33,7 @@ for collector in G1 Serial; do
 	events trace "numbered" '[e.number for e in of("safepoint")] == list(range(1, len(of("safepoint")) + 1))' \
 		"by the VM thread" '{e.thread.name for e in of("safepoint")} == {"VM Thread"}' \
 		"copying delays them" 'len([s for s in of("safepoint") if s["value"] > 1e6]) >= 5' \
-		"whoever was waited for came in that time" 'all(e["value"] <= s["value"] for s in of("safepoint")
+		"the threads that it waited for arrived in that time" 'all(e["value"] <= s["value"] for s in of("safepoint")
 			for e in of("safepoint_stop", number=s.number))' \
 		"somebody kept all others waiting" 'len([s for s in of("safepoint") if s["value"] > 1e6 and
 				max([e["value"] for e in of("safepoint_stop", number=s.number)], default=0) > s["value"] / 2]) >

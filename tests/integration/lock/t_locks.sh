@@ -32,7 +32,7 @@ events a.trace \
 # Shorter ones are counted, with their time.
 "${UNDISTURBED[@]}" "$BUILD/braid" record -e lock=10m -o short.trace -- "$JAVA" "${options[@]}" -cp "$CLASSES" Monitors 10 >short.trace.truth 2>err
 events short.trace \
-	"none told" 'of("lock") == []' \
+	"none reported" 'of("lock") == []' \
 	"all counted" 'close(total(of("counted"), "weight"), sum(int(ns) for _, ns, _ in truth["blocked"]), 2) and
 		{e.number for e in of("counted")} == {3} and total(of("counted")) >= sum(int(n) for _, _, n in truth["blocked"])' \
 	"nothing lost" 'lost == []'

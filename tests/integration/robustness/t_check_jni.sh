@@ -17,7 +17,7 @@ quiet()
 	braid record --preset all -o a.trace -- "$JAVA" -Xcheck:jni -cp "$CLASSES" "$@" >out 2>err
 	complaints with
 	diff without with || fail "with $*"
-	events a.trace "something was told" 'len(events) > 20'
+	events a.trace "events were reported" 'len(events) > 20'
 }
 
 quiet Monitors 5

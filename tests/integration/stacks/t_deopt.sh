@@ -15,7 +15,7 @@ wait_events "$CHILD"
 echo >&"$IN"
 end_record
 if [[ $version -lt 11 ]]; then
-	events trace "told, or said why not" 'of("deopt") or len([n for n in notices if "deoptimisations" in n]) == 1' \
+	events trace "reported, or a notice gives the reason" 'of("deopt") or len([n for n in notices if "deoptimisations" in n]) == 1' \
 		"and nothing else" 'lost == []'
 	exit 0
 fi
