@@ -73,7 +73,7 @@ static __always_inline struct braid_sleeper *sleeper_get(const struct braid_proc
 	if (b)
 		sleepers_count(p->jvm - 1, 1);
 	else
-		jvm_event_lost(tgid, BRAID_JVM_BLOCKED);
+		jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
 	return b;
 }
 
@@ -130,7 +130,7 @@ static __always_inline bool offcpu_is_sleep(const struct braid_sleeper *b, __u64
 /* True if the sleep may be a park, which waits on a futex. */
 static __always_inline bool offcpu_is_park(const struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
 {
-	return jvm->park_min_ns != NEVER && ns >= jvm->park_min_ns && (b->flags & BRAID_BLOCKED_SYSCALL) == NR_FUTEX;
+	return jvm->park_min_ns != NEVER && ns >= jvm->park_min_ns && (b->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
 }
 
 static __always_inline void offcpu_count(struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
@@ -144,7 +144,7 @@ static __always_inline void offcpu_count(struct braid_sleeper *b, const struct b
 static __always_inline void offcpu_emit(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
 					const struct parked *parked, __u64 start, __u64 end)
 {
-	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_BLOCKED, ref);
+	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_OFFCPU, ref);
 
 	if (!e)
 		return;
@@ -154,7 +154,7 @@ static __always_inline void offcpu_emit(const struct braid_sleeper *b, __u32 tid
 	e->event.end_ns = end;
 	e->event.flags = b->flags;
 	if (parked) {
-		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_BLOCKED : 0;
+		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_LONG : 0;
 		e->sleep |= parked_in_lock(parked) ? BRAID_SLEEP_LOCK : 0;
 		e->event.other_tid = parked->owner;
 		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
@@ -197,7 +197,7 @@ static __always_inline void offcpu_emit_counted(const struct braid_sleeper *b)
 	if (!e)
 		return;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->event.number = BRAID_JVM_BLOCKED;
+	e->event.number = BRAID_JVM_OFFCPU;
 	e->event.value = b->counted;
 	e->event.weight = b->counted_ns;
 	bpf_ringbuf_submit(e, events_wake());
@@ -227,7 +227,7 @@ static __always_inline void offcpu_dead(__u32 tid)
 /* Takes a stack that is not available later. The walk needs most of the 512 bytes of stack that older kernels give. */
 static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 tgid)
 {
-	bool room = jvm_event_room(tgid, BRAID_JVM_BLOCKED);
+	bool room = jvm_event_room(tgid, BRAID_JVM_OFFCPU);
 
 	b->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
@@ -255,13 +255,13 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
 	b = sleeper_get(p, tgid, tid);
 	if (!b)
 		return;
-	call = entry->orig_ax < BRAID_BLOCKED_SYSCALL ? (__u32)entry->orig_ax : BRAID_BLOCKED_SYSCALL;
+	call = entry->orig_ax < BRAID_OFFCPU_SYSCALL ? (__u32)entry->orig_ax : BRAID_OFFCPU_SYSCALL;
 	/* A page fault has no end of a system call; and a pending sleep was in this same call. */
-	if (b->pending_ns || (call == BRAID_BLOCKED_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
+	if (b->pending_ns || (call == BRAID_OFFCPU_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
 		offcpu_switch_stack(b, tgid);
 	}
 	b->pid = tgid;
-	b->flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_BLOCKED_UNINTERRUPTIBLE : 0);
+	b->flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_OFFCPU_UNINTERRUPTIBLE : 0);
 	b->futex = call == NR_FUTEX || call == NR_FUTEX_WAIT ? entry->di : 0;
 	b->start_ns = bpf_ktime_get_ns();
 }
@@ -286,7 +286,7 @@ static __noinline void offcpu_in(__u32 tid)
 	now = bpf_ktime_get_ns();
 	if ((jvm->sleep_min_ns == NEVER || now - start < jvm->sleep_min_ns) && !offcpu_is_park(b, jvm, now - start)) {
 		offcpu_count(b, jvm, now - start);
-	} else if ((b->flags & BRAID_BLOCKED_SYSCALL) == BRAID_BLOCKED_SYSCALL) {
+	} else if ((b->flags & BRAID_OFFCPU_SYSCALL) == BRAID_OFFCPU_SYSCALL) {
 		offcpu_emit(b, tid, &b->start, NULL, start, now);
 	} else {
 		b->pending_ns = start;
@@ -357,7 +357,7 @@ int BPF_PROG(on_syscall_end)
 		return 0;
 	ns = b->pending_until_ns - b->pending_ns;
 	jvm = offcpu_jvm_of(b);
-	room = jvm_event_room(b->pid, BRAID_JVM_BLOCKED);
+	room = jvm_event_room(b->pid, BRAID_JVM_OFFCPU);
 	lock = room && jvm && offcpu_is_park(b, jvm, ns) && offcpu_is_lock(b->pid);
 	if (room && (lock || offcpu_is_sleep(b, ns))) {
 		tid = b->pid;
@@ -378,7 +378,7 @@ int BPF_PROG(on_syscall_end)
  */
 static __always_inline bool offcpu_wakes(struct pt_regs *entry, const struct braid_sleeper *b, __u32 tgid)
 {
-	__u32 sleeps_in = b->flags & BRAID_BLOCKED_SYSCALL;
+	__u32 sleeps_in = b->flags & BRAID_OFFCPU_SYSCALL;
 
 	switch (entry->orig_ax) {
 	case NR_FUTEX:

@@ -133,15 +133,15 @@ struct braid_event_jvm_event {
 	__u32 other_pid;   /* 0: other_tid is in the JVM's own pid namespace; else both are the host's */
 	__u64 vthread;	   /* as in a sample */
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
-	__u32 sleep;	   /* BRAID_SLEEP_*, of BLOCKED */
+	__u32 sleep;	   /* BRAID_SLEEP_*, of OFFCPU */
 	struct braid_jvm_event event;
-	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of BLOCKED: the class of the blocker if it
+	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the blocker if it
 			  can be a lock; else empty; see also <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm_event) == 192, "jvm event");
 
-#define BRAID_SLEEP_BLOCKED 1U /* long enough for a BLOCKED event */
-#define BRAID_SLEEP_LOCK 2U    /* `text` is the class of a blocker that can be a lock */
+#define BRAID_SLEEP_LONG 1U /* long enough for a OFFCPU event */
+#define BRAID_SLEEP_LOCK 2U /* `text` is the class of a blocker that can be a lock */
 
 enum braid_event_source {
 	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
@@ -180,7 +180,7 @@ struct braid_sleeper {
 	__u64 futex;		      /* address of the futex that it waits for; 0: it waits for something else */
 	struct braid_stack_ref start; /* the stack that was taken at the start */
 	__u32 pid;
-	__u32 flags; /* BRAID_BLOCKED_* */
+	__u32 flags; /* BRAID_OFFCPU_* */
 	__u32 reserved;
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; timers and devices have no entry */

@@ -21,8 +21,11 @@ enum braid_jvm_event_kind {
 				    other: the owner, with the stack of its release; flags: BRAID_LOCK_* */
 	BRAID_JVM_WAIT = 4,	 /* Object.wait; name: class; value: timeout in ms; flags: BRAID_WAIT_TIMED_OUT; other:
 				    the waker, with its stack */
-	BRAID_JVM_BLOCKED = 5,	 /* off the CPU in the kernel; flags: BRAID_BLOCKED_*; other: the waker, with its
-				    stack */
+	BRAID_JVM_OFFCPU = 5,	 /* off the CPU, on this stack; flags: BRAID_OFFCPU_*; value: ns at the end in which it
+				    could run and waited for a CPU; number: the futex's address, or the inode of what
+				    it waited for; weight: the CPU that it left, and the one that it came back to in the
+				    high 32 bits; name: what it waited for (a path, an address); other: the waker, with
+				    its stack; text: the interrupt that woke it */
 	BRAID_JVM_GC_PAUSE = 6,	 /* stop-the-world pause; name: collector; detail: cause; text: the pause's name in the
 				    JVM's log, or empty; value, weight: bytes of heap used before and after,
 				    0: not known; number: of the pause; flags: BRAID_GC_* */
@@ -50,7 +53,7 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_RESOURCE = 22,    /* name: the exhausted resource; flags: JVM TI's */
 	BRAID_JVM_CODE_CACHE = 23,  /* name: code heap; value: bytes used; weight: bytes reserved */
 	BRAID_JVM_COUNTED = 24,	    /* `value` events of kind `number` were only counted: too short, or above the rate;
-				       weight: the sum of their ns */
+				       weight: the sum of their ns; flags: of OFFCPU: enum braid_offcpu_class */
 	BRAID_JVM_THREAD_RENAME = 25, /* name: new name */
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
 					 "replayed" (all that is older than the agent is published), "death"; value of
@@ -63,6 +66,9 @@ enum braid_jvm_event_kind {
 				       weight: those in the kernel */
 	BRAID_JVM_UNCOLLECTED = 29, /* an ALLOC's object is still there, but no collection that could have freed it has
 				       run since; number: the object's */
+	BRAID_JVM_THREAD_TIME = 30, /* of a thread, while it was observed: from its start, or the recording's, until its
+				       end, or the recording's; value: ns on a CPU; weight: ns in which it waited for a
+				       CPU. OFFCPU and its COUNTED are the rest of the interval */
 	BRAID_JVM_EVENTS,	    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
@@ -76,11 +82,33 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_GC_NOT_ENDED 0x2U
 #define BRAID_GC_PARTIAL (BRAID_GC_BEGAN_BEFORE | BRAID_GC_NOT_ENDED)
 
-/* braid_jvm_event.flags of BLOCKED. The low bits are the system call's number; all bits set: none, as in a page
+/* braid_jvm_event.flags of OFFCPU. The low bits are the system call's number; all bits set: none, as in a page
  * fault. */
-#define BRAID_BLOCKED_SYSCALL 0xffffU
-#define BRAID_BLOCKED_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
-#define BRAID_BLOCKED_OPEN 0x20000U	       /* had not ended when the recording ended; no stack */
+#define BRAID_OFFCPU_SYSCALL 0xffffU
+#define BRAID_OFFCPU_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
+#define BRAID_OFFCPU_OPEN 0x20000U	      /* had not ended when the recording ended; no stack */
+#define BRAID_OFFCPU_BEFORE 0x40000U	      /* began before the recording */
+#define BRAID_OFFCPU_CLASS_SHIFT 20
+#define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)
+#define BRAID_OFFCPU_IRQ 0x1000000U /* woken by an interrupt, or by a timer: `text` says which */
+
+/* Why a thread is off the CPU, as far as the kernel knows it. */
+enum braid_offcpu_class {
+	BRAID_OFFCPU_UNKNOWN = 0,
+	BRAID_OFFCPU_RUNNABLE = 1, /* not blocked: preempted, or waits for a CPU since its start */
+	BRAID_OFFCPU_FUTEX = 2,
+	BRAID_OFFCPU_SLEEP = 3,
+	BRAID_OFFCPU_POLL = 4, /* poll, select, epoll */
+	BRAID_OFFCPU_SOCKET = 5,
+	BRAID_OFFCPU_PIPE = 6,
+	BRAID_OFFCPU_FILE = 7,	   /* a call on a file, not in block I/O */
+	BRAID_OFFCPU_BLOCK = 8,	   /* block I/O */
+	BRAID_OFFCPU_FAULT = 9,	   /* a page fault */
+	BRAID_OFFCPU_STOPPED = 10, /* by a signal or a debugger */
+	BRAID_OFFCPU_CHILD = 11,   /* wait4, waitid */
+	BRAID_OFFCPU_CALL = 12,	   /* any other system call */
+	BRAID_OFFCPU_CLASSES,
+};
 
 /* Flags of COMPILE: level in the low bits. */
 #define BRAID_COMPILE_LEVEL 0x7U

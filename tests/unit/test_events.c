@@ -198,13 +198,13 @@ static const struct event_sum *sum_of(const struct kind_view *k, enum event_by b
 	return NULL;
 }
 
-/* LOCK covers the monitor's wait; BLOCKED covers Object.wait as long as the trace has no WAIT. */
+/* LOCK covers the monitor's wait; OFFCPU covers Object.wait as long as the trace has no WAIT. */
 START_TEST(blocked_by_what)
 {
 	const struct trace_rec a_wait =
 		JVM(AT(1), .kind = BRAID_JVM_WAIT, .thread = 1, .node = WAITING, .name = C_QUEUE, .duration_ns = MS);
 	struct run r = run_of(events, COUNT(events), NULL);
-	const struct kind_view *k = kind(&r, BRAID_JVM_BLOCKED);
+	const struct kind_view *k = kind(&r, BRAID_JVM_OFFCPU);
 
 	ck_assert_uint_eq(k->count, 4);
 	ck_assert_uint_eq(sum_of(k, BY_NAME, "parked")->weight, 30 * MS);
@@ -223,7 +223,7 @@ START_TEST(blocked_by_what)
 	analysis_free(r.an);
 	ck_assert_int_eq(analysis_new(&r.an, r.a, NULL), 0);
 	ck_assert_int_eq(views_new(&r.v, r.an), 0);
-	ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, 3);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_OFFCPU)->count, 3);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_WAIT)->weight, MS);
 	run_free(&r);
 }
@@ -341,8 +341,8 @@ START_TEST(windows_share_an_interval)
 		struct filter f = window_of(windows[i].from, windows[i].to);
 		struct run r = run_of(events, COUNT(events), &f);
 
-		ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, windows[i].parked != 0);
-		ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->weight, windows[i].parked * MS);
+		ck_assert_uint_eq(kind(&r, BRAID_JVM_OFFCPU)->count, windows[i].parked != 0);
+		ck_assert_uint_eq(kind(&r, BRAID_JVM_OFFCPU)->weight, windows[i].parked * MS);
 		run_free(&r);
 	}
 }
@@ -364,7 +364,7 @@ START_TEST(filters_apply)
 
 	ck_assert_int_eq(filter_add_pids(&f, "200"), 0);
 	r = run_of(events, COUNT(events), &f);
-	ck_assert_uint_eq(kind(&r, BRAID_JVM_BLOCKED)->count, 1);
+	ck_assert_uint_eq(kind(&r, BRAID_JVM_OFFCPU)->count, 1);
 	ck_assert_uint_eq(kind(&r, BRAID_JVM_COMPILE)->count, 0);
 	run_free(&r);
 	filter_free(&f);
@@ -427,7 +427,7 @@ START_TEST(script_lines)
 					   "\t    7d0000001010 demo.Util.inline (/tmp/perf-100.map)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "braid:compile: method=\"demo.Main.work\" duration_ns=1000000 size_bytes=0 "
 					   "flags=0x14\n"));
-	ck_assert_ptr_nonnull(strstr(text, "braid:blocked: reason=\"parked\" duration_ns=30000000 flags=0xca\n"));
+	ck_assert_ptr_nonnull(strstr(text, "braid:offcpu: reason=\"parked\" duration_ns=30000000 flags=0xca\n"));
 	ck_assert_ptr_nonnull(strstr(text, "<b>?[2J;x"));
 	ck_assert_ptr_null(strchr(text, '\033'));
 	ck_assert_ptr_nonnull(strstr(text, "\\u003cb\\u003e?[2J;x"));
@@ -489,7 +489,7 @@ START_TEST(many_events)
 
 	ck_assert_ptr_nonnull(recs);
 	for (size_t i = 0; i < 200000; i++)
-		recs[i] = (struct trace_rec)JVM(AT(i % 190), .kind = i % 2 ? BRAID_JVM_ALLOC : BRAID_JVM_BLOCKED,
+		recs[i] = (struct trace_rec)JVM(AT(i % 190), .kind = i % 2 ? BRAID_JVM_ALLOC : BRAID_JVM_OFFCPU,
 						.thread = 1 + i % 2, .node = 1 + i % 11, .name = 1 + i % 4,
 						.value = i % 4096, .duration_ns = i);
 	r = run_of(recs, 200000, NULL);

@@ -176,7 +176,7 @@ const char *blocked_reason(enum blocked_why why, uint32_t flags, uint32_t *id)
 					      [BLOCKED_SLEEPING] = "sleeping",
 					      [BLOCKED_WAITING] = "waiting for notify",
 					      [BLOCKED_MONITOR] = "blocked on a monitor"};
-	uint32_t number = flags & BRAID_BLOCKED_SYSCALL;
+	uint32_t number = flags & BRAID_OFFCPU_SYSCALL;
 
 	*id = why == BLOCKED_CALL ? 0x100 : why;
 	if (why != BLOCKED_CALL)
@@ -186,7 +186,7 @@ const char *blocked_reason(enum blocked_why why, uint32_t flags, uint32_t *id)
 			*id += number;
 			return calls[i].name;
 		}
-	if (number != BRAID_BLOCKED_SYSCALL)
+	if (number != BRAID_OFFCPU_SYSCALL)
 		return "another system call";
 	*id += number;
 	return "not in a system call";

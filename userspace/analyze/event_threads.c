@@ -157,7 +157,7 @@ static void add_to_life(struct life_view *l, const struct event *e)
 	case BRAID_JVM_WAIT:
 		l->waited_ns = add_saturating(l->waited_ns, e->duration_ns);
 		break;
-	case BRAID_JVM_BLOCKED:
+	case BRAID_JVM_OFFCPU:
 		l->blocked_ns = add_saturating(l->blocked_ns, e->duration_ns);
 		break;
 	case BRAID_JVM_ALLOC:

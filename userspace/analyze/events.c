@@ -30,7 +30,7 @@ struct events {
 	VEC(struct alive) alive;
 	bool *thread_selected;		   /* per row of a->threads */
 	bool *process_selected;		   /* per row of a->processes, and one more for unknown ones */
-	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace BLOCKED */
+	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace OFFCPU */
 	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
 	struct place *places;		   /* per row of a->nodes */
 	double interval;		   /* sampling interval of allocations */
@@ -208,7 +208,7 @@ static void weigh(const struct analysis *an, struct event *e)
 }
 
 /*
- * BLOCKED is the kernel side's event. The agent's LOCK and WAIT know more about monitors and Object.wait, and replace
+ * OFFCPU is the kernel side's event. The agent's LOCK and WAIT know more about monitors and Object.wait, and replace
  * it where they are recorded.
  */
 static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)
@@ -230,7 +230,7 @@ static bool name_event(const struct analysis *an, struct event *e)
 {
 	enum blocked_why why = BLOCKED_CALL;
 
-	if (e->kind != BRAID_JVM_BLOCKED) {
+	if (e->kind != BRAID_JVM_OFFCPU) {
 		e->name = strpool_get(&an->a->strings, e->row->name);
 		e->name_id = e->row->name;
 		return true;

@@ -25,7 +25,7 @@ struct event {
 	uint64_t start_ns;    /* of the part that is in the filter's window */
 	uint64_t duration_ns; /* of that part; LIVE, UNCOLLECTED: the object's age */
 	uint32_t survived;    /* LIVE: collections */
-	bool idle;	      /* BLOCKED: the thread waited for work */
+	bool idle;	      /* OFFCPU: the thread waited for work */
 	uint64_t weight;
 	double variance; /* of the weight, when it is an estimate */
 };

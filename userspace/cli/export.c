@@ -25,8 +25,7 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed (the default): one line for each stack, for flame graph tools",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
-	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, blocked, exception, ...",
-	 0},
+	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...", 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
 	 "Mark frames by suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
@@ -44,7 +43,7 @@ static const char doc[] =
 	"\n"
 	"The collapsed format has one line for each stack: its frames from the root to the leaf, separated "
 	"by ';' (a ';' in a name becomes ':'), a space, and a weight. The weight is the number of samples, "
-	"or the nanoseconds (lock, wait, blocked), bytes (alloc, live) or number of the events. The last "
+	"or the nanoseconds (lock, wait, offcpu), bytes (alloc, live) or number of the events. The last "
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
 	"begins with the frame [incomplete: cause].";
 

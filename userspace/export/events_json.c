@@ -71,7 +71,7 @@ static void json_kind(struct json *j, const struct views *v, const struct kind_v
 	}
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		json_error(j, k->variance, k->weight);
-	if (k->kind == BRAID_JVM_BLOCKED) {
+	if (k->kind == BRAID_JVM_OFFCPU) {
 		json_number(j, "idle", k->idle);
 		json_seconds(j, "idle_s", k->idle_ns);
 	}

@@ -28,7 +28,7 @@ static bool timeline_of_all(uint32_t kind)
 
 static bool on_timeline(uint32_t kind)
 {
-	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_BLOCKED || timeline_of_all(kind);
+	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_OFFCPU || timeline_of_all(kind);
 }
 
 static int compare_durations(const void *x, const void *y)

@@ -137,7 +137,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 		to.detail = name_of_method(jvms, process, what->detail);
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {
 		return;
-	} else if (what->kind == BRAID_JVM_BLOCKED && !parked_explain(jvms, process, e, &to)) {
+	} else if (what->kind == BRAID_JVM_OFFCPU && !parked_explain(jvms, process, e, &to)) {
 		return;
 	}
 	to.other = other_thread(jvms, process, e);

@@ -47,7 +47,7 @@ static void emit_sleep(struct ending *end, struct process *process, struct threa
 		       uint64_t until_ns, uint32_t flags)
 {
 	jvm_events_emit(end->jvms, process,
-			&(struct trace_jvm_event){.kind = BRAID_JVM_BLOCKED,
+			&(struct trace_jvm_event){.kind = BRAID_JVM_OFFCPU,
 						  .time_ns = from_ns,
 						  .duration_ns = until_ns - from_ns,
 						  .thread = thread->id,
@@ -69,14 +69,14 @@ static void emit_sleeper(struct ending *end, uint32_t tid, const struct braid_sl
 				&(struct trace_jvm_event){.kind = BRAID_JVM_COUNTED,
 							  .time_ns = end->time_ns,
 							  .thread = thread->id,
-							  .number = BRAID_JVM_BLOCKED,
+							  .number = BRAID_JVM_OFFCPU,
 							  .value = b->counted,
 							  .weight = b->counted_ns,
 							  .source = BRAID_SOURCE_KERNEL});
 	if (b->pending_ns)
 		emit_sleep(end, process, thread, b->pending_ns, b->pending_until_ns, b->flags);
 	if (b->start_ns && b->start_ns < end->time_ns)
-		emit_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_BLOCKED_OPEN);
+		emit_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_OFFCPU_OPEN);
 }
 
 static void emit_sleepers(struct ending *end)

@@ -37,7 +37,7 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 	class_name_from_signature(class, sizeof(class), e->text, strnlen(e->text, sizeof(e->text)));
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
 	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
-		return e->sleep & BRAID_SLEEP_BLOCKED;
+		return e->sleep & BRAID_SLEEP_LONG;
 	to->kind = BRAID_JVM_LOCK;
 	to->flags = BRAID_LOCK_PARKED;
 	to->name = names_id(jvms->names, &process->account, trace_str_of(class));

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * `to` is filled in as BLOCKED from a sleep of the kernel side. If the thread waited for a lock with an owner, and type
+ * `to` is filled in as OFFCPU from a sleep of the kernel side. If the thread waited for a lock with an owner, and type
  * lock is enabled, `to` becomes a LOCK with the lock's class. False when the event is to be dropped: it is too short
  * for any other kind.
  */

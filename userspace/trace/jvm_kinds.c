@@ -9,7 +9,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_LIVE] = "live",
 	[BRAID_JVM_LOCK] = "lock",
 	[BRAID_JVM_WAIT] = "wait",
-	[BRAID_JVM_BLOCKED] = "blocked",
+	[BRAID_JVM_OFFCPU] = "offcpu",
 	[BRAID_JVM_GC_PAUSE] = "gc_pause",
 	[BRAID_JVM_GC_CYCLE] = "gc_cycle",
 	[BRAID_JVM_GC_PHASE] = "gc_phase",
@@ -34,6 +34,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_CONFIG] = "config",
 	[BRAID_JVM_THREAD_CPU] = "thread_cpu",
 	[BRAID_JVM_UNCOLLECTED] = "uncollected",
+	[BRAID_JVM_THREAD_TIME] = "thread_time",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -16,6 +16,6 @@ kill -CONT "$RECORD_PID"
 stop_record
 end_worker jvm "$JAVA_PID"
 events lost.trace \
-	"sleeps" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'blocked')) > 0" \
+	"sleeps" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'offcpu')) > 0" \
 	"probes" "sum(n for hop, kind, n in lost_by($JAVA_PID) if (hop, kind) == ('bpf', 'safepoint')) > 0" \
 	"nothing of nobody in particular" 'lost_by(0) == []'

@@ -24,4 +24,4 @@ events both.trace \
 	"how long" 'as_long(at("wait", "Owner.listen"), truth["waited"][0])'
 "${UNDISTURBED[@]}" "$BUILD/braid" record -e lock -o lock.trace -- "$JAVA" -cp "$CLASSES" Owner >lock.trace.truth 2>err
 owners_told lock.trace
-events lock.trace "no times off the CPU" 'of("blocked") == [] and of("counted", number=5) == []'
+events lock.trace "no times off the CPU" 'of("offcpu") == [] and of("counted", number=5) == []'

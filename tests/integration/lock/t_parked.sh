@@ -21,16 +21,16 @@ events both.trace \
 	"where" 'most(any("Locks" in f for f in e.stack) for e in of("lock"))' \
 	"what nobody owns is no lock" 'not [e.name for e in of("lock") if any(w in e.name
 		for w in ("Semaphore", "Latch", "Condition", "Queue", "Future", "Barrier"))]' \
-	"but is waited for" 'total([e for e in of("blocked") if e.thread.name == "waiter" and any("Semaphore" in f for f in e.stack)],
+	"but is waited for" 'total([e for e in of("offcpu") if e.thread.name == "waiter" and any("Semaphore" in f for f in e.stack)],
 			"duration_ns") > 0.4 * int(next(ns for c, ns, _ in truth["locked"] if c == "semaphore"))' \
 	"no time twice" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.thread for e in of("lock") if e.flags & 1}
-		for l in [sorted((e for e in of("blocked") + of("lock") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
+		for l in [sorted((e for e in of("offcpu") + of("lock") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
 	"nothing lost" 'lost == []'
 
 braid report --json --top 1000 both.trace >both.json
 python3 -c '
 import json
-b = json.load(open("both.json"))["events"]["blocked"]
+b = json.load(open("both.json"))["events"]["offcpu"]
 assert b["idle"] > 0 and b["idle_s"] > 0, b
 names = {t["name"] for t in b["by_thread"]}
 assert not [n for n in names if n.startswith(("GC Thread", "VM Thread", "VM Periodic", "C2 Compiler", "Reference Handler", "braid agent"))], names
@@ -41,6 +41,6 @@ grep -q ' idle: threads of pools and of the JVM that waited for work' both.txt |
 
 # With only one of the two types.
 braid record -e lock -o lock.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >lock.trace.truth 2>err
-events lock.trace "locks alone" '{"Locks$Own", "java.util.concurrent.locks.StampedLock"} <= {e.name for e in of("lock")} and of("blocked") == []'
+events lock.trace "locks alone" '{"Locks$Own", "java.util.concurrent.locks.StampedLock"} <= {e.name for e in of("lock")} and of("offcpu") == []'
 braid record -e wait -o wait.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >wait.trace.truth 2>err
-events wait.trace "waits alone" 'of("lock") == [] and len([e for e in of("blocked") if any("StampedLock" in f for f in e.stack)]) > 5'
+events wait.trace "waits alone" 'of("lock") == [] and len([e for e in of("offcpu") if any("StampedLock" in f for f in e.stack)]) > 5'

@@ -15,7 +15,7 @@ done
 python3 "$LIB_DIR/page.py" v.html v.json
 python3 "$TEST_DIR/views.py" "$(java_version)"
 
-for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Blocked threads' 'Exceptions' 'Compilations' 'Lives of threads' \
+for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Off-CPU time' 'Exceptions' 'Compilations' 'Lives of threads' \
 	'Start of pid' 'Classes'; do
 	grep -q "^$section" v.txt || fail "the report has no '$section'"
 done

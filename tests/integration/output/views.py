@@ -12,7 +12,7 @@ events = report["events"]
 page = open("v.html", encoding="utf-8").read()
 graphs = {g["name"]: g for g in json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["graphs"]}
 truth = dict(line.split() for line in open("truth"))
-titles = {"alloc": "Allocations", "lock": "Contended monitors", "wait": "Object.wait", "blocked": "Blocked threads",
+titles = {"alloc": "Allocations", "lock": "Contended monitors", "wait": "Object.wait", "offcpu": "Off-CPU time",
           "exception": "Exceptions", "live": "Live objects", "uncollected": "Not collected yet", "compile": "Compilations"}
 
 script = collections.defaultdict(list)
@@ -39,7 +39,7 @@ for kind in titles:
         continue
     assert sum(int(n) for _, n in stacks) == weight(kind) == graphs.get(titles[kind], {"total": 0})["total"], kind
     if kind not in ("live", "uncollected"):
-        assert len(script[kind]) >= events[kind]["count"], kind  # BLOCKED: those that others cover are in the script only
+        assert len(script[kind]) >= events[kind]["count"], kind  # OFFCPU: those that others cover are in the script only
     assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
     assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
 
@@ -61,7 +61,7 @@ oops = by("exception", "name")["Views$Oops"]
 assert oops["weight"] == int(truth["raised"]), oops
 assert by("exception", "site")["Views.oops"]["weight"] == int(truth["raised"])
 assert by("wait", "site")["Views.waitALittle"]["weight_s"] > 0.025, by("wait", "site")
-blocked = by("blocked", "name")
+blocked = by("offcpu", "name")
 assert blocked["parked"]["weight_s"] > 0.025 and blocked["sleeping"]["weight_s"] > 0.025, blocked
 assert "waiting for notify" not in blocked and "blocked on a monitor" not in blocked, blocked
 started = [t for t in report["lives"] if t["thread"]["name"] == "wants-door"]

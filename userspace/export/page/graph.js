@@ -13,7 +13,7 @@ const COLOURS = {
 const MATCH = ["#e85aa8", "#c2297c"];
 /* for what single threads wait for, and for what all of them wait for */
 const WAITS = {
-	"Contended monitors": ["#d9534f", "#c9433f"], "Object.wait": ["#5b8def", "#4a79d6"], "Blocked threads": ["#b9c0c9", "#5d6672"],
+	"Contended monitors": ["#d9534f", "#c9433f"], "Object.wait": ["#5b8def", "#4a79d6"], "Off-CPU time": ["#b9c0c9", "#5d6672"],
 	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#e0a030", "#d09020"],
 };
 
