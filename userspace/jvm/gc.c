@@ -278,9 +278,7 @@ void gc_settle(struct jvm *j, uint64_t now_ns)
 static void cycle_emit(struct jvm *j, const struct gc_span *s, uint32_t flags)
 {
 	struct thread *leader = threads_now(j->jvms->threads, j->process, s->tid);
-	/* A thread that was first met after the end of its process has the process's name. */
-	bool named = leader && strcmp(leader->name, j->process->comm) != 0;
-	const char *name = named ? gc_leader_name(leader->name) : "";
+	const char *name = leader && leader->named ? gc_leader_name(leader->name) : "";
 	/* G1's cycle begins after a young collection, whose cause may still be set; an unknown collector's may, too */
 	const char *cause = *name && strncmp(name, "G1 ", 3) ? s->text : "";
 	struct trace_jvm_event e = {

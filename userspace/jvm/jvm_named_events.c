@@ -19,6 +19,8 @@ static uint32_t thread_id(struct jvm *j, uint32_t ns_tid)
 {
 	struct thread *t = ns_tid ? threads_java(j->jvms->threads, j->process, (pid_t)ns_tid, NULL) : NULL;
 
+	if (t)
+		threads_define(j->jvms->threads, t);
 	return t ? t->id : 0;
 }
 

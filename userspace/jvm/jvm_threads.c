@@ -13,8 +13,9 @@ static uint32_t thread_name_id(struct jvm *j, const char *text)
 	return names_id(j->jvms->names, &j->process->account, trace_str_of(text));
 }
 
-static void thread_emit(struct jvm *j, const struct thread *t, struct trace_jvm_event *e)
+static void thread_emit(struct jvm *j, struct thread *t, struct trace_jvm_event *e)
 {
+	threads_define(j->jvms->threads, t);
 	e->thread = t->id;
 	e->name = thread_name_id(j, t->name);
 	jvm_events_emit(j->jvms, j->process, e);

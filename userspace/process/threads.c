@@ -123,10 +123,14 @@ void thread_call(struct thread *thread, const char *name)
 		return;
 	free(thread->name);
 	thread->name = copy;
+	thread->named = true;
 }
 
-void threads_emit(struct threads *t, const struct thread *thread)
+void threads_emit(struct threads *t, struct thread *thread)
 {
+	if (!thread->ns_tid)
+		thread->ns_tid = procfs_ns_tid(thread->process->pid, thread->tid) ?: thread->tid;
+	thread->defined = true;
 	sink_thread(t->sink, &(struct trace_thread){.thread = thread->id,
 						    .process = thread->process->id,
 						    .tid = (uint32_t)thread->tid,
@@ -134,6 +138,12 @@ void threads_emit(struct threads *t, const struct thread *thread)
 						    .flags = thread->flags,
 						    .name = trace_str_of(thread->name),
 						    .group = trace_str_of(thread->group ?: "")});
+}
+
+void threads_define(struct threads *t, struct thread *thread)
+{
+	if (!thread->defined)
+		threads_emit(t, thread);
 }
 
 static void bound_older(struct threads *t, struct thread *thread)
@@ -144,12 +154,24 @@ static void bound_older(struct threads *t, struct thread *thread)
 		thread_forget(t, thread);
 }
 
-/* `tid` 0: the thread `ns_tid` of the process has ended. */
-static struct thread *new_thread(struct threads *t, struct process *process, pid_t tid, pid_t ns_tid)
+static void thread_add(struct threads *t, struct thread *thread)
+{
+	thread->older = youngest(t, thread->key);
+	if (thread->older)
+		HASH_DEL(t->by_key, thread->older);
+	set_youngest(t, thread);
+	DL_PREPEND(thread->process->threads, thread);
+	bound_older(t, thread);
+}
+
+/*
+ * `tid` 0: the thread `ns_tid` of the process has ended. `comm`: the name that a running thread has; NULL: it is to be
+ * looked up.
+ */
+static struct thread *new_thread(struct threads *t, struct process *process, pid_t tid, pid_t ns_tid, const char *comm)
 {
 	struct thread *thread;
-	bool there;
-	char comm[16];
+	char found[16];
 
 	if (!account_reserve(&process->account, t->sink, BUDGET_THREADS, 1))
 		return NULL;
@@ -158,8 +180,9 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 		account_release(&process->account, BUDGET_THREADS, 1);
 		return NULL;
 	}
-	there = tid && !procfs_comm(process->pid, tid, comm, sizeof(comm));
-	thread->name = strdup(there ? comm : process->comm);
+	if (!comm && tid && !procfs_comm(process->pid, tid, found, sizeof(found)))
+		comm = found;
+	thread->name = strdup(comm ?: process->comm);
 	if (!thread->name) {
 		account_release(&process->account, BUDGET_THREADS, 1);
 		free(thread);
@@ -167,17 +190,13 @@ static struct thread *new_thread(struct threads *t, struct process *process, pid
 	}
 	thread->id = ++t->last;
 	thread->tid = tid;
-	thread->ns_tid = ns_tid ?: procfs_ns_tid(process->pid, tid) ?: tid;
+	thread->ns_tid = ns_tid;
 	thread->key = thread_key(process->pid, tid ?: -ns_tid);
 	thread->process = process;
-	thread->older = youngest(t, thread->key);
-	if (thread->older)
-		HASH_DEL(t->by_key, thread->older);
-	set_youngest(t, thread);
-	DL_PREPEND(process->threads, thread);
-	if (!there)
+	thread->named = comm || tid == process->pid;
+	if (!comm)
 		set_gone(t, thread);
-	bound_older(t, thread);
+	thread_add(t, thread);
 	return thread;
 }
 
@@ -188,11 +207,10 @@ struct thread *threads_at(struct threads *t, struct process *process, pid_t tid,
 	for (; at && !(found && found->since_ns <= time_ns); at = at->older)
 		if (at->process == process)
 			found = at;
+	if (!found)
+		found = new_thread(t, process, tid, 0, NULL);
 	if (found)
-		return found;
-	found = new_thread(t, process, tid, 0);
-	if (found)
-		threads_emit(t, found);
+		threads_define(t, found);
 	return found;
 }
 
@@ -255,7 +273,7 @@ struct thread *threads_java(struct threads *t, struct process *process, pid_t ns
 	if (thread && thread->process == process &&
 	    !(started_as && (thread->flags & TRACE_THREAD_JAVA) && strcmp(started_as, thread->name) != 0))
 		return thread;
-	return new_thread(t, process, tid, ns_tid);
+	return new_thread(t, process, tid, ns_tid, NULL);
 }
 
 /* ---- the side-band ---- */
@@ -268,14 +286,24 @@ void threads_ended(struct threads *t, pid_t pid, pid_t tid)
 		set_gone(t, thread);
 }
 
-void threads_comm(struct threads *t, const struct process *process, pid_t tid, const char *comm)
+/*
+ * A thread that nothing has referred to yet is kept for its name, which cannot be looked up after its end. The trace
+ * has it when something does refer to it.
+ */
+void threads_comm(struct threads *t, struct process *process, pid_t tid, const char *comm)
 {
 	struct thread *thread = youngest(t, thread_key(process->pid, tid));
 	char name[16];
 
-	if (!thread || thread->process != process || (thread->flags & TRACE_THREAD_JAVA))
-		return;
 	snprintf(name, sizeof(name), "%.15s", comm);
+	if (!thread || thread->process != process) {
+		if (tid != process->pid) /* that one has the process's name */
+			(void)new_thread(t, process, tid, 0, name);
+		return;
+	}
+	if (thread->flags & TRACE_THREAD_JAVA)
+		return;
 	thread_call(thread, name);
-	threads_emit(t, thread);
+	if (thread->defined)
+		threads_emit(t, thread);
 }

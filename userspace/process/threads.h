@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The threads of recorded processes: their tids, on the host and in pid namespaces, and their names. Samples, JVM
- * events and the side-band look threads up here; each is defined in the trace at first sight.
+ * The threads of recorded processes: their tids, on the host and in pid namespaces, and their names. Samples and JVM
+ * events look threads up here; each is defined in the trace at first sight. The side-band may report its name before.
  */
 #ifndef BRAID_PROCESS_THREADS_H
 #define BRAID_PROCESS_THREADS_H
@@ -27,6 +27,8 @@ struct thread {
 	struct process *process;
 	struct thread *older; /* an earlier thread of the same key */
 	char *name;
+	bool named;   /* otherwise it was first met after its end, and has the process's name */
+	bool defined; /* in the trace */
 	/* Reported by the JVM, for a Java thread. */
 	char *group;	      /* or NULL */
 	uint64_t since_ns;    /* 0: not known, or before the recording */
@@ -52,7 +54,8 @@ struct thread *threads_at(struct threads *t, struct process *process, pid_t tid,
 struct thread *threads_now(struct threads *t, struct process *process, pid_t tid);
 /*
  * A Java thread, by its tid in the JVM's pid namespace. One OS thread can be several Java threads in turn (main, then
- * DestroyJavaVM): `started_as` is the name of one that has just started, NULL means the present one.
+ * DestroyJavaVM): `started_as` is the name of one that has just started, NULL means the present one. The caller defines
+ * it.
  */
 struct thread *threads_java(struct threads *t, struct process *process, pid_t ns_tid, const char *started_as);
 /* The host's tid of a thread; 0: it has ended, or there is none. */
@@ -60,12 +63,14 @@ pid_t threads_host_tid(struct threads *t, struct process *process, pid_t ns_tid)
 
 /* Without memory, the thread keeps its name. */
 void thread_call(struct thread *thread, const char *name);
-void threads_emit(struct threads *t, const struct thread *thread);
+void threads_emit(struct threads *t, struct thread *thread);
+/* Unless the trace has it. */
+void threads_define(struct threads *t, struct thread *thread);
 
 /* Reports of the side-band. */
 void threads_started(struct process *process, pid_t tid);
 void threads_ended(struct threads *t, pid_t pid, pid_t tid);
-void threads_comm(struct threads *t, const struct process *process, pid_t tid, const char *comm);
+void threads_comm(struct threads *t, struct process *process, pid_t tid, const char *comm);
 
 /* Reads the tids that the threads of a process have in its pid namespace. */
 void threads_read_numbers(struct process *process);
