@@ -3,12 +3,11 @@
 
 #include "command.h"
 #include "control.h"
+#include "facts.h"
 #include "stacks.h"
 #include "summary.h"
 #include "targets.h"
-#include "version.h"
 #include "agents/agents.h"
-#include "config/event_config.h"
 #include "jvm/jvm.h"
 #include "jvm/layouts.h"
 #include "jvm/offcpu_events.h"
@@ -34,7 +33,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,52 +63,6 @@ struct loop {
 static void on_failure(void *ctx, int err)
 {
 	summary_failure(ctx, err);
-}
-
-/* Emits the sampling event, its frequency and the event configuration. */
-static void emit_what(struct session *s, char *text, size_t size)
-{
-	const struct record_options *o = s->options;
-
-	if (*o->event)
-		sink_info(&s->sink, "record.event", o->event);
-	if (tracepoint_named(o->event)) {
-		snprintf(text, size, "%llu", (unsigned long long)o->period);
-		sink_info(&s->sink, "record.period", text);
-	} else if (*o->event) {
-		snprintf(text, size, "%d", o->frequency_hz);
-		sink_info(&s->sink, "record.frequency_hz", text);
-	}
-	event_config_text(&o->config, text, size);
-	sink_info(&s->sink, "record.choices", text);
-	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {
-		snprintf(text, size, "%llu", (unsigned long long)o->config.alloc_interval);
-		sink_info(&s->sink, "record.alloc_interval", text);
-	}
-}
-
-static void emit_facts(struct session *s)
-{
-	const struct record_options *o = s->options;
-	char text[4096] = "";
-	struct utsname u;
-	size_t used = 0;
-
-	uname(&u);
-	sink_info(&s->sink, "record.braid", BRAID_VERSION);
-	sink_info(&s->sink, "host.name", u.nodename);
-	snprintf(text, sizeof(text), "%s %s", u.sysname, u.release);
-	sink_info(&s->sink, "host.kernel", text);
-	sink_info(&s->sink, "host.machine", u.machine);
-	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	sink_info(&s->sink, "host.cpus", text);
-	emit_what(s, text, sizeof(text));
-	text[0] = '\0';
-	for (char **a = o->command; a && *a && used < sizeof(text); a++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", *a);
-	for (int i = 0; i < o->pid_count && used < sizeof(text); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", used ? "," : "-p ", o->pids[i]);
-	sink_info(&s->sink, "record.target", o->system_wide ? "-a" : text);
 }
 
 /* ---- the loop ---- */
@@ -423,12 +375,16 @@ static int add_targets(struct loop *l)
  */
 #define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 
+static bool waits_for_agents(const struct session *s)
+{
+	return s->options->config.enabled & ~TYPES_AT_ONCE;
+}
+
 static bool is_settled(const struct session *s)
 {
 	if (agents_eager(s->agents))
 		return false;
-	return !(s->options->config.enabled & ~TYPES_AT_ONCE) ||
-	       (!agents_expected(s->agents) && !probes_pending(s->jvms.probes));
+	return !waits_for_agents(s) || (!agents_expected(s->agents) && !probes_pending(s->jvms.probes));
 }
 
 static int settle(struct session *s)
@@ -436,7 +392,7 @@ static int settle(struct session *s)
 	uint64_t until = now_ns() + SETTLE_NS;
 	int err = 0;
 
-	if (s->options->config.enabled & ~TYPES_AT_ONCE) /* probes are set while agents come in */
+	if (waits_for_agents(s)) /* probes are set while agents come in */
 		probes_discover(s->jvms.probes);
 	while (!err && !s->finished && now_ns() < until && !is_settled(s)) {
 		err = sources_dispatch(&s->sources, 1);
@@ -572,7 +528,7 @@ int session_record(const struct record_options *o, int *status)
 	err = open_parts(&l);
 	if (err)
 		goto out;
-	emit_facts(&s);
+	facts_emit(&s);
 	modules_add_kernel(s.modules);
 	err = add_targets(&l);
 	err = err ?: session_run(&l);

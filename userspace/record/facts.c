@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts.h"
+
+#include "version.h"
+#include "config/event_config.h"
+#include "kernel/kernel_side.h"
+#include "sink/records.h"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Emits the sampling event, its frequency and the event configuration. */
+static void emit_what(struct session *s, char *text, size_t size)
+{
+	const struct record_options *o = s->options;
+
+	if (*o->event)
+		sink_info(&s->sink, "record.event", o->event);
+	if (tracepoint_named(o->event)) {
+		snprintf(text, size, "%llu", (unsigned long long)o->period);
+		sink_info(&s->sink, "record.period", text);
+	} else if (*o->event) {
+		snprintf(text, size, "%d", o->frequency_hz);
+		sink_info(&s->sink, "record.frequency_hz", text);
+	}
+	event_config_text(&o->config, text, size);
+	sink_info(&s->sink, "record.choices", text);
+	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {
+		snprintf(text, size, "%llu", (unsigned long long)o->config.alloc_interval);
+		sink_info(&s->sink, "record.alloc_interval", text);
+	}
+}
+
+void facts_emit(struct session *s)
+{
+	const struct record_options *o = s->options;
+	char text[4096] = "";
+	struct utsname u;
+	size_t used = 0;
+
+	uname(&u);
+	sink_info(&s->sink, "record.braid", BRAID_VERSION);
+	sink_info(&s->sink, "host.name", u.nodename);
+	snprintf(text, sizeof(text), "%s %s", u.sysname, u.release);
+	sink_info(&s->sink, "host.kernel", text);
+	sink_info(&s->sink, "host.machine", u.machine);
+	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	sink_info(&s->sink, "host.cpus", text);
+	emit_what(s, text, sizeof(text));
+	text[0] = '\0';
+	for (char **a = o->command; a && *a && used < sizeof(text); a++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", *a);
+	for (int i = 0; i < o->pid_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", used ? "," : "-p ", o->pids[i]);
+	sink_info(&s->sink, "record.target", o->system_wide ? "-a" : text);
+}
