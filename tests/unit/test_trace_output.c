@@ -73,6 +73,43 @@ START_TEST(former_trace_is_kept)
 }
 END_TEST
 
+/* What has not begun changes nothing, and holds what is written to it. */
+START_TEST(a_recording_that_does_not_begin_leaves_the_former_trace)
+{
+	char *path = fixture_path(), *old = old_of(path);
+	struct trace_writer *w, *other;
+
+	ck_assert_int_eq(trace_writer_prepare(&w, path), 0);
+	fixture_sample(w, 1, 0);
+	ck_assert_int_eq(trace_writer_flush(w), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	record(path, 1);
+	record(path, 2);
+	ck_assert_int_eq(trace_writer_prepare(&w, path), 0);
+	fixture_sample(w, 1, 0);
+	ck_assert_int_eq(trace_writer_flush(w), 0);
+	ck_assert_int_eq(trace_writer_open(&other, path), -EBUSY);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_uint_eq(samples_of(old), 1);
+	ck_assert_uint_eq(samples_of(path), 2);
+	ck_assert_int_eq(trace_writer_prepare(&w, path), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		fixture_sample(w, i + 1, 0);
+		ck_assert_int_eq(trace_writer_flush(w), 0);
+		if (i == 1)
+			ck_assert_int_eq(trace_writer_begin(w), 0);
+	}
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_uint_eq(samples_of(old), 2);
+	ck_assert_uint_eq(samples_of(path), 3);
+	unlink(path);
+	unlink(old);
+	free(old);
+	free(path);
+}
+END_TEST
+
 /* The owner of a trace that is written under sudo in a directory with `mode`. */
 static uid_t owner_in(mode_t mode, uid_t owner)
 {
@@ -233,6 +270,7 @@ Suite *test_trace_output(void)
 	TCase *tc = tcase_create("trace_output");
 
 	tcase_add_test(tc, former_trace_is_kept);
+	tcase_add_test(tc, a_recording_that_does_not_begin_leaves_the_former_trace);
 	tcase_add_test(tc, sudo_trace_is_its_users);
 	tcase_add_test(tc, foreign_files_are_refused);
 	tcase_add_test(tc, stream_without_reader);

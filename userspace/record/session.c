@@ -301,6 +301,12 @@ static int open_agents(struct session *s)
 							   .ctx = s});
 }
 
+static int cannot_write(const struct record_options *o, int err)
+{
+	log_error("cannot write %s: %s", output_name(o), trace_writer_why(err));
+	return err;
+}
+
 static int open_parts(struct loop *l)
 {
 	struct session *s = l->s;
@@ -308,7 +314,6 @@ static int open_parts(struct loop *l)
 	int err;
 
 	err = sources_open(&s->sources);
-	/* before the output is opened: a recording that cannot start must not truncate an older one */
 	err = err ?: targets_check(o);
 	err = err ?: kernel_side_open(&s->kernel, o);
 	if (err)
@@ -316,13 +321,11 @@ static int open_parts(struct loop *l)
 	pools_open(&s->pools, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
 		   kernel_side_mapping_room(s->kernel), BRAID_MAX_JVMS);
 	s->sink.pools = &s->pools;
-	err = trace_writer_open(&s->sink.writer, o->output);
-	if (err) {
-		log_error("cannot write %s: %s", output_name(o), trace_writer_why(err));
-		return err;
-	}
+	err = trace_writer_prepare(&s->sink.writer, o->output);
+	if (err)
+		return cannot_write(o, err);
 	trace_writer_tap(s->sink.writer, o->tap, o->tap_ctx);
-	err = watch_signals(l); /* after the trace is open: opening a FIFO can be interrupted */
+	err = watch_signals(l); /* after a FIFO was opened, which can be interrupted */
 	err = err ?: modules_new(&s->modules, &s->sink, s->kernel, o->lines);
 	err = err ?: threads_new(&s->threads, &s->sink);
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
@@ -430,6 +433,9 @@ static int session_run(struct loop *l)
 	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);
 	err = err ?: control_serve(s->control);
+	/* A recording that cannot start leaves an older one as it is. */
+	if (!err && (err = trace_writer_begin(s->sink.writer)))
+		(void)cannot_write(s->options, err);
 	l->flushed_ns = l->stats_ns = now_ns();
 	summary_start(&l->summary, !s->options->quiet && isatty(STDERR_FILENO), l->flushed_ns);
 	probes_discover(s->jvms.probes);

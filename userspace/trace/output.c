@@ -18,6 +18,7 @@
 #include "util/owner.h"
 
 #define STREAM_WAIT_MS 30000
+#define HELD_MAX (64UL << 20) /* more opens the file */
 
 /* ---- files ---- */
 
@@ -109,18 +110,28 @@ static int file_create(int dir, const char *name)
 	return err;
 }
 
+/* Locks the trace that NAME.old is. Returns -1 when there is none. */
+static int old_claim(int dir, const char *name, char old[NAME_MAX + 1])
+{
+	bool is_trace;
+	int fd;
+
+	if (snprintf(old, NAME_MAX + 1, "%s.old", name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	fd = file_claim(dir, old, O_NOFOLLOW, &is_trace);
+	if (fd == -ENOENT)
+		return -1;
+	return fd >= 0 || fd == -EBUSY ? fd : -ENOTEMPTY;
+}
+
 /* Renames the former trace to NAME.old, which replaces an older one. */
 static int file_keep(int dir, const char *name)
 {
 	char old[NAME_MAX + 1];
-	bool is_trace;
-	int fd, err = 0;
+	int fd = old_claim(dir, name, old), err = 0;
 
-	if ((size_t)snprintf(old, sizeof(old), "%s.old", name) >= sizeof(old))
-		return -ENAMETOOLONG;
-	fd = file_claim(dir, old, O_NOFOLLOW, &is_trace);
-	if (fd < 0 && fd != -ENOENT)
-		return fd == -EBUSY ? fd : -ENOTEMPTY;
+	if (fd < -1)
+		return fd;
 	if (renameat(dir, name, dir, old))
 		err = -errno;
 	if (fd >= 0)
@@ -150,6 +161,33 @@ static int file_open(int dir, const char *name, bool exists)
 	if (former >= 0)
 		close(former);
 	return fd;
+}
+
+/* Whether that could open it now. Returns a descriptor that locks what is there; -1: there is nothing. */
+static int file_look(int dir, const char *name, bool exists)
+{
+	char old[NAME_MAX + 1];
+	int former = -1, fd, err = 0;
+	bool is_trace = false;
+
+	if (exists) {
+		former = file_claim(dir, name, O_NOFOLLOW, &is_trace);
+		if (former < 0)
+			return former;
+	}
+	if (exists && !is_trace)
+		err = file_check_owner(former);
+	else if (faccessat(dir, ".", W_OK, AT_EACCESS))
+		err = -errno;
+	if (is_trace && !err) {
+		fd = old_claim(dir, name, old);
+		err = fd < -1 ? fd : 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (err && former >= 0)
+		close(former);
+	return err ?: former;
 }
 
 /* ---- what is there ---- */
@@ -200,7 +238,7 @@ static bool is_strangers(const char *path, const struct stat *st)
 }
 
 /* Symbolic links are followed and keep their target; /dev/stdout is one. */
-static int other_open(struct trace_output *out, const char *path)
+static int other_open(struct trace_output *out, const char *path, bool look)
 {
 	bool is_trace;
 	struct stat st;
@@ -220,7 +258,7 @@ static int other_open(struct trace_output *out, const char *path)
 	if (fd < 0)
 		return fd;
 	err = is_stdout(&st) ? 0 : file_check_owner(fd);
-	if (!err && ftruncate(fd, 0))
+	if (!err && !look && ftruncate(fd, 0))
 		err = -errno;
 	if (err)
 		close(fd);
@@ -229,7 +267,8 @@ static int other_open(struct trace_output *out, const char *path)
 	return err;
 }
 
-int trace_output_open(struct trace_output *out, const char *path)
+/* Opens what the path names. With `look` it changes no file, and locks what is there. */
+static int output_open(struct trace_output *out, const char *path, bool look)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -251,11 +290,60 @@ int trace_output_open(struct trace_output *out, const char *path)
 	exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!*name || (exists && !S_ISREG(st.st_mode))) {
 		close(dir);
-		return other_open(out, path);
+		return other_open(out, path, look);
 	}
-	out->fd = file_open(dir, name, exists);
+	out->fd = look ? file_look(dir, name, exists) : file_open(dir, name, exists);
 	close(dir);
-	return out->fd < 0 ? out->fd : 0;
+	return out->fd < -1 ? out->fd : 0;
+}
+
+int trace_output_prepare(struct trace_output *out, const char *path)
+{
+	int err = output_open(out, path, true);
+
+	if (err || out->stream)
+		return err;
+	out->path = strdup(path);
+	if (out->path)
+		return 0;
+	(void)trace_output_close(out);
+	return -ENOMEM;
+}
+
+int trace_output_begin(struct trace_output *out)
+{
+	struct trace_output open = {.fd = -1};
+	int err;
+
+	if (!out->path)
+		return 0;
+	if (out->fd >= 0) {
+		flock(out->fd, LOCK_UN); /* a child may have inherited the descriptor */
+		close(out->fd);
+	}
+	err = output_open(&open, out->path, false);
+	free(out->path);
+	out->path = NULL;
+	out->fd = err ? -1 : open.fd;
+	out->stream = open.stream;
+	if (!err) {
+		err = trace_output_write(out, out->held.at, out->held.count);
+		if (err)
+			trace_output_cut(out, 0);
+	}
+	free(out->held.at);
+	out->held.at = NULL;
+	return err;
+}
+
+int trace_output_close(struct trace_output *out)
+{
+	int err = out->fd >= 0 && close(out->fd) ? -errno : 0;
+
+	free(out->path);
+	free(out->held.at);
+	*out = (struct trace_output){.fd = -1};
+	return err;
 }
 
 /* ---- writing ---- */
@@ -274,8 +362,21 @@ static ssize_t room(const struct trace_output *out, size_t len)
 	return len < PIPE_BUF ? (ssize_t)len : PIPE_BUF;
 }
 
-int trace_output_write(const struct trace_output *out, const uint8_t *p, size_t len)
+static int hold(struct trace_output *out, const uint8_t *p, size_t len)
 {
+	int err = VEC_RESERVE(&out->held, len);
+
+	if (err)
+		return err;
+	memcpy(out->held.at + out->held.count, p, len);
+	out->held.count += len;
+	return out->held.count > HELD_MAX ? trace_output_begin(out) : 0;
+}
+
+int trace_output_write(struct trace_output *out, const uint8_t *p, size_t len)
+{
+	if (out->path)
+		return hold(out, p, len);
 	while (len) {
 		ssize_t n = room(out, len);
 
@@ -291,4 +392,12 @@ int trace_output_write(const struct trace_output *out, const uint8_t *p, size_t 
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+void trace_output_cut(struct trace_output *out, uint64_t len)
+{
+	if (out->path)
+		out->held.count = len;
+	else if (!out->stream && ftruncate(out->fd, (off_t)len) == 0)
+		lseek(out->fd, (off_t)len, SEEK_SET);
 }

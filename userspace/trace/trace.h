@@ -22,15 +22,24 @@ struct trace_writer;
 typedef void (*trace_tap_fn)(void *ctx, const struct trace_rec *rec);
 
 /*
- * Creates `path` and writes the schema. On failure *out is NULL. The file grows by whole blocks; definitions reach it
- * before the events that need them. A new file has mode 0600, and under sudo belongs to the caller. An older trace of
- * that name becomes `path`.old. "-" is standard output. Standard output, a FIFO (the open waits for its reader) and
- * /dev/null are streams.
+ * Finds out whether `path` can be written and writes the schema. On failure *out is NULL. trace_writer_begin() opens
+ * the file: until then records are held in memory, and what is there is locked and remains as it is. "-" is standard
+ * output. Standard output, a FIFO (the open waits for its reader) and /dev/null are streams, which are opened at once.
  *
- * -EEXIST: the file is neither an older trace nor empty, and is unchanged; -ENOTEMPTY: the same of `path`.old; -EBUSY:
- * another recording writes to it; -ENOTTY: it is a terminal.
+ * -EEXIST: the file is neither an older trace nor empty; -ENOTEMPTY: the same of `path`.old; -EBUSY: another recording
+ * writes to it; -ENOTTY: it is a terminal.
  */
+int trace_writer_prepare(struct trace_writer **out, const char *path);
+
+/*
+ * Opens the file. It grows by whole blocks; definitions reach it before the events that need them. A new file has mode
+ * 0600, and under sudo belongs to the caller. An older trace of that name becomes `path`.old.
+ */
+int trace_writer_begin(struct trace_writer *w);
+
+/* Both at once. */
 int trace_writer_open(struct trace_writer **out, const char *path);
+
 void trace_writer_tap(struct trace_writer *w, trace_tap_fn fn, void *ctx);
 
 /*
@@ -51,7 +60,10 @@ bool trace_writer_on_stdout(const struct trace_writer *w);   /* nothing else may
 /* Explains an error of the functions here; the string is static or strerror()'s. */
 const char *trace_writer_why(int err);
 
-/* Flushes, writes the index, closes and frees. `w` may be NULL. Returns the first error that ever occurred. */
+/*
+ * Flushes, writes the index, closes and frees. What has not begun leaves nothing. `w` may be NULL. Returns the first
+ * error that ever occurred.
+ */
 int trace_writer_close(struct trace_writer *w);
 
 /* ---- reader.c ---- */

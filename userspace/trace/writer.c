@@ -48,6 +48,7 @@ struct mark {
 struct trace_writer {
 	struct trace_output out;
 	int err; /* the first error; after it nothing is written */
+	bool begun;
 	uint16_t schema;
 	uint64_t sequence;
 	uint64_t bytes;
@@ -79,8 +80,7 @@ static int place_add(struct trace_writer *w, const struct braid_block *head)
 /* Removes an incomplete block. When this fails, too, readers see a file that ends inside a block. */
 static void file_cut(struct trace_writer *w)
 {
-	if (!w->out.stream && ftruncate(w->out.fd, (off_t)w->bytes) == 0)
-		lseek(w->out.fd, (off_t)w->bytes, SEEK_SET);
+	trace_output_cut(&w->out, w->bytes);
 }
 
 static int block_write(struct trace_writer *w, struct braid_block *head, const void *raw, size_t raw_bytes)
@@ -228,8 +228,7 @@ static void writer_free(struct trace_writer *w)
 	free(w->block);
 	free(w->places.at);
 	free(w->marks);
-	if (w->out.fd >= 0)
-		close(w->out.fd);
+	(void)trace_output_close(&w->out);
 	free(w);
 }
 
@@ -264,7 +263,7 @@ static int schema_write(struct trace_writer *w)
 	return block_write(w, &head, text, (size_t)len);
 }
 
-int trace_writer_open(struct trace_writer **out, const char *path)
+int trace_writer_prepare(struct trace_writer **out, const char *path)
 {
 	struct trace_writer *w = NULL;
 	int err;
@@ -272,17 +271,34 @@ int trace_writer_open(struct trace_writer **out, const char *path)
 	*out = NULL;
 	err = writer_new(&w);
 	if (err)
-		goto out;
-	err = trace_output_open(&w->out, path);
+		return err;
+	err = trace_output_prepare(&w->out, path);
+	err = err ?: schema_write(w);
 	if (err)
-		goto out;
-	err = schema_write(w);
-	if (err)
-		goto out;
-	*out = w;
-	w = NULL;
-out:
-	writer_free(w);
+		writer_free(w);
+	else
+		*out = w;
+	return err;
+}
+
+int trace_writer_begin(struct trace_writer *w)
+{
+	int err = trace_output_begin(&w->out);
+
+	w->err = w->err ?: err;
+	w->begun = true;
+	return w->err;
+}
+
+int trace_writer_open(struct trace_writer **out, const char *path)
+{
+	int err = trace_writer_prepare(out, path);
+
+	err = err ?: trace_writer_begin(*out);
+	if (err) {
+		writer_free(*out);
+		*out = NULL;
+	}
 	return err;
 }
 
@@ -411,14 +427,13 @@ int trace_writer_close(struct trace_writer *w)
 
 	if (!w)
 		return 0;
-	(void)trace_writer_flush(w); /* w->err keeps a failure */
+	if (w->begun)
+		(void)trace_writer_flush(w); /* w->err keeps a failure */
 	count = w->places.count;
-	while (!w->err && next < count)
+	while (w->begun && !w->err && next < count)
 		w->err = index_write(w, &next, count);
-	err = w->err;
-	if (close(w->out.fd) && !err)
-		err = -errno;
-	w->out.fd = -1;
+	err = trace_output_close(&w->out);
+	err = w->err ?: err;
 	writer_free(w);
 	return err;
 }

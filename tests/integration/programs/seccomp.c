@@ -1,6 +1,6 @@
 /*
- * seccomp kill|allow|EPERM|connect PROGRAM ARGUMENT...: runs it under a filter that kills at bpf(2), allows it or fails
- * it with EPERM, as containers and services have, or fails connect(2) with EPERM.
+ * seccomp kill|allow|EPERM|connect|perf PROGRAM ARGUMENT...: runs it under a filter that kills at bpf(2), allows it or
+ * fails it with EPERM, as containers and services have, or fails connect(2) or perf_event_open(2) with EPERM.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	unsigned answer = !strcmp(word, "kill")	   ? SECCOMP_RET_KILL_PROCESS
 			  : !strcmp(word, "allow") ? SECCOMP_RET_ALLOW
 						   : SECCOMP_RET_ERRNO | EPERM;
-	unsigned call = !strcmp(word, "connect") ? SYS_connect : SYS_bpf;
+	unsigned call = !strcmp(word, "connect") ? SYS_connect : !strcmp(word, "perf") ? SYS_perf_event_open : SYS_bpf;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),

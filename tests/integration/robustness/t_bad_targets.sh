@@ -37,6 +37,10 @@ for words in "-p 0" "-p -1" "-p abc" "-p 1,,x" "-F 0 -a" "-d x -a" "" "-a -p 1" 
 	[[ $status -eq 2 ]] || fail "record $words: exit status $status: $(cat err)"
 	[[ -s err && ! -s out ]] || fail "record $words: no message"
 done
+# A recording that fails after its programs were loaded.
+"${CC:-gcc}" -std=gnu11 -O1 "$LIB_DIR/programs/seccomp.c" -o filtered
+PREFIX="./filtered perf" refused $$ "cannot follow processes"
+[[ ! -e old.trace.old ]] || fail "it has renamed the older trace"
 start_worker jvm
 java_tid=$(find "/proc/$JAVA_PID/task" -mindepth 1 -maxdepth 1 ! -name "$JAVA_PID" -printf '%f\n' | head -n 1)
 refused "$java_tid" "$java_tid is a thread of process $JAVA_PID (java).*-p $JAVA_PID.*--tid $java_tid"
