@@ -408,18 +408,6 @@ START_TEST(only_what_somebody_owns_is_a_lock)
 }
 END_TEST
 
-START_TEST(who_waits_for_work_is_idle)
-{
-	ck_assert(blocked_idle_frame("java.util.concurrent.ThreadPoolExecutor.getTask"));
-	ck_assert(!blocked_idle_frame("java.util.concurrent.ThreadPoolExecutor.runWorker"));
-	ck_assert(blocked_idle_frame("CompileQueue::get(CompilerThread*)"));
-	ck_assert(blocked_idle_thread("VM Thread", false));
-	ck_assert(!blocked_idle_thread("VM Thread", true));
-	ck_assert(blocked_idle_thread("Reference Handler", true));
-	ck_assert(!blocked_idle_thread("Reference Handler 2", true));
-}
-END_TEST
-
 /* However many LOSS records an agent sends, the trace has one for each kind. */
 START_TEST(losses_are_summed)
 {
@@ -473,7 +461,6 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, layouts_that_cannot_be);
 	tcase_add_test(tc, code_that_cannot_be);
 	tcase_add_test(tc, only_what_somebody_owns_is_a_lock);
-	tcase_add_test(tc, who_waits_for_work_is_idle);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "events.h"
+#include "blocked.h"
 
 static bool begins(const char *name, const char *with)
 {
@@ -31,66 +31,6 @@ enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stac
 	    (begins(name + 15, "enter") || begins(name + 15, "Enter")))
 		return BLOCKED_MONITOR;
 	return why;
-}
-
-/*
- * A thread that is off-CPU is idle when its stack has a function in which a pool's worker or a thread of the JVM waits
- * for work, or, where the JVM's functions have no names, when it is a thread of the JVM that waits for nothing else.
- * These are prefixes, because the kernel truncates thread names to 15 bytes.
- */
-static const char *const idle_frames[] = {
-	"java.util.concurrent.ThreadPoolExecutor.getTask",
-	"java.util.concurrent.ForkJoinPool.awaitWork",
-	"java.util.TimerThread.mainLoop",
-	"java.lang.ref.Reference.waitForReferencePendingList",
-	"java.lang.ref.Reference.tryHandlePending",
-	"java.lang.ref.ReferenceQueue.remove",
-	"AttachListener::dequeue",
-	"CompileQueue::get(",
-	"G1ConcurrentRefineThread::wait_for_completed_buffers",
-	"G1ServiceThread::wait_for_task",
-	"MonitorDeflationThread::monitor_deflation_thread_entry",
-	"NotificationThread::notification_thread_entry",
-	"ServiceThread::service_thread_entry",
-	"VMThread::loop",
-	"VMThread::wait_for_vm_operation",
-	"WatcherThread::sleep",
-	"signal_thread_entry(",
-	"os::signal_wait(",
-};
-static const char *const idle_vm_threads[] = {
-	"C1 CompilerThre", "C2 CompilerThre", "G1 Conc#",   "G1 Main Marker", "G1 Refine#",
-	"G1 Service",	   "GC Thread#",      "Shenandoah", "Sweeper thread", "VM Periodic Ta",
-	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
-	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",
-};
-/* JVM threads that are Java threads. Their whole names are compared, since an application may choose similar ones. */
-static const char *const idle_java_threads[] = {
-	"Attach Listener",   "Common-Cleaner", "Monitor Deflation Thread", "Notification Thread",
-	"Reference Handler", "Service Thread", "Signal Dispatcher",	   "braid agent",
-};
-
-static bool begins_one(const char *name, const char *const *with, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (begins(name, with[i]))
-			return true;
-	return false;
-}
-
-bool blocked_idle_frame(const char *name)
-{
-	return begins_one(name, idle_frames, sizeof(idle_frames) / sizeof(idle_frames[0]));
-}
-
-bool blocked_idle_thread(const char *name, bool java)
-{
-	if (!java)
-		return begins_one(name, idle_vm_threads, sizeof(idle_vm_threads) / sizeof(idle_vm_threads[0]));
-	for (size_t i = 0; i < sizeof(idle_java_threads) / sizeof(idle_java_threads[0]); i++)
-		if (strcmp(name, idle_java_threads[i]) == 0)
-			return true;
-	return false;
 }
 
 /* System calls that wait, by their numbers on x86-64. */
@@ -170,6 +110,46 @@ static const struct {
 #undef CALL
 };
 
+static const char *const classes[BRAID_OFFCPU_CLASSES] = {
+	[BRAID_OFFCPU_UNKNOWN] = "unknown", [BRAID_OFFCPU_RUNNABLE] = "runnable", [BRAID_OFFCPU_FUTEX] = "futex",
+	[BRAID_OFFCPU_SLEEP] = "sleep",	    [BRAID_OFFCPU_POLL] = "poll",	  [BRAID_OFFCPU_SOCKET] = "socket",
+	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	  [BRAID_OFFCPU_BLOCK] = "block",
+	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	  [BRAID_OFFCPU_CHILD] = "child",
+	[BRAID_OFFCPU_CALL] = "call",
+};
+
+const char *blocked_class_name(unsigned class)
+{
+	return class < BRAID_OFFCPU_CLASSES ? classes[class] : "unknown";
+}
+
+enum blocked_why blocked_why_of(enum blocked_why why, uint32_t flags)
+{
+	switch (BRAID_OFFCPU_CLASS(flags)) {
+	case BRAID_OFFCPU_UNKNOWN:
+	case BRAID_OFFCPU_FUTEX:
+	case BRAID_OFFCPU_SLEEP:
+		return why;
+	default: /* such as a page fault on the way to the wait */
+		return BLOCKED_CALL;
+	}
+}
+
+/* Off the CPU for a reason that is no system call's. */
+static const char *without_call(uint32_t flags)
+{
+	switch (BRAID_OFFCPU_CLASS(flags)) {
+	case BRAID_OFFCPU_RUNNABLE:
+		return "waited for a CPU";
+	case BRAID_OFFCPU_FAULT:
+		return "page fault";
+	case BRAID_OFFCPU_STOPPED:
+		return "stopped";
+	default:
+		return NULL;
+	}
+}
+
 const char *blocked_reason(enum blocked_why why, uint32_t flags, uint32_t *id)
 {
 	static const char *const reasons[] = {[BLOCKED_PARKED] = "parked",
@@ -177,17 +157,19 @@ const char *blocked_reason(enum blocked_why why, uint32_t flags, uint32_t *id)
 					      [BLOCKED_WAITING] = "waiting for notify",
 					      [BLOCKED_MONITOR] = "blocked on a monitor"};
 	uint32_t number = flags & BRAID_OFFCPU_SYSCALL;
+	const char *reason = without_call(flags);
 
-	*id = why == BLOCKED_CALL ? 0x100 : why;
+	*id = why != BLOCKED_CALL ? why : reason ? 0x20000 + BRAID_OFFCPU_CLASS(flags) : 0x100 + number;
 	if (why != BLOCKED_CALL)
 		return reasons[why];
+	if (reason)
+		return reason;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (calls[i].number == (long)number) {
-			*id += number;
+		if (calls[i].number == (long)number)
 			return calls[i].name;
-		}
-	if (number != BRAID_OFFCPU_SYSCALL)
+	if (number != BRAID_OFFCPU_SYSCALL) {
+		*id = 0x30000;
 		return "another system call";
-	*id += number;
+	}
 	return "not in a system call";
 }

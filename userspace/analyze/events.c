@@ -9,16 +9,10 @@
 
 #include <config/event_config.h>
 
+#include "blocked.h"
+
 /* The filter's expressions that a name matches. */
 enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
-
-/* Properties of a stack: its innermost frames (xframes), and what its thread waits for, if it does. */
-struct place {
-	uint32_t own, java, any; /* outside of the JDK; Java; any */
-	uint32_t seen;		 /* the stack without the JVM's frames that published the event */
-	uint8_t why;		 /* enum blocked_why */
-	bool idle;		 /* the thread waits for work */
-};
 
 /* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED event that shows the object was not collected. */
 struct alive {
@@ -37,69 +31,9 @@ struct events {
 	uint32_t recorded;		   /* bits of enum braid_event_type */
 };
 
-/* ---- stacks ---- */
-
-static bool of_jdk(const char *name)
+const struct place *place_of(const struct analysis *an, uint32_t stack)
 {
-	static const char *const packages[] = {"java.", "jdk.", "sun.", "javax.", "com.sun."};
-
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-		if (strncmp(name, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Frames that exist only because the event is recorded. */
-static bool is_event_frame(const char *name)
-{
-	static const char *const event_frames[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
-
-	for (size_t i = 0; i < sizeof(event_frames) / sizeof(event_frames[0]); i++)
-		if (strncmp(name, event_frames[i], strlen(event_frames[i])) == 0)
-			return true;
-	return false;
-}
-
-static void place_stack(const struct analysis *an, struct place *places, uint32_t row)
-{
-	const struct stack *s = &an->stacks[row];
-	struct place *p = &places[row];
-	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
-
-	*p = s->parent == ROW_NONE ? (struct place){ROW_NONE, ROW_NONE, ROW_NONE, row, BLOCKED_CALL, false}
-				   : places[s->parent];
-	if (s->parent == ROW_NONE || !e || e->count != 1 ||
-	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
-		p->seen = row;
-	for (uint32_t i = 0; e && i < e->count; i++) {
-		uint32_t x = (uint32_t)e->first + i, sym = an->xframes.at[x].sym;
-		enum stack_domain domain = kind_domain((enum stack_kind)an->syms.at[sym].kind);
-		const char *name = analysis_sym_name(an, sym);
-
-		p->any = x;
-		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
-		p->idle = p->idle || blocked_idle_frame(name);
-		if (domain != DOMAIN_JAVA)
-			continue;
-		p->java = x;
-		if (!of_jdk(name))
-			p->own = x;
-	}
-}
-
-uint32_t events_site(const struct analysis *an, uint32_t stack)
-{
-	const struct place *p;
-
-	if (stack == ROW_NONE)
-		return ROW_NONE;
-	p = &an->events->places[stack];
-	return p->own != ROW_NONE ? p->own : p->java != ROW_NONE ? p->java : p->any;
-}
-
-const char *events_site_name(const struct analysis *an, uint32_t site)
-{
-	return site == ROW_NONE ? "[no stack]" : analysis_sym_name(an, an->xframes.at[site].sym);
+	return stack == ROW_NONE ? NULL : &an->events->places[stack];
 }
 
 /* ---- the filter ---- */
@@ -219,15 +153,18 @@ static bool is_covered(const struct analysis *an, const struct event *e, enum bl
 	       (why == BLOCKED_MONITOR && an->events->covers_locks[process]);
 }
 
-static bool is_idle_thread(const struct analysis *an, uint32_t thread)
+bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
 {
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
+	const struct place *p = place_of(an, stack);
 
-	return t && blocked_idle_thread(analysis_thread_name(an, thread), t->flags & TRACE_THREAD_JAVA);
+	return (p && idle_is(&p->idling)) ||
+	       (t && idle_thread(analysis_thread_name(an, thread), t->flags & TRACE_THREAD_JAVA));
 }
 
 static bool name_event(const struct analysis *an, struct event *e)
 {
+	const struct place *p = place_of(an, e->stack);
 	enum blocked_why why = BLOCKED_CALL;
 
 	if (e->kind != BRAID_JVM_OFFCPU) {
@@ -235,10 +172,10 @@ static bool name_event(const struct analysis *an, struct event *e)
 		e->name_id = e->row->name;
 		return true;
 	}
-	if (e->stack != ROW_NONE)
-		why = (enum blocked_why)an->events->places[e->stack].why;
+	if (p)
+		why = blocked_why_of((enum blocked_why)p->why, e->row->flags);
 	e->name = blocked_reason(why, e->row->flags, &e->name_id);
-	e->idle = (e->stack != ROW_NONE && an->events->places[e->stack].idle) || is_idle_thread(an, e->thread);
+	e->idle = event_is_idle(an, e->thread, e->stack);
 	return !is_covered(an, e, why);
 }
 
@@ -422,13 +359,12 @@ static bool allocate(const struct analyzer *a, const struct filter *f, struct ev
 	ev->process_selected = calloc(processes, sizeof(*ev->process_selected));
 	ev->covers_waits = calloc(processes, sizeof(*ev->covers_waits));
 	ev->covers_locks = calloc(processes, sizeof(*ev->covers_locks));
-	ev->places = calloc(a->nodes.count + 1, sizeof(*ev->places));
 	if (f->include.count || f->exclude.count) {
 		ev->name_match = calloc(a->strings.strings.count + 1, sizeof(*ev->name_match));
 		if (!ev->name_match)
 			return false;
 	}
-	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks && ev->places;
+	return ev->thread_selected && ev->process_selected && ev->covers_waits && ev->covers_locks;
 }
 
 /* The event types that were enabled at any time. A trace without this fact recorded the types of its events. */
@@ -495,8 +431,8 @@ int events_new(struct events **out, struct analysis *an)
 	for (size_t i = 0; i < a->processes.count; i++)
 		ev->process_selected[i] = selects_process(an, table_row(&a->processes, i));
 	ev->process_selected[a->processes.count] = selects_process(an, &nobody);
-	for (size_t i = 0; i < a->nodes.count; i++)
-		place_stack(an, ev->places, an->order[i]);
+	if (places_new(&ev->places, an))
+		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
 	ev->recorded = find_recorded(a);
 	look_through(an, ev);

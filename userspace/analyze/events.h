@@ -10,6 +10,7 @@
 
 #include "analysis.h"
 #include "kinds.h"
+#include "places.h"
 
 struct event {
 	const struct jvm_event_row *row; /* LIVE, UNCOLLECTED: the object's allocation */
@@ -30,15 +31,6 @@ struct event {
 	double variance; /* of the weight, when it is an estimate */
 };
 
-/*
- * The site of an event: its innermost Java frame outside of the JDK, else its innermost Java frame, else its innermost
- * frame. An xframe, or ROW_NONE for a stack that is ROW_NONE.
- */
-uint32_t events_site(const struct analysis *an, uint32_t stack);
-
-/* "demo.Main.work", a site's name. */
-const char *events_site_name(const struct analysis *an, uint32_t site);
-
 /* The number of valid arguments of events_get. */
 size_t events_count(const struct analysis *an);
 /* False when the filter excludes the event, or another event covers it. */
@@ -46,6 +38,9 @@ bool events_get(const struct analysis *an, size_t number, struct event *e);
 
 /* The same for any row of a->events; LIVE and UNCOLLECTED are taken as they are. False when the filter excludes it. */
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
+
+/* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */
+bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);
 
 /* The end of an event of a trace, at which it was emitted. */
 uint64_t event_end_ns(const struct jvm_event_row *row);
@@ -65,17 +60,5 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p);
 
 int events_new(struct events **out, struct analysis *an);
 void events_free(struct events *ev);
-
-/* ---- blocked.c: why a thread was off the CPU ---- */
-
-enum blocked_why { BLOCKED_CALL, BLOCKED_PARKED, BLOCKED_SLEEPING, BLOCKED_WAITING, BLOCKED_MONITOR };
-
-/* Adds a frame of this name to `why`, which its callers determined. */
-enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stack_domain domain);
-/* Whether a thread with this frame, or with this name, waits for work, so that it is idle and not held up. */
-bool blocked_idle_frame(const char *name);
-bool blocked_idle_thread(const char *name, bool java);
-/* For people; *id distinguishes the names. */
-const char *blocked_reason(enum blocked_why why, uint32_t flags, uint32_t *id);
 
 #endif

@@ -93,6 +93,16 @@ int filter_add_exclude(struct filter *f, const char *text, char *why, size_t siz
 	return -ENOMEM;
 }
 
+int filter_add_idle(struct filter *f, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy && !VEC_PUSH(&f->idle, copy))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
 bool filter_is_set(const struct filter *f)
 {
 	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
@@ -134,8 +144,11 @@ void filter_free(struct filter *f)
 		regfree(&f->include.at[i].re);
 	for (size_t i = 0; i < f->exclude.count; i++)
 		regfree(&f->exclude.at[i].re);
+	for (size_t i = 0; i < f->idle.count; i++)
+		free(f->idle.at[i]);
 	free(f->include.at);
 	free(f->exclude.at);
+	free(f->idle.at);
 	free(f->pids.at);
 	free(f->tids.at);
 	free(f->comms.at);

@@ -28,6 +28,7 @@ struct filter {
 	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
 	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
 	VEC(struct pattern) exclude; /* and no frame whose name matches one of these */
+	VEC(char *) idle;	     /* more frames in which threads wait for work: idle.h */
 };
 
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
@@ -37,6 +38,9 @@ int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
 /* Extended regular expressions; the pointers are kept. -EINVAL fills *why, of `size` bytes. */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size);
+
+/* A prefix of frames' names; a copy is kept. */
+int filter_add_idle(struct filter *f, const char *text);
 
 bool filter_is_set(const struct filter *f);
 bool filter_has_window(const struct filter *f);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocked.h"
+#include "events.h"
+
+static bool begins_one(const char *name, const char *const *with, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(name, with[i], strlen(with[i])) == 0)
+			return true;
+	return false;
+}
+
+#define BEGINS_ONE(name, with) begins_one(name, with, sizeof(with) / sizeof((with)[0]))
+
+static bool of_jdk(const char *name)
+{
+	static const char *const packages[] = {"java.", "jdk.", "sun.", "javax.", "com.sun."};
+
+	return BEGINS_ONE(name, packages);
+}
+
+/* Frames that exist only because the event is recorded. */
+static bool is_event_frame(const char *name)
+{
+	static const char *const event_frames[] = {"Jvmti", "MemAllocator::Allocation::notify_allocation"};
+
+	return BEGINS_ONE(name, event_frames);
+}
+
+/* Frames in which a Java thread stands still for a safepoint, or has asked for a VM operation and waits for its end. */
+static bool is_safepoint_frame(const char *name)
+{
+	static const char *const safepoint_frames[] = {"SafepointSynchronize::block", "SafepointMechanism::",
+						       "VMThread::execute("};
+
+	return BEGINS_ONE(name, safepoint_frames);
+}
+
+/* Which code a native frame belongs to, by its module. */
+enum owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };
+
+static enum owner owner_of(const struct analysis *an, const struct frame_row *f)
+{
+	static const char *const libc[] = {"libc.", "libc-", "libpthread", "ld-", "[vdso]"};
+	const char *path = analysis_module_path(an, f->module), *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	if (f->kind != BRAID_FRAME_NATIVE || BEGINS_ONE(name, libc))
+		return OWNER_NONE;
+	return strcmp(name, "libjvm.so") == 0 ? OWNER_VM : OWNER_OTHER;
+}
+
+struct placing {
+	const struct analysis *an;
+	struct place *places;
+	uint8_t *rules; /* per sym: its enum idle_rule + 1, 0 until it is needed */
+};
+
+static enum idle_rule rule_of(struct placing *pl, uint32_t sym)
+{
+	uint8_t *rule = &pl->rules[sym];
+
+	if (!*rule)
+		*rule = (uint8_t)(idle_frame(pl->an->filter, analysis_sym_name(pl->an, sym)) + 1);
+	return (enum idle_rule)(*rule - 1);
+}
+
+static void place_java(struct place *p, uint32_t xframe, bool foreign)
+{
+	p->java = xframe;
+	if (foreign)
+		p->own = xframe;
+	p->vm = p->native = p->safepoint = false;
+}
+
+static void place_native(struct place *p, const char *name, enum owner owner)
+{
+	p->safepoint = p->safepoint || is_safepoint_frame(name);
+	p->vm = p->vm || owner == OWNER_VM;
+	p->native = p->native || (owner == OWNER_OTHER && p->java != ROW_NONE);
+}
+
+static void place_stack(struct placing *pl, uint32_t row)
+{
+	const struct analysis *an = pl->an;
+	const struct stack *s = &an->stacks[row];
+	struct place *p = &pl->places[row];
+	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+	enum owner owner = e ? owner_of(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
+
+	*p = s->parent == ROW_NONE ? (struct place){.own = ROW_NONE, .java = ROW_NONE, .any = ROW_NONE, .code = ROW_NONE}
+				   : pl->places[s->parent];
+	if (s->parent == ROW_NONE || !e || e->count != 1 ||
+	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
+		p->seen = row;
+	for (uint32_t i = 0; e && i < e->count; i++) {
+		uint32_t x = (uint32_t)e->first + i, sym = an->xframes.at[x].sym;
+		enum stack_domain domain = kind_domain((enum stack_kind)an->syms.at[sym].kind);
+		const char *name = analysis_sym_name(an, sym);
+		bool foreign = domain == DOMAIN_JAVA && !of_jdk(name);
+
+		p->any = x;
+		if (domain == DOMAIN_JAVA || (domain == DOMAIN_NATIVE && owner != OWNER_NONE))
+			p->code = x;
+		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
+		idle_add(&p->idling, rule_of(pl, sym), foreign);
+		if (domain == DOMAIN_JAVA)
+			place_java(p, x, foreign);
+		else if (domain == DOMAIN_NATIVE)
+			place_native(p, name, owner);
+	}
+}
+
+int places_new(struct place **out, const struct analysis *an)
+{
+	struct placing pl = {.an = an,
+			     .places = calloc(an->a->nodes.count + 1, sizeof(*pl.places)),
+			     .rules = calloc(an->syms.count + 1, sizeof(*pl.rules))};
+	int err = pl.places && pl.rules ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < an->a->nodes.count && !err; i++)
+		place_stack(&pl, an->order[i]);
+	free(pl.rules);
+	*out = pl.places;
+	return err;
+}
+
+uint32_t events_site(const struct analysis *an, uint32_t stack)
+{
+	const struct place *p = place_of(an, stack);
+
+	if (!p)
+		return ROW_NONE;
+	return p->own != ROW_NONE ? p->own : p->java != ROW_NONE ? p->java : p->any;
+}
+
+uint32_t wait_site(const struct analysis *an, uint32_t stack)
+{
+	const struct place *p = place_of(an, stack);
+
+	return p && p->java == ROW_NONE && p->code != ROW_NONE ? p->code : events_site(an, stack);
+}
+
+const char *events_site_name(const struct analysis *an, uint32_t site)
+{
+	return site == ROW_NONE ? "[no stack]" : analysis_sym_name(an, an->xframes.at[site].sym);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a stack says about the thread that is off the CPU, or that an event is about: where it is in the program, what
+ * it waits for, and whether it is idle. Computed once per stack; events.c and wall.c read it.
+ */
+#ifndef BRAID_ANALYZE_PLACES_H
+#define BRAID_ANALYZE_PLACES_H
+
+#include <stdbool.h>
+
+#include "analysis.h"
+#include "idle.h"
+
+struct place {
+	uint32_t own, java, any;  /* innermost frames (xframes): outside of the JDK; Java; any. ROW_NONE: none */
+	uint32_t code;		  /* innermost frame that is neither the kernel's nor libc's, as an xframe */
+	uint32_t seen;		  /* the stack without the JVM's frames that published the event */
+	uint8_t why;		  /* enum blocked_why */
+	bool vm;		  /* inside the JVM: only its functions and libc's are below the innermost Java frame */
+	bool native;		  /* inside a library of its own */
+	bool safepoint;		  /* it stands still for a safepoint, or waits for its end */
+	struct idle_state idling; /* whether it waits for work: idle_is() */
+};
+
+/* 0 or -ENOMEM. One for each row of an->a->nodes. */
+int places_new(struct place **out, const struct analysis *an);
+
+/* NULL for ROW_NONE. */
+const struct place *place_of(const struct analysis *an, uint32_t stack);
+
+/*
+ * The site of an event: its innermost Java frame outside of the JDK, else its innermost Java frame, else its innermost
+ * frame. An xframe, or ROW_NONE for a stack that is ROW_NONE.
+ */
+uint32_t events_site(const struct analysis *an, uint32_t stack);
+
+/* The same for a thread off the CPU: the innermost frame is not the kernel's or libc's, if there is another. */
+uint32_t wait_site(const struct analysis *an, uint32_t stack);
+
+/* "demo.Main.work", a site's name. */
+const char *events_site_name(const struct analysis *an, uint32_t site);
+
+#endif
