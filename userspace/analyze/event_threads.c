@@ -61,8 +61,7 @@ static size_t merge_blockers(struct blocker_view *b, size_t count)
 	return n + 1;
 }
 
-/* "pool-1-thread-*"; NULL without memory. */
-static const char *without_number(struct event_views *v, const char *name)
+const char *thread_pattern(struct strpool *texts, const char *name)
 {
 	size_t length = strlen(name), stem = length;
 	char text[256];
@@ -74,8 +73,8 @@ static const char *without_number(struct event_views *v, const char *name)
 		return name;
 	memcpy(text, name, stem);
 	text[stem] = '*';
-	id = strpool_add(&v->texts, text, stem + 1);
-	return id == STRPOOL_FAILED ? NULL : strpool_get(&v->texts, id);
+	id = strpool_add(texts, text, stem + 1);
+	return id == STRPOOL_FAILED ? NULL : strpool_get(texts, id);
 }
 
 static int view_pools(struct event_views *v)
@@ -84,8 +83,8 @@ static int view_pools(struct event_views *v)
 		struct blocker_view b = v->blockers.at[i];
 
 		b.blocked = b.owner = ROW_NONE;
-		b.blocked_name = without_number(v, b.blocked_name);
-		b.owner_name = without_number(v, b.owner_name);
+		b.blocked_name = thread_pattern(&v->texts, b.blocked_name);
+		b.owner_name = thread_pattern(&v->texts, b.owner_name);
 		if (!b.blocked_name || !b.owner_name || VEC_PUSH(&v->pools, b))
 			return -ENOMEM;
 	}
@@ -133,6 +132,14 @@ static int view_blockers(struct event_views *v, const struct analysis *an)
 
 /* ---- lives ---- */
 
+/* The part of a time off the CPU in which the thread could not run. */
+static uint64_t blocked_ns(const struct event *e)
+{
+	uint64_t ready_ns = BRAID_OFFCPU_CLASS(e->row->flags) == BRAID_OFFCPU_RUNNABLE ? UINT64_MAX : e->row->value;
+
+	return ready_ns < e->duration_ns ? e->duration_ns - ready_ns : 0;
+}
+
 static void add_to_life(struct life_view *l, const struct event *e)
 {
 	switch (e->kind) {
@@ -158,7 +165,7 @@ static void add_to_life(struct life_view *l, const struct event *e)
 		l->waited_ns = add_saturating(l->waited_ns, e->duration_ns);
 		break;
 	case BRAID_JVM_OFFCPU:
-		l->blocked_ns = add_saturating(l->blocked_ns, e->duration_ns);
+		l->blocked_ns = add_saturating(l->blocked_ns, blocked_ns(e));
 		break;
 	case BRAID_JVM_ALLOC:
 		l->allocated = add_saturating(l->allocated, e->weight);

@@ -103,5 +103,7 @@ int event_views_jit(struct event_views *v, const struct analysis *an);
 int event_views_start(struct event_views *v, const struct analysis *an);
 /* ---- event_threads.c ---- */
 int event_views_threads(struct event_views *v, const struct analysis *an);
+/* "pool-1-thread-*": the name without its last number, in `texts` if it had one; NULL without memory. */
+const char *thread_pattern(struct strpool *texts, const char *name);
 
 #endif

@@ -36,8 +36,8 @@ static bool is_event_frame(const char *name)
 /* Frames in which a Java thread stands still for a safepoint, or has asked for a VM operation and waits for its end. */
 static bool is_safepoint_frame(const char *name)
 {
-	static const char *const safepoint_frames[] = {"SafepointSynchronize::block", "SafepointMechanism::",
-						       "VMThread::execute("};
+	static const char *const safepoint_frames[] = {"SafepointSynchronize::block",
+						       "SafepointMechanism::", "VMThread::execute("};
 
 	return BEGINS_ONE(name, safepoint_frames);
 }
@@ -94,8 +94,9 @@ static void place_stack(struct placing *pl, uint32_t row)
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 	enum owner owner = e ? owner_of(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
 
-	*p = s->parent == ROW_NONE ? (struct place){.own = ROW_NONE, .java = ROW_NONE, .any = ROW_NONE, .code = ROW_NONE}
-				   : pl->places[s->parent];
+	*p = s->parent == ROW_NONE
+		     ? (struct place){.own = ROW_NONE, .java = ROW_NONE, .any = ROW_NONE, .code = ROW_NONE}
+		     : pl->places[s->parent];
 	if (s->parent == ROW_NONE || !e || e->count != 1 ||
 	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
 		p->seen = row;

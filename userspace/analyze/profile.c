@@ -7,6 +7,11 @@
 
 #include "analysis.h"
 
+const char *profile_leaf(const struct profile *p, const struct analysis *an, uint32_t leaf)
+{
+	return strpool_get(p->texts.strings.count ? &p->texts : &an->a->strings, leaf);
+}
+
 int profile_add(struct profile *p, const struct stack_sum *sum)
 {
 	return sum->weight ? VEC_PUSH(&p->sums, *sum) : 0;
@@ -82,5 +87,6 @@ void profile_free(struct profile *p)
 {
 	free(p->sums.at);
 	free(p->on);
+	strpool_free(&p->texts);
 	memset(p, 0, sizeof(*p));
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "hash.h"
 #include "names.h"
 #include "util/vec.h"
 
@@ -20,7 +21,7 @@ struct stack_sum {
 	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
 	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none, see xframe */
 	uint32_t xframe;
-	uint32_t leaf; /* in a->strings: the name on top of the stack, such as an allocated class; 0: none */
+	uint32_t leaf; /* the name on top of the stack, such as an allocated class, see profile_leaf(); 0: none */
 	uint64_t weight;
 };
 
@@ -38,7 +39,10 @@ struct profile {
 	VEC(struct stack_sum) sums;
 	struct stack_weight *on; /* per row of a->nodes */
 	struct quality quality;
+	struct strpool texts; /* the leaves' names; empty: they are in a->strings */
 };
+
+const char *profile_leaf(const struct profile *p, const struct analysis *an, uint32_t leaf);
 
 int profile_add(struct profile *p, const struct stack_sum *sum);
 /* Adds up equal sums, and totals along stacks. */

@@ -136,7 +136,7 @@ static int add_leaf(struct builder *b, const struct stack_sum *s)
 
 	if (!at || *at)
 		return at ? 0 : -ENOMEM;
-	node = child_with(b, base, label_put(b, strpool_get(&b->an->a->strings, s->leaf), s->leaf, KIND_CLASS, 0));
+	node = child_with(b, base, label_put(b, profile_leaf(b->profile, b->an, s->leaf), s->leaf, KIND_CLASS, 0));
 	*at = node ?: UINT32_MAX; /* a zero must not stay; no one reads this after a failure */
 	return node ? 0 : -ENOMEM;
 }

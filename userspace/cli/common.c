@@ -118,6 +118,61 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 
 const struct argp common_argp = {.options = options, .parser = parse_common};
 
+enum { OPT_IDLE = 0x300, OPT_NO_IDLE };
+
+static const struct argp_option idle_options[] = {
+	{0, 0, 0, 0, "Threads that wait for work:", 2},
+	{"idle", OPT_IDLE, "FILE", 0,
+	 "Threads with a frame of FILE are idle, too: a prefix of a frame's name a line, such as com.acme.Pool.take",
+	 2},
+	{"no-idle", OPT_NO_IDLE, 0, 0, "Leave out the time of idle threads", 2},
+	{0},
+};
+
+/* Blank lines and lines that begin with '#' are no prefixes. */
+static int read_idle(struct filter *f, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	int err = in ? 0 : -errno;
+
+	while (!err && (length = getline(&line, &room, in)) > 0) {
+		while (length && strchr(" \t\r\n", line[length - 1]))
+			line[--length] = 0;
+		if (length && *line != '#')
+			err = filter_add_idle(f, line);
+	}
+	if (in && !err && ferror(in))
+		err = -EIO;
+	free(line);
+	if (in)
+		fclose(in);
+	return err;
+}
+
+static error_t parse_idle(int key, char *arg, struct argp_state *state)
+{
+	struct idle_options *o = state->input;
+	int err;
+
+	switch (key) {
+	case OPT_IDLE:
+		err = read_idle(o->filter, arg);
+		if (err)
+			argp_failure(state, EXIT_USAGE, 0, "--idle: cannot read %s: %s", arg, strerror(-err));
+		return 0;
+	case OPT_NO_IDLE:
+		o->none = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp idle_argp = {.options = idle_options, .parser = parse_idle};
+
 int common_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
 	argp_err_exit_status = EXIT_USAGE;

@@ -28,6 +28,14 @@ struct common {
 
 extern const struct argp common_argp;
 
+/* Input of idle_argp, the child parser for --idle and --no-idle. */
+struct idle_options {
+	struct filter *filter;
+	bool none;
+};
+
+extern const struct argp idle_argp;
+
 /* argp_parse; a usage error ends the program with EXIT_USAGE. */
 int common_parse(const struct argp *argp, int argc, char **argv, void *input);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <analyze/events.h>
+#include <analyze/wall_profile.h>
 #include <util/log.h>
 #include <util/quantity.h>
 
@@ -17,6 +18,8 @@ struct export_options {
 	const char *output;
 	const char *event;
 	uint32_t kind; /* of JVM events; 0: samples */
+	bool wall;     /* all the time of the threads */
+	struct idle_options idle;
 };
 
 enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT };
@@ -25,7 +28,9 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed (the default): one line for each stack, for flame graph tools",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
-	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...", 0},
+	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
+	 "or wall: all the time of the threads, running, runnable and blocked",
+	 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
 	 "Mark frames by suffixes: _[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel", 0},
@@ -53,7 +58,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		o->idle.filter = &o->common.filter;
 		state->child_inputs[0] = &o->common;
+		state->child_inputs[1] = &o->idle;
 		return 0;
 	case OPT_FORMAT:
 		if (strcmp(arg, "collapsed") != 0)
@@ -73,7 +80,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVENT:
 		o->event = arg;
-		o->kind = common_event(state, arg);
+		o->wall = strcmp(arg, "wall") == 0;
+		o->kind = o->wall ? 0 : common_event(state, arg);
 		return 0;
 	default:
 		return common_file_arg(key, arg, state, &o->file);
@@ -91,24 +99,39 @@ static void announce(uint64_t bytes, size_t lines)
 		log_warning("writing %s, %zu stacks; --top N writes the N heaviest", size_text(size, bytes), lines);
 }
 
+static int fill_profile(const struct loaded *l, const struct export_options *o, struct profile *p)
+{
+	struct wall *wall;
+	int err;
+
+	if (!o->wall)
+		return o->kind ? events_profile(l->analysis, o->kind, p) : 0;
+	err = wall_new(&wall, l->analysis);
+	if (!err)
+		err = wall_profile(wall, !o->idle.none, p);
+	wall_free(wall);
+	return err;
+}
+
 static bool write_collapsed(const struct loaded *l, const struct export_options *o)
 {
 	struct profile of_events = {0};
-	int err = o->kind ? events_profile(l->analysis, o->kind, &of_events) : 0;
+	bool samples = !o->kind && !o->wall;
+	int err = fill_profile(l, o, &of_events);
 	FILE *out = common_output_open(o->output, o->file);
 
-	if (o->kind && !err && !of_events.sums.count)
+	if (!samples && !err && !of_events.sums.count)
 		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
 	if (out && !err)
-		err = collapsed_write(out, l->analysis, o->kind ? &of_events : &l->analysis->samples, &o->collapsed);
+		err = collapsed_write(out, l->analysis, samples ? &l->analysis->samples : &of_events, &o->collapsed);
 	profile_free(&of_events);
 	return out && common_output_close(out, o->output, err);
 }
 
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
+	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, export_parse, "[FILE]", doc, children, 0, 0};
 	struct export_options o = {0};
 	struct loaded l;

@@ -3,24 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <export/wall.h>
+#include <util/log.h>
+
 #include "cli.h"
 #include "common.h"
 
 struct report_options {
 	struct common common;
+	struct idle_options idle;
 	const char *file;
 	const char *html;
 	bool json;
 	bool lines;
 	bool summary;
+	bool wall;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
 	{"html", OPT_HTML, "OUT", 0, "Write flame graphs into one self-contained HTML file, instead of the text", 0},
 	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
+	{"wall", OPT_WALL, 0, 0,
+	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",
+	 0},
 	{"lines", OPT_LINES, 0, 0, "Add a table of hot source lines (native code needs record --lines)", 0},
 	{0},
 };
@@ -33,6 +41,7 @@ static const char doc[] =
 	"  braid report --from 5 --to 10 --pid 4711 braid.trace\n"
 	"  braid report --html flames.html braid.trace\n"
 	"  braid report --json --top 100 braid.trace\n"
+	"  braid report --wall --no-idle braid.trace\n"
 	"\n"
 	"self is the share of samples in which the method itself ran. total is the share of samples with "
 	"the method on the stack. All forms of a method (interpreted, C1, C2, inlined) are one row; kind "
@@ -45,13 +54,18 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		o->idle.filter = &o->common.filter;
 		state->child_inputs[0] = &o->common;
+		state->child_inputs[1] = &o->idle;
 		return 0;
 	case OPT_JSON:
 		o->json = true;
 		return 0;
 	case OPT_SUMMARY:
 		o->summary = true;
+		return 0;
+	case OPT_WALL:
+		o->wall = true;
 		return 0;
 	case OPT_LINES:
 		o->lines = true;
@@ -72,6 +86,8 @@ static bool write_html(const struct loaded *l, const char *path)
 	return out && common_output_close(out, path, report_html(out, l->views, slash ? slash + 1 : l->path));
 }
 
+#define WALL_TOP 10U /* rows of a table by default */
+
 static bool write_report(const struct loaded *l, const struct report_options *o)
 {
 	if (o->json)
@@ -83,9 +99,28 @@ static bool write_report(const struct loaded *l, const struct report_options *o)
 	return common_output_close(stdout, NULL, 0);
 }
 
+static bool write_wall(const struct loaded *l, const struct report_options *o)
+{
+	unsigned top = common_top(&o->common, o->json ? REPORT_TOP : WALL_TOP);
+	struct wall_view *view = NULL;
+	struct wall *wall;
+	int err = wall_new(&wall, l->analysis) ?: wall_view_new(&view, wall, !o->idle.none);
+
+	if (!err && !view->all.life_ns)
+		log_warning("%s has no times of threads%s", l->path,
+			    filter_is_set(&o->common.filter) ? " in this selection" : "; record them with `-e offcpu`");
+	if (!err && o->json)
+		wall_json(stdout, view, top);
+	else if (!err)
+		wall_text(stdout, view, top);
+	wall_view_free(view);
+	wall_free(wall);
+	return common_output_close(stdout, NULL, err);
+}
+
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
+	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, report_parse, "[FILE]", doc, children, 0, 0};
 	struct report_options o = {0};
 	struct loaded l;
@@ -99,8 +134,8 @@ int cmd_report(int argc, char **argv)
 		l.source.lines = o.lines;
 		if (o.html)
 			ok = write_html(&l, o.html);
-		if (ok && (o.json || o.summary || !o.html))
-			ok = write_report(&l, &o);
+		if (ok && (o.json || o.summary || o.wall || !o.html))
+			ok = o.wall ? write_wall(&l, &o) : write_report(&l, &o);
 		status = common_status(&l, ok);
 		common_unload(&l);
 	}

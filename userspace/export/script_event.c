@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <analyze/blocked.h>
 #include <analyze/events.h>
 
 #include "script.h"
@@ -39,6 +40,23 @@ static void print_other(FILE *out, const struct analysis *an, const struct event
 		text(out, "at", events_site_name(an, events_site(an, e->other_stack)));
 }
 
+/* What the kernel knows of a time off the CPU, if it was asked for it: without a class, there is nothing of it. */
+static void print_off_cpu(FILE *out, const struct analysis *an, const struct jvm_event_row *r)
+{
+	unsigned class = BRAID_OFFCPU_CLASS(r->flags);
+
+	if (!class)
+		return;
+	text(out, "class", blocked_class_name(class));
+	event_number(out, "runnable_ns", r->value);
+	event_number(out, "cpu", (uint32_t)r->weight);
+	event_number(out, "to_cpu", r->weight >> 32);
+	text(out, "object", strpool_get(&an->a->strings, r->name));
+	if (r->number)
+		fprintf(out, " %s=0x%" PRIx64, class == BRAID_OFFCPU_FUTEX ? "futex" : "inode", r->number);
+	text(out, "woken_by", strpool_get(&an->a->strings, r->text));
+}
+
 void script_fields(FILE *out, const struct analysis *an, const struct event *e)
 {
 	const struct jvm_event_row *r = e->row;
@@ -62,6 +80,8 @@ void script_fields(FILE *out, const struct analysis *an, const struct event *e)
 		event_number(out, "collections", r->flags);
 	if (k->flagged)
 		fprintf(out, " flags=0x%x", r->flags);
+	if (e->kind == BRAID_JVM_OFFCPU)
+		print_off_cpu(out, an, r);
 	if (k->other_is.title)
 		print_other(out, an, e);
 	if (k->text_is.title)

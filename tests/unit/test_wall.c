@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of where the time of threads went, from hand-made and hostile records to sums, stacks and tables. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <analyze/idle.h>
+#include <analyze/wall_profile.h>
+#include <analyze/wall_view.h>
+#include <export/export.h>
+#include <export/wall.h>
+
+#include "events_fixture.h"
+#include "run.h"
+
+Suite *test_wall(void);
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define CLASS(c) .flags = BRAID_OFFCPU_##c << BRAID_OFFCPU_CLASS_SHIFT
+#define LIFE(t, from, to, running, ...)                                                                                \
+	JVM(AT(from), .kind = BRAID_JVM_THREAD_TIME, .thread = t, .duration_ns = ((to) - (from)) * MS,                 \
+	    .value = (running)*MS, __VA_ARGS__)
+#define OFF(t, from, to, on, ...)                                                                                      \
+	JVM(AT(from), .kind = BRAID_JVM_OFFCPU, .thread = t, .node = on, .duration_ns = ((to) - (from)) * MS,          \
+	    __VA_ARGS__)
+#define COUNTED(t, ns, ...)                                                                                            \
+	JVM(AT(190), .kind = BRAID_JVM_COUNTED, .thread = t, .value = 1, .weight = ns, .number = BRAID_JVM_OFFCPU,     \
+	    __VA_ARGS__)
+
+enum { AT_SAFEPOINT = 40, IN_VM, IN_LIBRARY, OF_VM, IN_POOL, PATH = 20 };
+
+static const struct trace_scope pool_scope[] = {{24, 1}};
+
+/* Stacks of a Java thread in the VM, at a safepoint, in a library, and of a pool's worker. */
+static const struct trace_rec vm[] = {
+	NAME(PATH, "10.0.0.1:80"),
+	REC(TRACE_MODULE, module, 4, TRACE_MODULE_ELF, S("/jdk/lib/server/libjvm.so"), S("ef")),
+	REC(TRACE_MODULE, module, 5, TRACE_MODULE_ELF, S("/opt/libown.so"), S("01")),
+	REC(TRACE_METHOD, method, 24, 1, 9, S("java.util.concurrent.ThreadPoolExecutor"), S("getTask"), S("()V"),
+	    S("")),
+	REC(TRACE_SYMBOL, symbol, 40, 4, 0x1000, 64, S("_ZN20SafepointSynchronize5blockEP10JavaThread")),
+	REC(TRACE_SYMBOL, symbol, 41, 4, 0x2000, 64, S("Runtime1_move")),
+	REC(TRACE_SYMBOL, symbol, 42, 5, 0x1000, 64, S("own_wait")),
+	REC(TRACE_FRAME, frame, 40, BRAID_FRAME_NATIVE, 1, 0, 0x1010, 4, 40, 0, 0, NULL),
+	REC(TRACE_FRAME, frame, 41, BRAID_FRAME_NATIVE, 1, 0, 0x2010, 4, 41, 0, 0, NULL),
+	REC(TRACE_FRAME, frame, 42, BRAID_FRAME_NATIVE, 1, 0, 0x1010, 5, 42, 0, 0, NULL),
+	REC(TRACE_FRAME, frame, 43, BRAID_FRAME_INTERPRETED, 1, 0, 0x930, 0, 0, 0, 1, pool_scope),
+	REC(TRACE_NODE, node, AT_SAFEPOINT, 3, 40),
+	REC(TRACE_NODE, node, IN_VM, 3, 41),
+	REC(TRACE_NODE, node, IN_LIBRARY, 3, 42),
+	REC(TRACE_NODE, node, OF_VM, 0, 41),
+	REC(TRACE_NODE, node, IN_POOL, 3, 43),
+};
+
+struct walled {
+	struct run r;
+	struct wall *w;
+};
+
+static struct walled wall_of(const struct trace_rec *recs, size_t count, const struct filter *filter)
+{
+	struct walled x = {.r = run_begin(filter)};
+
+	run_feed(&x.r, more, COUNT(more));
+	run_feed(&x.r, vm, COUNT(vm));
+	run_feed(&x.r, recs, count);
+	run_analyze(&x.r, filter);
+	ck_assert_int_eq(wall_new(&x.w, x.r.an), 0);
+	return x;
+}
+
+static void wall_end(struct walled *x)
+{
+	wall_free(x->w);
+	run_free(&x->r);
+}
+
+/* Of the fixture's thread with this id. */
+static const struct wall_thread *thread(const struct walled *x, uint32_t id)
+{
+	return &x->w->threads.at[table_find(&x->r.a->threads, id)];
+}
+
+/* ---- what always holds ---- */
+
+struct checking {
+	uint64_t end_ns, ns;
+	bool gapless;
+};
+
+static int check_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
+{
+	struct checking *c = ctx;
+
+	ck_assert_uint_lt(s->start_ns, s->end_ns);
+	ck_assert_uint_ge(s->start_ns, t->start_ns);
+	ck_assert_uint_le(s->end_ns, t->end_ns);
+	if (c->end_ns && c->gapless)
+		ck_assert_uint_eq(s->start_ns, c->end_ns);
+	ck_assert_uint_ge(s->start_ns, c->end_ns);
+	c->end_ns = s->end_ns;
+	c->ns += s->end_ns - s->start_ns;
+	return 0;
+}
+
+/* The segments are a life without gaps, and all sums add up to it: the thread's, the tables' and the stacks'. */
+static void check_sums(const struct walled *x, bool gapless)
+{
+	uint64_t all = 0, on_stacks = 0, in_groups = 0;
+	struct wall_view *v;
+	struct profile p;
+
+	for (size_t i = 0; i < x->w->threads.count; i++) {
+		const struct wall_thread *t = &x->w->threads.at[i];
+		struct checking c = {.gapless = gapless};
+		uint64_t ns = 0;
+
+		for (int s = 0; s < WALL_STATES; s++)
+			ns = add_saturating(ns, t->ns[s]);
+		ck_assert_uint_eq(ns, t->life_ns);
+		ck_assert_int_eq(wall_each(x->w, t, check_segment, &c), 0);
+		if (gapless)
+			ck_assert_uint_eq(c.ns, t->life_ns);
+		all = add_saturating(all, t->life_ns);
+	}
+	ck_assert_int_eq(wall_profile(x->w, true, &p), 0);
+	for (size_t i = 0; i < p.sums.count; i++)
+		on_stacks = add_saturating(on_stacks, p.sums.at[i].weight);
+	ck_assert_uint_eq(on_stacks, all);
+	profile_free(&p);
+	ck_assert_int_eq(wall_view_new(&v, x->w, true), 0);
+	for (size_t i = 0; i < v->groups.count; i++)
+		in_groups = add_saturating(in_groups, v->groups.at[i].sums.life_ns);
+	ck_assert_uint_eq(in_groups, all);
+	ck_assert_uint_eq(v->all.life_ns, all);
+	wall_view_free(v);
+}
+
+/* ---- sums ---- */
+
+static const struct trace_rec life[] = {
+	LIFE(1, 0, 200, 100, .weight = 25 * MS),
+	OFF(1, 40, 70, PARKED, CLASS(FUTEX), .value = 5 * MS),
+	OFF(1, 71, 81, SLEEPING, CLASS(FUTEX)),
+	OFF(1, 90, 100, ON_INLINE, CLASS(RUNNABLE), .value = 10 * MS),
+	OFF(1, 110, 120, ON_INLINE, CLASS(SOCKET), .name = PATH),
+	OFF(1, 130, 135, PARKED, CLASS(FAULT)),
+	OFF(1, 140, 150, IN_POOL, CLASS(FUTEX)),
+	COUNTED(1, 15 * MS, CLASS(FUTEX)),
+	COUNTED(1, 5 * MS, CLASS(RUNNABLE)),
+};
+
+START_TEST(parts_add_up)
+{
+	struct walled x = wall_of(life, COUNT(life), NULL);
+	const struct wall_thread *t = thread(&x, 1);
+
+	ck_assert(t->known);
+	ck_assert_uint_eq(t->life_ns, 200 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNING], 100 * MS);
+	/* 5 at the end of the park, 10 preempted, 5 counted, and 5 of which no record says where */
+	ck_assert_uint_eq(t->ns[WALL_RUNNABLE], 25 * MS);
+	ck_assert_uint_eq(t->ns[WALL_PARKED], 25 * MS);
+	ck_assert_uint_eq(t->ns[WALL_SLEEPING], 10 * MS);
+	ck_assert_uint_eq(t->ns[WALL_SOCKET], 10 * MS);
+	ck_assert_uint_eq(t->ns[WALL_FAULT], 5 * MS);
+	ck_assert_uint_eq(t->ns[WALL_IDLE], 10 * MS);
+	ck_assert_uint_eq(t->ns[WALL_FUTEX], 15 * MS);
+	ck_assert_uint_eq(t->ns[WALL_UNKNOWN], 0);
+	ck_assert_uint_eq(t->excess_ns, 0);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
+/* The time at the end of short waits, in which the thread could run, was counted with the waits. */
+START_TEST(what_was_runnable_is_not_counted_twice)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 100, 60, .weight = 10 * MS),
+		COUNTED(1, 30 * MS, CLASS(FUTEX)),
+		COUNTED(1, 10 * MS, CLASS(PIPE)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	const struct wall_thread *t = thread(&x, 1);
+
+	ck_assert_uint_eq(t->ns[WALL_RUNNING], 60 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNABLE], 10 * MS);
+	ck_assert_uint_eq(t->ns[WALL_FUTEX], 30 * MS * 3 / 4);
+	ck_assert_uint_eq(t->ns[WALL_PIPE], 10 * MS * 3 / 4);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
+START_TEST(what_is_lost_is_not_known)
+{
+	const struct trace_rec recs[] = {LIFE(1, 0, 100, 30),
+					 OFF(1, 50, 60, PARKED, CLASS(FUTEX)),
+					 LIFE(2, 0, 100, 300),
+					 OFF(2, 50, 60, PARKED, CLASS(FUTEX)),
+					 OFF(3, 50, 60, 0, CLASS(POLL)),
+					 OFF(3, 80, 90, 0, CLASS(POLL)),
+					 OFF(99, 1, 2, 0, CLASS(POLL))};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_UNKNOWN], 60 * MS);
+	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_RUNNING], 90 * MS);
+	ck_assert_uint_eq(thread(&x, 2)->excess_ns, 210 * MS);
+	/* without a life */
+	ck_assert(!thread(&x, 3)->known);
+	ck_assert_uint_eq(thread(&x, 3)->life_ns, 40 * MS);
+	ck_assert_uint_eq(thread(&x, 3)->ns[WALL_UNKNOWN], 20 * MS);
+	ck_assert_uint_eq(x.w->nobodys, 1);
+	ck_assert_uint_eq(x.w->nobodys_ns, MS);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
+/* ---- pauses: the synthetic trace has a GC pause from 51 to 56 ms ---- */
+
+START_TEST(who_stands_still_for_a_pause)
+{
+	const struct trace_rec recs[] = {
+		JVM(AT(48), .kind = BRAID_JVM_SAFEPOINT, .name = N_OP, .duration_ns = 10 * MS),
+		LIFE(1, 0, 200, 0),
+		LIFE(2, 0, 200, 0),
+		/* at the safepoint from its start, until after its end */
+		OFF(1, 49, 60, AT_SAFEPOINT, CLASS(FUTEX), .value = MS),
+		/* parked before, and during the pause */
+		OFF(2, 40, 60, PARKED, CLASS(FUTEX)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	const struct wall_thread *t = thread(&x, 1);
+
+	ck_assert_uint_eq(t->ns[WALL_GC], 5 * MS);
+	ck_assert_uint_eq(t->ns[WALL_SAFEPOINT], 5 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNABLE], 1 * MS);
+	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_GC] + thread(&x, 2)->ns[WALL_SAFEPOINT], 0);
+	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_PARKED], 20 * MS);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
+START_TEST(native_code_goes_on_in_a_pause)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 0),
+		LIFE(2, 0, 200, 0),
+		/* no name says so, but a wait in the VM that begins in the pause is one for its end */
+		OFF(1, 52, 58, IN_VM, CLASS(FUTEX)),
+		OFF(2, 52, 58, IN_LIBRARY, CLASS(FUTEX)),
+		JVM_OF(2, AT(52), .kind = BRAID_JVM_OFFCPU, .thread = 3, .node = OF_VM, .duration_ns = 3 * MS,
+		       CLASS(FUTEX)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_GC], 4 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 2 * MS);
+	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_FUTEX], 6 * MS);
+	ck_assert_uint_eq(thread(&x, 3)->ns[WALL_FUTEX], 3 * MS); /* no Java thread */
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
+/* ---- selections ---- */
+
+START_TEST(windows_cut_lives)
+{
+	struct filter f = {0};
+	struct walled x;
+
+	/* from 60 to 110 ms of the events, which begin 1 ms after the recording */
+	ck_assert_int_eq(moment_parse("61ms", &f.from), 0);
+	ck_assert_int_eq(moment_parse("111ms", &f.to), 0);
+	f.has_from = f.has_to = true;
+	x = wall_of(life, COUNT(life), &f);
+	ck_assert_uint_eq(thread(&x, 1)->life_ns, 50 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_PARKED], 5 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_SLEEPING], 10 * MS);
+	/* 20 of the 125 ms that are in no segment */
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_RUNNING], 100 * MS * 20 / 125);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 15 * MS * 20 / 125);
+	check_sums(&x, true);
+	wall_end(&x);
+	filter_free(&f);
+}
+END_TEST
+
+START_TEST(stacks_are_selected)
+{
+	struct filter f = {0};
+	char why[128];
+	struct walled x;
+
+	ck_assert_int_eq(filter_add_include(&f, "Unsafe.park", why, sizeof(why)), 0);
+	x = wall_of(life, COUNT(life), &f);
+	ck_assert_uint_eq(thread(&x, 1)->life_ns, 35 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_PARKED], 25 * MS);
+	check_sums(&x, false);
+	wall_end(&x);
+	filter_free(&f);
+
+	/* 6 of the thread's 10 samples are in Util.inline, as are all its waits */
+	ck_assert_int_eq(filter_add_exclude(&f, "Util.inline", why, sizeof(why)), 0);
+	x = wall_of(life, COUNT(life), &f);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_PARKED] + thread(&x, 1)->ns[WALL_SOCKET], 0);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_RUNNING], 100 * MS * 3 / 10);
+	check_sums(&x, false);
+	wall_end(&x);
+	filter_free(&f);
+}
+END_TEST
+
+/* ---- stacks ---- */
+
+START_TEST(stacks_of_a_life)
+{
+	struct walled x = wall_of(life, COUNT(life), NULL);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct profile p;
+
+	ck_assert_int_eq(wall_profile(x.w, false, &p), 0);
+	ck_assert_int_eq(collapsed_write(out, x.r.an, &p, &(struct collapsed_options){0}), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "demo.Main.work;demo.Util.inline;[socket 10.0.0.1:80] 10000000\n"));
+	ck_assert_ptr_nonnull(strstr(text, "demo.Util.inline;jdk.internal.misc.Unsafe.park;[parked] 25000000\n"));
+	ck_assert_ptr_nonnull(strstr(text, "demo.Util.inline;jdk.internal.misc.Unsafe.park;[runnable] 5000000\n"));
+	ck_assert_ptr_nonnull(strstr(text, "demo.Util.inline;[runnable] 10000000\n"));
+	ck_assert_ptr_nonnull(strstr(text, "[incomplete: no_stack];[futex] 15000000\n"));
+	ck_assert_ptr_null(strstr(text, "getTask"));
+	free(text);
+	profile_free(&p);
+	wall_end(&x);
+}
+END_TEST
+
+/* ---- who woke whom ---- */
+
+START_TEST(chains_of_waits)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 0),
+		LIFE(2, 0, 200, 0),
+		LIFE(3, 0, 200, 0),
+		/* 1 waits for 2, which waited for 3, which ran; and again for 2, which then had not waited */
+		OFF(1, 10, 40, PARKED, CLASS(FUTEX), .value = MS, .other = 2, .other_node = ON_SCRIPT),
+		OFF(2, 5, 38, MONITOR, CLASS(FUTEX), .other = 3, .other_node = 10),
+		OFF(1, 50, 60, PARKED, CLASS(FUTEX), .other = 2, .other_node = ON_SCRIPT),
+		/* an interrupt, by its name */
+		OFF(3, 70, 90, 10, CLASS(BLOCK), .text = S("nvme0q1")),
+		/* each wakes the other at the same time */
+		OFF(1, 100, 110, PARKED, CLASS(FUTEX), .other = 2),
+		OFF(2, 100, 110, PARKED, CLASS(FUTEX), .other = 1),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	struct wall_view *v;
+
+	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
+	ck_assert_str_eq(v->wakes.at[0].text, "main [parked] in demo.Util.inline <- http nio * in "
+					      "<script>alert(1)</script>.run");
+	ck_assert_uint_eq(v->wakes.at[0].ns, 39 * MS);
+	ck_assert_uint_eq(v->wakes.at[0].count, 2);
+	ck_assert_uint_eq(v->wakes.at[0].max_ns, 29 * MS);
+	ck_assert_str_eq(v->wakes.at[1].text, "http nio * [monitor] in demo.Util.inline <- worker;x in foo::bar(int)");
+	ck_assert_str_eq(v->wakes.at[2].text, "worker;x [block] in foo::bar(int) <- nvme0q1");
+	ck_assert_str_eq(v->chains.at[0].text, "main [parked] in demo.Util.inline <- http nio * in "
+					       "<script>alert(1)</script>.run, after [monitor] in demo.Util.inline <- "
+					       "worker;x in foo::bar(int) [running]");
+	ck_assert_uint_eq(v->chains.at[0].ns, 29 * MS);
+	wall_view_free(v);
+	wall_end(&x);
+}
+END_TEST
+
+START_TEST(what_was_waited_for)
+{
+	const struct trace_rec recs[] = {
+		LIFE(1, 0, 200, 0),
+		OFF(1, 10, 20, ON_INLINE, CLASS(SOCKET), .name = PATH),
+		OFF(1, 30, 60, ON_INLINE, CLASS(SOCKET), .name = PATH),
+		/* the agent knows the monitor's class */
+		JVM(AT(79), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK,
+		    .duration_ns = 25 * MS),
+		OFF(1, 80, 100, MONITOR, CLASS(FUTEX)),
+		OFF(1, 110, 115, MONITOR, CLASS(FUTEX)),
+		/* a parked thread's lock */
+		JVM(AT(120), .kind = BRAID_JVM_LOCK, .thread = 1, .node = PARKED, .name = C_QUEUE,
+		    .flags = BRAID_LOCK_PARKED, .source = BRAID_SOURCE_KERNEL, .duration_ns = 2 * MS),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	struct wall_view *v;
+
+	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
+	ck_assert_uint_eq(v->waits.count, 4);
+	ck_assert_int_eq(v->waits.at[0].state, WALL_SOCKET);
+	ck_assert_str_eq(v->waits.at[0].object, "10.0.0.1:80");
+	ck_assert_uint_eq(v->waits.at[0].ns, 40 * MS);
+	ck_assert_uint_eq(v->waits.at[0].count, 2);
+	ck_assert_uint_eq(v->waits.at[0].max_ns, 30 * MS);
+	ck_assert_str_eq(v->waits.at[1].object, "demo.Lock");
+	ck_assert_str_eq(v->waits.at[2].object, "");
+	ck_assert_int_eq(v->waits.at[3].state, WALL_PARKED);
+	ck_assert_str_eq(v->waits.at[3].object, "demo.Queue");
+	wall_view_free(v);
+	wall_end(&x);
+}
+END_TEST
+
+/* ---- idle threads ---- */
+
+static bool idle_stack(const struct filter *f, const char *const *names, size_t count)
+{
+	struct idle_state s = {0};
+
+	for (size_t i = 0; i < count; i++)
+		idle_add(&s, idle_frame(f, names[i]),
+			 strncmp(names[i], "java.", 5) != 0 && strncmp(names[i], "sun.", 4));
+	return idle_is(&s);
+}
+
+#define IDLE(f, ...) idle_stack(f, (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__})))
+
+START_TEST(who_waits_for_work_is_idle)
+{
+	struct filter f = {0};
+
+	ck_assert(IDLE(&f, "java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.Queue.take"));
+	ck_assert(!IDLE(&f, "java.util.concurrent.ThreadPoolExecutor.runWorker"));
+	ck_assert(IDLE(&f, "CompileQueue::get(CompilerThread*)"));
+	/* a timer's thread, and a task of it */
+	ck_assert(IDLE(&f, "java.util.TimerThread.mainLoop", "java.lang.Object.wait"));
+	ck_assert(!IDLE(&f, "java.util.TimerThread.mainLoop", "demo.Task.run", "java.lang.Object.wait"));
+	/* an event loop, and what it runs */
+	ck_assert(IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "io.netty.channel.nio.NioEventLoop.select",
+		       "sun.nio.ch.SelectorImpl.lockAndDoSelect"));
+	ck_assert(!IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "demo.Handler.read", "java.lang.Object.wait"));
+	/* a client that waits for an answer */
+	ck_assert(!IDLE(&f, "demo.Main.main", "org.apache.kafka.clients.consumer.KafkaConsumer.poll",
+			"sun.nio.ch.SelectorImpl.lockAndDoSelect"));
+	ck_assert(!IDLE(&f, "com.acme.Pool.take", "java.lang.Object.wait"));
+	ck_assert_int_eq(filter_add_idle(&f, "com.acme.Pool."), 0);
+	ck_assert(IDLE(&f, "com.acme.Pool.take", "java.lang.Object.wait"));
+	filter_free(&f);
+	ck_assert(idle_thread("VM Thread", false));
+	ck_assert(!idle_thread("VM Thread", true));
+	ck_assert(idle_thread("Reference Handler", true));
+	ck_assert(!idle_thread("Reference Handler 2", true));
+}
+END_TEST
+
+/* ---- reports ---- */
+
+static char *report(const struct walled *x, bool idle, bool json)
+{
+	struct wall_view *v;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(wall_view_new(&v, x->w, idle), 0);
+	(json ? wall_json : wall_text)(out, v, 10);
+	wall_view_free(v);
+	fclose(out);
+	return text;
+}
+
+START_TEST(reports)
+{
+	struct walled x = wall_of(life, COUNT(life), NULL);
+	char *text = report(&x, true, false);
+
+	ck_assert_ptr_nonnull(strstr(text, "  100.00 ms   50.00%          -           -  running\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "   25.00 ms   12.50%          2    10.00 ms  waited for a CPU (10.00 ms of it only "
+			     "counted)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "   10.00 ms    5.00%          1    10.00 ms  idle: waited for work\n"));
+	ck_assert_ptr_nonnull(strstr(text, "  200.00 ms  100.00%                         the lives of 1 thread\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "   10.00 ms          1    10.00 ms  socket 10.0.0.1:80 in demo.Util.inline\n"));
+	free(text);
+	text = report(&x, false, false);
+	ck_assert_ptr_nonnull(strstr(text, "  190.00 ms  100.00%                         the lives of 1 thread\n"));
+	ck_assert_ptr_null(strstr(text, "idle:"));
+	free(text);
+	text = report(&x, true, true);
+	ck_assert_ptr_nonnull(strstr(text, "\"states_s\":{\"running\":0.1,\"runnable\":0.025,"));
+	free(text);
+	wall_end(&x);
+}
+END_TEST
+
+/* ---- hostile rows ---- */
+
+static uint64_t odd_time(void)
+{
+	switch (lrand48() % 8) {
+	case 0:
+		return UINT64_MAX - (uint64_t)lrand48() % 3;
+	case 1:
+		return (uint64_t)lrand48() % 3;
+	default:
+		return BASE_NS + (uint64_t)lrand48() % (300 * MS);
+	}
+}
+
+static uint64_t odd_length(void)
+{
+	return lrand48() % 10 ? (uint64_t)lrand48() % (40 * MS) : lrand48() % 2 ? UINT64_MAX : 0;
+}
+
+START_TEST(hostile_rows)
+{
+	static const uint32_t kinds[] = {BRAID_JVM_OFFCPU,   BRAID_JVM_OFFCPU,	  BRAID_JVM_OFFCPU,
+					 BRAID_JVM_LOCK,     BRAID_JVM_WAIT,	  BRAID_JVM_COUNTED,
+					 BRAID_JVM_GC_PAUSE, BRAID_JVM_SAFEPOINT, BRAID_JVM_THREAD_TIME};
+
+	for (int round = 0; round < 30; round++) {
+		struct trace_rec recs[500];
+		struct filter f = {0};
+		struct walled x;
+
+		srand48(round);
+		f.has_from = f.has_to = round % 2;
+		ck_assert_int_eq(moment_parse("50ms", &f.from), 0);
+		ck_assert_int_eq(moment_parse("120ms", &f.to), 0);
+		for (size_t i = 0; i < COUNT(recs); i++)
+			recs[i] = (struct trace_rec){
+				.kind = TRACE_JVM_EVENT,
+				.jvm_event = {.time_ns = odd_time(),
+					      .kind = kinds[(size_t)lrand48() % COUNT(kinds)],
+					      .process = 1 + (uint32_t)lrand48() % 3,
+					      .thread = (uint32_t)lrand48() % 5,
+					      .duration_ns = odd_length(),
+					      .node = (uint32_t)lrand48() % 50,
+					      .name = (uint32_t)lrand48() % 30,
+					      .value = odd_length(),
+					      .weight = odd_length(),
+					      .number = lrand48() % 2 ? BRAID_JVM_OFFCPU : odd_length(),
+					      .flags = (uint32_t)lrand48() << 16 | ((uint32_t)lrand48() & 0xffff),
+					      .other = (uint32_t)lrand48() % 5,
+					      .other_node = (uint32_t)lrand48() % 50,
+					      .source = (uint32_t)lrand48() % 4,
+					      .text = S("\033]0;x\a")}};
+		x = wall_of(recs, COUNT(recs), &f);
+		check_sums(&x, true);
+		for (int form = 0; form < 4; form++) {
+			char *text = report(&x, form & 1, form & 2);
+
+			ck_assert_ptr_null(strchr(text, '\033'));
+			free(text);
+		}
+		wall_end(&x);
+		filter_free(&f);
+	}
+}
+END_TEST
+
+START_TEST(many_rows)
+{
+	const size_t count = 1000000;
+	struct walled x = {.r = run_begin(NULL)};
+	struct wall_view *v;
+
+	run_feed(&x.r, more, COUNT(more));
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_rec rec = JVM(.time_ns = BASE_NS + i * 1000, .kind = BRAID_JVM_OFFCPU,
+						 .thread = 1 + i % 3, .node = 1 + i % 11, .duration_ns = 2500,
+						 CLASS(FUTEX), .other = 1 + (i + 1) % 3, .other_node = 1 + i % 7);
+
+		ck_assert_int_eq(analyzer_feed(x.r.a, &rec), 0);
+	}
+	run_analyze(&x.r, NULL);
+	ck_assert_int_eq(wall_new(&x.w, x.r.an), 0);
+	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
+	ck_assert_uint_eq(v->all.threads, 3);
+	ck_assert_uint_ge(v->of[WALL_FUTEX].count, count * 99 / 100);
+	wall_view_free(v);
+	wall_end(&x);
+}
+END_TEST
+
+Suite *test_wall(void)
+{
+	Suite *s = suite_create("wall");
+	TCase *tc = tcase_create("wall");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, parts_add_up);
+	tcase_add_test(tc, what_was_runnable_is_not_counted_twice);
+	tcase_add_test(tc, what_is_lost_is_not_known);
+	tcase_add_test(tc, who_stands_still_for_a_pause);
+	tcase_add_test(tc, native_code_goes_on_in_a_pause);
+	tcase_add_test(tc, windows_cut_lives);
+	tcase_add_test(tc, stacks_are_selected);
+	tcase_add_test(tc, stacks_of_a_life);
+	tcase_add_test(tc, chains_of_waits);
+	tcase_add_test(tc, what_was_waited_for);
+	tcase_add_test(tc, who_waits_for_work_is_idle);
+	tcase_add_test(tc, reports);
+	tcase_add_test(tc, hostile_rows);
+	tcase_add_test(tc, many_rows);
+	suite_add_tcase(s, tc);
+	return s;
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wall.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "blocked.h"
+#include "events.h"
+
+/* ---- states ---- */
+
+static const struct {
+	const char *key, *title;
+} states[WALL_STATES] = {
+	[WALL_RUNNING] = {"running", "running"},
+	[WALL_RUNNABLE] = {"runnable", "waited for a CPU"},
+	[WALL_GC] = {"gc", "stood still for a GC pause"},
+	[WALL_SAFEPOINT] = {"safepoint", "stood still for another VM operation"},
+	[WALL_MONITOR] = {"monitor", "blocked on a monitor"},
+	[WALL_PARKED] = {"parked", "parked"},
+	[WALL_WAITING] = {"waiting", "waited for notify"},
+	[WALL_SLEEPING] = {"sleeping", "slept"},
+	[WALL_FUTEX] = {"futex", "futex"},
+	[WALL_POLL] = {"poll", "poll, select, epoll"},
+	[WALL_SOCKET] = {"socket", "socket"},
+	[WALL_PIPE] = {"pipe", "pipe"},
+	[WALL_FILE] = {"file", "file"},
+	[WALL_BLOCK_IO] = {"block", "block I/O"},
+	[WALL_FAULT] = {"fault", "page fault"},
+	[WALL_STOPPED] = {"stopped", "stopped"},
+	[WALL_CHILD] = {"child", "waited for a child process"},
+	[WALL_CALL] = {"call", "another system call"},
+	[WALL_BLOCKED] = {"blocked", "blocked, the reason is not known"},
+	[WALL_IDLE] = {"idle", "idle: waited for work"},
+	[WALL_UNKNOWN] = {"unknown", "not known"},
+};
+
+const char *wall_key(enum wall_state state)
+{
+	return states[state].key;
+}
+
+const char *wall_title(enum wall_state state)
+{
+	return states[state].title;
+}
+
+bool wall_is_blocked(enum wall_state state)
+{
+	return state >= WALL_MONITOR && state <= WALL_BLOCKED;
+}
+
+static enum wall_state state_of_class(uint32_t flags)
+{
+	static const uint8_t of_class[BRAID_OFFCPU_CLASSES] = {
+		[BRAID_OFFCPU_UNKNOWN] = WALL_BLOCKED, [BRAID_OFFCPU_RUNNABLE] = WALL_RUNNABLE,
+		[BRAID_OFFCPU_FUTEX] = WALL_FUTEX,     [BRAID_OFFCPU_SLEEP] = WALL_SLEEPING,
+		[BRAID_OFFCPU_POLL] = WALL_POLL,       [BRAID_OFFCPU_SOCKET] = WALL_SOCKET,
+		[BRAID_OFFCPU_PIPE] = WALL_PIPE,       [BRAID_OFFCPU_FILE] = WALL_FILE,
+		[BRAID_OFFCPU_BLOCK] = WALL_BLOCK_IO,  [BRAID_OFFCPU_FAULT] = WALL_FAULT,
+		[BRAID_OFFCPU_STOPPED] = WALL_STOPPED, [BRAID_OFFCPU_CHILD] = WALL_CHILD,
+		[BRAID_OFFCPU_CALL] = WALL_CALL,
+	};
+	unsigned class = BRAID_OFFCPU_CLASS(flags);
+
+	return class < BRAID_OFFCPU_CLASSES ? (enum wall_state)of_class[class] : WALL_BLOCKED;
+}
+
+static bool is_futex(uint32_t flags)
+{
+	return BRAID_OFFCPU_CLASS(flags) == BRAID_OFFCPU_FUTEX ||
+	       (BRAID_OFFCPU_CLASS(flags) == BRAID_OFFCPU_UNKNOWN && (flags & BRAID_OFFCPU_SYSCALL) == SYS_futex);
+}
+
+/* The trace of a recording that did not ask for off-CPU times has no classes, but the number of the system call. */
+static enum wall_state state_of_call(uint32_t flags)
+{
+	switch (flags & BRAID_OFFCPU_SYSCALL) {
+	case SYS_futex:
+		return WALL_FUTEX;
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return WALL_POLL;
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+		return WALL_SLEEPING;
+	case SYS_wait4:
+	case SYS_waitid:
+		return WALL_CHILD;
+	case BRAID_OFFCPU_SYSCALL:
+		return WALL_BLOCKED;
+	default:
+		return WALL_CALL;
+	}
+}
+
+static uint32_t stack_of(const struct analysis *an, const struct jvm_event_row *row)
+{
+	size_t stack = row->node ? table_find(&an->a->nodes, row->node) : TABLE_NONE;
+
+	return stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack;
+}
+
+enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_row *row)
+{
+	static const uint8_t of_java[] = {[BLOCKED_PARKED] = WALL_PARKED,
+					  [BLOCKED_SLEEPING] = WALL_SLEEPING,
+					  [BLOCKED_WAITING] = WALL_WAITING,
+					  [BLOCKED_MONITOR] = WALL_MONITOR};
+	const struct place *p = place_of(an, stack_of(an, row));
+	enum blocked_why why = p ? blocked_why_of((enum blocked_why)p->why, row->flags) : BLOCKED_CALL;
+
+	if (row->kind == BRAID_JVM_LOCK)
+		return WALL_PARKED;
+	if (why != BLOCKED_CALL)
+		return (enum wall_state)of_java[why];
+	return BRAID_OFFCPU_CLASS(row->flags) ? state_of_class(row->flags) : state_of_call(row->flags);
+}
+
+/* ---- rows ---- */
+
+/* A parked thread's LOCK takes the place of its OFFCPU. */
+static bool is_off_cpu(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_OFFCPU ||
+	       (r->kind == BRAID_JVM_LOCK && (r->flags & BRAID_LOCK_PARKED) && r->source == BRAID_SOURCE_KERNEL);
+}
+
+/* Others that say which object a thread was blocked on. */
+static bool is_note(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
+}
+
+static uint64_t tail_of(const struct jvm_event_row *r)
+{
+	if (r->kind == BRAID_JVM_OFFCPU && BRAID_OFFCPU_CLASS(r->flags) == BRAID_OFFCPU_RUNNABLE)
+		return r->duration_ns;
+	return r->value < r->duration_ns ? r->value : r->duration_ns;
+}
+
+uint64_t wall_woken_ns(const struct jvm_event_row *row)
+{
+	return event_end_ns(row) - (event_end_ns(row) - row->time_ns < tail_of(row) ? 0 : tail_of(row));
+}
+
+/* ---- segments ---- */
+
+struct walk {
+	const struct wall *w;
+	const struct wall_thread *t;
+	wall_fn fn;
+	void *ctx;
+	uint64_t cursor;			 /* everything before it is in a segment */
+	uint64_t note_end_ns;			 /* until when the object is known */
+	uint32_t note;				 /* in a->strings */
+	uint64_t gap_ns, inside_ns, runnable_ns; /* for wall_sum() */
+	bool java;
+	/* of the current row */
+	struct wall_segment segment;
+	bool selected;
+	bool may_stand; /* for a pause that had begun; `stands`: for each */
+	bool stands;
+	uint32_t process;
+};
+
+static int emit(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
+{
+	struct wall_segment s = k->segment;
+	uint64_t ns = end_ns - start_ns;
+	int err;
+
+	if (start_ns >= end_ns || !k->selected || !analysis_clip(k->w->an, &start_ns, &ns))
+		return 0;
+	s.state = state;
+	s.idle = s.idle && wall_is_blocked(state);
+	s.start_ns = start_ns;
+	s.end_ns = start_ns + ns;
+	err = k->fn(k->ctx, k->t, &s);
+	k->segment.first = false;
+	return err;
+}
+
+static int emit_rest(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
+{
+	return emit(k, k->stands && wall_is_blocked(state) ? WALL_SAFEPOINT : state, start_ns, end_ns);
+}
+
+typedef int (*part_fn)(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns);
+
+/* Cuts the pauses of a list out of a part; `rest` takes what is left. */
+static int cut(struct walk *k, const struct wall_pauses *list, enum wall_state as, enum wall_state state,
+	       uint64_t start_ns, uint64_t end_ns, part_fn rest)
+{
+	const struct wall_pause *p = wall_pauses_after(list, k->process, start_ns);
+	int err = 0;
+
+	for (; p && p->start_ns < end_ns && start_ns < end_ns && !err; p = wall_pauses_next(list, p)) {
+		uint64_t from = p->start_ns > start_ns ? p->start_ns : start_ns;
+		uint64_t to = p->end_ns < end_ns ? p->end_ns : end_ns;
+
+		if (!k->stands && p->start_ns > k->segment.row->time_ns)
+			continue;
+		err = rest(k, state, start_ns, from) ?: emit(k, as, from, to);
+		start_ns = to;
+	}
+	return err ?: rest(k, state, start_ns, end_ns);
+}
+
+static int cut_safepoints(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
+{
+	return cut(k, k->w->safepoints, WALL_SAFEPOINT, state, start_ns, end_ns, emit_rest);
+}
+
+static int emit_part(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
+{
+	if (!k->may_stand || start_ns >= end_ns)
+		return emit(k, state, start_ns, end_ns);
+	return cut(k, k->w->gc, WALL_GC, state, start_ns, end_ns, cut_safepoints);
+}
+
+static uint64_t inside(const struct analysis *an, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t ns = end_ns - start_ns;
+
+	return start_ns < end_ns && analysis_clip(an, &start_ns, &ns) ? ns : 0;
+}
+
+/* Until `end_ns`, the thread was not off the CPU, or not for long. */
+static int emit_gap(struct walk *k, uint64_t end_ns)
+{
+	const struct filter *f = k->w->an->filter;
+	uint64_t start_ns = k->cursor;
+
+	if (end_ns <= start_ns)
+		return 0;
+	k->cursor = end_ns;
+	k->gap_ns += end_ns - start_ns;
+	k->inside_ns += inside(k->w->an, start_ns, end_ns);
+	k->segment = (struct wall_segment){.first = true, .stack = ROW_NONE};
+	k->selected = f->include.count == 0;
+	return emit(k, k->t->known ? WALL_RUNNING : WALL_UNKNOWN, start_ns, end_ns);
+}
+
+/*
+ * A Java thread stands still for a pause when its stack says so, or when it began to wait on a futex in the VM's own
+ * code during the pause: a thread that was parked before is parked during the pause, too, and native code goes on.
+ */
+static void begin_row(struct walk *k, const struct jvm_event_row *r)
+{
+	const struct analysis *an = k->w->an;
+	uint32_t stack = stack_of(an, r);
+	const struct place *p = place_of(an, stack);
+
+	k->segment = (struct wall_segment){.first = true, .row = r, .stack = stack};
+	k->segment.idle = event_is_idle(an, k->t->thread, stack);
+	k->segment.object = r->name ?: r->time_ns < k->note_end_ns ? k->note : 0;
+	k->selected = analysis_selects_stack(an, stack);
+	k->stands = k->java && p && p->safepoint && is_futex(r->flags);
+	k->may_stand = k->stands || (k->java && p && p->vm && !p->native && is_futex(r->flags));
+	k->process = r->process;
+}
+
+static int emit_row(struct walk *k, const struct jvm_event_row *r)
+{
+	uint64_t end_ns = event_end_ns(r) < k->t->end_ns ? event_end_ns(r) : k->t->end_ns;
+	uint64_t woken_ns = wall_woken_ns(r), start_ns;
+	enum wall_state state = wall_state_of(k->w->an, r);
+	int err;
+
+	if (end_ns <= k->cursor)
+		return 0;
+	err = emit_gap(k, r->time_ns);
+	start_ns = k->cursor;
+	if (start_ns >= end_ns || err)
+		return err;
+	woken_ns = woken_ns < start_ns ? start_ns : woken_ns > end_ns ? end_ns : woken_ns;
+	k->cursor = end_ns;
+	k->runnable_ns += end_ns - woken_ns;
+	begin_row(k, r);
+	return emit_part(k, state, start_ns, woken_ns) ?: emit_part(k, WALL_RUNNABLE, woken_ns, end_ns);
+}
+
+static int walk_thread(struct walk *k)
+{
+	const struct analyzer *a = k->w->an->a;
+	const struct wall_thread *t = k->t;
+	int err = 0;
+
+	k->java = ((const struct thread_row *)table_row(&a->threads, t->thread))->flags & TRACE_THREAD_JAVA;
+	k->cursor = t->start_ns;
+	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
+		const struct jvm_event_row *r = &a->events.at[k->w->rows[i]];
+
+		if (is_off_cpu(r) && r->time_ns < t->end_ns) {
+			err = emit_row(k, r);
+		} else if (!is_off_cpu(r)) {
+			k->note = r->name;
+			k->note_end_ns = event_end_ns(r);
+		}
+	}
+	return err ?: emit_gap(k, t->end_ns);
+}
+
+int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, void *ctx)
+{
+	struct walk k = {.w = w, .t = t, .fn = fn, .ctx = ctx};
+
+	return t->life_ns ? walk_thread(&k) : 0;
+}
+
+const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns)
+{
+	const struct wall_thread *t = &w->threads.at[thread];
+	const struct jvm_event_row *events = w->an->a->events.at;
+	size_t low = t->first, high = t->first + t->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (events[w->rows[middle]].time_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* times off the CPU do not overlap, so it is one of the last few */
+	for (int tries = 0; low > t->first && tries < 8; tries++) {
+		const struct jvm_event_row *r = &events[w->rows[--low]];
+
+		if (is_off_cpu(r) && event_end_ns(r) <= time_ns)
+			return r;
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static uint32_t thread_row_of(const struct analyzer *a, const struct jvm_event_row *r)
+{
+	size_t row = r->thread ? table_find(&a->threads, r->thread) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+static void extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns >= end_ns)
+		return;
+	if (!t->end_ns || start_ns < t->start_ns)
+		t->start_ns = start_ns;
+	if (end_ns > t->end_ns)
+		t->end_ns = end_ns;
+}
+
+static void count(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+{
+	enum wall_state state = state_of_class(r->flags);
+
+	if (wall_is_blocked(state) && event_is_idle(w->an, t->thread, ROW_NONE))
+		state = WALL_IDLE;
+	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
+}
+
+/* The first pass: lives and sums as recorded, and how many rows each thread has. */
+static void look(struct wall *w, const struct jvm_event_row *r)
+{
+	uint32_t row = thread_row_of(w->an->a, r);
+	struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[row];
+
+	if (is_off_cpu(r) && !t) {
+		w->nobodys++;
+		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
+	} else if (t && (is_off_cpu(r) || is_note(r))) {
+		t->count++;
+	} else if (t && r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU) {
+		count(w, t, r);
+	} else if (t && r->kind == BRAID_JVM_THREAD_TIME && r->duration_ns) {
+		t->known = true;
+		t->running_ns = add_saturating(t->running_ns, r->value);
+		t->runnable_ns = add_saturating(t->runnable_ns, r->weight);
+		extend_life(t, r->time_ns, event_end_ns(r));
+	}
+}
+
+static int compare_rows(const void *x, const void *y, void *ctx)
+{
+	const struct jvm_event_row *events = ctx;
+	const struct jvm_event_row *p = &events[*(const uint32_t *)x], *q = &events[*(const uint32_t *)y];
+
+	if (p->time_ns != q->time_ns)
+		return p->time_ns < q->time_ns ? -1 : 1;
+	if (is_off_cpu(p) != is_off_cpu(q)) /* a note comes before what it explains */
+		return is_off_cpu(p) ? 1 : -1;
+	if (p->duration_ns != q->duration_ns)
+		return p->duration_ns < q->duration_ns ? -1 : 1;
+	return *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
+}
+
+static int sort_rows(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+	size_t all = 0;
+
+	for (size_t i = 0; i < w->threads.count; i++) {
+		struct wall_thread *t = &w->threads.at[i];
+
+		t->first = all;
+		all += t->count;
+		t->count = 0;
+	}
+	w->rows = calloc(all + 1, sizeof(*w->rows));
+	if (!w->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		uint32_t row = is_off_cpu(r) || is_note(r) ? thread_row_of(a, r) : ROW_NONE;
+		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[row];
+
+		if (!t)
+			continue;
+		w->rows[t->first + t->count++] = (uint32_t)i;
+		if (is_off_cpu(r) && !t->known)
+			extend_life(t, r->time_ns, event_end_ns(r));
+	}
+	for (size_t i = 0; i < w->threads.count; i++)
+		if (w->threads.at[i].count)
+			qsort_r(w->rows + w->threads.at[i].first, w->threads.at[i].count, sizeof(*w->rows),
+				compare_rows, a->events.at);
+	return 0;
+}
+
+static int add_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
+{
+	struct wall_thread *to = ctx;
+
+	(void)t;
+	if (s->row)
+		to->ns[s->idle ? WALL_IDLE : s->state] += s->end_ns - s->start_ns;
+	return 0;
+}
+
+static void sum_thread(struct wall *w, uint32_t row)
+{
+	struct wall_thread *t = &w->threads.at[row];
+	struct walk k = {.w = w, .t = t, .fn = add_segment, .ctx = t};
+
+	t->thread = row;
+	if (t->start_ns >= t->end_ns || !analysis_selects_thread(w->an, row))
+		return;
+	(void)walk_thread(&k); /* add_segment() does not fail */
+	wall_sum(w, t, k.gap_ns, k.inside_ns, k.runnable_ns);
+}
+
+/* The weight of a thread's samples in the window, and of those on selected stacks. */
+static void weigh(struct wall *w, uint32_t thread, uint32_t node, uint64_t weight)
+{
+	size_t row = table_find(&w->an->a->threads, thread), stack = table_find(&w->an->a->nodes, node);
+	struct wall_weight *to = row == TABLE_NONE ? NULL : &w->weights[row];
+
+	if (!to)
+		return;
+	to->all = add_saturating(to->all, weight);
+	if (analysis_selects_stack(w->an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack))
+		to->selected = add_saturating(to->selected, weight);
+}
+
+static int weigh_threads(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+
+	if (!w->an->filter->include.count && !w->an->filter->exclude.count)
+		return 0;
+	w->weights = calloc(a->threads.count + 1, sizeof(*w->weights));
+	if (!w->weights)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->sums.count; i++)
+		weigh(w, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
+	for (size_t i = 0; i < a->samples.count; i++)
+		if (analysis_selects_time(w->an, a->samples.at[i].time_ns))
+			weigh(w, a->samples.at[i].thread, a->samples.at[i].node, a->samples.at[i].weight);
+	return 0;
+}
+
+int wall_new(struct wall **out, const struct analysis *an)
+{
+	struct wall *w = calloc(1, sizeof(*w));
+	size_t count = an->a->threads.count;
+	int err = w ? VEC_RESERVE(&w->threads, count + 1) : -ENOMEM;
+
+	*out = w;
+	if (err)
+		goto out;
+	w->an = an;
+	w->threads.count = count;
+	memset(w->threads.at, 0, (count + 1) * sizeof(*w->threads.at));
+	w->gc = wall_pauses_new(an, BRAID_JVM_GC_PAUSE);
+	w->safepoints = wall_pauses_new(an, BRAID_JVM_SAFEPOINT);
+	for (size_t i = 0; i < an->a->events.count; i++)
+		look(w, &an->a->events.at[i]);
+	err = w->gc && w->safepoints ? weigh_threads(w) ?: sort_rows(w) : -ENOMEM;
+	for (size_t i = 0; i < count && !err; i++)
+		sum_thread(w, (uint32_t)i);
+out:
+	if (err) {
+		wall_free(w);
+		*out = NULL;
+	}
+	return err;
+}
+
+void wall_free(struct wall *w)
+{
+	if (!w)
+		return;
+	wall_pauses_free(w->gc);
+	wall_pauses_free(w->safepoints);
+	free(w->threads.at);
+	free(w->weights);
+	free(w->rows);
+	free(w);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where the time of threads went. The life of a thread is cut into segments, in order, without gaps and without
+ * overlaps: on a CPU, waiting for a CPU, or blocked, each with a state. What is known in sum only (times that were too
+ * short for a record of their own) is in the sums of a thread, and not in its segments. A thread's sums add up to its
+ * life exactly: what no record explains is WALL_UNKNOWN.
+ *
+ * Everything is under the analysis's filter. A window cuts segments exactly; what is known in sum only is shared out in
+ * proportion to the time between the segments. With --include, the "life" is what the chosen stacks have of it.
+ */
+#ifndef BRAID_ANALYZE_WALL_H
+#define BRAID_ANALYZE_WALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis.h"
+
+enum wall_state {
+	WALL_RUNNING,
+	WALL_RUNNABLE,	/* waited for a CPU */
+	WALL_GC,	/* a Java thread that stood still for a collector */
+	WALL_SAFEPOINT, /* for another VM operation */
+	/* what a Java thread did, by its stack */
+	WALL_MONITOR,
+	WALL_PARKED,
+	WALL_WAITING, /* Object.wait */
+	WALL_SLEEPING,
+	/* what the kernel says */
+	WALL_FUTEX,
+	WALL_POLL,
+	WALL_SOCKET,
+	WALL_PIPE,
+	WALL_FILE,
+	WALL_BLOCK_IO,
+	WALL_FAULT,
+	WALL_STOPPED,
+	WALL_CHILD,
+	WALL_CALL,
+	WALL_BLOCKED, /* the reason is not known */
+	WALL_IDLE,    /* blocked for want of work: idle.h. In sums only; a segment has its own state */
+	WALL_UNKNOWN, /* no record explains it */
+	WALL_STATES,
+};
+
+/* "runnable", a key; and "waited for a CPU", for people. */
+const char *wall_key(enum wall_state state);
+const char *wall_title(enum wall_state state);
+/* Whether a thread in this state waits for something else than a CPU or the VM. */
+bool wall_is_blocked(enum wall_state state);
+
+/* A part of a thread's life, inside the window. */
+struct wall_segment {
+	enum wall_state state; /* WALL_RUNNING: between two times off the CPU, short ones included */
+	bool idle;
+	bool first; /* of the segments of its row */
+	uint64_t start_ns, end_ns;
+	const struct jvm_event_row *row; /* OFFCPU, or LOCK of a parked thread; NULL: it was not off the CPU */
+	uint32_t stack;			 /* row of a->nodes, ROW_NONE: none */
+	uint32_t object;		 /* in a->strings: a path, an address, a class; 0: not known */
+};
+
+struct wall_thread {
+	uint32_t thread;	   /* row of a->threads */
+	bool known;		   /* its life is recorded; else it is from its first to its last time off the CPU */
+	uint64_t start_ns, end_ns; /* its life, also outside of the window */
+	uint64_t life_ns;	   /* what of it is selected: the sum of ns */
+	uint64_t ns[WALL_STATES];
+	uint64_t summed_ns[WALL_STATES]; /* those of ns that are in no segment; WALL_RUNNING: all of it */
+	uint64_t excess_ns;		 /* what records say beyond the life, and is left out */
+	uint64_t running_ns, runnable_ns, counted_ns[WALL_STATES]; /* as recorded, for the whole life */
+	size_t first, count;					   /* in wall.rows */
+};
+
+struct wall_weight {
+	uint64_t selected, all;
+};
+
+struct wall {
+	const struct analysis *an;
+	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected */
+	uint32_t *rows;			 /* events of threads, by thread and time: indices */
+	struct wall_pauses *gc, *safepoints;
+	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
+	uint64_t nobodys, nobodys_ns; /* times off the CPU without a thread */
+};
+
+/* 0 or -ENOMEM. `an` must outlive it. */
+int wall_new(struct wall **out, const struct analysis *an);
+void wall_free(struct wall *w);
+
+/* Calls fn for each segment of a thread, in order, until it returns another value than 0, which is returned. */
+typedef int (*wall_fn)(void *ctx, const struct wall_thread *t, const struct wall_segment *s);
+int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, void *ctx);
+
+/* The last time off the CPU of a thread that ended at `time_ns` or before it; NULL: there is none. */
+const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns);
+
+/* The time at which a thread that was off the CPU could run again. */
+uint64_t wall_woken_ns(const struct jvm_event_row *row);
+
+/* What a thread was blocked for, by its row and its stack. */
+enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_row *row);
+
+/* x * part / whole, without overflow; 0 without a whole. */
+uint64_t wall_share(uint64_t x, uint64_t part, uint64_t whole);
+
+/* ---- wall_pauses.c: when the Java threads of a JVM stood still ---- */
+
+struct wall_pause {
+	uint32_t process;
+	uint64_t start_ns, end_ns;
+};
+
+/* By process and time, without overlaps. */
+struct wall_pauses {
+	VEC(struct wall_pause) list;
+};
+
+/* The pauses of an event kind, NULL without memory. */
+struct wall_pauses *wall_pauses_new(const struct analysis *an, uint32_t kind);
+void wall_pauses_free(struct wall_pauses *p);
+/* The first pause of a process that ends after `time_ns`; NULL: none. */
+const struct wall_pause *wall_pauses_after(const struct wall_pauses *p, uint32_t process, uint64_t time_ns);
+/* The next one of the same process. */
+const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const struct wall_pause *pause);
+
+/* ---- wall_sums.c: what is known in sum only ---- */
+
+/* Fills the sums of a thread. `gap_ns` of its life was not off the CPU by its segments, `inside_ns` of it in the window;
+ * `placed_runnable_ns` of its life it waited for a CPU by its segments. */
+void wall_sum(const struct wall *w, struct wall_thread *t, uint64_t gap_ns, uint64_t inside_ns,
+	      uint64_t placed_runnable_ns);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who woke whom, from where, and why the waker came only then: the waker's own wait that ended while the first thread
+ * waited, and so on, until a thread that ran all the time, an interrupt, or nobody who is known. wall_view.c calls it.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_views.h"
+#include "wall_view.h"
+
+/* A line that is written piece by piece; what does not fit is left out. */
+struct line {
+	char text[1024];
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(l->text + l->used, sizeof(l->text) - l->used, format, args);
+	va_end(args);
+	if (n > 0)
+		l->used += (size_t)n < sizeof(l->text) - l->used ? (size_t)n : sizeof(l->text) - l->used - 1;
+}
+
+static uint32_t row_of_id(const struct table *t, uint32_t id)
+{
+	size_t row = id ? table_find(t, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+/* "[parked] in a.B.c" */
+static void add_wait(const struct analysis *an, struct line *l, const struct jvm_event_row *r)
+{
+	uint32_t stack = row_of_id(&an->a->nodes, r->node);
+
+	add(l, "[%s]", wall_key(wall_state_of(an, r)));
+	if (stack != ROW_NONE)
+		add(l, " in %s", events_site_name(an, wait_site(an, stack)));
+}
+
+/* Why the wait ended, if no thread ended it. */
+static const char *ended_by(const struct analysis *an, const struct jvm_event_row *r)
+{
+	const char *text = strpool_get(&an->a->strings, r->text);
+
+	if (r->flags & BRAID_OFFCPU_OPEN && r->kind == BRAID_JVM_OFFCPU)
+		return "[not ended]";
+	if (*text)
+		return text;
+	return r->kind == BRAID_JVM_OFFCPU && r->flags & BRAID_OFFCPU_IRQ ? "[interrupt]" : "[not known]";
+}
+
+/* " <- pool-1-thread-* in d.E.f"; *waker is its row, ROW_NONE: no thread. */
+static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event_row *r, uint32_t *waker)
+{
+	const struct analysis *an = v->wall->an;
+	uint32_t stack = row_of_id(&an->a->nodes, r->other_node);
+	const char *name;
+
+	*waker = row_of_id(&an->a->threads, r->other);
+	if (*waker == ROW_NONE) {
+		add(l, " <- %s", ended_by(an, r));
+		return 0;
+	}
+	name = thread_pattern(&v->texts, analysis_thread_name(an, *waker));
+	if (!name)
+		return -ENOMEM;
+	add(l, " <- %s", name);
+	if (stack != ROW_NONE)
+		add(l, " in %s", events_site_name(an, wait_site(an, stack)));
+	return 0;
+}
+
+static int count_line(struct wall_view *v, struct u64map *of, wall_chain_list *list, const struct line *l, uint64_t ns)
+{
+	uint32_t id = strpool_add(&v->texts, l->text, l->used);
+	uint32_t *at = id == STRPOOL_FAILED ? NULL : u64map_put(of, id);
+	struct wall_chain fresh = {.text = at ? strpool_get(&v->texts, id) : ""};
+	struct wall_chain *c;
+
+	if (!at || (!*at && VEC_PUSH(list, fresh)))
+		return -ENOMEM;
+	if (!*at)
+		*at = (uint32_t)list->count;
+	c = &list->at[*at - 1];
+	c->count++;
+	c->ns = add_saturating(c->ns, ns);
+	if (ns > c->max_ns)
+		c->max_ns = ns;
+	return 0;
+}
+
+/* The waker's own wait that ended while `r` lasted: without it, the waker would have come earlier. */
+static const struct jvm_event_row *wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r)
+{
+	const struct jvm_event_row *own = wall_last(w, waker, wall_woken_ns(r));
+
+	return own && wall_woken_ns(own) > r->time_ns && wall_is_blocked(wall_state_of(w->an, own)) ? own : NULL;
+}
+
+int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const struct wall_segment *s)
+{
+	const struct jvm_event_row *r = s->row, *own;
+	const struct analysis *an = v->wall->an;
+	const char *name = thread_pattern(&v->texts, analysis_thread_name(an, t->thread));
+	uint64_t start_ns = r->time_ns, ns = wall_woken_ns(r) - r->time_ns;
+	struct line l = {.used = 0};
+	uint32_t waker, depth;
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	if (!analysis_clip(an, &start_ns, &ns))
+		return 0;
+	add(&l, "%s ", name);
+	add_wait(an, &l, r);
+	err = add_waker(v, &l, r, &waker) ?: count_line(v, &v->wake_of, &v->wakes, &l, ns);
+	for (depth = 1; depth < WALL_CHAIN_MAX && !err && waker != ROW_NONE; depth++) {
+		own = wait_before(v->wall, waker, r);
+		if (!own)
+			break;
+		r = own;
+		add(&l, ", after ");
+		add_wait(an, &l, r);
+		err = add_waker(v, &l, r, &waker);
+	}
+	if (err || depth == 1)
+		return err;
+	if (waker != ROW_NONE && depth < WALL_CHAIN_MAX)
+		add(&l, " [running]");
+	return count_line(v, &v->chain_of, &v->chains, &l, ns);
+}
+
+static int compare_chains(const void *x, const void *y)
+{
+	const struct wall_chain *p = x, *q = y;
+
+	if (p->ns != q->ns)
+		return p->ns > q->ns ? -1 : 1;
+	if (p->count != q->count)
+		return p->count > q->count ? -1 : 1;
+	return strcmp(p->text, q->text);
+}
+
+void wall_chains_sort(struct wall_view *v)
+{
+	if (v->wakes.count)
+		qsort(v->wakes.at, v->wakes.count, sizeof(*v->wakes.at), compare_chains);
+	if (v->chains.count)
+		qsort(v->chains.at, v->chains.count, sizeof(*v->chains.at), compare_chains);
+}

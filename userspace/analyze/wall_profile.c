@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wall_profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+	const struct wall *wall;
+	struct profile *profile;
+	bool idle;
+	struct u64map leaf_of; /* state and object to the leaf's name + 1 */
+};
+
+/* "[socket 10.0.0.1:80]"; STRPOOL_FAILED without memory. */
+static uint32_t leaf_of(struct making *m, enum wall_state state, uint32_t object)
+{
+	const char *name = strpool_get(&m->wall->an->a->strings, object);
+	uint32_t *at = u64map_put(&m->leaf_of, (uint64_t)state << 32 | object);
+	char *text;
+	int len;
+
+	if (!at)
+		return STRPOOL_FAILED;
+	if (*at)
+		return *at - 1;
+	*at = 1; /* a zero must not stay */
+	len = asprintf(&text, *name ? "[%s %s]" : "[%s]", wall_key(state), name);
+	if (len < 0)
+		return STRPOOL_FAILED;
+	*at = strpool_add(&m->profile->texts, text, (size_t)len) + 1;
+	free(text);
+	return *at - 1;
+}
+
+static int add(struct making *m, uint32_t thread, uint32_t stack, enum wall_state state, uint32_t object, uint64_t ns)
+{
+	struct stack_sum sum = {.thread = thread, .stack = stack, .xframe = XFRAME_NO_STACK, .weight = ns};
+
+	if (state != WALL_RUNNING || stack == ROW_NONE)
+		sum.leaf = leaf_of(m, state, object);
+	return sum.leaf == STRPOOL_FAILED ? -ENOMEM : profile_add(m->profile, &sum);
+}
+
+static int add_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
+{
+	struct making *m = ctx;
+
+	if (!s->row || (s->idle && !m->idle))
+		return 0;
+	return add(m, t->thread, s->stack, s->state, s->object, s->end_ns - s->start_ns);
+}
+
+/* The running time of a thread without samples, and what was only counted: no stack is known. */
+static int add_summed(struct making *m, const struct wall_thread *t, bool sampled)
+{
+	int err = 0;
+
+	for (int s = sampled ? WALL_RUNNING + 1 : WALL_RUNNING; s < WALL_STATES && !err; s++)
+		if (m->idle || s != WALL_IDLE)
+			err = add(m, t->thread, ROW_NONE, (enum wall_state)s, 0, t->summed_ns[s]);
+	return err;
+}
+
+/* The samples of one thread, which are next to each other, each with its part of the running time. */
+static int add_running(struct making *m, const struct wall_thread *t, const struct stack_sum *s, size_t count)
+{
+	uint64_t all = 0, before = 0, done = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all = add_saturating(all, s[i].weight);
+	for (size_t i = 0; i < count && !err; i++) {
+		uint64_t until;
+
+		before = add_saturating(before, s[i].weight);
+		until = wall_share(t->summed_ns[WALL_RUNNING], before, all);
+		err = s[i].stack == ROW_NONE ? add(m, t->thread, ROW_NONE, WALL_RUNNING, 0, until - done)
+					     : profile_add(m->profile, &(struct stack_sum){.thread = t->thread,
+											   .stack = s[i].stack,
+											   .xframe = s[i].xframe,
+											   .weight = until - done});
+		done = until;
+	}
+	return err;
+}
+
+int wall_profile(const struct wall *w, bool idle, struct profile *p)
+{
+	struct making m = {.wall = w, .profile = p, .idle = idle};
+	const struct stack_sum *sums = w->an->samples.sums.at;
+	size_t all = w->an->samples.sums.count, at = 0;
+	int err = 0;
+
+	memset(p, 0, sizeof(*p));
+	/* the samples are sorted by thread */
+	for (uint32_t i = 0; i < w->threads.count && !err; i++) {
+		const struct wall_thread *t = &w->threads.at[i];
+		size_t first;
+
+		for (first = at; at < all && sums[at].thread == i;)
+			at++;
+		if (!t->life_ns)
+			continue;
+		err = wall_each(w, t, add_segment, &m) ?: add_summed(&m, t, at > first);
+		if (!err && at > first)
+			err = add_running(&m, t, sums + first, at - first);
+	}
+	u64map_free(&m.leaf_of);
+	err = err ?: profile_finish(p, w->an);
+	if (err)
+		profile_free(p);
+	return err;
+}
