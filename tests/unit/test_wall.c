@@ -1,85 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of where the time of threads went, from hand-made and hostile records to sums, stacks and tables. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <analyze/idle.h>
+/* Tests of where the time of threads went, from hand-made and hostile records to sums and stacks. */
 #include <analyze/wall_profile.h>
-#include <analyze/wall_view.h>
 #include <export/export.h>
-#include <export/wall.h>
 
-#include "events_fixture.h"
-#include "run.h"
+#include "wall_fixture.h"
 
 Suite *test_wall(void);
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define CLASS(c) .flags = BRAID_OFFCPU_##c << BRAID_OFFCPU_CLASS_SHIFT
-#define LIFE(t, from, to, running, ...)                                                                                \
-	JVM(AT(from), .kind = BRAID_JVM_THREAD_TIME, .thread = t, .duration_ns = ((to) - (from)) * MS,                 \
-	    .value = (running)*MS, __VA_ARGS__)
-#define OFF(t, from, to, on, ...)                                                                                      \
-	JVM(AT(from), .kind = BRAID_JVM_OFFCPU, .thread = t, .node = on, .duration_ns = ((to) - (from)) * MS,          \
-	    __VA_ARGS__)
-#define COUNTED(t, ns, ...)                                                                                            \
-	JVM(AT(190), .kind = BRAID_JVM_COUNTED, .thread = t, .value = 1, .weight = ns, .number = BRAID_JVM_OFFCPU,     \
-	    __VA_ARGS__)
-
-enum { AT_SAFEPOINT = 40, IN_VM, IN_LIBRARY, OF_VM, IN_POOL, PATH = 20 };
-
-static const struct trace_scope pool_scope[] = {{24, 1}};
-
-/* Stacks of a Java thread in the VM, at a safepoint, in a library, and of a pool's worker. */
-static const struct trace_rec vm[] = {
-	NAME(PATH, "10.0.0.1:80"),
-	REC(TRACE_MODULE, module, 4, TRACE_MODULE_ELF, S("/jdk/lib/server/libjvm.so"), S("ef")),
-	REC(TRACE_MODULE, module, 5, TRACE_MODULE_ELF, S("/opt/libown.so"), S("01")),
-	REC(TRACE_METHOD, method, 24, 1, 9, S("java.util.concurrent.ThreadPoolExecutor"), S("getTask"), S("()V"),
-	    S("")),
-	REC(TRACE_SYMBOL, symbol, 40, 4, 0x1000, 64, S("_ZN20SafepointSynchronize5blockEP10JavaThread")),
-	REC(TRACE_SYMBOL, symbol, 41, 4, 0x2000, 64, S("Runtime1_move")),
-	REC(TRACE_SYMBOL, symbol, 42, 5, 0x1000, 64, S("own_wait")),
-	REC(TRACE_FRAME, frame, 40, BRAID_FRAME_NATIVE, 1, 0, 0x1010, 4, 40, 0, 0, NULL),
-	REC(TRACE_FRAME, frame, 41, BRAID_FRAME_NATIVE, 1, 0, 0x2010, 4, 41, 0, 0, NULL),
-	REC(TRACE_FRAME, frame, 42, BRAID_FRAME_NATIVE, 1, 0, 0x1010, 5, 42, 0, 0, NULL),
-	REC(TRACE_FRAME, frame, 43, BRAID_FRAME_INTERPRETED, 1, 0, 0x930, 0, 0, 0, 1, pool_scope),
-	REC(TRACE_NODE, node, AT_SAFEPOINT, 3, 40),
-	REC(TRACE_NODE, node, IN_VM, 3, 41),
-	REC(TRACE_NODE, node, IN_LIBRARY, 3, 42),
-	REC(TRACE_NODE, node, OF_VM, 0, 41),
-	REC(TRACE_NODE, node, IN_POOL, 3, 43),
-};
-
-struct walled {
-	struct run r;
-	struct wall *w;
-};
-
-static struct walled wall_of(const struct trace_rec *recs, size_t count, const struct filter *filter)
-{
-	struct walled x = {.r = run_begin(filter)};
-
-	run_feed(&x.r, more, COUNT(more));
-	run_feed(&x.r, vm, COUNT(vm));
-	run_feed(&x.r, recs, count);
-	run_analyze(&x.r, filter);
-	ck_assert_int_eq(wall_new(&x.w, x.r.an), 0);
-	return x;
-}
-
-static void wall_end(struct walled *x)
-{
-	wall_free(x->w);
-	run_free(&x->r);
-}
-
-/* Of the fixture's thread with this id. */
-static const struct wall_thread *thread(const struct walled *x, uint32_t id)
-{
-	return &x->w->threads.at[table_find(&x->r.a->threads, id)];
-}
 
 /* ---- what always holds ---- */
 
@@ -137,18 +63,6 @@ static void check_sums(const struct walled *x, bool gapless)
 }
 
 /* ---- sums ---- */
-
-static const struct trace_rec life[] = {
-	LIFE(1, 0, 200, 100, .weight = 25 * MS),
-	OFF(1, 40, 70, PARKED, CLASS(FUTEX), .value = 5 * MS),
-	OFF(1, 71, 81, SLEEPING, CLASS(FUTEX)),
-	OFF(1, 90, 100, ON_INLINE, CLASS(RUNNABLE), .value = 10 * MS),
-	OFF(1, 110, 120, ON_INLINE, CLASS(SOCKET), .name = PATH),
-	OFF(1, 130, 135, PARKED, CLASS(FAULT)),
-	OFF(1, 140, 150, IN_POOL, CLASS(FUTEX)),
-	COUNTED(1, 15 * MS, CLASS(FUTEX)),
-	COUNTED(1, 5 * MS, CLASS(RUNNABLE)),
-};
 
 START_TEST(parts_add_up)
 {
@@ -340,157 +254,23 @@ START_TEST(stacks_of_a_life)
 }
 END_TEST
 
-/* ---- who woke whom ---- */
-
-START_TEST(chains_of_waits)
+/* A carrier's running time is that of its virtual threads, too. */
+START_TEST(carriers_run_virtual_threads)
 {
 	const struct trace_rec recs[] = {
-		LIFE(1, 0, 200, 0),
-		LIFE(2, 0, 200, 0),
-		LIFE(3, 0, 200, 0),
-		/* 1 waits for 2, which waited for 3, which ran; and again for 2, which then had not waited */
-		OFF(1, 10, 40, PARKED, CLASS(FUTEX), .value = MS, .other = 2, .other_node = ON_SCRIPT),
-		OFF(2, 5, 38, MONITOR, CLASS(FUTEX), .other = 3, .other_node = 10),
-		OFF(1, 50, 60, PARKED, CLASS(FUTEX), .other = 2, .other_node = ON_SCRIPT),
-		/* an interrupt, by its name */
-		OFF(3, 70, 90, 10, CLASS(BLOCK), .text = S("nvme0q1")),
-		/* each wakes the other at the same time */
-		OFF(1, 100, 110, PARKED, CLASS(FUTEX), .other = 2),
-		OFF(2, 100, 110, PARKED, CLASS(FUTEX), .other = 1),
+		REC(TRACE_VTHREAD, vthread, .vthread = 1, .process = 1, .number = 30, .name = S("task-30")),
+		LIFE(1, 0, 200, 100),
+		REC(TRACE_SAMPLE, sample, .time_ns = BASE_NS + 100 * MS, .thread = 1, .node = ON_NATIVE, .weight = 10,
+		    .vthread = 1),
 	};
 	struct walled x = wall_of(recs, COUNT(recs), NULL);
-	struct wall_view *v;
+	struct profile p;
 
-	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
-	ck_assert_str_eq(v->wakes.at[0].text, "main [parked] in demo.Util.inline <- http nio * in "
-					      "<script>alert(1)</script>.run");
-	ck_assert_uint_eq(v->wakes.at[0].ns, 39 * MS);
-	ck_assert_uint_eq(v->wakes.at[0].count, 2);
-	ck_assert_uint_eq(v->wakes.at[0].max_ns, 29 * MS);
-	ck_assert_str_eq(v->wakes.at[1].text, "http nio * [monitor] in demo.Util.inline <- worker;x in foo::bar(int)");
-	ck_assert_str_eq(v->wakes.at[2].text, "worker;x [block] in foo::bar(int) <- nvme0q1");
-	ck_assert_str_eq(v->chains.at[0].text, "main [parked] in demo.Util.inline <- http nio * in "
-					       "<script>alert(1)</script>.run, after [monitor] in demo.Util.inline <- "
-					       "worker;x in foo::bar(int) [running]");
-	ck_assert_uint_eq(v->chains.at[0].ns, 29 * MS);
-	wall_view_free(v);
-	wall_end(&x);
-}
-END_TEST
-
-START_TEST(what_was_waited_for)
-{
-	const struct trace_rec recs[] = {
-		LIFE(1, 0, 200, 0),
-		OFF(1, 10, 20, ON_INLINE, CLASS(SOCKET), .name = PATH),
-		OFF(1, 30, 60, ON_INLINE, CLASS(SOCKET), .name = PATH),
-		/* the agent knows the monitor's class */
-		JVM(AT(79), .kind = BRAID_JVM_LOCK, .thread = 1, .node = ON_INLINE, .name = C_LOCK,
-		    .duration_ns = 25 * MS),
-		OFF(1, 80, 100, MONITOR, CLASS(FUTEX)),
-		OFF(1, 110, 115, MONITOR, CLASS(FUTEX)),
-		/* a parked thread's lock */
-		JVM(AT(120), .kind = BRAID_JVM_LOCK, .thread = 1, .node = PARKED, .name = C_QUEUE,
-		    .flags = BRAID_LOCK_PARKED, .source = BRAID_SOURCE_KERNEL, .duration_ns = 2 * MS),
-	};
-	struct walled x = wall_of(recs, COUNT(recs), NULL);
-	struct wall_view *v;
-
-	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
-	ck_assert_uint_eq(v->waits.count, 4);
-	ck_assert_int_eq(v->waits.at[0].state, WALL_SOCKET);
-	ck_assert_str_eq(v->waits.at[0].object, "10.0.0.1:80");
-	ck_assert_uint_eq(v->waits.at[0].ns, 40 * MS);
-	ck_assert_uint_eq(v->waits.at[0].count, 2);
-	ck_assert_uint_eq(v->waits.at[0].max_ns, 30 * MS);
-	ck_assert_str_eq(v->waits.at[1].object, "demo.Lock");
-	ck_assert_str_eq(v->waits.at[2].object, "");
-	ck_assert_int_eq(v->waits.at[3].state, WALL_PARKED);
-	ck_assert_str_eq(v->waits.at[3].object, "demo.Queue");
-	wall_view_free(v);
-	wall_end(&x);
-}
-END_TEST
-
-/* ---- idle threads ---- */
-
-static bool idle_stack(const struct filter *f, const char *const *names, size_t count)
-{
-	struct idle_state s = {0};
-
-	for (size_t i = 0; i < count; i++)
-		idle_add(&s, idle_frame(f, names[i]),
-			 strncmp(names[i], "java.", 5) != 0 && strncmp(names[i], "sun.", 4));
-	return idle_is(&s);
-}
-
-#define IDLE(f, ...) idle_stack(f, (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__})))
-
-START_TEST(who_waits_for_work_is_idle)
-{
-	struct filter f = {0};
-
-	ck_assert(IDLE(&f, "java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.Queue.take"));
-	ck_assert(!IDLE(&f, "java.util.concurrent.ThreadPoolExecutor.runWorker"));
-	ck_assert(IDLE(&f, "CompileQueue::get(CompilerThread*)"));
-	/* a timer's thread, and a task of it */
-	ck_assert(IDLE(&f, "java.util.TimerThread.mainLoop", "java.lang.Object.wait"));
-	ck_assert(!IDLE(&f, "java.util.TimerThread.mainLoop", "demo.Task.run", "java.lang.Object.wait"));
-	/* an event loop, and what it runs */
-	ck_assert(IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "io.netty.channel.nio.NioEventLoop.select",
-		       "sun.nio.ch.SelectorImpl.lockAndDoSelect"));
-	ck_assert(!IDLE(&f, "io.netty.channel.nio.NioEventLoop.run", "demo.Handler.read", "java.lang.Object.wait"));
-	/* a client that waits for an answer */
-	ck_assert(!IDLE(&f, "demo.Main.main", "org.apache.kafka.clients.consumer.KafkaConsumer.poll",
-			"sun.nio.ch.SelectorImpl.lockAndDoSelect"));
-	ck_assert(!IDLE(&f, "com.acme.Pool.take", "java.lang.Object.wait"));
-	ck_assert_int_eq(filter_add_idle(&f, "com.acme.Pool."), 0);
-	ck_assert(IDLE(&f, "com.acme.Pool.take", "java.lang.Object.wait"));
-	filter_free(&f);
-	ck_assert(idle_thread("VM Thread", false));
-	ck_assert(!idle_thread("VM Thread", true));
-	ck_assert(idle_thread("Reference Handler", true));
-	ck_assert(!idle_thread("Reference Handler 2", true));
-}
-END_TEST
-
-/* ---- reports ---- */
-
-static char *report(const struct walled *x, bool idle, bool json)
-{
-	struct wall_view *v;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	ck_assert_int_eq(wall_view_new(&v, x->w, idle), 0);
-	(json ? wall_json : wall_text)(out, v, 10);
-	wall_view_free(v);
-	fclose(out);
-	return text;
-}
-
-START_TEST(reports)
-{
-	struct walled x = wall_of(life, COUNT(life), NULL);
-	char *text = report(&x, true, false);
-
-	ck_assert_ptr_nonnull(strstr(text, "  100.00 ms   50.00%          -           -  running\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "   25.00 ms   12.50%          2    10.00 ms  waited for a CPU (10.00 ms of it only "
-			     "counted)\n"));
-	ck_assert_ptr_nonnull(strstr(text, "   10.00 ms    5.00%          1    10.00 ms  idle: waited for work\n"));
-	ck_assert_ptr_nonnull(strstr(text, "  200.00 ms  100.00%                         the lives of 1 thread\n"));
-	ck_assert_ptr_nonnull(
-		strstr(text, "   10.00 ms          1    10.00 ms  socket 10.0.0.1:80 in demo.Util.inline\n"));
-	free(text);
-	text = report(&x, false, false);
-	ck_assert_ptr_nonnull(strstr(text, "  190.00 ms  100.00%                         the lives of 1 thread\n"));
-	ck_assert_ptr_null(strstr(text, "idle:"));
-	free(text);
-	text = report(&x, true, true);
-	ck_assert_ptr_nonnull(strstr(text, "\"states_s\":{\"running\":0.1,\"runnable\":0.025,"));
-	free(text);
+	ck_assert_int_eq(wall_profile(x.w, true, &p), 0);
+	/* 10 of its own samples, and 10 of the virtual thread */
+	ck_assert_uint_eq(p.on[table_find(&x.r.a->nodes, ON_NATIVE)].self, 50 * MS);
+	profile_free(&p);
+	check_sums(&x, true);
 	wall_end(&x);
 }
 END_TEST
@@ -599,10 +379,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, windows_cut_lives);
 	tcase_add_test(tc, stacks_are_selected);
 	tcase_add_test(tc, stacks_of_a_life);
-	tcase_add_test(tc, chains_of_waits);
-	tcase_add_test(tc, what_was_waited_for);
-	tcase_add_test(tc, who_waits_for_work_is_idle);
-	tcase_add_test(tc, reports);
+	tcase_add_test(tc, carriers_run_virtual_threads);
 	tcase_add_test(tc, hostile_rows);
 	tcase_add_test(tc, many_rows);
 	suite_add_tcase(s, tc);

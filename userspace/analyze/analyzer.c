@@ -117,6 +117,22 @@ static struct sample_sum *sum_of(struct analyzer *a, uint32_t thread, uint32_t n
 	return &a->sums.at[*at - 1];
 }
 
+/* A carrier runs while its virtual threads do. */
+static int feed_carried(struct analyzer *a, const struct trace_sample *r)
+{
+	uint32_t *at;
+
+	if (a->keep_samples)
+		return VEC_PUSH(&a->carried_samples, (struct sample){r->time_ns, r->weight, r->thread, r->node});
+	at = u64map_put(&a->carried_of, (uint64_t)r->thread << 32 | r->node);
+	if (!at || (!*at && VEC_PUSH(&a->carried, (struct sample_sum){r->thread, r->node, 0})))
+		return -ENOMEM;
+	if (!*at)
+		*at = (uint32_t)a->carried.count;
+	a->carried.at[*at - 1].weight = add_saturating(a->carried.at[*at - 1].weight, r->weight);
+	return 0;
+}
+
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
 	uint32_t thread = vthreads_thread(a, r);
@@ -127,6 +143,8 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	if (see_thread(a, thread, r->time_ns))
 		return -ENOMEM;
 	vthreads_count(a, r);
+	if (thread != r->thread && feed_carried(a, r))
+		return -ENOMEM;
 	if (a->keep_samples)
 		return VEC_PUSH(&a->samples, one);
 	s = sum_of(a, thread, r->node);
@@ -332,6 +350,7 @@ void analyzer_free(struct analyzer *a)
 	strpool_free(&a->strings);
 	u64map_free(&a->info_of);
 	u64map_free(&a->sum_of);
+	u64map_free(&a->carried_of);
 	u64map_free(&a->loss_of);
 	u64map_free(&a->stat_of);
 	free(a->infos.at);
@@ -340,6 +359,8 @@ void analyzer_free(struct analyzer *a)
 	free(a->lines.at);
 	free(a->samples.at);
 	free(a->sums.at);
+	free(a->carried_samples.at);
+	free(a->carried.at);
 	free(a->events.at);
 	free(a->losses.at);
 	free(a->stats.at);

@@ -25,6 +25,7 @@ struct events {
 	bool *thread_selected;		   /* per row of a->threads */
 	bool *process_selected;		   /* per row of a->processes, and one more for unknown ones */
 	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace OFFCPU */
+	struct u64map parks;		   /* of LOCKs of parked threads, which do, too: thread and start */
 	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
 	struct place *places;		   /* per row of a->nodes */
 	double interval;		   /* sampling interval of allocations */
@@ -145,12 +146,18 @@ static void weigh(const struct analysis *an, struct event *e)
  * OFFCPU is the kernel side's event. The agent's LOCK and WAIT know more about monitors and Object.wait, and replace
  * it where they are recorded.
  */
+static uint64_t park_key(const struct jvm_event_row *r)
+{
+	return r->time_ns + r->thread * 0x9e3779b97f4a7c15ULL;
+}
+
 static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)
 {
 	size_t process = process_row(an->a, e->row->process);
 
 	return (why == BLOCKED_WAITING && an->events->covers_waits[process]) ||
-	       (why == BLOCKED_MONITOR && an->events->covers_locks[process]);
+	       (why == BLOCKED_MONITOR && an->events->covers_locks[process]) ||
+	       (why == BLOCKED_PARKED && u64map_get(&an->events->parks, park_key(e->row)));
 }
 
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
@@ -334,7 +341,7 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 	return err;
 }
 
-static void look_through(const struct analysis *an, struct events *ev)
+static int look_through(const struct analysis *an, struct events *ev)
 {
 	const struct analyzer *a = an->a;
 
@@ -346,9 +353,17 @@ static void look_through(const struct analysis *an, struct events *ev)
 			ev->covers_waits[process_row(a, r->process)] = true;
 		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_AGENT)
 			ev->covers_locks[process_row(a, r->process)] = true;
+		if (r->kind == BRAID_JVM_LOCK && r->source == BRAID_SOURCE_KERNEL) {
+			uint32_t *park = u64map_put(&ev->parks, park_key(r));
+
+			if (!park)
+				return -ENOMEM;
+			*park = 1;
+		}
 		if (ev->name_match && k && k->leaf)
 			match_name(an, ev->name_match, r->name);
 	}
+	return 0;
 }
 
 static bool allocate(const struct analyzer *a, const struct filter *f, struct events *ev)
@@ -435,8 +450,7 @@ int events_new(struct events **out, struct analysis *an)
 		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
 	ev->recorded = find_recorded(a);
-	look_through(an, ev);
-	return find_alive(a, ev);
+	return look_through(an, ev) ?: find_alive(a, ev);
 }
 
 void events_free(struct events *ev)
@@ -448,6 +462,7 @@ void events_free(struct events *ev)
 	free(ev->process_selected);
 	free(ev->covers_waits);
 	free(ev->covers_locks);
+	u64map_free(&ev->parks);
 	free(ev->name_match);
 	free(ev->places);
 	free(ev);

@@ -199,9 +199,12 @@ struct analyzer {
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
-	VEC(struct sample) samples;  /* with keep_samples */
-	VEC(struct sample_sum) sums; /* without */
-	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
+	VEC(struct sample) samples;	    /* with keep_samples */
+	VEC(struct sample_sum) sums;	    /* without */
+	struct u64map sum_of;		    /* thread and node to sums' index + 1 */
+	VEC(struct sample) carried_samples; /* those of virtual threads by their carriers, the same way */
+	VEC(struct sample_sum) carried;
+	struct u64map carried_of;
 	uint64_t sample_weight;
 	struct u64map vgroup_of; /* process and name to the number of a group of virtual threads */
 	uint32_t vgroups;

@@ -125,7 +125,7 @@ enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_
 
 /* ---- rows ---- */
 
-/* A parked thread's LOCK takes the place of its OFFCPU. */
+/* A parked thread's LOCK can take the place of its OFFCPU; if there are both, it only says what the lock is. */
 static bool is_off_cpu(const struct jvm_event_row *r)
 {
 	return r->kind == BRAID_JVM_OFFCPU ||
@@ -287,6 +287,15 @@ static int emit_row(struct walk *k, const struct jvm_event_row *r)
 	return emit_part(k, state, start_ns, woken_ns) ?: emit_part(k, WALL_RUNNABLE, woken_ns, end_ns);
 }
 
+/* A LOCK of a parked thread whose OFFCPU follows. */
+static bool is_double(const struct wall *w, const struct wall_thread *t, size_t i)
+{
+	const struct jvm_event_row *events = w->an->a->events.at, *r = &events[w->rows[i]];
+	const struct jvm_event_row *next = i + 1 < t->first + t->count ? &events[w->rows[i + 1]] : NULL;
+
+	return r->kind == BRAID_JVM_LOCK && next && next->kind == BRAID_JVM_OFFCPU && next->time_ns == r->time_ns;
+}
+
 static int walk_thread(struct walk *k)
 {
 	const struct analyzer *a = k->w->an->a;
@@ -298,9 +307,9 @@ static int walk_thread(struct walk *k)
 	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[k->w->rows[i]];
 
-		if (is_off_cpu(r) && r->time_ns < t->end_ns) {
-			err = emit_row(k, r);
-		} else if (!is_off_cpu(r)) {
+		if (is_off_cpu(r) && !is_double(k->w, t, i)) {
+			err = r->time_ns < t->end_ns ? emit_row(k, r) : 0;
+		} else {
 			k->note = r->name;
 			k->note_end_ns = event_end_ns(r);
 		}
@@ -315,7 +324,7 @@ int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, voi
 	return t->life_ns ? walk_thread(&k) : 0;
 }
 
-const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns)
+static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns)
 {
 	const struct wall_thread *t = &w->threads.at[thread];
 	const struct jvm_event_row *events = w->an->a->events.at;
@@ -337,6 +346,24 @@ const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uin
 			return r;
 	}
 	return NULL;
+}
+
+const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r)
+{
+	const struct jvm_event_row *own = waker == ROW_NONE ? NULL : wall_last(w, waker, wall_woken_ns(r));
+
+	return own && wall_woken_ns(own) > r->time_ns && wall_is_blocked(wall_state_of(w->an, own)) ? own : NULL;
+}
+
+const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r)
+{
+	const char *text = strpool_get(&w->an->a->strings, r->text);
+
+	if (r->flags & BRAID_OFFCPU_OPEN && r->kind == BRAID_JVM_OFFCPU)
+		return "[not ended]";
+	if (*text)
+		return text;
+	return r->kind == BRAID_JVM_OFFCPU && r->flags & BRAID_OFFCPU_IRQ ? "[interrupt]" : "[not known]";
 }
 
 /* ---- life ---- */
@@ -395,8 +422,8 @@ static int compare_rows(const void *x, const void *y, void *ctx)
 
 	if (p->time_ns != q->time_ns)
 		return p->time_ns < q->time_ns ? -1 : 1;
-	if (is_off_cpu(p) != is_off_cpu(q)) /* a note comes before what it explains */
-		return is_off_cpu(p) ? 1 : -1;
+	if ((p->kind == BRAID_JVM_OFFCPU) != (q->kind == BRAID_JVM_OFFCPU)) /* a note comes before what it explains */
+		return p->kind == BRAID_JVM_OFFCPU ? 1 : -1;
 	if (p->duration_ns != q->duration_ns)
 		return p->duration_ns < q->duration_ns ? -1 : 1;
 	return *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
@@ -457,36 +484,6 @@ static void sum_thread(struct wall *w, uint32_t row)
 	wall_sum(w, t, k.gap_ns, k.inside_ns, k.runnable_ns);
 }
 
-/* The weight of a thread's samples in the window, and of those on selected stacks. */
-static void weigh(struct wall *w, uint32_t thread, uint32_t node, uint64_t weight)
-{
-	size_t row = table_find(&w->an->a->threads, thread), stack = table_find(&w->an->a->nodes, node);
-	struct wall_weight *to = row == TABLE_NONE ? NULL : &w->weights[row];
-
-	if (!to)
-		return;
-	to->all = add_saturating(to->all, weight);
-	if (analysis_selects_stack(w->an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack))
-		to->selected = add_saturating(to->selected, weight);
-}
-
-static int weigh_threads(struct wall *w)
-{
-	const struct analyzer *a = w->an->a;
-
-	if (!w->an->filter->include.count && !w->an->filter->exclude.count)
-		return 0;
-	w->weights = calloc(a->threads.count + 1, sizeof(*w->weights));
-	if (!w->weights)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->sums.count; i++)
-		weigh(w, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
-	for (size_t i = 0; i < a->samples.count; i++)
-		if (analysis_selects_time(w->an, a->samples.at[i].time_ns))
-			weigh(w, a->samples.at[i].thread, a->samples.at[i].node, a->samples.at[i].weight);
-	return 0;
-}
-
 int wall_new(struct wall **out, const struct analysis *an)
 {
 	struct wall *w = calloc(1, sizeof(*w));
@@ -503,7 +500,7 @@ int wall_new(struct wall **out, const struct analysis *an)
 	w->safepoints = wall_pauses_new(an, BRAID_JVM_SAFEPOINT);
 	for (size_t i = 0; i < an->a->events.count; i++)
 		look(w, &an->a->events.at[i]);
-	err = w->gc && w->safepoints ? weigh_threads(w) ?: sort_rows(w) : -ENOMEM;
+	err = w->gc && w->safepoints ? wall_weigh(w) ?: sort_rows(w) : -ENOMEM;
 	for (size_t i = 0; i < count && !err; i++)
 		sum_thread(w, (uint32_t)i);
 out:

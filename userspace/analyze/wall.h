@@ -93,14 +93,18 @@ void wall_free(struct wall *w);
 typedef int (*wall_fn)(void *ctx, const struct wall_thread *t, const struct wall_segment *s);
 int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, void *ctx);
 
-/* The last time off the CPU of a thread that ended at `time_ns` or before it; NULL: there is none. */
-const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns);
+/* The waker's own wait that ended while `r` lasted: without it, the waker could have come earlier. NULL: none. */
+const struct jvm_event_row *wall_wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r);
+/* Why the wait ended if no thread ended it: "timer", "[not known]". */
+const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r);
 
 /* The time at which a thread that was off the CPU could run again. */
 uint64_t wall_woken_ns(const struct jvm_event_row *row);
 
 /* What a thread was blocked for, by its row and its stack. */
 enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_row *row);
+
+#define WALL_CHAIN_MAX 8 /* waits of a chain */
 
 /* x * part / whole, without overflow; 0 without a whole. */
 uint64_t wall_share(uint64_t x, uint64_t part, uint64_t whole);
@@ -124,6 +128,16 @@ void wall_pauses_free(struct wall_pauses *p);
 const struct wall_pause *wall_pauses_after(const struct wall_pauses *p, uint32_t process, uint64_t time_ns);
 /* The next one of the same process. */
 const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const struct wall_pause *pause);
+
+/* ---- wall_samples.c: what threads did while they ran ---- */
+
+/* The samples of OS threads in the window, selected ones and others; virtual threads' are their carriers'. `thread` and
+ * `stack` are rows, stack and xframe as in struct stack_sum. Until fn returns another value than 0, which is returned. */
+typedef int (*wall_sample_fn)(void *ctx, const struct stack_sum *s);
+int wall_samples(const struct analysis *an, wall_sample_fn fn, void *ctx);
+
+/* Fills w->weights. 0 or -ENOMEM. */
+int wall_weigh(struct wall *w);
 
 /* ---- wall_sums.c: what is known in sum only ---- */
 

@@ -47,18 +47,6 @@ static void add_wait(const struct analysis *an, struct line *l, const struct jvm
 		add(l, " in %s", events_site_name(an, wait_site(an, stack)));
 }
 
-/* Why the wait ended, if no thread ended it. */
-static const char *ended_by(const struct analysis *an, const struct jvm_event_row *r)
-{
-	const char *text = strpool_get(&an->a->strings, r->text);
-
-	if (r->flags & BRAID_OFFCPU_OPEN && r->kind == BRAID_JVM_OFFCPU)
-		return "[not ended]";
-	if (*text)
-		return text;
-	return r->kind == BRAID_JVM_OFFCPU && r->flags & BRAID_OFFCPU_IRQ ? "[interrupt]" : "[not known]";
-}
-
 /* " <- pool-1-thread-* in d.E.f"; *waker is its row, ROW_NONE: no thread. */
 static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event_row *r, uint32_t *waker)
 {
@@ -68,7 +56,7 @@ static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event
 
 	*waker = row_of_id(&an->a->threads, r->other);
 	if (*waker == ROW_NONE) {
-		add(l, " <- %s", ended_by(an, r));
+		add(l, " <- %s", wall_ended_by(v->wall, r));
 		return 0;
 	}
 	name = thread_pattern(&v->texts, analysis_thread_name(an, *waker));
@@ -99,14 +87,6 @@ static int count_line(struct wall_view *v, struct u64map *of, wall_chain_list *l
 	return 0;
 }
 
-/* The waker's own wait that ended while `r` lasted: without it, the waker would have come earlier. */
-static const struct jvm_event_row *wait_before(const struct wall *w, uint32_t waker, const struct jvm_event_row *r)
-{
-	const struct jvm_event_row *own = wall_last(w, waker, wall_woken_ns(r));
-
-	return own && wall_woken_ns(own) > r->time_ns && wall_is_blocked(wall_state_of(w->an, own)) ? own : NULL;
-}
-
 int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const struct wall_segment *s)
 {
 	const struct jvm_event_row *r = s->row, *own;
@@ -125,7 +105,7 @@ int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const stru
 	add_wait(an, &l, r);
 	err = add_waker(v, &l, r, &waker) ?: count_line(v, &v->wake_of, &v->wakes, &l, ns);
 	for (depth = 1; depth < WALL_CHAIN_MAX && !err && waker != ROW_NONE; depth++) {
-		own = wait_before(v->wall, waker, r);
+		own = wall_wait_before(v->wall, waker, r);
 		if (!own)
 			break;
 		r = own;

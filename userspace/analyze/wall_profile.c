@@ -10,7 +10,8 @@ struct making {
 	const struct wall *wall;
 	struct profile *profile;
 	bool idle;
-	struct u64map leaf_of; /* state and object to the leaf's name + 1 */
+	VEC(struct stack_sum) samples; /* by thread */
+	struct u64map leaf_of;	       /* state and object to the leaf's name + 1 */
 };
 
 /* "[socket 10.0.0.1:80]"; STRPOOL_FAILED without memory. */
@@ -86,29 +87,53 @@ static int add_running(struct making *m, const struct wall_thread *t, const stru
 	return err;
 }
 
+static int keep(void *ctx, const struct stack_sum *s)
+{
+	struct making *m = ctx;
+
+	return analysis_selects_stack(m->wall->an, s->stack) ? VEC_PUSH(&m->samples, *s) : 0;
+}
+
+static int compare_threads(const void *x, const void *y)
+{
+	const struct stack_sum *p = x, *q = y;
+
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	return (p->stack > q->stack) - (p->stack < q->stack);
+}
+
+static int make(struct making *m)
+{
+	const struct wall *w = m->wall;
+	size_t at = 0;
+	int err = wall_samples(w->an, keep, m);
+
+	if (!err && m->samples.count)
+		qsort(m->samples.at, m->samples.count, sizeof(*m->samples.at), compare_threads);
+	for (uint32_t i = 0; i < w->threads.count && !err; i++) {
+		const struct wall_thread *t = &w->threads.at[i];
+		size_t first = at;
+
+		while (at < m->samples.count && m->samples.at[at].thread == i)
+			at++;
+		if (t->life_ns)
+			err = wall_each(w, t, add_segment, m) ?: add_summed(m, t, at > first);
+		if (!err && t->life_ns && at > first)
+			err = add_running(m, t, m->samples.at + first, at - first);
+	}
+	return err;
+}
+
 int wall_profile(const struct wall *w, bool idle, struct profile *p)
 {
 	struct making m = {.wall = w, .profile = p, .idle = idle};
-	const struct stack_sum *sums = w->an->samples.sums.at;
-	size_t all = w->an->samples.sums.count, at = 0;
-	int err = 0;
+	int err;
 
 	memset(p, 0, sizeof(*p));
-	/* the samples are sorted by thread */
-	for (uint32_t i = 0; i < w->threads.count && !err; i++) {
-		const struct wall_thread *t = &w->threads.at[i];
-		size_t first;
-
-		for (first = at; at < all && sums[at].thread == i;)
-			at++;
-		if (!t->life_ns)
-			continue;
-		err = wall_each(w, t, add_segment, &m) ?: add_summed(&m, t, at > first);
-		if (!err && at > first)
-			err = add_running(&m, t, sums + first, at - first);
-	}
+	err = make(&m) ?: profile_finish(p, w->an);
 	u64map_free(&m.leaf_of);
-	err = err ?: profile_finish(p, w->an);
+	free(m.samples.at);
 	if (err)
 		profile_free(p);
 	return err;

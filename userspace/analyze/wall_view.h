@@ -51,8 +51,6 @@ struct wall_chain {
 
 typedef VEC(struct wall_chain) wall_chain_list;
 
-#define WALL_CHAIN_MAX 8 /* waits */
-
 struct wall_view {
 	const struct wall *wall;
 	struct wall_sums all;

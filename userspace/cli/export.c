@@ -19,10 +19,11 @@ struct export_options {
 	const char *event;
 	uint32_t kind; /* of JVM events; 0: samples */
 	bool wall;     /* all the time of the threads */
+	bool wakers;
 	struct idle_options idle;
 };
 
-enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT };
+enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT, OPT_WAKERS };
 
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed (the default): one line for each stack, for flame graph tools",
@@ -30,6 +31,10 @@ static const struct argp_option options[] = {
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
 	 "or wall: all the time of the threads, running, runnable and blocked",
+	 0},
+	{"wakers", OPT_WAKERS, 0, 0,
+	 "With --event offcpu: what threads were blocked by, followed by --, the stack of the waker from its leaf, and "
+	 "the waker's own waker if it waited meanwhile",
 	 0},
 	{"output", 'o', "OUT", 0, "Write to OUT instead of standard output", 0},
 	{"annotate", OPT_ANNOTATE, 0, 0,
@@ -44,6 +49,8 @@ static const char doc[] =
 	"  braid export > stacks.txt\n"
 	"  braid export --annotate --threads -o stacks.txt braid.trace\n"
 	"  braid export --event alloc braid.trace > bytes.txt\n"
+	"  braid export --event wall --no-idle braid.trace > time.txt\n"
+	"  braid export --event offcpu --wakers braid.trace > why.txt\n"
 	"  braid export --exclude '^\\[incomplete' braid.trace\n"
 	"\n"
 	"The collapsed format has one line for each stack: its frames from the root to the leaf, separated "
@@ -66,6 +73,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "collapsed") != 0)
 			argp_error(state, "--format: unknown format '%s'; use collapsed", arg);
 		return 0;
+	case OPT_WAKERS:
+		o->wakers = true;
+		return 0;
 	case 'o':
 		o->output = arg;
 		return 0;
@@ -83,6 +93,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		o->wall = strcmp(arg, "wall") == 0;
 		o->kind = o->wall ? 0 : common_event(state, arg);
 		return 0;
+	case ARGP_KEY_END:
+		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
+			argp_error(state, "--wakers: needs --event offcpu");
+		return common_file_arg(key, arg, state, &o->file);
 	default:
 		return common_file_arg(key, arg, state, &o->file);
 	}
@@ -111,6 +125,18 @@ static int fill_profile(const struct loaded *l, const struct export_options *o, 
 		err = wall_profile(wall, !o->idle.none, p);
 	wall_free(wall);
 	return err;
+}
+
+static bool write_wakers(const struct loaded *l, const struct export_options *o)
+{
+	FILE *out = common_output_open(o->output, o->file);
+	struct wall *wall = NULL;
+	int err = out ? wall_new(&wall, l->analysis) : 0;
+
+	if (out && !err)
+		err = wakers_write(out, wall, !o->idle.none, &o->collapsed);
+	wall_free(wall);
+	return out && common_output_close(out, o->output, err);
 }
 
 static bool write_collapsed(const struct loaded *l, const struct export_options *o)
@@ -142,7 +168,7 @@ int cmd_export(int argc, char **argv)
 	o.collapsed.top = common_top(&o.common, 0);
 	o.collapsed.announce = announce;
 	if (common_load(&l, o.file, &o.common.filter)) {
-		status = common_status(&l, write_collapsed(&l, &o));
+		status = common_status(&l, o.wakers ? write_wakers(&l, &o) : write_collapsed(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

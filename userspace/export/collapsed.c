@@ -36,12 +36,12 @@ static int compare_lines(const void *x, const void *y)
 	return p->place < q->place ? -1 : p->place > q->place;
 }
 
-static uint32_t thread_name(struct collapsed *c, uint32_t row)
+uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint32_t row)
 {
-	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&c->an->a->threads, row);
+	const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&an->a->threads, row);
 	char *text;
 	uint32_t id;
-	const char *name = analysis_thread_name(c->an, row);
+	const char *name = analysis_thread_name(an, row);
 	int len = t && t->virtual ? asprintf(&text, "[%s virtual]", name)
 				  : asprintf(&text, "[%s tid=%u]", name, t ? t->tid : 0);
 
@@ -50,7 +50,7 @@ static uint32_t thread_name(struct collapsed *c, uint32_t row)
 	for (char *p = text; *p; p++)
 		if (*p == ';')
 			*p = ':';
-	id = strpool_add(&c->thread_names, text, (size_t)len);
+	id = strpool_add(names, text, (size_t)len);
 	free(text);
 	return id;
 }
@@ -63,7 +63,7 @@ static int collapsed_collect(struct collapsed *c, bool threads)
 
 		l.place = c->place[l.node];
 		if (threads) {
-			l.thread = thread_name(c, s->thread);
+			l.thread = collapsed_thread(&c->thread_names, c->an, s->thread);
 			if (l.thread == STRPOOL_FAILED)
 				return -ENOMEM;
 		}

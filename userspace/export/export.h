@@ -51,6 +51,14 @@ struct collapsed_options {
 int collapsed_write(FILE *out, const struct analysis *an, const struct profile *p,
 		    const struct collapsed_options *options);
 
+/* "[main tid=101]", the first frame of a thread's stacks, in `names`; STRPOOL_FAILED without memory. */
+uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint32_t row);
+
+/* ---- wakers.c: braid export --event offcpu --wakers ---- */
+struct wall;
+/* `idle`: also of idle threads. */
+int wakers_write(FILE *out, const struct wall *w, bool idle, const struct collapsed_options *options);
+
 /* ---- script.c: braid script ---- */
 
 enum script_time { SCRIPT_SINCE_START, SCRIPT_WALL, SCRIPT_MONOTONIC };

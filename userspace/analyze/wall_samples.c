@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What threads did while they ran: the samples of OS threads. wall.c and wall_profile.c call it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "wall.h"
+
+static int visit(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, wall_sample_fn fn,
+		 void *ctx)
+{
+	size_t row = table_find(&an->a->threads, thread), stack = table_find(&an->a->nodes, node);
+	struct stack_sum s = {.thread = (uint32_t)row,
+			      .stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack,
+			      .xframe = node ? XFRAME_DAMAGED : XFRAME_NO_STACK,
+			      .weight = weight};
+
+	if (row == TABLE_NONE || ((const struct thread_row *)table_row(&an->a->threads, row))->virtual)
+		return 0;
+	return fn(ctx, &s);
+}
+
+int wall_samples(const struct analysis *an, wall_sample_fn fn, void *ctx)
+{
+	const struct analyzer *a = an->a;
+	int err = 0;
+
+	for (size_t i = 0; i < a->sums.count && !err; i++)
+		err = visit(an, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight, fn, ctx);
+	for (size_t i = 0; i < a->carried.count && !err; i++)
+		err = visit(an, a->carried.at[i].thread, a->carried.at[i].node, a->carried.at[i].weight, fn, ctx);
+	for (size_t i = 0; i < a->samples.count + a->carried_samples.count && !err; i++) {
+		const struct sample *s =
+			i < a->samples.count ? &a->samples.at[i] : &a->carried_samples.at[i - a->samples.count];
+
+		if (analysis_selects_time(an, s->time_ns))
+			err = visit(an, s->thread, s->node, s->weight, fn, ctx);
+	}
+	return err;
+}
+
+static int weigh(void *ctx, const struct stack_sum *s)
+{
+	struct wall *w = ctx;
+	struct wall_weight *to = &w->weights[s->thread];
+
+	to->all = add_saturating(to->all, s->weight);
+	if (analysis_selects_stack(w->an, s->stack))
+		to->selected = add_saturating(to->selected, s->weight);
+	return 0;
+}
+
+int wall_weigh(struct wall *w)
+{
+	if (!w->an->filter->include.count && !w->an->filter->exclude.count)
+		return 0;
+	w->weights = calloc(w->an->a->threads.count + 1, sizeof(*w->weights));
+	return w->weights ? wall_samples(w->an, weigh, w) : -ENOMEM;
+}
