@@ -6,7 +6,7 @@
 #include "offcpu.bpf.h"
 #include "sample.bpf.h"
 #include "task.bpf.h"
-#include "tracepoint.bpf.h"
 #include "probes.bpf.h"
+#include "hits.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -20,7 +20,7 @@ struct deferred_copy {
 	__u8 bytes[BRAID_MAX_KERNEL_DEPTH * 8 + LATE_PAGES_BYTES];
 };
 
-/* One per CPU; a per-CPU map's values are smaller. */
+/* One per slot that takes samples; a per-CPU map's values are smaller. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set at load */
@@ -31,6 +31,8 @@ struct {
 /* The registers that a walk begins with. */
 struct deferred_regs {
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u32 slot; /* of the walk, see slot.bpf.h */
+	__u32 reserved;
 };
 
 /* True if the walk may get further with more knowledge. */
@@ -71,9 +73,9 @@ static __always_inline __u64 late_page_at(const struct deferred_copy *l, __u32 p
  * Copies one page of the stack, up to `end`, to its place after the kernel's frames. Returns the size of the stack up
  * to there; 0 when the page is not in memory. A global function: the verifier does not follow its sizes page by page.
  */
-__noinline int late_page(__u32 cpu, __u32 page, __u64 end)
+__noinline int late_page(__u32 slot, __u32 page, __u64 end)
 {
-	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &cpu);
+	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &slot);
 	__u64 from, skipped, to, size;
 
 	if (!l)
@@ -91,14 +93,14 @@ __noinline int late_page(__u32 cpu, __u32 page, __u64 end)
 }
 
 /* Copies the stack and returns its size up to the last page that is in memory. */
-static __always_inline __u32 deferred_fill(struct deferred_copy *l, __u32 cpu, __u64 end)
+static __always_inline __u32 deferred_fill(struct deferred_copy *l, __u32 slot, __u64 end)
 {
 	__u32 bytes = 0;
 	int reached;
 
 	l->event.missing = 0;
 	for (__u32 i = 0; i < BRAID_DEFERRED_PAGES && late_page_at(l, i) < end; i++) {
-		reached = late_page(cpu, i, end);
+		reached = late_page(slot, i, end);
 		if (reached)
 			bytes = reached;
 		else
@@ -121,17 +123,19 @@ static __always_inline bool late_room(void)
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 4 * 3;
 }
 
-/* Sends the sample `like` with a copy of the stack; false when that is not possible. `kernel` has the kernel's
- * frames. */
-static __noinline bool deferred_send(const struct braid_event_sample *like, const struct deferred_regs *r,
-				     const __u64 *kernel, __u32 kernel_count, __u32 cause)
+/*
+ * Sends the sample `like` with a copy of the stack; returns its bytes, or 0 when that is not possible. `kernel` has the
+ * kernel's frames.
+ */
+static __noinline __u32 deferred_send(const struct braid_event_sample *like, const struct deferred_regs *r,
+				      const __u64 *kernel, __u32 kernel_count, __u32 cause)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), bytes;
-	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &cpu);
+	__u32 slot = r->slot, bytes;
+	struct deferred_copy *l = bpf_map_lookup_elem(&deferred_copies, &slot);
 	struct braid_event_deferred *e;
 
 	if (!l || !late_room())
-		return false;
+		return 0;
 	e = &l->event;
 	if (kernel_count > BRAID_MAX_KERNEL_DEPTH)
 		kernel_count = BRAID_MAX_KERNEL_DEPTH;
@@ -141,13 +145,13 @@ static __noinline bool deferred_send(const struct braid_event_sample *like, cons
 		kernel_count = 0;
 	e->kernel_count = kernel_count;
 	e->stack_at = late_start(r->sp);
-	e->stack_bytes = deferred_fill(l, cpu, late_end(r->sp, e->stack_at));
+	e->stack_bytes = deferred_fill(l, slot, late_end(r->sp, e->stack_at));
 	if (!e->stack_bytes)
-		return false;
+		return 0;
 	bytes = kernel_count * sizeof(*kernel) + e->stack_bytes;
 	barrier_var(bytes);
 	if (bytes > sizeof(l->bytes))
-		return false;
+		return 0;
 	e->hdr.kind = BRAID_EVENT_DEFERRED;
 	e->hdr.size = sizeof(*e) + bytes;
 	e->hdr.time_ns = like->hdr.time_ns;
@@ -155,6 +159,7 @@ static __noinline bool deferred_send(const struct braid_event_sample *like, cons
 	e->tid = like->tid;
 	e->cpu = like->cpu;
 	e->cause = cause;
+	e->event = like->event;
 	e->generation = like->generation;
 	e->pc = r->pc;
 	e->sp = r->sp;
@@ -163,7 +168,9 @@ static __noinline bool deferred_send(const struct braid_event_sample *like, cons
 	e->rbx = r->rbx;
 	e->r10 = r->r10;
 	e->r13 = r->r13;
-	return !bpf_ringbuf_output(&events, l, sizeof(*e) + bytes, events_wake());
+	if (bpf_ringbuf_output(&events, l, sizeof(*e) + bytes, events_wake()))
+		return 0;
+	return sizeof(*e) + bytes;
 }
 
 #endif

@@ -28,20 +28,34 @@ static __always_inline struct braid_request_share *asked_of(__u32 tgid)
 	return bpf_map_lookup_elem(&request_shares, &slot);
 }
 
-/* False when the share of the process is full; counts the loss. Called before a stack is taken for the event. */
-static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
+static __always_inline bool share_has_room(struct braid_request_share *a)
 {
 	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
 	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-	struct braid_request_share *a = asked_of(tgid);
 
-	if (!a)
-		return false;
 	if (bpf_ringbuf_query(&events, BPF_RB_CONS_POS) >= a->until) {
 		a->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 		a->bytes = 0;
 	}
-	if (used < half && a->bytes < REQUESTS_PER_FREE * (half - used))
+	return used < half && a->bytes < REQUESTS_PER_FREE * (half - used);
+}
+
+/* False when the share of the process is full. */
+static __noinline bool events_room(__u32 tgid)
+{
+	struct braid_request_share *a = asked_of(tgid);
+
+	return a && share_has_room(a);
+}
+
+/* The same, and counts the loss. Called before a stack is taken for the event. */
+static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
+{
+	struct braid_request_share *a = asked_of(tgid);
+
+	if (!a)
+		return false;
+	if (share_has_room(a))
 		return true;
 	__sync_fetch_and_add(&a->lost[kind % BRAID_JVM_KINDS_MAX], 1);
 	return false;

@@ -5,33 +5,40 @@
 
 #include "stack.bpf.h"
 
-/* Walks the user's part of the stack; false when a deferred unwind will do it. */
-static __always_inline bool sample_user(struct sample *s, struct task_struct *task)
+/* Walks the user's part of the stack. Returns the bytes that were sent for a deferred unwind; 0: there will be none. */
+static __always_inline __u32 sample_user(struct sample *s, struct task_struct *task)
 {
+	__u32 bytes;
+
 	s->leaf = (struct deferred_regs){.pc = s->w.pc,
 					 .sp = s->w.sp,
 					 .fp = s->w.fp,
 					 .rax = s->w.rax,
 					 .rbx = s->w.rbx,
 					 .r10 = s->w.r10,
-					 .r13 = s->w.r13};
+					 .r13 = s->w.r13,
+					 .slot = s->w.slot};
 	stack_walk_user(s);
-	if (!stack_in_execve(s, task) && s->w.end && deferred_useful(s->known ? &s->process : NULL, s->w.end) &&
-	    deferred_send(&s->event, &s->leaf, s->frames, s->kernel_depth, s->w.end))
-		return false;
+	if (!stack_in_execve(s, task) && s->w.end && deferred_useful(s->known ? &s->process : NULL, s->w.end)) {
+		bytes = deferred_send(&s->event, &s->leaf, s->frames, s->kernel_depth, s->w.end);
+		if (bytes)
+			return bytes;
+	}
 	stack_close(s);
-	return true;
+	return 0;
 }
 
-/* Sends the sample, with its frames if they are new. */
-static __always_inline void sample_send(struct sample *s, struct braid_counters *c)
+/* Sends the sample, with its frames if they are new. Returns the bytes that were sent; 0: it is lost. */
+static __always_inline __u32 sample_send(struct sample *s, struct braid_counters *c)
 {
 	int sent = stack_send(s, BRAID_EVENT_SAMPLE);
 
-	if (sent < 0)
-		c->samples_lost++;
-	else
-		c->stacks_sent += sent;
+	if (sent < 0) {
+		COUNT(c, samples_lost, 1);
+		return 0;
+	}
+	COUNT(c, stacks_sent, (__u64)sent);
+	return s->event.hdr.size;
 }
 
 /*
@@ -68,26 +75,32 @@ static __always_inline struct sample *sample_begin(void)
 	return s;
 }
 
-/* Completes the sample in the slot, as stack_take() does for events. */
+/*
+ * Completes the sample in the slot, as stack_take() does for events. Returns the bytes that were sent; 0: it is lost.
+ * The programs that can be preempted call it, too.
+ */
 __noinline int sample_take(__u32 slot, bool user)
 {
 	struct braid_counters *c = counters_get();
 	struct sample *s = slot_at(slot);
+	__u32 bytes = 0;
 
 	if (!s)
 		return 0;
 	if (c) {
-		c->frames_kernel += s->depth;
-		c->samples++;
-		if (!user || sample_user(s, bpf_get_current_task_btf()))
-			sample_send(s, c);
-		c->frames_java += s->w.java;
-		c->frames_native += s->w.native;
+		COUNT(c, frames_kernel, s->depth);
+		COUNT(c, samples, 1);
+		if (user)
+			bytes = sample_user(s, bpf_get_current_task_btf());
+		if (!bytes)
+			bytes = sample_send(s, c);
+		COUNT(c, frames_java, s->w.java);
+		COUNT(c, frames_native, s->w.native);
 		if (c->samples % WALK_TIMED == 0) /* reading the clock costs a part of the time measured */
-			c->walk_ns += (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED;
+			COUNT(c, walk_ns, (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED);
 	}
 	slot_release(s);
-	return 0;
+	return (int)bytes;
 }
 
 /* Takes the user registers of a tick in user mode. */

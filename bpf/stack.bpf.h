@@ -244,6 +244,7 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	e->cpu = bpf_get_smp_processor_id();
 	e->generation = s->generation;
 	e->vthread = 0;
+	e->event = 0;
 }
 
 /* Between its old memory and its new registers, a thread in an exec has no user stack. */

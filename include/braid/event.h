@@ -113,7 +113,7 @@ struct braid_event_sample {
 	__u32 frame_count; /* 0: `stack` identifies frames that were sent before */
 	__u64 stack;	   /* hash of process, generation, epoch and frames; never 0 */
 	__u32 generation;  /* of the process's addresses, as the walk knew them */
-	__u32 reserved;
+	__u32 event;	   /* 0: the clock; else the number of a named event, plus one */
 	__u64 vthread; /* Thread.threadId() of the virtual thread that the frames belong to; 0: none, or not known */
 };
 _Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
@@ -205,8 +205,10 @@ struct braid_event_deferred {
 	__u32 missing;	/* bit n: page n was not in memory, for instance reserved and unused by a function */
 	__u64 stack_at; /* address of the first byte; sp is on the same page */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u32 event; /* as in a sample */
+	__u32 reserved;
 };
-_Static_assert(sizeof(struct braid_event_deferred) == 112, "deferred sample");
+_Static_assert(sizeof(struct braid_event_deferred) == 120, "deferred sample");
 
 /*
  * The names of an interpreted frame's Method, read while the frame exists. It precedes the first sample with the

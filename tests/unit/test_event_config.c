@@ -2,6 +2,7 @@
 /* Tests of `record -e` and `--preset`: what they accept and what they refuse. */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <config/event_config.h>
@@ -43,6 +44,10 @@ static const struct {
 	{"cpu,lock=7ns", "cpu,lock=7ns", "cpu-clock"},
 	{"lock=10000ns,cpu-clock,cpu", "cpu,lock=10us", "cpu-clock"},
 	{"gc,cycles", "cpu,gc", "cycles"},
+	{"cpu,a:b,c:d/comm~\"x,*\"/", "cpu", "cpu-clock"},
+	{"a:b,c:d", "cpu,gc,thread,jit", ""},
+	{"gc,a:b", "cpu,gc", "a:b"},
+	{"a:b,a:b", "cpu,gc,thread,jit", "a:b"},
 	{"vthread=5,exception=0", "vthread=5,exception=0", ""},
 	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},
 	{"all,cycles",
@@ -79,7 +84,8 @@ static const struct {
 	{",cpu", "',cpu' is not a list of events"},
 	{"cpu,,gc", "'cpu,,gc' is not a list of events"},
 	{"allocs", "unknown event 'allocs'; `braid record --help` lists them"},
-	{"a:b:c", "unknown event 'a:b:c'; `braid record --help` lists them"},
+	{"a:b:c", "'a:b:c' is no event; a tracepoint is CATEGORY:NAME, others are uprobe:PATH:SYMBOL and "
+		  "usdt:PATH:PROVIDER:NAME"},
 	{"=5", "unknown event ''; `braid record --help` lists them"},
 	{"cpu=5", "'cpu' takes no value"},
 	{"alloc=", "'alloc=': the value is a number of bytes, such as 65536, 512k or 2m, from 0 to 2147483647"},
@@ -96,7 +102,6 @@ static const struct {
 	{"vthread=5k", "'vthread=5k': the value is a number, from 0 to 4294967295"},
 	{"exception=4294967296", "'exception=4294967296': the value is a number, from 0 to 4294967295"},
 	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
-	{"cycles,a:b", "'cycles' and 'a:b' cannot both take samples in one recording"},
 };
 
 START_TEST(refusals)
@@ -107,6 +112,21 @@ START_TEST(refusals)
 	selection_init(&c);
 	ck_assert_int_eq(add(&c, why, refused[_i].list), -EINVAL);
 	ck_assert_str_eq(why, refused[_i].why);
+}
+END_TEST
+
+START_TEST(more_named_events_than_a_recording_takes)
+{
+	char why[SELECTION_WHY], one[32];
+	struct event_selection c;
+
+	selection_init(&c);
+	for (int i = 0; i < BRAID_HITS; i++) {
+		snprintf(one, sizeof(one), "many:e%d", i);
+		ck_assert_int_eq(add(&c, why, one), 0);
+	}
+	ck_assert_int_eq(add(&c, why, "many:e0"), -EINVAL);
+	ck_assert_str_eq(why, "'many:e0' is one too many: a recording has at most 16 named events");
 }
 END_TEST
 
@@ -128,7 +148,9 @@ START_TEST(presets_and_lists_add_up)
 	selection_complete(&c);
 	event_config_text(&c.config, text, sizeof(text));
 	ck_assert_str_eq(text, "cpu,alloc=1m,live=4096,lock=10us,gc,resource");
-	ck_assert_str_eq(c.event, "a:b");
+	ck_assert_str_eq(c.event, "cpu-clock"); /* the preset has it */
+	ck_assert_uint_eq(c.probe_count, 1);
+	ck_assert_str_eq(c.probes[0].text, "a:b");
 
 	ck_assert_int_eq(selection_preset(&c, "everything", why), -EINVAL);
 	ck_assert_str_eq(why, "unknown preset 'everything'; use cpu, latency, memory, startup or all");
@@ -207,6 +229,7 @@ Suite *test_event_config(void)
 
 	tcase_add_loop_test(tc, lists, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, more_named_events_than_a_recording_takes);
 	tcase_add_test(tc, presets_and_lists_add_up);
 	tcase_add_loop_test(tc, changes_while_recording, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_test(tc, text_is_cut_not_overrun);

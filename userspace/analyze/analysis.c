@@ -2,6 +2,7 @@
 #include "analysis.h"
 
 #include "events.h"
+#include "hits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static int resolve_stacks(struct analysis *an)
 
 /* ---- sums ---- */
 
-static int add_sum(struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight)
+int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint32_t node, uint64_t weight)
 {
 	size_t t = table_find(&an->a->threads, thread);
 	size_t n = table_find(&an->a->nodes, node);
@@ -187,7 +188,7 @@ static int add_sum(struct analysis *an, uint32_t thread, uint32_t node, uint64_t
 	sum.xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
 	if (weight == 0 || !analysis_selects_thread(an, sum.thread) || !analysis_selects_stack(an, sum.stack))
 		return 0;
-	return profile_add(&an->samples, &sum);
+	return profile_add(to, &sum);
 }
 
 static int collect_sums(struct analysis *an)
@@ -196,12 +197,12 @@ static int collect_sums(struct analysis *an)
 	int err = 0;
 
 	for (size_t i = 0; i < a->sums.count && !err; i++)
-		err = add_sum(an, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
+		err = analysis_add(an, &an->samples, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 
 		if (analysis_selects_time(an, s->time_ns))
-			err = add_sum(an, s->thread, s->node, s->weight);
+			err = analysis_add(an, &an->samples, s->thread, s->node, s->weight);
 	}
 	return err ?: profile_finish(&an->samples, an);
 }
@@ -296,6 +297,8 @@ int analysis_new(struct analysis **out, const struct analyzer *a, const struct f
 	if (!err)
 		err = collect_sums(an);
 	if (!err)
+		err = hits_collect(an);
+	if (!err)
 		err = count_all(an);
 	if (!err)
 		err = events_new(&an->events, an);
@@ -320,6 +323,9 @@ void analysis_free(struct analysis *an)
 	free(an->stacks);
 	free(an->order);
 	profile_free(&an->samples);
+	for (size_t i = 0; an->hits && i < an->a->hits.count; i++)
+		profile_free(&an->hits[i]);
+	free(an->hits);
 	free(an->thread_weight);
 	events_free(an->events);
 	free(an);

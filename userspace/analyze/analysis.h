@@ -66,6 +66,7 @@ struct analysis {
 	struct stack *stacks;	      /* per row of a->nodes */
 	uint32_t *order;	      /* rows of stacks, parents first */
 	struct profile samples;	      /* the samples that pass the filter */
+	struct profile *hits;	      /* the same of each of a->hits */
 	uint64_t *thread_weight;      /* per row of a->threads */
 	uint64_t unknown_thread_weight;
 	struct quality java; /* of Java threads' samples */
@@ -116,6 +117,9 @@ uint64_t analysis_stat(const struct analysis *an, uint32_t process, const char *
 bool analysis_has_stat(const struct analysis *an, uint32_t process, const char *key);
 const char *analysis_module_path(const struct analysis *an, uint32_t module); /* "" when unknown */
 const char *analysis_sym_name(const struct analysis *an, uint32_t sym);
+
+/* Adds samples of a thread on a node, both as trace ids, unless the filter excludes them. */
+int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint32_t node, uint64_t weight);
 
 /* ---- expand.c ---- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hits.h"
 #include "state.h"
 #include "vthreads.h"
 
@@ -139,6 +140,8 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	struct sample one = {r->time_ns, r->weight, thread, r->node};
 	struct sample_sum *s;
 
+	if (r->event)
+		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one);
 	a->sample_weight = add_saturating(a->sample_weight, r->weight);
 	if (see_thread(a, thread, r->time_ns))
 		return -ENOMEM;
@@ -351,6 +354,7 @@ void analyzer_free(struct analyzer *a)
 	u64map_free(&a->info_of);
 	u64map_free(&a->sum_of);
 	u64map_free(&a->carried_of);
+	hits_free(a);
 	u64map_free(&a->loss_of);
 	u64map_free(&a->stat_of);
 	free(a->infos.at);

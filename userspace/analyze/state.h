@@ -143,6 +143,14 @@ struct sample_sum {
 	uint64_t weight;
 };
 
+/* The samples of a named event beside the clock's. */
+struct hit_event {
+	uint32_t name;		     /* in a->strings */
+	VEC(struct sample) samples;  /* with keep_samples */
+	VEC(struct sample_sum) sums; /* without */
+	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
+};
+
 /* Strings are in a->strings; threads and nodes are ids. */
 struct jvm_event_row {
 	uint64_t time_ns;
@@ -206,7 +214,9 @@ struct analyzer {
 	VEC(struct sample_sum) carried;
 	struct u64map carried_of;
 	uint64_t sample_weight;
-	struct u64map vgroup_of; /* process and name to the number of a group of virtual threads */
+	VEC(struct hit_event) hits; /* in the order of their first samples */
+	struct u64map hit_of;	    /* name to hits' index + 1 */
+	struct u64map vgroup_of;    /* process and name to the number of a group of virtual threads */
 	uint32_t vgroups;
 	uint64_t vthreads_seen;
 	uint64_t vthread_weight;

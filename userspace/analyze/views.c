@@ -361,6 +361,8 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = view_threads(v);
 	if (!err)
+		err = hit_views_new(&v->hits, an);
+	if (!err)
 		err = gc_view_fill(&v->gc, an);
 	if (!err)
 		err = view_jvms(v);
@@ -389,6 +391,7 @@ void views_free(struct views *v)
 	free(v->processes.at);
 	free(v->jvms.at);
 	gc_view_free(&v->gc);
+	hit_views_free(&v->hits);
 	free(v->losses.at);
 	free(v->notices.at);
 	event_views_free(v->events);

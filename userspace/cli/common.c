@@ -212,6 +212,11 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json)
 	common_parse(&argp, argc, argv, json);
 }
 
+bool common_event_named(const char *arg)
+{
+	return strchr(arg, ':');
+}
+
 uint32_t common_event(struct argp_state *state, const char *arg)
 {
 	uint32_t kind = kind_named(arg);

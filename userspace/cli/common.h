@@ -44,6 +44,8 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
 /* The kind that --event names, 0 for samples. Ends the program for an unknown name. */
 uint32_t common_event(struct argp_state *state, const char *arg);
+/* Whether the argument is the name of a tracepoint, function or USDT probe instead. */
+bool common_event_named(const char *arg);
 
 /* The file that `record` writes and the other commands read by default. */
 #define DEFAULT_TRACE "braid.trace"

@@ -20,6 +20,7 @@ struct export_options {
 	uint32_t kind; /* of JVM events; 0: samples */
 	bool wall;     /* all the time of the threads */
 	bool wakers;
+	bool named; /* samples of one tracepoint, function or USDT probe */
 	struct idle_options idle;
 };
 
@@ -91,7 +92,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVENT:
 		o->event = arg;
 		o->wall = strcmp(arg, "wall") == 0;
-		o->kind = o->wall ? 0 : common_event(state, arg);
+		o->named = common_event_named(arg);
+		o->kind = o->wall || o->named ? 0 : common_event(state, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
@@ -141,16 +143,18 @@ static bool write_wakers(const struct loaded *l, const struct export_options *o)
 
 static bool write_collapsed(const struct loaded *l, const struct export_options *o)
 {
+	const struct profile *p = o->named ? hits_profile(l->analysis, o->event) : &l->analysis->samples;
 	struct profile of_events = {0};
-	bool samples = !o->kind && !o->wall;
 	int err = fill_profile(l, o, &of_events);
 	FILE *out = common_output_open(o->output, o->file);
 
-	if (!samples && !err && !of_events.sums.count)
+	if (o->kind || o->wall)
+		p = &of_events;
+	if (o->event && !err && (!p || !p->sums.count))
 		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
-	if (out && !err)
-		err = collapsed_write(out, l->analysis, samples ? &l->analysis->samples : &of_events, &o->collapsed);
+	if (out && !err && p)
+		err = collapsed_write(out, l->analysis, p, &o->collapsed);
 	profile_free(&of_events);
 	return out && common_output_close(out, o->output, err);
 }

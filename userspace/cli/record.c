@@ -145,13 +145,16 @@ static void check_request(struct argp_state *state, struct record_request *r)
 	selection_complete(&r->selection);
 	o->config = r->selection.config;
 	o->event = r->selection.event;
-	if (r->period_given && !tracepoint_named(o->event))
-		argp_error(state, "-c is for tracepoints; use -F for the frequency of a clock");
-	if (r->frequency_given && tracepoint_named(o->event))
-		argp_error(state, "-F is for clocks; use -c for the number of hits per sample of a tracepoint");
-	if (r->frequency_given && !*o->event)
+	o->clock = r->selection.clock;
+	o->probes = r->selection.probes;
+	o->probe_count = r->selection.probe_count;
+	if (r->period_given && !o->probe_count)
+		argp_error(state, "-c is for tracepoints and probes; use -F for the frequency of a clock");
+	if (r->frequency_given && !o->clock && o->probe_count)
+		argp_error(state, "-F is for clocks; use -c for the number of hits per sample, or add -e cpu");
+	if (r->frequency_given && !o->clock)
 		argp_error(state, "-F needs samples by a clock; add -e cpu");
-	if (!o->attach && !*o->event && !(o->config.enabled & WITHOUT_AGENT))
+	if (!o->attach && !*o->event && !o->probe_count && !(o->config.enabled & WITHOUT_AGENT))
 		argp_error(state, "--no-attach without samples would record nothing; add -e cpu");
 }
 

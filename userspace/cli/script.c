@@ -70,7 +70,10 @@ static error_t script_parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->common;
 		return 0;
 	case OPT_EVENT:
-		o->style.events |= 1ULL << common_event(state, arg);
+		if (common_event_named(arg))
+			o->style.named = arg;
+		else
+			o->style.events |= 1ULL << common_event(state, arg);
 		return 0;
 	case OPT_TIME:
 		o->style.time = parse_base(state, arg);

@@ -3,9 +3,7 @@
 
 #include "util/quantity.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -228,44 +226,58 @@ static int add_word(struct event_selection *c, const char *name, const char *val
 	return -EINVAL;
 }
 
-static bool is_word(const char *text, size_t length)
+static int add_probe(struct event_selection *c, const char *text, size_t length, char *why)
 {
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
-			return false;
-	return length > 0 && length <= NAME_MAX;
+	struct probe_spec *to = &c->probes[c->probe_count];
+	int err;
+
+	_Static_assert(PROBE_WHY <= SELECTION_WHY, "reasons");
+	if (c->probe_count == BRAID_HITS) {
+		snprintf(why, SELECTION_WHY, "'%.60s' is one too many: a recording has at most %d named events", text,
+			 BRAID_HITS);
+		return -EINVAL;
+	}
+	err = probe_spec_parse(to, text, length, why);
+	for (uint32_t i = 0; i < c->probe_count && !err; i++)
+		if (strcmp(c->probes[i].text, to->text) == 0)
+			return 0;
+	c->probe_count += !err;
+	return err;
 }
 
-bool tracepoint_named(const char *event)
+static int add_one(struct event_selection *c, char *one, size_t length, char *why)
 {
-	const char *colon = strchr(event, ':');
+	char *value;
 
-	return colon && is_word(event, (size_t)(colon - event)) && is_word(colon + 1, strlen(colon + 1));
+	if (probe_spec_is(one, length))
+		return add_probe(c, one, length, why);
+	one[length] = '\0';
+	if (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0)
+		return name_event(c, one, why);
+	if (strcmp(one, "all") == 0)
+		return selection_preset(c, one, why);
+	value = strchr(one, '=');
+	if (value)
+		*value++ = '\0';
+	return add_word(c, one, value, why);
 }
 
 int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY])
 {
-	char *save = NULL;
+	size_t length;
 	int err = 0;
 
-	if (!*list || *list == ',' || strstr(list, ",,") || list[strlen(list) - 1] == ',') {
-		snprintf(why, SELECTION_WHY, "'%.60s' is not a list of events", list);
-		return -EINVAL;
+	for (const char *one = list; one; one = one[length] ? one + length + 1 : NULL) {
+		length = probe_spec_length(one);
+		if (!length) {
+			snprintf(why, SELECTION_WHY, "'%.60s' is not a list of events", list);
+			return -EINVAL;
+		}
 	}
-	for (char *one = strtok_r(list, ",", &save); one && !err; one = strtok_r(NULL, ",", &save)) {
-		char *value = strchr(one, '=');
-
-		if (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0 || tracepoint_named(one)) {
-			err = name_event(c, one, why);
-			continue;
-		}
-		if (strcmp(one, "all") == 0) {
-			err = selection_preset(c, one, why);
-			continue;
-		}
-		if (value)
-			*value++ = '\0';
-		err = add_word(c, one, value, why);
+	for (char *one = list, *next; one && !err; one = next) {
+		length = probe_spec_length(one);
+		next = one[length] ? one + length + 1 : NULL;
+		err = add_one(c, one, length, why);
 	}
 	return err;
 }
@@ -289,10 +301,13 @@ void selection_complete(struct event_selection *c)
 		c->config.enabled |= presets[0].enabled;
 	if (c->config.enabled & BRAID_EVENT_TYPE(LIVE))
 		c->config.enabled |= BRAID_EVENT_TYPE(ALLOC);
-	if (*c->event)
-		c->config.enabled |= BRAID_EVENT_TYPE(CPU);
-	else if (c->config.enabled & BRAID_EVENT_TYPE(CPU))
+	if (!*c->event && c->config.enabled & BRAID_EVENT_TYPE(CPU) && (c->kinds || !c->probe_count))
 		c->event = "cpu-clock";
+	c->clock = *c->event;
+	if (!c->clock && c->probe_count == 1)
+		c->event = c->probes[0].text;
+	if (c->clock || c->probe_count)
+		c->config.enabled |= BRAID_EVENT_TYPE(CPU);
 }
 
 /* For changes during a recording, where values without a type, or types without a value, are mistakes. */
@@ -305,7 +320,9 @@ static int check_change(const struct event_selection *c, enum config_change chan
 		commas += *p == ',';
 		figures += *p == '=';
 	}
-	if (*c->event && strcmp(c->event, "cpu-clock") != 0)
+	if (c->probe_count)
+		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->probes[0].text);
+	else if (*c->event && strcmp(c->event, "cpu-clock") != 0)
 		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->event);
 	else if (change == CONFIG_DISABLE && figures)
 		snprintf(why, SELECTION_WHY, "disable takes no values: '%.60s'", list);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Event configurations as text, as on the command line and in the trace: a list such as "cpu,alloc=512k,lock=1ms". A
- * list has event types, and at most one sampling event: cpu-clock, cycles, or a kernel tracepoint, CATEGORY:NAME. The
+ * list has event types, at most one clock (cpu-clock, cycles), and named events, which probe_spec.h describes. The
  * command line and the rooms of the collector use this; it touches no other state.
  */
 #ifndef BRAID_CONFIG_EVENT_CONFIG_H
 #define BRAID_CONFIG_EVENT_CONFIG_H
+
+#include "probe_spec.h"
 
 #include <braid/event_config.h>
 
@@ -15,17 +17,17 @@
 
 struct event_selection {
 	struct braid_event_config config;
-	const char *event; /* the sampling event; "": none */
+	const char *event; /* what takes the recording's samples: a clock, or its only named event; "": nothing */
+	bool clock;	   /* `event` is a clock */
 	bool kinds;	   /* a list or a preset has named event types */
+	uint32_t probe_count;
+	struct probe_spec probes[BRAID_HITS]; /* named events */
 };
 
-#define SELECTION_WHY 160 /* bytes of a reason */
+#define SELECTION_WHY 240 /* bytes of a reason */
 
 /* The type's word in a list. */
 const char *event_type_name(enum braid_event_type type);
-
-/* Whether `event` has the form CATEGORY:NAME. The tracepoint may not exist. */
-bool tracepoint_named(const char *event);
 
 /* Nothing is enabled, and the values are the defaults. */
 void selection_init(struct event_selection *c);
@@ -34,7 +36,10 @@ void selection_init(struct event_selection *c);
 int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY]);
 int selection_preset(struct event_selection *c, const char *name, char why[SELECTION_WHY]);
 
-/* To be called when all is added: adds the default, the types that others need, and the sampling event. */
+/*
+ * To be called when all is added: adds the default, the types that others need, and the sampling event. c->event may
+ * point into *c afterwards.
+ */
 void selection_complete(struct event_selection *c);
 
 enum config_change { CONFIG_ENABLE, CONFIG_DISABLE, CONFIG_INTERVAL };

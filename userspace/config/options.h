@@ -3,6 +3,8 @@
 #ifndef BRAID_CONFIG_OPTIONS_H
 #define BRAID_CONFIG_OPTIONS_H
 
+#include "probe_spec.h"
+
 #include "trace/trace.h"
 
 #include <braid/event_config.h>
@@ -15,8 +17,11 @@ struct record_options {
 	int frequency_hz;
 	uint64_t duration_ns; /* 0: until interrupted, or until the command or the last target ends */
 	const char *output;
-	const char *event; /* "cpu-clock", "cycles", or a tracepoint "CATEGORY:NAME"; "": no sampling */
-	uint64_t period;   /* hits of a tracepoint for each sample */
+	const char *event; /* what takes samples: "cpu-clock", "cycles", or the only named event; "": no such event */
+	bool clock;	   /* it is a clock */
+	const struct probe_spec *probes; /* named events */
+	uint32_t probe_count;
+	uint64_t period; /* hits of each named event for each sample */
 	const char *agent_options;
 	bool system_wide;
 	bool attach;
@@ -32,6 +37,15 @@ struct record_options {
 	trace_tap_fn tap;
 	void *tap_ctx;
 };
+
+/* Whether there are named events whose probes are in the libjvm.so of each JVM. */
+static inline bool options_probe_jvms(const struct record_options *o)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].in_jvms)
+			return true;
+	return false;
+}
 
 static inline const char *output_name(const struct record_options *o)
 {

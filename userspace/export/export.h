@@ -65,9 +65,10 @@ enum script_time { SCRIPT_SINCE_START, SCRIPT_WALL, SCRIPT_MONOTONIC };
 
 struct script_options {
 	enum script_time time;
-	bool lines;	 /* adds a line with the source line behind each frame, where it is known */
-	bool annotate;	 /* kind suffixes */
-	uint64_t events; /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
+	bool lines;	   /* adds a line with the source line behind each frame, where it is known */
+	bool annotate;	   /* kind suffixes */
+	uint64_t events;   /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
+	const char *named; /* and samples of this named event; NULL: none */
 };
 /*
  * Prints an event in perf script's format; `jvm` is its row when it is a JVM event. Returns false for a definition and

@@ -163,7 +163,7 @@ static int html_kind(struct page *p, uint32_t kind)
 static int html_graphs(struct page *p, const struct views *v)
 {
 	const char *event = analyzer_info(p->an->a, "record.event");
-	bool others = false;
+	bool others = v->hits.events.count;
 	int err = 0;
 
 	json_open(&p->j, "graphs", '[');
@@ -171,6 +171,9 @@ static int html_graphs(struct page *p, const struct views *v)
 		others = others || (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight);
 	if (p->an->samples.quality.total || !others)
 		err = html_graph(p, &p->an->samples, *event ? event : "samples", "samples");
+	for (size_t i = 0; i < v->hits.events.count && !err; i++)
+		if (v->hits.events.at[i].profile->sums.count)
+			err = html_graph(p, v->hits.events.at[i].profile, v->hits.events.at[i].name, "samples");
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
 		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)
 			err = html_kind(p, kind);

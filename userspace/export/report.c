@@ -68,6 +68,7 @@ void report_text(FILE *out, const struct views *v, const struct report_source *s
 	if (source->lines)
 		text_lines(out, v, top);
 	text_threads(out, v, top);
+	text_hits(out, v, top);
 	text_gc(out, v, top);
 	text_events(out, v, top);
 	text_quality(out, v);
@@ -181,6 +182,7 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 	if (source->lines)
 		json_lines(&j, v, top);
 	json_threads(&j, v, top);
+	json_hits(&j, v, top);
 	json_gc(&j, v, top);
 	json_events(&j, v, top);
 	json_notices(&j, v);

@@ -191,12 +191,15 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 			 const struct script_options *o)
 {
 	size_t row = table_find(&an->a->nodes, r->node);
-	const char *event = analyzer_info(an->a, "record.event");
+	const uint32_t *named = r->event ? table_get(&an->a->names, r->event) : NULL;
+	const char *event = named ? strpool_get(&an->a->strings, *named) : analyzer_info(an->a, "record.event");
 	const struct vthread_row *v = vthreads_get(an->a, r->vthread);
 	struct who w = who_thread(an, r->thread);
 
 	if (v)
 		w.selected = who_thread(an, v->group).selected;
+	if ((o->events || o->named) && !(o->events & 1 && !r->event) && !(o->named && hits_named(event, o->named)))
+		return false;
 	if (!w.selected || !analysis_selects_time(an, r->time_ns) ||
 	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
@@ -348,19 +351,20 @@ static bool print_end(FILE *out, const struct analysis *an, const struct trace_e
 	return true;
 }
 
-static bool is_selected(const struct trace_rec *rec, uint64_t events)
+/* Samples are looked at where their event's name is known. */
+static bool is_selected(const struct trace_rec *rec, const struct script_options *o)
 {
-	uint32_t bit = rec->kind == TRACE_JVM_EVENT ? rec->jvm_event.kind : 0;
+	uint32_t kind = rec->jvm_event.kind;
 
-	if (events && rec->kind != TRACE_SAMPLE && rec->kind != TRACE_JVM_EVENT)
-		return false;
-	return !events || (bit < 64 && events >> bit & 1);
+	if ((!o->events && !o->named) || rec->kind == TRACE_SAMPLE)
+		return true;
+	return rec->kind == TRACE_JVM_EVENT && kind < 64 && o->events >> kind & 1;
 }
 
 bool script_print(FILE *out, const struct analysis *an, const struct trace_rec *rec, const struct jvm_event_row *jvm,
 		  const struct script_options *o)
 {
-	if (!is_selected(rec, o->events))
+	if (!is_selected(rec, o))
 		return false;
 	switch (rec->kind) {
 	case TRACE_SAMPLE:

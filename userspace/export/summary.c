@@ -49,6 +49,8 @@ static void samples(FILE *out, const struct views *v)
 
 	label(out, "samples");
 	fprintf(out, "%" PRIu64, all);
+	if (!all && v->hits.events.count)
+		fputs(" of a clock", out);
 	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
 		fprintf(out, "%s%.1f %% %s (%u)", i ? ", " : ": ", percent(v->processes.at[i].weight, all),
 			v->processes.at[i].comm, v->processes.at[i].pid);
@@ -131,6 +133,12 @@ static void others(FILE *out, const struct views *v)
 	char text[QUANTITY_TEXT];
 	size_t shown = 0;
 
+	for (size_t i = 0; i < v->hits.events.count && i < MOST; i++) {
+		if (!shown)
+			label(out, "events");
+		item(out, shown++, ", ");
+		fprintf(out, "%s %" PRIu64, v->hits.events.at[i].name, v->hits.events.at[i].profile->quality.total);
+	}
 	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++) {
 		const struct kind_view *k = &v->events->kinds[kind];
 

@@ -3,8 +3,7 @@
 
 #include "braid.skel.h"
 #include "config/event_config.h"
-#include "symbol/usdt.h"
-#include "unwind/code.h"
+#include "kernel/probe_file.h"
 #include "util/apart.h"
 
 #include <bpf/bpf.h>
@@ -12,8 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NOP 0x90
 
 static const struct {
 	const char *what;
@@ -122,40 +119,16 @@ void probe_links_destroy(struct probe_links *l)
 {
 	for (int i = 0; i < PROBE_GROUPS; i++)
 		group_destroy(l, (enum probe_group)i);
+	for (int i = 0; i < BRAID_HITS; i++) {
+		bpf_link__destroy(l->named[i]);
+		l->named[i] = NULL;
+	}
 }
 
 /* The index of a probe's function in libjvm_open()'s result. */
 static size_t function_of(const struct probe_way *way, int probe)
 {
 	return (size_t)(way - ways) * WAY_PROBES + (size_t)probe;
-}
-
-/*
- * Whether there is a nop, as at USDT probes, that the function reaches when its instructions are decoded one by one.
- * The notes in a file are not trusted.
- */
-static bool is_nop(void *ctx, const struct usdt_place *p)
-{
-	bool *good = ctx;
-	size_t at = 0;
-
-	while (p->code && at < p->before) {
-		struct code_insn insn;
-
-		machine_decode(&insn, p->code + at, p->size - at);
-		if (insn.kind == CODE_INVALID)
-			break;
-		at += insn.length;
-	}
-	*good = p->code && at == p->before && p->code[at] == NOP && p->counter_fits;
-	return *good;
-}
-
-static bool usdt_is_good(const struct libjvm *l, const char *provider, const char *name)
-{
-	bool good = false;
-
-	return !usdt_places(l->fd, provider, name, is_nop, &good) && good;
 }
 
 /* 0, or a negative errno; -ENOENT: there is no such place. */
@@ -172,7 +145,7 @@ static int attach(const struct braid_bpf *b, const struct libjvm *l, const struc
 	if (w->symbol)
 		*out = bpf_program__attach_uprobe_opts(w->stack ? b->progs.on_probe_stack : b->progs.on_probe, pid,
 						       path, l->functions[function_of(way, probe)], &uprobe);
-	else if (usdt_is_good(l, provider, w->usdt))
+	else if (probe_file_usdt(l->fd, provider, w->usdt))
 		*out = bpf_program__attach_usdt(b->progs.on_usdt, pid, path, provider, w->usdt, &usdt);
 	else
 		return -ENOENT;
@@ -213,23 +186,48 @@ size_t probe_functions(const char *names[PROBE_FUNCTIONS_MAX])
 	return WAYS * WAY_PROBES;
 }
 
-int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l, uint32_t types,
-		       pid_t pid, const atomic_bool *stop)
+static int attach_named(const struct braid_bpf *b, const struct libjvm *l, const struct probe_spec *spec,
+			uint32_t number, pid_t pid, struct bpf_link **out)
 {
+	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = number);
+	char path[32];
+
+	if (!spec->in_jvms)
+		return 0;
+	if (!probe_file_usdt(l->fd, spec->group, spec->name))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", l->fd);
+	*out = bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt);
+	return *out ? 0 : -errno;
+}
+
+int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const struct libjvm *l,
+		       const struct record_options *o, pid_t pid, const atomic_bool *stop)
+{
+	uint32_t types = o->config.enabled;
 	int err = 0;
 
 	for (size_t i = 0; i < WAYS && (!err || err == -ENOENT); i++)
 		if (!to->way[ways[i].group] && (types & groups[ways[i].group].types))
 			err = way_attach(b, l, &ways[i], pid, to, stop);
+	for (uint32_t i = 0; i < o->probe_count && (!err || err == -ENOENT); i++)
+		if (!to->named[i])
+			err = atomic_load(stop) || apart_orphaned()
+				      ? -ECANCELED
+				      : attach_named(b, l, &o->probes[i], i, pid, &to->named[i]);
 	return err;
 }
 
-size_t probe_links_missing(const struct probe_links *l, uint32_t types, char *text, size_t size)
+size_t probe_links_missing(const struct probe_links *l, const struct record_options *o, char *text, size_t size)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < PROBE_GROUPS && used < size; i++)
-		if (!l->way[i] && (types & groups[i].types))
+		if (!l->way[i] && (o->config.enabled & groups[i].types))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", groups[i].what);
+	for (uint32_t i = 0; i < o->probe_count && used < size; i++)
+		if (!l->named[i] && o->probes[i].in_jvms)
+			used += (size_t)snprintf(text + used, size - used, "%s'%s:%s'", used ? ", " : "",
+						 o->probes[i].group, o->probes[i].name);
 	return used;
 }

@@ -76,7 +76,8 @@ int probes_new(struct probes **out, struct jvms *jvms)
 {
 	*out = NULL;
 	if (!(jvms->options->config.enabled &
-	      (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC))))
+	      (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC))) &&
+	    !options_probe_jvms(jvms->options))
 		return 0;
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
@@ -111,7 +112,7 @@ static void report_missing(struct probes *p, struct probed *j)
 {
 	char what[256];
 
-	if (!probe_links_missing(links_of(j), p->jvms->options->config.enabled, what, sizeof(what)) || !first_notice(j))
+	if (!probe_links_missing(links_of(j), p->jvms->options, what, sizeof(what)) || !first_notice(j))
 		return;
 	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
 		    "JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
@@ -155,8 +156,8 @@ static void set_each(void *ctx)
 
 	LL_FOREACH2(p->at_work, j, next_queued)
 	{
-		j->error = probe_links_attach(links_of(j), s->programs, j->library->jvm,
-					      p->jvms->options->config.enabled, j->shared ? -1 : j->pid, &p->stop);
+		j->error = probe_links_attach(links_of(j), s->programs, j->library->jvm, p->jvms->options,
+					      j->shared ? -1 : j->pid, &p->stop);
 	}
 }
 

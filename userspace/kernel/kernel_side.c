@@ -2,11 +2,10 @@
 #include "kernel_side.h"
 
 #include "braid.skel.h"
+#include "hits.h"
 #include "map_window.h"
 #include "programs.h"
 #include "sampler.h"
-#include "tracepoint.h"
-#include "config/event_config.h"
 #include "util/log.h"
 #include "util/vec.h"
 
@@ -53,7 +52,7 @@ struct kernel_side {
 	struct sampler sampler;
 	struct bpf_link *fork_link, *exec_link;
 	struct programs programs;
-	int tracepoint_fd; /* or -1 */
+	struct hits hits;
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
 
@@ -111,7 +110,7 @@ static uint32_t event_ring_bytes(const struct record_options *o)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* CPUs that come online later are not sampled */
 	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
-	uint32_t bytes = o->config.enabled & TYPES_BURSTS ? EVENT_RING_BURSTS : EVENT_RING_MIN;
+	uint32_t bytes = o->config.enabled & TYPES_BURSTS || o->probe_count ? EVENT_RING_BURSTS : EVENT_RING_MIN;
 
 	while (bytes < want && bytes < EVENT_RING_MAX)
 		bytes *= 2;
@@ -132,11 +131,10 @@ static int set_sizes(const struct braid_bpf *b, const struct record_options *o)
 /* The verifier takes long for each program that walks stacks, so only those in use are loaded. */
 static int configure_programs(struct kernel_side *k, const struct record_options *o)
 {
-	bool tracepoint = tracepoint_named(o->event);
-	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, tracepoint);
+	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, hits_have(o, PROBE_TRACEPOINT));
 
 	err = err ?: programs_configure(&k->programs, k->skel, o);
-	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, *o->event && !tracepoint);
+	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, o->clock);
 }
 
 static int open_windows(struct kernel_side *k)
@@ -149,6 +147,13 @@ static int open_windows(struct kernel_side *k)
 	return err ?: map_window_open(&k->rows, b->maps.rows);
 }
 
+static int attach_hits(struct kernel_side *k, const struct record_options *o)
+{
+	int err = hits_in_files(o) ? programs_load_probes(&k->programs) : 0;
+
+	return err ? explain_load(err) : hits_attach(&k->hits, k->skel, k->programs.probes);
+}
+
 int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 {
 	struct kernel_side *k = calloc(1, sizeof(*k));
@@ -157,12 +162,9 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	*out = NULL;
 	if (!k)
 		return -ENOMEM;
-	k->tracepoint_fd = -1;
-	if (tracepoint_named(o->event)) {
-		err = k->tracepoint_fd = tracepoint_open(o->event);
-		if (err < 0)
-			goto out;
-	}
+	err = hits_find(&k->hits, o);
+	if (err)
+		goto out;
 	libbpf_set_print(quiet_libbpf);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	k->skel = braid_bpf__open();
@@ -192,6 +194,9 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		err = explain_load(-errno);
 		goto out;
 	}
+	err = attach_hits(k, o);
+	if (err)
+		goto out;
 	*out = k;
 	return 0;
 out:
@@ -212,24 +217,28 @@ int kernel_side_start(struct kernel_side *k, const struct record_options *o)
 
 	if (err)
 		return explain_load(err);
-	if (!*o->event)
-		return 0;
-	if (k->tracepoint_fd < 0)
-		return sampler_start_clock(&k->sampler, k->skel->progs.on_sample, o);
-	err = sampler_start_tracepoint(&k->sampler, k->skel->progs.on_tracepoint, k->tracepoint_fd);
-	if (!err)
-		k->tracepoint_fd = -1;
-	return err;
+	err = hits_enable(&k->hits, true);
+	if (err)
+		return explain_load(err);
+	return o->clock ? sampler_start_clock(&k->sampler, k->skel->progs.on_sample, o) : 0;
 }
 
 int kernel_side_sample(struct kernel_side *k, bool on)
 {
-	return sampler_enable(&k->sampler, on);
+	const struct record_options *o = k->hits.options;
+
+	return !o->clock && o->probe_count ? hits_enable(&k->hits, on) : sampler_enable(&k->sampler, on);
+}
+
+void kernel_side_hits(const struct kernel_side *k, uint32_t number, uint64_t *hits, uint64_t *lost)
+{
+	hits_counts(&k->hits, number, hits, lost);
 }
 
 void kernel_side_stop(struct kernel_side *k)
 {
 	sampler_stop(&k->sampler);
+	hits_detach(&k->hits);
 	programs_stop(&k->programs);
 	bpf_link__destroy(k->fork_link);
 	bpf_link__destroy(k->exec_link);
@@ -247,8 +256,7 @@ void kernel_side_free(struct kernel_side *k)
 	map_window_close(&k->tables);
 	map_window_close(&k->pages);
 	map_window_close(&k->rows);
-	if (k->tracepoint_fd >= 0)
-		close(k->tracepoint_fd);
+	hits_close(&k->hits);
 	programs_free(&k->programs);
 	braid_bpf__destroy(k->skel);
 	for (int i = 0; i < EXTENT_CLASSES; i++) {

@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include "braid.skel.h"
+#include "hits.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 #define TYPES_OFFCPU (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT))
 
 /* See bpf/slot.bpf.h: each CPU has a slot for samples, and one for events if any are enabled. */
-static int set_slots(struct braid_bpf *b, bool events)
+static int set_slots(struct braid_bpf *b, bool events, bool hits)
 {
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;
 	uint32_t slots = events ? 2 * cpus + SPARE_SLOTS : cpus;
@@ -41,26 +42,28 @@ static int set_slots(struct braid_bpf *b, bool events)
 	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
-	return err ?: bpf_map__set_max_entries(b->maps.deferred_copies, cpus);
+	/* samples of named events are walked in the slots for events */
+	return err ?: bpf_map__set_max_entries(b->maps.deferred_copies, hits ? slots : cpus);
 }
 
 static int prepare(struct braid_bpf *b, const struct record_options *o, bool events)
 {
 	b->rodata->system_wide = o->system_wide;
 	b->rodata->max_depth = o->max_depth;
-	b->rodata->tracepoint_period = o->period;
-	return set_slots(b, events);
+	return set_slots(b, events, o->probe_count);
 }
 
 int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o)
 {
 	uint32_t types = o->config.enabled;
 	struct braid_event_config config = {.enabled = types & TYPES_OFFCPU ? 0 : types};
-	int err = prepare(first, o, types & TYPES_STACKS);
+	int err = prepare(first, o, types & TYPES_STACKS || o->probe_count);
 
 	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & TYPES_OFFCPU};
 	if (types & TYPES_STACKS)
-		p->stack_request = p->slots = first;
+		p->stack_request = first;
+	if (types & TYPES_STACKS || o->probe_count)
+		p->slots = first;
 	err = err ?: offcpu_configure(first, &config);
 	if (p->offcpu_types) {
 		p->sleepers = first;
@@ -69,6 +72,8 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe_stack, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_function, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_usdt_hit, false);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
 }
 
@@ -255,6 +260,8 @@ int programs_load_probes(struct programs *p)
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe, types & TYPES_ANY_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, types & TYPES_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, types & TYPES_PROBES);
+	err = err ?: bpf_program__set_autoload(b->progs.on_function, hits_have(p->options, PROBE_UPROBE));
+	err = err ?: bpf_program__set_autoload(b->progs.on_usdt_hit, hits_have(p->options, PROBE_USDT));
 	err = err ?: share_maps(p, b);
 	err = err ?: braid_bpf__load(b);
 	if (err) {

@@ -72,13 +72,6 @@ static int attach(struct sampler *s, const struct bpf_program *program, int fd)
 	return 0;
 }
 
-int sampler_start_tracepoint(struct sampler *s, const struct bpf_program *program, int fd)
-{
-	int err = make_room(s, 1);
-
-	return err ? err : attach(s, program, fd);
-}
-
 int sampler_start_clock(struct sampler *s, const struct bpf_program *program, const struct record_options *o)
 {
 	int n = libbpf_num_possible_cpus(), fd, err = make_room(s, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The perf events that run the sampling program: one on each CPU, or one tracepoint. Only kernel_side.c calls this. */
+/* The perf events that run the sampling program, one on each CPU. Only kernel_side.c calls this. */
 #ifndef BRAID_KERNEL_SAMPLER_H
 #define BRAID_KERNEL_SAMPLER_H
 
@@ -15,10 +15,8 @@ struct sampler {
 	int count;
 };
 
-/* Both return 0, or a negative errno after reporting the failure. What was started stays until sampler_stop(). */
+/* Returns 0, or a negative errno after reporting the failure. What was started stays until sampler_stop(). */
 int sampler_start_clock(struct sampler *s, const struct bpf_program *program, const struct record_options *o);
-/* `fd` is a perf event of a tracepoint; the sampler owns it afterwards if this succeeds. */
-int sampler_start_tracepoint(struct sampler *s, const struct bpf_program *program, int fd);
 
 /* Resumes or pauses sampling. -ENOENT: it was not started. */
 int sampler_enable(const struct sampler *s, bool on);

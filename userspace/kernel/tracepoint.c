@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracepoint.h"
 
+#include "tracepoint_format.h"
+
 #include "util/log.h"
 
 #include <errno.h>
@@ -61,21 +63,33 @@ static int open_tracefs(void)
 	return fd;
 }
 
-/* Reads the positive number in `path` below `dir`, or returns a negative errno. */
-static int read_id(int dir, const char *path)
+/* Reads a file of the event below tracefs. Returns its length, or a negative errno. */
+static ssize_t read_event(int dir, const struct probe_spec *spec, const char *file, char *to, size_t size)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	char text[32];
+	char path[2 * PROBE_TEXT + 32];
+	size_t used = 0;
 	ssize_t n;
-	long id;
+	int fd;
 
+	snprintf(path, sizeof(path), "events/%s/%s/%s", spec->group, spec->name, file);
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
+	while ((n = read(fd, to + used, size - 1 - used)) > 0)
+		used += (size_t)n;
 	close(fd);
-	if (n <= 0)
-		return n ? -EIO : -ENODATA;
-	text[n] = '\0';
+	to[used] = '\0';
+	return n < 0 ? -EIO : used ? (ssize_t)used : -ENODATA;
+}
+
+static int read_id(int dir, const struct probe_spec *spec)
+{
+	char text[32];
+	ssize_t n = read_event(dir, spec, "id", text, sizeof(text));
+	long id;
+
+	if (n < 0)
+		return (int)n;
 	id = strtol(text, NULL, 10);
 	return id > 0 && id <= INT_MAX ? (int)id : -ENODATA;
 }
@@ -92,40 +106,95 @@ static int explain_tracefs(int err, const char *event)
 	return err;
 }
 
-static int explain_id(int err, const char *event)
+static int explain_id(int err, int dir, const struct probe_spec *spec)
 {
-	int category = (int)(strchr(event, ':') - event);
-
-	if (err == -ENOENT)
-		log_error("no tracepoint '%s' in this kernel; `perf list tracepoint`, or /sys/kernel/tracing/events, "
-			  "lists them",
-			  event);
+	if (err == -ENOENT && strcmp(spec->group, "syscalls") == 0 && faccessat(dir, "events/syscalls", F_OK, 0))
+		log_error("no tracepoint '%s:%s': this kernel has no events of system calls (CONFIG_FTRACE_SYSCALLS); "
+			  "raw_syscalls:sys_enter with a filter such as id==74 works without",
+			  spec->group, spec->name);
+	else if (err == -ENOENT)
+		log_error("no tracepoint '%s:%s' in this kernel; `perf list tracepoint`, or "
+			  "/sys/kernel/tracing/events, lists them",
+			  spec->group, spec->name);
 	else if (err == -EACCES || err == -EPERM)
-		log_error("cannot look up '%s': permission denied in /sys/kernel/tracing/events; run as root", event);
+		log_error("cannot look up '%s:%s': permission denied in /sys/kernel/tracing/events; run as root",
+			  spec->group, spec->name);
 	else
-		log_error("cannot look up '%s': events/%.*s/%s/id in tracefs: %s", event, category, event,
-			  event + category + 1, strerror(-err));
+		log_error("cannot look up '%s:%s': events/%s/%s/id in tracefs: %s", spec->group, spec->name,
+			  spec->group, spec->name, strerror(-err));
 	return err;
 }
 
-static int find_id(const char *event)
-{
-	int dir = open_tracefs(), category = (int)(strchr(event, ':') - event), id;
-	char path[2 * NAME_MAX + 16];
+#define FORMAT_BYTES 65536
 
-	if (dir < 0)
-		return explain_tracefs(dir, event);
-	snprintf(path, sizeof(path), "events/%.*s/%s/id", category, event, event + category + 1);
-	id = read_id(dir, path);
-	close(dir);
-	return id < 0 ? explain_id(id, event) : id;
+static int explain_field(int err, const struct probe_spec *spec, const char *field, const char *format)
+{
+	char names[1024];
+
+	tracepoint_fields(format, names, sizeof(names));
+	if (err == -ENOENT)
+		log_error("'%s:%s' has no field '%s'; filters can use comm, pid, tid, cpu, and %s", spec->group,
+			  spec->name, field, *names ? names : "no others");
+	else
+		log_error("filters cannot compare the field '%s' of '%s:%s': it is neither a number nor text", field,
+			  spec->group, spec->name);
+	return -EINVAL;
 }
 
-int tracepoint_open(const char *event)
+/* Finds the record's fields that the filter names. */
+static int find_fields(const struct probe_spec *spec, const char *format, struct braid_hit_term *to)
+{
+	for (uint32_t i = 0; i < spec->terms; i++) {
+		struct probe_term t = spec->term[i];
+		char why[PROBE_WHY];
+		int err;
+
+		if (t.own) {
+			err = tracepoint_field(format, strcmp(spec->group, "syscalls") == 0, t.field, &t.term);
+			if (err)
+				return explain_field(err, spec, t.field, format);
+			if (probe_term_check(&t, why)) {
+				log_error("-e %s: %s", spec->text, why);
+				return -EINVAL;
+			}
+		}
+		to[i] = t.term;
+	}
+	return 0;
+}
+
+static int read_fields(int dir, const struct probe_spec *spec, struct braid_hit_term *to)
+{
+	char *format = malloc(FORMAT_BYTES);
+	ssize_t n = format ? read_event(dir, spec, "format", format, FORMAT_BYTES) : -ENOMEM;
+	int err = n < 0 ? (int)n : find_fields(spec, format, to);
+
+	if (n < 0)
+		log_error("cannot read the fields of '%s:%s': %s", spec->group, spec->name, strerror(-err));
+	free(format);
+	return err;
+}
+
+static int find_id(const struct probe_spec *spec, struct braid_hit_term *terms)
+{
+	int dir = open_tracefs(), id, err = 0;
+
+	if (dir < 0)
+		return explain_tracefs(dir, spec->text);
+	id = read_id(dir, spec);
+	if (id < 0)
+		err = explain_id(id, dir, spec);
+	else if (spec->terms)
+		err = read_fields(dir, spec, terms);
+	close(dir);
+	return err ?: id;
+}
+
+int tracepoint_open(const struct probe_spec *spec, struct braid_hit_term terms[BRAID_HIT_TERMS])
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .sample_period = 1, .disabled = 1};
-	int id = find_id(event), fd = -1, cpu = 0;
+	int id = find_id(spec, terms), fd = -1, cpu = 0;
 
 	if (id < 0)
 		return id;
@@ -140,8 +209,9 @@ int tracepoint_open(const char *event)
 		return fd;
 	fd = -errno;
 	if (fd == -EACCES || fd == -EPERM)
-		log_error("cannot open tracepoint '%s': permission denied; run as root, or with CAP_PERFMON", event);
+		log_error("cannot open tracepoint '%s': permission denied; run as root, or with CAP_PERFMON",
+			  spec->text);
 	else
-		log_error("cannot open tracepoint '%s': %s", event, strerror(-fd));
+		log_error("cannot open tracepoint '%s': %s", spec->text, strerror(-fd));
 	return fd;
 }

@@ -150,7 +150,8 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 						 .pid = e->pid,
 						 .tid = e->tid,
 						 .cpu = e->cpu,
-						 .generation = e->generation};
+						 .generation = e->generation,
+						 .event = e->event};
 	for (uint32_t i = 0; i < e->kernel_count; i++)
 		push(out, kernel[i]);
 	l.w.leaf = 1;

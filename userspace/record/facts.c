@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.h"
 
+#include "named_events.h"
 #include "version.h"
 #include "config/event_config.h"
 #include "kernel/kernel_side.h"
@@ -10,20 +11,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Emits the sampling event, its frequency and the event configuration. */
+/* Emits what takes samples, and the event configuration. */
 static void emit_what(struct session *s, char *text, size_t size)
 {
 	const struct record_options *o = s->options;
 
-	if (*o->event)
-		sink_info(&s->sink, "record.event", o->event);
-	if (tracepoint_named(o->event)) {
-		snprintf(text, size, "%llu", (unsigned long long)o->period);
-		sink_info(&s->sink, "record.period", text);
-	} else if (*o->event) {
-		snprintf(text, size, "%d", o->frequency_hz);
-		sink_info(&s->sink, "record.frequency_hz", text);
-	}
+	named_events_facts(s);
 	event_config_text(&o->config, text, size);
 	sink_info(&s->sink, "record.choices", text);
 	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {

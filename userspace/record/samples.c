@@ -6,6 +6,7 @@
 #include "session.h"
 
 #include "deferred.h"
+#include "named_events.h"
 #include "stacks.h"
 #include "agents/agents.h"
 #include "jvm/jvm.h"
@@ -64,7 +65,8 @@ static void receive_sample(struct session *s, struct process *process, const str
 						     .cpu = e->cpu,
 						     .node = node,
 						     .weight = 1,
-						     .vthread = vthread});
+						     .vthread = vthread,
+						     .event = named_events_id(s, e->event)});
 }
 
 /*
@@ -106,7 +108,7 @@ static void receive_deferred(struct session *s, const struct braid_event_deferre
 		sink_loss(&s->sink, 0, "collector", "sample", 1);
 		return;
 	}
-	out->event = (struct braid_event_sample){.hdr = e->hdr, .pid = e->pid};
+	out->event = (struct braid_event_sample){.hdr = e->hdr, .pid = e->pid, .event = e->event};
 	process = process_of(s, &out->event);
 	if (process)
 		layouts_find(&s->jvms, process);

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "control.h"
 #include "facts.h"
+#include "named_events.h"
 #include "stacks.h"
 #include "summary.h"
 #include "targets.h"
@@ -99,6 +100,7 @@ static void emit_stats(struct loop *l)
 	if (c.stacks_lost > l->counters.stacks_lost)
 		sink_loss(&s->sink, 0, "bpf", "stack", c.stacks_lost - l->counters.stacks_lost);
 	jvms_emit_lost(&s->jvms);
+	named_events_stats(s);
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
 	sink_stat(&s->sink, 0, "bpf_cpu_ns", c.walk_ns);
@@ -380,7 +382,7 @@ static int add_targets(struct loop *l)
 
 static bool waits_for_agents(const struct session *s)
 {
-	return s->options->config.enabled & ~TYPES_AT_ONCE;
+	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
 }
 
 static bool is_settled(const struct session *s)

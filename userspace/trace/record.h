@@ -236,6 +236,7 @@ struct trace_sample {
 	uint32_t node;	  /* leaf of the stack; 0: no stack */
 	uint64_t weight;  /* samples: 1 */
 	uint32_t vthread; /* the virtual thread with these frames, while `thread` carries it; 0: none, or not known */
+	uint32_t event;	  /* TRACE_NAME of the event that took it; 0: the recording's sampling event, record.event */
 };
 
 /* what: 0 fork, 1 exec, 2 exit */

@@ -74,7 +74,7 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	     STR(vthread, name)),
 	KIND(NAME, name, NUM(name, name, N), STR(name, text)),
 	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
-	     NUM(sample, weight, D), NUM(sample, vthread, U)),
+	     NUM(sample, weight, D), NUM(sample, vthread, U), NUM(sample, event, U)),
 	KIND(PROCESS_STATE, process_state, NUM(process_state, time_ns, T), NUM(process_state, process, U),
 	     NUM(process_state, what, U)),
 	KIND(CODE_LOAD, code_load, NUM(code_load, time_ns, T), NUM(code_load, process, U), HEX(code_load, address, D),

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The programs of named events: at every n-th hit of a tracepoint, a function or a USDT probe by a recorded process
+ * they take a sample. One program for each type of event; the cookie is the event's number. They are loaded only with
+ * such events.
+ */
+#ifndef BRAID_HITS_BPF_H
+#define BRAID_HITS_BPF_H
+
+#include "jvm_event.bpf.h"
+#include "probes.bpf.h"
+#include "sample.bpf.h"
+
+#include <braid/hit.h>
+
+/* The collector writes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BRAID_HITS);
+	__type(key, __u32);
+	__type(value, struct braid_hit);
+} hits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, BRAID_HITS);
+	__type(key, __u32);
+	__type(value, struct braid_hit_count);
+} hit_counts SEC(".maps");
+
+/*
+ * What the walks of all events have cost on a CPU in its current second. All together get half of a CPU. One event gets
+ * as much as is still free: alone a quarter of the CPU, so that a hot one leaves time to the others.
+ */
+#define HIT_SECOND_NS 1000000000ULL
+#define HITS_SHARE_NS (HIT_SECOND_NS / 2)
+#define HIT_WALK_NS 2000000ULL /* one walk counts as this at most: it may have been interrupted */
+
+struct hit_spending {
+	__u64 second;
+	__u64 spent_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hit_spending);
+} hit_spending SEC(".maps");
+
+/* ---- filters ---- */
+
+#define HIT_TEXT 64    /* bytes of a string that are compared */
+#define HIT_STEPS 2048 /* HIT_TEXT * BRAID_HIT_PATTERN */
+
+/* One hit, while its filter is evaluated. */
+struct hit {
+	const struct braid_hit *event;
+	const void *record; /* of a tracepoint: the program's context */
+	__u64 argument[BRAID_HIT_ARGUMENTS];
+	bool selected; /* by the terms so far of the current alternative */
+};
+
+/* A comparison of a string with a pattern. */
+struct hit_match {
+	const struct braid_hit_term *term;
+	bool glob, starred, matches;
+	__u8 text_at, pattern_at;	    /* the next characters */
+	__u8 star_text_at, star_pattern_at; /* those behind the last star, where it tries again with one more */
+	char text[HIT_TEXT];
+};
+
+static long hit_match_step(__u32 i, void *ctx)
+{
+	struct hit_match *m = ctx;
+	char c = m->text[m->text_at & (HIT_TEXT - 1)];
+	char p = m->term->pattern[m->pattern_at & (BRAID_HIT_PATTERN - 1)];
+
+	(void)i;
+	if (m->glob && p == '*') {
+		m->starred = true;
+		m->star_pattern_at = ++m->pattern_at;
+		m->star_text_at = m->text_at;
+		return 0;
+	}
+	if (!c) {
+		m->matches = !p;
+		return 1;
+	}
+	if (p == c || (m->glob && p == '?')) {
+		m->pattern_at++;
+		m->text_at++;
+		return 0;
+	}
+	if (!m->starred)
+		return 1;
+	m->pattern_at = m->star_pattern_at;
+	m->text_at = ++m->star_text_at;
+	return 0;
+}
+
+/* Reads the string of a term; it is empty where it cannot be read. */
+static __always_inline void hit_text(const struct hit *h, const struct braid_hit_term *t, char text[HIT_TEXT])
+{
+	const void *field = h->record + (t->offset & 0xffff);
+	__u32 place = 0, size = HIT_TEXT;
+	__u64 address = 0;
+
+	switch (t->operand) {
+	case BRAID_HIT_COMM:
+		bpf_get_current_comm(text, 16);
+		break;
+	case BRAID_HIT_STRING:
+		if (t->size < HIT_TEXT)
+			size = t->size;
+		barrier_var(size);
+		if (size <= HIT_TEXT)
+			(void)bpf_probe_read_kernel_str(text, size, field);
+		break;
+	case BRAID_HIT_DYNAMIC:
+		if (!bpf_probe_read_kernel(&place, sizeof(place), field))
+			(void)bpf_probe_read_kernel_str(text, HIT_TEXT, h->record + (place & 0xffff));
+		break;
+	case BRAID_HIT_USER:
+		if (!bpf_probe_read_kernel(&address, sizeof(address), field))
+			(void)bpf_probe_read_user_str(text, HIT_TEXT, (const void *)address);
+		break;
+	}
+}
+
+static __noinline bool hit_text_holds(const struct hit *h, const struct braid_hit_term *t)
+{
+	struct hit_match m = {.term = t, .glob = t->operator== BRAID_HIT_MATCH };
+
+	hit_text(h, t, m.text);
+	m.text[HIT_TEXT - 1] = '\0';
+	bpf_loop(HIT_STEPS, hit_match_step, &m, 0);
+	return m.matches == (t->operator!= BRAID_HIT_UNEQUAL);
+}
+
+/* A number in a tracepoint's record. */
+static __always_inline __u64 hit_field(const struct hit *h, const struct braid_hit_term *t)
+{
+	const void *field = h->record + (t->offset & 0xffff);
+	bool is_signed = t->flags & BRAID_HIT_SIGNED;
+	__u64 value = 0;
+
+	switch (t->size) {
+	case 1:
+		(void)bpf_probe_read_kernel(&value, 1, field);
+		return is_signed ? (__u64)(__s8)value : value;
+	case 2:
+		(void)bpf_probe_read_kernel(&value, 2, field);
+		return is_signed ? (__u64)(__s16)value : value;
+	case 4:
+		(void)bpf_probe_read_kernel(&value, 4, field);
+		return is_signed ? (__u64)(__s32)value : value;
+	default:
+		(void)bpf_probe_read_kernel(&value, 8, field);
+		return value;
+	}
+}
+
+static __always_inline __u64 hit_number(const struct hit *h, const struct braid_hit_term *t)
+{
+	__u64 value = 0;
+
+	switch (t->operand) {
+	case BRAID_HIT_PID:
+		return bpf_get_current_pid_tgid() >> 32;
+	case BRAID_HIT_TID:
+		return (__u32)bpf_get_current_pid_tgid();
+	case BRAID_HIT_CPU:
+		return bpf_get_smp_processor_id();
+	case BRAID_HIT_ARGUMENT:
+		if (t->offset < BRAID_HIT_ARGUMENTS)
+			(void)bpf_probe_read_kernel(&value, sizeof(value), &h->argument[t->offset & 7]);
+		return value;
+	default:
+		return hit_field(h, t);
+	}
+}
+
+static __noinline bool hit_number_holds(const struct hit *h, const struct braid_hit_term *t)
+{
+	__u64 value = hit_number(h, t), other = t->value;
+	bool less = t->flags & BRAID_HIT_SIGNED ? (__s64)value < (__s64)other : value < other;
+
+	switch (t->operator) {
+	case BRAID_HIT_EQUAL:
+		return value == other;
+	case BRAID_HIT_UNEQUAL:
+		return value != other;
+	case BRAID_HIT_LESS:
+		return less;
+	case BRAID_HIT_LESS_EQUAL:
+		return less || value == other;
+	case BRAID_HIT_GREATER:
+		return !less && value != other;
+	case BRAID_HIT_GREATER_EQUAL:
+		return !less;
+	default:
+		return value & other;
+	}
+}
+
+static long hit_term(__u32 i, void *ctx)
+{
+	struct hit *h = ctx;
+	const struct braid_hit_term *t;
+
+	if (i >= BRAID_HIT_TERMS)
+		return 1;
+	t = &h->event->term[i];
+	if (t->flags & BRAID_HIT_OR) {
+		if (h->selected)
+			return 1;
+		h->selected = true;
+	}
+	if (h->selected)
+		h->selected = t->operand == BRAID_HIT_COMM || t->operand >= BRAID_HIT_STRING ? hit_text_holds(h, t)
+											     : hit_number_holds(h, t);
+	return 0;
+}
+
+static __always_inline bool hit_selected(struct hit *h)
+{
+	h->selected = true;
+	if (h->event->terms)
+		bpf_loop(h->event->terms, hit_term, h, 0);
+	return h->selected;
+}
+
+/* ---- budgets ---- */
+
+static __always_inline struct hit_spending *hit_spending_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&hit_spending, &zero);
+}
+
+/* False when the CPU's time for hits, or the event ring's room for them, is used up. */
+static __noinline bool hit_affordable(struct braid_hit_count *c, __u64 now, __u32 tgid)
+{
+	struct hit_spending *all = hit_spending_here();
+	__u64 second = now / HIT_SECOND_NS;
+
+	if (!all)
+		return false;
+	if (all->second != second) {
+		all->second = second;
+		all->spent_ns = 0;
+	}
+	if (c->second != second) {
+		c->second = second;
+		c->spent_ns = 0;
+	}
+	return all->spent_ns < HITS_SHARE_NS && c->spent_ns < HITS_SHARE_NS - all->spent_ns && events_room(tgid);
+}
+
+static __noinline int hit_charge(struct braid_hit_count *c, __u64 began)
+{
+	__u64 ns = bpf_ktime_get_ns() - began;
+	struct hit_spending *all = hit_spending_here();
+
+	if (ns > HIT_WALK_NS)
+		ns = HIT_WALK_NS;
+	__sync_fetch_and_add(&c->spent_ns, ns);
+	if (all)
+		__sync_fetch_and_add(&all->spent_ns, ns);
+	return 0;
+}
+
+/* ---- samples ---- */
+
+/* Finds the event, unless it is off or the process is not recorded. */
+static __always_inline bool hit_find(struct hit *h, __u32 number)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!tgid || (!system_wide && !bpf_map_lookup_elem(&processes, &tgid)))
+		return false;
+	h->event = bpf_map_lookup_elem(&hits, &number);
+	return h->event && h->event->period;
+}
+
+/*
+ * A hit takes a sample in these steps: hit_find(), the arguments, hit_begin(); the kernel's part of the stack; the
+ * user registers; and always hit_end(). hit_begin() returns NULL when there is nothing to record.
+ */
+static __always_inline struct sample *hit_begin(struct hit *h, __u32 number)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, slot;
+	struct braid_hit_count *c = bpf_map_lookup_elem(&hit_counts, &number);
+	__u64 now = bpf_ktime_get_ns();
+	struct sample *s;
+
+	if (!c || !hit_selected(h) || (__sync_fetch_and_add(&c->hits, 1) + 1) % h->event->period)
+		return NULL;
+	if (!hit_affordable(c, now, tgid)) {
+		__sync_fetch_and_add(&c->lost, 1);
+		return NULL;
+	}
+	slot = slot_take();
+	s = slot_at(slot);
+	if (!s) {
+		__sync_fetch_and_add(&c->lost, 1);
+		return NULL;
+	}
+	s->w.slot = slot;
+	stack_reset(s, bpf_map_lookup_elem(&processes, &tgid), now);
+	s->event.event = number + 1;
+	return s;
+}
+
+static __always_inline int hit_end(struct sample *s, bool user, __u32 number)
+{
+	struct braid_hit_count *c = bpf_map_lookup_elem(&hit_counts, &number);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, bytes;
+	__u64 began = s->event.hdr.time_ns;
+
+	bytes = sample_take(s->w.slot, user);
+	if (c)
+		hit_charge(c, began);
+	if (bytes)
+		jvm_event_charge(tgid, bytes);
+	return 0;
+}
+
+SEC("tracepoint")
+int on_tracepoint(void *ctx)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct hit h = {.record = ctx};
+	struct sample *s = hit_find(&h, number) ? hit_begin(&h, number) : NULL;
+
+	if (!s)
+		return 0;
+	stack_walk_kernel(ctx, s);
+	return hit_end(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), number);
+}
+
+/* At a function or USDT probe. The kernel has set the pc back to the probed instruction. */
+static __always_inline int hit_in_user(struct pt_regs *ctx, struct hit *h, __u32 number)
+{
+	struct sample *s = hit_begin(h, number);
+	bool user;
+
+	if (!s)
+		return 0;
+	user = stack_entry_regs(bpf_get_current_task_btf(), &s->w);
+	s->w.pc = ctx->ip;
+	return hit_end(s, user, number);
+}
+
+SEC("uprobe")
+int on_function(struct pt_regs *ctx)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct hit h = {.argument = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9}};
+
+	probe_on_thread_stack(ctx);
+	return hit_find(&h, number) ? hit_in_user(ctx, &h, number) : 0;
+}
+
+SEC("usdt")
+int on_usdt_hit(struct pt_regs *ctx)
+{
+	__u32 number = (__u32)bpf_usdt_cookie(ctx);
+	struct hit h = {0};
+
+	probe_on_thread_stack(ctx);
+	if (!hit_find(&h, number))
+		return 0;
+	if (h.event->arguments) {
+		(void)bpf_usdt_arg(ctx, 0, (long *)&h.argument[0]);
+		(void)bpf_usdt_arg(ctx, 1, (long *)&h.argument[1]);
+		(void)bpf_usdt_arg(ctx, 2, (long *)&h.argument[2]);
+		(void)bpf_usdt_arg(ctx, 3, (long *)&h.argument[3]);
+		(void)bpf_usdt_arg(ctx, 4, (long *)&h.argument[4]);
+		(void)bpf_usdt_arg(ctx, 5, (long *)&h.argument[5]);
+	}
+	return hit_in_user(ctx, &h, number);
+}
+
+#endif

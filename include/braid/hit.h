@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Named events, as the eBPF programs and the collector share them: tracepoints, uprobes and USDT probes whose hits are
+ * samples. Each has a number, which its program receives as cookie.
+ */
+#ifndef BRAID_HIT_H
+#define BRAID_HIT_H
+
+#include <braid/types.h>
+
+#define BRAID_HITS 16	      /* events of a recording */
+#define BRAID_HIT_TERMS 8     /* of a filter */
+#define BRAID_HIT_ARGUMENTS 6 /* of a function or USDT probe that filters can compare */
+#define BRAID_HIT_PATTERN 32  /* bytes of a pattern, with the zero at its end */
+
+enum braid_hit_operand {
+	BRAID_HIT_COMM, /* of the thread */
+	BRAID_HIT_PID,	/* the process, as the host numbers it */
+	BRAID_HIT_TID,
+	BRAID_HIT_CPU,
+	BRAID_HIT_ARGUMENT, /* `offset`: which, from 0 */
+	BRAID_HIT_NUMBER,   /* in the tracepoint's record */
+	BRAID_HIT_STRING,   /* in the record itself, `size` bytes */
+	BRAID_HIT_DYNAMIC,  /* the record has the string's place, as __data_loc */
+	BRAID_HIT_USER,	    /* the record has its address in the process's memory */
+};
+
+enum braid_hit_operator {
+	BRAID_HIT_EQUAL,
+	BRAID_HIT_UNEQUAL,
+	BRAID_HIT_LESS,
+	BRAID_HIT_LESS_EQUAL,
+	BRAID_HIT_GREATER,
+	BRAID_HIT_GREATER_EQUAL,
+	BRAID_HIT_BITS,	 /* any of the bits is set */
+	BRAID_HIT_MATCH, /* a pattern with * and ? */
+};
+
+#define BRAID_HIT_OR 1U	    /* the term begins another alternative; && binds closer */
+#define BRAID_HIT_SIGNED 2U /* of a number */
+
+struct braid_hit_term {
+	__u16 offset;
+	__u8 size;     /* of a number: 1, 2, 4 or 8 */
+	__u8 operand;  /* enum braid_hit_operand */
+	__u8 operator; /* enum braid_hit_operator */
+	__u8 flags;    /* BRAID_HIT_* */
+	__u8 reserved[2];
+	__u64 value;
+	char pattern[BRAID_HIT_PATTERN]; /* strings */
+};
+_Static_assert(sizeof(struct braid_hit_term) == 48, "hit term");
+
+/* Value of the map `hits`, by the event's number. */
+struct braid_hit {
+	__u64 period; /* one sample in so many hits; 0: the event is off */
+	__u32 terms;
+	__u32 arguments; /* terms compare them */
+	struct braid_hit_term term[BRAID_HIT_TERMS];
+};
+
+/* Value of the per-CPU map `hit_counts`, by the event's number. */
+struct braid_hit_count {
+	__u64 hits;	/* by recorded processes, as the filter selects them */
+	__u64 lost;	/* of those that were due to be samples */
+	__u64 second;	/* for which spent_ns counts */
+	__u64 spent_ns; /* for walks of this event */
+};
+
+#endif

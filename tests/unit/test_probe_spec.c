@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of named events as text, and of the records that their filters look into. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <config/probe_spec.h>
+#include <kernel/tracepoint_format.h>
+
+Suite *test_probe_spec(void);
+
+static const struct {
+	const char *text;
+	enum probe_type type;
+	bool in_jvms;
+	const char *path, *group, *name;
+	uint64_t offset;
+	uint32_t terms;
+} understood[] = {
+	{"sched:sched_switch", PROBE_TRACEPOINT, false, "", "sched", "sched_switch", 0, 0},
+	{"syscalls:sys_enter_fsync/comm~\"java*\"/", PROBE_TRACEPOINT, false, "", "syscalls", "sys_enter_fsync", 0, 1},
+	{"block:block_rq_issue/ bytes >= 4096 && rwbs == \"W\" || pid == 7 /", PROBE_TRACEPOINT, false, "", "block",
+	 "block_rq_issue", 0, 3},
+	{"uprobe:/usr/lib/libc.so.6:malloc", PROBE_UPROBE, false, "/usr/lib/libc.so.6", "", "malloc", 0, 0},
+	{"uprobe:/a,b/c:f+0x10/arg0>4096/", PROBE_UPROBE, false, "/a,b/c", "", "f", 16, 1},
+	{"uprobe:/x:_ZN3foo3barEv+8", PROBE_UPROBE, false, "/x", "", "_ZN3foo3barEv", 8, 0},
+	{"usdt:/usr/bin/python3:python:gc__start/arg0==2&&tid!=3/", PROBE_USDT, false, "/usr/bin/python3", "python",
+	 "gc__start", 0, 2},
+	{"usdt:libjvm:hotspot:gc__begin", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 0},
+	{"hotspot:gc__begin", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 0},
+	{"hs_private:safepoint__begin/pid==1/", PROBE_USDT, true, "", "hs_private", "safepoint__begin", 0, 1},
+};
+
+START_TEST(specs)
+{
+	const char *text = understood[_i].text;
+	struct probe_spec spec;
+	char why[PROBE_WHY] = "", list[PROBE_TEXT];
+
+	ck_assert(probe_spec_is(text, strlen(text)));
+	ck_assert_msg(!probe_spec_parse(&spec, text, strlen(text), why), "%s: %s", text, why);
+	ck_assert_int_eq(spec.type, understood[_i].type);
+	ck_assert_int_eq(spec.in_jvms, understood[_i].in_jvms);
+	ck_assert_str_eq(spec.text, text);
+	ck_assert_str_eq(spec.path, understood[_i].path);
+	ck_assert_str_eq(spec.group, understood[_i].group);
+	ck_assert_str_eq(spec.name, understood[_i].name);
+	ck_assert_uint_eq(spec.offset, understood[_i].offset);
+	ck_assert_uint_eq(spec.terms, understood[_i].terms);
+	/* in a list it ends where it ends alone */
+	snprintf(list, sizeof(list), "%s,gc", text);
+	ck_assert_uint_eq(probe_spec_length(list), strlen(text));
+	ck_assert_uint_eq(probe_spec_length(text), strlen(text));
+}
+END_TEST
+
+START_TEST(terms)
+{
+	static const char text[] = "a:b/comm~\"j*\"&&pid==0x10||tid!=-1&&cpu<2&&x>=3&&args.pid&1&&y<=5&&z>6/";
+	static const struct {
+		const char *field;
+		enum braid_hit_operator operator;
+		bool own, or ;
+		uint64_t value;
+	} is[] = {{"comm", BRAID_HIT_MATCH, false, false, 0},	       {"pid", BRAID_HIT_EQUAL, false, false, 16},
+		  {"tid", BRAID_HIT_UNEQUAL, false, true, UINT64_MAX}, {"cpu", BRAID_HIT_LESS, false, false, 2},
+		  {"x", BRAID_HIT_GREATER_EQUAL, true, false, 3},      {"pid", BRAID_HIT_BITS, true, false, 1},
+		  {"y", BRAID_HIT_LESS_EQUAL, true, false, 5},	       {"z", BRAID_HIT_GREATER, true, false, 6}};
+	struct probe_spec spec;
+	char why[PROBE_WHY];
+
+	ck_assert_int_eq(probe_spec_parse(&spec, text, strlen(text), why), 0);
+	ck_assert_uint_eq(spec.terms, BRAID_HIT_TERMS);
+	for (int i = 0; i < BRAID_HIT_TERMS; i++) {
+		ck_assert_str_eq(spec.term[i].field, is[i].field);
+		ck_assert_uint_eq(spec.term[i].term.operator, is[i].operator);
+		ck_assert_int_eq(spec.term[i].own, is[i].own);
+		ck_assert_int_eq(spec.term[i].term.flags & BRAID_HIT_OR, is[i].or ? BRAID_HIT_OR : 0);
+		if (i)
+			ck_assert_uint_eq(spec.term[i].term.value, is[i].value);
+	}
+	ck_assert_str_eq(spec.term[0].term.pattern, "j*");
+}
+END_TEST
+
+#define NO_EVENT "is no event; a tracepoint is CATEGORY:NAME, others are uprobe:PATH:SYMBOL and usdt:PATH:PROVIDER:NAME"
+
+static const struct {
+	const char *text, *why;
+} refused[] = {
+	{":", "':' " NO_EVENT},
+	{":b", "':b' " NO_EVENT},
+	{"a:", "'a:' " NO_EVENT},
+	{"a:b:c", "'a:b:c' " NO_EVENT},
+	{"../a:b", "'../a:b' " NO_EVENT},
+	{"a:../b", "'a:../b' " NO_EVENT},
+	{"a:b%s", "'a:b%s' " NO_EVENT},
+	{"a:b\n", "an event has no control characters"},
+	{"uretprobe:/bin/x:f", "uretprobe is not offered: the kernel would put its own address in place of the return "
+			       "address, and stacks would end there; use uprobe"},
+	{"kprobe:vfs_read", "kprobes are not offered; use a tracepoint, CATEGORY:NAME"},
+	{"uprobe:/bin/x", "'uprobe:/bin/x' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET"},
+	{"uprobe:/bin/x:", "'uprobe:/bin/x:' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET"},
+	{"uprobe::f", "'uprobe::f' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET"},
+	{"uprobe:x:f", "'x' is no absolute path; probes are set in one file, so write its full path"},
+	{"uprobe:/x:f+", "'+' is no offset in a function; write a number such as +0x10"},
+	{"uprobe:/x:f+-1", "'+-1' is no offset in a function; write a number such as +0x10"},
+	{"uprobe:/x:f+1x", "'+1x' is no offset in a function; write a number such as +0x10"},
+	{"uprobe:/x:f+99999999999999999999",
+	 "'+99999999999999999999' is no offset in a function; write a number such as +0x10"},
+	{"uprobe:/x:+4", "'uprobe:/x:+4' names no function; use the linker's name, as `nm` shows it"},
+	{"uprobe:/x:a::b", "'uprobe:/x:a::b' names no function; use the linker's name, as `nm` shows it"},
+	{"usdt:/x:p", "'usdt:/x:p' is no USDT probe; write usdt:PATH:PROVIDER:NAME, or usdt:libjvm:hotspot:NAME"},
+	{"usdt:/x:p:a:b",
+	 "'usdt:/x:p:a:b' is no USDT probe; write usdt:PATH:PROVIDER:NAME, or usdt:libjvm:hotspot:NAME"},
+	{"usdt:libc:p:a", "'libc' is no absolute path; probes are set in one file, so write its full path"},
+	{"a:b/", "the filter '/' has no '/' at its end"},
+	{"a:b//", "the filter of 'b' is empty"},
+	{"a:b/ /", "the filter of 'b' is empty"},
+	{"a:b/pid==1", "the filter '/pid==1' has no '/' at its end"},
+	{"a:b/f==\"x/", "the quotes around 'x/' are not closed"},
+	{"a:b/pid==1/c", "'c' follows the filter; a '/' in a value needs quotes"},
+	{"a:b/f==x/y/", "'y/' follows the filter; a '/' in a value needs quotes"},
+	{"a:b/==1/", "a filter's term begins with a field, not with '==1/'; for example pid==4711"},
+	{"a:b/pid/", "after 'pid' comes ==, !=, <, <=, >, >=, & or ~, not '/'"},
+	{"a:b/pid=1/", "after 'pid' comes ==, !=, <, <=, >, >=, & or ~, not '=1/'"},
+	{"a:b/pid==/", "'pid' is compared with nothing; use a number, or text in quotes"},
+	{"a:b/pid==1 cpu==2/", "terms of a filter are joined by && or ||, not by 'cpu==2/'"},
+	{"a:b/pid==1&cpu==2/", "terms of a filter are joined by && or ||, not by '&cpu==2/'"},
+	{"a:b/pid==1&&/", "a filter's term begins with a field, not with '/'; for example pid==4711"},
+	{"a:b/pid==java/", "'pid' is a number, and 'java' is none"},
+	{"a:b/pid==\"1\"/", "'pid' is a number, and '1' is none"},
+	{"a:b/pid~1/", "'pid' is a number, and ~ compares text"},
+	{"a:b/pid==18446744073709551616/", "'pid' is a number, and '18446744073709551616' is none"},
+	{"a:b/comm<java/", "'comm' is text, which is compared by ==, != or ~"},
+	{"a:b/x==\"0123456789012345678901234567890123456789\"/",
+	 "'0123456789012345678901234567890123456789' is too long for a filter: 31 characters are the limit"},
+	{"a:b/a==1&&a==2&&a==3&&a==4&&a==5&&a==6&&a==7&&a==8&&a==9/", "a filter has at most 8 terms"},
+	{"uprobe:/x:f/x==1/", "'x' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg5"},
+	{"uprobe:/x:f/arg6==1/",
+	 "'arg6' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg5"},
+	{"hotspot:gc__begin/arg0~x/", "'arg0' is a number, and ~ compares text"},
+};
+
+START_TEST(refusals)
+{
+	char why[PROBE_WHY] = "";
+	struct probe_spec spec;
+
+	ck_assert_int_eq(probe_spec_parse(&spec, refused[_i].text, strlen(refused[_i].text), why), -EINVAL);
+	ck_assert_str_eq(why, refused[_i].why);
+}
+END_TEST
+
+START_TEST(length_is_limited)
+{
+	char text[2 * PROBE_TEXT], why[PROBE_WHY];
+	struct probe_spec spec;
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "a:", 2);
+	ck_assert_int_eq(probe_spec_parse(&spec, text, PROBE_TEXT - 1, why), 0);
+	ck_assert_int_eq(probe_spec_parse(&spec, text, PROBE_TEXT, why), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(why, "is too long: 255 characters are the limit"));
+}
+END_TEST
+
+/* Anything is either understood or refused with a reason. */
+START_TEST(nonsense)
+{
+	static const char letters[] = "ab:/\"&|=<>~!.,+* 019uprobe";
+	unsigned state = 1;
+
+	for (int i = 0; i < 200000; i++) {
+		char text[48], why[PROBE_WHY] = "";
+		struct probe_spec spec;
+		size_t length;
+
+		for (size_t c = 0; c < sizeof(text); c++) {
+			state = state * 1103515245 + 12345;
+			text[c] = letters[state / 65536 % sizeof(letters)];
+		}
+		text[sizeof(text) - 1] = '\0';
+		if (state & 1024)
+			memcpy(text, state & 2048 ? "uprobe:/" : "usdt:/", 6);
+		length = probe_spec_length(text);
+		ck_assert_uint_le(length, strlen(text));
+		if (probe_spec_parse(&spec, text, length, why))
+			ck_assert_uint_gt(strlen(why), 0);
+		else
+			ck_assert_uint_le(spec.terms, BRAID_HIT_TERMS);
+	}
+}
+END_TEST
+
+static const char format[] = "name: test\nID: 7\nformat:\n"
+			     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+			     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+			     "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+			     "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+			     "\tfield:__data_loc char[] filename;\toffset:28;\tsize:4;\tsigned:0;\n"
+			     "\tfield:const char * name;\toffset:32;\tsize:8;\tsigned:0;\n"
+			     "\tfield:int dfd;\toffset:40;\tsize:8;\tsigned:0;\n"
+			     "\tfield:unsigned long args[6];\toffset:48;\tsize:48;\tsigned:0;\n"
+			     "\tfield:long prev_state;\toffset:96;\tsize:8;\tsigned:1;\n"
+			     "\tfield:bool ok;\toffset:104;\tsize:1;\tsigned:0;\n"
+			     "\tfield:__u32 far;\toffset:70000;\tsize:4;\tsigned:0;\n"
+			     "\nprint fmt: \"field:x\", REC->pid\n";
+
+static const struct {
+	const char *name;
+	bool syscall;
+	int err;
+	struct braid_hit_term term;
+} fields[] = {
+	{"comm", false, 0, {.operand = BRAID_HIT_STRING, .offset = 8, .size = 16}},
+	{"pid", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 24, .size = 4, .flags = BRAID_HIT_SIGNED}},
+	{"filename", false, 0, {.operand = BRAID_HIT_DYNAMIC, .offset = 28, .size = 4}},
+	{"name", true, 0, {.operand = BRAID_HIT_USER, .offset = 32, .size = 8}},
+	{"name", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 32, .size = 8}}, /* its address */
+	{"dfd", true, 0, {.operand = BRAID_HIT_NUMBER, .offset = 40, .size = 4, .flags = BRAID_HIT_SIGNED}},
+	{"dfd", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 40, .size = 8}},
+	{"prev_state", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 96, .size = 8, .flags = BRAID_HIT_SIGNED}},
+	{"ok", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 104, .size = 1}},
+	{"args", false, -EDOM, {0}},
+	{"far", false, -EDOM, {0}},
+	{"common_pid", false, -ENOENT, {0}},
+	{"none", false, -ENOENT, {0}},
+	{"x", false, -ENOENT, {0}},
+};
+
+START_TEST(records)
+{
+	struct braid_hit_term t = {0};
+	char names[256];
+
+	ck_assert_int_eq(tracepoint_field(format, fields[_i].syscall, fields[_i].name, &t), fields[_i].err);
+	if (!fields[_i].err) {
+		ck_assert_uint_eq(t.operand, fields[_i].term.operand);
+		ck_assert_uint_eq(t.offset, fields[_i].term.offset);
+		ck_assert_uint_eq(t.size, fields[_i].term.size);
+		ck_assert_uint_eq(t.flags, fields[_i].term.flags);
+	}
+	tracepoint_fields(format, names, sizeof(names));
+	ck_assert_str_eq(names, "comm, pid, filename, name, dfd, args, prev_state, ok, far");
+}
+END_TEST
+
+Suite *test_probe_spec(void)
+{
+	Suite *s = suite_create("probe_spec");
+	TCase *tc = tcase_create("probe_spec");
+
+	tcase_add_loop_test(tc, specs, 0, sizeof(understood) / sizeof(understood[0]));
+	tcase_add_test(tc, terms);
+	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, length_is_limited);
+	tcase_add_test(tc, nonsense);
+	tcase_add_loop_test(tc, records, 0, sizeof(fields) / sizeof(fields[0]));
+	suite_add_tcase(s, tc);
+	return s;
+}

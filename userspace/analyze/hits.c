@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hits.h"
+
+#include "events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- feeding ---- */
+
+static struct hit_event *event_of(struct analyzer *a, uint32_t name)
+{
+	uint32_t *at = u64map_put(&a->hit_of, name);
+	struct hit_event fresh = {.name = name};
+
+	if (!at)
+		return NULL;
+	if (!*at) {
+		if (VEC_PUSH(&a->hits, fresh))
+			return NULL;
+		*at = (uint32_t)a->hits.count;
+	}
+	return &a->hits.at[*at - 1];
+}
+
+static int add_to_sum(struct hit_event *h, const struct sample *one)
+{
+	uint32_t *at = u64map_put(&h->sum_of, (uint64_t)one->thread << 32 | one->node);
+	struct sample_sum fresh = {one->thread, one->node, 0};
+
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (h->sums.count >= UINT32_MAX - 1 || VEC_PUSH(&h->sums, fresh))
+			return -ENOMEM;
+		*at = (uint32_t)h->sums.count;
+	}
+	h->sums.at[*at - 1].weight = add_saturating(h->sums.at[*at - 1].weight, one->weight);
+	return 0;
+}
+
+int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
+{
+	struct hit_event *h = event_of(a, name);
+
+	if (!h)
+		return -ENOMEM;
+	return a->keep_samples ? VEC_PUSH(&h->samples, *one) : add_to_sum(h, one);
+}
+
+void hits_free(struct analyzer *a)
+{
+	for (size_t i = 0; i < a->hits.count; i++) {
+		free(a->hits.at[i].samples.at);
+		free(a->hits.at[i].sums.at);
+		u64map_free(&a->hits.at[i].sum_of);
+	}
+	free(a->hits.at);
+	u64map_free(&a->hit_of);
+}
+
+/* ---- the analysis ---- */
+
+static int collect(struct analysis *an, const struct hit_event *h, struct profile *to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->sums.count && !err; i++)
+		err = analysis_add(an, to, h->sums.at[i].thread, h->sums.at[i].node, h->sums.at[i].weight);
+	for (size_t i = 0; i < h->samples.count && !err; i++) {
+		const struct sample *s = &h->samples.at[i];
+
+		if (analysis_selects_time(an, s->time_ns))
+			err = analysis_add(an, to, s->thread, s->node, s->weight);
+	}
+	return err ?: profile_finish(to, an);
+}
+
+int hits_collect(struct analysis *an)
+{
+	const struct analyzer *a = an->a;
+	int err = 0;
+
+	an->hits = calloc(a->hits.count + 1, sizeof(*an->hits));
+	if (!an->hits)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->hits.count && !err; i++)
+		err = collect(an, &a->hits.at[i], &an->hits[i]);
+	return err;
+}
+
+static const char *name_of(const struct analysis *an, size_t i)
+{
+	const char *name = strpool_get(&an->a->strings, an->a->hits.at[i].name);
+
+	return *name ? name : "[unknown]";
+}
+
+bool hits_named(const char *event, const char *typed)
+{
+	size_t length = strlen(typed);
+
+	return length && strncmp(event, typed, length) == 0 && (!event[length] || event[length] == '/');
+}
+
+const struct profile *hits_profile(const struct analysis *an, const char *typed)
+{
+	for (size_t i = 0; i < an->a->hits.count; i++)
+		if (strcmp(name_of(an, i), typed) == 0)
+			return &an->hits[i];
+	for (size_t i = 0; i < an->a->hits.count; i++)
+		if (hits_named(name_of(an, i), typed))
+			return &an->hits[i];
+	return hits_named(analyzer_info(an->a, "record.event"), typed) ? &an->samples : NULL;
+}
+
+/* ---- views ---- */
+
+static int compare_sites(const void *x, const void *y)
+{
+	const struct hit_site *p = x, *q = y;
+	int c = (p->samples < q->samples) - (p->samples > q->samples);
+
+	c = c ?: strcmp(p->name, q->name);
+	return c ?: (p->line > q->line) - (p->line < q->line);
+}
+
+static int compare_views(const void *x, const void *y)
+{
+	const struct hit_view *p = x, *q = y;
+	int c = (p->profile->quality.total < q->profile->quality.total) -
+		(p->profile->quality.total > q->profile->quality.total);
+
+	return c ?: strcmp(p->name, q->name);
+}
+
+static int add_site(const struct analysis *an, struct hit_view *v, struct u64map *of, const struct stack_sum *sum)
+{
+	uint32_t site = events_site(an, sum->stack), *at;
+	struct hit_site fresh = {.name = events_site_name(an, site), .key = UINT64_MAX};
+
+	if (site != ROW_NONE) {
+		const struct xframe *x = &an->xframes.at[site];
+
+		fresh.line = x->line;
+		fresh.key = (uint64_t)an->syms.at[x->sym].name << 32 | x->line;
+	}
+	at = u64map_put(of, fresh.key);
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (VEC_PUSH(&v->sites, fresh))
+			return -ENOMEM;
+		*at = (uint32_t)v->sites.count;
+	}
+	v->sites.at[*at - 1].samples = add_saturating(v->sites.at[*at - 1].samples, sum->weight);
+	return 0;
+}
+
+static int view_event(const struct analysis *an, struct hit_view *v)
+{
+	struct u64map of = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < v->profile->sums.count && !err; i++)
+		err = add_site(an, v, &of, &v->profile->sums.at[i]);
+	if (v->sites.count)
+		qsort(v->sites.at, v->sites.count, sizeof(*v->sites.at), compare_sites);
+	u64map_free(&of);
+	return err;
+}
+
+int hit_views_new(struct hit_views *v, const struct analysis *an)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->hits.count && !err; i++) {
+		struct hit_view one = {.name = name_of(an, i), .profile = &an->hits[i]};
+		char key[512];
+
+		snprintf(key, sizeof(key), "hits %s", one.name);
+		one.hits = analysis_stat(an, 0, key, 0);
+		err = VEC_PUSH(&v->events, one) ?: view_event(an, &v->events.at[v->events.count - 1]);
+	}
+	if (v->events.count)
+		qsort(v->events.at, v->events.count, sizeof(*v->events.at), compare_views);
+	return err;
+}
+
+void hit_views_free(struct hit_views *v)
+{
+	for (size_t i = 0; i < v->events.count; i++)
+		free(v->events.at[i].sites.at);
+	free(v->events.at);
+}

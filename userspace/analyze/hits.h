@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Samples of named events (tracepoints, functions, USDT probes) beside those of the clock, which they are not mixed
+ * with. The analyzer and the analysis collect them; views and exports read them.
+ */
+#ifndef BRAID_ANALYZE_HITS_H
+#define BRAID_ANALYZE_HITS_H
+
+#include "analysis.h"
+
+/* Where an event was hit: the site of its stacks, see events_site(). */
+struct hit_site {
+	const char *name;
+	uint32_t line; /* 0: not known */
+	uint64_t key;
+	uint64_t samples;
+};
+
+struct hit_view {
+	const char *name;	       /* of the event, as `record -e` took it */
+	const struct profile *profile; /* its samples */
+	uint64_t hits;		       /* those that were no samples, too; 0: not known */
+	VEC(struct hit_site) sites;    /* the most frequent first */
+};
+
+struct hit_views {
+	VEC(struct hit_view) events; /* the most frequent first */
+};
+
+int hit_views_new(struct hit_views *v, const struct analysis *an);
+void hit_views_free(struct hit_views *v);
+
+/*
+ * Whether a person means the event by that name: it is the whole name, or the part in front of the filter.
+ */
+bool hits_named(const char *event, const char *typed);
+
+/* The samples of the event that a person names, the recording's sampling event included; NULL: there is none. */
+const struct profile *hits_profile(const struct analysis *an, const char *typed);
+
+/* ---- for analyzer.c and analysis.c ---- */
+
+int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one);
+void hits_free(struct analyzer *a);
+int hits_collect(struct analysis *an);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe_spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSE(...) (snprintf(why, PROBE_WHY, __VA_ARGS__), -EINVAL)
+
+/* HotSpot's providers, whose probes need no path. */
+static const char *const jvm_providers[] = {"hotspot", "hotspot_jni", "hs_private"};
+
+/* The forms whose path may contain slashes and commas. */
+static const struct form {
+	const char *prefix;
+	enum probe_type type;
+	bool offered;
+} forms[] = {
+	{"uprobe:", PROBE_UPROBE, true},  {"usdt:", PROBE_USDT, true},	       {"uretprobe:", PROBE_UPROBE, false},
+	{"kprobe:", PROBE_UPROBE, false}, {"kretprobe:", PROBE_UPROBE, false},
+};
+
+static const struct form *form_of(const char *text)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (strncmp(text, forms[i].prefix, strlen(forms[i].prefix)) == 0)
+			return &forms[i];
+	return NULL;
+}
+
+/* ---- where a spec ends ---- */
+
+/* Behind the filter that begins here, or the text's end when it does not end. */
+static const char *filter_end(const char *at)
+{
+	bool quoted = false;
+
+	for (at++; *at; at++) {
+		quoted ^= *at == '"';
+		if (*at == '/' && !quoted)
+			return at + 1;
+	}
+	return at;
+}
+
+size_t probe_spec_length(const char *list)
+{
+	const struct form *form = form_of(list);
+	const char *at = list + (form ? strlen(form->prefix) : 0);
+
+	if (form)
+		at += strcspn(at, ":");
+	while (*at && *at != ',')
+		at = *at == '/' ? filter_end(at) : at + 1;
+	return (size_t)(at - list);
+}
+
+bool probe_spec_is(const char *text, size_t length)
+{
+	return memchr(text, ':', length) != NULL;
+}
+
+/* ---- filters ---- */
+
+/* Two characters come before their first one alone. */
+static const struct {
+	const char *text;
+	enum braid_hit_operator operator;
+} operators[] = {
+	{"==", BRAID_HIT_EQUAL},	 {"!=", BRAID_HIT_UNEQUAL}, {"<=", BRAID_HIT_LESS_EQUAL},
+	{">=", BRAID_HIT_GREATER_EQUAL}, {"<", BRAID_HIT_LESS},	    {">", BRAID_HIT_GREATER},
+	{"&", BRAID_HIT_BITS},		 {"~", BRAID_HIT_MATCH},
+};
+
+static const struct {
+	const char *field;
+	enum braid_hit_operand operand;
+} fields[] = {{"comm", BRAID_HIT_COMM}, {"pid", BRAID_HIT_PID}, {"tid", BRAID_HIT_TID}, {"cpu", BRAID_HIT_CPU}};
+
+static void skip_space(const char **at)
+{
+	while (isspace((unsigned char)**at))
+		(*at)++;
+}
+
+static bool take(const char **at, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(*at, word, length) != 0)
+		return false;
+	*at += length;
+	return true;
+}
+
+static size_t word_length(const char *at, const char *more)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)at[n]) || (at[n] && strchr(more, at[n])))
+		n++;
+	return n;
+}
+
+static int take_field(const char **at, struct probe_term *t, enum probe_type type, char *why)
+{
+	size_t length = word_length(*at, "_.");
+
+	if (!length || length >= sizeof(t->field))
+		return REFUSE("a filter's term begins with a field, not with '%.40s'; for example pid==4711", *at);
+	t->own = strncmp(*at, "args.", 5) == 0 && length > 5;
+	memcpy(t->field, *at + (t->own ? 5 : 0), length - (t->own ? 5 : 0));
+	*at += length;
+	if (t->own && type == PROBE_TRACEPOINT)
+		return 0;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strcmp(t->field, fields[i].field) == 0) {
+			t->term.operand = fields[i].operand;
+			t->term.size = sizeof(uint64_t);
+			return 0;
+		}
+	if (type == PROBE_TRACEPOINT) {
+		t->own = true;
+		return 0;
+	}
+	if (strncmp(t->field, "arg", 3) == 0 && t->field[3] >= '0' && t->field[3] < '0' + BRAID_HIT_ARGUMENTS &&
+	    !t->field[4]) {
+		t->term.operand = BRAID_HIT_ARGUMENT;
+		t->term.offset = (uint16_t)(t->field[3] - '0');
+		t->term.size = sizeof(uint64_t);
+		t->term.flags |= BRAID_HIT_SIGNED;
+		return 0;
+	}
+	return REFUSE("'%.40s' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg%d",
+		      t->field, BRAID_HIT_ARGUMENTS - 1);
+}
+
+static int take_operator(const char **at, struct probe_term *t, char *why)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (!(operators[i].operator== BRAID_HIT_BITS && strncmp(*at, "&&", 2) == 0) &&
+		    take(at, operators[i].text)) {
+			t->term.operator=(uint8_t) operators[i].operator;
+			return 0;
+		}
+	return REFUSE("after '%.40s' comes ==, !=, <, <=, >, >=, & or ~, not '%.20s'", t->field, *at);
+}
+
+/* A number in C's notation, or text in quotes or without. */
+static int take_value(const char **at, struct probe_term *t, char *why)
+{
+	bool quoted = take(at, "\"");
+	size_t length = quoted ? strcspn(*at, "\"") : word_length(*at, "_-.*?");
+	char *end;
+
+	if (quoted && !(*at)[length])
+		return REFUSE("the quotes around '%.40s' are not closed", *at);
+	if (!quoted && !length)
+		return REFUSE("'%.40s' is compared with nothing; use a number, or text in quotes", t->field);
+	if (length >= sizeof(t->term.pattern))
+		return REFUSE("'%.40s' is too long for a filter: %d characters are the limit", *at,
+			      BRAID_HIT_PATTERN - 1);
+	memcpy(t->term.pattern, *at, length);
+	*at += length + quoted;
+	errno = 0;
+	t->term.value = *t->term.pattern == '-' ? (uint64_t)strtoll(t->term.pattern, &end, 0)
+						: strtoull(t->term.pattern, &end, 0);
+	t->number = !quoted && !errno && isdigit((unsigned char)t->term.pattern[*t->term.pattern == '-']) && !*end;
+	return 0;
+}
+
+int probe_term_check(struct probe_term *t, char why[PROBE_WHY])
+{
+	bool text = t->term.operand == BRAID_HIT_COMM || t->term.operand >= BRAID_HIT_STRING;
+	uint8_t operator= t->term.operator;
+
+	if (text && operator!= BRAID_HIT_EQUAL && operator!= BRAID_HIT_UNEQUAL && operator!= BRAID_HIT_MATCH)
+		return REFUSE("'%.40s' is text, which is compared by ==, != or ~", t->field);
+	if (!text && operator== BRAID_HIT_MATCH)
+		return REFUSE("'%.40s' is a number, and ~ compares text", t->field);
+	if (!text && !t->number)
+		return REFUSE("'%.40s' is a number, and '%.40s' is none", t->field, t->term.pattern);
+	return 0;
+}
+
+static int take_term(const char **at, struct probe_spec *to, char *why)
+{
+	struct probe_term *t = &to->term[to->terms];
+	bool or = to->terms && take(at, "||");
+	int err;
+
+	if (to->terms && ! or &&!take(at, "&&"))
+		return REFUSE("terms of a filter are joined by && or ||, not by '%.20s'", *at);
+	if (to->terms == BRAID_HIT_TERMS)
+		return REFUSE("a filter has at most %d terms", BRAID_HIT_TERMS);
+	*t = (struct probe_term){.term.flags = or ? BRAID_HIT_OR : 0};
+	skip_space(at);
+	err = take_field(at, t, to->type, why);
+	skip_space(at);
+	err = err ?: take_operator(at, t, why);
+	skip_space(at);
+	err = err ?: take_value(at, t, why);
+	skip_space(at);
+	to->terms++;
+	return err || t->own ? err : probe_term_check(t, why);
+}
+
+/* The filter behind `at`, which ends the spec. */
+static int take_filter(const char *at, struct probe_spec *to, char *why)
+{
+	const char *end;
+	int err = 0;
+
+	if (!*at)
+		return 0;
+	end = filter_end(at);
+	if (end[-1] != '/' || end == at + 1)
+		return REFUSE("the filter '%.60s' has no '/' at its end", at);
+	if (*end)
+		return REFUSE("'%.40s' follows the filter; a '/' in a value needs quotes", end);
+	at++;
+	skip_space(&at);
+	if (*at == '/')
+		return REFUSE("the filter of '%.60s' is empty", to->name);
+	while (!err && at < end - 1)
+		err = take_term(&at, to, why);
+	return err;
+}
+
+/* ---- names ---- */
+
+/* Copies the part before `stop`, which must be there unless it is 0, and goes behind it. */
+static bool take_part(const char **at, char stop, char to[PROBE_TEXT])
+{
+	size_t length = strcspn(*at, stop ? (char[]){stop, 0} : "/");
+
+	if (!length || (stop && (*at)[length] != stop))
+		return false;
+	memcpy(to, *at, length);
+	to[length] = '\0';
+	*at += length + (stop != 0);
+	return true;
+}
+
+static bool is_word(const char *text)
+{
+	size_t length = word_length(text, "_-");
+
+	return length > 0 && !text[length];
+}
+
+static int parse_tracepoint(struct probe_spec *to, const char *text, char *why)
+{
+	const char *at = text;
+
+	if (!take_part(&at, ':', to->group) || !take_part(&at, 0, to->name) || !is_word(to->group) ||
+	    !is_word(to->name))
+		return REFUSE("'%.60s' is no event; a tracepoint is CATEGORY:NAME, others are uprobe:PATH:SYMBOL and "
+			      "usdt:PATH:PROVIDER:NAME",
+			      text);
+	to->type = PROBE_TRACEPOINT;
+	for (size_t i = 0; i < sizeof(jvm_providers) / sizeof(jvm_providers[0]); i++)
+		if (strcmp(to->group, jvm_providers[i]) == 0) {
+			to->type = PROBE_USDT;
+			to->in_jvms = true;
+		}
+	return take_filter(at, to, why);
+}
+
+static int parse_function(struct probe_spec *to, const char *text, const char *at, char *why)
+{
+	char *plus, *end;
+
+	if (!take_part(&at, ':', to->path) || !take_part(&at, 0, to->name))
+		return REFUSE("'%.60s' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET", text);
+	plus = strchr(to->name, '+');
+	if (plus) {
+		*plus++ = '\0';
+		errno = 0;
+		to->offset = strtoull(plus, &end, 0);
+		if (!isdigit((unsigned char)*plus) || *end || errno)
+			return REFUSE("'+%.40s' is no offset in a function; write a number such as +0x10", plus);
+	}
+	if (!*to->name || strchr(to->name, ':'))
+		return REFUSE("'%.60s' names no function; use the linker's name, as `nm` shows it", text);
+	return take_filter(at, to, why);
+}
+
+static int parse_usdt(struct probe_spec *to, const char *text, const char *at, char *why)
+{
+	if (!take_part(&at, ':', to->path) || !take_part(&at, ':', to->group) || !take_part(&at, 0, to->name) ||
+	    !is_word(to->group) || !is_word(to->name))
+		return REFUSE("'%.60s' is no USDT probe; write usdt:PATH:PROVIDER:NAME, or usdt:libjvm:hotspot:NAME",
+			      text);
+	if (strcmp(to->path, "libjvm") == 0) {
+		to->in_jvms = true;
+		*to->path = '\0';
+	}
+	return take_filter(at, to, why);
+}
+
+static int parse_form(struct probe_spec *to, const struct form *form, char *why)
+{
+	const char *at = to->text + strlen(form->prefix);
+	int err;
+
+	if (strcmp(form->prefix, "uretprobe:") == 0)
+		return REFUSE("uretprobe is not offered: the kernel would put its own address in place of the return "
+			      "address, and stacks would end there; use uprobe");
+	if (!form->offered)
+		return REFUSE("kprobes are not offered; use a tracepoint, CATEGORY:NAME");
+	to->type = form->type;
+	err = to->type == PROBE_UPROBE ? parse_function(to, to->text, at, why) : parse_usdt(to, to->text, at, why);
+	if (!err && !to->in_jvms && *to->path != '/')
+		return REFUSE("'%.60s' is no absolute path; probes are set in one file, so write its full path",
+			      to->path);
+	return err;
+}
+
+int probe_spec_parse(struct probe_spec *to, const char *text, size_t length, char why[PROBE_WHY])
+{
+	const struct form *form;
+
+	*to = (struct probe_spec){.type = PROBE_TRACEPOINT};
+	if (length >= sizeof(to->text))
+		return REFUSE("'%.40s...' is too long: %d characters are the limit", text, PROBE_TEXT - 1);
+	memcpy(to->text, text, length);
+	for (const char *c = to->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return REFUSE("an event has no control characters");
+	form = form_of(to->text);
+	return form ? parse_form(to, form, why) : parse_tracepoint(to, to->text, why);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Named events as text: a tracepoint, a function, or a USDT probe, with a filter. The event configuration uses this;
+ * kernel/ and jvm/ find what the names mean. It touches no other state.
+ *
+ *   CATEGORY:NAME                      a tracepoint of the kernel
+ *   uprobe:PATH:SYMBOL[+OFFSET]        a function of a program or library
+ *   usdt:PATH:PROVIDER:NAME            a USDT probe of a program or library
+ *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
+ *   hotspot:NAME, hs_private:NAME      the same with HotSpot's providers
+ *
+ * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer.
+ */
+#ifndef BRAID_CONFIG_PROBE_SPEC_H
+#define BRAID_CONFIG_PROBE_SPEC_H
+
+#include <braid/hit.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT };
+
+#define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
+#define PROBE_WHY 240  /* bytes of a reason */
+
+struct probe_term {
+	char field[64];		    /* as written; "args.NAME" is NAME with own set */
+	bool own;		    /* a field of the tracepoint's record, whatever its name */
+	bool number;		    /* the value is one */
+	struct braid_hit_term term; /* operand, offset and size are not set for a tracepoint's own fields */
+};
+
+struct probe_spec {
+	enum probe_type type;
+	bool in_jvms;	       /* in the libjvm.so of each JVM; `path` is empty */
+	char text[PROBE_TEXT]; /* as written */
+	char path[PROBE_TEXT];
+	char group[PROBE_TEXT]; /* category, or provider */
+	char name[PROBE_TEXT];	/* of the tracepoint, function or USDT probe */
+	uint64_t offset;	/* in the function */
+	uint32_t terms;
+	struct probe_term term[BRAID_HIT_TERMS];
+};
+
+/* The length of the spec with which a list begins; the list's next element follows behind a comma. */
+size_t probe_spec_length(const char *list);
+
+/* Whether the text of that length is a spec, good or bad: it has a colon. */
+bool probe_spec_is(const char *text, size_t length);
+
+/* Parses one spec. Returns 0, or -EINVAL and the reason. */
+int probe_spec_parse(struct probe_spec *to, const char *text, size_t length, char why[PROBE_WHY]);
+
+/*
+ * Completes a term with what its field is: a number, or a string if `size` is not its bytes. Returns 0, or -EINVAL and
+ * the reason when the value does not fit.
+ */
+int probe_term_check(struct probe_term *t, char why[PROBE_WHY]);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hits.h"
+
+#include "braid.skel.h"
+#include "probe_file.h"
+#include "tracepoint.h"
+#include "util/apart.h"
+#include "util/log.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool hits_have(const struct record_options *o, enum probe_type type)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type == type)
+			return true;
+	return false;
+}
+
+bool hits_in_files(const struct record_options *o)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type != PROBE_TRACEPOINT && !o->probes[i].in_jvms)
+			return true;
+	return false;
+}
+
+int hits_find(struct hits *h, const struct record_options *o)
+{
+	int err = 0;
+
+	*h = (struct hits){.options = o, .map = -1, .counts = -1};
+	for (uint32_t i = 0; i < BRAID_HITS; i++)
+		h->at[i].fd = -1;
+	for (uint32_t i = 0; i < o->probe_count && err >= 0; i++) {
+		const struct probe_spec *spec = &o->probes[i];
+		struct braid_hit *hit = &h->at[i].hit;
+
+		hit->terms = spec->terms;
+		for (uint32_t t = 0; t < spec->terms; t++) {
+			hit->term[t] = spec->term[t].term;
+			hit->arguments |= hit->term[t].operand == BRAID_HIT_ARGUMENT;
+		}
+		if (spec->type == PROBE_TRACEPOINT)
+			err = h->at[i].fd = tracepoint_open(spec, hit->term);
+		else if (!spec->in_jvms)
+			err = h->at[i].fd = probe_file_open(spec, o, &h->at[i].offset);
+	}
+	return err < 0 ? err : 0;
+}
+
+/* ---- links ---- */
+
+static int keep(struct hits *h, struct bpf_link *link)
+{
+	struct bpf_link **links = h->links;
+
+	if (!link)
+		return -errno;
+	if (h->link_count == h->link_room) {
+		links = realloc(links, (size_t)(h->link_room + BRAID_HITS) * sizeof(struct bpf_link *));
+		if (!links) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		h->links = links;
+		h->link_room += BRAID_HITS;
+	}
+	h->links[h->link_count++] = link;
+	return 0;
+}
+
+static int attach_tracepoint(struct hits *h, const struct braid_bpf *b, uint32_t number)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = number);
+	int err = keep(h, bpf_program__attach_perf_event_opts(b->progs.on_tracepoint, h->at[number].fd, &opts));
+
+	if (!err)
+		h->at[number].fd = -1; /* the link owns it */
+	return err;
+}
+
+/* In all processes that run the file, or in one. */
+static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t number, pid_t pid)
+{
+	const struct probe_spec *spec = &h->options->probes[number];
+	LIBBPF_OPTS(bpf_uprobe_opts, uprobe, .bpf_cookie = number);
+	LIBBPF_OPTS(bpf_usdt_opts, usdt, .usdt_cookie = number);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", h->at[number].fd);
+	if (spec->type == PROBE_UPROBE)
+		return keep(h, bpf_program__attach_uprobe_opts(b->progs.on_function, pid, path, h->at[number].offset,
+							       &uprobe));
+	return keep(h, bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt));
+}
+
+struct attaching {
+	struct hits *hits;
+	const struct braid_bpf *first, *probes;
+	int err;
+};
+
+static int attach_one(struct attaching *a, uint32_t number)
+{
+	struct hits *h = a->hits;
+	const struct record_options *o = h->options;
+	int err = 0;
+
+	if (o->probes[number].type == PROBE_TRACEPOINT)
+		return attach_tracepoint(h, a->first, number);
+	if (o->probes[number].in_jvms)
+		return 0;
+	if (!o->pid_count)
+		return attach_in_file(h, a->probes, number, -1);
+	for (int i = 0; i < o->pid_count && !err; i++)
+		err = apart_orphaned() ? -ECANCELED : attach_in_file(h, a->probes, number, o->pids[i]);
+	return err;
+}
+
+static void attach_each(void *ctx)
+{
+	struct attaching *a = ctx;
+
+	for (uint32_t i = 0; i < a->hits->options->probe_count && !a->err; i++) {
+		a->err = apart_orphaned() ? -ECANCELED : attach_one(a, i);
+		if (a->err)
+			log_error("cannot set '%s': %s", a->hits->options->probes[i].text, strerror(-a->err));
+	}
+}
+
+int hits_attach(struct hits *h, const struct braid_bpf *first, const struct braid_bpf *probes)
+{
+	struct attaching a = {.hits = h, .first = first, .probes = probes};
+	int err;
+
+	h->map = bpf_map__fd(first->maps.hits);
+	h->counts = bpf_map__fd(first->maps.hit_counts);
+	err = hits_enable(h, false);
+	if (!err && h->options->probe_count)
+		apart_run(attach_each, &a);
+	return err ?: a.err;
+}
+
+int hits_enable(struct hits *h, bool on)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < h->options->probe_count && !err; i++) {
+		h->at[i].hit.period = on ? h->options->period : 0;
+		err = bpf_map_update_elem(h->map, &i, &h->at[i].hit, BPF_ANY) ? -errno : 0;
+	}
+	return err;
+}
+
+void hits_detach(struct hits *h)
+{
+	while (h->link_count)
+		bpf_link__destroy(h->links[--h->link_count]);
+}
+
+void hits_close(struct hits *h)
+{
+	hits_detach(h);
+	free(h->links);
+	h->links = NULL;
+	for (uint32_t i = 0; h->options && i < BRAID_HITS; i++)
+		if (h->at[i].fd >= 0)
+			close(h->at[i].fd);
+	h->options = NULL;
+}
+
+void hits_counts(const struct hits *h, uint32_t number, uint64_t *hits, uint64_t *lost)
+{
+	int n = libbpf_num_possible_cpus();
+	struct braid_hit_count *each = calloc((size_t)n, sizeof(*each));
+
+	*hits = *lost = 0;
+	if (each && !bpf_map_lookup_elem(h->counts, &number, each))
+		for (int i = 0; i < n; i++) {
+			*hits += each[i].hits;
+			*lost += each[i].lost;
+		}
+	free(each);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "named_events.h"
+
+#include "kernel/kernel_side.h"
+#include "sink/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void named_events_facts(struct session *s)
+{
+	const struct record_options *o = s->options;
+	char text[BRAID_HITS * (PROBE_TEXT + 2)] = "";
+	size_t used = 0;
+
+	if (*o->event)
+		sink_info(&s->sink, "record.event", o->event);
+	if (o->clock) {
+		snprintf(text, sizeof(text), "%d", o->frequency_hz);
+		sink_info(&s->sink, "record.frequency_hz", text);
+	}
+	if (!o->probe_count)
+		return;
+	for (uint32_t i = 0; i < o->probe_count && (o->clock || o->probe_count > 1); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", o->probes[i].text);
+	if (used)
+		sink_info(&s->sink, "record.events", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)o->period);
+	sink_info(&s->sink, "record.period", text);
+}
+
+uint32_t named_events_id(struct session *s, uint32_t event)
+{
+	const struct record_options *o = s->options;
+
+	if (!event || event > o->probe_count || (!o->clock && o->probe_count == 1))
+		return 0;
+	return names_id(s->names, NULL, trace_str_of(o->probes[event - 1].text));
+}
+
+void named_events_stats(struct session *s)
+{
+	const struct record_options *o = s->options;
+	char key[PROBE_TEXT + 8];
+	uint64_t hits, lost;
+
+	for (uint32_t i = 0; i < o->probe_count; i++) {
+		kernel_side_hits(s->kernel, i, &hits, &lost);
+		snprintf(key, sizeof(key), "hits %s", o->probes[i].text);
+		sink_stat(&s->sink, 0, key, hits);
+		if (lost && !s->event_lost[i])
+			sink_notice(
+				&s->sink, 0, BRAID_NOTICE_WARNING,
+				"'%s' is hit too often: walks of its stacks take a quarter of a CPU at most, and a "
+				"process has its share of the event ring; other hits are counted as lost; a filter, "
+				"or -c N, selects some of them",
+				o->probes[i].text);
+		if (lost > s->event_lost[i])
+			sink_loss(&s->sink, 0, "bpf", "hit", lost - s->event_lost[i]);
+		s->event_lost[i] = lost;
+	}
+}
