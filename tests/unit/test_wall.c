@@ -132,6 +132,34 @@ START_TEST(what_is_lost_is_not_known)
 }
 END_TEST
 
+/* The OS thread of main becomes DestroyJavaVM: it has one life. */
+START_TEST(names_of_one_thread)
+{
+	const struct trace_rec recs[] = {
+		REC(TRACE_THREAD, thread, 4, 1, 101, 101, TRACE_THREAD_JAVA, 0, S("DestroyJavaVM"), S("main")),
+		OFF(1, 10, 20, PARKED, CLASS(FUTEX)),
+		OFF(1, 30, 40, PARKED, CLASS(FUTEX), .other = 4),
+		OFF(4, 150, 160, ON_INLINE, CLASS(FUTEX)),
+		OFF(2, 50, 60, PARKED, CLASS(FUTEX)),
+		LIFE(4, 0, 200, 150),
+		COUNTED(1, 20 * MS, CLASS(PIPE)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	const struct wall_thread *t = thread(&x, 4);
+
+	ck_assert_uint_eq(thread(&x, 1)->life_ns, 0);
+	ck_assert_str_eq(analysis_thread_name(x.r.an, t->thread), "main");
+	ck_assert_uint_eq(t->life_ns, 200 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNING], 150 * MS);
+	ck_assert_uint_eq(t->ns[WALL_PARKED], 20 * MS);
+	ck_assert_uint_eq(t->ns[WALL_FUTEX], 10 * MS);
+	ck_assert_uint_eq(t->ns[WALL_PIPE], 20 * MS);
+	ck_assert_uint_eq(thread(&x, 2)->life_ns, 10 * MS);
+	check_sums(&x, true);
+	wall_end(&x);
+}
+END_TEST
+
 /* ---- pauses: the synthetic trace has a GC pause from 51 to 56 ms ---- */
 
 START_TEST(who_stands_still_for_a_pause)
@@ -374,6 +402,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, parts_add_up);
 	tcase_add_test(tc, what_was_runnable_is_not_counted_twice);
 	tcase_add_test(tc, what_is_lost_is_not_known);
+	tcase_add_test(tc, names_of_one_thread);
 	tcase_add_test(tc, who_stands_still_for_a_pause);
 	tcase_add_test(tc, native_code_goes_on_in_a_pause);
 	tcase_add_test(tc, windows_cut_lives);

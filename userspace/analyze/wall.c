@@ -52,7 +52,7 @@ bool wall_is_blocked(enum wall_state state)
 	return state >= WALL_MONITOR && state <= WALL_BLOCKED;
 }
 
-static enum wall_state state_of_class(uint32_t flags)
+enum wall_state wall_state_of_class(uint32_t flags)
 {
 	static const uint8_t of_class[BRAID_OFFCPU_CLASSES] = {
 		[BRAID_OFFCPU_UNKNOWN] = WALL_BLOCKED, [BRAID_OFFCPU_RUNNABLE] = WALL_RUNNABLE,
@@ -120,23 +120,10 @@ enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_
 		return WALL_PARKED;
 	if (why != BLOCKED_CALL)
 		return (enum wall_state)of_java[why];
-	return BRAID_OFFCPU_CLASS(row->flags) ? state_of_class(row->flags) : state_of_call(row->flags);
+	return BRAID_OFFCPU_CLASS(row->flags) ? wall_state_of_class(row->flags) : state_of_call(row->flags);
 }
 
 /* ---- rows ---- */
-
-/* A parked thread's LOCK can take the place of its OFFCPU; if there are both, it only says what the lock is. */
-static bool is_off_cpu(const struct jvm_event_row *r)
-{
-	return r->kind == BRAID_JVM_OFFCPU ||
-	       (r->kind == BRAID_JVM_LOCK && (r->flags & BRAID_LOCK_PARKED) && r->source == BRAID_SOURCE_KERNEL);
-}
-
-/* Others that say which object a thread was blocked on. */
-static bool is_note(const struct jvm_event_row *r)
-{
-	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
-}
 
 static uint64_t tail_of(const struct jvm_event_row *r)
 {
@@ -161,7 +148,6 @@ struct walk {
 	uint64_t note_end_ns;			 /* until when the object is known */
 	uint32_t note;				 /* in a->strings */
 	uint64_t gap_ns, inside_ns, runnable_ns; /* for wall_sum() */
-	bool java;
 	/* of the current row */
 	struct wall_segment segment;
 	bool selected;
@@ -262,8 +248,8 @@ static void begin_row(struct walk *k, const struct jvm_event_row *r)
 	k->segment.idle = event_is_idle(an, k->t->thread, stack);
 	k->segment.object = r->name ?: r->time_ns < k->note_end_ns ? k->note : 0;
 	k->selected = analysis_selects_stack(an, stack);
-	k->stands = k->java && p && p->safepoint && is_futex(r->flags);
-	k->may_stand = k->stands || (k->java && p && p->vm && !p->native && is_futex(r->flags));
+	k->stands = k->t->java && p && p->safepoint && is_futex(r->flags);
+	k->may_stand = k->stands || (k->t->java && p && p->vm && !p->native && is_futex(r->flags));
 	k->process = r->process;
 }
 
@@ -302,12 +288,11 @@ static int walk_thread(struct walk *k)
 	const struct wall_thread *t = k->t;
 	int err = 0;
 
-	k->java = ((const struct thread_row *)table_row(&a->threads, t->thread))->flags & TRACE_THREAD_JAVA;
 	k->cursor = t->start_ns;
 	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[k->w->rows[i]];
 
-		if (is_off_cpu(r) && !is_double(k->w, t, i)) {
+		if (wall_is_off_cpu(r) && !is_double(k->w, t, i)) {
 			err = r->time_ns < t->end_ns ? emit_row(k, r) : 0;
 		} else {
 			k->note = r->name;
@@ -326,7 +311,7 @@ int wall_each(const struct wall *w, const struct wall_thread *t, wall_fn fn, voi
 
 static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thread, uint64_t time_ns)
 {
-	const struct wall_thread *t = &w->threads.at[thread];
+	const struct wall_thread *t = &w->threads.at[w->leader[thread]];
 	const struct jvm_event_row *events = w->an->a->events.at;
 	size_t low = t->first, high = t->first + t->count;
 
@@ -342,7 +327,7 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 	for (int tries = 0; low > t->first && tries < 8; tries++) {
 		const struct jvm_event_row *r = &events[w->rows[--low]];
 
-		if (is_off_cpu(r) && event_end_ns(r) <= time_ns)
+		if (wall_is_off_cpu(r) && event_end_ns(r) <= time_ns)
 			return r;
 	}
 	return NULL;
@@ -368,100 +353,6 @@ const char *wall_ended_by(const struct wall *w, const struct jvm_event_row *r)
 
 /* ---- life ---- */
 
-static uint32_t thread_row_of(const struct analyzer *a, const struct jvm_event_row *r)
-{
-	size_t row = r->thread ? table_find(&a->threads, r->thread) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
-static void extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
-{
-	if (start_ns >= end_ns)
-		return;
-	if (!t->end_ns || start_ns < t->start_ns)
-		t->start_ns = start_ns;
-	if (end_ns > t->end_ns)
-		t->end_ns = end_ns;
-}
-
-static void count(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
-{
-	enum wall_state state = state_of_class(r->flags);
-
-	if (wall_is_blocked(state) && event_is_idle(w->an, t->thread, ROW_NONE))
-		state = WALL_IDLE;
-	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
-}
-
-/* The first pass: lives and sums as recorded, and how many rows each thread has. */
-static void look(struct wall *w, const struct jvm_event_row *r)
-{
-	uint32_t row = thread_row_of(w->an->a, r);
-	struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[row];
-
-	if (is_off_cpu(r) && !t) {
-		w->nobodys++;
-		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
-	} else if (t && (is_off_cpu(r) || is_note(r))) {
-		t->count++;
-	} else if (t && r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU) {
-		count(w, t, r);
-	} else if (t && r->kind == BRAID_JVM_THREAD_TIME && r->duration_ns) {
-		t->known = true;
-		t->running_ns = add_saturating(t->running_ns, r->value);
-		t->runnable_ns = add_saturating(t->runnable_ns, r->weight);
-		extend_life(t, r->time_ns, event_end_ns(r));
-	}
-}
-
-static int compare_rows(const void *x, const void *y, void *ctx)
-{
-	const struct jvm_event_row *events = ctx;
-	const struct jvm_event_row *p = &events[*(const uint32_t *)x], *q = &events[*(const uint32_t *)y];
-
-	if (p->time_ns != q->time_ns)
-		return p->time_ns < q->time_ns ? -1 : 1;
-	if ((p->kind == BRAID_JVM_OFFCPU) != (q->kind == BRAID_JVM_OFFCPU)) /* a note comes before what it explains */
-		return p->kind == BRAID_JVM_OFFCPU ? 1 : -1;
-	if (p->duration_ns != q->duration_ns)
-		return p->duration_ns < q->duration_ns ? -1 : 1;
-	return *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
-}
-
-static int sort_rows(struct wall *w)
-{
-	const struct analyzer *a = w->an->a;
-	size_t all = 0;
-
-	for (size_t i = 0; i < w->threads.count; i++) {
-		struct wall_thread *t = &w->threads.at[i];
-
-		t->first = all;
-		all += t->count;
-		t->count = 0;
-	}
-	w->rows = calloc(all + 1, sizeof(*w->rows));
-	if (!w->rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->events.count; i++) {
-		const struct jvm_event_row *r = &a->events.at[i];
-		uint32_t row = is_off_cpu(r) || is_note(r) ? thread_row_of(a, r) : ROW_NONE;
-		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[row];
-
-		if (!t)
-			continue;
-		w->rows[t->first + t->count++] = (uint32_t)i;
-		if (is_off_cpu(r) && !t->known)
-			extend_life(t, r->time_ns, event_end_ns(r));
-	}
-	for (size_t i = 0; i < w->threads.count; i++)
-		if (w->threads.at[i].count)
-			qsort_r(w->rows + w->threads.at[i].first, w->threads.at[i].count, sizeof(*w->rows),
-				compare_rows, a->events.at);
-	return 0;
-}
-
 static int add_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
 {
 	struct wall_thread *to = ctx;
@@ -472,13 +363,11 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 	return 0;
 }
 
-static void sum_thread(struct wall *w, uint32_t row)
+static void sum_thread(struct wall *w, struct wall_thread *t)
 {
-	struct wall_thread *t = &w->threads.at[row];
 	struct walk k = {.w = w, .t = t, .fn = add_segment, .ctx = t};
 
-	t->thread = row;
-	if (t->start_ns >= t->end_ns || !analysis_selects_thread(w->an, row))
+	if (t->start_ns >= t->end_ns || !analysis_selects_thread(w->an, t->thread))
 		return;
 	(void)walk_thread(&k); /* add_segment() does not fail */
 	wall_sum(w, t, k.gap_ns, k.inside_ns, k.runnable_ns);
@@ -487,23 +376,19 @@ static void sum_thread(struct wall *w, uint32_t row)
 int wall_new(struct wall **out, const struct analysis *an)
 {
 	struct wall *w = calloc(1, sizeof(*w));
-	size_t count = an->a->threads.count;
-	int err = w ? VEC_RESERVE(&w->threads, count + 1) : -ENOMEM;
+	int err = w ? 0 : -ENOMEM;
 
 	*out = w;
-	if (err)
-		goto out;
+	if (!w)
+		return err;
 	w->an = an;
-	w->threads.count = count;
-	memset(w->threads.at, 0, (count + 1) * sizeof(*w->threads.at));
 	w->gc = wall_pauses_new(an, BRAID_JVM_GC_PAUSE);
 	w->safepoints = wall_pauses_new(an, BRAID_JVM_SAFEPOINT);
-	for (size_t i = 0; i < an->a->events.count; i++)
-		look(w, &an->a->events.at[i]);
-	err = w->gc && w->safepoints ? wall_weigh(w) ?: sort_rows(w) : -ENOMEM;
-	for (size_t i = 0; i < count && !err; i++)
-		sum_thread(w, (uint32_t)i);
-out:
+	err = w->gc && w->safepoints ? wall_lives(w) : -ENOMEM;
+	if (!err)
+		err = wall_weigh(w);
+	for (size_t i = 0; i < w->threads.count && !err; i++)
+		sum_thread(w, &w->threads.at[i]);
 	if (err) {
 		wall_free(w);
 		*out = NULL;
@@ -519,6 +404,7 @@ void wall_free(struct wall *w)
 	wall_pauses_free(w->safepoints);
 	free(w->threads.at);
 	free(w->weights);
+	free(w->leader);
 	free(w->rows);
 	free(w);
 }

@@ -60,8 +60,10 @@ struct wall_segment {
 	uint32_t object;		 /* in a->strings: a path, an address, a class; 0: not known */
 };
 
+/* An OS thread. */
 struct wall_thread {
-	uint32_t thread;	   /* row of a->threads */
+	uint32_t thread;	   /* row of a->threads with its name */
+	bool java;		   /* at least for a while */
 	bool known;		   /* its life is recorded; else it is from its first to its last time off the CPU */
 	uint64_t start_ns, end_ns; /* its life, also outside of the window */
 	uint64_t life_ns;	   /* what of it is selected: the sum of ns */
@@ -70,6 +72,7 @@ struct wall_thread {
 	uint64_t excess_ns;		 /* what records say beyond the life, and is left out */
 	uint64_t running_ns, runnable_ns, counted_ns[WALL_STATES]; /* as recorded, for the whole life */
 	size_t first, count;					   /* in wall.rows */
+	size_t most;						   /* of these, those of the row with its name */
 };
 
 struct wall_weight {
@@ -78,7 +81,8 @@ struct wall_weight {
 
 struct wall {
 	const struct analysis *an;
-	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected */
+	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected, or joined */
+	uint32_t *leader;		 /* of each row of a->threads: the thread above that it is */
 	uint32_t *rows;			 /* events of threads, by thread and time: indices */
 	struct wall_pauses *gc, *safepoints;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
@@ -88,6 +92,11 @@ struct wall {
 /* 0 or -ENOMEM. `an` must outlive it. */
 int wall_new(struct wall **out, const struct analysis *an);
 void wall_free(struct wall *w);
+
+/* Whether a row is a time off the CPU. */
+bool wall_is_off_cpu(const struct jvm_event_row *r);
+/* What the kernel says with these flags of OFFCPU. */
+enum wall_state wall_state_of_class(uint32_t flags);
 
 /* Calls fn for each segment of a thread, in order, until it returns another value than 0, which is returned. */
 typedef int (*wall_fn)(void *ctx, const struct wall_thread *t, const struct wall_segment *s);
@@ -129,12 +138,17 @@ const struct wall_pause *wall_pauses_after(const struct wall_pauses *p, uint32_t
 /* The next one of the same process. */
 const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const struct wall_pause *pause);
 
+/* ---- wall_lives.c ---- */
+
+/* Fills w->threads, except for what is selected of them, w->leader and w->rows. 0 or -ENOMEM. */
+int wall_lives(struct wall *w);
+
 /* ---- wall_samples.c: what threads did while they ran ---- */
 
-/* The samples of OS threads in the window, selected ones and others; virtual threads' are their carriers'. `thread` and
- * `stack` are rows, stack and xframe as in struct stack_sum. Until fn returns another value than 0, which is returned. */
+/* The samples of OS threads in the window, selected ones and others; virtual threads' are their carriers'. `thread` is
+ * an index of w->threads, `stack` a row. Until fn returns another value than 0, which is returned. */
 typedef int (*wall_sample_fn)(void *ctx, const struct stack_sum *s);
-int wall_samples(const struct analysis *an, wall_sample_fn fn, void *ctx);
+int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx);
 
 /* Fills w->weights. 0 or -ENOMEM. */
 int wall_weigh(struct wall *w);

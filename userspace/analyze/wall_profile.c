@@ -107,7 +107,7 @@ static int make(struct making *m)
 {
 	const struct wall *w = m->wall;
 	size_t at = 0;
-	int err = wall_samples(w->an, keep, m);
+	int err = wall_samples(w, keep, m);
 
 	if (!err && m->samples.count)
 		qsort(m->samples.at, m->samples.count, sizeof(*m->samples.at), compare_threads);

@@ -5,11 +5,11 @@
 
 #include "wall.h"
 
-static int visit(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, wall_sample_fn fn,
-		 void *ctx)
+static int visit(const struct wall *w, uint32_t thread, uint32_t node, uint64_t weight, wall_sample_fn fn, void *ctx)
 {
+	const struct analysis *an = w->an;
 	size_t row = table_find(&an->a->threads, thread), stack = table_find(&an->a->nodes, node);
-	struct stack_sum s = {.thread = (uint32_t)row,
+	struct stack_sum s = {.thread = row == TABLE_NONE ? ROW_NONE : w->leader[row],
 			      .stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack,
 			      .xframe = node ? XFRAME_DAMAGED : XFRAME_NO_STACK,
 			      .weight = weight};
@@ -19,21 +19,21 @@ static int visit(const struct analysis *an, uint32_t thread, uint32_t node, uint
 	return fn(ctx, &s);
 }
 
-int wall_samples(const struct analysis *an, wall_sample_fn fn, void *ctx)
+int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx)
 {
-	const struct analyzer *a = an->a;
+	const struct analyzer *a = w->an->a;
 	int err = 0;
 
 	for (size_t i = 0; i < a->sums.count && !err; i++)
-		err = visit(an, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight, fn, ctx);
+		err = visit(w, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight, fn, ctx);
 	for (size_t i = 0; i < a->carried.count && !err; i++)
-		err = visit(an, a->carried.at[i].thread, a->carried.at[i].node, a->carried.at[i].weight, fn, ctx);
+		err = visit(w, a->carried.at[i].thread, a->carried.at[i].node, a->carried.at[i].weight, fn, ctx);
 	for (size_t i = 0; i < a->samples.count + a->carried_samples.count && !err; i++) {
 		const struct sample *s =
 			i < a->samples.count ? &a->samples.at[i] : &a->carried_samples.at[i - a->samples.count];
 
-		if (analysis_selects_time(an, s->time_ns))
-			err = visit(an, s->thread, s->node, s->weight, fn, ctx);
+		if (analysis_selects_time(w->an, s->time_ns))
+			err = visit(w, s->thread, s->node, s->weight, fn, ctx);
 	}
 	return err;
 }
@@ -54,5 +54,5 @@ int wall_weigh(struct wall *w)
 	if (!w->an->filter->include.count && !w->an->filter->exclude.count)
 		return 0;
 	w->weights = calloc(w->an->a->threads.count + 1, sizeof(*w->weights));
-	return w->weights ? wall_samples(w->an, weigh, w) : -ENOMEM;
+	return w->weights ? wall_samples(w, weigh, w) : -ENOMEM;
 }

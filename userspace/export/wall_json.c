@@ -35,7 +35,7 @@ static void json_thread(struct json *j, const struct wall_view *v, const struct 
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
 	json_number(j, "tid", row->tid);
 	json_string(j, "name", analysis_thread_name(an, t->thread));
-	json_bool(j, "java", row->flags & TRACE_THREAD_JAVA);
+	json_bool(j, "java", t->java);
 	json_bool(j, "known", t->known);
 	json_seconds(j, "start_s", analysis_since(an, t->start_ns));
 	json_seconds(j, "end_s", analysis_since(an, t->end_ns));

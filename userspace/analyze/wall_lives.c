@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The lives of threads: since when and until when, what is known of them in sum, and their times off the CPU in order.
+ * wall.c calls it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "wall.h"
+
+/* A parked thread's LOCK can take the place of its OFFCPU; if there are both, it only says what the lock is. */
+bool wall_is_off_cpu(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_OFFCPU ||
+	       (r->kind == BRAID_JVM_LOCK && (r->flags & BRAID_LOCK_PARKED) && r->source == BRAID_SOURCE_KERNEL);
+}
+
+/* Others that say which object a thread was blocked on. */
+static bool is_note(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
+}
+
+static uint32_t thread_row_of(const struct analyzer *a, const struct jvm_event_row *r)
+{
+	size_t row = r->thread ? table_find(&a->threads, r->thread) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+static void extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns >= end_ns)
+		return;
+	if (!t->end_ns || start_ns < t->start_ns)
+		t->start_ns = start_ns;
+	if (end_ns > t->end_ns)
+		t->end_ns = end_ns;
+}
+
+static void count(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+{
+	enum wall_state state = wall_state_of_class(r->flags);
+
+	if (wall_is_blocked(state) && event_is_idle(w->an, t->thread, ROW_NONE))
+		state = WALL_IDLE;
+	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
+}
+
+/* What is known in sum. */
+static void take_sums(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+{
+	if (r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU)
+		count(w, t, r);
+	if (r->kind != BRAID_JVM_THREAD_TIME || !r->duration_ns)
+		return;
+	t->known = true;
+	t->running_ns = add_saturating(t->running_ns, r->value);
+	t->runnable_ns = add_saturating(t->runnable_ns, r->weight);
+	extend_life(t, r->time_ns, event_end_ns(r));
+}
+
+/* What is known in place. Without a recorded life, it is as long as this. */
+static void take_row(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+{
+	if (wall_is_off_cpu(r) && !t) {
+		w->nobodys++;
+		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
+	}
+	if (!t || (!wall_is_off_cpu(r) && !is_note(r)))
+		return;
+	t->count++;
+	if (wall_is_off_cpu(r) && !t->known)
+		extend_life(t, r->time_ns, event_end_ns(r));
+}
+
+static void take_all(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+
+	for (size_t i = 0; i < a->events.count; i++) {
+		uint32_t row = thread_row_of(a, &a->events.at[i]);
+
+		if (row != ROW_NONE)
+			take_sums(w, &w->threads.at[row], &a->events.at[i]);
+	}
+	for (size_t i = 0; i < a->events.count; i++) {
+		uint32_t row = thread_row_of(a, &a->events.at[i]);
+
+		take_row(w, row == ROW_NONE ? NULL : &w->threads.at[row], &a->events.at[i]);
+	}
+}
+
+/* ---- one OS thread with several names ---- */
+
+static const struct thread_row *row_at(const struct wall *w, size_t row)
+{
+	return table_row(&w->an->a->threads, row);
+}
+
+static uint64_t os_thread(const struct thread_row *t)
+{
+	return (uint64_t)t->process << 32 | t->tid;
+}
+
+/* Gives what is known of one row to the row that has the OS thread's life; the busier one's name is shown. */
+static void join(struct wall *w, size_t row, size_t with)
+{
+	struct wall_thread *t = &w->threads.at[row], *to = &w->threads.at[with];
+
+	w->leader[row] = (uint32_t)with;
+	if (t->count > to->most) {
+		to->most = t->count;
+		to->thread = (uint32_t)row;
+	}
+	to->count += t->count;
+	to->java = to->java || t->java;
+	for (int s = 0; s < WALL_STATES; s++)
+		to->counted_ns[s] = add_saturating(to->counted_ns[s], t->counted_ns[s]);
+	*t = (struct wall_thread){.thread = (uint32_t)row};
+}
+
+/*
+ * An OS thread can be several Java threads in turn, such as main and DestroyJavaVM, or have no Java name at first. Its
+ * life is one of them only.
+ */
+static int join_all(struct wall *w)
+{
+	size_t count = w->threads.count;
+	uint32_t *next = calloc(count + 1, sizeof(*next)); /* of the same OS thread: rows + 1 */
+	struct u64map known = {0};			   /* OS threads to their rows with a life + 1 */
+	int err = next ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		uint32_t *at = w->threads.at[i].known ? u64map_put(&known, os_thread(row_at(w, i))) : NULL;
+
+		if (w->threads.at[i].known && !at)
+			err = -ENOMEM;
+		if (at) {
+			next[i] = *at;
+			*at = (uint32_t)i + 1;
+		}
+	}
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct wall_thread *t = &w->threads.at[i];
+		uint32_t with = t->known || row_at(w, i)->virtual ? 0 : u64map_get(&known, os_thread(row_at(w, i)));
+
+		/* thread ids are used again */
+		while (with && t->end_ns &&
+		       (t->start_ns >= w->threads.at[with - 1].end_ns || t->end_ns <= w->threads.at[with - 1].start_ns))
+			with = next[with - 1];
+		if (with)
+			join(w, i, with - 1);
+	}
+	u64map_free(&known);
+	free(next);
+	return err;
+}
+
+/* ---- order ---- */
+
+static int compare_rows(const void *x, const void *y, void *ctx)
+{
+	const struct jvm_event_row *events = ctx;
+	const struct jvm_event_row *p = &events[*(const uint32_t *)x], *q = &events[*(const uint32_t *)y];
+
+	if (p->time_ns != q->time_ns)
+		return p->time_ns < q->time_ns ? -1 : 1;
+	if ((p->kind == BRAID_JVM_OFFCPU) != (q->kind == BRAID_JVM_OFFCPU)) /* a note comes before what it explains */
+		return p->kind == BRAID_JVM_OFFCPU ? 1 : -1;
+	if (p->duration_ns != q->duration_ns)
+		return p->duration_ns < q->duration_ns ? -1 : 1;
+	return *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
+}
+
+static int sort_rows(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+	size_t all = 0;
+
+	for (size_t i = 0; i < w->threads.count; i++) {
+		struct wall_thread *t = &w->threads.at[i];
+
+		t->first = all;
+		all += t->count;
+		t->count = 0;
+	}
+	w->rows = calloc(all + 1, sizeof(*w->rows));
+	if (!w->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		uint32_t row = wall_is_off_cpu(r) || is_note(r) ? thread_row_of(a, r) : ROW_NONE;
+		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[w->leader[row]];
+
+		if (t)
+			w->rows[t->first + t->count++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < w->threads.count; i++)
+		if (w->threads.at[i].count)
+			qsort_r(w->rows + w->threads.at[i].first, w->threads.at[i].count, sizeof(*w->rows),
+				compare_rows, a->events.at);
+	return 0;
+}
+
+int wall_lives(struct wall *w)
+{
+	size_t count = w->an->a->threads.count;
+
+	w->leader = calloc(count + 1, sizeof(*w->leader));
+	if (!w->leader || VEC_RESERVE(&w->threads, count + 1))
+		return -ENOMEM;
+	w->threads.count = count;
+	for (size_t i = 0; i < count; i++) {
+		w->leader[i] = (uint32_t)i;
+		w->threads.at[i] =
+			(struct wall_thread){.thread = (uint32_t)i, .java = row_at(w, i)->flags & TRACE_THREAD_JAVA};
+	}
+	take_all(w);
+	for (size_t i = 0; i < count; i++)
+		w->threads.at[i].most = w->threads.at[i].count;
+	return join_all(w) ?: sort_rows(w);
+}
