@@ -20,12 +20,55 @@ struct {
 	__type(value, struct braid_request_share);
 } request_shares SEC(".maps");
 
-static __always_inline struct braid_request_share *asked_of(__u32 tgid)
+/* What processes without a slot have lost, by pid. The collector takes entries out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BRAID_STRAYS);
+	__type(key, __u32);
+	__type(value, struct braid_lost);
+} strays SEC(".maps");
+
+static const struct braid_lost lost_nothing;
+
+static __always_inline __u32 slot_of(__u32 tgid)
 {
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
-	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+
+	return p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+}
+
+static __always_inline struct braid_request_share *asked_of(__u32 tgid)
+{
+	__u32 slot = slot_of(tgid);
 
 	return bpf_map_lookup_elem(&request_shares, &slot);
+}
+
+/* NULL: there are too many. */
+static __always_inline struct braid_lost *lost_of_stray(__u32 tgid)
+{
+	struct braid_lost *l = bpf_map_lookup_elem(&strays, &tgid);
+
+	if (l)
+		return l;
+	bpf_map_update_elem(&strays, &tgid, &lost_nothing, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&strays, &tgid);
+}
+
+static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
+{
+	__u32 slot = slot_of(tgid);
+	struct braid_lost *stray = slot == BRAID_MAX_JVMS ? lost_of_stray(tgid) : NULL;
+	struct braid_request_share *a;
+
+	if (stray) {
+		__sync_fetch_and_add(&stray->events[kind % BRAID_JVM_KINDS_MAX], 1);
+		return 0;
+	}
+	a = bpf_map_lookup_elem(&request_shares, &slot);
+	if (a)
+		__sync_fetch_and_add(&a->lost.events[kind % BRAID_JVM_KINDS_MAX], 1);
+	return 0;
 }
 
 static __always_inline bool share_has_room(struct braid_request_share *a)
@@ -57,17 +100,8 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 		return false;
 	if (share_has_room(a))
 		return true;
-	__sync_fetch_and_add(&a->lost[kind % BRAID_JVM_KINDS_MAX], 1);
+	jvm_event_lost(tgid, kind);
 	return false;
-}
-
-static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
-{
-	struct braid_request_share *a = asked_of(tgid);
-
-	if (a)
-		__sync_fetch_and_add(&a->lost[kind % BRAID_JVM_KINDS_MAX], 1);
-	return 0;
 }
 
 static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)

@@ -76,6 +76,13 @@ struct braid_jvm {
 
 #define BRAID_SLEEPERS 32768 /* entries of the map of threads off the CPU */
 
+/* Events that found no room, by kind. */
+struct braid_lost {
+	__u64 events[BRAID_JVM_KINDS_MAX];
+};
+
+#define BRAID_STRAYS 256 /* processes without a slot whose losses are counted apart */
+
 /*
  * Value of the map `request_shares`, by slot: a JVM's share of the event ring. The entry after the last slot is for
  * processes without a slot, and counts all sleepers.
@@ -84,7 +91,7 @@ struct braid_request_share {
 	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
 	__u64 bytes;	/* used of this share */
 	__s64 sleepers; /* entries in the map of sleepers; while programs are replaced some ends are missed */
-	__u64 lost[BRAID_JVM_KINDS_MAX]; /* events by kind: no room in the share or in the ring */
+	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
 enum braid_event_kind {

@@ -46,29 +46,36 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 	return slot < 0 ? slot : -ENOMEM;
 }
 
-/* Emits the losses of a kernel side's entry beyond `lost`, and updates `lost`. */
-static void emit_lost(struct jvms *jvms, uint32_t slot, uint32_t process, uint64_t lost[BRAID_JVM_KINDS_MAX])
+/* Emits the losses beyond `before`, and updates that. */
+static void emit_lost(struct jvms *jvms, uint32_t process, const struct braid_lost *now, struct braid_lost *before)
 {
-	struct braid_request_share share;
-
-	if (!kernel_side_request_share(jvms->kernel, slot, &share))
-		return;
-	for (uint32_t i = 0; i < BRAID_JVM_EVENTS; i++) {
-		if (i && share.lost[i] > lost[i])
-			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), share.lost[i] - lost[i]);
-		lost[i] = share.lost[i];
-	}
+	for (uint32_t i = 1; i < BRAID_JVM_EVENTS; i++)
+		if (now->events[i] > before->events[i])
+			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), now->events[i] - before->events[i]);
+	*before = *now;
 }
 
 void jvm_emit_lost(struct jvm *j)
 {
-	if (j && j->kept)
-		emit_lost(j->jvms, j->slot, j->process->id, j->lost);
+	struct braid_request_share share;
+
+	if (j && j->kept && kernel_side_request_share(j->jvms->kernel, j->slot, &share))
+		emit_lost(j->jvms, j->process->id, &share.lost, &j->lost);
 }
 
 void jvms_emit_lost(struct jvms *jvms)
 {
-	emit_lost(jvms, BRAID_MAX_JVMS, 0, jvms->lost);
+	struct braid_request_share share;
+	const struct process *process;
+	struct braid_lost lost;
+	pid_t pid;
+
+	for (int i = 0; i < BRAID_STRAYS && kernel_side_take_lost(jvms->kernel, &pid, &lost); i++) {
+		process = processes_latest(jvms->processes, pid);
+		emit_lost(jvms, process ? process->id : 0, &lost, &(struct braid_lost){0});
+	}
+	if (kernel_side_request_share(jvms->kernel, BRAID_MAX_JVMS, &share))
+		emit_lost(jvms, 0, &share.lost, &jvms->lost);
 }
 
 static void give_back(struct jvm *j)

@@ -73,7 +73,7 @@ struct jvm {
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, without code */
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
-	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* of its threads' stack requests: as emitted so far */
+	struct braid_lost lost; /* as emitted so far */
 };
 
 #define NO_METHOD UINT32_MAX

@@ -34,7 +34,7 @@ struct jvms {
 	struct braid_event_config config; /* of new JVMs, and whether samples are taken */
 	uint32_t last_method;		  /* the last of the dense ids of the whole trace */
 	uint32_t last_code;
-	uint64_t lost[BRAID_JVM_KINDS_MAX]; /* events of processes without a slot: as emitted so far */
+	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
 	uint64_t stopped_ns; /* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 

@@ -472,6 +472,17 @@ bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struc
 	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, share);
 }
 
+bool kernel_side_take_lost(const struct kernel_side *k, pid_t *pid, struct braid_lost *lost)
+{
+	int strays = bpf_map__fd(k->skel->maps.strays);
+	uint32_t key;
+
+	if (bpf_map_get_next_key(strays, NULL, &key) || bpf_map_lookup_and_delete_elem(strays, &key, lost))
+		return false;
+	*pid = (pid_t)key;
+	return true;
+}
+
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
 			const struct braid_statics *v)
 {

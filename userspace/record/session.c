@@ -257,6 +257,8 @@ static void on_process_forgotten(void *ctx, struct process *process)
 	struct session *s = ctx;
 
 	agents_forget(s->agents, process);
+	if (process->libjvm_ns)
+		jvms_emit_lost(&s->jvms);
 	if (process->jvm)
 		jvm_tick(process->jvm, now_ns(), true);
 	probes_forget(s->jvms.probes, process);

@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 [[ $(java_version) -ge 13 ]] || skip "this JVM has no table of its operations' names"
 start_worker liar
 liar=$JAVA_PID
-python3 "$TEST_DIR/alter_libjvm.py" "$liar" || skip "this JVM has no symbols"
+python3 "$LIB_DIR/programs/alter_libjvm.py" "$liar" || skip "this JVM has no symbols"
 start_worker honest "-Xlog:safepoint:safepoint.log"
 honest=$JAVA_PID
 mkfifo storm.in

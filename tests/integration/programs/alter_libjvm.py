@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""alter_libjvm.py PID: changes the tables of a process's libjvm.so in its memory, as a process can do to its own.
+"""alter_libjvm.py PID [stride]: changes the tables of a process's libjvm.so in its memory, as a process can do to its own.
 
-Afterwards every VM operation has the name of the first one, and the fields of CompileTask have other offsets. Exit
-status 1: the library has no such tables.
+Afterwards every VM operation has the name of the first one, and the fields of CompileTask have other offsets; with
+`stride` the tables cannot be read at all. Exit status 1: the library has no such tables.
 """
 import re
 import struct
@@ -45,6 +45,11 @@ if not operations:
 at, size = base + operations[0], operations[1]
 mem.seek(at)
 mem.write(struct.pack("<Q", word(at)) * (size // 8))
+
+if sys.argv[2:] == ["stride"]:
+    mem.seek(base + symbols["gHotSpotVMStructEntryArrayStride"][0])
+    mem.write(struct.pack("<Q", 1 << 40))
+    sys.exit(0)
 
 entry, stride = variable("gHotSpotVMStructs"), variable("gHotSpotVMStructEntryArrayStride")
 type_at, offset_at = (variable(f"gHotSpotVMStructEntry{what}Offset") for what in ("TypeName", "Offset"))
