@@ -46,8 +46,7 @@ static struct link *link_of(const struct agents *a, const struct process *proces
 	return NULL;
 }
 
-/* An agent that connects again gets a new ring. What came by the old one is in the trace already. */
-static void link_forget(struct agents *a, struct process *process)
+static void links_forget(struct agents *a, const struct process *process)
 {
 	struct link *l, *next;
 
@@ -57,8 +56,39 @@ static void link_forget(struct agents *a, struct process *process)
 		LL_DELETE(a->links, l);
 		link_free(l);
 	}
-	jvm_free(process->jvm);
-	process->jvm = NULL;
+}
+
+static void set_jvm(const struct agents *a, struct process *process, struct jvm *jvm)
+{
+	processes_set_jvm(a->env.jvms->processes, process, jvm, jvm ? jvm_slot(jvm) : 0);
+}
+
+/*
+ * Lets the agent report. What it loses from then on is counted for its JVM. An agent that connects again has another
+ * one; what came from the earlier one is in the trace already. On failure the process has what it had.
+ */
+static int grant(struct agents *a, struct process *process, struct link *l)
+{
+	struct jvm *earlier = process->jvm, *jvm = l->jvm;
+	int err;
+
+	if (jvm != earlier) {
+		a->env.read_events(a->env.ctx); /* first: stack requests of the earlier agent refer to its ids */
+		set_jvm(a, process, jvm);
+	}
+	err = link_grant(l);
+	if (err)
+		link_free(l);
+	if (jvm == earlier)
+		return err;
+	if (err) {
+		set_jvm(a, process, earlier);
+		jvm_free(jvm);
+		return err;
+	}
+	links_forget(a, process);
+	jvm_free(earlier);
+	return 0;
 }
 
 /* Accepts the agent at the other end of `fd`. The link owns `fd` afterwards. */
@@ -83,11 +113,9 @@ static int accept_agent(void *ctx, struct process *process, int fd, bool attache
 		close(fd);
 		return err;
 	}
-	if (l->jvm != process->jvm) {
-		env->read_events(env->ctx); /* first: stack requests of the earlier agent refer to its ids */
-		link_forget(a, process);
-		processes_set_jvm(env->jvms->processes, process, l->jvm, jvm_slot(l->jvm));
-	}
+	err = grant(a, process, l);
+	if (err)
+		return err;
 	l->attached = attached;
 	jvm_joined(l->jvm, l->since_ns);
 	LL_PREPEND(a->links, l);
@@ -234,7 +262,9 @@ void agents_forget(struct agents *a, struct process *process)
 	gc_end(l->jvm);
 	jvm_tick(l->jvm, now_ns(), true);
 	jvm_emit_stats(l->jvm);
-	link_forget(a, process);
+	links_forget(a, process);
+	jvm_free(process->jvm);
+	process->jvm = NULL;
 }
 
 bool agents_expected(const struct agents *a)

@@ -240,7 +240,7 @@ static int send_with(const struct link *l, const struct braid_grant *grant, cons
 }
 
 /* The grant includes the program that agents run, if it is loaded. Without it, their events have no stacks. */
-static int send_grant(struct link *l)
+int link_grant(struct link *l)
 {
 	struct braid_grant grant = {.msg = {.magic = BRAID_SOCK_MAGIC,
 					    .version = BRAID_RING_VERSION,
@@ -278,7 +278,6 @@ int link_open(struct link **out, const struct agents_env *env, struct process *p
 		goto out;
 	kernel_side_configure(env->jvms->kernel, jvm_slot(l->jvm), &l->config);
 	err = kernel_side_add_ring(env->jvms->kernel, jvm_slot(l->jvm), l->ring_fd);
-	err = err ?: send_grant(l);
 	if (!err) {
 		*out = l;
 		return 0;

@@ -42,10 +42,11 @@ struct link {
 
 /*
  * Creates a ring for the agent in `process` at the other end of `fd`, which the link owns afterwards. The link uses the
- * process's JVM if that has had no agent yet, else a new one: the caller then forgets the earlier link. link_watch()
- * puts the link into the event loop.
+ * process's JVM if that has had no agent yet, else a new one: the caller then sets that, and forgets the earlier link.
+ * The agent begins to report with link_grant(). link_watch() puts the link into the event loop.
  */
 int link_open(struct link **out, const struct agents_env *env, struct process *process, int fd);
+int link_grant(struct link *l);
 int link_watch(struct link *l);
 
 /* Both accept NULL. A closed link keeps what was read from it. */

@@ -35,7 +35,7 @@ struct jvms {
 	uint32_t last_method;		  /* the last of the dense ids of the whole trace */
 	uint32_t last_code;
 	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
-	uint64_t stopped_ns; /* when the recording ended; later events do not belong to it; 0: it goes on */
+	uint64_t stopped_ns;	/* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 
 #endif
