@@ -168,6 +168,7 @@ static __noinline __u32 deferred_send(const struct braid_event_sample *like, con
 	e->rbx = r->rbx;
 	e->r10 = r->r10;
 	e->r13 = r->r13;
+	e->span = like->span;
 	if (bpf_ringbuf_output(&events, l, sizeof(*e) + bytes, events_wake()))
 		return 0;
 	return sizeof(*e) + bytes;

@@ -138,6 +138,7 @@ static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid,
 	e->tid = (__u32)bpf_get_current_pid_tgid();
 	e->stack = ref->stack;
 	e->vthread = ref->vthread;
+	e->span = ref->span;
 	e->generation = ref->generation;
 	e->event.kind = kind;
 	return e;

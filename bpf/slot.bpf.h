@@ -30,6 +30,9 @@ struct sample {
 	__u32 tgid;
 	__u32 generation; /* of the process's addresses */
 	__u32 kernel_depth;
+	__u32 carries;	  /* the frames are of a virtual thread, known or not */
+	__u32 span_bytes; /* sent of a new span */
+	__u32 reserved;
 	__u32 code_moves;	   /* the JVM has just unloaded code: memos of its compiled frames are not trusted */
 	__u64 kernel_hash;	   /* of the kernel's frames alone */
 	__u64 owner;		   /* of memos: process, generation and epoch */

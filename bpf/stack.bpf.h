@@ -5,6 +5,7 @@
 
 #include "memo.bpf.h"
 #include "names.bpf.h"
+#include "span.bpf.h"
 #include "vthread.bpf.h"
 
 #include <braid/statics.h>
@@ -213,6 +214,8 @@ static __always_inline void stack_walk_user(struct sample *s)
 		s->w.end = BRAID_END_DEPTH;
 	if (vthread_possible(s, step.layout))
 		s->event.vthread = vthread_identify(s, step.layout);
+	if (s->process.context.module || s->process.context.table)
+		s->event.span = span_take(s->w.slot);
 }
 
 /* Takes the kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own context. */
@@ -238,12 +241,13 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	s->generation = p ? p->generation : 0;
 	s->hash = stack_mix((__u64)s->tgid << 32 | 1, s->generation);
 	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
+	s->carries = s->span_bytes = 0;
 	e->hdr.time_ns = now;
 	e->pid = id >> 32;
 	e->tid = (__u32)id;
 	e->cpu = bpf_get_smp_processor_id();
 	e->generation = s->generation;
-	e->vthread = 0;
+	e->vthread = e->span = 0;
 	e->event = 0;
 }
 
@@ -256,6 +260,7 @@ static __always_inline bool stack_in_execve(struct sample *s, struct task_struct
 	s->hash = s->kernel_hash;
 	s->generation = s->event.generation = 0; /* which of the two address spaces it is does not matter */
 	s->w.end = s->w.java = s->w.native = s->w.interpreted = 0;
+	s->event.span = 0;
 	return true;
 }
 
@@ -360,8 +365,9 @@ __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 			ref->stack = s->hash;
 			ref->java = stack_java(s);
 			ref->vthread = s->event.vthread;
+			ref->span = s->event.span;
 			ref->generation = s->generation;
-			ref->bytes = sent ? s->depth * 8 : 0;
+			ref->bytes = (sent ? s->depth * 8 : 0) + s->span_bytes;
 			COUNT(c, stacks_sent, (__u64)sent);
 		} else {
 			COUNT(c, stacks_lost, 1);

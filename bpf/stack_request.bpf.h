@@ -20,7 +20,8 @@ static __always_inline void stack_request_walk(const struct braid_process *p, st
 SEC("syscall")
 int stack_request(struct braid_stack_request *arg)
 {
-	struct braid_stack_ref ref = {.stack = arg->stack, .vthread = arg->vthread, .generation = arg->generation};
+	struct braid_stack_ref ref = {
+		.stack = arg->stack, .vthread = arg->vthread, .span = arg->span, .generation = arg->generation};
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->event.kind;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	struct braid_event_jvm_event *e;
@@ -35,6 +36,7 @@ int stack_request(struct braid_stack_request *arg)
 		stack_request_walk(p, &ref);
 	arg->stack = ref.stack;
 	arg->vthread = ref.vthread;
+	arg->span = ref.span;
 	arg->generation = ref.generation;
 	if (!kind) {
 		jvm_event_charge(tgid, ref.bytes + sizeof(*e));

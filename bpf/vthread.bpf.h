@@ -223,6 +223,7 @@ static __noinline __u64 vthread_identify(struct sample *s, const struct braid_la
 	entry = vthread_entry(s, l, java_thread);
 	if (!entry)
 		return 0;
+	s->carries = 1;
 	COUNT(c, vthread_stacks, 1);
 	id = vthread_by_object(s, l, java_thread, entry, vthread_number(&s->w, l, java_thread, entry));
 	if (id)

@@ -17,6 +17,7 @@ struct interval {
 	uint64_t timeout_ms;
 	uint64_t stack; /* taken at the beginning, see struct braid_stack_request */
 	uint64_t vthread;
+	uint64_t span;
 	uint32_t generation;
 };
 

@@ -65,6 +65,7 @@ static void interval_store(JNIEnv *jni, jthread thread, enum blocking how, uint6
 	stack_request_take(&request);
 	b.stack = request.stack;
 	b.vthread = request.vthread;
+	b.span = request.span;
 	b.generation = request.generation;
 	if (!key || !intervals_put(key, &b))
 		publish_lost(BRAID_REC_JVM_EVENT, 1);
@@ -118,6 +119,7 @@ static void interval_end(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject mon
 		goto out;
 	request.stack = b.stack;
 	request.vthread = b.vthread;
+	request.span = b.span;
 	request.generation = b.generation;
 	d->value = b.timeout_ms;
 	d->start_ns = b.ns;

@@ -41,6 +41,18 @@ struct braid_page {
 	__u32 end;
 };
 
+/*
+ * Where the threads of a process keep the request that they serve, see <braid/context.h>. The TLS variable is at an
+ * offset from the thread pointer, or in a module's block that the thread's DTV leads to.
+ */
+struct braid_context_place {
+	__u32 module; /* number in the DTV, BRAID_CONTEXT_STATIC, or 0: there is no variable */
+	__s32 offset;
+	__u64 table; /* of virtual threads; 0: none */
+};
+#define BRAID_CONTEXT_STATIC 0xffffffffU
+#define BRAID_CONTEXT_MODULES 254 /* higher numbers in the DTV are not read */
+
 /* Value of the map `processes`, key tgid. Replaced as a whole, so that a walk sees the old or the new one. */
 struct braid_process {
 	__u32 first_mapping;
@@ -49,6 +61,7 @@ struct braid_process {
 	__u32 generation; /* distinguishes all that the process's addresses ever meant; 0: not known since an exec */
 	__u32 flags;	  /* BRAID_PROCESS_* */
 	__u32 reserved;
+	struct braid_context_place context;
 };
 #define BRAID_PROCESS_NOT_DEFERRED 1U /* a deferred unwind would not get further: send no copy of the stack */
 #define BRAID_PROCESS_LIBJVM 2U	      /* a JVM, with or without a connected agent */
@@ -102,6 +115,7 @@ enum braid_event_kind {
 	BRAID_EVENT_VTHREAD = 5,
 	BRAID_EVENT_STACK = 6,
 	BRAID_EVENT_JVM_EVENT = 7,
+	BRAID_EVENT_SPAN = 8,
 };
 
 struct braid_event {
@@ -122,8 +136,9 @@ struct braid_event_sample {
 	__u32 generation;  /* of the process's addresses, as the walk knew them */
 	__u32 event;	   /* 0: the clock; else the number of a named event, plus one */
 	__u64 vthread; /* Thread.threadId() of the virtual thread that the frames belong to; 0: none, or not known */
+	__u64 span;    /* key of the BRAID_EVENT_SPAN that the thread was in; 0: none */
 };
-_Static_assert(sizeof(struct braid_event_sample) == 56, "sample");
+_Static_assert(sizeof(struct braid_event_sample) == 64, "sample");
 
 /*
  * BRAID_EVENT_STACK is a struct braid_event_sample with new frames that is no sample: other events refer to its hash.
@@ -139,13 +154,14 @@ struct braid_event_jvm_event {
 	__u32 generation;  /* of the process's addresses, as the walk knew them */
 	__u32 other_pid;   /* 0: other_tid is in the JVM's own pid namespace; else both are the host's */
 	__u64 vthread;	   /* as in a sample */
+	__u64 span;	   /* as in a sample */
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
 	__u32 sleep;	   /* BRAID_SLEEP_*, of OFFCPU */
 	struct braid_jvm_event event;
 	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the blocker if it
 			  can be a lock; else empty; see also <braid/probe.h> */
 };
-_Static_assert(sizeof(struct braid_event_jvm_event) == 192, "jvm event");
+_Static_assert(sizeof(struct braid_event_jvm_event) == 200, "jvm event");
 
 #define BRAID_SLEEP_LONG 1U /* long enough for a OFFCPU event */
 #define BRAID_SLEEP_LOCK 2U /* `text` is the class of a blocker that can be a lock */
@@ -173,6 +189,7 @@ struct braid_wake {
 struct braid_stack_ref {
 	__u64 stack; /* hash; 0: none */
 	__u64 vthread;
+	__u64 span;
 	__u64 java;	  /* the compiled Java frame that called the VM through a stub; 0: none near the leaf */
 	__u32 generation; /* of the process's addresses */
 	__u32 bytes;	  /* of new frames, in the event ring */
@@ -192,7 +209,7 @@ struct braid_sleeper {
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; timers and devices have no entry */
 };
-_Static_assert(sizeof(struct braid_sleeper) == 96 + BRAID_WAKES * 32, "sleeper");
+_Static_assert(sizeof(struct braid_sleeper) == 104 + BRAID_WAKES * 32, "sleeper");
 
 /*
  * A sample whose walk led to code that the collector had not received yet, with all that a deferred unwind needs. The
@@ -212,10 +229,11 @@ struct braid_event_deferred {
 	__u32 missing;	/* bit n: page n was not in memory, for instance reserved and unused by a function */
 	__u64 stack_at; /* address of the first byte; sp is on the same page */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u64 span;  /* as in a sample */
 	__u32 event; /* as in a sample */
 	__u32 reserved;
 };
-_Static_assert(sizeof(struct braid_event_deferred) == 120, "deferred sample");
+_Static_assert(sizeof(struct braid_event_deferred) == 128, "deferred sample");
 
 /*
  * The names of an interpreted frame's Method, read while the frame exists. It precedes the first sample with the
@@ -260,6 +278,17 @@ struct braid_event_vthread {
 	__u8 name[BRAID_VTHREAD_NAME_MAX];
 };
 _Static_assert(sizeof(struct braid_event_vthread) == 40 + BRAID_VTHREAD_NAME_MAX, "vthread event");
+
+/* The ids of a span, in network byte order. It precedes the first event with its key. */
+struct braid_event_span {
+	struct braid_event hdr;
+	__u64 key; /* hash of process and ids; never 0 */
+	__u32 pid;
+	__u32 reserved;
+	__u8 trace[16];
+	__u8 span[8];
+};
+_Static_assert(sizeof(struct braid_event_span) == 56, "span event");
 
 /* A ring record, checked for size and kind, with the JVM whose ring it came through. */
 struct braid_event_agent {

@@ -141,9 +141,10 @@ struct braid_stack_request {
 	struct braid_jvm_event event;
 	__u64 stack; /* 0: take one */
 	__u64 vthread;
+	__u64 span; /* key, see struct braid_event_span */
 	__u32 generation;
 	__u32 reserved;
 };
-_Static_assert(sizeof(struct braid_stack_request) == 88, "stack request");
+_Static_assert(sizeof(struct braid_stack_request) == 96, "stack request");
 
 #endif

@@ -16,7 +16,7 @@
 #include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 3U
+#define BRAID_RING_VERSION 4U
 
 /* Longest record, including the header, in bytes; agents split or truncate longer ones. */
 #define BRAID_REC_MAX 16384U

@@ -55,8 +55,10 @@ static const struct {
 	{{.kind = TRACE_VTHREAD, .vthread = {9, 1, 5000000000, S("v1")}},
 	 "vthread vthread=9 process=1 number=5000000000 name=\"v1\""},
 	{{.kind = TRACE_NAME, .name = {3, S("byte[]")}}, "name name=3 text=\"byte[]\""},
-	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9, 4}},
-	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9 event=4"},
+	{{.kind = TRACE_SPAN, .span = {4, 1, 0xfedcba9876543210, 0x11, UINT64_MAX}},
+	 "span span=4 process=1 trace_hi=0xfedcba9876543210 trace_lo=0x11 span_id=0xffffffffffffffff"},
+	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9, 4, 5}},
+	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9 event=4 span=5"},
 	{{.kind = TRACE_PROCESS_STATE, .process_state = {1, 2, 2}}, "process_state time_ns=1 process=2 what=2"},
 	{{.kind = TRACE_CODE_LOAD, .code_load = {5, 1, 0x7fff0000, 512, 4, 321, 1}},
 	 "code_load time_ns=5 process=1 address=0x7fff0000 size=512 tier=4 compile_id=321 replay=1"},
@@ -70,10 +72,10 @@ static const struct {
 	 "notice time_ns=10 process=1 severity=2 text=\"a\\x1b[31mb\\xc2\\x9b\""},
 	{{.kind = TRACE_END, .end = {UINT64_MAX}}, "end time_ns=18446744073709551615"},
 	{{.kind = TRACE_JVM_EVENT,
-	  .jvm_event = {11, 3, 1, 7, 5000, 3, 4, 16, UINT64_MAX, 99, 0x11, 5, 6, 8, 9, 2, S("t")}},
+	  .jvm_event = {11, 3, 1, 7, 5000, 3, 4, 16, UINT64_MAX, 99, 0x11, 5, 6, 8, 9, 2, S("t"), 4}},
 	 "jvm_event time_ns=11 kind=3 process=1 thread=7 duration_ns=5000 node=3 name=4 value=16 "
 	 "weight=18446744073709551615 number=99 flags=0x11 detail=5 vthread=6 other=8 other_node=9 source=2 "
-	 "text=\"t\""},
+	 "text=\"t\" span=4"},
 };
 #define ALL_KINDS (sizeof(all_kinds) / sizeof(all_kinds[0]))
 
@@ -400,7 +402,7 @@ START_TEST(what_cannot_be_coded_is_refused)
 
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = 0}), -EINVAL);
-	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_NAME + 1}), -EINVAL);
+	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_SPAN + 1}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = UINT32_MAX}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {.key = {NULL, 1}}}), -EINVAL);
 	ck_assert_int_eq(

@@ -9,6 +9,7 @@
 
 #include "hits.h"
 #include "state.h"
+#include "spans.h"
 #include "vthreads.h"
 
 /* ---- events ---- */
@@ -75,7 +76,8 @@ static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 				  .vthread = r->vthread,
 				  .other = r->other,
 				  .other_node = r->other_node,
-				  .source = r->source};
+				  .source = r->source,
+				  .span = r->span};
 
 	if (!analyzer_keeps(r)) {
 		a->newer++;
@@ -124,7 +126,8 @@ static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 	uint32_t *at;
 
 	if (a->keep_samples)
-		return VEC_PUSH(&a->carried_samples, (struct sample){r->time_ns, r->weight, r->thread, r->node});
+		return VEC_PUSH(&a->carried_samples,
+				(struct sample){r->time_ns, r->weight, r->thread, r->node, spans_same(a, r->span)});
 	at = u64map_put(&a->carried_of, (uint64_t)r->thread << 32 | r->node);
 	if (!at || (!*at && VEC_PUSH(&a->carried, (struct sample_sum){r->thread, r->node, 0})))
 		return -ENOMEM;
@@ -137,7 +140,7 @@ static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
 	uint32_t thread = vthreads_thread(a, r);
-	struct sample one = {r->time_ns, r->weight, thread, r->node};
+	struct sample one = {r->time_ns, r->weight, thread, r->node, spans_same(a, r->span)};
 	struct sample_sum *s;
 
 	if (r->event)
@@ -301,6 +304,7 @@ int analyzer_new(struct analyzer **out)
 	table_init(&a->method_lines, sizeof(struct lines_row));
 	table_init(&a->places, sizeof(struct place_row));
 	table_init(&a->vthreads, sizeof(struct vthread_row));
+	table_init(&a->spans, sizeof(struct span_row));
 	table_init(&a->names, sizeof(uint32_t));
 	table_init(&a->seen, sizeof(uint64_t));
 	table_init(&a->codes, sizeof(struct code_row));
@@ -344,6 +348,8 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->method_lines);
 	table_free(&a->places);
 	table_free(&a->vthreads);
+	table_free(&a->spans);
+	u64map_free(&a->span_of);
 	table_free(&a->names);
 	table_free(&a->seen);
 	u64map_free(&a->vgroup_of);

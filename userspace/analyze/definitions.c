@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions.h"
 
+#include "spans.h"
 #include "vthreads.h"
 
 #include <errno.h>
@@ -285,6 +286,8 @@ int definition_feed(struct analyzer *a, const struct trace_rec *rec)
 		return vthreads_feed(a, &rec->vthread);
 	case TRACE_PLACE:
 		return feed_place(a, &rec->place);
+	case TRACE_SPAN:
+		return spans_feed(a, &rec->span);
 	case TRACE_NAME:
 		return feed_name(a, &rec->name);
 	default:

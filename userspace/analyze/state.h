@@ -56,6 +56,13 @@ struct vthread_row {
 	uint32_t group; /* id of the row of `threads` under which its samples are counted */
 };
 
+struct span_row {
+	uint32_t process;
+	uint32_t same; /* id of the first definition with the same process and ids */
+	uint64_t trace_hi, trace_lo;
+	uint64_t span_id;
+};
+
 struct module_row {
 	uint32_t kind;
 	uint32_t path;
@@ -134,6 +141,7 @@ struct sample {
 	uint64_t weight;
 	uint32_t thread;
 	uint32_t node;
+	uint32_t span; /* spans_same() of it */
 };
 
 /* All samples of one thread on one stack. */
@@ -170,6 +178,7 @@ struct jvm_event_row {
 	uint32_t other;
 	uint32_t other_node;
 	uint32_t source;
+	uint32_t span;
 };
 
 struct loss_row {
@@ -202,8 +211,8 @@ struct analyzer {
 	uint64_t realtime_first_ns; /* at clock_first_ns */
 	uint64_t first_ns, last_ns; /* of the events; first is UINT64_MAX when there are none */
 	struct table processes, threads, modules, symbols, jvms, methods, method_lines, codes, frames, nodes, places,
-		vthreads, names, /* ids to a->strings */
-		seen;		 /* threads to the first known time of each */
+		vthreads, spans, names, /* ids to a->strings */
+		seen;			/* threads to the first known time of each */
 	VEC(struct mapping) mappings;
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
@@ -214,6 +223,7 @@ struct analyzer {
 	VEC(struct sample_sum) carried;
 	struct u64map carried_of;
 	uint64_t sample_weight;
+	struct u64map span_of;	    /* a hash of process and ids to a span's id */
 	VEC(struct hit_event) hits; /* in the order of their first samples */
 	struct u64map hit_of;	    /* name to hits' index + 1 */
 	struct u64map vgroup_of;    /* process and name to the number of a group of virtual threads */

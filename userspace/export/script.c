@@ -11,6 +11,7 @@
 #include "export.h"
 #include "script.h"
 
+#include <analyze/spans.h>
 #include <analyze/vthreads.h>
 #include <util/moment.h>
 
@@ -178,13 +179,17 @@ static void print_vthread(FILE *out, const struct analysis *an, const struct vth
 	putc('\n', out);
 }
 
-/* As a comment, which programs that read this format skip. */
-static void print_vthread_of(FILE *out, const struct analysis *an, uint32_t vthread)
+/* As comments, which programs that read this format skip. */
+static void print_about(FILE *out, const struct analysis *an, uint32_t vthread, uint32_t span)
 {
 	const struct vthread_row *v = vthreads_get(an->a, vthread);
+	const struct span_row *s = spans_get(an->a, span);
 
 	if (v)
 		print_vthread(out, an, v);
+	if (s)
+		fprintf(out, "# trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64 "\n", s->trace_hi, s->trace_lo,
+			s->span_id);
 }
 
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
@@ -203,7 +208,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 	if (!w.selected || !analysis_selects_time(an, r->time_ns) ||
 	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
-	print_vthread_of(out, an, r->vthread);
+	print_about(out, an, r->vthread, r->span);
 	print_head(out, an, o, w, r->cpu, r->time_ns);
 	fprintf(out, " %10" PRIu64 " ", r->weight);
 	print_joined(out, *event ? event : "samples");
@@ -303,7 +308,7 @@ static void print_event_stack(FILE *out, const struct analysis *an, const struct
 {
 	if (e->stack == ROW_NONE && !e->row->node)
 		return;
-	print_vthread_of(out, an, e->row->vthread);
+	print_about(out, an, e->row->vthread, e->row->span);
 	print_head(out, an, o, w, 0, e->row->time_ns);
 	fprintf(out, " %10" PRIu64 " braid:%s:\n", e->weight, name);
 	if (e->k->leaf)
@@ -325,7 +330,7 @@ static bool print_jvm_event(FILE *out, const struct analysis *an, const struct j
 	if (!name || !events_of_row(an, row, &e))
 		return false;
 	w = row->thread ? who_thread(an, row->thread) : who_process(an, row->process);
-	print_vthread_of(out, an, row->vthread);
+	print_about(out, an, row->vthread, row->span);
 	print_head(out, an, o, w, 0, row->time_ns);
 	fprintf(out, " braid:%s:", name);
 	script_fields(out, an, &e);

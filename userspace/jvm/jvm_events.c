@@ -7,6 +7,7 @@
 #include "parked.h"
 #include "probes.h"
 #include "vthreads.h"
+#include "process/spans.h"
 #include "sink/names.h"
 
 #include <stdlib.h>
@@ -132,6 +133,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	to.duration_ns = end - to.time_ns;
 	to.node = nodes->own;
 	to.vthread = vthreads_id(jvms->vthreads, process, e->vthread);
+	to.span = spans_id(jvms->spans, process, e->span);
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(jvms, process, what->name);
 		to.detail = name_of_method(jvms, process, what->detail);

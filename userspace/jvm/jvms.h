@@ -19,6 +19,7 @@ struct process;
 struct processes;
 struct thread;
 struct threads;
+struct spans;
 struct vthreads;
 
 struct jvms {
@@ -29,6 +30,7 @@ struct jvms {
 	struct processes *processes;
 	struct names *names;
 	struct vthreads *vthreads;
+	struct spans *spans;
 	struct probes *probes; /* NULL: no event type needs them */
 	const struct record_options *options;
 	struct braid_event_config config; /* of new JVMs, and whether samples are taken */

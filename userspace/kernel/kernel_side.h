@@ -70,6 +70,9 @@ int kernel_side_events(const struct kernel_side *k);
 /* Makes the kernel side send the frames of every stack again at its next hit. */
 void kernel_side_forget_stacks(struct kernel_side *k);
 
+/* Makes the kernel side send the ids of every span again at its next hit. */
+void kernel_side_forget_spans(struct kernel_side *k);
+
 /* Reserves an empty slot of `jvms`: the slot, or a negative errno. */
 int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *config, uint32_t *generation);
 void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);

@@ -5,6 +5,8 @@
  */
 #include "processes.h"
 
+#include "proc/procfs.h"
+
 #include <braid/trace.h>
 
 #include <errno.h>
@@ -45,6 +47,16 @@ const struct process_mapping *process_mapping_at(const struct process *process, 
 			return m;
 	}
 	return now;
+}
+
+bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns)
+{
+	return time_ns < process->layout_ns || !layout || layout == process->layout;
+}
+
+bool process_is_there(const struct process *process)
+{
+	return !process->ended_ns && procfs_lives(process->pid, process->start_ticks);
 }
 
 static struct process_mapping *insert(struct process *pr, uint32_t at)

@@ -7,6 +7,7 @@
 #include "kernel/kernel_side.h"
 #include "proc/jvm_proc.h"
 #include "sink/records.h"
+#include "symbol/context.h"
 #include "util/descriptors.h"
 #include "util/elf_file.h"
 #include "util/log.h"
@@ -85,6 +86,7 @@ static void entry_free(struct module_entry *e)
 			close(e->module.fd);
 		if (e->module.debug_fd >= 0)
 			close(e->module.debug_fd);
+		free(e->module.context);
 		free(e->module.path);
 		free(e);
 	}
@@ -179,6 +181,7 @@ static void read_file(struct modules *m, struct module *module)
 		module->build_id[0] = '\0';
 	if (module->is_libjvm && vm_symbols_find(module->fd, module->vm))
 		log_debug("cannot read the symbols of %s", module->path);
+	module->context = context_symbols_read(module->fd);
 	err = unwind_table_get(&t, module->fd);
 	if (!err)
 		upload(m, module, t);

@@ -37,7 +37,8 @@ struct module {
 	pid_t seen_in;			/* a process that maps it, to find the separate debug file */
 	struct module_account *account; /* what pays for it; NULL: not counted; see module_budget.h */
 	bool is_libjvm;
-	uint64_t vm[VM_SYMBOLS]; /* of a libjvm.so: addresses of its tables, see vm_symbols_find() */
+	struct context_symbols *context; /* NULL: it has no variables of symbol/context.h */
+	uint64_t vm[VM_SYMBOLS];	 /* of a libjvm.so: addresses of its tables, see vm_symbols_find() */
 };
 
 /* `lines`: native frames get source lines. */

@@ -2,6 +2,7 @@
 #include "processes.h"
 
 #include "charges.h"
+#include "contexts.h"
 #include "proc/procfs.h"
 #include "sink/records.h"
 #include "util/log.h"
@@ -38,6 +39,7 @@ struct processes {
 	uint32_t last_layout;
 	size_t running;
 	uint32_t layouts_wanted; /* JVMs whose layout is still to be read */
+	uint64_t contexts;
 	bool full_reported;
 	bool missed;	    /* the end of a process may not have been reported */
 	uint64_t missed_ns; /* when that was last checked */
@@ -152,6 +154,17 @@ static void list(struct processes *p, struct process *pr)
 	pr->listed = true;
 }
 
+void processes_changed(struct processes *p, struct process *pr)
+{
+	pr->dirty = true;
+	list(p, pr);
+}
+
+uint64_t processes_contexts(const struct processes *p)
+{
+	return p->contexts;
+}
+
 static void unlist(struct processes *p, struct process *pr)
 {
 	if (pr->listed && !pr->gone_ns)
@@ -170,11 +183,6 @@ static void end_image(struct processes *p, struct process *pr, uint64_t time_ns)
 		DL_DELETE2(p->leaderless, pr, leaderless_prev, leaderless_next);
 	processes_layout_done(p, pr);
 	call(p, p->hooks.ended, pr);
-}
-
-bool process_is_there(const struct process *process)
-{
-	return !process->ended_ns && procfs_lives(process->pid, process->start_ticks);
 }
 
 /* Whether the image had ended by then. A later user of its pid is another process. */
@@ -261,21 +269,7 @@ size_t processes_running(const struct processes *p)
 	return p->running;
 }
 
-void processes_report(struct processes *p)
-{
-	struct process *pr, *next;
-
-	HASH_ITER (hh, p->by_pid, pr, next) {
-		account_report(&pr->account, p->sink);
-	}
-}
-
 /* ---- mappings ---- */
-
-bool process_layout_known(const struct process *process, uint32_t layout, uint64_t time_ns)
-{
-	return time_ns < process->layout_ns || !layout || layout == process->layout;
-}
 
 static void new_layout(struct processes *p, struct process *pr, uint64_t time_ns)
 {
@@ -297,8 +291,11 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 	if (process_map(pr, &m, &changed) <= 0)
 		return;
 	charges_mapped(pr);
-	pr->dirty = true;
-	list(p, pr);
+	processes_changed(p, pr);
+	if (module->context) {
+		context_wanted(pr);
+		p->contexts++;
+	}
 	if (changed)
 		new_layout(p, pr, time_ns);
 	if (module->kind != TRACE_MODULE_ANON)
@@ -336,6 +333,7 @@ static void show(struct processes *p, struct process *pr)
 	struct braid_process entry = {
 		.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
 		.generation = pr->layout,
+		.context = context_look(pr),
 		.flags = (pr->deferred_in_vain < DEFERRED_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_DEFERRED) |
 			 (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
 	struct mapping_extent extent;
@@ -476,6 +474,7 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	emit_process(p, pr, from->id);
 	emit_state(p, pr, 0, time_ns);
 	charges_inherit(pr, p->sink, from);
+	pr->context = from->context;
 	pr->layout = from->layout; /* the kernel side has copied that, or has it from the parent */
 	pr->inherits = true;
 	list(p, pr);
@@ -495,8 +494,7 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 	snprintf(pr->comm, sizeof(pr->comm), "%.15s", comm);
 	emit_process(p, pr, old ? old->id : 0);
 	emit_state(p, pr, 1, time_ns);
-	pr->dirty = true;
-	list(p, pr);
+	processes_changed(p, pr);
 }
 
 /* The last thread ends the process. The first one may end long before, or make way for one that executes a program. */

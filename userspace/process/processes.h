@@ -49,16 +49,19 @@ struct process {
 	uint64_t layout_ns;	   /* since when */
 	uint32_t deferred_in_vain; /* deferred unwinds in a row without a whole stack */
 	struct mapping_extent extent;
-	bool shown;		   /* the kernel side has an entry for it */
-	bool dirty;		   /* mappings have changed since they were shown */
-	bool inherits;		   /* the kernel side has copied its parent's entry */
-	uint64_t libjvm_ns;	   /* when libjvm.so was seen in it; 0: not yet */
-	bool layout_wanted;	   /* its JVM's layout is still to be read, see layouts.h */
-	uint64_t layout_spent_ns;  /* on looking for it */
-	bool considered;	   /* whether to attach an agent to it has been decided */
-	struct jvm *jvm;	   /* NULL: no JVM whose stacks can be walked */
-	uint32_t jvm_slot;	   /* on the kernel side, when it has a JVM */
-	bool in_namespace;	   /* in a pid namespace of its own; set when it has a JVM */
+	bool shown;			    /* the kernel side has an entry for it */
+	bool dirty;			    /* mappings have changed since they were shown */
+	bool inherits;			    /* the kernel side has copied its parent's entry */
+	uint64_t libjvm_ns;		    /* when libjvm.so was seen in it; 0: not yet */
+	bool layout_wanted;		    /* its JVM's layout is still to be read, see layouts.h */
+	uint64_t layout_spent_ns;	    /* on looking for it */
+	bool considered;		    /* whether to attach an agent to it has been decided */
+	struct jvm *jvm;		    /* NULL: no JVM whose stacks can be walked */
+	uint32_t jvm_slot;		    /* on the kernel side, when it has a JVM */
+	bool in_namespace;		    /* in a pid namespace of its own; set when it has a JVM */
+	struct braid_context_place context; /* see contexts.h */
+	bool context_wanted;		    /* not found yet */
+	uint64_t context_look_ns, context_wait_ns;
 	struct pair_map vthreads;  /* (number, 0): the trace's id; extra: hash of the name */
 	struct pair_map host_tids; /* in a pid namespace: (tid there, 0): tid on the host */
 	uint64_t host_tids_ns;	   /* when all were read */
@@ -114,9 +117,10 @@ void processes_tick(struct processes *p);
 /* Calls back with the latest image of every process. */
 void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *process), void *ctx);
 
-/* Emits what was refused to each process since the last call. */
-void processes_report(struct processes *p);
-
+/* The kernel side is to be shown the process again. */
+void processes_changed(struct processes *p, struct process *process);
+/* The number of mappings so far of modules that may have variables of contexts.h. */
+uint64_t processes_contexts(const struct processes *p);
 /* Shows the kernel side every process whose mappings have changed. */
 void processes_show(struct processes *p);
 /* Also those that share their parents' extents. To be called before each kernel_side_tick(). */

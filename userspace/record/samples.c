@@ -16,6 +16,7 @@
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
 #include "process/sideband.h"
+#include "process/spans.h"
 #include "sink/records.h"
 
 #include <braid/frame.h>
@@ -66,7 +67,8 @@ static void receive_sample(struct session *s, struct process *process, const str
 						     .node = node,
 						     .weight = 1,
 						     .vthread = vthread,
-						     .event = named_events_id(s, e->event)});
+						     .event = named_events_id(s, e->event),
+						     .span = spans_id(s->spans, process, e->span)});
 }
 
 /*
@@ -114,6 +116,7 @@ static void receive_deferred(struct session *s, const struct braid_event_deferre
 		layouts_find(&s->jvms, process);
 	if (process)
 		processes_unwound_deferred(s->processes, process, deferred_unwind(s, process, e, out));
+	out->event.span = e->span;
 	receive_sample(s, process, &out->event);
 	s->deferred++;
 	free(out);
@@ -133,6 +136,14 @@ static void receive_vthread(struct session *s, const struct braid_event_vthread 
 
 	if (process)
 		vthreads_seen(s->vthreads, process, e);
+}
+
+static void receive_span(struct session *s, const struct braid_event_span *e)
+{
+	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
+
+	if (process)
+		spans_seen(s->spans, process, e);
 }
 
 /* One read of the ring. It stops at an event that refers to records still in its JVM's ring. */
@@ -202,6 +213,8 @@ static bool on_event(void *ctx, const struct braid_event *event)
 		receive_method(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_VTHREAD) {
 		receive_vthread(s, (const void *)event);
+	} else if (event->kind == BRAID_EVENT_SPAN) {
+		receive_span(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_STACK) {
 		receive_stack(s, e);
 	} else if (event->kind == BRAID_EVENT_JVM_EVENT) {

@@ -15,10 +15,12 @@
 #include "jvm/probes.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
+#include "process/contexts.h"
 #include "process/modules.h"
 #include "process/perf_maps.h"
 #include "process/processes.h"
 #include "process/sideband.h"
+#include "process/spans.h"
 #include "sink/names.h"
 #include "sink/records.h"
 #include "util/descriptors.h"
@@ -76,6 +78,7 @@ static void read_all(struct session *s)
 	session_read_samples(s);
 	agents_settle(s->agents, false);
 	processes_tick(s->processes);
+	contexts_tick(s->processes);
 	processes_show_forked(s->processes);
 	kernel_side_tick(s->kernel);
 	control_tick(s->control);
@@ -83,7 +86,9 @@ static void read_all(struct session *s)
 
 static void emit_lost(void *ctx, struct process *process)
 {
-	(void)ctx;
+	struct session *s = ctx;
+
+	account_report(&process->account, &s->sink);
 	jvm_emit_lost(process->jvm);
 }
 
@@ -92,8 +97,7 @@ static void emit_stats(struct loop *l)
 	struct braid_counters c;
 	struct session *s = l->s;
 
-	processes_report(s->processes);
-	processes_each(s->processes, emit_lost, NULL);
+	processes_each(s->processes, emit_lost, s);
 	kernel_side_counters(s->kernel, &c);
 	if (c.samples_lost > l->counters.samples_lost)
 		sink_loss(&s->sink, 0, "bpf", "sample", c.samples_lost - l->counters.samples_lost);
@@ -288,6 +292,7 @@ static void wire_jvms(struct session *s)
 	s->jvms.processes = s->processes;
 	s->jvms.names = s->names;
 	s->jvms.vthreads = s->vthreads;
+	s->jvms.spans = s->spans;
 	s->jvms.options = s->options;
 }
 
@@ -335,6 +340,7 @@ static int open_parts(struct loop *l)
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, &s->sink);
+	err = err ?: spans_new(&s->spans, &s->sink, s->kernel);
 	err = err ?: perf_maps_new(&s->perf_maps, &s->sink, s->modules);
 	err = err ?: names_new(&s->names, &s->sink);
 	err = err ?: sideband_open(&s->sideband, &s->sink, &s->sources, s->processes);
@@ -509,6 +515,7 @@ static void free_parts(struct session *s)
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);
 	vthreads_free(s->vthreads);
+	spans_free(s->spans);
 	perf_maps_free(s->perf_maps);
 	names_free(s->names);
 	sink_free(&s->sink);

@@ -28,6 +28,7 @@ struct stacks;
 struct sideband;
 struct agents;
 struct vthreads;
+struct spans;
 struct perf_maps;
 struct names;
 struct control;
@@ -51,6 +52,7 @@ struct session {
 	struct sideband *sideband;
 	struct agents *agents;
 	struct vthreads *vthreads;
+	struct spans *spans;
 	struct perf_maps *perf_maps;
 	struct names *names;
 	struct jvms jvms;

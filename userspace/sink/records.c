@@ -74,6 +74,11 @@ void sink_name(struct sink *k, uint32_t name, struct trace_str text)
 	PUT(k, NAME, name, {.name = name, .text = text});
 }
 
+void sink_span(struct sink *k, const struct trace_span *r)
+{
+	PUT(k, SPAN, span, *r);
+}
+
 void sink_sample(struct sink *k, const struct trace_sample *r)
 {
 	PUT(k, SAMPLE, sample, *r);

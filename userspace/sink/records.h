@@ -24,6 +24,7 @@ void sink_frame(struct sink *k, const struct trace_frame *r);
 void sink_place(struct sink *k, const struct trace_place *r);
 void sink_vthread(struct sink *k, const struct trace_vthread *r);
 void sink_node(struct sink *k, uint32_t node, uint32_t parent, uint32_t frame);
+void sink_span(struct sink *k, const struct trace_span *r);
 void sink_name(struct sink *k, uint32_t name, struct trace_str text);
 
 /* ---- events ---- */

@@ -42,6 +42,7 @@ enum trace_kind {
 	TRACE_PLACE = 14,
 	TRACE_VTHREAD = 15,
 	TRACE_NAME = 16,
+	TRACE_SPAN = 17,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	/* 33 was a GC pause's start or end */
@@ -229,6 +230,18 @@ struct trace_name {
 	struct trace_str text;
 };
 
+/*
+ * A request, or a part of it, that threads of a process serve, as OpenTelemetry identifies it. The same span can have
+ * several ids.
+ */
+struct trace_span {
+	uint32_t span;
+	uint32_t process;
+	uint64_t trace_hi; /* the first 8 bytes of the trace id, as a number */
+	uint64_t trace_lo;
+	uint64_t span_id;
+};
+
 struct trace_sample {
 	uint64_t time_ns;
 	uint32_t thread;
@@ -237,6 +250,7 @@ struct trace_sample {
 	uint64_t weight;  /* samples: 1 */
 	uint32_t vthread; /* the virtual thread with these frames, while `thread` carries it; 0: none, or not known */
 	uint32_t event;	  /* TRACE_NAME of the event that took it; 0: the recording's sampling event, record.event */
+	uint32_t span;	  /* what the thread was working for; 0: nothing, or not known */
 };
 
 /* what: 0 fork, 1 exec, 2 exit */
@@ -307,6 +321,7 @@ struct trace_jvm_event {
 	uint32_t other_node;
 	uint32_t source; /* enum braid_event_source */
 	struct trace_str text;
+	uint32_t span; /* as in a sample */
 };
 
 /* "alloc", "gc_pause"; NULL for an unknown kind. jvm_kinds.c */
@@ -336,6 +351,7 @@ struct trace_rec {
 		struct trace_place place;
 		struct trace_vthread vthread;
 		struct trace_name name;
+		struct trace_span span;
 		struct trace_sample sample;
 		struct trace_process_state process_state;
 		struct trace_code_load code_load;

@@ -73,8 +73,10 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(VTHREAD, vthread, NUM(vthread, vthread, N), NUM(vthread, process, D), NUM(vthread, number, D),
 	     STR(vthread, name)),
 	KIND(NAME, name, NUM(name, name, N), STR(name, text)),
+	KIND(SPAN, span, NUM(span, span, N), NUM(span, process, D), HEX(span, trace_hi, D), HEX(span, trace_lo, D),
+	     HEX(span, span_id, D)),
 	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
-	     NUM(sample, weight, D), NUM(sample, vthread, U), NUM(sample, event, U)),
+	     NUM(sample, weight, D), NUM(sample, vthread, U), NUM(sample, event, U), NUM(sample, span, U)),
 	KIND(PROCESS_STATE, process_state, NUM(process_state, time_ns, T), NUM(process_state, process, U),
 	     NUM(process_state, what, U)),
 	KIND(CODE_LOAD, code_load, NUM(code_load, time_ns, T), NUM(code_load, process, U), HEX(code_load, address, D),
@@ -92,7 +94,7 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	     NUM(jvm_event, thread, D), NUM(jvm_event, duration_ns, U), NUM(jvm_event, node, D),
 	     NUM(jvm_event, name, D), NUM(jvm_event, value, D), NUM(jvm_event, weight, D), NUM(jvm_event, number, D),
 	     HEX(jvm_event, flags, U), NUM(jvm_event, detail, D), NUM(jvm_event, vthread, U), NUM(jvm_event, other, U),
-	     NUM(jvm_event, other_node, U), NUM(jvm_event, source, U), STR(jvm_event, text)),
+	     NUM(jvm_event, other_node, U), NUM(jvm_event, source, U), STR(jvm_event, text), NUM(jvm_event, span, U)),
 };
 
 static const char *const type_names[TRACE_TYPES] = {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Finds the request, a span, that the walked thread serves, and sends its ids. stack.bpf.h calls it. */
+#ifndef BRAID_SPAN_BPF_H
+#define BRAID_SPAN_BPF_H
+
+#include "slot.bpf.h"
+
+#include <braid/context.h>
+
+/* Spans that the collector has received: slot key % size contains the key. The collector clears it. */
+#define SENT_SPANS (1 << 14)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SENT_SPANS);
+	__type(key, __u32);
+	__type(value, __u64);
+} sent_spans SEC(".maps");
+
+#define DTV_ENTRY 16		    /* dtv_t of glibc */
+#define DTV_NONE 0xffffffffffffffff /* this thread has not used the variable yet (TLS_DTV_UNALLOCATED) */
+
+/*
+ * The address of the thread's variable; 0: it has none yet. The thread pointer leads to the DTV (tcbhead_t), whose
+ * number of entries is in front of it: a thread that is older than a module may have fewer.
+ */
+static __noinline __u64 span_variable(struct sample *s)
+{
+	__u64 self = bpf_get_current_task_btf()->thread.fsbase, dtv, block;
+	__u32 module;
+
+	if (!s)
+		return 0;
+	module = s->process.context.module;
+	if (module == BRAID_CONTEXT_STATIC)
+		return self + s->process.context.offset;
+	if (!module || module > BRAID_CONTEXT_MODULES ||
+	    bpf_probe_read_user(&dtv, sizeof(dtv), (const void *)(self + 8)) ||
+	    bpf_probe_read_user(s->window, (module + 2) * DTV_ENTRY, (const void *)(dtv - DTV_ENTRY)) ||
+	    s->window[0] < module)
+		return 0;
+	block = s->window[(module + 1) * 2 % WINDOW_WORDS];
+	return block && block != DTV_NONE ? block + s->process.context.offset : 0;
+}
+
+/* Reads the record of a thread that carries no virtual thread. */
+static __always_inline bool span_of_thread(struct sample *s, struct braid_context_record *r)
+{
+	__u64 variable = span_variable(s), at;
+
+	return variable && !bpf_probe_read_user(&at, sizeof(at), (const void *)variable) && at &&
+	       !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+}
+
+/*
+ * Reads the record with the number of the virtual thread whose frames were walked. Its bucket may be changing for
+ * another thread. The number is therefore read again: the thread itself stands still, so if another thread had taken
+ * its entry meanwhile, the number would be another one.
+ */
+static __always_inline bool span_of_virtual(struct sample *s, struct braid_context_record *r)
+{
+	__u64 number = s->event.vthread, bucket = number % BRAID_CONTEXT_BUCKETS, at = s->process.context.table, again;
+	const struct braid_context_entry *e = (const struct braid_context_entry *)s->window;
+
+	at += bucket * sizeof(struct braid_context_bucket);
+	if (!number || bpf_probe_read_user(s->window, sizeof(struct braid_context_bucket), (const void *)at))
+		return false;
+	for (__u32 i = 0; i < BRAID_CONTEXT_WAYS; i++) {
+		if (e[i].thread != number)
+			continue;
+		*r = e[i].record;
+		return !bpf_probe_read_user(&again, sizeof(again), (const void *)(at + i * sizeof(*e))) &&
+		       again == number;
+	}
+	return false;
+}
+
+/* Sends the ids, if they are new; 0 when there is no room for them. */
+static __noinline __u64 span_send(struct sample *s, const struct braid_context_record *r)
+{
+	__u64 trace[2], span, key, *sent;
+	struct braid_event_span *e;
+	__u32 at;
+
+	if (!s || !r)
+		return 0;
+	__builtin_memcpy(trace, r->trace, sizeof(trace));
+	__builtin_memcpy(&span, r->span, sizeof(span));
+	if (r->valid != 1 || !(trace[0] | trace[1]) || !span)
+		return 0;
+	key = stack_mix(stack_mix(stack_mix(stack_mix(1, s->tgid), trace[0]), trace[1]), span) | 1;
+	at = (__u32)(key >> 20) % SENT_SPANS;
+	sent = bpf_map_lookup_elem(&sent_spans, &at);
+	if (!sent || *sent == key)
+		return key;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e)
+		return key; /* its event will hardly find room either, or is counted without span */
+	e->hdr.kind = BRAID_EVENT_SPAN;
+	e->hdr.size = sizeof(*e);
+	e->hdr.time_ns = s->event.hdr.time_ns;
+	e->key = key;
+	e->pid = s->tgid;
+	e->reserved = 0;
+	__builtin_memcpy(e->trace, trace, sizeof(trace));
+	__builtin_memcpy(e->span, &span, sizeof(span));
+	bpf_ringbuf_submit(e, events_wake());
+	*sent = key;
+	s->span_bytes = sizeof(*e);
+	return key;
+}
+
+/* The key of the span of the walked thread; 0: none. A global function, which the verifier checks once. */
+__noinline __u64 span_take(__u32 slot)
+{
+	struct braid_context_record r = {0};
+	struct sample *s = slot_at(slot);
+	bool found;
+
+	if (!s)
+		return 0;
+	/* The TLS of a carrier says nothing about the virtual thread that it carries. */
+	found = s->carries ? s->process.context.table && span_of_virtual(s, &r) : span_of_thread(s, &r);
+	s->window_bytes = 0;
+	return found ? span_send(s, &r) : 0;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The request that a thread serves: what a process keeps in its own memory, where the kernel side reads it. The thread
+ * itself writes it, so a thread that is interrupted or has entered the kernel leaves it as it is.
+ *
+ * Threads: the TLS variable `otel_thread_ctx_v1` of any module points to a record of OpenTelemetry's format (OTEP
+ * 4947), or is NULL.
+ *
+ * Virtual threads: they change their carriers, whose TLS therefore says nothing about them. libbraid-context.so has a
+ * table in the variable `braid_vthread_ctx_v1` with their records by Thread.threadId(), which no two threads of a JVM
+ * ever share. A walk that has identified the virtual thread with the frames takes the record with exactly its number.
+ */
+#ifndef BRAID_CONTEXT_H
+#define BRAID_CONTEXT_H
+
+#include <linux/types.h>
+
+#define BRAID_CONTEXT_TLS "otel_thread_ctx_v1"
+#define BRAID_CONTEXT_TABLE "braid_vthread_ctx_v1"
+
+/* The fixed part; attrs_size bytes of attributes follow. Ids are in network byte order. */
+struct braid_context_record {
+	__u8 trace[16];
+	__u8 span[8];
+	__u8 valid; /* 1 */
+	__u8 flags;
+	__u16 attrs_size;
+};
+_Static_assert(sizeof(struct braid_context_record) == 28, "context record");
+
+struct braid_context_entry {
+	__u64 thread; /* number of the virtual thread; 0: free */
+	struct braid_context_record record;
+	__u32 reserved;
+};
+_Static_assert(sizeof(struct braid_context_entry) == 40, "context entry");
+
+/*
+ * A thread's entry is anywhere in the bucket of its number modulo BRAID_CONTEXT_BUCKETS, so that consecutive threads
+ * use consecutive buckets. An entry's number changes only while its record is not valid.
+ */
+#define BRAID_CONTEXT_WAYS 8
+#define BRAID_CONTEXT_BUCKETS 16384
+struct braid_context_bucket {
+	struct braid_context_entry entries[BRAID_CONTEXT_WAYS];
+};
+
+#endif

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spans.py SCRIPT INSIDE BETWEEN [LEAST]: checks that each sample of the script with a frame that the pattern INSIDE
+matches has the span whose id ends with the number in the pattern's group, or, of at most 100 - LEAST percent, none; and
+that no other sample has a span. Samples whose frames, joined by ";", match BETWEEN are left out: there, spans begin
+and end.
+
+Prints how many samples were in spans.
+"""
+import re
+import sys
+from chance import at_least
+
+path, pattern, between = sys.argv[1], re.compile(sys.argv[2]), re.compile(sys.argv[3])
+inside = right = wrong = outside = leaked = 0
+examples = []
+for block in open(path).read().split("\n\n"):
+    lines = [line for line in block.split("\n") if line]
+    spans = [line for line in lines if line.startswith("# trace ")]
+    heads = [line for line in lines if not line.startswith(("#", "\t", " "))]
+    frames = [line.split()[1] for line in lines if line.startswith("\t")]
+    if not heads or not re.search(r" (cpu-clock|cycles|samples|[a-z-]+):$", heads[-1]):
+        continue
+    found = [m for m in map(pattern.search, frames) if m]
+    span = int(spans[-1].split()[4], 16) if spans else None
+    if not found and between.search(";".join(frames)):
+        continue
+    if not found:
+        outside += 1
+        leaked += span is not None
+        if span is not None:
+            examples.append(block)
+        continue
+    inside += 1
+    number = int(found[0].group(1))
+    right += span is not None and span & 0xffffffff == number
+    if span is not None and span & 0xffffffff != number:
+        wrong += 1
+        examples.append(block)
+print(f"{inside} samples in spans, {right} right, {wrong} of another span; {leaked} of {outside} others have one")
+if wrong or leaked:
+    sys.exit("mixed up:\n" + "\n\n".join(examples[:3]))
+least = float(sys.argv[4]) if len(sys.argv) > 4 else 99.9
+if not at_least(right, inside, least):
+    sys.exit("spans are missing")

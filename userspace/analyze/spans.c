@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spans.h"
+
+#include "definitions.h"
+
+#include <errno.h>
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+static bool is_same(const struct span_row *a, const struct span_row *b)
+{
+	return a && a->process == b->process && a->trace_hi == b->trace_hi && a->trace_lo == b->trace_lo &&
+	       a->span_id == b->span_id;
+}
+
+int spans_feed(struct analyzer *a, const struct trace_span *r)
+{
+	struct span_row row = {.process = r->process,
+			       .trace_hi = r->trace_hi,
+			       .trace_lo = r->trace_lo,
+			       .span_id = r->span_id,
+			       .same = r->span};
+	uint32_t *at = u64map_put(&a->span_of, mix(mix(mix(mix(1, r->process), r->trace_hi), r->trace_lo), r->span_id));
+	struct span_row *to;
+	int err;
+
+	if (!at)
+		return -ENOMEM;
+	if (*at && is_same(table_get(&a->spans, *at), &row))
+		row.same = *at;
+	else
+		*at = r->span;
+	to = analyzer_define(a, &a->spans, r->span, &err);
+	if (!to)
+		return err;
+	*to = row;
+	return 0;
+}
+
+const struct span_row *spans_get(const struct analyzer *a, uint32_t span)
+{
+	return span ? table_get(&a->spans, span) : NULL;
+}
+
+uint32_t spans_same(const struct analyzer *a, uint32_t span)
+{
+	const struct span_row *s = spans_get(a, span);
+
+	return s ? s->same : 0;
+}

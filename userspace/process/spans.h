@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Spans, the requests that samples and events were in: defines them in the trace by the ids that the kernel side read.
+ * record/ and jvm_events.c call this.
+ */
+#ifndef BRAID_PROCESS_SPANS_H
+#define BRAID_PROCESS_SPANS_H
+
+#include "processes.h"
+
+#include <braid/event.h>
+
+struct spans;
+
+int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel);
+void spans_free(struct spans *s);
+
+void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);
+
+/*
+ * The trace's id of the process's span with this key. 0 for key 0. 0 for one whose ids were not received, or that is
+ * beyond the budget, which is counted.
+ */
+uint32_t spans_id(struct spans *s, const struct process *process, uint64_t key);
+
+#endif
