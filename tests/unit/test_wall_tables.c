@@ -38,11 +38,11 @@ START_TEST(chains_of_waits)
 	ck_assert_uint_eq(v->wakes.at[0].ns, 39 * MS);
 	ck_assert_uint_eq(v->wakes.at[0].count, 2);
 	ck_assert_uint_eq(v->wakes.at[0].max_ns, 29 * MS);
-	ck_assert_str_eq(v->wakes.at[1].text, "http nio * [monitor] in demo.Util.inline <- worker;x in foo::bar(int)");
-	ck_assert_str_eq(v->wakes.at[2].text, "worker;x [block] in foo::bar(int) <- nvme0q1");
+	ck_assert_str_eq(v->wakes.at[1].text, "http nio * [monitor] in demo.Util.inline <- worker;x in foo::bar");
+	ck_assert_str_eq(v->wakes.at[2].text, "worker;x [block] in foo::bar <- nvme0q1");
 	ck_assert_str_eq(v->chains.at[0].text, "main [parked] in demo.Util.inline <- http nio * in "
 					       "<script>alert(1)</script>.run, after [monitor] in demo.Util.inline <- "
-					       "worker;x in foo::bar(int) [running]");
+					       "worker;x in foo::bar [running]");
 	ck_assert_uint_eq(v->chains.at[0].ns, 29 * MS);
 	wall_view_free(v);
 	wall_end(&x);

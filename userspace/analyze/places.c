@@ -42,6 +42,15 @@ static bool is_safepoint_frame(const char *name)
 	return BEGINS_ONE(name, safepoint_frames);
 }
 
+/* How the VM's code waits: whatever calls these says more. */
+static bool is_wait_frame(const char *name)
+{
+	static const char *const wait_frames[] = {
+		"os::Platform", "os::PX::", "os::naked_", "Monitor::", "Mutex::", "Semaphore", "PosixSemaphore"};
+
+	return BEGINS_ONE(name, wait_frames);
+}
+
 /* Which code a native frame belongs to, by its module. */
 enum owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };
 
@@ -107,7 +116,8 @@ static void place_stack(struct placing *pl, uint32_t row)
 		bool foreign = domain == DOMAIN_JAVA && !of_jdk(name);
 
 		p->any = x;
-		if (domain == DOMAIN_JAVA || (domain == DOMAIN_NATIVE && owner != OWNER_NONE))
+		if (domain == DOMAIN_JAVA ||
+		    (domain == DOMAIN_NATIVE && owner != OWNER_NONE && !(owner == OWNER_VM && is_wait_frame(name))))
 			p->code = x;
 		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
 		idle_add(&p->idling, rule_of(pl, sym), foreign);
@@ -151,4 +161,13 @@ uint32_t wait_site(const struct analysis *an, uint32_t stack)
 const char *events_site_name(const struct analysis *an, uint32_t site)
 {
 	return site == ROW_NONE ? "[no stack]" : analysis_sym_name(an, an->xframes.at[site].sym);
+}
+
+int wait_site_length(const struct analysis *an, uint32_t site)
+{
+	const char *name = events_site_name(an, site);
+	const struct sym *sym = site == ROW_NONE ? NULL : &an->syms.at[an->xframes.at[site].sym];
+	size_t cut = sym && kind_domain((enum stack_kind)sym->kind) == DOMAIN_NATIVE ? strcspn(name, "(") : 0;
+
+	return (int)(cut ? cut : strlen(name));
 }

@@ -13,7 +13,7 @@
 
 struct place {
 	uint32_t own, java, any;  /* innermost frames (xframes): outside of the JDK; Java; any. ROW_NONE: none */
-	uint32_t code;		  /* innermost frame that is neither the kernel's nor libc's, as an xframe */
+	uint32_t code;		  /* innermost frame that does not only wait: none of the kernel's or libc's */
 	uint32_t seen;		  /* the stack without the JVM's frames that published the event */
 	uint8_t why;		  /* enum blocked_why */
 	bool vm;		  /* inside the JVM: only its functions and libc's are below the innermost Java frame */
@@ -36,6 +36,9 @@ uint32_t events_site(const struct analysis *an, uint32_t stack);
 
 /* The same for a thread off the CPU: the innermost frame is not the kernel's or libc's, if there is another. */
 uint32_t wait_site(const struct analysis *an, uint32_t stack);
+
+/* The length of a site's name without a function's parameters. */
+int wait_site_length(const struct analysis *an, uint32_t site);
 
 /* "demo.Main.work", a site's name. */
 const char *events_site_name(const struct analysis *an, uint32_t site);

@@ -30,6 +30,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 		l->used += (size_t)n < sizeof(l->text) - l->used ? (size_t)n : sizeof(l->text) - l->used - 1;
 }
 
+static void add_site(const struct analysis *an, struct line *l, uint32_t stack)
+{
+	uint32_t site = wait_site(an, stack);
+
+	if (stack != ROW_NONE)
+		add(l, " in %.*s", wait_site_length(an, site), events_site_name(an, site));
+}
+
 static uint32_t row_of_id(const struct table *t, uint32_t id)
 {
 	size_t row = id ? table_find(t, id) : TABLE_NONE;
@@ -43,8 +51,7 @@ static void add_wait(const struct analysis *an, struct line *l, const struct jvm
 	uint32_t stack = row_of_id(&an->a->nodes, r->node);
 
 	add(l, "[%s]", wall_key(wall_state_of(an, r)));
-	if (stack != ROW_NONE)
-		add(l, " in %s", events_site_name(an, wait_site(an, stack)));
+	add_site(an, l, stack);
 }
 
 /* " <- pool-1-thread-* in d.E.f"; *waker is its row, ROW_NONE: no thread. */
@@ -63,8 +70,7 @@ static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event
 	if (!name)
 		return -ENOMEM;
 	add(l, " <- %s", name);
-	if (stack != ROW_NONE)
-		add(l, " in %s", events_site_name(an, wait_site(an, stack)));
+	add_site(an, l, stack);
 	return 0;
 }
 

@@ -133,18 +133,36 @@ static uint32_t key_put(struct u64map *map, uint32_t *count, uint64_t pair)
 	return at ? *at : 0;
 }
 
+/* What was waited for, with a number for it: for a futex of the VM it is the VM's function. NULL without memory. */
+static const char *object_of(struct wall_view *v, const struct wall_segment *s, uint32_t *id)
+{
+	const struct analysis *an = v->wall->an;
+	const struct place *p = place_of(an, s->stack);
+
+	*id = s->object;
+	if (s->object || s->state != WALL_FUTEX || !p || !p->vm || p->code == ROW_NONE || p->code == p->java)
+		return strpool_get(&an->a->strings, s->object);
+	*id = strpool_add(&v->texts, events_site_name(an, p->code), (size_t)wait_site_length(an, p->code));
+	if (*id == STRPOOL_FAILED)
+		return NULL;
+	*id |= 0x80000000U;
+	return strpool_get(&v->texts, *id & ~0x80000000U);
+}
+
 static int add_wait(struct wall_view *v, const struct wall_segment *s)
 {
 	const struct analysis *an = v->wall->an;
 	uint64_t ns = s->end_ns - s->start_ns;
 	struct wall_wait fresh = {.state = s->state, .site = wait_site(an, s->stack)};
-	uint32_t count = (uint32_t)v->key_of.count, key, site = 0, *at;
+	uint32_t count = (uint32_t)v->key_of.count, object, key, site = 0, *at;
 	struct wall_wait *w;
 
-	fresh.object = strpool_get(&an->a->strings, s->object);
+	fresh.object = object_of(v, s, &object);
+	if (!fresh.object)
+		return -ENOMEM;
 	if (fresh.site != ROW_NONE)
 		site = an->syms.at[an->xframes.at[fresh.site].sym].name + 1;
-	key = key_put(&v->key_of, &count, (uint64_t)s->state << 32 | s->object);
+	key = key_put(&v->key_of, &count, (uint64_t)s->state << 32 | object);
 	at = key ? u64map_put(&v->wait_of, (uint64_t)key << 32 | site) : NULL;
 	if (!at || (!*at && VEC_PUSH(&v->waits, fresh)))
 		return -ENOMEM;

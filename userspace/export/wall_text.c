@@ -176,7 +176,7 @@ static void text_waits(FILE *out, const struct wall_view *v, unsigned top)
 			duration_cell(max, 10, w->max_ns), wall_key(w->state));
 		if (*w->object)
 			fprintf(out, " %s", w->object);
-		fprintf(out, " in %s\n", events_site_name(an, w->site));
+		fprintf(out, " in %.*s\n", wait_site_length(an, w->site), events_site_name(an, w->site));
 	}
 	text_more(out, v->waits.count, top);
 }

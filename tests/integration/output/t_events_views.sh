@@ -9,7 +9,7 @@ braid report --json --top 100000 v.trace >v.json
 braid report --top 10 v.trace >v.txt
 braid report --html v.html v.trace
 braid script v.trace >v.script
-for kind in alloc live uncollected lock wait blocked exception compile; do
+for kind in alloc live uncollected lock wait offcpu exception compile; do
 	braid export --format collapsed --event "$kind" v.trace >"$kind.stacks" 2>>notes
 done
 python3 "$LIB_DIR/page.py" v.html v.json
