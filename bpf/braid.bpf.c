@@ -3,7 +3,7 @@
 #include "maps.bpf.h"
 #include "stack_request.bpf.h"
 #include "drain.bpf.h"
-#include "offcpu.bpf.h"
+#include "thread_life.bpf.h"
 #include "sample.bpf.h"
 #include "task.bpf.h"
 #include "probes.bpf.h"

@@ -2,7 +2,7 @@
 /*
  * The kernel types that the programs use, reduced to the fields that they use. CO-RE relocates the field offsets at
  * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
- * include/linux/uprobes.h.
+ * include/linux/uprobes.h, include/linux/fs.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
 #define BRAID_BPF_KERNEL_H
@@ -49,17 +49,95 @@ struct uprobe_task {
 	unsigned long xol_vaddr;
 };
 
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	void *private_data;
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct sockaddr_un {
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
 struct task_struct {
 	unsigned int flags;
+	unsigned int __state;
+	int on_cpu;
+	struct files_struct *files;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
 	struct pid *thread_pid;
 	unsigned in_execve : 1;
+	unsigned in_iowait : 1;
 	struct sched_entity se;
 	__u64 stime;
 	struct uprobe_task *utask;
 	struct thread_struct thread;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop
@@ -80,28 +158,73 @@ struct bpf_perf_event_data {
 };
 
 /* include/linux/sched.h */
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 #define TASK_UNINTERRUPTIBLE 0x00000002
-#define TASK_DEAD 0x00000080
+#define TASK_STOPPED 0x00000004
+#define TASK_TRACED 0x00000008
+
+/* include/uapi/linux/stat.h, include/linux/socket.h, include/net/tcp_states.h */
+#define FILE_TYPE 0170000
+#define FILE_SOCKET 0140000
+#define FILE_FIFO 0010000
+#define FAMILY_UNIX 1
+#define FAMILY_INET 2
+#define FAMILY_INET6 10
+#define SOCKET_LISTENS 10
 
 /* arch/x86/entry/syscalls/syscall_64.tbl */
 #define NR_READ 0
 #define NR_WRITE 1
 #define NR_CLOSE 3
+#define NR_POLL 7
+#define NR_IOCTL 16
+#define NR_PREAD64 17
+#define NR_PWRITE64 18
 #define NR_READV 19
 #define NR_WRITEV 20
+#define NR_SELECT 23
 #define NR_NANOSLEEP 35
 #define NR_SENDFILE 40
+#define NR_CONNECT 42
+#define NR_ACCEPT 43
 #define NR_SENDTO 44
 #define NR_RECVFROM 45
 #define NR_SENDMSG 46
 #define NR_RECVMSG 47
 #define NR_SHUTDOWN 48
+#define NR_EXECVE 59
+#define NR_WAIT4 61
+#define NR_FCNTL 72
+#define NR_FLOCK 73
+#define NR_FSYNC 74
+#define NR_FDATASYNC 75
+#define NR_FTRUNCATE 77
+#define NR_GETDENTS 78
 #define NR_FUTEX 202
+#define NR_GETDENTS64 217
 #define NR_CLOCK_NANOSLEEP 230
+#define NR_EPOLL_WAIT 232
+#define NR_WAITID 247
+#define NR_PSELECT6 270
+#define NR_PPOLL 271
 #define NR_SPLICE 275
+#define NR_SYNC_FILE_RANGE 277
+#define NR_EPOLL_PWAIT 281
+#define NR_FALLOCATE 285
+#define NR_ACCEPT4 288
+#define NR_PREADV 295
+#define NR_PWRITEV 296
+#define NR_RECVMMSG 299
+#define NR_SYNCFS 306
 #define NR_SENDMMSG 307
+#define NR_EXECVEAT 322
+#define NR_PREADV2 327
+#define NR_PWRITEV2 328
+#define NR_EPOLL_PWAIT2 441
+#define NR_FUTEX_WAITV 449
 #define NR_FUTEX_WAKE 454
 #define NR_FUTEX_WAIT 455
+#define NR_KNOWN 512 /* more than the largest */
 
 #endif

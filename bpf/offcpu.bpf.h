@@ -1,85 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Programs for threads of JVMs off the CPU: since when, on which stack, who woke them and on which stack; and the CPU
- * time of threads that end. Each thread walks its own stack: the waker when it wakes, the sleeper when its system
- * call ends, and only for long sleeps.
+ * Programs for threads off the CPU: since when, why, on which stack, who woke them and on which stack, since when they
+ * could run again. Each thread walks its own stack: the waker when it wakes, the sleeper when its system call ends, and
+ * only for long times.
  */
 #ifndef BRAID_OFFCPU_BPF_H
 #define BRAID_OFFCPU_BPF_H
 
+#include "files.bpf.h"
 #include "jvm_event.bpf.h"
 #include "parked.bpf.h"
+#include "thread_time.bpf.h"
+#include "wakers.bpf.h"
 
-#define NEVER (~0ULL)
-
-/* All entries are allocated at load, because nothing can be allocated while the scheduler holds its locks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* set at load */
-	__type(key, __u32);
-	__type(value, struct braid_sleeper);
-} sleepers SEC(".maps");
-
-static const struct braid_sleeper sleeper_new;
-
-/* Number of threads with a sleep to be emitted. It is mostly 0, and then the end of a system call costs next to
- * nothing. */
-__u64 pending;
-
-static __always_inline struct braid_jvm *offcpu_jvm(const struct braid_process *p)
+static __always_inline const struct braid_wake *wake_last(const struct braid_thread_time *t)
 {
-	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
-
-	return bpf_map_lookup_elem(&jvms, &slot);
-}
-
-/* The number of entries of a process's threads; the last slot counts all. */
-static __always_inline __s64 *sleepers_of(__u32 slot)
-{
-	struct braid_request_share *a = bpf_map_lookup_elem(&request_shares, &slot);
-
-	return a ? &a->sleepers : NULL;
-}
-
-static __noinline int sleepers_count(__u32 slot, __s64 n)
-{
-	__s64 *all = sleepers_of(BRAID_MAX_JVMS), *own = sleepers_of(slot);
-
-	if (all && own) {
-		__sync_fetch_and_add(all, n);
-		__sync_fetch_and_add(own, n);
-	}
-	return 0;
-}
-
-/* One process may have at most as many entries as are free for others. */
-static __noinline bool sleepers_room(__u32 slot)
-{
-	__s64 *all = sleepers_of(BRAID_MAX_JVMS), *own = sleepers_of(slot);
-
-	return all && own && *own < BRAID_SLEEPERS - *all;
-}
-
-/* The thread's entry, created if needed; NULL when there is no room. */
-static __always_inline struct braid_sleeper *sleeper_get(const struct braid_process *p, __u32 tgid, __u32 tid)
-{
-	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
-
-	if (b)
-		return b;
-	if (sleepers_room(p->jvm - 1))
-		bpf_map_update_elem(&sleepers, &tid, &sleeper_new, BPF_NOEXIST);
-	b = bpf_map_lookup_elem(&sleepers, &tid);
-	if (b)
-		sleepers_count(p->jvm - 1, 1);
-	else
-		jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
-	return b;
-}
-
-static __always_inline const struct braid_wake *wake_last(const struct braid_sleeper *b)
-{
-	return &b->wakes[(b->wake_count - 1) % BRAID_WAKES];
+	return &t->wakes[(t->wake_count - 1) % BRAID_WAKES];
 }
 
 static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, const struct braid_wake *w)
@@ -96,72 +32,69 @@ static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, co
 static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
 {
 	__u32 tid = e->tid;
-	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
 	__u64 longest = 0, ns;
 
-	if (!b)
+	if (!t)
 		return;
 	for (__u32 i = 0; i < BRAID_WAKES; i++) {
-		ns = b->wakes[i].time_ns - b->wakes[i].start_ns;
-		if (b->wakes[i].start_ns < since_ns || ns <= longest)
+		ns = t->wakes[i].time_ns - t->wakes[i].start_ns;
+		if (t->wakes[i].start_ns < since_ns || ns <= longest)
 			continue;
 		longest = ns;
-		offcpu_set_waker(e, &b->wakes[i]);
+		offcpu_set_waker(e, &t->wakes[i]);
 	}
 }
 
 /* ---- emitting ---- */
 
-static __always_inline struct braid_jvm *offcpu_jvm_of(const struct braid_sleeper *b)
+/* True if an interval is emitted whatever its cause. */
+static __always_inline bool offcpu_is_long(const struct braid_thread_time *t, __u64 ns)
 {
-	__u32 pid = b->pid;
+	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
 
-	return offcpu_jvm(bpf_map_lookup_elem(&processes, &pid));
+	return l && l->min_ns != NEVER && ns >= l->min_ns;
 }
 
-/* True if a sleep of this length is emitted whatever its cause. */
-static __always_inline bool offcpu_is_sleep(const struct braid_sleeper *b, __u64 ns)
+/* True if the interval may be a park, which waits on a futex. */
+static __always_inline bool offcpu_is_park(const struct braid_interval *i, const struct braid_offcpu_limits *l,
+					   __u64 ns)
 {
-	struct braid_jvm *jvm = offcpu_jvm_of(b);
-
-	return jvm && jvm->sleep_min_ns != NEVER && ns >= jvm->sleep_min_ns;
+	return l->park_min_ns != NEVER && ns >= l->park_min_ns && (i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
 }
 
-/* True if the sleep may be a park, which waits on a futex. */
-static __always_inline bool offcpu_is_park(const struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
+static __always_inline bool offcpu_in_exec(const struct braid_interval *i)
 {
-	return jvm->park_min_ns != NEVER && ns >= jvm->park_min_ns && (b->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
+	__u32 call = i->flags & BRAID_OFFCPU_SYSCALL;
+
+	return call == NR_EXECVE || call == NR_EXECVEAT;
 }
 
-static __always_inline void offcpu_count(struct braid_sleeper *b, const struct braid_jvm *jvm, __u64 ns)
+/* NULL: no room, and the interval is to be counted. */
+static __always_inline struct braid_event_jvm_event *
+offcpu_begin(const struct braid_thread_time *t, __u32 tid, const struct braid_interval *i,
+	     const struct braid_stack_ref *ref)
 {
-	if (jvm->sleep_min_ns == NEVER)
-		return;
-	b->counted++;
-	b->counted_ns += ns;
-}
-
-static __always_inline void offcpu_emit(const struct braid_sleeper *b, __u32 tid, const struct braid_stack_ref *ref,
-					const struct parked *parked, __u64 start, __u64 end)
-{
-	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_OFFCPU, ref);
+	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, BRAID_JVM_OFFCPU, ref);
 
 	if (!e)
-		return;
+		return NULL;
+	/* The collector knows the exec before the kernel reports it to on_thread_exec. */
+	if (t->since_ns && offcpu_in_exec(i))
+		e->hdr.time_ns = t->since_ns;
 	e->tid = tid;
 	e->source = BRAID_SOURCE_KERNEL;
-	e->event.start_ns = start;
-	e->event.end_ns = end;
-	e->event.flags = b->flags;
-	if (parked) {
-		e->sleep = offcpu_is_sleep(b, end - start) ? BRAID_SLEEP_LONG : 0;
-		e->sleep |= parked_in_lock(parked) ? BRAID_SLEEP_LOCK : 0;
-		e->event.other_tid = parked->owner;
-		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
-	}
-	if (wake_last(b)->start_ns == start)
-		offcpu_set_waker(e, wake_last(b));
-	bpf_ringbuf_submit(e, events_wake());
+	e->sleep = BRAID_SLEEP_LONG;
+	e->event.start_ns = i->start_ns;
+	e->event.end_ns = i->end_ns;
+	e->event.value = interval_ready(i);
+	e->event.weight = (__u64)i->to << 32 | i->from;
+	e->event.number = i->futex;
+	e->event.flags = i->flags | (i->irq ? BRAID_OFFCPU_IRQ : 0);
+	e->event.detail = i->irq;
+	if (wake_last(t)->start_ns == i->start_ns)
+		offcpu_set_waker(e, wake_last(t));
+	return e;
 }
 
 /* Takes the current thread's stack. The walk is large code: each program contains it once. */
@@ -173,139 +106,253 @@ static __always_inline void offcpu_stack(const struct braid_process *p, struct b
 		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
 }
 
-/* Emits the pending sleep of the current thread, with the stack that it has now. */
-static __noinline void offcpu_emit_pending(struct braid_sleeper *b, const struct braid_stack_ref *ref,
-					   const struct parked *parked, bool room)
+static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
 {
-	__u64 start = b->pending_ns, ns = b->pending_until_ns - start;
-	struct braid_jvm *jvm = offcpu_jvm_of(b);
+	struct braid_offcpu_counts *c = counts_get();
 
-	b->pending_ns = 0;
-	__sync_fetch_and_add(&pending, -1);
-	if (jvm && !parked && !offcpu_is_sleep(b, ns))
-		offcpu_count(b, jvm, ns);
-	else if (room)
-		offcpu_emit(b, (__u32)bpf_get_current_pid_tgid(), ref, parked, start, b->pending_until_ns);
+	t->pending = *i;
+	if (c)
+		__sync_fetch_and_add(&c->pending, 1);
 }
 
-/* Emits the number of sleeps that were only counted. */
-static __always_inline void offcpu_emit_counted(const struct braid_sleeper *b)
+static __always_inline void pending_clear(struct braid_thread_time *t)
 {
-	struct braid_stack_ref none = {0};
-	struct braid_event_jvm_event *e = jvm_event_begin(b->pid, BRAID_JVM_COUNTED, &none);
+	struct braid_offcpu_counts *c = counts_get();
 
-	if (!e)
-		return;
-	e->source = BRAID_SOURCE_KERNEL;
-	e->event.number = BRAID_JVM_OFFCPU;
-	e->event.value = b->counted;
-	e->event.weight = b->counted_ns;
-	bpf_ringbuf_submit(e, events_wake());
+	t->pending.start_ns = 0;
+	if (c)
+		__sync_fetch_and_add(&c->pending, -1);
+}
+
+/* Emits the pending interval of the current thread, which has not left its system call, with the stack `ref`. */
+static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
+{
+	struct braid_event_jvm_event *e;
+	struct object object = {0};
+
+	object_of_call(&object, t->pending.flags & BRAID_OFFCPU_SYSCALL);
+	e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+	if (e) {
+		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
+		if (object.number)
+			e->event.number = object.number;
+		__builtin_memcpy(e->text, object.text, sizeof(e->text));
+		bpf_ringbuf_submit(e, events_wake());
+	} else {
+		interval_count(t, &t->pending);
+	}
+	pending_clear(t);
+}
+
+static __noinline void offcpu_count_pending(struct braid_thread_time *t)
+{
+	interval_count(t, &t->pending);
+	pending_clear(t);
 }
 
 /* ---- off the CPU, and on it again ---- */
 
-/* The thread's last switch. When a JVM ends, its process's entry may be gone before its last threads. */
-static __always_inline void offcpu_dead(__u32 tid)
-{
-	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
-	struct braid_process *p;
-	__u32 pid;
-
-	if (!b)
-		return;
-	if (b->pending_ns)
-		__sync_fetch_and_add(&pending, -1);
-	if (b->counted)
-		offcpu_emit_counted(b);
-	pid = b->pid;
-	p = bpf_map_lookup_elem(&processes, &pid);
-	if (!bpf_map_delete_elem(&sleepers, &tid))
-		sleepers_count(p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS, -1);
-}
-
 /* Takes a stack that is not available later. The walk needs most of the 512 bytes of stack that older kernels give. */
-static __always_inline void offcpu_switch_stack(struct braid_sleeper *b, __u32 tgid)
+static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u32 tgid)
 {
 	bool room = jvm_event_room(tgid, BRAID_JVM_OFFCPU);
 
-	b->start = (struct braid_stack_ref){0};
+	t->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &b->start);
-	if (b->pending_ns)
-		offcpu_emit_pending(b, &b->start, NULL, room);
+		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &t->start);
+	if (!t->pending.start_ns)
+		return;
+	if (room && offcpu_is_long(t, t->pending.end_ns - t->pending.start_ns))
+		offcpu_emit_pending(t, &t->start);
+	else
+		offcpu_count_pending(t);
 }
 
-static __always_inline void offcpu_out(struct task_struct *task, __u32 state)
+/* Why the thread leaves the CPU: flags of the event. */
+static __always_inline __u32 offcpu_why(struct task_struct *task, struct pt_regs *entry, __u32 state)
+{
+	__u32 call = entry->orig_ax < BRAID_OFFCPU_SYSCALL ? (__u32)entry->orig_ax : BRAID_OFFCPU_SYSCALL;
+	__u32 flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_OFFCPU_UNINTERRUPTIBLE : 0);
+	__u32 class = call_about(call);
+
+	if (!state)
+		class = BRAID_OFFCPU_RUNNABLE;
+	else if (state & (TASK_STOPPED | TASK_TRACED))
+		class = BRAID_OFFCPU_STOPPED;
+	else if (call == BRAID_OFFCPU_SYSCALL)
+		class = task->mm ? BRAID_OFFCPU_FAULT : BRAID_OFFCPU_UNKNOWN;
+	else if (state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+		class = BRAID_OFFCPU_BLOCK;
+	else if (class & ~CALL_CLASS & (CALL_FILE & ~CALL_FD))
+		class = call_file_class(task, entry->di);
+	return flags | (class & CALL_CLASS) << BRAID_OFFCPU_CLASS_SHIFT;
+}
+
+static __always_inline __u64 offcpu_futex(struct pt_regs *entry, __u32 flags)
+{
+	__u32 call = flags & BRAID_OFFCPU_SYSCALL;
+
+	return call == NR_FUTEX || call == NR_FUTEX_WAIT ? entry->di : 0;
+}
+
+/* The entry of the current thread; NULL: it is not followed. */
+static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *task, bool ready, __u64 now)
+{
+	__u32 tgid = task->tgid, tid = task->pid;
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	const struct braid_offcpu_limits *l;
+	struct braid_process *p;
+
+	if (t && t->since_ns)
+		return t;
+	if (task->flags & PF_EXITING) /* its time has been reported */
+		return t;
+	p = bpf_map_lookup_elem(&processes, &tgid);
+	l = limits_of(p);
+	if (!l || (l->min_ns == NEVER && l->waker_min_ns == NEVER) || (ready && !l->all))
+		return NULL;
+	t = t ?: thread_time_create(p, tgid, tid);
+	if (t && l->all)
+		t->since_ns = t->on_ns = now;
+	return t;
+}
+
+/* A page fault has no end of a system call; and a pending interval was in this same call. */
+static __always_inline bool offcpu_walks(const struct braid_thread_time *t, struct task_struct *task, __u32 flags)
+{
+	const struct braid_offcpu_limits *l;
+
+	if (t->pending.start_ns)
+		return true;
+	if ((flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL || !task->mm)
+		return false;
+	l = limits_of_pid(t->pid);
+	return l && l->min_ns != NEVER;
+}
+
+/*
+ * Emits, keeps or counts the interval that ends, and which is long enough for some process. `late`: its thread has run
+ * since, perhaps left its system call.
+ */
+static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid, bool late)
+{
+	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
+	__u64 ns = t->now.end_ns - t->now.start_ns;
+	struct braid_event_jvm_event *e;
+
+	if (!l || l->min_ns == NEVER) {
+		if (l && offcpu_is_park(&t->now, l, ns) && !late)
+			pending_set(t, &t->now);
+	} else if (ns < l->min_ns && (late || !offcpu_is_park(&t->now, l, ns))) {
+		interval_count(t, &t->now);
+	} else if ((t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL && !late) {
+		pending_set(t, &t->now);
+	} else {
+		e = offcpu_begin(t, tid, &t->now, &t->start);
+		if (e)
+			bpf_ringbuf_submit(e, events_wake());
+		else
+			interval_count(t, &t->now);
+	}
+}
+
+static __noinline void offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
+{
+	struct braid_offcpu_settings *settings = settings_get();
+
+	t->now.end_ns = end;
+	t->now.to = bpf_get_smp_processor_id();
+	if (t->since_ns) {
+		t->on_ns = end;
+		t->ready_ns += interval_ready(&t->now);
+	}
+	if (settings && end - t->now.start_ns >= settings->least_ns)
+		offcpu_ended(t, tid, late);
+	else
+		interval_count(t, &t->now);
+	t->now.start_ns = 0;
+}
+
+/* Nothing has reported that the thread came back to the CPU, but the kernel knows how long it has run since. */
+static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid, __u64 exec, __u64 now)
+{
+	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
+
+	if ((t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)
+		t->start = (struct braid_stack_ref){0};
+	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
+}
+
+/* Nothing has reported that the thread left the CPU; why it did is not known. */
+static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u64 exec, __u64 now)
+{
+	__u64 ran = exec - t->exec_ns, most = now - t->on_ns, start = t->on_ns + (ran < most ? ran : most);
+
+	t->start = (struct braid_stack_ref){0};
+	t->now = (struct braid_interval){.start_ns = start,
+					 .ready_ns = now,
+					 .flags = BRAID_OFFCPU_SYSCALL,
+					 .from = bpf_get_smp_processor_id()};
+	thread_time_ran(t, start);
+}
+
+static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __u64 now)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 tgid = task->tgid, tid = task->pid, call;
-	struct braid_process *p;
-	struct braid_sleeper *b;
-	struct braid_jvm *jvm;
+	struct braid_thread_time *t = offcpu_own(task, !state, now);
+	__u64 exec = task->se.sum_exec_runtime;
+	__u32 flags;
 
-	if (state & TASK_DEAD) {
-		offcpu_dead(tid);
+	if (!t)
 		return;
-	}
-	p = bpf_map_lookup_elem(&processes, &tgid);
-	jvm = offcpu_jvm(p);
-	if (!p || !jvm || (jvm->sleep_min_ns == NEVER && jvm->waker_min_ns == NEVER))
+	if (t->now.start_ns)
+		offcpu_end_missed(t, task->pid, exec, now);
+	t->exec_ns = exec;
+	if (!state && !t->since_ns)
 		return;
-	b = sleeper_get(p, tgid, tid);
-	if (!b)
-		return;
-	call = entry->orig_ax < BRAID_OFFCPU_SYSCALL ? (__u32)entry->orig_ax : BRAID_OFFCPU_SYSCALL;
-	/* A page fault has no end of a system call; and a pending sleep was in this same call. */
-	if (b->pending_ns || (call == BRAID_OFFCPU_SYSCALL && task->mm && jvm->sleep_min_ns != NEVER)) {
-		offcpu_switch_stack(b, tgid);
-	}
-	b->pid = tgid;
-	b->flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_OFFCPU_UNINTERRUPTIBLE : 0);
-	b->futex = call == NR_FUTEX || call == NR_FUTEX_WAIT ? entry->di : 0;
-	b->start_ns = bpf_ktime_get_ns();
+	flags = offcpu_why(task, entry, state);
+	if (offcpu_walks(t, task, flags))
+		offcpu_switch_stack(t, task->tgid);
+	thread_time_ran(t, now);
+	t->now = (struct braid_interval){.start_ns = now,
+					 .ready_ns = state ? 0 : now,
+					 .futex = offcpu_futex(entry, flags),
+					 .flags = flags,
+					 .from = bpf_get_smp_processor_id()};
 }
 
-static __noinline void offcpu_in(__u32 tid)
+static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 {
-	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
-	struct braid_process *p;
-	struct braid_jvm *jvm;
-	__u64 start, now;
-	__u32 pid;
+	__u32 tid = next->pid;
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	__u64 exec = next->se.sum_exec_runtime;
 
-	if (!b || !b->start_ns)
+	if (!t)
 		return;
-	start = b->start_ns;
-	b->start_ns = 0;
-	pid = b->pid;
-	p = bpf_map_lookup_elem(&processes, &pid);
-	jvm = offcpu_jvm(p);
-	if (!jvm || (jvm->sleep_min_ns == NEVER && jvm->park_min_ns == NEVER))
-		return;
-	now = bpf_ktime_get_ns();
-	if ((jvm->sleep_min_ns == NEVER || now - start < jvm->sleep_min_ns) && !offcpu_is_park(b, jvm, now - start)) {
-		offcpu_count(b, jvm, now - start);
-	} else if ((b->flags & BRAID_OFFCPU_SYSCALL) == BRAID_OFFCPU_SYSCALL) {
-		offcpu_emit(b, tid, &b->start, NULL, start, now);
-	} else {
-		b->pending_ns = start;
-		b->pending_until_ns = now;
-		__sync_fetch_and_add(&pending, 1);
-	}
+	if (!t->now.start_ns && t->on_ns)
+		offcpu_begin_missed(t, exec, now);
+	t->exec_ns = exec;
+	if (t->now.start_ns)
+		offcpu_end(t, tid, now, false);
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int state)
 {
 	struct task_struct *task = bpf_get_current_task_btf(); /* prev */
+	struct braid_offcpu_settings *settings = settings_get();
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!preempt && state && !(task->flags & PF_KTHREAD))
-		offcpu_out(task, state);
+	if (!settings || now > settings->end_ns)
+		return 0;
+	if (!(task->flags & PF_KTHREAD))
+		offcpu_out(task, preempt ? 0 : state, now);
 	if (!(next->flags & PF_KTHREAD))
-		offcpu_in(next->pid);
+		offcpu_in(next, now);
 	return 0;
 }
+
+/* ---- the end of a system call ---- */
 
 /* Reads what the current thread was parked for. It returns the slot before any walk, whose stack would not suffice. */
 static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
@@ -328,142 +375,113 @@ static __noinline bool offcpu_is_lock(__u32 pid)
 	return offcpu_parked(pid, &parked);
 }
 
+/* Emits the pending interval of a thread that was parked for a lock. */
+static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, const struct braid_stack_ref *ref,
+					       const struct parked *parked, bool is_long)
+{
+	struct braid_event_jvm_event *e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+
+	if (!e || !is_long)
+		interval_count(t, &t->pending);
+	if (e) {
+		e->sleep = BRAID_SLEEP_LOCK | (is_long ? BRAID_SLEEP_LONG : 0);
+		if (!e->other_pid)
+			e->event.other_tid = parked->owner;
+		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
+		bpf_ringbuf_submit(e, events_wake());
+	}
+	pending_clear(t);
+}
+
 /* Reads it again after the walk: the thread is still parked, but a collector may be running now. */
-static __noinline void offcpu_emit_lock(struct braid_sleeper *b, const struct braid_stack_ref *ref)
+static __noinline void offcpu_emit_lock(struct braid_thread_time *t, const struct braid_stack_ref *ref, bool is_long)
 {
 	struct parked parked = {0};
-	bool found = offcpu_parked(b->pid, &parked);
+	bool found = offcpu_parked(t->pid, &parked);
 
 	if (found)
-		offcpu_emit_pending(b, ref, &parked, true);
+		offcpu_emit_parked(t, ref, &parked, is_long);
+	else if (is_long)
+		offcpu_emit_pending(t, ref);
 	else
-		offcpu_emit_pending(b, ref, NULL, true);
+		offcpu_count_pending(t);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_syscall_end)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	const struct braid_offcpu_counts *c = counts_get();
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), pid;
+	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref ref = {0};
-	struct braid_sleeper *b;
-	struct braid_jvm *jvm;
-	bool room, lock;
+	struct braid_thread_time *t;
+	bool room, lock, is_long;
 	__u64 ns;
 
-	if (!pending)
+	if (!c || !c->pending)
 		return 0;
-	b = bpf_map_lookup_elem(&sleepers, &tid);
-	if (!b || !b->pending_ns)
+	t = bpf_map_lookup_elem(&thread_times, &tid);
+	if (!t || !t->pending.start_ns)
 		return 0;
-	ns = b->pending_until_ns - b->pending_ns;
-	jvm = offcpu_jvm_of(b);
-	room = jvm_event_room(b->pid, BRAID_JVM_OFFCPU);
-	lock = room && jvm && offcpu_is_park(b, jvm, ns) && offcpu_is_lock(b->pid);
-	if (room && (lock || offcpu_is_sleep(b, ns))) {
-		tid = b->pid;
-		offcpu_stack(bpf_map_lookup_elem(&processes, &tid), &ref);
-	}
+	pid = t->pid;
+	ns = t->pending.end_ns - t->pending.start_ns;
+	l = limits_of_pid(pid);
+	is_long = l && l->min_ns != NEVER && ns >= l->min_ns;
+	room = jvm_event_room(pid, BRAID_JVM_OFFCPU);
+	lock = room && l && offcpu_is_park(&t->pending, l, ns) && offcpu_is_lock(pid);
+	if (room && (lock || is_long))
+		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), &ref);
 	if (lock)
-		offcpu_emit_lock(b, &ref);
+		offcpu_emit_lock(t, &ref, is_long);
+	else if (room && is_long)
+		offcpu_emit_pending(t, &ref);
 	else
-		offcpu_emit_pending(b, &ref, NULL, room);
+		offcpu_count_pending(t);
 	return 0;
 }
 
 /* ---- wakers ---- */
 
-/*
- * True if the current thread's system call wakes the sleeper, and not an interrupt during it. For a futex the addresses
- * must match; otherwise the call must be of a kind that others wait for.
- */
-static __always_inline bool offcpu_wakes(struct pt_regs *entry, const struct braid_sleeper *b, __u32 tgid)
-{
-	__u32 sleeps_in = b->flags & BRAID_OFFCPU_SYSCALL;
-
-	switch (entry->orig_ax) {
-	case NR_FUTEX:
-	case NR_FUTEX_WAKE:
-		return b->futex && tgid == b->pid && (entry->di == b->futex || entry->r8 == b->futex);
-	case NR_READ:
-	case NR_WRITE:
-	case NR_CLOSE:
-	case NR_READV:
-	case NR_WRITEV:
-	case NR_SENDFILE:
-	case NR_SENDTO:
-	case NR_RECVFROM:
-	case NR_SENDMSG:
-	case NR_RECVMSG:
-	case NR_SHUTDOWN:
-	case NR_SPLICE:
-	case NR_SENDMMSG:
-		return !b->futex && sleeps_in != NR_NANOSLEEP && sleeps_in != NR_CLOCK_NANOSLEEP;
-	default:
-		return false;
-	}
-}
-
-static __always_inline __u64 offcpu_waker_min(__u32 pid)
-{
-	struct braid_process *p = bpf_map_lookup_elem(&processes, &pid);
-	struct braid_jvm *jvm = offcpu_jvm(p);
-
-	return jvm ? jvm->waker_min_ns : NEVER;
-}
-
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tid = wakee->pid, tgid = task->tgid;
-	struct braid_sleeper *b = bpf_map_lookup_elem(&sleepers, &tid);
+	struct braid_offcpu_settings *settings = settings_get();
+	__u32 tid = wakee->pid, tgid = task->tgid, irq;
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref ref = {0};
 	struct braid_process *p;
 	struct braid_wake *w;
 	__u64 now;
 
 	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
-	if (!b || !b->start_ns || task->pid == wakee->pid || (task->flags & PF_KTHREAD))
-		return 0;
-	if (wake_last(b)->start_ns == b->start_ns || !offcpu_wakes((struct pt_regs *)bpf_task_pt_regs(task), b, tgid))
+	if (!t || !settings || !t->now.start_ns || t->now.ready_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
-	p = bpf_map_lookup_elem(&processes, &tgid);
-	if (!p || now - b->start_ns < offcpu_waker_min(b->pid))
+	t->now.ready_ns = now;
+	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
-	offcpu_stack(p, &ref);
-	w = &b->wakes[b->wake_count % BRAID_WAKES];
-	w->start_ns = b->start_ns;
+	l = limits_of_pid(t->pid);
+	if (!l || now - t->now.start_ns < l->waker_min_ns)
+		return 0;
+	irq = waker_of(task, t);
+	if (irq) {
+		t->now.irq = irq == WAKER_UNKNOWN ? 0 : irq;
+		return 0;
+	}
+	p = bpf_map_lookup_elem(&processes, &tgid);
+	if (!p && !irqs_noted)
+		return 0;
+	if (p && task->mm) /* an ending thread has no user stack any more */
+		offcpu_stack(p, &ref);
+	w = &t->wakes[t->wake_count % BRAID_WAKES];
+	w->start_ns = t->now.start_ns;
 	w->time_ns = now;
 	w->stack = ref.stack;
 	w->pid = tgid;
 	w->tid = task->pid;
-	b->wake_count++;
-	return 0;
-}
-
-/* ---- the end of threads ---- */
-
-/* The collector drops the events of threads that the agent has reported itself. */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_thread_exit, struct task_struct *task)
-{
-	__u32 tgid = task->tgid;
-	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
-	struct braid_stack_ref none = {0};
-	struct braid_event_jvm_event *e;
-
-	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* not p->jvm: most threads end after the agent */
-		return 0;
-	e = jvm_event_begin(tgid, BRAID_JVM_THREAD_CPU, &none);
-	if (!e)
-		return 0;
-	e->source = BRAID_SOURCE_KERNEL;
-	bpf_get_current_comm(e->text, 16);
-	e->event.value = task->se.sum_exec_runtime;
-	/* Most kernels count it in ticks, so it may exceed the total. */
-	e->event.weight = task->stime < e->event.value ? task->stime : e->event.value;
-	bpf_ringbuf_submit(e, events_wake());
+	t->wake_count++;
 	return 0;
 }
 

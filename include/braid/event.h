@@ -66,6 +66,29 @@ struct braid_process {
 #define BRAID_PROCESS_NOT_DEFERRED 1U /* a deferred unwind would not get further: send no copy of the stack */
 #define BRAID_PROCESS_LIBJVM 2U	      /* a JVM, with or without a connected agent */
 
+/* What is reported of a process's threads off the CPU. */
+struct braid_offcpu_limits {
+	__u64 min_ns;	    /* shorter times are only counted; UINT64_MAX: no events */
+	__u64 waker_min_ns; /* shorter ones get no waker */
+	__u64 park_min_ns;  /* shorter ones get no park blocker; UINT64_MAX: none gets one */
+	__u32 all; /* report when they could run, too, and all of each thread's time; else only what blocks them */
+	__u32 reserved;
+};
+
+/* Value of the map `offcpu_settings`, set by the collector. */
+struct braid_offcpu_settings {
+	struct braid_offcpu_limits limits; /* of processes without a slot in `jvms` */
+	__u64 least_ns;			   /* no process has a smaller min_ns or park_min_ns */
+	__u64 begin_ns;			   /* since when all times of threads that existed then are reported */
+	__u64 end_ns;			   /* when the recording ends */
+};
+
+/* Value of the map `offcpu_counts`. */
+struct braid_offcpu_counts {
+	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
+	__s64 threads; /* entries in `thread_times` */
+};
+
 /* Value of the map `jvms`, key slot. */
 struct braid_jvm {
 	__u32 generation; /* of the slot: identifies late events of an earlier JVM; set by the collector */
@@ -77,17 +100,15 @@ struct braid_jvm {
 	__u64 code_unloads;
 	__u64 code_unloads_seen; /* the second one's value at the last sample, and when it had changed; 0: never */
 	__u64 code_unload_ns;
-	__u64 sleep_min_ns; /* shorter off-CPU times are only counted; UINT64_MAX: no events; set by the collector */
-	__u64 waker_min_ns; /* shorter ones get no waker */
-	__u64 park_min_ns;  /* shorter ones get no park blocker; UINT64_MAX: none gets one */
-	__u64 gc_cause;	    /* address of a string: braid_names.gc_cause; set by the drain */
+	struct braid_offcpu_limits offcpu; /* set by the collector */
+	__u64 gc_cause; /* address of a string: braid_names.gc_cause; set by the drain */
 	/* Set by the collector, then by the drain from the agent's record. Each walk updates what its flags call
 	 * growing. */
 	struct braid_layout layout;
 	struct braid_statics statics;
 };
 
-#define BRAID_SLEEPERS 32768 /* entries of the map of threads off the CPU */
+#define BRAID_THREAD_TIMES 32768 /* entries of that map */
 
 /* Events that found no room, by kind. */
 struct braid_lost {
@@ -98,12 +119,12 @@ struct braid_lost {
 
 /*
  * Value of the map `request_shares`, by slot: a JVM's share of the event ring. The entry after the last slot is for
- * processes without a slot, and counts all sleepers.
+ * processes without a slot.
  */
 struct braid_request_share {
 	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
 	__u64 bytes;	/* used of this share */
-	__s64 sleepers; /* entries in the map of sleepers; while programs are replaced some ends are missed */
+	__s64 threads;	/* entries in `thread_times`; while programs are replaced some ends are missed */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
@@ -144,6 +165,8 @@ _Static_assert(sizeof(struct braid_event_sample) == 64, "sample");
  * BRAID_EVENT_STACK is a struct braid_event_sample with new frames that is no sample: other events refer to its hash.
  */
 
+#define BRAID_TEXT_MAX 64
+
 /* A JVM event that an agent's thread, or a probe in the JVM or the kernel, has met. */
 struct braid_event_jvm_event {
 	struct braid_event hdr; /* time_ns: when it was emitted */
@@ -156,15 +179,40 @@ struct braid_event_jvm_event {
 	__u64 vthread;	   /* as in a sample */
 	__u64 span;	   /* as in a sample */
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
-	__u32 sleep;	   /* BRAID_SLEEP_*, of OFFCPU */
-	struct braid_jvm_event event;
-	char text[64]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the blocker if it
-			  can be a lock; else empty; see also <braid/probe.h> */
+	__u32 sleep;	   /* of OFFCPU: BRAID_SLEEP_*, and what `text` is */
+	struct braid_jvm_event event; /* detail: of OFFCPU: BRAID_IRQ_* */
+	char text[BRAID_TEXT_MAX]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the
+				      blocker if it can be a lock, or an enum braid_object; else empty; see also
+				      <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm_event) == 200, "jvm event");
 
-#define BRAID_SLEEP_LONG 1U /* long enough for a OFFCPU event */
+#define BRAID_SLEEP_LONG 1U /* long enough for an OFFCPU event */
 #define BRAID_SLEEP_LOCK 2U /* `text` is the class of a blocker that can be a lock */
+#define BRAID_SLEEP_OBJECT_SHIFT 8
+
+/* What a thread waited for, in `text`. */
+enum braid_object {
+	BRAID_OBJECT_NONE = 0,
+	BRAID_OBJECT_PATH = 1, /* the path's components from the last one to the root's child, each with a zero byte */
+	BRAID_OBJECT_PATH_CUT = 2, /* the same, without the first components */
+	BRAID_OBJECT_NAME = 3,	   /* a file without a directory, with a zero byte */
+	BRAID_OBJECT_PIPE = 4,
+	BRAID_OBJECT_INET = 5,	/* a struct braid_address */
+	BRAID_OBJECT_INET6 = 6, /* the same */
+	BRAID_OBJECT_UNIX = 7,	/* the name of a Unix socket: a path, or 0 and an abstract name */
+};
+
+struct braid_address {
+	__u8 address[16]; /* of the peer; of a listening socket, its own */
+	__u8 port[2];	  /* big endian */
+};
+
+/* The interrupt that woke a thread, in braid_jvm_event.detail. The low bits are a number. */
+#define BRAID_IRQ_NUMBER 0xffffffU
+#define BRAID_IRQ_TIMER 0x1000000U
+#define BRAID_IRQ_SOFT 0x2000000U   /* a softirq, with its vector */
+#define BRAID_IRQ_DEVICE 0x3000000U /* with the number in /proc/interrupts */
 
 enum braid_event_source {
 	BRAID_SOURCE_AGENT = 0,	 /* name and detail are the agent's ids */
@@ -173,18 +221,16 @@ enum braid_event_source {
 	BRAID_SOURCE_COLLECTOR = 3,
 };
 
-/*
- * Value of the map `sleepers`, key tid of the host: a thread of a JVM, from its first sleep on. The kernel side
- * writes it; the collector reads the remaining entries at the end.
- */
+/* The last thread that woke another one. */
 #define BRAID_WAKES 4
 struct braid_wake {
-	__u64 start_ns; /* of the sleep that was ended */
+	__u64 start_ns; /* of the interval that was ended */
 	__u64 time_ns;
 	__u64 stack; /* of the waker; 0: none */
 	__u32 pid;
 	__u32 tid;
 };
+
 /* Refers to a stack that was taken for an event. */
 struct braid_stack_ref {
 	__u64 stack; /* hash; 0: none */
@@ -195,21 +241,41 @@ struct braid_stack_ref {
 	__u32 bytes;	  /* of new frames, in the event ring */
 };
 
-struct braid_sleeper {
-	__u64 start_ns;	  /* of the current sleep; 0: none */
-	__u64 pending_ns; /* start of the last one, which is emitted when its thread can be walked; 0: none */
-	__u64 pending_until_ns;
-	__u64 counted; /* sleeps that were too short for an event */
-	__u64 counted_ns;
-	__u64 futex;		      /* address of the futex that it waits for; 0: it waits for something else */
-	struct braid_stack_ref start; /* the stack that was taken at the start */
+/* A time off the CPU. */
+struct braid_interval {
+	__u64 start_ns; /* 0: none */
+	__u64 end_ns;
+	__u64 ready_ns; /* since when it could run; 0: it is blocked */
+	__u64 futex;	/* the address that it waits for; 0: it waits for something else */
+	__u32 flags;	/* BRAID_OFFCPU_* */
+	__u32 from;	/* the CPU that it left */
+	__u32 to;	/* the CPU that it came back to */
+	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
+};
+
+/*
+ * Value of the map `thread_times`, key tid of the host: a thread that is followed on and off the CPU. The kernel side
+ * writes it; the collector reads the remaining entries at the end.
+ */
+struct braid_thread_time {
+	struct braid_interval now;     /* the current one */
+	struct braid_interval pending; /* the last one, which is emitted when its thread can be walked */
+	struct braid_stack_ref start;  /* the stack that was taken at the current one's start */
+	__u64 since_ns;		       /* its whole time is observed since then; 0: only what blocks it */
+	__u64 on_ns;		       /* on the CPU since then */
+	__u64 run_ns;		       /* sum of its times on the CPU */
+	__u64 ready_ns;		       /* sum of the times in which it could run and did not */
+	__u64 exec_ns;		       /* the kernel's own sum of its times on the CPU, when that was last read */
+	__u64 counted[BRAID_OFFCPU_CLASSES]; /* intervals that were too short for an event */
+	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
 	__u32 pid;
-	__u32 flags; /* BRAID_OFFCPU_* */
+	__u32 slot; /* whose share it counts in: of `request_shares` */
 	__u32 reserved;
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
-	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; timers and devices have no entry */
+	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
-_Static_assert(sizeof(struct braid_sleeper) == 104 + BRAID_WAKES * 32, "sleeper");
+_Static_assert(sizeof(struct braid_thread_time) == 2 * 48 + 40 + 40 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
+	       "thread time");
 
 /*
  * A sample whose walk led to code that the collector had not received yet, with all that a deferred unwind needs. The

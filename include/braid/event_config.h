@@ -24,6 +24,7 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_EXCEPTION,   /* thrown exceptions; agent, from the JVM's start only */
 	BRAID_EVENT_TYPE_NATIVE_BIND, /* native methods and the functions that they are bound to; agent */
 	BRAID_EVENT_TYPE_RESOURCE,    /* exhausted heap, threads */
+	BRAID_EVENT_TYPE_OFFCPU, /* all times of all threads off the CPU, in JVMs and other processes; kernel side */
 	BRAID_EVENT_TYPES,
 };
 
@@ -45,12 +46,13 @@ struct braid_event_config {
 	__u64 alloc_interval; /* mean bytes between sampled allocations of a thread */
 	__u64 lock_min_ns;    /* shorter blockings are only counted */
 	__u64 wait_min_ns;
+	__u64 offcpu_min_ns;
 	__u32 exception_rate; /* maximum of exceptions emitted per second, the rest is counted only; 0: all */
 	__u32 live_max;	      /* maximum of objects watched at a time */
 	__u32 threaded;	      /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u32 reserved;
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 };
-_Static_assert(sizeof(struct braid_event_config) == 176, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 184, "event config");
 
 #endif

@@ -25,7 +25,8 @@ enum braid_jvm_event_kind {
 				    could run and waited for a CPU; number: the futex's address, or the inode of what
 				    it waited for; weight: the CPU that it left, and the one that it came back to in the
 				    high 32 bits; name: what it waited for (a path, an address); other: the waker, with
-				    its stack; text: the interrupt that woke it */
+				    its stack; text: the interrupt that woke it, or a thread that is not recorded
+				    (name[tid]). With the type `offcpu`, a park for a lock is both this and a LOCK */
 	BRAID_JVM_GC_PAUSE = 6,	 /* stop-the-world pause; name: collector; detail: cause; text: the pause's name in the
 				    JVM's log, or empty; value, weight: bytes of heap used before and after,
 				    0: not known; number: of the pause; flags: BRAID_GC_* */
@@ -53,7 +54,8 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_RESOURCE = 22,    /* name: the exhausted resource; flags: JVM TI's */
 	BRAID_JVM_CODE_CACHE = 23,  /* name: code heap; value: bytes used; weight: bytes reserved */
 	BRAID_JVM_COUNTED = 24,	    /* `value` events of kind `number` were only counted: too short, or above the rate;
-				       weight: the sum of their ns; flags: of OFFCPU: enum braid_offcpu_class */
+				       weight: the sum of their ns; flags: of OFFCPU: enum braid_offcpu_class. The part
+				       of OFFCPU in which a blocked thread could run again counts as RUNNABLE's ns */
 	BRAID_JVM_THREAD_RENAME = 25, /* name: new name */
 	BRAID_JVM_PHASE = 26,	      /* of the JVM's life; name: "agent" (connected), "start" (runs byte code), "init",
 					 "replayed" (all that is older than the agent is published), "death"; value of
@@ -68,7 +70,8 @@ enum braid_jvm_event_kind {
 				       run since; number: the object's */
 	BRAID_JVM_THREAD_TIME = 30, /* of a thread, while it was observed: from its start, or the recording's, until its
 				       end, or the recording's; value: ns on a CPU; weight: ns in which it waited for a
-				       CPU. OFFCPU and its COUNTED are the rest of the interval */
+				       CPU. OFFCPU and its COUNTED are the rest of the interval. An OS thread that was
+				       several Java threads in turn has one, as the last of them */
 	BRAID_JVM_EVENTS,	    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */

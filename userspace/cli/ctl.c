@@ -261,6 +261,7 @@ static void json_figures(struct json *j, const struct braid_event_config *c)
 	json_number(j, "live_max", c->live_max);
 	json_number(j, "lock_min_ns", c->lock_min_ns);
 	json_number(j, "wait_min_ns", c->wait_min_ns);
+	json_number(j, "offcpu_min_ns", c->offcpu_min_ns);
 	json_number(j, "vthread_rate", c->vthread_rate);
 	json_number(j, "exception_rate", c->exception_rate);
 }

@@ -18,7 +18,8 @@
 enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
 
 /* The kernel side, or probes in the VM's code, record these. */
-#define WITHOUT_AGENT (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
+#define WITHOUT_AGENT                                                                                                  \
+	(BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 
 #define EVERYTHING ((1U << BRAID_EVENT_TYPES) - 1)
 
@@ -62,7 +63,7 @@ static const struct argp_option options[] = {
 	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or a "
 	 "kernel tracepoint, CATEGORY:NAME. The option can be repeated",
 	 0},
-	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, or all", 0},
+	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all", 0},
 	{"count", 'c', "N", 0, "Take one sample in N hits of the tracepoint (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},

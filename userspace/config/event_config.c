@@ -75,6 +75,12 @@ static const struct word {
 	[BRAID_EVENT_TYPE_NATIVE_BIND] = {.name = "native-bind",
 					  .help = "native methods, and the functions that they are bound to"},
 	[BRAID_EVENT_TYPE_RESOURCE] = {.name = "resource", .help = "exhausted heap, exhausted threads"},
+	[BRAID_EVENT_TYPE_OFFCPU] = {.name = "offcpu",
+				     .example = "offcpu=100us",
+				     .help = "all times off the CPU, of any process; shortest time",
+				     .unit = TIME,
+				     FIGURE(offcpu_min_ns),
+				     .high = TIME_MAX},
 #undef FIGURE
 };
 
@@ -90,6 +96,8 @@ static const struct preset {
 	{"startup", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(CLASS) | BRAID_EVENT_TYPE(JIT) | BRAID_EVENT_TYPE(GC) |
 			    BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(EXCEPTION) |
 			    BRAID_EVENT_TYPE(NATIVE_BIND)},
+	{"wall", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(OFFCPU) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |
+			 BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(THREAD)},
 	{"all", (1U << BRAID_EVENT_TYPES) - 1},
 };
 
@@ -125,6 +133,7 @@ void selection_init(struct event_selection *c)
 	*c = (struct event_selection){.config = {.alloc_interval = 512 << 10,
 						 .lock_min_ns = 10000,
 						 .wait_min_ns = 1000000,
+						 .offcpu_min_ns = 100000,
 						 .vthread_rate = 1000,
 						 .exception_rate = 1000,
 						 .live_max = 4096},
@@ -290,7 +299,7 @@ int selection_preset(struct event_selection *c, const char *name, char why[SELEC
 			c->kinds = true;
 			return 0;
 		}
-	snprintf(why, SELECTION_WHY, "unknown preset '%.60s'; use cpu, latency, memory, startup or all", name);
+	snprintf(why, SELECTION_WHY, "unknown preset '%.60s'; use cpu, latency, memory, startup, wall or all", name);
 	return -EINVAL;
 }
 

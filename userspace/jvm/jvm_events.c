@@ -4,6 +4,7 @@
 #include "jvm_emit.h"
 #include "jvm_state.h"
 #include "offcpu_events.h"
+#include "offcpu_names.h"
 #include "parked.h"
 #include "probes.h"
 #include "vthreads.h"
@@ -100,6 +101,27 @@ static uint32_t other_thread(struct jvms *jvms, struct process *process, const s
 	return t ? t->id : 0;
 }
 
+/* An interval off the CPU can be a LOCK, too. */
+static void receive_offcpu(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
+			   const struct trace_jvm_event *what)
+{
+	bool all = jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(OFFCPU);
+	struct trace_jvm_event lock = *what, offcpu = *what;
+	bool is_lock = parked_explain(jvms, process, e, &lock);
+	char text[WAKER_TEXT_MAX];
+
+	if (is_lock)
+		jvm_events_emit(jvms, process, &lock);
+	if (!(e->sleep & BRAID_SLEEP_LONG) || (is_lock && !all))
+		return;
+	if (!e->other_pid) /* the owner of the lock */
+		offcpu.other = offcpu.other_node = 0;
+	offcpu.name = offcpu_object(jvms, process, e);
+	if (!offcpu.other && offcpu_waker(e, text))
+		offcpu.text = trace_str_of(text);
+	jvm_events_emit(jvms, process, &offcpu);
+}
+
 void jvm_events_receive(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 			const struct event_nodes *nodes)
 {
@@ -122,8 +144,9 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
 	    !offcpu_ended(jvms, thread, e->text, &to))
 		return;
-	/* Times in the JVM's reports are valid only from when its agent was loaded. */
-	if (!end || end > e->hdr.time_ns)
+	/* Times in the JVM's reports are valid only from when its agent was loaded. The kernel's may belong to a program
+	 * before an exec, and then hdr.time_ns is a time of that. */
+	if (!end || (end > e->hdr.time_ns && e->source != BRAID_SOURCE_KERNEL))
 		end = e->hdr.time_ns;
 	if (end < since)
 		end = since;
@@ -139,12 +162,13 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 		to.detail = name_of_method(jvms, process, what->detail);
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {
 		return;
-	} else if (what->kind == BRAID_JVM_OFFCPU && !parked_explain(jvms, process, e, &to)) {
-		return;
 	}
 	to.other = other_thread(jvms, process, e);
 	to.other_node = nodes->other;
-	jvm_events_emit(jvms, process, &to);
+	if (what->kind == BRAID_JVM_OFFCPU)
+		receive_offcpu(jvms, process, e, &to);
+	else
+		jvm_events_emit(jvms, process, &to);
 }
 
 bool events_on_jvm_event(struct jvm *j, const struct braid_rec *rec, size_t size)

@@ -43,53 +43,97 @@ struct ending {
 	uint64_t time_ns;
 };
 
-static void emit_sleep(struct ending *end, struct process *process, struct thread *thread, uint64_t from_ns,
-		       uint64_t until_ns, uint32_t flags)
+static uint64_t ready_of(const struct braid_interval *i)
+{
+	uint64_t since = i->ready_ns > i->start_ns ? i->ready_ns : i->start_ns;
+
+	return i->end_ns > since ? i->end_ns - since : 0;
+}
+
+static void emit_interval(struct ending *end, struct process *process, struct thread *thread,
+			  const struct braid_interval *i)
 {
 	jvm_events_emit(end->jvms, process,
 			&(struct trace_jvm_event){.kind = BRAID_JVM_OFFCPU,
-						  .time_ns = from_ns,
-						  .duration_ns = until_ns - from_ns,
+						  .time_ns = i->start_ns,
+						  .duration_ns = i->end_ns - i->start_ns,
 						  .thread = thread->id,
-						  .flags = flags,
+						  .value = ready_of(i),
+						  .weight = (uint64_t)i->to << 32 | i->from,
+						  .number = i->futex,
+						  .flags = i->flags,
 						  .source = BRAID_SOURCE_KERNEL});
 }
 
-static void emit_sleeper(struct ending *end, uint32_t tid, const struct braid_sleeper *b)
+static void emit_counted(struct ending *end, struct process *process, struct thread *thread,
+			 const struct braid_thread_time *t)
+{
+	for (uint32_t class = 0; class < BRAID_OFFCPU_CLASSES; class ++)
+		if (t->counted[class] | t->counted_ns[class])
+			jvm_events_emit(end->jvms, process,
+					&(struct trace_jvm_event){.kind = BRAID_JVM_COUNTED,
+								  .time_ns = end->time_ns,
+								  .thread = thread->id,
+								  .number = BRAID_JVM_OFFCPU,
+								  .value = t->counted[class],
+								  .weight = t->counted_ns[class],
+								  .flags = class << BRAID_OFFCPU_CLASS_SHIFT,
+								  .source = BRAID_SOURCE_KERNEL});
+}
+
+static void emit_time(struct ending *end, struct process *process, struct thread *thread,
+		      const struct braid_thread_time *t)
+{
+	if (t->since_ns)
+		jvm_events_emit(end->jvms, process,
+				&(struct trace_jvm_event){.kind = BRAID_JVM_THREAD_TIME,
+							  .time_ns = t->since_ns,
+							  .duration_ns = end->time_ns - t->since_ns,
+							  .thread = thread->id,
+							  .value = t->run_ns,
+							  .weight = t->ready_ns,
+							  .source = BRAID_SOURCE_KERNEL});
+}
+
+/* Its process may have ended without a report of that which could be read. */
+static void emit_thread(struct ending *end, uint32_t tid, struct braid_thread_time *t)
 {
 	struct jvms *jvms = end->jvms;
-	struct process *process = processes_find(jvms->processes, (pid_t)b->pid, end->time_ns);
+	struct process *process = processes_get(jvms->processes, (pid_t)t->pid, end->time_ns);
 	struct thread *thread =
 		process && !process->ended_ns ? threads_at(jvms->threads, process, (pid_t)tid, end->time_ns) : NULL;
 
-	if (!thread)
+	if (!thread || t->since_ns >= end->time_ns)
 		return;
-	if (b->counted)
-		jvm_events_emit(jvms, process,
-				&(struct trace_jvm_event){.kind = BRAID_JVM_COUNTED,
-							  .time_ns = end->time_ns,
-							  .thread = thread->id,
-							  .number = BRAID_JVM_OFFCPU,
-							  .value = b->counted,
-							  .weight = b->counted_ns,
-							  .source = BRAID_SOURCE_KERNEL});
-	if (b->pending_ns)
-		emit_sleep(end, process, thread, b->pending_ns, b->pending_until_ns, b->flags);
-	if (b->start_ns && b->start_ns < end->time_ns)
-		emit_sleep(end, process, thread, b->start_ns, end->time_ns, b->flags | BRAID_OFFCPU_OPEN);
+	if (t->pending.start_ns)
+		emit_interval(end, process, thread, &t->pending);
+	if (t->now.start_ns && t->now.start_ns < end->time_ns) {
+		t->now.end_ns = end->time_ns;
+		t->now.flags |= BRAID_OFFCPU_OPEN;
+		t->now.to = t->now.from;
+		t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
+		t->ready_ns += ready_of(&t->now);
+		emit_interval(end, process, thread, &t->now);
+	}
+	if (t->on_ns && t->on_ns < end->time_ns)
+		t->run_ns += end->time_ns - t->on_ns;
+	emit_counted(end, process, thread, t);
+	emit_time(end, process, thread, t);
 }
 
-static void emit_sleepers(struct ending *end)
+static void emit_thread_times(struct ending *end)
 {
-	int fd = kernel_side_sleepers(end->jvms->kernel);
+	uint64_t stopped_ns;
+	int fd = kernel_side_thread_times(end->jvms->kernel, &stopped_ns);
+	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns};
 	uint32_t tid, next, *at = NULL;
-	struct braid_sleeper b;
+	struct braid_thread_time t;
 
 	while (fd >= 0 && !bpf_map_get_next_key(fd, at, &next)) {
 		tid = next;
 		at = &tid;
-		if (!bpf_map_lookup_elem(fd, at, &b))
-			emit_sleeper(end, tid, &b);
+		if (!bpf_map_lookup_elem(fd, at, &t))
+			emit_thread(&stopped, tid, &t);
 	}
 }
 
@@ -122,7 +166,7 @@ void offcpu_finish(struct jvms *jvms)
 {
 	struct ending end = {.jvms = jvms, .time_ns = now_ns()};
 
-	emit_sleepers(&end);
+	emit_thread_times(&end);
 	if (jvms->options->config.enabled & BRAID_EVENT_TYPE(THREAD))
 		processes_each(jvms->processes, emit_threads, &end);
 }

@@ -33,13 +33,14 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 	char class[sizeof(e->text) * 2];
 
 	if (!(e->sleep & BRAID_SLEEP_LOCK))
-		return true;
+		return false;
 	class_name_from_signature(class, sizeof(class), e->text, strnlen(e->text, sizeof(e->text)));
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
 	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
-		return e->sleep & BRAID_SLEEP_LONG;
+		return false;
 	to->kind = BRAID_JVM_LOCK;
 	to->flags = BRAID_LOCK_PARKED;
+	to->value = to->weight = to->number = 0;
 	to->name = names_id(jvms->names, &process->account, trace_str_of(class));
 	return true;
 }

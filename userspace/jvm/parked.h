@@ -8,9 +8,8 @@
 #include <stdbool.h>
 
 /*
- * `to` is filled in as OFFCPU from a sleep of the kernel side. If the thread waited for a lock with an owner, and type
- * lock is enabled, `to` becomes a LOCK with the lock's class. False when the event is to be dropped: it is too short
- * for any other kind.
+ * `to` is filled in as OFFCPU from an interval of the kernel side. If the thread waited for a lock with an owner, and
+ * type lock is enabled, `to` becomes a LOCK with the lock's class. False: it did not, and `to` is unchanged.
  */
 bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to);

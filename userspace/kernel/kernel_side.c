@@ -30,7 +30,7 @@
 /* Event types whose stacks come in bursts through that ring. */
 #define TYPES_BURSTS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
-	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION))
+	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(OFFCPU))
 
 /* Extents have sizes of powers of two, and return to the list of their size. */
 #define EXTENT_CLASSES 17
@@ -461,7 +461,7 @@ int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *
 	err = bpf_map_lookup_elem(jvms, &slot, &jvm);
 	/* Stacks of the slot's earlier JVM must not be taken for this one's. */
 	fresh = (struct braid_jvm){.generation = jvm.generation + 1, .epoch = jvm.epoch + 1};
-	offcpu_limits(&fresh, config);
+	programs_limits(&k->programs, config, &fresh.offcpu);
 	err = err ?: bpf_map_update_elem(jvms, &slot, &fresh, BPF_ANY);
 	err = err ?: bpf_map_update_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, &nothing, BPF_ANY);
 	if (err)
@@ -526,11 +526,24 @@ void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct br
 {
 	int jvms = bpf_map__fd(k->skel->maps.jvms);
 	struct braid_jvm jvm;
+	bool all;
 
 	if (bpf_map_lookup_elem(jvms, &slot, &jvm))
 		return;
-	offcpu_limits(&jvm, config);
+	all = jvm.offcpu.all;
+	programs_limits(&k->programs, config, &jvm.offcpu);
 	(void)bpf_map_update_elem(jvms, &slot, &jvm, BPF_ANY);
+	if (jvm.offcpu.all && !all)
+		programs_find_threads(&k->programs);
+}
+
+void kernel_side_follow(struct kernel_side *k, const struct braid_event_config *config)
+{
+	bool all = k->programs.settings.limits.all;
+
+	programs_follow(&k->programs, config);
+	if (k->programs.settings.limits.all && !all)
+		programs_find_threads(&k->programs);
 }
 
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)
@@ -568,9 +581,10 @@ int kernel_side_stack_request(const struct kernel_side *k)
 	return programs_stack_request(&k->programs);
 }
 
-int kernel_side_sleepers(const struct kernel_side *k)
+int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns)
 {
-	return programs_sleepers(&k->programs);
+	*end_ns = k->programs.settings.end_ns;
+	return programs_thread_times(&k->programs);
 }
 
 int kernel_side_load(struct kernel_side *k, uint32_t types)

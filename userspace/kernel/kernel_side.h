@@ -92,6 +92,8 @@ int kernel_side_add_ring(struct kernel_side *k, uint32_t slot, int ring_fd);
 void kernel_side_redefined(struct kernel_side *k, uint32_t slot);
 /* Sets which events of the slot's JVM the kernel side reports. */
 void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct braid_event_config *config);
+/* Sets the same for all processes that are no JVMs. */
+void kernel_side_follow(struct kernel_side *k, const struct braid_event_config *config);
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot);
 /*
  * Reads at most total->budget bytes of one ring, and adds up what the kernel side refused or could not pass on.
@@ -101,8 +103,8 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 
 /* The descriptor of the program that agents run to request stacks; negative: none is loaded. */
 int kernel_side_stack_request(const struct kernel_side *k);
-/* The map of blocked threads, or a negative errno when none are followed. */
-int kernel_side_sleepers(const struct kernel_side *k);
+/* The map of threads on and off the CPU, or a negative errno when none are followed; and when that ended. */
+int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
 /*
  * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures
  * itself.

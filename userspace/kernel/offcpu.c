@@ -3,8 +3,10 @@
 
 #include "braid.skel.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <unistd.h>
 
 /*
  * The owner of a contended monitor or lock matters even if sleeps are reported only from a longer time on. But where
@@ -12,33 +14,40 @@
  */
 #define OWNER_MIN_NS 50000ULL
 
+/* ---- loading ---- */
+
 int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
 {
-	bool sleeps = c->enabled & (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(LOCK));
-	int err = bpf_program__set_autoload(b->progs.on_switch, sleeps);
+	bool follows = c->enabled & OFFCPU_TYPES, all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
+	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD);
+	const struct {
+		struct bpf_program *program;
+		bool load;
+	} programs[] = {
+		{b->progs.on_switch, follows},	    {b->progs.on_waking, follows},
+		{b->progs.on_syscall_end, follows}, {b->progs.on_thread_exit, follows || cpu},
+		{b->progs.on_thread_exec, follows}, {b->progs.on_thread_start, all},
+		{b->progs.on_thread_found, all},    {b->progs.on_irq, all},
+		{b->progs.on_irq_end, all},	    {b->progs.on_timer, all},
+		{b->progs.on_timer_end, all},	    {b->progs.on_softirq, all},
+		{b->progs.on_softirq_end, all},
+	};
+	int err = 0;
 
-	err = err ?: bpf_program__set_autoload(b->progs.on_waking, sleeps);
-	err = err ?: bpf_program__set_autoload(b->progs.on_syscall_end, sleeps);
-	err = err ?: bpf_program__set_autoload(b->progs.on_thread_exit, c->enabled & BRAID_EVENT_TYPE(THREAD));
-	return err ?: bpf_map__set_max_entries(b->maps.sleepers, sleeps ? BRAID_SLEEPERS : 1);
+	b->rodata->irqs_noted = all;
+	b->rodata->report_cpu = cpu;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		err = err ?: bpf_program__set_autoload(programs[i].program, programs[i].load);
+	return err ?: bpf_map__set_max_entries(b->maps.thread_times, follows ? BRAID_THREAD_TIMES : 1);
 }
 
-void offcpu_limits(struct braid_jvm *jvm, const struct braid_event_config *c)
-{
-	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
-
-	jvm->sleep_min_ns = jvm->waker_min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
-	/* The agent handles the configuration of single threads, and it sees monitors only. */
-	jvm->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
-	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < jvm->waker_min_ns)
-		jvm->waker_min_ns = owner_min;
-}
-
-/* Programs that end a sleep are attached first, so every sleep whose begin is seen has its end seen. */
+/* Programs that end an interval are attached first, so every interval whose begin is seen has its end seen. */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
 {
-	struct bpf_program *programs[OFFCPU_LINKS] = {b->progs.on_thread_exit, b->progs.on_syscall_end,
-						      b->progs.on_waking, b->progs.on_switch};
+	struct bpf_program *programs[OFFCPU_LINKS] = {
+		b->progs.on_irq_end, b->progs.on_timer_end,   b->progs.on_softirq_end, b->progs.on_irq,
+		b->progs.on_timer,   b->progs.on_softirq,     b->progs.on_thread_exit, b->progs.on_syscall_end,
+		b->progs.on_waking,  b->progs.on_thread_exec, b->progs.on_switch,      b->progs.on_thread_start};
 
 	for (int i = 0; i < OFFCPU_LINKS; i++) {
 		if (!bpf_program__autoload(programs[i]))
@@ -56,4 +65,60 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
 		bpf_link__destroy(links[i]);
 		links[i] = NULL;
 	}
+}
+
+int offcpu_find_threads(struct braid_bpf *b)
+{
+	struct bpf_link *link;
+	char nothing[64];
+	ssize_t n = 0;
+	int fd;
+
+	if (!bpf_program__autoload(b->progs.on_thread_found))
+		return 0;
+	link = bpf_program__attach_iter(b->progs.on_thread_found, NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd >= 0) {
+		do
+			n = read(fd, nothing, sizeof(nothing));
+		while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return fd < 0 || n < 0 ? -errno : 0;
+}
+
+/* ---- limits ---- */
+
+void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c)
+{
+	uint64_t owner_min = c->lock_min_ns > OWNER_MIN_NS ? c->lock_min_ns : OWNER_MIN_NS;
+	bool all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
+
+	l->all = all;
+	l->min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
+	if (all && c->offcpu_min_ns < l->min_ns)
+		l->min_ns = c->offcpu_min_ns;
+	l->waker_min_ns = l->min_ns;
+	/* The agent handles the configuration of single threads, and it sees monitors only. */
+	l->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
+	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->waker_min_ns)
+		l->waker_min_ns = owner_min;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void offcpu_settings_reach(struct braid_offcpu_settings *s, const struct braid_offcpu_limits *l)
+{
+	s->least_ns = least(least(s->least_ns, l->min_ns), least(l->waker_min_ns, l->park_min_ns));
+}
+
+int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_settings *s)
+{
+	return bpf_map_update_elem(bpf_map__fd(b->maps.offcpu_settings), &(uint32_t){0}, s, BPF_ANY);
 }

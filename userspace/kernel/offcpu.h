@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Loads and attaches the programs of bpf/offcpu.bpf.h, which report threads off the CPU. kernel_side.c and programs.c
- * call this.
+ * Loads and attaches the programs that follow threads on and off the CPU (bpf/offcpu.bpf.h, bpf/thread_life.bpf.h,
+ * bpf/wakers.bpf.h), and says what they report. kernel_side.c and programs.c call this.
  */
 #ifndef BRAID_KERNEL_OFFCPU_H
 #define BRAID_KERNEL_OFFCPU_H
@@ -12,16 +12,24 @@
 struct braid_bpf;
 struct bpf_link;
 
-#define OFFCPU_LINKS 4
+/* The event types whose programs follow threads. */
+#define OFFCPU_TYPES (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU))
+#define OFFCPU_LINKS 12
 
 /*
- * Before loading: selects the programs and the sizes of their maps. offcpu_limits() decides what they report of a JVM.
+ * Before loading: selects the programs and the sizes of their maps. offcpu_limits() decides what they report of a
+ * process.
  */
 int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c);
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
+/* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */
+int offcpu_find_threads(struct braid_bpf *b);
 
-/* Sets the limits of a JVM's reports from an event configuration. */
-void offcpu_limits(struct braid_jvm *jvm, const struct braid_event_config *c);
+/* Sets what is reported of a process by an event configuration. */
+void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c);
+/* Lets the settings reach down to the limits of a process. */
+void offcpu_settings_reach(struct braid_offcpu_settings *s, const struct braid_offcpu_limits *l);
+int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_settings *s);
 
 #endif

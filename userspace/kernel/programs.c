@@ -3,6 +3,8 @@
 
 #include "braid.skel.h"
 #include "hits.h"
+#include "util/clock.h"
+#include "util/log.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,9 +23,6 @@
 /* Event types that probes report: with names and stacks, and all of them. */
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 #define TYPES_ANY_PROBES (TYPES_PROBES | BRAID_EVENT_TYPE(GC))
-
-/* Event types whose programs follow threads off the CPU. */
-#define TYPES_OFFCPU (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT))
 
 /* See bpf/slot.bpf.h: each CPU has a slot for samples, and one for events if any are enabled. */
 static int set_slots(struct braid_bpf *b, bool events, bool hits)
@@ -56,18 +55,19 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o)
 {
 	uint32_t types = o->config.enabled;
-	struct braid_event_config config = {.enabled = types & TYPES_OFFCPU ? 0 : types};
+	struct braid_event_config config = {.enabled = types & OFFCPU_TYPES ? 0 : types};
 	int err = prepare(first, o, types & TYPES_STACKS || o->probe_count);
 
-	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & TYPES_OFFCPU};
+	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & OFFCPU_TYPES,
+				.settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX}};
 	if (types & TYPES_STACKS)
 		p->stack_request = first;
 	if (types & TYPES_STACKS || o->probe_count)
 		p->slots = first;
 	err = err ?: offcpu_configure(first, &config);
 	if (p->offcpu_types) {
-		p->sleepers = first;
-		err = err ?: bpf_map__set_max_entries(first->maps.sleepers, BRAID_SLEEPERS);
+		p->thread_times = first;
+		err = err ?: bpf_map__set_max_entries(first->maps.thread_times, BRAID_THREAD_TIMES);
 	}
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
@@ -87,13 +87,50 @@ int programs_wait(struct programs *p)
 
 int programs_start(struct programs *p)
 {
+	int err;
+
 	p->started = true;
-	return offcpu_attach(p->offcpu, p->links);
+	programs_follow(p, &p->options->config);
+	err = offcpu_attach(p->offcpu, p->links);
+	if (!err)
+		programs_find_threads(p);
+	return err;
 }
 
 void programs_stop(struct programs *p)
 {
+	if (!p->started)
+		return;
+	p->started = false;
+	p->settings.end_ns = now_ns(); /* detaching them takes a while */
+	(void)offcpu_settings_write(p->first, &p->settings);
 	offcpu_detach(p->links);
+}
+
+void programs_limits(struct programs *p, const struct braid_event_config *c, struct braid_offcpu_limits *l)
+{
+	offcpu_limits(l, c);
+	offcpu_settings_reach(&p->settings, l);
+	(void)offcpu_settings_write(p->first, &p->settings);
+}
+
+void programs_follow(struct programs *p, const struct braid_event_config *c)
+{
+	/* Only JVMs have locks and waits. */
+	struct braid_event_config others = {.enabled = c->enabled & BRAID_EVENT_TYPE(OFFCPU),
+					    .offcpu_min_ns = c->offcpu_min_ns};
+
+	programs_limits(p, &others, &p->settings.limits);
+}
+
+void programs_find_threads(struct programs *p)
+{
+	if (!p->started || !(p->offcpu_types & BRAID_EVENT_TYPE(OFFCPU)))
+		return;
+	p->settings.begin_ns = now_ns();
+	(void)offcpu_settings_write(p->first, &p->settings);
+	if (offcpu_find_threads(p->offcpu))
+		log_warning("threads that do not run before the recording ends are not reported: %s", strerror(errno));
 }
 
 void programs_free(struct programs *p)
@@ -114,7 +151,7 @@ static const struct braid_bpf *map_owner(const struct programs *p, const struct 
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
 		return p->slots;
-	return map == b->maps.sleepers ? p->sleepers : p->first;
+	return map == b->maps.thread_times ? p->thread_times : p->first;
 }
 
 static int share_maps(const struct programs *p, struct braid_bpf *b)
@@ -196,8 +233,8 @@ static int load_later(struct programs *p, uint32_t offcpu, bool stack_request)
 	if (offcpu) {
 		p->offcpu = b;
 		p->offcpu_types = offcpu;
-		if (!p->sleepers)
-			p->sleepers = b;
+		if (!p->thread_times)
+			p->thread_times = b;
 	}
 	if (stack_request)
 		p->stack_request = b;
@@ -233,18 +270,23 @@ int programs_begin(struct programs *p)
 	return p->loading ? 0 : p->load_error;
 }
 
+static int offcpu_rank(uint32_t types)
+{
+	return types & BRAID_EVENT_TYPE(OFFCPU) ? 2 : types & OFFCPU_TYPES ? 1 : 0;
+}
+
 int programs_load(struct programs *p, uint32_t types)
 {
-	uint32_t offcpu = p->offcpu_types | (types & TYPES_OFFCPU);
+	uint32_t offcpu = p->offcpu_types | (types & OFFCPU_TYPES);
 	bool stack_request = (types & TYPES_STACKS) && !p->stack_request;
 
-	/* its programs include those of a lock */
-	if (offcpu == p->offcpu_types || p->offcpu_types & BRAID_EVENT_TYPE(WAIT))
+	/* lock and wait need the same programs, and those of offcpu include them */
+	if (offcpu_rank(offcpu) == offcpu_rank(p->offcpu_types))
 		offcpu = 0;
 	if (!offcpu && !stack_request)
 		return 0;
-	/* `stack_request` looks up the waker, so it has to share the map of sleepers. */
-	return load_later(p, offcpu, stack_request || (offcpu && !p->sleepers));
+	/* `stack_request` looks up the waker, so it has to share the map of threads. */
+	return load_later(p, offcpu, stack_request || (offcpu && !p->thread_times));
 }
 
 int programs_load_probes(struct programs *p)
@@ -256,7 +298,7 @@ int programs_load_probes(struct programs *p)
 	if (p->probes)
 		return 0;
 	err = open_later(p, &b);
-	err = err ?: bpf_map__set_max_entries(b->maps.sleepers, 1);
+	err = err ?: bpf_map__set_max_entries(b->maps.thread_times, 1);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe, types & TYPES_ANY_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, types & TYPES_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, types & TYPES_PROBES);
@@ -277,7 +319,7 @@ int programs_stack_request(const struct programs *p)
 	return p->stack_request ? bpf_program__fd(p->stack_request->progs.stack_request) : -ENOENT;
 }
 
-int programs_sleepers(const struct programs *p)
+int programs_thread_times(const struct programs *p)
 {
-	return p->sleepers ? bpf_map__fd(p->sleepers->maps.sleepers) : -ENOENT;
+	return p->thread_times ? bpf_map__fd(p->thread_times->maps.thread_times) : -ENOENT;
 }

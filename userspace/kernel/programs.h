@@ -14,7 +14,7 @@
 
 struct braid_bpf;
 
-#define PROGRAMS_LATER 3 /* for stacks, for wakers, for sleeps: each at most once */
+#define PROGRAMS_LATER 4 /* for stacks, and for each rank of off-CPU types at most once */
 
 struct programs {
 	const struct record_options *options;
@@ -25,9 +25,10 @@ struct programs {
 	struct braid_bpf *stack_request;
 	struct braid_bpf *offcpu;
 	struct braid_bpf *slots;    /* its maps have slots for events */
-	struct braid_bpf *sleepers; /* its map has room for sleepers */
+	struct braid_bpf *thread_times; /* its map has room for threads */
 	struct braid_bpf *probes;   /* loaded on another thread, see programs_load_probes() */
-	uint32_t offcpu_types;	    /* of lock and wait: what `offcpu` can report */
+	uint32_t offcpu_types;	    /* of OFFCPU_TYPES: what `offcpu` can report */
+	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
 	pthread_t thread;	    /* loads the first `offcpu` */
 	bool loading;
 	int load_error; /* from that thread */
@@ -45,6 +46,15 @@ void programs_stop(struct programs *p);
 void programs_free(struct programs *p); /* leaves `first` */
 
 /*
+ * What is reported of a process's threads off the CPU by this event configuration. The caller writes it to the
+ * process's entry. programs_follow() does so for all processes without an entry. programs_find_threads() then finds the
+ * threads that exist already, during a recording.
+ */
+void programs_limits(struct programs *p, const struct braid_event_config *c, struct braid_offcpu_limits *l);
+void programs_follow(struct programs *p, const struct braid_event_config *c);
+void programs_find_threads(struct programs *p);
+
+/*
  * Loads what `types` need and is not loaded. The verifier blocks the caller for some tenths of a second, while rings
  * fill.
  */
@@ -58,6 +68,6 @@ int programs_load_probes(struct programs *p);
 
 /* Descriptors; negative: none. */
 int programs_stack_request(const struct programs *p);
-int programs_sleepers(const struct programs *p);
+int programs_thread_times(const struct programs *p);
 
 #endif

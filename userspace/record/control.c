@@ -206,9 +206,9 @@ static void load_programs(struct client *c)
 	     "cannot load the eBPF programs for %s (%s): events may lack their stacks, and the threads that ended "
 	     "the waits",
 	     c->request.list, strerror(-err));
-	c->lacking |= BRAID_EVENT_TYPE(WAIT);
-	if (c->named & BRAID_EVENT_TYPE(WAIT) && !c->lenient)
-		refuse(c, "wait: waiting threads cannot be recorded without these programs");
+	c->lacking |= BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU);
+	if (c->named & (BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU)) && !c->lenient)
+		refuse(c, "wait, offcpu: waiting threads cannot be recorded without these programs");
 }
 
 static void look_lacking(struct client *c)
@@ -332,6 +332,7 @@ static void perform_recording(struct client *c, const struct braid_event_config 
 	s->jvms.config.enabled &= ~c->lacking;
 	if (err)
 		s->jvms.config.enabled ^= BRAID_EVENT_TYPE(CPU);
+	kernel_side_follow(s->kernel, &s->jvms.config);
 	emit_config(s, NULL, &s->jvms.config);
 }
 

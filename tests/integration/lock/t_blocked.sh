@@ -27,9 +27,9 @@ all_told()
 		"time wakes those that sleep" "all(e.other is None and e.other_stack == [] for e in $(off napper naps Thread.sleep) + $(off parker parks LockSupport.parkNanos))" \
 		"who gives wakes who takes" "all(e.other.name == 'giver' and 'Blocked.giveAway' in e.other_stack for e in $(off taker takes BlockingQueue.take))" \
 		"who unlocks wakes who locks" "all(e.other.name == 'holder' and 'Blocked.holdLock' in e.other_stack for e in $(off locker locks ReentrantLock.lock))" \
-		"in a futex, all of them" "{e.flags for e in $(off napper naps Thread.sleep) + $(off taker takes BlockingQueue.take) + $(off locker locks ReentrantLock.lock)} == {202}" \
+		"in a futex, all of them" "{e.flags & 0xffff for e in $(off napper naps Thread.sleep) + $(off taker takes BlockingQueue.take) + $(off locker locks ReentrantLock.lock)} == {202}" \
 		"none is shorter than asked for" 'all(e.duration_ns >= 1000000 or e.flags & 0x20000 for e in of("offcpu"))' \
-		"shorter ones are counted, once for each thread" 'len({e.thread.thread for e in of("counted", number=5)}) == len(of("counted", number=5)) > 0' \
+		"shorter ones are counted, once for each thread and reason" 'len({(e.thread.thread, e.flags) for e in of("counted", number=5)}) == len(of("counted", number=5)) > 0' \
 		"no two at a time" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.thread for e in of("offcpu")}
 			for l in [sorted((e for e in of("offcpu") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
 		"of the VM's own threads, too" 'any("VM Thread" in e.thread.name for e in of("offcpu") + of("thread_cpu"))' \
@@ -56,5 +56,5 @@ stop_record
 end_program
 all_told attach.trace
 events attach.trace \
-	"main reads on when the recording ends" '[(e.flags, e.stack) for e in of("offcpu") if e.thread.name == "main"][-1] == (0x20000, [])' \
+	"main reads on when the recording ends" '[(e.flags & 0xfffff, e.stack) for e in of("offcpu") if e.thread.name == "main"][-1] == (0x20000, [])' \
 	"and has CPU time" 'any(e.thread.name == "main" and e["value"] > 0 for e in of("thread_cpu"))'

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Programs for the life of threads: when one starts, becomes another program, or ends. Then its time is reported. One
+ * more finds the threads that exist already.
+ */
+#ifndef BRAID_THREAD_LIFE_BPF_H
+#define BRAID_THREAD_LIFE_BPF_H
+
+#include "offcpu.bpf.h"
+
+/* ---- reports ---- */
+
+/* One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. */
+static __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
+{
+	struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e;
+
+	if (!t || class >= BRAID_OFFCPU_CLASSES || !(t->counted[class] | t->counted_ns[class]))
+		return 0;
+	e = jvm_event_begin(t->pid, BRAID_JVM_COUNTED, &none);
+	if (!e)
+		return 0;
+	e->hdr.time_ns = time_ns;
+	e->tid = tid;
+	e->source = BRAID_SOURCE_KERNEL;
+	e->event.number = BRAID_JVM_OFFCPU;
+	e->event.flags = class << BRAID_OFFCPU_CLASS_SHIFT;
+	e->event.value = t->counted[class];
+	e->event.weight = t->counted_ns[class];
+	bpf_ringbuf_submit(e, events_wake());
+	return 0;
+}
+
+static __noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, __u64 time_ns, __u64 now)
+{
+	struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e;
+
+	if (!t || !t->since_ns)
+		return 0;
+	e = jvm_event_begin(t->pid, BRAID_JVM_THREAD_TIME, &none);
+	if (!e)
+		return 0;
+	e->hdr.time_ns = time_ns;
+	e->tid = tid;
+	e->source = BRAID_SOURCE_KERNEL;
+	e->event.start_ns = t->since_ns;
+	e->event.end_ns = now;
+	e->event.value = t->run_ns;
+	e->event.weight = t->ready_ns;
+	bpf_ringbuf_submit(e, events_wake());
+	return 0;
+}
+
+/* Reports and forgets the current thread, which was `tid`. */
+static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
+{
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	struct braid_stack_ref none = {0};
+	__u32 slot;
+
+	if (!t)
+		return;
+	if (t->pending.start_ns) {
+		if (offcpu_is_long(t, t->pending.end_ns - t->pending.start_ns))
+			offcpu_emit_pending(t, &none);
+		else
+			offcpu_count_pending(t);
+	}
+	if (t->now.start_ns)
+		offcpu_end_missed(t, tid, bpf_get_current_task_btf()->se.sum_exec_runtime, now);
+	thread_time_ran(t, now);
+	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++)
+		thread_emit_counted(t, tid, i, time_ns);
+	thread_emit_time(t, tid, time_ns, now);
+	slot = t->slot;
+	if (!bpf_map_delete_elem(&thread_times, &tid))
+		thread_time_add(slot, -1);
+}
+
+/* ---- starts ---- */
+
+static __always_inline bool settings_ended(__u64 now)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+
+	return !settings || now > settings->end_ns;
+}
+
+/* A new thread waits for a CPU first. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, tgid = child->tgid, tid = child->pid;
+	struct braid_process *p = bpf_map_lookup_elem(&processes, &from);
+	const struct braid_offcpu_limits *l = limits_of(p);
+	__u64 now = bpf_ktime_get_ns();
+	struct braid_thread_time *t;
+
+	if (!l || !l->all || (child->flags & PF_KTHREAD) || settings_ended(now))
+		return 0;
+	t = thread_time_create(from == tgid ? p : NULL, tgid, tid);
+	if (!t)
+		return 0;
+	t->since_ns = now;
+	t->now = (struct braid_interval){.start_ns = now,
+					 .ready_ns = now,
+					 .flags = BRAID_OFFCPU_SYSCALL |
+						  BRAID_OFFCPU_RUNNABLE << BRAID_OFFCPU_CLASS_SHIFT,
+					 .from = bpf_get_smp_processor_id()};
+	return 0;
+}
+
+/* The thread's next program begins. A thread other than the first one of its process becomes the first. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_thread_exec, struct task_struct *task, __u32 old_tid)
+{
+	__u32 tid = task->pid, tgid = task->tgid, was = old_tid;
+	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &was);
+	__u64 now = bpf_ktime_get_ns(), since;
+
+	if (!t || settings_ended(now))
+		return 0;
+	since = t->since_ns;
+	thread_time_end(was, since ?: now, now);
+	t = since ? thread_time_create(NULL, tgid, tid) : NULL;
+	if (t)
+		t->since_ns = t->on_ns = now;
+	if (t)
+		t->exec_ns = task->se.sum_exec_runtime;
+	return 0;
+}
+
+/* ---- ends ---- */
+
+/* The collector drops the events of threads that the agent has reported itself. */
+static __always_inline void thread_emit_cpu(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
+	struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e;
+
+	if (!p || !(p->flags & BRAID_PROCESS_LIBJVM)) /* not p->jvm: most threads end after the agent */
+		return;
+	e = jvm_event_begin(tgid, BRAID_JVM_THREAD_CPU, &none);
+	if (!e)
+		return;
+	e->source = BRAID_SOURCE_KERNEL;
+	bpf_get_current_comm(e->text, 16);
+	e->event.value = task->se.sum_exec_runtime;
+	/* Most kernels count it in ticks, so it may exceed the total. */
+	e->event.weight = task->stime < e->event.value ? task->stime : e->event.value;
+	bpf_ringbuf_submit(e, events_wake());
+}
+
+/* Set before loading: the CPU time of a JVM's threads is reported when they end. */
+const volatile bool report_cpu;
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_thread_exit, struct task_struct *task)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (report_cpu)
+		thread_emit_cpu(task);
+	if (!settings_ended(now))
+		thread_time_end(task->pid, now, now);
+	return 0;
+}
+
+/* ---- threads that exist already ---- */
+
+/* The entry to be made: as a whole, because its thread may be switched meanwhile. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct braid_thread_time);
+} thread_found SEC(".maps");
+
+static __always_inline void thread_time_found(struct braid_thread_time *t, struct task_struct *task, __u64 begin)
+{
+	bool runs = bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == bpf_get_current_task_btf();
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 state = task->__state;
+
+	t->pid = task->tgid;
+	t->since_ns = begin;
+	t->exec_ns = task->se.sum_exec_runtime;
+	t->on_ns = runs ? begin : 0;
+	t->now = (struct braid_interval){0};
+	if (runs)
+		return;
+	t->now.flags = offcpu_why(task, entry, state) | BRAID_OFFCPU_BEFORE;
+	t->now.futex = offcpu_futex(entry, t->now.flags);
+	t->now.start_ns = begin;
+	t->now.ready_ns = state ? 0 : begin;
+}
+
+SEC("iter/task")
+int on_thread_found(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	const struct braid_offcpu_settings *settings = settings_get();
+	const struct braid_offcpu_limits *l;
+	struct braid_thread_time *t;
+	__u32 tid, tgid, zero = 0;
+	struct braid_process *p;
+
+	if (!task || !settings || (task->flags & (PF_KTHREAD | PF_EXITING)))
+		return 0;
+	tid = task->pid;
+	tgid = task->tgid;
+	p = bpf_map_lookup_elem(&processes, &tgid);
+	l = limits_of(p);
+	t = bpf_map_lookup_elem(&thread_found, &zero);
+	if (!t || !l || !l->all || bpf_map_lookup_elem(&thread_times, &tid))
+		return 0;
+	t->slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+	thread_time_found(t, task, settings->begin_ns);
+	if (!thread_time_room(t->slot) || bpf_map_update_elem(&thread_times, &tid, t, BPF_NOEXIST)) {
+		if (!bpf_map_lookup_elem(&thread_times, &tid))
+			jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
+		return 0;
+	}
+	thread_time_add(t->slot, 1);
+	return 0;
+}
+
+#endif
