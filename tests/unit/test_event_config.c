@@ -52,7 +52,7 @@ static const struct {
 	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},
 	{"all,cycles",
 	 "cpu,alloc=512k,live=4096,lock=10us,wait=1ms,gc,safepoint,thread,vthread=1000,class,jit,"
-	 "exception=1000,native-bind,resource",
+	 "exception=1000,native-bind,resource,offcpu=100us",
 	 "cycles"},
 };
 
@@ -153,7 +153,7 @@ START_TEST(presets_and_lists_add_up)
 	ck_assert_str_eq(c.probes[0].text, "a:b");
 
 	ck_assert_int_eq(selection_preset(&c, "everything", why), -EINVAL);
-	ck_assert_str_eq(why, "unknown preset 'everything'; use cpu, latency, memory, startup or all");
+	ck_assert_str_eq(why, "unknown preset 'everything'; use cpu, latency, memory, startup, wall or all");
 }
 END_TEST
 
