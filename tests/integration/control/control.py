@@ -14,7 +14,7 @@ def client():
     return s
 
 
-def request(magic=0x4C544342, version=1, verb=1, pid=0, text=b"", size=512):
+def request(magic=0x4C544342, version=2, verb=1, pid=0, text=b"", size=512):
     return struct.pack("=IHHII496s", magic, version, verb, pid, 0, text)[:size]
 
 
