@@ -71,9 +71,9 @@ static __always_inline bool offcpu_in_exec(const struct braid_interval *i)
 }
 
 /* NULL: no room, and the interval is to be counted. */
-static __always_inline struct braid_event_jvm_event *
-offcpu_begin(const struct braid_thread_time *t, __u32 tid, const struct braid_interval *i,
-	     const struct braid_stack_ref *ref)
+static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct braid_thread_time *t, __u32 tid,
+								  const struct braid_interval *i,
+								  const struct braid_stack_ref *ref)
 {
 	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, BRAID_JVM_OFFCPU, ref);
 
@@ -289,10 +289,8 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	__u64 ran = exec - t->exec_ns, most = now - t->on_ns, start = t->on_ns + (ran < most ? ran : most);
 
 	t->start = (struct braid_stack_ref){0};
-	t->now = (struct braid_interval){.start_ns = start,
-					 .ready_ns = now,
-					 .flags = BRAID_OFFCPU_SYSCALL,
-					 .from = bpf_get_smp_processor_id()};
+	t->now = (struct braid_interval){
+		.start_ns = start, .ready_ns = now, .flags = BRAID_OFFCPU_SYSCALL, .from = bpf_get_smp_processor_id()};
 	thread_time_ran(t, start);
 }
 

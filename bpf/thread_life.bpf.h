@@ -106,8 +106,8 @@ int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *ch
 	t->since_ns = now;
 	t->now = (struct braid_interval){.start_ns = now,
 					 .ready_ns = now,
-					 .flags = BRAID_OFFCPU_SYSCALL |
-						  BRAID_OFFCPU_RUNNABLE << BRAID_OFFCPU_CLASS_SHIFT,
+					 .flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE
+										 << BRAID_OFFCPU_CLASS_SHIFT,
 					 .from = bpf_get_smp_processor_id()};
 	return 0;
 }

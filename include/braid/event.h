@@ -101,7 +101,7 @@ struct braid_jvm {
 	__u64 code_unloads_seen; /* the second one's value at the last sample, and when it had changed; 0: never */
 	__u64 code_unload_ns;
 	struct braid_offcpu_limits offcpu; /* set by the collector */
-	__u64 gc_cause; /* address of a string: braid_names.gc_cause; set by the drain */
+	__u64 gc_cause;			   /* address of a string: braid_names.gc_cause; set by the drain */
 	/* Set by the collector, then by the drain from the agent's record. Each walk updates what its flags call
 	 * growing. */
 	struct braid_layout layout;
@@ -122,9 +122,9 @@ struct braid_lost {
  * processes without a slot.
  */
 struct braid_request_share {
-	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
-	__u64 bytes;	/* used of this share */
-	__s64 threads;	/* entries in `thread_times`; while programs are replaced some ends are missed */
+	__u64 until;   /* position of the event ring; when the collector has read up to it, a new share begins */
+	__u64 bytes;   /* used of this share */
+	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
@@ -181,7 +181,7 @@ struct braid_event_jvm_event {
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
 	__u32 sleep;	   /* of OFFCPU: BRAID_SLEEP_*, and what `text` is */
 	struct braid_jvm_event event; /* detail: of OFFCPU: BRAID_IRQ_* */
-	char text[BRAID_TEXT_MAX]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the
+	char text[BRAID_TEXT_MAX];    /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the
 				      blocker if it can be a lock, or an enum braid_object; else empty; see also
 				      <braid/probe.h> */
 };
@@ -258,14 +258,14 @@ struct braid_interval {
  * writes it; the collector reads the remaining entries at the end.
  */
 struct braid_thread_time {
-	struct braid_interval now;     /* the current one */
-	struct braid_interval pending; /* the last one, which is emitted when its thread can be walked */
-	struct braid_stack_ref start;  /* the stack that was taken at the current one's start */
-	__u64 since_ns;		       /* its whole time is observed since then; 0: only what blocks it */
-	__u64 on_ns;		       /* on the CPU since then */
-	__u64 run_ns;		       /* sum of its times on the CPU */
-	__u64 ready_ns;		       /* sum of the times in which it could run and did not */
-	__u64 exec_ns;		       /* the kernel's own sum of its times on the CPU, when that was last read */
+	struct braid_interval now;	     /* the current one */
+	struct braid_interval pending;	     /* the last one, which is emitted when its thread can be walked */
+	struct braid_stack_ref start;	     /* the stack that was taken at the current one's start */
+	__u64 since_ns;			     /* its whole time is observed since then; 0: only what blocks it */
+	__u64 on_ns;			     /* on the CPU since then */
+	__u64 run_ns;			     /* sum of its times on the CPU */
+	__u64 ready_ns;			     /* sum of the times in which it could run and did not */
+	__u64 exec_ns;			     /* the kernel's own sum of its times on the CPU, when that was last read */
 	__u64 counted[BRAID_OFFCPU_CLASSES]; /* intervals that were too short for an event */
 	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
 	__u32 pid;

@@ -63,7 +63,8 @@ static const struct argp_option options[] = {
 	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or a "
 	 "kernel tracepoint, CATEGORY:NAME. The option can be repeated",
 	 0},
-	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all", 0},
+	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",
+	 0},
 	{"count", 'c', "N", 0, "Take one sample in N hits of the tracepoint (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},

@@ -539,11 +539,7 @@ void kernel_side_configure(struct kernel_side *k, uint32_t slot, const struct br
 
 void kernel_side_follow(struct kernel_side *k, const struct braid_event_config *config)
 {
-	bool all = k->programs.settings.limits.all;
-
 	programs_follow(&k->programs, config);
-	if (k->programs.settings.limits.all && !all)
-		programs_find_threads(&k->programs);
 }
 
 void kernel_side_remove_ring(struct kernel_side *k, uint32_t slot)

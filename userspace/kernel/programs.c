@@ -58,8 +58,11 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	struct braid_event_config config = {.enabled = types & OFFCPU_TYPES ? 0 : types};
 	int err = prepare(first, o, types & TYPES_STACKS || o->probe_count);
 
-	*p = (struct programs){.options = o, .first = first, .offcpu = first, .offcpu_types = types & OFFCPU_TYPES,
-				.settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX}};
+	*p = (struct programs){.options = o,
+			       .first = first,
+			       .offcpu = first,
+			       .offcpu_types = types & OFFCPU_TYPES,
+			       .settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX}};
 	if (types & TYPES_STACKS)
 		p->stack_request = first;
 	if (types & TYPES_STACKS || o->probe_count)
@@ -89,21 +92,20 @@ int programs_start(struct programs *p)
 {
 	int err;
 
-	p->started = true;
 	programs_follow(p, &p->options->config);
 	err = offcpu_attach(p->offcpu, p->links);
-	if (!err)
-		programs_find_threads(p);
+	p->started = !err;
+	programs_find_threads(p);
 	return err;
 }
 
 void programs_stop(struct programs *p)
 {
-	if (!p->started)
-		return;
+	if (p->started) { /* detaching them takes a while */
+		p->settings.end_ns = now_ns();
+		(void)offcpu_settings_write(p->first, &p->settings);
+	}
 	p->started = false;
-	p->settings.end_ns = now_ns(); /* detaching them takes a while */
-	(void)offcpu_settings_write(p->first, &p->settings);
 	offcpu_detach(p->links);
 }
 
@@ -119,8 +121,11 @@ void programs_follow(struct programs *p, const struct braid_event_config *c)
 	/* Only JVMs have locks and waits. */
 	struct braid_event_config others = {.enabled = c->enabled & BRAID_EVENT_TYPE(OFFCPU),
 					    .offcpu_min_ns = c->offcpu_min_ns};
+	bool all = p->settings.limits.all;
 
 	programs_limits(p, &others, &p->settings.limits);
+	if (p->settings.limits.all && !all)
+		programs_find_threads(p);
 }
 
 void programs_find_threads(struct programs *p)

@@ -24,12 +24,12 @@ struct programs {
 	/* The object in use for each job; NULL: none yet. */
 	struct braid_bpf *stack_request;
 	struct braid_bpf *offcpu;
-	struct braid_bpf *slots;    /* its maps have slots for events */
-	struct braid_bpf *thread_times; /* its map has room for threads */
-	struct braid_bpf *probes;   /* loaded on another thread, see programs_load_probes() */
-	uint32_t offcpu_types;	    /* of OFFCPU_TYPES: what `offcpu` can report */
+	struct braid_bpf *slots;	       /* its maps have slots for events */
+	struct braid_bpf *thread_times;	       /* its map has room for threads */
+	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
+	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
 	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
-	pthread_t thread;	    /* loads the first `offcpu` */
+	pthread_t thread;		       /* loads the first `offcpu` */
 	bool loading;
 	int load_error; /* from that thread */
 	bool started;
