@@ -30,6 +30,12 @@ struct sideband_record {
 	uint32_t at; /* in `bytes` */
 };
 
+/* The process that most records of full rings were about. */
+struct sideband_flood {
+	uint32_t pid;
+	size_t own, records; /* of it, and of all */
+};
+
 struct sideband {
 	struct sink *sink;
 	struct sources *sources;
@@ -39,6 +45,9 @@ struct sideband {
 	size_t page_size;
 	VEC(uint8_t) bytes;
 	VEC(struct sideband_record) records;
+	bool full; /* a ring was, at the last read */
+	struct sideband_flood flood;
+	uint32_t said; /* the pid that was last reported */
 };
 
 /* Follows every record with sample_id_all, in the form of the sample_type below. */
@@ -114,6 +123,7 @@ static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 	uint64_t head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
 	struct perf_event_header h;
 
+	sb->full |= head - tail > ring / 4 * 3;
 	while (tail < head) {
 		copy_out(data, ring, tail, &h, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - tail)
@@ -124,6 +134,65 @@ static void read_cpu(struct sideband *sb, struct sideband_cpu *cpu)
 	/* The copies are complete before the kernel may overwrite them. */
 	__atomic_store_n(&cpu->page->data_tail, head, __ATOMIC_RELEASE);
 }
+
+/* ---- floods ---- */
+
+/* The process that a record is about, and whose doing it is. */
+static uint32_t pid_of(const struct perf_event_header *h)
+{
+	const struct task_record *task = (const void *)h;
+
+	return h->type == PERF_RECORD_LOST ? 0 : h->type == PERF_RECORD_FORK ? task->parent_pid : task->pid;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Remembers whose records fill the rings. */
+static void look_flood(struct sideband *sb)
+{
+	size_t n = sb->records.count, run = 0;
+	uint32_t *pids = calloc(n, sizeof(*pids));
+
+	sb->flood = (struct sideband_flood){.records = n};
+	for (size_t i = 0; pids && i < n; i++)
+		pids[i] = pid_of((const void *)(sb->bytes.at + sb->records.at[i].at));
+	if (pids)
+		qsort(pids, n, sizeof(*pids), by_number);
+	for (size_t i = 0; pids && i < n; i++) {
+		run = i && pids[i] == pids[i - 1] ? run + 1 : 1;
+		if (run <= sb->flood.own || !pids[i])
+			continue;
+		sb->flood.own = run;
+		sb->flood.pid = pids[i];
+	}
+	free(pids);
+}
+
+/*
+ * The kernel counts losses of all processes as one, and reports them when a ring has room again: what it held before
+ * shows whose doing that was. The process may be one of many, as in a storm of forks.
+ */
+static void say_flood(struct sideband *sb)
+{
+	const struct sideband_flood *f = &sb->flood;
+	const struct process *p = processes_latest(sb->processes, (pid_t)f->pid);
+
+	if (!f->own || f->pid == sb->said)
+		return;
+	sb->said = f->pid;
+	sink_notice(
+		sb->sink, p ? p->id : 0, BRAID_NOTICE_WARNING,
+		"reports of processes, threads and mappings were lost: of the %zu that there was room for, %zu are of "
+		"process %u%s%s",
+		f->records, f->own, f->pid, p ? ", " : "", p ? p->comm : "");
+}
+
+/* ---- what the records say ---- */
 
 static void apply_mmap(struct sideband *sb, const struct mmap2_record *r, uint64_t time_ns)
 {
@@ -166,6 +235,7 @@ static void apply(struct sideband *sb, const struct sideband_record *rec)
 		break;
 	case PERF_RECORD_LOST:
 		sink_loss(sb->sink, 0, "sideband", "record", ((const struct lost_record *)h)->lost);
+		say_flood(sb);
 		processes_missed(p);
 		break;
 	}
@@ -192,6 +262,9 @@ void sideband_read(struct sideband *sb)
 	qsort(sb->records.at, sb->records.count, sizeof(*sb->records.at), by_time);
 	for (size_t i = 0; i < sb->records.count; i++)
 		apply(sb, &sb->records.at[i]);
+	if (sb->full)
+		look_flood(sb);
+	sb->full = false;
 	processes_show(sb->processes);
 }
 
