@@ -126,6 +126,50 @@ START_TEST(a_user_has_part_of_the_slots)
 }
 END_TEST
 
+/* Probes of JVMs that have ended stay until the end of the recording: more processes get no more. */
+START_TEST(what_is_kept_is_not_given_back)
+{
+	struct account honest = of(OTHER, 300);
+	uint32_t probes = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct account flood = of(STRANGER, i + 1);
+
+		if (account_reserve(&flood, &sink, BUDGET_OWN_PROBES, 1)) {
+			account_keep(&flood, BUDGET_OWN_PROBES, 1);
+			probes++;
+		}
+		account_close(&flood);
+	}
+	ck_assert_uint_eq(pools.strangers.used[POOL_PROBES], probes);
+	ck_assert_uint_lt(probes, 8);
+	ck_assert(account_reserve(&honest, &sink, BUDGET_OWN_PROBES, 1));
+}
+END_TEST
+
+/* A user who maps many libjvm.so files, and has many perf maps. */
+START_TEST(files_of_one_user_leave_room_for_another)
+{
+	struct account flood[400], honest = of(OTHER, 500);
+
+	for (uint32_t i = 0; i < 400; i++) {
+		flood[i] = of(STRANGER, i + 1);
+		for (int n = 0; n < 4; n++)
+			(void)account_reserve(&flood[i], &sink, BUDGET_LIBJVMS, 1);
+		(void)account_reserve(&flood[i], &sink, BUDGET_PERF_MAPS, 1);
+		(void)account_reserve(&flood[i], &sink, BUDGET_MAP_FRAMES, 1000);
+		(void)account_reserve(&flood[i], &sink, BUDGET_PROBED, 1);
+	}
+	ck_assert_uint_lt(pools.strangers.used[POOL_LIBJVMS], 64);
+	ck_assert_uint_lt(pools.strangers.used[POOL_PERF_MAPS], 256);
+	ck_assert_uint_lt(pools.strangers.used[POOL_PROBED], 128);
+	ck_assert(account_reserve(&honest, &sink, BUDGET_LIBJVMS, 2));
+	ck_assert(account_reserve(&honest, &sink, BUDGET_PERF_MAPS, 1));
+	ck_assert(account_reserve(&honest, &sink, BUDGET_MAP_FRAMES, 10000));
+	ck_assert(account_reserve(&honest, &sink, BUDGET_PROBED, 1));
+}
+END_TEST
+
 /* Names in constant use keep their numbers while names of other users come and go. */
 START_TEST(names_of_others_do_not_push_out_ours)
 {
@@ -159,6 +203,8 @@ Suite *test_budgets(void)
 	tcase_add_test(t, all_users_together_are_bounded);
 	tcase_add_test(t, what_is_given_back_can_be_taken);
 	tcase_add_test(t, a_user_has_part_of_the_slots);
+	tcase_add_test(t, what_is_kept_is_not_given_back);
+	tcase_add_test(t, files_of_one_user_leave_room_for_another);
 	tcase_add_test(t, names_of_others_do_not_push_out_ours);
 	suite_add_tcase(s, t);
 	return s;

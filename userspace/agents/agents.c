@@ -153,6 +153,12 @@ int agents_attach(struct agents *a, pid_t pid)
 
 	if (!process || process->considered || !process_is_there(process))
 		return 0;
+	if (!listener_has_room(process)) { /* it is tried again */
+		if (!refusals_of(&a->refusals, pid))
+			refusals_add_delay(&a->refusals, pid,
+					   "as many JVMs of its user are being attached to as may be");
+		return 1;
+	}
 	process->considered = true; /* an exec makes a new image, which may be a JVM */
 	err = jvm_process_read(pid, &jvm);
 	if (err < 0)

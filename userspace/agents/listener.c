@@ -35,6 +35,9 @@ static void arrived(struct listeners *a, const struct process *process, const st
 /* Stops listening and removes the staged files. A loaded library needs its file no longer. */
 static void listener_stop(struct listener *d)
 {
+	if (d->share)
+		share_add(d->share, POOL_ATTACHES, -1);
+	d->share = NULL;
 	if (d->listening.fd >= 0) {
 		source_unwatch(d->owner->env->sources, &d->listening);
 		d->listening.fd = -1;
@@ -230,8 +233,14 @@ static void on_result(struct source *src)
 	listener_close(d);
 }
 
+bool listener_has_room(const struct process *p)
+{
+	return !p->account.share || share_has(p->account.share, POOL_ATTACHES, 0, 1);
+}
+
 int listener_open(struct listeners *a, pid_t pid, struct listener **out, char *why)
 {
+	const struct process *process = pid ? processes_latest(a->env->jvms->processes, pid) : NULL;
 	struct listener *d = calloc(1, sizeof(*d));
 	int err;
 
@@ -247,6 +256,9 @@ int listener_open(struct listeners *a, pid_t pid, struct listener **out, char *w
 		return err;
 	}
 	d->listening = (struct source){.fd = d->staging.listen_fd, .ready = listener_on_connect, .ctx = d};
+	d->share = process ? process->account.share : NULL;
+	if (d->share)
+		share_add(d->share, POOL_ATTACHES, 1);
 	LL_PREPEND(a->list, d);
 	*out = d;
 	return source_watch(a->env->sources, &d->listening);

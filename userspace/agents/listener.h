@@ -39,10 +39,14 @@ struct listener {
 	uint64_t attached_ns; /* when the JVM loaded the agent; 0: not yet */
 	/* the JVM does not answer, or the child reports nothing: the recording does not wait for it */
 	bool waits;
-	uint32_t copies; /* copies of the agent in the JVM that were tried */
-	pid_t pid;	 /* 0: any process of the launched command */
+	uint32_t copies;     /* copies of the agent in the JVM that were tried */
+	pid_t pid;	     /* 0: any process of the launched command */
+	struct share *share; /* of its process's user, while it takes part of the pool; or NULL */
 	struct listener *next;
 };
+
+/* Whether one more JVM of the process's user may be attached to at the same time. */
+bool listener_has_room(const struct process *p);
 
 /* Listens for the agent of one JVM, or with pid 0 for those of all. On failure `why` may have a reason. */
 int listener_open(struct listeners *a, pid_t pid, struct listener **out, char *why);

@@ -3,15 +3,14 @@
 
 #include "jvm_emit.h"
 #include "libjvm.h"
+#include "probe_holder.h"
 #include "probe_links.h"
 #include "kernel/kernel_side.h"
 #include "proc/jvm_proc.h"
 #include "util/apart.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,13 +42,16 @@ struct probed {
 	struct libjvm_copy copy;
 	uint64_t spent_ns; /* for reading it before it was ready */
 	struct probe_links links;
+	bool reserved;		      /* of its process's budget */
 	bool shared;		      /* it uses those of its library */
+	bool linked;		      /* it has links of its own, or will have */
 	bool ready;		      /* nothing more is to be read from it */
 	bool set;		      /* the thread has attached what it can */
 	bool gone;		      /* nothing more is reported for it */
 	int error;		      /* the thread's result */
 	struct braid_probed reported; /* what was counted until now */
 	struct probed *next, *next_queued;
+	UT_hash_handle hh;
 };
 
 #define OWN_PROBES_MAX 8 /* JVMs */
@@ -61,10 +63,10 @@ struct probed {
  */
 struct probes {
 	struct jvms *jvms;
-	size_t own;	      /* JVMs with probes of their own */
-	size_t own_untrusted; /* the same for untrusted files, whose JVMs cannot share probes */
+	size_t own; /* JVMs with probes of their own in trusted files */
 	struct library *libraries;
-	struct probed *probed;
+	struct probed *probed;	/* by process */
+	struct probed *left;	/* with links, whose processes are forgotten */
 	struct probed *queue;	/* waiting for their probes */
 	struct probed *at_work; /* the thread's while it runs */
 	pthread_t thread;
@@ -250,6 +252,13 @@ void probes_prepare(struct probes *p)
 		work_begin(p);
 }
 
+static void probed_free(struct probed *j)
+{
+	probe_links_destroy(&j->links);
+	libjvm_copy_free(&j->copy);
+	free(j);
+}
+
 void probes_free(struct probes *p)
 {
 	struct library *l, *next_l;
@@ -258,10 +267,12 @@ void probes_free(struct probes *p)
 	if (!p)
 		return;
 	stop(p);
-	LL_FOREACH_SAFE (p->probed, j, next_j) {
-		probe_links_destroy(&j->links);
-		libjvm_copy_free(&j->copy);
-		free(j);
+	HASH_ITER (hh, p->probed, j, next_j) {
+		HASH_DEL(p->probed, j);
+		probed_free(j);
+	}
+	LL_FOREACH_SAFE (p->left, j, next_j) {
+		probed_free(j);
 	}
 	LL_FOREACH_SAFE (p->libraries, l, next_l) {
 		probe_links_destroy(&l->links);
@@ -273,24 +284,31 @@ void probes_free(struct probes *p)
 
 /* ---- JVMs ---- */
 
-static struct library *library_of(struct probes *p, const struct process *process, const struct process_mapping *m)
+static struct library *library_of(struct probes *p, struct process *process, const struct process_mapping *m)
 {
 	const char *names[PROBE_FUNCTIONS_MAX];
+	bool counts = m->module->account; /* the file of a user whose files are limited */
 	struct library *l;
 
 	LL_FOREACH (p->libraries, l) {
 		if (l->module == m->module)
 			return l;
 	}
-	l = calloc(1, sizeof(*l));
-	if (!l)
+	if (counts && !account_reserve(&process->account, p->jvms->sink, BUDGET_LIBJVMS, 1))
 		return NULL;
-	l->module = m->module;
-	l->jvm = libjvm_open(process, m, names, probe_functions(names));
-	if (!l->jvm) { /* opening it for another process may succeed */
+	l = calloc(1, sizeof(*l));
+	if (l) {
+		l->module = m->module;
+		l->jvm = libjvm_open(process, m, names, probe_functions(names));
+	}
+	if (!l || !l->jvm) { /* opening it for another process may succeed */
+		if (counts)
+			account_release(&process->account, BUDGET_LIBJVMS, 1);
 		free(l);
 		return NULL;
 	}
+	if (counts)
+		account_keep(&process->account, BUDGET_LIBJVMS, 1);
 	LL_PREPEND(p->libraries, l);
 	return l;
 }
@@ -299,11 +317,8 @@ static struct probed *probed_of(const struct probes *p, const struct process *pr
 {
 	struct probed *j;
 
-	LL_FOREACH (p->probed, j) {
-		if (j->process == process)
-			return j;
-	}
-	return NULL;
+	HASH_FIND_PTR(p->probed, &process, j);
+	return j;
 }
 
 static struct probed *probed_new(struct probes *p, struct process *process)
@@ -313,13 +328,15 @@ static struct probed *probed_new(struct probes *p, struct process *process)
 
 	if (!j)
 		return NULL;
+	/* The number of processes that map a libjvm.so is not limited. */
+	j->reserved = account_reserve(&process->account, p->jvms->sink, BUDGET_PROBED, 1);
 	j->process = process;
 	j->pid = process->pid;
-	j->library = library_of(p, process, m);
+	j->library = j->reserved ? library_of(p, process, m) : NULL;
 	j->gone = !j->library;
 	j->copy.file = j->library ? j->library->jvm : NULL;
 	j->copy.bias = m->bias;
-	LL_PREPEND(p->probed, j);
+	HASH_ADD_PTR(p->probed, process, j);
 	return j;
 }
 
@@ -388,13 +405,9 @@ static void attach_untrusted(struct probes *p, struct probed *j)
 {
 	if (!is_its_own(j)) {
 		report_untrusted(p, j);
-	} else if (p->own_untrusted == OWN_PROBES_MAX) {
-		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "no probes are set in JVM %d: there are probes in %d JVMs whose libjvm.so belongs to their "
-			    "users, which is the maximum",
-			    (int)j->process->pid, OWN_PROBES_MAX);
-	} else {
-		p->own_untrusted++;
+	} else if (account_reserve(&j->process->account, p->jvms->sink, BUDGET_OWN_PROBES, 1)) {
+		account_keep(&j->process->account, BUDGET_OWN_PROBES, 1);
+		j->linked = true;
 		LL_APPEND2(p->queue, j, next_queued);
 	}
 }
@@ -437,6 +450,7 @@ void probes_attach(struct probes *p, struct process *process)
 		j->library->attached = true;
 	else
 		p->own++;
+	j->linked = !j->shared;
 }
 
 /* ---- during the recording ---- */
@@ -483,11 +497,11 @@ static void consider(void *ctx, struct process *process)
 
 void probes_discover(struct probes *p)
 {
-	struct probed *j;
+	struct probed *j, *next;
 
 	if (!p)
 		return;
-	LL_FOREACH (p->probed, j) {
+	HASH_ITER (hh, p->probed, j, next) {
 		if (!j->gone && j->process->ended_ns)
 			give_up(p, j);
 		else
@@ -513,68 +527,39 @@ void probes_forget(struct probes *p, const struct process *process)
 		return;
 	if (!j->gone)
 		give_up(p, j);
+	HASH_DEL(p->probed, j);
 	j->process = NULL;
 	if (is_among(p->queue, j))
 		LL_DELETE2(p->queue, j, next_queued);
-	if ((j->ready && !j->shared) || is_among(p->at_work, j))
-		return;
-	LL_DELETE(p->probed, j);
-	free(j);
-}
-
-/* Whether the descriptor is part of a probe. */
-static bool is_probe(int dir, const char *fd)
-{
-	char to[32] = "";
-
-	return readlinkat(dir, fd, to, sizeof(to) - 1) > 0 &&
-	       (strcmp(to, "anon_inode:[perf_event]") == 0 || strcmp(to, "anon_inode:bpf_link") == 0);
-}
-
-/*
- * The kernel waits for all CPUs, one probe after the other, before it removes them: a minute on a busy machine. A child
- * waits instead. It holds the probes, which are disabled, and nothing else of this process. It exits when its parent
- * closes the other end of `done`, after its own descriptors of the probes: the last to close them waits.
- */
-static void probes_leave(int done)
-{
-	DIR *fds = opendir("/proc/self/fd");
-	struct dirent *e;
-	char byte;
-
-	while (fds && (e = readdir(fds))) {
-		int fd = atoi(e->d_name);
-
-		if (fd != dirfd(fds) && fd != done && !is_probe(dirfd(fds), e->d_name))
-			close(fd);
-	}
-	if (read(done, &byte, 1) < 0)
-		_exit(1);
-	_exit(0);
+	if (j->linked || is_among(p->at_work, j))
+		LL_PREPEND(p->left, j);
+	else
+		probed_free(j);
 }
 
 void probes_stop(struct probes *p)
 {
-	int done[2] = {-1, -1};
 	struct library *l;
-	struct probed *j;
+	struct probed *j, *next;
+	int holder = -1;
 
 	if (!p)
 		return;
 	stop(p);
-	if ((p->libraries || p->probed) && !pipe2(done, O_CLOEXEC) && fork() == 0)
-		probes_leave(done[0]);
+	if (p->libraries)
+		holder = probe_holder_start();
 	LL_FOREACH (p->libraries, l) {
 		probe_links_destroy(&l->links);
 	}
-	LL_FOREACH (p->probed, j) {
+	LL_FOREACH (p->left, j) {
+		probe_links_destroy(&j->links);
+	}
+	HASH_ITER (hh, p->probed, j, next) {
 		probe_links_destroy(&j->links);
 		emit_counted(p, j);
 	}
-	if (done[0] >= 0) {
-		close(done[0]);
-		close(done[1]);
-	}
+	if (holder >= 0)
+		close(holder);
 }
 
 const struct libjvm_copy *probes_library(const struct probes *p, const struct process *process)

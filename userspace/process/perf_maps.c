@@ -16,9 +16,6 @@
 #include <unistd.h>
 #include <uthash.h>
 
-#define FRAMES_MAX 65536U /* in the recording */
-#define PROGRAM_FRAMES_MAX (FRAMES_MAX / 4)
-#define FILES_MAX 256U	      /* open at a time */
 #define RETRY_NS 100000000ULL /* time until a file is looked for again */
 
 struct unnamed {
@@ -29,9 +26,9 @@ struct unnamed {
 
 /* One program image. */
 struct program {
-	const struct process *process;
+	struct process *process;
 	int fd;	      /* -1: no file yet */
-	bool refused; /* the file is another user's */
+	bool refused; /* the file is another user's, or there are too many */
 	uint64_t looked_ns;
 	VEC(struct unnamed) frames;
 	UT_hash_handle hh;
@@ -41,8 +38,6 @@ struct perf_maps {
 	struct sink *sink;
 	struct modules *modules;
 	struct program *programs;
-	size_t frames, files;
-	uint64_t dropped; /* frames beyond the limit */
 };
 
 int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *modules)
@@ -58,10 +53,11 @@ int perf_maps_new(struct perf_maps **out, struct sink *sink, struct modules *mod
 static void program_free(struct perf_maps *p, struct program *g)
 {
 	HASH_DEL(p->programs, g);
-	p->frames -= g->frames.count;
-	p->files -= g->fd >= 0;
-	if (g->fd >= 0)
+	account_release(&g->process->account, BUDGET_MAP_FRAMES, g->frames.count);
+	if (g->fd >= 0) {
+		account_release(&g->process->account, BUDGET_PERF_MAPS, 1);
 		close(g->fd);
+	}
 	free(g->frames.at);
 	free(g);
 }
@@ -106,11 +102,16 @@ static int map_open(pid_t pid)
 
 static void look(struct perf_maps *p, struct program *g)
 {
-	if (g->fd >= 0 || g->refused || p->files == FILES_MAX || g->process->ended_ns)
+	if (g->fd >= 0 || g->refused || g->process->ended_ns)
 		return;
 	g->looked_ns = now_ns();
 	g->fd = map_open(g->process->pid);
-	p->files += g->fd >= 0;
+	if (g->fd >= 0 && !account_reserve(&g->process->account, p->sink, BUDGET_PERF_MAPS, 1)) {
+		close(g->fd);
+		g->fd = -1;
+		g->refused = true;
+		return;
+	}
 	g->refused = g->fd == -EPERM || g->fd == -ELOOP;
 	if (g->refused)
 		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
@@ -118,7 +119,7 @@ static void look(struct perf_maps *p, struct program *g)
 			    (int)g->process->pid);
 }
 
-static struct program *program_of(struct perf_maps *p, const struct process *process)
+static struct program *program_of(struct perf_maps *p, struct process *process)
 {
 	struct program *g;
 
@@ -134,12 +135,13 @@ static struct program *program_of(struct perf_maps *p, const struct process *pro
 	return g;
 }
 
-static bool perf_map_keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
+/* A frame beyond the limit has no name. */
+static void perf_map_keep(struct perf_maps *p, struct program *g, const struct unnamed *frame)
 {
-	if (p->frames == FRAMES_MAX || g->frames.count == PROGRAM_FRAMES_MAX || VEC_PUSH(&g->frames, *frame))
-		return false;
-	p->frames++;
-	return true;
+	struct account *a = &g->process->account;
+
+	if (account_reserve(a, p->sink, BUDGET_MAP_FRAMES, 1) && VEC_PUSH(&g->frames, *frame))
+		account_release(a, BUDGET_MAP_FRAMES, 1);
 }
 
 void perf_maps_request(struct perf_maps *p, struct process *process, const struct process_mapping *mapping,
@@ -152,9 +154,10 @@ void perf_maps_request(struct perf_maps *p, struct process *process, const struc
 	if (mapping->module->segment_count || process->libjvm_ns)
 		return;
 	g = program_of(p, process);
-	if (!g || !perf_map_keep(p, g, &one))
-		p->dropped++;
-	if (g && now_ns() - g->looked_ns > RETRY_NS)
+	if (!g)
+		return;
+	perf_map_keep(p, g, &one);
+	if (now_ns() - g->looked_ns > RETRY_NS)
 		look(p, g);
 }
 
@@ -243,8 +246,4 @@ void perf_maps_name(struct perf_maps *p)
 	HASH_ITER (hh, p->programs, g, next) {
 		name_program(p, g);
 	}
-	if (p->dropped)
-		sink_notice(p->sink, 0, BRAID_NOTICE_WARNING,
-			    "%llu more places in generated code are not looked up in perf maps",
-			    (unsigned long long)p->dropped);
 }

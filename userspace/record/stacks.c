@@ -24,7 +24,7 @@
 #define NODES_MAX ((3U << 17) - ONE_STACK)
 #define FRAMES_MAX ((3U << 15) - ONE_STACK)
 #define QUICK_SLOTS (1U << 14)
-#define NATIVE_MAX (1U << 16) /* frames that may get lines at the end */
+#define NATIVE_MAX (1U << 17) /* frames that may get lines at the end */
 
 /* The node that a raw frame led to last. It is valid while the process's generation is the same. */
 struct quick {

@@ -18,7 +18,17 @@ static const struct {
 #undef X
 };
 
-static const char *const pool_names[POOLS] = {"memory", "room for mappings", "slots for JVMs"};
+static const char *const pool_names[POOLS] = {
+	"memory",
+	"room for mappings",
+	"slots for JVMs",
+	"room for JVMs with probes",
+	"probes in files of users",
+	"libjvm.so files of users",
+	"attempts to attach",
+	"open perf maps",
+	"frames to be named at the end",
+};
 
 /* Counts a refusal. True for the first of its budget. */
 static bool refuse(struct account *a, enum budget b, uint64_t n)
@@ -88,6 +98,12 @@ bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64
 void account_release(struct account *a, enum budget b, uint64_t n)
 {
 	add(a, b, -(int64_t)n);
+}
+
+void account_keep(struct account *a, enum budget b, uint64_t n)
+{
+	if (a->share)
+		a->taken[budgets[b].pool] -= n * budgets[b].takes;
 }
 
 void account_close(struct account *a)

@@ -36,7 +36,12 @@
 	X(MAPPINGS, "mappings", 1 << 16, 0, POOL_MEMORY, 128, "mappings of code")                                      \
 	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code for stack walks")                   \
 	X(JVMS, "jvms", 4, 0, POOL_JVMS, 1, "rings and layouts of a JVM")                                              \
-	X(LATE_FRAMES, "late_frames", 1 << 14, 0, NO_POOL, "native frames to be named at the end")                     \
+	X(PROBED, "probed", 1, 0, POOL_PROBED, 1, "JVMs with probes")                                                  \
+	X(OWN_PROBES, "own_probes", 1, 0, POOL_PROBES, 1, "JVMs with probes in a file of their user")                  \
+	X(LIBJVMS, "libjvms", 4, 0, POOL_LIBJVMS, 1, "libjvm.so files of their user")                                  \
+	X(PERF_MAPS, "perf_maps", 1, 0, POOL_PERF_MAPS, 1, "perf maps")                                                \
+	X(MAP_FRAMES, "map_frames", 1 << 14, 0, POOL_FRAMES, 1, "frames to be looked up in perf maps")                 \
+	X(LATE_FRAMES, "late_frames", 1 << 14, 0, POOL_FRAMES, 1, "native frames to be named at the end")              \
 	X(RING_BYTES, "ring_bytes", 64 * MIB, 240 * MIB, NO_POOL, "bytes of its agent's ring")                         \
 	X(RING_TIME, "ring_time", 4000000000ULL, 15000000000ULL, NO_POOL, "ns of CPU time for what its agent reports") \
 	X(WAKES, "wakes", 1000, 12000, NO_POOL, "wake-ups by its agent")                                               \
@@ -70,6 +75,9 @@ void account_release(struct account *a, enum budget b, uint64_t n);
 bool account_has(struct account *a, struct sink *sink, enum budget b, uint64_t n);
 /* May spend more than is left. */
 void account_spend(struct account *a, enum budget b, uint64_t n);
+
+/* What was reserved is not returned to the pool with the process. */
+void account_keep(struct account *a, enum budget b, uint64_t n);
 
 /* Returns to the pools what the process holds. To be called when the process is forgotten. */
 void account_close(struct account *a);

@@ -17,6 +17,10 @@
 #define MEMORY_PART 256
 #define MEMORY_MIN (128ULL << 20)
 #define MEMORY_MAX (1ULL << 30)
+#define OWN_PROBES 8 /* setting one waits for all CPUs, and so does removing it */
+#define LIBJVMS 64
+#define PERF_MAPS 256
+#define FRAMES 65536
 /* New mappings exist beside the old ones for a moment, and extents are powers of two. */
 #define MAPPINGS_PART 4
 
@@ -27,8 +31,15 @@ void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jv
 	bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes;
 	bytes = bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
 	*p = (struct pools){0};
-	p->strangers = p->known = (struct pool_set){
-		.size = {[POOL_MEMORY] = bytes, [POOL_MAPPINGS] = mappings / MAPPINGS_PART, [POOL_JVMS] = jvms / 2}};
+	p->strangers = p->known = (struct pool_set){.size = {[POOL_MEMORY] = bytes,
+							     [POOL_MAPPINGS] = mappings / MAPPINGS_PART,
+							     [POOL_JVMS] = jvms / 2,
+							     [POOL_PROBED] = jvms / 2,
+							     [POOL_PROBES] = OWN_PROBES,
+							     [POOL_LIBJVMS] = LIBJVMS,
+							     [POOL_ATTACHES] = jvms / 2,
+							     [POOL_PERF_MAPS] = PERF_MAPS,
+							     [POOL_FRAMES] = FRAMES}};
 	p->known.size[POOL_MEMORY] *= 2;
 }
 

@@ -14,9 +14,15 @@
 #include <uthash.h>
 
 enum pool {
-	POOL_MEMORY,   /* bytes */
-	POOL_MAPPINGS, /* entries of the kernel side's map */
-	POOL_JVMS,     /* slots of the kernel side */
+	POOL_MEMORY,	/* bytes */
+	POOL_MAPPINGS,	/* entries of the kernel side's map */
+	POOL_JVMS,	/* slots of the kernel side */
+	POOL_PROBED,	/* entries of its map of JVMs with probes */
+	POOL_PROBES,	/* JVMs with probes of their own in files of their users */
+	POOL_LIBJVMS,	/* such files */
+	POOL_ATTACHES,	/* JVMs that are being attached to: sockets, staged files, children */
+	POOL_PERF_MAPS, /* open files */
+	POOL_FRAMES,	/* to be named at the end */
 	POOLS
 };
 
