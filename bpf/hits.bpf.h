@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The programs of named events: at every n-th hit of a tracepoint, a function or a USDT probe by a recorded process
+ * The programs of hit events: at every n-th hit of a tracepoint, a function or a USDT probe by a recorded process
  * they take a sample. One program for each type of event; the cookie is the event's number. They are loaded only with
  * such events.
  */

@@ -155,7 +155,7 @@ struct braid_event_sample {
 	__u32 frame_count; /* 0: `stack` identifies frames that were sent before */
 	__u64 stack;	   /* hash of process, generation, epoch and frames; never 0 */
 	__u32 generation;  /* of the process's addresses, as the walk knew them */
-	__u32 event;	   /* 0: the clock; else the number of a named event, plus one */
+	__u32 event;	   /* 0: the clock; else the number of a hit event, plus one */
 	__u64 vthread; /* Thread.threadId() of the virtual thread that the frames belong to; 0: none, or not known */
 	__u64 span;    /* key of the BRAID_EVENT_SPAN that the thread was in; 0: none */
 };

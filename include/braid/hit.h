@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Named events, as the eBPF programs and the collector share them: tracepoints, uprobes and USDT probes whose hits are
+ * Hit events, as the eBPF programs and the collector share them: tracepoints, uprobes and USDT probes whose hits are
  * samples. Each has a number, which its program receives as cookie.
  */
 #ifndef BRAID_HIT_H

@@ -115,7 +115,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-START_TEST(more_named_events_than_a_recording_takes)
+START_TEST(more_hit_events_than_a_recording_takes)
 {
 	char why[SELECTION_WHY], one[32];
 	struct event_selection c;
@@ -126,7 +126,7 @@ START_TEST(more_named_events_than_a_recording_takes)
 		ck_assert_int_eq(add(&c, why, one), 0);
 	}
 	ck_assert_int_eq(add(&c, why, "many:e0"), -EINVAL);
-	ck_assert_str_eq(why, "'many:e0' is one too many: a recording has at most 16 named events");
+	ck_assert_str_eq(why, "'many:e0' is one too many: a recording has at most 16 tracepoints and probes");
 }
 END_TEST
 
@@ -229,7 +229,7 @@ Suite *test_event_config(void)
 
 	tcase_add_loop_test(tc, lists, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
-	tcase_add_test(tc, more_named_events_than_a_recording_takes);
+	tcase_add_test(tc, more_hit_events_than_a_recording_takes);
 	tcase_add_test(tc, presets_and_lists_add_up);
 	tcase_add_loop_test(tc, changes_while_recording, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_test(tc, text_is_cut_not_overrun);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of named events as text, and of the records that their filters look into. */
+/* Tests of hit events as text, and of the records that their filters look into. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

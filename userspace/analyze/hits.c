@@ -118,6 +118,8 @@ const struct profile *hits_profile(const struct analysis *an, const char *typed)
 
 /* ---- views ---- */
 
+#define HITS "hits " /* begins the key of the figure that counts an event's hits */
+
 static int compare_sites(const void *x, const void *y)
 {
 	const struct hit_site *p = x, *q = y;
@@ -138,7 +140,7 @@ static int compare_views(const void *x, const void *y)
 
 static int add_site(const struct analysis *an, struct hit_view *v, struct u64map *of, const struct stack_sum *sum)
 {
-	uint32_t site = events_site(an, sum->stack), *at;
+	uint32_t site = wait_site(an, sum->stack), *at;
 	struct hit_site fresh = {.name = events_site_name(an, site), .key = UINT64_MAX};
 
 	if (site != ROW_NONE) {
@@ -172,6 +174,35 @@ static int view_event(const struct analysis *an, struct hit_view *v)
 	return err;
 }
 
+static bool has_samples(const struct hit_views *v, const char *name)
+{
+	for (size_t i = 0; i < v->events.count; i++)
+		if (strcmp(v->events.at[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Events without samples, which only a figure mentions. */
+static int add_unhit(struct hit_views *v, const struct analysis *an)
+{
+	static const struct profile none;
+	const char *sampling = analyzer_info(an->a, "record.event");
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->stats.count && !err; i++) {
+		const struct stat_row *s = &an->a->stats.at[i];
+		const char *name = strpool_get(&an->a->strings, s->key);
+
+		if (s->process || strncmp(name, HITS, strlen(HITS)) != 0)
+			continue;
+		name += strlen(HITS);
+		if (strcmp(name, sampling) != 0 && !has_samples(v, name))
+			err = VEC_PUSH(&v->events,
+				       (struct hit_view){.name = name, .profile = &none, .hits = s->value});
+	}
+	return err;
+}
+
 int hit_views_new(struct hit_views *v, const struct analysis *an)
 {
 	int err = 0;
@@ -180,10 +211,11 @@ int hit_views_new(struct hit_views *v, const struct analysis *an)
 		struct hit_view one = {.name = name_of(an, i), .profile = &an->hits[i]};
 		char key[512];
 
-		snprintf(key, sizeof(key), "hits %s", one.name);
+		snprintf(key, sizeof(key), HITS "%s", one.name);
 		one.hits = analysis_stat(an, 0, key, 0);
 		err = VEC_PUSH(&v->events, one) ?: view_event(an, &v->events.at[v->events.count - 1]);
 	}
+	err = err ?: add_unhit(v, an);
 	if (v->events.count)
 		qsort(v->events.at, v->events.count, sizeof(*v->events.at), compare_views);
 	return err;

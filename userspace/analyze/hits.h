@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Samples of named events (tracepoints, functions, USDT probes) beside those of the clock, which they are not mixed
+ * Samples of hit events (tracepoints, functions, USDT probes) beside those of the clock, which they are not mixed
  * with. The analyzer and the analysis collect them; views and exports read them.
  */
 #ifndef BRAID_ANALYZE_HITS_H
@@ -8,7 +8,7 @@
 
 #include "analysis.h"
 
-/* Where an event was hit: the site of its stacks, see events_site(). */
+/* Where an event was hit: the site of its stacks, see wait_site(). */
 struct hit_site {
 	const char *name;
 	uint32_t line; /* 0: not known */

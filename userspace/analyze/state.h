@@ -151,7 +151,7 @@ struct sample_sum {
 	uint64_t weight;
 };
 
-/* The samples of a named event beside the clock's. */
+/* The samples of a hit event beside the clock's. */
 struct hit_event {
 	uint32_t name;		     /* in a->strings */
 	VEC(struct sample) samples;  /* with keep_samples */

@@ -78,7 +78,7 @@ struct views {
 	VEC(struct process_view) processes;
 	VEC(struct jvm_view) jvms; /* by pid */
 	struct gc_view gc;
-	struct hit_views hits;		 /* named events */
+	struct hit_views hits;		 /* hit events */
 	VEC(struct loss_view) losses;	 /* by hop and kind */
 	VEC(struct notice_view) notices; /* by time */
 	struct event_views *events;

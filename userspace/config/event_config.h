@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Event configurations as text, as on the command line and in the trace: a list such as "cpu,alloc=512k,lock=1ms". A
- * list has event types, at most one clock (cpu-clock, cycles), and named events, which probe_spec.h describes. The
+ * list has event types, at most one clock (cpu-clock, cycles), and hit events, which probe_spec.h describes. The
  * command line and the rooms of the collector use this; it touches no other state.
  */
 #ifndef BRAID_CONFIG_EVENT_CONFIG_H
@@ -17,11 +17,11 @@
 
 struct event_selection {
 	struct braid_event_config config;
-	const char *event; /* what takes the recording's samples: a clock, or its only named event; "": nothing */
+	const char *event; /* what takes the recording's samples: a clock, or its only hit event; "": nothing */
 	bool clock;	   /* `event` is a clock */
-	bool kinds;	   /* a list or a preset has named event types */
+	bool kinds;	   /* a list or a preset has hit event types */
 	uint32_t probe_count;
-	struct probe_spec probes[BRAID_HITS]; /* named events */
+	struct probe_spec probes[BRAID_HITS]; /* hit events */
 };
 
 #define SELECTION_WHY 240 /* bytes of a reason */

@@ -17,11 +17,11 @@ struct record_options {
 	int frequency_hz;
 	uint64_t duration_ns; /* 0: until interrupted, or until the command or the last target ends */
 	const char *output;
-	const char *event; /* what takes samples: "cpu-clock", "cycles", or the only named event; "": no such event */
+	const char *event; /* what takes samples: "cpu-clock", "cycles", or the only hit event; "": no such event */
 	bool clock;	   /* it is a clock */
-	const struct probe_spec *probes; /* named events */
+	const struct probe_spec *probes; /* hit events */
 	uint32_t probe_count;
-	uint64_t period; /* hits of each named event for each sample */
+	uint64_t period; /* hits of each hit event for each sample */
 	const char *agent_options;
 	bool system_wide;
 	bool attach;
@@ -38,7 +38,7 @@ struct record_options {
 	void *tap_ctx;
 };
 
-/* Whether there are named events whose probes are in the libjvm.so of each JVM. */
+/* Whether there are hit events whose probes are in the libjvm.so of each JVM. */
 static inline bool options_probe_jvms(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Named events as text: a tracepoint, a function, or a USDT probe, with a filter. The event configuration uses this;
+ * Hit events as text: a tracepoint, a function, or a USDT probe, with a filter. The event configuration uses this;
  * kernel/ and jvm/ find what the names mean. It touches no other state.
  *
  *   CATEGORY:NAME                      a tracepoint of the kernel

@@ -14,7 +14,7 @@ void text_events(FILE *out, const struct views *v, unsigned top);
 const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value);
 void text_more(FILE *out, size_t count, unsigned top);
 
-/* ---- hits.c: named events ---- */
+/* ---- hits.c: hit events ---- */
 void text_hits(FILE *out, const struct views *v, unsigned top);
 void json_hits(struct json *j, const struct views *v, unsigned top);
 

@@ -68,7 +68,7 @@ struct script_options {
 	bool lines;	   /* adds a line with the source line behind each frame, where it is known */
 	bool annotate;	   /* kind suffixes */
 	uint64_t events;   /* only these: bit 0 samples, bit n JVM events of kind n; 0: everything */
-	const char *named; /* and samples of this named event; NULL: none */
+	const char *named; /* and samples of this hit event; NULL: none */
 };
 /*
  * Prints an event in perf script's format; `jvm` is its row when it is a JVM event. Returns false for a definition and

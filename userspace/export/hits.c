@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Named events in the reports: how often each was sampled, and where. report.c and summary.c call it. */
+/* Hit events in the reports: how often each was sampled, and where. report.c and summary.c call it. */
 #include <inttypes.h>
 
 #include "events.h"
@@ -33,11 +33,14 @@ void text_hits(FILE *out, const struct views *v, unsigned top)
 		uint64_t samples = h->profile->quality.total;
 
 		fprintf(out, "  %10" PRIu64 "  ", samples);
-		if (h->hits)
+		if (h->hits || !samples)
 			fprintf(out, "%10" PRIu64, h->hits);
 		else
 			fprintf(out, "%10s", "-");
-		fprintf(out, "  %6.2f%%  %s\n", percent(whole_of(h), samples), h->name);
+		if (samples)
+			fprintf(out, "  %6.2f%%  %s\n", percent(whole_of(h), samples), h->name);
+		else
+			fprintf(out, "  %7s  %s\n", "-", h->name);
 		for (size_t s = 0; s < h->sites.count && s < sites; s++)
 			text_site(out, h, &h->sites.at[s]);
 		text_more(out, h->sites.count, sites);
@@ -46,7 +49,7 @@ void text_hits(FILE *out, const struct views *v, unsigned top)
 
 void json_hits(struct json *j, const struct views *v, unsigned top)
 {
-	json_open(j, "named_events", '[');
+	json_open(j, "hit_events", '[');
 	for (size_t i = 0; i < v->hits.events.count; i++) {
 		const struct hit_view *h = &v->hits.events.at[i];
 

@@ -218,13 +218,20 @@ int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const 
 	return err;
 }
 
-size_t probe_links_missing(const struct probe_links *l, const struct record_options *o, char *text, size_t size)
+size_t probe_links_missing(const struct probe_links *l, uint32_t types, char *text, size_t size)
 {
 	size_t used = 0;
 
 	for (int i = 0; i < PROBE_GROUPS && used < size; i++)
-		if (!l->way[i] && (o->config.enabled & groups[i].types))
+		if (!l->way[i] && (types & groups[i].types))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", groups[i].what);
+	return used;
+}
+
+size_t probe_links_unknown(const struct probe_links *l, const struct record_options *o, char *text, size_t size)
+{
+	size_t used = 0;
+
 	for (uint32_t i = 0; i < o->probe_count && used < size; i++)
 		if (!l->named[i] && o->probes[i].in_jvms)
 			used += (size_t)snprintf(text + used, size - used, "%s'%s:%s'", used ? ", " : "",

@@ -28,7 +28,7 @@ enum probe_group {
 struct probe_links {
 	struct bpf_link *at[PROBE_GROUPS][WAY_PROBES];
 	const struct probe_way *way[PROBE_GROUPS]; /* NULL: nothing of this group is reported */
-	struct bpf_link *named[BRAID_HITS];	   /* of named events in JVMs */
+	struct bpf_link *named[BRAID_HITS];	   /* of hit events in JVMs */
 };
 
 /* The functions for libjvm_open() to look up: linker names, "" for none. */
@@ -36,7 +36,7 @@ struct probe_links {
 size_t probe_functions(const char *names[PROBE_FUNCTIONS_MAX]);
 
 /*
- * Attaches each group of the enabled types, and each named event, that the library has. `pid` -1: for all processes
+ * Attaches each group of the enabled types, and each hit event, that the library has. `pid` -1: for all processes
  * that run the file. Returns 0, -ENOENT when some are missing, -ECANCELED soon after `stop` is set, or the kernel's
  * error.
  */
@@ -44,7 +44,9 @@ int probe_links_attach(struct probe_links *to, const struct braid_bpf *b, const 
 		       const struct record_options *o, pid_t pid, const atomic_bool *stop);
 void probe_links_destroy(struct probe_links *l);
 
-/* Describes the groups and the named events without links. Returns the length of the text. */
-size_t probe_links_missing(const struct probe_links *l, const struct record_options *o, char *text, size_t size);
+/* Describes the groups of `types` without links. Returns the length of the text. */
+size_t probe_links_missing(const struct probe_links *l, uint32_t types, char *text, size_t size);
+/* The same for hit events. */
+size_t probe_links_unknown(const struct probe_links *l, const struct record_options *o, char *text, size_t size);
 
 #endif

@@ -101,26 +101,28 @@ static bool is_set(const struct probed *j)
 	return j->shared ? j->library->set : j->set;
 }
 
-/* Whether this is the first notice about the JVM's library. */
-static bool first_notice(struct probed *j)
-{
-	bool first = !j->library->reported;
-
-	j->library->reported = true;
-	return first;
-}
-
+/* Once for each library. */
 static void report_missing(struct probes *p, struct probed *j)
 {
-	char what[256];
+	size_t groups, probes;
+	char what[256], names[256];
 
-	if (!probe_links_missing(links_of(j), p->jvms->options, what, sizeof(what)) || !first_notice(j))
+	groups = probe_links_missing(links_of(j), p->jvms->options->config.enabled, what, sizeof(what));
+	probes = probe_links_unknown(links_of(j), p->jvms->options, names, sizeof(names));
+	if ((!groups && !probes) || j->library->reported)
 		return;
-	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-		    "JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
-		    "with its debug symbols has them (openjdk-N-dbg on Debian, java-N-openjdk-debuginfo on Fedora), "
-		    "installed where braid runs",
-		    (int)j->process->pid, what, j->library->module->path);
+	j->library->reported = true;
+	if (probes)
+		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			    "no USDT probe %s in %s of JVM %d; `readelf -n` lists those of a file", names,
+			    j->library->module->path, (int)j->process->pid);
+	if (groups)
+		sink_notice(
+			p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+			"JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
+			"with its debug symbols has them (openjdk-N-dbg on Debian, java-N-openjdk-debuginfo on Fedora), "
+			"installed where braid runs",
+			(int)j->process->pid, what, j->library->module->path);
 }
 
 static void report_untrusted(struct probes *p, struct probed *j)

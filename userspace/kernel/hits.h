@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Named events: finds their tracepoints and places, attaches their programs, and reads what was counted. Probes in the
+ * Hit events: finds their tracepoints and places, attaches their programs, and reads what was counted. Probes in the
  * libjvm.so of JVMs are set by jvm/. Only kernel_side.c calls this.
  */
 #ifndef BRAID_KERNEL_HITS_H
@@ -25,12 +25,12 @@ struct hits {
 };
 
 /*
- * Finds what the recording's named events mean, before anything is loaded. Returns 0, or a negative errno after
+ * Finds what the recording's hit events mean, before anything is loaded. Returns 0, or a negative errno after
  * reporting the failure. hits_close() is to be called in any case.
  */
 int hits_find(struct hits *h, const struct record_options *o);
 
-/* Whether there are named events of the type, or such whose places the recording's start does not know. */
+/* Whether there are hit events of the type, or such whose places the recording's start does not know. */
 bool hits_have(const struct record_options *o, enum probe_type type);
 bool hits_in_files(const struct record_options *o);
 

@@ -23,7 +23,7 @@ struct braid_bpf; /* the generated braid.skel.h */
 int kernel_side_open(struct kernel_side **out, const struct record_options *o);
 int kernel_side_wait(struct kernel_side *k);
 int kernel_side_start(struct kernel_side *k, const struct record_options *o);
-/* Resumes or pauses sampling by the clock or, without one, by named events. -ENOENT: neither was started. */
+/* Resumes or pauses sampling by the clock or, without one, by hit events. -ENOENT: neither was started. */
 int kernel_side_sample(struct kernel_side *k, bool on);
 void kernel_side_stop(struct kernel_side *k); /* no samples come after this */
 void kernel_side_free(struct kernel_side *k);
@@ -116,7 +116,7 @@ int kernel_side_load_probes(struct kernel_side *k, const struct braid_bpf **prog
 /* The map of JVMs whose probes report. */
 int kernel_side_probed(const struct kernel_side *k);
 
-/* How often a named event was hit, and how many of its samples are lost. */
+/* How often a hit event was hit, and how many of its samples are lost. */
 void kernel_side_hits(const struct kernel_side *k, uint32_t number, uint64_t *hits, uint64_t *lost);
 
 void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum);

@@ -13,7 +13,7 @@
 bool probe_file_usdt(int fd, const char *provider, const char *name);
 
 /*
- * Opens the file of a named event, and finds the place of a function in it. Returns the descriptor, or a negative errno
+ * Opens the file of a hit event, and finds the place of a function in it. Returns the descriptor, or a negative errno
  * after reporting the failure. The file belongs to root or to the recording user, or all processes of -p to its owner.
  */
 int probe_file_open(const struct probe_spec *spec, const struct record_options *o, uint64_t *offset);

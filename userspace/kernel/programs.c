@@ -41,7 +41,7 @@ static int set_slots(struct braid_bpf *b, bool events, bool hits)
 	err = err ?: bpf_map__set_max_entries(b->maps.samples, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.method_events, slots);
 	err = err ?: bpf_map__set_max_entries(b->maps.vthread_events, slots);
-	/* samples of named events are walked in the slots for events */
+	/* samples of hit events are walked in the slots for events */
 	return err ?: bpf_map__set_max_entries(b->maps.deferred_copies, hits ? slots : cpus);
 }
 

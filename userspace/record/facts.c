@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.h"
 
-#include "named_events.h"
+#include "hit_events.h"
 #include "version.h"
 #include "config/event_config.h"
 #include "kernel/kernel_side.h"
@@ -16,7 +16,7 @@ static void emit_what(struct session *s, char *text, size_t size)
 {
 	const struct record_options *o = s->options;
 
-	named_events_facts(s);
+	hit_events_facts(s);
 	event_config_text(&o->config, text, size);
 	sink_info(&s->sink, "record.choices", text);
 	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {

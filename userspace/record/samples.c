@@ -6,7 +6,7 @@
 #include "session.h"
 
 #include "deferred.h"
-#include "named_events.h"
+#include "hit_events.h"
 #include "stacks.h"
 #include "agents/agents.h"
 #include "jvm/jvm.h"
@@ -67,7 +67,7 @@ static void receive_sample(struct session *s, struct process *process, const str
 						     .node = node,
 						     .weight = 1,
 						     .vthread = vthread,
-						     .event = named_events_id(s, e->event),
+						     .event = hit_events_id(s, e->event),
 						     .span = spans_id(s->spans, process, e->span)});
 }
 

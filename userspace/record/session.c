@@ -4,7 +4,7 @@
 #include "command.h"
 #include "control.h"
 #include "facts.h"
-#include "named_events.h"
+#include "hit_events.h"
 #include "stacks.h"
 #include "summary.h"
 #include "targets.h"
@@ -104,7 +104,7 @@ static void emit_stats(struct loop *l)
 	if (c.stacks_lost > l->counters.stacks_lost)
 		sink_loss(&s->sink, 0, "bpf", "stack", c.stacks_lost - l->counters.stacks_lost);
 	jvms_emit_lost(&s->jvms);
-	named_events_stats(s);
+	hit_events_stats(s);
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
 	sink_stat(&s->sink, 0, "bpf_cpu_ns", c.walk_ns);

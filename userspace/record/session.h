@@ -61,7 +61,7 @@ struct session {
 	uint64_t samples;
 	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;
-	uint64_t event_lost[BRAID_HITS]; /* samples of each named event, as emitted */
+	uint64_t event_lost[BRAID_HITS]; /* samples of each hit event, as emitted */
 };
 
 /* Reads waiting samples and events, and the side-band before them. */

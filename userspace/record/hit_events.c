@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "named_events.h"
+#include "hit_events.h"
 
 #include "kernel/kernel_side.h"
 #include "sink/names.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void named_events_facts(struct session *s)
+void hit_events_facts(struct session *s)
 {
 	const struct record_options *o = s->options;
 	char text[BRAID_HITS * (PROBE_TEXT + 2)] = "";
@@ -29,7 +29,7 @@ void named_events_facts(struct session *s)
 	sink_info(&s->sink, "record.period", text);
 }
 
-uint32_t named_events_id(struct session *s, uint32_t event)
+uint32_t hit_events_id(struct session *s, uint32_t event)
 {
 	const struct record_options *o = s->options;
 
@@ -38,7 +38,7 @@ uint32_t named_events_id(struct session *s, uint32_t event)
 	return names_id(s->names, NULL, trace_str_of(o->probes[event - 1].text));
 }
 
-void named_events_stats(struct session *s)
+void hit_events_stats(struct session *s)
 {
 	const struct record_options *o = s->options;
 	char key[PROBE_TEXT + 8];

@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# For the tests of tracepoints, functions and USDT probes.
+
+[[ -d /sys/kernel/tracing/events || -n $(sed -n '/tracefs/p' /proc/filesystems) ]] || skip "no tracefs in this kernel"
+
+record()
+{
+	braid record -q "$@" 2>err || fail "$(cat err)"
+}
+
+# stacks_of FILE EVENT: the stacks of an event's samples, with their numbers.
+stacks_of()
+{
+	braid export --event "$2" "$1" 2>export.err || fail "$(cat export.err)"
+}
+
+# weigh PATTERN: the sum of the stacks that match, which are read.
+weigh()
+{
+	PATTERN=$1 awk '{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ ENVIRON["PATTERN"]) sum += n } END { print sum + 0 }'
+}
+
+# count FILE EVENT NUMBER [PATTERN]: so many samples have the event, and all have a whole stack that matches the pattern.
+count()
+{
+	local all matching
+
+	stacks_of "$1" "$2" >stacks
+	all=$(weigh . <stacks)
+	[[ $all -eq $3 ]] || fail "$1: $all samples of $2, not $3: $(head -c 2000 stacks)"
+	matching=$(sed '/^\[incomplete/d' stacks | weigh "${4:-.}")
+	[[ $matching -eq $3 ]] || fail "$1: $matching of $all stacks of $2 match '${4:-.}': $(head -c 2000 stacks)"
+}
+
+# refused OPTIONS PATTERN [STATUS]: the recording does not begin, and says why in one line.
+refused()
+{
+	local -a options
+
+	read -ra options <<<"$1"
+	STATUS=0
+	braid record "${options[@]}" -o no.trace -- true >out 2>err || STATUS=$?
+	[[ $STATUS -eq ${3:-1} ]] || fail "record $1: ended with $STATUS: $(cat err)"
+	grep -qE -- "$2" err || fail "record $1: the message is not '$2': $(cat err)"
+	[[ $STATUS -ne 1 ]] || one_line_error out err
+	[[ ! -e no.trace ]] || fail "record $1: a recording that could not begin left a trace"
+}

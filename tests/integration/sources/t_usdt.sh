@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# USDT probes by name: of a program, with an argument and a semaphore, and HotSpot's own in each recorded JVM.
+source "$(dirname "$0")/../lib.sh"
+source "$TEST_DIR/events.sh"
+
+cc -O2 -o hit "$TEST_DIR/hit.c"
+HIT=$PWD/hit
+
+record -e "usdt:$HIT:hit:plain,usdt:$HIT:hit:counted,usdt:$HIT:hit:plain/arg0<10/" -o hit.trace -- ./hit 300
+count hit.trace "usdt:$HIT:hit:plain" 300 'main;calls;hit_function$'
+count hit.trace "usdt:$HIT:hit:counted" 300 'main;calls;hit_function$'
+count hit.trace "usdt:$HIT:hit:plain/arg0<10/" 10 'main;calls;hit_function$'
+record -c 7 -e "usdt:$HIT:hit:plain" -o seventh.trace -- taskset -c 0 ./hit 300
+count seventh.trace "usdt:$HIT:hit:plain" 42 'main;calls;hit_function$'
+refused "-e usdt:$HIT:hit:none" "no USDT probe 'hit:none' in $HIT; .readelf -n"
+refused "-e usdt:libc:a:b" "'libc' is no absolute path" 2
+
+libjvm=$(find "$JAVA_HOME/" -path '*/server/libjvm.so' -print -quit)
+readelf -SW "$libjvm" | finds stapsdt || skip "this libjvm.so has no USDT probes"
+
+# jvm GCS OPTION...: records a JVM with this number of collections.
+jvm()
+{
+	local gcs=$1
+
+	shift
+	rm -f worker.*
+	start_worker worker -Xlog:gc:gc.log -XX:+UseSerialGC -Xmx128m
+	start_record -q "$@" -p "$JAVA_PID" -o jvm.trace
+	wait_joined "$JAVA_PID"
+	before=$(grep -c Pause gc.log || true)
+	ask worker gc "$gcs"
+	stop_record
+	end_worker worker "$JAVA_PID"
+	pauses=$(($(grep -c Pause gc.log) - before))
+}
+
+# Recordings with probes in JVMs begin when these are set.
+jvm 9 -e cpu,hotspot:gc__begin,usdt:libjvm:hotspot:gc__end,hotspot:gc__begin/arg0==0/
+[[ $pauses -ge 9 ]] || fail "$pauses collections"
+count jvm.trace hotspot:gc__begin "$pauses" '^(__?clone[3]?;)?.*VM_G.*::doit\(\);.*gc_begin'
+count jvm.trace usdt:libjvm:hotspot:gc__end "$pauses"
+check jvm.trace "all of them" 'i["lost"] == {} and len(r["hit_events"]) >= 2'
+jvm 9 -c 3 -e hotspot:gc__begin
+check jvm.trace "one in three on each CPU" "$pauses // 3 - 1 <= weight(stacks) <= $pauses // 3"
+
+jvm 2 -e cpu,hotspot:nonsense
+check jvm.trace "said" 'notice("no USDT probe '"'hotspot:nonsense'"' in ")'
+
+# A JVM that the recording starts.
+record -e hotspot:vm__init__end,hotspot:gc__begin -o start.trace -- "$JAVA" -cp "$CLASSES" Share 5 >shares
+count start.trace hotspot:vm__init__end 1
