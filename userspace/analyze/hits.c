@@ -197,8 +197,7 @@ static int add_unhit(struct hit_views *v, const struct analysis *an)
 			continue;
 		name += strlen(HITS);
 		if (strcmp(name, sampling) != 0 && !has_samples(v, name))
-			err = VEC_PUSH(&v->events,
-				       (struct hit_view){.name = name, .profile = &none, .hits = s->value});
+			err = VEC_PUSH(&v->events, (struct hit_view){.name = name, .profile = &none, .hits = s->value});
 	}
 	return err;
 }

@@ -31,7 +31,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
-	 "or wall: all the time of the threads, running, runnable and blocked",
+	 "or wall: all the time of the threads, running, runnable and blocked; or a tracepoint or probe, as record -e took "
+	 "it",
 	 0},
 	{"wakers", OPT_WAKERS, 0, 0,
 	 "With --event offcpu: what threads were blocked by, followed by --, the stack of the waker from its leaf, and "

@@ -38,6 +38,8 @@ static const char doc[] =
 	"  braid record -d 60 -F 49 -a\n"
 	"  braid record -d 30 -e alloc=256k,lock,gc -p 4711\n"
 	"  braid record -d 30 --preset latency -p 4711\n"
+	"  braid record -d 30 -e 'cpu,sched:sched_switch/prev_comm~\"C2*\"/' -p 4711\n"
+	"  braid record -e 'hotspot:gc__begin,uprobe:/lib/libfoo.so:foo/arg0>65536/' -- java App\n"
 	"  braid record -o app.trace -- java -jar app.jar\n"
 	"  braid record -d 30 -p 4711 --no-attach\n"
 	"\n"
@@ -60,12 +62,13 @@ static const struct argp_option options[] = {
 	 0},
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default braid.trace; - is standard output)", 0},
 	{"event", 'e', "EVENT[,EVENT...]", 0,
-	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or a "
-	 "kernel tracepoint, CATEGORY:NAME. The option can be repeated",
+	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or at "
+	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
+	 "hotspot:NAME), each with a /FILTER/. The option can be repeated",
 	 0},
 	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",
 	 0},
-	{"count", 'c', "N", 0, "Take one sample in N hits of the tracepoint (default 1)", 0},
+	{"count", 'c', "N", 0, "Take one sample in N hits of each tracepoint or probe (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},
 	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Walk at most this many frames, 1 to 16384 (default 16384)", 0},

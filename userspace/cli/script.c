@@ -23,7 +23,8 @@ enum { OPT_RAW = 0x200, OPT_LINES, OPT_ANNOTATE, OPT_EVENT, OPT_TIME };
 static const struct argp_option options[] = {
 	{"raw", OPT_RAW, 0, 0, "Print every record as it is in the file, including definitions; ignores other options",
 	 0},
-	{"event", OPT_EVENT, "KIND", 0, "Only these events: cpu, alloc, lock, gc_pause, ...; can be repeated", 0},
+	{"event", OPT_EVENT, "KIND", 0,
+	 "Only these events: cpu, alloc, lock, gc_pause, ..., or a tracepoint or probe; can be repeated", 0},
 	{"time", OPT_TIME, "BASE", 0,
 	 "Print times since the recording's start (start, the default), as time of day (wall), or since boot "
 	 "(monotonic, the clock of perf and System.nanoTime)",

@@ -242,7 +242,8 @@ static int add_probe(struct event_selection *c, const char *text, size_t length,
 
 	_Static_assert(PROBE_WHY <= SELECTION_WHY, "reasons");
 	if (c->probe_count == BRAID_HITS) {
-		snprintf(why, SELECTION_WHY, "'%.60s' is one too many: a recording has at most %d tracepoints and probes", text,
+		snprintf(why, SELECTION_WHY,
+			 "'%.60s' is one too many: a recording has at most %d tracepoints and probes", text,
 			 BRAID_HITS);
 		return -EINVAL;
 	}

@@ -11,7 +11,7 @@
 /* As <sys/sdt.h> makes them: location, base and semaphore, then names and arguments. */
 #define PROBE(name, semaphore, arguments, value)                                                                       \
 	__asm__ volatile("990: nop\n"                                                                                  \
-			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                                               \
+			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                \
 			 ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"        \
 			 "993: .8byte 990b, 0, " semaphore "\n.asciz \"hit\"\n.asciz \"" name "\"\n"                   \
 			 ".asciz \"" arguments "\"\n994: .balign 4\n.popsection"                                       \
