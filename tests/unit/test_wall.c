@@ -170,15 +170,18 @@ START_TEST(who_stands_still_for_a_pause)
 		LIFE(2, 0, 200, 0),
 		/* at the safepoint from its start, until after its end */
 		OFF(1, 49, 60, AT_SAFEPOINT, CLASS(FUTEX), .value = MS),
+		/* the VM's thread took its CPU when it was about to */
+		OFF(1, 61, 62, AT_SAFEPOINT, CLASS(RUNNABLE), .value = MS),
+		JVM(AT(61), .kind = BRAID_JVM_GC_PAUSE, .name = N_OP, .duration_ns = MS / 2),
 		/* parked before, and during the pause */
 		OFF(2, 40, 60, PARKED, CLASS(FUTEX)),
 	};
 	struct walled x = wall_of(recs, COUNT(recs), NULL);
 	const struct wall_thread *t = thread(&x, 1);
 
-	ck_assert_uint_eq(t->ns[WALL_GC], 5 * MS);
+	ck_assert_uint_eq(t->ns[WALL_GC], 5 * MS + MS / 2);
 	ck_assert_uint_eq(t->ns[WALL_SAFEPOINT], 5 * MS);
-	ck_assert_uint_eq(t->ns[WALL_RUNNABLE], 1 * MS);
+	ck_assert_uint_eq(t->ns[WALL_RUNNABLE], MS + MS / 2);
 	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_GC] + thread(&x, 2)->ns[WALL_SAFEPOINT], 0);
 	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_PARKED], 20 * MS);
 	check_sums(&x, true);

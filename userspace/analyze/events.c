@@ -409,6 +409,11 @@ bool events_recorded(const struct analysis *an, enum braid_event_type type)
 	return an->events->recorded >> type & 1;
 }
 
+bool events_blocked_recorded(const struct analysis *an)
+{
+	return events_recorded(an, BRAID_EVENT_TYPE_WAIT) || events_recorded(an, BRAID_EVENT_TYPE_OFFCPU);
+}
+
 /* The capability that a kind of events needs, with its number in jvmti.h. */
 static const struct {
 	enum braid_event_type type;

@@ -52,6 +52,8 @@ bool events_recorded(const struct analysis *an, enum braid_event_type type);
  * id.
  */
 bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_event_type type);
+/* Whether the kernel side recorded what threads were blocked by, for `wait` or for `offcpu`. */
+bool events_blocked_recorded(const struct analysis *an);
 
 /* The events of one kind on their stacks. 0 or -ENOMEM. */
 int events_profile(const struct analysis *an, uint32_t kind, struct profile *p);

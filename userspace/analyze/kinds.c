@@ -83,7 +83,7 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			    .other_is = PLAIN("waker")},
 	[BRAID_JVM_OFFCPU] = {.title = "Off-CPU time",
 			      .graph = true,
-			      .type = BRAID_EVENT_TYPE_WAIT,
+			      .type = BRAID_EVENT_TYPE_OFFCPU,
 			      .unit = UNIT_NS,
 			      .weight = WEIGHT_DURATION,
 			      .stack = true,

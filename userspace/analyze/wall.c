@@ -236,7 +236,8 @@ static int emit_gap(struct walk *k, uint64_t end_ns)
 
 /*
  * A Java thread stands still for a pause when its stack says so, or when it began to wait on a futex in the VM's own
- * code during the pause: a thread that was parked before is parked during the pause, too, and native code goes on.
+ * code during the pause: a thread that was parked before is parked during the pause, too, and native code goes on. The
+ * VM's thread can also take the CPU from a thread that is about to stand still.
  */
 static void begin_row(struct walk *k, const struct jvm_event_row *r)
 {
@@ -248,7 +249,8 @@ static void begin_row(struct walk *k, const struct jvm_event_row *r)
 	k->segment.idle = event_is_idle(an, k->t->thread, stack);
 	k->segment.object = r->name ?: r->time_ns < k->note_end_ns ? k->note : 0;
 	k->selected = analysis_selects_stack(an, stack);
-	k->stands = k->t->java && p && p->safepoint && is_futex(r->flags);
+	k->stands = k->t->java && p && p->safepoint &&
+		    (is_futex(r->flags) || BRAID_OFFCPU_CLASS(r->flags) == BRAID_OFFCPU_RUNNABLE);
 	k->may_stand = k->stands || (k->t->java && p && p->vm && !p->native && is_futex(r->flags));
 	k->process = r->process;
 }

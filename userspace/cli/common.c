@@ -133,7 +133,7 @@ static const struct argp_option idle_options[] = {
 static int read_idle(struct filter *f, const char *path)
 {
 	FILE *in = fopen(path, "re");
-	char *line = NULL;
+	char *line = NULL, *prefix;
 	size_t room = 0;
 	ssize_t length;
 	int err = in ? 0 : -errno;
@@ -141,8 +141,9 @@ static int read_idle(struct filter *f, const char *path)
 	while (!err && (length = getline(&line, &room, in)) > 0) {
 		while (length && strchr(" \t\r\n", line[length - 1]))
 			line[--length] = 0;
-		if (length && *line != '#')
-			err = filter_add_idle(f, line);
+		prefix = line + strspn(line, " \t");
+		if (*prefix && *prefix != '#')
+			err = filter_add_idle(f, prefix);
 	}
 	if (in && !err && ferror(in))
 		err = -EIO;

@@ -135,7 +135,7 @@ static void json_lives(struct json *j, const struct views *v, unsigned top)
 	for (size_t i = 0; i < e->lives.count && i < top; i++) {
 		const struct life_view *l = &e->lives.at[i];
 		const struct thread_row *t = table_row(&v->an->a->threads, l->thread);
-		bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side records them */
+		bool waits = events_blocked_recorded(v->an);
 
 		json_open(j, NULL, '{');
 		json_thread(j, v, "thread", l->thread);

@@ -46,7 +46,7 @@ static void text_count_if(FILE *out, bool recorded, int width, uint64_t count)
 void text_lives(FILE *out, const struct views *v, unsigned top)
 {
 	const struct event_views *e = v->events;
-	bool waits = events_recorded(v->an, BRAID_EVENT_TYPE_WAIT); /* the kernel side records them */
+	bool waits = events_blocked_recorded(v->an);
 	bool ticks = events_recorded(v->an, BRAID_EVENT_TYPE_CPU);
 	char cpu[QUANTITY_TEXT], blocked[QUANTITY_TEXT], waited[QUANTITY_TEXT], lock[QUANTITY_TEXT];
 
