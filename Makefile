@@ -40,12 +40,13 @@ UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 AGENT_UNIT_SRC := $(sort $(wildcard tests/unit/agent/test_*.c))
 AGENT_UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/agent/*.c))
 AGENT := $(BUILD)/libbraid-agent.so
+CONTEXT := $(if $(wildcard $(JAVA_HOME)/bin/javac),$(BUILD)/libbraid-context.so $(BUILD)/braid-context.jar)
 
 .PHONY: all demo test test-quick test-long test-unit test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/braid $(AGENT)
+all: $(BUILD)/braid $(AGENT) $(CONTEXT)
 
 setup:
 	$(Q)tools/setup
@@ -57,6 +58,19 @@ $(BUILD)/agent/%.o: agent/%.c
 
 $(AGENT): $(AGENT_OBJ) agent/agent.map
 	$(call say,LD,$@)$(CC) -shared -pthread -Wl,--version-script=agent/agent.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-agent.so -o $@ $(AGENT_OBJ)
+
+# ---- BraidContext, which programs use ----
+# By TLS descriptors, if the compiler has them: a variable of this size then has a fixed place in each thread.
+DESCRIPTORS = $(shell $(CC) -mtls-dialect=gnu2 -x c -c /dev/null -o /dev/null 2>/dev/null && echo -mtls-dialect=gnu2)
+$(BUILD)/libbraid-context.so: context/context.c context/context.map include/braid/context.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) $(DESCRIPTORS) -shared -Wl,--version-script=context/context.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-context.so -o $@ $<
+
+# For Java 8 and all later ones. Its own javac has no --release.
+CONTEXT_SRC := $(sort $(wildcard context/*/*/*.java))
+$(BUILD)/braid-context.jar: $(CONTEXT_SRC)
+	@mkdir -p $(BUILD)/context
+	$(call say,JAR,$@)$(JAVA_HOME)/bin/javac -Xlint:-options $(if $(wildcard $(JAVA_HOME)/lib/modules),--release 8,-source 8 -target 8) -d $(BUILD)/context $^ && $(JAVA_HOME)/bin/jar cf $@ -C $(BUILD)/context braid
 
 # ---- the kernel side ----
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
@@ -198,6 +212,7 @@ lint: all
 install: all
 	install -D -m 755 $(BUILD)/braid $(DESTDIR)$(PREFIX)/bin/braid
 	install -D -m 644 $(AGENT) $(DESTDIR)$(PREFIX)/lib/braid/libbraid-agent.so
+	$(if $(CONTEXT),install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/braid $(CONTEXT))
 	install -D -m 644 docs/man/braid.1 $(DESTDIR)$(PREFIX)/share/man/man1/braid.1
 
 clean:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spans.py SCRIPT INSIDE BETWEEN [LEAST]: checks that each sample of the script with a frame that the pattern INSIDE
-matches has the span whose id ends with the number in the pattern's group, or, of at most 100 - LEAST percent, none; and
-that no other sample has a span. Samples whose frames, joined by ";", match BETWEEN are left out: there, spans begin
-and end.
+"""spans.py SCRIPT INSIDE BETWEEN [LEAST [one]]: checks that each sample or event with a stack that the pattern INSIDE matches
+has the span whose id ends with the number in the pattern's groups, the last group first, or, of at most 100 - LEAST
+percent, none; and that no other one has a span. Patterns are matched with the frames from the leaf, joined by ";". Those
+that match BETWEEN are left out: there, spans begin and end.
+
+With a fifth argument, every thread has one number in all of its spans.
 
 Prints how many samples were in spans.
 """
@@ -13,15 +15,23 @@ from chance import at_least
 path, pattern, between = sys.argv[1], re.compile(sys.argv[2]), re.compile(sys.argv[3])
 inside = right = wrong = outside = leaked = 0
 examples = []
+numbers = {}
 for block in open(path).read().split("\n\n"):
     lines = [line for line in block.split("\n") if line]
     spans = [line for line in lines if line.startswith("# trace ")]
     heads = [line for line in lines if not line.startswith(("#", "\t", " "))]
     frames = [line.split()[1] for line in lines if line.startswith("\t")]
-    if not heads or not re.search(r" (cpu-clock|cycles|samples|[a-z-]+):$", heads[-1]):
+    if not heads or not re.search(r" [a-z_:-]+:$", heads[-1]):
         continue
-    found = [m for m in map(pattern.search, frames) if m]
+    who = next((line.split()[3] for line in lines if line.startswith("# virtual thread ")), heads[-1].split()[1])
+    found = pattern.search(";".join(frames))
     span = int(spans[-1].split()[4], 16) if spans else None
+    if span is not None:
+        numbers.setdefault(who, set()).add(span & 0xffffffff)
+        if len(sys.argv) > 5 and len(numbers[who]) > 1:
+            wrong += 1
+            examples.append(block)
+            continue
     if not found and between.search(";".join(frames)):
         continue
     if not found:
@@ -31,7 +41,7 @@ for block in open(path).read().split("\n\n"):
             examples.append(block)
         continue
     inside += 1
-    number = int(found[0].group(1))
+    number = int("".join(reversed(found.groups())))
     right += span is not None and span & 0xffffffff == number
     if span is not None and span & 0xffffffff != number:
         wrong += 1

@@ -38,7 +38,7 @@ serves()
 	end_program
 	end_record
 	braid script "$name.trace" >"$name.txt"
-	python3 "$TEST_DIR/spans.py" "$name.txt" '^serve_([0-9])' '^(?!.*serve_).*work\+' || fail "$name"
+	python3 "$TEST_DIR/spans.py" "$name.txt" '\bserve_([0-9])' '^(?!.*serve_).*work\+' || fail "$name"
 	braid script --raw "$name.trace" | finds '^loss' && fail "$name has losses"
 	return 0
 }
@@ -73,4 +73,4 @@ serves linked ./linked
 # A program that is launched: its first moments may be without.
 braid record -q -F 997 -o launched.trace -- sh -c 'sleep 0.5; { echo; sleep 2; echo; } | ./inside' >out 2>err || true
 braid script launched.trace >launched.txt
-python3 "$TEST_DIR/spans.py" launched.txt '^serve_([0-9])' '^(?!.*serve_).*work\+' 90 || fail "launched"
+python3 "$TEST_DIR/spans.py" launched.txt '\bserve_([0-9])' '^(?!.*serve_).*work\+' 90 || fail "launched"

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# BraidContext: what a Java thread does is attributed to its span and to no other one: platform threads, and 10,000
+# virtual threads that are all in spans at the same time and change their carriers. Samples, and events with a stack.
+# takes: 50 s
+# shellcheck source=tests/integration/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+JAR=$BUILD/braid-context.jar
+[[ -e $JAR ]] || skip "braid was built without a JDK"
+DIGITS='\bSpans\.d([0-9])\b.*\bSpans\.c([0-9])\b.*\bSpans\.b([0-9])\b.*\bSpans\.a([0-9])\b'
+# Also while frames are thawed and frozen, when they are not on the stack.
+BETWEEN='^(?!.*Spans).*enterSpecial|^(?!.*Spans\.(insideSpan|outsideSpan)).*Spans\.live|^(?!.*Spans\.d[0-9]).*Spans\.insideSpan'
+
+# spans KIND THREADS JAVA-OPTION...
+spans()
+{
+	local kind=$1 threads=$2
+
+	shift 2
+	# Where methods are inlined, an instruction can have the name of the one beside its own.
+	"$JDK/bin/java" -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Spans::* "$@" -cp "$JAR:." Spans "$kind" "$threads" 120 >out 2>err &
+	JAVA_PID=$!
+	wait_for "the threads" says_or_gone out ready "$JAVA_PID"
+	grep -q ready out || fail "Spans did not start: $(cat err)"
+	start_record -e cpu,alloc=64k,lock=100us,wait=100us -F 997 -o "$kind.trace" -p "$JAVA_PID"
+	wait_joined "$JAVA_PID"
+	wait_events "$JAVA_PID"
+	wait_samples 3000
+	stop_record
+	kill "$JAVA_PID"
+	wait "$JAVA_PID" || true
+	since=$(braid script "$kind.trace" | sed -n 's/.* \([0-9.]*\): braid:phase: phase="replayed"$/\1/p')
+	braid script --from "${since:-0}" "$kind.trace" >"$kind.txt"
+	python3 "$TEST_DIR/spans.py" "$kind.txt" "$DIGITS" "$BETWEEN" 99 one || fail "$kind threads with $*"
+}
+
+JDK=$JAVA_HOME
+"$JDK/bin/javac" -nowarn -source 8 -target 8 -cp "$JAR" -d . "$TEST_DIR/context/Spans.java" 2>/dev/null ||
+	"$JDK/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Spans.java"
+spans platform 100
+# What identifies a virtual thread differs in these two.
+found=
+for JDK in $(jdks); do
+	is_jdk "$JDK" 21 || continue
+	found+=" $JDK"
+	spans virtual 10000
+done
+[[ -n $found ]] || skip "no JDK of 21 or newer is installed (tools/get-jdk 21)"
