@@ -2,6 +2,7 @@
 /* What threads did while they ran: the samples of OS threads. wall.c and wall_profile.c call it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wall.h"
 
@@ -19,10 +20,19 @@ static int visit(const struct wall *w, uint32_t thread, uint32_t node, uint64_t 
 	return fn(ctx, &s);
 }
 
+/* Hits of a tracepoint or probe do not say where a thread's time went. */
+static bool is_clock(const char *event)
+{
+	return !*event || strcmp(event, "cpu-clock") == 0 || strcmp(event, "cycles") == 0;
+}
+
 int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx)
 {
 	const struct analyzer *a = w->an->a;
 	int err = 0;
+
+	if (!is_clock(analyzer_info(a, "record.event")))
+		return 0;
 
 	for (size_t i = 0; i < a->sums.count && !err; i++)
 		err = visit(w, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight, fn, ctx);

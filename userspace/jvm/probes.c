@@ -3,9 +3,9 @@
 
 #include "jvm_emit.h"
 #include "libjvm.h"
-#include "probe_holder.h"
 #include "probe_links.h"
 #include "kernel/kernel_side.h"
+#include "kernel/probe_holder.h"
 #include "proc/jvm_proc.h"
 #include "util/apart.h"
 

@@ -3,6 +3,7 @@
 
 #include "braid.skel.h"
 #include "probe_file.h"
+#include "probe_holder.h"
 #include "tracepoint.h"
 #include "util/apart.h"
 #include "util/log.h"
@@ -160,8 +161,12 @@ int hits_enable(struct hits *h, bool on)
 
 void hits_detach(struct hits *h)
 {
+	int holder = h->link_count && hits_in_files(h->options) ? probe_holder_start() : -1;
+
 	while (h->link_count)
 		bpf_link__destroy(h->links[--h->link_count]);
+	if (holder >= 0)
+		close(holder);
 }
 
 void hits_close(struct hits *h)

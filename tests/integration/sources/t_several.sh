@@ -22,7 +22,7 @@ check mixed.trace \
 	"its samples are the others" 'weight(stacks) == i["samples"]["total"] == sum(t["samples"] for t in r["threads"]) ==
 		sum(m["self"] for m in r["methods"])' \
 	"nothing lost" 'i["lost"] == {}'
-raw=$(braid script --raw mixed.trace | grep -c '^sample .* event=0$' || true)
+raw=$(braid script --raw mixed.trace | grep -c '^sample .* event=0 ' || true)
 [[ $raw -eq $(braid script --event cpu mixed.trace | grep -c ' cpu-clock:$') ]] || fail "script prints other samples of the clock"
 [[ $(braid script --event syscalls:sys_enter_write mixed.trace | grep -c ' syscalls:sys_enter_write:$') -eq 570 ]] ||
 	fail "script does not print the samples of an event"

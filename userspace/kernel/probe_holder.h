@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lets this process close probes without waiting for the kernel. probes.c calls it at the end of a recording. */
-#ifndef BRAID_JVM_PROBE_HOLDER_H
-#define BRAID_JVM_PROBE_HOLDER_H
+/*
+ * Lets this process close probes without waiting for the kernel. hits.c and jvm/ call it at the end of a recording.
+ */
+#ifndef BRAID_KERNEL_PROBE_HOLDER_H
+#define BRAID_KERNEL_PROBE_HOLDER_H
 
 /*
  * The kernel waits for all CPUs, one probe after the other, before it removes them: a minute on a busy machine. A child

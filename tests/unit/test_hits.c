@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of samples of hit events: they are told apart from the clock's, named, filtered and counted. */
+#include <errno.h>
+
+#include <analyze/hits.h>
+
+#include "run.h"
+
+Suite *test_hits(void);
+
+#define HIT(ms, t, n, event) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, 0, n, 1, 0, event)
+
+static const struct trace_rec recs[] = {
+	REC(TRACE_NAME, name, 901, S("sched:sched_switch")),
+	REC(TRACE_NAME, name, 902, S("syscalls:sys_enter_write/fd==1/")),
+	HIT(1, 1, 3, 902),
+	HIT(2, 1, 3, 901),
+	HIT(3, 3, 0, 902), /* without a stack */
+	HIT(900, 1, 2, 902),
+	HIT(4, 1, 3, 999), /* of an event without a name */
+	REC(TRACE_STAT, stat, BASE_NS, 0, S("hits syscalls:sys_enter_write/fd==1/"), 30),
+	REC(TRACE_STAT, stat, BASE_NS, 0, S("hits sched:never"), 0),
+	REC(TRACE_STAT, stat, BASE_NS, 0, S("hits cpu-clock"),
+	    7), /* the sampling event, whose samples are the report */
+};
+
+static struct run run_hits(const struct filter *filter)
+{
+	struct run r = run_begin(filter);
+
+	run_feed(&r, recs, sizeof(recs) / sizeof(recs[0]));
+	run_analyze(&r, filter);
+	return r;
+}
+
+START_TEST(events_have_their_own_samples)
+{
+	struct run plain = run_begin(NULL), r = run_hits(NULL);
+	const struct hit_view *h = r.v->hits.events.at;
+
+	run_analyze(&plain, NULL);
+	ck_assert_uint_eq(r.an->samples.quality.total, plain.an->samples.quality.total);
+	ck_assert_uint_eq(r.v->methods.at[0].self, plain.v->methods.at[0].self);
+	ck_assert_uint_eq(plain.v->hits.events.count, 0);
+
+	ck_assert_uint_eq(r.v->hits.events.count, 4);
+	ck_assert_str_eq(h[0].name, "syscalls:sys_enter_write/fd==1/");
+	ck_assert_uint_eq(h[0].profile->quality.total, 3);
+	ck_assert_uint_eq(h[0].profile->quality.by_cause[CAUSE_NO_STACK], 1);
+	ck_assert_uint_eq(h[0].hits, 30);
+	ck_assert_uint_eq(h[0].sites.count, 3);
+	ck_assert_str_eq(h[1].name, "[unknown]");
+	ck_assert_str_eq(h[2].name, "sched:sched_switch");
+	ck_assert_uint_eq(h[2].profile->quality.total, 1);
+	ck_assert_uint_eq(h[2].sites.at[0].samples, 1);
+	ck_assert_str_eq(h[3].name, "sched:never");
+	ck_assert_uint_eq(h[3].profile->quality.total, 0);
+	run_free(&plain);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(an_event_has_the_name_that_a_person_types)
+{
+	struct run r = run_hits(NULL);
+
+	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 1);
+	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write/fd==1/")->quality.total, 3);
+	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write")->quality.total, 3);
+	ck_assert_ptr_null(hits_profile(r.an, "syscalls:sys_enter"));
+	ck_assert_ptr_null(hits_profile(r.an, "sched:sched_switch/"));
+	ck_assert_ptr_null(hits_profile(r.an, ""));
+	ck_assert_ptr_eq(hits_profile(r.an, "cpu-clock"), &r.an->samples);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(filters_apply)
+{
+	struct filter window = {.has_to = true, .to = {.ns = 100 * MS}}, pid = {0};
+	struct run r;
+
+	ck_assert_int_eq(filter_add_pids(&pid, "200"), 0);
+	r = run_hits(&pid);
+	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write")->quality.total, 1);
+	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 0);
+	run_free(&r);
+	r = run_hits(&window);
+	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write")->quality.total, 2);
+	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 1);
+	run_free(&r);
+	filter_free(&pid);
+}
+END_TEST
+
+Suite *test_hits(void)
+{
+	Suite *s = suite_create("hits");
+	TCase *tc = tcase_create("hits");
+
+	tcase_add_test(tc, events_have_their_own_samples);
+	tcase_add_test(tc, an_event_has_the_name_that_a_person_types);
+	tcase_add_test(tc, filters_apply);
+	suite_add_tcase(s, tc);
+	return s;
+}
