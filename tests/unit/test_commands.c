@@ -288,6 +288,8 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_export, "/dev/full: No space left", "--format", "collapsed", "-o", "/dev/full", trace_path);
 	REFUSED(cmd_report, "/dev/full: No space left", "--html", "/dev/full", trace_path);
 	REFUSED(cmd_report, "cannot write /nonexistent/x: No such file", "--html", "/nonexistent/x", trace_path);
+	REFUSED(cmd_explain, "has no times of a thread 'main'", "--thread", "main", trace_path);
+	REFUSED(cmd_explain, "are outside of the recording: ", "--thread", "main", "--from", "100", trace_path);
 	/* the trace was not overwritten */
 	free(RUN(cmd_info, trace_path));
 }
@@ -301,6 +303,9 @@ START_TEST(command_line_is_checked)
 		{"braid report", "--include", "a(", "x", NULL},
 		{"braid report", "--top", "-1", "x", NULL},
 		{"braid report", "a", "b", NULL},
+		{"braid explain", "x", NULL},
+		{"braid explain", "--thread", "1", "--against=1..", NULL},
+		{"braid explain", "--thread", "1", "--against=..2", NULL},
 	};
 	int argc = 0;
 
@@ -308,7 +313,7 @@ START_TEST(command_line_is_checked)
 		argc++;
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
 	/* leaves by exit(2), which the test case expects */
-	cmd_report(argc, (char **)(uintptr_t)bad[_i]);
+	(strstr(bad[_i][0], "explain") ? cmd_explain : cmd_report)(argc, (char **)(uintptr_t)bad[_i]);
 }
 END_TEST
 
@@ -429,7 +434,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, top_limits);
 	suite_add_tcase(s, files);
 	/* without the fixture, whose end exit() would skip */
-	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, 5);
+	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, 8);
 	suite_add_tcase(s, leaves);
 	return s;
 }

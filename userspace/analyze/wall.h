@@ -123,6 +123,7 @@ uint64_t wall_share(uint64_t x, uint64_t part, uint64_t whole);
 struct wall_pause {
 	uint32_t process;
 	uint64_t start_ns, end_ns;
+	const struct jvm_event_row *row;
 };
 
 /* By process and time, without overlaps. */

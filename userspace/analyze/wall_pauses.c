@@ -38,7 +38,7 @@ struct wall_pauses *wall_pauses_new(const struct analysis *an, uint32_t kind)
 
 	for (size_t i = 0; p && i < an->a->events.count; i++) {
 		const struct jvm_event_row *r = &an->a->events.at[i];
-		struct wall_pause one = {r->process, r->time_ns, event_end_ns(r)};
+		struct wall_pause one = {r->process, r->time_ns, event_end_ns(r), r};
 
 		if (r->kind == kind && VEC_PUSH(&p->list, one)) {
 			wall_pauses_free(p);

@@ -325,7 +325,7 @@ int common_status(const struct loaded *l, bool ok)
 	return source_is_damaged(&l->source, l->views) ? EXIT_DAMAGED : EXIT_SUCCESS;
 }
 
-static bool check_window(const struct loaded *l, const struct filter *filter)
+bool common_check_window(const struct loaded *l, const struct filter *filter)
 {
 	struct window w;
 	char began[MOMENT_TEXT], lasted[QUANTITY_TEXT];
@@ -388,7 +388,7 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 				  filter->tids.at[i], l->path);
 			return false;
 		}
-	return check_window(l, filter);
+	return common_check_window(l, filter);
 }
 
 bool common_analyze(struct loaded *l, const struct filter *filter)

@@ -78,6 +78,9 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 /* common_read, and then fills l->analysis and l->views under the filter. */
 bool common_load(struct loaded *l, const char *path, const struct filter *filter);
 
+/* Whether the recording has the filter's window; prints the reason if not. */
+bool common_check_window(const struct loaded *l, const struct filter *filter);
+
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks the critical path. explain_tree.c makes the tree and its parts of what is found. */
+#include "explain.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_views.h"
+#include "events.h"
+
+/* A piece of the path: a segment of a thread, as far as it explains something. */
+struct piece {
+	uint32_t thread, parent, depth;
+	const struct wall_segment *s;
+	uint64_t from_ns, to_ns;
+};
+
+static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t parent,
+		  uint32_t depth);
+
+/* The stretch's own thread has its own name, and others have that of their pool. NULL without memory. */
+static const char *who(struct explaining *x, uint32_t thread)
+{
+	const char *name = analysis_thread_name(x->e->wall->an, x->e->wall->threads.at[thread].thread);
+
+	return thread == x->e->stretch.thread ? name : thread_pattern(&x->e->texts, name);
+}
+
+__attribute__((format(printf, 2, 3))) static const char *text_of(struct explaining *x, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	uint32_t id;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	id = strpool_add(&x->e->texts, text, strlen(text));
+	return id == STRPOOL_FAILED ? NULL : strpool_get(&x->e->texts, id);
+}
+
+/* ---- leaves ---- */
+
+static void note_longest(struct explain_longest *longest, const struct piece *p, uint64_t at_ns, uint64_t ns)
+{
+	if (ns > longest->ns || !longest->at_ns)
+		*longest = (struct explain_longest){
+			.ns = ns, .at_ns = at_ns, .thread = p->thread, .stack = p->s ? p->s->stack : ROW_NONE};
+}
+
+static const char *ended_by(struct explaining *x, const struct piece *p)
+{
+	const struct jvm_event_row *r = p->s ? p->s->row : NULL;
+	uint32_t waker;
+
+	if (!r || !wall_is_blocked(p->s->state))
+		return "";
+	waker = timeline_thread(x->e->wall, r->other);
+	return waker == ROW_NONE ? wall_ended_by(x->e->wall, r)
+				 : analysis_thread_name(x->e->wall->an, x->e->wall->threads.at[waker].thread);
+}
+
+/* This piece has no further reason. */
+static void end_here(struct explaining *x, uint32_t node, const struct piece *p, uint64_t at_ns, uint64_t ns)
+{
+	struct explain_node *n = &x->e->nodes.at[node];
+	uint64_t longest = x->e->longest.ns;
+
+	n->self_ns += ns;
+	if (n->longest.at_ns == at_ns && n->longest.ns == ns)
+		n->ended_by = ended_by(x, p);
+	note_longest(&x->e->longest, p, at_ns, ns);
+	if (x->e->longest.ns != longest)
+		x->e->longest_node = node;
+}
+
+/* The node of a piece, which counts it; ROW_NONE without memory. */
+static uint32_t enter(struct explaining *x, const struct piece *p, struct explain_kind kind, uint64_t at_ns,
+		      uint64_t ns)
+{
+	uint32_t node;
+
+	kind.who = who(x, p->thread);
+	node = kind.who && kind.object ? explain_node(x, p->parent, &kind) : ROW_NONE;
+	if (node == ROW_NONE)
+		return node;
+	x->e->nodes.at[node].count++;
+	note_longest(&x->e->nodes.at[node].longest, p, at_ns, ns);
+	return node;
+}
+
+static int leaf(struct explaining *x, const struct piece *p, struct explain_kind kind, uint64_t at_ns, uint64_t ns)
+{
+	uint32_t node = ns ? enter(x, p, kind, at_ns, ns) : 0;
+
+	if (node == ROW_NONE)
+		return -ENOMEM;
+	if (ns)
+		end_here(x, node, p, at_ns, ns);
+	return 0;
+}
+
+/* ---- running ---- */
+
+/*
+ * What is known in sum only is shared out over all the time between the thread's times off the CPU. The rest of it is
+ * time on a CPU, with samples.
+ */
+static int running(struct explaining *x, const struct piece *p)
+{
+	const struct wall_thread *t = &x->e->wall->threads.at[p->thread];
+	uint64_t left = p->to_ns - p->from_ns, all = 0;
+	struct explain_kind kind = {.object = "", .site = ROW_NONE, .counted = true};
+	uint32_t node;
+
+	for (int s = 0; s < WALL_STATES; s++)
+		all = add_saturating(all, t->summed_ns[s]);
+	for (int s = WALL_RUNNING + 1; s < WALL_STATES; s++) {
+		uint64_t ns = wall_share(p->to_ns - p->from_ns, t->summed_ns[s], all);
+
+		ns = ns < left ? ns : left;
+		left -= ns;
+		kind.state = (enum wall_state)s;
+		if (leaf(x, p, kind, p->from_ns, ns))
+			return -ENOMEM;
+	}
+	kind = (struct explain_kind){.object = "", .site = ROW_NONE};
+	node = left ? enter(x, p, kind, p->from_ns, left) : 0;
+	if (node == ROW_NONE)
+		return -ENOMEM;
+	if (!left)
+		return 0;
+	end_here(x, node, p, p->from_ns, left);
+	return explain_hits(x, node, p->thread, p->from_ns, p->to_ns);
+}
+
+/* ---- waiting for a CPU ---- */
+
+/* "python3 (pid 7)", who is of another process; a thread of the same one has its name. */
+static const char *who_ran(struct explaining *x, const struct piece *p, uint32_t thread)
+{
+	const struct analysis *an = x->e->wall->an;
+	const struct thread_row *mine = table_row(&an->a->threads, x->e->wall->threads.at[p->thread].thread);
+	const struct thread_row *its = table_row(&an->a->threads, x->e->wall->threads.at[thread].thread);
+	const char *name = who(x, thread);
+
+	if (!name || its->process == mine->process)
+		return name;
+	return text_of(x, "%s (pid %u)", name, analysis_process(an, its->process)->pid);
+}
+
+/* Where it waited before. Where a thread is preempted is a matter of chance. */
+static uint32_t woken_site(const struct explaining *x, const struct piece *p)
+{
+	const struct jvm_event_row *r = p->s->row;
+
+	return r && wall_woken_ns(r) > r->time_ns ? wait_site(x->e->wall->an, p->s->stack) : ROW_NONE;
+}
+
+static int runnable(struct explaining *x, const struct piece *p)
+{
+	uint32_t cpu = timeline_cpu(p->s->row);
+	size_t i = cpu == UINT32_MAX ? x->tl->runs.count : timeline_run_at(x->tl, cpu, p->from_ns);
+	struct explain_kind kind = {.state = p->s->state, .site = woken_site(x, p)};
+	const char *nobody = cpu == UINT32_MAX ? "" : "unrecorded threads";
+	uint64_t at_ns = p->from_ns;
+	int err = 0;
+
+	for (; i < x->tl->runs.count && !err; i++) {
+		const struct timeline_run *run = &x->tl->runs.at[i];
+		uint64_t from = run->start_ns > at_ns ? run->start_ns : at_ns;
+		uint64_t to = run->end_ns < p->to_ns ? run->end_ns : p->to_ns;
+		const char *name;
+
+		if (run->cpu != cpu || run->start_ns >= p->to_ns)
+			break;
+		if (run->thread == p->thread || from >= to)
+			continue;
+		kind.object = nobody;
+		err = leaf(x, p, kind, at_ns, from - at_ns);
+		name = err ? NULL : who_ran(x, p, run->thread);
+		kind.object = name;
+		err = err ?: leaf(x, p, kind, from, to - from);
+		at_ns = to;
+		x->pieces++;
+	}
+	kind.object = nobody;
+	return err ?: leaf(x, p, kind, at_ns, p->to_ns - at_ns);
+}
+
+/* ---- standing still ---- */
+
+/* "G1 young, Pause Young (Normal), G1 Evacuation Pause" */
+static const char *pause_name(struct explaining *x, const struct piece *p)
+{
+	const struct wall *w = x->e->wall;
+	const struct wall_pauses *list = p->s->state == WALL_GC ? w->gc : w->safepoints;
+	const struct wall_pause *pause = p->s->row ? wall_pauses_after(list, p->s->row->process, p->from_ns) : NULL;
+	const struct strpool *strings = &w->an->a->strings;
+	const char *name, *text, *detail;
+
+	if (!pause || pause->start_ns >= p->to_ns)
+		return "";
+	name = strpool_get(strings, pause->row->name);
+	text = strpool_get(strings, pause->row->text);
+	detail = strpool_get(strings, pause->row->detail);
+	return text_of(x, "%s%s%s%s%s", name, *text ? ", " : "", text, *detail ? ", " : "", detail);
+}
+
+/* ---- blocked ---- */
+
+/* Who ended the wait, if it can be followed: ROW_NONE if not. */
+static uint32_t waker_of(const struct explaining *x, const struct piece *p)
+{
+	uint32_t waker = p->s->row ? timeline_thread(x->e->wall, p->s->row->other) : ROW_NONE;
+
+	if (waker == ROW_NONE || p->depth >= EXPLAIN_DEPTH || x->pieces > EXPLAIN_PIECES ||
+	    !x->e->wall->threads.at[waker].known)
+		return ROW_NONE;
+	for (uint32_t i = 0; i <= p->depth; i++)
+		if (x->chain[i] == waker)
+			return ROW_NONE;
+	return waker;
+}
+
+static int blocked(struct explaining *x, const struct piece *p)
+{
+	const struct analysis *an = x->e->wall->an;
+	bool idle = p->s->idle && !p->depth;
+	uint32_t waker = idle ? ROW_NONE : waker_of(x, p), node;
+	struct explain_kind kind = {.state = idle ? WALL_IDLE : p->s->state,
+				    .site = wait_site(an, p->s->stack),
+				    .object = strpool_get(&an->a->strings, p->s->object)};
+	uint64_t ns = p->to_ns - p->from_ns;
+
+	node = enter(x, p, kind, p->from_ns, ns);
+	if (node == ROW_NONE)
+		return -ENOMEM;
+	if (waker != ROW_NONE)
+		return follow(x, waker, p->from_ns, p->to_ns, node, p->depth + 1);
+	end_here(x, node, p, p->from_ns, ns);
+	return 0;
+}
+
+/* ---- the path ---- */
+
+static int step(struct explaining *x, const struct piece *p)
+{
+	struct explain_kind kind = {.state = p->s->state, .object = "", .site = wait_site(x->e->wall->an, p->s->stack)};
+
+	if (++x->pieces > EXPLAIN_PIECES)
+		x->e->cut = true;
+	switch (p->s->state) {
+	case WALL_RUNNING:
+		return running(x, p);
+	case WALL_RUNNABLE:
+		return runnable(x, p);
+	case WALL_GC:
+	case WALL_SAFEPOINT:
+		kind.object = pause_name(x, p);
+		return leaf(x, p, kind, p->from_ns, p->to_ns - p->from_ns);
+	case WALL_UNKNOWN:
+		return leaf(x, p, kind, p->from_ns, p->to_ns - p->from_ns);
+	default:
+		return blocked(x, p);
+	}
+}
+
+/* Of a thread that was not there, or is not known to have been: those who waited have no further reason. */
+static int nobody(struct explaining *x, const struct piece *p)
+{
+	struct explain_kind kind = {.state = WALL_UNKNOWN, .object = "", .site = ROW_NONE};
+	uint64_t ns = p->to_ns - p->from_ns;
+
+	if (p->from_ns >= p->to_ns)
+		return 0;
+	if (!p->depth)
+		return leaf(x, p, kind, p->from_ns, ns);
+	end_here(x, p->parent, &(struct piece){.thread = x->chain[p->depth - 1]}, p->from_ns, ns);
+	return 0;
+}
+
+/* Explains an interval by what a thread did in it. */
+static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t parent,
+		  uint32_t depth)
+{
+	const struct timeline_life *life = &x->tl->lives[thread];
+	struct piece p = {.thread = thread, .parent = parent, .depth = depth};
+	int err = timeline_life(x->tl, thread);
+
+	x->chain[depth] = thread;
+	for (size_t i = err ? 0 : timeline_segment_at(life, from_ns); !err && i < life->segments.count; i++) {
+		const struct wall_segment *s = &life->segments.at[i];
+
+		if (s->start_ns >= to_ns)
+			break;
+		p.s = NULL;
+		p.from_ns = from_ns;
+		p.to_ns = s->start_ns > from_ns ? s->start_ns : from_ns;
+		err = nobody(x, &p);
+		p.s = s;
+		p.from_ns = p.to_ns;
+		from_ns = p.to_ns = s->end_ns < to_ns ? s->end_ns : to_ns;
+		err = err ?: step(x, &p);
+	}
+	p.s = NULL;
+	p.from_ns = from_ns;
+	p.to_ns = to_ns;
+	return err ?: nobody(x, &p);
+}
+
+int explain_new(struct explain **out, struct timeline *tl, const struct stretch *s)
+{
+	struct explain *e = calloc(1, sizeof(*e));
+	struct explaining x = {.e = e, .tl = tl};
+	int err = -ENOMEM;
+
+	*out = e;
+	if (!e)
+		return err;
+	e->wall = tl->wall;
+	e->stretch = *s;
+	if (!VEC_PUSH(&e->nodes, (struct explain_node){.who = "", .object = "", .ended_by = "", .site = ROW_NONE}))
+		err = follow(&x, s->thread, s->from_ns, s->to_ns, 0, 0) ?: explain_finish(&x);
+	strpool_free(&x.keys);
+	u64map_free(&x.node_of);
+	u64map_free(&x.hit_of);
+	free(x.hits.at);
+	if (err) {
+		explain_free(e);
+		*out = NULL;
+	}
+	return err;
+}
+
+void explain_free(struct explain *e)
+{
+	if (!e)
+		return;
+	free(e->nodes.at);
+	free(e->parts.at);
+	strpool_free(&e->texts);
+	free(e);
+}

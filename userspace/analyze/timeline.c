@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "events.h"
+
+uint32_t timeline_thread(const struct wall *w, uint32_t id)
+{
+	size_t row = id ? table_find(&w->an->a->threads, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : w->leader[row];
+}
+
+/* ---- segments ---- */
+
+static int keep_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
+{
+	struct timeline_life *life = ctx;
+
+	(void)t;
+	return VEC_PUSH(&life->segments, *s);
+}
+
+int timeline_life(struct timeline *tl, uint32_t thread)
+{
+	struct timeline_life *life = &tl->lives[thread];
+
+	if (life->made)
+		return 0;
+	life->made = true;
+	return wall_each(tl->wall, &tl->wall->threads.at[thread], keep_segment, life);
+}
+
+size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns)
+{
+	size_t low = 0, high = life->segments.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (life->segments.at[middle].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- samples ---- */
+
+static int add_sample(struct timeline *tl, const struct sample *s)
+{
+	const struct analyzer *a = tl->wall->an->a;
+	size_t row = table_find(&a->threads, s->thread), stack = table_find(&a->nodes, s->node);
+	struct timeline_sample one = {
+		.stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack, .time_ns = s->time_ns, .weight = s->weight};
+
+	if (row == TABLE_NONE || ((const struct thread_row *)table_row(&a->threads, row))->virtual)
+		return 0;
+	one.thread = tl->wall->leader[row];
+	return VEC_PUSH(&tl->samples, one);
+}
+
+static int compare_samples(const void *x, const void *y)
+{
+	const struct timeline_sample *p = x, *q = y;
+
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	if (p->time_ns != q->time_ns)
+		return p->time_ns < q->time_ns ? -1 : 1;
+	return (p->stack > q->stack) - (p->stack < q->stack);
+}
+
+static int take_samples(struct timeline *tl)
+{
+	const struct analyzer *a = tl->wall->an->a;
+	int err = 0;
+
+	for (size_t i = 0; i < a->samples.count && !err; i++)
+		err = add_sample(tl, &a->samples.at[i]);
+	for (size_t i = 0; i < a->carried_samples.count && !err; i++)
+		err = add_sample(tl, &a->carried_samples.at[i]);
+	if (tl->samples.count)
+		qsort(tl->samples.at, tl->samples.count, sizeof(*tl->samples.at), compare_samples);
+	return err;
+}
+
+size_t timeline_sample_at(const struct timeline *tl, uint32_t thread, uint64_t time_ns)
+{
+	size_t low = 0, high = tl->samples.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct timeline_sample *s = &tl->samples.at[middle];
+
+		if (s->thread < thread || (s->thread == thread && s->time_ns < time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- CPUs ---- */
+
+static bool has_cpus(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_OFFCPU && BRAID_OFFCPU_CLASS(r->flags) != BRAID_OFFCPU_UNKNOWN;
+}
+
+uint32_t timeline_cpu(const struct jvm_event_row *row)
+{
+	return row && has_cpus(row) && !(row->flags & BRAID_OFFCPU_OPEN) ? (uint32_t)(row->weight >> 32) : UINT32_MAX;
+}
+
+/* Between two times off the CPU, if the thread left the CPU that it had come back to. */
+static int add_runs(struct timeline *tl, uint32_t thread)
+{
+	const struct wall_thread *t = &tl->wall->threads.at[thread];
+	const struct jvm_event_row *last = NULL;
+	int err = 0;
+
+	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
+		const struct jvm_event_row *r = &tl->wall->an->a->events.at[tl->wall->rows[i]];
+		struct timeline_run run = {.thread = thread, .end_ns = r->time_ns};
+
+		if (!has_cpus(r))
+			continue;
+		run.cpu = timeline_cpu(last);
+		run.start_ns = last ? event_end_ns(last) : 0;
+		if (run.cpu == (uint32_t)r->weight && run.start_ns < run.end_ns)
+			err = VEC_PUSH(&tl->runs, run);
+		last = r;
+	}
+	return err;
+}
+
+static int compare_runs(const void *x, const void *y)
+{
+	const struct timeline_run *p = x, *q = y;
+
+	if (p->cpu != q->cpu)
+		return p->cpu < q->cpu ? -1 : 1;
+	if (p->start_ns != q->start_ns)
+		return p->start_ns < q->start_ns ? -1 : 1;
+	if (p->end_ns != q->end_ns)
+		return p->end_ns < q->end_ns ? -1 : 1;
+	return p->thread < q->thread ? -1 : p->thread > q->thread;
+}
+
+/* Who comes later had the CPU: the earlier one was off it for a short time. What is left of that is not known. */
+static void separate_runs(struct timeline *tl)
+{
+	for (size_t i = 0; i + 1 < tl->runs.count; i++) {
+		struct timeline_run *run = &tl->runs.at[i];
+		const struct timeline_run *next = run + 1;
+
+		if (run->cpu == next->cpu && run->end_ns > next->start_ns)
+			run->end_ns = next->start_ns;
+	}
+}
+
+static int take_runs(struct timeline *tl)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < tl->wall->threads.count && !err; i++)
+		err = add_runs(tl, (uint32_t)i);
+	if (tl->runs.count)
+		qsort(tl->runs.at, tl->runs.count, sizeof(*tl->runs.at), compare_runs);
+	separate_runs(tl);
+	return err;
+}
+
+size_t timeline_run_at(const struct timeline *tl, uint32_t cpu, uint64_t time_ns)
+{
+	size_t low = 0, high = tl->runs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct timeline_run *run = &tl->runs.at[middle];
+
+		if (run->cpu < cpu || (run->cpu == cpu && run->end_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- all ---- */
+
+int timeline_new(struct timeline **out, const struct wall *w)
+{
+	struct timeline *tl = calloc(1, sizeof(*tl));
+	int err = -ENOMEM;
+
+	*out = tl;
+	if (!tl)
+		return err;
+	tl->wall = w;
+	tl->lives = calloc(w->threads.count + 1, sizeof(*tl->lives));
+	if (tl->lives)
+		err = take_samples(tl) ?: take_runs(tl);
+	if (err) {
+		timeline_free(tl);
+		*out = NULL;
+	}
+	return err;
+}
+
+void timeline_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	for (size_t i = 0; tl->lives && i < tl->wall->threads.count; i++)
+		free(tl->lives[i].segments.at);
+	free(tl->lives);
+	free(tl->samples.at);
+	free(tl->runs.at);
+	free(tl);
+}

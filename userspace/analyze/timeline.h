@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The lives of threads by time: what a thread did at a time, with which samples, and which thread ran on a CPU.
+ * explain.c and what_if.c ask.
+ */
+#ifndef BRAID_ANALYZE_TIMELINE_H
+#define BRAID_ANALYZE_TIMELINE_H
+
+#include "wall.h"
+
+struct timeline_sample {
+	uint32_t thread; /* index of wall->threads */
+	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none */
+	uint64_t time_ns, weight;
+};
+
+/* A thread on a CPU: from its return to it until it left it again. Short times off the CPU may be in between. */
+struct timeline_run {
+	uint32_t cpu, thread;
+	uint64_t start_ns, end_ns;
+};
+
+struct timeline_life {
+	bool made;
+	VEC(struct wall_segment) segments;
+};
+
+struct timeline {
+	const struct wall *wall;
+	struct timeline_life *lives;	     /* one for each of wall->threads, made when it is needed */
+	VEC(struct timeline_sample) samples; /* by thread and time */
+	VEC(struct timeline_run) runs;	     /* by CPU and time, without overlaps */
+};
+
+/* 0 or -ENOMEM. The wall has no window, and its analyzer keeps samples; it must outlive the timeline. */
+int timeline_new(struct timeline **out, const struct wall *w);
+void timeline_free(struct timeline *tl);
+
+/* Fills tl->lives[thread]. 0 or -ENOMEM. */
+int timeline_life(struct timeline *tl, uint32_t thread);
+
+/* The first segment, sample or run that ends after the time (a sample: is not before it); their count if none does. */
+size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns);
+size_t timeline_sample_at(const struct timeline *tl, uint32_t thread, uint64_t time_ns);
+size_t timeline_run_at(const struct timeline *tl, uint32_t cpu, uint64_t time_ns);
+
+/* The thread with this id, as an index of wall->threads; ROW_NONE: none. */
+uint32_t timeline_thread(const struct wall *w, uint32_t id);
+
+/* The CPU that a thread came back to at the end of its time off the CPU; UINT32_MAX: not known. */
+uint32_t timeline_cpu(const struct jvm_event_row *row);
+
+#endif

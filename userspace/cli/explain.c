@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `braid explain`: why a thread took as long as it did. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <export/explain.h>
+#include <util/log.h>
+#include <util/quantity.h>
+
+#include "cli.h"
+#include "common.h"
+
+struct explain_options {
+	const char *file, *thread;
+	struct filter stretch; /* its --from and --to */
+	struct filter against; /* the same of --against, if it has_from */
+	struct filter filter;  /* of the analysis: without a window, because reasons may be anywhere */
+	unsigned top;
+	bool json;
+};
+
+enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_JSON, OPT_TOP };
+
+static const struct argp_option options[] = {
+	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread: its name, or its id", 0},
+	{"from", OPT_FROM, "TIME", 0,
+	 "From TIME on, since the recording's start (1.5, 500ms, 2m) or as a time of day (12:30:05); default: the "
+	 "thread's first time",
+	 0},
+	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
+	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
+	{"json", OPT_JSON, 0, 0, "Print JSON", 0},
+	{"top", OPT_TOP, "N", 0, "Print N rows of the table (default 10; with --json all)", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Explains why a thread took as long as it did: its time on the CPU, and what it waited for, through all "
+	"threads that it waited for. The trace needs the events of `record -e offcpu`, or of `--preset wall`.\vExamples:\n"
+	"  braid explain --thread main\n"
+	"  braid explain --thread main --from 1.5 --to 2.5 braid.trace\n"
+	"  braid explain --thread 4711 --from 2 --to 3 --against 1..2 braid.trace\n"
+	"\n"
+	"Each moment of the thread is in one part: what the thread did itself, or what the thread did that ended its "
+	"wait, and so on. `for` names what the thread itself waited for meanwhile. What no record explains is \"not "
+	"known\".";
+
+static void parse_moment(struct argp_state *state, const char *option, const char *arg, bool *has, struct moment *m)
+{
+	if (moment_parse(arg, m))
+		argp_error(state, "--%s: '%s' is not a time; write for example 1.5, 500ms, 2m or 12:30:05", option,
+			   arg);
+	*has = true;
+}
+
+/* "1.5..2" */
+static void parse_against(struct argp_state *state, struct filter *f, const char *arg)
+{
+	const char *dots = strstr(arg, "..");
+	char first[64];
+
+	if (!dots || dots == arg || !dots[2] || (size_t)(dots - arg) >= sizeof(first))
+		argp_error(state, "--against: '%s' is not a stretch; write for example 1.5..2", arg);
+	snprintf(first, sizeof(first), "%.*s", (int)(dots - arg), arg);
+	parse_moment(state, "against", first, &f->has_from, &f->from);
+	parse_moment(state, "against", dots + 2, &f->has_to, &f->to);
+}
+
+static void parse_top(struct argp_state *state, unsigned *top, const char *arg)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (*arg < '0' || *arg > '9' || *end || n > 1000000000)
+		argp_error(state, "--top: '%s' is not a number of rows", arg);
+	*top = (unsigned)n;
+}
+
+static error_t explain_parse(int key, char *arg, struct argp_state *state)
+{
+	struct explain_options *o = state->input;
+
+	switch (key) {
+	case OPT_THREAD:
+		o->thread = arg;
+		return 0;
+	case OPT_FROM:
+		parse_moment(state, "from", arg, &o->stretch.has_from, &o->stretch.from);
+		return 0;
+	case OPT_TO:
+		parse_moment(state, "to", arg, &o->stretch.has_to, &o->stretch.to);
+		return 0;
+	case OPT_AGAINST:
+		parse_against(state, &o->against, arg);
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	case OPT_TOP:
+		parse_top(state, &o->top, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->thread)
+			argp_error(state, "--thread is missing; `braid report --wall` lists the threads");
+		return common_file_arg(key, arg, state, &o->file);
+	default:
+		return common_file_arg(key, arg, state, &o->file);
+	}
+}
+
+/* ---- the stretch ---- */
+
+static bool is_named(const struct wall *w, uint32_t row, const char *thread)
+{
+	const struct thread_row *t = table_row(&w->an->a->threads, row);
+	char *end;
+	unsigned long tid = strtoul(thread, &end, 10);
+
+	if (*thread >= '0' && *thread <= '9' && !*end)
+		return t->tid == tid;
+	return strcmp(analysis_thread_name(w->an, row), thread) == 0;
+}
+
+/* The one thread of that name or id that has times. */
+static bool find_thread(const struct wall *w, const char *path, const char *thread, uint32_t *found)
+{
+	char all[256] = "";
+	size_t used = 0, count = 0;
+
+	for (uint32_t i = 0; i < w->threads.count; i++) {
+		const struct thread_row *t = table_row(&w->an->a->threads, i);
+
+		if (!is_named(w, i, thread) || !w->threads.at[w->leader[i]].life_ns)
+			continue;
+		if (count && *found == w->leader[i])
+			continue;
+		*found = w->leader[i];
+		if (count++ < 8)
+			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%u", used ? ", " : "", t->tid);
+	}
+	if (count > 1)
+		log_error("%s has %zu threads '%s'; give one of their ids: %s", path, count, thread, all);
+	else if (!count)
+		log_error("%s has no times of a thread '%s'; `braid report --wall %s` lists those that it has, and "
+			  "`braid record -e offcpu` records them",
+			  path, thread, path);
+	return count == 1;
+}
+
+/* Without a time, the stretch is all of what is recorded of the thread's life. */
+static bool find_stretch(const struct loaded *l, const struct wall *w, const struct explain_options *o,
+			 const struct filter *times, struct stretch *s)
+{
+	const struct wall_thread *t;
+	struct window window;
+
+	if (!common_check_window(l, times) || !find_thread(w, l->path, o->thread, &s->thread))
+		return false;
+	t = &w->threads.at[s->thread];
+	if (analysis_window(&window, l->analyzer, times))
+		return false;
+	s->from_ns = times->has_from && window.from_ns ? window.from_ns : t->start_ns;
+	s->to_ns = times->has_to ? window.to_ns : t->end_ns;
+	if (s->from_ns < window.start_ns)
+		s->from_ns = window.start_ns;
+	if (s->from_ns < s->to_ns)
+		return true;
+	log_error("the thread does not live between --from and --to");
+	return false;
+}
+
+/* ---- output ---- */
+
+static int print_one(const struct explain_options *o, struct timeline *tl, const struct stretch *s)
+{
+	struct explain *e;
+	int err = explain_new(&e, tl, s);
+
+	if (!err && o->json)
+		explain_json(stdout, e, o->top);
+	else if (!err)
+		explain_text(stdout, e, o->top);
+	explain_free(e);
+	return err;
+}
+
+static int print_diff(const struct explain_options *o, struct timeline *tl, const struct stretch *s,
+		      const struct stretch *against)
+{
+	struct explain *before = NULL, *after = NULL;
+	struct explain_diff d = {0};
+	int err = explain_new(&before, tl, against) ?: explain_new(&after, tl, s);
+
+	err = err ?: explain_diff_new(&d, before, after);
+	if (!err && o->json)
+		explain_diff_json(stdout, &d, o->top);
+	else if (!err)
+		explain_diff_text(stdout, &d, o->top);
+	explain_diff_free(&d);
+	explain_free(before);
+	explain_free(after);
+	return err;
+}
+
+static bool write_explanation(const struct loaded *l, const struct explain_options *o)
+{
+	struct timeline *tl = NULL;
+	struct stretch s, against;
+	struct wall *w;
+	int err = wall_new(&w, l->analysis) ?: timeline_new(&tl, w);
+	bool ok = !err && find_stretch(l, w, o, &o->stretch, &s) &&
+		  (!o->against.has_from || find_stretch(l, w, o, &o->against, &against));
+
+	if (ok)
+		err = o->against.has_from ? print_diff(o, tl, &s, &against) : print_one(o, tl, &s);
+	timeline_free(tl);
+	wall_free(w);
+	if (!ok && !err)
+		return false;
+	return common_output_close(stdout, NULL, err);
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	static const struct argp argp = {options, explain_parse, "[FILE]", doc, NULL, 0, 0};
+	/* a window makes the analyzer keep samples with their times */
+	static const struct filter everything = {.has_from = true};
+	struct explain_options o = {.top = UINT32_MAX, .filter.norm = true};
+	struct loaded l;
+	int status = EXIT_FAILURE;
+
+	if (common_parse(&argp, argc, argv, &o))
+		return EXIT_FAILURE;
+	if (o.top == UINT32_MAX && !o.json)
+		o.top = 10;
+	if (common_read(&l, o.file, &everything, NULL, NULL) && common_analyze(&l, &o.filter)) {
+		status = common_status(&l, write_explanation(&l, &o));
+		common_unload(&l);
+	}
+	return status;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The critical path as text. `braid explain` calls it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "explain.h"
+
+#define TREE_SHARE 25 /* a node is shown if it has at least 1 / TREE_SHARE of the stretch */
+
+static uint64_t length(const struct explain *e)
+{
+	return e->stretch.to_ns - e->stretch.from_ns;
+}
+
+static void text_moment(FILE *out, const struct explain *e, uint64_t at_ns)
+{
+	uint64_t since_ns = analysis_since(e->wall->an, at_ns);
+
+	fprintf(out, "%" PRIu64 ".%06" PRIu64 " s", since_ns / 1000000000, since_ns / 1000 % 1000000);
+}
+
+static void text_thread(FILE *out, const struct explain *e)
+{
+	const struct analysis *an = e->wall->an;
+	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
+	const struct thread_row *row = table_row(&an->a->threads, t->thread);
+	char took[QUANTITY_TEXT];
+
+	fprintf(out, "%s (%u) took %s", analysis_thread_name(an, t->thread), row->tid, duration_text(took, length(e)));
+}
+
+/* ---- the headline ---- */
+
+static void text_headline(FILE *out, const struct explain *e)
+{
+	const struct explain_part *p = e->parts.count ? &e->parts.at[0] : NULL;
+
+	text_thread(out, e);
+	if (!p) {
+		fputs(": nothing is recorded of it\n", out);
+		return;
+	}
+	fprintf(out, ": %.0f%% ", percent(p->ns, length(e)));
+	explain_what(out, e, p->node, ROW_NONE);
+	for (uint32_t up = e->nodes.at[p->node].parent; up; up = e->nodes.at[up].parent) {
+		fputs(",\n  for which ", out);
+		if (e->nodes.at[up].depth == 1)
+			fprintf(out, "%s was ", e->nodes.at[up].who);
+		explain_what(out, e, up, ROW_NONE);
+	}
+	fputs("\n  from ", out);
+	text_moment(out, e, e->stretch.from_ns);
+	fputs(" to ", out);
+	text_moment(out, e, e->stretch.to_ns);
+	fputs(" of the recording\n", out);
+}
+
+/* ---- parts ---- */
+
+static void text_part(FILE *out, const struct explain *e, const struct explain_part *p)
+{
+	char time[QUANTITY_TEXT], max[QUANTITY_TEXT];
+
+	fprintf(out, "  %6.2f%%  %11s", percent(p->ns, length(e)), duration_cell(time, 11, p->ns));
+	if (p->count)
+		fprintf(out, "  %8" PRIu64 "  %10s  ", p->count, duration_cell(max, 10, p->longest.ns));
+	else
+		fprintf(out, "  %8s  %10s  ", "-", "-");
+	explain_what(out, e, p->node, ROW_NONE);
+	putc('\n', out);
+	if (p->wait == p->node)
+		return;
+	fprintf(out, "%*sfor: ", 47, "");
+	explain_what(out, e, p->wait, ROW_NONE);
+	putc('\n', out);
+}
+
+static void text_parts(FILE *out, const struct explain *e, unsigned top)
+{
+	fprintf(out, "\n  %7s  %11s  %8s  %10s  %s\n", "share", "time", "count", "max", "what and where");
+	for (size_t i = 0; i < e->parts.count && i < top; i++)
+		text_part(out, e, &e->parts.at[i]);
+	text_more(out, e->parts.count, top);
+}
+
+/* ---- the tree ---- */
+
+struct ranked {
+	const struct explain *e;
+	uint32_t *order; /* children of a node are together, the longest first */
+	uint32_t *first; /* of each node: its first child in order; their count follows by the parents */
+};
+
+static int compare_nodes(const void *x, const void *y, void *ctx)
+{
+	const struct explain *e = ctx;
+	uint32_t p = *(const uint32_t *)x, q = *(const uint32_t *)y;
+	const struct explain_node *m = &e->nodes.at[p], *n = &e->nodes.at[q];
+
+	if (m->parent != n->parent)
+		return m->parent < n->parent ? -1 : 1;
+	if (m->total_ns != n->total_ns)
+		return m->total_ns > n->total_ns ? -1 : 1;
+	return p < q ? -1 : 1;
+}
+
+static void text_node(FILE *out, const struct explain *e, uint32_t node)
+{
+	const struct explain_node *n = &e->nodes.at[node];
+	int indent = 2 * (int)n->depth;
+
+	fprintf(out, "  %6.2f%%%*s", percent(n->total_ns, length(e)), indent, "");
+	explain_what(out, e, node, ROW_NONE);
+	if (*n->ended_by)
+		fprintf(out, ", until %s", n->ended_by);
+	putc('\n', out);
+	if (n->longest.stack == ROW_NONE || (n->site == ROW_NONE && n->state == WALL_RUNNING))
+		return;
+	fprintf(out, "%*s", 13 + indent, "");
+	explain_stack(out, e->wall->an, n->longest.stack);
+	putc('\n', out);
+}
+
+static void text_children(FILE *out, const struct ranked *r, uint32_t parent)
+{
+	for (size_t i = r->first[parent]; i < r->e->nodes.count; i++) {
+		const struct explain_node *n = &r->e->nodes.at[r->order[i]];
+
+		if (n->parent != parent || !r->order[i] || n->total_ns < length(r->e) / TREE_SHARE)
+			return;
+		text_node(out, r->e, r->order[i]);
+		text_children(out, r, r->order[i]);
+	}
+}
+
+static void text_tree(FILE *out, const struct explain *e)
+{
+	size_t count = e->nodes.count;
+	struct ranked r = {e, calloc(count + 1, sizeof(*r.order)), calloc(count + 1, sizeof(*r.first))};
+
+	if (r.order && r.first) {
+		for (uint32_t i = 0; i < count; i++) {
+			r.order[i] = i;
+			r.first[i] = (uint32_t)count;
+		}
+		qsort_r(r.order + 1, count - 1, sizeof(*r.order), compare_nodes, (void *)e);
+		for (size_t i = count; i-- > 1;)
+			r.first[e->nodes.at[r.order[i]].parent] = (uint32_t)i;
+		fprintf(out, "\nWhat waited for what, from 1/%d of the time on\n", TREE_SHARE);
+		text_children(out, &r, 0);
+	}
+	free(r.order);
+	free(r.first);
+}
+
+/* ---- the longest piece ---- */
+
+static void text_longest(FILE *out, const struct explain *e)
+{
+	char time[QUANTITY_TEXT];
+
+	if (!e->longest.ns)
+		return;
+	fprintf(out, "\nThe longest single piece: %s at ", duration_text(time, e->longest.ns));
+	text_moment(out, e, e->longest.at_ns);
+	fputs(", ", out);
+	explain_what(out, e, e->longest_node, e->longest.thread);
+	putc('\n', out);
+	if (e->cut)
+		fprintf(out, "After %u pieces, no more wakers were followed.\n", EXPLAIN_PIECES);
+}
+
+void explain_text(FILE *out, const struct explain *e, unsigned top)
+{
+	text_headline(out, e);
+	text_parts(out, e, top);
+	text_tree(out, e);
+	text_longest(out, e);
+}
+
+/* ---- differences ---- */
+
+static void text_change(FILE *out, const struct explain_diff *d, const struct explain_change *c)
+{
+	uint64_t before = c->before ? c->before->ns : 0, after = c->after ? c->after->ns : 0;
+	const struct explain *e = c->after ? d->after : d->before;
+	const struct explain_part *p = c->after ? c->after : c->before;
+	char a[QUANTITY_TEXT], b[QUANTITY_TEXT], diff[QUANTITY_TEXT];
+
+	fprintf(out, "  %c%11s  %11s  %11s  ", after < before ? '-' : '+',
+		duration_cell(diff, 11, after < before ? before - after : after - before), duration_cell(a, 11, before),
+		duration_cell(b, 11, after));
+	explain_what(out, e, p->node, ROW_NONE);
+	putc('\n', out);
+	if (p->wait == p->node)
+		return;
+	fprintf(out, "%*sfor: ", 42, "");
+	explain_what(out, e, p->wait, ROW_NONE);
+	putc('\n', out);
+}
+
+void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top)
+{
+	uint64_t before = length(d->before), after = length(d->after);
+	char text[QUANTITY_TEXT], diff[QUANTITY_TEXT];
+
+	text_thread(out, d->after);
+	fprintf(out, ", %s %s than %s\n\n", duration_text(diff, after < before ? before - after : after - before),
+		after < before ? "less" : "more", duration_text(text, before));
+	fprintf(out, "  %12s  %11s  %11s  %s\n", "difference", "against", "this", "what and where");
+	for (size_t i = 0; i < d->changes.count && i < top; i++)
+		text_change(out, d, &d->changes.at[i]);
+	text_more(out, d->changes.count, top);
+}

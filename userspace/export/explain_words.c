@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How the facts of a critical path are said. explain_text.c prints them. */
+#include <string.h>
+
+#include <analyze/events.h>
+
+#include "explain.h"
+
+/* "waiting for the disk" */
+static const char *phrase(enum wall_state state)
+{
+	static const char *const phrases[WALL_STATES] = {
+		[WALL_RUNNING] = "running",
+		[WALL_RUNNABLE] = "waiting for a CPU",
+		[WALL_GC] = "standing still for the GC pause",
+		[WALL_SAFEPOINT] = "standing still for the VM operation",
+		[WALL_MONITOR] = "blocked on the monitor",
+		[WALL_PARKED] = "parked",
+		[WALL_WAITING] = "waiting for notify",
+		[WALL_SLEEPING] = "sleeping",
+		[WALL_FUTEX] = "waiting on a futex",
+		[WALL_POLL] = "waiting in poll",
+		[WALL_SOCKET] = "waiting for the socket",
+		[WALL_PIPE] = "waiting for the pipe",
+		[WALL_FILE] = "waiting for the file",
+		[WALL_BLOCK_IO] = "waiting for the disk",
+		[WALL_FAULT] = "in page faults",
+		[WALL_STOPPED] = "stopped",
+		[WALL_CHILD] = "waiting for a child process",
+		[WALL_CALL] = "in another system call",
+		[WALL_BLOCKED] = "blocked, for a reason that is not known",
+		[WALL_IDLE] = "idle: waiting for work",
+		[WALL_UNKNOWN] = "not known",
+	};
+
+	return phrases[state];
+}
+
+void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t thread)
+{
+	const struct analysis *an = e->wall->an;
+	const struct explain_node *n = &e->nodes.at[node];
+
+	if (n->depth > 1)
+		fprintf(out, "%s ",
+			thread == ROW_NONE ? n->who : analysis_thread_name(an, e->wall->threads.at[thread].thread));
+	fputs(phrase(n->state), out);
+	if (*n->object && n->state != WALL_RUNNABLE)
+		fprintf(out, " %s", n->object);
+	if (n->site != ROW_NONE)
+		fprintf(out, " in %s", events_site_name(an, n->site));
+	if (*n->object && n->state == WALL_RUNNABLE)
+		fprintf(out, ", behind %s", n->object);
+	if (n->counted)
+		fputs(", in times that are only counted", out);
+}
+
+/* ---- stacks ---- */
+
+#define FRAMES_MAX 64 /* that are looked at */
+#define FRAMES_SHOWN 5
+
+struct frames {
+	const char *name[FRAMES_MAX];
+	size_t count;
+};
+
+/* Frames that only lead to the program's code. */
+static bool says_nothing(const char *name)
+{
+	return strstr(name, "$$Lambda") || strcmp(name, "java.lang.Thread.run") == 0 ||
+	       strcmp(name, "java.lang.Thread.runWith") == 0;
+}
+
+/* Java frames, the innermost first; without any, those that are no kernel's. */
+static void collect(struct frames *f, const struct analysis *an, uint32_t stack, bool java)
+{
+	for (; stack != ROW_NONE && f->count < FRAMES_MAX; stack = an->stacks[stack].parent) {
+		const struct stack *s = &an->stacks[stack];
+		const struct expansion *x = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
+
+		for (uint32_t i = x ? x->count : 0; i-- > 0 && f->count < FRAMES_MAX;) {
+			uint32_t sym = an->xframes.at[x->first + i].sym;
+			enum stack_domain domain = kind_domain((enum stack_kind)an->syms.at[sym].kind);
+
+			if (domain == (java ? DOMAIN_JAVA : DOMAIN_NATIVE) && !says_nothing(analysis_sym_name(an, sym)))
+				f->name[f->count++] = analysis_sym_name(an, sym);
+		}
+	}
+}
+
+/* Where the program's own code begins. */
+static size_t own_frame(const struct frames *f, const struct analysis *an, uint32_t stack)
+{
+	const char *site = events_site_name(an, wait_site(an, stack));
+
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->name[i], site) == 0)
+			return i;
+	return 0;
+}
+
+/* The innermost ones, and those from the program's own code on. */
+bool explain_stack(FILE *out, const struct analysis *an, uint32_t stack)
+{
+	struct frames f = {.count = 0};
+	size_t own, shown = 0, skip;
+
+	collect(&f, an, stack, true);
+	if (!f.count)
+		collect(&f, an, stack, false);
+	own = own_frame(&f, an, stack);
+	skip = own > 2 ? own - 2 : 0;
+	for (size_t i = 0; i < f.count && shown < FRAMES_SHOWN; i++) {
+		if (i == 2 && skip) {
+			fputs(" < ...", out);
+			i += skip;
+		}
+		fprintf(out, "%s%s", i ? " < " : "", f.name[i]);
+		shown++;
+	}
+	return shown;
+}
