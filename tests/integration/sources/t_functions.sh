@@ -31,7 +31,7 @@ mkfifo in
 WAITS=$!
 exec {IN}>in
 start_record -q -e "uprobe:$HIT:hit_function" -p "$WAITS" -o pid.trace
-wait_for "the recording" braid ctl "$RECORD_PID" status >status
+wait_for "the recording" braid ctl "$RECORD_PID" status >answer
 ./hit 100
 echo >&"$IN"
 wait_end "$WAITS" "the program"

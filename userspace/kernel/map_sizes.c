@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "map_sizes.h"
+
+#include "braid.skel.h"
+
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+/* Entries of the maps in a recording that names its targets. What exceeds them causes a warning. */
+#define MAPPINGS (1U << 16)
+#define UNWIND_PAGES (1U << 19)
+#define UNWIND_ROWS (1U << 22)
+
+/* The ring of samples and events, see event_ring_bytes(). */
+#define SAMPLE_BYTES 512U /* a stack of 60 frames that was not sent before */
+#define EVENT_RING_MIN (2U << 20)
+#define EVENT_RING_BURSTS (8U << 20)
+#define EVENT_RING_MAX (64U << 20)
+
+/* Event types whose stacks come in bursts through that ring. */
+#define TYPES_BURSTS                                                                                                   \
+	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
+	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(OFFCPU))
+
+/*
+ * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it
+ * when an eighth is full, so bursts rarely need more. Types enabled later, when the ring can no longer grow, share this
+ * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Pages count twice in
+ * the collector's resident set, since libbpf maps the data twice.
+ */
+static uint32_t event_ring_bytes(const struct record_options *o)
+{
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* CPUs that come online later are not sampled */
+	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;
+	uint32_t bytes = o->config.enabled & TYPES_BURSTS || o->probe_count ? EVENT_RING_BURSTS : EVENT_RING_MIN;
+
+	while (bytes < want && bytes < EVENT_RING_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
+{
+	uint32_t more = o->system_wide ? 2 : 1;
+	int err;
+
+	err = bpf_map__set_max_entries(b->maps.mappings, more * more * MAPPINGS);
+	err = err ?: bpf_map__set_max_entries(b->maps.pages, more * UNWIND_PAGES);
+	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
+	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));
+}

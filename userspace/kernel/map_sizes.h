@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How large the maps of a recording are. Only kernel_side.c calls this. */
+#ifndef BRAID_KERNEL_MAP_SIZES_H
+#define BRAID_KERNEL_MAP_SIZES_H
+
+#include "config/options.h"
+
+struct braid_bpf;
+
+/* To be called before the programs are loaded. */
+int map_sizes_set(const struct braid_bpf *b, const struct record_options *o);
+
+#endif
