@@ -164,9 +164,14 @@ bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack)
 {
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
 	const struct place *p = place_of(an, stack);
+	bool java = t && t->flags & TRACE_THREAD_JAVA, first;
+	const char *name;
 
-	return (p && idle_is(&p->idling)) ||
-	       (t && idle_thread(analysis_thread_name(an, thread), t->flags & TRACE_THREAD_JAVA));
+	if ((p && idle_is(&p->idling)) || !t)
+		return p && idle_is(&p->idling);
+	name = analysis_thread_name(an, thread);
+	first = t->tid == analysis_process(an, t->process)->pid && table_get(&an->a->jvms, t->process);
+	return idle_thread(name, java) || (!p && idle_thread_without_stack(name, java, first));
 }
 
 static bool name_event(const struct analysis *an, struct event *e)

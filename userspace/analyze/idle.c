@@ -158,3 +158,8 @@ bool idle_thread(const char *name, bool java)
 			return true;
 	return false;
 }
+
+bool idle_thread_without_stack(const char *name, bool java, bool first)
+{
+	return java ? strcmp(name, "Finalizer") == 0 : first;
+}

@@ -31,6 +31,12 @@ struct idle_state {
 void idle_add(struct idle_state *s, enum idle_rule rule, bool foreign);
 bool idle_is(const struct idle_state *s);
 
+/*
+ * Whether a thread of this name is idle where its stack is not known, since its wait did not end: then other threads of
+ * a JVM count, too. `first`: it is the process's first thread, which only waits for the JVM's end.
+ */
+bool idle_thread_without_stack(const char *name, bool java, bool first);
+
 /* Whether a thread of this name is a JVM's own, which does nothing but work that others give it. */
 bool idle_thread(const char *name, bool java);
 

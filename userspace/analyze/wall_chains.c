@@ -93,37 +93,63 @@ static int count_line(struct wall_view *v, struct u64map *of, wall_chain_list *l
 	return 0;
 }
 
+/* Equal links behind each other are one: how many threads stood in a queue makes no difference. */
+static void add_link(struct line *l, struct line *last, const struct line *link)
+{
+	static const char again[] = " [and so on]";
+
+	if (strcmp(last->text, link->text) != 0) {
+		add(l, "%s", link->text);
+		*last = *link;
+	} else if (l->used < strlen(again) || strcmp(l->text + l->used - strlen(again), again) != 0) {
+		add(l, "%s", again);
+	}
+}
+
+/* The wakers of `r`, each with its own wait that ended meanwhile. */
+static int add_links(struct wall_view *v, struct line *l, const struct jvm_event_row *r)
+{
+	struct line last = {.used = 0};
+	uint32_t waker;
+	int err = 0;
+
+	for (int depth = 0; r && depth < WALL_CHAIN_MAX && !err; depth++) {
+		struct line link = {.used = 0};
+
+		err = add_waker(v, &link, r, &waker);
+		r = wall_wait_before(v->wall, waker, r);
+		if (r) {
+			add(&link, ", after ");
+			add_wait(v->wall->an, &link, r);
+		} else if (waker != ROW_NONE) {
+			add(&link, " [running]");
+		}
+		add_link(l, &last, &link);
+	}
+	return err;
+}
+
 int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const struct wall_segment *s)
 {
-	const struct jvm_event_row *r = s->row, *own;
+	const struct jvm_event_row *r = s->row;
 	const struct analysis *an = v->wall->an;
 	const char *name = thread_pattern(&v->texts, analysis_thread_name(an, t->thread));
 	uint64_t start_ns = r->time_ns, ns = wall_woken_ns(r) - r->time_ns;
-	struct line l = {.used = 0};
-	uint32_t waker, depth;
+	struct line wake = {.used = 0}, chain;
+	uint32_t waker;
 	int err;
 
 	if (!name)
 		return -ENOMEM;
 	if (!analysis_clip(an, &start_ns, &ns))
 		return 0;
-	add(&l, "%s ", name);
-	add_wait(an, &l, r);
-	err = add_waker(v, &l, r, &waker) ?: count_line(v, &v->wake_of, &v->wakes, &l, ns);
-	for (depth = 1; depth < WALL_CHAIN_MAX && !err && waker != ROW_NONE; depth++) {
-		own = wall_wait_before(v->wall, waker, r);
-		if (!own)
-			break;
-		r = own;
-		add(&l, ", after ");
-		add_wait(an, &l, r);
-		err = add_waker(v, &l, r, &waker);
-	}
-	if (err || depth == 1)
+	add(&wake, "%s ", name);
+	add_wait(an, &wake, r);
+	chain = wake;
+	err = add_waker(v, &wake, r, &waker) ?: count_line(v, &v->wake_of, &v->wakes, &wake, ns);
+	if (err || !wall_wait_before(v->wall, waker, r))
 		return err;
-	if (waker != ROW_NONE && depth < WALL_CHAIN_MAX)
-		add(&l, " [running]");
-	return count_line(v, &v->chain_of, &v->chains, &l, ns);
+	return add_links(v, &chain, r) ?: count_line(v, &v->chain_of, &v->chains, &chain, ns);
 }
 
 static int compare_chains(const void *x, const void *y)

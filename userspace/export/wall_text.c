@@ -181,14 +181,24 @@ static void text_waits(FILE *out, const struct wall_view *v, unsigned top)
 	text_more(out, v->waits.count, top);
 }
 
-/* Each waker has a line of its own. */
+/* Each waker has a line of its own, and its own wait, too. */
 static void text_chain(FILE *out, const char *text)
 {
-	const char *arrow;
+	const char *arrow, *after;
 
-	for (; (arrow = strstr(text, " <- ")); text = arrow + 4)
-		fprintf(out, "%.*s\n%*s<- ", (int)(arrow - text), text, 40, "");
-	fprintf(out, "%s\n", text);
+	for (; (arrow = strstr(text, " <- ")); text = arrow + 4) {
+		after = strstr(text, ", after ");
+		if (after && after < arrow)
+			fprintf(out, "%.*s\n%*s%.*s\n%*s<- ", (int)(after - text), text, 46, "",
+				(int)(arrow - after - 2), after + 2, 40, "");
+		else
+			fprintf(out, "%.*s\n%*s<- ", (int)(arrow - text), text, 40, "");
+	}
+	after = strstr(text, ", after ");
+	if (after)
+		fprintf(out, "%.*s\n%*s%s\n", (int)(after - text), text, 46, "", after + 2);
+	else
+		fprintf(out, "%s\n", text);
 }
 
 static void text_chains(FILE *out, const char *title, const wall_chain_list *list, unsigned top)
