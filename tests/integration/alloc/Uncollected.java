@@ -6,10 +6,17 @@ public class Uncollected {
 	static volatile Object sink;
 	static Object[] kept;
 
+	/* HotSpot does not sample what fits the TLAB that a thread has when sampling begins: up to a fiftieth of eden. */
+	static void leaveTlab() {
+		for (int i = 0; i < 16 << 10; i++)
+			sink = new short[500];
+	}
+
 	public static void main(String[] args) throws Exception {
 		long megabytes = Long.parseLong(args[0]), small = 0, large = 0;
 		int elements = Integer.parseInt(args[1]) << 10;
 
+		leaveTlab();
 		kept = new Object[10];
 		for (int i = 0; i < kept.length; i++)
 			kept[i] = new byte[100];
