@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of samples of hit events: they are told apart from the clock's, named, filtered and counted. */
 #include <errno.h>
+#include <stdio.h>
 
 #include <analyze/hits.h>
 
@@ -93,6 +94,29 @@ START_TEST(filters_apply)
 }
 END_TEST
 
+START_TEST(events_are_limited)
+{
+	struct run r = run_begin(NULL);
+	char name[32];
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct trace_rec define = {.kind = TRACE_NAME, .name = {.name = 1000 + i}};
+		struct trace_rec hit = HIT(1, 1, 3, 1000 + i);
+
+		snprintf(name, sizeof(name), "many:e%u", i);
+		define.name.text = str_of(name);
+		run_feed(&r, &define, 1);
+		run_feed(&r, &hit, 1);
+		run_feed(&r, &hit, 1);
+	}
+	run_analyze(&r, NULL);
+	ck_assert_uint_eq(r.v->hits.events.count, 64);
+	ck_assert_uint_eq(r.v->hits.events.at[0].profile->quality.total, 2);
+	ck_assert_uint_eq(r.a->ignored, 2 * (1000 - 64));
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_hits(void)
 {
 	Suite *s = suite_create("hits");
@@ -101,6 +125,7 @@ Suite *test_hits(void)
 	tcase_add_test(tc, events_have_their_own_samples);
 	tcase_add_test(tc, an_event_has_the_name_that_a_person_types);
 	tcase_add_test(tc, filters_apply);
+	tcase_add_test(tc, events_are_limited);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -3,6 +3,8 @@
 
 #include "events.h"
 
+#include <braid/hit.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,19 +12,24 @@
 
 /* ---- feeding ---- */
 
-static struct hit_event *event_of(struct analyzer *a, uint32_t name)
-{
-	uint32_t *at = u64map_put(&a->hit_of, name);
-	struct hit_event fresh = {.name = name};
+/* An analysis takes memory for each event and stack, so a file must not have events as it likes. */
+#define EVENTS_MAX (4U * BRAID_HITS)
 
-	if (!at)
-		return NULL;
-	if (!*at) {
-		if (VEC_PUSH(&a->hits, fresh))
-			return NULL;
-		*at = (uint32_t)a->hits.count;
+/* 0, -ENOMEM, or -E2BIG for one event too many. */
+static int event_of(struct analyzer *a, uint32_t name, struct hit_event **h)
+{
+	uint32_t at = u64map_get(&a->hit_of, name), *fresh;
+
+	if (!at && a->hits.count == EVENTS_MAX)
+		return -E2BIG;
+	if (!at) {
+		fresh = u64map_put(&a->hit_of, name);
+		if (!fresh || VEC_PUSH(&a->hits, (struct hit_event){.name = name}))
+			return -ENOMEM;
+		at = *fresh = (uint32_t)a->hits.count;
 	}
-	return &a->hits.at[*at - 1];
+	*h = &a->hits.at[at - 1];
+	return 0;
 }
 
 static int add_to_sum(struct hit_event *h, const struct sample *one)
@@ -43,10 +50,15 @@ static int add_to_sum(struct hit_event *h, const struct sample *one)
 
 int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
 {
-	struct hit_event *h = event_of(a, name);
+	struct hit_event *h;
+	int err = event_of(a, name, &h);
 
-	if (!h)
-		return -ENOMEM;
+	if (err == -E2BIG) {
+		a->ignored++;
+		return 0;
+	}
+	if (err)
+		return err;
 	return a->keep_samples ? VEC_PUSH(&h->samples, *one) : add_to_sum(h, one);
 }
 

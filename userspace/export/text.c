@@ -24,9 +24,17 @@ static const struct {
 	const char *key;
 	const char *label;
 } facts[] = {
-	{"record.target", "target"},	{"record.command", "command"}, {"record.braid", "braid"},
-	{"host.name", "host"},		{"host.kernel", "kernel"},     {"host.machine", "machine"},
-	{"host.cpus", "CPUs"},		{"record.event", "event"},     {"record.frequency_hz", "frequency"},
+	{"record.target", "target"},
+	{"record.command", "command"},
+	{"record.braid", "braid"},
+	{"host.name", "host"},
+	{"host.kernel", "kernel"},
+	{"host.machine", "machine"},
+	{"host.cpus", "CPUs"},
+	{"record.event", "event"},
+	{"record.events", "events"},
+	{"record.period", "period"},
+	{"record.frequency_hz", "frequency"},
 	{"record.choices", "recorded"},
 };
 

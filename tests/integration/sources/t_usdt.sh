@@ -48,6 +48,19 @@ check jvm.trace "one in three on each CPU" "$pauses // 3 - 1 <= weight(stacks) <
 jvm 2 -e cpu,hotspot:nonsense
 check jvm.trace "said" 'notice("no USDT probe '"'hotspot:nonsense'"' in ")'
 
+# Without the agent.
+jvm_alone()
+{
+	start_worker alone -XX:+UseSerialGC
+	start_record -q --no-attach -e hotspot:gc__begin -p "$JAVA_PID" -o alone.trace
+	wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+	ask alone gc 4
+	stop_record
+	end_worker alone "$JAVA_PID"
+}
+jvm_alone
+count alone.trace hotspot:gc__begin 4
+
 # A JVM that the recording starts.
 record -e hotspot:vm__init__end,hotspot:gc__begin -o start.trace -- "$JAVA" -cp "$CLASSES" Share 5 >shares
 count start.trace hotspot:vm__init__end 1
