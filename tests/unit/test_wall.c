@@ -194,16 +194,18 @@ START_TEST(native_code_goes_on_in_a_pause)
 	const struct trace_rec recs[] = {
 		LIFE(1, 0, 200, 0),
 		LIFE(2, 0, 200, 0),
-		/* no name says so, but a wait in the VM that begins in the pause is one for its end */
+		/* no name says so, but a wait in the VM during the pause is one for its end */
 		OFF(1, 52, 58, IN_VM, CLASS(FUTEX)),
+		OFF(1, 181, 186, IN_VM, CLASS(FUTEX)),
+		JVM(AT(182), .kind = BRAID_JVM_GC_PAUSE, .name = N_OP, .duration_ns = 2 * MS),
 		OFF(2, 52, 58, IN_LIBRARY, CLASS(FUTEX)),
 		JVM_OF(2, AT(52), .kind = BRAID_JVM_OFFCPU, .thread = 3, .node = OF_VM, .duration_ns = 3 * MS,
 		       CLASS(FUTEX)),
 	};
 	struct walled x = wall_of(recs, COUNT(recs), NULL);
 
-	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_GC], 4 * MS);
-	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 2 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_GC], 6 * MS);
+	ck_assert_uint_eq(thread(&x, 1)->ns[WALL_FUTEX], 5 * MS);
 	ck_assert_uint_eq(thread(&x, 2)->ns[WALL_FUTEX], 6 * MS);
 	ck_assert_uint_eq(thread(&x, 3)->ns[WALL_FUTEX], 3 * MS); /* no Java thread */
 	check_sums(&x, true);

@@ -139,6 +139,14 @@ uint64_t wall_woken_ns(const struct jvm_event_row *row)
 
 /* ---- segments ---- */
 
+/* For which pauses a thread that is off the CPU stands still. */
+enum stands {
+	STANDS_NEVER,
+	STANDS_BEGUN, /* those that had begun before */
+	STANDS_EACH,
+	STANDS_ALWAYS, /* it does nothing else: also when the pause is not known */
+};
+
 struct walk {
 	const struct wall *w;
 	const struct wall_thread *t;
@@ -151,8 +159,7 @@ struct walk {
 	/* of the current row */
 	struct wall_segment segment;
 	bool selected;
-	bool may_stand; /* for a pause that had begun; `stands`: for each */
-	bool stands;
+	enum stands stands;
 	uint32_t process;
 };
 
@@ -175,7 +182,7 @@ static int emit(struct walk *k, enum wall_state state, uint64_t start_ns, uint64
 
 static int emit_rest(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
 {
-	return emit(k, k->stands && wall_is_blocked(state) ? WALL_SAFEPOINT : state, start_ns, end_ns);
+	return emit(k, k->stands == STANDS_ALWAYS && wall_is_blocked(state) ? WALL_SAFEPOINT : state, start_ns, end_ns);
 }
 
 typedef int (*part_fn)(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns);
@@ -191,7 +198,7 @@ static int cut(struct walk *k, const struct wall_pauses *list, enum wall_state a
 		uint64_t from = p->start_ns > start_ns ? p->start_ns : start_ns;
 		uint64_t to = p->end_ns < end_ns ? p->end_ns : end_ns;
 
-		if (!k->stands && p->start_ns > k->segment.row->time_ns)
+		if (k->stands == STANDS_BEGUN && p->start_ns > k->segment.row->time_ns)
 			continue;
 		err = rest(k, state, start_ns, from) ?: emit(k, as, from, to);
 		start_ns = to;
@@ -206,7 +213,7 @@ static int cut_safepoints(struct walk *k, enum wall_state state, uint64_t start_
 
 static int emit_part(struct walk *k, enum wall_state state, uint64_t start_ns, uint64_t end_ns)
 {
-	if (!k->may_stand || start_ns >= end_ns)
+	if (k->stands == STANDS_NEVER || start_ns >= end_ns)
 		return emit(k, state, start_ns, end_ns);
 	return cut(k, k->w->gc, WALL_GC, state, start_ns, end_ns, cut_safepoints);
 }
@@ -235,10 +242,23 @@ static int emit_gap(struct walk *k, uint64_t end_ns)
 }
 
 /*
- * A Java thread stands still for a pause when its stack says so, or when it began to wait on a futex in the VM's own
- * code during the pause: a thread that was parked before is parked during the pause, too, and native code goes on. The
- * VM's thread can also take the CPU from a thread that is about to stand still.
+ * A Java thread stands still for a pause in the VM's own code: native code goes on, and a thread that was parked before
+ * is parked during the pause, too. Who begins to park in a pause comes back to Java code. The VM's thread can also take
+ * the CPU from a thread that is about to stand still.
  */
+static enum stands stands(const struct wall_thread *t, const struct place *p, const struct jvm_event_row *r)
+{
+	bool waits = is_futex(r->flags) || BRAID_OFFCPU_CLASS(r->flags) == BRAID_OFFCPU_RUNNABLE;
+
+	if (!t->java || !p || !waits || r->kind != BRAID_JVM_OFFCPU)
+		return STANDS_NEVER;
+	if (p->safepoint)
+		return STANDS_ALWAYS;
+	if (!p->vm || p->native)
+		return STANDS_NEVER;
+	return p->why == BLOCKED_CALL ? STANDS_EACH : STANDS_BEGUN;
+}
+
 static void begin_row(struct walk *k, const struct jvm_event_row *r)
 {
 	const struct analysis *an = k->w->an;
@@ -249,9 +269,7 @@ static void begin_row(struct walk *k, const struct jvm_event_row *r)
 	k->segment.idle = event_is_idle(an, k->t->thread, stack);
 	k->segment.object = r->name ?: r->time_ns < k->note_end_ns ? k->note : 0;
 	k->selected = analysis_selects_stack(an, stack);
-	k->stands = k->t->java && p && p->safepoint &&
-		    (is_futex(r->flags) || BRAID_OFFCPU_CLASS(r->flags) == BRAID_OFFCPU_RUNNABLE);
-	k->may_stand = k->stands || (k->t->java && p && p->vm && !p->native && is_futex(r->flags));
+	k->stands = stands(k->t, p, r);
 	k->process = r->process;
 }
 
