@@ -177,18 +177,23 @@ static int resolve_stacks(struct analysis *an)
 
 /* ---- sums ---- */
 
-int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint32_t node, uint64_t weight)
+bool analysis_sum_of(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, struct stack_sum *sum)
 {
 	size_t t = table_find(&an->a->threads, thread);
 	size_t n = table_find(&an->a->nodes, node);
-	struct stack_sum sum = {.weight = weight};
 
-	sum.thread = t == TABLE_NONE ? ROW_NONE : (uint32_t)t;
-	sum.stack = n == TABLE_NONE ? ROW_NONE : (uint32_t)n;
-	sum.xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
-	if (weight == 0 || !analysis_selects_thread(an, sum.thread) || !analysis_selects_stack(an, sum.stack))
-		return 0;
-	return profile_add(to, &sum);
+	*sum = (struct stack_sum){.weight = weight};
+	sum->thread = t == TABLE_NONE ? ROW_NONE : (uint32_t)t;
+	sum->stack = n == TABLE_NONE ? ROW_NONE : (uint32_t)n;
+	sum->xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
+	return weight && analysis_selects_thread(an, sum->thread) && analysis_selects_stack(an, sum->stack);
+}
+
+int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint32_t node, uint64_t weight)
+{
+	struct stack_sum sum;
+
+	return analysis_sum_of(an, thread, node, weight, &sum) ? profile_add(to, &sum) : 0;
 }
 
 static int collect_sums(struct analysis *an)

@@ -112,6 +112,8 @@ const struct process_row *analysis_process(const struct analysis *an, uint32_t p
 const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row);
+/* The sum to which samples of a thread and a node, by their ids, belong. False: the filter excludes them. */
+bool analysis_sum_of(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, struct stack_sum *sum);
 /* A process's figure: its STAT value when the trace has one, else `otherwise`. */
 uint64_t analysis_stat(const struct analysis *an, uint32_t process, const char *key, uint64_t otherwise);
 bool analysis_has_stat(const struct analysis *an, uint32_t process, const char *key);

@@ -256,6 +256,17 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	return true;
 }
 
+struct stack_sum events_sum(const struct event *e)
+{
+	struct stack_sum sum = {.thread = e->thread, .stack = e->stack, .xframe = e->xframe, .weight = e->weight};
+
+	if (e->k->leaf)
+		sum.leaf = e->row->name;
+	if (e->xframe == XFRAME_ROOT && e->stack == ROW_NONE && !sum.leaf)
+		sum.xframe = XFRAME_NO_STACK;
+	return sum;
+}
+
 int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 {
 	int err = 0;
@@ -267,11 +278,7 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 
 		if (!events_get(an, i, &e) || e.kind != kind)
 			continue;
-		sum = (struct stack_sum){.thread = e.thread, .stack = e.stack, .xframe = e.xframe, .weight = e.weight};
-		if (e.k->leaf)
-			sum.leaf = e.row->name;
-		if (e.xframe == XFRAME_ROOT && e.stack == ROW_NONE && !sum.leaf)
-			sum.xframe = XFRAME_NO_STACK;
+		sum = events_sum(&e);
 		err = profile_add(p, &sum);
 	}
 	err = err ?: profile_finish(p, an);

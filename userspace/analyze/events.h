@@ -55,6 +55,8 @@ bool events_recorded_of(const struct analysis *an, uint32_t process, enum braid_
 /* Whether the kernel side recorded what threads were blocked by, for `wait` or for `offcpu`. */
 bool events_blocked_recorded(const struct analysis *an);
 
+/* What an event adds to its kind's profile. */
+struct stack_sum events_sum(const struct event *e);
 /* The events of one kind on their stacks. 0 or -ENOMEM. */
 int events_profile(const struct analysis *an, uint32_t kind, struct profile *p);
 

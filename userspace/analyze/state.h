@@ -142,6 +142,7 @@ struct sample {
 	uint32_t thread;
 	uint32_t node;
 	uint32_t span; /* spans_same() of it */
+	uint32_t cpu;
 };
 
 /* All samples of one thread on one stack. */

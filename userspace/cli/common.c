@@ -272,7 +272,7 @@ bool common_open(struct trace_reader **reader, const char *path)
 	return false;
 }
 
-bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
+static bool read_trace(struct loaded *l, const char *path, bool keep_samples, common_record_fn fn, void *ctx)
 {
 	struct trace_rec rec;
 	int err;
@@ -282,7 +282,7 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 	if (!common_open(&l->reader, path))
 		return false;
 	err = analyzer_new(&l->analyzer);
-	if (!err && filter && filter_has_window(filter))
+	if (!err && keep_samples)
 		analyzer_keep_samples(l->analyzer);
 	while (!err && (err = trace_reader_next(l->reader, &rec)) == 1) {
 		if (fn)
@@ -297,6 +297,11 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 	l->source.damage = trace_reader_damage(l->reader);
 	l->source.bytes = trace_reader_bytes(l->reader);
 	return true;
+}
+
+bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
+{
+	return read_trace(l, path, filter && filter_has_window(filter), fn, ctx);
 }
 
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
@@ -416,6 +421,11 @@ bool common_analyze(struct loaded *l, const struct filter *filter)
 bool common_load(struct loaded *l, const char *path, const struct filter *filter)
 {
 	return common_read(l, path, filter, NULL, NULL) && common_analyze(l, filter);
+}
+
+bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter)
+{
+	return read_trace(l, path, true, NULL, NULL) && common_analyze(l, filter);
 }
 
 void common_unload(struct loaded *l)

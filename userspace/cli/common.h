@@ -81,6 +81,9 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
 
+/* The same, and every sample is kept with its time. */
+bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
+
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 

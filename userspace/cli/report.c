@@ -129,7 +129,7 @@ int cmd_report(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
-	ok = common_load(&l, o.file, &o.common.filter);
+	ok = (o.html ? common_load_samples : common_load)(&l, o.file, &o.common.filter);
 	if (ok) {
 		l.source.lines = o.lines;
 		if (o.html)

@@ -121,8 +121,17 @@ static int html_weights(struct page *p, const struct profile *profile, const str
 	return err;
 }
 
+int page_tree(struct json *j, const struct tree *t, uint32_t *place)
+{
+	int err = html_labels(j, t);
+
+	html_nodes(j, t, place);
+	return err;
+}
+
 /* One flame graph. */
-static int html_graph(struct page *p, const struct profile *profile, const char *name, const char *unit)
+static int html_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
+		      const char *unit)
 {
 	static const struct tree_options options = {.labels = TREE_METHODS};
 	uint32_t *place = NULL;
@@ -137,9 +146,8 @@ static int html_graph(struct page *p, const struct profile *profile, const char 
 		json_string(&p->j, "unit", unit);
 		json_number(&p->j, "total", profile->quality.total);
 		json_number(&p->j, "complete", profile->quality.by_cause[CAUSE_COMPLETE]);
-		err = html_labels(&p->j, t);
-		html_nodes(&p->j, t, place);
-		err = err ?: html_weights(p, profile, t, place);
+		err = page_tree(&p->j, t, place) ?: html_weights(p, profile, t, place)
+						 ?: html_times(p, profile, from, t, place);
 		json_close(&p->j, '}');
 	}
 	free(place);
@@ -154,15 +162,24 @@ static int html_kind(struct page *p, uint32_t kind)
 	int err = events_profile(p->an, kind, &profile);
 
 	if (!err && profile.sums.count)
-		err = html_graph(p, &profile, kind_of(kind)->title, units[kind_of(kind)->unit]);
+		err = html_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title, units[kind_of(kind)->unit]);
 	profile_free(&profile);
 	return err;
+}
+
+static int html_hits(struct page *p, const struct hit_view *hit)
+{
+	const struct hit_event *event = &p->an->a->hits.at[hit->profile - p->an->hits];
+	const struct page_source from = {.samples = event->samples.at, .count = event->samples.count};
+
+	return html_graph(p, hit->profile, &from, hit->name, "samples");
 }
 
 /* The samples come first, unless there are only other events. */
 static int html_graphs(struct page *p, const struct views *v)
 {
 	const char *event = analyzer_info(p->an->a, "record.event");
+	const struct page_source samples = {.samples = p->an->a->samples.at, .count = p->an->a->samples.count};
 	bool others = v->hits.events.count;
 	int err = 0;
 
@@ -170,10 +187,10 @@ static int html_graphs(struct page *p, const struct views *v)
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
 		others = others || (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight);
 	if (p->an->samples.quality.total || !others)
-		err = html_graph(p, &p->an->samples, *event ? event : "samples", "samples");
+		err = html_graph(p, &p->an->samples, &samples, *event ? event : "samples", "samples");
 	for (size_t i = 0; i < v->hits.events.count && !err; i++)
 		if (v->hits.events.at[i].profile->sums.count)
-			err = html_graph(p, v->hits.events.at[i].profile, v->hits.events.at[i].name, "samples");
+			err = html_hits(p, &v->hits.events.at[i]);
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
 		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)
 			err = html_kind(p, kind);
@@ -247,12 +264,17 @@ static void html_about(struct json *j, const struct views *v)
 
 static int html_data(FILE *out, const struct views *v, const char *title)
 {
-	struct page p = {.an = v->an, .j = {.out = out}};
+	struct page p = {.an = v->an, .from_ns = v->an->start_ns, .j = {.out = out}};
 	int err = 0;
 
 	p.index = calloc(v->an->a->threads.count + 1, sizeof(*p.index));
 	if (!p.index)
 		return -ENOMEM;
+	if (v->an->from_ns > p.from_ns)
+		p.from_ns = v->an->from_ns;
+	p.to_ns = add_saturating(v->an->start_ns, analysis_end_ns(v->an));
+	if (p.to_ns <= p.from_ns)
+		p.to_ns = p.from_ns + 1;
 	for (size_t i = 0; i < v->threads.count && !err; i++) { /* only threads with samples, the heaviest first */
 		uint32_t number;
 
@@ -267,7 +289,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 		json_string(&p.j, NULL, kind_name((enum stack_kind)k));
 	json_close(&p.j, ']');
 	err = err ?: html_graphs(&p, v);
-	err = err ?: html_timeline(&p);
+	err = err ?: html_lanes(&p) ?: html_timeline(&p);
 	html_threads(&p, v);
 	json_close(&p.j, '}');
 	free(p.index);

@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces of the HTML report that html.c and html_timeline.c share. */
+/* Pieces of the HTML report that the html*.c files share. */
 #ifndef BRAID_EXPORT_HTML_H
 #define BRAID_EXPORT_HTML_H
 
+#include <analyze/tree.h>
 #include <analyze/views.h>
+#include <analyze/wall.h>
 
 #include "json.h"
+#include "pack.h"
+
+/*
+ * What a page may have of each; it is then some 12 MB at most, beside its stacks. What is beyond is thinned or left
+ * out, and the page says so.
+ */
+#define PAGE_SAMPLES_MAX 400000U   /* samples with their times */
+#define PAGE_EVENTS_MAX 60000U	   /* events of each other kind, with their times */
+#define PAGE_SEGMENTS_MAX 400000U  /* of threads and CPUs, the longest ones */
+#define PAGE_BIN_BYTES (2U << 20) /* shares of states in equal parts of the time */
+#define PAGE_DETAILS_MAX 60000U	   /* different objects, stacks and wakers of segments */
+#define PAGE_LANES_MAX 6000U
 
 /* The page's threads, numbered in the order in which its data refer to them. */
 struct page {
 	const struct analysis *an;
 	uint32_t *index; /* per row of the analyzer's threads, and one more for unknown threads: number + 1 */
 	VEC(uint32_t) rows;
+	uint64_t from_ns, to_ns; /* what the timeline shows, on the trace's clock */
+	bool lanes;		 /* it has the lives of threads, not only spans */
 	struct json j;
 };
 
 /* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
 
+/* Labels and nodes of a tree, as members of an object; fills `place`, the page's number of each node. */
+int page_tree(struct json *j, const struct tree *t, uint32_t *place);
+
 /* ---- html_timeline.c ---- */
 int html_timeline(struct page *p);
+
+/* ---- html_times.c: the events of a flame graph by time ---- */
+
+/* What a flame graph is made from: samples, or JVM events of a kind. */
+struct page_source {
+	uint32_t kind;
+	const struct sample *samples;
+	size_t count;
+};
+
+int html_times(struct page *p, const struct profile *profile, const struct page_source *from, const struct tree *t,
+	       const uint32_t *place);
+
+/* ---- html_lanes.c: the lives of threads, and what ran on each CPU ---- */
+int html_lanes(struct page *p);
 
 #endif

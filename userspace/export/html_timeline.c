@@ -26,9 +26,11 @@ static bool timeline_of_all(uint32_t kind)
 	return kind == BRAID_JVM_GC_PAUSE || kind == BRAID_JVM_SAFEPOINT;
 }
 
-static bool on_timeline(uint32_t kind)
+/* With lanes, times off the CPU are segments of these, and other events lie over them. */
+static bool on_timeline(const struct page *p, uint32_t kind)
 {
-	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_OFFCPU || timeline_of_all(kind);
+	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT || kind == BRAID_JVM_COMPILE ||
+	       (kind == BRAID_JVM_OFFCPU && !p->lanes) || timeline_of_all(kind);
 }
 
 static int compare_durations(const void *x, const void *y)
@@ -60,7 +62,7 @@ static int timeline_collect(struct page *p, span_list *spans)
 		struct span s;
 		struct event e;
 
-		if (!on_timeline(an->a->events.at[i].kind) || !events_get(an, i, &e) || !e.duration_ns ||
+		if (!on_timeline(p, an->a->events.at[i].kind) || !events_get(an, i, &e) || !e.duration_ns ||
 		    (e.thread == ROW_NONE && !timeline_of_all(e.kind)))
 			continue;
 		s = (struct span){.start_ns = analysis_since(an, e.start_ns),
@@ -130,7 +132,7 @@ int html_timeline(struct page *p)
 	json_number(&p->j, "left_out", spans.count - count);
 	json_open(&p->j, "kinds", '{');
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
-		if (on_timeline(kind)) {
+		if (on_timeline(p, kind)) {
 			char number[16];
 
 			snprintf(number, sizeof(number), "%u", kind);

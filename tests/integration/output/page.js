@@ -24,6 +24,7 @@ function element(id) {
 		getContext() {
 			return {
 				setTransform() {}, clearRect() {}, beginPath() {}, moveTo() {}, stroke() {}, strokeRect() {},
+				createImageData: (width, height) => ({width, height, data: new Uint8ClampedArray(width * height * 4)}), putImageData() {},
 				measureText: text => ({width: text.length * 7}),
 				fillRect: (...box) => seen.rects.push(box), fillText: text => seen.texts.push(text), lineTo: () => seen.lines++,
 			};
@@ -34,7 +35,8 @@ function element(id) {
 const $ = id => elements[id] ||= element(id);
 const document = {getElementById: $, createElement: element, documentElement: element("html"), activeElement: null};
 const world = vm.createContext({
-	document, console, devicePixelRatio: 1, innerWidth: 1200, innerHeight: 700, addEventListener() {},
+	document, console, devicePixelRatio: 1, innerWidth: 1200, innerHeight: 700, addEventListener() {}, atob, performance, setTimeout, clearTimeout,
+	location: {hash: ""}, history: {pushState: (_, __, to) => { world.location.hash = to; }, replaceState: (_, __, to) => { world.location.hash = to; }},
 	matchMedia: () => ({matches: false, addEventListener() {}}), getComputedStyle: () => ({getPropertyValue: () => "#000"}),
 });
 vm.runInContext(code, world);
@@ -56,3 +58,4 @@ for (const expression of process.argv.slice(3))
 		console.error("  " + seen.rects.length + " rectangles; " + seen.texts.slice(0, 20).join(" | "));
 		process.exit(1);
 	}
+process.exit(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- search ---- */
 function search() {
-	if (state.timeline)
+	if (state.view !== "graph")
 		return;
 	const text = $("search").value, out = $("matched");
 	matchedLabel = null;
@@ -36,11 +36,15 @@ function scaled(n, step, units) {
 
 /* A weight in the graph's unit. */
 function amount(n) {
-	if (graph.unit === "ns")
+	return amountOf(n, graph.unit);
+}
+
+function amountOf(n, unit) {
+	if (unit === "ns")
 		return scaled(n, 1000, ["ns", "\u00b5s", "ms", "s"]);
-	if (graph.unit === "bytes")
+	if (unit === "bytes")
 		return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
-	return n.toLocaleString("en") + " " + (n === 1 ? graph.unit.slice(0, -1) : graph.unit);
+	return n.toLocaleString("en") + " " + (n === 1 ? unit.slice(0, -1) : unit);
 }
 
 /* ---- what lies under the pointer ---- */
@@ -58,8 +62,9 @@ function hit(event) {
 }
 
 function tip(event) {
-	if (state.timeline) {
-		tipTimeline(event);
+	if (state.view !== "graph") {
+		const at = canvas.getBoundingClientRect();
+		state.view === "heat" ? heatMove(event, event.clientX - at.left, event.clientY - at.top) : tipTimeline(event);
 		return;
 	}
 	const i = hit(event), box = $("tip");
@@ -71,11 +76,8 @@ function tip(event) {
 	canvas.style.cursor = i < 0 ? "default" : "pointer";
 	if (i < 0)
 		return;
-	$("tip-name").textContent = nameOf(i);
-	$("tip-kind").textContent = i ? data.kinds[tree.kind[i]] : "";
-	$("tip-total").textContent = "total " + amount(tree.total[i]) + ", " + share(tree.total[i], tree.total[0]);
-	$("tip-self").textContent = "self " + amount(tree.self[i]) + ", " + share(tree.self[i], tree.total[0]);
-	placeTip(event);
+	showTip(nameOf(i), [i ? data.kinds[tree.kind[i]] : "", "total " + amount(tree.total[i]) + ", " + share(tree.total[i], tree.total[0]),
+		"self " + amount(tree.self[i]) + ", " + share(tree.self[i], tree.total[0])], event);
 }
 
 function placeTip(event) {
@@ -86,9 +88,10 @@ function placeTip(event) {
 
 function untip() {
 	$("tip").hidden = true;
-	if (state.hover >= 0) {
+	if (state.hover >= 0 || cursor !== null) {
 		state.hover = -1;
-		draw();
+		cursor = null;
+		redraw();
 	}
 }
 
@@ -156,13 +159,14 @@ function press(id, name) {
 		state[name] = !state[name];
 		$(id).setAttribute("aria-pressed", state[name]);
 		name === "icicle" ? layout() : rebuild();
+		changed(true);
 	});
 }
 
 function themed() {
 	$("theme").textContent = dark() ? "Light" : "Dark";
-	if (state.timeline)
-		lay();
+	if (state.view !== "graph")
+		layout();
 	else
 		legend();
 	draw();
@@ -190,68 +194,115 @@ $("graph").hidden = data.graphs.length < 2;
 about();
 choose(0);
 resetRange();
-$("timeline").hidden = spans.length === 0;
-press("timeline", "timeline");
+$("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
+$("heat").hidden = !data.graphs.some(g => g.times);
+for (const [id, name] of [["flames", "graph"], ["timeline", "timeline"], ["heat", "heat"]])
+	$(id).addEventListener("click", () => show(name));
 press("icicle", "icicle");
 press("reverse", "reverse");
 $("reset").addEventListener("click", () => {
-	resetRange();
-	zoom(0);
+	if (state.view === "timeline")
+		showTime(begin, end);
+	else
+		zoom(0);
+});
+$("range").addEventListener("click", () => selectRange(null));
+$("panel-close").addEventListener("click", unpick);
+$("lanes").addEventListener("input", event => {
+	laneFilter = event.target.value;
+	lay();
+	changed(false);
 });
 $("theme").addEventListener("click", () => {
 	document.documentElement.dataset.theme = dark() ? "light" : "dark";
 	themed();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
-$("search").addEventListener("input", () => { search(); draw(); });
+$("search").addEventListener("input", () => {
+	search();
+	draw();
+	changed(false);
+});
 $("graph").addEventListener("change", event => {
 	choose(+event.target.value);
 	rebuild();
+	changed(true);
 });
 $("process").addEventListener("change", event => {
 	state.process = event.target.value;
 	fillThreads();
 	rebuild();
+	changed(true);
 });
-$("thread").addEventListener("change", event => {
-	state.thread = event.target.value;
-	rebuild();
-});
-canvas.addEventListener("mousemove", tip);
-canvas.addEventListener("mouseleave", untip);
+$("thread").addEventListener("change", event => chooseThread(event.target.value));
+canvas.addEventListener("mousemove", event => dragged || tip(event));
+canvas.addEventListener("mouseleave", () => dragged || untip());
+addEventListener("mousemove", event => dragged && tip(event));
 canvas.addEventListener("mousedown", event => {
-	if (state.timeline)
-		dragged = {from: event.clientX - canvas.getBoundingClientRect().left};
+	const at = canvas.getBoundingClientRect();
+	if (state.view === "timeline")
+		downTimeline(event);
+	else if (state.view === "heat")
+		heatDown(event.clientX - at.left, event.clientY - at.top);
 });
-addEventListener("mouseup", () => {
-	if (dragged)
-		endDrag();
+addEventListener("mouseup", event => {
+	const at = canvas.getBoundingClientRect();
+	if (state.view === "heat")
+		heatUp(event.clientX - at.left, event.clientY - at.top);
+	endDrag();
 });
+canvas.addEventListener("wheel", event => state.view === "timeline" && wheelTimeline(event), {passive: false});
 canvas.addEventListener("click", event => {
-	const i = state.timeline ? -1 : hit(event);
+	const i = state.view === "graph" ? hit(event) : -1;
 	if (i >= 0)
 		zoom(i);
 });
 view.addEventListener("scroll", () => { $("tip").hidden = true; draw(); });
 addEventListener("resize", layout);
+addEventListener("popstate", readHash);
 addEventListener("keydown", event => {
-	if (event.key === "/" && document.activeElement !== $("search") && !event.ctrlKey && !event.metaKey) {
+	const typing = ["INPUT", "SELECT"].includes(document.activeElement && document.activeElement.tagName), field = $(state.view === "timeline" ? "lanes" : "search");
+	if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
 		event.preventDefault();
-		$("search").focus();
-		$("search").select();
+		field.focus();
+		field.select();
 	} else if (event.key === "Escape") {
-		if ($("search").value !== "") {
-			$("search").value = "";
-			search();
-			draw();
-		} else if (state.zoom !== 0) {
-			zoom(0);
-		}
-		$("search").blur();
+		escape();
+		field.blur();
+	} else if (state.view === "timeline" && !typing && keyTimeline(event)) {
+		event.preventDefault();
 	}
 });
+
+/* One step back from what is chosen. */
+function escape() {
+	if (state.view === "timeline" && picked) {
+		unpick();
+	} else if (state.range) {
+		heatFrom = null;
+		selectRange(null);
+	} else if (state.view === "timeline" && laneFilter !== "") {
+		laneFilter = $("lanes").value = "";
+		lay();
+	} else if (state.view === "graph" && $("search").value !== "") {
+		$("search").value = "";
+		search();
+		draw();
+	} else if (state.view === "graph" && state.zoom !== 0) {
+		zoom(0);
+	}
+}
+
+/* For tests of the page. */
+globalThis.braidPage = {
+	state, lines: () => lines, drawn: () => drawn, shown: () => [from, to], showTime, total: () => tree ? tree.total[0] : 0, picked: () => picked,
+	place: (k, us) => [xOf(us), lineTop(k) + ROW / 2], segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat,
+	heatPlace: us => {
+		const {w, top, tall} = heatGeometry(), cell = Math.floor((us - heat.start) / heat.slice);
+		return [LEFT + (Math.floor(cell / HEAT_ROWS) + 0.5) * w, top + (HEAT_ROWS - 0.5 - cell % HEAT_ROWS) * tall];
+	},
+};
 fillProcesses();
-fillThreads();
-rebuild();
+readHash();
 themed();
 })();

@@ -14,8 +14,11 @@ const MATCH = ["#e85aa8", "#c2297c"];
 /* for what single threads wait for, and for what all of them wait for */
 const WAITS = {
 	"Contended monitors": ["#d9534f", "#c9433f"], "Object.wait": ["#5b8def", "#4a79d6"], "Off-CPU time": ["#b9c0c9", "#5d6672"],
-	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#e0a030", "#d09020"],
+	"GC pauses": ["#9b59b6", "#b07cc6"], "Safepoints": ["#d957a8", "#e985c0"], "Compilations": ["#3d6fb5", "#8fb4ea"],
 };
+
+/* ---- state ---- */
+const state = {process: "", thread: "", icicle: false, reverse: false, view: "graph", graph: 0, range: null, zoom: 0, hover: -1};
 
 /* ---- the graph that is shown, its tree as it was recorded, and the weights of the chosen threads ---- */
 let graph, recorded, weights;
@@ -23,12 +26,11 @@ let graph, recorded, weights;
 function choose(number) {
 	graph = data.graphs[number];
 	recorded = recordedTree(graph);
+	state.graph = number;
 	$("facts").textContent = [amount(graph.total), graph.name,
 		share(graph.complete, graph.total) + " of the stacks complete", data.duration_s.toFixed(1) + " s"].join(", ");
 }
 
-/* ---- state ---- */
-const state = {process: "", thread: "", icicle: false, reverse: false, timeline: false, zoom: 0, regex: null, hover: -1};
 const canvas = $("canvas"), view = $("view"), context = canvas.getContext("2d");
 let tree, rows = [], above = 0, matchedLabel = null, height = 0;
 
@@ -47,11 +49,12 @@ function wanted(thread) {
 }
 
 function rebuild() {
-	if (state.timeline) {
-		lay();
+	if (state.view !== "graph") {
+		layout();
 		return;
 	}
-	weights = weigh(recorded, graph.samples, data.threads.map(wanted));
+	const chosen = data.threads.map(wanted);
+	weights = state.range ? weighPart(recorded, graph, chosen, state.range) : weigh(recorded, graph.samples, chosen);
 	tree = state.reverse ? reversed(recorded, weights) : weighed(recorded, weights);
 	state.zoom = 0;
 	state.hover = -1;
@@ -59,12 +62,36 @@ function rebuild() {
 	layout();
 }
 
+/* What a flame graph of a part of the time leaves out. */
+function partNote() {
+	if (!state.range)
+		return "";
+	if (!graph.times)
+		return "this page has no times of " + graph.name;
+	return graph.times.step > 1 ? "of the times of " + graph.name + ", the page has a part: sums are estimates" : "";
+}
+
+let planned = 0;
+
+/* Draws once, before the browser's next frame. */
+function redraw() {
+	if (typeof requestAnimationFrame !== "function")
+		draw();
+	else if (!planned)
+		planned = requestAnimationFrame(() => {
+			planned = 0;
+			draw();
+		});
+}
+
 /* The position of each visible frame: rows[depth] holds node, left, width in a flat list; fractions of the width. */
 function layout() {
-	if (state.timeline) {
-		lay();
+	if (state.view !== "graph") {
+		state.view === "heat" ? layHeat() : lay();
 		return;
 	}
+	note("limits", partNote());
+	note("keys", "");
 	({rows, above} = layOut(tree, state.zoom, MIN_WIDTH / Math.max(1, view.clientWidth)));
 	$("empty").hidden = tree.total[0] > 0;
 	height = rows.length * ROW;
@@ -109,8 +136,8 @@ function clean() {
 }
 
 function draw() {
-	if (state.timeline) {
-		drawTimeline();
+	if (state.view !== "graph") {
+		state.view === "heat" ? drawHeat() : drawTimeline();
 		return;
 	}
 	const w = view.clientWidth, h = view.clientHeight, theme = dark() ? 1 : 0;

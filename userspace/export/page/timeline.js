@@ -1,46 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- the timeline: a row for each thread that waited; what all threads stood for lies over their rows ---- */
-const spans = data.timeline.spans, SPAN = 5, LEFT = 190;
-const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
+/* ---- the timeline: CPUs and threads; what all threads of a JVM stood for lies over their rows ---- */
+const LEFT = 210, RULER = 22, SHORTEST_US = 2;
 const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
-let lanes = [], bands = [], from = begin, to = end, dragged = null;
+let from = begin, to = end, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
 
 function resetRange() {
 	from = begin;
 	to = end;
 }
 
-function kindOf(i) {
-	return data.timeline.kinds[spans[i]];
+/* Shows a part of the time, as near to what is asked for as there is. */
+function showTime(a, b) {
+	const wide = Math.min(end - begin, Math.max(SHORTEST_US, b - a));
+	a = Math.max(begin, Math.min(end - wide, a));
+	from = a;
+	to = a + wide;
+	changed(false);
+	redraw();
+}
+
+function zoomTime(factor, us) {
+	const wide = Math.min(end - begin, Math.max(SHORTEST_US, (to - from) * factor));
+	const share = (us - from) / (to - from);
+	showTime(us - wide * share, us - wide * share + wide);
 }
 
 function lay() {
-	const byThread = new Map();
-	bands = [];
-	for (let i = 0; i < spans.length; i += SPAN) {
-		if (isOfAll(kindOf(i))) {
-			if (state.process === "" || String(spans[i + 1]) === state.process)
-				bands.push(i);
-		} else if (wanted(data.threads[spans[i + 1]])) {
-			if (!byThread.has(spans[i + 1]))
-				byThread.set(spans[i + 1], []);
-			byThread.get(spans[i + 1]).push(i);
-		}
-	}
-	lanes = [...byThread].sort((a, b) => a[0] - b[0]).map(([thread, list]) => ({thread, list}));
-	$("empty").hidden = lanes.length + bands.length > 0;
-	height = (lanes.length + 1) * ROW;
+	buildLines();
+	$("empty").hidden = lines.length + bands.length > 0;
+	height = lines.length * ROW + RULER;
 	canvas.style.height = view.clientHeight + "px";
 	$("spacer").style.height = Math.max(0, height - view.clientHeight) + "px";
-	view.scrollTop = 0;
-	$("reset").disabled = from === begin && to === end;
-	$("matched").textContent = data.timeline.left_out ? data.timeline.left_out.toLocaleString("en") + " shorter ones are left out" : "";
-	$("legend").replaceChildren();
-	for (const title of new Set(Object.values(data.timeline.kinds)))
-		legendItem(WAITS[title][dark() ? 1 : 0], title);
-	if (lanes.some(lane => !data.threads[lane.thread].began && data.threads[lane.thread].known_us > begin))
-		legendItem("repeating-linear-gradient(135deg, currentColor 0 1px, transparent 1px 4px)", "not known yet");
+	view.scrollTop = Math.min(view.scrollTop, Math.max(0, height - view.clientHeight));
+	timelineLegend();
 	drawTimeline();
+}
+
+function timelineLegend() {
+	const theme = dark() ? 1 : 0, seen = new Set();
+	$("legend").replaceChildren();
+	$("legend").title = "";
+	for (const line of lines)
+		if (line.lane && line.lane.sums)
+			line.lane.sums.forEach((ns, s) => ns > 0 && states[s][0] !== "unknown" && seen.add(s));
+	for (const s of [...seen].sort((a, b) => a - b))
+		legendItem(stateColour(s), states[s][1]);
+	for (const title of new Set(Object.values(data.timeline.kinds)))
+		if (spans.some((kind, i) => i % SPAN === 0 && data.timeline.kinds[kind] === title))
+			legendItem(WAITS[title][theme], title);
+	if (!hasLives && lines.some(line => line.thread !== undefined && !data.threads[line.thread].began && data.threads[line.thread].known_us > begin))
+		legendItem("repeating-linear-gradient(135deg, currentColor 0 1px, transparent 1px 4px)", "not known yet");
+	note("keys", "w s a d: zoom and move \u00b7 0: all \u00b7 Ctrl+wheel: zoom \u00b7 drag: move \u00b7 drag the ruler: select");
 }
 
 function xOf(us) {
@@ -49,6 +59,16 @@ function xOf(us) {
 
 function usOf(x) {
 	return from + Math.max(0, x - LEFT) / (view.clientWidth - LEFT) * (to - from);
+}
+
+function lineTop(k) {
+	return RULER + k * ROW - view.scrollTop;
+}
+
+/* The numbers of the lines that can be seen. */
+function shownLines() {
+	const first = Math.max(0, Math.floor(view.scrollTop / ROW));
+	return [first, Math.min(lines.length, first + Math.ceil((view.clientHeight - RULER) / ROW) + 1)];
 }
 
 function bar(i, y, tall) {
@@ -77,68 +97,188 @@ function life(t, y, ink) {
 	context.globalAlpha = 1;
 }
 
-function drawTimeline() {
-	const w = view.clientWidth, h = view.clientHeight, style = getComputedStyle(document.documentElement);
-	const ink = style.getPropertyValue("--ink").trim();
-	clean();
-	lanes.forEach((lane, k) => {
-		const y = (k + 1) * ROW - view.scrollTop;
-		if (y > h || y + ROW < 0)
+/* ---- a lane ---- */
+function styleOf(lane, faint) {
+	const known = new Map(), alpha = faint ? 0x00ffffff + 0x60000000 : 0xffffffff;
+	return key => {
+		if (!known.has(key)) {
+			const ink = inkOf(lane.cpu === undefined ? stateColour(key) : key ? threadColour(key - 1) : "#8a919c");
+			known.set(key, {ink: (ink & alpha) >>> 0, order: key, low: lane.cpu === undefined && key === IDLE});
+		}
+		return known.get(key);
+	};
+}
+
+function keyOf(lane, i) {
+	if (lane.cpu !== undefined)
+		return (lane.code[i] >> 1) + 1;
+	return lane.code[i] & 32 ? IDLE : lane.code[i] & 31;
+}
+
+function paintBins(lane, paint) {
+	const {until, shares} = binsOf(lane);
+	for (let i = firstAt(until, from); i < until.length && (i ? until[i - 1] : begin) < to; i++) {
+		const start = i ? until[i - 1] : begin;
+		if (shares[i].length === 2 && shares[i][1] === 1)
+			paint.add(shares[i][0], start, until[i]);
+		else
+			paint.mix(shares[i], start, until[i]);
+	}
+}
+
+/* Exact segments if there are few enough to be seen, else the shares that braid has computed. */
+function paintLane(lane, k) {
+	const ratio = canvas.width / Math.max(1, view.clientWidth), wide = image.width - LEFT * ratio, usPerPixel = (to - from) / wide;
+	const top = lineTop(k), make = faint => painter(Math.round(LEFT * ratio), image.width, from, usPerPixel, Math.max(Math.round((top + 2) * ratio),
+		Math.round(RULER * ratio)), Math.round((top + ROW - 2) * ratio), styleOf(lane, faint));
+	segmentsOf(lane);
+	const first = firstAt(lane.end, from), last = firstAt(lane.start, to), runs = binsOf(lane);
+	const missing = lane.kept < lane.of, coarse = runs && lane.bin_ns / 1000 > 3 * usPerPixel;
+	if (runs && (missing || last - first > 2 * wide)) {
+		const paint = make(coarse);
+		paintBins(lane, paint);
+		paint.end();
+		if (!coarse)
 			return;
-		const t = data.threads[lane.thread];
-		context.fillStyle = ink;
-		context.fillText(fit(t.name + " (" + t.tid + ")", LEFT - 10), 4, y + ROW / 2);
-		life(t, y, ink);
-		for (const i of lane.list)
+		drawn.missing += missing ? 1 : 0;
+	}
+	const paint = make(false);
+	for (let i = first; i < last; i++)
+		paint.add(keyOf(lane, i), lane.start[i], lane.end[i]);
+	paint.end();
+}
+
+/* What lies on a lane: below the segments of a life, or as high as the lane. */
+function drawNotes(line, y) {
+	let before = -1;
+	for (const i of line.notes) {
+		const right = Math.round(xOf(spans[i + 3] + spans[i + 4]) * 2);
+		if (right === before || spans[i + 3] > to || spans[i + 3] + spans[i + 4] < from)
+			continue;
+		before = right;
+		if (line.lane)
+			bar(i, y + ROW - 4, 3);
+		else
 			bar(i, y + 2, ROW - 4);
-	});
-	context.globalAlpha = 0.45;
-	for (const i of bands)
-		bar(i, ROW, h);
-	context.globalAlpha = 1;
-	context.fillStyle = style.getPropertyValue("--panel");
-	context.fillRect(0, 0, w, ROW);
+	}
+}
+
+/* The names of threads in the lanes of CPUs. */
+function drawRunNames(lane, y, ink) {
 	context.fillStyle = ink;
-	for (let k = 0; k < 8; k++) {
-		const us = from + (to - from) * k / 8;
-		context.fillText("| " + (us / 1e6).toFixed(to - from > 8e6 ? 1 : 4) + " s", xOf(us), ROW / 2);
+	for (let i = firstAt(lane.end, from), shown = 0; i < lane.start.length && lane.start[i] < to && shown < 200; i++) {
+		const x = Math.max(LEFT, xOf(lane.start[i])), right = Math.min(view.clientWidth, xOf(lane.end[i]));
+		if (right - x > 30) {
+			context.fillText(fit(data.threads[lane.code[i] >> 1].name, right - x - 6), x + 3, y + ROW / 2);
+			shown++;
+		}
 	}
-	if (dragged && dragged.to !== undefined) {
-		context.globalAlpha = 0.2;
-		context.fillRect(Math.min(dragged.from, dragged.to), ROW, Math.abs(dragged.to - dragged.from), h);
+}
+
+function drawLine(k, style, ink) {
+	const line = lines[k], y = lineTop(k);
+	context.fillStyle = ink;
+	if (line.fold !== undefined) {
+		context.globalAlpha = 0.06;
+		context.fillRect(0, y, view.clientWidth, ROW);
 		context.globalAlpha = 1;
-	}
-}
-
-function spanAt(x, y) {
-	const us = usOf(x), slack = (to - from) / view.clientWidth * 2, lane = lanes[Math.floor((y + view.scrollTop) / ROW) - 1];
-	const covers = i => us >= spans[i + 3] - slack && us <= spans[i + 3] + spans[i + 4] + slack;
-	const found = x > LEFT && y > ROW && ((lane ? lane.list.find(covers) : undefined) ?? bands.find(covers));
-	return typeof found === "number" ? found : -1;
-}
-
-function tipTimeline(event) {
-	const box = canvas.getBoundingClientRect(), i = spanAt(event.clientX - box.left, event.clientY - box.top);
-	if (dragged) {
-		dragged.to = event.clientX - box.left;
-		drawTimeline();
-	}
-	$("tip").hidden = i < 0;
-	canvas.style.cursor = "crosshair";
-	if (i < 0)
+		context.fillText((line.closed ? "\u25b8 " : "\u25be ") + line.text, 4, y + ROW / 2);
 		return;
-	$("tip-name").textContent = data.timeline.names[spans[i + 2]] || kindOf(i);
-	$("tip-kind").textContent = kindOf(i);
-	$("tip-total").textContent = scaled(spans[i + 4], 1000, ["\u00b5s", "ms", "s"]) + " from " + (spans[i + 3] / 1e6).toFixed(6) + " s on";
-	$("tip-self").textContent = isOfAll(kindOf(i)) ? "pid " + spans[i + 1] : data.threads[spans[i + 1]].name;
-	placeTip(event);
+	}
+	const chosen = line.thread !== undefined && String(line.thread) === state.thread;
+	if (chosen) {
+		context.fillStyle = style.getPropertyValue("--accent").trim();
+		context.fillRect(0, y + 1, 4, ROW - 2);
+	}
+	context.fillText(fit(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
+	if (line.thread !== undefined && !line.lane)
+		life(data.threads[line.thread], y, ink);
+	if (line.cpu !== undefined)
+		drawRunNames(line.lane, y, dark() ? ink : "#1c2026");
+	drawNotes(line, y);
 }
 
-/* Dragging selects a part of the time. */
-function endDrag() {
-	if (dragged && dragged.to !== undefined && Math.abs(dragged.to - dragged.from) > 3)
-		[from, to] = [usOf(Math.min(dragged.from, dragged.to)), usOf(Math.max(dragged.from, dragged.to))];
-	dragged = null;
+/* ---- ruler, cursor and range ---- */
+function timeText(us, step) {
+	const digits = step >= 1e6 ? 0 : step >= 1e5 ? 1 : step >= 1e4 ? 2 : step >= 1e3 ? 3 : step >= 100 ? 4 : step >= 10 ? 5 : 6;
+	return (us / 1e6).toFixed(digits) + " s";
+}
+
+function drawRuler(style, ink) {
+	const w = view.clientWidth, least = (to - from) * 100 / (w - LEFT);
+	let step = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+	while (step < least)
+		step *= step * 2 >= least ? 2 : step * 5 >= least ? 5 : 10;
+	context.fillStyle = style.getPropertyValue("--panel").trim();
+	context.fillRect(0, 0, w, RULER);
+	context.fillStyle = ink;
+	context.fillText(lengthText(to - from) + " shown", 6, RULER / 2);
+	for (let us = Math.ceil(from / step) * step; us < to; us += step) {
+		context.globalAlpha = 0.12;
+		context.fillRect(xOf(us), RULER, 1, view.clientHeight);
+		context.globalAlpha = 1;
+		context.fillRect(xOf(us), RULER - 7, 1, 7);
+		if (xOf(us) + 60 < w)
+			context.fillText(timeText(us, step), xOf(us) + 4, RULER / 2);
+	}
+}
+
+function shade(a, b, colour, alpha) {
+	const x = Math.max(LEFT, xOf(a)), right = Math.min(view.clientWidth, xOf(b));
+	if (right <= LEFT || x >= view.clientWidth)
+		return;
+	context.globalAlpha = alpha;
+	context.fillStyle = colour;
+	context.fillRect(x, 0, Math.max(1, right - x), view.clientHeight);
+	context.globalAlpha = 1;
+}
+
+function drawCursor(ink) {
+	if (cursor === null || cursor < from || cursor > to)
+		return;
+	context.globalAlpha = 0.5;
+	context.fillStyle = ink;
+	context.fillRect(xOf(cursor), 0, 1, view.clientHeight);
+	context.globalAlpha = 1;
+}
+
+function drawTimeline() {
+	const style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--ink").trim(), began = performance.now();
+	const [first, last] = shownLines(), accent = style.getPropertyValue("--accent").trim();
+	drawn = {ms: 0, arrows: 0, missing: 0};
+	clean();
+	beginPaint();
+	for (let k = first; k < last; k++)
+		if (lines[k].lane)
+			paintLane(lines[k].lane, k);
+	endPaint();
+	for (let k = first; k < last; k++)
+		drawLine(k, style, ink);
+	context.globalAlpha = hasLives ? 0.25 : 0.45;
+	for (const i of bands)
+		bar(i, RULER, view.clientHeight);
+	context.globalAlpha = 1;
+	drawArrows(first, last, ink);
+	drawRuler(style, ink);
+	if (state.range)
+		shade(state.range[0], state.range[1], accent, 0.15);
+	if (picked)
+		outline(accent);
+	drawCursor(ink);
+	timelineNotes();
+	drawn.ms = performance.now() - began;
+}
+
+/* What is not in the page, and cannot be seen at this zoom. */
+function timelineNotes() {
+	const out = [];
+	if (drawn.missing)
+		out.push("zoomed in beyond what this page has: shorter intervals are shown as shares; braid report --html --from " + (from / 1e6).toFixed(6) +
+			" --to " + (to / 1e6).toFixed(6) + " makes a page of this part");
+	if (data.timeline.left_out)
+		out.push(data.timeline.left_out.toLocaleString("en") + " shorter events are left out");
+	if (data.lanes && data.lanes.threads_left_out)
+		out.push(data.lanes.threads_left_out.toLocaleString("en") + " threads are left out");
+	note("limits", out.join(" \u00b7 "));
 	$("reset").disabled = from === begin && to === end;
-	drawTimeline();
 }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is known of a segment: what the thread waited for, where, and who woke it, where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "html_lanes.h"
+
+static uint32_t row_of(const struct table *t, uint32_t id)
+{
+	size_t row = id ? table_find(t, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+static int text_of(struct details *d, const char *text, uint32_t *number)
+{
+	*number = strpool_add(&d->texts, text, strlen(text));
+	return *number == STRPOOL_FAILED ? -ENOMEM : 0;
+}
+
+static int fill(struct details *d, const struct wall_segment *s, struct detail *to)
+{
+	const struct analyzer *a = d->page->an->a;
+	uint32_t waker = row_of(&a->threads, s->row->other);
+	int err = text_of(d, strpool_get(&a->strings, s->object), &to->object);
+
+	to->stack = s->stack;
+	to->waker_stack = row_of(&a->nodes, s->row->other_node);
+	if (waker == ROW_NONE)
+		return err ?: text_of(d, wall_ended_by(d->wall, s->row), &to->ended_by);
+	err = err ?: page_thread(d->page, waker, &to->waker);
+	to->waker++;
+	return err;
+}
+
+/* A number for each combination that was not met before: one step for each further part. */
+static int find(struct details *d, const struct detail *detail, uint32_t *number)
+{
+	uint32_t parts[] = {detail->stack, detail->waker, detail->waker_stack, detail->ended_by}, id = detail->object;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t *at = u64map_put(&d->steps[i], (uint64_t)id << 32 | parts[i]);
+
+		if (!at)
+			return -ENOMEM;
+		if (!*at)
+			*at = ++d->known[i];
+		id = *at;
+	}
+	*number = id;
+	return 0;
+}
+
+int details_of(struct details *d, const struct wall_segment *s, uint32_t *number)
+{
+	struct detail detail = {0};
+	int err;
+
+	*number = 0;
+	if (!s->row)
+		return 0;
+	if (d->list.count >= PAGE_DETAILS_MAX) {
+		d->left_out++;
+		return 0;
+	}
+	err = fill(d, s, &detail) ?: find(d, &detail, number);
+	return err ?: *number > d->list.count ? VEC_PUSH(&d->list, detail) : 0;
+}
+
+/* ---- writing ---- */
+
+/* All stacks as a profile, from which a tree is made. */
+static int collect_stacks(const struct details *d, struct profile *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->list.count && !err; i++) {
+		struct stack_sum own = {.thread = ROW_NONE, .stack = d->list.at[i].stack, .weight = 1};
+		struct stack_sum waker = {.thread = ROW_NONE, .stack = d->list.at[i].waker_stack, .weight = 1};
+
+		if (own.stack != ROW_NONE)
+			err = profile_add(p, &own);
+		if (waker.stack != ROW_NONE)
+			err = err ?: profile_add(p, &waker);
+	}
+	return err ?: profile_finish(p, d->page->an);
+}
+
+static uint64_t place_of_stack(const struct tree *t, const uint32_t *place, uint32_t stack)
+{
+	return stack == ROW_NONE ? 0 : place[t->of_stack[stack]];
+}
+
+/* Object, node, waker's thread + 1, waker's node, what else ended it; texts by number. */
+static int write_list(struct details *d, const struct tree *t, const uint32_t *place)
+{
+	struct pack pack = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < d->list.count && !err; i++) {
+		const struct detail *one = &d->list.at[i];
+
+		err = pack_put(&pack, one->object) ?: pack_put(&pack, place_of_stack(t, place, one->stack))
+						   ?: pack_put(&pack, one->waker);
+		err = err ?: pack_put(&pack, place_of_stack(t, place, one->waker_stack))
+			  ?: pack_put(&pack, one->ended_by);
+	}
+	err = err ?: pack_json(&d->page->j, "details", pack.bytes.at, pack.bytes.count);
+	pack_free(&pack);
+	return err;
+}
+
+static void write_texts(struct details *d)
+{
+	uint32_t count = (uint32_t)d->texts.strings.count;
+
+	json_open(&d->page->j, "texts", '[');
+	for (uint32_t i = 0; i < (count ? count : 1); i++)
+		json_string(&d->page->j, NULL, strpool_get(&d->texts, i));
+	json_close(&d->page->j, ']');
+}
+
+int details_write(struct details *d)
+{
+	static const struct tree_options options = {.labels = TREE_METHODS};
+	struct profile profile = {0};
+	uint32_t *place = NULL;
+	struct tree *t = NULL;
+	int err = collect_stacks(d, &profile) ?: tree_new(&t, d->page->an, &profile, &options);
+
+	if (!err && !(place = calloc(t->nodes.count + 1, sizeof(*place))))
+		err = -ENOMEM;
+	json_open(&d->page->j, "stacks", '{');
+	if (!err)
+		err = page_tree(&d->page->j, t, place);
+	json_close(&d->page->j, '}');
+	err = err ?: write_list(d, t, place);
+	write_texts(d);
+	json_number(&d->page->j, "details_left_out", d->left_out);
+	free(place);
+	tree_free(t);
+	profile_free(&profile);
+	return err;
+}
+
+void details_free(struct details *d)
+{
+	for (unsigned i = 0; i < 4; i++)
+		u64map_free(&d->steps[i]);
+	strpool_free(&d->texts);
+	free(d->list.at);
+}

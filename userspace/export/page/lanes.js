@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ---- lanes: what they are, and which rows show them ---- */
+const spans = data.timeline.spans, SPAN = 5;
+const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
+const cpuLanes = data.lanes ? [...data.lanes.cpus].sort((a, b) => a.cpu - b.cpu) : [];
+const hasLives = Boolean(data.lanes && data.lanes.threads);
+const laneOf = new Map(), notesOf = new Map(), folded = new Map();
+let lines = [], bands = [], laneFilter = "";
+
+for (const lane of hasLives ? data.lanes.threads : []) {
+	laneOf.set(lane.thread, lane);
+	lane.sums = new Float64Array(states.length);
+	for (let k = 0; k < lane.ns.length; k += 2)
+		lane.sums[lane.ns[k]] = lane.ns[k + 1];
+	lane.life = lane.sums.reduce((a, b) => a + b, 0);
+	lane.idles = lane.life - lane.sums[IDLE] < lane.life / 50;
+}
+for (let i = 0; i < spans.length; i += SPAN)
+	if (!isOfAll(kindOf(i))) {
+		if (!notesOf.has(spans[i + 1]))
+			notesOf.set(spans[i + 1], []);
+		notesOf.get(spans[i + 1]).push(i);
+	}
+
+function kindOf(i) {
+	return data.timeline.kinds[spans[i]];
+}
+
+/* The segments of a lane in order, times in us; made when somebody looks. */
+function segmentsOf(lane) {
+	if (lane.start)
+		return lane;
+	const packed = unpack(lane.segments), count = lane.kept;
+	Object.assign(lane, {start: new Float64Array(count), end: new Float64Array(count), code: new Int32Array(count), detail: new Int32Array(count)});
+	for (let i = 0, ns = begin * 1000; i < count; i++) {
+		ns += take(packed);
+		lane.start[i] = ns / 1000;
+		ns += take(packed);
+		lane.end[i] = ns / 1000;
+		lane.code[i] = take(packed);
+		lane.detail[i] = lane.cpu === undefined ? take(packed) : 0;
+	}
+	lane.segments = null;
+	return lane;
+}
+
+/* The bins of a lane as runs: until when, and keys with their shares in turn. */
+function binsOf(lane) {
+	if (lane.runs !== undefined || !lane.bins)
+		return lane.runs ||= null;
+	const packed = unpack(lane.bins), until = [], shares = [];
+	for (let us = begin; more(packed);) {
+		const head = take(packed), list = [];
+		for (let k = head % 8; k > 0; k--) {
+			const one = take(packed);
+			list.push(Math.floor(one / 16), (one % 16 + 1) / 16);
+		}
+		until.push(us += Math.floor(head / 8) * lane.bin_ns / 1000);
+		shares.push(list);
+	}
+	lane.bins = null;
+	return lane.runs = {until: Float64Array.from(until), shares};
+}
+
+function laneName(thread) {
+	const t = data.threads[thread];
+	return t.name + " (" + t.tid + ")";
+}
+
+function matchesFilter(text) {
+	return laneFilter === "" || text.toLowerCase().includes(laneFilter.toLowerCase());
+}
+
+function busy(lane) {
+	return lane.sums[0] + lane.sums[1];
+}
+
+/* How much of a life is neither idle nor unknown. */
+function active(lane) {
+	return lane.life - lane.sums[IDLE] - (lane.sums[states.length - 1] || 0);
+}
+
+/* Threads by process, the busiest first. */
+function byProcess() {
+	const found = new Map();
+	const threads = hasLives ? [...laneOf.keys()] : [];
+	for (const thread of [...new Set([...threads, ...notesOf.keys()])]) {
+		const t = data.threads[thread];
+		if (state.process !== "" && String(t.pid) !== state.process)
+			continue;
+		if (!found.has(t.pid))
+			found.set(t.pid, {pid: t.pid, name: t.process, threads: [], busy: 0});
+		found.get(t.pid).threads.push(thread);
+		found.get(t.pid).busy += laneOf.has(thread) ? busy(laneOf.get(thread)) : 0;
+	}
+	const rank = (a, b) => {
+		const p = laneOf.get(a), q = laneOf.get(b);
+		return p && q ? busy(q) - busy(p) || active(q) - active(p) || a - b : p ? -1 : q ? 1 : a - b;
+	};
+	for (const process of found.values())
+		process.threads.sort(rank);
+	return [...found.values()].sort((a, b) => b.busy - a.busy || a.pid - b.pid);
+}
+
+function isFolded(key, usual) {
+	return laneFilter === "" && (folded.has(key) ? folded.get(key) : usual);
+}
+
+function addFold(key, text, usual, fill) {
+	const closed = isFolded(key, usual);
+	lines.push({fold: key, closed, usual, text});
+	if (!closed)
+		fill();
+}
+
+function addThreads(process) {
+	const wantedOnes = process.threads.filter(thread => matchesFilter(laneName(thread)));
+	const idle = wantedOnes.filter(thread => laneOf.has(thread) && laneOf.get(thread).idles);
+	const show = thread => lines.push({thread, lane: laneOf.get(thread), notes: notesOf.get(thread) || []});
+	if (wantedOnes.length === 0)
+		return;
+	addFold("p" + process.pid, process.name + " (" + process.pid + "), " + wantedOnes.length + (wantedOnes.length === 1 ? " thread" : " threads"), false, () => {
+		wantedOnes.filter(thread => !idle.includes(thread)).forEach(show);
+		if (idle.length)
+			addFold("i" + process.pid, idle.length + (idle.length === 1 ? " idle thread" : " idle threads"), true, () => idle.forEach(show));
+	});
+}
+
+/* The rows of the timeline, without the ruler. */
+function buildLines() {
+	lines = [];
+	bands = [];
+	for (let i = 0; i < spans.length; i += SPAN)
+		if (isOfAll(kindOf(i)) && (state.process === "" || String(spans[i + 1]) === state.process))
+			bands.push(i);
+	const cpus = cpuLanes.filter(lane => matchesFilter("CPU " + lane.cpu));
+	if (cpus.length)
+		addFold("cpus", "CPUs", false, () => cpus.forEach(lane => lines.push({lane, cpu: lane.cpu, notes: []})));
+	byProcess().forEach(addThreads);
+}

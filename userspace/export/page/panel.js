@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ---- the panel beside the timeline: one interval with its stacks ---- */
+let picked = null, details = null;
+
+/* What is known of a segment. The number 0: nothing. */
+function detailOf(number) {
+	if (!details) {
+		const packed = unpack(data.lanes.details || "");
+		details = [{object: "", node: 0, waker: null, wakerNode: 0, endedBy: ""}];
+		while (more(packed)) {
+			const object = data.lanes.texts[take(packed)], node = take(packed), waker = take(packed), wakerNode = take(packed);
+			details.push({object, node, waker: waker ? waker - 1 : null, wakerNode, endedBy: data.lanes.texts[take(packed)]});
+		}
+	}
+	return details[number] || details[0];
+}
+
+function lengthText(us) {
+	return us < 1000 ? us.toFixed(us < 10 ? 1 : 0) + " \u00b5s" : us < 1e6 ? (us / 1000).toFixed(3) + " ms" : (us / 1e6).toFixed(6) + " s";
+}
+
+function exactTime(us) {
+	return (us / 1e6).toFixed(6) + " s";
+}
+
+/* What a segment is, as pairs of a title and a text. */
+function describe(line, i) {
+	const lane = line.lane, out = [["from", exactTime(lane.start[i])], ["for", lengthText(lane.end[i] - lane.start[i])]];
+	if (lane.cpu !== undefined) {
+		const thread = lane.code[i] >> 1;
+		return {title: laneName(thread), state: lane.code[i] & 1 ? "ran on CPU " + lane.cpu + ", by its samples" : "ran on CPU " + lane.cpu, thread, pairs: out,
+			node: 0, wakerNode: 0};
+	}
+	const detail = detailOf(lane.detail[i]);
+	if (detail.object !== "")
+		out.push(["what", detail.object]);
+	if (detail.waker !== null)
+		out.push([lane.code[i] & WOKEN ? "woken by" : "waker", laneName(detail.waker)]);
+	else if (detail.endedBy !== "")
+		out.push(["ended by", detail.endedBy]);
+	return {title: laneName(line.thread), state: states[lane.code[i] & 31][1] + (lane.code[i] & 32 ? ", idle" : ""), thread: line.thread, pairs: out,
+		node: detail.node, wakerNode: detail.wakerNode, running: (lane.code[i] & 31) === 0};
+}
+
+function spanText(i) {
+	return {title: data.timeline.names[spans[i + 2]] || kindOf(i), state: kindOf(i), thread: isOfAll(kindOf(i)) ? null : spans[i + 1], node: 0, wakerNode: 0,
+		pairs: [["from", exactTime(spans[i + 3])], ["for", lengthText(spans[i + 4])],
+			isOfAll(kindOf(i)) ? ["pid", String(spans[i + 1])] : ["thread", laneName(spans[i + 1])]]};
+}
+
+function element(name, text, of) {
+	const made = document.createElement(name);
+	made.textContent = text;
+	of.append(made);
+	return made;
+}
+
+/* The frames from the leaf to the root. */
+function stackLines(tree, node, title) {
+	const box = $("panel-body");
+	element("h3", title, box);
+	const list = element("ol", "", box);
+	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
+		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
+		frame.title = kind;
+		frame.style.borderLeftColor = COLOURS[kind][dark() ? 1 : 0];
+	}
+}
+
+/* The stacks that were sampled meanwhile, the most frequent ones first. */
+function sampledStacks(thread, a, b) {
+	const g = data.graphs[0], t = g.unit === "samples" && timesOf(g), counts = new Map();
+	if (!t)
+		return [];
+	for (let i = firstAt(t.at, a); i < t.at.length && t.at[i] <= b; i++)
+		if (t.thread[i] === thread)
+			counts.set(t.node[i], (counts.get(t.node[i]) || 0) + t.weight[i]);
+	return [...counts].sort((x, y) => y[1] - x[1]).slice(0, 3);
+}
+
+function pick(line, i, isSpan) {
+	const what = isSpan ? spanText(i) : describe(line, i), box = $("panel-body");
+	picked = {line, i, isSpan};
+	$("panel").hidden = false;
+	$("panel-title").textContent = what.title;
+	box.replaceChildren();
+	element("p", what.state, box);
+	const pairs = element("dl", "", box);
+	for (const [title, text] of what.pairs) {
+		element("dt", title, pairs);
+		element("dd", text, pairs);
+	}
+	const [a, b] = pickedTime();
+	element("button", "Select this time", box).addEventListener("click", () => selectRange([a, b]));
+	element("button", "Zoom to it", box).addEventListener("click", () => showTime(a - (b - a) / 4, b + (b - a) / 4));
+	if (what.node)
+		stackLines(data.lanes.stacks, what.node, "Stack");
+	if (what.wakerNode)
+		stackLines(data.lanes.stacks, what.wakerNode, "The waker's stack");
+	if (what.running || (line.cpu !== undefined && !isSpan))
+		for (const [node, count] of sampledStacks(what.thread, a, b))
+			stackLines(data.graphs[0], node, amountOf(count, data.graphs[0].unit) + " on this stack");
+	layout();
+}
+
+function pickedTime() {
+	const {line, i, isSpan} = picked;
+	return isSpan ? [spans[i + 3], spans[i + 3] + spans[i + 4]] : [line.lane.start[i], line.lane.end[i]];
+}
+
+function unpick() {
+	if (!picked)
+		return;
+	picked = null;
+	$("panel").hidden = true;
+	layout();
+}
+
+/* A frame around what is picked. */
+function outline(colour) {
+	const k = lines.findIndex(line => picked.line === line || (line.lane && line.lane === picked.line.lane)), [a, b] = pickedTime();
+	const x = Math.max(LEFT, xOf(a)), right = Math.min(view.clientWidth, xOf(b));
+	if (k < 0 || right < LEFT || x > view.clientWidth)
+		return;
+	context.strokeStyle = colour;
+	context.lineWidth = 2;
+	context.strokeRect(x - 1, lineTop(k) + 1, Math.max(3, right - x + 2), ROW - 2);
+	context.lineWidth = 1;
+}

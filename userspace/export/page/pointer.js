@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ---- pointer and keys in the timeline ---- */
+let dragged = null;
+
+/* What lies under the pointer: the line, a segment or a span of it. */
+function timelineAt(x, y) {
+	const line = y > RULER ? lines[Math.floor((y - RULER + view.scrollTop) / ROW)] : undefined, us = usOf(x);
+	if (!line || x < LEFT || line.fold !== undefined)
+		return {line, us, i: -1, span: -1};
+	const slack = (to - from) / view.clientWidth * 2, covers = i => us >= spans[i + 3] - slack && us <= spans[i + 3] + spans[i + 4] + slack;
+	const low = (y - RULER + view.scrollTop) % ROW >= ROW - 5, notes = line.lane && !low ? [] : line.notes;
+	let i = -1;
+	if (line.lane) {
+		const lane = segmentsOf(line.lane), near = firstAt(lane.end, us);
+		i = near < lane.start.length && lane.start[near] <= us ? near : -1;
+	}
+	return {line, us, i, span: notes.find(covers) ?? (i < 0 || bandCounts(line, i) ? bands.find(covers) ?? -1 : -1)};
+}
+
+/* A band is what a thread without a reason of its own shows. */
+function bandCounts(line) {
+	return !line.lane;
+}
+
+function sharesAt(lane, us) {
+	const runs = binsOf(lane);
+	if (!runs)
+		return [];
+	const list = runs.shares[Math.min(firstAt(runs.until, us), runs.shares.length - 1)] || [], out = [];
+	for (let k = 0; k < list.length; k += 2)
+		out.push([list[k + 1], lane.cpu === undefined ? states[list[k]][1] : list[k] ? laneName(list[k] - 1) : "others"]);
+	return out.sort((a, b) => b[0] - a[0]).map(([part, name]) => "about " + Math.round(part * 100) + " % " + name);
+}
+
+function showTip(title, texts, event) {
+	$("tip-name").textContent = title;
+	["tip-kind", "tip-total", "tip-self", "tip-more"].forEach((id, k) => $(id).textContent = texts[k] || "");
+	$("tip").hidden = false;
+	placeTip(event);
+}
+
+function tipTimeline(event) {
+	const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+	cursor = x >= LEFT ? usOf(x) : null;
+	if (dragged) {
+		drag(x, y);
+		return;
+	}
+	const {line, us, i, span} = timelineAt(x, y), clickable = i >= 0 || span >= 0 || (line && (line.fold !== undefined || x < LEFT));
+	canvas.style.cursor = y <= RULER && x >= LEFT ? "col-resize" : clickable ? "pointer" : "crosshair";
+	redraw();
+	if (!line || x < LEFT) {
+		$("tip").hidden = true;
+		return;
+	}
+	const what = span >= 0 ? spanText(span) : i >= 0 ? describe(line, i) : null;
+	if (what)
+		showTip(what.title, [what.state, what.pairs.map(([title, text]) => title + " " + text).join(", "), "at " + exactTime(us)], event);
+	else if (line.lane)
+		showTip(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, ["at " + exactTime(us), ...sharesAt(line.lane, us).slice(0, 3)], event);
+	else
+		$("tip").hidden = true;
+}
+
+function downTimeline(event) {
+	const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+	if (event.button)
+		return;
+	dragged = {x, y, moved: false, from, to, scroll: view.scrollTop, kind: x < LEFT ? "none" : y <= RULER ? "range" : event.shiftKey ? "zoom" : "move"};
+	event.preventDefault();
+}
+
+function drag(x, y) {
+	dragged.moved ||= Math.abs(x - dragged.x) > 3 || Math.abs(y - dragged.y) > 3;
+	if (!dragged.moved)
+		return;
+	$("tip").hidden = true;
+	if (dragged.kind === "move") {
+		const us = (dragged.x - x) / (view.clientWidth - LEFT) * (dragged.to - dragged.from);
+		view.scrollTop = dragged.scroll + dragged.y - y;
+		showTime(dragged.from + us, dragged.to + us);
+	} else if (dragged.kind !== "none") {
+		state.range = [usOf(Math.min(x, dragged.x)), usOf(Math.max(x, dragged.x))];
+		redraw();
+	}
+}
+
+/* The end of a drag, or a click. */
+function endDrag() {
+	const was = dragged;
+	dragged = null;
+	if (!was)
+		return;
+	if (!was.moved)
+		clickTimeline(was.x, was.y);
+	else if (was.kind === "range")
+		selectRange(state.range);
+	else if (was.kind === "zoom") {
+		const [a, b] = state.range;
+		state.range = null;
+		showRange();
+		showTime(a, b);
+	}
+	changed(true);
+}
+
+function clickTimeline(x, y) {
+	const {line, i, span} = timelineAt(x, y);
+	if (y <= RULER) {
+		selectRange(null);
+	} else if (line && line.fold !== undefined) {
+		folded.set(line.fold, !line.closed);
+		lay();
+	} else if (line && x < LEFT && line.thread !== undefined) {
+		chooseThread(state.thread === String(line.thread) ? "" : String(line.thread));
+	} else if (line && span >= 0) {
+		pick(line, span, true);
+	} else if (line && i >= 0) {
+		pick(line, i, false);
+	} else {
+		unpick();
+	}
+}
+
+function wheelTimeline(event) {
+	const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+	if (event.ctrlKey || event.metaKey || y <= RULER) {
+		zoomTime(Math.exp(Math.max(-240, Math.min(240, event.deltaY)) / 300), usOf(x));
+	} else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+		const us = (event.deltaX || event.deltaY) / (view.clientWidth - LEFT) * (to - from);
+		showTime(from + us, to + us);
+	} else {
+		return;
+	}
+	event.preventDefault();
+}
+
+/* True: the key has a meaning. */
+function keyTimeline(event) {
+	const wide = to - from, middle = cursor !== null && cursor >= from && cursor <= to ? cursor : (from + to) / 2;
+	const keys = {
+		w: () => zoomTime(1 / 1.5, middle), s: () => zoomTime(1.5, middle), a: () => showTime(from - wide / 5, to - wide / 5),
+		d: () => showTime(from + wide / 5, to + wide / 5), ArrowUp: () => { view.scrollTop -= 3 * ROW; }, ArrowDown: () => { view.scrollTop += 3 * ROW; },
+		PageUp: () => { view.scrollTop -= view.clientHeight - RULER; }, PageDown: () => { view.scrollTop += view.clientHeight - RULER; },
+		"0": () => showTime(begin, end), f: () => state.range && showTime(state.range[0], state.range[1]),
+	};
+	keys.ArrowLeft = keys.a;
+	keys.ArrowRight = keys.d;
+	keys["+"] = keys["="] = keys.w;
+	keys["-"] = keys.s;
+	if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+		return false;
+	keys[event.key]();
+	redraw();
+	return true;
+}
