@@ -126,8 +126,8 @@ static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 	uint32_t *at;
 
 	if (a->keep_samples)
-		return VEC_PUSH(&a->carried_samples,
-				(struct sample){r->time_ns, r->weight, r->thread, r->node, spans_same(a, r->span), r->cpu});
+		return VEC_PUSH(&a->carried_samples, (struct sample){r->time_ns, r->weight, r->thread, r->node,
+								     spans_same(a, r->span), r->cpu});
 	at = u64map_put(&a->carried_of, (uint64_t)r->thread << 32 | r->node);
 	if (!at || (!*at && VEC_PUSH(&a->carried, (struct sample_sum){r->thread, r->node, 0})))
 		return -ENOMEM;

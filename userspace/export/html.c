@@ -162,7 +162,8 @@ static int html_kind(struct page *p, uint32_t kind)
 	int err = events_profile(p->an, kind, &profile);
 
 	if (!err && profile.sums.count)
-		err = html_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title, units[kind_of(kind)->unit]);
+		err = html_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title,
+				 units[kind_of(kind)->unit]);
 	profile_free(&profile);
 	return err;
 }

@@ -14,11 +14,11 @@
  * What a page may have of each; it is then some 12 MB at most, beside its stacks. What is beyond is thinned or left
  * out, and the page says so.
  */
-#define PAGE_SAMPLES_MAX 400000U   /* samples with their times */
-#define PAGE_EVENTS_MAX 60000U	   /* events of each other kind, with their times */
-#define PAGE_SEGMENTS_MAX 400000U  /* of threads and CPUs, the longest ones */
+#define PAGE_SAMPLES_MAX 400000U  /* samples with their times */
+#define PAGE_EVENTS_MAX 60000U	  /* events of each other kind, with their times */
+#define PAGE_SEGMENTS_MAX 400000U /* of threads and CPUs, the longest ones */
 #define PAGE_BIN_BYTES (2U << 20) /* shares of states in equal parts of the time */
-#define PAGE_DETAILS_MAX 60000U	   /* different objects, stacks and wakers of segments */
+#define PAGE_DETAILS_MAX 60000U	  /* different objects, stacks and wakers of segments */
 #define PAGE_LANES_MAX 6000U
 
 /* The page's threads, numbered in the order in which its data refer to them. */

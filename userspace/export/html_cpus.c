@@ -8,7 +8,7 @@
 
 #include "html_lanes.h"
 
-#define CPUS_MAX 4096U	       /* of a larger number there is no lane */
+#define CPUS_MAX 4096U		/* of a larger number there is no lane */
 #define NO_FREQUENCY_NS 1000000 /* what a sample stands for if the recording does not say it */
 
 struct run {
@@ -127,8 +127,8 @@ static int find_samples(struct page *p, run_list *to)
 		struct stack_sum sum;
 		struct run run = {.cpu = s->cpu, .sampled = true};
 
-		if (!analysis_selects_time(an, s->time_ns) || !analysis_sum_of(an, s->thread, s->node, s->weight, &sum) ||
-		    sum.thread == ROW_NONE)
+		if (!analysis_selects_time(an, s->time_ns) ||
+		    !analysis_sum_of(an, s->thread, s->node, s->weight, &sum) || sum.thread == ROW_NONE)
 			continue;
 		run.thread = sum.thread;
 		run.start_ns = s->time_ns > half_ns ? s->time_ns - half_ns : 0;
@@ -150,7 +150,8 @@ static int put_sampled(run_list *to, const struct run *s, uint64_t from_ns, cons
 		r.end_ns = exact->start_ns;
 	if (r.start_ns >= r.end_ns)
 		return 0;
-	if (last && last->sampled && last->cpu == r.cpu && last->thread == r.thread && r.start_ns <= last->end_ns + 1000) {
+	if (last && last->sampled && last->cpu == r.cpu && last->thread == r.thread &&
+	    r.start_ns <= last->end_ns + 1000) {
 		last->end_ns = r.end_ns;
 		return 0;
 	}

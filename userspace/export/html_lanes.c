@@ -143,7 +143,8 @@ int lanes_write(struct lanes *l, const struct lane *lane)
 	json_number(j, "kept", lane->kept);
 	err = pack_json(j, "segments", lane->segments.bytes.at, lane->segments.bytes.count);
 	if (lane->kept < lane->of || lane->of > LANE_SMALL) {
-		json_number(j, "bin_ns", (l->page->to_ns - l->page->from_ns) / ((uint64_t)BINS_COARSEST << lane->level) + 1);
+		json_number(j, "bin_ns",
+			    (l->page->to_ns - l->page->from_ns) / ((uint64_t)BINS_COARSEST << lane->level) + 1);
 		err = err ?: pack_json(j, "bins", bins->bytes.at, bins->bytes.count);
 	}
 	return err;

@@ -94,10 +94,10 @@ int html_cpu_lanes(struct page *p, const struct wall *w);
 /* ---- html_details.c: what is known of a segment, each combination once ---- */
 
 struct detail {
-	uint32_t object;	      /* in texts */
-	uint32_t stack, waker_stack;  /* rows of the analyzer's nodes, ROW_NONE: none */
-	uint32_t waker;		      /* number of the page's thread + 1; 0: none */
-	uint32_t ended_by;	      /* in texts */
+	uint32_t object;	     /* in texts */
+	uint32_t stack, waker_stack; /* rows of the analyzer's nodes, ROW_NONE: none */
+	uint32_t waker;		     /* number of the page's thread + 1; 0: none */
+	uint32_t ended_by;	     /* in texts */
 };
 
 struct details {

@@ -114,8 +114,7 @@ static int write_lane(struct threads *k, const struct wall *w, const struct lane
 
 int html_thread_lanes(struct page *p, const struct wall *w)
 {
-	struct threads k = {.lanes = {.page = p, .budget.most = PAGE_SEGMENTS_MAX},
-			    .details = {.page = p, .wall = w}};
+	struct threads k = {.lanes = {.page = p, .budget.most = PAGE_SEGMENTS_MAX}, .details = {.page = p, .wall = w}};
 	uint64_t left_out;
 	int err = measure_all(&k, w, &left_out);
 
