@@ -32,63 +32,6 @@ static int compare_cells(const void *x, const void *y)
 	return p->place < q->place ? -1 : p->place > q->place;
 }
 
-static int compare_ranks(const void *x, const void *y)
-{
-	const struct tree_label *p = x, *q = y;
-
-	return p->rank < q->rank ? -1 : p->rank > q->rank;
-}
-
-static int html_labels(struct json *j, const struct tree *t)
-{
-	struct tree_label *labels = calloc(t->labels.count + 1, sizeof(*labels));
-
-	if (!labels)
-		return -ENOMEM;
-	if (t->labels.count) {
-		memcpy(labels, t->labels.at, t->labels.count * sizeof(*labels));
-		qsort(labels, t->labels.count, sizeof(*labels), compare_ranks);
-	}
-	json_open(j, "labels", '[');
-	for (size_t i = 0; i < t->labels.count; i++)
-		json_string(j, NULL, labels[i].text);
-	json_close(j, ']');
-	free(labels);
-	return 0;
-}
-
-/* Parent, label and kind of every node, depth first. A node's number is its place in the list; the root is 0. */
-static void html_nodes(struct json *j, const struct tree *t, uint32_t *place)
-{
-	uint32_t count = 0;
-
-	json_open(j, "nodes", '[');
-	for (uint32_t i = tree_next(t, 0); i; i = tree_next(t, i)) {
-		const struct tree_node *n = &t->nodes.at[i];
-		enum stack_kind kind =
-			t->labels.at[n->label].domain == DOMAIN_INCOMPLETE ? KIND_INCOMPLETE : tree_kind(t, i);
-
-		place[i] = ++count;
-		json_number(j, NULL, place[n->parent]);
-		json_number(j, NULL, t->labels.at[n->label].rank);
-		json_number(j, NULL, (uint64_t)kind);
-	}
-	json_close(j, ']');
-}
-
-int page_thread(struct page *p, uint32_t row, uint32_t *number)
-{
-	uint32_t *at = &p->index[row == ROW_NONE ? p->an->a->threads.count : row];
-
-	if (!*at) {
-		if (VEC_PUSH(&p->rows, row))
-			return -ENOMEM;
-		*at = (uint32_t)p->rows.count;
-	}
-	*number = *at - 1;
-	return 0;
-}
-
 /* Weights as a flat list of thread, node, weight. */
 static int html_weights(struct page *p, const struct profile *profile, const struct tree *t, const uint32_t *place)
 {
@@ -118,14 +61,6 @@ static int html_weights(struct page *p, const struct profile *profile, const str
 	}
 	json_close(&p->j, ']');
 	free(cells);
-	return err;
-}
-
-int page_tree(struct json *j, const struct tree *t, uint32_t *place)
-{
-	int err = html_labels(j, t);
-
-	html_nodes(j, t, place);
 	return err;
 }
 

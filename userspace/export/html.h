@@ -31,6 +31,8 @@ struct page {
 	struct json j;
 };
 
+/* ---- html_page.c ---- */
+
 /* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
 
@@ -39,6 +41,8 @@ int page_tree(struct json *j, const struct tree *t, uint32_t *place);
 
 /* ---- html_timeline.c ---- */
 int html_timeline(struct page *p);
+/* The lives of threads, and what ran on each CPU. */
+int html_lanes(struct page *p);
 
 /* ---- html_times.c: the events of a flame graph by time ---- */
 
@@ -51,8 +55,5 @@ struct page_source {
 
 int html_times(struct page *p, const struct profile *profile, const struct page_source *from, const struct tree *t,
 	       const uint32_t *place);
-
-/* ---- html_lanes.c: the lives of threads, and what ran on each CPU ---- */
-int html_lanes(struct page *p);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/events.h>
-
 uint64_t lanes_time(const struct page *p, uint64_t time_ns)
 {
 	if (time_ns < p->from_ns)
@@ -158,37 +156,4 @@ void lanes_free(struct lanes *l)
 		pack_free(&l->list.at[i].segments);
 	}
 	free(l->list.at);
-}
-
-/* ---- the page's part ---- */
-
-static bool has_lives(const struct analysis *an)
-{
-	for (size_t i = 0; i < an->a->events.count; i++)
-		if (an->a->events.at[i].kind == BRAID_JVM_OFFCPU)
-			return true;
-	return false;
-}
-
-int html_lanes(struct page *p)
-{
-	struct wall *wall = NULL;
-	int err = wall_new(&wall, p->an);
-
-	p->lanes = has_lives(p->an);
-	json_open(&p->j, "lanes", '{');
-	json_open(&p->j, "states", '[');
-	for (int s = 0; s < WALL_STATES; s++) {
-		json_open(&p->j, NULL, '[');
-		json_string(&p->j, NULL, wall_key((enum wall_state)s));
-		json_string(&p->j, NULL, wall_title((enum wall_state)s));
-		json_close(&p->j, ']');
-	}
-	json_close(&p->j, ']');
-	err = err ?: html_cpu_lanes(p, wall);
-	if (p->lanes)
-		err = err ?: html_thread_lanes(p, wall);
-	json_close(&p->j, '}');
-	wall_free(wall);
-	return err;
 }

@@ -5,7 +5,7 @@
 
 #include <analyze/events.h>
 
-#include "html.h"
+#include "html_lanes.h"
 
 #define SPANS_MAX 20000U /* the longest ones; a browser draws this many */
 
@@ -142,5 +142,38 @@ int html_timeline(struct page *p)
 	err = err ?: write_spans(p, &spans, count);
 	json_close(&p->j, '}');
 	free(spans.at);
+	return err;
+}
+
+/* ---- lanes ---- */
+
+static bool has_lives(const struct analysis *an)
+{
+	for (size_t i = 0; i < an->a->events.count; i++)
+		if (an->a->events.at[i].kind == BRAID_JVM_OFFCPU)
+			return true;
+	return false;
+}
+
+int html_lanes(struct page *p)
+{
+	struct wall *wall = NULL;
+	int err = wall_new(&wall, p->an);
+
+	p->lanes = has_lives(p->an);
+	json_open(&p->j, "lanes", '{');
+	json_open(&p->j, "states", '[');
+	for (int s = 0; s < WALL_STATES; s++) {
+		json_open(&p->j, NULL, '[');
+		json_string(&p->j, NULL, wall_key((enum wall_state)s));
+		json_string(&p->j, NULL, wall_title((enum wall_state)s));
+		json_close(&p->j, ']');
+	}
+	json_close(&p->j, ']');
+	err = err ?: html_cpu_lanes(p, wall);
+	if (p->lanes)
+		err = err ?: html_thread_lanes(p, wall);
+	json_close(&p->j, '}');
+	wall_free(wall);
 	return err;
 }
