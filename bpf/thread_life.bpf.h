@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Programs for the life of threads: when one starts, becomes another program, or ends. Then its time is reported. One
- * more finds the threads that exist already.
+ * more finds the threads that exist already, and another one those that are off the CPU when the recording ends.
  */
 #ifndef BRAID_THREAD_LIFE_BPF_H
 #define BRAID_THREAD_LIFE_BPF_H
@@ -226,6 +226,39 @@ int on_thread_found(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	thread_time_add(t->slot, 1);
+	return 0;
+}
+
+/* ---- threads that are off the CPU when the recording ends ---- */
+
+SEC("iter/task")
+int on_thread_asleep(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	const struct braid_thread_time *t;
+	struct braid_asleep asleep = {0};
+	struct pt_regs *entry;
+	__u32 tid;
+
+	if (!task || (task->flags & (PF_KTHREAD | PF_EXITING)))
+		return 0;
+	tid = task->pid;
+	t = bpf_map_lookup_elem(&thread_times, &tid);
+	/* One that has run since its interval began is not in it any more. */
+	if (!t || !t->now.start_ns || t->exec_ns != task->se.sum_exec_runtime)
+		return 0;
+	entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	asleep.pid = task->tgid;
+	asleep.tid = tid;
+	asleep.exec_ns = t->exec_ns;
+	asleep.pc = entry->ip;
+	asleep.sp = entry->sp;
+	asleep.fp = entry->bp;
+	asleep.rax = entry->ax;
+	asleep.rbx = entry->bx;
+	asleep.r10 = entry->r10;
+	asleep.r13 = entry->r13;
+	bpf_seq_write(ctx->meta->seq, &asleep, sizeof(asleep));
 	return 0;
 }
 

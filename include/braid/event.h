@@ -278,6 +278,18 @@ _Static_assert(sizeof(struct braid_thread_time) == 2 * 48 + 40 + 40 + 16 * BRAID
 	       "thread time");
 
 /*
+ * A thread that is off the CPU, as the program `on_thread_asleep` finds it: the registers with which it entered the
+ * kernel. They and its stack stay the same as long as the kernel's sum of its times on the CPU does.
+ */
+struct braid_asleep {
+	__u32 pid;
+	__u32 tid;
+	__u64 exec_ns; /* that sum */
+	__u64 pc, sp, fp, rax, rbx, r10, r13;
+};
+_Static_assert(sizeof(struct braid_asleep) == 72, "thread asleep");
+
+/*
  * A sample whose walk led to code that the collector had not received yet, with all that a deferred unwind needs. The
  * kernel's frames follow, and then the part of the stack in use, as far as that is known, at most BRAID_DEFERRED_PAGES.
  */

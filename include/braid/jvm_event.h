@@ -89,7 +89,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
  * fault. */
 #define BRAID_OFFCPU_SYSCALL 0xffffU
 #define BRAID_OFFCPU_UNINTERRUPTIBLE 0x10000U /* signals do not end it: mostly disk I/O, or a lock in the kernel */
-#define BRAID_OFFCPU_OPEN 0x20000U	      /* had not ended when the recording ended; no stack */
+#define BRAID_OFFCPU_OPEN 0x20000U	      /* had not ended when the recording ended */
 #define BRAID_OFFCPU_BEFORE 0x40000U	      /* began before the recording */
 #define BRAID_OFFCPU_CLASS_SHIFT 20
 #define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)

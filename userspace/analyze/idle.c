@@ -16,6 +16,7 @@ static const struct {
 	{"java.util.concurrent.ForkJoinPool.awaitWork", IDLE_WAITS},
 	{"java.util.concurrent.DelayScheduler.loop", IDLE_OWN},
 	{"java.util.TimerThread.mainLoop", IDLE_OWN},
+	{"java.lang.VirtualThread.takeVirtualThreadListToUnblock", IDLE_WAITS},
 	{"java.lang.ref.Reference.waitForReferencePendingList", IDLE_WAITS},
 	{"java.lang.ref.Reference.tryHandlePending", IDLE_WAITS},
 	{"java.lang.ref.ReferenceQueue.remove", IDLE_WAITS},

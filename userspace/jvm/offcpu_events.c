@@ -41,6 +41,8 @@ bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, st
 struct ending {
 	struct jvms *jvms;
 	uint64_t time_ns;
+	asleep_node_fn node;
+	void *ctx;
 };
 
 static uint64_t ready_of(const struct braid_interval *i)
@@ -51,13 +53,14 @@ static uint64_t ready_of(const struct braid_interval *i)
 }
 
 static void emit_interval(struct ending *end, struct process *process, struct thread *thread,
-			  const struct braid_interval *i)
+			  const struct braid_interval *i, uint32_t node)
 {
 	jvm_events_emit(end->jvms, process,
 			&(struct trace_jvm_event){.kind = BRAID_JVM_OFFCPU,
 						  .time_ns = i->start_ns,
 						  .duration_ns = i->end_ns - i->start_ns,
 						  .thread = thread->id,
+						  .node = node,
 						  .value = ready_of(i),
 						  .weight = (uint64_t)i->to << 32 | i->from,
 						  .number = i->futex,
@@ -106,14 +109,14 @@ static void emit_thread(struct ending *end, uint32_t tid, struct braid_thread_ti
 	if (!thread || t->since_ns >= end->time_ns)
 		return;
 	if (t->pending.start_ns)
-		emit_interval(end, process, thread, &t->pending);
+		emit_interval(end, process, thread, &t->pending, 0);
 	if (t->now.start_ns && t->now.start_ns < end->time_ns) {
 		t->now.end_ns = end->time_ns;
 		t->now.flags |= BRAID_OFFCPU_OPEN;
 		t->now.to = t->now.from;
 		t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
 		t->ready_ns += ready_of(&t->now);
-		emit_interval(end, process, thread, &t->now);
+		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, tid));
 	}
 	if (t->on_ns && t->on_ns < end->time_ns)
 		t->run_ns += end->time_ns - t->on_ns;
@@ -125,7 +128,7 @@ static void emit_thread_times(struct ending *end)
 {
 	uint64_t stopped_ns;
 	int fd = kernel_side_thread_times(end->jvms->kernel, &stopped_ns);
-	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns};
+	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns, .node = end->node, .ctx = end->ctx};
 	uint32_t tid, next, *at = NULL;
 	struct braid_thread_time t;
 
@@ -162,9 +165,9 @@ static void emit_threads(void *ctx, struct process *process)
 		(void)procfs_threads(process->pid, emit_cpu, ctx); /* it may have ended by now */
 }
 
-void offcpu_finish(struct jvms *jvms)
+void offcpu_finish(struct jvms *jvms, asleep_node_fn node, void *ctx)
 {
-	struct ending end = {.jvms = jvms, .time_ns = now_ns()};
+	struct ending end = {.jvms = jvms, .time_ns = now_ns(), .node = node, .ctx = ctx};
 
 	emit_thread_times(&end);
 	if (jvms->options->config.enabled & BRAID_EVENT_TYPE(THREAD))

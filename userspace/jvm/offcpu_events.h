@@ -16,7 +16,11 @@ bool offcpu_end_known(struct jvms *jvms, struct process *process, const struct b
 /* The kernel reports the end of a thread called `comm`. False when the agent has reported its CPU time. */
 bool offcpu_ended(struct jvms *jvms, struct thread *thread, const char *comm, struct trace_jvm_event *e);
 
-/* To be called when no thread is followed any more: emits sleeps in progress, and the CPU time of running threads. */
-void offcpu_finish(struct jvms *jvms);
+/*
+ * To be called when no thread is followed any more: emits sleeps in progress, and the CPU time of running threads.
+ * `node` returns the node of a sleeping thread's stack, or 0.
+ */
+typedef uint32_t (*asleep_node_fn)(void *ctx, struct process *process, uint32_t tid);
+void offcpu_finish(struct jvms *jvms, asleep_node_fn node, void *ctx);
 
 #endif

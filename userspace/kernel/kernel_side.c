@@ -539,6 +539,12 @@ int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns)
 	return programs_thread_times(&k->programs);
 }
 
+int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
+			    void *ctx)
+{
+	return programs_each_asleep(&k->programs, fn, ctx);
+}
+
 int kernel_side_load(struct kernel_side *k, uint32_t types)
 {
 	int err = programs_load(&k->programs, types);

@@ -105,6 +105,9 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 int kernel_side_stack_request(const struct kernel_side *k);
 /* The map of threads on and off the CPU, or a negative errno when none are followed; and when that ended. */
 int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
+/* Calls back with every followed thread that was off the CPU when that ended, and has been since. */
+int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
+			    void *ctx);
 /*
  * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures
  * itself.

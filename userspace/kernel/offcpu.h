@@ -25,6 +25,8 @@ int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
 /* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */
 int offcpu_find_threads(struct braid_bpf *b);
+/* Calls back with every followed thread that is off the CPU. To be called when the programs are detached. */
+int offcpu_each_asleep(struct braid_bpf *b, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx);
 
 /* Sets what is reported of a process by an event configuration. */
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c);

@@ -328,3 +328,8 @@ int programs_thread_times(const struct programs *p)
 {
 	return p->thread_times ? bpf_map__fd(p->thread_times->maps.thread_times) : -ENOENT;
 }
+
+int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)
+{
+	return p->thread_times ? offcpu_each_asleep(p->offcpu, fn, ctx) : 0;
+}

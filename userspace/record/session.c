@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
+#include "asleep.h"
 #include "command.h"
 #include "control.h"
 #include "facts.h"
@@ -462,6 +463,16 @@ static int session_run(struct loop *l)
 	return err;
 }
 
+static void finish_asleep(struct session *s)
+{
+	struct asleep *asleep;
+
+	if (asleep_new(&asleep, s))
+		log_warning("out of memory: some threads that were off the CPU at the end have no stack");
+	offcpu_finish(&s->jvms, asleep_node, asleep);
+	asleep_free(asleep);
+}
+
 /* Reads and emits what remains. Each step needs what the steps before it have read. */
 static void finish(struct loop *l)
 {
@@ -471,7 +482,7 @@ static void finish(struct loop *l)
 	kernel_side_stop(s->kernel);
 	probes_stop(s->jvms.probes);
 	read_all(s);
-	offcpu_finish(&s->jvms);
+	finish_asleep(s);
 	if (s->interrupted || s->options->kill)
 		command_interrupt(&l->command);
 	read_all(s);

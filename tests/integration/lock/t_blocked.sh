@@ -56,5 +56,6 @@ stop_record
 end_program
 all_told attach.trace
 events attach.trace \
-	"main reads on when the recording ends" '[(e.flags & 0xfffff, e.stack) for e in of("offcpu") if e.thread.name == "main"][-1] == (0x20000, [])' \
+	"main reads on when the recording ends" '[(e.flags & 0xfffff, e.stack[0] != "[incomplete]", "Blocked.main" in e.stack) for e in of("offcpu")
+		if e.thread.name == "main"][-1] == (0x20000, True, True)' \
 	"and has CPU time" 'any(e.thread.name == "main" and e["value"] > 0 for e in of("thread_cpu"))'

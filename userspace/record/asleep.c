@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "asleep.h"
+
+#include "deferred.h"
+#include "stacks.h"
+#include "hotspot/hotspot.h"
+#include "jvm/layouts.h"
+#include "kernel/kernel_side.h"
+#include "proc/procfs.h"
+#include "process/processes.h"
+#include "util/vec.h"
+
+#include <braid/frame.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Nobody wants to wait longer for the end of a recording. */
+#define TIME_MAX_NS 200000000ULL
+
+struct copy {
+	struct braid_event_deferred event;
+	uint8_t stack[BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE];
+};
+
+struct asleep {
+	struct session *session;
+	VEC(struct braid_asleep) threads; /* sorted by tid */
+	struct copy copy;
+	struct deferred_sample sample;
+	uint64_t spent_ns;
+	uint64_t left_out; /* when the time was spent */
+	int err;
+};
+
+static void add(void *ctx, const struct braid_asleep *thread)
+{
+	struct asleep *a = ctx;
+
+	if (!a->err)
+		a->err = VEC_PUSH(&a->threads, *thread);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct braid_asleep *p = x, *q = y;
+
+	return (p->tid > q->tid) - (p->tid < q->tid);
+}
+
+int asleep_new(struct asleep **out, struct session *s)
+{
+	struct asleep *a = *out = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->session = s;
+	/* Without an iterator these threads have no stacks, and the trace shows that. */
+	(void)kernel_side_each_asleep(s->kernel, add, a);
+	if (a->threads.count)
+		qsort(a->threads.at, a->threads.count, sizeof(*a->threads.at), compare);
+	return a->err;
+}
+
+void asleep_free(struct asleep *a)
+{
+	if (!a)
+		return;
+	if (a->left_out)
+		sink_notice(&a->session->sink, 0, BRAID_NOTICE_INFO,
+			    "%llu threads that were off the CPU at the end have no stack: reading them took too long",
+			    (unsigned long long)a->left_out);
+	free(a->threads.at);
+	free(a);
+}
+
+/* Copies the stack from the page of sp on, as far as it is in memory. */
+static void copy_stack(struct copy *c, pid_t pid, uint64_t sp)
+{
+	struct braid_event_deferred *e = &c->event;
+
+	e->stack_at = sp & ~(uint64_t)(BRAID_DEFERRED_PAGE - 1);
+	e->stack_bytes = 0;
+	while (e->stack_bytes < sizeof(c->stack) &&
+	       !hotspot_read_process(&pid, e->stack_at + e->stack_bytes, c->stack + e->stack_bytes,
+				     BRAID_DEFERRED_PAGE))
+		e->stack_bytes += BRAID_DEFERRED_PAGE;
+}
+
+static bool has_run(const struct braid_asleep *thread)
+{
+	uint64_t cpu_ns, kernel_ns;
+
+	return procfs_cpu_ns((pid_t)thread->pid, (pid_t)thread->tid, &cpu_ns, &kernel_ns) || cpu_ns != thread->exec_ns;
+}
+
+static uint32_t unwind(struct asleep *a, struct process *process, const struct braid_asleep *thread)
+{
+	struct session *s = a->session;
+	bool complete;
+
+	a->copy.event = (struct braid_event_deferred){.hdr = {.time_ns = s->jvms.stopped_ns},
+						      .pid = thread->pid,
+						      .tid = thread->tid,
+						      .cause = BRAID_END_READ_FAULT,
+						      .pc = thread->pc,
+						      .sp = thread->sp,
+						      .fp = thread->fp,
+						      .rax = thread->rax,
+						      .rbx = thread->rbx,
+						      .r10 = thread->r10,
+						      .r13 = thread->r13};
+	copy_stack(&a->copy, process->pid, thread->sp);
+	if (has_run(thread))
+		return 0;
+	layouts_find(&s->jvms, process);
+	a->sample.event = (struct braid_event_sample){0};
+	(void)deferred_unwind(s, process, &a->copy.event, &a->sample);
+	return stacks_node(s->stacks, process, &a->sample.event, &complete);
+}
+
+uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
+{
+	struct asleep *a = ctx;
+	const struct braid_asleep key = {.tid = tid}, *thread;
+	uint64_t began = now_ns();
+	uint32_t node;
+
+	thread = a && a->threads.count ? bsearch(&key, a->threads.at, a->threads.count, sizeof(key), compare) : NULL;
+	if (!thread || (pid_t)thread->pid != process->pid)
+		return 0;
+	if (a->spent_ns > TIME_MAX_NS) {
+		a->left_out++;
+		return 0;
+	}
+	node = unwind(a, process, thread);
+	a->spent_ns += now_ns() - began;
+	return node;
+}
