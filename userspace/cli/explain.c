@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid explain`: why a thread took as long as it did. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,12 @@ struct explain_options {
 	struct filter stretch; /* its --from and --to */
 	struct filter against; /* the same of --against, if it has_from */
 	struct filter filter;  /* of the analysis: without a window, because reasons may be anywhere */
+	struct what_if what_if;
 	unsigned top;
 	bool json;
 };
 
-enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_JSON, OPT_TOP };
+enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_WHAT_IF, OPT_JSON, OPT_TOP };
 
 static const struct argp_option options[] = {
 	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread: its name, or its id", 0},
@@ -30,6 +32,10 @@ static const struct argp_option options[] = {
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
 	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
+	{"what-if", OPT_WHAT_IF, "WHAT=CHANGE", 0,
+	 "Print how long it would have taken if the waits for a lock (its class), a method, or times of a kind (io, cpu, "
+	 "gc, sleeping, ...) took no time (=0), half of it (=/2), or more (=*1.5); can be repeated",
+	 0},
 	{"json", OPT_JSON, 0, 0, "Print JSON", 0},
 	{"top", OPT_TOP, "N", 0, "Print N rows of the table (default 10; with --json all)", 0},
 	{0},
@@ -41,6 +47,8 @@ static const char doc[] =
 	"  braid explain --thread main\n"
 	"  braid explain --thread main --from 1.5 --to 2.5 braid.trace\n"
 	"  braid explain --thread 4711 --from 2 --to 3 --against 1..2 braid.trace\n"
+	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
+	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
 	"\n"
 	"Each moment of the thread is in one part: what the thread did itself, or what the thread did that ended its "
 	"wait, and so on. `for` names what the thread itself waited for meanwhile. What no record explains is \"not "
@@ -65,6 +73,22 @@ static void parse_against(struct argp_state *state, struct filter *f, const char
 	snprintf(first, sizeof(first), "%.*s", (int)(dots - arg), arg);
 	parse_moment(state, "against", first, &f->has_from, &f->from);
 	parse_moment(state, "against", dots + 2, &f->has_to, &f->to);
+}
+
+static void parse_what_if(struct argp_state *state, struct what_if *wi, char *arg)
+{
+	switch (what_if_add(wi, arg)) {
+	case 0:
+		return;
+	case -E2BIG:
+		argp_error(state, "--what-if: more than %d changes", WHAT_IF_MAX);
+		return;
+	default:
+		argp_error(state,
+			   "--what-if: '%s' is not a change; write for example com.acme.Journal=0, "
+			   "Parser.parse=/2 or io=*1.5",
+			   arg);
+	}
 }
 
 static void parse_top(struct argp_state *state, unsigned *top, const char *arg)
@@ -94,6 +118,9 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 	case OPT_AGAINST:
 		parse_against(state, &o->against, arg);
 		return 0;
+	case OPT_WHAT_IF:
+		parse_what_if(state, &o->what_if, arg);
+		return 0;
 	case OPT_JSON:
 		o->json = true;
 		return 0;
@@ -101,6 +128,8 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		parse_top(state, &o->top, arg);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->what_if.count && o->against.has_from)
+			argp_error(state, "--what-if and --against cannot be used together");
 		if (!o->thread)
 			argp_error(state, "--thread is missing; `braid report --wall` lists the threads");
 		return common_file_arg(key, arg, state, &o->file);
@@ -203,7 +232,32 @@ static int print_diff(const struct explain_options *o, struct timeline *tl, cons
 	return err;
 }
 
-static bool write_explanation(const struct loaded *l, const struct explain_options *o)
+/* A change of something that is not there is a mistake. */
+static bool check_what_if(const struct what_if *wi)
+{
+	for (size_t i = 0; i < wi->count; i++)
+		if (!wi->changes[i].matched_ns) {
+			log_error(
+				"--what-if: no time of the stretch is a lock's, a method's or a kind's that is called "
+				"'%s'; `braid explain` without it shows the names",
+				wi->changes[i].target);
+			return false;
+		}
+	return true;
+}
+
+static int print_what_if(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
+{
+	const char *name = analysis_thread_name(tl->wall->an, tl->wall->threads.at[s->thread].thread);
+	int err = what_if_replay(&o->what_if, tl, s);
+
+	*ok = !err && check_what_if(&o->what_if);
+	if (*ok)
+		(o->json ? what_if_json : what_if_text)(stdout, &o->what_if, name);
+	return err;
+}
+
+static bool write_explanation(const struct loaded *l, struct explain_options *o)
 {
 	struct timeline *tl = NULL;
 	struct stretch s, against;
@@ -212,7 +266,9 @@ static bool write_explanation(const struct loaded *l, const struct explain_optio
 	bool ok = !err && find_stretch(l, w, o, &o->stretch, &s) &&
 		  (!o->against.has_from || find_stretch(l, w, o, &o->against, &against));
 
-	if (ok)
+	if (ok && o->what_if.count)
+		err = print_what_if(o, tl, &s, &ok);
+	else if (ok)
 		err = o->against.has_from ? print_diff(o, tl, &s, &against) : print_one(o, tl, &s);
 	timeline_free(tl);
 	wall_free(w);

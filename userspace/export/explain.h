@@ -5,12 +5,15 @@
 
 #include <stdio.h>
 
-#include <analyze/explain.h>
+#include <analyze/what_if.h>
 
 void explain_text(FILE *out, const struct explain *e, unsigned top);
 void explain_json(FILE *out, const struct explain *e, unsigned top);
 void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top);
 void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top);
+
+void what_if_text(FILE *out, const struct what_if *wi, const char *thread);
+void what_if_json(FILE *out, const struct what_if *wi, const char *thread);
 
 /* ---- explain_words.c ---- */
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * How long a stretch of a thread would have taken if something had been faster, or had not been there. The segments of
+ * the thread and of all threads that it waits for are replayed in the order in which they were recorded, each with its
+ * new length. A wait that a thread ended ends when that thread reaches the place from which it did so; every other wait
+ * keeps its length, unless it is what changes.
+ *
+ * It assumes that everything else stays: who gets a lock in which order, what the threads do, and how long they wait for
+ * a CPU. A thread that starts later starts when the stretch's thread is as far as it was at that time.
+ */
+#ifndef BRAID_ANALYZE_WHAT_IF_H
+#define BRAID_ANALYZE_WHAT_IF_H
+
+#include "explain.h"
+
+#define WHAT_IF_MAX 8 /* changes at once */
+
+/* The times that are meant get part / whole of their length. */
+struct what_if_change {
+	const char *target;
+	uint32_t part, whole;
+	uint32_t states;     /* bits of enum wall_state, if it is the name of some */
+	uint64_t matched_ns; /* the recorded time that it changes, of all threads of the replay */
+};
+
+struct what_if {
+	struct what_if_change changes[WHAT_IF_MAX];
+	size_t count;
+	uint64_t recorded_ns, predicted_ns;
+	size_t threads; /* that were replayed */
+};
+
+/*
+ * "demo.Lock=0", "work=/2", "io=*1.5": a lock by its class, a method, or states: wall_key(), or "io", "cpu". Keeps
+ * pointers into `text`, which it changes. 0, -EINVAL, or -E2BIG after WHAT_IF_MAX.
+ */
+int what_if_add(struct what_if *wi, char *text);
+
+/* Fills the times. 0 or -ENOMEM. */
+int what_if_replay(struct what_if *wi, struct timeline *tl, const struct stretch *s);
+
+#endif
