@@ -412,27 +412,52 @@ START_TEST(no_jvm)
 }
 END_TEST
 
+static const struct staging nowhere = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
+
+/* A process that is to be attached to, although it is no JVM. */
+static struct jvm_process target(void (*run)(void))
+{
+	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid(), .pid = fork()};
+
+	if (jvm.pid == 0) {
+		alarm(20); /* even if the test hangs */
+		run();
+		_exit(0);
+	}
+	jvm.ns_pid = jvm.pid;
+	return jvm;
+}
+
+/* It still runs. */
+static void target_end(const struct jvm_process *jvm)
+{
+	ck_assert_int_eq(waitpid(jvm->pid, NULL, WNOHANG), 0);
+	kill(jvm->pid, SIGKILL);
+	waitpid(jvm->pid, NULL, 0);
+}
+
+static void wait_with_default(void)
+{
+	signal(SIGQUIT, SIG_DFL);
+	pause();
+}
+
+static void stop_self(void)
+{
+	raise(SIGSTOP);
+}
+
 /* A process that does not catch SIGQUIT gets no signal, and its end is noticed at once. */
 START_TEST(never_kills)
 {
+	struct jvm_process jvm = target(wait_with_default);
 	struct attach_result result;
-	struct staging d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
-	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
-	int fd, status;
 	pid_t child;
+	int fd;
 
-	jvm.pid = fork();
-	if (jvm.pid == 0) {
-		signal(SIGQUIT, SIG_DFL);
-		alarm(20); /* even if the test hangs */
-		pause();
-	}
-	jvm.ns_pid = jvm.pid;
-	ck_assert_int_eq(attach_start(&jvm, &d, NULL, &fd, &child), 0);
+	ck_assert_int_eq(attach_start(&jvm, &nowhere, NULL, &fd, &child), 0);
 	usleep(300000);
-	ck_assert_int_eq(waitpid(jvm.pid, &status, WNOHANG), 0);
-	kill(jvm.pid, SIGKILL);
-	waitpid(jvm.pid, NULL, 0);
+	target_end(&jvm);
 	do
 		ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
 	while (result.error == -EINPROGRESS);
@@ -445,29 +470,19 @@ END_TEST
 /* The attach reports what it waits for, and ends when nobody waits for its result any more. */
 START_TEST(says_why_it_waits)
 {
+	struct jvm_process jvm = target(stop_self);
 	struct attach_result result;
-	struct staging d = {.socket = "/nowhere/socket", .library = "/nowhere/l.so"};
-	struct jvm_process jvm = {.uid = geteuid(), .gid = getegid()};
-	int fd, status;
 	pid_t child;
+	int fd;
 
-	jvm.pid = fork();
-	if (jvm.pid == 0) {
-		alarm(20); /* even if the test hangs */
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	ck_assert_int_eq(waitpid(jvm.pid, &status, WUNTRACED), jvm.pid);
-	jvm.ns_pid = jvm.pid;
-	ck_assert_int_eq(attach_start(&jvm, &d, NULL, &fd, &child), 0);
+	ck_assert_int_eq(waitpid(jvm.pid, NULL, WUNTRACED), jvm.pid);
+	ck_assert_int_eq(attach_start(&jvm, &nowhere, NULL, &fd, &child), 0);
 	ck_assert_int_eq(read(fd, &result, sizeof(result)), sizeof(result));
 	ck_assert_int_eq(result.error, -EINPROGRESS);
 	ck_assert_ptr_nonnull(strstr(result.why, "stopped"));
 	close(fd);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	ck_assert_int_eq(waitpid(jvm.pid, &status, WNOHANG), 0);
-	kill(jvm.pid, SIGKILL);
-	waitpid(jvm.pid, NULL, 0);
+	target_end(&jvm);
 }
 END_TEST
 
