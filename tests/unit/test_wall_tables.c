@@ -60,8 +60,12 @@ START_TEST(what_was_waited_for)
 		    .duration_ns = 25 * MS),
 		OFF(1, 80, 100, MONITOR, CLASS(FUTEX)),
 		OFF(1, 110, 115, MONITOR, CLASS(FUTEX)),
-		/* a parked thread's lock, alone and with its time off the CPU */
+		/* a parked thread's lock: its time off the CPU was too short for a row; and one with a row */
 		PARKED_LOCK(120, 2),
+		COUNTED(1, 2 * MS, CLASS(FUTEX)),
+		/* of a thread whose life is not recorded, it is all that is known */
+		JVM(AT(120), .kind = BRAID_JVM_LOCK, .thread = 2, .node = SLEEPING, .name = C_HTML,
+		    .flags = BRAID_LOCK_PARKED, .source = BRAID_SOURCE_KERNEL, .duration_ns = MS / 2),
 		PARKED_LOCK(130, 1),
 		OFF(1, 130, 131, PARKED, CLASS(FUTEX), .value = MS / 4),
 	};
@@ -69,7 +73,9 @@ START_TEST(what_was_waited_for)
 	struct wall_view *v;
 
 	ck_assert_int_eq(wall_view_new(&v, x.w, true), 0);
-	ck_assert_uint_eq(v->waits.count, 4);
+	ck_assert_uint_eq(v->waits.count, 5);
+	ck_assert_int_eq(v->waits.at[4].state, WALL_PARKED);
+	ck_assert_uint_eq(v->waits.at[4].ns, MS / 2);
 	ck_assert_int_eq(v->waits.at[0].state, WALL_SOCKET);
 	ck_assert_str_eq(v->waits.at[0].object, "10.0.0.1:80");
 	ck_assert_uint_eq(v->waits.at[0].ns, 40 * MS);
@@ -79,7 +85,8 @@ START_TEST(what_was_waited_for)
 	ck_assert_str_eq(v->waits.at[2].object, "");
 	ck_assert_int_eq(v->waits.at[3].state, WALL_PARKED);
 	ck_assert_str_eq(v->waits.at[3].object, "demo.Queue");
-	ck_assert_uint_eq(v->waits.at[3].ns, 2 * MS + MS * 3 / 4);
+	ck_assert_uint_eq(v->waits.at[3].ns, MS * 3 / 4);
+	ck_assert_uint_eq(v->all.ns[WALL_FUTEX], 2 * MS);
 	ck_assert_uint_eq(v->all.ns[WALL_RUNNABLE], MS / 4);
 	wall_view_free(v);
 	wall_end(&x);

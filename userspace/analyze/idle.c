@@ -21,6 +21,7 @@ static const struct {
 	{"java.lang.ref.Reference.tryHandlePending", IDLE_WAITS},
 	{"java.lang.ref.ReferenceQueue.remove", IDLE_WAITS},
 	/* the JDK's loops of I/O */
+	{"sun.nio.ch.Poller.updateLoop", IDLE_OWN},
 	{"sun.nio.ch.Poller.", IDLE_LOOP},
 	{"jdk.internal.net.http.HttpClientImpl$SelectorManager.run", IDLE_LOOP},
 	{"sun.net.httpserver.ServerImpl$Dispatcher.run", IDLE_LOOP},
@@ -96,7 +97,7 @@ static const char *const vm_threads[] = {
 	"C1 CompilerThre", "C2 CompilerThre", "G1 Conc#",   "G1 Main Marker", "G1 Refine#",
 	"G1 Service",	   "GC Thread#",      "Shenandoah", "Sweeper thread", "VM Periodic Ta",
 	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
-	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",
+	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",	      "braid agent",
 };
 /* JVM threads that are Java threads. Their whole names are compared, since an application may choose similar ones. */
 static const char *const java_threads[] = {
@@ -162,5 +163,11 @@ bool idle_thread(const char *name, bool java)
 
 bool idle_thread_without_stack(const char *name, bool java, bool first)
 {
-	return java ? strcmp(name, "Finalizer") == 0 : first;
+	static const char *const names[] = {"Finalizer",    "Read-Poller",   "Read-Updater",
+					    "Write-Poller", "Write-Updater", "VirtualThread-unparker"};
+
+	for (size_t i = 0; java && i < COUNT(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return !java && first;
 }

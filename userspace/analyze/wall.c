@@ -293,13 +293,13 @@ static int emit_row(struct walk *k, const struct jvm_event_row *r)
 	return emit_part(k, state, start_ns, woken_ns) ?: emit_part(k, WALL_RUNNABLE, woken_ns, end_ns);
 }
 
-/* A LOCK of a parked thread whose OFFCPU follows. */
-static bool is_double(const struct wall *w, const struct wall_thread *t, size_t i)
+/*
+ * Whether the thread's row is a time off the CPU and not only says more about one. If the life is recorded, a LOCK's time
+ * off the CPU has a row of its own, or was too short for one, and is counted.
+ */
+static bool is_placed(const struct wall_thread *t, const struct jvm_event_row *r)
 {
-	const struct jvm_event_row *events = w->an->a->events.at, *r = &events[w->rows[i]];
-	const struct jvm_event_row *next = i + 1 < t->first + t->count ? &events[w->rows[i + 1]] : NULL;
-
-	return r->kind == BRAID_JVM_LOCK && next && next->kind == BRAID_JVM_OFFCPU && next->time_ns == r->time_ns;
+	return wall_is_off_cpu(r) && (r->kind == BRAID_JVM_OFFCPU || !t->known);
 }
 
 static int walk_thread(struct walk *k)
@@ -312,7 +312,7 @@ static int walk_thread(struct walk *k)
 	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[k->w->rows[i]];
 
-		if (wall_is_off_cpu(r) && !is_double(k->w, t, i)) {
+		if (is_placed(t, r)) {
 			err = r->time_ns < t->end_ns ? emit_row(k, r) : 0;
 		} else {
 			k->note = r->name;
@@ -347,7 +347,7 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 	for (int tries = 0; low > t->first && tries < 8; tries++) {
 		const struct jvm_event_row *r = &events[w->rows[--low]];
 
-		if (wall_is_off_cpu(r) && event_end_ns(r) <= time_ns)
+		if (is_placed(t, r) && event_end_ns(r) <= time_ns)
 			return r;
 	}
 	return NULL;

@@ -10,7 +10,7 @@
 #include "events.h"
 #include "wall.h"
 
-/* A parked thread's LOCK can take the place of its OFFCPU; if there are both, it only says what the lock is. */
+/* A parked thread's LOCK takes the place of its OFFCPU, unless all its time is recorded. */
 bool wall_is_off_cpu(const struct jvm_event_row *r)
 {
 	return r->kind == BRAID_JVM_OFFCPU ||

@@ -80,10 +80,16 @@ static int compare_groups(const void *x, const void *y)
 	return c ? c : strcmp(p->name, q->name);
 }
 
+static uint64_t active_ns(const struct wall_sums *s)
+{
+	return add_saturating(s->ns[WALL_RUNNING], s->ns[WALL_RUNNABLE]);
+}
+
+/* Most processes of a machine only wait. */
 static int compare_processes(const void *x, const void *y)
 {
 	const struct wall_process *p = x, *q = y;
-	int c = wall_compare_numbers(busy_ns(&q->sums), busy_ns(&p->sums));
+	int c = wall_compare_numbers(active_ns(&q->sums), active_ns(&p->sums));
 
 	if (!c)
 		c = wall_compare_numbers(q->sums.life_ns, p->sums.life_ns);

@@ -55,7 +55,7 @@ struct wall_view {
 	const struct wall *wall;
 	struct wall_sums all;
 	struct wall_count of[WALL_STATES];
-	VEC(struct wall_process) processes; /* the longest life that is not idle first */
+	VEC(struct wall_process) processes; /* that with the most running and runnable time first */
 	VEC(struct wall_group) groups;
 	VEC(struct wall_wait) waits;
 	wall_chain_list wakes;	/* "http-* [parked] in a.B.c <- pool-1-thread-* in d.E.f" */

@@ -134,6 +134,8 @@ static void text_process(FILE *out, const struct wall_view *v, const struct wall
 	text_shares(out, &p->sums);
 	fprintf(out, "  %s (pid %u, %" PRIu64 " thread%s)\n", p->name, p->pid, p->sums.threads,
 		plural(p->sums.threads));
+	if (p->count == 1 && strcmp(v->groups.at[p->first].name, p->name) == 0)
+		return; /* a line that says the same */
 	for (size_t i = p->first; i < p->first + p->count; i++) {
 		const struct wall_group *g = &v->groups.at[i];
 
