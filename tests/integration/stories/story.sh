@@ -4,7 +4,9 @@
 # what `report --wall` prints first.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
+# shellcheck disable=SC2034 # for the tests
 STORIES=$TEST_DIR
+# shellcheck disable=SC2034
 FILE=$PWD/file
 
 # story NAME COMMAND...: starts the program, records it for two seconds, and keeps the report.
