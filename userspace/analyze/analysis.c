@@ -3,6 +3,7 @@
 
 #include "events.h"
 #include "hits.h"
+#include "spans.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,6 +52,14 @@ bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row)
 	if (stack_row == ROW_NONE)
 		return an->filter->include.count == 0;
 	return (an->filter->include.count == 0 || an->stacks[stack_row].included) && !an->stacks[stack_row].excluded;
+}
+
+bool analysis_selects_span(const struct analysis *an, uint32_t span)
+{
+	const struct span_row *s = spans_get(an->a, span);
+
+	return !filter_has_span(an->filter) ||
+	       (s && filter_selects_span(an->filter, s->trace_hi, s->trace_lo, s->span_id));
 }
 
 static const struct stat_row *find_stat(const struct analysis *an, uint32_t process, const char *key)
@@ -206,7 +215,7 @@ static int collect_sums(struct analysis *an)
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 
-		if (analysis_selects_time(an, s->time_ns))
+		if (analysis_selects_time(an, s->time_ns) && analysis_selects_span(an, s->span))
 			err = analysis_add(an, &an->samples, s->thread, s->node, s->weight);
 	}
 	return err ?: profile_finish(&an->samples, an);
@@ -285,7 +294,7 @@ int analysis_new(struct analysis **out, const struct analyzer *a, const struct f
 	int err;
 
 	*out = NULL;
-	if (filter && filter_has_window(filter) && !a->keep_samples)
+	if (filter && filter_needs_samples(filter) && !a->keep_samples)
 		return -EINVAL;
 	an = calloc(1, sizeof(*an));
 	if (!an)

@@ -80,7 +80,7 @@ struct analysis {
 };
 
 /*
- * 0, -ENOMEM, an error of analysis_window(), or -EINVAL: a time window needs analyzer_keep_samples. `filter` must
+ * 0, -ENOMEM, an error of analysis_window(), or -EINVAL: filter_needs_samples() without analyzer_keep_samples. `filter` must
  * outlive the analysis.
  */
 int analysis_new(struct analysis **out, const struct analyzer *a, const struct filter *filter);
@@ -112,6 +112,7 @@ const struct process_row *analysis_process(const struct analysis *an, uint32_t p
 const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row);
+bool analysis_selects_span(const struct analysis *an, uint32_t span); /* an id of the trace, or 0 */
 /* The sum to which samples of a thread and a node, by their ids, belong. False: the filter excludes them. */
 bool analysis_sum_of(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, struct stack_sum *sum);
 /* A process's figure: its STAT value when the trace has one, else `otherwise`. */

@@ -219,8 +219,8 @@ static bool events_resolve(const struct analysis *an, const struct jvm_event_row
 		return false;
 	e->thread = thread_of(an->a, row);
 	find_stack(an, e);
-	return thread_is(an, row, e->thread) && stack_is(an, e) && analysis_clip(an, &e->start_ns, &e->duration_ns) &&
-	       name_event(an, e);
+	return thread_is(an, row, e->thread) && analysis_selects_span(an, row->span) && stack_is(an, e) &&
+	       analysis_clip(an, &e->start_ns, &e->duration_ns) && name_event(an, e);
 }
 
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)

@@ -51,6 +51,49 @@ int filter_add_tids(struct filter *f, const char *text)
 	}
 }
 
+/* At most `most` digits, in both cases, as programs print ids. */
+static int filter_digits(const char **text, size_t most, uint64_t *hi, uint64_t *lo)
+{
+	size_t n = 0;
+
+	*hi = *lo = 0;
+	for (; isxdigit((unsigned char)**text) && n < most; (*text)++, n++) {
+		int c = tolower((unsigned char)**text);
+
+		*hi = *hi << 4 | *lo >> 60;
+		*lo = *lo << 4 | (uint64_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
+	}
+	return n && (!**text || **text == ',') && (*hi | *lo) ? 0 : -EINVAL;
+}
+
+int filter_add_spans(struct filter *f, const char *text)
+{
+	uint64_t none, id;
+
+	for (;; text++) {
+		if (filter_digits(&text, 16, &none, &id))
+			return -EINVAL;
+		if (VEC_PUSH(&f->spans, id))
+			return -ENOMEM;
+		if (!*text)
+			return 0;
+	}
+}
+
+int filter_add_traces(struct filter *f, const char *text)
+{
+	struct trace_id id;
+
+	for (;; text++) {
+		if (filter_digits(&text, 32, &id.hi, &id.lo))
+			return -EINVAL;
+		if (VEC_PUSH(&f->traces, id))
+			return -ENOMEM;
+		if (!*text)
+			return 0;
+	}
+}
+
 int filter_add_comm(struct filter *f, const char *text)
 {
 	return VEC_PUSH(&f->comms, text);
@@ -106,12 +149,36 @@ int filter_add_idle(struct filter *f, const char *text)
 bool filter_is_set(const struct filter *f)
 {
 	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
-	       f->exclude.count || f->norm;
+	       f->exclude.count || f->norm || filter_has_span(f);
 }
 
 bool filter_has_window(const struct filter *f)
 {
 	return f->has_from || f->has_to;
+}
+
+bool filter_has_span(const struct filter *f)
+{
+	return f->spans.count || f->traces.count;
+}
+
+bool filter_needs_samples(const struct filter *f)
+{
+	return f->each || filter_has_window(f) || filter_has_span(f);
+}
+
+bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t trace_lo, uint64_t span_id)
+{
+	bool wanted = f->spans.count == 0;
+
+	for (size_t i = 0; i < f->spans.count && !wanted; i++)
+		wanted = f->spans.at[i] == span_id;
+	if (!wanted || !f->traces.count)
+		return wanted;
+	for (size_t i = 0; i < f->traces.count; i++)
+		if (f->traces.at[i].hi == trace_hi && f->traces.at[i].lo == trace_lo)
+			return true;
+	return false;
 }
 
 bool filter_selects_process(const struct filter *f, uint32_t pid)
@@ -149,6 +216,8 @@ void filter_free(struct filter *f)
 	free(f->include.at);
 	free(f->exclude.at);
 	free(f->idle.at);
+	free(f->spans.at);
+	free(f->traces.at);
 	free(f->pids.at);
 	free(f->tids.at);
 	free(f->comms.at);

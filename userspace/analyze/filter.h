@@ -19,6 +19,10 @@ struct pattern {
 	const char *text; /* as written; not owned */
 };
 
+struct trace_id {
+	uint64_t hi, lo;
+};
+
 struct filter {
 	VEC(uint32_t) pids; /* in the host's namespace; any of them matches */
 	VEC(uint32_t) tids;
@@ -28,12 +32,17 @@ struct filter {
 	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
 	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
 	VEC(struct pattern) exclude; /* and no frame whose name matches one of these */
+	VEC(uint64_t) spans;	     /* span ids; any of them matches */
+	VEC(struct trace_id) traces; /* any of them matches */
+	bool each;		     /* the samples are needed one by one */
 	VEC(char *) idle;	     /* more frames in which threads wait for work: idle.h */
 };
 
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
+int filter_add_spans(struct filter *f, const char *text); /* "00f067aa0ba902b7,..." */
+int filter_add_traces(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
 /* Extended regular expressions; the pointers are kept. -EINVAL fills *why, of `size` bytes. */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
@@ -44,6 +53,10 @@ int filter_add_idle(struct filter *f, const char *text);
 
 bool filter_is_set(const struct filter *f);
 bool filter_has_window(const struct filter *f);
+bool filter_has_span(const struct filter *f);
+/* Whether sums of the samples do not suffice. */
+bool filter_needs_samples(const struct filter *f);
+bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t trace_lo, uint64_t span_id);
 bool filter_selects_process(const struct filter *f, uint32_t pid);
 bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name);
 

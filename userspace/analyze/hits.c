@@ -84,7 +84,7 @@ static int collect(struct analysis *an, const struct hit_event *h, struct profil
 	for (size_t i = 0; i < h->samples.count && !err; i++) {
 		const struct sample *s = &h->samples.at[i];
 
-		if (analysis_selects_time(an, s->time_ns))
+		if (analysis_selects_time(an, s->time_ns) && analysis_selects_span(an, s->span))
 			err = analysis_add(an, to, s->thread, s->node, s->weight);
 	}
 	return err ?: profile_finish(to, an);

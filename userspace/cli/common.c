@@ -17,7 +17,7 @@
 
 /* ---- options ---- */
 
-enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP, OPT_NORM };
+enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP, OPT_NORM, OPT_SPAN, OPT_TRACE };
 
 static const struct argp_option options[] = {
 	{0, 0, 0, 0, "What to look at:", 1},
@@ -33,6 +33,8 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
+	{"span", OPT_SPAN, "ID[,ID...]", 0, "Only what belongs to these spans, by their hexadecimal ids", 1},
+	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
 	{"norm", OPT_NORM, 0, 0,
 	 "Leave out of Java names what differs from run to run: addresses of hidden classes, numbers of lambdas and "
 	 "accessors",
@@ -95,6 +97,14 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case OPT_TID:
 		if (filter_add_tids(&c->filter, arg))
 			argp_error(state, "--tid: '%s' is not a list of thread ids", arg);
+		return 0;
+	case OPT_SPAN:
+		if (filter_add_spans(&c->filter, arg))
+			argp_error(state, "--span: '%s' is not a list of span ids, of 16 hexadecimal digits", arg);
+		return 0;
+	case OPT_TRACE:
+		if (filter_add_traces(&c->filter, arg))
+			argp_error(state, "--trace: '%s' is not a list of trace ids, of 32 hexadecimal digits", arg);
 		return 0;
 	case OPT_COMM:
 		return -filter_add_comm(&c->filter, arg);
@@ -301,7 +311,7 @@ static bool read_trace(struct loaded *l, const char *path, bool keep_samples, co
 
 bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
 {
-	return read_trace(l, path, filter && filter_has_window(filter), fn, ctx);
+	return read_trace(l, path, filter && filter_needs_samples(filter), fn, ctx);
 }
 
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
@@ -374,6 +384,17 @@ static bool has_thread(const struct analyzer *a, uint32_t tid)
 	return has_process(a, tid);
 }
 
+static bool has_span(const struct analyzer *a, const struct filter *filter)
+{
+	for (size_t i = 0; i < a->spans.count; i++) {
+		const struct span_row *s = table_row(&a->spans, i);
+
+		if (filter_selects_span(filter, s->trace_hi, s->trace_lo, s->span_id))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A process or thread that the filter names must be in the trace: an empty report would look like one that did nothing.
  */
@@ -393,6 +414,10 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 				  filter->tids.at[i], l->path);
 			return false;
 		}
+	if (filter_has_span(filter) && !has_span(l->analyzer, filter)) {
+		log_error("%s has none of these spans; `braid report --by span %s` lists its spans", l->path, l->path);
+		return false;
+	}
 	return common_check_window(l, filter);
 }
 

@@ -99,6 +99,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
 			argp_error(state, "--wakers: needs --event offcpu");
+		if ((o->wall || o->wakers) && filter_has_span(&o->common.filter))
+			argp_error(state,
+				   "--event wall and --wakers are about whole threads: they cannot be combined with "
+				   "--span or --trace");
 		return common_file_arg(key, arg, state, &o->file);
 	default:
 		return common_file_arg(key, arg, state, &o->file);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <export/spans.h>
 #include <export/wall.h>
 #include <util/log.h>
 
@@ -18,9 +19,10 @@ struct report_options {
 	bool lines;
 	bool summary;
 	bool wall;
+	bool spans;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
@@ -28,6 +30,10 @@ static const struct argp_option options[] = {
 	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
 	{"wall", OPT_WALL, 0, 0,
 	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",
+	 0},
+	{"by", OPT_BY, "WHAT", 0,
+	 "Print instead what belongs to each span (the one thing that WHAT can be): samples, time off the CPU, thread, from "
+	 "when to when",
 	 0},
 	{"lines", OPT_LINES, 0, 0, "Add a table of hot source lines (native code needs record --lines)", 0},
 	{0},
@@ -42,6 +48,7 @@ static const char doc[] =
 	"  braid report --html flames.html braid.trace\n"
 	"  braid report --json --top 100 braid.trace\n"
 	"  braid report --wall --no-idle braid.trace\n"
+	"  braid report --by span braid.trace\n"
 	"\n"
 	"self is the share of samples in which the method itself ran. total is the share of samples with "
 	"the method on the stack. All forms of a method (interpreted, C1, C2, inlined) are one row; kind "
@@ -67,6 +74,15 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case OPT_WALL:
 		o->wall = true;
 		return 0;
+	case OPT_BY:
+		if (strcmp(arg, "span") != 0)
+			argp_error(state, "--by: '%s' cannot be reported by; use span", arg);
+		o->spans = o->common.filter.each = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->wall && (o->spans || filter_has_span(&o->common.filter)))
+			argp_error(state, "--wall is about whole threads: it cannot be combined with spans");
+		return common_file_arg(key, arg, state, &o->file);
 	case OPT_LINES:
 		o->lines = true;
 		return 0;
@@ -118,6 +134,24 @@ static bool write_wall(const struct loaded *l, const struct report_options *o)
 	return common_output_close(stdout, NULL, err);
 }
 
+static bool write_spans(const struct loaded *l, const struct report_options *o)
+{
+	unsigned top = common_top(&o->common, REPORT_TOP);
+	struct span_view *view;
+	int err = span_view_new(&view, l->analysis);
+
+	if (!err && !view->sums.count)
+		log_warning("%s has no spans%s", l->path,
+			    filter_is_set(&o->common.filter) ? " in this selection"
+							     : ": no program said which request its threads served");
+	if (!err && o->json)
+		spans_json(stdout, view, top);
+	else if (!err)
+		spans_text(stdout, view, top);
+	span_view_free(view);
+	return common_output_close(stdout, NULL, err);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {0}};
@@ -134,7 +168,9 @@ int cmd_report(int argc, char **argv)
 		l.source.lines = o.lines;
 		if (o.html)
 			ok = write_html(&l, o.html);
-		if (ok && (o.json || o.summary || o.wall || !o.html))
+		if (ok && o.spans)
+			ok = write_spans(&l, &o);
+		else if (ok && (o.json || o.summary || o.wall || !o.html))
 			ok = o.wall ? write_wall(&l, &o) : write_report(&l, &o);
 		status = common_status(&l, ok);
 		common_unload(&l);

@@ -66,6 +66,14 @@ void filter_text(FILE *out, const struct analysis *an)
 		fputs(i ? " or " : " ", out);
 		text_quoted(out, f->comms.at[i]);
 	}
+	if (f->spans.count)
+		part(out, &any, "span");
+	for (size_t i = 0; i < f->spans.count; i++)
+		fprintf(out, "%s%016" PRIx64, i ? " or " : " ", f->spans.at[i]);
+	if (f->traces.count)
+		part(out, &any, "trace");
+	for (size_t i = 0; i < f->traces.count; i++)
+		fprintf(out, "%s%016" PRIx64 "%016" PRIx64, i ? " or " : " ", f->traces.at[i].hi, f->traces.at[i].lo);
 	if (f->has_from)
 		text_seconds(out, &any, "from", an, an->from_ns);
 	if (f->has_to)

@@ -127,7 +127,7 @@ static int find_samples(struct page *p, run_list *to)
 		struct stack_sum sum;
 		struct run run = {.cpu = s->cpu, .sampled = true};
 
-		if (!analysis_selects_time(an, s->time_ns) ||
+		if (!analysis_selects_time(an, s->time_ns) || !analysis_selects_span(an, s->span) ||
 		    !analysis_sum_of(an, s->thread, s->node, s->weight, &sum) || sum.thread == ROW_NONE)
 			continue;
 		run.thread = sum.thread;

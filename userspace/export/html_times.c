@@ -56,7 +56,8 @@ static int add_samples(struct times *t, const struct page_source *from)
 		const struct sample *s = &from->samples[i];
 		struct stack_sum sum;
 
-		if (analysis_selects_time(an, s->time_ns) && analysis_sum_of(an, s->thread, s->node, s->weight, &sum))
+		if (analysis_selects_time(an, s->time_ns) && analysis_selects_span(an, s->span) &&
+		    analysis_sum_of(an, s->thread, s->node, s->weight, &sum))
 			err = add(t, &sum, analysis_since(an, s->time_ns));
 	}
 	return err;

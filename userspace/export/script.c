@@ -205,7 +205,7 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 		w.selected = who_thread(an, v->group).selected;
 	if ((o->events || o->named) && !(o->events & 1 && !r->event) && !(o->named && hits_named(event, o->named)))
 		return false;
-	if (!w.selected || !analysis_selects_time(an, r->time_ns) ||
+	if (!w.selected || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
 	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
 	print_about(out, an, r->vthread, r->span);
@@ -239,11 +239,12 @@ void script_text(FILE *out, const char *key, struct trace_str s)
 	putc('"', out);
 }
 
-/* Prints the prefix when the filter selects the event. A filter by frames excludes it, since it has no stack. */
+/* Prints the prefix when the filter selects the event, which has no stack and belongs to no span. */
 static bool script_begin(FILE *out, const struct analysis *an, const struct script_options *o, struct who w,
 			 uint64_t time_ns, const char *name)
 {
-	if (!w.selected || an->filter->include.count || !analysis_selects_time(an, time_ns))
+	if (!w.selected || an->filter->include.count || filter_has_span(an->filter) ||
+	    !analysis_selects_time(an, time_ns))
 		return false;
 	print_head(out, an, o, w, 0, time_ns);
 	fprintf(out, " braid:%s:", name);

@@ -383,23 +383,14 @@ void kernel_side_read_events(struct kernel_side *k, kernel_event_fn fn, void *ct
 	*budget = k->event_budget;
 }
 
-static void forget_sent(const struct bpf_map *map)
-{
-	struct map_window sent;
-
-	if (!map_window_open(&sent, map) && !map_window_reach(&sent, bpf_map__max_entries(map)))
-		memset(sent.base, 0, sent.bytes);
-	map_window_close(&sent);
-}
-
 void kernel_side_forget_stacks(struct kernel_side *k)
 {
-	forget_sent(k->skel->maps.sent_stacks);
+	map_window_clear(k->skel->maps.sent_stacks);
 }
 
 void kernel_side_forget_spans(struct kernel_side *k)
 {
-	forget_sent(k->skel->maps.sent_spans);
+	map_window_clear(k->skel->maps.sent_spans);
 }
 
 int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *config, uint32_t *generation)

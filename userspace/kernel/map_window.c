@@ -2,6 +2,7 @@
 #include "map_window.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -47,4 +48,13 @@ void map_window_close(struct map_window *w)
 	if (w->base)
 		munmap(w->base, w->bytes);
 	w->base = NULL;
+}
+
+void map_window_clear(const struct bpf_map *map)
+{
+	struct map_window w;
+
+	if (!map_window_open(&w, map) && !map_window_reach(&w, bpf_map__max_entries(map)))
+		memset(w.base, 0, w.bytes);
+	map_window_close(&w);
 }

@@ -23,4 +23,7 @@ int map_window_open(struct map_window *w, const struct bpf_map *map);
 int map_window_reach(struct map_window *w, size_t count);
 void map_window_close(struct map_window *w);
 
+/* Makes all entries of an array zero. */
+void map_window_clear(const struct bpf_map *map);
+
 #endif

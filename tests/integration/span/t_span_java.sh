@@ -9,8 +9,8 @@ source "$(dirname "$0")/../lib.sh"
 JAR=$BUILD/braid-context.jar
 [[ -e $JAR ]] || skip "braid was built without a JDK"
 DIGITS='\bSpans\.d([0-9])\b.*\bSpans\.c([0-9])\b.*\bSpans\.b([0-9])\b.*\bSpans\.a([0-9])\b'
-# Also while frames are thawed and frozen, when they are not on the stack.
-BETWEEN='^(?!.*Spans).*enterSpecial|^(?!.*Spans\.(insideSpan|outsideSpan)).*Spans\.live|^(?!.*Spans\.d[0-9]).*Spans\.insideSpan'
+# Also where frames are thawed, frozen or deoptimised, and for a moment not on the stack.
+BETWEEN='^(?!.*Spans\.(insideSpan|outsideSpan)).*(Spans|enterSpecial)|^(?!.*Spans\.d[0-9]).*Spans\.insideSpan'
 
 # spans KIND THREADS JAVA-OPTION...
 spans()
@@ -23,7 +23,7 @@ spans()
 	JAVA_PID=$!
 	wait_for "the threads" says_or_gone out ready "$JAVA_PID"
 	grep -q ready out || fail "Spans did not start: $(cat err)"
-	start_record -e cpu,alloc=64k,lock=100us,wait=100us -F 997 -o "$kind.trace" -p "$JAVA_PID"
+	start_record -e cpu,alloc=64k,offcpu -F 997 -o "$kind.trace" -p "$JAVA_PID"
 	wait_joined "$JAVA_PID"
 	wait_events "$JAVA_PID"
 	wait_samples 3000
@@ -32,6 +32,7 @@ spans()
 	wait "$JAVA_PID" || true
 	since=$(braid script "$kind.trace" | sed -n 's/.* \([0-9.]*\): braid:phase: phase="replayed"$/\1/p')
 	braid script --from "${since:-0}" "$kind.trace" >"$kind.txt"
+	grep -q ' braid:alloc:$' "$kind.txt" || fail "no allocations of $kind threads"
 	python3 "$TEST_DIR/spans.py" "$kind.txt" "$DIGITS" "$BETWEEN" 99 one || fail "$kind threads with $*"
 }
 

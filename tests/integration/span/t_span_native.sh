@@ -45,6 +45,23 @@ serves()
 
 "$CC" "${flags[@]}" -DINSIDE -DBESIDE=100 -rdynamic "$TEST_DIR/serve.c" "$TEST_DIR/variable.c" -o inside -pthread -ldl
 serves inside ./inside
+
+# What reads traces knows spans.
+braid report --by span --json inside.trace >report.json
+python3 - report.json inside.txt <<'END' || fail "report --by span"
+import json, re, sys
+r = json.load(open(sys.argv[1]))
+script = open(sys.argv[2]).read()
+assert r["samples_in_spans"] == sum(s["samples"] for s in r["by_samples"]) == len(re.findall("^# trace ", script, re.M)), r
+assert {s["span"][-8:] for s in r["by_samples"]} == {f"{n:08x}" for n in range(1, 5)}, r
+assert {s["trace"] for s in r["by_samples"]} == {n * 16 for n in ("10", "11", "12")}, r
+END
+braid export --span a100000000000002 inside.trace >two.txt
+grep -q 'serve_2' two.txt || fail "--span selects nothing"
+grep 'serve_[^2]' two.txt && fail "--span selects another span"
+braid script --trace 12121212121212121212121212121212 inside.trace >trace.txt
+grep -q '^# trace 12121212121212121212121212121212 span a2' trace.txt || fail "--trace selects nothing"
+grep '^# trace' trace.txt | grep -v 1212121212 && fail "--trace selects another trace"
 "$CC" "${flags[@]}" -DINSIDE -no-pie -static -Wl,--export-dynamic-symbol=otel_thread_ctx_v1 "$TEST_DIR/serve.c" \
 	"$TEST_DIR/variable.c" -o static -pthread 2>/dev/null && readelf --dyn-syms static | finds otel_thread && serves static ./static
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of spans in an analyzer: repeated definitions, what belongs to them, filters, records without sense. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <analyze/spans.h>
+#include <analyze/span_view.h>
+#include <export/spans.h>
+
+#include "synthetic.h"
+
+Suite *test_spans(void);
+
+#define HI 0x4bf92f3577b34da6
+#define LO 0xa3ce929d0e0e4736
+#define SPAN(number, process, lo, id) REC(TRACE_SPAN, span, number, process, HI, lo, id)
+#define TICK(time, thread, weight, span)                                                                               \
+	{                                                                                                              \
+		.kind = TRACE_SAMPLE, .sample = { time, thread, 0, 0, weight, 0, 0, span }                             \
+	}
+#define OFFCPU(time, who, ns, of)                                                                                      \
+	{                                                                                                              \
+		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
+			.time_ns = time,                                                                               \
+			.kind = BRAID_JVM_OFFCPU,                                                                      \
+			.process = 1,                                                                                  \
+			.thread = who,                                                                                 \
+			.duration_ns = ns,                                                                             \
+			.span = of,                                                                                    \
+			.source = BRAID_SOURCE_KERNEL                                                                  \
+		}                                                                                                      \
+	}
+
+/* Span 0xa1 of trace LO is defined twice; 4 has the same ids in another process. */
+static const struct trace_rec recs[] = {
+	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
+	REC(TRACE_PROCESS, process, 2, 200, 0, 0, S("b"), S("/b")),
+	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
+	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")),
+	REC(TRACE_THREAD, thread, 3, 2, 201, 201, 0, 0, S("other"), S("")),
+	SPAN(1, 1, LO, 0xa1),
+	SPAN(2, 1, LO, 0xa2),
+	SPAN(3, 1, LO, 0xa1),
+	SPAN(4, 2, LO, 0xa1),
+	SPAN(5, 1, 7, 0xa5),
+	TICK(1000, 1, 3, 1),
+	TICK(2000, 1, 2, 2),
+	TICK(3000, 2, 4, 3),
+	TICK(4000, 3, 1, 4),
+	TICK(5000, 1, 10, 0),
+	TICK(6000, 1, 10, 99),
+	OFFCPU(7000, 1, 500, 2),
+	OFFCPU(8000, 2, 900, 0),
+};
+
+static struct analyzer *fed(const struct trace_rec *r, size_t count)
+{
+	struct analyzer *a;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	analyzer_keep_samples(a);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(analyzer_feed(a, &r[i]), 0);
+	return a;
+}
+
+static struct span_view *view_of(struct analysis **an, const struct analyzer *a, const struct filter *f)
+{
+	struct span_view *v;
+
+	ck_assert_int_eq(analysis_new(an, a, f), 0);
+	ck_assert_int_eq(span_view_new(&v, *an), 0);
+	return v;
+}
+
+START_TEST(sums)
+{
+	struct analyzer *a = fed(recs, sizeof(recs) / sizeof(recs[0]));
+	struct analysis *an;
+	struct span_view *v = view_of(&an, a, NULL);
+	const struct span_sum *s = v->sums.at;
+
+	ck_assert_uint_eq(a->ignored, 0);
+	ck_assert_uint_eq(v->sums.count, 3);
+	ck_assert_uint_eq(v->samples, 10);
+	ck_assert_uint_eq(v->offcpu_ns, 500);
+	ck_assert(s[0].row->span_id == 0xa1 && s[0].pid == 100 && s[0].samples == 7 && s[0].others);
+	ck_assert(s[0].first_ns == 1000 && s[0].last_ns == 3000 && !s[0].offcpu_ns);
+	ck_assert(s[1].row->span_id == 0xa2 && s[1].samples == 2 && s[1].offcpu_ns == 500 && !s[1].others);
+	ck_assert(s[1].first_ns == 2000 && s[1].last_ns == 7500 && s[1].events == 1);
+	ck_assert(s[2].row->span_id == 0xa1 && s[2].pid == 200 && s[2].samples == 1);
+	span_view_free(v);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
+START_TEST(filters)
+{
+	static const struct {
+		const char *spans, *traces;
+		uint64_t samples;
+	} cases[] = {
+		{"a1", NULL, 8},
+		{"00000000000000A1,a2", NULL, 10},
+		{"a5", NULL, 0},
+		{NULL, "4bf92f3577b34da6a3ce929d0e0e4736", 10},
+		{NULL, "4bf92f3577b34da60000000000000007", 0},
+		{"a2", "4BF92F3577B34DA6A3CE929D0E0E4736,1", 2},
+	};
+	struct analyzer *a = fed(recs, sizeof(recs) / sizeof(recs[0]));
+	struct analysis *an;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct filter f = {0};
+		struct span_view *v;
+
+		ck_assert_int_eq(cases[i].spans ? filter_add_spans(&f, cases[i].spans) : 0, 0);
+		ck_assert_int_eq(cases[i].traces ? filter_add_traces(&f, cases[i].traces) : 0, 0);
+		v = view_of(&an, a, &f);
+		ck_assert_uint_eq(an->samples.quality.total, cases[i].samples);
+		ck_assert_uint_eq(v->samples, cases[i].samples);
+		span_view_free(v);
+		analysis_free(an);
+		filter_free(&f);
+	}
+	analyzer_free(a);
+}
+END_TEST
+
+START_TEST(ids_that_are_none)
+{
+	static const char *const none[] = {"", "0", "x", "a1,", ",a1", "a1 ", "12345678901234567", "-1"};
+	struct filter f = {0};
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		ck_assert_int_eq(filter_add_spans(&f, none[i]), -EINVAL);
+	ck_assert_int_eq(filter_add_traces(&f, "4bf92f3577b34da6a3ce929d0e0e47361"), -EINVAL);
+	ck_assert_int_eq(filter_add_traces(&f, "00000000000000000000000000000000"), -EINVAL);
+	filter_free(&f);
+}
+END_TEST
+
+/* A definition without an id, one that is replaced, and events of spans that nothing defines. */
+START_TEST(hostile_records)
+{
+	static const struct trace_rec hostile[] = {
+		SPAN(0, 1, LO, 1),
+		SPAN(UINT32_MAX, 77, LO, 1),
+		SPAN(2, 1, LO, 2),
+		SPAN(3, 1, LO, 2),
+		SPAN(2, 1, LO, 3), /* what stood for 3 is another span now */
+		TICK(1, 9, UINT64_MAX, 2),
+		TICK(2, 9, UINT64_MAX, 3),
+		TICK(0, 0, 1, UINT32_MAX),
+		TICK(UINT64_MAX, 0, 1, 4),
+		OFFCPU(UINT64_MAX, UINT32_MAX, UINT64_MAX, 3),
+	};
+	struct analyzer *a = fed(hostile, sizeof(hostile) / sizeof(hostile[0]));
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct analysis *an;
+	struct span_view *v = view_of(&an, a, NULL);
+
+	spans_text(out, v, 10);
+	spans_json(out, v, 10);
+	fclose(out);
+	ck_assert_uint_eq(a->ignored, 1);
+	ck_assert(v->sums.count && v->samples == UINT64_MAX);
+	free(text);
+	span_view_free(v);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
+Suite *test_spans(void)
+{
+	Suite *s = suite_create("spans");
+	TCase *t = tcase_create("analyzer");
+
+	tcase_add_test(t, sums);
+	tcase_add_test(t, filters);
+	tcase_add_test(t, ids_that_are_none);
+	tcase_add_test(t, hostile_records);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "span_view.h"
+
+#include "events.h"
+#include "spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* While they are added, there is one for each row of a->spans, with `row` NULL until something is seen in it. */
+static struct span_sum *seen(struct span_view *v, uint32_t span, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct analyzer *a = v->an->a;
+	size_t row = table_find(&a->spans, spans_same(a, span));
+	struct span_sum *s = row == TABLE_NONE ? NULL : &v->sums.at[row];
+
+	if (!s)
+		return NULL;
+	if (!s->row) {
+		s->row = table_row(&a->spans, row);
+		s->pid = analysis_process(v->an, s->row->process)->pid;
+		s->thread = thread;
+		s->first_ns = from_ns;
+	}
+	s->others = s->others || s->thread != thread;
+	s->first_ns = from_ns < s->first_ns ? from_ns : s->first_ns;
+	s->last_ns = to_ns > s->last_ns ? to_ns : s->last_ns;
+	return s;
+}
+
+static void add_sample(struct span_view *v, const struct sample *r)
+{
+	const struct analysis *an = v->an;
+	size_t thread = table_find(&an->a->threads, r->thread), stack = table_find(&an->a->nodes, r->node);
+	uint32_t row = thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread;
+	struct span_sum *s;
+
+	if (!r->span || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
+	    !analysis_selects_thread(an, row) ||
+	    !analysis_selects_stack(an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack))
+		return;
+	s = seen(v, r->span, row, r->time_ns, r->time_ns);
+	if (!s)
+		return;
+	s->samples = add_saturating(s->samples, r->weight);
+	v->samples = add_saturating(v->samples, r->weight);
+}
+
+static bool is_offcpu(uint32_t kind)
+{
+	return kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT;
+}
+
+static void add_event(struct span_view *v, const struct event *e)
+{
+	struct span_sum *s;
+
+	if (!e->row->span)
+		return;
+	s = seen(v, e->row->span, e->thread, e->start_ns, add_saturating(e->start_ns, e->duration_ns));
+	if (!s)
+		return;
+	s->events++;
+	if (!is_offcpu(e->kind))
+		return;
+	s->offcpu_ns = add_saturating(s->offcpu_ns, e->duration_ns);
+	v->offcpu_ns = add_saturating(v->offcpu_ns, e->duration_ns);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct span_sum *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	if (x->offcpu_ns != y->offcpu_ns)
+		return x->offcpu_ns < y->offcpu_ns ? 1 : -1;
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+int span_view_new(struct span_view **out, const struct analysis *an)
+{
+	struct span_view *v = calloc(1, sizeof(*v));
+	size_t used = 0;
+	struct event e;
+
+	*out = v;
+	if (!v)
+		return -ENOMEM;
+	v->an = an;
+	v->sums.at = calloc(an->a->spans.count + 1, sizeof(*v->sums.at));
+	if (!v->sums.at)
+		return -ENOMEM;
+	for (size_t i = 0; i < an->a->samples.count; i++)
+		add_sample(v, &an->a->samples.at[i]);
+	for (size_t i = 0; i < events_count(an); i++)
+		if (events_get(an, i, &e))
+			add_event(v, &e);
+	for (size_t i = 0; i < an->a->spans.count; i++)
+		if (v->sums.at[i].row)
+			v->sums.at[used++] = v->sums.at[i];
+	v->sums.count = used;
+	qsort(v->sums.at, used, sizeof(*v->sums.at), by_samples);
+	return 0;
+}
+
+void span_view_free(struct span_view *v)
+{
+	if (v)
+		free(v->sums.at);
+	free(v);
+}

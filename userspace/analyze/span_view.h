@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The spans of an analysis, with what their threads did in them. `braid report --by span` calls it; samples must have
+ * been kept.
+ */
+#ifndef BRAID_ANALYZE_SPAN_VIEW_H
+#define BRAID_ANALYZE_SPAN_VIEW_H
+
+#include "analysis.h"
+
+struct span_sum {
+	const struct span_row *row;
+	uint32_t pid;
+	uint32_t thread; /* row of the first thread seen in it, ROW_NONE: not known */
+	bool others;	 /* other threads were seen in it, too */
+	uint64_t samples;
+	uint64_t offcpu_ns;
+	uint64_t events;	    /* with those of threads off the CPU */
+	uint64_t first_ns, last_ns; /* seen, on the trace's clock */
+};
+
+struct span_view {
+	const struct analysis *an;
+	VEC(struct span_sum) sums; /* by samples, then by time off the CPU */
+	uint64_t samples;	   /* in spans */
+	uint64_t offcpu_ns;
+};
+
+/* 0 or -ENOMEM. */
+int span_view_new(struct span_view **out, const struct analysis *an);
+void span_view_free(struct span_view *v);
+
+#endif

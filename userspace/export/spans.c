@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spans.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+
+static void text_span(FILE *out, const struct span_view *v, const struct span_sum *s)
+{
+	char off[QUANTITY_TEXT], lasted[QUANTITY_TEXT], began[QUANTITY_TEXT];
+
+	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s%s\n",
+		s->samples, duration_cell(off, 10, s->offcpu_ns), duration_cell(lasted, 10, s->last_ns - s->first_ns),
+		duration_cell(began, 10, analysis_since(v->an, s->first_ns)), s->row->trace_hi, s->row->trace_lo,
+		s->row->span_id, s->pid, analysis_thread_name(v->an, s->thread), s->others ? " and others" : "");
+}
+
+static void text_table(FILE *out, const struct span_view *v, const struct span_sum *sums, size_t count)
+{
+	fprintf(out, "    %7s  %10s  %10s  %10s  %-32s  %-16s  %7s  %s\n", "samples", "off CPU", "lasted", "began",
+		"trace", "span", "pid", "thread");
+	for (size_t i = 0; i < count; i++)
+		text_span(out, v, &sums[i]);
+}
+
+static int by_offcpu(const void *a, const void *b)
+{
+	const struct span_sum *x = a, *y = b;
+
+	if (x->offcpu_ns != y->offcpu_ns)
+		return x->offcpu_ns < y->offcpu_ns ? 1 : -1;
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return x->first_ns < y->first_ns ? -1 : x->first_ns > y->first_ns;
+}
+
+static void text_offcpu(FILE *out, const struct span_view *v, size_t count)
+{
+	struct span_sum *copy = calloc(v->sums.count + 1, sizeof(*copy));
+
+	if (!copy)
+		return;
+	memcpy(copy, v->sums.at, v->sums.count * sizeof(*copy));
+	qsort(copy, v->sums.count, sizeof(*copy), by_offcpu);
+	fputs("\nSpans by time off the CPU\n", out);
+	text_table(out, v, copy, count);
+	free(copy);
+}
+
+void spans_text(FILE *out, const struct span_view *v, unsigned top)
+{
+	size_t count = v->sums.count < top ? v->sums.count : top;
+
+	if (filter_is_set(v->an->filter)) {
+		fputs("filter: ", out);
+		filter_text(out, v->an);
+		putc('\n', out);
+	}
+	fprintf(out, "Spans (%zu with samples or events; %" PRIu64 " of %" PRIu64 " samples are in spans)\n",
+		v->sums.count, v->samples, v->an->samples.quality.total);
+	text_table(out, v, v->sums.at, count);
+	if (v->offcpu_ns)
+		text_offcpu(out, v, count);
+	fputs("    lasted: from the first to the last time that something was seen of it\n", out);
+}
+
+static void json_span(struct json *j, const struct span_view *v, const struct span_sum *s)
+{
+	char id[33];
+
+	json_open(j, NULL, '{');
+	snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, s->row->trace_hi, s->row->trace_lo);
+	json_string(j, "trace", id);
+	snprintf(id, sizeof(id), "%016" PRIx64, s->row->span_id);
+	json_string(j, "span", id);
+	json_number(j, "pid", s->pid);
+	json_string(j, "thread", analysis_thread_name(v->an, s->thread));
+	json_bool(j, "other_threads", s->others);
+	json_number(j, "samples", s->samples);
+	json_number(j, "events", s->events);
+	json_seconds(j, "offcpu_s", s->offcpu_ns);
+	json_seconds(j, "first_s", analysis_since(v->an, s->first_ns));
+	json_seconds(j, "last_s", analysis_since(v->an, s->last_ns));
+	json_close(j, '}');
+}
+
+void spans_json(FILE *out, const struct span_view *v, unsigned top)
+{
+	struct json j = {.out = out};
+
+	json_open(&j, NULL, '{');
+	filter_json(&j, "filter", v->an);
+	json_number(&j, "samples", v->an->samples.quality.total);
+	json_number(&j, "samples_in_spans", v->samples);
+	json_number(&j, "spans", v->sums.count);
+	json_open(&j, "by_samples", '[');
+	for (size_t i = 0; i < v->sums.count && i < top; i++)
+		json_span(&j, v, &v->sums.at[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+}
