@@ -9,6 +9,21 @@ record()
 	braid record -q "$@" 2>err || fail "$(cat err)"
 }
 
+# Side-band and clock have a perf event for each CPU, a probe in a process has one.
+probes_set()
+{
+	local -a fds
+
+	mapfile -t fds < <(find "/proc/$RECORD_PID/fd" -lname '*perf_event*' 2>/dev/null)
+	[[ ${#fds[@]} -ge $((2 * $(nproc --all) + $1)) ]] || gone_or_zombie "$RECORD_PID"
+}
+
+# wait_probes NUMBER: waits until a recording with the clock has so many probes in its process.
+wait_probes()
+{
+	wait_for "the probes" probes_set "$1"
+}
+
 # stacks_of FILE EVENT: the stacks of an event's samples, with their numbers.
 stacks_of()
 {
