@@ -99,6 +99,12 @@ static __always_inline __u32 file_class(struct file *file)
 	}
 }
 
+/* The classes of file_class(). */
+static __always_inline bool file_class_is(__u32 class)
+{
+	return class >= BRAID_OFFCPU_SOCKET && class <= BRAID_OFFCPU_FILE;
+}
+
 static __noinline int call_file_class(struct task_struct *task, __u64 fd)
 {
 	return (int)file_class(file_of(task, fd));
@@ -111,7 +117,7 @@ static __noinline int call_file_class(struct task_struct *task, __u64 fd)
 struct object {
 	__u64 number; /* inode */
 	__u32 kind;   /* enum braid_object */
-	__u32 reserved;
+	__u32 class;  /* enum braid_offcpu_class; 0: no file */
 	char text[2 * BRAID_TEXT_MAX]; /* a component is read as a whole, also at the end of the first half */
 };
 
@@ -212,7 +218,8 @@ static __always_inline void object_of_call(struct object *o, __u32 call)
 	if (!file)
 		return;
 	o->number = BPF_CORE_READ(file, f_inode, i_ino);
-	switch (file_class(file)) {
+	o->class = file_class(file);
+	switch (o->class) {
 	case BRAID_OFFCPU_SOCKET:
 		object_socket(o, file);
 		break;

@@ -13,6 +13,9 @@
 #include "thread_time.bpf.h"
 #include "wakers.bpf.h"
 
+/* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
+const volatile bool switch_ends;
+
 static __always_inline const struct braid_wake *wake_last(const struct braid_thread_time *t)
 {
 	return &t->wakes[(t->wake_count - 1) % BRAID_WAKES];
@@ -32,7 +35,7 @@ static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, co
 static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, __u64 since_ns)
 {
 	__u32 tid = e->tid;
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	struct braid_thread_time *t = thread_time_of(tid);
 	__u64 longest = 0, ns;
 
 	if (!t)
@@ -136,6 +139,9 @@ static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const st
 		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
 		if (object.number)
 			e->event.number = object.number;
+		if (object.class && file_class_is(BRAID_OFFCPU_CLASS(e->event.flags)))
+			e->event.flags = (e->event.flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) |
+					 object.class << BRAID_OFFCPU_CLASS_SHIFT;
 		__builtin_memcpy(e->text, object.text, sizeof(e->text));
 		bpf_ringbuf_submit(e, events_wake());
 	} else {
@@ -168,8 +174,25 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u
 		offcpu_count_pending(t);
 }
 
+/*
+ * Threads mostly wait for the same file as before, and finding it takes as long as all else at a switch. So a class is
+ * looked up again after a while; that of a reported interval is corrected when its object is named.
+ */
+#define FD_CLASS_NS 10000000ULL
+
+static __always_inline __u32 offcpu_fd_class(struct braid_thread_time *t, struct task_struct *task, __u32 fd, __u64 now)
+{
+	if (t->fd != fd || now - t->fd_ns > FD_CLASS_NS) {
+		t->fd = fd;
+		t->fd_ns = now;
+		t->fd_class = (__u32)call_file_class(task, fd);
+	}
+	return t->fd_class;
+}
+
 /* Why the thread leaves the CPU: flags of the event. */
-static __always_inline __u32 offcpu_why(struct task_struct *task, struct pt_regs *entry, __u32 state)
+static __always_inline __u32 offcpu_why(struct braid_thread_time *t, struct task_struct *task, struct pt_regs *entry,
+					__u32 state, __u64 now)
 {
 	__u32 call = entry->orig_ax < BRAID_OFFCPU_SYSCALL ? (__u32)entry->orig_ax : BRAID_OFFCPU_SYSCALL;
 	__u32 flags = call | (state & TASK_UNINTERRUPTIBLE ? BRAID_OFFCPU_UNINTERRUPTIBLE : 0);
@@ -184,7 +207,7 @@ static __always_inline __u32 offcpu_why(struct task_struct *task, struct pt_regs
 	else if (state & TASK_UNINTERRUPTIBLE && BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
 		class = BRAID_OFFCPU_BLOCK;
 	else if (class & ~CALL_CLASS & (CALL_FILE & ~CALL_FD))
-		class = call_file_class(task, entry->di);
+		class = offcpu_fd_class(t, task, (__u32)entry->di, now);
 	return flags | (class & CALL_CLASS) << BRAID_OFFCPU_CLASS_SHIFT;
 }
 
@@ -198,8 +221,8 @@ static __always_inline __u64 offcpu_futex(struct pt_regs *entry, __u32 flags)
 /* The entry of the current thread; NULL: it is not followed. */
 static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *task, bool ready, __u64 now)
 {
-	__u32 tgid = task->tgid, tid = task->pid;
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	__u32 tgid = task->tgid, tid = task->pid, place;
+	struct braid_thread_time *t = thread_time_of(tid);
 	const struct braid_offcpu_limits *l;
 	struct braid_process *p;
 
@@ -209,9 +232,12 @@ static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *
 		return t;
 	p = bpf_map_lookup_elem(&processes, &tgid);
 	l = limits_of(p);
-	if (!l || (l->min_ns == NEVER && l->waker_min_ns == NEVER) || (ready && !l->all))
+	if (!limits_follow(l) || (ready && !l->all))
 		return NULL;
-	t = t ?: thread_time_create(p, tgid, tid);
+	if (!t) {
+		t = thread_time_new(p, tgid, tid, &place);
+		t = t ? thread_time_publish(t, place) : NULL;
+	}
 	if (t && l->all)
 		t->since_ns = t->on_ns = now;
 	return t;
@@ -224,7 +250,7 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 
 	if (t->pending.start_ns)
 		return true;
-	if ((flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL || !task->mm)
+	if (switch_ends || (flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL || !task->mm)
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
@@ -245,7 +271,7 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 			pending_set(t, &t->now);
 	} else if (ns < l->min_ns && (late || !offcpu_is_park(&t->now, l, ns))) {
 		interval_count(t, &t->now);
-	} else if ((t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL && !late) {
+	} else if (!late && (switch_ends || (t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)) {
 		pending_set(t, &t->now);
 	} else {
 		e = offcpu_begin(t, tid, &t->now, &t->start);
@@ -278,7 +304,7 @@ static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid,
 {
 	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
 
-	if ((t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)
+	if (switch_ends || (t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)
 		t->start = (struct braid_stack_ref){0};
 	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
 }
@@ -308,7 +334,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	t->exec_ns = exec;
 	if (!state && !t->since_ns)
 		return;
-	flags = offcpu_why(task, entry, state);
+	flags = offcpu_why(t, task, entry, state, now);
 	if (offcpu_walks(t, task, flags))
 		offcpu_switch_stack(t, task->tgid);
 	thread_time_ran(t, now);
@@ -322,7 +348,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 {
 	__u32 tid = next->pid;
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	struct braid_thread_time *t = thread_time_of(tid);
 	__u64 exec = next->se.sum_exec_runtime;
 
 	if (!t)
@@ -331,7 +357,13 @@ static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 		offcpu_begin_missed(t, exec, now);
 	t->exec_ns = exec;
 	if (t->now.start_ns)
-		offcpu_end(t, tid, now, false);
+		offcpu_end(t, tid, now, !exec); /* a new thread comes from no switch */
+}
+
+/* Whether the program has to look at a thread that leaves the CPU. */
+static __always_inline bool offcpu_leaves(struct task_struct *task, const struct braid_offcpu_settings *settings)
+{
+	return !(task->flags & PF_KTHREAD) && (!settings->complete || thread_place(task->pid));
 }
 
 SEC("tp_btf/sched_switch")
@@ -339,18 +371,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	struct task_struct *task = bpf_get_current_task_btf(); /* prev */
 	struct braid_offcpu_settings *settings = settings_get();
-	__u64 now = bpf_ktime_get_ns();
+	bool leaves = settings && offcpu_leaves(task, settings), comes = thread_place(next->pid);
+	__u64 now;
 
-	if (!settings || now > settings->end_ns)
+	if (!settings || !(leaves || comes))
 		return 0;
-	if (!(task->flags & PF_KTHREAD))
+	now = bpf_ktime_get_ns();
+	if (now > settings->end_ns)
+		return 0;
+	if (leaves)
 		offcpu_out(task, preempt ? 0 : state, now);
-	if (!(next->flags & PF_KTHREAD))
+	if (comes)
 		offcpu_in(next, now);
 	return 0;
 }
 
-/* ---- the end of a system call ---- */
+/* ---- in the thread's own context again ---- */
 
 /* Reads what the current thread was parked for. It returns the slot before any walk, whose stack would not suffice. */
 static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
@@ -405,8 +441,8 @@ static __noinline void offcpu_emit_lock(struct braid_thread_time *t, const struc
 		offcpu_count_pending(t);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_syscall_end)
+/* Emits what is pending of the current thread, with the stack that it has. */
+static __always_inline void offcpu_come_back(void)
 {
 	const struct braid_offcpu_counts *c = counts_get();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), pid;
@@ -417,17 +453,17 @@ int BPF_PROG(on_syscall_end)
 	__u64 ns;
 
 	if (!c || !c->pending)
-		return 0;
-	t = bpf_map_lookup_elem(&thread_times, &tid);
+		return;
+	t = thread_time_of(tid);
 	if (!t || !t->pending.start_ns)
-		return 0;
+		return;
 	pid = t->pid;
 	ns = t->pending.end_ns - t->pending.start_ns;
 	l = limits_of_pid(pid);
 	is_long = l && l->min_ns != NEVER && ns >= l->min_ns;
 	room = jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	lock = room && l && offcpu_is_park(&t->pending, l, ns) && offcpu_is_lock(pid);
-	if (room && (lock || is_long))
+	if (room && (lock || is_long) && bpf_get_current_task_btf()->mm)
 		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), &ref);
 	if (lock)
 		offcpu_emit_lock(t, &ref, is_long);
@@ -435,6 +471,20 @@ int BPF_PROG(on_syscall_end)
 		offcpu_emit_pending(t, &ref);
 	else
 		offcpu_count_pending(t);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_syscall_end)
+{
+	offcpu_come_back();
+	return 0;
+}
+
+/* The end of __schedule(), on Linux 6.16 and later. */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_switch_end)
+{
+	offcpu_come_back();
 	return 0;
 }
 
@@ -446,7 +496,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct braid_offcpu_settings *settings = settings_get();
 	__u32 tid = wakee->pid, tgid = task->tgid, irq;
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	struct braid_thread_time *t = thread_time_of(tid);
 	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref ref = {0};
 	struct braid_process *p;

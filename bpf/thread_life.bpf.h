@@ -56,9 +56,8 @@ static __noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, _
 /* Reports and forgets the current thread, which was `tid`. */
 static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 {
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &tid);
+	struct braid_thread_time *t = thread_time_of(tid);
 	struct braid_stack_ref none = {0};
-	__u32 slot;
 
 	if (!t)
 		return;
@@ -74,9 +73,7 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++)
 		thread_emit_counted(t, tid, i, time_ns);
 	thread_emit_time(t, tid, time_ns, now);
-	slot = t->slot;
-	if (!bpf_map_delete_elem(&thread_times, &tid))
-		thread_time_add(slot, -1);
+	thread_time_remove(t);
 }
 
 /* ---- starts ---- */
@@ -92,23 +89,26 @@ static __always_inline bool settings_ended(__u64 now)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *child)
 {
-	__u32 from = parent->tgid, tgid = child->tgid, tid = child->pid;
+	__u32 from = parent->tgid, tgid = child->tgid, tid = child->pid, place;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &from);
 	const struct braid_offcpu_limits *l = limits_of(p);
 	__u64 now = bpf_ktime_get_ns();
 	struct braid_thread_time *t;
 
-	if (!l || !l->all || (child->flags & PF_KTHREAD) || settings_ended(now))
+	if (!limits_follow(l) || (child->flags & PF_KTHREAD) || settings_ended(now))
 		return 0;
-	t = thread_time_create(from == tgid ? p : NULL, tgid, tid);
+	t = thread_time_new(from == tgid ? p : NULL, tgid, tid, &place);
 	if (!t)
 		return 0;
-	t->since_ns = now;
-	t->now = (struct braid_interval){.start_ns = now,
-					 .ready_ns = now,
-					 .flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE
-										 << BRAID_OFFCPU_CLASS_SHIFT,
-					 .from = bpf_get_smp_processor_id()};
+	if (l->all) {
+		t->since_ns = now;
+		t->now = (struct braid_interval){.start_ns = now,
+						 .ready_ns = now,
+						 .flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE
+											 << BRAID_OFFCPU_CLASS_SHIFT,
+						 .from = bpf_get_smp_processor_id()};
+	}
+	thread_time_publish(t, place);
 	return 0;
 }
 
@@ -116,19 +116,20 @@ int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *ch
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_thread_exec, struct task_struct *task, __u32 old_tid)
 {
-	__u32 tid = task->pid, tgid = task->tgid, was = old_tid;
-	struct braid_thread_time *t = bpf_map_lookup_elem(&thread_times, &was);
+	__u32 tid = task->pid, tgid = task->tgid, was = old_tid, place;
+	struct braid_thread_time *t = thread_time_of(was);
 	__u64 now = bpf_ktime_get_ns(), since;
 
 	if (!t || settings_ended(now))
 		return 0;
 	since = t->since_ns;
 	thread_time_end(was, since ?: now, now);
-	t = since ? thread_time_create(NULL, tgid, tid) : NULL;
-	if (t)
-		t->since_ns = t->on_ns = now;
-	if (t)
-		t->exec_ns = task->se.sum_exec_runtime;
+	t = since ? thread_time_new(NULL, tgid, tid, &place) : NULL;
+	if (!t)
+		return 0;
+	t->since_ns = t->on_ns = now;
+	t->exec_ns = task->se.sum_exec_runtime;
+	thread_time_publish(t, place);
 	return 0;
 }
 
@@ -172,28 +173,18 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 
 /* ---- threads that exist already ---- */
 
-/* The entry to be made: as a whole, because its thread may be switched meanwhile. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct braid_thread_time);
-} thread_found SEC(".maps");
-
 static __always_inline void thread_time_found(struct braid_thread_time *t, struct task_struct *task, __u64 begin)
 {
 	bool runs = bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == bpf_get_current_task_btf();
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	__u32 state = task->__state;
 
-	t->pid = task->tgid;
 	t->since_ns = begin;
 	t->exec_ns = task->se.sum_exec_runtime;
 	t->on_ns = runs ? begin : 0;
-	t->now = (struct braid_interval){0};
 	if (runs)
 		return;
-	t->now.flags = offcpu_why(task, entry, state) | BRAID_OFFCPU_BEFORE;
+	t->now.flags = offcpu_why(t, task, entry, state, begin) | BRAID_OFFCPU_BEFORE;
 	t->now.futex = offcpu_futex(entry, t->now.flags);
 	t->now.start_ns = begin;
 	t->now.ready_ns = state ? 0 : begin;
@@ -206,8 +197,8 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	const struct braid_offcpu_settings *settings = settings_get();
 	const struct braid_offcpu_limits *l;
 	struct braid_thread_time *t;
-	__u32 tid, tgid, zero = 0;
 	struct braid_process *p;
+	__u32 tid, tgid, place;
 
 	if (!task || !settings || (task->flags & (PF_KTHREAD | PF_EXITING)))
 		return 0;
@@ -215,17 +206,13 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	tgid = task->tgid;
 	p = bpf_map_lookup_elem(&processes, &tgid);
 	l = limits_of(p);
-	t = bpf_map_lookup_elem(&thread_found, &zero);
-	if (!t || !l || !l->all || bpf_map_lookup_elem(&thread_times, &tid))
+	if (!l || !l->all || thread_place(tid))
 		return 0;
-	t->slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+	t = thread_time_new(p, tgid, tid, &place);
+	if (!t)
+		return 0;
 	thread_time_found(t, task, settings->begin_ns);
-	if (!thread_time_room(t->slot) || bpf_map_update_elem(&thread_times, &tid, t, BPF_NOEXIST)) {
-		if (!bpf_map_lookup_elem(&thread_times, &tid))
-			jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
-		return 0;
-	}
-	thread_time_add(t->slot, 1);
+	thread_time_publish(t, place); /* as a whole, because the thread may be switched meanwhile */
 	return 0;
 }
 
@@ -243,7 +230,7 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	if (!task || (task->flags & (PF_KTHREAD | PF_EXITING)))
 		return 0;
 	tid = task->pid;
-	t = bpf_map_lookup_elem(&thread_times, &tid);
+	t = thread_time_of(tid);
 	/* One that has run since its interval began is not in it any more. */
 	if (!t || !t->now.start_ns || t->exec_ns != task->se.sum_exec_runtime)
 		return 0;

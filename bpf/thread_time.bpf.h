@@ -10,13 +10,34 @@
 
 #define NEVER (~0ULL)
 
-/* All entries are allocated at load, because nothing can be allocated while the scheduler holds its locks. */
+/* All entries are made at load, because nothing can be allocated while the scheduler holds its locks. The first one is
+ * not used. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set at load */
 	__type(key, __u32);
 	__type(value, struct braid_thread_time);
 } thread_times SEC(".maps");
+
+/*
+ * Which of them a thread has, by tid, with four numbers in a word; 0: none. This is looked up at each switch and each
+ * wake-up of the machine, and a hash map takes several times as long.
+ */
+#define PLACES 4
+#define PLACE_BITS 16
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, __u32);
+	__type(value, __u64);
+} thread_places SEC(".maps");
+
+/* Entries that are free again; others have never been used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, BRAID_THREAD_TIMES);
+	__type(value, __u32);
+} thread_spares SEC(".maps");
 
 /* Written by the collector. */
 struct {
@@ -33,8 +54,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct braid_offcpu_counts);
 } offcpu_counts SEC(".maps");
-
-static const struct braid_thread_time thread_time_new;
 
 static __always_inline struct braid_offcpu_settings *settings_get(void)
 {
@@ -62,6 +81,11 @@ static __always_inline const struct braid_offcpu_limits *limits_of(const struct 
 	return settings && (p || system_wide) ? &settings->limits : NULL;
 }
 
+static __always_inline bool limits_follow(const struct braid_offcpu_limits *l)
+{
+	return l && (l->min_ns != NEVER || l->waker_min_ns != NEVER);
+}
+
 static __always_inline const struct braid_offcpu_limits *limits_of_pid(__u32 pid)
 {
 	return limits_of(bpf_map_lookup_elem(&processes, &pid));
@@ -69,48 +93,117 @@ static __always_inline const struct braid_offcpu_limits *limits_of_pid(__u32 pid
 
 /* ---- entries ---- */
 
+static __always_inline __u32 place_shift(__u32 tid)
+{
+	return tid % PLACES * PLACE_BITS;
+}
+
+static __always_inline __u32 thread_place(__u32 tid)
+{
+	__u32 word = tid / PLACES;
+	__u64 *places = bpf_map_lookup_elem(&thread_places, &word);
+
+	return places ? *places >> place_shift(tid) & (BRAID_THREAD_TIMES - 1) : 0;
+}
+
+static __always_inline struct braid_thread_time *thread_time_at(__u32 place)
+{
+	return place ? bpf_map_lookup_elem(&thread_times, &place) : NULL;
+}
+
+static __always_inline struct braid_thread_time *thread_time_of(__u32 tid)
+{
+	return thread_time_at(thread_place(tid));
+}
+
+/* Changes the thread's place; false: it is not `from`. Neighbours may change theirs. */
+static __noinline bool thread_place_set(__u32 tid, __u32 from, __u32 to)
+{
+	__u32 word = tid / PLACES, shift = place_shift(tid);
+	__u64 *places = bpf_map_lookup_elem(&thread_places, &word), old, new;
+
+	for (int i = 0; places && i < 16; i++) {
+		old = *places;
+		if ((old >> shift & (BRAID_THREAD_TIMES - 1)) != from)
+			return false;
+		new = old ^ (__u64)(from ^ to) << shift;
+		if (__sync_val_compare_and_swap(places, old, new) == old)
+			return true;
+	}
+	return false;
+}
+
 /* One process may have at most as many entries as are free for others. */
-static __noinline bool thread_time_room(__u32 slot)
+static __noinline __u32 thread_place_take(__u32 slot)
 {
 	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
 	struct braid_offcpu_counts *all = counts_get();
+	__u32 place = 0;
 
-	return own && all && own->threads < BRAID_THREAD_TIMES - all->threads;
+	if (!own || !all || own->threads >= BRAID_THREAD_TIMES - all->threads)
+		return 0;
+	if (bpf_map_pop_elem(&thread_spares, &place))
+		place = all->used < BRAID_THREAD_TIMES - 1 ? __sync_fetch_and_add(&all->used, 1) + 1 : 0;
+	if (!place || place >= BRAID_THREAD_TIMES)
+		return 0;
+	__sync_fetch_and_add(&own->threads, 1);
+	__sync_fetch_and_add(&all->threads, 1);
+	return place;
 }
 
-static __noinline int thread_time_add(__u32 slot, __s64 n)
+static __noinline int thread_place_give(__u32 slot, __u32 place)
 {
 	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
 	struct braid_offcpu_counts *all = counts_get();
 
 	if (own && all) {
-		__sync_fetch_and_add(&own->threads, n);
-		__sync_fetch_and_add(&all->threads, n);
+		__sync_fetch_and_add(&own->threads, -1);
+		__sync_fetch_and_add(&all->threads, -1);
 	}
+	bpf_map_push_elem(&thread_spares, &place, 0);
 	return 0;
 }
 
-/* A new entry, or the one that another CPU has just made; NULL when there is no room. */
-static __always_inline struct braid_thread_time *thread_time_create(const struct braid_process *p, __u32 tgid,
-								    __u32 tid)
+/* An entry that its thread does not have before thread_time_publish(); NULL when there is no room. */
+static __always_inline struct braid_thread_time *thread_time_new(const struct braid_process *p, __u32 tgid, __u32 tid,
+								 __u32 *place)
 {
 	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
 	struct braid_thread_time *t;
-	long failed = -1;
 
-	if (thread_time_room(slot))
-		failed = bpf_map_update_elem(&thread_times, &tid, &thread_time_new, BPF_NOEXIST);
-	t = bpf_map_lookup_elem(&thread_times, &tid);
+	*place = thread_place_take(slot);
+	t = thread_time_at(*place);
 	if (!t) {
 		jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
 		return NULL;
 	}
-	if (!failed) {
-		t->pid = tgid;
-		t->slot = slot;
-		thread_time_add(slot, 1);
-	}
+	*t = (struct braid_thread_time){0};
+	t->pid = tgid;
+	t->tid = tid;
+	t->slot = slot;
 	return t;
+}
+
+/* The thread's entry is `t`, or the one that it has meanwhile. */
+static __always_inline struct braid_thread_time *thread_time_publish(struct braid_thread_time *t, __u32 place)
+{
+	__u32 tid = t->tid;
+
+	if (thread_place_set(tid, 0, place))
+		return t;
+	t->tid = 0;
+	thread_place_give(t->slot, place);
+	return thread_time_of(tid);
+}
+
+static __always_inline void thread_time_remove(struct braid_thread_time *t)
+{
+	__u32 tid = t->tid, place = thread_place(tid);
+
+	if (!thread_place_set(tid, place, 0))
+		return;
+	t->tid = 0;
+	thread_place_give(t->slot, place);
 }
 
 /* ---- sums ---- */

@@ -81,12 +81,14 @@ struct braid_offcpu_settings {
 	__u64 least_ns;			   /* no process has a smaller min_ns or park_min_ns */
 	__u64 begin_ns;			   /* since when all times of threads that existed then are reported */
 	__u64 end_ns;			   /* when the recording ends */
+	__u64 complete; /* every thread to be followed has an entry from its start on, or was found */
 };
 
 /* Value of the map `offcpu_counts`. */
 struct braid_offcpu_counts {
 	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
-	__s64 threads; /* entries in `thread_times` */
+	__s64 threads; /* entries of `thread_times` in use */
+	__u64 used;    /* entries that ever were */
 };
 
 /* Value of the map `jvms`, key slot. */
@@ -109,6 +111,7 @@ struct braid_jvm {
 };
 
 #define BRAID_THREAD_TIMES 32768 /* entries of that map */
+#define BRAID_TIDS (1U << 22)	 /* the kernel has no larger ones (PID_MAX_LIMIT) */
 
 /* Events that found no room, by kind. */
 struct braid_lost {
@@ -254,8 +257,8 @@ struct braid_interval {
 };
 
 /*
- * Value of the map `thread_times`, key tid of the host: a thread that is followed on and off the CPU. The kernel side
- * writes it; the collector reads the remaining entries at the end.
+ * Value of the map `thread_times`: a thread that is followed on and off the CPU. The kernel side writes it; the
+ * collector reads the remaining entries at the end.
  */
 struct braid_thread_time {
 	struct braid_interval now;	     /* the current one */
@@ -268,13 +271,17 @@ struct braid_thread_time {
 	__u64 exec_ns;			     /* the kernel's own sum of its times on the CPU, when that was last read */
 	__u64 counted[BRAID_OFFCPU_CLASSES]; /* intervals that were too short for an event */
 	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
+	/* The file descriptor that it last waited for, with its class, and when that was looked up. */
+	__u64 fd_ns;
+	__u32 fd;
+	__u32 fd_class;
 	__u32 pid;
-	__u32 slot; /* whose share it counts in: of `request_shares` */
-	__u32 reserved;
+	__u32 slot;			      /* whose share it counts in: of `request_shares` */
+	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
-_Static_assert(sizeof(struct braid_thread_time) == 2 * 48 + 40 + 40 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
+_Static_assert(sizeof(struct braid_thread_time) == 2 * 48 + 40 + 40 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /*

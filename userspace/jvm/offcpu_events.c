@@ -99,12 +99,12 @@ static void emit_time(struct ending *end, struct process *process, struct thread
 }
 
 /* Its process may have ended without a report of that which could be read. */
-static void emit_thread(struct ending *end, uint32_t tid, struct braid_thread_time *t)
+static void emit_thread(struct ending *end, struct braid_thread_time *t)
 {
 	struct jvms *jvms = end->jvms;
 	struct process *process = processes_get(jvms->processes, (pid_t)t->pid, end->time_ns);
 	struct thread *thread =
-		process && !process->ended_ns ? threads_at(jvms->threads, process, (pid_t)tid, end->time_ns) : NULL;
+		process && !process->ended_ns ? threads_at(jvms->threads, process, (pid_t)t->tid, end->time_ns) : NULL;
 
 	if (!thread || t->since_ns >= end->time_ns)
 		return;
@@ -116,7 +116,7 @@ static void emit_thread(struct ending *end, uint32_t tid, struct braid_thread_ti
 		t->now.to = t->now.from;
 		t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
 		t->ready_ns += ready_of(&t->now);
-		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, tid));
+		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
 	}
 	if (t->on_ns && t->on_ns < end->time_ns)
 		t->run_ns += end->time_ns - t->on_ns;
@@ -129,15 +129,11 @@ static void emit_thread_times(struct ending *end)
 	uint64_t stopped_ns;
 	int fd = kernel_side_thread_times(end->jvms->kernel, &stopped_ns);
 	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns, .node = end->node, .ctx = end->ctx};
-	uint32_t tid, next, *at = NULL;
 	struct braid_thread_time t;
 
-	while (fd >= 0 && !bpf_map_get_next_key(fd, at, &next)) {
-		tid = next;
-		at = &tid;
-		if (!bpf_map_lookup_elem(fd, at, &t))
-			emit_thread(&stopped, tid, &t);
-	}
+	for (uint32_t place = 1; fd >= 0 && place < BRAID_THREAD_TIMES; place++)
+		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid)
+			emit_thread(&stopped, &t);
 }
 
 static void emit_cpu(void *ctx, pid_t pid, pid_t tid)

@@ -4,6 +4,7 @@
 #include "braid.skel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
@@ -17,18 +18,37 @@
 
 /* ---- loading ---- */
 
+/* The kernel has the tracepoint: otherwise the end of system calls takes its place. */
+static bool has_switch_end(void)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	bool found = kernel && btf__find_by_name_kind(kernel, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
+
+	btf__free(kernel);
+	return found;
+}
+
+int offcpu_size(const struct braid_bpf *b, bool follows)
+{
+	int err = bpf_map__set_max_entries(b->maps.thread_times, follows ? BRAID_THREAD_TIMES : 1);
+
+	err = err ?: bpf_map__set_max_entries(b->maps.thread_places, follows ? BRAID_TIDS / 4 : 1);
+	return err ?: bpf_map__set_max_entries(b->maps.thread_spares, follows ? BRAID_THREAD_TIMES : 1);
+}
+
 int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
 {
 	bool follows = c->enabled & OFFCPU_TYPES, all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
-	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD);
+	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD), ends = follows && has_switch_end();
 	const struct {
 		struct bpf_program *program;
 		bool load;
 	} programs[] = {
 		{b->progs.on_switch, follows},
 		{b->progs.on_waking, follows},
-		{b->progs.on_syscall_end, follows},
+		{b->progs.on_syscall_end, follows && !ends},
 		{b->progs.on_thread_exit, follows || cpu},
+		{b->progs.on_switch_end, follows && ends},
 		{b->progs.on_thread_exec, follows},
 		{b->progs.on_thread_start, all},
 		{b->progs.on_thread_found, all},
@@ -43,19 +63,21 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
 	int err = 0;
 
 	b->rodata->irqs_noted = all;
+	b->rodata->switch_ends = ends;
 	b->rodata->report_cpu = cpu;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		err = err ?: bpf_program__set_autoload(programs[i].program, programs[i].load);
-	return err ?: bpf_map__set_max_entries(b->maps.thread_times, follows ? BRAID_THREAD_TIMES : 1);
+	return err ?: offcpu_size(b, follows);
 }
 
 /* Programs that end an interval are attached first, so every interval whose begin is seen has its end seen. */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
 {
 	struct bpf_program *programs[OFFCPU_LINKS] = {
-		b->progs.on_irq_end, b->progs.on_timer_end,   b->progs.on_softirq_end, b->progs.on_irq,
-		b->progs.on_timer,   b->progs.on_softirq,     b->progs.on_thread_exit, b->progs.on_syscall_end,
-		b->progs.on_waking,  b->progs.on_thread_exec, b->progs.on_switch,      b->progs.on_thread_start};
+		b->progs.on_switch_end,	 b->progs.on_irq_end, b->progs.on_timer_end,   b->progs.on_softirq_end,
+		b->progs.on_irq,	 b->progs.on_timer,   b->progs.on_softirq,     b->progs.on_thread_exit,
+		b->progs.on_syscall_end, b->progs.on_waking,  b->progs.on_thread_exec, b->progs.on_switch,
+		b->progs.on_thread_start};
 
 	for (int i = 0; i < OFFCPU_LINKS; i++) {
 		if (!bpf_program__autoload(programs[i]))

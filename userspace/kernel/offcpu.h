@@ -9,18 +9,21 @@
 #include <braid/event_config.h>
 #include <braid/event.h>
 
+#include <stdbool.h>
+
 struct braid_bpf;
 struct bpf_link;
 
 /* The event types whose programs follow threads. */
 #define OFFCPU_TYPES (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU))
-#define OFFCPU_LINKS 12
+#define OFFCPU_LINKS 13
 
 /*
  * Before loading: selects the programs and the sizes of their maps. offcpu_limits() decides what they report of a
  * process.
  */
 int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c);
+int offcpu_size(const struct braid_bpf *b, bool follows); /* only the maps */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
 /* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */

@@ -70,7 +70,7 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: offcpu_configure(first, &config);
 	if (p->offcpu_types) {
 		p->thread_times = first;
-		err = err ?: bpf_map__set_max_entries(first->maps.thread_times, BRAID_THREAD_TIMES);
+		err = err ?: offcpu_size(first, true);
 	}
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt, false);
@@ -123,6 +123,8 @@ void programs_follow(struct programs *p, const struct braid_event_config *c)
 					    .offcpu_min_ns = c->offcpu_min_ns};
 	bool all = p->settings.limits.all;
 
+	if (!others.enabled)
+		p->settings.complete = 0;
 	programs_limits(p, &others, &p->settings.limits);
 	if (p->settings.limits.all && !all)
 		programs_find_threads(p);
@@ -136,6 +138,9 @@ void programs_find_threads(struct programs *p)
 	(void)offcpu_settings_write(p->first, &p->settings);
 	if (offcpu_find_threads(p->offcpu))
 		log_warning("threads that do not run before the recording ends are not reported: %s", strerror(errno));
+	else
+		p->settings.complete = p->settings.limits.all;
+	(void)offcpu_settings_write(p->first, &p->settings);
 }
 
 void programs_free(struct programs *p)
@@ -156,7 +161,9 @@ static const struct braid_bpf *map_owner(const struct programs *p, const struct 
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
 		return p->slots;
-	return map == b->maps.thread_times ? p->thread_times : p->first;
+	if (map == b->maps.thread_times || map == b->maps.thread_places || map == b->maps.thread_spares)
+		return p->thread_times;
+	return p->first;
 }
 
 static int share_maps(const struct programs *p, struct braid_bpf *b)
@@ -303,7 +310,7 @@ int programs_load_probes(struct programs *p)
 	if (p->probes)
 		return 0;
 	err = open_later(p, &b);
-	err = err ?: bpf_map__set_max_entries(b->maps.thread_times, 1);
+	err = err ?: offcpu_size(b, false);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe, types & TYPES_ANY_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_usdt, types & TYPES_PROBES);
 	err = err ?: bpf_program__set_autoload(b->progs.on_probe_stack, types & TYPES_PROBES);

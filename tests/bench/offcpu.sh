@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (9) of times of
+# WINDOW_S (0.4); WORK (26000): rounds of a loop between two switches, for about 100,000 switches a second.
+#
+# Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
+# time. Each time with a recording is compared with those before and after. `others`: the recording is of another
+# process. `offcpu=1h` only counts, `offcpu=0ns` reports every switch with its stack.
+# shellcheck source=switched.sh
+source "$(dirname "$0")/switched.sh"
+
+pairs=${PAIRS:-9}
+window=${WINDOW_S:-0.4}
+sleep 86400 &
+OTHER=$!
+STARTED+=("$OTHER")
+
+# recorded NAME: begins the recording of this name, if it is one.
+recorded()
+{
+	case $1 in
+	wait) start_recording "" -e wait -p "$PROGRAM" ;;
+	counted) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
+	default) start_recording "" -e offcpu -p "$PROGRAM" ;;
+	each) start_recording "" -e offcpu=0ns -p "$PROGRAM" ;;
+	others) start_recording "" -e offcpu -p "$OTHER" ;;
+	esac
+}
+
+one_time()
+{
+	recorded "$1"
+	sleep 0.1
+	say "$1"
+	sleep "$window"
+	say pause
+	sleep 0.05
+	[[ $1 == plain ]] || end_recording
+}
+
+# row WHAT NAME PLAIN-NS: the ratio's median, and what that is for each switch or call
+row()
+{
+	local cost
+
+	ratios plain "$2" >"$TMP/ratios"
+	cost=$(slower 0.5)
+	printf '%-30s %-10s %9.0f %9.2f %%  %9s  %s\n' "$1" "$2" "$3" "$cost" "$(calc "$3 / (1 - $cost / 100) - $3" %+.0f)" \
+		"$(slower 0.75) to $(slower 0.25)"
+}
+
+# rows WHAT NAME... : alternates plain times with each of them
+rows()
+{
+	local what=$1 name i plain
+
+	shift
+	for ((i = 0; i < pairs; i++)); do
+		for name in "$@"; do
+			one_time plain
+			one_time "$name"
+		done
+	done
+	one_time plain
+	sleep 0.1
+	plain=$(awk '$1 == "plain" { print $2 / $3 * 1e9 }' "$TMP/out" | median)
+	for name in "$@"; do
+		row "$what" "$name" "$plain"
+	done
+}
+
+header offcpu
+echo "what                           recording   ns plain slower by         ns  quartiles in %"
+start_counting pipe "$BUILD/bench/switches" pipe "${WORK:-26000}"
+rows "switch, ${WORK:-26000} rounds" others wait counted default each
+end_program
+start_counting pipe "$BUILD/bench/switches" pipe 0
+rows "switch, nothing between" others wait counted default each
+end_program
+start_counting call "$BUILD/bench/switches" call
+rows "system call" others counted
+end_program
