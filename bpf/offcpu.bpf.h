@@ -82,9 +82,11 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 
 	if (!e)
 		return NULL;
-	/* The collector knows the exec before the kernel reports it to on_thread_exec. */
-	if (t->since_ns && offcpu_in_exec(i))
+	/* The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's. */
+	if (t->since_ns && offcpu_in_exec(i)) {
 		e->hdr.time_ns = t->since_ns;
+		e->stack = 0;
+	}
 	e->tid = tid;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->sleep = BRAID_SLEEP_LONG;
@@ -243,14 +245,26 @@ static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *
 	return t;
 }
 
-/* A page fault has no end of a system call; and a pending interval was in this same call. */
+/*
+ * No end of a system call follows: a page fault, a preemption in the program's own code, and what happens on the way
+ * from a system call back to it, which is after its end.
+ */
+static __always_inline bool interval_without_end(__u32 flags)
+{
+	__u32 class = BRAID_OFFCPU_CLASS(flags);
+
+	return (flags & BRAID_OFFCPU_SYSCALL) == BRAID_OFFCPU_SYSCALL || class == BRAID_OFFCPU_RUNNABLE ||
+	       class == BRAID_OFFCPU_STOPPED;
+}
+
+/* Whether the stack has to be taken now; a pending interval was in this same call. */
 static __always_inline bool offcpu_walks(const struct braid_thread_time *t, struct task_struct *task, __u32 flags)
 {
 	const struct braid_offcpu_limits *l;
 
 	if (t->pending.start_ns)
 		return true;
-	if (switch_ends || (flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL || !task->mm)
+	if (switch_ends || !interval_without_end(flags) || !task->mm)
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
@@ -271,7 +285,7 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 			pending_set(t, &t->now);
 	} else if (ns < l->min_ns && (late || !offcpu_is_park(&t->now, l, ns))) {
 		interval_count(t, &t->now);
-	} else if (!late && (switch_ends || (t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)) {
+	} else if (!late && (switch_ends || !interval_without_end(t->now.flags))) {
 		pending_set(t, &t->now);
 	} else {
 		e = offcpu_begin(t, tid, &t->now, &t->start);
@@ -304,7 +318,7 @@ static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid,
 {
 	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
 
-	if (switch_ends || (t->now.flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL)
+	if (switch_ends || !interval_without_end(t->now.flags))
 		t->start = (struct braid_stack_ref){0};
 	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
 }

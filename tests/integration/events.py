@@ -205,6 +205,17 @@ def one(*words):
     return next(int(w[len(words) - 1]) for w in truth[words[0]] if tuple(w[: len(words) - 1]) == words[1:])
 
 
+def by_thread(some):
+    """Events by program and OS thread, which can be several Java threads in turn."""
+    found = {}
+    for e in some:
+        found.setdefault((e.process.process, e.thread.tid), []).append(e)
+    return found
+
+
+# What each thread's time off the CPU is made of.
+MINE = {"offcpu": by_thread(of("offcpu")), "counted": by_thread(of("counted", number=5))}
+
 for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
     if what == "--names":
         print("\n".join(e.name for e in of(expression)))

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO NS":
+ * when the thread was in it, and that time less the thread's CPU time. A second thread, "helper", ends what waits for somebody.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WHILE_US 40000
+#define APART __attribute__((noinline, noclone))
+
+static int ends[2], futex_word, listening, held, faults;
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static char *page;
+
+static int64_t ns_of(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void must(int ok)
+{
+	if (!ok) {
+		perror("reasons");
+		exit(1);
+	}
+}
+
+/* ---- what waits ---- */
+
+APART static void sleeps(void)
+{
+	must(!usleep(WHILE_US));
+}
+
+APART static void waits(void)
+{
+	while (!__atomic_load_n(&futex_word, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &futex_word, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+APART static void reads_pipe(void)
+{
+	char byte;
+
+	must(read(ends[0], &byte, 1) == 1);
+}
+
+APART static void polls(void)
+{
+	struct pollfd fd = {.fd = ends[0], .events = POLLIN};
+
+	must(!poll(&fd, 1, WHILE_US / 1000));
+}
+
+APART static int accepts(void)
+{
+	int fd = accept(listening, NULL, NULL);
+
+	must(fd >= 0);
+	return fd;
+}
+
+APART static void receives(int fd)
+{
+	char byte;
+
+	must(recv(fd, &byte, 1, 0) == 1);
+}
+
+APART static void receives_unix(int fd)
+{
+	char byte;
+
+	must(recv(fd, &byte, 1, 0) < 0 && errno == EAGAIN);
+}
+
+APART static void locks_file(int fd)
+{
+	must(!flock(fd, LOCK_EX));
+}
+
+APART static void writes_out(int fd)
+{
+	must(!fsync(fd));
+}
+
+APART static void touches(void)
+{
+	must(*(volatile char *)page == 'x');
+}
+
+APART static void waits_for_child(pid_t pid)
+{
+	must(waitpid(pid, NULL, 0) == pid);
+}
+
+APART static void stops(void)
+{
+	raise(SIGSTOP);
+}
+
+/* ---- what ends it ---- */
+
+static void *helper(void *act)
+{
+	prctl(PR_SET_NAME, "helper");
+	usleep(WHILE_US);
+	((void (*)(void))act)();
+	return NULL;
+}
+
+APART static void wakes(void)
+{
+	__atomic_store_n(&futex_word, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &futex_word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+APART static void writes(void)
+{
+	must(write(ends[1], "x", 1) == 1);
+}
+
+APART static void connects(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	must(!connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	usleep(WHILE_US);
+	must(send(fd, "x", 1, 0) == 1);
+	usleep(WHILE_US); /* while its name is read */
+	close(fd);
+}
+
+APART static void unlocks(void)
+{
+	must(!flock(held, LOCK_UN));
+}
+
+APART static void fills(void)
+{
+	static char full[4096] __attribute__((aligned(4096))) = "x";
+	struct uffdio_copy copy = {.dst = (uintptr_t)page, .src = (uintptr_t)full, .len = sizeof(full)};
+
+	must(!ioctl(faults, UFFDIO_COPY, &copy));
+}
+
+/* ---- each of them, measured ---- */
+
+#define OFF(name, call)                                                                                                \
+	do {                                                                                                           \
+		int64_t from = ns_of(CLOCK_MONOTONIC), cpu = ns_of(CLOCK_THREAD_CPUTIME_ID), used, to;                 \
+		call;                                                                                                  \
+		used = ns_of(CLOCK_THREAD_CPUTIME_ID) - cpu;                                                           \
+		to = ns_of(CLOCK_MONOTONIC);                                                                           \
+		printf("off %s %ld %lld %lld %lld\n", name, syscall(SYS_gettid), (long long)from, (long long)to,       \
+		       (long long)(to - from - used));                                                                 \
+	} while (0)
+
+static pthread_t begin(void (*act)(void))
+{
+	pthread_t t;
+
+	must(!pthread_create(&t, NULL, helper, (void *)act));
+	return t;
+}
+
+static void end(pthread_t t)
+{
+	must(!pthread_join(t, NULL));
+}
+
+static void sockets(void)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	struct timeval patience = {.tv_usec = WHILE_US};
+	socklen_t size = sizeof(address);
+	pthread_t t;
+	int fd;
+
+	listening = socket(AF_INET, SOCK_STREAM, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	must(!bind(listening, (struct sockaddr *)&address, size) && !listen(listening, 1) &&
+	     !getsockname(listening, (struct sockaddr *)&address, &size));
+	printf("port %d\n", ntohs(address.sin_port));
+	t = begin(connects);
+	OFF("accepts", fd = accepts());
+	must(!getpeername(fd, (struct sockaddr *)&address, &size));
+	printf("peer %d\n", ntohs(address.sin_port));
+	OFF("receives", receives(fd));
+	end(t);
+	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "reasons-%d", getpid());
+	must(!bind(fd, (struct sockaddr *)&name,
+		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name.sun_path + 1))));
+	must(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
+	printf("unix @%s\n", name.sun_path + 1);
+	OFF("receives_unix", receives_unix(fd));
+}
+
+static void files(void)
+{
+	int fd = open("reasons.data", O_CREAT | O_RDWR, 0600);
+	static char data[1 << 20];
+	pthread_t t;
+
+	held = open("reasons.data", O_RDWR);
+	must(fd >= 0 && held >= 0 && !flock(held, LOCK_EX));
+	t = begin(unlocks);
+	OFF("locks_file", locks_file(fd));
+	end(t);
+	for (int i = 0; i < 8; i++)
+		must(write(fd, data, sizeof(data)) == sizeof(data));
+	OFF("writes_out", writes_out(fd));
+}
+
+/* Not every kernel has it. */
+static void fault(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register where = {.range = {.len = 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	pthread_t t;
+
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	where.range.start = (uintptr_t)page;
+	faults = (int)syscall(SYS_userfaultfd, 0);
+	if (faults < 0 || ioctl(faults, UFFDIO_API, &api) || ioctl(faults, UFFDIO_REGISTER, &where)) {
+		puts("no_faults");
+		return;
+	}
+	t = begin(fills);
+	OFF("touches", touches());
+	end(t);
+}
+
+APART static void children(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		OFF("stops", stops());
+		fflush(stdout);
+		_exit(0);
+	}
+	must(waitpid(pid, NULL, WUNTRACED) == pid);
+	usleep(WHILE_US);
+	must(!kill(pid, SIGCONT));
+	OFF("waits_for_child", waits_for_child(pid));
+	pid = fork();
+	if (!pid) {
+		usleep(WHILE_US);
+		_exit(0);
+	}
+	OFF("waits_for_child", waits_for_child(pid));
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	OFF("sleeps", sleeps());
+	t = begin(wakes);
+	OFF("waits", waits());
+	end(t);
+	must(!pipe(ends));
+	OFF("polls", polls());
+	t = begin(writes);
+	OFF("reads_pipe", reads_pipe());
+	end(t);
+	sockets();
+	files();
+	fault();
+	children();
+	return 0;
+}

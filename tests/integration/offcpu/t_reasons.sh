@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every time off the CPU has its reason, its length, what was waited for, who ended it, and its stack.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/reasons.c" -o reasons -pthread
+braid record -q -e offcpu=0ns -o c.trace -- ./reasons >c.trace.truth
+
+# off FUNCTION CLASS: its times off the CPU for this reason.
+off()
+{
+	echo "[e for e in at('offcpu', '$1') if e.flags >> 20 & 15 == $2]"
+}
+
+# as_told FUNCTION: the sum of the times off the CPU while the thread was in it, whatever the reason.
+as_told()
+{
+	echo "all(abs(told - seen) <= max(told // 100, 100000) for name, tid, since, to, told in
+		((w[0], *map(int, w[1:])) for w in truth['off']) if name == '$1'
+		for seen in [sum(max(0, min(e.time_ns + e.duration_ns, to) - max(e.time_ns, since))
+			for e in of('offcpu') if e.thread.tid == tid)])"
+}
+
+# Each row: function, class, what is waited for (an expression), the end of the time, the helper's function. The
+# function's times are as long as it says, and one of them is as long as what it waits for.
+while read -r function class name end; do
+	[[ $function != touches ]] || ! grep -q no_faults c.trace.truth || continue
+	if [[ $end == timer ]]; then
+		ended="e.flags >> 24 & 1 and e.text == 'timer' and e.other is None"
+	elif [[ $end == itself ]]; then
+		ended="True"
+	else
+		ended="not e.flags >> 24 & 1 and e.other and e.other.name == '${end%:*}' and '${end#*:}' in e.other_stack"
+	fi
+	events c.trace \
+		"$function: as long as it says" "$(as_told "$function")" \
+		"$function: why, for what, by whom" "any(e.duration_ns - e['value'] > 30e6 and $ended and $name for e in $(off "$function" "$class"))"
+done <<'END'
+sleeps 3 e.name=='' timer
+waits 2 e.name==''and(e.number>0) helper:wakes
+polls 4 e.name=='' timer
+reads_pipe 6 e.name=='pipe'and(e.number>0) helper:writes
+accepts 5 e.name=='127.0.0.1:%d'%one('port') helper:connects
+receives 5 e.name=='127.0.0.1:%d'%one('peer') helper:connects
+receives_unix 5 e.name=='unix:'+truth['unix'][0][0] timer
+locks_file 7 e.name.endswith('/reasons.data')and(e.number>0) helper:unlocks
+touches 9 (e.flags&0xffff)==0xffff helper:fills
+stops 10 True reasons:children
+waits_for_child 11 True itself
+END
+events c.trace \
+	"what fsync waited for" "all(e.name.endswith('/reasons.data') and e.flags >> 20 & 15 in (7, 8, 1) for e in at('offcpu', 'writes_out'))" \
+	"fsync is as long as it says" "$(as_told writes_out)" \
+	"the time in which it could run is its end" "all(0 <= e['value'] <= e.duration_ns for e in of('offcpu')) and
+		all(e['value'] == e.duration_ns for e in of('offcpu') if e.flags >> 20 & 15 == 1)" \
+	"CPUs of this machine" "all(e.weight & 0xffffffff < $(nproc --all) and e.weight >> 32 < $(nproc --all) for e in of('offcpu'))" \
+	"no two at a time" "all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.tid for e in of('offcpu')}
+		for l in [sorted((e for e in of('offcpu') if e.thread.tid == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))" \
+	"nothing lost" "lost == []"
+
+# Java: the same program from outside, with the stacks of Java.
+"$BUILD/braid" record -q -e offcpu=0ns,lock -o java.trace -- "$JAVA" -Xint -cp "$CLASSES" Reasons >java.trace.truth
+java()
+{
+	events java.trace \
+		"$1: as long as it says" "all(abs(told - seen) <= max(told // 100, 100000) for name, since, to, told in
+			((w[0], *map(int, w[1:])) for w in truth['off']) if name == '$1'
+			for seen in [sum(max(0, min(e.time_ns + e.duration_ns, to) - max(e.time_ns, since))
+				for e in of('offcpu') if e.thread.name == 'main')])" \
+		"$1: $2" "most($3 for e in at('offcpu', 'Reasons.$1') if e.duration_ns - e['value'] > 25e6)"
+}
+java sleeps "by a timer" "e.flags >> 20 & 31 == 0x12 and e.text == 'timer'"
+java parks "by a timer" "e.flags >> 20 & 31 == 0x12 and e.text == 'timer'"
+java enters "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other.name == 'helper' and 'Reasons.holds' in e.other_stack"
+java locks "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other.name == 'helper' and 'Reasons.holdsLock' in e.other_stack"
+java reads "from a socket" "e.flags >> 20 & 15 in (4, 5) and e.other and e.other.name == 'helper' and 'Reasons.sends' in e.other_stack"
+events java.trace \
+	"a lock is a LOCK, too" "len(at('lock', 'Reasons.locks')) >= 3 and len(at('lock', 'Reasons.enters')) >= 3" \
+	"nothing lost" "lost == []"
