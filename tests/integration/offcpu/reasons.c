@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Threads off the CPU for every reason, each in a function of its own. For each it prints "off FUNCTION TID FROM TO NS":
- * when the thread was in it, and that time less the thread's CPU time. A second thread, "helper", ends what waits for somebody.
+ * when the thread was in it, and that time less the thread's CPU time. It does everything three times: on a machine
+ * whose kernel does not report every switch, a time may have neither a name nor a stack. A second thread, "helper", ends
+ * what waits for somebody.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -204,14 +206,15 @@ static void sockets(void)
 	int fd;
 
 	listening = socket(AF_INET, SOCK_STREAM, 0);
+	address.sin_port = 0;
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	must(!bind(listening, (struct sockaddr *)&address, size) && !listen(listening, 1) &&
 	     !getsockname(listening, (struct sockaddr *)&address, &size));
-	printf("port %d\n", ntohs(address.sin_port));
+	printf("port 127.0.0.1:%d\n", ntohs(address.sin_port));
 	t = begin(connects);
 	OFF("accepts", fd = accepts());
 	must(!getpeername(fd, (struct sockaddr *)&address, &size));
-	printf("peer %d\n", ntohs(address.sin_port));
+	printf("peer 127.0.0.1:%d\n", ntohs(address.sin_port));
 	OFF("receives", receives(fd));
 	end(t);
 	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
@@ -219,8 +222,10 @@ static void sockets(void)
 	must(!bind(fd, (struct sockaddr *)&name,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name.sun_path + 1))));
 	must(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
-	printf("unix @%s\n", name.sun_path + 1);
+	printf("unix unix:@%s\n", name.sun_path + 1);
 	OFF("receives_unix", receives_unix(fd));
+	close(fd);
+	close(listening);
 }
 
 static void files(void)
@@ -237,6 +242,8 @@ static void files(void)
 	for (int i = 0; i < 8; i++)
 		must(write(fd, data, sizeof(data)) == sizeof(data));
 	OFF("writes_out", writes_out(fd));
+	close(fd);
+	close(held);
 }
 
 /* Not every kernel has it. */
@@ -279,11 +286,11 @@ APART static void children(void)
 	OFF("waits_for_child", waits_for_child(pid));
 }
 
-int main(void)
+static void all(void)
 {
 	pthread_t t;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	futex_word = 0;
 	OFF("sleeps", sleeps());
 	t = begin(wakes);
 	OFF("waits", waits());
@@ -297,5 +304,12 @@ int main(void)
 	files();
 	fault();
 	children();
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = 0; i < 3; i++)
+		all();
 	return 0;
 }
