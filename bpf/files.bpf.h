@@ -115,9 +115,9 @@ static __noinline int call_file_class(struct task_struct *task, __u64 fd)
 #define PATH_PARTS 8
 
 struct object {
-	__u64 number; /* inode */
-	__u32 kind;   /* enum braid_object */
-	__u32 class;  /* enum braid_offcpu_class; 0: no file */
+	__u64 number;		       /* inode */
+	__u32 kind;		       /* enum braid_object */
+	__u32 class;		       /* enum braid_offcpu_class; 0: no file */
 	char text[2 * BRAID_TEXT_MAX]; /* a component is read as a whole, also at the end of the first half */
 };
 

@@ -281,7 +281,8 @@ struct braid_thread_time {
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
-_Static_assert(sizeof(struct braid_thread_time) == 2 * 48 + 40 + 40 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
+_Static_assert(sizeof(struct braid_thread_time) ==
+		       2 * 48 + 40 + 40 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /*

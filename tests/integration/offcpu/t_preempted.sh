@@ -10,7 +10,7 @@ events busy.trace \
 	"both" "len(truth['busy']) == 2" \
 	"how long they waited for the CPU" "all(close(t.weight, int(w[2]), 1, 1e6 / 4.9) for w in truth['busy']
 		for t in of('thread_time') if t.thread.tid == int(w[0]))" \
-	"how long they had it" "all(close(t['value'], int(w[1]), 1, 5e6 / 4.9) for w in truth['busy']
+	"how long they had it" "all(abs(t['value'] - int(w[1])) < t.duration_ns * 0.01 + 5e6 for w in truth['busy']
 		for t in of('thread_time') if t.thread.tid == int(w[0]))" \
 	"they have lives" "{t.thread.tid for t in of('thread_time')} >= {int(w[0]) for w in truth['busy']}" \
 	"each time is as long as it could run" "all(e['value'] == e.duration_ns for e in at('offcpu', 'busy') if e.flags >> 20 & 15 == 1)" \
