@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""explain.py MODE: checks MODE.json, the critical path of WhatIf's thread "coordinator", and MODE.same, a replay."""
+import json
+import sys
+
+MODE = sys.argv[1]
+with open(f"{MODE}.json", encoding="utf-8") as f:
+    path = json.load(f)
+with open(f"{MODE}.same", encoding="utf-8") as f:
+    same = json.load(f)
+
+
+def share(**wanted):
+    """Of the time, what is in parts with these members."""
+    return sum(p["time_s"] for p in path["parts"] if all(p[k] == v for k, v in wanted.items())) / path["time_s"]
+
+
+parts = sum(p["time_s"] for p in path["parts"])
+nodes = sum(n["self_s"] for n in path["nodes"])
+assert abs(parts - path["time_s"]) < 1e-6 and abs(nodes - path["time_s"]) < 1e-6, (parts, nodes, path["time_s"])
+assert path["time_s"] > 0.4, path["time_s"]
+assert same["predicted_s"] == same["time_s"] == path["time_s"], same
+assert share(state="unknown") < 0.05, path["parts"]
+if MODE == "locked":
+    # a request's turn comes after those of the others, who sleep in the lock
+    assert share(state="sleeping", who="request-*") > 0.7, path["parts"][:5]
+    # each thread has the lock for a quarter of the time, and waits for it most of the rest
+    behind = sum(n["total_s"] for n in path["nodes"] if n["state"] == "monitor" and n["object"] == "WhatIf$Journal")
+    assert behind > 0.3 * path["time_s"], path["nodes"]
+else:
+    assert share(state="running", site="WhatIf.compress") > 2 * share(state="running", site="WhatIf.encode"), path["parts"][:5]
+    work = share(state="running", who="consumer") + share(state="runnable", who="consumer")
+    assert work > 0.7, path["parts"][:5]
