@@ -30,7 +30,7 @@ $(BUILD)/bench/program_time: $(BUILD)/tests/bench/program_time.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
 
-$(BUILD)/bench/cfi: $(BUILD)/tests/bench/cfi.o $(LIB_OBJ) $(BLOBS)
+$(BUILD)/bench/cfi $(BUILD)/bench/lanes: $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIB_OBJ) $(BLOBS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

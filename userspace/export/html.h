@@ -16,8 +16,8 @@
  */
 #define PAGE_SAMPLES_MAX 400000U  /* samples with their times */
 #define PAGE_EVENTS_MAX 60000U	  /* events of each other kind, with their times */
-#define PAGE_SEGMENTS_MAX 400000U /* of threads and CPUs, the longest ones */
-#define PAGE_BIN_BYTES (2U << 20) /* shares of states in equal parts of the time */
+#define PAGE_SEGMENTS_MAX 300000U /* of threads and CPUs, the longest ones */
+#define PAGE_BIN_BYTES (3U << 19) /* shares of states in equal parts of the time */
 #define PAGE_DETAILS_MAX 60000U	  /* different objects, stacks and wakers of segments */
 #define PAGE_LANES_MAX 6000U
 

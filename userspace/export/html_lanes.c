@@ -110,10 +110,13 @@ void lanes_fit(struct lanes *l, size_t bin_bytes)
 	fit_bins(l, bin_bytes);
 }
 
+/* A time on the page is a multiple of 100 ns. */
+#define PAGE_NS 100U
+
 int lanes_keep(struct lanes *l, struct lane *lane, uint64_t start_ns, uint64_t end_ns, bool *kept)
 {
 	struct lane_budget *b = &l->budget;
-	uint64_t before_ns = lane->kept ? lane->end_ns : analysis_since(l->page->an, l->page->from_ns);
+	uint64_t before_ns = lane->kept ? lane->end_ns : analysis_since(l->page->an, l->page->from_ns) / 1000 * 1000;
 	unsigned bucket = start_ns < end_ns ? bucket_of(end_ns - start_ns) : 0;
 
 	*kept = start_ns < end_ns && bucket >= b->least;
@@ -125,7 +128,8 @@ int lanes_keep(struct lanes *l, struct lane *lane, uint64_t start_ns, uint64_t e
 		return 0;
 	lane->kept++;
 	lane->end_ns = end_ns;
-	return pack_put(&lane->segments, start_ns - before_ns) ?: pack_put(&lane->segments, end_ns - start_ns);
+	return pack_put(&lane->segments, start_ns / PAGE_NS - before_ns / PAGE_NS)
+		       ?: pack_put(&lane->segments, end_ns / PAGE_NS - start_ns / PAGE_NS);
 }
 
 /* A lane that is in the page as a whole, and short, needs no bins. */

@@ -57,7 +57,7 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 		return [box[0] + x, box[1] + y];
 	}
 	const api = {
-		evaluate, frame, errors, wait,
+		evaluate, frame, errors, wait, tell,
 		async move(place) { await mouse("mouseMoved", ...await at(place)); await frame(); },
 		async drag(a, b, modifiers = 0) {
 			const from = await at(a), to = await at(b), left = {button: "left", buttons: 1, clickCount: 1, modifiers};

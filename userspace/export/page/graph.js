@@ -32,7 +32,7 @@ function choose(number) {
 }
 
 const canvas = $("canvas"), view = $("view"), context = canvas.getContext("2d");
-let tree, rows = [], above = 0, matchedLabel = null, height = 0;
+let tree, paneWidth = 1, rows = [], above = 0, matchedLabel = null, height = 0;
 
 function dark() {
 	const chosen = document.documentElement.dataset.theme;
@@ -125,6 +125,7 @@ function fit(text, width) {
 /* Clears the canvas and gives it the view's size. */
 function clean() {
 	const ratio = devicePixelRatio || 1, w = view.clientWidth, h = view.clientHeight;
+	paneWidth = w; /* the browser takes long to say it again and again */
 	if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
 		canvas.width = Math.round(w * ratio);
 		canvas.height = Math.round(h * ratio);

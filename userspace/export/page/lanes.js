@@ -32,11 +32,11 @@ function segmentsOf(lane) {
 		return lane;
 	const packed = unpack(lane.segments), count = lane.kept;
 	Object.assign(lane, {start: new Float64Array(count), end: new Float64Array(count), code: new Int32Array(count), detail: new Int32Array(count)});
-	for (let i = 0, ns = begin * 1000; i < count; i++) {
-		ns += take(packed);
-		lane.start[i] = ns / 1000;
-		ns += take(packed);
-		lane.end[i] = ns / 1000;
+	for (let i = 0, at = begin * 10; i < count; i++) {
+		at += take(packed);
+		lane.start[i] = at / 10;
+		at += take(packed);
+		lane.end[i] = at / 10;
 		lane.code[i] = take(packed);
 		lane.detail[i] = lane.cpu === undefined ? take(packed) : 0;
 	}

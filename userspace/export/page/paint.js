@@ -14,7 +14,8 @@ const STATE_COLOURS = {
 };
 const states = data.lanes ? data.lanes.states : [];
 const IDLE = states.findIndex(state => state[0] === "idle");
-let pixels = null, image = null, inks = [];
+const inks = new Map();
+let pixels = null, image = null;
 
 function stateColour(s) {
 	return STATE_COLOURS[states[s][0]][dark() ? 1 : 0];
@@ -57,53 +58,69 @@ function fillPixels(left, top, right, bottom, ink) {
 		pixels.fill(ink, y * image.width + left, y * image.width + right);
 }
 
-/*
- * Paints a lane from keys and times that come in order. `style(key)` is {ink, order, low}: a low one is a line. `low` and
- * `high` are the rows of pixels.
- */
-function painter(left, right, usLeft, usPerPixel, low, high, style) {
-	const shares = new Map();
-	let column = -1;
+/* The styles of a lane's keys: inks and which of them are lines. A faint lane is only a background. */
+function stylesOf(lane, faint) {
+	const of = (lane.cpu === undefined ? "states" : "threads") + dark() + faint;
+	if (!inks.has(of)) {
+		const colours = lane.cpu === undefined ? states.map((_, s) => stateColour(s)) : ["#8a919c", ...data.threads.map((_, n) => threadColour(n))];
+		inks.set(of, {ink: Uint32Array.from(colours, colour => (inkOf(colour) & (faint ? 0x60ffffff : 0xffffffff)) >>> 0), low: lane.cpu === undefined ? IDLE : -1});
+	}
+	return inks.get(of);
+}
 
-	function whole(key, from, to) {
-		const s = style(key);
-		fillPixels(from, s.low ? high - Math.max(2, (high - low) >> 2) : low, to, high, s.ink);
+/*
+ * Paints a lane from keys and times that come in order, between the columns `left` and `right` and the rows `low` and
+ * `high` of pixels. What shares a column is stacked in the order of keys.
+ */
+function painter(left, right, usLeft, usPerPixel, low, high, styles) {
+	const keys = new Int32Array(64), parts = new Float64Array(64), wide = image.width, tall = high - low, thin = Math.max(2, tall >> 2);
+	let column = -1, count = 0;
+	low = Math.max(0, Math.min(low, image.height));
+	high = Math.max(0, Math.min(high, image.height));
+
+	function stroke(from, to, ink) {
+		for (let y = Math.max(low, from), at = y * wide + column; y < Math.min(high, to); y++, at += wide)
+			pixels[at] = ink;
 	}
 
 	function flush() {
-		if (column < 0 || shares.size === 0)
-			return;
-		if (shares.size === 1) {
-			const [key, share] = shares.entries().next().value;
-			if (share > 0.5 || style(key).low)
-				whole(key, column, column + 1);
-			else
-				fillPixels(column, high - Math.max(2, Math.round(share * (high - low))), column + 1, high, style(key).ink);
-		} else {
-			let bottom = high;
-			for (const [key, share] of [...shares].sort((a, b) => style(a[0]).order - style(b[0]).order)) {
-				const tall = style(key).low ? 0 : Math.max(1, Math.round(share * (high - low)));
-				fillPixels(column, Math.max(low, bottom - tall), column + 1, bottom, style(key).ink);
-				bottom -= tall;
+		let bottom = high;
+		for (let i = 1; i < count; i++)
+			for (let k = i; k > 0 && keys[k - 1] > keys[k]; k--) {
+				[keys[k], keys[k - 1]] = [keys[k - 1], keys[k]];
+				[parts[k], parts[k - 1]] = [parts[k - 1], parts[k]];
 			}
+		for (let i = 0; i < count; i++) {
+			const isLow = keys[i] === styles.low, most = isLow ? (count === 1 ? thin : 0) : parts[i] > 0.97 ? tall : Math.max(1, Math.round(parts[i] * tall));
+			stroke(bottom - most, bottom, styles.ink[keys[i]]);
+			bottom -= most;
 		}
-		shares.clear();
+		count = 0;
 	}
 
 	function share(key, at, part) {
+		let i = 0;
 		if (at !== column) {
 			flush();
 			column = at;
 		}
-		shares.set(key, (shares.get(key) || 0) + part);
+		while (i < count && keys[i] !== key)
+			i++;
+		if (i === 64)
+			return;
+		if (i === count) {
+			keys[count] = key;
+			parts[count++] = 0;
+		}
+		parts[i] += part;
 	}
 
 	return {
 		add(key, from, to) {
 			const x = Math.max(left, left + (from - usLeft) / usPerPixel), end = Math.min(right, left + (to - usLeft) / usPerPixel);
+			const first = Math.floor(x), last = Math.floor(end);
 			if (!(x < end))
 				return;
-			const first = Math.floor(x), last = Math.floor(end);
 			if (first === last) {
 				share(key, first, end - x);
 				return;
@@ -112,7 +129,7 @@ function painter(left, right, usLeft, usPerPixel, low, high, style) {
 			if (last > first + 1) {
 				flush();
 				column = -1;
-				whole(key, first + 1, last);
+				fillPixels(first + 1, key === styles.low ? high - thin : low, last, high, styles.ink[key]);
 			}
 			if (end > last)
 				share(key, last, end - last);

@@ -54,11 +54,11 @@ function timelineLegend() {
 }
 
 function xOf(us) {
-	return LEFT + (us - from) / (to - from) * (view.clientWidth - LEFT);
+	return LEFT + (us - from) / (to - from) * (paneWidth - LEFT);
 }
 
 function usOf(x) {
-	return from + Math.max(0, x - LEFT) / (view.clientWidth - LEFT) * (to - from);
+	return from + Math.max(0, x - LEFT) / (paneWidth - LEFT) * (to - from);
 }
 
 function lineTop(k) {
@@ -97,18 +97,17 @@ function life(t, y, ink) {
 	context.globalAlpha = 1;
 }
 
-/* ---- a lane ---- */
-function styleOf(lane, faint) {
-	const known = new Map(), alpha = faint ? 0x00ffffff + 0x60000000 : 0xffffffff;
-	return key => {
-		if (!known.has(key)) {
-			const ink = inkOf(lane.cpu === undefined ? stateColour(key) : key ? threadColour(key - 1) : "#8a919c");
-			known.set(key, {ink: (ink & alpha) >>> 0, order: key, low: lane.cpu === undefined && key === IDLE});
-		}
-		return known.get(key);
-	};
+/* About what fits: to measure every text would take most of a frame. */
+const widths = new Map();
+
+function fitQuickly(text, width) {
+	if (!widths.has(text))
+		widths.set(text, context.measureText(text).width);
+	const count = Math.floor(text.length * (width - 8) / widths.get(text));
+	return widths.get(text) <= width ? text : count > 2 ? text.slice(0, count) + "\u2026" : "";
 }
 
+/* ---- a lane ---- */
 function keyOf(lane, i) {
 	if (lane.cpu !== undefined)
 		return (lane.code[i] >> 1) + 1;
@@ -130,7 +129,7 @@ function paintBins(lane, paint) {
 function paintLane(lane, k) {
 	const ratio = canvas.width / Math.max(1, view.clientWidth), wide = image.width - LEFT * ratio, usPerPixel = (to - from) / wide;
 	const top = lineTop(k), make = faint => painter(Math.round(LEFT * ratio), image.width, from, usPerPixel, Math.max(Math.round((top + 2) * ratio),
-		Math.round(RULER * ratio)), Math.round((top + ROW - 2) * ratio), styleOf(lane, faint));
+		Math.round(RULER * ratio)), Math.round((top + ROW - 2) * ratio), stylesOf(lane, faint));
 	segmentsOf(lane);
 	const first = firstAt(lane.end, from), last = firstAt(lane.start, to), runs = binsOf(lane);
 	const missing = lane.kept < lane.of, coarse = runs && lane.bin_ns / 1000 > 3 * usPerPixel;
@@ -166,10 +165,13 @@ function drawNotes(line, y) {
 /* The names of threads in the lanes of CPUs. */
 function drawRunNames(lane, y, ink) {
 	context.fillStyle = ink;
+	const least = (to - from) / (paneWidth - LEFT) * 30;
 	for (let i = firstAt(lane.end, from), shown = 0; i < lane.start.length && lane.start[i] < to && shown < 200; i++) {
+		if (lane.end[i] - lane.start[i] < least)
+			continue;
 		const x = Math.max(LEFT, xOf(lane.start[i])), right = Math.min(view.clientWidth, xOf(lane.end[i]));
 		if (right - x > 30) {
-			context.fillText(fit(data.threads[lane.code[i] >> 1].name, right - x - 6), x + 3, y + ROW / 2);
+			context.fillText(fitQuickly(data.threads[lane.code[i] >> 1].name, right - x - 6), x + 3, y + ROW / 2);
 			shown++;
 		}
 	}
@@ -190,7 +192,7 @@ function drawLine(k, style, ink) {
 		context.fillStyle = style.getPropertyValue("--accent").trim();
 		context.fillRect(0, y + 1, 4, ROW - 2);
 	}
-	context.fillText(fit(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
+	context.fillText(fitQuickly(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
 	if (line.thread !== undefined && !line.lane)
 		life(data.threads[line.thread], y, ink);
 	if (line.cpu !== undefined)
