@@ -51,8 +51,9 @@ static void define_stacks(void)
 		struct trace_scope scope = {i, 1};
 
 		snprintf(name, sizeof(name), "method%02u", i);
-		put((struct trace_rec){.kind = TRACE_METHOD,
-				       .method = {.method = i, .process = 1, .class_name = str("demo.Shop"), .name = str(name)}});
+		put((struct trace_rec){
+			.kind = TRACE_METHOD,
+			.method = {.method = i, .process = 1, .class_name = str("demo.Shop"), .name = str(name)}});
 		put((struct trace_rec){.kind = TRACE_FRAME,
 				       .frame = {.frame = i,
 						 .kind = BRAID_FRAME_INTERPRETED,
@@ -99,8 +100,9 @@ static uint32_t stack_of(uint32_t thread)
 
 static void put_interval(uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint32_t cpu, uint32_t threads)
 {
-	static const uint8_t classes[] = {BRAID_OFFCPU_FUTEX, BRAID_OFFCPU_FUTEX, BRAID_OFFCPU_SOCKET, BRAID_OFFCPU_POLL,
-					  BRAID_OFFCPU_SLEEP, BRAID_OFFCPU_BLOCK, BRAID_OFFCPU_RUNNABLE};
+	static const uint8_t classes[] = {BRAID_OFFCPU_FUTEX,	BRAID_OFFCPU_FUTEX, BRAID_OFFCPU_SOCKET,
+					  BRAID_OFFCPU_POLL,	BRAID_OFFCPU_SLEEP, BRAID_OFFCPU_BLOCK,
+					  BRAID_OFFCPU_RUNNABLE};
 	uint64_t ns = end_ns - start_ns;
 	struct trace_jvm_event e = {.time_ns = start_ns,
 				    .kind = BRAID_JVM_OFFCPU,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """page.py HTML REPORT-JSON [TEXT]: checks that a page loads nothing, and that TEXT is only data in it."""
+import base64
 import html.parser
 import json
 import re
@@ -43,6 +44,8 @@ assert [kind for kind, _ in reader.scripts] == ["application/json", "code"], rea
 code = reader.scripts[1][1]
 for load in (r"fetch\s*\(", "XMLHttpRequest", "WebSocket", "EventSource", "importScripts", r"\bimport\s*\(", "sendBeacon"):
     assert not re.search(load, code), load
+for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", r"document\.write", r"\beval\s*\(", r"new Function"):
+    assert not re.search(way, code), way  # names are text, whatever they look like
 assert not re.search(r"@import|url\((?!#|data:)", page)
 for address in re.findall(r"https?://[^\s\"'<>]*", page.replace(reader.scripts[0][1], "")):
     assert address.startswith("http://www.w3.org/"), address  # a namespace's name, which is not loaded
@@ -61,5 +64,39 @@ spans, kinds = data["timeline"]["spans"], data["timeline"]["kinds"]
 for kind, thread, name, start, length in zip(*[iter(spans)] * 5):
     assert kinds[str(kind)] in ("GC pauses", "Safepoints") or thread < len(data["threads"]), (kind, thread)
     assert name < len(data["timeline"]["names"]), name
+
+
+def numbers(text):
+    """The varints that are packed in a string."""
+    value, shift = 0, 0
+    for byte in base64.b64decode(text, validate=True):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value, shift = 0, 0
+    assert shift == 0
+
+
+lanes, threads = data["lanes"], len(data["threads"])
+details = len(list(numbers(lanes.get("details", "")))) // 5
+for graph in data["graphs"]:
+    times = list(numbers(graph["times"]["packed"])) if "times" in graph else []
+    assert not times or (graph["times"]["count"] * 4 == len(times) and sum(times[3::4]) == graph["total"]), graph["name"]
+    assert max(times[1::4], default=0) < max(1, threads) and max(times[2::4], default=0) <= len(graph["nodes"]) // 3, graph["name"]
+for lane, wide in [(lane, 3) for lane in lanes["cpus"]] + [(lane, 4) for lane in lanes.get("threads", [])]:
+    packed = list(numbers(lane["segments"]))
+    assert lane["kept"] <= lane["of"] and len(packed) == lane["kept"] * wide, lane
+    assert sum(packed[0::wide]) + sum(packed[1::wide]) <= (data["timeline"]["to_us"] + 1) * 10, lane
+    if wide == 4:
+        assert all(code & 31 < len(lanes["states"]) for code in packed[2::4]) and max(packed[3::4], default=0) <= details, lane
+        assert lane["thread"] < threads
+    else:
+        assert all(code >> 1 < threads for code in packed[2::3]), lane
+    bins = list(numbers(lane.get("bins", "")))
+    while bins:
+        head, *bins = bins
+        assert head >> 3 and sum(share % 16 + 1 for share in bins[:head & 7]) <= 16 + 4, lane  # each is rounded
+        bins = bins[head & 7:]
 if text:
     assert text in json.dumps(data, ensure_ascii=False), "the name is not in the data"

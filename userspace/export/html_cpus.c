@@ -115,7 +115,7 @@ static int flatten(run_list *list, run_list *to)
 
 /* ---- by samples ---- */
 
-static int find_samples(struct page *p, run_list *to)
+static int find_samples(struct page *p, const struct wall *w, run_list *to)
 {
 	const struct analysis *an = p->an;
 	double hz = strtod(analyzer_info(an->a, "record.frequency_hz"), NULL);
@@ -130,7 +130,7 @@ static int find_samples(struct page *p, run_list *to)
 		if (!analysis_selects_time(an, s->time_ns) || !analysis_selects_span(an, s->span) ||
 		    !analysis_sum_of(an, s->thread, s->node, s->weight, &sum) || sum.thread == ROW_NONE)
 			continue;
-		run.thread = sum.thread;
+		run.thread = w->threads.at[w->leader[sum.thread]].thread;
 		run.start_ns = s->time_ns > half_ns ? s->time_ns - half_ns : 0;
 		run.end_ns = add_saturating(s->time_ns, half_ns);
 		err = add_run(p, to, &run);
@@ -246,7 +246,7 @@ static int find_all(struct cpus *k, const struct wall *w)
 	for (size_t i = 0; i < w->threads.count && !err; i++)
 		if (w->threads.at[i].life_ns)
 			err = find_runs(k->lanes.page, w, &w->threads.at[i], &runs);
-	err = err ?: flatten(&runs, &k->exact) ?: find_samples(k->lanes.page, &k->sampled);
+	err = err ?: flatten(&runs, &k->exact) ?: find_samples(k->lanes.page, w, &k->sampled);
 	free(runs.at);
 	sort(&k->sampled);
 	return err ?: merge(k);

@@ -21,7 +21,8 @@ static int text_of(struct details *d, const char *text, uint32_t *number)
 static int fill(struct details *d, const struct wall_segment *s, struct detail *to)
 {
 	const struct analyzer *a = d->page->an->a;
-	uint32_t waker = row_of(&a->threads, s->row->other);
+	uint32_t other = row_of(&a->threads, s->row->other);
+	uint32_t waker = other == ROW_NONE ? ROW_NONE : d->wall->threads.at[d->wall->leader[other]].thread;
 	int err = text_of(d, strpool_get(&a->strings, s->object), &to->object);
 
 	to->stack = s->stack;

@@ -46,7 +46,7 @@ int bins_finish(struct bins *b);
 #define LANE_BUCKETS (64U * 16U)
 
 struct lane {
-	uint32_t id;	 /* row of the analyzer's threads, or the number of a CPU */
+	uint32_t id;	 /* of a thread in struct wall, or the number of a CPU */
 	uint64_t of;	 /* segments that there are */
 	uint64_t kept;	 /* those in the page */
 	uint64_t end_ns; /* of the last one kept */

@@ -48,6 +48,7 @@ static int keep(void *ctx, const struct wall_thread *t, const struct wall_segmen
 /* The threads whose lives are least idle, if there are too many. */
 struct candidate {
 	const struct wall_thread *t;
+	uint32_t number; /* in w->threads */
 	uint64_t busy_ns;
 };
 
@@ -57,7 +58,7 @@ static int compare(const void *x, const void *y)
 
 	if (p->busy_ns != q->busy_ns)
 		return p->busy_ns > q->busy_ns ? -1 : 1;
-	return p->t->thread < q->t->thread ? -1 : p->t->thread > q->t->thread;
+	return p->number < q->number ? -1 : p->number > q->number;
 }
 
 static int measure_all(struct threads *k, const struct wall *w, uint64_t *left_out)
@@ -69,13 +70,13 @@ static int measure_all(struct threads *k, const struct wall *w, uint64_t *left_o
 		const struct wall_thread *t = &w->threads.at[i];
 
 		if (t->life_ns)
-			err = VEC_PUSH(&list, (struct candidate){t, t->life_ns - t->ns[WALL_IDLE]});
+			err = VEC_PUSH(&list, (struct candidate){t, (uint32_t)i, t->life_ns - t->ns[WALL_IDLE]});
 	}
 	if (list.count)
 		qsort(list.at, list.count, sizeof(*list.at), compare);
 	*left_out = list.count > PAGE_LANES_MAX ? list.count - PAGE_LANES_MAX : 0;
 	for (size_t i = 0; i < list.count && i < PAGE_LANES_MAX && !err; i++)
-		err = lanes_begin(&k->lanes, list.at[i].t->thread) ?: wall_each(w, list.at[i].t, measure, k)
+		err = lanes_begin(&k->lanes, list.at[i].number) ?: wall_each(w, list.at[i].t, measure, k)
 								   ?: lanes_end(&k->lanes);
 	free(list.at);
 	return err;
@@ -98,7 +99,7 @@ static int write_lane(struct threads *k, const struct wall *w, const struct lane
 	const struct wall_thread *t = &w->threads.at[lane->id];
 	struct page *p = k->lanes.page;
 	uint32_t number;
-	int err = page_thread(p, lane->id, &number);
+	int err = page_thread(p, t->thread, &number);
 
 	if (err)
 		return err;

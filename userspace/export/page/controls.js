@@ -295,7 +295,7 @@ function escape() {
 
 /* For tests of the page. */
 globalThis.braidPage = {
-	state, lines: () => lines, drawn: () => drawn, shown: () => [from, to], showTime, total: () => tree ? tree.total[0] : 0, picked: () => picked,
+	data, state, lines: () => lines, name: k => laneName(lines[k].thread), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn, shown: () => [from, to], showTime, total: () => tree ? tree.total[0] : 0, picked: () => picked,
 	place: (k, us) => [xOf(us), lineTop(k) + ROW / 2], segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat,
 	heatPlace: us => {
 		const {w, top, tall} = heatGeometry(), cell = Math.floor((us - heat.start) / heat.slice);

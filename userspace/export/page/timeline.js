@@ -274,7 +274,9 @@ function drawTimeline() {
 /* What is not in the page, and cannot be seen at this zoom. */
 function timelineNotes() {
 	const out = [];
-	if (drawn.missing)
+	if (drawn.missing && from === begin && to === end)
+		out.push("the page has the longest intervals; shorter ones are shown as shares");
+	else if (drawn.missing)
 		out.push("zoomed in beyond what this page has: shorter intervals are shown as shares; braid report --html --from " + (from / 1e6).toFixed(6) +
 			" --to " + (to / 1e6).toFixed(6) + " makes a page of this part");
 	if (data.timeline.left_out)

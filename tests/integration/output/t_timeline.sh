@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The page's timeline and heat map, in a browser: lanes, zoom, stacks of intervals, a range of time for all views, the address.
+source "$(dirname "$0")/../lib.sh"
+
+braid record -e cpu,offcpu,lock,gc -F 499 -o t.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err || fail "$(cat err)"
+braid report --html t.html t.trace
+check t.trace "samples" 'i["samples"]["total"] > 0'
+python3 "$LIB_DIR/page.py" t.html t.trace.json
+# Without a browser: the lanes are there.
+# shellcheck disable=SC2016 # expressions are JavaScript
+node "$TEST_DIR/page.js" t.html 'click("timeline") && texts().some(text => text.startsWith("CPU "))' \
+	'braidPage.lines().some(line => line.thread !== undefined && line.lane.kept > 3)' 'click("heat") && braidPage.heat().most > 0'
+node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js" || skip "no Chromium is installed"
+node "$TEST_DIR/timeline.js" t.html >seen
+# The flame graph of a range has the samples that a report of that time has.
+braid report --json --from 0.1 --to 0.7 t.trace >part.json
+python3 -c 'import json; seen, part = json.load(open("seen")), json.load(open("part.json")); assert seen["total"] == part["samples"]["total"] > 0, (seen, part["samples"])'

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// node timeline.js PAGE: drives the timeline of the program Views as a person would. Prints JSON for t_timeline.sh.
+"use strict";
+const assert = require("assert");
+const {open} = require("./browser.js");
+
+const CTRL = 2;
+
+/* The line of a thread whose waiting for the monitor is in the page, and that segment. */
+const FIND = `(() => {
+	const lines = braidPage.lines(), monitor = braidPage.stateNumber("monitor");
+	for (let k = 0; k < lines.length; k++)
+		if (lines[k].lane && lines[k].thread !== undefined && lines[k].lane.cpu === undefined) {
+			const lane = braidPage.segments(k), i = lane.code.findIndex((code, i) => (code & 31) === monitor && code & 64 && lane.end[i] - lane.start[i] > 5000);
+			if (i >= 0 && braidPage.name(k).startsWith("wants-door"))
+				return {k, start: lane.start[i], end: lane.end[i]};
+		}
+})()`;
+
+async function lanes(p) {
+	const names = await p.evaluate(`braidPage.lines().map((line, k) => line.cpu !== undefined ? "CPU" : line.fold !== undefined ? line.text : braidPage.name(k))`);
+	assert(names.includes("CPUs") && names.includes("CPU"), names.join());
+	assert(names.some(name => name.startsWith("wants-door")), names.join());
+	await p.evaluate(`(() => { const f = document.getElementById("lanes"); f.value = "wants"; f.dispatchEvent(new Event("input")); })()`);
+	const left = await p.evaluate(`braidPage.lines().filter(line => line.thread !== undefined).map(line => braidPage.name(braidPage.lines().indexOf(line)))`);
+	assert(left.length >= 1 && left.every(name => name.startsWith("wants-door")), left.join());
+	await p.evaluate(`(() => { const f = document.getElementById("lanes"); f.value = ""; f.dispatchEvent(new Event("input")); })()`);
+}
+
+async function zoom(p) {
+	const wide = async () => p.evaluate("braidPage.shown()[1] - braidPage.shown()[0]"), whole = await wide();
+	await p.key("w");
+	assert(await wide() < whole, "w does not zoom");
+	await p.key("d");
+	assert(await p.evaluate("braidPage.shown()[0] > 0"), "d does not move");
+	await p.key("0");
+	assert.strictEqual(await wide(), whole);
+	await p.wheel([600, 60], -300, CTRL);
+	assert(await wide() < whole / 2, "the wheel does not zoom");
+	for (let k = 0; k < 60; k++)
+		await p.evaluate("braidPage.showTime(braidPage.shown()[0], braidPage.shown()[0] + (braidPage.shown()[1] - braidPage.shown()[0]) / 2)");
+	assert(await wide() < 10, "a microsecond cannot be seen: " + await wide());
+	await p.key("0");
+}
+
+async function stacks(p) {
+	const found = await p.evaluate(FIND), middle = (found.start + found.end) / 2;
+	await p.evaluate(`document.getElementById("view").scrollTop = Math.max(0, ${found.k} * 18 - 200)`);
+	await p.evaluate(`braidPage.showTime(${found.start - 3000}, ${found.end + 3000})`);
+	await p.frame();
+	const at = await p.evaluate(`braidPage.place(${found.k}, ${middle})`);
+	await p.move(at);
+	const tip = await p.evaluate(`document.getElementById("tip").textContent`);
+	assert(tip.includes("wants-door") && tip.includes("blocked on a monitor") && /at \d+\.\d{6} s/.test(tip), tip);
+	assert(await p.evaluate("braidPage.drawn().arrows") > 0, "no arrow of a wake-up");
+	await p.click(at);
+	const panel = await p.evaluate(`document.getElementById("panel").textContent`);
+	for (const text of ["wants-door", "blocked on a monitor", "woken by", "holds-door", "Views.wantDoor", "The waker's stack", "Views.holdDoor"])
+		assert(panel.includes(text), text + " is not in the panel: " + panel);
+	if (process.env.SHOT)
+		await p.shot(process.env.SHOT);
+	await p.key("Escape");
+	assert(await p.evaluate(`document.getElementById("panel").hidden`));
+	await p.key("0");
+}
+
+/* Drags the ruler, and looks at the flame graph. */
+async function range(p) {
+	const whole = await p.evaluate("braidPage.data.graphs[0].total"), box = await p.evaluate("braidPage.place(0, 0)");
+	await p.drag([box[0] + 200, 10], [box[0] + 500, 10]);
+	const chosen = await p.evaluate("braidPage.state.range");
+	assert(chosen && chosen[0] < chosen[1], "no range");
+	await p.evaluate(`document.getElementById("flames").click()`);
+	const part = await p.evaluate("braidPage.total()");
+	assert(part < whole, part + " of " + whole);
+	assert((await p.evaluate("location.hash")).includes("range="));
+	await p.evaluate("history.back()");
+	await p.wait(200);
+	assert.strictEqual(await p.evaluate("braidPage.state.view"), "timeline");
+	await p.evaluate("history.back()");
+	await p.wait(200);
+	assert.strictEqual(await p.evaluate("braidPage.state.range"), null);
+}
+
+async function heat(p) {
+	await p.evaluate(`document.getElementById("heat").click()`);
+	const most = await p.evaluate("[braidPage.heat().counts.reduce((a, b) => a + b), braidPage.heat().slice]");
+	assert.strictEqual(most[0], await p.evaluate("braidPage.data.graphs[0].total"));
+	const a = await p.evaluate("braidPage.heatPlace(310000)"), b = await p.evaluate("braidPage.heatPlace(610000)");
+	await p.click(a);
+	await p.click(b);
+	const clicked = await p.evaluate("braidPage.state.range");
+	assert(clicked[0] <= 310000 && clicked[1] >= 610000 && clicked[1] - clicked[0] < 300000 + 2.1 * most[1], clicked.join());
+	await p.key("Escape");
+	assert.strictEqual(await p.evaluate("braidPage.state.range"), null);
+	await p.drag(a, b);
+	assert.deepStrictEqual(await p.evaluate("braidPage.state.range"), clicked);
+}
+
+/* Everything of the address is there again in another page; t_timeline.sh knows the sum. */
+async function address(p, page) {
+	await p.load("about:blank").catch(() => {});
+	await p.load("file://" + require("path").resolve(page) + "#view=graph&range=100000.000-700000.000");
+	const total = await p.evaluate("braidPage.total()");
+	await p.evaluate("location.hash = '#view=heat&range=100000.000-200000.000'");
+	await p.wait(200);
+	assert.strictEqual(await p.evaluate("braidPage.state.view + braidPage.state.range[1]"), "heat200000");
+	/* what it cannot mean does no harm */
+	await p.evaluate("location.hash = '#view=x&graph=99&thread=-1&range=5-1&time=a-b&process=%zz'");
+	await p.wait(200);
+	assert.strictEqual(await p.evaluate("braidPage.state.view + braidPage.state.graph + braidPage.state.range"), "graph0null");
+	return total;
+}
+
+(async () => {
+	const p = await open(process.argv[2], {hash: "#view=timeline", dark: Boolean(process.env.PAGE_DARK)});
+	try {
+		await lanes(p);
+		await zoom(p);
+		await stacks(p);
+		await range(p);
+		await heat(p);
+		const total = await address(p, process.argv[2]);
+		assert.deepStrictEqual(p.errors, []);
+		console.log(JSON.stringify({total}));
+	} finally {
+		await p.close();
+	}
+})().catch(error => {
+	console.error(error);
+	process.exit(1);
+});
