@@ -289,6 +289,7 @@ START_TEST(commands_refuse)
 	REFUSED(cmd_report, "/dev/full: No space left", "--html", "/dev/full", trace_path);
 	REFUSED(cmd_report, "cannot write /nonexistent/x: No such file", "--html", "/nonexistent/x", trace_path);
 	REFUSED(cmd_explain, "has no times of a thread 'main'", "--thread", "main", trace_path);
+	REFUSED(cmd_explain, "has no times of spans", "--slowest", "2", trace_path);
 	REFUSED(cmd_explain, "are outside of the recording: ", "--thread", "main", "--from", "100", trace_path);
 	/* the trace was not overwritten */
 	free(RUN(cmd_info, trace_path));
@@ -304,6 +305,7 @@ START_TEST(command_line_is_checked)
 		{"braid report", "--top", "-1", "x", NULL},
 		{"braid report", "a", "b", NULL},
 		{"braid explain", "x", NULL},
+		{"braid explain", "--thread", "1", "--slowest=2", NULL},
 		{"braid explain", "--thread", "1", "--against=1..", NULL},
 		{"braid explain", "--thread", "1", "--against=..2", NULL},
 	};
@@ -434,7 +436,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, top_limits);
 	suite_add_tcase(s, files);
 	/* without the fixture, whose end exit() would skip */
-	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, 8);
+	tcase_add_loop_exit_test(leaves, command_line_is_checked, 2, 0, 9);
 	suite_add_tcase(s, leaves);
 	return s;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/span_view.h>
 #include <export/explain.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -17,12 +18,14 @@ struct explain_options {
 	struct filter stretch; /* its --from and --to */
 	struct filter against; /* the same of --against, if it has_from */
 	struct filter filter;  /* of the analysis: without a window, because reasons may be anywhere */
+	struct filter span;    /* its id */
+	unsigned slowest;      /* spans */
 	struct what_if what_if;
 	unsigned top;
 	bool json;
 };
 
-enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_WHAT_IF, OPT_JSON, OPT_TOP };
+enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_WHAT_IF, OPT_SPAN, OPT_SLOWEST, OPT_JSON, OPT_TOP };
 
 static const struct argp_option options[] = {
 	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread: its name, or its id", 0},
@@ -31,6 +34,9 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
+	{"span", OPT_SPAN, "ID", 0,
+	 "Explain the request of this span instead, from the first to the last that is recorded of it", 0},
+	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
 	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
 	{"what-if", OPT_WHAT_IF, "WHAT=CHANGE", 0,
 	 "Print how long it would have taken if the waits for a lock (its class), a method, or times of a kind (io, cpu, "
@@ -47,6 +53,7 @@ static const char doc[] =
 	"  braid explain --thread main\n"
 	"  braid explain --thread main --from 1.5 --to 2.5 braid.trace\n"
 	"  braid explain --thread 4711 --from 2 --to 3 --against 1..2 braid.trace\n"
+	"  braid explain --slowest 3 braid.trace\n"
 	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
 	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
 	"\n"
@@ -91,14 +98,28 @@ static void parse_what_if(struct argp_state *state, struct what_if *wi, char *ar
 	}
 }
 
-static void parse_top(struct argp_state *state, unsigned *top, const char *arg)
+static void parse_number(struct argp_state *state, const char *option, unsigned *number, const char *arg)
 {
 	char *end;
 	unsigned long n = strtoul(arg, &end, 10);
 
 	if (*arg < '0' || *arg > '9' || *end || n > 1000000000)
-		argp_error(state, "--top: '%s' is not a number of rows", arg);
-	*top = (unsigned)n;
+		argp_error(state, "--%s: '%s' is not a number", option, arg);
+	*number = (unsigned)n;
+}
+
+static void check_choice(struct argp_state *state, const struct explain_options *o)
+{
+	int chosen = (o->thread != NULL) + (o->span.spans.count > 0) + (o->slowest > 0);
+
+	if (chosen > 1)
+		argp_error(state, "--thread, --span and --slowest cannot be used together");
+	if (!chosen)
+		argp_error(state, "--thread, --span or --slowest is missing; `braid report --wall` lists the threads");
+	if (!o->thread && (o->stretch.has_from || o->stretch.has_to || o->against.has_from))
+		argp_error(state, "--from, --to and --against need --thread");
+	if (o->what_if.count && (o->against.has_from || o->slowest))
+		argp_error(state, "--what-if cannot be used with --against or --slowest");
 }
 
 static error_t explain_parse(int key, char *arg, struct argp_state *state)
@@ -125,13 +146,17 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->json = true;
 		return 0;
 	case OPT_TOP:
-		parse_top(state, &o->top, arg);
+		parse_number(state, "top", &o->top, arg);
+		return 0;
+	case OPT_SPAN:
+		if (filter_add_spans(&o->span, arg) || o->span.spans.count != 1)
+			argp_error(state, "--span: '%s' is not a span id, of 16 hexadecimal digits", arg);
+		return 0;
+	case OPT_SLOWEST:
+		parse_number(state, "slowest", &o->slowest, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->what_if.count && o->against.has_from)
-			argp_error(state, "--what-if and --against cannot be used together");
-		if (!o->thread)
-			argp_error(state, "--thread is missing; `braid report --wall` lists the threads");
+		check_choice(state, o);
 		return common_file_arg(key, arg, state, &o->file);
 	default:
 		return common_file_arg(key, arg, state, &o->file);
@@ -257,24 +282,84 @@ static int print_what_if(struct explain_options *o, struct timeline *tl, const s
 	return err;
 }
 
+/* ---- spans ---- */
+
+static int compare_spans(const void *x, const void *y)
+{
+	const struct span_sum *p = x, *q = y;
+	uint64_t m = p->last_ns - p->first_ns, n = q->last_ns - q->first_ns;
+
+	if (m != n)
+		return m > n ? -1 : 1;
+	return p->row->span_id < q->row->span_id ? -1 : p->row->span_id > q->row->span_id;
+}
+
+/* The stretch of a span's first thread. False if nothing is known of that thread's time. */
+static bool span_stretch(const struct wall *w, const struct span_sum *span, struct stretch *s)
+{
+	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns};
+	if (span->thread != ROW_NONE)
+		s->thread = w->leader[span->thread];
+	return s->thread != ROW_NONE && w->threads.at[s->thread].life_ns && s->from_ns < s->to_ns;
+}
+
+static int print_stretch(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
+{
+	return o->what_if.count ? print_what_if(o, tl, s, ok) : print_one(o, tl, s);
+}
+
+static int print_spans(struct explain_options *o, struct timeline *tl, const char *path, bool *ok)
+{
+	struct span_view *v = NULL;
+	struct stretch s;
+	unsigned printed = 0;
+	int err = span_view_new(&v, tl->wall->an);
+
+	*ok = true;
+	if (!err && v->sums.count)
+		qsort(v->sums.at, v->sums.count, sizeof(*v->sums.at), compare_spans);
+	for (size_t i = 0; !err && *ok && i < v->sums.count && printed < (o->slowest ? o->slowest : 1); i++) {
+		const struct span_row *row = v->sums.at[i].row;
+
+		if (!span_stretch(tl->wall, &v->sums.at[i], &s) || (!o->slowest && row->span_id != o->span.spans.at[0]))
+			continue;
+		if (!o->json)
+			printf("%sSpan %016" PRIx64 "\n", printed ? "\n" : "", row->span_id);
+		err = print_stretch(o, tl, &s, ok);
+		printed++;
+	}
+	span_view_free(v);
+	if (err || printed)
+		return err;
+	log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
+		  o->slowest ? "spans" : "this span", path);
+	*ok = false;
+	return 0;
+}
+
+static int print_thread(struct explain_options *o, const struct loaded *l, struct timeline *tl, bool *ok)
+{
+	struct stretch s, against;
+
+	*ok = find_stretch(l, tl->wall, o, &o->stretch, &s) &&
+	      (!o->against.has_from || find_stretch(l, tl->wall, o, &o->against, &against));
+	if (!*ok)
+		return 0;
+	return o->against.has_from ? print_diff(o, tl, &s, &against) : print_stretch(o, tl, &s, ok);
+}
+
 static bool write_explanation(const struct loaded *l, struct explain_options *o)
 {
 	struct timeline *tl = NULL;
-	struct stretch s, against;
 	struct wall *w;
+	bool ok = true;
 	int err = wall_new(&w, l->analysis) ?: timeline_new(&tl, w);
-	bool ok = !err && find_stretch(l, w, o, &o->stretch, &s) &&
-		  (!o->against.has_from || find_stretch(l, w, o, &o->against, &against));
 
-	if (ok && o->what_if.count)
-		err = print_what_if(o, tl, &s, &ok);
-	else if (ok)
-		err = o->against.has_from ? print_diff(o, tl, &s, &against) : print_one(o, tl, &s);
+	if (!err)
+		err = o->thread ? print_thread(o, l, tl, &ok) : print_spans(o, tl, l->path, &ok);
 	timeline_free(tl);
 	wall_free(w);
-	if (!ok && !err)
-		return false;
-	return common_output_close(stdout, NULL, err);
+	return (ok || err) && common_output_close(stdout, NULL, err);
 }
 
 int cmd_explain(int argc, char **argv)
@@ -294,5 +379,6 @@ int cmd_explain(int argc, char **argv)
 		status = common_status(&l, write_explanation(&l, &o));
 		common_unload(&l);
 	}
+	filter_free(&o.span);
 	return status;
 }
