@@ -270,6 +270,49 @@ START_TEST(end_is_missing)
 }
 END_TEST
 
+/* Two requests of thread 1: one of 20 ms that sleeps for 15, and one of 30 ms. */
+START_TEST(slow_spans_are_explained)
+{
+#define SLEEP(ms, lasted, of)                                                                                          \
+	REC(TRACE_JVM_EVENT, jvm_event, .time_ns = BASE_NS + (ms)*MS, .kind = BRAID_JVM_OFFCPU, .process = 1,          \
+	    .thread = 1, .duration_ns = (lasted)*MS, .flags = BRAID_OFFCPU_SLEEP << BRAID_OFFCPU_CLASS_SHIFT,          \
+	    .span = of)
+	const struct trace_rec spans[] = {
+		REC(TRACE_SPAN, span, 1, 1, 1, 2, 0xa1),
+		REC(TRACE_SPAN, span, 2, 1, 1, 2, 0xa2),
+		REC(TRACE_JVM_EVENT, jvm_event, .time_ns = BASE_NS, .kind = BRAID_JVM_THREAD_TIME, .process = 1,
+		    .thread = 1, .duration_ns = 200 * MS, .value = 155 * MS),
+		SLEEP(10, 5, 1),
+		SLEEP(20, 10, 1),
+		SLEEP(100, 30, 2),
+	};
+	struct trace_writer *w;
+	char *text, change[] = "sleeping=0";
+
+	ck_assert_int_eq(trace_writer_open(&w, trace_path), 0);
+	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
+		if (synthetic[i].kind != TRACE_END)
+			ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		ck_assert_int_eq(trace_writer_put(w, &spans[i]), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	text = RUN(cmd_explain, "--slowest", "9", trace_path);
+	ck_assert_ptr_nonnull(strstr(text, "Span 00000000000000a2\nmain (101) took 30.00 ms: 100% sleeping\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n\nSpan 00000000000000a1\nmain (101) took 20.00 ms: 75% sleeping\n"));
+	free(text);
+	text = RUN(cmd_explain, "--span", "00000000000000a1", trace_path);
+	ck_assert_ptr_null(strstr(text, "Span 00000000000000a2"));
+	free(text);
+	text = RUN(cmd_explain, "--span", "00000000000000a1", "--what-if", change, trace_path);
+	ck_assert_ptr_nonnull(strstr(text, "main would have taken 5.00 ms instead of 20.00 ms: 75% less\n"));
+	free(text);
+	text = RUN(cmd_explain, "--thread", "main", "--from", "11ms", "--to", "16ms", "--against", "101ms..111ms",
+		   trace_path);
+	ck_assert_ptr_nonnull(strstr(text, "main (101) took 5.00 ms, 5.00 ms less than 10.00 ms\n"));
+	free(text);
+}
+END_TEST
+
 #define REFUSED(command, expected, ...) refused(command, expected, (const char *const[]){"braid x", __VA_ARGS__, NULL})
 
 START_TEST(commands_refuse)
@@ -431,6 +474,7 @@ Suite *test_commands(void)
 	tcase_add_test(files, default_is_read);
 	tcase_add_test(files, damage_is_loss);
 	tcase_add_test(files, end_is_missing);
+	tcase_add_test(files, slow_spans_are_explained);
 	tcase_add_test(files, commands_refuse);
 	tcase_add_loop_test(files, full_disk_is_an_error, 0, 4);
 	tcase_add_test(files, top_limits);
