@@ -140,10 +140,12 @@ int filter_add_idle(struct filter *f, const char *text)
 {
 	char *copy = strdup(text);
 
-	if (copy && !VEC_PUSH(&f->idle, copy))
-		return 0;
-	free(copy);
-	return -ENOMEM;
+	if (!copy || VEC_RESERVE(&f->idle, 1)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	f->idle.at[f->idle.count++] = copy;
+	return 0;
 }
 
 bool filter_is_set(const struct filter *f)

@@ -433,7 +433,8 @@ int trace_writer_close(struct trace_writer *w)
 	while (w->begun && !w->err && next < count)
 		w->err = index_write(w, &next, count);
 	err = trace_output_close(&w->out);
-	err = w->err ?: err;
+	if (w->err)
+		err = w->err;
 	writer_free(w);
 	return err;
 }
