@@ -79,7 +79,9 @@ def numbers(text):
 
 
 lanes, threads = data["lanes"], len(data["threads"])
-details = len(list(numbers(lanes.get("details", "")))) // 5
+details = list(numbers(lanes.get("details", "")))
+assert max(details[0::5] + details[4::5], default=0) < len(lanes.get("texts", [""])) and max(details[2::5], default=0) <= threads
+details = len(details) // 5
 for graph in data["graphs"]:
     times = list(numbers(graph["times"]["packed"])) if "times" in graph else []
     assert not times or (graph["times"]["count"] * 4 == len(times) and sum(times[3::4]) == graph["total"]), graph["name"]

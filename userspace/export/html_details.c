@@ -113,10 +113,8 @@ static int write_list(struct details *d, const struct tree *t, const uint32_t *p
 
 static void write_texts(struct details *d)
 {
-	uint32_t count = (uint32_t)d->texts.strings.count;
-
 	json_open(&d->page->j, "texts", '[');
-	for (uint32_t i = 0; i < (count ? count : 1); i++)
+	for (uint32_t i = 0; i <= d->texts.strings.count; i++) /* 0: the empty text */
 		json_string(&d->page->j, NULL, strpool_get(&d->texts, i));
 	json_close(&d->page->j, ']');
 }

@@ -55,7 +55,7 @@ async function stacks(p) {
 	assert(await p.evaluate("braidPage.drawn().arrows") > 0, "no arrow of a wake-up");
 	await p.click(at);
 	const panel = await p.evaluate(`document.getElementById("panel").textContent`);
-	for (const text of ["wants-door", "blocked on a monitor", "woken by", "holds-door", "Views.wantDoor", "The waker's stack", "Views.holdDoor"])
+	for (const text of ["wants-door", "blocked on a monitor", "Views$Door", "woken by", "holds-door", "Views.wantDoor", "The waker's stack", "Views.holdDoor"])
 		assert(panel.includes(text), text + " is not in the panel: " + panel);
 	if (process.env.SHOT)
 		await p.shot(process.env.SHOT);
