@@ -26,7 +26,8 @@ enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
-	{"html", OPT_HTML, "OUT", 0, "Write flame graphs into one self-contained HTML file, instead of the text", 0},
+	{"html", OPT_HTML, "OUT", 0,
+	 "Write flame graphs and a timeline into one self-contained HTML file, instead of the text", 0},
 	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
 	{"wall", OPT_WALL, 0, 0,
 	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",

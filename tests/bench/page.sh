@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# page: the timeline of a simulated large machine: what its page costs to make, how large it is, and how long Chromium takes to
+# draw a frame of it. CPUS (16), THREADS (2000), SECONDS_EACH (600), INTERVALS (5 million times off the CPU; 50 million take
+# 8 GiB), SAMPLES (900000).
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+header page
+node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$BENCH/../integration/output/browser.js" || die "no Chromium is installed"
+"$BUILD/bench/lanes" "$TMP/page.trace" "${SECONDS_EACH:-600}" "${CPUS:-16}" "${THREADS:-2000}" "${INTERVALS:-5000000}" "${SAMPLES:-900000}"
+began=$(date +%s%N)
+"$BUILD/braid" report --html "$TMP/page.html" "$TMP/page.trace"
+echo
+echo "trace $(stat -c %s "$TMP/page.trace") bytes, page $(stat -c %s "$TMP/page.html") bytes, made in $((($(date +%s%N) - began) / 1000000)) ms"
+node "$BENCH/page.js" "$TMP/page.html"
