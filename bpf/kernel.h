@@ -122,7 +122,7 @@ struct unix_sock {
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
-	int on_cpu;
+	unsigned int on_cpu; /* a byte since Linux 7: loads of unsigned fields are given the field's size */
 	struct files_struct *files;
 	int pid;
 	int tgid;
