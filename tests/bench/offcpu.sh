@@ -4,8 +4,8 @@
 # WINDOW_S (0.4); WORK (26000): rounds of a loop between two switches, for about 100,000 switches a second.
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
-# time. Each time with a recording is compared with those before and after. `others`: the recording is of another
-# process. `offcpu=1h` only counts, `offcpu=0ns` reports every switch with its stack.
+# time. Each time with a recording is compared with those before and after. `idle`, `others`: the recording is of another
+# process, without and with `offcpu`. `counted`: offcpu=1h, `each`: offcpu=0ns, every switch with its stack.
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
@@ -23,6 +23,7 @@ recorded()
 	counted) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
 	default) start_recording "" -e offcpu -p "$PROGRAM" ;;
 	each) start_recording "" -e offcpu=0ns -p "$PROGRAM" ;;
+	idle) start_recording "" -e gc -p "$OTHER" ;;
 	others) start_recording "" -e offcpu -p "$OTHER" ;;
 	esac
 }
@@ -72,11 +73,11 @@ rows()
 header offcpu
 echo "what                           recording   ns plain slower by         ns  quartiles in %"
 start_counting pipe "$BUILD/bench/switches" pipe "${WORK:-26000}"
-rows "switch, ${WORK:-26000} rounds" others wait counted default each
+rows "switch, ${WORK:-26000} rounds" idle others wait counted default each
 end_program
 start_counting pipe "$BUILD/bench/switches" pipe 0
-rows "switch, nothing between" others wait counted default each
+rows "switch, nothing between" idle others wait counted default each
 end_program
 start_counting call "$BUILD/bench/switches" call
-rows "system call" others counted
+rows "system call" idle others counted
 end_program
