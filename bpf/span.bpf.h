@@ -43,13 +43,31 @@ static __noinline __u64 span_variable(struct sample *s)
 	return block && block != DTV_NONE ? block + s->process.context.offset : 0;
 }
 
-/* Reads the record of a thread that carries no virtual thread. */
+#define NEAR 64 /* bytes before and after the variable that are read with it: a record is often there, too */
+
+/*
+ * Reads the record of a thread that carries no virtual thread. A read of user memory takes as long for some words as for
+ * one.
+ */
 static __always_inline bool span_of_thread(struct sample *s, struct braid_context_record *r)
 {
-	__u64 variable = span_variable(s), at;
+	__u64 variable = span_variable(s), from = variable - NEAR, at;
+	const __u32 *words;
 
-	return variable && !bpf_probe_read_user(&at, sizeof(at), (const void *)variable) && at &&
-	       !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+	if (!variable)
+		return false;
+	if (bpf_probe_read_user(s->window, 2 * NEAR, (const void *)from))
+		return !bpf_probe_read_user(&at, sizeof(at), (const void *)variable) && at &&
+		       !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+	at = s->window[NEAR / 8];
+	if (!at)
+		return false;
+	if (at - from > 2 * NEAR - sizeof(*r))
+		return !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+	words = (const __u32 *)((const __u8 *)s->window + ((at - from) & (2 * NEAR - 1)));
+	for (__u32 i = 0; i < sizeof(*r) / 4; i++)
+		((__u32 *)r)[i] = words[i];
+	return true;
 }
 
 /*
@@ -113,7 +131,7 @@ static __noinline __u64 span_send(struct sample *s, const struct braid_context_r
 /* The key of the span of the walked thread; 0: none. A global function, which the verifier checks once. */
 __noinline __u64 span_take(__u32 slot)
 {
-	struct braid_context_record r = {0};
+	struct braid_context_record r __attribute__((aligned(8))) = {0};
 	struct sample *s = slot_at(slot);
 	bool found;
 
