@@ -6,7 +6,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 MOST=64000
-WALKER=10000 # no other program is as large
+WALKER=30000 # no other program is as large
 
 # verified NAME: one number per program of the running recording.
 verified()

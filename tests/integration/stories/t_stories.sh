@@ -42,13 +42,12 @@ kill "$DROPPER"
 first "What was waited for" 'block .*/file in ColdCache.findRecord'
 
 unshare -n -m sh -c 'ip link set lo up; echo "nameserver 127.0.0.1" >resolv.conf
-	mount --bind resolv.conf /etc/resolv.conf; python3 "$0" >dns.out & exec "$@"' \
+	mount --bind resolv.conf /etc/resolv.conf; python3 "$0" & exec "$@"' \
 	"$STORIES/dns.py" "$JAVA" -cp "$CLASSES" NameLookup >program.out 2>program.err &
 JAVA_PID=$!
 wait_for "the lookups" says_or_gone program.out ready "$JAVA_PID"
 braid record -q --preset wall -d 2 -o NameLookup.trace -p "$JAVA_PID"
 kill "$JAVA_PID"
-pkill -f "$STORIES/dns.py" || true
 braid report --wall --no-idle --top 10 NameLookup.trace >report.txt
 STORY=NameLookup
 first "What was waited for" 'poll .*in NameLookup.connectTo'
