@@ -296,10 +296,13 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	}
 }
 
-static __noinline void offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
+/* A global function: the verifier checks it once, and not at each call. */
+__noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
 {
 	struct braid_offcpu_settings *settings = settings_get();
 
+	if (!t)
+		return 0;
 	t->now.end_ns = end;
 	t->now.to = bpf_get_smp_processor_id();
 	if (t->since_ns) {
@@ -311,6 +314,7 @@ static __noinline void offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 
 	else
 		interval_count(t, &t->now);
 	t->now.start_ns = 0;
+	return 0;
 }
 
 /* Nothing has reported that the thread came back to the CPU, but the kernel knows how long it has run since. */

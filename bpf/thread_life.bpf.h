@@ -10,8 +10,11 @@
 
 /* ---- reports ---- */
 
-/* One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. */
-static __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
+/*
+ * One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. A global
+ * function: the verifier checks it once, and not for each class.
+ */
+__noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
 {
 	struct braid_stack_ref none = {0};
 	struct braid_event_jvm_event *e;
@@ -32,7 +35,7 @@ static __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid
 	return 0;
 }
 
-static __noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, __u64 time_ns, __u64 now)
+__noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, __u64 time_ns, __u64 now)
 {
 	struct braid_stack_ref none = {0};
 	struct braid_event_jvm_event *e;

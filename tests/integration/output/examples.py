@@ -17,7 +17,7 @@ LIMIT_S = 60
 
 def markdown_commands(text):
     """Lines with a prompt in fenced blocks."""
-    for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S):
+    for block in re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S):
         for line in block.splitlines():
             if line[:2] in ("# ", "$ "):
                 yield line[2:]
