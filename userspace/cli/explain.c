@@ -257,13 +257,13 @@ static int print_diff(const struct explain_options *o, struct timeline *tl, cons
 	return err;
 }
 
-/* A change of something that is not there is a mistake. */
+/* A change of a lock or a method that is not there is a mistake; of a kind of time there may be none. */
 static bool check_what_if(const struct what_if *wi)
 {
 	for (size_t i = 0; i < wi->count; i++)
-		if (!wi->changes[i].matched_ns) {
+		if (!wi->changes[i].matched_ns && !wi->changes[i].states) {
 			log_error(
-				"--what-if: no time of the stretch is a lock's, a method's or a kind's that is called "
+				"--what-if: no time of the stretch is a lock's or a method's, and no kind of time is called "
 				"'%s'; `braid explain` without it shows the names",
 				wi->changes[i].target);
 			return false;

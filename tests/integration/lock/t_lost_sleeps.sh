@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A recorder that is stopped: sleeps of a JVM's threads, and hits of its probes, then find no room and are counted for
 # that JVM.
+# class: long
 # takes: 25 s
 source "$(dirname "$0")/../lib.sh"
 

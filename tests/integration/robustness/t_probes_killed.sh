@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder is killed while it sets probes: none of them remains, neither in the JVM's code nor in the kernel, whose
 # log would show it. One in ten remained when the thread that set them was killed, too.
+# class: long
 # takes: 20 s
 source "$(dirname "$0")/../lib.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # BraidContext: what a Java thread does is attributed to its span and to no other one: platform threads, and 10,000
 # virtual threads that are all in spans at the same time and change their carriers. Samples, and events with a stack.
+# class: long
 # takes: 50 s
 # shellcheck source=tests/integration/lib.sh
 source "$(dirname "$0")/../lib.sh"
