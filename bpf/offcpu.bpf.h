@@ -305,6 +305,9 @@ __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, boo
 		return 0;
 	t->now.end_ns = end;
 	t->now.to = bpf_get_smp_processor_id();
+	if (!t->now.ready_ns)
+		interval_unwoken(t);
+	t->early_ns = 0;
 	if (t->since_ns) {
 		t->on_ns = end;
 		t->ready_ns += interval_ready(&t->now);
@@ -502,6 +505,11 @@ int BPF_PROG(on_syscall_end)
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_switch_end)
 {
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct braid_thread_time *t = thread_time_of(tid);
+
+	if (t && t->now.start_ns) /* on_switch did not run */
+		offcpu_end(t, tid, bpf_ktime_get_ns(), false);
 	offcpu_come_back();
 	return 0;
 }
@@ -521,10 +529,14 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	struct braid_wake *w;
 	__u64 now;
 
-	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
-	if (!t || !settings || !t->now.start_ns || t->now.ready_ns)
+	if (!t || !settings)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (!t->now.start_ns)
+		t->early_ns = now;
+	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
+	if (!t->now.start_ns || t->now.ready_ns)
+		return 0;
 	t->now.ready_ns = now;
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;

@@ -216,12 +216,26 @@ static __always_inline void thread_time_ran(struct braid_thread_time *t, __u64 n
 	t->on_ns = 0;
 }
 
-/* Nobody was seen to wake it: somebody did just before it left the CPU, and it could run all the time. */
+/* How long it could run before it did. */
 static __always_inline __u64 interval_ready(const struct braid_interval *i)
 {
 	__u64 since = i->ready_ns > i->start_ns ? i->ready_ns : i->start_ns;
 
 	return i->end_ns > since ? i->end_ns - since : 0;
+}
+
+/*
+ * The interval of a thread that was not seen to be woken. A wake-up just before the thread was seen to leave the CPU is
+ * its end: the thread could run all the time. Otherwise the wake-up was missed, as programs do not run everywhere, and
+ * the thread is taken to have waited until it ran.
+ */
+#define EARLY_NS 1000000
+
+static __always_inline void interval_unwoken(struct braid_thread_time *t)
+{
+	bool early = t->early_ns && t->now.start_ns < t->early_ns + EARLY_NS;
+
+	t->now.ready_ns = early ? t->now.start_ns : t->now.end_ns;
 }
 
 /* Counts an interval that is not emitted. */

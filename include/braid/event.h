@@ -268,6 +268,7 @@ struct braid_thread_time {
 	__u64 on_ns;			     /* on the CPU since then */
 	__u64 run_ns;			     /* sum of its times on the CPU */
 	__u64 ready_ns;			     /* sum of the times in which it could run and did not */
+	__u64 early_ns;			     /* the last wake-up that came before it was seen to leave the CPU */
 	__u64 exec_ns;			     /* the kernel's own sum of its times on the CPU, when that was last read */
 	__u64 counted[BRAID_OFFCPU_CLASSES]; /* intervals that were too short for an event */
 	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
@@ -282,7 +283,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 48 + 40 + 40 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
+		       2 * 48 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /*

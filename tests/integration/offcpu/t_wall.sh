@@ -15,8 +15,8 @@ wall_json()
 echo | "${UNDISTURBED[@]}" "$BUILD/braid" record --preset wall -o wall.trace -- "$JAVA" -cp "$CLASSES" Blocked >truth 2>err ||
 	fail "$(cat err)"
 wall_json wall.trace wall.json
-wall_json wall.trace early.json --to 1
-wall_json wall.trace late.json --from 1
+wall_json wall.trace early.json --to 0.6
+wall_json wall.trace late.json --from 0.6
 wall_json wall.trace naps.json --include '^Blocked[.](naps|parks|takes)$'
 wall_json wall.trace busy.json --no-idle
 echo '  Blocked.naps  ' >idle.txt

@@ -84,9 +84,9 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 			await frame();
 			fs.writeFileSync(file, Buffer.from((await tell("Page.captureScreenshot", {format: "png"})).data, "base64"));
 		},
-		async load(url) {
+		async load(url, ready = "typeof braidPage === 'object'") {
 			await tell("Page.navigate", {url});
-			for (let k = 0; k < 200 && !await evaluate("typeof braidPage === 'object'").catch(() => false); k++)
+			for (let k = 0; k < 200 && !await evaluate(ready).catch(() => false); k++)
 				await wait(50);
 			await frame();
 		},
