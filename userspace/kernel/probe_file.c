@@ -6,9 +6,9 @@
 #include "unwind/code.h"
 #include "util/log.h"
 #include "util/owner.h"
+#include "util/root_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,24 +120,12 @@ static bool is_their_own(const struct stat *file, const struct record_options *o
 
 int probe_file_open(const struct probe_spec *spec, const struct record_options *o, uint64_t *offset)
 {
-	/* Opening a device or a FIFO can have effects. */
-	int fd = open(spec->path, O_PATH | O_CLOEXEC), err = fd < 0 ? -errno : 0;
-	char path[32];
-	struct stat st;
+	struct stat st = {0};
+	int fd = regular_open(spec->path, &st), err = fd < 0 ? fd : 0;
 
-	if (!err && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
-		err = -EINVAL;
-	if (!err) {
-		int name = fd;
-
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		err = fd < 0 ? -errno : 0;
-		close(name);
-	}
 	if (err) {
 		log_error("cannot set probes in '%s': %s", spec->path,
-			  err == -EINVAL ? "it is not a regular file" : strerror(-err));
+			  st.st_mode && !S_ISREG(st.st_mode) ? "it is not a regular file" : strerror(-err));
 	} else if (!owner_trusted(&st) && !is_their_own(&st, o)) {
 		log_error("no probes are set in %s: it is a file of another user, or others can write it; make it "
 			  "root's (chown root, chmod go-w), or record processes of its owner alone with -p",

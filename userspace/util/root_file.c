@@ -50,9 +50,9 @@ int root_open_regular(int root, const char *path, int flags, struct stat *st)
 	return place < 0 ? place : regular_reopen(place, st);
 }
 
-int regular_open(const char *magic_link, struct stat *st)
+int regular_open(const char *path, struct stat *st)
 {
-	int place = open(magic_link, O_PATH | O_CLOEXEC);
+	int place = open(path, O_PATH | O_CLOEXEC);
 
 	return place < 0 ? -errno : regular_reopen(place, st);
 }

@@ -17,7 +17,10 @@ int root_open(int root, const char *path, int flags);
  */
 int root_open_regular(int root, const char *path, int flags, struct stat *st);
 
-/* The same for the target of a magic link of /proc, whatever its mount namespace. */
-int regular_open(const char *magic_link, struct stat *st);
+/*
+ * The same for a path of this process, such as a magic link of /proc, whatever its target's mount namespace. *st is
+ * filled in also for what is there and no regular file.
+ */
+int regular_open(const char *path, struct stat *st);
 
 #endif
