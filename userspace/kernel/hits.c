@@ -59,21 +59,11 @@ int hits_find(struct hits *h, const struct record_options *o)
 
 static int keep(struct hits *h, struct bpf_link *link)
 {
-	struct bpf_link **links = h->links;
+	int err = link ? VEC_PUSH(&h->links, link) : -errno;
 
-	if (!link)
-		return -errno;
-	if (h->link_count == h->link_room) {
-		links = realloc(links, (size_t)(h->link_room + BRAID_HITS) * sizeof(struct bpf_link *));
-		if (!links) {
-			bpf_link__destroy(link);
-			return -ENOMEM;
-		}
-		h->links = links;
-		h->link_room += BRAID_HITS;
-	}
-	h->links[h->link_count++] = link;
-	return 0;
+	if (err)
+		bpf_link__destroy(link);
+	return err;
 }
 
 static int attach_tracepoint(struct hits *h, const struct braid_bpf *b, uint32_t number)
@@ -161,10 +151,10 @@ int hits_enable(struct hits *h, bool on)
 
 void hits_detach(struct hits *h)
 {
-	int holder = h->link_count && hits_in_files(h->options) ? probe_holder_start() : -1;
+	int holder = h->links.count && hits_in_files(h->options) ? probe_holder_start() : -1;
 
-	while (h->link_count)
-		bpf_link__destroy(h->links[--h->link_count]);
+	while (h->links.count)
+		bpf_link__destroy(h->links.at[--h->links.count]);
 	if (holder >= 0)
 		close(holder);
 }
@@ -172,8 +162,9 @@ void hits_detach(struct hits *h)
 void hits_close(struct hits *h)
 {
 	hits_detach(h);
-	free(h->links);
-	h->links = NULL;
+	free(h->links.at);
+	h->links.at = NULL;
+	h->links.room = 0;
 	for (uint32_t i = 0; h->options && i < BRAID_HITS; i++)
 		if (h->at[i].fd >= 0)
 			close(h->at[i].fd);

@@ -7,6 +7,7 @@
 #define BRAID_KERNEL_HITS_H
 
 #include "config/options.h"
+#include "util/vec.h"
 
 #include <bpf/libbpf.h>
 
@@ -19,8 +20,7 @@ struct hits {
 		uint64_t offset; /* of a function, in the file */
 		struct braid_hit hit;
 	} at[BRAID_HITS];
-	struct bpf_link **links;
-	int link_count, link_room;
+	VEC(struct bpf_link *) links;
 	int map, counts; /* of the kernel side; borrowed */
 };
 
