@@ -2,20 +2,17 @@
 #include "spans.h"
 
 #include "sink/records.h"
+#include "util/kept_map.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The map is renewed at this count, three quarters of a power of two; the map before it is kept as well. */
-#define SPANS_KEPT ((3U << 16) - 1)
-
 struct spans {
 	struct sink *sink;
 	struct kernel_side *kernel;
-	struct pair_map ids; /* by key and process */
-	struct pair_map former;
+	struct kept_map ids; /* by key and process */
 	uint32_t last;
 };
 
@@ -33,27 +30,15 @@ void spans_free(struct spans *s)
 {
 	if (!s)
 		return;
-	pair_map_free(&s->ids);
-	pair_map_free(&s->former);
+	kept_map_free(&s->ids);
 	free(s);
 }
 
 /* A span not hit since the last renewal is sent again, and gets a new id, when it returns. */
 static void renew(struct spans *s)
 {
-	pair_map_free(&s->former);
-	s->former = s->ids;
-	s->ids = (struct pair_map){0};
+	kept_renew(&s->ids);
 	kernel_side_forget_spans(s->kernel);
-}
-
-static uint32_t find(struct spans *s, uint64_t key, uint32_t process)
-{
-	const struct pair_entry *e = pair_find(&s->ids, key, process);
-
-	if (!e && (e = pair_find(&s->former, key, process)))
-		(void)pair_put(&s->ids, key, process, e->value);
-	return e ? e->value : 0;
 }
 
 static uint64_t number_of(const uint8_t bytes[8])
@@ -66,12 +51,12 @@ static uint64_t number_of(const uint8_t bytes[8])
 
 void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
 {
-	if (find(s, e->key, process->id) || !account_has(&process->account, s->sink, BUDGET_SPANS, 1))
+	if (kept_find(&s->ids, e->key, process->id) || !account_has(&process->account, s->sink, BUDGET_SPANS, 1))
 		return;
 	account_spend(&process->account, BUDGET_SPANS, 1);
-	if (s->ids.count >= SPANS_KEPT)
+	if (kept_is_full(&s->ids))
 		renew(s);
-	if (!pair_put(&s->ids, e->key, process->id, s->last + 1))
+	if (!kept_put(&s->ids, e->key, process->id, s->last + 1))
 		return; /* its events are counted */
 	sink_span(s->sink, &(struct trace_span){.span = ++s->last,
 						.process = process->id,
@@ -82,7 +67,7 @@ void spans_seen(struct spans *s, struct process *process, const struct braid_eve
 
 uint32_t spans_id(struct spans *s, const struct process *process, uint64_t key)
 {
-	uint32_t id = key ? find(s, key, process->id) : 0;
+	uint32_t id = key ? kept_find(&s->ids, key, process->id) : 0;
 
 	if (key && !id)
 		sink_loss(s->sink, process->id, "collector", "span", 1);
