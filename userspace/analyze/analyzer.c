@@ -98,50 +98,60 @@ static void see_time(struct analyzer *a, uint64_t time_ns)
 		a->last_ns = time_ns;
 }
 
-/* The sum of a thread's samples on a node. NULL: no memory. */
-static struct sample_sum *sum_of(struct analyzer *a, uint32_t thread, uint32_t node)
+/* The index + 1 of the sum, which begins with 0; 0: no memory. */
+static uint32_t put_sum(struct sample_sums *s, uint32_t thread, uint32_t node)
 {
-	struct node_row *n = table_get(&a->nodes, node);
-	struct sample_sum fresh = {thread, node, 0};
-	uint32_t *at;
+	uint32_t *at = u64map_put(&s->of, (uint64_t)thread << 32 | node);
 
-	if (n && n->last_sum && a->sums.at[n->last_sum - 1].thread == thread)
-		return &a->sums.at[n->last_sum - 1];
-	at = u64map_put(&a->sum_of, (uint64_t)thread << 32 | node);
+	if (at && !*at && s->count < UINT32_MAX - 1 && !VEC_PUSH(s, (struct sample_sum){thread, node, 0}))
+		*at = (uint32_t)s->count;
+	return at ? *at : 0;
+}
+
+int sample_sums_add(struct sample_sums *s, const struct sample *one)
+{
+	uint32_t at = put_sum(s, one->thread, one->node);
+
 	if (!at)
-		return NULL;
-	if (!*at) {
-		if (a->sums.count >= UINT32_MAX - 1 || VEC_PUSH(&a->sums, fresh))
-			return NULL;
-		*at = (uint32_t)a->sums.count;
-	}
+		return -ENOMEM;
+	s->at[at - 1].weight = add_saturating(s->at[at - 1].weight, one->weight);
+	return 0;
+}
+
+void sample_sums_free(struct sample_sums *s)
+{
+	free(s->at);
+	u64map_free(&s->of);
+}
+
+/* sample_sums_add() to the samples of the clock. */
+static int add_to_sum(struct analyzer *a, const struct sample *one)
+{
+	struct node_row *n = table_get(&a->nodes, one->node);
+	uint32_t at = n ? n->last_sum : 0;
+
+	if (!at || a->sums.at[at - 1].thread != one->thread)
+		at = put_sum(&a->sums, one->thread, one->node);
+	if (!at)
+		return -ENOMEM;
 	if (n)
-		n->last_sum = *at;
-	return &a->sums.at[*at - 1];
+		n->last_sum = at;
+	a->sums.at[at - 1].weight = add_saturating(a->sums.at[at - 1].weight, one->weight);
+	return 0;
 }
 
 /* A carrier runs while its virtual threads do. */
 static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 {
-	uint32_t *at;
+	struct sample one = {r->time_ns, r->weight, r->thread, r->node, spans_same(a, r->span), r->cpu};
 
-	if (a->keep_samples)
-		return VEC_PUSH(&a->carried_samples, (struct sample){r->time_ns, r->weight, r->thread, r->node,
-								     spans_same(a, r->span), r->cpu});
-	at = u64map_put(&a->carried_of, (uint64_t)r->thread << 32 | r->node);
-	if (!at || (!*at && VEC_PUSH(&a->carried, (struct sample_sum){r->thread, r->node, 0})))
-		return -ENOMEM;
-	if (!*at)
-		*at = (uint32_t)a->carried.count;
-	a->carried.at[*at - 1].weight = add_saturating(a->carried.at[*at - 1].weight, r->weight);
-	return 0;
+	return a->keep_samples ? VEC_PUSH(&a->carried_samples, one) : sample_sums_add(&a->carried, &one);
 }
 
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
 	uint32_t thread = vthreads_thread(a, r);
 	struct sample one = {r->time_ns, r->weight, thread, r->node, spans_same(a, r->span), r->cpu};
-	struct sample_sum *s;
 
 	if (r->event)
 		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one);
@@ -151,13 +161,7 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	vthreads_count(a, r);
 	if (thread != r->thread && feed_carried(a, r))
 		return -ENOMEM;
-	if (a->keep_samples)
-		return VEC_PUSH(&a->samples, one);
-	s = sum_of(a, thread, r->node);
-	if (!s)
-		return -ENOMEM;
-	s->weight = add_saturating(s->weight, r->weight);
-	return 0;
+	return a->keep_samples ? VEC_PUSH(&a->samples, one) : add_to_sum(a, &one);
 }
 
 static int feed_code_load(struct analyzer *a, const struct trace_code_load *r)
@@ -358,8 +362,6 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->nodes);
 	strpool_free(&a->strings);
 	u64map_free(&a->info_of);
-	u64map_free(&a->sum_of);
-	u64map_free(&a->carried_of);
 	hits_free(a);
 	u64map_free(&a->loss_of);
 	u64map_free(&a->stat_of);
@@ -368,9 +370,9 @@ void analyzer_free(struct analyzer *a)
 	free(a->scopes.at);
 	free(a->lines.at);
 	free(a->samples.at);
-	free(a->sums.at);
+	sample_sums_free(&a->sums);
 	free(a->carried_samples.at);
-	free(a->carried.at);
+	sample_sums_free(&a->carried);
 	free(a->events.at);
 	free(a->losses.at);
 	free(a->stats.at);

@@ -32,22 +32,6 @@ static int event_of(struct analyzer *a, uint32_t name, struct hit_event **h)
 	return 0;
 }
 
-static int add_to_sum(struct hit_event *h, const struct sample *one)
-{
-	uint32_t *at = u64map_put(&h->sum_of, (uint64_t)one->thread << 32 | one->node);
-	struct sample_sum fresh = {one->thread, one->node, 0};
-
-	if (!at)
-		return -ENOMEM;
-	if (!*at) {
-		if (h->sums.count >= UINT32_MAX - 1 || VEC_PUSH(&h->sums, fresh))
-			return -ENOMEM;
-		*at = (uint32_t)h->sums.count;
-	}
-	h->sums.at[*at - 1].weight = add_saturating(h->sums.at[*at - 1].weight, one->weight);
-	return 0;
-}
-
 int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
 {
 	struct hit_event *h;
@@ -59,15 +43,14 @@ int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
 	}
 	if (err)
 		return err;
-	return a->keep_samples ? VEC_PUSH(&h->samples, *one) : add_to_sum(h, one);
+	return a->keep_samples ? VEC_PUSH(&h->samples, *one) : sample_sums_add(&h->sums, one);
 }
 
 void hits_free(struct analyzer *a)
 {
 	for (size_t i = 0; i < a->hits.count; i++) {
 		free(a->hits.at[i].samples.at);
-		free(a->hits.at[i].sums.at);
-		u64map_free(&a->hits.at[i].sum_of);
+		sample_sums_free(&a->hits.at[i].sums);
 	}
 	free(a->hits.at);
 	u64map_free(&a->hit_of);

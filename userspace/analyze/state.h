@@ -152,12 +152,21 @@ struct sample_sum {
 	uint64_t weight;
 };
 
+struct sample_sums { /* with the members of a VEC */
+	struct sample_sum *at;
+	size_t count, room;
+	struct u64map of; /* thread and node to the index + 1 */
+};
+
+/* 0 or -ENOMEM. */
+int sample_sums_add(struct sample_sums *s, const struct sample *one);
+void sample_sums_free(struct sample_sums *s);
+
 /* The samples of a hit event beside the clock's. */
 struct hit_event {
-	uint32_t name;		     /* in a->strings */
-	VEC(struct sample) samples;  /* with keep_samples */
-	VEC(struct sample_sum) sums; /* without */
-	struct u64map sum_of;	     /* thread and node to sums' index + 1 */
+	uint32_t name;		    /* in a->strings */
+	VEC(struct sample) samples; /* with keep_samples */
+	struct sample_sums sums;    /* without */
 };
 
 /* Strings are in a->strings; threads and nodes are ids. */
@@ -218,11 +227,9 @@ struct analyzer {
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
 	VEC(struct sample) samples;	    /* with keep_samples */
-	VEC(struct sample_sum) sums;	    /* without */
-	struct u64map sum_of;		    /* thread and node to sums' index + 1 */
+	struct sample_sums sums;	    /* without */
 	VEC(struct sample) carried_samples; /* those of virtual threads by their carriers, the same way */
-	VEC(struct sample_sum) carried;
-	struct u64map carried_of;
+	struct sample_sums carried;
 	uint64_t sample_weight;
 	struct u64map span_of;	    /* a hash of process and ids to a span's id */
 	VEC(struct hit_event) hits; /* in the order of their first samples */
