@@ -118,19 +118,13 @@ static int add_site(struct explaining *x, uint32_t node, uint32_t stack, uint64_
 /* Hits of one node, which get shares of its time by their weights. */
 static int divide(struct explaining *x, const struct explain_hit *hits, size_t count)
 {
-	uint64_t all = 0, done = 0, before = 0, ns = x->e->nodes.at[hits->node].self_ns;
+	struct wall_shares shares = {.ns = x->e->nodes.at[hits->node].self_ns};
 	int err = 0;
 
 	for (size_t i = 0; i < count; i++)
-		all = add_saturating(all, hits[i].weight);
-	for (size_t i = 0; i < count && !err; i++) {
-		uint64_t until;
-
-		before = add_saturating(before, hits[i].weight);
-		until = wall_share(ns, before, all);
-		err = add_site(x, hits->node, hits[i].stack, until - done);
-		done = until;
-	}
+		shares.weight = add_saturating(shares.weight, hits[i].weight);
+	for (size_t i = 0; i < count && !err; i++)
+		err = add_site(x, hits->node, hits[i].stack, wall_shares_next(&shares, hits[i].weight));
 	return err;
 }
 

@@ -118,6 +118,16 @@ enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_
 /* x * part / whole, without overflow; 0 without a whole. */
 uint64_t wall_share(uint64_t x, uint64_t part, uint64_t whole);
 
+/* A time that is shared out in proportion to weights, one after the other; the shares add up to all of it. */
+struct wall_shares {
+	uint64_t ns;
+	uint64_t weight; /* of all */
+	uint64_t given_ns, given_weight;
+};
+
+/* The share of the next one. */
+uint64_t wall_shares_next(struct wall_shares *s, uint64_t weight);
+
 /* ---- wall_pauses.c: when the Java threads of a JVM stood still ---- */
 
 struct wall_pause {

@@ -67,22 +67,17 @@ static int add_summed(struct making *m, const struct wall_thread *t, bool sample
 /* The samples of one thread, which are next to each other, each with its part of the running time. */
 static int add_running(struct making *m, const struct wall_thread *t, const struct stack_sum *s, size_t count)
 {
-	uint64_t all = 0, before = 0, done = 0;
+	struct wall_shares shares = {.ns = t->summed_ns[WALL_RUNNING]};
 	int err = 0;
 
 	for (size_t i = 0; i < count; i++)
-		all = add_saturating(all, s[i].weight);
+		shares.weight = add_saturating(shares.weight, s[i].weight);
 	for (size_t i = 0; i < count && !err; i++) {
-		uint64_t until;
+		struct stack_sum one = {.thread = t->thread, .stack = s[i].stack, .xframe = s[i].xframe};
 
-		before = add_saturating(before, s[i].weight);
-		until = wall_share(t->summed_ns[WALL_RUNNING], before, all);
-		err = s[i].stack == ROW_NONE ? add(m, t->thread, ROW_NONE, WALL_RUNNING, 0, until - done)
-					     : profile_add(m->profile, &(struct stack_sum){.thread = t->thread,
-											   .stack = s[i].stack,
-											   .xframe = s[i].xframe,
-											   .weight = until - done});
-		done = until;
+		one.weight = wall_shares_next(&shares, s[i].weight);
+		err = one.stack == ROW_NONE ? add(m, t->thread, ROW_NONE, WALL_RUNNING, 0, one.weight)
+					    : profile_add(m->profile, &one);
 	}
 	return err;
 }

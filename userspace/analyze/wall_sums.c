@@ -12,6 +12,15 @@ uint64_t wall_share(uint64_t x, uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((wide)x * part / whole) : 0;
 }
 
+uint64_t wall_shares_next(struct wall_shares *s, uint64_t weight)
+{
+	uint64_t before = s->given_ns;
+
+	s->given_weight = add_saturating(s->given_weight, weight);
+	s->given_ns = wall_share(s->ns, s->given_weight, s->weight);
+	return s->given_ns - before;
+}
+
 /*
  * Makes the parts add up to `whole`. What is too much is taken from what was counted first; what is missing is not
  * known. Returns what was too much.
