@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static void parse_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m)
+void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m)
 {
 	if (moment_parse(arg, m))
 		argp_error(
@@ -67,16 +67,14 @@ static void parse_expression(struct argp_state *state, struct common *c, int key
 			   key == OPT_INCLUDE ? "include" : "exclude", arg, *why ? why : strerror(-err));
 }
 
-static void parse_top(struct argp_state *state, struct common *c, const char *arg)
+unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg)
 {
 	char *end;
-	unsigned long n;
+	unsigned long n = strtoul(arg, &end, 10);
 
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || errno || n > 1000000000)
-		argp_error(state, "--top: '%s' is not a number of rows", arg);
-	c->top = (unsigned)n;
+	if (*arg < '0' || *arg > '9' || *end || n > 1000000000)
+		argp_error(state, "--%s: '%s' is not a number of %s", name, arg, what);
+	return (unsigned)n;
 }
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)
@@ -109,17 +107,17 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case OPT_COMM:
 		return -filter_add_comm(&c->filter, arg);
 	case OPT_FROM:
-		parse_time(state, "from", arg, &c->filter.has_from, &c->filter.from);
+		common_time(state, "from", arg, &c->filter.has_from, &c->filter.from);
 		return 0;
 	case OPT_TO:
-		parse_time(state, "to", arg, &c->filter.has_to, &c->filter.to);
+		common_time(state, "to", arg, &c->filter.has_to, &c->filter.to);
 		return 0;
 	case OPT_INCLUDE:
 	case OPT_EXCLUDE:
 		parse_expression(state, c, key, arg);
 		return 0;
 	case OPT_TOP:
-		parse_top(state, c, arg);
+		c->top = common_number(state, "top", "rows", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -42,6 +42,10 @@ int common_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* Parses the command line of a command without arguments that writes text or JSON; `doc` as in struct argp. */
 void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 
+/* Values of the option `name`: a time, and a "number of `what`". For another text they end the program. */
+void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m);
+unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg);
+
 /* The kind that --event names, 0 for samples. Ends the program for an unknown name. */
 uint32_t common_event(struct argp_state *state, const char *arg);
 /* Whether the argument is the name of a tracepoint, function or USDT probe instead. */

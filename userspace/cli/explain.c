@@ -61,14 +61,6 @@ static const char doc[] =
 	"wait, and so on. `for` names what the thread itself waited for meanwhile. What no record explains is \"not "
 	"known\".";
 
-static void parse_moment(struct argp_state *state, const char *option, const char *arg, bool *has, struct moment *m)
-{
-	if (moment_parse(arg, m))
-		argp_error(state, "--%s: '%s' is not a time; write for example 1.5, 500ms, 2m or 12:30:05", option,
-			   arg);
-	*has = true;
-}
-
 /* "1.5..2" */
 static void parse_against(struct argp_state *state, struct filter *f, const char *arg)
 {
@@ -78,8 +70,8 @@ static void parse_against(struct argp_state *state, struct filter *f, const char
 	if (!dots || dots == arg || !dots[2] || (size_t)(dots - arg) >= sizeof(first))
 		argp_error(state, "--against: '%s' is not a stretch; write for example 1.5..2", arg);
 	snprintf(first, sizeof(first), "%.*s", (int)(dots - arg), arg);
-	parse_moment(state, "against", first, &f->has_from, &f->from);
-	parse_moment(state, "against", dots + 2, &f->has_to, &f->to);
+	common_time(state, "against", first, &f->has_from, &f->from);
+	common_time(state, "against", dots + 2, &f->has_to, &f->to);
 }
 
 static void parse_what_if(struct argp_state *state, struct what_if *wi, char *arg)
@@ -96,16 +88,6 @@ static void parse_what_if(struct argp_state *state, struct what_if *wi, char *ar
 			   "Parser.parse=/2 or io=*1.5",
 			   arg);
 	}
-}
-
-static void parse_number(struct argp_state *state, const char *option, unsigned *number, const char *arg)
-{
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
-	if (*arg < '0' || *arg > '9' || *end || n > 1000000000)
-		argp_error(state, "--%s: '%s' is not a number", option, arg);
-	*number = (unsigned)n;
 }
 
 static void check_choice(struct argp_state *state, const struct explain_options *o)
@@ -131,10 +113,10 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->thread = arg;
 		return 0;
 	case OPT_FROM:
-		parse_moment(state, "from", arg, &o->stretch.has_from, &o->stretch.from);
+		common_time(state, "from", arg, &o->stretch.has_from, &o->stretch.from);
 		return 0;
 	case OPT_TO:
-		parse_moment(state, "to", arg, &o->stretch.has_to, &o->stretch.to);
+		common_time(state, "to", arg, &o->stretch.has_to, &o->stretch.to);
 		return 0;
 	case OPT_AGAINST:
 		parse_against(state, &o->against, arg);
@@ -146,14 +128,14 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->json = true;
 		return 0;
 	case OPT_TOP:
-		parse_number(state, "top", &o->top, arg);
+		o->top = common_number(state, "top", "rows", arg);
 		return 0;
 	case OPT_SPAN:
 		if (filter_add_spans(&o->span, arg) || o->span.spans.count != 1)
 			argp_error(state, "--span: '%s' is not a span id, of 16 hexadecimal digits", arg);
 		return 0;
 	case OPT_SLOWEST:
-		parse_number(state, "slowest", &o->slowest, arg);
+		o->slowest = common_number(state, "slowest", "spans", arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_choice(state, o);
