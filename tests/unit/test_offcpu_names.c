@@ -63,27 +63,49 @@ START_TEST(addresses)
 }
 END_TEST
 
+static struct irq_names irqs;
+
 START_TEST(wakers)
 {
 	struct braid_event_jvm_event e = {.event.detail = BRAID_IRQ_TIMER};
 	char to[WAKER_TEXT_MAX];
 
-	ck_assert(offcpu_waker(&e, to));
+	ck_assert(offcpu_waker(&irqs, &e, to));
 	ck_assert_str_eq(to, "timer");
 	e.event.detail = BRAID_IRQ_SOFT | 3;
-	ck_assert(offcpu_waker(&e, to));
+	ck_assert(offcpu_waker(&irqs, &e, to));
 	ck_assert_str_eq(to, "softirq net_rx");
 	e.event.detail = BRAID_IRQ_SOFT | 0xffffff;
-	ck_assert(offcpu_waker(&e, to));
+	ck_assert(offcpu_waker(&irqs, &e, to));
 	ck_assert_str_eq(to, "softirq other");
 	e.event.detail = BRAID_IRQ_DEVICE | 0xfffffe; /* no machine has so many */
-	ck_assert(offcpu_waker(&e, to));
+	ck_assert(offcpu_waker(&irqs, &e, to));
 	ck_assert_str_eq(to, "irq 16777214");
 	e.event.detail = 0;
-	ck_assert(!offcpu_waker(&e, to));
+	ck_assert(!offcpu_waker(&irqs, &e, to));
 	e.other_pid = e.event.other_tid = 0x7ffffffe;
-	ck_assert(offcpu_waker(&e, to));
+	ck_assert(offcpu_waker(&irqs, &e, to));
 	ck_assert_str_eq(to, "[2147483646]");
+}
+END_TEST
+
+START_TEST(names_of_interrupts_are_kept_for_a_second)
+{
+	struct braid_event_jvm_event e = {.event.detail = BRAID_IRQ_DEVICE | 0xfffffe, .hdr.time_ns = 5000000000};
+	struct irq_name *n = &irqs.at[0xfffffe % IRQ_NAMES];
+	char to[WAKER_TEXT_MAX];
+
+	*n = (struct irq_name){.number = 0xfffffe + 1, .read_ns = 4000000000, .name = "nvme0q1"};
+	ck_assert(offcpu_waker(&irqs, &e, to));
+	ck_assert_str_eq(to, "irq nvme0q1");
+	e.event.detail -= IRQ_NAMES; /* has the same place */
+	ck_assert(offcpu_waker(&irqs, &e, to));
+	ck_assert_str_eq(to, "irq 16776958");
+	*n = (struct irq_name){.number = 0xfffffe + 1, .read_ns = 3999999999, .name = "nvme0q1"};
+	e.event.detail += IRQ_NAMES;
+	ck_assert(offcpu_waker(&irqs, &e, to));
+	ck_assert_str_eq(to, "irq 16777214");
+	ck_assert_uint_eq(n->read_ns, 5000000000);
 }
 END_TEST
 
@@ -96,6 +118,7 @@ Suite *test_offcpu_names(void)
 	tcase_add_test(tc, parts_without_an_end_are_left_out);
 	tcase_add_test(tc, addresses);
 	tcase_add_test(tc, wakers);
+	tcase_add_test(tc, names_of_interrupts_are_kept_for_a_second);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -117,7 +117,7 @@ static void receive_offcpu(struct jvms *jvms, struct process *process, const str
 	if (!e->other_pid) /* the owner of the lock */
 		offcpu.other = offcpu.other_node = 0;
 	offcpu.name = offcpu_object(jvms, process, e);
-	if (!offcpu.other && offcpu_waker(e, text))
+	if (!offcpu.other && offcpu_waker(&jvms->irqs, e, text))
 		offcpu.text = trace_str_of(text);
 	jvm_events_emit(jvms, process, &offcpu);
 }

@@ -22,6 +22,17 @@ struct threads;
 struct spans;
 struct vthreads;
 
+#define IRQ_NAMES 256
+
+/* Names of interrupts, by number: a device that is busy wakes a thread at each of them. offcpu_names.c fills it in. */
+struct irq_names {
+	struct irq_name {
+		uint32_t number; /* + 1; 0: free */
+		uint64_t read_ns;
+		char name[64]; /* empty: it has none */
+	} at[IRQ_NAMES];
+};
+
 struct jvms {
 	struct sink *sink;
 	struct kernel_side *kernel;
@@ -37,7 +48,8 @@ struct jvms {
 	uint32_t last_method;		  /* the last of the dense ids of the whole trace */
 	uint32_t last_code;
 	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
-	uint64_t stopped_ns;	/* when the recording ended; later events do not belong to it; 0: it goes on */
+	struct irq_names irqs;
+	uint64_t stopped_ns; /* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 
 #endif

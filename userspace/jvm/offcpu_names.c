@@ -109,9 +109,11 @@ static void softirq_text(uint32_t vector, char to[WAKER_TEXT_MAX])
 		snprintf(to, WAKER_TEXT_MAX, "softirq %s", name);
 }
 
-static void device_text(uint32_t irq, char to[WAKER_TEXT_MAX])
+#define IRQ_NAME_KEPT_NS UINT64_C(1000000000) /* a driver can be loaded meanwhile */
+
+static void read_irq(uint32_t irq, char *name, size_t size)
 {
-	char path[64], line[64] = "", name[64];
+	char path[64], line[64] = "";
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
@@ -122,8 +124,25 @@ static void device_text(uint32_t irq, char to[WAKER_TEXT_MAX])
 		fclose(file);
 	}
 	line[strcspn(line, ",\n")] = '\0';
-	if (*line && utf8_printable(name, sizeof(name), line, strlen(line)))
-		snprintf(to, WAKER_TEXT_MAX, "irq %s", name);
+	if (!*line || !utf8_printable(name, size, line, strlen(line)))
+		*name = '\0';
+}
+
+static bool is_kept(const struct irq_name *n, uint32_t irq, uint64_t time_ns)
+{
+	return n->number == irq + 1 && (time_ns <= n->read_ns || time_ns - n->read_ns <= IRQ_NAME_KEPT_NS);
+}
+
+static void device_text(struct irq_names *irqs, uint32_t irq, uint64_t time_ns, char to[WAKER_TEXT_MAX])
+{
+	struct irq_name *n = &irqs->at[irq % IRQ_NAMES];
+
+	if (!is_kept(n, irq, time_ns)) {
+		*n = (struct irq_name){.number = irq + 1, .read_ns = time_ns};
+		read_irq(irq, n->name, sizeof(n->name));
+	}
+	if (*n->name)
+		snprintf(to, WAKER_TEXT_MAX, "irq %s", n->name);
 	else
 		snprintf(to, WAKER_TEXT_MAX, "irq %u", irq);
 }
@@ -140,7 +159,7 @@ static bool thread_text(pid_t pid, pid_t tid, char to[WAKER_TEXT_MAX])
 	return true;
 }
 
-bool offcpu_waker(const struct braid_event_jvm_event *e, char to[WAKER_TEXT_MAX])
+bool offcpu_waker(struct irq_names *irqs, const struct braid_event_jvm_event *e, char to[WAKER_TEXT_MAX])
 {
 	uint32_t irq = e->event.detail, number = irq & BRAID_IRQ_NUMBER;
 
@@ -152,7 +171,7 @@ bool offcpu_waker(const struct braid_event_jvm_event *e, char to[WAKER_TEXT_MAX]
 		softirq_text(number, to);
 		return true;
 	case BRAID_IRQ_DEVICE:
-		device_text(number, to);
+		device_text(irqs, number, e->hdr.time_ns, to);
 		return true;
 	default:
 		return thread_text((pid_t)e->other_pid, (pid_t)e->event.other_tid, to);

@@ -17,6 +17,6 @@ bool object_text(const struct braid_event_jvm_event *e, char to[OBJECT_TEXT_MAX]
 uint32_t offcpu_object(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
 
 /* "timer", "softirq net_rx", "irq nvme0q1", or "name[tid]" of a thread that is not recorded; false: not known. */
-bool offcpu_waker(const struct braid_event_jvm_event *e, char to[WAKER_TEXT_MAX]);
+bool offcpu_waker(struct irq_names *irqs, const struct braid_event_jvm_event *e, char to[WAKER_TEXT_MAX]);
 
 #endif
