@@ -82,4 +82,23 @@ static inline char *explain_report(const struct explain *e, bool json)
 	return text;
 }
 
+/* Does something with two stretches of each thread, for many recordings of such rows. */
+static inline void each_hostile(struct trace_rec (*row)(void), void (*fn)(struct explained *x, const struct stretch *s))
+{
+	for (int round = 0; round < 30; round++) {
+		struct trace_rec recs[500];
+		struct explained x;
+
+		srand48(round);
+		for (size_t i = 0; i < COUNT(recs); i++)
+			recs[i] = row();
+		x = explained_of(recs, COUNT(recs));
+		for (uint32_t t = 0; t < x.x.w->threads.count; t++) {
+			fn(&x, &(struct stretch){t, BASE_NS + 50 * MS, BASE_NS + 120 * MS});
+			fn(&x, &(struct stretch){t, 0, UINT64_MAX});
+		}
+		explained_end(&x);
+	}
+}
+
 #endif

@@ -270,71 +270,21 @@ END_TEST
 
 /* ---- hostile rows ---- */
 
-static uint64_t odd_time(void)
+static void explain_both_ways(struct explained *x, const struct stretch *s)
 {
-	switch (lrand48() % 12) {
-	case 0:
-		return UINT64_MAX - (uint64_t)lrand48() % 3;
-	case 1:
-		return (uint64_t)lrand48() % 3;
-	default:
-		return BASE_NS + (uint64_t)lrand48() % (300 * MS);
+	for (int form = 0; form < 2; form++) {
+		struct explain *e = explain_of(x, s);
+		char *text = explain_report(e, form);
+
+		ck_assert_ptr_null(strchr(text, '\033'));
+		free(text);
+		explain_free(e);
 	}
-}
-
-static uint64_t odd_length(void)
-{
-	return lrand48() % 10 ? (uint64_t)lrand48() % (40 * MS) : lrand48() % 2 ? UINT64_MAX : 0;
-}
-
-static struct trace_rec odd_row(void)
-{
-	static const uint32_t kinds[] = {BRAID_JVM_OFFCPU,   BRAID_JVM_OFFCPU,	  BRAID_JVM_OFFCPU,
-					 BRAID_JVM_LOCK,     BRAID_JVM_WAIT,	  BRAID_JVM_COUNTED,
-					 BRAID_JVM_GC_PAUSE, BRAID_JVM_SAFEPOINT, BRAID_JVM_THREAD_TIME};
-
-	return (struct trace_rec){
-		.kind = TRACE_JVM_EVENT,
-		.jvm_event = {.time_ns = odd_time(),
-			      .kind = kinds[(size_t)lrand48() % COUNT(kinds)],
-			      .process = 1 + (uint32_t)lrand48() % 3,
-			      .thread = (uint32_t)lrand48() % 5,
-			      .duration_ns = odd_length(),
-			      .node = (uint32_t)lrand48() % 50,
-			      .name = (uint32_t)lrand48() % 30,
-			      .value = odd_length(),
-			      .weight = lrand48() % 2 ? odd_length() : (uint64_t)(lrand48() % 2) << 32 | lrand48() % 2,
-			      .number = lrand48() % 2 ? BRAID_JVM_OFFCPU : odd_length(),
-			      .flags = (uint32_t)lrand48() << 16 | ((uint32_t)lrand48() & 0xffff),
-			      .other = (uint32_t)lrand48() % 5,
-			      .other_node = (uint32_t)lrand48() % 50,
-			      .source = (uint32_t)lrand48() % 4,
-			      .text = S("\033]0;x\a")}};
 }
 
 START_TEST(hostile_rows)
 {
-	for (int round = 0; round < 30; round++) {
-		struct trace_rec recs[500];
-		struct explained x;
-
-		srand48(round);
-		for (size_t i = 0; i < COUNT(recs); i++)
-			recs[i] = odd_row();
-		x = explained_of(recs, COUNT(recs));
-		for (uint32_t t = 0; t < x.x.w->threads.count; t++)
-			for (int form = 0; form < 2; form++) {
-				struct stretch s = {t, form ? 0 : BASE_NS + 50 * MS,
-						    form ? UINT64_MAX : BASE_NS + 120 * MS};
-				struct explain *e = explain_of(&x, &s);
-				char *text = explain_report(e, form);
-
-				ck_assert_ptr_null(strchr(text, '\033'));
-				free(text);
-				explain_free(e);
-			}
-		explained_end(&x);
-	}
+	each_hostile(odd_row, explain_both_ways);
 }
 END_TEST
 

@@ -310,29 +310,8 @@ END_TEST
 
 /* ---- hostile rows ---- */
 
-static uint64_t odd_time(void)
-{
-	switch (lrand48() % 8) {
-	case 0:
-		return UINT64_MAX - (uint64_t)lrand48() % 3;
-	case 1:
-		return (uint64_t)lrand48() % 3;
-	default:
-		return BASE_NS + (uint64_t)lrand48() % (300 * MS);
-	}
-}
-
-static uint64_t odd_length(void)
-{
-	return lrand48() % 10 ? (uint64_t)lrand48() % (40 * MS) : lrand48() % 2 ? UINT64_MAX : 0;
-}
-
 START_TEST(hostile_rows)
 {
-	static const uint32_t kinds[] = {BRAID_JVM_OFFCPU,   BRAID_JVM_OFFCPU,	  BRAID_JVM_OFFCPU,
-					 BRAID_JVM_LOCK,     BRAID_JVM_WAIT,	  BRAID_JVM_COUNTED,
-					 BRAID_JVM_GC_PAUSE, BRAID_JVM_SAFEPOINT, BRAID_JVM_THREAD_TIME};
-
 	for (int round = 0; round < 30; round++) {
 		struct trace_rec recs[500];
 		struct filter f = {0};
@@ -343,23 +322,7 @@ START_TEST(hostile_rows)
 		ck_assert_int_eq(moment_parse("50ms", &f.from), 0);
 		ck_assert_int_eq(moment_parse("120ms", &f.to), 0);
 		for (size_t i = 0; i < COUNT(recs); i++)
-			recs[i] = (struct trace_rec){
-				.kind = TRACE_JVM_EVENT,
-				.jvm_event = {.time_ns = odd_time(),
-					      .kind = kinds[(size_t)lrand48() % COUNT(kinds)],
-					      .process = 1 + (uint32_t)lrand48() % 3,
-					      .thread = (uint32_t)lrand48() % 5,
-					      .duration_ns = odd_length(),
-					      .node = (uint32_t)lrand48() % 50,
-					      .name = (uint32_t)lrand48() % 30,
-					      .value = odd_length(),
-					      .weight = odd_length(),
-					      .number = lrand48() % 2 ? BRAID_JVM_OFFCPU : odd_length(),
-					      .flags = (uint32_t)lrand48() << 16 | ((uint32_t)lrand48() & 0xffff),
-					      .other = (uint32_t)lrand48() % 5,
-					      .other_node = (uint32_t)lrand48() % 50,
-					      .source = (uint32_t)lrand48() % 4,
-					      .text = S("\033]0;x\a")}};
+			recs[i] = odd_row();
 		x = wall_of(recs, COUNT(recs), &f);
 		check_sums(&x, true);
 		for (int form = 0; form < 4; form++) {

@@ -105,4 +105,48 @@ static inline char *report(const struct walled *x, bool idle, bool json)
 	return text;
 }
 
+/* ---- what no recorder would write ---- */
+
+static inline uint64_t odd_time(void)
+{
+	switch (lrand48() % 12) {
+	case 0:
+		return UINT64_MAX - (uint64_t)lrand48() % 3;
+	case 1:
+		return (uint64_t)lrand48() % 3;
+	default:
+		return BASE_NS + (uint64_t)lrand48() % (300 * MS);
+	}
+}
+
+static inline uint64_t odd_length(void)
+{
+	return lrand48() % 10 ? (uint64_t)lrand48() % (40 * MS) : lrand48() % 2 ? UINT64_MAX : 0;
+}
+
+static inline struct trace_rec odd_row(void)
+{
+	static const uint32_t kinds[] = {BRAID_JVM_OFFCPU,   BRAID_JVM_OFFCPU,	  BRAID_JVM_OFFCPU,
+					 BRAID_JVM_LOCK,     BRAID_JVM_WAIT,	  BRAID_JVM_COUNTED,
+					 BRAID_JVM_GC_PAUSE, BRAID_JVM_SAFEPOINT, BRAID_JVM_THREAD_TIME};
+
+	return (struct trace_rec){
+		.kind = TRACE_JVM_EVENT,
+		.jvm_event = {.time_ns = odd_time(),
+			      .kind = kinds[(size_t)lrand48() % COUNT(kinds)],
+			      .process = 1 + (uint32_t)lrand48() % 3,
+			      .thread = (uint32_t)lrand48() % 5,
+			      .duration_ns = odd_length(),
+			      .node = (uint32_t)lrand48() % 50,
+			      .name = (uint32_t)lrand48() % 30,
+			      .value = odd_length(),
+			      .weight = lrand48() % 2 ? odd_length() : (uint64_t)(lrand48() % 2) << 32 | lrand48() % 2,
+			      .number = lrand48() % 2 ? BRAID_JVM_OFFCPU : odd_length(),
+			      .flags = (uint32_t)lrand48() << 16 | ((uint32_t)lrand48() & 0xffff),
+			      .other = (uint32_t)lrand48() % 5,
+			      .other_node = (uint32_t)lrand48() % 50,
+			      .source = (uint32_t)lrand48() % 4,
+			      .text = S("\033]0;x\a")}};
+}
+
 #endif
