@@ -381,6 +381,16 @@ static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 		offcpu_end(t, tid, now, !exec); /* a new thread comes from no switch */
 }
 
+/* on_switch has not run for the current thread, which comes back, or the recording has ended. */
+static __noinline void offcpu_in_missed(struct braid_thread_time *t, __u32 tid)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+	__u64 now = bpf_ktime_get_ns();
+
+	if (settings && now <= settings->end_ns)
+		offcpu_end(t, tid, now, false);
+}
+
 /* Whether the program has to look at a thread that leaves the CPU. */
 static __always_inline bool offcpu_leaves(struct task_struct *task, const struct braid_offcpu_settings *settings)
 {
@@ -508,8 +518,8 @@ int BPF_PROG(on_switch_end)
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct braid_thread_time *t = thread_time_of(tid);
 
-	if (t && t->now.start_ns) /* on_switch did not run */
-		offcpu_end(t, tid, bpf_ktime_get_ns(), false);
+	if (t && t->now.start_ns)
+		offcpu_in_missed(t, tid);
 	offcpu_come_back();
 	return 0;
 }
