@@ -8,10 +8,9 @@
 #define BRAID_HITS_BPF_H
 
 #include "jvm_event.bpf.h"
+#include "match.bpf.h"
 #include "probes.bpf.h"
 #include "sample.bpf.h"
-
-#include <braid/hit.h>
 
 /* The collector writes it. */
 struct {
@@ -50,9 +49,6 @@ struct {
 
 /* ---- filters ---- */
 
-#define HIT_TEXT 64    /* bytes of a string that are compared */
-#define HIT_STEPS 2048 /* HIT_TEXT * BRAID_HIT_PATTERN */
-
 /* One hit, while its filter is evaluated. */
 struct hit {
 	const struct braid_hit *event;
@@ -61,49 +57,11 @@ struct hit {
 	bool selected; /* by the terms so far of the current alternative */
 };
 
-/* A comparison of a string with a pattern. */
-struct hit_match {
-	const struct braid_hit_term *term;
-	bool glob, starred, matches;
-	__u8 text_at, pattern_at;	    /* the next characters */
-	__u8 star_text_at, star_pattern_at; /* those behind the last star, where it tries again with one more */
-	char text[HIT_TEXT];
-};
-
-static long hit_match_step(__u32 i, void *ctx)
-{
-	struct hit_match *m = ctx;
-	char c = m->text[m->text_at & (HIT_TEXT - 1)];
-	char p = m->term->pattern[m->pattern_at & (BRAID_HIT_PATTERN - 1)];
-
-	(void)i;
-	if (m->glob && p == '*') {
-		m->starred = true;
-		m->star_pattern_at = ++m->pattern_at;
-		m->star_text_at = m->text_at;
-		return 0;
-	}
-	if (!c) {
-		m->matches = !p;
-		return 1;
-	}
-	if (p == c || (m->glob && p == '?')) {
-		m->pattern_at++;
-		m->text_at++;
-		return 0;
-	}
-	if (!m->starred)
-		return 1;
-	m->pattern_at = m->star_pattern_at;
-	m->text_at = ++m->star_text_at;
-	return 0;
-}
-
 /* Reads the string of a term; it is empty where it cannot be read. */
-static __always_inline void hit_text(const struct hit *h, const struct braid_hit_term *t, char text[HIT_TEXT])
+static __always_inline void hit_text(const struct hit *h, const struct braid_hit_term *t, char text[MATCH_TEXT])
 {
 	const void *field = h->record + (t->offset & 0xffff);
-	__u32 place = 0, size = HIT_TEXT;
+	__u32 place = 0, size = MATCH_TEXT;
 	__u64 address = 0;
 
 	switch (t->operand) {
@@ -111,31 +69,29 @@ static __always_inline void hit_text(const struct hit *h, const struct braid_hit
 		bpf_get_current_comm(text, 16);
 		break;
 	case BRAID_HIT_STRING:
-		if (t->size < HIT_TEXT)
+		if (t->size < MATCH_TEXT)
 			size = t->size;
 		barrier_var(size);
-		if (size <= HIT_TEXT)
+		if (size <= MATCH_TEXT)
 			(void)bpf_probe_read_kernel_str(text, size, field);
 		break;
 	case BRAID_HIT_DYNAMIC:
 		if (!bpf_probe_read_kernel(&place, sizeof(place), field))
-			(void)bpf_probe_read_kernel_str(text, HIT_TEXT, h->record + (place & 0xffff));
+			(void)bpf_probe_read_kernel_str(text, MATCH_TEXT, h->record + (place & 0xffff));
 		break;
 	case BRAID_HIT_USER:
 		if (!bpf_probe_read_kernel(&address, sizeof(address), field))
-			(void)bpf_probe_read_user_str(text, HIT_TEXT, (const void *)address);
+			(void)bpf_probe_read_user_str(text, MATCH_TEXT, (const void *)address);
 		break;
 	}
 }
 
 static __noinline bool hit_text_holds(const struct hit *h, const struct braid_hit_term *t)
 {
-	struct hit_match m = {.term = t, .glob = t->operator== BRAID_HIT_MATCH };
+	struct match m = {0};
 
 	hit_text(h, t, m.text);
-	m.text[HIT_TEXT - 1] = '\0';
-	bpf_loop(HIT_STEPS, hit_match_step, &m, 0);
-	return m.matches == (t->operator!= BRAID_HIT_UNEQUAL);
+	return match_holds(&m, t);
 }
 
 /* A number in a tracepoint's record. */
@@ -183,25 +139,7 @@ static __always_inline __u64 hit_number(const struct hit *h, const struct braid_
 
 static __noinline bool hit_number_holds(const struct hit *h, const struct braid_hit_term *t)
 {
-	__u64 value = hit_number(h, t), other = t->value;
-	bool less = t->flags & BRAID_HIT_SIGNED ? (__s64)value < (__s64)other : value < other;
-
-	switch (t->operator) {
-	case BRAID_HIT_EQUAL:
-		return value == other;
-	case BRAID_HIT_UNEQUAL:
-		return value != other;
-	case BRAID_HIT_LESS:
-		return less;
-	case BRAID_HIT_LESS_EQUAL:
-		return less || value == other;
-	case BRAID_HIT_GREATER:
-		return !less && value != other;
-	case BRAID_HIT_GREATER_EQUAL:
-		return !less;
-	default:
-		return value & other;
-	}
+	return braid_hit_compare(t, hit_number(h, t));
 }
 
 static long hit_term(__u32 i, void *ctx)

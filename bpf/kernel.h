@@ -2,7 +2,8 @@
 /*
  * The kernel types that the programs use, reduced to the fields that they use. CO-RE relocates the field offsets at
  * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
- * include/linux/uprobes.h, include/linux/fs.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h.
+ * include/linux/uprobes.h, include/linux/fs.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h,
+ * include/linux/cgroup-defs.h, include/linux/kernfs.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
 #define BRAID_BPF_KERNEL_H
@@ -119,11 +120,27 @@ struct unix_sock {
 	struct sock *peer;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	int level;
+	struct kernfs_node *kn;
+	struct cgroup *ancestors[]; /* since Linux 6.1 */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* of cgroup v2 */
+};
+
 struct task_struct {
 	unsigned int flags;
 	unsigned int __state;
 	unsigned int on_cpu; /* a byte since Linux 7: loads of unsigned fields are given the field's size */
 	struct files_struct *files;
+	struct css_set *cgroups;
+	char comm[16];
 	int pid;
 	int tgid;
 	struct mm_struct *mm;

@@ -9,6 +9,7 @@
 
 #include "files.bpf.h"
 #include "jvm_event.bpf.h"
+#include "offcpu_filter.bpf.h"
 #include "parked.bpf.h"
 #include "thread_time.bpf.h"
 #include "wakers.bpf.h"
@@ -50,14 +51,6 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 }
 
 /* ---- emitting ---- */
-
-/* True if an interval is emitted whatever its cause. */
-static __always_inline bool offcpu_is_long(const struct braid_thread_time *t, __u64 ns)
-{
-	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
-
-	return l && l->min_ns != NEVER && ns >= l->min_ns;
-}
 
 /* True if the interval may be a park, which waits on a futex. */
 static __always_inline bool offcpu_is_park(const struct braid_interval *i, const struct braid_offcpu_limits *l,
@@ -170,7 +163,7 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u
 		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &t->start);
 	if (!t->pending.start_ns)
 		return;
-	if (room && offcpu_is_long(t, t->pending.end_ns - t->pending.start_ns))
+	if (room && t->pending.selected)
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
@@ -178,13 +171,14 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u
 
 /*
  * Threads mostly wait for the same file as before, and finding it takes as long as all else at a switch. So a class is
- * looked up again after a while; that of a reported interval is corrected when its object is named.
+ * looked up again after a while; that of a reported interval is corrected when its object is named. A filter must know
+ * it before that.
  */
 #define FD_CLASS_NS 10000000ULL
 
 static __always_inline __u32 offcpu_fd_class(struct braid_thread_time *t, struct task_struct *task, __u32 fd, __u64 now)
 {
-	if (t->fd != fd || now - t->fd_ns > FD_CLASS_NS) {
+	if (t->fd != fd || offcpu_filters_states || now - t->fd_ns > FD_CLASS_NS) {
 		t->fd = fd;
 		t->fd_ns = now;
 		t->fd_class = (__u32)call_file_class(task, fd);
@@ -279,11 +273,16 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
 	__u64 ns = t->now.end_ns - t->now.start_ns;
 	struct braid_event_jvm_event *e;
+	bool park;
 
-	if (!l || l->min_ns == NEVER) {
-		if (l && offcpu_is_park(&t->now, l, ns) && !late)
+	if (!l)
+		return;
+	park = !late && offcpu_is_park(&t->now, l, ns);
+	t->now.selected = interval_is_selected(t, &t->now, l);
+	if (l->min_ns == NEVER) {
+		if (park)
 			pending_set(t, &t->now);
-	} else if (ns < l->min_ns && (late || !offcpu_is_park(&t->now, l, ns))) {
+	} else if (!t->now.selected && !park) {
 		interval_count(t, &t->now);
 	} else if (!late && (switch_ends || !interval_without_end(t->now.flags))) {
 		pending_set(t, &t->now);
@@ -355,6 +354,8 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	t->exec_ns = exec;
 	if (!state && !t->since_ns)
 		return;
+	if (offcpu_filters_threads)
+		filter_see_thread(t, task);
 	flags = offcpu_why(t, task, entry, state, now);
 	if (offcpu_walks(t, task, flags))
 		offcpu_switch_stack(t, task->tgid);
@@ -491,7 +492,7 @@ static __always_inline void offcpu_come_back(void)
 	pid = t->pid;
 	ns = t->pending.end_ns - t->pending.start_ns;
 	l = limits_of_pid(pid);
-	is_long = l && l->min_ns != NEVER && ns >= l->min_ns;
+	is_long = t->pending.selected;
 	room = jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	lock = room && l && offcpu_is_park(&t->pending, l, ns) && offcpu_is_lock(pid);
 	if (room && (lock || is_long) && bpf_get_current_task_btf()->mm)

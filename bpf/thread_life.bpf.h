@@ -65,7 +65,7 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 	if (!t)
 		return;
 	if (t->pending.start_ns) {
-		if (offcpu_is_long(t, t->pending.end_ns - t->pending.start_ns))
+		if (t->pending.selected)
 			offcpu_emit_pending(t, &none);
 		else
 			offcpu_count_pending(t);
@@ -110,6 +110,8 @@ int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *ch
 						 .flags = BRAID_OFFCPU_SYSCALL | BRAID_OFFCPU_RUNNABLE
 											 << BRAID_OFFCPU_CLASS_SHIFT,
 						 .from = bpf_get_smp_processor_id()};
+		if (offcpu_filters_threads)
+			filter_see_thread(t, child);
 	}
 	thread_time_publish(t, place);
 	return 0;
@@ -187,6 +189,8 @@ static __always_inline void thread_time_found(struct braid_thread_time *t, struc
 	t->on_ns = runs ? begin : 0;
 	if (runs)
 		return;
+	if (offcpu_filters_threads)
+		filter_see_thread(t, task);
 	t->now.flags = offcpu_why(t, task, entry, state, begin) | BRAID_OFFCPU_BEFORE;
 	t->now.futex = offcpu_futex(entry, t->now.flags);
 	t->now.start_ns = begin;

@@ -254,6 +254,8 @@ struct braid_interval {
 	__u32 from;	/* the CPU that it left */
 	__u32 to;	/* the CPU that it came back to */
 	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
+	__u32 selected; /* it is emitted: long enough, and the filter selects it. 0 before its end */
+	__u32 reserved;
 };
 
 /*
@@ -277,13 +279,17 @@ struct braid_thread_time {
 	__u32 fd;
 	__u32 fd_class;
 	__u32 pid;
-	__u32 slot;			      /* whose share it counts in: of `request_shares` */
+	__u32 slot;    /* whose share it counts in: of `request_shares` */
+	__u64 comm[2]; /* the thread's name and cgroup when it last left the CPU, if the filter compares them */
+	__u64 cgroup;
+	__u32 seen;			      /* they are known */
+	__u32 texts;			      /* bits of the filter's terms that compare them and hold */
 	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 48 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 * BRAID_WAKES,
+		       2 * 56 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /*

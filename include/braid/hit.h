@@ -20,6 +20,9 @@ enum braid_hit_operand {
 	BRAID_HIT_CPU,
 	BRAID_HIT_ARGUMENT, /* `offset`: which, from 0 */
 	BRAID_HIT_NUMBER,   /* in the tracepoint's record */
+	BRAID_HIT_DURATION, /* of a time off the CPU, in ns */
+	BRAID_HIT_STATE,    /* of a time off the CPU: 1 << enum braid_offcpu_class */
+	BRAID_HIT_CGROUP,   /* `value` is the id of the thread's cgroup, or of one above it */
 	BRAID_HIT_STRING,   /* in the record itself, `size` bytes */
 	BRAID_HIT_DYNAMIC,  /* the record has the string's place, as __data_loc */
 	BRAID_HIT_USER,	    /* the record has its address in the process's memory */
@@ -50,6 +53,30 @@ struct braid_hit_term {
 	char pattern[BRAID_HIT_PATTERN]; /* strings */
 };
 _Static_assert(sizeof(struct braid_hit_term) == 48, "hit term");
+
+/* Whether a comparison of numbers holds. */
+static inline bool braid_hit_compare(const struct braid_hit_term *t, __u64 value)
+{
+	__u64 other = t->value;
+	bool less = t->flags & BRAID_HIT_SIGNED ? (__s64)value < (__s64)other : value < other;
+
+	switch (t->operator) {
+	case BRAID_HIT_EQUAL:
+		return value == other;
+	case BRAID_HIT_UNEQUAL:
+		return value != other;
+	case BRAID_HIT_LESS:
+		return less;
+	case BRAID_HIT_LESS_EQUAL:
+		return less || value == other;
+	case BRAID_HIT_GREATER:
+		return !less && value != other;
+	case BRAID_HIT_GREATER_EQUAL:
+		return !less;
+	default:
+		return value & other;
+	}
+}
 
 /* Value of the map `hits`, by the event's number. */
 struct braid_hit {

@@ -34,6 +34,8 @@ static const struct {
 	{"alloc=0", "alloc=0", ""},
 	{"alloc=64k,gc", "alloc=64k,gc", ""},
 	{"gc,alloc=2M", "alloc=2m,gc", ""},
+	{"offcpu=1ms/comm~\"j:*,\"/,gc", "gc,offcpu=1ms", ""},
+	{"offcpu/state==block/", "offcpu=100us", ""},
 	{"live", "alloc=512k,live=4096", ""},
 	{"live=10", "alloc=512k,live=10", ""},
 	{"lock,wait", "lock=10us,wait=1ms", ""},
@@ -101,6 +103,19 @@ static const struct {
 	{"live=0", "'live=0': the value is a number, from 1 to 65536"},
 	{"vthread=5k", "'vthread=5k': the value is a number, from 0 to 4294967295"},
 	{"exception=4294967296", "'exception=4294967296': the value is a number, from 0 to 4294967295"},
+	{"lock/pid==1/", "'lock' takes no filter; offcpu, tracepoints and probes do"},
+	{"cpu-clock/pid==1/", "'cpu-clock' takes no filter; offcpu, tracepoints and probes do"},
+	{"offcpu/pid==1/,offcpu/pid==2/", "offcpu has two filters: '/pid==1/' and '/pid==2/'"},
+	{"offcpu//", "the filter of 'offcpu' is empty"},
+	{"offcpu/pid==1", "the filter '/pid==1' has no '/' at its end"},
+	{"offcpu/arg0==1/", "'arg0' is no field of offcpu; use comm, pid, tid, cpu, duration, state or cgroup"},
+	{"offcpu/duration>5/", "'duration' is a time, which needs its unit: 5ms or 5s"},
+	{"offcpu/duration>\"\"/", "'duration' is compared with a time, such as 100us or 1s, not with ''"},
+	{"offcpu/duration~1s/", "'duration' is a number, and ~ compares text"},
+	{"offcpu/state~x/", "'x' is no state; use runnable, futex, sleeping, poll, socket, pipe, file, block, fault, "
+			    "stopped, child, call or blocked"},
+	{"offcpu/state<futex/", "'state' is text, which is compared by ==, != or ~"},
+	{"offcpu/cgroup<x/", "'cgroup' is compared by == or != with a path below /sys/fs/cgroup"},
 	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
 };
 
@@ -180,6 +195,8 @@ static const struct {
 	{"gc", CONFIG_ENABLE, "cycles", NULL, "'cycles' can only be enabled when a recording starts"},
 	{"gc", CONFIG_ENABLE, "sched:sched_switch", NULL,
 	 "'sched:sched_switch' can only be enabled when a recording starts"},
+	{"gc", CONFIG_ENABLE, "offcpu/pid==1/", NULL,
+	 "'offcpu/pid==1/': a filter can only be set when a recording starts"},
 	{"gc", CONFIG_DISABLE, "nonsense", NULL, "unknown event 'nonsense'; `braid record --help` lists them"},
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <braid/jvm_event.h>
 #include <config/probe_spec.h>
 #include <kernel/tracepoint_format.h>
 
@@ -82,6 +83,35 @@ START_TEST(terms)
 			ck_assert_uint_eq(spec.term[i].term.value, is[i].value);
 	}
 	ck_assert_str_eq(spec.term[0].term.pattern, "j*");
+}
+END_TEST
+
+START_TEST(offcpu)
+{
+	static const char text[] =
+		"/duration<1.5ms && state~\"p*\" || state!=block && cgroup==\"/a/very/long/path/of/a/cgroup\"/";
+	struct probe_spec spec;
+	char why[PROBE_WHY] = "";
+
+	ck_assert_msg(!probe_spec_offcpu(&spec, text, why), "%s", why);
+	ck_assert_uint_eq(spec.terms, 4);
+	ck_assert_uint_eq(spec.term[0].term.operand, BRAID_HIT_DURATION);
+	ck_assert_uint_eq(spec.term[0].term.operator, BRAID_HIT_LESS);
+	ck_assert_uint_eq(spec.term[0].term.value, 1500000);
+	/* states are a set */
+	ck_assert_uint_eq(spec.term[1].term.operand, BRAID_HIT_STATE);
+	ck_assert_uint_eq(spec.term[1].term.operator, BRAID_HIT_BITS);
+	ck_assert_uint_eq(spec.term[1].term.value, 1U << BRAID_OFFCPU_POLL | 1U << BRAID_OFFCPU_PIPE);
+	ck_assert_uint_eq(spec.term[2].term.flags & BRAID_HIT_OR, BRAID_HIT_OR);
+	ck_assert_uint_eq(spec.term[2].term.operator, BRAID_HIT_BITS);
+	ck_assert_uint_eq(spec.term[2].term.value, ~(1ULL << BRAID_OFFCPU_BLOCK));
+	ck_assert_uint_eq(spec.term[3].term.operand, BRAID_HIT_CGROUP);
+	ck_assert_uint_eq(spec.term[3].term.operator, BRAID_HIT_EQUAL);
+	ck_assert_mem_eq(spec.text + spec.term[3].text_at, "/a/very/long/path/of/a/cgroup", spec.term[3].text_length);
+	ck_assert_uint_eq(spec.term[3].text_length, strlen("/a/very/long/path/of/a/cgroup"));
+	/* a colon in a filter makes no hit event */
+	ck_assert(!probe_spec_is("offcpu/comm==\"a:b\"/", strlen("offcpu/comm==\"a:b\"/")));
+	ck_assert(!probe_spec_is("gc,a:b", 2));
 }
 END_TEST
 
@@ -255,6 +285,7 @@ Suite *test_probe_spec(void)
 
 	tcase_add_loop_test(tc, specs, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_test(tc, terms);
+	tcase_add_test(tc, offcpu);
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tc, length_is_limited);
 	tcase_add_test(tc, nonsense);

@@ -38,6 +38,7 @@ static const char doc[] =
 	"  braid record -d 60 -F 49 -a\n"
 	"  braid record -d 30 -e alloc=256k,lock,gc -p 4711\n"
 	"  braid record -d 30 --preset latency -p 4711\n"
+	"  braid record -d 30 -e 'offcpu=1ms/state==\"block\"&&duration<1s/' -p 4711\n"
 	"  braid record -d 30 -e 'cpu,sched:sched_switch/prev_comm~\"C2*\"/' -p 4711\n"
 	"  braid record -e 'hotspot:gc__begin,uprobe:/lib/libfoo.so:foo/arg0>65536/' -- java App\n"
 	"  braid record -o app.trace -- java -jar app.jar\n"
@@ -64,7 +65,7 @@ static const struct argp_option options[] = {
 	{"event", 'e', "EVENT[,EVENT...]", 0,
 	 "Record these events (see below), and take samples by cpu-clock (default), cycles (if there is a PMU), or at "
 	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
-	 "hotspot:NAME), each with a /FILTER/. The option can be repeated",
+	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one. The option can be repeated",
 	 0},
 	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",
 	 0},
@@ -153,6 +154,7 @@ static void check_request(struct argp_state *state, struct record_request *r)
 	o->clock = r->selection.clock;
 	o->probes = r->selection.probes;
 	o->probe_count = r->selection.probe_count;
+	o->offcpu = &r->selection.offcpu;
 	if (r->period_given && !o->probe_count)
 		argp_error(state, "-c is for tracepoints and probes; use -F for the frequency of a clock");
 	if (r->frequency_given && !o->clock && o->probe_count)

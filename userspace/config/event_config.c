@@ -255,20 +255,41 @@ static int add_probe(struct event_selection *c, const char *text, size_t length,
 	return err;
 }
 
+/* Filters behind words: only times off the CPU have one. */
+static int add_filter(struct event_selection *c, const char *name, const char *filter, char *why)
+{
+	if (strcmp(name, event_type_name(BRAID_EVENT_TYPE_OFFCPU)) != 0) {
+		snprintf(why, SELECTION_WHY, "'%.60s' takes no filter; offcpu, tracepoints and probes do", name);
+		return -EINVAL;
+	}
+	if (*c->offcpu.text && strcmp(c->offcpu.text, filter) != 0) {
+		snprintf(why, SELECTION_WHY, "offcpu has two filters: '%.90s' and '%.90s'", c->offcpu.text, filter);
+		return -EINVAL;
+	}
+	return probe_spec_offcpu(&c->offcpu, filter, why);
+}
+
 static int add_one(struct event_selection *c, char *one, size_t length, char *why)
 {
-	char *value;
+	char filter[PROBE_TEXT + 1] = "", *slash, *value;
 
 	if (probe_spec_is(one, length))
 		return add_probe(c, one, length, why);
 	one[length] = '\0';
-	if (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0)
-		return name_event(c, one, why);
-	if (strcmp(one, "all") == 0)
-		return selection_preset(c, one, why);
+	slash = strchr(one, '/');
+	if (slash) {
+		snprintf(filter, sizeof(filter), "%s", slash);
+		*slash = '\0';
+	}
 	value = strchr(one, '=');
 	if (value)
 		*value++ = '\0';
+	if (*filter && add_filter(c, one, filter, why))
+		return -EINVAL;
+	if (!value && (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0))
+		return name_event(c, one, why);
+	if (!value && strcmp(one, "all") == 0)
+		return selection_preset(c, one, why);
 	return add_word(c, one, value, why);
 }
 
@@ -330,7 +351,10 @@ static int check_change(const struct event_selection *c, enum config_change chan
 		commas += *p == ',';
 		figures += *p == '=';
 	}
-	if (c->probe_count)
+	if (*c->offcpu.text)
+		snprintf(why, SELECTION_WHY, "'offcpu%.60s': a filter can only be set when a recording starts",
+			 c->offcpu.text);
+	else if (c->probe_count)
 		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->probes[0].text);
 	else if (*c->event && strcmp(c->event, "cpu-clock") != 0)
 		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->event);

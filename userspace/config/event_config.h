@@ -22,6 +22,7 @@ struct event_selection {
 	bool kinds;	   /* a list or a preset has hit event types */
 	uint32_t probe_count;
 	struct probe_spec probes[BRAID_HITS]; /* hit events */
+	struct probe_spec offcpu;	      /* the filter of offcpu; empty text: none */
 };
 
 #define SELECTION_WHY 240 /* bytes of a reason */

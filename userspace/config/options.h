@@ -21,7 +21,8 @@ struct record_options {
 	bool clock;	   /* it is a clock */
 	const struct probe_spec *probes; /* hit events */
 	uint32_t probe_count;
-	uint64_t period; /* hits of each hit event for each sample */
+	const struct probe_spec *offcpu; /* the filter of times off the CPU; empty text: none */
+	uint64_t period;		 /* hits of each hit event for each sample */
 	const char *agent_options;
 	bool system_wide;
 	bool attach;

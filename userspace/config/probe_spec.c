@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe_spec.h"
 
+#include "util/quantity.h"
+
+#include <braid/jvm_event.h>
+
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +64,7 @@ size_t probe_spec_length(const char *list)
 
 bool probe_spec_is(const char *text, size_t length)
 {
-	return memchr(text, ':', length) != NULL;
+	return strcspn(text, ":") < length && strcspn(text, ":") < strcspn(text, "/");
 }
 
 /* ---- filters ---- */
@@ -77,7 +82,16 @@ static const struct {
 static const struct {
 	const char *field;
 	enum braid_hit_operand operand;
-} fields[] = {{"comm", BRAID_HIT_COMM}, {"pid", BRAID_HIT_PID}, {"tid", BRAID_HIT_TID}, {"cpu", BRAID_HIT_CPU}};
+} fields[] = {{"comm", BRAID_HIT_COMM}, {"pid", BRAID_HIT_PID}, {"tid", BRAID_HIT_TID}, {"cpu", BRAID_HIT_CPU}},
+  offcpu_fields[] = {{"duration", BRAID_HIT_DURATION}, {"state", BRAID_HIT_STATE}, {"cgroup", BRAID_HIT_CGROUP}};
+
+/* As reports name them. */
+static const char *const states[BRAID_OFFCPU_CLASSES] = {
+	[BRAID_OFFCPU_UNKNOWN] = "blocked", [BRAID_OFFCPU_RUNNABLE] = "runnable", [BRAID_OFFCPU_FUTEX] = "futex",
+	[BRAID_OFFCPU_SLEEP] = "sleeping",  [BRAID_OFFCPU_POLL] = "poll",	  [BRAID_OFFCPU_SOCKET] = "socket",
+	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	  [BRAID_OFFCPU_BLOCK] = "block",
+	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	  [BRAID_OFFCPU_CHILD] = "child",
+	[BRAID_OFFCPU_CALL] = "call"};
 
 static void skip_space(const char **at)
 {
@@ -104,6 +118,24 @@ static size_t word_length(const char *at, const char *more)
 	return n;
 }
 
+/* A field that the programs know by itself; false: there is none of this name. */
+static bool known_field(struct probe_term *t, enum probe_type type)
+{
+	t->term.size = sizeof(uint64_t);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strcmp(t->field, fields[i].field) == 0) {
+			t->term.operand = fields[i].operand;
+			return true;
+		}
+	for (size_t i = 0; type == PROBE_OFFCPU && i < sizeof(offcpu_fields) / sizeof(offcpu_fields[0]); i++)
+		if (strcmp(t->field, offcpu_fields[i].field) == 0) {
+			t->term.operand = offcpu_fields[i].operand;
+			return true;
+		}
+	t->term.size = 0;
+	return false;
+}
+
 static int take_field(const char **at, struct probe_term *t, enum probe_type type, char *why)
 {
 	size_t length = word_length(*at, "_.");
@@ -115,16 +147,15 @@ static int take_field(const char **at, struct probe_term *t, enum probe_type typ
 	*at += length;
 	if (t->own && type == PROBE_TRACEPOINT)
 		return 0;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (strcmp(t->field, fields[i].field) == 0) {
-			t->term.operand = fields[i].operand;
-			t->term.size = sizeof(uint64_t);
-			return 0;
-		}
+	if (known_field(t, type))
+		return 0;
 	if (type == PROBE_TRACEPOINT) {
 		t->own = true;
 		return 0;
 	}
+	if (type == PROBE_OFFCPU)
+		return REFUSE("'%.40s' is no field of offcpu; use comm, pid, tid, cpu, duration, state or cgroup",
+			      t->field);
 	if (strncmp(t->field, "arg", 3) == 0 && t->field[3] >= '0' && t->field[3] < '0' + BRAID_HIT_ARGUMENTS &&
 	    !t->field[4]) {
 		t->term.operand = BRAID_HIT_ARGUMENT;
@@ -148,10 +179,49 @@ static int take_operator(const char **at, struct probe_term *t, char *why)
 	return REFUSE("after '%.40s' comes ==, !=, <, <=, >, >=, & or ~, not '%.20s'", t->field, *at);
 }
 
-/* A number in C's notation, or text in quotes or without. */
-static int take_value(const char **at, struct probe_term *t, char *why)
+/* A time becomes its nanoseconds. */
+static int take_duration(struct probe_term *t, char *why)
 {
-	bool quoted = take(at, "\"");
+	uint64_t ns = 0;
+	int err = duration_parse_unit(t->term.pattern, &ns);
+
+	if (err == -EDOM)
+		return REFUSE("'duration' is a time, which needs its unit: %.30sms or %.30ss", t->term.pattern,
+			      t->term.pattern);
+	if (err)
+		return REFUSE("'duration' is compared with a time, such as 100us or 1s, not with '%.31s'",
+			      t->term.pattern);
+	t->term.value = ns;
+	t->number = true;
+	return 0;
+}
+
+/* Names of states become the set of those that are meant: a bit for each, of which one is the interval's. */
+static int take_states(struct probe_term *t, char *why)
+{
+	bool unequal = t->term.operator== BRAID_HIT_UNEQUAL, pattern = t->term.operator== BRAID_HIT_MATCH;
+	uint64_t set = 0;
+
+	if (!unequal && !pattern && t->term.operator!= BRAID_HIT_EQUAL)
+		return REFUSE("'state' is text, which is compared by ==, != or ~");
+	for (uint32_t i = 0; i < BRAID_OFFCPU_CLASSES; i++)
+		if (pattern ? !fnmatch(t->term.pattern, states[i], 0) : !strcmp(t->term.pattern, states[i]))
+			set |= 1ULL << i;
+	if (!set)
+		return REFUSE(
+			"'%.31s' is no state; use runnable, futex, sleeping, poll, socket, pipe, file, block, fault, "
+			"stopped, child, call or blocked",
+			t->term.pattern);
+	t->term.value = unequal ? ~set : set;
+	t->term.operator= BRAID_HIT_BITS;
+	t->number = true;
+	return 0;
+}
+
+/* A number in C's notation, or text in quotes or without. */
+static int take_value(const char **at, const struct probe_spec *spec, struct probe_term *t, char *why)
+{
+	bool quoted = take(at, "\""), cgroup = t->term.operand == BRAID_HIT_CGROUP && !t->own;
 	size_t length = quoted ? strcspn(*at, "\"") : word_length(*at, "_-.*?");
 	char *end;
 
@@ -159,11 +229,21 @@ static int take_value(const char **at, struct probe_term *t, char *why)
 		return REFUSE("the quotes around '%.40s' are not closed", *at);
 	if (!quoted && !length)
 		return REFUSE("'%.40s' is compared with nothing; use a number, or text in quotes", t->field);
+	t->text_at = (uint16_t)(*at - spec->text);
+	t->text_length = (uint16_t)length;
+	if (cgroup) {
+		*at += length + quoted;
+		return 0;
+	}
 	if (length >= sizeof(t->term.pattern))
 		return REFUSE("'%.40s' is too long for a filter: %d characters are the limit", *at,
 			      BRAID_HIT_PATTERN - 1);
 	memcpy(t->term.pattern, *at, length);
 	*at += length + quoted;
+	if (t->term.operand == BRAID_HIT_DURATION && !t->own)
+		return take_duration(t, why);
+	if (t->term.operand == BRAID_HIT_STATE && !t->own)
+		return take_states(t, why);
 	errno = 0;
 	t->term.value = *t->term.pattern == '-' ? (uint64_t)strtoll(t->term.pattern, &end, 0)
 						: strtoull(t->term.pattern, &end, 0);
@@ -176,6 +256,10 @@ int probe_term_check(struct probe_term *t, char why[PROBE_WHY])
 	bool text = t->term.operand == BRAID_HIT_COMM || t->term.operand >= BRAID_HIT_STRING;
 	uint8_t operator= t->term.operator;
 
+	if (t->term.operand == BRAID_HIT_CGROUP)
+		return operator== BRAID_HIT_EQUAL || operator== BRAID_HIT_UNEQUAL
+			       ? 0
+			       : REFUSE("'cgroup' is compared by == or != with a path below /sys/fs/cgroup");
 	if (text && operator!= BRAID_HIT_EQUAL && operator!= BRAID_HIT_UNEQUAL && operator!= BRAID_HIT_MATCH)
 		return REFUSE("'%.40s' is text, which is compared by ==, != or ~", t->field);
 	if (!text && operator== BRAID_HIT_MATCH)
@@ -201,7 +285,7 @@ static int take_term(const char **at, struct probe_spec *to, char *why)
 	skip_space(at);
 	err = err ?: take_operator(at, t, why);
 	skip_space(at);
-	err = err ?: take_value(at, t, why);
+	err = err ?: take_value(at, to, t, why);
 	skip_space(at);
 	to->terms++;
 	return err || t->own ? err : probe_term_check(t, why);
@@ -332,4 +416,13 @@ int probe_spec_parse(struct probe_spec *to, const char *text, size_t length, cha
 			return REFUSE("an event has no control characters");
 	form = form_of(to->text);
 	return form ? parse_form(to, form, why) : parse_tracepoint(to, to->text, why);
+}
+
+int probe_spec_offcpu(struct probe_spec *to, const char *filter, char why[PROBE_WHY])
+{
+	*to = (struct probe_spec){.type = PROBE_OFFCPU, .name = "offcpu"};
+	if (strlen(filter) >= sizeof(to->text))
+		return REFUSE("'%.40s...' is too long: %d characters are the limit", filter, PROBE_TEXT - 1);
+	memcpy(to->text, filter, strlen(filter) + 1);
+	return take_filter(to->text, to, why);
 }

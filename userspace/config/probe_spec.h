@@ -9,7 +9,8 @@
  *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
  *   hotspot:NAME, hs_private:NAME      the same with HotSpot's providers
  *
- * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer.
+ * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The event
+ * type `offcpu` takes one, too.
  */
 #ifndef BRAID_CONFIG_PROBE_SPEC_H
 #define BRAID_CONFIG_PROBE_SPEC_H
@@ -20,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT };
+enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT, PROBE_OFFCPU };
 
 #define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
 #define PROBE_WHY 240  /* bytes of a reason */
@@ -30,6 +31,8 @@ struct probe_term {
 	bool own;		    /* a field of the tracepoint's record, whatever its name */
 	bool number;		    /* the value is one */
 	struct braid_hit_term term; /* operand, offset and size are not set for a tracepoint's own fields */
+	uint16_t text_at;	    /* of a cgroup: its name, in probe_spec.text; the value is not set */
+	uint16_t text_length;
 };
 
 struct probe_spec {
@@ -47,11 +50,14 @@ struct probe_spec {
 /* The length of the spec with which a list begins; the list's next element follows behind a comma. */
 size_t probe_spec_length(const char *list);
 
-/* Whether the text of that length is a spec, good or bad: it has a colon. */
+/* Whether the text of that length is a spec, good or bad: it has a colon, which is not in a filter. */
 bool probe_spec_is(const char *text, size_t length);
 
 /* Parses one spec. Returns 0, or -EINVAL and the reason. */
 int probe_spec_parse(struct probe_spec *to, const char *text, size_t length, char why[PROBE_WHY]);
+
+/* The same for a filter of `offcpu`, with its slashes. */
+int probe_spec_offcpu(struct probe_spec *to, const char *filter, char why[PROBE_WHY]);
 
 /*
  * Completes a term with what its field is: a number, or a string if `size` is not its bytes. Returns 0, or -EINVAL and

@@ -36,6 +36,7 @@ static const struct {
 	{"record.period", "period"},
 	{"record.frequency_hz", "frequency"},
 	{"record.choices", "recorded"},
+	{"record.offcpu_filter", "of offcpu"},
 };
 
 static bool fact_shown(const char *key)

@@ -98,6 +98,33 @@ static void emit_time(struct ending *end, struct process *process, struct thread
 							  .source = BRAID_SOURCE_KERNEL});
 }
 
+/* As interval_count() of the kernel side. */
+static void count_interval(struct braid_thread_time *t, const struct braid_interval *i)
+{
+	uint32_t class = BRAID_OFFCPU_CLASS(i->flags);
+	uint64_t ready = class != BRAID_OFFCPU_RUNNABLE ? ready_of(i) : 0;
+
+	if (class >= BRAID_OFFCPU_CLASSES)
+		return;
+	t->counted[class]++;
+	t->counted_ns[class] += i->end_ns - i->start_ns - ready;
+	t->counted_ns[BRAID_OFFCPU_RUNNABLE] += ready;
+}
+
+/* What a thread is in when the recording ends. */
+static void emit_open(struct ending *end, struct process *process, struct thread *thread, struct braid_thread_time *t)
+{
+	t->now.end_ns = end->time_ns;
+	t->now.flags |= BRAID_OFFCPU_OPEN;
+	t->now.to = t->now.from;
+	t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
+	t->ready_ns += ready_of(&t->now);
+	if (braid_offcpu_selects(kernel_side_offcpu_filter(end->jvms->kernel), t, &t->now))
+		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
+	else
+		count_interval(t, &t->now);
+}
+
 /* Its process may have ended without a report of that which could be read. */
 static void emit_thread(struct ending *end, struct braid_thread_time *t)
 {
@@ -108,16 +135,12 @@ static void emit_thread(struct ending *end, struct braid_thread_time *t)
 
 	if (!thread || t->since_ns >= end->time_ns)
 		return;
-	if (t->pending.start_ns)
+	if (t->pending.start_ns && t->pending.selected)
 		emit_interval(end, process, thread, &t->pending, 0);
-	if (t->now.start_ns && t->now.start_ns < end->time_ns) {
-		t->now.end_ns = end->time_ns;
-		t->now.flags |= BRAID_OFFCPU_OPEN;
-		t->now.to = t->now.from;
-		t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
-		t->ready_ns += ready_of(&t->now);
-		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
-	}
+	else if (t->pending.start_ns)
+		count_interval(t, &t->pending);
+	if (t->now.start_ns && t->now.start_ns < end->time_ns)
+		emit_open(end, process, thread, t);
 	if (t->on_ns && t->on_ns < end->time_ns)
 		t->run_ns += end->time_ns - t->on_ns;
 	emit_counted(end, process, thread, t);

@@ -5,6 +5,7 @@
 #include "hits.h"
 #include "map_sizes.h"
 #include "map_window.h"
+#include "offcpu_filter.h"
 #include "programs.h"
 #include "sampler.h"
 #include "util/log.h"
@@ -85,11 +86,12 @@ static int explain_load(int err)
 }
 
 /* The verifier takes long for each program that walks stacks, so only those in use are loaded. */
-static int configure_programs(struct kernel_side *k, const struct record_options *o)
+static int configure_programs(struct kernel_side *k, const struct record_options *o,
+			      const struct braid_offcpu_filter *filter)
 {
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, hits_have(o, PROBE_TRACEPOINT));
 
-	err = err ?: programs_configure(&k->programs, k->skel, o);
+	err = err ?: programs_configure(&k->programs, k->skel, o, filter);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, o->clock);
 }
 
@@ -113,12 +115,14 @@ static int attach_hits(struct kernel_side *k, const struct record_options *o)
 int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 {
 	struct kernel_side *k = calloc(1, sizeof(*k));
+	struct braid_offcpu_filter filter;
 	int err = -ENOMEM;
 
 	*out = NULL;
 	if (!k)
 		return -ENOMEM;
 	err = hits_find(&k->hits, o);
+	err = err ?: offcpu_filter_find(&filter, o->offcpu);
 	if (err)
 		goto out;
 	libbpf_set_print(quiet_libbpf);
@@ -129,7 +133,7 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 		goto out;
 	}
 	err = map_sizes_set(k->skel, o);
-	err = err ?: configure_programs(k, o);
+	err = err ?: configure_programs(k, o, &filter);
 	err = err ?: braid_bpf__load(k->skel);
 	err = err ?: programs_begin(&k->programs);
 	err = err ?: open_windows(k);
@@ -556,4 +560,9 @@ void kernel_side_counters(struct kernel_side *k, struct braid_counters *sum)
 				((uint64_t *)sum)[f] += ((uint64_t *)&each[i])[f];
 	}
 	free(each);
+}
+
+const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k)
+{
+	return &k->programs.filter;
 }

@@ -12,6 +12,7 @@
 #include "unwind/table.h"
 
 #include <braid/event.h>
+#include <braid/offcpu_filter.h>
 
 struct kernel_side;
 struct braid_bpf; /* the generated braid.skel.h */
@@ -105,6 +106,8 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 int kernel_side_stack_request(const struct kernel_side *k);
 /* The map of threads on and off the CPU, or a negative errno when none are followed; and when that ended. */
 int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
+/* By which times off the CPU are selected. */
+const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k);
 /* Calls back with every followed thread that was off the CPU when that ended, and has been since. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
 			    void *ctx);

@@ -2,6 +2,7 @@
 #include "offcpu.h"
 
 #include "braid.skel.h"
+#include "offcpu_filter.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -36,7 +37,7 @@ int offcpu_size(const struct braid_bpf *b, bool follows)
 	return err ?: bpf_map__set_max_entries(b->maps.thread_spares, follows ? BRAID_THREAD_TIMES : 1);
 }
 
-int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
+int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, const struct braid_offcpu_filter *filter)
 {
 	bool follows = c->enabled & OFFCPU_TYPES, all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
 	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD), ends = follows && has_switch_end();
@@ -65,6 +66,10 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c)
 	b->rodata->irqs_noted = all;
 	b->rodata->switch_ends = ends;
 	b->rodata->report_cpu = cpu;
+	b->rodata->offcpu_filtered = filter->terms;
+	b->rodata->offcpu_filters_threads =
+		offcpu_filter_compares(filter, BRAID_HIT_COMM) || offcpu_filter_compares(filter, BRAID_HIT_CGROUP);
+	b->rodata->offcpu_filters_states = offcpu_filter_compares(filter, BRAID_HIT_STATE);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		err = err ?: bpf_program__set_autoload(programs[i].program, programs[i].load);
 	return err ?: offcpu_size(b, follows);
@@ -197,4 +202,9 @@ void offcpu_settings_reach(struct braid_offcpu_settings *s, const struct braid_o
 int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_settings *s)
 {
 	return bpf_map_update_elem(bpf_map__fd(b->maps.offcpu_settings), &(uint32_t){0}, s, BPF_ANY);
+}
+
+int offcpu_filter_write(const struct braid_bpf *b, const struct braid_offcpu_filter *f)
+{
+	return bpf_map_update_elem(bpf_map__fd(b->maps.offcpu_filter), &(uint32_t){0}, f, BPF_ANY);
 }

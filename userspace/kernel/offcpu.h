@@ -8,6 +8,7 @@
 
 #include <braid/event_config.h>
 #include <braid/event.h>
+#include <braid/offcpu_filter.h>
 
 #include <stdbool.h>
 
@@ -22,7 +23,7 @@ struct bpf_link;
  * Before loading: selects the programs and the sizes of their maps. offcpu_limits() decides what they report of a
  * process.
  */
-int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c);
+int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, const struct braid_offcpu_filter *filter);
 int offcpu_size(const struct braid_bpf *b, bool follows); /* only the maps */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
@@ -35,6 +36,7 @@ int offcpu_each_asleep(struct braid_bpf *b, void (*fn)(void *ctx, const struct b
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c);
 /* Lets the settings reach down to the limits of a process. */
 void offcpu_settings_reach(struct braid_offcpu_settings *s, const struct braid_offcpu_limits *l);
+int offcpu_filter_write(const struct braid_bpf *b, const struct braid_offcpu_filter *f);
 int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_settings *s);
 
 #endif

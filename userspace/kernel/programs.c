@@ -52,7 +52,8 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 	return set_slots(b, events, o->probe_count);
 }
 
-int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o)
+int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o,
+		       const struct braid_offcpu_filter *filter)
 {
 	uint32_t types = o->config.enabled;
 	struct braid_event_config config = {.enabled = types & OFFCPU_TYPES ? 0 : types};
@@ -62,12 +63,13 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 			       .first = first,
 			       .offcpu = first,
 			       .offcpu_types = types & OFFCPU_TYPES,
-			       .settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX}};
+			       .settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX},
+			       .filter = *filter};
 	if (types & TYPES_STACKS)
 		p->stack_request = first;
 	if (types & TYPES_STACKS || o->probe_count)
 		p->slots = first;
-	err = err ?: offcpu_configure(first, &config);
+	err = err ?: offcpu_configure(first, &config, &p->filter);
 	if (p->offcpu_types) {
 		p->thread_times = first;
 		err = err ?: offcpu_size(first, true);
@@ -93,6 +95,7 @@ int programs_start(struct programs *p)
 	int err;
 
 	programs_follow(p, &p->options->config);
+	(void)offcpu_filter_write(p->first, &p->filter);
 	err = offcpu_attach(p->offcpu, p->links);
 	p->started = !err;
 	programs_find_threads(p);
@@ -207,7 +210,7 @@ static int configure_later(const struct programs *p, struct braid_bpf *b, uint32
 	/* Programs that replace the earlier off-CPU programs also do their work. */
 	if (offcpu)
 		config.enabled |= p->options->config.enabled & BRAID_EVENT_TYPE(THREAD);
-	err = offcpu_configure(b, &config);
+	err = offcpu_configure(b, &config, &p->filter);
 	return err ?: bpf_program__set_autoload(b->progs.stack_request, stack_request);
 }
 

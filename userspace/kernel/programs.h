@@ -29,7 +29,8 @@ struct programs {
 	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
 	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
 	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
-	pthread_t thread;		       /* loads the first `offcpu` */
+	struct braid_offcpu_filter filter;
+	pthread_t thread; /* loads the first `offcpu` */
 	bool loading;
 	int load_error; /* from that thread */
 	bool started;
@@ -37,7 +38,8 @@ struct programs {
 };
 
 /* To be called before the first object is loaded. */
-int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o);
+int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o,
+		       const struct braid_offcpu_filter *filter);
 /* To be called after it is loaded. Starts a thread that loads what else is needed from the start. */
 int programs_begin(struct programs *p);
 int programs_wait(struct programs *p); /* waits for that thread; to be called before programs_start() */

@@ -19,6 +19,8 @@ static void emit_what(struct session *s, char *text, size_t size)
 	hit_events_facts(s);
 	event_config_text(&o->config, text, size);
 	sink_info(&s->sink, "record.choices", text);
+	if (o->offcpu && *o->offcpu->text)
+		sink_info(&s->sink, "record.offcpu_filter", o->offcpu->text);
 	if (o->config.enabled & BRAID_EVENT_TYPE(ALLOC)) {
 		snprintf(text, size, "%llu", (unsigned long long)o->config.alloc_interval);
 		sink_info(&s->sink, "record.alloc_interval", text);

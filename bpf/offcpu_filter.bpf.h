@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The filter of times off the CPU. What a thread is (its name and cgroup) is compared when it leaves the CPU, and not
+ * again while neither changes; the rest when the time ends. offcpu.bpf.h calls it.
+ */
+#ifndef BRAID_OFFCPU_FILTER_BPF_H
+#define BRAID_OFFCPU_FILTER_BPF_H
+
+#include "match.bpf.h"
+#include "thread_time.bpf.h"
+
+#include <braid/offcpu_filter.h>
+
+/* Set before loading: there is a filter; it compares what a thread is; it compares why it is off the CPU. */
+const volatile bool offcpu_filtered, offcpu_filters_threads, offcpu_filters_states;
+
+/* Written by the collector before the programs run. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct braid_offcpu_filter);
+} offcpu_filter SEC(".maps");
+
+#define CGROUP_DEPTH 32
+
+/* Whether a cgroup is the one with this id, or below it. */
+static __always_inline bool cgroup_is_in(struct cgroup *c, __u64 id)
+{
+	struct cgroup *above;
+
+	for (int i = 0; i < CGROUP_DEPTH && i <= c->level; i++) {
+		if (bpf_probe_read_kernel(&above, sizeof(above), &c->ancestors[i]) || !above)
+			return false;
+		if (BPF_CORE_READ(above, kn, id) == id)
+			return true;
+	}
+	return false;
+}
+
+static __noinline bool filter_text_holds(const struct braid_thread_time *t, struct cgroup *c,
+					 const struct braid_hit_term *term)
+{
+	struct match m = {0};
+
+	if (term->operand == BRAID_HIT_CGROUP)
+		return cgroup_is_in(c, term->value) == (term->operator== BRAID_HIT_EQUAL);
+	__builtin_memcpy(m.text, t->comm, sizeof(t->comm));
+	return match_holds(&m, term);
+}
+
+/* Compares what the thread is, if that has changed. */
+static __noinline int filter_see_thread(struct braid_thread_time *t, struct task_struct *task)
+{
+	struct braid_offcpu_filter *f;
+	__u64 comm[2] = {0}, id;
+	struct cgroup *c;
+	__u32 zero = 0;
+
+	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
+	if (!f || bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
+		return 0;
+	c = task->cgroups->dfl_cgrp;
+	id = c->kn->id;
+	if (t->seen && t->comm[0] == comm[0] && t->comm[1] == comm[1] && t->cgroup == id)
+		return 0;
+	t->comm[0] = comm[0];
+	t->comm[1] = comm[1];
+	t->cgroup = id;
+	t->texts = 0;
+	for (__u32 i = 0; i < BRAID_HIT_TERMS && i < f->terms; i++)
+		if (braid_offcpu_is_text(&f->term[i]) && filter_text_holds(t, c, &f->term[i]))
+			t->texts |= 1U << i;
+	t->seen = 1;
+	return 0;
+}
+
+/* A global function: the verifier checks it once, and not at each call. */
+__noinline int filter_selects(struct braid_thread_time *t, struct braid_interval *i)
+{
+	struct braid_offcpu_filter *f;
+	__u32 zero = 0;
+
+	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
+	return !f || !t || !i || braid_offcpu_selects(f, t, i);
+}
+
+/* Whether the interval, which has ended, is emitted if there is room: it is long enough, and the filter selects it. */
+static __always_inline bool interval_is_selected(struct braid_thread_time *t, struct braid_interval *i,
+						 const struct braid_offcpu_limits *l)
+{
+	if (l->min_ns == NEVER || i->end_ns - i->start_ns < l->min_ns)
+		return false;
+	return !offcpu_filtered || filter_selects(t, i);
+}
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# For scripts that source it after lib.sh.
+
+# whole TRACE...: the parts of every thread are its life. An OS thread can be several Java threads in turn.
+whole()
+{
+	events "$1" \
+		"every thread has one life in each program" "len({(t.process.process, t.thread.tid) for t in of('thread_time')}) == len(of('thread_time')) > 0" \
+		"every thread that was seen" "{(t.process.process, t.thread.tid) for t in of('thread_time')} >=
+			{(e.process.process, e.thread.tid) for e in of('offcpu') + of('counted', number=5)}" \
+		"its parts are the whole" "[(t.thread.name, t.thread.tid, t.duration_ns, sum(parts)) for t in of('thread_time')
+			for parts in [[t['value']] + [e.duration_ns for e in MINE['offcpu'].get((t.process.process, t.thread.tid), [])] +
+				[e.weight for e in MINE['counted'].get((t.process.process, t.thread.tid), [])]]
+			if abs(sum(parts) - t.duration_ns) > t.duration_ns // 1000 + 1000] == []" \
+		"when it could run, too" "[(t.thread.name, t.thread.tid, t.weight, sum(parts)) for t in of('thread_time')
+			for parts in [[e['value'] for e in MINE['offcpu'].get((t.process.process, t.thread.tid), [])] +
+				[e.weight for e in MINE['counted'].get((t.process.process, t.thread.tid), []) if e.flags >> 20 & 15 == 1]]
+			if abs(sum(parts) - t.weight) > t.weight // 1000 + 1000] == []" \
+		"nothing lost" "lost == []"
+}
