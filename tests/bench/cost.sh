@@ -13,11 +13,6 @@ echo
 echo "Sampling at $hz Hz for $limit s at most. Runs that find nothing to record are in the kernel's figure, not in braid's own"
 echo "workload      samples      runs  frames/sample  ns/sample  ns/frame  own ns/sample  own ns/frame  % of a CPU       drain: runs     ns/run"
 
-accounting_ready()
-{
-	grep -q '^ready' "$TMP/account"
-}
-
 # runs_of NAME: "runs ns" of all programs with that name
 runs_of()
 {
@@ -27,15 +22,12 @@ runs_of()
 # one NAME
 one()
 {
-	local name=$1 trace=$TMP/$1.trace samples frames own runs ns drains drain_ns account status=0
+	local name=$1 trace=$TMP/$1.trace samples frames own runs ns drains drain_ns status=0
 
-	"$BUILD/bench/program_time" on_sample drain >"$TMP/account" &
-	account=$!
-	STARTED+=("$account")
-	wait_for "the kernel's accounting" accounting_ready
+	start_account on_sample drain
 	braid record -q --kill -F "$hz" -d "$limit" -o "$trace" -- "${CMD[@]}" >"$TMP/out" 2>&1 || status=$?
-	kill "$account"
-	wait "$account"
+	kill "$ACCOUNT"
+	wait "$ACCOUNT"
 	STARTED=()
 	[[ -s $trace ]] || die "$name: recording ended with status $status: $(tail -n 3 "$TMP/out")"
 

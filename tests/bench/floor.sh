@@ -85,10 +85,7 @@ one()
 {
 	local hz=$1 limit=$2
 
-	"$BUILD/bench/program_time" on_sample on_tick >"$TMP/account" &
-	ACCOUNT=$!
-	STARTED=("$ACCOUNT")
-	wait_for "the kernel's accounting" grep -q ready "$TMP/account"
+	start_account on_sample on_tick
 	start_counting gaps "$BUILD/bench/gaps"
 	"$BUILD/bench/tick" "$hz" >"$TMP/tick" &
 	TICK=$!

@@ -165,6 +165,40 @@ account_of()
 		END { print runs + 0, ns + 0 }' "$TMP/account"
 }
 
+# start_account PROGRAM...: begins ACCOUNT, which writes what runs of these programs take into TMP/account.
+start_account()
+{
+	"$BUILD/bench/program_time" "$@" >"$TMP/account" &
+	ACCOUNT=$!
+	STARTED+=("$ACCOUNT")
+	wait_for "the kernel's accounting" grep -q "^ready" "$TMP/account"
+}
+
+# record_accounted WHAT HZ SECONDS TRACE COMMAND...: records a program that prints "ready"; then account_of on_sample says
+# what its samples cost.
+record_accounted()
+{
+	local what=$1 hz=$2 seconds=$3 trace=$4 program recorder
+
+	shift 4
+	"$@" >"$TMP/program" 2>&1 &
+	program=$!
+	STARTED=("$program")
+	start_account on_sample
+	wait_for "the program" grep -q "^ready" "$TMP/program"
+	"$BUILD/braid" record -q -F "$hz" -d "$seconds" -o "$trace" -p "$program" >"$TMP/out" 2>&1 &
+	recorder=$!
+	STARTED+=("$recorder")
+	while kill -0 "$recorder" 2>/dev/null; do
+		programs_of "$recorder"
+		sleep 0.2
+	done
+	wait "$recorder" || die "$what: recording failed: $(tail -n 3 "$TMP/out")"
+	kill "$program" "$ACCOUNT"
+	wait "$program" "$ACCOUNT" 2>/dev/null || true
+	STARTED=()
+}
+
 # ---- waiting ----
 
 # wait_for WHAT COMMAND...: waits until the command succeeds.

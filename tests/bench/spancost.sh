@@ -22,35 +22,13 @@ library()
 library fixed 8 -ftls-model=initial-exec
 library block 30000
 
-says()
-{
-	grep -q "^ready" "$1"
-}
-
 # one WAY ARGUMENT...: adds ns per sample to WAY.ns
 one()
 {
-	local way=$1 program account recorder runs ns
+	local way=$1 runs ns
 
 	shift
-	"$TMP/spancost" "$@" >"$TMP/program" 2>&1 &
-	program=$!
-	"$BUILD/bench/program_time" on_sample >"$TMP/account" &
-	account=$!
-	STARTED=("$program" "$account")
-	wait_for "the program" says "$TMP/program"
-	wait_for "the kernel's accounting" says "$TMP/account"
-	"$BUILD/braid" record -q -F "$hz" -d "${SECONDS_EACH:-2}" -o "$TMP/trace" -p "$program" >"$TMP/out" 2>&1 &
-	recorder=$!
-	STARTED+=("$recorder")
-	while kill -0 "$recorder" 2>/dev/null; do
-		programs_of "$recorder"
-		sleep 0.2
-	done
-	wait "$recorder" || die "$way: recording failed: $(tail -n 3 "$TMP/out")"
-	kill "$program" "$account"
-	wait "$program" "$account" 2>/dev/null || true
-	STARTED=()
+	record_accounted "$way" "$hz" "${SECONDS_EACH:-2}" "$TMP/trace" "$TMP/spancost" "$@"
 	read -r runs ns < <(account_of on_sample "$TMP/ids")
 	[[ $runs -gt 0 ]] || die "$way: the kernel counted no run of on_sample"
 	calc "$ns / $(stat_of "$TMP/trace" bpf_samples)" '%.0f\n' >>"$TMP/$way.ns"

@@ -28,36 +28,13 @@ command_of()
 	esac
 }
 
-says()
-{
-	grep -q "^$2" "$1"
-}
-
 # one KIND DEPTH MODE CACHES: prints a row, adds "frames ns" to fit.KIND.MODE.CACHES.
 one()
 {
-	local kind=$1 depth=$2 mode=$3 caches=$4 trace=$TMP/trace program account recorder samples java native frames runs ns
+	local kind=$1 depth=$2 mode=$3 caches=$4 trace=$TMP/trace samples java native frames runs ns
 
 	command_of "$kind" "$depth" "$mode" "$caches"
-	"${CMD[@]}" >"$TMP/program" 2>&1 &
-	program=$!
-	"$BUILD/bench/program_time" on_sample >"$TMP/account" &
-	account=$!
-	STARTED=("$program" "$account")
-	wait_for "the program" says "$TMP/program" ready
-	wait_for "the kernel's accounting" says "$TMP/account" ready
-	"$BUILD/braid" record -q -F "$hz" -d "$seconds" -o "$trace" -p "$program" >"$TMP/out" 2>&1 &
-	recorder=$!
-	STARTED+=("$recorder")
-	while kill -0 "$recorder" 2>/dev/null; do
-		programs_of "$recorder"
-		sleep 0.2
-	done
-	wait "$recorder" || die "$kind: recording failed: $(tail -n 3 "$TMP/out")"
-	kill "$program" "$account"
-	wait "$program" "$account" 2>/dev/null || true
-	STARTED=()
-
+	record_accounted "$kind" "$hz" "$seconds" "$trace" "${CMD[@]}"
 	info_of "$trace"
 	samples=$(stat_of "$trace" bpf_samples)
 	java=$(stat_of "$trace" bpf_frames_java)
