@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switches pipe|call [WORK]: works while it is told to, and counts. A line on standard input names a time of work,
+ * switches pipe|call [WORK]: works on demand, and counts. A line on standard input names a time of work,
  * "pause" ends it: then it prints the name, the CPU time in seconds, and what it has done. `pipe`: two threads on one
  * CPU hand a byte to each other, and run WORK rounds of a loop in between, so each handover is a switch. `call`: system
  * calls that do nothing. Its own CPU time does not depend on what else runs on the machine.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of samples of hit events: they are told apart from the clock's, named, filtered and counted. */
+/* Tests of samples of hit events: they are kept apart from the clock's, named, filtered and counted. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans in an analyzer: the requests that samples and events belong to. A recorder may define a span more than once, so
- * one definition stands for all of its kind. analyzer.c feeds them; analyses, views and exports read them.
+ * Spans in an analyzer: the requests that samples and events belong to. A recorder may define a span more than once, and
+ * all its definitions count as the first. analyzer.c feeds them; analyses, views and exports read them.
  */
 #ifndef BRAID_ANALYZE_SPANS_H
 #define BRAID_ANALYZE_SPANS_H
@@ -11,7 +11,7 @@
 /* 0 or -ENOMEM. */
 int spans_feed(struct analyzer *a, const struct trace_span *r);
 
-/* The id of the definition that stands for this one; 0 for an unknown span. */
+/* The id of the first definition of the same span; 0 for an unknown one. */
 uint32_t spans_same(const struct analyzer *a, uint32_t span);
 /* NULL for an unknown span. */
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span);

@@ -9,7 +9,7 @@
 #include "html_lanes.h"
 
 #define CPUS_MAX 4096U		/* of a larger number there is no lane */
-#define NO_FREQUENCY_NS 1000000 /* what a sample stands for if the recording does not say it */
+#define NO_FREQUENCY_NS 1000000 /* the period of samples if the recording does not say it */
 
 struct run {
 	uint64_t start_ns, end_ns; /* on the page */

@@ -12,7 +12,7 @@ struct asleep;
 
 /* To be called when the kernel side has stopped. 0 or -ENOMEM. */
 int asleep_new(struct asleep **out, struct session *s);
-/* Tells the trace how many stacks were left out. */
+/* The number of stacks that were left out is written to the trace. */
 void asleep_free(struct asleep *a);
 
 /* The node of the thread's stack; 0: it has run since, or its stack cannot be read. `ctx` is the struct asleep, or NULL. */

@@ -12,18 +12,18 @@ off()
 	echo "[e for e in at('offcpu', '$1') if e.flags >> 20 & 15 == $2]"
 }
 
-# as_told FUNCTION: the sum of the times off the CPU while the thread was in it, whatever the reason. The kernel's
+# as_measured FUNCTION: the sum of the times off the CPU while the thread was in it, whatever the reason. The kernel's
 # clock of the thread begins and ends at other moments of a switch.
-as_told()
+as_measured()
 {
-	echo "most(abs(told - sum(seen)) <= max(told // 100, 100000) + len(seen) * 50000 for name, tid, since, to, told in
+	echo "most(abs(own - sum(seen)) <= max(own // 100, 100000) + len(seen) * 50000 for name, tid, since, to, own in
 		((w[0], *map(int, w[1:])) for w in truth['off']) if name == '$1'
 		for seen in [[min(e.time_ns + e.duration_ns, to) - max(e.time_ns, since) for e in of('offcpu')
 			if e.thread.tid == tid and e.time_ns < to and e.time_ns + e.duration_ns > since]])"
 }
 
 # Each row: function, class, what is waited for (an expression), the end of the time, the helper's function. The
-# function's times are as long as it says, and one of them is as long as what it waits for.
+# function's times are as long as the program measured, and one of them is as long as what it waits for.
 while read -r function class name end; do
 	[[ $function != touches ]] || ! grep -q no_faults c.trace.truth || continue
 	if [[ $end == timer ]]; then
@@ -34,7 +34,7 @@ while read -r function class name end; do
 		ended="not e.flags >> 24 & 1 and e.other and e.other.name == '${end%:*}' and '${end#*:}' in e.other_stack"
 	fi
 	events c.trace \
-		"$function: as long as it says" "$(as_told "$function")" \
+		"$function: as long as the program measured" "$(as_measured "$function")" \
 		"$function: why, for what, by whom" "any(e.duration_ns - e['value'] > 30e6 and $ended and $name for e in $(off "$function" "$class"))"
 done <<'END'
 sleeps 3 e.name=='' timer
@@ -51,7 +51,7 @@ waits_for_child 11 True itself
 END
 events c.trace \
 	"what fsync waited for" "most(e.name.endswith('/reasons.data') and e.flags >> 20 & 15 in (7, 8, 1) for e in at('offcpu', 'writes_out'))" \
-	"fsync is as long as it says" "$(as_told writes_out)" \
+	"fsync is as long as the program measured" "$(as_measured writes_out)" \
 	"the time in which it could run is its end" "all(0 <= e['value'] <= e.duration_ns for e in of('offcpu')) and
 		all(e['value'] == e.duration_ns for e in of('offcpu') if e.flags >> 20 & 15 == 1)" \
 	"CPUs of this machine" "all(e.weight & 0xffffffff < $(nproc --all) and e.weight >> 32 < $(nproc --all) for e in of('offcpu'))" \
@@ -64,7 +64,7 @@ events c.trace \
 java()
 {
 	events java.trace \
-		"$1: as long as it says" "most(abs(told - sum(seen)) <= max(told // 100, 100000) + len(seen) * 50000 for name, since, to, told in
+		"$1: as long as the program measured" "most(abs(own - sum(seen)) <= max(own // 100, 100000) + len(seen) * 50000 for name, since, to, own in
 			((w[0], *map(int, w[1:])) for w in truth['off']) if name == '$1'
 			for seen in [[min(e.time_ns + e.duration_ns, to) - max(e.time_ns, since) for e in of('offcpu')
 				if e.thread.name == 'main' and e.time_ns < to and e.time_ns + e.duration_ns > since]])" \

@@ -40,24 +40,24 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 	const {send, errors} = connect(child);
 	const {targetInfos} = await send("Target.getTargets");
 	const {sessionId} = await send("Target.attachToTarget", {targetId: targetInfos.find(t => t.type === "page").targetId, flatten: true});
-	const tell = (method, params) => send(method, params, sessionId);
+	const command = (method, params) => send(method, params, sessionId);
 	const wait = ms => new Promise(done => setTimeout(done, ms));
 
 	async function evaluate(expression) {
-		const result = await tell("Runtime.evaluate", {expression, returnByValue: true, awaitPromise: true});
+		const result = await command("Runtime.evaluate", {expression, returnByValue: true, awaitPromise: true});
 		if (result.exceptionDetails)
 			throw new Error(expression + ": " + (result.exceptionDetails.exception?.description || result.exceptionDetails.text));
 		return result.result.value;
 	}
 	const frame = () => evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
-	const mouse = (type, x, y, more = {}) => tell("Input.dispatchMouseEvent", {type, x, y, ...more});
+	const mouse = (type, x, y, more = {}) => command("Input.dispatchMouseEvent", {type, x, y, ...more});
 	/* places are those of the canvas */
 	async function at([x, y]) {
 		const box = await evaluate("(() => { const b = document.getElementById('canvas').getBoundingClientRect(); return [b.left, b.top]; })()");
 		return [box[0] + x, box[1] + y];
 	}
 	const api = {
-		evaluate, frame, errors, wait, tell,
+		evaluate, frame, errors, wait, command,
 		async move(place) { await mouse("mouseMoved", ...await at(place)); await frame(); },
 		async drag(a, b, modifiers = 0) {
 			const from = await at(a), to = await at(b), left = {button: "left", buttons: 1, clickCount: 1, modifiers};
@@ -76,16 +76,16 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 			await frame();
 		},
 		async key(key) {
-			await tell("Input.dispatchKeyEvent", {type: "keyDown", key, text: key.length === 1 ? key : undefined});
-			await tell("Input.dispatchKeyEvent", {type: "keyUp", key});
+			await command("Input.dispatchKeyEvent", {type: "keyDown", key, text: key.length === 1 ? key : undefined});
+			await command("Input.dispatchKeyEvent", {type: "keyUp", key});
 			await frame();
 		},
 		async shot(file) {
 			await frame();
-			fs.writeFileSync(file, Buffer.from((await tell("Page.captureScreenshot", {format: "png"})).data, "base64"));
+			fs.writeFileSync(file, Buffer.from((await command("Page.captureScreenshot", {format: "png"})).data, "base64"));
 		},
 		async load(url, ready = "typeof braidPage === 'object'") {
-			await tell("Page.navigate", {url});
+			await command("Page.navigate", {url});
 			for (let k = 0; k < 200 && !await evaluate(ready).catch(() => false); k++)
 				await wait(50);
 			await frame();
@@ -99,10 +99,10 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 			fs.rmSync(home, {recursive: true, force: true, maxRetries: 5});
 		},
 	};
-	await tell("Runtime.enable");
-	await tell("Page.enable");
-	await tell("Emulation.setDeviceMetricsOverride", {width, height, deviceScaleFactor: 1, mobile: false});
-	await tell("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
+	await command("Runtime.enable");
+	await command("Page.enable");
+	await command("Emulation.setDeviceMetricsOverride", {width, height, deviceScaleFactor: 1, mobile: false});
+	await command("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
 	await api.load("file://" + path.resolve(page) + hash);
 	return api;
 }

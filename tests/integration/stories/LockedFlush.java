@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A lock held during I/O: LockedFlush FILE. Four threads add entries to a journal. Whoever adds the tenth one flushes
- * the journal to the disk before it leaves the monitor, and the others wait for the disk without touching it.
+ * A lock held during I/O: LockedFlush FILE. Four threads add entries to a journal. The thread that adds the tenth one
+ * flushes the journal to the disk before it leaves the monitor: the others wait for a disk that they do not use.
  */
 public final class LockedFlush {
 	static final class Journal {

@@ -26,7 +26,7 @@ function layHeat() {
 	view.scrollTop = 0;
 	$("empty").hidden = Boolean(t);
 	$("reset").disabled = true;
-	note("limits", t && t.step > 1 ? "each sample here stands for about " + amount(t.step) : "");
+	note("limits", t && t.step > 1 ? "one sample is shown for about every " + amount(t.step) : "");
 	note("keys", "drag, or click twice: select a part of the time");
 	$("legend").replaceChildren();
 	for (const count of new Set([0, 0.25, 0.5, 0.75, 1].map(share => Math.ceil(share * heat.most))))
