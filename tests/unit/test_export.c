@@ -127,6 +127,12 @@ START_TEST(filter_process_and_thread)
 			       "[worker:x tid=200];__libc_start_main;foo::bar(int) 5\n");
 	free(text);
 	filter_free(&f);
+
+	ck_assert_int_eq(filter_add_cgroup(&f, "docker"), 0);
+	text = collapsed(&f, (struct collapsed_options){0});
+	ck_assert_str_eq(text, ""); /* these processes have none */
+	free(text);
+	filter_free(&f);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include "spans.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,28 @@ const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row)
 	return *name ? name : "[unknown]";
 }
 
+const char *analysis_label(const struct analysis *an, uint32_t process, char to[PROCESS_LABEL_MAX])
+{
+	const struct process_row *p = analysis_process(an, process);
+	const char *comm = strpool_get(&an->a->strings, p->comm);
+	const char *container = strpool_get(&an->a->strings, p->container);
+
+	snprintf(to, PROCESS_LABEL_MAX, "%.15s%s%s", *comm ? comm : "[unknown]", *container ? "@" : "", container);
+	return to;
+}
+
+bool analysis_selects_process(const struct analysis *an, const struct process_row *p)
+{
+	return filter_selects_process(an->filter, p->pid, strpool_get(&an->a->strings, p->cgroup));
+}
+
+bool analysis_selects_first_thread(const struct analysis *an, const struct process_row *p)
+{
+	const char *comm = strpool_get(&an->a->strings, p->comm);
+
+	return filter_selects_thread(an->filter, p->pid, p->pid, comm, comm, strpool_get(&an->a->strings, p->cgroup));
+}
+
 bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row)
 {
 	static const struct thread_row nobody;
@@ -44,7 +67,7 @@ bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row)
 		t = &nobody;
 	p = analysis_process(an, t->process);
 	return filter_selects_thread(an->filter, p->pid, t->tid, strpool_get(&an->a->strings, p->comm),
-				     strpool_get(&an->a->strings, t->name));
+				     strpool_get(&an->a->strings, t->name), strpool_get(&an->a->strings, p->cgroup));
 }
 
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row)

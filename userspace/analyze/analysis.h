@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analyzer.h"
+#include "cgroup.h"
 #include "filter.h"
 #include "names.h"
 #include "profile.h"
@@ -110,6 +111,12 @@ uint64_t analysis_end_ns(const struct analysis *an);
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
 /* A thread row's own name, else its process's. Never NULL. */
 const char *analysis_thread_name(const struct analysis *an, uint32_t thread_row);
+/* The process's name; in a container, NAME@CONTAINER. Returns `to`. */
+#define PROCESS_LABEL_MAX (16 + CONTAINER_NAME_MAX)
+const char *analysis_label(const struct analysis *an, uint32_t process, char to[PROCESS_LABEL_MAX]);
+bool analysis_selects_process(const struct analysis *an, const struct process_row *p);
+/* A process's own events belong to its first thread. */
+bool analysis_selects_first_thread(const struct analysis *an, const struct process_row *p);
 bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row);
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row);
 bool analysis_selects_span(const struct analysis *an, uint32_t span); /* an id of the trace, or 0 */

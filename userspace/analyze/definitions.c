@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions.h"
 
+#include "cgroup.h"
 #include "spans.h"
 #include "vthreads.h"
 
@@ -62,6 +63,7 @@ static int feed_clock(struct analyzer *a, const struct trace_clock *r)
 static int feed_process(struct analyzer *a, const struct trace_process *r)
 {
 	int err;
+	char container[CONTAINER_NAME_MAX];
 	struct process_row *p = analyzer_define(a, &a->processes, r->process, &err);
 
 	if (!p)
@@ -70,7 +72,11 @@ static int feed_process(struct analyzer *a, const struct trace_process *r)
 	p->pid = r->pid;
 	p->parent = r->parent;
 	p->start_ns = r->start_ns;
-	return analyzer_keep(a, r->comm, &p->comm) || analyzer_keep(a, r->exe, &p->exe) ? -ENOMEM : 0;
+	if (analyzer_keep(a, r->comm, &p->comm) || analyzer_keep(a, r->exe, &p->exe) ||
+	    analyzer_keep(a, r->cgroup, &p->cgroup))
+		return -ENOMEM;
+	cgroup_container(strpool_get(&a->strings, p->cgroup), container);
+	return analyzer_keep(a, (struct trace_str){container, strlen(container)}, &p->container) ? -ENOMEM : 0;
 }
 
 static int feed_thread(struct analyzer *a, const struct trace_thread *r)

@@ -37,15 +37,6 @@ const struct place *place_of(const struct analysis *an, uint32_t stack)
 	return stack == ROW_NONE ? NULL : &an->events->places[stack];
 }
 
-/* ---- the filter ---- */
-
-static bool selects_process(const struct analysis *an, const struct process_row *p)
-{
-	const char *comm = strpool_get(&an->a->strings, p->comm);
-
-	return filter_selects_thread(an->filter, p->pid, p->pid, comm, comm);
-}
-
 static size_t process_row(const struct analyzer *a, uint32_t process)
 {
 	size_t row = table_find(&a->processes, process);
@@ -461,8 +452,8 @@ int events_new(struct events **out, struct analysis *an)
 	for (size_t i = 0; i < a->threads.count; i++)
 		ev->thread_selected[i] = analysis_selects_thread(an, (uint32_t)i);
 	for (size_t i = 0; i < a->processes.count; i++)
-		ev->process_selected[i] = selects_process(an, table_row(&a->processes, i));
-	ev->process_selected[a->processes.count] = selects_process(an, &nobody);
+		ev->process_selected[i] = analysis_selects_first_thread(an, table_row(&a->processes, i));
+	ev->process_selected[a->processes.count] = analysis_selects_first_thread(an, &nobody);
 	if (places_new(&ev->places, an))
 		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);

@@ -99,6 +99,11 @@ int filter_add_comm(struct filter *f, const char *text)
 	return VEC_PUSH(&f->comms, text);
 }
 
+int filter_add_cgroup(struct filter *f, const char *text)
+{
+	return VEC_PUSH(&f->cgroups, text);
+}
+
 static int compile(struct pattern *p, const char *text, char *why, size_t size)
 {
 	int err = regcomp(&p->re, text, REG_EXTENDED | REG_NOSUB);
@@ -150,8 +155,8 @@ int filter_add_idle(struct filter *f, const char *text)
 
 bool filter_is_set(const struct filter *f)
 {
-	return f->pids.count || f->tids.count || f->comms.count || filter_has_window(f) || f->include.count ||
-	       f->exclude.count || f->norm || filter_has_span(f);
+	return f->pids.count || f->tids.count || f->comms.count || f->cgroups.count || filter_has_window(f) ||
+	       f->include.count || f->exclude.count || f->norm || filter_has_span(f);
 }
 
 bool filter_has_window(const struct filter *f)
@@ -183,19 +188,30 @@ bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t tra
 	return false;
 }
 
-bool filter_selects_process(const struct filter *f, uint32_t pid)
+static bool selects_cgroup(const struct filter *f, const char *cgroup)
 {
+	for (size_t i = 0; i < f->cgroups.count; i++)
+		if (strstr(cgroup, f->cgroups.at[i]))
+			return true;
+	return f->cgroups.count == 0;
+}
+
+bool filter_selects_process(const struct filter *f, uint32_t pid, const char *cgroup)
+{
+	if (!selects_cgroup(f, cgroup))
+		return false;
 	for (size_t i = 0; i < f->pids.count; i++)
 		if (f->pids.at[i] == pid)
 			return true;
 	return f->pids.count == 0;
 }
 
-bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name)
+bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name,
+			   const char *cgroup)
 {
 	bool wanted = f->tids.count == 0;
 
-	if (!filter_selects_process(f, pid))
+	if (!filter_selects_process(f, pid, cgroup))
 		return false;
 	for (size_t i = 0; i < f->tids.count && !wanted; i++)
 		wanted = f->tids.at[i] == tid;
@@ -223,5 +239,6 @@ void filter_free(struct filter *f)
 	free(f->pids.at);
 	free(f->tids.at);
 	free(f->comms.at);
+	free(f->cgroups.at);
 	memset(f, 0, sizeof(*f));
 }

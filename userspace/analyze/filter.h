@@ -26,7 +26,8 @@ struct trace_id {
 struct filter {
 	VEC(uint32_t) pids; /* in the host's namespace; any of them matches */
 	VEC(uint32_t) tids;
-	VEC(const char *) comms; /* exact names of the process or the thread; not owned */
+	VEC(const char *) comms;   /* exact names of the process or the thread; not owned */
+	VEC(const char *) cgroups; /* parts of the path of the process's control group; not owned */
 	bool has_from, has_to;
 	struct moment from, to;	     /* to is exclusive; see analysis_window() */
 	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
@@ -43,7 +44,8 @@ int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
 int filter_add_spans(struct filter *f, const char *text); /* "00f067aa0ba902b7,..." */
 int filter_add_traces(struct filter *f, const char *text);
-int filter_add_comm(struct filter *f, const char *text); /* keeps the pointer */
+int filter_add_comm(struct filter *f, const char *text);   /* keeps the pointer */
+int filter_add_cgroup(struct filter *f, const char *text); /* the same */
 /* Extended regular expressions; the pointers are kept. -EINVAL fills *why, of `size` bytes. */
 int filter_add_include(struct filter *f, const char *text, char *why, size_t size);
 int filter_add_exclude(struct filter *f, const char *text, char *why, size_t size);
@@ -57,8 +59,9 @@ bool filter_has_span(const struct filter *f);
 /* Whether sums of the samples do not suffice. */
 bool filter_needs_samples(const struct filter *f);
 bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t trace_lo, uint64_t span_id);
-bool filter_selects_process(const struct filter *f, uint32_t pid);
-bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name);
+bool filter_selects_process(const struct filter *f, uint32_t pid, const char *cgroup);
+bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name,
+			   const char *cgroup);
 
 void filter_free(struct filter *f);
 

@@ -131,7 +131,7 @@ int gc_view_fill(struct gc_view *g, const struct analysis *an)
 		uint64_t start_ns = e->time_ns, duration_ns = e->duration_ns;
 		struct gc_sum sum = {.count = 1};
 
-		if (!is_collection(e) || !filter_selects_process(an->filter, analysis_process(an, e->process)->pid) ||
+		if (!is_collection(e) || !analysis_selects_process(an, analysis_process(an, e->process)) ||
 		    !analysis_clip(an, &start_ns, &duration_ns))
 			continue;
 		sum.total_ns = sum.max_ns = duration_ns;

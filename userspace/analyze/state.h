@@ -32,6 +32,8 @@ struct process_row {
 	uint64_t start_ns;
 	uint32_t comm;
 	uint32_t exe;
+	uint32_t cgroup;
+	uint32_t container; /* what cgroup_container() makes of it */
 	uint64_t code_loads;
 	uint64_t classes_unloaded;
 };

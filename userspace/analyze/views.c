@@ -234,7 +234,7 @@ static int view_jvms(struct views *v)
 		const struct process_row *p = analysis_process(v->an, a->jvms.ids[i]);
 		struct jvm_view j = {.process = a->jvms.ids[i], .pid = p->pid, .row = table_row(&a->jvms, i)};
 
-		if (!filter_selects_process(v->an->filter, p->pid))
+		if (!analysis_selects_process(v->an, p))
 			continue;
 		j.code_loads = p->code_loads;
 		j.classes_unloaded = p->classes_unloaded;

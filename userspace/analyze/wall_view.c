@@ -102,8 +102,10 @@ static int add_process(struct wall_view *v, size_t group)
 	struct wall_process p = {.process = v->groups.at[group].process, .first = group, .name = "[unknown]"};
 	const struct process_row *row = p.process < a->processes.count ? table_row(&a->processes, p.process) : NULL;
 
-	if (row)
+	if (row) {
+		p.id = a->processes.ids[p.process];
 		p.pid = row->pid;
+	}
 	if (row && row->comm)
 		p.name = strpool_get(&a->strings, row->comm);
 	return VEC_PUSH(&v->processes, p);

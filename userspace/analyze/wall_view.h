@@ -25,6 +25,7 @@ struct wall_group {
 
 struct wall_process {
 	uint32_t process; /* as above */
+	uint32_t id;	  /* the trace's; 0: unknown */
 	uint32_t pid;
 	const char *name;
 	struct wall_sums sums;

@@ -17,13 +17,28 @@
 
 /* ---- options ---- */
 
-enum { OPT_TID = 0x100, OPT_COMM, OPT_FROM, OPT_TO, OPT_INCLUDE, OPT_EXCLUDE, OPT_TOP, OPT_NORM, OPT_SPAN, OPT_TRACE };
+enum {
+	OPT_TID = 0x100,
+	OPT_COMM,
+	OPT_FROM,
+	OPT_TO,
+	OPT_INCLUDE,
+	OPT_EXCLUDE,
+	OPT_TOP,
+	OPT_NORM,
+	OPT_SPAN,
+	OPT_TRACE,
+	OPT_CGROUP
+};
 
 static const struct argp_option options[] = {
 	{0, 0, 0, 0, "What to look at:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Only these processes", 1},
 	{"tid", OPT_TID, "TID[,TID...]", 0, "Only these threads", 1},
 	{"comm", OPT_COMM, "NAME", 0, "Only processes and threads with this name; can be repeated", 1},
+	{"cgroup", OPT_CGROUP, "TEXT", 0,
+	 "Only processes in a control group whose path contains TEXT, for instance a container's id; can be repeated",
+	 1},
 	{"from", OPT_FROM, "TIME", 0,
 	 "Only from TIME on, since the recording's start (1.5, 500ms, 2m) or as a time of day (12:30:05, "
 	 "2026-11-22T12:30:05)",
@@ -106,6 +121,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COMM:
 		return -filter_add_comm(&c->filter, arg);
+	case OPT_CGROUP:
+		return -filter_add_cgroup(&c->filter, arg);
 	case OPT_FROM:
 		common_time(state, "from", arg, &c->filter.has_from, &c->filter.from);
 		return 0;

@@ -19,7 +19,7 @@
 
 /* ---- options ---- */
 
-/* Input of common_argp, the child parser for --pid, --tid, --comm, --from, --to, --include, --exclude, --norm and
+/* Input of common_argp, the child parser for --pid, --tid, --comm, --cgroup, --from, --to, --include, --exclude, --norm and
  * --top. */
 struct common {
 	struct filter filter;

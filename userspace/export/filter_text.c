@@ -66,6 +66,12 @@ void filter_text(FILE *out, const struct analysis *an)
 		fputs(i ? " or " : " ", out);
 		text_quoted(out, f->comms.at[i]);
 	}
+	if (f->cgroups.count)
+		part(out, &any, "control group");
+	for (size_t i = 0; i < f->cgroups.count; i++) {
+		fputs(i ? " or " : " ", out);
+		text_quoted(out, f->cgroups.at[i]);
+	}
 	if (f->spans.count)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)

@@ -159,14 +159,14 @@ static void html_threads(struct page *p, const struct views *v)
 		uint32_t row = p->rows.at[i];
 		const struct thread_row *t = row == ROW_NONE ? NULL : table_row(&an->a->threads, row);
 		const struct process_row *process = analysis_process(an, t ? t->process : 0);
-		const char *comm = strpool_get(&an->a->strings, process->comm);
+		char label[PROCESS_LABEL_MAX];
 
 		json_open(&p->j, NULL, '{');
 		json_number(&p->j, "pid", t ? process->pid : 0);
 		json_number(&p->j, "tid", t ? t->tid : 0);
 		json_bool(&p->j, "java", t && (t->flags & TRACE_THREAD_JAVA));
 		json_string(&p->j, "name", analysis_thread_name(an, row));
-		json_string(&p->j, "process", *comm ? comm : "[unknown]");
+		json_string(&p->j, "process", analysis_label(an, t ? t->process : 0, label));
 		html_known(p, v, row);
 		json_close(&p->j, '}');
 	}

@@ -28,6 +28,16 @@ static void quality_json(struct json *j, const char *key, const struct quality *
 	json_close(j, '}');
 }
 
+void json_cgroup(struct json *j, const struct analysis *an, uint32_t process)
+{
+	const struct process_row *p = analysis_process(an, process);
+
+	if (p->cgroup)
+		json_string(j, "cgroup", strpool_get(&an->a->strings, p->cgroup));
+	if (p->container)
+		json_string(j, "container", strpool_get(&an->a->strings, p->container));
+}
+
 static bool bit_of(const uint64_t bits[2], unsigned bit)
 {
 	return bits[bit / 64] >> (bit % 64) & 1;

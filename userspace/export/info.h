@@ -12,6 +12,9 @@
 /* The members of the info object, without its braces. */
 void info_members(struct json *j, const struct views *v, const struct report_source *source);
 
+/* Members "cgroup" and "container" of a process, as far as they are known. */
+void json_cgroup(struct json *j, const struct analysis *an, uint32_t process);
+
 /* The report's member "gc". */
 void json_gc(struct json *j, const struct views *v, unsigned top);
 

@@ -95,6 +95,7 @@ static void json_recording(struct json *j, const struct views *v)
 		json_open(j, NULL, '{');
 		json_number(j, "pid", v->processes.at[i].pid);
 		json_string(j, "name", v->processes.at[i].comm);
+		json_cgroup(j, v->an, v->processes.at[i].process);
 		json_number(j, "samples", v->processes.at[i].weight);
 		json_close(j, '}');
 	}

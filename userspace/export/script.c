@@ -48,7 +48,7 @@ static struct who who_process(const struct analysis *an, uint32_t process)
 						 : "[unknown]",
 			    .pid = p->pid,
 			    .tid = p->pid,
-			    .selected = filter_selects_thread(an->filter, p->pid, p->pid, comm, comm)};
+			    .selected = analysis_selects_first_thread(an, p)};
 }
 
 static void print_joined(FILE *out, const char *s)

@@ -46,6 +46,7 @@ static void of_what(FILE *out, const struct analysis *an)
 static void samples(FILE *out, const struct views *v)
 {
 	uint64_t all = v->an->samples.quality.total;
+	char process[PROCESS_LABEL_MAX];
 
 	label(out, "samples");
 	fprintf(out, "%" PRIu64, all);
@@ -53,7 +54,7 @@ static void samples(FILE *out, const struct views *v)
 		fputs(" of a clock", out);
 	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
 		fprintf(out, "%s%.1f %% %s (%u)", i ? ", " : ": ", percent(v->processes.at[i].weight, all),
-			v->processes.at[i].comm, v->processes.at[i].pid);
+			analysis_label(v->an, v->processes.at[i].process, process), v->processes.at[i].pid);
 	putc('\n', out);
 }
 

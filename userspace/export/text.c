@@ -100,9 +100,10 @@ void text_recording(FILE *out, const struct views *v)
 		"pid", "name");
 	for (size_t i = 0; i < v->processes.count && i < 20; i++) {
 		const struct process_view *p = &v->processes.at[i];
+		char label[PROCESS_LABEL_MAX];
 
 		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->samples.quality.total),
-			p->weight, p->pid, p->comm);
+			p->weight, p->pid, analysis_label(an, p->process, label));
 	}
 	if (v->processes.count > 20)
 		fprintf(out, "  and %zu more\n", v->processes.count - 20);

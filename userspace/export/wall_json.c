@@ -4,6 +4,7 @@
 
 #include <analyze/events.h>
 
+#include "info.h"
 #include "json.h"
 #include "wall.h"
 
@@ -55,6 +56,7 @@ static void json_processes(struct json *j, const struct wall_view *v)
 		json_open(j, NULL, '{');
 		json_number(j, "pid", p->pid);
 		json_string(j, "name", p->name);
+		json_cgroup(j, v->wall->an, p->id);
 		json_sums(j, &p->sums);
 		json_open(j, "groups", '[');
 		for (size_t g = p->first; g < p->first + p->count; g++) {

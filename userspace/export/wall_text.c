@@ -129,11 +129,12 @@ static void text_folded(FILE *out, const struct wall_sums *s, const char *what)
 static void text_process(FILE *out, const struct wall_view *v, const struct wall_process *p, unsigned top)
 {
 	struct wall_sums idle = {0}, more = {0};
+	char label[PROCESS_LABEL_MAX];
 	unsigned shown = 0;
 
 	text_shares(out, &p->sums);
-	fprintf(out, "  %s (pid %u, %" PRIu64 " thread%s)\n", p->name, p->pid, p->sums.threads,
-		plural(p->sums.threads));
+	fprintf(out, "  %s (pid %u, %" PRIu64 " thread%s)\n", analysis_label(v->wall->an, p->id, label), p->pid,
+		p->sums.threads, plural(p->sums.threads));
 	if (p->count == 1 && strcmp(v->groups.at[p->first].name, p->name) == 0)
 		return; /* a line that says the same */
 	for (size_t i = p->first; i < p->first + p->count; i++) {

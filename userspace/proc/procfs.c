@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,28 @@ void procfs_exe(pid_t pid, char *to, size_t size)
 		n = readlink(path, to, size - 1);
 	}
 	to[n > 0 ? n : 0] = '\0';
+}
+
+/* A line is HIERARCHY:CONTROLLERS:PATH; the hierarchy of cgroup v2 is 0. With both, processes are in the root of one. */
+void procfs_cgroup(pid_t pid, char *to, size_t size)
+{
+	char path[64], line[PATH_MAX + 256], *group;
+	FILE *file;
+
+	to[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		group = strchr(line, ':');
+		group = group ? strchr(group + 1, ':') : NULL;
+		if (!group)
+			continue;
+		group[strcspn(group, "\n")] = '\0';
+		if (strlen(group + 1) > strlen(to))
+			snprintf(to, size, "%s", group + 1);
+	}
+	if (file)
+		fclose(file);
 }
 
 uint64_t procfs_start_ticks(pid_t pid)

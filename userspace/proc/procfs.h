@@ -28,7 +28,9 @@ const char *procfs_pids_obstacle(void);
 
 int procfs_comm(pid_t pid, pid_t tid, char *to, size_t size);
 void procfs_exe(pid_t pid, char *to, size_t size); /* empty when it cannot be read */
-uint64_t procfs_start_ns(pid_t pid);		   /* CLOCK_MONOTONIC; 0 when unknown */
+/* Its control group: the path in the hierarchy of cgroup v2, else the longest one of v1. Empty when it cannot be read. */
+void procfs_cgroup(pid_t pid, char *to, size_t size);
+uint64_t procfs_start_ns(pid_t pid); /* CLOCK_MONOTONIC; 0 when unknown */
 
 /*
  * A process's start time in the kernel's unit; with the pid it identifies the process. 0: no such process. exec does

@@ -117,18 +117,23 @@ static void process_forget(struct processes *p, struct process *pr)
 
 /* ---- identity ---- */
 
-static void emit_process(struct processes *p, const struct process *pr, uint32_t parent)
+/* `parent`: the process that it was forked from, or its earlier image, or NULL. */
+static void emit_process(struct processes *p, const struct process *pr, const struct process *parent)
 {
-	char exe[1024];
+	char exe[1024], cgroup[1024];
 
 	procfs_exe(pr->pid, exe, sizeof(exe));
+	procfs_cgroup(pr->pid, cgroup, sizeof(cgroup));
+	if (!*cgroup && parent) /* it has ended already */
+		procfs_cgroup(parent->pid, cgroup, sizeof(cgroup));
 	sink_process(p->sink,
 		     &(struct trace_process){.process = pr->id,
 					     .pid = (uint32_t)pr->pid,
-					     .parent = parent,
+					     .parent = parent ? parent->id : 0,
 					     .start_ns = pr->since_ns ? pr->since_ns : procfs_start_ns(pr->pid),
 					     .comm = trace_str_of(pr->comm),
-					     .exe = trace_str_of(exe)});
+					     .exe = trace_str_of(exe),
+					     .cgroup = trace_str_of(cgroup)});
 }
 
 static void emit_state(struct processes *p, const struct process *pr, uint32_t what, uint64_t time_ns)
@@ -256,7 +261,7 @@ struct process *processes_get(struct processes *p, pid_t pid, uint64_t time_ns)
 		pr = new_image(p, pid, NULL, 0);
 		if (pr) {
 			snprintf(pr->comm, sizeof(pr->comm), "[%d]", pid);
-			emit_process(p, pr, 0);
+			emit_process(p, pr, NULL);
 			exit_image(p, pr, time_ns);
 		}
 		return pr;
@@ -433,7 +438,7 @@ int processes_add(struct processes *p, pid_t pid)
 	if (!c.process)
 		return -ENOMEM;
 	memcpy(c.process->comm, comm, sizeof(comm));
-	emit_process(p, c.process, 0);
+	emit_process(p, c.process, NULL);
 	if (procfs_living_thread(pid) != pid) { /* the end of its first thread is not reported again */
 		c.process->last_exit_ns = c.time_ns;
 		DL_APPEND2(p->leaderless, c.process, leaderless_prev, leaderless_next);
@@ -471,7 +476,7 @@ void processes_fork(struct processes *p, pid_t pid, pid_t parent, uint64_t time_
 	if (!pr)
 		return;
 	memcpy(pr->comm, from->comm, sizeof(pr->comm));
-	emit_process(p, pr, from->id);
+	emit_process(p, pr, from);
 	emit_state(p, pr, 0, time_ns);
 	charges_inherit(pr, p->sink, from);
 	pr->context = from->context;
@@ -492,7 +497,7 @@ void processes_exec(struct processes *p, pid_t pid, const char *comm, uint64_t t
 	if (!pr)
 		return;
 	snprintf(pr->comm, sizeof(pr->comm), "%.15s", comm);
-	emit_process(p, pr, old ? old->id : 0);
+	emit_process(p, pr, old);
 	emit_state(p, pr, 1, time_ns);
 	processes_changed(p, pr);
 }

@@ -78,7 +78,8 @@ struct trace_process {
 	uint32_t parent;   /* process id of the parent, 0: outside of the trace */
 	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: older than the host's boot clock can express */
 	struct trace_str comm;
-	struct trace_str exe; /* path in the process's own mount namespace */
+	struct trace_str exe;	 /* path in the process's own mount namespace */
+	struct trace_str cgroup; /* path in cgroup v2's hierarchy, else the longest one of v1; empty: not known */
 };
 
 #define TRACE_THREAD_JAVA 0x1U /* a thread that the JVM reported: runs, or can run, Java code */

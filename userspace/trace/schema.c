@@ -45,7 +45,7 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(INFO, info, STR(info, key), STR(info, value)),
 	KIND(CLOCK, clock, NUM(clock, monotonic_ns, D), NUM(clock, boottime_ns, R), NUM(clock, realtime_ns, D)),
 	KIND(PROCESS, process, NUM(process, process, N), NUM(process, pid, D), NUM(process, parent, U),
-	     NUM(process, start_ns, D), STR(process, comm), STR(process, exe)),
+	     NUM(process, start_ns, D), STR(process, comm), STR(process, exe), STR(process, cgroup)),
 	KIND(THREAD, thread, NUM(thread, thread, N), NUM(thread, process, D), NUM(thread, tid, D),
 	     NUM(thread, ns_tid, R), HEX(thread, flags, U), NUM(thread, start_ns, D), STR(thread, name),
 	     STR(thread, group)),

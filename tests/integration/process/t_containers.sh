@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# JVMs in their own mount, pid, user and cgroup namespaces, and in control groups as container engines name them, that
+# start after the recording: each is found, joined and named by its container in every view.
+# alone: it attaches to every JVM there is
+source "$(dirname "$0")/../lib.sh"
+
+unshare -m -p -f -U -r -C --mount-proc true || skip "no namespaces"
+# The hierarchy of cgroup v2, or any of v1.
+top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+top=${top:-$(awk '$3 == "cgroup" && $4 ~ /pids|systemd/ { print $2; exit }' /proc/mounts)}
+made=()
+trap 'for g in "${made[@]}"; do rmdir "$g" || true; done' EXIT
+declare -A id group pid outer
+for name in one two; do
+	id[$name]=$(printf '%s%s' "$name" "$$" | sha256sum | cut -d ' ' -f 1)
+	group[$name]=$top/docker-${id[$name]}.scope
+	mkdir "${group[$name]}" 2>/dev/null || skip "no control group can be made in '$top'"
+	made+=("${group[$name]}")
+done
+
+# start_container NAME: a Worker in a container; its pid on this machine is in pid[NAME].
+start_container()
+{
+	local name=$1
+
+	mkfifo "$name.in"
+	bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec unshare -m -p -f -U -r -C --mount-proc "$@"' bash \
+		"${group[$name]}" "$JAVA" -cp "$CLASSES" Worker <"$name.in" >"$name.out" 2>"$name.err" &
+	outer[$name]=$!
+	open_worker "$name"
+	wait_child "${outer[$name]}" java
+	pid[$name]=$CHILD
+}
+
+start_record -F 499 -e cpu,offcpu,thread -a -o all.trace
+wait_sampling
+for name in one two; do
+	start_container "$name"
+	wait_attached "${pid[$name]}" "/proc/${pid[$name]}/root"
+done
+burn one 100
+burn two 100
+stop_record
+for name in one two; do
+	end_worker "$name" "${outer[$name]}"
+done
+
+check all.trace \
+	"both are named" "{p['pid']: p.get('container') for p in r['processes'] if p['pid'] in (${pid[one]}, ${pid[two]})} ==
+		{${pid[one]}: '${id[one]:0:12}', ${pid[two]}: '${id[two]:0:12}'}" \
+	"with their groups" "all(p['cgroup'].endswith(g) for g, n in (('docker-${id[one]}.scope', ${pid[one]}), ('docker-${id[two]}.scope', ${pid[two]}))
+		for p in r['processes'] if p['pid'] == n)" \
+	"and joined" "all(jvm(n)['methods'] > 0 for n in (${pid[one]}, ${pid[two]}))" \
+	"this one is in neither" "all('${id[one]:0:12}' not in p.get('container', '') for p in r['processes'] if p['name'] == 'braid')"
+
+# One of them alone, in each view.
+label=java@${id[one]:0:12}
+other=${id[two]:0:12}
+braid report --cgroup "${id[one]}" all.trace >one.txt
+braid report --wall --cgroup "${id[one]}" all.trace >wall.txt
+braid report --html one.html --cgroup "${id[one]}" all.trace
+for view in one.txt wall.txt; do
+	grep -qF "$label" "$view" || fail "no $label: $(head -n 40 "$view")"
+	! grep -qF "$other" "$view" || fail "the other one, too: $(head -n 40 "$view")"
+done
+grep -qF "control group '${id[one]}'" one.txt || fail "the filter is not named: $(head -n 20 one.txt)"
+grep -qF "$label" one.html || fail "the page has no $label"
+braid script --cgroup "${id[two]}" all.trace >two.txt
+grep -q "${pid[two]}/" two.txt || fail "no records of the second one"
+! grep -q "${pid[one]}/" two.txt || fail "records of the first one"
