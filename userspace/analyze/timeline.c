@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <util/search.h>
+
 #include "events.h"
 
 uint32_t timeline_thread(const struct wall *w, uint32_t id)
@@ -35,17 +37,7 @@ int timeline_life(struct timeline *tl, uint32_t thread)
 
 size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns)
 {
-	size_t low = 0, high = life->segments.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (life->segments.at[middle].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, life->segments.count, life->segments.at[i].end_ns <= time_ns);
 }
 
 /* ---- samples ---- */
@@ -90,18 +82,10 @@ static int take_samples(struct timeline *tl)
 
 size_t timeline_sample_at(const struct timeline *tl, uint32_t thread, uint64_t time_ns)
 {
-	size_t low = 0, high = tl->samples.count;
+	const struct timeline_sample *s = tl->samples.at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct timeline_sample *s = &tl->samples.at[middle];
-
-		if (s->thread < thread || (s->thread == thread && s->time_ns < time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, tl->samples.count,
+		      s[i].thread < thread || (s[i].thread == thread && s[i].time_ns < time_ns));
 }
 
 /* ---- CPUs ---- */
@@ -177,18 +161,9 @@ static int take_runs(struct timeline *tl)
 
 size_t timeline_run_at(const struct timeline *tl, uint32_t cpu, uint64_t time_ns)
 {
-	size_t low = 0, high = tl->runs.count;
+	const struct timeline_run *run = tl->runs.at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct timeline_run *run = &tl->runs.at[middle];
-
-		if (run->cpu < cpu || (run->cpu == cpu && run->end_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, tl->runs.count, run[i].cpu < cpu || (run[i].cpu == cpu && run[i].end_ns <= time_ns));
 }
 
 /* ---- all ---- */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include <util/search.h>
+
 #include "blocked.h"
 #include "events.h"
 
@@ -333,16 +335,8 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 {
 	const struct wall_thread *t = &w->threads.at[w->leader[thread]];
 	const struct jvm_event_row *events = w->an->a->events.at;
-	size_t low = t->first, high = t->first + t->count;
+	size_t low = SEARCH(i, t->first, t->first + t->count, events[w->rows[i]].time_ns < time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (events[w->rows[middle]].time_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* times off the CPU do not overlap, so it is one of the last few */
 	for (int tries = 0; low > t->first && tries < 8; tries++) {
 		const struct jvm_event_row *r = &events[w->rows[--low]];

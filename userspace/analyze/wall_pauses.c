@@ -2,6 +2,8 @@
 /* When the Java threads of a JVM stood still. wall.c cuts the pauses out of the times off the CPU. */
 #include <stdlib.h>
 
+#include <util/search.h>
+
 #include "events.h"
 #include "wall.h"
 
@@ -61,18 +63,11 @@ void wall_pauses_free(struct wall_pauses *p)
 
 const struct wall_pause *wall_pauses_after(const struct wall_pauses *p, uint32_t process, uint64_t time_ns)
 {
-	size_t low = 0, high = p->list.count;
+	const struct wall_pause *at = p->list.at;
+	size_t low = SEARCH(i, 0, p->list.count,
+			    at[i].process < process || (at[i].process == process && at[i].end_ns <= time_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct wall_pause *at = &p->list.at[middle];
-
-		if (at->process < process || (at->process == process && at->end_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->list.count && p->list.at[low].process == process ? &p->list.at[low] : NULL;
+	return low < p->list.count && at[low].process == process ? &at[low] : NULL;
 }
 
 const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const struct wall_pause *pause)

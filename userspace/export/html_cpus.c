@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/search.h>
+
 #include "html_lanes.h"
 
 #define CPUS_MAX 4096U		/* of a larger number there is no lane */
@@ -211,18 +213,10 @@ static int write_cpu(struct cpus *k, struct lane *lane)
 	struct page *p = k->lanes.page;
 	struct run first = {.cpu = lane->id, .end_ns = UINT64_MAX};
 	uint32_t number;
-	size_t low = 0, high = k->all.count;
+	size_t low = SEARCH(i, 0, k->all.count, compare(&k->all.at[i], &first) < 0);
 	bool kept;
 	int err = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(&k->all.at[middle], &first) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t i = low; i < k->all.count && k->all.at[i].cpu == lane->id && !err; i++) {
 		const struct run *r = &k->all.at[i];
 

@@ -4,6 +4,7 @@
 #include "process/module_file.h"
 #include "util/log.h"
 #include "util/owner.h"
+#include "util/search.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,18 +236,10 @@ static void classes_read(struct libjvm *l)
 /* An object points to the address after the head of its class's table. */
 const char *libjvm_operation_of(struct libjvm *l, uint64_t vtable)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!l->classes_read)
 		classes_read(l);
-	high = l->class_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->classes[middle].vtable <= vtable)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, 0, l->class_count, l->classes[i].vtable <= vtable);
 	return low && vtable - l->classes[low - 1].vtable < l->classes[low - 1].size ? l->classes[low - 1].name : "";
 }

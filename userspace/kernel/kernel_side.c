@@ -9,6 +9,7 @@
 #include "programs.h"
 #include "sampler.h"
 #include "util/log.h"
+#include "util/search.h"
 #include "util/vec.h"
 
 #include <bpf/bpf.h>
@@ -281,22 +282,13 @@ uint32_t kernel_side_rule(const struct kernel_side *k, uint32_t table, uint64_t 
 	const struct braid_unwind_row *rows;
 	const struct braid_page *p;
 	uint64_t page;
-	uint32_t low, high;
+	size_t low;
 
 	if (table >= k->tables_used || (page = (vaddr >> BRAID_UNWIND_PAGE_SHIFT) - t->first_page) >= t->page_count)
 		return BRAID_CFA_NONE;
 	rows = (const struct braid_unwind_row *)k->rows.base + t->rows_at;
 	p = (const struct braid_page *)k->pages.base + t->pages_at + page;
-	low = p->first;
-	high = p->end;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle].pc <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, p->first, p->end, rows[i].pc <= vaddr);
 	return low ? rows[low - 1].rule : BRAID_CFA_NONE;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "set.h"
 
+#include "util/search.h"
 #include "util/stint.h"
 
 #include <errno.h>
@@ -100,17 +101,7 @@ int set_add_frames(struct symbol_set *set, Elf *elf)
 /* The number of starts before this address, or at it if `at`. */
 static size_t count_before(const struct frame_table *t, uint64_t address, bool at)
 {
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (start_of(t, middle) < address || (at && start_of(t, middle) == address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, t->count, start_of(t, i) < address || (at && start_of(t, i) == address));
 }
 
 bool frames_begin_at(Elf *elf, uint64_t address)

@@ -7,6 +7,7 @@
 
 #include "set.h"
 #include "util/elf_file.h"
+#include "util/search.h"
 #include "util/vec.h"
 
 #include <dwarf.h>
@@ -177,16 +178,8 @@ void lines_free(struct lines *l)
 
 static bool unit_find(const struct lines *l, uint64_t address, Dwarf_Die *unit)
 {
-	size_t low = 0, high = l->ranges.count;
+	size_t low = SEARCH(i, 0, l->ranges.count, l->ranges.at[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->ranges.at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address < l->ranges.at[low - 1].end && dwarf_offdie(l->dwarf, l->ranges.at[low - 1].unit, unit);
 }
 

@@ -4,6 +4,7 @@
  * memory and time depend on the queries and on a bounded number of bytes.
  */
 #include "perf_map.h"
+#include "util/search.h"
 #include "util/utf8.h"
 
 #include <errno.h>
@@ -79,17 +80,7 @@ static size_t unanswered(struct search *s, size_t i)
 /* The first query at or above an address. */
 static size_t query_at(const struct search *s, uint64_t address)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->queries[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, 0, s->count, s->queries[i].address < address);
 }
 
 static int take_line(struct search *s, const char *text, size_t length)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Makes a sorted table from candidates, and searches it. */
 #include "set.h"
+#include "util/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -279,17 +280,9 @@ int set_finish(struct symbols **out, struct symbol_set *set)
 
 bool symbols_find(const struct symbols *s, uint64_t address, struct symbol *out)
 {
-	size_t low = 0, high = s->count;
+	size_t low = SEARCH(i, 0, s->count, s->addresses[i] <= address);
 	uint32_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->addresses[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	at = low ? (uint32_t)low - 1 : NO_PARENT;
 	for (int i = 0; i < NESTING_MAX && at != NO_PARENT; i++, at = s->spans[at].parent)
 		if (reaches(s, at, address)) {

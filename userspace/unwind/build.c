@@ -8,6 +8,7 @@
 #include "image.h"
 #include "util/elf_file.h"
 #include "util/log.h"
+#include "util/search.h"
 #include "util/stint.h"
 
 #include <dwarf.h>
@@ -156,17 +157,9 @@ static int gap_add(ranges *gaps, struct image *image, uint32_t section, uint32_t
 static int gaps_find(ranges *gaps, const ranges *all, struct image *image, const struct range *code)
 {
 	uint32_t at = code->start;
-	size_t low = 0, high = all->count;
+	size_t low = SEARCH(i, 0, all->count, all->at[i].end <= at);
 	int err = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all->at[middle].end <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < all->count && all->at[low].start < code->end && !err; low++) {
 		if (all->at[low].start > at)
 			err = gap_add(gaps, image, code->index, at, all->at[low].start);

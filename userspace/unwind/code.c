@@ -6,6 +6,7 @@
  */
 #include "code.h"
 
+#include "util/search.h"
 #include "util/stint.h"
 #include "util/vec.h"
 
@@ -79,16 +80,8 @@ static int decode_all(struct code *c, const uint8_t *code, size_t size)
 /* The instruction that begins at pc, or c->insns.count. */
 static size_t insn_at(const struct code *c, uint64_t pc)
 {
-	size_t low = 0, high = c->insns.count;
+	size_t low = SEARCH(i, 0, c->insns.count, c->insns.at[i].pc < pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->insns.at[middle].pc < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < c->insns.count && c->insns.at[low].pc == pc ? low : c->insns.count;
 }
 

@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "cfi.h"
+#include "util/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,23 +73,14 @@ out:
 uint32_t unwind_table_rule(const struct unwind_table *t, uint64_t pc)
 {
 	uint64_t page = pc >> BRAID_UNWIND_PAGE_SHIFT;
-	uint32_t low, high;
+	size_t low;
 
 	if (page < t->first_page)
 		return BRAID_CFA_NONE;
 	page -= t->first_page;
 	if (page >= t->page_count) /* the last row ends the last function */
 		return t->rows[t->row_count - 1].rule;
-	low = t->index[page];
-	high = t->index[page + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, t->index[page], t->index[page + 1], t->rows[i].pc <= pc);
 	return low ? t->rows[low - 1].rule : BRAID_CFA_NONE;
 }
 
