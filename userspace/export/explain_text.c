@@ -59,6 +59,18 @@ static void text_headline(FILE *out, const struct explain *e)
 
 /* ---- parts ---- */
 
+/* What the part is, and below it, so many columns to the right, what the thread itself waited for meanwhile. */
+static void text_reason(FILE *out, const struct explain *e, const struct explain_part *p, int indent)
+{
+	explain_what(out, e, p->node, ROW_NONE);
+	putc('\n', out);
+	if (p->wait == p->node)
+		return;
+	fprintf(out, "%*sfor: ", indent, "");
+	explain_what(out, e, p->wait, ROW_NONE);
+	putc('\n', out);
+}
+
 static void text_part(FILE *out, const struct explain *e, const struct explain_part *p)
 {
 	char time[QUANTITY_TEXT], max[QUANTITY_TEXT];
@@ -68,13 +80,7 @@ static void text_part(FILE *out, const struct explain *e, const struct explain_p
 		fprintf(out, "  %8" PRIu64 "  %10s  ", p->count, duration_cell(max, 10, p->longest.ns));
 	else
 		fprintf(out, "  %8s  %10s  ", "-", "-");
-	explain_what(out, e, p->node, ROW_NONE);
-	putc('\n', out);
-	if (p->wait == p->node)
-		return;
-	fprintf(out, "%*sfor: ", 47, "");
-	explain_what(out, e, p->wait, ROW_NONE);
-	putc('\n', out);
+	text_reason(out, e, p, 47);
 }
 
 static void text_parts(FILE *out, const struct explain *e, unsigned top)
@@ -192,13 +198,7 @@ static void text_change(FILE *out, const struct explain_diff *d, const struct ex
 	fprintf(out, "  %c%11s  %11s  %11s  ", after < before ? '-' : '+',
 		duration_cell(diff, 11, after < before ? before - after : after - before), duration_cell(a, 11, before),
 		duration_cell(b, 11, after));
-	explain_what(out, e, p->node, ROW_NONE);
-	putc('\n', out);
-	if (p->wait == p->node)
-		return;
-	fprintf(out, "%*sfor: ", 42, "");
-	explain_what(out, e, p->wait, ROW_NONE);
-	putc('\n', out);
+	text_reason(out, e, p, 42);
 }
 
 void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top)

@@ -17,14 +17,20 @@ static void json_states(struct json *j, const char *key, const uint64_t *ns)
 	json_close(j, '}');
 }
 
+static void json_times(struct json *j, uint64_t life_ns, uint64_t excess_ns, const uint64_t *ns,
+		       const uint64_t *summed_ns)
+{
+	json_seconds(j, "life_s", life_ns);
+	json_seconds(j, "excess_s", excess_ns);
+	json_states(j, "states_s", ns);
+	json_states(j, "only_counted_s", summed_ns);
+}
+
 static void json_sums(struct json *j, const struct wall_sums *s)
 {
 	json_number(j, "threads", s->threads);
 	json_number(j, "without_life", s->unknown);
-	json_seconds(j, "life_s", s->life_ns);
-	json_seconds(j, "excess_s", s->excess_ns);
-	json_states(j, "states_s", s->ns);
-	json_states(j, "only_counted_s", s->summed_ns);
+	json_times(j, s->life_ns, s->excess_ns, s->ns, s->summed_ns);
 }
 
 static void json_thread(struct json *j, const struct wall_view *v, const struct wall_thread *t)
@@ -40,10 +46,7 @@ static void json_thread(struct json *j, const struct wall_view *v, const struct 
 	json_bool(j, "known", t->known);
 	json_seconds(j, "start_s", analysis_since(an, t->start_ns));
 	json_seconds(j, "end_s", analysis_since(an, t->end_ns));
-	json_seconds(j, "life_s", t->life_ns);
-	json_seconds(j, "excess_s", t->excess_ns);
-	json_states(j, "states_s", t->ns);
-	json_states(j, "only_counted_s", t->summed_ns);
+	json_times(j, t->life_ns, t->excess_ns, t->ns, t->summed_ns);
 	json_close(j, '}');
 }
 
