@@ -135,7 +135,7 @@ static int compare_runs(const void *x, const void *y)
 	return p->thread < q->thread ? -1 : p->thread > q->thread;
 }
 
-/* Who comes later had the CPU: the earlier one was off it for a short time. What is left of that is not known. */
+/* If two overlap, the later thread had the CPU: the earlier one was off it for a short time. The rest is not known. */
 static void separate_runs(struct timeline *tl)
 {
 	for (size_t i = 0; i + 1 < tl->runs.count; i++) {

@@ -245,8 +245,8 @@ static int emit_gap(struct walk *k, uint64_t end_ns)
 
 /*
  * A Java thread stands still for a pause in the VM's own code: native code goes on, and a thread that was parked before
- * is parked during the pause, too. Who begins to park in a pause comes back to Java code. The VM's thread can also take
- * the CPU from a thread that is about to stand still.
+ * is parked during the pause, too. A thread that begins to park in a pause comes back to Java code. The VM's thread can
+ * also take the CPU from a thread that is about to stand still.
  */
 static enum stands stands(const struct wall_thread *t, const struct place *p, const struct jvm_event_row *r)
 {
