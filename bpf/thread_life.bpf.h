@@ -10,23 +10,34 @@
 
 /* ---- reports ---- */
 
+/* An event of the thread without a stack; jvm_event_begin(). */
+static __always_inline struct braid_event_jvm_event *thread_event_begin(const struct braid_thread_time *t, __u32 tid,
+									__u32 kind, __u64 time_ns)
+{
+	struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, kind, &none);
+
+	if (e) {
+		e->hdr.time_ns = time_ns;
+		e->tid = tid;
+		e->source = BRAID_SOURCE_KERNEL;
+	}
+	return e;
+}
+
 /*
  * One class of intervals that were only counted. `time_ns` is when the thread belonged to its program. A global
  * function: the verifier checks it once, and not for each class.
  */
 __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32 class, __u64 time_ns)
 {
-	struct braid_stack_ref none = {0};
 	struct braid_event_jvm_event *e;
 
 	if (!t || class >= BRAID_OFFCPU_CLASSES || !(t->counted[class] | t->counted_ns[class]))
 		return 0;
-	e = jvm_event_begin(t->pid, BRAID_JVM_COUNTED, &none);
+	e = thread_event_begin(t, tid, BRAID_JVM_COUNTED, time_ns);
 	if (!e)
 		return 0;
-	e->hdr.time_ns = time_ns;
-	e->tid = tid;
-	e->source = BRAID_SOURCE_KERNEL;
 	e->event.number = BRAID_JVM_OFFCPU;
 	e->event.flags = class << BRAID_OFFCPU_CLASS_SHIFT;
 	e->event.value = t->counted[class];
@@ -37,17 +48,13 @@ __noinline int thread_emit_counted(struct braid_thread_time *t, __u32 tid, __u32
 
 __noinline int thread_emit_time(struct braid_thread_time *t, __u32 tid, __u64 time_ns, __u64 now)
 {
-	struct braid_stack_ref none = {0};
 	struct braid_event_jvm_event *e;
 
 	if (!t || !t->since_ns)
 		return 0;
-	e = jvm_event_begin(t->pid, BRAID_JVM_THREAD_TIME, &none);
+	e = thread_event_begin(t, tid, BRAID_JVM_THREAD_TIME, time_ns);
 	if (!e)
 		return 0;
-	e->hdr.time_ns = time_ns;
-	e->tid = tid;
-	e->source = BRAID_SOURCE_KERNEL;
 	e->event.start_ns = t->since_ns;
 	e->event.end_ns = now;
 	e->event.value = t->run_ns;
