@@ -8,5 +8,6 @@
 #include "task.bpf.h"
 #include "probes.bpf.h"
 #include "hits.bpf.h"
+#include "syscall.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

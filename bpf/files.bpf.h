@@ -205,16 +205,9 @@ static __always_inline void object_socket(struct object *o, struct file *file)
 	__builtin_memcpy(to->port, &port, sizeof(port));
 }
 
-/* Describes what the current thread's system call `call` waited for; `o` is zeroed. */
-static __always_inline void object_of_call(struct object *o, __u32 call)
+/* Describes an open file; `o` is zeroed. */
+static __always_inline void object_of_file(struct object *o, struct file *file)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct file *file;
-
-	if (call == BRAID_OFFCPU_SYSCALL || !(call_about(call) & CALL_FD) || entry->orig_ax != call)
-		return;
-	file = file_of(task, entry->di);
 	if (!file)
 		return;
 	o->number = BPF_CORE_READ(file, f_inode, i_ino);
@@ -229,6 +222,17 @@ static __always_inline void object_of_call(struct object *o, __u32 call)
 	default:
 		object_path(o, BPF_CORE_READ(file, f_path.dentry));
 	}
+}
+
+/* Describes what the current thread's system call `call` waited for; `o` is zeroed. */
+static __always_inline void object_of_call(struct object *o, __u32 call)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (call == BRAID_OFFCPU_SYSCALL || !(call_about(call) & CALL_FD) || entry->orig_ax != call)
+		return;
+	object_of_file(o, file_of(task, entry->di));
 }
 
 #endif

@@ -53,7 +53,7 @@ struct {
 struct hit {
 	const struct braid_hit *event;
 	const void *record; /* of a tracepoint: the program's context */
-	__u64 argument[BRAID_HIT_ARGUMENTS];
+	__u64 argument[BRAID_HIT_VALUES];
 	bool selected; /* by the terms so far of the current alternative */
 };
 
@@ -129,8 +129,7 @@ static __always_inline __u64 hit_number(const struct hit *h, const struct braid_
 	case BRAID_HIT_CPU:
 		return bpf_get_smp_processor_id();
 	case BRAID_HIT_ARGUMENT:
-		if (t->offset < BRAID_HIT_ARGUMENTS)
-			(void)bpf_probe_read_kernel(&value, sizeof(value), &h->argument[t->offset & 7]);
+		(void)bpf_probe_read_kernel(&value, sizeof(value), &h->argument[t->offset % BRAID_HIT_VALUES]);
 		return value;
 	default:
 		return hit_field(h, t);
@@ -212,15 +211,22 @@ static __noinline int hit_charge(struct braid_hit_count *c, __u64 began)
 
 /* ---- samples ---- */
 
-/* Finds the event, unless it is off or the process is not recorded. */
-static __always_inline bool hit_find(struct hit *h, __u32 number)
+/* The event; NULL: it is off, or the process is not recorded. */
+static __always_inline const struct braid_hit *hit_event(__u32 number)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct braid_hit *event;
 
 	if (!tgid || (!system_wide && !bpf_map_lookup_elem(&processes, &tgid)))
-		return false;
-	h->event = bpf_map_lookup_elem(&hits, &number);
-	return h->event && h->event->period;
+		return NULL;
+	event = bpf_map_lookup_elem(&hits, &number);
+	return event && event->period ? event : NULL;
+}
+
+static __always_inline bool hit_find(struct hit *h, __u32 number)
+{
+	h->event = hit_event(number);
+	return h->event != NULL;
 }
 
 /*
@@ -311,7 +317,7 @@ int on_usdt_hit(struct pt_regs *ctx)
 	probe_on_thread_stack(ctx);
 	if (!hit_find(&h, number))
 		return 0;
-	if (h.event->arguments) {
+	if (h.event->flags & BRAID_HIT_COMPARES_ARGUMENTS) {
 		(void)bpf_usdt_arg(ctx, 0, (long *)&h.argument[0]);
 		(void)bpf_usdt_arg(ctx, 1, (long *)&h.argument[1]);
 		(void)bpf_usdt_arg(ctx, 2, (long *)&h.argument[2]);

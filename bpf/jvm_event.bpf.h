@@ -113,6 +113,24 @@ static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 	return 0;
 }
 
+/* Fills in an event of the current thread, unless it is another's, for which the caller sets `tid`. */
+static __always_inline void jvm_event_fill(struct braid_event_jvm_event *e, __u32 size, __u32 tgid, __u32 kind,
+					   const struct braid_stack_ref *ref)
+{
+	jvm_event_charge(tgid, size + ref->bytes);
+	*e = (struct braid_event_jvm_event){0};
+	e->hdr.kind = BRAID_EVENT_JVM_EVENT;
+	e->hdr.size = size;
+	e->hdr.time_ns = bpf_ktime_get_ns();
+	e->pid = tgid;
+	e->tid = (__u32)bpf_get_current_pid_tgid();
+	e->stack = ref->stack;
+	e->vthread = ref->vthread;
+	e->span = ref->span;
+	e->generation = ref->generation;
+	e->event.kind = kind;
+}
+
 /*
  * Begins an event of a process, by default of the current thread. The caller fills it in and submits it at once
  * (bpf_ringbuf_submit). NULL: counted as lost.
@@ -129,18 +147,7 @@ static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid,
 		jvm_event_lost(tgid, kind);
 		return NULL;
 	}
-	jvm_event_charge(tgid, sizeof(*e) + ref->bytes);
-	*e = (struct braid_event_jvm_event){0};
-	e->hdr.kind = BRAID_EVENT_JVM_EVENT;
-	e->hdr.size = sizeof(*e);
-	e->hdr.time_ns = bpf_ktime_get_ns();
-	e->pid = tgid;
-	e->tid = (__u32)bpf_get_current_pid_tgid();
-	e->stack = ref->stack;
-	e->vthread = ref->vthread;
-	e->span = ref->span;
-	e->generation = ref->generation;
-	e->event.kind = kind;
+	jvm_event_fill(e, sizeof(*e), tgid, kind, ref);
 	return e;
 }
 

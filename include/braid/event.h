@@ -190,6 +190,14 @@ struct braid_event_jvm_event {
 };
 _Static_assert(sizeof(struct braid_event_jvm_event) == 200, "jvm event");
 
+/* A kernel event (<braid/hit.h>): the same, and the values that its filters compare. */
+#define BRAID_EVENT_VALUES 8
+struct braid_event_kernel {
+	struct braid_event_jvm_event jvm; /* sleep: an enum braid_object, shifted */
+	__u64 value[BRAID_EVENT_VALUES];
+};
+_Static_assert(sizeof(struct braid_event_kernel) == 264, "kernel event");
+
 #define BRAID_SLEEP_LONG 1U /* long enough for an OFFCPU event */
 #define BRAID_SLEEP_LOCK 2U /* `text` is the class of a blocker that can be a lock */
 #define BRAID_SLEEP_OBJECT_SHIFT 8
@@ -199,7 +207,7 @@ enum braid_object {
 	BRAID_OBJECT_NONE = 0,
 	BRAID_OBJECT_PATH = 1, /* the path's components from the last one to the root's child, each with a zero byte */
 	BRAID_OBJECT_PATH_CUT = 2, /* the same, without the first components */
-	BRAID_OBJECT_NAME = 3,	   /* a file without a directory, with a zero byte */
+	BRAID_OBJECT_NAME = 3,	   /* a file without a directory, or as a program names it, with a zero byte */
 	BRAID_OBJECT_PIPE = 4,
 	BRAID_OBJECT_INET = 5,	/* a struct braid_address */
 	BRAID_OBJECT_INET6 = 6, /* the same */

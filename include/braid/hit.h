@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Hit events, as the eBPF programs and the collector share them: tracepoints, uprobes and USDT probes whose hits are
- * samples. Each has a number, which its program receives as cookie.
+ * samples. Each has a number, which its program receives as cookie. Kernel events are hits, too, that have a duration.
  */
 #ifndef BRAID_HIT_H
 #define BRAID_HIT_H
@@ -11,14 +11,25 @@
 #define BRAID_HITS 16	      /* events of a recording */
 #define BRAID_HIT_TERMS 8     /* of a filter */
 #define BRAID_HIT_ARGUMENTS 6 /* of a function or USDT probe that filters can compare */
+#define BRAID_HIT_VALUES 8    /* of a kernel event */
 #define BRAID_HIT_PATTERN 32  /* bytes of a pattern, with the zero at its end */
+
+/* Kernel events, in the order of their kinds from BRAID_JVM_SYSCALL on. */
+enum braid_kernel_event {
+	BRAID_KERNEL_SYSCALL,
+	BRAID_KERNEL_EVENTS,
+};
+
+/* What filters of a system call compare, beside its arguments: numbers of a BRAID_HIT_ARGUMENT. */
+#define BRAID_SYSCALL_CALL 6
+#define BRAID_SYSCALL_RESULT 7
 
 enum braid_hit_operand {
 	BRAID_HIT_COMM, /* of the thread */
 	BRAID_HIT_PID,	/* the process, as the host numbers it */
 	BRAID_HIT_TID,
 	BRAID_HIT_CPU,
-	BRAID_HIT_ARGUMENT, /* `offset`: which, from 0 */
+	BRAID_HIT_ARGUMENT, /* `offset`: which, from 0; of a kernel event, which of its values */
 	BRAID_HIT_NUMBER,   /* in the tracepoint's record */
 	BRAID_HIT_DURATION, /* of a time off the CPU, in ns */
 	BRAID_HIT_STATE,    /* of a time off the CPU: 1 << enum braid_offcpu_class */
@@ -54,6 +65,9 @@ struct braid_hit_term {
 };
 _Static_assert(sizeof(struct braid_hit_term) == 48, "hit term");
 
+#define BRAID_HIT_COMPARES_ARGUMENTS 1U
+#define BRAID_HIT_FILES 2U /* of system calls: only reads, writes and syncs of files */
+
 /* Whether a comparison of numbers holds. */
 static inline bool braid_hit_compare(const struct braid_hit_term *t, __u64 value)
 {
@@ -81,8 +95,9 @@ static inline bool braid_hit_compare(const struct braid_hit_term *t, __u64 value
 /* Value of the map `hits`, by the event's number. */
 struct braid_hit {
 	__u64 period; /* one sample in so many hits; 0: the event is off */
+	__u64 min_ns; /* of a kernel event: shorter ones are no hits */
 	__u32 terms;
-	__u32 arguments; /* terms compare them */
+	__u32 flags; /* BRAID_HIT_COMPARES_ARGUMENTS, BRAID_HIT_FILES */
 	struct braid_hit_term term[BRAID_HIT_TERMS];
 };
 

@@ -72,6 +72,9 @@ enum braid_jvm_event_kind {
 				       end, or the recording's; value: ns on a CPU; weight: ns in which it waited for a
 				       CPU. OFFCPU and its COUNTED are the rest of the interval. An OS thread that was
 				       several Java threads in turn has one, as the last of them */
+	BRAID_JVM_SYSCALL = 31,	    /* a system call, with the stack at its end; name: the file or socket, or the path
+				       that the program gave; detail: the call; value: bytes read or written; flags:
+				       the error number, 0: none; text: arguments and result */
 	BRAID_JVM_EVENTS,	    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */

@@ -50,6 +50,9 @@ static const struct {
 	{"a:b,c:d", "cpu,gc,thread,jit", ""},
 	{"gc,a:b", "cpu,gc", "a:b"},
 	{"a:b,a:b", "cpu,gc,thread,jit", "a:b"},
+	{"syscall", "cpu,gc,thread,jit", ""},
+	{"syscall=1ms/call==fsync/,syscall=1ms/call==fsync/", "cpu,gc,thread,jit", ""},
+	{"gc,file=0,cpu", "cpu,gc", "cpu-clock"},
 	{"vthread=5,exception=0", "vthread=5,exception=0", ""},
 	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},
 	{"all,cycles",
@@ -116,6 +119,7 @@ static const struct {
 			    "stopped, child, call or blocked"},
 	{"offcpu/state<futex/", "'state' is text, which is compared by ==, != or ~"},
 	{"offcpu/cgroup<x/", "'cgroup' is compared by == or != with a path below /sys/fs/cgroup"},
+	{"syscall=0,file", "'syscall=0' and 'file' would record the same things; name one of them"},
 	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
 };
 

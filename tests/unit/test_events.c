@@ -128,6 +128,42 @@ START_TEST(estimates_are_unbiased)
 }
 END_TEST
 
+/* Intervals of the kernel: tables by what they were about and by what they did, stacks in nanoseconds. */
+START_TEST(kernel_events_have_times_and_bytes)
+{
+	static const struct trace_rec calls[] = {
+		JVM(AT(1), .kind = BRAID_JVM_SYSCALL, .thread = 1, .node = ON_INLINE, .name = C_QUEUE, .detail = R_NULL,
+		    .duration_ns = 5 * MS, .value = 1 << 20),
+		JVM(AT(9), .kind = BRAID_JVM_SYSCALL, .thread = 1, .node = ON_INLINE, .name = C_QUEUE, .detail = N_INIT,
+		    .duration_ns = 2 * MS, .value = 1 << 20),
+		JVM(AT(12), .kind = BRAID_JVM_SYSCALL, .thread = 2, .name = C_LOCK, .detail = R_NULL,
+		    .duration_ns = 1 * MS),
+	};
+	struct run r = run_of(calls, COUNT(calls), NULL);
+	const struct kind_view *k = kind(&r, BRAID_JVM_SYSCALL);
+	struct profile p;
+	char *text;
+
+	ck_assert_uint_eq(k->count, 3);
+	ck_assert_uint_eq(k->weight, 8 * MS);
+	ck_assert_uint_eq(k->max, 5 * MS);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.count, 2);
+	ck_assert_str_eq(k->by[BY_NAME].sums.at[0].name, "demo.Queue");
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].weight, 7 * MS);
+	ck_assert_uint_eq(k->by[BY_NAME].sums.at[0].value, 2 << 20);
+	ck_assert_uint_eq(k->by[BY_DETAIL].sums.at[0].count, 2);
+	ck_assert_int_eq(events_profile(r.an, BRAID_JVM_SYSCALL, &p), 0);
+	ck_assert_uint_eq(p.quality.total, 8 * MS);
+	profile_free(&p);
+	text = everything(&r);
+	ck_assert_ptr_nonnull(strstr(text, "2.00 MiB  demo.Queue"));
+	ck_assert_uint_eq(kind_named("syscall"), BRAID_JVM_SYSCALL);
+	ck_assert_uint_eq(kind_named("file"), BRAID_JVM_SYSCALL);
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(live_objects_are_allocations_that_stayed)
 {
 	struct run r = run_of(events, COUNT(events), NULL);
@@ -507,6 +543,7 @@ Suite *test_events(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, allocations_are_estimated);
 	tcase_add_test(tc, estimates_are_unbiased);
+	tcase_add_test(tc, kernel_events_have_times_and_bytes);
 	tcase_add_test(tc, live_objects_are_allocations_that_stayed);
 	tcase_add_test(tc, what_no_collection_has_looked_at_is_not_live);
 	tcase_add_test(tc, who_blocked_whom);

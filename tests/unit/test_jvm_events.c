@@ -3,9 +3,12 @@
 #include "analyze/events.h"
 #include "jvm/gc.h"
 #include "jvm/jvm.h"
+#include "jvm/jvm_events.h"
 #include "jvm/parked.h"
 #include "jvm/vthreads.h"
 #include "sink/names.h"
+
+#include <braid/hit.h>
 
 #include <check.h>
 #include <stdio.h>
@@ -442,6 +445,66 @@ START_TEST(losses_are_summed)
 }
 END_TEST
 
+/* ---- kernel events ---- */
+
+static void receive_kernel(const struct braid_event_kernel *e)
+{
+	jvm_events_receive(&jvms, &process, &e->jvm, &(struct event_nodes){0});
+}
+
+static struct braid_event_kernel kernel_event(uint32_t kind)
+{
+	return (struct braid_event_kernel){.jvm = {.hdr = {.size = sizeof(struct braid_event_kernel), .time_ns = 9000},
+						   .source = BRAID_SOURCE_KERNEL,
+						   .event = {.kind = kind, .start_ns = 2000, .end_ns = 8000}}};
+}
+
+START_TEST(system_calls_have_names)
+{
+	struct braid_event_kernel e = kernel_event(BRAID_JVM_SYSCALL);
+	const struct trace_jvm_event *got = &last[BRAID_JVM_SYSCALL];
+
+	e.jvm.sleep = BRAID_OBJECT_PATH << BRAID_SLEEP_OBJECT_SHIFT;
+	memcpy(e.jvm.text, "app.log\0var\0", 13);
+	e.jvm.event.value = 4096;
+	memcpy(e.value, (uint64_t[8]){3, 0x7f0012345678, 4096, 9, 9, 9, 1, 4096}, sizeof(e.value));
+	receive_kernel(&e);
+	ck_assert_uint_eq(got->time_ns, 2000);
+	ck_assert_uint_eq(got->duration_ns, 6000);
+	ck_assert_uint_eq(got->value, 4096);
+	ck_assert_str_eq(names[got->name], "/var/app.log");
+	ck_assert_str_eq(names[got->detail], "write");
+	ck_assert_str_eq(last_text, "(3, 0x7f0012345678, 4096) = 4096");
+
+	e = kernel_event(BRAID_JVM_SYSCALL);
+	memcpy(e.value, (uint64_t[8]){0xffffff9c, 0, 0, 0, 0, 0, 257, (uint64_t)-2}, sizeof(e.value));
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->name], "[openat]");
+	ck_assert_str_eq(last_text, "(-100, 0, 0, 0) = -2");
+
+	/* a call that this version does not know, with the largest numbers */
+	memset(e.value, 0xab, sizeof(e.value));
+	e.value[BRAID_SYSCALL_CALL] = 4000000000;
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->detail], "syscall_4000000000");
+	ck_assert_uint_eq(strlen(last_text), 2 + 6 * 18 + 5 * 2 + 3 + 18);
+}
+END_TEST
+
+/* Nobody else sends them, and no part of one is believed. */
+START_TEST(kernel_events_are_the_kernels)
+{
+	struct braid_event_kernel e = kernel_event(BRAID_JVM_SYSCALL);
+
+	e.jvm.source = BRAID_SOURCE_AGENT;
+	receive_kernel(&e);
+	e.jvm.source = BRAID_SOURCE_KERNEL;
+	e.jvm.hdr.size = sizeof(e.jvm);
+	receive_kernel(&e);
+	ck_assert_uint_eq(count[BRAID_JVM_SYSCALL], 0);
+}
+END_TEST
+
 Suite *test_jvm_events(void)
 {
 	Suite *suite = suite_create("jvm events");
@@ -461,6 +524,8 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, layouts_that_cannot_be);
 	tcase_add_test(tc, code_that_cannot_be);
 	tcase_add_test(tc, only_what_somebody_owns_is_a_lock);
+	tcase_add_test(tc, system_calls_have_names);
+	tcase_add_test(tc, kernel_events_are_the_kernels);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

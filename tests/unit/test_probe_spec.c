@@ -31,6 +31,9 @@ static const struct {
 	 "gc__start", 0, 2},
 	{"usdt:libjvm:hotspot:gc__begin", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 0},
 	{"hotspot:gc__begin", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 0},
+	{"syscall", PROBE_KERNEL, false, "", "", "syscall", 0, 0},
+	{"syscall=1ms/call==fsync&&ret>=0||comm~\"java*\"/", PROBE_KERNEL, false, "", "", "syscall", 0, 3},
+	{"file=0", PROBE_KERNEL, false, "", "", "file", 0, 0},
 	{"hs_private:safepoint__begin/pid==1/", PROBE_USDT, true, "", "hs_private", "safepoint__begin", 0, 1},
 };
 
@@ -115,6 +118,40 @@ START_TEST(offcpu)
 }
 END_TEST
 
+/* What a kernel event's word stands for, and which of its values the filter compares. */
+START_TEST(kernel_events)
+{
+	static const struct {
+		const char *text;
+		enum braid_kernel_event event;
+		uint64_t min_ns;
+		uint32_t flags;
+		int place; /* of the filter's field; -1: there is none */
+		uint64_t value;
+	} is[] = {{"syscall", BRAID_KERNEL_SYSCALL, 100000, 0, -1, 0},
+		  {"syscall=2s", BRAID_KERNEL_SYSCALL, 2000000000, 0, -1, 0},
+		  {"syscall=0/ret==-11/", BRAID_KERNEL_SYSCALL, 0, 0, BRAID_SYSCALL_RESULT, (uint64_t)-11},
+		  {"syscall/call==openat/", BRAID_KERNEL_SYSCALL, 100000, 0, BRAID_SYSCALL_CALL, 257},
+		  {"syscall/call==3/", BRAID_KERNEL_SYSCALL, 100000, 0, BRAID_SYSCALL_CALL, 3},
+		  {"file=5us/arg2>1/", BRAID_KERNEL_SYSCALL, 5000, BRAID_HIT_FILES, 2, 1}};
+	struct probe_spec spec;
+	char why[PROBE_WHY];
+
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		ck_assert(!probe_spec_parse(&spec, is[i].text, strlen(is[i].text), why));
+		ck_assert_int_eq(spec.event, is[i].event);
+		ck_assert_uint_eq(spec.min_ns, is[i].min_ns);
+		ck_assert_uint_eq(spec.flags, is[i].flags);
+		ck_assert_uint_eq(spec.terms, is[i].place >= 0);
+		ck_assert(!spec.terms || spec.term[0].term.operand == BRAID_HIT_ARGUMENT);
+		ck_assert(!spec.terms || spec.term[0].term.offset == is[i].place);
+		ck_assert(!spec.terms || spec.term[0].term.value == is[i].value);
+	}
+	ck_assert(!probe_spec_is("syscalls", 8));
+	ck_assert(!probe_spec_is("sys", 3));
+}
+END_TEST
+
 #define NO_EVENT "is no event; a tracepoint is CATEGORY:NAME, others are uprobe:PATH:SYMBOL and usdt:PATH:PROVIDER:NAME"
 
 static const struct {
@@ -130,6 +167,15 @@ static const struct {
 	{"a:b\n", "an event has no control characters"},
 	{"uretprobe:/bin/x:f", "uretprobe is not offered: the kernel would put its own address in place of the return "
 			       "address, and stacks would end there; use uprobe"},
+	{"syscall=5", "'syscall=5': the value is a time with its unit, such as syscall=1ms"},
+	{"syscall=1msx", "'syscall=1msx': the value is a time with its unit, such as syscall=1ms"},
+	{"syscall=", "'syscall=': the value is a time with its unit, such as syscall=1ms"},
+	{"file=10000000000000000000000000000000000000s",
+	 "'file=1000000000000000000000000000000': the value is a time with its unit, such as file=1ms"},
+	{"syscall/arg6==1/",
+	 "'arg6' is no field of 'syscall'; use comm, pid, tid, cpu, call, ret, arg0, arg1, arg2, arg3, arg4, arg5"},
+	{"syscall/call==open_sesame/", "'call' is a number, and 'open_sesame' is none"},
+	{"syscall/call~open*/", "'call' is a number, and ~ compares text"},
 	{"kprobe:vfs_read", "kprobes are not offered; use a tracepoint, CATEGORY:NAME"},
 	{"uprobe:/bin/x", "'uprobe:/bin/x' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET"},
 	{"uprobe:/bin/x:", "'uprobe:/bin/x:' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET"},
@@ -200,7 +246,7 @@ END_TEST
 /* Anything is either understood or refused with a reason. */
 START_TEST(nonsense)
 {
-	static const char letters[] = "ab:/\"&|=<>~!.,+* 019uprobe";
+	static const char letters[] = "ab:/\"&|=<>~!.,+* 019uprobesyscallms";
 	unsigned state = 1;
 
 	for (int i = 0; i < 200000; i++) {
@@ -215,6 +261,8 @@ START_TEST(nonsense)
 		text[sizeof(text) - 1] = '\0';
 		if (state & 1024)
 			memcpy(text, state & 2048 ? "uprobe:/" : "usdt:/", 6);
+		else if (state & 4096)
+			memcpy(text, state & 2048 ? "syscall=" : "syscall/", 8);
 		length = probe_spec_length(text);
 		ck_assert_uint_le(length, strlen(text));
 		if (probe_spec_parse(&spec, text, length, why))
@@ -286,6 +334,7 @@ Suite *test_probe_spec(void)
 	tcase_add_loop_test(tc, specs, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_test(tc, terms);
 	tcase_add_test(tc, offcpu);
+	tcase_add_test(tc, kernel_events);
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tc, length_is_limited);
 	tcase_add_test(tc, nonsense);

@@ -250,6 +250,18 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 				   .type = BRAID_EVENT_TYPES,
 				   .value_is = NS("running"),
 				   .weight_is = NS("runnable")},
+	[BRAID_JVM_SYSCALL] = {.title = "System calls",
+			       .graph = true,
+			       .type = BRAID_EVENT_TYPES,
+			       .unit = UNIT_NS,
+			       .weight = WEIGHT_DURATION,
+			       .stack = true,
+			       .leaf = true,
+			       .tables = true,
+			       .name_is = PLAIN("object"),
+			       .detail_is = PLAIN("call"),
+			       .value_is = BYTES("moved"),
+			       .text_is = PLAIN("args")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 
@@ -275,5 +287,5 @@ uint32_t kind_named(const char *name)
 		if (kind_of(k) && kinds[k].type < BRAID_EVENT_TYPES &&
 		    strcmp(event_type_name(kinds[k].type), name) == 0)
 			return k;
-	return 0;
+	return strcmp(name, "file") == 0 ? BRAID_JVM_SYSCALL : 0;
 }

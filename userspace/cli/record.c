@@ -4,6 +4,7 @@
 #include "common.h"
 
 #include "config/event_config.h"
+#include "config/kernel_event.h"
 #include "record/session.h"
 #include "util/log.h"
 #include "util/quantity.h"
@@ -94,6 +95,9 @@ static char *help(int key, const char *text, void *input)
 	fputs("Events:\n", out);
 	for (int i = 0; i < BRAID_EVENT_TYPES; i++)
 		fprintf(out, "  %-14s  %s\n", event_type_example(i), event_type_help(i));
+	fputs("\nKernel events, each with a /FILTER/:\n", out);
+	for (size_t i = 0; kernel_event_example(i); i++)
+		fprintf(out, "  %-14s  %s\n", kernel_event_example(i), kernel_event_help(i));
 	fputs("\nPresets:\n", out);
 	for (size_t i = 0; preset_name(i); i++) {
 		fprintf(out, "  %-8s", preset_name(i));
@@ -136,6 +140,15 @@ static void add_pids(struct argp_state *state, struct record_options *o, char *l
 	}
 }
 
+/* Whether hits can be samples. */
+static bool counts_hits(const struct record_options *o)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type != PROBE_KERNEL)
+			return true;
+	return false;
+}
+
 static void check_request(struct argp_state *state, struct record_request *r)
 {
 	struct record_options *o = &r->options;
@@ -155,9 +168,9 @@ static void check_request(struct argp_state *state, struct record_request *r)
 	o->probes = r->selection.probes;
 	o->probe_count = r->selection.probe_count;
 	o->offcpu = &r->selection.offcpu;
-	if (r->period_given && !o->probe_count)
+	if (r->period_given && !counts_hits(o))
 		argp_error(state, "-c is for tracepoints and probes; use -F for the frequency of a clock");
-	if (r->frequency_given && !o->clock && o->probe_count)
+	if (r->frequency_given && !o->clock && counts_hits(o))
 		argp_error(state, "-F is for clocks; use -c for the number of hits per sample, or add -e cpu");
 	if (r->frequency_given && !o->clock)
 		argp_error(state, "-F needs samples by a clock; add -e cpu");

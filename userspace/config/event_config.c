@@ -235,6 +235,16 @@ static int add_word(struct event_selection *c, const char *name, const char *val
 	return -EINVAL;
 }
 
+/* A system call is reported once, so a recording has one event of them. */
+static int check_pair(const struct probe_spec *a, const struct probe_spec *b, char *why)
+{
+	if (a->type != PROBE_KERNEL || b->type != PROBE_KERNEL || a->event != b->event)
+		return 0;
+	snprintf(why, SELECTION_WHY, "'%.60s' and '%.60s' would record the same things; name one of them", a->text,
+		 b->text);
+	return -EINVAL;
+}
+
 static int add_probe(struct event_selection *c, const char *text, size_t length, char *why)
 {
 	struct probe_spec *to = &c->probes[c->probe_count];
@@ -248,9 +258,11 @@ static int add_probe(struct event_selection *c, const char *text, size_t length,
 		return -EINVAL;
 	}
 	err = probe_spec_parse(to, text, length, why);
-	for (uint32_t i = 0; i < c->probe_count && !err; i++)
+	for (uint32_t i = 0; i < c->probe_count && !err; i++) {
 		if (strcmp(c->probes[i].text, to->text) == 0)
 			return 0;
+		err = check_pair(&c->probes[i], to, why);
+	}
 	c->probe_count += !err;
 	return err;
 }
@@ -335,7 +347,7 @@ void selection_complete(struct event_selection *c)
 	if (!*c->event && c->config.enabled & BRAID_EVENT_TYPE(CPU) && (c->kinds || !c->probe_count))
 		c->event = "cpu-clock";
 	c->clock = *c->event;
-	if (!c->clock && c->probe_count == 1)
+	if (!c->clock && c->probe_count == 1 && c->probes[0].type != PROBE_KERNEL)
 		c->event = c->probes[0].text;
 	if (c->clock || c->probe_count)
 		c->config.enabled |= BRAID_EVENT_TYPE(CPU);

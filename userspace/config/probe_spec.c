@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe_spec.h"
 
+#include "kernel_event.h"
 #include "util/quantity.h"
 
 #include <braid/jvm_event.h>
@@ -64,7 +65,9 @@ size_t probe_spec_length(const char *list)
 
 bool probe_spec_is(const char *text, size_t length)
 {
-	return strcspn(text, ":") < length && strcspn(text, ":") < strcspn(text, "/");
+	size_t name = strcspn(text, ":");
+
+	return kernel_event_is(text, length) || (name < length && name < strcspn(text, "/"));
 }
 
 /* ---- filters ---- */
@@ -136,8 +139,9 @@ static bool known_field(struct probe_term *t, enum probe_type type)
 	return false;
 }
 
-static int take_field(const char **at, struct probe_term *t, enum probe_type type, char *why)
+static int take_field(const char **at, struct probe_term *t, const struct probe_spec *spec, char *why)
 {
+	bool record = spec->type == PROBE_TRACEPOINT;
 	size_t length = word_length(*at, "_.");
 
 	if (!length || length >= sizeof(t->field))
@@ -145,15 +149,17 @@ static int take_field(const char **at, struct probe_term *t, enum probe_type typ
 	t->own = strncmp(*at, "args.", 5) == 0 && length > 5;
 	memcpy(t->field, *at + (t->own ? 5 : 0), length - (t->own ? 5 : 0));
 	*at += length;
-	if (t->own && type == PROBE_TRACEPOINT)
+	if (t->own && record)
 		return 0;
-	if (known_field(t, type))
+	if (known_field(t, spec->type))
 		return 0;
-	if (type == PROBE_TRACEPOINT) {
+	if (record) {
 		t->own = true;
 		return 0;
 	}
-	if (type == PROBE_OFFCPU)
+	if (spec->type == PROBE_KERNEL)
+		return kernel_event_field(spec, t, why);
+	if (spec->type == PROBE_OFFCPU)
 		return REFUSE("'%.40s' is no field of offcpu; use comm, pid, tid, cpu, duration, state or cgroup",
 			      t->field);
 	if (strncmp(t->field, "arg", 3) == 0 && t->field[3] >= '0' && t->field[3] < '0' + BRAID_HIT_ARGUMENTS &&
@@ -281,13 +287,15 @@ static int take_term(const char **at, struct probe_spec *to, char *why)
 		return REFUSE("a filter has at most %d terms", BRAID_HIT_TERMS);
 	*t = (struct probe_term){.term.flags = or ? BRAID_HIT_OR : 0};
 	skip_space(at);
-	err = take_field(at, t, to->type, why);
+	err = take_field(at, t, to, why);
 	skip_space(at);
 	err = err ?: take_operator(at, t, why);
 	skip_space(at);
 	err = err ?: take_value(at, to, t, why);
 	skip_space(at);
 	to->terms++;
+	if (to->type == PROBE_KERNEL)
+		kernel_event_value(t);
 	return err || t->own ? err : probe_term_check(t, why);
 }
 
@@ -414,6 +422,11 @@ int probe_spec_parse(struct probe_spec *to, const char *text, size_t length, cha
 	for (const char *c = to->text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			return REFUSE("an event has no control characters");
+	if (kernel_event_is(to->text, length)) {
+		const char *at = to->text;
+
+		return kernel_event_parse(to, &at, why) ?: take_filter(at, to, why);
+	}
 	form = form_of(to->text);
 	return form ? parse_form(to, form, why) : parse_tracepoint(to, to->text, why);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hit events as text: a tracepoint, a function, or a USDT probe, with a filter. The event configuration uses this;
+ * Hit events as text: a tracepoint, a function, a USDT probe, or a kernel event, with a filter. The event configuration uses this;
  * kernel/ and jvm/ find what the names mean. It touches no other state.
  *
  *   CATEGORY:NAME                      a tracepoint of the kernel
@@ -8,6 +8,7 @@
  *   usdt:PATH:PROVIDER:NAME            a USDT probe of a program or library
  *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
  *   hotspot:NAME, hs_private:NAME      the same with HotSpot's providers
+ *   WORD[=TIME]                        a kernel event, see kernel_event.h
  *
  * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The event
  * type `offcpu` takes one, too.
@@ -21,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT, PROBE_OFFCPU };
+enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT, PROBE_OFFCPU, PROBE_KERNEL };
 
 #define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
 #define PROBE_WHY 240  /* bytes of a reason */
@@ -41,8 +42,11 @@ struct probe_spec {
 	char text[PROBE_TEXT]; /* as written */
 	char path[PROBE_TEXT];
 	char group[PROBE_TEXT]; /* category, or provider */
-	char name[PROBE_TEXT];	/* of the tracepoint, function or USDT probe */
+	char name[PROBE_TEXT];	/* of the tracepoint, function, USDT probe or kernel event */
 	uint64_t offset;	/* in the function */
+	enum braid_kernel_event event;
+	uint32_t flags;	 /* of a kernel event: BRAID_HIT_* */
+	uint64_t min_ns; /* of a kernel event: shorter ones are not recorded */
 	uint32_t terms;
 	struct probe_term term[BRAID_HIT_TERMS];
 };
@@ -50,7 +54,10 @@ struct probe_spec {
 /* The length of the spec with which a list begins; the list's next element follows behind a comma. */
 size_t probe_spec_length(const char *list);
 
-/* Whether the text of that length is a spec, good or bad: it has a colon, which is not in a filter. */
+/*
+ * Whether the text of that length is a spec, good or bad: it has a colon, which is not in a filter, or is of a kernel
+ * event.
+ */
 bool probe_spec_is(const char *text, size_t length);
 
 /* Parses one spec. Returns 0, or -EINVAL and the reason. */

@@ -103,7 +103,8 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 {
 	const struct event_table *t = &k->by[by];
 	const struct kind_field *value = &k->k->value_is;
-	bool values = by == BY_NAME && value->unit == UNIT_NS && value->title && k->k->weight != WEIGHT_VALUE;
+	bool values = by == BY_NAME && value->title && k->k->unit == UNIT_NS && value->unit != UNIT_COUNT &&
+		      k->k->weight != WEIGHT_VALUE;
 	char total[QUANTITY_TEXT], max[QUANTITY_TEXT], each[QUANTITY_TEXT];
 
 	text_sums_head(out, k, by, values);
@@ -122,7 +123,7 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 			fprintf(out, "  %10s  %8.1f", duration_cell(each, 10, s->duration_ns / s->count),
 				(double)s->survived / (double)s->count);
 		if (values)
-			fprintf(out, "  %14s", duration_cell(each, 14, s->value));
+			fprintf(out, "  %14s", text_unit(each, 14, value->unit, s->value));
 		fputs("  ", out);
 		text_sum_name(out, v, s, by);
 	}

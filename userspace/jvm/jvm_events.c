@@ -3,6 +3,7 @@
 
 #include "jvm_emit.h"
 #include "jvm_state.h"
+#include "kernel_events.h"
 #include "offcpu_events.h"
 #include "offcpu_names.h"
 #include "parked.h"
@@ -138,8 +139,10 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	};
 	uint64_t since = e->source == BRAID_SOURCE_AGENT && process->jvm ? process->jvm->joined_ns : 0;
 	uint64_t start = what->start_ns, end = what->end_ns;
+	char text[KERNEL_EVENT_TEXT];
 
-	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS)
+	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS ||
+	    (kernel_events_are(what->kind) && e->source != BRAID_SOURCE_KERNEL))
 		return;
 	if (what->kind == BRAID_JVM_THREAD_CPU && thread && e->source == BRAID_SOURCE_KERNEL &&
 	    !offcpu_ended(jvms, thread, e->text, &to))
@@ -160,6 +163,8 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(jvms, process, what->name);
 		to.detail = name_of_method(jvms, process, what->detail);
+	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {
+		return;
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {
 		return;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Named events: the agent publishes them with their names as strings, without a stack. This emits them. */
 #include "jvm_state.h"
+#include "kernel_events.h"
 
 #include "jvm_emit.h"
 #include "sink/names.h"
@@ -69,7 +70,7 @@ bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t si
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->name_len, &name) ||
 	    !jvm_take_string(&at, end, r->detail_len, &detail) || !jvm_take_string(&at, end, r->text_len, &text) ||
-	    !r->event || r->event >= BRAID_JVM_EVENTS)
+	    !r->event || r->event >= BRAID_JVM_EVENTS || kernel_events_are(r->event))
 		return false;
 	e = (struct trace_jvm_event){.time_ns = rec->time_ns,
 				     .kind = r->event,

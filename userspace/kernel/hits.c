@@ -2,6 +2,7 @@
 #include "hits.h"
 
 #include "braid.skel.h"
+#include "kernel_programs.h"
 #include "probe_file.h"
 #include "probe_holder.h"
 #include "tracepoint.h"
@@ -26,7 +27,7 @@ bool hits_have(const struct record_options *o, enum probe_type type)
 bool hits_in_files(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)
-		if (o->probes[i].type != PROBE_TRACEPOINT && !o->probes[i].in_jvms)
+		if ((o->probes[i].type == PROBE_UPROBE || o->probes[i].type == PROBE_USDT) && !o->probes[i].in_jvms)
 			return true;
 	return false;
 }
@@ -43,13 +44,16 @@ int hits_find(struct hits *h, const struct record_options *o)
 		struct braid_hit *hit = &h->at[i].hit;
 
 		hit->terms = spec->terms;
+		hit->min_ns = spec->min_ns;
+		hit->flags = spec->flags;
 		for (uint32_t t = 0; t < spec->terms; t++) {
 			hit->term[t] = spec->term[t].term;
-			hit->arguments |= hit->term[t].operand == BRAID_HIT_ARGUMENT;
+			if (hit->term[t].operand == BRAID_HIT_ARGUMENT)
+				hit->flags |= BRAID_HIT_COMPARES_ARGUMENTS;
 		}
 		if (spec->type == PROBE_TRACEPOINT)
 			err = h->at[i].fd = tracepoint_open(spec, hit->term);
-		else if (!spec->in_jvms)
+		else if (spec->type != PROBE_KERNEL && !spec->in_jvms)
 			err = h->at[i].fd = probe_file_open(spec, o, &h->at[i].offset);
 	}
 	return err < 0 ? err : 0;
@@ -91,6 +95,16 @@ static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t nu
 	return keep(h, bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt));
 }
 
+static int attach_kernel(struct hits *h, const struct braid_bpf *b, enum braid_kernel_event event)
+{
+	struct bpf_program *programs[KERNEL_PROGRAMS];
+	int count = kernel_programs(b, event, programs), err = 0;
+
+	for (int i = 0; i < count && !err; i++)
+		err = keep(h, bpf_program__attach(programs[i]));
+	return err;
+}
+
 struct attaching {
 	struct hits *hits;
 	const struct braid_bpf *first, *probes;
@@ -105,6 +119,8 @@ static int attach_one(struct attaching *a, uint32_t number)
 
 	if (o->probes[number].type == PROBE_TRACEPOINT)
 		return attach_tracepoint(h, a->first, number);
+	if (o->probes[number].type == PROBE_KERNEL)
+		return attach_kernel(h, a->first, o->probes[number].event);
 	if (o->probes[number].in_jvms)
 		return 0;
 	if (!o->pid_count)

@@ -3,6 +3,7 @@
 
 #include "braid.skel.h"
 #include "hits.h"
+#include "kernel_programs.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -49,6 +50,9 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 {
 	b->rodata->system_wide = o->system_wide;
 	b->rodata->max_depth = o->max_depth;
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (o->probes[i].type == PROBE_KERNEL)
+			b->rodata->kernel_events[o->probes[i].event] = i + 1;
 	return set_slots(b, events, o->probe_count);
 }
 
@@ -79,6 +83,7 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: bpf_program__set_autoload(first->progs.on_probe_stack, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_function, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt_hit, false);
+	err = err ?: kernel_programs_configure(first);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
 }
 

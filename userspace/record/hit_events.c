@@ -21,7 +21,7 @@ void hit_events_facts(struct session *s)
 	}
 	if (!o->probe_count)
 		return;
-	for (uint32_t i = 0; i < o->probe_count && (o->clock || o->probe_count > 1); i++)
+	for (uint32_t i = 0; i < o->probe_count && (o->clock || !*o->event); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", o->probes[i].text);
 	if (used)
 		sink_info(&s->sink, "record.events", text);
@@ -47,14 +47,15 @@ void hit_events_stats(struct session *s)
 	for (uint32_t i = 0; i < o->probe_count; i++) {
 		kernel_side_hits(s->kernel, i, &hits, &lost);
 		snprintf(key, sizeof(key), "hits %s", o->probes[i].text);
-		sink_stat(&s->sink, 0, key, hits);
+		if (o->probes[i].type != PROBE_KERNEL)
+			sink_stat(&s->sink, 0, key, hits);
 		if (lost && !s->event_lost[i])
 			sink_notice(
 				&s->sink, 0, BRAID_NOTICE_WARNING,
 				"'%s' is hit too often: walks of its stacks take a quarter of a CPU at most, and a "
 				"process has its share of the event ring; other hits are counted as lost; a filter, "
-				"or -c N, selects some of them",
-				o->probes[i].text);
+				"or %s, selects some of them",
+				o->probes[i].text, o->probes[i].type == PROBE_KERNEL ? "a longer time" : "-c N");
 		if (lost > s->event_lost[i])
 			sink_loss(&s->sink, 0, "bpf", "hit", lost - s->event_lost[i]);
 		s->event_lost[i] = lost;

@@ -35,6 +35,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_THREAD_CPU] = "thread_cpu",
 	[BRAID_JVM_UNCOLLECTED] = "uncollected",
 	[BRAID_JVM_THREAD_TIME] = "thread_time",
+	[BRAID_JVM_SYSCALL] = "syscall",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -24,6 +24,24 @@ wait_probes()
 	wait_for "the probes" probes_set "$1"
 }
 
+# recorded FILE EVENTS COMMAND...: records a program that says "ready" and waits for a line before it does what is to be
+# recorded. Its output is FILE.truth.
+recorded()
+{
+	local file=$1 events=$2
+
+	shift 2
+	start_program "$file.truth" "$@"
+	start_record -q -e "$events" -p "$JAVA_PID" -o "$file"
+	if [[ $1 == "$JAVA" ]]; then
+		wait_joined "$JAVA_PID"
+	else
+		wait_for "the recording" braid ctl "$RECORD_PID" status >answer
+	fi
+	end_program
+	end_record
+}
+
 # stacks_of FILE EVENT: the stacks of an event's samples, with their numbers.
 stacks_of()
 {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_events.h"
+
+#include "offcpu_names.h"
+#include "process/processes.h"
+#include "sink/names.h"
+#include "util/syscalls.h"
+
+#include <braid/hit.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t name_of(struct jvms *jvms, struct process *process, const char *text)
+{
+	return names_id(jvms->names, &process->account, trace_str_of(text));
+}
+
+/* ---- system calls ---- */
+
+#define SMALL 0x10000 /* larger numbers are mostly addresses or flags */
+
+static size_t argument_text(char *to, size_t size, uint64_t value, bool first)
+{
+	const char *comma = first ? "" : ", ";
+
+	if (value <= UINT32_MAX && -(uint32_t)value < SMALL) /* an int */
+		value = (uint64_t)(int32_t)value;
+	if (value < SMALL || -value < SMALL)
+		return (size_t)snprintf(to, size, "%s%" PRId64, comma, (int64_t)value);
+	return (size_t)snprintf(to, size, "%s0x%" PRIx64, comma, value);
+}
+
+/* "(3, 0x7f0012345678, 4096) = 4096"; an error as its negative number. */
+static void call_text(const struct braid_event_kernel *e, unsigned arguments, char text[KERNEL_EVENT_TEXT])
+{
+	size_t used = (size_t)snprintf(text, KERNEL_EVENT_TEXT, "(");
+
+	for (unsigned i = 0; i < arguments && i < 6; i++)
+		used += argument_text(text + used, KERNEL_EVENT_TEXT - used, e->value[i], i == 0);
+	used += (size_t)snprintf(text + used, KERNEL_EVENT_TEXT - used, ") = ");
+	argument_text(text + used, KERNEL_EVENT_TEXT - used, e->value[BRAID_SYSCALL_RESULT], true);
+}
+
+static void explain_call(struct jvms *jvms, struct process *process, const struct braid_event_kernel *e,
+			 struct trace_jvm_event *to, char text[KERNEL_EVENT_TEXT])
+{
+	unsigned arguments = 6;
+	char number[32], bare[64];
+	const char *name = syscall_name(e->value[BRAID_SYSCALL_CALL], &arguments);
+
+	snprintf(number, sizeof(number), "syscall_%u", (unsigned)e->value[BRAID_SYSCALL_CALL]);
+	to->detail = name_of(jvms, process, name ?: number);
+	snprintf(bare, sizeof(bare), "[%s]", name ?: number); /* about no file */
+	to->name = to->name ?: name_of(jvms, process, bare);
+	call_text(e, arguments, text);
+	to->text = trace_str_of(text);
+}
+
+/* ---- all ---- */
+
+static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct process *process,
+						  const struct braid_event_kernel *e, struct trace_jvm_event *to,
+						  char text[KERNEL_EVENT_TEXT]) = {
+	[BRAID_KERNEL_SYSCALL] = explain_call,
+};
+
+bool kernel_events_are(uint32_t kind)
+{
+	return kind >= BRAID_JVM_SYSCALL && kind < BRAID_JVM_SYSCALL + BRAID_KERNEL_EVENTS;
+}
+
+bool kernel_events_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
+			   struct trace_jvm_event *to, char text[KERNEL_EVENT_TEXT])
+{
+	if (e->hdr.size < sizeof(struct braid_event_kernel))
+		return false;
+	to->name = offcpu_object(jvms, process, e);
+	explain[e->event.kind - BRAID_JVM_SYSCALL](jvms, process, (const struct braid_event_kernel *)e, to, text);
+	return true;
+}
