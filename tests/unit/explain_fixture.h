@@ -3,7 +3,7 @@
 #ifndef BRAID_TESTS_EXPLAIN_FIXTURE_H
 #define BRAID_TESTS_EXPLAIN_FIXTURE_H
 
-#include <analyze/explain.h>
+#include <explain/explain.h>
 #include <export/explain.h>
 
 #include "wall_fixture.h"

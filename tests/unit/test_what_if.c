@@ -2,7 +2,7 @@
 /* Tests of predictions: hand-made graphs of waits with known answers, and hostile ones. */
 #include <errno.h>
 
-#include <analyze/what_if.h>
+#include <explain/what_if.h>
 
 #include "explain_fixture.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The state of an analyzer: everything that was fed. Only userspace/analyze writes it; exports may read it. Names are
+ * The state of an analyzer: everything that was fed. Only userspace/analyze writes it; others may read it. Names are
  * in a->strings.
  */
 #ifndef BRAID_ANALYZE_STATE_H

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <analyze/what_if.h>
+#include <explain/what_if.h>
 
 void explain_text(FILE *out, const struct explain *e, unsigned top);
 void explain_json(FILE *out, const struct explain *e, unsigned top);

@@ -7,8 +7,8 @@
  * The path is a tree: the children of a wait are what those who ended it did. Each ns of the stretch is in one node
  * (self_ns) and in one part, so both add up to the stretch exactly.
  */
-#ifndef BRAID_ANALYZE_EXPLAIN_H
-#define BRAID_ANALYZE_EXPLAIN_H
+#ifndef BRAID_EXPLAIN_EXPLAIN_H
+#define BRAID_EXPLAIN_EXPLAIN_H
 
 #include "timeline.h"
 

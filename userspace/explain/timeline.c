@@ -6,7 +6,7 @@
 
 #include <util/search.h>
 
-#include "events.h"
+#include <analyze/events.h>
 
 uint32_t timeline_thread(const struct wall *w, uint32_t id)
 {

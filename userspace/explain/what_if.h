@@ -8,8 +8,8 @@
  * It assumes that everything else stays: who gets a lock in which order, what the threads do, and how long they wait for
  * a CPU. A thread that starts later starts when the stretch's thread is as far as it was at that time.
  */
-#ifndef BRAID_ANALYZE_WHAT_IF_H
-#define BRAID_ANALYZE_WHAT_IF_H
+#ifndef BRAID_EXPLAIN_WHAT_IF_H
+#define BRAID_EXPLAIN_WHAT_IF_H
 
 #include "explain.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include <analyze/events.h>
 #include "explain.h"
 
 /* ---- nodes ---- */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_views.h"
-#include "events.h"
+#include <analyze/event_views.h>
+#include <analyze/events.h>
 
 /* A piece of the path: a segment of a thread, as far as it explains something. */
 struct piece {

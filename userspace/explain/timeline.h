@@ -3,10 +3,10 @@
  * The lives of threads by time: what a thread did at a time, with which samples, and which thread ran on a CPU.
  * explain.c and what_if.c ask.
  */
-#ifndef BRAID_ANALYZE_TIMELINE_H
-#define BRAID_ANALYZE_TIMELINE_H
+#ifndef BRAID_EXPLAIN_TIMELINE_H
+#define BRAID_EXPLAIN_TIMELINE_H
 
-#include "wall.h"
+#include <analyze/wall.h>
 
 struct timeline_sample {
 	uint32_t thread; /* index of wall->threads */
