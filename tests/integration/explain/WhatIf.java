@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
- * Work of which a part can be taken away: WhatIf locked|free|slow|fast. The thread "coordinator" lives as long as it
- * takes. "free" is "locked" without the lock, and "fast" is "slow" with half of the work in compress().
+ * Work of which a part can be taken away. The thread "coordinator" lives as long as it takes. Pairs of modes:
+ * "locked" and "free", without the lock; "slow" and "fast", with half of the work in compress(); "far" and "near", with
+ * a server whose lookup() takes a third; "heavy" and "light", with a pool whose load() takes half; "paced" and
+ * "eager", without the pauses between pieces of work.
  */
 public final class WhatIf {
 	private static final class Journal {
@@ -89,13 +101,92 @@ public final class WhatIf {
 		work(new Thread[] {producer, new Thread(() -> consume(rounds), "consumer")});
 	}
 
+	private static void lookup(int ms) {
+		nap(ms);
+	}
+
+	private static void serve(ServerSocket listening, int ms) {
+		try (Socket client = listening.accept()) {
+			InputStream in = client.getInputStream();
+			OutputStream out = client.getOutputStream();
+
+			for (int request; (request = in.read()) >= 0;) {
+				lookup(ms);
+				out.write(request);
+			}
+		} catch (java.io.IOException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
+	private static void requestsToServer(int ms) throws Exception {
+		try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			new Thread(() -> serve(listening, ms), "server").start();
+			try (Socket server = new Socket(listening.getInetAddress(), listening.getLocalPort())) {
+				for (int i = 0; i < 30; i++) {
+					server.getOutputStream().write(i);
+					server.getInputStream().read();
+					nap(8);
+				}
+			}
+		}
+	}
+
+	private static long load(int ms) {
+		nap(ms);
+		return ms;
+	}
+
+	private static void tasks(int ms) throws Exception {
+		ExecutorService pool = Executors.newFixedThreadPool(2);
+		List<Future<Long>> results = new ArrayList<>();
+		long sum = 0;
+
+		for (int i = 0; i < 40; i++)
+			results.add(pool.submit(() -> {
+				nap(5);
+				return load(ms);
+			}));
+		for (Future<Long> result : results)
+			sum += result.get();
+		pool.shutdown();
+		System.out.println(sum);
+	}
+
+	private static void pieces(boolean paced) {
+		long sum = 1;
+
+		for (int i = 0; i < 40; i++) {
+			sum = encode(compress(sum, 4_000_000));
+			if (paced)
+				nap(12);
+		}
+		System.out.println(sum);
+	}
+
 	private static void run(String mode) {
 		try {
-			if (mode.equals("locked") || mode.equals("free"))
+			switch (mode) {
+			case "locked":
+			case "free":
 				requests(mode.equals("locked"));
-			else
+				break;
+			case "slow":
+			case "fast":
 				pipeline(mode.equals("slow") ? 8_000_000 : 4_000_000);
-		} catch (InterruptedException e) {
+				break;
+			case "far":
+			case "near":
+				requestsToServer(mode.equals("far") ? 30 : 10);
+				break;
+			case "heavy":
+			case "light":
+				tasks(mode.equals("heavy") ? 40 : 20);
+				break;
+			default:
+				pieces(mode.equals("paced"));
+			}
+		} catch (Exception e) {
 			throw new IllegalStateException(e);
 		}
 	}

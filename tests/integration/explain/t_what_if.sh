@@ -3,7 +3,7 @@
 # What --what-if predicts of a program is what happens when the program is changed like that.
 source "$(dirname "$0")/../lib.sh"
 
-for mode in locked free slow fast; do
+for mode in locked free slow fast far near heavy light paced eager; do
 	"${UNDISTURBED[@]}" "$BUILD/braid" record --preset wall -F 499 -o "$mode.trace" -- "$JAVA" -cp "$CLASSES" WhatIf "$mode" \
 		>out 2>err || fail "$(cat err)"
 done
@@ -31,3 +31,6 @@ assert abs(predicted - found) < 0.1 * found and found < 0.8 * was, sys.argv' "$@
 near 'without the lock' "$(takes locked)" "$(takes locked Journal=0 cpu=0)" "$(takes free cpu=0)"
 # other programs take the CPU more often from one than from the other
 near 'half the work' "$(takes slow cpu=0)" "$(takes slow compress=/2 cpu=0)" "$(takes fast cpu=0)"
+near 'a quicker server' "$(takes far)" "$(takes far lookup=/3 cpu=0)" "$(takes near cpu=0)"
+near 'lighter tasks' "$(takes heavy)" "$(takes heavy load=/2 cpu=0)" "$(takes light cpu=0)"
+near 'no pauses' "$(takes paced cpu=0)" "$(takes paced sleeping=0 cpu=0)" "$(takes eager cpu=0)"
