@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 #include <analyze/span_view.h>
 #include <export/spans.h>
@@ -177,6 +178,97 @@ START_TEST(hostile_records)
 }
 END_TEST
 
+#define HIT(time, thread, event)                                                                                       \
+	{                                                                                                              \
+		.kind = TRACE_SAMPLE, .sample = { time, thread, 0, 0, 1, 0, event, 0 }                                 \
+	}
+
+/* In the first thread two requests, between which another begins that has no end; in the other one, one request. */
+static const struct trace_rec pairs[] = {
+	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
+	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
+	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")),
+	REC(TRACE_NAME, name, 1, S("uprobe:/a:begin/arg0 > 3/")),
+	REC(TRACE_NAME, name, 2, S("uprobe:/a:end")),
+	REC(TRACE_NAME, name, 3, S("uprobe:/b:end")),
+	HIT(1000, 1, 1),
+	HIT(1500, 2, 1),
+	TICK(2000, 1, 3, 7), /* as recorded, it is in another one */
+	HIT(2000, 1, 2),
+	TICK(2500, 1, 5, 0),
+	HIT(2600, 1, 2), /* belongs to none */
+	HIT(3000, 1, 1),
+	HIT(4000, 1, 1),
+	HIT(9000, 1, 2),
+	HIT(9000, 1, 1),
+	OFFCPU(5000, 1, 2000, 0),
+	OFFCPU(6000, 2, 100, 0),
+	TICK(6000, 2, 1, 0),
+	HIT(6100, 2, 2),
+	HIT(7000, 2, 3),
+};
+
+START_TEST(pairs_of_events)
+{
+	struct analyzer *a = fed(pairs, sizeof(pairs) / sizeof(pairs[0]));
+	struct filter only = {0};
+	struct span_pairs out;
+	struct analysis *an;
+	struct span_view *v;
+	const struct span_sum *s;
+
+	ck_assert_int_eq(span_pairs_define(a, "begin..uprobe:/a:end", &out), 0);
+	ck_assert_uint_eq(out.spans, 3);
+	ck_assert_uint_eq(out.unfinished, 2);
+	v = view_of(&an, a, NULL);
+	s = v->sums.at;
+	ck_assert_uint_eq(v->sums.count, 3);
+	ck_assert(s[0].row->span_id == 1 && s[0].first_ns == 1000 && s[0].last_ns == 2000 && s[0].samples == 3);
+	ck_assert(s[1].row->span_id == 2 && s[1].first_ns == 1500 && s[1].last_ns == 6100 && s[1].offcpu_ns == 100);
+	ck_assert(s[2].row->span_id == 3 && s[2].first_ns == 4000 && s[2].last_ns == 9000 && s[2].offcpu_ns == 2000);
+	ck_assert(s[1].pid == 100 && s[1].samples == 1 && s[2].samples == 0 && !s[0].others);
+	span_view_free(v);
+	analysis_free(an);
+
+	ck_assert_int_eq(filter_add_spans(&only, "begin..end"), 0);
+	ck_assert_int_eq(filter_add_spans(&only, "begin..end"), -EINVAL);
+	v = view_of(&an, a, &only);
+	ck_assert_uint_eq(an->samples.quality.total, 4);
+	span_view_free(v);
+	analysis_free(an);
+	ck_assert_int_eq(filter_add_spans(&only, "2"), 0);
+	v = view_of(&an, a, &only);
+	ck_assert_uint_eq(an->samples.quality.total, 1);
+	span_view_free(v);
+	analysis_free(an);
+	filter_free(&only);
+	analyzer_free(a);
+}
+END_TEST
+
+START_TEST(pairs_that_are_none)
+{
+	static const struct {
+		const char *pair, *missing;
+		int err;
+	} cases[] = {
+		{"begin", "", -EINVAL},		  {"begin..", "", -EINVAL},
+		{"..end", "", -EINVAL},		  {"", "", -EINVAL},
+		{"begi..end", "begi", -ENOENT},	  {"begin..nd", "nd", -ENOENT},
+		{"begin..end", "end", -ENOTUNIQ}, {"begin..a:end", "a:end", -ENOENT},
+	};
+	struct analyzer *a = fed(pairs, sizeof(pairs) / sizeof(pairs[0]));
+	struct span_pairs out;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(span_pairs_define(a, cases[i].pair, &out), cases[i].err);
+		if (cases[i].err != -EINVAL)
+			ck_assert_str_eq(out.missing, cases[i].missing);
+	}
+	analyzer_free(a);
+}
+END_TEST
+
 Suite *test_spans(void)
 {
 	Suite *s = suite_create("spans");
@@ -186,6 +278,8 @@ Suite *test_spans(void)
 	tcase_add_test(t, filters);
 	tcase_add_test(t, ids_that_are_none);
 	tcase_add_test(t, hostile_records);
+	tcase_add_test(t, pairs_of_events);
+	tcase_add_test(t, pairs_that_are_none);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -70,6 +70,12 @@ int filter_add_spans(struct filter *f, const char *text)
 {
 	uint64_t none, id;
 
+	if (strstr(text, "..")) {
+		if (f->pair)
+			return -EINVAL;
+		f->pair = text;
+		return 0;
+	}
 	for (;; text++) {
 		if (filter_digits(&text, 16, &none, &id))
 			return -EINVAL;
@@ -166,7 +172,7 @@ bool filter_has_window(const struct filter *f)
 
 bool filter_has_span(const struct filter *f)
 {
-	return f->spans.count || f->traces.count;
+	return f->pair || f->spans.count || f->traces.count;
 }
 
 bool filter_needs_samples(const struct filter *f)

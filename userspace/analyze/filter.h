@@ -33,6 +33,7 @@ struct filter {
 	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
 	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
 	VEC(struct pattern) exclude; /* and no frame whose name matches one of these */
+	const char *pair;	     /* spans are those of span_pairs.h; not owned, or NULL */
 	VEC(uint64_t) spans;	     /* span ids; any of them matches */
 	VEC(struct trace_id) traces; /* any of them matches */
 	bool each;		     /* the samples are needed one by one */
@@ -42,7 +43,8 @@ struct filter {
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
-int filter_add_spans(struct filter *f, const char *text); /* "00f067aa0ba902b7,..." */
+/* "00f067aa0ba902b7,...", or once FROM..TO, of which it keeps the pointer. */
+int filter_add_spans(struct filter *f, const char *text);
 int filter_add_traces(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text);   /* keeps the pointer */
 int filter_add_cgroup(struct filter *f, const char *text); /* the same */

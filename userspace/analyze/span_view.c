@@ -46,6 +46,19 @@ static void add_sample(struct span_view *v, const struct sample *r)
 	v->samples = add_saturating(v->samples, r->weight);
 }
 
+static void add_hit(struct span_view *v, const struct sample *r)
+{
+	size_t thread = table_find(&v->an->a->threads, r->thread);
+	uint32_t row = thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread;
+	struct span_sum *s = NULL;
+
+	if (r->span && analysis_selects_time(v->an, r->time_ns) && analysis_selects_span(v->an, r->span) &&
+	    analysis_selects_thread(v->an, row))
+		s = seen(v, r->span, row, r->time_ns, r->time_ns);
+	if (s)
+		s->events++;
+}
+
 static bool is_offcpu(uint32_t kind)
 {
 	return kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_LOCK || kind == BRAID_JVM_WAIT;
@@ -95,6 +108,9 @@ int span_view_new(struct span_view **out, const struct analysis *an)
 		return -ENOMEM;
 	for (size_t i = 0; i < an->a->samples.count; i++)
 		add_sample(v, &an->a->samples.at[i]);
+	for (size_t i = 0; i < an->a->hits.count; i++)
+		for (size_t k = 0; k < an->a->hits.at[i].samples.count; k++)
+			add_hit(v, &an->a->hits.at[i].samples.at[k]);
 	for (size_t i = 0; i < events_count(an); i++)
 		if (events_get(an, i, &e))
 			add_event(v, &e);

@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <analyze/kinds.h>
+#include <analyze/span_pairs.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,10 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
-	{"span", OPT_SPAN, "ID[,ID...]", 0, "Only what belongs to these spans, by their hexadecimal ids", 1},
+	{"span", OPT_SPAN, "ID[,ID...]|FROM..TO", 0,
+	 "Only what belongs to these spans, by their hexadecimal ids; FROM..TO: spans are the times of a thread from a hit of "
+	 "the event FROM to its next one of TO",
+	 1},
 	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
 	{"norm", OPT_NORM, 0, 0,
 	 "Leave out of Java names what differs from run to run: addresses of hidden classes, numbers of lambdas and "
@@ -113,7 +117,11 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SPAN:
 		if (filter_add_spans(&c->filter, arg))
-			argp_error(state, "--span: '%s' is not a list of span ids, of 16 hexadecimal digits", arg);
+			argp_error(
+				state,
+				"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor two events, "
+				"FROM..TO",
+				arg);
 		return 0;
 	case OPT_TRACE:
 		if (filter_add_traces(&c->filter, arg))
@@ -436,10 +444,37 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 	return common_check_window(l, filter);
 }
 
+bool common_define_spans(struct loaded *l, const char *pair)
+{
+	struct span_pairs pairs;
+	int err = span_pairs_define(l->analyzer, pair, &pairs);
+
+	if (err == -ENOENT)
+		log_error("%s has no samples of the event '%s'; record it with -e, and `braid report` lists the events",
+			  l->path, pairs.missing);
+	else if (err == -ENOTUNIQ)
+		log_error("%s has more than one event '%s'; write its whole name", l->path, pairs.missing);
+	else if (err == -EINVAL)
+		log_error("--span %s: an event's name is missing; write FROM..TO", pair);
+	else if (err)
+		log_error("cannot read %s: %s", l->path, strerror(-err));
+	if (!err && pairs.unfinished)
+		log_warning("%s: %" PRIu64 " hit%s of '%.*s' without a hit of '%s' after %s: no spans", l->path,
+			    pairs.unfinished, pairs.unfinished == 1 ? "" : "s", (int)strcspn(pair, "."), pair,
+			    pairs.missing, pairs.unfinished == 1 ? "it" : "them");
+	if (!err && !pairs.spans)
+		log_error("%s has no hit of the first event of %s that the second one follows", l->path, pair);
+	if (err || !pairs.spans)
+		common_unload(l);
+	return !err && pairs.spans;
+}
+
 bool common_analyze(struct loaded *l, const struct filter *filter)
 {
 	int err;
 
+	if (filter && filter->pair && !common_define_spans(l, filter->pair))
+		return false;
 	if (!check_filter(l, filter)) {
 		common_unload(l);
 		return false;

@@ -88,6 +88,12 @@ bool common_check_window(const struct loaded *l, const struct filter *filter);
 /* The same, and every sample is kept with its time. */
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
 
+/*
+ * Makes the times between two events the trace's spans, see span_pairs.h. To be called between reading, with samples
+ * kept, and analysis. False, with an error printed and the trace unloaded, if there are none.
+ */
+bool common_define_spans(struct loaded *l, const char *pair);
+
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);
 

@@ -34,8 +34,10 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
-	{"span", OPT_SPAN, "ID", 0,
-	 "Explain the request of this span instead, from the first to the last that is recorded of it", 0},
+	{"span", OPT_SPAN, "ID|FROM..TO", 0,
+	 "Explain the request of this span instead, from the first to the last that is recorded of it; FROM..TO: spans are "
+	 "the times of a thread from a hit of the event FROM to its next one of TO, and the longest one is explained",
+	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
 	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
 	{"what-if", OPT_WHAT_IF, "WHAT=CHANGE", 0,
@@ -100,8 +102,8 @@ static void check_choice(struct argp_state *state, const struct explain_options 
 		argp_error(state, "--thread, --span or --slowest is missing; `braid report --wall` lists the threads");
 	if (!o->thread && (o->stretch.has_from || o->stretch.has_to || o->against.has_from))
 		argp_error(state, "--from, --to and --against need --thread");
-	if (o->what_if.count && (o->against.has_from || o->slowest))
-		argp_error(state, "--what-if cannot be used with --against or --slowest");
+	if (o->what_if.count && (o->against.has_from || o->slowest > 1))
+		argp_error(state, "--what-if cannot be used with --against, and with one span only");
 }
 
 static error_t explain_parse(int key, char *arg, struct argp_state *state)
@@ -131,13 +133,18 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		o->top = common_number(state, "top", "rows", arg);
 		return 0;
 	case OPT_SPAN:
-		if (filter_add_spans(&o->span, arg) || o->span.spans.count != 1)
-			argp_error(state, "--span: '%s' is not a span id, of 16 hexadecimal digits", arg);
+		if (filter_add_spans(&o->span, arg) || o->span.spans.count > 1)
+			argp_error(
+				state,
+				"--span: '%s' is neither a span id, of 16 hexadecimal digits, nor two events, FROM..TO",
+				arg);
 		return 0;
 	case OPT_SLOWEST:
 		o->slowest = common_number(state, "slowest", "spans", arg);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->span.pair && !o->thread && !o->span.spans.count && !o->slowest)
+			o->slowest = 1;
 		check_choice(state, o);
 		return common_file_arg(key, arg, state, &o->file);
 	default:
@@ -357,7 +364,8 @@ int cmd_explain(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (o.top == UINT32_MAX && !o.json)
 		o.top = 10;
-	if (common_read(&l, o.file, &everything, NULL, NULL) && common_analyze(&l, &o.filter)) {
+	if (common_read(&l, o.file, &everything, NULL, NULL) &&
+	    (!o.span.pair || common_define_spans(&l, o.span.pair)) && common_analyze(&l, &o.filter)) {
 		status = common_status(&l, write_explanation(&l, &o));
 		common_unload(&l);
 	}

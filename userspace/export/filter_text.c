@@ -72,6 +72,11 @@ void filter_text(FILE *out, const struct analysis *an)
 		fputs(i ? " or " : " ", out);
 		text_quoted(out, f->cgroups.at[i]);
 	}
+	if (f->pair) {
+		part(out, &any, "span from");
+		putc(' ', out);
+		text_quoted(out, f->pair);
+	}
 	if (f->spans.count)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)

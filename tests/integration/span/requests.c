@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Serves 12 requests between the functions request_begin() and request_end(), each for 5 ms. For the seventh, another
+ * thread holds a lock for 60 ms.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t locked;
+
+NOINLINE void request_begin(int number)
+{
+	__asm__ volatile("" : : "r"(number) : "memory");
+}
+
+NOINLINE void request_end(int number)
+{
+	__asm__ volatile("" : : "r"(number) : "memory");
+}
+
+static NOINLINE void hold_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_barrier_wait(&locked);
+	usleep(60000);
+	pthread_mutex_unlock(&lock);
+}
+
+static void *backup(void *arg)
+{
+	pthread_setname_np(pthread_self(), "backup");
+	hold_lock();
+	return arg;
+}
+
+static NOINLINE void look_up(void)
+{
+	pthread_mutex_lock(&lock);
+	usleep(5000);
+	pthread_mutex_unlock(&lock);
+}
+
+static NOINLINE void serve(int number)
+{
+	request_begin(number);
+	look_up();
+	request_end(number);
+}
+
+int main(void)
+{
+	pthread_t other;
+
+	pthread_barrier_init(&locked, NULL, 2);
+	for (int i = 1; i <= 12; i++) {
+		if (i == 7) {
+			pthread_create(&other, NULL, backup, NULL);
+			pthread_barrier_wait(&locked);
+		}
+		serve(i);
+	}
+	pthread_join(other, NULL);
+	return 0;
+}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Spans between two probes of a program that knows nothing of spans: each of its requests is one, and the slowest is
+# explained by the thread that held the lock.
+source "$(dirname "$0")/../lib.sh"
+
+cc -O1 -pthread -o requests "$TEST_DIR/requests.c"
+braid record -q -e offcpu -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:request_end" -o r.trace -- ./requests
+
+braid report --by span --span request_begin..request_end --json r.trace >spans.json
+braid explain --span request_begin..request_end r.trace >slowest.txt
+braid explain --span "request_begin..uprobe:$PWD/requests:request_end" --slowest 12 --json r.trace >all.json
+braid explain --span request_begin..request_end --what-if sleeping=0 --json r.trace >changed.json
+braid export --event offcpu --span request_begin..request_end --span 0000000000000007 r.trace >seventh.txt
+python3 - <<'END'
+import json
+
+spans = json.load(open("spans.json"))
+lasted = {s["span"]: s["last_s"] - s["first_s"] for s in spans["by_samples"]}
+assert spans["spans"] == 12 and set(lasted) == {f"{n:016x}" for n in range(1, 13)}, spans
+assert all(t >= 0.005 for t in lasted.values()) and lasted[f"{7:016x}"] >= 0.060, lasted
+assert all(s["offcpu_s"] >= 0.005 and s["thread"] == "requests" for s in spans["by_samples"]), spans
+explained = [json.loads(line) for line in open("all.json")]
+assert len(explained) == 12 and explained[0]["time_s"] == max(e["time_s"] for e in explained) >= 0.060, explained
+changed = json.load(open("changed.json"))
+assert changed["predicted_s"] < changed["time_s"] - 0.060, changed
+END
+grep -q '^Span 0000000000000007' slowest.txt || fail "not the seventh: $(cat slowest.txt)"
+grep -q 'backup' slowest.txt && grep -q 'hold_lock' slowest.txt || fail "nobody held the lock: $(cat slowest.txt)"
+grep -q 'serve;look_up' seventh.txt || fail "no waits of the seventh: $(cat seventh.txt)"
+! grep -q 'hold_lock' seventh.txt || fail "the other thread is in no span: $(cat seventh.txt)"
+
+# What cannot be paired is an error that names it.
+refuses()
+{
+	local pair=$1 why=$2 status=0
+
+	shift 2
+	braid "$@" --span "$pair" r.trace >out 2>err || status=$?
+	[[ $status -eq 1 ]] || fail "$*: exit status $status: $(cat err)"
+	one_line_error out err
+	grep -qF "$why" err || fail "$*: $(cat err)"
+}
+refuses request_begin..nothing "no samples of the event 'nothing'" report --by span
+refuses request_begin.. "an event's name is missing" report
+refuses request_end..request_begin.. "no samples of the event 'request_begin..'" explain
+braid record -q -e "uprobe:$PWD/requests:request_begin" -e "uprobe:$PWD/requests:serve" -o r.trace -- ./requests
+refuses request_begin..request_end "no samples of the event 'request_end'" explain
