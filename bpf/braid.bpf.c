@@ -9,5 +9,6 @@
 #include "probes.bpf.h"
 #include "hits.bpf.h"
 #include "syscall.bpf.h"
+#include "fault.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

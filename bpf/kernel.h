@@ -17,6 +17,8 @@
 struct mm_struct {
 	unsigned long start_code;
 	unsigned long start_stack;
+	unsigned long start_brk;
+	unsigned long brk;
 };
 
 struct thread_struct {
@@ -72,6 +74,13 @@ struct file {
 	void *private_data;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
 };
 
 struct fdtable {

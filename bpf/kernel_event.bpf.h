@@ -14,7 +14,9 @@ const volatile __u32 kernel_events[BRAID_KERNEL_EVENTS];
 
 /* What a thread is in. It lasts as long as the thread. */
 struct kernel_start {
-	__u64 call_ns; /* 0: in no system call, or not known */
+	__u64 call_ns;	/* 0: in no system call, or not known */
+	__u64 fault_ns; /* the same of a page fault, at this address */
+	__u64 fault_at;
 	__u32 call;
 	__u32 reserved;
 };

@@ -17,12 +17,17 @@
 /* Kernel events, in the order of their kinds from BRAID_JVM_SYSCALL on. */
 enum braid_kernel_event {
 	BRAID_KERNEL_SYSCALL,
+	BRAID_KERNEL_FAULT,
 	BRAID_KERNEL_EVENTS,
 };
 
 /* What filters of a system call compare, beside its arguments: numbers of a BRAID_HIT_ARGUMENT. */
 #define BRAID_SYSCALL_CALL 6
 #define BRAID_SYSCALL_RESULT 7
+
+/* The same of a page fault. */
+#define BRAID_FAULT_ADDRESS 0
+#define BRAID_FAULT_MAJOR 1 /* it read from a disk */
 
 enum braid_hit_operand {
 	BRAID_HIT_COMM, /* of the thread */

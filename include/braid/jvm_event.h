@@ -75,6 +75,9 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_SYSCALL = 31,	    /* a system call, with the stack at its end; name: the file or socket, or the path
 				       that the program gave; detail: the call; value: bytes read or written; flags:
 				       the error number, 0: none; text: arguments and result */
+	BRAID_JVM_FAULT = 32,	    /* a page fault of a thread, in its own code or in the kernel for it; name: the file
+				       of the mapping, or [heap], [stack], [anonymous]; detail: minor or major; number:
+				       the address */
 	BRAID_JVM_EVENTS,	    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */

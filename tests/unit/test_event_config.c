@@ -52,6 +52,7 @@ static const struct {
 	{"a:b,a:b", "cpu,gc,thread,jit", "a:b"},
 	{"syscall", "cpu,gc,thread,jit", ""},
 	{"syscall=1ms/call==fsync/,syscall=1ms/call==fsync/", "cpu,gc,thread,jit", ""},
+	{"syscall,fault", "cpu,gc,thread,jit", ""},
 	{"gc,file=0,cpu", "cpu,gc", "cpu-clock"},
 	{"vthread=5,exception=0", "vthread=5,exception=0", ""},
 	{"safepoint,thread,class,jit,native-bind,resource", "safepoint,thread,class,jit,native-bind,resource", ""},

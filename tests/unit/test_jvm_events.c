@@ -491,6 +491,28 @@ START_TEST(system_calls_have_names)
 }
 END_TEST
 
+START_TEST(page_faults_have_mappings)
+{
+	struct braid_event_kernel e = kernel_event(BRAID_JVM_FAULT);
+	const struct trace_jvm_event *got = &last[BRAID_JVM_FAULT];
+
+	e.jvm.sleep = BRAID_OBJECT_NAME << BRAID_SLEEP_OBJECT_SHIFT;
+	memcpy(e.jvm.text, "[heap]", 7);
+	e.jvm.event.number = 0x5000;
+	e.value[BRAID_FAULT_MAJOR] = 1;
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->name], "[heap]");
+	ck_assert_str_eq(names[got->detail], "major");
+	ck_assert_uint_eq(got->number, 0x5000);
+	ck_assert_uint_eq(got->duration_ns, 6000);
+	e.value[BRAID_FAULT_MAJOR] = 0;
+	e.jvm.sleep = 0; /* the mapping was not known */
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->detail], "minor");
+	ck_assert_uint_eq(got->name, 0);
+}
+END_TEST
+
 /* Nobody else sends them, and no part of one is believed. */
 START_TEST(kernel_events_are_the_kernels)
 {
@@ -525,6 +547,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, code_that_cannot_be);
 	tcase_add_test(tc, only_what_somebody_owns_is_a_lock);
 	tcase_add_test(tc, system_calls_have_names);
+	tcase_add_test(tc, page_faults_have_mappings);
 	tcase_add_test(tc, kernel_events_are_the_kernels);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -262,6 +262,17 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			       .detail_is = PLAIN("call"),
 			       .value_is = BYTES("moved"),
 			       .text_is = PLAIN("args")},
+	[BRAID_JVM_FAULT] = {.title = "Page faults",
+			     .graph = true,
+			     .type = BRAID_EVENT_TYPES,
+			     .unit = UNIT_NS,
+			     .weight = WEIGHT_DURATION,
+			     .stack = true,
+			     .leaf = true,
+			     .tables = true,
+			     .name_is = PLAIN("mapping"),
+			     .detail_is = PLAIN("fault"),
+			     .number_is = PLAIN("address")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

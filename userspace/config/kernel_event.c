@@ -48,6 +48,11 @@ static const struct word {
 	 .help = "those of them that read, write or sync files; shortest time",
 	 .values = CALL_VALUES},
 #undef CALL_VALUES
+	{.name = "fault",
+	 .event = BRAID_KERNEL_FAULT,
+	 .example = "fault=0",
+	 .help = "page faults, minor and major, with their mapping; shortest time",
+	 .values = {{"address", BRAID_FAULT_ADDRESS, false}, {"major", BRAID_FAULT_MAJOR, false}, {NULL, 0, false}}},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))

@@ -58,12 +58,20 @@ static void explain_call(struct jvms *jvms, struct process *process, const struc
 	to->text = trace_str_of(text);
 }
 
+static void explain_fault(struct jvms *jvms, struct process *process, const struct braid_event_kernel *e,
+			  struct trace_jvm_event *to, char text[KERNEL_EVENT_TEXT])
+{
+	(void)text;
+	to->detail = name_of(jvms, process, e->value[BRAID_FAULT_MAJOR] ? "major" : "minor");
+}
+
 /* ---- all ---- */
 
 static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct process *process,
 						  const struct braid_event_kernel *e, struct trace_jvm_event *to,
 						  char text[KERNEL_EVENT_TEXT]) = {
 	[BRAID_KERNEL_SYSCALL] = explain_call,
+	[BRAID_KERNEL_FAULT] = explain_fault,
 };
 
 bool kernel_events_are(uint32_t kind)

@@ -11,9 +11,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool hits_have(const struct record_options *o, enum probe_type type)
@@ -95,13 +97,36 @@ static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t nu
 	return keep(h, bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt));
 }
 
+/* Perf counts page faults on the CPU on which they happen. The program's cookie says which kind it is. */
+static int attach_faults(struct hits *h, struct bpf_program *program)
+{
+	static const uint64_t kinds[] = {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ};
+	int fd, err = 0;
+
+	for (int i = 0; i < 2 * libbpf_num_possible_cpus() && !err; i++) {
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_SOFTWARE, .config = kinds[i % 2], .size = sizeof(attr), .sample_period = 1};
+		LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = (uint64_t)i % 2);
+
+		fd = (int)syscall(SYS_perf_event_open, &attr, -1, i / 2, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV) /* the CPU is offline */
+			continue;
+		err = fd < 0 ? -errno : keep(h, bpf_program__attach_perf_event_opts(program, fd, &opts));
+		if (err && fd >= 0)
+			close(fd);
+	}
+	return err;
+}
+
 static int attach_kernel(struct hits *h, const struct braid_bpf *b, enum braid_kernel_event event)
 {
 	struct bpf_program *programs[KERNEL_PROGRAMS];
 	int count = kernel_programs(b, event, programs), err = 0;
 
 	for (int i = 0; i < count && !err; i++)
-		err = keep(h, bpf_program__attach(programs[i]));
+		err = bpf_program__type(programs[i]) == BPF_PROG_TYPE_PERF_EVENT
+			      ? attach_faults(h, programs[i])
+			      : keep(h, bpf_program__attach(programs[i]));
 	return err;
 }
 

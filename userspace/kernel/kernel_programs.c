@@ -10,6 +10,7 @@ int kernel_programs(const struct braid_bpf *b, enum braid_kernel_event event,
 {
 	struct bpf_program *const all[BRAID_KERNEL_EVENTS][KERNEL_PROGRAMS] = {
 		[BRAID_KERNEL_SYSCALL] = {b->progs.on_call, b->progs.on_call_end},
+		[BRAID_KERNEL_FAULT] = {b->progs.on_fault_user, b->progs.on_fault_kernel, b->progs.on_fault},
 	};
 	int count = 0;
 

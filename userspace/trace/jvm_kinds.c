@@ -36,6 +36,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_UNCOLLECTED] = "uncollected",
 	[BRAID_JVM_THREAD_TIME] = "thread_time",
 	[BRAID_JVM_SYSCALL] = "syscall",
+	[BRAID_JVM_FAULT] = "fault",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what it
- * did and how long it took, so that a test knows what a recording has to contain: `files PATH`.
+ * did and how long it took, so that a test knows what a recording has to contain: `files PATH`,
+ * `faults PATH`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +82,66 @@ static int files(const char *path)
 	return 0;
 }
 
+/* ---- page faults ---- */
+
+#define PAGES 300
+
+struct faults {
+	long minor, major;
+};
+
+static struct faults faults_now(void)
+{
+	struct rusage usage;
+
+	check(!getrusage(RUSAGE_SELF, &usage), "getrusage");
+	return (struct faults){usage.ru_minflt, usage.ru_majflt};
+}
+
+static void *map(int fd)
+{
+	int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *at =
+		mmap(NULL, (size_t)PAGES * 4096, protection, fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+
+	check(at != MAP_FAILED, "mmap");
+	(void)madvise(at, (size_t)PAGES * 4096, fd < 0 ? MADV_NOHUGEPAGE : MADV_RANDOM);
+	return at;
+}
+
+static NOINLINE void touch_anonymous(volatile char *pages, struct faults *before, struct faults *after)
+{
+	*before = faults_now();
+	for (size_t i = 0; i < PAGES; i++)
+		pages[i * 4096] = 1;
+	*after = faults_now();
+}
+
+static NOINLINE void touch_file(const volatile char *pages, struct faults *before, struct faults *after)
+{
+	*before = faults_now();
+	for (size_t i = 0; i < PAGES; i++)
+		(void)pages[i * 4096];
+	*after = faults_now();
+}
+
+static int faults(const char *path)
+{
+	static char page[4096];
+	struct faults before, after;
+	void *anonymous = map(-1);
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	for (size_t i = 0; i < PAGES; i++)
+		check(write(fd, page, sizeof(page)) == sizeof(page), path);
+	check(!fsync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), path);
+	touch_anonymous(anonymous, &before, &after);
+	printf("anonymous %ld %ld\n", after.minor - before.minor, after.major - before.major);
+	touch_file(map(fd), &before, &after);
+	printf("mapped %ld %ld\n", after.minor - before.minor, after.major - before.major);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	puts("ready");
@@ -87,5 +150,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (argc == 3 && strcmp(argv[1], "files") == 0)
 		return files(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "faults") == 0)
+		return faults(argv[2]);
 	return 1;
 }
