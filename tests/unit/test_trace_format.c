@@ -105,8 +105,8 @@ START_TEST(schemas_that_are_none)
 		"99999999999 a b:u\n",
 		"32 sample cpu:u cpu:u\n",
 		"40 a0123456789012345678901234567890123456789 b:u\n",
-		"50 many a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u "
-		"a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u\n",
+		("50 many a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u "
+		 "a:u a:u a:u a:u a:u a:u a:u a:u a:u a:u\n"),
 	};
 	struct trace_schema *schema = malloc(sizeof(*schema));
 	char text[TRACE_SCHEMA_MAX];
