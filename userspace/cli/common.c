@@ -5,13 +5,10 @@
 #include <analyze/span_pairs.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <util/quantity.h>
 #include <util/log.h>
@@ -510,99 +507,4 @@ void common_unload(struct loaded *l)
 	analyzer_free(l->analyzer);
 	trace_reader_close(l->reader);
 	memset(l, 0, sizeof(*l));
-}
-
-/* ---- output ---- */
-
-static bool same_file(const char *a, const char *b)
-{
-	struct stat p, q;
-
-	return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
-}
-
-static bool is_stdout(const char *path)
-{
-	return !path || strcmp(path, "-") == 0;
-}
-
-/*
- * A descriptor for writing `path`, or a negative errno. A user who may not read the trace may not read its exports, so
- * a new file has the trace's mode and, when root makes it, the trace's owner. An existing file must belong to the
- * caller and gets the mode, too. Dangling links are not followed; devices and pipes are used as they are.
- */
-static int output_create(const char *path, const struct stat *trace)
-{
-	mode_t mode = trace->st_mode & 0666;
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	struct stat st;
-
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &st))
-		goto failed;
-	if (!S_ISREG(st.st_mode))
-		return fd;
-	errno = EPERM;
-	if (st.st_uid != geteuid() && st.st_uid != trace->st_uid)
-		goto failed;
-	if (ftruncate(fd, 0) || (geteuid() == 0 && fchown(fd, trace->st_uid, trace->st_gid)) || fchmod(fd, mode))
-		goto failed;
-	return fd;
-failed:
-	if (fd >= 0) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	return -errno;
-}
-
-FILE *common_output_open(const char *path, const char *input)
-{
-	struct stat trace;
-	FILE *out = NULL;
-	int fd;
-
-	if (is_stdout(path))
-		return stdout;
-	if (same_file(path, input)) {
-		log_error("%s is the trace itself; choose another output file", path);
-		return NULL;
-	}
-	fd = stat(input, &trace) ? -errno : output_create(path, &trace);
-	if (fd >= 0 && !(out = fdopen(fd, "w")))
-		fd = -errno;
-	if (fd == -EPERM)
-		log_error("cannot write %s: it is another user's file; remove it, or choose another name", path);
-	else if (!out)
-		log_error("cannot write %s: %s", path, strerror(-fd));
-	return out;
-}
-
-/* A truncated file would look complete; devices and pipes stay. */
-static void remove_partial(const char *path)
-{
-	struct stat st;
-
-	if (!is_stdout(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
-}
-
-bool common_output_close(FILE *out, const char *path, int err)
-{
-	errno = 0;
-	/* A stream does not keep the errno of an earlier failure: one more byte fails for the same reason. */
-	if (!err && ferror(out))
-		err = putc('\n', out) == EOF || fflush(out) != 0 ? -errno : -EIO;
-	if (!err && fflush(out) != 0)
-		err = errno ? -errno : -EIO;
-	if (out != stdout && fclose(out) != 0 && !err)
-		err = errno ? -errno : -EIO;
-	if (!err)
-		return true;
-	log_error("cannot write %s: %s", is_stdout(path) ? "standard output" : path, strerror(-err));
-	remove_partial(path);
-	return false;
 }

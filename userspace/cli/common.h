@@ -105,7 +105,7 @@ int common_status(const struct loaded *l, bool ok);
 
 void common_unload(struct loaded *l);
 
-/* ---- output ---- */
+/* ---- common_output.c ---- */
 
 /*
  * Opens `path` for writing; NULL or "-" is stdout. A file gets the mode of the trace `input`; the trace itself and
