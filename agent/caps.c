@@ -34,7 +34,7 @@ static void give_back(const uint64_t bits[2])
 
 static bool is_needed(const struct kind_cap *c, uint32_t types)
 {
-	return !c->types || (c->types & types);
+	return !c->types || ((c->types | c->users) & types);
 }
 
 /* The next capability of all kinds; NULL after the last. */
@@ -65,7 +65,9 @@ void caps_acquire(struct caps *c, uint32_t types)
 		jvmtiCapabilities group;
 		unsigned bit = k->bit;
 
-		if (caps_has(bit) || !is_needed(k, types) || (k->at_start_only && !bit_test(possible, bit)))
+		bool optional = k->at_start_only || (k->types && !(k->types & types));
+
+		if (caps_has(bit) || !is_needed(k, types) || (optional && !bit_test(possible, bit)))
 			continue;
 		bit_set(bits, bit);
 		memcpy(&group, bits, sizeof(group));

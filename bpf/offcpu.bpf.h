@@ -81,6 +81,8 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 		e->stack = 0;
 	}
 	e->tid = tid;
+	if (t->vthread)
+		e->vthread = t->vthread;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->sleep = BRAID_SLEEP_LONG;
 	e->event.start_ns = i->start_ns;
@@ -429,7 +431,7 @@ static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
 
 	if (!s)
 		return false;
-	found = parked_read(s->w.slot, p->jvm - 1, parked) && parked_in_lock(parked);
+	found = parked_read(s->w.slot, p->jvm - 1, parked, false) && parked_in_lock(parked);
 	slot_release(s);
 	return found;
 }

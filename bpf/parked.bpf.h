@@ -56,22 +56,23 @@ __noinline bool parked_class(struct braid_walk *w, const struct braid_layout *l,
 	return !bpf_probe_read_user(to->class, length, (const void *)(symbol + l->symbol_body));
 }
 
-/* The object that a thread is parked for; 0: none, or not readable. */
-__noinline __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread)
+/* The object that a thread, or the virtual thread that it has mounted, is parked for; 0: none, or not readable. */
+__noinline __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
 {
 	__u64 thread;
 
 	if (!w || !l)
 		return 0;
-	thread = object_of_thread(w, l, java_thread + l->objects.carrier);
+	thread = object_of_thread(w, l, java_thread + (mounted ? l->objects.current : l->objects.carrier));
 	return thread ? object_field(w, l, thread + l->objects.thread_blocker) : 0;
 }
 
 /*
  * Runs on a thread whose sleep has ended and which has not left the VM yet, so its blocker is still set. The slot is
- * the caller's. False when there is no blocker, or a collector is moving it.
+ * the caller's. False when there is no blocker, or a collector is moving it. `mounted`: of the virtual thread that it
+ * has mounted.
  */
-__noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to)
+__noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to, bool mounted)
 {
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &jvm_slot);
 	struct sample *s = slot_at(slot);
@@ -84,14 +85,14 @@ __noinline bool parked_read(__u32 slot, __u32 jvm_slot, struct parked *to)
 	s->w.sp = s->window_bytes = 0; /* none of these reads is on the stack */
 	s->w.jvm = java_thread_jvm(jvm_slot, jvm->generation);
 	java_thread = java_thread_own((__u32)s->w.jvm);
-	blocker = java_thread ? parked_blocker(&s->w, l, java_thread) : 0;
+	blocker = java_thread ? parked_blocker(&s->w, l, java_thread, mounted) : 0;
 	klass = object_klass(&s->w, l, blocker);
 	if (!klass || !parked_class(&s->w, l, klass, to))
 		return false;
 	to->ownable = parked_is_ownable(&s->w, l, klass);
 	if (to->ownable)
 		to->owner = parked_owner(&s->w, l, object_field(&s->w, l, blocker + l->objects.ownable_thread));
-	return parked_blocker(&s->w, l, java_thread) == blocker && object_klass(&s->w, l, blocker) == klass;
+	return parked_blocker(&s->w, l, java_thread, mounted) == blocker && object_klass(&s->w, l, blocker) == klass;
 }
 
 /* The only lock that is no AbstractOwnableSynchronizer. Not constant: clang would move it to a section without BTF. */

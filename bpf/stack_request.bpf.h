@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The program that an agent's thread runs when an event occurs in its JVM: emits the event with the thread's whole
- * stack. It reveals nothing that the JVM could not read itself, and uses no more of the event ring than the JVM's
+ * stack. Mounts and unmounts of virtual threads are events of which most are only counted (mounts.bpf.h). It reveals nothing that the JVM could not read itself, and uses no more of the event ring than the JVM's
  * share.
  */
 #ifndef BRAID_STACK_REQUEST_BPF_H
 #define BRAID_STACK_REQUEST_BPF_H
 
-#include "offcpu.bpf.h"
+#include "mounts.bpf.h"
 
 static __always_inline void stack_request_walk(const struct braid_process *p, struct braid_stack_ref *ref)
 {
@@ -25,15 +25,19 @@ int stack_request(struct braid_stack_request *arg)
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, kind = arg->event.kind;
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	struct braid_event_jvm_event *e;
+	bool mounts;
 
 	if (!p || !p->jvm)
 		return -1; /* EPERM */
 	if (kind >= BRAID_JVM_EVENTS)
 		return -22; /* EINVAL */
-	if (!jvm_event_room(tgid, kind))
+	mounts = kind == BRAID_JVM_OFFCPU;
+	if (!mounts && !jvm_event_room(tgid, kind))
 		return 0;
-	if (!ref.stack)
+	if (mounts ? mount_begin(arg) : !ref.stack)
 		stack_request_walk(p, &ref);
+	if (mounts)
+		return mount_complete(arg, &ref);
 	arg->stack = ref.stack;
 	arg->vthread = ref.vthread;
 	arg->span = ref.span;

@@ -7,6 +7,7 @@
 #define BRAID_THREAD_LIFE_BPF_H
 
 #include "offcpu.bpf.h"
+#include "vthread_time.bpf.h"
 
 /* ---- reports ---- */
 
@@ -80,6 +81,7 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 	if (t->now.start_ns)
 		offcpu_end_missed(t, tid, bpf_get_current_task_btf()->se.sum_exec_runtime, now);
 	thread_time_ran(t, now);
+	vthread_time_orphan(t, now);
 	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++)
 		thread_emit_counted(t, tid, i, time_ns);
 	thread_emit_time(t, tid, time_ns, now);
@@ -87,13 +89,6 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 }
 
 /* ---- starts ---- */
-
-static __always_inline bool settings_ended(__u64 now)
-{
-	const struct braid_offcpu_settings *settings = settings_get();
-
-	return !settings || now > settings->end_ns;
-}
 
 /* A new thread waits for a CPU first. */
 SEC("tp_btf/sched_process_fork")

@@ -62,6 +62,13 @@ static __always_inline struct braid_offcpu_settings *settings_get(void)
 	return bpf_map_lookup_elem(&offcpu_settings, &zero);
 }
 
+static __always_inline bool settings_ended(__u64 now)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+
+	return !settings || now > settings->end_ns;
+}
+
 static __always_inline struct braid_offcpu_counts *counts_get(void)
 {
 	__u32 zero = 0;

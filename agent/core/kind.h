@@ -33,6 +33,7 @@ struct kind {
 		bool at_start_only; /* cannot be acquired later; that is not reported as a refusal */
 		uint32_t types;	    /* the event types that need it; 0: always needed */
 		const char *lacking;
+		uint32_t users; /* the event types that use it where there is one, and do without */
 	} caps[KIND_CAPS];
 	uint32_t types;					   /* the event types that enable the hooks; 0: always */
 	void (*start)(const struct braid_event_config *c); /* before its events arrive, and when figures change */

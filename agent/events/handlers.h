@@ -9,7 +9,7 @@
 #include <braid/jvm_event.h>
 
 extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, live_kind, loads_kind, methods_kind,
-	monitors_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
+	monitors_kind, mounts_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
 
 /* methods.c */
 void methods_reset(void);
@@ -71,6 +71,10 @@ void stack_request_start(void);
 void jvm_event_emit(const struct braid_jvm_event *d);
 /* The same; `request` may refer to a stack that was taken before. */
 void jvm_event_emit_with(struct braid_stack_request *request);
+/* False when stack requests do nothing. */
+bool stack_request_usable(void);
+/* Makes a request whose event the kernel side may keep or drop. */
+void jvm_event_request(const struct braid_jvm_event *d);
 /* Takes the calling thread's stack for an event that is emitted later. */
 void stack_request_take(struct braid_stack_request *request);
 /* Publishes an event without a stack, of the thread `tid` (0: of none). It waits in memory for room. */
@@ -109,6 +113,11 @@ uint32_t loads_count(void);
 /* exceptions.c */
 /* For a new connection, which has other class ids. */
 void exceptions_reset(void);
+
+/* mounts.c */
+/* A virtual thread starts on the calling thread, or ends. An exception may be pending. */
+void mounts_on_start(JNIEnv *jni, jthread thread);
+void mounts_on_end(JNIEnv *jni, jthread thread);
 
 /* natives.c */
 /* JVM TI allows reading names from VM start on: publishes the methods bound before. */

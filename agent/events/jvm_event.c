@@ -188,6 +188,20 @@ void jvm_event_emit(const struct braid_jvm_event *d)
 	jvm_event_emit_with(&request);
 }
 
+bool stack_request_usable(void)
+{
+	return atomic_load_explicit(&usable, memory_order_acquire);
+}
+
+void jvm_event_request(const struct braid_jvm_event *d)
+{
+	struct braid_stack_request request = {.event = *d};
+	uint32_t answer;
+
+	if (may_run())
+		(void)stack_request_run(agent.link.stack_request_fd, &request, &answer);
+}
+
 void stack_request_take(struct braid_stack_request *request)
 {
 	uint32_t answer;

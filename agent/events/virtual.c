@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The event kind vthread: starts and ends of virtual threads. There may be millions, so a rate limits those that are
- * published, and the rest is counted. */
+ * published, and the rest is counted. For the kind offcpu, mounts.c gets each of them. */
 #include "handlers.h"
 #include "named_event.h"
 #include "core/config.h"
@@ -29,25 +29,34 @@ static void life_publish(JNIEnv *jni, jthread thread, uint32_t event)
 	named_event_publish(&r, text, NULL, NULL);
 }
 
-static void happened(jvmtiEnv *env, JNIEnv *jni, jthread thread, struct life *l)
+static void limited_publish(JNIEnv *jni, jthread thread, struct life *l)
 {
-	if (!agent_enter_event(env))
-		return;
 	if (rate_take(&l->rate, atomic_load_explicit(&config.vthread_rate, memory_order_relaxed)))
 		life_publish(jni, thread, l->event);
 	else
 		atomic_fetch_add_explicit(&l->unsaid, 1, memory_order_relaxed);
-	agent_leave();
 }
 
 static void JNICALL virtual_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
-	happened(env, jni, thread, &starts);
+	if (!agent_enter_event(env))
+		return;
+	if (config_enables(BRAID_EVENT_TYPE(VTHREAD)))
+		limited_publish(jni, thread, &starts);
+	if (config_enables(BRAID_EVENT_TYPE(OFFCPU)))
+		mounts_on_start(jni, thread);
+	agent_leave();
 }
 
 static void JNICALL virtual_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
-	happened(env, jni, thread, &ends);
+	if (!agent_enter_event(env))
+		return;
+	if (config_enables(BRAID_EVENT_TYPE(VTHREAD)))
+		limited_publish(jni, thread, &ends);
+	if (config_enables(BRAID_EVENT_TYPE(OFFCPU)))
+		mounts_on_end(jni, thread);
+	agent_leave();
 }
 
 static void flush(struct life *l)
@@ -68,11 +77,11 @@ static void virtual_publish(JNIEnv *jni)
 
 const struct kind virtual_kind = {
 	.events = {{EVENT_VIRTUAL_THREAD_START, KIND_HANDLER(virtual_on_start), CAP_VIRTUAL_THREADS,
-		    BRAID_EVENT_TYPE(VTHREAD)},
+		    BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(OFFCPU)},
 		   {EVENT_VIRTUAL_THREAD_END, KIND_HANDLER(virtual_on_end), CAP_VIRTUAL_THREADS,
-		    BRAID_EVENT_TYPE(VTHREAD)}},
+		    BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(OFFCPU)}},
 	.caps = {{CAP_VIRTUAL_THREADS, false, BRAID_EVENT_TYPE(VTHREAD),
-		  "virtual threads (JDK 21 and later have them)"}},
+		  "virtual threads (JDK 21 and later have them)", BRAID_EVENT_TYPE(OFFCPU)}},
 	.types = BRAID_EVENT_TYPE(VTHREAD),
 	.tick = virtual_publish,
 	.publish = virtual_publish,

@@ -89,6 +89,7 @@ struct braid_offcpu_counts {
 	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
 	__s64 threads; /* entries of `thread_times` in use */
 	__u64 used;    /* entries that ever were */
+	__s64 vthreads; /* entries of `vthread_times` */
 };
 
 /* Value of the map `jvms`, key slot. */
@@ -110,7 +111,8 @@ struct braid_jvm {
 	struct braid_statics statics;
 };
 
-#define BRAID_THREAD_TIMES 32768 /* entries of that map */
+#define BRAID_THREAD_TIMES 32768    /* entries of the map `thread_times` */
+#define BRAID_VTHREAD_TIMES (1 << 18) /* of `vthread_times`, which takes memory for those in use only */
 #define BRAID_TIDS (1U << 22)	 /* the kernel has no larger ones (PID_MAX_LIMIT) */
 
 /* Events that found no room, by kind. */
@@ -128,6 +130,7 @@ struct braid_request_share {
 	__u64 until;   /* position of the event ring; when the collector has read up to it, a new share begins */
 	__u64 bytes;   /* used of this share */
 	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
+	__s64 vthreads; /* entries in `vthread_times` */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
@@ -294,11 +297,42 @@ struct braid_thread_time {
 	__u32 texts;			      /* bits of the filter's terms that compare them and hold */
 	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
+	__u64 vthread;			      /* the virtual thread that it has mounted; 0: none, or not known */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 56 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 16 + 32 + 32 * BRAID_WAKES,
+		       2 * 56 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 24 + 32 + 32 * BRAID_WAKES,
 	       "thread time");
+
+/* Key of the map `vthread_times`. */
+struct braid_vthread_key {
+	__u64 number; /* threadId */
+	__u32 jvm;    /* slot and generation */
+	__u32 reserved;
+};
+
+/*
+ * Value of that map: a virtual thread that is followed on and off its carriers. Its sums are those of its carriers
+ * while it was mounted. While it is, they lack what its carrier's sums are at the next unmount, and wrap around.
+ */
+struct braid_vthread_time {
+	__u64 since_ns; /* its whole time is observed since then */
+	__u64 off_ns;	/* unmounted since then; 0: it is mounted */
+	__u64 run_ns;
+	__u64 ready_ns;
+	__u64 counted[BRAID_OFFCPU_CLASSES]; /* as in struct braid_thread_time */
+	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
+	struct braid_stack_ref start; /* the stack that was taken when it was unmounted */
+	__u32 pid;
+	__u32 slot;	/* whose share it counts in */
+	__u32 carrier;	/* its tid; 0: none */
+	__u32 class;	/* BRAID_OFFCPU_UNMOUNTED or BRAID_OFFCPU_CARRIER: why it is unmounted */
+	__u32 was_long; /* the last time was reported, so the next one's stack is taken at its start */
+	__u32 flags;	/* BRAID_VTHREAD_* */
+};
+_Static_assert(sizeof(struct braid_vthread_time) == 32 + 16 * BRAID_OFFCPU_CLASSES + 40 + 24, "vthread time");
+#define BRAID_VTHREAD_BEFORE 1U /* unmounted since before it was observed */
+#define BRAID_VTHREAD_ENDED 2U	/* its carrier has ended, or its process; it lived until off_ns */
 
 /*
  * A thread that is off the CPU, as the program `on_thread_asleep` finds it: the registers with which it entered the

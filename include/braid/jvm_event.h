@@ -71,7 +71,9 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_THREAD_TIME = 30, /* of a thread, while it was observed: from its start, or the recording's, until its
 				       end, or the recording's; value: ns on a CPU; weight: ns in which it waited for a
 				       CPU. OFFCPU and its COUNTED are the rest of the interval. An OS thread that was
-				       several Java threads in turn has one, as the last of them */
+				       several Java threads in turn has one, as the last of them. That of a virtual
+				       thread has no OS thread; its times on a CPU and waiting for one are those of its
+				       carriers while it was mounted */
 	BRAID_JVM_SYSCALL = 31,	    /* a system call, with the stack at its end; name: the file or socket, or the path
 				       that the program gave; detail: the call; value: bytes read or written; flags:
 				       the error number, 0: none; text: arguments and result */
@@ -116,6 +118,10 @@ enum braid_offcpu_class {
 	BRAID_OFFCPU_STOPPED = 10, /* by a signal or a debugger */
 	BRAID_OFFCPU_CHILD = 11,   /* wait4, waitid */
 	BRAID_OFFCPU_CALL = 12,	   /* any other system call */
+	/* a virtual thread was unmounted. The event has it as its virtual thread, and no OS thread */
+	BRAID_OFFCPU_UNMOUNTED = 13, /* parked or blocked, and then waiting for a carrier: when it was unparked is not
+					known */
+	BRAID_OFFCPU_CARRIER = 14,   /* it yielded: waited for a carrier all the time */
 	BRAID_OFFCPU_CLASSES,
 };
 
@@ -139,6 +145,20 @@ struct braid_jvm_event {
 	__u32 reserved;
 };
 _Static_assert(sizeof(struct braid_jvm_event) == 64, "jvm event");
+
+/*
+ * What happens to a virtual thread on the agent's thread, in braid_jvm_event.flags of a stack request of kind OFFCPU.
+ * number: its threadId; start_ns: since when all of this is requested, 0: not known yet. What the program emits, if
+ * anything, is the time that has ended.
+ */
+enum braid_mount {
+	BRAID_MOUNT_START = 1, /* it is mounted for the first time */
+	BRAID_MOUNT_ON = 2,
+	BRAID_MOUNT_OFF = 3,   /* it is about to be unmounted by its own code */
+	BRAID_MOUNT_YIELD = 4, /* the same, and it could go on at once */
+	BRAID_MOUNT_BLOCK = 5, /* by the VM: its frames cannot be walked when it is mounted again */
+	BRAID_MOUNT_END = 6,
+};
 
 /*
  * The argument of the program `stack_request`, which an agent's thread runs (BPF_PROG_RUN): the program walks the

@@ -11,8 +11,18 @@ static bool begins(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
-static enum blocked_why java_frame(const char *name)
+/* A virtual thread unmounts in frames of its own, which say less than what called them. */
+static bool virtual_frame(const char *name)
 {
+	return begins(name, "java.lang.VirtualThread.") || begins(name, "jdk.internal.vm.Continuation.");
+}
+
+static enum blocked_why java_frame(enum blocked_why why, const char *name)
+{
+	if (begins(name, "java.lang.VirtualThread.park") && why == BLOCKED_CALL)
+		return BLOCKED_PARKED;
+	if (virtual_frame(name))
+		return why;
 	if (strcmp(name, "jdk.internal.misc.Unsafe.park") == 0 || strcmp(name, "sun.misc.Unsafe.park") == 0)
 		return BLOCKED_PARKED;
 	if (begins(name, "java.lang.Thread.sleep"))
@@ -25,7 +35,7 @@ static enum blocked_why java_frame(const char *name)
 enum blocked_why blocked_frame(enum blocked_why why, const char *name, enum stack_domain domain)
 {
 	if (domain == DOMAIN_JAVA)
-		return java_frame(name);
+		return java_frame(why, name);
 	/* A thread woken from Object.wait enters the monitor again, which belongs to the wait. */
 	if (domain == DOMAIN_NATIVE && why == BLOCKED_CALL && begins(name, "ObjectMonitor::") &&
 	    (begins(name + 15, "enter") || begins(name + 15, "Enter")))
@@ -115,7 +125,7 @@ static const char *const classes[BRAID_OFFCPU_CLASSES] = {
 	[BRAID_OFFCPU_SLEEP] = "sleep",	    [BRAID_OFFCPU_POLL] = "poll",	  [BRAID_OFFCPU_SOCKET] = "socket",
 	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	  [BRAID_OFFCPU_BLOCK] = "block",
 	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	  [BRAID_OFFCPU_CHILD] = "child",
-	[BRAID_OFFCPU_CALL] = "call",
+	[BRAID_OFFCPU_CALL] = "call",	    [BRAID_OFFCPU_UNMOUNTED] = "unmounted", [BRAID_OFFCPU_CARRIER] = "carrier",
 };
 
 const char *blocked_class_name(unsigned class)
@@ -129,6 +139,7 @@ enum blocked_why blocked_why_of(enum blocked_why why, uint32_t flags)
 	case BRAID_OFFCPU_UNKNOWN:
 	case BRAID_OFFCPU_FUTEX:
 	case BRAID_OFFCPU_SLEEP:
+	case BRAID_OFFCPU_UNMOUNTED:
 		return why;
 	default: /* such as a page fault on the way to the wait */
 		return BLOCKED_CALL;
@@ -145,6 +156,10 @@ static const char *without_call(uint32_t flags)
 		return "page fault";
 	case BRAID_OFFCPU_STOPPED:
 		return "stopped";
+	case BRAID_OFFCPU_UNMOUNTED:
+		return "unmounted";
+	case BRAID_OFFCPU_CARRIER:
+		return "waited for a carrier";
 	default:
 		return NULL;
 	}

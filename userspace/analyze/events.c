@@ -139,7 +139,7 @@ static void weigh(const struct analysis *an, struct event *e)
  */
 static uint64_t park_key(const struct jvm_event_row *r)
 {
-	return r->time_ns + r->thread * 0x9e3779b97f4a7c15ULL;
+	return r->time_ns + (r->thread + ((uint64_t)r->vthread << 32)) * 0x9e3779b97f4a7c15ULL;
 }
 
 static bool is_covered(const struct analysis *an, const struct event *e, enum blocked_why why)

@@ -18,6 +18,7 @@ static const struct {
 } states[WALL_STATES] = {
 	[WALL_RUNNING] = {"running", "running"},
 	[WALL_RUNNABLE] = {"runnable", "waited for a CPU"},
+	[WALL_CARRIER] = {"carrier", "waited for a carrier"},
 	[WALL_GC] = {"gc", "stood still for a GC pause"},
 	[WALL_SAFEPOINT] = {"safepoint", "stood still for another VM operation"},
 	[WALL_MONITOR] = {"monitor", "blocked on a monitor"},
@@ -64,6 +65,7 @@ enum wall_state wall_state_of_class(uint32_t flags)
 		[BRAID_OFFCPU_BLOCK] = WALL_BLOCK_IO,  [BRAID_OFFCPU_FAULT] = WALL_FAULT,
 		[BRAID_OFFCPU_STOPPED] = WALL_STOPPED, [BRAID_OFFCPU_CHILD] = WALL_CHILD,
 		[BRAID_OFFCPU_CALL] = WALL_CALL,
+		[BRAID_OFFCPU_UNMOUNTED] = WALL_PARKED, [BRAID_OFFCPU_CARRIER] = WALL_CARRIER,
 	};
 	unsigned class = BRAID_OFFCPU_CLASS(flags);
 

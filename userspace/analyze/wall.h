@@ -19,6 +19,7 @@
 enum wall_state {
 	WALL_RUNNING,
 	WALL_RUNNABLE,	/* waited for a CPU */
+	WALL_CARRIER,	/* a virtual thread: for a carrier */
 	WALL_GC,	/* a Java thread that stood still for a collector */
 	WALL_SAFEPOINT, /* for another VM operation */
 	/* what a Java thread did, by its stack */

@@ -48,9 +48,11 @@ static void print_off_cpu(FILE *out, const struct analysis *an, const struct jvm
 	if (!class)
 		return;
 	text(out, "class", blocked_class_name(class));
-	event_number(out, "runnable_ns", r->value);
-	event_number(out, "cpu", (uint32_t)r->weight);
-	event_number(out, "to_cpu", r->weight >> 32);
+	if (class < BRAID_OFFCPU_UNMOUNTED) {
+		event_number(out, "runnable_ns", r->value);
+		event_number(out, "cpu", (uint32_t)r->weight);
+		event_number(out, "to_cpu", r->weight >> 32);
+	}
 	text(out, "object", strpool_get(&an->a->strings, r->name));
 	if (r->number)
 		fprintf(out, " %s=0x%" PRIx64, class == BRAID_OFFCPU_FUTEX ? "futex" : "inode", r->number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jvm_state.h"
+#include "vthread_times.h"
 
 #include "kernel/kernel_side.h"
 #include "sink/records.h"
@@ -83,6 +84,7 @@ static void give_back(struct jvm *j)
 	jvm_emit_lost(j);
 	if (!j->kept)
 		return;
+	vthread_times_end(j->jvms, j->slot, now_ns());
 	kernel_side_remove_jvm(j->jvms->kernel, j->slot);
 	account_release(&j->process->account, BUDGET_JVMS, 1);
 	j->kept = false;

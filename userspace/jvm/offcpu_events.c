@@ -2,6 +2,7 @@
 #include "offcpu_events.h"
 
 #include "jvm_emit.h"
+#include "vthread_times.h"
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
@@ -143,6 +144,7 @@ static void emit_thread(struct ending *end, struct braid_thread_time *t)
 		emit_open(end, process, thread, t);
 	if (t->on_ns && t->on_ns < end->time_ns)
 		t->run_ns += end->time_ns - t->on_ns;
+	vthread_times_carried(jvms, process, t, end->time_ns);
 	emit_counted(end, process, thread, t);
 	emit_time(end, process, thread, t);
 }
@@ -157,6 +159,7 @@ static void emit_thread_times(struct ending *end)
 	for (uint32_t place = 1; fd >= 0 && place < BRAID_THREAD_TIMES; place++)
 		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid)
 			emit_thread(&stopped, &t);
+	vthread_times_end(end->jvms, BRAID_MAX_JVMS, stopped_ns);
 }
 
 static void emit_cpu(void *ctx, pid_t pid, pid_t tid)

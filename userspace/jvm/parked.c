@@ -27,6 +27,21 @@ bool parked_is_lock(const char *class, bool owned)
 	return owned;
 }
 
+static void class_of(const struct braid_event_jvm_event *e, char *class, size_t size)
+{
+	class_name_from_signature(class, size, e->text, strnlen(e->text, sizeof(e->text)));
+}
+
+uint32_t parked_class(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
+{
+	char class[sizeof(e->text) * 2];
+
+	if (!(e->sleep & BRAID_SLEEP_LOCK))
+		return 0;
+	class_of(e, class, sizeof(class));
+	return names_id(jvms->names, &process->account, trace_str_of(class));
+}
+
 bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to)
 {
@@ -34,7 +49,7 @@ bool parked_explain(struct jvms *jvms, struct process *process, const struct bra
 
 	if (!(e->sleep & BRAID_SLEEP_LOCK))
 		return false;
-	class_name_from_signature(class, sizeof(class), e->text, strnlen(e->text, sizeof(e->text)));
+	class_of(e, class, sizeof(class));
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
 	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
 		return false;

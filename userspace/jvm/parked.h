@@ -14,6 +14,9 @@
 bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to);
 
+/* The name of the blocker's class; 0: there is none, or not known. */
+uint32_t parked_class(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e);
+
 /* Whether waiting for this class of blocker is lock contention. `owned`: it had an owner when the sleep ended. */
 bool parked_is_lock(const char *class, bool owned);
 

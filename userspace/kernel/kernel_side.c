@@ -526,6 +526,11 @@ int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns)
 	return programs_thread_times(&k->programs);
 }
 
+int kernel_side_vthread_times(const struct kernel_side *k)
+{
+	return programs_vthread_times(&k->programs);
+}
+
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
 			    void *ctx)
 {

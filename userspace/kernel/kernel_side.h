@@ -108,6 +108,8 @@ int kernel_side_stack_request(const struct kernel_side *k);
 int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
 /* By which times off the CPU are selected. */
 const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k);
+/* The map of virtual threads that have not ended. */
+int kernel_side_vthread_times(const struct kernel_side *k);
 /* Calls back with every followed thread that was off the CPU when that ended, and has been since. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
 			    void *ctx);

@@ -34,6 +34,7 @@ int offcpu_size(const struct braid_bpf *b, bool follows)
 	int err = bpf_map__set_max_entries(b->maps.thread_times, follows ? BRAID_THREAD_TIMES : 1);
 
 	err = err ?: bpf_map__set_max_entries(b->maps.thread_places, follows ? BRAID_TIDS / 4 : 1);
+	err = err ?: bpf_map__set_max_entries(b->maps.vthread_times, follows ? BRAID_VTHREAD_TIMES : 1);
 	return err ?: bpf_map__set_max_entries(b->maps.thread_spares, follows ? BRAID_THREAD_TIMES : 1);
 }
 

@@ -19,7 +19,7 @@
 /* Event types with stack requests. */
 #define TYPES_STACKS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
-	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE))
+	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE) | BRAID_EVENT_TYPE(OFFCPU))
 
 /* Event types that probes report: with names and stacks, and all of them. */
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
@@ -169,7 +169,8 @@ static const struct braid_bpf *map_owner(const struct programs *p, const struct 
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
 		return p->slots;
-	if (map == b->maps.thread_times || map == b->maps.thread_places || map == b->maps.thread_spares)
+	if (map == b->maps.thread_times || map == b->maps.thread_places || map == b->maps.thread_spares ||
+	    map == b->maps.vthread_times)
 		return p->thread_times;
 	return p->first;
 }
@@ -342,6 +343,11 @@ int programs_stack_request(const struct programs *p)
 int programs_thread_times(const struct programs *p)
 {
 	return p->thread_times ? bpf_map__fd(p->thread_times->maps.thread_times) : -ENOENT;
+}
+
+int programs_vthread_times(const struct programs *p)
+{
+	return p->thread_times ? bpf_map__fd(p->thread_times->maps.vthread_times) : -ENOENT;
 }
 
 int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)

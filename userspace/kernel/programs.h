@@ -71,6 +71,7 @@ int programs_load_probes(struct programs *p);
 /* Descriptors; negative: none. */
 int programs_stack_request(const struct programs *p);
 int programs_thread_times(const struct programs *p);
+int programs_vthread_times(const struct programs *p);
 /* See offcpu_each_asleep(). */
 int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx);
 

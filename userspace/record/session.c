@@ -284,6 +284,11 @@ static void hook_processes(struct session *s)
 							     .ctx = s});
 }
 
+static uint32_t stack_node(void *ctx, const struct process *process, uint64_t stack)
+{
+	return stacks_known(((struct session *)ctx)->stacks, process, stack);
+}
+
 static void wire_jvms(struct session *s)
 {
 	s->jvms.sink = &s->sink;
@@ -295,6 +300,8 @@ static void wire_jvms(struct session *s)
 	s->jvms.vthreads = s->vthreads;
 	s->jvms.spans = s->spans;
 	s->jvms.options = s->options;
+	s->jvms.stack_node = stack_node;
+	s->jvms.stack_ctx = s;
 }
 
 static void read_events(void *ctx)

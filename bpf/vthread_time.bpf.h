@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The virtual threads that are followed on and off their carriers: their entries and their sums. mounts.bpf.h and
+ * thread_life.bpf.h use it.
+ */
+#ifndef BRAID_VTHREAD_TIME_BPF_H
+#define BRAID_VTHREAD_TIME_BPF_H
+
+#include "thread_time.bpf.h"
+
+/* Entries take memory only while they exist. Each is used by the thread that carries it, or about to. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, struct braid_vthread_key);
+	__type(value, struct braid_vthread_time);
+} vthread_times SEC(".maps");
+
+static const struct braid_vthread_time vthread_time_none;
+
+/* A new entry of the JVM in a slot; NULL when there is no room. One JVM may have as many as are free for others. */
+static __always_inline struct braid_vthread_time *vthread_time_new(const struct braid_vthread_key *key, __u32 slot,
+								   __u32 tgid, __u64 since_ns)
+{
+	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
+	struct braid_offcpu_counts *all = counts_get();
+	struct braid_vthread_time *v;
+
+	if (!own || !all || own->vthreads >= BRAID_VTHREAD_TIMES - all->vthreads ||
+	    bpf_map_update_elem(&vthread_times, key, &vthread_time_none, BPF_NOEXIST))
+		return NULL;
+	__sync_fetch_and_add(&own->vthreads, 1);
+	__sync_fetch_and_add(&all->vthreads, 1);
+	v = bpf_map_lookup_elem(&vthread_times, key);
+	if (!v)
+		return NULL;
+	v->since_ns = since_ns;
+	v->pid = tgid;
+	v->slot = slot;
+	return v;
+}
+
+static __always_inline void vthread_time_remove(const struct braid_vthread_key *key, __u32 slot)
+{
+	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
+	struct braid_offcpu_counts *all = counts_get();
+
+	if (bpf_map_delete_elem(&vthread_times, key) || !own || !all)
+		return;
+	__sync_fetch_and_add(&own->vthreads, -1);
+	__sync_fetch_and_add(&all->vthreads, -1);
+}
+
+/* ---- sums ---- */
+
+/* Adds what the carrier's sums are at that time. A global function: the verifier checks it once. */
+__noinline int vthread_time_add(struct braid_vthread_time *v, const struct braid_thread_time *t, __u64 now)
+{
+	if (!v || !t)
+		return 0;
+	v->run_ns += t->run_ns + (t->on_ns && now > t->on_ns ? now - t->on_ns : 0);
+	v->ready_ns += t->ready_ns;
+	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++) {
+		v->counted[i] += t->counted[i];
+		v->counted_ns[i] += t->counted_ns[i];
+	}
+	return 0;
+}
+
+__noinline int vthread_time_subtract(struct braid_vthread_time *v, const struct braid_thread_time *t, __u64 now)
+{
+	if (!v || !t)
+		return 0;
+	v->run_ns -= t->run_ns + (t->on_ns && now > t->on_ns ? now - t->on_ns : 0);
+	v->ready_ns -= t->ready_ns;
+	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++) {
+		v->counted[i] -= t->counted[i];
+		v->counted_ns[i] -= t->counted_ns[i];
+	}
+	return 0;
+}
+
+/* The current thread mounts it. Without sums of its own, those of the virtual thread stay as they are. */
+static __always_inline void vthread_time_on(struct braid_vthread_time *v, __u64 number, struct braid_thread_time *t,
+					    __u64 now)
+{
+	v->off_ns = 0;
+	v->carrier = 0;
+	if (!t || !t->since_ns)
+		return;
+	v->carrier = t->tid;
+	t->vthread = number;
+	vthread_time_subtract(v, t, now);
+}
+
+static __always_inline void vthread_time_reset(struct braid_vthread_time *v)
+{
+	v->run_ns = v->ready_ns = 0;
+	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++)
+		v->counted[i] = v->counted_ns[i] = 0;
+}
+
+/* The current thread unmounts it. */
+static __always_inline void vthread_time_off(struct braid_vthread_time *v, struct braid_thread_time *t, __u64 now)
+{
+	if (t && v->carrier == t->tid)
+		vthread_time_add(v, t, now);
+	else if (v->carrier) /* an unmount was missed: what it ran is not known */
+		vthread_time_reset(v);
+	if (t)
+		t->vthread = 0;
+	v->carrier = 0;
+	v->off_ns = now;
+}
+
+/* The current thread ends while it carries a virtual thread, as threads of a JVM that ends do. */
+static __always_inline void vthread_time_orphan(struct braid_thread_time *t, __u64 now)
+{
+	struct braid_vthread_key key = {.number = t->vthread};
+	struct braid_vthread_time *v;
+	struct braid_jvm *jvm;
+	__u32 slot = t->slot;
+
+	if (!t->vthread)
+		return;
+	jvm = bpf_map_lookup_elem(&jvms, &slot);
+	if (!jvm)
+		return;
+	key.jvm = java_thread_jvm(slot, jvm->generation);
+	v = bpf_map_lookup_elem(&vthread_times, &key);
+	if (!v || v->off_ns)
+		return;
+	vthread_time_off(v, t, now);
+	v->flags |= BRAID_VTHREAD_ENDED;
+}
+
+#endif
