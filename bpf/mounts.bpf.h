@@ -75,7 +75,7 @@ __noinline int mount_blocker(__u32 jvm_slot, struct parked *parked)
 }
 
 static __always_inline bool mount_emit(struct braid_vthread_time *v, __u64 number, const struct braid_stack_ref *ref,
-				       __u64 now)
+				       __u64 off_ns, __u64 now)
 {
 	struct parked parked = {0};
 	struct braid_event_jvm_event *e;
@@ -90,7 +90,7 @@ static __always_inline bool mount_emit(struct braid_vthread_time *v, __u64 numbe
 	e->vthread = number;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->sleep = BRAID_SLEEP_LONG | (parked.class[0] ? BRAID_SLEEP_LOCK : 0);
-	e->event.start_ns = v->off_ns;
+	e->event.start_ns = off_ns;
 	e->event.end_ns = now;
 	e->event.flags = BRAID_OFFCPU_SYSCALL | class << BRAID_OFFCPU_CLASS_SHIFT |
 			 (v->flags & BRAID_VTHREAD_BEFORE ? BRAID_OFFCPU_BEFORE : 0);
@@ -163,44 +163,32 @@ static __always_inline struct braid_vthread_time *mount_first(const struct braid
 	return v;
 }
 
-/* Whether the stack is taken now. A thread whose times are short would only pay for it. */
-static __always_inline bool mount_walks(const struct braid_vthread_time *v, __u32 mount, __u64 min_ns, __u64 now)
+/* Whether the stack is taken. A thread whose times are short would only pay for it. */
+static __always_inline bool mount_walks(const struct braid_vthread_time *v, __u32 mount, __u64 off_ns, __u64 min_ns,
+					__u64 now)
 {
 	if (mount == BRAID_MOUNT_ON)
-		return v->off_ns && now - v->off_ns >= min_ns && !v->start.stack;
+		return off_ns && now - off_ns >= min_ns && !v->start.stack;
 	if (mount == BRAID_MOUNT_BLOCK)
 		return true;
 	return mount == BRAID_MOUNT_OFF && v->was_long;
 }
 
-/* It is mounted again: emits or counts the time that ends. */
+/* It is mounted again: emits or counts the time that has ended. */
 static __always_inline void mount_on(struct braid_vthread_time *v, __u64 number, const struct braid_stack_ref *ref,
-				     __u64 min_ns, __u64 now)
+				     __u64 off_ns, __u64 min_ns, __u64 now)
 {
-	__u64 ns = now - v->off_ns;
-
-	v->was_long = ns >= min_ns;
-	if (!v->was_long || !mount_emit(v, number, ref, now))
-		mount_count(v, ns);
+	v->was_long = now - off_ns >= min_ns;
+	if (!v->was_long || !mount_emit(v, number, ref, off_ns, now))
+		mount_count(v, now - off_ns);
 	v->flags = 0;
 	v->start = (struct braid_stack_ref){0};
 }
 
-static __always_inline void mount_off(struct braid_vthread_time *v, struct braid_thread_time *t,
-				      const struct braid_stack_ref *ref, __u32 mount, __u64 now)
-{
-	v->start = *ref;
-	v->class = mount == BRAID_MOUNT_YIELD ? BRAID_OFFCPU_CARRIER : BRAID_OFFCPU_UNMOUNTED;
-	vthread_time_off(v, t, now);
-}
-
-static __always_inline void mount_end(struct braid_vthread_time *v, const struct braid_vthread_key *key,
-				      struct braid_thread_time *t, __u64 now)
+static __always_inline void mount_end(struct braid_vthread_time *v, const struct braid_vthread_key *key)
 {
 	__u32 slot = v->slot;
 
-	if (!v->off_ns)
-		vthread_time_off(v, t, now);
 	mount_send_name(slot, key->number);
 	mount_emit_life(v, key->number);
 	vthread_time_remove(key, slot);
@@ -218,49 +206,61 @@ static __always_inline struct braid_vthread_time *mount_find(const struct braid_
 	return bpf_map_lookup_elem(&vthread_times, key);
 }
 
-/* The first step. Sets the request's end to the time of the mount, and returns whether the stack is to be taken. */
+/*
+ * The first step: what was until now belongs to the virtual thread or not. Sets the request's interval to the time that
+ * has ended, and returns whether the stack is to be taken. All that the thread does from then on, it does as the other.
+ */
 static __noinline bool mount_begin(struct braid_stack_request *arg)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, slot = slot_of(tgid), mount = arg->event.flags;
+	struct braid_thread_time *t = thread_time_of((__u32)bpf_get_current_pid_tgid());
 	const struct braid_offcpu_limits *l = limits_of_pid(tgid);
 	struct braid_vthread_key key;
 	struct braid_vthread_time *v;
-	__u64 now = mount_time(thread_time_of((__u32)bpf_get_current_pid_tgid()));
+	__u64 off_ns, now;
 
 	arg->event.end_ns = 0;
-	if (!l || !l->all || settings_ended(now) || !arg->event.number || !mount || mount > BRAID_MOUNT_END)
+	if (!l || !l->all || !arg->event.number || !mount || mount > BRAID_MOUNT_END)
 		return false;
-	arg->event.end_ns = now;
 	v = mount_find(arg, slot, &key);
+	now = mount_time(t);
+	if (settings_ended(now))
+		return false;
 	if (!v && mount != BRAID_MOUNT_END)
 		v = mount_first(&key, slot, tgid, mount, arg->event.start_ns, now);
-	return v && mount_walks(v, mount, l->min_ns, now) && events_room(tgid);
+	if (!v)
+		return false;
+	off_ns = v->off_ns;
+	if (mount > BRAID_MOUNT_ON && !off_ns)
+		vthread_time_off(v, t, now);
+	else if (mount <= BRAID_MOUNT_ON && !v->carrier)
+		vthread_time_on(v, key.number, t, now);
+	arg->event.start_ns = off_ns;
+	arg->event.end_ns = now;
+	return mount_walks(v, mount, off_ns, l->min_ns, now) && events_room(tgid);
 }
 
 /* The second step; `ref` is the stack, if it was taken. */
 static __noinline int mount_complete(struct braid_stack_request *arg, struct braid_stack_ref *ref)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, mount = arg->event.flags;
-	struct braid_thread_time *t = thread_time_of((__u32)bpf_get_current_pid_tgid());
 	const struct braid_offcpu_limits *l = limits_of_pid(tgid);
+	__u64 off_ns = arg->event.start_ns, now = arg->event.end_ns;
 	struct braid_vthread_key key;
 	struct braid_vthread_time *v;
-	__u64 now = arg->event.end_ns;
 
 	v = now && l ? mount_find(arg, slot_of(tgid), &key) : NULL;
 	if (!v)
 		return 0;
 	if (mount == BRAID_MOUNT_END) {
-		mount_end(v, &key, t, now);
+		mount_end(v, &key);
 	} else if (mount > BRAID_MOUNT_ON) {
 		jvm_event_charge(tgid, ref->bytes);
 		ref->bytes = 0;
-		mount_off(v, t, ref, mount, now);
-	} else {
-		if (v->off_ns)
-			mount_on(v, key.number, ref->stack ? ref : &v->start, l->min_ns, now);
-		if (!v->carrier)
-			vthread_time_on(v, key.number, t, now);
+		v->start = *ref;
+		v->class = mount == BRAID_MOUNT_YIELD ? BRAID_OFFCPU_CARRIER : BRAID_OFFCPU_UNMOUNTED;
+	} else if (off_ns) {
+		mount_on(v, key.number, ref->stack ? ref : &v->start, off_ns, l->min_ns, now);
 	}
 	return 0;
 }

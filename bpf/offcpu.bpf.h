@@ -81,8 +81,8 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 		e->stack = 0;
 	}
 	e->tid = tid;
-	if (t->vthread)
-		e->vthread = t->vthread;
+	if (t->carries) /* its stack also shows the virtual thread before it is mounted, and after */
+		e->vthread = i->vthread;
 	e->source = BRAID_SOURCE_KERNEL;
 	e->sleep = BRAID_SLEEP_LONG;
 	e->event.start_ns = i->start_ns;
@@ -338,7 +338,11 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 
 	t->start = (struct braid_stack_ref){0};
 	t->now = (struct braid_interval){
-		.start_ns = start, .ready_ns = now, .flags = BRAID_OFFCPU_SYSCALL, .from = bpf_get_smp_processor_id()};
+		.start_ns = start,
+		.ready_ns = now,
+		.flags = BRAID_OFFCPU_SYSCALL,
+		.from = bpf_get_smp_processor_id(),
+		.vthread = t->vthread};
 	thread_time_ran(t, start);
 }
 
@@ -366,7 +370,8 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 					 .ready_ns = state ? 0 : now,
 					 .futex = offcpu_futex(entry, flags),
 					 .flags = flags,
-					 .from = bpf_get_smp_processor_id()};
+					 .from = bpf_get_smp_processor_id(),
+					 .vthread = t->vthread};
 }
 
 static __noinline void offcpu_in(struct task_struct *next, __u64 now)

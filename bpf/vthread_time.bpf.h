@@ -38,6 +38,7 @@ static __always_inline struct braid_vthread_time *vthread_time_new(const struct 
 	v->since_ns = since_ns;
 	v->pid = tgid;
 	v->slot = slot;
+	v->was_long = 1;
 	return v;
 }
 
@@ -87,7 +88,10 @@ static __always_inline void vthread_time_on(struct braid_vthread_time *v, __u64 
 {
 	v->off_ns = 0;
 	v->carrier = 0;
-	if (!t || !t->since_ns)
+	if (!t)
+		return;
+	t->carries = 1;
+	if (!t->since_ns)
 		return;
 	v->carrier = t->tid;
 	t->vthread = number;
@@ -108,8 +112,10 @@ static __always_inline void vthread_time_off(struct braid_vthread_time *v, struc
 		vthread_time_add(v, t, now);
 	else if (v->carrier) /* an unmount was missed: what it ran is not known */
 		vthread_time_reset(v);
-	if (t)
+	if (t) {
+		t->carries = 1;
 		t->vthread = 0;
+	}
 	v->carrier = 0;
 	v->off_ns = now;
 }

@@ -267,6 +267,7 @@ struct braid_interval {
 	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
 	__u32 selected; /* it is emitted: long enough, and the filter selects it. 0 before its end */
 	__u32 reserved;
+	__u64 vthread;	/* the virtual thread that it had mounted; 0: none, or not known */
 };
 
 /*
@@ -298,10 +299,11 @@ struct braid_thread_time {
 	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	__u64 vthread;			      /* the virtual thread that it has mounted; 0: none, or not known */
+	__u64 carries;			      /* it reports what it mounts */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 56 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 24 + 32 + 32 * BRAID_WAKES,
+		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 32 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /* Key of the map `vthread_times`. */
@@ -327,7 +329,7 @@ struct braid_vthread_time {
 	__u32 slot;	/* whose share it counts in */
 	__u32 carrier;	/* its tid; 0: none */
 	__u32 class;	/* BRAID_OFFCPU_UNMOUNTED or BRAID_OFFCPU_CARRIER: why it is unmounted */
-	__u32 was_long; /* the last time was reported, so the next one's stack is taken at its start */
+	__u32 was_long; /* the last time was reported, or it is the first: the stack is taken at its start */
 	__u32 flags;	/* BRAID_VTHREAD_* */
 };
 _Static_assert(sizeof(struct braid_vthread_time) == 32 + 16 * BRAID_OFFCPU_CLASSES + 40 + 24, "vthread time");

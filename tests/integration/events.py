@@ -4,7 +4,7 @@
 EVENTS_OF=PID omits the threads and events of all other processes, of which there may be millions.
 
 `of(KIND)` is the list of the events of a kind. Their fields are those of docs/trace-format.md, with names instead of
-name ids, threads and processes, and with the names of their stacks' frames. `truth` is the program's output if there
+name ids, threads and processes, `virtual` for its virtual thread, and with the names of their stacks' frames. `truth` is the program's output if there
 is such a file beside the trace: a list of words for each line, by its first word. WHAT --names prints the names of
 the events of the kind EXPRESSION, in order.
 """
@@ -42,7 +42,7 @@ def fields(text):
 
 
 names, threads, processes, events, stats, notices, lost, losses = {0: ""}, {}, {}, [], {}, [], [], []
-nodes, frames, methods, symbols, codes = {}, {}, {}, {}, {}
+nodes, frames, methods, symbols, codes, vthreads = {}, {}, {}, {}, {}, {}
 only, mine = os.environ.get("EVENTS_OF"), None
 raw = subprocess.Popen([os.environ["BUILD"] + "/braid", "script", "--raw", sys.argv[1]], stdout=subprocess.PIPE, text=True)
 for line in raw.stdout:
@@ -52,13 +52,15 @@ for line in raw.stdout:
         continue
     if only and kind in ("thread", "jvm_event") and (not mine or mine not in rest):
         continue
-    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "method", "symbol", "code"):
+    if kind not in ("name", "thread", "process", "jvm_event", "stat", "notice", "loss", "method", "symbol", "code", "vthread"):
         continue
     row = fields(rest)
     if kind == "name":
         names[row.name] = row.text
     elif kind == "thread":
         threads[row.thread] = row
+    elif kind == "vthread":
+        vthreads[row.vthread] = row
     elif kind == "process":
         processes[row.process] = row
         mine = " process=%d " % row.process if str(row.pid) == only else mine
@@ -82,7 +84,7 @@ if raw.wait():
     sys.exit("braid script --raw failed")
 for e in events:
     e.update(kind=KINDS.get(e.kind, e.kind), name=names[e.name], detail=names[e.detail], thread=threads.get(e.thread),
-             process=processes.get(e.process))
+             process=processes.get(e.process), virtual=vthreads.get(e.vthread))
 
 def frame_names(f):
     """Innermost first: inlined methods have their own names."""
@@ -209,7 +211,8 @@ def by_thread(some):
     """Events by program and OS thread, which can be several Java threads in turn."""
     found = {}
     for e in some:
-        found.setdefault((e.process.process, e.thread.tid), []).append(e)
+        if e.thread:  # of a virtual thread, there may be none
+            found.setdefault((e.process.process, e.thread.tid), []).append(e)
     return found
 
 

@@ -84,6 +84,13 @@ uint64_t event_end_ns(const struct jvm_event_row *row)
 	return add_saturating(row->time_ns, row->duration_ns);
 }
 
+bool event_is_unmounted(const struct jvm_event_row *row)
+{
+	unsigned class = BRAID_OFFCPU_CLASS(row->flags);
+
+	return row->kind == BRAID_JVM_OFFCPU && (class == BRAID_OFFCPU_UNMOUNTED || class == BRAID_OFFCPU_CARRIER);
+}
+
 static uint32_t row_of(const struct table *t, uint32_t id)
 {
 	size_t row = id ? table_find(t, id) : TABLE_NONE;
@@ -187,7 +194,7 @@ static void find_stack(const struct analysis *an, struct event *e)
 	const struct jvm_event_row *row = e->row;
 
 	e->stack = row_of(&an->a->nodes, row->node);
-	if (e->stack != ROW_NONE && row->source == BRAID_SOURCE_AGENT)
+	if (e->stack != ROW_NONE && (row->source == BRAID_SOURCE_AGENT || event_is_unmounted(row)))
 		e->stack = an->events->places[e->stack].seen;
 	e->xframe = row->node ? XFRAME_DAMAGED : e->k->stack ? XFRAME_NO_STACK : XFRAME_ROOT;
 	e->other = row_of(&an->a->threads, row->other);

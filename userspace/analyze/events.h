@@ -44,6 +44,8 @@ bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);
 
 /* The end of an event of a trace, at which it was emitted. */
 uint64_t event_end_ns(const struct jvm_event_row *row);
+/* Whether it is a time for which a virtual thread was unmounted. */
+bool event_is_unmounted(const struct jvm_event_row *row);
 
 /* Whether the type was enabled, at least for a while. Reports show no zeros for types that were not. */
 bool events_recorded(const struct analysis *an, enum braid_event_type type);

@@ -108,7 +108,9 @@ static uint32_t stack_of(const struct analysis *an, const struct jvm_event_row *
 {
 	size_t stack = row->node ? table_find(&an->a->nodes, row->node) : TABLE_NONE;
 
-	return stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack;
+	if (stack == TABLE_NONE)
+		return ROW_NONE;
+	return event_is_unmounted(row) ? place_of(an, (uint32_t)stack)->seen : (uint32_t)stack;
 }
 
 enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_row *row)
@@ -310,11 +312,12 @@ static int walk_thread(struct walk *k)
 {
 	const struct analyzer *a = k->w->an->a;
 	const struct wall_thread *t = k->t;
+	const uint32_t *rows = t->vthread ? k->w->vthread_rows : k->w->rows;
 	int err = 0;
 
 	k->cursor = t->start_ns;
 	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
-		const struct jvm_event_row *r = &a->events.at[k->w->rows[i]];
+		const struct jvm_event_row *r = &a->events.at[rows[i]];
 
 		if (is_placed(t, r)) {
 			err = r->time_ns < t->end_ns ? emit_row(k, r) : 0;
@@ -379,7 +382,7 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 	return 0;
 }
 
-static void sum_thread(struct wall *w, struct wall_thread *t)
+void wall_sum_thread(const struct wall *w, struct wall_thread *t)
 {
 	struct walk k = {.w = w, .t = t, .fn = add_segment, .ctx = t};
 
@@ -400,11 +403,11 @@ int wall_new(struct wall **out, const struct analysis *an)
 	w->an = an;
 	w->gc = wall_pauses_new(an, BRAID_JVM_GC_PAUSE);
 	w->safepoints = wall_pauses_new(an, BRAID_JVM_SAFEPOINT);
-	err = w->gc && w->safepoints ? wall_lives(w) : -ENOMEM;
+	err = w->gc && w->safepoints ? wall_lives(w) ?: wall_vthreads_find(w) : -ENOMEM;
 	if (!err)
 		err = wall_weigh(w);
 	for (size_t i = 0; i < w->threads.count && !err; i++)
-		sum_thread(w, &w->threads.at[i]);
+		wall_sum_thread(w, &w->threads.at[i]);
 	if (err) {
 		wall_free(w);
 		*out = NULL;
@@ -422,5 +425,6 @@ void wall_free(struct wall *w)
 	free(w->weights);
 	free(w->leader);
 	free(w->rows);
+	free(w->vthread_rows);
 	free(w);
 }

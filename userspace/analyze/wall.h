@@ -61,9 +61,10 @@ struct wall_segment {
 	uint32_t object;		 /* in a->strings: a path, an address, a class; 0: not known */
 };
 
-/* An OS thread. */
+/* An OS thread, or a virtual thread. */
 struct wall_thread {
-	uint32_t thread;	   /* row of a->threads with its name */
+	uint32_t thread;	   /* row of a->threads with its name, or with that of the virtual thread's group */
+	uint32_t vthread;	   /* id of the virtual thread; 0: an OS thread */
 	bool java;		   /* at least for a while */
 	bool known;		   /* its life is recorded; else it is from its first to its last time off the CPU */
 	uint64_t start_ns, end_ns; /* its life, also outside of the window */
@@ -72,7 +73,7 @@ struct wall_thread {
 	uint64_t summed_ns[WALL_STATES]; /* those of ns that are in no segment; WALL_RUNNING: all of it */
 	uint64_t excess_ns;		 /* what records say beyond the life, and is left out */
 	uint64_t running_ns, runnable_ns, counted_ns[WALL_STATES]; /* as recorded, for the whole life */
-	size_t first, count;					   /* in wall.rows */
+	size_t first, count;					   /* in wall.rows, or wall.vthread_rows */
 	size_t most;						   /* of these, those of the row with its name */
 };
 
@@ -85,6 +86,8 @@ struct wall {
 	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected, or joined */
 	uint32_t *leader;		 /* of each row of a->threads: the thread above that it is */
 	uint32_t *rows;			 /* events of threads, by thread and time: indices */
+	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
+	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
 	uint64_t nobodys, nobodys_ns; /* times off the CPU without a thread */
@@ -150,7 +153,30 @@ const struct wall_pause *wall_pauses_after(const struct wall_pauses *p, uint32_t
 /* The next one of the same process. */
 const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const struct wall_pause *pause);
 
+/* Fills in the sums of a thread whose rows and recorded sums are known. */
+void wall_sum_thread(const struct wall *w, struct wall_thread *t);
+
+/* ---- wall_vthreads.c ---- */
+
+/*
+ * Calls fn for each virtual thread that was followed, until it returns another value than 0, which is returned. Of a
+ * virtual thread's life, what it was mounted is in the lives of its carriers, too. `t` is gone after the call.
+ */
+typedef int (*wall_vthread_fn)(void *ctx, const struct wall_thread *t);
+int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx);
+
+/* Fills in what wall_each_vthread() needs. 0 or -ENOMEM. */
+int wall_vthreads_find(struct wall *w);
+
 /* ---- wall_lives.c ---- */
+
+/* Whether a row only says for which object a thread was blocked. */
+bool wall_is_note(const struct jvm_event_row *r);
+/* The order of two rows of a thread, by their indices in `events`. */
+int wall_compare_rows(const void *x, const void *y, void *events);
+void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns);
+/* Takes what a row says in sum. */
+void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r);
 
 /* Fills w->threads, except for what is selected of them, w->leader and w->rows. 0 or -ENOMEM. */
 int wall_lives(struct wall *w);

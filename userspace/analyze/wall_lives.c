@@ -18,7 +18,7 @@ bool wall_is_off_cpu(const struct jvm_event_row *r)
 }
 
 /* Others that say which object a thread was blocked on. */
-static bool is_note(const struct jvm_event_row *r)
+bool wall_is_note(const struct jvm_event_row *r)
 {
 	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
 }
@@ -30,7 +30,7 @@ static uint32_t thread_row_of(const struct analyzer *a, const struct jvm_event_r
 	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
 }
 
-static void extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
+void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns >= end_ns)
 		return;
@@ -40,7 +40,7 @@ static void extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_n
 		t->end_ns = end_ns;
 }
 
-static void count(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+static void count(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
 	enum wall_state state = wall_state_of_class(r->flags);
 
@@ -50,7 +50,7 @@ static void count(struct wall *w, struct wall_thread *t, const struct jvm_event_
 }
 
 /* What is known in sum. */
-static void take_sums(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
+void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
 	if (r->kind == BRAID_JVM_COUNTED && r->number == BRAID_JVM_OFFCPU)
 		count(w, t, r);
@@ -59,21 +59,21 @@ static void take_sums(struct wall *w, struct wall_thread *t, const struct jvm_ev
 	t->known = true;
 	t->running_ns = add_saturating(t->running_ns, r->value);
 	t->runnable_ns = add_saturating(t->runnable_ns, r->weight);
-	extend_life(t, r->time_ns, event_end_ns(r));
+	wall_extend_life(t, r->time_ns, event_end_ns(r));
 }
 
 /* What is known in place. Without a recorded life, it is as long as this. */
 static void take_row(struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
-	if (wall_is_off_cpu(r) && !t) {
+	if (wall_is_off_cpu(r) && !t && !event_is_unmounted(r)) {
 		w->nobodys++;
 		w->nobodys_ns = add_saturating(w->nobodys_ns, r->duration_ns);
 	}
-	if (!t || (!wall_is_off_cpu(r) && !is_note(r)))
+	if (!t || (!wall_is_off_cpu(r) && !wall_is_note(r)))
 		return;
 	t->count++;
 	if (wall_is_off_cpu(r) && !t->known)
-		extend_life(t, r->time_ns, event_end_ns(r));
+		wall_extend_life(t, r->time_ns, event_end_ns(r));
 }
 
 static void take_all(struct wall *w)
@@ -84,7 +84,7 @@ static void take_all(struct wall *w)
 		uint32_t row = thread_row_of(a, &a->events.at[i]);
 
 		if (row != ROW_NONE)
-			take_sums(w, &w->threads.at[row], &a->events.at[i]);
+			wall_take_sums(w, &w->threads.at[row], &a->events.at[i]);
 	}
 	for (size_t i = 0; i < a->events.count; i++) {
 		uint32_t row = thread_row_of(a, &a->events.at[i]);
@@ -161,7 +161,7 @@ static int join_all(struct wall *w)
 
 /* ---- order ---- */
 
-static int compare_rows(const void *x, const void *y, void *ctx)
+int wall_compare_rows(const void *x, const void *y, void *ctx)
 {
 	const struct jvm_event_row *events = ctx;
 	const struct jvm_event_row *p = &events[*(const uint32_t *)x], *q = &events[*(const uint32_t *)y];
@@ -192,7 +192,7 @@ static int sort_rows(struct wall *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
-		uint32_t row = wall_is_off_cpu(r) || is_note(r) ? thread_row_of(a, r) : ROW_NONE;
+		uint32_t row = wall_is_off_cpu(r) || wall_is_note(r) ? thread_row_of(a, r) : ROW_NONE;
 		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[w->leader[row]];
 
 		if (t)
@@ -201,7 +201,7 @@ static int sort_rows(struct wall *w)
 	for (size_t i = 0; i < w->threads.count; i++)
 		if (w->threads.at[i].count)
 			qsort_r(w->rows + w->threads.at[i].first, w->threads.at[i].count, sizeof(*w->rows),
-				compare_rows, a->events.at);
+				wall_compare_rows, a->events.at);
 	return 0;
 }
 

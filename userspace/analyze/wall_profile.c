@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events.h"
+
 struct making {
 	const struct wall *wall;
 	struct profile *profile;
@@ -48,7 +50,7 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 {
 	struct making *m = ctx;
 
-	if (!s->row || (s->idle && !m->idle))
+	if (!s->row || (s->idle && !m->idle) || (t->vthread && !event_is_unmounted(s->row)))
 		return 0;
 	return add(m, t->thread, s->stack, s->state, s->object, s->end_ns - s->start_ns);
 }
@@ -98,6 +100,16 @@ static int compare_threads(const void *x, const void *y)
 	return (p->stack > q->stack) - (p->stack < q->stack);
 }
 
+/* What it was mounted is its carriers'. What of its life was only counted as parked, no carrier counts. */
+static int add_vthread(void *ctx, const struct wall_thread *t)
+{
+	struct making *m = ctx;
+	int err = wall_each(m->wall, t, add_segment, m);
+
+	err = err ?: add(m, t->thread, ROW_NONE, WALL_PARKED, 0, t->summed_ns[WALL_PARKED]);
+	return err ?: add(m, t->thread, ROW_NONE, WALL_CARRIER, 0, t->summed_ns[WALL_CARRIER]);
+}
+
 static int make(struct making *m)
 {
 	const struct wall *w = m->wall;
@@ -117,7 +129,7 @@ static int make(struct making *m)
 		if (!err && t->life_ns && at > first)
 			err = add_running(m, t, m->samples.at + first, at - first);
 	}
-	return err;
+	return err ?: wall_each_vthread(w, add_vthread, m);
 }
 
 int wall_profile(const struct wall *w, bool idle, struct profile *p)

@@ -8,7 +8,8 @@
 
 #include "wall.h"
 
-/* The weights are ns, and their sum is that of the threads' lives. 0 or -ENOMEM. `idle`: with that of idle threads. */
+/* The weights are ns, and their sum is that of the threads' lives, and of the times for which virtual threads were
+ * unmounted. 0 or -ENOMEM. `idle`: with that of idle threads. */
 int wall_profile(const struct wall *w, bool idle, struct profile *p);
 
 #endif

@@ -86,7 +86,7 @@ static void scale(uint64_t *part, uint64_t to, uint64_t whole)
 /* The weight of a thread's samples, and of those on selected stacks. */
 static void weigh_samples(const struct wall *w, size_t thread, uint64_t *selected, uint64_t *all)
 {
-	const struct wall_weight *s = w->weights ? &w->weights[thread] : NULL;
+	const struct wall_weight *s = w->weights && thread != SIZE_MAX ? &w->weights[thread] : NULL;
 
 	*selected = s ? s->selected : 0;
 	*all = s ? s->all : 0;
@@ -100,7 +100,7 @@ static void select_stacks(const struct wall *w, struct wall_thread *t, uint64_t 
 
 	if (!f->include.count && !f->exclude.count)
 		return;
-	weigh_samples(w, (size_t)(t - w->threads.at), &selected, &all);
+	weigh_samples(w, t->vthread ? SIZE_MAX : (size_t)(t - w->threads.at), &selected, &all);
 	if (all)
 		part[WALL_RUNNING] = wall_share(part[WALL_RUNNING], selected, all);
 	for (int s = all ? WALL_RUNNING + 1 : 0; s < WALL_STATES && f->include.count; s++)

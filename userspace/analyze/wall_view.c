@@ -50,16 +50,17 @@ static uint64_t busy_ns(const struct wall_sums *s)
 
 static int add_group(struct wall_view *v, const struct wall_thread *t, const struct wall_sums *sums)
 {
+	const uint64_t kind = t->vthread ? 1ULL << 31 : 0;
 	const struct analyzer *a = v->wall->an->a;
 	const struct thread_row *row = table_row(&a->threads, t->thread);
 	size_t process = table_find(&a->processes, row->process);
 	const char *name = thread_pattern(&v->texts, analysis_thread_name(v->wall->an, t->thread));
-	struct wall_group fresh = {.thread = t->thread, .name = name};
+	struct wall_group fresh = {.thread = t->thread, .name = name, .virtual = t->vthread};
 	uint32_t id = name ? strpool_add(&v->texts, name, strlen(name)) : STRPOOL_FAILED;
 	uint32_t *at;
 
 	fresh.process = (uint32_t)(process == TABLE_NONE ? a->processes.count : process);
-	at = id == STRPOOL_FAILED ? NULL : u64map_put(&v->group_of, (uint64_t)fresh.process << 32 | id);
+	at = id == STRPOOL_FAILED ? NULL : u64map_put(&v->group_of, (uint64_t)fresh.process << 32 | kind | id);
 	if (!at || (!*at && VEC_PUSH(&v->groups, fresh)))
 		return -ENOMEM;
 	if (!*at)
@@ -73,6 +74,8 @@ static int compare_groups(const void *x, const void *y)
 	const struct wall_group *p = x, *q = y;
 	int c = wall_compare_numbers(p->process, q->process);
 
+	if (!c)
+		c = wall_compare_numbers(p->virtual, q->virtual);
 	if (!c)
 		c = wall_compare_numbers(busy_ns(&q->sums), busy_ns(&p->sums));
 	if (!c)
@@ -122,7 +125,7 @@ static int view_processes(struct wall_view *v)
 			return -ENOMEM;
 		last = &v->processes.at[v->processes.count - 1];
 		last->count++;
-		add_sums(&last->sums, &v->groups.at[i].sums);
+		add_sums(v->groups.at[i].virtual ? &last->virtual : &last->sums, &v->groups.at[i].sums);
 	}
 	if (v->processes.count)
 		qsort(v->processes.at, v->processes.count, sizeof(*v->processes.at), compare_processes);
@@ -206,23 +209,39 @@ struct filling {
 	bool idle;
 };
 
+static void count_segment(struct wall_count *of, const struct wall_segment *s)
+{
+	uint64_t ns = s->end_ns - s->start_ns;
+
+	of->count++;
+	if (ns > of->max_ns)
+		of->max_ns = ns;
+}
+
 static int add_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
 {
 	const struct filling *f = ctx;
 	struct wall_view *v = f->v;
-	struct wall_count *of = &v->of[s->idle ? WALL_IDLE : s->state];
-	uint64_t ns = s->end_ns - s->start_ns;
 	int err = 0;
 
 	if (!s->row || (s->idle && !f->idle))
 		return 0;
-	of->count++;
-	if (ns > of->max_ns)
-		of->max_ns = ns;
-	if (s->idle || !wall_is_blocked(s->state))
+	count_segment(&(t->vthread ? v->of_virtual : v->of)[s->idle ? WALL_IDLE : s->state], s);
+	if (s->idle || !wall_is_blocked(s->state) || (t->vthread && !event_is_unmounted(s->row)))
 		return 0;
 	err = add_wait(v, s);
-	return err || !s->first ? err : wall_view_wakes(v, t, s);
+	return err || t->vthread || !s->first ? err : wall_view_wakes(v, t, s);
+}
+
+static int add_life(void *ctx, const struct wall_thread *t)
+{
+	struct filling *f = ctx;
+	struct wall_sums sums = sums_of(t, f->idle);
+
+	if (!sums.life_ns)
+		return 0;
+	add_sums(t->vthread ? &f->v->virtual : &f->v->all, &sums);
+	return add_group(f->v, t, &sums) ?: wall_each(f->v->wall, t, add_segment, f);
 }
 
 static int fill(struct wall_view *v, bool idle)
@@ -231,15 +250,9 @@ static int fill(struct wall_view *v, bool idle)
 	struct filling f = {v, idle};
 	int err = 0;
 
-	for (size_t i = 0; i < w->threads.count && !err; i++) {
-		const struct wall_thread *t = &w->threads.at[i];
-		struct wall_sums sums = sums_of(t, idle);
-
-		if (!sums.life_ns)
-			continue;
-		add_sums(&v->all, &sums);
-		err = add_group(v, t, &sums) ?: wall_each(w, t, add_segment, &f);
-	}
+	for (size_t i = 0; i < w->threads.count && !err; i++)
+		err = add_life(&f, &w->threads.at[i]);
+	err = err ?: wall_each_vthread(w, add_life, &f);
 	return err ?: view_processes(v);
 }
 

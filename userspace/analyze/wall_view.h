@@ -20,6 +20,7 @@ struct wall_group {
 	uint32_t process; /* row of a->processes, or their count: unknown */
 	const char *name;
 	uint32_t thread; /* row of a->threads, if it is one thread */
+	bool virtual;	 /* virtual threads: not in the sums of the process */
 	struct wall_sums sums;
 };
 
@@ -28,8 +29,9 @@ struct wall_process {
 	uint32_t id;	  /* the trace's; 0: unknown */
 	uint32_t pid;
 	const char *name;
-	struct wall_sums sums;
-	size_t first, count; /* its groups in wall_view.groups, the longest life that is not idle first */
+	struct wall_sums sums, virtual;
+	size_t first, count; /* its groups in wall_view.groups, the longest life that is not idle first, and virtual
+				threads last */
 };
 
 /* How often, in segments. */
@@ -56,6 +58,8 @@ struct wall_view {
 	const struct wall *wall;
 	struct wall_sums all;
 	struct wall_count of[WALL_STATES];
+	struct wall_sums virtual; /* of virtual threads: what they were mounted is in `all`, too */
+	struct wall_count of_virtual[WALL_STATES];
 	VEC(struct wall_process) processes; /* that with the most running and runnable time first */
 	VEC(struct wall_group) groups;
 	VEC(struct wall_wait) waits;

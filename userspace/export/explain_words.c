@@ -12,6 +12,7 @@ static const char *phrase(enum wall_state state)
 	static const char *const phrases[WALL_STATES] = {
 		[WALL_RUNNING] = "running",
 		[WALL_RUNNABLE] = "waiting for a CPU",
+		[WALL_CARRIER] = "waiting for a carrier",
 		[WALL_GC] = "standing still for the GC pause",
 		[WALL_SAFEPOINT] = "standing still for the VM operation",
 		[WALL_MONITOR] = "blocked on the monitor",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <analyze/events.h>
+#include <analyze/vthreads.h>
 
 #include "info.h"
 #include "json.h"
@@ -33,21 +34,41 @@ static void json_sums(struct json *j, const struct wall_sums *s)
 	json_times(j, s->life_ns, s->excess_ns, s->ns, s->summed_ns);
 }
 
-static void json_thread(struct json *j, const struct wall_view *v, const struct wall_thread *t)
+static void json_thread(struct json *j, const struct analysis *an, const struct wall_thread *t)
 {
-	const struct analysis *an = v->wall->an;
 	const struct thread_row *row = table_row(&an->a->threads, t->thread);
 
 	json_open(j, NULL, '{');
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
-	json_number(j, "tid", row->tid);
-	json_string(j, "name", analysis_thread_name(an, t->thread));
+	if (t->vthread) {
+		const struct vthread_row *vthread = vthreads_get(an->a, t->vthread);
+
+		json_number(j, "virtual", vthread->number);
+		json_string(j, "name", strpool_get(&an->a->strings, vthread->name));
+		json_string(j, "group", analysis_thread_name(an, t->thread));
+	} else {
+		json_number(j, "tid", row->tid);
+		json_string(j, "name", analysis_thread_name(an, t->thread));
+	}
 	json_bool(j, "java", t->java);
 	json_bool(j, "known", t->known);
 	json_seconds(j, "start_s", analysis_since(an, t->start_ns));
 	json_seconds(j, "end_s", analysis_since(an, t->end_ns));
 	json_times(j, t->life_ns, t->excess_ns, t->ns, t->summed_ns);
 	json_close(j, '}');
+}
+
+struct lives {
+	struct json *j;
+	const struct analysis *an;
+};
+
+static int json_virtual(void *ctx, const struct wall_thread *t)
+{
+	const struct lives *l = ctx;
+
+	json_thread(l->j, l->an, t);
+	return 0;
 }
 
 static void json_processes(struct json *j, const struct wall_view *v)
@@ -65,6 +86,7 @@ static void json_processes(struct json *j, const struct wall_view *v)
 		for (size_t g = p->first; g < p->first + p->count; g++) {
 			json_open(j, NULL, '{');
 			json_string(j, "name", v->groups.at[g].name);
+			json_bool(j, "virtual", v->groups.at[g].virtual);
 			json_sums(j, &v->groups.at[g].sums);
 			json_close(j, '}');
 		}
@@ -116,7 +138,13 @@ void wall_json(FILE *out, const struct wall_view *v, unsigned top)
 	json_open(&j, "lives", '[');
 	for (size_t i = 0; i < v->wall->threads.count; i++)
 		if (v->wall->threads.at[i].life_ns)
-			json_thread(&j, v, &v->wall->threads.at[i]);
+			json_thread(&j, v->wall->an, &v->wall->threads.at[i]);
+	json_close(&j, ']');
+	json_open(&j, "virtual", '{');
+	json_sums(&j, &v->virtual);
+	json_close(&j, '}');
+	json_open(&j, "virtual_lives", '[');
+	(void)wall_each_vthread(v->wall, json_virtual, &(struct lives){&j, v->wall->an});
 	json_close(&j, ']');
 	json_waits(&j, v, top);
 	json_chains(&j, "wakers", &v->wakes, top);

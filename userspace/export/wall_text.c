@@ -8,21 +8,20 @@
 
 /* ---- sums ---- */
 
-static void text_state(FILE *out, const struct wall_view *v, enum wall_state s)
+static void text_state(FILE *out, const struct wall_sums *sums, const struct wall_count *of, enum wall_state s)
 {
-	const struct wall_count *of = &v->of[s];
 	char time[QUANTITY_TEXT], max[QUANTITY_TEXT], summed[QUANTITY_TEXT];
 
-	if (!v->all.ns[s])
+	if (!sums->ns[s])
 		return;
-	fprintf(out, "    %11s  %6.2f%%", duration_cell(time, 11, v->all.ns[s]), percent(v->all.ns[s], v->all.life_ns));
-	if (of->count)
-		fprintf(out, "  %9" PRIu64 "  %10s", of->count, duration_cell(max, 10, of->max_ns));
+	fprintf(out, "    %11s  %6.2f%%", duration_cell(time, 11, sums->ns[s]), percent(sums->ns[s], sums->life_ns));
+	if (of[s].count)
+		fprintf(out, "  %9" PRIu64 "  %10s", of[s].count, duration_cell(max, 10, of[s].max_ns));
 	else
 		fprintf(out, "  %9s  %10s", "-", "-");
 	fprintf(out, "  %s", wall_title(s));
-	if (v->all.summed_ns[s] && s != WALL_RUNNING && s != WALL_UNKNOWN)
-		fprintf(out, " (%s of it only counted)", duration_text(summed, v->all.summed_ns[s]));
+	if (sums->summed_ns[s] && s != WALL_RUNNING && s != WALL_UNKNOWN)
+		fprintf(out, " (%s of it only counted)", duration_text(summed, sums->summed_ns[s]));
 	putc('\n', out);
 }
 
@@ -32,7 +31,7 @@ static void text_states(FILE *out, const struct wall_view *v)
 
 	fprintf(out, "    %11s  %7s  %9s  %10s  state\n", "time", "share", "count", "max");
 	for (int s = 0; s < WALL_STATES; s++)
-		text_state(out, v, (enum wall_state)s);
+		text_state(out, &v->all, v->of, (enum wall_state)s);
 	fprintf(out, "    %11s  %6.2f%%  %9s  %10s  the lives of %" PRIu64 " thread%s\n",
 		duration_cell(life, 11, v->all.life_ns), 100.0, "", "", v->all.threads, plural(v->all.threads));
 	if (v->all.unknown)
@@ -50,6 +49,24 @@ static void text_states(FILE *out, const struct wall_view *v)
 			v->wall->nobodys == 1 ? "is" : "are");
 }
 
+/* Nobody sees the moment at which a virtual thread is unparked. */
+static void text_virtual(FILE *out, const struct wall_view *v)
+{
+	const struct wall_sums *sums = &v->virtual;
+	char life[QUANTITY_TEXT];
+
+	if (!sums->threads)
+		return;
+	fputs("\nVirtual threads: what they were mounted is part of the lives above. A time for which one was parked, "
+	      "blocked\nor sleeping lasts until it was mounted again, so it contains the wait for a carrier at its end\n",
+	      out);
+	fprintf(out, "    %11s  %7s  %9s  %10s  state\n", "time", "share", "count", "max");
+	for (int s = 0; s < WALL_STATES; s++)
+		text_state(out, sums, v->of_virtual, (enum wall_state)s);
+	fprintf(out, "    %11s  %6.2f%%  %9s  %10s  the lives of %" PRIu64 " virtual thread%s\n",
+		duration_cell(life, 11, sums->life_ns), 100.0, "", "", sums->threads, plural(sums->threads));
+}
+
 /* ---- threads ---- */
 
 #define STATE(s) (1U << (s))
@@ -60,7 +77,7 @@ static const struct {
 	uint32_t states;
 } columns[] = {
 	{"run", STATE(WALL_RUNNING)},
-	{"ready", STATE(WALL_RUNNABLE)},
+	{"ready", STATE(WALL_RUNNABLE) | STATE(WALL_CARRIER)},
 	{"stop", STATE(WALL_GC) | STATE(WALL_SAFEPOINT)},
 	{"lock", STATE(WALL_MONITOR)},
 	{"park", STATE(WALL_PARKED)},
@@ -103,7 +120,10 @@ static void text_group(FILE *out, const struct wall_view *v, const struct wall_g
 	const struct thread_row *t = table_row(&v->wall->an->a->threads, g->thread);
 
 	text_shares(out, &g->sums);
-	if (g->sums.threads == 1)
+	if (g->virtual)
+		fprintf(out, "    %s (%" PRIu64 " virtual thread%s)\n", g->name, g->sums.threads,
+			plural(g->sums.threads));
+	else if (g->sums.threads == 1)
 		fprintf(out, "    %s (%u)\n", analysis_thread_name(v->wall->an, g->thread), t->tid);
 	else
 		fprintf(out, "    %s (%" PRIu64 " threads)\n", g->name, g->sums.threads);
@@ -117,29 +137,25 @@ static void add_to(struct wall_sums *to, const struct wall_sums *s)
 		to->ns[i] = add_saturating(to->ns[i], s->ns[i]);
 }
 
-static void text_folded(FILE *out, const struct wall_sums *s, const char *what)
+static void text_folded(FILE *out, const struct wall_sums *s, const char *what, bool virtual)
 {
 	if (!s->threads)
 		return;
 	text_shares(out, s);
-	fprintf(out, "    %s (%" PRIu64 " thread%s)\n", what, s->threads, plural(s->threads));
+	fprintf(out, "    %s (%" PRIu64 " %sthread%s)\n", what, s->threads, virtual ? "virtual " : "", plural(s->threads));
 }
 
-/* Threads that were idle for at least 95 % of their life are one line. */
-static void text_process(FILE *out, const struct wall_view *v, const struct wall_process *p, unsigned top)
+/* The threads of a process, or its virtual threads. Those that were idle for at least 95 % of their life are one line. */
+static void text_groups(FILE *out, const struct wall_view *v, const struct wall_process *p, bool virtual, unsigned top)
 {
 	struct wall_sums idle = {0}, more = {0};
-	char label[PROCESS_LABEL_MAX];
 	unsigned shown = 0;
 
-	text_shares(out, &p->sums);
-	fprintf(out, "  %s (pid %u, %" PRIu64 " thread%s)\n", analysis_label(v->wall->an, p->id, label), p->pid,
-		p->sums.threads, plural(p->sums.threads));
-	if (p->count == 1 && strcmp(v->groups.at[p->first].name, p->name) == 0)
-		return; /* a line that says the same */
 	for (size_t i = p->first; i < p->first + p->count; i++) {
 		const struct wall_group *g = &v->groups.at[i];
 
+		if (g->virtual != virtual)
+			continue;
 		if (is_idle(&g->sums))
 			add_to(&idle, &g->sums);
 		else if (shown++ < top)
@@ -147,8 +163,21 @@ static void text_process(FILE *out, const struct wall_view *v, const struct wall
 		else
 			add_to(&more, &g->sums);
 	}
-	text_folded(out, &more, "and others");
-	text_folded(out, &idle, "idle");
+	text_folded(out, &more, "and others", virtual);
+	text_folded(out, &idle, "idle", virtual);
+}
+
+static void text_process(FILE *out, const struct wall_view *v, const struct wall_process *p, unsigned top)
+{
+	char label[PROCESS_LABEL_MAX];
+
+	text_shares(out, &p->sums);
+	fprintf(out, "  %s (pid %u, %" PRIu64 " thread%s)\n", analysis_label(v->wall->an, p->id, label), p->pid,
+		p->sums.threads, plural(p->sums.threads));
+	if (p->count == 1 && strcmp(v->groups.at[p->first].name, p->name) == 0)
+		return; /* a line that says the same */
+	text_groups(out, v, p, false, top);
+	text_groups(out, v, p, true, top);
 }
 
 static void text_processes(FILE *out, const struct wall_view *v, unsigned top)
@@ -223,6 +252,7 @@ void wall_text(FILE *out, const struct wall_view *v, unsigned top)
 {
 	fputs("Where the time went\n", out);
 	text_states(out, v);
+	text_virtual(out, v);
 	text_processes(out, v, top);
 	text_waits(out, v, top);
 	text_chains(out, "Wakers", &v->wakes, top);

@@ -3,6 +3,7 @@
 
 #include "jvm_emit.h"
 #include "vthread_times.h"
+#include "vthreads.h"
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
@@ -66,6 +67,7 @@ static void emit_interval(struct ending *end, struct process *process, struct th
 						  .weight = (uint64_t)i->to << 32 | i->from,
 						  .number = i->futex,
 						  .flags = i->flags,
+						  .vthread = vthreads_id(end->jvms->vthreads, process, i->vthread),
 						  .source = BRAID_SOURCE_KERNEL});
 }
 

@@ -5,7 +5,7 @@
  * pixels shares it.
  */
 const STATE_COLOURS = {
-	"running": ["#2f9e58", "#48bd75"], "runnable": ["#efb000", "#f5c842"], "gc": ["#8e44ad", "#b480d2"], "safepoint": ["#d957a8", "#e985c0"],
+	"running": ["#2f9e58", "#48bd75"], "runnable": ["#efb000", "#f5c842"], "carrier": ["#b58500", "#cfa53a"], "gc": ["#8e44ad", "#b480d2"], "safepoint": ["#d957a8", "#e985c0"],
 	"monitor": ["#d8392b", "#f2655a"], "parked": ["#4a80d8", "#6b9cec"], "waiting": ["#2ba3b4", "#4fc0ce"], "sleeping": ["#a8b8d0", "#566b8c"],
 	"futex": ["#7d67d4", "#9c8bea"], "poll": ["#93aab0", "#587a83"], "socket": ["#d9822b", "#e69a52"], "pipe": ["#c9a06a", "#9a7648"],
 	"file": ["#a08a3c", "#c9b15c"], "block": ["#8f4a2b", "#c4704b"], "fault": ["#f08aa6", "#f0a0b6"], "stopped": ["#5b6067", "#a3a8b0"],

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Each virtual thread's times off its carrier: as long as the program says, on the right stack, by the right name, and
+# the parts of each life add up to it; of ten thousand threads, and of those that were parked before the recording.
+source "$(dirname "$0")/../lib.sh"
+
+# on JDK: the program with that, recorded from its start on and later.
+on()
+{
+	local java=$1/bin/java name
+
+	name=$(basename "$1")
+	[[ -e VParks.class ]] || "$1/bin/javac" -d . "$TEST_DIR/java21/VParks.java"
+	braid record -q -e offcpu -o "$name.trace" -- "$java" -cp . VParks 10000 >"$name.trace.truth" 2>err ||
+		fail "$(cat err)"
+	compare "$name.trace" whole
+	# the report has the same lives
+	braid report --wall --json --top 100000 "$name.trace" >wall.json
+	python3 "$TEST_DIR/vwall.py" wall.json
+	braid report --wall "$name.trace" >wall.txt
+	grep -q '^Virtual threads: ' wall.txt || fail "the report has no virtual threads"
+	grep -q 'k1-\* (2500 virtual threads)' wall.txt || fail "no group of virtual threads"
+	braid export --event wall "$name.trace" >wall.stacks
+	grep -q 'VParks.off1;.*VirtualThread.*;\[parked\] ' wall.stacks || fail "no stack of a parked virtual thread"
+
+	start_program attach.trace.truth "$java" -XX:+EnableDynamicAgentLoading -cp . VParks 100 wait
+	start_record -F 99 -e cpu,offcpu -p "$JAVA_PID" -o attach.trace
+	wait_attached "$JAVA_PID"
+	wait_sampling
+	go_on
+	wait_says attach.trace.truth "done"
+	stop_record
+	end_program
+	compare attach.trace part
+}
+
+compare()
+{
+	BUILD=$BUILD PYTHONPATH=$LIB_DIR python3 "$TEST_DIR/vparks.py" "$@" || {
+		braid info "$1" >&2 || true
+		fail "$1: see above"
+	}
+}
+
+need_jdk 21
+tried=
+while read -r home; do
+	is_jdk "$home" 21 || continue
+	version=$(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1)
+	[[ " $tried " == *" $version "* ]] && continue
+	tried+=" $version"
+	on "$home"
+done < <(jdks)

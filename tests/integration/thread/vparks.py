@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vparks.py TRACE [whole|part]: compares a recording of VParks with what the program has measured.
+
+whole: the recording began before the program. part: the stuck threads were parked already.
+"""
+import sys
+
+from events import index, lost, of, truth, vthreads
+
+LEAST_NS = 100_000  # shorter times are only counted
+CLASSES = {13: "unmounted", 14: "carrier"}
+whole = sys.argv[2] == "whole"
+
+
+def class_of(e):
+    return e.flags >> 20 & 15
+
+
+OFF, COUNTED = index("offcpu", "vthread"), index("counted", "vthread")
+lives = {}
+for t in of("thread_time"):
+    if t.virtual:
+        assert t.virtual.number not in lives, t
+        lives[t.virtual.number] = t
+
+
+def unmounted(t):
+    """The times for which a virtual thread was unmounted, in order."""
+    return sorted((e for e in OFF.get(t["vthread"], []) if class_of(e) == 13), key=lambda e: e.time_ns)
+
+
+def adds_up(t):
+    parts = t["value"] + sum(e.duration_ns for e in OFF.get(t["vthread"], []) if e.time_ns >= t.time_ns)
+    parts += sum(e.weight for e in COUNTED.get(t["vthread"], []))
+    assert abs(parts - t.duration_ns) <= t.duration_ns // 1000 + 1000, (t, parts)
+
+
+def was_off(name, number, told):
+    """Two times off, in the thread's own method, as long as it says but for what it did beside them."""
+    t = lives[number]
+    method = "VParks.off" + name[1]
+    own = [e for e in unmounted(t) if method in e.stack]
+    assert t.virtual.name == name, (t.virtual, name)
+    assert not any("VParks.off" + k in e.stack for e in unmounted(t) for k in "0123" if k != name[1]), (name, own)
+    if name[1] == "2" or name[1] == "3":  # it may have come too late to wait
+        assert len(own) <= 2 or name[1] == "2", (name, own)
+    else:
+        assert len(own) == 2, (name, own, unmounted(t))
+    beside = t.duration_ns - sum(e.duration_ns for e in unmounted(t))
+    for e, ns in zip(own, told) if len(own) == 2 else []:
+        assert e.duration_ns <= ns + LEAST_NS, (name, e, ns)
+        assert ns - e.duration_ns <= ns // 100 + LEAST_NS + beside, (name, e, ns, beside)
+    return [ns - e.duration_ns <= ns // 100 + LEAST_NS for e, ns in zip(own, told)] if len(own) == 2 else []
+
+
+assert lost == [], lost
+for t in lives.values():
+    adds_up(t)
+close = []
+for name, number, *told in truth["off"]:
+    close += was_off(name, int(number), [int(ns) for ns in told])
+assert 10 * sum(close) > 9 * len(close) > 0, (sum(close), len(close))  # what runs beside a time off is short
+for name, number, ns in truth["yield"]:
+    t = lives[int(number)]
+    yields = [e for e in COUNTED.get(t["vthread"], []) + OFF.get(t["vthread"], []) if class_of(e) == 14]
+    count = sum(e["value"] if e.kind == "counted" else 1 for e in yields)
+    assert t.virtual.name == name and count == 1000, (t, count)
+for name, number, ns in truth["spin"]:
+    t = lives[int(number)]
+    assert t.virtual.name == name and not unmounted(t) and t.duration_ns >= int(ns), t
+for name, number in truth["stuck"]:
+    t = lives[int(number)]
+    times = unmounted(t)
+    began = [bool(e.flags & 0x40000) for e in times]
+    ended = [not e.flags & 0x20000 for e in times]
+    if whole or int(name[6:]) < 5:
+        assert t.virtual.name == name and all("VParks.stuck" in e.stack for e in times), (t, times)
+        assert ended == [True] * (len(times) - 1) + [False] and began[0] is not whole, (t, times)
+numbers = {int(words[1]) for kind in ("off", "yield", "spin", "stuck") for words in truth[kind]}
+missing = {int(words[1]) for words in truth["stuck"] if not whole and int(words[0][6:]) >= 5}
+assert numbers - missing <= set(lives) and len(vthreads) >= len(lives), numbers - set(lives)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The lives of virtual threads: mounted on carriers, whose lives have this time, too, and unmounted. There may be
+ * hundreds of thousands, so only their rows are kept, and the rest is found again each time. wall.c calls it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "events.h"
+#include "vthreads.h"
+#include "wall.h"
+
+/* What says that the virtual thread was followed. The times off the CPU while it was mounted are also known of others. */
+static bool is_own(const struct jvm_event_row *r)
+{
+	return r->kind == BRAID_JVM_THREAD_TIME || event_is_unmounted(r);
+}
+
+static bool is_part(const struct jvm_event_row *r)
+{
+	return is_own(r) || wall_is_off_cpu(r) || wall_is_note(r) || r->kind == BRAID_JVM_COUNTED;
+}
+
+static int compare(const void *x, const void *y, void *ctx)
+{
+	const struct jvm_event_row *events = ctx;
+	const struct jvm_event_row *p = &events[*(const uint32_t *)x], *q = &events[*(const uint32_t *)y];
+
+	if (p->vthread != q->vthread)
+		return p->vthread < q->vthread ? -1 : 1;
+	return wall_compare_rows(x, y, ctx);
+}
+
+static int collect(struct wall *w, size_t count)
+{
+	const struct analyzer *a = w->an->a;
+
+	w->vthread_rows = calloc(count + 1, sizeof(*w->vthread_rows));
+	if (!w->vthread_rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->events.count; i++)
+		if (a->events.at[i].vthread && is_part(&a->events.at[i]))
+			w->vthread_rows[w->vthread_count++] = (uint32_t)i;
+	if (w->vthread_count)
+		qsort_r(w->vthread_rows, w->vthread_count, sizeof(*w->vthread_rows), compare, a->events.at);
+	return 0;
+}
+
+int wall_vthreads_find(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+	size_t count = 0, own = 0;
+
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+
+		count += r->vthread && is_part(r);
+		own += r->vthread && is_own(r);
+	}
+	return own ? collect(w, count) : 0;
+}
+
+/* The life of the virtual thread whose rows these are; false: it was not followed. */
+static bool life_of(const struct wall *w, size_t first, size_t count, struct wall_thread *t)
+{
+	const struct jvm_event_row *events = w->an->a->events.at;
+	const struct vthread_row *v = vthreads_get(w->an->a, events[w->vthread_rows[first]].vthread);
+	size_t group = v ? table_find(&w->an->a->threads, v->group) : TABLE_NONE;
+	bool own = false;
+
+	if (group == TABLE_NONE)
+		return false;
+	*t = (struct wall_thread){.thread = (uint32_t)group,
+				  .vthread = events[w->vthread_rows[first]].vthread,
+				  .java = true,
+				  .first = first,
+				  .count = count};
+	for (size_t i = first; i < first + count; i++)
+		wall_take_sums(w, t, &events[w->vthread_rows[i]]);
+	for (size_t i = first; i < first + count; i++) {
+		const struct jvm_event_row *r = &events[w->vthread_rows[i]];
+
+		own = own || is_own(r);
+		if (!t->known && event_is_unmounted(r))
+			wall_extend_life(t, r->time_ns, event_end_ns(r));
+	}
+	return own;
+}
+
+int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx)
+{
+	const struct jvm_event_row *events = w->an->a->events.at;
+	size_t first = 0, end;
+	int err = 0;
+
+	for (; first < w->vthread_count && !err; first = end) {
+		struct wall_thread t;
+
+		for (end = first + 1; end < w->vthread_count && events[w->vthread_rows[end]].vthread ==
+									events[w->vthread_rows[first]].vthread;)
+			end++;
+		if (!life_of(w, first, end - first, &t))
+			continue;
+		wall_sum_thread(w, &t);
+		if (t.life_ns)
+			err = fn(ctx, &t);
+	}
+	return err;
+}
