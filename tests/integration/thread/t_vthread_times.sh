@@ -10,7 +10,7 @@ on()
 	local java=$1/bin/java name
 
 	name=$(basename "$1")
-	[[ -e VParks.class ]] || "$1/bin/javac" -d . "$TEST_DIR/java21/VParks.java"
+	[[ -e VParks.class ]] || "$1/bin/javac" --release 21 -d . "$TEST_DIR/java21/VParks.java"
 	braid record -q -e offcpu -o "$name.trace" -- "$java" -cp . VParks 10000 >"$name.trace.truth" 2>err ||
 		fail "$(cat err)"
 	compare "$name.trace" whole

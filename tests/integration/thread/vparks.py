@@ -5,7 +5,7 @@ whole: the recording began before the program. part: the stuck threads were park
 """
 import sys
 
-from events import index, lost, of, truth, vthreads
+from events import index, lost, most, of, truth, vthreads
 
 LEAST_NS = 100_000  # shorter times are only counted
 CLASSES = {13: "unmounted", 14: "carrier"}
@@ -68,14 +68,19 @@ for name, number, ns in truth["yield"]:
 for name, number, ns in truth["spin"]:
     t = lives[int(number)]
     assert t.virtual.name == name and not unmounted(t) and t.duration_ns >= int(ns), t
+stuck = []
 for name, number in truth["stuck"]:
+    if not whole and int(name[6:]) >= 5:  # was never mounted, so nobody knows of it
+        assert int(number) not in lives, (name, number)
+        continue
     t = lives[int(number)]
     times = unmounted(t)
-    began = [bool(e.flags & 0x40000) for e in times]
+    before = [bool(e.flags & 0x40000) for e in times]
     ended = [not e.flags & 0x20000 for e in times]
-    if whole or int(name[6:]) < 5:
-        assert t.virtual.name == name and all("VParks.stuck" in e.stack for e in times), (t, times)
-        assert ended == [True] * (len(times) - 1) + [False] and began[0] is not whole, (t, times)
-numbers = {int(words[1]) for kind in ("off", "yield", "spin", "stuck") for words in truth[kind]}
-missing = {int(words[1]) for words in truth["stuck"] if not whole and int(words[0][6:]) >= 5}
-assert numbers - missing <= set(lives) and len(vthreads) >= len(lives), numbers - set(lives)
+    assert t.virtual.name == name, t
+    stuck += ["VParks.stuck" in e.stack for e in times]
+    assert ended == [True] * (len(times) - 1) + [False] and before[0] is not whole, (t, times)
+    assert len(times) >= 1 if whole else len(times) >= 2, (t, times)  # a park may also return early
+assert most(stuck), stuck  # the JVM's mappings change while it starts, and stacks of that time are dropped
+numbers = {int(words[1]) for kind in ("off", "yield", "spin") for words in truth[kind]}
+assert numbers <= set(lives) and len(vthreads) >= len(lives), numbers - set(lives)
