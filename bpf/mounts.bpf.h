@@ -174,11 +174,25 @@ static __always_inline bool mount_walks(const struct braid_vthread_time *v, __u3
 	return mount == BRAID_MOUNT_OFF && v->was_long;
 }
 
+/* Whether a time is reported. For the filter, its thread is the carrier on which it ends. */
+static __noinline bool mount_is_selected(__u32 class, __u64 off_ns, __u64 now, __u64 min_ns)
+{
+	struct braid_interval i = {
+		.start_ns = off_ns, .end_ns = now, .flags = BRAID_OFFCPU_SYSCALL | class << BRAID_OFFCPU_CLASS_SHIFT};
+	struct braid_thread_time *t;
+
+	if (now - off_ns < min_ns || !offcpu_filtered)
+		return now - off_ns >= min_ns;
+	t = thread_time_of((__u32)bpf_get_current_pid_tgid());
+	i.from = bpf_get_smp_processor_id();
+	return t && filter_selects(t, &i);
+}
+
 /* It is mounted again: emits or counts the time that has ended. */
 static __always_inline void mount_on(struct braid_vthread_time *v, __u64 number, const struct braid_stack_ref *ref,
 				     __u64 off_ns, __u64 min_ns, __u64 now)
 {
-	v->was_long = now - off_ns >= min_ns;
+	v->was_long = mount_is_selected(v->class, off_ns, now, min_ns);
 	if (!v->was_long || !mount_emit(v, number, ref, off_ns, now))
 		mount_count(v, now - off_ns);
 	v->flags = 0;

@@ -337,12 +337,11 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	__u64 ran = exec - t->exec_ns, most = now - t->on_ns, start = t->on_ns + (ran < most ? ran : most);
 
 	t->start = (struct braid_stack_ref){0};
-	t->now = (struct braid_interval){
-		.start_ns = start,
-		.ready_ns = now,
-		.flags = BRAID_OFFCPU_SYSCALL,
-		.from = bpf_get_smp_processor_id(),
-		.vthread = t->vthread};
+	t->now = (struct braid_interval){.start_ns = start,
+					 .ready_ns = now,
+					 .flags = BRAID_OFFCPU_SYSCALL,
+					 .from = bpf_get_smp_processor_id(),
+					 .vthread = t->vthread};
 	thread_time_ran(t, start);
 }
 

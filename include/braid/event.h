@@ -86,9 +86,9 @@ struct braid_offcpu_settings {
 
 /* Value of the map `offcpu_counts`. */
 struct braid_offcpu_counts {
-	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
-	__s64 threads; /* entries of `thread_times` in use */
-	__u64 used;    /* entries that ever were */
+	__s64 pending;	/* threads with an interval to be emitted; mostly 0 */
+	__s64 threads;	/* entries of `thread_times` in use */
+	__u64 used;	/* entries that ever were */
 	__s64 vthreads; /* entries of `vthread_times` */
 };
 
@@ -111,9 +111,9 @@ struct braid_jvm {
 	struct braid_statics statics;
 };
 
-#define BRAID_THREAD_TIMES 32768    /* entries of the map `thread_times` */
+#define BRAID_THREAD_TIMES 32768      /* entries of the map `thread_times` */
 #define BRAID_VTHREAD_TIMES (1 << 18) /* of `vthread_times`, which takes memory for those in use only */
-#define BRAID_TIDS (1U << 22)	 /* the kernel has no larger ones (PID_MAX_LIMIT) */
+#define BRAID_TIDS (1U << 22)	      /* the kernel has no larger ones (PID_MAX_LIMIT) */
 
 /* Events that found no room, by kind. */
 struct braid_lost {
@@ -127,9 +127,9 @@ struct braid_lost {
  * processes without a slot.
  */
 struct braid_request_share {
-	__u64 until;   /* position of the event ring; when the collector has read up to it, a new share begins */
-	__u64 bytes;   /* used of this share */
-	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
+	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
+	__u64 bytes;	/* used of this share */
+	__s64 threads;	/* entries in `thread_times`; while programs are replaced some ends are missed */
 	__s64 vthreads; /* entries in `vthread_times` */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
@@ -267,7 +267,7 @@ struct braid_interval {
 	__u32 irq;	/* BRAID_IRQ_*: what woke it; 0: a thread, or not known */
 	__u32 selected; /* it is emitted: long enough, and the filter selects it. 0 before its end */
 	__u32 reserved;
-	__u64 vthread;	/* the virtual thread that it had mounted; 0: none, or not known */
+	__u64 vthread; /* the virtual thread that it had mounted; 0: none, or not known */
 };
 
 /*

@@ -121,10 +121,10 @@ static const struct {
 };
 
 static const char *const classes[BRAID_OFFCPU_CLASSES] = {
-	[BRAID_OFFCPU_UNKNOWN] = "unknown", [BRAID_OFFCPU_RUNNABLE] = "runnable", [BRAID_OFFCPU_FUTEX] = "futex",
-	[BRAID_OFFCPU_SLEEP] = "sleep",	    [BRAID_OFFCPU_POLL] = "poll",	  [BRAID_OFFCPU_SOCKET] = "socket",
-	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	  [BRAID_OFFCPU_BLOCK] = "block",
-	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	  [BRAID_OFFCPU_CHILD] = "child",
+	[BRAID_OFFCPU_UNKNOWN] = "unknown", [BRAID_OFFCPU_RUNNABLE] = "runnable",   [BRAID_OFFCPU_FUTEX] = "futex",
+	[BRAID_OFFCPU_SLEEP] = "sleep",	    [BRAID_OFFCPU_POLL] = "poll",	    [BRAID_OFFCPU_SOCKET] = "socket",
+	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	    [BRAID_OFFCPU_BLOCK] = "block",
+	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	    [BRAID_OFFCPU_CHILD] = "child",
 	[BRAID_OFFCPU_CALL] = "call",	    [BRAID_OFFCPU_UNMOUNTED] = "unmounted", [BRAID_OFFCPU_CARRIER] = "carrier",
 };
 

@@ -86,7 +86,7 @@ struct wall {
 	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected, or joined */
 	uint32_t *leader;		 /* of each row of a->threads: the thread above that it is */
 	uint32_t *rows;			 /* events of threads, by thread and time: indices */
-	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
+	uint32_t *vthread_rows;		 /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */

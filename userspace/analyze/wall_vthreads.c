@@ -96,8 +96,8 @@ int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx)
 	for (; first < w->vthread_count && !err; first = end) {
 		struct wall_thread t;
 
-		for (end = first + 1; end < w->vthread_count && events[w->vthread_rows[end]].vthread ==
-									events[w->vthread_rows[first]].vthread;)
+		for (end = first + 1; end < w->vthread_count &&
+				      events[w->vthread_rows[end]].vthread == events[w->vthread_rows[first]].vthread;)
 			end++;
 		if (!life_of(w, first, end - first, &t))
 			continue;

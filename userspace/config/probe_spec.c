@@ -90,11 +90,11 @@ static const struct {
 
 /* As reports name them. */
 static const char *const states[BRAID_OFFCPU_CLASSES] = {
-	[BRAID_OFFCPU_UNKNOWN] = "blocked", [BRAID_OFFCPU_RUNNABLE] = "runnable", [BRAID_OFFCPU_FUTEX] = "futex",
-	[BRAID_OFFCPU_SLEEP] = "sleeping",  [BRAID_OFFCPU_POLL] = "poll",	  [BRAID_OFFCPU_SOCKET] = "socket",
-	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	  [BRAID_OFFCPU_BLOCK] = "block",
-	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	  [BRAID_OFFCPU_CHILD] = "child",
-	[BRAID_OFFCPU_CALL] = "call"};
+	[BRAID_OFFCPU_UNKNOWN] = "blocked", [BRAID_OFFCPU_RUNNABLE] = "runnable",   [BRAID_OFFCPU_FUTEX] = "futex",
+	[BRAID_OFFCPU_SLEEP] = "sleeping",  [BRAID_OFFCPU_POLL] = "poll",	    [BRAID_OFFCPU_SOCKET] = "socket",
+	[BRAID_OFFCPU_PIPE] = "pipe",	    [BRAID_OFFCPU_FILE] = "file",	    [BRAID_OFFCPU_BLOCK] = "block",
+	[BRAID_OFFCPU_FAULT] = "fault",	    [BRAID_OFFCPU_STOPPED] = "stopped",	    [BRAID_OFFCPU_CHILD] = "child",
+	[BRAID_OFFCPU_CALL] = "call",	    [BRAID_OFFCPU_UNMOUNTED] = "unmounted", [BRAID_OFFCPU_CARRIER] = "carrier"};
 
 static void skip_space(const char **at)
 {

@@ -142,7 +142,8 @@ static void text_folded(FILE *out, const struct wall_sums *s, const char *what, 
 	if (!s->threads)
 		return;
 	text_shares(out, s);
-	fprintf(out, "    %s (%" PRIu64 " %sthread%s)\n", what, s->threads, virtual ? "virtual " : "", plural(s->threads));
+	fprintf(out, "    %s (%" PRIu64 " %sthread%s)\n", what, s->threads, virtual ? "virtual " : "",
+		plural(s->threads));
 }
 
 /* The threads of a process, or its virtual threads. Those that were idle for at least 95 % of their life are one line. */

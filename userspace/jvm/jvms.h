@@ -48,7 +48,7 @@ struct jvms {
 	/* The node of a stack by its hash; 0: not known. */
 	uint32_t (*stack_node)(void *ctx, const struct process *process, uint64_t stack);
 	void *stack_ctx;
-	uint32_t last_method;		  /* the last of the dense ids of the whole trace */
+	uint32_t last_method; /* the last of the dense ids of the whole trace */
 	uint32_t last_code;
 	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
 	struct irq_names irqs;

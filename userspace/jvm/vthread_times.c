@@ -8,6 +8,7 @@
 #include "process/processes.h"
 
 #include <bpf/bpf.h>
+#include <braid/offcpu_filter.h>
 #include <stdlib.h>
 
 #define BATCH 256U
@@ -36,10 +37,21 @@ static void emit_counted(struct jvms *jvms, struct process *process, const struc
 	}
 }
 
-static void emit_unmounted(struct jvms *jvms, struct process *process, const struct braid_vthread_time *v,
+/* The filter cannot compare a carrier: there is none. */
+static void emit_unmounted(struct jvms *jvms, struct process *process, struct braid_vthread_time *v,
 			   const struct trace_jvm_event *like, uint64_t end_ns)
 {
+	const struct braid_interval i = {
+		.start_ns = v->off_ns, .end_ns = end_ns, .flags = (v->class & 0xfU) << BRAID_OFFCPU_CLASS_SHIFT};
+	const struct braid_thread_time none = {.pid = v->pid};
 	struct trace_jvm_event e = *like;
+
+	if (v->class < BRAID_OFFCPU_CLASSES &&
+	    !braid_offcpu_selects(kernel_side_offcpu_filter(jvms->kernel), &none, &i)) {
+		v->counted[v->class]++;
+		v->counted_ns[v->class] += end_ns - v->off_ns;
+		return;
+	}
 
 	e.kind = BRAID_JVM_OFFCPU;
 	e.time_ns = v->off_ns;
