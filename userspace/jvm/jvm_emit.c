@@ -5,14 +5,16 @@
 
 #include "sink/records.h"
 
-/* The event types that enable a kind; 0: the kind is always enabled. */
+/*
+ * The event types that enable a kind; 0: the kind is always enabled. The kernel side reports times off the CPU as it was
+ * last configured to, and a life that has begun is reported as a whole.
+ */
 static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = BRAID_EVENT_TYPE(ALLOC),
 	[BRAID_JVM_LIVE] = BRAID_EVENT_TYPE(LIVE),
 	[BRAID_JVM_UNCOLLECTED] = BRAID_EVENT_TYPE(LIVE),
 	[BRAID_JVM_LOCK] = BRAID_EVENT_TYPE(LOCK),
 	[BRAID_JVM_WAIT] = BRAID_EVENT_TYPE(WAIT),
-	[BRAID_JVM_OFFCPU] = BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU),
 	[BRAID_JVM_GC_PAUSE] = BRAID_EVENT_TYPE(GC),
 	[BRAID_JVM_GC_CYCLE] = BRAID_EVENT_TYPE(GC),
 	[BRAID_JVM_GC_PHASE] = BRAID_EVENT_TYPE(GC),
@@ -32,7 +34,6 @@ static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_RESOURCE] = BRAID_EVENT_TYPE(RESOURCE),
 	[BRAID_JVM_CODE_CACHE] = BRAID_EVENT_TYPE(JIT),
 	[BRAID_JVM_THREAD_RENAME] = BRAID_EVENT_TYPE(THREAD),
-	[BRAID_JVM_THREAD_TIME] = BRAID_EVENT_TYPE(OFFCPU),
 };
 
 uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *process)
