@@ -10,5 +10,6 @@
 #include "hits.bpf.h"
 #include "syscall.bpf.h"
 #include "fault.bpf.h"
+#include "block.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -100,7 +100,7 @@ int on_fault(struct bpf_perf_event_data *ctx)
 		began = start->fault_ns;
 	if (!fault_selected(address, major, now - began) || !kernel_event_due(BRAID_KERNEL_FAULT, now))
 		return 0;
-	kernel_event_stack(in_kernel ? ctx : NULL, BRAID_KERNEL_FAULT, &ref);
+	kernel_event_stack(in_kernel ? ctx : NULL, 0, BRAID_KERNEL_FAULT, &ref);
 	return fault_emit(address, major, began, now, &ref);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The kernel types that the programs use, reduced to the fields that they use. CO-RE relocates the field offsets at
  * load time, so only names and types must be right. Sources: include/linux/sched.h, include/linux/pid.h,
- * include/linux/uprobes.h, include/linux/fs.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h,
+ * include/linux/uprobes.h, include/linux/fs.h, include/linux/blk-mq.h, include/linux/fdtable.h, include/net/sock.h, include/net/af_unix.h,
  * include/linux/cgroup-defs.h, include/linux/kernfs.h.
  */
 #ifndef BRAID_BPF_KERNEL_H
@@ -74,6 +74,21 @@ struct file {
 	void *private_data;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct gendisk {
+	char disk_name[32];
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 __sector;
 };
 
 struct vm_area_struct {

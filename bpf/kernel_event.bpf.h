@@ -40,9 +40,9 @@ static __always_inline bool kernel_event_wanted(__u32 event)
 }
 
 /* Counts a hit that the filter selects. False when it is lost. */
-static __noinline bool kernel_event_due(__u32 event, __u64 now)
+static __always_inline bool kernel_event_due(__u32 event, __u64 now)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, number = kernel_events[event % BRAID_KERNEL_EVENTS] - 1;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, number = kernel_events[event] - 1;
 	struct braid_hit_count *c = bpf_map_lookup_elem(&hit_counts, &number);
 
 	if (!c)
@@ -54,8 +54,10 @@ static __noinline bool kernel_event_due(__u32 event, __u64 now)
 	return false;
 }
 
-/* Takes the current thread's stack, with the kernel's part if `ctx` is a program's context. */
-static __always_inline void kernel_event_stack(void *ctx, __u32 event, struct braid_stack_ref *ref)
+#define KERNEL_EVENT_OWN_FRAMES 2 /* of a tp_btf program: its own, and that of bpf_trace_run*() */
+
+/* Takes the current thread's stack, with the kernel's part if `ctx` is a program's context, but for its own frames. */
+static __always_inline void kernel_event_stack(void *ctx, __u64 own, __u32 event, struct braid_stack_ref *ref)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, number = kernel_events[event] - 1;
 	struct sample *s = stack_begin(bpf_map_lookup_elem(&processes, &tgid));
@@ -66,7 +68,7 @@ static __always_inline void kernel_event_stack(void *ctx, __u32 event, struct br
 		return;
 	began = s->event.hdr.time_ns;
 	if (ctx)
-		stack_walk_kernel(ctx, s);
+		stack_walk_kernel_from(ctx, s, own);
 	(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
 	c = bpf_map_lookup_elem(&hit_counts, &number);
 	if (c)

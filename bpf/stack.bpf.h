@@ -218,14 +218,20 @@ static __always_inline void stack_walk_user(struct sample *s)
 		s->event.span = span_take(s->w.slot);
 }
 
-/* Takes the kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own context. */
-static __always_inline void stack_walk_kernel(void *ctx, struct sample *s)
+/* The same as stack_walk_kernel(), without the innermost frames. */
+static __always_inline void stack_walk_kernel_from(void *ctx, struct sample *s, __u64 skip)
 {
-	long bytes = bpf_get_stack(ctx, s->frames, BRAID_MAX_KERNEL_DEPTH * 8, 0);
+	long bytes = bpf_get_stack(ctx, s->frames, BRAID_MAX_KERNEL_DEPTH * 8, skip);
 
 	s->depth = bytes > 0 ? (__u32)bytes / 8 : 0;
 	for (__u32 i = 0; i < BRAID_MAX_KERNEL_DEPTH && i < s->depth; i++)
 		s->hash = stack_mix(s->hash, s->frames[i]);
+}
+
+/* Takes the kernel's part of the stack; a sample in user mode has none. `ctx` is the program's own context. */
+static __always_inline void stack_walk_kernel(void *ctx, struct sample *s)
+{
+	stack_walk_kernel_from(ctx, s, 0);
 }
 
 /* `p` is the current process's entry, if it has one. */

@@ -181,7 +181,7 @@ int BPF_PROG(on_call_end, struct pt_regs *regs, long result)
 	now = bpf_ktime_get_ns();
 	if (call_selected(start->call, (__u64)result, now - start->call_ns) &&
 	    kernel_event_due(BRAID_KERNEL_SYSCALL, now)) {
-		kernel_event_stack(NULL, BRAID_KERNEL_SYSCALL, &ref);
+		kernel_event_stack(NULL, 0, BRAID_KERNEL_SYSCALL, &ref);
 		call_emit(start, result, now, &ref);
 	}
 	start->call_ns = 0;

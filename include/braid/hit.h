@@ -18,6 +18,7 @@
 enum braid_kernel_event {
 	BRAID_KERNEL_SYSCALL,
 	BRAID_KERNEL_FAULT,
+	BRAID_KERNEL_BLOCK,
 	BRAID_KERNEL_EVENTS,
 };
 
@@ -28,6 +29,11 @@ enum braid_kernel_event {
 /* The same of a page fault. */
 #define BRAID_FAULT_ADDRESS 0
 #define BRAID_FAULT_MAJOR 1 /* it read from a disk */
+
+/* The same of a block I/O request. */
+#define BRAID_BLOCK_SECTOR 0
+#define BRAID_BLOCK_BYTES 1
+#define BRAID_BLOCK_OPERATION 2 /* as in include/linux/blk_types.h */
 
 enum braid_hit_operand {
 	BRAID_HIT_COMM, /* of the thread */

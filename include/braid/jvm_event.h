@@ -80,7 +80,10 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_FAULT = 32,	    /* a page fault of a thread, in its own code or in the kernel for it; name: the file
 				       of the mapping, or [heap], [stack], [anonymous]; detail: minor or major; number:
 				       the address */
-	BRAID_JVM_EVENTS,	    /* one more than the largest */
+	BRAID_JVM_BLOCK = 33, /* a block I/O request, from its issue to its completion, with the stack that queued or
+				       issued it; name: device; detail: operation; value: bytes; weight: ns in the queue
+				       before; number: the first sector; flags: not 0 if it failed */
+	BRAID_JVM_EVENTS,     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");

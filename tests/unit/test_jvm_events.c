@@ -513,6 +513,25 @@ START_TEST(page_faults_have_mappings)
 }
 END_TEST
 
+START_TEST(block_requests_have_operations)
+{
+	struct braid_event_kernel e = kernel_event(BRAID_JVM_BLOCK);
+	const struct trace_jvm_event *got = &last[BRAID_JVM_BLOCK];
+
+	e.jvm.sleep = BRAID_OBJECT_NAME << BRAID_SLEEP_OBJECT_SHIFT;
+	memcpy(e.jvm.text, "nvme0n1", 8);
+	e.jvm.event.weight = 50;
+	e.value[BRAID_BLOCK_OPERATION] = 1;
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->name], "nvme0n1");
+	ck_assert_str_eq(names[got->detail], "write");
+	ck_assert_uint_eq(got->weight, 50);
+	e.value[BRAID_BLOCK_OPERATION] = 77;
+	receive_kernel(&e);
+	ck_assert_str_eq(names[got->detail], "operation_77");
+}
+END_TEST
+
 /* Nobody else sends them, and no part of one is believed. */
 START_TEST(kernel_events_are_the_kernels)
 {
@@ -548,6 +567,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, only_what_somebody_owns_is_a_lock);
 	tcase_add_test(tc, system_calls_have_names);
 	tcase_add_test(tc, page_faults_have_mappings);
+	tcase_add_test(tc, block_requests_have_operations);
 	tcase_add_test(tc, kernel_events_are_the_kernels);
 	suite_add_tcase(suite, tc);
 	return suite;

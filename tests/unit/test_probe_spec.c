@@ -134,7 +134,9 @@ START_TEST(kernel_events)
 		  {"syscall/call==openat/", BRAID_KERNEL_SYSCALL, 100000, 0, BRAID_SYSCALL_CALL, 257},
 		  {"syscall/call==3/", BRAID_KERNEL_SYSCALL, 100000, 0, BRAID_SYSCALL_CALL, 3},
 		  {"file=5us/arg2>1/", BRAID_KERNEL_SYSCALL, 5000, BRAID_HIT_FILES, 2, 1},
-		  {"fault=50us/major==1/", BRAID_KERNEL_FAULT, 50000, 0, BRAID_FAULT_MAJOR, 1}};
+		  {"fault=50us/major==1/", BRAID_KERNEL_FAULT, 50000, 0, BRAID_FAULT_MAJOR, 1},
+		  {"block/op==discard/", BRAID_KERNEL_BLOCK, 0, 0, BRAID_BLOCK_OPERATION, 3},
+		  {"block=1ms/bytes>=4096/", BRAID_KERNEL_BLOCK, 1000000, 0, BRAID_BLOCK_BYTES, 4096}};
 	struct probe_spec spec;
 	char why[PROBE_WHY];
 
@@ -176,6 +178,7 @@ static const struct {
 	{"syscall/arg6==1/",
 	 "'arg6' is no field of 'syscall'; use comm, pid, tid, cpu, call, ret, arg0, arg1, arg2, arg3, arg4, arg5"},
 	{"fault/call==read/", "'call' is no field of 'fault'; use comm, pid, tid, cpu, address, major"},
+	{"block/op==paint/", "'op' is a number, and 'paint' is none"},
 	{"syscall/call==open_sesame/", "'call' is a number, and 'open_sesame' is none"},
 	{"syscall/call~open*/", "'call' is a number, and ~ compares text"},
 	{"kprobe:vfs_read", "kprobes are not offered; use a tracepoint, CATEGORY:NAME"},

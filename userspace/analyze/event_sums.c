@@ -45,7 +45,7 @@ static int add_to(struct event_table *t, const struct event *e, struct event_sum
 
 static int add_site(const struct analysis *an, struct event_table *t, const struct event *e)
 {
-	uint32_t site = events_site(an, e->stack);
+	uint32_t site = e->k->kernel ? wait_site(an, e->stack) : events_site(an, e->stack);
 	struct event_sum sum = {.name = events_site_name(an, site), .key = UINT64_MAX};
 
 	if (site != ROW_NONE) {

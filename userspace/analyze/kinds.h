@@ -29,6 +29,7 @@ struct kind {
 	enum kind_unit unit; /* of the weight */
 	enum kind_weight weight;
 	bool stack;   /* its events normally have one */
+	bool kernel;  /* they begin with the kernel's frames, which are no site */
 	bool leaf;    /* a flame graph shows its name on top of the stack */
 	bool graph;   /* the page has a flame graph for it */
 	bool tables;  /* reports have tables for its sums */

@@ -53,6 +53,14 @@ static const struct word {
 	 .example = "fault=0",
 	 .help = "page faults, minor and major, with their mapping; shortest time",
 	 .values = {{"address", BRAID_FAULT_ADDRESS, false}, {"major", BRAID_FAULT_MAJOR, false}, {NULL, 0, false}}},
+	{.name = "block",
+	 .event = BRAID_KERNEL_BLOCK,
+	 .example = "block=0",
+	 .help = "block I/O from issue to completion, by device; shortest time",
+	 .values = {{"sector", BRAID_BLOCK_SECTOR, false},
+		    {"bytes", BRAID_BLOCK_BYTES, false},
+		    {"op", BRAID_BLOCK_OPERATION, false},
+		    {NULL, 0, false}}},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -118,9 +126,31 @@ int kernel_event_field(const struct probe_spec *spec, struct probe_term *t, char
 	return REFUSE("'%.40s' is no field of '%s'; use comm, pid, tid, cpu%s", t->field, w->name, names);
 }
 
+/* include/linux/blk_types.h */
+static const char *const operations[] = {
+	[0] = "read", [1] = "write", [2] = "flush", [3] = "discard", [5] = "secure_erase", [9] = "write_zeroes",
+};
+
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+
+const char *kernel_event_operation(uint64_t number)
+{
+	return number < OPERATIONS ? operations[number] : NULL;
+}
+
+static int operation_number(const char *name)
+{
+	for (size_t i = 0; i < OPERATIONS; i++)
+		if (operations[i] && strcmp(operations[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
 void kernel_event_value(struct probe_term *t)
 {
-	int number = strcmp(t->field, "call") == 0 ? syscall_number(t->term.pattern) : -1;
+	int number = strcmp(t->field, "call") == 0 ? syscall_number(t->term.pattern)
+		     : strcmp(t->field, "op") == 0 ? operation_number(t->term.pattern)
+						   : -1;
 
 	if (number < 0 || t->number)
 		return;

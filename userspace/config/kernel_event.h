@@ -20,6 +20,9 @@ int kernel_event_field(const struct probe_spec *spec, struct probe_term *t, char
 /* Replaces the value of such a field by its number if it is a name, such as that of a system call. */
 void kernel_event_value(struct probe_term *t);
 
+/* The name of a block I/O operation; NULL: not known. */
+const char *kernel_event_operation(uint64_t number);
+
 /* The word with a time, and what it records; NULL after the last. */
 const char *kernel_event_example(size_t i);
 const char *kernel_event_help(size_t i);

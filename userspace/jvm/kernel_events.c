@@ -2,6 +2,7 @@
 #include "kernel_events.h"
 
 #include "offcpu_names.h"
+#include "config/kernel_event.h"
 #include "process/processes.h"
 #include "sink/names.h"
 #include "util/syscalls.h"
@@ -65,6 +66,15 @@ static void explain_fault(struct jvms *jvms, struct process *process, const stru
 	to->detail = name_of(jvms, process, e->value[BRAID_FAULT_MAJOR] ? "major" : "minor");
 }
 
+static void explain_block(struct jvms *jvms, struct process *process, const struct braid_event_kernel *e,
+			  struct trace_jvm_event *to, char text[KERNEL_EVENT_TEXT])
+{
+	const char *name = kernel_event_operation(e->value[BRAID_BLOCK_OPERATION]);
+
+	snprintf(text, KERNEL_EVENT_TEXT, "operation_%u", (unsigned)e->value[BRAID_BLOCK_OPERATION]);
+	to->detail = name_of(jvms, process, name ?: text);
+}
+
 /* ---- all ---- */
 
 static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct process *process,
@@ -72,6 +82,7 @@ static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct proc
 						  char text[KERNEL_EVENT_TEXT]) = {
 	[BRAID_KERNEL_SYSCALL] = explain_call,
 	[BRAID_KERNEL_FAULT] = explain_fault,
+	[BRAID_KERNEL_BLOCK] = explain_block,
 };
 
 bool kernel_events_are(uint32_t kind)

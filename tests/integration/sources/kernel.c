@@ -2,7 +2,7 @@
 /*
  * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what it
  * did and how long it took, so that a test knows what a recording has to contain: `files PATH`,
- * `faults PATH`.
+ * `faults PATH`, `block PATH`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -142,6 +142,36 @@ static int faults(const char *path)
 	return 0;
 }
 
+/* ---- block I/O ---- */
+
+#define BLOCK_BYTES 65536
+
+static NOINLINE void read_blocks(int fd, void *buffer, int count)
+{
+	for (int i = 0; i < count; i++)
+		check(pread(fd, buffer, BLOCK_BYTES, (off_t)i * BLOCK_BYTES) == BLOCK_BYTES, "pread");
+}
+
+static NOINLINE void write_blocks(int fd, const void *buffer, int count)
+{
+	for (int i = 0; i < count; i++)
+		check(pwrite(fd, buffer, BLOCK_BYTES, (off_t)i * BLOCK_BYTES) == BLOCK_BYTES, "pwrite");
+}
+
+static int block(const char *path)
+{
+	void *buffer = aligned_alloc(4096, BLOCK_BYTES);
+	int fd = open(path, O_RDWR | O_DIRECT);
+	uint64_t began;
+
+	check(fd >= 0 && buffer, path);
+	began = now();
+	read_blocks(fd, buffer, 20);
+	printf("reads %llu\n", (unsigned long long)(now() - began));
+	write_blocks(fd, buffer, 10);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	puts("ready");
@@ -152,5 +182,7 @@ int main(int argc, char **argv)
 		return files(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "faults") == 0)
 		return faults(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "block") == 0)
+		return block(argv[2]);
 	return 1;
 }

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Block I/O: bytes, operations, device and time as the program and the kernel know them, with the stack that issued it, of a Java
+# method, too; filters.
+source "$(dirname "$0")/../lib.sh"
+source "$TEST_DIR/events.sh"
+
+cc -O2 -o kernel "$TEST_DIR/kernel.c"
+head -c 1310720 /dev/urandom >data
+sync data
+device=$(readlink "/sys/dev/block/$(mountpoint -d "$(stat -c %m data)" 2>/dev/null)" || true)
+[[ -n $device ]] || skip "the file system of the tests is on no block device"
+dd if=data of=/dev/null iflag=direct bs=64k count=1 status=none || skip "this file system has no direct I/O"
+
+# The file's extents are read before: their blocks are no part of it.
+recorded all.trace block ./kernel block "$PWD/data"
+events all.trace \
+	"reads" 'sum(e["value"] for e in at("block", "read_blocks") if e.detail == "read") == 20 * 65536' \
+	"writes" 'sum(e["value"] for e in at("block", "write_blocks") if e.detail == "write") >= 10 * 65536' \
+	"their time" '0 < total(at("block", "read_blocks"), "duration_ns") and all(0 < e.duration_ns <= one("reads") for e in
+		at("block", "read_blocks"))' \
+	"a device" 'len({e.name for e in at("block", "read_blocks")}) == 1 and all(e.name and e.flags == 0 for e in of("block"))' \
+	"nothing lost" 'lost == []'
+check all.trace "a row for the device" 'r["events"]["block"]["by_name"][0]["moved_bytes"] >= 30 * 65536'
+[[ $(stacks_of all.trace block | weigh 'main;read_blocks;.*pread.*;blk_.*') -gt 0 ]] || fail "the stacks have no kernel frames"
+! stacks_of all.trace block | grep -q bpf_ || fail "the stacks have frames of the program that takes them"
+check all.trace "the site is the program's" 'any(x["name"] == "read_blocks" for x in r["events"]["block"]["by_site"])'
+disk=$(braid script --event block all.trace | sed -n 's/.* braid:block: device="\([^"]*\)".*/\1/p' | head -n 1)
+[[ -e /sys/block/$disk ]] || fail "there is no device '$disk'"
+
+recorded some.trace 'block=0/op==write&&bytes>=4096/' ./kernel block "$PWD/data"
+events some.trace "only writes" 'of("block") and all(e.detail == "write" and e["value"] >= 4096 for e in of("block"))'
+recorded none.trace block=10s ./kernel block "$PWD/data"
+events none.trace "none is so long" 'of("block") == []'
+
+recorded java.trace block "$JAVA" -cp "$CLASSES" Journal "$PWD/data.java" 400 1
+events java.trace \
+	"from Java" 'sum(e["value"] for e in at("block", "Journal.flush") if e.detail == "write") >= 400 * 1000' \
+	"in one piece" 'all("Journal.main" in e.stack for e in at("block", "Journal.flush"))'
