@@ -7,8 +7,7 @@
 #ifndef BRAID_OFFCPU_BPF_H
 #define BRAID_OFFCPU_BPF_H
 
-#include "files.bpf.h"
-#include "jvm_event.bpf.h"
+#include "offcpu_emit.bpf.h"
 #include "offcpu_filter.bpf.h"
 #include "parked.bpf.h"
 #include "thread_time.bpf.h"
@@ -16,18 +15,6 @@
 
 /* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
 const volatile bool switch_ends;
-
-static __always_inline const struct braid_wake *wake_last(const struct braid_thread_time *t)
-{
-	return &t->wakes[(t->wake_count - 1) % BRAID_WAKES];
-}
-
-static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, const struct braid_wake *w)
-{
-	e->other_pid = w->pid;
-	e->event.other_tid = w->tid;
-	e->other_stack = w->stack;
-}
 
 /*
  * The waker of the current thread, which has been blocked in the JVM since then: the waker of its longest sleep,
@@ -50,122 +37,22 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 	}
 }
 
-/* ---- emitting ---- */
-
-/* True if the interval may be a park, which waits on a futex. */
-static __always_inline bool offcpu_is_park(const struct braid_interval *i, const struct braid_offcpu_limits *l,
-					   __u64 ns)
-{
-	return l->park_min_ns != NEVER && ns >= l->park_min_ns && (i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
-}
-
-static __always_inline bool offcpu_in_exec(const struct braid_interval *i)
-{
-	__u32 call = i->flags & BRAID_OFFCPU_SYSCALL;
-
-	return call == NR_EXECVE || call == NR_EXECVEAT;
-}
-
-/* NULL: no room, and the interval is to be counted. */
-static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct braid_thread_time *t, __u32 tid,
-								  const struct braid_interval *i,
-								  const struct braid_stack_ref *ref)
-{
-	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, BRAID_JVM_OFFCPU, ref);
-
-	if (!e)
-		return NULL;
-	/* The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's. */
-	if (t->since_ns && offcpu_in_exec(i)) {
-		e->hdr.time_ns = t->since_ns;
-		e->stack = 0;
-	}
-	e->tid = tid;
-	if (t->carries) /* its stack also shows the virtual thread before it is mounted, and after */
-		e->vthread = i->vthread;
-	e->source = BRAID_SOURCE_KERNEL;
-	e->sleep = BRAID_SLEEP_LONG;
-	e->event.start_ns = i->start_ns;
-	e->event.end_ns = i->end_ns;
-	e->event.value = interval_ready(i);
-	e->event.weight = (__u64)i->to << 32 | i->from;
-	e->event.number = i->futex;
-	e->event.flags = i->flags | (i->irq ? BRAID_OFFCPU_IRQ : 0);
-	e->event.detail = i->irq;
-	if (wake_last(t)->start_ns == i->start_ns)
-		offcpu_set_waker(e, wake_last(t));
-	return e;
-}
-
-/* Takes the current thread's stack. The walk is large code: each program contains it once. */
-static __always_inline void offcpu_stack(const struct braid_process *p, struct braid_stack_ref *ref)
-{
-	struct sample *s = stack_begin(p);
-
-	if (s)
-		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
-}
-
-static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
-{
-	struct braid_offcpu_counts *c = counts_get();
-
-	t->pending = *i;
-	if (c)
-		__sync_fetch_and_add(&c->pending, 1);
-}
-
-static __always_inline void pending_clear(struct braid_thread_time *t)
-{
-	struct braid_offcpu_counts *c = counts_get();
-
-	t->pending.start_ns = 0;
-	if (c)
-		__sync_fetch_and_add(&c->pending, -1);
-}
-
-/* Emits the pending interval of the current thread, which has not left its system call, with the stack `ref`. */
-static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
-{
-	struct braid_event_jvm_event *e;
-	struct object object = {0};
-
-	object_of_call(&object, t->pending.flags & BRAID_OFFCPU_SYSCALL);
-	e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
-	if (e) {
-		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
-		if (object.number)
-			e->event.number = object.number;
-		if (object.class && file_class_is(BRAID_OFFCPU_CLASS(e->event.flags)))
-			e->event.flags = (e->event.flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) |
-					 object.class << BRAID_OFFCPU_CLASS_SHIFT;
-		__builtin_memcpy(e->text, object.text, sizeof(e->text));
-		bpf_ringbuf_submit(e, events_wake());
-	} else {
-		interval_count(t, &t->pending);
-	}
-	pending_clear(t);
-}
-
-static __noinline void offcpu_count_pending(struct braid_thread_time *t)
-{
-	interval_count(t, &t->pending);
-	pending_clear(t);
-}
-
 /* ---- off the CPU, and on it again ---- */
 
 /* Takes a stack that is not available later. The walk needs most of the 512 bytes of stack that older kernels give. */
 static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u32 tgid)
 {
-	bool room = jvm_event_room(tgid, BRAID_JVM_OFFCPU);
+	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending);
+	bool room = adds || jvm_event_room(tgid, BRAID_JVM_OFFCPU);
 
 	t->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
 		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &t->start);
 	if (!t->pending.start_ns)
 		return;
-	if (room && t->pending.selected)
+	if (adds && !stack_is_passing(&t->start))
+		offcpu_sum_pending(t, &t->start);
+	else if (room && t->pending.selected)
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
@@ -288,6 +175,8 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 		interval_count(t, &t->now);
 	} else if (!late && (switch_ends || !interval_without_end(t->now.flags))) {
 		pending_set(t, &t->now);
+	} else if (t->start.generation && sums_wanted(t, &t->now)) {
+		sum_add(t, &t->now, &t->start);
 	} else {
 		e = offcpu_begin(t, tid, &t->now, &t->start);
 		if (e)
@@ -447,39 +336,56 @@ static __noinline bool offcpu_is_lock(__u32 pid)
 	return offcpu_parked(pid, &parked);
 }
 
+/* What becomes of an interval besides a LOCK. */
+enum offcpu_fate { OFFCPU_COUNTED, OFFCPU_ADDED, OFFCPU_EMITTED };
+
 /* Emits the pending interval of a thread that was parked for a lock. */
-static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, const struct braid_stack_ref *ref,
-					       const struct parked *parked, bool is_long)
+static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, struct braid_stack_ref *ref,
+					       const struct parked *parked, enum offcpu_fate fate)
 {
 	struct braid_event_jvm_event *e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+	bool counts = fate == OFFCPU_COUNTED;
 
-	if (!e || !is_long)
-		interval_count(t, &t->pending);
 	if (e) {
-		e->sleep = BRAID_SLEEP_LOCK | (is_long ? BRAID_SLEEP_LONG : 0);
+		e->sleep = BRAID_SLEEP_LOCK | (fate == OFFCPU_EMITTED ? BRAID_SLEEP_LONG : 0);
 		if (!e->other_pid)
 			e->event.other_tid = parked->owner;
 		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
 		bpf_ringbuf_submit(e, events_wake());
+	} else if (fate == OFFCPU_EMITTED) {
+		counts = true;
 	}
+	if (fate == OFFCPU_ADDED)
+		sum_add(t, &t->pending, ref);
+	else if (counts)
+		interval_count(t, &t->pending);
 	pending_clear(t);
 }
 
 /* Reads it again after the walk: the thread is still parked, but a collector may be running now. */
-static __noinline void offcpu_emit_lock(struct braid_thread_time *t, const struct braid_stack_ref *ref, bool is_long)
+static __noinline void offcpu_emit_lock(struct braid_thread_time *t, struct braid_stack_ref *ref, enum offcpu_fate fate)
 {
 	struct parked parked = {0};
 	bool found = offcpu_parked(t->pid, &parked);
 
 	if (found)
-		offcpu_emit_parked(t, ref, &parked, is_long);
-	else if (is_long)
+		offcpu_emit_parked(t, ref, &parked, fate);
+	else if (fate == OFFCPU_ADDED)
+		offcpu_sum_pending(t, ref);
+	else if (fate == OFFCPU_EMITTED)
 		offcpu_emit_pending(t, ref);
 	else
 		offcpu_count_pending(t);
 }
 
-/* Emits what is pending of the current thread, with the stack that it has. */
+static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
+{
+	if (!t->pending.selected)
+		return OFFCPU_COUNTED;
+	return sums_wanted(t, &t->pending) ? OFFCPU_ADDED : OFFCPU_EMITTED;
+}
+
+/* Emits what is pending of the current thread, or adds it up, with the stack that it has. */
 static __always_inline void offcpu_come_back(void)
 {
 	const struct braid_offcpu_counts *c = counts_get();
@@ -487,8 +393,8 @@ static __always_inline void offcpu_come_back(void)
 	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref ref = {0};
 	struct braid_thread_time *t;
-	bool room, lock, is_long;
-	__u64 ns;
+	enum offcpu_fate fate;
+	bool room, lock;
 
 	if (!c || !c->pending)
 		return;
@@ -496,16 +402,20 @@ static __always_inline void offcpu_come_back(void)
 	if (!t || !t->pending.start_ns)
 		return;
 	pid = t->pid;
-	ns = t->pending.end_ns - t->pending.start_ns;
 	l = limits_of_pid(pid);
-	is_long = t->pending.selected;
-	room = jvm_event_room(pid, BRAID_JVM_OFFCPU);
-	lock = room && l && offcpu_is_park(&t->pending, l, ns) && offcpu_is_lock(pid);
-	if (room && (lock || is_long) && bpf_get_current_task_btf()->mm)
+	fate = offcpu_fate(t);
+	room = fate == OFFCPU_ADDED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
+	lock = room && l && offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
+	       offcpu_is_lock(pid);
+	if (room && (lock || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
 		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), &ref);
+	if (fate == OFFCPU_ADDED && stack_is_passing(&ref))
+		fate = OFFCPU_EMITTED;
 	if (lock)
-		offcpu_emit_lock(t, &ref, is_long);
-	else if (room && is_long)
+		offcpu_emit_lock(t, &ref, fate);
+	else if (fate == OFFCPU_ADDED)
+		offcpu_sum_pending(t, &ref);
+	else if (room && fate == OFFCPU_EMITTED)
 		offcpu_emit_pending(t, &ref);
 	else
 		offcpu_count_pending(t);
@@ -558,7 +468,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
 	l = limits_of_pid(t->pid);
-	if (!l || now - t->now.start_ns < l->waker_min_ns)
+	if (!l || now - t->now.start_ns < (sums_expected(t, now) ? l->sums_waker_min_ns : l->waker_min_ns))
 		return 0;
 	irq = waker_of(task, t);
 	if (irq) {

@@ -24,13 +24,14 @@ struct {
 
 #define CGROUP_DEPTH 32
 
-/* Whether a cgroup is the one with this id, or below it. */
-static __always_inline bool cgroup_is_in(struct cgroup *c, __u64 id)
+/* Whether the thread's cgroup is the one with this id, or below it. */
+static __always_inline bool cgroup_is_in(const struct cgroup *c, __u64 id)
 {
 	struct cgroup *above;
 
-	for (int i = 0; i < CGROUP_DEPTH && i <= c->level; i++) {
-		if (bpf_probe_read_kernel(&above, sizeof(above), &c->ancestors[i]) || !above)
+	for (int i = 0; i < CGROUP_DEPTH; i++) {
+		if (i > BPF_CORE_READ(c, level) ||
+		    bpf_probe_read_kernel(&above, sizeof(above), (const void *)&c->ancestors[i]) || !above)
 			return false;
 		if (BPF_CORE_READ(above, kn, id) == id)
 			return true;
@@ -38,41 +39,63 @@ static __always_inline bool cgroup_is_in(struct cgroup *c, __u64 id)
 	return false;
 }
 
-static __noinline bool filter_text_holds(const struct braid_thread_time *t, struct cgroup *c,
-					 const struct braid_hit_term *term)
-{
-	struct match m = {0};
-
-	if (term->operand == BRAID_HIT_CGROUP)
-		return cgroup_is_in(c, term->value) == (term->operator== BRAID_HIT_EQUAL);
-	__builtin_memcpy(m.text, t->comm, sizeof(t->comm));
-	return match_holds(&m, term);
-}
-
-/* Compares what the thread is, if that has changed. */
-static __noinline int filter_see_thread(struct braid_thread_time *t, struct task_struct *task)
+/* A term of the filter, by its number. A global function: the verifier checks it once. */
+__noinline int filter_text_holds(struct braid_thread_time *t, __u32 number, __u64 cgroup)
 {
 	struct braid_offcpu_filter *f;
-	__u64 comm[2] = {0}, id;
-	struct cgroup *c;
+	struct match m = {0};
 	__u32 zero = 0;
 
 	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
-	if (!f || bpf_probe_read_kernel(comm, sizeof(comm), task->comm))
+	if (!f || !t || number >= BRAID_HIT_TERMS || !braid_offcpu_is_text(&f->term[number]))
 		return 0;
-	c = task->cgroups->dfl_cgrp;
-	id = c->kn->id;
-	if (t->seen && t->comm[0] == comm[0] && t->comm[1] == comm[1] && t->cgroup == id)
+	if (f->term[number].operand == BRAID_HIT_CGROUP)
+		return cgroup_is_in((const struct cgroup *)cgroup, f->term[number].value) ==
+		       (f->term[number].operator== BRAID_HIT_EQUAL);
+	__builtin_memcpy(m.text, t->comm, sizeof(t->comm));
+	return match_holds(&m, &f->term[number]);
+}
+
+/* The same for all terms. */
+__noinline int filter_compare(struct braid_thread_time *t, __u64 cgroup)
+{
+	if (!t)
+		return 0;
+	t->texts = 0;
+	for (__u32 i = 0; i < BRAID_HIT_TERMS; i++)
+		if (filter_text_holds(t, i, cgroup))
+			t->texts |= 1U << i;
+	t->seen = 1;
+	return 0;
+}
+
+/* Compares what the thread t->task is, if that has changed. */
+__noinline int filter_compare_thread(struct braid_thread_time *t)
+{
+	struct task_struct *task;
+	__u64 comm[2] = {0}, id;
+	struct cgroup *c;
+
+	if (!t)
+		return 0;
+	task = (struct task_struct *)t->task;
+	c = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	id = BPF_CORE_READ(c, kn, id);
+	if (bpf_core_read(comm, sizeof(comm), &task->comm) ||
+	    (t->seen && t->comm[0] == comm[0] && t->comm[1] == comm[1] && t->cgroup == id))
 		return 0;
 	t->comm[0] = comm[0];
 	t->comm[1] = comm[1];
 	t->cgroup = id;
-	t->texts = 0;
-	for (__u32 i = 0; i < BRAID_HIT_TERMS && i < f->terms; i++)
-		if (braid_offcpu_is_text(&f->term[i]) && filter_text_holds(t, c, &f->term[i]))
-			t->texts |= 1U << i;
-	t->seen = 1;
+	filter_compare(t, (__u64)c);
 	return 0;
+}
+
+/* A global function takes no pointer to a task on every kernel, so it finds it in the entry. */
+static __always_inline void filter_see_thread(struct braid_thread_time *t, struct task_struct *task)
+{
+	t->task = (__u64)task;
+	filter_compare_thread(t);
 }
 
 /* A global function: the verifier checks it once, and not at each call. */

@@ -81,6 +81,7 @@ static __always_inline void thread_time_end(__u32 tid, __u64 time_ns, __u64 now)
 	if (t->now.start_ns)
 		offcpu_end_missed(t, tid, bpf_get_current_task_btf()->se.sum_exec_runtime, now);
 	thread_time_ran(t, now);
+	sum_store(t);
 	vthread_time_orphan(t, now);
 	for (__u32 i = 0; i < BRAID_OFFCPU_CLASSES; i++)
 		thread_emit_counted(t, tid, i, time_ns);

@@ -68,9 +68,10 @@ struct braid_process {
 
 /* What is reported of a process's threads off the CPU. */
 struct braid_offcpu_limits {
-	__u64 min_ns;	    /* shorter times are only counted; UINT64_MAX: no events */
-	__u64 waker_min_ns; /* shorter ones get no waker */
-	__u64 park_min_ns;  /* shorter ones get no park blocker; UINT64_MAX: none gets one */
+	__u64 min_ns;		 /* shorter times are only counted; UINT64_MAX: no events */
+	__u64 waker_min_ns;	 /* shorter ones get no waker */
+	__u64 sums_waker_min_ns; /* the same for threads whose times are added up */
+	__u64 park_min_ns;	 /* shorter ones get no park blocker; UINT64_MAX: none gets one */
 	__u32 all; /* report when they could run, too, and all of each thread's time; else only what blocks them */
 	__u32 reserved;
 };
@@ -82,6 +83,8 @@ struct braid_offcpu_settings {
 	__u64 begin_ns;			   /* since when all times of threads that existed then are reported */
 	__u64 end_ns;			   /* when the recording ends */
 	__u64 complete; /* every thread to be followed has an entry from its start on, or was found */
+	__u32 turn;	/* odd: sums go to `sums_odd` */
+	__u32 reserved;
 };
 
 /* Value of the map `offcpu_counts`. */
@@ -270,6 +273,32 @@ struct braid_interval {
 	__u64 vthread; /* the virtual thread that it had mounted; 0: none, or not known */
 };
 
+/* Whether times off the CPU are added up by stack, instead of being reported one by one. */
+enum braid_sums {
+	BRAID_SUMS_FLOOD = 0, /* what exceeds BRAID_FLOOD in a second of a process */
+	BRAID_SUMS_ALWAYS = 1,
+	BRAID_SUMS_NEVER = 2,
+};
+#define BRAID_FLOOD 10000
+#define BRAID_SUMS 16384 /* entries of each of the two maps */
+
+/* Key and value of the maps `sums_even` and `sums_odd`: times off the CPU of one thread, for one reason on one stack. */
+struct braid_sum_key {
+	__u64 stack;
+	__u32 pid;
+	__u32 tid;
+	__u32 generation; /* of the process's addresses */
+	__u32 flags;	  /* of OFFCPU: system call and class */
+};
+
+struct braid_sum {
+	__u64 count;
+	__u64 ns;	/* without those in which it could run */
+	__u64 ready_ns; /* in which it could run, at the end of the intervals */
+	__u64 longest_ns, longest_start_ns;
+	__u64 until_ns; /* end of the last one */
+};
+
 /*
  * Value of the map `thread_times`: a thread that is followed on and off the CPU. The kernel side writes it; the
  * collector reads the remaining entries at the end.
@@ -294,8 +323,14 @@ struct braid_thread_time {
 	__u32 slot;    /* whose share it counts in: of `request_shares` */
 	__u64 comm[2]; /* the thread's name and cgroup when it last left the CPU, if the filter compares them */
 	__u64 cgroup;
-	__u32 seen;			      /* they are known */
-	__u32 texts;			      /* bits of the filter's terms that compare them and hold */
+	__u64 task;		      /* for the kernel side alone */
+	__u32 seen;		      /* they are known */
+	__u32 texts;		      /* bits of the filter's terms that compare them and hold */
+	struct braid_sum_key sum_key; /* the sum to which it has added last */
+	struct braid_sum sum;	      /* count 0: none */
+	__u64 sums_until;	      /* its process has used up its budget until then */
+	__u32 sum_turn;		      /* the settings' when it was begun */
+	__u32 reserved;
 	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	__u64 vthread;			      /* the virtual thread that it has mounted; 0: none, or not known */
@@ -303,7 +338,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 32 + 32 * BRAID_WAKES,
+		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 40 + 24 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /* Key of the map `vthread_times`. */

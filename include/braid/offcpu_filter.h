@@ -12,7 +12,7 @@
 /* Value of the map `offcpu_filter`. */
 struct braid_offcpu_filter {
 	__u32 terms;
-	__u32 reserved;
+	__u32 sums; /* enum braid_sums: what becomes of what it selects */
 	struct braid_hit_term term[BRAID_HIT_TERMS];
 };
 

@@ -5,7 +5,9 @@
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
 # time. Each time with a recording is compared with those before and after. `idle`, `others`: the recording is of another
-# process, without and with `offcpu`. `counted`: offcpu=1h, `each`: offcpu=0ns, every switch with its stack.
+# process, without and with `offcpu`. Of the program: `counted`: offcpu=1h; `filter` and `named`: offcpu=0ns with filters, by
+# reason and by name, that select nothing; `sums`: offcpu=0ns, added up by stack; `flood`: offcpu=0ns, which is added up from 10,000 a second on; `each`: every
+# switch with its stack, and its waker's.
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
@@ -22,7 +24,11 @@ recorded()
 	wait) start_recording "" -e wait -p "$PROGRAM" ;;
 	counted) start_recording "" -e offcpu=1h -p "$PROGRAM" ;;
 	default) start_recording "" -e offcpu -p "$PROGRAM" ;;
-	each) start_recording "" -e offcpu=0ns -p "$PROGRAM" ;;
+	filter) start_recording "" -e 'offcpu=0ns/state=="block"/' -p "$PROGRAM" ;;
+	named) start_recording "" -e 'offcpu=0ns/comm~"no*such"/' -p "$PROGRAM" ;;
+	sums) start_recording "" -e 'offcpu=0ns/aggregate/' -p "$PROGRAM" ;;
+	flood) start_recording "" -e offcpu=0ns -p "$PROGRAM" ;;
+	each) start_recording "" -e 'offcpu=0ns/each/' -p "$PROGRAM" ;;
 	idle) start_recording "" -e gc -p "$OTHER" ;;
 	others) start_recording "" -e offcpu -p "$OTHER" ;;
 	esac
@@ -73,10 +79,10 @@ rows()
 header offcpu
 echo "what                           recording   ns plain slower by         ns  quartiles in %"
 start_counting pipe "$BUILD/bench/switches" pipe "${WORK:-26000}"
-rows "switch, ${WORK:-26000} rounds" idle others wait counted default each
+rows "switch, ${WORK:-26000} rounds" idle others wait counted default filter named sums flood each
 end_program
 start_counting pipe "$BUILD/bench/switches" pipe 0
-rows "switch, nothing between" idle others wait counted default each
+rows "switch, nothing between" idle others wait counted default filter named sums flood each
 end_program
 start_counting call "$BUILD/bench/switches" call
 rows "system call" idle others counted

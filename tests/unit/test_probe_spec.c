@@ -112,6 +112,14 @@ START_TEST(offcpu)
 	ck_assert_uint_eq(spec.term[3].term.operator, BRAID_HIT_EQUAL);
 	ck_assert_mem_eq(spec.text + spec.term[3].text_at, "/a/very/long/path/of/a/cgroup", spec.term[3].text_length);
 	ck_assert_uint_eq(spec.term[3].text_length, strlen("/a/very/long/path/of/a/cgroup"));
+	/* what becomes of the times */
+	ck_assert_int_eq(spec.sums, BRAID_SUMS_FLOOD);
+	ck_assert_msg(!probe_spec_offcpu(&spec, "/ aggregate /", why), "%s", why);
+	ck_assert_uint_eq(spec.terms, 0);
+	ck_assert_int_eq(spec.sums, BRAID_SUMS_ALWAYS);
+	ck_assert_msg(!probe_spec_offcpu(&spec, "/pid==1 && each && tid==2/", why), "%s", why);
+	ck_assert_uint_eq(spec.terms, 2);
+	ck_assert_int_eq(spec.sums, BRAID_SUMS_NEVER);
 	/* a colon in a filter makes no hit event */
 	ck_assert(!probe_spec_is("offcpu/comm==\"a:b\"/", strlen("offcpu/comm==\"a:b\"/")));
 	ck_assert(!probe_spec_is("gc,a:b", 2));

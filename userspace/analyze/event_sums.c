@@ -17,6 +17,12 @@ double event_error(double variance, uint64_t weight)
 
 /* ---- adding up ---- */
 
+/* The value of a sum is the number of its events. */
+static uint64_t value_of(const struct event *e)
+{
+	return e->summed ? 0 : e->row->value;
+}
+
 static int add_to(struct event_table *t, const struct event *e, struct event_sum fresh)
 {
 	uint32_t *at = u64map_put(&t->of, fresh.key);
@@ -30,16 +36,16 @@ static int add_to(struct event_table *t, const struct event *e, struct event_sum
 		*at = (uint32_t)t->sums.count;
 	}
 	s = &t->sums.at[*at - 1];
-	s->count++;
+	s->count = add_saturating(s->count, e->count);
 	s->weight = add_saturating(s->weight, e->weight);
-	s->value = add_saturating(s->value, e->row->value);
+	s->value = add_saturating(s->value, value_of(e));
 	s->duration_ns = add_saturating(s->duration_ns, e->duration_ns);
 	s->survived += e->survived;
 	s->variance += e->variance;
-	if (e->weight > s->max)
-		s->max = e->weight;
-	if (e->row->value > s->value_max)
-		s->value_max = e->row->value;
+	if (e->longest > s->max)
+		s->max = e->longest;
+	if (value_of(e) > s->value_max)
+		s->value_max = value_of(e);
 	return 0;
 }
 
@@ -65,16 +71,18 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 	int err = 0;
 
 	v->kind = e->kind;
-	v->count++;
+	v->count = add_saturating(v->count, e->count);
+	v->summed = add_saturating(v->summed, e->summed ? e->count : 0);
+	v->summed_ns = add_saturating(v->summed_ns, e->summed ? e->weight : 0);
 	v->weight = add_saturating(v->weight, e->weight);
-	v->value = add_saturating(v->value, e->row->value);
+	v->value = add_saturating(v->value, value_of(e));
 	v->duration_ns = add_saturating(v->duration_ns, e->duration_ns);
 	v->variance += e->variance;
-	if (e->weight > v->max)
-		v->max = e->weight;
-	if (e->row->value > v->value_max)
-		v->value_max = e->row->value;
-	if (e->k->unit == UNIT_NS)
+	if (e->longest > v->max)
+		v->max = e->longest;
+	if (value_of(e) > v->value_max)
+		v->value_max = value_of(e);
+	if (e->k->unit == UNIT_NS && !e->summed)
 		err = VEC_PUSH(&v->times, e->weight);
 	if (!err && e->k->name_is.title)
 		err = add_to(&v->by[BY_NAME], e, name);
@@ -139,11 +147,15 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 	for (size_t i = 0; i < events_count(an) && !err; i++) {
 		struct event e;
 
-		if (!events_get(an, i, &e))
+		if (i < an->a->events.count && event_is_sum(&an->a->events.at[i])) {
+			if (!events_summed(an, &an->a->events.at[i], &e))
+				continue;
+		} else if (!events_get(an, i, &e)) {
 			continue;
+		}
 		if (e.idle) {
-			views[e.kind].idle++;
-			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.duration_ns);
+			views[e.kind].idle = add_saturating(views[e.kind].idle, e.count);
+			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.weight);
 			continue;
 		}
 		err = add_event(an, &views[e.kind], &e);

@@ -33,7 +33,8 @@ struct event_table {
 struct kind_view {
 	const struct kind *k;
 	uint32_t kind;
-	uint64_t count; /* of the events with a record each */
+	uint64_t count;		    /* of the events with a record each, and of sums of them */
+	uint64_t summed, summed_ns; /* those in sums, of which no single times are known but the longest */
 	uint64_t weight, max, value, value_max, duration_ns;
 	double variance;
 	uint64_t p99;		      /* of the weights, in ns */

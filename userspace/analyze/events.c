@@ -138,6 +138,8 @@ static void weigh(const struct analysis *an, struct event *e)
 		estimate(an, e, e->row->weight);
 		break;
 	}
+	e->count = 1;
+	e->longest = e->weight;
 }
 
 /*
@@ -229,6 +231,22 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 	return true;
 }
 
+bool event_is_sum(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_COUNTED && row->number == BRAID_JVM_OFFCPU && row->node;
+}
+
+bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
+{
+	if (!event_is_sum(row) || !events_resolve(an, row, BRAID_JVM_OFFCPU, e))
+		return false;
+	e->summed = true;
+	e->count = row->value;
+	e->weight = row->weight;
+	e->longest = e->duration_ns;
+	return true;
+}
+
 /* Whether the event shows that a sampled object was not collected. */
 static bool is_there(const struct jvm_event_row *row)
 {
@@ -251,6 +269,8 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 		e->duration_ns = event_end_ns(&rows[alive->live]) - e->row->time_ns;
 	/* When there were too many objects to watch, each of the remaining ones has a higher weight. */
 	estimate(an, e, rows[alive->live].weight ?: e->row->weight);
+	e->count = 1;
+	e->longest = e->weight;
 	return true;
 }
 
@@ -274,8 +294,10 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 		struct stack_sum sum;
 		struct event e;
 
-		if (!events_get(an, i, &e) || e.kind != kind)
-			continue;
+		if (kind != BRAID_JVM_OFFCPU || i >= an->a->events.count ||
+		    !events_summed(an, &an->a->events.at[i], &e))
+			if (!events_get(an, i, &e) || e.kind != kind)
+				continue;
 		sum = events_sum(&e);
 		err = profile_add(p, &sum);
 	}

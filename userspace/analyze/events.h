@@ -27,6 +27,9 @@ struct event {
 	uint64_t duration_ns; /* of that part; LIVE, UNCOLLECTED: the object's age */
 	uint32_t survived;    /* LIVE: collections */
 	bool idle;	      /* OFFCPU: the thread waited for work */
+	bool summed;	      /* OFFCPU: many, added up by the recorder */
+	uint64_t count;	      /* of a sum; else 1 */
+	uint64_t longest;     /* weight of the longest one */
 	uint64_t weight;
 	double variance; /* of the weight, when it is an estimate */
 };
@@ -38,6 +41,11 @@ bool events_get(const struct analysis *an, size_t number, struct event *e);
 
 /* The same for any row of a->events; LIVE and UNCOLLECTED are taken as they are. False when the filter excludes it. */
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
+
+/* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */
+bool event_is_sum(const struct jvm_event_row *row);
+/* The OFFCPU event that such a row stands for. False when the filter excludes it, or another event covers it. */
+bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
 
 /* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);

@@ -426,5 +426,6 @@ void wall_free(struct wall *w)
 	free(w->leader);
 	free(w->rows);
 	free(w->vthread_rows);
+	free(w->sums);
 	free(w);
 }

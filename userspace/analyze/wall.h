@@ -73,6 +73,8 @@ struct wall_thread {
 	uint64_t summed_ns[WALL_STATES]; /* those of ns that are in no segment; WALL_RUNNING: all of it */
 	uint64_t excess_ns;		 /* what records say beyond the life, and is left out */
 	uint64_t running_ns, runnable_ns, counted_ns[WALL_STATES]; /* as recorded, for the whole life */
+	uint64_t chosen_ns[WALL_STATES];			   /* those of counted_ns that the filter selects */
+	size_t first_sum, sum_count;				   /* in wall.sums */
 	size_t first, count;					   /* in wall.rows, or wall.vthread_rows */
 	size_t most;						   /* of these, those of the row with its name */
 };
@@ -86,6 +88,7 @@ struct wall {
 	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected, or joined */
 	uint32_t *leader;		 /* of each row of a->threads: the thread above that it is */
 	uint32_t *rows;			 /* events of threads, by thread and time: indices */
+	uint32_t *sums;			 /* their sums of times off the CPU with a stack, by thread: indices */
 	uint32_t *vthread_rows;		 /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
@@ -131,6 +134,21 @@ struct wall_shares {
 
 /* The share of the next one. */
 uint64_t wall_shares_next(struct wall_shares *s, uint64_t weight);
+
+/* A part of a thread's time that is known in sum only. */
+struct wall_part {
+	enum wall_state state;
+	uint32_t stack;			 /* ROW_NONE: not known */
+	const struct jvm_event_row *row; /* NULL: not known */
+	uint64_t ns;
+};
+
+/*
+ * Calls fn for each part of a thread's summed_ns, but running: those that the recorder has added up by stack, and the
+ * rest. Until fn returns another value than 0, which is returned.
+ */
+typedef int (*wall_part_fn)(void *ctx, const struct wall_thread *t, const struct wall_part *p);
+int wall_each_part(const struct wall *w, const struct wall_thread *t, wall_part_fn fn, void *ctx);
 
 /* ---- wall_pauses.c: when the Java threads of a JVM stood still ---- */
 
@@ -178,7 +196,7 @@ void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 /* Takes what a row says in sum. */
 void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r);
 
-/* Fills w->threads, except for what is selected of them, w->leader and w->rows. 0 or -ENOMEM. */
+/* Fills w->threads, except for what is selected of them, w->leader, w->rows and w->sums. 0 or -ENOMEM. */
 int wall_lives(struct wall *w);
 
 /* ---- wall_samples.c: what threads did while they ran ---- */
@@ -192,6 +210,9 @@ int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx);
 int wall_weigh(struct wall *w);
 
 /* ---- wall_sums.c: what is known in sum only ---- */
+
+/* What is said of a COUNTED of OFFCPU: why, or that the thread was idle. */
+enum wall_state wall_state_of_sum(const struct wall *w, const struct jvm_event_row *r);
 
 /* Fills the sums of a thread. `gap_ns` of its life was not off the CPU by its segments, `inside_ns` of it in the window;
  * `placed_runnable_ns` of its life it waited for a CPU by its segments. */

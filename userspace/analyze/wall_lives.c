@@ -40,13 +40,22 @@ void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 		t->end_ns = end_ns;
 }
 
+/* A row that belongs to a stack that the trace has. */
+static bool is_stacked(const struct wall *w, const struct jvm_event_row *r)
+{
+	return event_is_sum(r) && table_find(&w->an->a->nodes, r->node) != TABLE_NONE;
+}
+
 static void count(const struct wall *w, struct wall_thread *t, const struct jvm_event_row *r)
 {
-	enum wall_state state = wall_state_of_class(r->flags);
+	enum wall_state state = wall_state_of_sum(w, r);
+	bool stacked = is_stacked(w, r);
+	uint32_t stack = stacked ? (uint32_t)table_find(&w->an->a->nodes, r->node) : ROW_NONE;
 
-	if (wall_is_blocked(state) && event_is_idle(w->an, t->thread, ROW_NONE))
-		state = WALL_IDLE;
 	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
+	if (analysis_selects_stack(w->an, stack))
+		t->chosen_ns[state] = add_saturating(t->chosen_ns[state], r->weight);
+	t->sum_count += stacked && !t->vthread;
 }
 
 /* What is known in sum. */
@@ -117,8 +126,11 @@ static void join(struct wall *w, size_t row, size_t with)
 	}
 	to->count += t->count;
 	to->java = to->java || t->java;
-	for (int s = 0; s < WALL_STATES; s++)
+	for (int s = 0; s < WALL_STATES; s++) {
 		to->counted_ns[s] = add_saturating(to->counted_ns[s], t->counted_ns[s]);
+		to->chosen_ns[s] = add_saturating(to->chosen_ns[s], t->chosen_ns[s]);
+	}
+	to->sum_count += t->sum_count;
 	*t = (struct wall_thread){.thread = (uint32_t)row};
 }
 
@@ -205,6 +217,31 @@ static int sort_rows(struct wall *w)
 	return 0;
 }
 
+static int place_sums(struct wall *w)
+{
+	const struct analyzer *a = w->an->a;
+	size_t all = 0;
+
+	for (size_t i = 0; i < w->threads.count; i++) {
+		struct wall_thread *t = &w->threads.at[i];
+
+		t->first_sum = all;
+		all += t->sum_count;
+		t->sum_count = 0;
+	}
+	w->sums = calloc(all + 1, sizeof(*w->sums));
+	if (!w->sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->events.count; i++) {
+		uint32_t row = is_stacked(w, &a->events.at[i]) ? thread_row_of(a, &a->events.at[i]) : ROW_NONE;
+		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[w->leader[row]];
+
+		if (t)
+			w->sums[t->first_sum + t->sum_count++] = (uint32_t)i;
+	}
+	return 0;
+}
+
 int wall_lives(struct wall *w)
 {
 	size_t count = w->an->a->threads.count;
@@ -221,5 +258,5 @@ int wall_lives(struct wall *w)
 	take_all(w);
 	for (size_t i = 0; i < count; i++)
 		w->threads.at[i].most = w->threads.at[i].count;
-	return join_all(w) ?: sort_rows(w);
+	return join_all(w) ?: sort_rows(w) ?: place_sums(w);
 }

@@ -55,15 +55,19 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 	return add(m, t->thread, s->stack, s->state, s->object, s->end_ns - s->start_ns);
 }
 
-/* The running time of a thread without samples, and what was only counted: no stack is known. */
+static int add_part(void *ctx, const struct wall_thread *t, const struct wall_part *p)
+{
+	struct making *m = ctx;
+
+	return m->idle || p->state != WALL_IDLE ? add(m, t->thread, p->stack, p->state, 0, p->ns) : 0;
+}
+
+/* What was only counted, and the running time of a thread without samples, of which no stack is known. */
 static int add_summed(struct making *m, const struct wall_thread *t, bool sampled)
 {
-	int err = 0;
+	int err = sampled ? 0 : add(m, t->thread, ROW_NONE, WALL_RUNNING, 0, t->summed_ns[WALL_RUNNING]);
 
-	for (int s = sampled ? WALL_RUNNING + 1 : WALL_RUNNING; s < WALL_STATES && !err; s++)
-		if (m->idle || s != WALL_IDLE)
-			err = add(m, t->thread, ROW_NONE, (enum wall_state)s, 0, t->summed_ns[s]);
-	return err;
+	return err ?: wall_each_part(m->wall, t, add_part, m);
 }
 
 /* The samples of one thread, which are next to each other, each with its part of the running time. */

@@ -3,6 +3,7 @@
  * What is known of a thread's time in sum only: how long it ran, and the times off the CPU that were too short for a
  * record of their own. All of it was between its segments, and so it is fitted into that time exactly.
  */
+#include "events.h"
 #include "wall.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -101,10 +102,13 @@ static void select_stacks(const struct wall *w, struct wall_thread *t, uint64_t 
 	if (!f->include.count && !f->exclude.count)
 		return;
 	weigh_samples(w, t->vthread ? SIZE_MAX : (size_t)(t - w->threads.at), &selected, &all);
-	if (all)
+	if (all || f->include.count)
 		part[WALL_RUNNING] = wall_share(part[WALL_RUNNING], selected, all);
-	for (int s = all ? WALL_RUNNING + 1 : 0; s < WALL_STATES && f->include.count; s++)
-		part[s] = 0;
+	for (int s = WALL_RUNNING + 1; s < WALL_STATES; s++)
+		if (t->counted_ns[s])
+			part[s] = wall_share(part[s], t->chosen_ns[s], t->counted_ns[s]);
+		else if (f->include.count)
+			part[s] = 0;
 }
 
 void wall_sum(const struct wall *w, struct wall_thread *t, uint64_t gap_ns, uint64_t inside_ns,
@@ -127,4 +131,54 @@ void wall_sum(const struct wall *w, struct wall_thread *t, uint64_t gap_ns, uint
 	}
 	for (int s = 0; s < WALL_STATES; s++)
 		t->life_ns = add_saturating(t->life_ns, t->ns[s]);
+}
+
+/* ---- what of it has a stack ---- */
+
+static uint32_t row_of(const struct table *t, uint32_t id)
+{
+	size_t row = id ? table_find(t, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+enum wall_state wall_state_of_sum(const struct wall *w, const struct jvm_event_row *r)
+{
+	uint32_t stack = row_of(&w->an->a->nodes, r->node), thread = row_of(&w->an->a->threads, r->thread);
+	enum wall_state state = wall_state_of_class(r->flags);
+
+	/* the time in which it could run is in a row of its own */
+	if (stack != ROW_NONE && state != WALL_RUNNABLE)
+		state = wall_state_of(w->an, r);
+	if (wall_is_blocked(state) && event_is_idle(w->an, thread, stack))
+		state = WALL_IDLE;
+	return state;
+}
+
+int wall_each_part(const struct wall *w, const struct wall_thread *t, wall_part_fn fn, void *ctx)
+{
+	const struct analyzer *a = w->an->a;
+	struct wall_shares shares[WALL_STATES];
+	struct wall_part p = {0};
+	int err = 0;
+
+	for (int s = 0; s < WALL_STATES; s++)
+		shares[s] = (struct wall_shares){.ns = t->summed_ns[s], .weight = t->chosen_ns[s]};
+	for (size_t i = t->first_sum; i < t->first_sum + t->sum_count && !err; i++) {
+		p.row = &a->events.at[w->sums[i]];
+		p.stack = row_of(&a->nodes, p.row->node);
+		p.state = wall_state_of_sum(w, p.row);
+		if (!analysis_selects_stack(w->an, p.stack))
+			continue;
+		p.ns = wall_shares_next(&shares[p.state], p.row->weight);
+		if (p.ns || p.row->value)
+			err = fn(ctx, t, &p);
+	}
+	for (int s = WALL_RUNNING + 1; s < WALL_STATES && !err; s++) {
+		p = (struct wall_part){
+			.state = (enum wall_state)s, .stack = ROW_NONE, .ns = t->summed_ns[s] - shares[s].given_ns};
+		if (p.ns)
+			err = fn(ctx, t, &p);
+	}
+	return err;
 }

@@ -160,10 +160,10 @@ static const char *object_of(struct wall_view *v, const struct wall_segment *s, 
 	return strpool_get(&v->texts, *id & ~0x80000000U);
 }
 
-static int add_wait(struct wall_view *v, const struct wall_segment *s)
+/* `count` times off the CPU, or parts of such, of which the longest took `max_ns`. */
+static int add_wait(struct wall_view *v, const struct wall_segment *s, uint64_t count_of, uint64_t ns, uint64_t max_ns)
 {
 	const struct analysis *an = v->wall->an;
-	uint64_t ns = s->end_ns - s->start_ns;
 	struct wall_wait fresh = {.state = s->state, .site = wait_site(an, s->stack)};
 	uint32_t count = (uint32_t)v->key_of.count, object, key, site = 0, *at;
 	struct wall_wait *w;
@@ -180,10 +180,10 @@ static int add_wait(struct wall_view *v, const struct wall_segment *s)
 	if (!*at)
 		*at = (uint32_t)v->waits.count;
 	w = &v->waits.at[*at - 1];
-	w->count += s->first;
+	w->count = add_saturating(w->count, count_of);
 	w->ns = add_saturating(w->ns, ns);
-	if (ns > w->max_ns)
-		w->max_ns = ns;
+	if (max_ns > w->max_ns)
+		w->max_ns = max_ns;
 	return 0;
 }
 
@@ -229,8 +229,27 @@ static int add_segment(void *ctx, const struct wall_thread *t, const struct wall
 	count_segment(&(t->vthread ? v->of_virtual : v->of)[s->idle ? WALL_IDLE : s->state], s);
 	if (s->idle || !wall_is_blocked(s->state) || (t->vthread && !event_is_unmounted(s->row)))
 		return 0;
-	err = add_wait(v, s);
+	err = add_wait(v, s, s->first, s->end_ns - s->start_ns, s->end_ns - s->start_ns);
 	return err || t->vthread || !s->first ? err : wall_view_wakes(v, t, s);
+}
+
+/* A sum of times off the CPU. The longest one includes the time in which the thread could run again. */
+static int add_part(void *ctx, const struct wall_thread *t, const struct wall_part *p)
+{
+	const struct filling *f = ctx;
+	struct wall_count *of = &(t->vthread ? f->v->of_virtual : f->v->of)[p->state];
+	uint64_t max_ns;
+
+	if (!p->row || (p->state == WALL_IDLE && !f->idle))
+		return 0;
+	max_ns = p->row->duration_ns;
+	of->count = add_saturating(of->count, p->row->value);
+	if (max_ns > of->max_ns)
+		of->max_ns = max_ns;
+	if (!wall_is_blocked(p->state))
+		return 0;
+	return add_wait(f->v, &(struct wall_segment){.state = p->state, .stack = p->stack}, p->row->value, p->ns,
+			max_ns);
 }
 
 static int add_life(void *ctx, const struct wall_thread *t)
@@ -241,7 +260,8 @@ static int add_life(void *ctx, const struct wall_thread *t)
 	if (!sums.life_ns)
 		return 0;
 	add_sums(t->vthread ? &f->v->virtual : &f->v->all, &sums);
-	return add_group(f->v, t, &sums) ?: wall_each(f->v->wall, t, add_segment, f);
+	return add_group(f->v, t, &sums) ?: wall_each(f->v->wall, t, add_segment, f)
+			?: wall_each_part(f->v->wall, t, add_part, f);
 }
 
 static int fill(struct wall_view *v, bool idle)

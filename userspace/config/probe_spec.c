@@ -275,14 +275,36 @@ int probe_term_check(struct probe_term *t, char why[PROBE_WHY])
 	return 0;
 }
 
+static const struct {
+	const char *word;
+	enum braid_sums sums;
+} modes[] = {{"aggregate", BRAID_SUMS_ALWAYS}, {"each", BRAID_SUMS_NEVER}};
+
+/* A word that is no condition but says what becomes of the times off the CPU. */
+static bool take_mode(const char **at, struct probe_spec *to)
+{
+	for (size_t i = 0; to->type == PROBE_OFFCPU && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (word_length(*at, "_.") == strlen(modes[i].word) && take(at, modes[i].word)) {
+			to->sums = modes[i].sums;
+			skip_space(at);
+			return true;
+		}
+	return false;
+}
+
 static int take_term(const char **at, struct probe_spec *to, char *why)
 {
 	struct probe_term *t = &to->term[to->terms];
-	bool or = to->terms && take(at, "||");
+	bool later = to->terms || to->sums, or = later && take(at, "||");
 	int err;
 
-	if (to->terms && ! or &&!take(at, "&&"))
+	if (later && ! or &&!take(at, "&&"))
 		return REFUSE("terms of a filter are joined by && or ||, not by '%.20s'", *at);
+	skip_space(at);
+	if (!to->sums && take_mode(at, to))
+		return or || strncmp(*at, "||", 2) == 0
+			       ? REFUSE("'aggregate' and 'each' are no conditions; join them with the others by &&")
+			       : 0;
 	if (to->terms == BRAID_HIT_TERMS)
 		return REFUSE("a filter has at most %d terms", BRAID_HIT_TERMS);
 	*t = (struct probe_term){.term.flags = or ? BRAID_HIT_OR : 0};

@@ -16,6 +16,7 @@
 #ifndef BRAID_CONFIG_PROBE_SPEC_H
 #define BRAID_CONFIG_PROBE_SPEC_H
 
+#include <braid/event.h>
 #include <braid/hit.h>
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct probe_spec {
 	uint64_t min_ns; /* of a kernel event: shorter ones are not recorded */
 	uint32_t terms;
 	struct probe_term term[BRAID_HIT_TERMS];
+	enum braid_sums sums; /* of offcpu: the words `aggregate` and `each` */
 };
 
 /* The length of the spec with which a list begins; the list's next element follows behind a comma. */

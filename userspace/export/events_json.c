@@ -75,6 +75,10 @@ static void json_kind(struct json *j, const struct views *v, const struct kind_v
 		json_number(j, "idle", k->idle);
 		json_seconds(j, "idle_s", k->idle_ns);
 	}
+	if (k->summed) {
+		json_number(j, "added_up", k->summed);
+		json_seconds(j, "added_up_s", k->summed_ns);
+	}
 	json_number(j, "counted", k->counted);
 	if (k->k->unit == UNIT_NS)
 		json_seconds(j, "counted_s", k->counted_ns);

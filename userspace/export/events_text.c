@@ -32,12 +32,15 @@ static void text_kind_row(FILE *out, const struct kind_view *k)
 
 	fprintf(out, "  %-15s %10" PRIu64 "  %11s", jvm_event_name(k->kind), k->count,
 		k->k->unit == UNIT_NS && !k->weight ? "-" : text_unit(total, 11, k->k->unit, k->weight));
-	if (k->k->unit == UNIT_NS && k->weight) /* else nothing reported how long they took */
+	if (k->k->unit == UNIT_NS && k->weight && k->count) /* else nothing reported how long they took */
 		fprintf(out, "  %10s  %10s  %10s", duration_cell(mean, 10, k->weight / k->count),
-			duration_cell(p99, 10, k->p99), duration_cell(max, 10, k->max));
+			k->p99 ? duration_cell(p99, 10, k->p99) : "-", duration_cell(max, 10, k->max));
 	else if (k->k->weight == WEIGHT_ESTIMATE)
 		fprintf(out, "  +- %.1f %%", 100 * event_error(k->variance, k->weight));
 	putc('\n', out);
+	if (k->summed)
+		fprintf(out, "  %-15s %10" PRIu64 "  %11s\n", "  added up", k->summed,
+			duration_cell(total, 11, k->summed_ns));
 	if (k->idle)
 		fprintf(out, "  %-15s %10" PRIu64 "  %11s\n", "  and idle", k->idle,
 			duration_cell(total, 11, k->idle_ns));

@@ -563,3 +563,8 @@ const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_
 {
 	return &k->programs.filter;
 }
+
+void kernel_side_take_sums(struct kernel_side *k, kernel_sum_fn fn, void *ctx)
+{
+	programs_take_sums(&k->programs, fn, ctx);
+}

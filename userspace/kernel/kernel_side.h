@@ -106,6 +106,9 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 int kernel_side_stack_request(const struct kernel_side *k);
 /* The map of threads on and off the CPU, or a negative errno when none are followed; and when that ended. */
 int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
+/* Takes sums of times off the CPU: see programs_take_sums(). */
+typedef void (*kernel_sum_fn)(void *ctx, const struct braid_sum_key *key, const struct braid_sum *sum);
+void kernel_side_take_sums(struct kernel_side *k, kernel_sum_fn fn, void *ctx);
 /* By which times off the CPU are selected. */
 const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k);
 /* The map of virtual threads that have not ended. */

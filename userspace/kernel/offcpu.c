@@ -8,6 +8,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,6 +36,8 @@ int offcpu_size(const struct braid_bpf *b, bool follows)
 
 	err = err ?: bpf_map__set_max_entries(b->maps.thread_places, follows ? BRAID_TIDS / 4 : 1);
 	err = err ?: bpf_map__set_max_entries(b->maps.vthread_times, follows ? BRAID_VTHREAD_TIMES : 1);
+	err = err ?: bpf_map__set_max_entries(b->maps.sums_even, follows ? BRAID_SUMS : 1);
+	err = err ?: bpf_map__set_max_entries(b->maps.sums_odd, follows ? BRAID_SUMS : 1);
 	return err ?: bpf_map__set_max_entries(b->maps.thread_spares, follows ? BRAID_THREAD_TIMES : 1);
 }
 
@@ -67,6 +70,7 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 	b->rodata->irqs_noted = all;
 	b->rodata->switch_ends = ends;
 	b->rodata->report_cpu = cpu;
+	b->rodata->offcpu_sums = filter->sums;
 	b->rodata->offcpu_filtered = filter->terms;
 	b->rodata->offcpu_filters_threads =
 		offcpu_filter_compares(filter, BRAID_HIT_COMM) || offcpu_filter_compares(filter, BRAID_HIT_CGROUP);
@@ -184,10 +188,13 @@ void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_confi
 	if (all && c->offcpu_min_ns < l->min_ns)
 		l->min_ns = c->offcpu_min_ns;
 	l->waker_min_ns = l->min_ns;
+	l->sums_waker_min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
 	/* The agent handles the configuration of single threads, and it sees monitors only. */
 	l->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->waker_min_ns)
 		l->waker_min_ns = owner_min;
+	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->sums_waker_min_ns)
+		l->sums_waker_min_ns = owner_min;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -208,4 +215,35 @@ int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_s
 int offcpu_filter_write(const struct braid_bpf *b, const struct braid_offcpu_filter *f)
 {
 	return bpf_map_update_elem(bpf_map__fd(b->maps.offcpu_filter), &(uint32_t){0}, f, BPF_ANY);
+}
+
+/* ---- sums ---- */
+
+#define SUMS_AT_ONCE 2048
+
+static void each_sum(const struct bpf_map *map, offcpu_sum_fn fn, void *ctx)
+{
+	struct braid_sum_key *keys = calloc(SUMS_AT_ONCE, sizeof(*keys));
+	struct braid_sum *sums = calloc(SUMS_AT_ONCE, sizeof(*sums));
+	uint32_t batch, count;
+	bool first = true;
+	int err = keys && sums ? 0 : -ENOMEM;
+
+	while (!err) {
+		count = SUMS_AT_ONCE;
+		err = bpf_map_lookup_and_delete_batch(bpf_map__fd(map), first ? NULL : &batch, &batch, keys, sums,
+						      &count, NULL);
+		if (err && errno != ENOENT) /* ENOENT: these are the last ones */
+			break;
+		for (uint32_t i = 0; i < count; i++)
+			fn(ctx, &keys[i], &sums[i]);
+		first = false;
+	}
+	free(keys);
+	free(sums);
+}
+
+void offcpu_each_sum(const struct braid_bpf *b, uint32_t turn, offcpu_sum_fn fn, void *ctx)
+{
+	each_sum(turn & 1 ? b->maps.sums_odd : b->maps.sums_even, fn, ctx);
 }

@@ -11,6 +11,7 @@
 #include <braid/offcpu_filter.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct braid_bpf;
 struct bpf_link;
@@ -38,5 +39,9 @@ void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_confi
 void offcpu_settings_reach(struct braid_offcpu_settings *s, const struct braid_offcpu_limits *l);
 int offcpu_filter_write(const struct braid_bpf *b, const struct braid_offcpu_filter *f);
 int offcpu_settings_write(const struct braid_bpf *b, const struct braid_offcpu_settings *s);
+
+/* Takes the sums of a turn out of their map. It must be over, or the programs detached. */
+typedef void (*offcpu_sum_fn)(void *ctx, const struct braid_sum_key *key, const struct braid_sum *sum);
+void offcpu_each_sum(const struct braid_bpf *b, uint32_t turn, offcpu_sum_fn fn, void *ctx);
 
 #endif

@@ -53,7 +53,8 @@ int offcpu_filter_find(struct braid_offcpu_filter *to, const struct probe_spec *
 	char name[PROBE_TEXT];
 	int err = 0;
 
-	*to = (struct braid_offcpu_filter){.terms = spec ? spec->terms : 0};
+	*to = (struct braid_offcpu_filter){.terms = spec ? spec->terms : 0,
+					   .sums = spec ? spec->sums : BRAID_SUMS_FLOOD};
 	for (uint32_t i = 0; i < to->terms && !err; i++) {
 		const struct probe_term *t = &spec->term[i];
 

@@ -170,7 +170,7 @@ static const struct braid_bpf *map_owner(const struct programs *p, const struct 
 	    map == b->maps.method_events || map == b->maps.vthread_events)
 		return p->slots;
 	if (map == b->maps.thread_times || map == b->maps.thread_places || map == b->maps.thread_spares ||
-	    map == b->maps.vthread_times)
+	    map == b->maps.vthread_times || map == b->maps.sums_even || map == b->maps.sums_odd)
 		return p->thread_times;
 	return p->first;
 }
@@ -353,4 +353,18 @@ int programs_vthread_times(const struct programs *p)
 int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)
 {
 	return p->thread_times ? offcpu_each_asleep(p->offcpu, fn, ctx) : 0;
+}
+
+/* The map of the turn before has not been written since it ended, which was at the last call. */
+void programs_take_sums(struct programs *p, offcpu_sum_fn fn, void *ctx)
+{
+	if (!p->thread_times)
+		return;
+	offcpu_each_sum(p->thread_times, p->settings.turn + 1, fn, ctx);
+	if (p->started) {
+		p->settings.turn++;
+		(void)offcpu_settings_write(p->first, &p->settings);
+	} else {
+		offcpu_each_sum(p->thread_times, p->settings.turn, fn, ctx);
+	}
 }

@@ -68,6 +68,12 @@ int programs_load(struct programs *p, uint32_t types);
  */
 int programs_load_probes(struct programs *p);
 
+/*
+ * Takes the sums of times off the CPU that were complete at the last call, at least a second ago; all of them after
+ * programs_stop().
+ */
+void programs_take_sums(struct programs *p, offcpu_sum_fn fn, void *ctx);
+
 /* Descriptors; negative: none. */
 int programs_stack_request(const struct programs *p);
 int programs_thread_times(const struct programs *p);

@@ -182,6 +182,16 @@ static void receive_event(struct session *s, struct process *process, const stru
 	jvm_events_receive(&s->jvms, process, e, &nodes);
 }
 
+void session_add_event(struct session *s, const struct braid_event_jvm_event *e)
+{
+	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
+
+	if (process)
+		receive_event(s, process, e);
+	else
+		sink_loss(&s->sink, 0, "collector", "jvm_event", 1);
+}
+
 /* False: the event waits. */
 static bool receive_jvm_event(struct reading *r, const struct braid_event_jvm_event *e)
 {

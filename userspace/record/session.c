@@ -8,6 +8,7 @@
 #include "hit_events.h"
 #include "stacks.h"
 #include "summary.h"
+#include "sums.h"
 #include "targets.h"
 #include "agents/agents.h"
 #include "jvm/jvm.h"
@@ -59,6 +60,7 @@ struct loop {
 	struct source deadline; /* for a recording with a duration */
 	struct braid_counters counters;
 	struct summary summary;
+	struct sums sums;
 	uint64_t flushed_ns, stats_ns, discovered_ns;
 };
 
@@ -141,6 +143,7 @@ static void on_tick(struct source *src)
 	if (read(src->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		log_debug("timer: %s", strerror(errno));
 	read_all(s);
+	sums_tick(&l->sums, now);
 	probes_tick(s->jvms.probes);
 	if (now - l->discovered_ns > DISCOVER_NS) {
 		if (s->options->attach)
@@ -489,6 +492,7 @@ static void finish(struct loop *l)
 	kernel_side_stop(s->kernel);
 	probes_stop(s->jvms.probes);
 	read_all(s);
+	sums_finish(&l->sums);
 	finish_asleep(s);
 	if (s->interrupted || s->options->kill)
 		command_interrupt(&l->command);
@@ -553,6 +557,7 @@ int session_record(const struct record_options *o, int *status)
 	int err, closed;
 
 	*status = 0;
+	l.sums.session = &s;
 	s.sink.failed = on_failure;
 	s.sink.failed_ctx = &s;
 	descriptors_raise();
@@ -586,6 +591,7 @@ out:
 		close(l.timer.fd);
 	if (l.deadline.fd >= 0)
 		close(l.deadline.fd);
+	sums_free(&l.sums);
 	free_parts(&s);
 	return err;
 }

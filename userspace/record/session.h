@@ -61,11 +61,15 @@ struct session {
 	uint64_t samples;
 	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;
+	uint64_t added_up;		 /* times off the CPU that are in sums */
 	uint64_t event_lost[BRAID_HITS]; /* samples of each hit event, as emitted */
 };
 
 /* Reads waiting samples and events, and the side-band before them. */
 void session_read_samples(struct session *s);
+
+/* Adds an event of the kernel side that did not come through its ring. */
+void session_add_event(struct session *s, const struct braid_event_jvm_event *e);
 
 /* Ends the recording as Ctrl-C does. */
 void session_interrupt(struct session *s);

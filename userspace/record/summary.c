@@ -72,6 +72,8 @@ void summary_print(const struct summary *p, struct session *s, uint64_t walk_ns)
 		fprintf(stderr, " (%.2f %% whole stacks)", share(s->complete, s->samples));
 	fprintf(stderr, ", %llu distinct stack%s, %s, ", (ull)stacks, plural(stacks),
 		size_text(size, trace_writer_bytes(s->sink.writer)));
+	if (s->added_up)
+		fprintf(stderr, "%llu time%s off the CPU added up by stack, ", (ull)s->added_up, plural(s->added_up));
 	if (s->sink.lost)
 		fprintf(stderr, "%llu lost (see `braid report`)", (ull)s->sink.lost);
 	else

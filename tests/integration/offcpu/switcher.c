@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switcher HANDOVERS: threads whose times off the CPU are known. "napper-short" naps 160 times 1 ms, "napper-long" 12
+ * switcher HANDOVERS [wait]: threads whose times off the CPU are known. "napper-short" naps 160 times 1 ms, "napper-long" 12
  * times 30 ms, each time in `left` or `right`, which call the same function at the same depth. "taker" and "giver" hand
  * a byte to each other on one CPU so many times, the taker in `left` and `right`, too. Each thread prints "switches NAME
- * TID VOLUNTARY INVOLUNTARY", the kernel's counts of its own switches.
+ * TID VOLUNTARY INVOLUNTARY", the kernel's counts of its own switches. `wait`: says "ready" and reads a line before, says
+ * "done" and reads a line afterwards.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -115,6 +117,15 @@ static void *gives(void *arg)
 	return arg;
 }
 
+static void say(const char *what, bool waits)
+{
+	if (!waits)
+		return;
+	puts(what);
+	while (getchar() != '\n' && !feof(stdin))
+		;
+}
+
 int main(int argc, char **argv)
 {
 	void *(*const run[])(void *) = {naps_short, naps_long, takes, gives};
@@ -124,10 +135,12 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (pipe(there) || pipe(back))
 		return 1;
+	say("ready", argc > 2);
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&t[i], NULL, run[i], NULL))
 			return 1;
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
+	say("done", argc > 2);
 	return 0;
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What becomes of a time off the CPU that has ended: it is emitted with its stack, added to a sum, or counted. Intervals
+ * of threads that can walk their stacks later are pending until then. offcpu.bpf.h calls it.
+ */
+#ifndef BRAID_OFFCPU_EMIT_BPF_H
+#define BRAID_OFFCPU_EMIT_BPF_H
+
+#include "files.bpf.h"
+#include "jvm_event.bpf.h"
+#include "sums.bpf.h"
+
+static __always_inline const struct braid_wake *wake_last(const struct braid_thread_time *t)
+{
+	return &t->wakes[(t->wake_count - 1) % BRAID_WAKES];
+}
+
+static __always_inline void offcpu_set_waker(struct braid_event_jvm_event *e, const struct braid_wake *w)
+{
+	e->other_pid = w->pid;
+	e->event.other_tid = w->tid;
+	e->other_stack = w->stack;
+}
+
+/* True if the interval may be a park, which waits on a futex. */
+static __always_inline bool offcpu_is_park(const struct braid_interval *i, const struct braid_offcpu_limits *l,
+					   __u64 ns)
+{
+	return l->park_min_ns != NEVER && ns >= l->park_min_ns && (i->flags & BRAID_OFFCPU_SYSCALL) == NR_FUTEX;
+}
+
+/* NULL: no room, and the interval is to be counted. */
+static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct braid_thread_time *t, __u32 tid,
+								  const struct braid_interval *i,
+								  const struct braid_stack_ref *ref)
+{
+	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, BRAID_JVM_OFFCPU, ref);
+
+	if (!e)
+		return NULL;
+	/* The collector knows the exec before the kernel reports it to on_thread_exec. The stack may be the next one's. */
+	if (t->since_ns && interval_in_exec(i)) {
+		e->hdr.time_ns = t->since_ns;
+		e->stack = 0;
+	}
+	e->tid = tid;
+	if (t->carries) /* its stack also shows the virtual thread before it is mounted, and after */
+		e->vthread = i->vthread;
+	e->source = BRAID_SOURCE_KERNEL;
+	e->sleep = BRAID_SLEEP_LONG;
+	e->event.start_ns = i->start_ns;
+	e->event.end_ns = i->end_ns;
+	e->event.value = interval_ready(i);
+	e->event.weight = (__u64)i->to << 32 | i->from;
+	e->event.number = i->futex;
+	e->event.flags = i->flags | (i->irq ? BRAID_OFFCPU_IRQ : 0);
+	e->event.detail = i->irq;
+	if (wake_last(t)->start_ns == i->start_ns)
+		offcpu_set_waker(e, wake_last(t));
+	return e;
+}
+
+/* Takes the current thread's stack. The walk is large code: each program contains it once. */
+static __always_inline void offcpu_stack(const struct braid_process *p, struct braid_stack_ref *ref)
+{
+	struct sample *s = stack_begin(p);
+
+	if (s)
+		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
+}
+
+static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
+{
+	struct braid_offcpu_counts *c = counts_get();
+
+	t->pending = *i;
+	if (c)
+		__sync_fetch_and_add(&c->pending, 1);
+}
+
+static __always_inline void pending_clear(struct braid_thread_time *t)
+{
+	struct braid_offcpu_counts *c = counts_get();
+
+	t->pending.start_ns = 0;
+	if (c)
+		__sync_fetch_and_add(&c->pending, -1);
+}
+
+/* Emits the pending interval of the current thread, which has not left its system call, with the stack `ref`. */
+static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
+{
+	struct braid_event_jvm_event *e;
+	struct object object = {0};
+
+	object_of_call(&object, t->pending.flags & BRAID_OFFCPU_SYSCALL);
+	e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+	if (e) {
+		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
+		if (object.number)
+			e->event.number = object.number;
+		if (object.class && file_class_is(BRAID_OFFCPU_CLASS(e->event.flags)))
+			e->event.flags = (e->event.flags & ~(0xfU << BRAID_OFFCPU_CLASS_SHIFT)) |
+					 object.class << BRAID_OFFCPU_CLASS_SHIFT;
+		__builtin_memcpy(e->text, object.text, sizeof(e->text));
+		bpf_ringbuf_submit(e, events_wake());
+	} else {
+		interval_count(t, &t->pending);
+	}
+	pending_clear(t);
+}
+
+static __always_inline void offcpu_sum_pending(struct braid_thread_time *t, struct braid_stack_ref *ref)
+{
+	sum_add(t, &t->pending, ref);
+	pending_clear(t);
+}
+
+static __noinline void offcpu_count_pending(struct braid_thread_time *t)
+{
+	interval_count(t, &t->pending);
+	pending_clear(t);
+}
+
+#endif

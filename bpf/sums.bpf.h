@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Times off the CPU that are added up by thread, reason and stack, instead of being reported one by one: when the
+ * recording asks for that, and those of a process that has too many in a second. offcpu.bpf.h calls it.
+ */
+#ifndef BRAID_SUMS_BPF_H
+#define BRAID_SUMS_BPF_H
+
+#include "thread_time.bpf.h"
+
+/* Set before loading: BRAID_SUMS_*. */
+const volatile __u32 offcpu_sums;
+
+/*
+ * The kernel side writes one of them, by the turn in the settings, while the collector empties the other one. All
+ * entries are made at load. A thread's entries are written in its own turn only, so nothing is locked.
+ */
+struct sums_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, struct braid_sum_key);
+	__type(value, struct braid_sum);
+} sums_even SEC(".maps"), sums_odd SEC(".maps");
+
+/* How many times processes have reported in the current second, by the process's id. */
+#define FLOODS 4096
+struct flood {
+	__u64 second;
+	__u32 pid;
+	__u32 reported;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FLOODS);
+	__type(key, __u32);
+	__type(value, struct flood);
+} floods SEC(".maps");
+
+#define FLOOD_SECOND_NS 1000000000ULL
+
+/* True when the process's budget of this second is used up. If two processes have one place, the first one is limited. */
+static __always_inline bool flood_counts(struct braid_thread_time *t, __u64 now)
+{
+	__u32 place = t->pid % FLOODS;
+	struct flood *f = bpf_map_lookup_elem(&floods, &place);
+	__u64 second = now / FLOOD_SECOND_NS;
+
+	if (!f)
+		return false;
+	if (f->second != second) {
+		f->second = second;
+		f->pid = t->pid;
+		f->reported = 0;
+	}
+	if (f->pid != t->pid || __sync_fetch_and_add(&f->reported, 1) < BRAID_FLOOD)
+		return false;
+	t->sums_until = (second + 1) * FLOOD_SECOND_NS;
+	return true;
+}
+
+/* Whether the process's budget is known to be used up. */
+static __always_inline bool sums_expected(const struct braid_thread_time *t, __u64 now)
+{
+	return offcpu_sums == BRAID_SUMS_ALWAYS || (offcpu_sums == BRAID_SUMS_FLOOD && now < t->sums_until);
+}
+
+/* Whether an interval that would be reported is to be added up. It counts as reported otherwise. A global function. */
+__noinline int sums_wanted(struct braid_thread_time *t, struct braid_interval *i)
+{
+	if (!t || !i || offcpu_sums == BRAID_SUMS_NEVER || !t->since_ns)
+		return false;
+	return sums_expected(t, i->end_ns) || (offcpu_sums == BRAID_SUMS_FLOOD && flood_counts(t, i->end_ns));
+}
+
+/* A stack of an address space that is not known has no lasting number. */
+static __always_inline bool stack_is_passing(const struct braid_stack_ref *ref)
+{
+	return ref->stack && !ref->generation;
+}
+
+/* What has no room is counted by class. */
+static __always_inline void sum_count(struct braid_thread_time *t)
+{
+	__u32 class = BRAID_OFFCPU_CLASS(t->sum_key.flags);
+
+	if (class >= BRAID_OFFCPU_CLASSES)
+		return;
+	t->counted[class] += t->sum.count;
+	t->counted_ns[class] += t->sum.ns;
+	t->counted_ns[BRAID_OFFCPU_RUNNABLE] += t->sum.ready_ns;
+}
+
+static __always_inline void sum_join(struct braid_sum *to, const struct braid_sum *s)
+{
+	to->count += s->count;
+	to->ns += s->ns;
+	to->ready_ns += s->ready_ns;
+	to->until_ns = s->until_ns;
+	if (s->longest_ns > to->longest_ns) {
+		to->longest_ns = s->longest_ns;
+		to->longest_start_ns = s->longest_start_ns;
+	}
+}
+
+/* Moves the thread's current sum to the map of this turn. A global function: the verifier checks it once. */
+__noinline int sum_store(struct braid_thread_time *t)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+	struct braid_sum_key key;
+	struct braid_sum *to, s;
+	bool odd;
+	long err;
+
+	if (!t || !settings || !t->sum.count)
+		return 0;
+	key = t->sum_key;
+	s = t->sum;
+	odd = settings->turn & 1;
+	to = odd ? bpf_map_lookup_elem(&sums_odd, &key) : bpf_map_lookup_elem(&sums_even, &key);
+	if (to) {
+		sum_join(to, &s);
+	} else {
+		err = odd ? bpf_map_update_elem(&sums_odd, &key, &s, BPF_NOEXIST)
+			  : bpf_map_update_elem(&sums_even, &key, &s, BPF_NOEXIST);
+		if (err)
+			sum_count(t);
+	}
+	t->sum.count = 0;
+	return 0;
+}
+
+static __always_inline bool interval_in_exec(const struct braid_interval *i)
+{
+	__u32 call = i->flags & BRAID_OFFCPU_SYSCALL;
+
+	return call == NR_EXECVE || call == NR_EXECVEAT;
+}
+
+/*
+ * Adds up an interval on a stack. Most intervals of a thread are on the stack of the last one, so the current sum is in
+ * the thread's entry, and the map is for those before. A global function, like sum_store().
+ */
+__noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, struct braid_stack_ref *ref)
+{
+	const struct braid_offcpu_settings *settings = settings_get();
+	__u64 ns, ready = 0;
+	__u32 flags, turn;
+
+	if (!t || !i || !ref || !settings)
+		return 0;
+	flags = i->flags & (BRAID_OFFCPU_SYSCALL | 0xfU << BRAID_OFFCPU_CLASS_SHIFT);
+	ns = i->end_ns - i->start_ns;
+	turn = settings->turn;
+
+	/* The stack at the end of an exec may be the next program's, as the collector sees it. A virtual thread that is
+	 * mounted has its part of what the carrier counts. */
+	if (!ref->stack || interval_in_exec(i) || (t->carries && i->vthread))
+		return interval_count(t, i);
+	if (BRAID_OFFCPU_CLASS(flags) != BRAID_OFFCPU_RUNNABLE)
+		ready = interval_ready(i);
+	if (!t->sum.count || t->sum_key.stack != ref->stack || t->sum_key.flags != flags || t->sum_turn != turn) {
+		sum_store(t);
+		t->sum_turn = turn;
+		t->sum_key = (struct braid_sum_key){.stack = ref->stack,
+						    .pid = t->pid,
+						    .tid = t->tid,
+						    .generation = ref->generation,
+						    .flags = flags};
+		t->sum = (struct braid_sum){0};
+	}
+	t->sum.count++;
+	t->sum.ns += ns - ready;
+	t->sum.ready_ns += ready;
+	t->sum.until_ns = i->end_ns;
+	if (ns > t->sum.longest_ns) {
+		t->sum.longest_ns = ns;
+		t->sum.longest_start_ns = i->start_ns;
+	}
+	return 0;
+}
+
+#endif
