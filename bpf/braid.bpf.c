@@ -11,5 +11,6 @@
 #include "syscall.bpf.h"
 #include "fault.bpf.h"
 #include "block.bpf.h"
+#include "tcp.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -170,10 +170,8 @@ static __always_inline void object_unix(struct object *o, struct unix_sock *s)
 		o->kind = BRAID_OBJECT_UNIX;
 }
 
-static __always_inline void object_socket(struct object *o, struct file *file)
+static __always_inline void object_sock(struct object *o, struct sock *sock)
 {
-	struct socket *socket = BPF_CORE_READ(file, private_data);
-	struct sock *sock = BPF_CORE_READ(socket, sk);
 	struct braid_address *to = (struct braid_address *)o->text;
 	bool listens = BPF_CORE_READ(sock, __sk_common.skc_state) == SOCKET_LISTENS;
 	__u16 port = listens ? __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_num))
@@ -205,6 +203,13 @@ static __always_inline void object_socket(struct object *o, struct file *file)
 	__builtin_memcpy(to->port, &port, sizeof(port));
 }
 
+static __always_inline struct sock *sock_of(struct file *file)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
 /* Describes an open file; `o` is zeroed. */
 static __always_inline void object_of_file(struct object *o, struct file *file)
 {
@@ -214,7 +219,7 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 	o->class = file_class(file);
 	switch (o->class) {
 	case BRAID_OFFCPU_SOCKET:
-		object_socket(o, file);
+		object_sock(o, sock_of(file));
 		break;
 	case BRAID_OFFCPU_PIPE:
 		o->kind = BRAID_OBJECT_PIPE;

@@ -124,6 +124,8 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	int sk_err;
 };
 
 struct socket {
@@ -221,7 +223,11 @@ struct bpf_perf_event_data {
 #define FAMILY_UNIX 1
 #define FAMILY_INET 2
 #define FAMILY_INET6 10
+#define SOCKET_CONNECTED 1
+#define SOCKET_CONNECTS 2
+#define SOCKET_CLOSED 7
 #define SOCKET_LISTENS 10
+#define PROTOCOL_TCP 6
 
 /* arch/x86/include/asm/segment.h: of 64-bit code */
 #define CS_64 0x33

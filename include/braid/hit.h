@@ -19,6 +19,7 @@ enum braid_kernel_event {
 	BRAID_KERNEL_SYSCALL,
 	BRAID_KERNEL_FAULT,
 	BRAID_KERNEL_BLOCK,
+	BRAID_KERNEL_TCP,
 	BRAID_KERNEL_EVENTS,
 };
 
@@ -34,6 +35,10 @@ enum braid_kernel_event {
 #define BRAID_BLOCK_SECTOR 0
 #define BRAID_BLOCK_BYTES 1
 #define BRAID_BLOCK_OPERATION 2 /* as in include/linux/blk_types.h */
+
+/* The same of a TCP connection. */
+#define BRAID_TCP_PORT 0       /* of the peer */
+#define BRAID_TCP_RETRANSMIT 1 /* else it was connected */
 
 enum braid_hit_operand {
 	BRAID_HIT_COMM, /* of the thread */

@@ -83,6 +83,10 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_BLOCK = 33, /* a block I/O request, from its issue to its completion, with the stack that queued or
 				       issued it; name: device; detail: operation; value: bytes; weight: ns in the queue
 				       before; number: the first sector; flags: not 0 if it failed */
+	BRAID_JVM_TCP = 34,   /* a TCP connection was made, or failed, on the stack that asked for it, or sent
+				       something again: then without duration, on the stack that connected or
+				       accepted it; name: the peer; detail: connect, failed connect or retransmit;
+				       flags: the error number, 0: none */
 	BRAID_JVM_EVENTS,     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */

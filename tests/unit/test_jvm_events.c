@@ -532,6 +532,27 @@ START_TEST(block_requests_have_operations)
 }
 END_TEST
 
+START_TEST(connections_have_peers)
+{
+	static const struct {
+		bool retransmit;
+		uint32_t error;
+		const char *what;
+	} is[] = {{false, 0, "connect"}, {false, 111, "failed connect"}, {true, 0, "retransmit"}};
+	struct braid_event_kernel e = kernel_event(BRAID_JVM_TCP);
+
+	e.jvm.sleep = BRAID_OBJECT_INET << BRAID_SLEEP_OBJECT_SHIFT;
+	memcpy(e.jvm.text, "\x0a\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\x01\xbb", 18);
+	for (int i = 0; i < 3; i++) {
+		e.jvm.event.flags = is[i].error;
+		e.value[BRAID_TCP_RETRANSMIT] = is[i].retransmit;
+		receive_kernel(&e);
+		ck_assert_str_eq(names[last[BRAID_JVM_TCP].name], "10.0.0.2:443");
+		ck_assert_str_eq(names[last[BRAID_JVM_TCP].detail], is[i].what);
+	}
+}
+END_TEST
+
 /* Nobody else sends them, and no part of one is believed. */
 START_TEST(kernel_events_are_the_kernels)
 {
@@ -568,6 +589,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, system_calls_have_names);
 	tcase_add_test(tc, page_faults_have_mappings);
 	tcase_add_test(tc, block_requests_have_operations);
+	tcase_add_test(tc, connections_have_peers);
 	tcase_add_test(tc, kernel_events_are_the_kernels);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -144,7 +144,8 @@ START_TEST(kernel_events)
 		  {"file=5us/arg2>1/", BRAID_KERNEL_SYSCALL, 5000, BRAID_HIT_FILES, 2, 1},
 		  {"fault=50us/major==1/", BRAID_KERNEL_FAULT, 50000, 0, BRAID_FAULT_MAJOR, 1},
 		  {"block/op==discard/", BRAID_KERNEL_BLOCK, 0, 0, BRAID_BLOCK_OPERATION, 3},
-		  {"block=1ms/bytes>=4096/", BRAID_KERNEL_BLOCK, 1000000, 0, BRAID_BLOCK_BYTES, 4096}};
+		  {"block=1ms/bytes>=4096/", BRAID_KERNEL_BLOCK, 1000000, 0, BRAID_BLOCK_BYTES, 4096},
+		  {"tcp/port==443/", BRAID_KERNEL_TCP, 0, 0, BRAID_TCP_PORT, 443}};
 	struct probe_spec spec;
 	char why[PROBE_WHY];
 

@@ -289,6 +289,18 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			     .value_is = BYTES("moved"),
 			     .weight_is = NS("queued"),
 			     .number_is = PLAIN("sector")},
+	[BRAID_JVM_TCP] = {.title = "TCP",
+			   .graph = true,
+			   .type = BRAID_EVENT_TYPES,
+			   .unit = UNIT_NS,
+			   .weight = WEIGHT_DURATION,
+			   .stack = true,
+			   .kernel = true,
+			   .leaf = true,
+			   .tables = true,
+			   .flagged = true,
+			   .name_is = PLAIN("peer"),
+			   .detail_is = PLAIN("what")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

@@ -61,6 +61,11 @@ static const struct word {
 		    {"bytes", BRAID_BLOCK_BYTES, false},
 		    {"op", BRAID_BLOCK_OPERATION, false},
 		    {NULL, 0, false}}},
+	{.name = "tcp",
+	 .event = BRAID_KERNEL_TCP,
+	 .example = "tcp=0",
+	 .help = "connections made, and retransmissions, by peer; shortest time",
+	 .values = {{"port", BRAID_TCP_PORT, false}, {NULL, 0, false}}},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))

@@ -75,6 +75,16 @@ static void explain_block(struct jvms *jvms, struct process *process, const stru
 	to->detail = name_of(jvms, process, name ?: text);
 }
 
+static void explain_tcp(struct jvms *jvms, struct process *process, const struct braid_event_kernel *e,
+			struct trace_jvm_event *to, char text[KERNEL_EVENT_TEXT])
+{
+	(void)text;
+	to->detail = name_of(jvms, process,
+			     e->value[BRAID_TCP_RETRANSMIT] ? "retransmit"
+			     : e->jvm.event.flags	    ? "failed connect"
+							    : "connect");
+}
+
 /* ---- all ---- */
 
 static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct process *process,
@@ -83,6 +93,7 @@ static void (*const explain[BRAID_KERNEL_EVENTS])(struct jvms *jvms, struct proc
 	[BRAID_KERNEL_SYSCALL] = explain_call,
 	[BRAID_KERNEL_FAULT] = explain_fault,
 	[BRAID_KERNEL_BLOCK] = explain_block,
+	[BRAID_KERNEL_TCP] = explain_tcp,
 };
 
 bool kernel_events_are(uint32_t kind)

@@ -38,6 +38,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_SYSCALL] = "syscall",
 	[BRAID_JVM_FAULT] = "fault",
 	[BRAID_JVM_BLOCK] = "block",
+	[BRAID_JVM_TCP] = "tcp",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -2,17 +2,22 @@
 /*
  * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what it
  * did and how long it took, so that a test knows what a recording has to contain: `files PATH`,
- * `faults PATH`, `block PATH`.
+ * `faults PATH`, `block PATH`,
+ * `tcp -`.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -172,6 +177,60 @@ static int block(const char *path)
 	return 0;
 }
 
+/* ---- TCP ---- */
+
+static int listens(int backlog, struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t length = sizeof(*at);
+
+	*at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	check(fd >= 0 && !bind(fd, (struct sockaddr *)at, sizeof(*at)) && !listen(fd, backlog) &&
+		      !getsockname(fd, (struct sockaddr *)at, &length),
+	      "listen");
+	return fd;
+}
+
+static NOINLINE int connect_to(const struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	check(fd >= 0, "socket");
+	return connect(fd, (const struct sockaddr *)to, sizeof(*to)) ? -errno : fd;
+}
+
+/* The queue has room for one: the second one's first packets get no answer until the first one is accepted. */
+static NOINLINE void connect_slowly(void)
+{
+	struct sockaddr_in to;
+	int fd = listens(0, &to);
+	uint64_t began;
+
+	check(connect_to(&to) >= 0, "connect");
+	if (!fork()) {
+		usleep(300000);
+		_exit(accept(fd, NULL, NULL) < 0);
+	}
+	began = now();
+	check(connect_to(&to) >= 0, "connect");
+	printf("slow %d %llu\n", ntohs(to.sin_port), (unsigned long long)(now() - began));
+	wait(NULL);
+}
+
+static int tcp(void)
+{
+	struct sockaddr_in to;
+	int fd = listens(16, &to);
+
+	for (int i = 0; i < 5; i++)
+		check(connect_to(&to) >= 0, "connect");
+	printf("peer 127.0.0.1:%d\n", ntohs(to.sin_port));
+	close(fd);
+	printf("refused 127.0.0.1:%d %d\n", ntohs(to.sin_port), -connect_to(&to));
+	connect_slowly();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	puts("ready");
@@ -184,5 +243,7 @@ int main(int argc, char **argv)
 		return faults(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "block") == 0)
 		return block(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "tcp") == 0)
+		return tcp();
 	return 1;
 }
