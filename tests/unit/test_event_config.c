@@ -46,6 +46,8 @@ static const struct {
 	{"cpu,lock=7ns", "cpu,lock=7ns", "cpu-clock"},
 	{"lock=10000ns,cpu-clock,cpu", "cpu,lock=10us", "cpu-clock"},
 	{"gc,cycles", "cpu,gc", "cycles"},
+	{"cache-misses", "cpu,gc,thread,jit", "cache-misses"},
+	{"gc,LLC-load-misses", "cpu,gc", "LLC-load-misses"},
 	{"cpu,a:b,c:d/comm~\"x,*\"/", "cpu", "cpu-clock"},
 	{"a:b,c:d", "cpu,gc,thread,jit", ""},
 	{"gc,a:b", "cpu,gc", "a:b"},
@@ -125,6 +127,9 @@ static const struct {
 	{"offcpu/state<futex/", "'state' is text, which is compared by ==, != or ~"},
 	{"offcpu/cgroup<x/", "'cgroup' is compared by == or != with a path below /sys/fs/cgroup"},
 	{"syscall=0,file", "'syscall=0' and 'file' would record the same things; name one of them"},
+	{"cycles,instructions", "'cycles' and 'instructions' cannot both take samples in one recording"},
+	{"instructions=5", "unknown event 'instructions'; `braid record --help` lists them"},
+	{"instructions/pid==1/", "'instructions' takes no filter; offcpu, tracepoints and probes do"},
 	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
 };
 

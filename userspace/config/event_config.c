@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event_config.h"
 
+#include "counters.h"
 #include "util/quantity.h"
 
 #include <errno.h>
@@ -284,6 +285,8 @@ static int add_filter(struct event_selection *c, const char *name, const char *f
 static int add_one(struct event_selection *c, char *one, size_t length, char *why)
 {
 	char filter[PROBE_TEXT + 1] = "", *slash, *value;
+	uint64_t config;
+	uint32_t type;
 
 	if (probe_spec_is(one, length))
 		return add_probe(c, one, length, why);
@@ -298,7 +301,7 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 		*value++ = '\0';
 	if (*filter && add_filter(c, one, filter, why))
 		return -EINVAL;
-	if (!value && (strcmp(one, "cpu-clock") == 0 || strcmp(one, "cycles") == 0))
+	if (!value && (strcmp(one, "cpu-clock") == 0 || counter_find(one, &type, &config)))
 		return name_event(c, one, why);
 	if (!value && strcmp(one, "all") == 0)
 		return selection_preset(c, one, why);

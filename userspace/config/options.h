@@ -17,7 +17,7 @@ struct record_options {
 	int frequency_hz;
 	uint64_t duration_ns; /* 0: until interrupted, or until the command or the last target ends */
 	const char *output;
-	const char *event; /* what takes samples: "cpu-clock", "cycles", or the only hit event; "": no such event */
+	const char *event; /* what takes samples: a clock such as "cycles", or the only hit event; "": no such event */
 	bool clock;	   /* it is a clock */
 	const struct probe_spec *probes; /* hit events */
 	uint32_t probe_count;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler.h"
 
+#include "config/counters.h"
 #include "util/log.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,11 +22,13 @@ static int open_perf_event(const struct record_options *o, int cpu)
 		.exclude_idle = 1,
 		.disabled = 1,
 	};
+	uint64_t config;
+	uint32_t type;
 	int fd;
 
-	if (strcmp(o->event, "cycles") == 0) {
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	if (counter_find(o->event, &type, &config)) {
+		attr.type = type;
+		attr.config = config;
 	}
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;

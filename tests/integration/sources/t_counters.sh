@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Hardware counters by perf's names: samples where there is a PMU, and else a refusal that says so.
+source "$(dirname "$0")/../lib.sh"
+source "$TEST_DIR/events.sh"
+
+for counter in cycles cpu-cycles instructions cache-references cache-misses branches branch-misses LLC-load-misses dTLB-load-misses; do
+	if braid record -q -F 999 -e "$counter" -o "$counter.trace" -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' 2>err; then
+		check "$counter.trace" "what took samples" "r['recording']['record.event'] == '$counter'" "whole stacks" \
+			'weight(stacks) == 0 or mostly_whole(stacks, 90)'
+		[[ $counter != instructions ]] || check "$counter.trace" "samples" 'weight(stacks) > 0'
+	else
+		refused "-e $counter" "no '$counter' event on this machine .virtual machines often have no PMU.; use -e cpu-clock"
+	fi
+done
+refused "-e cycles,instructions" "'cycles' and 'instructions' cannot both take samples" 2
+refused "-e instruction" "unknown event 'instruction'" 2
+refused "-e instructions=5" "unknown event 'instructions'" 2
