@@ -331,7 +331,8 @@ static int suite_dir_make(void)
 	for (int i = 0; i < count; i++) {
 		if (options.times > 1)
 			snprintf(number, sizeof(number), ".%d", i);
-		scripts[i].dir = path_of(suite_dir, strchr(scripts[i].name, '/') + 1, number);
+		scripts[i].dir = path_of(suite_dir, scripts[i].name, number);
+		*strrchr(scripts[i].dir, '/') = '-'; /* of SUBJECT/NAME */
 		scripts[i].output = path_of(scripts[i].dir, "output", "");
 	}
 	return 0;
