@@ -123,6 +123,7 @@ START_TEST(offcpu)
 	/* a colon in a filter makes no hit event */
 	ck_assert(!probe_spec_is("offcpu/comm==\"a:b\"/", strlen("offcpu/comm==\"a:b\"/")));
 	ck_assert(!probe_spec_is("gc,a:b", 2));
+	ck_assert(probe_spec_is("../a:b", strlen("../a:b")));
 }
 END_TEST
 

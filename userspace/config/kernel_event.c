@@ -51,12 +51,12 @@ static const struct word {
 	{.name = "fault",
 	 .event = BRAID_KERNEL_FAULT,
 	 .example = "fault=0",
-	 .help = "page faults, minor and major, with their mapping; shortest time",
+	 .help = "page faults, with their mapping; shortest time",
 	 .values = {{"address", BRAID_FAULT_ADDRESS, false}, {"major", BRAID_FAULT_MAJOR, false}, {NULL, 0, false}}},
 	{.name = "block",
 	 .event = BRAID_KERNEL_BLOCK,
 	 .example = "block=0",
-	 .help = "block I/O from issue to completion, by device; shortest time",
+	 .help = "block I/O requests, by device; shortest time",
 	 .values = {{"sector", BRAID_BLOCK_SECTOR, false},
 		    {"bytes", BRAID_BLOCK_BYTES, false},
 		    {"op", BRAID_BLOCK_OPERATION, false},
@@ -64,7 +64,7 @@ static const struct word {
 	{.name = "tcp",
 	 .event = BRAID_KERNEL_TCP,
 	 .example = "tcp=0",
-	 .help = "connections made, and retransmissions, by peer; shortest time",
+	 .help = "connects and retransmissions, by peer; shortest time",
 	 .values = {{"port", BRAID_TCP_PORT, false}, {NULL, 0, false}}},
 };
 

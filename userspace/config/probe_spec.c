@@ -67,7 +67,9 @@ bool probe_spec_is(const char *text, size_t length)
 {
 	size_t name = strcspn(text, ":");
 
-	return kernel_event_is(text, length) || (name < length && name < strcspn(text, "/"));
+	/* a word with a filter has its colon in that */
+	return kernel_event_is(text, length) ||
+	       (name < length && (name < strcspn(text, "/") || !isalpha((unsigned char)*text)));
 }
 
 /* ---- filters ---- */

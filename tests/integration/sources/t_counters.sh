@@ -4,6 +4,7 @@
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 
+# shellcheck disable=SC2016 # the shell that is recorded expands it
 for counter in cycles cpu-cycles instructions cache-references cache-misses branches branch-misses LLC-load-misses dTLB-load-misses; do
 	if braid record -q -F 999 -e "$counter" -o "$counter.trace" -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' 2>err; then
 		check "$counter.trace" "what took samples" "r['recording']['record.event'] == '$counter'" "whole stacks" \
