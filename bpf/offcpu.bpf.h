@@ -443,6 +443,15 @@ int BPF_PROG(on_switch_end)
 
 /* ---- wakers ---- */
 
+/* From which length on an interval gets its waker. What is not reported needs it only for locks and waits. */
+static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const struct braid_offcpu_limits *l,
+					      __u64 now)
+{
+	if (sums_expected(t, now) || (offcpu_filtered && !filter_may_select(t)))
+		return l->sums_waker_min_ns;
+	return l->waker_min_ns;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *wakee)
 {
@@ -468,7 +477,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
 	l = limits_of_pid(t->pid);
-	if (!l || now - t->now.start_ns < (sums_expected(t, now) ? l->sums_waker_min_ns : l->waker_min_ns))
+	if (!l || now - t->now.start_ns < offcpu_waker_min(t, l, now))
 		return 0;
 	irq = waker_of(task, t);
 	if (irq) {

@@ -105,7 +105,17 @@ __noinline int filter_selects(struct braid_thread_time *t, struct braid_interval
 	__u32 zero = 0;
 
 	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
-	return !f || !t || !i || braid_offcpu_selects(f, t, i);
+	return !f || !t || !i || braid_offcpu_selects(f, t, i, true);
+}
+
+/* False: the filter does not select the thread's current interval, however long it becomes. */
+__noinline int filter_may_select(struct braid_thread_time *t)
+{
+	struct braid_offcpu_filter *f;
+	__u32 zero = 0;
+
+	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
+	return !f || !t || braid_offcpu_selects(f, t, &t->now, false);
 }
 
 /* Whether the interval, which has ended, is emitted if there is room: it is long enough, and the filter selects it. */

@@ -39,9 +39,12 @@ static inline __u64 braid_offcpu_value(const struct braid_hit_term *term, const 
 	}
 }
 
-/* Alternatives are joined by terms with BRAID_HIT_OR. */
+/*
+ * Alternatives are joined by terms with BRAID_HIT_OR. Before the interval has ended, its duration may be anything: false
+ * is final, because nothing is negated.
+ */
 static inline bool braid_offcpu_selects(const struct braid_offcpu_filter *f, const struct braid_thread_time *t,
-					const struct braid_interval *i)
+					const struct braid_interval *i, bool ended)
 {
 	bool selected = true;
 
@@ -53,7 +56,7 @@ static inline bool braid_offcpu_selects(const struct braid_offcpu_filter *f, con
 				return true;
 			selected = true;
 		}
-		if (selected)
+		if (selected && (ended || term->operand != BRAID_HIT_DURATION))
 			selected = braid_offcpu_is_text(term) ? t->texts >> n & 1
 							      : braid_hit_compare(term, braid_offcpu_value(term, t, i));
 	}

@@ -122,7 +122,7 @@ static void emit_open(struct ending *end, struct process *process, struct thread
 	t->now.to = t->now.from;
 	t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
 	t->ready_ns += ready_of(&t->now);
-	if (braid_offcpu_selects(kernel_side_offcpu_filter(end->jvms->kernel), t, &t->now))
+	if (braid_offcpu_selects(kernel_side_offcpu_filter(end->jvms->kernel), t, &t->now, true))
 		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
 	else
 		count_interval(t, &t->now);

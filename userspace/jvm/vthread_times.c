@@ -47,7 +47,7 @@ static void emit_unmounted(struct jvms *jvms, struct process *process, struct br
 	struct trace_jvm_event e = *like;
 
 	if (v->class < BRAID_OFFCPU_CLASSES &&
-	    !braid_offcpu_selects(kernel_side_offcpu_filter(jvms->kernel), &none, &i)) {
+	    !braid_offcpu_selects(kernel_side_offcpu_filter(jvms->kernel), &none, &i, true)) {
 		v->counted[v->class]++;
 		v->counted_ns[v->class] += end_ns - v->off_ns;
 		return;
