@@ -148,7 +148,8 @@ static __always_inline void mount_emit_life(struct braid_vthread_time *v, __u64 
 static __always_inline struct braid_vthread_time *mount_first(const struct braid_vthread_key *key, __u32 slot,
 							      __u32 tgid, __u32 mount, __u64 begin_ns, __u64 now)
 {
-	bool before = mount == BRAID_MOUNT_ON && begin_ns && begin_ns < now;
+	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
+	bool before = mount == BRAID_MOUNT_ON && begin_ns && begin_ns < now && own && !own->full;
 	struct braid_vthread_time *v = vthread_time_new(key, slot, tgid, before ? begin_ns : now);
 
 	if (!v) {

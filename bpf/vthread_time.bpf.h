@@ -17,21 +17,30 @@ struct {
 	__type(value, struct braid_vthread_time);
 } vthread_times SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BRAID_MAX_JVMS);
+	__type(key, __u32);
+	__type(value, struct braid_vthread_count);
+} vthread_counts SEC(".maps");
+
 static const struct braid_vthread_time vthread_time_none;
 
-/* A new entry of the JVM in a slot; NULL when there is no room. One JVM may have as many as are free for others. */
+/* A new entry of the JVM in a slot; NULL when there is no room. One JVM may have half of them. */
 static __always_inline struct braid_vthread_time *vthread_time_new(const struct braid_vthread_key *key, __u32 slot,
 								   __u32 tgid, __u64 since_ns)
 {
-	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
-	struct braid_offcpu_counts *all = counts_get();
+	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
 	struct braid_vthread_time *v;
 
-	if (!own || !all || own->vthreads >= BRAID_VTHREAD_TIMES - all->vthreads ||
-	    bpf_map_update_elem(&vthread_times, key, &vthread_time_none, BPF_NOEXIST))
+	if (!own)
 		return NULL;
-	__sync_fetch_and_add(&own->vthreads, 1);
-	__sync_fetch_and_add(&all->vthreads, 1);
+	if (own->entries >= BRAID_VTHREAD_TIMES / 2 ||
+	    bpf_map_update_elem(&vthread_times, key, &vthread_time_none, BPF_NOEXIST)) {
+		own->full = 1;
+		return NULL;
+	}
+	__sync_fetch_and_add(&own->entries, 1);
 	v = bpf_map_lookup_elem(&vthread_times, key);
 	if (!v)
 		return NULL;
@@ -44,13 +53,10 @@ static __always_inline struct braid_vthread_time *vthread_time_new(const struct 
 
 static __always_inline void vthread_time_remove(const struct braid_vthread_key *key, __u32 slot)
 {
-	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
-	struct braid_offcpu_counts *all = counts_get();
+	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
 
-	if (bpf_map_delete_elem(&vthread_times, key) || !own || !all)
-		return;
-	__sync_fetch_and_add(&own->vthreads, -1);
-	__sync_fetch_and_add(&all->vthreads, -1);
+	if (!bpf_map_delete_elem(&vthread_times, key) && own)
+		__sync_fetch_and_add(&own->entries, -1);
 }
 
 /* ---- sums ---- */

@@ -92,7 +92,6 @@ struct braid_offcpu_counts {
 	__s64 pending;	/* threads with an interval to be emitted; mostly 0 */
 	__s64 threads;	/* entries of `thread_times` in use */
 	__u64 used;	/* entries that ever were */
-	__s64 vthreads; /* entries of `vthread_times` */
 };
 
 /* Value of the map `jvms`, key slot. */
@@ -133,7 +132,6 @@ struct braid_request_share {
 	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
 	__u64 bytes;	/* used of this share */
 	__s64 threads;	/* entries in `thread_times`; while programs are replaced some ends are missed */
-	__s64 vthreads; /* entries in `vthread_times` */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
@@ -340,6 +338,12 @@ struct braid_thread_time {
 _Static_assert(sizeof(struct braid_thread_time) ==
 		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 40 + 24 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
+
+/* Value of the map `vthread_counts`, by slot. The collector resets it when the slot's entries are removed. */
+struct braid_vthread_count {
+	__s64 entries; /* of `vthread_times` */
+	__u64 full;    /* there was no room for one: those without an entry may have been mounted before */
+};
 
 /* Key of the map `vthread_times`. */
 struct braid_vthread_key {

@@ -13,11 +13,12 @@ read -ra jdks <<<"${JDKS:-21 25}"
 read -ra carriers <<<"${CARRIERS:-1 $(nproc)}"
 rounds=${ROUNDS:-15}
 window=${WINDOW_S:-0.3}
-states=(none loaded recorded dormant ${OTHER:+other})
+states=(none loaded recorded offcpu dormant ${OTHER:+other})
 declare -A PIDS TO WHAT=(
 	[none]="without an agent"
 	[loaded]="with -agentpath, never recorded"
 	[recorded]="while it is recorded"
+	[offcpu]="the same with -e offcpu"
 	[dormant]="after a recording"
 	[other]="after one by OTHER"
 )
@@ -45,13 +46,16 @@ ready_or_gone()
 	grep -q ready "$TMP/$1" || ! kill -0 "${PIDS[$1]}" 2>/dev/null
 }
 
-# record BRAID STATE
+# record BRAID STATE [OPTION...]
 record()
 {
-	"$1" record -q -o "$TMP/$2.trace" -p "${PIDS[$2]}" 2>"$TMP/record.err" &
+	local braid=$1 state=$2
+
+	shift 2
+	"$braid" record -q "$@" -o "$TMP/$state.trace" -p "${PIDS[$state]}" 2>"$TMP/record.err" &
 	RECORDER=$!
 	STARTED+=("$RECORDER")
-	wait_for "the recording" joined "$1"
+	wait_for "the recording" joined "$braid"
 }
 
 joined()
@@ -95,6 +99,7 @@ measure()
 		start "$state" "$java" "$2"
 		case $state in
 		recorded) record "$BUILD/braid" "$state" ;;
+		offcpu) record "$BUILD/braid" "$state" -e offcpu ;;
 		dormant) recorded_once "$BUILD/braid" "$state" ;;
 		other) recorded_once "$OTHER" "$state" ;;
 		esac

@@ -24,7 +24,7 @@ static enum blocked_why java_frame(enum blocked_why why, const char *name)
 	if (virtual_frame(name))
 		return why;
 	if (strcmp(name, "jdk.internal.misc.Unsafe.park") == 0 || strcmp(name, "sun.misc.Unsafe.park") == 0)
-		return BLOCKED_PARKED;
+		return why == BLOCKED_SLEEPING ? why : BLOCKED_PARKED; /* a pinned virtual thread sleeps in park */
 	if (begins(name, "java.lang.Thread.sleep"))
 		return BLOCKED_SLEEPING;
 	if (begins(name, "java.lang.Object.wait"))

@@ -3,6 +3,7 @@
  * Accessors and helpers for the state of a JVM. Every other file of jvm/ may call these; they call none of those files.
  */
 #include "jvm_state.h"
+#include "vthread_times.h"
 
 #include "hotspot/vm_tables.h"
 #include "kernel/kernel_side.h"
@@ -14,6 +15,8 @@
 
 void jvm_configure(struct jvm *j, uint32_t enabled)
 {
+	if (j->enabled & ~enabled & BRAID_EVENT_TYPE(OFFCPU)) /* what comes later is not known */
+		vthread_times_end(j->jvms, j->slot, now_ns());
 	j->enabled = enabled;
 }
 

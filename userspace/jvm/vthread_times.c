@@ -139,6 +139,8 @@ void vthread_times_end(struct jvms *jvms, uint32_t slot, uint64_t end_ns)
 	if (end.map >= 0 && keys && values) {
 		emit_all(&end, keys, values);
 		forget_all(&end);
+		if (slot < BRAID_MAX_JVMS)
+			kernel_side_reset_vthreads(jvms->kernel, slot);
 	}
 	free(keys);
 	free(values);

@@ -113,6 +113,8 @@ void kernel_side_take_sums(struct kernel_side *k, kernel_sum_fn fn, void *ctx);
 const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k);
 /* The map of virtual threads that have not ended. */
 int kernel_side_vthread_times(const struct kernel_side *k);
+/* Those of the JVM in a slot have been removed from it. */
+void kernel_side_reset_vthreads(struct kernel_side *k, uint32_t slot);
 /* Calls back with every followed thread that was off the CPU when that ended, and has been since. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
 			    void *ctx);

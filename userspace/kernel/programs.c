@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -348,6 +349,13 @@ int programs_thread_times(const struct programs *p)
 int programs_vthread_times(const struct programs *p)
 {
 	return p->thread_times ? bpf_map__fd(p->thread_times->maps.vthread_times) : -ENOENT;
+}
+
+void programs_reset_vthreads(const struct programs *p, uint32_t slot)
+{
+	const struct braid_vthread_count none = {0};
+
+	(void)bpf_map_update_elem(bpf_map__fd(p->first->maps.vthread_counts), &slot, &none, BPF_ANY);
 }
 
 int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)

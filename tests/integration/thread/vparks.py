@@ -68,6 +68,11 @@ for name, number, ns in truth["yield"]:
 for name, number, ns in truth["spin"]:
     t = lives[int(number)]
     assert t.virtual.name == name and not unmounted(t) and t.duration_ns >= int(ns), t
+for name, number, ns in truth["monitor"]:  # unmounted, or pinned, where the VM waits in several steps
+    t = lives[int(number)]
+    times = [e.duration_ns for e in OFF[t["vthread"]] if "VParks.off4" in e.stack]
+    assert t.virtual.name == name, (t.virtual, name)
+    assert 99_000_000 <= sum(times) <= int(ns) + LEAST_NS, (name, ns, times)
 stuck = []
 for name, number in truth["stuck"]:
     if not whole and int(name[6:]) >= 5:  # was never mounted, so nobody knows of it

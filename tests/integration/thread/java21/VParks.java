@@ -8,13 +8,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * Virtual threads that leave their carriers in known methods for times that they measure themselves.
  *
  * VParks COUNT [wait]: threads "kK-n" are off twice, in the method offK; K: 0 sleeps, 1 parks for a time, 2 is unparked
- * by a platform thread, 3 waits for a lock of java.util.concurrent. "yield-n" yields and is never off otherwise,
+ * by a platform thread, 3 waits for a lock of java.util.concurrent, 4 for a
+ * monitor (unmounted from JDK 24 on, before that pinned). "yield-n" yields and is never off otherwise,
  * "spin-n" is mounted all its life. "stuck-n" parks for ever. Prints "off NAME ID NS NS", "yield NAME ID",
- * "spin NAME ID NS" and "stuck NAME ID", and exits. `wait`: when the threads stuck-n are parked, it prints "ready" and
+ * "spin NAME ID NS", "monitor NAME ID NS" and "stuck NAME ID", and exits. `wait`: when the threads stuck-n are parked, it prints "ready" and
  * waits for a line; then it unparks half of them. Needs JDK 21.
  */
 public class VParks {
 	static final int STUCK = 10, YIELDS = 1000;
+	static final Object monitor = new Object();
 	static final ReentrantLock lock = new ReentrantLock();
 	static volatile boolean[] go;
 	static volatile long sink;
@@ -31,6 +33,12 @@ public class VParks {
 	static void off3(int n) {
 		lock.lock();
 		lock.unlock();
+	}
+
+	static void off4(int n) {
+		synchronized (monitor) {
+			sink++;
+		}
 	}
 
 	static void off(int k, int n) throws Exception {
@@ -113,6 +121,24 @@ public class VParks {
 		lock.unlock();
 	}
 
+	/* Fewer threads than carriers, so that each comes to the monitor even if it pins its carrier there. */
+	static void monitors() throws Exception {
+		Thread t;
+		long[] ns = new long[1];
+		synchronized (monitor) {
+			t = Thread.ofVirtual().name("k4-0").start(() -> {
+				long begin = System.nanoTime();
+				off4(0);
+				ns[0] = System.nanoTime() - begin;
+			});
+			while (t.getState() != Thread.State.BLOCKED)
+				Thread.sleep(1);
+			Thread.sleep(100);
+		}
+		t.join();
+		System.out.println("monitor k4-0 " + t.threadId() + " " + ns[0]);
+	}
+
 	static void mounted() throws Exception {
 		Thread[] threads = new Thread[4];
 		long[] ns = new long[4];
@@ -144,6 +170,7 @@ public class VParks {
 			Thread.sleep(50);
 		}
 		measured(Integer.parseInt(args[0]));
+		monitors();
 		mounted();
 		System.out.println("done");
 		if (args.length > 1)
