@@ -65,10 +65,13 @@ static __always_inline bool sums_expected(const struct braid_thread_time *t, __u
 	return offcpu_sums == BRAID_SUMS_ALWAYS || (offcpu_sums == BRAID_SUMS_FLOOD && now < t->sums_until);
 }
 
-/* Whether an interval that would be reported is to be added up. It counts as reported otherwise. A global function. */
+/*
+ * Whether an interval that would be reported is to be added up. It counts as reported otherwise. Sums have no virtual
+ * thread, whose life would lack it. A global function.
+ */
 __noinline int sums_wanted(struct braid_thread_time *t, struct braid_interval *i)
 {
-	if (!t || !i || offcpu_sums == BRAID_SUMS_NEVER || !t->since_ns)
+	if (!t || !i || offcpu_sums == BRAID_SUMS_NEVER || !t->since_ns || i->vthread)
 		return false;
 	return sums_expected(t, i->end_ns) || (offcpu_sums == BRAID_SUMS_FLOOD && flood_counts(t, i->end_ns));
 }

@@ -89,9 +89,9 @@ struct braid_offcpu_settings {
 
 /* Value of the map `offcpu_counts`. */
 struct braid_offcpu_counts {
-	__s64 pending;	/* threads with an interval to be emitted; mostly 0 */
-	__s64 threads;	/* entries of `thread_times` in use */
-	__u64 used;	/* entries that ever were */
+	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
+	__s64 threads; /* entries of `thread_times` in use */
+	__u64 used;    /* entries that ever were */
 };
 
 /* Value of the map `jvms`, key slot. */
@@ -129,9 +129,9 @@ struct braid_lost {
  * processes without a slot.
  */
 struct braid_request_share {
-	__u64 until;	/* position of the event ring; when the collector has read up to it, a new share begins */
-	__u64 bytes;	/* used of this share */
-	__s64 threads;	/* entries in `thread_times`; while programs are replaced some ends are missed */
+	__u64 until;   /* position of the event ring; when the collector has read up to it, a new share begins */
+	__u64 bytes;   /* used of this share */
+	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
 	struct braid_lost lost; /* no room in the share or in the ring */
 };
 
