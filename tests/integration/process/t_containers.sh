@@ -10,7 +10,7 @@ unshare -m -p -f -U -r -C --mount-proc true || skip "no namespaces"
 top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 top=${top:-$(awk '$3 == "cgroup" && $4 ~ /pids|systemd/ { print $2; exit }' /proc/mounts)}
 made=()
-trap 'for g in "${made[@]}"; do rmdir "$g" || true; done' EXIT
+trap 'rmdir "${made[@]}" || true' EXIT
 declare -A id group pid outer
 for name in one two; do
 	id[$name]=$(printf '%s%s' "$name" "$$" | sha256sum | cut -d ' ' -f 1)
