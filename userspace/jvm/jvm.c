@@ -22,7 +22,7 @@ struct jvm *jvm_new(struct jvms *jvms, struct process *process, uint32_t slot, u
 	j->process = process;
 	j->slot = slot;
 	j->generation = generation;
-	j->enabled = jvms->config.enabled;
+	jvm_set_enabled(j, jvms->config.enabled);
 	return j;
 }
 
@@ -119,7 +119,7 @@ void jvm_joined(struct jvm *j, uint64_t since_ns)
 {
 	j->linked = j->joined = true;
 	j->joined_ns = since_ns;
-	j->enabled = j->jvms->config.enabled;
+	jvm_set_enabled(j, j->jvms->config.enabled);
 	named_events_phase(j, "agent", now_ns(), 0);
 }
 

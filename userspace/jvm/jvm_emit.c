@@ -5,16 +5,14 @@
 
 #include "sink/records.h"
 
-/*
- * The event types that enable a kind; 0: the kind is always enabled. The kernel side reports times off the CPU as it was
- * last configured to, and a life that has begun is reported as a whole.
- */
+/* The event types that enable a kind; 0: the kind is always enabled. */
 static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = BRAID_EVENT_TYPE(ALLOC),
 	[BRAID_JVM_LIVE] = BRAID_EVENT_TYPE(LIVE),
 	[BRAID_JVM_UNCOLLECTED] = BRAID_EVENT_TYPE(LIVE),
 	[BRAID_JVM_LOCK] = BRAID_EVENT_TYPE(LOCK),
 	[BRAID_JVM_WAIT] = BRAID_EVENT_TYPE(WAIT),
+	[BRAID_JVM_OFFCPU] = BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU),
 	[BRAID_JVM_GC_PAUSE] = BRAID_EVENT_TYPE(GC),
 	[BRAID_JVM_GC_CYCLE] = BRAID_EVENT_TYPE(GC),
 	[BRAID_JVM_GC_PHASE] = BRAID_EVENT_TYPE(GC),
@@ -34,6 +32,7 @@ static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_RESOURCE] = BRAID_EVENT_TYPE(RESOURCE),
 	[BRAID_JVM_CODE_CACHE] = BRAID_EVENT_TYPE(JIT),
 	[BRAID_JVM_THREAD_RENAME] = BRAID_EVENT_TYPE(THREAD),
+	[BRAID_JVM_THREAD_TIME] = BRAID_EVENT_TYPE(OFFCPU),
 };
 
 uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *process)
@@ -41,12 +40,20 @@ uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *proce
 	return process && jvm_had_agent(process->jvm) ? process->jvm->enabled : jvms->config.enabled;
 }
 
+/* A life that has begun is reported as a whole, also when its type is disabled meanwhile. */
+static uint32_t enabled_for(const struct jvms *jvms, const struct process *process, uint64_t kind)
+{
+	if (process && process->jvm && (kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_THREAD_TIME))
+		return process->jvm->was_enabled;
+	return jvm_events_enabled(jvms, process);
+}
+
 /* The source of an event may not know yet that its type is disabled. */
 static bool is_enabled(const struct jvms *jvms, const struct process *process, const struct trace_jvm_event *e)
 {
 	uint64_t kind = e->kind == BRAID_JVM_COUNTED && e->number < BRAID_JVM_EVENTS ? e->number : e->kind;
 
-	return !types_of_kind[kind] || jvm_events_enabled(jvms, process) & types_of_kind[kind];
+	return !types_of_kind[kind] || enabled_for(jvms, process, kind) & types_of_kind[kind];
 }
 
 void jvm_events_emit(struct jvms *jvms, const struct process *process, struct trace_jvm_event *e)

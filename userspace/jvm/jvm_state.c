@@ -17,7 +17,7 @@ void jvm_configure(struct jvm *j, uint32_t enabled)
 {
 	if (j->enabled & ~enabled & BRAID_EVENT_TYPE(OFFCPU)) /* what comes later is not known */
 		vthread_times_end(j->jvms, j->slot, now_ns());
-	j->enabled = enabled;
+	jvm_set_enabled(j, enabled);
 }
 
 bool jvm_had_agent(const struct jvm *j)

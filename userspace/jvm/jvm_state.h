@@ -39,10 +39,11 @@ struct jvm {
 	struct jvms *jvms;
 	struct process *process;
 	uint32_t slot, generation;
-	uint32_t enabled; /* braid_event_config.enabled, at present */
-	bool kept;	  /* it owns its slot */
-	bool linked;	  /* its agent is connected */
-	bool joined;	  /* its agent is or was connected */
+	uint32_t enabled;     /* braid_event_config.enabled, at present */
+	uint32_t was_enabled; /* at some time of the recording */
+	bool kept;	      /* it owns its slot */
+	bool linked;	      /* its agent is connected */
+	bool joined;	      /* its agent is or was connected */
 	uint64_t joined_ns;
 	bool replayed;
 	bool layout_known;
@@ -79,6 +80,12 @@ struct jvm {
 #define NO_METHOD UINT32_MAX
 
 /* Whether this event type is recorded of it at present. */
+static inline void jvm_set_enabled(struct jvm *j, uint32_t enabled)
+{
+	j->enabled = enabled;
+	j->was_enabled |= enabled;
+}
+
 static inline bool jvm_enabled(const struct jvm *j, enum braid_event_type type)
 {
 	return j->enabled >> type & 1;
