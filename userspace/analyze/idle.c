@@ -98,6 +98,8 @@ static const char *const vm_threads[] = {
 	"G1 Service",	   "GC Thread#",      "Shenandoah", "Sweeper thread", "VM Periodic Ta",
 	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
 	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",	      "braid agent",
+	/* Java threads that JVM TI does not show */
+	"Monitor Deflati", "Notification Th", "Service Thread",
 };
 /* JVM threads that are Java threads. Their whole names are compared, since an application may choose similar ones. */
 static const char *const java_threads[] = {
