@@ -94,12 +94,30 @@ static const struct {
  * the kernel truncates thread names to 15 bytes.
  */
 static const char *const vm_threads[] = {
-	"C1 CompilerThre", "C2 CompilerThre", "G1 Conc#",   "G1 Main Marker", "G1 Refine#",
-	"G1 Service",	   "GC Thread#",      "Shenandoah", "Sweeper thread", "VM Periodic Ta",
-	"VM Thread",	   "XDirector",	      "XDriver",    "XStat",	      "XWorker",
-	"ZDirector",	   "ZDriver",	      "ZStat",	    "ZWorker",	      "braid agent",
+	"C1 CompilerThre",
+	"C2 CompilerThre",
+	"G1 Conc#",
+	"G1 Main Marker",
+	"G1 Refine#",
+	"G1 Service",
+	"GC Thread#",
+	"Shenandoah",
+	"Sweeper thread",
+	"VM Periodic Ta",
+	"VM Thread",
+	"XDirector",
+	"XDriver",
+	"XStat",
+	"XWorker",
+	"ZDirector",
+	"ZDriver",
+	"ZStat",
+	"ZWorker",
+	"braid agent",
 	/* Java threads that JVM TI does not show */
-	"Monitor Deflati", "Notification Th", "Service Thread",
+	"Monitor Deflati",
+	"Notification Th",
+	"Service Thread",
 };
 /* JVM threads that are Java threads. Their whole names are compared, since an application may choose similar ones. */
 static const char *const java_threads[] = {
