@@ -131,6 +131,23 @@ static __always_inline void jvm_event_fill(struct braid_event_jvm_event *e, __u3
 	e->event.kind = kind;
 }
 
+/* jvm_event_begin() of a larger event that begins like this one; `size` is a constant. */
+static __always_inline void *jvm_event_begin_sized(__u32 tgid, __u32 kind, const struct braid_stack_ref *ref,
+						   __u32 size)
+{
+	struct braid_event_jvm_event *e;
+
+	if (!jvm_event_room(tgid, kind))
+		return NULL;
+	e = bpf_ringbuf_reserve(&events, size, 0);
+	if (!e) {
+		jvm_event_lost(tgid, kind);
+		return NULL;
+	}
+	jvm_event_fill(e, size, tgid, kind, ref);
+	return e;
+}
+
 /*
  * Begins an event of a process, by default of the current thread. The caller fills it in and submits it at once
  * (bpf_ringbuf_submit). NULL: counted as lost.
@@ -138,17 +155,7 @@ static __always_inline void jvm_event_fill(struct braid_event_jvm_event *e, __u3
 static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid, __u32 kind,
 								     const struct braid_stack_ref *ref)
 {
-	struct braid_event_jvm_event *e;
-
-	if (!jvm_event_room(tgid, kind))
-		return NULL;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		jvm_event_lost(tgid, kind);
-		return NULL;
-	}
-	jvm_event_fill(e, sizeof(*e), tgid, kind, ref);
-	return e;
+	return jvm_event_begin_sized(tgid, kind, ref, sizeof(struct braid_event_jvm_event));
 }
 
 #endif

@@ -82,18 +82,10 @@ static __always_inline void kernel_event_stack(void *ctx, __u64 own, __u32 event
 static __always_inline struct braid_event_kernel *kernel_event_begin(__u32 tgid, __u32 event,
 								     const struct braid_stack_ref *ref)
 {
-	__u32 kind = BRAID_JVM_SYSCALL + event;
-	struct braid_event_kernel *e;
+	struct braid_event_kernel *e = jvm_event_begin_sized(tgid, BRAID_JVM_SYSCALL + event, ref, sizeof(*e));
 
-	if (!jvm_event_room(tgid, kind))
-		return NULL;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		jvm_event_lost(tgid, kind);
-		return NULL;
-	}
-	jvm_event_fill(&e->jvm, sizeof(*e), tgid, kind, ref);
-	e->jvm.source = BRAID_SOURCE_KERNEL;
+	if (e)
+		e->jvm.source = BRAID_SOURCE_KERNEL;
 	return e;
 }
 
