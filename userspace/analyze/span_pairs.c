@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/search.h>
+
 #define BETWEEN ".."
 
 struct bound {
@@ -160,17 +162,11 @@ static int define_spans(struct pairing *p)
 /* The span of the thread at that time; 0: none. */
 static uint32_t span_at(const struct pairing *p, uint32_t thread, uint64_t time_ns)
 {
-	size_t low = 0, high = p->spans.count;
+	/* the first that ends later, or at that time */
+	size_t low = SEARCH(i, 0, p->spans.count,
+			    p->spans.at[i].thread < thread ||
+				    (p->spans.at[i].thread == thread && p->spans.at[i].to_ns < time_ns));
 
-	while (low < high) { /* the first that ends later, or at that time */
-		size_t middle = low + (high - low) / 2;
-		const struct stretch_of_span *s = &p->spans.at[middle];
-
-		if (s->thread < thread || (s->thread == thread && s->to_ns < time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == p->spans.count || p->spans.at[low].thread != thread || p->spans.at[low].from_ns > time_ns)
 		return 0;
 	return p->spans.at[low].span;
