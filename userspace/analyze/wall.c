@@ -316,7 +316,7 @@ static int walk_thread(struct walk *k)
 	int err = 0;
 
 	k->cursor = t->start_ns;
-	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
+	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[rows[i]];
 
 		if (is_placed(t, r)) {
@@ -340,10 +340,10 @@ static const struct jvm_event_row *wall_last(const struct wall *w, uint32_t thre
 {
 	const struct wall_thread *t = &w->threads.at[w->leader[thread]];
 	const struct jvm_event_row *events = w->an->a->events.at;
-	size_t low = SEARCH(i, t->first, t->first + t->count, events[w->rows[i]].time_ns < time_ns);
+	size_t low = SEARCH(i, t->rows.first, t->rows.first + t->rows.count, events[w->rows[i]].time_ns < time_ns);
 
 	/* times off the CPU do not overlap, so it is one of the last few */
-	for (int tries = 0; low > t->first && tries < 8; tries++) {
+	for (int tries = 0; low > t->rows.first && tries < 8; tries++) {
 		const struct jvm_event_row *r = &events[w->rows[--low]];
 
 		if (is_placed(t, r) && event_end_ns(r) <= time_ns)

@@ -62,6 +62,10 @@ struct wall_segment {
 };
 
 /* An OS thread, or a virtual thread. */
+struct wall_range {
+	size_t first, count;
+};
+
 struct wall_thread {
 	uint32_t thread;	   /* row of a->threads with its name, or with that of the virtual thread's group */
 	uint32_t vthread;	   /* id of the virtual thread; 0: an OS thread */
@@ -74,8 +78,8 @@ struct wall_thread {
 	uint64_t excess_ns;		 /* what records say beyond the life, and is left out */
 	uint64_t running_ns, runnable_ns, counted_ns[WALL_STATES]; /* as recorded, for the whole life */
 	uint64_t chosen_ns[WALL_STATES];			   /* those of counted_ns that the filter selects */
-	size_t first_sum, sum_count;				   /* in wall.sums */
-	size_t first, count;					   /* in wall.rows, or wall.vthread_rows */
+	struct wall_range sums;					   /* in wall.sums */
+	struct wall_range rows;					   /* in wall.rows, or wall.vthread_rows */
 	size_t most;						   /* of these, those of the row with its name */
 };
 

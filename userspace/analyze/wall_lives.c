@@ -55,7 +55,7 @@ static void count(const struct wall *w, struct wall_thread *t, const struct jvm_
 	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
 	if (analysis_selects_stack(w->an, stack))
 		t->chosen_ns[state] = add_saturating(t->chosen_ns[state], r->weight);
-	t->sum_count += stacked && !t->vthread;
+	t->sums.count += stacked && !t->vthread;
 }
 
 /* What is known in sum. */
@@ -80,7 +80,7 @@ static void take_row(struct wall *w, struct wall_thread *t, const struct jvm_eve
 	}
 	if (!t || (!wall_is_off_cpu(r) && !wall_is_note(r)))
 		return;
-	t->count++;
+	t->rows.count++;
 	if (wall_is_off_cpu(r) && !t->known)
 		wall_extend_life(t, r->time_ns, event_end_ns(r));
 }
@@ -120,17 +120,17 @@ static void join(struct wall *w, size_t row, size_t with)
 	struct wall_thread *t = &w->threads.at[row], *to = &w->threads.at[with];
 
 	w->leader[row] = (uint32_t)with;
-	if (t->count > to->most) {
-		to->most = t->count;
+	if (t->rows.count > to->most) {
+		to->most = t->rows.count;
 		to->thread = (uint32_t)row;
 	}
-	to->count += t->count;
+	to->rows.count += t->rows.count;
 	to->java = to->java || t->java;
 	for (int s = 0; s < WALL_STATES; s++) {
 		to->counted_ns[s] = add_saturating(to->counted_ns[s], t->counted_ns[s]);
 		to->chosen_ns[s] = add_saturating(to->chosen_ns[s], t->chosen_ns[s]);
 	}
-	to->sum_count += t->sum_count;
+	to->sums.count += t->sums.count;
 	*t = (struct wall_thread){.thread = (uint32_t)row};
 }
 
@@ -187,57 +187,61 @@ int wall_compare_rows(const void *x, const void *y, void *ctx)
 	return *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
 }
 
-static int sort_rows(struct wall *w)
+static bool is_row(const struct wall *w, const struct jvm_event_row *r)
 {
-	const struct analyzer *a = w->an->a;
-	size_t all = 0;
-
-	for (size_t i = 0; i < w->threads.count; i++) {
-		struct wall_thread *t = &w->threads.at[i];
-
-		t->first = all;
-		all += t->count;
-		t->count = 0;
-	}
-	w->rows = calloc(all + 1, sizeof(*w->rows));
-	if (!w->rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->events.count; i++) {
-		const struct jvm_event_row *r = &a->events.at[i];
-		uint32_t row = wall_is_off_cpu(r) || wall_is_note(r) ? thread_row_of(a, r) : ROW_NONE;
-		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[w->leader[row]];
-
-		if (t)
-			w->rows[t->first + t->count++] = (uint32_t)i;
-	}
-	for (size_t i = 0; i < w->threads.count; i++)
-		if (w->threads.at[i].count)
-			qsort_r(w->rows + w->threads.at[i].first, w->threads.at[i].count, sizeof(*w->rows),
-				wall_compare_rows, a->events.at);
-	return 0;
+	(void)w;
+	return wall_is_off_cpu(r) || wall_is_note(r);
 }
 
-static int place_sums(struct wall *w)
+static struct wall_range *rows_of(struct wall_thread *t)
+{
+	return &t->rows;
+}
+
+static struct wall_range *sums_of(struct wall_thread *t)
+{
+	return &t->sums;
+}
+
+/* The indices of the events that belong, by thread; the ranges' counts are known. NULL: no memory. */
+static uint32_t *place(struct wall *w, struct wall_range *range_of(struct wall_thread *),
+		       bool belongs(const struct wall *, const struct jvm_event_row *))
 {
 	const struct analyzer *a = w->an->a;
+	uint32_t *placed;
 	size_t all = 0;
 
 	for (size_t i = 0; i < w->threads.count; i++) {
-		struct wall_thread *t = &w->threads.at[i];
+		struct wall_range *range = range_of(&w->threads.at[i]);
 
-		t->first_sum = all;
-		all += t->sum_count;
-		t->sum_count = 0;
+		range->first = all;
+		all += range->count;
+		range->count = 0;
 	}
-	w->sums = calloc(all + 1, sizeof(*w->sums));
-	if (!w->sums)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->events.count; i++) {
-		uint32_t row = is_stacked(w, &a->events.at[i]) ? thread_row_of(a, &a->events.at[i]) : ROW_NONE;
-		struct wall_thread *t = row == ROW_NONE ? NULL : &w->threads.at[w->leader[row]];
+	placed = calloc(all + 1, sizeof(*placed));
+	for (size_t i = 0; placed && i < a->events.count; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		uint32_t row = belongs(w, r) ? thread_row_of(a, r) : ROW_NONE;
+		struct wall_range *range = row == ROW_NONE ? NULL : range_of(&w->threads.at[w->leader[row]]);
 
-		if (t)
-			w->sums[t->first_sum + t->sum_count++] = (uint32_t)i;
+		if (range)
+			placed[range->first + range->count++] = (uint32_t)i;
+	}
+	return placed;
+}
+
+static int place_all(struct wall *w)
+{
+	w->rows = place(w, rows_of, is_row);
+	w->sums = place(w, sums_of, is_stacked);
+	if (!w->rows || !w->sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->threads.count; i++) {
+		const struct wall_range *range = &w->threads.at[i].rows;
+
+		if (range->count)
+			qsort_r(w->rows + range->first, range->count, sizeof(*w->rows), wall_compare_rows,
+				w->an->a->events.at);
 	}
 	return 0;
 }
@@ -257,6 +261,6 @@ int wall_lives(struct wall *w)
 	}
 	take_all(w);
 	for (size_t i = 0; i < count; i++)
-		w->threads.at[i].most = w->threads.at[i].count;
-	return join_all(w) ?: sort_rows(w) ?: place_sums(w);
+		w->threads.at[i].most = w->threads.at[i].rows.count;
+	return join_all(w) ?: place_all(w);
 }

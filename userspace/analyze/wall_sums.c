@@ -164,7 +164,7 @@ int wall_each_part(const struct wall *w, const struct wall_thread *t, wall_part_
 
 	for (int s = 0; s < WALL_STATES; s++)
 		shares[s] = (struct wall_shares){.ns = t->summed_ns[s], .weight = t->chosen_ns[s]};
-	for (size_t i = t->first_sum; i < t->first_sum + t->sum_count && !err; i++) {
+	for (size_t i = t->sums.first; i < t->sums.first + t->sums.count && !err; i++) {
 		p.row = &a->events.at[w->sums[i]];
 		p.stack = row_of(&a->nodes, p.row->node);
 		p.state = wall_state_of_sum(w, p.row);

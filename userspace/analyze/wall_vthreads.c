@@ -73,8 +73,7 @@ static bool life_of(const struct wall *w, size_t first, size_t count, struct wal
 	*t = (struct wall_thread){.thread = (uint32_t)group,
 				  .vthread = events[w->vthread_rows[first]].vthread,
 				  .java = true,
-				  .first = first,
-				  .count = count};
+				  .rows = {first, count}};
 	for (size_t i = first; i < first + count; i++)
 		wall_take_sums(w, t, &events[w->vthread_rows[i]]);
 	for (size_t i = first; i < first + count; i++) {

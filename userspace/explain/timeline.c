@@ -107,7 +107,7 @@ static int add_runs(struct timeline *tl, uint32_t thread)
 	const struct jvm_event_row *last = NULL;
 	int err = 0;
 
-	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
+	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count && !err; i++) {
 		const struct jvm_event_row *r = &tl->wall->an->a->events.at[tl->wall->rows[i]];
 		struct timeline_run run = {.thread = thread, .end_ns = r->time_ns};
 

@@ -44,7 +44,7 @@ static int find_runs(struct page *p, const struct wall *w, const struct wall_thr
 	bool began = t->known;
 	int err = 0;
 
-	for (size_t i = t->first; i < t->first + t->count && !err; i++) {
+	for (size_t i = t->rows.first; i < t->rows.first + t->rows.count && !err; i++) {
 		const struct jvm_event_row *r = &w->an->a->events.at[w->rows[i]];
 
 		if (r->kind != BRAID_JVM_OFFCPU || !BRAID_OFFCPU_CLASS(r->flags))
