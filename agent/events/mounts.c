@@ -73,7 +73,7 @@ static enum braid_mount unmount_why(JNIEnv *jni, jthread thread)
 	return BRAID_MOUNT_BLOCK;
 }
 
-/* BRAID_MOUNT_OFF stands for each of its kinds. */
+/* With BRAID_MOUNT_OFF, the thread's own state says why it is unmounted. */
 static void request(JNIEnv *jni, jthread thread, enum braid_mount mount)
 {
 	static _Atomic(jfieldID) known;

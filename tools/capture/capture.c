@@ -392,7 +392,7 @@ static const struct argp_option options[] = {
 	{"steps", 's', "N", 0, "Walk at each of N instructions in a row", 0},
 	{"rounds", 'r', "N", 0, "So often (default 10)", 0},
 	{"warmup", 'w', "MS", 0, "Wait so long before (default 1000)", 0},
-	{"examples", 'e', "N", 0, "Show so many of each kind of anomaly (default 1)", 0},
+	{"examples", 'e', "N", 0, "Show N of each kind of anomaly (default 1)", 0},
 	{"summary", 'S', NULL, 0, "Print a last line for programs: summary WALKS WRONG INCOMPLETE VERSION", 0},
 	{0},
 };

@@ -44,7 +44,7 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 
 /* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */
 bool event_is_sum(const struct jvm_event_row *row);
-/* The OFFCPU event that such a row stands for. False when the filter excludes it, or another event covers it. */
+/* Such a row as an OFFCPU event. False when the filter excludes it, or another event covers it. */
 bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
 
 /* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */

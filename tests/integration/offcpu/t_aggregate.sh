@@ -9,7 +9,7 @@ source "$TEST_DIR/whole.sh"
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
 
 # added TRACE: each switch of the program's threads is in a sum, an event, or counted; a switch at the end of a thread
-# comes after it has told.
+# comes after its own count.
 added()
 {
 	whole "$1"

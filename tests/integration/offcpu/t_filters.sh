@@ -10,7 +10,7 @@ source "$TEST_DIR/whole.sh"
 
 # filtered NAME FILTER EXPRESSION...: a recording with this filter. The expressions say of an event `e`, blocked in the
 # class `c`, what is true of all that are selected. Each of the program's own switches is an event or counted; a switch at
-# the end of its thread comes after the thread has told.
+# the end of its thread comes after the thread's own count.
 filtered()
 {
 	local name=$1 filter=$2 selected=$3

@@ -3,7 +3,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** Says "ready" and waits for a line. Then it connects to itself so many times, and says where: `Dials NUMBER`. */
+/** `Dials NUMBER`: says "ready" and waits for a line. Then it connects to itself NUMBER times, and says where. */
 class Dials {
     static void dial(ServerSocket server, int times) throws Exception {
         for (int i = 0; i < times; i++) {

@@ -4,7 +4,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 
-/** Says "ready" and waits for a line. Then it writes to so many pages of a mapped file: `Pages FILE NUMBER`. */
+/** `Pages FILE NUMBER`: says "ready" and waits for a line. Then it writes to NUMBER pages of a mapped FILE. */
 class Pages {
     static final int PAGE = 4096;
 

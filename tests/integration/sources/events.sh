@@ -18,7 +18,7 @@ probes_set()
 	[[ ${#fds[@]} -ge $((2 * $(nproc --all) + $1)) ]] || gone_or_zombie "$RECORD_PID"
 }
 
-# wait_probes NUMBER: waits until a recording with the clock has so many probes in its process.
+# wait_probes NUMBER: waits until a recording with the clock has NUMBER probes in its process.
 wait_probes()
 {
 	wait_for "the probes" probes_set "$1"
@@ -54,7 +54,7 @@ weigh()
 	PATTERN=$1 awk '{ n = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ ENVIRON["PATTERN"]) sum += n } END { print sum + 0 }'
 }
 
-# count FILE EVENT NUMBER [PATTERN]: so many samples have the event, and all have a whole stack that matches the pattern.
+# count FILE EVENT NUMBER [PATTERN]: NUMBER samples have the event, and all have a whole stack that matches the pattern.
 count()
 {
 	local all matching

@@ -14,7 +14,7 @@ record -e 'sched:sched_process_fork/child_comm==sh && comm=="sh"/' -o fork.trace
 check fork.trace "each program" 'weight(stacks) == 4 and i["lost"] == {}'
 WRITE=syscalls:sys_enter_write
 
-# filtered NUMBER FILTER [EVENT]: so many hits of these commands pass the filter.
+# filtered NUMBER FILTER [EVENT]: NUMBER hits of these commands pass the filter.
 filtered()
 {
 	local event=${3:-$WRITE}

@@ -36,7 +36,7 @@ events files.trace \
 check files.trace "bytes of the file" '[x["moved_bytes"] for x in r["events"]["syscall"]["by_name"] if x["name"].endswith("d/data")] ==
 	[200 * 3000 + 500]'
 
-# selected NUMBER EVENT: so many calls of the program are selected.
+# selected NUMBER EVENT: NUMBER calls of the program are selected.
 selected()
 {
 	recorded some.trace "$2" ./kernel files "$DATA"

@@ -35,7 +35,7 @@ def adds_up(t):
     assert abs(parts - t.duration_ns) <= t.duration_ns // 1000 + 1000, (t, parts)
 
 
-def was_off(name, number, told):
+def was_off(name, number, reported):
     """Two times off, in the thread's own method, as long as it says but for what it did beside them."""
     t = lives[number]
     method = "VParks.off" + name[1]
@@ -47,18 +47,18 @@ def was_off(name, number, told):
     else:
         assert len(own) == 2, (name, own, unmounted(t))
     beside = t.duration_ns - sum(e.duration_ns for e in unmounted(t))
-    for e, ns in zip(own, told) if len(own) == 2 else []:
+    for e, ns in zip(own, reported) if len(own) == 2 else []:
         assert e.duration_ns <= ns + LEAST_NS, (name, e, ns)
         assert ns - e.duration_ns <= ns // 100 + LEAST_NS + beside, (name, e, ns, beside)
-    return [ns - e.duration_ns <= ns // 100 + LEAST_NS for e, ns in zip(own, told)] if len(own) == 2 else []
+    return [ns - e.duration_ns <= ns // 100 + LEAST_NS for e, ns in zip(own, reported)] if len(own) == 2 else []
 
 
 assert lost == [], lost
 for t in lives.values():
     adds_up(t)
 close = []
-for name, number, *told in truth["off"]:
-    close += was_off(name, int(number), [int(ns) for ns in told])
+for name, number, *reported in truth["off"]:
+    close += was_off(name, int(number), [int(ns) for ns in reported])
 assert 10 * sum(close) > 9 * len(close) > 0, (sum(close), len(close))  # what runs beside a time off is short
 for name, number, ns in truth["yield"]:
     t = lives[int(number)]
