@@ -200,7 +200,7 @@ __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, boo
 	t->early_ns = 0;
 	if (t->since_ns) {
 		t->on_ns = end;
-		t->ready_ns += interval_ready(&t->now);
+		t->ready_ns += braid_interval_ready(&t->now);
 	}
 	if (settings && end - t->now.start_ns >= settings->least_ns)
 		offcpu_ended(t, tid, late);

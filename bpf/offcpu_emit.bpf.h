@@ -50,7 +50,7 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 	e->sleep = BRAID_SLEEP_LONG;
 	e->event.start_ns = i->start_ns;
 	e->event.end_ns = i->end_ns;
-	e->event.value = interval_ready(i);
+	e->event.value = braid_interval_ready(i);
 	e->event.weight = (__u64)i->to << 32 | i->from;
 	e->event.number = i->futex;
 	e->event.flags = i->flags | (i->irq ? BRAID_OFFCPU_IRQ : 0);

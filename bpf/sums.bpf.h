@@ -161,7 +161,7 @@ __noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, st
 	if (!ref->stack || interval_in_exec(i) || (t->carries && i->vthread))
 		return interval_count(t, i);
 	if (BRAID_OFFCPU_CLASS(flags) != BRAID_OFFCPU_RUNNABLE)
-		ready = interval_ready(i);
+		ready = braid_interval_ready(i);
 	if (!t->sum.count || t->sum_key.stack != ref->stack || t->sum_key.flags != flags || t->sum_turn != turn) {
 		sum_store(t);
 		t->sum_turn = turn;

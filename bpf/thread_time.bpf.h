@@ -8,6 +8,8 @@
 
 #include "jvm_event.bpf.h"
 
+#include <braid/interval.h>
+
 #define NEVER (~0ULL)
 
 /* All entries are made at load, because nothing can be allocated while the scheduler holds its locks. The first one is
@@ -223,14 +225,6 @@ static __always_inline void thread_time_ran(struct braid_thread_time *t, __u64 n
 	t->on_ns = 0;
 }
 
-/* How long it could run before it did. */
-static __always_inline __u64 interval_ready(const struct braid_interval *i)
-{
-	__u64 since = i->ready_ns > i->start_ns ? i->ready_ns : i->start_ns;
-
-	return i->end_ns > since ? i->end_ns - since : 0;
-}
-
 /*
  * The interval of a thread that was not seen to be woken. A wake-up just before the thread was seen to leave the CPU is
  * its end: the thread could run all the time. Otherwise the wake-up was missed, as programs do not run everywhere, and
@@ -248,19 +242,8 @@ static __always_inline void interval_unwoken(struct braid_thread_time *t)
 /* Counts an interval that is not emitted. */
 static __noinline int interval_count(struct braid_thread_time *t, const struct braid_interval *i)
 {
-	__u64 ready, ns;
-	__u32 class;
-
-	if (!t || !i)
-		return 0;
-	class = BRAID_OFFCPU_CLASS(i->flags);
-	ready = t->since_ns && class != BRAID_OFFCPU_RUNNABLE ? interval_ready(i) : 0;
-	ns = i->end_ns - i->start_ns - ready;
-	if (class >= BRAID_OFFCPU_CLASSES)
-		return 0;
-	t->counted[class]++;
-	t->counted_ns[class] += ns;
-	t->counted_ns[BRAID_OFFCPU_RUNNABLE] += ready;
+	if (t && i)
+		braid_interval_count(t, i);
 	return 0;
 }
 

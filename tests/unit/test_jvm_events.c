@@ -459,13 +459,20 @@ static struct braid_event_kernel kernel_event(uint32_t kind)
 						   .event = {.kind = kind, .start_ns = 2000, .end_ns = 8000}}};
 }
 
+static void is_about(struct braid_event_kernel *e, enum braid_object kind, const char *text, size_t bytes)
+{
+	e->jvm.sleep = (uint32_t)kind << BRAID_SLEEP_OBJECT_SHIFT;
+	memset(e->jvm.text, 0, sizeof(e->jvm.text));
+	memcpy(e->jvm.text, text, bytes);
+}
+#define IS_ABOUT(e, kind, text) is_about(e, BRAID_OBJECT_##kind, text, sizeof(text) - 1)
+
 START_TEST(system_calls_have_names)
 {
 	struct braid_event_kernel e = kernel_event(BRAID_JVM_SYSCALL);
 	const struct trace_jvm_event *got = &last[BRAID_JVM_SYSCALL];
 
-	e.jvm.sleep = BRAID_OBJECT_PATH << BRAID_SLEEP_OBJECT_SHIFT;
-	memcpy(e.jvm.text, "app.log\0var\0", 13);
+	IS_ABOUT(&e, PATH, "app.log\0var\0");
 	e.jvm.event.value = 4096;
 	memcpy(e.value, (uint64_t[8]){3, 0x7f0012345678, 4096, 9, 9, 9, 1, 4096}, sizeof(e.value));
 	receive_kernel(&e);
@@ -496,8 +503,7 @@ START_TEST(page_faults_have_mappings)
 	struct braid_event_kernel e = kernel_event(BRAID_JVM_FAULT);
 	const struct trace_jvm_event *got = &last[BRAID_JVM_FAULT];
 
-	e.jvm.sleep = BRAID_OBJECT_NAME << BRAID_SLEEP_OBJECT_SHIFT;
-	memcpy(e.jvm.text, "[heap]", 7);
+	IS_ABOUT(&e, NAME, "[heap]");
 	e.jvm.event.number = 0x5000;
 	e.value[BRAID_FAULT_MAJOR] = 1;
 	receive_kernel(&e);
@@ -506,7 +512,7 @@ START_TEST(page_faults_have_mappings)
 	ck_assert_uint_eq(got->number, 0x5000);
 	ck_assert_uint_eq(got->duration_ns, 6000);
 	e.value[BRAID_FAULT_MAJOR] = 0;
-	e.jvm.sleep = 0; /* the mapping was not known */
+	IS_ABOUT(&e, NONE, ""); /* the mapping was not known */
 	receive_kernel(&e);
 	ck_assert_str_eq(names[got->detail], "minor");
 	ck_assert_uint_eq(got->name, 0);
@@ -518,8 +524,7 @@ START_TEST(block_requests_have_operations)
 	struct braid_event_kernel e = kernel_event(BRAID_JVM_BLOCK);
 	const struct trace_jvm_event *got = &last[BRAID_JVM_BLOCK];
 
-	e.jvm.sleep = BRAID_OBJECT_NAME << BRAID_SLEEP_OBJECT_SHIFT;
-	memcpy(e.jvm.text, "nvme0n1", 8);
+	IS_ABOUT(&e, NAME, "nvme0n1");
 	e.jvm.event.weight = 50;
 	e.value[BRAID_BLOCK_OPERATION] = 1;
 	receive_kernel(&e);
@@ -541,8 +546,7 @@ START_TEST(connections_have_peers)
 	} is[] = {{false, 0, "connect"}, {false, 111, "failed connect"}, {true, 0, "retransmit"}};
 	struct braid_event_kernel e = kernel_event(BRAID_JVM_TCP);
 
-	e.jvm.sleep = BRAID_OBJECT_INET << BRAID_SLEEP_OBJECT_SHIFT;
-	memcpy(e.jvm.text, "\x0a\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\x01\xbb", 18);
+	IS_ABOUT(&e, INET, "\x0a\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\x01\xbb");
 	for (int i = 0; i < 3; i++) {
 		e.jvm.event.flags = is[i].error;
 		e.value[BRAID_TCP_RETRANSMIT] = is[i].retransmit;

@@ -8,6 +8,8 @@
 #include "proc/procfs.h"
 #include "process/processes.h"
 
+#include <braid/interval.h>
+
 #include <bpf/bpf.h>
 #include <string.h>
 
@@ -47,13 +49,6 @@ struct ending {
 	void *ctx;
 };
 
-static uint64_t ready_of(const struct braid_interval *i)
-{
-	uint64_t since = i->ready_ns > i->start_ns ? i->ready_ns : i->start_ns;
-
-	return i->end_ns > since ? i->end_ns - since : 0;
-}
-
 static void emit_interval(struct ending *end, struct process *process, struct thread *thread,
 			  const struct braid_interval *i, uint32_t node)
 {
@@ -63,7 +58,7 @@ static void emit_interval(struct ending *end, struct process *process, struct th
 						  .duration_ns = i->end_ns - i->start_ns,
 						  .thread = thread->id,
 						  .node = node,
-						  .value = ready_of(i),
+						  .value = braid_interval_ready(i),
 						  .weight = (uint64_t)i->to << 32 | i->from,
 						  .number = i->futex,
 						  .flags = i->flags,
@@ -101,19 +96,6 @@ static void emit_time(struct ending *end, struct process *process, struct thread
 							  .source = BRAID_SOURCE_KERNEL});
 }
 
-/* As interval_count() of the kernel side. */
-static void count_interval(struct braid_thread_time *t, const struct braid_interval *i)
-{
-	uint32_t class = BRAID_OFFCPU_CLASS(i->flags);
-	uint64_t ready = class != BRAID_OFFCPU_RUNNABLE ? ready_of(i) : 0;
-
-	if (class >= BRAID_OFFCPU_CLASSES)
-		return;
-	t->counted[class]++;
-	t->counted_ns[class] += i->end_ns - i->start_ns - ready;
-	t->counted_ns[BRAID_OFFCPU_RUNNABLE] += ready;
-}
-
 /* What a thread is in when the recording ends. */
 static void emit_open(struct ending *end, struct process *process, struct thread *thread, struct braid_thread_time *t)
 {
@@ -121,11 +103,11 @@ static void emit_open(struct ending *end, struct process *process, struct thread
 	t->now.flags |= BRAID_OFFCPU_OPEN;
 	t->now.to = t->now.from;
 	t->now.ready_ns = t->now.ready_ns ?: end->time_ns;
-	t->ready_ns += ready_of(&t->now);
+	t->ready_ns += braid_interval_ready(&t->now);
 	if (braid_offcpu_selects(kernel_side_offcpu_filter(end->jvms->kernel), t, &t->now, true))
 		emit_interval(end, process, thread, &t->now, end->node(end->ctx, process, t->tid));
 	else
-		count_interval(t, &t->now);
+		braid_interval_count(t, &t->now);
 }
 
 /* Its process may have ended without a report of that which could be read. */
@@ -141,7 +123,7 @@ static void emit_thread(struct ending *end, struct braid_thread_time *t)
 	if (t->pending.start_ns && t->pending.selected)
 		emit_interval(end, process, thread, &t->pending, 0);
 	else if (t->pending.start_ns)
-		count_interval(t, &t->pending);
+		braid_interval_count(t, &t->pending);
 	if (t->now.start_ns && t->now.start_ns < end->time_ns)
 		emit_open(end, process, thread, t);
 	if (t->on_ns && t->on_ns < end->time_ns)
