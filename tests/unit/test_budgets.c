@@ -3,6 +3,8 @@
 #include "sink/budgets.h"
 #include "sink/names.h"
 
+#include <braid/event.h>
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +30,13 @@ static void setup(void)
 	close(fd);
 	sink = (struct sink){.pools = &pools};
 	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
-	pools_open(&pools, 0, 1 << 16, 256);
+	pools_open(&pools,
+		   &(struct pool_room){.mappings = 1 << 16, .jvms = 256, .tables = 4096, .rows = 4000, .pages = 400});
 }
 
 static void teardown(void)
 {
 	pools_close(&pools);
-	sink_free(&sink);
 	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
 }
@@ -142,8 +144,11 @@ START_TEST(what_is_kept_is_not_given_back)
 		account_close(&flood);
 	}
 	ck_assert_uint_eq(pools.strangers.used[POOL_PROBES], probes);
-	ck_assert_uint_lt(probes, 8);
+	ck_assert_uint_eq(probes, 8);
+	ck_assert(account_may_reserve(&honest, BUDGET_OWN_PROBES, 1));
 	ck_assert(account_reserve(&honest, &sink, BUDGET_OWN_PROBES, 1));
+	ck_assert(!account_may_reserve(&honest, BUDGET_OWN_PROBES, 1)); /* one of each JVM */
+	ck_assert_uint_eq(honest.refused[BUDGET_OWN_PROBES], 0);
 }
 END_TEST
 
@@ -193,6 +198,38 @@ START_TEST(names_of_others_do_not_push_out_ours)
 }
 END_TEST
 
+static void say(struct account *a)
+{
+	account_notice(a, &sink, BRAID_NOTICE_INFO, "a message");
+}
+
+/* One process has few, and all of one user's leave some for others. What is left out is counted for each. */
+START_TEST(notices_of_one_user_leave_room_for_another)
+{
+	struct account honest = of(OTHER, 1), root = of(0, 2);
+	uint64_t said = 0;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		struct account flood = of(STRANGER, i + 10);
+
+		for (int n = 0; n < 1000; n++)
+			say(&flood);
+		ck_assert_uint_le(flood.used[BUDGET_NOTICES], 64);
+		ck_assert_uint_eq(flood.refused[BUDGET_NOTICES], 1000 - (uint64_t)flood.used[BUDGET_NOTICES]);
+		said += (uint64_t)flood.used[BUDGET_NOTICES];
+		account_close(&flood);
+	}
+	ck_assert_uint_eq(pools.strangers.used[POOL_NOTICES], said); /* those of processes that have ended count */
+	ck_assert_uint_lt(said, 6000);
+	for (int n = 0; n < 64; n++) {
+		say(&honest);
+		say(&root);
+	}
+	ck_assert_uint_eq(honest.refused[BUDGET_NOTICES], 0);
+	ck_assert_uint_eq(root.refused[BUDGET_NOTICES], 0);
+}
+END_TEST
+
 Suite *test_budgets(void)
 {
 	Suite *s = suite_create("budgets");
@@ -206,6 +243,7 @@ Suite *test_budgets(void)
 	tcase_add_test(t, what_is_kept_is_not_given_back);
 	tcase_add_test(t, files_of_one_user_leave_room_for_another);
 	tcase_add_test(t, names_of_others_do_not_push_out_ours);
+	tcase_add_test(t, notices_of_one_user_leave_room_for_another);
 	suite_add_tcase(s, t);
 	return s;
 }

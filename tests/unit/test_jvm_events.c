@@ -439,7 +439,7 @@ START_TEST(losses_are_summed)
 		process.id = 100 + p;
 		send(&r, sizeof(r), NULL);
 	}
-	sink_left_out(&sink);
+	sink_losses(&sink);
 	ck_assert_uint_ge(losses, 1 + 8 * 20U);
 	ck_assert_uint_eq(sink.lost, 500000ULL * UINT32_MAX + 8 * BRAID_REC_KINDS);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of the budget for modules: what files of other users may cost. */
+/* Tests of what files of other users may cost, each user and all together. */
 #include "process/module_budget.h"
-#include "sink/sink.h"
+#include "util/clock.h"
 
 #include <check.h>
 #include <unistd.h>
@@ -10,109 +10,125 @@ Suite *test_module_budget(void);
 
 #define STRANGER 65534U
 #define OTHER 65533U
+#define THIRD 65532U
 
-START_TEST(root_and_the_recording_user_have_no_account)
+static struct pools pools;
+
+static void setup(void)
 {
-	struct module_budget b = {0};
+	pools_open(&pools, &(struct pool_room){.tables = 4096, .rows = 4000, .pages = 4000});
+}
 
-	ck_assert_ptr_null(module_account(&b, 0));
-	ck_assert_ptr_null(module_account(&b, geteuid()));
-	ck_assert_ptr_nonnull(module_account(&b, STRANGER));
-	ck_assert_ptr_eq(module_account(&b, STRANGER), module_account(&b, STRANGER));
-	ck_assert(module_may_exist(&b, NULL, 1));
-	ck_assert(module_work_begin(&b, NULL));
-	module_work_end(&b, NULL);
-	ck_assert(module_may_have_table(&b, NULL, UINT64_MAX, UINT64_MAX));
-	ck_assert(module_may_have_symbols(&b, NULL));
-	module_budget_free(&b);
+static void teardown(void)
+{
+	pools_close(&pools);
+}
+
+static struct share *share_of(uid_t user)
+{
+	return module_share(pools_share(&pools, user));
+}
+
+START_TEST(root_and_the_recording_user_are_not_counted)
+{
+	struct module_work w;
+
+	ck_assert_ptr_null(share_of(0));
+	ck_assert_ptr_null(share_of(geteuid()));
+	ck_assert_ptr_nonnull(share_of(STRANGER));
+	ck_assert_ptr_eq(share_of(STRANGER), share_of(STRANGER));
+	ck_assert(module_may_exist(NULL, 1));
+	ck_assert(module_work_begin(&w, NULL, now_ns()));
+	module_work_end(&w);
+	ck_assert(module_may_have_table(NULL, UINT64_MAX, UINT64_MAX));
+	ck_assert(module_may_have_symbols(NULL));
+	ck_assert(module_may_bind(NULL));
 }
 END_TEST
 
 START_TEST(tables_of_strangers_leave_room)
 {
-	struct module_budget b = {.rows_max = 4000, .pages_max = 400};
-	struct module_account *a = module_account(&b, STRANGER), *other = module_account(&b, OTHER);
+	struct share *a = share_of(STRANGER), *other = share_of(OTHER);
 
-	ck_assert(module_may_have_table(&b, a, 1000, 1));
-	ck_assert(module_may_have_table(&b, a, 1000, 1));
-	ck_assert(!module_may_have_table(&b, a, 1, 1));
-	ck_assert(!module_may_have_table(&b, other, 1001, 1));
-	ck_assert(!module_may_have_table(&b, other, 1, 201));
-	ck_assert(module_may_have_table(&b, other, 1000, 1));
-	ck_assert(!module_may_have_table(&b, other, 1, 1)); /* all together */
+	ck_assert(module_may_have_table(a, 1000, 1));
+	ck_assert(module_may_have_table(a, 1000, 1));
+	ck_assert(!module_may_have_table(a, 1, 1));
+	ck_assert(!module_may_have_table(other, 2001, 1));
+	ck_assert(!module_may_have_table(other, 1, 4000));
+	ck_assert(module_may_have_table(other, 600, 1));
+	ck_assert(!module_may_have_table(other, 500, 1)); /* all together */
+	ck_assert(module_may_have_table(share_of(THIRD), 200, 1));
 	ck_assert(module_first_left_out(a));
 	ck_assert(!module_first_left_out(a));
 	ck_assert(module_first_left_out(other));
-	module_budget_free(&b);
 }
 END_TEST
 
+/* Files with hardly any code. */
+START_TEST(many_small_tables_leave_room)
+{
+	struct share *a = share_of(STRANGER);
+	int count = 0;
+
+	while (count < 4096 && module_may_have_table(a, 0, 0))
+		count++;
+	ck_assert_int_lt(count, 3072);
+	for (int i = 0; i < 512; i++)
+		ck_assert(module_may_have_table(share_of(OTHER), 0, 0));
+}
+END_TEST
+
+/* However many users have taken theirs. */
 START_TEST(modules_and_symbols_are_few)
 {
-	struct module_budget b = {0};
-	struct module_account *a = module_account(&b, STRANGER);
+	struct share *a = share_of(STRANGER), *other = share_of(OTHER);
 	int count = 0;
 
-	while (count < 1 << 20 && module_may_exist(&b, a, 100))
+	while (count < 1 << 20 && module_may_exist(a, 8192))
 		count++;
-	ck_assert_int_lt(count, 1 << 20);
-	ck_assert(module_may_exist(&b, module_account(&b, OTHER), 100));
-	module_is_for_all(&b, a, 100);
-	ck_assert(module_may_exist(&b, a, 100));
-	ck_assert(!module_may_exist(&b, a, 100));
-	ck_assert(module_may_have_symbols(&b, a));
-	module_has_symbols(&b, a, 40UL << 20);
-	ck_assert(!module_may_have_symbols(&b, a));
-	ck_assert(module_may_have_symbols(&b, module_account(&b, OTHER)));
-	module_has_symbols(&b, a, 40UL << 20);
-	ck_assert(!module_may_have_symbols(&b, module_account(&b, OTHER)));
-	module_budget_free(&b);
+	ck_assert_int_lt(count, 4096);
+	ck_assert(module_may_exist(other, 8192));
+	module_is_for_all(a, 2 * 8192);
+	ck_assert(module_may_exist(a, 8192));
+	ck_assert(module_may_have_symbols(a));
+	module_has_symbols(a, 48UL << 20);
+	ck_assert(!module_may_have_symbols(a));
+	ck_assert(module_may_have_symbols(other));
+	module_has_symbols(other, 12UL << 20);
+	ck_assert(module_may_have_symbols(share_of(THIRD)));
+	module_has_symbols(share_of(THIRD), 12UL << 20);
+	ck_assert(!module_may_have_symbols(other));
 }
 END_TEST
 
-START_TEST(paths_and_bound_names_are_few)
+START_TEST(bound_names_are_few)
 {
-	struct module_budget b = {0};
-	struct module_account *a = module_account(&b, STRANGER);
+	struct share *a = share_of(STRANGER);
 	int count = 0;
 
-	while (count < 1 << 20 && module_may_exist(&b, a, 8192))
-		count++;
-	ck_assert_int_lt(count, 2048);
-	ck_assert(module_may_exist(&b, module_account(&b, OTHER), 8192));
-	for (count = 0; count < 1 << 20 && module_may_bind(&b, a); count++)
+	for (count = 0; count < 1 << 20 && module_may_bind(a); count++)
 		;
-	ck_assert_int_lt(count, 1 << 14);
-	ck_assert(module_may_bind(&b, module_account(&b, OTHER)));
-	ck_assert(module_may_bind(&b, NULL));
-	module_budget_free(&b);
+	ck_assert_int_lt(count, 1 << 15);
+	ck_assert(module_may_bind(share_of(OTHER)));
 }
 END_TEST
 
 START_TEST(work_ends_and_time_gives_some_back)
 {
-	struct module_budget b = {.since_ns = now_ns()};
-	struct module_account *a = module_account(&b, STRANGER);
+	struct share *a = share_of(STRANGER);
+	uint64_t since = now_ns();
+	struct module_work w;
 
-	ck_assert(module_work_begin(&b, a));
-	module_work_end(&b, a);
-	ck_assert(module_work_begin(&b, a));
-	b.spent_ns = 60000000000ULL;
-	ck_assert(!module_work_begin(&b, a));
-	b.since_ns = now_ns() - 3600000000000ULL; /* after an hour of recording */
-	ck_assert(module_work_begin(&b, a));
-	module_budget_free(&b);
-}
-END_TEST
-
-START_TEST(a_user_of_many_numbers_has_few_accounts)
-{
-	struct module_budget b = {0};
-
-	for (uid_t user = 100000; user < 165536; user++)
-		ck_assert_ptr_nonnull(module_account(&b, user));
-	ck_assert_ptr_eq(module_account(&b, 165535), module_account(&b, 165534));
-	module_budget_free(&b);
+	ck_assert(module_work_begin(&w, a, since));
+	module_work_end(&w);
+	ck_assert(module_work_begin(&w, a, since));
+	module_work_end(&w);
+	share_add(a, POOL_FILE_TIME, 7000000000LL);
+	ck_assert(!module_work_begin(&w, a, since));
+	ck_assert(module_work_begin(&w, share_of(OTHER), since));
+	module_work_end(&w);
+	ck_assert(module_work_begin(&w, a, since - 3600000000000ULL)); /* after an hour of recording */
+	module_work_end(&w);
 }
 END_TEST
 
@@ -121,12 +137,13 @@ Suite *test_module_budget(void)
 	Suite *s = suite_create("module_budget");
 	TCase *t = tcase_create("budget");
 
-	tcase_add_test(t, root_and_the_recording_user_have_no_account);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, root_and_the_recording_user_are_not_counted);
 	tcase_add_test(t, tables_of_strangers_leave_room);
+	tcase_add_test(t, many_small_tables_leave_room);
 	tcase_add_test(t, modules_and_symbols_are_few);
-	tcase_add_test(t, paths_and_bound_names_are_few);
+	tcase_add_test(t, bound_names_are_few);
 	tcase_add_test(t, work_ends_and_time_gives_some_back);
-	tcase_add_test(t, a_user_of_many_numbers_has_few_accounts);
 	suite_add_tcase(s, t);
 	return s;
 }

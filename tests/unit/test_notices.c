@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of notices: how many others can cause, and with which characters. */
+/* Tests of notices: with which characters others can cause them. */
 #include <check.h>
-#include <sink/notices.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,22 +8,6 @@
 #include <util/utf8.h>
 
 Suite *test_notices(void);
-
-START_TEST(room)
-{
-	struct notices n = {0};
-	bool first;
-
-	for (unsigned int i = 0; i < 20000; i++) {
-		ck_assert_int_eq(notices_room(&n, 7, &first), i < NOTICES_MAX);
-		ck_assert_int_eq(first, i == NOTICES_MAX);
-		ck_assert(notices_room(&n, 0, &first)); /* the recording's own */
-	}
-	ck_assert_uint_eq(pair_find(&n.reported, 7, 0)->extra, 20000 - NOTICES_MAX);
-	ck_assert(notices_room(&n, 8, &first)); /* another process has its own room */
-	pair_map_free(&n.reported);
-}
-END_TEST
 
 START_TEST(steering)
 {
@@ -66,7 +49,6 @@ Suite *test_notices(void)
 	Suite *suite = suite_create("notices");
 	TCase *tc = tcase_create("notices");
 
-	tcase_add_test(tc, room);
 	tcase_add_test(tc, steering);
 	tcase_add_test(tc, lines);
 	suite_add_tcase(suite, tc);

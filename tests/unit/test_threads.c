@@ -58,7 +58,6 @@ static void teardown(void)
 	threads_forget(threads, &process);
 	ck_assert_int_eq(process.account.used[BUDGET_THREADS], 0);
 	threads_free(threads);
-	sink_free(&sink);
 	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
 }

@@ -406,10 +406,11 @@ static void wait_stopped(struct agents *a)
 	}
 	LL_FOREACH (a->links, l) {
 		if (!l->stopped)
-			sink_notice(a->env.jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
-				    "the agent of process %d did not answer at the end%s: its last reports may be "
-				    "missing",
-				    l->process->pid, process_stopped(l->process) ? ", as the process is stopped" : "");
+			account_notice(&l->process->account, a->env.jvms->sink, BRAID_NOTICE_WARNING,
+				       "the agent of process %d did not answer at the end%s: its last reports may be "
+				       "missing",
+				       l->process->pid,
+				       process_stopped(l->process) ? ", as the process is stopped" : "");
 	}
 }
 

@@ -151,9 +151,9 @@ static void drain(struct link *l, uint64_t most_ns)
 	if ((!overfull && (!err || err == -EBUSY)) || l->damage_reported)
 		return;
 	l->damage_reported = true; /* the JVM has overwritten its ring: nothing after this can be read */
-	sink_notice(env->jvms->sink, l->process->id, BRAID_NOTICE_WARNING,
-		    "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
-		    overfull ? "it claims to hold more than its size" : strerror(-err));
+	account_notice(&l->process->account, env->jvms->sink, BRAID_NOTICE_WARNING,
+		       "the ring of process %d is damaged (%s): its agent is stopped", l->process->pid,
+		       overfull ? "it claims to hold more than its size" : strerror(-err));
 	sink_loss(env->jvms->sink, l->process->id, "ring", "damaged", 1);
 	l->stopped = true;
 }

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define REFUSALS_MAX 256U /* listed in the summary; all are in the trace */
-
 struct refusal {
 	pid_t pid;
 	char text[ATTACH_WHY_MAX + 64];
+	struct share *share; /* of its user, which it takes part of; or NULL */
 	struct refusal *next;
 };
 
@@ -24,50 +23,59 @@ static bool remove_one(struct refusals *r, pid_t pid)
 	if (!one)
 		return false;
 	LL_DELETE(r->list, one);
-	r->count--;
+	if (one->share)
+		share_add(one->share, POOL_REFUSALS, -1);
 	free(one);
 	return true;
 }
 
-/* Returns the trace's id of the process, or 0. */
-static uint32_t refusal_keep(struct refusals *r, pid_t pid, const char *why)
+/* Keeps the reason for the summary, while the process's user has room there. */
+static void keep(struct refusals *r, const struct process *p, pid_t pid, const char *why)
 {
-	const struct process *p = processes_latest(r->processes, pid);
 	struct refusal *one;
 
 	remove_one(r, pid);
-	one = r->count < REFUSALS_MAX ? calloc(1, sizeof(*one)) : NULL;
-	if (one) {
-		r->count++;
-		one->pid = pid;
-		snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", pid, p ? p->comm : "ended", why);
-		LL_APPEND(r->list, one);
-	}
-	return p ? p->id : 0;
+	if (!p || (p->account.share && !share_has(p->account.share, POOL_REFUSALS, 0, 1)))
+		return;
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return;
+	one->pid = pid;
+	one->share = p->account.share;
+	if (one->share)
+		share_add(one->share, POOL_REFUSALS, 1);
+	snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", pid, p->comm, why);
+	LL_APPEND(r->list, one);
 }
 
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
-	sink_notice(r->sink, refusal_keep(r, pid, why), BRAID_NOTICE_WARNING,
-		    "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
-		    "inlined methods",
-		    pid, why);
+	struct process *p = processes_latest(r->processes, pid);
+
+	keep(r, p, pid, why);
+	account_notice(p ? &p->account : &(struct account){0}, r->sink, BRAID_NOTICE_WARNING,
+		       "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
+		       "inlined methods",
+		       pid, why);
 }
 
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
-	sink_notice(r->sink, refusal_keep(r, pid, why), BRAID_NOTICE_WARNING,
-		    "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
-		    "its events and its inlined methods",
-		    pid, why);
+	struct process *p = processes_latest(r->processes, pid);
+
+	keep(r, p, pid, why);
+	account_notice(p ? &p->account : &(struct account){0}, r->sink, BRAID_NOTICE_WARNING,
+		       "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
+		       "its events and its inlined methods",
+		       pid, why);
 }
 
 void refusals_forget(struct refusals *r, pid_t pid)
 {
-	const struct process *p = processes_latest(r->processes, pid);
+	struct process *p = processes_latest(r->processes, pid);
 
-	if (remove_one(r, pid))
-		sink_notice(r->sink, p ? p->id : 0, BRAID_NOTICE_INFO, "the agent of process %d is connected", pid);
+	if (remove_one(r, pid) && p)
+		account_notice(&p->account, r->sink, BRAID_NOTICE_INFO, "the agent of process %d is connected", pid);
 }
 
 const char *refusals_of(const struct refusals *r, pid_t pid)

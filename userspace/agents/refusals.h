@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The JVMs without an agent, and why. A reason becomes a notice at once, and is repeated in the summary unless the
- * agent has connected since. agents.c and listener.c call this.
+ * agent has connected since, or its user has too many there. agents.c and listener.c call this.
  */
 #ifndef BRAID_AGENTS_REFUSALS_H
 #define BRAID_AGENTS_REFUSALS_H
@@ -16,7 +16,6 @@ struct refusals {
 	struct sink *sink;
 	struct processes *processes;
 	struct refusal *list;
-	uint32_t count;
 };
 
 /* Replaces an earlier reason. */

@@ -159,10 +159,10 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	    !jvm_take_string(&at, end, r->command_len, &text[3]))
 		return false;
 	if (r->version != BRAID_RING_VERSION) {
-		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "the agent in process %d has protocol version %u, this braid has %u: restart that JVM, "
-			    "or use the braid of its agent",
-			    j->process->pid, r->version, BRAID_RING_VERSION);
+		account_notice(&j->process->account, j->jvms->sink, BRAID_NOTICE_WARNING,
+			       "the agent in process %d has protocol version %u, this braid has %u: restart that JVM, "
+			       "or use the braid of its agent",
+			       j->process->pid, r->version, BRAID_RING_VERSION);
 		return false;
 	}
 	keep_string(&j->strings[0], text[0], r->vm_name_len);
@@ -207,9 +207,9 @@ static bool on_layout(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (j->layout_known && !j->layout_reported)
 		j->layout_agreed = same_layout(&j->layout, &r->layout);
 	if (j->layout_known && !j->layout_reported && !j->layout_agreed)
-		sink_notice(j->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "the agent in process %d and its libjvm.so disagree about the JVM's layout",
-			    j->process->pid);
+		account_notice(&j->process->account, j->jvms->sink, BRAID_NOTICE_WARNING,
+			       "the agent in process %d and its libjvm.so disagree about the JVM's layout",
+			       j->process->pid);
 	j->layout = r->layout;
 	j->statics = r->statics;
 	j->layout_reported = j->layout_known = true;
@@ -278,8 +278,8 @@ static bool on_notice(struct jvm *j, const struct braid_rec *rec, size_t size)
 	if (size < sizeof(*r) || r->text_len > size - sizeof(*r))
 		return false;
 	utf8_printable(text, sizeof(text), r + 1, r->text_len);
-	sink_notice(j->jvms->sink, j->process->id, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
-		    "agent in process %d: %s", j->process->pid, text);
+	account_notice(&j->process->account, j->jvms->sink, r->severity ? BRAID_NOTICE_WARNING : BRAID_NOTICE_INFO,
+		       "agent in process %d: %s", j->process->pid, text);
 	return true;
 }
 

@@ -22,9 +22,9 @@
 #include <utlist.h>
 
 /*
- * A libjvm.so file. Probes for one process do not affect others, but each takes time to set and to remove. So beyond
- * OWN_PROBES_MAX JVMs, the others share probes that are set for the file; JVMs that are not recorded then pay for the
- * traps.
+ * A libjvm.so file. Probes for one process do not affect others, but each takes time to set and to remove. So when the
+ * part of their user is used up, JVMs share probes that are set for a trusted file; JVMs that are not recorded then pay
+ * for the traps.
  */
 struct library {
 	struct libjvm *jvm;
@@ -54,7 +54,6 @@ struct probed {
 	UT_hash_handle hh;
 };
 
-#define OWN_PROBES_MAX 8 /* JVMs */
 #define SPEND_NS 1000000000ULL
 
 /*
@@ -63,7 +62,6 @@ struct probed {
  */
 struct probes {
 	struct jvms *jvms;
-	size_t own; /* JVMs with probes of their own in trusted files */
 	struct library *libraries;
 	struct probed *probed;	/* by process */
 	struct probed *left;	/* with links, whose processes are forgotten */
@@ -113,12 +111,12 @@ static void report_missing(struct probes *p, struct probed *j)
 		return;
 	j->library->reported = true;
 	if (probes)
-		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "no USDT probe %s in %s of JVM %d; `readelf -n` lists those of a file", names,
-			    j->library->module->path, (int)j->process->pid);
+		account_notice(&j->process->account, p->jvms->sink, BRAID_NOTICE_WARNING,
+			       "no USDT probe %s in %s of JVM %d; `readelf -n` lists those of a file", names,
+			       j->library->module->path, (int)j->process->pid);
 	if (groups)
-		sink_notice(
-			p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
+		account_notice(
+			&j->process->account, p->jvms->sink, BRAID_NOTICE_WARNING,
 			"JVM %d does not report %s: %s has neither the symbols nor the USDT probes for it; the package "
 			"with its debug symbols has them (openjdk-N-dbg on Debian, java-N-openjdk-debuginfo on Fedora), "
 			"installed where braid runs",
@@ -127,10 +125,11 @@ static void report_missing(struct probes *p, struct probed *j)
 
 static void report_untrusted(struct probes *p, struct probed *j)
 {
-	sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-		    "no probes are set in JVM %d: %s is a file of another user, or others can write it; if it can be "
-		    "trusted, make it root's (chown root, chmod go-w)",
-		    (int)j->process->pid, j->library->module->path);
+	account_notice(
+		&j->process->account, p->jvms->sink, BRAID_NOTICE_WARNING,
+		"no probes are set in JVM %d: %s is a file of another user, or others can write it; if it can be "
+		"trusted, make it root's (chown root, chmod go-w)",
+		(int)j->process->pid, j->library->module->path);
 }
 
 static void report_result(struct probes *p, struct probed *j)
@@ -138,9 +137,9 @@ static void report_result(struct probes *p, struct probed *j)
 	if (j->error == -ECANCELED)
 		return;
 	if (j->error && j->error != -ENOENT)
-		sink_notice(p->jvms->sink, j->process->id, BRAID_NOTICE_WARNING,
-			    "cannot set probes in %s for JVM %d: %s", j->library->module->path, (int)j->process->pid,
-			    strerror(-j->error));
+		account_notice(&j->process->account, p->jvms->sink, BRAID_NOTICE_WARNING,
+			       "cannot set probes in %s for JVM %d: %s", j->library->module->path, (int)j->process->pid,
+			       strerror(-j->error));
 	else
 		report_missing(p, j);
 }
@@ -289,7 +288,7 @@ void probes_free(struct probes *p)
 static struct library *library_of(struct probes *p, struct process *process, const struct process_mapping *m)
 {
 	const char *names[PROBE_FUNCTIONS_MAX];
-	bool counts = m->module->account; /* the file of a user whose files are limited */
+	bool counts = m->module->share; /* the file of a user whose files are limited */
 	struct library *l;
 
 	LL_FOREACH (p->libraries, l) {
@@ -403,15 +402,34 @@ static bool is_its_own(const struct probed *j)
 	return root.st_uid && root.st_uid == owner;
 }
 
+/* Probes of its own, for which there is room. They stay until the end of the recording. */
+static void attach_own(struct probes *p, struct probed *j)
+{
+	account_keep(&j->process->account, BUDGET_OWN_PROBES, 1);
+	j->linked = true;
+	LL_APPEND2(p->queue, j, next_queued);
+}
+
 static void attach_untrusted(struct probes *p, struct probed *j)
 {
 	if (!is_its_own(j)) {
 		report_untrusted(p, j);
 	} else if (account_reserve(&j->process->account, p->jvms->sink, BUDGET_OWN_PROBES, 1)) {
-		account_keep(&j->process->account, BUDGET_OWN_PROBES, 1);
-		j->linked = true;
-		LL_APPEND2(p->queue, j, next_queued);
+		attach_own(p, j);
 	}
+}
+
+static void attach_trusted(struct probes *p, struct probed *j)
+{
+	if (account_may_reserve(&j->process->account, BUDGET_OWN_PROBES, 1)) {
+		(void)account_reserve(&j->process->account, p->jvms->sink, BUDGET_OWN_PROBES, 1);
+		attach_own(p, j);
+		return;
+	}
+	j->shared = true;
+	if (!j->library->attached)
+		LL_APPEND2(p->queue, j, next_queued);
+	j->library->attached = true;
 }
 
 /* A JVM can make its tables take long, and never be ready. */
@@ -436,23 +454,15 @@ void probes_attach(struct probes *p, struct process *process)
 		return;
 	j->ready = true;
 	if (show(p, j)) {
-		sink_notice(p->jvms->sink, process->id, BRAID_NOTICE_WARNING,
-			    "no room for the probes of JVM %d: %d JVMs have probes, which is the maximum", (int)pid,
-			    BRAID_MAX_JVMS);
+		account_notice(&process->account, p->jvms->sink, BRAID_NOTICE_WARNING,
+			       "no room for the probes of JVM %d: %d JVMs have probes, which is the maximum", (int)pid,
+			       BRAID_MAX_JVMS);
 		return;
 	}
-	if (!j->library->jvm->trusted) {
-		attach_untrusted(p, j);
-		return;
-	}
-	j->shared = p->own == OWN_PROBES_MAX;
-	if (!j->shared || !j->library->attached)
-		LL_APPEND2(p->queue, j, next_queued);
-	if (j->shared)
-		j->library->attached = true;
+	if (j->library->jvm->trusted)
+		attach_trusted(p, j);
 	else
-		p->own++;
-	j->linked = !j->shared;
+		attach_untrusted(p, j);
 }
 
 /* ---- during the recording ---- */

@@ -242,15 +242,14 @@ int kernel_side_probed(const struct kernel_side *k)
 
 /* ---- tables and mappings ---- */
 
-void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages)
+struct kernel_room kernel_side_room(const struct kernel_side *k)
 {
-	*rows = bpf_map__max_entries(k->skel->maps.rows);
-	*pages = bpf_map__max_entries(k->skel->maps.pages);
-}
-
-uint64_t kernel_side_mapping_room(const struct kernel_side *k)
-{
-	return bpf_map__max_entries(k->skel->maps.mappings);
+	return (struct kernel_room){
+		.mappings = bpf_map__max_entries(k->skel->maps.mappings),
+		.tables = bpf_map__max_entries(k->skel->maps.tables),
+		.rows = bpf_map__max_entries(k->skel->maps.rows),
+		.pages = bpf_map__max_entries(k->skel->maps.pages),
+	};
 }
 
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t)

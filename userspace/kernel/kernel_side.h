@@ -29,10 +29,11 @@ int kernel_side_sample(struct kernel_side *k, bool on);
 void kernel_side_stop(struct kernel_side *k); /* no samples come after this */
 void kernel_side_free(struct kernel_side *k);
 
-/* The number of mappings that fit. */
-uint64_t kernel_side_mapping_room(const struct kernel_side *k);
-/* The number of rows and pages of unwind tables that fit in all. */
-void kernel_side_table_room(const struct kernel_side *k, uint64_t *rows, uint64_t *pages);
+/* The number of mappings that fit, and of unwind tables with all their rows and pages. */
+struct kernel_room {
+	uint64_t mappings, tables, rows, pages;
+};
+struct kernel_room kernel_side_room(const struct kernel_side *k);
 /* Copies a table to the kernel side. Returns its number, or BRAID_NO_TABLE without room. */
 uint32_t kernel_side_add_table(struct kernel_side *k, const struct unwind_table *t);
 

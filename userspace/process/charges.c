@@ -5,8 +5,23 @@
 #include "process_user.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define SPLIT 2 /* what one new mapping may add: it splits another one, which is remembered as well */
+
+void charges_open_pools(struct pools *pools, const struct kernel_side *kernel)
+{
+	struct kernel_room room = kernel_side_room(kernel);
+
+	pools_open(pools, &(struct pool_room){
+				  .memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+				  .mappings = room.mappings,
+				  .jvms = BRAID_MAX_JVMS,
+				  .tables = room.tables,
+				  .rows = room.rows,
+				  .pages = room.pages,
+			  });
+}
 
 void charges_open(struct process *process, struct sink *sink, const struct process *parent)
 {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Charges a process's mappings, here and on the kernel side, to the budgets of its account. Only processes.c calls
- * this.
+ * this; record/ opens the pools.
  */
 #ifndef BRAID_PROCESS_CHARGES_H
 #define BRAID_PROCESS_CHARGES_H
 
 #include "processes.h"
+
+/* Opens the pools, by what the machine and the kernel side have room for. */
+void charges_open_pools(struct pools *pools, const struct kernel_side *kernel);
 
 /* Opens the account, in the share of the process's user or of its parent. */
 void charges_open(struct process *process, struct sink *sink, const struct process *parent);

@@ -60,7 +60,7 @@ struct modules {
 	size_t symbols_kept; /* bytes */
 	bool symbols_full_reported;
 	struct module_lines *found;
-	struct module_budget budget;
+	uint64_t since_ns;
 };
 
 int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines)
@@ -71,7 +71,7 @@ int modules_new(struct modules **out, struct sink *sink, struct kernel_side *ker
 	(*out)->sink = sink;
 	(*out)->kernel_side = kernel;
 	(*out)->lines = lines;
-	(*out)->budget.since_ns = now_ns();
+	(*out)->since_ns = now_ns();
 	return 0;
 }
 
@@ -108,7 +108,6 @@ void modules_free(struct modules *m)
 		entry_free(e);
 	}
 	module_lines_free(m->found);
-	module_budget_free(&m->budget);
 	symbols_free(m->kernel.symbols);
 	pair_map_free(&m->symbol_ids);
 	pair_map_free(&m->bound_at);
@@ -136,14 +135,14 @@ static void read_segments(struct module *module, struct elf_source from)
 			}
 }
 
-/* Counts what a user's budget leaves out of the recording, and reports the first of each user. */
-static void left_out(struct modules *m, struct module_account *a, pid_t pid, const char *path, const char *kind)
+/* Counts what a user's share leaves out of the recording, and reports the first of each user. */
+static void left_out(struct modules *m, struct share *s, pid_t pid, const char *path, const char *kind)
 {
 	const struct process *process = processes_latest(m->processes, pid);
 	uint32_t id = process ? process->id : 0;
 
 	sink_loss(m->sink, id, "collector", kind, 1);
-	if (module_first_left_out(a))
+	if (module_first_left_out(s))
 		sink_notice(
 			m->sink, id, BRAID_NOTICE_WARNING,
 			"the files that processes of the user of process %d have mapped need more time or memory than "
@@ -153,10 +152,8 @@ static void left_out(struct modules *m, struct module_account *a, pid_t pid, con
 
 static void upload(struct modules *m, struct module *module, struct unwind_table *t)
 {
-	if (!m->budget.rows_max)
-		kernel_side_table_room(m->kernel_side, &m->budget.rows_max, &m->budget.pages_max);
-	if (!module_may_have_table(&m->budget, module->account, t->row_count, t->page_count)) {
-		left_out(m, module->account, module->seen_in, module->path, "unwind_table");
+	if (!module_may_have_table(module->share, t->row_count, t->page_count)) {
+		left_out(m, module->share, module->seen_in, module->path, "unwind_table");
 		unwind_table_free(t);
 		return;
 	}
@@ -186,7 +183,7 @@ static void read_file(struct modules *m, struct module *module)
 	if (!err)
 		upload(m, module, t);
 	else if (err == -ETIME)
-		left_out(m, module->account, module->seen_in, module->path, "unwind_table");
+		left_out(m, module->share, module->seen_in, module->path, "unwind_table");
 	else
 		log_debug("no unwind table for %s: %s", module->path, strerror(-err));
 }
@@ -196,6 +193,7 @@ static bool load_file(struct modules *m, struct module *module, pid_t pid, const
 {
 	struct module_file file = module_open(pid, fact);
 	bool same = file.fd >= 0 && file.certain && owner_trusted(&file.st);
+	struct module_work work;
 
 	if (file.fd < 0) {
 		log_debug("cannot open %s of process %d: %s", fact->path, pid, strerror(-file.fd));
@@ -203,12 +201,12 @@ static bool load_file(struct modules *m, struct module *module, pid_t pid, const
 	}
 	module->fd = file.fd;
 	if (same)
-		module->account = NULL;
-	if (module_work_begin(&m->budget, module->account)) {
+		module->share = NULL;
+	if (module_work_begin(&work, module->share, m->since_ns)) {
 		read_file(m, module);
-		module_work_end(&m->budget, module->account);
+		module_work_end(&work);
 	} else {
-		left_out(m, module->account, pid, module->path, "unwind_table");
+		left_out(m, module->share, pid, module->path, "unwind_table");
 	}
 	if (!descriptors_scarce(module->fd))
 		return same;
@@ -312,7 +310,7 @@ static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, con
 		       uid_t user)
 {
 	struct module *module = &e->module;
-	struct module_account *account = module->account;
+	struct share *share = module->share;
 
 	e->user = ANY_USER;
 	if (is_file(fact)) {
@@ -321,16 +319,17 @@ static void entry_load(struct modules *m, struct module_entry *e, pid_t pid, con
 		if (!load_file(m, module, pid, fact))
 			e->user = user;
 		else
-			module_is_for_all(&m->budget, account, ENTRY_BYTES(strlen(e->key)));
+			module_is_for_all(share, ENTRY_BYTES(strlen(e->key)));
 	} else if (strcmp(fact->path, "[vdso]") == 0) {
 		module->kind = TRACE_MODULE_VDSO;
 		load_vdso(m, module);
 	}
 }
 
-struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact)
+struct module *modules_get(struct modules *m, const struct process *process, const struct mapping_fact *fact)
 {
-	struct module_account *account = NULL;
+	struct share *share = NULL;
+	pid_t pid = process->pid;
 	struct module_entry *first, *e;
 	uid_t user = ANY_USER;
 	char key[4200];
@@ -346,16 +345,16 @@ struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fa
 		return &e->module;
 	if (is_file(fact)) {
 		user = user == ANY_USER ? user_of(pid) : user;
-		account = module_account(&m->budget, user);
-		if (!module_may_exist(&m->budget, account, ENTRY_BYTES((size_t)length))) {
-			left_out(m, account, pid, fact->path, "module");
-			return modules_get(m, pid, &(struct mapping_fact){.path = ""});
+		share = module_share(process->account.share);
+		if (!module_may_exist(share, ENTRY_BYTES((size_t)length))) {
+			left_out(m, share, pid, fact->path, "module");
+			return modules_get(m, process, &(struct mapping_fact){.path = ""});
 		}
 	}
 	e = entry_new(m, pid, fact, key, (size_t)length);
 	if (!e)
 		return NULL;
-	e->module.account = account;
+	e->module.share = share;
 	entry_load(m, e, pid, fact, user);
 	if (first) {
 		e->next = first->next;
@@ -396,6 +395,7 @@ static bool has_room_for_symbols(struct modules *m, const struct module *module)
 
 static void load_symbols(struct modules *m, struct module *module)
 {
+	struct module_work work;
 	char root[64];
 	size_t size;
 	const void *image;
@@ -410,8 +410,8 @@ static void load_symbols(struct modules *m, struct module *module)
 	}
 	if (module->fd < 0 || !has_room_for_symbols(m, module))
 		return;
-	if (!module_may_have_symbols(&m->budget, module->account) || !module_work_begin(&m->budget, module->account)) {
-		left_out(m, module->account, module->seen_in, module->path, "symbols");
+	if (!module_may_have_symbols(module->share) || !module_work_begin(&work, module->share, m->since_ns)) {
+		left_out(m, module->share, module->seen_in, module->path, "symbols");
 		return;
 	}
 	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
@@ -421,12 +421,12 @@ static void load_symbols(struct modules *m, struct module *module)
 	if (err) {
 		module->symbols = NULL;
 		if (err == -ETIME)
-			left_out(m, module->account, module->seen_in, module->path, "symbols");
+			left_out(m, module->share, module->seen_in, module->path, "symbols");
 	} else {
 		m->symbols_kept += symbols_bytes(module->symbols);
-		module_has_symbols(&m->budget, module->account, symbols_bytes(module->symbols));
+		module_has_symbols(module->share, symbols_bytes(module->symbols));
 	}
-	module_work_end(&m->budget, module->account);
+	module_work_end(&work);
 	if (modules_deferred_names(m))
 		return;
 	close(module->fd);
@@ -491,7 +491,7 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
 static bool bind(struct modules *m, const struct module *module, uint64_t vaddr, const char *name)
 {
 	if (m->bound_count == BOUND_MAX || pair_find(&m->bound_at, module->id, vaddr) ||
-	    !module_may_bind(&m->budget, module->account))
+	    !module_may_bind(module->share))
 		return false;
 	if (!m->bound && !(m->bound = calloc(BOUND_MAX, sizeof(*m->bound))))
 		return false;

@@ -31,11 +31,11 @@ struct module {
 	} segments[MODULE_SEGMENTS];
 	struct symbols *symbols;
 	bool symbols_tried;
-	int fd;				/* open until symbols and lines are read */
-	int debug_fd;			/* a debug file from a server, or -1 */
-	bool queried;			/* the servers have been queried */
-	pid_t seen_in;			/* a process that maps it, to find the separate debug file */
-	struct module_account *account; /* what pays for it; NULL: not counted; see module_budget.h */
+	int fd;		     /* open until symbols and lines are read */
+	int debug_fd;	     /* a debug file from a server, or -1 */
+	bool queried;	     /* the servers have been queried */
+	pid_t seen_in;	     /* a process that maps it, to find the separate debug file */
+	struct share *share; /* what pays for it; NULL: not counted; see module_budget.h */
 	bool is_libjvm;
 	struct context_symbols *context; /* NULL: it has no variables of symbol/context.h */
 	uint64_t vm[VM_SYMBOLS];	 /* of a libjvm.so: addresses of its tables, see vm_symbols_find() */
@@ -44,16 +44,17 @@ struct module {
 /* `lines`: native frames get source lines. */
 int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines);
 /* Sets the processes that losses are counted for. */
+struct process;
 struct processes;
 void modules_count_for(struct modules *m, struct processes *processes);
 void modules_free(struct modules *m);
 
 /*
- * The module behind a mapping of process `pid`, defined in the trace and on the kernel side at first sight. NULL
+ * The module behind a mapping of a process, defined in the trace and on the kernel side at first sight. NULL
  * without memory. A file that other users can write, or that may not be the mapped one, is a separate module for each
  * user whose processes map it. So no user's file defines names for another user's process.
  */
-struct module *modules_get(struct modules *m, pid_t pid, const struct mapping_fact *fact);
+struct module *modules_get(struct modules *m, const struct process *process, const struct mapping_fact *fact);
 
 /* address - bias = ELF virtual address, for a mapping of this module. */
 uint64_t module_bias(const struct module *module, const struct mapping_fact *fact);

@@ -114,9 +114,9 @@ static void look(struct perf_maps *p, struct program *g)
 	}
 	g->refused = g->fd == -EPERM || g->fd == -ELOOP;
 	if (g->refused)
-		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "the perf map of process %d is not read: it is not a regular file of the process's user",
-			    (int)g->process->pid);
+		account_notice(&g->process->account, p->sink, BRAID_NOTICE_WARNING,
+			       "the perf map of process %d is not read: it is not a regular file of the process's user",
+			       (int)g->process->pid);
 }
 
 static struct program *program_of(struct perf_maps *p, struct process *process)
@@ -214,14 +214,15 @@ static void name_program(struct perf_maps *p, struct program *g)
 		queries[i].address = address_of(&g->frames.at[i].frame);
 	err = perf_map_find(g->fd, queries, g->frames.count, &cut);
 	if (err)
-		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "the perf map of process %d cannot be read completely: %s", (int)g->process->pid,
-			    strerror(-err));
+		account_notice(&g->process->account, p->sink, BRAID_NOTICE_WARNING,
+			       "the perf map of process %d cannot be read completely: %s", (int)g->process->pid,
+			       strerror(-err));
 	if (cut)
-		sink_notice(p->sink, g->process->id, BRAID_NOTICE_WARNING,
-			    "the perf map of process %d is too large: only its last %llu MiB were read, and older code "
-			    "has no names",
-			    (int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
+		account_notice(
+			&g->process->account, p->sink, BRAID_NOTICE_WARNING,
+			"the perf map of process %d is too large: only its last %llu MiB were read, and older code "
+			"has no names",
+			(int)g->process->pid, PERF_MAP_BYTES_MAX >> 20);
 	write_names(p, g, queries);
 	for (size_t i = 0; i < g->frames.count; i++)
 		free(queries[i].name);

@@ -285,7 +285,7 @@ static void new_layout(struct processes *p, struct process *pr, uint64_t time_ns
 
 static void add_mapping(struct processes *p, struct process *pr, const struct mapping_fact *fact, uint64_t time_ns)
 {
-	struct module *module = modules_get(p->modules, pr->pid, fact);
+	struct module *module = modules_get(p->modules, pr, fact);
 	struct process_mapping m = {.fact = *fact, .module = module};
 	bool changed;
 
@@ -358,9 +358,9 @@ static void show(struct processes *p, struct process *pr)
 	err = kernel_side_set_process(p->kernel, pr->pid, &entry) ?: full;
 	if (err && !p->full_reported) {
 		p->full_reported = true;
-		sink_notice(p->sink, pr->id, BRAID_NOTICE_WARNING,
-			    "no room for the mappings of process %d (%s): its native stacks will be incomplete",
-			    pr->pid, strerror(-err));
+		account_notice(&pr->account, p->sink, BRAID_NOTICE_WARNING,
+			       "no room for the mappings of process %d (%s): its native stacks will be incomplete",
+			       pr->pid, strerror(-err));
 	}
 	pr->shown = true;
 	pr->dirty = pr->inherits = false;

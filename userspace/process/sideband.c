@@ -180,13 +180,13 @@ static void look_flood(struct sideband *sb)
 static void say_flood(struct sideband *sb)
 {
 	const struct sideband_flood *f = &sb->flood;
-	const struct process *p = processes_latest(sb->processes, (pid_t)f->pid);
+	struct process *p = processes_latest(sb->processes, (pid_t)f->pid);
 
 	if (!f->own || f->pid == sb->said)
 		return;
 	sb->said = f->pid;
-	sink_notice(
-		sb->sink, p ? p->id : 0, BRAID_NOTICE_WARNING,
+	account_notice(
+		p ? &p->account : &(struct account){0}, sb->sink, BRAID_NOTICE_WARNING,
 		"reports of processes, threads and mappings were lost: of the %zu that there was room for, %zu are of "
 		"process %u%s%s",
 		f->records, f->own, f->pid, p ? ", " : "", p ? p->comm : "");

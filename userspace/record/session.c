@@ -17,6 +17,7 @@
 #include "jvm/probes.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
+#include "process/charges.h"
 #include "process/contexts.h"
 #include "process/modules.h"
 #include "process/perf_maps.h"
@@ -338,8 +339,7 @@ static int open_parts(struct loop *l)
 	err = err ?: kernel_side_open(&s->kernel, o);
 	if (err)
 		return err;
-	pools_open(&s->pools, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
-		   kernel_side_mapping_room(s->kernel), BRAID_MAX_JVMS);
+	charges_open_pools(&s->pools, s->kernel);
 	s->sink.pools = &s->pools;
 	err = trace_writer_prepare(&s->sink.writer, o->output);
 	if (err)
@@ -505,7 +505,7 @@ static void finish(struct loop *l)
 	perf_maps_name(s->perf_maps);
 	sink_clock(&s->sink);
 	emit_stats(l);
-	sink_left_out(&s->sink);
+	sink_losses(&s->sink);
 	sink_end(&s->sink);
 	if (!s->sink.error)
 		sink_flush(&s->sink);
@@ -540,7 +540,6 @@ static void free_parts(struct session *s)
 	spans_free(s->spans);
 	perf_maps_free(s->perf_maps);
 	names_free(s->names);
-	sink_free(&s->sink);
 	probes_free(s->jvms.probes);
 	processes_free(s->processes);
 	threads_free(s->threads);

@@ -3,7 +3,6 @@
 
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
-#include "sink/notices.h"
 #include "util/quantity.h"
 
 #include <bpf/bpf.h>

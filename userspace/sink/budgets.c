@@ -4,6 +4,9 @@
 #include <braid/event.h>
 #include <braid/trace.h>
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #define MINUTE_NS 60000000000ULL
 
 static const struct {
@@ -18,16 +21,18 @@ static const struct {
 #undef X
 };
 
+/* Of the pools that budgets take from. */
 static const char *const pool_names[POOLS] = {
 	"memory",
 	"room for mappings",
 	"slots for JVMs",
 	"room for JVMs with probes",
-	"probes in files of users",
+	"JVMs with probes of their own",
 	"libjvm.so files of users",
 	"attempts to attach",
 	"open perf maps",
 	"frames to be named at the end",
+	"messages",
 };
 
 /* Counts a refusal. True for the first of its budget. */
@@ -40,18 +45,21 @@ static bool refuse(struct account *a, enum budget b, uint64_t n)
 	return first;
 }
 
-static void say(const struct account *a, struct sink *sink, enum budget b)
+static void say(struct account *a, struct sink *sink, enum budget b)
 {
-	if (budgets[b].minute)
-		sink_notice(
-			sink, a->process, BRAID_NOTICE_WARNING,
+	if (b == BUDGET_NOTICES)
+		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
+			    "further messages about the same process are counted and left out");
+	else if (budgets[b].minute)
+		account_notice(
+			a, sink, BRAID_NOTICE_WARNING,
 			"the process exceeds the limit of %llu %s, and %llu a minute after that: the rest waits or is "
 			"refused",
 			(unsigned long long)budgets[b].most, budgets[b].what, (unsigned long long)budgets[b].minute);
 	else
-		sink_notice(sink, a->process, BRAID_NOTICE_WARNING,
-			    "the process exceeds the limit of %llu %s: the rest is counted and left out",
-			    (unsigned long long)budgets[b].most, budgets[b].what);
+		account_notice(a, sink, BRAID_NOTICE_WARNING,
+			       "the process exceeds the limit of %llu %s: the rest is counted and left out",
+			       (unsigned long long)budgets[b].most, budgets[b].what);
 }
 
 /* Announced once for each user, who may have thousands of processes. */
@@ -77,22 +85,28 @@ static void add(struct account *a, enum budget b, int64_t n)
 	share_add(a->share, budgets[b].pool, taken);
 }
 
-bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n)
+bool account_may_reserve(const struct account *a, enum budget b, uint64_t n)
 {
 	enum pool pool = budgets[b].pool;
 
-	if ((uint64_t)a->used[b] + n > budgets[b].most) {
-		if (refuse(a, b, 1))
-			say(a, sink, b);
-		return false;
+	return (uint64_t)a->used[b] + n <= budgets[b].most &&
+	       (!a->share || !budgets[b].takes || share_has(a->share, pool, a->taken[pool], n * budgets[b].takes));
+}
+
+bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n)
+{
+	bool first;
+
+	if (account_may_reserve(a, b, n)) {
+		add(a, b, (int64_t)n);
+		return true;
 	}
-	if (a->share && budgets[b].takes && !share_has(a->share, pool, a->taken[pool], n * budgets[b].takes)) {
-		if (refuse(a, b, 1))
-			say_shared(a, sink, b);
-		return false;
-	}
-	add(a, b, (int64_t)n);
-	return true;
+	first = refuse(a, b, 1);
+	if (first && (uint64_t)a->used[b] + n > budgets[b].most)
+		say(a, sink, b);
+	else if (first)
+		say_shared(a, sink, b);
+	return false;
 }
 
 void account_release(struct account *a, enum budget b, uint64_t n)
@@ -160,4 +174,18 @@ void account_report(struct account *a, struct sink *sink)
 			sink_loss(sink, a->process, "budget", budgets[b].name, a->refused[b]);
 		a->refused[b] = 0;
 	}
+}
+
+void account_notice(struct account *a, struct sink *sink, uint32_t severity, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (!account_reserve(a, sink, BUDGET_NOTICES, 1))
+		return;
+	account_keep(a, BUDGET_NOTICES, 1);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	sink_notice(sink, a->process, severity, "%s", text);
 }

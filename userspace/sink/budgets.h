@@ -37,7 +37,7 @@
 	X(SHOWN, "shown_mappings", 1 << 14, 0, POOL_MAPPINGS, 1, "mappings of code for stack walks")                   \
 	X(JVMS, "jvms", 4, 0, POOL_JVMS, 1, "rings and layouts of a JVM")                                              \
 	X(PROBED, "probed", 1, 0, POOL_PROBED, 1, "JVMs with probes")                                                  \
-	X(OWN_PROBES, "own_probes", 1, 0, POOL_PROBES, 1, "JVMs with probes in a file of their user")                  \
+	X(OWN_PROBES, "own_probes", 1, 0, POOL_PROBES, 1, "JVMs with probes of their own")                             \
 	X(LIBJVMS, "libjvms", 4, 0, POOL_LIBJVMS, 1, "libjvm.so files of their user")                                  \
 	X(PERF_MAPS, "perf_maps", 1, 0, POOL_PERF_MAPS, 1, "perf maps")                                                \
 	X(MAP_FRAMES, "map_frames", 1 << 14, 0, POOL_FRAMES, 1, "frames to be looked up in perf maps")                 \
@@ -47,7 +47,8 @@
 	X(WAKES, "wakes", 1000, 12000, NO_POOL, "wake-ups by its agent")                                               \
 	X(MESSAGES, "messages", 256, 600, NO_POOL, "messages of its agent")                                            \
 	X(CONNECTIONS, "connections", 32, 6, NO_POOL, "connections of its agent")                                      \
-	X(RENAMES, "renames", 1 << 17, 60000, NO_POOL, "names of its threads")
+	X(RENAMES, "renames", 1 << 17, 60000, NO_POOL, "names of its threads")                                         \
+	X(NOTICES, "notices", 64, 0, POOL_NOTICES, 1, "messages")
 
 enum budget {
 #define X(id, name, ...) BUDGET_##id,
@@ -71,6 +72,9 @@ struct account {
 bool account_reserve(struct account *a, struct sink *sink, enum budget b, uint64_t n);
 void account_release(struct account *a, enum budget b, uint64_t n);
 
+/* Whether there is room, without a refusal. */
+bool account_may_reserve(const struct account *a, enum budget b, uint64_t n);
+
 /* True when something is left of a budget by the minute. Otherwise it counts a refusal of `n`. */
 bool account_has(struct account *a, struct sink *sink, enum budget b, uint64_t n);
 /* May spend more than is left. */
@@ -84,6 +88,10 @@ void account_close(struct account *a);
 
 /* After an exec: the new image inherits what the process has spent by the minute. */
 void account_inherit(struct account *a, const struct account *from);
+
+/* sink_notice() about the process, within its budget of notices. */
+void account_notice(struct account *a, struct sink *sink, uint32_t severity, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Emits what was refused since the last call, as loss of the hop `budget`. */
 void account_report(struct account *a, struct sink *sink);

@@ -17,29 +17,48 @@
 #define MEMORY_PART 256
 #define MEMORY_MIN (128ULL << 20)
 #define MEMORY_MAX (1ULL << 30)
-#define OWN_PROBES 8 /* setting one waits for all CPUs, and so does removing it */
+#define OWN_PROBES 12 /* eight for one user; setting one waits for all CPUs, and so does removing it */
 #define LIBJVMS 64
 #define PERF_MAPS 256
 #define FRAMES 65536
+#define NOTICES 8192
+#define REFUSALS 256
+#define MODULES (32UL << 20)
+#define SYMBOLS (64UL << 20)
+#define BOUND 32768
 /* New mappings exist beside the old ones for a moment, and extents are powers of two. */
 #define MAPPINGS_PART 4
 
-void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jvms)
+/* What strangers' files can take: files of root and of the recording user have no pool. */
+static uint64_t of_strangers(uint64_t room)
 {
-	uint64_t bytes = memory / MEMORY_PART;
+	return room / 4 * 3;
+}
+
+void pools_open(struct pools *p, const struct pool_room *room)
+{
+	uint64_t bytes = room->memory / MEMORY_PART;
 
 	bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes;
 	bytes = bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
 	*p = (struct pools){0};
 	p->strangers = p->known = (struct pool_set){.size = {[POOL_MEMORY] = bytes,
-							     [POOL_MAPPINGS] = mappings / MAPPINGS_PART,
-							     [POOL_JVMS] = jvms / 2,
-							     [POOL_PROBED] = jvms / 2,
+							     [POOL_MAPPINGS] = room->mappings / MAPPINGS_PART,
+							     [POOL_JVMS] = room->jvms / 2,
+							     [POOL_PROBED] = room->jvms / 2,
 							     [POOL_PROBES] = OWN_PROBES,
 							     [POOL_LIBJVMS] = LIBJVMS,
-							     [POOL_ATTACHES] = jvms / 2,
+							     [POOL_ATTACHES] = room->jvms / 2,
 							     [POOL_PERF_MAPS] = PERF_MAPS,
-							     [POOL_FRAMES] = FRAMES}};
+							     [POOL_FRAMES] = FRAMES,
+							     [POOL_NOTICES] = NOTICES,
+							     [POOL_REFUSALS] = REFUSALS,
+							     [POOL_MODULES] = MODULES,
+							     [POOL_SYMBOLS] = SYMBOLS,
+							     [POOL_TABLES] = of_strangers(room->tables),
+							     [POOL_ROWS] = of_strangers(room->rows),
+							     [POOL_PAGES] = of_strangers(room->pages),
+							     [POOL_BOUND] = BOUND}};
 	p->known.size[POOL_MEMORY] *= 2;
 }
 
@@ -55,7 +74,6 @@ void pools_close(struct pools *p)
 
 struct share *pools_share(struct pools *p, uid_t user)
 {
-	struct stat of = {.st_uid = user};
 	struct share *s;
 
 	HASH_FIND(hh, p->by_user, &user, sizeof(user), s);
@@ -67,7 +85,7 @@ struct share *pools_share(struct pools *p, uid_t user)
 	if (!s)
 		return NULL;
 	s->user = user;
-	s->set = owner_known(&of) ? &p->known : &p->strangers;
+	s->set = share_known(s) ? &p->known : &p->strangers;
 	HASH_ADD(hh, p->by_user, user, sizeof(user), s);
 	return s;
 }
@@ -77,9 +95,9 @@ bool share_has(const struct share *s, enum pool pool, uint64_t own, uint64_t n)
 	const struct pool_set *set = s->set;
 	uint64_t free_of_all, most;
 
-	if (set->used[pool] >= set->size[pool])
+	if (set->used[pool] >= set->size[pool] || n > set->size[pool] - set->used[pool])
 		return false;
-	free_of_all = set->size[pool] - set->used[pool];
+	free_of_all = set->size[pool] - set->used[pool] - n;
 	most = USER_PER_FREE * free_of_all;
 	return s->used[pool] + n <= most && own + n <= PROCESS_PER_FREE * (most - s->used[pool]);
 }
@@ -88,4 +106,19 @@ void share_add(struct share *s, enum pool pool, int64_t n)
 {
 	s->used[pool] += (uint64_t)n;
 	s->set->used[pool] += (uint64_t)n;
+}
+
+bool share_take(struct share *s, enum pool pool, uint64_t n)
+{
+	if (!share_has(s, pool, 0, n))
+		return false;
+	share_add(s, pool, (int64_t)n);
+	return true;
+}
+
+bool share_known(const struct share *s)
+{
+	const struct stat of = {.st_uid = s->user};
+
+	return owner_known(&of);
 }

@@ -18,11 +18,20 @@ enum pool {
 	POOL_MAPPINGS,	/* entries of the kernel side's map */
 	POOL_JVMS,	/* slots of the kernel side */
 	POOL_PROBED,	/* entries of its map of JVMs with probes */
-	POOL_PROBES,	/* JVMs with probes of their own in files of their users */
-	POOL_LIBJVMS,	/* such files */
+	POOL_PROBES,	/* JVMs with probes of their own */
+	POOL_LIBJVMS,	/* libjvm.so files of their users */
 	POOL_ATTACHES,	/* JVMs that are being attached to: sockets, staged files, children */
 	POOL_PERF_MAPS, /* open files */
 	POOL_FRAMES,	/* to be named at the end */
+	POOL_NOTICES,	/* in the whole recording */
+	POOL_REFUSALS,	/* JVMs without an agent that the summary lists */
+	POOL_MODULES, /* bytes for files that are mapped; this and what follows is charged by process/module_budget.c */
+	POOL_FILE_TIME, /* ns of CPU time for reading them, which grows with the recording's time */
+	POOL_SYMBOLS,	/* bytes */
+	POOL_TABLES,	/* unwind tables on the kernel side; their rows; their pages */
+	POOL_ROWS,
+	POOL_PAGES,
+	POOL_BOUND, /* functions that are named by native methods */
 	POOLS
 };
 
@@ -36,7 +45,8 @@ struct pool_set {
 struct share {
 	struct pool_set *set;
 	uint64_t used[POOLS];
-	uint32_t reported; /* bit n: the used-up pool of budget n has been announced */
+	uint32_t reported;   /* bit n: the used-up pool of budget n has been announced */
+	bool files_reported; /* that some of its files are left out has been announced */
 	uid_t user;
 	UT_hash_handle hh;
 };
@@ -46,8 +56,12 @@ struct pools {
 	struct share *by_user;
 };
 
-/* `memory` is the machine's, in bytes; the others are what the kernel side has room for. */
-void pools_open(struct pools *p, uint64_t memory, uint64_t mappings, uint64_t jvms);
+/* The machine's memory in bytes, and what the kernel side has room for. */
+struct pool_room {
+	uint64_t memory, mappings, jvms, tables, rows, pages;
+};
+
+void pools_open(struct pools *p, const struct pool_room *room);
 void pools_close(struct pools *p);
 
 /* NULL without memory: then only the budgets of each process bound what the user's processes take. */
@@ -56,5 +70,9 @@ struct share *pools_share(struct pools *p, uid_t user);
 /* Whether a process of the user that holds `own` may take `n` more. */
 bool share_has(const struct share *s, enum pool pool, uint64_t own, uint64_t n);
 void share_add(struct share *s, enum pool pool, int64_t n);
+/* Takes `n` for no process in particular. False: there is no room. */
+bool share_take(struct share *s, enum pool pool, uint64_t n);
+/* Whether the user is root or the recording user. */
+bool share_known(const struct share *s);
 
 #endif

@@ -39,7 +39,7 @@ static void sink_fail(struct sink *k, int err)
 
 /* ---- loss ---- */
 
-static void losses_write(struct sink *k)
+void sink_losses(struct sink *k)
 {
 	uint32_t count = k->losses_count;
 
@@ -68,7 +68,7 @@ void sink_loss(struct sink *k, uint32_t process, const char *hop, const char *ki
 		return;
 	}
 	if (k->losses_count == SINK_LOSSES)
-		losses_write(k);
+		sink_losses(k);
 	k->losses[k->losses_count++] =
 		(struct sink_lost){.time_ns = now_ns(), .count = count, .hop = hop, .kind = kind, .process = process};
 }
@@ -79,7 +79,7 @@ void sink_flush(struct sink *k)
 {
 	int err;
 
-	losses_write(k);
+	sink_losses(k);
 	err = trace_writer_flush(k->writer);
 	if (err)
 		sink_fail(k, err);
@@ -101,16 +101,8 @@ void sink_put(struct sink *k, const struct trace_rec *rec)
 void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)
 {
 	char text[1024];
-	bool first;
 	va_list ap;
 
-	if (!notices_room(&k->notices, process, &first)) {
-		if (first)
-			log_warning("further messages about the same process are counted and left out");
-		if (!notices_counts(&k->notices, process))
-			sink_loss(k, process, "collector", "notice", 1);
-		return;
-	}
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -145,20 +137,4 @@ void sink_clock(struct sink *k)
 					.clock = {.monotonic_ns = now_ns(),
 						  .boottime_ns = clock_read_ns(CLOCK_BOOTTIME),
 						  .realtime_ns = clock_read_ns(CLOCK_REALTIME)}});
-}
-
-static void count_left_out(void *ctx, uint32_t process, uint32_t count)
-{
-	sink_loss(ctx, process, "collector", "notice", count);
-}
-
-void sink_left_out(struct sink *k)
-{
-	notices_each_left_out(&k->notices, count_left_out, k);
-	losses_write(k);
-}
-
-void sink_free(struct sink *k)
-{
-	notices_free(&k->notices);
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The sink: the one way by which everything enters the trace. It owns the count of losses and the limit on notices, and
- * writes through a trace writer. Every room above calls it.
+ * The sink: the one way by which everything enters the trace. It owns the count of losses, and writes through a trace
+ * writer. Every room above calls it.
  */
 #ifndef BRAID_SINK_SINK_H
 #define BRAID_SINK_SINK_H
-
-#include "notices.h"
 
 #include "trace/trace.h"
 #include "util/clock.h"
@@ -32,7 +30,6 @@ struct sink {
 	int error;			    /* negative errno of the first failure, which ends the recording */
 	void (*failed)(void *ctx, int err); /* called once; may be NULL */
 	void *failed_ctx;
-	struct notices notices;
 	struct sink_lost losses[SINK_LOSSES];
 	uint32_t losses_count;
 	uint64_t lost;
@@ -49,6 +46,10 @@ struct trace_str trace_str_of(const char *text);
  */
 void sink_put(struct sink *k, const struct trace_rec *rec);
 
+/*
+ * Without a limit, so it is for notices about the recording (process 0) and for those of which there are few.
+ * account_notice() is for what a process can cause.
+ */
 void sink_notice(struct sink *k, uint32_t process, uint32_t severity, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* `hop` and `kind` are static strings. Losses of the same kind between two flushes become one record. */
@@ -60,8 +61,7 @@ void sink_clock(struct sink *k);
 
 /* Writes everything that was put so far to the file. */
 void sink_flush(struct sink *k);
-/* At the end: counts the notices that were left out as loss, and writes all loss. */
-void sink_left_out(struct sink *k);
-void sink_free(struct sink *k); /* leaves the writer open */
+/* Writes the loss that was counted so far as records. */
+void sink_losses(struct sink *k);
 
 #endif

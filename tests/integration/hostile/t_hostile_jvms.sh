@@ -20,7 +20,7 @@ events hostile.trace \
 	"operations by no other JVM's names" "all(e.name != 'Lies' for e in of('safepoint') if e.process.pid == $JAVA_PID)" \
 	"the ring that was ahead is the one that is damaged" "('ring', 'damaged', 1) in lost_by(${HOSTILE_PID[ahead]}) and
 		all('damaged' not in row for pid in (${HOSTILE_PID[shared]}, ${HOSTILE_PID[notices]}) for row in lost_by(pid))" \
-	"warnings that are left out" "any(kind == 'notice' for hop, kind, count in lost_by(${HOSTILE_PID[notices]}))"
+	"warnings that are left out" "any(kind == 'notices' for hop, kind, count in lost_by(${HOSTILE_PID[notices]}))"
 ! LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' record.err || fail "control characters in the messages"
 [[ $(wc -l <record.err) -lt 500 ]] || fail "$(wc -l <record.err) lines of messages"
 
