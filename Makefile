@@ -100,7 +100,7 @@ endef
 $(BUILD)/agent_blob.o: $(AGENT)
 	$(call blob,agent)
 
-PAGE := userspace/export/page
+PAGE := userspace/page/web
 $(BUILD)/page.html: $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE)/*.js)
 	@mkdir -p $(@D)
 	$(Q)awk '/^@include /{while ((getline line < ("$(PAGE)/" $$2)) > 0) print line; next} {print}' $< > $@

@@ -7,6 +7,7 @@
 
 #include <analyze/views.h>
 #include <export/export.h>
+#include <page/html.h>
 
 #include "synthetic.h"
 

@@ -9,6 +9,7 @@
 #include <analyze/views.h>
 #include <export/events.h>
 #include <export/export.h>
+#include <page/html.h>
 
 #include "events_fixture.h"
 #include "run.h"

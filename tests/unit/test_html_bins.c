@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <export/html_lanes.h>
+#include <page/lanes.h>
 #include <util/varint.h>
 
 Suite *test_html_bins(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of where the time of threads went, from hand-made and hostile records to sums and stacks. */
-#include <analyze/wall_profile.h>
+#include <wall/profile.h>
 #include <export/export.h>
 
 #include "wall_fixture.h"

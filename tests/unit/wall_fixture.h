@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <analyze/wall_view.h>
+#include <wall/view.h>
 #include <export/wall.h>
 
 #include "events_fixture.h"

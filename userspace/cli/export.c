@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <analyze/events.h>
-#include <analyze/wall_profile.h>
+#include <wall/profile.h>
 #include <util/log.h>
 #include <util/quantity.h>
 

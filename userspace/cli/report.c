@@ -5,6 +5,7 @@
 
 #include <export/spans.h>
 #include <export/wall.h>
+#include <page/html.h>
 #include <util/log.h>
 
 #include "cli.h"

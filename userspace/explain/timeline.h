@@ -6,7 +6,7 @@
 #ifndef BRAID_EXPLAIN_TIMELINE_H
 #define BRAID_EXPLAIN_TIMELINE_H
 
-#include <analyze/wall.h>
+#include <wall/wall.h>
 
 struct timeline_sample {
 	uint32_t thread; /* index of wall->threads */

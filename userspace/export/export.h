@@ -33,9 +33,6 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 /* ---- summary.c: the lines with which a report begins ---- */
 void report_summary(FILE *out, const struct views *v);
 
-/* ---- html.c: braid report --html ---- */
-int report_html(FILE *out, const struct views *v, const char *title);
-
 /* ---- info.c, text.c: braid info ---- */
 void info_text(FILE *out, const struct views *v, const struct report_source *source);
 void info_json(FILE *out, const struct views *v, const struct report_source *source);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <analyze/event_views.h>
-#include <analyze/wall.h>
+#include <wall/wall.h>
 
 #include "export.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <analyze/wall_view.h>
+#include <wall/view.h>
 
 void wall_text(FILE *out, const struct wall_view *v, unsigned top);
 void wall_json(FILE *out, const struct wall_view *v, unsigned top);

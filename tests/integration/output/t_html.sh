@@ -13,7 +13,7 @@ python3 "$LIB_DIR/page.py" flame.html s.trace.json
 braid report --html - "$SAMPLE" >page.html
 cmp page.html flame.html || fail "the page on standard output is another one"
 # Its trees, and its contents when it runs.
-node "$TEST_DIR/tree.js" "$LIB_DIR/../../userspace/export/page/tree.js"
+node "$TEST_DIR/tree.js" "$LIB_DIR/../../userspace/page/web/tree.js"
 node "$TEST_DIR/page.js" flame.html '$("filter").hidden && $("lost").hidden' '$("about").textContent.includes(data.about.host)' \
 	'drawn().length > 20 && texts().includes("all")' 'click("reverse") && drawn().length > 5 && texts().includes("Worker.spin")' \
 	'click("timeline") && texts().some(text => text.includes(" s"))'

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The HTML report: one file with the page (page/) and its data as JSON, escaped so that no name can break out of it.
- * `braid export` calls it.
- */
+/* The page (web/) and its data as JSON, escaped so that no name can break out of it. */
+#include "html.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
-#include "html.h"
-#include "info.h"
-
 #include <analyze/events.h>
+#include <export/export.h>
+#include <export/info.h>
+
+#include "page.h"
 
 extern const char html_blob_start[], html_blob_end[];
 

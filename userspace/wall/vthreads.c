@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "events.h"
-#include "vthreads.h"
+#include <analyze/events.h>
+#include <analyze/vthreads.h>
+
 #include "wall.h"
 
 /* What says that the virtual thread was followed. The times off the CPU while it was mounted are also known of others. */

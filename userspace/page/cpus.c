@@ -8,7 +8,7 @@
 
 #include <util/search.h>
 
-#include "html_lanes.h"
+#include "lanes.h"
 
 #define CPUS_MAX 4096U		/* of a larger number there is no lane */
 #define NO_FREQUENCY_NS 1000000 /* the period of samples if the recording does not say it */

@@ -3,8 +3,8 @@
  * Where the time of threads went, as stacks: those of the samples, scaled to the time that each thread ran, and those
  * on which threads were off the CPU, with what they waited for as the last frame.
  */
-#ifndef BRAID_ANALYZE_WALL_PROFILE_H
-#define BRAID_ANALYZE_WALL_PROFILE_H
+#ifndef BRAID_WALL_PROFILE_H
+#define BRAID_WALL_PROFILE_H
 
 #include "wall.h"
 

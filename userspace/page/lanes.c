@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "html_lanes.h"
+#include "lanes.h"
 
 #include <stdlib.h>
 #include <string.h>

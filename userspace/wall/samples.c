@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What threads did while they ran: the samples of OS threads. wall.c and wall_profile.c call it. */
+/* What threads did while they ran: the samples of OS threads. wall.c and profile.c call it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

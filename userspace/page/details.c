@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html_lanes.h"
+#include "lanes.h"
 
 static uint32_t row_of(const struct table *t, uint32_t id)
 {

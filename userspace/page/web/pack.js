@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- columns of numbers, as export/pack.c packs them: varints in base64 ---- */
+/* ---- columns of numbers, as page/pack.c packs them: varints in base64 ---- */
 function unpack(text) {
 	const raw = atob(text), bytes = new Uint8Array(raw.length);
 	for (let i = 0; i < raw.length; i++)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include <analyze/events.h>
+
 #include "wall.h"
 
 /* A parked thread's LOCK takes the place of its OFFCPU, unless all its time is recorded. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Who woke whom, from where, and why the waker came only then: the waker's own wait that ended while the first thread
- * waited, and so on, until a thread that ran all the time, an interrupt, or nobody who is known. wall_view.c calls it.
+ * waited, and so on, until a thread that ran all the time, an interrupt, or nobody who is known. view.c calls it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_views.h"
-#include "wall_view.h"
+#include <analyze/event_views.h>
+
+#include "view.h"
 
 /* A line that is written piece by piece; what does not fit is left out. */
 struct line {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lanes of threads: the segments of their lives, see analyze/wall.h. */
+/* Lanes of threads: the segments of their lives, see wall/wall.h. */
 #include <stdlib.h>
 
-#include "html_lanes.h"
+#include "lanes.h"
 
 /* A segment's third number: the state, and bits. The fourth is the number of its detail. */
 #define SEGMENT_IDLE 0x20U

@@ -6,12 +6,12 @@
  *
  * Segments come twice, in the order of time: lanes_measure() finds out what there is, lanes_keep() takes what fits.
  */
-#ifndef BRAID_EXPORT_HTML_LANES_H
-#define BRAID_EXPORT_HTML_LANES_H
+#ifndef BRAID_PAGE_LANES_H
+#define BRAID_PAGE_LANES_H
 
-#include "html.h"
+#include "page.h"
 
-/* ---- html_bins.c ---- */
+/* ---- bins.c ---- */
 
 #define BIN_LEVELS 7U
 #define BINS_COARSEST 64U /* twice as many at each level */
@@ -41,7 +41,7 @@ void bins_init(struct bins *b, unsigned level, uint64_t span_ns);
 int bins_add(struct bins *b, uint32_t key, uint64_t start_ns, uint64_t end_ns);
 int bins_finish(struct bins *b);
 
-/* ---- html_lanes.c ---- */
+/* ---- lanes.c ---- */
 
 #define LANE_BUCKETS (64U * 16U)
 
@@ -85,13 +85,13 @@ void lanes_free(struct lanes *l);
 /* A time on the page: ns since the recording's start, inside of what the page shows. */
 uint64_t lanes_time(const struct page *p, uint64_t time_ns);
 
-/* ---- html_threads.c ---- */
+/* ---- threads.c ---- */
 int html_thread_lanes(struct page *p, const struct wall *w);
 
-/* ---- html_cpus.c ---- */
+/* ---- cpus.c ---- */
 int html_cpu_lanes(struct page *p, const struct wall *w);
 
-/* ---- html_details.c: what is known of a segment, each combination once ---- */
+/* ---- details.c: what is known of a segment, each combination once ---- */
 
 struct detail {
 	uint32_t object;	     /* in texts */

@@ -5,7 +5,7 @@
 
 #include <util/varint.h>
 
-#include "html_lanes.h"
+#include "lanes.h"
 
 void bins_init(struct bins *b, unsigned level, uint64_t span_ns)
 {

@@ -3,8 +3,9 @@
  * What is known of a thread's time in sum only: how long it ran, and the times off the CPU that were too short for a
  * record of their own. All of it was between its segments, and so it is fitted into that time exactly.
  */
-#include "events.h"
 #include "wall.h"
+
+#include <analyze/events.h>
 
 __extension__ typedef unsigned __int128 wide;
 

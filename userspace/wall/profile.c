@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wall_profile.h"
+#include "profile.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include <analyze/events.h>
 
 struct making {
 	const struct wall *wall;

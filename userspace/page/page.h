@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces of the HTML report that the html*.c files share. */
-#ifndef BRAID_EXPORT_HTML_H
-#define BRAID_EXPORT_HTML_H
+/* What the files of this folder share. */
+#ifndef BRAID_PAGE_PAGE_H
+#define BRAID_PAGE_PAGE_H
 
 #include <analyze/tree.h>
 #include <analyze/views.h>
-#include <analyze/wall.h>
+#include <export/json.h>
+#include <wall/wall.h>
 
-#include "json.h"
 #include "pack.h"
 
 /*
@@ -31,7 +31,7 @@ struct page {
 	struct json j;
 };
 
-/* ---- html_page.c ---- */
+/* ---- page.c ---- */
 
 /* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);
@@ -39,12 +39,12 @@ int page_thread(struct page *p, uint32_t row, uint32_t *number);
 /* Labels and nodes of a tree, as members of an object; fills `place`, the page's number of each node. */
 int page_tree(struct json *j, const struct tree *t, uint32_t *place);
 
-/* ---- html_timeline.c ---- */
+/* ---- timeline.c ---- */
 int html_timeline(struct page *p);
 /* The lives of threads, and what ran on each CPU. */
 int html_lanes(struct page *p);
 
-/* ---- html_times.c: the events of a flame graph by time ---- */
+/* ---- times.c: the events of a flame graph by time ---- */
 
 /* What a flame graph is made from: samples, or JVM events of a kind. */
 struct page_source {

@@ -8,13 +8,13 @@
  * Everything is under the analysis's filter. A window cuts segments exactly; what is known in sum only is shared out in
  * proportion to the time between the segments. With --include, the "life" is what the chosen stacks have of it.
  */
-#ifndef BRAID_ANALYZE_WALL_H
-#define BRAID_ANALYZE_WALL_H
+#ifndef BRAID_WALL_WALL_H
+#define BRAID_WALL_WALL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis.h"
+#include <analyze/analysis.h>
 
 enum wall_state {
 	WALL_RUNNING,
@@ -154,7 +154,7 @@ struct wall_part {
 typedef int (*wall_part_fn)(void *ctx, const struct wall_thread *t, const struct wall_part *p);
 int wall_each_part(const struct wall *w, const struct wall_thread *t, wall_part_fn fn, void *ctx);
 
-/* ---- wall_pauses.c: when the Java threads of a JVM stood still ---- */
+/* ---- pauses.c: when the Java threads of a JVM stood still ---- */
 
 struct wall_pause {
 	uint32_t process;
@@ -178,7 +178,7 @@ const struct wall_pause *wall_pauses_next(const struct wall_pauses *p, const str
 /* Fills in the sums of a thread whose rows and recorded sums are known. */
 void wall_sum_thread(const struct wall *w, struct wall_thread *t);
 
-/* ---- wall_vthreads.c ---- */
+/* ---- vthreads.c ---- */
 
 /*
  * Calls fn for each virtual thread that was followed, until it returns another value than 0, which is returned. Of a
@@ -190,7 +190,7 @@ int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx);
 /* Fills in what wall_each_vthread() needs. 0 or -ENOMEM. */
 int wall_vthreads_find(struct wall *w);
 
-/* ---- wall_lives.c ---- */
+/* ---- lives.c ---- */
 
 /* Whether a row only says for which object a thread was blocked. */
 bool wall_is_note(const struct jvm_event_row *r);
@@ -203,7 +203,7 @@ void wall_take_sums(const struct wall *w, struct wall_thread *t, const struct jv
 /* Fills w->threads, except for what is selected of them, w->leader, w->rows and w->sums. 0 or -ENOMEM. */
 int wall_lives(struct wall *w);
 
-/* ---- wall_samples.c: what threads did while they ran ---- */
+/* ---- samples.c: what threads did while they ran ---- */
 
 /* The samples of OS threads in the window, selected ones and others; virtual threads' are their carriers'. `thread` is
  * an index of w->threads, `stack` a row. Until fn returns another value than 0, which is returned. */
@@ -213,7 +213,7 @@ int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx);
 /* Fills w->weights. 0 or -ENOMEM. */
 int wall_weigh(struct wall *w);
 
-/* ---- wall_sums.c: what is known in sum only ---- */
+/* ---- sums.c: what is known in sum only ---- */
 
 /* What is said of a COUNTED of OFFCPU: why, or that the thread was idle. */
 enum wall_state wall_state_of_sum(const struct wall *w, const struct jvm_event_row *r);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Columns of numbers for the page: varints, as base64 in its JSON. page/pack.js reads them. */
-#ifndef BRAID_EXPORT_PACK_H
-#define BRAID_EXPORT_PACK_H
+#ifndef BRAID_PAGE_PACK_H
+#define BRAID_PAGE_PACK_H
 
 #include <stdint.h>
 
+#include <export/json.h>
 #include <util/vec.h>
-
-#include "json.h"
 
 struct pack {
 	VEC(uint8_t) bytes;

@@ -2,9 +2,9 @@
 /* When the Java threads of a JVM stood still. wall.c cuts the pauses out of the times off the CPU. */
 #include <stdlib.h>
 
+#include <analyze/events.h>
 #include <util/search.h>
 
-#include "events.h"
 #include "wall.h"
 
 static int wall_pauses_compare(const void *x, const void *y)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wall_view.h"
+#include "view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_views.h"
+#include <analyze/event_views.h>
 
 static int wall_compare_numbers(uint64_t p, uint64_t q)
 {

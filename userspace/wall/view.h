@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The tables of `braid report --wall`: where the time of threads went, what they waited for, who woke them, and the
- * chains of waits that led there. wall_text.c and wall_json.c print them.
+ * chains of waits that led there. export/wall_text.c and export/wall_json.c print them.
  */
-#ifndef BRAID_ANALYZE_WALL_VIEW_H
-#define BRAID_ANALYZE_WALL_VIEW_H
+#ifndef BRAID_WALL_VIEW_H
+#define BRAID_WALL_VIEW_H
 
 #include "wall.h"
 
@@ -73,7 +73,7 @@ struct wall_view {
 int wall_view_new(struct wall_view **out, const struct wall *wall, bool idle);
 void wall_view_free(struct wall_view *v);
 
-/* ---- wall_chains.c ---- */
+/* ---- chains.c ---- */
 /* Adds a segment, the first of its row, to the tables of who woke whom. */
 int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const struct wall_segment *s);
 void wall_chains_sort(struct wall_view *v);

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include <analyze/blocked.h>
+#include <analyze/events.h>
 #include <util/search.h>
-
-#include "blocked.h"
-#include "events.h"
 
 /* ---- states ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include "page.h"
 
 int page_thread(struct page *p, uint32_t row, uint32_t *number)
 {

@@ -5,7 +5,7 @@
 
 #include <analyze/events.h>
 
-#include "html.h"
+#include "page.h"
 
 struct timed {
 	uint64_t time_ns;

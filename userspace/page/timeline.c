@@ -5,7 +5,7 @@
 
 #include <analyze/events.h>
 
-#include "html_lanes.h"
+#include "lanes.h"
 
 #define SPANS_MAX 20000U /* the longest ones; a browser draws this many */
 
