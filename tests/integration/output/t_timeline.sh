@@ -12,7 +12,16 @@ python3 "$LIB_DIR/page.py" t.html t.trace.json
 node "$TEST_DIR/page.js" t.html 'click("timeline") && texts().some(text => text.startsWith("CPU "))' \
 	'braidPage.lines().some(line => line.thread !== undefined && line.lane.kept > 3)' 'click("heat") && braidPage.heat().most > 0'
 node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js" || skip "no Chromium is installed"
-node "$TEST_DIR/timeline.js" t.html >seen
-# The flame graph of a range has the samples that a report of that time has.
-braid report --json --from 0.1 --to 0.4 t.trace >part.json
+# The flame graph of a range has the samples that a report of that time has. Each end, in µs, is between two samples: the
+# page rounds their times.
+read -r from to < <(braid script --event cpu t.trace | python3 -c '
+import re, sys
+times = sorted(float(t) for t in re.findall(r"^\S.* (\d+\.\d+): ", sys.stdin.read(), re.M))
+quarter = len(times) // 4 + 1
+for near in times[:quarter], times[-quarter:]:
+	gap = max(zip(near, near[1:]), key=lambda pair: pair[1] - pair[0])
+	print(round(sum(gap) / 2 * 1e6), end=" ")
+print()')
+node "$TEST_DIR/timeline.js" t.html "$from" "$to" >seen
+braid report --json --from "${from}us" --to "${to}us" t.trace >part.json
 python3 -c 'import json; seen, part = json.load(open("seen")), json.load(open("part.json")); assert seen["total"] == part["samples"]["total"] > 0, (seen, part["samples"])'

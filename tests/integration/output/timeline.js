@@ -98,10 +98,10 @@ async function heat(p) {
 	assert.deepStrictEqual(await p.evaluate("braidPage.state.range"), clicked);
 }
 
-/* Everything of the address is there again in another page; t_timeline.sh knows the sum. */
-async function address(p, page) {
+/* Everything of the address is there again in another page; t_timeline.sh knows the sum from FROM to TO µs. */
+async function address(p, page, from, to) {
 	await p.load("about:blank", "location.href === 'about:blank'");
-	await p.load("file://" + require("path").resolve(page) + "#view=graph&range=100000.000-400000.000");
+	await p.load("file://" + require("path").resolve(page) + `#view=graph&range=${from}-${to}`);
 	const total = await p.evaluate("braidPage.total()");
 	await p.evaluate("location.hash = '#view=heat&range=100000.000-200000.000'");
 	await p.wait(200);
@@ -121,7 +121,7 @@ async function address(p, page) {
 		await stacks(p);
 		await range(p);
 		await heat(p);
-		const total = await address(p, process.argv[2]);
+		const total = await address(p, ...process.argv.slice(2, 5));
 		assert.deepStrictEqual(p.errors, []);
 		console.log(JSON.stringify({total}));
 	} finally {
