@@ -28,8 +28,8 @@ struct {
 } hit_counts SEC(".maps");
 
 /*
- * What the walks of all events have cost on a CPU in its current second. All together get half of a CPU. One event gets
- * as much as is still free: alone a quarter of the CPU, so that a hot one leaves time to the others.
+ * What walks have cost on a CPU in its current second. All together get half of a CPU. One event of one process gets as
+ * much as is still free: alone a quarter of the CPU, so that a hot one leaves time to the others.
  */
 #define HIT_SECOND_NS 1000000000ULL
 #define HITS_SHARE_NS (HIT_SECOND_NS / 2)
@@ -38,14 +38,19 @@ struct {
 struct hit_spending {
 	__u64 second;
 	__u64 spent_ns;
+	__u64 who; /* event and process; 0: all */
 };
+
+/* The first entry is for all. Who spends has another one, in one of a few places, for as long as the second lasts. */
+#define HIT_SPENDINGS 512
+#define HIT_PLACES 4
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, HIT_SPENDINGS);
 	__type(key, __u32);
 	__type(value, struct hit_spending);
-} hit_spending SEC(".maps");
+} hit_spendings SEC(".maps");
 
 /* ---- filters ---- */
 
@@ -170,43 +175,74 @@ static __always_inline bool hit_selected(struct hit *h)
 
 /* ---- budgets ---- */
 
-static __always_inline struct hit_spending *hit_spending_here(void)
+static __always_inline void hit_spending_begin(struct hit_spending *h, __u64 second, __u64 who)
 {
-	__u32 zero = 0;
+	h->second = second;
+	h->spent_ns = 0;
+	h->who = who;
+}
 
-	return bpf_map_lookup_elem(&hit_spending, &zero);
+static __always_inline struct hit_spending *hit_spending_of_all(__u64 second)
+{
+	__u32 first = 0;
+	struct hit_spending *h = bpf_map_lookup_elem(&hit_spendings, &first);
+
+	if (h && h->second != second)
+		hit_spending_begin(h, second, 0);
+	return h;
+}
+
+/* Where all places are in use, it is one that another one has. */
+static __always_inline struct hit_spending *hit_spending_of(__u32 number, __u32 tgid, __u64 second)
+{
+	__u64 who = (__u64)(number + 1) << 32 | tgid;
+	struct hit_spending *unused = NULL, *h = NULL;
+
+	for (__u32 i = 0; i < HIT_PLACES; i++) {
+		__u32 place = 1 + (tgid * BRAID_HITS + number + i * 61) % (HIT_SPENDINGS - 1);
+
+		h = bpf_map_lookup_elem(&hit_spendings, &place);
+		if (!h || (h->who == who && h->second == second))
+			break;
+		if (!unused && h->second != second)
+			unused = h;
+		if (i == HIT_PLACES - 1 && unused) {
+			h = unused;
+			hit_spending_begin(h, second, who);
+		}
+	}
+	return h;
 }
 
 /* False when the CPU's time for hits, or the event ring's room for them, is used up. */
-static __noinline bool hit_affordable(struct braid_hit_count *c, __u64 now, __u32 tgid)
+static __noinline bool hit_affordable(__u32 number, __u64 now, __u32 tgid)
 {
-	struct hit_spending *all = hit_spending_here();
 	__u64 second = now / HIT_SECOND_NS;
+	struct hit_spending *all = hit_spending_of_all(second), *own = hit_spending_of(number, tgid, second);
 
-	if (!all)
-		return false;
-	if (all->second != second) {
-		all->second = second;
-		all->spent_ns = 0;
-	}
-	if (c->second != second) {
-		c->second = second;
-		c->spent_ns = 0;
-	}
-	return all->spent_ns < HITS_SHARE_NS && c->spent_ns < HITS_SHARE_NS - all->spent_ns && events_room(tgid);
+	return all && own && all->spent_ns < HITS_SHARE_NS && own->spent_ns < HITS_SHARE_NS - all->spent_ns &&
+	       events_room(tgid);
 }
 
-static __noinline int hit_charge(struct braid_hit_count *c, __u64 began)
+static __noinline int hit_charge(__u32 number, __u64 began, __u32 tgid)
 {
-	__u64 ns = bpf_ktime_get_ns() - began;
-	struct hit_spending *all = hit_spending_here();
+	__u64 now = bpf_ktime_get_ns(), ns = now - began, second = now / HIT_SECOND_NS;
+	struct hit_spending *all = hit_spending_of_all(second), *own = hit_spending_of(number, tgid, second);
 
 	if (ns > HIT_WALK_NS)
 		ns = HIT_WALK_NS;
-	__sync_fetch_and_add(&c->spent_ns, ns);
 	if (all)
 		__sync_fetch_and_add(&all->spent_ns, ns);
+	if (own)
+		__sync_fetch_and_add(&own->spent_ns, ns);
 	return 0;
+}
+
+/* Counts a hit that is due and left out, also for its process: as an event of the kind, or as BRAID_LOST_HIT. */
+static __always_inline void hit_lost(struct braid_hit_count *c, __u32 tgid, __u32 kind)
+{
+	__sync_fetch_and_add(&c->lost, 1);
+	jvm_event_lost(tgid, kind);
 }
 
 /* ---- samples ---- */
@@ -242,14 +278,10 @@ static __always_inline struct sample *hit_begin(struct hit *h, __u32 number)
 
 	if (!c || !hit_selected(h) || (__sync_fetch_and_add(&c->hits, 1) + 1) % h->event->period)
 		return NULL;
-	if (!hit_affordable(c, now, tgid)) {
-		__sync_fetch_and_add(&c->lost, 1);
-		return NULL;
-	}
-	slot = slot_take();
+	slot = hit_affordable(number, now, tgid) ? slot_take() : SLOT_NONE;
 	s = slot_at(slot);
 	if (!s) {
-		__sync_fetch_and_add(&c->lost, 1);
+		hit_lost(c, tgid, BRAID_LOST_HIT);
 		return NULL;
 	}
 	s->w.slot = slot;
@@ -260,13 +292,11 @@ static __always_inline struct sample *hit_begin(struct hit *h, __u32 number)
 
 static __always_inline int hit_end(struct sample *s, bool user, __u32 number)
 {
-	struct braid_hit_count *c = bpf_map_lookup_elem(&hit_counts, &number);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, bytes;
 	__u64 began = s->event.hdr.time_ns;
 
 	bytes = sample_take(s->w.slot, user);
-	if (c)
-		hit_charge(c, began);
+	hit_charge(number, began, tgid);
 	if (bytes)
 		jvm_event_charge(tgid, bytes);
 	return 0;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Sends JVM events to the collector, within each JVM's share of the event ring. All programs that emit JVM events use
- * it. */
+/* Sends JVM events to the collector, within each process's share of the event ring. All programs that emit JVM events
+ * use it. */
 #ifndef BRAID_JVM_EVENT_BPF_H
 #define BRAID_JVM_EVENT_BPF_H
 
 #include "stack.bpf.h"
 
 /*
- * Samples go first: half of the ring is for them alone. Of the other half one JVM gets at most REQUESTS_PER_FREE
- * times what is still free, because it can request, sleep or collect as fast as it likes. So one JVM alone gets three
- * fourths, and with any number of JVMs some room stays free. The last entry is for processes without a slot. The
- * collector resets entries.
+ * Samples go first: half of the ring is for them alone. Of the other half one process gets at most REQUESTS_PER_FREE
+ * times what is still free, because it can request, sleep or collect as fast as it likes. So one alone gets three
+ * fourths, and with any number of them some room stays free. The collector resets entries.
  */
 #define REQUESTS_PER_FREE 3
 struct {
@@ -19,6 +18,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct braid_request_share);
 } request_shares SEC(".maps");
+
+/* The shares of processes without a slot: in one of a few places from the pid on, as long as it is in use. */
+#define STRAY_SHARES 256
+#define STRAY_PLACES 4
+struct stray_share {
+	struct braid_ring_share ring;
+	__u32 pid;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STRAY_SHARES);
+	__type(key, __u32);
+	__type(value, struct stray_share);
+} stray_shares SEC(".maps");
 
 /* What processes without a slot have lost, by pid. The collector takes entries out. */
 struct {
@@ -37,11 +52,38 @@ static __always_inline __u32 slot_of(__u32 tgid)
 	return p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
 }
 
-static __always_inline struct braid_request_share *asked_of(__u32 tgid)
+static __always_inline bool share_is_over(const struct braid_ring_share *r)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_CONS_POS) >= r->until;
+}
+
+/* Where all places are in use, processes have a share together. */
+static __always_inline struct braid_ring_share *share_of_stray(__u32 tgid)
+{
+	struct stray_share *unused = NULL, *s = NULL;
+
+	for (__u32 i = 0; i < STRAY_PLACES; i++) {
+		__u32 place = (tgid + i) % STRAY_SHARES;
+
+		s = bpf_map_lookup_elem(&stray_shares, &place);
+		if (!s || s->pid == tgid)
+			break;
+		if (!unused && share_is_over(&s->ring))
+			unused = s;
+		if (i == STRAY_PLACES - 1 && unused) {
+			s = unused;
+			s->pid = tgid;
+		}
+	}
+	return s ? &s->ring : NULL;
+}
+
+static __always_inline struct braid_ring_share *share_of(__u32 tgid)
 {
 	__u32 slot = slot_of(tgid);
+	struct braid_request_share *a = slot < BRAID_MAX_JVMS ? bpf_map_lookup_elem(&request_shares, &slot) : NULL;
 
-	return bpf_map_lookup_elem(&request_shares, &slot);
+	return a ? &a->ring : share_of_stray(tgid);
 }
 
 /* NULL: there are too many. */
@@ -71,34 +113,30 @@ static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 	return 0;
 }
 
-static __always_inline bool share_has_room(struct braid_request_share *a)
+static __always_inline bool share_has_room(struct braid_ring_share *r)
 {
 	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
 	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
 
-	if (bpf_ringbuf_query(&events, BPF_RB_CONS_POS) >= a->until) {
-		a->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
-		a->bytes = 0;
+	if (share_is_over(r)) {
+		r->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
+		r->bytes = 0;
 	}
-	return used < half && a->bytes < REQUESTS_PER_FREE * (half - used);
+	return used < half && r->bytes < REQUESTS_PER_FREE * (half - used);
 }
 
 /* False when the share of the process is full. */
 static __noinline bool events_room(__u32 tgid)
 {
-	struct braid_request_share *a = asked_of(tgid);
+	struct braid_ring_share *r = share_of(tgid);
 
-	return a && share_has_room(a);
+	return r && share_has_room(r);
 }
 
 /* The same, and counts the loss. Called before a stack is taken for the event. */
 static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 {
-	struct braid_request_share *a = asked_of(tgid);
-
-	if (!a)
-		return false;
-	if (share_has_room(a))
+	if (events_room(tgid))
 		return true;
 	jvm_event_lost(tgid, kind);
 	return false;
@@ -106,10 +144,10 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 
 static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
-	struct braid_request_share *a = asked_of(tgid);
+	struct braid_ring_share *r = share_of(tgid);
 
-	if (a)
-		__sync_fetch_and_add(&a->bytes, bytes);
+	if (r)
+		__sync_fetch_and_add(&r->bytes, bytes);
 	return 0;
 }
 

@@ -48,9 +48,9 @@ static __always_inline bool kernel_event_due(__u32 event, __u64 now)
 	if (!c)
 		return false;
 	__sync_fetch_and_add(&c->hits, 1);
-	if (hit_affordable(c, now, tgid))
+	if (hit_affordable(number, now, tgid))
 		return true;
-	__sync_fetch_and_add(&c->lost, 1);
+	hit_lost(c, tgid, BRAID_JVM_SYSCALL + event);
 	return false;
 }
 
@@ -61,7 +61,6 @@ static __always_inline void kernel_event_stack(void *ctx, __u64 own, __u32 event
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, number = kernel_events[event] - 1;
 	struct sample *s = stack_begin(bpf_map_lookup_elem(&processes, &tgid));
-	struct braid_hit_count *c;
 	__u64 began;
 
 	if (!s)
@@ -70,9 +69,7 @@ static __always_inline void kernel_event_stack(void *ctx, __u64 own, __u32 event
 	if (ctx)
 		stack_walk_kernel_from(ctx, s, own);
 	(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
-	c = bpf_map_lookup_elem(&hit_counts, &number);
-	if (c)
-		hit_charge(c, began);
+	hit_charge(number, began, tgid);
 }
 
 /*

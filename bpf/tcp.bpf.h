@@ -8,7 +8,7 @@
 
 #include "kernel_event.bpf.h"
 
-#define TCP_SOCKETS 16384 /* of recorded processes; the oldest make room for new ones */
+#define TCP_SOCKETS 16384 /* of recorded processes; one that finds no room counts as a lost event */
 
 struct tcp_socket {
 	__u64 start_ns; /* 0: it does not connect */
@@ -17,9 +17,9 @@ struct tcp_socket {
 	struct braid_stack_ref ref;
 };
 
-/* By the address of the kernel's structure. */
+/* By the address of the kernel's structure. An entry ends with its connection. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TCP_SOCKETS);
 	__type(key, __u64);
 	__type(value, struct tcp_socket);

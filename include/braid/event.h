@@ -117,22 +117,28 @@ struct braid_jvm {
 #define BRAID_VTHREAD_TIMES (1 << 18) /* of `vthread_times`, which takes memory for those in use only */
 #define BRAID_TIDS (1U << 22)	      /* the kernel has no larger ones (PID_MAX_LIMIT) */
 
-/* Events that found no room, by kind. */
+/* Events that were left out, by kind: there was no room for them, or no time to walk their stacks. */
 struct braid_lost {
 	__u64 events[BRAID_JVM_KINDS_MAX];
 };
+#define BRAID_LOST_HIT 0 /* in place of a kind: samples of hit events */
 
 #define BRAID_STRAYS 256 /* processes without a slot whose losses are counted apart */
 
+/* A process's share of the event ring. */
+struct braid_ring_share {
+	__u64 until; /* position of the ring; when the collector has read up to it, a new share begins */
+	__u64 bytes; /* used of this share */
+};
+
 /*
- * Value of the map `request_shares`, by slot: a JVM's share of the event ring. The entry after the last slot is for
- * processes without a slot.
+ * Value of the map `request_shares`, by slot: what a JVM takes of what all share. The entry after the last slot is for
+ * processes without a slot, which have their shares of the ring elsewhere.
  */
 struct braid_request_share {
-	__u64 until;   /* position of the event ring; when the collector has read up to it, a new share begins */
-	__u64 bytes;   /* used of this share */
+	struct braid_ring_share ring;
 	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
-	struct braid_lost lost; /* no room in the share or in the ring */
+	struct braid_lost lost;
 };
 
 enum braid_event_kind {

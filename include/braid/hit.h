@@ -119,10 +119,8 @@ struct braid_hit {
 
 /* Value of the per-CPU map `hit_counts`, by the event's number. */
 struct braid_hit_count {
-	__u64 hits;	/* by recorded processes, as the filter selects them */
-	__u64 lost;	/* of those that were due to be samples */
-	__u64 second;	/* for which spent_ns counts */
-	__u64 spent_ns; /* for walks of this event */
+	__u64 hits; /* by recorded processes, as the filter selects them */
+	__u64 lost; /* of those that were due to be samples */
 };
 
 #endif

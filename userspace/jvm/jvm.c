@@ -50,9 +50,10 @@ int jvm_open(struct jvm **out, struct jvms *jvms, struct process *process)
 /* Emits the losses beyond `before`, and updates that. */
 static void emit_lost(struct jvms *jvms, uint32_t process, const struct braid_lost *now, struct braid_lost *before)
 {
-	for (uint32_t i = 1; i < BRAID_JVM_EVENTS; i++)
+	for (uint32_t i = 0; i < BRAID_JVM_EVENTS; i++)
 		if (now->events[i] > before->events[i])
-			sink_loss(jvms->sink, process, "bpf", jvm_event_name(i), now->events[i] - before->events[i]);
+			sink_loss(jvms->sink, process, "bpf", i == BRAID_LOST_HIT ? "hit" : jvm_event_name(i),
+				  now->events[i] - before->events[i]);
 	*before = *now;
 }
 
@@ -64,17 +65,19 @@ void jvm_emit_lost(struct jvm *j)
 		emit_lost(j->jvms, j->process->id, &share.lost, &j->lost);
 }
 
+static void emit_lost_of_stray(void *ctx, pid_t pid, const struct braid_lost *lost)
+{
+	struct jvms *jvms = ctx;
+	const struct process *process = processes_latest(jvms->processes, pid);
+
+	emit_lost(jvms, process ? process->id : 0, lost, &(struct braid_lost){0});
+}
+
 void jvms_emit_lost(struct jvms *jvms)
 {
 	struct braid_request_share share;
-	const struct process *process;
-	struct braid_lost lost;
-	pid_t pid;
 
-	for (int i = 0; i < BRAID_STRAYS && kernel_side_take_lost(jvms->kernel, &pid, &lost); i++) {
-		process = processes_latest(jvms->processes, pid);
-		emit_lost(jvms, process ? process->id : 0, &lost, &(struct braid_lost){0});
-	}
+	kernel_side_lost(jvms->kernel, emit_lost_of_stray, jvms);
 	if (kernel_side_request_share(jvms->kernel, BRAID_MAX_JVMS, &share))
 		emit_lost(jvms, 0, &share.lost, &jvms->lost);
 }

@@ -8,6 +8,7 @@
 #include "offcpu_filter.h"
 #include "programs.h"
 #include "sampler.h"
+#include "strays.h"
 #include "util/log.h"
 #include "util/search.h"
 #include "util/vec.h"
@@ -39,6 +40,7 @@ struct kernel_side {
 	struct bpf_link *fork_link, *exec_link;
 	struct programs programs;
 	struct hits hits;
+	struct strays strays;
 	uint64_t slots_used[BRAID_MAX_JVMS / 64];
 };
 
@@ -423,15 +425,9 @@ bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struc
 	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, share);
 }
 
-bool kernel_side_take_lost(const struct kernel_side *k, pid_t *pid, struct braid_lost *lost)
+void kernel_side_lost(struct kernel_side *k, kernel_lost_fn fn, void *ctx)
 {
-	int strays = bpf_map__fd(k->skel->maps.strays);
-	uint32_t key;
-
-	if (bpf_map_get_next_key(strays, NULL, &key) || bpf_map_lookup_and_delete_elem(strays, &key, lost))
-		return false;
-	*pid = (pid_t)key;
-	return true;
+	strays_read(&k->strays, bpf_map__fd(k->skel->maps.strays), fn, ctx);
 }
 
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,

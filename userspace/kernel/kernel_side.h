@@ -80,8 +80,9 @@ int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *
 void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);
 /* The stacks that the slot's JVM has requested; false: nothing is known. */
 bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struct braid_request_share *share);
-/* Takes what a process without a slot has lost; false: none has lost anything. */
-bool kernel_side_take_lost(const struct kernel_side *k, pid_t *pid, struct braid_lost *lost);
+/* Calls back with what each process without a slot has lost since the last call. */
+typedef void (*kernel_lost_fn)(void *ctx, pid_t pid, const struct braid_lost *lost);
+void kernel_side_lost(struct kernel_side *k, kernel_lost_fn fn, void *ctx);
 /* Sets the JVM's layout, with which its stacks can be walked. */
 void kernel_side_layout(struct kernel_side *k, uint32_t slot, const struct braid_layout *l,
 			const struct braid_statics *v);

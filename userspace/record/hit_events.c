@@ -52,12 +52,10 @@ void hit_events_stats(struct session *s)
 		if (lost && !s->event_lost[i])
 			sink_notice(
 				&s->sink, 0, BRAID_NOTICE_WARNING,
-				"'%s' is hit too often: walks of its stacks take a quarter of a CPU at most, and a "
-				"process has its share of the event ring; other hits are counted as lost; a filter, "
+				"'%s' is hit too often: in a process, walks of its stacks take a quarter of a CPU at "
+				"most, and events have a share of the ring; other hits are counted as lost; a filter, "
 				"or %s, selects some of them",
 				o->probes[i].text, o->probes[i].type == PROBE_KERNEL ? "a longer time" : "-c N");
-		if (lost > s->event_lost[i])
-			sink_loss(&s->sink, 0, "bpf", "hit", lost - s->event_lost[i]);
 		s->event_lost[i] = lost;
 	}
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Says "ready" and waits for a line. Then it does things in the kernel that its first argument names, and prints what it
- * did and how long it took, so that a test knows what a recording has to contain: `files PATH`,
- * `faults PATH`, `block PATH`,
- * `tcp -`.
+ * did and how long it took, so that a test knows what a recording has to contain: `files PATH`, `faults PATH`,
+ * `block PATH`, `tcp -`, `sockets COUNT`. `flood KIND COUNT` does one thing as often as it can until there is another
+ * line, and says when it has done so COUNT times.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -231,6 +233,74 @@ static int tcp(void)
 	return 0;
 }
 
+/* Makes connections to itself and keeps both ends. */
+static int sockets(int count)
+{
+	struct sockaddr_in to;
+	int fd = listens(16, &to);
+
+	for (int i = 0; i < count; i++)
+		check(connect_to(&to) >= 0 && accept(fd, NULL, NULL) >= 0, "connect");
+	return 0;
+}
+
+/* ---- floods ---- */
+
+#define FLOOD_AT ((void *)0x100000000000)
+
+static void flood_syscall(void)
+{
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+}
+
+static void flood_fault(void)
+{
+	volatile char *pages = FLOOD_AT;
+
+	for (size_t i = 0; i < 100; i++)
+		pages[i * 4096] = 1;
+	check(!madvise(FLOOD_AT, 100 * 4096, MADV_DONTNEED), "madvise");
+}
+
+/* To a port where nobody listens: the loopback device refuses at once. */
+static void flood_tcp(void)
+{
+	const struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	for (int i = 0; i < 100; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		check(fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof(to)) && errno == ECONNREFUSED &&
+			      !close(fd),
+		      "connect");
+	}
+}
+
+/* It is a flood from the given number on. */
+static int flood(const char *kind, long enough)
+{
+	void (*fn)(void) = !strcmp(kind, "fault") ? flood_fault : !strcmp(kind, "tcp") ? flood_tcp : flood_syscall;
+	struct pollfd in = {.fd = 0, .events = POLLIN};
+	long count = 0;
+
+	check(mmap(FLOOD_AT, 100 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		   0) == FLOOD_AT,
+	      "mmap");
+	(void)madvise(FLOOD_AT, 100 * 4096, MADV_NOHUGEPAGE);
+	while (count < enough || poll(&in, 1, 0) <= 0) {
+		fn();
+		count += 100;
+		if (count == enough) {
+			puts("flooding");
+			fflush(stdout);
+		}
+	}
+	printf("count %ld\n", count);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	puts("ready");
@@ -245,5 +315,9 @@ int main(int argc, char **argv)
 		return block(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "tcp") == 0)
 		return tcp();
+	if (argc == 3 && strcmp(argv[1], "sockets") == 0)
+		return sockets(atoi(argv[2]));
+	if (argc == 4 && strcmp(argv[1], "flood") == 0)
+		return flood(argv[2], atol(argv[3]));
 	return 1;
 }

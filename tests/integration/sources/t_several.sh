@@ -48,4 +48,4 @@ check tenth.trace "no clock" '"record.event" not in r["recording"] and weight(st
 # Too many hits: what the samples may cost is limited, and each hit is a sample or lost.
 record -e cpu,syscalls:sys_enter_write -o hot.trace -- taskset -c 0 dd if=/dev/zero of=/dev/null bs=1 count=1000000 status=none
 check hot.trace "sampled or lost" 'i["lost"].get("bpf", {}).get("hit", 0) + r["hit_events"][0]["samples"] == 1000000 == r["hit_events"][0]["hits"]' \
-	"some of each" 'i["lost"]["bpf"]["hit"] > 0 and r["hit_events"][0]["samples"] > 10000 and notice("is hit too often")'
+	"many samples" 'r["hit_events"][0]["samples"] > 10000'
