@@ -36,6 +36,7 @@ struct sample {
 	__u32 code_moves;	   /* the JVM has just unloaded code: memos of its compiled frames are not trusted */
 	__u64 kernel_hash;	   /* of the kernel's frames alone */
 	__u64 owner;		   /* of memos: process, generation and epoch */
+	__u64 mounted;		   /* the virtual thread, if the thread itself says so; 0: the walk finds it */
 	__u64 stub_fp;		   /* frame of the last call_stub passed; 0: none */
 	struct braid_mapping last; /* the last mapping found: a caller is mostly in the same one */
 	__u64 window_at;	   /* address and size of the memory in `window` */

@@ -214,6 +214,10 @@ static __always_inline void stack_walk_user(struct sample *s)
 		s->w.end = BRAID_END_DEPTH;
 	if (vthread_possible(s, step.layout))
 		s->event.vthread = vthread_identify(s, step.layout);
+	if (s->mounted) {
+		s->event.vthread = s->mounted;
+		s->carries = 1;
+	}
 	if (s->process.context.module || s->process.context.table)
 		s->event.span = span_take(s->w.slot);
 }
@@ -248,6 +252,7 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	s->hash = stack_mix((__u64)s->tgid << 32 | 1, s->generation);
 	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
 	s->carries = s->span_bytes = 0;
+	s->mounted = 0;
 	e->hdr.time_ns = now;
 	e->pid = id >> 32;
 	e->tid = (__u32)id;

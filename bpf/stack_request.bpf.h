@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The program that an agent's thread runs when an event occurs in its JVM: emits the event with the thread's whole
- * stack. Mounts and unmounts of virtual threads are events of which most are only counted (mounts.bpf.h). It reveals nothing that the JVM could not read itself, and uses no more of the event ring than the JVM's
- * share.
+ * stack. Mounts and unmounts of virtual threads are events of which most are only counted (mounts.bpf.h). It reveals
+ * nothing that the JVM could not read itself, and uses no more of the event ring than the JVM's share.
  */
 #ifndef BRAID_STACK_REQUEST_BPF_H
 #define BRAID_STACK_REQUEST_BPF_H
 
 #include "mounts.bpf.h"
 
-static __always_inline void stack_request_walk(const struct braid_process *p, struct braid_stack_ref *ref)
+/* `mounted`: the virtual thread that the thread has mounted, if that is what it reports; else 0. */
+static __always_inline void stack_request_walk(const struct braid_process *p, __u64 mounted,
+					       struct braid_stack_ref *ref)
 {
 	struct sample *s = stack_begin(p);
 
-	if (s)
-		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
+	if (!s)
+		return;
+	s->mounted = mounted;
+	(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
 }
 
 SEC("syscall")
@@ -35,7 +39,7 @@ int stack_request(struct braid_stack_request *arg)
 	if (!mounts && !jvm_event_room(tgid, kind))
 		return 0;
 	if (mounts ? mount_begin(arg) : !ref.stack)
-		stack_request_walk(p, &ref);
+		stack_request_walk(p, mounts ? arg->event.number : 0, &ref);
 	if (mounts)
 		return mount_complete(arg, &ref);
 	arg->stack = ref.stack;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Times off the CPU that are added up by thread, reason and stack, instead of being reported one by one: when the
+ * Times off the CPU that are added up by thread, reason, stack and span, instead of being reported one by one: when the
  * recording asks for that, and those of a process that has too many in a second. offcpu.bpf.h calls it.
  */
 #ifndef BRAID_SUMS_BPF_H
@@ -106,6 +106,25 @@ static __always_inline void sum_join(struct braid_sum *to, const struct braid_su
 	}
 }
 
+/* Whether a new sum may have a span. There may be one for each request, and then stacks would find no room. */
+static __always_inline bool sum_keeps_span(__u32 turn)
+{
+	struct braid_offcpu_counts *c = counts_get();
+
+	if (!c)
+		return false;
+	if (c->turn != turn) {
+		c->turn = turn;
+		c->span_sums = 0;
+	}
+	return __sync_fetch_and_add(&c->span_sums, 1) < BRAID_SUM_SPANS;
+}
+
+static __always_inline struct braid_sum *sum_find(const struct braid_sum_key *key, bool odd)
+{
+	return odd ? bpf_map_lookup_elem(&sums_odd, key) : bpf_map_lookup_elem(&sums_even, key);
+}
+
 /* Moves the thread's current sum to the map of this turn. A global function: the verifier checks it once. */
 __noinline int sum_store(struct braid_thread_time *t)
 {
@@ -120,7 +139,11 @@ __noinline int sum_store(struct braid_thread_time *t)
 	key = t->sum_key;
 	s = t->sum;
 	odd = settings->turn & 1;
-	to = odd ? bpf_map_lookup_elem(&sums_odd, &key) : bpf_map_lookup_elem(&sums_even, &key);
+	to = sum_find(&key, odd);
+	if (!to && key.span && !sum_keeps_span(settings->turn)) {
+		key.span = BRAID_SPAN_MANY;
+		to = sum_find(&key, odd);
+	}
 	if (to) {
 		sum_join(to, &s);
 	} else {
@@ -162,10 +185,12 @@ __noinline int sum_add(struct braid_thread_time *t, struct braid_interval *i, st
 		return interval_count(t, i);
 	if (BRAID_OFFCPU_CLASS(flags) != BRAID_OFFCPU_RUNNABLE)
 		ready = braid_interval_ready(i);
-	if (!t->sum.count || t->sum_key.stack != ref->stack || t->sum_key.flags != flags || t->sum_turn != turn) {
+	if (!t->sum.count || t->sum_key.stack != ref->stack || t->sum_key.span != ref->span ||
+	    t->sum_key.flags != flags || t->sum_turn != turn) {
 		sum_store(t);
 		t->sum_turn = turn;
 		t->sum_key = (struct braid_sum_key){.stack = ref->stack,
+						    .span = ref->span,
 						    .pid = t->pid,
 						    .tid = t->tid,
 						    .generation = ref->generation,

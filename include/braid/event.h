@@ -92,6 +92,8 @@ struct braid_offcpu_counts {
 	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
 	__s64 threads; /* entries of `thread_times` in use */
 	__u64 used;    /* entries that ever were */
+	__u32 turn;    /* of the settings, when `span_sums` was counted */
+	__u32 span_sums;
 };
 
 /* Value of the map `jvms`, key slot. */
@@ -284,11 +286,15 @@ enum braid_sums {
 	BRAID_SUMS_NEVER = 2,
 };
 #define BRAID_FLOOD 10000
-#define BRAID_SUMS 16384 /* entries of each of the two maps */
+#define BRAID_SUMS 16384		 /* entries of each of the two maps */
+#define BRAID_SUM_SPANS (BRAID_SUMS / 2) /* those with a span; the times in further ones are added up without it */
+#define BRAID_SPAN_MANY 2ULL		 /* one of these; keys of spans are odd */
 
-/* Key and value of the maps `sums_even` and `sums_odd`: times off the CPU of one thread, for one reason on one stack. */
+/* Key and value of the maps `sums_even` and `sums_odd`: times off the CPU of one thread, for one reason on one stack
+ * in one span. */
 struct braid_sum_key {
 	__u64 stack;
+	__u64 span; /* as in a sample, or BRAID_SPAN_MANY */
 	__u32 pid;
 	__u32 tid;
 	__u32 generation; /* of the process's addresses */
@@ -342,7 +348,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 40 + 24 + 48 + 16 + 32 * BRAID_WAKES,
+		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 40 + 32 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /* Value of the map `vthread_counts`, by slot. The collector resets it when the slot's entries are removed. */
@@ -464,7 +470,7 @@ _Static_assert(sizeof(struct braid_event_vthread) == 40 + BRAID_VTHREAD_NAME_MAX
 /* The ids of a span, in network byte order. It precedes the first event with its key. */
 struct braid_event_span {
 	struct braid_event hdr;
-	__u64 key; /* hash of process and ids; never 0 */
+	__u64 key; /* hash of process and ids; odd */
 	__u32 pid;
 	__u32 reserved;
 	__u8 trace[16];

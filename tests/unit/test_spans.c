@@ -98,6 +98,52 @@ START_TEST(sums)
 }
 END_TEST
 
+#define COUNTED(time, of, on, many, ns)                                                                                \
+	{                                                                                                              \
+		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
+			.time_ns = time,                                                                               \
+			.kind = BRAID_JVM_COUNTED,                                                                     \
+			.process = 1,                                                                                  \
+			.thread = 1,                                                                                   \
+			.duration_ns = 10,                                                                             \
+			.node = on,                                                                                    \
+			.number = BRAID_JVM_OFFCPU,                                                                    \
+			.value = many,                                                                                 \
+			.weight = ns,                                                                                  \
+			.span = of,                                                                                    \
+			.source = BRAID_SOURCE_KERNEL                                                                  \
+		}                                                                                                      \
+	}
+
+/* Times that were added up in spans, without one, and counted; losses of spans, and others. */
+START_TEST(times_added_up)
+{
+	static const struct trace_rec added[] = {
+		REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
+		REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
+		SPAN(1, 1, LO, 0xa1),
+		COUNTED(1000, 1, 5, 7, 700),
+		COUNTED(2000, 1, 6, 2, 50),
+		COUNTED(3000, 0, 5, 9, 900),
+		COUNTED(4000, 0, 0, 3, 33),
+		REC(TRACE_LOSS, loss, 5000, 1, S("bpf"), S("span"), 4),
+		REC(TRACE_LOSS, loss, 5000, 1, S("collector"), S("span"), 1),
+		REC(TRACE_LOSS, loss, 5000, 1, S("bpf"), S("sample"), 100),
+	};
+	struct analyzer *a = fed(added, sizeof(added) / sizeof(added[0]));
+	struct analysis *an;
+	struct span_view *v = view_of(&an, a, NULL);
+
+	ck_assert_uint_eq(v->sums.count, 1);
+	ck_assert(v->sums.at[0].offcpu_ns == 750 && v->sums.at[0].events == 9);
+	ck_assert(v->sums.at[0].first_ns == 1000 && v->sums.at[0].last_ns == 2010);
+	ck_assert(v->offcpu_ns == 750 && v->counted_ns == 33 && v->lost == 5);
+	span_view_free(v);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
 START_TEST(filters)
 {
 	static const struct {
@@ -275,6 +321,7 @@ Suite *test_spans(void)
 	TCase *t = tcase_create("analyzer");
 
 	tcase_add_test(t, sums);
+	tcase_add_test(t, times_added_up);
 	tcase_add_test(t, filters);
 	tcase_add_test(t, ids_that_are_none);
 	tcase_add_test(t, hostile_records);

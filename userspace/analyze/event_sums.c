@@ -147,12 +147,8 @@ int kind_views_new(struct kind_view **out, const struct analysis *an)
 	for (size_t i = 0; i < events_count(an) && !err; i++) {
 		struct event e;
 
-		if (i < an->a->events.count && event_is_sum(&an->a->events.at[i])) {
-			if (!events_summed(an, &an->a->events.at[i], &e))
-				continue;
-		} else if (!events_get(an, i, &e)) {
+		if (!events_get_summed(an, i, &e))
 			continue;
-		}
 		if (e.idle) {
 			views[e.kind].idle = add_saturating(views[e.kind].idle, e.count);
 			views[e.kind].idle_ns = add_saturating(views[e.kind].idle_ns, e.weight);

@@ -236,7 +236,7 @@ bool event_is_sum(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_COUNTED && row->number == BRAID_JVM_OFFCPU && row->node;
 }
 
-bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
+static bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
 	if (!event_is_sum(row) || !events_resolve(an, row, BRAID_JVM_OFFCPU, e))
 		return false;
@@ -274,6 +274,15 @@ bool events_get(const struct analysis *an, size_t number, struct event *e)
 	return true;
 }
 
+bool events_get_summed(const struct analysis *an, size_t number, struct event *e)
+{
+	const struct jvm_event_row *rows = an->a->events.at;
+
+	if (number < an->a->events.count && event_is_sum(&rows[number]))
+		return events_summed(an, &rows[number], e);
+	return events_get(an, number, e);
+}
+
 struct stack_sum events_sum(const struct event *e)
 {
 	struct stack_sum sum = {.thread = e->thread, .stack = e->stack, .xframe = e->xframe, .weight = e->weight};
@@ -294,10 +303,8 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 		struct stack_sum sum;
 		struct event e;
 
-		if (kind != BRAID_JVM_OFFCPU || i >= an->a->events.count ||
-		    !events_summed(an, &an->a->events.at[i], &e))
-			if (!events_get(an, i, &e) || e.kind != kind)
-				continue;
+		if (!(kind == BRAID_JVM_OFFCPU ? events_get_summed : events_get)(an, i, &e) || e.kind != kind)
+			continue;
 		sum = events_sum(&e);
 		err = profile_add(p, &sum);
 	}

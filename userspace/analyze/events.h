@@ -44,8 +44,8 @@ bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, s
 
 /* Whether a row is a sum of times off the CPU with a stack: a COUNTED. */
 bool event_is_sum(const struct jvm_event_row *row);
-/* Such a row as an OFFCPU event. False when the filter excludes it, or another event covers it. */
-bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e);
+/* events_get(), but such a row is an OFFCPU event with `summed`. */
+bool events_get_summed(const struct analysis *an, size_t number, struct event *e);
 
 /* Whether a thread that is off the CPU on a stack is idle. Both are rows, or ROW_NONE. */
 bool event_is_idle(const struct analysis *an, uint32_t thread, uint32_t stack);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* While they are added, there is one for each row of a->spans, with `row` NULL until something is seen in it. */
 static struct span_sum *seen(struct span_view *v, uint32_t span, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
@@ -66,18 +67,32 @@ static bool is_offcpu(uint32_t kind)
 
 static void add_event(struct span_view *v, const struct event *e)
 {
+	uint64_t ns = e->summed ? e->weight : e->duration_ns;
 	struct span_sum *s;
 
+	if (e->kind == BRAID_JVM_COUNTED && e->row->number == BRAID_JVM_OFFCPU)
+		v->counted_ns = add_saturating(v->counted_ns, e->row->weight);
 	if (!e->row->span)
 		return;
 	s = seen(v, e->row->span, e->thread, e->start_ns, add_saturating(e->start_ns, e->duration_ns));
 	if (!s)
 		return;
-	s->events++;
+	s->events = add_saturating(s->events, e->count);
 	if (!is_offcpu(e->kind))
 		return;
-	s->offcpu_ns = add_saturating(s->offcpu_ns, e->duration_ns);
-	v->offcpu_ns = add_saturating(v->offcpu_ns, e->duration_ns);
+	s->offcpu_ns = add_saturating(s->offcpu_ns, ns);
+	v->offcpu_ns = add_saturating(v->offcpu_ns, ns);
+}
+
+/* Samples and events whose span is not known, although their thread was in one. */
+static uint64_t lost_spans(const struct analyzer *a)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < a->losses.count; i++)
+		if (strcmp(strpool_get(&a->strings, a->losses.at[i].kind), "span") == 0)
+			lost = add_saturating(lost, a->losses.at[i].count);
+	return lost;
 }
 
 static int by_samples(const void *a, const void *b)
@@ -112,8 +127,9 @@ int span_view_new(struct span_view **out, const struct analysis *an)
 		for (size_t k = 0; k < an->a->hits.at[i].samples.count; k++)
 			add_hit(v, &an->a->hits.at[i].samples.at[k]);
 	for (size_t i = 0; i < events_count(an); i++)
-		if (events_get(an, i, &e))
+		if (events_get_summed(an, i, &e))
 			add_event(v, &e);
+	v->lost = lost_spans(an->a);
 	for (size_t i = 0; i < an->a->spans.count; i++)
 		if (v->sums.at[i].row)
 			v->sums.at[used++] = v->sums.at[i];

@@ -24,6 +24,8 @@ struct span_view {
 	VEC(struct span_sum) sums; /* by samples, then by time off the CPU */
 	uint64_t samples;	   /* in spans */
 	uint64_t offcpu_ns;
+	uint64_t counted_ns; /* times off the CPU that were counted without a span: mostly short ones */
+	uint64_t lost;	     /* samples and events that had a span, which is not known; in the whole trace */
 };
 
 /* 0 or -ENOMEM. */

@@ -52,6 +52,7 @@ static void text_offcpu(FILE *out, const struct span_view *v, size_t count)
 void spans_text(FILE *out, const struct span_view *v, unsigned top)
 {
 	size_t count = v->sums.count < top ? v->sums.count : top;
+	char time[QUANTITY_TEXT];
 
 	if (filter_is_set(v->an->filter)) {
 		fputs("filter: ", out);
@@ -63,6 +64,11 @@ void spans_text(FILE *out, const struct span_view *v, unsigned top)
 	text_table(out, v, v->sums.at, count);
 	if (v->offcpu_ns)
 		text_offcpu(out, v, count);
+	if (v->counted_ns)
+		fprintf(out, "    off CPU lacks %s in times that were only counted, in spans and outside\n",
+			duration_text(time, v->counted_ns));
+	if (v->lost)
+		fprintf(out, "    lost: the spans of %" PRIu64 " samples and times off the CPU\n", v->lost);
 	fputs("    lasted: from the first to the last time that something was seen of it\n", out);
 }
 
@@ -95,6 +101,8 @@ void spans_json(FILE *out, const struct span_view *v, unsigned top)
 	json_number(&j, "samples", v->an->samples.quality.total);
 	json_number(&j, "samples_in_spans", v->samples);
 	json_number(&j, "spans", v->sums.count);
+	json_number(&j, "spans_lost", v->lost);
+	json_seconds(&j, "offcpu_counted_s", v->counted_ns);
 	json_open(&j, "by_samples", '[');
 	for (size_t i = 0; i < v->sums.count && i < top; i++)
 		json_span(&j, v, &v->sums.at[i]);

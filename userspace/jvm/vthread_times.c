@@ -6,6 +6,7 @@
 #include "vthreads.h"
 #include "kernel/kernel_side.h"
 #include "process/processes.h"
+#include "process/spans.h"
 
 #include <bpf/bpf.h>
 #include <braid/offcpu_filter.h>
@@ -59,6 +60,7 @@ static void emit_unmounted(struct jvms *jvms, struct process *process, struct br
 	e.flags = BRAID_OFFCPU_SYSCALL | (v->class & 0xfU) << BRAID_OFFCPU_CLASS_SHIFT | BRAID_OFFCPU_OPEN;
 	if (v->start.stack && jvms->stack_node)
 		e.node = jvms->stack_node(jvms->stack_ctx, process, v->start.stack);
+	e.span = spans_id(jvms->spans, process, v->start.span);
 	jvm_events_emit(jvms, process, &e);
 }
 

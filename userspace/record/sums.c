@@ -31,12 +31,14 @@ static void emit(void *ctx, const struct braid_sum_key *key, const struct braid_
 {
 	struct sums *a = ctx;
 	struct session *s = a->session;
+	bool many = key->span == BRAID_SPAN_MANY;
 	const struct process *process = processes_get(s->processes, (pid_t)key->pid, sum->until_ns);
 	struct braid_event_jvm_event e = {
 		.hdr = {.kind = BRAID_EVENT_JVM_EVENT, .size = sizeof(e), .time_ns = sum->until_ns},
 		.pid = key->pid,
 		.tid = key->tid,
 		.stack = key->stack,
+		.span = many ? 0 : key->span,
 		.generation = key->generation,
 		.source = BRAID_SOURCE_KERNEL,
 		.event = {.kind = BRAID_JVM_COUNTED,
@@ -51,6 +53,8 @@ static void emit(void *ctx, const struct braid_sum_key *key, const struct braid_
 	s->added_up += sum->count;
 	if (process)
 		note(a, process, sum);
+	if (process && many)
+		sink_loss(&s->sink, process->id, "bpf", "span", sum->count);
 	session_add_event(s, &e);
 	if (!sum->ready_ns)
 		return;

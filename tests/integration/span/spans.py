@@ -23,10 +23,13 @@ for block in open(path).read().split("\n\n"):
     frames = [line.split()[1] for line in lines if line.startswith("\t")]
     if not heads or not re.search(r" [a-z_:-]+:$", heads[-1]):
         continue
-    who = next((line.split()[3] for line in lines if line.startswith("# virtual thread ")), heads[-1].split()[1])
+    virtual = [line.split()[3] for line in lines[-len(frames) - 3:] if line.startswith("# virtual thread ")]
+    who = virtual[-1] if virtual else heads[-1].split()[1]
     found = pattern.search(";".join(frames))
     span = int(spans[-1].split()[4], 16) if spans else None
-    if span is not None:
+    # A carrier that is mounting or unmounting a virtual thread works for it.
+    carries = not virtual and any("enterSpecial" in f for f in frames)
+    if span is not None and not carries:
         numbers.setdefault(who, set()).add(span & 0xffffffff)
         if len(sys.argv) > 5 and len(numbers[who]) > 1:
             wrong += 1

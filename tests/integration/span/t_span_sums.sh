@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Times off the CPU that are added up by stack and span, of a program with more spans than there can be sums: each nap is
+# added up in its own span, or counted as one whose span is lost, and keeps its stack.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -g -I"$TEST_DIR" -rdynamic "$TEST_DIR/many.c" "$TEST_DIR/variable.c" -o many -pthread
+start_program out ./many
+start_record -q -F 99 -e 'cpu,offcpu=0ns/aggregate/' -p "$JAVA_PID" -o many.trace
+wait_sampling
+go_on
+wait_says out "done"
+stop_record
+end_program
+braid report --by span --json --top 100000 many.trace >spans.json
+braid report --by span many.trace >spans.txt
+braid script --raw many.trace >many.raw
+python3 - <<'END'
+import json, re
+
+spans = json.load(open("spans.json"))
+sums, lost, dropped = {}, 0, 0
+for line in open("many.raw"):
+    f = dict(re.findall(r"(\w+)=(\S+)", line))
+    if line.startswith("jvm_event") and f["kind"] == "24" and f["number"] == "5" and f["node"] != "0" and f["value"] != "0":
+        sums.setdefault(f["span"] != "0", []).append(int(f["value"]))
+    if line.startswith("loss") and f["kind"] == '"span"':
+        lost += int(f["count"])
+        dropped += int(f["count"]) if f["hop"] == '"bpf"' else 0
+apart, together = sums.get(True, []), sums.get(False, [])
+print(f"{sum(apart)} times in {len(apart)} sums with a span, {sum(together)} in {len(together)} without; {lost} spans lost")
+assert len(apart) > 100 and spans["spans"] > 100, spans["spans"]
+assert spans["spans_lost"] == lost and abs(sum(together) - lost) <= 8, (sum(together), lost)
+assert sum(apart) + sum(together) > 30000
+assert dropped or len(apart) < 8192 * 6
+END
+if grep -q '"spans_lost":[1-9]' spans.json; then
+	grep -q '^ *lost: the spans of ' spans.txt || fail "the report does not say that spans are lost: $(cat spans.txt)"
+fi
