@@ -31,15 +31,14 @@ static struct share *share_of(uid_t user)
 
 START_TEST(root_and_the_recording_user_are_not_counted)
 {
-	struct module_work w;
-
 	ck_assert_ptr_null(share_of(0));
 	ck_assert_ptr_null(share_of(geteuid()));
 	ck_assert_ptr_nonnull(share_of(STRANGER));
 	ck_assert_ptr_eq(share_of(STRANGER), share_of(STRANGER));
 	ck_assert(module_may_exist(NULL, 1));
-	ck_assert(module_work_begin(&w, NULL, now_ns()));
-	module_work_end(&w);
+	ck_assert(module_may_work(NULL, now_ns()));
+	module_spent(NULL, 1);
+	ck_assert_uint_eq(module_user_turn(NULL), 0);
 	ck_assert(module_may_have_table(NULL, UINT64_MAX, UINT64_MAX));
 	ck_assert(module_may_have_symbols(NULL));
 	ck_assert(module_may_bind(NULL));
@@ -115,20 +114,15 @@ END_TEST
 
 START_TEST(work_ends_and_time_gives_some_back)
 {
-	struct share *a = share_of(STRANGER);
+	struct share *a = share_of(STRANGER), *other = share_of(OTHER);
 	uint64_t since = now_ns();
-	struct module_work w;
 
-	ck_assert(module_work_begin(&w, a, since));
-	module_work_end(&w);
-	ck_assert(module_work_begin(&w, a, since));
-	module_work_end(&w);
-	share_add(a, POOL_FILE_TIME, 7000000000LL);
-	ck_assert(!module_work_begin(&w, a, since));
-	ck_assert(module_work_begin(&w, share_of(OTHER), since));
-	module_work_end(&w);
-	ck_assert(module_work_begin(&w, a, since - 3600000000000ULL)); /* after an hour of recording */
-	module_work_end(&w);
+	ck_assert(module_may_work(a, since));
+	module_spent(a, 7000000000ULL);
+	ck_assert(!module_may_work(a, since));
+	ck_assert(module_may_work(other, since));
+	ck_assert_uint_lt(module_user_turn(other), module_user_turn(a));
+	ck_assert(module_may_work(a, since - 3600000000000ULL)); /* after an hour of recording */
 }
 END_TEST
 

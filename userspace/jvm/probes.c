@@ -288,7 +288,7 @@ void probes_free(struct probes *p)
 static struct library *library_of(struct probes *p, struct process *process, const struct process_mapping *m)
 {
 	const char *names[PROBE_FUNCTIONS_MAX];
-	bool counts = m->module->share; /* the file of a user whose files are limited */
+	bool counts = m->module->foreign;
 	struct library *l;
 
 	LL_FOREACH (p->libraries, l) {

@@ -140,7 +140,7 @@ static void child_main(const struct module *module, int fd)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "braid-lines");
 	descriptors_keep(keep);
-	limits_set(module->share);
+	limits_set(module->foreign);
 	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
 	if (access(root, F_OK))
 		root[0] = '\0';

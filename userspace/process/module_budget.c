@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module_budget.h"
 
-#include "sink/sink.h"
-#include "util/stint.h"
+#include "util/clock.h"
 
-#define FILE_WORK_NS 500000000ULL /* at a time; the largest files take 300 ms */
+/* CPU time for one file: the largest take a second. */
+#define FOREIGN_WORK_NS 500000000ULL
+#define TRUSTED_WORK_NS 60000000000ULL
 /* CPU time granted at first, and the fraction of the time since then that adds to it. */
 #define WORK_NS 10000000000ULL
 #define WORK_PART 20U
@@ -30,25 +31,39 @@ bool module_may_bind(struct share *s)
 	return !s || share_take(s, POOL_BOUND, 1);
 }
 
-bool module_work_begin(struct module_work *w, struct share *s, uint64_t since_ns)
+bool module_may_wait(struct share *s)
 {
-	*w = (struct module_work){.share = s};
+	return !s || share_take(s, POOL_QUEUED, 1);
+}
+
+void module_waits_no_more(struct share *s)
+{
+	if (s)
+		share_add(s, POOL_QUEUED, -1);
+}
+
+bool module_may_work(struct share *s, uint64_t since_ns)
+{
 	if (!s)
 		return true;
 	s->set->size[POOL_FILE_TIME] = WORK_NS + (now_ns() - since_ns) / WORK_PART;
-	if (!share_has(s, POOL_FILE_TIME, 0, 1))
-		return false;
-	w->began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	stint_begin(FILE_WORK_NS);
-	return true;
+	return share_has(s, POOL_FILE_TIME, 0, 1);
 }
 
-void module_work_end(const struct module_work *w)
+void module_spent(struct share *s, uint64_t cpu_ns)
 {
-	if (!w->share)
-		return;
-	stint_end();
-	share_add(w->share, POOL_FILE_TIME, (int64_t)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - w->began_ns));
+	if (s)
+		share_add(s, POOL_FILE_TIME, (int64_t)cpu_ns);
+}
+
+uint64_t module_work_limit(bool foreign)
+{
+	return foreign ? FOREIGN_WORK_NS : TRUSTED_WORK_NS;
+}
+
+uint64_t module_user_turn(const struct share *s)
+{
+	return s ? 1 + s->used[POOL_FILE_TIME] : 0;
 }
 
 bool module_may_have_table(struct share *s, uint64_t rows, uint64_t pages)

@@ -3,6 +3,7 @@
 
 #include "module_budget.h"
 #include "module_file.h"
+#include "module_load.h"
 #include "processes.h"
 #include "kernel/kernel_side.h"
 #include "proc/jvm_proc.h"
@@ -13,6 +14,7 @@
 #include "util/log.h"
 #include "util/owner.h"
 #include "util/pair_map.h"
+#include "util/stint.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -23,9 +25,9 @@
 #include <unistd.h>
 #include <uthash.h>
 
-#define SYMBOLS_KEPT_MAX (192UL << 20) /* of all modules; libjvm.so has 5 MiB */
-#define BOUND_MAX 65536U	       /* functions that have the names of native methods bound to them */
-#define BOUND_NAME_MAX 256U	       /* bytes of such a name */
+#define QUICK_NS 20000000ULL /* CPU time for what the event loop reads of a file */
+#define BOUND_MAX 65536U     /* functions that have the names of native methods bound to them */
+#define BOUND_NAME_MAX 256U  /* bytes of such a name */
 #define SYMBOL_IDS_MAX                                                                                                 \
 	((3U << 17) - 1) /* ids remembered, three quarters of a power of two; beyond it, symbols are defined anew */
 
@@ -45,9 +47,8 @@ struct module_entry {
 
 struct modules {
 	struct sink *sink;
-	struct kernel_side *kernel_side;
-	struct processes *processes; /* for counting losses */
-	bool lines;		     /* source lines are enabled */
+	struct loader *loader;
+	bool lines; /* source lines are enabled */
 	struct module_entry *by_key;
 	struct pair_map symbol_ids; /* (module, address) */
 	struct pair_map bound_at;   /* (module, address): index into `bound` plus one; names of native methods */
@@ -56,11 +57,7 @@ struct modules {
 	uint32_t last_module;
 	uint32_t last_symbol;
 	struct module kernel;
-	bool tables_full_reported;
-	size_t symbols_kept; /* bytes */
-	bool symbols_full_reported;
 	struct module_lines *found;
-	uint64_t since_ns;
 };
 
 int modules_new(struct modules **out, struct sink *sink, struct kernel_side *kernel, bool lines)
@@ -69,10 +66,8 @@ int modules_new(struct modules **out, struct sink *sink, struct kernel_side *ker
 	if (!*out)
 		return -ENOMEM;
 	(*out)->sink = sink;
-	(*out)->kernel_side = kernel;
 	(*out)->lines = lines;
-	(*out)->since_ns = now_ns();
-	return 0;
+	return loader_new(&(*out)->loader, sink, kernel, modules_deferred_names(*out));
 }
 
 static void entry_free(struct module_entry *e)
@@ -94,7 +89,7 @@ static void entry_free(struct module_entry *e)
 
 void modules_count_for(struct modules *m, struct processes *processes)
 {
-	m->processes = processes;
+	loader_count_for(m->loader, processes);
 }
 
 void modules_free(struct modules *m)
@@ -103,6 +98,7 @@ void modules_free(struct modules *m)
 
 	if (!m)
 		return;
+	loader_free(m->loader);
 	HASH_ITER (hh, m->by_key, e, next) {
 		HASH_DEL(m->by_key, e);
 		entry_free(e);
@@ -135,57 +131,17 @@ static void read_segments(struct module *module, struct elf_source from)
 			}
 }
 
-/* Counts what a user's share leaves out of the recording, and reports the first of each user. */
-static void left_out(struct modules *m, struct share *s, pid_t pid, const char *path, const char *kind)
+/* What is needed at once: it takes little time. */
+static void read_file(struct module *module)
 {
-	const struct process *process = processes_latest(m->processes, pid);
-	uint32_t id = process ? process->id : 0;
-
-	sink_loss(m->sink, id, "collector", kind, 1);
-	if (module_first_left_out(s))
-		sink_notice(
-			m->sink, id, BRAID_NOTICE_WARNING,
-			"the files that processes of the user of process %d have mapped need more time or memory than "
-			"allowed: %s and others are left out, frames in them may have no names or callers",
-			(int)pid, path);
-}
-
-static void upload(struct modules *m, struct module *module, struct unwind_table *t)
-{
-	if (!module_may_have_table(module->share, t->row_count, t->page_count)) {
-		left_out(m, module->share, module->seen_in, module->path, "unwind_table");
-		unwind_table_free(t);
-		return;
-	}
-	module->table = kernel_side_add_table(m->kernel_side, t);
-	unwind_table_free(t);
-	if (module->table != BRAID_NO_TABLE || m->tables_full_reported)
-		return;
-	m->tables_full_reported = true;
-	sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
-		    "no room left for unwind tables at %s: its frames are walked by frame pointer", module->path);
-}
-
-static void load_symbols(struct modules *m, struct module *module);
-
-static void read_file(struct modules *m, struct module *module)
-{
-	struct unwind_table *t = NULL;
-	int err;
-
+	stint_begin(QUICK_NS, NULL);
 	read_segments(module, elf_of_file(module->fd));
 	if (build_id_of_fd(module->fd, module->build_id, sizeof(module->build_id)))
 		module->build_id[0] = '\0';
 	if (module->is_libjvm && vm_symbols_find(module->fd, module->vm))
 		log_debug("cannot read the symbols of %s", module->path);
 	module->context = context_symbols_read(module->fd);
-	err = unwind_table_get(&t, module->fd);
-	if (!err)
-		upload(m, module, t);
-	else if (err == -ETIME)
-		left_out(m, module->share, module->seen_in, module->path, "unwind_table");
-	else
-		log_debug("no unwind table for %s: %s", module->path, strerror(-err));
+	stint_end();
 }
 
 /* Loads the file. True when it is the same for all users. */
@@ -193,27 +149,17 @@ static bool load_file(struct modules *m, struct module *module, pid_t pid, const
 {
 	struct module_file file = module_open(pid, fact);
 	bool same = file.fd >= 0 && file.certain && owner_trusted(&file.st);
-	struct module_work work;
 
 	if (file.fd < 0) {
 		log_debug("cannot open %s of process %d: %s", fact->path, pid, strerror(-file.fd));
 		return same;
 	}
 	module->fd = file.fd;
-	if (same)
-		module->share = NULL;
-	if (module_work_begin(&work, module->share, m->since_ns)) {
-		read_file(m, module);
-		module_work_end(&work);
-	} else {
-		left_out(m, module->share, pid, module->path, "unwind_table");
-	}
-	if (!descriptors_scarce(module->fd))
-		return same;
-	load_symbols(m, module);
-	if (module->fd >= 0)
-		close(module->fd);
-	module->fd = -1;
+	module->foreign = !same && module->share;
+	read_file(module);
+	loader_table(m->loader, module);
+	if (descriptors_scarce(file.fd))
+		loader_symbols(m->loader, module);
 	return same;
 }
 
@@ -237,7 +183,7 @@ static void load_vdso(struct modules *m, struct module *module)
 	if (build_id_of_image(image, size, module->build_id, sizeof(module->build_id)))
 		module->build_id[0] = '\0';
 	if (!unwind_table_build_image(&t, image, size))
-		upload(m, module, t);
+		loader_upload(m->loader, module, t);
 }
 
 static void emit_module(struct modules *m, const struct module *module)
@@ -341,13 +287,15 @@ struct module *modules_get(struct modules *m, const struct process *process, con
 		length = sizeof(key) - 1;
 	HASH_FIND(hh, m->by_key, key, (unsigned)length, first);
 	e = entry_for(first, pid, &user);
-	if (e)
+	if (e) {
+		loader_again(m->loader, &e->module, process);
 		return &e->module;
+	}
 	if (is_file(fact)) {
 		user = user == ANY_USER ? user_of(pid) : user;
 		share = module_share(process->account.share);
 		if (!module_may_exist(share, ENTRY_BYTES((size_t)length))) {
-			left_out(m, share, pid, fact->path, "module");
+			loader_left_out(m->loader, share, pid, fact->path, "module");
 			return modules_get(m, process, &(struct mapping_fact){.path = ""});
 		}
 	}
@@ -380,57 +328,19 @@ uint64_t module_bias(const struct module *module, const struct mapping_fact *fac
 	return fact->start - fact->file_offset;
 }
 
-static bool has_room_for_symbols(struct modules *m, const struct module *module)
-{
-	if (m->symbols_kept < SYMBOLS_KEPT_MAX)
-		return true;
-	if (!m->symbols_full_reported)
-		sink_notice(m->sink, 0, BRAID_NOTICE_WARNING,
-			    "the symbols of this recording's files use %lu MiB, which is the maximum: functions "
-			    "of %s and of later files have no names",
-			    SYMBOLS_KEPT_MAX >> 20, module->path);
-	m->symbols_full_reported = true;
-	return false;
-}
-
 static void load_symbols(struct modules *m, struct module *module)
 {
-	struct module_work work;
-	char root[64];
-	size_t size;
 	const void *image;
-	int err;
+	size_t size;
 
+	if (module->kind != TRACE_MODULE_VDSO) {
+		loader_symbols(m->loader, module);
+		return;
+	}
 	module->symbols_tried = true;
-	if (module->kind == TRACE_MODULE_VDSO) {
-		image = vdso_image(&size);
-		if (image && symbols_open_image(&module->symbols, image, size))
-			module->symbols = NULL;
-		return;
-	}
-	if (module->fd < 0 || !has_room_for_symbols(m, module))
-		return;
-	if (!module_may_have_symbols(module->share) || !module_work_begin(&work, module->share, m->since_ns)) {
-		left_out(m, module->share, module->seen_in, module->path, "symbols");
-		return;
-	}
-	snprintf(root, sizeof(root), "/proc/%d/root", module->seen_in);
-	if (access(root, F_OK))
-		root[0] = '\0';
-	err = symbols_open_elf(&module->symbols, module->fd, root, module->path);
-	if (err) {
+	image = vdso_image(&size);
+	if (image && symbols_open_image(&module->symbols, image, size))
 		module->symbols = NULL;
-		if (err == -ETIME)
-			left_out(m, module->share, module->seen_in, module->path, "symbols");
-	} else {
-		m->symbols_kept += symbols_bytes(module->symbols);
-		module_has_symbols(module->share, symbols_bytes(module->symbols));
-	}
-	module_work_end(&work);
-	if (modules_deferred_names(m))
-		return;
-	close(module->fd);
-	module->fd = -1;
 }
 
 /* A function without a symbol of its own has the name of the native method that is bound to it. */
@@ -491,7 +401,7 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
 static bool bind(struct modules *m, const struct module *module, uint64_t vaddr, const char *name)
 {
 	if (m->bound_count == BOUND_MAX || pair_find(&m->bound_at, module->id, vaddr) ||
-	    !module_may_bind(module->share))
+	    !module_may_bind(module->foreign ? module->share : NULL))
 		return false;
 	if (!m->bound && !(m->bound = calloc(BOUND_MAX, sizeof(*m->bound))))
 		return false;
@@ -511,6 +421,8 @@ const char *modules_bind(struct modules *m, struct module *module, uint64_t vadd
 
 	if (!module->symbols_tried)
 		load_symbols(m, module);
+	if (module->wants_symbols) /* it counts if they have no name there */
+		(void)bind(m, module, vaddr, name);
 	if (!module->symbols || !symbols_find(module->symbols, vaddr, &sym))
 		return "";
 	if (sym.name[0] || sym.address != vaddr)
@@ -593,4 +505,29 @@ uint32_t modules_kernel_symbol(struct modules *m, uint64_t address, uint32_t *mo
 		load_kernel_symbols(m);
 	*module_id = m->kernel.id;
 	return m->kernel.symbols ? symbol_id(m, &m->kernel, address) : 0;
+}
+
+void modules_start(struct modules *m, struct sources *sources)
+{
+	loader_start(m->loader, sources);
+}
+
+void modules_tick(struct modules *m)
+{
+	loader_tick(m->loader);
+}
+
+void modules_wait(struct modules *m)
+{
+	loader_wait(m->loader);
+}
+
+bool modules_reading(const struct modules *m)
+{
+	return loader_works(m->loader);
+}
+
+void modules_finish(struct modules *m)
+{
+	loader_finish(m->loader);
 }

@@ -36,9 +36,15 @@ struct module {
 	bool queried;	     /* the servers have been queried */
 	pid_t seen_in;	     /* a process that maps it, to find the separate debug file */
 	struct share *share; /* what pays for it; NULL: not counted; see module_budget.h */
+	bool foreign;	     /* a file of a user whose files are limited */
 	bool is_libjvm;
 	struct context_symbols *context; /* NULL: it has no variables of symbol/context.h */
 	uint64_t vm[VM_SYMBOLS];	 /* of a libjvm.so: addresses of its tables, see vm_symbols_find() */
+	/* Of module_load.c: what is still to be read, and what was not read as its user had no room. */
+	bool wants_table, wants_symbols;
+	bool left_out;
+	uint64_t turn;
+	struct module *prev, *next;
 };
 
 /* `lines`: native frames get source lines. */
@@ -70,6 +76,18 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
  * the module has one. Returns the module's name, or "".
  */
 const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
+
+/* A thread reads files from here on; see module_load.h. */
+struct sources;
+void modules_start(struct modules *m, struct sources *sources);
+/* To be called at each tick. */
+void modules_tick(struct modules *m);
+/* Waits a moment for files that are being read: samples in them cannot be walked or named yet. */
+void modules_wait(struct modules *m);
+/* Whether there are still some. */
+bool modules_reading(const struct modules *m);
+/* To be called when sampling has ended. From here on, files are read at once. */
+void modules_finish(struct modules *m);
 
 /* True when names and lines are also looked up at the end of the recording. */
 bool modules_deferred_names(const struct modules *m);

@@ -276,7 +276,7 @@ size_t processes_running(const struct processes *p)
 
 /* ---- mappings ---- */
 
-static void new_layout(struct processes *p, struct process *pr, uint64_t time_ns)
+void processes_new_layout(struct processes *p, struct process *pr, uint64_t time_ns)
 {
 	pr->layout = ++p->last_layout;
 	pr->layout_ns = time_ns;
@@ -302,7 +302,7 @@ static void add_mapping(struct processes *p, struct process *pr, const struct ma
 		p->contexts++;
 	}
 	if (changed)
-		new_layout(p, pr, time_ns);
+		processes_new_layout(p, pr, time_ns);
 	if (module->kind != TRACE_MODULE_ANON)
 		pr->deferred_in_vain = 0;
 	if (module->is_libjvm && !pr->libjvm_ns) {

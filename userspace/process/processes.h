@@ -117,6 +117,8 @@ void processes_tick(struct processes *p);
 /* Calls back with the latest image of every process. */
 void processes_each(struct processes *p, void (*fn)(void *ctx, struct process *process), void *ctx);
 
+/* What was walked by its mappings no longer holds for samples from time_ns on. */
+void processes_new_layout(struct processes *p, struct process *process, uint64_t time_ns);
 /* The kernel side is to be shown the process again. */
 void processes_changed(struct processes *p, struct process *process);
 /* The number of mappings so far of modules that may have variables of contexts.h. */

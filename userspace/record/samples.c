@@ -14,6 +14,7 @@
 #include "jvm/layouts.h"
 #include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
+#include "process/modules.h"
 #include "process/processes.h"
 #include "process/sideband.h"
 #include "process/spans.h"
@@ -24,6 +25,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define FILES_WAIT_NS 200000000ULL
 
 static void read_sideband(struct session *s)
 {
@@ -244,7 +247,9 @@ void session_read_samples(struct session *s)
 	struct reading r = {.session = s};
 	size_t budget = kernel_side_event_bytes(s->kernel);
 
+	s->samples_ns = now_ns();
 	read_sideband(s);
+	modules_wait(s->modules);
 	do {
 		r.process = NULL;
 		kernel_side_read_events(s->kernel, on_event, &r, &budget);
@@ -253,4 +258,18 @@ void session_read_samples(struct session *s)
 			receive_event(s, r.process, &r.waits.event);
 		}
 	} while (r.process && budget);
+}
+
+/*
+ * Samples in files that are being read wait in the ring, but not for long. When an eighth of the ring is full they are
+ * read in any case.
+ */
+void session_tick_samples(struct session *s)
+{
+	stacks_name_read(s->stacks);
+	modules_wait(s->modules);
+	if (modules_reading(s->modules) && now_ns() - s->samples_ns < FILES_WAIT_NS)
+		read_sideband(s);
+	else
+		session_read_samples(s);
 }

@@ -79,7 +79,7 @@ static void read_all(struct session *s)
 {
 	agents_drain(s->agents);
 	layouts_tick(&s->jvms, false);
-	session_read_samples(s);
+	session_tick_samples(s);
 	agents_settle(s->agents, false);
 	processes_tick(s->processes);
 	contexts_tick(s->processes);
@@ -143,6 +143,7 @@ static void on_tick(struct source *src)
 
 	if (read(src->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		log_debug("timer: %s", strerror(errno));
+	modules_tick(s->modules);
 	read_all(s);
 	sums_tick(&l->sums, now);
 	probes_tick(s->jvms.probes);
@@ -450,6 +451,7 @@ static int session_run(struct loop *l)
 	go_first();
 	sideband_read(s->sideband);
 	sink_clock(&s->sink); /* times are relative to it, so it precedes the first sample */
+	modules_start(s->modules, &s->sources);
 	err = err ?: kernel_side_start(s->kernel, s->options);
 	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);
@@ -490,6 +492,7 @@ static void finish(struct loop *l)
 
 	s->jvms.stopped_ns = now_ns();
 	kernel_side_stop(s->kernel);
+	modules_finish(s->modules);
 	probes_stop(s->jvms.probes);
 	read_all(s);
 	sums_finish(&l->sums);
@@ -564,6 +567,7 @@ int session_record(const struct record_options *o, int *status)
 	 * A fixed threshold: otherwise the first large block that is freed makes glibc keep all later ones in its heap.
 	 */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	mallopt(M_ARENA_MAX, 1); /* what its threads free can be used by all */
 	err = open_parts(&l);
 	if (err)
 		goto out;

@@ -58,6 +58,7 @@ struct session {
 	struct jvms jvms;
 	struct control *control; /* NULL: the recording cannot be changed */
 	uint64_t sideband_ns;	 /* the side-band was read up to this time */
+	uint64_t samples_ns;	 /* when samples were read last */
 	uint64_t samples;
 	uint64_t deferred; /* samples from deferred unwinds */
 	uint64_t complete;
@@ -67,6 +68,8 @@ struct session {
 
 /* Reads waiting samples and events, and the side-band before them. */
 void session_read_samples(struct session *s);
+/* The same at a tick, unless they can wait. */
+void session_tick_samples(struct session *s);
 
 /* Adds an event of the kernel side that did not come through its ring. */
 void session_add_event(struct session *s, const struct braid_event_jvm_event *e);

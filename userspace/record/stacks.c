@@ -54,6 +54,7 @@ struct stacks {
 	/* Native frames that get source lines at the end. */
 	VEC(struct native_frame) native;
 	size_t native_skipped;
+	VEC(struct native_frame) unnamed; /* those whose module's symbols are still being read */
 };
 
 int stacks_new(struct stacks **out, struct session *s)
@@ -72,6 +73,7 @@ void stacks_free(struct stacks *st)
 	if (!st)
 		return;
 	free(st->native.at);
+	free(st->unnamed.at);
 	free(st->quick);
 	pair_map_free(&st->by_hash);
 	pair_map_free(&st->former);
@@ -138,6 +140,14 @@ static const struct process_mapping *mapping_of(struct process *process, const s
 	return m;
 }
 
+/* A signal handler's return address follows no call: it is a function's first instruction. */
+static uint32_t symbol_of(struct stacks *st, struct module *module, uint64_t vaddr, bool exact)
+{
+	uint32_t symbol = modules_symbol(st->session->modules, module, vaddr);
+
+	return symbol || exact ? symbol : modules_symbol(st->session->modules, module, vaddr + 1);
+}
+
 /* Returns a number that depends on where the module is mapped. */
 static uint32_t resolve_native(struct stacks *st, struct process *process, uint64_t time_ns, struct trace_frame *f)
 {
@@ -147,10 +157,7 @@ static uint32_t resolve_native(struct stacks *st, struct process *process, uint6
 	if (!m)
 		return 0;
 	f->module = m->module->id;
-	f->symbol = modules_symbol(st->session->modules, m->module, vaddr);
-	/* A signal handler's return address follows no call: it is a function's first instruction. */
-	if (!f->symbol && !f->exact)
-		f->symbol = modules_symbol(st->session->modules, m->module, vaddr + 1);
+	f->symbol = symbol_of(st, m->module, vaddr, f->exact);
 	return (uint32_t)((m->bias >> 12) * 0x9e3779b1U);
 }
 
@@ -213,6 +220,35 @@ static void keep_native(struct stacks *st, struct process *process, uint64_t tim
 		st->native_skipped++;
 }
 
+/* A frame that gets its name when its file has been read. Beyond the limits it has none. */
+static void keep_unnamed(struct stacks *st, struct process *process, uint64_t time_ns, const struct trace_frame *f)
+{
+	uint64_t vaddr;
+	const struct process_mapping *m = mapping_of(process, f, time_ns, &vaddr);
+
+	if (m && m->module->wants_symbols &&
+	    account_reserve(&process->account, &st->session->sink, BUDGET_LATE_FRAMES, 1))
+		(void)VEC_PUSH(&st->unnamed, (struct native_frame){.frame = *f, .module = m->module, .vaddr = vaddr});
+}
+
+void stacks_name_read(struct stacks *st)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < st->unnamed.count; i++) {
+		struct native_frame *n = &st->unnamed.at[i];
+
+		if (n->module->wants_symbols) {
+			st->unnamed.at[kept++] = *n;
+			continue;
+		}
+		n->frame.symbol = symbol_of(st, n->module, n->vaddr, n->frame.exact);
+		if (n->frame.symbol)
+			sink_frame(&st->session->sink, &n->frame);
+	}
+	st->unnamed.count = kept;
+}
+
 static int by_module(const void *a, const void *b)
 {
 	const struct native_frame *x = a, *y = b;
@@ -228,8 +264,8 @@ static bool name_deferred(struct stacks *st, struct native_frame *n, uint64_t li
 	struct modules *m = st->session->modules;
 	uint32_t symbol = 0;
 
-	if (modules_query_servers(n->module, limit_ns))
-		symbol = modules_symbol(m, n->module, n->vaddr);
+	if (modules_query_servers(n->module, limit_ns) || !n->frame.symbol)
+		symbol = symbol_of(st, n->module, n->vaddr, n->frame.exact);
 	if (symbol)
 		n->frame.symbol = symbol;
 	if (st->session->options->lines)
@@ -292,8 +328,10 @@ static uint32_t frame_id(struct stacks *st, struct process *process, uint64_t ra
 	if (f.kind == BRAID_FRAME_NATIVE && f.module && modules_deferred_names(st->session->modules))
 		keep_native(st, process, time_ns, &f);
 	sink_frame(&st->session->sink, &f);
-	if (f.kind == BRAID_FRAME_NATIVE && f.module && !f.symbol)
+	if (f.kind == BRAID_FRAME_NATIVE && f.module && !f.symbol) {
+		keep_unnamed(st, process, time_ns, &f);
 		request_name(st, process, time_ns, &f);
+	}
 	if (!known && process->jvm)
 		jvm_add_pending(process->jvm, &f, braid_frame_code_id(raw), time_ns);
 	return f.frame;

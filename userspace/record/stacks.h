@@ -15,6 +15,8 @@ void stacks_free(struct stacks *st);
 /* The node of a sample: from its frames if it has them, otherwise by its hash. 0 when the stack is not known. */
 uint32_t stacks_node(struct stacks *st, struct process *process, const struct braid_event_sample *e, bool *complete);
 
+/* Sends frames again whose files had to be read first. To be called at each tick. */
+void stacks_name_read(struct stacks *st);
 /*
  * Looks up what takes long for the native frames so far, for at most `limit_ns`: names from debuginfod servers, and
  * source lines.

@@ -24,6 +24,7 @@
 #define NOTICES 8192
 #define REFUSALS 256
 #define MODULES (32UL << 20)
+#define QUEUED 4096
 #define SYMBOLS (64UL << 20)
 #define BOUND 32768
 /* New mappings exist beside the old ones for a moment, and extents are powers of two. */
@@ -54,6 +55,7 @@ void pools_open(struct pools *p, const struct pool_room *room)
 							     [POOL_NOTICES] = NOTICES,
 							     [POOL_REFUSALS] = REFUSALS,
 							     [POOL_MODULES] = MODULES,
+							     [POOL_QUEUED] = QUEUED,
 							     [POOL_SYMBOLS] = SYMBOLS,
 							     [POOL_TABLES] = of_strangers(room->tables),
 							     [POOL_ROWS] = of_strangers(room->rows),

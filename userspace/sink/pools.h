@@ -27,6 +27,7 @@ enum pool {
 	POOL_REFUSALS,	/* JVMs without an agent that the summary lists */
 	POOL_MODULES, /* bytes for files that are mapped; this and what follows is charged by process/module_budget.c */
 	POOL_FILE_TIME, /* ns of CPU time for reading them, which grows with the recording's time */
+	POOL_QUEUED,	/* files that wait to be read */
 	POOL_SYMBOLS,	/* bytes */
 	POOL_TABLES,	/* unwind tables on the kernel side; their rows; their pages */
 	POOL_ROWS,

@@ -6,10 +6,12 @@
 #ifndef BRAID_UTIL_STINT_H
 #define BRAID_UTIL_STINT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-void stint_begin(uint64_t cpu_ns);
+/* `stop`: the work is also over when this is set; or NULL. */
+void stint_begin(uint64_t cpu_ns, const atomic_bool *stop);
 void stint_end(void);
 /* Whether the limit is exceeded; loops call it in each iteration. */
 bool stint_over(void);
