@@ -59,43 +59,52 @@ struct hit {
 	const struct braid_hit *event;
 	const void *record; /* of a tracepoint: the program's context */
 	__u64 argument[BRAID_HIT_VALUES];
-	bool selected; /* by the terms so far of the current alternative */
+	__u32 arguments; /* of a function or USDT probe: how many there are */
+	bool selected;	 /* by the terms so far of the current alternative */
 };
 
-/* Reads the string of a term; it is empty where it cannot be read. */
-static __always_inline void hit_text(const struct hit *h, const struct braid_hit_term *t, char text[MATCH_TEXT])
+static __always_inline __u64 hit_argument(const struct hit *h, const struct braid_hit_term *t)
+{
+	__u64 value = 0;
+
+	(void)bpf_probe_read_kernel(&value, sizeof(value), &h->argument[t->offset % BRAID_HIT_VALUES]);
+	return value;
+}
+
+/* Reads a string of at most `room` bytes, with its zero. Returns its length, or a negative number. */
+static __always_inline long hit_text(const struct hit *h, const struct braid_hit_term *t, void *text, __u32 room)
 {
 	const void *field = h->record + (t->offset & 0xffff);
-	__u32 place = 0, size = MATCH_TEXT;
+	__u32 place = 0, size = room;
 	__u64 address = 0;
 
 	switch (t->operand) {
 	case BRAID_HIT_COMM:
-		bpf_get_current_comm(text, 16);
-		break;
+		return bpf_get_current_comm(text, 16) ? -1 : 16;
 	case BRAID_HIT_STRING:
-		if (t->size < MATCH_TEXT)
+		if (t->size < room)
 			size = t->size;
 		barrier_var(size);
-		if (size <= MATCH_TEXT)
-			(void)bpf_probe_read_kernel_str(text, size, field);
-		break;
+		return size <= room ? bpf_probe_read_kernel_str(text, size, field) : -1;
 	case BRAID_HIT_DYNAMIC:
-		if (!bpf_probe_read_kernel(&place, sizeof(place), field))
-			(void)bpf_probe_read_kernel_str(text, MATCH_TEXT, h->record + (place & 0xffff));
-		break;
+		if (bpf_probe_read_kernel(&place, sizeof(place), field))
+			return -1;
+		return bpf_probe_read_kernel_str(text, room, h->record + (place & 0xffff));
 	case BRAID_HIT_USER:
-		if (!bpf_probe_read_kernel(&address, sizeof(address), field))
-			(void)bpf_probe_read_user_str(text, MATCH_TEXT, (const void *)address);
-		break;
+		if (bpf_probe_read_kernel(&address, sizeof(address), field))
+			return -1;
+		return bpf_probe_read_user_str(text, room, (const void *)address);
+	case BRAID_HIT_POINTED:
+		return bpf_probe_read_user_str(text, room, (const void *)hit_argument(h, t));
 	}
+	return -1;
 }
 
 static __noinline bool hit_text_holds(const struct hit *h, const struct braid_hit_term *t)
 {
 	struct match m = {0};
 
-	hit_text(h, t, m.text);
+	(void)hit_text(h, t, m.text, MATCH_TEXT); /* it is empty where it cannot be read */
 	return match_holds(&m, t);
 }
 
@@ -124,8 +133,6 @@ static __always_inline __u64 hit_field(const struct hit *h, const struct braid_h
 
 static __always_inline __u64 hit_number(const struct hit *h, const struct braid_hit_term *t)
 {
-	__u64 value = 0;
-
 	switch (t->operand) {
 	case BRAID_HIT_PID:
 		return bpf_get_current_pid_tgid() >> 32;
@@ -134,8 +141,7 @@ static __always_inline __u64 hit_number(const struct hit *h, const struct braid_
 	case BRAID_HIT_CPU:
 		return bpf_get_smp_processor_id();
 	case BRAID_HIT_ARGUMENT:
-		(void)bpf_probe_read_kernel(&value, sizeof(value), &h->argument[t->offset % BRAID_HIT_VALUES]);
-		return value;
+		return hit_argument(h, t);
 	default:
 		return hit_field(h, t);
 	}
@@ -245,6 +251,74 @@ static __always_inline void hit_lost(struct braid_hit_count *c, __u32 tgid, __u3
 	jvm_event_lost(tgid, kind);
 }
 
+/* ---- values ---- */
+
+/*
+ * The values of one hit, while they are read. How many bytes there are is in to->hdr.size, because the verifier would
+ * follow each possible number in a variable.
+ */
+struct hit_values {
+	const struct hit *hit;
+	struct braid_event_hit *to;
+};
+
+static long hit_value(__u32 i, void *ctx)
+{
+	struct hit_values *v = ctx;
+	struct braid_event_hit *to = v->to;
+	const struct braid_hit_term *t;
+	__u32 at = to->hdr.size;
+	__u64 number;
+	long length;
+
+	if (i >= BRAID_HIT_FIELDS || at > BRAID_HIT_BYTES - 1 - BRAID_VALUE_TEXT_MAX)
+		return 1;
+	t = &v->hit->event->field[i];
+	to->bytes[at] = BRAID_VALUE_NONE;
+	to->count++;
+	to->hdr.size = at + 1;
+	if ((t->operand == BRAID_HIT_ARGUMENT || t->operand == BRAID_HIT_POINTED) && t->offset >= v->hit->arguments)
+		return 0;
+	if (t->operand < BRAID_HIT_STRING) {
+		number = hit_number(v->hit, t);
+		__builtin_memcpy(&to->bytes[at + 1], &number, sizeof(number));
+		to->bytes[at] = BRAID_VALUE_NUMBER;
+		to->hdr.size = at + 1 + sizeof(number);
+		return 0;
+	}
+	length = hit_text(v->hit, t, &to->bytes[at + 1], BRAID_VALUE_TEXT_MAX);
+	if (length <= 0 || length > BRAID_VALUE_TEXT_MAX)
+		return 0;
+	to->bytes[at] = length == BRAID_VALUE_TEXT_MAX ? BRAID_VALUE_CUT : BRAID_VALUE_TEXT;
+	to->hdr.size = at + 1 + (__u32)length;
+	return 0;
+}
+
+/* Sends the values that the event's samples have. False: there is no room. */
+static __noinline bool hit_send_values(const struct hit *h, struct sample *s)
+{
+	struct hit_values v = {.hit = h};
+	__u32 size;
+
+	if (!h || !s)
+		return false;
+	v.to = &s->hit;
+	s->hit.hdr.kind = BRAID_EVENT_HIT;
+	s->hit.hdr.time_ns = s->event.hdr.time_ns;
+	s->hit.pid = s->tgid;
+	s->hit.tid = (__u32)bpf_get_current_pid_tgid();
+	s->hit.event = s->event.event;
+	s->hit.count = s->hit.hdr.size = 0;
+	bpf_loop(h->event->fields, hit_value, &v, 0);
+	size = s->hit.hdr.size;
+	if (size > BRAID_HIT_BYTES)
+		return false;
+	size += sizeof(s->hit) - BRAID_HIT_BYTES;
+	s->hit.hdr.size = size;
+	jvm_event_charge(s->tgid, size);
+	return !bpf_ringbuf_output(&events, &s->hit, size, events_wake());
+}
+
 /* ---- samples ---- */
 
 /* The event; NULL: it is off, or the process is not recorded. */
@@ -287,6 +361,11 @@ static __always_inline struct sample *hit_begin(struct hit *h, __u32 number)
 	s->w.slot = slot;
 	stack_reset(s, bpf_map_lookup_elem(&processes, &tgid), now);
 	s->event.event = number + 1;
+	if (h->event->fields && !hit_send_values(h, s)) {
+		slot_release(s);
+		hit_lost(c, tgid, BRAID_LOST_HIT);
+		return NULL;
+	}
 	return s;
 }
 
@@ -332,7 +411,8 @@ SEC("uprobe")
 int on_function(struct pt_regs *ctx)
 {
 	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
-	struct hit h = {.argument = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9}};
+	struct hit h = {.argument = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9},
+			.arguments = BRAID_HIT_ARGUMENTS};
 
 	probe_on_thread_stack(ctx);
 	return hit_find(&h, number) ? hit_in_user(ctx, &h, number) : 0;
@@ -347,7 +427,8 @@ int on_usdt_hit(struct pt_regs *ctx)
 	probe_on_thread_stack(ctx);
 	if (!hit_find(&h, number))
 		return 0;
-	if (h.event->flags & BRAID_HIT_COMPARES_ARGUMENTS) {
+	if (h.event->flags & BRAID_HIT_READS_ARGUMENTS) {
+		h.arguments = bpf_usdt_arg_cnt(ctx);
 		(void)bpf_usdt_arg(ctx, 0, (long *)&h.argument[0]);
 		(void)bpf_usdt_arg(ctx, 1, (long *)&h.argument[1]);
 		(void)bpf_usdt_arg(ctx, 2, (long *)&h.argument[2]);

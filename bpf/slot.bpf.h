@@ -44,6 +44,7 @@ struct sample {
 	struct braid_process process;
 	struct deferred_regs leaf;
 	__u64 window[WINDOW_WORDS];
+	struct braid_event_hit hit;
 	struct braid_event_sample event; /* the frames follow it */
 	__u64 frames[BRAID_MAX_FRAMES];
 };

@@ -152,6 +152,7 @@ enum braid_event_kind {
 	BRAID_EVENT_STACK = 6,
 	BRAID_EVENT_JVM_EVENT = 7,
 	BRAID_EVENT_SPAN = 8,
+	BRAID_EVENT_HIT = 9,
 };
 
 struct braid_event {
@@ -175,6 +176,19 @@ struct braid_event_sample {
 	__u64 span;    /* key of the BRAID_EVENT_SPAN that the thread was in; 0: none */
 };
 _Static_assert(sizeof(struct braid_event_sample) == 64, "sample");
+
+/* The values that a hit event's sample has. It precedes the sample, which has the same thread and time. */
+#define BRAID_HIT_BYTES 1024
+struct braid_event_hit {
+	struct braid_event hdr;
+	__u32 pid;
+	__u32 tid;
+	__u32 event; /* its number, plus one */
+	__u32 count; /* of values */
+	__u8 bytes
+		[BRAID_HIT_BYTES]; /* as many as there are: an enum braid_hit_value and the value, one after the other */
+};
+_Static_assert(sizeof(struct braid_event_hit) == 32 + BRAID_HIT_BYTES, "hit");
 
 /*
  * BRAID_EVENT_STACK is a struct braid_event_sample with new frames that is no sample: other events refer to its hash.

@@ -10,9 +10,10 @@
 
 #define BRAID_HITS 16	      /* events of a recording */
 #define BRAID_HIT_TERMS 8     /* of a filter */
-#define BRAID_HIT_ARGUMENTS 6 /* of a function or USDT probe that filters can compare */
+#define BRAID_HIT_ARGUMENTS 6 /* of a function or USDT probe */
 #define BRAID_HIT_VALUES 8    /* of a kernel event */
 #define BRAID_HIT_PATTERN 32  /* bytes of a pattern, with the zero at its end */
+#define BRAID_HIT_FIELDS 16   /* whose values a sample has */
 
 /* Kernel events, in the order of their kinds from BRAID_JVM_SYSCALL on. */
 enum braid_kernel_event {
@@ -53,6 +54,7 @@ enum braid_hit_operand {
 	BRAID_HIT_STRING,   /* in the record itself, `size` bytes */
 	BRAID_HIT_DYNAMIC,  /* the record has the string's place, as __data_loc */
 	BRAID_HIT_USER,	    /* the record has its address in the process's memory */
+	BRAID_HIT_POINTED,  /* the argument `offset` is its address there */
 };
 
 enum braid_hit_operator {
@@ -68,6 +70,7 @@ enum braid_hit_operator {
 
 #define BRAID_HIT_OR 1U	    /* the term begins another alternative; && binds closer */
 #define BRAID_HIT_SIGNED 2U /* of a number */
+#define BRAID_HIT_HEX 4U    /* of a number that may be an address or flags */
 
 struct braid_hit_term {
 	__u16 offset;
@@ -81,7 +84,7 @@ struct braid_hit_term {
 };
 _Static_assert(sizeof(struct braid_hit_term) == 48, "hit term");
 
-#define BRAID_HIT_COMPARES_ARGUMENTS 1U
+#define BRAID_HIT_READS_ARGUMENTS 1U
 #define BRAID_HIT_FILES 2U /* of system calls: only reads, writes and syncs of files */
 
 /* Whether a comparison of numbers holds. */
@@ -113,9 +116,21 @@ struct braid_hit {
 	__u64 period; /* one sample in so many hits; 0: the event is off */
 	__u64 min_ns; /* of a kernel event: shorter ones are no hits */
 	__u32 terms;
-	__u32 flags; /* BRAID_HIT_COMPARES_ARGUMENTS, BRAID_HIT_FILES */
+	__u32 flags; /* BRAID_HIT_READS_ARGUMENTS, BRAID_HIT_FILES */
 	struct braid_hit_term term[BRAID_HIT_TERMS];
+	__u32 fields;
+	__u32 reserved;
+	struct braid_hit_term field[BRAID_HIT_FIELDS]; /* only what the value is */
 };
+
+/* What comes before each value in a braid_event_hit. */
+enum braid_hit_value {
+	BRAID_VALUE_NONE = 0,	/* there is none, or it could not be read */
+	BRAID_VALUE_NUMBER = 1, /* eight bytes follow */
+	BRAID_VALUE_TEXT = 2,	/* text follows, with a zero byte */
+	BRAID_VALUE_CUT = 3,	/* the same, and it is longer */
+};
+#define BRAID_VALUE_TEXT_MAX 128 /* bytes of a text, with the zero */
 
 /* Value of the per-CPU map `hit_counts`, by the event's number. */
 struct braid_hit_count {

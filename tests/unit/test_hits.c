@@ -10,6 +10,7 @@
 Suite *test_hits(void);
 
 #define HIT(ms, t, n, event) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, 0, n, 1, 0, event)
+#define VALUES(ms, t, event, text) REC(TRACE_SAMPLE, sample, BASE_NS + (ms)*MS, t, 0, 3, 1, 0, event, 0, S(text))
 
 static const struct trace_rec recs[] = {
 	REC(TRACE_NAME, name, 901, S("sched:sched_switch")),
@@ -94,6 +95,47 @@ START_TEST(filters_apply)
 }
 END_TEST
 
+START_TEST(values_are_counted)
+{
+	static const struct trace_rec values[] = {
+		REC(TRACE_NAME, name, 901, S("sched:sched_switch{next_pid}")),
+		VALUES(1, 1, 901, "next_pid=1"),
+		VALUES(2, 1, 901, "next_pid=2"),
+		VALUES(3, 3, 901, "next_pid=2"),
+		VALUES(4, 1, 0, "x=7"), /* of the sampling event */
+	};
+	struct filter pid = {0};
+	struct run r = run_begin(NULL);
+	const struct hit_view *h;
+
+	run_feed(&r, values, sizeof(values) / sizeof(values[0]));
+	run_analyze(&r, NULL);
+	ck_assert_uint_eq(r.v->hits.events.count, 2);
+	h = strcmp(r.v->hits.events.at[0].name, "cpu-clock") == 0 ? r.v->hits.events.at : r.v->hits.events.at + 1;
+	ck_assert_uint_eq(h->values.count, 1);
+	ck_assert_str_eq(h->values.at[0].text, "x=7");
+	h = h == r.v->hits.events.at ? h + 1 : r.v->hits.events.at;
+	ck_assert_str_eq(h->name, "sched:sched_switch{next_pid}");
+	ck_assert_uint_eq(h->values.count, 2);
+	ck_assert_str_eq(h->values.at[0].text, "next_pid=2");
+	ck_assert_uint_eq(h->values.at[0].samples, 2);
+	ck_assert_str_eq(h->values.at[1].text, "next_pid=1");
+	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 3);
+	run_free(&r);
+
+	ck_assert_int_eq(filter_add_pids(&pid, "200"), 0);
+	r = run_begin(&pid);
+	run_feed(&r, values, sizeof(values) / sizeof(values[0]));
+	run_analyze(&r, &pid);
+	h = r.v->hits.events.at + (strcmp(r.v->hits.events.at[0].name, "cpu-clock") == 0);
+	ck_assert_uint_eq(h->values.count, 1);
+	ck_assert_str_eq(h->values.at[0].text, "next_pid=2");
+	ck_assert_uint_eq(h->values.at[0].samples, 1);
+	run_free(&r);
+	filter_free(&pid);
+}
+END_TEST
+
 START_TEST(events_are_limited)
 {
 	struct run r = run_begin(NULL);
@@ -125,6 +167,7 @@ Suite *test_hits(void)
 	tcase_add_test(tc, events_have_their_own_samples);
 	tcase_add_test(tc, an_event_has_the_name_that_a_person_types);
 	tcase_add_test(tc, filters_apply);
+	tcase_add_test(tc, values_are_counted);
 	tcase_add_test(tc, events_are_limited);
 	suite_add_tcase(s, tc);
 	return s;

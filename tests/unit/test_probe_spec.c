@@ -35,6 +35,9 @@ static const struct {
 	{"syscall=1ms/call==fsync&&ret>=0||comm~\"java*\"/", PROBE_KERNEL, false, "", "", "syscall", 0, 3},
 	{"file=0", PROBE_KERNEL, false, "", "", "file", 0, 0},
 	{"hs_private:safepoint__begin/pid==1/", PROBE_USDT, true, "", "hs_private", "safepoint__begin", 0, 1},
+	{"uprobe:/x{1}/y:f+4{arg0, str(arg1)}", PROBE_UPROBE, false, "/x{1}/y", "", "f", 4, 0},
+	{"hotspot:gc__begin/arg0==1/{}", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 1},
+	{"sched:sched_switch{prev_comm,next_comm}", PROBE_TRACEPOINT, false, "", "sched", "sched_switch", 0, 0},
 };
 
 START_TEST(specs)
@@ -86,6 +89,42 @@ START_TEST(terms)
 			ck_assert_uint_eq(spec.term[i].term.value, is[i].value);
 	}
 	ck_assert_str_eq(spec.term[0].term.pattern, "j*");
+}
+END_TEST
+
+/* Fields whose values samples have. */
+START_TEST(shown)
+{
+	static const char text[] = "uprobe:/x:f/arg0>1/{ arg5 , str(arg1),arg2:string,arg0}";
+	static const struct {
+		const char *name;
+		enum braid_hit_operand operand;
+		uint16_t offset;
+	} is[] = {{"arg5", BRAID_HIT_ARGUMENT, 5},
+		  {"arg1", BRAID_HIT_POINTED, 1},
+		  {"arg2", BRAID_HIT_POINTED, 2},
+		  {"arg0", BRAID_HIT_ARGUMENT, 0}};
+	static const char record[] = "a:b{args.pid, str(name), flags:string}";
+	struct probe_spec spec;
+	char why[PROBE_WHY] = "";
+
+	ck_assert_msg(!probe_spec_parse(&spec, text, strlen(text), why), "%s", why);
+	ck_assert(spec.braces);
+	ck_assert_uint_eq(spec.terms, 1);
+	ck_assert_uint_eq(spec.fields, 4);
+	for (int i = 0; i < 4; i++) {
+		ck_assert_str_eq(spec.field[i].name, is[i].name);
+		ck_assert_uint_eq(spec.field[i].term.operand, is[i].operand);
+		ck_assert_uint_eq(spec.field[i].term.offset, is[i].offset);
+	}
+	ck_assert_msg(!probe_spec_parse(&spec, record, strlen(record), why), "%s", why);
+	ck_assert_uint_eq(spec.fields, 3);
+	ck_assert_str_eq(spec.field[0].name, "pid");
+	ck_assert(!spec.field[0].text);
+	ck_assert_str_eq(spec.field[1].name, "name");
+	ck_assert(spec.field[1].text && spec.field[2].text);
+	ck_assert(!probe_spec_parse(&spec, "a:b{}", 5, why) && spec.braces && !spec.fields);
+	ck_assert(!probe_spec_parse(&spec, "a:b", 3, why) && !spec.braces);
 }
 END_TEST
 
@@ -233,6 +272,18 @@ static const struct {
 	{"uprobe:/x:f/arg6==1/",
 	 "'arg6' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg5"},
 	{"hotspot:gc__begin/arg0~x/", "'arg0' is a number, and ~ compares text"},
+	{"a:b{", "'}' ends the event, not ''"},
+	{"a:b{x", "'}' ends the event, not ''"},
+	{"a:b{x}y", "'}' ends the event, not '}y'"},
+	{"a:b{x}/pid==1/", "'}' ends the event, not '}/pid==1/'"},
+	{"a:b{x y}", "fields in braces are separated by commas, not by 'y}'"},
+	{"a:b{x,}", "in braces are names of fields, not '}'; for example {arg0, str(arg1)}"},
+	{"a:b{str(x}", "after 'x' comes ')', not '}'"},
+	{"a:b{x:int}", "after 'x' comes 'string', not 'int}'"},
+	{"uprobe:/x:f{x}", "'x' is no argument of a function or USDT probe; these are arg0 to arg5"},
+	{"uprobe:/x:f{arg6}", "'arg6' is no argument of a function or USDT probe; these are arg0 to arg5"},
+	{"a:b{a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q}", "'b' names more than 16 fields"},
+	{"syscall/pid==1/{x}", "'syscall' takes no fields in braces; events of it have what is known of them"},
 };
 
 START_TEST(refusals)
@@ -261,7 +312,7 @@ END_TEST
 /* Anything is either understood or refused with a reason. */
 START_TEST(nonsense)
 {
-	static const char letters[] = "ab:/\"&|=<>~!.,+* 019uprobesyscallms";
+	static const char letters[] = "ab:/\"&|=<>~!.,+* 019uprobesyscallms{}()arg";
 	unsigned state = 1;
 
 	for (int i = 0; i < 200000; i++) {
@@ -283,7 +334,7 @@ START_TEST(nonsense)
 		if (probe_spec_parse(&spec, text, length, why))
 			ck_assert_uint_gt(strlen(why), 0);
 		else
-			ck_assert_uint_le(spec.terms, BRAID_HIT_TERMS);
+			ck_assert(spec.terms <= BRAID_HIT_TERMS && spec.fields <= BRAID_HIT_FIELDS);
 	}
 }
 END_TEST
@@ -312,7 +363,8 @@ static const struct {
 	{"pid", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 24, .size = 4, .flags = BRAID_HIT_SIGNED}},
 	{"filename", false, 0, {.operand = BRAID_HIT_DYNAMIC, .offset = 28, .size = 4}},
 	{"name", true, 0, {.operand = BRAID_HIT_USER, .offset = 32, .size = 8}},
-	{"name", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 32, .size = 8}}, /* its address */
+	/* its address */
+	{"name", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 32, .size = 8, .flags = BRAID_HIT_HEX}},
 	{"dfd", true, 0, {.operand = BRAID_HIT_NUMBER, .offset = 40, .size = 4, .flags = BRAID_HIT_SIGNED}},
 	{"dfd", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 40, .size = 8}},
 	{"prev_state", false, 0, {.operand = BRAID_HIT_NUMBER, .offset = 96, .size = 8, .flags = BRAID_HIT_SIGNED}},
@@ -323,6 +375,15 @@ static const struct {
 	{"none", false, -ENOENT, {0}},
 	{"x", false, -ENOENT, {0}},
 };
+
+static bool join(void *ctx, const char *name, const struct braid_hit_term *field)
+{
+	char *names = ctx;
+
+	ck_assert_uint_ge(field->operand, BRAID_HIT_NUMBER);
+	strcat(strcat(names, name), " ");
+	return strcmp(name, "prev_state") != 0;
+}
 
 START_TEST(records)
 {
@@ -338,6 +399,9 @@ START_TEST(records)
 	}
 	tracepoint_fields(format, names, sizeof(names));
 	ck_assert_str_eq(names, "comm, pid, filename, name, dfd, args, prev_state, ok, far");
+	*names = '\0';
+	tracepoint_each(format, true, join, names);
+	ck_assert_str_eq(names, "comm pid filename name dfd prev_state "); /* and no more were asked for */
 }
 END_TEST
 
@@ -348,6 +412,7 @@ Suite *test_probe_spec(void)
 
 	tcase_add_loop_test(tc, specs, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_test(tc, terms);
+	tcase_add_test(tc, shown);
 	tcase_add_test(tc, offcpu);
 	tcase_add_test(tc, kernel_events);
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));

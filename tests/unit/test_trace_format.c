@@ -80,9 +80,10 @@ START_TEST(newer_schema_is_read_by_name)
 	fixture_schema(&f, newer_schema);
 	fixture_block(&f, BRAID_BLOCK_EVENTS, newer_records, sizeof(newer_records));
 	ck_assert_int_eq(fixture_read_file(&f, &got), 0);
-	ck_assert_str_eq(got.text, "sample time_ns=100 thread=4 cpu=2 node=4 weight=5 vthread=0 event=0 span=0\n"
-				   "sample time_ns=152 thread=5 cpu=0 node=1 weight=1 vthread=0 event=0 span=0\n"
-				   "process process=0 pid=44 parent=0 start_ns=0 comm=\"ok\" exe=\"\" cgroup=\"\"\n");
+	ck_assert_str_eq(got.text,
+			 "sample time_ns=100 thread=4 cpu=2 node=4 weight=5 vthread=0 event=0 span=0 text=\"\"\n"
+			 "sample time_ns=152 thread=5 cpu=0 node=1 weight=1 vthread=0 event=0 span=0 text=\"\"\n"
+			 "process process=0 pid=44 parent=0 start_ns=0 comm=\"ok\" exe=\"\" cgroup=\"\"\n");
 	ck_assert_uint_eq(got.damage.unknown_records, 7);
 	ck_assert_uint_eq(got.damage.bad_records, 0);
 	ck_assert(got.damage.no_index);

@@ -154,9 +154,9 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	struct sample one = {r->time_ns, r->weight, thread, r->node, spans_same(a, r->span), r->cpu};
 
 	if (r->event)
-		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one);
+		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one, r->text);
 	a->sample_weight = add_saturating(a->sample_weight, r->weight);
-	if (see_thread(a, thread, r->time_ns))
+	if (see_thread(a, thread, r->time_ns) || hits_keep_values(a, &a->sampling, &one, r->text))
 		return -ENOMEM;
 	vthreads_count(a, r);
 	if (thread != r->thread && feed_carried(a, r))

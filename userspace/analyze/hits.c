@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hits.h"
 
+#include "definitions.h"
 #include "events.h"
 
 #include <braid/hit.h>
@@ -32,7 +33,16 @@ static int event_of(struct analyzer *a, uint32_t name, struct hit_event **h)
 	return 0;
 }
 
-int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
+int hits_keep_values(struct analyzer *a, struct hit_event *h, const struct sample *one, struct trace_str text)
+{
+	struct hit_values values = {.sample = *one};
+
+	if (!text.len)
+		return 0;
+	return analyzer_keep(a, text, &values.text) ?: VEC_PUSH(&h->values, values);
+}
+
+int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one, struct trace_str text)
 {
 	struct hit_event *h;
 	int err = event_of(a, name, &h);
@@ -41,6 +51,7 @@ int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one)
 		a->ignored++;
 		return 0;
 	}
+	err = err ?: hits_keep_values(a, h, one, text);
 	if (err)
 		return err;
 	return a->keep_samples ? VEC_PUSH(&h->samples, *one) : sample_sums_add(&h->sums, one);
@@ -50,9 +61,11 @@ void hits_free(struct analyzer *a)
 {
 	for (size_t i = 0; i < a->hits.count; i++) {
 		free(a->hits.at[i].samples.at);
+		free(a->hits.at[i].values.at);
 		sample_sums_free(&a->hits.at[i].sums);
 	}
 	free(a->hits.at);
+	free(a->sampling.values.at);
 	u64map_free(&a->hit_of);
 }
 
@@ -97,7 +110,8 @@ bool hits_named(const char *event, const char *typed)
 {
 	size_t length = strlen(typed);
 
-	return length && strncmp(event, typed, length) == 0 && (!event[length] || event[length] == '/');
+	return length && strncmp(event, typed, length) == 0 &&
+	       (!event[length] || event[length] == '/' || event[length] == '{');
 }
 
 const struct profile *hits_profile(const struct analysis *an, const char *typed)
@@ -156,6 +170,53 @@ static int add_site(const struct analysis *an, struct hit_view *v, struct u64map
 	return 0;
 }
 
+static int compare_values(const void *x, const void *y)
+{
+	const struct hit_value *p = x, *q = y;
+	int c = (p->samples < q->samples) - (p->samples > q->samples);
+
+	return c ?: strcmp(p->text, q->text);
+}
+
+static bool selects(const struct analysis *an, const struct sample *s)
+{
+	struct stack_sum sum;
+
+	return analysis_selects_time(an, s->time_ns) && analysis_selects_span(an, s->span) &&
+	       analysis_sum_of(an, s->thread, s->node, s->weight, &sum);
+}
+
+static int add_values(const struct analysis *an, struct hit_view *v, struct u64map *of, const struct hit_values *values)
+{
+	uint32_t *at = u64map_put(of, values->text);
+	struct hit_value *value;
+
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (VEC_PUSH(&v->values, (struct hit_value){.text = strpool_get(&an->a->strings, values->text)}))
+			return -ENOMEM;
+		*at = (uint32_t)v->values.count;
+	}
+	value = &v->values.at[*at - 1];
+	value->samples = add_saturating(value->samples, values->sample.weight);
+	return 0;
+}
+
+static int view_values(const struct analysis *an, const struct hit_event *h, struct hit_view *v)
+{
+	struct u64map of = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < h->values.count && !err; i++)
+		if (selects(an, &h->values.at[i].sample))
+			err = add_values(an, v, &of, &h->values.at[i]);
+	if (v->values.count)
+		qsort(v->values.at, v->values.count, sizeof(*v->values.at), compare_values);
+	u64map_free(&of);
+	return err;
+}
+
 static int view_event(const struct analysis *an, struct hit_view *v)
 {
 	struct u64map of = {0};
@@ -197,18 +258,29 @@ static int add_unhit(struct hit_views *v, const struct analysis *an)
 	return err;
 }
 
+static int add_view(struct hit_views *v, const struct analysis *an, const struct hit_event *h, struct hit_view one)
+{
+	char key[512];
+
+	snprintf(key, sizeof(key), HITS "%s", one.name);
+	one.hits = analysis_stat(an, 0, key, 0);
+	if (VEC_PUSH(&v->events, one))
+		return -ENOMEM;
+	return view_event(an, &v->events.at[v->events.count - 1])
+		       ?: view_values(an, h, &v->events.at[v->events.count - 1]);
+}
+
 int hit_views_new(struct hit_views *v, const struct analysis *an)
 {
+	const struct analyzer *a = an->a;
 	int err = 0;
 
-	for (size_t i = 0; i < an->a->hits.count && !err; i++) {
-		struct hit_view one = {.name = name_of(an, i), .profile = &an->hits[i]};
-		char key[512];
-
-		snprintf(key, sizeof(key), HITS "%s", one.name);
-		one.hits = analysis_stat(an, 0, key, 0);
-		err = VEC_PUSH(&v->events, one) ?: view_event(an, &v->events.at[v->events.count - 1]);
-	}
+	if (a->sampling.values.count)
+		err = add_view(v, an, &a->sampling,
+			       (struct hit_view){.name = analyzer_info(a, "record.event"), .profile = &an->samples});
+	for (size_t i = 0; i < a->hits.count && !err; i++)
+		err = add_view(v, an, &a->hits.at[i],
+			       (struct hit_view){.name = name_of(an, i), .profile = &an->hits[i]});
 	err = err ?: add_unhit(v, an);
 	if (v->events.count)
 		qsort(v->events.at, v->events.count, sizeof(*v->events.at), compare_views);
@@ -217,7 +289,9 @@ int hit_views_new(struct hit_views *v, const struct analysis *an)
 
 void hit_views_free(struct hit_views *v)
 {
-	for (size_t i = 0; i < v->events.count; i++)
+	for (size_t i = 0; i < v->events.count; i++) {
 		free(v->events.at[i].sites.at);
+		free(v->events.at[i].values.at);
+	}
 	free(v->events.at);
 }

@@ -16,11 +16,18 @@ struct hit_site {
 	uint64_t samples;
 };
 
+/* What samples have as values, "fd=3 count=100". */
+struct hit_value {
+	const char *text;
+	uint64_t samples;
+};
+
 struct hit_view {
 	const char *name;	       /* of the event, as `record -e` took it */
 	const struct profile *profile; /* its samples */
 	uint64_t hits;		       /* those that were no samples, too; 0: not known */
 	VEC(struct hit_site) sites;    /* the most frequent first */
+	VEC(struct hit_value) values;  /* the same */
 };
 
 struct hit_views {
@@ -40,7 +47,8 @@ const struct profile *hits_profile(const struct analysis *an, const char *typed)
 
 /* ---- for analyzer.c and analysis.c ---- */
 
-int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one);
+int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one, struct trace_str text);
+int hits_keep_values(struct analyzer *a, struct hit_event *h, const struct sample *one, struct trace_str text);
 void hits_free(struct analyzer *a);
 int hits_collect(struct analysis *an);
 

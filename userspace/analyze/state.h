@@ -164,11 +164,18 @@ struct sample_sums { /* with the members of a VEC */
 int sample_sums_add(struct sample_sums *s, const struct sample *one);
 void sample_sums_free(struct sample_sums *s);
 
+/* The values that a sample of a hit event has. */
+struct hit_values {
+	struct sample sample;
+	uint32_t text; /* in a->strings */
+};
+
 /* The samples of a hit event beside the clock's. */
 struct hit_event {
 	uint32_t name;		    /* in a->strings */
 	VEC(struct sample) samples; /* with keep_samples */
 	struct sample_sums sums;    /* without */
+	VEC(struct hit_values) values;
 };
 
 /* Strings are in a->strings; threads and nodes are ids. */
@@ -235,6 +242,7 @@ struct analyzer {
 	uint64_t sample_weight;
 	struct u64map span_of;	    /* a hash of process and ids to a span's id */
 	VEC(struct hit_event) hits; /* in the order of their first samples */
+	struct hit_event sampling;  /* only the values of the recording's sampling event */
 	struct u64map hit_of;	    /* name to hits' index + 1 */
 	struct u64map vgroup_of;    /* process and name to the number of a group of virtual threads */
 	uint32_t vgroups;

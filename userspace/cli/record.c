@@ -67,7 +67,7 @@ static const struct argp_option options[] = {
 	 "Record these events (see below), and take samples by cpu-clock (default), a hardware counter (cycles, instructions, "
 	 "cache-misses, ..., if there is a PMU), or at "
 	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
-	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one. The option can be repeated",
+	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}. The option can be repeated",
 	 0},
 	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",
 	 0},

@@ -58,8 +58,12 @@ size_t probe_spec_length(const char *list)
 
 	if (form)
 		at += strcspn(at, ":");
-	while (*at && *at != ',')
-		at = *at == '/' ? filter_end(at) : at + 1;
+	while (*at && *at != ',') {
+		if (*at == '/')
+			at = filter_end(at);
+		else
+			at += *at == '{' ? strcspn(at, "}") : 1;
+	}
 	return (size_t)(at - list);
 }
 
@@ -141,6 +145,18 @@ static bool known_field(struct probe_term *t, enum probe_type type)
 	return false;
 }
 
+/* "arg0" and so on, of a function or USDT probe. */
+static bool is_argument(const char *field, struct braid_hit_term *t)
+{
+	if (strncmp(field, "arg", 3) != 0 || field[3] < '0' || field[3] >= '0' + BRAID_HIT_ARGUMENTS || field[4])
+		return false;
+	t->operand = BRAID_HIT_ARGUMENT;
+	t->offset = (uint16_t)(field[3] - '0');
+	t->size = sizeof(uint64_t);
+	t->flags |= BRAID_HIT_SIGNED;
+	return true;
+}
+
 static int take_field(const char **at, struct probe_term *t, const struct probe_spec *spec, char *why)
 {
 	bool record = spec->type == PROBE_TRACEPOINT;
@@ -164,14 +180,8 @@ static int take_field(const char **at, struct probe_term *t, const struct probe_
 	if (spec->type == PROBE_OFFCPU)
 		return REFUSE("'%.40s' is no field of offcpu; use comm, pid, tid, cpu, duration, state or cgroup",
 			      t->field);
-	if (strncmp(t->field, "arg", 3) == 0 && t->field[3] >= '0' && t->field[3] < '0' + BRAID_HIT_ARGUMENTS &&
-	    !t->field[4]) {
-		t->term.operand = BRAID_HIT_ARGUMENT;
-		t->term.offset = (uint16_t)(t->field[3] - '0');
-		t->term.size = sizeof(uint64_t);
-		t->term.flags |= BRAID_HIT_SIGNED;
+	if (is_argument(t->field, &t->term))
 		return 0;
-	}
 	return REFUSE("'%.40s' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg%d",
 		      t->field, BRAID_HIT_ARGUMENTS - 1);
 }
@@ -323,18 +333,75 @@ static int take_term(const char **at, struct probe_spec *to, char *why)
 	return err || t->own ? err : probe_term_check(t, why);
 }
 
-/* The filter behind `at`, which ends the spec. */
+/* ---- fields whose values samples have ---- */
+
+static int take_shown(const char **at, struct probe_spec *to, char *why)
+{
+	struct probe_field *f = &to->field[to->fields];
+	bool str = take(at, "str("), typed;
+	size_t length;
+
+	if (to->fields == BRAID_HIT_FIELDS)
+		return REFUSE("'%.60s' names more than %d fields", to->name, BRAID_HIT_FIELDS);
+	(void)take(at, "args.");
+	length = word_length(*at, "_");
+	if (!length || length >= sizeof(f->name))
+		return REFUSE("in braces are names of fields, not '%.40s'; for example {arg0, str(arg1)}", *at);
+	*f = (struct probe_field){0};
+	memcpy(f->name, *at, length);
+	*at += length;
+	typed = !str && take(at, ":");
+	if ((str && !take(at, ")")) || (typed && !take(at, "string")))
+		return REFUSE("after '%.40s' comes '%s', not '%.20s'", f->name, str ? ")" : "string", *at);
+	f->text = str || typed;
+	skip_space(at);
+	to->fields++;
+	if (to->type == PROBE_TRACEPOINT)
+		return 0;
+	if (!is_argument(f->name, &f->term))
+		return REFUSE("'%.40s' is no argument of a function or USDT probe; these are arg0 to arg%d", f->name,
+			      BRAID_HIT_ARGUMENTS - 1);
+	f->term.flags |= BRAID_HIT_HEX;
+	if (f->text)
+		f->term.operand = BRAID_HIT_POINTED;
+	return 0;
+}
+
+/* The braces behind `at`, which end the spec. */
+static int take_braces(const char *at, struct probe_spec *to, char *why)
+{
+	int err = 0;
+
+	if (to->type == PROBE_KERNEL || to->type == PROBE_OFFCPU)
+		return REFUSE("'%.60s' takes no fields in braces; events of it have what is known of them", to->name);
+	to->braces = true;
+	at++;
+	skip_space(&at);
+	while (!err && *at && *at != '}') {
+		if (to->fields && !take(&at, ","))
+			return REFUSE("fields in braces are separated by commas, not by '%.20s'", at);
+		skip_space(&at);
+		err = take_shown(&at, to, why);
+	}
+	if (!err && strcmp(at, "}") != 0)
+		return REFUSE("'}' ends the event, not '%.40s'", at);
+	return err;
+}
+
+/* The filter behind `at`, and the braces, which end the spec. */
 static int take_filter(const char *at, struct probe_spec *to, char *why)
 {
 	const char *end;
 	int err = 0;
 
+	if (*at == '{')
+		return take_braces(at, to, why);
 	if (!*at)
 		return 0;
 	end = filter_end(at);
 	if (end[-1] != '/' || end == at + 1)
 		return REFUSE("the filter '%.60s' has no '/' at its end", at);
-	if (*end)
+	if (*end && *end != '{')
 		return REFUSE("'%.40s' follows the filter; a '/' in a value needs quotes", end);
 	at++;
 	skip_space(&at);
@@ -342,7 +409,7 @@ static int take_filter(const char *at, struct probe_spec *to, char *why)
 		return REFUSE("the filter of '%.60s' is empty", to->name);
 	while (!err && at < end - 1)
 		err = take_term(&at, to, why);
-	return err;
+	return err || !*end ? err : take_braces(end, to, why);
 }
 
 /* ---- names ---- */
@@ -350,7 +417,7 @@ static int take_filter(const char *at, struct probe_spec *to, char *why)
 /* Copies the part before `stop`, which must be there unless it is 0, and goes behind it. */
 static bool take_part(const char **at, char stop, char to[PROBE_TEXT])
 {
-	size_t length = strcspn(*at, stop ? (char[]){stop, 0} : "/");
+	size_t length = strcspn(*at, stop ? (char[]){stop, 0} : "/{");
 
 	if (!length || (stop && (*at)[length] != stop))
 		return false;

@@ -11,7 +11,8 @@
  *   WORD[=TIME]                        a kernel event, see kernel_event.h
  *
  * A filter follows between slashes: terms FIELD OPERATOR VALUE, joined by && and ||, of which && binds closer. The event
- * type `offcpu` takes one, too.
+ * type `offcpu` takes one, too. Then follow, between braces, the fields whose values samples have: FIELD, or str(FIELD)
+ * or FIELD:string where it is the address of text. Without braces they are all of a tracepoint or USDT probe.
  */
 #ifndef BRAID_CONFIG_PROBE_SPEC_H
 #define BRAID_CONFIG_PROBE_SPEC_H
@@ -37,6 +38,13 @@ struct probe_term {
 	uint16_t text_length;
 };
 
+/* A field whose value samples have. */
+struct probe_field {
+	char name[64];
+	bool text;		    /* it was asked for as the address of text */
+	struct braid_hit_term term; /* not set for a tracepoint's own fields */
+};
+
 struct probe_spec {
 	enum probe_type type;
 	bool in_jvms;	       /* in the libjvm.so of each JVM; `path` is empty */
@@ -51,6 +59,9 @@ struct probe_spec {
 	uint32_t terms;
 	struct probe_term term[BRAID_HIT_TERMS];
 	enum braid_sums sums; /* of offcpu: the words `aggregate` and `each` */
+	bool braces;	      /* fields are named, be it none */
+	uint32_t fields;
+	struct probe_field field[BRAID_HIT_FIELDS];
 };
 
 /* The length of the spec with which a list begins; the list's next element follows behind a comma. */

@@ -20,6 +20,12 @@ static void text_site(FILE *out, const struct hit_view *h, const struct hit_site
 	putc('\n', out);
 }
 
+static void text_value(FILE *out, const struct hit_view *h, const struct hit_value *value)
+{
+	fprintf(out, "    %6.2f%% %10" PRIu64 "  %s\n", percent(value->samples, h->profile->quality.total),
+		value->samples, value->text);
+}
+
 void text_hits(FILE *out, const struct views *v, unsigned top)
 {
 	const struct hit_views *hits = &v->hits;
@@ -44,6 +50,11 @@ void text_hits(FILE *out, const struct views *v, unsigned top)
 		for (size_t s = 0; s < h->sites.count && s < sites; s++)
 			text_site(out, h, &h->sites.at[s]);
 		text_more(out, h->sites.count, sites);
+		if (h->values.count)
+			fputs("    with the values\n", out);
+		for (size_t n = 0; n < h->values.count && n < sites; n++)
+			text_value(out, h, &h->values.at[n]);
+		text_more(out, h->values.count, sites);
 	}
 }
 
@@ -64,6 +75,14 @@ void json_hits(struct json *j, const struct views *v, unsigned top)
 			json_string(j, "name", h->sites.at[s].name);
 			json_number(j, "line", h->sites.at[s].line);
 			json_number(j, "samples", h->sites.at[s].samples);
+			json_close(j, '}');
+		}
+		json_close(j, ']');
+		json_open(j, "values", '[');
+		for (size_t n = 0; n < h->values.count && n < top; n++) {
+			json_open(j, NULL, '{');
+			json_string(j, "text", h->values.at[n].text);
+			json_number(j, "samples", h->values.at[n].samples);
 			json_close(j, '}');
 		}
 		json_close(j, ']');

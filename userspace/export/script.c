@@ -192,6 +192,15 @@ static void print_about(FILE *out, const struct analysis *an, uint32_t vthread, 
 			s->span_id);
 }
 
+static void print_values(FILE *out, struct trace_str text)
+{
+	char clean[2048];
+
+	if (text.len)
+		fprintf(out, " %.*s",
+			(int)text_clean(clean, text.str, text.len < sizeof(clean) ? text.len : sizeof(clean)), clean);
+}
+
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
 			 const struct script_options *o)
 {
@@ -212,7 +221,9 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 	print_head(out, an, o, w, r->cpu, r->time_ns);
 	fprintf(out, " %10" PRIu64 " ", r->weight);
 	print_joined(out, *event ? event : "samples");
-	fputs(":\n", out);
+	putc(':', out);
+	print_values(out, r->text);
+	putc('\n', out);
 	if (row != TABLE_NONE)
 		print_stack(out, an, row, w.pid, o);
 	else

@@ -5,11 +5,11 @@
 #include "config/kernel_event.h"
 #include "process/processes.h"
 #include "sink/names.h"
+#include "util/quantity.h"
 #include "util/syscalls.h"
 
 #include <braid/hit.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,28 +20,20 @@ static uint32_t name_of(struct jvms *jvms, struct process *process, const char *
 
 /* ---- system calls ---- */
 
-#define SMALL 0x10000 /* larger numbers are mostly addresses or flags */
-
-static size_t argument_text(char *to, size_t size, uint64_t value, bool first)
-{
-	const char *comma = first ? "" : ", ";
-
-	if (value <= UINT32_MAX && -(uint32_t)value < SMALL) /* an int */
-		value = (uint64_t)(int32_t)value;
-	if (value < SMALL || -value < SMALL)
-		return (size_t)snprintf(to, size, "%s%" PRId64, comma, (int64_t)value);
-	return (size_t)snprintf(to, size, "%s0x%" PRIx64, comma, value);
-}
+#define LARGE 0x10000
 
 /* "(3, 0x7f0012345678, 4096) = 4096"; an error as its negative number. */
 static void call_text(const struct braid_event_kernel *e, unsigned arguments, char text[KERNEL_EVENT_TEXT])
 {
 	size_t used = (size_t)snprintf(text, KERNEL_EVENT_TEXT, "(");
+	char number[NUMBER_TEXT];
 
-	for (unsigned i = 0; i < arguments && i < 6; i++)
-		used += argument_text(text + used, KERNEL_EVENT_TEXT - used, e->value[i], i == 0);
-	used += (size_t)snprintf(text + used, KERNEL_EVENT_TEXT - used, ") = ");
-	argument_text(text + used, KERNEL_EVENT_TEXT - used, e->value[BRAID_SYSCALL_RESULT], true);
+	for (unsigned i = 0; i < arguments && i < 6; i++) {
+		number_text(number, e->value[i], LARGE);
+		used += (size_t)snprintf(text + used, KERNEL_EVENT_TEXT - used, "%s%s", i ? ", " : "", number);
+	}
+	number_text(number, e->value[BRAID_SYSCALL_RESULT], LARGE);
+	snprintf(text + used, KERNEL_EVENT_TEXT - used, ") = %s", number);
 }
 
 static void explain_call(struct jvms *jvms, struct process *process, const struct braid_event_kernel *e,

@@ -34,6 +34,41 @@ bool hits_in_files(const struct record_options *o)
 	return false;
 }
 
+/* All that the probe turns out to have. */
+static void show_arguments(struct probe_spec *spec)
+{
+	for (spec->fields = 0; spec->fields < BRAID_HIT_ARGUMENTS; spec->fields++) {
+		struct probe_field *f = &spec->field[spec->fields];
+
+		*f = (struct probe_field){.term = {.operand = BRAID_HIT_ARGUMENT,
+						   .offset = (uint16_t)spec->fields,
+						   .size = sizeof(uint64_t),
+						   .flags = BRAID_HIT_SIGNED | BRAID_HIT_HEX}};
+		snprintf(f->name, sizeof(f->name), "arg%u", spec->fields);
+	}
+}
+
+static uint32_t reads(const struct braid_hit_term *t)
+{
+	return t->operand == BRAID_HIT_ARGUMENT || t->operand == BRAID_HIT_POINTED ? BRAID_HIT_READS_ARGUMENTS : 0;
+}
+
+static void fill_in(struct braid_hit *hit, const struct probe_spec *spec)
+{
+	hit->terms = spec->terms;
+	hit->fields = spec->fields;
+	hit->min_ns = spec->min_ns;
+	hit->flags = spec->flags;
+	for (uint32_t i = 0; i < spec->terms; i++) {
+		hit->term[i] = spec->term[i].term;
+		hit->flags |= reads(&hit->term[i]);
+	}
+	for (uint32_t i = 0; i < spec->fields; i++) {
+		hit->field[i] = spec->field[i].term;
+		hit->flags |= reads(&hit->field[i]);
+	}
+}
+
 int hits_find(struct hits *h, const struct record_options *o)
 {
 	int err = 0;
@@ -42,21 +77,16 @@ int hits_find(struct hits *h, const struct record_options *o)
 	for (uint32_t i = 0; i < BRAID_HITS; i++)
 		h->at[i].fd = -1;
 	for (uint32_t i = 0; i < o->probe_count && err >= 0; i++) {
-		const struct probe_spec *spec = &o->probes[i];
-		struct braid_hit *hit = &h->at[i].hit;
+		struct probe_spec *spec = &h->at[i].spec;
 
-		hit->terms = spec->terms;
-		hit->min_ns = spec->min_ns;
-		hit->flags = spec->flags;
-		for (uint32_t t = 0; t < spec->terms; t++) {
-			hit->term[t] = spec->term[t].term;
-			if (hit->term[t].operand == BRAID_HIT_ARGUMENT)
-				hit->flags |= BRAID_HIT_COMPARES_ARGUMENTS;
-		}
+		*spec = o->probes[i];
 		if (spec->type == PROBE_TRACEPOINT)
-			err = h->at[i].fd = tracepoint_open(spec, hit->term);
+			err = h->at[i].fd = tracepoint_open(spec);
 		else if (spec->type != PROBE_KERNEL && !spec->in_jvms)
 			err = h->at[i].fd = probe_file_open(spec, o, &h->at[i].offset);
+		if (spec->type == PROBE_USDT && !spec->braces)
+			show_arguments(spec);
+		fill_in(&h->at[i].hit, spec);
 	}
 	return err < 0 ? err : 0;
 }

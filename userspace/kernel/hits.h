@@ -16,8 +16,9 @@ struct braid_bpf;
 struct hits {
 	const struct record_options *options;
 	struct {
-		int fd;		 /* the tracepoint's perf event, or the file with the probe; -1: none */
-		uint64_t offset; /* of a function, in the file */
+		int fd;			/* the tracepoint's perf event, or the file with the probe; -1: none */
+		uint64_t offset;	/* of a function, in the file */
+		struct probe_spec spec; /* completed by what it means here */
 		struct braid_hit hit;
 	} at[BRAID_HITS];
 	VEC(struct bpf_link *) links;

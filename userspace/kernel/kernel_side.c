@@ -425,6 +425,11 @@ bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struc
 	return !bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.request_shares), &slot, share);
 }
 
+const struct probe_spec *kernel_side_hit(const struct kernel_side *k, uint32_t number)
+{
+	return &k->hits.at[number].spec;
+}
+
 void kernel_side_lost(struct kernel_side *k, kernel_lost_fn fn, void *ctx)
 {
 	strays_read(&k->strays, bpf_map__fd(k->skel->maps.strays), fn, ctx);

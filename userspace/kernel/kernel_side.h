@@ -80,6 +80,8 @@ int kernel_side_add_jvm(struct kernel_side *k, const struct braid_event_config *
 void kernel_side_remove_jvm(struct kernel_side *k, uint32_t slot);
 /* The stacks that the slot's JVM has requested; false: nothing is known. */
 bool kernel_side_request_share(const struct kernel_side *k, uint32_t slot, struct braid_request_share *share);
+/* A hit event, completed by what its fields mean on this machine. */
+const struct probe_spec *kernel_side_hit(const struct kernel_side *k, uint32_t number);
 /* Calls back with what each process without a slot has lost since the last call. */
 typedef void (*kernel_lost_fn)(void *ctx, pid_t pid, const struct braid_lost *lost);
 void kernel_side_lost(struct kernel_side *k, kernel_lost_fn fn, void *ctx);

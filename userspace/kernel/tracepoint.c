@@ -136,38 +136,78 @@ static int explain_field(int err, const struct probe_spec *spec, const char *fie
 		log_error("'%s:%s' has no field '%s'; filters can use comm, pid, tid, cpu, and %s", spec->group,
 			  spec->name, field, *names ? names : "no others");
 	else
-		log_error("filters cannot compare the field '%s' of '%s:%s': it is neither a number nor text", field,
+		log_error("the field '%s' of '%s:%s' cannot be used: it is neither a number nor text", field,
 			  spec->group, spec->name);
 	return -EINVAL;
 }
 
+static bool is_syscall(const struct probe_spec *spec)
+{
+	return strcmp(spec->group, "syscalls") == 0;
+}
+
 /* Finds the record's fields that the filter names. */
-static int find_fields(const struct probe_spec *spec, const char *format, struct braid_hit_term *to)
+static int find_terms(struct probe_spec *spec, const char *format)
 {
 	for (uint32_t i = 0; i < spec->terms; i++) {
-		struct probe_term t = spec->term[i];
+		struct probe_term *t = &spec->term[i];
 		char why[PROBE_WHY];
-		int err;
+		int err = t->own ? tracepoint_field(format, is_syscall(spec), t->field, &t->term) : 0;
 
-		if (t.own) {
-			err = tracepoint_field(format, strcmp(spec->group, "syscalls") == 0, t.field, &t.term);
-			if (err)
-				return explain_field(err, spec, t.field, format);
-			if (probe_term_check(&t, why)) {
-				log_error("-e %s: %s", spec->text, why);
-				return -EINVAL;
-			}
+		if (err)
+			return explain_field(err, spec, t->field, format);
+		if (t->own && probe_term_check(t, why)) {
+			log_error("-e %s: %s", spec->text, why);
+			return -EINVAL;
 		}
-		to[i] = t.term;
 	}
 	return 0;
 }
 
-static int read_fields(int dir, const struct probe_spec *spec, struct braid_hit_term *to)
+/* What a program reads and writes is nobody's business who does not ask for it; the path of a file is. */
+static bool add_field(void *ctx, const char *name, const struct braid_hit_term *field)
+{
+	struct probe_spec *spec = ctx;
+	struct probe_field *f = &spec->field[spec->fields];
+
+	if (strcmp(name, "__syscall_nr") == 0 || strlen(name) >= sizeof(f->name))
+		return true;
+	*f = (struct probe_field){.term = *field};
+	memcpy(f->name, name, strlen(name) + 1);
+	if (field->operand == BRAID_HIT_USER && !strstr(name, "name") && !strstr(name, "path")) {
+		f->term.operand = BRAID_HIT_NUMBER;
+		f->term.flags |= BRAID_HIT_HEX;
+	}
+	return ++spec->fields < BRAID_HIT_FIELDS;
+}
+
+/* The same for those whose values samples have. */
+static int find_shown(struct probe_spec *spec, const char *format)
+{
+	if (!spec->braces)
+		tracepoint_each(format, is_syscall(spec), add_field, spec);
+	for (uint32_t i = 0; spec->braces && i < spec->fields; i++) {
+		struct probe_field *f = &spec->field[i];
+		int err = tracepoint_field(format, is_syscall(spec), f->name, &f->term);
+
+		if (err)
+			return explain_field(err, spec, f->name, format);
+		if (f->text && f->term.operand == BRAID_HIT_NUMBER && is_syscall(spec))
+			f->term.operand = BRAID_HIT_USER;
+		if (f->text && f->term.operand < BRAID_HIT_STRING) {
+			log_error("-e %s: '%s' is a number, not the address of text in the process", spec->text,
+				  f->name);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int read_fields(int dir, struct probe_spec *spec)
 {
 	char *format = malloc(FORMAT_BYTES);
 	ssize_t n = format ? read_event(dir, spec, "format", format, FORMAT_BYTES) : -ENOMEM;
-	int err = n < 0 ? (int)n : find_fields(spec, format, to);
+	int err = n < 0 ? (int)n : find_terms(spec, format) ?: find_shown(spec, format);
 
 	if (n < 0)
 		log_error("cannot read the fields of '%s:%s': %s", spec->group, spec->name, strerror(-err));
@@ -175,7 +215,7 @@ static int read_fields(int dir, const struct probe_spec *spec, struct braid_hit_
 	return err;
 }
 
-static int find_id(const struct probe_spec *spec, struct braid_hit_term *terms)
+static int find_id(struct probe_spec *spec)
 {
 	int dir = open_tracefs(), id, err = 0;
 
@@ -184,17 +224,17 @@ static int find_id(const struct probe_spec *spec, struct braid_hit_term *terms)
 	id = read_id(dir, spec);
 	if (id < 0)
 		err = explain_id(id, dir, spec);
-	else if (spec->terms)
-		err = read_fields(dir, spec, terms);
+	else if (spec->terms || spec->fields || !spec->braces)
+		err = read_fields(dir, spec);
 	close(dir);
 	return err ?: id;
 }
 
-int tracepoint_open(const struct probe_spec *spec, struct braid_hit_term terms[BRAID_HIT_TERMS])
+int tracepoint_open(struct probe_spec *spec)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .sample_period = 1, .disabled = 1};
-	int id = find_id(spec, terms), fd = -1, cpu = 0;
+	int id = find_id(spec), fd = -1, cpu = 0;
 
 	if (id < 0)
 		return id;

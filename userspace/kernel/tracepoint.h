@@ -6,10 +6,10 @@
 #include "config/probe_spec.h"
 
 /*
- * Opens a perf event for the tracepoint. Its program runs for hits of all processes and CPUs. `terms` receives those of
- * the spec, with the places of the record's fields. Returns the descriptor, or a negative errno after reporting the
- * failure.
+ * Opens a perf event for the tracepoint. Its program runs for hits of all processes and CPUs. The spec's terms and
+ * fields receive their places in the record; without braces, the fields are all. Returns the descriptor, or a negative
+ * errno after reporting the failure.
  */
-int tracepoint_open(const struct probe_spec *spec, struct braid_hit_term terms[BRAID_HIT_TERMS]);
+int tracepoint_open(struct probe_spec *spec);
 
 #endif

@@ -90,6 +90,8 @@ static int describe(const struct field *f, bool syscall, struct braid_hit_term *
 	to->size = (uint8_t)f->size;
 	if (f->is_signed)
 		to->flags |= BRAID_HIT_SIGNED;
+	if (pointer || strstr(f->name, "flags") || (syscall && strncmp(f->type, "unsigned long", 13) == 0))
+		to->flags |= BRAID_HIT_HEX;
 	if (syscall && strncmp(f->type, "int ", 4) == 0) { /* the upper half of the register is whatever it was */
 		to->size = sizeof(uint32_t);
 		to->flags |= BRAID_HIT_SIGNED;
@@ -105,6 +107,20 @@ int tracepoint_field(const char *format, bool syscall, const char *name, struct 
 		if (strcmp(f.name, name) == 0)
 			return describe(&f, syscall, to);
 	return -ENOENT;
+}
+
+void tracepoint_each(const char *format, bool syscall,
+		     bool (*fn)(void *ctx, const char *name, const struct braid_hit_term *field), void *ctx)
+{
+	bool more = true;
+	struct field f;
+
+	while (more && next_field(&format, &f)) {
+		struct braid_hit_term field = {0};
+
+		if (!describe(&f, syscall, &field))
+			more = fn(ctx, f.name, &field);
+	}
 }
 
 void tracepoint_fields(const char *format, char *to, size_t size)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hit_events.h"
 
+#include "hit_values.h"
 #include "kernel/kernel_side.h"
 #include "sink/names.h"
 
@@ -58,4 +59,15 @@ void hit_events_stats(struct session *s)
 				o->probes[i].text, o->probes[i].type == PROBE_KERNEL ? "a longer time" : "-c N");
 		s->event_lost[i] = lost;
 	}
+}
+
+struct trace_str hit_events_values(struct session *s, const struct braid_event_sample *e)
+{
+	static char text[HIT_VALUES_TEXT];
+	const struct braid_event_hit *values = e->event ? hit_values_of(s->hit_values, e->tid, e->hdr.time_ns) : NULL;
+
+	*text = '\0';
+	if (values && values->event == e->event && e->event <= s->options->probe_count)
+		hit_values_text(kernel_side_hit(s->kernel, e->event - 1), values, text);
+	return trace_str_of(text);
 }

@@ -17,4 +17,7 @@ uint32_t hit_events_id(struct session *s, uint32_t event);
 /* Emits how often each event was hit, and losses since the last call. */
 void hit_events_stats(struct session *s);
 
+/* The values that a sample of the event has, as text. It is valid until the next call. */
+struct trace_str hit_events_values(struct session *s, const struct braid_event_sample *e);
+
 #endif

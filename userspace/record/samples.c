@@ -7,6 +7,7 @@
 
 #include "deferred.h"
 #include "hit_events.h"
+#include "hit_values.h"
 #include "stacks.h"
 #include "agents/agents.h"
 #include "jvm/jvm.h"
@@ -71,7 +72,8 @@ static void receive_sample(struct session *s, struct process *process, const str
 						     .weight = 1,
 						     .vthread = vthread,
 						     .event = hit_events_id(s, e->event),
-						     .span = spans_id(s->spans, process, e->span)});
+						     .span = spans_id(s->spans, process, e->span),
+						     .text = hit_events_values(s, e)});
 }
 
 /*
@@ -228,6 +230,8 @@ static bool on_event(void *ctx, const struct braid_event *event)
 		receive_vthread(s, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_SPAN) {
 		receive_span(s, (const void *)event);
+	} else if (event->kind == BRAID_EVENT_HIT) {
+		hit_values_keep(&s->hit_values, (const void *)event);
 	} else if (event->kind == BRAID_EVENT_STACK) {
 		receive_stack(s, e);
 	} else if (event->kind == BRAID_EVENT_JVM_EVENT) {

@@ -543,6 +543,7 @@ static void free_parts(struct session *s)
 	spans_free(s->spans);
 	perf_maps_free(s->perf_maps);
 	names_free(s->names);
+	free(s->hit_values);
 	probes_free(s->jvms.probes);
 	processes_free(s->processes);
 	threads_free(s->threads);

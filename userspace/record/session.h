@@ -32,6 +32,7 @@ struct spans;
 struct perf_maps;
 struct names;
 struct control;
+struct hit_values;
 struct probes;
 struct jvm;
 struct process;
@@ -56,6 +57,7 @@ struct session {
 	struct perf_maps *perf_maps;
 	struct names *names;
 	struct jvms jvms;
+	struct hit_values *hit_values;
 	struct control *control; /* NULL: the recording cannot be changed */
 	uint64_t sideband_ns;	 /* the side-band was read up to this time */
 	uint64_t samples_ns;	 /* when samples were read last */

@@ -252,6 +252,7 @@ struct trace_sample {
 	uint32_t vthread; /* the virtual thread with these frames, while `thread` carries it; 0: none, or not known */
 	uint32_t event;	  /* TRACE_NAME of the event that took it; 0: the recording's sampling event, record.event */
 	uint32_t span;	  /* what the thread was working for; 0: nothing, or not known */
+	struct trace_str text; /* the values of a hit event's fields: "fd=3, filename=\"/etc/passwd\"" */
 };
 
 /* what: 0 fork, 1 exec, 2 exit */

@@ -133,3 +133,15 @@ const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes)
 	snprintf(buf, QUANTITY_TEXT, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
 	return buf;
 }
+
+#define SMALL 0x10000 /* of a negative number */
+
+void number_text(char buf[NUMBER_TEXT], uint64_t value, uint64_t large)
+{
+	if (value <= UINT32_MAX && -(uint32_t)value < SMALL) /* an int */
+		value = (uint64_t)(int32_t)value;
+	if (value < large || -value < SMALL)
+		snprintf(buf, NUMBER_TEXT, "%" PRId64, (int64_t)value);
+	else
+		snprintf(buf, NUMBER_TEXT, "0x%" PRIx64, value);
+}

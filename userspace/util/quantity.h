@@ -29,6 +29,11 @@ const char *duration_cell(char buf[QUANTITY_TEXT], int width, uint64_t ns);
 /* "812 B", "1.50 MiB". Returns `buf`. */
 const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes);
 
+#define NUMBER_TEXT 24
+
+/* A number of unknown type: in decimal, such as -1; from `large` on, where it is mostly an address or flags, as 0x1000. */
+void number_text(char buf[NUMBER_TEXT], uint64_t value, uint64_t large);
+
 /* "s" for every number except one: "%llu sample%s". */
 static inline const char *plural(uint64_t count)
 {

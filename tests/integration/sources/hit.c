@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Calls a function as often as its argument says, with the numbers from 0 on, and passes a USDT probe as often that has
- * the same number as its argument, and one with a semaphore.
+ * the same number as its argument, and one with a semaphore. Then it calls another function with text.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -30,6 +31,14 @@ NOINLINE int hit_function(int n)
 	return n + 1;
 }
 
+int hit_named(const char *name, long number);
+
+NOINLINE int hit_named(const char *name, long number)
+{
+	__asm__ volatile("" : : "r"(name), "r"(number) : "memory");
+	return 1;
+}
+
 static NOINLINE int calls(int n)
 {
 	return hit_function(n) * 2;
@@ -37,11 +46,14 @@ static NOINLINE int calls(int n)
 
 int main(int argc, char **argv)
 {
+	char name[8] = "";
 	volatile int sum = 0;
 
 	if (argc > 2 && getchar() == EOF)
 		return 2;
 	for (int i = 0, n = argc > 1 ? atoi(argv[1]) : 0; i < n; i++)
 		sum += calls(i);
+	memcpy(name, "a \"b\"\n", 7);
+	sum += hit_named(name, -7) + hit_named(NULL, 0x7fff00000000);
 	return 0;
 }

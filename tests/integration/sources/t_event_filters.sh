@@ -64,6 +64,6 @@ refused "-e $WRITE/nope==1/" "'$WRITE' has no field 'nope'; filters can use comm
 refused "-e $WRITE/count~1/" "'count' is a number, and ~ compares text"
 refused "-e $WRITE/count==x/" "'count' is a number, and 'x' is none"
 refused "-e sched:sched_process_exec/filename>1/" "'filename' is text, which is compared by"
-refused "-e raw_syscalls:sys_enter/args==1/" "cannot compare the field 'args'"
+refused "-e raw_syscalls:sys_enter/args==1/" "the field 'args' of 'raw_syscalls:sys_enter' cannot be used"
 refused "-e $WRITE/pid==1" "has no '/' at its end" 2
 refused "-e $WRITE/pid/" "after 'pid' comes ==" 2

@@ -25,6 +25,17 @@ read -r first second <<<"$offset"
 record -e "uprobe:$HIT:hit_function+$((0x$second - 0x$first))" -o second.trace -- ./hit 300
 check second.trace "every call" 'weight(stacks) == 300 and whole(stacks) == 100' "its stack" "all_match(stacks, \"$chain\$\") == 100"
 
+# Arguments as numbers and as text. The same when nothing else takes samples.
+record -e "cpu,uprobe:$HIT:hit_named{str(arg0),arg1},uprobe:$HIT:hit_function/arg0<2/{arg0}" -o values.trace -- ./hit 500
+check values.trace "text and numbers" '{v["text"]: v["samples"] for e in r["hit_events"] if "hit_named" in e["event"] for v in e["values"]} ==
+		{r"""arg0="a \"b\"?" arg1=-7""": 1, "arg0=? arg1=0x7fff00000000": 1}' \
+	"a filter beside them" '{v["text"]: v["samples"] for e in r["hit_events"] if "hit_function" in e["event"] for v in e["values"]} ==
+		{"arg0=0": 1, "arg0=1": 1}' \
+	"nothing lost" 'i["lost"] == {}'
+[[ $(braid script --event "uprobe:$HIT:hit_named" values.trace | grep -c ': arg0=.* arg1=') -eq 2 ]] || fail "script prints no values"
+record -e "uprobe:$HIT:hit_function{arg0}" -o alone.trace -- ./hit 50
+check alone.trace "each number once" 'sorted(v["text"] for v in r["hit_events"][0]["values"]) == sorted("arg0=%d" % n for n in range(50))'
+
 # One process of two, and none of its children's.
 mkfifo in
 ./hit 200 wait <in &
@@ -54,6 +65,7 @@ refused "-e uprobe:$HIT:hit_semaphore" "no function 'hit_semaphore'"
 refused "-e uprobe:/dev/null:f" "it is not a regular file"
 refused "-e uprobe:/none/such:f" "cannot set probes in '/none/such'"
 refused "-e uprobe:hit:hit_function" "is no absolute path" 2
+refused "-e uprobe:$HIT:hit_function{n}" "'n' is no argument of a function or USDT probe" 2
 refused "-e uretprobe:$HIT:hit_function" "uretprobe is not offered.*stacks would end" 2
 
 # A file that somebody else can change.

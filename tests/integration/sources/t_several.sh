@@ -24,7 +24,7 @@ check mixed.trace \
 	"nothing lost" 'i["lost"] == {}'
 raw=$(braid script --raw mixed.trace | grep -c '^sample .* event=0 ' || true)
 [[ $raw -eq $(braid script --event cpu mixed.trace | grep -c ' cpu-clock:$') ]] || fail "script prints other samples of the clock"
-[[ $(braid script --event syscalls:sys_enter_write mixed.trace | grep -c ' syscalls:sys_enter_write:$') -eq 570 ]] ||
+[[ $(braid script --event syscalls:sys_enter_write mixed.trace | grep -c ' syscalls:sys_enter_write: fd=1 ') -eq 570 ]] ||
 	fail "script does not print the samples of an event"
 braid script --event syscalls:sys_enter_write mixed.trace | grep ':$' | finds -v write && fail "script prints others, too"
 braid report mixed.trace | grep -A 3 '^Events' | finds ' 570 .* 100.00%  syscalls:sys_enter_write' || fail "the report has no table"

@@ -11,6 +11,10 @@ record -e "usdt:$HIT:hit:plain,usdt:$HIT:hit:counted,usdt:$HIT:hit:plain/arg0<10
 count hit.trace "usdt:$HIT:hit:plain" 300 'main;calls;hit_function$'
 count hit.trace "usdt:$HIT:hit:counted" 300 'main;calls;hit_function$'
 count hit.trace "usdt:$HIT:hit:plain/arg0<10/" 10 'main;calls;hit_function$'
+check hit.trace "its argument" '{v["text"] for e in r["hit_events"] if e["event"].endswith("plain") for v in e["values"]} ==
+	{"arg0=%d" % n for n in range(300)}'
+record -e "usdt:$HIT:hit:plain{}" -o none.trace -- ./hit 30
+check none.trace "no values" 'weight(stacks) == 30 and r["hit_events"] == []'
 record -c 7 -e "usdt:$HIT:hit:plain" -o seventh.trace -- taskset -c 0 ./hit 300
 count seventh.trace "usdt:$HIT:hit:plain" 42 'main;calls;hit_function$'
 refused "-e usdt:$HIT:hit:none" "no USDT probe 'hit:none' in $HIT; .readelf -n"
