@@ -20,7 +20,7 @@ say = $(if $(V),,@printf '  %-8s %s\n' "$(1)" "$(patsubst $(BUILD)/%,%,$(2))";)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 OPT ?= -O2 -g
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD) $(patsubst %/,-I%,$(sort $(dir $(SKELS))))
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong -pthread
 LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm -pthread
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
@@ -165,19 +165,21 @@ test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
 # The same unit tests under the sanitizers. The ring producer's threads run under the thread sanitizer, which must see
-# all of them in one process and at the addresses that it expects.
+# all of them in one process and at the addresses that it expects. Line numbers are the only debug information that
+# reports need. Check's own process frees memory with each test; a child that looks for leaks reads what is kept of it.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+ASAN := CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16
+SANITIZED = $(MAKE) --no-print-directory SKELS="$(SKELS)" BLOBS="$(BLOBS)"
 test-sanitize: test-asan test-tsan
 
-# The library embedded in the program is not sanitized, so the agent is built again for its own tests.
-test-asan:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT="-O1 -g $(SANITIZE)" AGENT_OPT="-O2 -g" $(BUILD)/asan/unit
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan/agent OPT="-O1 -g $(SANITIZE)" $(BUILD)/asan/agent/unit-agent
-	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 $(BUILD)/asan/unit
-	$(Q)CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 $(BUILD)/asan/agent/unit-agent
+# The kernel programs and what is embedded in the program are those of the usual build.
+test-asan: $(SKELS) $(BLOBS)
+	$(Q)$(SANITIZED) BUILD=$(BUILD)/asan OPT="-O1 -g1 $(SANITIZE)" $(BUILD)/asan/unit $(BUILD)/asan/unit-agent
+	$(Q)$(ASAN) $(BUILD)/asan/unit
+	$(Q)$(ASAN) $(BUILD)/asan/unit-agent
 
-test-tsan:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan OPT="-O1 -g -fsanitize=thread" $(BUILD)/tsan/unit-agent
+test-tsan: $(SKELS)
+	$(Q)$(SANITIZED) BUILD=$(BUILD)/tsan OPT="-O1 -g1 -fsanitize=thread" $(BUILD)/tsan/unit-agent
 	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals
 
 # As many jobs as there are CPUs, unless this make has its own number.
