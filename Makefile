@@ -169,17 +169,17 @@ test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
 # reports need. Check's own process frees memory with each test; a child that looks for leaks reads what is kept of it.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 ASAN := CK_TIMEOUT_MULTIPLIER=10 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16
-SANITIZED = $(MAKE) --no-print-directory SKELS="$(SKELS)" BLOBS="$(BLOBS)"
+SANITIZED = --no-print-directory SKELS="$(SKELS)" BLOBS="$(BLOBS)"
 test-sanitize: test-asan test-tsan
 
 # The kernel programs and what is embedded in the program are those of the usual build.
 test-asan: $(SKELS) $(BLOBS)
-	$(Q)$(SANITIZED) BUILD=$(BUILD)/asan OPT="-O1 -g1 $(SANITIZE)" $(BUILD)/asan/unit $(BUILD)/asan/unit-agent
+	$(Q)$(MAKE) $(SANITIZED) BUILD=$(BUILD)/asan OPT="-O1 -g1 $(SANITIZE)" $(BUILD)/asan/unit $(BUILD)/asan/unit-agent
 	$(Q)$(ASAN) $(BUILD)/asan/unit
 	$(Q)$(ASAN) $(BUILD)/asan/unit-agent
 
 test-tsan: $(SKELS)
-	$(Q)$(SANITIZED) BUILD=$(BUILD)/tsan OPT="-O1 -g1 -fsanitize=thread" $(BUILD)/tsan/unit-agent
+	$(Q)$(MAKE) $(SANITIZED) BUILD=$(BUILD)/tsan OPT="-O1 -g1 -fsanitize=thread" $(BUILD)/tsan/unit-agent
 	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals
 
 # As many jobs as there are CPUs, unless this make has its own number.

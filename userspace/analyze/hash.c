@@ -186,8 +186,14 @@ size_t text_clean(char *dst, const char *src, size_t len)
 
 	for (size_t i = 0; i < len;) {
 		uint32_t code = 0;
-		size_t step = utf8_decode(s + i, len - i, &code);
+		size_t step;
 
+		/* nearly all of every name */
+		if (s[i] >= ' ' && s[i] < 0x7f) {
+			dst[n++] = src[i++];
+			continue;
+		}
+		step = utf8_decode(s + i, len - i, &code);
 		if (step == 0 || utf8_steers(code)) {
 			dst[n++] = '?';
 			i += step ? step : 1;
