@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # How recordings end, and what happens to their commands.
+# takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 
 sleeping()
@@ -13,17 +14,23 @@ status=0
 braid record -d 0.2 -o d.trace -- sleep 86400 >out 2>err || status=$?
 [[ $status -eq 0 ]] || fail "exit status $status: $(cat err)"
 pid=$(sed -n 's/^braid: sleep continues as process \([0-9]*\).*/\1/p' err)
-[[ -n $pid && $(readlink "/proc/$pid/exe") == */sleep ]] || fail "it does not run: $(cat err)"
+sleeps()
+{
+	[[ $(readlink "/proc/$1/exe") == */sleep ]] || gone_or_zombie "$1"
+}
+[[ -n $pid ]] || fail "it does not run: $(cat err)"
+wait_for "the command" sleeps "$pid"
+! gone_or_zombie "$pid" || fail "it has ended: $(cat err)"
 # ignored PID: whether it ignores SIGPIPE and SIGXFSZ, as the recorder does
 ignored()
 {
 	echo $((0x$(sed -n 's/^SigIgn:\s*//p' "/proc/$1/status") & 0x1001000))
 }
 [[ $(ignored "$pid") -eq $(ignored $$) ]] || fail "the command ignores what this shell does not: $(ignored "$pid")"
-kill "$pid"
 library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs that the command starts load it$/\1/p' err)
 [[ -f $library && ! -e ${library%/*}/socket ]] || fail "no agent for JVMs that it starts later: $(cat err)"
-rm -r "${library%/*}"
+kill "$pid"
+rm -rf "${library%/*}" # once the command has ended, any recorder may remove it
 check d.trace "the trace" 'r["file"]["ended"] and i["duration_s"] < 30'
 
 # JVMs that the program starts later work.
@@ -32,7 +39,7 @@ mkfifo go said
 echo >go
 grep -q "64-Bit Server VM" said || fail "a JVM did not start after the recording's end"
 library=$(sed -n 's/^braid: \(.*\) stays in place: JVMs.*/\1/p' err)
-rm -r "${library%/*}"
+rm -rf "${library%/*}"
 
 # A JVM that is the command itself and has loaded the agent no longer needs braid, and continues.
 mkfifo jvm.in

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switcher HANDOVERS [wait]: threads whose times off the CPU are known. "napper-short" naps 160 times 1 ms, "napper-long" 12
- * times 30 ms, each time in `left` or `right`, which call the same function at the same depth. "taker" and "giver" hand
- * a byte to each other on one CPU HANDOVERS times, the taker in `left` and `right`, too. Each thread prints "switches NAME
- * TID VOLUNTARY INVOLUNTARY", the kernel's counts of its own switches. `wait`: says "ready" and reads a line before, says
- * "done" and reads a line afterwards.
+ * switcher HANDOVERS [wait]: threads whose times off the CPU are known. "napper-short" naps 160 times 1 ms,
+ * "napper-long" 12 times 30 ms, each time in `left` or `right`, which call the same function at the same depth. "taker"
+ * and "giver" hand a byte to each other on one CPU HANDOVERS times, the taker in `left` and `right`, too; in each 32 of
+ * them it waits at least once in both. Each thread prints "switches NAME TID VOLUNTARY INVOLUNTARY", the kernel's counts
+ * of its own switches. `wait`: says "ready" and reads a line before, says "done" and reads a line afterwards.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define APART __attribute__((noipa))
 
 static int there[2], back[2];
+static atomic_long taker;
 static long handovers;
 
 static void print_switches(const char *name)
@@ -95,6 +97,7 @@ static void *takes(void *arg)
 {
 	pthread_setname_np(pthread_self(), "taker");
 	stay();
+	taker = syscall(SYS_gettid);
 	for (long i = 0; i < handovers; i++) {
 		goes(i, 0);
 		if (write(back[1], "", 1) != 1)
@@ -104,15 +107,36 @@ static void *takes(void *arg)
 	return arg;
 }
 
+/* A scheduler that always prefers the giver leaves the taker no byte to wait for. */
+static void await_taker(void)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	while (state != 'S') {
+		sched_yield();
+		snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", atomic_load(&taker));
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			exit(1);
+		fclose(f);
+	}
+}
+
 static void *gives(void *arg)
 {
 	char byte;
 
 	pthread_setname_np(pthread_self(), "giver");
 	stay();
-	for (long i = 0; i < handovers; i++)
+	for (long i = 0; i < handovers; i++) {
+		if (i % 32 == 0 || i % 32 == 3)
+			await_taker();
 		if (write(there[1], "", 1) != 1 || read(back[0], &byte, 1) != 1)
 			exit(1);
+	}
 	print_switches("giver");
 	return arg;
 }
