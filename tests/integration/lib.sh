@@ -452,6 +452,7 @@ make_sample()
 
 # attach_midway RECORD-OPTION... -- COMMAND...: records attach.trace of a program that already runs, after its "ready".
 # The program continues when it gets a line and writes "end"; another line ends it. Its output is attach.trace.truth.
+# With -F, its first sample can be taken before it continues.
 attach_midway()
 {
 	local -a options=()
@@ -464,6 +465,7 @@ attach_midway()
 	start_program attach.trace.truth "$@"
 	start_record "${options[@]}" -p "$JAVA_PID" -o attach.trace
 	wait_attached "$JAVA_PID"
+	[[ " ${options[*]} " != *" -F "* ]] || wait_sampling
 	go_on
 	wait_says attach.trace.truth end
 	stop_record

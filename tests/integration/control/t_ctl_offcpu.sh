@@ -17,7 +17,7 @@ run_once()
 }
 turns_done()
 {
-	[[ $(grep -c '^done' truth) -ge $1 ]]
+	[[ $(grep -c '^end' truth) -ge $1 ]]
 }
 
 run_once 1

@@ -46,14 +46,7 @@ echo | "${UNDISTURBED[@]}" "$BUILD/braid" record -e wait,thread -o start.trace -
 all_told start.trace
 
 # Attached; events that last beyond the end of the recording.
-start_program attach.trace.truth "${UNDISTURBED[@]}" "$JAVA" -Xint -cp "$CLASSES" Blocked
-start_record -F 99 -e cpu,wait,thread -p "$JAVA_PID" -o attach.trace
-wait_attached "$JAVA_PID"
-wait_sampling
-go_on
-wait_says attach.trace.truth "done"
-stop_record
-end_program
+attach_midway -F 99 -e cpu,wait,thread -- "${UNDISTURBED[@]}" "$JAVA" -Xint -cp "$CLASSES" Blocked
 all_told attach.trace
 events attach.trace \
 	"main reads on when the recording ends" '[(e.flags & 0xfffff, e.stack[0] != "[incomplete]", "Blocked.main" in e.stack) for e in of("offcpu")

@@ -20,7 +20,7 @@ public class Lives {
                 t.join();
             }
         }
-        System.out.println("done");
+        System.out.println("end");
         System.in.read();
     }
 }

@@ -2,23 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # Times off the CPU that are added up by thread, reason and stack: the sums are what the program knows, each thread's life
 # is whole, and the reports have the stacks. On request, and when a process has too many.
+# takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=whole.sh
 source "$TEST_DIR/whole.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
 
-# added TRACE: each switch of the program's threads is in a sum, an event, or counted; a switch at the end of a thread
-# comes after its own count.
+# added TRACE [WHAT EXPRESSION]...: each switch of the program's threads is in a sum, an event, or counted; a switch at
+# the end of a thread comes after its own count.
 added()
 {
-	whole "$1"
-	events "$1" \
+	local trace=$1
+
+	shift
+	whole "$trace" \
 		"as many as the program's switches" "all(int(w[2]) <= seen <= int(w[2]) + 3 for w in truth['switches']
 			for seen in [len([e for e in of('offcpu') if e.thread.tid == int(w[1]) and e.flags >> 20 & 15 != 1]) +
 				total([e for e in of('counted', number=5) if e.thread.tid == int(w[1]) and e.flags >> 20 & 15 != 1])])" \
 		"no longer than all of them" "all(e.duration_ns <= e.weight + total([r for r in of('counted', number=5) if
-			r.thread.tid == e.thread.tid and r.flags >> 20 & 15 == 1], 'weight') for e in of('counted', number=5) if e.node)"
+			r.thread.tid == e.thread.tid and r.flags >> 20 & 15 == 1], 'weight') for e in of('counted', number=5) if e.node)" "$@"
 }
 
 # recorded NAME EVENT HANDOVERS: the program runs before the recording begins, so all its stacks are known.
@@ -34,9 +37,8 @@ recorded()
 }
 
 # The naps are known by number and by place, and the longest one is the program's.
-recorded asked 'offcpu=0ns/aggregate/' 30000
-added asked.trace
-events asked.trace \
+recorded asked 'offcpu=0ns/aggregate/' 6000
+added asked.trace \
 	"naps by stack" "[total([e for e in of('counted', number=5) if e.node and e.flags >> 20 & 15 == 3 and e.thread.name == n and
 		f in e.stack]) for n in ('napper-short', 'napper-long') for f in ('left', 'right')] == [120, 40, 9, 3]" \
 	"naps are as long as asked" "all(30e6 <= e.duration_ns and e.weight >= e['value'] * 30e6 for e in of('counted', number=5)
@@ -82,14 +84,12 @@ END
 
 # With a filter, what it does not select is counted without a stack.
 recorded part 'offcpu=0ns/aggregate && state=="sleeping"/' 3000
-added part.trace
-events part.trace "naps only" "{e.flags >> 20 & 15 for e in of('counted', number=5) if e.node and e['value']} == {3}" \
+added part.trace "naps only" "{e.flags >> 20 & 15 for e in of('counted', number=5) if e.node and e['value']} == {3}" \
 	"all naps" "total([e for e in of('counted', number=5) if e.node and e['value']]) == 172"
 
 # A process with too many has events first, then sums, and the recording says so.
 recorded flood offcpu=0ns 40000
-added flood.trace
-events flood.trace \
+added flood.trace \
 	"as many events as there may be in a second" "0 < len([e for e in of('offcpu') if e.process.comm == 'switcher']) <= 3 * 10100" \
 	"the others are added up" "total([e for e in of('counted', number=5) if e.node]) > 10000" \
 	"it says so" "any('were added up by stack: it had more than 10000 in a second' in n for n in notices)"
@@ -98,8 +98,7 @@ events each.trace "none on request" "not any(e.node for e in of('counted', numbe
 
 # Java, with locks and Object.wait in the agent's words.
 "$BUILD/braid" record -q --preset wall -e 'offcpu=0ns/aggregate/' -o java.trace -- "$JAVA" -cp "$CLASSES" Blocked <<<'' >java.out
-whole java.trace
-events java.trace "naps by stack" "total([e for e in of('counted', number=5) if e.node and 'Blocked.naps' in e.stack and
+whole java.trace "naps by stack" "total([e for e in of('counted', number=5) if e.node and 'Blocked.naps' in e.stack and
 	e.flags >> 20 & 15 in (2, 3) and e.weight > e['value'] * 40e6]) >= 14"
 braid report --wall --json --top 1000 java.trace >java.json
 python3 - <<-'END'

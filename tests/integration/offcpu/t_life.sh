@@ -7,19 +7,10 @@ source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/whole.sh"
 
 braid record -q -e offcpu=10us,thread -o start.trace -- "$JAVA" -cp "$CLASSES" Lives <<<$'\n\n' >out
-whole start.trace
-events start.trace "short threads" "len({t.thread.tid for t in of('thread_time')}) >= 300"
+whole start.trace "short threads" "len({t.thread.tid for t in of('thread_time')}) >= 300"
 
-start_program attach.trace.truth "$JAVA" -cp "$CLASSES" Lives
-start_record -F 99 -e cpu,offcpu,thread -p "$JAVA_PID" -o attach.trace
-wait_attached "$JAVA_PID"
-wait_sampling
-go_on
-wait_says attach.trace.truth "done"
-stop_record
-end_program
-whole attach.trace
-events attach.trace \
+attach_midway -F 99 -e cpu,offcpu,thread -- "$JAVA" -cp "$CLASSES" Lives
+whole attach.trace \
 	"one slept all the time" "[e.flags >> 16 & 6 for e in of('offcpu') if e.thread.name == 'sleeper'] == [6] and
 		all(t.weight == t['value'] == 0 for t in of('thread_time') if t.thread.name == 'sleeper')" \
 	"all began and ended with the recording" "len({(t.time_ns, t.duration_ns) for t in of('thread_time') if t.thread.name in
@@ -31,5 +22,4 @@ for ((i = 0; i < 1000; i++)); do
 done
 END
 braid record -q -e offcpu=10us -o short.trace -- bash short.sh
-whole short.trace
-events short.trace "all processes" "len([t for t in of('thread_time') if t.process.comm == 'true']) == 1000"
+whole short.trace "all processes" "len([t for t in of('thread_time') if t.process.comm == 'true']) == 1000"

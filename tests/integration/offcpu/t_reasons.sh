@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every time off the CPU has its reason, its length, what was waited for, who ended it, and its stack.
+# takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/reasons.c" -o reasons -pthread

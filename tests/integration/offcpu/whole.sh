@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # For scripts that source it after lib.sh.
 
-# whole TRACE...: the parts of every thread are its life. An OS thread can be several Java threads in turn.
+# whole TRACE [WHAT EXPRESSION]...: the parts of every thread are its life, and what else events() is to check. An OS
+# thread can be several Java threads in turn.
 whole()
 {
-	events "$1" \
+	local trace=$1
+
+	shift
+	events "$trace" \
 		"every thread has one life in each program" "len({(t.process.process, t.thread.tid) for t in of('thread_time')}) == len(of('thread_time')) > 0" \
 		"every thread that was seen" "{(t.process.process, t.thread.tid) for t in of('thread_time')} >=
 			{(e.process.process, e.thread.tid) for e in of('offcpu') + of('counted', number=5)}" \
@@ -16,5 +20,5 @@ whole()
 			for parts in [[e['value'] for e in MINE['offcpu'].get((t.process.process, t.thread.tid), [])] +
 				[e.weight for e in MINE['counted'].get((t.process.process, t.thread.tid), []) if e.flags >> 20 & 15 == 1]]
 			if abs(sum(parts) - t.weight) > t.weight // 1000 + 1000] == []" \
-		"nothing lost" "lost == []"
+		"nothing lost" "lost == []" "$@"
 }

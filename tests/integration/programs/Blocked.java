@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Threads that block for times that they measure themselves, each in its own way: "ready", and for each line of input
- * "blocked NAME NS..." for each thread, with a figure for each time, and "done".
+ * "blocked NAME NS..." for each thread, with a figure for each time, and "end".
  */
 public class Blocked {
 	static final int TURNS = 15;
@@ -121,7 +121,7 @@ public class Blocked {
 			t.join();
 		System.out.print(out);
 		out.setLength(0);
-		System.out.println("done");
+		System.out.println("end");
 	}
 
 	public static void main(String[] args) throws Exception {

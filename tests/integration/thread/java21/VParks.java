@@ -172,7 +172,7 @@ public class VParks {
 		measured(Integer.parseInt(args[0]));
 		monitors();
 		mounted();
-		System.out.println("done");
+		System.out.println("end");
 		if (args.length > 1)
 			System.in.read();
 		System.exit(0);
