@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Runs tests/integration/SUBJECT/t_NAME.sh, each in its own directory, as many at a time as there are CPUs, the longest
- * first; then those with "# alone: why" in their head, one after the other. Each is one test of Check, whose summary
- * ends the output. A script succeeds with 0; with 77 it has printed why it cannot run here. A failed test is not
- * repeated. KEEP=1 keeps the directories of a run with a failed test.
+ * Runs tests/integration/SUBJECT/t_NAME.sh, each in its own directory, the longest first, three at a time on two CPUs,
+ * since each waits for half of its time; then those with "# alone: why" in their head, one after the other. Each is one
+ * test of Check, whose summary ends the output. A script succeeds with 0; with 77 it has printed why it cannot run here.
+ * A failed test is not repeated. KEEP=1 keeps the directories of a run with a failed test.
  */
 #include "tests/integration/script.h"
 #include <check.h>
@@ -290,12 +290,12 @@ static int options_read(int argc, char **argv)
 		"usage: integration [-c CLASS,...] [-j JOBS] [-n TIMES] [-l] [PATTERN...]\n"
 		"Runs the tests whose subject, name or subject/name matches a pattern; without a pattern, those of the "
 		"classes quick and normal\n"
-		"(the third class is `long`). JOBS run at a time (as many as there are CPUs), each TIMES times; -l "
+		"(the third class is `long`). JOBS run at a time (three on two CPUs), each TIMES times; -l "
 		"only lists them.\n";
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int option, bad = 0;
 
-	options.jobs = cpus > 0 ? (int)cpus : 1;
+	options.jobs = cpus > 0 ? (int)(cpus + (cpus + 1) / 2) : 1;
 	while ((option = getopt(argc, argv, "c:j:n:l")) != -1) {
 		if (option == 'c') {
 			for (const char *word = optarg; *word; word += strcspn(word, ","), word += *word == ',')

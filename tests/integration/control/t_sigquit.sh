@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is emitted at the end is emitted before, too, when the JVM gets SIGQUIT or for `braid ctl`; and the other
 # commands of `braid ctl`.
+# takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 
 start_program out.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 1 4000 wait

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Threads of a JVM in a pid namespace: their outer tids are read once, however much the JVM reports about them.
+# takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 
 unshare -p -f --mount-proc true || skip "no namespaces"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Children of a recorded process are recorded, and their JVMs get the agent.
+# takes: 8 s
 source "$(dirname "$0")/../lib.sh"
 
 mkfifo go jvm.in

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs of a third of a second, from exec to exit, of every installed JDK. Nothing is known in advance: their unwind
 # tables are compiled and the JVMs' layouts are read while they run.
+# takes: 12 s
 source "$(dirname "$0")/../lib.sh"
 
 jdks >homes # before the cache directory changes
