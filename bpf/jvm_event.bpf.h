@@ -97,7 +97,8 @@ static __always_inline struct braid_lost *lost_of_stray(__u32 tgid)
 	return bpf_map_lookup_elem(&strays, &tgid);
 }
 
-static __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
+/* A global function, like the next ones, which most programs call at several places: the verifier checks it once. */
+__noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 {
 	__u32 slot = slot_of(tgid);
 	struct braid_lost *stray = slot == BRAID_MAX_JVMS ? lost_of_stray(tgid) : NULL;
@@ -134,7 +135,7 @@ static __noinline bool events_room(__u32 tgid)
 }
 
 /* The same, and counts the loss. Called before a stack is taken for the event. */
-static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
+__noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 {
 	if (events_room(tgid))
 		return true;
@@ -142,7 +143,7 @@ static __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 	return false;
 }
 
-static __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
+__noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
 	struct braid_ring_share *r = share_of(tgid);
 

@@ -7,7 +7,7 @@
 
 #include <braid/context.h>
 
-/* Spans that the collector has received: slot key % size contains the key. The collector clears it. */
+/* Spans that the collector has received: slot key % size contains span_mark(). The collector clears it. */
 #define SENT_SPANS (1 << 14)
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -46,20 +46,24 @@ static __noinline __u64 span_variable(struct sample *s)
 #define NEAR 64 /* bytes before and after the variable that are read with it: a record is often there, too */
 
 /*
- * Reads the record of a thread that carries no virtual thread. A read of user memory takes as long for some words as for
+ * Reads the record of a thread that carries no virtual thread, and its address. A read of user memory takes as long for some words as for
  * one.
  */
-static __always_inline bool span_of_thread(struct sample *s, struct braid_context_record *r)
+static __always_inline bool span_of_thread(struct sample *s, struct braid_context_record *r, __u64 *address)
 {
-	__u64 variable = span_variable(s), from = variable - NEAR, at;
+	__u64 variable = span_variable(s), from = variable - NEAR, at = 0;
 	const __u32 *words;
 
 	if (!variable)
 		return false;
-	if (bpf_probe_read_user(s->window, 2 * NEAR, (const void *)from))
-		return !bpf_probe_read_user(&at, sizeof(at), (const void *)variable) && at &&
-		       !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+	if (bpf_probe_read_user(s->window, 2 * NEAR, (const void *)from)) {
+		if (bpf_probe_read_user(&at, sizeof(at), (const void *)variable))
+			return false;
+		*address = at;
+		return at && !bpf_probe_read_user(r, sizeof(*r), (const void *)at);
+	}
 	at = s->window[NEAR / 8];
+	*address = at;
 	if (!at)
 		return false;
 	if (at - from > 2 * NEAR - sizeof(*r))
@@ -93,12 +97,40 @@ static __always_inline bool span_of_virtual(struct sample *s, struct braid_conte
 	return false;
 }
 
-/* Sends the ids, if they are new; 0 when there is no room for them. */
-static __noinline __u64 span_send(struct sample *s, const struct braid_context_record *r)
+/* What sent_spans has of a span: it differs for other attributes, as far as their size shows that. */
+static __always_inline __u64 span_mark(__u64 key, const struct braid_context_record *r)
 {
-	__u64 trace[2], span, key, *sent;
-	struct braid_event_span *e;
-	__u32 at;
+	return key ^ (__u64)r->attrs_size << 1;
+}
+
+/* Puts the span into an event in the slot's window; returns its size. `address`: of the record, 0: without attributes. */
+static __always_inline __u32 span_event(struct sample *s, const struct braid_context_record *r, __u64 key,
+					__u64 address)
+{
+	struct braid_event_span *e = (struct braid_event_span *)s->window;
+	__u32 bytes = address ? r->attrs_size : 0;
+
+	if (bytes > BRAID_CONTEXT_ATTRIBUTES)
+		bytes = BRAID_CONTEXT_ATTRIBUTES;
+	e->hdr.kind = BRAID_EVENT_SPAN;
+	e->hdr.time_ns = s->event.hdr.time_ns;
+	e->key = key;
+	e->pid = s->tgid;
+	e->attrs_size = address ? r->attrs_size : 0;
+	__builtin_memcpy(e->trace, r->trace, sizeof(e->trace));
+	__builtin_memcpy(e->span, r->span, sizeof(e->span));
+	if (bytes && bpf_probe_read_user(e + 1, bytes, (const void *)(address + sizeof(*r))))
+		bytes = 0;
+	e->hdr.size = sizeof(*e) + bytes;
+	return e->hdr.size;
+}
+
+/* Sends the span, if it is new. The key; 0: the record is of none. A global function, as span_take(). */
+__noinline __u64 span_send(__u32 slot, const struct braid_context_record *r, __u64 address)
+{
+	__u64 trace[2], span, key, mark, *sent;
+	struct sample *s = slot_at(slot);
+	__u32 at, size;
 
 	if (!s || !r)
 		return 0;
@@ -107,24 +139,18 @@ static __noinline __u64 span_send(struct sample *s, const struct braid_context_r
 	if (r->valid != 1 || !(trace[0] | trace[1]) || !span)
 		return 0;
 	key = stack_mix(stack_mix(stack_mix(stack_mix(1, s->tgid), trace[0]), trace[1]), span) | 1;
+	mark = span_mark(key, r);
 	at = (__u32)(key >> 20) % SENT_SPANS;
 	sent = bpf_map_lookup_elem(&sent_spans, &at);
-	if (!sent || *sent == key)
+	if (!sent || *sent == mark)
 		return key;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e)
+	size = span_event(s, r, key, address);
+	if (size > sizeof(struct braid_event_span) + BRAID_CONTEXT_ATTRIBUTES)
+		return key;
+	if (bpf_ringbuf_output(&events, s->window, size, events_wake()))
 		return key; /* its event will hardly find room either, or is counted without span */
-	e->hdr.kind = BRAID_EVENT_SPAN;
-	e->hdr.size = sizeof(*e);
-	e->hdr.time_ns = s->event.hdr.time_ns;
-	e->key = key;
-	e->pid = s->tgid;
-	e->reserved = 0;
-	__builtin_memcpy(e->trace, trace, sizeof(trace));
-	__builtin_memcpy(e->span, &span, sizeof(span));
-	bpf_ringbuf_submit(e, events_wake());
-	*sent = key;
-	s->span_bytes = sizeof(*e);
+	*sent = mark;
+	s->span_bytes = size;
 	return key;
 }
 
@@ -133,14 +159,15 @@ __noinline __u64 span_take(__u32 slot)
 {
 	struct braid_context_record r __attribute__((aligned(8))) = {0};
 	struct sample *s = slot_at(slot);
+	__u64 address = 0;
 	bool found;
 
 	if (!s)
 		return 0;
 	/* The TLS of a carrier says nothing about the virtual thread that it carries. */
-	found = s->carries ? s->process.context.table && span_of_virtual(s, &r) : span_of_thread(s, &r);
+	found = s->carries ? s->process.context.table && span_of_virtual(s, &r) : span_of_thread(s, &r, &address);
 	s->window_bytes = 0;
-	return found ? span_send(s, &r) : 0;
+	return found ? span_send(slot, &r, address) : 0;
 }
 
 #endif

@@ -120,36 +120,41 @@ static __always_inline bool sum_keeps_span(__u32 turn)
 	return __sync_fetch_and_add(&c->span_sums, 1) < BRAID_SUM_SPANS;
 }
 
-static __always_inline struct braid_sum *sum_find(const struct braid_sum_key *key, bool odd)
+/*
+ * Adds a sum to the one with its key in the map of this turn. Without one it makes one if `make` is set, and else
+ * returns false, as it does when there is no room. A global function: the verifier checks it once.
+ */
+__noinline bool sum_put(const struct braid_sum_key *key, const struct braid_sum *s, __u32 turn, bool make)
 {
-	return odd ? bpf_map_lookup_elem(&sums_odd, key) : bpf_map_lookup_elem(&sums_even, key);
+	bool odd = turn & 1;
+	struct braid_sum *to;
+
+	if (!key || !s)
+		return false;
+	to = odd ? bpf_map_lookup_elem(&sums_odd, key) : bpf_map_lookup_elem(&sums_even, key);
+	if (to)
+		sum_join(to, s);
+	if (to || !make)
+		return to;
+	return !(odd ? bpf_map_update_elem(&sums_odd, key, s, BPF_NOEXIST)
+		     : bpf_map_update_elem(&sums_even, key, s, BPF_NOEXIST));
 }
 
-/* Moves the thread's current sum to the map of this turn. A global function: the verifier checks it once. */
+/* Moves the thread's current sum to the map of this turn. A global function, too. */
 __noinline int sum_store(struct braid_thread_time *t)
 {
 	const struct braid_offcpu_settings *settings = settings_get();
 	struct braid_sum_key key;
-	struct braid_sum *to, s;
-	bool odd;
-	long err;
+	struct braid_sum s;
 
 	if (!t || !settings || !t->sum.count)
 		return 0;
 	key = t->sum_key;
 	s = t->sum;
-	odd = settings->turn & 1;
-	to = sum_find(&key, odd);
-	if (!to && key.span && !sum_keeps_span(settings->turn)) {
-		key.span = BRAID_SPAN_MANY;
-		to = sum_find(&key, odd);
-	}
-	if (to) {
-		sum_join(to, &s);
-	} else {
-		err = odd ? bpf_map_update_elem(&sums_odd, &key, &s, BPF_NOEXIST)
-			  : bpf_map_update_elem(&sums_even, &key, &s, BPF_NOEXIST);
-		if (err)
+	if (!key.span || !sum_put(&key, &s, settings->turn, false)) {
+		if (key.span && !sum_keeps_span(settings->turn))
+			key.span = BRAID_SPAN_MANY;
+		if (!sum_put(&key, &s, settings->turn, true))
 			sum_count(t);
 	}
 	t->sum.count = 0;

@@ -481,12 +481,15 @@ struct braid_event_vthread {
 };
 _Static_assert(sizeof(struct braid_event_vthread) == 40 + BRAID_VTHREAD_NAME_MAX, "vthread event");
 
-/* The ids of a span, in network byte order. It precedes the first event with its key. */
+/*
+ * The ids of a span, in network byte order. It precedes the first event with its key, and comes again when the size of
+ * its attributes has changed.
+ */
 struct braid_event_span {
 	struct braid_event hdr;
 	__u64 key; /* hash of process and ids; odd */
 	__u32 pid;
-	__u32 reserved;
+	__u32 attrs_size; /* of its attributes; the first ones follow, as far as they were readable */
 	__u8 trace[16];
 	__u8 span[8];
 };

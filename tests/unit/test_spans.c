@@ -8,6 +8,7 @@
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 #include <analyze/span_view.h>
+#include <export/info.h>
 #include <export/spans.h>
 
 #include "synthetic.h"
@@ -224,6 +225,97 @@ START_TEST(hostile_records)
 }
 END_TEST
 
+/* Attributes of processes and of spans; later values replace earlier ones, also those of a repeated definition. */
+static const struct trace_rec described[] = {
+	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
+	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
+	REC(TRACE_NAME, name, 1, S("http.route")),
+	REC(TRACE_NAME, name, 2, S("/cart")),
+	REC(TRACE_NAME, name, 3, S("/log\033in")),
+	REC(TRACE_NAME, name, 4, S("user")),
+	REC(TRACE_RESOURCE, resource, 1, 4, 3),
+	REC(TRACE_RESOURCE, resource, 1, 4, 2),
+	SPAN(1, 1, LO, 0xa1),
+	SPAN(2, 1, LO, 0xa2),
+	SPAN(3, 1, LO, 0xa1),
+	REC(TRACE_ATTRIBUTE, attribute, 1, 1, 2),
+	REC(TRACE_ATTRIBUTE, attribute, 2, 1, 2),
+	REC(TRACE_ATTRIBUTE, attribute, 2, 1, 3),
+	REC(TRACE_ATTRIBUTE, attribute, 3, 4, 2),
+	TICK(1000, 1, 3, 1),
+	TICK(2000, 1, 2, 2),
+	TICK(3000, 1, 4, 3),
+	REC(TRACE_ATTRIBUTE, attribute, 9, 1, 2),  /* of no span */
+	REC(TRACE_ATTRIBUTE, attribute, 2, 99, 2), /* without a name */
+	REC(TRACE_RESOURCE, resource, 7, 1, 2),
+};
+
+static uint64_t samples_with(const struct analyzer *a, const char *span)
+{
+	struct filter f = {0};
+	struct analysis *an;
+	struct span_view *v;
+	uint64_t samples;
+
+	ck_assert_int_eq(filter_add_spans(&f, span), 0);
+	v = view_of(&an, a, &f);
+	samples = v->samples;
+	span_view_free(v);
+	analysis_free(an);
+	filter_free(&f);
+	return samples;
+}
+
+START_TEST(attributes)
+{
+	struct analyzer *a = fed(described, sizeof(described) / sizeof(described[0]));
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct analysis *an;
+	struct span_view *v = view_of(&an, a, NULL);
+
+	ck_assert_uint_eq(a->ignored, 3);
+	ck_assert_uint_eq(samples_with(a, "http.route=/cart"), 7);
+	ck_assert_uint_eq(samples_with(a, "user=/cart"), 7);
+	ck_assert_uint_eq(samples_with(a, "http.route=/car"), 0);
+	ck_assert_uint_eq(samples_with(a, "http.rout=/cart"), 0);
+	ck_assert_uint_eq(samples_with(a, "user="), 0);
+	spans_text(out, v, 10);
+	text_resources(out, a);
+	spans_json(out, v, 10);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, " http.route=\"/cart\" user=\"/cart\"\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n  pid 100  user=\"/cart\"\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\"attributes\":{\"http.route\":\"/cart\",\"user\":\"/cart\"}"));
+	ck_assert_ptr_null(strchr(text, '\033'));
+	free(text);
+	span_view_free(v);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
+/* More attributes than a span can have. */
+START_TEST(too_many_attributes)
+{
+	struct analyzer *a = fed(described, 9);
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		char key[16];
+		struct trace_rec fresh[] = {REC(TRACE_NAME, name, 100 + i, S("")),
+					    REC(TRACE_ATTRIBUTE, attribute, 1, 100 + i, 2)};
+
+		snprintf(key, sizeof(key), "key %u", i);
+		fresh[0].name.text = (struct trace_str){key, (uint32_t)strlen(key)};
+		ck_assert_int_eq(analyzer_feed(a, &fresh[0]), 0);
+		ck_assert_int_eq(analyzer_feed(a, &fresh[1]), 0);
+	}
+	ck_assert_uint_eq(a->ignored, 1000 - 256);
+	analyzer_free(a);
+}
+END_TEST
+
 #define HIT(time, thread, event)                                                                                       \
 	{                                                                                                              \
 		.kind = TRACE_SAMPLE, .sample = { time, thread, 0, 0, 1, 0, event, 0 }                                 \
@@ -324,6 +416,8 @@ Suite *test_spans(void)
 	tcase_add_test(t, times_added_up);
 	tcase_add_test(t, filters);
 	tcase_add_test(t, ids_that_are_none);
+	tcase_add_test(t, attributes);
+	tcase_add_test(t, too_many_attributes);
 	tcase_add_test(t, hostile_records);
 	tcase_add_test(t, pairs_of_events);
 	tcase_add_test(t, pairs_that_are_none);

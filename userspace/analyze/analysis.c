@@ -81,8 +81,7 @@ bool analysis_selects_span(const struct analysis *an, uint32_t span)
 {
 	const struct span_row *s = spans_get(an->a, span);
 
-	return !filter_has_span(an->filter) ||
-	       (s && filter_selects_span(an->filter, s->trace_hi, s->trace_lo, s->span_id));
+	return !filter_has_span(an->filter) || (s && spans_selected(an->a, an->filter, s));
 }
 
 static const struct stat_row *find_stat(const struct analysis *an, uint32_t process, const char *key)

@@ -14,14 +14,6 @@
 
 /* ---- events ---- */
 
-/* The name with this id in the trace, or the empty name. */
-static uint32_t analyzer_name_of(const struct analyzer *a, uint32_t id)
-{
-	const uint32_t *name = table_get(&a->names, id);
-
-	return name ? *name : 0;
-}
-
 /* Notes the first known time of a thread. 0 or -ENOMEM. */
 static int see_thread(struct analyzer *a, uint32_t thread, uint64_t time_ns)
 {
@@ -354,6 +346,7 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->vthreads);
 	table_free(&a->spans);
 	u64map_free(&a->span_of);
+	free(a->attributes.at);
 	table_free(&a->names);
 	table_free(&a->seen);
 	u64map_free(&a->vgroup_of);

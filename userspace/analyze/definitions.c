@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "definitions.h"
 
+#include "attributes.h"
+
 #include "cgroup.h"
 #include "spans.h"
 #include "vthreads.h"
@@ -259,6 +261,13 @@ static int feed_name(struct analyzer *a, const struct trace_name *r)
 	return name ? analyzer_keep(a, r->text, name) : err;
 }
 
+uint32_t analyzer_name_of(const struct analyzer *a, uint32_t id)
+{
+	const uint32_t *name = table_get(&a->names, id);
+
+	return name ? *name : 0;
+}
+
 int definition_feed(struct analyzer *a, const struct trace_rec *rec)
 {
 	switch (rec->kind) {
@@ -294,6 +303,10 @@ int definition_feed(struct analyzer *a, const struct trace_rec *rec)
 		return feed_place(a, &rec->place);
 	case TRACE_SPAN:
 		return spans_feed(a, &rec->span);
+	case TRACE_RESOURCE:
+		return attributes_feed_process(a, &rec->resource);
+	case TRACE_ATTRIBUTE:
+		return attributes_feed_span(a, &rec->attribute);
 	case TRACE_NAME:
 		return feed_name(a, &rec->name);
 	default:

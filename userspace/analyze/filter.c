@@ -66,10 +66,16 @@ static int filter_digits(const char **text, size_t most, uint64_t *hi, uint64_t 
 	return n && (!**text || **text == ',') && (*hi | *lo) ? 0 : -EINVAL;
 }
 
+/* Names of events, which can also have such a sign in a filter, contain a colon in front of it. */
+#define ATTRIBUTE_KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
 int filter_add_spans(struct filter *f, const char *text)
 {
+	size_t key = strspn(text, ATTRIBUTE_KEY);
 	uint64_t none, id;
 
+	if (key && text[key] == '=')
+		return VEC_PUSH(&f->attributes, ((struct attribute_is){text, key})) ? -ENOMEM : 0;
 	if (strstr(text, "..")) {
 		if (f->pair)
 			return -EINVAL;
@@ -172,26 +178,12 @@ bool filter_has_window(const struct filter *f)
 
 bool filter_has_span(const struct filter *f)
 {
-	return f->pair || f->spans.count || f->traces.count;
+	return f->pair || f->spans.count || f->attributes.count || f->traces.count;
 }
 
 bool filter_needs_samples(const struct filter *f)
 {
 	return f->each || filter_has_window(f) || filter_has_span(f);
-}
-
-bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t trace_lo, uint64_t span_id)
-{
-	bool wanted = f->spans.count == 0;
-
-	for (size_t i = 0; i < f->spans.count && !wanted; i++)
-		wanted = f->spans.at[i] == span_id;
-	if (!wanted || !f->traces.count)
-		return wanted;
-	for (size_t i = 0; i < f->traces.count; i++)
-		if (f->traces.at[i].hi == trace_hi && f->traces.at[i].lo == trace_lo)
-			return true;
-	return false;
 }
 
 static bool selects_cgroup(const struct filter *f, const char *cgroup)
@@ -241,6 +233,7 @@ void filter_free(struct filter *f)
 	free(f->exclude.at);
 	free(f->idle.at);
 	free(f->spans.at);
+	free(f->attributes.at);
 	free(f->traces.at);
 	free(f->pids.at);
 	free(f->tids.at);

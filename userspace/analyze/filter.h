@@ -19,6 +19,12 @@ struct pattern {
 	const char *text; /* as written; not owned */
 };
 
+/* KEY=VALUE */
+struct attribute_is {
+	const char *text; /* as written; not owned */
+	size_t key_length;
+};
+
 struct trace_id {
 	uint64_t hi, lo;
 };
@@ -29,21 +35,22 @@ struct filter {
 	VEC(const char *) comms;   /* exact names of the process or the thread; not owned */
 	VEC(const char *) cgroups; /* parts of the path of the process's control group; not owned */
 	bool has_from, has_to;
-	struct moment from, to;	     /* to is exclusive; see analysis_window() */
-	bool norm;		     /* removes what differs from run to run from names: analysis_expand() */
-	VEC(struct pattern) include; /* a stack needs a frame whose name matches one of these */
-	VEC(struct pattern) exclude; /* and no frame whose name matches one of these */
-	const char *pair;	     /* spans are those of span_pairs.h; not owned, or NULL */
-	VEC(uint64_t) spans;	     /* span ids; any of them matches */
-	VEC(struct trace_id) traces; /* any of them matches */
-	bool each;		     /* the samples are needed one by one */
-	VEC(char *) idle;	     /* more frames in which threads wait for work: idle.h */
+	struct moment from, to;		     /* to is exclusive; see analysis_window() */
+	bool norm;			     /* removes what differs from run to run from names: analysis_expand() */
+	VEC(struct pattern) include;	     /* a stack needs a frame whose name matches one of these */
+	VEC(struct pattern) exclude;	     /* and no frame whose name matches one of these */
+	const char *pair;		     /* spans are those of span_pairs.h; not owned, or NULL */
+	VEC(uint64_t) spans;		     /* span ids; any of them matches */
+	VEC(struct attribute_is) attributes; /* of spans, which have an id of `spans` or one of these */
+	VEC(struct trace_id) traces;	     /* any of them matches */
+	bool each;			     /* the samples are needed one by one */
+	VEC(char *) idle;		     /* more frames in which threads wait for work: idle.h */
 };
 
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
-/* "00f067aa0ba902b7,...", or once FROM..TO, of which it keeps the pointer. */
+/* "00f067aa0ba902b7,...", KEY=VALUE, or once FROM..TO; it keeps the pointer to the last two. */
 int filter_add_spans(struct filter *f, const char *text);
 int filter_add_traces(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text);   /* keeps the pointer */
@@ -60,7 +67,6 @@ bool filter_has_window(const struct filter *f);
 bool filter_has_span(const struct filter *f);
 /* Whether sums of the samples do not suffice. */
 bool filter_needs_samples(const struct filter *f);
-bool filter_selects_span(const struct filter *f, uint64_t trace_hi, uint64_t trace_lo, uint64_t span_id);
 bool filter_selects_process(const struct filter *f, uint32_t pid, const char *cgroup);
 bool filter_selects_thread(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm, const char *name,
 			   const char *cgroup);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spans.h"
 
+#include "attributes.h"
 #include "definitions.h"
 
 #include <errno.h>
+#include <string.h>
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -39,6 +41,36 @@ int spans_feed(struct analyzer *a, const struct trace_span *r)
 		return err;
 	*to = row;
 	return 0;
+}
+
+static bool has_attribute(const struct analyzer *a, const struct span_row *s, const struct attribute_is *is)
+{
+	const struct span_row *first = table_get(&a->spans, s->same);
+	const struct attribute_row *row = first ? attributes_first(a, first->attributes) : NULL;
+
+	for (; row; row = attributes_next(a, row)) {
+		const char *key = strpool_get(&a->strings, row->key);
+
+		if (strlen(key) == is->key_length && memcmp(key, is->text, is->key_length) == 0)
+			return strcmp(strpool_get(&a->strings, row->value), is->text + is->key_length + 1) == 0;
+	}
+	return false;
+}
+
+bool spans_selected(const struct analyzer *a, const struct filter *f, const struct span_row *s)
+{
+	bool wanted = !f->spans.count && !f->attributes.count;
+
+	for (size_t i = 0; i < f->spans.count && !wanted; i++)
+		wanted = f->spans.at[i] == s->span_id;
+	for (size_t i = 0; i < f->attributes.count && !wanted; i++)
+		wanted = has_attribute(a, s, &f->attributes.at[i]);
+	if (!wanted || !f->traces.count)
+		return wanted;
+	for (size_t i = 0; i < f->traces.count; i++)
+		if (f->traces.at[i].hi == s->trace_hi && f->traces.at[i].lo == s->trace_lo)
+			return true;
+	return false;
 }
 
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span)

@@ -6,6 +6,7 @@
 #ifndef BRAID_ANALYZE_SPANS_H
 #define BRAID_ANALYZE_SPANS_H
 
+#include "filter.h"
 #include "state.h"
 
 /* 0 or -ENOMEM. */
@@ -13,6 +14,8 @@ int spans_feed(struct analyzer *a, const struct trace_span *r);
 
 /* The id of the first definition of the same span; 0 for an unknown one. */
 uint32_t spans_same(const struct analyzer *a, uint32_t span);
+/* Whether a filter selects the span. */
+bool spans_selected(const struct analyzer *a, const struct filter *f, const struct span_row *s);
 /* NULL for an unknown span. */
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span);
 

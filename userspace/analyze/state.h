@@ -25,6 +25,12 @@ struct info_row {
 	uint32_t value;
 };
 
+/* An attribute of a process or a span. */
+struct attribute_row {
+	uint32_t key, value; /* in a->strings */
+	uint32_t next;	     /* place of the next one in a->attributes, plus one; 0: it is the last */
+};
+
 struct process_row {
 	bool defined;
 	uint32_t pid;
@@ -36,6 +42,7 @@ struct process_row {
 	uint32_t container; /* what cgroup_container() makes of it */
 	uint64_t code_loads;
 	uint64_t classes_unloaded;
+	uint32_t attributes; /* the first one, as in struct attribute_row */
 };
 
 struct thread_row {
@@ -63,6 +70,7 @@ struct span_row {
 	uint32_t same; /* id of the first definition with the same process and ids */
 	uint64_t trace_hi, trace_lo;
 	uint64_t span_id;
+	uint32_t attributes; /* as of a process; of the first definition */
 };
 
 struct module_row {
@@ -240,6 +248,7 @@ struct analyzer {
 	VEC(struct sample) carried_samples; /* those of virtual threads by their carriers, the same way */
 	struct sample_sums carried;
 	uint64_t sample_weight;
+	VEC(struct attribute_row) attributes;
 	struct u64map span_of;	    /* a hash of process and ids to a span's id */
 	VEC(struct hit_event) hits; /* in the order of their first samples */
 	struct hit_event sampling;  /* only the values of the recording's sampling event */

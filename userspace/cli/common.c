@@ -3,6 +3,7 @@
 
 #include <analyze/kinds.h>
 #include <analyze/span_pairs.h>
+#include <analyze/spans.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,8 +47,8 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
-	{"span", OPT_SPAN, "ID[,ID...]|FROM..TO", 0,
-	 "Only what belongs to these spans, by their hexadecimal ids; FROM..TO: spans are the times of a thread from a hit of "
+	{"span", OPT_SPAN, "ID[,ID...]|KEY=VALUE|FROM..TO", 0,
+	 "Only what belongs to these spans, by their hexadecimal ids or by an attribute; FROM..TO: spans are the times of a thread from a hit of "
 	 "the event FROM to its next one of TO",
 	 1},
 	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
@@ -116,8 +117,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		if (filter_add_spans(&c->filter, arg))
 			argp_error(
 				state,
-				"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor two events, "
-				"FROM..TO",
+				"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor KEY=VALUE, "
+				"nor two events, FROM..TO",
 				arg);
 		return 0;
 	case OPT_TRACE:
@@ -406,12 +407,9 @@ static bool has_thread(const struct analyzer *a, uint32_t tid)
 
 static bool has_span(const struct analyzer *a, const struct filter *filter)
 {
-	for (size_t i = 0; i < a->spans.count; i++) {
-		const struct span_row *s = table_row(&a->spans, i);
-
-		if (filter_selects_span(filter, s->trace_hi, s->trace_lo, s->span_id))
+	for (size_t i = 0; i < a->spans.count; i++)
+		if (spans_selected(a, filter, table_row(&a->spans, i)))
 			return true;
-	}
 	return false;
 }
 

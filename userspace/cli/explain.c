@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <analyze/span_view.h>
+#include <analyze/spans.h>
 #include <export/explain.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -18,7 +19,7 @@ struct explain_options {
 	struct filter stretch; /* its --from and --to */
 	struct filter against; /* the same of --against, if it has_from */
 	struct filter filter;  /* of the analysis: without a window, because reasons may be anywhere */
-	struct filter span;    /* its id */
+	struct filter span;    /* its id, or what it has */
 	unsigned slowest;      /* spans */
 	struct what_if what_if;
 	unsigned top;
@@ -34,8 +35,9 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
-	{"span", OPT_SPAN, "ID|FROM..TO", 0,
-	 "Explain the request of this span instead, from the first to the last that is recorded of it; FROM..TO: spans are "
+	{"span", OPT_SPAN, "ID|KEY=VALUE|FROM..TO", 0,
+	 "Explain the request of this span instead, from the first to the last that is recorded of it; KEY=VALUE: the longest "
+	 "with this attribute; FROM..TO: spans are "
 	 "the times of a thread from a hit of the event FROM to its next one of TO, and the longest one is explained",
 	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
@@ -136,13 +138,16 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 		if (filter_add_spans(&o->span, arg) || o->span.spans.count > 1)
 			argp_error(
 				state,
-				"--span: '%s' is neither a span id, of 16 hexadecimal digits, nor two events, FROM..TO",
+				"--span: '%s' is neither a span id, of 16 hexadecimal digits, nor KEY=VALUE, nor two "
+				"events, FROM..TO",
 				arg);
 		return 0;
 	case OPT_SLOWEST:
 		o->slowest = common_number(state, "slowest", "spans", arg);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->span.attributes.count && !o->span.spans.count && !o->slowest)
+			o->slowest = 1;
 		if (o->span.pair && !o->thread && !o->span.spans.count && !o->slowest)
 			o->slowest = 1;
 		check_choice(state, o);
@@ -310,7 +315,7 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const cha
 	for (size_t i = 0; !err && *ok && i < v->sums.count && printed < (o->slowest ? o->slowest : 1); i++) {
 		const struct span_row *row = v->sums.at[i].row;
 
-		if (!span_stretch(tl->wall, &v->sums.at[i], &s) || (!o->slowest && row->span_id != o->span.spans.at[0]))
+		if (!span_stretch(tl->wall, &v->sums.at[i], &s) || !spans_selected(tl->wall->an->a, &o->span, row))
 			continue;
 		if (!o->json)
 			printf("%sSpan %016" PRIx64 "\n", printed ? "\n" : "", row->span_id);

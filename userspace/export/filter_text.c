@@ -81,6 +81,14 @@ void filter_text(FILE *out, const struct analysis *an)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)
 		fprintf(out, "%s%016" PRIx64, i ? " or " : " ", f->spans.at[i]);
+	for (size_t i = 0; i < f->attributes.count; i++) {
+		if (i || f->spans.count)
+			fputs(" or", out);
+		else
+			part(out, &any, "span with");
+		putc(' ', out);
+		text_quoted(out, f->attributes.at[i].text);
+	}
 	if (f->traces.count)
 		part(out, &any, "trace");
 	for (size_t i = 0; i < f->traces.count; i++)

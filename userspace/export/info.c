@@ -171,6 +171,7 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	file_json(j, v, source);
 	start_json(j, an);
 	filter_json(j, "filter", an);
+	json_resources(j, an->a);
 }
 
 void info_json(FILE *out, const struct views *v, const struct report_source *source)

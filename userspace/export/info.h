@@ -15,6 +15,13 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 /* Members "cgroup" and "container" of a process, as far as they are known. */
 void json_cgroup(struct json *j, const struct analysis *an, uint32_t process);
 
+/* ' key="value"' of each attribute of a process_row or span_row; as a member "attributes", if there are any. */
+void text_attributes(FILE *out, const struct analyzer *a, uint32_t place);
+void json_attributes(struct json *j, const struct analyzer *a, uint32_t place);
+/* The attributes of all processes that have any: a section, and a member "resources". */
+void text_resources(FILE *out, const struct analyzer *a);
+void json_resources(struct json *j, const struct analyzer *a);
+
 /* The report's member "gc". */
 void json_gc(struct json *j, const struct views *v, unsigned top);
 

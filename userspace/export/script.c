@@ -9,6 +9,7 @@
 #include <braid/frame.h>
 
 #include "export.h"
+#include "info.h"
 #include "script.h"
 
 #include <analyze/spans.h>
@@ -187,9 +188,11 @@ static void print_about(FILE *out, const struct analysis *an, uint32_t vthread, 
 
 	if (v)
 		print_vthread(out, an, v);
-	if (s)
-		fprintf(out, "# trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64 "\n", s->trace_hi, s->trace_lo,
-			s->span_id);
+	if (!s)
+		return;
+	fprintf(out, "# trace %016" PRIx64 "%016" PRIx64 " span %016" PRIx64, s->trace_hi, s->trace_lo, s->span_id);
+	text_attributes(out, an->a, spans_get(an->a, s->same)->attributes);
+	putc('\n', out);
 }
 
 static void print_values(FILE *out, struct trace_str text)

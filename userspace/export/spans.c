@@ -11,10 +11,12 @@ static void text_span(FILE *out, const struct span_view *v, const struct span_su
 {
 	char off[QUANTITY_TEXT], lasted[QUANTITY_TEXT], began[QUANTITY_TEXT];
 
-	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s%s\n",
+	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s%s",
 		s->samples, duration_cell(off, 10, s->offcpu_ns), duration_cell(lasted, 10, s->last_ns - s->first_ns),
 		duration_cell(began, 10, analysis_since(v->an, s->first_ns)), s->row->trace_hi, s->row->trace_lo,
 		s->row->span_id, s->pid, analysis_thread_name(v->an, s->thread), s->others ? " and others" : "");
+	text_attributes(out, v->an->a, s->row->attributes);
+	putc('\n', out);
 }
 
 static void text_table(FILE *out, const struct span_view *v, const struct span_sum *sums, size_t count)
@@ -84,6 +86,7 @@ static void json_span(struct json *j, const struct span_view *v, const struct sp
 	json_number(j, "pid", s->pid);
 	json_string(j, "thread", analysis_thread_name(v->an, s->thread));
 	json_bool(j, "other_threads", s->others);
+	json_attributes(j, v->an->a, s->row->attributes);
 	json_number(j, "samples", s->samples);
 	json_number(j, "events", s->events);
 	json_seconds(j, "offcpu_s", s->offcpu_ns);

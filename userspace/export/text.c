@@ -107,6 +107,7 @@ void text_recording(FILE *out, const struct views *v)
 	}
 	if (v->processes.count > 20)
 		fprintf(out, "  and %zu more\n", v->processes.count - 20);
+	text_resources(out, an->a);
 }
 
 /* ---- JVMs ---- */

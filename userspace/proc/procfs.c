@@ -215,8 +215,16 @@ int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 	return 0;
 }
 
-/* "start-end perms offset major:minor inode   path" */
-static int parse_mapping(char *line, struct mapping_fact *f)
+static bool begins_with_one(const char *path, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (strncmp(path, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	return false;
+}
+
+/* "start-end perms offset major:minor inode   path". 1: it is not wanted, see procfs_mappings(). */
+static int parse_mapping(char *line, const char *const *prefixes, struct mapping_fact *f)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
@@ -226,7 +234,7 @@ static int parse_mapping(char *line, struct mapping_fact *f)
 	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor, &inode,
 		   &at) < 7)
 		return -EINVAL;
-	if (perms[2] != 'x')
+	if (prefixes ? !at || !begins_with_one(line + at, prefixes) : perms[2] != 'x')
 		return 1;
 	line[strcspn(line, "\n")] = '\0';
 	*f = (struct mapping_fact){.start = start,
@@ -240,7 +248,8 @@ static int parse_mapping(char *line, struct mapping_fact *f)
 }
 
 /* The number of lines, or a negative errno. */
-static int mappings_of(pid_t tid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
+static int mappings_of(pid_t tid, const char *const *prefixes, void (*fn)(void *ctx, const struct mapping_fact *fact),
+		       void *ctx)
 {
 	struct mapping_fact fact;
 	size_t capacity = 0;
@@ -253,7 +262,7 @@ static int mappings_of(pid_t tid, void (*fn)(void *ctx, const struct mapping_fac
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	for (; getline(&line, &capacity, f) > 0; lines++)
-		if (parse_mapping(line, &fact) == 0)
+		if (parse_mapping(line, prefixes, &fact) == 0)
 			fn(ctx, &fact);
 	if (ferror(f))
 		lines = -ESRCH;
@@ -262,14 +271,20 @@ static int mappings_of(pid_t tid, void (*fn)(void *ctx, const struct mapping_fac
 	return lines;
 }
 
-int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
+int procfs_named_mappings(pid_t pid, const char *const *prefixes,
+			  void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
 {
-	int lines = mappings_of(pid, fn, ctx);
+	int lines = mappings_of(pid, prefixes, fn, ctx);
 	pid_t other = lines ? pid : procfs_living_thread(pid);
 
 	if (other != pid)
-		lines = mappings_of(other, fn, ctx);
+		lines = mappings_of(other, prefixes, fn, ctx);
 	return lines < 0 ? lines : 0;
+}
+
+int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx)
+{
+	return procfs_named_mappings(pid, NULL, fn, ctx);
 }
 
 pid_t procfs_ns_tid(pid_t pid, pid_t tid)

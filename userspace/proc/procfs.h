@@ -54,6 +54,9 @@ int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns);
 
 /* Calls back with every executable mapping. */
 int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
+/* The same with every mapping whose path begins with one of `prefixes`, the last of which is NULL. */
+int procfs_named_mappings(pid_t pid, const char *const *prefixes,
+			  void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 
 /* A thread's tid in its innermost pid namespace, which equals `tid` without one; 0: it has ended. */
 pid_t procfs_ns_tid(pid_t pid, pid_t tid);

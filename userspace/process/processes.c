@@ -77,6 +77,7 @@ static void free_image(struct processes *p, struct process *pr)
 	call(p, p->hooks.freed, pr);
 	account_close(&pr->account);
 	pair_map_free(&pr->vthreads);
+	free(pr->resource);
 	free(pr->mappings.at);
 	free(pr->past.at);
 	free(pr);
@@ -415,10 +416,9 @@ void processes_set_jvm(struct processes *p, struct process *process, struct jvm 
 {
 	process->jvm = jvm;
 	process->jvm_slot = slot;
-	if (!process->in_namespace) {
-		process->in_namespace = (procfs_ns_tid(process->pid, process->pid) ?: process->pid) != process->pid;
-		if (process->in_namespace)
-			threads_read_numbers(process);
+	if (!process->in_namespace && (procfs_ns_tid(process->pid, process->pid) ?: process->pid) != process->pid) {
+		process->in_namespace = true;
+		threads_read_numbers(process);
 	}
 	if (!process->ended_ns)
 		show(p, process);

@@ -62,9 +62,10 @@ struct process {
 	struct braid_context_place context; /* see contexts.h */
 	bool context_wanted;		    /* not found yet */
 	uint64_t context_look_ns, context_wait_ns;
-	struct pair_map vthreads;  /* (number, 0): the trace's id; extra: hash of the name */
-	struct pair_map host_tids; /* in a pid namespace: (tid there, 0): tid on the host */
-	uint64_t host_tids_ns;	   /* when all were read */
+	struct process_resource *resource; /* see resources.h; NULL: not looked at */
+	struct pair_map vthreads;	   /* (number, 0): the trace's id; extra: hash of the name */
+	struct pair_map host_tids;	   /* in a pid namespace: (tid there, 0): tid on the host */
+	uint64_t host_tids_ns;		   /* when all were read */
 	struct thread *threads;
 	struct account account;
 	/* In one of the lists of struct processes: to be shown, or, after its end, to be forgotten. */

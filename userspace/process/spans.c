@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spans.h"
 
+#include "resources.h"
 #include "sink/records.h"
 #include "util/kept_map.h"
+#include "util/utf8.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct spans {
 	struct sink *sink;
 	struct kernel_side *kernel;
-	struct kept_map ids; /* by key and process */
+	struct names *names;
+	struct resources *resources;
+	struct kept_map ids;	    /* by key and process */
+	struct kept_map attributes; /* by a hash of key and bytes, and process: those that are in the trace */
 	uint32_t last;
 };
 
-int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel)
+int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel, struct names *names,
+	      struct resources *resources)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->sink = sink;
 	(*out)->kernel = kernel;
+	(*out)->names = names;
+	(*out)->resources = resources;
 	return 0;
 }
 
@@ -31,6 +40,7 @@ void spans_free(struct spans *s)
 	if (!s)
 		return;
 	kept_map_free(&s->ids);
+	kept_map_free(&s->attributes);
 	free(s);
 }
 
@@ -49,20 +59,71 @@ static uint64_t number_of(const uint8_t bytes[8])
 	return be64toh(n);
 }
 
-void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
+/* Defines the span, unless it is defined. Its id; 0: there are too many. */
+static uint32_t define(struct spans *s, struct process *process, const struct braid_event_span *e)
 {
-	if (kept_find(&s->ids, e->key, process->id) || !account_has(&process->account, s->sink, BUDGET_SPANS, 1))
-		return;
+	uint32_t id = kept_find(&s->ids, e->key, process->id);
+
+	if (id || !account_has(&process->account, s->sink, BUDGET_SPANS, 1))
+		return id;
 	account_spend(&process->account, BUDGET_SPANS, 1);
 	if (kept_is_full(&s->ids))
 		renew(s);
 	if (!kept_put(&s->ids, e->key, process->id, s->last + 1))
-		return; /* its events are counted */
+		return 0; /* its events are counted */
 	sink_span(s->sink, &(struct trace_span){.span = ++s->last,
 						.process = process->id,
 						.trace_hi = number_of(e->trace),
 						.trace_lo = number_of(e->trace + 8),
 						.span_id = number_of(e->span)});
+	return s->last;
+}
+
+/* ---- attributes ---- */
+
+/* Whether these bytes are new of the span. */
+static bool attributes_new(struct spans *s, struct process *process, const struct braid_event_span *e, uint32_t span,
+			   size_t bytes)
+{
+	uint64_t hash = XXH3_64bits_withSeed(e + 1, bytes, e->key ^ span);
+
+	if (kept_find(&s->attributes, hash, process->id) || !account_has(&process->account, s->sink, BUDGET_SPANS, 1))
+		return false;
+	account_spend(&process->account, BUDGET_SPANS, 1);
+	if (kept_is_full(&s->attributes))
+		kept_renew(&s->attributes);
+	return kept_put(&s->attributes, hash, process->id, 1);
+}
+
+/* An attribute is the number of its key, its length, and its text. */
+static void define_attributes(struct spans *s, struct process *process, uint32_t span, const uint8_t *at,
+			      const uint8_t *end)
+{
+	struct trace_attribute to = {.span = span};
+	char text[2 * UINT8_MAX];
+
+	for (; end - at >= 2 && end - at - 2 >= at[1]; at += 2 + at[1]) {
+		to.key = resources_key(s->resources, process, at[0]);
+		utf8_printable(text, sizeof(text), at + 2, at[1]);
+		to.value = to.key ? names_id(s->names, &process->account, trace_str_of(text)) : 0;
+		if (to.value)
+			sink_attribute(s->sink, &to);
+		else if (at[1])
+			sink_loss(s->sink, process->id, "collector", "attribute", 1);
+	}
+}
+
+void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e)
+{
+	size_t bytes = e->hdr.size - sizeof(*e);
+	const uint8_t *at = (const uint8_t *)(e + 1);
+	uint32_t span = define(s, process, e);
+
+	if (!span || !e->attrs_size || !attributes_new(s, process, e, span, bytes))
+		return;
+	define_attributes(s, process, span, at, at + bytes);
+	if (bytes < e->attrs_size)
+		sink_loss(s->sink, process->id, "bpf", "attribute", 1);
 }
 
 uint32_t spans_id(struct spans *s, const struct process *process, uint64_t key)

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Spans, the requests that samples and events were in: defines them in the trace by the ids that the kernel side read.
+ * Spans, the requests that samples and events were in: defines them in the trace by the ids that the kernel side read, with their attributes.
  * record/ and jvm_events.c call this.
  */
 #ifndef BRAID_PROCESS_SPANS_H
 #define BRAID_PROCESS_SPANS_H
 
 #include "processes.h"
+#include "resources.h"
 
 #include <braid/event.h>
 
 struct spans;
 
-int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel);
+int spans_new(struct spans **out, struct sink *sink, struct kernel_side *kernel, struct names *names,
+	      struct resources *resources);
 void spans_free(struct spans *s);
 
 void spans_seen(struct spans *s, struct process *process, const struct braid_event_span *e);

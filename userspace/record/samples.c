@@ -147,7 +147,7 @@ static void receive_span(struct session *s, const struct braid_event_span *e)
 {
 	struct process *process = processes_get(s->processes, (pid_t)e->pid, e->hdr.time_ns);
 
-	if (process)
+	if (process && e->hdr.size >= sizeof(*e))
 		spans_seen(s->spans, process, e);
 }
 

@@ -83,6 +83,7 @@ static void read_all(struct session *s)
 	agents_settle(s->agents, false);
 	processes_tick(s->processes);
 	contexts_tick(s->processes);
+	resources_tick(s->resources, s->processes);
 	processes_show_forked(s->processes);
 	kernel_side_tick(s->kernel);
 	control_tick(s->control);
@@ -352,9 +353,10 @@ static int open_parts(struct loop *l)
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, &s->sink);
-	err = err ?: spans_new(&s->spans, &s->sink, s->kernel);
-	err = err ?: perf_maps_new(&s->perf_maps, &s->sink, s->modules);
 	err = err ?: names_new(&s->names, &s->sink);
+	err = err ?: resources_new(&s->resources, &s->sink, s->names);
+	err = err ?: spans_new(&s->spans, &s->sink, s->kernel, s->names, s->resources);
+	err = err ?: perf_maps_new(&s->perf_maps, &s->sink, s->modules);
 	err = err ?: sideband_open(&s->sideband, &s->sink, &s->sources, s->processes);
 	if (err)
 		return err;
@@ -541,6 +543,7 @@ static void free_parts(struct session *s)
 	stacks_free(s->stacks);
 	vthreads_free(s->vthreads);
 	spans_free(s->spans);
+	resources_free(s->resources);
 	perf_maps_free(s->perf_maps);
 	names_free(s->names);
 	free(s->hit_values);

@@ -28,6 +28,7 @@ struct stacks;
 struct sideband;
 struct agents;
 struct vthreads;
+struct resources;
 struct spans;
 struct perf_maps;
 struct names;
@@ -53,6 +54,7 @@ struct session {
 	struct sideband *sideband;
 	struct agents *agents;
 	struct vthreads *vthreads;
+	struct resources *resources;
 	struct spans *spans;
 	struct perf_maps *perf_maps;
 	struct names *names;

@@ -79,6 +79,16 @@ void sink_span(struct sink *k, const struct trace_span *r)
 	PUT(k, SPAN, span, *r);
 }
 
+void sink_resource(struct sink *k, const struct trace_resource *r)
+{
+	PUT(k, RESOURCE, resource, *r);
+}
+
+void sink_attribute(struct sink *k, const struct trace_attribute *r)
+{
+	PUT(k, ATTRIBUTE, attribute, *r);
+}
+
 void sink_sample(struct sink *k, const struct trace_sample *r)
 {
 	PUT(k, SAMPLE, sample, *r);

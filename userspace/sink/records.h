@@ -25,6 +25,8 @@ void sink_place(struct sink *k, const struct trace_place *r);
 void sink_vthread(struct sink *k, const struct trace_vthread *r);
 void sink_node(struct sink *k, uint32_t node, uint32_t parent, uint32_t frame);
 void sink_span(struct sink *k, const struct trace_span *r);
+void sink_resource(struct sink *k, const struct trace_resource *r);
+void sink_attribute(struct sink *k, const struct trace_attribute *r);
 void sink_name(struct sink *k, uint32_t name, struct trace_str text);
 
 /* ---- events ---- */

@@ -43,6 +43,8 @@ enum trace_kind {
 	TRACE_VTHREAD = 15,
 	TRACE_NAME = 16,
 	TRACE_SPAN = 17,
+	TRACE_RESOURCE = 18,
+	TRACE_ATTRIBUTE = 19,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	/* 33 was a GC pause's start or end */
@@ -243,6 +245,20 @@ struct trace_span {
 	uint64_t span_id;
 };
 
+/* An attribute of a process, which it has published about itself. A later one with the same key takes its place. */
+struct trace_resource {
+	uint32_t process;
+	uint32_t key;	/* TRACE_NAME */
+	uint32_t value; /* TRACE_NAME */
+};
+
+/* The same of a span. */
+struct trace_attribute {
+	uint32_t span;
+	uint32_t key;	/* TRACE_NAME */
+	uint32_t value; /* TRACE_NAME */
+};
+
 struct trace_sample {
 	uint64_t time_ns;
 	uint32_t thread;
@@ -354,6 +370,8 @@ struct trace_rec {
 		struct trace_vthread vthread;
 		struct trace_name name;
 		struct trace_span span;
+		struct trace_resource resource;
+		struct trace_attribute attribute;
 		struct trace_sample sample;
 		struct trace_process_state process_state;
 		struct trace_code_load code_load;

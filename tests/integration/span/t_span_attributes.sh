@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What a process says of itself in OpenTelemetry's process context, and the attributes of its spans, whose names are there:
+# also those that it publishes and adds later. Text that would control a terminal is made harmless.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -g -I"$TEST_DIR" -rdynamic "$TEST_DIR/service.c" "$TEST_DIR/variable.c" -o service
+for how in memfd anon; do
+	start_program out ./service "$how"
+	grep -q OTEL_CTX "/proc/$JAVA_PID/maps" || {
+		[[ $how == anon ]] || fail "no mapping"
+		echo "this kernel names no anonymous mappings"
+		end_program
+		continue
+	}
+	start_record -F 997 -o "$how.trace" -p "$JAVA_PID"
+	wait_sampling
+	go_on
+	wait_samples 500
+	stop_record
+	end_program
+	braid report --json "$how.trace" >report.json
+	braid info --json "$how.trace" >info.json
+	braid report --by span --json --top 10000 "$how.trace" >spans.json
+	braid report --by span "$how.trace" >spans.txt
+	braid report "$how.trace" >report.txt
+	braid export --span 'http.route=/cart' "$how.trace" >cart.txt
+	braid script "$how.trace" >"$how.txt"
+	python3 - "$JAVA_PID" <<'END' || fail "$how: $(head -n 5 spans.txt)"
+import json, sys
+
+for name in "report", "info":
+    resources = json.load(open(name + ".json"))["resources"]
+    assert resources == [{"pid": int(sys.argv[1]), "attributes": {"service.name": "check?out", "service.version": "1.1"}}], resources
+spans = json.load(open("spans.json"))["by_samples"]
+assert len(spans) > 20, spans
+for s in spans:
+    assert s["attributes"]["http.route"] == ("/cart" if int(s["span"], 16) % 2 else "/login?"), s
+    assert set(s["attributes"].items()) - {("http.route", s["attributes"]["http.route"])} <= {("user?.id", "user-7")}, s
+later = [s for s in spans if int(s["span"], 16) >= 10 and s["samples"] >= 6]
+assert later and all("user?.id" in s["attributes"] for s in later), later
+END
+	grep -q "^  pid $JAVA_PID  service.name=\"check?out\" service.version=\"1.1\"\$" report.txt || fail "$(cat report.txt)"
+	grep -q 'http.route="/cart" user?.id="user-7"$' spans.txt || fail "$(cat spans.txt)"
+	grep -q '^# trace .* span .* http.route="/cart"' "$how.txt" || fail "$how: script has no attributes"
+	grep -q serve_cart cart.txt || fail "--span selects nothing"
+	! grep login cart.txt || fail "--span selects another span"
+	! grep -q $'\033' report.txt spans.txt cart.txt "$how.txt" || fail "$how: a control character is printed"
+done
+status=0
+braid report --span 'http.route=/nowhere' memfd.trace >none.txt 2>err || status=$?
+[[ $status -eq 1 ]] || fail "--span of no span: $status, $(cat none.txt err)"
+one_line_error none.txt err

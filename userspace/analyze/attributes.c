@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attributes.h"
+
+#include "definitions.h"
+#include "spans.h"
+
+#include <errno.h>
+
+#define EACH_MAX 256 /* of a process or a span; a file must not make lists as long as it likes */
+
+const struct attribute_row *attributes_first(const struct analyzer *a, uint32_t place)
+{
+	return place ? &a->attributes.at[place - 1] : NULL;
+}
+
+const struct attribute_row *attributes_next(const struct analyzer *a, const struct attribute_row *row)
+{
+	return attributes_first(a, row->next);
+}
+
+/* `first` is the place in the row of the process or the span; NULL: nothing has defined it. */
+static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value)
+{
+	struct attribute_row row = {.key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value)};
+	uint32_t *at = first;
+	unsigned count = 0;
+
+	for (; at && *at && count < EACH_MAX; count++) {
+		struct attribute_row *r = &a->attributes.at[*at - 1];
+
+		if (r->key == row.key) {
+			r->value = row.value;
+			return 0;
+		}
+		at = &r->next;
+	}
+	if (!at || !row.key || count == EACH_MAX || a->attributes.count >= UINT32_MAX - 1) {
+		a->ignored++;
+		return 0;
+	}
+	*at = (uint32_t)a->attributes.count + 1; /* before the next line moves what it is in */
+	if (!VEC_PUSH(&a->attributes, row))
+		return 0;
+	*at = 0;
+	return -ENOMEM;
+}
+
+int attributes_feed_process(struct analyzer *a, const struct trace_resource *r)
+{
+	struct process_row *row = table_get(&a->processes, r->process);
+
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
+}
+
+int attributes_feed_span(struct analyzer *a, const struct trace_attribute *r)
+{
+	struct span_row *row = table_get(&a->spans, spans_same(a, r->span));
+
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
+}

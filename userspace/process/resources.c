@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resources.h"
+
+#include "process_context.h"
+#include "hotspot/hotspot.h"
+#include "proc/procfs.h"
+#include "sink/records.h"
+#include "util/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A process is looked at 100 ms after it was seen, then after ever longer times. A context that was found is looked at
+ * each second: that is one read of its header. */
+#define LOOK_MIN_NS 100000000ULL
+#define LOOK_MAX_NS 64000000000ULL
+#define LOOK_AGAIN_NS 1000000000ULL
+#define READ_MIN_NS 10000000ULL /* between two payloads that are read because a key is wanted */
+#define LOOKS 16		/* at a tick */
+#define ATTRIBUTES 64		/* of a process; the others are counted */
+#define TEXT_MAX 512		/* bytes of a name or value; longer ones are cut */
+#define TICK_NS 50000000ULL	/* between two looks at which processes are due */
+
+/* Of a process; made when it is first looked at. */
+struct process_resource {
+	uint64_t header; /* address; 0: not found */
+	uint64_t published_ns;
+	uint64_t look_ns, wait_ns;
+	uint64_t scan_ns, read_ns; /* when the mapping was last looked for, and a payload read */
+	bool refused;		   /* what it publishes, and that was counted */
+	uint32_t keys[256];
+};
+
+struct resources {
+	struct sink *sink;
+	struct names *names;
+	uint64_t tick_ns;
+	unsigned looks; /* left in this tick */
+	uint64_t now;
+	uint8_t payload[PROCESS_CONTEXT_MAX];
+	/* of the process whose payload is being read */
+	struct process *process;
+	unsigned attributes;
+};
+
+int resources_new(struct resources **out, struct sink *sink, struct names *names)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->sink = sink;
+	(*out)->names = names;
+	return 0;
+}
+
+void resources_free(struct resources *r)
+{
+	free(r);
+}
+
+/* ---- what it says ---- */
+
+static uint32_t name_of(struct resources *r, struct context_text t)
+{
+	char text[TEXT_MAX];
+
+	utf8_printable(text, sizeof(text), t.at, t.bytes);
+	return names_id(r->names, &r->process->account, trace_str_of(text));
+}
+
+static void on_attribute(void *ctx, struct context_text key, struct context_text value)
+{
+	struct resources *r = ctx;
+	struct trace_resource to = {.process = r->process->id};
+
+	if (r->attributes++ >= ATTRIBUTES)
+		return;
+	to.key = name_of(r, key);
+	to.value = name_of(r, value);
+	if (to.key && to.value)
+		sink_resource(r->sink, &to);
+}
+
+static void on_key(void *ctx, unsigned index, struct context_text name)
+{
+	struct resources *r = ctx;
+
+	r->process->resource->keys[index] = name_of(r, name);
+}
+
+/* ---- reading ---- */
+
+static void on_mapping(void *ctx, const struct mapping_fact *fact)
+{
+	uint64_t *address = ctx;
+
+	if (!*address)
+		*address = fact->start;
+}
+
+/* Where a mapping has the context's name: of its file, given by the process, or both. */
+static uint64_t find_header(const struct process *process)
+{
+	static const char *const prefixes[] = {"[anon_shmem:" PROCESS_CONTEXT_NAME, "[anon:" PROCESS_CONTEXT_NAME,
+					       "/memfd:" PROCESS_CONTEXT_NAME, NULL};
+	uint64_t address = 0;
+
+	(void)procfs_named_mappings(process->pid, prefixes, on_mapping, &address);
+	return address;
+}
+
+/* 0: `h` and the payload belong together. -EAGAIN: it is being changed. -E2BIG: it is too large. */
+static int read_whole(struct resources *r, const struct process *process, struct process_context_header *h)
+{
+	struct process_context_header again;
+	pid_t pid = process->pid;
+	uint64_t at = process->resource->header;
+
+	if (hotspot_read_process(&pid, at, h, sizeof(*h)) || !process_context_is(h))
+		return -ENOENT;
+	if (!h->published_ns)
+		return -EAGAIN;
+	if (h->published_ns == process->resource->published_ns)
+		return -EALREADY;
+	if (h->payload_bytes > sizeof(r->payload))
+		return -E2BIG;
+	if (hotspot_read_process(&pid, h->payload, r->payload, h->payload_bytes) ||
+	    hotspot_read_process(&pid, at, &again, sizeof(again)))
+		return -ENOENT;
+	return memcmp(&again, h, sizeof(again)) == 0 ? 0 : -EAGAIN;
+}
+
+static void refuse(struct resources *r, struct process *process)
+{
+	if (!process->resource->refused)
+		sink_loss(r->sink, process->id, "collector", "process_context", 1);
+	process->resource->refused = true;
+}
+
+static void read_context(struct resources *r, struct process *process)
+{
+	const struct process_context_reader reader = {.attribute = on_attribute, .key = on_key, .ctx = r};
+	struct process_resource *p = process->resource;
+	struct process_context_header h;
+	int err;
+
+	if (!p->header) {
+		p->scan_ns = now_ns();
+		p->header = find_header(process);
+	}
+	if (!p->header)
+		return;
+	err = read_whole(r, process, &h);
+	if (err == -ENOENT) {
+		p->header = p->published_ns = 0;
+	} else if (!err || err == -E2BIG) {
+		p->published_ns = h.published_ns;
+		p->read_ns = now_ns();
+		r->process = process;
+		r->attributes = 0;
+		if (err || process_context_parse(r->payload, h.payload_bytes, &reader))
+			refuse(r, process);
+		if (r->attributes > ATTRIBUTES)
+			sink_loss(r->sink, process->id, "collector", "resource", r->attributes - ATTRIBUTES);
+	}
+}
+
+static bool has_state(struct process *process)
+{
+	if (!process->resource)
+		process->resource = calloc(1, sizeof(*process->resource));
+	return process->resource;
+}
+
+/* ---- when ---- */
+
+static void look(void *ctx, struct process *process)
+{
+	struct resources *r = ctx;
+	struct process_resource *p;
+
+	if (process->ended_ns || !r->looks || !has_state(process))
+		return;
+	p = process->resource;
+	if (!p->look_ns)
+		p->look_ns = r->now + LOOK_MIN_NS;
+	if (r->now < p->look_ns)
+		return;
+	r->looks--;
+	read_context(r, process);
+	p->wait_ns = p->wait_ns ? 2 * p->wait_ns : LOOK_MIN_NS;
+	if (p->header)
+		p->wait_ns = LOOK_AGAIN_NS;
+	else if (p->wait_ns > LOOK_MAX_NS)
+		p->wait_ns = LOOK_MAX_NS;
+	p->look_ns = r->now + p->wait_ns;
+}
+
+void resources_tick(struct resources *r, struct processes *p)
+{
+	r->now = now_ns();
+	if (r->now < r->tick_ns)
+		return;
+	r->tick_ns = r->now + TICK_NS;
+	r->looks = LOOKS;
+	processes_each(p, look, r);
+}
+
+/* Whether to look again because a key is wanted. That costs a read of the header, unless there is more to do. */
+static bool may_look(const struct process_resource *p)
+{
+	return now_ns() >= (p->header ? p->read_ns + READ_MIN_NS : p->scan_ns + LOOK_MIN_NS);
+}
+
+uint32_t resources_key(struct resources *r, struct process *process, uint8_t index)
+{
+	if (!has_state(process))
+		return 0;
+	if (!process->resource->keys[index] && !process->ended_ns && may_look(process->resource))
+		read_context(r, process);
+	return process->resource->keys[index];
+}
