@@ -134,17 +134,26 @@ if os.path.exists(sys.argv[1] + ".truth"):
             truth.setdefault(words[0], []).append(words[1:])
 
 
-def of(kind, **wanted):
-    assert kind in KINDS.values(), kind
-    return [e for e in events if e.kind == kind and all(e[k] == v for k, v in wanted.items())]
+BY_KIND = {}
+for e in events:
+    BY_KIND.setdefault(e.kind, []).append(e)
 
 
+@functools.cache
 def index(kind, field):
     """The events of a kind as lists, by a field's value."""
     found = {}
     for e in of(kind):
         found.setdefault(e[field], []).append(e)
     return found
+
+
+def of(kind, **wanted):
+    assert kind in KINDS.values(), kind
+    some = BY_KIND.get(kind, [])
+    for n, (field, v) in enumerate(wanted.items()):
+        some = [e for e in some if e[field] == v] if n else index(kind, field).get(v, [])
+    return some
 
 
 def named(kind, pattern):
