@@ -42,14 +42,22 @@ static __always_inline void fault_name(struct object *o, const char *name, __u32
 }
 #define FAULT_NAME(o, name) fault_name(o, name, sizeof(name))
 
+struct fault_place {
+	struct object object;
+	__u64 start, end;
+};
+
 static long fault_mapping(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	unsigned long start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end);
 	unsigned long stack = BPF_CORE_READ(vma, vm_mm, start_stack);
-	struct object *o = ctx;
+	struct fault_place *place = ctx;
+	struct object *o = &place->object;
 
 	(void)task;
+	place->start = start;
+	place->end = end;
 	if (file)
 		object_path(o, BPF_CORE_READ(file, f_path.dentry));
 	else if (start <= stack && stack < end)
@@ -61,16 +69,58 @@ static long fault_mapping(struct task_struct *task, struct vm_area_struct *vma, 
 	return 0;
 }
 
+/* How often the mappings of a process have been locked for changes; 0: not known, before Linux 6.4. */
+static __always_inline __u32 fault_changes(struct mm_struct *mm)
+{
+	struct mm_struct___number *older = (void *)mm;
+
+	if (bpf_core_field_exists(mm->mm_lock_seq.sequence))
+		return BPF_CORE_READ(mm, mm_lock_seq.sequence);
+	if (bpf_core_field_exists(older->mm_lock_seq))
+		return BPF_CORE_READ(older, mm_lock_seq);
+	return 0;
+}
+
+/*
+ * Names the mapping at the address. Where interrupts are off, bpf_find_vma() lets one release its lock, which takes ten
+ * times as long as all the rest.
+ */
+static __noinline int fault_object(struct fault_place *place, __u64 address)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct kernel_start *start = kernel_start_of(task, true);
+	struct mm_struct *mm = task->mm;
+	__u32 changes;
+
+	if (!place || !mm || !start)
+		return 0;
+	changes = fault_changes(mm);
+	if (changes && start->last.mm == (__u64)mm && start->last.changes == changes &&
+	    address - start->last.start < start->last.end - start->last.start) {
+		place->object.kind = start->last.kind;
+		__builtin_memcpy(place->object.text, start->last.text, sizeof(start->last.text));
+		return 0;
+	}
+	(void)bpf_find_vma(task, address, fault_mapping, place, 0);
+	start->last.mm = (__u64)mm;
+	start->last.start = place->start;
+	start->last.end = place->end;
+	start->last.changes = changes;
+	start->last.kind = place->object.kind;
+	__builtin_memcpy(start->last.text, place->object.text, sizeof(start->last.text));
+	return 0;
+}
+
 static __noinline int fault_emit(__u64 address, bool major, __u64 began, __u64 now, const struct braid_stack_ref *ref)
 {
-	struct object object = {0};
+	struct fault_place place = {0};
 	struct braid_event_kernel *e;
 
-	(void)bpf_find_vma(bpf_get_current_task_btf(), address, fault_mapping, &object, 0);
+	fault_object(&place, address);
 	e = kernel_event_begin(bpf_get_current_pid_tgid() >> 32, BRAID_KERNEL_FAULT, ref);
 	if (!e)
 		return 0;
-	kernel_event_object(e, &object);
+	kernel_event_object(e, &place.object);
 	e->jvm.event.start_ns = began;
 	e->jvm.event.end_ns = now;
 	e->jvm.event.number = address;

@@ -14,11 +14,20 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct seqcount {
+	unsigned int sequence;
+};
+
 struct mm_struct {
 	unsigned long start_code;
 	unsigned long start_stack;
 	unsigned long start_brk;
 	unsigned long brk;
+	struct seqcount mm_lock_seq; /* since Linux 6.13 */
+};
+
+struct mm_struct___number { /* Linux 6.4 to 6.12 */
+	int mm_lock_seq;
 };
 
 struct thread_struct {

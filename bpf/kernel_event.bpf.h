@@ -12,6 +12,16 @@
 /* Set before loading: the number of the hit event plus one; 0: it is not recorded. */
 const volatile __u32 kernel_events[BRAID_KERNEL_EVENTS];
 
+/* The mapping in which a thread had its last page fault: the same one until the process changes its mappings. */
+struct fault_mapping {
+	__u64 mm;
+	__u64 start;
+	__u64 end; /* 0: none */
+	__u32 changes;
+	__u32 kind; /* enum braid_object */
+	char text[BRAID_TEXT_MAX];
+};
+
 /* What a thread is in. It lasts as long as the thread. */
 struct kernel_start {
 	__u64 call_ns;	/* 0: in no system call, or not known */
@@ -19,6 +29,7 @@ struct kernel_start {
 	__u64 fault_at;
 	__u32 call;
 	__u32 reserved;
+	struct fault_mapping last;
 };
 
 struct {
