@@ -229,10 +229,9 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 	}
 }
 
-/* Describes what the current thread's system call `call` waited for; `o` is zeroed. */
-static __always_inline void object_of_call(struct object *o, __u32 call)
+/* Describes what the thread's system call `call`, which has not ended, waited for; `o` is zeroed. */
+static __always_inline void object_of_call(struct object *o, struct task_struct *task, __u32 call)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 
 	if (call == BRAID_OFFCPU_SYSCALL || !(call_about(call) & CALL_FD) || entry->orig_ax != call)

@@ -94,8 +94,11 @@ static __always_inline bool memo_step(struct sample *s, const struct braid_layou
 		if (!memo_holds_interpreted(s, l, m))
 			return false;
 		w->interpreted++;
+		w->bcp = m->bcp;
 	} else if ((kind == MEMO_CODE && s->code_moves) || !memo_holds(s, m)) {
 		return false;
+	} else {
+		w->fp_at = m->fp_at;
 	}
 	stack_push(s, m->word);
 	if (kind == MEMO_NATIVE)
@@ -108,14 +111,9 @@ static __always_inline bool memo_step(struct sample *s, const struct braid_layou
 	return true;
 }
 
-/* The frame that a step starts from, for the memo of its result. */
-struct sample_from {
-	__u64 sp, fp;
-	__u32 java, interpreted;
-};
-
-static __always_inline void memo_store(const struct sample *s, struct sample_memo *m, const struct sample_from *from)
+static __always_inline void memo_store(const struct sample *s, struct sample_memo *m)
 {
+	const struct sample_from *from = &s->from;
 	const struct braid_walk *w = &s->w;
 	__u32 last = s->depth - 1;
 

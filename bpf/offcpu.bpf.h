@@ -39,15 +39,24 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 
 /* ---- off the CPU, and on it again ---- */
 
-/* Takes a stack that is not available later. The walk needs most of the 512 bytes of stack that older kernels give. */
-static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u32 tgid)
+/*
+ * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has to
+ * run when the thread comes back, unless the time began before the thread was found.
+ */
+const volatile bool stacks_at_start;
+
+/*
+ * Takes a stack that is not available later. `room`: the event is known to have room. The walk needs most of the 512
+ * bytes of stack that older kernels give.
+ */
+static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p, bool room)
 {
 	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending);
-	bool room = adds || jvm_event_room(tgid, BRAID_JVM_OFFCPU);
 
+	room = room || adds || jvm_event_room(t->pid, BRAID_JVM_OFFCPU);
 	t->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(bpf_map_lookup_elem(&processes, &tgid), &t->start);
+		offcpu_stack(p, REUSE_SLEEPER, &t->start);
 	if (!t->pending.start_ns)
 		return;
 	if (adds && !stack_is_passing(&t->start))
@@ -56,6 +65,22 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
+}
+
+/* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
+static __always_inline bool offcpu_start(struct braid_thread_time *t, const struct braid_process *p, __u64 now)
+{
+	const struct braid_offcpu_limits *l = limits_of(p);
+
+	t->started = 1;
+	t->min_ns = NEVER;
+	t->waker_min_ns = t->sums_waker_min_ns = l ? l->sums_waker_min_ns : NEVER;
+	if (!l || l->min_ns == NEVER || (offcpu_filtered && !filter_may_select_alike(t)) ||
+	    (!sums_expected(t, now) && !jvm_event_room(t->pid, BRAID_JVM_OFFCPU)))
+		return false;
+	t->min_ns = l->min_ns;
+	t->waker_min_ns = l->waker_min_ns;
+	return true;
 }
 
 /*
@@ -67,7 +92,7 @@ static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, __u
 
 static __always_inline __u32 offcpu_fd_class(struct braid_thread_time *t, struct task_struct *task, __u32 fd, __u64 now)
 {
-	if (t->fd != fd || offcpu_filters_states || now - t->fd_ns > FD_CLASS_NS) {
+	if (t->fd != fd || offcpu_filters_files || now - t->fd_ns > FD_CLASS_NS) {
 		t->fd = fd;
 		t->fd_ns = now;
 		t->fd_class = (__u32)call_file_class(task, fd);
@@ -147,10 +172,21 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 
 	if (t->pending.start_ns)
 		return true;
-	if (switch_ends || !interval_without_end(flags) || !task->mm)
+	if (stacks_at_start || switch_ends || !interval_without_end(flags) || !task->mm)
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
+}
+
+/* Emits the current interval without its object: the thread may be in another call. */
+static __noinline void offcpu_emit_late(struct braid_thread_time *t, __u32 tid)
+{
+	struct braid_event_jvm_event *e = offcpu_begin(t, tid, &t->now, &t->start);
+
+	if (e)
+		bpf_ringbuf_submit(e, events_wake());
+	else
+		interval_count(t, &t->now);
 }
 
 /*
@@ -161,11 +197,11 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 {
 	const struct braid_offcpu_limits *l = limits_of_pid(t->pid);
 	__u64 ns = t->now.end_ns - t->now.start_ns;
-	struct braid_event_jvm_event *e;
 	bool park;
 
 	if (!l)
 		return;
+	late |= stacks_at_start && !(t->now.flags & BRAID_OFFCPU_BEFORE);
 	park = !late && offcpu_is_park(&t->now, l, ns);
 	t->now.selected = interval_is_selected(t, &t->now, l);
 	if (l->min_ns == NEVER) {
@@ -178,15 +214,28 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	} else if (t->start.generation && sums_wanted(t, &t->now)) {
 		sum_add(t, &t->now, &t->start);
 	} else {
-		e = offcpu_begin(t, tid, &t->now, &t->start);
-		if (e)
-			bpf_ringbuf_submit(e, events_wake());
-		else
-			interval_count(t, &t->now);
+		offcpu_emit_late(t, tid);
 	}
 }
 
-/* A global function: the verifier checks it once, and not at each call. */
+/* The same for an interval whose stack was taken at its start. Returns true if the caller has to emit it. */
+static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __u32 tid, bool late)
+{
+	if (t->now.end_ns - t->now.start_ns < t->min_ns)
+		interval_count(t, &t->now);
+	else if (t->start.generation && sums_wanted(t, &t->now))
+		sum_add(t, &t->now, &t->start);
+	else if (late)
+		offcpu_emit_late(t, tid);
+	else
+		return true;
+	return false;
+}
+
+/*
+ * Ends the current interval. Returns true if the caller has to emit it, and to clear it then. A global function: the
+ * verifier checks it once, and not at each call.
+ */
 __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, bool late)
 {
 	struct braid_offcpu_settings *settings = settings_get();
@@ -202,10 +251,16 @@ __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, boo
 		t->on_ns = end;
 		t->ready_ns += braid_interval_ready(&t->now);
 	}
-	if (settings && end - t->now.start_ns >= settings->least_ns)
+	if (stacks_at_start && t->started) {
+		if (offcpu_ended_started(t, tid, late))
+			return 1;
+	} else if (settings && end - t->now.start_ns >= settings->least_ns) {
 		offcpu_ended(t, tid, late);
-	else
+	} else {
 		interval_count(t, &t->now);
+	}
+	if (t->now.flags & BRAID_OFFCPU_BEFORE)
+		offcpu_before(-1);
 	t->now.start_ns = 0;
 	return 0;
 }
@@ -215,7 +270,7 @@ static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid,
 {
 	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
 
-	if (switch_ends || !interval_without_end(t->now.flags))
+	if (!(stacks_at_start && t->started) && (switch_ends || !interval_without_end(t->now.flags)))
 		t->start = (struct braid_stack_ref){0};
 	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
 }
@@ -226,6 +281,7 @@ static __always_inline void offcpu_begin_missed(struct braid_thread_time *t, __u
 	__u64 ran = exec - t->exec_ns, most = now - t->on_ns, start = t->on_ns + (ran < most ? ran : most);
 
 	t->start = (struct braid_stack_ref){0};
+	t->started = 0;
 	t->now = (struct braid_interval){.start_ns = start,
 					 .ready_ns = now,
 					 .flags = BRAID_OFFCPU_SYSCALL,
@@ -239,7 +295,9 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct braid_thread_time *t = offcpu_own(task, !state, now);
 	__u64 exec = task->se.sum_exec_runtime;
-	__u32 flags;
+	__u32 flags, tgid = task->tgid;
+	struct braid_process *p;
+	bool starts = stacks_at_start, walks;
 
 	if (!t)
 		return;
@@ -251,15 +309,21 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	if (offcpu_filters_threads)
 		filter_see_thread(t, task);
 	flags = offcpu_why(t, task, entry, state, now);
-	if (offcpu_walks(t, task, flags))
-		offcpu_switch_stack(t, task->tgid);
 	thread_time_ran(t, now);
-	t->now = (struct braid_interval){.start_ns = now,
-					 .ready_ns = state ? 0 : now,
+	t->now = (struct braid_interval){.ready_ns = state ? 0 : now,
 					 .futex = offcpu_futex(entry, flags),
 					 .flags = flags,
 					 .from = bpf_get_smp_processor_id(),
 					 .vthread = t->vthread};
+	walks = offcpu_walks(t, task, flags);
+	if (starts || walks) {
+		p = bpf_map_lookup_elem(&processes, &tgid);
+		starts = starts && offcpu_start(t, p, now);
+		if (starts || walks)
+			offcpu_switch_stack(t, p, starts);
+	}
+	barrier(); /* whoever wakes the thread reads the limits only then */
+	t->now.start_ns = now;
 }
 
 static __noinline void offcpu_in(struct task_struct *next, __u64 now)
@@ -273,8 +337,11 @@ static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 	if (!t->now.start_ns && t->on_ns)
 		offcpu_begin_missed(t, exec, now);
 	t->exec_ns = exec;
-	if (t->now.start_ns)
-		offcpu_end(t, tid, now, !exec); /* a new thread comes from no switch */
+	/* A new thread comes from no switch. */
+	if (t->now.start_ns && offcpu_end(t, tid, now, !exec)) {
+		offcpu_emit(t, next, &t->now, &t->start);
+		t->now.start_ns = 0;
+	}
 }
 
 /* on_switch has not run for the current thread, which comes back, or the recording has ended. */
@@ -284,7 +351,7 @@ static __noinline void offcpu_in_missed(struct braid_thread_time *t, __u32 tid)
 	__u64 now = bpf_ktime_get_ns();
 
 	if (settings && now <= settings->end_ns)
-		offcpu_end(t, tid, now, false);
+		offcpu_end(t, tid, now, stacks_at_start && t->started);
 }
 
 /* Whether the program has to look at a thread that leaves the CPU. */
@@ -385,38 +452,34 @@ static __always_inline enum offcpu_fate offcpu_fate(struct braid_thread_time *t)
 	return sums_wanted(t, &t->pending) ? OFFCPU_ADDED : OFFCPU_EMITTED;
 }
 
-/* Emits what is pending of the current thread, or adds it up, with the stack that it has. */
-static __always_inline void offcpu_come_back(void)
+/*
+ * Emits what is pending of the current thread, or adds it up, with the stack that it has. The program's own stack has no
+ * room for a reference.
+ */
+static __always_inline void offcpu_come_back(struct braid_thread_time *t)
 {
-	const struct braid_offcpu_counts *c = counts_get();
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), pid;
 	const struct braid_offcpu_limits *l;
-	struct braid_stack_ref ref = {0};
-	struct braid_thread_time *t;
+	struct braid_stack_ref *ref = &t->start;
 	enum offcpu_fate fate;
 	bool room, lock;
+	__u32 pid = t->pid;
 
-	if (!c || !c->pending)
-		return;
-	t = thread_time_of(tid);
-	if (!t || !t->pending.start_ns)
-		return;
-	pid = t->pid;
+	t->start = (struct braid_stack_ref){0};
 	l = limits_of_pid(pid);
 	fate = offcpu_fate(t);
 	room = fate == OFFCPU_ADDED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
 	lock = room && l && offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
 	       offcpu_is_lock(pid);
 	if (room && (lock || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
-		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), &ref);
-	if (fate == OFFCPU_ADDED && stack_is_passing(&ref))
+		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
+	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
 		fate = OFFCPU_EMITTED;
 	if (lock)
-		offcpu_emit_lock(t, &ref, fate);
+		offcpu_emit_lock(t, ref, fate);
 	else if (fate == OFFCPU_ADDED)
-		offcpu_sum_pending(t, &ref);
+		offcpu_sum_pending(t, ref);
 	else if (room && fate == OFFCPU_EMITTED)
-		offcpu_emit_pending(t, &ref);
+		offcpu_emit_pending(t, ref);
 	else
 		offcpu_count_pending(t);
 }
@@ -424,7 +487,14 @@ static __always_inline void offcpu_come_back(void)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_syscall_end)
 {
-	offcpu_come_back();
+	const struct braid_offcpu_counts *c = counts_get();
+	struct braid_thread_time *t;
+
+	if (!c || !c->pending)
+		return 0;
+	t = thread_time_of((__u32)bpf_get_current_pid_tgid());
+	if (t && t->pending.start_ns)
+		offcpu_come_back(t);
 	return 0;
 }
 
@@ -432,12 +502,15 @@ int BPF_PROG(on_syscall_end)
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_switch_end)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 tid = bpf_get_current_task_btf()->pid;
 	struct braid_thread_time *t = thread_time_of(tid);
 
-	if (t && t->now.start_ns)
+	if (!t)
+		return 0;
+	if (t->now.start_ns)
 		offcpu_in_missed(t, tid);
-	offcpu_come_back();
+	if (t->pending.start_ns)
+		offcpu_come_back(t);
 	return 0;
 }
 
@@ -447,7 +520,11 @@ int BPF_PROG(on_switch_end)
 static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const struct braid_offcpu_limits *l,
 					      __u64 now)
 {
-	if (sums_expected(t, now) || (offcpu_filtered && !filter_may_select(t)))
+	if (stacks_at_start && t->started)
+		return sums_expected(t, now) ? t->sums_waker_min_ns : t->waker_min_ns;
+	if (!l)
+		return NEVER;
+	if (sums_expected(t, now) || (offcpu_filtered && !filter_may_select_alike(t)))
 		return l->sums_waker_min_ns;
 	return l->waker_min_ns;
 }
@@ -476,8 +553,8 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	t->now.ready_ns = now;
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
-	l = limits_of_pid(t->pid);
-	if (!l || now - t->now.start_ns < offcpu_waker_min(t, l, now))
+	l = stacks_at_start && t->started ? NULL : limits_of_pid(t->pid);
+	if (now - t->now.start_ns < offcpu_waker_min(t, l, now))
 		return 0;
 	irq = waker_of(task, t);
 	if (irq) {
@@ -488,7 +565,7 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (!p && !irqs_noted)
 		return 0;
 	if (p && task->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(p, &ref);
+		offcpu_stack(p, REUSE_WAKER, &ref);
 	w = &t->wakes[t->wake_count % BRAID_WAKES];
 	w->start_ns = t->now.start_ns;
 	w->time_ns = now;

@@ -61,12 +61,20 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 }
 
 /* Takes the current thread's stack. The walk is large code: each program contains it once. */
-static __always_inline void offcpu_stack(const struct braid_process *p, struct braid_stack_ref *ref)
+static __always_inline void offcpu_stack(const struct braid_process *p, enum reuse_kind kind,
+					 struct braid_stack_ref *ref)
 {
-	struct sample *s = stack_begin(p);
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 key = stack_reuse(p, thread_place(task->pid), kind, ref);
+	struct sample *s;
 
-	if (s)
-		(void)stack_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w), ref);
+	if (key == STACK_REUSED)
+		return;
+	s = stack_begin(p);
+	if (!s)
+		return;
+	reuse_begin(s->w.slot, key);
+	(void)stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
 }
 
 static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
@@ -87,14 +95,15 @@ static __always_inline void pending_clear(struct braid_thread_time *t)
 		__sync_fetch_and_add(&c->pending, -1);
 }
 
-/* Emits the pending interval of the current thread, which has not left its system call, with the stack `ref`. */
-static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
+/* Emits an interval of a thread that has not left its system call, with the stack `ref`. */
+static __always_inline void offcpu_emit(struct braid_thread_time *t, struct task_struct *task, struct braid_interval *i,
+					const struct braid_stack_ref *ref)
 {
 	struct braid_event_jvm_event *e;
 	struct object object = {0};
 
-	object_of_call(&object, t->pending.flags & BRAID_OFFCPU_SYSCALL);
-	e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+	object_of_call(&object, task, i->flags & BRAID_OFFCPU_SYSCALL);
+	e = offcpu_begin(t, task->pid, i, ref);
 	if (e) {
 		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
 		if (object.number)
@@ -105,9 +114,18 @@ static __noinline void offcpu_emit_pending(struct braid_thread_time *t, const st
 		__builtin_memcpy(e->text, object.text, sizeof(e->text));
 		bpf_ringbuf_submit(e, events_wake());
 	} else {
-		interval_count(t, &t->pending);
+		interval_count(t, i);
 	}
+}
+
+/* The same for the pending interval of the current thread. A global function: the verifier checks it once. */
+__noinline int offcpu_emit_pending(struct braid_thread_time *t, const struct braid_stack_ref *ref)
+{
+	if (!t || !ref)
+		return 0;
+	offcpu_emit(t, bpf_get_current_task_btf(), &t->pending, ref);
 	pending_clear(t);
+	return 0;
 }
 
 static __always_inline void offcpu_sum_pending(struct braid_thread_time *t, struct braid_stack_ref *ref)
@@ -116,10 +134,13 @@ static __always_inline void offcpu_sum_pending(struct braid_thread_time *t, stru
 	pending_clear(t);
 }
 
-static __noinline void offcpu_count_pending(struct braid_thread_time *t)
+__noinline int offcpu_count_pending(struct braid_thread_time *t)
 {
+	if (!t)
+		return 0;
 	interval_count(t, &t->pending);
 	pending_clear(t);
+	return 0;
 }
 
 #endif

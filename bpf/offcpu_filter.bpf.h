@@ -11,8 +11,8 @@
 
 #include <braid/offcpu_filter.h>
 
-/* Set before loading: there is a filter; it compares what a thread is; it compares why it is off the CPU. */
-const volatile bool offcpu_filtered, offcpu_filters_threads, offcpu_filters_states;
+/* Set before loading: there is a filter; it compares what a thread is, its cgroup, the kind of a file. */
+const volatile bool offcpu_filtered, offcpu_filters_threads, offcpu_filters_cgroups, offcpu_filters_files;
 
 /* Written by the collector before the programs run. */
 struct {
@@ -69,31 +69,36 @@ __noinline int filter_compare(struct braid_thread_time *t, __u64 cgroup)
 	return 0;
 }
 
-/* Compares what the thread t->task is, if that has changed. */
+/* Compares what the thread t->task is. A global function takes no pointer to a task on every kernel. */
 __noinline int filter_compare_thread(struct braid_thread_time *t)
 {
 	struct task_struct *task;
-	__u64 comm[2] = {0}, id;
-	struct cgroup *c;
 
 	if (!t)
 		return 0;
 	task = (struct task_struct *)t->task;
-	c = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	id = BPF_CORE_READ(c, kn, id);
-	if (bpf_core_read(comm, sizeof(comm), &task->comm) ||
-	    (t->seen && t->comm[0] == comm[0] && t->comm[1] == comm[1] && t->cgroup == id))
-		return 0;
-	t->comm[0] = comm[0];
-	t->comm[1] = comm[1];
-	t->cgroup = id;
-	filter_compare(t, (__u64)c);
+	filter_compare(t, (__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp));
 	return 0;
 }
 
-/* A global function takes no pointer to a task on every kernel, so it finds it in the entry. */
+static __always_inline __u64 task_cgroup(struct task_struct *task)
+{
+	struct css_set *set = task->cgroups;
+
+	return set ? set->dfl_cgrp->kn->id : 0;
+}
+
+/* Compares what a thread is, if that has changed. */
 static __always_inline void filter_see_thread(struct braid_thread_time *t, struct task_struct *task)
 {
+	const __u64 *comm = (const __u64 *)&task->comm;
+	__u64 first = comm[0], second = comm[1], cgroup = offcpu_filters_cgroups ? task_cgroup(task) : 0;
+
+	if (t->seen && t->comm[0] == first && t->comm[1] == second && t->cgroup == cgroup)
+		return;
+	t->comm[0] = first;
+	t->comm[1] = second;
+	t->cgroup = cgroup;
 	t->task = (__u64)task;
 	filter_compare_thread(t);
 }
@@ -116,6 +121,18 @@ __noinline int filter_may_select(struct braid_thread_time *t)
 
 	f = bpf_map_lookup_elem(&offcpu_filter, &zero);
 	return !f || !t || braid_offcpu_selects(f, t, &t->now, false);
+}
+
+/* The same; the answer is remembered, because intervals of a thread are mostly alike. */
+static __always_inline bool filter_may_select_alike(struct braid_thread_time *t)
+{
+	__u64 like = (__u64)t->now.flags << 32 | (t->now.from & 0xffff) << 16 | 1U << 15 | (t->texts & 0x7fff);
+
+	if (t->like != like) {
+		t->may_select = filter_may_select(t);
+		t->like = like;
+	}
+	return t->may_select;
 }
 
 /* Whether the interval, which has ended, is emitted if there is room: it is long enough, and the filter selects it. */

@@ -19,9 +19,17 @@ const volatile __u32 spare_slots; /* and some for stacks of events while another
 #define WINDOW_WORDS 512
 #define WINDOW_REACH (1ULL << 20) /* an address farther from sp is not treated as part of the stack */
 
+/* The frame that a step starts from, for what is remembered of the step. */
+struct sample_from {
+	__u64 pc, sp, fp;
+	__u32 java, interpreted;
+	__u32 leaf, reserved;
+};
+
 /* One sample in progress. */
 struct sample {
 	struct braid_walk w; /* w.slot is its own number */
+	struct sample_from from;
 	__u64 hash;
 	__u32 busy;  /* being taken */
 	__u32 known; /* `process` is valid */
@@ -30,9 +38,9 @@ struct sample {
 	__u32 tgid;
 	__u32 generation; /* of the process's addresses */
 	__u32 kernel_depth;
-	__u32 carries;	  /* the frames are of a virtual thread, known or not */
-	__u32 span_bytes; /* sent of a new span */
-	__u32 reserved;
+	__u32 carries;		   /* the frames are of a virtual thread, known or not */
+	__u32 span_bytes;	   /* sent of a new span */
+	__u32 reuse;		   /* the entry of `stack_reuses` that notes this walk; 0: none */
 	__u32 code_moves;	   /* the JVM has just unloaded code: memos of its compiled frames are not trusted */
 	__u64 kernel_hash;	   /* of the kernel's frames alone */
 	__u64 owner;		   /* of memos: process, generation and epoch */

@@ -3,8 +3,8 @@
 #ifndef BRAID_STACK_BPF_H
 #define BRAID_STACK_BPF_H
 
-#include "memo.bpf.h"
 #include "names.bpf.h"
+#include "reuse.bpf.h"
 #include "span.bpf.h"
 #include "vthread.bpf.h"
 
@@ -26,6 +26,11 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } sent_stacks SEC(".maps");
+
+static __always_inline __u32 stack_sent_slot(__u64 hash)
+{
+	return (__u32)(hash >> 20) % SENT_STACKS;
+}
 
 /* The argument of a step. */
 struct stack_step {
@@ -51,21 +56,27 @@ static long stack_step(__u32 i, void *ctx)
 	struct stack_step *step = ctx;
 	struct sample *s = step->s;
 	struct braid_walk *w = &s->w;
-	struct sample_from from = {.sp = w->sp, .fp = w->fp, .java = w->java, .interpreted = w->interpreted};
 	bool plain = !w->leaf && !w->frozen_end;
 	struct sample_memo *m = memo_at(s);
 
 	(void)i;
 	if (!m)
 		return 1;
+	s->from = (struct sample_from){
+		.pc = w->pc, .sp = w->sp, .fp = w->fp, .java = w->java, .interpreted = w->interpreted, .leaf = w->leaf};
 	if (step->layout && w->pc == step->layout->call_stub_return)
 		s->stub_fp = w->fp;
-	if (plain && memo_step(s, step->layout, m))
-		return 0;
-	if (walk_step(w, step->layout))
-		return 1;
-	if (plain)
-		memo_store(s, m, &from);
+	if (!plain || !memo_step(s, step->layout, m)) {
+		if (walk_step(w, step->layout)) {
+			if (s->reuse)
+				reuse_root(s);
+			return 1;
+		}
+		if (plain)
+			memo_store(s, m);
+	}
+	if (s->reuse)
+		reuse_step(s, step->layout);
 	return 0;
 }
 
@@ -154,6 +165,19 @@ static __always_inline bool stack_code_moves(struct braid_jvm *jvm, __u64 unload
 	return jvm->code_unload_ns && now < jvm->code_unload_ns + CODE_SETTLES_NS;
 }
 
+/* Whether the addresses of the JVM's code and methods mean what they meant at the walk. */
+static __always_inline bool stack_same_code(const struct stack_reuse *r)
+{
+	__u32 slot = r->jvm - 1;
+	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &slot);
+	__u64 unloads;
+
+	if (!jvm)
+		return false;
+	unloads = names_count(jvm->code_unloads);
+	return names_epoch(jvm, unloads) == r->epoch && !stack_code_moves(jvm, unloads, bpf_ktime_get_ns());
+}
+
 static __always_inline long statics_read(void *ctx, void *to, __u32 size, __u64 address)
 {
 	(void)ctx;
@@ -212,8 +236,10 @@ static __always_inline void stack_walk_user(struct sample *s)
 	bpf_loop(max_depth, stack_step, &step, 0);
 	if (s->w.end == WALK_GOING)
 		s->w.end = BRAID_END_DEPTH;
-	if (vthread_possible(s, step.layout))
+	if (vthread_possible(s, step.layout)) {
+		s->reuse = 0; /* the same frames may be another one's */
 		s->event.vthread = vthread_identify(s, step.layout);
+	}
 	if (s->mounted) {
 		s->event.vthread = s->mounted;
 		s->carries = 1;
@@ -251,7 +277,7 @@ static __always_inline void stack_reset(struct sample *s, const struct braid_pro
 	s->generation = p ? p->generation : 0;
 	s->hash = stack_mix((__u64)s->tgid << 32 | 1, s->generation);
 	s->depth = s->epoch = s->w.java = s->w.native = s->w.interpreted = 0;
-	s->carries = s->span_bytes = 0;
+	s->carries = s->span_bytes = s->reuse = 0;
 	s->mounted = 0;
 	e->hdr.time_ns = now;
 	e->pid = id >> 32;
@@ -292,7 +318,7 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 {
 	struct braid_event_sample *e = &s->event;
 	__u64 *sent;
-	__u32 slot = (__u32)(s->hash >> 20) % SENT_STACKS, frames = s->depth;
+	__u32 slot = stack_sent_slot(s->hash), frames = s->depth;
 
 	if (frames > BRAID_MAX_FRAMES)
 		frames = BRAID_MAX_FRAMES;
@@ -313,6 +339,34 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 	if (frames && sent && s->generation)
 		*sent = s->hash;
 	return frames != 0;
+}
+
+/*
+ * Takes the current thread's stack from its entry if it is still that stack. `p` is the process's entry, `place` the
+ * thread's. Returns STACK_REUSED, or the entry that may note the walk, 0 when there is none. A global function: the
+ * verifier checks it once, and not at each call.
+ */
+#define STACK_REUSED (~0U)
+
+__noinline __u32 stack_reuse(const struct braid_process *p, __u32 place, __u32 kind, struct braid_stack_ref *ref)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 key = reuse_key(task, entry, place, kind), slot;
+	const struct stack_reuse *r = key ? reuse_at(key) : NULL;
+	__u64 *sent;
+
+	if (!r || !p || !ref || p->context.module || p->context.table)
+		return 0;
+	if (r->tid != (__u32)task->pid || r->pc != entry->ip || r->sp != entry->sp || r->fp != entry->bp ||
+	    r->tgid != (__u32)task->tgid || r->ref.generation != p->generation || r->jvm != p->jvm)
+		return key;
+	slot = stack_sent_slot(r->ref.stack);
+	sent = bpf_map_lookup_elem(&sent_stacks, &slot);
+	if (!sent || *sent != r->ref.stack || (r->java && !stack_same_code(r)) || !reuse_same_words(r, kind))
+		return key;
+	*ref = r->ref;
+	return STACK_REUSED;
 }
 
 #define WALK_TIMED 16 /* one walk in this number is timed */
@@ -380,6 +434,8 @@ __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 			ref->generation = s->generation;
 			ref->bytes = (sent ? s->depth * 8 : 0) + s->span_bytes;
 			COUNT(c, stacks_sent, (__u64)sent);
+			if (s->reuse)
+				reuse_end(s, ref);
 		} else {
 			COUNT(c, stacks_lost, 1);
 		}

@@ -209,6 +209,7 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	struct braid_thread_time *t;
 	struct braid_process *p;
 	__u32 tid, tgid, place;
+	bool sleeps;
 
 	if (!task || !settings || (task->flags & (PF_KTHREAD | PF_EXITING)))
 		return 0;
@@ -222,7 +223,12 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	if (!t)
 		return 0;
 	thread_time_found(t, task, settings->begin_ns);
-	thread_time_publish(t, place); /* as a whole, because the thread may be switched meanwhile */
+	sleeps = t->now.start_ns != 0;
+	if (sleeps)
+		offcpu_before(1);
+	/* As a whole, because the thread may be switched meanwhile. */
+	if (thread_time_publish(t, place) != t && sleeps)
+		offcpu_before(-1);
 	return 0;
 }
 

@@ -78,6 +78,14 @@ static __always_inline struct braid_offcpu_counts *counts_get(void)
 	return bpf_map_lookup_elem(&offcpu_counts, &zero);
 }
 
+static __always_inline void offcpu_before(__s64 n)
+{
+	struct braid_offcpu_counts *c = counts_get();
+
+	if (c)
+		__sync_fetch_and_add(&c->before, n);
+}
+
 /* What is reported of a process; NULL: it is not recorded. */
 static __always_inline const struct braid_offcpu_limits *limits_of(const struct braid_process *p)
 {
@@ -239,8 +247,8 @@ static __always_inline void interval_unwoken(struct braid_thread_time *t)
 	t->now.ready_ns = early ? t->now.start_ns : t->now.end_ns;
 }
 
-/* Counts an interval that is not emitted. */
-static __noinline int interval_count(struct braid_thread_time *t, const struct braid_interval *i)
+/* Counts an interval that is not emitted. A global function: the verifier checks it once, and not at each call. */
+__noinline int interval_count(struct braid_thread_time *t, const struct braid_interval *i)
 {
 	if (t && i)
 		braid_interval_count(t, i);

@@ -90,6 +90,7 @@ struct braid_offcpu_settings {
 /* Value of the map `offcpu_counts`. */
 struct braid_offcpu_counts {
 	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
+	__s64 before;  /* intervals that began before their threads were found, and go on */
 	__s64 threads; /* entries of `thread_times` in use */
 	__u64 used;    /* entries that ever were */
 	__u32 turn;    /* of the settings, when `span_sums` was counted */
@@ -116,6 +117,7 @@ struct braid_jvm {
 };
 
 #define BRAID_THREAD_TIMES 32768      /* entries of the map `thread_times` */
+#define BRAID_REUSES (1 << 14)	      /* entries of the map `stack_reuses`: four for each of the first threads */
 #define BRAID_VTHREAD_TIMES (1 << 18) /* of `vthread_times`, which takes memory for those in use only */
 #define BRAID_TIDS (1U << 22)	      /* the kernel has no larger ones (PID_MAX_LIMIT) */
 
@@ -347,14 +349,19 @@ struct braid_thread_time {
 	__u32 slot;    /* whose share it counts in: of `request_shares` */
 	__u64 comm[2]; /* the thread's name and cgroup when it last left the CPU, if the filter compares them */
 	__u64 cgroup;
-	__u64 task;		      /* for the kernel side alone */
-	__u32 seen;		      /* they are known */
-	__u32 texts;		      /* bits of the filter's terms that compare them and hold */
-	struct braid_sum_key sum_key; /* the sum to which it has added last */
-	struct braid_sum sum;	      /* count 0: none */
-	__u64 sums_until;	      /* its process has used up its budget until then */
-	__u32 sum_turn;		      /* the settings' when it was begun */
-	__u32 reserved;
+	__u64 task;	  /* for the kernel side alone */
+	__u32 seen;	  /* they are known */
+	__u32 texts;	  /* bits of the filter's terms that compare them and hold */
+	__u64 may_select; /* whether the filter may select an interval like `like`: 0 or 1 */
+	__u64 like;
+	__u64 min_ns; /* limits of the current interval, if its stack was taken at its start */
+	__u64 waker_min_ns;
+	__u64 sums_waker_min_ns;
+	struct braid_sum_key sum_key;	      /* the sum to which it has added last */
+	struct braid_sum sum;		      /* count 0: none */
+	__u64 sums_until;		      /* its process has used up its budget until then */
+	__u32 sum_turn;			      /* the settings' when it was begun */
+	__u32 started;			      /* the current interval has its limits and its stack from its start */
 	__u32 tid;			      /* 0: the entry is free */
 	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
 	__u64 vthread;			      /* the virtual thread that it has mounted; 0: none, or not known */
@@ -362,7 +369,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 40 + 32 + 48 + 16 + 32 * BRAID_WAKES,
+		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 32 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /* Value of the map `vthread_counts`, by slot. The collector resets it when the slot's entries are removed. */

@@ -343,6 +343,7 @@ void kernel_side_tick(struct kernel_side *k)
 			(void)VEC_PUSH(&k->spare[i], k->limbo[i].at[n]);
 		k->limbo[i].count = 0;
 	}
+	programs_tick(&k->programs);
 }
 
 int kernel_side_set_process(struct kernel_side *k, pid_t pid, const struct braid_process *p)

@@ -35,16 +35,27 @@ int offcpu_size(const struct braid_bpf *b, bool follows)
 	int err = bpf_map__set_max_entries(b->maps.thread_times, follows ? BRAID_THREAD_TIMES : 1);
 
 	err = err ?: bpf_map__set_max_entries(b->maps.thread_places, follows ? BRAID_TIDS / 4 : 1);
+	err = err ?: bpf_map__set_max_entries(b->maps.stack_reuses, follows ? BRAID_REUSES : 1);
 	err = err ?: bpf_map__set_max_entries(b->maps.vthread_times, follows ? BRAID_VTHREAD_TIMES : 1);
 	err = err ?: bpf_map__set_max_entries(b->maps.sums_even, follows ? BRAID_SUMS : 1);
 	err = err ?: bpf_map__set_max_entries(b->maps.sums_odd, follows ? BRAID_SUMS : 1);
 	return err ?: bpf_map__set_max_entries(b->maps.thread_spares, follows ? BRAID_THREAD_TIMES : 1);
 }
 
+/* From which length on an interval counts as one of those that a thread can hardly stay below. */
+#define ALL_NS 1000ULL
+
+bool offcpu_stacks_at_start(const struct braid_event_config *c, const struct braid_offcpu_filter *filter)
+{
+	return (c->enabled & OFFCPU_TYPES) == BRAID_EVENT_TYPE(OFFCPU) && c->offcpu_min_ns < ALL_NS &&
+	       !offcpu_filter_compares(filter, BRAID_HIT_DURATION);
+}
+
 int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, const struct braid_offcpu_filter *filter)
 {
 	bool follows = c->enabled & OFFCPU_TYPES, all = c->enabled & BRAID_EVENT_TYPE(OFFCPU);
 	bool cpu = c->enabled & BRAID_EVENT_TYPE(THREAD), ends = follows && has_switch_end();
+	bool at_start = offcpu_stacks_at_start(c, filter);
 	const struct {
 		struct bpf_program *program;
 		bool load;
@@ -69,42 +80,78 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 
 	b->rodata->irqs_noted = all;
 	b->rodata->switch_ends = ends;
+	b->rodata->stacks_at_start = at_start;
 	b->rodata->report_cpu = cpu;
 	b->rodata->offcpu_sums = filter->sums;
 	b->rodata->offcpu_filtered = filter->terms;
 	b->rodata->offcpu_filters_threads =
 		offcpu_filter_compares(filter, BRAID_HIT_COMM) || offcpu_filter_compares(filter, BRAID_HIT_CGROUP);
-	b->rodata->offcpu_filters_states = offcpu_filter_compares(filter, BRAID_HIT_STATE);
+	b->rodata->offcpu_filters_cgroups = offcpu_filter_compares(filter, BRAID_HIT_CGROUP);
+	b->rodata->offcpu_filters_files = offcpu_filter_compares_files(filter);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		err = err ?: bpf_program__set_autoload(programs[i].program, programs[i].load);
 	return err ?: offcpu_size(b, follows);
 }
 
 /* Programs that end an interval are attached first, so every interval whose begin is seen has its end seen. */
-int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
+static struct bpf_program *program_of(const struct braid_bpf *b, int link)
 {
 	struct bpf_program *programs[OFFCPU_LINKS] = {
-		b->progs.on_switch_end,	 b->progs.on_irq_end, b->progs.on_timer_end,   b->progs.on_softirq_end,
-		b->progs.on_irq,	 b->progs.on_timer,   b->progs.on_softirq,     b->progs.on_thread_exit,
-		b->progs.on_syscall_end, b->progs.on_waking,  b->progs.on_thread_exec, b->progs.on_switch,
+		b->progs.on_switch_end,	 b->progs.on_syscall_end, b->progs.on_irq_end,	   b->progs.on_timer_end,
+		b->progs.on_softirq_end, b->progs.on_irq,	  b->progs.on_timer,	   b->progs.on_softirq,
+		b->progs.on_thread_exit, b->progs.on_waking,	  b->progs.on_thread_exec, b->progs.on_switch,
 		b->progs.on_thread_start};
 
-	for (int i = 0; i < OFFCPU_LINKS; i++) {
-		if (!bpf_program__autoload(programs[i]))
+	return programs[link];
+}
+
+#define END_LINKS 2 /* the programs in which threads that come back walk their stacks */
+
+static int attach(struct braid_bpf *b, struct bpf_link **links, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (!bpf_program__autoload(program_of(b, i)) || links[i])
 			continue;
-		links[i] = bpf_program__attach(programs[i]);
+		links[i] = bpf_program__attach(program_of(b, i));
 		if (!links[i])
 			return -errno;
 	}
 	return 0;
 }
 
-void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
+int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
 {
-	for (int i = OFFCPU_LINKS; i-- > 0;) {
+	return attach(b, links, OFFCPU_LINKS);
+}
+
+int offcpu_attach_ends(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS])
+{
+	return attach(b, links, END_LINKS);
+}
+
+static void detach(struct bpf_link **links, int count)
+{
+	for (int i = count; i-- > 0;) {
 		bpf_link__destroy(links[i]);
 		links[i] = NULL;
 	}
+}
+
+void offcpu_detach_ends(struct bpf_link *links[OFFCPU_LINKS])
+{
+	detach(links, END_LINKS);
+}
+
+bool offcpu_ends_are_done(const struct braid_bpf *b)
+{
+	struct braid_offcpu_counts c;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(b->maps.offcpu_counts), &(uint32_t){0}, &c) && !c.before && !c.pending;
+}
+
+void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
+{
+	detach(links, OFFCPU_LINKS);
 }
 
 /* ---- threads that exist ---- */

@@ -21,6 +21,11 @@ struct bpf_link;
 #define OFFCPU_LINKS 13
 
 /*
+ * Whether every time off the CPU is reported that the filter selects by its reason and its thread. Then its stack is
+ * taken when it begins. Locks need the stack at the end, when their owner is read.
+ */
+bool offcpu_stacks_at_start(const struct braid_event_config *c, const struct braid_offcpu_filter *filter);
+/*
  * Before loading: selects the programs and the sizes of their maps. offcpu_limits() decides what they report of a
  * process.
  */
@@ -28,6 +33,14 @@ int offcpu_configure(struct braid_bpf *b, const struct braid_event_config *c, co
 int offcpu_size(const struct braid_bpf *b, bool follows); /* only the maps */
 int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
+/*
+ * With offcpu_stacks_at_start(), the programs that run when a thread comes back are needed only for those that were off
+ * the CPU when they were found. The collector detaches them when offcpu_ends_are_done() says so twice in a row: it reads
+ * what the programs change meanwhile.
+ */
+int offcpu_attach_ends(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
+void offcpu_detach_ends(struct bpf_link *links[OFFCPU_LINKS]);
+bool offcpu_ends_are_done(const struct braid_bpf *b);
 /* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */
 int offcpu_find_threads(struct braid_bpf *b);
 /* Calls back with every followed thread that is off the CPU. To be called when the programs are detached. */

@@ -67,6 +67,19 @@ int offcpu_filter_find(struct braid_offcpu_filter *to, const struct probe_spec *
 	return err;
 }
 
+bool offcpu_filter_compares_files(const struct braid_offcpu_filter *f)
+{
+	for (uint32_t i = 0; i < f->terms; i++) {
+		bool pipe = braid_hit_compare(&f->term[i], 1ULL << BRAID_OFFCPU_PIPE);
+
+		if (f->term[i].operand == BRAID_HIT_STATE &&
+		    (pipe != braid_hit_compare(&f->term[i], 1ULL << BRAID_OFFCPU_SOCKET) ||
+		     pipe != braid_hit_compare(&f->term[i], 1ULL << BRAID_OFFCPU_FILE)))
+			return true;
+	}
+	return false;
+}
+
 bool offcpu_filter_compares(const struct braid_offcpu_filter *f, enum braid_hit_operand operand)
 {
 	for (uint32_t i = 0; i < f->terms; i++)

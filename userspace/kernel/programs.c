@@ -139,10 +139,15 @@ void programs_follow(struct programs *p, const struct braid_event_config *c)
 		programs_find_threads(p);
 }
 
+#define ENDS_DONE 2 /* ticks in a row */
+
 void programs_find_threads(struct programs *p)
 {
 	if (!p->started || !(p->offcpu_types & BRAID_EVENT_TYPE(OFFCPU)))
 		return;
+	p->offcpu_ends_done = 0;
+	if (p->offcpu_at_start && offcpu_attach_ends(p->offcpu, p->links))
+		log_warning("stacks of threads that are off the CPU already are not reported: %s", strerror(errno));
 	p->settings.begin_ns = now_ns();
 	(void)offcpu_settings_write(p->first, &p->settings);
 	if (offcpu_find_threads(p->offcpu))
@@ -150,6 +155,15 @@ void programs_find_threads(struct programs *p)
 	else
 		p->settings.complete = p->settings.limits.all;
 	(void)offcpu_settings_write(p->first, &p->settings);
+}
+
+void programs_tick(struct programs *p)
+{
+	if (!p->started || !p->offcpu_at_start || !p->settings.complete || p->offcpu_ends_done == ENDS_DONE)
+		return;
+	p->offcpu_ends_done = offcpu_ends_are_done(p->offcpu) ? p->offcpu_ends_done + 1 : 0;
+	if (p->offcpu_ends_done == ENDS_DONE)
+		offcpu_detach_ends(p->links);
 }
 
 void programs_free(struct programs *p)
@@ -170,8 +184,9 @@ static const struct braid_bpf *map_owner(const struct programs *p, const struct 
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
 		return p->slots;
-	if (map == b->maps.thread_times || map == b->maps.thread_places || map == b->maps.thread_spares ||
-	    map == b->maps.vthread_times || map == b->maps.sums_even || map == b->maps.sums_odd)
+	if (map == b->maps.thread_times || map == b->maps.stack_reuses || map == b->maps.thread_places ||
+	    map == b->maps.thread_spares || map == b->maps.vthread_times || map == b->maps.sums_even ||
+	    map == b->maps.sums_odd)
 		return p->thread_times;
 	return p->first;
 }
@@ -211,7 +226,7 @@ static int open_later(const struct programs *p, struct braid_bpf **out)
 
 static int configure_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool stack_request)
 {
-	struct braid_event_config config = {.enabled = offcpu};
+	struct braid_event_config config = {.enabled = offcpu, .offcpu_min_ns = p->options->config.offcpu_min_ns};
 	int err;
 
 	/* Programs that replace the earlier off-CPU programs also do their work. */
@@ -255,6 +270,7 @@ static int load_later(struct programs *p, uint32_t offcpu, bool stack_request)
 	if (offcpu) {
 		p->offcpu = b;
 		p->offcpu_types = offcpu;
+		p->offcpu_at_start = b->rodata->stacks_at_start;
 		if (!p->thread_times)
 			p->thread_times = b;
 	}
@@ -302,8 +318,8 @@ int programs_load(struct programs *p, uint32_t types)
 	uint32_t offcpu = p->offcpu_types | (types & OFFCPU_TYPES);
 	bool stack_request = (types & TYPES_STACKS) && !p->stack_request;
 
-	/* lock and wait need the same programs, and those of offcpu include them */
-	if (offcpu_rank(offcpu) == offcpu_rank(p->offcpu_types))
+	/* lock and wait need the same programs, and those of offcpu include them unless they take stacks too early */
+	if (offcpu_rank(offcpu) == offcpu_rank(p->offcpu_types) && !(p->offcpu_at_start && offcpu != p->offcpu_types))
 		offcpu = 0;
 	if (!offcpu && !stack_request)
 		return 0;

@@ -14,7 +14,7 @@
 
 struct braid_bpf;
 
-#define PROGRAMS_LATER 4 /* for stacks, and for each rank of off-CPU types at most once */
+#define PROGRAMS_LATER 5 /* for stacks, for each rank of off-CPU types, and for locks after `offcpu` alone */
 
 struct programs {
 	const struct record_options *options;
@@ -28,6 +28,8 @@ struct programs {
 	struct braid_bpf *thread_times;	       /* its map has room for threads */
 	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
 	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
+	bool offcpu_at_start;		       /* it takes stacks when times begin */
+	int offcpu_ends_done;		       /* ticks since no thread has to walk when it comes back */
 	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
 	struct braid_offcpu_filter filter;
 	pthread_t thread; /* loads the first `offcpu` */
@@ -55,6 +57,7 @@ void programs_free(struct programs *p); /* leaves `first` */
 void programs_limits(struct programs *p, const struct braid_event_config *c, struct braid_offcpu_limits *l);
 void programs_follow(struct programs *p, const struct braid_event_config *c);
 void programs_find_threads(struct programs *p);
+void programs_tick(struct programs *p); /* detaches what is not needed any more */
 
 /*
  * Loads what `types` need and is not loaded. The verifier blocks the caller for some tenths of a second, while rings

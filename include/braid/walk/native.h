@@ -202,6 +202,7 @@ WALK_PART int walk_native(struct braid_walk *w, const struct braid_layout *l)
 	case BRAID_CFA_NONE:
 		return walk_frame_pointer(w, l, BRAID_END_NO_CFI);
 	case BRAID_CFA_ROOT:
+		w->fp_at = 0; /* nothing was read */
 		return walk_end(w, BRAID_END_COMPLETE);
 	case BRAID_CFA_SIGNAL:
 		return walk_signal(w);
@@ -213,6 +214,9 @@ WALK_PART int walk_native(struct braid_walk *w, const struct braid_layout *l)
 		return walk_end(w, (__u32)err);
 	if (walk_read(w, &ra, 8, cfa - 8))
 		return walk_end(w, BRAID_END_READ_FAULT);
+	/* The words alone do not say that the step would be the same again. */
+	if (kind != BRAID_CFA_RSP && kind != BRAID_CFA_RBP && kind != BRAID_CFA_PLT)
+		w->fp_at = WALK_FP_ELSEWHERE;
 	return walk_to(w, ra, cfa, fp);
 }
 

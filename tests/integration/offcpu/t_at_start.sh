@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# When every time off the CPU is reported, its stack is taken when it begins. The program that runs when a thread comes back
+# is attached only until no time goes on that began before the recording; those have their stacks, too. Locks need it again.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
+
+links()
+{
+	grep -ls '^link_id' /proc/"$RECORD_PID"/fdinfo/* | wc -l
+}
+
+fewer()
+{
+	[[ $(links) -lt $1 ]]
+}
+
+start_program early.trace.truth ./switcher 100 wait
+start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o early.trace
+wait_sampling
+attached=$(links)
+sleep 1
+[[ $(links) -eq $attached ]] || fail "a program was detached that a thread still needs"
+go_on
+wait_says early.trace.truth "done"
+wait_for "the program that is not needed to be detached" fewer "$attached"
+stop_record
+end_program
+events early.trace \
+	"what began before has its stack" "[e for e in of('offcpu') if e.flags & 0x40000 and 'main' in e.stack and 'say' in e.stack] != []" \
+	"nothing lost" "lost == []"
+
+"$JAVA" -cp "$CLASSES" Locks 1000 >locks.truth &
+JAVA_PID=$!
+start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o locks.trace
+wait_attached "$JAVA_PID"
+wait_joined "$JAVA_PID"
+braid ctl "$JAVA_PID" enable lock=10us
+sleep 1.5
+stop_record
+kill "$JAVA_PID"
+events locks.trace "locks that are enabled later" "any('java.util.concurrent' in e.name and e.other is not None for e in of('lock'))"

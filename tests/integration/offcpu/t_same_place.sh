@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A thread that sleeps in the same place again and again is walked only if its callers have changed, and each time off the
+# CPU has the callers that it had: of native, interpreted and compiled frames.
+source "$(dirname "$0")/../lib.sh"
+
+"${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
+
+start_program native.trace.truth ./switcher 4000 wait
+start_record -q -F 99 -e 'cpu,offcpu=0ns/each/' -p "$JAVA_PID" -o native.trace
+wait_sampling
+go_on
+wait_says native.trace.truth "done"
+stop_record
+end_program
+events native.trace \
+	"each nap below its caller" "[len([e for e in of('offcpu') if e.flags >> 20 & 15 == 3 and e.thread.name == n and f in e.stack])
+		for n in ('napper-short', 'napper-long') for f in ('left', 'right')] == [120, 40, 9, 3]" \
+	"all have stacks" "most(e.stack != [] for e in of('offcpu'))" \
+	"handovers without a walk, although each has a sleeper and a waker" "0 < int(stats['bpf_stacks']) < 6000" \
+	"nothing lost" "lost == []"
+
+for mode in -Xint -Xmixed; do
+	"$BUILD/braid" record -q -e 'offcpu=0ns/comm=="java" && each/' -o java.trace -- "$JAVA" "$mode" -cp "$CLASSES" SamePlace
+	# A nap can be cut short by a preemption, and a safepoint can follow it.
+	events java.trace \
+		"$mode: each nap below its caller" "all(195 <= len([e for e in of('offcpu') if e.duration_ns >= 5e5 and e.flags >> 20 & 15 != 1 and
+			'SamePlace.nap' in e.stack and 'SamePlace\$' + caller + '.call' in e.stack]) <= 205 for caller in ('Left', 'Right'))" \
+		"$mode: naps without a walk" "0 < int(stats['bpf_stacks']) < len(of('offcpu')) - 200"
+done
