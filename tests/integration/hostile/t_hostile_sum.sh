@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Many JVMs of one user that make tables grow, all at once: they share that user's budget. A JVM of another user, whose
 # tables grow when theirs are full, loses nothing.
+# class: long
 # takes: 30 s
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"

@@ -1,46 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Virtual threads: their stacks are whole and exact, through the frames that are still frozen in the heap, to the
-# carrier's root, and samples identify the virtual thread. With each collector of the JDK, since collectors move what
-# the walk reads.
-# takes: 25 s
-# shellcheck source=tests/integration/lib.sh
+# carrier's root, and samples identify the virtual thread. With two collectors, which move what the walk reads;
+# t_vthread_collectors.sh has the others.
+# takes: 15 s
 source "$(dirname "$0")/../lib.sh"
-
-need_jdk 21
-"$JDK/bin/javac" -d . "$TEST_DIR/java21/VThreads.java"
+# shellcheck source=vthreads.sh
+source "$TEST_DIR/vthreads.sh"
 
 has_thread()
 {
 	grep -qs "$2" "/proc/$1"/task/*/comm
 }
 
-has_option()
-{
-	"$JDK/bin/java" "$@" -version >/dev/null 2>&1
-}
-
-# record_vthreads WHOLE IDENTIFIED NAMED JAVA-OPTION...: see vthreads.py.
-record_vthreads()
-{
-	local -a least=("${@:1:3}")
-
-	shift 3
-	braid record -F 997 -o v.trace -- "$JDK/bin/java" "$@" -cp . VThreads 1 park yield pin >out 2>record.err ||
-		fail "$* ended with: $(cat record.err)"
-	braid script v.trace >v.txt
-	python3 "$TEST_DIR/vthreads.py" v.txt out "${least[@]}" || fail "with $*"
-}
-
-# A virtual thread can always be read when threads stand still while objects are moved, and when the old copy is kept
-# until nothing refers to it. What ZGC has moved since the reference was last used cannot. The thread's number is
-# outside of objects, too.
 record_vthreads 99 99.9 99.9 -XX:+UseSerialGC -Xmx64m
-record_vthreads 99 99.9 99.9 -XX:+UseParallelGC -Xmx64m
 record_vthreads 99 99.9 99.9 -XX:+UseG1GC -Xmx128m
-has_option -XX:+UseShenandoahGC && record_vthreads 99 99.9 99.9 -XX:+UseShenandoahGC -Xmx128m
-has_option -XX:+UseZGC -XX:+ZGenerational && record_vthreads 99 99.9 90 -XX:+UseZGC -XX:+ZGenerational -Xmx256m
-has_option -XX:+UseZGC && record_vthreads 99 99.9 90 -XX:+UseZGC -Xmx256m
 
 # Views by thread show groups of virtual threads.
 braid export --format collapsed --threads v.trace >threads
