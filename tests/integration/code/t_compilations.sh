@@ -7,7 +7,8 @@ source "$(dirname "$0")/../lib.sh"
 version=$(java_version)
 log=(-XX:+PrintCompilation)
 [[ $version -lt 9 ]] || log=(-Xlog:jit+compilation=debug:compilation.log)
-braid record -e jit -o trace -- "$JAVA" "${log[@]}" -Xmx64m -cp "$CLASSES" Storm 24 >printed 2>err
+# The program waits for each compilation, so that none is too late.
+braid record -e jit -o trace -- "$JAVA" "${log[@]}" -Xbatch -Xmx64m -cp "$CLASSES" Storm 24 >printed 2>err
 [[ $version -ge 9 ]] || sed 's/^ *[0-9]\+//; s/^/]/' printed >compilation.log
 # "   12 %  b  3       Storm::warm @ 2 (60 bytes)"; lines "made not entrant" and "skipped" refer to one that was listed.
 sed -n '/made not entrant\|made zombie\|COMPILE SKIPPED/d
@@ -45,18 +46,23 @@ if [[ $version -ge 17 ]]; then
 		sorted(int(n) for n, in truth["skipped"])'
 fi
 
-# The code heaps of a running JVM have the sizes that it reports itself, in KiB.
+# The code heaps of a running JVM have the sizes that it reports itself, in KiB, and are as full as between two reports.
+heaps()
+{
+	"$JAVA_HOME/bin/jcmd" "$JAVA_PID" Compiler.codecache >heaps.log 2>&1 || true
+	sed -n "s/.*Code\(Heap\|Cache\)\( '\([^']*\)'\)\?: size=\([0-9]*\)Kb used=\([0-9]*\)Kb.*/$1 Code\1\2 \4 \5/p" heaps.log
+}
 start_worker jvm -Xmx64m
+heaps before >heaps.trace.truth
 start_record -e jit -p "$JAVA_PID" -o heaps.trace
 wait_attached "$JAVA_PID"
 wait_events "$JAVA_PID"
 stop_record
-"$JAVA_HOME/bin/jcmd" "$JAVA_PID" Compiler.codecache >heaps.log 2>&1 || true
-sed -n "s/.*Code\(Heap\|Cache\)\( '\([^']*\)'\)\?: size=\([0-9]*\)Kb used=\([0-9]*\)Kb.*/heap Code\1\2 \4 \5/p" heaps.log >heaps.trace.truth
+heaps after >>heaps.trace.truth
 if [[ -s heaps.trace.truth ]]; then
 	events heaps.trace "code heaps" '{e.name: (e.weight // 1024, True) for e in of("code_cache")} ==
-			{" ".join(t[:-2]): (int(t[-2]), True) for t in truth["heap"]}' \
-		"how full" 'all(abs(e["value"] / 1024 - int(t[-1])) <= 0.1 * int(t[-1]) + 8 for t in truth["heap"]
+			{" ".join(t[:-2]): (int(t[-2]), True) for t in truth["after"]}' \
+		"how full" 'all(0.9 * int(s[-1]) - 8 <= e["value"] / 1024 <= 1.1 * int(t[-1]) + 8 for s, t in zip(truth["before"], truth["after"])
 			for e in of("code_cache", name=" ".join(t[:-2]))[-1:])'
 fi
 end_worker jvm "$JAVA_PID"
