@@ -42,7 +42,7 @@ AGENT_UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/agent/*.c))
 AGENT := $(BUILD)/libbraid-agent.so
 CONTEXT := $(if $(wildcard $(JAVA_HOME)/bin/javac),$(BUILD)/libbraid-context.so $(BUILD)/braid-context.jar)
 
-.PHONY: all demo test test-quick test-long test-unit test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
+.PHONY: all demo test test-quick test-long test-programs test-unit test-sanitize test-asan test-tsan test-integration bench lint install clean setup FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -155,13 +155,15 @@ vpath %.c $(sort $(dir $(JNI_TEST_SRC)))
 $(JNI_TEST_LIB): $(BUILD)/java/lib%.so: %.c $(BUILD)/java/.made
 	$(call say,CC,$@)$(CC) -std=c11 -O2 -g -fomit-frame-pointer -Wall -Wextra -Werror $(JAVA_INC) -I$(BUILD)/java -shared -fPIC -o $@ $<
 
+test-programs: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
+
 test-unit: $(BUILD)/unit $(BUILD)/unit-agent
 	$(Q)$(BUILD)/unit
 	$(Q)$(BUILD)/unit-agent
 
 # TESTS="gc attach_first 'vthread*'" selects by subject (a directory) or by name, CLASS=quick,long by class (quick,
 # normal and long; the script's head names it); JOBS=1 runs one at a time, TIMES=20 repeats each.
-test-integration: all $(BUILD)/integration $(BUILD)/java/.made $(JNI_TEST_LIB)
+test-integration: test-programs
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
 # The same unit tests under the sanitizers. The ring producer's threads run under the thread sanitizer, which must see
@@ -187,16 +189,16 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 
 # Everything that ends within ten minutes on two CPUs; each part ends with Check's own summary.
 test: setup
-	$(Q)$(SUBMAKE) -Otarget all test-unit test-sanitize
-	$(Q)$(SUBMAKE) test-integration
+	+$(Q)$(SUBMAKE) -Otarget test-sanitize test-unit test-programs
+	+$(Q)$(SUBMAKE) test-integration
 
 # A minute's worth of it, for use while working; then the tests that are too long for `make test`.
 test-quick: setup
-	$(Q)$(SUBMAKE) test-unit
-	$(Q)$(SUBMAKE) test-integration CLASS=quick
+	+$(Q)$(SUBMAKE) test-unit
+	+$(Q)$(SUBMAKE) test-integration CLASS=quick
 
 test-long: setup
-	$(Q)$(SUBMAKE) test-integration CLASS=long
+	+$(Q)$(SUBMAKE) test-integration CLASS=long
 
 # ---- the rest ----
 demo: setup

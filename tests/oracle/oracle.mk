@@ -15,7 +15,7 @@ $(BUILD)/oracle/java/.made: $(wildcard tests/oracle/java/*.java)
 oracle-programs: $(BUILD)/oracle/liboracle.so $(BUILD)/oracle/java/.made
 
 # A short run is an integration test.
-test-integration: oracle-programs
+test-programs: oracle-programs
 
 # All JDKs and modes, about ten minutes; it writes docs/oracle.md.
 test-oracle: all oracle-programs
