@@ -46,8 +46,8 @@ static __noinline __u64 span_variable(struct sample *s)
 #define NEAR 64 /* bytes before and after the variable that are read with it: a record is often there, too */
 
 /*
- * Reads the record of a thread that carries no virtual thread, and its address. A read of user memory takes as long for some words as for
- * one.
+ * Reads the record of a thread that carries no virtual thread, and its address. A read of user memory takes as long for
+ * some words as for one.
  */
 static __always_inline bool span_of_thread(struct sample *s, struct braid_context_record *r, __u64 *address)
 {

@@ -69,6 +69,10 @@ START_TEST(an_event_has_the_name_that_a_person_types)
 	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 1);
 	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write/fd==1/")->quality.total, 3);
 	ck_assert_uint_eq(hits_profile(r.an, "syscalls:sys_enter_write")->quality.total, 3);
+	ck_assert_uint_eq(hits_profile(r.an, "sched_switch")->quality.total, 1);
+	ck_assert_uint_eq(hits_profile(r.an, "sys_enter_write/fd==1/")->quality.total, 3);
+	ck_assert_ptr_null(hits_profile(r.an, "switch"));
+	ck_assert_ptr_null(hits_profile(r.an, "sched"));
 	ck_assert_ptr_null(hits_profile(r.an, "syscalls:sys_enter"));
 	ck_assert_ptr_null(hits_profile(r.an, "sched:sched_switch/"));
 	ck_assert_ptr_null(hits_profile(r.an, ""));

@@ -110,19 +110,41 @@ bool hits_named(const char *event, const char *typed)
 {
 	size_t length = strlen(typed);
 
-	return length && strncmp(event, typed, length) == 0 &&
-	       (!event[length] || event[length] == '/' || event[length] == '{');
+	for (const char *at = length ? strstr(event, typed) : NULL; at; at = strstr(at + 1, typed))
+		if ((at == event || at[-1] == ':') && (!at[length] || at[length] == '/' || at[length] == '{'))
+			return true;
+	return false;
+}
+
+int hits_by_name(const struct analyzer *a, const char *typed, const struct hit_event **out)
+{
+	*out = NULL;
+	for (size_t i = 0; *typed && i < a->hits.count; i++) {
+		const char *name = strpool_get(&a->strings, a->hits.at[i].name);
+
+		if (strcmp(name, typed) == 0) {
+			*out = &a->hits.at[i];
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < a->hits.count; i++) {
+		if (!hits_named(strpool_get(&a->strings, a->hits.at[i].name), typed))
+			continue;
+		if (*out)
+			return -ENOTUNIQ;
+		*out = &a->hits.at[i];
+	}
+	return *out ? 0 : -ENOENT;
 }
 
 const struct profile *hits_profile(const struct analysis *an, const char *typed)
 {
-	for (size_t i = 0; i < an->a->hits.count; i++)
-		if (strcmp(name_of(an, i), typed) == 0)
-			return &an->hits[i];
-	for (size_t i = 0; i < an->a->hits.count; i++)
-		if (hits_named(name_of(an, i), typed))
-			return &an->hits[i];
-	return hits_named(analyzer_info(an->a, "record.event"), typed) ? &an->samples : NULL;
+	const struct hit_event *h;
+	int err = hits_by_name(an->a, typed, &h);
+
+	if (!err)
+		return &an->hits[h - an->a->hits.at];
+	return err == -ENOENT && hits_named(analyzer_info(an->a, "record.event"), typed) ? &an->samples : NULL;
 }
 
 /* ---- views ---- */

@@ -38,11 +38,15 @@ int hit_views_new(struct hit_views *v, const struct analysis *an);
 void hit_views_free(struct hit_views *v);
 
 /*
- * Whether a person means the event by that name: it is the whole name, or the part in front of the filter.
+ * Whether a person means the event by that name: it is the whole name, the part in front of the filter and the values, or
+ * what follows a colon of either.
  */
 bool hits_named(const char *event, const char *typed);
 
-/* The samples of the event that a person names, the recording's sampling event included; NULL: there is none. */
+/* The event that a person names. 0; -ENOENT: there is none; -ENOTUNIQ: there are two, neither by its whole name. */
+int hits_by_name(const struct analyzer *a, const char *typed, const struct hit_event **out);
+
+/* Its samples, the recording's sampling event included; NULL: there is none, or more than one. */
 const struct profile *hits_profile(const struct analysis *an, const char *typed);
 
 /* ---- for analyzer.c and analysis.c ---- */

@@ -33,41 +33,10 @@ struct pairing {
 
 /* ---- events ---- */
 
-static bool is_meant(const char *event, const char *typed)
-{
-	size_t length = strlen(typed);
-
-	if (hits_named(event, typed))
-		return true;
-	for (const char *at = length ? strstr(event, typed) : NULL; at; at = strstr(at + 1, typed))
-		if (at > event && at[-1] == ':' && (!at[length] || at[length] == '/'))
-			return true;
-	return false;
-}
-
-static int find_event(const struct analyzer *a, const char *typed, const struct hit_event **out)
-{
-	*out = NULL;
-	for (size_t i = 0; i < a->hits.count; i++) {
-		const char *name = strpool_get(&a->strings, a->hits.at[i].name);
-
-		if (strcmp(name, typed) == 0) {
-			*out = &a->hits.at[i];
-			return 0;
-		}
-		if (!is_meant(name, typed))
-			continue;
-		if (*out)
-			return -ENOTUNIQ;
-		*out = &a->hits.at[i];
-	}
-	return *out ? 0 : -ENOENT;
-}
-
 static int add_bounds(struct pairing *p, const char *typed, bool ends)
 {
 	const struct hit_event *h;
-	int err = find_event(p->a, typed, &h);
+	int err = hits_by_name(p->a, typed, &h);
 
 	for (size_t i = 0; !err && i < h->samples.count; i++)
 		err = VEC_PUSH(&p->bounds, ((struct bound){h->samples.at[i].time_ns, h->samples.at[i].thread, ends}));

@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <analyze/kinds.h>
+#include <analyze/hits.h>
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 
@@ -246,22 +247,27 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json)
 
 bool common_event_named(const char *arg)
 {
-	return strchr(arg, ':');
+	return !kind_named(arg) && strcmp(arg, "cpu") != 0 && strcmp(arg, "samples") != 0;
 }
 
-uint32_t common_event(struct argp_state *state, const char *arg)
+bool common_has_event(const struct loaded *l, const char *event, bool one)
 {
-	uint32_t kind = kind_named(arg);
+	const struct hit_event *h;
 	char all[1024] = "cpu";
 	size_t used = 3;
+	int err = hits_by_name(l->analyzer, event, &h);
 
-	if (kind || strcmp(arg, "cpu") == 0 || strcmp(arg, "samples") == 0)
-		return kind;
+	if (err == -ENOTUNIQ && one) {
+		log_error("--event: '%s' means two events of %s; write more of the name", event, l->path);
+		return false;
+	}
+	if (err != -ENOENT || strchr(event, ':') || hits_profile(l->analysis, event))
+		return true;
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && used < sizeof(all); k++)
 		if (kind_of(k))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", jvm_event_name(k));
-	argp_error(state, "--event: unknown kind '%s'; use one of: %s", arg, all);
-	return 0;
+	log_error("--event: '%s' is neither a kind of events nor an event of %s; use one of: %s", event, l->path, all);
+	return false;
 }
 
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file)

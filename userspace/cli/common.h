@@ -46,9 +46,7 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m);
 unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg);
 
-/* The kind that --event names, 0 for samples. Ends the program for an unknown name. */
-uint32_t common_event(struct argp_state *state, const char *arg);
-/* Whether the argument is the name of a tracepoint, function or USDT probe instead. */
+/* Whether what --event names is neither a kind of events nor samples: then it is a tracepoint, function or USDT probe. */
 bool common_event_named(const char *arg);
 
 /* The file that `record` writes and the other commands read by default. */
@@ -84,6 +82,12 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
+
+/*
+ * Whether the trace may have what common_event_named() has found to be an event, and, if `one` is set, not two of the
+ * name; prints the reason if not.
+ */
+bool common_has_event(const struct loaded *l, const char *event, bool one);
 
 /* The same, and every sample is kept with its time. */
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);

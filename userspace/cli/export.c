@@ -93,8 +93,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVENT:
 		o->event = arg;
 		o->wall = strcmp(arg, "wall") == 0;
-		o->named = common_event_named(arg);
-		o->kind = o->wall || o->named ? 0 : common_event(state, arg);
+		o->named = !o->wall && common_event_named(arg);
+		o->kind = kind_named(arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
@@ -177,7 +177,8 @@ int cmd_export(int argc, char **argv)
 	o.collapsed.top = common_top(&o.common, 0);
 	o.collapsed.announce = announce;
 	if (common_load(&l, o.file, &o.common.filter)) {
-		status = common_status(&l, o.wakers ? write_wakers(&l, &o) : write_collapsed(&l, &o));
+		status = common_status(&l, (!o.named || common_has_event(&l, o.event, true)) &&
+						   (o.wakers ? write_wakers(&l, &o) : write_collapsed(&l, &o)));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

@@ -74,7 +74,7 @@ static error_t script_parse(int key, char *arg, struct argp_state *state)
 		if (common_event_named(arg))
 			o->style.named = arg;
 		else
-			o->style.events |= 1ULL << common_event(state, arg);
+			o->style.events |= 1ULL << kind_named(arg);
 		return 0;
 	case OPT_TIME:
 		o->style.time = parse_base(state, arg);
@@ -162,9 +162,11 @@ static int script_events(struct script_arguments *o)
 
 	if (!common_load(&l, o->file, &o->common.filter))
 		return status;
-	trace_reader_rewind(l.reader);
-	err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
-	status = common_status(&l, printed(o->file, err));
+	if (!o->style.named || common_has_event(&l, o->style.named, false)) {
+		trace_reader_rewind(l.reader);
+		err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
+		status = common_status(&l, printed(o->file, err));
+	}
 	common_unload(&l);
 	return status;
 }

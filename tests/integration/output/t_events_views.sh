@@ -59,6 +59,6 @@ braid export --format collapsed --event alloc l.trace 2>err >none || fail "a kin
 grep -q "no 'alloc' events" err || fail "no message about missing events: $(cat err)"
 STATUS=0
 braid export --format collapsed --event nonsense l.trace 2>err || STATUS=$?
-if [[ $STATUS -ne 2 ]] || ! grep -q 'use one of: cpu, alloc' err; then
+if [[ $STATUS -ne 1 ]] || ! grep -q "'nonsense' is neither a kind of events nor an event of l.trace; use one of: cpu, alloc" err; then
 	fail "an unknown kind: $STATUS, $(cat err)"
 fi

@@ -30,6 +30,12 @@ grep -q 'backup sleeping in hold_lock' slowest.txt || fail "nobody held the lock
 grep -q 'serve;look_up' seventh.txt || fail "no waits of the seventh: $(cat seventh.txt)"
 ! grep -q 'hold_lock' seventh.txt || fail "the other thread is in no span: $(cat seventh.txt)"
 
+# Both have the short names of events.
+braid export --event request_begin r.trace >begin.txt
+braid export --event "uprobe:$PWD/requests:request_begin" r.trace | cmp - begin.txt || fail "--event: the short name is another event"
+grep -q 'serve;request_begin 12$' begin.txt || fail "--event request_begin: $(cat begin.txt)"
+[[ $(braid script --event request_begin r.trace | grep -c 'request_begin:$') -eq 12 ]] || fail "script --event request_begin"
+
 # What cannot be paired is an error that names it.
 refuses()
 {
