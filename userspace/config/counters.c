@@ -9,6 +9,7 @@
 	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                    \
 				    PERF_COUNT_HW_CACHE_RESULT_##result << 16
 #define HARDWARE(counter) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##counter
+#define SOFTWARE(counter) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##counter
 
 static const struct counter {
 	const char *name;
@@ -33,6 +34,11 @@ static const struct counter {
 	{"LLC-load-misses", CACHE(LL, READ, MISS)},
 	{"dTLB-load-misses", CACHE(DTLB, READ, MISS)},
 	{"iTLB-load-misses", CACHE(ITLB, READ, MISS)},
+	{"page-faults", SOFTWARE(PAGE_FAULTS)},
+	{"minor-faults", SOFTWARE(PAGE_FAULTS_MIN)},
+	{"major-faults", SOFTWARE(PAGE_FAULTS_MAJ)},
+	{"context-switches", SOFTWARE(CONTEXT_SWITCHES)},
+	{"cpu-migrations", SOFTWARE(CPU_MIGRATIONS)},
 };
 
 bool counter_find(const char *name, uint32_t *type, uint64_t *config)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hardware counters by perf's names, at whose overflows samples are taken. Where there is no PMU, there are none. */
+/*
+ * Hardware counters and the kernel's own (software events) by perf's names, at whose overflows samples are taken. Where
+ * there is no PMU, there are only the kernel's.
+ */
 #ifndef BRAID_CONFIG_COUNTERS_H
 #define BRAID_CONFIG_COUNTERS_H
 

@@ -132,6 +132,17 @@ static NOINLINE void touch_file(const volatile char *pages, struct faults *befor
 	*after = faults_now();
 }
 
+/* The file comes in the place of what the last fault was in. */
+static NOINLINE void touch_other(int fd)
+{
+	volatile char *pages = map(-1);
+
+	pages[0] = 1;
+	check(mmap((void *)pages, (size_t)PAGES * 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == pages, "mmap");
+	for (size_t i = 0; i < PAGES; i++)
+		(void)pages[i * 4096];
+}
+
 static int faults(const char *path)
 {
 	static char page[4096];
@@ -146,6 +157,7 @@ static int faults(const char *path)
 	printf("anonymous %ld %ld\n", after.minor - before.minor, after.major - before.major);
 	touch_file(map(fd), &before, &after);
 	printf("mapped %ld %ld\n", after.minor - before.minor, after.major - before.major);
+	touch_other(fd);
 	return 0;
 }
 

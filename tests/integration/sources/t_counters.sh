@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Hardware counters by perf's names: samples where there is a PMU, and else a refusal that says so.
+# Counters by perf's names: of hardware samples where there is a PMU, and else a refusal that says so; the kernel's own anywhere, where
+# what they count happens.
 source "$(dirname "$0")/../lib.sh"
 source "$TEST_DIR/events.sh"
 
@@ -14,6 +15,15 @@ for counter in cycles cpu-cycles instructions cache-references cache-misses bran
 		refused "-e $counter" "no '$counter' event on this machine .virtual machines often have no PMU.; use -e cpu-clock"
 	fi
 done
+
+cc -O2 -o kernel "$TEST_DIR/kernel.c"
+record -F 999 -e page-faults -o faults.trace -- sh -c '{ echo; sleep 1; echo; } | ./kernel flood fault 100000' >/dev/null
+check faults.trace "what took samples" 'r["recording"]["record.event"] == "page-faults"' \
+	"where they happen" 'weight(with_frame("flood_fault")) > 0'
+record -F 999 -e context-switches -o switches.trace -- \
+	sh -c 'dd if=/dev/zero bs=1 count=100000 status=none | dd of=/dev/null bs=1 status=none'
+check switches.trace "what took samples" 'r["recording"]["record.event"] == "context-switches"' \
+	"where they happen" 'weight(stacks) > 0 and all_match(stacks, "schedule") > 50'
 refused "-e cycles,instructions" "'cycles' and 'instructions' cannot both take samples" 2
 refused "-e instruction" "unknown event 'instruction'" 2
 refused "-e instructions=5" "unknown event 'instructions'" 2

@@ -17,6 +17,8 @@ events all.trace \
 		[int(n) for n in truth["mapped"][0]] and len(at("fault", "touch_file")) > 0' \
 	"their mappings" 'all(e.name == "[anonymous]" for e in at("fault", "touch_anonymous")) and
 		all(e.name.endswith("d/data") for e in at("fault", "touch_file"))' \
+	"a mapping in the place of another" '[e.name for e in at("fault", "touch_other")][:1] == ["[anonymous]"] and
+		len(at("fault", "touch_other")) > 1 and all(e.name.endswith("d/data") for e in at("fault", "touch_other")[1:])' \
 	"each page once" 'len({e.number // 4096 for e in at("fault", "touch_anonymous")}) == len(at("fault", "touch_anonymous"))' \
 	"their times" 'all(e.duration_ns > 0 for e in at("fault", "touch_anonymous") + at("fault", "touch_file"))' \
 	"nothing lost" 'lost == []'
