@@ -235,6 +235,21 @@ START_TEST(a_stranger_is_hung_up_on)
 }
 END_TEST
 
+/* The number is that of a process that was recorded, and has ended. */
+START_TEST(a_pid_that_is_used_again)
+{
+	struct listener *d = listen_for(0);
+	int fd;
+
+	self->start_ticks++;
+	fd = dial(d);
+	dispatch();
+	ck_assert_uint_eq(accepted, 0);
+	ck_assert(hung_up(fd));
+	close(fd);
+}
+END_TEST
+
 /* Each connection takes the kernel long. */
 START_TEST(connections_without_end)
 {
@@ -286,6 +301,7 @@ Suite *test_listener(void)
 	tcase_add_test(t, a_peer_that_leaves_while_it_waits);
 	tcase_add_test(t, a_peer_that_says_nothing);
 	tcase_add_test(t, a_stranger_is_hung_up_on);
+	tcase_add_test(t, a_pid_that_is_used_again);
 	tcase_add_test(t, connections_without_end);
 	tcase_add_test(t, a_descriptor_that_is_used_again);
 	suite_add_tcase(s, t);
