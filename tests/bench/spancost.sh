@@ -42,10 +42,12 @@ for ((round = 0; round < ${ROUNDS:-5}; round++)); do
 	one block-span "$TMP/block.so"
 done
 echo
-# A read of memory takes the same each time, and everything else on the machine only adds to it.
-echo "ns/sample, lowest    more    median  thread"
+# A read of memory takes the same each time, and everything else on the machine only adds to it. The pairs are of the same
+# moments.
+echo "ns/sample, lowest    more    median  more in pairs  thread"
 none=$(sort -g "$TMP/none.ns" | head -n 1)
 for way in none fixed-empty fixed-span block-span; do
 	ns=$(sort -g "$TMP/$way.ns" | head -n 1)
-	printf '%17.0f  %+6.0f  %8.0f  %s\n' "$ns" "$(calc "$ns - $none")" "$(median <"$TMP/$way.ns")" "$way"
+	pairs=$(paste "$TMP/$way.ns" "$TMP/none.ns" | awk '{print $1 - $2}' | median)
+	printf '%17.0f  %+6.0f  %8.0f  %+13.0f  %s\n' "$ns" "$(calc "$ns - $none")" "$(median <"$TMP/$way.ns")" "$pairs" "$way"
 done
