@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (9) of times of
-# WINDOW_S (0.4); WORK (26000): rounds of a loop between two switches, for about 100,000 switches a second.
+# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second.
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
 # time. Each time with a recording is compared with those before and after. `idle`, `others`: the recording is of another
@@ -37,6 +37,11 @@ recorded()
 one_time()
 {
 	recorded "$1"
+	if [[ $1 != plain ]]; then # the first switches are those of threads that slept when they were found
+		say warm
+		sleep 0.6
+		say pause
+	fi
 	sleep 0.1
 	say "$1"
 	sleep "$window"
@@ -78,8 +83,8 @@ rows()
 
 header offcpu
 echo "what                           recording   ns plain slower by         ns  quartiles in %"
-start_counting pipe "$BUILD/bench/switches" pipe "${WORK:-26000}"
-rows "switch, ${WORK:-26000} rounds" idle others wait counted default filter named sums flood each
+start_counting pipe "$BUILD/bench/switches" pipe "${WORK_NS:-8500}"
+rows "switch, ${WORK_NS:-8500} ns between" idle others wait counted default filter named sums flood each
 end_program
 start_counting pipe "$BUILD/bench/switches" pipe 0
 rows "switch, nothing between" idle others wait counted default filter named sums flood each
