@@ -50,3 +50,16 @@ void facts_emit(struct session *s)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", used ? "," : "-p ", o->pids[i]);
 	sink_info(&s->sink, "record.target", o->system_wide ? "-a" : text);
 }
+
+void facts_counters(struct session *s, const struct braid_counters *c)
+{
+	sink_stat(&s->sink, 0, "bpf_cpu_ns", c->walk_ns);
+	sink_stat(&s->sink, 0, "bpf_samples", c->samples);
+	sink_stat(&s->sink, 0, "bpf_stacks", c->stacks);
+	sink_stat(&s->sink, 0, "bpf_stacks_sent", c->stacks_sent);
+	sink_stat(&s->sink, 0, "bpf_frames_java", c->frames_java);
+	sink_stat(&s->sink, 0, "bpf_frames_native", c->frames_native);
+	sink_stat(&s->sink, 0, "bpf_frames_kernel", c->frames_kernel);
+	sink_stat(&s->sink, 0, "bpf_vthread_stacks", c->vthread_stacks);
+	sink_stat(&s->sink, 0, "bpf_vthread_unidentified", c->vthread_stacks - c->vthread_known);
+}

@@ -7,4 +7,7 @@
 
 void facts_emit(struct session *s);
 
+/* What the kernel side has counted so far. */
+void facts_counters(struct session *s, const struct braid_counters *c);
+
 #endif

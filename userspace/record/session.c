@@ -112,16 +112,8 @@ static void emit_stats(struct loop *l)
 	hit_events_stats(s);
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
-	sink_stat(&s->sink, 0, "bpf_cpu_ns", c.walk_ns);
-	sink_stat(&s->sink, 0, "bpf_samples", c.samples);
-	sink_stat(&s->sink, 0, "bpf_stacks", c.stacks);
-	sink_stat(&s->sink, 0, "bpf_stacks_sent", c.stacks_sent);
+	facts_counters(s, &c);
 	sink_stat(&s->sink, 0, "late_walks", s->deferred);
-	sink_stat(&s->sink, 0, "bpf_frames_java", c.frames_java);
-	sink_stat(&s->sink, 0, "bpf_frames_native", c.frames_native);
-	sink_stat(&s->sink, 0, "bpf_frames_kernel", c.frames_kernel);
-	sink_stat(&s->sink, 0, "bpf_vthread_stacks", c.vthread_stacks);
-	sink_stat(&s->sink, 0, "bpf_vthread_unidentified", c.vthread_stacks - c.vthread_known);
 	sink_stat(&s->sink, 0, "stacks", stacks_count(s->stacks));
 	sink_stat(&s->sink, 0, "stack_renewals", stacks_renewals(s->stacks));
 }
