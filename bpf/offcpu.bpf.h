@@ -41,30 +41,35 @@ static __always_inline void offcpu_waker_since(struct braid_event_jvm_event *e, 
 
 /*
  * Set before loading: every time off the CPU is to be reported, so its stack is taken when it begins. Then nothing has to
- * run when the thread comes back, unless the time began before the thread was found.
+ * run when the thread comes back, unless the time began before the thread was found, or before the collector knew what
+ * the process has mapped.
  */
 const volatile bool stacks_at_start;
 
+/* braid_thread_time.started, beside 0 */
+enum { STARTED_WHOLE = 1, STARTED_IN_PART };
+
 /*
- * Takes a stack that is not available later. `room`: the event is known to have room. The walk needs most of the 512
- * bytes of stack that older kernels give.
+ * Takes a stack that is not available later. `room`: the event is known to have room. Returns true if it ends early
+ * and would not a moment later. The walk needs most of the 512 bytes of stack that older kernels give.
  */
-static __always_inline void offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p, bool room)
+static __always_inline bool offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p, bool room)
 {
-	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending);
+	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending), early = false;
 
 	room = room || adds || jvm_event_room(t->pid, BRAID_JVM_OFFCPU);
 	t->start = (struct braid_stack_ref){0};
 	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(p, REUSE_SLEEPER, &t->start);
+		early = offcpu_stack(p, REUSE_SLEEPER, &t->start);
 	if (!t->pending.start_ns)
-		return;
+		return early;
 	if (adds && !stack_is_passing(&t->start))
 		offcpu_sum_pending(t, &t->start);
 	else if (room && t->pending.selected)
 		offcpu_emit_pending(t, &t->start);
 	else
 		offcpu_count_pending(t);
+	return early;
 }
 
 /* Sets the limits of the interval that begins. Returns true if its stack is to be taken. */
@@ -72,7 +77,7 @@ static __always_inline bool offcpu_start(struct braid_thread_time *t, const stru
 {
 	const struct braid_offcpu_limits *l = limits_of(p);
 
-	t->started = 1;
+	t->started = STARTED_WHOLE;
 	t->min_ns = NEVER;
 	t->waker_min_ns = t->sums_waker_min_ns = l ? l->sums_waker_min_ns : NEVER;
 	if (!l || l->min_ns == NEVER || (offcpu_filtered && !filter_may_select_alike(t)) ||
@@ -81,6 +86,15 @@ static __always_inline bool offcpu_start(struct braid_thread_time *t, const stru
 	t->min_ns = l->min_ns;
 	t->waker_min_ns = l->waker_min_ns;
 	return true;
+}
+
+static __always_inline void offcpu_start_in_part(struct braid_thread_time *t)
+{
+	struct braid_offcpu_counts *c = counts_get();
+
+	t->started = STARTED_IN_PART;
+	if (c)
+		__sync_fetch_and_add(&c->in_part, 1);
 }
 
 /*
@@ -165,6 +179,12 @@ static __always_inline bool interval_without_end(__u32 flags)
 	       class == BRAID_OFFCPU_STOPPED;
 }
 
+/* The thread can run a program when such an interval has ended, before it goes on. */
+static __always_inline bool offcpu_has_end(__u32 flags)
+{
+	return switch_ends || !interval_without_end(flags);
+}
+
 /* Whether the stack has to be taken now; a pending interval was in this same call. */
 static __always_inline bool offcpu_walks(const struct braid_thread_time *t, struct task_struct *task, __u32 flags)
 {
@@ -172,7 +192,7 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 
 	if (t->pending.start_ns)
 		return true;
-	if (stacks_at_start || switch_ends || !interval_without_end(flags) || !task->mm)
+	if (stacks_at_start || offcpu_has_end(flags) || !task->mm)
 		return false;
 	l = limits_of_pid(t->pid);
 	return l && l->min_ns != NEVER;
@@ -209,7 +229,7 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 			pending_set(t, &t->now);
 	} else if (!t->now.selected && !park) {
 		interval_count(t, &t->now);
-	} else if (!late && (switch_ends || !interval_without_end(t->now.flags))) {
+	} else if (!late && offcpu_has_end(t->now.flags)) {
 		pending_set(t, &t->now);
 	} else if (t->start.generation && sums_wanted(t, &t->now)) {
 		sum_add(t, &t->now, &t->start);
@@ -218,17 +238,24 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	}
 }
 
-/* The same for an interval whose stack was taken at its start. Returns true if the caller has to emit it. */
-static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __u32 tid, bool late)
+/*
+ * The same for an interval whose stack was taken at its start. `again`: a stack that is not whole is taken again by the
+ * thread itself. Returns true if the caller has to emit the interval.
+ */
+static __always_inline bool offcpu_ended_started(struct braid_thread_time *t, __u32 tid, bool late, bool again)
 {
-	if (t->now.end_ns - t->now.start_ns < t->min_ns)
+	if (t->now.end_ns - t->now.start_ns < t->min_ns) {
 		interval_count(t, &t->now);
-	else if (t->start.generation && sums_wanted(t, &t->now))
+	} else if (again && !late && t->started == STARTED_IN_PART && offcpu_has_end(t->now.flags)) {
+		t->now.selected = 1;
+		pending_set(t, &t->now);
+	} else if (t->start.generation && sums_wanted(t, &t->now)) {
 		sum_add(t, &t->now, &t->start);
-	else if (late)
+	} else if (late) {
 		offcpu_emit_late(t, tid);
-	else
+	} else {
 		return true;
+	}
 	return false;
 }
 
@@ -252,7 +279,7 @@ __noinline int offcpu_end(struct braid_thread_time *t, __u32 tid, __u64 end, boo
 		t->ready_ns += braid_interval_ready(&t->now);
 	}
 	if (stacks_at_start && t->started) {
-		if (offcpu_ended_started(t, tid, late))
+		if (offcpu_ended_started(t, tid, late, settings && settings->ends))
 			return 1;
 	} else if (settings && end - t->now.start_ns >= settings->least_ns) {
 		offcpu_ended(t, tid, late);
@@ -270,7 +297,7 @@ static __noinline void offcpu_end_missed(struct braid_thread_time *t, __u32 tid,
 {
 	__u64 ran = exec - t->exec_ns, most = now - t->now.start_ns;
 
-	if (!(stacks_at_start && t->started) && (switch_ends || !interval_without_end(t->now.flags)))
+	if (!(stacks_at_start && t->started) && offcpu_has_end(t->now.flags))
 		t->start = (struct braid_stack_ref){0};
 	offcpu_end(t, tid, now - (ran < most ? ran : most), true);
 }
@@ -319,8 +346,8 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	if (starts || walks) {
 		p = bpf_map_lookup_elem(&processes, &tgid);
 		starts = starts && offcpu_start(t, p, now);
-		if (starts || walks)
-			offcpu_switch_stack(t, p, starts);
+		if ((starts || walks) && offcpu_switch_stack(t, p, starts) && starts)
+			offcpu_start_in_part(t);
 	}
 	barrier(); /* whoever wakes the thread reads the limits only then */
 	t->now.start_ns = now;

@@ -60,8 +60,11 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 	return e;
 }
 
-/* Takes the current thread's stack. The walk is large code: each program contains it once. */
-static __always_inline void offcpu_stack(const struct braid_process *p, enum reuse_kind kind,
+/*
+ * Takes the current thread's stack. Returns true if it ends early and would not a moment later. The walk is large code:
+ * each program contains it once.
+ */
+static __always_inline bool offcpu_stack(const struct braid_process *p, enum reuse_kind kind,
 					 struct braid_stack_ref *ref)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -69,12 +72,12 @@ static __always_inline void offcpu_stack(const struct braid_process *p, enum reu
 	struct sample *s;
 
 	if (key == STACK_REUSED)
-		return;
+		return false;
 	s = stack_begin(p);
 	if (!s)
-		return;
+		return false;
 	reuse_begin(s->w.slot, key);
-	(void)stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
+	return stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
 }
 
 static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)

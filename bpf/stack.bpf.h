@@ -405,15 +405,22 @@ static __always_inline struct sample *stack_begin(const struct braid_process *p)
 	return s;
 }
 
+/* The collector has not yet shown all that the process has mapped. */
+static __always_inline bool stack_waits(const struct sample *s)
+{
+	return s->w.end == BRAID_END_NO_MAPPING || s->w.end == BRAID_END_NO_TABLE || s->w.end == BRAID_END_NO_PROCESS;
+}
+
 /*
  * Completes the stack in the slot; without user registers it ends with the kernel's part. It is sent before any event
- * that refers to it. A global function: the verifier checks the walk once, whatever is known at the calls.
+ * that refers to it. Returns 1 if it ends early and would not a moment later. A global function: the verifier checks the
+ * walk once, whatever is known at the calls.
  */
 __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 {
 	struct braid_counters *c = counters_get();
 	struct sample *s = slot_at(slot);
-	int sent;
+	int sent, early = 0;
 
 	if (!s || !ref)
 		return 0;
@@ -424,6 +431,7 @@ __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 			stack_walk_user(s);
 			(void)stack_in_execve(s, bpf_get_current_task_btf());
 			stack_close(s);
+			early = stack_waits(s);
 		}
 		sent = s->depth ? stack_send(s, BRAID_EVENT_STACK) : -1;
 		if (sent >= 0) {
@@ -445,7 +453,7 @@ __noinline int stack_take(__u32 slot, bool user, struct braid_stack_ref *ref)
 			COUNT(c, walk_ns, (bpf_ktime_get_ns() - s->event.hdr.time_ns) * WALK_TIMED);
 	}
 	slot_release(s);
-	return 0;
+	return early;
 }
 
 #endif

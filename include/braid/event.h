@@ -84,13 +84,14 @@ struct braid_offcpu_settings {
 	__u64 end_ns;			   /* when the recording ends */
 	__u64 complete; /* every thread to be followed has an entry from its start on, or was found */
 	__u32 turn;	/* odd: sums go to `sums_odd` */
-	__u32 reserved;
+	__u32 ends;	/* threads that come back run a program that can take their stacks */
 };
 
 /* Value of the map `offcpu_counts`. */
 struct braid_offcpu_counts {
 	__s64 pending; /* threads with an interval to be emitted; mostly 0 */
 	__s64 before;  /* intervals that began before their threads were found, and go on */
+	__u64 in_part; /* stacks that were taken at an interval's start and are not whole */
 	__s64 threads; /* entries of `thread_times` in use */
 	__u64 used;    /* entries that ever were */
 	__u32 turn;    /* of the settings, when `span_sums` was counted */
@@ -357,15 +358,15 @@ struct braid_thread_time {
 	__u64 min_ns; /* limits of the current interval, if its stack was taken at its start */
 	__u64 waker_min_ns;
 	__u64 sums_waker_min_ns;
-	struct braid_sum_key sum_key;	      /* the sum to which it has added last */
-	struct braid_sum sum;		      /* count 0: none */
-	__u64 sums_until;		      /* its process has used up its budget until then */
-	__u32 sum_turn;			      /* the settings' when it was begun */
-	__u32 started;			      /* the current interval has its limits and its stack from its start */
-	__u32 tid;			      /* 0: the entry is free */
-	__u32 wake_count;		      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
-	__u64 vthread;			      /* the virtual thread that it has mounted; 0: none, or not known */
-	__u64 carries;			      /* it reports what it mounts */
+	struct braid_sum_key sum_key; /* the sum to which it has added last */
+	struct braid_sum sum;	      /* count 0: none */
+	__u64 sums_until;	      /* its process has used up its budget until then */
+	__u32 sum_turn;		      /* the settings' when it was begun */
+	__u32 started;		      /* not 0: the current interval has its limits and its stack from its start */
+	__u32 tid;		      /* 0: the entry is free */
+	__u32 wake_count;	      /* the last waker is at (wake_count - 1) % BRAID_WAKES */
+	__u64 vthread;		      /* the virtual thread that it has mounted; 0: none, or not known */
+	__u64 carries;		      /* it reports what it mounts */
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==

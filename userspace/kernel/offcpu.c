@@ -142,11 +142,9 @@ void offcpu_detach_ends(struct bpf_link *links[OFFCPU_LINKS])
 	detach(links, END_LINKS);
 }
 
-bool offcpu_ends_are_done(const struct braid_bpf *b)
+int offcpu_counts_read(const struct braid_bpf *b, struct braid_offcpu_counts *c)
 {
-	struct braid_offcpu_counts c;
-
-	return !bpf_map_lookup_elem(bpf_map__fd(b->maps.offcpu_counts), &(uint32_t){0}, &c) && !c.before && !c.pending;
+	return bpf_map_lookup_elem(bpf_map__fd(b->maps.offcpu_counts), &(uint32_t){0}, c);
 }
 
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])

@@ -35,12 +35,11 @@ int offcpu_attach(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS]);
 /*
  * With offcpu_stacks_at_start(), the programs that run when a thread comes back are needed only for those that were off
- * the CPU when they were found. The collector detaches them when offcpu_ends_are_done() says so twice in a row: it reads
- * what the programs change meanwhile.
+ * the CPU when they were found, and for those of new processes.
  */
 int offcpu_attach_ends(struct braid_bpf *b, struct bpf_link *links[OFFCPU_LINKS]);
 void offcpu_detach_ends(struct bpf_link *links[OFFCPU_LINKS]);
-bool offcpu_ends_are_done(const struct braid_bpf *b);
+int offcpu_counts_read(const struct braid_bpf *b, struct braid_offcpu_counts *c);
 /* Finds the threads that exist already. To be called when the programs are attached, and the limits set. */
 int offcpu_find_threads(struct braid_bpf *b);
 /* Calls back with every followed thread that is off the CPU. To be called when the programs are detached. */

@@ -139,15 +139,35 @@ void programs_follow(struct programs *p, const struct braid_event_config *c)
 		programs_find_threads(p);
 }
 
-#define ENDS_DONE 2 /* ticks in a row */
+/*
+ * Programs that are needed at times only are kept for this number of calm ticks. In the last of them nothing new begins
+ * to need them.
+ */
+#define CALM_TICKS 40
+#define LAST_TICKS 2
+
+static void use_ends(struct programs *p, bool use)
+{
+	p->settings.ends = use;
+	(void)offcpu_settings_write(p->first, &p->settings);
+}
+
+static void attach_ends(struct programs *p)
+{
+	int err = offcpu_attach_ends(p->offcpu, p->links);
+
+	if (err)
+		log_warning("stacks of threads that are off the CPU already are not reported: %s", strerror(-err));
+	p->offcpu_calm = 0;
+	use_ends(p, !err);
+}
 
 void programs_find_threads(struct programs *p)
 {
 	if (!p->started || !(p->offcpu_types & BRAID_EVENT_TYPE(OFFCPU)))
 		return;
-	p->offcpu_ends_done = 0;
-	if (p->offcpu_at_start && offcpu_attach_ends(p->offcpu, p->links))
-		log_warning("stacks of threads that are off the CPU already are not reported: %s", strerror(errno));
+	if (p->offcpu_at_start)
+		attach_ends(p);
 	p->settings.begin_ns = now_ns();
 	(void)offcpu_settings_write(p->first, &p->settings);
 	if (offcpu_find_threads(p->offcpu))
@@ -159,11 +179,23 @@ void programs_find_threads(struct programs *p)
 
 void programs_tick(struct programs *p)
 {
-	if (!p->started || !p->offcpu_at_start || !p->settings.complete || p->offcpu_ends_done == ENDS_DONE)
+	struct braid_offcpu_counts c;
+
+	if (!p->started || !p->offcpu_at_start || !p->settings.complete || offcpu_counts_read(p->offcpu, &c))
 		return;
-	p->offcpu_ends_done = offcpu_ends_are_done(p->offcpu) ? p->offcpu_ends_done + 1 : 0;
-	if (p->offcpu_ends_done == ENDS_DONE)
-		offcpu_detach_ends(p->links);
+	if (c.in_part != p->offcpu_in_part) {
+		p->offcpu_in_part = c.in_part;
+		p->offcpu_calm = 0;
+		if (!p->settings.ends)
+			attach_ends(p);
+	} else if (p->offcpu_calm < CALM_TICKS - LAST_TICKS) {
+		if (++p->offcpu_calm == CALM_TICKS - LAST_TICKS)
+			use_ends(p, false);
+	} else if (p->offcpu_calm < CALM_TICKS) {
+		p->offcpu_calm = c.before || c.pending ? CALM_TICKS - LAST_TICKS : p->offcpu_calm + 1;
+		if (p->offcpu_calm == CALM_TICKS)
+			offcpu_detach_ends(p->links);
+	}
 }
 
 void programs_free(struct programs *p)

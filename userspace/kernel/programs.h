@@ -29,7 +29,8 @@ struct programs {
 	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
 	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
 	bool offcpu_at_start;		       /* it takes stacks when times begin */
-	int offcpu_ends_done;		       /* ticks since no thread has to walk when it comes back */
+	uint64_t offcpu_in_part;	       /* stacks that ended early at their start, when last read */
+	int offcpu_calm;		       /* ticks since that changed or a thread had to walk when it came back */
 	struct braid_offcpu_settings settings; /* of the kernel side, as last written */
 	struct braid_offcpu_filter filter;
 	pthread_t thread; /* loads the first `offcpu` */
@@ -57,7 +58,7 @@ void programs_free(struct programs *p); /* leaves `first` */
 void programs_limits(struct programs *p, const struct braid_event_config *c, struct braid_offcpu_limits *l);
 void programs_follow(struct programs *p, const struct braid_event_config *c);
 void programs_find_threads(struct programs *p);
-void programs_tick(struct programs *p); /* detaches what is not needed any more */
+void programs_tick(struct programs *p); /* attaches and detaches what is needed at times only */
 
 /*
  * Loads what `types` need and is not loaded. The verifier blocks the caller for some tenths of a second, while rings

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # When every time off the CPU is reported, its stack is taken when it begins. The program that runs when a thread comes back
-# is attached only until no time goes on that began before the recording; those have their stacks, too. Locks need it again.
+# is attached only until no time goes on that began before the recording; those have their stacks, too. New processes and
+# locks need it again.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -fno-optimize-sibling-calls "$TEST_DIR/switcher.c" -o switcher -pthread
 
 links()
 {
-	grep -ls '^link_id' /proc/"$RECORD_PID"/fdinfo/* | wc -l
+	{ grep -ls '^link_id' /proc/"$RECORD_PID"/fdinfo/* || true; } | wc -l
 }
 
 fewer()
@@ -29,6 +30,19 @@ stop_record
 end_program
 events early.trace \
 	"what began before has its stack" "[e for e in of('offcpu') if e.flags & 0x40000 and 'main' in e.stack and 'say' in e.stack] != []" \
+	"nothing lost" "lost == []"
+
+# The collector learns a moment later what a new process has mapped: then the thread takes its stack when it comes back.
+mkfifo begin
+start_record -q -e offcpu=0ns -o new.trace -- bash -c 'read -r <begin; sleep 1; sleep 1; sleep 1'
+wait_child "$RECORD_PID" bash
+attached=$(links)
+wait_for "the program that is not needed to be detached" fewer "$attached"
+echo >begin
+end_record
+events new.trace \
+	"new processes that sleep have their stacks" "[e.stack[0] for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.9e9] == ['clock_nanosleep'] * 3 and
+		all('[incomplete]' not in e.stack for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.9e9)" \
 	"nothing lost" "lost == []"
 
 "$JAVA" -cp "$CLASSES" Locks 1000 >locks.truth &
