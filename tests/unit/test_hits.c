@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <analyze/hits.h>
+#include <page/html.h>
 
 #include "run.h"
 
@@ -99,6 +100,20 @@ START_TEST(filters_apply)
 }
 END_TEST
 
+/* Each event's samples are drawn once: those of the sampling event are the recording's own. */
+static void has_graphs(const struct run *r, const char *own)
+{
+	char *page = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&page, &size);
+
+	ck_assert_int_eq(report_html(out, r->v, "x"), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(page, own));
+	ck_assert_ptr_null(strstr(strstr(page, own) + 1, own));
+	free(page);
+}
+
 START_TEST(values_are_counted)
 {
 	static const struct trace_rec values[] = {
@@ -125,6 +140,8 @@ START_TEST(values_are_counted)
 	ck_assert_uint_eq(h->values.at[0].samples, 2);
 	ck_assert_str_eq(h->values.at[1].text, "next_pid=1");
 	ck_assert_uint_eq(hits_profile(r.an, "sched:sched_switch")->quality.total, 3);
+	has_graphs(&r, "\"name\":\"cpu-clock\"");
+	has_graphs(&r, "\"name\":\"sched:sched_switch{next_pid}\"");
 	run_free(&r);
 
 	ck_assert_int_eq(filter_add_pids(&pid, "200"), 0);

@@ -301,8 +301,9 @@ int hit_views_new(struct hit_views *v, const struct analysis *an)
 		err = add_view(v, an, &a->sampling,
 			       (struct hit_view){.name = analyzer_info(a, "record.event"), .profile = &an->samples});
 	for (size_t i = 0; i < a->hits.count && !err; i++)
-		err = add_view(v, an, &a->hits.at[i],
-			       (struct hit_view){.name = name_of(an, i), .profile = &an->hits[i]});
+		err = add_view(
+			v, an, &a->hits.at[i],
+			(struct hit_view){.name = name_of(an, i), .profile = &an->hits[i], .event = &a->hits.at[i]});
 	err = err ?: add_unhit(v, an);
 	if (v->events.count)
 		qsort(v->events.at, v->events.count, sizeof(*v->events.at), compare_views);

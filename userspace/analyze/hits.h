@@ -25,6 +25,7 @@ struct hit_value {
 struct hit_view {
 	const char *name;	       /* of the event, as `record -e` took it */
 	const struct profile *profile; /* its samples */
+	const struct hit_event *event; /* the same, as recorded; NULL: those of the recording, or none */
 	uint64_t hits;		       /* those that were no samples, too; 0: not known */
 	VEC(struct hit_site) sites;    /* the most frequent first */
 	VEC(struct hit_value) values;  /* the same */

@@ -104,8 +104,7 @@ static int html_kind(struct page *p, uint32_t kind)
 
 static int html_hits(struct page *p, const struct hit_view *hit)
 {
-	const struct hit_event *event = &p->an->a->hits.at[hit->profile - p->an->hits];
-	const struct page_source from = {.samples = event->samples.at, .count = event->samples.count};
+	const struct page_source from = {.samples = hit->event->samples.at, .count = hit->event->samples.count};
 
 	return html_graph(p, hit->profile, &from, hit->name, "samples");
 }
@@ -124,7 +123,7 @@ static int html_graphs(struct page *p, const struct views *v)
 	if (p->an->samples.quality.total || !others)
 		err = html_graph(p, &p->an->samples, &samples, *event ? event : "samples", "samples");
 	for (size_t i = 0; i < v->hits.events.count && !err; i++)
-		if (v->hits.events.at[i].profile->sums.count)
+		if (v->hits.events.at[i].event && v->hits.events.at[i].profile->sums.count)
 			err = html_hits(p, &v->hits.events.at[i]);
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
 		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)
