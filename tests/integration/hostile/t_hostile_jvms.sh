@@ -4,6 +4,7 @@
 # recording is as it is without them, and refusals are counted for the JVM that caused them.
 # class: long
 # takes: 90 s
+# alone: JVMs that are starved flood nothing
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
