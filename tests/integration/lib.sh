@@ -166,7 +166,7 @@ start_program()
 	local file=$1
 
 	shift
-	rm -f in
+	rm -f in "$file"
 	mkfifo in
 	"$@" <in >"$file" 2>err &
 	JAVA_PID=$!

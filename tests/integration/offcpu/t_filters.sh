@@ -17,7 +17,8 @@ filtered()
 	local name=$1 filter=$2 selected=$3
 
 	shift 3
-	"$BUILD/braid" record -q -e "offcpu=0ns/$filter/" -o "$name.trace" -- ./switcher 200 >"$name.trace.truth"
+	# A thread that is preempted while it goes to sleep may not sleep at all.
+	"${UNDISTURBED[@]}" "$BUILD/braid" record -q -e "offcpu=0ns/$filter/" -o "$name.trace" -- ./switcher 200 >"$name.trace.truth"
 	whole "$name.trace" \
 		"$name: what is selected" "all($selected for e in of('offcpu') for c in [e.flags >> 20 & 15])" \
 		"$name: there is something" "of('offcpu') != []" \
