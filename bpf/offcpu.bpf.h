@@ -167,18 +167,6 @@ static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *
 	return t;
 }
 
-/*
- * No end of a system call follows: a page fault, a preemption in the program's own code, and what happens on the way
- * from a system call back to it, which is after its end.
- */
-static __always_inline bool interval_without_end(__u32 flags)
-{
-	__u32 class = BRAID_OFFCPU_CLASS(flags);
-
-	return (flags & BRAID_OFFCPU_SYSCALL) == BRAID_OFFCPU_SYSCALL || class == BRAID_OFFCPU_RUNNABLE ||
-	       class == BRAID_OFFCPU_STOPPED;
-}
-
 /* The thread can run a program when such an interval has ended, before it goes on. */
 static __always_inline bool offcpu_has_end(__u32 flags)
 {

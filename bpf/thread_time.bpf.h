@@ -247,6 +247,18 @@ static __always_inline void interval_unwoken(struct braid_thread_time *t)
 	t->now.ready_ns = early ? t->now.start_ns : t->now.end_ns;
 }
 
+/*
+ * No end of a system call follows: a page fault, a preemption in the program's own code, and what happens on the way
+ * from a system call back to it, which is after its end.
+ */
+static __always_inline bool interval_without_end(__u32 flags)
+{
+	__u32 class = BRAID_OFFCPU_CLASS(flags);
+
+	return (flags & BRAID_OFFCPU_SYSCALL) == BRAID_OFFCPU_SYSCALL || class == BRAID_OFFCPU_RUNNABLE ||
+	       class == BRAID_OFFCPU_STOPPED;
+}
+
 /* Counts an interval that is not emitted. A global function: the verifier checks it once, and not at each call. */
 __noinline int interval_count(struct braid_thread_time *t, const struct braid_interval *i)
 {
