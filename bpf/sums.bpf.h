@@ -122,15 +122,13 @@ static __always_inline bool sum_keeps_span(__u32 turn)
 
 /*
  * Adds a sum to the one with its key in the map of this turn. Without one it makes one if `make` is set, and else
- * returns false, as it does when there is no room. A global function: the verifier checks it once.
+ * returns false, as it does when there is no room. Not a global function: Linux 6.1 takes no key that is an argument of one.
  */
-__noinline bool sum_put(const struct braid_sum_key *key, const struct braid_sum *s, __u32 turn, bool make)
+static __noinline bool sum_put(const struct braid_sum_key *key, const struct braid_sum *s, __u32 turn, bool make)
 {
 	bool odd = turn & 1;
 	struct braid_sum *to;
 
-	if (!key || !s)
-		return false;
 	to = odd ? bpf_map_lookup_elem(&sums_odd, key) : bpf_map_lookup_elem(&sums_even, key);
 	if (to)
 		sum_join(to, s);
