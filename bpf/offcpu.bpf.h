@@ -337,7 +337,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 		if ((starts || walks) && offcpu_switch_stack(t, p, starts) && starts)
 			offcpu_start_in_part(t);
 	}
-	barrier(); /* whoever wakes the thread reads the limits only then */
+	barrier(); /* the waker reads the limits only after this */
 	t->now.start_ns = now;
 }
 

@@ -69,7 +69,10 @@ __noinline int filter_compare(struct braid_thread_time *t, __u64 cgroup)
 	return 0;
 }
 
-/* Compares what the thread t->task is. A global function takes no pointer to a task on every kernel. */
+/*
+ * Compares what the thread t->task is. A global function takes no pointer to a kernel structure: neither as such on every
+ * kernel, nor as a number.
+ */
 __noinline int filter_compare_thread(struct braid_thread_time *t)
 {
 	struct task_struct *task;

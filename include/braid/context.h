@@ -6,8 +6,8 @@
  * Threads: the TLS variable `otel_thread_ctx_v1` of any module points to a record of OpenTelemetry's format (OTEP
  * 4947), or is NULL.
  *
- * The record's attributes follow it: a key, as a number that the process context names (OTEP 4719), a length, and a text
- * of so many bytes; and again. They are read when a span is seen first, and when their size has changed since.
+ * The record's attributes follow it: a key, as a number that the process context names (OTEP 4719), a length in bytes,
+ * and a text; and again. They are read when a span is seen first, and when their size has changed since.
  *
  * Virtual threads: they change their carriers, whose TLS therefore says nothing about them. libbraid-context.so has a
  * table in the variable `braid_vthread_ctx_v1` with their records by Thread.threadId(), which no two threads of a JVM

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2016 # names of classes have dollar signs
 source "$(dirname "$0")/../lib.sh"
 
-# ---- a kind that the kernel tells, off and on ----
+# ---- a kind that the kernel reports, off and on ----
 start_worker other
 start_record -e cpu,safepoint,wait -p "$JAVA_PID" -o d.trace
 wait_joined "$JAVA_PID"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Naps in one place, below two callers at the same depth: ten times below the one, ten times below the other. Only words
- * further up the stack tell them apart.
+ * further up the stack differ.
  */
 public final class SamePlace {
     private static final int NAPS = 400;

@@ -21,7 +21,7 @@ start_program early.trace.truth ./switcher 100 wait
 start_record -q -F 99 -e cpu,offcpu=0ns -p "$JAVA_PID" -o early.trace
 wait_sampling
 attached=$(links)
-sleep 1
+sleep 3 # longer than such a program is kept when no thread needs it
 [[ $(links) -eq $attached ]] || fail "a program was detached that a thread still needs"
 go_on
 wait_says early.trace.truth "done"
