@@ -34,12 +34,20 @@ START_TEST(a_wait_ends_when_the_thread_can_run)
 }
 END_TEST
 
-START_TEST(a_preemption_is_one_part)
+/* The sums of a thread that has had one such interval. */
+static struct braid_thread_time counted(uint64_t since_ns, enum braid_offcpu_class class, uint64_t ready_ns)
 {
-	struct braid_thread_time t = {.since_ns = 1};
-	const struct braid_interval i = interval(BRAID_OFFCPU_RUNNABLE, 1000);
+	struct braid_thread_time t = {.since_ns = since_ns};
+	const struct braid_interval i = interval(class, ready_ns);
 
 	braid_interval_count(&t, &i);
+	return t;
+}
+
+START_TEST(a_preemption_is_one_part)
+{
+	struct braid_thread_time t = counted(1, BRAID_OFFCPU_RUNNABLE, 1000);
+
 	ck_assert_uint_eq(t.counted[BRAID_OFFCPU_RUNNABLE], 1);
 	ck_assert_uint_eq(t.counted_ns[BRAID_OFFCPU_RUNNABLE], 500);
 }
@@ -48,10 +56,8 @@ END_TEST
 /* Only what blocks the thread is observed: there is no class of the time in which it could run. */
 START_TEST(a_wait_is_whole_without_the_thread_s_life)
 {
-	struct braid_thread_time t = {.since_ns = 0};
-	const struct braid_interval i = interval(BRAID_OFFCPU_SLEEP, 1400);
+	struct braid_thread_time t = counted(0, BRAID_OFFCPU_SLEEP, 1400);
 
-	braid_interval_count(&t, &i);
 	ck_assert_uint_eq(t.counted_ns[BRAID_OFFCPU_SLEEP], 500);
 	ck_assert_uint_eq(t.counted_ns[BRAID_OFFCPU_RUNNABLE], 0);
 }
@@ -59,10 +65,8 @@ END_TEST
 
 START_TEST(classes_that_cannot_be)
 {
-	struct braid_thread_time t = {.since_ns = 1};
-	const struct braid_interval i = interval(BRAID_OFFCPU_CLASSES, 1400);
+	struct braid_thread_time t = counted(1, BRAID_OFFCPU_CLASSES, 1400);
 
-	braid_interval_count(&t, &i);
 	for (int class = 0; class < BRAID_OFFCPU_CLASSES; class ++)
 		ck_assert_uint_eq(t.counted[class] | t.counted_ns[class], 0);
 }

@@ -192,6 +192,20 @@ START_TEST(ids_that_are_none)
 END_TEST
 
 /* A definition without an id, one that is replaced, and events of spans that nothing defines. */
+/* What the spans are as text and as JSON, and the attributes of processes between. */
+static char *rendered(const struct analyzer *a, const struct span_view *v)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	spans_text(out, v, 10);
+	text_resources(out, a);
+	spans_json(out, v, 10);
+	fclose(out);
+	return text;
+}
+
 START_TEST(hostile_records)
 {
 	static const struct trace_rec hostile[] = {
@@ -207,18 +221,12 @@ START_TEST(hostile_records)
 		OFFCPU(UINT64_MAX, UINT32_MAX, UINT64_MAX, 3),
 	};
 	struct analyzer *a = fed(hostile, sizeof(hostile) / sizeof(hostile[0]));
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 	struct analysis *an;
 	struct span_view *v = view_of(&an, a, NULL);
 
-	spans_text(out, v, 10);
-	spans_json(out, v, 10);
-	fclose(out);
+	free(rendered(a, v));
 	ck_assert_uint_eq(a->ignored, 1);
 	ck_assert(v->sums.count && v->samples == UINT64_MAX);
-	free(text);
 	span_view_free(v);
 	analysis_free(an);
 	analyzer_free(a);
@@ -269,11 +277,9 @@ static uint64_t samples_with(const struct analyzer *a, const char *span)
 START_TEST(attributes)
 {
 	struct analyzer *a = fed(described, sizeof(described) / sizeof(described[0]));
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 	struct analysis *an;
 	struct span_view *v = view_of(&an, a, NULL);
+	char *text = rendered(a, v);
 
 	ck_assert_uint_eq(a->ignored, 3);
 	ck_assert_uint_eq(samples_with(a, "http.route=/cart"), 7);
@@ -281,10 +287,6 @@ START_TEST(attributes)
 	ck_assert_uint_eq(samples_with(a, "http.route=/car"), 0);
 	ck_assert_uint_eq(samples_with(a, "http.rout=/cart"), 0);
 	ck_assert_uint_eq(samples_with(a, "user="), 0);
-	spans_text(out, v, 10);
-	text_resources(out, a);
-	spans_json(out, v, 10);
-	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text, " http.route=\"/cart\" user=\"/cart\"\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  pid 100  user=\"/cart\"\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\"attributes\":{\"http.route\":\"/cart\",\"user\":\"/cart\"}"));

@@ -30,30 +30,35 @@ static bool remove_one(struct refusals *r, pid_t pid)
 }
 
 /* Keeps the reason for the summary, while the process's user has room there. */
-static void keep(struct refusals *r, const struct process *p, pid_t pid, const char *why)
+static void keep(struct refusals *r, const struct process *p, const char *why)
 {
-	struct refusal *one;
+	struct share *share = p->account.share;
+	struct refusal *one = share && !share_has(share, POOL_REFUSALS, 0, 1) ? NULL : calloc(1, sizeof(*one));
 
-	remove_one(r, pid);
-	if (!p || (p->account.share && !share_has(p->account.share, POOL_REFUSALS, 0, 1)))
-		return;
-	one = calloc(1, sizeof(*one));
 	if (!one)
 		return;
-	one->pid = pid;
-	one->share = p->account.share;
-	if (one->share)
-		share_add(one->share, POOL_REFUSALS, 1);
-	snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", pid, p->comm, why);
+	one->pid = p->pid;
+	one->share = share;
+	if (share)
+		share_add(share, POOL_REFUSALS, 1);
+	snprintf(one->text, sizeof(one->text), "JVM %d (%s) has no agent: %s", p->pid, p->comm, why);
 	LL_APPEND(r->list, one);
+}
+
+/* Replaces the reason. Returns the account of the process; NULL: it is not known any more. */
+static struct account *replace(struct refusals *r, pid_t pid, const char *why)
+{
+	struct process *p = processes_latest(r->processes, pid);
+
+	remove_one(r, pid);
+	if (p)
+		keep(r, p, why);
+	return p ? &p->account : NULL;
 }
 
 void refusals_add(struct refusals *r, pid_t pid, const char *why)
 {
-	struct process *p = processes_latest(r->processes, pid);
-
-	keep(r, p, pid, why);
-	account_notice(p ? &p->account : &(struct account){0}, r->sink, BRAID_NOTICE_WARNING,
+	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
 		       "cannot attach to the JVM in process %d: %s; it is recorded without its events and without its "
 		       "inlined methods",
 		       pid, why);
@@ -61,10 +66,7 @@ void refusals_add(struct refusals *r, pid_t pid, const char *why)
 
 void refusals_add_delay(struct refusals *r, pid_t pid, const char *why)
 {
-	struct process *p = processes_latest(r->processes, pid);
-
-	keep(r, p, pid, why);
-	account_notice(p ? &p->account : &(struct account){0}, r->sink, BRAID_NOTICE_WARNING,
+	account_notice(replace(r, pid, why), r->sink, BRAID_NOTICE_WARNING,
 		       "the JVM in process %d has not loaded the agent yet: %s; until then, it is recorded without "
 		       "its events and its inlined methods",
 		       pid, why);

@@ -2,7 +2,6 @@
 #include "definitions.h"
 
 #include "attributes.h"
-
 #include "cgroup.h"
 #include "spans.h"
 #include "vthreads.h"

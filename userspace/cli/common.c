@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.h"
 
-#include <analyze/kinds.h>
 #include <analyze/hits.h>
+#include <analyze/kinds.h>
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 

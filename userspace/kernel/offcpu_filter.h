@@ -13,7 +13,7 @@ int offcpu_filter_find(struct braid_offcpu_filter *to, const struct probe_spec *
 /* Whether it has a term about this. */
 bool offcpu_filter_compares(const struct braid_offcpu_filter *f, enum braid_hit_operand operand);
 
-/* Whether it tells pipes, sockets and other files apart. */
+/* Whether it distinguishes pipes, sockets and other files. */
 bool offcpu_filter_compares_files(const struct braid_offcpu_filter *f);
 
 #endif

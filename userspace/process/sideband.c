@@ -186,7 +186,7 @@ static void say_flood(struct sideband *sb)
 		return;
 	sb->said = f->pid;
 	account_notice(
-		p ? &p->account : &(struct account){0}, sb->sink, BRAID_NOTICE_WARNING,
+		p ? &p->account : NULL, sb->sink, BRAID_NOTICE_WARNING,
 		"reports of processes, threads and mappings were lost: of the %zu that there was room for, %zu are of "
 		"process %u%s%s",
 		f->records, f->own, f->pid, p ? ", " : "", p ? p->comm : "");

@@ -181,11 +181,12 @@ void account_notice(struct account *a, struct sink *sink, uint32_t severity, con
 	char text[1024];
 	va_list ap;
 
-	if (!account_reserve(a, sink, BUDGET_NOTICES, 1))
+	if (a && !account_reserve(a, sink, BUDGET_NOTICES, 1))
 		return;
-	account_keep(a, BUDGET_NOTICES, 1);
+	if (a)
+		account_keep(a, BUDGET_NOTICES, 1);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	sink_notice(sink, a->process, severity, "%s", text);
+	sink_notice(sink, a ? a->process : 0, severity, "%s", text);
 }
