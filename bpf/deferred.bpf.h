@@ -8,9 +8,11 @@
 #define BRAID_DEFERRED_BPF_H
 
 #include "maps.bpf.h"
+#include "returns.bpf.h"
 
 #include <braid/frame.h>
 
+_Static_assert(BRAID_DEFERRED_PAGE == sizeof(struct stack_page), "copies are made by the page");
 #define LATE_PAGES_BYTES (BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE)
 #define LATE_RED_ZONE 128 /* the ABI's, below sp */
 #define LATE_ABOVE 64	  /* above the first frame's sp, for rules that read there */
@@ -89,7 +91,11 @@ __noinline int late_page(__u32 slot, __u32 page, __u64 end)
 	barrier_var(size); /* older verifiers learn nothing from a comparison with another variable */
 	if (size > BRAID_DEFERRED_PAGE || to > sizeof(l->bytes) - BRAID_DEFERRED_PAGE)
 		return 0;
-	return bpf_probe_read_user(l->bytes + to, size, (const void *)from) ? 0 : (int)(skipped + size);
+	if (bpf_probe_read_user(l->bytes + to, size, (const void *)from))
+		return 0;
+	if (returns_pending(bpf_get_current_task_btf()))
+		returns_restore((struct stack_page *)(l->bytes + to), (__u32)size, from);
+	return (int)(skipped + size);
 }
 
 /* Copies the stack and returns its size up to the last page that is in memory. */

@@ -18,12 +18,21 @@ struct seqcount {
 	unsigned int sequence;
 };
 
+struct xol_area { /* [uprobes] */
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
 	unsigned long start_code;
 	unsigned long start_stack;
 	unsigned long start_brk;
 	unsigned long brk;
 	struct seqcount mm_lock_seq; /* since Linux 6.13 */
+	struct uprobes_state uprobes_state;
 };
 
 struct mm_struct___number { /* Linux 6.4 to 6.12 */
@@ -51,8 +60,15 @@ enum uprobe_task_state {
 	UTASK_RUNNING, /* no single step in progress */
 };
 
+struct return_instance {
+	unsigned long stack; /* where the return address belongs */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* of an outer function */
+};
+
 struct uprobe_task {
 	enum uprobe_task_state state;
+	struct return_instance *return_instances;
 	union {
 		struct {
 			unsigned long vaddr;

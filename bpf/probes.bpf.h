@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Programs at probes in the VM's own code (uprobes in libjvm.so): safepoints, compilations, deoptimisations. Each hit
- * costs a trap, 2 to 13 us (docs/overhead.md), so only rare places are probed. Return probes are not used: they leave a
- * trampoline's address on the stacks that others walk.
+ * costs a trap, 2 to 13 us (docs/overhead.md), so only rare places are probed. Return probes are not used: they are two
+ * hits, and leave a trampoline's address on the stacks that other tools walk.
  */
 #ifndef BRAID_PROBES_BPF_H
 #define BRAID_PROBES_BPF_H

@@ -4,6 +4,7 @@
 #define BRAID_STACK_BPF_H
 
 #include "names.bpf.h"
+#include "returns.bpf.h"
 #include "reuse.bpf.h"
 #include "span.bpf.h"
 #include "vthread.bpf.h"
@@ -77,20 +78,54 @@ static long stack_step(__u32 i, void *ctx)
 	}
 	if (s->reuse)
 		reuse_step(s, step->layout);
+	if (walk_is_trampoline(w, w->pc)) {
+		w->pc = returns_original(w->pc, w->sp - 8);
+		s->reuse = 0; /* the words are the same whoever has called */
+	}
 	return 0;
 }
 
 #define INT3 0xcc
-#define STEP_SLOT_BYTES 128 /* a copied instruction (UPROBE_XOL_SLOT_BYTES) and the bytes after it */
 
-/* True if the word at `at` can be a return address. */
-static __always_inline bool stack_has_caller(__u64 at)
+/* The return address at `at`; 0: the word there can be none. */
+static __noinline __u64 stack_caller(__u64 at)
 {
 	__u8 code[WALK_CALL_BYTES];
 	__u64 pc;
 
-	return !bpf_probe_read_user(&pc, sizeof(pc), (const void *)at) &&
-	       !bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) && walk_is_call(code);
+	if (bpf_probe_read_user(&pc, sizeof(pc), (const void *)at))
+		return 0;
+	pc = returns_original(pc, at);
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - sizeof(code))) || !walk_is_call(code))
+		return 0;
+	return pc;
+}
+
+/*
+ * Takes a thread that is in the trampoline for being behind the call. Since Linux 6.11 the trampoline pushes three
+ * registers and makes a system call, which removes the return from the list and puts its address in place of the
+ * first. Before, and on older kernels, it is a breakpoint.
+ */
+static __always_inline bool stack_leave_trampoline(struct braid_walk *w)
+{
+	enum { PUSHES = 3, AFTER_CALL = 13 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 offset = w->pc - returns_trampoline(task), sp = w->sp, pc = 0;
+	struct return_instance *r = returns_pending(task);
+
+	if (offset >= XOL_SLOT_BYTES)
+		return false;
+	if (r && (offset < AFTER_CALL || (offset == AFTER_CALL && r->stack == sp + 8 * (PUSHES - 1)))) {
+		sp = r->stack + 8;
+		pc = r->orig_ret_vaddr;
+	}
+	for (int i = 0; i < PUSHES && !pc; i++, sp += 8)
+		pc = stack_caller(sp);
+	if (pc) {
+		w->pc = pc;
+		w->sp = sp;
+	}
+	return true;
 }
 
 /*
@@ -107,9 +142,9 @@ __noinline int stack_leave_probe(__u32 slot, bool plain)
 	__u8 code[2];
 	__u64 at;
 
-	if (!s)
+	if (!s || (step && stack_leave_trampoline(&s->w)))
 		return 0;
-	if (step && step->state != UTASK_RUNNING && s->w.pc - step->xol_vaddr < STEP_SLOT_BYTES) {
+	if (step && step->state != UTASK_RUNNING && s->w.pc - step->xol_vaddr < XOL_SLOT_BYTES) {
 		s->w.pc = step->vaddr + (s->w.pc - step->xol_vaddr);
 		return 0;
 	}
@@ -117,9 +152,9 @@ __noinline int stack_leave_probe(__u32 slot, bool plain)
 	    (code[0] != INT3 && code[1] != INT3))
 		return 0;
 	at = code[1] == INT3 ? s->w.pc : s->w.pc - 1;
-	if (stack_has_caller(s->w.sp))
+	if (stack_caller(s->w.sp))
 		s->w.pc = at;
-	else if (stack_has_caller(s->w.sp + 8))
+	else if (stack_caller(s->w.sp + 8))
 		s->w.pc = at + 1;
 	return 0;
 }
@@ -199,6 +234,7 @@ __noinline int stack_layout_grow(struct braid_layout *l, const struct braid_stat
 
 static __always_inline void stack_walk_user(struct sample *s)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct stack_step step = {.s = s};
 	struct braid_jvm *jvm;
 	__u64 unloads;
@@ -210,6 +246,7 @@ static __always_inline void stack_walk_user(struct sample *s)
 	s->w.end = WALK_GOING;
 	s->w.blob_low = s->w.blob_high = 0;
 	s->w.entry = s->w.frozen_end = s->w.yielded = 0;
+	s->w.trampoline = returns_pending(task) ? returns_trampoline(task) : 0;
 	s->window_bytes = s->stub_fp = 0;
 	if (!s->known) {
 		stack_push(s, BRAID_FRAME_EXACT | (s->w.pc & BRAID_FRAME_ADDR_MASK));

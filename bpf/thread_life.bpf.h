@@ -261,6 +261,7 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	asleep.rbx = entry->bx;
 	asleep.r10 = entry->r10;
 	asleep.r13 = entry->r13;
+	returns_note(&asleep, task);
 	bpf_seq_write(ctx->meta->seq, &asleep, sizeof(asleep));
 	return 0;
 }

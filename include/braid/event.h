@@ -409,6 +409,8 @@ _Static_assert(sizeof(struct braid_vthread_time) == 32 + 16 * BRAID_OFFCPU_CLASS
 #define BRAID_VTHREAD_BEFORE 1U /* unmounted since before it was observed */
 #define BRAID_VTHREAD_ENDED 2U	/* its carrier has ended, or its process; it lived until off_ns */
 
+#define BRAID_ASLEEP_RETURNS 8
+
 /*
  * A thread that is off the CPU, as the program `on_thread_asleep` finds it: the registers with which it entered the
  * kernel. They and its stack stay the same as long as the kernel's sum of its times on the CPU does.
@@ -418,8 +420,13 @@ struct braid_asleep {
 	__u32 tid;
 	__u64 exec_ns; /* that sum */
 	__u64 pc, sp, fp, rax, rbx, r10, r13;
+	__u64 trampoline; /* what the kernel has put in place of these return addresses (uretprobes); 0: nothing */
+	struct {
+		__u64 at; /* on the stack; 0: no more */
+		__u64 to;
+	} returns[BRAID_ASLEEP_RETURNS]; /* the innermost */
 };
-_Static_assert(sizeof(struct braid_asleep) == 72, "thread asleep");
+_Static_assert(sizeof(struct braid_asleep) == 80 + 16 * BRAID_ASLEEP_RETURNS, "thread asleep");
 
 /*
  * A sample whose walk led to code that the collector had not received yet, with all that a deferred unwind needs. The

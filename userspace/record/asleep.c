@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Nobody wants to wait longer for the end of a recording. */
 #define TIME_MAX_NS 200000000ULL
@@ -87,6 +88,19 @@ static void copy_stack(struct copy *c, pid_t pid, uint64_t sp)
 		e->stack_bytes += BRAID_DEFERRED_PAGE;
 }
 
+/* Puts the original return addresses into the copy. */
+static void restore_returns(struct copy *c, const struct braid_asleep *thread)
+{
+	for (int i = 0; i < BRAID_ASLEEP_RETURNS && thread->returns[i].at; i++) {
+		uint64_t offset = thread->returns[i].at - c->event.stack_at;
+		uint8_t *word = c->stack + offset % sizeof(c->stack);
+
+		if (!(offset & 7) && offset < c->event.stack_bytes &&
+		    !memcmp(word, &thread->trampoline, sizeof(thread->trampoline)))
+			memcpy(word, &thread->returns[i].to, sizeof(thread->returns[i].to));
+	}
+}
+
 static bool has_run(const struct braid_asleep *thread)
 {
 	uint64_t cpu_ns, kernel_ns;
@@ -111,6 +125,7 @@ static uint32_t unwind(struct asleep *a, struct process *process, const struct b
 						      .r10 = thread->r10,
 						      .r13 = thread->r13};
 	copy_stack(&a->copy, process->pid, thread->sp);
+	restore_returns(&a->copy, thread);
 	if (has_run(thread))
 		return 0;
 	layouts_find(&s->jvms, process);

@@ -51,13 +51,14 @@ WALK_INLINE int walk_frame_pointer(struct braid_walk *w, const struct braid_layo
 	if (walk_is_new_thread(w))
 		return walk_end(w, BRAID_END_COMPLETE);
 	if (w->leaf && !walk_read(w, f, 8, w->sp) &&
-	    ((l && walk_in_interpreter(l, f[0])) || walk_follows_call(w, f[0])))
+	    ((l && walk_in_interpreter(l, f[0])) || walk_is_trampoline(w, f[0]) || walk_follows_call(w, f[0])))
 		return walk_to(w, f[0], l ? walk_sender_sp(w, l, f[0], w->sp + 8) : w->sp + 8, w->fp);
 	if (w->fp < w->sp || (w->fp & 7) || w->fp - w->sp > WALK_MAX_FRAME_BYTES || walk_read(w, f, sizeof(f), w->fp))
 		return walk_end(w, cause);
 	if (!f[1] && !f[0])
 		return walk_end(w, BRAID_END_COMPLETE);
-	if (!walk_mapping(w, f[1] - 1, NULL) && !(l && walk_heap(l, f[1]) < BRAID_CODE_HEAPS))
+	if (!walk_mapping(w, f[1] - 1, NULL) && !walk_is_trampoline(w, f[1]) &&
+	    !(l && walk_heap(l, f[1]) < BRAID_CODE_HEAPS))
 		return walk_end(w, cause);
 	return walk_to(w, f[1], w->fp + 16, f[0]);
 }

@@ -77,7 +77,8 @@ struct braid_walk {
 	__u64 frozen_end;   /* sp is in a chunk whose frames end here; fp is sp without an extension */
 	__u64 frozen_entry; /* where the stack continues after them */
 	__u64 chunk;
-	__u64 yielded; /* the return address of doYield, which is freezing these frames */
+	__u64 yielded;	  /* the return address of doYield, which is freezing these frames */
+	__u64 trampoline; /* the address that the kernel puts in place of return addresses; 0: none */
 	/* Scratch. */
 	__u64 words[WALK_STUB_SLOTS];
 	__u8 blob[WALK_HEADER_BYTES];
@@ -105,6 +106,11 @@ WALK_INLINE __u64 walk_lookup_pc(const struct braid_walk *w)
 WALK_INLINE __u64 walk_exact_bit(const struct braid_walk *w)
 {
 	return w->leaf ? BRAID_FRAME_EXACT : 0;
+}
+
+WALK_INLINE bool walk_is_trampoline(const struct braid_walk *w, __u64 pc)
+{
+	return w->trampoline && pc == w->trampoline;
 }
 
 WALK_INLINE bool walk_in_interpreter(const struct braid_layout *l, __u64 pc)

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A program in which somebody has set return probes (uretprobes), for which the kernel replaces return addresses: stacks
+# are whole, of ticks, of times off the CPU, and of a thread that sleeps until the recording ends.
+source "$(dirname "$0")/../lib.sh"
+
+[[ -r /sys/bus/event_source/devices/uprobe/type ]] || skip "no uprobes"
+
+cc -O2 -o returns "$TEST_DIR/returns.c"
+mapfile -t offsets < <(nm returns | sed -n 's/ T \(inner\|middle\|outer\)$//p')
+[[ ${#offsets[@]} -eq 3 ]] || fail "not three functions: ${offsets[*]}"
+
+# 5000 calls take half a second; at each the thread is for a moment where neither address is to be had.
+braid record -q -F 1999 -o calls.trace -- ./returns "${offsets[@]}" -- 5000 2>err || fail "$(cat err)"
+check calls.trace "enough samples" 'weight(stacks) > 200' \
+	"in the functions" "at_least(weight(matching(stacks, 'main;calls;outer;inner(;|$)')), weight(stacks), 70)" \
+	"stacks are whole" 'at_least(i["samples"]["complete"], i["samples"]["total"], 95)'
+
+# The program sleeps when the recording ends.
+braid record -q -d 1 -e offcpu=0ns -o asleep.trace -- ./returns "${offsets[@]}" -- 0 2>err || fail "$(cat err)"
+braid export --format collapsed --event offcpu asleep.trace >asleep
+grep -Eq ';main;calls;outer;inner;(__libc_)?pause ' asleep || fail "no sleep in pause(): $(cat asleep)"
