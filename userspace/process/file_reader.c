@@ -116,6 +116,13 @@ void file_reader_give(struct file_reader *r, const struct file_job *job)
 	(void)eventfd_write(r->asked, 1);
 }
 
+uint64_t file_reader_cpu_ns(const struct file_reader *r)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(r->thread, &clock) ? 0 : clock_read_ns(clock);
+}
+
 bool file_reader_take(struct file_reader *r, struct file_job *job, uint64_t wait_ns)
 {
 	struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000), .tv_nsec = (long)(wait_ns % 1000000000)};

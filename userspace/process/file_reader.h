@@ -40,6 +40,8 @@ void file_reader_free(struct file_reader *r);
 int file_reader_fd(const struct file_reader *r);
 /* Copies the job, which is done from now on. The reader has to be idle. */
 void file_reader_give(struct file_reader *r, const struct file_job *job);
+/* The CPU time that all jobs so far have taken, in ns. */
+uint64_t file_reader_cpu_ns(const struct file_reader *r);
 /* Waits for the job for at most wait_ns. True: it is done, *job has it, and the reader is idle. */
 bool file_reader_take(struct file_reader *r, struct file_job *job, uint64_t wait_ns);
 

@@ -21,12 +21,15 @@
 #define FINISH_NS 2000000000ULL
 
 /*
- * How long the loop waits for files that processes of root and of the recording user map, and for others: at most, and
- * how much of that each tick gives back.
+ * How much CPU time of the thread the loop waits for files that processes of root and of the recording user map, and for
+ * others: at most, and how much of that each tick gives back. On a busy machine that takes longer, as all does that is
+ * recorded there. What hangs in a file system uses no CPU time: the wait is so many times as long at most.
  */
 enum mapped_by { BY_KNOWN, BY_STRANGERS, MAPPED_BY };
 static const uint64_t patience_most_ns[MAPPED_BY] = {250000000, 80000000};
 static const uint64_t patience_tick_ns[MAPPED_BY] = {250000000, 10000000};
+static const uint64_t patience_stretch[MAPPED_BY] = {4, 1};
+#define PATIENCE_LOOK_NS 20000000ULL /* how often the thread's time is read meanwhile */
 
 struct loader {
 	struct sink *sink;
@@ -317,28 +320,32 @@ static void on_done(struct source *src)
 		processes_show(l->processes);
 }
 
-/* The loop's patience with the file that is being read; NULL: none is, or it is used up. */
-static uint64_t *patience_of(struct loader *l)
+/* Waits for the file that is being read. Returns false if the loop has no patience with it, or none is being read. */
+static bool be_patient(struct loader *l)
 {
-	uint64_t *left = l->at_work ? &l->patience_ns[l->at_work->share ? BY_STRANGERS : BY_KNOWN] : NULL;
+	enum mapped_by who = l->at_work && l->at_work->share ? BY_STRANGERS : BY_KNOWN;
+	uint64_t *left_ns = &l->patience_ns[who], began_ns = now_ns(), cpu_ns, spent_ns = 0;
+	bool done = false;
 
-	return left && *left ? left : NULL;
-}
+	if (!l->at_work || !*left_ns)
+		return false;
+	cpu_ns = file_reader_cpu_ns(l->reader);
+	while (!done && spent_ns < *left_ns) {
+		uint64_t wall_left_ns = (*left_ns - spent_ns) * patience_stretch[who], cpu_spent_ns;
 
-/* Most files are read within the patience. */
-static void be_patient(struct loader *l, uint64_t *left_ns)
-{
-	uint64_t began_ns = now_ns(), spent_ns;
-
-	(void)take_done(l, *left_ns);
-	spent_ns = now_ns() - began_ns;
+		done = take_done(l, wall_left_ns < PATIENCE_LOOK_NS ? wall_left_ns : PATIENCE_LOOK_NS);
+		cpu_spent_ns = file_reader_cpu_ns(l->reader) - cpu_ns;
+		spent_ns = (now_ns() - began_ns) / patience_stretch[who];
+		if (spent_ns < cpu_spent_ns)
+			spent_ns = cpu_spent_ns;
+	}
 	*left_ns -= spent_ns < *left_ns ? spent_ns : *left_ns;
+	return true;
 }
 
 static void enqueue(struct loader *l, struct module *module, bool *wants)
 {
 	bool waits = module->wants_table || module->wants_symbols; /* for the other one */
-	uint64_t *left_ns;
 
 	if (!waits && !module_may_wait(module->share)) {
 		left_out(l, module, wants == &module->wants_table ? "unwind_table" : "symbols");
@@ -350,8 +357,8 @@ static void enqueue(struct loader *l, struct module *module, bool *wants)
 		DL_APPEND(l->queue, module);
 	}
 	give_next(l);
-	while (l->at_work == module && (left_ns = patience_of(l)))
-		be_patient(l, left_ns);
+	while (l->at_work == module && be_patient(l))
+		;
 }
 
 void loader_table(struct loader *l, struct module *module)
@@ -423,10 +430,9 @@ void loader_tick(struct loader *l)
 void loader_wait(struct loader *l)
 {
 	bool waited = l->at_work;
-	uint64_t *left_ns;
 
-	while ((left_ns = patience_of(l)))
-		be_patient(l, left_ns);
+	while (be_patient(l))
+		;
 	if (waited)
 		processes_show(l->processes);
 }
