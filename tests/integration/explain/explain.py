@@ -22,11 +22,11 @@ assert path["time_s"] > 0.4, path["time_s"]
 assert same["predicted_s"] == same["time_s"] == path["time_s"], same
 assert share(state="unknown") < 0.05, path["parts"]
 if MODE == "locked":
-    # a request's turn comes after those of the others, who sleep in the lock
-    assert share(state="sleeping", who="request-*") > 0.7, path["parts"][:5]
+    # a request's turn comes after those of the others, who sleep in the lock; all may have to wait for a CPU
+    assert share(state="sleeping", who="request-*") > 0.7 * (1 - share(state="runnable")), path["parts"][:5]
     # each thread has the lock for a quarter of the time, and waits for it most of the rest
     behind = sum(n["total_s"] for n in path["nodes"] if n["state"] == "monitor" and n["object"] == "WhatIf$Journal")
-    assert behind > 0.3 * path["time_s"], path["nodes"]
+    assert behind > 0.3 * (1 - share(state="runnable")) * path["time_s"], path["nodes"]
 else:
     assert share(state="running", site="WhatIf.compress") > 2 * share(state="running", site="WhatIf.encode"), path["parts"][:5]
     work = share(state="running", who="consumer") + share(state="runnable", who="consumer")

@@ -15,5 +15,7 @@ events busy.trace \
 		for t in of('thread_time') if t.thread.tid == int(w[0]))" \
 	"they have lives" "{t.thread.tid for t in of('thread_time')} >= {int(w[0]) for w in truth['busy']}" \
 	"each time is as long as it could run" "all(e['value'] == e.duration_ns for e in at('offcpu', 'busy') if e.flags >> 20 & 15 == 1)" \
-	"where they were when they lost it" "total(at('offcpu', 'busy'), 'duration_ns') > sum(int(w[2]) for w in truth['busy']) * 0.9" \
+	"where they were when they lost it" "total(at('offcpu', 'busy'), 'duration_ns') > 0.9 * sum(e.duration_ns
+		for w in truth['busy'] for e in of('offcpu') if e.thread.tid == int(w[0]) and '[incomplete]' not in e.stack)" \
+	"most of it while the recorder knew their code" "total(at('offcpu', 'busy'), 'duration_ns') > sum(int(w[2]) for w in truth['busy']) / 2" \
 	"nothing lost" "lost == []"
