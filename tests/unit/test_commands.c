@@ -38,7 +38,8 @@ static void remove_directory(void)
 	rmdir(directory);
 }
 
-static void write_trace(void)
+/* With the synthetic trace written; the test may write more. */
+static struct trace_writer *begin_trace(void)
 {
 	struct trace_writer *w;
 
@@ -46,7 +47,12 @@ static void write_trace(void)
 	ck_assert_int_eq(trace_writer_open(&w, trace_path), 0);
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
 		ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
-	ck_assert_int_eq(trace_writer_close(w), 0);
+	return w;
+}
+
+static void write_trace(void)
+{
+	ck_assert_int_eq(trace_writer_close(begin_trace()), 0);
 }
 
 static char error_text[4096];
@@ -113,6 +119,19 @@ START_TEST(replay_is_report)
 	free(report);
 	free(replay);
 	free(paced);
+}
+END_TEST
+
+/* Times that are centuries apart do not hold a replay until the test's time is over. */
+START_TEST(replay_of_lying_times)
+{
+	struct trace_rec far = {.kind = TRACE_SAMPLE, .sample = {.thread = 1, .node = 1, .weight = 1}};
+	struct trace_writer *w = begin_trace();
+
+	for (far.sample.time_ns = 1ULL << 60; far.sample.time_ns; far.sample.time_ns <<= 1)
+		ck_assert_int_eq(trace_writer_put(w, &far), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	free(RUN(cmd_replay, "--speed", "1000", trace_path));
 }
 END_TEST
 
@@ -465,6 +484,7 @@ Suite *test_commands(void)
 	tcase_add_unchecked_fixture(files, make_directory, remove_directory);
 	tcase_add_checked_fixture(files, write_trace, NULL);
 	tcase_add_test(files, replay_is_report);
+	tcase_add_test(files, replay_of_lying_times);
 	tcase_add_test(files, script_of_a_thread);
 	tcase_add_test(files, script_of_other_events);
 	tcase_add_test(files, script_time_bases);

@@ -61,9 +61,12 @@ struct pace {
 	bool progress;
 	uint64_t first_ns; /* of the trace, 0 before the first event */
 	uint64_t latest_ns;
-	uint64_t began_ns; /* of the replay */
+	uint64_t due_ns; /* when the latest event is due in the replay */
 	uint64_t shown_ns;
 };
+
+/* A time that lies must not stop the replay, so a longer gap between two events takes as long as this one. */
+#define GAP_MAX_NS 60000000000
 
 static uint64_t now_ns(void)
 {
@@ -99,8 +102,7 @@ static void show_progress(struct pace *p, const struct analyzer *a)
 static void keep_pace(void *ctx, const struct trace_rec *rec, const struct analyzer *a)
 {
 	struct pace *p = ctx;
-	uint64_t time_ns = event_time_ns(rec);
-	double wait_ns;
+	uint64_t time_ns = event_time_ns(rec), gap_ns;
 
 	if (time_ns == 0)
 		return;
@@ -110,12 +112,12 @@ static void keep_pace(void *ctx, const struct trace_rec *rec, const struct analy
 	/* Events are only nearly in order: an older event does not wait. */
 	if (time_ns <= p->latest_ns)
 		return;
+	gap_ns = time_ns - p->latest_ns;
 	p->latest_ns = time_ns;
 	if (p->speed == 0)
 		return;
-	wait_ns = (double)(time_ns - p->first_ns) / p->speed;
-	if (wait_ns < (double)(INT64_MAX / 2))
-		sleep_until(p->began_ns + (uint64_t)wait_ns);
+	p->due_ns += (uint64_t)((double)(gap_ns < GAP_MAX_NS ? gap_ns : GAP_MAX_NS) / p->speed);
+	sleep_until(p->due_ns);
 }
 
 int cmd_replay(int argc, char **argv)
@@ -123,7 +125,7 @@ int cmd_replay(int argc, char **argv)
 	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, replay_parse, "[FILE]", doc, children, 0, 0};
 	struct replay_options o = {0};
-	struct pace pace = {.progress = isatty(STDERR_FILENO), .began_ns = now_ns()};
+	struct pace pace = {.progress = isatty(STDERR_FILENO), .due_ns = now_ns()};
 	struct loaded l;
 	int status = EXIT_FAILURE;
 	bool ok;
