@@ -6,18 +6,27 @@
 
 #include "stack.bpf.h"
 
+#include <braid/share.h>
+
 /*
- * Samples go first: half of the ring is for them alone. Of the other half one process gets at most REQUESTS_PER_FREE
- * times what is still free, because it can request, sleep or collect as fast as it likes. So one alone gets three
- * fourths, and with any number of them some room stays free. The collector resets entries.
+ * Samples go first: half of the ring is for them alone. The other half is shared by users and processes, because a
+ * process can request, sleep or collect as fast as it likes. With this much for a user, a process that is alone gets three
+ * fourths. The collector resets entries.
  */
-#define REQUESTS_PER_FREE 3
+#define RING_PER_FREE 4
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BRAID_MAX_JVMS + 1);
 	__type(key, __u32);
 	__type(value, struct braid_request_share);
 } request_shares SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BRAID_USERS);
+	__type(key, __u32);
+	__type(value, struct braid_user_share);
+} user_shares SEC(".maps");
 
 /* The shares of processes without a slot: in one of a few places from the pid on, as long as it is in use. */
 #define STRAY_SHARES 256
@@ -45,11 +54,24 @@ struct {
 
 static const struct braid_lost lost_nothing;
 
+static __always_inline __u32 process_slot(const struct braid_process *p)
+{
+	return p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+}
+
+static __always_inline __u32 process_user(const struct braid_process *p)
+{
+	return p ? p->user : 0;
+}
+
 static __always_inline __u32 slot_of(__u32 tgid)
 {
-	struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
+	return process_slot(bpf_map_lookup_elem(&processes, &tgid));
+}
 
-	return p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+static __always_inline struct braid_user_share *user_share(__u32 user)
+{
+	return bpf_map_lookup_elem(&user_shares, &user);
 }
 
 static __always_inline bool share_is_over(const struct braid_ring_share *r)
@@ -78,12 +100,21 @@ static __always_inline struct braid_ring_share *share_of_stray(__u32 tgid)
 	return s ? &s->ring : NULL;
 }
 
-static __always_inline struct braid_ring_share *share_of(__u32 tgid)
+/* A process's share of the ring, and that of its user. */
+struct ring_shares {
+	struct braid_ring_share *own, *all;
+};
+
+static __always_inline bool shares_of(__u32 tgid, struct ring_shares *s)
 {
-	__u32 slot = slot_of(tgid);
+	const struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
+	struct braid_user_share *user = user_share(process_user(p));
+	__u32 slot = process_slot(p);
 	struct braid_request_share *a = slot < BRAID_MAX_JVMS ? bpf_map_lookup_elem(&request_shares, &slot) : NULL;
 
-	return a ? &a->ring : share_of_stray(tgid);
+	s->own = a ? &a->ring : share_of_stray(tgid);
+	s->all = user ? &user->ring : NULL;
+	return s->own && s->all;
 }
 
 /* NULL: there are too many. */
@@ -114,24 +145,26 @@ __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 	return 0;
 }
 
-static __always_inline bool share_has_room(struct braid_ring_share *r)
+static __always_inline void share_renew(struct braid_ring_share *r)
 {
-	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
-	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-
 	if (share_is_over(r)) {
 		r->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
 		r->bytes = 0;
 	}
-	return used < half && r->bytes < REQUESTS_PER_FREE * (half - used);
 }
 
-/* False when the share of the process is full. */
+/* False when the share of the process, or of its user, is full. */
 static __noinline bool events_room(__u32 tgid)
 {
-	struct braid_ring_share *r = share_of(tgid);
+	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
+	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
+	struct ring_shares s;
 
-	return r && share_has_room(r);
+	if (!shares_of(tgid, &s))
+		return false;
+	share_renew(s.own);
+	share_renew(s.all);
+	return used < half && braid_share_has(half - used, RING_PER_FREE, s.all->bytes, s.own->bytes, 1);
 }
 
 /* The same, and counts the loss. Called before a stack is taken for the event. */
@@ -145,10 +178,12 @@ __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 
 __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
-	struct braid_ring_share *r = share_of(tgid);
+	struct ring_shares s;
 
-	if (r)
-		__sync_fetch_and_add(&r->bytes, bytes);
+	if (!shares_of(tgid, &s))
+		return 0;
+	__sync_fetch_and_add(&s.own->bytes, bytes);
+	__sync_fetch_and_add(&s.all->bytes, bytes);
 	return 0;
 }
 

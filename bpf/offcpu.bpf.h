@@ -159,7 +159,7 @@ static __always_inline struct braid_thread_time *offcpu_own(struct task_struct *
 	if (!limits_follow(l) || (ready && !l->all))
 		return NULL;
 	if (!t) {
-		t = thread_time_new(p, tgid, tid, &place);
+		t = thread_time_new(process_slot(p), process_user(p), tgid, tid, &place);
 		t = t ? thread_time_publish(t, place) : NULL;
 	}
 	if (t && l->all)

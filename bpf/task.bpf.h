@@ -31,8 +31,9 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
 	__u32 pid = task->tgid;
-	struct braid_process none = {0};
+	struct braid_process *p = bpf_map_lookup_elem(&processes, &pid), none = {0};
 
+	none.user = p ? p->user : 0;
 	bpf_map_update_elem(&processes, &pid, &none, BPF_EXIST);
 	return 0;
 }

@@ -103,7 +103,7 @@ int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *ch
 
 	if (!limits_follow(l) || (child->flags & PF_KTHREAD) || settings_ended(now))
 		return 0;
-	t = thread_time_new(from == tgid ? p : NULL, tgid, tid, &place);
+	t = thread_time_new(process_slot(from == tgid ? p : NULL), process_user(p), tgid, tid, &place);
 	if (!t)
 		return 0;
 	if (l->all) {
@@ -124,15 +124,16 @@ int BPF_PROG(on_thread_start, struct task_struct *parent, struct task_struct *ch
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_thread_exec, struct task_struct *task, __u32 old_tid)
 {
-	__u32 tid = task->pid, tgid = task->tgid, was = old_tid, place;
+	__u32 tid = task->pid, tgid = task->tgid, was = old_tid, user, place;
 	struct braid_thread_time *t = thread_time_of(was);
 	__u64 now = bpf_ktime_get_ns(), since;
 
 	if (!t || settings_ended(now))
 		return 0;
 	since = t->since_ns;
+	user = t->user;
 	thread_time_end(was, since ?: now, now);
-	t = since ? thread_time_new(NULL, tgid, tid, &place) : NULL;
+	t = since ? thread_time_new(BRAID_MAX_JVMS, user, tgid, tid, &place) : NULL;
 	if (!t)
 		return 0;
 	t->since_ns = t->on_ns = now;
@@ -219,7 +220,7 @@ int on_thread_found(struct bpf_iter__task *ctx)
 	l = limits_of(p);
 	if (!l || !l->all || thread_place(tid))
 		return 0;
-	t = thread_time_new(p, tgid, tid, &place);
+	t = thread_time_new(process_slot(p), process_user(p), tgid, tid, &place);
 	if (!t)
 		return 0;
 	thread_time_found(t, task, settings->begin_ns);

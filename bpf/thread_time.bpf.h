@@ -89,7 +89,7 @@ static __always_inline void offcpu_before(__s64 n)
 /* What is reported of a process; NULL: it is not recorded. */
 static __always_inline const struct braid_offcpu_limits *limits_of(const struct braid_process *p)
 {
-	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
+	__u32 slot = process_slot(p);
 	struct braid_jvm *jvm = bpf_map_lookup_elem(&jvms, &slot);
 	struct braid_offcpu_settings *settings = settings_get();
 
@@ -150,31 +150,51 @@ static __noinline bool thread_place_set(__u32 tid, __u32 from, __u32 to)
 	return false;
 }
 
-/* One process may have at most as many entries as are free for others. */
-static __noinline __u32 thread_place_take(__u32 slot)
+/* Sums of what is added and subtracted on several CPUs can be less than nothing for a moment. */
+static __always_inline __u64 entries_used(__s64 count)
+{
+	return count > 0 ? count : 0;
+}
+
+/* Processes without a slot have no share but their user's. */
+static __always_inline bool thread_place_left(const struct braid_request_share *own, const struct braid_user_share *user,
+					      __u32 slot, const struct braid_offcpu_counts *all)
+{
+	__u64 used = entries_used(all->threads);
+
+	return used < BRAID_THREAD_TIMES &&
+	       braid_share_has(BRAID_THREAD_TIMES - 1 - used, BRAID_USER_PER_FREE, entries_used(user->threads),
+			       slot < BRAID_MAX_JVMS ? entries_used(own->threads) : 0, 1);
+}
+
+static __noinline __u32 thread_place_take(__u32 slot, __u32 user)
 {
 	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
+	struct braid_user_share *users = user_share(user);
 	struct braid_offcpu_counts *all = counts_get();
 	__u32 place = 0;
 
-	if (!own || !all || own->threads >= BRAID_THREAD_TIMES - all->threads)
+	if (!own || !users || !all || !thread_place_left(own, users, slot, all))
 		return 0;
 	if (bpf_map_pop_elem(&thread_spares, &place))
 		place = all->used < BRAID_THREAD_TIMES - 1 ? __sync_fetch_and_add(&all->used, 1) + 1 : 0;
 	if (!place || place >= BRAID_THREAD_TIMES)
 		return 0;
 	__sync_fetch_and_add(&own->threads, 1);
+	__sync_fetch_and_add(&users->threads, 1);
 	__sync_fetch_and_add(&all->threads, 1);
 	return place;
 }
 
-static __noinline int thread_place_give(__u32 slot, __u32 place)
+static __noinline int thread_place_give(__u32 slot, __u32 user, __u32 place)
 {
 	struct braid_request_share *own = bpf_map_lookup_elem(&request_shares, &slot);
+	struct braid_user_share *users = user_share(user);
 	struct braid_offcpu_counts *all = counts_get();
 
-	if (own && all) {
+	if (own && users && all) {
 		__sync_fetch_and_add(&own->threads, -1);
+		__sync_fetch_and_add(&users->threads, -1);
 		__sync_fetch_and_add(&all->threads, -1);
 	}
 	bpf_map_push_elem(&thread_spares, &place, 0);
@@ -182,13 +202,12 @@ static __noinline int thread_place_give(__u32 slot, __u32 place)
 }
 
 /* An entry that its thread does not have before thread_time_publish(); NULL when there is no room. */
-static __always_inline struct braid_thread_time *thread_time_new(const struct braid_process *p, __u32 tgid, __u32 tid,
+static __always_inline struct braid_thread_time *thread_time_new(__u32 slot, __u32 user, __u32 tgid, __u32 tid,
 								 __u32 *place)
 {
-	__u32 slot = p && p->jvm ? p->jvm - 1 : BRAID_MAX_JVMS;
 	struct braid_thread_time *t;
 
-	*place = thread_place_take(slot);
+	*place = thread_place_take(slot, user);
 	t = thread_time_at(*place);
 	if (!t) {
 		jvm_event_lost(tgid, BRAID_JVM_OFFCPU);
@@ -198,6 +217,7 @@ static __always_inline struct braid_thread_time *thread_time_new(const struct br
 	t->pid = tgid;
 	t->tid = tid;
 	t->slot = slot;
+	t->user = user;
 	return t;
 }
 
@@ -209,7 +229,7 @@ static __always_inline struct braid_thread_time *thread_time_publish(struct brai
 	if (thread_place_set(tid, 0, place))
 		return t;
 	t->tid = 0;
-	thread_place_give(t->slot, place);
+	thread_place_give(t->slot, t->user, place);
 	return thread_time_of(tid);
 }
 
@@ -220,7 +240,7 @@ static __always_inline void thread_time_remove(struct braid_thread_time *t)
 	if (!thread_place_set(tid, place, 0))
 		return;
 	t->tid = 0;
-	thread_place_give(t->slot, place);
+	thread_place_give(t->slot, t->user, place);
 }
 
 /* ---- sums ---- */

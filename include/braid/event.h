@@ -60,7 +60,7 @@ struct braid_process {
 	__u32 jvm;	  /* slot in `jvms` plus one; 0: no JVM */
 	__u32 generation; /* distinguishes all that the process's addresses ever meant; 0: not known since an exec */
 	__u32 flags;	  /* BRAID_PROCESS_* */
-	__u32 reserved;
+	__u32 user;	  /* of `user_shares` */
 	struct braid_context_place context;
 };
 #define BRAID_PROCESS_NOT_DEFERRED 1U /* a deferred unwind would not get further: send no copy of the stack */
@@ -130,7 +130,7 @@ struct braid_lost {
 
 #define BRAID_STRAYS 256 /* processes without a slot whose losses are counted apart */
 
-/* A process's share of the event ring. */
+/* A process's or user's share of the event ring. */
 struct braid_ring_share {
 	__u64 until; /* position of the ring; when the collector has read up to it, a new share begins */
 	__u64 bytes; /* used of this share */
@@ -144,6 +144,14 @@ struct braid_request_share {
 	struct braid_ring_share ring;
 	__s64 threads; /* entries in `thread_times`; while programs are replaced some ends are missed */
 	struct braid_lost lost;
+};
+
+#define BRAID_USERS 1026 /* entries of the map `user_shares` */
+
+/* Value of that map: what all processes of a user take. The first entry is for processes whose user is not known. */
+struct braid_user_share {
+	struct braid_ring_share ring;
+	__s64 threads;
 };
 
 enum braid_event_kind {
@@ -347,7 +355,8 @@ struct braid_thread_time {
 	__u32 fd;
 	__u32 fd_class;
 	__u32 pid;
-	__u32 slot;    /* whose share it counts in: of `request_shares` */
+	__u16 slot;    /* whose shares it counts in: of `request_shares`, and */
+	__u16 user;    /* of `user_shares` */
 	__u64 comm[2]; /* the thread's name and cgroup when it last left the CPU, if the filter compares them */
 	__u64 cgroup;
 	__u64 task;	  /* for the kernel side alone */

@@ -4,6 +4,7 @@
 #include "sink/names.h"
 
 #include <braid/event.h>
+#include <braid/share.h>
 
 #include <check.h>
 #include <stdio.h>
@@ -198,6 +199,50 @@ START_TEST(names_of_others_do_not_push_out_ours)
 }
 END_TEST
 
+/* Takes one by one of `size`, with all that others have, until there is no more. */
+static uint64_t take_share(uint64_t size, uint32_t per_free, uint64_t others, uint64_t *user)
+{
+	uint64_t own = 0;
+
+	while (others + *user < size && braid_share_has(size - others - *user - 1, per_free, *user, own, 1)) {
+		(*user)++;
+		own++;
+	}
+	return own;
+}
+
+/* The kernel side's room: many processes of a user leave some for another user, and one that is alone has most. */
+START_TEST(processes_of_a_user_share_what_the_user_has)
+{
+	uint64_t one = 0, many = 0, other = 0;
+
+	ck_assert_uint_ge(take_share(BRAID_THREAD_TIMES, BRAID_USER_PER_FREE, 0, &one), BRAID_THREAD_TIMES / 2);
+	for (int process = 0; process < 100; process++)
+		(void)take_share(BRAID_THREAD_TIMES, BRAID_USER_PER_FREE, 0, &many);
+	ck_assert_uint_gt(many, one);
+	ck_assert_uint_le(many, BRAID_THREAD_TIMES / 3 * 2 + 1);
+	ck_assert_uint_gt(take_share(BRAID_THREAD_TIMES, BRAID_USER_PER_FREE, many, &other), BRAID_THREAD_TIMES / 6);
+}
+END_TEST
+
+/* The kernel side finds each user's share by a number of its map. */
+START_TEST(users_have_numbers)
+{
+	uint32_t last = 0;
+
+	for (uid_t user = 1; user <= POOL_USERS_MAX; user++) {
+		uint32_t number = pools_share(&pools, user)->number;
+
+		ck_assert_uint_eq(number, last + 1);
+		last = number;
+	}
+	ck_assert_uint_eq(pools_share(&pools, 5)->number, 5);
+	ck_assert_uint_lt(last + 1, BRAID_USERS);
+	ck_assert_uint_eq(pools_share(&pools, STRANGER)->number, last + 1);
+	ck_assert_uint_eq(pools_share(&pools, OTHER)->number, last + 1);
+}
+END_TEST
+
 static void say(struct account *a)
 {
 	account_notice(a, &sink, BRAID_NOTICE_INFO, "a message");
@@ -242,6 +287,8 @@ Suite *test_budgets(void)
 	tcase_add_test(t, a_user_has_part_of_the_slots);
 	tcase_add_test(t, what_is_kept_is_not_given_back);
 	tcase_add_test(t, files_of_one_user_leave_room_for_another);
+	tcase_add_test(t, processes_of_a_user_share_what_the_user_has);
+	tcase_add_test(t, users_have_numbers);
 	tcase_add_test(t, names_of_others_do_not_push_out_ours);
 	tcase_add_test(t, notices_of_one_user_leave_room_for_another);
 	suite_add_tcase(s, t);

@@ -339,6 +339,7 @@ static void show(struct processes *p, struct process *pr)
 	struct braid_process entry = {
 		.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
 		.generation = pr->layout,
+		.user = pr->account.share ? pr->account.share->number : 0,
 		.context = context_look(pr),
 		.flags = (pr->deferred_in_vain < DEFERRED_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_DEFERRED) |
 			 (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};

@@ -4,12 +4,11 @@
 
 #include "util/owner.h"
 
+#include <braid/share.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #define OTHERS ((uid_t)-1)
-#define USER_PER_FREE 2
-#define PROCESS_PER_FREE 3
 /*
  * The memory pool of other users' processes: this part of the machine's memory, within limits. That of root's and the
  * recording user's processes is twice as large.
@@ -87,6 +86,7 @@ struct share *pools_share(struct pools *p, uid_t user)
 	if (!s)
 		return NULL;
 	s->user = user;
+	s->number = HASH_COUNT(p->by_user) + 1;
 	s->set = share_known(s) ? &p->known : &p->strangers;
 	HASH_ADD(hh, p->by_user, user, sizeof(user), s);
 	return s;
@@ -95,13 +95,10 @@ struct share *pools_share(struct pools *p, uid_t user)
 bool share_has(const struct share *s, enum pool pool, uint64_t own, uint64_t n)
 {
 	const struct pool_set *set = s->set;
-	uint64_t free_of_all, most;
 
 	if (set->used[pool] >= set->size[pool] || n > set->size[pool] - set->used[pool])
 		return false;
-	free_of_all = set->size[pool] - set->used[pool] - n;
-	most = USER_PER_FREE * free_of_all;
-	return s->used[pool] + n <= most && own + n <= PROCESS_PER_FREE * (most - s->used[pool]);
+	return braid_share_has(set->size[pool] - set->used[pool] - n, BRAID_USER_PER_FREE, s->used[pool], own, n);
 }
 
 void share_add(struct share *s, enum pool pool, int64_t n)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Pools bound what all recorded processes together take of the recorder; budgets.c calls them. A pool is divided among
- * users first, because the processes of one user can do anything to each other. A user may have twice as much as is
- * still free, and one process three times as much as its user has left. So something is left for the next process,
- * however many take their part. Processes of root and of the recording user have pools of their own.
+ * Pools bound what all recorded processes together take of the recorder; budgets.c calls them. braid/share.h has how a
+ * pool is divided among users and processes. Processes of root and of the recording user have pools of their own.
  */
 #ifndef BRAID_SINK_POOLS_H
 #define BRAID_SINK_POOLS_H
@@ -12,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <uthash.h>
+
+#include <braid/event.h>
 
 enum pool {
 	POOL_MEMORY,	/* bytes */
@@ -36,7 +36,7 @@ enum pool {
 	POOLS
 };
 
-#define POOL_USERS_MAX 1024U /* users beyond these share one part */
+#define POOL_USERS_MAX (BRAID_USERS - 2U) /* users beyond these share one part */
 
 struct pool_set {
 	uint64_t size[POOLS], used[POOLS];
@@ -46,6 +46,7 @@ struct pool_set {
 struct share {
 	struct pool_set *set;
 	uint64_t used[POOLS];
+	uint32_t number;     /* of the map `user_shares` */
 	uint32_t reported;   /* bit n: the used-up pool of budget n has been announced */
 	bool files_reported; /* that some of its files are left out has been announced */
 	uid_t user;
