@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "said.h"
+
 Suite *test_budgets(void);
 
 #define STRANGER 65534U
@@ -27,6 +29,7 @@ static void setup(void)
 {
 	int fd = mkstemp(strcpy(path, "/tmp/braid-budgets-XXXXXX"));
 
+	said_begin();
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	sink = (struct sink){.pools = &pools};
@@ -40,7 +43,11 @@ static void teardown(void)
 	pools_close(&pools);
 	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
 	unlink(path);
+	said_end();
 }
+
+/* In the notice that a user has no more of some kind of room. */
+#define USED_UP "have used up their part of the recorder's "
 
 /* Reserves as many bytes as the account grants, up to `most`. */
 static uint64_t take_all(struct account *a, uint64_t most)
@@ -74,6 +81,8 @@ START_TEST(twenty_floods_leave_room_for_another_user)
 	for (uint32_t i = 0; i < 20; i++)
 		account_close(&flood[i]);
 	ck_assert_uint_eq(pools.strangers.used[POOL_MEMORY], HONEST);
+	ck_assert_int_eq(said("processes of user 65534 " USED_UP "memory"), 1);
+	ck_assert_int_eq(said("processes of user"), 1);
 }
 END_TEST
 
@@ -92,6 +101,7 @@ START_TEST(all_users_together_are_bounded)
 	}
 	ck_assert_uint_le(pools.strangers.used[POOL_MEMORY], 128UL << 20);
 	ck_assert_uint_eq(pools.known.used[POOL_MEMORY], 0);
+	ck_assert_int_eq(said(USED_UP "memory"), 100);
 }
 END_TEST
 
@@ -111,6 +121,7 @@ START_TEST(what_is_given_back_can_be_taken)
 	ck_assert(!account_reserve(&b, &sink, BUDGET_JVMS, 5)); /* no machine has this many JVMs */
 	ck_assert_uint_eq(b.refused[BUDGET_JVMS], 1);
 	account_close(&b);
+	ck_assert_int_eq(said("the process exceeds the limit of 4 rings"), 1);
 }
 END_TEST
 
@@ -126,6 +137,7 @@ START_TEST(a_user_has_part_of_the_slots)
 	ck_assert_uint_lt(slots, 128);
 	for (int i = 0; i < 4; i++)
 		ck_assert(account_reserve(&honest, &sink, BUDGET_JVMS, 1));
+	ck_assert_int_eq(said("processes of user 65534 " USED_UP "slots for JVMs"), 1);
 }
 END_TEST
 
@@ -150,6 +162,7 @@ START_TEST(what_is_kept_is_not_given_back)
 	ck_assert(account_reserve(&honest, &sink, BUDGET_OWN_PROBES, 1));
 	ck_assert(!account_may_reserve(&honest, BUDGET_OWN_PROBES, 1)); /* one of each JVM */
 	ck_assert_uint_eq(honest.refused[BUDGET_OWN_PROBES], 0);
+	ck_assert_int_eq(said("processes of user 65534 " USED_UP), 1);
 }
 END_TEST
 
@@ -173,6 +186,7 @@ START_TEST(files_of_one_user_leave_room_for_another)
 	ck_assert(account_reserve(&honest, &sink, BUDGET_PERF_MAPS, 1));
 	ck_assert(account_reserve(&honest, &sink, BUDGET_MAP_FRAMES, 10000));
 	ck_assert(account_reserve(&honest, &sink, BUDGET_PROBED, 1));
+	ck_assert_int_eq(said("processes of user 65534 " USED_UP), 4);
 }
 END_TEST
 
@@ -196,6 +210,7 @@ START_TEST(names_of_others_do_not_push_out_ours)
 	ck_assert_uint_gt(flood.refused[BUDGET_NAMES], 0);
 	ck_assert_uint_eq(honest.used[BUDGET_NAMES], 1);
 	names_free(names);
+	ck_assert_int_eq(said("the process exceeds the limit of 262144 names"), 1);
 }
 END_TEST
 
@@ -252,7 +267,7 @@ static void say(struct account *a)
 START_TEST(notices_of_one_user_leave_room_for_another)
 {
 	struct account honest = of(OTHER, 1), root = of(0, 2);
-	uint64_t said = 0;
+	uint64_t messages = 0;
 
 	for (uint32_t i = 0; i < 200; i++) {
 		struct account flood = of(STRANGER, i + 10);
@@ -261,17 +276,19 @@ START_TEST(notices_of_one_user_leave_room_for_another)
 			say(&flood);
 		ck_assert_uint_le(flood.used[BUDGET_NOTICES], 64);
 		ck_assert_uint_eq(flood.refused[BUDGET_NOTICES], 1000 - (uint64_t)flood.used[BUDGET_NOTICES]);
-		said += (uint64_t)flood.used[BUDGET_NOTICES];
+		messages += (uint64_t)flood.used[BUDGET_NOTICES];
 		account_close(&flood);
 	}
-	ck_assert_uint_eq(pools.strangers.used[POOL_NOTICES], said); /* those of processes that have ended count */
-	ck_assert_uint_lt(said, 6000);
+	ck_assert_uint_eq(pools.strangers.used[POOL_NOTICES], messages); /* those of processes that have ended count */
+	ck_assert_uint_lt(messages, 6000);
 	for (int n = 0; n < 64; n++) {
 		say(&honest);
 		say(&root);
 	}
 	ck_assert_uint_eq(honest.refused[BUDGET_NOTICES], 0);
 	ck_assert_uint_eq(root.refused[BUDGET_NOTICES], 0);
+	ck_assert_int_eq(said("processes of user 65534 " USED_UP "messages"), 1);
+	ck_assert_int_gt(said("further messages about the same process"), 0);
 }
 END_TEST
 
