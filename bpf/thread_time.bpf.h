@@ -157,8 +157,9 @@ static __always_inline __u64 entries_used(__s64 count)
 }
 
 /* Processes without a slot have no share but their user's. */
-static __always_inline bool thread_place_left(const struct braid_request_share *own, const struct braid_user_share *user,
-					      __u32 slot, const struct braid_offcpu_counts *all)
+static __always_inline bool thread_place_left(const struct braid_request_share *own,
+					      const struct braid_user_share *user, __u32 slot,
+					      const struct braid_offcpu_counts *all)
 {
 	__u64 used = entries_used(all->threads);
 

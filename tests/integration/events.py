@@ -207,7 +207,7 @@ def as_long(some, told):
 
 def most(those):
     """A stack taken before the collector has a new JVM's layout lacks its Java names."""
-    those = list(those)
+    those = [bool(one) for one in those]
     return 2 * sum(those) > len(those)
 
 
