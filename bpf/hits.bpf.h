@@ -418,6 +418,76 @@ int on_function(struct pt_regs *ctx)
 	return hit_find(&h, number) ? hit_in_user(ctx, &h, number) : 0;
 }
 
+/* ---- returns ---- */
+
+/* A call of a function is known by the place of its return address, and so is a recursive one. */
+struct timed_call {
+	__u64 sp;
+	__u32 tid;
+	__u32 number; /* of the event */
+};
+
+/* When calls began that have not returned. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* set at load */
+	__type(key, struct timed_call);
+	__type(value, __u64);
+} timed_calls SEC(".maps");
+
+/* Also in processes that are not recorded yet: the call may return when they are. */
+SEC("uprobe")
+int on_call_timed(struct pt_regs *ctx)
+{
+	struct timed_call call = {
+		.sp = ctx->sp, .tid = (__u32)bpf_get_current_pid_tgid(), .number = (__u32)bpf_get_attach_cookie(ctx)};
+	__u64 now = bpf_ktime_get_ns();
+
+	probe_on_thread_stack(ctx);
+	bpf_map_update_elem(&timed_calls, &call, &now, BPF_ANY);
+	return 0;
+}
+
+/* Takes the time since the call. False: it is not known. */
+static __always_inline bool return_take_elapsed(struct hit *h, __u64 sp, __u32 number)
+{
+	struct timed_call call = {.sp = sp - 8, .tid = (__u32)bpf_get_current_pid_tgid(), .number = number};
+	const struct braid_hit *event = bpf_map_lookup_elem(&hits, &number);
+	__u64 now = bpf_ktime_get_ns(), *began;
+
+	if (!event || !(event->flags & BRAID_HIT_READS_ELAPSED))
+		return event;
+	began = bpf_map_lookup_elem(&timed_calls, &call);
+	if (!began)
+		return false;
+	h->argument[BRAID_RETURN_ELAPSED] = now - *began;
+	bpf_map_delete_elem(&timed_calls, &call);
+	return true;
+}
+
+/* Behind the call: the kernel has set the pc to the return address. */
+SEC("uretprobe")
+int on_return(struct pt_regs *ctx)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx), tgid = bpf_get_current_pid_tgid() >> 32;
+	struct hit h = {.argument = {[BRAID_RETURN_VALUE] = ctx->ax}, .arguments = BRAID_RETURN_VALUES};
+	struct braid_hit_count *c;
+	bool timed;
+
+	probe_on_thread_stack(ctx);
+	timed = return_take_elapsed(&h, ctx->sp, number);
+	if (!hit_find(&h, number))
+		return 0;
+	if (timed)
+		return hit_in_user(ctx, &h, number);
+	c = bpf_map_lookup_elem(&hit_counts, &number);
+	if (c)
+		hit_lost(c, tgid, BRAID_LOST_HIT);
+	return 0;
+}
+
+/* ---- USDT probes ---- */
+
 SEC("usdt")
 int on_usdt_hit(struct pt_regs *ctx)
 {

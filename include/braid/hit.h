@@ -24,6 +24,12 @@ enum braid_kernel_event {
 	BRAID_KERNEL_EVENTS,
 };
 
+/* What a return has: numbers of a BRAID_HIT_ARGUMENT. */
+#define BRAID_RETURN_VALUE 0
+#define BRAID_RETURN_ELAPSED 1 /* since the call, in ns */
+#define BRAID_RETURN_VALUES 2
+#define BRAID_RETURN_CALLS 16384 /* whose beginning is known at a time */
+
 /* What filters of a system call compare, beside its arguments: numbers of a BRAID_HIT_ARGUMENT. */
 #define BRAID_SYSCALL_CALL 6
 #define BRAID_SYSCALL_RESULT 7
@@ -71,6 +77,7 @@ enum braid_hit_operator {
 #define BRAID_HIT_OR 1U	    /* the term begins another alternative; && binds closer */
 #define BRAID_HIT_SIGNED 2U /* of a number */
 #define BRAID_HIT_HEX 4U    /* of a number that may be an address or flags */
+#define BRAID_HIT_TIME 8U   /* of a number of ns */
 
 struct braid_hit_term {
 	__u16 offset;
@@ -86,6 +93,7 @@ _Static_assert(sizeof(struct braid_hit_term) == 48, "hit term");
 
 #define BRAID_HIT_READS_ARGUMENTS 1U
 #define BRAID_HIT_FILES 2U /* of system calls: only reads, writes and syncs of files */
+#define BRAID_HIT_READS_ELAPSED 4U
 
 /* Whether a comparison of numbers holds. */
 static inline bool braid_hit_compare(const struct braid_hit_term *t, __u64 value)
@@ -116,7 +124,7 @@ struct braid_hit {
 	__u64 period; /* one sample in so many hits; 0: the event is off */
 	__u64 min_ns; /* of a kernel event: shorter ones are no hits */
 	__u32 terms;
-	__u32 flags; /* BRAID_HIT_READS_ARGUMENTS, BRAID_HIT_FILES */
+	__u32 flags; /* BRAID_HIT_READS_*, BRAID_HIT_FILES */
 	struct braid_hit_term term[BRAID_HIT_TERMS];
 	__u32 fields;
 	__u32 reserved;

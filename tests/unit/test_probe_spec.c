@@ -27,6 +27,7 @@ static const struct {
 	{"uprobe:/usr/lib/libc.so.6:malloc", PROBE_UPROBE, false, "/usr/lib/libc.so.6", "", "malloc", 0, 0},
 	{"uprobe:/a,b/c:f+0x10/arg0>4096/", PROBE_UPROBE, false, "/a,b/c", "", "f", 16, 1},
 	{"uprobe:/x:_ZN3foo3barEv+8", PROBE_UPROBE, false, "/x", "", "_ZN3foo3barEv", 8, 0},
+	{"uretprobe:/x:f/retval<0||elapsed>1ms/{retval,elapsed}", PROBE_URETPROBE, false, "/x", "", "f", 0, 2},
 	{"usdt:/usr/bin/python3:python:gc__start/arg0==2&&tid!=3/", PROBE_USDT, false, "/usr/bin/python3", "python",
 	 "gc__start", 0, 2},
 	{"usdt:libjvm:hotspot:gc__begin", PROBE_USDT, true, "", "hotspot", "gc__begin", 0, 0},
@@ -89,6 +90,29 @@ START_TEST(terms)
 			ck_assert_uint_eq(spec.term[i].term.value, is[i].value);
 	}
 	ck_assert_str_eq(spec.term[0].term.pattern, "j*");
+}
+END_TEST
+
+/* What a return has: a number or the address of text, and a time. */
+START_TEST(returns)
+{
+	static const char text[] = "uretprobe:/x:f/elapsed>=1.5ms&&retval==-1/{retval,str(retval),elapsed}";
+	static const uint16_t offsets[] = {BRAID_RETURN_VALUE, BRAID_RETURN_VALUE, BRAID_RETURN_ELAPSED};
+	struct probe_spec spec;
+	char why[PROBE_WHY] = "";
+
+	ck_assert_msg(!probe_spec_parse(&spec, text, strlen(text), why), "%s", why);
+	ck_assert_uint_eq(spec.term[0].term.value, 1500000);
+	ck_assert_uint_eq(spec.term[0].term.offset, BRAID_RETURN_ELAPSED);
+	ck_assert_uint_eq(spec.term[1].term.value, (uint64_t)-1);
+	ck_assert_uint_eq(spec.term[1].term.offset, BRAID_RETURN_VALUE);
+	ck_assert(spec.term[1].term.flags & BRAID_HIT_SIGNED);
+	ck_assert_uint_eq(spec.fields, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(spec.field[i].term.offset, offsets[i]);
+		ck_assert_uint_eq(spec.field[i].term.operand, i == 1 ? BRAID_HIT_POINTED : BRAID_HIT_ARGUMENT);
+		ck_assert_uint_eq(spec.field[i].term.flags & BRAID_HIT_TIME, i == 2 ? BRAID_HIT_TIME : 0);
+	}
 }
 END_TEST
 
@@ -217,8 +241,14 @@ static const struct {
 	{"a:../b", "'a:../b' " NO_EVENT},
 	{"a:b%s", "'a:b%s' " NO_EVENT},
 	{"a:b\n", "an event has no control characters"},
-	{"uretprobe:/bin/x:f", "uretprobe is not offered: the kernel would put its own address in place of the return "
-			       "address, and stacks would end there; use uprobe"},
+	{"uretprobe:/bin/x", "'uretprobe:/bin/x' is no function; write uretprobe:PATH:SYMBOL"},
+	{"uretprobe:/x:f+4",
+	 "'uretprobe:/x:f+4' has an offset, but a function returns as a whole; write uretprobe:PATH:SYMBOL"},
+	{"uretprobe:/x:f/arg0==1/", "'arg0' is no field of a return; use comm, pid, tid, cpu, retval or elapsed"},
+	{"uretprobe:/x:f/elapsed>5/", "'elapsed' is a time, which needs its unit: 5ms or 5s"},
+	{"uretprobe:/x:f/elapsed>x/", "'elapsed' is compared with a time, such as 100us or 1s, not with 'x'"},
+	{"uretprobe:/x:f{arg0}", "'arg0' is no value of a return; these are retval and elapsed"},
+	{"uretprobe:/x:f{str(elapsed)}", "'elapsed' is a time, not the address of text"},
 	{"syscall=5", "'syscall=5': the value is a time with its unit, such as syscall=1ms"},
 	{"syscall=1msx", "'syscall=1msx': the value is a time with its unit, such as syscall=1ms"},
 	{"syscall=", "'syscall=': the value is a time with its unit, such as syscall=1ms"},
@@ -412,6 +442,7 @@ Suite *test_probe_spec(void)
 
 	tcase_add_loop_test(tc, specs, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_test(tc, terms);
+	tcase_add_test(tc, returns);
 	tcase_add_test(tc, shown);
 	tcase_add_test(tc, offcpu);
 	tcase_add_test(tc, kernel_events);

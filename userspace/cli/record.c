@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
 	{"event", 'e', "EVENT[,EVENT...]", 0,
 	 "Record these events (see below), and take samples by cpu-clock (default), a hardware counter (cycles, instructions, "
 	 "cache-misses, ..., if there is a PMU), or at "
-	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
+	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
 	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}. The option can be repeated",
 	 0},
 	{"preset", OPT_PRESET, "NAME", 0, "Record the events of cpu (default), latency, memory, startup, wall, or all",

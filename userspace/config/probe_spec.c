@@ -24,7 +24,7 @@ static const struct form {
 	enum probe_type type;
 	bool offered;
 } forms[] = {
-	{"uprobe:", PROBE_UPROBE, true},  {"usdt:", PROBE_USDT, true},	       {"uretprobe:", PROBE_UPROBE, false},
+	{"uprobe:", PROBE_UPROBE, true},  {"usdt:", PROBE_USDT, true},	       {"uretprobe:", PROBE_URETPROBE, true},
 	{"kprobe:", PROBE_UPROBE, false}, {"kretprobe:", PROBE_UPROBE, false},
 };
 
@@ -145,9 +145,25 @@ static bool known_field(struct probe_term *t, enum probe_type type)
 	return false;
 }
 
-/* "arg0" and so on, of a function or USDT probe. */
-static bool is_argument(const char *field, struct braid_hit_term *t)
+/* What a return has. */
+static bool is_return_value(const char *field, struct braid_hit_term *t)
 {
+	bool elapsed = strcmp(field, "elapsed") == 0;
+
+	if (!elapsed && strcmp(field, "retval") != 0)
+		return false;
+	t->operand = BRAID_HIT_ARGUMENT;
+	t->offset = elapsed ? BRAID_RETURN_ELAPSED : BRAID_RETURN_VALUE;
+	t->size = sizeof(uint64_t);
+	t->flags |= elapsed ? BRAID_HIT_TIME : BRAID_HIT_SIGNED;
+	return true;
+}
+
+/* "arg0" and so on, of a function or USDT probe. */
+static bool is_argument(enum probe_type type, const char *field, struct braid_hit_term *t)
+{
+	if (type == PROBE_URETPROBE)
+		return is_return_value(field, t);
 	if (strncmp(field, "arg", 3) != 0 || field[3] < '0' || field[3] >= '0' + BRAID_HIT_ARGUMENTS || field[4])
 		return false;
 	t->operand = BRAID_HIT_ARGUMENT;
@@ -180,8 +196,10 @@ static int take_field(const char **at, struct probe_term *t, const struct probe_
 	if (spec->type == PROBE_OFFCPU)
 		return REFUSE("'%.40s' is no field of offcpu; use comm, pid, tid, cpu, duration, state or cgroup",
 			      t->field);
-	if (is_argument(t->field, &t->term))
+	if (is_argument(spec->type, t->field, &t->term))
 		return 0;
+	if (spec->type == PROBE_URETPROBE)
+		return REFUSE("'%.40s' is no field of a return; use comm, pid, tid, cpu, retval or elapsed", t->field);
 	return REFUSE("'%.40s' is no field of a function or USDT probe; use comm, pid, tid, cpu, or arg0 to arg%d",
 		      t->field, BRAID_HIT_ARGUMENTS - 1);
 }
@@ -204,10 +222,10 @@ static int take_duration(struct probe_term *t, char *why)
 	int err = duration_parse_unit(t->term.pattern, &ns);
 
 	if (err == -EDOM)
-		return REFUSE("'duration' is a time, which needs its unit: %.30sms or %.30ss", t->term.pattern,
+		return REFUSE("'%.40s' is a time, which needs its unit: %.30sms or %.30ss", t->field, t->term.pattern,
 			      t->term.pattern);
 	if (err)
-		return REFUSE("'duration' is compared with a time, such as 100us or 1s, not with '%.31s'",
+		return REFUSE("'%.40s' is compared with a time, such as 100us or 1s, not with '%.31s'", t->field,
 			      t->term.pattern);
 	t->term.value = ns;
 	t->number = true;
@@ -258,7 +276,7 @@ static int take_value(const char **at, const struct probe_spec *spec, struct pro
 			      BRAID_HIT_PATTERN - 1);
 	memcpy(t->term.pattern, *at, length);
 	*at += length + quoted;
-	if (t->term.operand == BRAID_HIT_DURATION && !t->own)
+	if ((t->term.operand == BRAID_HIT_DURATION || t->term.flags & BRAID_HIT_TIME) && !t->own)
 		return take_duration(t, why);
 	if (t->term.operand == BRAID_HIT_STATE && !t->own)
 		return take_states(t, why);
@@ -358,9 +376,13 @@ static int take_shown(const char **at, struct probe_spec *to, char *why)
 	to->fields++;
 	if (to->type == PROBE_TRACEPOINT)
 		return 0;
-	if (!is_argument(f->name, &f->term))
-		return REFUSE("'%.40s' is no argument of a function or USDT probe; these are arg0 to arg%d", f->name,
-			      BRAID_HIT_ARGUMENTS - 1);
+	if (!is_argument(to->type, f->name, &f->term))
+		return to->type == PROBE_URETPROBE
+			       ? REFUSE("'%.40s' is no value of a return; these are retval and elapsed", f->name)
+			       : REFUSE("'%.40s' is no argument of a function or USDT probe; these are arg0 to arg%d",
+					f->name, BRAID_HIT_ARGUMENTS - 1);
+	if (f->term.flags & BRAID_HIT_TIME)
+		return f->text ? REFUSE("'%.40s' is a time, not the address of text", f->name) : 0;
 	f->term.flags |= BRAID_HIT_HEX;
 	if (f->text)
 		f->term.operand = BRAID_HIT_POINTED;
@@ -454,11 +476,16 @@ static int parse_tracepoint(struct probe_spec *to, const char *text, char *why)
 
 static int parse_function(struct probe_spec *to, const char *text, const char *at, char *why)
 {
+	bool returns = to->type == PROBE_URETPROBE;
 	char *plus, *end;
 
 	if (!take_part(&at, ':', to->path) || !take_part(&at, 0, to->name))
-		return REFUSE("'%.60s' is no function; write uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET", text);
+		return REFUSE("'%.60s' is no function; write %s", text,
+			      returns ? "uretprobe:PATH:SYMBOL" : "uprobe:PATH:SYMBOL or uprobe:PATH:SYMBOL+OFFSET");
 	plus = strchr(to->name, '+');
+	if (plus && returns)
+		return REFUSE("'%.60s' has an offset, but a function returns as a whole; write uretprobe:PATH:SYMBOL",
+			      text);
 	if (plus) {
 		*plus++ = '\0';
 		errno = 0;
@@ -489,13 +516,10 @@ static int parse_form(struct probe_spec *to, const struct form *form, char *why)
 	const char *at = to->text + strlen(form->prefix);
 	int err;
 
-	if (strcmp(form->prefix, "uretprobe:") == 0)
-		return REFUSE("uretprobe is not offered: the kernel would put its own address in place of the return "
-			      "address, and stacks would end there; use uprobe");
 	if (!form->offered)
 		return REFUSE("kprobes are not offered; use a tracepoint, CATEGORY:NAME");
 	to->type = form->type;
-	err = to->type == PROBE_UPROBE ? parse_function(to, to->text, at, why) : parse_usdt(to, to->text, at, why);
+	err = to->type == PROBE_USDT ? parse_usdt(to, to->text, at, why) : parse_function(to, to->text, at, why);
 	if (!err && !to->in_jvms && *to->path != '/')
 		return REFUSE("'%.60s' is no absolute path; probes are set in one file, so write its full path",
 			      to->path);

@@ -5,6 +5,7 @@
  *
  *   CATEGORY:NAME                      a tracepoint of the kernel
  *   uprobe:PATH:SYMBOL[+OFFSET]        a function of a program or library
+ *   uretprobe:PATH:SYMBOL              its return
  *   usdt:PATH:PROVIDER:NAME            a USDT probe of a program or library
  *   usdt:libjvm:PROVIDER:NAME          one of each recorded JVM's own libjvm.so
  *   hotspot:NAME, hs_private:NAME      the same with HotSpot's providers
@@ -24,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_USDT, PROBE_OFFCPU, PROBE_KERNEL };
+enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_URETPROBE, PROBE_USDT, PROBE_OFFCPU, PROBE_KERNEL };
 
 #define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
 #define PROBE_WHY 240  /* bytes of a reason */

@@ -29,7 +29,34 @@ bool hits_have(const struct record_options *o, enum probe_type type)
 bool hits_in_files(const struct record_options *o)
 {
 	for (uint32_t i = 0; i < o->probe_count; i++)
-		if ((o->probes[i].type == PROBE_UPROBE || o->probes[i].type == PROBE_USDT) && !o->probes[i].in_jvms)
+		if ((o->probes[i].type == PROBE_UPROBE || o->probes[i].type == PROBE_URETPROBE ||
+		     o->probes[i].type == PROBE_USDT) &&
+		    !o->probes[i].in_jvms)
+			return true;
+	return false;
+}
+
+static bool reads_elapsed(const struct braid_hit_term *t)
+{
+	return t->operand == BRAID_HIT_ARGUMENT && t->offset == BRAID_RETURN_ELAPSED;
+}
+
+/* Whether a filter or a value is the time since the call. */
+static bool is_timed(const struct probe_spec *spec)
+{
+	bool timed = false;
+
+	for (uint32_t i = 0; i < spec->terms; i++)
+		timed |= reads_elapsed(&spec->term[i].term);
+	for (uint32_t i = 0; i < spec->fields; i++)
+		timed |= reads_elapsed(&spec->field[i].term);
+	return timed && spec->type == PROBE_URETPROBE;
+}
+
+bool hits_time_returns(const struct record_options *o)
+{
+	for (uint32_t i = 0; i < o->probe_count; i++)
+		if (is_timed(&o->probes[i]))
 			return true;
 	return false;
 }
@@ -58,7 +85,7 @@ static void fill_in(struct braid_hit *hit, const struct probe_spec *spec)
 	hit->terms = spec->terms;
 	hit->fields = spec->fields;
 	hit->min_ns = spec->min_ns;
-	hit->flags = spec->flags;
+	hit->flags = spec->flags | (is_timed(spec) ? BRAID_HIT_READS_ELAPSED : 0);
 	for (uint32_t i = 0; i < spec->terms; i++) {
 		hit->term[i] = spec->term[i].term;
 		hit->flags |= reads(&hit->term[i]);
@@ -112,6 +139,19 @@ static int attach_tracepoint(struct hits *h, const struct braid_bpf *b, uint32_t
 	return err;
 }
 
+/* A return whose time is wanted has its call probed first, so that no return comes without it. */
+static int attach_return(struct hits *h, const struct braid_bpf *b, uint32_t number, pid_t pid, const char *path)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, call, .bpf_cookie = number);
+	LIBBPF_OPTS(bpf_uprobe_opts, back, .bpf_cookie = number, .retprobe = true);
+	uint64_t offset = h->at[number].offset;
+	int err = 0;
+
+	if (is_timed(&h->at[number].spec))
+		err = keep(h, bpf_program__attach_uprobe_opts(b->progs.on_call_timed, pid, path, offset, &call));
+	return err ?: keep(h, bpf_program__attach_uprobe_opts(b->progs.on_return, pid, path, offset, &back));
+}
+
 /* In all processes that run the file, or in one. */
 static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t number, pid_t pid)
 {
@@ -124,6 +164,8 @@ static int attach_in_file(struct hits *h, const struct braid_bpf *b, uint32_t nu
 	if (spec->type == PROBE_UPROBE)
 		return keep(h, bpf_program__attach_uprobe_opts(b->progs.on_function, pid, path, h->at[number].offset,
 							       &uprobe));
+	if (spec->type == PROBE_URETPROBE)
+		return attach_return(h, b, number, pid, path);
 	return keep(h, bpf_program__attach_usdt(b->progs.on_usdt_hit, pid, path, spec->group, spec->name, &usdt));
 }
 

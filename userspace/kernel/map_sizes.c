@@ -2,6 +2,7 @@
 #include "map_sizes.h"
 
 #include "braid.skel.h"
+#include "hits.h"
 
 #include <bpf/libbpf.h>
 #include <unistd.h>
@@ -47,5 +48,7 @@ int map_sizes_set(const struct braid_bpf *b, const struct record_options *o)
 	err = bpf_map__set_max_entries(b->maps.mappings, more * more * MAPPINGS);
 	err = err ?: bpf_map__set_max_entries(b->maps.pages, more * UNWIND_PAGES);
 	err = err ?: bpf_map__set_max_entries(b->maps.rows, more * UNWIND_ROWS);
+	if (hits_time_returns(o))
+		err = err ?: bpf_map__set_max_entries(b->maps.timed_calls, BRAID_RETURN_CALLS);
 	return err ?: bpf_map__set_max_entries(b->maps.events, event_ring_bytes(o));
 }

@@ -132,7 +132,7 @@ int probe_file_open(const struct probe_spec *spec, const struct record_options *
 			  spec->path);
 		err = -EPERM;
 	} else {
-		err = spec->type == PROBE_UPROBE ? find_function(fd, spec, offset) : find_usdt(fd, spec);
+		err = spec->type == PROBE_USDT ? find_usdt(fd, spec) : find_function(fd, spec, offset);
 	}
 	if (!err)
 		return fd;

@@ -65,7 +65,9 @@ static void put_number(struct writing *w, const struct braid_hit_term *t, uint64
 {
 	char text[NUMBER_TEXT];
 
-	if (t->flags & BRAID_HIT_HEX)
+	if (t->flags & BRAID_HIT_TIME)
+		snprintf(text, sizeof(text), "%" PRIu64 "ns", value);
+	else if (t->flags & BRAID_HIT_HEX)
 		number_text(text, value, t->operand == BRAID_HIT_ARGUMENT ? 1ULL << 32 : 0x10000);
 	else
 		snprintf(text, sizeof(text), t->flags & BRAID_HIT_SIGNED ? "%" PRId64 : "%" PRIu64, value);

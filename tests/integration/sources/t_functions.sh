@@ -66,7 +66,7 @@ refused "-e uprobe:/dev/null:f" "it is not a regular file"
 refused "-e uprobe:/none/such:f" "cannot set probes in '/none/such'"
 refused "-e uprobe:hit:hit_function" "is no absolute path" 2
 refused "-e uprobe:$HIT:hit_function{n}" "'n' is no argument of a function or USDT probe" 2
-refused "-e uretprobe:$HIT:hit_function" "uretprobe is not offered.*stacks would end" 2
+refused "-e uretprobe:$HIT:hit_function+4" "a function returns as a whole" 2
 
 # A file that somebody else can change.
 cp hit foreign
