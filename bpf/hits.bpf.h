@@ -394,6 +394,17 @@ int on_tracepoint(void *ctx)
 	return hit_end(s, stack_entry_regs(bpf_get_current_task_btf(), &s->w), number);
 }
 
+/* At an overflow of a counter beside the clock. */
+SEC("perf_event")
+int on_counter(struct bpf_perf_event_data *ctx)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct hit h = {0};
+	struct sample *s = hit_find(&h, number) ? hit_begin(&h, number) : NULL;
+
+	return s ? hit_end(s, sample_begin_stack(ctx, s), number) : 0;
+}
+
 /* At a function or USDT probe. The kernel has set the pc back to the probed instruction. */
 static __always_inline int hit_in_user(struct pt_regs *ctx, struct hit *h, __u32 number)
 {

@@ -115,22 +115,26 @@ static __always_inline void sample_event_regs(const struct bpf_perf_event_data *
 	w->r13 = ctx->regs.r13;
 }
 
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
+/* Takes the kernel's part of the stack, and the user registers; false when there are none. */
+static __always_inline bool sample_begin_stack(struct bpf_perf_event_data *ctx, struct sample *s)
 {
-	struct sample *s = sample_begin();
-
-	if (!s)
-		return 0;
 	if (ctx->regs.cs & 3) {
 		sample_event_regs(ctx, &s->w);
 		/* Keeps clang from sharing loads with other registers: the verifier refuses a moved context pointer. */
 		barrier();
 		stack_leave_probe(s->w.slot, false);
-		return sample_take(s->w.slot, true);
+		return true;
 	}
 	stack_walk_kernel(ctx, s);
-	return sample_take(s->w.slot, stack_entry_regs(bpf_get_current_task_btf(), &s->w));
+	return stack_entry_regs(bpf_get_current_task_btf(), &s->w);
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	struct sample *s = sample_begin();
+
+	return s ? sample_take(s->w.slot, sample_begin_stack(ctx, s)) : 0;
 }
 
 #endif

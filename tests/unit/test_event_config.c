@@ -127,10 +127,8 @@ static const struct {
 	{"offcpu/state<futex/", "'state' is text, which is compared by ==, != or ~"},
 	{"offcpu/cgroup<x/", "'cgroup' is compared by == or != with a path below /sys/fs/cgroup"},
 	{"syscall=0,file", "'syscall=0' and 'file' would record the same things; name one of them"},
-	{"cycles,instructions", "'cycles' and 'instructions' cannot both take samples in one recording"},
 	{"instructions=5", "unknown event 'instructions'; `braid record --help` lists them"},
 	{"instructions/pid==1/", "'instructions' takes no filter; offcpu, tracepoints and probes do"},
-	{"cpu,cycles", "'cpu-clock' and 'cycles' cannot both take samples in one recording"},
 };
 
 START_TEST(refusals)
@@ -141,6 +139,39 @@ START_TEST(refusals)
 	selection_init(&c);
 	ck_assert_int_eq(add(&c, why, refused[_i].list), -EINVAL);
 	ck_assert_str_eq(why, refused[_i].why);
+}
+END_TEST
+
+/* The clock is a counter of time, and the others are hits. */
+static const struct {
+	const char *list;
+	const char *clock;
+	const char *others; /* in order */
+} counted[] = {
+	{"cpu,cycles", "cpu-clock", "cycles"},
+	{"cycles,instructions,cycles", "cycles", "instructions"},
+	{"instructions,page-faults,task-clock", "task-clock", "page-faults,instructions"},
+	{"task-clock,cpu-clock,task-clock,cpu", "task-clock", "cpu-clock"},
+	{"a:b,cycles,cpu,cycles", "cpu-clock", "a:b,cycles"},
+	{"cpu-clock", "cpu-clock", ""},
+};
+
+START_TEST(counters)
+{
+	char why[SELECTION_WHY], others[256] = "";
+	struct event_selection c;
+
+	selection_init(&c);
+	ck_assert_int_eq(add(&c, why, counted[_i].list), 0);
+	selection_complete(&c);
+	ck_assert_str_eq(c.event, counted[_i].clock);
+	ck_assert(c.clock);
+	for (uint32_t i = 0; i < c.probe_count; i++) {
+		strcat(others, i ? "," : "");
+		strcat(others, c.probes[i].text);
+		ck_assert(c.probes[i].type == PROBE_COUNTER || strchr(c.probes[i].text, ':'));
+	}
+	ck_assert_str_eq(others, counted[_i].others);
 }
 END_TEST
 
@@ -155,7 +186,7 @@ START_TEST(more_hit_events_than_a_recording_takes)
 		ck_assert_int_eq(add(&c, why, one), 0);
 	}
 	ck_assert_int_eq(add(&c, why, "many:e0"), -EINVAL);
-	ck_assert_str_eq(why, "'many:e0' is one too many: a recording has at most 16 tracepoints and probes");
+	ck_assert_str_eq(why, "'many:e0' is one too many: a recording has at most 16 tracepoints, probes and counters");
 }
 END_TEST
 
@@ -260,6 +291,7 @@ Suite *test_event_config(void)
 
 	tcase_add_loop_test(tc, lists, 0, sizeof(understood) / sizeof(understood[0]));
 	tcase_add_loop_test(tc, refusals, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(tc, counters, 0, sizeof(counted) / sizeof(counted[0]));
 	tcase_add_test(tc, more_hit_events_than_a_recording_takes);
 	tcase_add_test(tc, presets_and_lists_add_up);
 	tcase_add_loop_test(tc, changes_while_recording, 0, sizeof(changes) / sizeof(changes[0]));

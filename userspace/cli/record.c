@@ -64,8 +64,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"output", 'o', "FILE", 0, "Write the trace to FILE (default braid.trace; - is standard output)", 0},
 	{"event", 'e', "EVENT[,EVENT...]", 0,
-	 "Record these events (see below), and take samples by cpu-clock (default), a hardware counter (cycles, instructions, "
-	 "cache-misses, ..., if there is a PMU), or at "
+	 "Record these events (see below), and take samples by cpu-clock (default), hardware counters (cycles, instructions, "
+	 "cache-misses, ..., if there is a PMU) or the kernel's (page-faults, context-switches, ...), or at "
 	 "tracepoints (CATEGORY:NAME), functions (uprobe:PATH:SYMBOL, uretprobe:PATH:SYMBOL) and USDT probes (usdt:PATH:PROVIDER:NAME, "
 	 "hotspot:NAME), each with a /FILTER/, as offcpu can have one, and {FIELD,...}. The option can be repeated",
 	 0},

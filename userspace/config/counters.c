@@ -34,11 +34,15 @@ static const struct counter {
 	{"LLC-load-misses", CACHE(LL, READ, MISS)},
 	{"dTLB-load-misses", CACHE(DTLB, READ, MISS)},
 	{"iTLB-load-misses", CACHE(ITLB, READ, MISS)},
+	{"cpu-clock", SOFTWARE(CPU_CLOCK)},
+	{"task-clock", SOFTWARE(TASK_CLOCK)},
 	{"page-faults", SOFTWARE(PAGE_FAULTS)},
 	{"minor-faults", SOFTWARE(PAGE_FAULTS_MIN)},
 	{"major-faults", SOFTWARE(PAGE_FAULTS_MAJ)},
 	{"context-switches", SOFTWARE(CONTEXT_SWITCHES)},
 	{"cpu-migrations", SOFTWARE(CPU_MIGRATIONS)},
+	{"alignment-faults", SOFTWARE(ALIGNMENT_FAULTS)},
+	{"emulation-faults", SOFTWARE(EMULATION_FAULTS)},
 };
 
 bool counter_find(const char *name, uint32_t *type, uint64_t *config)

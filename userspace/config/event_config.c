@@ -210,15 +210,52 @@ static uint64_t figure(const struct braid_event_config *c, const struct word *w)
 	return wide + narrow;
 }
 
+static int check_room(const struct event_selection *c, const char *text, char *why)
+{
+	if (c->probe_count < BRAID_HITS)
+		return 0;
+	snprintf(why, SELECTION_WHY,
+		 "'%.60s' is one too many: a recording has at most %d tracepoints, probes and counters", text,
+		 BRAID_HITS);
+	return -EINVAL;
+}
+
+/* A counter whose samples are hits, beside the clock's. */
+static int add_counter(struct event_selection *c, const char *name, char *why)
+{
+	struct probe_spec *to = &c->probes[c->probe_count];
+
+	for (uint32_t i = 0; i < c->probe_count; i++)
+		if (strcmp(c->probes[i].text, name) == 0)
+			return 0;
+	if (check_room(c, name, why))
+		return -EINVAL;
+	*to = (struct probe_spec){.type = PROBE_COUNTER};
+	snprintf(to->text, sizeof(to->text), "%s", name);
+	snprintf(to->name, sizeof(to->name), "%s", name);
+	c->probe_count++;
+	return 0;
+}
+
+static bool is_time(const char *counter)
+{
+	return strcmp(counter, "cpu-clock") == 0 || strcmp(counter, "task-clock") == 0;
+}
+
+/* The clock is the first counter of time, and if there is none, the first counter. */
 static int name_event(struct event_selection *c, const char *event, char *why)
 {
-	if (*c->event && strcmp(c->event, event) != 0) {
-		snprintf(why, SELECTION_WHY, "'%.50s' and '%.50s' cannot both take samples in one recording", c->event,
-			 event);
-		return -EINVAL;
+	const char *other = event;
+
+	if (!*c->event || strcmp(c->event, event) == 0) {
+		c->event = event;
+		return 0;
 	}
-	c->event = event;
-	return 0;
+	if (is_time(event) && !is_time(c->event)) {
+		other = c->event;
+		c->event = event;
+	}
+	return add_counter(c, other, why);
 }
 
 static int add_word(struct event_selection *c, const char *name, const char *value, char *why)
@@ -252,12 +289,8 @@ static int add_probe(struct event_selection *c, const char *text, size_t length,
 	int err;
 
 	_Static_assert(PROBE_WHY <= SELECTION_WHY, "reasons");
-	if (c->probe_count == BRAID_HITS) {
-		snprintf(why, SELECTION_WHY,
-			 "'%.60s' is one too many: a recording has at most %d tracepoints and probes", text,
-			 BRAID_HITS);
+	if (check_room(c, text, why))
 		return -EINVAL;
-	}
 	err = probe_spec_parse(to, text, length, why);
 	for (uint32_t i = 0; i < c->probe_count && !err; i++) {
 		if (strcmp(c->probes[i].text, to->text) == 0)
@@ -301,7 +334,7 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 		*value++ = '\0';
 	if (*filter && add_filter(c, one, filter, why))
 		return -EINVAL;
-	if (!value && (strcmp(one, "cpu-clock") == 0 || counter_find(one, &type, &config)))
+	if (!value && counter_find(one, &type, &config))
 		return name_event(c, one, why);
 	if (!value && strcmp(one, "all") == 0)
 		return selection_preset(c, one, why);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Event configurations as text, as on the command line and in the trace: a list such as "cpu,alloc=512k,lock=1ms". A
- * list has event types, at most one clock (cpu-clock, or a counter of counters.h), and hit events, which probe_spec.h and kernel_event.h describe. The
- * command line and the rooms of the collector use this; it touches no other state.
+ * list has event types, counters of counters.h, of which one is the clock and the others are hit events, and the hit
+ * events that probe_spec.h and kernel_event.h describe. The command line and the rooms of the collector use this; it
+ * touches no other state.
  */
 #ifndef BRAID_CONFIG_EVENT_CONFIG_H
 #define BRAID_CONFIG_EVENT_CONFIG_H

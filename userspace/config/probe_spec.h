@@ -25,7 +25,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum probe_type { PROBE_TRACEPOINT, PROBE_UPROBE, PROBE_URETPROBE, PROBE_USDT, PROBE_OFFCPU, PROBE_KERNEL };
+enum probe_type {
+	PROBE_TRACEPOINT,
+	PROBE_UPROBE,
+	PROBE_URETPROBE,
+	PROBE_USDT,
+	PROBE_OFFCPU,
+	PROBE_KERNEL,
+	PROBE_COUNTER
+};
 
 #define PROBE_TEXT 256 /* bytes of a whole spec, with the zero at its end */
 #define PROBE_WHY 240  /* bytes of a reason */

@@ -5,6 +5,7 @@
 #include "kernel_programs.h"
 #include "probe_file.h"
 #include "probe_holder.h"
+#include "sampler.h"
 #include "tracepoint.h"
 #include "util/apart.h"
 #include "util/log.h"
@@ -109,7 +110,7 @@ int hits_find(struct hits *h, const struct record_options *o)
 		*spec = o->probes[i];
 		if (spec->type == PROBE_TRACEPOINT)
 			err = h->at[i].fd = tracepoint_open(spec);
-		else if (spec->type != PROBE_KERNEL && !spec->in_jvms)
+		else if (spec->type != PROBE_KERNEL && spec->type != PROBE_COUNTER && !spec->in_jvms)
 			err = h->at[i].fd = probe_file_open(spec, o, &h->at[i].offset);
 		if (spec->type == PROBE_USDT && !spec->braces)
 			show_arguments(spec);
@@ -190,6 +191,26 @@ static int attach_faults(struct hits *h, struct bpf_program *program)
 	return err;
 }
 
+/* On each CPU, at the frequency of the clock. */
+static int attach_counter(struct hits *h, const struct braid_bpf *b, uint32_t number)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = number);
+	const char *counter = h->options->probes[number].name;
+	int hz = h->options->frequency_hz, fd, err = 0;
+
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && !err; cpu++) {
+		fd = sampler_open_counter(counter, hz, cpu);
+		if (fd == -ENODEV) /* the CPU is offline */
+			continue;
+		err = fd < 0 ? fd : keep(h, bpf_program__attach_perf_event_opts(b->progs.on_counter, fd, &opts));
+		if (err && fd >= 0)
+			close(fd);
+		if (err)
+			sampler_explain(err, counter, hz, cpu);
+	}
+	return err;
+}
+
 static int attach_kernel(struct hits *h, const struct braid_bpf *b, enum braid_kernel_event event)
 {
 	struct bpf_program *programs[KERNEL_PROGRAMS];
@@ -216,6 +237,8 @@ static int attach_one(struct attaching *a, uint32_t number)
 
 	if (o->probes[number].type == PROBE_TRACEPOINT)
 		return attach_tracepoint(h, a->first, number);
+	if (o->probes[number].type == PROBE_COUNTER)
+		return attach_counter(h, a->first, number);
 	if (o->probes[number].type == PROBE_KERNEL)
 		return attach_kernel(h, a->first, o->probes[number].event);
 	if (o->probes[number].in_jvms)
@@ -229,12 +252,13 @@ static int attach_one(struct attaching *a, uint32_t number)
 
 static void attach_each(void *ctx)
 {
+	const struct record_options *o = ((struct attaching *)ctx)->hits->options;
 	struct attaching *a = ctx;
 
-	for (uint32_t i = 0; i < a->hits->options->probe_count && !a->err; i++) {
+	for (uint32_t i = 0; i < o->probe_count && !a->err; i++) {
 		a->err = apart_orphaned() ? -ECANCELED : attach_one(a, i);
-		if (a->err)
-			log_error("cannot set '%s': %s", a->hits->options->probes[i].text, strerror(-a->err));
+		if (a->err && o->probes[i].type != PROBE_COUNTER) /* which says more */
+			log_error("cannot set '%s': %s", o->probes[i].text, strerror(-a->err));
 	}
 }
 
@@ -256,7 +280,7 @@ int hits_enable(struct hits *h, bool on)
 	int err = 0;
 
 	for (uint32_t i = 0; i < h->options->probe_count && !err; i++) {
-		h->at[i].hit.period = on ? h->options->period : 0;
+		h->at[i].hit.period = !on ? 0 : h->at[i].spec.type == PROBE_COUNTER ? 1 : h->options->period;
 		err = bpf_map_update_elem(h->map, &i, &h->at[i].hit, BPF_ANY) ? -errno : 0;
 	}
 	return err;

@@ -94,6 +94,7 @@ static int configure_programs(struct kernel_side *k, const struct record_options
 {
 	int err = bpf_program__set_autoload(k->skel->progs.on_tracepoint, hits_have(o, PROBE_TRACEPOINT));
 
+	err = err ?: bpf_program__set_autoload(k->skel->progs.on_counter, hits_have(o, PROBE_COUNTER));
 	err = err ?: programs_configure(&k->programs, k->skel, o, filter);
 	return err ?: bpf_program__set_autoload(k->skel->progs.on_sample, o->clock);
 }

@@ -11,14 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int open_perf_event(const struct record_options *o, int cpu)
+int sampler_open_counter(const char *counter, int frequency_hz, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof(attr),
 		.freq = 1,
-		.sample_freq = (uint64_t)o->frequency_hz,
+		.sample_freq = (uint64_t)frequency_hz,
 		.exclude_idle = 1,
 		.disabled = 1,
 	};
@@ -26,7 +26,7 @@ static int open_perf_event(const struct record_options *o, int cpu)
 	uint32_t type;
 	int fd;
 
-	if (counter_find(o->event, &type, &config)) {
+	if (counter_find(counter, &type, &config)) {
 		attr.type = type;
 		attr.config = config;
 	}
@@ -34,14 +34,14 @@ static int open_perf_event(const struct record_options *o, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-static int explain_perf(int err, const struct record_options *o, int cpu)
+int sampler_explain(int err, const char *counter, int frequency_hz, int cpu)
 {
 	if (err == -ENOENT || err == -EOPNOTSUPP)
 		log_error("no '%s' event on this machine (virtual machines often have no PMU); use -e cpu-clock",
-			  o->event);
+			  counter);
 	else if (err == -EINVAL)
 		log_error("cannot sample at %d Hz: the limit is sysctl kernel.perf_event_max_sample_rate",
-			  o->frequency_hz);
+			  frequency_hz);
 	else if (err == -EACCES || err == -EPERM)
 		log_error("cannot open a perf event on CPU %d: permission denied; run as root or with CAP_PERFMON",
 			  cpu);
@@ -79,18 +79,18 @@ int sampler_start_clock(struct sampler *s, const struct bpf_program *program, co
 	int n = libbpf_num_possible_cpus(), fd, err = make_room(s, n);
 
 	for (int cpu = 0; !err && cpu < n; cpu++) {
-		fd = open_perf_event(o, cpu);
+		fd = sampler_open_counter(o->event, o->frequency_hz, cpu);
 		if (fd == -ENODEV) /* the CPU is offline */
 			continue;
 		if (fd < 0)
-			return explain_perf(fd, o, cpu);
+			return sampler_explain(fd, o->event, o->frequency_hz, cpu);
 		err = attach(s, program, fd);
 		if (err)
 			close(fd);
 	}
 	for (int i = 0; !err && i < s->count; i++)
 		if (ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0))
-			return explain_perf(-errno, o, i);
+			return sampler_explain(-errno, o->event, o->frequency_hz, i);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The perf events that run the sampling program, one on each CPU. Only kernel_side.c calls this. */
+/* The perf events that run sampling programs, one on each CPU. Only kernel_side.c and hits.c call this. */
 #ifndef BRAID_KERNEL_SAMPLER_H
 #define BRAID_KERNEL_SAMPLER_H
 
@@ -14,6 +14,12 @@ struct sampler {
 	struct bpf_link **links;
 	int count;
 };
+
+/* Opens the counter, or cpu-clock, as a perf event that does not count yet. Returns its descriptor or a negative errno. */
+int sampler_open_counter(const char *counter, int frequency_hz, int cpu);
+
+/* Reports why a counter could not be opened or started. Returns `err`. */
+int sampler_explain(int err, const char *counter, int frequency_hz, int cpu);
 
 /* Returns 0, or a negative errno after reporting the failure. What was started stays until sampler_stop(). */
 int sampler_start_clock(struct sampler *s, const struct bpf_program *program, const struct record_options *o);

@@ -25,6 +25,23 @@ record -F 999 -e context-switches -o switches.trace -- python3 -c 'import time
 for _ in range(10000): time.sleep(1e-9)'
 check switches.trace "what took samples" 'r["recording"]["record.event"] == "context-switches"' \
 	"where they happen" 'weight(stacks) > 0 and all_match(stacks, "schedule") > 50'
-refused "-e cycles,instructions" "'cycles' and 'instructions' cannot both take samples" 2
+
+# Several: one is the clock, the others are events of their own.
+record -F 999 -e page-faults,task-clock,cpu-clock,emulation-faults -o several.trace -- sh -c '{ echo; sleep 1; echo; } | ./kernel flood fault 100000' >/dev/null
+check several.trace "the clock" 'r["recording"]["record.event"] == "task-clock" and weight(stacks) > 0' \
+	"the others" '{e["event"] for e in r["hit_events"]} >= {"page-faults", "cpu-clock"}' \
+	"where they happen" 'any("flood_fault" in s["name"] for e in r["hit_events"] if e["event"] == "page-faults" for s in e["sites"])' \
+	"about as many" '0.5 < sum(e["samples"] for e in r["hit_events"] if e["event"] == "cpu-clock") / weight(stacks) < 2'
+braid export --format collapsed --event page-faults several.trace >faults
+grep -q 'flood_fault' faults || fail "no page fault among those of the event: $(head -c 2000 faults)"
+braid script --event cpu-clock several.trace >lines
+grep -q ' cpu-clock:' lines || fail "script has no samples of cpu-clock"
+braid report --html several.html several.trace
+for event in page-faults cpu-clock; do
+	grep -q "\"$event\"" several.html || fail "the page has no $event"
+done
+if ! braid record -q -e task-clock,instructions -o both.trace -- true 2>err; then
+	refused "-e task-clock,instructions" "no 'instructions' event on this machine .virtual machines often have no PMU."
+fi
 refused "-e instruction" "unknown event 'instruction'" 2
 refused "-e instructions=5" "unknown event 'instructions'" 2
