@@ -7,9 +7,9 @@
 #include "events/handlers.h"
 
 static const struct kind *const kinds[] = {
-	&life_kind,    &threads_kind,	 &code_kind,	 &dump_kind,	 &methods_kind,
-	&alloc_kind,   &live_kind,	 &monitors_kind, &gc_kind,	 &loads_kind,
-	&virtual_kind, &exceptions_kind, &natives_kind,	 &resource_kind, &mounts_kind,
+	&life_kind,    &threads_kind,  &code_kind,   &dump_kind,      &methods_kind, &alloc_kind,
+	&live_kind,    &monitors_kind, &gc_kind,     &loads_kind,     &virtual_kind, &exceptions_kind,
+	&natives_kind, &resource_kind, &mounts_kind, &histogram_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -112,7 +112,7 @@ static bool flush(void)
 
 static void serve(JNIEnv *jni)
 {
-	uint64_t ticked_ns = clock_ns();
+	uint64_t ticked_ns = 0;
 	bool waiting, soon;
 
 	while (received.message == LINK_IDLE && !atomic_load(&agent.dead)) {

@@ -5,6 +5,7 @@
 
 #include "state.h"
 
+#define CAP_TAG_OBJECTS 0U
 #define CAP_SOURCE_FILE_NAME 11U
 #define CAP_LINE_NUMBERS 12U
 #define CAP_EXCEPTION_EVENTS 17U /* only when loaded at the JVM's start */

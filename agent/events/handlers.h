@@ -8,8 +8,8 @@
 
 #include <braid/jvm_event.h>
 
-extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, live_kind, loads_kind, methods_kind,
-	monitors_kind, mounts_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
+extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, histogram_kind, live_kind, loads_kind,
+	methods_kind, monitors_kind, mounts_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
 
 /* methods.c */
 void methods_reset(void);
@@ -109,6 +109,14 @@ uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct brai
 /* loads.c */
 /* The number of classes, without arrays, that were loaded before their events were enabled. */
 uint32_t loads_count(void);
+/* An object's identity hash code; 0: NULL, or not known. */
+uint32_t hash_code(jobject object);
+#define LOADER_NAME_MAX 1024
+struct loader {
+	char *class; /* signature, for agent_release(); NULL: the boot loader */
+	char name[LOADER_NAME_MAX];
+};
+void loader_describe(JNIEnv *jni, jobject loader, struct loader *to);
 
 /* exceptions.c */
 /* For a new connection, which has other class ids. */

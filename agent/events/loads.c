@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_MAX 1024 /* for a loader's name and all other strings but class names */
+#define PART_MAX LOADER_NAME_MAX /* for all strings but class names */
 #define FIRST_ROOM 4096U
 #define KNOWN_MAX (1U << 20) /* a class beyond may be published more than once */
 
@@ -29,7 +29,7 @@ static _Atomic uint32_t older; /* classes known without having been published */
 
 /* ---- known classes ---- */
 
-static uint32_t hash_code(jobject object)
+uint32_t hash_code(jobject object)
 {
 	jint code = 0;
 
@@ -146,9 +146,8 @@ static void loads_stop(JNIEnv *jni)
 /* What a CLASS record reports. */
 struct description {
 	char *name;
-	char *loader; /* the signature of its class */
 	char *source;
-	char loader_name[PART_MAX];
+	struct loader loader;
 	char module[PART_MAX];
 	jint modifiers;
 };
@@ -156,7 +155,7 @@ struct description {
 static void description_free(struct description *d)
 {
 	agent_release(d->name);
-	agent_release(d->loader);
+	agent_release(d->loader.class);
 	agent_release(d->source);
 }
 
@@ -184,21 +183,20 @@ static void module_read(struct description *d, JNIEnv *jni, jobject loader)
 	(*jni)->DeleteLocalRef(jni, module);
 }
 
-static void loader_read(struct description *d, JNIEnv *jni, jobject loader)
+void loader_describe(JNIEnv *jni, jobject loader, struct loader *to)
 {
 	static _Atomic(jfieldID) name_field;
-	bool modules = has_modules();
 	jclass kind;
 
-	if (modules)
-		module_read(d, jni, loader);
+	to->class = NULL;
+	to->name[0] = '\0';
 	if (!loader)
 		return;
 	kind = (*jni)->GetObjectClass(jni, loader);
-	d->loader = signature_of(kind);
-	if (modules)
+	to->class = signature_of(kind);
+	if (has_modules())
 		jni_string(jni, loader, jni_root_field(jni, loader, "name", "Ljava/lang/String;", &name_field),
-			   d->loader_name, sizeof(d->loader_name));
+			   to->name, sizeof(to->name));
 	(*jni)->DeleteLocalRef(jni, kind);
 }
 
@@ -218,13 +216,14 @@ static void load_publish(const struct description *d, bool prepared)
 
 	record_init(&r.hdr, BRAID_REC_CLASS, 0);
 	r.class_len = string_cut(d->name, &r.hdr.flags);
-	r.loader_len = string_cut(d->loader, &r.hdr.flags);
-	r.loader_name_len = string_cut(d->loader_name, &r.hdr.flags);
+	r.loader_len = string_cut(d->loader.class, &r.hdr.flags);
+	r.loader_name_len = string_cut(d->loader.name, &r.hdr.flags);
 	r.module_len = string_cut(d->module, &r.hdr.flags);
 	r.source_len = part_cut(d->source, &r.hdr.flags);
 	publish_definition((struct iovec[]){PART(&r, sizeof(r)), PART(d->name, r.class_len),
-					    PART(d->loader, r.loader_len), PART(d->loader_name, r.loader_name_len),
-					    PART(d->module, r.module_len), PART(d->source, r.source_len)},
+					    PART(d->loader.class, r.loader_len),
+					    PART(d->loader.name, r.loader_name_len), PART(d->module, r.module_len),
+					    PART(d->source, r.source_len)},
 			   6);
 }
 
@@ -236,7 +235,9 @@ static void class_publish(JNIEnv *jni, jclass class)
 
 	if (!d.name || (*ti)->GetClassLoader(ti, class, &loader) || !remember(identity(d.name, class, loader)))
 		goto out;
-	loader_read(&d, jni, loader);
+	if (has_modules())
+		module_read(&d, jni, loader);
+	loader_describe(jni, loader, &d.loader);
 	if ((*ti)->GetClassModifiers(ti, class, &d.modifiers))
 		d.modifiers = 0;
 	if (!caps_has(CAP_SOURCE_FILE_NAME) || (*ti)->GetSourceFileName(ti, class, &d.source))

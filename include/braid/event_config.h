@@ -25,10 +25,13 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_NATIVE_BIND, /* native methods and the functions that they are bound to; agent */
 	BRAID_EVENT_TYPE_RESOURCE,    /* exhausted heap, threads */
 	BRAID_EVENT_TYPE_OFFCPU, /* all times of all threads off the CPU, in JVMs and other processes; kernel side */
+	BRAID_EVENT_TYPE_HEAP,	 /* histograms of the heap; agent */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
+/* "all": without what stops the JVM for a time that depends on its heap. */
+#define BRAID_EVENT_TYPES_ALL (((1U << BRAID_EVENT_TYPES) - 1) & ~BRAID_EVENT_TYPE(HEAP))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
@@ -47,12 +50,14 @@ struct braid_event_config {
 	__u64 lock_min_ns;    /* shorter blockings are only counted */
 	__u64 wait_min_ns;
 	__u64 offcpu_min_ns;
-	__u32 exception_rate; /* maximum of exceptions emitted per second, the rest is counted only; 0: all */
-	__u32 live_max;	      /* maximum of objects watched at a time */
-	__u32 threaded;	      /* types of BRAID_PER_THREAD that are enabled for `threads` only */
-	__u32 reserved;
+	__u64 heap_interval_ns;	 /* between two histograms; 0: one when the type is enabled, and no other */
+	__u64 heap_max_pause_ns; /* no histogram is taken that is expected to stop the JVM for longer */
+	__u32 exception_rate;	 /* maximum of exceptions emitted per second, the rest is counted only; 0: all */
+	__u32 live_max;		 /* maximum of objects watched at a time */
+	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
+	__u32 heap_live;	 /* 1: garbage is collected before each histogram */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 };
-_Static_assert(sizeof(struct braid_event_config) == 184, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 200, "event config");
 
 #endif

@@ -87,13 +87,28 @@ enum braid_jvm_event_kind {
 				       something again: then without duration, on the stack that connected or
 				       accepted it; name: the peer; detail: connect, failed connect or retransmit;
 				       flags: the error number, 0: none */
-	BRAID_JVM_EVENTS,     /* one more than the largest */
+	BRAID_JVM_HEAP = 35,  /* a histogram of the heap; the interval is the time for which the JVM stood still, with
+				 the collection before it if there was one; value: bytes; weight: objects; number: of
+				 the histogram; flags: BRAID_HEAP_* */
+	BRAID_JVM_HEAP_CLASS = 36,    /* a row of it; name: class; detail: loader; value: bytes of its objects, without
+				      those that they refer to; weight: objects; number: the histogram's; flags: 0, or
+				      the number of classes that have no row of their own and are summed up here,
+				      with a name that says so */
+	BRAID_JVM_HEAP_ESTIMATE = 37, /* a histogram is to be taken; value: bytes of heap in use; weight: ns for which
+					 the JVM is expected to stand still; number: the histogram's; flags:
+					 BRAID_HEAP_REFUSED */
+	BRAID_JVM_EVENTS,	      /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
 #define BRAID_WAIT_TIMED_OUT 0x1U
 #define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */
+
+#define BRAID_HEAP_LIVE 0x1U	/* garbage was collected before */
+#define BRAID_HEAP_ABORTED 0x2U /* it took longer than allowed: value and weight are what was counted until then */
+#define BRAID_HEAP_FAILED 0x4U	/* the JVM could not be asked; a notice says why */
+#define BRAID_HEAP_REFUSED 0x8U /* not taken, because it would take longer than allowed */
 
 /* Flags of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */
 #define BRAID_GC_BEGAN_BEFORE 0x1U

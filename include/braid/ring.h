@@ -16,7 +16,7 @@
 #include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 4U
+#define BRAID_RING_VERSION 5U
 
 /* Longest record, including the header, in bytes; agents split or truncate longer ones. */
 #define BRAID_REC_MAX 16384U
@@ -47,6 +47,7 @@ enum braid_rec_kind {
 	BRAID_REC_NAMED_EVENT = 21,  /* definition: a JVM event with its names and without a stack */
 	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
 	BRAID_REC_JVM_EVENT = 26,    /* event: a JVM event whose stack could not be taken */
+	BRAID_REC_HEAP_CLASS = 27,   /* definition: a row of a histogram of the heap */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -289,6 +290,30 @@ struct braid_rec_class {
 };
 _Static_assert(sizeof(struct braid_rec_class) == 40, "class");
 
+/* braid_rec_heap_class.which */
+enum braid_heap_row {
+	BRAID_HEAP_ROW_CLASS = 0,
+	BRAID_HEAP_ROW_REST = 1,  /* the classes that have no row */
+	BRAID_HEAP_ROW_LATER = 2, /* classes that were loaded while the histogram was being taken */
+};
+
+/* A row of a histogram of the heap, before the JVM_EVENT of kind HEAP with its number. */
+struct braid_rec_heap_class {
+	struct braid_rec hdr;
+	__u64 number; /* of the histogram */
+	__u64 bytes;
+	__u64 objects;
+	__u32 which;	       /* enum braid_heap_row */
+	__u32 classes;	       /* that it sums up; 0: not known, or a class */
+	__u32 loader_hash;     /* the loader's identity hash code */
+	__u16 class_len;       /* signature as JVM TI gives it */
+	__u16 loader_len;      /* signature of the loader's class; empty: the boot loader */
+	__u16 loader_name_len; /* may be empty */
+	__u16 reserved[3];
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_heap_class) == 72, "heap class");
+
 /* Losses since the last published LOSS record. */
 struct braid_rec_loss {
 	struct braid_rec hdr;
@@ -355,7 +380,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_event_config config;
 };
-_Static_assert(sizeof(struct braid_grant) == 208, "grant");
+_Static_assert(sizeof(struct braid_grant) == 224, "grant");
 
 enum braid_command {
 	BRAID_COMMAND_RESET = 1, /* forget the watched objects */

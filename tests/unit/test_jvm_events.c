@@ -1,111 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of an agent's records of threads, classes and other events, including records that no agent would send. */
+#include "jvm_fixture.h"
+
 #include "analyze/events.h"
 #include "jvm/gc.h"
-#include "jvm/jvm.h"
 #include "jvm/jvm_events.h"
 #include "jvm/parked.h"
-#include "jvm/vthreads.h"
-#include "sink/names.h"
 
 #include <braid/hit.h>
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 Suite *test_jvm_events(void);
-
-#define ALL_TYPES ((1U << BRAID_EVENT_TYPES) - 1)
-#define TID 4000000 /* higher than the kernel's default maximum */
-
-static struct sink sink;
-static struct jvms jvms;
-static struct process process;
-static struct jvm *jvm;
-static char path[] = "/tmp/braid-jvm-events-XXXXXX";
-
-/* The last record of each kind. */
-static struct trace_jvm_event last[BRAID_JVM_EVENTS];
-static unsigned count[BRAID_JVM_EVENTS], loads, losses;
-static struct trace_loss last_loss;
-static char names[256][256], last_text[256], last_thread[256];
-
-static void copy(char to[256], struct trace_str from)
-{
-	snprintf(to, 256, "%.*s", (int)(from.len < 255 ? from.len : 255), from.str ? from.str : "");
-}
-
-static void tap(void *ctx, const struct trace_rec *rec)
-{
-	(void)ctx;
-	if (rec->kind == TRACE_NAME && rec->name.name < 256)
-		copy(names[rec->name.name], rec->name.text);
-	loads += rec->kind == TRACE_CODE_LOAD;
-	if (rec->kind == TRACE_LOSS) {
-		losses++;
-		last_loss = rec->loss;
-	}
-	if (rec->kind == TRACE_THREAD)
-		copy(last_thread, rec->thread.name);
-	if (rec->kind == TRACE_JVM_EVENT && rec->jvm_event.kind < BRAID_JVM_EVENTS) {
-		last[rec->jvm_event.kind] = rec->jvm_event;
-		count[rec->jvm_event.kind]++;
-		copy(last_text, rec->jvm_event.text);
-	}
-}
-
-static void setup(void)
-{
-	static const struct record_options options;
-	int fd = mkstemp(strcpy(path, "/tmp/braid-jvm-events-XXXXXX"));
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	sink = (struct sink){0};
-	jvms = (struct jvms){.sink = &sink, .options = &options, .config.enabled = ALL_TYPES};
-	process = (struct process){.id = 7, .pid = getpid()};
-	memset(last, 0, sizeof(last));
-	memset(count, 0, sizeof(count));
-	ck_assert_int_eq(trace_writer_open(&sink.writer, path), 0);
-	trace_writer_tap(sink.writer, tap, NULL);
-	ck_assert_int_eq(modules_new(&jvms.modules, &sink, NULL, false), 0);
-	ck_assert_int_eq(threads_new(&jvms.threads, &sink), 0);
-	ck_assert_int_eq(processes_new(&jvms.processes, &sink, NULL, jvms.modules, jvms.threads, jvms.options), 0);
-	ck_assert_int_eq(vthreads_new(&jvms.vthreads, &sink), 0);
-	ck_assert_int_eq(names_new(&jvms.names, &sink), 0);
-	jvm = process.jvm = jvm_new(&jvms, &process, 0, 1);
-	ck_assert_ptr_nonnull(jvm);
-}
-
-static void teardown(void)
-{
-	jvm_free(jvm);
-	names_free(jvms.names);
-	vthreads_free(jvms.vthreads);
-	processes_free(jvms.processes);
-	threads_free(jvms.threads);
-	modules_free(jvms.modules);
-	ck_assert_int_eq(trace_writer_close(sink.writer), 0);
-	unlink(path);
-}
-
-/* Sends a record in its own memory, so that a read beyond its end is detected. */
-static void send(const void *fixed, size_t fixed_size, const char *strings)
-{
-	size_t length = strings ? strlen(strings) : 0;
-	char *record = malloc(fixed_size + length);
-
-	ck_assert_ptr_nonnull(record);
-	memcpy(record, fixed, fixed_size);
-	if (length)
-		memcpy(record + fixed_size, strings, length);
-	((struct braid_rec *)record)->size = (uint32_t)(fixed_size + length);
-	jvm_record(jvm, (const struct braid_rec *)record, fixed_size + length);
-	free(record);
-}
 
 static void thread_start(uint64_t java_thread, uint32_t tid, uint32_t flags, uint16_t rec_flags)
 {
@@ -280,10 +184,19 @@ END_TEST
 /* Records with any sizes, lengths and numbers. */
 START_TEST(records_that_lie)
 {
-	static const uint16_t kinds[] = {BRAID_REC_THREAD,    BRAID_REC_THREAD_END, BRAID_REC_NAMED_EVENT,
-					 BRAID_REC_CLASS,     BRAID_REC_TYPE,	    BRAID_REC_CLASS_UNLOAD,
-					 BRAID_REC_LOSS,      BRAID_REC_REPLAYED,   BRAID_REC_GC_START,
-					 BRAID_REC_JVM_EVENT, BRAID_REC_KINDS,	    0xffff};
+	static const uint16_t kinds[] = {BRAID_REC_THREAD,
+					 BRAID_REC_THREAD_END,
+					 BRAID_REC_NAMED_EVENT,
+					 BRAID_REC_CLASS,
+					 BRAID_REC_TYPE,
+					 BRAID_REC_CLASS_UNLOAD,
+					 BRAID_REC_HEAP_CLASS,
+					 BRAID_REC_LOSS,
+					 BRAID_REC_REPLAYED,
+					 BRAID_REC_GC_START,
+					 BRAID_REC_JVM_EVENT,
+					 BRAID_REC_KINDS,
+					 0xffff};
 	unsigned seed = 4;
 
 	for (int i = 0; i < 20000; i++) {

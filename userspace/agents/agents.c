@@ -23,7 +23,8 @@
 #define EAGER_NS 1000000000ULL
 #define CONNECT_NS 5000000000ULL
 #define STOP_WAIT_NS 1000000000ULL
-#define GRANT_NS 3000000000ULL /* an agent that starts with its JVM waits for 10 s while the collector runs */
+#define HEAP_WAIT_NS 5000000000ULL /* at most, for histograms of the heap at the end */
+#define GRANT_NS 3000000000ULL	   /* an agent that starts with its JVM waits for 10 s while the collector runs */
 
 struct agents {
 	struct agents_env env;
@@ -384,10 +385,23 @@ static bool process_stopped(const struct process *process)
 	return proc_status_read(process->pid, &status) == 0 && status.stopped;
 }
 
+/* An agent takes the last histogram of the heap before it answers. */
+static uint64_t stop_wait_ns(const struct agents *a)
+{
+	uint64_t ns = STOP_WAIT_NS;
+	const struct link *l;
+
+	LL_FOREACH (a->links, l) {
+		if (l->config.enabled & BRAID_EVENT_TYPE(HEAP) && ns < STOP_WAIT_NS + l->config.heap_max_pause_ns)
+			ns = STOP_WAIT_NS + l->config.heap_max_pause_ns;
+	}
+	return ns < STOP_WAIT_NS + HEAP_WAIT_NS ? ns : STOP_WAIT_NS + HEAP_WAIT_NS;
+}
+
 /* Waits until the agents have answered, except for JVMs that are stopped. */
 static void wait_stopped(struct agents *a)
 {
-	uint64_t until = now_ns() + STOP_WAIT_NS;
+	uint64_t until = now_ns() + stop_wait_ns(a);
 	bool waits = true;
 	struct link *l;
 

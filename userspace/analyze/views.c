@@ -365,6 +365,8 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = gc_view_fill(&v->gc, an);
 	if (!err)
+		err = heap_views_new(&v->heap, an);
+	if (!err)
 		err = view_jvms(v);
 	if (!err)
 		err = view_losses(v);
@@ -392,6 +394,7 @@ void views_free(struct views *v)
 	free(v->jvms.at);
 	gc_view_free(&v->gc);
 	hit_views_free(&v->hits);
+	heap_views_free(&v->heap);
 	free(v->losses.at);
 	free(v->notices.at);
 	event_views_free(v->events);

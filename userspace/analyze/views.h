@@ -8,6 +8,7 @@
 
 #include "event_views.h"
 #include "gc.h"
+#include "heap.h"
 #include "hits.h"
 #include "tree.h"
 
@@ -79,6 +80,7 @@ struct views {
 	VEC(struct jvm_view) jvms; /* by pid */
 	struct gc_view gc;
 	struct hit_views hits;		 /* hit events */
+	struct heap_views heap;		 /* histograms */
 	VEC(struct loss_view) losses;	 /* by hop and kind */
 	VEC(struct notice_view) notices; /* by time */
 	struct event_views *events;

@@ -74,6 +74,15 @@ void common_time(struct argp_state *state, const char *name, const char *arg, bo
 	*has = true;
 }
 
+uint64_t common_pause(struct argp_state *state, const char *arg)
+{
+	uint64_t ns;
+
+	if (duration_parse(arg, &ns))
+		argp_error(state, "--max-pause: '%s' is not a time, such as 500ms or 2s", arg);
+	return ns;
+}
+
 static void parse_expression(struct argp_state *state, struct common *c, int key, const char *arg)
 {
 	char why[128] = "";

@@ -46,6 +46,9 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m);
 unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg);
 
+/* The value of --max-pause, in ns; for another text it ends the program. */
+uint64_t common_pause(struct argp_state *state, const char *arg);
+
 /* Whether what --event names is neither a kind of events nor samples: then it is a tracepoint, function or USDT probe. */
 bool common_event_named(const char *arg);
 

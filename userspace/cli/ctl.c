@@ -88,6 +88,7 @@ struct ctl {
 	uint32_t recorder; /* that answers */
 	char output[BRAID_CONTROL_TEXT_MAX];
 	bool failed;
+	pid_t stranger; /* a recorder of another version of braid; 0: none */
 };
 
 /* ---- the command line ---- */
@@ -262,6 +263,7 @@ static void json_figures(struct json *j, const struct braid_event_config *c)
 	json_number(j, "lock_min_ns", c->lock_min_ns);
 	json_number(j, "wait_min_ns", c->wait_min_ns);
 	json_number(j, "offcpu_min_ns", c->offcpu_min_ns);
+	json_number(j, "heap_interval_ns", c->heap_interval_ns);
 	json_number(j, "vthread_rate", c->vthread_rate);
 	json_number(j, "exception_rate", c->exception_rate);
 }
@@ -470,6 +472,10 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 		return false;
 	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it is ending: it need not record the process */
 		return false;
+	if (pid && err == -EPROTO) { /* nor need it */
+		c->stranger = at;
+		return false;
+	}
 	if (err)
 		report_failure(c, at, err);
 	return !err || !pid;
@@ -478,6 +484,7 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 static void control_pid(struct ctl *c, const char *directory, const pid_t *recorders, int count, pid_t pid)
 {
 	bool found = false, failed = c->failed;
+	char hint[128];
 
 	for (int i = 0; i < count && !found; i++)
 		if (recorders[i] == pid)
@@ -486,9 +493,13 @@ static void control_pid(struct ctl *c, const char *directory, const pid_t *recor
 		found |= consult(c, directory, recorders[i], pid);
 	if (found || c->failed != failed)
 		return;
-	log_error("process %d is not being recorded by %s; `braid ctl status` lists the recorded processes", (int)pid,
-		  geteuid() ? "this user (root controls root's recordings)" : "root");
 	c->failed = true;
+	snprintf(hint, sizeof(hint), "`braid ctl status` lists the recorded processes");
+	if (c->stranger)
+		snprintf(hint, sizeof(hint), "recorder %d belongs to another version of braid, whose `ctl` can ask it",
+			 (int)c->stranger);
+	log_error("process %d is not being recorded by %s; %s", (int)pid,
+		  geteuid() ? "this user (root controls root's recordings)" : "root", hint);
 }
 
 static void control_all(struct ctl *c, const char *directory, const pid_t *recorders, int count)

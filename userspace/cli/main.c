@@ -20,6 +20,7 @@ static const struct command {
 	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
 	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
 	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
+	{"heap", cmd_heap, "count the objects of a JVM by class"},
 	{"explain", cmd_explain, "explain why a thread took as long as it did"},
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},

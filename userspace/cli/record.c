@@ -16,13 +16,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_NO_ATTACH = 0x100, OPT_AGENT_OPTS, OPT_MAX_DEPTH, OPT_REPORT, OPT_LINES, OPT_PRESET, OPT_KILL };
+enum {
+	OPT_NO_ATTACH = 0x100,
+	OPT_AGENT_OPTS,
+	OPT_MAX_DEPTH,
+	OPT_REPORT,
+	OPT_LINES,
+	OPT_PRESET,
+	OPT_KILL,
+	OPT_MAX_PAUSE
+};
 
 /* The kernel side, or probes in the VM's code, record these. */
 #define WITHOUT_AGENT                                                                                                  \
 	(BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
-
-#define EVERYTHING ((1U << BRAID_EVENT_TYPES) - 1)
 
 /* The command line's content. */
 struct record_request {
@@ -75,6 +82,8 @@ static const struct argp_option options[] = {
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},
 	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Walk at most this many frames, 1 to 16384 (default 16384)", 0},
+	{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
+	 "Take no histogram of the heap (-e heap) that is expected to stop the JVM for longer (default 1s)", 0},
 	{"lines", OPT_LINES, NULL, 0,
 	 "At the end, find source lines and inlined functions of native code with debug information", 0},
 	{"report", OPT_REPORT, NULL, 0, "Print the report at the end, as `braid report` would", 0},
@@ -102,11 +111,11 @@ static char *help(int key, const char *text, void *input)
 	fputs("\nPresets:\n", out);
 	for (size_t i = 0; preset_name(i); i++) {
 		fprintf(out, "  %-8s", preset_name(i));
-		for (int type = 0; type < BRAID_EVENT_TYPES && preset_types(i) != EVERYTHING; type++)
+		for (int type = 0; type < BRAID_EVENT_TYPES && preset_types(i) != BRAID_EVENT_TYPES_ALL; type++)
 			if (preset_types(i) >> type & 1)
 				fprintf(out, " %s", event_type_name(type));
-		if (preset_types(i) == EVERYTHING)
-			fputs(" all of these events", out);
+		if (preset_types(i) == BRAID_EVENT_TYPES_ALL)
+			fputs(" all of these events but heap", out);
 		putc('\n', out);
 	}
 	fprintf(out, "\n%s", text);
@@ -205,6 +214,9 @@ static bool parse_events(int key, char *arg, struct argp_state *state)
 		return true;
 	case OPT_LINES:
 		o->lines = true;
+		return true;
+	case OPT_MAX_PAUSE:
+		r->selection.config.heap_max_pause_ns = common_pause(state, arg);
 		return true;
 	case OPT_MAX_DEPTH:
 		o->max_depth = (uint32_t)option_number(state, "--max-depth", arg, 1, BRAID_MAX_DEPTH);

@@ -82,6 +82,13 @@ static const struct word {
 				     .unit = TIME,
 				     FIGURE(offcpu_min_ns),
 				     .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_HEAP] = {.name = "heap",
+				   .example = "heap=60s",
+				   .help = "histograms of the heap, which stop the JVM; time between two",
+				   .unit = TIME,
+				   FIGURE(heap_interval_ns),
+				   .low = 1000000000,
+				   .high = TIME_MAX},
 #undef FIGURE
 };
 
@@ -99,7 +106,7 @@ static const struct preset {
 			    BRAID_EVENT_TYPE(NATIVE_BIND)},
 	{"wall", BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(OFFCPU) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |
 			 BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(THREAD)},
-	{"all", (1U << BRAID_EVENT_TYPES) - 1},
+	{"all", BRAID_EVENT_TYPES_ALL},
 };
 
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
@@ -137,6 +144,8 @@ void selection_init(struct event_selection *c)
 						 .offcpu_min_ns = 100000,
 						 .vthread_rate = 1000,
 						 .exception_rate = 1000,
+						 .heap_interval_ns = 60000000000,
+						 .heap_max_pause_ns = HEAP_MAX_PAUSE_NS,
 						 .live_max = 4096},
 				      .event = ""};
 }
@@ -185,9 +194,10 @@ static int set_figure(struct braid_event_config *c, const struct word *w, const 
 		return -EINVAL;
 	}
 	if (err || value < w->low || value > w->high) {
+		uint64_t scale = w->unit == TIME ? 1000000000 : 1;
+
 		snprintf(why, SELECTION_WHY, "'%s=%.40s': the value is %s, from %llu to %llu%s", w->name, text,
-			 examples[w->unit], (unsigned long long)w->low,
-			 (unsigned long long)(w->unit == TIME ? w->high / 1000000000 : w->high),
+			 examples[w->unit], (unsigned long long)(w->low / scale), (unsigned long long)(w->high / scale),
 			 w->unit == TIME ? " s" : "");
 		return -EINVAL;
 	}

@@ -26,7 +26,8 @@ struct event_selection {
 	struct probe_spec offcpu;	      /* the filter of offcpu; empty text: none */
 };
 
-#define SELECTION_WHY 240 /* bytes of a reason */
+#define SELECTION_WHY 240		/* bytes of a reason */
+#define HEAP_MAX_PAUSE_NS 1000000000ULL /* the default */
 
 /* The type's word in a list. */
 const char *event_type_name(enum braid_event_type type);

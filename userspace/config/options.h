@@ -33,7 +33,8 @@ struct record_options {
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;
-	char **command; /* NULL-terminated, or NULL */
+	char **command;	  /* NULL-terminated, or NULL */
+	const bool *done; /* the recording ends when the tap has set it, or no agent is left; NULL: not for that */
 	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
 	void *tap_ctx;

@@ -18,6 +18,13 @@ void text_more(FILE *out, size_t count, unsigned top);
 void text_hits(FILE *out, const struct views *v, unsigned top);
 void json_hits(struct json *j, const struct views *v, unsigned top);
 
+/* ---- heap.c: histograms of the heap ---- */
+void text_histograms(FILE *out, const struct views *v, unsigned top);
+void json_histograms(struct json *j, const struct views *v, unsigned top);
+/* The last histogram of one JVM, which has one, as a table; and all that is known of its heap as an object. */
+void heap_text(FILE *out, const struct heap_view *h, unsigned top);
+void heap_json(struct json *j, const struct views *v, const struct heap_view *h, unsigned top);
+
 /* ---- events_special.c: what only some kinds have ---- */
 void text_blockers(FILE *out, const struct views *v, unsigned top);
 void text_lives(FILE *out, const struct views *v, unsigned top);

@@ -256,6 +256,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_NAMED_EVENT] = "event",
 	[BRAID_REC_CLASS] = "class",
 	[BRAID_REC_JVM_EVENT] = "jvm_event",
+	[BRAID_REC_HEAP_CLASS] = "heap_class",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -336,6 +337,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return named_events_on_event(j, rec, size);
 	case BRAID_REC_CLASS:
 		return named_events_on_class(j, rec, size);
+	case BRAID_REC_HEAP_CLASS:
+		return named_events_on_heap_class(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return gc_on_record(j, rec, size);

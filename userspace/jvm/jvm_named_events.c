@@ -108,21 +108,32 @@ static const char *loader_known_as(const char *class_name)
 }
 
 struct class_texts {
-	const char *name, *loader, *loader_name, *module, *source;
+	const char *name, *module, *source;
 };
 
-/* "boot", "app", "com.example.Loader", "com.example.Loader 'plugins'" */
-static uint32_t loader_id(struct jvm *j, const struct braid_rec_class *r, const struct class_texts *c)
-{
-	char class_name[HOTSPOT_NAME_MAX], name[PART_MAX], text[sizeof(class_name) + sizeof(name) + 4];
+/* A class loader as an agent describes it. Without a class: the boot loader. */
+struct loader_texts {
+	const char *class, *name;
+	uint16_t class_len, name_len;
+	uint32_t hash; /* 0: loaders of a class and a name need not be told apart */
+};
 
-	if (!r->loader_len)
+/* "boot", "app", "com.example.Loader", "com.example.Loader 'plugins'", "com.example.Loader @1f2e3d" */
+static uint32_t loader_id(struct jvm *j, const struct loader_texts *l)
+{
+	char class_name[HOTSPOT_NAME_MAX], name[PART_MAX] = "", text[sizeof(class_name) + sizeof(name) + 16];
+	size_t used;
+
+	if (!l->class_len)
 		return event_name_id(j, "boot");
-	class_name_from_signature(class_name, sizeof(class_name), c->loader, r->loader_len);
-	if (!r->loader_name_len || loader_known_as(class_name) != class_name)
+	class_name_from_signature(class_name, sizeof(class_name), l->class, l->class_len);
+	if (loader_known_as(class_name) != class_name)
 		return event_name_id(j, loader_known_as(class_name));
-	utf8_from_modified(name, sizeof(name), c->loader_name, r->loader_name_len);
-	snprintf(text, sizeof(text), "%s '%s'", class_name, name);
+	used = (size_t)snprintf(text, sizeof(text), "%s", class_name);
+	if (utf8_from_modified(name, sizeof(name), l->name, l->name_len))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " '%s'", name);
+	if (l->hash)
+		snprintf(text + used, sizeof(text) - used, " @%x", l->hash);
 	return event_name_id(j, text);
 }
 
@@ -142,11 +153,12 @@ bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t si
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size;
 	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_CLASS_LOAD};
 	char name[HOTSPOT_NAME_MAX], text[2 * PART_MAX + 1];
+	struct loader_texts loader = {.class_len = r->loader_len, .name_len = r->loader_name_len};
 	struct class_texts c;
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &c.name) ||
-	    !jvm_take_string(&at, end, r->loader_len, &c.loader) ||
-	    !jvm_take_string(&at, end, r->loader_name_len, &c.loader_name) ||
+	    !jvm_take_string(&at, end, loader.class_len, &loader.class) ||
+	    !jvm_take_string(&at, end, loader.name_len, &loader.name) ||
 	    !jvm_take_string(&at, end, r->module_len, &c.module) ||
 	    !jvm_take_string(&at, end, r->source_len, &c.source))
 		return false;
@@ -158,10 +170,41 @@ bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t si
 	} else {
 		j->classes_loaded++;
 		e.value = r->modifiers;
-		e.detail = loader_id(j, r, &c);
+		e.detail = loader_id(j, &loader);
 		origin(text, sizeof(text), r, &c);
 		e.text = trace_str_of(text);
 	}
+	jvm_events_emit(j->jvms, j->process, &e);
+	return true;
+}
+
+bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_heap_class *r = (const void *)rec;
+	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *class;
+	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_HEAP_CLASS};
+	struct loader_texts loader;
+	char name[HOTSPOT_NAME_MAX];
+
+	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &class) ||
+	    !jvm_take_string(&at, end, r->loader_len, &loader.class) ||
+	    !jvm_take_string(&at, end, r->loader_name_len, &loader.name))
+		return false;
+	loader.class_len = r->loader_len;
+	loader.name_len = r->loader_name_len;
+	loader.hash = r->loader_hash;
+	if (r->which == BRAID_HEAP_ROW_CLASS) {
+		class_name_from_signature(name, sizeof(name), class, r->class_len);
+		e.name = event_name_id(j, name);
+		e.detail = loader_id(j, &loader);
+	} else {
+		e.name = event_name_id(j, r->which == BRAID_HEAP_ROW_REST ? "[other classes]"
+									  : "[classes loaded meanwhile]");
+		e.flags = r->classes ?: 1;
+	}
+	e.value = r->bytes;
+	e.weight = r->objects;
+	e.number = r->number;
 	jvm_events_emit(j->jvms, j->process, &e);
 	return true;
 }

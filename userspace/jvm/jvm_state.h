@@ -151,6 +151,7 @@ bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size);
 
 bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
+bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* Emits a phase of the JVM's life. `classes`: loaded by then; 0: not known. */
 void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint64_t classes);

@@ -118,16 +118,6 @@ static void emit_stats(struct loop *l)
 	sink_stat(&s->sink, 0, "stack_renewals", stacks_renewals(s->stacks));
 }
 
-/* Whether every recorded target has ended. */
-static bool targets_gone(struct loop *l)
-{
-	if (l->s->options->system_wide)
-		return false;
-	if (l->command.pid && !l->command.ended)
-		return false;
-	return l->command.pid ? true : processes_running(l->s->processes) == 0;
-}
-
 static void on_tick(struct source *src)
 {
 	struct loop *l = src->ctx;
@@ -155,7 +145,7 @@ static void on_tick(struct source *src)
 		l->flushed_ns = now;
 	}
 	summary_progress(&l->summary, s, now);
-	if (s->sink.error || targets_gone(l))
+	if (s->sink.error || targets_gone(s, &l->command))
 		s->finished = true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets.h"
 
-#include "command.h"
+#include "agents/agents.h"
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
@@ -91,4 +91,21 @@ int targets_add(struct processes *p, const struct record_options *o)
 			explain(o->pids[i], err);
 	}
 	return err;
+}
+
+/* Whether the caller has what the recording was for, or no agent is left that could report it. */
+static bool is_done(const struct session *s)
+{
+	return *s->options->done || (!agents_connected(s->agents) && !agents_expected(s->agents));
+}
+
+bool targets_gone(const struct session *s, const struct command *command)
+{
+	const struct record_options *o = s->options;
+
+	if (o->done && is_done(s))
+		return true;
+	if (o->system_wide || (command->pid && !command->ended))
+		return false;
+	return command->pid ? true : processes_running(s->processes) == 0;
 }

@@ -3,6 +3,7 @@
 #ifndef BRAID_RECORD_TARGETS_H
 #define BRAID_RECORD_TARGETS_H
 
+#include "command.h"
 #include "session.h"
 
 /* Whether these targets can be recorded from here. It reports failures itself, and changes nothing. */
@@ -10,5 +11,8 @@ int targets_check(const struct record_options *o);
 
 /* Adds the processes that are named by their pids. It reports failures itself. */
 int targets_add(struct processes *p, const struct record_options *o);
+
+/* Whether nothing is left to be recorded: every target has ended, or all is done. */
+bool targets_gone(const struct session *s, const struct command *command);
 
 #endif

@@ -39,6 +39,9 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_FAULT] = "fault",
 	[BRAID_JVM_BLOCK] = "block",
 	[BRAID_JVM_TCP] = "tcp",
+	[BRAID_JVM_HEAP] = "heap",
+	[BRAID_JVM_HEAP_CLASS] = "heap_class",
+	[BRAID_JVM_HEAP_ESTIMATE] = "heap_estimate",
 };
 
 const char *jvm_event_name(uint32_t kind)

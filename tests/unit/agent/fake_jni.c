@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Numbers of an object and of methods. */
+enum { RUNTIME = 50, TOTAL_MEMORY, FREE_MEMORY };
+
 #define JNI(function, failed)                                                                                          \
 	do {                                                                                                           \
 		(void)jni;                                                                                             \
@@ -80,7 +83,9 @@ static jclass JNICALL superclass(JNIEnv *jni, jclass class)
 static jclass JNICALL find_class(JNIEnv *jni, const char *name)
 {
 	JNI(FindClass, NULL);
-	return strcmp(name, "java/lang/Thread") == 0 ? fake_reference(1) : NULL;
+	return strcmp(name, "java/lang/Thread") == 0	? fake_reference(1)
+	       : strcmp(name, "java/lang/Runtime") == 0 ? fake_reference(RUNTIME)
+							: NULL;
 }
 
 static jmethodID JNICALL get_method(JNIEnv *jni, jclass class, const char *name, const char *signature)
@@ -88,7 +93,31 @@ static jmethodID JNICALL get_method(JNIEnv *jni, jclass class, const char *name,
 	JNI(GetMethodID, NULL);
 	(void)class;
 	(void)signature;
-	return strcmp(name, "<init>") == 0 ? (jmethodID)1 : NULL;
+	return strcmp(name, "<init>") == 0	  ? (jmethodID)1
+	       : strcmp(name, "totalMemory") == 0 ? (jmethodID)TOTAL_MEMORY
+	       : strcmp(name, "freeMemory") == 0  ? (jmethodID)FREE_MEMORY
+						  : NULL;
+}
+
+static jmethodID JNICALL get_static_method(JNIEnv *jni, jclass class, const char *name, const char *signature)
+{
+	JNI(GetStaticMethodID, NULL);
+	(void)signature;
+	return (uintptr_t) class == RUNTIME && strcmp(name, "getRuntime") == 0 ? (jmethodID)RUNTIME : NULL;
+}
+
+static jobject JNICALL call_static(JNIEnv *jni, jclass class, jmethodID method, ...)
+{
+	JNI(CallStaticObjectMethod, NULL);
+	(void)class;
+	return fake_reference((uintptr_t)method);
+}
+
+static jlong JNICALL call_long(JNIEnv *jni, jobject object, jmethodID method, ...)
+{
+	JNI(CallLongMethod, 0);
+	ck_assert_uint_eq((uintptr_t)object, RUNTIME);
+	return (uintptr_t)method == TOTAL_MEMORY ? fake.total_memory : fake.free_memory;
 }
 
 static jstring JNICALL new_string(JNIEnv *jni, const char *s)
@@ -192,6 +221,9 @@ static union {
 		       .GetSuperclass = superclass,
 		       .FindClass = find_class,
 		       .GetMethodID = get_method,
+		       .GetStaticMethodID = get_static_method,
+		       .CallStaticObjectMethod = call_static,
+		       .CallLongMethod = call_long,
 		       .NewStringUTF = new_string,
 		       .NewObject = new_object,
 		       .GetFieldID = get_field,

@@ -182,6 +182,8 @@ static jvmtiError JNICALL add(jvmtiEnv *env, const jvmtiCapabilities *capabiliti
 	for (int i = 0; i < 2; i++)
 		if (bits[i] & (~fake.potential[i] | fake.elsewhere[i] | fake.vanishing[i]))
 			return JVMTI_ERROR_NOT_AVAILABLE;
+	if (fake_heap_add(env, bits))
+		return JVMTI_ERROR_NONE;
 	for (int i = 0; i < 2; i++)
 		fake.capabilities[i] |= bits[i];
 	return JVMTI_ERROR_NONE;
@@ -210,6 +212,8 @@ static jvmtiError JNICALL dispose(jvmtiEnv *env)
 {
 	TI(DisposeEnvironment);
 	atomic_fetch_sub(&fake.environments, 1);
+	if (fake_heap_dispose(env))
+		return JVMTI_ERROR_NONE;
 	atomic_store(&fake.events, 0);
 	memset(fake.capabilities, 0, sizeof(fake.capabilities));
 	fake.on_class_unload = NULL;
@@ -509,6 +513,8 @@ static union {
 		       .SetThreadLocalStorage = set_local_storage,
 		       .GetSystemProperty = system_property,
 		       .ForceGarbageCollection = collect,
+		       .SetTag = fake_heap_set_tag,
+		       .IterateThroughHeap = fake_heap_iterate,
 		       .GetMethodModifiers = method_modifiers,
 		       .GetClassMethods = class_methods,
 		       .GetBytecodes = method_code,
@@ -526,8 +532,7 @@ static jint JNICALL get_env(JavaVM *vm, void **env, jint version)
 	}
 	if (fake.no_environment)
 		return JNI_EVERSION;
-	atomic_fetch_add(&fake.environments, 1);
-	*env = &fake_env;
+	*env = atomic_fetch_add(&fake.environments, 1) ? &fake_other_env : &fake_env;
 	return JNI_OK;
 }
 
@@ -544,6 +549,6 @@ void fake_jvm_start(void)
 	sem_init(&fake.generating, 0, 0);
 	sem_init(&fake.go_on, 0, 0);
 	fake_fill(functions.slots, FAKE_TI_SLOTS, (void (*)(void))fake_ti_other);
-	fake_env = &functions.table;
+	fake_env = fake_other_env = &functions.table;
 	fake_jni_start();
 }

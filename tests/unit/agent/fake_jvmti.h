@@ -24,6 +24,7 @@
 #define FAKE_JNI_SLOTS 240
 #define FAKE_JNI_IS_VIRTUAL_THREAD 234 /* JNI 21 */
 #define FAKE_EVENTS 64
+#define FAKE_CLASSES 2048
 
 #define FAKE_CLASS_UNLOAD 49   /* index of the extension event */
 #define FAKE_OUT_OF_MEMORY 999 /* the exception that a JNI function throws when it fails */
@@ -53,6 +54,8 @@ extern struct fake_jvm {
 	jint thread_count;			    /* threads that GetAllThreads lists, numbered from 1 */
 	jint class_count;			    /* classes that GetLoadedClasses lists */
 	uint64_t gone;				    /* bit N: object N was collected */
+	uint32_t objects[FAKE_CLASSES];		    /* in the heap, by class: see fake_heap.c */
+	jlong total_memory, free_memory;	    /* what Runtime says */
 	sem_t generating, go_on;
 
 	/* What the agent did with it. */

@@ -5,6 +5,8 @@
 
 #include "fake_jvmti.h"
 
+#include <string.h>
+
 /* Of the calling thread. */
 extern __thread uintptr_t fake_pending; /* exception */
 extern __thread int fake_allocated;	/* pieces of memory that are not deallocated */
@@ -22,6 +24,18 @@ void *fake_reference(uintptr_t object);
 jvmtiError fake_ti_other(void);
 
 void fake_jni_start(void);
+
+/* ---- fake_heap.c ---- */
+
+extern jvmtiEnv fake_other_env; /* what GetEnv returns while there is an environment */
+/* Both return false if it is not their environment. */
+bool fake_heap_add(jvmtiEnv *env, const uint64_t bits[2]);
+bool fake_heap_dispose(jvmtiEnv *env);
+jvmtiError JNICALL fake_heap_set_tag(jvmtiEnv *env, jobject object, jlong tag);
+jvmtiError JNICALL fake_heap_iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
+				     const void *to);
+/* A pause begins or ends, outside of handlers. */
+void fake_pause(bool begins);
 
 /* Fills the empty slots. */
 static inline void fake_fill(void (**slots)(void), size_t count, void (*other)(void))

@@ -188,6 +188,11 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 	return __real_pthread_mutex_lock(mutex);
 }
 
+void fake_pause(bool begins)
+{
+	rules = begins ? FAKE_IN_PAUSE : FAKE_ANYTHING;
+}
+
 void fake_enter(enum fake_rules now, uintptr_t exception)
 {
 	fake_pending = pending_before = exception;

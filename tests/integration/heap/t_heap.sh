@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `braid heap` counts exactly what is in the heap, by class and loader, refuses what would take too long, and leaves
+# nothing in the JVM.
+# shellcheck disable=SC2016 # names of classes have dollar signs
+source "$(dirname "$0")/../lib.sh"
+
+# heap FILE OPTION...: its JSON; what it says before is in err.
+heap()
+{
+	local file=$1
+
+	shift
+	braid heap "$JAVA_PID" --json -n 1000 --max-pause 60s "$@" >"$file" 2>err || fail "braid heap $*: $(cat err)"
+	grep -q '^braid: .* of heap in use: the JVM is expected to stand still for ' err || fail "no estimate: $(cat err)"
+}
+
+# says FILE WHAT EXPRESSION...: expressions about the histogram `h` and its rows; of(CLASS): the objects by loader.
+says()
+{
+	python3 - "$@" <<-'PYTHON' || fail "$1: see above"
+		import json, sys
+
+		heap = json.load(open(sys.argv[1]))
+		h, rows = heap["histograms"][-1], heap["classes"]
+
+		def of(name):
+		    return sorted(r["objects"] for r in rows if r["class"] == name)
+
+		for what, expression in zip(sys.argv[2::2], sys.argv[3::2]):
+		    if not eval("(" + expression + ")"):
+		        sys.exit("false: %s: %s\n%s\n%s" % (what, expression, h, rows[:30]))
+	PYTHON
+}
+
+# The first of its JVM TI environments, 0: none; empty where libjvm has no symbols.
+environments()
+{
+	python3 "$LIB_DIR/attach/vm_static.py" "$JAVA_PID" _ZN12JvmtiEnvBase17_head_environmentE
+}
+
+left_alone()
+{
+	! has_helper "$JAVA_PID" && ! has_ring "$JAVA_PID"
+}
+
+start_program out "$JAVA" -Xmx256m -Xms256m -XX:+UseSerialGC -cp "$CLASSES" HeapObjects "$CLASSES"
+heap all.json
+says all.json \
+	"what is kept, and what waits to be collected" 'of("HeapObjects$Known") == [12345] and of("HeapObjects$Garbage") == [20000]' \
+	"loaders" 'of("HeapObjects$Loaded") == [1000, 2000] and len({r["loader"] for r in rows if r["class"] == "HeapObjects$Loaded"}) == 2' \
+	"their names" 'all(r["loader"].startswith("java.net.URLClassLoader @") for r in rows if r["class"] == "HeapObjects$Loaded")
+		and {r["loader"] for r in rows if r["class"] in ("HeapObjects$Known", "byte[]")} == {"app", "boot"}' \
+	"sizes" '[r["bytes"] / r["objects"] for r in rows if r["class"] == "HeapObjects$Known"][0] in (24, 32)' \
+	"the largest first" '[r["bytes"] for r in rows] == sorted((r["bytes"] for r in rows), reverse=True)' \
+	"sums" 'sum(r["bytes"] for r in rows) == h["bytes"] and sum(r["objects"] for r in rows) == h["objects"]' \
+	"times" '0 < h["pause_s"] < 60 and h["expected_s"] > 0 and h["used_bytes"] > 0'
+if "$JAVA_HOME/bin/jcmd" "$JAVA_PID" GC.class_histogram -all >jcmd.out 2>&1; then # 9 and later; it allocates a little
+	says all.json "as jcmd counts" "0 <= $(awk '/^Total/ { print $2 }' jcmd.out) - h['objects'] < h['objects'] / 10"
+fi
+wait_for "the end of the agent" left_alone
+
+# After a collection there is no garbage.
+heap live.json --live
+says live.json "what is kept" 'of("HeapObjects$Known") == [12345]' "no garbage" 'of("HeapObjects$Garbage") == [] and h["live"]'
+
+# Text, and a trace that can be read later.
+braid heap "$JAVA_PID" -n 3 -o kept.trace >text 2>err
+grep -q "^process $JAVA_PID: [0-9]* objects, .*; it stood still for " text || fail "no result: $(cat text err)"
+grep -q '^    and [0-9]* more$' text || fail "more than three rows: $(cat text)"
+grep -q ' total$' text || fail "no total: $(cat text)"
+braid report kept.trace | finds "^Heap of pid $JAVA_PID\$" || fail "the trace has no histogram"
+
+# refused WORDS ARGUMENT...: one line, and no output.
+refused()
+{
+	local words=$1 status=0
+
+	shift
+	braid heap "$@" >text 2>err || status=$?
+	[[ $status -eq 1 && ! -s text ]] || fail "heap $*: status $status: $(cat text err)"
+	[[ $(wc -l <err) -eq 1 ]] || fail "heap $*: $(cat err)"
+	grep -q "^braid: .*$words" err || fail "heap $*: $(cat err)"
+}
+refused "not counted: that is expected to take .*, and --max-pause allows 1 ns; .*--force" "$JAVA_PID" --max-pause 1ns
+refused "is not a JVM" $$
+refused "no process" 4194304
+braid heap "$JAVA_PID" --max-pause 1ns --force -n 1 >text 2>err || fail "--force: $(cat err)"
+
+wait_for "the end of the agent" left_alone
+end_program
+[[ ! -e /tmp/.attach_pid$JAVA_PID ]] || fail "left behind: /tmp/.attach_pid$JAVA_PID"

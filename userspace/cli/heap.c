@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `braid heap`: a short recording of one JVM with one histogram of its heap, which it prints. */
+#include "cli.h"
+#include "common.h"
+
+#include "attach/attach.h"
+#include "config/event_config.h"
+#include "export/events.h"
+#include "record/session.h"
+#include "util/log.h"
+#include "util/quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_JSON };
+
+static const char doc[] =
+	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
+	"to, by class and class loader.\vThe JVM stands still while its objects are counted. How long is printed "
+	"before, as an estimate by the heap in use, and afterwards, as measured. If the estimate exceeds --max-pause, "
+	"nothing is counted and the exit status is 1.\n"
+	"\n"
+	"Serial, Parallel and G1 also count objects that are not reachable any more, until a collection frees them; "
+	"--live collects first. ZGC and Shenandoah count reachable objects only.\n"
+	"\n"
+	"Examples:\n"
+	"  braid heap 4711\n"
+	"  braid heap 4711 -n 10 --live\n"
+	"  braid heap 4711 --max-pause 5s\n"
+	"  braid heap 4711 --json -o before.trace\n"
+	"\n"
+	"`braid record -e heap=60s` takes a histogram every minute, and `braid report` shows what has grown.";
+
+static const struct argp_option options[] = {
+	{"rows", 'n', "N", 0, "Print the N largest classes (default 30; at most 1000 are known one by one)", 0},
+	{"live", OPT_LIVE, NULL, 0, "Collect garbage first, as System.gc() does", 0},
+	{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
+	 "Count nothing if the JVM is expected to stand still for longer (default 1s)", 0},
+	{"force", OPT_FORCE, NULL, 0, "Count however long it takes", 0},
+	{"json", OPT_JSON, NULL, 0, "Print JSON", 0},
+	{"output", 'o', "FILE", 0, "Keep the recording's trace in FILE", 0},
+	{"verbose", 'v', NULL, 0, "Print more messages", 0},
+	{0},
+};
+
+struct heap_command {
+	struct record_options record;
+	struct event_selection selection;
+	pid_t pid;
+	unsigned rows;
+	bool as_json, force;
+	bool done; /* the JVM has reported */
+	struct loaded live;
+};
+
+static error_t heap_parse(int key, char *arg, struct argp_state *state)
+{
+	struct heap_command *c = state->input;
+	char *end;
+
+	switch (key) {
+	case 'n':
+		c->rows = common_number(state, "rows", "rows", arg);
+		return 0;
+	case OPT_LIVE:
+		c->selection.config.heap_live = 1;
+		return 0;
+	case OPT_MAX_PAUSE:
+		c->selection.config.heap_max_pause_ns = common_pause(state, arg);
+		return 0;
+	case OPT_FORCE:
+		c->force = true;
+		return 0;
+	case OPT_JSON:
+		c->as_json = true;
+		return 0;
+	case 'o':
+		c->record.output = arg;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (c->pid)
+			argp_error(state, "unexpected argument '%s'; name one process", arg);
+		c->pid = (pid_t)strtol(arg, &end, 10);
+		if (*end || c->pid <= 0)
+			argp_error(state, "'%s' is not a process id", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!c->pid)
+			argp_error(state, "no process id; `braid list` shows the JVMs");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The agent reports this right before it begins. */
+static void print_estimate(const struct trace_jvm_event *e)
+{
+	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
+
+	fprintf(stderr, "braid: %s of heap in use: the JVM is expected to stand still for %s\n",
+		size_text(size, e->value), duration_text(time, e->weight));
+}
+
+static void take(void *ctx, const struct trace_rec *rec)
+{
+	struct heap_command *c = ctx;
+	const struct trace_jvm_event *e = &rec->jvm_event;
+
+	if (c->live.analyzer && analyzer_feed(c->live.analyzer, rec)) {
+		log_error("not enough memory for the histogram");
+		analyzer_free(c->live.analyzer);
+		c->live.analyzer = NULL;
+		c->done = true;
+	}
+	if (rec->kind != TRACE_JVM_EVENT)
+		return;
+	if (e->kind == BRAID_JVM_HEAP_ESTIMATE && !(e->flags & BRAID_HEAP_REFUSED))
+		print_estimate(e);
+	if (e->kind == BRAID_JVM_HEAP || (e->kind == BRAID_JVM_HEAP_ESTIMATE && e->flags & BRAID_HEAP_REFUSED))
+		c->done = true;
+}
+
+static void print_notice(const struct views *v)
+{
+	for (size_t i = 0; i < v->notices.count; i++)
+		if (v->notices.at[i].severity != BRAID_NOTICE_INFO)
+			log_error("%s", v->notices.at[i].text);
+}
+
+/* Reports why there is no histogram. */
+static bool fail(const struct heap_command *c, const struct heap_histogram *h)
+{
+	char time[QUANTITY_TEXT], most[QUANTITY_TEXT];
+
+	duration_text(most, c->selection.config.heap_max_pause_ns);
+	if (h && h->flags & BRAID_HEAP_REFUSED)
+		log_error(
+			"process %d: its heap is not counted: that is expected to take %s, and --max-pause allows %s; "
+			"allow more, or use --force",
+			(int)c->pid, duration_text(time, h->expected_ns), most);
+	else if (h && h->flags & BRAID_HEAP_ABORTED)
+		log_error("process %d: counting was given up after %s, because --max-pause allows %s; allow more, or "
+			  "use --force",
+			  (int)c->pid, duration_text(time, h->pause_ns), most);
+	else
+		log_error("process %d: its heap could not be counted", (int)c->pid);
+	return false;
+}
+
+static void print_text(const struct heap_command *c, const struct heap_view *v)
+{
+	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
+
+	printf("process %d: %" PRIu64 " object%s, %s; it stood still for %s\n", (int)c->pid, v->last->objects,
+	       plural(v->last->objects), size_text(size, v->last->bytes), duration_text(time, v->last->pause_ns));
+	heap_text(stdout, v, c->rows);
+}
+
+static bool print_histogram(struct heap_command *c)
+{
+	struct json json = {.out = stdout};
+	struct filter everything = {0};
+	const struct heap_view *v;
+
+	if (!c->live.analyzer || !common_analyze(&c->live, &everything))
+		return false;
+	v = c->live.views->heap.jvms.count ? &c->live.views->heap.jvms.at[0] : NULL;
+	if (!v || !v->last) {
+		print_notice(c->live.views);
+		return fail(c, v && v->histograms.count ? &v->histograms.at[v->histograms.count - 1] : NULL);
+	}
+	if (c->as_json) {
+		heap_json(&json, c->live.views, v, c->rows);
+		putchar('\n');
+	} else {
+		print_text(c, v);
+	}
+	return common_output_close(stdout, NULL, 0);
+}
+
+static bool is_jvm(pid_t pid)
+{
+	struct jvm_process jvm;
+	int is = jvm_process_read(pid, &jvm);
+
+	if (is == 1 && jvm.attachable)
+		return true;
+	if (is == -ESRCH)
+		log_error("no process %d", (int)pid);
+	else if (is < 0)
+		log_error("cannot read process %d: %s; run braid as root", (int)pid, strerror(-is));
+	else if (is == 0)
+		log_error("process %d is not a JVM; `braid list` shows the JVMs", (int)pid);
+	else
+		log_error("process %d: %s", (int)pid, jvm.why);
+	return false;
+}
+
+static void configure(struct heap_command *c)
+{
+	struct braid_event_config *config = &c->selection.config;
+
+	config->enabled = BRAID_EVENT_TYPE(HEAP);
+	config->heap_interval_ns = 0;
+	if (c->force)
+		config->heap_max_pause_ns = UINT64_MAX / 2;
+	c->record.config = *config;
+	c->record.offcpu = &c->selection.offcpu;
+	c->record.pids = &c->pid;
+	c->record.pid_count = 1;
+	c->record.done = &c->done;
+	c->record.tap = take;
+	c->record.tap_ctx = c;
+	c->live.path = c->record.output;
+}
+
+int cmd_heap(int argc, char **argv)
+{
+	static const struct argp argp = {.options = options, .parser = heap_parse, .args_doc = "PID", .doc = doc};
+	struct heap_command c = {.rows = REPORT_TOP,
+				 .record = {.frequency_hz = 99,
+					    .output = "/dev/null",
+					    .event = "",
+					    .period = 1,
+					    .attach = true,
+					    .quiet = true,
+					    .max_depth = BRAID_MAX_DEPTH}};
+	bool ok = false;
+	int status;
+
+	argp_err_exit_status = EXIT_USAGE;
+	selection_init(&c.selection);
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c))
+		return EXIT_FAILURE;
+	configure(&c);
+	if (is_jvm(c.pid) && !analyzer_new(&c.live.analyzer))
+		ok = !session_record(&c.record, &status) && print_histogram(&c);
+	common_unload(&c.live);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
