@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""control.py SOCKET WHAT: a misbehaving client of a recorder's control socket."""
+"""control.py SOCKET WHAT: a misbehaving client of a recorder's control socket, whose protocol is CONTROL_VERSION."""
+import os
 import socket
 import struct
 import sys
 
 path, what = sys.argv[1:3]
+VERSION = int(os.environ["CONTROL_VERSION"])
 
 
 def client():
@@ -14,7 +16,7 @@ def client():
     return s
 
 
-def request(magic=0x4C544342, version=2, verb=1, pid=0, text=b"", size=512):
+def request(magic=0x4C544342, version=VERSION, verb=1, pid=0, text=b"", size=512):
     return struct.pack("=IHHII496s", magic, version, verb, pid, 0, text)[:size]
 
 

@@ -6,6 +6,8 @@
 # takes: 12 s
 source "$(dirname "$0")/../lib.sh"
 
+CONTROL_VERSION=$(sed -n 's/#define BRAID_CONTROL_VERSION \([0-9]*\)U/\1/p' "$LIB_DIR/../../include/braid/control.h")
+export CONTROL_VERSION # for control.py
 socket_of()
 {
 	echo "/run/braid/$1.sock"
