@@ -129,7 +129,7 @@ static const char *const java_threads[] = {
 
 static bool begins(const char *name, const char *with)
 {
-	return strncmp(name, with, strlen(with)) == 0;
+	return *name == *with && strncmp(name, with, strlen(with)) == 0;
 }
 
 enum idle_rule idle_frame(const struct filter *f, const char *name)

@@ -75,23 +75,69 @@ static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event
 	return 0;
 }
 
-static int count_line(struct wall_view *v, struct u64map *of, wall_chain_list *list, const struct line *l, uint64_t ns)
+/* The row with this text, made if there is none, plus one; 0: no memory. */
+static uint32_t row_of_line(struct wall_view *v, struct u64map *of, wall_chain_list *list, const struct line *l)
 {
 	uint32_t id = strpool_add(&v->texts, l->text, l->used);
 	uint32_t *at = id == STRPOOL_FAILED ? NULL : u64map_put(of, id);
 	struct wall_chain fresh = {.text = at ? strpool_get(&v->texts, id) : ""};
-	struct wall_chain *c;
 
 	if (!at || (!*at && VEC_PUSH(list, fresh)))
-		return -ENOMEM;
+		return 0;
 	if (!*at)
 		*at = (uint32_t)list->count;
-	c = &list->at[*at - 1];
+	return *at;
+}
+
+static void count(struct wall_chain *c, uint64_t ns)
+{
 	c->count++;
 	c->ns = add_saturating(c->ns, ns);
 	if (ns > c->max_ns)
 		c->max_ns = ns;
-	return 0;
+}
+
+/* ---- texts that were written before ---- */
+
+/* What a text begins with: its kind. */
+enum { OF_WAKE = 1, OF_CHAIN = 2 };
+
+/* The number of a sequence of ids that is one longer; 0: no memory. Equal sequences have equal numbers. */
+static uint32_t extend(struct wall_view *v, uint32_t sequence, uint32_t id)
+{
+	uint32_t *at = sequence ? u64map_put(&v->sequences, (uint64_t)sequence << 32 | id) : NULL;
+
+	if (at && !*at)
+		*at = (uint32_t)v->sequences.count + OF_CHAIN;
+	return at ? *at : 0;
+}
+
+/* All that add_wait() writes depends on. */
+static uint32_t extend_wait(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
+{
+	return extend(v, extend(v, sequence, wall_state_of(v->wall->an, r)), r->node);
+}
+
+/* The same for add_waker(). */
+static uint32_t extend_waker(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
+{
+	sequence = extend(v, extend(v, sequence, r->other), r->other_node);
+	return extend(v, extend(v, extend(v, sequence, r->text), r->kind), r->flags);
+}
+
+/* The same for add_links(). */
+static uint32_t extend_links(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
+{
+	for (int depth = 0; r && depth < WALL_CHAIN_MAX; depth++) {
+		uint32_t waker = row_of_id(&v->wall->an->a->threads, r->other);
+
+		sequence = extend_waker(v, sequence, r);
+		r = wall_wait_before(v->wall, waker, r);
+		sequence = extend(v, sequence, r != NULL);
+		if (r)
+			sequence = extend_wait(v, sequence, r);
+	}
+	return sequence;
 }
 
 /* Equal links behind each other are one: how many threads stood in a queue makes no difference. */
@@ -130,27 +176,54 @@ static int add_links(struct wall_view *v, struct line *l, const struct jvm_event
 	return err;
 }
 
+/* "http-* [parked] in a.B.c", and behind it the waker, or the chain of wakers. Its row plus one; 0: no memory. */
+static uint32_t write_line(struct wall_view *v, const struct wall_thread *t, const struct jvm_event_row *r, int kind)
+{
+	const char *name = thread_pattern(&v->texts, analysis_thread_name(v->wall->an, t->thread));
+	struct line l = {.used = 0};
+	uint32_t waker;
+
+	if (!name)
+		return 0;
+	add(&l, "%s ", name);
+	add_wait(v->wall->an, &l, r);
+	if (kind == OF_WAKE)
+		return add_waker(v, &l, r, &waker) ? 0 : row_of_line(v, &v->wake_of, &v->wakes, &l);
+	return add_links(v, &l, r) ? 0 : row_of_line(v, &v->chain_of, &v->chains, &l);
+}
+
+/* Finds or writes the text of the segment's wait. Its row plus one; 0: no memory. */
+static uint32_t find_line(struct wall_view *v, const struct wall_thread *t, const struct jvm_event_row *r, int kind)
+{
+	uint32_t sequence = extend_wait(v, extend(v, (uint32_t)kind, t->thread), r), *at;
+
+	sequence = kind == OF_WAKE ? extend_waker(v, sequence, r) : extend_links(v, sequence, r);
+	at = sequence ? u64map_put(&v->line_of, sequence) : NULL;
+	if (at && !*at)
+		*at = write_line(v, t, r, kind);
+	return at ? *at : 0;
+}
+
 int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const struct wall_segment *s)
 {
 	const struct jvm_event_row *r = s->row;
 	const struct analysis *an = v->wall->an;
-	const char *name = thread_pattern(&v->texts, analysis_thread_name(an, t->thread));
 	uint64_t start_ns = r->time_ns, ns = wall_woken_ns(r) - r->time_ns;
-	struct line wake = {.used = 0}, chain;
-	uint32_t waker;
-	int err;
+	uint32_t line;
 
-	if (!name)
-		return -ENOMEM;
 	if (!analysis_clip(an, &start_ns, &ns))
 		return 0;
-	add(&wake, "%s ", name);
-	add_wait(an, &wake, r);
-	chain = wake;
-	err = add_waker(v, &wake, r, &waker) ?: count_line(v, &v->wake_of, &v->wakes, &wake, ns);
-	if (err || !wall_wait_before(v->wall, waker, r))
-		return err;
-	return add_links(v, &chain, r) ?: count_line(v, &v->chain_of, &v->chains, &chain, ns);
+	line = find_line(v, t, r, OF_WAKE);
+	if (!line)
+		return -ENOMEM;
+	count(&v->wakes.at[line - 1], ns);
+	if (!wall_wait_before(v->wall, row_of_id(&an->a->threads, r->other), r))
+		return 0;
+	line = find_line(v, t, r, OF_CHAIN);
+	if (!line)
+		return -ENOMEM;
+	count(&v->chains.at[line - 1], ns);
+	return 0;
 }
 
 static int compare_chains(const void *x, const void *y)

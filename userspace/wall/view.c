@@ -311,5 +311,7 @@ void wall_view_free(struct wall_view *v)
 	u64map_free(&v->key_of);
 	u64map_free(&v->wake_of);
 	u64map_free(&v->chain_of);
+	u64map_free(&v->sequences);
+	u64map_free(&v->line_of);
 	free(v);
 }

@@ -67,6 +67,7 @@ struct wall_view {
 	wall_chain_list chains; /* those of more than one wait: ", after [monitor] in g.H.i <- main in j.K.l" */
 	struct strpool texts;
 	struct u64map group_of, wait_of, key_of, wake_of, chain_of; /* while they are filled */
+	struct u64map sequences, line_of; /* of ids, of which the texts of wakes and chains are written once each */
 };
 
 /* 0 or -ENOMEM. `wall` must outlive it. `idle`: with the time of idle threads. */
