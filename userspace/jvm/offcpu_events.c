@@ -10,7 +10,6 @@
 
 #include <braid/interval.h>
 
-#include <bpf/bpf.h>
 #include <string.h>
 
 /* One OS thread can be several Java threads in turn. Its CPU time before this one belongs to the earlier one. */
@@ -111,8 +110,9 @@ static void emit_open(struct ending *end, struct process *process, struct thread
 }
 
 /* Its process may have ended without a report of that which could be read. */
-static void emit_thread(struct ending *end, struct braid_thread_time *t)
+static void emit_thread(void *ctx, struct braid_thread_time *t)
 {
+	struct ending *end = ctx;
 	struct jvms *jvms = end->jvms;
 	struct process *process = processes_get(jvms->processes, (pid_t)t->pid, end->time_ns);
 	struct thread *thread =
@@ -135,14 +135,10 @@ static void emit_thread(struct ending *end, struct braid_thread_time *t)
 
 static void emit_thread_times(struct ending *end)
 {
-	uint64_t stopped_ns;
-	int fd = kernel_side_thread_times(end->jvms->kernel, &stopped_ns);
+	uint64_t stopped_ns = kernel_side_followed_until(end->jvms->kernel);
 	struct ending stopped = {.jvms = end->jvms, .time_ns = stopped_ns, .node = end->node, .ctx = end->ctx};
-	struct braid_thread_time t;
 
-	for (uint32_t place = 1; fd >= 0 && place < BRAID_THREAD_TIMES; place++)
-		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid)
-			emit_thread(&stopped, &t);
+	kernel_side_each_thread(end->jvms->kernel, emit_thread, &stopped);
 	vthread_times_end(end->jvms, BRAID_MAX_JVMS, stopped_ns);
 }
 

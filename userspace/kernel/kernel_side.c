@@ -522,10 +522,14 @@ int kernel_side_stack_request(const struct kernel_side *k)
 	return programs_stack_request(&k->programs);
 }
 
-int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns)
+uint64_t kernel_side_followed_until(const struct kernel_side *k)
 {
-	*end_ns = k->programs.settings.end_ns;
-	return programs_thread_times(&k->programs);
+	return k->programs.settings.end_ns;
+}
+
+void kernel_side_each_thread(const struct kernel_side *k, kernel_thread_fn fn, void *ctx)
+{
+	programs_each_thread(&k->programs, fn, ctx);
 }
 
 int kernel_side_vthread_times(const struct kernel_side *k)

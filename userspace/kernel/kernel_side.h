@@ -108,8 +108,11 @@ int kernel_side_drain(struct kernel_side *k, uint32_t slot, kernel_record_fn fn,
 
 /* The descriptor of the program that agents run to request stacks; negative: none is loaded. */
 int kernel_side_stack_request(const struct kernel_side *k);
-/* The map of threads on and off the CPU, or a negative errno when none are followed; and when that ended. */
-int kernel_side_thread_times(const struct kernel_side *k, uint64_t *end_ns);
+/* When threads were no more followed on and off the CPU. */
+uint64_t kernel_side_followed_until(const struct kernel_side *k);
+/* Calls back with a copy of what is known of every followed thread. */
+typedef void (*kernel_thread_fn)(void *ctx, struct braid_thread_time *t);
+void kernel_side_each_thread(const struct kernel_side *k, kernel_thread_fn fn, void *ctx);
 /* Takes sums of times off the CPU: see programs_take_sums(). */
 typedef void (*kernel_sum_fn)(void *ctx, const struct braid_sum_key *key, const struct braid_sum *sum);
 void kernel_side_take_sums(struct kernel_side *k, kernel_sum_fn fn, void *ctx);

@@ -221,6 +221,20 @@ int offcpu_each_asleep(struct braid_bpf *b, void (*fn)(void *ctx, const struct b
 	return (int)n;
 }
 
+/* Each element takes a system call, and most have never been used. */
+void offcpu_each_thread(const struct braid_bpf *b, offcpu_thread_fn fn, void *ctx)
+{
+	int fd = bpf_map__fd(b->maps.thread_times);
+	struct braid_offcpu_counts c;
+	struct braid_thread_time t;
+
+	if (offcpu_counts_read(b, &c))
+		return;
+	for (uint32_t place = 1; place <= c.used && place < BRAID_THREAD_TIMES; place++)
+		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid)
+			fn(ctx, &t);
+}
+
 /* ---- limits ---- */
 
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c)

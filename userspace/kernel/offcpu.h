@@ -45,6 +45,10 @@ int offcpu_find_threads(struct braid_bpf *b);
 /* Calls back with every followed thread that is off the CPU. To be called when the programs are detached. */
 int offcpu_each_asleep(struct braid_bpf *b, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx);
 
+/* Calls back with the entry of every followed thread, which it may change: it is a copy. */
+typedef void (*offcpu_thread_fn)(void *ctx, struct braid_thread_time *t);
+void offcpu_each_thread(const struct braid_bpf *b, offcpu_thread_fn fn, void *ctx);
+
 /* Sets what is reported of a process by an event configuration. */
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c);
 /* Lets the settings reach down to the limits of a process. */

@@ -393,11 +393,6 @@ int programs_stack_request(const struct programs *p)
 	return p->stack_request ? bpf_program__fd(p->stack_request->progs.stack_request) : -ENOENT;
 }
 
-int programs_thread_times(const struct programs *p)
-{
-	return p->thread_times ? bpf_map__fd(p->thread_times->maps.thread_times) : -ENOENT;
-}
-
 int programs_vthread_times(const struct programs *p)
 {
 	return p->thread_times ? bpf_map__fd(p->thread_times->maps.vthread_times) : -ENOENT;
@@ -408,6 +403,12 @@ void programs_reset_vthreads(const struct programs *p, uint32_t slot)
 	const struct braid_vthread_count none = {0};
 
 	(void)bpf_map_update_elem(bpf_map__fd(p->first->maps.vthread_counts), &slot, &none, BPF_ANY);
+}
+
+void programs_each_thread(const struct programs *p, offcpu_thread_fn fn, void *ctx)
+{
+	if (p->thread_times)
+		offcpu_each_thread(p->thread_times, fn, ctx);
 }
 
 int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)

@@ -5,7 +5,6 @@
 #include "process/processes.h"
 #include "util/quantity.h"
 
-#include <bpf/bpf.h>
 #include <stdlib.h>
 
 #define SUMS_NS 1000000000ULL /* interval of reading them */
@@ -75,16 +74,11 @@ void sums_tick(struct sums *a, uint64_t now)
 
 /* ---- the end ---- */
 
-/* The sums to which threads have added last. */
-static void emit_current(struct sums *a)
+/* The sum to which a thread has added last. */
+static void emit_current(void *ctx, struct braid_thread_time *t)
 {
-	uint64_t stopped_ns;
-	int fd = kernel_side_thread_times(a->session->kernel, &stopped_ns);
-	struct braid_thread_time t;
-
-	for (uint32_t place = 1; fd >= 0 && place < BRAID_THREAD_TIMES; place++)
-		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid && t.sum.count)
-			emit(a, &t.sum_key, &t.sum);
+	if (t->sum.count)
+		emit(ctx, &t->sum_key, &t->sum);
 }
 
 static int compare(const void *x, const void *y)
@@ -100,7 +94,7 @@ void sums_finish(struct sums *a)
 	char time[QUANTITY_TEXT];
 
 	kernel_side_take_sums(a->session->kernel, emit, a);
-	emit_current(a);
+	kernel_side_each_thread(a->session->kernel, emit_current, a);
 	if (a->processes.count)
 		qsort(a->processes.at, a->processes.count, sizeof(*a->processes.at), compare);
 	for (size_t i = 0; i < a->processes.count && i < NOTICES && !asked; i++)
