@@ -14,6 +14,7 @@ public class Spans
 {
 	static volatile long sink;
 	static volatile boolean stop;
+	static volatile byte[] kept;
 
 	static void burn(int rounds)
 	{
@@ -34,7 +35,7 @@ public class Spans
 		else if (kind == 1)
 			Thread.sleep(ThreadLocalRandom.current().nextInt(20));
 		else if (kind == 2)
-			sink += new byte[2000 + number].length;
+			kept = new byte[2000 + number]; // the compiler removes what nobody can see
 		burn(20000);
 	}
 
