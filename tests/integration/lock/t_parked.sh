@@ -10,13 +10,15 @@ source "$(dirname "$0")/../lib.sh"
 rounds=40
 [[ $(java_version) -gt 8 ]] || rounds=100 # JDK 8's owner field is known a second later
 
-# A thread's first rounds may precede the collector's definition of it.
+# A thread's first rounds may precede the collector's definition of it. Barriers and queues have locks of their own, for
+# which threads wait on a busy machine, too.
 braid record -e cpu,lock,wait -o both.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >both.trace.truth 2>err
 events both.trace \
 	"each lock" 'len({c for c, _, _ in truth["locked"] if "." in c or "$" in c}) == 4' \
-	"no longer than the program says, and mostly as long" 'all(total(of("lock", name=c), "duration_ns") <= 1.05 * int(ns) and
-			(total(of("lock", name=c), "duration_ns") > 0.4 * int(ns) or (c.endswith("ReentrantLock$NonfairSync") and jdk8))
-		for jdk8 in ['"$((rounds == 100))"'] for c, ns, _ in truth["locked"] if "." in c or "$" in c)' \
+	"no longer than the program says, and mostly as long" 'all(took <= 1.05 * int(ns) and
+			(took > 0.4 * int(ns) or (c.endswith("ReentrantLock$NonfairSync") and jdk8))
+		for jdk8 in ['"$((rounds == 100))"'] for c, ns, _ in truth["locked"] if "." in c or "$" in c
+		for took in [sum(e.duration_ns for e in of("lock", name=c) if {"Locks.get", "Locks.inVain"} & set(e.stack))])' \
 	"by whom it is held" 'all(most(e.other is not None and e.other.name == ("miser" if c == "Locks$Own" else "holder")
 			for e in of("lock", name=c) if e.duration_ns > 4e6) for c, _, _ in truth["locked"] if "." in c or "$" in c)' \
 	"where" 'most(any("Locks" in f for f in e.stack) for e in of("lock"))' \
@@ -24,8 +26,9 @@ events both.trace \
 		for w in ("Semaphore", "Latch", "Condition", "Queue", "Future", "Barrier"))]' \
 	"but is waited for" 'total([e for e in of("offcpu") if e.thread.name == "waiter" and any("Semaphore" in f for f in e.stack)],
 			"duration_ns") > 0.4 * int(next(ns for c, ns, _ in truth["locked"] if c == "semaphore"))' \
-	"no time twice" 'all(a.time_ns + a.duration_ns <= b.time_ns for t in {e.thread.thread for e in of("lock") if e.flags & 1}
-		for l in [sorted((e for e in of("offcpu") + of("lock") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:]))' \
+	"no time twice" '[(a, b) for t in {e.thread.thread for e in of("lock") if e.flags & 1}
+		for l in [sorted((e for e in of("offcpu") + of("lock") if e.thread.thread == t), key=lambda e: e.time_ns)] for a, b in zip(l, l[1:])
+		if a.time_ns + a.duration_ns > b.time_ns] == []' \
 	"nothing lost" 'lost == []'
 
 braid report --json --top 1000 both.trace >both.json
