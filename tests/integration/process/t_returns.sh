@@ -16,7 +16,7 @@ check calls.trace "enough samples" 'weight(stacks) > 200' \
 	"in the functions" "at_least(weight(matching(stacks, 'main;calls;outer;inner(;|$)')), weight(stacks), 70)" \
 	"stacks are whole" 'at_least(i["samples"]["complete"], i["samples"]["total"], 95)'
 
-# The program sleeps when the recording ends.
-braid record -q -d 1 -e offcpu=0ns -o asleep.trace -- ./returns "${offsets[@]}" -- 0 2>err || fail "$(cat err)"
+# The program sleeps when the recording ends, and is killed.
+braid record -q -d 1 --kill -e offcpu=0ns -o asleep.trace -- ./returns "${offsets[@]}" -- 0 2>err || grep -q . asleep.trace || fail "$(cat err)"
 braid export --format collapsed --event offcpu asleep.trace >asleep
 grep -Eq ';main;calls;outer;inner;(__libc_)?pause ' asleep || fail "no sleep in pause(): $(cat asleep)"
