@@ -5,6 +5,7 @@
 #include "process_user.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define SPLIT 2 /* what one new mapping may add: it splits another one, which is remembered as well */
@@ -69,12 +70,26 @@ void charges_inherit(struct process *process, struct sink *sink, const struct pr
 		account_release(&process->account, BUDGET_MAPPINGS, from->mappings.count);
 }
 
-int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel,
-		  const struct braid_mapping *mappings, struct mapping_extent *out)
+static struct braid_mapping *mappings_of(const struct process *process)
 {
+	struct braid_mapping *m = calloc(process->mappings.count + 1, sizeof(*m));
+
+	for (uint32_t i = 0; m && i < process->mappings.count; i++)
+		m[i] = (struct braid_mapping){.start = process->mappings.at[i].fact.start,
+					      .end = process->mappings.at[i].fact.end,
+					      .bias = process->mappings.at[i].bias,
+					      .table = process->mappings.at[i].module->table};
+	return m;
+}
+
+int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel, struct mapping_extent *out)
+{
+	struct braid_mapping *mappings = mappings_of(process);
 	struct account *a = &process->account;
 	int err;
 
+	if (!mappings)
+		return -ENOMEM;
 	*out = (struct mapping_extent){0};
 	account_release(a, BUDGET_SHOWN, process->extent.count);
 	if (!account_reserve(a, sink, BUDGET_SHOWN, (uint32_t)process->mappings.count)) {
@@ -84,6 +99,7 @@ int charges_place(struct process *process, struct sink *sink, struct kernel_side
 		if (err)
 			account_release(a, BUDGET_SHOWN, (uint32_t)process->mappings.count);
 	}
+	free(mappings);
 	kernel_side_drop_mappings(kernel, process->extent); /* the kernel side does not reuse it before the next tick */
 	process->extent = *out;
 	return err;

@@ -25,8 +25,7 @@ void charges_mapped(struct process *process);
 void charges_inherit(struct process *process, struct sink *sink, const struct process *from);
 
 /* Puts the mappings where the kernel side finds them. Without room there are none, and it returns a negative errno. */
-int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel,
-		  const struct braid_mapping *mappings, struct mapping_extent *out);
+int charges_place(struct process *process, struct sink *sink, struct kernel_side *kernel, struct mapping_extent *out);
 void charges_drop(struct process *process, struct kernel_side *kernel);
 
 #endif

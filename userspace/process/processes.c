@@ -335,7 +335,6 @@ static void add_mapping_fact(void *ctx, const struct mapping_fact *fact)
 
 static void show(struct processes *p, struct process *pr)
 {
-	struct braid_mapping *m = calloc(pr->mappings.count + 1, sizeof(*m));
 	struct braid_process entry = {
 		.jvm = pr->jvm ? pr->jvm_slot + 1 : 0,
 		.generation = pr->layout,
@@ -344,17 +343,10 @@ static void show(struct processes *p, struct process *pr)
 		.flags = (pr->deferred_in_vain < DEFERRED_IN_VAIN_MAX ? 0 : BRAID_PROCESS_NOT_DEFERRED) |
 			 (pr->libjvm_ns ? BRAID_PROCESS_LIBJVM : 0)};
 	struct mapping_extent extent;
-	int err, full;
+	int err, full = charges_place(pr, p->sink, p->kernel, &extent);
 
-	if (!m)
+	if (full == -ENOMEM)
 		return;
-	for (uint32_t i = 0; i < pr->mappings.count; i++)
-		m[i] = (struct braid_mapping){.start = pr->mappings.at[i].fact.start,
-					      .end = pr->mappings.at[i].fact.end,
-					      .bias = pr->mappings.at[i].bias,
-					      .table = pr->mappings.at[i].module->table};
-	full = charges_place(pr, p->sink, p->kernel, m, &extent);
-	free(m);
 	entry.first_mapping = extent.first;
 	entry.mapping_count = extent.count;
 	err = kernel_side_set_process(p->kernel, pr->pid, &entry) ?: full;
