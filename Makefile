@@ -31,7 +31,7 @@ USER_SRC := $(sort $(wildcard userspace/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ := $(filter-out $(BUILD)/userspace/cli/main.o,$(USER_OBJ))
 AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
-AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o)
+AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o
@@ -56,6 +56,16 @@ $(BUILD)/agent/%.o: agent/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) -MMD -MP -c $< -o $@
 
+# The Java class that rewritten methods call, for Java 8 and all later ones. The javac of 8 has no --release.
+FOR_JAVA_8 = -Xlint:-options $(if $(wildcard $(JAVA_HOME)/lib/modules),--release 8,-source 8 -target 8)
+METHODS_CLASS := java/lang/BraidMethods
+$(BUILD)/agent/java/$(METHODS_CLASS).class: $(shell find agent/java -name '*.java')
+	@mkdir -p $(BUILD)/agent/java
+	$(call say,JAVAC,$@)$(JAVA_HOME)/bin/javac $(FOR_JAVA_8) -d $(BUILD)/agent/java $^
+
+$(BUILD)/agent/methods_class.o: $(BUILD)/agent/java/$(METHODS_CLASS).class
+	$(call blob,methods_class)
+
 $(AGENT): $(AGENT_OBJ) agent/agent.map
 	$(call say,LD,$@)$(CC) -shared -pthread -Wl,--version-script=agent/agent.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-agent.so -o $@ $(AGENT_OBJ)
 
@@ -66,11 +76,10 @@ $(BUILD)/libbraid-context.so: context/context.c context/context.map include/brai
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(AGENT_CFLAGS) $(DESCRIPTORS) -shared -Wl,--version-script=context/context.map -Wl,-z,defs -Wl,-z,now -Wl,--build-id -Wl,-soname,libbraid-context.so -o $@ $<
 
-# For Java 8 and all later ones. Its own javac has no --release.
 CONTEXT_SRC := $(sort $(wildcard context/*/*/*.java))
 $(BUILD)/braid-context.jar: $(CONTEXT_SRC)
 	@mkdir -p $(BUILD)/context
-	$(call say,JAR,$@)$(JAVA_HOME)/bin/javac -Xlint:-options $(if $(wildcard $(JAVA_HOME)/lib/modules),--release 8,-source 8 -target 8) -d $(BUILD)/context $^ && $(JAVA_HOME)/bin/jar cf $@ -C $(BUILD)/context braid
+	$(call say,JAR,$@)$(JAVA_HOME)/bin/javac $(FOR_JAVA_8) -d $(BUILD)/context $^ && $(JAVA_HOME)/bin/jar cf $@ -C $(BUILD)/context braid
 
 # ---- the kernel side ----
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
@@ -226,6 +235,7 @@ clean:
 -include tests/fuzz/fuzz.mk
 -include tests/matrix/matrix.mk
 -include tests/oracle/oracle.mk
+-include tests/rewrite/rewrite.mk
 -include tests/soak/soak.mk
 -include tools/capture/capture.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

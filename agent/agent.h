@@ -51,6 +51,8 @@ void kinds_on_enabled(JNIEnv *jni);
 /* From here to kinds_tick: on the helper thread. */
 void kinds_change(const struct braid_event_config *c);
 void kinds_command(JNIEnv *jni, enum braid_command command);
+/* Goes on with what takes long. True: there is more to do. */
+bool kinds_work(JNIEnv *jni);
 void kinds_tick(JNIEnv *jni);
 /* Publishes what a kind reports at the end. */
 void kinds_publish_final(JNIEnv *jni);

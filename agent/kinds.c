@@ -5,11 +5,12 @@
 
 #include "core/config.h"
 #include "events/handlers.h"
+#include "timing/timing.h"
 
 static const struct kind *const kinds[] = {
 	&life_kind,    &threads_kind,  &code_kind,   &dump_kind,      &methods_kind, &alloc_kind,
 	&live_kind,    &monitors_kind, &gc_kind,     &loads_kind,     &virtual_kind, &exceptions_kind,
-	&natives_kind, &resource_kind, &mounts_kind, &histogram_kind,
+	&natives_kind, &resource_kind, &mounts_kind, &histogram_kind, &timing_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -86,6 +87,17 @@ void kinds_command(JNIEnv *jni, enum braid_command command)
 		else if (command == BRAID_COMMAND_RESET && kinds[i]->forget)
 			kinds[i]->forget(jni);
 	}
+}
+
+bool kinds_work(JNIEnv *jni)
+{
+	uint32_t types = atomic_load(&config.enabled);
+	bool more = false;
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i]->work && is_on(kinds[i], types))
+			more |= kinds[i]->work(jni);
+	return more;
 }
 
 void kinds_tick(JNIEnv *jni)

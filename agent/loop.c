@@ -34,7 +34,10 @@ static void generate(jvmtiEvent event, const char *what)
 			       what, err);
 }
 
-/* What walks need is known to the kernel side when the replay is said to be over, unless the collector takes too long. */
+/*
+ * What walks need is known to the kernel side when the replay is said to be over, unless the collector takes too
+ * long.
+ */
 static void replay_let_read(void)
 {
 	uint32_t turns = 0;
@@ -119,6 +122,7 @@ static void serve(JNIEnv *jni)
 		helper_busy();
 		soon = objects_retry(jni);
 		apply_received(jni);
+		soon |= kinds_work(jni);
 		if (clock_ns() - ticked_ns >= TICK_NS) {
 			ticked_ns = clock_ns();
 			kinds_tick(jni);

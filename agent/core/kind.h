@@ -38,8 +38,9 @@ struct kind {
 	uint32_t types;					   /* the event types that enable the hooks; 0: always */
 	void (*start)(const struct braid_event_config *c); /* before its events arrive, and when figures change */
 	void (*on_enabled)(JNIEnv *jni);		   /* after start, once its events are enabled */
-	void (*tick)(JNIEnv *jni);			   /* once a second */
-	void (*publish)(JNIEnv *jni);			   /* at the end, and on a dump command */
+	bool (*work)(JNIEnv *jni);    /* a part of what takes long, on the helper thread; true: there is more */
+	void (*tick)(JNIEnv *jni);    /* once a second */
+	void (*publish)(JNIEnv *jni); /* at the end, and on a dump command */
 	void (*forget)(JNIEnv *jni);
 	void (*stop)(JNIEnv *jni); /* after its events are disabled */
 };

@@ -11,7 +11,7 @@
 #include <braid/event_config.h>
 
 #define BRAID_CONTROL_MAGIC 0x4c544342U /* "BCTL" */
-#define BRAID_CONTROL_VERSION 3U
+#define BRAID_CONTROL_VERSION 4U
 #define BRAID_CONTROL_LIST_MAX 496U
 #define BRAID_CONTROL_TEXT_MAX 256U
 

@@ -26,12 +26,13 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_RESOURCE,    /* exhausted heap, threads */
 	BRAID_EVENT_TYPE_OFFCPU, /* all times of all threads off the CPU, in JVMs and other processes; kernel side */
 	BRAID_EVENT_TYPE_HEAP,	 /* histograms of the heap; agent */
+	BRAID_EVENT_TYPE_METHOD, /* calls of chosen methods; agent, by rewriting their classes */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
-/* "all": without what stops the JVM for a time that depends on its heap. */
-#define BRAID_EVENT_TYPES_ALL (((1U << BRAID_EVENT_TYPES) - 1) & ~BRAID_EVENT_TYPE(HEAP))
+/* "all": without what stops the JVM for a time that depends on its heap, and what needs more than a word. */
+#define BRAID_EVENT_TYPES_ALL (((1U << BRAID_EVENT_TYPES) - 1) & ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD)))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
@@ -41,6 +42,15 @@ enum braid_event_type {
 struct braid_thread_config {
 	__u32 tid; /* for the agent: in the JVM's own PID namespace; 0: none */
 	__u32 enabled;
+};
+
+/* Methods that are timed: CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with `*` and `?`, and dots in the class's name. */
+#define BRAID_METHOD_PATTERNS 8
+#define BRAID_METHOD_TEXT 248 /* bytes, without a zero at the end if all are used */
+
+struct braid_method_pattern {
+	__u64 min_ns; /* shorter calls are only added up */
+	char text[BRAID_METHOD_TEXT];
 };
 
 struct braid_event_config {
@@ -56,8 +66,11 @@ struct braid_event_config {
 	__u32 live_max;		 /* maximum of objects watched at a time */
 	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u32 heap_live;	 /* 1: garbage is collected before each histogram */
+	__u32 method_rate;	 /* maximum of calls emitted per second, the rest is counted only; 0: all */
+	__u32 reserved;
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
+	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 200, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 2256, "event config");
 
 #endif

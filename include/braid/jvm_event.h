@@ -97,11 +97,19 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_HEAP_ESTIMATE = 37, /* a histogram is to be taken; value: bytes of heap in use; weight: ns for which
 					 the JVM is expected to stand still; number: the histogram's; flags:
 					 BRAID_HEAP_REFUSED */
-	BRAID_JVM_EVENTS,	      /* one more than the largest */
+	BRAID_JVM_METHOD = 38, /* a call of a method that is timed, with the stack at its end; name: method; flags:
+				  BRAID_METHOD_* */
+	BRAID_JVM_METHOD_CALLS = 39, /* calls of a timed method since the last report of them, METHOD or not;
+					name: method; value: calls; weight: their ns; number: they lasted 2 to the power
+					of it ns or more, the lowest number with all shorter ones, the highest with all
+					longer ones; the interval is as long as the method's longest call, and ends with
+					the report */
+	BRAID_JVM_EVENTS,	     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
+#define BRAID_METHOD_THROWN 0x1U /* ended by an exception */
 #define BRAID_WAIT_TIMED_OUT 0x1U
 #define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */
 

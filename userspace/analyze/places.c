@@ -28,8 +28,8 @@ static bool of_jdk(const char *name)
 /* Frames that exist only because the event is recorded. */
 static bool is_event_frame(const char *name)
 {
-	static const char *const event_frames[] = {"Jvmti", "JVM_VirtualThread",
-						   "MemAllocator::Allocation::notify_allocation"};
+	static const char *const event_frames[] = {
+		"Jvmti", "JVM_VirtualThread", "MemAllocator::Allocation::notify_allocation", "java.lang.BraidMethods."};
 
 	return BEGINS_ONE(name, event_frames);
 }
@@ -107,7 +107,8 @@ static void place_stack(struct placing *pl, uint32_t row)
 	*p = s->parent == ROW_NONE
 		     ? (struct place){.own = ROW_NONE, .java = ROW_NONE, .any = ROW_NONE, .code = ROW_NONE}
 		     : pl->places[s->parent];
-	if (s->parent == ROW_NONE || !e || e->count != 1 ||
+	/* What is inlined in such a frame is one, too. */
+	if (s->parent == ROW_NONE || !e || !e->count ||
 	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
 		p->seen = row;
 	for (uint32_t i = 0; e && i < e->count; i++) {

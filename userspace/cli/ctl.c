@@ -268,6 +268,19 @@ static void json_figures(struct json *j, const struct braid_event_config *c)
 	json_number(j, "exception_rate", c->exception_rate);
 }
 
+static void json_methods(struct json *j, const struct braid_event_config *c)
+{
+	json_open(j, "methods", '[');
+	for (size_t i = 0; c->enabled & BRAID_EVENT_TYPE(METHOD) && i < BRAID_METHOD_PATTERNS && *c->methods[i].text;
+	     i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "pattern", c->methods[i].text);
+		json_number(j, "min_ns", c->methods[i].min_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void json_threads(struct json *j, const struct braid_event_config *c)
 {
 	json_open(j, "threads", '[');
@@ -284,7 +297,7 @@ static void json_threads(struct json *j, const struct braid_event_config *c)
 
 static void show_recording(struct ctl *c, const struct braid_control_recording *r)
 {
-	char list[512], size[QUANTITY_TEXT];
+	char list[EVENT_CONFIG_TEXT], size[QUANTITY_TEXT];
 
 	c->recorder = r->pid;
 	snprintf(c->output, sizeof(c->output), "%.*s", (int)sizeof(r->output), r->output);
@@ -315,7 +328,7 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 
 static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 {
-	char list[512];
+	char list[EVENT_CONFIG_TEXT];
 	struct braid_event_config had = j->config;
 
 	if (c->as_json) {
@@ -326,6 +339,7 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 		json_types(&c->json, "choices", j->config.enabled);
 		json_types(&c->json, "refused", j->refused);
 		json_figures(&c->json, &j->config);
+		json_methods(&c->json, &j->config);
 		json_threads(&c->json, &j->config);
 		json_close(&c->json, '}');
 		return;

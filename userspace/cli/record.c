@@ -115,7 +115,7 @@ static char *help(int key, const char *text, void *input)
 			if (preset_types(i) >> type & 1)
 				fprintf(out, " %s", event_type_name(type));
 		if (preset_types(i) == BRAID_EVENT_TYPES_ALL)
-			fputs(" all of these events but heap", out);
+			fputs(" all of these events but heap and method", out);
 		putc('\n', out);
 	}
 	fprintf(out, "\n%s", text);

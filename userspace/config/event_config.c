@@ -2,6 +2,7 @@
 #include "event_config.h"
 
 #include "counters.h"
+#include "method_pattern.h"
 #include "util/quantity.h"
 
 #include <errno.h>
@@ -89,6 +90,9 @@ static const struct word {
 				   FIGURE(heap_interval_ns),
 				   .low = 1000000000,
 				   .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_METHOD] = {.name = "method",
+				     .example = "method=C.m>1ms",
+				     .help = "calls of method C.m, or more by * and ?; shortest time"},
 #undef FIGURE
 };
 
@@ -146,6 +150,7 @@ void selection_init(struct event_selection *c)
 						 .exception_rate = 1000,
 						 .heap_interval_ns = 60000000000,
 						 .heap_max_pause_ns = HEAP_MAX_PAUSE_NS,
+						 .method_rate = 1000,
 						 .live_max = 4096},
 				      .event = ""};
 }
@@ -325,15 +330,24 @@ static int add_filter(struct event_selection *c, const char *name, const char *f
 	return probe_spec_offcpu(&c->offcpu, filter, why);
 }
 
+static int add_method(struct event_selection *c, const char *one, char *why)
+{
+	c->config.enabled |= BRAID_EVENT_TYPE(METHOD);
+	c->kinds = true;
+	return method_pattern_add(&c->config, one, why, SELECTION_WHY);
+}
+
 static int add_one(struct event_selection *c, char *one, size_t length, char *why)
 {
 	char filter[PROBE_TEXT + 1] = "", *slash, *value;
 	uint64_t config;
 	uint32_t type;
 
-	if (probe_spec_is(one, length))
+	if (!method_pattern_is(one) && probe_spec_is(one, length))
 		return add_probe(c, one, length, why);
 	one[length] = '\0';
+	if (method_pattern_is(one))
+		return add_method(c, one, why);
 	slash = strchr(one, '/');
 	if (slash) {
 		snprintf(filter, sizeof(filter), "%s", slash);
@@ -351,24 +365,44 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 	return add_word(c, one, value, why);
 }
 
-int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY])
+static size_t element_length(const char *list)
+{
+	return method_pattern_is(list) ? strcspn(list, ",") : probe_spec_length(list);
+}
+
+static int add_list(struct event_selection *c, char *list, char why[SELECTION_WHY])
 {
 	size_t length;
 	int err = 0;
 
 	for (const char *one = list; one; one = one[length] ? one + length + 1 : NULL) {
-		length = probe_spec_length(one);
+		length = element_length(one);
 		if (!length) {
 			snprintf(why, SELECTION_WHY, "'%.60s' is not a list of events", list);
 			return -EINVAL;
 		}
 	}
 	for (char *one = list, *next; one && !err; one = next) {
-		length = probe_spec_length(one);
+		length = element_length(one);
 		next = one[length] ? one + length + 1 : NULL;
 		err = add_one(c, one, length, why);
 	}
 	return err;
+}
+
+/* The type cannot be enabled without a pattern. */
+static int check_method(const struct event_selection *c, char why[SELECTION_WHY])
+{
+	if (!(c->config.enabled & BRAID_EVENT_TYPE(METHOD)) || *c->config.methods[0].text)
+		return 0;
+	snprintf(why, SELECTION_WHY,
+		 "'method' needs the methods: method=com.example.Dao.find>5ms, method=com.example.*.*");
+	return -EINVAL;
+}
+
+int selection_add(struct event_selection *c, char *list, char why[SELECTION_WHY])
+{
+	return add_list(c, list, why) ?: check_method(c, why);
 }
 
 int selection_preset(struct event_selection *c, const char *name, char why[SELECTION_WHY])
@@ -425,6 +459,15 @@ static int check_change(const struct event_selection *c, enum config_change chan
 	return -EINVAL;
 }
 
+static size_t methods_count(const struct braid_event_config *c)
+{
+	size_t count = 0;
+
+	while (count < BRAID_METHOD_PATTERNS && *c->methods[count].text)
+		count++;
+	return count;
+}
+
 int event_config_change(struct braid_event_config *to, enum config_change change, char *list, uint32_t *named,
 			char why[SELECTION_WHY])
 {
@@ -438,12 +481,22 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 		return -ENOMEM;
 	}
 	c.config.enabled = 0;
-	err = selection_add(&c, list, why);
+	err = add_list(&c, list, why);
 	err = err ?: check_change(&c, change, whole, why);
+	if (change == CONFIG_ENABLE)
+		err = err ?: check_method(&c, why);
+	if (change == CONFIG_INTERVAL && !err && methods_count(to) && methods_count(&c.config) != methods_count(to)) {
+		snprintf(why, SELECTION_WHY, "'%.60s': that pattern is not enabled; use `enable`", whole);
+		err = -EINVAL;
+	}
+	if (change == CONFIG_DISABLE && strcmp(whole, "all") == 0)
+		c.config.enabled |= BRAID_EVENT_TYPE(METHOD);
 	free(whole);
 	if (err)
 		return err;
 	*named = c.config.enabled;
+	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(METHOD))
+		memset(c.config.methods, 0, sizeof(c.config.methods));
 	if (change == CONFIG_ENABLE && *named & BRAID_EVENT_TYPE(LIVE))
 		c.config.enabled |= BRAID_EVENT_TYPE(ALLOC);
 	if (change == CONFIG_DISABLE && *named & BRAID_EVENT_TYPE(ALLOC))
@@ -456,97 +509,8 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 	return 0;
 }
 
-/* alloc and live come from one JVM TI event. */
-static uint32_t with_companions(uint32_t kinds)
-{
-	const uint32_t allocations = BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
-
-	return kinds & allocations ? kinds | allocations : kinds;
-}
-
-/* For one thread, or for all (0). Returns the types that no thread has any more. */
-static uint32_t threads_forget(struct braid_event_config *c, uint32_t tid, uint32_t kinds)
-{
-	uint32_t left = 0;
-
-	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
-		struct braid_thread_config *t = &c->threads[i];
-
-		if (!tid || t->tid == tid)
-			t->enabled &= ~kinds;
-		if (!t->enabled)
-			t->tid = 0;
-		left |= t->enabled;
-	}
-	return kinds & ~left;
-}
-
-static struct braid_thread_config *thread_place(struct braid_event_config *c, uint32_t tid)
-{
-	struct braid_thread_config *free = NULL;
-
-	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
-		if (c->threads[i].tid == tid)
-			return &c->threads[i];
-		if (!c->threads[i].tid && !free)
-			free = &c->threads[i];
-	}
-	return free;
-}
-
-static int thread_enable(struct braid_event_config *c, uint32_t kinds, uint32_t tid, char why[SELECTION_WHY])
-{
-	struct braid_thread_config *t = thread_place(c, tid);
-
-	if (!t) {
-		snprintf(why, SELECTION_WHY, "%d threads are enabled, which is the maximum; disable one of them first",
-			 BRAID_CONFIG_THREADS);
-		return -EINVAL;
-	}
-	t->tid = tid;
-	t->enabled |= kinds;
-	c->threaded |= kinds;
-	return 0;
-}
-
-static int thread_disable(struct braid_event_config *c, const struct braid_event_config *before, uint32_t kinds,
-			  uint32_t tid, char why[SELECTION_WHY])
-{
-	const struct braid_thread_config *t = thread_place(c, tid);
-
-	if (!t || t->tid != tid || (t->enabled & kinds) != kinds) {
-		snprintf(why, SELECTION_WHY, "thread %u was not enabled separately; use `enable LIST thread=TID`", tid);
-		return -EINVAL;
-	}
-	kinds = threads_forget(c, tid, kinds);
-	c->enabled = before->enabled & ~kinds;
-	c->threaded &= ~kinds;
-	return 0;
-}
-
-int event_config_thread(struct braid_event_config *c, const struct braid_event_config *before,
-			enum config_change change, uint32_t named, uint32_t tid, char why[SELECTION_WHY])
-{
-	uint32_t kinds = with_companions(named) & BRAID_PER_THREAD;
-
-	if (!tid && change == CONFIG_DISABLE)
-		kinds = BRAID_PER_THREAD & ~with_companions(c->enabled); /* types that are disabled as a whole */
-	if (!tid && change != CONFIG_INTERVAL) {
-		(void)threads_forget(c, 0, kinds);
-		c->threaded &= ~kinds;
-	}
-	if (!tid)
-		return 0;
-	if (named & ~BRAID_PER_THREAD || change == CONFIG_INTERVAL) {
-		snprintf(why, SELECTION_WHY,
-			 "only alloc, live, lock and exception can be enabled and disabled for one thread");
-		return -EINVAL;
-	}
-	return change == CONFIG_ENABLE ? thread_enable(c, kinds, tid, why) : thread_disable(c, before, kinds, tid, why);
-}
-
 /* Uses the largest unit that divides the value. */
-static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
+static size_t figure_text(char *to, size_t size, char sign, enum unit unit, uint64_t value)
 {
 	static const struct scale {
 		uint64_t of;
@@ -557,7 +521,7 @@ static size_t figure_text(char *to, size_t size, enum unit unit, uint64_t value)
 
 	while (scale->of > 1 && (value % scale->of || !value))
 		scale++;
-	return (size_t)snprintf(to, size, "=%llu%s", (unsigned long long)(value / scale->of), scale->suffix);
+	return (size_t)snprintf(to, size, "%c%llu%s", sign, (unsigned long long)(value / scale->of), scale->suffix);
 }
 
 static size_t thread_text(const struct braid_thread_config *t, uint32_t types, char *to, size_t size)
@@ -573,6 +537,19 @@ static size_t thread_text(const struct braid_thread_config *t, uint32_t types, c
 	return used < size ? used : size;
 }
 
+static size_t methods_text(const struct braid_event_config *c, char *to, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text && used < size; i++) {
+		used += (size_t)snprintf(to + used, size - used, "%smethod=%.*s", i ? "," : "", BRAID_METHOD_TEXT,
+					 c->methods[i].text);
+		if (used < size)
+			used += figure_text(to + used, size - used, '>', TIME, c->methods[i].min_ns);
+	}
+	return used;
+}
+
 void event_config_text(const struct braid_event_config *c, char *to, size_t size)
 {
 	size_t used = 0;
@@ -582,9 +559,14 @@ void event_config_text(const struct braid_event_config *c, char *to, size_t size
 	for (size_t i = 0; i < BRAID_EVENT_TYPES && used < size; i++) {
 		if (!(c->enabled >> i & 1))
 			continue;
+		if (i == BRAID_EVENT_TYPE_METHOD && *c->methods[0].text) {
+			used += (size_t)snprintf(to + used, size - used, "%s", used ? "," : "");
+			used += used < size ? methods_text(c, to + used, size - used) : 0;
+			continue;
+		}
 		used += (size_t)snprintf(to + used, size - used, "%s%s", used ? "," : "", words[i].name);
 		if (words[i].unit != NO_FIGURE && used < size)
-			used += figure_text(to + used, size - used, words[i].unit, figure(c, &words[i]));
+			used += figure_text(to + used, size - used, '=', words[i].unit, figure(c, &words[i]));
 	}
 	for (size_t i = 0; i < BRAID_CONFIG_THREADS && used < size; i++)
 		used += thread_text(&c->threads[i], c->enabled, to + used, size - used);

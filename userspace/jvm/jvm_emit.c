@@ -32,6 +32,8 @@ static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_RESOURCE] = BRAID_EVENT_TYPE(RESOURCE),
 	[BRAID_JVM_CODE_CACHE] = BRAID_EVENT_TYPE(JIT),
 	[BRAID_JVM_THREAD_RENAME] = BRAID_EVENT_TYPE(THREAD),
+	[BRAID_JVM_METHOD] = BRAID_EVENT_TYPE(METHOD),
+	[BRAID_JVM_METHOD_CALLS] = BRAID_EVENT_TYPE(METHOD),
 	[BRAID_JVM_THREAD_TIME] = BRAID_EVENT_TYPE(OFFCPU),
 	[BRAID_JVM_HEAP] = BRAID_EVENT_TYPE(HEAP),
 	[BRAID_JVM_HEAP_CLASS] = BRAID_EVENT_TYPE(HEAP),
@@ -43,10 +45,14 @@ uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *proce
 	return process && jvm_had_agent(process->jvm) ? process->jvm->enabled : jvms->config.enabled;
 }
 
-/* A life that has begun is reported as a whole, also when its type is disabled meanwhile. */
+/*
+ * A life that has begun is reported as a whole, also when its type is disabled meanwhile; so are calls that were
+ * counted.
+ */
 static uint32_t enabled_for(const struct jvms *jvms, const struct process *process, uint64_t kind)
 {
-	if (process && process->jvm && (kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_THREAD_TIME))
+	if (process && process->jvm &&
+	    (kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_THREAD_TIME || kind == BRAID_JVM_METHOD_CALLS))
 		return process->jvm->was_enabled;
 	return jvm_events_enabled(jvms, process);
 }

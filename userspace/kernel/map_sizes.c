@@ -21,7 +21,8 @@
 /* Event types whose stacks come in bursts through that ring. */
 #define TYPES_BURSTS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
-	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(OFFCPU))
+	 BRAID_EVENT_TYPE(VTHREAD) | BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(OFFCPU) |                          \
+	 BRAID_EVENT_TYPE(METHOD))
 
 /*
  * The ring holds half a second of samples of all CPUs, ten times what arrives between two reads. The collector reads it

@@ -20,7 +20,8 @@
 /* Event types with stack requests. */
 #define TYPES_STACKS                                                                                                   \
 	(BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE) | BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) |          \
-	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE) | BRAID_EVENT_TYPE(OFFCPU))
+	 BRAID_EVENT_TYPE(EXCEPTION) | BRAID_EVENT_TYPE(RESOURCE) | BRAID_EVENT_TYPE(OFFCPU) |                         \
+	 BRAID_EVENT_TYPE(METHOD))
 
 /* Event types that probes report: with names and stacks, and all of them. */
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))

@@ -164,7 +164,7 @@ static void answer_jvm(void *ctx, struct process *p)
 /* Readers of the trace then know when a type was enabled. */
 static void emit_config(struct session *s, struct process *p, const struct braid_event_config *config)
 {
-	char text[512];
+	char text[EVENT_CONFIG_TEXT];
 	struct trace_jvm_event e = {.time_ns = now_ns(),
 				    .kind = BRAID_JVM_CONFIG,
 				    .value = config->enabled,

@@ -42,6 +42,8 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_HEAP] = "heap",
 	[BRAID_JVM_HEAP_CLASS] = "heap_class",
 	[BRAID_JVM_HEAP_ESTIMATE] = "heap_estimate",
+	[BRAID_JVM_METHOD] = "method",
+	[BRAID_JVM_METHOD_CALLS] = "method_calls",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -44,6 +44,17 @@ static void class_unload(void)
 	fake.on_class_unload(&fake_env, &fake_jni, "Gone");
 }
 
+static void class_file(void)
+{
+	const unsigned char bytes[] = {0xca, 0xfe, 0xba, 0xbe};
+	unsigned char *changed = NULL;
+	jint size = 0;
+
+	fake.callbacks.ClassFileLoadHook(&fake_env, &fake_jni, NULL, NULL, "a/B", NULL, sizeof(bytes), bytes, &size,
+					 &changed);
+	ck_assert_ptr_null(changed);
+}
+
 static void exception(void)
 {
 	fake.callbacks.Exception(&fake_env, &fake_jni, THREAD, METHOD, 0, OBJECT, METHOD, 0);
@@ -147,6 +158,7 @@ const struct fake_event fake_events[] = {
 	{"DynamicCodeGenerated", JVMTI_EVENT_DYNAMIC_CODE_GENERATED, EARLY, FAKE_NO_JNI, stub},
 	{"DataDumpRequest", JVMTI_EVENT_DATA_DUMP_REQUEST, IN(LIVE), FAKE_NO_JNI, dump_request},
 	{"Exception", JVMTI_EVENT_EXCEPTION, IN(LIVE), FAKE_ANYTHING, exception},
+	{"ClassFileLoadHook", JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, STARTED, FAKE_ANYTHING, class_file},
 	{"MonitorContendedEnter", JVMTI_EVENT_MONITOR_CONTENDED_ENTER, IN(LIVE), FAKE_ANYTHING, contended_enter},
 	{"MonitorContendedEntered", JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, IN(LIVE), FAKE_ANYTHING, contended_entered},
 	{"MonitorWait", JVMTI_EVENT_MONITOR_WAIT, IN(LIVE), FAKE_ANYTHING, monitor_wait},

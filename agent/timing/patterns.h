@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which methods are timed: the patterns of the event configuration, CLASS.METHOD or CLASS.METHOD(DESCRIPTOR). */
+#ifndef BRAID_AGENT_PATTERNS_H
+#define BRAID_AGENT_PATTERNS_H
+
+#include "rewrite/pool.h"
+
+#include <braid/event_config.h>
+
+/* Class names are those of class files, with slashes. */
+
+/* False for classes that are never rewritten: those that BraidMethods uses, and what the JVM runs on the way there. */
+bool class_may_be_timed(struct text class);
+bool patterns_match_class(const struct braid_event_config *c, struct text class);
+/*
+ * The shortest call of the method that is reported, by the first pattern that matches. False: none does. Initialisers of
+ * classes and objects match only patterns whose method begins with "<".
+ */
+bool patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor,
+		    uint64_t *min_ns);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switch.h"
+
+#include "core/jni.h"
+#include "core/state.h"
+#include "patterns.h"
+#include "timed.h"
+
+#include <string.h>
+
+/* Each batch is a pause, in which the JVM also looks at every class that it has: neither few nor many at once. */
+#define BATCH 64
+
+static struct {
+	jclass *classes; /* local references; those that are not to be changed are NULL */
+	jint count, next;
+	uint32_t refused;
+} work;
+
+static struct text class_of(const char *signature)
+{
+	size_t size = strlen(signature);
+
+	return size > 2 && *signature == 'L' ? (struct text){signature + 1, size - 2} : (struct text){signature, 0};
+}
+
+/* Whether it matches, or is rewritten. */
+static bool is_concerned(jclass class)
+{
+	struct braid_event_config config;
+	jboolean may = JNI_FALSE;
+	char *signature;
+	struct text name;
+	bool concerned;
+
+	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return false;
+	name = class_of(signature);
+	timed_patterns(&config);
+	concerned = name.size && (patterns_match_class(&config, name) || timed_class(name) == CLASS_REWRITTEN);
+	agent_release(signature);
+	return concerned && (*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &may) == JVMTI_ERROR_NONE && may;
+}
+
+void switch_begin(JNIEnv *jni)
+{
+	jint used = 0;
+
+	switch_end(jni);
+	work.refused = 0;
+	if ((*agent.jvmti)->GetLoadedClasses(agent.jvmti, &work.count, &work.classes) != JVMTI_ERROR_NONE) {
+		work.classes = NULL;
+		return;
+	}
+	jni_expect(jni, work.count);
+	for (jint i = 0; i < work.count; i++)
+		if (is_concerned(work.classes[i]))
+			work.classes[used++] = work.classes[i];
+		else
+			(*jni)->DeleteLocalRef(jni, work.classes[i]);
+	work.count = used;
+}
+
+/* A class that the JVM refuses when it is rewritten stays as it is from then on. */
+static void change_one(jclass class)
+{
+	char *signature;
+
+	if ((*agent.jvmti)->RetransformClasses(agent.jvmti, 1, &class) == JVMTI_ERROR_NONE)
+		return;
+	work.refused++;
+	if ((*agent.jvmti)->GetClassSignature(agent.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return;
+	(void)timed_class_set(class_of(signature), CLASS_REFUSED);
+	agent_release(signature);
+}
+
+bool switch_step(JNIEnv *jni, uint32_t *refused)
+{
+	jint size = work.count - work.next < BATCH ? work.count - work.next : BATCH;
+	jclass *batch = work.classes + work.next;
+
+	*refused = work.refused;
+	if (!work.classes || !size)
+		return false;
+	/* If one of them cannot be changed, none of them is. */
+	if ((*agent.jvmti)->RetransformClasses(agent.jvmti, size, batch) != JVMTI_ERROR_NONE)
+		for (jint i = 0; i < size; i++)
+			change_one(batch[i]);
+	for (jint i = 0; i < size; i++)
+		(*jni)->DeleteLocalRef(jni, batch[i]);
+	work.next += size;
+	*refused = work.refused;
+	return true;
+}
+
+void switch_end(JNIEnv *jni)
+{
+	for (; work.classes && work.next < work.count; work.next++)
+		(*jni)->DeleteLocalRef(jni, work.classes[work.next]);
+	agent_release(work.classes);
+	work.classes = NULL;
+	work.count = work.next = 0;
+}

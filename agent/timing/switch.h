@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Has the JVM load classes again that are rewritten, or were: in batches, as each one stops the JVM. For the helper
+ * thread.
+ */
+#ifndef BRAID_AGENT_SWITCH_H
+#define BRAID_AGENT_SWITCH_H
+
+#include "core/jvm.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begins with all loaded classes that match or are rewritten. */
+void switch_begin(JNIEnv *jni);
+/* Does the next batch. False: there was none. `refused`: classes that the JVM refuses to change, so far. */
+bool switch_step(JNIEnv *jni, uint32_t *refused);
+/* Forgets what is left. */
+void switch_end(JNIEnv *jni);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timed.h"
+
+#include "core/slots.h"
+#include "patterns.h"
+
+#include <pthread.h>
+
+struct timed {
+	uint64_t limit;
+	char *text; /* class, name and descriptor, each with a zero at its end */
+	uint32_t sizes[3];
+};
+
+struct id_entry {
+	uint64_t key;
+	uint64_t id;
+};
+
+struct class_entry {
+	uint64_t key;
+	uint64_t state;
+};
+
+static struct {
+	pthread_mutex_t mutex; /* its holder calls no function of the JVM */
+	struct braid_event_config config;
+	struct timed *methods;
+	uint32_t count, room;
+	struct slots ids;
+	struct slots classes;
+} timed = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+	   .ids = SLOTS_OF(struct id_entry, 1, 256),
+	   .classes = SLOTS_OF(struct class_entry, 1, 256)};
+
+static uint64_t hash(uint64_t h, struct text t)
+{
+	for (size_t i = 0; i < t.size; i++)
+		h = (h ^ (uint8_t)t.at[i]) * HASH_SPREAD;
+	h = (h ^ 0x100) * HASH_SPREAD;
+	return (h ^ h >> 32) ?: 1;
+}
+
+static struct text part(const struct timed *t, int number)
+{
+	const char *at = t->text;
+
+	for (int i = 0; i < number; i++)
+		at += t->sizes[i] + 1;
+	return (struct text){.at = at, .size = t->sizes[number]};
+}
+
+static uint64_t limit_of(const struct timed *t)
+{
+	uint64_t min_ns;
+
+	return patterns_match(&timed.config, part(t, 0), part(t, 1), part(t, 2), &min_ns) ? min_ns : TIMED_NEVER;
+}
+
+bool timed_configure(const struct braid_event_config *c)
+{
+	bool other = false;
+
+	pthread_mutex_lock(&timed.mutex);
+	for (size_t i = 0; i < BRAID_METHOD_PATTERNS; i++)
+		other |= strncmp(timed.config.methods[i].text, c->methods[i].text, BRAID_METHOD_TEXT) != 0;
+	memcpy(timed.config.methods, c->methods, sizeof(c->methods));
+	for (uint32_t id = 0; id < timed.count; id++)
+		timed.methods[id].limit = limit_of(&timed.methods[id]);
+	pthread_mutex_unlock(&timed.mutex);
+	return other;
+}
+
+void timed_patterns(struct braid_event_config *to)
+{
+	pthread_mutex_lock(&timed.mutex);
+	*to = timed.config;
+	pthread_mutex_unlock(&timed.mutex);
+}
+
+static bool text_set(struct timed *t, const struct text parts[3])
+{
+	size_t size = 3;
+	char *at;
+
+	for (int i = 0; i < 3; i++)
+		size += parts[i].size;
+	at = t->text = malloc(size);
+	for (int i = 0; at && i < 3; i++) {
+		t->sizes[i] = (uint32_t)parts[i].size;
+		memcpy(at, parts[i].at, parts[i].size);
+		at += parts[i].size;
+		*at++ = '\0';
+	}
+	return t->text;
+}
+
+/* The caller holds the mutex. */
+static int32_t id_new(uint64_t key, const struct text parts[3], uint64_t min_ns)
+{
+	struct id_entry *e;
+
+	if (timed.count == timed.room) {
+		uint32_t room = timed.room ? 2 * timed.room : 256;
+		struct timed *more = room <= TIMED_MAX ? realloc(timed.methods, room * sizeof(*more)) : NULL;
+
+		if (!more)
+			return -1;
+		timed.methods = more;
+		timed.room = room;
+	}
+	if (!slots_reserve(&timed.ids) || !text_set(&timed.methods[timed.count], parts))
+		return -1;
+	timed.methods[timed.count].limit = min_ns;
+	e = slots_find(&timed.ids, &key);
+	*e = (struct id_entry){.key = key, .id = timed.count};
+	timed.ids.used++;
+	return (int32_t)timed.count++;
+}
+
+int32_t timed_id(struct text class, struct text name, struct text descriptor, uint64_t min_ns)
+{
+	uint64_t key = hash(hash(hash(HASH_BEGIN, class), name), descriptor);
+	const struct id_entry *e;
+	int32_t id;
+
+	pthread_mutex_lock(&timed.mutex);
+	e = slots_find(&timed.ids, &key);
+	id = e && e->key ? (int32_t)e->id : id_new(key, (struct text[]){class, name, descriptor}, min_ns);
+	pthread_mutex_unlock(&timed.mutex);
+	return id;
+}
+
+uint64_t timed_limit(uint32_t id)
+{
+	uint64_t limit;
+
+	pthread_mutex_lock(&timed.mutex);
+	limit = id < timed.count ? timed.methods[id].limit : TIMED_NEVER;
+	pthread_mutex_unlock(&timed.mutex);
+	return limit;
+}
+
+void timed_name(uint32_t id, char *to, size_t size)
+{
+	size_t used = 0;
+
+	pthread_mutex_lock(&timed.mutex);
+	if (id < timed.count) {
+		const struct timed *t = &timed.methods[id];
+
+		for (; used < t->sizes[0] && used + 1 < size; used++)
+			to[used] = t->text[used] == '/' ? '.' : t->text[used];
+		for (size_t i = 0; i <= t->sizes[1] && used + 1 < size; i++)
+			to[used++] = i ? part(t, 1).at[i - 1] : '.';
+	}
+	pthread_mutex_unlock(&timed.mutex);
+	to[used] = '\0';
+}
+
+enum class_state timed_class(struct text class)
+{
+	uint64_t key = hash(HASH_BEGIN, class);
+	const struct class_entry *e;
+	enum class_state state;
+
+	pthread_mutex_lock(&timed.mutex);
+	e = slots_find(&timed.classes, &key);
+	state = e && e->key ? (enum class_state)e->state : CLASS_PLAIN;
+	pthread_mutex_unlock(&timed.mutex);
+	return state;
+}
+
+bool timed_class_set(struct text class, enum class_state state)
+{
+	uint64_t key = hash(HASH_BEGIN, class);
+	struct class_entry *e;
+	bool known;
+
+	pthread_mutex_lock(&timed.mutex);
+	known = slots_reserve(&timed.classes);
+	if (known) {
+		e = slots_find(&timed.classes, &key);
+		timed.classes.used += !e->key;
+		*e = (struct class_entry){.key = key, .state = state};
+	}
+	pthread_mutex_unlock(&timed.mutex);
+	return known;
+}
+
+void timed_classes_forget(void)
+{
+	pthread_mutex_lock(&timed.mutex);
+	slots_free(&timed.classes);
+	pthread_mutex_unlock(&timed.mutex);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The methods that have been timed in this JVM, with their ids, and the classes that are rewritten. Ids are numbers
+ * for the life of the JVM: an old version of a method may still run long after its class was put back. Any thread may
+ * call it.
+ */
+#ifndef BRAID_AGENT_TIMED_H
+#define BRAID_AGENT_TIMED_H
+
+#include "rewrite/pool.h"
+
+#include <braid/event_config.h>
+
+#define TIMED_MAX 131072U		  /* methods; ids are below it */
+#define TIMED_NEVER ((uint64_t)INT64_MAX) /* a limit that no call reaches */
+
+/*
+ * Takes the patterns of a new configuration, from which all limits follow. True if another set of methods follows,
+ * too.
+ */
+bool timed_configure(const struct braid_event_config *c);
+/* The patterns that are in effect. */
+void timed_patterns(struct braid_event_config *to);
+
+/* The id of a method, which is new or not; negative: there are too many. */
+int32_t timed_id(struct text class, struct text name, struct text descriptor, uint64_t min_ns);
+/* The shortest call of the method that is reported. */
+uint64_t timed_limit(uint32_t id);
+/* "package.Class.method", cut to `size`. */
+void timed_name(uint32_t id, char *to, size_t size);
+
+enum class_state { CLASS_PLAIN, CLASS_REWRITTEN, CLASS_REFUSED /* by the JVM, once it was rewritten */ };
+
+enum class_state timed_class(struct text class);
+/* False: out of memory. A class that is not known as rewritten would not be put back. */
+bool timed_class_set(struct text class, enum class_state state);
+/* For the end: no class is rewritten, and those that were refused may be tried again. */
+void timed_classes_forget(void);
+
+#endif

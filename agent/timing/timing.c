@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The event kind method: how long calls of chosen methods take. Their classes are rewritten when they are loaded;
+ * those that are loaded already, when the helper thread has the JVM load them again. The same puts them back at the
+ * end.
+ */
+#include "timing.h"
+
+#include "core/config.h"
+#include "core/helper.h"
+#include "events/handlers.h"
+#include "events/named_event.h"
+#include "java_side.h"
+#include "patterns.h"
+#include "rewrite/rewrite.h"
+#include "switch.h"
+#include "timed.h"
+
+#include <string.h>
+
+#define METHOD BRAID_EVENT_TYPE(METHOD)
+#define NAME_BYTES 1024
+#define CLAIM_WAIT_NS 5000000000ULL
+#define LOADING_NS 200000000ULL /* longest time between a class's rewriting and its place among those that are loaded */
+
+static struct rate rate;
+static _Atomic bool rewriting;		/* BraidMethods is there, and counts for this agent */
+static _Atomic bool pending;		/* loaded classes may have to change */
+static _Atomic uint32_t at_work;	/* handlers that may rewrite a class */
+static _Atomic uint64_t handed_over_ns; /* when the last one was */
+static bool changing;			/* they do; for the helper thread, as the next ones */
+static uint64_t began_ns;
+static uint64_t enabled_ns; /* methods are to be timed and are not yet; set before the helper thread starts, or on it */
+
+static struct {
+	_Atomic uint32_t classes, methods, refused, too_many;
+} counts;
+
+/* ---- rewriting ---- */
+
+struct choice {
+	struct braid_event_config config;
+	struct text class;
+};
+
+static int32_t choose(void *ctx, struct text name, struct text descriptor)
+{
+	const struct choice *c = ctx;
+	uint64_t min_ns;
+	int32_t id;
+
+	if (!patterns_match(&c->config, c->class, name, descriptor, &min_ns))
+		return -1;
+	id = timed_id(c->class, name, descriptor, min_ns);
+	if (id < 0)
+		atomic_fetch_add(&counts.too_many, 1);
+	return id;
+}
+
+/* Gives the JVM the new class file. The class is known as rewritten before, so the end cannot miss it. */
+static void hand_over(jvmtiEnv *env, const struct choice *c, const struct rewrite *w, jint *size, unsigned char **bytes)
+{
+	unsigned char *copy;
+
+	if (!timed_class_set(c->class, CLASS_REWRITTEN) ||
+	    (*env)->Allocate(env, (jlong)w->out.used, &copy) != JVMTI_ERROR_NONE)
+		return;
+	memcpy(copy, w->out.bytes, w->out.used);
+	*bytes = copy;
+	*size = (jint)w->out.used;
+	atomic_store(&handed_over_ns, clock_ns());
+	atomic_fetch_add(&counts.classes, 1);
+	atomic_fetch_add(&counts.methods, w->methods);
+}
+
+static void class_change(jvmtiEnv *env, const char *name, jint size, const unsigned char *bytes, jint *new_size,
+			 unsigned char **new_bytes)
+{
+	struct choice c = {.class = {name, strlen(name)}};
+	struct rewrite w = {.choose = choose, .ctx = &c};
+
+	timed_patterns(&c.config);
+	if (!patterns_match_class(&c.config, c.class) || timed_class(c.class) == CLASS_REFUSED)
+		return;
+	if (!rewrite_class(&w, bytes, (size_t)size))
+		w.refused = 1;
+	atomic_fetch_add(&counts.refused, w.refused);
+	if (w.out.used)
+		hand_over(env, &c, &w, new_size, new_bytes);
+	free(w.out.bytes);
+}
+
+/* A class without a name is none that a pattern can name. */
+static void JNICALL timing_on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+					 jobject domain, jint size, const unsigned char *bytes, jint *new_size,
+					 unsigned char **new_bytes)
+{
+	(void)jni;
+	(void)redefined;
+	(void)loader;
+	(void)domain;
+	if (!name || size <= 0 || !agent_enter_event(env))
+		return;
+	atomic_fetch_add(&at_work, 1);
+	if (atomic_load(&rewriting))
+		class_change(env, name, size, bytes, new_size, new_bytes);
+	atomic_fetch_sub(&at_work, 1);
+	agent_leave();
+}
+
+/* ---- what BraidMethods calls ---- */
+
+static uint32_t name_of(uint32_t id)
+{
+	char name[NAME_BYTES];
+
+	timed_name(id, name, sizeof(name));
+	return types_text(name);
+}
+
+static void timing_report(uint64_t from_ns, uint64_t to_ns, uint32_t id, bool thrown)
+{
+	struct braid_jvm_event d = {.kind = BRAID_JVM_METHOD,
+				    .start_ns = from_ns,
+				    .end_ns = to_ns,
+				    .flags = thrown ? BRAID_METHOD_THROWN : 0};
+
+	if (!config_enables(METHOD) || helper_is_self() || !agent_enter())
+		return;
+	if (rate_take(&rate, atomic_load_explicit(&config.method_rate, memory_order_relaxed))) {
+		d.name = name_of(id);
+		jvm_event_emit(&d);
+	} else {
+		jvm_event_count(BRAID_JVM_METHOD, to_ns - from_ns);
+	}
+	agent_leave();
+}
+
+static void timing_unmeasured(void)
+{
+	publish_lost(BRAID_REC_JVM_EVENT, 1);
+}
+
+static const struct java_side_natives natives = {
+	.limit = timed_limit, .report = timing_report, .unmeasured = timing_unmeasured};
+
+/* ---- the kind ---- */
+
+static void calls_publish(const struct java_side_calls *calls)
+{
+	uint64_t now = clock_ns();
+	struct braid_jvm_event d = {.kind = BRAID_JVM_METHOD_CALLS,
+				    .start_ns = now - calls->longest_ns,
+				    .end_ns = now,
+				    .name = name_of(calls->id)};
+
+	for (uint32_t i = 0; i < calls->buckets && i < JAVA_SIDE_BUCKETS; i++) {
+		d.number = calls->at[i].exponent;
+		d.value = calls->at[i].calls;
+		d.weight = calls->at[i].ns;
+		jvm_event_publish(&d, 0);
+	}
+}
+
+/* Some methods once a second. */
+static void timing_tick(JNIEnv *jni)
+{
+	if (atomic_load(&rewriting))
+		(void)java_side_take(jni, calls_publish);
+}
+
+/* All of them, twice at most: the first reading may begin in the middle. */
+static void timing_publish(JNIEnv *jni)
+{
+	if (!atomic_load(&rewriting))
+		return;
+	while (java_side_take(jni, calls_publish))
+		;
+	while (java_side_take(jni, calls_publish))
+		;
+}
+
+static void timing_start(const struct braid_event_config *c)
+{
+	if (timed_configure(c))
+		atomic_store(&pending, true);
+}
+
+static void claim(JNIEnv *jni)
+{
+	enum claim claimed = java_side_claim(jni, &natives, TIMED_MAX);
+
+	if (claimed == CLAIM_LATER && clock_ns() < enabled_ns + CLAIM_WAIT_NS)
+		return;
+	enabled_ns = 0;
+	if (claimed == CLAIM_OURS) {
+		atomic_store(&pending, true);
+		atomic_store(&rewriting, true);
+		return;
+	}
+	publish_notice(BRAID_NOTICE_WARNING, "methods are not timed in this JVM: %s",
+		       claimed == CLAIM_OTHER ? "another recorder does it"
+					      : "it refuses the class " REWRITE_HELPER ", or its heap has no room");
+}
+
+static void timing_on_enabled(JNIEnv *jni)
+{
+	if (!caps_has(CAP_RETRANSFORM))
+		return;
+	if (atomic_load(&rewriting)) {
+		java_side_reset(jni);
+	} else {
+		enabled_ns = clock_ns();
+		claim(jni);
+	}
+	helper_kick();
+}
+
+static void changed_notice(uint32_t refused)
+{
+	uint32_t classes = atomic_exchange(&counts.classes, 0), methods = atomic_exchange(&counts.methods, 0);
+
+	if (classes)
+		publish_notice(BRAID_NOTICE_INFO,
+			       "%u methods of %u loaded classes are timed; it took %llu ms to rewrite them", methods,
+			       classes, (unsigned long long)((clock_ns() - began_ns) / 1000000));
+	else
+		publish_notice(BRAID_NOTICE_INFO,
+			       "no class that is loaded has a method that is to be timed; those that are "
+			       "loaded later are looked at then");
+	refused += atomic_exchange(&counts.refused, 0);
+	if (refused)
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "%u methods or classes match and cannot be rewritten, so they are not timed", refused);
+	if (atomic_exchange(&counts.too_many, 0))
+		publish_notice(BRAID_NOTICE_WARNING,
+			       "more methods match than the %u that can be timed; use patterns that match fewer",
+			       TIMED_MAX);
+}
+
+static bool timing_work(JNIEnv *jni)
+{
+	uint32_t refused;
+
+	if (enabled_ns)
+		claim(jni);
+	if (!atomic_load(&rewriting))
+		return enabled_ns;
+	if (atomic_exchange(&pending, false)) {
+		began_ns = clock_ns();
+		switch_begin(jni);
+		changing = true;
+	}
+	if (!changing || switch_step(jni, &refused))
+		return changing;
+	changing = false;
+	switch_end(jni);
+	changed_notice(refused);
+	return false;
+}
+
+/* A class that was rewritten just now may not be among those that are loaded yet. */
+static void wait_loaded(void)
+{
+	while (atomic_load(&at_work) || clock_ns() < atomic_load(&handed_over_ns) + LOADING_NS)
+		helper_nap_ms(1);
+}
+
+/* The event is disabled: no class is rewritten any more, and each that is loaded again is as it was. */
+static void timing_stop(JNIEnv *jni)
+{
+	uint32_t refused;
+
+	enabled_ns = 0;
+	if (!atomic_load(&rewriting))
+		return;
+	if (atomic_load(&agent.active))
+		timing_publish(jni);
+	atomic_store(&rewriting, false);
+	java_side_release(jni);
+	(void)timed_configure(&(struct braid_event_config){0});
+	wait_loaded();
+	switch_begin(jni);
+	while (switch_step(jni, &refused))
+		;
+	switch_end(jni);
+	changing = false;
+	timed_classes_forget();
+}
+
+const struct kind timing_kind = {
+	.events = {{JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, KIND_HANDLER(timing_on_class_file), CAP_RETRANSFORM, METHOD}},
+	.caps = {{CAP_RETRANSFORM, false, METHOD, "how long methods take"}},
+	.types = METHOD,
+	.start = timing_start,
+	.on_enabled = timing_on_enabled,
+	.work = timing_work,
+	.tick = timing_tick,
+	.publish = timing_publish,
+	.stop = timing_stop,
+};

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Methods take as long as the program finds itself; how they end, their stacks, and those that are too short for an event.
+# takes: 10 s
+source "$(dirname "$0")/../lib.sh"
+
+ROUNDS=20
+braid record -q -e 'method=Timings.*>2ms' -o a.trace -- "${UNDISTURBED[@]}" "$JAVA" -Xmx64m -cp "$CLASSES" Timings $ROUNDS >a.trace.truth 2>err
+
+# as_timed METHOD: most of its calls agree within 1 % or 100 us; the program may lose the CPU between two readings of the clock.
+as_timed()
+{
+	echo "at_least(sum(abs(e.duration_ns - int(ns)) <= max(int(ns) / 100, 100000) for e, ns in
+		zip(of('method', name='Timings.$1'), [ns for name, ns in truth['CALL'] if name == '$1'])), $ROUNDS, 70)"
+}
+
+events a.trace \
+	"as long as the program says" "$(as_timed caught) and $(as_timed overloaded)" \
+	"all calls" "len(of('method', name='Timings.caught')) == $ROUNDS == len(of('method', name='Timings.overloaded'))" \
+	"recursion" "len(of('method', name='Timings.recursive')) == 3 * $ROUNDS" \
+	"exceptions" "all(e.flags == (e.name == 'Timings.failing') for e in of('method'))" \
+	"stacks" 'all([f for f in stack(e.node) if "BraidMethods" not in f][0] == e.name for e in of("method"))' \
+	"calls that are too short" "sum(e['value'] for e in of('method_calls', name='Timings.shortOne')) == 1000 * $ROUNDS" \
+	"all are counted" "sum(e['value'] for e in of('method_calls', name='Timings.recursive')) == 3 * $ROUNDS" \
+	"constructors and initialisers are others" "not [e for e in of('method') + of('method_calls') if '<' in e.name]" \
+	"nothing lost" 'lost == []'
+braid export --event method a.trace >stacks
+grep -q 'Timings.caught;Timings.failing;Timings.busy [0-9]*$' stacks || fail "no stack of busy: $(cat stacks)"
+[[ $(grep -c BraidMethods stacks) -eq 0 ]] || fail "frames of the agent: $(cat stacks)"
