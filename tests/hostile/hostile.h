@@ -47,6 +47,7 @@ void say_methods(struct grip *g);
 void say_tids(struct grip *g);
 void say_renames(struct grip *g);
 void say_names(struct grip *g);
+void say_rows(struct grip *g);
 void say_times(struct grip *g);
 void say_notices(struct grip *g);
 void say_losses(struct grip *g);

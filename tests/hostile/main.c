@@ -71,6 +71,7 @@ static const struct mode {
 	 .about = "the same, beside 3,000 threads that exist, in a pid namespace"},
 	{.name = "renames", .kind = JVM, .over_ring = say_renames, .about = "renames one thread without end"},
 	{.name = "names", .kind = JVM, .over_ring = say_names, .about = "has events with new names without end"},
+	{.name = "rows", .kind = JVM, .over_ring = say_rows, .about = "has histograms of the heap without end"},
 	{.name = "times", .kind = JVM, .over_ring = say_times, .about = "has events of the past and of the future"},
 	{.name = "notices", .kind = JVM, .over_ring = say_notices, .about = "warns without end, in control sequences"},
 	{.name = "losses", .kind = JVM, .over_ring = say_losses, .about = "reports losses of every kind without end"},

@@ -168,6 +168,34 @@ void say_names(struct grip *g)
 	}
 }
 
+/* Rows of histograms with ever new classes and loaders, results without rows, and numbers that come again. */
+void say_rows(struct grip *g)
+{
+	struct braid_rec_jvm_event result = {
+		.event = {.kind = BRAID_JVM_HEAP, .value = UINT64_MAX, .weight = UINT64_MAX}};
+	char class[32], loader[32];
+	const char *strings[] = {class, loader, loader};
+
+	put_hello(g);
+	for (uint64_t i = 0;; i++) {
+		struct braid_rec_heap_class row = {.hdr = head(BRAID_REC_HEAP_CLASS, 0),
+						   .number = i % 7,
+						   .bytes = UINT64_MAX,
+						   .objects = i,
+						   .which = (uint32_t)(i % 5),
+						   .loader_hash = (uint32_t)i};
+
+		row.class_len = (uint16_t)snprintf(class, sizeof(class), "Lr/C%llu;", (unsigned long long)i);
+		row.loader_len = row.loader_name_len =
+			(uint16_t)snprintf(loader, sizeof(loader), "Lr/L%llu;", (unsigned long long)(i % 1000));
+		put_strings(g, &row, sizeof(row), strings, 3);
+		result.hdr = head(BRAID_REC_JVM_EVENT, sizeof(result));
+		result.event.number = i;
+		result.event.start_ns = result.event.end_ns = result.hdr.time_ns;
+		put(g, &result, sizeof(result));
+	}
+}
+
 void say_times(struct grip *g)
 {
 	struct braid_rec_gc gc = {.sequence = 1, .start_ns = 5};

@@ -5,6 +5,7 @@
 #include <analyze/kinds.h>
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
+#include <config/event_config.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,8 +79,8 @@ uint64_t common_pause(struct argp_state *state, const char *arg)
 {
 	uint64_t ns;
 
-	if (duration_parse(arg, &ns))
-		argp_error(state, "--max-pause: '%s' is not a time, such as 500ms or 2s", arg);
+	if (duration_parse(arg, &ns) || ns > HEAP_ANY_PAUSE_NS)
+		argp_error(state, "--max-pause: '%s' is not a time of at most 24h, such as 500ms or 2s", arg);
 	return ns;
 }
 

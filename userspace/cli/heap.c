@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ANSWER_NS 60000000000ULL /* for the agent to connect and to begin */
+
 enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_JSON };
 
 static const char doc[] =
@@ -211,7 +213,8 @@ static void configure(struct heap_command *c)
 	config->enabled = BRAID_EVENT_TYPE(HEAP);
 	config->heap_interval_ns = 0;
 	if (c->force)
-		config->heap_max_pause_ns = UINT64_MAX / 2;
+		config->heap_max_pause_ns = HEAP_ANY_PAUSE_NS;
+	c->record.duration_ns = ANSWER_NS + config->heap_max_pause_ns;
 	c->record.config = *config;
 	c->record.offcpu = &c->selection.offcpu;
 	c->record.pids = &c->pid;

@@ -85,6 +85,9 @@ refused()
 refused "not counted: that is expected to take .*, and --max-pause allows 1 ns; .*--force" "$JAVA_PID" --max-pause 1ns
 refused "is not a JVM" $$
 refused "no process" 4194304
+STATUS=0
+braid heap "$JAVA_PID" --max-pause 25h >text 2>err || STATUS=$?
+[[ $STATUS -eq 2 ]] || fail "a limit of more than a day: $STATUS: $(cat err)"
 braid heap "$JAVA_PID" --max-pause 1ns --force -n 1 >text 2>err || fail "--force: $(cat err)"
 
 wait_for "the end of the agent" left_alone

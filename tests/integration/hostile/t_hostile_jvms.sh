@@ -14,7 +14,7 @@ export HOSTILE_LIBJVM HOSTILE_NAMES
 HOSTILE_LIBJVM=$(find "$JAVA_HOME/" -path '*/server/libjvm.so')
 HOSTILE_NAMES=$(nm -S "$HOSTILE_LIBJVM" 2>/dev/null | sed -n 's/^\([0-9a-f]*\) \([0-9a-f]*\) . _ZN12VM_Operation6_namesE$/\1:\2/p')
 start_hostile "${modes[@]}"
-start_honest -e cpu,thread,class,safepoint,jit,alloc
+start_honest -e cpu,thread,class,safepoint,jit,alloc,heap
 wait_under_way "${modes[@]}"
 finish_honest
 events hostile.trace \
