@@ -153,15 +153,18 @@ bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t si
 	const char *at = (const char *)(r + 1), *end = (const char *)rec + size;
 	struct trace_jvm_event e = {.time_ns = rec->time_ns, .kind = BRAID_JVM_CLASS_LOAD};
 	char name[HOTSPOT_NAME_MAX], text[2 * PART_MAX + 1];
-	struct loader_texts loader = {.class_len = r->loader_len, .name_len = r->loader_name_len};
+	struct loader_texts loader;
 	struct class_texts c;
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &c.name) ||
-	    !jvm_take_string(&at, end, loader.class_len, &loader.class) ||
-	    !jvm_take_string(&at, end, loader.name_len, &loader.name) ||
+	    !jvm_take_string(&at, end, r->loader_len, &loader.class) ||
+	    !jvm_take_string(&at, end, r->loader_name_len, &loader.name) ||
 	    !jvm_take_string(&at, end, r->module_len, &c.module) ||
 	    !jvm_take_string(&at, end, r->source_len, &c.source))
 		return false;
+	loader.class_len = r->loader_len;
+	loader.name_len = r->loader_name_len;
+	loader.hash = 0; /* a class is reported with its loader once */
 	class_name_from_signature(name, sizeof(name), c.name, r->class_len);
 	e.thread = thread_id(j, rec->tid);
 	e.name = event_name_id(j, name);
