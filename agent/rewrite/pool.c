@@ -48,16 +48,16 @@ static bool entry_read(struct pool *p, struct reader *r, uint32_t index, uint32_
 
 bool pool_read(struct pool *p, struct reader *r)
 {
-	uint32_t count = read_u2(r);
+	uint32_t count = read_u2(r), next = 1;
 
 	*p = (struct pool){.count = count, .own = count, .entries = *r, .at = calloc(count + 1, sizeof(*p->at))};
 	if (!p->at || !count)
 		return false;
-	for (uint32_t i = 1; i < count;)
-		if (!entry_read(p, r, i, &i))
+	while (next < count)
+		if (!entry_read(p, r, next, &next))
 			return false;
 	p->entries.end = r->at;
-	return true;
+	return next == count; /* not a last entry that takes two places */
 }
 
 void pool_free(struct pool *p)

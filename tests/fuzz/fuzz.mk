@@ -11,5 +11,14 @@ fuzz: setup
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/fuzz CC=$(CLANG) OPT="-O1 -g $(FUZZ_SANITIZE)" AGENT_OPT="-O2 -g" $(FUZZ:%=$(BUILD)/fuzz/%)
 	$(Q)tests/fuzz/run $(BUILD)/fuzz $(SECONDS) $(FUZZ)
 
+# The agent's class-file rewriter, with the sanitizers.
+REWRITER_OBJ := $(patsubst agent/rewrite/%.c,$(BUILD)/fuzz_rewrite/%.o,$(wildcard agent/rewrite/*.c))
+$(BUILD)/fuzz_rewrite/%.o: agent/rewrite/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -Iagent $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzz_classfile: $(BUILD)/tests/fuzz/fuzz_classfile.o $(REWRITER_OBJ) | $(BUILD)/agent/java/$(METHODS_CLASS).class
+	$(call say,LD,$@)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^
+
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJ) $(BLOBS)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)

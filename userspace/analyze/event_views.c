@@ -15,6 +15,8 @@ int event_views_new(struct event_views **out, const struct analysis *an)
 		err = event_views_jit(v, an);
 	if (!err)
 		err = event_views_start(v, an);
+	if (!err)
+		err = event_views_methods(v, an);
 	if (err) {
 		event_views_free(v);
 		v = NULL;
@@ -38,5 +40,7 @@ void event_views_free(struct event_views *v)
 	free(v->binds.at);
 	free(v->starts.at);
 	free(v->classes.at);
+	free(v->methods.at);
+	free(v->calls.at);
 	free(v);
 }

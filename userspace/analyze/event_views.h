@@ -72,6 +72,23 @@ struct start_view {
 	uint64_t paused_ns;				/* in GC pauses */
 };
 
+/* Calls of a timed method, however short. */
+struct timed_view {
+	const char *method;
+	uint64_t calls, ns, longest_ns;
+	uint64_t p50_ns, p99_ns; /* about: calls are counted by powers of two */
+};
+
+/* A call of a timed method that has an event. */
+struct call_view {
+	const char *method;
+	uint32_t thread; /* row of a->threads, or ROW_NONE */
+	uint64_t key;	 /* equal for calls of one thread, platform or virtual */
+	uint64_t at_ns, ns;
+	uint64_t self_ns; /* without such calls inside */
+	bool thrown;
+};
+
 /* A second of the recording. */
 struct class_second {
 	uint64_t second, loaded, unloaded;
@@ -90,6 +107,8 @@ struct event_views {
 	VEC(struct bind_view) binds; /* by pid and method */
 	VEC(struct start_view) starts;
 	VEC(struct class_second) classes;
+	VEC(struct timed_view) methods; /* by time */
+	VEC(struct call_view) calls;	/* the slowest first */
 };
 
 #define STORM 4
@@ -99,6 +118,8 @@ void event_views_free(struct event_views *v);
 
 /* ---- event_jit.c ---- */
 int event_views_jit(struct event_views *v, const struct analysis *an);
+/* ---- event_methods.c ---- */
+int event_views_methods(struct event_views *v, const struct analysis *an);
 /* ---- event_start.c ---- */
 int event_views_start(struct event_views *v, const struct analysis *an);
 /* ---- event_threads.c ---- */

@@ -25,6 +25,10 @@ void json_histograms(struct json *j, const struct views *v, unsigned top);
 void heap_text(FILE *out, const struct heap_view *h, unsigned top);
 void heap_json(struct json *j, const struct views *v, const struct heap_view *h, unsigned top);
 
+/* ---- timed.c: timed methods ---- */
+void text_timed(FILE *out, const struct views *v, unsigned top);
+void json_timed(struct json *j, const struct views *v, unsigned top);
+
 /* ---- events_special.c: what only some kinds have ---- */
 void text_blockers(FILE *out, const struct views *v, unsigned top);
 void text_lives(FILE *out, const struct views *v, unsigned top);

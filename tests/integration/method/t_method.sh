@@ -24,6 +24,16 @@ events a.trace \
 	"all are counted" "sum(e['value'] for e in of('method_calls', name='Timings.recursive')) == 3 * $ROUNDS" \
 	"constructors and initialisers are others" "not [e for e in of('method') + of('method_calls') if '<' in e.name]" \
 	"nothing lost" 'lost == []'
+braid report --top 1000 a.trace >tables
+for line in "^ *$((1000 * ROUNDS)) .* Timings.shortOne$" "^ *$ROUNDS .* Timings.caught$" ' Timings.failing, ended by an exception, in main$'; do
+	grep -q "$line" tables || fail "the report has no '$line': $(sed -n '/^All calls/,/^$/p' tables)"
+done
+braid report --json --top 1000 a.trace | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert {m["calls"] for m in r["timed_methods"] if m["method"] == "Timings.caught"} == {int(sys.argv[1])}, r["timed_methods"]
+assert all(c["self_ns"] < c["ns"] for c in r["slowest_calls"] if c["method"] in ("Timings.caught", "Timings.failing")), r' $ROUNDS ||
+	fail "the JSON report"
 braid export --event method a.trace >stacks
 grep -q 'Timings.caught;Timings.failing;Timings.busy [0-9]*$' stacks || fail "no stack of busy: $(cat stacks)"
 [[ $(grep -c BraidMethods stacks) -eq 0 ]] || fail "frames of the agent: $(cat stacks)"

@@ -22,13 +22,25 @@ is_rewritten()
 	[[ $(class) != "$before" ]]
 }
 
+more_rounds()
+{
+	[[ $(grep -c '^CLASS' out) -ge $1 ]]
+}
+
+# A whole round of calls follows.
+wait_rewritten()
+{
+	wait_for "timed methods" is_rewritten
+	wait_for "two more rounds" more_rounds $(($(grep -c '^CLASS' out) + 2))
+}
+
 as_before()
 {
 	[[ $(class) == "$before" ]]
 }
 
 start_record -e cpu,method='Timings.busy>1ms' -o a.trace -p "$JAVA_PID"
-wait_for "timed methods" is_rewritten
+wait_rewritten
 stop_record
 as_before || wait_for "the class as it was, at the end" as_before
 events a.trace "timed" 'len(of("method")) > 0 and {e.name for e in of("method")} == {"Timings.busy"}'
@@ -37,9 +49,8 @@ start_record -e cpu -o b.trace -p "$JAVA_PID"
 wait_joined "$JAVA_PID"
 braid ctl "$RECORD_PID" enable 'method=Timings.failing>1ms,method=Timings.caught>1ms' >ctl.out
 grep -qF "cpu,method=Timings.failing>1ms,method=Timings.caught>1ms" ctl.out || fail "enable: $(cat ctl.out)"
-wait_for "timed methods" is_rewritten
+wait_rewritten
 braid ctl "$RECORD_PID" interval 'method=Timings.failing>500ms' >ctl.out
-sleep 0.3
 braid ctl "$RECORD_PID" disable method >ctl.out
 wait_for "the class as it was, when it is disabled" as_before
 stop_record

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen. What comes out must be rewritten
+ * again in the same way. `make fuzz` builds and runs it.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rewrite/rewrite.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Small ids, and some that are constants of the pool. */
+static int32_t choose(void *ctx, struct text name, struct text descriptor)
+{
+	uint32_t *count = ctx;
+
+	(void)name;
+	(void)descriptor;
+	return (int32_t)(++*count % 3 ? *count : 100000 + *count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint32_t count = 0;
+	struct rewrite once = {.choose = choose, .ctx = &count}, twice = once;
+
+	if (!rewrite_class(&once, data, size) || !once.out.used)
+		return 0;
+	count = 0;
+	if (!rewrite_class(&twice, once.out.bytes, once.out.used)) {
+		fputs("fuzz_classfile: the new class file is malformed\n", stderr);
+		abort();
+	}
+	free(once.out.bytes);
+	free(twice.out.bytes);
+	return 0;
+}

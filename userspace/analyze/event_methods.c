@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The report's tables of timed methods: all calls by method, and the slowest calls. event_views.c calls it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event_views.h"
+
+#define EXPONENTS 64
+
+/* Calls of a method, by the powers of two between which they lasted. */
+struct distribution {
+	uint64_t calls[EXPONENTS], ns[EXPONENTS];
+};
+
+struct distributions {
+	struct u64map of;	      /* by name: number + 1 */
+	VEC(struct distribution) all; /* parallel to event_views.methods */
+};
+
+static const struct distribution none;
+
+static int add_calls(struct event_views *v, struct distributions *d, const struct event *e)
+{
+	uint64_t exponent = e->row->number < EXPONENTS ? e->row->number : EXPONENTS - 1;
+	struct timed_view fresh = {.method = e->name}, *m;
+	uint32_t *at = u64map_put(&d->of, (uint64_t)e->name_id + 1);
+	struct distribution *own;
+
+	if (!at)
+		return -ENOMEM;
+	if (!*at) {
+		if (VEC_PUSH(&v->methods, fresh) || VEC_PUSH(&d->all, none))
+			return -ENOMEM;
+		*at = (uint32_t)v->methods.count;
+	}
+	m = &v->methods.at[*at - 1];
+	own = &d->all.at[*at - 1];
+	m->calls = add_saturating(m->calls, e->row->value);
+	m->ns = add_saturating(m->ns, e->row->weight);
+	if (e->duration_ns > m->longest_ns)
+		m->longest_ns = e->duration_ns;
+	own->calls[exponent] = add_saturating(own->calls[exponent], e->row->value);
+	own->ns[exponent] = add_saturating(own->ns[exponent], e->row->weight);
+	return 0;
+}
+
+/* The mean of the calls between the powers of two where the quantile is. */
+static uint64_t quantile(const struct distribution *d, uint64_t calls, uint64_t percent)
+{
+	uint64_t rank = calls / 100 * percent + calls % 100 * percent / 100, seen = 0;
+
+	for (uint32_t i = 0; i < EXPONENTS; i++) {
+		seen = add_saturating(seen, d->calls[i]);
+		if (d->calls[i] && seen > rank)
+			return d->ns[i] / d->calls[i];
+	}
+	return 0;
+}
+
+/* ---- the slowest calls ---- */
+
+static uint64_t thread_key(const struct event *e)
+{
+	return e->row->vthread ? 1ULL << 32 | e->row->vthread : e->row->thread;
+}
+
+static int add_call(struct event_views *v, const struct event *e)
+{
+	struct call_view one = {.method = e->name,
+				.thread = e->thread,
+				.key = thread_key(e),
+				.at_ns = e->start_ns,
+				.ns = e->duration_ns,
+				.self_ns = e->duration_ns,
+				.thrown = e->row->flags & BRAID_METHOD_THROWN};
+
+	return VEC_PUSH(&v->calls, one);
+}
+
+/* By thread and start; of two that begin at once, the longer one is outside. */
+static int compare_nested(const void *a, const void *b)
+{
+	const struct call_view *p = a, *q = b;
+
+	if (p->key != q->key)
+		return p->key < q->key ? -1 : 1;
+	if (p->at_ns != q->at_ns)
+		return p->at_ns < q->at_ns ? -1 : 1;
+	return p->ns > q->ns ? -1 : p->ns < q->ns;
+}
+
+static int compare_slow(const void *a, const void *b)
+{
+	const struct call_view *p = a, *q = b;
+
+	if (p->ns != q->ns)
+		return p->ns > q->ns ? -1 : 1;
+	return compare_nested(a, b);
+}
+
+static int compare_methods(const void *a, const void *b)
+{
+	const struct timed_view *p = a, *q = b;
+
+	return p->ns > q->ns ? -1 : p->ns < q->ns;
+}
+
+static bool is_inside(const struct call_view *inner, const struct call_view *outer)
+{
+	return inner->key == outer->key && inner->at_ns + inner->ns <= outer->at_ns + outer->ns;
+}
+
+/* Takes calls from those around them. `outer` is a chain: the call before, those around it, and so on. */
+static int find_self(struct event_views *v)
+{
+	size_t *outer = calloc(v->calls.count + 1, sizeof(*outer)); /* number + 1; 0: none */
+	size_t at;
+
+	if (!outer)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->calls.count; i++) {
+		struct call_view *c = &v->calls.at[i];
+
+		at = i;
+		while (at && !is_inside(c, &v->calls.at[at - 1]))
+			at = outer[at - 1];
+		outer[i] = at;
+		if (at)
+			v->calls.at[at - 1].self_ns -=
+				c->ns < v->calls.at[at - 1].self_ns ? c->ns : v->calls.at[at - 1].self_ns;
+	}
+	free(outer);
+	return 0;
+}
+
+static void sort(void *at, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(at, count, size, compare);
+}
+
+int event_views_methods(struct event_views *v, const struct analysis *an)
+{
+	struct distributions d = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < events_count(an) && !err; i++) {
+		struct event e;
+
+		if (!events_get(an, i, &e))
+			continue;
+		if (e.kind == BRAID_JVM_METHOD_CALLS)
+			err = add_calls(v, &d, &e);
+		else if (e.kind == BRAID_JVM_METHOD)
+			err = add_call(v, &e);
+	}
+	for (size_t i = 0; i < v->methods.count && i < d.all.count; i++) {
+		v->methods.at[i].p50_ns = quantile(&d.all.at[i], v->methods.at[i].calls, 50);
+		v->methods.at[i].p99_ns = quantile(&d.all.at[i], v->methods.at[i].calls, 99);
+	}
+	u64map_free(&d.of);
+	free(d.all.at);
+	sort(v->methods.at, v->methods.count, sizeof(*v->methods.at), compare_methods);
+	sort(v->calls.at, v->calls.count, sizeof(*v->calls.at), compare_nested);
+	err = err ?: find_self(v);
+	sort(v->calls.at, v->calls.count, sizeof(*v->calls.at), compare_slow);
+	return err;
+}

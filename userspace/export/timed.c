@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Timed methods in the text report and the JSON report. */
+#include <inttypes.h>
+
+#include "events.h"
+
+static void text_calls(FILE *out, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+	char time[QUANTITY_TEXT], self[QUANTITY_TEXT];
+
+	fprintf(out, "    %11s  %11s  %11s  slowest calls\n", "at", "time", "self");
+	for (size_t i = 0; i < e->calls.count && i < top; i++) {
+		const struct call_view *c = &e->calls.at[i];
+
+		fprintf(out, "    %9.3f s  %11s  %11s  %s%s", (double)analysis_since(v->an, c->at_ns) / 1e9,
+			duration_cell(time, 11, c->ns), duration_cell(self, 11, c->self_ns), c->method,
+			c->thrown ? ", ended by an exception" : "");
+		if (c->thread != ROW_NONE)
+			fprintf(out, ", in %s", analysis_thread_name(v->an, c->thread));
+		putc('\n', out);
+	}
+	text_more(out, e->calls.count, top);
+}
+
+void text_timed(FILE *out, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+	char total[QUANTITY_TEXT], mean[QUANTITY_TEXT], p50[QUANTITY_TEXT], p99[QUANTITY_TEXT], max[QUANTITY_TEXT];
+
+	if (!e->methods.count && !e->calls.count)
+		return;
+	fprintf(out, "\nAll calls of timed methods\n    %10s  %11s  %10s  %10s  %10s  %10s  method\n", "calls", "total",
+		"mean", "~p50", "~p99", "max");
+	for (size_t i = 0; i < e->methods.count && i < top; i++) {
+		const struct timed_view *m = &e->methods.at[i];
+
+		fprintf(out, "    %10" PRIu64 "  %11s  %10s  %10s  %10s  %10s  %s\n", m->calls,
+			duration_cell(total, 11, m->ns), duration_cell(mean, 10, m->calls ? m->ns / m->calls : 0),
+			duration_cell(p50, 10, m->p50_ns), duration_cell(p99, 10, m->p99_ns),
+			duration_cell(max, 10, m->longest_ns), m->method);
+	}
+	text_more(out, e->methods.count, top);
+	if (e->calls.count)
+		text_calls(out, v, top);
+}
+
+void json_timed(struct json *j, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+
+	json_open(j, "timed_methods", '[');
+	for (size_t i = 0; i < e->methods.count && i < top; i++) {
+		const struct timed_view *m = &e->methods.at[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "method", m->method);
+		json_number(j, "calls", m->calls);
+		json_number(j, "total_ns", m->ns);
+		json_number(j, "p50_ns", m->p50_ns);
+		json_number(j, "p99_ns", m->p99_ns);
+		json_number(j, "max_ns", m->longest_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "slowest_calls", '[');
+	for (size_t i = 0; i < e->calls.count && i < top; i++) {
+		const struct call_view *c = &e->calls.at[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "method", c->method);
+		json_seconds(j, "at_s", analysis_since(v->an, c->at_ns));
+		json_number(j, "ns", c->ns);
+		json_number(j, "self_ns", c->self_ns);
+		json_number(j, "thrown", c->thrown);
+		json_string(j, "thread", c->thread == ROW_NONE ? "" : analysis_thread_name(v->an, c->thread));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
