@@ -6,27 +6,11 @@
 #include "objects.bpf.h"
 #include "slot.bpf.h"
 
-#define PARKED_SUPERS 16 /* budget of superclasses above a lock's class */
-
 struct parked {
 	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */
 	__u32 ownable; /* its class can have an owner */
 	char class[64];
 };
-
-/* True for AbstractOwnableSynchronizer and its subclasses. */
-__noinline bool parked_is_ownable(struct braid_walk *w, const struct braid_layout *l, __u64 klass)
-{
-	if (!w || !l)
-		return false;
-	for (int i = 0; i < PARKED_SUPERS && klass; i++) {
-		if (klass == l->objects.ownable_klass)
-			return true;
-		if (walk_read(w, &klass, 8, klass + l->objects.klass_super))
-			return false;
-	}
-	return false;
-}
 
 /* The OS thread of a Thread, whose JavaThread the agent must have reported. */
 __noinline __u32 parked_owner(struct braid_walk *w, const struct braid_layout *l, __u64 thread)
@@ -54,17 +38,6 @@ __noinline bool parked_class(struct braid_walk *w, const struct braid_layout *l,
 	if (length > sizeof(to->class) - 1)
 		length = sizeof(to->class) - 1;
 	return !bpf_probe_read_user(to->class, length, (const void *)(symbol + l->symbol_body));
-}
-
-/* The object that a thread, or the virtual thread that it has mounted, is parked for; 0: none, or not readable. */
-__noinline __u64 parked_blocker(struct braid_walk *w, const struct braid_layout *l, __u64 java_thread, bool mounted)
-{
-	__u64 thread;
-
-	if (!w || !l)
-		return 0;
-	thread = object_of_thread(w, l, java_thread + (mounted ? l->objects.current : l->objects.carrier));
-	return thread ? object_field(w, l, thread + l->objects.thread_blocker) : 0;
 }
 
 /*

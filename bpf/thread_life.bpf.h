@@ -182,9 +182,14 @@ int BPF_PROG(on_thread_exit, struct task_struct *task)
 
 /* ---- threads that exist already ---- */
 
+static __always_inline bool task_runs(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == bpf_get_current_task_btf();
+}
+
 static __always_inline void thread_time_found(struct braid_thread_time *t, struct task_struct *task, __u64 begin)
 {
-	bool runs = bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == bpf_get_current_task_btf();
+	bool runs = task_runs(task);
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	__u32 state = task->__state;
 
@@ -235,13 +240,29 @@ int on_thread_found(struct bpf_iter__task *ctx)
 
 /* ---- threads that are off the CPU when the recording ends ---- */
 
+static __always_inline void asleep_note(struct braid_asleep *a, struct task_struct *task)
+{
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	a->pid = task->tgid;
+	a->tid = task->pid;
+	a->exec_ns = task->se.sum_exec_runtime;
+	a->pc = entry->ip;
+	a->sp = entry->sp;
+	a->fp = entry->bp;
+	a->rax = entry->ax;
+	a->rbx = entry->bx;
+	a->r10 = entry->r10;
+	a->r13 = entry->r13;
+	returns_note(a, task);
+}
+
 SEC("iter/task")
 int on_thread_asleep(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	const struct braid_thread_time *t;
 	struct braid_asleep asleep = {0};
-	struct pt_regs *entry;
 	__u32 tid;
 
 	if (!task || (task->flags & (PF_KTHREAD | PF_EXITING)))
@@ -251,18 +272,7 @@ int on_thread_asleep(struct bpf_iter__task *ctx)
 	/* One that has run since its interval began is not in it any more. */
 	if (!t || !t->now.start_ns || t->exec_ns != task->se.sum_exec_runtime)
 		return 0;
-	entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	asleep.pid = task->tgid;
-	asleep.tid = tid;
-	asleep.exec_ns = t->exec_ns;
-	asleep.pc = entry->ip;
-	asleep.sp = entry->sp;
-	asleep.fp = entry->bp;
-	asleep.rax = entry->ax;
-	asleep.rbx = entry->bx;
-	asleep.r10 = entry->r10;
-	asleep.r13 = entry->r13;
-	returns_note(&asleep, task);
+	asleep_note(&asleep, task);
 	bpf_seq_write(ctx->meta->seq, &asleep, sizeof(asleep));
 	return 0;
 }

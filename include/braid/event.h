@@ -437,6 +437,19 @@ struct braid_asleep {
 };
 _Static_assert(sizeof(struct braid_asleep) == 80 + 16 * BRAID_ASLEEP_RETURNS, "thread asleep");
 
+#define BRAID_DUMP_KERNEL_DEPTH 48
+
+/* A thread of a dump, as the program `on_thread_dump` finds it. The registers are those of a thread that does not run. */
+struct braid_dump_thread {
+	struct braid_asleep asleep;
+	__u64 futex;
+	__u32 flags; /* of the event: BRAID_OFFCPU_*, BRAID_DUMP_RUNS */
+	__u32 kernel_count;
+	__u64 kernel[BRAID_DUMP_KERNEL_DEPTH]; /* its innermost frames in the kernel */
+};
+_Static_assert(sizeof(struct braid_dump_thread) == sizeof(struct braid_asleep) + 16 + 8 * BRAID_DUMP_KERNEL_DEPTH,
+	       "thread of a dump");
+
 /*
  * A sample whose walk led to code that the collector had not received yet, with all that a deferred unwind needs. The
  * kernel's frames follow, and then the part of the stack in use, as far as that is known, at most BRAID_DEFERRED_PAGES.

@@ -104,7 +104,11 @@ enum braid_jvm_event_kind {
 					of it ns or more, the lowest number with all shorter ones, the highest with all
 					longer ones; the interval is as long as the method's longest call, and ends with
 					the report */
-	BRAID_JVM_EVENTS,	     /* one more than the largest */
+	BRAID_JVM_DUMP = 40, /* a thread of a thread dump, on this stack. All of one dump have the same time; flags:
+				BRAID_DUMP_* and, unless it runs, those of OFFCPU; value: ns of CPU time since its
+				start; weight: those in the kernel; name: class of the object that it waits for;
+				number: identifies the object among those of the dump; other: the thread that owns it */
+	BRAID_JVM_EVENTS,    /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
@@ -132,6 +136,14 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_OFFCPU_CLASS_SHIFT 20
 #define BRAID_OFFCPU_CLASS(flags) ((flags) >> BRAID_OFFCPU_CLASS_SHIFT & 0xfU)
 #define BRAID_OFFCPU_IRQ 0x1000000U /* woken by an interrupt, or by a timer: `text` says which */
+
+/* Flags of DUMP, beside those of OFFCPU. */
+#define BRAID_DUMP_RUNS 0x2000000U    /* it is on a CPU; the stack is that of a sample taken a moment later */
+#define BRAID_DUMP_TIMED 0x4000000U   /* the wait in a futex has a time limit */
+#define BRAID_DUMP_MONITOR 0x8000000U /* it waits to enter a monitor */
+#define BRAID_DUMP_WAIT 0x10000000U   /* it is in Object.wait */
+#define BRAID_DUMP_PARK 0x20000000U   /* it is parked with a blocker */
+#define BRAID_DUMP_OWNED 0x40000000U  /* the owner had it for certain while all threads with this flag were blocked */
 
 /* Why a thread is off the CPU, as far as the kernel knows it. */
 enum braid_offcpu_class {

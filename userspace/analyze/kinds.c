@@ -303,6 +303,16 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 				    .value_is = PLAIN("calls"),
 				    .weight_is = NS("time"),
 				    .number_is = PLAIN("log2_ns")},
+	[BRAID_JVM_DUMP] = {.title = "Thread dumps",
+			    .type = BRAID_EVENT_TYPES,
+			    .stack = true,
+			    .kernel = true,
+			    .flagged = true,
+			    .name_is = PLAIN("class"),
+			    .value_is = NS("cpu"),
+			    .weight_is = NS("system"),
+			    .number_is = PLAIN("object"),
+			    .other_is = PLAIN("owner")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

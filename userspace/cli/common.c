@@ -293,6 +293,22 @@ error_t common_file_arg(int key, char *arg, struct argp_state *state, const char
 	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+error_t common_pid_arg(int key, char *arg, struct argp_state *state, pid_t *pid)
+{
+	char *end;
+
+	if (key == ARGP_KEY_END && !*pid)
+		argp_error(state, "no process id; `braid list` shows the JVMs");
+	if (key != ARGP_KEY_ARG)
+		return 0;
+	if (*pid)
+		argp_error(state, "unexpected argument '%s'; name one process", arg);
+	*pid = (pid_t)strtol(arg, &end, 10);
+	if (*end || *pid <= 0)
+		argp_error(state, "'%s' is not a process id", arg);
+	return 0;
+}
+
 unsigned common_top(const struct common *c, unsigned otherwise)
 {
 	return c->top == UINT_MAX ? otherwise : c->top;

@@ -9,6 +9,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <analyze/views.h>
 #include <export/export.h>
@@ -57,6 +58,9 @@ bool common_event_named(const char *arg);
 
 /* The one FILE argument: for ARGP_KEY_ARG and ARGP_KEY_END. */
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file);
+
+/* The one PID argument, the same way. */
+error_t common_pid_arg(int key, char *arg, struct argp_state *state, pid_t *pid);
 
 unsigned common_top(const struct common *c, unsigned otherwise);
 

@@ -62,7 +62,6 @@ struct heap_command {
 static error_t heap_parse(int key, char *arg, struct argp_state *state)
 {
 	struct heap_command *c = state->input;
-	char *end;
 
 	switch (key) {
 	case 'n':
@@ -87,16 +86,8 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 		log_verbosity++;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (c->pid)
-			argp_error(state, "unexpected argument '%s'; name one process", arg);
-		c->pid = (pid_t)strtol(arg, &end, 10);
-		if (*end || c->pid <= 0)
-			argp_error(state, "'%s' is not a process id", arg);
-		return 0;
 	case ARGP_KEY_END:
-		if (!c->pid)
-			argp_error(state, "no process id; `braid list` shows the JVMs");
-		return 0;
+		return common_pid_arg(key, arg, state, &c->pid);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -21,6 +21,7 @@ static const struct command {
 	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
 	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
 	{"heap", cmd_heap, "count the objects of a JVM by class"},
+	{"threads", cmd_threads, "print the threads of a process with their stacks, and deadlocks"},
 	{"explain", cmd_explain, "explain why a thread took as long as it did"},
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},

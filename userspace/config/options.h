@@ -26,6 +26,7 @@ struct record_options {
 	const char *agent_options;
 	bool system_wide;
 	bool attach;
+	bool dump; /* the recording is one thread dump */
 	bool quiet;
 	bool kill;  /* the command is killed when the recording ends */
 	bool lines; /* for native code */

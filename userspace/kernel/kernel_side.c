@@ -542,10 +542,14 @@ void kernel_side_reset_vthreads(struct kernel_side *k, uint32_t slot)
 	programs_reset_vthreads(&k->programs, slot);
 }
 
-int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
-			    void *ctx)
+int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx)
 {
 	return programs_each_asleep(&k->programs, fn, ctx);
+}
+
+int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx)
+{
+	return programs_dump_threads(&k->programs, fn, ctx);
 }
 
 int kernel_side_load(struct kernel_side *k, uint32_t types)

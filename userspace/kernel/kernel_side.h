@@ -122,9 +122,10 @@ const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_
 int kernel_side_vthread_times(const struct kernel_side *k);
 /* Those of the JVM in a slot have been removed from it. */
 void kernel_side_reset_vthreads(struct kernel_side *k, uint32_t slot);
-/* Calls back with every followed thread that was off the CPU when that ended, and has been since. */
-int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const struct braid_asleep *thread),
-			    void *ctx);
+/* Calls back with a struct braid_asleep of every followed thread that was off the CPU when that ended, and has been since. */
+int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
+/* The same with a struct braid_dump_thread of every thread of the recorded processes, in a recording with dumps. */
+int kernel_side_dump_threads(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /*
  * Loads the programs that these event types need, during the recording, see programs_load(). It reports failures
  * itself.

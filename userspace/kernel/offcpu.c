@@ -154,71 +154,17 @@ void offcpu_detach(struct bpf_link *links[OFFCPU_LINKS])
 
 /* ---- threads that exist ---- */
 
-/* Opens an iterator over all threads; reading it runs the program. Returns a descriptor, or a negative errno. */
-static int open_iterator(struct bpf_program *program)
-{
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	int fd;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	fd = fd < 0 ? -errno : fd;
-	bpf_link__destroy(link); /* the descriptor keeps what it needs */
-	return fd;
-}
-
-/* As read(), but an iterator that has used up its time goes on. */
-static ssize_t read_iterator(int fd, void *to, size_t size)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, to, size);
-	while (n < 0 && (errno == EAGAIN || errno == EINTR));
-	return n < 0 ? -errno : n;
-}
-
 int offcpu_find_threads(struct braid_bpf *b)
 {
-	char nothing[64];
-	ssize_t n;
-	int fd;
-
-	if (!bpf_program__autoload(b->progs.on_thread_found))
-		return 0;
-	fd = open_iterator(b->progs.on_thread_found);
-	if (fd < 0)
-		return fd;
-	do
-		n = read_iterator(fd, nothing, sizeof(nothing));
-	while (n > 0);
-	close(fd);
-	return (int)n;
+	return bpf_program__autoload(b->progs.on_thread_found) ? iterator_run(b->progs.on_thread_found, 0, NULL, NULL)
+							       : 0;
 }
 
-int offcpu_each_asleep(struct braid_bpf *b, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)
+int offcpu_each_asleep(struct braid_bpf *b, iterator_fn fn, void *ctx)
 {
-	struct braid_asleep threads[64];
-	size_t filled = 0, whole;
-	ssize_t n;
-	int fd;
-
 	if (!bpf_program__autoload(b->progs.on_thread_asleep))
 		return 0;
-	fd = open_iterator(b->progs.on_thread_asleep);
-	if (fd < 0)
-		return fd;
-	while ((n = read_iterator(fd, (char *)threads + filled, sizeof(threads) - filled)) > 0) {
-		filled += (size_t)n;
-		whole = filled / sizeof(*threads);
-		for (size_t i = 0; i < whole; i++)
-			fn(ctx, &threads[i]);
-		filled -= whole * sizeof(*threads);
-		memmove(threads, &threads[whole], filled);
-	}
-	close(fd);
-	return (int)n;
+	return iterator_run(b->progs.on_thread_asleep, sizeof(struct braid_asleep), fn, ctx);
 }
 
 /* Each element takes a system call, and most have never been used. */

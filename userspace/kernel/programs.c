@@ -87,6 +87,7 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: bpf_program__set_autoload(first->progs.on_return, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_call_timed, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt_hit, false);
+	err = err ?: bpf_program__set_autoload(first->progs.on_thread_dump, o->dump);
 	err = err ?: kernel_programs_configure(first);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
 }
@@ -412,9 +413,14 @@ void programs_each_thread(const struct programs *p, offcpu_thread_fn fn, void *c
 		offcpu_each_thread(p->thread_times, fn, ctx);
 }
 
-int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx)
+int programs_each_asleep(const struct programs *p, iterator_fn fn, void *ctx)
 {
 	return p->thread_times ? offcpu_each_asleep(p->offcpu, fn, ctx) : 0;
+}
+
+int programs_dump_threads(const struct programs *p, iterator_fn fn, void *ctx)
+{
+	return iterator_run(p->first->progs.on_thread_dump, sizeof(struct braid_dump_thread), fn, ctx);
 }
 
 /* The map of the turn before has not been written since it ended, which was at the last call. */

@@ -86,6 +86,8 @@ void programs_reset_vthreads(const struct programs *p, uint32_t slot);
 /* See offcpu_each_thread(); nothing without followed threads. */
 void programs_each_thread(const struct programs *p, offcpu_thread_fn fn, void *ctx);
 /* See offcpu_each_asleep(). */
-int programs_each_asleep(const struct programs *p, void (*fn)(void *ctx, const struct braid_asleep *thread), void *ctx);
+int programs_each_asleep(const struct programs *p, iterator_fn fn, void *ctx);
+/* Calls back with a struct braid_dump_thread of every thread of the recorded processes. */
+int programs_dump_threads(const struct programs *p, iterator_fn fn, void *ctx);
 
 #endif

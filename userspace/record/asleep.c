@@ -19,27 +19,35 @@
 /* Nobody wants to wait longer for the end of a recording. */
 #define TIME_MAX_NS 200000000ULL
 
+#define STACK_BYTES (BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE)
+
+/* As the kernel side sends it: the kernel's frames, and then the copied stack. */
 struct copy {
 	struct braid_event_deferred event;
-	uint8_t stack[BRAID_DEFERRED_PAGES * BRAID_DEFERRED_PAGE];
+	uint64_t kernel[BRAID_MAX_KERNEL_DEPTH];
+	uint8_t room[STACK_BYTES];
+};
+
+struct asleep_walk {
+	struct copy copy;
+	struct deferred_sample sample;
 };
 
 struct asleep {
 	struct session *session;
 	VEC(struct braid_asleep) threads; /* sorted by tid */
-	struct copy copy;
-	struct deferred_sample sample;
+	struct asleep_walk walk;
 	uint64_t spent_ns;
 	uint64_t left_out; /* when the time was spent */
 	int err;
 };
 
-static void add(void *ctx, const struct braid_asleep *thread)
+static void add(void *ctx, const void *thread)
 {
 	struct asleep *a = ctx;
 
 	if (!a->err)
-		a->err = VEC_PUSH(&a->threads, *thread);
+		a->err = VEC_PUSH(&a->threads, *(const struct braid_asleep *)thread);
 }
 
 static int compare(const void *x, const void *y)
@@ -75,6 +83,18 @@ void asleep_free(struct asleep *a)
 	free(a);
 }
 
+int asleep_walk_new(struct asleep_walk **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+/* The copied stack follows the kernel's frames. */
+static uint8_t *stack_of(struct copy *c)
+{
+	return (uint8_t *)(c->kernel + c->event.kernel_count);
+}
+
 /* Copies the stack from the page of sp on, as far as it is in memory. */
 static void copy_stack(struct copy *c, pid_t pid, uint64_t sp)
 {
@@ -82,9 +102,8 @@ static void copy_stack(struct copy *c, pid_t pid, uint64_t sp)
 
 	e->stack_at = sp & ~(uint64_t)(BRAID_DEFERRED_PAGE - 1);
 	e->stack_bytes = 0;
-	while (e->stack_bytes < sizeof(c->stack) &&
-	       !hotspot_read_process(&pid, e->stack_at + e->stack_bytes, c->stack + e->stack_bytes,
-				     BRAID_DEFERRED_PAGE))
+	while (e->stack_bytes < STACK_BYTES && !hotspot_read_process(&pid, e->stack_at + e->stack_bytes,
+								     stack_of(c) + e->stack_bytes, BRAID_DEFERRED_PAGE))
 		e->stack_bytes += BRAID_DEFERRED_PAGE;
 }
 
@@ -93,7 +112,7 @@ static void restore_returns(struct copy *c, const struct braid_asleep *thread)
 {
 	for (int i = 0; i < BRAID_ASLEEP_RETURNS && thread->returns[i].at; i++) {
 		uint64_t offset = thread->returns[i].at - c->event.stack_at;
-		uint8_t *word = c->stack + offset % sizeof(c->stack);
+		uint8_t *word = stack_of(c) + offset % STACK_BYTES;
 
 		if (!(offset & 7) && offset < c->event.stack_bytes &&
 		    !memcmp(word, &thread->trampoline, sizeof(thread->trampoline)))
@@ -108,30 +127,33 @@ static bool has_run(const struct braid_asleep *thread)
 	return procfs_cpu_ns((pid_t)thread->pid, (pid_t)thread->tid, &cpu_ns, &kernel_ns) || cpu_ns != thread->exec_ns;
 }
 
-static uint32_t unwind(struct asleep *a, struct process *process, const struct braid_asleep *thread)
+uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *process, const struct asleep_thread *t)
 {
-	struct session *s = a->session;
+	const struct braid_asleep *regs = t->regs;
 	bool complete;
 
-	a->copy.event = (struct braid_event_deferred){.hdr = {.time_ns = s->jvms.stopped_ns},
-						      .pid = thread->pid,
-						      .tid = thread->tid,
+	w->copy.event = (struct braid_event_deferred){.hdr = {.time_ns = t->time_ns},
+						      .pid = regs->pid,
+						      .tid = regs->tid,
 						      .cause = BRAID_END_READ_FAULT,
-						      .pc = thread->pc,
-						      .sp = thread->sp,
-						      .fp = thread->fp,
-						      .rax = thread->rax,
-						      .rbx = thread->rbx,
-						      .r10 = thread->r10,
-						      .r13 = thread->r13};
-	copy_stack(&a->copy, process->pid, thread->sp);
-	restore_returns(&a->copy, thread);
-	if (has_run(thread))
-		return 0;
+						      .pc = regs->pc,
+						      .sp = regs->sp,
+						      .fp = regs->fp,
+						      .rax = regs->rax,
+						      .rbx = regs->rbx,
+						      .r10 = regs->r10,
+						      .r13 = regs->r13,
+						      .kernel_count = t->kernel_count};
+	if (t->kernel_count)
+		memcpy(w->copy.kernel, t->kernel, t->kernel_count * sizeof(*t->kernel));
+	copy_stack(&w->copy, process->pid, regs->sp);
+	restore_returns(&w->copy, regs);
 	layouts_find(&s->jvms, process);
-	a->sample.event = (struct braid_event_sample){0};
-	(void)deferred_unwind(s, process, &a->copy.event, &a->sample);
-	return stacks_node(s->stacks, process, &a->sample.event, &complete);
+	w->sample.event = (struct braid_event_sample){0};
+	(void)deferred_unwind(s, process, &w->copy.event, true, &w->sample);
+	if (has_run(regs))
+		return 0;
+	return stacks_node(s->stacks, process, &w->sample.event, &complete);
 }
 
 uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
@@ -148,7 +170,8 @@ uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
 		a->left_out++;
 		return 0;
 	}
-	node = unwind(a, process, thread);
+	node = asleep_walk(a->session, &a->walk, process,
+			   &(struct asleep_thread){.regs = thread, .time_ns = a->session->jvms.stopped_ns});
 	a->spent_ns += now_ns() - began;
 	return node;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stacks of threads that are off the CPU when the recording ends, and perhaps were all the time: they cannot walk
- * their own stacks. Their registers and a copy of their stacks are unwound here. session.c calls this.
+ * their own stacks. Their registers and a copy of their stacks are unwound here. session.c calls this; dump.c uses the
+ * unwinding for threads that are off the CPU meanwhile.
  */
 #ifndef BRAID_RECORD_ASLEEP_H
 #define BRAID_RECORD_ASLEEP_H
@@ -9,6 +10,19 @@
 #include "session.h"
 
 struct asleep;
+struct asleep_walk; /* the memory of one walk after the other */
+
+struct asleep_thread {
+	const struct braid_asleep *regs;
+	const __u64 *kernel; /* its frames in the kernel, BRAID_MAX_KERNEL_DEPTH at most */
+	uint32_t kernel_count;
+	uint64_t time_ns;
+};
+
+/* 0 or -ENOMEM. free() frees it. */
+int asleep_walk_new(struct asleep_walk **out);
+/* The node of the thread's stack; 0: it has run since its registers were read, or its stack cannot be read. */
+uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *process, const struct asleep_thread *t);
 
 /* To be called when the kernel side has stopped. 0 or -ENOMEM. */
 int asleep_new(struct asleep **out, struct session *s);

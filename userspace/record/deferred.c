@@ -24,6 +24,7 @@ struct deferred_walk {
 	uint32_t missing; /* missing pages, as in the event */
 	struct deferred_sample *out;
 	bool ran_out; /* the walk needed more of the stack than was copied */
+	bool still;   /* the thread has not run since, so all memory is as it was for the walk */
 };
 
 /* Code that is still mapped is unchanged; other memory may have changed since. */
@@ -60,7 +61,7 @@ static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
 		memcpy(to, l->stack + (address - l->low), size);
 		return 0;
 	}
-	if (is_code(l, address, size) || is_metadata(l, address)) {
+	if (l->still || is_code(l, address, size) || is_metadata(l, address)) {
 		pid_t pid = l->process->pid;
 
 		return hotspot_read_process(&pid, address, to, size);
@@ -123,7 +124,7 @@ static uint64_t hash_of(const struct deferred_sample *out, const struct process 
 }
 
 bool deferred_unwind(const struct session *s, const struct process *process, const struct braid_event_deferred *e,
-		     struct deferred_sample *out)
+		     bool still, struct deferred_sample *out)
 {
 	const uint64_t *kernel = (const uint64_t *)(e + 1);
 	struct deferred_walk l = {
@@ -143,6 +144,7 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 		.high = e->stack_at + e->stack_bytes,
 		.stack = (const uint8_t *)(kernel + e->kernel_count),
 		.out = out,
+		.still = still,
 	};
 	uint32_t end;
 

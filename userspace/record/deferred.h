@@ -16,9 +16,10 @@ struct deferred_sample {
 
 /*
  * Fills *out with the stack of `e`. It uses what is known now about the process's addresses at the event's time.
- * Returns true for a whole stack; an incomplete one ends with its cause.
+ * `still`: the thread has not run since, so the walk may read what was not copied, too. Returns true for a whole stack;
+ * an incomplete one ends with its cause.
  */
 bool deferred_unwind(const struct session *s, const struct process *process, const struct braid_event_deferred *e,
-		     struct deferred_sample *out);
+		     bool still, struct deferred_sample *out);
 
 #endif

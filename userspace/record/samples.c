@@ -6,6 +6,7 @@
 #include "session.h"
 
 #include "deferred.h"
+#include "dump.h"
 #include "hit_events.h"
 #include "hit_values.h"
 #include "stacks.h"
@@ -62,6 +63,7 @@ static void receive_sample(struct session *s, struct process *process, const str
 	node = stacks_node(s->stacks, process, e, &complete);
 	if (!node)
 		sink_loss(&s->sink, process->id, "collector", "stack", 1);
+	dump_sample(s->dump, thread, node);
 	vthread = vthreads_id(s->vthreads, process, e->vthread);
 	s->samples++;
 	s->complete += complete;
@@ -120,7 +122,7 @@ static void receive_deferred(struct session *s, const struct braid_event_deferre
 	if (process)
 		layouts_find(&s->jvms, process);
 	if (process)
-		processes_unwound_deferred(s->processes, process, deferred_unwind(s, process, e, out));
+		processes_unwound_deferred(s->processes, process, deferred_unwind(s, process, e, false, out));
 	out->event.span = e->span;
 	receive_sample(s, process, &out->event);
 	s->deferred++;

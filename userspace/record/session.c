@@ -4,6 +4,7 @@
 #include "asleep.h"
 #include "command.h"
 #include "control.h"
+#include "dump.h"
 #include "facts.h"
 #include "hit_events.h"
 #include "stacks.h"
@@ -144,6 +145,7 @@ static void on_tick(struct source *src)
 		sink_flush(&s->sink);
 		l->flushed_ns = now;
 	}
+	dump_tick(s->dump, now);
 	summary_progress(&l->summary, s, now);
 	if (s->sink.error || targets_gone(s, &l->command))
 		s->finished = true;
@@ -347,6 +349,8 @@ static int open_parts(struct loop *l)
 	wire_jvms(s);
 	err = probes_new(&s->jvms.probes, &s->jvms);
 	err = err ?: open_agents(s);
+	if (!err && o->dump)
+		err = dump_new(&s->dump, s);
 	return err ?: control_open(&s->control, s);
 }
 
@@ -386,7 +390,7 @@ static int add_targets(struct loop *l)
 
 static bool waits_for_agents(const struct session *s)
 {
-	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
+	return s->options->dump || s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
 }
 
 static bool is_settled(const struct session *s)
@@ -520,6 +524,7 @@ static void leave_command(struct loop *l)
 static void free_parts(struct session *s)
 {
 	control_close(s->control);
+	dump_free(s->dump);
 	agents_free(s->agents);
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);

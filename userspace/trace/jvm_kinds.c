@@ -44,6 +44,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_HEAP_ESTIMATE] = "heap_estimate",
 	[BRAID_JVM_METHOD] = "method",
 	[BRAID_JVM_METHOD_CALLS] = "method_calls",
+	[BRAID_JVM_DUMP] = "dump",
 };
 
 const char *jvm_event_name(uint32_t kind)

@@ -19,19 +19,6 @@
 #define WALK_CHUNK_WORDS (1 << 20) /* limit of a chunk's stack */
 #define WALK_INTERP_LOCALS (-7)	   /* frame_x86.hpp: the slot of the locals' address, in words from the frame pointer */
 
-/* Decodes a reference in the heap. */
-WALK_INLINE __u64 walk_oop_decode(const struct braid_layout *l, __u64 wide)
-{
-	__u64 colour;
-
-	if (l->objects.oops == BRAID_OOPS_COMPRESSED)
-		return wide ? l->objects.oop_base + (wide << (l->objects.oop_shift & 7)) : 0;
-	if (l->objects.oops != BRAID_OOPS_COLOURED)
-		return wide;
-	colour = wide >> 12 & 15;
-	return wide >> (colour & 1 ? 13 : colour & 2 ? 14 : colour & 4 ? 15 : 16);
-}
-
 /* The object that a reference at `at` in the heap points to; 0 when it is null or unreadable. */
 WALK_PART __u64 walk_oop(struct braid_walk *w, const struct braid_layout *l, __u64 at)
 {

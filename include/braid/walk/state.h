@@ -6,19 +6,7 @@
 #include <braid/event.h>
 #include <braid/frame.h>
 #include <braid/unwind.h>
-
-/*
- * The BPF verifier checks a WALK_PART once, on its own and for all arguments: it assumes only that pointers that are
- * not NULL lead to whole structures. It checks a WALK_INLINE at each call, so that is for functions that are small or
- * called once.
- */
-#ifdef __bpf__
-#define WALK_PART __attribute__((noinline))
-#define WALK_INLINE static __attribute__((always_inline)) inline
-#else
-#define WALK_PART static
-#define WALK_INLINE static inline
-#endif
+#include <braid/walk/oop.h>
 
 #define WALK_BLOB_BYTES 128   /* the part of a CodeBlob's header that the walk uses */
 #define WALK_HEADER_BYTES 144 /* what it reads: the same cache lines */
@@ -85,7 +73,6 @@ struct braid_walk {
 	__u8 code[WALK_CODE_BYTES];
 };
 
-static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address);
 static bool walk_mapping(struct braid_walk *w, __u64 pc, struct braid_mapping *m);
 static __u32 walk_rule(struct braid_walk *w, const struct braid_mapping *m, __u64 vaddr);
 static void walk_push(struct braid_walk *w, __u64 frame);

@@ -1,0 +1,81 @@
+# shellcheck shell=bash disable=SC2016 # names of classes have dollar signs
+# SPDX-License-Identifier: Apache-2.0
+# For the tests of `braid threads` with the program Deadlocks, sourced after lib.sh.
+
+# The dump in dump.json has `threads`, groups by the threads' names, and `dead`, the names of each deadlock's threads.
+says()
+{
+	python3 - "$@" <<-'PYTHON'
+		import json, sys
+
+		d = json.load(open("dump.json"))
+		threads = {t["name"]: dict(g, **t) for g in d.get("groups", []) for t in g["threads"]}
+		tids = {name: t["tid"] for name, t in threads.items()}
+		dead = sorted(tuple(sorted(t["name"] for t in cycle)) for cycle in d["deadlocks"])
+
+		def is_in(name, java, kernel, reason, method):
+		    t = threads[name]
+		    frames = [f["name"] for f in t["stack"]]
+		    return ((t["java_state"], t["kernel_state"], t["reason"]) == (java, kernel, reason)
+		            and "Deadlocks." + method in frames and not any("incomplete" in f for f in frames))
+
+		for expression in sys.argv[1:]:
+		    try:
+		        true = eval("(" + expression + ")")
+		    except KeyError as e:
+		        sys.exit("%s: no %s" % (expression, e))
+		    if not true:
+		        sys.exit("false: %s\n%s" % (expression, json.dumps(d)[:20000]))
+	PYTHON
+}
+
+# dumped STATUS EXPRESSION...: a dump ends so, and the expressions are true.
+dumped()
+{
+	local status=0
+
+	braid threads "$JAVA_PID" --json >dump.json 2>err || status=$?
+	echo "status $status" >said
+	[[ $status -eq $1 ]] || return 1
+	says "${@:2}" 2>said
+}
+
+# takes WHAT STATUS EXPRESSION...: threads take a moment until they are where they stay.
+takes()
+{
+	local what=$1 end=$((SECONDS + LIMIT_S))
+
+	shift
+	until dumped "$@"; do
+		[[ $SECONDS -lt $end ]] || fail "$what: $(cat err said)"
+	done
+}
+
+OTHERS=(
+	'threads["parked"]["reason"] == "parked" and threads["parked"]["class"] == "java.util.concurrent.Semaphore$NonfairSync"'
+	'is_in("sleeping", "TIMED_WAITING", "sleeping", "sleeping", "sleep")'
+	'threads["running"]["java_state"] == "RUNNABLE" and threads["running"]["kernel_state"] in ("running", "runnable")'
+	'"Deadlocks.run" in [f["name"] for f in threads["running"]["stack"]] and threads["running"]["cpu_s"] > 0.01'
+	'is_in("waiting", "WAITING", "sleeping", "waiting for notify", "waitForNotify")'
+	'threads["waiting"]["class"] == "java.util.concurrent.Semaphore"'
+	'is_in("accepting", "RUNNABLE", "sleeping", threads["accepting"]["reason"], "accept")'
+	'threads["accepting"]["reason"] in ("accept", "poll")'
+	'is_in("owner", "TIMED_WAITING", "sleeping", "sleeping", "own")'
+	'is_in("wanting", "BLOCKED", "sleeping", "blocked on a monitor", "want")'
+	'threads["wanting"]["owner_tid"] == tids["owner"] and threads["wanting"]["class"] == "Deadlocks$Owned"'
+	'threads["wanting"]["deadlock"] is None'
+)
+
+# deadlocks JDK CLASSES: the program has its deadlocks and its other threads.
+deadlocks()
+{
+	start_program out "$1/bin/java" -Xmx64m -cp "$2" Deadlocks deadlocks
+	takes "deadlocks in $1" 4 \
+		'dead == [("lock-1", "lock-2"), ("mixed-1", "mixed-2"), ("monitor-1", "monitor-2")]' \
+		'all(threads[n]["owner_tid"] == tids[n[:-1] + ("2" if n[-1] == "1" else "1")] for c in dead for n in c)' \
+		'all(threads[n]["class"] == "Deadlocks$Inner" for n in ("monitor-1", "monitor-2", "mixed-2"))' \
+		'is_in("monitor-1", "BLOCKED", "sleeping", "blocked on a monitor", "enterBoth")' \
+		'is_in("lock-1", "WAITING", "sleeping", "parked", "lockBoth")' \
+		'threads["lock-1"]["class"].startswith("java.util.concurrent.locks.ReentrantLock$")' \
+		"${OTHERS[@]}"
+}

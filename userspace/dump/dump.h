@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A thread dump of one process, from the DUMP events of a trace: its threads with their states, groups of threads with
+ * equal stacks, and deadlocks. The exports print it.
+ */
+#ifndef BRAID_DUMP_DUMP_H
+#define BRAID_DUMP_DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <analyze/analysis.h>
+
+#include "cycles.h"
+
+struct dump_thread {
+	const struct jvm_event_row *row;
+	uint32_t thread; /* row of a->threads */
+	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none */
+	uint32_t tid;
+	const char *name;
+	const char *java;   /* java.lang.Thread.State, "" for a thread that is not Java's */
+	const char *kernel; /* "running", "runnable", "sleeping", "disk", "stopped" */
+	const char *reason; /* why it is off the CPU, "" if it is not blocked */
+	const char *class;  /* of the object that it waits for, or "" */
+	uint32_t owner;	    /* index of the thread that owns the object, or CYCLE_NONE */
+	uint32_t deadlock;  /* number of the deadlock that it is in, from 1, or 0 */
+};
+
+/* Threads with the same stack, states and class. */
+struct dump_group {
+	size_t first, count; /* in threads */
+};
+
+struct dump_view {
+	const struct analysis *an;
+	uint32_t process; /* id; 0: there is no dump */
+	uint32_t pid;
+	VEC(struct dump_thread) threads; /* by group and tid */
+	VEC(struct dump_group) groups;	 /* the largest first */
+	size_t deadlocks;
+};
+
+/* The last dump of `pid`. 0 or -ENOMEM. */
+int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pid);
+void dump_view_free(struct dump_view *v);
+
+/* The number of threads in this state of the kernel. */
+size_t dump_view_count(const struct dump_view *v, const char *kernel);
+
+/* The first thread of a deadlock; each of its threads waits for its owner. */
+const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number);
+
+/* Calls back with the frames of a stack, the innermost first. */
+typedef void (*dump_frame_fn)(void *ctx, const struct analysis *an, const struct xframe *x);
+void dump_each_frame(const struct dump_view *v, uint32_t stack, dump_frame_fn fn, void *ctx);
+
+#endif

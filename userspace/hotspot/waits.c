@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "waits.h"
+
+#include "hotspot_memory.h"
+#include "vm_tables.h"
+
+#include "util/utf8.h"
+
+#include <braid/walk/objects.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The walk's readers of objects take their reader as a walk. */
+static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
+{
+	struct memory m = {.read = hotspot_read_process, .ctx = w};
+
+	return memory_read(&m, address, to, size);
+}
+
+/* A bound for searches of owners, in units of a comparison: some seconds. Looking for a thread's locks reads memory. */
+#define WORK_MAX 256000000ULL
+#define WORK_LOCKS 400
+#define ANONYMOUS 1 /* an owner that another thread has not named (ObjectMonitor::ANONYMOUS_OWNER, 21 and later) */
+
+enum {
+	F_PENDING,
+	F_WAITING,
+	F_STACK_BASE,
+	F_STACK_SIZE,
+	F_OWNER_ID,
+	F_LOCKS,
+	F_PENDING_OLD,
+	F_WAITING_OLD,
+	F_STACK_BASE_OLD,
+	F_STACK_SIZE_OLD,
+	F_LOCKS_TOP,
+	F_LOCKS_BASE,
+	F_OBJECT,
+	F_OWNER,
+	FIELDS
+};
+
+static const struct vm_field wanted[FIELDS] = {
+	[F_PENDING] = {.type = "JavaThread", .name = "_current_pending_monitor"},
+	[F_WAITING] = {.type = "JavaThread", .name = "_current_waiting_monitor"},
+	[F_STACK_BASE] = {.type = "JavaThread", .name = "_stack_base"},
+	[F_STACK_SIZE] = {.type = "JavaThread", .name = "_stack_size"},
+	[F_OWNER_ID] = {.type = "JavaThread", .name = "_monitor_owner_id"}, /* 24 and later */
+	[F_LOCKS] = {.type = "JavaThread", .name = "_lock_stack"},	    /* 21 and later */
+	[F_PENDING_OLD] = {.type = "Thread", .name = "_current_pending_monitor"},
+	[F_WAITING_OLD] = {.type = "Thread", .name = "_current_waiting_monitor"},
+	[F_STACK_BASE_OLD] = {.type = "Thread", .name = "_stack_base"},
+	[F_STACK_SIZE_OLD] = {.type = "Thread", .name = "_stack_size"},
+	[F_LOCKS_TOP] = {.type = "LockStack", .name = "_top"},
+	[F_LOCKS_BASE] = {.type = "LockStack", .name = "_base[0]"},
+	[F_OBJECT] = {.type = "ObjectMonitor", .name = "_object"},
+	[F_OWNER] = {.type = "ObjectMonitor", .name = "_owner"},
+};
+
+static uint16_t offset_of(const struct vm_field *fields, int a, int b)
+{
+	const struct vm_field *f = fields[a].found ? &fields[a] : &fields[b];
+
+	return f->found && f->offset <= UINT16_MAX ? (uint16_t)f->offset : 0;
+}
+
+/* Of a field in an embedded object; 0 unless the VM has both. */
+static uint16_t inner_of(const struct vm_field *fields, int outer, int inner)
+{
+	uint64_t sum = fields[outer].offset + fields[inner].offset;
+
+	return fields[outer].found && fields[inner].found && sum <= UINT16_MAX ? (uint16_t)sum : 0;
+}
+
+int waits_open(struct waits *w, pid_t pid, uint64_t bias, const uint64_t at[VM_SYMBOLS])
+{
+	struct vm_field f[FIELDS];
+	int err;
+
+	memcpy(f, wanted, sizeof(f));
+	err = vm_process_read(pid, bias, at, f, FIELDS, NULL, 0);
+	if (err)
+		return err;
+	w->pid = pid;
+	w->offsets = (struct waits_offsets){.pending = offset_of(f, F_PENDING, F_PENDING_OLD),
+					    .waiting = offset_of(f, F_WAITING, F_WAITING_OLD),
+					    .stack_base = offset_of(f, F_STACK_BASE, F_STACK_BASE_OLD),
+					    .stack_size = offset_of(f, F_STACK_SIZE, F_STACK_SIZE_OLD),
+					    .owner_id = offset_of(f, F_OWNER_ID, F_OWNER_ID),
+					    .locks_top = inner_of(f, F_LOCKS, F_LOCKS_TOP),
+					    .locks_base = inner_of(f, F_LOCKS, F_LOCKS_BASE),
+					    .monitor_object = offset_of(f, F_OBJECT, F_OBJECT),
+					    .monitor_owner = offset_of(f, F_OWNER, F_OWNER)};
+	return 0;
+}
+
+/* ---- threads ---- */
+
+static struct braid_walk *reader(struct waits *w)
+{
+	return (struct braid_walk *)&w->pid;
+}
+
+static uint64_t word_at(struct waits *w, uint64_t address)
+{
+	uint64_t word;
+
+	return walk_read(reader(w), &word, sizeof(word), address) ? 0 : word;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct waits_thread *p = x, *q = y;
+
+	return (p->address > q->address) - (p->address < q->address);
+}
+
+void waits_read_threads(struct waits *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		struct waits_thread *t = &w->threads[i];
+
+		t->stack_high = w->offsets.stack_base ? word_at(w, t->address + w->offsets.stack_base) : 0;
+		t->stack_low = t->stack_high - word_at(w, t->address + w->offsets.stack_size);
+		t->owner_id = w->offsets.owner_id ? word_at(w, t->address + w->offsets.owner_id) : 0;
+	}
+	if (w->count)
+		qsort(w->threads, w->count, sizeof(*w->threads), compare);
+}
+
+static const struct waits_thread *thread_at(const struct waits *w, uint64_t address)
+{
+	struct waits_thread key = {.address = address};
+
+	return w->count ? bsearch(&key, w->threads, w->count, sizeof(key), compare) : NULL;
+}
+
+/* ---- owners of monitors ---- */
+
+/* Whether the thread has locked the object without a monitor of the VM's: its LockStack has it. */
+static bool has_locked(struct waits *w, uint64_t java_thread, uint64_t object)
+{
+	const struct waits_offsets *o = &w->offsets;
+	uint32_t top; /* offset of the first free place, from the JavaThread */
+
+	if (walk_read(reader(w), &top, sizeof(top), java_thread + o->locks_top))
+		return false;
+	for (uint32_t i = 0; i < WAITS_LOCKS && o->locks_base + i * sizeof(uint64_t) < top; i++)
+		if (object_at(reader(w), w->layout, java_thread + o->locks_base + i * sizeof(uint64_t), false) ==
+		    object)
+			return true;
+	return false;
+}
+
+/* Whether there is time to look at every thread. */
+static bool may_search(struct waits *w, uint64_t work)
+{
+	if (w->work > WORK_MAX) {
+		w->missed++;
+		return false;
+	}
+	w->work += w->count * work;
+	return true;
+}
+
+static const struct waits_thread *search_owner(struct waits *w, uint64_t object)
+{
+	if (!w->offsets.locks_top || !w->offsets.locks_base || !may_search(w, WORK_LOCKS))
+		return NULL;
+	for (size_t i = 0; i < w->count; i++)
+		if (has_locked(w, w->threads[i].address, object))
+			return &w->threads[i];
+	return NULL;
+}
+
+/* The word is the owner's JavaThread, an address on its stack (a BasicLock), or its id (24 and later). */
+static const struct waits_thread *owner_named(struct waits *w, uint64_t word)
+{
+	const struct waits_thread *named = thread_at(w, word);
+
+	if (named || !may_search(w, 1))
+		return named;
+	for (size_t i = 0; i < w->count && !named; i++) {
+		const struct waits_thread *t = &w->threads[i];
+
+		if (w->offsets.owner_id ? t->owner_id == word : word >= t->stack_low && word < t->stack_high)
+			named = t;
+	}
+	return named;
+}
+
+static const struct waits_thread *monitor_owner(struct waits *w, uint64_t monitor, uint64_t object)
+{
+	uint64_t word;
+
+	if (monitor == w->last_monitor)
+		return w->last_owner;
+	word = word_at(w, monitor + w->offsets.monitor_owner);
+	w->last_monitor = monitor;
+	w->last_owner = !word ? NULL : word == ANONYMOUS ? search_owner(w, object) : owner_named(w, word);
+	return w->last_owner;
+}
+
+/* ---- objects ---- */
+
+/* The class of an object; false: there is no object. */
+static bool class_read(struct waits *w, uint64_t object, char class[WAITS_CLASS_MAX])
+{
+	const struct braid_layout *l = w->layout;
+	uint64_t klass = object_klass(reader(w), l, object), symbol;
+	char name[WAITS_CLASS_MAX];
+	uint16_t length;
+
+	symbol = klass ? word_at(w, klass + l->klass_name) : 0;
+	if (!symbol || walk_read(reader(w), &length, sizeof(length), symbol + l->symbol_length) || !length)
+		return false;
+	length = length < sizeof(name) ? length : sizeof(name) - 1;
+	if (walk_read(reader(w), name, length, symbol + l->symbol_body))
+		return false;
+	class_name_from_signature(class, WAITS_CLASS_MAX, name, length);
+	return true;
+}
+
+/* A monitor refers to its object by a handle (16 and later) or directly. */
+static bool monitor_read(struct waits *w, uint64_t monitor, enum wait_for how, struct wait_object *to)
+{
+	uint64_t at = monitor + w->offsets.monitor_object, handle = word_at(w, at), object;
+
+	object = w->layout->objects.flags & BRAID_OBJECTS_HANDLES ? object_at(reader(w), w->layout, handle, false) : 0;
+	if (!object || !class_read(w, object, to->class)) {
+		object = object_at(reader(w), w->layout, at, false);
+		if (!object || !class_read(w, object, to->class))
+			return false;
+	}
+	to->how = how;
+	to->id = monitor;
+	to->owner = monitor_owner(w, monitor, object);
+	return true;
+}
+
+/* The thread of a Thread object. */
+static const struct waits_thread *thread_of(struct waits *w, uint64_t thread)
+{
+	return thread ? thread_at(w, word_at(w, thread + w->layout->objects.thread_eetop)) : NULL;
+}
+
+static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
+{
+	const struct braid_layout *l = w->layout;
+	bool mounted = l->objects.current;
+	uint64_t blocker = mounted ? parked_blocker(reader(w), l, java_thread, true) : 0;
+
+	if (!blocker) {
+		mounted = false;
+		blocker = parked_blocker(reader(w), l, java_thread, false);
+	}
+	if (!blocker || !class_read(w, blocker, to->class))
+		return;
+	if (parked_is_ownable(reader(w), l, object_klass(reader(w), l, blocker)))
+		to->owner = thread_of(w, object_field(reader(w), l, blocker + l->objects.ownable_thread));
+	/* A collector may have moved it meanwhile. */
+	if (parked_blocker(reader(w), l, java_thread, mounted) != blocker) {
+		to->owner = NULL;
+		return;
+	}
+	to->how = WAIT_FOR_BLOCKER;
+	to->id = blocker;
+}
+
+void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
+{
+	const struct waits_offsets *o = &w->offsets;
+	uint64_t monitor;
+
+	to->how = WAIT_FOR_NOTHING;
+	to->id = 0;
+	to->owner = NULL;
+	if (!w->layout || !(w->layout->objects.flags & BRAID_OBJECTS_THREADS) ||
+	    !(w->layout->flags & BRAID_LAYOUT_NAMES))
+		return;
+	if (o->pending && o->monitor_object && o->monitor_owner) {
+		monitor = word_at(w, java_thread + o->pending);
+		if (monitor && monitor_read(w, monitor, WAIT_FOR_MONITOR, to))
+			return;
+		monitor = o->waiting ? word_at(w, java_thread + o->waiting) : 0;
+		if (monitor && monitor_read(w, monitor, WAIT_FOR_NOTIFY, to))
+			return;
+	}
+	if (w->layout->objects.flags & BRAID_OBJECTS_BLOCKERS)
+		blocker_read(w, java_thread, to);
+}
