@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define BATCH 256
+#define ACC_BRIDGE 0x1040 /* and synthetic: JDK 8 adds such methods to interfaces, and makes them anew */
 
 static jvmtiEnv *ti;
 static _Atomic bool rewriting;
@@ -167,8 +168,12 @@ static uint64_t class_hash(jclass class)
 	for (jint i = 0; i < count; i++) {
 		jvmtiLineNumberEntry *lines = NULL;
 		unsigned char *code = NULL;
-		jint size = 0, line_count = 0, locals = 0;
+		jint size = 0, line_count = 0, locals = 0, modifiers = 0;
 		uint64_t own;
+
+		(void)(*ti)->GetMethodModifiers(ti, all[i], &modifiers);
+		if ((modifiers & ACC_BRIDGE) == ACC_BRIDGE)
+			continue;
 
 		(void)(*ti)->GetBytecodes(ti, all[i], &size, &code);
 		(void)(*ti)->GetMaxLocals(ti, all[i], &locals);
