@@ -486,7 +486,7 @@ static bool consult(struct ctl *c, const char *directory, pid_t at, pid_t pid)
 		return false;
 	if (pid && (err == -ECONNRESET || err == -EPIPE)) /* it is ending: it need not record the process */
 		return false;
-	if (pid && err == -EPROTO) { /* nor need it */
+	if (err == -EPROTO && (pid || !c->pid_count)) { /* nor need it, or all were asked */
 		c->stranger = at;
 		return false;
 	}
@@ -522,6 +522,8 @@ static void control_all(struct ctl *c, const char *directory, const pid_t *recor
 
 	for (int i = 0; i < count; i++)
 		any |= consult(c, directory, recorders[i], 0);
+	if (c->stranger)
+		log_warning("recorder %d belongs to another version of braid, whose `ctl` shows it", (int)c->stranger);
 	if (!any && !c->as_json)
 		log_warning("%s records nothing at the moment", geteuid() ? "this user" : "root");
 }
