@@ -190,10 +190,30 @@ int procfs_threads(pid_t pid, void (*fn)(void *ctx, pid_t pid, pid_t tid), void 
 	return 0;
 }
 
+/* The fields of a thread's stat that follow its name, which may contain anything; NULL: there is no such thread. */
+static const char *thread_stat(pid_t pid, pid_t tid, char *text, size_t size)
+{
+	const char *end;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	end = read_small(path, text, size) ? NULL : strrchr(text, ')');
+	return end ? end + 1 : NULL;
+}
+
+bool procfs_sleeps(pid_t pid, pid_t tid)
+{
+	char text[1024], state;
+	const char *at = thread_stat(pid, tid, text, sizeof(text));
+
+	return at && sscanf(at, " %c", &state) == 1 && state != 'R';
+}
+
 int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 {
 	unsigned long long cpu, ticks;
-	char path[64], text[1024], *at;
+	char path[64], text[1024];
+	const char *at;
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
@@ -202,12 +222,10 @@ int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns)
 		err = -EINVAL;
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	err = read_small(path, text, sizeof(text));
-	if (err)
-		return err;
-	at = strrchr(text, ')'); /* comm may contain anything */
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+	at = thread_stat(pid, tid, text, sizeof(text));
+	if (!at)
+		return -ESRCH;
+	if (sscanf(at, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
 		return -EINVAL;
 	ticks *= 1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK);
 	*cpu_ns = cpu;

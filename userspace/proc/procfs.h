@@ -52,6 +52,9 @@ pid_t procfs_living_thread(pid_t pid);
 /* CPU time since the thread's start, and its part in the kernel, in the resolution of the kernel's ticks. */
 int procfs_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns, uint64_t *kernel_ns);
 
+/* Whether the thread sleeps, or has stopped: it neither runs nor waits for a CPU. */
+bool procfs_sleeps(pid_t pid, pid_t tid);
+
 /* Calls back with every executable mapping. */
 int procfs_mappings(pid_t pid, void (*fn)(void *ctx, const struct mapping_fact *fact), void *ctx);
 /* The same with every mapping whose path begins with one of `prefixes`, the last of which is NULL. */

@@ -210,15 +210,19 @@ static void look(struct dump *d, struct entry *e)
 	e->owner = object.owner ? object.owner->number : 0;
 }
 
-/* Whether the thread has not run since its CPU time was read, which is read again otherwise. */
+/*
+ * Whether the thread has not run since its CPU time was read, which is read again otherwise. What it runs now is not in
+ * that time yet, so it must sleep, and must have been asleep before the time is read.
+ */
 static bool has_stayed(struct entry *e)
 {
 	uint64_t cpu_ns, kernel_ns, before = e->exec_ns;
+	bool sleeps = procfs_sleeps(e->process->pid, e->thread->tid);
 
 	if (procfs_cpu_ns(e->process->pid, e->thread->tid, &cpu_ns, &kernel_ns))
 		return false;
 	e->exec_ns = cpu_ns;
-	return cpu_ns == before;
+	return sleeps && cpu_ns == before;
 }
 
 /*
