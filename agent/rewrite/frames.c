@@ -79,7 +79,7 @@ static bool argument_type(const struct method *m, const char **at, const char *e
 	*at = stop + 1;
 	if (!depth && *element != 'L') {
 		t->tag = *element == 'J' ? LONG : *element == 'D' ? DOUBLE : *element == 'F' ? FLOAT : INTEGER;
-		return memchr("BCDFIJSZ", *element, 8);
+		return *element && strchr("BCDFIJSZ", *element);
 	}
 	t->tag = OBJECT;
 	t->detail = (uint16_t)pool_class(

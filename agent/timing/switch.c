@@ -78,11 +78,12 @@ static void change_one(jclass class)
 bool switch_step(JNIEnv *jni, uint32_t *refused)
 {
 	jint size = work.count - work.next < BATCH ? work.count - work.next : BATCH;
-	jclass *batch = work.classes + work.next;
+	jclass *batch;
 
 	*refused = work.refused;
 	if (!work.classes || !size)
 		return false;
+	batch = work.classes + work.next;
 	/* If one of them cannot be changed, none of them is. */
 	if ((*agent.jvmti)->RetransformClasses(agent.jvmti, size, batch) != JVMTI_ERROR_NONE)
 		for (jint i = 0; i < size; i++)
