@@ -156,7 +156,10 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * 1099511628211ULL;
 }
 
-/* Without the byte codes themselves: a JVM numbers constants anew when it redefines a class. */
+/*
+ * Without the byte codes themselves: a JVM numbers constants anew when it redefines a class, and a large number may make
+ * an instruction longer. The new variable is what shows.
+ */
 static uint64_t class_hash(jclass class)
 {
 	uint64_t hash = 0;
@@ -167,29 +170,26 @@ static uint64_t class_hash(jclass class)
 		return 0;
 	for (jint i = 0; i < count; i++) {
 		jvmtiLineNumberEntry *lines = NULL;
-		unsigned char *code = NULL;
-		jint size = 0, line_count = 0, locals = 0, modifiers = 0;
+		jint line_count = 0, locals = 0, modifiers = 0;
 		uint64_t own;
 
 		(void)(*ti)->GetMethodModifiers(ti, all[i], &modifiers);
 		if ((modifiers & ACC_BRIDGE) == ACC_BRIDGE)
 			continue;
 
-		(void)(*ti)->GetBytecodes(ti, all[i], &size, &code);
 		(void)(*ti)->GetMaxLocals(ti, all[i], &locals);
 		(void)(*ti)->GetLineNumberTable(ti, all[i], &line_count, &lines);
-		own = mix(mix(14695981039346656037ULL, (uint64_t)size), (uint64_t)locals);
+		own = mix(14695981039346656037ULL, (uint64_t)locals);
 		for (jint k = 0; k < line_count; k++)
-			own = mix(own, (uint64_t)lines[k].start_location << 32 | (uint32_t)lines[k].line_number);
+			own = mix(own, (uint64_t)lines[k].line_number);
 		hash += own;
-		(*ti)->Deallocate(ti, code);
 		(*ti)->Deallocate(ti, (unsigned char *)lines);
 	}
 	(*ti)->Deallocate(ti, (unsigned char *)all);
 	return hash;
 }
 
-/* One number for the lengths and lines of all methods of a class. */
+/* One number for the variables and lines of all methods of a class. */
 JNIEXPORT jlong JNICALL Java_RewriteAll_hash(JNIEnv *jni, jclass self, jclass class)
 {
 	(void)jni;
@@ -216,7 +216,7 @@ JNIEXPORT jobjectArray JNICALL Java_RewriteAll_loaded(JNIEnv *jni, jclass self)
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init, .ClassFileLoadHook = on_class_file};
-	jvmtiCapabilities caps = {.can_retransform_classes = 1, .can_get_bytecodes = 1, .can_get_line_numbers = 1};
+	jvmtiCapabilities caps = {.can_retransform_classes = 1, .can_get_line_numbers = 1};
 
 	(void)reserved;
 	helper_path = strdup(options ?: "");
