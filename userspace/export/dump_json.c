@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Thread dumps as JSON: `braid threads --json`. */
 #include "dump.h"
 
 #include <braid/jvm_event.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Thread dumps as text: `braid threads`. */
 #include "dump.h"
 
 #include <inttypes.h>
