@@ -26,7 +26,7 @@ spans()
 	JAVA_PID=$!
 	wait_for "the threads" says_or_gone out ready "$JAVA_PID"
 	grep -q ready out || fail "Spans did not start: $(cat err)"
-	start_record -e "cpu,alloc=4k,offcpu/$sums/" -F 997 -o "$kind.trace" -p "$JAVA_PID"
+	start_record -e "cpu,alloc=64k,offcpu/$sums/" -F 997 -o "$kind.trace" -p "$JAVA_PID"
 	wait_joined "$JAVA_PID"
 	wait_events "$JAVA_PID"
 	wait_samples 3000
