@@ -80,7 +80,7 @@ static long stack_step(__u32 i, void *ctx)
 		reuse_step(s, step->layout);
 	if (walk_is_trampoline(w, w->pc)) {
 		w->pc = returns_original(w->pc, w->sp - 8);
-		s->reuse = 0; /* the words are the same whoever has called */
+		s->reuse = 0; /* the words are the same for all callers */
 	}
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Hit events, as the eBPF programs and the collector share them: tracepoints, uprobes and USDT probes whose hits are
- * samples. A counter beside the clock is one, too. Each has a number, which its program receives as cookie. Kernel events are hits, too, that have a duration.
+ * samples. A counter beside the clock is one, too, and so is a kernel event, whose hits have a duration. Each has a
+ * number, which its program receives as cookie.
  */
 #ifndef BRAID_HIT_H
 #define BRAID_HIT_H

@@ -4,7 +4,7 @@
 
 Suite *test_heap_rows(void);
 
-/* Loaders of one class are told apart by their hash codes; sums of classes have names that say so. */
+/* Loaders of one class differ in their hash codes; sums of classes have names that say so. */
 START_TEST(rows_of_the_heap)
 {
 	struct braid_rec_heap_class r = {

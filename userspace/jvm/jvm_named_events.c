@@ -115,7 +115,7 @@ struct class_texts {
 struct loader_texts {
 	const char *class, *name;
 	uint16_t class_len, name_len;
-	uint32_t hash; /* 0: loaders of a class and a name need not be told apart */
+	uint32_t hash; /* 0: loaders of a class and a name need no distinction */
 };
 
 /* "boot", "app", "com.example.Loader", "com.example.Loader 'plugins'", "com.example.Loader @1f2e3d" */

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * Arguments: "deadlocks" plants one of two monitors, one of two ReentrantLocks, and one of a monitor and a
- * ReentrantLock; "free" has none. A number: so many parked threads. All of them beside threads in known states.
+ * The argument: "deadlocks" makes three, of two monitors, of two ReentrantLocks, and of a monitor and a ReentrantLock;
+ * "free" makes none; a number makes so many parked threads. There are always threads in known states, too.
  */
 public class Deadlocks {
 	static class Inner {
@@ -122,7 +122,7 @@ public class Deadlocks {
 		}
 	}
 
-	/* A thread that owns a monitor and sleeps is in nobody's way for ever: no deadlock. */
+	/* A thread that waits for the monitor of a sleeping one is in no deadlock. */
 	static void own(Object owned, CountDownLatch has) {
 		synchronized (owned) {
 			has.countDown();
