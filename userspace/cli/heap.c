@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid heap`: a short recording of one JVM with one histogram of its heap, which it prints. */
 #include "cli.h"
-#include "common.h"
+#include "snapshot.h"
 
 #include "attach/attach.h"
-#include "config/event_config.h"
 #include "export/events.h"
-#include "record/session.h"
 #include "util/log.h"
 #include "util/quantity.h"
 
@@ -18,7 +16,7 @@
 
 #define ANSWER_NS 60000000000ULL /* for the agent to connect and to begin */
 
-enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_JSON };
+enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE };
 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
@@ -43,20 +41,14 @@ static const struct argp_option options[] = {
 	{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
 	 "Count nothing if the JVM is expected to stand still for longer (default 1s)", 0},
 	{"force", OPT_FORCE, NULL, 0, "Count however long it takes", 0},
-	{"json", OPT_JSON, NULL, 0, "Print JSON", 0},
-	{"output", 'o', "FILE", 0, "Keep the recording's trace in FILE", 0},
-	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
 struct heap_command {
-	struct record_options record;
-	struct event_selection selection;
-	pid_t pid;
+	struct snapshot snapshot;
 	unsigned rows;
-	bool as_json, force;
+	bool force;
 	bool done; /* the JVM has reported */
-	struct loaded live;
 };
 
 static error_t heap_parse(int key, char *arg, struct argp_state *state)
@@ -64,30 +56,21 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 	struct heap_command *c = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &c->snapshot;
+		return 0;
 	case 'n':
 		c->rows = common_number(state, "rows", "rows", arg);
 		return 0;
 	case OPT_LIVE:
-		c->selection.config.heap_live = 1;
+		c->snapshot.selection.config.heap_live = 1;
 		return 0;
 	case OPT_MAX_PAUSE:
-		c->selection.config.heap_max_pause_ns = common_pause(state, arg);
+		c->snapshot.selection.config.heap_max_pause_ns = common_pause(state, arg);
 		return 0;
 	case OPT_FORCE:
 		c->force = true;
 		return 0;
-	case OPT_JSON:
-		c->as_json = true;
-		return 0;
-	case 'o':
-		c->record.output = arg;
-		return 0;
-	case 'v':
-		log_verbosity++;
-		return 0;
-	case ARGP_KEY_ARG:
-	case ARGP_KEY_END:
-		return common_pid_arg(key, arg, state, &c->pid);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -107,12 +90,8 @@ static void take(void *ctx, const struct trace_rec *rec)
 	struct heap_command *c = ctx;
 	const struct trace_jvm_event *e = &rec->jvm_event;
 
-	if (c->live.analyzer && analyzer_feed(c->live.analyzer, rec)) {
-		log_error("not enough memory for the histogram");
-		analyzer_free(c->live.analyzer);
-		c->live.analyzer = NULL;
+	if (!snapshot_feed(&c->snapshot, rec))
 		c->done = true;
-	}
 	if (rec->kind != TRACE_JVM_EVENT)
 		return;
 	if (e->kind == BRAID_JVM_HEAP_ESTIMATE && !(e->flags & BRAID_HEAP_REFUSED))
@@ -133,18 +112,18 @@ static bool fail(const struct heap_command *c, const struct heap_histogram *h)
 {
 	char time[QUANTITY_TEXT], most[QUANTITY_TEXT];
 
-	duration_text(most, c->selection.config.heap_max_pause_ns);
+	duration_text(most, c->snapshot.selection.config.heap_max_pause_ns);
 	if (h && h->flags & BRAID_HEAP_REFUSED)
 		log_error(
 			"process %d: its heap is not counted: that is expected to take %s, and --max-pause allows %s; "
 			"allow more, or use --force",
-			(int)c->pid, duration_text(time, h->expected_ns), most);
+			(int)c->snapshot.pid, duration_text(time, h->expected_ns), most);
 	else if (h && h->flags & BRAID_HEAP_ABORTED)
 		log_error("process %d: counting was given up after %s, because --max-pause allows %s; allow more, or "
 			  "use --force",
-			  (int)c->pid, duration_text(time, h->pause_ns), most);
+			  (int)c->snapshot.pid, duration_text(time, h->pause_ns), most);
 	else
-		log_error("process %d: its heap could not be counted", (int)c->pid);
+		log_error("process %d: its heap could not be counted", (int)c->snapshot.pid);
 	return false;
 }
 
@@ -152,7 +131,7 @@ static void print_text(const struct heap_command *c, const struct heap_view *v)
 {
 	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
 
-	printf("process %d: %" PRIu64 " object%s, %s; it stood still for %s\n", (int)c->pid, v->last->objects,
+	printf("process %d: %" PRIu64 " object%s, %s; it stood still for %s\n", (int)c->snapshot.pid, v->last->objects,
 	       plural(v->last->objects), size_text(size, v->last->bytes), duration_text(time, v->last->pause_ns));
 	heap_text(stdout, v, c->rows);
 }
@@ -160,18 +139,15 @@ static void print_text(const struct heap_command *c, const struct heap_view *v)
 static bool print_histogram(struct heap_command *c)
 {
 	struct json json = {.out = stdout};
-	struct filter everything = {0};
-	const struct heap_view *v;
+	const struct views *views = c->snapshot.live.views;
+	const struct heap_view *v = views->heap.jvms.count ? &views->heap.jvms.at[0] : NULL;
 
-	if (!c->live.analyzer || !common_analyze(&c->live, &everything))
-		return false;
-	v = c->live.views->heap.jvms.count ? &c->live.views->heap.jvms.at[0] : NULL;
 	if (!v || !v->last) {
-		print_notice(c->live.views);
+		print_notice(views);
 		return fail(c, v && v->histograms.count ? &v->histograms.at[v->histograms.count - 1] : NULL);
 	}
-	if (c->as_json) {
-		heap_json(&json, c->live.views, v, c->rows);
+	if (c->snapshot.as_json) {
+		heap_json(&json, views, v, c->rows);
 		putchar('\n');
 	} else {
 		print_text(c, v);
@@ -199,44 +175,32 @@ static bool is_jvm(pid_t pid)
 
 static void configure(struct heap_command *c)
 {
-	struct braid_event_config *config = &c->selection.config;
+	struct braid_event_config *config = &c->snapshot.selection.config;
 
 	config->enabled = BRAID_EVENT_TYPE(HEAP);
 	config->heap_interval_ns = 0;
 	if (c->force)
 		config->heap_max_pause_ns = HEAP_ANY_PAUSE_NS;
-	c->record.duration_ns = ANSWER_NS + config->heap_max_pause_ns;
-	c->record.config = *config;
-	c->record.offcpu = &c->selection.offcpu;
-	c->record.pids = &c->pid;
-	c->record.pid_count = 1;
-	c->record.done = &c->done;
-	c->record.tap = take;
-	c->record.tap_ctx = c;
-	c->live.path = c->record.output;
+	c->snapshot.record.duration_ns = ANSWER_NS + config->heap_max_pause_ns;
+	c->snapshot.record.done = &c->done;
+	c->snapshot.record.tap = take;
+	c->snapshot.record.tap_ctx = c;
 }
 
 int cmd_heap(int argc, char **argv)
 {
-	static const struct argp argp = {.options = options, .parser = heap_parse, .args_doc = "PID", .doc = doc};
-	struct heap_command c = {.rows = REPORT_TOP,
-				 .record = {.frequency_hz = 99,
-					    .output = "/dev/null",
-					    .event = "",
-					    .period = 1,
-					    .attach = true,
-					    .quiet = true,
-					    .max_depth = BRAID_MAX_DEPTH}};
-	bool ok = false;
-	int status;
+	static const struct argp_child children[] = {{.argp = &snapshot_argp}, {0}};
+	static const struct argp argp = {
+		.options = options, .parser = heap_parse, .args_doc = "PID", .doc = doc, .children = children};
+	struct heap_command c = {.rows = REPORT_TOP};
+	bool ok;
 
 	argp_err_exit_status = EXIT_USAGE;
-	selection_init(&c.selection);
+	snapshot_init(&c.snapshot, "histogram");
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c))
 		return EXIT_FAILURE;
 	configure(&c);
-	if (is_jvm(c.pid) && !analyzer_new(&c.live.analyzer))
-		ok = !session_record(&c.record, &status) && print_histogram(&c);
-	common_unload(&c.live);
+	ok = is_jvm(c.snapshot.pid) && snapshot_run(&c.snapshot) && print_histogram(&c);
+	snapshot_free(&c.snapshot);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

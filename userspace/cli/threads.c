@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid threads`: a short recording of one process that takes one thread dump, which it prints. */
 #include "cli.h"
-#include "common.h"
+#include "snapshot.h"
 
-#include "config/event_config.h"
 #include "export/dump.h"
-#include "record/session.h"
 #include "util/log.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #define EXIT_DEADLOCK 4
 #define FREQUENCY_HZ 999 /* of samples of threads that run */
 
-enum { OPT_ALL = 0x100, OPT_DEADLOCKS, OPT_JSON, OPT_NO_ATTACH };
+enum { OPT_ALL = 0x100, OPT_DEADLOCKS, OPT_NO_ATTACH };
 
 static const char doc[] =
 	"Prints every thread of a process, a JVM or another program, with its state and its stack of Java, native and "
@@ -37,79 +35,50 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{"all", OPT_ALL, NULL, 0, "Print every thread by itself", 0},
 	{"deadlocks", OPT_DEADLOCKS, NULL, 0, "Print the deadlocks only", 0},
-	{"json", OPT_JSON, NULL, 0, "Print JSON", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into the JVM", 0},
-	{"output", 'o', "FILE", 0, "Keep the recording's trace in FILE", 0},
-	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
 struct threads_command {
-	struct record_options record;
-	struct event_selection selection;
-	pid_t pid;
+	struct snapshot snapshot;
 	struct dump_style style;
-	bool as_json;
-	struct loaded live;
 };
 
 static error_t threads_parse(int key, char *arg, struct argp_state *state)
 {
 	struct threads_command *c = state->input;
 
+	(void)arg;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &c->snapshot;
+		return 0;
 	case OPT_ALL:
 		c->style.all = true;
 		return 0;
 	case OPT_DEADLOCKS:
 		c->style.deadlocks = true;
 		return 0;
-	case OPT_JSON:
-		c->as_json = true;
-		return 0;
 	case OPT_NO_ATTACH:
-		c->record.attach = false;
+		c->snapshot.record.attach = false;
 		return 0;
-	case 'o':
-		c->record.output = arg;
-		return 0;
-	case 'v':
-		log_verbosity++;
-		return 0;
-	case ARGP_KEY_ARG:
-	case ARGP_KEY_END:
-		return common_pid_arg(key, arg, state, &c->pid);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static void take(void *ctx, const struct trace_rec *rec)
-{
-	struct threads_command *c = ctx;
-
-	if (c->live.analyzer && analyzer_feed(c->live.analyzer, rec)) {
-		log_error("not enough memory for the thread dump");
-		analyzer_free(c->live.analyzer);
-		c->live.analyzer = NULL;
-	}
-}
-
 /* The exit status. */
-static int print_dump(struct threads_command *c)
+static int print_dump(const struct threads_command *c)
 {
-	struct filter everything = {0};
+	const struct snapshot *s = &c->snapshot;
 	struct dump_view *v = NULL;
-	int status = EXIT_FAILURE, err;
+	int status = EXIT_FAILURE, err = dump_view_new(&v, s->live.analysis, (uint32_t)s->pid);
 
-	if (!c->live.analyzer || !common_analyze(&c->live, &everything))
-		return status;
-	err = dump_view_new(&v, c->live.analysis, (uint32_t)c->pid);
 	if (!err && !v->threads.count) {
-		log_error("process %d has no threads any more", (int)c->pid);
+		log_error("process %d has no threads any more", (int)s->pid);
 	} else {
 		if (!err)
-			(c->as_json ? dump_json : dump_text)(stdout, v, &c->style);
+			(s->as_json ? dump_json : dump_text)(stdout, v, &c->style);
 		if (common_output_close(stdout, NULL, err))
 			status = v->deadlocks ? EXIT_DEADLOCK : EXIT_SUCCESS;
 	}
@@ -117,41 +86,25 @@ static int print_dump(struct threads_command *c)
 	return status;
 }
 
-static void configure(struct threads_command *c)
-{
-	selection_complete(&c->selection); /* samples by the clock */
-	c->selection.config.enabled = BRAID_EVENT_TYPE(CPU);
-	c->record.config = c->selection.config;
-	c->record.event = c->selection.event;
-	c->record.clock = c->selection.clock;
-	c->record.offcpu = &c->selection.offcpu;
-	c->record.pids = &c->pid;
-	c->record.pid_count = 1;
-	c->record.tap = take;
-	c->record.tap_ctx = c;
-	c->live.path = c->record.output;
-}
-
 int cmd_threads(int argc, char **argv)
 {
-	static const struct argp argp = {.options = options, .parser = threads_parse, .args_doc = "PID", .doc = doc};
-	struct threads_command c = {.record = {.frequency_hz = FREQUENCY_HZ,
-					       .output = "/dev/null",
-					       .event = "",
-					       .period = 1,
-					       .attach = true,
-					       .quiet = true,
-					       .dump = true,
-					       .max_depth = BRAID_MAX_DEPTH}};
-	int status = EXIT_FAILURE, unused;
+	static const struct argp_child children[] = {{.argp = &snapshot_argp}, {0}};
+	static const struct argp argp = {
+		.options = options, .parser = threads_parse, .args_doc = "PID", .doc = doc, .children = children};
+	struct threads_command c = {0};
+	struct snapshot *s = &c.snapshot;
+	int status = EXIT_FAILURE;
 
 	argp_err_exit_status = EXIT_USAGE;
-	selection_init(&c.selection);
+	snapshot_init(s, "thread dump");
+	s->record.frequency_hz = FREQUENCY_HZ;
+	s->record.dump = true;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c))
 		return status;
-	configure(&c);
-	if (!analyzer_new(&c.live.analyzer) && !session_record(&c.record, &unused))
+	selection_complete(&s->selection); /* samples by the clock */
+	s->selection.config.enabled = BRAID_EVENT_TYPE(CPU);
+	if (snapshot_run(s))
 		status = print_dump(&c);
-	common_unload(&c.live);
+	snapshot_free(s);
 	return status;
 }
