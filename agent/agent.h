@@ -41,6 +41,9 @@ void caps_report_refused(const struct caps *c);
 /* hello.c */
 void hello_publish(const struct caps *c);
 
+/* settings.c */
+void settings_publish(void);
+
 /* kinds.c */
 /* NULL after the last kind. */
 const struct kind *kind_at(size_t i);

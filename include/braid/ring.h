@@ -48,6 +48,7 @@ enum braid_rec_kind {
 	BRAID_REC_CLASS = 22,	     /* definition: a class was loaded */
 	BRAID_REC_JVM_EVENT = 26,    /* event: a JVM event whose stack could not be taken */
 	BRAID_REC_HEAP_CLASS = 27,   /* definition: a row of a histogram of the heap */
+	BRAID_REC_SETTING = 28,	     /* definition: a flag of the VM or a system property */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -313,6 +314,29 @@ struct braid_rec_heap_class {
 	/* strings */
 };
 _Static_assert(sizeof(struct braid_rec_heap_class) == 72, "heap class");
+
+/* Who set a flag of the VM, with HotSpot's numbers (JVMFlagOrigin). Flags with their default value are not reported. */
+enum braid_setting_origin {
+	BRAID_SETTING_PROPERTY = 0, /* it is a system property, and no flag */
+	BRAID_SETTING_COMMAND_LINE = 1,
+	BRAID_SETTING_ENVIRONMENT = 2, /* JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, ... */
+	BRAID_SETTING_CONFIG_FILE = 3, /* -XX:Flags, -XX:VMOptionsFile */
+	BRAID_SETTING_MANAGEMENT = 4,  /* HotSpotDiagnosticMXBean */
+	BRAID_SETTING_ERGONOMIC = 5,   /* the JVM, for this machine */
+	BRAID_SETTING_ATTACH = 6,      /* jcmd VM.set_flag */
+	BRAID_SETTING_INTERNAL = 7,
+	BRAID_SETTING_IMAGE = 8, /* the JDK's image, since JDK 21 */
+	BRAID_SETTING_ORIGINS,	 /* one more than the largest */
+};
+
+struct braid_rec_setting {
+	struct braid_rec hdr;
+	__u32 origin; /* enum braid_setting_origin */
+	__u16 name_len;
+	__u16 value_len;
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_setting) == 32, "setting");
 
 /* Losses since the last published LOSS record. */
 struct braid_rec_loss {

@@ -59,6 +59,7 @@ static const struct {
 	 "span span=4 process=1 trace_hi=0xfedcba9876543210 trace_lo=0x11 span_id=0xffffffffffffffff"},
 	{{.kind = TRACE_RESOURCE, .resource = {1, 3, 4}}, "resource process=1 key=3 value=4"},
 	{{.kind = TRACE_ATTRIBUTE, .attribute = {4, 5, 3}}, "attribute span=4 key=5 value=3"},
+	{{.kind = TRACE_SETTING, .setting = {1, 5, 3, 4}}, "setting process=1 origin=5 key=3 value=4"},
 	{{.kind = TRACE_SAMPLE, .sample = {123456789, 7, 1, 3, 2, 9, 4, 5, S("fd=3")}},
 	 "sample time_ns=123456789 thread=7 cpu=1 node=3 weight=2 vthread=9 event=4 span=5 text=\"fd=3\""},
 	{{.kind = TRACE_PROCESS_STATE, .process_state = {1, 2, 2}}, "process_state time_ns=1 process=2 what=2"},
@@ -404,7 +405,7 @@ START_TEST(what_cannot_be_coded_is_refused)
 
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = 0}), -EINVAL);
-	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_ATTRIBUTE + 1}), -EINVAL);
+	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_SETTING + 1}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = UINT32_MAX}), -EINVAL);
 	ck_assert_int_eq(put_on(w, (struct trace_rec){.kind = TRACE_INFO, .info = {.key = {NULL, 1}}}), -EINVAL);
 	ck_assert_int_eq(

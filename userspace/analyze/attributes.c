@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define EACH_MAX 256 /* of a process or a span; a file must not make lists as long as it likes */
+#define EACH_MAX 512 /* of a process or a span; a file must not make lists as long as it likes */
 
 const struct attribute_row *attributes_first(const struct analyzer *a, uint32_t place)
 {
@@ -18,18 +18,26 @@ const struct attribute_row *attributes_next(const struct analyzer *a, const stru
 	return attributes_first(a, row->next);
 }
 
-/* `first` is the place in the row of the process or the span; NULL: nothing has defined it. */
-static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value)
+/* A property and a flag with the same name are two settings. */
+static bool same(const struct attribute_row *a, const struct attribute_row *b)
 {
-	struct attribute_row row = {.key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value)};
+	return a->key == b->key && !a->origin == !b->origin;
+}
+
+/* `first` is the place in the row of the process or the span; NULL: nothing has defined it. */
+static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value, uint32_t origin)
+{
+	struct attribute_row row = {
+		.key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value), .origin = origin};
 	uint32_t *at = first;
 	unsigned count = 0;
 
 	for (; at && *at && count < EACH_MAX; count++) {
 		struct attribute_row *r = &a->attributes.at[*at - 1];
 
-		if (r->key == row.key) {
+		if (same(r, &row)) {
 			r->value = row.value;
+			r->origin = row.origin;
 			return 0;
 		}
 		at = &r->next;
@@ -49,12 +57,19 @@ int attributes_feed_process(struct analyzer *a, const struct trace_resource *r)
 {
 	struct process_row *row = table_get(&a->processes, r->process);
 
-	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value, 0);
 }
 
 int attributes_feed_span(struct analyzer *a, const struct trace_attribute *r)
 {
 	struct span_row *row = table_get(&a->spans, spans_same(a, r->span));
 
-	return feed(a, row ? &row->attributes : NULL, r->key, r->value);
+	return feed(a, row ? &row->attributes : NULL, r->key, r->value, 0);
+}
+
+int attributes_feed_setting(struct analyzer *a, const struct trace_setting *r)
+{
+	struct process_row *row = table_get(&a->processes, r->process);
+
+	return feed(a, row ? &row->settings : NULL, r->key, r->value, r->origin);
 }

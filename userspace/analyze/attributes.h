@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes in an analyzer: what a process says of itself, and what it says of a span. definitions.c feeds them;
+ * Attributes in an analyzer: what a process says of itself and of a span, and the settings of JVMs. definitions.c feeds them;
  * filters and exports read them.
  */
 #ifndef BRAID_ANALYZE_ATTRIBUTES_H
@@ -11,6 +11,7 @@
 /* 0 or -ENOMEM. */
 int attributes_feed_process(struct analyzer *a, const struct trace_resource *r);
 int attributes_feed_span(struct analyzer *a, const struct trace_attribute *r);
+int attributes_feed_setting(struct analyzer *a, const struct trace_setting *r);
 
 /* The first one of a process_row or span_row, and the one after it; NULL: there is none. */
 const struct attribute_row *attributes_first(const struct analyzer *a, uint32_t place);

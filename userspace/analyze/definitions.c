@@ -306,6 +306,8 @@ int definition_feed(struct analyzer *a, const struct trace_rec *rec)
 		return attributes_feed_process(a, &rec->resource);
 	case TRACE_ATTRIBUTE:
 		return attributes_feed_span(a, &rec->attribute);
+	case TRACE_SETTING:
+		return attributes_feed_setting(a, &rec->setting);
 	case TRACE_NAME:
 		return feed_name(a, &rec->name);
 	default:

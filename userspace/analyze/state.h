@@ -25,9 +25,10 @@ struct info_row {
 	uint32_t value;
 };
 
-/* An attribute of a process or a span. */
+/* An attribute of a process or a span, or a setting of a JVM. */
 struct attribute_row {
 	uint32_t key, value; /* in a->strings */
+	uint32_t origin;     /* of a setting, enum braid_setting_origin; else 0 */
 	uint32_t next;	     /* place of the next one in a->attributes, plus one; 0: it is the last */
 };
 
@@ -43,6 +44,7 @@ struct process_row {
 	uint64_t code_loads;
 	uint64_t classes_unloaded;
 	uint32_t attributes; /* the first one, as in struct attribute_row */
+	uint32_t settings;   /* the same */
 };
 
 struct thread_row {

@@ -7,13 +7,14 @@
 
 struct info_options {
 	const char *file;
-	bool json;
+	bool json, settings;
 };
 
-enum { OPT_JSON = 0x200 };
+enum { OPT_JSON = 0x200, OPT_SETTINGS };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print one JSON object, for scripts", 0},
+	{"settings", OPT_SETTINGS, 0, 0, "Print instead the flags and system properties of each JVM", 0},
 	{0},
 };
 
@@ -21,6 +22,7 @@ static const char doc[] =
 	"Shows how a trace was recorded, its JVMs, how complete its stacks are, and what was "
 	"lost.\vExamples:\n"
 	"  braid info braid.trace\n"
+	"  braid info --settings braid.trace\n"
 	"  braid info --json braid.trace | python3 -m json.tool\n"
 	"\n"
 	"samples counts the samples of all threads, java_samples those of the JVMs' Java threads. A "
@@ -29,7 +31,10 @@ static const char doc[] =
 	"Java frame. Code that the JVM generates without a method (a stub) is a native frame. java_named "
 	"and native_named count the frames that have the name of a method or function. stacks counts "
 	"distinct stacks. A capability is true if the JVM granted it to the agent, and false if it "
-	"refused. A figure that was not measured is null.";
+	"refused. A figure that was not measured is null.\n"
+	"\n"
+	"flags are those of the VM that do not have their default value, with who set them; properties are the system "
+	"properties that the VM began with. A value whose key names a secret, such as a password, is recorded as ***.";
 
 static error_t info_parse(int key, char *arg, struct argp_state *state)
 {
@@ -39,6 +44,12 @@ static error_t info_parse(int key, char *arg, struct argp_state *state)
 		o->json = true;
 		return 0;
 	}
+	if (key == OPT_SETTINGS) {
+		o->settings = true;
+		return 0;
+	}
+	if (key == ARGP_KEY_END && o->json && o->settings)
+		argp_error(state, "--json has the settings, too; leave --settings away");
 	return common_file_arg(key, arg, state, &o->file);
 }
 
@@ -55,6 +66,8 @@ int cmd_info(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (o.json)
 		info_json(stdout, l.views, &l.source);
+	else if (o.settings)
+		settings_text(stdout, l.views);
 	else
 		info_text(stdout, l.views, &l.source);
 	status = common_status(&l, common_output_close(stdout, NULL, 0));

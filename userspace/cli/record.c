@@ -18,6 +18,7 @@
 
 enum {
 	OPT_NO_ATTACH = 0x100,
+	OPT_NO_PROPERTIES,
 	OPT_AGENT_OPTS,
 	OPT_MAX_DEPTH,
 	OPT_REPORT,
@@ -80,6 +81,7 @@ static const struct argp_option options[] = {
 	 0},
 	{"count", 'c', "N", 0, "Take one sample in N hits of each tracepoint or probe (default 1)", 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into JVMs", 0},
+	{"no-properties", OPT_NO_PROPERTIES, NULL, 0, "Do not record the flags and system properties of JVMs", 0},
 	{"agent-opts", OPT_AGENT_OPTS, "OPTIONS", 0, "Pass these options to the agent: key=value,...", 0},
 	{"max-depth", OPT_MAX_DEPTH, "FRAMES", 0, "Walk at most this many frames, 1 to 16384 (default 16384)", 0},
 	{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
@@ -255,6 +257,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case OPT_NO_ATTACH:
 		o->attach = false;
 		break;
+	case OPT_NO_PROPERTIES:
+		o->properties = false;
+		break;
 	case OPT_AGENT_OPTS:
 		o->agent_options = arg;
 		break;
@@ -321,6 +326,7 @@ int cmd_record(int argc, char **argv)
 					       .event = "",
 					       .period = 1,
 					       .attach = true,
+					       .properties = true,
 					       .max_depth = BRAID_MAX_DEPTH}};
 	struct loaded live = {0};
 	int status = 0, err;

@@ -37,6 +37,9 @@ void report_summary(FILE *out, const struct views *v);
 void info_text(FILE *out, const struct views *v, const struct report_source *source);
 void info_json(FILE *out, const struct views *v, const struct report_source *source);
 
+/* ---- settings.c: braid info --settings ---- */
+void settings_text(FILE *out, const struct views *v);
+
 /* ---- collapsed.c: braid export --format collapsed ---- */
 struct collapsed_options {
 	bool annotate;					/* kind suffixes */

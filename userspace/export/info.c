@@ -71,6 +71,7 @@ static void jvm_json(struct json *j, const struct views *v, const struct jvm_vie
 	json_number_if(j, threads, "threads_started", jvm->threads_started);
 	json_number_if(j, threads, "threads_ended", jvm->threads_ended);
 	capabilities_json(j, jvm->row);
+	json_settings(j, v->an->a, analysis_process(v->an, jvm->process)->settings);
 	json_close(j, '}');
 }
 

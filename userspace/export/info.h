@@ -22,6 +22,13 @@ void json_attributes(struct json *j, const struct analyzer *a, uint32_t place);
 void text_resources(FILE *out, const struct analyzer *a);
 void json_resources(struct json *j, const struct analyzer *a);
 
+/*
+ * The settings of a process_row. text_chosen_flags() prints the line of those that a person has chosen, json_settings()
+ * members "flags" and "properties"; neither prints anything if no settings are known.
+ */
+void text_chosen_flags(FILE *out, const struct analyzer *a, uint32_t place);
+void json_settings(struct json *j, const struct analyzer *a, uint32_t place);
+
 /* The report's member "gc". */
 void json_gc(struct json *j, const struct views *v, unsigned top);
 

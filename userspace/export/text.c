@@ -149,6 +149,7 @@ void text_jvms(FILE *out, const struct views *v)
 			r->java_version ? strpool_get(s, r->java_version) : "unknown");
 		if (r->command)
 			fprintf(out, "    command    %s\n", strpool_get(s, r->command));
+		text_chosen_flags(out, v->an->a, analysis_process(v->an, j->process)->settings);
 		fprintf(out, "    agent      %s\n", start_sentence(r->start));
 		fprintf(out, "    methods    %" PRIu64 "\n", j->methods);
 		if (r->start)

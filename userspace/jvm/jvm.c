@@ -5,6 +5,8 @@
 #include "kernel/kernel_side.h"
 #include "sink/records.h"
 #include "util/log.h"
+#include "util/secret.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -151,6 +153,16 @@ static void keep_string(char **to, const char *text, uint16_t length)
 	jvm_replace_string(to, text, length < STRING_MAX ? length : STRING_MAX);
 }
 
+/* The command line can hold secrets. */
+static void keep_command(char **to, const char *text, uint16_t length)
+{
+	char command[STRING_MAX], masked[STRING_MAX];
+
+	utf8_from_modified(command, sizeof(command), text, length);
+	secret_mask(masked, sizeof(masked), command);
+	keep_string(to, masked, (uint16_t)strlen(masked));
+}
+
 static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
 	const struct braid_rec_hello *r = (const void *)rec;
@@ -171,7 +183,7 @@ static bool on_hello(struct jvm *j, const struct braid_rec *rec, size_t size)
 	keep_string(&j->strings[0], text[0], r->vm_name_len);
 	keep_string(&j->strings[1], text[1], r->vm_version_len);
 	keep_string(&j->strings[2], text[2], r->java_version_len);
-	keep_string(&j->strings[3], text[3], r->command_len);
+	keep_command(&j->strings[3], text[3], r->command_len);
 	j->record.start = r->start;
 	j->record.jvmti_version = r->jvmti_version;
 	j->record.caps_got_lo = r->caps_got[0];
@@ -257,6 +269,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_CLASS] = "class",
 	[BRAID_REC_JVM_EVENT] = "jvm_event",
 	[BRAID_REC_HEAP_CLASS] = "heap_class",
+	[BRAID_REC_SETTING] = "setting",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -339,6 +352,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return named_events_on_class(j, rec, size);
 	case BRAID_REC_HEAP_CLASS:
 		return named_events_on_heap_class(j, rec, size);
+	case BRAID_REC_SETTING:
+		return settings_on_setting(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return gc_on_record(j, rec, size);

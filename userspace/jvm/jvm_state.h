@@ -126,6 +126,10 @@ bool methods_name(const struct jvm *j, uint32_t id, char *to, size_t size);
 bool methods_name_at(const struct jvm *j, uint64_t method, char *to, size_t size);
 void methods_free(struct jvm *j);
 
+/* ---- jvm_settings.c ---- */
+
+bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size);
+
 /* ---- jvm_events.c ---- */
 
 #define EVENTS_TYPES_MAX (1U << 22)

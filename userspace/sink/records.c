@@ -89,6 +89,11 @@ void sink_attribute(struct sink *k, const struct trace_attribute *r)
 	PUT(k, ATTRIBUTE, attribute, *r);
 }
 
+void sink_setting(struct sink *k, const struct trace_setting *r)
+{
+	PUT(k, SETTING, setting, *r);
+}
+
 void sink_sample(struct sink *k, const struct trace_sample *r)
 {
 	PUT(k, SAMPLE, sample, *r);

@@ -27,6 +27,7 @@ void sink_node(struct sink *k, uint32_t node, uint32_t parent, uint32_t frame);
 void sink_span(struct sink *k, const struct trace_span *r);
 void sink_resource(struct sink *k, const struct trace_resource *r);
 void sink_attribute(struct sink *k, const struct trace_attribute *r);
+void sink_setting(struct sink *k, const struct trace_setting *r);
 void sink_name(struct sink *k, uint32_t name, struct trace_str text);
 
 /* ---- events ---- */

@@ -45,6 +45,7 @@ enum trace_kind {
 	TRACE_SPAN = 17,
 	TRACE_RESOURCE = 18,
 	TRACE_ATTRIBUTE = 19,
+	TRACE_SETTING = 20,
 	TRACE_FIRST_EVENT = 32,
 	TRACE_SAMPLE = 32,
 	/* 33 was a GC pause's start or end */
@@ -252,7 +253,15 @@ struct trace_resource {
 	uint32_t value; /* TRACE_NAME */
 };
 
-/* The same of a span. */
+/* A flag of a JVM, or a system property that it began with. A later one with the same key takes its place. */
+struct trace_setting {
+	uint32_t process;
+	uint32_t origin; /* enum braid_setting_origin */
+	uint32_t key;	 /* TRACE_NAME */
+	uint32_t value;	 /* TRACE_NAME; 0: empty */
+};
+
+/* The same as a resource, of a span. */
 struct trace_attribute {
 	uint32_t span;
 	uint32_t key;	/* TRACE_NAME */
@@ -372,6 +381,7 @@ struct trace_rec {
 		struct trace_span span;
 		struct trace_resource resource;
 		struct trace_attribute attribute;
+		struct trace_setting setting;
 		struct trace_sample sample;
 		struct trace_process_state process_state;
 		struct trace_code_load code_load;

@@ -77,6 +77,8 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	     HEX(span, span_id, D)),
 	KIND(RESOURCE, resource, NUM(resource, process, D), NUM(resource, key, D), NUM(resource, value, D)),
 	KIND(ATTRIBUTE, attribute, NUM(attribute, span, D), NUM(attribute, key, D), NUM(attribute, value, D)),
+	KIND(SETTING, setting, NUM(setting, process, D), NUM(setting, origin, U), NUM(setting, key, D),
+	     NUM(setting, value, D)),
 	KIND(SAMPLE, sample, NUM(sample, time_ns, T), NUM(sample, thread, U), NUM(sample, cpu, U), NUM(sample, node, D),
 	     NUM(sample, weight, D), NUM(sample, vthread, U), NUM(sample, event, U), NUM(sample, span, U),
 	     STR(sample, text)),

@@ -410,6 +410,16 @@ static jvmtiError JNICALL system_property(jvmtiEnv *env, const char *name, char 
 	return JVMTI_ERROR_NONE;
 }
 
+static jvmtiError JNICALL system_properties(jvmtiEnv *env, jint *count, char ***names)
+{
+	TI(GetSystemProperties);
+	*count = 2;
+	*names = list(*count, sizeof(**names));
+	(*names)[0] = text("java.vm.name", NULL);
+	(*names)[1] = text("sun.java.command", NULL);
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL collect(jvmtiEnv *env)
 {
 	TI(ForceGarbageCollection);
@@ -512,6 +522,7 @@ static union {
 		       .GetThreadGroupInfo = group_info,
 		       .SetThreadLocalStorage = set_local_storage,
 		       .GetSystemProperty = system_property,
+		       .GetSystemProperties = system_properties,
 		       .ForceGarbageCollection = collect,
 		       .SetTag = fake_heap_set_tag,
 		       .IterateThroughHeap = fake_heap_iterate,

@@ -62,6 +62,7 @@ static const struct {
 	{FAKE_TI(AddCapabilities), ONLOAD | LIVE, false},
 	{FAKE_TI(RelinquishCapabilities), ONLOAD | LIVE, false},
 	{FAKE_TI(GetSystemProperty), ONLOAD | LIVE, false},
+	{FAKE_TI(GetSystemProperties), ONLOAD | LIVE, false},
 	{FAKE_TI(SetHeapSamplingInterval), ONLOAD | LIVE, false},
 	{FAKE_TI(GetCurrentThread), START | LIVE, false},
 	{FAKE_TI(SetThreadLocalStorage), START | LIVE, false},

@@ -76,6 +76,26 @@ START_TEST(an_environment_for_each)
 }
 END_TEST
 
+/* The properties come once, without the command, which is in the HELLO record. */
+START_TEST(properties_come_once)
+{
+	const struct braid_rec_setting *s;
+	struct recorder r;
+
+	live_jvm();
+	recorder_open(&r);
+	attach(&r);
+	recorder_stop(&r);
+	s = recorder_find(&r, BRAID_REC_SETTING);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_eq(s->origin, BRAID_SETTING_PROPERTY);
+	ck_assert_uint_eq(s->value_len, strlen("a JVM that is none"));
+	ck_assert_mem_eq(s + 1, "java.vm.namea JVM that is none", (size_t)s->name_len + s->value_len);
+	ck_assert_uint_eq(recorder_count(&r, BRAID_REC_SETTING), 0);
+	recorder_close(&r);
+}
+END_TEST
+
 /* No recorder listens at the socket that the options name: the agent calls nothing of the JVM. */
 START_TEST(no_environment_without_a_recorder)
 {
@@ -306,6 +326,7 @@ Suite *test_connections(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, ids_begin_with_a_connection);
 	tcase_add_test(t, an_environment_for_each);
+	tcase_add_test(t, properties_come_once);
 	tcase_add_test(t, no_environment_without_a_recorder);
 	tcase_add_test(t, without_jvm_ti_nothing_is_kept);
 	tcase_add_test(t, an_environment_that_stays_is_used_again);

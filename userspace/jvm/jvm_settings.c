@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The JVM's flags and system properties on their way into the trace. */
+#include "jvm_state.h"
+
+#include "sink/names.h"
+#include "sink/records.h"
+#include "util/secret.h"
+#include "util/utf8.h"
+
+#define NAME_MAX_BYTES 256
+#define VALUE_MAX_BYTES 2048
+
+bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size)
+{
+	const struct braid_rec_setting *r = (const void *)rec;
+	const char *at = (const char *)(r + 1), *end = (const char *)rec + size, *name, *value;
+	char key[NAME_MAX_BYTES], text[VALUE_MAX_BYTES], masked[VALUE_MAX_BYTES];
+	struct trace_setting s = {.process = j->process->id};
+
+	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->name_len, &name) ||
+	    !jvm_take_string(&at, end, r->value_len, &value))
+		return false;
+	if (!j->jvms->options->properties)
+		return true;
+	utf8_printable(key, sizeof(key), name, r->name_len);
+	utf8_printable(text, sizeof(text), value, r->value_len);
+	secret_mask(masked, sizeof(masked), text);
+	s.origin = r->origin;
+	s.key = names_id(j->jvms->names, &j->process->account, trace_str_of(key));
+	s.value = names_id(j->jvms->names, &j->process->account, trace_str_of(secret_key(key) ? SECRET_MASK : masked));
+	if (s.key)
+		sink_setting(j->jvms->sink, &s);
+	return true;
+}
