@@ -7,6 +7,7 @@
 #include "agent.h"
 
 #include "core/helper.h"
+#include "core/jni.h"
 #include "events/handlers.h"
 #include "vm/objects.h"
 
@@ -178,11 +179,7 @@ static jobject thread_new(JNIEnv *jni)
 		name = (*jni)->NewStringUTF(jni, THREAD_NAME);
 	if (name && !(*jni)->ExceptionCheck(jni))
 		thread = (*jni)->NewObject(jni, class, init, name);
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
-		thread = NULL;
-	}
-	return thread;
+	return jni_failed(jni) ? NULL : thread;
 }
 
 bool loop_start(JNIEnv *jni)

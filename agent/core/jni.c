@@ -35,13 +35,20 @@ jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const cha
 		return field;
 	class = root_class(jni, object);
 	field = (*jni)->GetFieldID(jni, class, name, type);
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
+	if (jni_failed(jni))
 		field = NULL;
-	}
 	(*jni)->DeleteLocalRef(jni, class);
 	atomic_store(known, field);
 	return field;
+}
+
+bool jni_failed(JNIEnv *jni)
+{
+	bool pending = (*jni)->ExceptionCheck(jni);
+
+	if (pending)
+		(*jni)->ExceptionClear(jni);
+	return pending;
 }
 
 jthrowable jni_save(JNIEnv *jni)

@@ -7,12 +7,15 @@
 #include "jvm.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Finds a field of the ancestor of the object's class just below Object; *known caches it. NULL when there is none. */
 jfieldID jni_root_field(JNIEnv *jni, jobject object, const char *name, const char *type, _Atomic(jfieldID) *known);
 /* Copies a string field as modified UTF-8, cut to `size`; "" for null. */
 void jni_string(JNIEnv *jni, jobject object, jfieldID field, char *to, size_t size);
+/* Whether the calls before have thrown an exception, which it clears. */
+bool jni_failed(JNIEnv *jni);
 /* Save and restore the application's pending exception around JNI calls, which forbid one. */
 jthrowable jni_save(JNIEnv *jni);
 void jni_restore(JNIEnv *jni, jthrowable pending);

@@ -57,10 +57,7 @@ static jlong call_long(JNIEnv *jni, jclass class, jobject object, const char *na
 	jmethodID method = (*jni)->GetMethodID(jni, class, name, "()J");
 	jlong result = method ? (*jni)->CallLongMethod(jni, object, method) : 0;
 
-	if (!(*jni)->ExceptionCheck(jni))
-		return result;
-	(*jni)->ExceptionClear(jni);
-	return 0;
+	return jni_failed(jni) ? 0 : result;
 }
 
 /* What Runtime says, since not every collector has a count in the VM's tables. 0: not known. */
@@ -75,10 +72,8 @@ static uint64_t used_bytes(JNIEnv *jni)
 		get = (*jni)->GetStaticMethodID(jni, class, "getRuntime", "()Ljava/lang/Runtime;");
 	if (get)
 		runtime = (*jni)->CallStaticObjectMethod(jni, class, get);
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
+	if (jni_failed(jni))
 		runtime = NULL;
-	}
 	if (runtime) {
 		total = call_long(jni, class, runtime, "totalMemory");
 		free = call_long(jni, class, runtime, "freeMemory");

@@ -32,10 +32,7 @@ static jint constant(JNIEnv *jni, jclass class, const char *name)
 {
 	jfieldID field = (*jni)->GetStaticFieldID(jni, class, name, "I");
 
-	if (!(*jni)->ExceptionCheck(jni))
-		return (*jni)->GetStaticIntField(jni, class, field);
-	(*jni)->ExceptionClear(jni);
-	return STATE_NONE;
+	return jni_failed(jni) ? STATE_NONE : (*jni)->GetStaticIntField(jni, class, field);
 }
 
 /* Threads that do this at the same time write the same. */
@@ -44,10 +41,8 @@ static void states_find(JNIEnv *jni, jthread thread)
 	jclass class = (*jni)->GetObjectClass(jni, thread);
 	jfieldID field = (*jni)->GetFieldID(jni, class, "state", "I");
 
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
+	if (jni_failed(jni))
 		field = NULL;
-	}
 	states.yielding = constant(jni, class, "YIELDING");
 	states.parking = constant(jni, class, "PARKING");
 	states.timed_parking = constant(jni, class, "TIMED_PARKING");

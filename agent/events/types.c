@@ -5,6 +5,7 @@
  */
 
 #include "handlers.h"
+#include "core/jni.h"
 #include "core/slots.h"
 
 #define FIRST_ROOM 256U
@@ -89,19 +90,12 @@ uint32_t types_id(jclass class)
 
 uint32_t types_of(JNIEnv *jni, jobject object)
 {
-	jthrowable pending = (*jni)->ExceptionOccurred(jni);
-	jclass class;
-	uint32_t id;
+	jthrowable pending = jni_save(jni);
+	jclass class = (*jni)->GetObjectClass(jni, object);
+	uint32_t id = types_id(class);
 
-	if (pending)
-		(*jni)->ExceptionClear(jni);
-	class = (*jni)->GetObjectClass(jni, object);
-	id = types_id(class);
 	(*jni)->DeleteLocalRef(jni, class);
-	if (pending) {
-		(*jni)->Throw(jni, pending);
-		(*jni)->DeleteLocalRef(jni, pending);
-	}
+	jni_restore(jni, pending);
 	return id;
 }
 

@@ -19,31 +19,22 @@ static struct {
 
 static jint next; /* method with which the next reading begins */
 
-static bool failed(JNIEnv *jni)
-{
-	bool pending = (*jni)->ExceptionCheck(jni);
-
-	if (pending)
-		(*jni)->ExceptionClear(jni);
-	return pending;
-}
-
 static jclass class_find(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, REWRITE_HELPER);
 
-	if (!failed(jni) && class)
+	if (!jni_failed(jni) && class)
 		return class;
 	class = (*jni)->DefineClass(jni, REWRITE_HELPER, NULL, (const jbyte *)methods_class_blob_start,
 				    (jsize)(methods_class_blob_end - methods_class_blob_start));
-	return failed(jni) ? NULL : class;
+	return jni_failed(jni) ? NULL : class;
 }
 
 static jmethodID method_find(JNIEnv *jni, const char *name, const char *descriptor)
 {
 	jmethodID method = (*jni)->GetStaticMethodID(jni, java.class, name, descriptor);
 
-	return failed(jni) ? NULL : method;
+	return jni_failed(jni) ? NULL : method;
 }
 
 static bool look_up(JNIEnv *jni)
@@ -100,7 +91,7 @@ enum claim java_side_claim(JNIEnv *jni, const struct java_side_natives *natives,
 	if ((!java.class && !look_up(jni)) || !java.take)
 		return CLAIM_REFUSED;
 	claimed = (*jni)->CallStaticBooleanMethod(jni, java.class, java.claim, (jlong)(uintptr_t)natives, (jint)max);
-	if (failed(jni))
+	if (jni_failed(jni))
 		return CLAIM_LATER;
 	java.owner = natives;
 	next = 0;
@@ -110,13 +101,13 @@ enum claim java_side_claim(JNIEnv *jni, const struct java_side_natives *natives,
 void java_side_release(JNIEnv *jni)
 {
 	(*jni)->CallStaticVoidMethod(jni, java.class, java.release, (jlong)(uintptr_t)java.owner);
-	(void)failed(jni);
+	(void)jni_failed(jni);
 }
 
 void java_side_reset(JNIEnv *jni)
 {
 	(*jni)->CallStaticVoidMethod(jni, java.class, java.reset);
-	(void)failed(jni);
+	(void)jni_failed(jni);
 }
 
 /* The numbers come from BraidMethods, which only this agent's code can have filled. */
@@ -140,14 +131,14 @@ bool java_side_take(JNIEnv *jni, void (*take)(const struct java_side_calls *call
 	jlong numbers[NUMBERS];
 	jlongArray array = (*jni)->NewLongArray(jni, NUMBERS);
 
-	if (failed(jni) || !array)
+	if (jni_failed(jni) || !array)
 		return false;
 	next = (*jni)->CallStaticIntMethod(jni, java.class, java.take, next, array);
-	if (failed(jni))
+	if (jni_failed(jni))
 		next = 0;
 	(*jni)->GetLongArrayRegion(jni, array, 0, NUMBERS, numbers);
 	(*jni)->DeleteLocalRef(jni, array);
-	if (!failed(jni))
+	if (!jni_failed(jni))
 		numbers_take(numbers, take);
 	return next;
 }

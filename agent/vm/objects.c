@@ -187,9 +187,7 @@ static void fields_query(struct resolved *r, JNIEnv *jni, enum class class)
 		if (java_fields[k].class != class)
 			continue;
 		id = (*jni)->GetFieldID(jni, r->class[class], java_fields[k].name, java_fields[k].signature);
-		if ((*jni)->ExceptionCheck(jni))
-			(*jni)->ExceptionClear(jni);
-		else
+		if (!jni_failed(jni))
 			field_take(r, class, id, java_fields[k].name, java_fields[k].signature);
 	}
 }
