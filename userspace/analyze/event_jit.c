@@ -9,10 +9,7 @@
 
 #include "event_views.h"
 
-static int jit_compare_numbers(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
-}
+#include <util/compare.h>
 
 static uint32_t pid_of(const struct analysis *an, const struct event *e)
 {
@@ -74,13 +71,13 @@ static int add_deopt(struct event_views *v, struct u64map *of, const struct even
 static int compare_storms(const void *x, const void *y)
 {
 	const struct method_compiles *p = x, *q = y;
-	int c = jit_compare_numbers(q->count, p->count);
+	int c = compare_u64(q->count, p->count);
 
 	if (!c)
-		c = jit_compare_numbers(q->ns, p->ns);
+		c = compare_u64(q->ns, p->ns);
 	if (!c)
 		c = strcmp(p->method, q->method);
-	return c ? c : jit_compare_numbers(p->process, q->process);
+	return c ? c : compare_u64(p->process, q->process);
 }
 
 static void keep_storms(struct event_views *v)
@@ -91,19 +88,18 @@ static void keep_storms(struct event_views *v)
 		if (v->storms.at[i].count >= STORM)
 			v->storms.at[n++] = v->storms.at[i];
 	v->storms.count = n;
-	if (n)
-		qsort(v->storms.at, n, sizeof(*v->storms.at), compare_storms);
+	VEC_SORT(&v->storms, compare_storms);
 }
 
 static int compare_compiles(const void *x, const void *y)
 {
 	const struct compile_view *p = x, *q = y;
-	int c = jit_compare_numbers(q->duration_ns, p->duration_ns);
+	int c = compare_u64(q->duration_ns, p->duration_ns);
 
 	if (!c)
-		c = jit_compare_numbers(q->bytes, p->bytes);
+		c = compare_u64(q->bytes, p->bytes);
 	if (!c)
-		c = jit_compare_numbers(p->at_ns, q->at_ns);
+		c = compare_u64(p->at_ns, q->at_ns);
 	return c ? c : strcmp(p->method, q->method);
 }
 
@@ -143,7 +139,7 @@ static int add_heap(struct event_views *v, const struct analysis *an, const stru
 static int compare_heaps(const void *x, const void *y)
 {
 	const struct code_heap_view *p = x, *q = y;
-	int c = jit_compare_numbers(p->pid, q->pid);
+	int c = compare_u64(p->pid, q->pid);
 
 	return c ? c : strcmp(p->heap, q->heap);
 }
@@ -166,9 +162,7 @@ int event_views_jit(struct event_views *v, const struct analysis *an)
 	}
 	u64map_free(&of);
 	keep_storms(v);
-	if (v->compiles.count)
-		qsort(v->compiles.at, v->compiles.count, sizeof(*v->compiles.at), compare_compiles);
-	if (v->heaps.count)
-		qsort(v->heaps.at, v->heaps.count, sizeof(*v->heaps.at), compare_heaps);
+	VEC_SORT(&v->compiles, compare_compiles);
+	VEC_SORT(&v->heaps, compare_heaps);
 	return err;
 }

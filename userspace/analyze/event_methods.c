@@ -133,12 +133,6 @@ static int find_self(struct event_views *v)
 	return 0;
 }
 
-static void sort(void *at, size_t count, size_t size, int (*compare)(const void *, const void *))
-{
-	if (count)
-		qsort(at, count, size, compare);
-}
-
 int event_views_methods(struct event_views *v, const struct analysis *an)
 {
 	struct distributions d = {0};
@@ -160,9 +154,9 @@ int event_views_methods(struct event_views *v, const struct analysis *an)
 	}
 	u64map_free(&d.of);
 	free(d.all.at);
-	sort(v->methods.at, v->methods.count, sizeof(*v->methods.at), compare_methods);
-	sort(v->calls.at, v->calls.count, sizeof(*v->calls.at), compare_nested);
+	VEC_SORT(&v->methods, compare_methods);
+	VEC_SORT(&v->calls, compare_nested);
 	err = err ?: find_self(v);
-	sort(v->calls.at, v->calls.count, sizeof(*v->calls.at), compare_slow);
+	VEC_SORT(&v->calls, compare_slow);
 	return err;
 }

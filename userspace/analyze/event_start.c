@@ -9,13 +9,10 @@
 
 #include "event_views.h"
 
+#include <util/compare.h>
+
 #define SPANS 10		/* rows for equal parts of the time shown */
 #define START_NS 10000000000ULL /* the longest time that counts as a start */
-
-static int start_compare_numbers(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
-}
 
 /* ---- the start of one JVM ---- */
 
@@ -34,7 +31,7 @@ static bool is_phase(const struct event *e)
 static int compare_starts(const void *x, const void *y)
 {
 	const struct start_view *p = x, *q = y;
-	int c = start_compare_numbers(p->at_ns, q->at_ns);
+	int c = compare_u64(p->at_ns, q->at_ns);
 
 	return c ? c : strcmp(p->phase, q->phase);
 }
@@ -178,8 +175,7 @@ static int view_starts(struct event_views *v, const struct analysis *an)
 
 static int compare_seconds(const void *x, const void *y)
 {
-	return start_compare_numbers(((const struct class_second *)x)->second,
-				     ((const struct class_second *)y)->second);
+	return compare_u64(((const struct class_second *)x)->second, ((const struct class_second *)y)->second);
 }
 
 static int view_classes(struct event_views *v, const struct analysis *an)
@@ -208,8 +204,7 @@ static int view_classes(struct event_views *v, const struct analysis *an)
 			v->classes.at[*at - 1].unloaded = add_saturating(v->classes.at[*at - 1].unloaded, e.weight);
 	}
 	u64map_free(&of);
-	if (v->classes.count)
-		qsort(v->classes.at, v->classes.count, sizeof(*v->classes.at), compare_seconds);
+	VEC_SORT(&v->classes, compare_seconds);
 	return err;
 }
 
@@ -218,11 +213,11 @@ static int view_classes(struct event_views *v, const struct analysis *an)
 static int compare_binds(const void *x, const void *y)
 {
 	const struct bind_view *p = x, *q = y;
-	int c = start_compare_numbers(p->pid, q->pid);
+	int c = compare_u64(p->pid, q->pid);
 
 	if (!c)
 		c = strcmp(p->method, q->method);
-	return c ? c : start_compare_numbers(p->address, q->address);
+	return c ? c : compare_u64(p->address, q->address);
 }
 
 static int view_binds(struct event_views *v, const struct analysis *an)
@@ -241,8 +236,7 @@ static int view_binds(struct event_views *v, const struct analysis *an)
 				       .address = e.row->number};
 		err = VEC_PUSH(&v->binds, b);
 	}
-	if (v->binds.count)
-		qsort(v->binds.at, v->binds.count, sizeof(*v->binds.at), compare_binds);
+	VEC_SORT(&v->binds, compare_binds);
 	return err;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/compare.h>
+
 const char *const event_by_names[BYS] = {"name", "detail", "site", "thread"};
 
 double event_error(double variance, uint64_t weight)
@@ -95,28 +97,23 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 
 /* ---- order ---- */
 
-static int sums_compare_numbers(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
-}
-
 static int event_sums_compare(const void *x, const void *y)
 {
 	const struct event_sum *p = x, *q = y;
-	int c = sums_compare_numbers(q->weight, p->weight);
+	int c = compare_u64(q->weight, p->weight);
 
 	if (!c)
-		c = sums_compare_numbers(q->count, p->count);
+		c = compare_u64(q->count, p->count);
 	if (!c)
 		c = strcmp(p->name, q->name);
 	if (!c)
-		c = sums_compare_numbers(p->line, q->line);
-	return c ? c : sums_compare_numbers(p->key, q->key);
+		c = compare_u64(p->line, q->line);
+	return c ? c : compare_u64(p->key, q->key);
 }
 
 static int compare_times(const void *x, const void *y)
 {
-	return sums_compare_numbers(*(const uint64_t *)x, *(const uint64_t *)y);
+	return compare_u64(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
 static void finish(struct kind_view *v)
@@ -124,13 +121,12 @@ static void finish(struct kind_view *v)
 	for (int by = 0; by < BYS; by++) {
 		struct event_table *t = &v->by[by];
 
-		if (t->sums.count)
-			qsort(t->sums.at, t->sums.count, sizeof(*t->sums.at), event_sums_compare);
+		VEC_SORT(&t->sums, event_sums_compare);
 		u64map_free(&t->of);
 	}
 	if (!v->times.count)
 		return;
-	qsort(v->times.at, v->times.count, sizeof(*v->times.at), compare_times);
+	VEC_SORT(&v->times, compare_times);
 	v->p99 = v->times.at[(v->times.count * 99 + 99) / 100 - 1]; /* nearest rank */
 	free(v->times.at);
 	memset(&v->times, 0, sizeof(v->times));

@@ -6,10 +6,7 @@
 
 #include "event_views.h"
 
-static int threads_compare_numbers(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
-}
+#include <util/compare.h>
 
 /* ---- who blocked whom ---- */
 
@@ -23,19 +20,19 @@ static int compare_same(const void *x, const void *y)
 	if (!c)
 		c = strcmp(p->monitor, q->monitor);
 	if (!c)
-		c = threads_compare_numbers(p->site, q->site);
+		c = compare_u64(p->site, q->site);
 	if (!c)
-		c = threads_compare_numbers(p->blocked, q->blocked);
-	return c ? c : threads_compare_numbers(p->owner, q->owner);
+		c = compare_u64(p->blocked, q->blocked);
+	return c ? c : compare_u64(p->owner, q->owner);
 }
 
 static int compare_blockers(const void *x, const void *y)
 {
 	const struct blocker_view *p = x, *q = y;
-	int c = threads_compare_numbers(q->ns, p->ns);
+	int c = compare_u64(q->ns, p->ns);
 
 	if (!c)
-		c = threads_compare_numbers(q->count, p->count);
+		c = compare_u64(q->count, p->count);
 	return c ? c : compare_same(x, y);
 }
 
@@ -178,13 +175,13 @@ static void add_to_life(struct life_view *l, const struct event *e)
 static int compare_lives(const void *x, const void *y)
 {
 	const struct life_view *p = x, *q = y;
-	int c = threads_compare_numbers(q->cpu_ns, p->cpu_ns);
+	int c = compare_u64(q->cpu_ns, p->cpu_ns);
 
 	if (!c)
-		c = threads_compare_numbers(q->samples, p->samples);
+		c = compare_u64(q->samples, p->samples);
 	if (!c)
-		c = threads_compare_numbers(p->started_ns, q->started_ns);
-	return c ? c : threads_compare_numbers(p->thread, q->thread);
+		c = compare_u64(p->started_ns, q->started_ns);
+	return c ? c : compare_u64(p->thread, q->thread);
 }
 
 static int view_lives(struct event_views *v, const struct analysis *an)

@@ -9,17 +9,14 @@
 
 #include "analysis.h"
 
-static int gc_compare_numbers(uint64_t p, uint64_t q)
-{
-	return p < q ? -1 : p > q;
-}
+#include <util/compare.h>
 
 /* ---- sums ---- */
 
 static int gc_sums_compare(const void *x, const void *y)
 {
 	const struct gc_sum *p = x, *q = y;
-	int c = gc_compare_numbers(q->total_ns, p->total_ns);
+	int c = compare_u64(q->total_ns, p->total_ns);
 
 	if (!c)
 		c = strcmp(p->name, q->name);
@@ -67,15 +64,15 @@ static size_t sums_merge(struct gc_sum *at, size_t count)
 static int compare_pauses(const void *x, const void *y)
 {
 	const struct gc_pause *p = x, *q = y;
-	int c = gc_compare_numbers(q->duration_ns, p->duration_ns);
+	int c = compare_u64(q->duration_ns, p->duration_ns);
 
 	if (!c)
-		c = gc_compare_numbers(p->flags, q->flags);
+		c = compare_u64(p->flags, q->flags);
 	if (!c)
-		c = gc_compare_numbers(p->start_ns, q->start_ns);
+		c = compare_u64(p->start_ns, q->start_ns);
 	if (!c)
-		c = gc_compare_numbers(p->process, q->process);
-	return c ? c : gc_compare_numbers(p->number, q->number);
+		c = compare_u64(p->process, q->process);
+	return c ? c : compare_u64(p->number, q->number);
 }
 
 /* `sum` has the duration inside the window, which began at `start_ns`. */
@@ -106,8 +103,7 @@ static int take_pause(struct gc_view *g, const struct jvm_event_row *e, const st
 
 static void figure_pauses(struct gc_view *g)
 {
-	if (g->longest.count)
-		qsort(g->longest.at, g->longest.count, sizeof(*g->longest.at), compare_pauses);
+	VEC_SORT(&g->longest, compare_pauses);
 	if (!g->timed)
 		return;
 	g->mean_ns = g->total_ns / g->timed;

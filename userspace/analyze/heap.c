@@ -7,16 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/compare.h>
+
 #define INCOMPLETE (BRAID_HEAP_ABORTED | BRAID_HEAP_FAILED | BRAID_HEAP_REFUSED)
 
 bool heap_histogram_complete(const struct heap_histogram *h)
 {
 	return h->ended && !(h->flags & INCOMPLETE);
-}
-
-static int compare_u64(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
 }
 
 /* What the first and the last histogram have of one class and loader. */
@@ -102,8 +99,7 @@ static int compare_times(const void *x, const void *y)
 
 static void find_ends(struct heap_view *v)
 {
-	if (v->histograms.count)
-		qsort(v->histograms.at, v->histograms.count, sizeof(*v->histograms.at), compare_times);
+	VEC_SORT(&v->histograms, compare_times);
 	for (size_t i = 0; i < v->histograms.count; i++) {
 		const struct heap_histogram *h = &v->histograms.at[i];
 
@@ -195,10 +191,8 @@ static int keep_rows(struct heap_view *v, const struct draft *d)
 		if (!err && growth(&row))
 			err = VEC_PUSH(&v->grown, row);
 	}
-	if (v->rows.count)
-		qsort(v->rows.at, v->rows.count, sizeof(*v->rows.at), compare_rows);
-	if (v->grown.count)
-		qsort(v->grown.at, v->grown.count, sizeof(*v->grown.at), compare_growth);
+	VEC_SORT(&v->rows, compare_rows);
+	VEC_SORT(&v->grown, compare_growth);
 	return err;
 }
 
@@ -259,8 +253,7 @@ int heap_views_new(struct heap_views *v, const struct analysis *an)
 	for (size_t i = 0; i < v->jvms.count; i++)
 		find_ends(&v->jvms.at[i]);
 	err = err ?: add_rows(&m);
-	if (v->jvms.count)
-		qsort(v->jvms.at, v->jvms.count, sizeof(*v->jvms.at), compare_views);
+	VEC_SORT(&v->jvms, compare_views);
 	maker_free(&m);
 	return err;
 }

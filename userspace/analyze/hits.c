@@ -233,8 +233,7 @@ static int view_values(const struct analysis *an, const struct hit_event *h, str
 	for (size_t i = 0; i < h->values.count && !err; i++)
 		if (selects(an, &h->values.at[i].sample))
 			err = add_values(an, v, &of, &h->values.at[i]);
-	if (v->values.count)
-		qsort(v->values.at, v->values.count, sizeof(*v->values.at), compare_values);
+	VEC_SORT(&v->values, compare_values);
 	u64map_free(&of);
 	return err;
 }
@@ -246,8 +245,7 @@ static int view_event(const struct analysis *an, struct hit_view *v)
 
 	for (size_t i = 0; i < v->profile->sums.count && !err; i++)
 		err = add_site(an, v, &of, &v->profile->sums.at[i]);
-	if (v->sites.count)
-		qsort(v->sites.at, v->sites.count, sizeof(*v->sites.at), compare_sites);
+	VEC_SORT(&v->sites, compare_sites);
 	u64map_free(&of);
 	return err;
 }
@@ -305,8 +303,7 @@ int hit_views_new(struct hit_views *v, const struct analysis *an)
 			v, an, &a->hits.at[i],
 			(struct hit_view){.name = name_of(an, i), .profile = &an->hits[i], .event = &a->hits.at[i]});
 	err = err ?: add_unhit(v, an);
-	if (v->events.count)
-		qsort(v->events.at, v->events.count, sizeof(*v->events.at), compare_views);
+	VEC_SORT(&v->events, compare_views);
 	return err;
 }
 

@@ -6,10 +6,7 @@
 
 #include "views.h"
 
-static int lines_compare_numbers(uint64_t p, uint64_t q)
-{
-	return (p > q) - (p < q);
-}
+#include <util/compare.h>
 
 static int compare_places(const void *x, const void *y)
 {
@@ -18,13 +15,13 @@ static int compare_places(const void *x, const void *y)
 
 	if (!c)
 		c = strcmp(p->file, q->file);
-	return c ? c : lines_compare_numbers(p->line, q->line);
+	return c ? c : compare_u64(p->line, q->line);
 }
 
 static int compare_weights(const void *x, const void *y)
 {
 	const struct line_view *p = x, *q = y;
-	int c = lines_compare_numbers(q->self, p->self);
+	int c = compare_u64(q->self, p->self);
 
 	return c ? c : compare_places(x, y);
 }
@@ -54,7 +51,7 @@ int views_lines(struct views *v)
 		err = add_stack(v, &v->an->stacks[i], v->an->samples.on[i].self);
 	if (err || !v->lines.count)
 		return err;
-	qsort(v->lines.at, v->lines.count, sizeof(*v->lines.at), compare_places);
+	VEC_SORT(&v->lines, compare_places);
 	for (size_t i = 1; i < v->lines.count; i++) {
 		if (compare_places(&v->lines.at[n], &v->lines.at[i]) == 0)
 			v->lines.at[n].self += v->lines.at[i].self;
@@ -62,6 +59,6 @@ int views_lines(struct views *v)
 			v->lines.at[++n] = v->lines.at[i];
 	}
 	v->lines.count = n + 1;
-	qsort(v->lines.at, v->lines.count, sizeof(*v->lines.at), compare_weights);
+	VEC_SORT(&v->lines, compare_weights);
 	return 0;
 }

@@ -34,8 +34,7 @@ static void merge_sums(struct profile *p)
 {
 	size_t n = 0;
 
-	if (p->sums.count)
-		qsort(p->sums.at, p->sums.count, sizeof(*p->sums.at), profile_sums_compare);
+	VEC_SORT(&p->sums, profile_sums_compare);
 	for (size_t i = 0; i < p->sums.count; i++) {
 		if (n && profile_sums_compare(&p->sums.at[n - 1], &p->sums.at[i]) == 0)
 			p->sums.at[n - 1].weight = add_saturating(p->sums.at[n - 1].weight, p->sums.at[i].weight);

@@ -72,8 +72,7 @@ static int make_pairs(struct pairing *p, struct span_pairs *out)
 	const struct bound *open = NULL;
 	int err = 0;
 
-	if (p->bounds.count)
-		qsort(p->bounds.at, p->bounds.count, sizeof(*p->bounds.at), compare_bounds);
+	VEC_SORT(&p->bounds, compare_bounds);
 	for (size_t i = 0; i < p->bounds.count && !err; i++) {
 		const struct bound *b = &p->bounds.at[i];
 

@@ -134,7 +134,7 @@ int span_view_new(struct span_view **out, const struct analysis *an)
 		if (v->sums.at[i].row)
 			v->sums.at[used++] = v->sums.at[i];
 	v->sums.count = used;
-	qsort(v->sums.at, used, sizeof(*v->sums.at), by_samples);
+	VEC_SORT(&v->sums, by_samples);
 	return 0;
 }
 

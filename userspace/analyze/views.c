@@ -5,26 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int views_compare_numbers(uint64_t p, uint64_t q)
-{
-	return p < q ? -1 : p > q;
-}
-
-static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
-{
-	if (count)
-		qsort(items, count, size, compare);
-}
+#include <util/compare.h>
 
 /* ---- methods ---- */
 
 static int compare_methods(const void *x, const void *y)
 {
 	const struct method_view *p = x, *q = y;
-	int c = views_compare_numbers(q->self, p->self);
+	int c = compare_u64(q->self, p->self);
 
 	if (!c)
-		c = views_compare_numbers(q->total, p->total);
+		c = compare_u64(q->total, p->total);
 	if (!c)
 		c = strcmp(p->name, q->name);
 	return c ? c : (int)p->domain - (int)q->domain;
@@ -95,7 +86,7 @@ static int view_methods(struct views *v)
 	drop_causes(v);
 	for (size_t i = 0; i < v->methods.count; i++)
 		v->methods.at[i].kind = most_kind(&v->methods.at[i]);
-	sort(v->methods.at, v->methods.count, sizeof(*v->methods.at), compare_methods);
+	VEC_SORT(&v->methods, compare_methods);
 	return 0;
 }
 
@@ -104,25 +95,25 @@ static int view_methods(struct views *v)
 static int compare_threads(const void *x, const void *y)
 {
 	const struct thread_view *p = x, *q = y;
-	int c = views_compare_numbers(q->weight, p->weight);
+	int c = compare_u64(q->weight, p->weight);
 
 	if (!c)
 		c = strcmp(p->name, q->name);
 	if (!c)
-		c = views_compare_numbers(p->pid, q->pid);
-	return c ? c : views_compare_numbers(p->tid, q->tid);
+		c = compare_u64(p->pid, q->pid);
+	return c ? c : compare_u64(p->tid, q->tid);
 }
 
 static int compare_processes(const void *x, const void *y)
 {
 	const struct process_view *p = x, *q = y;
-	int c = views_compare_numbers(q->weight, p->weight);
+	int c = compare_u64(q->weight, p->weight);
 
 	if (!c)
 		c = strcmp(p->comm, q->comm);
 	if (!c)
-		c = views_compare_numbers(p->pid, q->pid);
-	return c ? c : views_compare_numbers(p->process, q->process);
+		c = compare_u64(p->pid, q->pid);
+	return c ? c : compare_u64(p->process, q->process);
 }
 
 static int view_thread(struct views *v, uint32_t row, uint64_t weight, uint64_t *by_process)
@@ -174,8 +165,8 @@ static int view_threads(struct views *v)
 		err = view_thread(v, ROW_NONE, v->an->unknown_thread_weight, by_process);
 	for (size_t i = 0; i <= a->processes.count && !err; i++)
 		err = view_process(v, i, by_process[i]);
-	sort(v->threads.at, v->threads.count, sizeof(*v->threads.at), compare_threads);
-	sort(v->processes.at, v->processes.count, sizeof(*v->processes.at), compare_processes);
+	VEC_SORT(&v->threads, compare_threads);
+	VEC_SORT(&v->processes, compare_processes);
 	free(by_process);
 	return err;
 }
@@ -185,9 +176,9 @@ static int view_threads(struct views *v)
 static int compare_jvms(const void *x, const void *y)
 {
 	const struct jvm_view *p = x, *q = y;
-	int c = views_compare_numbers(p->pid, q->pid);
+	int c = compare_u64(p->pid, q->pid);
 
-	return c ? c : views_compare_numbers(p->process, q->process);
+	return c ? c : compare_u64(p->process, q->process);
 }
 
 /* The JVM of a process id. `index` maps rows of a->jvms to v->jvms, which are not sorted yet. */
@@ -249,7 +240,7 @@ static int view_jvms(struct views *v)
 		j->methods = analysis_stat(v->an, j->process, "methods", j->methods);
 		j->code_loads = analysis_stat(v->an, j->process, "code_loads", j->code_loads);
 	}
-	sort(v->jvms.at, v->jvms.count, sizeof(*v->jvms.at), compare_jvms);
+	VEC_SORT(&v->jvms, compare_jvms);
 	free(index);
 	return err;
 }
@@ -275,7 +266,7 @@ static int view_losses(struct views *v)
 		if (l->count && VEC_PUSH(&v->losses, view))
 			return -ENOMEM;
 	}
-	sort(v->losses.at, v->losses.count, sizeof(*v->losses.at), compare_losses);
+	VEC_SORT(&v->losses, compare_losses);
 	return 0;
 }
 
@@ -290,7 +281,7 @@ int views_add_damage(struct views *v, const struct trace_damage *d)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].count && VEC_PUSH(&v->losses, rows[i]))
 			return -ENOMEM;
-	sort(v->losses.at, v->losses.count, sizeof(*v->losses.at), compare_losses);
+	VEC_SORT(&v->losses, compare_losses);
 	return 0;
 }
 
@@ -300,16 +291,16 @@ static int compare_notices(const void *x, const void *y)
 	int c = strcmp(p->text, q->text);
 
 	if (!c)
-		c = views_compare_numbers(p->pid, q->pid);
+		c = compare_u64(p->pid, q->pid);
 	if (!c)
-		c = views_compare_numbers(p->severity, q->severity);
-	return c ? c : views_compare_numbers(p->time_ns, q->time_ns);
+		c = compare_u64(p->severity, q->severity);
+	return c ? c : compare_u64(p->time_ns, q->time_ns);
 }
 
 static int compare_notice_times(const void *x, const void *y)
 {
 	const struct notice_view *p = x, *q = y;
-	int c = views_compare_numbers(p->time_ns, q->time_ns);
+	int c = compare_u64(p->time_ns, q->time_ns);
 
 	return c ? c : compare_notices(x, y);
 }
@@ -330,7 +321,7 @@ static int view_notices(struct views *v)
 		if (VEC_PUSH(&v->notices, view))
 			return -ENOMEM;
 	}
-	sort(v->notices.at, v->notices.count, sizeof(*v->notices.at), compare_notices);
+	VEC_SORT(&v->notices, compare_notices);
 	for (size_t i = 0; i < v->notices.count; i++) {
 		const struct notice_view *s = &v->notices.at[i];
 		struct notice_view *last = n ? &v->notices.at[n - 1] : NULL;
@@ -341,7 +332,7 @@ static int view_notices(struct views *v)
 			v->notices.at[n++] = *s;
 	}
 	v->notices.count = n;
-	sort(v->notices.at, v->notices.count, sizeof(*v->notices.at), compare_notice_times);
+	VEC_SORT(&v->notices, compare_notice_times);
 	return 0;
 }
 

@@ -310,8 +310,8 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const cha
 	int err = span_view_new(&v, tl->wall->an);
 
 	*ok = true;
-	if (!err && v->sums.count)
-		qsort(v->sums.at, v->sums.count, sizeof(*v->sums.at), compare_spans);
+	if (!err)
+		VEC_SORT(&v->sums, compare_spans);
 	for (size_t i = 0; !err && *ok && i < v->sums.count && printed < (o->slowest ? o->slowest : 1); i++) {
 		const struct span_row *row = v->sums.at[i].row;
 

@@ -132,8 +132,7 @@ static int divide_all(struct explaining *x)
 {
 	int err = 0;
 
-	if (x->hits.count)
-		qsort(x->hits.at, x->hits.count, sizeof(*x->hits.at), compare_hits);
+	VEC_SORT(&x->hits, compare_hits);
 	for (size_t i = 0, next; i < x->hits.count && !err; i = next) {
 		for (next = i + 1; next < x->hits.count && x->hits.at[next].node == x->hits.at[i].node;)
 			next++;
@@ -202,8 +201,7 @@ int explain_finish(struct explaining *x)
 	for (uint32_t i = 1; i < e->nodes.count && !err; i++)
 		if (e->nodes.at[i].self_ns)
 			err = add_part(x, &part_of, i);
-	if (e->parts.count)
-		qsort(e->parts.at, e->parts.count, sizeof(*e->parts.at), compare_parts);
+	VEC_SORT(&e->parts, compare_parts);
 	u64map_free(&part_of);
 	return err;
 }
@@ -268,8 +266,7 @@ int explain_diff_new(struct explain_diff *d, const struct explain *before, const
 	*d = (struct explain_diff){.before = before, .after = after};
 	if (p && q)
 		err = match(d, p, q);
-	if (d->changes.count)
-		qsort(d->changes.at, d->changes.count, sizeof(*d->changes.at), compare_changes);
+	VEC_SORT(&d->changes, compare_changes);
 	free(p);
 	free(q);
 	if (err)

@@ -75,8 +75,7 @@ static int take_samples(struct timeline *tl)
 		err = add_sample(tl, &a->samples.at[i]);
 	for (size_t i = 0; i < a->carried_samples.count && !err; i++)
 		err = add_sample(tl, &a->carried_samples.at[i]);
-	if (tl->samples.count)
-		qsort(tl->samples.at, tl->samples.count, sizeof(*tl->samples.at), compare_samples);
+	VEC_SORT(&tl->samples, compare_samples);
 	return err;
 }
 
@@ -153,8 +152,7 @@ static int take_runs(struct timeline *tl)
 
 	for (size_t i = 0; i < tl->wall->threads.count && !err; i++)
 		err = add_runs(tl, (uint32_t)i);
-	if (tl->runs.count)
-		qsort(tl->runs.at, tl->runs.count, sizeof(*tl->runs.at), compare_runs);
+	VEC_SORT(&tl->runs, compare_runs);
 	separate_runs(tl);
 	return err;
 }

@@ -256,8 +256,8 @@ static int plan(struct replay *r)
 		for (size_t k = 0; k < l->count && !err; k++)
 			err = VEC_PUSH(&r->turns, (struct turn){clipped(r, s[k].end_ns), (uint32_t)i});
 	}
-	if (!err && r->turns.count)
-		qsort(r->turns.at, r->turns.count, sizeof(*r->turns.at), compare_turns);
+	if (!err)
+		VEC_SORT(&r->turns, compare_turns);
 	return err;
 }
 

@@ -125,8 +125,7 @@ static void merge_lines(struct collapsed *c)
 {
 	size_t n = 0;
 
-	if (c->lines.count)
-		qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
+	VEC_SORT(&c->lines, compare_lines);
 	for (size_t i = 0; i < c->lines.count; i++) {
 		struct line *last = n ? &c->lines.at[n - 1] : NULL;
 
@@ -152,9 +151,9 @@ static void keep_top(struct collapsed *c, unsigned top)
 {
 	if (top == 0 || c->lines.count <= top)
 		return;
-	qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_weights);
+	VEC_SORT(&c->lines, compare_weights);
 	c->lines.count = top;
-	qsort(c->lines.at, c->lines.count, sizeof(*c->lines.at), compare_lines);
+	VEC_SORT(&c->lines, compare_lines);
 }
 
 static int print_lines(FILE *out, struct collapsed *c, const uint32_t *threads)

@@ -76,12 +76,6 @@ static int compare(const void *x, const void *y)
 	return p->thread < q->thread ? -1 : p->thread > q->thread;
 }
 
-static void sort(run_list *list)
-{
-	if (list->count)
-		qsort(list->at, list->count, sizeof(*list->at), compare);
-}
-
 /* Times off the CPU that were too short for a record are inside of runs: who came later ran. */
 static int flatten(run_list *list, run_list *to)
 {
@@ -89,7 +83,7 @@ static int flatten(run_list *list, run_list *to)
 	uint64_t time_ns = 0;
 	int err = 0;
 
-	sort(list);
+	VEC_SORT(list, compare);
 	for (size_t i = 0; i <= list->count && !err; i++) {
 		const struct run *next = i < list->count ? &list->at[i] : NULL;
 
@@ -242,7 +236,7 @@ static int find_all(struct cpus *k, const struct wall *w)
 			err = find_runs(k->lanes.page, w, &w->threads.at[i], &runs);
 	err = err ?: flatten(&runs, &k->exact) ?: find_samples(k->lanes.page, w, &k->sampled);
 	free(runs.at);
-	sort(&k->sampled);
+	VEC_SORT(&k->sampled, compare);
 	return err ?: merge(k);
 }
 

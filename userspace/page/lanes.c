@@ -104,8 +104,7 @@ static int compare_lanes(const void *x, const void *y)
 
 void lanes_fit(struct lanes *l, size_t bin_bytes)
 {
-	if (l->list.count)
-		qsort(l->list.at, l->list.count, sizeof(*l->list.at), compare_lanes);
+	VEC_SORT(&l->list, compare_lanes);
 	fit_segments(&l->budget);
 	fit_bins(l, bin_bytes);
 }

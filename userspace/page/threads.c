@@ -72,8 +72,7 @@ static int measure_all(struct threads *k, const struct wall *w, uint64_t *left_o
 		if (t->life_ns)
 			err = VEC_PUSH(&list, (struct candidate){t, (uint32_t)i, t->life_ns - t->ns[WALL_IDLE]});
 	}
-	if (list.count)
-		qsort(list.at, list.count, sizeof(*list.at), compare);
+	VEC_SORT(&list, compare);
 	*left_out = list.count > PAGE_LANES_MAX ? list.count - PAGE_LANES_MAX : 0;
 	for (size_t i = 0; i < list.count && i < PAGE_LANES_MAX && !err; i++)
 		err = lanes_begin(&k->lanes, list.at[i].number) ?: wall_each(w, list.at[i].t, measure, k)

@@ -122,8 +122,7 @@ int html_timeline(struct page *p)
 	int err = timeline_collect(p, &spans);
 	size_t count = spans.count < SPANS_MAX ? spans.count : SPANS_MAX;
 
-	if (spans.count)
-		qsort(spans.at, spans.count, sizeof(*spans.at), compare_durations);
+	VEC_SORT(&spans, compare_durations);
 	if (count)
 		qsort(spans.at, count, sizeof(*spans.at), compare_starts);
 	json_open(&p->j, "timeline", '{');

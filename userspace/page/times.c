@@ -101,8 +101,7 @@ static int write(struct times *t)
 	/* what is carried at the end is less than a step */
 	if (t->list.count)
 		t->list.at[t->list.count - 1].weight = add_saturating(t->list.at[t->list.count - 1].weight, t->carried);
-	if (t->list.count)
-		qsort(t->list.at, t->list.count, sizeof(*t->list.at), compare);
+	VEC_SORT(&t->list, compare);
 	for (size_t i = 0; i < t->list.count && !err; i++) {
 		const struct timed *one = &t->list.at[i];
 		uint64_t us = one->time_ns / 1000;

@@ -209,7 +209,7 @@ static void name_program(struct perf_maps *p, struct program *g)
 	queries = calloc(g->frames.count, sizeof(*queries));
 	if (!queries)
 		return;
-	qsort(g->frames.at, g->frames.count, sizeof(*g->frames.at), by_address);
+	VEC_SORT(&g->frames, by_address);
 	for (size_t i = 0; i < g->frames.count; i++)
 		queries[i].address = address_of(&g->frames.at[i].frame);
 	err = perf_map_find(g->fd, queries, g->frames.count, &cut);

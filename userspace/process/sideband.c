@@ -259,7 +259,7 @@ void sideband_read(struct sideband *sb)
 		read_cpu(sb, &sb->cpus[i]);
 	if (!sb->records.count)
 		return;
-	qsort(sb->records.at, sb->records.count, sizeof(*sb->records.at), by_time);
+	VEC_SORT(&sb->records, by_time);
 	for (size_t i = 0; i < sb->records.count; i++)
 		apply(sb, &sb->records.at[i]);
 	if (sb->full)

@@ -66,8 +66,7 @@ int asleep_new(struct asleep **out, struct session *s)
 	a->session = s;
 	/* Without an iterator these threads have no stacks, and the trace shows that. */
 	(void)kernel_side_each_asleep(s->kernel, add, a);
-	if (a->threads.count)
-		qsort(a->threads.at, a->threads.count, sizeof(*a->threads.at), compare);
+	VEC_SORT(&a->threads, compare);
 	return a->err;
 }
 

@@ -314,8 +314,8 @@ void dump_tick(struct dump *d, uint64_t now)
 		return;
 	d->began_ns = d->began_ns ?: now;
 	(void)kernel_side_dump_threads(d->session->kernel, on_thread, d);
-	if (!d->sorted && d->entries.count)
-		qsort(d->entries.at, d->entries.count, sizeof(*d->entries.at), compare);
+	if (!d->sorted)
+		VEC_SORT(&d->entries, compare);
 	d->sorted = d->entries.count;
 	if (is_complete(d) || now - d->began_ns >= RUNNING_WAIT_NS)
 		finish(d);

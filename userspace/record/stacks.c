@@ -279,8 +279,7 @@ void stacks_name_deferred(struct stacks *st, uint64_t limit_ns)
 	uint64_t until = now_ns() + limit_ns, now;
 	size_t i;
 
-	if (st->native.count)
-		qsort(st->native.at, st->native.count, sizeof(*st->native.at), by_module);
+	VEC_SORT(&st->native, by_module);
 	for (i = 0; i < st->native.count && (now = now_ns()) < until; i++)
 		if (name_deferred(st, &st->native.at[i], until - now))
 			sink_frame(&st->session->sink, &st->native.at[i].frame);

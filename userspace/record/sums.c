@@ -95,8 +95,7 @@ void sums_finish(struct sums *a)
 
 	kernel_side_take_sums(a->session->kernel, emit, a);
 	kernel_side_each_thread(a->session->kernel, emit_current, a);
-	if (a->processes.count)
-		qsort(a->processes.at, a->processes.count, sizeof(*a->processes.at), compare);
+	VEC_SORT(&a->processes, compare);
 	for (size_t i = 0; i < a->processes.count && i < NOTICES && !asked; i++)
 		sink_notice(
 			&a->session->sink, a->processes.at[i].process, BRAID_NOTICE_INFO,

@@ -68,8 +68,7 @@ static int ranges_read(struct lines *l)
 			break;
 		offset = next;
 	}
-	if (l->ranges.count)
-		qsort(l->ranges.at, l->ranges.count, sizeof(*l->ranges.at), by_start);
+	VEC_SORT(&l->ranges, by_start);
 	return err;
 }
 

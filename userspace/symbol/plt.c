@@ -129,8 +129,8 @@ static int plt_names_read(struct slot_names *names, Elf *elf)
 		}
 		free(list);
 	}
-	if (!err && names->by_got.count)
-		qsort(names->by_got.at, names->by_got.count, sizeof(*names->by_got.at), by_got);
+	if (!err)
+		VEC_SORT(&names->by_got, by_got);
 	return err;
 }
 

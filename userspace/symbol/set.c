@@ -193,7 +193,7 @@ void set_sort(struct symbol_set *set)
 {
 	for (size_t i = 1; i < set->list.count; i++)
 		if (set->list.at[i].address < set->list.at[i - 1].address) {
-			qsort(set->list.at, set->list.count, sizeof(*set->list.at), by_address);
+			VEC_SORT(&set->list, by_address);
 			return;
 		}
 }

@@ -40,7 +40,7 @@ static void ranges_sort(ranges *r)
 {
 	for (size_t i = 1; i < r->count; i++)
 		if (range_compare(&r->at[i - 1], &r->at[i]) > 0) {
-			qsort(r->at, r->count, sizeof(*r->at), range_compare);
+			VEC_SORT(r, range_compare);
 			return;
 		}
 }
@@ -215,8 +215,7 @@ static int starts_read(struct image *image)
 		    sh.sh_size <= IMAGE_SECTION_MAX)
 			err = starts_add(image, elf_getdata(section, NULL), sh.sh_link);
 	}
-	if (image->starts.count)
-		qsort(image->starts.at, image->starts.count, sizeof(*image->starts.at), start_compare);
+	VEC_SORT(&image->starts, start_compare);
 	return err;
 }
 

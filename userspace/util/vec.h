@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define VEC(type)                                                                                                      \
 	struct {                                                                                                       \
@@ -20,5 +21,8 @@ int vec_reserve(void **at, size_t *room, size_t count, size_t extra, size_t size
 
 /* Appends an item, which may be a compound literal. 0 or -ENOMEM. */
 #define VEC_PUSH(v, ...) (VEC_RESERVE(v, 1) ? -ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
+
+/* qsort() takes no NULL, which an empty one may be. */
+#define VEC_SORT(v, compare) ((v)->count ? qsort((v)->at, (v)->count, sizeof(*(v)->at), (compare)) : (void)0)
 
 #endif

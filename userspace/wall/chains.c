@@ -239,8 +239,6 @@ static int compare_chains(const void *x, const void *y)
 
 void wall_chains_sort(struct wall_view *v)
 {
-	if (v->wakes.count)
-		qsort(v->wakes.at, v->wakes.count, sizeof(*v->wakes.at), compare_chains);
-	if (v->chains.count)
-		qsort(v->chains.at, v->chains.count, sizeof(*v->chains.at), compare_chains);
+	VEC_SORT(&v->wakes, compare_chains);
+	VEC_SORT(&v->chains, compare_chains);
 }

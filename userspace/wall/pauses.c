@@ -47,8 +47,8 @@ struct wall_pauses *wall_pauses_new(const struct analysis *an, uint32_t kind)
 			return NULL;
 		}
 	}
-	if (p && p->list.count)
-		qsort(p->list.at, p->list.count, sizeof(*p->list.at), wall_pauses_compare);
+	if (p)
+		VEC_SORT(&p->list, wall_pauses_compare);
 	if (p)
 		separate(p);
 	return p;

@@ -120,8 +120,8 @@ static int make(struct making *m)
 	size_t at = 0;
 	int err = wall_samples(w, keep, m);
 
-	if (!err && m->samples.count)
-		qsort(m->samples.at, m->samples.count, sizeof(*m->samples.at), compare_threads);
+	if (!err)
+		VEC_SORT(&m->samples, compare_threads);
 	for (uint32_t i = 0; i < w->threads.count && !err; i++) {
 		const struct wall_thread *t = &w->threads.at[i];
 		size_t first = at;

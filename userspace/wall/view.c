@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include <analyze/event_views.h>
-
-static int wall_compare_numbers(uint64_t p, uint64_t q)
-{
-	return p < q ? -1 : p > q;
-}
+#include <util/compare.h>
 
 /* ---- sums ---- */
 
@@ -72,14 +68,14 @@ static int add_group(struct wall_view *v, const struct wall_thread *t, const str
 static int compare_groups(const void *x, const void *y)
 {
 	const struct wall_group *p = x, *q = y;
-	int c = wall_compare_numbers(p->process, q->process);
+	int c = compare_u64(p->process, q->process);
 
 	if (!c)
-		c = wall_compare_numbers(p->virtual, q->virtual);
+		c = compare_u64(p->virtual, q->virtual);
 	if (!c)
-		c = wall_compare_numbers(busy_ns(&q->sums), busy_ns(&p->sums));
+		c = compare_u64(busy_ns(&q->sums), busy_ns(&p->sums));
 	if (!c)
-		c = wall_compare_numbers(q->sums.life_ns, p->sums.life_ns);
+		c = compare_u64(q->sums.life_ns, p->sums.life_ns);
 	return c ? c : strcmp(p->name, q->name);
 }
 
@@ -92,11 +88,11 @@ static uint64_t active_ns(const struct wall_sums *s)
 static int compare_processes(const void *x, const void *y)
 {
 	const struct wall_process *p = x, *q = y;
-	int c = wall_compare_numbers(active_ns(&q->sums), active_ns(&p->sums));
+	int c = compare_u64(active_ns(&q->sums), active_ns(&p->sums));
 
 	if (!c)
-		c = wall_compare_numbers(q->sums.life_ns, p->sums.life_ns);
-	return c ? c : wall_compare_numbers(p->process, q->process);
+		c = compare_u64(q->sums.life_ns, p->sums.life_ns);
+	return c ? c : compare_u64(p->process, q->process);
 }
 
 static int add_process(struct wall_view *v, size_t group)
@@ -116,8 +112,7 @@ static int add_process(struct wall_view *v, size_t group)
 
 static int view_processes(struct wall_view *v)
 {
-	if (v->groups.count)
-		qsort(v->groups.at, v->groups.count, sizeof(*v->groups.at), compare_groups);
+	VEC_SORT(&v->groups, compare_groups);
 	for (size_t i = 0; i < v->groups.count; i++) {
 		struct wall_process *last = v->processes.count ? &v->processes.at[v->processes.count - 1] : NULL;
 
@@ -127,8 +122,7 @@ static int view_processes(struct wall_view *v)
 		last->count++;
 		add_sums(v->groups.at[i].virtual ? &last->virtual : &last->sums, &v->groups.at[i].sums);
 	}
-	if (v->processes.count)
-		qsort(v->processes.at, v->processes.count, sizeof(*v->processes.at), compare_processes);
+	VEC_SORT(&v->processes, compare_processes);
 	return 0;
 }
 
@@ -191,12 +185,12 @@ static int compare_waits(const void *x, const void *y, void *ctx)
 {
 	const struct wall_wait *p = x, *q = y;
 	const struct analysis *an = ctx;
-	int c = wall_compare_numbers(q->ns, p->ns);
+	int c = compare_u64(q->ns, p->ns);
 
 	if (!c)
-		c = wall_compare_numbers(q->count, p->count);
+		c = compare_u64(q->count, p->count);
 	if (!c)
-		c = wall_compare_numbers(p->state, q->state);
+		c = compare_u64(p->state, q->state);
 	if (!c)
 		c = strcmp(p->object, q->object);
 	return c ? c : strcmp(events_site_name(an, p->site), events_site_name(an, q->site));
