@@ -4,6 +4,7 @@
 #include "common.h"
 
 #include "config/event_config.h"
+#include "config/method_pattern.h"
 #include "export/json.h"
 #include "record/control.h"
 #include "util/log.h"
@@ -270,9 +271,10 @@ static void json_figures(struct json *j, const struct braid_event_config *c)
 
 static void json_methods(struct json *j, const struct braid_event_config *c)
 {
+	size_t count = c->enabled & BRAID_EVENT_TYPE(METHOD) ? method_pattern_count(c) : 0;
+
 	json_open(j, "methods", '[');
-	for (size_t i = 0; c->enabled & BRAID_EVENT_TYPE(METHOD) && i < BRAID_METHOD_PATTERNS && *c->methods[i].text;
-	     i++) {
+	for (size_t i = 0; i < count; i++) {
 		json_open(j, NULL, '{');
 		json_string(j, "pattern", c->methods[i].text);
 		json_number(j, "min_ns", c->methods[i].min_ns);

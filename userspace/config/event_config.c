@@ -459,15 +459,6 @@ static int check_change(const struct event_selection *c, enum config_change chan
 	return -EINVAL;
 }
 
-static size_t methods_count(const struct braid_event_config *c)
-{
-	size_t count = 0;
-
-	while (count < BRAID_METHOD_PATTERNS && *c->methods[count].text)
-		count++;
-	return count;
-}
-
 int event_config_change(struct braid_event_config *to, enum config_change change, char *list, uint32_t *named,
 			char why[SELECTION_WHY])
 {
@@ -485,7 +476,8 @@ int event_config_change(struct braid_event_config *to, enum config_change change
 	err = err ?: check_change(&c, change, whole, why);
 	if (change == CONFIG_ENABLE)
 		err = err ?: check_method(&c, why);
-	if (change == CONFIG_INTERVAL && !err && methods_count(to) && methods_count(&c.config) != methods_count(to)) {
+	if (change == CONFIG_INTERVAL && !err && method_pattern_count(to) &&
+	    method_pattern_count(&c.config) != method_pattern_count(to)) {
 		snprintf(why, SELECTION_WHY, "'%.60s': that pattern is not enabled; use `enable`", whole);
 		err = -EINVAL;
 	}
@@ -539,9 +531,9 @@ static size_t thread_text(const struct braid_thread_config *t, uint32_t types, c
 
 static size_t methods_text(const struct braid_event_config *c, char *to, size_t size)
 {
-	size_t used = 0;
+	size_t used = 0, count = method_pattern_count(c);
 
-	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text && used < size; i++) {
+	for (size_t i = 0; i < count && used < size; i++) {
 		used += (size_t)snprintf(to + used, size - used, "%smethod=%.*s", i ? "," : "", BRAID_METHOD_TEXT,
 					 c->methods[i].text);
 		if (used < size)
@@ -559,7 +551,7 @@ void event_config_text(const struct braid_event_config *c, char *to, size_t size
 	for (size_t i = 0; i < BRAID_EVENT_TYPES && used < size; i++) {
 		if (!(c->enabled >> i & 1))
 			continue;
-		if (i == BRAID_EVENT_TYPE_METHOD && *c->methods[0].text) {
+		if (i == BRAID_EVENT_TYPE_METHOD && method_pattern_count(c)) {
 			used += (size_t)snprintf(to + used, size - used, "%s", used ? "," : "");
 			used += used < size ? methods_text(c, to + used, size - used) : 0;
 			continue;

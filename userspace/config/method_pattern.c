@@ -60,6 +60,15 @@ static int time_parse(const char *text, uint64_t *ns, char *why, size_t size)
 	return 0;
 }
 
+size_t method_pattern_count(const struct braid_event_config *c)
+{
+	size_t count = 0;
+
+	while (count < BRAID_METHOD_PATTERNS && *c->methods[count].text)
+		count++;
+	return count;
+}
+
 int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
 {
 	const char *pattern = text + strlen(PREFIX), *more = strrchr(pattern, '>');

@@ -17,4 +17,7 @@ bool method_pattern_is(const char *list);
  */
 int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size);
 
+/* How many a configuration has, which are its first ones. */
+size_t method_pattern_count(const struct braid_event_config *c);
+
 #endif
