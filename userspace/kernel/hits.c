@@ -191,24 +191,28 @@ static int attach_faults(struct hits *h, struct bpf_program *program)
 	return err;
 }
 
+struct counting {
+	struct hits *hits;
+	const struct bpf_program *program;
+	uint32_t number;
+};
+
+static int take_counter(void *ctx, int cpu, int fd)
+{
+	const struct counting *c = ctx;
+	const struct record_options *o = c->hits->options;
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = c->number);
+	int err = keep(c->hits, bpf_program__attach_perf_event_opts(c->program, fd, &opts));
+
+	return err ? sampler_explain(err, o->probes[c->number].name, o->frequency_hz, cpu) : 0;
+}
+
 /* On each CPU, at the frequency of the clock. */
 static int attach_counter(struct hits *h, const struct braid_bpf *b, uint32_t number)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = number);
-	const char *counter = h->options->probes[number].name;
-	int hz = h->options->frequency_hz, fd, err = 0;
+	struct counting c = {.hits = h, .program = b->progs.on_counter, .number = number};
 
-	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && !err; cpu++) {
-		fd = sampler_open_counter(counter, hz, cpu);
-		if (fd == -ENODEV) /* the CPU is offline */
-			continue;
-		err = fd < 0 ? fd : keep(h, bpf_program__attach_perf_event_opts(b->progs.on_counter, fd, &opts));
-		if (err && fd >= 0)
-			close(fd);
-		if (err)
-			sampler_explain(err, counter, hz, cpu);
-	}
-	return err;
+	return sampler_each_cpu(h->options->probes[number].name, h->options->frequency_hz, take_counter, &c);
 }
 
 static int attach_kernel(struct hits *h, const struct braid_bpf *b, enum braid_kernel_event event)

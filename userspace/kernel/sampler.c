@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int sampler_open_counter(const char *counter, int frequency_hz, int cpu)
+/* Returns the descriptor or a negative errno. */
+static int open_counter(const char *counter, int frequency_hz, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -50,6 +51,23 @@ int sampler_explain(int err, const char *counter, int frequency_hz, int cpu)
 	return err;
 }
 
+int sampler_each_cpu(const char *counter, int frequency_hz, sampler_take_fn take, void *ctx)
+{
+	int n = libbpf_num_possible_cpus(), fd, err = 0;
+
+	for (int cpu = 0; !err && cpu < n; cpu++) {
+		fd = open_counter(counter, frequency_hz, cpu);
+		if (fd == -ENODEV) /* the CPU is offline */
+			continue;
+		if (fd < 0)
+			return sampler_explain(fd, counter, frequency_hz, cpu);
+		err = take(ctx, cpu, fd);
+		if (err)
+			close(fd);
+	}
+	return err;
+}
+
 static int explain_attach(int err)
 {
 	log_error("cannot attach the sampling program to its event: %s; `braid doctor` shows what this kernel lacks",
@@ -57,17 +75,28 @@ static int explain_attach(int err)
 	return err;
 }
 
-static int make_room(struct sampler *s, int n)
+static int make_room(struct sampler *s)
 {
+	int n = libbpf_num_possible_cpus();
+
 	s->fds = calloc((size_t)n, sizeof(*s->fds));
 	s->links = calloc((size_t)n, sizeof(struct bpf_link *));
 	return s->fds && s->links ? 0 : -ENOMEM;
 }
 
+struct attaching {
+	struct sampler *sampler;
+	const struct bpf_program *program;
+};
+
 /* The link owns the event. */
-static int attach(struct sampler *s, const struct bpf_program *program, int fd)
+static int attach(void *ctx, int cpu, int fd)
 {
-	s->links[s->count] = bpf_program__attach_perf_event(program, fd);
+	const struct attaching *a = ctx;
+	struct sampler *s = a->sampler;
+
+	(void)cpu;
+	s->links[s->count] = bpf_program__attach_perf_event(a->program, fd);
 	if (!s->links[s->count])
 		return explain_attach(-errno);
 	s->fds[s->count++] = fd;
@@ -76,18 +105,11 @@ static int attach(struct sampler *s, const struct bpf_program *program, int fd)
 
 int sampler_start_clock(struct sampler *s, const struct bpf_program *program, const struct record_options *o)
 {
-	int n = libbpf_num_possible_cpus(), fd, err = make_room(s, n);
+	struct attaching a = {.sampler = s, .program = program};
+	int err = make_room(s);
 
-	for (int cpu = 0; !err && cpu < n; cpu++) {
-		fd = sampler_open_counter(o->event, o->frequency_hz, cpu);
-		if (fd == -ENODEV) /* the CPU is offline */
-			continue;
-		if (fd < 0)
-			return sampler_explain(fd, o->event, o->frequency_hz, cpu);
-		err = attach(s, program, fd);
-		if (err)
-			close(fd);
-	}
+	if (!err)
+		err = sampler_each_cpu(o->event, o->frequency_hz, attach, &a);
 	for (int i = 0; !err && i < s->count; i++)
 		if (ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0))
 			return sampler_explain(-errno, o->event, o->frequency_hz, i);

@@ -15,8 +15,14 @@ struct sampler {
 	int count;
 };
 
-/* Opens the counter, or cpu-clock, as a perf event that does not count yet. Returns its descriptor or a negative errno. */
-int sampler_open_counter(const char *counter, int frequency_hz, int cpu);
+/* Takes over the perf event of a CPU. For an error, which it has reported, the descriptor stays with the caller. */
+typedef int (*sampler_take_fn)(void *ctx, int cpu, int fd);
+
+/*
+ * Opens the counter, or cpu-clock, on each CPU as a perf event that does not count yet. Returns 0, or the first error,
+ * which is reported.
+ */
+int sampler_each_cpu(const char *counter, int frequency_hz, sampler_take_fn take, void *ctx);
 
 /* Reports why a counter could not be opened or started. Returns `err`. */
 int sampler_explain(int err, const char *counter, int frequency_hz, int cpu);
