@@ -118,6 +118,14 @@ struct loader_texts {
 	uint32_t hash; /* 0: loaders of a class and a name need no distinction */
 };
 
+/* The strings of a record that describe a loader. */
+static bool take_loader(const char **at, const char *end, uint16_t class_len, uint16_t name_len, struct loader_texts *l)
+{
+	l->class_len = class_len;
+	l->name_len = name_len;
+	return jvm_take_string(at, end, class_len, &l->class) && jvm_take_string(at, end, name_len, &l->name);
+}
+
 /* "boot", "app", "com.example.Loader", "com.example.Loader 'plugins'", "com.example.Loader @1f2e3d" */
 static uint32_t loader_id(struct jvm *j, const struct loader_texts *l)
 {
@@ -157,13 +165,10 @@ bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t si
 	struct class_texts c;
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &c.name) ||
-	    !jvm_take_string(&at, end, r->loader_len, &loader.class) ||
-	    !jvm_take_string(&at, end, r->loader_name_len, &loader.name) ||
+	    !take_loader(&at, end, r->loader_len, r->loader_name_len, &loader) ||
 	    !jvm_take_string(&at, end, r->module_len, &c.module) ||
 	    !jvm_take_string(&at, end, r->source_len, &c.source))
 		return false;
-	loader.class_len = r->loader_len;
-	loader.name_len = r->loader_name_len;
 	loader.hash = 0; /* a class is reported with its loader once */
 	class_name_from_signature(name, sizeof(name), c.name, r->class_len);
 	e.thread = thread_id(j, rec->tid);
@@ -190,11 +195,8 @@ bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size
 	char name[HOTSPOT_NAME_MAX];
 
 	if (size < sizeof(*r) || !jvm_take_string(&at, end, r->class_len, &class) ||
-	    !jvm_take_string(&at, end, r->loader_len, &loader.class) ||
-	    !jvm_take_string(&at, end, r->loader_name_len, &loader.name))
+	    !take_loader(&at, end, r->loader_len, r->loader_name_len, &loader))
 		return false;
-	loader.class_len = r->loader_len;
-	loader.name_len = r->loader_name_len;
 	loader.hash = r->loader_hash;
 	if (r->which == BRAID_HEAP_ROW_CLASS) {
 		class_name_from_signature(name, sizeof(name), class, r->class_len);
