@@ -22,13 +22,16 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD) $(patsubst %/,-I%,$(sort $(dir $(SKELS))))
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong -pthread
-LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lm -pthread
+LDLIBS += -lbpf -ldw -lelf -lzstd -lxxhash -llzma -liberty -lprotobuf-c -lm -pthread
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
 AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 
 USER_SRC := $(sort $(wildcard userspace/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
+PROTO := $(wildcard userspace/*/proto/*.proto)
+PROTO_C := $(patsubst %.proto,$(BUILD)/proto/%.pb-c.c,$(notdir $(PROTO)))
+USER_OBJ += $(PROTO_C:.c=.o)
 LIB_OBJ := $(filter-out $(BUILD)/userspace/cli/main.o,$(USER_OBJ))
 AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
@@ -97,7 +100,16 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define BRAID_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define BRAID_VERSION "$(VERSION)"' > $@
 
-$(BUILD)/userspace/%.o: userspace/%.c | $(SKELS) $(BUILD)/version.h
+# Formats of other tools that are protobuf messages.
+vpath %.proto $(sort $(dir $(PROTO)))
+$(BUILD)/proto/%.pb-c.c: %.proto
+	@mkdir -p $(@D)
+	$(call say,PROTO,$@)protoc-c --c_out=$(@D) -I$(<D) $<
+
+$(BUILD)/proto/%.o: $(BUILD)/proto/%.c
+	$(call say,CC,$@)$(CC) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/userspace/%.o: userspace/%.c | $(SKELS) $(PROTO_C) $(BUILD)/version.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
@@ -124,7 +136,7 @@ $(BUILD)/braid: $(USER_OBJ) $(BLOBS)
 # Two programs: one links everything except main(), the other the agent and a fake JVM.
 CHECK_LIBS = $(shell pkg-config --libs check)
 
-$(BUILD)/tests/%.o: tests/%.c | $(SKELS)
+$(BUILD)/tests/%.o: tests/%.c | $(SKELS) $(PROTO_C)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent -I$(@D) $(CFLAGS) -Wno-missing-field-initializers -MMD -MP -c $< -o $@
 

@@ -12,6 +12,7 @@ struct builder {
 	const struct profile *profile;
 	const struct tree_options *options;
 	struct u64map label_of; /* label key to labels' index + 1 */
+	struct u64map place_of; /* TREE_FRAMES: name and line to a number */
 	struct u64map child_of; /* parent and label to nodes' index + 1 */
 	uint32_t *xlabel;	/* label + 1 of each xframe, 0 until it is needed */
 };
@@ -38,12 +39,26 @@ static uint32_t text_of(struct builder *b, const char *name, enum stack_kind kin
 	return id;
 }
 
+/* Label + 1, 0 without memory. */
+static uint32_t label_add(struct builder *b, uint64_t key, const struct tree_label *label)
+{
+	uint32_t *at = u64map_put(&b->label_of, key);
+
+	if (!at)
+		return 0;
+	if (!*at) {
+		if (VEC_PUSH(&b->t->labels, *label))
+			return 0;
+		*at = (uint32_t)b->t->labels.count;
+	}
+	return *at;
+}
+
 /* Label + 1, 0 without memory. `id` is the name's id in its pool; classes and frames have different pools. */
 static uint32_t label_put(struct builder *b, const char *name, uint32_t id, enum stack_kind kind, uint32_t line)
 {
 	struct tree_label label = {.domain = (uint8_t)kind_domain(kind), .text = name};
 	uint64_t key = (uint64_t)id << 8 | label.domain;
-	uint32_t *at;
 
 	if (b->options->labels == TREE_TEXT) {
 		id = text_of(b, name, kind, line);
@@ -52,26 +67,48 @@ static uint32_t label_put(struct builder *b, const char *name, uint32_t id, enum
 		key = id;
 		label.text = strpool_get(&b->t->texts, id);
 	}
-	at = u64map_put(&b->label_of, key);
-	if (!at)
+	return label_add(b, key, &label);
+}
+
+/* The same of TREE_FRAMES; `id` is that of the name and the kind. */
+static uint32_t frame_put(struct builder *b, uint32_t id, const struct tree_label *label, uint32_t file)
+{
+	uint32_t *place = u64map_put(&b->place_of, (uint64_t)id << 32 | label->line);
+
+	if (!place)
 		return 0;
-	if (!*at) {
-		if (VEC_PUSH(&b->t->labels, label))
-			return 0;
-		*at = (uint32_t)b->t->labels.count;
-	}
-	return *at;
+	if (!*place)
+		*place = (uint32_t)b->place_of.count;
+	return label_add(b, (uint64_t)*place << 32 | file, label);
 }
 
 static uint32_t label_of(struct builder *b, size_t xframe)
 {
 	const struct xframe *x = &b->an->xframes.at[xframe];
 	const struct sym *sym = &b->an->syms.at[x->sym];
+	const char *name = analysis_sym_name(b->an, x->sym);
+	struct tree_label frame = {.text = name,
+				   .file = analysis_file(b->an, x),
+				   .line = x->line,
+				   .domain = (uint8_t)kind_domain((enum stack_kind)sym->kind),
+				   .kind = sym->kind};
 
 	if (!b->xlabel[xframe])
-		b->xlabel[xframe] =
-			label_put(b, analysis_sym_name(b->an, x->sym), sym->name, (enum stack_kind)sym->kind, x->line);
+		b->xlabel[xframe] = b->options->labels == TREE_FRAMES
+					    ? frame_put(b, x->sym, &frame, x->file)
+					    : label_put(b, name, sym->name, (enum stack_kind)sym->kind, x->line);
 	return b->xlabel[xframe];
+}
+
+/* The label of a name on top of stacks. Such names have another pool than syms, so their numbers have another range. */
+static uint32_t label_of_leaf(struct builder *b, uint32_t leaf)
+{
+	const char *name = profile_leaf(b->profile, b->an, leaf);
+	const struct tree_label frame = {.text = name, .file = "", .domain = DOMAIN_CLASS, .kind = KIND_CLASS};
+
+	if (b->options->labels == TREE_FRAMES)
+		return frame_put(b, UINT32_MAX - leaf, &frame, 0);
+	return label_put(b, name, leaf, KIND_CLASS, 0);
 }
 
 /* The child of `parent` with a label + 1; 0 without memory. */
@@ -136,7 +173,7 @@ static int add_leaf(struct builder *b, const struct stack_sum *s)
 
 	if (!at || *at)
 		return at ? 0 : -ENOMEM;
-	node = child_with(b, base, label_put(b, profile_leaf(b->profile, b->an, s->leaf), s->leaf, KIND_CLASS, 0));
+	node = child_with(b, base, label_of_leaf(b, s->leaf));
 	*at = node ?: UINT32_MAX; /* a zero must not stay; no one reads this after a failure */
 	return node ? 0 : -ENOMEM;
 }
@@ -168,7 +205,13 @@ static int compare_labels(const void *x, const void *y, void *ctx)
 	const struct tree_label *p = &labels[*(const uint32_t *)x], *q = &labels[*(const uint32_t *)y];
 	int c = strcmp(p->text, q->text);
 
-	return c ? c : (int)p->domain - (int)q->domain;
+	if (!c)
+		c = (int)p->domain - (int)q->domain;
+	if (!c && p->file)
+		c = strcmp(p->file, q->file);
+	if (!c)
+		c = (p->line > q->line) - (p->line < q->line);
+	return c ? c : (int)p->kind - (int)q->kind;
 }
 
 static int compare_nodes(const void *x, const void *y, void *ctx)
@@ -280,6 +323,7 @@ int tree_new(struct tree **out, const struct analysis *an, const struct profile 
 
 	free(b.xlabel);
 	u64map_free(&b.label_of);
+	u64map_free(&b.place_of);
 	u64map_free(&b.child_of);
 	if (err) {
 		tree_free(b.t);

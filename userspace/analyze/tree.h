@@ -19,13 +19,17 @@ struct tree_node {
 
 struct tree_label {
 	const char *text;
-	uint32_t rank; /* in the order of text, then of insertion key: for sorting */
+	const char *file; /* TREE_FRAMES: of the source; "" when it is not known */
+	uint32_t line;	  /* TREE_FRAMES: 0 when it is not known */
+	uint32_t rank;	  /* in the order of text, then of insertion key: for sorting */
 	uint8_t domain;
+	uint8_t kind; /* TREE_FRAMES: enum stack_kind */
 };
 
 enum tree_labels {
 	TREE_METHODS, /* by name and domain: all forms of a method are one */
 	TREE_TEXT,    /* by the text of collapsed stacks: see tree_options */
+	TREE_FRAMES,  /* by name, kind, source file and line */
 };
 
 struct tree_options {

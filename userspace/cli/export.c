@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include <analyze/events.h>
+#include <analyze/kinds.h>
+#include <export/stack_table.h>
 #include <wall/profile.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -11,8 +13,17 @@
 #include "cli.h"
 #include "common.h"
 
+/* The formats; the first is the default. */
+static const struct {
+	const char *name;
+	int (*write)(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+} formats[] = {{"collapsed", NULL}, {"pprof", pprof_write}, {"otlp", otlp_write}, {"speedscope", speedscope_write}};
+
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
 struct export_options {
 	struct common common;
+	size_t format;
 	struct collapsed_options collapsed;
 	const char *file;
 	const char *output;
@@ -27,7 +38,8 @@ struct export_options {
 enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT, OPT_WAKERS };
 
 static const struct argp_option options[] = {
-	{"format", OPT_FORMAT, "FORMAT", 0, "collapsed (the default): one line for each stack, for flame graph tools",
+	{"format", OPT_FORMAT, "FORMAT", 0,
+	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -51,6 +63,7 @@ static const char doc[] =
 	"  braid export > stacks.txt\n"
 	"  braid export --annotate --threads -o stacks.txt braid.trace\n"
 	"  braid export --event alloc braid.trace > bytes.txt\n"
+	"  braid export --format pprof -o cpu.pb braid.trace\n"
 	"  braid export --event wall --no-idle braid.trace > time.txt\n"
 	"  braid export --event offcpu --wakers braid.trace > why.txt\n"
 	"  braid export --exclude '^\\[incomplete' braid.trace\n"
@@ -59,7 +72,8 @@ static const char doc[] =
 	"by ';' (a ';' in a name becomes ':'), a space, and a weight. The weight is the number of samples, "
 	"or the nanoseconds (lock, wait, offcpu), bytes (alloc, live) or number of the events. The last "
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
-	"begins with the frame [incomplete: cause].";
+	"begins with the frame [incomplete: cause]. The other formats have the same stacks and weights, with "
+	"threads and source lines.";
 
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
@@ -72,8 +86,11 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &o->idle;
 		return 0;
 	case OPT_FORMAT:
-		if (strcmp(arg, "collapsed") != 0)
-			argp_error(state, "--format: unknown format '%s'; use collapsed", arg);
+		for (o->format = 0; o->format < FORMATS && strcmp(arg, formats[o->format].name) != 0;)
+			o->format++;
+		if (o->format == FORMATS)
+			argp_error(state, "--format: unknown format '%s'; use collapsed, pprof, otlp or speedscope",
+				   arg);
 		return 0;
 	case OPT_WAKERS:
 		o->wakers = true;
@@ -97,6 +114,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		o->kind = kind_named(arg);
 		return 0;
 	case ARGP_KEY_END:
+		if (formats[o->format].write && (o->wakers || o->collapsed.threads || o->collapsed.lines))
+			argp_error(state, "--wakers, --threads and --lines are for --format collapsed; the others have "
+					  "threads and lines anyway");
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
 			argp_error(state, "--wakers: needs --event offcpu");
 		if ((o->wall || o->wakers) && filter_has_span(&o->common.filter))
@@ -146,7 +166,37 @@ static bool write_wakers(const struct loaded *l, const struct export_options *o)
 	return out && common_output_close(out, o->output, err);
 }
 
-static bool write_collapsed(const struct loaded *l, const struct export_options *o)
+/* What the weights of the profile are that the options choose. */
+static struct profile_unit unit_of(const struct analysis *an, const struct export_options *o)
+{
+	struct profile_unit u = {.name = "samples", .unit = UNIT_COUNT};
+	unsigned long hz = strtoul(analyzer_info(an->a, "record.frequency_hz"), NULL, 10);
+
+	if (o->wall) {
+		u = (struct profile_unit){.name = "wall", .unit = UNIT_NS};
+	} else if (o->kind) {
+		u = (struct profile_unit){.name = jvm_event_name(o->kind), .unit = kind_of(o->kind)->unit};
+	} else if (o->named) {
+		u.name = o->event;
+	} else if (hz) {
+		u.period_ns = 1000000000ULL / hz;
+	}
+	return u;
+}
+
+static int write_table(FILE *out, const struct analysis *an, const struct profile *p, const struct export_options *o)
+{
+	const struct profile_unit unit = unit_of(an, o);
+	struct stack_table table;
+	int err = stack_table_new(&table, an, p, o->collapsed.top);
+
+	if (!err)
+		err = formats[o->format].write(out, &table, &unit, o->collapsed.annotate);
+	stack_table_free(&table);
+	return err;
+}
+
+static bool write_profile(const struct loaded *l, const struct export_options *o)
 {
 	const struct profile *p = o->named ? hits_profile(l->analysis, o->event) : &l->analysis->samples;
 	struct profile of_events = {0};
@@ -159,7 +209,8 @@ static bool write_collapsed(const struct loaded *l, const struct export_options 
 		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
 	if (out && !err && p)
-		err = collapsed_write(out, l->analysis, p, &o->collapsed);
+		err = formats[o->format].write ? write_table(out, l->analysis, p, o)
+					       : collapsed_write(out, l->analysis, p, &o->collapsed);
 	profile_free(&of_events);
 	return out && common_output_close(out, o->output, err);
 }
@@ -178,7 +229,7 @@ int cmd_export(int argc, char **argv)
 	o.collapsed.announce = announce;
 	if (common_load(&l, o.file, &o.common.filter)) {
 		status = common_status(&l, (!o.named || common_has_event(&l, o.event, true)) &&
-						   (o.wakers ? write_wakers(&l, &o) : write_collapsed(&l, &o)));
+						   (o.wakers ? write_wakers(&l, &o) : write_profile(&l, &o)));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

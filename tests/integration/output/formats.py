@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other tools' readers find in the formats, compared with the collapsed stacks: the weight of each method itself,
+and of all of them."""
+import json
+import re
+import sys
+from collections import Counter
+
+info = json.load(open("info.json"))
+
+collapsed = Counter()
+stacks = Counter()
+for line in open("collapsed"):
+    stack, weight = line.rstrip("\n").rsplit(" ", 1)
+    stacks[stack] += int(weight)
+    collapsed[stack.rsplit(";", 1)[-1]] += int(weight)
+total = sum(collapsed.values())
+assert total == info["samples"]["total"] > 0, (total, info["samples"])
+
+
+def equal(name, found):
+    """';' separates frames of collapsed stacks, so names have ':' there."""
+    plain = Counter()
+    for frame, weight in found.items():
+        plain[frame.replace(";", ":")] += weight
+    if plain != collapsed:
+        sys.exit(f"{name}: more {list((plain - collapsed).items())[:5]}, less {list((collapsed - plain).items())[:5]}")
+
+
+# go tool pprof -top: flat flat% sum% cum cum% name
+found = Counter()
+for line in open("pprof.top"):
+    m = re.match(r"\s*(\d+)\s+[\d.]+%\s+[\d.]+%\s+\d+\s+[\d.]+%\s+(.*?)( \(inline\))?$", line)
+    if m and int(m[1]):
+        found[m[2]] += int(m[1])
+assert f"Total samples = {total} " in open("pprof.top").read(), open("pprof.top").read()[:500]
+equal("pprof", found)
+assert re.search(r"Type: cpu\n", open("pprof.cpu").read())
+
+# protoc --decode
+tables = {"string_table": [], "function_table": [], "location_table": [], "stack_table": []}
+values, indices, path, period = [], [], [], set()
+for line in open("otlp.txt"):
+    line = line.strip()
+    if line.endswith("{"):
+        path.append(line[:-2])
+        if path[-1] in tables:
+            tables[path[-1]].append({})
+        elif path[-1] == "samples":
+            values.append(0)
+            indices.append(0)
+    elif line == "}":
+        path.pop()
+    else:
+        key, value = line.split(": ", 1)
+        if key == "string_table":
+            tables[key].append(value[1:-1].encode().decode("unicode_escape"))
+        elif path[-1] == "samples" and key == "values":
+            values[-1] = int(value)
+        elif path[-1] == "samples" and key == "stack_index":
+            indices[-1] = int(value)
+        elif path[-1] == "profiles" and key == "period":
+            period.add(int(value))
+        elif path[-1] in ("function_table", "stack_table"):
+            tables[path[-1]][-1].setdefault(key, []).append(int(value))
+        elif path[-1] == "lines" and key == "function_index":
+            tables["location_table"][-1]["function"] = int(value)
+found = Counter()
+for index, value in zip(indices, values):
+    leaf = tables["stack_table"][index]["location_indices"][0]
+    function = tables["function_table"][tables["location_table"][leaf]["function"]]
+    found[tables["string_table"][function["name_strindex"][0]]] += value
+equal("otlp", found)
+assert len(period) == 1 and 900000 < period.pop() < 1100000, "997 Hz"
+
+# speedscope: weights in nanoseconds
+data = json.load(open("speedscope"))
+frames = [f["name"] for f in data["shared"]["frames"]]
+found, whole = Counter(), Counter()
+for profile in data["profiles"]:
+    assert profile["type"] == "sampled" and len(profile["samples"]) == len(profile["weights"]), profile["name"]
+    assert profile["endValue"] == sum(profile["weights"]), profile["name"]
+    for stack, weight in zip(profile["samples"], profile["weights"]):
+        assert weight % (1000000000 // 997) == 0, weight
+        found[frames[stack[-1]]] += weight // (1000000000 // 997)
+        whole[";".join(frames[i].replace(";", ":") for i in stack)] += weight // (1000000000 // 997)
+equal("speedscope", found)
+assert whole == stacks, "whole stacks"

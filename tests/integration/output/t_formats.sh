@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Formats of other tools: their readers find the same methods with the same weights in each of them.
+# class: quick
+# takes: 4 s
+source "$(dirname "$0")/../lib.sh"
+
+need_sample
+root=$(readlink -f "$LIB_DIR/../..")
+for format in collapsed pprof otlp speedscope; do
+	braid export --format "$format" -o "$format" "$SAMPLE"
+done
+braid info --json "$SAMPLE" >info.json
+go tool pprof -top -sample_index=samples -nodecount=100000 -nodefraction=0 pprof >pprof.top 2>pprof.err ||
+	fail "pprof cannot read it: $(cat pprof.err)"
+go tool pprof -top -sample_index=cpu -tagfocus=thread=sample-1 pprof >pprof.cpu 2>&1 || fail "$(cat pprof.cpu)"
+protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <otlp >otlp.txt
+python3 "$TEST_DIR/formats.py" || fail "the formats differ"
+
+for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers"; do
+	status=0
+	# shellcheck disable=SC2086 # words
+	braid export $options "$SAMPLE" >out 2>err || status=$?
+	[[ $status -eq 2 && ! -s out ]] || fail "$options: exit status $status"
+done

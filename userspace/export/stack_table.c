@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack_table.h"
+
+#include "util/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stacks are sorted by; made once for each sum. */
+struct item {
+	struct thread_stack stack;
+	const char *name;
+	uint32_t process, tid;
+	uint32_t place; /* of the node, in the tree's order */
+};
+
+typedef VEC(struct item) item_vec;
+
+static int compare_items(const void *x, const void *y)
+{
+	const struct item *p = x, *q = y;
+	int c = compare_u64(p->process, q->process);
+
+	c = c ?: strcmp(p->name, q->name);
+	c = c ?: compare_u64(p->tid, q->tid);
+	c = c ?: compare_u64(p->stack.thread, q->stack.thread);
+	return c ?: compare_u64(p->place, q->place);
+}
+
+static int compare_weights(const void *x, const void *y)
+{
+	const struct item *p = x, *q = y;
+
+	return compare_u64(q->stack.weight, p->stack.weight) ?: compare_items(x, y);
+}
+
+static bool same(const struct thread_stack *a, const struct thread_stack *b)
+{
+	return a->thread == b->thread && a->node == b->node;
+}
+
+const struct process_row *stack_table_process(const struct stack_table *t, uint32_t thread)
+{
+	const struct thread_row *row = thread == ROW_NONE ? NULL : table_row(&t->an->a->threads, thread);
+
+	return row ? table_get(&t->an->a->processes, row->process) : NULL;
+}
+
+/* The place of each node in the tree's order. */
+static uint32_t *places(const struct tree *tree)
+{
+	uint32_t *place = calloc(tree->nodes.count, sizeof(*place)), next = 0;
+
+	for (uint32_t i = place ? tree_next(tree, 0) : 0; i; i = tree_next(tree, i))
+		place[i] = ++next;
+	return place;
+}
+
+static int collect(const struct stack_table *t, const struct profile *p, const uint32_t *place, item_vec *items)
+{
+	for (size_t i = 0; i < p->sums.count; i++) {
+		const struct stack_sum *s = &p->sums.at[i];
+		const struct thread_row *row = s->thread == ROW_NONE ? NULL : table_row(&t->an->a->threads, s->thread);
+		struct item item = {.stack = {s->thread, tree_node_of(t->tree, s), s->weight},
+				    .name = analysis_thread_name(t->an, s->thread),
+				    .process = row ? row->process : 0,
+				    .tid = row ? row->tid : 0};
+
+		item.place = place[item.stack.node];
+		if (VEC_PUSH(items, item))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void merge(item_vec *items)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < items->count; i++) {
+		struct thread_stack *last = n ? &items->at[n - 1].stack : NULL, *now = &items->at[i].stack;
+
+		if (last && same(last, now))
+			last->weight = add_saturating(last->weight, now->weight);
+		else
+			items->at[n++] = items->at[i];
+	}
+	items->count = n;
+}
+
+static int fill(struct stack_table *t, const struct profile *p, unsigned top, item_vec *items)
+{
+	uint32_t *place = places(t->tree);
+	int err = place ? collect(t, p, place, items) : -ENOMEM;
+
+	free(place);
+	if (err || !items->count)
+		return err;
+	VEC_SORT(items, compare_items);
+	merge(items);
+	if (top && items->count > top) {
+		VEC_SORT(items, compare_weights);
+		items->count = top;
+		VEC_SORT(items, compare_items);
+	}
+	for (size_t i = 0; i < items->count && !err; i++)
+		err = VEC_PUSH(&t->stacks, items->at[i].stack);
+	return err;
+}
+
+int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top)
+{
+	static const struct tree_options options = {.labels = TREE_FRAMES};
+	item_vec items = {0};
+	int err;
+
+	*t = (struct stack_table){.an = an};
+	err = tree_new(&t->tree, an, p, &options) ?: fill(t, p, top, &items);
+	free(items.at);
+	if (err)
+		stack_table_free(t);
+	return err;
+}
+
+void stack_table_free(struct stack_table *t)
+{
+	tree_free(t->tree);
+	free(t->stacks.at);
+	free(t->path.at);
+	*t = (struct stack_table){0};
+}
+
+int stack_table_path(struct stack_table *t, uint32_t node)
+{
+	t->path.count = 0;
+	for (uint32_t i = node; i; i = t->tree->nodes.at[i].parent)
+		if (VEC_PUSH(&t->path, t->tree->nodes.at[i].label))
+			return -ENOMEM;
+	return 0;
+}
+
+void stack_table_name(const struct tree_label *label, bool annotate, char to[FRAME_NAME_MAX])
+{
+	snprintf(to, FRAME_NAME_MAX, "%s%s", label->text, annotate ? kind_suffix((enum stack_kind)label->kind) : "");
+}
+
+const char *profile_unit_word(enum kind_unit unit)
+{
+	static const char *const words[] = {[UNIT_COUNT] = "count", [UNIT_NS] = "nanoseconds", [UNIT_BYTES] = "bytes"};
+
+	return words[unit];
+}
+
+int64_t profile_value(uint64_t weight, uint64_t scale)
+{
+	return scale && weight > INT64_MAX / scale ? INT64_MAX : (int64_t)(weight * scale);
+}

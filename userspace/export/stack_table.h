@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile as formats with tables of frames need it: each frame once, and the weights by stack and thread. */
+#ifndef BRAID_EXPORT_STACK_TABLE_H
+#define BRAID_EXPORT_STACK_TABLE_H
+
+#include <analyze/kinds.h>
+#include <analyze/tree.h>
+
+#include "export.h"
+
+struct thread_stack {
+	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
+	uint32_t node;	 /* of the tree */
+	uint64_t weight;
+};
+
+struct stack_table {
+	const struct analysis *an;
+	struct tree *tree; /* TREE_FRAMES */
+	/* Each pair once; by process, name and id of the thread, then in the tree's order. */
+	VEC(struct thread_stack) stacks;
+	VEC(uint32_t) path; /* see stack_table_path() */
+};
+
+/* 0 or -ENOMEM. `top`: only this many of the heaviest ones; 0: all. */
+int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top);
+void stack_table_free(struct stack_table *t);
+
+/* The process of a thread row; NULL: not known. */
+const struct process_row *stack_table_process(const struct stack_table *t, uint32_t thread);
+
+/* Fills t->path with the labels of a stack, from the leaf. 0 or -ENOMEM. */
+int stack_table_path(struct stack_table *t, uint32_t node);
+
+#define FRAME_NAME_MAX 4096
+/* The name of a frame; `annotate`: with the suffix of its kind. */
+void stack_table_name(const struct tree_label *label, bool annotate, char to[FRAME_NAME_MAX]);
+
+/* What the numbers of a profile are. */
+struct profile_unit {
+	const char *name; /* "samples", "alloc" */
+	enum kind_unit unit;
+	uint64_t period_ns; /* of CPU time for each sample; 0: not by time */
+};
+
+const char *profile_unit_word(enum kind_unit unit);	/* "nanoseconds", as the formats name them */
+int64_t profile_value(uint64_t weight, uint64_t scale); /* their product, at most INT64_MAX */
+
+int pprof_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+int otlp_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+int speedscope_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+
+#endif
