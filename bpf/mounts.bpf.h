@@ -148,7 +148,7 @@ static __always_inline void mount_emit_life(struct braid_vthread_time *v, __u64 
 static __always_inline struct braid_vthread_time *mount_first(const struct braid_vthread_key *key, __u32 slot,
 							      __u32 tgid, __u32 mount, __u64 begin_ns, __u64 now)
 {
-	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
+	struct braid_vthread_count *own = vthread_count_of_jvm(slot);
 	bool before = mount == BRAID_MOUNT_ON && begin_ns && begin_ns < now && own && !own->full;
 	struct braid_vthread_time *v = vthread_time_new(key, slot, tgid, before ? begin_ns : now);
 
@@ -202,11 +202,9 @@ static __always_inline void mount_on(struct braid_vthread_time *v, __u64 number,
 
 static __always_inline void mount_end(struct braid_vthread_time *v, const struct braid_vthread_key *key)
 {
-	__u32 slot = v->slot;
-
-	mount_send_name(slot, key->number);
+	mount_send_name(v->slot, key->number);
 	mount_emit_life(v, key->number);
-	vthread_time_remove(key, slot);
+	vthread_time_remove(key, v);
 }
 
 /* The entry of the request's virtual thread; `key` gets its key. NULL: it has none. */
@@ -218,7 +216,7 @@ static __always_inline struct braid_vthread_time *mount_find(const struct braid_
 	key->number = arg->event.number;
 	key->jvm = jvm ? java_thread_jvm(slot, jvm->generation) : 0;
 	key->reserved = 0;
-	return bpf_map_lookup_elem(&vthread_times, key);
+	return vthread_time_of(key);
 }
 
 /*

@@ -156,16 +156,21 @@ static __always_inline __u64 entries_used(__s64 count)
 	return count > 0 ? count : 0;
 }
 
+/* Whether a process may have one more of `size` entries; `own`: its entries, and so on. */
+static __always_inline bool entries_left(__u64 size, __s64 all, __s64 user, __s64 own)
+{
+	__u64 used = entries_used(all);
+
+	return used < size &&
+	       braid_share_has(size - 1 - used, BRAID_USER_PER_FREE, entries_used(user), entries_used(own), 1);
+}
+
 /* Processes without a slot have no share but their user's. */
 static __always_inline bool thread_place_left(const struct braid_request_share *own,
 					      const struct braid_user_share *user, __u32 slot,
 					      const struct braid_offcpu_counts *all)
 {
-	__u64 used = entries_used(all->threads);
-
-	return used < BRAID_THREAD_TIMES &&
-	       braid_share_has(BRAID_THREAD_TIMES - 1 - used, BRAID_USER_PER_FREE, entries_used(user->threads),
-			       slot < BRAID_MAX_JVMS ? entries_used(own->threads) : 0, 1);
+	return entries_left(BRAID_THREAD_TIMES, all->threads, user->threads, slot < BRAID_MAX_JVMS ? own->threads : 0);
 }
 
 static __noinline __u32 thread_place_take(__u32 slot, __u32 user)

@@ -19,44 +19,90 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, BRAID_MAX_JVMS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BRAID_VTHREAD_COUNTS);
 	__type(key, __u32);
 	__type(value, struct braid_vthread_count);
 } vthread_counts SEC(".maps");
 
 static const struct braid_vthread_time vthread_time_none;
 
-/* A new entry of the JVM in a slot; NULL when there is no room. One JVM may have half of them. */
+/* ---- entries ---- */
+
+static __always_inline struct braid_vthread_count *vthread_count_of_jvm(__u32 slot)
+{
+	__u32 at = BRAID_VTHREADS_OF_JVM(slot);
+
+	return bpf_map_lookup_elem(&vthread_counts, &at);
+}
+
+/* The counts that an entry belongs to. */
+struct vthread_counts {
+	struct braid_vthread_count *all, *user, *own;
+};
+
+static __always_inline bool vthread_counts_of(__u32 slot, __u32 user, struct vthread_counts *c)
+{
+	__u32 all = BRAID_VTHREADS_OF_ALL, of_user = BRAID_VTHREADS_OF_USER(user);
+
+	c->all = bpf_map_lookup_elem(&vthread_counts, &all);
+	c->user = bpf_map_lookup_elem(&vthread_counts, &of_user);
+	c->own = vthread_count_of_jvm(slot);
+	return c->all && c->user && c->own;
+}
+
+static __always_inline void vthread_counts_add(const struct vthread_counts *c, __s64 n)
+{
+	__sync_fetch_and_add(&c->all->entries, n);
+	__sync_fetch_and_add(&c->user->entries, n);
+	__sync_fetch_and_add(&c->own->entries, n);
+}
+
+static __always_inline bool vthread_is_room(const struct vthread_counts *c)
+{
+	return entries_left(BRAID_VTHREAD_TIMES, c->all->entries, c->user->entries, c->own->entries);
+}
+
+/* NULL: it has none. One that is not complete is another thread's, which lies about what it mounts. */
+static __always_inline struct braid_vthread_time *vthread_time_of(const struct braid_vthread_key *key)
+{
+	struct braid_vthread_time *v = bpf_map_lookup_elem(&vthread_times, key);
+
+	return v && v->pid ? v : NULL;
+}
+
+/* A new entry of the JVM in a slot; NULL when there is no room. */
 static __always_inline struct braid_vthread_time *vthread_time_new(const struct braid_vthread_key *key, __u32 slot,
 								   __u32 tgid, __u64 since_ns)
 {
-	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
-	struct braid_vthread_time *v;
+	__u32 user = process_user(bpf_map_lookup_elem(&processes, &tgid));
+	struct braid_vthread_time *v = NULL;
+	struct vthread_counts c;
 
-	if (!own)
+	if (!vthread_counts_of(slot, user, &c))
 		return NULL;
-	if (own->entries >= BRAID_VTHREAD_TIMES / 2 ||
-	    bpf_map_update_elem(&vthread_times, key, &vthread_time_none, BPF_NOEXIST)) {
-		own->full = 1;
+	if (vthread_is_room(&c) && !bpf_map_update_elem(&vthread_times, key, &vthread_time_none, BPF_NOEXIST))
+		v = bpf_map_lookup_elem(&vthread_times, key);
+	if (!v) {
+		c.own->full = 1;
 		return NULL;
 	}
-	__sync_fetch_and_add(&own->entries, 1);
-	v = bpf_map_lookup_elem(&vthread_times, key);
-	if (!v)
-		return NULL;
 	v->since_ns = since_ns;
-	v->pid = tgid;
 	v->slot = slot;
+	v->user = user;
 	v->was_long = 1;
+	vthread_counts_add(&c, 1);
+	*(volatile __u32 *)&v->pid = tgid; /* from now on others may remove it */
 	return v;
 }
 
-static __always_inline void vthread_time_remove(const struct braid_vthread_key *key, __u32 slot)
+static __always_inline void vthread_time_remove(const struct braid_vthread_key *key, const struct braid_vthread_time *v)
 {
-	struct braid_vthread_count *own = bpf_map_lookup_elem(&vthread_counts, &slot);
+	struct vthread_counts c;
+	bool counted = vthread_counts_of(v->slot, v->user, &c);
 
-	if (!bpf_map_delete_elem(&vthread_times, key) && own)
-		__sync_fetch_and_add(&own->entries, -1);
+	if (!bpf_map_delete_elem(&vthread_times, key) && counted)
+		vthread_counts_add(&c, -1);
 }
 
 /* ---- sums ---- */
@@ -140,7 +186,7 @@ static __always_inline void vthread_time_orphan(struct braid_thread_time *t, __u
 	if (!jvm)
 		return;
 	key.jvm = java_thread_jvm(slot, jvm->generation);
-	v = bpf_map_lookup_elem(&vthread_times, &key);
+	v = vthread_time_of(&key);
 	if (!v || v->off_ns)
 		return;
 	vthread_time_off(v, t, now);

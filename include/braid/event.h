@@ -382,11 +382,18 @@ _Static_assert(sizeof(struct braid_thread_time) ==
 		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 32 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
-/* Value of the map `vthread_counts`, by slot. The collector resets it when the slot's entries are removed. */
+/*
+ * Value of the map `vthread_counts`: of all, of a user by number in `user_shares`, and of the JVM in a slot. The kernel
+ * side counts the entries that it adds and removes. The collector subtracts those that it removes.
+ */
 struct braid_vthread_count {
 	__s64 entries; /* of `vthread_times` */
-	__u64 full;    /* there was no room for one: those without an entry may have been mounted before */
+	__u64 full;    /* of a JVM: there was no room for one, so those without an entry may have been mounted before */
 };
+#define BRAID_VTHREADS_OF_ALL 0U
+#define BRAID_VTHREADS_OF_USER(user) (1U + (user))
+#define BRAID_VTHREADS_OF_JVM(slot) (1U + BRAID_USERS + (slot))
+#define BRAID_VTHREAD_COUNTS BRAID_VTHREADS_OF_JVM(BRAID_MAX_JVMS)
 
 /* Key of the map `vthread_times`. */
 struct braid_vthread_key {
@@ -407,10 +414,11 @@ struct braid_vthread_time {
 	__u64 counted[BRAID_OFFCPU_CLASSES]; /* as in struct braid_thread_time */
 	__u64 counted_ns[BRAID_OFFCPU_CLASSES];
 	struct braid_stack_ref start; /* the stack that was taken when it was unmounted */
-	__u32 pid;
-	__u32 slot;	/* whose share it counts in */
-	__u32 carrier;	/* its tid; 0: none */
-	__u32 class;	/* BRAID_OFFCPU_UNMOUNTED or BRAID_OFFCPU_CARRIER: why it is unmounted */
+	__u32 pid;		      /* 0: it is not complete yet, and not counted */
+	__u16 slot;		      /* whose shares it counts in, and */
+	__u16 user;		      /* of `user_shares` */
+	__u32 carrier;		      /* its tid; 0: none */
+	__u32 class;		      /* BRAID_OFFCPU_UNMOUNTED or BRAID_OFFCPU_CARRIER: why it is unmounted */
 	__u32 was_long; /* the last time was reported, or it is the first: the stack is taken at its start */
 	__u32 flags;	/* BRAID_VTHREAD_* */
 };

@@ -39,6 +39,7 @@ void ring_full(struct grip *g);
 void ring_garbage(struct grip *g);
 void ring_messages(struct grip *g);
 void ring_requests(struct grip *g);
+void ring_mounts(struct grip *g);
 
 /* records.c */
 void say_heap(struct grip *g);

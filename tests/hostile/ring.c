@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,6 +19,7 @@
 #define SHARED_RECORDS 10
 #define RECONNECTS 15
 #define MESSAGE_MAX 60000
+#define MOUNTS 125000 /* three times as many are more than BRAID_VTHREAD_TIMES */
 
 void ring_again(struct grip *g)
 {
@@ -119,20 +121,25 @@ void ring_messages(struct grip *g)
 	}
 }
 
+/* False: the kernel does not let a JVM run the program. */
+static bool run_program(const struct grip *g, struct braid_stack_request *request)
+{
+	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)g->program,
+					.ctx_in = (uint64_t)(uintptr_t)request,
+					.ctx_size_in = sizeof(*request)}};
+
+	return syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) >= 0;
+}
+
 static void *request_always(void *ctx)
 {
-	const struct grip *g = ctx;
 	struct braid_stack_request request = {.event.kind = BRAID_JVM_ALLOC};
-	union bpf_attr attr = {.test = {.prog_fd = (uint32_t)g->program,
-					.ctx_in = (uint64_t)(uintptr_t)&request,
-					.ctx_size_in = sizeof(request)}};
 
-	for (uint64_t i = 0;; i++) {
-		request.event.value = i;
+	do {
+		request.event.value++;
 		request.event.start_ns = request.event.end_ns = now_ns();
-		if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) < 0)
-			return NULL; /* where the kernel does not let a JVM run the program */
-	}
+	} while (run_program(ctx, &request));
+	return NULL;
 }
 
 void ring_requests(struct grip *g)
@@ -145,4 +152,25 @@ void ring_requests(struct grip *g)
 	under_way();
 	request_always(g);
 	pthread_join(other, NULL);
+}
+
+/* Says "all" when every one of them is followed. */
+void ring_mounts(struct grip *g)
+{
+	struct braid_stack_request request = {.event = {.kind = BRAID_JVM_OFFCPU, .flags = BRAID_MOUNT_START}};
+	uint32_t followed = 0;
+
+	put_hello(g);
+	while (followed < MOUNTS) {
+		followed = 0;
+		for (request.event.number = 1; request.event.number <= MOUNTS; request.event.number++) {
+			if (!run_program(g, &request))
+				return;
+			followed += request.event.end_ns != 0; /* the program's answer */
+		}
+		under_way();
+		usleep(100000);
+	}
+	puts("all");
+	fflush(stdout);
 }

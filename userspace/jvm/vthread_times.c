@@ -116,21 +116,6 @@ static void emit_all(struct ending *end, struct braid_vthread_key *keys, struct 
 	} while (!err);
 }
 
-/* Entries that are gone while others are listed can end a list early, so they are removed one by one from its start. */
-static void forget_all(const struct ending *end)
-{
-	struct braid_vthread_key key, next, *at = NULL;
-
-	while (!bpf_map_get_next_key(end->map, at, &next)) {
-		if (at && is_meant(end, at))
-			(void)bpf_map_delete_elem(end->map, at);
-		key = next;
-		at = &key;
-	}
-	if (at && is_meant(end, at))
-		(void)bpf_map_delete_elem(end->map, at);
-}
-
 void vthread_times_end(struct jvms *jvms, uint32_t slot, uint64_t end_ns)
 {
 	struct ending end = {
@@ -140,9 +125,7 @@ void vthread_times_end(struct jvms *jvms, uint32_t slot, uint64_t end_ns)
 
 	if (end.map >= 0 && keys && values) {
 		emit_all(&end, keys, values);
-		forget_all(&end);
-		if (slot < BRAID_MAX_JVMS)
-			kernel_side_reset_vthreads(jvms->kernel, slot);
+		kernel_side_forget_vthreads(jvms->kernel, slot);
 	}
 	free(keys);
 	free(values);

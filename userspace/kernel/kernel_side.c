@@ -537,9 +537,9 @@ int kernel_side_vthread_times(const struct kernel_side *k)
 	return programs_vthread_times(&k->programs);
 }
 
-void kernel_side_reset_vthreads(struct kernel_side *k, uint32_t slot)
+void kernel_side_forget_vthreads(const struct kernel_side *k, uint32_t slot)
 {
-	programs_reset_vthreads(&k->programs, slot);
+	programs_forget_vthreads(&k->programs, slot);
 }
 
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx)

@@ -120,8 +120,8 @@ void kernel_side_take_sums(struct kernel_side *k, kernel_sum_fn fn, void *ctx);
 const struct braid_offcpu_filter *kernel_side_offcpu_filter(const struct kernel_side *k);
 /* The map of virtual threads that have not ended. */
 int kernel_side_vthread_times(const struct kernel_side *k);
-/* Those of the JVM in a slot have been removed from it. */
-void kernel_side_reset_vthreads(struct kernel_side *k, uint32_t slot);
+/* Removes those of the JVM in a slot from it; BRAID_MAX_JVMS: all. */
+void kernel_side_forget_vthreads(const struct kernel_side *k, uint32_t slot);
 /* Calls back with a struct braid_asleep of every followed thread that was off the CPU when that ended, and has been since. */
 int kernel_side_each_asleep(const struct kernel_side *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 /* The same with a struct braid_dump_thread of every thread of the recorded processes, in a recording with dumps. */

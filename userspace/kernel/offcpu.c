@@ -2,6 +2,7 @@
 #include "offcpu.h"
 
 #include "braid.skel.h"
+#include "map_window.h"
 #include "offcpu_filter.h"
 
 #include <bpf/bpf.h>
@@ -179,6 +180,51 @@ void offcpu_each_thread(const struct braid_bpf *b, offcpu_thread_fn fn, void *ct
 	for (uint32_t place = 1; place <= c.used && place < BRAID_THREAD_TIMES; place++)
 		if (!bpf_map_lookup_elem(fd, &place, &t) && t.tid)
 			fn(ctx, &t);
+}
+
+/* ---- virtual threads ---- */
+
+static void forget(int times, const struct braid_vthread_key *key, uint32_t slot, struct braid_vthread_count *counts)
+{
+	struct braid_vthread_time v;
+
+	if (slot != BRAID_MAX_JVMS && key->jvm % BRAID_MAX_JVMS != slot)
+		return;
+	if (bpf_map_lookup_elem(times, key, &v) || !v.pid || v.slot >= BRAID_MAX_JVMS || v.user >= BRAID_USERS ||
+	    bpf_map_delete_elem(times, key))
+		return;
+	__atomic_fetch_sub(&counts[BRAID_VTHREADS_OF_ALL].entries, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&counts[BRAID_VTHREADS_OF_USER(v.user)].entries, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&counts[BRAID_VTHREADS_OF_JVM(v.slot)].entries, 1, __ATOMIC_RELAXED);
+}
+
+/* Entries that are gone while others are listed can end a list early, so they are removed one by one from its start. */
+static void forget_all(int times, uint32_t slot, struct braid_vthread_count *counts)
+{
+	struct braid_vthread_key key, next, *at = NULL;
+
+	while (!bpf_map_get_next_key(times, at, &next)) {
+		if (at)
+			forget(times, at, slot, counts);
+		key = next;
+		at = &key;
+	}
+	if (at)
+		forget(times, at, slot, counts);
+	if (slot < BRAID_MAX_JVMS)
+		counts[BRAID_VTHREADS_OF_JVM(slot)].full = 0;
+}
+
+/* The programs change the counts at the same time, so that they are mapped. Entries that are not removed stay counted. */
+void offcpu_forget_vthreads(const struct bpf_map *times, const struct bpf_map *counts, uint32_t slot)
+{
+	struct map_window w;
+
+	if (map_window_open(&w, counts))
+		return;
+	if (!map_window_reach(&w, BRAID_VTHREAD_COUNTS))
+		forget_all(bpf_map__fd(times), slot, w.base);
+	map_window_close(&w);
 }
 
 /* ---- limits ---- */

@@ -17,6 +17,7 @@
 
 struct braid_bpf;
 struct bpf_link;
+struct bpf_map;
 
 /* The event types whose programs follow threads. */
 #define OFFCPU_TYPES (BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT) | BRAID_EVENT_TYPE(OFFCPU))
@@ -51,6 +52,9 @@ int offcpu_each_asleep(struct braid_bpf *b, iterator_fn fn, void *ctx);
 /* Calls back with the entry of every followed thread, which it may change: it is a copy. */
 typedef void (*offcpu_thread_fn)(void *ctx, struct braid_thread_time *t);
 void offcpu_each_thread(const struct braid_bpf *b, offcpu_thread_fn fn, void *ctx);
+
+/* Removes the entries of virtual threads of the JVM in a slot; BRAID_MAX_JVMS: of all. */
+void offcpu_forget_vthreads(const struct bpf_map *times, const struct bpf_map *counts, uint32_t slot);
 
 /* Sets what is reported of a process by an event configuration. */
 void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_config *c);

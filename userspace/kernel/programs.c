@@ -400,11 +400,10 @@ int programs_vthread_times(const struct programs *p)
 	return p->thread_times ? bpf_map__fd(p->thread_times->maps.vthread_times) : -ENOENT;
 }
 
-void programs_reset_vthreads(const struct programs *p, uint32_t slot)
+void programs_forget_vthreads(const struct programs *p, uint32_t slot)
 {
-	const struct braid_vthread_count none = {0};
-
-	(void)bpf_map_update_elem(bpf_map__fd(p->first->maps.vthread_counts), &slot, &none, BPF_ANY);
+	if (p->thread_times)
+		offcpu_forget_vthreads(p->thread_times->maps.vthread_times, p->first->maps.vthread_counts, slot);
 }
 
 void programs_each_thread(const struct programs *p, offcpu_thread_fn fn, void *ctx)

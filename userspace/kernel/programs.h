@@ -81,8 +81,8 @@ void programs_take_sums(struct programs *p, offcpu_sum_fn fn, void *ctx);
 /* Descriptors; negative: none. */
 int programs_stack_request(const struct programs *p);
 int programs_vthread_times(const struct programs *p);
-/* The virtual threads of the JVM in a slot have no entries any more. */
-void programs_reset_vthreads(const struct programs *p, uint32_t slot);
+/* See offcpu_forget_vthreads(). */
+void programs_forget_vthreads(const struct programs *p, uint32_t slot);
 /* See offcpu_each_thread(); nothing without followed threads. */
 void programs_each_thread(const struct programs *p, offcpu_thread_fn fn, void *ctx);
 /* See offcpu_each_asleep(). */

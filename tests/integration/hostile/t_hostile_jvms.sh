@@ -9,7 +9,7 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/hostile.sh"
 
 growing=(methods tids crowd renames requests)
-mapfile -t modes < <({ ./hostile --list jvm && ./hostile --list asked; } | grep -vxF "$(printf '%s\n' "${growing[@]}")")
+mapfile -t modes < <({ ./hostile --list jvm && ./hostile --list asked; } | grep -vxF "$(printf '%s\n' "${growing[@]}" mounts)")
 export HOSTILE_LIBJVM HOSTILE_NAMES
 HOSTILE_LIBJVM=$(find "$JAVA_HOME/" -path '*/server/libjvm.so')
 HOSTILE_NAMES=$(nm -S "$HOSTILE_LIBJVM" 2>/dev/null | sed -n 's/^\([0-9a-f]*\) \([0-9a-f]*\) . _ZN12VM_Operation6_namesE$/\1:\2/p')
