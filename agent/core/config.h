@@ -13,7 +13,6 @@ struct agent_config {
 	_Atomic uint32_t enabled;
 	_Atomic uint32_t vthread_rate;
 	_Atomic uint32_t exception_rate;
-	_Atomic uint32_t method_rate;
 	_Atomic uint32_t live_max;
 	_Atomic uint64_t lock_min_ns;
 	_Atomic uint64_t wait_min_ns;

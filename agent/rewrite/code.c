@@ -2,19 +2,14 @@
 /* The instructions of a method: where they go, and what they become. */
 #include "method.h"
 
-#define ATHROW 0xbfU
 #define GOTO_W 0xc8U
 #define IINC 0x84U
-#define INVOKESTATIC 0xb8U
 #define JSR_W 0xc9U
-#define LLOAD 0x16U
 #define LOOKUPSWITCH 0xabU
-#define LSTORE 0x37U
 #define TABLESWITCH 0xaaU
 #define WIDE 0xc4U
 
 #define CODE_MAX 65535U
-#define CALL_BYTES 3U
 
 enum { SWITCH = 0, WIDENS = 0xf, UNKNOWN = 0xe };
 
@@ -92,20 +87,10 @@ static uint32_t instruction_length(const struct method *m, uint32_t offset)
 	return length <= m->length - offset ? length : 0;
 }
 
-static uint32_t local_bytes(const struct method *m)
-{
-	return m->local <= UINT8_MAX ? 2 : 4;
-}
-
-/* Load the time and the id, and call. */
-static uint32_t call_bytes(const struct method *m)
-{
-	return local_bytes(m) + 3 + CALL_BYTES;
-}
-
 bool code_measure(struct method *m)
 {
-	uint32_t to = CALL_BYTES + local_bytes(m), length, pad;
+	size_t to = m->entry.used;
+	uint32_t length, pad;
 
 	m->place = malloc((m->length + 1) * sizeof(*m->place));
 	if (!m->place)
@@ -117,34 +102,13 @@ bool code_measure(struct method *m)
 		length = instruction_length(m, at);
 		if (!length)
 			return false;
-		m->place[at] = to;
+		m->place[at] = (uint32_t)to;
 		pad = is_switch ? padding(at) : 0;
-		to += length + (is_switch ? padding(to) : 0) + (is_return(m->code[at]) ? call_bytes(m) : 0);
+		to += length + (is_switch ? padding((uint32_t)to) : 0) + (is_return(m->code[at]) ? m->exit.used : 0);
 	}
-	m->place[m->length] = m->handler = to;
-	m->total = to + (m->constructor ? 0 : call_bytes(m) + 1);
-	return m->total <= CODE_MAX;
-}
-
-static void local_write(const struct method *m, struct writer *w, uint32_t opcode)
-{
-	if (m->local > UINT8_MAX) {
-		write_u1(w, WIDE);
-		write_u1(w, opcode);
-		write_u2(w, m->local);
-	} else {
-		write_u1(w, opcode);
-		write_u1(w, m->local);
-	}
-}
-
-static void call_write(const struct method *m, struct writer *w, uint32_t callee)
-{
-	local_write(m, w, LLOAD);
-	write_u1(w, m->id_op);
-	write_u2(w, m->id);
-	write_u1(w, INVOKESTATIC);
-	write_u2(w, callee);
+	m->place[m->length] = m->handler = (uint32_t)to;
+	m->total = (uint32_t)(to + m->thrown.used);
+	return to + m->thrown.used <= CODE_MAX;
 }
 
 /* Where the jump of the instruction at `offset` leads, relative to its new place; false: to no instruction. */
@@ -202,22 +166,17 @@ static bool instruction_write(const struct method *m, struct writer *w, uint32_t
 		return true;
 	}
 	if (is_return(*at))
-		call_write(m, w, m->helper->exit);
+		write_bytes(w, m->exit.bytes, m->exit.used);
 	write_bytes(w, at, instruction_length(m, offset));
 	return true;
 }
 
 bool code_write(const struct method *m, struct writer *w)
 {
-	write_u1(w, INVOKESTATIC);
-	write_u2(w, m->helper->enter);
-	local_write(m, w, LSTORE);
+	write_bytes(w, m->entry.bytes, m->entry.used);
 	for (uint32_t at = 0; at < m->length; at++)
 		if (m->place[at] != NO_PLACE && !instruction_write(m, w, at))
 			return false;
-	if (!m->constructor) {
-		call_write(m, w, m->helper->thrown);
-		write_u1(w, ATHROW);
-	}
+	write_bytes(w, m->thrown.bytes, m->thrown.used);
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stack map frames. Each is written in full, because the new variable is behind all others: between the last one that a
- * frame has and the new one, slots are Top.
+ * Stack map frames. Each is written in full, because the new variables are behind all others: between the last one that
+ * a frame has and the new ones, slots are Top.
  */
 #include "method.h"
 
@@ -54,50 +54,56 @@ static bool local_remove(struct frame *f)
 
 /* ---- the frame that a method begins with ---- */
 
-static size_t array_depth(const char *at, const char *end)
+bool descriptor_begin(struct text *rest)
 {
-	size_t depth = 0;
-
-	while (at + depth < end && at[depth] == '[')
-		depth++;
-	return depth;
+	if (!rest->size || *rest->at != '(')
+		return false;
+	*rest = (struct text){rest->at + 1, rest->size - 1};
+	return true;
 }
 
-/* The type of one argument; *at moves behind it. */
-static bool argument_type(const struct method *m, const char **at, const char *end, struct type *t)
+bool descriptor_next(struct text *rest, struct text *argument)
 {
-	size_t depth = array_depth(*at, end);
-	const char *begin = *at, *element = begin + depth, *name = depth ? begin : element + 1;
-	const char *stop = element;
+	const char *end = rest->at + rest->size, *element = rest->at, *stop;
 
-	if (element == end)
+	while (element < end && *element == '[')
+		element++;
+	if (element == end || !*element || !strchr("BCDFIJSZL", *element))
 		return false;
-	if (*element == 'L')
-		stop = memchr(element, ';', (size_t)(end - element));
+	stop = *element == 'L' ? memchr(element, ';', (size_t)(end - element)) : element;
 	if (!stop)
 		return false;
-	*at = stop + 1;
-	if (!depth && *element != 'L') {
-		t->tag = *element == 'J' ? LONG : *element == 'D' ? DOUBLE : *element == 'F' ? FLOAT : INTEGER;
-		return *element && strchr("BCDFIJSZ", *element);
+	*argument = (struct text){rest->at, (size_t)(stop + 1 - rest->at)};
+	*rest = (struct text){stop + 1, (size_t)(end - stop) - 1};
+	return true;
+}
+
+static bool argument_type(const struct method *m, struct text argument, struct type *t)
+{
+	char first = *argument.at;
+
+	if (first != '[' && first != 'L') {
+		t->tag = first == 'J' ? LONG : first == 'D' ? DOUBLE : first == 'F' ? FLOAT : INTEGER;
+		return true;
 	}
+	if (first == 'L') /* the name of a class, but an array as it is */
+		argument = (struct text){argument.at + 1, argument.size - 2};
 	t->tag = OBJECT;
-	t->detail = (uint16_t)pool_class(
-		m->pool, (struct text){.at = name, .size = (size_t)(depth ? stop + 1 - name : stop - name)});
+	t->detail = (uint16_t)pool_class(m->pool, argument);
 	return t->detail;
 }
 
 static bool begin(const struct method *m, struct frame *f)
 {
-	const char *at = m->descriptor.at, *end = at + m->descriptor.size;
 	struct type t = {.tag = m->constructor ? THIS_BEFORE_SUPER : OBJECT, .detail = (uint16_t)m->class};
+	struct text rest = m->descriptor, argument;
 
-	if (at == end || *at++ != '(' || (!m->is_static && !local_add(f, t)))
+	if (!descriptor_begin(&rest) || (!m->is_static && !local_add(f, t)))
 		return false;
-	while (at < end && *at != ')')
-		if (!argument_type(m, &at, end, &t) || !local_add(f, t))
+	while (descriptor_next(&rest, &argument))
+		if (!argument_type(m, argument, &t) || !local_add(f, t))
 			return false;
-	return at < end;
+	return rest.size && *rest.at == ')';
 }
 
 /* ---- reading ---- */
@@ -175,22 +181,29 @@ static void type_write(struct writer *w, struct type t)
 
 static void frame_write(const struct method *m, struct writer *w, const struct frame *f, uint32_t delta)
 {
-	uint32_t tops = m->local - f->slots;
+	struct type object = {.tag = OBJECT, .detail = (uint16_t)m->helper->object};
+	uint32_t tops = m->local - f->slots, values = 0;
+
+	for (uint32_t i = 0; i < REWRITE_VALUES; i++)
+		values += m->kinds[i] != REWRITE_NONE;
 
 	write_u1(w, FULL_FRAME);
 	write_u2(w, delta);
-	write_u2(w, f->local_count + tops + 1);
+	write_u2(w, f->local_count + tops + 1 + values);
 	for (uint32_t i = 0; i < f->local_count; i++)
 		type_write(w, f->locals[i]);
 	for (uint32_t i = 0; i < tops; i++)
 		write_u1(w, TOP);
 	write_u1(w, LONG);
+	for (uint32_t i = 0; i < REWRITE_VALUES; i++)
+		if (m->kinds[i])
+			type_write(w, m->kinds[i] == REWRITE_OBJECT ? object : (struct type){.tag = LONG});
 	write_u2(w, f->stack_count);
 	for (uint32_t i = 0; i < f->stack_count; i++)
 		type_write(w, f->stack[i]);
 }
 
-/* The frame of the new handler: nothing but the time, and the exception. */
+/* The frame of the new handler: nothing but the new variables, and the exception. */
 static void handler_write(const struct method *m, struct writer *w, uint32_t delta)
 {
 	struct type exception = {.tag = OBJECT, .detail = (uint16_t)m->helper->throwable};

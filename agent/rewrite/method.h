@@ -3,36 +3,59 @@
 #ifndef BRAID_AGENT_REWRITE_METHOD_H
 #define BRAID_AGENT_REWRITE_METHOD_H
 
-#include "pool.h"
+#include "rewrite.h"
 
 #define NO_PLACE UINT32_MAX
 
 #define OPCODE_NEW 0xbbU
 
-/* Indices of what calls need in the constant pool; made with the first method of a class that is rewritten. */
+#define TIME_SLOTS 2U /* of the new variable that all have: when the call began */
+
+/* Indices of what calls need in the constant pool; made with the first method of a class that needs them. */
 struct helper_entries {
 	uint32_t enter, exit, thrown; /* methods */
 	uint32_t throwable;	      /* class */
 	uint32_t stack_map_table;     /* text */
+	/* for values */
+	uint32_t exit_values, thrown_values, bits; /* methods */
+	uint32_t object;			   /* class */
 };
+
+/* A field of the class. */
+struct field {
+	struct text type;
+	uint32_t entry; /* in the constant pool */
+};
+
+struct class;
 
 struct method {
 	struct pool *pool;
-	const struct helper_entries *helper;
+	struct helper_entries *helper;
+	struct class *class_being;
+	bool (*field_find)(struct class *c, struct text name, struct field *to);
 	struct text descriptor;
 	uint32_t class; /* that declares it */
 	bool is_static, constructor;
-	bool frames;	     /* its class file has stack map frames */
-	uint32_t id_op, id;  /* the instruction that pushes the id, and its operand */
-	uint32_t local;	     /* the new variable, of two slots */
-	uint32_t stack;	     /* deepest, as it was */
-	const uint8_t *code; /* as it was */
-	uint32_t length;     /* of it */
-	uint32_t *place;     /* by offset in the old code and for its end: the new offset, where what was inserted in
-				  front of the instruction begins; NO_PLACE: not the beginning of an instruction */
-	uint32_t handler;    /* offset of the new handler: the end of the old code's new place */
-	uint32_t total;	     /* length of the new code */
+	bool frames;			   /* its class file has stack map frames */
+	uint32_t local;			   /* the first new variable: when the call began; values follow */
+	uint32_t slots;			   /* of the new variables */
+	uint32_t stack;			   /* deepest, as it was */
+	uint32_t new_stack;		   /* as it becomes */
+	uint8_t kinds[REWRITE_VALUES];	   /* enum rewrite_kind of the values, each of which has a variable */
+	bool lacks;			   /* some that were asked for are not there */
+	struct writer entry, exit, thrown; /* what is inserted; thrown: the handler, empty in a constructor */
+	const uint8_t *code;		   /* as it was */
+	uint32_t length;		   /* of it */
+	uint32_t *place;  /* by offset in the old code and for its end: the new offset, where what was inserted in
+			      front of the instruction begins; NO_PLACE: not the beginning of an instruction */
+	uint32_t handler; /* offset of the new handler: the end of the old code's new place */
+	uint32_t total;	  /* length of the new code */
 };
+
+/* calls.c: fills what is inserted. False: out of memory, or too large for a class file. */
+bool calls_make(struct method *m, const struct rewrite_choice *c);
+void calls_free(struct method *m);
 
 /* code.c: sets what depends on the instructions; false: malformed, or too long. m->place must be freed in any case. */
 bool code_measure(struct method *m);
@@ -41,6 +64,15 @@ bool code_write(const struct method *m, struct writer *w);
 
 /* frames.c: writes the attribute StackMapTable with all frames in full; `table` is the old one, or is empty. */
 bool frames_write(const struct method *m, struct reader table, struct writer *w);
+
+/* Steps through a method's descriptor. False: it is malformed; or there is no further argument. */
+bool descriptor_begin(struct text *rest);
+bool descriptor_next(struct text *rest, struct text *argument);
+
+static inline uint32_t slots_of_type(char type)
+{
+	return type == 'J' || type == 'D' ? 2 : 1;
+}
 
 static inline uint32_t method_place(const struct method *m, uint32_t offset)
 {

@@ -7,6 +7,7 @@ enum tag {
 	TAG_LONG = 5,
 	TAG_DOUBLE = 6,
 	TAG_CLASS = 7,
+	TAG_FIELDREF = 9,
 	TAG_METHODREF = 10,
 	TAG_NAME_AND_TYPE = 12,
 	TAGS = 21,
@@ -20,7 +21,7 @@ static const uint8_t sizes[TAGS] = {[TAG_UTF8] = 2,
 				    [TAG_DOUBLE] = 8,
 				    [TAG_CLASS] = 2,
 				    [8] = 2 /* String */,
-				    [9] = 4 /* Fieldref */,
+				    [TAG_FIELDREF] = 4,
 				    [TAG_METHODREF] = 4,
 				    [11] = 4,
 				    [TAG_NAME_AND_TYPE] = 4,
@@ -135,11 +136,21 @@ static uint32_t add_pair(struct pool *p, enum tag tag, uint32_t first, uint32_t 
 	return index;
 }
 
+static uint32_t add_member(struct pool *p, enum tag tag, uint32_t class, struct text name, struct text type)
+{
+	uint32_t name_at = pool_add_text(p, name), type_at = pool_add_text(p, type);
+
+	return add_pair(p, tag, class, add_pair(p, TAG_NAME_AND_TYPE, name_at, type_at));
+}
+
 uint32_t pool_add_method(struct pool *p, uint32_t class, struct text name, struct text descriptor)
 {
-	uint32_t name_at = pool_add_text(p, name), descriptor_at = pool_add_text(p, descriptor);
+	return add_member(p, TAG_METHODREF, class, name, descriptor);
+}
 
-	return add_pair(p, TAG_METHODREF, class, add_pair(p, TAG_NAME_AND_TYPE, name_at, descriptor_at));
+uint32_t pool_add_field(struct pool *p, uint32_t class, struct text name, struct text type)
+{
+	return add_member(p, TAG_FIELDREF, class, name, type);
 }
 
 static struct pool_class *class_place(struct pool *p, struct text name)

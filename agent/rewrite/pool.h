@@ -10,7 +10,11 @@ struct text {
 	size_t size;
 };
 
-#define TEXT(s) ((struct text){.at = (s), .size = sizeof(s) - 1})
+#define TEXT_OF(s)                                                                                                     \
+	{                                                                                                              \
+		.at = (s), .size = sizeof(s) - 1                                                                       \
+	}
+#define TEXT(s) ((struct text)TEXT_OF(s))
 
 static inline bool text_equal(struct text a, struct text b)
 {
@@ -46,6 +50,7 @@ struct text pool_text(const struct pool *p, uint32_t index);
 uint32_t pool_add_text(struct pool *p, struct text text);
 uint32_t pool_add_int(struct pool *p, uint32_t value);
 uint32_t pool_add_method(struct pool *p, uint32_t class, struct text name, struct text descriptor);
+uint32_t pool_add_field(struct pool *p, uint32_t class, struct text name, struct text type);
 /* The same, or an entry that there is. The name must live as long as the pool. */
 uint32_t pool_class(struct pool *p, struct text name);
 

@@ -10,11 +10,12 @@
 
 #define ACC_STATIC 0x0008U
 
-#define LDC_W 0x13U
-#define SIPUSH 0x11U
+#define FIELDS_FOUND 32 /* as many names as all patterns together can have */
 
-#define NEW_SLOTS 2U /* of the new variable */
-#define NEW_STACK 3U /* what a call pushes besides what is there */
+struct field_found {
+	struct text name;
+	struct field field; /* type: empty, if there is none */
+};
 
 /* The class that is being rewritten. */
 struct class
@@ -24,24 +25,10 @@ struct class
 	struct helper_entries helper;
 	struct writer tail; /* what follows the constant pool */
 	uint32_t version, name;
+	struct reader fields; /* from their count on */
+	struct field_found found[FIELDS_FOUND];
+	size_t found_count;
 };
-
-static bool helper_add(struct class *c)
-{
-	struct helper_entries *h = &c->helper;
-	uint32_t class;
-
-	if (h->enter)
-		return true;
-	class = pool_class(&c->pool, TEXT(REWRITE_HELPER));
-	h->exit = pool_add_method(&c->pool, class, TEXT("exit"), TEXT("(JI)V"));
-	h->thrown = pool_add_method(&c->pool, class, TEXT("thrown"), TEXT("(JI)V"));
-	h->throwable = pool_class(&c->pool, TEXT("java/lang/Throwable"));
-	h->stack_map_table = pool_add_text(&c->pool, TEXT("StackMapTable"));
-	if (h->exit && h->thrown && h->throwable && h->stack_map_table)
-		h->enter = pool_add_method(&c->pool, class, TEXT("enter"), TEXT("()J"));
-	return h->enter;
-}
 
 /* ---- attributes ---- */
 
@@ -64,6 +51,52 @@ static void attributes_skip(const struct class *c, struct reader *r)
 {
 	for (uint32_t count = read_u2(r); count && !r->bad; count--)
 		(void)attribute_read(c, r);
+}
+
+/* ---- fields ---- */
+
+static void fields_skip(const struct class *c, struct reader *r)
+{
+	for (uint32_t count = read_u2(r); count && !r->bad; count--) {
+		read_bytes(r, 6);
+		attributes_skip(c, r);
+	}
+}
+
+static void field_search(struct class *c, struct text name, struct field *to)
+{
+	struct reader r = c->fields;
+
+	for (uint32_t count = read_u2(&r); count && !r.bad; count--) {
+		uint32_t access = read_u2(&r);
+		struct text own = pool_text(&c->pool, read_u2(&r)), type = pool_text(&c->pool, read_u2(&r));
+
+		attributes_skip(c, &r);
+		if (access & ACC_STATIC || !text_equal(own, name) || !type.size)
+			continue;
+		to->entry = pool_add_field(&c->pool, c->name, name, type);
+		if (to->entry)
+			to->type = type;
+		return;
+	}
+}
+
+/* Finds an instance field that the class declares. Each name is searched for once. */
+static bool field_find(struct class *c, struct text name, struct field *to)
+{
+	size_t i = 0;
+
+	while (i < c->found_count && !text_equal(c->found[i].name, name))
+		i++;
+	if (i == FIELDS_FOUND)
+		return false;
+	if (i == c->found_count) {
+		c->found[i].name = name;
+		c->found_count++;
+		field_search(c, name, &c->found[i].field);
+	}
+	*to = c->found[i].field;
+	return to->type.size;
 }
 
 /* ---- tables inside of Code ---- */
@@ -176,31 +209,24 @@ static bool exceptions_write(const struct method *m, struct reader *r, struct wr
 	return !r->bad;
 }
 
-static bool id_choose(struct class *c, struct method *m, uint32_t id)
-{
-	m->id_op = id <= INT16_MAX ? SIPUSH : LDC_W;
-	m->id = id <= INT16_MAX ? id : pool_add_int(&c->pool, id);
-	return m->id || !id;
-}
-
-static bool code_attribute_write(struct class *c, struct method *m, struct reader r, struct writer *w)
+static bool code_attribute_write(const struct class *c, const struct rewrite_choice *choice, struct method *m,
+				 struct reader r, struct writer *w)
 {
 	m->stack = read_u2(&r);
 	m->local = read_u2(&r);
 	m->length = read_u4(&r);
 	m->code = read_bytes(&r, m->length);
-	if (!m->code || !m->length || m->stack + NEW_STACK + 1 > UINT16_MAX || m->local + NEW_SLOTS > UINT16_MAX)
+	if (!m->code || !m->length || !calls_make(m, choice) || !code_measure(m))
 		return false;
-	if (!helper_add(c) || !code_measure(m))
-		return false;
-	write_u2(w, m->stack + NEW_STACK + 1);
-	write_u2(w, m->local + NEW_SLOTS);
+	write_u2(w, m->new_stack);
+	write_u2(w, m->local + m->slots);
 	write_u4(w, m->total);
 	return code_write(m, w) && exceptions_write(m, &r, w) && code_attributes_write(c, m, &r, w) && r.at == r.end;
 }
 
 /* A method's attributes, with its Code rewritten. */
-static bool method_write(struct class *c, struct method *m, struct reader *r, struct writer *w)
+static bool method_write(const struct class *c, const struct rewrite_choice *choice, struct method *m, struct reader *r,
+			 struct writer *w)
 {
 	uint32_t count = read_u2(r);
 	bool any = false;
@@ -216,7 +242,7 @@ static bool method_write(struct class *c, struct method *m, struct reader *r, st
 		write_u4(w, 0);
 		if (!code)
 			write_bytes(w, a.content.at, (size_t)(a.content.end - a.content.at));
-		else if (any || !code_attribute_write(c, m, a.content, w))
+		else if (any || !code_attribute_write(c, choice, m, a.content, w))
 			return false;
 		any |= code;
 		write_length(w, length);
@@ -236,37 +262,39 @@ static bool is_code_of(const struct class *c, struct reader attributes)
 static void method_copy(struct class *c, struct reader *r)
 {
 	const uint8_t *start = r->at;
-	struct text name, descriptor;
+	struct rewrite_choice choice = {0};
+	struct rewrite_method what;
 	struct reader own;
 	struct method m;
 	size_t used = c->tail.used;
 	uint32_t access = read_u2(r);
-	int32_t id = -1;
 	bool ok;
 
-	name = pool_text(&c->pool, read_u2(r));
-	descriptor = pool_text(&c->pool, read_u2(r));
+	what.name = pool_text(&c->pool, read_u2(r));
+	what.descriptor = pool_text(&c->pool, read_u2(r));
 	own = *r;
 	attributes_skip(c, r);
 	if (r->bad)
 		return;
-	if (is_code_of(c, own))
-		id = c->w->choose(c->w->ctx, name, descriptor);
-	if (id < 0) {
+	if (!is_code_of(c, own) || !c->w->choose(c->w->ctx, &what, &choice)) {
 		write_bytes(&c->tail, start, (size_t)(r->at - start));
 		return;
 	}
 	m = (struct method){.pool = &c->pool,
 			    .helper = &c->helper,
-			    .descriptor = descriptor,
+			    .class_being = c,
+			    .field_find = field_find,
+			    .descriptor = what.descriptor,
 			    .class = c->name,
 			    .is_static = access & ACC_STATIC,
-			    .constructor = text_equal(name, TEXT("<init>")),
+			    .constructor = text_equal(what.name, TEXT("<init>")),
 			    .frames = c->version >= VERSION_FRAMES};
 	write_bytes(&c->tail, start, 6);
-	ok = id_choose(c, &m, (uint32_t)id) && method_write(c, &m, &own, &c->tail);
+	ok = method_write(c, &choice, &m, &own, &c->tail);
 	free(m.place);
+	calls_free(&m);
 	c->w->methods += ok;
+	c->w->lacking += ok && m.lacks;
 	c->w->refused += !ok;
 	if (!ok && !c->tail.failed) {
 		c->tail.used = used;
@@ -284,10 +312,8 @@ static bool tail_write(struct class *c, struct reader *r)
 	c->name = read_u2(r);
 	read_bytes(r, 2);
 	read_bytes(r, 2 * (size_t)read_u2(r));
-	for (count = read_u2(r); count && !r->bad; count--) {
-		read_bytes(r, 6);
-		attributes_skip(c, r);
-	}
+	c->fields = *r;
+	fields_skip(c, r);
 	count = read_u2(r);
 	if (r->bad)
 		return false;
@@ -322,7 +348,7 @@ bool rewrite_class(struct rewrite *w, const void *file, size_t size)
 	bool ok;
 
 	w->out = (struct writer){0};
-	w->methods = w->refused = 0;
+	w->methods = w->lacking = w->refused = 0;
 	if (read_u4(&r) != MAGIC)
 		return false;
 	minor = read_u2(&r);

@@ -3,9 +3,12 @@
  * Rewrites a class file so that chosen methods call BraidMethods (agent/java) when they begin and end. A chosen method
  * becomes
  *
+ *	values, as they are at the entry, in new variables
  *	long t = BraidMethods.enter();
- *	try { body, with BraidMethods.exit(t, id) in front of every return }
- *	catch (Throwable e) { BraidMethods.thrown(t, id); throw e; }
+ *	try { body, with BraidMethods.exit(t, id, values) in front of every return }
+ *	catch (Throwable e) { BraidMethods.thrown(e, t, id, values); throw e; }
+ *
+ * A value is a reference or a number as a long; nothing of the program's is called for it.
  *
  * A constructor has no handler: in front of super() there is no object yet that one could cover, so its exceptions are
  * not seen. The body of a synchronized method begins when it has its lock.
@@ -24,13 +27,48 @@
 
 #define REWRITE_CLASS_MAX (16U << 20) /* bytes of a class file; longer ones are refused */
 
+#define REWRITE_VALUES 4U
+
+/* What became of a value. BraidMethods passes them on as one number. */
+enum rewrite_kind {
+	REWRITE_NONE, /* the method has no such argument, or its class no such field */
+	REWRITE_BOOLEAN,
+	REWRITE_BYTE,
+	REWRITE_CHAR,
+	REWRITE_SHORT,
+	REWRITE_INT,
+	REWRITE_LONG,
+	REWRITE_FLOAT, /* these two as bits of a double */
+	REWRITE_DOUBLE,
+	REWRITE_OBJECT,
+};
+#define REWRITE_KIND_BITS 4U
+
+/* An argument, or a field of the method's object that its class declares. */
+struct rewrite_value {
+	uint32_t argument; /* from 1 on; 0: it is a field */
+	struct text field;
+	bool length; /* only if it is an object */
+};
+
+struct rewrite_method {
+	struct text name, descriptor;
+};
+
+struct rewrite_choice {
+	uint32_t id; /* that the method's calls pass on */
+	uint32_t count;
+	struct rewrite_value values[REWRITE_VALUES];
+};
+
 struct rewrite {
-	/* The id that a method's calls pass on, or a negative number: the method is not chosen. */
-	int32_t (*choose)(void *ctx, struct text name, struct text descriptor);
+	/* False: the method is not chosen. `choice` is empty before. */
+	bool (*choose)(void *ctx, const struct rewrite_method *m, struct rewrite_choice *choice);
 	void *ctx;
 	/* results */
 	struct writer out; /* the new class file, to be freed; nothing, unless a method was rewritten */
 	uint32_t methods;  /* rewritten */
+	uint32_t lacking;  /* of them, those without a value that was chosen */
 	uint32_t refused;  /* chosen, and not rewritten: too long for its jumps, or malformed */
 };
 

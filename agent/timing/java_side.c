@@ -3,7 +3,6 @@
 
 #include "core/jni.h"
 #include "core/state.h"
-#include "rewrite/rewrite.h"
 
 #define NUMBERS 4096 /* of one reading */
 #define RECORD 3     /* see BraidMethods.take */
@@ -67,13 +66,21 @@ jlong JNICALL Java_java_lang_BraidMethods_limit(JNIEnv *jni, jclass class, jlong
 	return owner ? (jlong)natives_of(owner)->limit((uint32_t)id) : INT64_MAX;
 }
 
-void JNICALL Java_java_lang_BraidMethods_report(JNIEnv *jni, jclass class, jlong owner, jlong from, jlong to, jint id,
-						jboolean thrown)
+void JNICALL Java_java_lang_BraidMethods_ended(JNIEnv *jni, jclass class, jlong owner, jlong from, jlong to, jint id,
+					       jthrowable by, jint kinds, jobject a, jobject b, jobject c, jobject d,
+					       jlong e, jlong f, jlong g, jlong h)
 {
-	(void)jni;
+	const struct java_side_call call = {.from_ns = (uint64_t)from,
+					    .to_ns = (uint64_t)to,
+					    .id = (uint32_t)id,
+					    .by = by,
+					    .kinds = (uint32_t)kinds,
+					    .objects = {a, b, c, d},
+					    .numbers = {e, f, g, h}};
+
 	(void)class;
 	if (owner)
-		natives_of(owner)->report((uint64_t)from, (uint64_t)to, (uint32_t)id, thrown);
+		natives_of(owner)->ended(jni, &call);
 }
 
 void JNICALL Java_java_lang_BraidMethods_unmeasured(JNIEnv *jni, jclass class, jlong owner)

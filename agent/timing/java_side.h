@@ -8,23 +8,36 @@
 
 #include "core/jvm.h"
 
+#include "rewrite/rewrite.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A call that has lasted as long as its method's limit. */
+struct java_side_call {
+	uint64_t from_ns, to_ns;
+	uint32_t id;
+	jthrowable by;			 /* the exception that ended it; NULL: it returned */
+	uint32_t kinds;			 /* of its values: enum rewrite_kind, each of REWRITE_KIND_BITS */
+	jobject objects[REWRITE_VALUES]; /* the values, in their order */
+	jlong numbers[REWRITE_VALUES];
+};
+
 /*
- * What BraidMethods calls, in one of the copies of this library in the JVM. A change of it changes the name of that
- * class.
+ * What BraidMethods calls, in one of the copies of this library in the JVM. A change of one changes the name of that
+ * class, or of its native method.
  */
 struct java_side_natives {
 	uint64_t (*limit)(uint32_t id);
-	void (*report)(uint64_t from_ns, uint64_t to_ns, uint32_t id, bool thrown);
+	void (*ended)(JNIEnv *jni, const struct java_side_call *call);
 	void (*unmeasured)(void);
 };
 
 /* The JVM finds these by their names, in the first copy of this library that it looks at. */
 JNIEXPORT jlong JNICALL Java_java_lang_BraidMethods_limit(JNIEnv *jni, jclass class, jlong owner, jint id);
-JNIEXPORT void JNICALL Java_java_lang_BraidMethods_report(JNIEnv *jni, jclass class, jlong owner, jlong from, jlong to,
-							  jint id, jboolean thrown);
+JNIEXPORT void JNICALL Java_java_lang_BraidMethods_ended(JNIEnv *jni, jclass class, jlong owner, jlong from, jlong to,
+							 jint id, jthrowable by, jint kinds, jobject a, jobject b,
+							 jobject c, jobject d, jlong e, jlong f, jlong g, jlong h);
 JNIEXPORT void JNICALL Java_java_lang_BraidMethods_unmeasured(JNIEnv *jni, jclass class, jlong owner);
 
 enum claim {

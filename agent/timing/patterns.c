@@ -70,10 +70,9 @@ bool patterns_match_class(const struct braid_event_config *c, struct text class)
 	return false;
 }
 
-bool patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor,
-		    uint64_t *min_ns)
+int patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor)
 {
-	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++) {
+	for (int i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++) {
 		struct parts p = split(c->methods[i].text);
 
 		if (name.size && name.at[0] == '<' && (!p.name.size || p.name.at[0] != '<'))
@@ -81,8 +80,51 @@ bool patterns_match(const struct braid_event_config *c, struct text class, struc
 		if (!glob(p.class, class) || !glob(p.name, name) ||
 		    (p.descriptor.size && !glob(p.descriptor, descriptor)))
 			continue;
-		*min_ns = c->methods[i].min_ns;
-		return true;
+		return i;
 	}
-	return false;
+	return -1;
+}
+
+/* ---- values ---- */
+
+static size_t until(struct text t, char c)
+{
+	const char *at = t.size ? memchr(t.at, c, t.size) : NULL;
+
+	return at ? (size_t)(at - t.at) : t.size;
+}
+
+bool patterns_value(struct text *rest, struct text *one)
+{
+	*one = (struct text){rest->at, until(*rest, ',')};
+	*rest = (struct text){rest->at + one->size, rest->size - one->size};
+	if (rest->size)
+		*rest = (struct text){rest->at + 1, rest->size - 1};
+	return one->size;
+}
+
+/* "arg1", "this.name", "arg2.length()": the collector has checked it. */
+static struct rewrite_value value_of(struct text one)
+{
+	const struct text length = TEXT(".length()"), this = TEXT("this."), argument = TEXT("arg");
+	struct rewrite_value v = {0};
+
+	if (one.size > length.size && text_equal((struct text){one.at + one.size - length.size, length.size}, length)) {
+		v.length = true;
+		one.size -= length.size;
+	}
+	if (one.size > this.size && memcmp(one.at, this.at, this.size) == 0)
+		v.field = (struct text){one.at + this.size, one.size - this.size};
+	else
+		for (size_t i = argument.size; i < one.size && v.argument <= UINT8_MAX; i++)
+			v.argument = v.argument * 10 + (uint32_t)(one.at[i] - '0');
+	return v;
+}
+
+void patterns_values(const struct braid_method_pattern *p, struct rewrite_choice *choice)
+{
+	struct text rest = {p->values, strnlen(p->values, sizeof(p->values))}, one;
+
+	while (choice->count < REWRITE_VALUES && patterns_value(&rest, &one))
+		choice->values[choice->count++] = value_of(one);
 }

@@ -3,7 +3,7 @@
 #ifndef BRAID_AGENT_PATTERNS_H
 #define BRAID_AGENT_PATTERNS_H
 
-#include "rewrite/pool.h"
+#include "rewrite/rewrite.h"
 
 #include <braid/event_config.h>
 
@@ -13,10 +13,14 @@
 bool class_may_be_timed(struct text class);
 bool patterns_match_class(const struct braid_event_config *c, struct text class);
 /*
- * The shortest call of the method that is reported, by the first pattern that matches. False: none does. Initialisers of
- * classes and objects match only patterns whose method begins with "<".
+ * The first pattern that matches the method, negative: none does. Initialisers of classes and objects match only
+ * patterns whose method begins with "<".
  */
-bool patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor,
-		    uint64_t *min_ns);
+int patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor);
+
+/* The next of the values in `rest`, which may end before a zero. False: there is none. */
+bool patterns_value(struct text *rest, struct text *one);
+/* Adds the values that a pattern asks for to a choice. */
+void patterns_values(const struct braid_method_pattern *p, struct rewrite_choice *choice);
 
 #endif

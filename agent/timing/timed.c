@@ -2,14 +2,19 @@
 #include "timed.h"
 
 #include "core/slots.h"
+#include "events/named_event.h"
 #include "patterns.h"
 
 #include <pthread.h>
+#include <stdio.h>
+
+enum part { CLASS, NAME, DESCRIPTOR, VALUES, PARTS };
 
 struct timed {
 	uint64_t limit;
-	char *text; /* class, name and descriptor, each with a zero at its end */
-	uint32_t sizes[3];
+	int pattern; /* negative: none */
+	char *text;  /* its parts, each with a zero at its end */
+	uint32_t sizes[PARTS];
 };
 
 struct id_entry {
@@ -29,6 +34,7 @@ static struct {
 	uint32_t count, room;
 	struct slots ids;
 	struct slots classes;
+	struct rate rates[BRAID_METHOD_PATTERNS];
 } timed = {.mutex = PTHREAD_MUTEX_INITIALIZER,
 	   .ids = SLOTS_OF(struct id_entry, 1, 256),
 	   .classes = SLOTS_OF(struct class_entry, 1, 256)};
@@ -41,20 +47,19 @@ static uint64_t hash(uint64_t h, struct text t)
 	return (h ^ h >> 32) ?: 1;
 }
 
-static struct text part(const struct timed *t, int number)
+static struct text part(const struct timed *t, enum part number)
 {
 	const char *at = t->text;
 
-	for (int i = 0; i < number; i++)
+	for (int i = 0; i < (int)number; i++)
 		at += t->sizes[i] + 1;
 	return (struct text){.at = at, .size = t->sizes[number]};
 }
 
-static uint64_t limit_of(const struct timed *t)
+static void set_pattern(struct timed *t, int pattern)
 {
-	uint64_t min_ns;
-
-	return patterns_match(&timed.config, part(t, 0), part(t, 1), part(t, 2), &min_ns) ? min_ns : TIMED_NEVER;
+	t->pattern = pattern;
+	t->limit = pattern < 0 ? TIMED_NEVER : timed.config.methods[pattern].min_ns;
 }
 
 bool timed_configure(const struct braid_event_config *c)
@@ -63,10 +68,14 @@ bool timed_configure(const struct braid_event_config *c)
 
 	pthread_mutex_lock(&timed.mutex);
 	for (size_t i = 0; i < BRAID_METHOD_PATTERNS; i++)
-		other |= strncmp(timed.config.methods[i].text, c->methods[i].text, BRAID_METHOD_TEXT) != 0;
+		other |= strncmp(timed.config.methods[i].text, c->methods[i].text, BRAID_METHOD_TEXT) != 0 ||
+			 strncmp(timed.config.methods[i].values, c->methods[i].values, BRAID_METHOD_WORDS) != 0;
 	memcpy(timed.config.methods, c->methods, sizeof(c->methods));
-	for (uint32_t id = 0; id < timed.count; id++)
-		timed.methods[id].limit = limit_of(&timed.methods[id]);
+	for (uint32_t id = 0; id < timed.count; id++) {
+		struct timed *t = &timed.methods[id];
+
+		set_pattern(t, patterns_match(c, part(t, CLASS), part(t, NAME), part(t, DESCRIPTOR)));
+	}
 	pthread_mutex_unlock(&timed.mutex);
 	return other;
 }
@@ -78,15 +87,15 @@ void timed_patterns(struct braid_event_config *to)
 	pthread_mutex_unlock(&timed.mutex);
 }
 
-static bool text_set(struct timed *t, const struct text parts[3])
+static bool text_set(struct timed *t, const struct text parts[PARTS])
 {
-	size_t size = 3;
+	size_t size = PARTS;
 	char *at;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < PARTS; i++)
 		size += parts[i].size;
 	at = t->text = malloc(size);
-	for (int i = 0; at && i < 3; i++) {
+	for (int i = 0; at && i < PARTS; i++) {
 		t->sizes[i] = (uint32_t)parts[i].size;
 		memcpy(at, parts[i].at, parts[i].size);
 		at += parts[i].size;
@@ -96,7 +105,7 @@ static bool text_set(struct timed *t, const struct text parts[3])
 }
 
 /* The caller holds the mutex. */
-static int32_t id_new(uint64_t key, const struct text parts[3], uint64_t min_ns)
+static int32_t id_new(uint64_t key, const struct text parts[PARTS])
 {
 	struct id_entry *e;
 
@@ -111,22 +120,31 @@ static int32_t id_new(uint64_t key, const struct text parts[3], uint64_t min_ns)
 	}
 	if (!slots_reserve(&timed.ids) || !text_set(&timed.methods[timed.count], parts))
 		return -1;
-	timed.methods[timed.count].limit = min_ns;
 	e = slots_find(&timed.ids, &key);
 	*e = (struct id_entry){.key = key, .id = timed.count};
 	timed.ids.used++;
 	return (int32_t)timed.count++;
 }
 
-int32_t timed_id(struct text class, struct text name, struct text descriptor, uint64_t min_ns)
+int32_t timed_id(const struct braid_event_config *c, const struct timed_method *m)
 {
-	uint64_t key = hash(hash(hash(HASH_BEGIN, class), name), descriptor);
+	const char *values = c->methods[m->pattern].values;
+	const struct text parts[PARTS] = {
+		m->class, m->name, m->descriptor, {values, strnlen(values, BRAID_METHOD_WORDS)}};
+	uint64_t key = HASH_BEGIN;
 	const struct id_entry *e;
 	int32_t id;
 
+	for (int i = 0; i < PARTS; i++)
+		key = hash(key, parts[i]);
 	pthread_mutex_lock(&timed.mutex);
 	e = slots_find(&timed.ids, &key);
-	id = e && e->key ? (int32_t)e->id : id_new(key, (struct text[]){class, name, descriptor}, min_ns);
+	id = e && e->key ? (int32_t)e->id : id_new(key, parts);
+	if (id >= 0) /* unless the configuration has changed meanwhile: then all classes are looked at again */
+		set_pattern(&timed.methods[id], memcmp(&timed.config.methods[m->pattern], &c->methods[m->pattern],
+						       sizeof(c->methods[0])) == 0
+							? m->pattern
+							: -1);
 	pthread_mutex_unlock(&timed.mutex);
 	return id;
 }
@@ -141,6 +159,26 @@ uint64_t timed_limit(uint32_t id)
 	return limit;
 }
 
+bool timed_take(uint32_t id)
+{
+	int pattern;
+	uint32_t rate = 0;
+
+	pthread_mutex_lock(&timed.mutex);
+	pattern = id < timed.count ? timed.methods[id].pattern : -1;
+	if (pattern >= 0)
+		rate = timed.config.methods[pattern].rate;
+	pthread_mutex_unlock(&timed.mutex);
+	return pattern >= 0 && rate_take(&timed.rates[pattern], rate);
+}
+
+void timed_values(uint32_t id, char to[BRAID_METHOD_WORDS + 1])
+{
+	pthread_mutex_lock(&timed.mutex);
+	snprintf(to, BRAID_METHOD_WORDS + 1, "%s", id < timed.count ? part(&timed.methods[id], VALUES).at : "");
+	pthread_mutex_unlock(&timed.mutex);
+}
+
 void timed_name(uint32_t id, char *to, size_t size)
 {
 	size_t used = 0;
@@ -149,10 +187,10 @@ void timed_name(uint32_t id, char *to, size_t size)
 	if (id < timed.count) {
 		const struct timed *t = &timed.methods[id];
 
-		for (; used < t->sizes[0] && used + 1 < size; used++)
+		for (; used < t->sizes[CLASS] && used + 1 < size; used++)
 			to[used] = t->text[used] == '/' ? '.' : t->text[used];
-		for (size_t i = 0; i <= t->sizes[1] && used + 1 < size; i++)
-			to[used++] = i ? part(t, 1).at[i - 1] : '.';
+		for (size_t i = 0; i <= t->sizes[NAME] && used + 1 < size; i++)
+			to[used++] = i ? part(t, NAME).at[i - 1] : '.';
 	}
 	pthread_mutex_unlock(&timed.mutex);
 	to[used] = '\0';

@@ -22,12 +22,22 @@ bool timed_configure(const struct braid_event_config *c);
 /* The patterns that are in effect. */
 void timed_patterns(struct braid_event_config *to);
 
-/* The id of a method, which is new or not; negative: there are too many. */
-int32_t timed_id(struct text class, struct text name, struct text descriptor, uint64_t min_ns);
+/* A method, and the pattern of the configuration by which it is timed. */
+struct timed_method {
+	struct text class, name, descriptor;
+	int pattern;
+};
+
+/* The id of a method with the values that its pattern asks for, which is new or not; negative: there are too many. */
+int32_t timed_id(const struct braid_event_config *c, const struct timed_method *m);
 /* The shortest call of the method that is reported. */
 uint64_t timed_limit(uint32_t id);
+/* Whether one more of its calls may be reported now; the rate is that of its pattern. */
+bool timed_take(uint32_t id);
 /* "package.Class.method", cut to `size`. */
 void timed_name(uint32_t id, char *to, size_t size);
+/* The values that it passes on, as its pattern has them. */
+void timed_values(uint32_t id, char to[BRAID_METHOD_WORDS + 1]);
 
 enum class_state { CLASS_PLAIN, CLASS_REWRITTEN, CLASS_REFUSED /* by the JVM, once it was rewritten */ };
 

@@ -15,6 +15,7 @@
 #include "rewrite/rewrite.h"
 #include "switch.h"
 #include "timed.h"
+#include "values.h"
 
 #include <string.h>
 
@@ -23,7 +24,6 @@
 #define CLAIM_WAIT_NS 5000000000ULL
 #define LOADING_NS 200000000ULL /* longest time between a class's rewriting and its place among those that are loaded */
 
-static struct rate rate;
 static _Atomic bool rewriting;		/* BraidMethods is there, and counts for this agent */
 static _Atomic bool pending;		/* loaded classes may have to change */
 static _Atomic uint32_t at_work;	/* handlers that may rewrite a class */
@@ -33,7 +33,7 @@ static uint64_t began_ns;
 static uint64_t enabled_ns; /* methods are to be timed and are not yet; set before the helper thread starts, or on it */
 
 static struct {
-	_Atomic uint32_t classes, methods, refused, too_many;
+	_Atomic uint32_t classes, methods, lacking, refused, too_many;
 } counts;
 
 /* ---- rewriting ---- */
@@ -43,18 +43,23 @@ struct choice {
 	struct text class;
 };
 
-static int32_t choose(void *ctx, struct text name, struct text descriptor)
+static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	const struct choice *c = ctx;
-	uint64_t min_ns;
+	struct timed_method method = {c->class, m->name, m->descriptor, 0};
 	int32_t id;
 
-	if (!patterns_match(&c->config, c->class, name, descriptor, &min_ns))
-		return -1;
-	id = timed_id(c->class, name, descriptor, min_ns);
-	if (id < 0)
+	method.pattern = patterns_match(&c->config, c->class, m->name, m->descriptor);
+	if (method.pattern < 0)
+		return false;
+	id = timed_id(&c->config, &method);
+	if (id < 0) {
 		atomic_fetch_add(&counts.too_many, 1);
-	return id;
+		return false;
+	}
+	to->id = (uint32_t)id;
+	patterns_values(&c->config.methods[method.pattern], to);
+	return true;
 }
 
 /* Gives the JVM the new class file. The class is known as rewritten before, so the end cannot miss it. */
@@ -71,6 +76,7 @@ static void hand_over(jvmtiEnv *env, const struct choice *c, const struct rewrit
 	atomic_store(&handed_over_ns, clock_ns());
 	atomic_fetch_add(&counts.classes, 1);
 	atomic_fetch_add(&counts.methods, w->methods);
+	atomic_fetch_add(&counts.lacking, w->lacking);
 }
 
 static void class_change(jvmtiEnv *env, const char *name, jint size, const unsigned char *bytes, jint *new_size,
@@ -118,20 +124,21 @@ static uint32_t name_of(uint32_t id)
 	return types_text(name);
 }
 
-static void timing_report(uint64_t from_ns, uint64_t to_ns, uint32_t id, bool thrown)
+static void timing_ended(JNIEnv *jni, const struct java_side_call *call)
 {
 	struct braid_jvm_event d = {.kind = BRAID_JVM_METHOD,
-				    .start_ns = from_ns,
-				    .end_ns = to_ns,
-				    .flags = thrown ? BRAID_METHOD_THROWN : 0};
+				    .start_ns = call->from_ns,
+				    .end_ns = call->to_ns,
+				    .flags = call->by ? BRAID_METHOD_THROWN : 0};
 
 	if (!config_enables(METHOD) || helper_is_self() || !agent_enter())
 		return;
-	if (rate_take(&rate, atomic_load_explicit(&config.method_rate, memory_order_relaxed))) {
-		d.name = name_of(id);
+	if (timed_take(call->id)) {
+		d.name = name_of(call->id);
+		d.number = values_publish(jni, call);
 		jvm_event_emit(&d);
 	} else {
-		jvm_event_count(BRAID_JVM_METHOD, to_ns - from_ns);
+		jvm_event_count(BRAID_JVM_METHOD, call->to_ns - call->from_ns);
 	}
 	agent_leave();
 }
@@ -142,7 +149,7 @@ static void timing_unmeasured(void)
 }
 
 static const struct java_side_natives natives = {
-	.limit = timed_limit, .report = timing_report, .unmeasured = timing_unmeasured};
+	.limit = timed_limit, .ended = timing_ended, .unmeasured = timing_unmeasured};
 
 /* ---- the kind ---- */
 
@@ -218,7 +225,8 @@ static void timing_on_enabled(JNIEnv *jni)
 
 static void changed_notice(uint32_t refused)
 {
-	uint32_t classes = atomic_exchange(&counts.classes, 0), methods = atomic_exchange(&counts.methods, 0);
+	uint32_t classes = atomic_exchange(&counts.classes, 0), methods = atomic_exchange(&counts.methods, 0),
+		 lacking = atomic_exchange(&counts.lacking, 0);
 
 	if (classes)
 		publish_notice(BRAID_NOTICE_INFO,
@@ -228,6 +236,11 @@ static void changed_notice(uint32_t refused)
 		publish_notice(BRAID_NOTICE_INFO,
 			       "no class that is loaded has a method that is to be timed; those that are "
 			       "loaded later are looked at then");
+	if (lacking)
+		publish_notice(BRAID_NOTICE_INFO,
+			       "%u of them lack arguments or fields that are asked for; a field must be one of an "
+			       "object, not of a class, and declared in the class of the method",
+			       lacking);
 	refused += atomic_exchange(&counts.refused, 0);
 	if (refused)
 		publish_notice(BRAID_NOTICE_WARNING,

@@ -46,10 +46,14 @@ struct braid_thread_config {
 
 /* Methods that are timed: CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with `*` and `?`, and dots in the class's name. */
 #define BRAID_METHOD_PATTERNS 8
-#define BRAID_METHOD_TEXT 248 /* bytes, without a zero at the end if all are used */
+#define BRAID_METHOD_TEXT 248  /* bytes, without a zero at the end if all are used */
+#define BRAID_METHOD_VALUES 4  /* of a call */
+#define BRAID_METHOD_WORDS 124 /* bytes, as above */
 
 struct braid_method_pattern {
-	__u64 min_ns; /* shorter calls are only added up */
+	__u64 min_ns;			 /* shorter calls are only added up */
+	__u32 rate;			 /* maximum of calls emitted per second, the rest is counted only; 0: all */
+	char values[BRAID_METHOD_WORDS]; /* what is told of each emitted call: "arg1,arg2.length(),this.name" */
 	char text[BRAID_METHOD_TEXT];
 };
 
@@ -66,11 +70,9 @@ struct braid_event_config {
 	__u32 live_max;		 /* maximum of objects watched at a time */
 	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u32 heap_live;	 /* 1: garbage is collected before each histogram */
-	__u32 method_rate;	 /* maximum of calls emitted per second, the rest is counted only; 0: all */
-	__u32 reserved;
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 2256, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 3272, "event config");
 
 #endif

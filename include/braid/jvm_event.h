@@ -97,8 +97,10 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_HEAP_ESTIMATE = 37, /* a histogram is to be taken; value: bytes of heap in use; weight: ns for which
 					 the JVM is expected to stand still; number: the histogram's; flags:
 					 BRAID_HEAP_REFUSED */
-	BRAID_JVM_METHOD = 38, /* a call of a method that is timed, with the stack at its end; name: method; flags:
-				  BRAID_METHOD_* */
+	BRAID_JVM_METHOD = 38, /* a call of a method that is timed, with the stack at its end; name: method; detail:
+				  class of the exception that ended it; text: values of arguments and fields that
+				  were asked for; flags: BRAID_METHOD_*; number, from an agent only: of the record
+				  CALL that has detail and text, 0: none */
 	BRAID_JVM_METHOD_CALLS = 39, /* calls of a timed method since the last report of them, METHOD or not;
 					name: method; value: calls; weight: their ns; number: they lasted 2 to the power
 					of it ns or more, the lowest number with all shorter ones, the highest with all

@@ -16,7 +16,7 @@
 #include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 6U
+#define BRAID_RING_VERSION 7U
 
 /* Longest record, including the header, in bytes; agents split or truncate longer ones. */
 #define BRAID_REC_MAX 16384U
@@ -49,6 +49,7 @@ enum braid_rec_kind {
 	BRAID_REC_JVM_EVENT = 26,    /* event: a JVM event whose stack could not be taken */
 	BRAID_REC_HEAP_CLASS = 27,   /* definition: a row of a histogram of the heap */
 	BRAID_REC_SETTING = 28,	     /* definition: a flag of the VM or a system property */
+	BRAID_REC_CALL = 29,	     /* event: more about the METHOD that follows */
 	BRAID_REC_KINDS,	     /* one more than the largest kind */
 };
 
@@ -338,6 +339,17 @@ struct braid_rec_setting {
 };
 _Static_assert(sizeof(struct braid_rec_setting) == 32, "setting");
 
+/* A call of a timed method, before the JVM_EVENT of kind METHOD that has its number. */
+struct braid_rec_call {
+	struct braid_rec hdr;
+	__u64 number;
+	__u16 exception_len; /* signature of the class of the exception that ended it; may be empty */
+	__u16 values_len;    /* 'arg1=42, this.name="orders"', may be empty */
+	__u32 reserved;
+	/* strings */
+};
+_Static_assert(sizeof(struct braid_rec_call) == 40, "call");
+
 /* Losses since the last published LOSS record. */
 struct braid_rec_loss {
 	struct braid_rec hdr;
@@ -404,7 +416,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_event_config config;
 };
-_Static_assert(sizeof(struct braid_grant) == 2280, "grant");
+_Static_assert(sizeof(struct braid_grant) == 3296, "grant");
 
 enum braid_command {
 	BRAID_COMMAND_RESET = 1, /* forget the watched objects */

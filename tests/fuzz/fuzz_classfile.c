@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen. What comes out must be rewritten
+ * Fuzzes the rewriting of class files: the input is one, and all of its methods are chosen, most with values. What comes out must be rewritten
  * again in the same way. `make fuzz` builds and runs it.
  */
 #include <stdint.h>
@@ -12,13 +12,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Small ids, and some that are constants of the pool. */
-static int32_t choose(void *ctx, struct text name, struct text descriptor)
+static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	uint32_t *count = ctx;
 
-	(void)name;
-	(void)descriptor;
-	return (int32_t)(++*count % 3 ? *count : 100000 + *count);
+	to->id = ++*count % 3 ? *count : 100000 + *count;
+	to->count = *count % (REWRITE_VALUES + 1);
+	for (uint32_t i = 0; i < to->count; i++)
+		to->values[i] = i == 1 ? (struct rewrite_value){.field = m->name}
+				       : (struct rewrite_value){.argument = *count % 7 + 1, .length = *count & 8};
+	return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -24,11 +24,18 @@ static bool is_excluded(const char *name)
 	return !class_may_be_timed((struct text){name, strlen(name)});
 }
 
-static int32_t choose(void *ctx, struct text name, struct text descriptor)
+/* Most have values. Where there is no such argument or field, that is a case, too. */
+static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
-	(void)name;
-	(void)descriptor;
-	return ++*(int32_t *)ctx % 70000; /* some are constants of the pool */
+	static const struct text fields[] = {TEXT_OF("size"), TEXT_OF("name"), TEXT_OF("value"), TEXT_OF("parent")};
+
+	(void)m;
+	to->id = ++*(uint32_t *)ctx % 70000; /* some are constants of the pool */
+	to->count = to->id % (REWRITE_VALUES + 1);
+	for (uint32_t i = 0; i < to->count; i++)
+		to->values[i] = i == 1 ? (struct rewrite_value){.field = fields[to->id / 8 % 4]}
+				       : (struct rewrite_value){.argument = to->count - i, .length = to->id & 64};
+	return true;
 }
 
 static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
@@ -36,7 +43,7 @@ static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, 
 				  unsigned char **new_bytes)
 {
 	static _Atomic int32_t id;
-	int32_t first = atomic_fetch_add(&id, 1) * 100;
+	uint32_t first = (uint32_t)atomic_fetch_add(&id, 1) * 100;
 	struct rewrite w = {.choose = choose, .ctx = &first};
 
 	(void)jni;

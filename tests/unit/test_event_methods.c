@@ -24,7 +24,7 @@ static const struct trace_rec recs[] = {
 	CALLS(M_WORK, 6, 1, 50, 50),
 	CALLS(M_WORK, 200, 1, 100 * MS, 0), /* no such number: with the longest ones */
 	/* work(100) calls other(30), which calls work(10), and other(20); another thread is beside them */
-	CALL(1, M_OTHER, 20, 50, .flags = BRAID_METHOD_THROWN),
+	CALL(1, M_OTHER, 20, 50, .flags = BRAID_METHOD_THROWN, .detail = M_WORK, .text = {"arg1=1", 6}),
 	CALL(1, M_WORK, 30, 40),
 	CALL(1, M_OTHER, 60, 80),
 	CALL(1, M_WORK, 10, 110),
@@ -46,6 +46,9 @@ START_TEST(all_calls_by_method)
 	ck_assert_uint_eq(m[0].ns, 820 * MS + 9050);
 	ck_assert_uint_eq(m[0].longest_ns, 100 * MS);
 	ck_assert_uint_eq(m[0].p50_ns, 99); /* 9050 ns in 91 calls */
+	ck_assert_uint_eq(r.v->events->distributions.at[m[0].distribution].calls[6], 91);
+	ck_assert_uint_eq(r.v->events->distributions.at[m[0].distribution].ns[26], 720 * MS);
+	ck_assert_uint_eq(r.v->events->distributions.at[m[0].distribution].calls[DISTRIBUTION_POWERS - 1], 1);
 	ck_assert_uint_eq(m[0].p99_ns, 80 * MS);
 	ck_assert_uint_eq(m[1].calls, 3);
 	ck_assert_uint_eq(m[1].p99_ns, 100);
@@ -59,11 +62,12 @@ START_TEST(slowest_calls)
 		uint64_t ms, self_ms;
 		const char *method;
 		bool thrown;
-	} expected[] = {{100, 50, "demo.Main.work", false},
-			{60, 60, "demo.Main.work", false},
-			{30, 20, "demo.Main.other", true},
-			{20, 20, "demo.Main.other", false},
-			{10, 10, "demo.Main.work", false}};
+		const char *exception, *values;
+	} expected[] = {{100, 50, "demo.Main.work", false, "", ""},
+			{60, 60, "demo.Main.work", false, "", ""},
+			{30, 20, "demo.Main.other", true, "demo.Main.work", "arg1=1"},
+			{20, 20, "demo.Main.other", false, "", ""},
+			{10, 10, "demo.Main.work", false, "", ""}};
 	struct run r = run_begin(NULL);
 
 	run_feed(&r, more, sizeof(more) / sizeof(more[0]));
@@ -77,6 +81,8 @@ START_TEST(slowest_calls)
 		ck_assert_uint_eq(c->self_ns, expected[i].self_ms * MS);
 		ck_assert_str_eq(c->method, expected[i].method);
 		ck_assert_int_eq(c->thrown, expected[i].thrown);
+		ck_assert_str_eq(c->exception, expected[i].exception);
+		ck_assert_str_eq(c->values, expected[i].values);
 	}
 	run_free(&r);
 }

@@ -181,22 +181,55 @@ START_TEST(event_without_a_stack)
 }
 END_TEST
 
+/* The record of a call comes before its event, and is used once. */
+START_TEST(what_a_call_had)
+{
+	struct braid_rec_call r = {.hdr = {.kind = BRAID_REC_CALL, .tid = TID, .time_ns = 900},
+				   .number = 5,
+				   .exception_len = 5,
+				   .values_len = 9};
+	struct braid_rec_jvm_event e = {
+		.hdr = {.kind = BRAID_REC_JVM_EVENT, .tid = TID, .time_ns = 1000},
+		.event = {.kind = BRAID_JVM_METHOD, .start_ns = 100, .end_ns = 400, .number = 5},
+	};
+	const struct trace_jvm_event *got = &last[BRAID_JVM_METHOD];
+
+	send(&r, sizeof(r), "La/B;arg1=\"\033\"x");
+	send(&e, sizeof(e), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_METHOD], 1);
+	ck_assert_str_eq(names[got->detail], "a.B");
+	ck_assert_str_eq(last_text, "arg1=\"?\"x");
+	ck_assert_uint_eq(got->number, 0);
+
+	send(&e, sizeof(e), NULL);
+	ck_assert_uint_eq(count[BRAID_JVM_METHOD], 2);
+	ck_assert_uint_eq(got->detail, 0);
+	ck_assert_str_eq(last_text, "");
+
+	r.exception_len = 0;
+	r.number = UINT64_MAX;
+	send(&r, sizeof(r), "arg1=1234");
+	r.number = UINT64_MAX - 4096; /* the same place */
+	send(&r, sizeof(r), "arg1=5678");
+	e.event.number = UINT64_MAX;
+	send(&e, sizeof(e), NULL);
+	ck_assert_str_eq(last_text, "");
+	e.event.number = UINT64_MAX - 4096;
+	send(&e, sizeof(e), NULL);
+	ck_assert_str_eq(last_text, "arg1=5678");
+}
+END_TEST
+
 /* Records with any sizes, lengths and numbers. */
 START_TEST(records_that_lie)
 {
-	static const uint16_t kinds[] = {BRAID_REC_THREAD,
-					 BRAID_REC_THREAD_END,
-					 BRAID_REC_NAMED_EVENT,
-					 BRAID_REC_CLASS,
-					 BRAID_REC_TYPE,
-					 BRAID_REC_CLASS_UNLOAD,
-					 BRAID_REC_HEAP_CLASS,
-					 BRAID_REC_LOSS,
-					 BRAID_REC_REPLAYED,
-					 BRAID_REC_GC_START,
-					 BRAID_REC_JVM_EVENT,
-					 BRAID_REC_KINDS,
-					 0xffff};
+	static const uint16_t kinds[] = {BRAID_REC_THREAD,	BRAID_REC_THREAD_END,
+					 BRAID_REC_NAMED_EVENT, BRAID_REC_CLASS,
+					 BRAID_REC_TYPE,	BRAID_REC_CLASS_UNLOAD,
+					 BRAID_REC_HEAP_CLASS,	BRAID_REC_CALL,
+					 BRAID_REC_LOSS,	BRAID_REC_REPLAYED,
+					 BRAID_REC_GC_START,	BRAID_REC_JVM_EVENT,
+					 BRAID_REC_KINDS,	0xffff};
 	unsigned seed = 4;
 
 	for (int i = 0; i < 20000; i++) {
@@ -497,6 +530,7 @@ Suite *test_jvm_events(void)
 	tcase_add_test(tc, class_with_all_its_parts);
 	tcase_add_test(tc, told_event);
 	tcase_add_test(tc, event_without_a_stack);
+	tcase_add_test(tc, what_a_call_had);
 	tcase_add_test(tc, records_that_lie);
 	tcase_add_test(tc, times_that_cannot_be);
 	tcase_add_test(tc, losses_are_summed);

@@ -5,36 +5,24 @@
 
 #include "event_views.h"
 
-#define EXPONENTS 64
-
-/* Calls of a method, by the powers of two between which they lasted. */
-struct distribution {
-	uint64_t calls[EXPONENTS], ns[EXPONENTS];
-};
-
-struct distributions {
-	struct u64map of;	      /* by name: number + 1 */
-	VEC(struct distribution) all; /* parallel to event_views.methods */
-};
-
 static const struct distribution none;
 
-static int add_calls(struct event_views *v, struct distributions *d, const struct event *e)
+static int add_calls(struct event_views *v, struct u64map *of, const struct event *e)
 {
-	uint64_t exponent = e->row->number < EXPONENTS ? e->row->number : EXPONENTS - 1;
-	struct timed_view fresh = {.method = e->name}, *m;
-	uint32_t *at = u64map_put(&d->of, (uint64_t)e->name_id + 1);
+	uint64_t exponent = e->row->number < DISTRIBUTION_POWERS ? e->row->number : DISTRIBUTION_POWERS - 1;
+	struct timed_view fresh = {.method = e->name, .distribution = (uint32_t)v->distributions.count}, *m;
+	uint32_t *at = u64map_put(of, (uint64_t)e->name_id + 1);
 	struct distribution *own;
 
 	if (!at)
 		return -ENOMEM;
 	if (!*at) {
-		if (VEC_PUSH(&v->methods, fresh) || VEC_PUSH(&d->all, none))
+		if (VEC_PUSH(&v->methods, fresh) || VEC_PUSH(&v->distributions, none))
 			return -ENOMEM;
 		*at = (uint32_t)v->methods.count;
 	}
 	m = &v->methods.at[*at - 1];
-	own = &d->all.at[*at - 1];
+	own = &v->distributions.at[m->distribution];
 	m->calls = add_saturating(m->calls, e->row->value);
 	m->ns = add_saturating(m->ns, e->row->weight);
 	if (e->duration_ns > m->longest_ns)
@@ -49,7 +37,7 @@ static uint64_t quantile(const struct distribution *d, uint64_t calls, uint64_t 
 {
 	uint64_t rank = calls / 100 * percent + calls % 100 * percent / 100, seen = 0;
 
-	for (uint32_t i = 0; i < EXPONENTS; i++) {
+	for (uint32_t i = 0; i < DISTRIBUTION_POWERS; i++) {
 		seen = add_saturating(seen, d->calls[i]);
 		if (d->calls[i] && seen > rank)
 			return d->ns[i] / d->calls[i];
@@ -64,7 +52,7 @@ static uint64_t thread_key(const struct event *e)
 	return e->row->vthread ? 1ULL << 32 | e->row->vthread : e->row->thread;
 }
 
-static int add_call(struct event_views *v, const struct event *e)
+static int add_call(struct event_views *v, const struct analysis *an, const struct event *e)
 {
 	struct call_view one = {.method = e->name,
 				.thread = e->thread,
@@ -72,7 +60,9 @@ static int add_call(struct event_views *v, const struct event *e)
 				.at_ns = e->start_ns,
 				.ns = e->duration_ns,
 				.self_ns = e->duration_ns,
-				.thrown = e->row->flags & BRAID_METHOD_THROWN};
+				.thrown = e->row->flags & BRAID_METHOD_THROWN,
+				.exception = strpool_get(&an->a->strings, e->row->detail),
+				.values = strpool_get(&an->a->strings, e->row->text)};
 
 	return VEC_PUSH(&v->calls, one);
 }
@@ -135,7 +125,7 @@ static int find_self(struct event_views *v)
 
 int event_views_methods(struct event_views *v, const struct analysis *an)
 {
-	struct distributions d = {0};
+	struct u64map of = {0}; /* by name: number + 1 */
 	int err = 0;
 
 	for (size_t i = 0; i < events_count(an) && !err; i++) {
@@ -144,16 +134,17 @@ int event_views_methods(struct event_views *v, const struct analysis *an)
 		if (!events_get(an, i, &e))
 			continue;
 		if (e.kind == BRAID_JVM_METHOD_CALLS)
-			err = add_calls(v, &d, &e);
+			err = add_calls(v, &of, &e);
 		else if (e.kind == BRAID_JVM_METHOD)
-			err = add_call(v, &e);
+			err = add_call(v, an, &e);
 	}
-	for (size_t i = 0; i < v->methods.count && i < d.all.count; i++) {
-		v->methods.at[i].p50_ns = quantile(&d.all.at[i], v->methods.at[i].calls, 50);
-		v->methods.at[i].p99_ns = quantile(&d.all.at[i], v->methods.at[i].calls, 99);
+	for (size_t i = 0; i < v->methods.count && !err; i++) {
+		struct timed_view *m = &v->methods.at[i];
+
+		m->p50_ns = quantile(&v->distributions.at[m->distribution], m->calls, 50);
+		m->p99_ns = quantile(&v->distributions.at[m->distribution], m->calls, 99);
 	}
-	u64map_free(&d.of);
-	free(d.all.at);
+	u64map_free(&of);
 	VEC_SORT(&v->methods, compare_methods);
 	VEC_SORT(&v->calls, compare_nested);
 	err = err ?: find_self(v);

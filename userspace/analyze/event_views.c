@@ -41,6 +41,7 @@ void event_views_free(struct event_views *v)
 	free(v->starts.at);
 	free(v->classes.at);
 	free(v->methods.at);
+	free(v->distributions.at);
 	free(v->calls.at);
 	free(v);
 }

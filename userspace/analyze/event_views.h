@@ -72,9 +72,17 @@ struct start_view {
 	uint64_t paused_ns;				/* in GC pauses */
 };
 
+#define DISTRIBUTION_POWERS 64
+
+/* Calls of a method, by the powers of two of ns between which they lasted. */
+struct distribution {
+	uint64_t calls[DISTRIBUTION_POWERS], ns[DISTRIBUTION_POWERS];
+};
+
 /* Calls of a timed method, however short. */
 struct timed_view {
 	const char *method;
+	uint32_t distribution; /* index of event_views.distributions */
 	uint64_t calls, ns, longest_ns;
 	uint64_t p50_ns, p99_ns; /* about: calls are counted by powers of two */
 };
@@ -87,6 +95,8 @@ struct call_view {
 	uint64_t at_ns, ns;
 	uint64_t self_ns; /* without such calls inside */
 	bool thrown;
+	const char *exception; /* class of what was thrown; "": not known, or nothing */
+	const char *values;    /* "arg1=42, this.name=\"orders\"" */
 };
 
 /* A second of the recording. */
@@ -108,7 +118,8 @@ struct event_views {
 	VEC(struct start_view) starts;
 	VEC(struct class_second) classes;
 	VEC(struct timed_view) methods; /* by time */
-	VEC(struct call_view) calls;	/* the slowest first */
+	VEC(struct distribution) distributions;
+	VEC(struct call_view) calls; /* the slowest first */
 };
 
 #define STORM 4

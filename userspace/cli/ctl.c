@@ -278,6 +278,8 @@ static void json_methods(struct json *j, const struct braid_event_config *c)
 		json_open(j, NULL, '{');
 		json_string(j, "pattern", c->methods[i].text);
 		json_number(j, "min_ns", c->methods[i].min_ns);
+		json_number(j, "rate", c->methods[i].rate);
+		json_string(j, "values", c->methods[i].values);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

@@ -150,7 +150,6 @@ void selection_init(struct event_selection *c)
 						 .exception_rate = 1000,
 						 .heap_interval_ns = 60000000000,
 						 .heap_max_pause_ns = HEAP_MAX_PAUSE_NS,
-						 .method_rate = 1000,
 						 .live_max = 4096},
 				      .event = ""};
 }
@@ -367,7 +366,7 @@ static int add_one(struct event_selection *c, char *one, size_t length, char *wh
 
 static size_t element_length(const char *list)
 {
-	return method_pattern_is(list) ? strcspn(list, ",") : probe_spec_length(list);
+	return method_pattern_is(list) ? method_pattern_length(list) : probe_spec_length(list);
 }
 
 static int add_list(struct event_selection *c, char *list, char why[SELECTION_WHY])
@@ -437,11 +436,12 @@ void selection_complete(struct event_selection *c)
 static int check_change(const struct event_selection *c, enum config_change change, const char *list,
 			char why[SELECTION_WHY])
 {
-	size_t commas = 0, figures = 0;
+	size_t elements = 0, figures = 0, length;
 
-	for (const char *p = list; *p; p++) {
-		commas += *p == ',';
-		figures += *p == '=';
+	for (const char *one = list; one; one = one[length] ? one + length + 1 : NULL) {
+		length = element_length(one);
+		elements++;
+		figures += memchr(one, '=', length) != NULL;
 	}
 	if (*c->offcpu.text)
 		snprintf(why, SELECTION_WHY, "'offcpu%.60s': a filter can only be set when a recording starts",
@@ -452,7 +452,7 @@ static int check_change(const struct event_selection *c, enum config_change chan
 		snprintf(why, SELECTION_WHY, "'%.60s' can only be enabled when a recording starts", c->event);
 	else if (change == CONFIG_DISABLE && figures)
 		snprintf(why, SELECTION_WHY, "disable takes no values: '%.60s'", list);
-	else if (change == CONFIG_INTERVAL && figures != commas + 1)
+	else if (change == CONFIG_INTERVAL && figures != elements)
 		snprintf(why, SELECTION_WHY, "'%.60s': each interval needs a value, such as alloc=1m", list);
 	else
 		return 0;
@@ -538,6 +538,8 @@ static size_t methods_text(const struct braid_event_config *c, char *to, size_t 
 					 c->methods[i].text);
 		if (used < size)
 			used += figure_text(to + used, size - used, '>', TIME, c->methods[i].min_ns);
+		if (used < size)
+			used += method_pattern_words(&c->methods[i], to + used, size - used);
 	}
 	return used;
 }

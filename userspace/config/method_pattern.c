@@ -7,10 +7,17 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "method="
 #define DEFAULT_NS 1000000
+#define DEFAULT_RATE 1000
+#define RATE "rate="
+#define ARGUMENT "arg"
+#define ARGUMENT_MAX 255
+#define THIS "this."
+#define LENGTH ".length()"
 #define TIME_MAX 3600000000000ULL
 
 #define REFUSE(...) (snprintf(why, size, __VA_ARGS__), -EINVAL)
@@ -18,6 +25,32 @@
 bool method_pattern_is(const char *list)
 {
 	return strncmp(list, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* The length up to the words, or of all. Names of classes in a descriptor have slashes, too. */
+static size_t head_length(const char *text)
+{
+	size_t at = strcspn(text, "(/,"), end;
+
+	if (text[at] != '(')
+		return at;
+	end = at + strcspn(text + at, "),");
+	if (text[end] == ')') {
+		end += 1 + strspn(text + end + 1, "[");
+		end += text[end] == 'L' ? strcspn(text + end, ";,>") : 0;
+	} else {
+		end = at + strcspn(text + at, ">,");
+	}
+	return end + strcspn(text + end, "/,");
+}
+
+size_t method_pattern_length(const char *list)
+{
+	size_t at = head_length(list);
+
+	if (list[at] == '/')
+		at += 1 + strcspn(list + at + 1, "/");
+	return at + strcspn(list + at, ",");
 }
 
 /* CLASS.METHOD, of which neither is empty, and a descriptor. */
@@ -69,29 +102,158 @@ size_t method_pattern_count(const struct braid_event_config *c)
 	return count;
 }
 
-int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
-{
-	const char *pattern = text + strlen(PREFIX), *more = strrchr(pattern, '>');
-	size_t length;
-	uint64_t ns = DEFAULT_NS;
-	int err = 0, at = 0;
+/* ---- words ---- */
 
+static int rate_parse(const char *text, uint32_t *rate, char *why, size_t size)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n > UINT32_MAX)
+		return REFUSE("'" RATE "%.40s': a number of calls a second is expected, 0 for all", text);
+	*rate = (uint32_t)n;
+	return 0;
+}
+
+/* A Java identifier; all that is not ASCII may be a part of one. */
+static bool is_name(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x80 && c != '_' && c != '$' && !isalpha(c) && !(i && isdigit(c)))
+			return false;
+	}
+	return length;
+}
+
+static bool is_value(const char *text)
+{
+	size_t length = strlen(text), tail = strlen(LENGTH);
+	char *end;
+
+	if (length > tail && strcmp(text + length - tail, LENGTH) == 0)
+		length -= tail;
+	if (strncmp(text, THIS, strlen(THIS)) == 0)
+		return is_name(text + strlen(THIS), length - strlen(THIS));
+	if (strncmp(text, ARGUMENT, strlen(ARGUMENT)) != 0 || !isdigit((unsigned char)text[strlen(ARGUMENT)]))
+		return false;
+	return text[strlen(ARGUMENT)] != '0' && strtoul(text + strlen(ARGUMENT), &end, 10) <= ARGUMENT_MAX &&
+	       end == text + length;
+}
+
+static int word_add(struct braid_method_pattern *p, const char *word, char *why, size_t size)
+{
+	size_t used = strnlen(p->values, sizeof(p->values)), count = used > 0;
+
+	if (strncmp(word, RATE, strlen(RATE)) == 0)
+		return rate_parse(word + strlen(RATE), &p->rate, why, size);
+	if (!is_value(word))
+		return REFUSE("'/%.60s/' is none of arg1, arg1.length(), this.field, this.field.length(), rate=100",
+			      word);
+	for (size_t i = 0; i < used; i++)
+		count += p->values[i] == ',';
+	if (count == BRAID_METHOD_VALUES || used + 1 + strlen(word) >= sizeof(p->values))
+		return REFUSE("'/%.60s/' is one too many: a call has at most %d values, of %d characters together",
+			      word, BRAID_METHOD_VALUES, BRAID_METHOD_WORDS);
+	if (used)
+		p->values[used++] = ',';
+	memcpy(p->values + used, word, strlen(word));
+	return 0;
+}
+
+/* "/arg1,rate=10/" */
+static int words_parse(struct braid_method_pattern *p, const char *text, char *why, size_t size)
+{
+	size_t length = strlen(text);
+	char words[512], *rest, *word;
+	int err = 0;
+
+	if (length < 3 || memchr(text + 1, '/', length - 2) || length > sizeof(words))
+		return REFUSE("'%.80s': values are between two slashes, at the end: /arg1,this.name/", text);
+	memcpy(words, text + 1, length - 2);
+	words[length - 2] = '\0';
+	for (word = strtok_r(words, ",", &rest); word && !err; word = strtok_r(NULL, ",", &rest))
+		err = word_add(p, word, why, size);
+	return err;
+}
+
+size_t method_pattern_words(const struct braid_method_pattern *p, char *to, size_t size)
+{
+	size_t used = (size_t)snprintf(to, size, "%.*s", BRAID_METHOD_WORDS, p->values);
+
+	if (p->rate != DEFAULT_RATE && used < size)
+		used += (size_t)snprintf(to + used, size - used, "%s" RATE "%u", used ? "," : "", p->rate);
+	if (!used || used + 2 >= size)
+		return 0;
+	memmove(to + 1, to, used);
+	*to = '/';
+	memcpy(to + used + 1, "/", 2);
+	return used + 2;
+}
+
+/* ---- patterns ---- */
+
+/* Its place among those that there are, or the next free one. */
+static int place_of(const struct braid_event_config *c, const char *pattern, size_t length)
+{
+	int at = 0;
+
+	while (at < BRAID_METHOD_PATTERNS && *c->methods[at].text &&
+	       (strncmp(c->methods[at].text, pattern, length) != 0 || c->methods[at].text[length]))
+		at++;
+	return at;
+}
+
+static int pattern_add(struct braid_event_config *c, const char *pattern, const char *words, char *why, size_t size)
+{
+	struct braid_method_pattern p = {.rate = DEFAULT_RATE};
+	const char *more = strrchr(pattern, '>');
+	uint64_t min_ns = DEFAULT_NS;
+	size_t length;
+	int err = 0, at;
+
+	if (words && words[strlen(words) - 1] != '/')
+		return REFUSE("'" PREFIX
+			      "%.80s%.80s': the name of a class has dots, as in com.example.Dao.find, and values "
+			      "are between slashes: /arg1,this.name/",
+			      pattern, words);
 	if (more && !isdigit((unsigned char)more[1])) /* of <init> */
 		more = NULL;
 	length = more ? (size_t)(more - pattern) : strlen(pattern);
 	if (more)
-		err = time_parse(more + 1, &ns, why, size);
+		err = time_parse(more + 1, &min_ns, why, size);
 	err = err ?: check(pattern, length, why, size);
+	if (!err && words)
+		err = words_parse(&p, words, why, size);
 	if (err)
 		return err;
-	while (at < BRAID_METHOD_PATTERNS && *c->methods[at].text &&
-	       (strncmp(c->methods[at].text, pattern, length) != 0 || c->methods[at].text[length]))
-		at++;
+	at = place_of(c, pattern, length);
 	if (at == BRAID_METHOD_PATTERNS)
 		return REFUSE("'" PREFIX "%.*s' is one too many: %d patterns can be given", (int)length, pattern,
 			      BRAID_METHOD_PATTERNS);
-	memset(&c->methods[at], 0, sizeof(c->methods[at]));
-	memcpy(c->methods[at].text, pattern, length);
-	c->methods[at].min_ns = ns;
+	p.min_ns = min_ns;
+	memcpy(p.text, pattern, length);
+	if (!words && *c->methods[at].text) { /* they stay */
+		p.rate = c->methods[at].rate;
+		memcpy(p.values, c->methods[at].values, sizeof(p.values));
+	}
+	c->methods[at] = p;
 	return 0;
+}
+
+int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size)
+{
+	size_t length = head_length(text);
+	char *pattern = strndup(text + strlen(PREFIX), length - strlen(PREFIX));
+	int err = -ENOMEM;
+
+	if (pattern)
+		err = pattern_add(c, pattern, text[length] ? text + length : NULL, why, size);
+	else
+		snprintf(why, size, "out of memory");
+	free(pattern);
+	return err;
 }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Patterns of methods that are timed, as elements of a list of events: method=CLASS.METHOD[(DESCRIPTOR)][>TIME]. */
+/*
+ * Patterns of methods that are timed, as elements of a list of events: method=CLASS.METHOD[(DESCRIPTOR)][>TIME][/WORDS/].
+ * A word is a value that is told of each call (arg1, arg2.length(), this.name), or the limit of reported calls a second
+ * (rate=100).
+ */
 #ifndef BRAID_CONFIG_METHOD_PATTERN_H
 #define BRAID_CONFIG_METHOD_PATTERN_H
 
@@ -8,16 +12,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a list begins with one; it then ends at the first comma. */
+/* Whether a list begins with one, and its length then: up to a comma that is not between words. */
 bool method_pattern_is(const char *list);
+size_t method_pattern_length(const char *list);
 
 /*
- * Adds one to a configuration, or changes its time if the same pattern is there. Returns 0, or -EINVAL and the reason,
- * which is cut to `size`.
+ * Adds one to a configuration, or changes its time and words if the same pattern is there. Returns 0, or -EINVAL and
+ * the reason, which is cut to `size`.
  */
 int method_pattern_add(struct braid_event_config *c, const char *text, char *why, size_t size);
 
 /* How many a configuration has, which are its first ones. */
 size_t method_pattern_count(const struct braid_event_config *c);
+
+/* Formats the words of a pattern, with their slashes, so that method_pattern_add() reads them; "" for the default. */
+size_t method_pattern_words(const struct braid_method_pattern *p, char *to, size_t size);
 
 #endif

@@ -238,6 +238,15 @@ static bool print_sample(FILE *out, const struct analysis *an, const struct trac
 
 /* ---- the others ---- */
 
+static void print_quoted(FILE *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '"' || text[i] == '\\')
+			putc('\\', out);
+		putc(text[i], out);
+	}
+}
+
 /* Prints in pieces that end at a character's border, so that a longer string needs no memory. */
 void script_text(FILE *out, const char *key, struct trace_str s)
 {
@@ -248,7 +257,7 @@ void script_text(FILE *out, const char *key, struct trace_str s)
 		len = s.len - at < sizeof(part) ? s.len - at : sizeof(part);
 		for (int back = 0; back < 3 && at + len < s.len && (s.str[at + len] & 0xc0) == 0x80; back++)
 			len--;
-		fwrite(part, 1, text_clean(part, s.str + at, len), out);
+		print_quoted(out, part, text_clean(part, s.str + at, len));
 	}
 	putc('"', out);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Timed methods in the text report and the JSON report. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "events.h"
+
+#define BAR 40.0	      /* characters */
+#define DISTRIBUTIONS_SHOWN 3 /* of the methods with the most time */
 
 static void text_calls(FILE *out, const struct views *v, unsigned top)
 {
@@ -13,14 +17,37 @@ static void text_calls(FILE *out, const struct views *v, unsigned top)
 	for (size_t i = 0; i < e->calls.count && i < top; i++) {
 		const struct call_view *c = &e->calls.at[i];
 
-		fprintf(out, "    %9.3f s  %11s  %11s  %s%s", (double)analysis_since(v->an, c->at_ns) / 1e9,
-			duration_cell(time, 11, c->ns), duration_cell(self, 11, c->self_ns), c->method,
-			c->thrown ? ", ended by an exception" : "");
+		fprintf(out, "    %9.3f s  %11s  %11s  %s", (double)analysis_since(v->an, c->at_ns) / 1e9,
+			duration_cell(time, 11, c->ns), duration_cell(self, 11, c->self_ns), c->method);
+		if (*c->values)
+			fprintf(out, " (%s)", c->values);
+		if (c->thrown)
+			fprintf(out, ", ended by %s", *c->exception ? c->exception : "an exception");
 		if (c->thread != ROW_NONE)
 			fprintf(out, ", in %s", analysis_thread_name(v->an, c->thread));
 		putc('\n', out);
 	}
 	text_more(out, e->calls.count, top);
+}
+
+static void text_distribution(FILE *out, const struct event_views *e, const struct timed_view *m)
+{
+	const struct distribution *d = &e->distributions.at[m->distribution];
+	static const char bar[] = "########################################";
+	uint32_t first = 0, last = DISTRIBUTION_POWERS;
+	char from[QUANTITY_TEXT];
+
+	while (first < DISTRIBUTION_POWERS && !d->calls[first])
+		first++;
+	while (last > first && !d->calls[last - 1])
+		last--;
+	fprintf(out, "    %11s  %10s  %s\n", "from", "calls", m->method);
+	for (uint32_t i = first; i < last; i++) {
+		int marks = (int)ceil((double)d->calls[i] / (double)m->calls * BAR);
+
+		fprintf(out, "    %11s  %10" PRIu64 "  %.*s\n", duration_cell(from, 11, 1ULL << i), d->calls[i], marks,
+			bar);
+	}
 }
 
 void text_timed(FILE *out, const struct views *v, unsigned top)
@@ -41,8 +68,25 @@ void text_timed(FILE *out, const struct views *v, unsigned top)
 			duration_cell(max, 10, m->longest_ns), m->method);
 	}
 	text_more(out, e->methods.count, top);
+	for (size_t i = 0; i < e->methods.count && i < top && i < DISTRIBUTIONS_SHOWN; i++)
+		text_distribution(out, e, &e->methods.at[i]);
 	if (e->calls.count)
 		text_calls(out, v, top);
+}
+
+static void json_distribution(struct json *j, const struct distribution *d)
+{
+	json_open(j, "distribution", '[');
+	for (uint32_t i = 0; i < DISTRIBUTION_POWERS; i++) {
+		if (!d->calls[i])
+			continue;
+		json_open(j, NULL, '{');
+		json_number(j, "from_ns", 1ULL << i);
+		json_number(j, "calls", d->calls[i]);
+		json_number(j, "total_ns", d->ns[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
 }
 
 void json_timed(struct json *j, const struct views *v, unsigned top)
@@ -60,6 +104,7 @@ void json_timed(struct json *j, const struct views *v, unsigned top)
 		json_number(j, "p50_ns", m->p50_ns);
 		json_number(j, "p99_ns", m->p99_ns);
 		json_number(j, "max_ns", m->longest_ns);
+		json_distribution(j, &e->distributions.at[m->distribution]);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -73,6 +118,8 @@ void json_timed(struct json *j, const struct views *v, unsigned top)
 		json_number(j, "ns", c->ns);
 		json_number(j, "self_ns", c->self_ns);
 		json_number(j, "thrown", c->thrown);
+		json_string(j, "exception", c->exception);
+		json_string(j, "values", c->values);
 		json_string(j, "thread", c->thread == ROW_NONE ? "" : analysis_thread_name(v->an, c->thread));
 		json_close(j, '}');
 	}

@@ -112,6 +112,7 @@ void jvm_free(struct jvm *j)
 	for (int i = 0; i < 4; i++)
 		free(j->strings[i]);
 	methods_free(j);
+	calls_free(j);
 	code_map_free(&j->code);
 	compilations_free(j->compilations);
 	free(j->types);
@@ -270,6 +271,7 @@ static const char *const kind_names[BRAID_REC_KINDS] = {
 	[BRAID_REC_JVM_EVENT] = "jvm_event",
 	[BRAID_REC_HEAP_CLASS] = "heap_class",
 	[BRAID_REC_SETTING] = "setting",
+	[BRAID_REC_CALL] = "call",
 };
 
 static bool on_loss(struct jvm *j, const struct braid_rec *rec, size_t size)
@@ -354,6 +356,8 @@ static bool apply(struct jvm *j, const struct braid_rec *rec, size_t size)
 		return named_events_on_heap_class(j, rec, size);
 	case BRAID_REC_SETTING:
 		return settings_on_setting(j, rec, size);
+	case BRAID_REC_CALL:
+		return calls_on_call(j, rec, size);
 	case BRAID_REC_GC_START:
 	case BRAID_REC_GC_FINISH:
 		return gc_on_record(j, rec, size);

@@ -69,7 +69,8 @@ bool jvm_events_ready(struct jvms *jvms, struct process *process, const struct b
 	switch (e->source) {
 	case BRAID_SOURCE_AGENT:
 		return !j || ((!e->event.name || type_name(j, e->event.name)) &&
-			      (!e->event.detail || methods_defined(j, (uint32_t)e->event.detail)));
+			      (!e->event.detail || methods_defined(j, (uint32_t)e->event.detail)) &&
+			      (e->event.kind != BRAID_JVM_METHOD || calls_known(j, e->event.number)));
 	case BRAID_SOURCE_KERNEL:
 		return e->event.kind != BRAID_JVM_THREAD_CPU || offcpu_end_known(jvms, process, e);
 	default:
@@ -144,7 +145,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	};
 	uint64_t since = e->source == BRAID_SOURCE_AGENT && process->jvm ? process->jvm->joined_ns : 0;
 	uint64_t start = what->start_ns, end = what->end_ns;
-	char text[KERNEL_EVENT_TEXT];
+	char text[KERNEL_EVENT_TEXT], values[CALL_VALUES_MAX];
 
 	if (e->hdr.size < sizeof(*e) || !what->kind || what->kind >= BRAID_JVM_EVENTS ||
 	    (kernel_events_are(what->kind) && e->source != BRAID_SOURCE_KERNEL))
@@ -168,6 +169,8 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	if (e->source == BRAID_SOURCE_AGENT) {
 		to.name = name_of_type(jvms, process, what->name);
 		to.detail = name_of_method(jvms, process, what->detail);
+		if (what->kind == BRAID_JVM_METHOD && process->jvm)
+			calls_explain(process->jvm, what->number, &to, values);
 	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {
 		return;
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {

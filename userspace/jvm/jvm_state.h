@@ -74,6 +74,7 @@ struct jvm {
 	uint64_t kept_bytes;		   /* of BUDGET_JVM_BYTES, without code */
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
+	struct call_record *calls; /* jvm_calls.c; NULL: none */
 	struct braid_lost lost; /* as emitted so far */
 };
 
@@ -136,6 +137,17 @@ bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size
 
 bool events_on_jvm_event(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool events_on_type(struct jvm *j, const struct braid_rec *rec, size_t size);
+
+/* ---- jvm_calls.c ---- */
+
+#define CALL_VALUES_MAX 1025 /* bytes, with a zero */
+
+bool calls_on_call(struct jvm *j, const struct braid_rec *rec, size_t size);
+/* Whether the record with this number has come; 0: there is none to wait for. */
+bool calls_known(const struct jvm *j, uint64_t number);
+/* Adds what the record with this number says to an event of kind METHOD, with `text` for its text. */
+void calls_explain(struct jvm *j, uint64_t number, struct trace_jvm_event *e, char text[CALL_VALUES_MAX]);
+void calls_free(struct jvm *j);
 
 /* ---- jvm_code.c ---- */
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 public class MethodCost {
 	static long sum;
 
-	static void called(int i)
+	static void called(int i, String text)
 	{
 		sum += i;
 	}
@@ -18,7 +18,7 @@ public class MethodCost {
 		long start = System.nanoTime();
 
 		for (int i = 0; i < count; i++)
-			called(i);
+			called(i, "text");
 		return (double)(System.nanoTime() - start) / count;
 	}
 

@@ -11,6 +11,9 @@ public class Timings {
 
 	static volatile long sink;
 
+	private final String name = "a \"b\"\n\u001b[31m<script>";
+	private int[] data = {1, 2, 3};
+
 	static void busy(long us)
 	{
 		for (long end = System.nanoTime() + us * 1000; System.nanoTime() < end;)
@@ -46,6 +49,30 @@ public class Timings {
 			return String.format(Locale.ROOT, "%f", number);
 		default:
 			return text;
+		}
+	}
+
+	/* Has other arguments at its end than at its beginning. */
+	private double held(byte number, String text, Object other, Long boxed, double half)
+	{
+		busy(3000);
+		data = null;
+		number = 0;
+		text = null;
+		if (boxed == 1)
+			throw new IllegalArgumentException("on purpose");
+		return half;
+	}
+
+	private void hold(int round)
+	{
+		char[] text = new char[1000];
+
+		java.util.Arrays.fill(text, '\u20ac');
+		try {
+			held((byte)-7, round % 2 == 0 ? null : new String(text), this, (long)(round % 2), 1.5);
+		} catch (IllegalArgumentException e) {
+			sink++;
 		}
 	}
 
@@ -87,6 +114,7 @@ public class Timings {
 			time("overloaded", () -> overloaded("a", 1.5, 20000));
 			for (int i = 0; i < 1000; i++)
 				shortOne(i);
+			new Timings().hold(round);
 			tellClass(hash);
 		}
 	}

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Methods take as long as the program finds itself; how they end, their stacks, and those that are too short for an event.
+# Methods take as long as the program finds itself; how they end, their stacks and values, and those that are too short for an event.
 # takes: 10 s
 source "$(dirname "$0")/../lib.sh"
 
 ROUNDS=20
-braid record -q -e 'method=Timings.*>2ms' -o a.trace -- "${UNDISTURBED[@]}" "$JAVA" -Xmx64m -cp "$CLASSES" Timings $ROUNDS >a.trace.truth 2>err
+braid record -q -e 'method=Timings.held>2ms/arg1,arg2,this.name,arg3/,method=Timings.*>2ms' -o a.trace -- "${UNDISTURBED[@]}" "$JAVA" -Xmx64m -cp "$CLASSES" Timings $ROUNDS >a.trace.truth 2>err
 
 # as_timed METHOD: most of its calls agree within 1 % or 100 us; the program may lose the CPU between two readings of the clock.
 as_timed()
@@ -18,20 +18,32 @@ events a.trace \
 	"as long as the program says" "$(as_timed caught) and $(as_timed overloaded)" \
 	"all calls" "len(of('method', name='Timings.caught')) == $ROUNDS == len(of('method', name='Timings.overloaded'))" \
 	"recursion" "len(of('method', name='Timings.recursive')) == 3 * $ROUNDS" \
-	"exceptions" "all(e.flags == (e.name == 'Timings.failing') for e in of('method'))" \
+	"exceptions" "all(e.flags == (e.detail != '') and (e.detail == 'java.lang.IllegalStateException') == (e.name == 'Timings.failing')
+		for e in of('method'))" \
+	"an exception, or not" "sum(e.detail == 'java.lang.IllegalArgumentException' for e in of('method', name='Timings.held')) == $ROUNDS // 2" \
+	"values of those that have been asked for them" "not [e for e in of('method') if e.text and e.name != 'Timings.held']" \
 	"stacks" 'all([f for f in stack(e.node) if "BraidMethods" not in f][0] == e.name for e in of("method"))' \
 	"calls that are too short" "sum(e['value'] for e in of('method_calls', name='Timings.shortOne')) == 1000 * $ROUNDS" \
 	"all are counted" "sum(e['value'] for e in of('method_calls', name='Timings.recursive')) == 3 * $ROUNDS" \
 	"constructors and initialisers are others" "not [e for e in of('method') + of('method_calls') if '<' in e.name]" \
 	"nothing lost" 'lost == []'
 braid report --top 1000 a.trace >tables
-for line in "^ *$((1000 * ROUNDS)) .* Timings.shortOne$" "^ *$ROUNDS .* Timings.caught$" ' Timings.failing, ended by an exception, in main$'; do
+for line in "^ *$((1000 * ROUNDS)) .* Timings.shortOne$" "^ *$ROUNDS .* Timings.caught$" ' Timings.failing, ended by java.lang.IllegalStateException, in main$' \
+	' Timings.held (arg1=-7, arg2=null, this.name="a .*), in main$'; do
 	grep -q "$line" tables || fail "the report has no '$line': $(sed -n '/^All calls/,/^$/p' tables)"
 done
 braid report --json --top 1000 a.trace | python3 -c '
-import json, sys
+import json, re, sys
 r = json.load(sys.stdin)
-assert {m["calls"] for m in r["timed_methods"] if m["method"] == "Timings.caught"} == {int(sys.argv[1])}, r["timed_methods"]
+rounds = int(sys.argv[1])
+euros = "\"" + 64 * "\u20ac" + "\"..."
+values = [c["values"] for c in r["slowest_calls"] if c["method"] == "Timings.held"]
+name = "this.name=\"a \\\"b\\\"\\n\\u001b[31m<script>\""
+for text in "null", euros:
+    expected = re.escape("arg1=-7, arg2=" + text + ", " + name + ", arg3=Timings@") + "[0-9a-f]+"
+    assert sum(bool(re.fullmatch(expected, v)) for v in values) == rounds // 2, (expected, values)
+assert {m["calls"] for m in r["timed_methods"] if m["method"] == "Timings.caught"} == {rounds}, r["timed_methods"]
+assert all(sum(d["calls"] for d in m["distribution"]) == m["calls"] for m in r["timed_methods"]), r["timed_methods"]
 assert all(c["self_ns"] < c["ns"] for c in r["slowest_calls"] if c["method"] in ("Timings.caught", "Timings.failing")), r' $ROUNDS ||
 	fail "the JSON report"
 braid export --event method a.trace >stacks

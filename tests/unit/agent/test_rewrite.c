@@ -51,18 +51,19 @@ static void class_make(struct writer *w, const struct class_file *f)
 	write_u2(w, 0);
 }
 
-static int32_t choose(void *ctx, struct text name, struct text descriptor)
+static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	(void)ctx;
-	return text_equal(name, TEXT("m")) && text_equal(descriptor, TEXT("()I")) ? ID : -1;
+	to->id = ID;
+	return text_equal(m->name, TEXT("m")) && text_equal(m->descriptor, TEXT("()I"));
 }
 
-static int32_t choose_none(void *ctx, struct text name, struct text descriptor)
+static bool choose_none(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	(void)ctx;
-	(void)name;
-	(void)descriptor;
-	return -1;
+	(void)m;
+	(void)to;
+	return false;
 }
 
 /* iconst_0, a tableswitch with one case and padding, iconst_0, ireturn: all jumps lead to 20. */
@@ -89,9 +90,9 @@ START_TEST(a_method_calls_at_its_beginning_and_end)
 	ck_assert_uint_eq(w.methods, 1);
 	ck_assert_uint_eq(w.refused, 0);
 	code = code_find(&w.out);
-	ck_assert_uint_eq(get_u2(code - 8), 5);	 /* the deepest stack: one more for an exception, and a call's three */
+	ck_assert_uint_eq(get_u2(code - 8), 5);	 /* the deepest stack: an exception, twice, and a call's three */
 	ck_assert_uint_eq(get_u2(code - 6), 2);	 /* variables */
-	ck_assert_uint_eq(get_u4(code - 4), 43); /* length */
+	ck_assert_uint_eq(get_u4(code - 4), 44); /* length */
 	ck_assert_uint_eq(code[5], 0x03);
 	ck_assert_uint_eq(code[6], 0xaa);
 	ck_assert_uint_eq(get_u4(code + 8), 18); /* the padding has become shorter by one byte */
@@ -99,12 +100,103 @@ START_TEST(a_method_calls_at_its_beginning_and_end)
 	ck_assert_uint_eq(code[24], 0x03);
 	ck_assert_mem_eq(code + 25, "\x16\0\x11\0\7\xb8", 6); /* lload 0, sipush 7, invokestatic */
 	ck_assert_uint_eq(code[33], 0xac);
-	ck_assert_mem_eq(code + 34, "\x16\0\x11\0\7\xb8", 6);
-	ck_assert_uint_eq(code[42], 0xbf);
-	ck_assert_mem_eq(code + 43, "\0\1\0\5\0\x22\0\x22\0\0", 10); /* the only handler: from 5 to 34, at 34, of all */
-	ck_assert_mem_eq(code + 57, "\0\0\0\12\0\2\0\0\0\12\0\6\0\13", 14); /* lines at 0 and 6 */
+	ck_assert_mem_eq(code + 34, "\x59\x16\0\x11\0\7\xb8", 7); /* dup */
+	ck_assert_uint_eq(code[43], 0xbf);
+	ck_assert_mem_eq(code + 44, "\0\1\0\5\0\x22\0\x22\0\0", 10); /* the only handler: from 5 to 34, at 34, of all */
+	ck_assert_mem_eq(code + 58, "\0\0\0\12\0\2\0\0\0\12\0\6\0\13", 14); /* lines at 0 and 6 */
 	free(w.out.bytes);
 	free(file.bytes);
+}
+END_TEST
+
+/* The test's method has no argument; its class has a field, which a static method cannot read. */
+static bool choose_values(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
+{
+	const struct rewrite_value *v = ctx;
+
+	(void)m;
+	to->id = ID;
+	to->count = 1;
+	to->values[0] = *v;
+	return true;
+}
+
+START_TEST(values_that_are_not_there_are_left_out)
+{
+	struct rewrite_value none[] = {{.argument = 1}, {.field = TEXT_OF("m")}, {.argument = 1, .length = true}};
+	struct writer file = {0};
+
+	class_make(&file, &(struct class_file){0, 52, switching, sizeof(switching)});
+	for (size_t i = 0; i < 3; i++) {
+		struct rewrite w = {.choose = choose_values, .ctx = &none[i]};
+		const uint8_t *code;
+
+		ck_assert(rewrite_class(&w, file.bytes, file.used));
+		ck_assert_uint_eq(w.methods, 1);
+		ck_assert_uint_eq(w.lacking, 1);
+		code = code_find(&w.out);
+		ck_assert_uint_eq(get_u2(code - 6), 2);
+		ck_assert_mem_eq(code + 25, "\x16\0\x11\0\7\xb8", 6);
+		free(w.out.bytes);
+	}
+	free(file.bytes);
+}
+END_TEST
+
+/* The bytes of the descriptor in the file's constants, which has the right length. */
+static void descriptor_set(struct writer *file, const char *descriptor)
+{
+	uint8_t *at = memmem(file->bytes, file->used, "()I", 3);
+
+	ck_assert_ptr_nonnull(at);
+	file->used += strlen(descriptor) - 3;
+	memmove(at + strlen(descriptor), at + 3, file->used - (size_t)(at - file->bytes) - strlen(descriptor));
+	memcpy(at, descriptor, strlen(descriptor));
+	put_u2(at - 2, (uint32_t)strlen(descriptor));
+}
+
+START_TEST(arguments_are_kept_at_the_entry)
+{
+	static const struct {
+		const char *descriptor;
+		struct rewrite_value value;
+		const char *load; /* up to the store into variable 2 */
+		size_t size;
+		uint32_t locals, kind;
+	} cases[] = {
+		{"(Ljava/lang/String;)I", {.argument = 1}, "\x19\0\x3a\2", 4, 3, REWRITE_OBJECT},
+		{"(J[[JC)I", {.argument = 2, .length = true}, "\x19\2\x3a\2", 4, 3, REWRITE_OBJECT},
+		{"(J[[JC)I", {.argument = 3}, "\x15\3\x85\x37\2", 5, 4, REWRITE_CHAR},
+		{"(J[[JC)I", {.argument = 1}, "\x16\0\x37\2", 4, 4, REWRITE_LONG},
+		{"(DZ)I", {.argument = 2}, "\x15\2\x85\x37\2", 5, 4, REWRITE_BOOLEAN},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rewrite_value v = cases[i].value;
+		struct rewrite w = {.choose = choose_values, .ctx = &v};
+		struct writer file = {0};
+		const uint8_t *code, *exit;
+
+		class_make(&file, &(struct class_file){0, 52, switching, sizeof(switching)});
+		descriptor_set(&file, cases[i].descriptor);
+		ck_assert(rewrite_class(&w, file.bytes, file.used));
+		ck_assert_uint_eq(w.methods, 1);
+		ck_assert_uint_eq(w.lacking, 0);
+		code = memmem(w.out.bytes, w.out.used, cases[i].load, cases[i].size);
+		ck_assert_ptr_nonnull(code);
+		ck_assert_uint_eq(get_u2(code - 8), 18); /* an exception, twice, and 16 for the call */
+		ck_assert_uint_eq(get_u2(code - 6), cases[i].locals);
+		ck_assert_uint_eq(code[cases[i].size], 0xb8);
+		exit = memmem(code, 80, "\x16\0\x11\0\7\x11", 6);
+		ck_assert_ptr_nonnull(exit);
+		ck_assert_uint_eq(get_u2(exit + 6), cases[i].kind);
+		if (cases[i].kind == REWRITE_OBJECT)
+			ck_assert_mem_eq(exit + 8, "\x19\2\1\1\1\x9\x9\x9\x9\xb8", 10);
+		else
+			ck_assert_mem_eq(exit + 8, "\1\1\1\1\x16\2\x9\x9\x9\xb8", 10);
+		free(w.out.bytes);
+		free(file.bytes);
+	}
 }
 END_TEST
 
@@ -218,17 +310,37 @@ START_TEST(patterns)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct braid_event_config c = {.methods[0].min_ns = 5};
-		uint64_t min_ns = 0;
+		struct braid_event_config c = {0};
 		bool matches;
 
 		strcpy(c.methods[0].text, cases[i].pattern);
 		matches = patterns_match_class(&c, of(cases[i].class)) &&
-			  patterns_match(&c, of(cases[i].class), of(cases[i].name), of(cases[i].descriptor), &min_ns);
+			  patterns_match(&c, of(cases[i].class), of(cases[i].name), of(cases[i].descriptor)) == 0;
 		ck_assert_msg(matches == cases[i].matches, "%s and %s.%s", cases[i].pattern, cases[i].class,
 			      cases[i].name);
-		ck_assert_uint_eq(min_ns, matches ? 5 : 0);
 	}
+}
+END_TEST
+
+START_TEST(values_of_a_pattern)
+{
+	struct braid_method_pattern p = {.values = "arg1,this.name,arg255.length(),this.x.length()"};
+	struct rewrite_choice c = {0};
+
+	patterns_values(&p, &c);
+	ck_assert_uint_eq(c.count, 4);
+	ck_assert_uint_eq(c.values[0].argument, 1);
+	ck_assert(!c.values[0].length);
+	ck_assert(text_equal(c.values[1].field, TEXT("name")));
+	ck_assert_uint_eq(c.values[1].argument, 0);
+	ck_assert_uint_eq(c.values[2].argument, 255);
+	ck_assert(c.values[2].length && c.values[3].length);
+	ck_assert(text_equal(c.values[3].field, TEXT("x")));
+
+	memset(p.values, 'a', sizeof(p.values)); /* without an end */
+	c = (struct rewrite_choice){0};
+	patterns_values(&p, &c);
+	ck_assert_uint_eq(c.count, 1);
 }
 END_TEST
 
@@ -238,11 +350,14 @@ Suite *test_rewrite(void)
 	TCase *t = tcase_create("rewrite");
 
 	tcase_add_test(t, a_method_calls_at_its_beginning_and_end);
+	tcase_add_test(t, values_that_are_not_there_are_left_out);
+	tcase_add_test(t, arguments_are_kept_at_the_entry);
 	tcase_add_test(t, what_is_not_chosen_stays);
 	tcase_add_test(t, a_jump_that_becomes_too_long_is_refused);
 	tcase_add_test(t, damaged_files_are_refused);
 	tcase_add_test(t, versions);
 	tcase_add_test(t, patterns);
+	tcase_add_test(t, values_of_a_pattern);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * loader, in a package that every loader and every module can see, and it stays in the JVM. Nothing that it uses is
  * ever rewritten, or it would call itself.
  *
- * Whatever changes between this class and the agent changes the name of this class, too: a JVM that an older agent has
- * been in keeps the older class.
+ * Whatever changes between this class and the agent changes the name of this class, or of what has changed, too: a JVM
+ * that an older agent has been in keeps the older class.
  */
 public final class BraidMethods {
 	/*
@@ -35,22 +35,55 @@ public final class BraidMethods {
 		return System.nanoTime();
 	}
 
-	/* Not inlined, so that the stack of a call that is reported has the method by itself. */
+	/* These four are not inlined, so that the stack of a call that is reported has the method by itself. */
 	@java.lang.invoke.DontInline
 	@jdk.internal.vm.annotation.DontInline
 	public static void exit(long from, int id)
 	{
-		end(from, id, false);
+		long to = end(from, id);
+
+		if (to != 0)
+			ended(owner, from, to, id, null, 0, null, null, null, null, 0, 0, 0, 0);
 	}
 
 	@java.lang.invoke.DontInline
 	@jdk.internal.vm.annotation.DontInline
-	public static void thrown(long from, int id)
+	public static void thrown(Throwable by, long from, int id)
 	{
-		end(from, id, true);
+		long to = end(from, id);
+
+		if (to != 0)
+			ended(owner, from, to, id, by, 0, null, null, null, null, 0, 0, 0, 0);
 	}
 
-	private static void end(long from, int id, boolean thrown)
+	/*
+	 * With values. `kinds` says what they are, and the agent what they are called. They are references and numbers,
+	 * each in the order of the values.
+	 */
+	@java.lang.invoke.DontInline
+	@jdk.internal.vm.annotation.DontInline
+	public static void exit(long from, int id, int kinds, Object a, Object b, Object c, Object d, long e, long f,
+				long g, long h)
+	{
+		long to = end(from, id);
+
+		if (to != 0)
+			ended(owner, from, to, id, null, kinds, a, b, c, d, e, f, g, h);
+	}
+
+	@java.lang.invoke.DontInline
+	@jdk.internal.vm.annotation.DontInline
+	public static void thrown(Throwable by, long from, int id, int kinds, Object a, Object b, Object c, Object d,
+				  long e, long f, long g, long h)
+	{
+		long to = end(from, id);
+
+		if (to != 0)
+			ended(owner, from, to, id, by, kinds, a, b, c, d, e, f, g, h);
+	}
+
+	/* Counts a call. Returns when it ended, if it is to be reported, and 0 if not. */
+	private static long end(long from, int id)
 	{
 		AtomicLongArray[] all = methods;
 		AtomicLongArray own;
@@ -58,10 +91,10 @@ public final class BraidMethods {
 		int bucket;
 
 		if (id >= all.length)
-			return;
+			return 0;
 		own = all[id];
 		if (own == null && (own = first(all, id)) == null)
-			return;
+			return 0;
 		to = System.nanoTime();
 		ns = to - from;
 		bucket = 63 - FIRST - Long.numberOfLeadingZeros(ns);
@@ -70,8 +103,7 @@ public final class BraidMethods {
 		own.getAndAdd(bucket + 1, ns);
 		while (ns > (longest = own.get(LONGEST)) && !own.compareAndSet(LONGEST, longest, ns))
 			;
-		if (ns >= own.get(LIMIT))
-			report(owner, from, to, id, thrown);
+		return ns >= own.get(LIMIT) ? to : 0;
 	}
 
 	/*
@@ -101,7 +133,8 @@ public final class BraidMethods {
 
 	private static native void unmeasured(long owner);
 
-	private static native void report(long owner, long from, long to, int id, boolean thrown);
+	private static native void ended(long owner, long from, long to, int id, Throwable by, int kinds, Object a,
+					 Object b, Object c, Object d, long e, long f, long g, long h);
 
 	/* ---- for the agent; `who` is one of its copies in this JVM ---- */
 
@@ -110,7 +143,7 @@ public final class BraidMethods {
 	{
 		limit(0, 0);
 		unmeasured(0);
-		report(0, 0, 0, 0, false);
+		ended(0, 0, 0, 0, null, 0, null, null, null, null, 0, 0, 0, 0);
 		if (owner != 0 && owner != who)
 			return false;
 		owner = who;
