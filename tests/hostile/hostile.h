@@ -49,6 +49,7 @@ void say_tids(struct grip *g);
 void say_renames(struct grip *g);
 void say_names(struct grip *g);
 void say_rows(struct grip *g);
+void say_calls(struct grip *g);
 void say_times(struct grip *g);
 void say_notices(struct grip *g);
 void say_losses(struct grip *g);

@@ -196,6 +196,29 @@ void say_rows(struct grip *g)
 	}
 }
 
+/* Values in control sequences, exceptions of ever new classes, and calls of which one in three has a record. */
+void say_calls(struct grip *g)
+{
+	struct braid_rec_jvm_event ended = {.event = {.kind = BRAID_JVM_METHOD}};
+	static char values[BRAID_STR_MAX];
+	char class[32];
+	const char *strings[] = {class, values};
+
+	put_hello(g);
+	memset(values, '\033', sizeof(values));
+	for (uint64_t i = 1;; i++) {
+		struct braid_rec_call call = {.hdr = head(BRAID_REC_CALL, 0), .number = i * i};
+
+		call.exception_len = (uint16_t)snprintf(class, sizeof(class), "Lx/E%llu;", (unsigned long long)i);
+		call.values_len = (uint16_t)(i % sizeof(values));
+		put_strings(g, &call, sizeof(call), strings, 2);
+		ended.hdr = head(BRAID_REC_JVM_EVENT, sizeof(ended));
+		ended.event.number = i % 3 ? i : call.number;
+		ended.event.start_ns = ended.event.end_ns = ended.hdr.time_ns;
+		put(g, &ended, sizeof(ended));
+	}
+}
+
 void say_times(struct grip *g)
 {
 	struct braid_rec_gc gc = {.sequence = 1, .start_ns = 5};

@@ -92,7 +92,7 @@ static const struct word {
 				   .high = TIME_MAX},
 	[BRAID_EVENT_TYPE_METHOD] = {.name = "method",
 				     .example = "method=C.m>1ms",
-				     .help = "calls of method C.m, or more by * and ?; shortest time"},
+				     .help = "calls of methods by * and ?; shortest time; /arg1,this.x/"},
 #undef FIGURE
 };
 
