@@ -75,7 +75,7 @@ struct jvm {
 	struct compilations *compilations; /* NULL: none wait */
 	struct code_cache cache;
 	struct call_record *calls; /* jvm_calls.c; NULL: none */
-	struct braid_lost lost; /* as emitted so far */
+	struct braid_lost lost;	   /* as emitted so far */
 };
 
 #define NO_METHOD UINT32_MAX
