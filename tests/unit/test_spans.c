@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/span_calls.h>
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 #include <analyze/span_view.h>
@@ -409,6 +410,94 @@ START_TEST(pairs_that_are_none)
 }
 END_TEST
 
+#define CALLED(who, from, to, ...)                                                                                     \
+	{                                                                                                              \
+		.kind = TRACE_JVM_EVENT, .jvm_event = {                                                                \
+			.time_ns = from,                                                                               \
+			.kind = BRAID_JVM_METHOD,                                                                      \
+			.process = 1,                                                                                  \
+			.thread = who,                                                                                 \
+			.duration_ns = (to) - (from),                                                                  \
+			.source = BRAID_SOURCE_AGENT,                                                                  \
+			__VA_ARGS__                                                                                    \
+		}                                                                                                      \
+	}
+
+/* Calls end before those around them, and are recorded then. */
+static const struct trace_rec calls[] = {
+	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
+	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
+	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")),
+	REC(TRACE_NAME, name, 1, S("a.B.find")),
+	REC(TRACE_NAME, name, 2, S("a.B.main")),
+	REC(TRACE_NAME, name, 3, S("x.Failure")),
+	TICK(1500, 1, 3, 7),
+	TICK(2500, 1, 5, 0),
+	TICK(1600, 2, 1, 0),
+	CALLED(1, 1200, 1800, .name = 1),
+	CALLED(1, 1000, 2000, .name = 1, .text = {"arg1=1", 6}, .detail = 3, .flags = BRAID_METHOD_THROWN),
+	CALLED(1, 2000, 2400, .name = 1),
+	CALLED(2, 900, 1700, .name = 1),
+	CALLED(1, 3000, 4000, .name = 1, .vthread = 5),
+	CALLED(1, 100, 9000, .name = 2),
+	OFFCPU(1300, 1, 400, 0),
+	OFFCPU(1900, 1, 400, 0), /* not as a whole in one */
+};
+
+static bool has(const struct analyzer *a, const struct span_row *s, const char *attribute)
+{
+	struct filter f = {0};
+	bool selected;
+
+	ck_assert_int_eq(filter_add_spans(&f, attribute), 0);
+	selected = spans_selected(a, &f, s);
+	filter_free(&f);
+	return selected;
+}
+
+START_TEST(calls_are_spans)
+{
+	struct analyzer *a = fed(calls, sizeof(calls) / sizeof(calls[0]));
+	struct span_calls out;
+	struct analysis *an;
+	struct span_view *v;
+	const struct span_sum *s;
+
+	ck_assert_int_eq(span_calls_define(a, "*.f?nd", &out), 0);
+	ck_assert_uint_eq(out.spans, 3);
+	ck_assert_uint_eq(out.virtual, 1);
+	v = view_of(&an, a, NULL);
+	s = v->sums.at;
+	ck_assert_uint_eq(v->sums.count, 3);
+	ck_assert(s[0].row->span_id == 2 && s[0].first_ns == 1000 && s[0].last_ns == 2000);
+	ck_assert(s[0].samples == 3 && s[0].offcpu_ns == 400 && s[0].events == 3);
+	ck_assert(s[1].row->span_id == 1 && s[1].first_ns == 900 && s[1].last_ns == 1700 && s[1].samples == 1);
+	ck_assert(s[2].row->span_id == 3 && s[2].first_ns == 2000 && s[2].last_ns == 2400 && s[2].samples == 0);
+	ck_assert(has(a, s[0].row, "method=a.B.find") && has(a, s[0].row, "values=arg1=1"));
+	ck_assert(has(a, s[0].row, "exception=x.Failure") && !has(a, s[1].row, "exception=x.Failure"));
+	span_view_free(v);
+	analysis_free(an);
+
+	ck_assert_int_eq(span_calls_define(a, "find", &out), 0);
+	ck_assert_uint_eq(out.spans + out.virtual, 0);
+	analyzer_free(a);
+}
+END_TEST
+
+START_TEST(spans_are_made_in_one_way)
+{
+	struct filter f = {0};
+
+	ck_assert_int_eq(filter_add_spans(&f, "method:"), -EINVAL);
+	ck_assert(!filter_has_span(&f));
+	ck_assert_int_eq(filter_add_spans(&f, "method:a.B.*"), 0);
+	ck_assert_str_eq(f.calls, "a.B.*");
+	ck_assert(filter_has_span(&f) && filter_needs_samples(&f) && filter_is_set(&f));
+	ck_assert_int_eq(filter_add_spans(&f, "begin..end"), -EINVAL);
+	filter_free(&f);
+}
+END_TEST
+
 Suite *test_spans(void)
 {
 	Suite *s = suite_create("spans");
@@ -423,6 +512,8 @@ Suite *test_spans(void)
 	tcase_add_test(t, hostile_records);
 	tcase_add_test(t, pairs_of_events);
 	tcase_add_test(t, pairs_that_are_none);
+	tcase_add_test(t, calls_are_spans);
+	tcase_add_test(t, spans_are_made_in_one_way);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -5,6 +5,7 @@
 #include "spans.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define EACH_MAX 512 /* of a process or a span; a file must not make lists as long as it likes */
 
@@ -25,10 +26,8 @@ static bool same(const struct attribute_row *a, const struct attribute_row *b)
 }
 
 /* `first` is the place in the row of the process or the span; NULL: nothing has defined it. */
-static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value, uint32_t origin)
+static int add(struct analyzer *a, uint32_t *first, struct attribute_row row)
 {
-	struct attribute_row row = {
-		.key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value), .origin = origin};
 	uint32_t *at = first;
 	unsigned count = 0;
 
@@ -51,6 +50,20 @@ static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t valu
 		return 0;
 	*at = 0;
 	return -ENOMEM;
+}
+
+static int feed(struct analyzer *a, uint32_t *first, uint32_t key, uint32_t value, uint32_t origin)
+{
+	return add(a, first,
+		   (struct attribute_row){
+			   .key = analyzer_name_of(a, key), .value = analyzer_name_of(a, value), .origin = origin});
+}
+
+int attributes_add(struct analyzer *a, uint32_t *first, const char *key, uint32_t value)
+{
+	uint32_t id = strpool_add(&a->strings, key, strlen(key));
+
+	return id == STRPOOL_FAILED ? -ENOMEM : add(a, first, (struct attribute_row){.key = id, .value = value});
 }
 
 int attributes_feed_process(struct analyzer *a, const struct trace_resource *r)

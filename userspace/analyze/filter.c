@@ -69,6 +69,8 @@ static int filter_digits(const char **text, size_t most, uint64_t *hi, uint64_t 
 /* Names of events, which can also have such a sign in a filter, contain a colon in front of it. */
 #define ATTRIBUTE_KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
+#define METHOD "method:"
+
 int filter_add_spans(struct filter *f, const char *text)
 {
 	size_t key = strspn(text, ATTRIBUTE_KEY);
@@ -76,8 +78,14 @@ int filter_add_spans(struct filter *f, const char *text)
 
 	if (key && text[key] == '=')
 		return VEC_PUSH(&f->attributes, ((struct attribute_is){text, key})) ? -ENOMEM : 0;
+	if (strncmp(text, METHOD, strlen(METHOD)) == 0) {
+		if (filter_makes_spans(f) || !text[strlen(METHOD)])
+			return -EINVAL;
+		f->calls = text + strlen(METHOD);
+		return 0;
+	}
 	if (strstr(text, "..")) {
-		if (f->pair)
+		if (filter_makes_spans(f))
 			return -EINVAL;
 		f->pair = text;
 		return 0;
@@ -176,9 +184,14 @@ bool filter_has_window(const struct filter *f)
 	return f->has_from || f->has_to;
 }
 
+bool filter_makes_spans(const struct filter *f)
+{
+	return f->pair || f->calls;
+}
+
 bool filter_has_span(const struct filter *f)
 {
-	return f->pair || f->spans.count || f->attributes.count || f->traces.count;
+	return filter_makes_spans(f) || f->spans.count || f->attributes.count || f->traces.count;
 }
 
 bool filter_needs_samples(const struct filter *f)

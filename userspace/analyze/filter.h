@@ -40,6 +40,7 @@ struct filter {
 	VEC(struct pattern) include;	     /* a stack needs a frame whose name matches one of these */
 	VEC(struct pattern) exclude;	     /* and no frame whose name matches one of these */
 	const char *pair;		     /* spans are those of span_pairs.h; not owned, or NULL */
+	const char *calls;		     /* those of span_calls.h, the same way */
 	VEC(uint64_t) spans;		     /* span ids; any of them matches */
 	VEC(struct attribute_is) attributes; /* of spans, which have an id of `spans` or one of these */
 	VEC(struct trace_id) traces;	     /* any of them matches */
@@ -50,7 +51,9 @@ struct filter {
 /* Each adds one condition, as written on a command line. 0, -EINVAL for an invalid `text`, or -ENOMEM. */
 int filter_add_pids(struct filter *f, const char *text); /* "1,2,3" */
 int filter_add_tids(struct filter *f, const char *text);
-/* "00f067aa0ba902b7,...", KEY=VALUE, or once FROM..TO; it keeps the pointer to the last two. */
+/*
+ * "00f067aa0ba902b7,...", KEY=VALUE, or once FROM..TO or method:PATTERN; it keeps the pointer to all but the first.
+ */
 int filter_add_spans(struct filter *f, const char *text);
 int filter_add_traces(struct filter *f, const char *text);
 int filter_add_comm(struct filter *f, const char *text);   /* keeps the pointer */
@@ -65,6 +68,8 @@ int filter_add_idle(struct filter *f, const char *text);
 bool filter_is_set(const struct filter *f);
 bool filter_has_window(const struct filter *f);
 bool filter_has_span(const struct filter *f);
+/* Whether it has spans that are made of the trace's events. */
+bool filter_makes_spans(const struct filter *f);
 /* Whether sums of the samples do not suffice. */
 bool filter_needs_samples(const struct filter *f);
 bool filter_selects_process(const struct filter *f, uint32_t pid, const char *cgroup);

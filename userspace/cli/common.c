@@ -3,6 +3,7 @@
 
 #include <analyze/hits.h>
 #include <analyze/kinds.h>
+#include <analyze/span_calls.h>
 #include <analyze/span_pairs.h>
 #include <analyze/spans.h>
 #include <config/event_config.h>
@@ -49,9 +50,9 @@ static const struct argp_option options[] = {
 	 "Only stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
 	{"exclude", OPT_EXCLUDE, "RE", 0,
 	 "No stacks with a frame whose name matches RE; can be repeated to match any of several", 1},
-	{"span", OPT_SPAN, "ID[,ID...]|KEY=VALUE|FROM..TO", 0,
+	{"span", OPT_SPAN, "ID[,ID...]|KEY=VALUE|FROM..TO|method:PATTERN", 0,
 	 "Only what belongs to these spans, by their hexadecimal ids or by an attribute; FROM..TO: spans are the times of a thread from a hit of "
-	 "the event FROM to its next one of TO",
+	 "the event FROM to its next one of TO; method:PATTERN: they are the recorded calls of these methods",
 	 1},
 	{"trace", OPT_TRACE, "ID[,ID...]", 0, "Only what belongs to spans of these traces of OpenTelemetry", 1},
 	{"norm", OPT_NORM, 0, 0,
@@ -129,7 +130,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 			argp_error(
 				state,
 				"--span: '%s' is neither a list of span ids, of 16 hexadecimal digits, nor KEY=VALUE, "
-				"nor two events, FROM..TO",
+				"nor two events, FROM..TO, nor method:PATTERN",
 				arg);
 		return 0;
 	case OPT_TRACE:
@@ -471,7 +472,7 @@ static bool check_filter(const struct loaded *l, const struct filter *filter)
 	return common_check_window(l, filter);
 }
 
-bool common_define_spans(struct loaded *l, const char *pair)
+static bool define_pairs(const struct loaded *l, const char *pair)
 {
 	struct span_pairs pairs;
 	int err = span_pairs_define(l->analyzer, pair, &pairs);
@@ -491,16 +492,39 @@ bool common_define_spans(struct loaded *l, const char *pair)
 			    pairs.missing, pairs.unfinished == 1 ? "it" : "them");
 	if (!err && !pairs.spans)
 		log_error("%s has no hit of the first event of %s that the second one follows", l->path, pair);
-	if (err || !pairs.spans)
-		common_unload(l);
 	return !err && pairs.spans;
+}
+
+static bool define_calls(const struct loaded *l, const char *pattern)
+{
+	struct span_calls calls;
+	int err = span_calls_define(l->analyzer, pattern, &calls);
+
+	if (err)
+		log_error("cannot read %s: %s", l->path, strerror(-err));
+	else if (calls.virtual)
+		log_warning("%s: %" PRIu64 " calls by virtual threads have no spans", l->path, calls.virtual);
+	if (!err && !calls.spans)
+		log_error("%s has no calls of a method '%s' by platform threads; record them with -e "
+			  "'method=CLASS.METHOD>TIME', and `braid report` lists those that it has",
+			  l->path, pattern);
+	return !err && calls.spans;
+}
+
+bool common_make_spans(struct loaded *l, const struct filter *f)
+{
+	bool ok = (!f->pair || define_pairs(l, f->pair)) && (!f->calls || define_calls(l, f->calls));
+
+	if (!ok)
+		common_unload(l);
+	return ok;
 }
 
 bool common_analyze(struct loaded *l, const struct filter *filter)
 {
 	int err;
 
-	if (filter && filter->pair && !common_define_spans(l, filter->pair))
+	if (filter && !common_make_spans(l, filter))
 		return false;
 	if (!check_filter(l, filter)) {
 		common_unload(l);

@@ -100,10 +100,10 @@ bool common_has_event(const struct loaded *l, const char *event, bool one);
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
 
 /*
- * Makes the times between two events the trace's spans, see span_pairs.h. To be called between reading, with samples
- * kept, and analysis. False, with an error printed and the trace unloaded, if there are none.
+ * Makes the spans that the filter makes of events, if it does, see span_pairs.h and span_calls.h. To be called between
+ * reading, with samples kept, and analysis. False, with an error printed and the trace unloaded, if there are none.
  */
-bool common_define_spans(struct loaded *l, const char *pair);
+bool common_make_spans(struct loaded *l, const struct filter *f);
 
 /* The second half of common_load. */
 bool common_analyze(struct loaded *l, const struct filter *filter);

@@ -8,6 +8,7 @@
 #include <analyze/span_view.h>
 #include <analyze/spans.h>
 #include <export/explain.h>
+#include <export/info.h>
 #include <util/log.h>
 #include <util/quantity.h>
 
@@ -35,10 +36,10 @@ static const struct argp_option options[] = {
 	 "thread's first time",
 	 0},
 	{"to", OPT_TO, "TIME", 0, "Until TIME; default: the thread's last time", 0},
-	{"span", OPT_SPAN, "ID|KEY=VALUE|FROM..TO", 0,
+	{"span", OPT_SPAN, "ID|KEY=VALUE|FROM..TO|method:PATTERN", 0,
 	 "Explain the request of this span instead, from the first to the last that is recorded of it; KEY=VALUE: the longest "
 	 "with this attribute; FROM..TO: spans are "
-	 "the times of a thread from a hit of the event FROM to its next one of TO, and the longest one is explained",
+	 "the times of a thread from a hit of the event FROM to its next one of TO, method:PATTERN: they are recorded calls of these methods, and the longest one is explained",
 	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "Explain the N spans that lasted longest, one after the other", 0},
 	{"against", OPT_AGAINST, "TIME..TIME", 0, "Print what differs from this other stretch of the thread", 0},
@@ -58,6 +59,7 @@ static const char doc[] =
 	"  braid explain --thread main --from 1.5 --to 2.5 braid.trace\n"
 	"  braid explain --thread 4711 --from 2 --to 3 --against 1..2 braid.trace\n"
 	"  braid explain --slowest 3 braid.trace\n"
+	"  braid explain --span 'method:com.acme.Dao.*' --slowest 3 braid.trace\n"
 	"  braid explain --thread main --what-if com.acme.Journal=0 braid.trace\n"
 	"  braid explain --thread main --what-if io=/2 --what-if Parser.parse=/2 braid.trace\n"
 	"\n"
@@ -139,7 +141,7 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 			argp_error(
 				state,
 				"--span: '%s' is neither a span id, of 16 hexadecimal digits, nor KEY=VALUE, nor two "
-				"events, FROM..TO",
+				"events, FROM..TO, nor method:PATTERN",
 				arg);
 		return 0;
 	case OPT_SLOWEST:
@@ -148,7 +150,7 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->span.attributes.count && !o->span.spans.count && !o->slowest)
 			o->slowest = 1;
-		if (o->span.pair && !o->thread && !o->span.spans.count && !o->slowest)
+		if (filter_makes_spans(&o->span) && !o->thread && !o->span.spans.count && !o->slowest)
 			o->slowest = 1;
 		check_choice(state, o);
 		return common_file_arg(key, arg, state, &o->file);
@@ -302,6 +304,13 @@ static int print_stretch(struct explain_options *o, struct timeline *tl, const s
 	return o->what_if.count ? print_what_if(o, tl, s, ok) : print_one(o, tl, s);
 }
 
+static void print_heading(const struct analyzer *a, const struct span_row *span, unsigned printed)
+{
+	printf("%sSpan %016" PRIx64, printed ? "\n" : "", span->span_id);
+	text_attributes(stdout, a, span->attributes);
+	putchar('\n');
+}
+
 static int print_spans(struct explain_options *o, struct timeline *tl, const char *path, bool *ok)
 {
 	struct span_view *v = NULL;
@@ -318,7 +327,7 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const cha
 		if (!span_stretch(tl->wall, &v->sums.at[i], &s) || !spans_selected(tl->wall->an->a, &o->span, row))
 			continue;
 		if (!o->json)
-			printf("%sSpan %016" PRIx64 "\n", printed ? "\n" : "", row->span_id);
+			print_heading(tl->wall->an->a, row, printed);
 		err = print_stretch(o, tl, &s, ok);
 		printed++;
 	}
@@ -369,8 +378,8 @@ int cmd_explain(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (o.top == UINT32_MAX && !o.json)
 		o.top = 10;
-	if (common_read(&l, o.file, &everything, NULL, NULL) &&
-	    (!o.span.pair || common_define_spans(&l, o.span.pair)) && common_analyze(&l, &o.filter)) {
+	if (common_read(&l, o.file, &everything, NULL, NULL) && common_make_spans(&l, &o.span) &&
+	    common_analyze(&l, &o.filter)) {
 		status = common_status(&l, write_explanation(&l, &o));
 		common_unload(&l);
 	}

@@ -77,6 +77,11 @@ void filter_text(FILE *out, const struct analysis *an)
 		putc(' ', out);
 		text_quoted(out, f->pair);
 	}
+	if (f->calls) {
+		part(out, &any, "calls of");
+		putc(' ', out);
+		text_quoted(out, f->calls);
+	}
 	if (f->spans.count)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Spans that are recorded calls of timed methods. The commands define them between reading and analysis; from then on
+ * they are spans as any others, whose attributes say which method it was, with which values, and which exception ended
+ * it.
+ */
+#ifndef BRAID_ANALYZE_SPAN_CALLS_H
+#define BRAID_ANALYZE_SPAN_CALLS_H
+
+#include "analyzer.h"
+
+struct span_calls {
+	uint64_t spans; /* their ids are 1 to this, in the order of their starts */
+	/* Calls by virtual threads, which have none: their samples are known by groups of such threads only. */
+	uint64_t virtual;
+};
+
+/*
+ * Replaces the spans of a trace, of which samples must have been kept. `pattern` is that of a method, with `*` and `?`.
+ * A call inside another one that matches is a part of that one's span. 0 or -ENOMEM.
+ */
+int span_calls_define(struct analyzer *a, const char *pattern, struct span_calls *out);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "span_make.h"
+
+#include "definitions.h"
+#include "events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <util/search.h>
+
+static int compare_starts(const void *x, const void *y)
+{
+	const struct span_stretch *p = *(const struct span_stretch *const *)x;
+	const struct span_stretch *q = *(const struct span_stretch *const *)y;
+
+	if (p->from_ns != q->from_ns)
+		return p->from_ns < q->from_ns ? -1 : 1;
+	return (p->thread > q->thread) - (p->thread < q->thread);
+}
+
+/* Ids are in the order of time, also across threads. */
+static int number_spans(struct span_stretches *s)
+{
+	struct span_stretch **order = calloc(s->count + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		order[i] = &s->at[i];
+	qsort(order, s->count, sizeof(*order), compare_starts);
+	for (size_t i = 0; i < s->count; i++)
+		order[i]->span = (uint32_t)i + 1;
+	free(order);
+	return 0;
+}
+
+/* ---- the analyzer's spans ---- */
+
+static int define_spans(struct analyzer *a, const struct span_stretches *s)
+{
+	int err = 0;
+
+	table_free(&a->spans);
+	table_init(&a->spans, sizeof(struct span_row));
+	for (size_t i = 0; i < s->count && !err; i++) {
+		const struct span_stretch *one = &s->at[i];
+		const struct thread_row *t = table_get(&a->threads, one->thread);
+		struct span_row *row = analyzer_define(a, &a->spans, one->span, &err);
+
+		if (row)
+			*row = (struct span_row){
+				.process = t ? t->process : 0, .same = one->span, .span_id = one->span};
+	}
+	return err;
+}
+
+/* The span of the thread that has all of that time; 0: none. */
+static uint32_t span_of(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	/* the first that ends later, or at that time */
+	size_t low = SEARCH(i, 0, s->count,
+			    s->at[i].thread < thread || (s->at[i].thread == thread && s->at[i].to_ns < to_ns));
+
+	if (low == s->count || s->at[low].thread != thread || s->at[low].from_ns > from_ns)
+		return 0;
+	return s->at[low].span;
+}
+
+static void mark(const struct span_stretches *s, struct sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		samples[i].span = span_of(s, samples[i].thread, samples[i].time_ns, samples[i].time_ns);
+}
+
+static void mark_all(struct analyzer *a, const struct span_stretches *s)
+{
+	mark(s, a->samples.at, a->samples.count);
+	mark(s, a->carried_samples.at, a->carried_samples.count);
+	for (size_t i = 0; i < a->hits.count; i++)
+		mark(s, a->hits.at[i].samples.at, a->hits.at[i].samples.count);
+	for (size_t i = 0; i < a->events.count; i++) {
+		struct jvm_event_row *r = &a->events.at[i];
+
+		r->span = span_of(s, r->thread, r->time_ns, event_end_ns(r));
+	}
+}
+
+int span_make(struct analyzer *a, struct span_stretches *s)
+{
+	int err = number_spans(s) ?: define_spans(a, s);
+
+	if (!err)
+		mark_all(a, s);
+	return err;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Makes spans of stretches of threads, in place of those that the trace has. span_pairs.c and span_calls.c find the
+ * stretches.
+ */
+#ifndef BRAID_ANALYZE_SPAN_MAKE_H
+#define BRAID_ANALYZE_SPAN_MAKE_H
+
+#include "state.h"
+
+struct span_stretch {
+	uint64_t from_ns, to_ns;
+	uint32_t thread; /* id */
+	uint32_t span;	 /* id, which span_make() sets */
+};
+
+struct span_stretches { /* with the members of a VEC; by thread and time, not overlapping */
+	struct span_stretch *at;
+	size_t count, room;
+};
+
+/*
+ * Defines them, with ids from 1 on in the order of their starts, and marks all samples and events of their threads in
+ * them. Samples must have been kept. 0 or -ENOMEM.
+ */
+int span_make(struct analyzer *a, struct span_stretches *s);
+
+#endif
