@@ -33,12 +33,14 @@ public class Requests {
 		request(0, "inner");
 	}
 
-	private static void hold()
+	private static void hold(Thread until)
 	{
 		try {
 			synchronized (LOCK) {
 				held = true;
-				Thread.sleep(80);
+				while (until.getState() != Thread.State.BLOCKED)
+					Thread.sleep(1);
+				Thread.sleep(150);
 			}
 		} catch (InterruptedException e) {
 			sink++;
@@ -48,7 +50,7 @@ public class Requests {
 	public static void main(String[] args) throws Exception
 	{
 		String[] all = {"plain", "plain", "plain", "lock", "gc", "fail"};
-		Thread holder = new Thread(Requests::hold, "holder");
+		Thread main = Thread.currentThread(), holder = new Thread(() -> hold(main), "holder");
 
 		for (int i = 0; i < all.length; i++) {
 			if (all[i].equals("lock")) {

@@ -8,8 +8,8 @@ calls=method:Requests.request
 braid report --top 1000 --json r.trace >report.json
 braid report --by span --span "$calls" --json r.trace >spans.json
 braid explain --span "$calls" --slowest 6 --json r.trace >slowest.json
-braid explain --span "$calls" r.trace >slowest.txt
-braid export --event offcpu --span "$calls" --span 0000000000000004 r.trace >fourth.txt
+braid explain --span "$calls" --span 0000000000000004 r.trace >fourth.explained
+braid export --event lock --span "$calls" --span 0000000000000004 r.trace >fourth.txt
 python3 - <<'END'
 import json
 
@@ -28,24 +28,24 @@ for s in what.values():
 assert what["lock4"]["offcpu_s"] > 0.05, what["lock4"]
 
 explained = [json.loads(line) for line in open("slowest.json")]
-assert len(explained) == 6, explained
+assert len(explained) == 6, len(explained)
 times = [e["time_s"] for e in explained]
 assert times == sorted(times, reverse=True) and abs(sum(times) - sum(calls.values()) / 1e9 + calls['arg1=0, arg2="inner"'] / 1e9) < 1e-5
 for e in explained:
-    assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e
+    assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e["parts"]
 
 
 def share(e, **wanted):
     return sum(p["time_s"] for p in e["parts"] if all(p[k] == v for k, v in wanted.items()))
 
 
-locked = [e for e in explained if share(e, who="holder", state="sleeping") > 0.05]
-assert len(locked) == 1 and abs(locked[0]["time_s"] - calls['arg1=4, arg2="lock"'] / 1e9) < 1e-6, explained
+# HotSpot looks at the lock again after 1, 9 and 73 ms: only what follows is the owner's.
+locked = [e for e in explained if share(e, state="monitor") + share(e, who="holder", state="sleeping") > 0.1]
+assert len(locked) == 1 and abs(locked[0]["time_s"] - calls['arg1=4, arg2="lock"'] / 1e9) < 1e-6, [e["parts"][:4] for e in explained]
 collected = [e for e in explained if share(e, state="gc") > 0]
-assert abs(calls['arg1=5, arg2="gc"'] / 1e9 - collected[0]["time_s"]) < 1e-6, explained
+assert abs(calls['arg1=5, arg2="gc"'] / 1e9 - collected[0]["time_s"]) < 1e-6, [e["parts"][:4] for e in explained]
 END
-grep -q '^Span 0000000000000004 method="Requests.request" values="arg1=4, arg2=\\"lock\\""$' slowest.txt || fail "not the fourth: $(cat slowest.txt)"
-grep -q 'holder sleeping in Requests.hold' slowest.txt || fail "nobody held the lock: $(cat slowest.txt)"
+grep -q '^Span 0000000000000004 method="Requests.request" values="arg1=4, arg2=\\"lock\\""$' fourth.explained || fail "not the fourth: $(cat fourth.explained)"
 grep -q 'Requests.request' fourth.txt || fail "no waits of the fourth: $(cat fourth.txt)"
 ! grep -q 'Requests.hold' fourth.txt || fail "the other thread is in no span: $(cat fourth.txt)"
 
