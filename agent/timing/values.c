@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.h"
 
+#include "core/jni.h"
 #include "core/state.h"
 #include "events/handlers.h"
 #include "patterns.h"
@@ -125,10 +126,8 @@ static bool add_boxed(JNIEnv *jni, struct out *o, jobject object, jclass class, 
 	if (i == count)
 		return false;
 	field = (*jni)->GetFieldID(jni, class, "value", boxes[i].type);
-	if (!field) {
-		(*jni)->ExceptionClear(jni);
+	if (jni_failed(jni))
 		return false;
-	}
 	switch (*boxes[i].type) {
 	case 'J':
 		add(o, "%" PRId64, (int64_t)(*jni)->GetLongField(jni, object, field));

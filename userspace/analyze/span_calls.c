@@ -41,8 +41,7 @@ static int find_calls(const struct analyzer *a, const char *pattern, struct call
 		else if (r->thread && VEC_PUSH(to, r))
 			return -ENOMEM;
 	}
-	if (to->count)
-		qsort(to->at, to->count, sizeof(const struct jvm_event_row *), compare_calls);
+	VEC_SORT(to, compare_calls);
 	return 0;
 }
 
