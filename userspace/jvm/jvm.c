@@ -117,6 +117,7 @@ void jvm_free(struct jvm *j)
 	compilations_free(j->compilations);
 	free(j->types);
 	free(j->pending_frames.at);
+	free(j->binds.at);
 	gc_free(&j->gc);
 	free(j);
 }

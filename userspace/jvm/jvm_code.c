@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define DEFER_NS 1000000000ULL /* how long a code record is waited for before the JVM's memory is read */
-#define DEFERRED_PART 1024
 #define PENDING_MAX 65536 /* frames that wait for the record of their code; their bytes count for the JVM's budget */
 #define TELL_NS 10000000000ULL	       /* how long a late agent's report of older code is waited for */
 #define UNLOADED_KEEP_NS 5000000000ULL /* samples of unloaded code arrive within this time */
@@ -305,13 +304,9 @@ bool jvm_code_name(const struct jvm *j, uint64_t pc, uint32_t code_id, uint64_t 
 void jvm_add_pending(struct jvm *j, const struct trace_frame *f, uint32_t code_id, uint64_t time_ns)
 {
 	struct pending_frame d = {.frame = *f, .time_ns = time_ns, .unloads = methods_unloads(j), .code_id = code_id};
-	bool paid = j->pending_frames.count < j->deferred_paid;
 
-	if (!paid && j->deferred_paid < PENDING_MAX && jvm_keep(j, DEFERRED_PART * sizeof(d))) {
-		j->deferred_paid += DEFERRED_PART;
-		paid = true;
-	}
-	if (!paid || VEC_PUSH(&j->pending_frames, d))
+	if (!jvm_has_room(j, j->pending_frames.count, &j->deferred_paid, PENDING_MAX, sizeof(d)) ||
+	    VEC_PUSH(&j->pending_frames, d))
 		sink_loss(j->jvms->sink, j->process->id, "collector", "code_name", 1);
 }
 
@@ -476,6 +471,7 @@ void jvm_tick(struct jvm *j, uint64_t time_ns, bool final)
 			j->pending_frames.at[kept++] = *d;
 	}
 	j->pending_frames.count = kept;
+	named_events_tick(j, final);
 	compilations_tick(j, now_ns(), final);
 	code_cache_tick(j, now_ns(), final);
 	if (j->purged_ns + UNLOADED_KEEP_NS < time_ns)

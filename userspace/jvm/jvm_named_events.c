@@ -48,18 +48,54 @@ void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint6
 			.time_ns = time_ns, .kind = BRAID_JVM_PHASE, .name = event_name_id(j, name), .value = classes});
 }
 
-/* Gives the native function the Java method's name unless it has a symbol; the event gets the symbol. */
+/* ---- native methods ---- */
+
+#define BINDS_MAX 16384 /* that wait for a name; their bytes count for the JVM's budget */
+
+static void bind_emit(struct jvm *j, struct waiting_bind *w)
+{
+	w->event.text = trace_str_of(module_function(w->module, w->vaddr));
+	jvm_events_emit(j->jvms, j->process, &w->event);
+}
+
+/*
+ * Gives the native function the Java method's name unless it has a symbol; the event gets the symbol. Files are read
+ * one after the other, so the event may have to wait.
+ */
 static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
 {
 	const struct process_mapping *m = process_mapping_at(j->process, e->number, e->time_ns);
+	struct waiting_bind w = {.event = *e};
 	char name[2 * HOTSPOT_NAME_MAX];
-	const char *symbol;
 
-	if (!m || !methods_name(j, method, name, sizeof(name)))
+	if (!m || !methods_name(j, method, name, sizeof(name))) {
+		jvm_events_emit(j->jvms, j->process, e);
 		return;
-	symbol = modules_bind(j->jvms->modules, m->module, e->number - m->bias, name);
-	e->text = trace_str_of(symbol);
+	}
+	w.module = m->module;
+	w.vaddr = e->number - m->bias;
+	modules_bind(j->jvms->modules, w.module, w.vaddr, name);
+	if (!w.module->wants_symbols || !jvm_has_room(j, j->binds.count, &j->binds_paid, BINDS_MAX, sizeof(w)) ||
+	    VEC_PUSH(&j->binds, w))
+		bind_emit(j, &w);
 }
+
+void named_events_tick(struct jvm *j, bool final)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < j->binds.count; i++) {
+		struct waiting_bind *w = &j->binds.at[i];
+
+		if (final || !w->module->wants_symbols)
+			bind_emit(j, w);
+		else
+			j->binds.at[kept++] = *w;
+	}
+	j->binds.count = kept;
+}
+
+/* ---- events of any kind ---- */
 
 bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
@@ -85,7 +121,8 @@ bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t si
 	e.text = trace_str_of(clean);
 	if (r->event == BRAID_JVM_NATIVE_BIND)
 		bind(j, r->method, &e);
-	jvm_events_emit(j->jvms, j->process, &e);
+	else
+		jvm_events_emit(j->jvms, j->process, &e);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define TABLE_FIRST_ROOM 1024U
+#define LIST_PART 1024 /* items that a list pays for at a time */
 
 void jvm_configure(struct jvm *j, uint32_t enabled)
 {
@@ -100,6 +101,16 @@ bool jvm_keep(struct jvm *j, size_t bytes)
 	if (!account_reserve(&j->process->account, j->jvms->sink, BUDGET_JVM_BYTES, bytes))
 		return false;
 	j->kept_bytes += bytes;
+	return true;
+}
+
+bool jvm_has_room(struct jvm *j, size_t count, size_t *paid, size_t max, size_t size)
+{
+	if (count < *paid)
+		return true;
+	if (*paid >= max || !jvm_keep(j, LIST_PART * size))
+		return false;
+	*paid += LIST_PART;
 	return true;
 }
 

@@ -35,6 +35,13 @@ struct pending_frame {
 	bool read; /* from the JVM's memory, and sent */
 };
 
+/* A native method that was bound to a function of a file whose symbols are still being read. */
+struct waiting_bind {
+	struct module *module;
+	uint64_t vaddr;
+	struct trace_jvm_event event;
+};
+
 struct jvm {
 	struct jvms *jvms;
 	struct process *process;
@@ -68,6 +75,8 @@ struct jvm {
 	struct pair_map versions; /* (hash of names, 0): number of methods with these names */
 	VEC(struct pending_frame) pending_frames;
 	size_t deferred_paid; /* the number of them that its budget covers */
+	VEC(struct waiting_bind) binds;
+	size_t binds_paid;
 	struct gc gc;
 	uint64_t methods_reported, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded,
 		bad;
@@ -94,6 +103,9 @@ static inline bool jvm_enabled(const struct jvm *j, enum braid_event_type type)
 
 /* Reserves bytes to keep for its agent's reports. False: its budget is spent. */
 bool jvm_keep(struct jvm *j, size_t bytes);
+
+/* Whether a list of `count` items of `size` bytes, of which its budget covers `*paid`, may have one more, up to `max`. */
+bool jvm_has_room(struct jvm *j, size_t count, size_t *paid, size_t max, size_t size);
 
 /* Grows a table of `*count` rows of `size` bytes until it includes `id`. New rows are zero. False without room. */
 bool jvm_reach(struct jvm *j, void **table, uint32_t *count, uint32_t id, size_t size);
@@ -166,6 +178,8 @@ bool threads_on_end(struct jvm *j, const struct braid_rec *rec, size_t size);
 /* ---- jvm_named_events.c ---- */
 
 bool named_events_on_event(struct jvm *j, const struct braid_rec *rec, size_t size);
+/* Emits events that have waited for a name; `final`: all of them. */
+void named_events_tick(struct jvm *j, bool final);
 bool named_events_on_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_heap_class(struct jvm *j, const struct braid_rec *rec, size_t size);
 bool named_events_on_unload(struct jvm *j, const struct braid_rec *rec, size_t size);

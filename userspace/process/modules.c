@@ -414,7 +414,14 @@ static bool bind(struct modules *m, const struct module *module, uint64_t vaddr,
 	return true;
 }
 
-const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name)
+const char *module_function(const struct module *module, uint64_t vaddr)
+{
+	struct symbol sym;
+
+	return module->symbols && symbols_find(module->symbols, vaddr, &sym) ? sym.name : "";
+}
+
+void modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name)
 {
 	struct pair_entry *e;
 	struct symbol sym;
@@ -423,14 +430,11 @@ const char *modules_bind(struct modules *m, struct module *module, uint64_t vadd
 		load_symbols(m, module);
 	if (module->wants_symbols) /* it counts if they have no name there */
 		(void)bind(m, module, vaddr, name);
-	if (!module->symbols || !symbols_find(module->symbols, vaddr, &sym))
-		return "";
-	if (sym.name[0] || sym.address != vaddr)
-		return sym.name;
+	if (!module->symbols || !symbols_find(module->symbols, vaddr, &sym) || sym.name[0] || sym.address != vaddr)
+		return;
 	e = bind(m, module, vaddr, name) ? pair_find(&m->symbol_ids, symbol_owner(module), vaddr) : NULL;
 	if (e) /* a sample has hit it before */
 		emit_symbol(m, module, &sym, e->value);
-	return "";
 }
 
 bool modules_deferred_names(const struct modules *m)

@@ -73,9 +73,11 @@ uint32_t modules_symbol_named(struct modules *m, const struct module *module, co
 
 /*
  * A JVM has bound a native method to the function at an ELF virtual address. The function gets the name `name` unless
- * the module has one. Returns the module's name, or "".
+ * the module has one.
  */
-const char *modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
+void modules_bind(struct modules *m, struct module *module, uint64_t vaddr, const char *name);
+/* The module's own name of the function at that address; "": it has none, or its symbols are still being read. */
+const char *module_function(const struct module *module, uint64_t vaddr);
 
 /* A thread reads files from here on; see module_load.h. */
 struct sources;
