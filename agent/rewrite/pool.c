@@ -49,7 +49,14 @@ static bool entry_read(struct pool *p, struct reader *r, uint32_t index, uint32_
 
 bool pool_read(struct pool *p, struct reader *r)
 {
-	uint32_t count = read_u2(r), next = 1;
+	uint32_t count = read_u2(r);
+
+	return pool_read_entries(p, r, count);
+}
+
+bool pool_read_entries(struct pool *p, struct reader *r, uint32_t count)
+{
+	uint32_t next = 1;
 
 	*p = (struct pool){.count = count, .own = count, .entries = *r, .at = calloc(count + 1, sizeof(*p->at))};
 	if (!p->at || !count)

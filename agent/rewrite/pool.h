@@ -41,6 +41,8 @@ struct pool {
  * file.
  */
 bool pool_read(struct pool *p, struct reader *r);
+/* The same without the count in front of the entries: one more than the last index. */
+bool pool_read_entries(struct pool *p, struct reader *r, uint32_t count);
 void pool_free(struct pool *p);
 
 /* A Utf8 entry of the file; empty for all others. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewrite.h"
 
+#include "annotations.h"
 #include "method.h"
 
 #define MAGIC 0xcafebabeU
@@ -28,6 +29,7 @@ struct class
 	struct reader fields; /* from their count on */
 	struct field_found found[FIELDS_FOUND];
 	size_t found_count;
+	struct rewrite_annotations annotations;
 };
 
 /* ---- attributes ---- */
@@ -53,9 +55,20 @@ static void attributes_skip(const struct class *c, struct reader *r)
 		(void)attribute_read(c, r);
 }
 
+static void annotations_add(const struct class *c, struct reader r, struct rewrite_annotations *to)
+{
+	for (uint32_t count = read_u2(&r); count && !r.bad; count--) {
+		struct attribute a = attribute_read(c, &r);
+
+		if (annotations_are(a.name))
+			annotations_read(&c->pool, a.content, to);
+	}
+}
+
 /* ---- fields ---- */
 
-static void fields_skip(const struct class *c, struct reader *r)
+/* Fields or methods, from their count on. */
+static void members_skip(const struct class *c, struct reader *r)
 {
 	for (uint32_t count = read_u2(r); count && !r->bad; count--) {
 		read_bytes(r, 6);
@@ -263,7 +276,8 @@ static void method_copy(struct class *c, struct reader *r)
 {
 	const uint8_t *start = r->at;
 	struct rewrite_choice choice = {0};
-	struct rewrite_method what;
+	struct rewrite_annotations annotations = {0};
+	struct rewrite_method what = {0};
 	struct reader own;
 	struct method m;
 	size_t used = c->tail.used;
@@ -276,6 +290,11 @@ static void method_copy(struct class *c, struct reader *r)
 	attributes_skip(c, r);
 	if (r->bad)
 		return;
+	if (c->w->annotations) {
+		annotations_add(c, own, &annotations);
+		what.of_class = &c->annotations;
+		what.own = &annotations;
+	}
 	if (!is_code_of(c, own) || !c->w->choose(c->w->ctx, &what, &choice)) {
 		write_bytes(&c->tail, start, (size_t)(r->at - start));
 		return;
@@ -313,7 +332,13 @@ static bool tail_write(struct class *c, struct reader *r)
 	read_bytes(r, 2);
 	read_bytes(r, 2 * (size_t)read_u2(r));
 	c->fields = *r;
-	fields_skip(c, r);
+	members_skip(c, r);
+	if (c->w->annotations) { /* the class's own are behind its methods */
+		struct reader ahead = *r;
+
+		members_skip(c, &ahead);
+		annotations_add(c, ahead, &c->annotations);
+	}
 	count = read_u2(r);
 	if (r->bad)
 		return false;
@@ -338,6 +363,23 @@ static void class_write(const struct class *c, const uint8_t *file)
 	write_bytes(out, p->entries.at, (size_t)(p->entries.end - p->entries.at));
 	write_bytes(out, p->added.bytes, p->added.used);
 	write_bytes(out, c->tail.bytes, c->tail.used);
+}
+
+bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*is)(void *ctx, struct text text),
+		      void *ctx)
+{
+	struct reader r = {.at = bytes, .end = bytes + size, .bad = count > UINT16_MAX};
+	struct pool p;
+	bool has = false;
+
+	if (pool_read_entries(&p, &r, count))
+		for (uint32_t i = 1; i < count && !has; i++) {
+			struct text text = pool_text(&p, i);
+
+			has = text.size && is(ctx, text);
+		}
+	pool_free(&p);
+	return has;
 }
 
 bool rewrite_class(struct rewrite *w, const void *file, size_t size)

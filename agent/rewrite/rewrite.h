@@ -51,8 +51,17 @@ struct rewrite_value {
 	bool length; /* only if it is an object */
 };
 
+#define REWRITE_ANNOTATIONS 64U /* of a class or of a method; further ones are not looked at */
+
+/* Types of annotations, as descriptors. Those that the JVM does not keep are known only while a class is loaded. */
+struct rewrite_annotations {
+	uint32_t count;
+	struct text at[REWRITE_ANNOTATIONS];
+};
+
 struct rewrite_method {
 	struct text name, descriptor;
+	const struct rewrite_annotations *of_class, *own; /* NULL: not read */
 };
 
 struct rewrite_choice {
@@ -65,12 +74,20 @@ struct rewrite {
 	/* False: the method is not chosen. `choice` is empty before. */
 	bool (*choose)(void *ctx, const struct rewrite_method *m, struct rewrite_choice *choice);
 	void *ctx;
+	bool annotations; /* choose() needs them */
 	/* results */
 	struct writer out; /* the new class file, to be freed; nothing, unless a method was rewritten */
 	uint32_t methods;  /* rewritten */
 	uint32_t lacking;  /* of them, those without a value that was chosen */
 	uint32_t refused;  /* chosen, and not rewritten: too long for its jumps, or malformed */
 };
+
+/*
+ * Calls `is` with the texts of a constant pool, of `count` as JVM TI's GetConstantPool returns it, until it returns
+ * true. Whether it did.
+ */
+bool rewrite_pool_has(const uint8_t *bytes, size_t size, uint32_t count, bool (*is)(void *ctx, struct text text),
+		      void *ctx);
 
 /* False: the class file is malformed, of an unknown version, or out of memory; it stays as it is. */
 bool rewrite_class(struct rewrite *w, const void *file, size_t size);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "patterns.h"
 
+#include "core/slots.h"
+
 bool class_may_be_timed(struct text class)
 {
 	static const char *const folders[] = {"java/lang/", "java/util/concurrent/atomic/", "jdk/internal/",
@@ -60,27 +62,93 @@ static struct parts split(const char *pattern)
 			      .descriptor = {pattern + head, size - head}};
 }
 
+static bool is_annotation(const struct braid_method_pattern *p)
+{
+	return *p->text == '@';
+}
+
+uint64_t patterns_key(const struct braid_method_pattern *p)
+{
+	uint64_t key = HASH_BEGIN;
+
+	for (size_t i = 0; i < BRAID_METHOD_TEXT && p->text[i]; i++)
+		key = (key ^ (uint8_t)p->text[i]) * HASH_SPREAD;
+	return is_annotation(p) ? key ?: 1 : 0;
+}
+
 bool patterns_match_class(const struct braid_event_config *c, struct text class)
 {
 	if (!class_may_be_timed(class))
 		return false;
 	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
-		if (glob(split(c->methods[i].text).class, class))
+		if (!is_annotation(&c->methods[i]) && glob(split(c->methods[i].text).class, class))
 			return true;
 	return false;
 }
 
-int patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor)
+/* ---- annotations ---- */
+
+bool patterns_have_annotations(const struct braid_event_config *c)
+{
+	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
+		if (is_annotation(&c->methods[i]))
+			return true;
+	return false;
+}
+
+static bool is_type(const struct braid_method_pattern *p, struct text descriptor)
+{
+	if (descriptor.size < 3 || *descriptor.at != 'L' || descriptor.at[descriptor.size - 1] != ';')
+		return false;
+	return glob((struct text){p->text + 1, strnlen(p->text, BRAID_METHOD_TEXT) - 1},
+		    (struct text){descriptor.at + 1, descriptor.size - 2});
+}
+
+bool patterns_match_annotation(const struct braid_event_config *c, struct text descriptor)
+{
+	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
+		if (is_annotation(&c->methods[i]) && is_type(&c->methods[i], descriptor))
+			return true;
+	return false;
+}
+
+static bool are_annotations(const struct braid_method_pattern *p, const struct rewrite_annotations *a)
+{
+	for (uint32_t i = 0; a && i < a->count; i++)
+		if (is_type(p, a->at[i]))
+			return true;
+	return false;
+}
+
+/* ---- methods ---- */
+
+static bool is_initialiser(struct text name)
+{
+	return name.size && *name.at == '<';
+}
+
+static bool annotation_matches(const struct braid_method_pattern *p, const struct subject *s)
+{
+	return s->annotated == patterns_key(p) || are_annotations(p, s->method.own) ||
+	       (!is_initialiser(s->method.name) && are_annotations(p, s->method.of_class));
+}
+
+static bool name_matches(const struct braid_method_pattern *p, const struct subject *s)
+{
+	const struct rewrite_method *m = &s->method;
+	struct parts parts = split(p->text);
+
+	return (!is_initialiser(m->name) || is_initialiser(parts.name)) && glob(parts.class, s->class) &&
+	       glob(parts.name, m->name) && (!parts.descriptor.size || glob(parts.descriptor, m->descriptor));
+}
+
+int patterns_match(const struct braid_event_config *c, const struct subject *s)
 {
 	for (int i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++) {
-		struct parts p = split(c->methods[i].text);
+		const struct braid_method_pattern *p = &c->methods[i];
 
-		if (name.size && name.at[0] == '<' && (!p.name.size || p.name.at[0] != '<'))
-			continue;
-		if (!glob(p.class, class) || !glob(p.name, name) ||
-		    (p.descriptor.size && !glob(p.descriptor, descriptor)))
-			continue;
-		return i;
+		if (is_annotation(p) ? annotation_matches(p, s) : name_matches(p, s))
+			return i;
 	}
 	return -1;
 }

@@ -13,10 +13,25 @@
 bool class_may_be_timed(struct text class);
 bool patterns_match_class(const struct braid_event_config *c, struct text class);
 /*
- * The first pattern that matches the method, negative: none does. Initialisers of classes and objects match only
- * patterns whose method begins with "<".
+ * Patterns that begin with "@" are names of annotations, of the method or its class. Whether there are such ones, so that
+ * each class has to be looked at, and whether one of them means a text of a class file, as the descriptor of a type.
  */
-int patterns_match(const struct braid_event_config *c, struct text class, struct text name, struct text descriptor);
+bool patterns_have_annotations(const struct braid_event_config *c);
+bool patterns_match_annotation(const struct braid_event_config *c, struct text descriptor);
+
+struct subject {
+	struct text class;
+	struct rewrite_method method;
+	uint64_t annotated; /* patterns_key() of a pattern that has matched its annotations; 0: none */
+};
+
+/*
+ * The first pattern that matches the method, negative: none does. Initialisers of classes and objects match only
+ * patterns whose method begins with "<", and their own annotations.
+ */
+int patterns_match(const struct braid_event_config *c, const struct subject *s);
+/* Tells patterns of annotations apart; 0: it is another one. */
+uint64_t patterns_key(const struct braid_method_pattern *p);
 
 /* The next of the values in `rest`, which may end before a zero. False: there is none. */
 bool patterns_value(struct text *rest, struct text *one);

@@ -24,6 +24,26 @@ static struct text class_of(const char *signature)
 	return size > 2 && *signature == 'L' ? (struct text){signature + 1, size - 2} : (struct text){signature, 0};
 }
 
+static bool is_annotation(void *ctx, struct text text)
+{
+	return patterns_match_annotation(ctx, text);
+}
+
+/* Whether its constants have the name of such an annotation, for whatever it is used there. */
+static bool may_be_annotated(struct braid_event_config *config, jclass class, struct text name)
+{
+	unsigned char *bytes;
+	jint count, size;
+	bool has;
+
+	if (!patterns_have_annotations(config) || !class_may_be_timed(name) ||
+	    (*agent.jvmti)->GetConstantPool(agent.jvmti, class, &count, &size, &bytes) != JVMTI_ERROR_NONE)
+		return false;
+	has = count > 0 && size > 0 && rewrite_pool_has(bytes, (size_t)size, (uint32_t)count, is_annotation, config);
+	agent_release(bytes);
+	return has;
+}
+
 /* Whether it matches, or is rewritten. */
 static bool is_concerned(jclass class)
 {
@@ -37,13 +57,15 @@ static bool is_concerned(jclass class)
 		return false;
 	name = class_of(signature);
 	timed_patterns(&config);
-	concerned = name.size && (patterns_match_class(&config, name) || timed_class(name) == CLASS_REWRITTEN);
+	concerned = name.size && (patterns_match_class(&config, name) || timed_class(name) == CLASS_REWRITTEN ||
+				  may_be_annotated(&config, class, name));
 	agent_release(signature);
 	return concerned && (*agent.jvmti)->IsModifiableClass(agent.jvmti, class, &may) == JVMTI_ERROR_NONE && may;
 }
 
 void switch_begin(JNIEnv *jni)
 {
+	const jvmtiCapabilities constants = {.can_get_constant_pool = 1};
 	jint used = 0;
 
 	switch_end(jni);
@@ -53,11 +75,14 @@ void switch_begin(JNIEnv *jni)
 		return;
 	}
 	jni_expect(jni, work.count);
+	/* It costs nothing while unused, and HotSpot never refuses it. */
+	(void)(*agent.jvmti)->AddCapabilities(agent.jvmti, &constants);
 	for (jint i = 0; i < work.count; i++)
 		if (is_concerned(work.classes[i]))
 			work.classes[used++] = work.classes[i];
 		else
 			(*jni)->DeleteLocalRef(jni, work.classes[i]);
+	(*agent.jvmti)->RelinquishCapabilities(agent.jvmti, &constants);
 	work.count = used;
 }
 

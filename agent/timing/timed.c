@@ -12,8 +12,9 @@ enum part { CLASS, NAME, DESCRIPTOR, VALUES, PARTS };
 
 struct timed {
 	uint64_t limit;
-	int pattern; /* negative: none */
-	char *text;  /* its parts, each with a zero at its end */
+	int pattern;	    /* negative: none */
+	uint64_t annotated; /* as in struct subject */
+	char *text;	    /* its parts, each with a zero at its end */
 	uint32_t sizes[PARTS];
 };
 
@@ -73,8 +74,10 @@ bool timed_configure(const struct braid_event_config *c)
 	memcpy(timed.config.methods, c->methods, sizeof(c->methods));
 	for (uint32_t id = 0; id < timed.count; id++) {
 		struct timed *t = &timed.methods[id];
+		struct subject s = {
+			part(t, CLASS), {.name = part(t, NAME), .descriptor = part(t, DESCRIPTOR)}, t->annotated};
 
-		set_pattern(t, patterns_match(c, part(t, CLASS), part(t, NAME), part(t, DESCRIPTOR)));
+		set_pattern(t, patterns_match(c, &s));
 	}
 	pthread_mutex_unlock(&timed.mutex);
 	return other;
@@ -118,6 +121,7 @@ static int32_t id_new(uint64_t key, const struct text parts[PARTS])
 		timed.methods = more;
 		timed.room = room;
 	}
+	timed.methods[timed.count] = (struct timed){0};
 	if (!slots_reserve(&timed.ids) || !text_set(&timed.methods[timed.count], parts))
 		return -1;
 	e = slots_find(&timed.ids, &key);
@@ -126,11 +130,11 @@ static int32_t id_new(uint64_t key, const struct text parts[PARTS])
 	return (int32_t)timed.count++;
 }
 
-int32_t timed_id(const struct braid_event_config *c, const struct timed_method *m)
+int32_t timed_id(const struct braid_event_config *c, const struct subject *s, int pattern)
 {
-	const char *values = c->methods[m->pattern].values;
+	const struct braid_method_pattern *p = &c->methods[pattern];
 	const struct text parts[PARTS] = {
-		m->class, m->name, m->descriptor, {values, strnlen(values, BRAID_METHOD_WORDS)}};
+		s->class, s->method.name, s->method.descriptor, {p->values, strnlen(p->values, sizeof(p->values))}};
 	uint64_t key = HASH_BEGIN;
 	const struct id_entry *e;
 	int32_t id;
@@ -140,11 +144,12 @@ int32_t timed_id(const struct braid_event_config *c, const struct timed_method *
 	pthread_mutex_lock(&timed.mutex);
 	e = slots_find(&timed.ids, &key);
 	id = e && e->key ? (int32_t)e->id : id_new(key, parts);
-	if (id >= 0) /* unless the configuration has changed meanwhile: then all classes are looked at again */
-		set_pattern(&timed.methods[id], memcmp(&timed.config.methods[m->pattern], &c->methods[m->pattern],
-						       sizeof(c->methods[0])) == 0
-							? m->pattern
-							: -1);
+	if (id >= 0) {
+		timed.methods[id].annotated = patterns_key(p) ?: timed.methods[id].annotated;
+		/* After a change of the configuration meanwhile, all classes are looked at again. */
+		set_pattern(&timed.methods[id],
+			    memcmp(&timed.config.methods[pattern], p, sizeof(*p)) == 0 ? pattern : -1);
+	}
 	pthread_mutex_unlock(&timed.mutex);
 	return id;
 }

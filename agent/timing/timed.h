@@ -7,7 +7,7 @@
 #ifndef BRAID_AGENT_TIMED_H
 #define BRAID_AGENT_TIMED_H
 
-#include "rewrite/pool.h"
+#include "patterns.h"
 
 #include <braid/event_config.h>
 
@@ -22,14 +22,11 @@ bool timed_configure(const struct braid_event_config *c);
 /* The patterns that are in effect. */
 void timed_patterns(struct braid_event_config *to);
 
-/* A method, and the pattern of the configuration by which it is timed. */
-struct timed_method {
-	struct text class, name, descriptor;
-	int pattern;
-};
-
-/* The id of a method with the values that its pattern asks for, which is new or not; negative: there are too many. */
-int32_t timed_id(const struct braid_event_config *c, const struct timed_method *m);
+/*
+ * The id of a method with the values that a pattern of the configuration asks for, by which it is timed. It is new or
+ * not; negative: there are too many.
+ */
+int32_t timed_id(const struct braid_event_config *c, const struct subject *s, int pattern);
 /* The shortest call of the method that is reported. */
 uint64_t timed_limit(uint32_t id);
 /* Whether one more of its calls may be reported now; the rate is that of its pattern. */

@@ -46,19 +46,19 @@ struct choice {
 static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_choice *to)
 {
 	const struct choice *c = ctx;
-	struct timed_method method = {c->class, m->name, m->descriptor, 0};
+	struct subject s = {c->class, *m, 0};
+	int pattern = patterns_match(&c->config, &s);
 	int32_t id;
 
-	method.pattern = patterns_match(&c->config, c->class, m->name, m->descriptor);
-	if (method.pattern < 0)
+	if (pattern < 0)
 		return false;
-	id = timed_id(&c->config, &method);
+	id = timed_id(&c->config, &s, pattern);
 	if (id < 0) {
 		atomic_fetch_add(&counts.too_many, 1);
 		return false;
 	}
 	to->id = (uint32_t)id;
-	patterns_values(&c->config.methods[method.pattern], to);
+	patterns_values(&c->config.methods[pattern], to);
 	return true;
 }
 
@@ -86,7 +86,8 @@ static void class_change(jvmtiEnv *env, const char *name, jint size, const unsig
 	struct rewrite w = {.choose = choose, .ctx = &c};
 
 	timed_patterns(&c.config);
-	if (!patterns_match_class(&c.config, c.class) || timed_class(c.class) == CLASS_REFUSED)
+	w.annotations = patterns_have_annotations(&c.config) && class_may_be_timed(c.class);
+	if ((!w.annotations && !patterns_match_class(&c.config, c.class)) || timed_class(c.class) == CLASS_REFUSED)
 		return;
 	if (!rewrite_class(&w, bytes, (size_t)size))
 		w.refused = 1;

@@ -27,7 +27,7 @@ static bool choose(void *ctx, const struct rewrite_method *m, struct rewrite_cho
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint32_t count = 0;
-	struct rewrite once = {.choose = choose, .ctx = &count}, twice = once;
+	struct rewrite once = {.choose = choose, .ctx = &count, .annotations = true}, twice = once;
 
 	if (!rewrite_class(&once, data, size) || !once.out.used)
 		return 0;

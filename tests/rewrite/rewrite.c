@@ -44,7 +44,7 @@ static void JNICALL on_class_file(jvmtiEnv *env, JNIEnv *jni, jclass redefined, 
 {
 	static _Atomic int32_t id;
 	uint32_t first = (uint32_t)atomic_fetch_add(&id, 1) * 100;
-	struct rewrite w = {.choose = choose, .ctx = &first};
+	struct rewrite w = {.choose = choose, .ctx = &first, .annotations = true};
 
 	(void)jni;
 	(void)redefined;

@@ -63,6 +63,8 @@ static const struct {
 	{"method=a.B.c>5ms,gc,method=x.*.<init>>0,method=a.B.c>6ms", "gc,method=a.B.c>6ms,method=x.*.<init>>0ns", ""},
 	{"method=a.B.c(ILx/Y;)V>2us,cpu", "cpu,method=a.B.c(ILx/Y;)V>2us", "cpu-clock"},
 	{"method=a.B.<init>", "method=a.B.<init>>1ms", ""},
+	{"method=@a.b.Timed>5ms/arg1/,method=@*.GetMapping", "method=@a.b.Timed>5ms/arg1/,method=@*.GetMapping>1ms",
+	 ""},
 	{"method=a.B.c/arg1,arg2.length(),this.x/,gc", "gc,method=a.B.c>1ms/arg1,arg2.length(),this.x/", ""},
 	{"method=a.B.c>5ms/rate=10,this.x.length()/", "method=a.B.c>5ms/this.x.length(),rate=10/", ""},
 	{"method=a.B.c([Lx/Y;)[Lx/Z;/rate=0/,cpu", "cpu,method=a.B.c([Lx/Y;)[Lx/Z;>1ms/rate=0/", "cpu-clock"},
@@ -129,6 +131,8 @@ static const struct {
 	{"method=a/B.c",
 	 "'method=a/B.c': the name of a class has dots, as in com.example.Dao.find, and values are between "
 	 "slashes: /arg1,this.name/"},
+	{"method=@", "'method=@' lacks the annotation: @com.example.Timed, @*.GetMapping"},
+	{"method=@a.B(I)V", "'method=@a.B(I)V' is not the name of an annotation"},
 	{"method=a.B.c//", "'//': values are between two slashes, at the end: /arg1,this.name/"},
 	{"method=a.B.c/arg1/x/", "'/arg1/x/': values are between two slashes, at the end: /arg1,this.name/"},
 	{"method=a.B.c>5ms/arg0/",

@@ -53,6 +53,16 @@ size_t method_pattern_length(const char *list)
 	return at + strcspn(list + at, ",");
 }
 
+static int check_annotation(const char *text, size_t length, char *why, size_t size)
+{
+	for (size_t i = 1; i < length; i++)
+		if (strchr("@ ()<>", text[i]))
+			return REFUSE("'" PREFIX "%.*s' is not the name of an annotation", (int)length, text);
+	if (length < 2)
+		return REFUSE("'" PREFIX "@' lacks the annotation: @com.example.Timed, @*.GetMapping");
+	return 0;
+}
+
 /* CLASS.METHOD, of which neither is empty, and a descriptor. */
 static int check(const char *text, size_t length, char *why, size_t size)
 {
@@ -60,6 +70,8 @@ static int check(const char *text, size_t length, char *why, size_t size)
 
 	if (length >= BRAID_METHOD_TEXT)
 		return REFUSE("'" PREFIX "%.80s...': a pattern has at most %d characters", text, BRAID_METHOD_TEXT - 1);
+	if (*text == '@')
+		return check_annotation(text, length, why, size);
 	if (head > length)
 		head = length;
 	for (size_t i = 0; i < head; i++)

@@ -311,14 +311,68 @@ START_TEST(patterns)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct braid_event_config c = {0};
+		struct subject subject = {
+			of(cases[i].class), {.name = of(cases[i].name), .descriptor = of(cases[i].descriptor)}, 0};
 		bool matches;
 
 		strcpy(c.methods[0].text, cases[i].pattern);
-		matches = patterns_match_class(&c, of(cases[i].class)) &&
-			  patterns_match(&c, of(cases[i].class), of(cases[i].name), of(cases[i].descriptor)) == 0;
+		matches = patterns_match_class(&c, of(cases[i].class)) && patterns_match(&c, &subject) == 0;
 		ck_assert_msg(matches == cases[i].matches, "%s and %s.%s", cases[i].pattern, cases[i].class,
 			      cases[i].name);
 	}
+}
+END_TEST
+
+START_TEST(annotations)
+{
+	static const struct {
+		const char *pattern, *name, *of_class, *own;
+		bool matches;
+	} cases[] = {
+		{"@a.B", "x", "La/B;", "", true},
+		{"@a.B", "x", "", "La/B;", true},
+		{"@*.B", "x", "La/C;", "Lx/y/B;", true},
+		{"@a.B", "x", "La/B2;", "La/b/B;", false},
+		{"@a.B", "<init>", "La/B;", "", false},
+		{"@a.B", "<init>", "", "La/B;", true},
+		{"@*", "x", "", "", false},
+		{"@*", "x", "a.B", "[La/B;", false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct rewrite_annotations of_class = {1, {of(cases[i].of_class)}}, own = {1, {of(cases[i].own)}};
+		struct subject s = {TEXT("x/Y"), {of(cases[i].name), TEXT("()V"), &of_class, &own}, 0};
+		struct braid_event_config c = {0};
+
+		strcpy(c.methods[0].text, cases[i].pattern);
+		ck_assert(patterns_have_annotations(&c));
+		ck_assert(!patterns_match_class(&c, s.class));
+		ck_assert_msg((patterns_match(&c, &s) == 0) == cases[i].matches, "%zu", i);
+		s.method.of_class = s.method.own = NULL; /* later, when only the pattern is known */
+		ck_assert_int_eq(patterns_match(&c, &s), -1);
+		s.annotated = patterns_key(&c.methods[0]);
+		ck_assert_int_eq(patterns_match(&c, &s), 0);
+	}
+}
+END_TEST
+
+static bool is_seven(void *ctx, struct text text)
+{
+	++*(int *)ctx;
+	return text.size == 7;
+}
+
+START_TEST(texts_of_a_pool)
+{
+	static const uint8_t bytes[] = "\1\0\1x\5\0\0\0\0\0\0\0\7\7\0\1\1\0\7La/b/C;";
+	int calls = 0;
+
+	ck_assert(rewrite_pool_has(bytes, sizeof(bytes) - 1, 6, is_seven, &calls));
+	ck_assert_int_eq(calls, 2);
+	for (size_t size = 0; size < sizeof(bytes) - 1; size++)
+		ck_assert(!rewrite_pool_has(bytes, size, 6, is_seven, &calls));
+	ck_assert(!rewrite_pool_has(bytes, sizeof(bytes) - 1, 0, is_seven, &calls));
+	ck_assert(!rewrite_pool_has(bytes, sizeof(bytes) - 1, 65536, is_seven, &calls));
 }
 END_TEST
 
@@ -357,6 +411,8 @@ Suite *test_rewrite(void)
 	tcase_add_test(t, damaged_files_are_refused);
 	tcase_add_test(t, versions);
 	tcase_add_test(t, patterns);
+	tcase_add_test(t, annotations);
+	tcase_add_test(t, texts_of_a_pool);
 	tcase_add_test(t, values_of_a_pattern);
 	suite_add_tcase(s, t);
 	return s;
