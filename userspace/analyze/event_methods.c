@@ -56,6 +56,7 @@ static int add_call(struct event_views *v, const struct analysis *an, const stru
 {
 	struct call_view one = {.method = e->name,
 				.thread = e->thread,
+				.vthread = e->row->vthread,
 				.key = thread_key(e),
 				.at_ns = e->start_ns,
 				.ns = e->duration_ns,

@@ -90,8 +90,9 @@ struct timed_view {
 /* A call of a timed method that has an event. */
 struct call_view {
 	const char *method;
-	uint32_t thread; /* row of a->threads, or ROW_NONE */
-	uint64_t key;	 /* equal for calls of one thread, platform or virtual */
+	uint32_t thread;  /* row of a->threads, or ROW_NONE */
+	uint32_t vthread; /* id; 0: a platform thread */
+	uint64_t key;	  /* equal for calls of one thread, platform or virtual */
 	uint64_t at_ns, ns;
 	uint64_t self_ns; /* without such calls inside */
 	bool thrown;

@@ -3,10 +3,25 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <analyze/vthreads.h>
+
 #include "events.h"
 
 #define BAR 40.0	      /* characters */
 #define DISTRIBUTIONS_SHOWN 3 /* of the methods with the most time */
+
+/* A virtual thread without a name has its number. */
+static void text_thread(FILE *out, const struct analysis *an, const struct call_view *c)
+{
+	const struct vthread_row *t = vthreads_get(an->a, c->vthread);
+
+	if (t && t->name)
+		fprintf(out, ", in %s", strpool_get(&an->a->strings, t->name));
+	else if (t)
+		fprintf(out, ", in virtual thread %" PRIu64, t->number);
+	else if (c->thread != ROW_NONE)
+		fprintf(out, ", in %s", analysis_thread_name(an, c->thread));
+}
 
 static void text_calls(FILE *out, const struct views *v, unsigned top)
 {
@@ -23,8 +38,7 @@ static void text_calls(FILE *out, const struct views *v, unsigned top)
 			fprintf(out, " (%s)", c->values);
 		if (c->thrown)
 			fprintf(out, ", ended by %s", *c->exception ? c->exception : "an exception");
-		if (c->thread != ROW_NONE)
-			fprintf(out, ", in %s", analysis_thread_name(v->an, c->thread));
+		text_thread(out, v->an, c);
 		putc('\n', out);
 	}
 	text_more(out, e->calls.count, top);
@@ -74,6 +88,18 @@ void text_timed(FILE *out, const struct views *v, unsigned top)
 		text_calls(out, v, top);
 }
 
+static void json_virtual(struct json *j, const struct analysis *an, const struct vthread_row *t)
+{
+	if (!t) {
+		json_null(j, "virtual_thread");
+		return;
+	}
+	json_open(j, "virtual_thread", '{');
+	json_string(j, "name", strpool_get(&an->a->strings, t->name));
+	json_number(j, "number", t->number);
+	json_close(j, '}');
+}
+
 static void json_distribution(struct json *j, const struct distribution *d)
 {
 	json_open(j, "distribution", '[');
@@ -121,6 +147,7 @@ void json_timed(struct json *j, const struct views *v, unsigned top)
 		json_string(j, "exception", c->exception);
 		json_string(j, "values", c->values);
 		json_string(j, "thread", c->thread == ROW_NONE ? "" : analysis_thread_name(v->an, c->thread));
+		json_virtual(j, v->an, vthreads_get(v->an->a, c->vthread));
 		json_close(j, '}');
 	}
 	json_close(j, ']');
