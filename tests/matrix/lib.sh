@@ -11,7 +11,7 @@ RESULTS=$BUILD/matrix/results
 CLASSES=$BUILD/matrix/java
 
 ALL_JDKS=(8 11 17 21 25 26 27)
-ALL_MODES=(default int c1 c2 fp)
+ALL_MODES=(default int c1 c2 fp noagent)
 ALL_GCS=(serial parallel cms g1 z genz shenandoah genshenandoah)
 ALL_KERNELS=(6.1 6.12 sid)
 WANTED=99.5
@@ -25,7 +25,7 @@ die()
 mode_options()
 {
 	case $1 in
-	default) ;;
+	default | noagent) ;;
 	int) echo -Xint ;;
 	c1) echo -XX:TieredStopAtLevel=1 ;;
 	c2) echo -XX:-TieredCompilation ;;
@@ -42,6 +42,7 @@ mode_title()
 	c1) echo C1 only ;;
 	c2) echo C2 only ;;
 	fp) echo PreserveFramePointer ;;
+	noagent) echo without the agent ;;
 	esac
 }
 
