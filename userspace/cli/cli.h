@@ -11,6 +11,7 @@ int cmd_report(int argc, char **argv);
 int cmd_heap(int argc, char **argv);
 int cmd_threads(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct command {
 	{"heap", cmd_heap, "count the objects of a JVM by class"},
 	{"threads", cmd_threads, "print the threads of a process with their stacks, and deadlocks"},
 	{"explain", cmd_explain, "explain why a thread took as long as it did"},
+	{"diff", cmd_diff, "show what differs between two traces"},
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},
 	{"export", cmd_export, "write a trace in the format of other tools"},

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diff.h"
+#include "slices.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLICATES 999
+#define ROWS_MAX 4096	 /* the heaviest methods; bounds the time, which no file must make as long as it likes */
+#define SHARE_MIN 0.0002 /* of both totals, of a method that has a row */
+#define SEED 0x9e3779b97f4a7c15ULL
+
+struct weighted {
+	double value, weight;
+};
+
+/* A method in both recordings. */
+struct pair {
+	struct diff_row row;
+	const struct method_slices *of[DIFF_SIDES]; /* NULL: it does not appear there */
+	double heavier;				    /* share, of the recording in which it is larger */
+	double score;				    /* difference by its standard error */
+};
+
+struct comparison {
+	struct slices side[DIFF_SIDES];
+	const struct diff_options *options;
+	struct diff *diff;
+	VEC(struct pair) pairs;
+	struct u64map pair_of;	   /* name and domain to an index + 1 */
+	struct weighted *ratios;   /* room for one of each pair */
+	double factor[DIFF_SIDES]; /* of shares, see factors() */
+	double spread[DIFF_SIDES]; /* the standard errors of the factors */
+};
+
+static const struct method_slices nothing;
+
+static int compare_doubles(const void *x, const void *y)
+{
+	const double *p = x, *q = y;
+
+	return (*p > *q) - (*p < *q);
+}
+
+/* ---- methods of both ---- */
+
+static const float *shares_of(const struct comparison *c, const struct method_slices *m)
+{
+	return c->options->total ? m->total : m->self;
+}
+
+static double share_of(const struct comparison *c, const struct method_slices *m)
+{
+	return c->options->total ? m->total_sum : m->self_sum;
+}
+
+static struct pair *pair_of(struct comparison *c, const struct tree_label *label)
+{
+	uint32_t name = strpool_add(&c->diff->names, label->text, strlen(label->text));
+	struct pair fresh = {.row = {.name = NULL, .domain = (enum stack_domain)label->domain},
+			     .of = {&nothing, &nothing}};
+	uint32_t *at = name == STRPOOL_FAILED ? NULL : u64map_put(&c->pair_of, (uint64_t)name << 8 | label->domain);
+
+	if (!at)
+		return NULL;
+	if (!*at) {
+		fresh.row.name = strpool_get(&c->diff->names, name);
+		if (VEC_PUSH(&c->pairs, fresh)) {
+			*at = UINT32_MAX; /* no one reads it: the caller gives up */
+			return NULL;
+		}
+		*at = (uint32_t)c->pairs.count;
+	}
+	return &c->pairs.at[*at - 1];
+}
+
+/* Pseudo frames are no methods. */
+static int join(struct comparison *c, int side)
+{
+	const struct slices *s = &c->side[side];
+
+	for (size_t i = 0; i < s->tree->labels.count; i++) {
+		struct pair *p;
+
+		if (s->tree->labels.at[i].domain == DOMAIN_INCOMPLETE || share_of(c, &s->methods[i]) <= 0)
+			continue;
+		p = pair_of(c, &s->tree->labels.at[i]);
+		if (!p)
+			return -ENOMEM;
+		p->of[side] = &s->methods[i];
+		p->heavier = fmax(p->heavier, share_of(c, &s->methods[i]));
+	}
+	return 0;
+}
+
+static int compare_heavier(const void *x, const void *y)
+{
+	const struct pair *p = x, *q = y;
+
+	if (p->heavier != q->heavier)
+		return p->heavier > q->heavier ? -1 : 1;
+	return strcmp(p->row.name, q->row.name) ?: (int)p->row.domain - (int)q->row.domain;
+}
+
+static void keep_heaviest(struct comparison *c)
+{
+	size_t n = 0;
+
+	c->diff->methods = c->pairs.count;
+	VEC_SORT(&c->pairs, compare_heavier);
+	while (n < c->pairs.count && n < ROWS_MAX && c->pairs.at[n].heavier >= SHARE_MIN)
+		n++;
+	c->pairs.count = n;
+}
+
+/* ---- shares, and how much slices make them vary ---- */
+
+/* How often each slice counts: once, or as drawn with replacement. */
+struct draw {
+	double times[DIFF_SIDES][SLICES];
+};
+
+static double sum_of(const float shares[SLICES], const double times[SLICES])
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < SLICES; i++)
+		sum += times[i] * (double)shares[i];
+	return sum;
+}
+
+/* The variance of a share, which is the sum over slices. */
+static double variance(const struct comparison *c, const struct method_slices *m)
+{
+	double mean = share_of(c, m) / SLICES, sum = 0;
+
+	for (unsigned i = 0; i < SLICES; i++) {
+		double rest = (double)shares_of(c, m)[i] - mean;
+
+		sum += rest * rest;
+	}
+	return sum * SLICES / (SLICES - 1);
+}
+
+/* ---- what shares are multiplied by ---- */
+
+static int compare_weighted(const void *x, const void *y)
+{
+	return compare_doubles(&((const struct weighted *)x)->value, &((const struct weighted *)y)->value);
+}
+
+/*
+ * The factor with which the median method, by its share, has the same share after as before. Methods count by
+ * themselves: main() has the same share in most programs, whatever has changed.
+ */
+static double median_factor(const struct comparison *c, const struct draw *draw)
+{
+	double all = 0, below = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		const struct pair *p = &c->pairs.at[i];
+		double before = sum_of(p->of[DIFF_BEFORE]->self, draw->times[DIFF_BEFORE]),
+		       after = sum_of(p->of[DIFF_AFTER]->self, draw->times[DIFF_AFTER]);
+
+		if (before <= 0 || after <= 0)
+			continue;
+		c->ratios[n] = (struct weighted){before / after, fmin(before, after)};
+		all += c->ratios[n++].weight;
+	}
+	if (!n)
+		return 1;
+	qsort(c->ratios, n, sizeof(*c->ratios), compare_weighted);
+	for (size_t i = 0; i < n; i++) {
+		below += c->ratios[i].weight;
+		if (below >= all / 2)
+			return c->ratios[i].value;
+	}
+	return c->ratios[n - 1].value;
+}
+
+/* xorshift64*: the same traces yield the same report, so the seed is fixed. */
+static double at_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (double)(*state * 0x2545f4914f6cdd1dULL >> 11) / (double)(1ULL << 53);
+}
+
+/* Nearly normal, with variance 1: the sum of twelve. */
+static double normal(uint64_t *state)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += at_random(state);
+	return sum;
+}
+
+static void draw_slices(struct draw *d, uint64_t *state)
+{
+	*d = (struct draw){0};
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (unsigned i = 0; i < SLICES; i++)
+			d->times[side][(unsigned)(at_random(state) * SLICES)]++;
+}
+
+/* Amounts are shares of the total, which varies as a Poisson sum does. */
+static void factors(const struct comparison *c, const struct draw *draw, uint64_t *state, double factor[DIFF_SIDES])
+{
+	factor[DIFF_BEFORE] = 1;
+	if (c->options->normalise)
+		factor[DIFF_AFTER] = median_factor(c, draw);
+	for (int side = 0; side < DIFF_SIDES && !c->options->normalise; side++)
+		factor[side] = c->side[side].weight + (state ? sqrt(c->side[side].squares) * normal(state) : 0);
+}
+
+static void find_factors(struct comparison *c)
+{
+	double factor[DIFF_SIDES], square[DIFF_SIDES] = {0};
+	uint64_t state = SEED;
+	struct draw draw;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (unsigned i = 0; i < SLICES; i++)
+			draw.times[side][i] = 1;
+	factors(c, &draw, NULL, c->factor);
+	for (int i = 0; i < REPLICATES; i++) {
+		draw_slices(&draw, &state);
+		factors(c, &draw, &state, factor);
+		for (int side = 0; side < DIFF_SIDES; side++)
+			square[side] += (factor[side] - c->factor[side]) * (factor[side] - c->factor[side]);
+	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		c->spread[side] = sqrt(square[side] / REPLICATES);
+}
+
+static void measure(struct comparison *c)
+{
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		struct pair *p = &c->pairs.at[i];
+		double sum = 0;
+
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			double share = share_of(c, p->of[side]), f = c->factor[side], spread = c->spread[side];
+
+			p->row.amount[side] = f * share;
+			sum += f * f * variance(c, p->of[side]) + share * share * spread * spread;
+		}
+		p->row.error = sqrt(sum);
+		p->score = sum > 0 ? fabs(p->row.amount[DIFF_AFTER] - p->row.amount[DIFF_BEFORE]) / p->row.error : 0;
+	}
+}
+
+/* ---- the bootstrap ---- */
+
+/* The largest score of any method among slices drawn with replacement, where no real difference is left. */
+static double largest_by_chance(const struct comparison *c, uint64_t *state)
+{
+	double factor[DIFF_SIDES], largest = 0;
+	struct draw draw;
+
+	draw_slices(&draw, state);
+	factors(c, &draw, state, factor);
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		const struct pair *p = &c->pairs.at[i];
+		double now[DIFF_SIDES];
+
+		if (p->score <= 0)
+			continue;
+		for (int side = 0; side < DIFF_SIDES; side++)
+			now[side] = factor[side] * sum_of(shares_of(c, p->of[side]), draw.times[side]) -
+				    p->row.amount[side];
+		largest = fmax(largest, fabs(now[DIFF_AFTER] - now[DIFF_BEFORE]) / p->row.error);
+	}
+	return largest;
+}
+
+static void judge(struct comparison *c)
+{
+	double by_chance[REPLICATES];
+	uint64_t state = SEED;
+
+	for (int i = 0; i < REPLICATES; i++)
+		by_chance[i] = largest_by_chance(c, &state);
+	qsort(by_chance, REPLICATES, sizeof(by_chance[0]), compare_doubles);
+	for (size_t i = 0; i < c->pairs.count; i++) {
+		int below = 0;
+
+		while (below < REPLICATES && by_chance[below] < c->pairs.at[i].score)
+			below++;
+		c->pairs.at[i].row.chance = (double)(REPLICATES - below + 1) / (REPLICATES + 1);
+	}
+}
+
+/* ---- the result ---- */
+
+static int compare_rows(const void *x, const void *y)
+{
+	const struct diff_row *p = x, *q = y;
+	double a = fabs(p->amount[DIFF_AFTER] - p->amount[DIFF_BEFORE]),
+	       b = fabs(q->amount[DIFF_AFTER] - q->amount[DIFF_BEFORE]);
+
+	if ((p->chance <= DIFF_LEVEL) != (q->chance <= DIFF_LEVEL))
+		return p->chance <= DIFF_LEVEL ? -1 : 1;
+	if (a != b)
+		return a > b ? -1 : 1;
+	return strcmp(p->name, q->name) ?: (int)p->domain - (int)q->domain;
+}
+
+static int compare_sides(struct comparison *c)
+{
+	int err = 0;
+
+	for (int side = 0; side < DIFF_SIDES && !err; side++)
+		err = join(c, side);
+	if (err)
+		return err;
+	keep_heaviest(c);
+	c->ratios = calloc(c->pairs.count + 1, sizeof(*c->ratios));
+	if (!c->ratios)
+		return -ENOMEM;
+	find_factors(c);
+	measure(c);
+	judge(c);
+	for (size_t i = 0; i < c->pairs.count && !err; i++) {
+		err = VEC_PUSH(&c->diff->rows, c->pairs.at[i].row);
+		c->diff->significant += c->pairs.at[i].row.chance <= DIFF_LEVEL;
+	}
+	VEC_SORT(&c->diff->rows, compare_rows);
+	return err;
+}
+
+int diff_new(struct diff **out, const struct analysis *const an[DIFF_SIDES], const double scale[DIFF_SIDES],
+	     const struct diff_options *options)
+{
+	struct comparison c = {.options = options, .diff = calloc(1, sizeof(*c.diff))};
+	int err = c.diff ? 0 : -ENOMEM;
+
+	for (int side = 0; side < DIFF_SIDES && !err; side++) {
+		err = slices_new(&c.side[side], an[side], options->kind, scale[side]);
+		if (!err)
+			c.diff->total[side] = c.side[side].weight;
+	}
+	err = err ?: compare_sides(&c);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		slices_free(&c.side[side]);
+	free(c.pairs.at);
+	free(c.ratios);
+	u64map_free(&c.pair_of);
+	if (err) {
+		diff_free(c.diff);
+		c.diff = NULL;
+	}
+	*out = c.diff;
+	return err;
+}
+
+void diff_free(struct diff *d)
+{
+	if (!d)
+		return;
+	strpool_free(&d->names);
+	free(d->rows.at);
+	free(d);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What two recordings spend by method, and which differences are more than chance.
+ *
+ * Each recording is cut into slices with equal totals, whose differences among each other say how much a recording
+ * varies by itself. A method's difference, divided by its standard error, is compared with the largest such value of all
+ * methods that resampled slices yield without a real difference (a bootstrap of the maximum). So the chance that any
+ * method is reported although nothing differs is the level, however many methods there are.
+ */
+#ifndef BRAID_COMPARE_DIFF_H
+#define BRAID_COMPARE_DIFF_H
+
+#include <analyze/analysis.h>
+
+#define DIFF_LEVEL 0.01 /* differences are reported if chance makes one like them, anywhere, less often than this */
+
+enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
+
+struct diff_options {
+	uint32_t kind;	/* of JVM events; 0: samples */
+	bool total;	/* of methods with all that they call, not by themselves */
+	bool normalise; /* shares, not amounts, see struct diff_row */
+};
+
+/*
+ * Amounts are in the unit of the weights. If they are normalised, they are shares of the total before: those after are
+ * scaled so that the median method has the same, because one method's larger share makes all others smaller.
+ */
+struct diff_row {
+	const char *name;
+	enum stack_domain domain;
+	double amount[DIFF_SIDES];
+	double error;  /* standard error of the difference */
+	double chance; /* that a difference like this is one by chance; 1 / (replicates + 1) at least */
+};
+
+struct diff {
+	struct strpool names;
+	VEC(struct diff_row)
+	rows;		    /* by chance up to DIFF_LEVEL first; within both parts by the size of the difference */
+	size_t significant; /* number of rows up to DIFF_LEVEL */
+	double total[DIFF_SIDES]; /* amounts, never shares */
+	uint64_t methods;	  /* distinct ones; those with a tiny share of both totals have no row */
+};
+
+/* 0 or -ENOMEM. The samples of both must have been kept; `scale` turns weights into the unit of amounts. */
+int diff_new(struct diff **out, const struct analysis *const an[DIFF_SIDES], const double scale[DIFF_SIDES],
+	     const struct diff_options *options);
+void diff_free(struct diff *d);
+
+#endif

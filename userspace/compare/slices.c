@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slices.h"
+
+#include <analyze/events.h>
+#include <util/compare.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A sample or an event on the tree. */
+struct hit {
+	uint64_t time_ns;
+	uint32_t node;
+	double weight;
+};
+
+typedef VEC(struct hit) hit_vec;
+
+static int compare_hits(const void *x, const void *y)
+{
+	const struct hit *p = x, *q = y;
+
+	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->node, q->node);
+}
+
+static int add(hit_vec *hits, const struct slices *s, const struct stack_sum *sum, uint64_t time_ns, double scale)
+{
+	struct hit hit = {time_ns, tree_node_of(s->tree, sum), (double)sum->weight * scale};
+
+	return VEC_PUSH(hits, hit);
+}
+
+static int collect_samples(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->samples.count && !err; i++) {
+		const struct sample *one = &an->a->samples.at[i];
+		struct stack_sum sum;
+
+		if (analysis_selects_time(an, one->time_ns) && analysis_selects_span(an, one->span) &&
+		    analysis_sum_of(an, one->thread, one->node, one->weight, &sum))
+			err = add(hits, s, &sum, one->time_ns, scale);
+	}
+	return err;
+}
+
+static int collect_events(hit_vec *hits, const struct slices *s, const struct analysis *an, uint32_t kind, double scale)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < events_count(an) && !err; i++) {
+		struct event e;
+		struct stack_sum sum;
+
+		if (!events_get(an, i, &e) || e.kind != kind)
+			continue;
+		sum = events_sum(&e);
+		err = add(hits, s, &sum, e.start_ns, scale);
+	}
+	return err;
+}
+
+/* Counts a hit for its method, and once for each method on its stack. `seen` has the last stack of each label. */
+static void take(struct slices *s, const struct hit *hit, unsigned slice, uint32_t *seen, uint32_t stack)
+{
+	const struct tree *t = s->tree;
+	double share = hit->weight / s->weight;
+
+	for (uint32_t node = hit->node; node; node = t->nodes.at[node].parent) {
+		uint32_t label = t->nodes.at[node].label;
+		struct method_slices *m = &s->methods[label];
+
+		if (node == hit->node) {
+			m->self[slice] += (float)share;
+			m->self_sum += share;
+		}
+		if (seen[label] == stack)
+			continue;
+		seen[label] = stack;
+		m->total[slice] += (float)share;
+		m->total_sum += share;
+	}
+}
+
+/*
+ * Slices have equal totals, not equal lengths: how much of a CPU other programs leave to this one varies a lot, and
+ * says nothing about what it does.
+ */
+static int cut(struct slices *s, const hit_vec *hits)
+{
+	uint32_t *seen = calloc(s->tree->labels.count + 1, sizeof(*seen));
+	double before = 0;
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < hits->count; i++) {
+		const struct hit *hit = &hits->at[i];
+		unsigned slice = (unsigned)(before / s->weight * SLICES);
+
+		take(s, hit, slice < SLICES ? slice : SLICES - 1, seen, (uint32_t)i + 1);
+		before += hit->weight;
+	}
+	free(seen);
+	return 0;
+}
+
+static int fill(struct slices *s, const struct analysis *an, const struct profile *p, uint32_t kind, double scale)
+{
+	const struct tree_options methods = {.labels = TREE_METHODS};
+	hit_vec hits = {0};
+	int err = tree_new(&s->tree, an, p, &methods);
+
+	if (err)
+		return err;
+	s->methods = calloc(s->tree->labels.count + 1, sizeof(*s->methods));
+	err = !s->methods ? -ENOMEM
+	      : kind	  ? collect_events(&hits, s, an, kind, scale)
+			  : collect_samples(&hits, s, an, scale);
+	for (size_t i = 0; i < hits.count; i++) {
+		s->weight += hits.at[i].weight;
+		s->squares += hits.at[i].weight * hits.at[i].weight;
+	}
+	VEC_SORT(&hits, compare_hits);
+	if (!err && s->weight > 0)
+		err = cut(s, &hits);
+	free(hits.at);
+	return err;
+}
+
+int slices_new(struct slices *s, const struct analysis *an, uint32_t kind, double scale)
+{
+	struct profile of_events = {0};
+	int err = kind ? events_profile(an, kind, &of_events) : 0;
+
+	*s = (struct slices){0};
+	if (!err)
+		err = fill(s, an, kind ? &of_events : &an->samples, kind, scale);
+	profile_free(&of_events);
+	if (err)
+		slices_free(s);
+	return err;
+}
+
+void slices_free(struct slices *s)
+{
+	tree_free(s->tree);
+	free(s->methods);
+	*s = (struct slices){0};
+}
