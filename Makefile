@@ -203,7 +203,7 @@ test-asan: $(SKELS) $(BLOBS)
 
 test-tsan: $(SKELS)
 	$(Q)$(MAKE) $(SANITIZED) BUILD=$(BUILD)/tsan OPT="-O1 -g1 -fsanitize=thread" $(BUILD)/tsan/unit-agent
-	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals
+	$(Q)CK_FORK=no setarch -R $(BUILD)/tsan/unit-agent test_ring test_intervals test_malloc
 
 # As many jobs as there are CPUs, unless this make has its own number.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -228,7 +228,7 @@ demo: setup
 
 bench:
 	$(Q)tools/setup bench
-	$(Q)$(MAKE) --no-print-directory all bench-programs
+	$(Q)$(MAKE) --no-print-directory all bench-programs test-programs
 	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) tests/bench/run
 
 lint: all

@@ -5,12 +5,13 @@
 
 #include "core/config.h"
 #include "events/handlers.h"
+#include "malloc/malloc.h"
 #include "timing/timing.h"
 
 static const struct kind *const kinds[] = {
 	&life_kind,    &threads_kind,  &code_kind,   &dump_kind,      &methods_kind, &alloc_kind,
 	&live_kind,    &monitors_kind, &gc_kind,     &loads_kind,     &virtual_kind, &exceptions_kind,
-	&natives_kind, &resource_kind, &mounts_kind, &histogram_kind, &timing_kind,
+	&natives_kind, &resource_kind, &mounts_kind, &histogram_kind, &timing_kind,  &malloc_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -121,6 +122,6 @@ void kinds_end(JNIEnv *jni)
 	uint32_t types = atomic_exchange(&config.enabled, 0);
 
 	for (size_t i = 0; i < KINDS; i++)
-		if (jni && kinds[i]->stop && is_on(kinds[i], types))
+		if ((jni || kinds[i]->without_jvm) && kinds[i]->stop && is_on(kinds[i], types))
 			kinds[i]->stop(jni);
 }

@@ -43,6 +43,7 @@ struct kind {
 	void (*publish)(JNIEnv *jni); /* at the end, and on a dump command */
 	void (*forget)(JNIEnv *jni);
 	void (*stop)(JNIEnv *jni); /* after its events are disabled */
+	bool without_jvm;	   /* stop also runs when the VM is dead, with NULL */
 };
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * The event kind alloc: sampled allocations (JVM TI 11). HotSpot samples the object that a random point of the
  * thread's stream of bytes falls into. Points have no memory of each other; their mean distance is the interval. So
- * an object of `size` bytes is sampled with probability 1 - exp(-size / interval), and its weight is size divided by
- * that: the sums of weights are unbiased estimates of what was allocated (Horvitz and Thompson).
+ * sample_weight() is what an object stands for.
  *
  * HotSpot deviates in two ways. It measures from an object's end, not from the point in it, so objects of a twentieth
  * of the interval come out some percent too high. Until JDK 21 objects too large for the rest of a TLAB come out too
@@ -15,6 +14,7 @@
  */
 #include "handlers.h"
 #include "core/config.h"
+#include "core/weight.h"
 
 #define VERSION_11 0x300b0000
 #define DEFAULT_INTERVAL (512U * 1024) /* JVM TI, SetHeapSamplingInterval */
@@ -25,27 +25,6 @@ static _Atomic uint64_t vm_interval = DEFAULT_INTERVAL; /* as this agent last se
 static _Atomic uint64_t older_interval = DEFAULT_INTERVAL;
 /* The interval by which the thread picked its next point, plus one; 0: not known. */
 static __thread uint64_t picked_by;
-
-/* 1 - exp(-x) for x >= 0, without libm: a series for small x, else from half of x by 1 - exp(-2y) = e (2 - e). */
-static double taken_probability(double x)
-{
-	double e;
-
-	if (x > 40)
-		return 1;
-	if (x > 0.01) {
-		e = taken_probability(x / 2);
-		return e * (2 - e);
-	}
-	return x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4)));
-}
-
-static uint64_t weight(uint64_t size, uint64_t interval)
-{
-	if (!interval || !size)
-		return size;
-	return (uint64_t)((double)size / taken_probability((double)size / (double)interval) + 0.5);
-}
 
 static bool can_set(void)
 {
@@ -101,7 +80,7 @@ static void JNICALL alloc_on_sample(jvmtiEnv *env, JNIEnv *jni, jthread thread, 
 		return;
 	d.name = types_id(class);
 	d.start_ns = d.end_ns = clock_ns();
-	d.weight = weight(d.value, interval);
+	d.weight = sample_weight(d.value, interval);
 	if (config_enables(BRAID_EVENT_TYPE(LIVE)))
 		d.number = live_watch(jni, object, class, &d);
 	jvm_event_emit(&d);

@@ -2,6 +2,7 @@
 /* The event kind native-bind: native methods and the functions that they are bound to. */
 #include "handlers.h"
 #include "named_event.h"
+#include "core/config.h"
 
 #define EARLY_MAX 512U
 
@@ -15,6 +16,8 @@ static struct {
 } early[EARLY_MAX];
 
 static _Atomic uint32_t early_count;
+
+void (*_Atomic natives_on_code)(void);
 
 static void bind_publish(jmethodID method, const void *address)
 {
@@ -46,18 +49,29 @@ static void early_keep(jmethodID method, void *address)
 	atomic_store(&early_count, n + 1);
 }
 
+static void bind_report(jvmtiEnv *env, jmethodID method, void *address)
+{
+	if (is_primordial(env))
+		early_keep(method, address);
+	else
+		bind_publish(method, address);
+}
+
 static void JNICALL natives_on_bind(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID method, void *address,
 				    void **new_address)
 {
+	void (*on_code)(void);
+
 	(void)jni;
 	(void)thread;
 	(void)new_address; /* the binding is left alone */
 	if (!agent_enter_event(env))
 		return;
-	if (is_primordial(env))
-		early_keep(method, address);
-	else
-		bind_publish(method, address);
+	on_code = atomic_load(&natives_on_code);
+	if (on_code)
+		on_code();
+	if (config_enables(BRAID_EVENT_TYPE(NATIVE_BIND)))
+		bind_report(env, method, address);
 	agent_leave();
 }
 
@@ -79,6 +93,7 @@ void natives_on_vm_start(JNIEnv *jni)
 
 const struct kind natives_kind = {
 	.events = {{JVMTI_EVENT_NATIVE_METHOD_BIND, KIND_HANDLER(natives_on_bind), CAP_NATIVE_METHOD_BIND,
-		    BRAID_EVENT_TYPE(NATIVE_BIND)}},
-	.caps = {{CAP_NATIVE_METHOD_BIND, false, BRAID_EVENT_TYPE(NATIVE_BIND), "native methods that are bound"}},
+		    BRAID_EVENT_TYPE(NATIVE_BIND) | BRAID_EVENT_TYPE(MALLOC)}},
+	.caps = {{CAP_NATIVE_METHOD_BIND, false, BRAID_EVENT_TYPE(NATIVE_BIND), "native methods that are bound",
+		  BRAID_EVENT_TYPE(MALLOC)}},
 };

@@ -27,12 +27,16 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_OFFCPU, /* all times of all threads off the CPU, in JVMs and other processes; kernel side */
 	BRAID_EVENT_TYPE_HEAP,	 /* histograms of the heap; agent */
 	BRAID_EVENT_TYPE_METHOD, /* calls of chosen methods; agent, by rewriting their classes */
+	BRAID_EVENT_TYPE_MALLOC, /* sampled native allocations, and which were not freed; agent, by hooks */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
-/* "all": without what stops the JVM for a time that depends on its heap, and what needs more than a word. */
-#define BRAID_EVENT_TYPES_ALL (((1U << BRAID_EVENT_TYPES) - 1) & ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD)))
+/* "all": without what stops the JVM for a time that depends on its heap, what needs more than a word, and what changes
+ * the calls of the process's libraries. */
+#define BRAID_EVENT_TYPES_ALL                                                                                          \
+	(((1U << BRAID_EVENT_TYPES) - 1) &                                                                             \
+	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC)))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
@@ -58,10 +62,11 @@ struct braid_method_pattern {
 };
 
 struct braid_event_config {
-	__u32 enabled;	      /* bits of enum braid_event_type; unknown ones are ignored */
-	__u32 vthread_rate;   /* maximum of virtual threads published per second, the rest is counted only; 0: all */
-	__u64 alloc_interval; /* mean bytes between sampled allocations of a thread */
-	__u64 lock_min_ns;    /* shorter blockings are only counted */
+	__u32 enabled;	       /* bits of enum braid_event_type; unknown ones are ignored */
+	__u32 vthread_rate;    /* maximum of virtual threads published per second, the rest is counted only; 0: all */
+	__u64 alloc_interval;  /* mean bytes between sampled allocations of a thread */
+	__u64 malloc_interval; /* mean bytes between sampled native allocations of a thread */
+	__u64 lock_min_ns;     /* shorter blockings are only counted */
 	__u64 wait_min_ns;
 	__u64 offcpu_min_ns;
 	__u64 heap_interval_ns;	 /* between two histograms; 0: one when the type is enabled, and no other */
@@ -73,6 +78,6 @@ struct braid_event_config {
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 3272, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 3280, "event config");
 
 #endif

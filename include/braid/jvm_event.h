@@ -106,11 +106,14 @@ enum braid_jvm_event_kind {
 					of it ns or more, the lowest number with all shorter ones, the highest with all
 					longer ones; the interval is as long as the method's longest call, and ends with
 					the report */
-	BRAID_JVM_DUMP = 40, /* a thread of a thread dump, on this stack. All of one dump have the same time; flags:
+	BRAID_JVM_DUMP = 40,   /* a thread of a thread dump, on this stack. All of one dump have the same time; flags:
 				BRAID_DUMP_* and, unless it runs, those of OFFCPU; value: ns of CPU time since its
 				start; weight: those in the kernel; name: class of the object that it waits for;
 				number: identifies the object among those of the dump; other: the thread that owns it */
-	BRAID_JVM_EVENTS,    /* one more than the largest */
+	BRAID_JVM_MALLOC = 41, /* a sampled native allocation; name: the function; value: bytes; weight: estimate of the
+				  bytes represented; number: the allocation's in this JVM */
+	BRAID_JVM_UNFREED = 42, /* a MALLOC was not freed until the interval's end; number: the allocation's */
+	BRAID_JVM_EVENTS,	/* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");

@@ -16,7 +16,7 @@
 #include <braid/event_config.h>
 #include <braid/jvm_event.h>
 
-#define BRAID_RING_VERSION 7U
+#define BRAID_RING_VERSION 8U
 
 /* Longest record, including the header, in bytes; agents split or truncate longer ones. */
 #define BRAID_REC_MAX 16384U
@@ -416,7 +416,7 @@ struct braid_grant {
 	struct braid_msg msg;
 	struct braid_event_config config;
 };
-_Static_assert(sizeof(struct braid_grant) == 3296, "grant");
+_Static_assert(sizeof(struct braid_grant) == 3304, "grant");
 
 enum braid_command {
 	BRAID_COMMAND_RESET = 1, /* forget the watched objects */

@@ -40,6 +40,8 @@ static const struct {
 	{"live=10", "alloc=512k,live=10", ""},
 	{"heap,gc", "gc,heap=60s", ""},
 	{"heap=1500ms", "heap=1500ms", ""},
+	{"malloc,gc", "gc,malloc=512k", ""},
+	{"malloc=0", "malloc=0", ""},
 	{"lock,wait", "lock=10us,wait=1ms", ""},
 	{"lock=0ms,wait=2s", "lock=0ns,wait=2s", ""},
 	{"lock=1.5us", "lock=1500ns", ""},

@@ -8,7 +8,7 @@
 
 #include <util/compare.h>
 
-const char *const event_by_names[BYS] = {"name", "detail", "site", "thread"};
+const char *const event_by_names[BYS] = {"name", "detail", "site", "thread", "caller", "stack"};
 
 double event_error(double variance, uint64_t weight)
 {
@@ -51,9 +51,8 @@ static int add_to(struct event_table *t, const struct event *e, struct event_sum
 	return 0;
 }
 
-static int add_site(const struct analysis *an, struct event_table *t, const struct event *e)
+static int add_place(const struct analysis *an, struct event_table *t, const struct event *e, uint32_t site)
 {
-	uint32_t site = e->k->kernel ? wait_site(an, e->stack) : events_site(an, e->stack);
 	struct event_sum sum = {.name = events_site_name(an, site), .key = UINT64_MAX};
 
 	if (site != ROW_NONE) {
@@ -63,6 +62,29 @@ static int add_site(const struct analysis *an, struct event_table *t, const stru
 		sum.key = (uint64_t)an->syms.at[x->sym].name << 32 | x->line;
 	}
 	return add_to(t, e, sum);
+}
+
+static uint32_t caller_of(const struct place *p)
+{
+	return p->caller != ROW_NONE ? p->caller : p->any;
+}
+
+static int add_site(const struct analysis *an, struct event_table *t, const struct event *e)
+{
+	const struct place *p = place_of(an, e->stack);
+	uint32_t site = e->k->kernel ? wait_site(an, e->stack) : events_site(an, e->stack);
+
+	return add_place(an, t, e, e->k->caller && p && p->java == ROW_NONE ? caller_of(p) : site);
+}
+
+/* The function that called for memory, and all that called it. */
+static int add_caller(const struct analysis *an, struct kind_view *v, const struct event *e)
+{
+	const struct place *p = place_of(an, e->stack);
+	uint32_t caller = p ? caller_of(p) : ROW_NONE;
+	struct event_sum stack = {.name = events_site_name(an, caller), .stack = e->stack, .key = e->stack};
+
+	return add_place(an, &v->by[BY_CALLER], e, caller) ?: add_to(&v->by[BY_STACK], e, stack);
 }
 
 static int add_event(const struct analysis *an, struct kind_view *v, const struct event *e)
@@ -92,6 +114,8 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 		err = add_to(&v->by[BY_DETAIL], e, detail);
 	if (!err && e->k->stack)
 		err = add_site(an, &v->by[BY_SITE], e);
+	if (!err && e->k->caller)
+		err = add_caller(an, v, e);
 	return err ?: add_to(&v->by[BY_THREAD], e, thread);
 }
 

@@ -12,6 +12,7 @@ struct event_sum {
 	const char *name;
 	uint32_t line;	 /* of a site; 0: not known */
 	uint32_t thread; /* row, for sums by thread */
+	uint32_t stack;	 /* row, for sums by stack */
 	uint64_t key;
 	uint64_t count;
 	uint64_t weight;
@@ -22,7 +23,7 @@ struct event_sum {
 	double variance;	   /* of the weight */
 };
 
-enum event_by { BY_NAME, BY_DETAIL, BY_SITE, BY_THREAD, BYS };
+enum event_by { BY_NAME, BY_DETAIL, BY_SITE, BY_THREAD, BY_CALLER, BY_STACK, BYS };
 extern const char *const event_by_names[BYS]; /* keys; a kind's own title for its name and detail takes precedence */
 
 struct event_table {

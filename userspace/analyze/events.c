@@ -14,7 +14,8 @@
 /* The filter's expressions that a name matches. */
 enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
-/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED event that shows the object was not collected. */
+/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED event that shows the object was not collected;
+ * or of a MALLOC and its UNFREED. */
 struct alive {
 	size_t alloc, live;
 };
@@ -250,7 +251,13 @@ static bool events_summed(const struct analysis *an, const struct jvm_event_row 
 /* Whether the event shows that a sampled object was not collected. */
 static bool is_there(const struct jvm_event_row *row)
 {
-	return row->kind == BRAID_JVM_LIVE || row->kind == BRAID_JVM_UNCOLLECTED;
+	return row->kind == BRAID_JVM_LIVE || row->kind == BRAID_JVM_UNCOLLECTED || row->kind == BRAID_JVM_UNFREED;
+}
+
+/* Numbers of objects and of native allocations are apart. */
+static bool is_native(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_MALLOC || row->kind == BRAID_JVM_UNFREED;
 }
 
 bool events_get(const struct analysis *an, size_t number, struct event *e)
@@ -318,17 +325,17 @@ int events_profile(const struct analysis *an, uint32_t kind, struct profile *p)
 
 static uint64_t object_key(const struct jvm_event_row *r)
 {
-	return (uint64_t)r->process << 40 ^ r->number;
+	return (uint64_t)r->process << 40 ^ r->number << 1 ^ is_native(r);
 }
 
-/* Maps each watched object to its latest ALLOC: the index + 1. */
+/* Maps each watched object, or native allocation, to its latest ALLOC or MALLOC: the index + 1. */
 static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
 {
 	for (size_t i = 0; i < a->events.count && i < UINT32_MAX - 1; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		uint32_t *at;
 
-		if (r->kind != BRAID_JVM_ALLOC || !r->number)
+		if ((r->kind != BRAID_JVM_ALLOC && r->kind != BRAID_JVM_MALLOC) || !r->number)
 			continue;
 		at = u64map_put(alloc_of, object_key(r));
 		if (!at)
@@ -341,12 +348,17 @@ static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
 
 #define LIVE_EMIT_NS 100000000U /* all live objects of a JVM are emitted within this time */
 
+static uint64_t *last_of(const struct analyzer *a, uint64_t *last_ns, const struct jvm_event_row *r)
+{
+	return &last_ns[2 * process_row(a, r->process) + is_native(r)];
+}
+
 /* Live objects may be emitted several times; only the last time counts. */
 static void find_last_live(const struct analyzer *a, uint64_t *last_ns)
 {
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
-		uint64_t *last = &last_ns[process_row(a, r->process)];
+		uint64_t *last = last_of(a, last_ns, r);
 
 		if (is_there(r) && event_end_ns(r) > *last)
 			*last = event_end_ns(r);
@@ -355,7 +367,7 @@ static void find_last_live(const struct analyzer *a, uint64_t *last_ns)
 
 static int find_alive(const struct analyzer *a, struct events *ev)
 {
-	uint64_t *last_ns = calloc(a->processes.count + 1, sizeof(*last_ns));
+	uint64_t *last_ns = calloc(2 * (a->processes.count + 1), sizeof(*last_ns));
 	struct u64map alloc_of = {0};
 	int err = last_ns ? find_allocations(a, &alloc_of) : -ENOMEM;
 
@@ -366,7 +378,7 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 		struct alive one = {.alloc = i, .live = i};
 		uint32_t alloc;
 
-		if (!is_there(r) || last_ns[process_row(a, r->process)] - event_end_ns(r) > LIVE_EMIT_NS)
+		if (!is_there(r) || *last_of(a, last_ns, r) - event_end_ns(r) > LIVE_EMIT_NS)
 			continue;
 		alloc = u64map_get(&alloc_of, object_key(r));
 		if (alloc)

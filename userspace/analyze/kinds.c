@@ -25,6 +25,12 @@
 	.title = (section), .graph = true, .type = BRAID_EVENT_TYPES, .unit = UNIT_NS, .weight = WEIGHT_DURATION,      \
 	.stack = true, .leaf = true, .tables = true
 
+/* What sampled native allocations have in common. */
+#define NATIVE_MEMORY                                                                                                  \
+	.graph = true, .type = BRAID_EVENT_TYPE_MALLOC, .unit = UNIT_BYTES, .weight = WEIGHT_ESTIMATE, .stack = true,  \
+	.leaf = true, .tables = true, .caller = true, .name_is = PLAIN("function"), .value_is = BYTES("size"),         \
+	.weight_is = BYTES("estimate"), .number_is = PLAIN("allocation")
+
 static const struct kind kinds[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_ALLOC] = {.title = "Allocations",
 			     .graph = true,
@@ -41,6 +47,7 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_LIVE] = {.title = "Live objects",
 			    .graph = true,
 			    .ages = true,
+			    .lasting = true,
 			    .type = BRAID_EVENT_TYPE_LIVE,
 			    .unit = UNIT_BYTES,
 			    .weight = WEIGHT_ESTIMATE,
@@ -315,6 +322,8 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			    .weight_is = NS("system"),
 			    .number_is = PLAIN("object"),
 			    .other_is = PLAIN("owner")},
+	[BRAID_JVM_MALLOC] = {.title = "Native allocations", NATIVE_MEMORY},
+	[BRAID_JVM_UNFREED] = {.title = "Native memory not freed", NATIVE_MEMORY, .lasting = true},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

@@ -35,6 +35,8 @@ struct kind {
 	bool tables;  /* reports have tables for its sums */
 	bool flagged; /* reports show its flags */
 	bool ages;    /* the flags are collections survived */
+	bool lasting; /* the duration is the time since an allocation */
+	bool caller;  /* tables also have the calling function, and whole stacks */
 	struct kind_field name_is, detail_is, value_is, weight_is, number_is, other_is, text_is;
 };
 

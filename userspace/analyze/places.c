@@ -52,6 +52,17 @@ static bool is_wait_frame(const char *name)
 	return BEGINS_ONE(name, wait_frames);
 }
 
+/* How native code, and the VM's, passes a request for memory on. */
+static bool is_memory_frame(const char *name)
+{
+	static const char *const memory_frames[] = {
+		"operator new", "os::malloc",  "os::realloc", "AllocateHeap", "ReallocateHeap",
+		"Chunk::",	"ChunkPool::", "Arena::",     "AnyObj::",     "ResourceObj::",
+		"CHeapObj",	"__gnu_cxx::", "std::"};
+
+	return BEGINS_ONE(name, memory_frames);
+}
+
 /* Which code a native frame belongs to, by its module. */
 enum owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };
 
@@ -104,9 +115,12 @@ static void place_stack(struct placing *pl, uint32_t row)
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 	enum owner owner = e ? owner_of(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
 
-	*p = s->parent == ROW_NONE
-		     ? (struct place){.own = ROW_NONE, .java = ROW_NONE, .any = ROW_NONE, .code = ROW_NONE}
-		     : pl->places[s->parent];
+	*p = s->parent == ROW_NONE ? (struct place){.own = ROW_NONE,
+						    .java = ROW_NONE,
+						    .any = ROW_NONE,
+						    .code = ROW_NONE,
+						    .caller = ROW_NONE}
+				   : pl->places[s->parent];
 	/* What is inlined in such a frame is one, too. */
 	if (s->parent == ROW_NONE || !e || !e->count ||
 	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
@@ -121,6 +135,8 @@ static void place_stack(struct placing *pl, uint32_t row)
 		if (domain == DOMAIN_JAVA ||
 		    (domain == DOMAIN_NATIVE && owner != OWNER_NONE && !(owner == OWNER_VM && is_wait_frame(name))))
 			p->code = x;
+		if (domain == DOMAIN_JAVA || (domain == DOMAIN_NATIVE && owner != OWNER_NONE && !is_memory_frame(name)))
+			p->caller = x;
 		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
 		idle_add(&p->idling, rule_of(pl, sym), foreign);
 		if (domain == DOMAIN_JAVA)

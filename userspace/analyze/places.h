@@ -14,6 +14,7 @@
 struct place {
 	uint32_t own, java, any;  /* innermost frames (xframes): outside of the JDK; Java; any. ROW_NONE: none */
 	uint32_t code;		  /* innermost frame that does not only wait: none of the kernel's or libc's */
+	uint32_t caller;	  /* innermost frame that does not only pass a request for memory on */
 	uint32_t seen;		  /* the stack without the JVM's frames that published the event */
 	uint8_t why;		  /* enum blocked_why */
 	bool vm;		  /* inside the JVM: only its functions and libc's are below the innermost Java frame */

@@ -117,7 +117,7 @@ static char *help(int key, const char *text, void *input)
 			if (preset_types(i) >> type & 1)
 				fprintf(out, " %s", event_type_name(type));
 		if (preset_types(i) == BRAID_EVENT_TYPES_ALL)
-			fputs(" all of these events but heap and method", out);
+			fputs(" all of these events but heap, method and malloc", out);
 		putc('\n', out);
 	}
 	fprintf(out, "\n%s", text);

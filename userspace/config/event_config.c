@@ -93,6 +93,12 @@ static const struct word {
 	[BRAID_EVENT_TYPE_METHOD] = {.name = "method",
 				     .example = "method=C.m>1ms",
 				     .help = "calls of methods by * and ?; shortest time; /arg1,this.x/"},
+	[BRAID_EVENT_TYPE_MALLOC] = {.name = "malloc",
+				     .example = "malloc=512k",
+				     .help = "native allocations, and those not freed; bytes between two",
+				     .unit = BYTES,
+				     FIGURE(malloc_interval),
+				     .high = INTERVAL_MAX},
 #undef FIGURE
 };
 
@@ -143,6 +149,7 @@ uint32_t preset_types(size_t preset)
 void selection_init(struct event_selection *c)
 {
 	*c = (struct event_selection){.config = {.alloc_interval = 512 << 10,
+						 .malloc_interval = 512 << 10,
 						 .lock_min_ns = 10000,
 						 .wait_min_ns = 1000000,
 						 .offcpu_min_ns = 100000,

@@ -18,6 +18,11 @@ void text_more(FILE *out, size_t count, unsigned top);
 void text_hits(FILE *out, const struct views *v, unsigned top);
 void json_hits(struct json *j, const struct views *v, unsigned top);
 
+/* ---- event_stacks.c ---- */
+/* The frames of a stack, the innermost first: on lines below the row of a table, or as an array. */
+void text_stack(FILE *out, const struct views *v, uint32_t stack);
+void json_stack(struct json *j, const struct views *v, uint32_t stack);
+
 /* ---- heap.c: histograms of the heap ---- */
 void text_histograms(FILE *out, const struct views *v, unsigned top);
 void json_histograms(struct json *j, const struct views *v, unsigned top);

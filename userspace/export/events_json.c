@@ -39,7 +39,7 @@ static void json_sum(struct json *j, const struct views *v, const struct kind_vi
 {
 	json_open(j, NULL, '{');
 	json_string(j, "name", s->name);
-	if (by == BY_SITE)
+	if (by == BY_SITE || by == BY_CALLER)
 		json_number(j, "line", s->line);
 	if (by == BY_THREAD)
 		json_thread(j, v, "thread", s->thread);
@@ -48,10 +48,12 @@ static void json_sum(struct json *j, const struct views *v, const struct kind_vi
 	json_unit(j, "max", k->k->unit, s->max);
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		json_error(j, s->variance, s->weight);
-	if (k->k->ages) {
+	if (by == BY_STACK)
+		json_stack(j, v, s->stack);
+	if (k->k->lasting)
 		json_seconds(j, "age_s", s->duration_ns / s->count);
+	if (k->k->ages)
 		json_decimal(j, "collections", (double)s->survived / (double)s->count);
-	}
 	if (k->k->tables && k->k->value_is.title && k->k->value_is.unit != UNIT_COUNT) {
 		json_unit(j, k->k->value_is.title, k->k->value_is.unit, s->value);
 		json_unit(j, "most", k->k->value_is.unit, s->value_max);

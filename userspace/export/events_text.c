@@ -95,8 +95,10 @@ static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by b
 	if (k->k->weight != WEIGHT_ONE)
 		fprintf(out, "  %9s", "events");
 	fputs(k->k->unit == UNIT_NS ? "         max" : k->k->weight == WEIGHT_ESTIMATE ? "       +-" : "", out);
+	if (k->k->lasting)
+		fprintf(out, "  %10s", "mean age");
 	if (k->k->ages)
-		fprintf(out, "  %10s  %8s", "mean age", "GCs");
+		fprintf(out, "  %8s", "GCs");
 	if (values)
 		fprintf(out, "  %14s", k->k->value_is.title);
 	fprintf(out, "  %s\n", by_title(k->k, by));
@@ -122,16 +124,23 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 			fprintf(out, "  %10s", duration_cell(max, 10, s->max));
 		else if (k->k->weight == WEIGHT_ESTIMATE)
 			fprintf(out, "  %5.1f %%", 100 * event_error(s->variance, s->weight));
+		if (k->k->lasting)
+			fprintf(out, "  %10s", duration_cell(each, 10, s->duration_ns / s->count));
 		if (k->k->ages)
-			fprintf(out, "  %10s  %8.1f", duration_cell(each, 10, s->duration_ns / s->count),
-				(double)s->survived / (double)s->count);
+			fprintf(out, "  %8.1f", (double)s->survived / (double)s->count);
 		if (values)
 			fprintf(out, "  %14s", text_unit(each, 14, value->unit, s->value));
 		fputs("  ", out);
 		text_sum_name(out, v, s, by);
+		if (by == BY_STACK)
+			text_stack(out, v, s->stack);
 	}
 	text_more(out, t->sums.count, top);
 }
+
+/* The rows of a table when no option sets a number: more would make the report too long to read. */
+#define ROWS 10U
+#define STACKS 5U
 
 static void text_kind(FILE *out, const struct views *v, const struct kind_view *k, unsigned top)
 {
@@ -140,13 +149,15 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 	fprintf(out, "\n%s", k->k->title);
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		fprintf(out, ", estimated; +- is the standard error%s",
-			k->k->ages ? "; age and collections survived are means" : "");
+			k->k->ages	? "; age and collections survived are means"
+			: k->k->lasting ? "; the age is a mean"
+					: "");
 	putc('\n', out);
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;
 
 		if (!empty && (by != BY_THREAD || k->k->stack)) /* an event without a stack is not one thread's doing */
-			text_sums(out, v, k, by, top);
+			text_sums(out, v, k, by, by == BY_STACK && top == ROWS ? STACKS : top);
 	}
 	if (k->idle)
 		fprintf(out,
@@ -155,9 +166,6 @@ static void text_kind(FILE *out, const struct views *v, const struct kind_view *
 	if (k->kind == BRAID_JVM_LOCK)
 		text_blockers(out, v, top);
 }
-
-/* The rows of a table when no option sets a number: more would make the report too long to read. */
-#define ROWS 10U
 
 void text_events(FILE *out, const struct views *v, unsigned top)
 {

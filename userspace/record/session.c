@@ -377,8 +377,7 @@ static int add_targets(struct loop *l)
 		agents_discover(l->s->agents);
 	for (int i = 0; o->attach && i < o->pid_count; i++)
 		if (agents_attach(l->s->agents, o->pids[i]) == 0)
-			sink_notice(&l->s->sink, 0, BRAID_NOTICE_INFO, "process %d is not a JVM: native frames only",
-				    o->pids[i]);
+			targets_no_jvm(l->s, o->pids[i]);
 	return 0;
 }
 

@@ -45,6 +45,8 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_METHOD] = "method",
 	[BRAID_JVM_METHOD_CALLS] = "method_calls",
 	[BRAID_JVM_DUMP] = "dump",
+	[BRAID_JVM_MALLOC] = "malloc",
+	[BRAID_JVM_UNFREED] = "unfreed",
 };
 
 const char *jvm_event_name(uint32_t kind)

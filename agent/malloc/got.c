@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * All of it runs in a callback of dl_iterate_phdr, under the lock without which the linker unmaps nothing. Objects that
+ * are being loaded are in the list already, and the linker writes their slots without that lock:
+ *   - in a segment that becomes read-only (RELRO), slots are left alone until it is: only then the linker is done, and
+ *     to protect it earlier would make the linker fault;
+ *   - elsewhere, a slot is replaced only if it leads to the function, or to the object's own code that binds it when it
+ *     is called (lazily). Before the linker has relocated the slot, it does neither.
+ * An object's tables are what its file says, so they are used only within its segments.
+ */
+#include "got.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+#define MAPS_BYTES 4096
+
+struct object {
+	const struct dl_phdr_info *info;
+	const ElfW(Sym) * symbols;
+	const char *names;
+	size_t names_size;
+	struct relocations {
+		const ElfW(Rela) * at;
+		size_t bytes;
+	} plt, other;
+	uintptr_t relro, relro_end; /* whole pages; equal: none */
+	uintptr_t span;		    /* the end of its last segment, from its begin on */
+};
+
+struct change {
+	const struct got_function *functions;
+	struct got_result *result;
+	bool back;
+};
+
+/* ---- an object's tables ---- */
+
+/* Whether the bytes are in one loaded segment with these permissions. */
+static bool is_loaded(const struct dl_phdr_info *info, uintptr_t at, size_t bytes, uint32_t flags)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags && at >= from && at - from <= p->p_memsz &&
+		    bytes <= p->p_memsz - (at - from))
+			return true;
+	}
+	return false;
+}
+
+/* The linker has made most addresses of a dynamic section absolute; those of the kernel's object are not. */
+static uintptr_t absolute(const struct dl_phdr_info *info, uintptr_t at)
+{
+	return at < info->dlpi_addr ? info->dlpi_addr + at : at;
+}
+
+static void take_entry(struct object *o, const ElfW(Dyn) * d)
+{
+	uintptr_t at = absolute(o->info, d->d_un.d_ptr);
+
+	switch (d->d_tag) {
+	case DT_SYMTAB:
+		o->symbols = (const void *)at;
+		break;
+	case DT_STRTAB:
+		o->names = (const void *)at;
+		break;
+	case DT_STRSZ:
+		o->names_size = d->d_un.d_val;
+		break;
+	case DT_JMPREL:
+		o->plt.at = (const void *)at;
+		break;
+	case DT_PLTRELSZ:
+		o->plt.bytes = d->d_un.d_val;
+		break;
+	case DT_RELA:
+		o->other.at = (const void *)at;
+		break;
+	case DT_RELASZ:
+		o->other.bytes = d->d_un.d_val;
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_relocations(const struct object *o, struct relocations *r)
+{
+	if (!r->at || (uintptr_t)r->at % _Alignof(ElfW(Rela)) || !is_loaded(o->info, (uintptr_t)r->at, r->bytes, PF_R))
+		r->bytes = 0;
+}
+
+/* False when nothing of it can be used. */
+static bool read_object(struct object *o, const struct dl_phdr_info *info)
+{
+	const ElfW(Dyn) *d = NULL;
+	size_t count = 0;
+
+	*o = (struct object){.info = info};
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC && is_loaded(info, at, p->p_memsz, PF_R)) {
+			d = (const void *)at;
+			count = p->p_memsz / sizeof(*d);
+		} else if (p->p_type == PT_GNU_RELRO && is_loaded(info, at, p->p_memsz, PF_R)) {
+			o->relro = at & ~(PAGE - 1);
+			o->relro_end = (at + p->p_memsz) & ~(PAGE - 1);
+		} else if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > o->span) {
+			o->span = p->p_vaddr + p->p_memsz;
+		}
+	}
+	for (size_t i = 0; i < count && d[i].d_tag != DT_NULL; i++)
+		take_entry(o, &d[i]);
+	check_relocations(o, &o->plt);
+	check_relocations(o, &o->other);
+	return o->symbols && o->names && is_loaded(info, (uintptr_t)o->names, o->names_size, PF_R);
+}
+
+/* ---- slots ---- */
+
+static const char *name_of(const struct object *o, uint32_t symbol)
+{
+	const ElfW(Sym) *s = &o->symbols[symbol];
+
+	if ((uintptr_t)s % _Alignof(ElfW(Sym)) || !is_loaded(o->info, (uintptr_t)s, sizeof(*s), PF_R) ||
+	    s->st_name >= o->names_size || !memchr(o->names + s->st_name, 0, o->names_size - s->st_name))
+		return "";
+	return o->names + s->st_name;
+}
+
+static const struct got_function *function_of(const struct object *o, const struct change *c, const ElfW(Rela) * r)
+{
+	uint32_t type = ELF64_R_TYPE(r->r_info);
+	const char *name;
+
+	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || r->r_addend)
+		return NULL;
+	name = name_of(o, ELF64_R_SYM(r->r_info));
+	for (const struct got_function *f = c->functions; f->name; f++)
+		if (f->own && strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+static _Atomic uintptr_t *slot_of(const struct object *o, const ElfW(Rela) * r)
+{
+	uintptr_t at = o->info->dlpi_addr + r->r_offset;
+
+	return at % sizeof(at) || !is_loaded(o->info, at, sizeof(at), PF_R | PF_W) ? NULL : (_Atomic uintptr_t *)at;
+}
+
+enum leads { LEADS_NOWHERE, LEADS_TO_OWN, LEADS_TO_HOOK, LEADS_TO_BINDING, LEADS_ELSEWHERE };
+
+/* Before the linker has relocated it, a slot has an address as in the file, which is below the object. */
+static bool is_relocated(const struct object *o, uintptr_t value)
+{
+	return value >= PAGE && (!o->info->dlpi_addr || value >= o->span);
+}
+
+static enum leads leads(const struct object *o, const struct got_function *f, uintptr_t value)
+{
+	if (value == f->own)
+		return LEADS_TO_OWN;
+	if (value == f->hook)
+		return LEADS_TO_HOOK;
+	if (!is_relocated(o, value))
+		return LEADS_NOWHERE;
+	return is_loaded(o->info, value, 1, PF_X) ? LEADS_TO_BINDING : LEADS_ELSEWHERE;
+}
+
+/* What the slots of an object need. */
+struct needs {
+	uint32_t changes, elsewhere;
+	bool relro; /* some are read-only */
+};
+
+static void slot_change(const struct object *o, const struct change *c, const ElfW(Rela) * r, struct needs *needs)
+{
+	const struct got_function *f = function_of(o, c, r);
+	_Atomic uintptr_t *slot = f ? slot_of(o, r) : NULL;
+	uintptr_t value = slot ? atomic_load_explicit(slot, memory_order_relaxed) : 0;
+	enum leads to = slot ? leads(o, f, value) : LEADS_NOWHERE;
+
+	if (c->back ? to != LEADS_TO_HOOK : to != LEADS_TO_OWN && to != LEADS_TO_BINDING) {
+		if (needs)
+			needs->elsewhere += to == LEADS_ELSEWHERE;
+		return;
+	}
+	if (needs) {
+		needs->changes++;
+		needs->relro |= (uintptr_t)slot >= o->relro && (uintptr_t)slot < o->relro_end;
+	} else {
+		c->result->changed += atomic_compare_exchange_strong(slot, &value, c->back ? f->own : f->hook);
+	}
+}
+
+static void slots_of(const struct object *o, const struct change *c, struct needs *needs)
+{
+	for (size_t i = 0; i < o->plt.bytes / sizeof(ElfW(Rela)); i++)
+		slot_change(o, c, &o->plt.at[i], needs);
+	for (size_t i = 0; i < o->other.bytes / sizeof(ElfW(Rela)); i++)
+		slot_change(o, c, &o->other.at[i], needs);
+}
+
+/* ---- protection ---- */
+
+/* Whether the page can be written, by a line "from-to rw.." of the process's mappings. */
+static bool line_says(const char *line, uintptr_t at, bool *writable)
+{
+	char *end;
+	uintptr_t from = strtoul(line, &end, 16), to = *end == '-' ? strtoul(end + 1, &end, 16) : 0;
+
+	if (at < from || at >= to || end[0] != ' ' || !end[1])
+		return false;
+	*writable = end[2] == 'w';
+	return true;
+}
+
+/* True when it is known. */
+static bool page_writable(uintptr_t at, bool *writable)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	char text[MAPS_BYTES + 1];
+	size_t used = 0;
+	ssize_t got = 0;
+	bool found = false;
+
+	while (fd >= 0 && !found && (got = read(fd, text + used, MAPS_BYTES - used)) > 0) {
+		char *line = text, *end;
+
+		used += (size_t)got;
+		text[used] = '\0';
+		for (; !found && (end = strchr(line, '\n')); line = end + 1)
+			found = line_says(line, at, writable);
+		used -= (size_t)(line - text);
+		if (used == MAPS_BYTES) /* no such line is that long */
+			break;
+		memmove(text, line, used);
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static void note_name(struct got_result *result, const struct object *o, uint32_t *count)
+{
+	if (!result->name[0])
+		snprintf(result->name, sizeof(result->name), "%s",
+			 *o->info->dlpi_name ? o->info->dlpi_name : "the program");
+	(*count)++;
+}
+
+static void object_change(const struct object *o, const struct change *c, const struct needs *needs)
+{
+	size_t bytes = o->relro_end - o->relro;
+	bool writable = false;
+
+	if (!needs->relro) {
+		slots_of(o, c, NULL);
+		return;
+	}
+	if (!page_writable(o->relro, &writable)) {
+		note_name(c->result, o, &c->result->refused);
+	} else if (writable) {
+		c->result->later++;
+	} else if (mprotect((void *)o->relro, bytes, PROT_READ | PROT_WRITE)) {
+		note_name(c->result, o, &c->result->refused);
+	} else {
+		slots_of(o, c, NULL);
+		mprotect((void *)o->relro, bytes, PROT_READ);
+	}
+}
+
+/* ---- objects ---- */
+
+/*
+ * Not this library, whose own allocations are none of the program's; not the linker; and not an allocator, which may
+ * call its functions from each other: but libc, which calls malloc like any other object, is.
+ */
+static bool is_left_out(const struct change *c, const struct dl_phdr_info *info)
+{
+	uintptr_t libc = (uintptr_t)getpid;
+
+	if (is_loaded(info, c->functions[0].hook, 1, PF_X) || info->dlpi_addr == getauxval(AT_BASE))
+		return true;
+	return is_loaded(info, c->functions[0].own, 1, PF_X) && !is_loaded(info, libc, 1, PF_X);
+}
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct change *c = data;
+	struct needs needs = {0};
+	struct object o;
+
+	(void)size;
+	if (is_left_out(c, info) || !read_object(&o, info))
+		return 0;
+	slots_of(&o, c, &needs);
+	if (needs.elsewhere && !c->back)
+		note_name(c->result, &o, &c->result->foreign);
+	else if (needs.changes)
+		object_change(&o, c, &needs);
+	return 0;
+}
+
+struct got_result got_change(const struct got_function *functions, bool back)
+{
+	struct got_result result = {0};
+	struct change c = {functions, &result, back};
+
+	dl_iterate_phdr(on_object, &c);
+	return result;
+}
+
+static int on_count(struct dl_phdr_info *info, size_t size, void *data)
+{
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
+		*(uint64_t *)data = (uint64_t)(info->dlpi_adds + info->dlpi_subs);
+	return 1; /* all have the same counts */
+}
+
+uint64_t got_objects(void)
+{
+	uint64_t count = 0;
+
+	dl_iterate_phdr(on_count, &count);
+	return count;
+}
