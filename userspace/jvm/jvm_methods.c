@@ -313,11 +313,23 @@ static uint32_t method_of(struct jvm *j, const struct braid_event_method *e)
 	return send_read(j, &reported, lines, there ? count : 0, there ? source : "");
 }
 
+/*
+ * Nothing of the Method was readable at the sample: the kernel was about to copy its page, as it does at the first write
+ * to a page of the JDK's archive. It can be read now, unless a class has been unloaded: its memory may be another's then.
+ */
+static bool is_still_there(const struct jvm *j, const struct braid_event_method *e)
+{
+	return !e->const_method && j->names.class_unloads && !methods_unloads(j);
+}
+
 void jvm_method_seen(struct jvm *j, const struct braid_event_method *e)
 {
 	struct pair_entry *old = pair_find(&j->interpreted, e->method, 0);
-	uint32_t before = old ? old->value : 0, id = method_of(j, e) ?: NO_METHOD;
+	uint32_t before = old ? old->value : 0, id;
 
+	if (is_still_there(j, e))
+		return; /* jvm_resolve_interpreted() reads it if it has no name yet */
+	id = method_of(j, e) ?: NO_METHOD;
 	if (before && before != id)
 		j->process->generation++; /* the address has another meaning now */
 	if (before || account_reserve(&j->process->account, j->jvms->sink, BUDGET_METHODS, 1))
