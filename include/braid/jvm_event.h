@@ -109,11 +109,16 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_DUMP = 40,   /* a thread of a thread dump, on this stack. All of one dump have the same time; flags:
 				BRAID_DUMP_* and, unless it runs, those of OFFCPU; value: ns of CPU time since its
 				start; weight: those in the kernel; name: class of the object that it waits for;
-				number: identifies the object among those of the dump; other: the thread that owns it */
+				number: identifies the object among those of the dump; other, other_vthread: the thread that
+				owns it */
 	BRAID_JVM_MALLOC = 41, /* a sampled native allocation; name: the function; value: bytes; weight: estimate of the
 				  bytes represented; number: the allocation's in this JVM */
-	BRAID_JVM_UNFREED = 42, /* a MALLOC was not freed until the interval's end; number: the allocation's */
-	BRAID_JVM_EVENTS,	/* one more than the largest */
+	BRAID_JVM_UNFREED = 42,	     /* a MALLOC was not freed until the interval's end; number: the allocation's */
+	BRAID_JVM_DUMP_VTHREAD = 43, /* a virtual thread of a thread dump, on this stack, or several alike; thread: the
+					carrier that has mounted it, whose stack it is; flags: a braid_vthread_state,
+					BRAID_DUMP_*; value: the number of threads, whose vthread is 0 if there are more
+					than can be named; weight, detail: unused; the others as in DUMP */
+	BRAID_JVM_EVENTS,	     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
@@ -149,6 +154,24 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_DUMP_WAIT 0x10000000U   /* it is in Object.wait */
 #define BRAID_DUMP_PARK 0x20000000U   /* it is parked with a blocker */
 #define BRAID_DUMP_OWNED 0x40000000U  /* the owner had it for certain while all threads with this flag were blocked */
+
+/* Flags of DUMP_VTHREAD, beside BRAID_DUMP_TIMED and those after it. The low bits are a braid_vthread_state. */
+#define BRAID_VTHREAD_STATE 0xffU
+#define BRAID_VTHREAD_RAN 0x100U  /* it ran while it was read, so it has no stack */
+#define BRAID_VTHREAD_DEEP 0x200U /* its stack is not whole: it is too large to be copied */
+
+/* What java.lang.VirtualThread says of a thread, as far as it matters from outside. */
+enum braid_vthread_state {
+	BRAID_VTHREAD_UNKNOWN = 0, /* a state of a newer JDK */
+	BRAID_VTHREAD_NEW = 1,
+	BRAID_VTHREAD_QUEUED = 2, /* it could run, and waits for a carrier */
+	BRAID_VTHREAD_MOUNTED = 3,
+	BRAID_VTHREAD_PINNED = 4, /* parked on its carrier */
+	BRAID_VTHREAD_PARKED = 5,
+	BRAID_VTHREAD_BLOCKED = 6, /* by a monitor, 24 and later */
+	BRAID_VTHREAD_WAITING = 7, /* in Object.wait, 24 and later */
+	BRAID_VTHREAD_ENDED = 8,
+};
 
 /* Why a thread is off the CPU, as far as the kernel knows it. */
 enum braid_offcpu_class {

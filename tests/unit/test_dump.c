@@ -181,7 +181,68 @@ START_TEST(dumps_are_printed)
 	text = printed(v, true, &(struct dump_style){0});
 	HAS(text, "{\"pid\":100,\"deadlocks\":[[{");
 	HAS(text, "\"waits_for\":\"monitor\",\"class\":\"demo.Lock\",\"owner_tid\":102");
-	HAS(text, "\"java_state\":null,\"kernel_state\":\"disk\",\"reason\":\"futex\",\"class\":null");
+	HAS(text,
+	    "\"java_state\":null,\"kernel_state\":\"disk\",\"mount_state\":null,\"reason\":\"futex\",\"class\":null");
+	free(text);
+	dump_view_free(v);
+	run_free(&r);
+}
+END_TEST
+
+#define VTHREAD(id, number, name) REC(TRACE_VTHREAD, vthread, id, 1, number, S(name))
+#define VIRTUAL(v, on, state, ...)                                                                                     \
+	JVM(AT(50), .kind = BRAID_JVM_DUMP_VTHREAD, .vthread = v, .node = on, .flags = (state), .value = 1, __VA_ARGS__)
+#define OWNED_LOCK (BRAID_DUMP_PARK | BRAID_DUMP_OWNED)
+
+static const struct trace_rec virtual[] = {
+	THREAD(4, 104, TRACE_THREAD_JAVA, "carrier"),
+	VTHREAD(1, 31, "v-1"),
+	VTHREAD(2, 32, "v-2"),
+	VTHREAD(3, 33, ""),
+	VTHREAD(4, 34, "v-4"),
+	/* v-1 and main wait for each other; v-2, which its carrier runs, and v-4 do, too */
+	DUMP(1, PARKED, BRAID_OFFCPU_FUTEX, OWNED_LOCK, .name = C_LOCK, .other_vthread = 1),
+	DUMP(4, MONITOR, BRAID_OFFCPU_FUTEX, BRAID_DUMP_MONITOR | BRAID_DUMP_OWNED, .name = C_LOCK, .other_vthread = 4),
+	VIRTUAL(1, PARKED, BRAID_VTHREAD_PARKED | OWNED_LOCK, .name = C_LOCK, .other = 1),
+	VIRTUAL(2, MONITOR, BRAID_VTHREAD_MOUNTED, .thread = 4),
+	VIRTUAL(4, PARKED, BRAID_VTHREAD_PARKED | OWNED_LOCK, .name = C_LOCK, .other = 4),
+	VIRTUAL(3, PARKED, BRAID_VTHREAD_PARKED | BRAID_DUMP_TIMED, .name = 0),
+	JVM(AT(50), .kind = BRAID_JVM_DUMP_VTHREAD, .node = PARKED, .flags = BRAID_VTHREAD_PARKED | BRAID_DUMP_TIMED,
+	    .value = 1000),
+};
+
+START_TEST(virtual_threads)
+{
+	struct run r = {0};
+	struct dump_view *v = view_of(&r, virtual, COUNT(virtual));
+	char *text;
+
+	ck_assert_uint_eq(dump_view_count(v, false, NULL), 2);
+	ck_assert_uint_eq(dump_view_count(v, true, NULL), 1004);
+	ck_assert_uint_eq(dump_view_count(v, true, "mounted"), 1);
+	check_state(v, "v-2", "BLOCKED", "", "blocked on a monitor");
+	check_state(v, "v-1", "WAITING", "", "parked");
+	ck_assert_uint_eq(v->groups.at[0].threads, 1001);
+	ck_assert_uint_eq(v->deadlocks, 2);
+	ck_assert_uint_eq(named(v, "main")->deadlock, named(v, "v-1")->deadlock);
+	ck_assert_uint_eq(named(v, "v-2")->deadlock, named(v, "v-4")->deadlock);
+	ck_assert_uint_eq(named(v, "carrier")->deadlock, 0);
+
+	text = printed(v, false, &(struct dump_style){0});
+	HAS(text, "process 100: 2 threads: 2 sleeping; 1004 virtual threads: 1 mounted, 1003 unmounted; 2 deadlocks\n");
+	HAS(text, "\"main\" tid 101 waits for a demo.Lock, which \"v-1\" virtual thread 31 owns\n");
+	HAS(text,
+	    "\"v-2\" virtual thread 32 waits for the monitor of a demo.Lock, which \"v-4\" virtual thread 34 owns\n");
+	HAS(text,
+	    "1001 virtual threads, TIMED_WAITING, unmounted: parked:\n    \"\" virtual thread 33\n    and 1000 more\n");
+	HAS(text, "\"v-2\" virtual thread 32, mounted on \"carrier\" tid 104\n");
+	free(text);
+
+	text = printed(v, true, &(struct dump_style){.all = true});
+	HAS(text, "\"kernel_state\":null,\"mount_state\":\"mounted\"");
+	HAS(text,
+	    "{\"name\":\"v-1\",\"tid\":null,\"vthread\":31,\"waits_for\":\"lock\",\"class\":\"demo.Lock\",\"owner_tid\":101,");
+	HAS(text, "\"count\":1000");
 	free(text);
 	dump_view_free(v);
 	run_free(&r);
@@ -197,11 +258,21 @@ START_TEST(hostile_dumps)
 		struct dump_view *v;
 
 		srand48(round);
-		for (size_t i = 0; i < COUNT(recs); i++)
+		for (size_t i = 0; i < COUNT(recs); i++) {
 			recs[i] = (struct trace_rec)DUMP((uint32_t)lrand48() % 8, (uint32_t)lrand48() % 30,
 							 (uint32_t)lrand48() % 16, (uint32_t)lrand48() << 25,
 							 .name = (uint32_t)lrand48() % 20,
 							 .other = (uint32_t)lrand48() % 8);
+			if (lrand48() % 2) {
+				recs[i].jvm_event.kind = BRAID_JVM_DUMP_VTHREAD;
+				recs[i].jvm_event.value = (uint64_t)lrand48() << lrand48() % 40;
+				recs[i].jvm_event.vthread = (uint32_t)lrand48() % 8;
+				recs[i].jvm_event.flags |= (uint32_t)lrand48() % 16;
+			}
+			recs[i].jvm_event.other_vthread = (uint32_t)lrand48() % 8;
+		}
+		for (uint32_t i = 0; i < 6; i++)
+			recs[i] = (struct trace_rec)VTHREAD(i, i, "v");
 		v = view_of(&r, recs, COUNT(recs));
 		free(printed(v, false, &(struct dump_style){.all = round % 2}));
 		free(printed(v, true, &(struct dump_style){.all = round % 2}));
@@ -220,6 +291,7 @@ Suite *test_dump(void)
 	tcase_add_test(tc, states_groups_and_deadlocks);
 	tcase_add_test(tc, uncertain_owners_are_no_deadlock);
 	tcase_add_test(tc, dumps_are_printed);
+	tcase_add_test(tc, virtual_threads);
 	tcase_add_test(tc, hostile_dumps);
 	suite_add_tcase(suite, tc);
 	return suite;

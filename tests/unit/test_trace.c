@@ -75,10 +75,10 @@ static const struct {
 	 "notice time_ns=10 process=1 severity=2 text=\"a\\x1b[31mb\\xc2\\x9b\""},
 	{{.kind = TRACE_END, .end = {UINT64_MAX}}, "end time_ns=18446744073709551615"},
 	{{.kind = TRACE_JVM_EVENT,
-	  .jvm_event = {11, 3, 1, 7, 5000, 3, 4, 16, UINT64_MAX, 99, 0x11, 5, 6, 8, 9, 2, S("t"), 4}},
+	  .jvm_event = {11, 3, 1, 7, 5000, 3, 4, 16, UINT64_MAX, 99, 0x11, 5, 6, 8, 9, 2, S("t"), 4, 9}},
 	 "jvm_event time_ns=11 kind=3 process=1 thread=7 duration_ns=5000 node=3 name=4 value=16 "
 	 "weight=18446744073709551615 number=99 flags=0x11 detail=5 vthread=6 other=8 other_node=9 source=2 "
-	 "text=\"t\" span=4"},
+	 "text=\"t\" span=4 other_vthread=9"},
 };
 #define ALL_KINDS (sizeof(all_kinds) / sizeof(all_kinds[0]))
 

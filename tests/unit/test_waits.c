@@ -102,7 +102,7 @@ static int owner_by(uint64_t word)
 	ck_assert_int_eq(object.how, WAIT_FOR_MONITOR);
 	ck_assert_uint_eq(object.id, address(vm.monitor));
 	ck_assert_str_eq(object.class, "demo.Lock");
-	return object.owner ? (int)object.owner->number : -1;
+	return object.owner.thread ? (int)object.owner.thread->number : -1;
 }
 
 START_TEST(owners_of_monitors)
@@ -139,18 +139,18 @@ START_TEST(other_waits)
 	object = look(1);
 	ck_assert_int_eq(object.how, WAIT_FOR_NOTIFY);
 	ck_assert_str_eq(object.class, "demo.Lock");
-	ck_assert_ptr_null(object.owner);
+	ck_assert_ptr_null(object.owner.thread);
 
 	vm.java[0][3] = address(vm.lock); /* parked for an object without an owner */
 	vm.lock[2] = address(vm.java[2]);
 	object = look(0);
 	ck_assert_int_eq(object.how, WAIT_FOR_BLOCKER);
-	ck_assert_ptr_null(object.owner);
+	ck_assert_ptr_null(object.owner.thread);
 	vm.klass[0][1] = address(vm.klass[1]); /* and for one that can have one */
 	object = look(0);
 	ck_assert_uint_eq(object.id, address(vm.lock));
-	ck_assert_ptr_nonnull(object.owner);
-	ck_assert_uint_eq(object.owner->number, 2);
+	ck_assert_ptr_nonnull(object.owner.thread);
+	ck_assert_uint_eq(object.owner.thread->number, 2);
 }
 END_TEST
 

@@ -324,6 +324,15 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			    .other_is = PLAIN("owner")},
 	[BRAID_JVM_MALLOC] = {.title = "Native allocations", NATIVE_MEMORY},
 	[BRAID_JVM_UNFREED] = {.title = "Native memory not freed", NATIVE_MEMORY, .lasting = true},
+	[BRAID_JVM_DUMP_VTHREAD] = {.title = "Virtual threads in thread dumps",
+				    .type = BRAID_EVENT_TYPES,
+				    .weight = WEIGHT_VALUE,
+				    .stack = true,
+				    .flagged = true,
+				    .name_is = PLAIN("class"),
+				    .value_is = PLAIN("threads"),
+				    .number_is = PLAIN("object"),
+				    .other_is = PLAIN("owner")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

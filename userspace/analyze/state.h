@@ -155,7 +155,6 @@ struct sample {
 	uint32_t node;
 	uint32_t span; /* spans_same() of it */
 	uint32_t cpu;
-	uint32_t vthread; /* id; 0: none */
 };
 
 /* All samples of one thread on one stack. */
@@ -209,6 +208,7 @@ struct jvm_event_row {
 	uint32_t other_node;
 	uint32_t source;
 	uint32_t span;
+	uint32_t other_vthread;
 };
 
 struct loss_row {

@@ -18,8 +18,8 @@ static const char doc[] =
 	"Prints every thread of a process, a JVM or another program, with its state and its stack of Java, native and "
 	"kernel frames, grouped by equal stacks, and the deadlocks among Java threads.\vNothing is stopped: the stacks of "
 	"threads that are off the CPU are read from outside, and those of threads that run are samples of the next "
-	"tenth of a second. Threads that wait for monitors and for locks of java.util.concurrent are shown with the "
-	"class of the object and the thread that owns it.\n"
+	"tenth of a second. Virtual threads, parked ones included, are read in the heap. Threads that wait for monitors and "
+	"for locks of java.util.concurrent are shown with the class of the object and the thread that owns it.\n"
 	"\n"
 	"The exit status is 4 if there is a deadlock.\n"
 	"\n"
@@ -30,7 +30,7 @@ static const char doc[] =
 	"  braid threads 4711 --json -o dump.trace\n"
 	"\n"
 	"braid loads its agent into a JVM for names of Java threads and for what they wait for. With --no-attach both "
-	"are missing.";
+	"are missing; virtual threads have both.";
 
 static const struct argp_option options[] = {
 	{"all", OPT_ALL, NULL, 0, "Print every thread by itself", 0},

@@ -7,6 +7,7 @@
 
 #include <analyze/blocked.h>
 #include <analyze/events.h>
+#include <analyze/vthreads.h>
 
 /* ---- states ---- */
 
@@ -60,13 +61,92 @@ static int add_thread(struct dump_view *v, const struct event *e)
 
 	return VEC_PUSH(&v->threads,
 			(struct dump_thread){.row = e->row,
+					     .wait = e->row,
+					     .mounted = CYCLE_NONE,
 					     .thread = e->thread,
 					     .stack = e->stack,
 					     .tid = t->tid,
+					     .count = 1,
 					     .name = analysis_thread_name(an, e->thread),
 					     .java = t->flags & TRACE_THREAD_JAVA ? java_state(why, e->row->flags) : "",
 					     .kernel = kernel_state(e->row->flags),
+					     .mount = "",
 					     .reason = blocked ? blocked_reason(why, e->row->flags, &id) : "",
+					     .class = strpool_get(&an->a->strings, e->row->name),
+					     .owner = CYCLE_NONE});
+}
+
+/* Thread.State, as VirtualThread.threadState() has it. */
+static const char *virtual_java_state(uint32_t flags)
+{
+	switch (flags & BRAID_VTHREAD_STATE) {
+	case BRAID_VTHREAD_NEW:
+		return "NEW";
+	case BRAID_VTHREAD_PINNED:
+	case BRAID_VTHREAD_PARKED:
+	case BRAID_VTHREAD_WAITING:
+		return flags & BRAID_DUMP_TIMED ? "TIMED_WAITING" : "WAITING";
+	case BRAID_VTHREAD_BLOCKED:
+		return "BLOCKED";
+	default:
+		return "RUNNABLE";
+	}
+}
+
+static const char *mount_state(uint32_t flags)
+{
+	switch (flags & BRAID_VTHREAD_STATE) {
+	case BRAID_VTHREAD_NEW:
+		return "new";
+	case BRAID_VTHREAD_QUEUED:
+		return "queued";
+	case BRAID_VTHREAD_MOUNTED:
+	case BRAID_VTHREAD_PINNED:
+		return "mounted";
+	default:
+		return "unmounted";
+	}
+}
+
+/* Why a virtual thread waits: by its state, and its stack, which tells sleeping from other parking. */
+static const char *virtual_reason(const struct analysis *an, uint32_t stack, uint32_t flags)
+{
+	const struct place *p = place_of(an, stack);
+	uint32_t id;
+
+	switch (flags & BRAID_VTHREAD_STATE) {
+	case BRAID_VTHREAD_PINNED:
+	case BRAID_VTHREAD_PARKED:
+		return blocked_reason(p && p->why == BLOCKED_SLEEPING ? BLOCKED_SLEEPING : BLOCKED_PARKED, flags, &id);
+	case BRAID_VTHREAD_WAITING:
+		return blocked_reason(BLOCKED_WAITING, flags, &id);
+	case BRAID_VTHREAD_BLOCKED:
+		return blocked_reason(BLOCKED_MONITOR, flags, &id);
+	default:
+		return "";
+	}
+}
+
+static int add_virtual(struct dump_view *v, const struct event *e)
+{
+	const struct analysis *an = v->an;
+	const struct vthread_row *t = vthreads_get(an->a, e->row->vthread);
+	size_t carrier = e->row->thread ? table_find(&an->a->threads, e->row->thread) : TABLE_NONE;
+	uint32_t flags = e->row->flags;
+
+	return VEC_PUSH(&v->threads,
+			(struct dump_thread){.row = e->row,
+					     .wait = e->row,
+					     .mounted = CYCLE_NONE,
+					     .thread = carrier == TABLE_NONE ? ROW_NONE : (uint32_t)carrier,
+					     .stack = e->stack,
+					     .number = t ? t->number : 0,
+					     .count = t ? 1 : e->row->value,
+					     .name = t ? strpool_get(&an->a->strings, t->name) : "",
+					     .java = virtual_java_state(flags),
+					     .kernel = "",
+					     .mount = mount_state(flags),
+					     .reason = virtual_reason(an, e->stack, flags),
 					     .class = strpool_get(&an->a->strings, e->row->name),
 					     .owner = CYCLE_NONE});
 }
@@ -143,6 +223,85 @@ static int compare_stacks(const struct analysis *an, uint32_t p, uint32_t q)
 	return order ?: (x.left > y.left) - (x.left < y.left);
 }
 
+/* ---- threads by their rows ---- */
+
+/* Indexes in v->threads, + 1. */
+struct rows {
+	uint32_t *of_thread, *of_vthread;
+};
+
+static int rows_new(struct rows *r, const struct dump_view *v)
+{
+	const struct analyzer *a = v->an->a;
+
+	r->of_thread = calloc(a->threads.count + 1, sizeof(*r->of_thread));
+	r->of_vthread = calloc(a->vthreads.count + 1, sizeof(*r->of_vthread));
+	if (!r->of_thread || !r->of_vthread)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->threads.count; i++) {
+		const struct dump_thread *t = &v->threads.at[i];
+
+		if (!dump_is_virtual(t))
+			r->of_thread[t->thread] = (uint32_t)i + 1;
+		else if (t->number)
+			r->of_vthread[table_find(&a->vthreads, t->row->vthread)] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static void rows_free(struct rows *r)
+{
+	free(r->of_thread);
+	free(r->of_vthread);
+}
+
+static struct dump_thread *carrier_of(const struct rows *r, struct dump_view *v, const struct dump_thread *t)
+{
+	uint32_t index = dump_is_virtual(t) && t->thread != ROW_NONE ? r->of_thread[t->thread] : 0;
+
+	return index ? &v->threads.at[index - 1] : NULL;
+}
+
+/* A virtual thread that its carrier runs does what its carrier does, and waits for what that waits for. */
+static void take_carriers(struct dump_view *v, const struct rows *r)
+{
+	for (size_t i = 0; i < v->threads.count; i++) {
+		struct dump_thread *t = &v->threads.at[i];
+		const struct dump_thread *carrier = carrier_of(r, v, t);
+
+		if (!carrier || (t->row->flags & BRAID_VTHREAD_STATE) != BRAID_VTHREAD_MOUNTED)
+			continue;
+		t->wait = carrier->row;
+		t->java = carrier->java;
+		t->reason = carrier->reason;
+		t->class = carrier->class;
+	}
+}
+
+/* To be called when the threads are sorted. */
+static void find_mounted(struct dump_view *v, const struct rows *r)
+{
+	for (size_t i = 0; i < v->threads.count; i++) {
+		struct dump_thread *carrier = carrier_of(r, v, &v->threads.at[i]);
+
+		if (carrier)
+			carrier->mounted = (uint32_t)i;
+	}
+}
+
+/* The owner of what the row waits for. What a carrier owns, its virtual thread does. */
+static uint32_t owner_of(const struct rows *r, const struct dump_view *v, const struct jvm_event_row *row)
+{
+	const struct table *t = row->other_vthread ? &v->an->a->vthreads : &v->an->a->threads;
+	uint32_t id = row->other_vthread ?: row->other;
+	size_t at = id ? table_find(t, id) : TABLE_NONE;
+	uint32_t index = at == TABLE_NONE ? 0 : (row->other_vthread ? r->of_vthread : r->of_thread)[at];
+
+	if (!index)
+		return CYCLE_NONE;
+	return v->threads.at[index - 1].mounted != CYCLE_NONE ? v->threads.at[index - 1].mounted : index - 1;
+}
+
 /* ---- groups ---- */
 
 static int compare_alike(const struct analysis *an, const struct dump_thread *p, const struct dump_thread *q)
@@ -150,17 +309,25 @@ static int compare_alike(const struct analysis *an, const struct dump_thread *p,
 	int order = strcmp(p->java, q->java);
 
 	order = order ?: strcmp(p->kernel, q->kernel);
+	order = order ?: strcmp(p->mount, q->mount);
 	order = order ?: strcmp(p->reason, q->reason);
 	order = order ?: strcmp(p->class, q->class);
 	return order ?: compare_stacks(an, p->stack, q->stack);
 }
 
+/* Several threads come after those that have numbers. */
+static int compare_ids(const struct dump_thread *p, const struct dump_thread *q)
+{
+	if (p->tid != q->tid)
+		return p->tid < q->tid ? -1 : 1;
+	return (p->number - 1 > q->number - 1) - (p->number - 1 < q->number - 1);
+}
+
 static int compare_threads(const void *x, const void *y, void *an)
 {
 	const struct dump_thread *p = x, *q = y;
-	int order = compare_alike(an, p, q);
 
-	return order ?: (p->tid > q->tid) - (p->tid < q->tid);
+	return compare_alike(an, p, q) ?: compare_ids(p, q);
 }
 
 static int compare_groups(const void *x, const void *y, void *threads)
@@ -169,9 +336,9 @@ static int compare_groups(const void *x, const void *y, void *threads)
 	const struct dump_thread *a = (const struct dump_thread *)threads + p->first,
 				 *b = (const struct dump_thread *)threads + q->first;
 
-	if (p->count != q->count)
-		return p->count > q->count ? -1 : 1;
-	return (a->tid > b->tid) - (a->tid < b->tid);
+	if (p->threads != q->threads)
+		return p->threads > q->threads ? -1 : 1;
+	return compare_ids(a, b);
 }
 
 static int make_groups(struct dump_view *v)
@@ -187,6 +354,7 @@ static int make_groups(struct dump_view *v)
 			last = &v->groups.at[v->groups.count - 1];
 		}
 		last->count++;
+		last->threads += v->threads.at[i].count;
 	}
 	if (v->groups.count)
 		qsort_r(v->groups.at, v->groups.count, sizeof(*v->groups.at), compare_groups, v->threads.at);
@@ -196,22 +364,17 @@ static int make_groups(struct dump_view *v)
 /* ---- deadlocks ---- */
 
 /* Owners of objects, of which those that are certain make deadlocks. */
-static int find_deadlocks(struct dump_view *v)
+static int find_deadlocks(struct dump_view *v, const struct rows *rows)
 {
 	size_t count = v->threads.count;
-	uint32_t *of_row = calloc(v->an->a->threads.count + 1, sizeof(*of_row)); /* index of the thread, + 1 */
 	uint32_t *next = calloc(count + 1, sizeof(*next)), *cycle = calloc(count + 1, sizeof(*cycle));
-	int err = of_row && next && cycle ? 0 : -ENOMEM;
+	int err = next && cycle ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count && !err; i++)
-		of_row[v->threads.at[i].thread] = (uint32_t)i + 1;
 	for (size_t i = 0; i < count && !err; i++) {
 		struct dump_thread *t = &v->threads.at[i];
-		size_t owner = t->row->other ? table_find(&v->an->a->threads, t->row->other) : TABLE_NONE;
 
-		if (owner != TABLE_NONE && of_row[owner])
-			t->owner = of_row[owner] - 1;
-		next[i] = t->row->flags & BRAID_DUMP_OWNED && t->row->flags & (BRAID_DUMP_MONITOR | BRAID_DUMP_PARK)
+		t->owner = owner_of(rows, v, t->wait);
+		next[i] = t->wait->flags & BRAID_DUMP_OWNED && t->wait->flags & (BRAID_DUMP_MONITOR | BRAID_DUMP_PARK)
 				  ? t->owner
 				  : CYCLE_NONE;
 	}
@@ -220,7 +383,6 @@ static int find_deadlocks(struct dump_view *v)
 		err = -ENOMEM;
 	for (size_t i = 0; i < count && !err; i++)
 		v->threads.at[i].deadlock = cycle[i];
-	free(of_row);
 	free(next);
 	free(cycle);
 	return err;
@@ -239,7 +401,15 @@ const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number
 
 static bool is_dump(const struct analysis *an, const struct jvm_event_row *r, uint32_t pid)
 {
-	return r->kind == BRAID_JVM_DUMP && analysis_process(an, r->process)->pid == pid;
+	return (r->kind == BRAID_JVM_DUMP || r->kind == BRAID_JVM_DUMP_VTHREAD) &&
+	       analysis_process(an, r->process)->pid == pid;
+}
+
+static int add(struct dump_view *v, const struct event *e)
+{
+	if (e->kind == BRAID_JVM_DUMP_VTHREAD)
+		return add_virtual(v, e);
+	return e->thread == ROW_NONE ? 0 : add_thread(v, e);
 }
 
 static int fill(struct dump_view *v)
@@ -256,23 +426,32 @@ static int fill(struct dump_view *v)
 			v->process = rows[i].process;
 		}
 	for (size_t i = 0; i < an->a->events.count && !err; i++)
-		if (is_dump(an, &rows[i], v->pid) && rows[i].time_ns == last_ns && events_get(an, i, &e) &&
-		    e.thread != ROW_NONE)
-			err = add_thread(v, &e);
+		if (is_dump(an, &rows[i], v->pid) && rows[i].time_ns == last_ns && events_get(an, i, &e))
+			err = add(v, &e);
 	return err;
 }
 
 int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pid)
 {
 	struct dump_view *v = *out = calloc(1, sizeof(*v));
+	struct rows unsorted = {0}, rows = {0};
 	int err;
 
 	if (!v)
 		return -ENOMEM;
 	v->an = an;
 	v->pid = pid;
-	err = fill(v) ?: make_groups(v);
-	return err ?: find_deadlocks(v);
+	err = fill(v) ?: rows_new(&unsorted, v);
+	if (!err)
+		take_carriers(v, &unsorted);
+	err = err ?: make_groups(v);
+	err = err ?: rows_new(&rows, v);
+	if (!err)
+		find_mounted(v, &rows);
+	err = err ?: find_deadlocks(v, &rows);
+	rows_free(&unsorted);
+	rows_free(&rows);
+	return err;
 }
 
 void dump_view_free(struct dump_view *v)
@@ -284,11 +463,15 @@ void dump_view_free(struct dump_view *v)
 	free(v);
 }
 
-size_t dump_view_count(const struct dump_view *v, const char *kernel)
+uint64_t dump_view_count(const struct dump_view *v, bool virtual, const char *state)
 {
-	size_t count = 0;
+	uint64_t count = 0;
 
-	for (size_t i = 0; i < v->threads.count; i++)
-		count += strcmp(v->threads.at[i].kernel, kernel) == 0;
+	for (size_t i = 0; i < v->threads.count; i++) {
+		const struct dump_thread *t = &v->threads.at[i];
+
+		if (dump_is_virtual(t) == virtual && (!state || !strcmp(virtual ? t->mount : t->kernel, state)))
+			count += t->count;
+	}
 	return count;
 }

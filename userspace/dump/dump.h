@@ -13,16 +13,22 @@
 
 #include "cycles.h"
 
+/* A thread of the VM's or the program's, or a virtual thread, or several of these alike that have no names. */
 struct dump_thread {
 	const struct jvm_event_row *row;
-	uint32_t thread; /* row of a->threads */
-	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none */
-	uint32_t tid;
+	const struct jvm_event_row *wait; /* what it waits for: the row itself, or its carrier's */
+	uint32_t thread;		  /* row of a->threads; of a virtual thread: its carrier, or ROW_NONE */
+	uint32_t stack;			  /* row of a->nodes, ROW_NONE: none */
+	uint32_t tid;			  /* 0: a virtual thread */
+	uint64_t number;		  /* of a virtual thread; 0: several */
+	uint64_t count;			  /* of threads: 1, or several */
 	const char *name;
 	const char *java;   /* java.lang.Thread.State, "" for a thread that is not Java's */
-	const char *kernel; /* "running", "runnable", "sleeping", "disk", "stopped" */
+	const char *kernel; /* "running", "runnable", "sleeping", "disk", "stopped"; "" for a virtual thread */
+	const char *mount;  /* "new", "queued", "mounted", "unmounted"; "" for any other thread */
 	const char *reason; /* why it is off the CPU, "" if it is not blocked */
 	const char *class;  /* of the object that it waits for, or "" */
+	uint32_t mounted;   /* index of the virtual thread that it carries, or CYCLE_NONE */
 	uint32_t owner;	    /* index of the thread that owns the object, or CYCLE_NONE */
 	uint32_t deadlock;  /* number of the deadlock that it is in, from 1, or 0 */
 };
@@ -30,13 +36,14 @@ struct dump_thread {
 /* Threads with the same stack, states and class. */
 struct dump_group {
 	size_t first, count; /* in threads */
+	uint64_t threads;
 };
 
 struct dump_view {
 	const struct analysis *an;
 	uint32_t process; /* id; 0: there is no dump */
 	uint32_t pid;
-	VEC(struct dump_thread) threads; /* by group and tid */
+	VEC(struct dump_thread) threads; /* by group, tid and number */
 	VEC(struct dump_group) groups;	 /* the largest first */
 	size_t deadlocks;
 };
@@ -45,8 +52,13 @@ struct dump_view {
 int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pid);
 void dump_view_free(struct dump_view *v);
 
-/* The number of threads in this state of the kernel. */
-size_t dump_view_count(const struct dump_view *v, const char *kernel);
+static inline bool dump_is_virtual(const struct dump_thread *t)
+{
+	return *t->mount;
+}
+
+/* The number of virtual or other threads; `state` NULL: in any state of the kernel or of mounting. */
+uint64_t dump_view_count(const struct dump_view *v, bool virtual, const char *state);
 
 /* The first thread of a deadlock; each of its threads waits for its owner. */
 const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number);

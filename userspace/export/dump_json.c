@@ -18,18 +18,41 @@ static void json_frame(void *ctx, const struct analysis *an, const struct xframe
 	json_close(j, '}');
 }
 
+/* A thread's id is its tid or, if it is virtual, its number. */
+static void json_id(struct json *j, const struct dump_thread *t)
+{
+	json_string(j, "name", t->name);
+	json_number_if(j, !dump_is_virtual(t), "tid", t->tid);
+	json_number_if(j, dump_is_virtual(t), "vthread", t->number);
+}
+
+static void json_owner(struct json *j, const struct dump_view *v, const struct dump_thread *t)
+{
+	const struct dump_thread *owner = t->owner == CYCLE_NONE ? NULL : &v->threads.at[t->owner];
+
+	json_number_if(j, owner && !dump_is_virtual(owner), "owner_tid", owner ? owner->tid : 0);
+	json_number_if(j, owner && dump_is_virtual(owner), "owner_vthread", owner ? owner->number : 0);
+}
+
+static uint32_t carrier_tid(const struct dump_view *v, const struct dump_thread *t)
+{
+	const struct thread_row *row = t->thread == ROW_NONE ? NULL : table_row(&v->an->a->threads, t->thread);
+
+	return dump_is_virtual(t) && row ? row->tid : 0;
+}
+
 static void json_thread(struct json *j, const struct dump_view *v, const struct dump_thread *t)
 {
-	bool java = *t->java;
+	bool virtual = dump_is_virtual(t);
 
 	json_open(j, NULL, '{');
-	json_string(j, "name", t->name);
-	json_number(j, "tid", t->tid);
-	json_seconds(j, "cpu_s", t->row->value);
-	json_seconds(j, "system_s", t->row->weight);
-	json_bool(j, "java", java);
-	json_number_if(j, t->owner != CYCLE_NONE, "owner_tid",
-		       t->owner == CYCLE_NONE ? 0 : v->threads.at[t->owner].tid);
+	json_id(j, t);
+	json_number(j, "count", t->count);
+	json_seconds_if(j, !virtual, "cpu_s", t->row->value);
+	json_seconds_if(j, !virtual, "system_s", t->row->weight);
+	json_bool(j, "java", *t->java);
+	json_number_if(j, carrier_tid(v, t), "carrier_tid", carrier_tid(v, t));
+	json_owner(j, v, t);
 	json_number_if(j, t->deadlock, "deadlock", t->deadlock);
 	json_close(j, '}');
 }
@@ -46,7 +69,8 @@ static void json_group(struct json *j, const struct dump_view *v, const struct d
 {
 	json_open(j, NULL, '{');
 	json_text(j, "java_state", t->java);
-	json_string(j, "kernel_state", t->kernel);
+	json_text(j, "kernel_state", t->kernel);
+	json_text(j, "mount_state", t->mount);
 	json_text(j, "reason", t->reason);
 	json_text(j, "class", t->class);
 	json_open(j, "threads", '[');
@@ -66,11 +90,10 @@ static void json_deadlock(struct json *j, const struct dump_view *v, size_t numb
 	json_open(j, NULL, '[');
 	do {
 		json_open(j, NULL, '{');
-		json_string(j, "name", t->name);
-		json_number(j, "tid", t->tid);
-		json_string(j, "waits_for", t->row->flags & BRAID_DUMP_MONITOR ? "monitor" : "lock");
+		json_id(j, t);
+		json_string(j, "waits_for", t->wait->flags & BRAID_DUMP_MONITOR ? "monitor" : "lock");
 		json_string(j, "class", t->class);
-		json_number(j, "owner_tid", v->threads.at[t->owner].tid);
+		json_owner(j, v, t);
 		json_open(j, "stack", '[');
 		dump_each_frame(v, t->stack, json_frame, j);
 		json_close(j, ']');

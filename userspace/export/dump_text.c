@@ -22,35 +22,59 @@ static void print_frame(void *ctx, const struct analysis *an, const struct xfram
 	putc('\n', out);
 }
 
-static void print_stack(FILE *out, const struct dump_view *v, uint32_t stack)
+static void print_stack(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
-	if (stack == ROW_NONE)
-		fputs("        no stack: it ran, and no sample was taken of it in time\n", out);
+	if (t->stack != ROW_NONE)
+		dump_each_frame(v, t->stack, print_frame, out);
+	else if (!strcmp(t->java, "NEW") || !strcmp(t->mount, "queued"))
+		fputs("        no stack: it has not begun\n", out);
 	else
-		dump_each_frame(v, stack, print_frame, out);
+		fputs("        no stack: it ran, and no sample was taken of it in time\n", out);
 }
 
-static void print_thread(FILE *out, const struct dump_thread *t)
+/* "\"main\" tid 17", "\"\" virtual thread 32". */
+static void print_label(FILE *out, const struct dump_thread *t)
+{
+	fprintf(out, "\"%s\" %s %" PRIu64, t->name, dump_is_virtual(t) ? "virtual thread" : "tid",
+		dump_is_virtual(t) ? t->number : t->tid);
+}
+
+/* ", CPU time 3 ms", ", mounted on \"ForkJoinPool-1-worker-1\" tid 20". */
+static void print_facts(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
 	char cpu[QUANTITY_TEXT];
 
-	fprintf(out, "    \"%s\" tid %u, CPU time %s\n", t->name, t->tid, duration_text(cpu, t->row->value));
+	if (!dump_is_virtual(t))
+		fprintf(out, ", CPU time %s", duration_text(cpu, t->row->value));
+	else if (t->thread != ROW_NONE)
+		fprintf(out, ", mounted on \"%s\" tid %u", analysis_thread_name(v->an, t->thread),
+			((const struct thread_row *)table_row(&v->an->a->threads, t->thread))->tid);
+}
+
+static void print_thread(FILE *out, const struct dump_view *v, const struct dump_thread *t)
+{
+	fputs("    ", out);
+	print_label(out, t);
+	print_facts(out, v, t);
+	putc('\n', out);
 }
 
 /* "WAITING, parked", "running". */
 static void print_state(FILE *out, const struct dump_thread *t)
 {
-	fprintf(out, "%s%s%s%s%s", t->java, *t->java ? ", " : "", t->kernel, *t->reason ? ": " : "", t->reason);
+	fprintf(out, "%s%s%s%s%s%s", t->java, *t->java ? ", " : "", t->kernel, t->mount, *t->reason ? ": " : "",
+		t->reason);
 	if (*t->class)
 		fprintf(out, ", %s", t->class);
 }
 
 static void print_owner(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
-	const struct dump_thread *owner = t->owner == CYCLE_NONE ? NULL : &v->threads.at[t->owner];
-
-	if (owner)
-		fprintf(out, "        owned by \"%s\" tid %u\n", owner->name, owner->tid);
+	if (t->owner == CYCLE_NONE)
+		return;
+	fputs("        owned by ", out);
+	print_label(out, &v->threads.at[t->owner]);
+	putc('\n', out);
 }
 
 static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
@@ -65,10 +89,13 @@ static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
 	do {
 		const struct dump_thread *owner = &v->threads.at[t->owner];
 
-		fprintf(out, "    \"%s\" tid %u waits for %s %s, which \"%s\" tid %u owns\n", t->name, t->tid,
-			t->row->flags & BRAID_DUMP_MONITOR ? "the monitor of a" : "a", t->class, owner->name,
-			owner->tid);
-		print_stack(out, v, t->stack);
+		fputs("    ", out);
+		print_label(out, t);
+		fprintf(out, " waits for %s %s, which ", t->wait->flags & BRAID_DUMP_MONITOR ? "the monitor of a" : "a",
+			t->class);
+		print_label(out, owner);
+		fputs(" owns\n", out);
+		print_stack(out, v, t);
 		t = owner;
 	} while (t != first);
 	putc('\n', out);
@@ -77,52 +104,70 @@ static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
 static void print_group(FILE *out, const struct dump_view *v, const struct dump_group *g)
 {
 	const struct dump_thread *t = &v->threads.at[g->first];
+	uint64_t named = 0;
 
-	fprintf(out, "%zu thread%s, ", g->count, plural(g->count));
+	fprintf(out, "%" PRIu64 " %sthread%s, ", g->threads, dump_is_virtual(t) ? "virtual " : "", plural(g->threads));
 	print_state(out, t);
 	fputs(":\n", out);
-	for (size_t i = 0; i < g->count && i < NAMES; i++) {
-		print_thread(out, &t[i]);
-		print_owner(out, v, &t[i]);
+	for (; named < g->count && named < NAMES && t[named].count == 1; named++) {
+		print_thread(out, v, &t[named]);
+		print_owner(out, v, &t[named]);
 	}
-	if (g->count > NAMES)
-		fprintf(out, "    and %zu more\n", g->count - NAMES);
-	print_stack(out, v, t->stack);
+	if (g->threads > named)
+		fprintf(out, "    %s%" PRIu64 " %s\n", named ? "and " : "", g->threads - named,
+			named ? "more" : "that have no names here: there are too many");
+	print_stack(out, v, t);
 	putc('\n', out);
 }
 
 static void print_one(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
-	char cpu[QUANTITY_TEXT];
-
-	fprintf(out, "\"%s\" tid %u, CPU time %s, ", t->name, t->tid, duration_text(cpu, t->row->value));
+	if (t->count == 1) {
+		print_label(out, t);
+		print_facts(out, v, t);
+		fputs(", ", out);
+	} else {
+		fprintf(out, "%" PRIu64 " more virtual threads, ", t->count);
+	}
 	print_state(out, t);
 	fputs(":\n", out);
 	print_owner(out, v, t);
-	print_stack(out, v, t->stack);
+	print_stack(out, v, t);
 	putc('\n', out);
 }
 
-static void print_counts(FILE *out, const struct dump_view *v)
+static void print_counts(FILE *out, const struct dump_view *v, bool virtual)
 {
-	static const char *const states[] = {"running", "runnable", "sleeping", "disk", "stopped"};
+	static const char *const kernel[] = {"running", "runnable", "sleeping", "disk", "stopped", NULL};
+	static const char *const mounts[] = {"mounted", "queued", "unmounted", "new", NULL};
+	uint64_t all = dump_view_count(v, virtual, NULL);
 	const char *separator = ": ";
 
-	fprintf(out, "process %u: %zu thread%s", v->pid, v->threads.count, plural(v->threads.count));
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		size_t count = dump_view_count(v, states[i]);
+	fprintf(out, "%" PRIu64 " %sthread%s", all, virtual ? "virtual " : "", plural(all));
+	for (const char *const *state = virtual ? mounts : kernel; *state; state++) {
+		uint64_t count = dump_view_count(v, virtual, *state);
 
 		if (!count)
 			continue;
-		fprintf(out, "%s%zu %s", separator, count, states[i]);
+		fprintf(out, "%s%" PRIu64 " %s", separator, count, *state);
 		separator = ", ";
+	}
+}
+
+static void print_head(FILE *out, const struct dump_view *v)
+{
+	fprintf(out, "process %u: ", v->pid);
+	print_counts(out, v, false);
+	if (dump_view_count(v, true, NULL)) {
+		fputs("; ", out);
+		print_counts(out, v, true);
 	}
 	fprintf(out, "; %zu deadlock%s\n\n", v->deadlocks, plural(v->deadlocks));
 }
 
 void dump_text(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
-	print_counts(out, v);
+	print_head(out, v);
 	for (size_t i = 1; i <= v->deadlocks; i++)
 		print_deadlock(out, v, i);
 	for (size_t i = 0; i < v->groups.count && !style->deadlocks; i++) {

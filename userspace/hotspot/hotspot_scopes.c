@@ -4,6 +4,7 @@
  * line number tables, in compressed numbers (compressedStream.hpp, unsigned5.hpp). hotspot.h declares the functions.
  */
 #include "hotspot_memory.h"
+#include "unsigned5.h"
 
 #include <braid/ring.h>
 
@@ -15,37 +16,6 @@
 #define LINE_BYTES_MAX 16384U
 
 /* ---- compressed numbers ---- */
-
-struct stream {
-	const uint8_t *at, *end;
-	bool no_zero;
-	bool failed;
-};
-
-static uint8_t take_byte(struct stream *s)
-{
-	if (s->at < s->end)
-		return *s->at++;
-	s->failed = true;
-	return 0;
-}
-
-/* UNSIGNED5: a byte below 192 ends a number, and each byte adds six bits. Later versions have no byte 0. */
-static uint32_t take_unsigned(struct stream *s)
-{
-	uint32_t excluded = s->no_zero ? 1 : 0, sum = 0;
-
-	for (uint32_t i = 0; i < 5 && !s->failed; i++) {
-		uint8_t b = take_byte(s);
-
-		if (b < excluded)
-			s->failed = true;
-		sum += (b - excluded) << 6 * i;
-		if (b < 192)
-			break;
-	}
-	return sum;
-}
 
 static int32_t take_signed(struct stream *s)
 {

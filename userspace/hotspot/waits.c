@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "waits.h"
 
-#include "hotspot_memory.h"
+#include "objects.h"
 #include "vm_tables.h"
-
-#include "util/utf8.h"
-
-#include <braid/walk/objects.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The walk's readers of objects take their reader as a walk. */
-static long walk_read(struct braid_walk *w, void *to, __u32 size, __u64 address)
-{
-	struct memory m = {.read = hotspot_read_process, .ctx = w};
-
-	return memory_read(&m, address, to, size);
-}
 
 /* A bound for searches of owners, in units of a comparison: some seconds. Looking for a thread's locks reads memory. */
 #define WORK_MAX 256000000ULL
@@ -101,7 +89,7 @@ int waits_open(struct waits *w, pid_t pid, uint64_t bias, const uint64_t at[VM_S
 
 static struct braid_walk *reader(struct waits *w)
 {
-	return (struct braid_walk *)&w->pid;
+	return objects_reader(&w->pid);
 }
 
 static uint64_t word_at(struct waits *w, uint64_t address)
@@ -109,6 +97,12 @@ static uint64_t word_at(struct waits *w, uint64_t address)
 	uint64_t word;
 
 	return walk_read(reader(w), &word, sizeof(word), address) ? 0 : word;
+}
+
+/* Thread.threadId() of a Thread object. */
+static uint64_t number_of(struct waits *w, uint64_t thread)
+{
+	return thread ? word_at(w, thread + w->layout->objects.thread_id) : 0;
 }
 
 static int compare(const void *x, const void *y)
@@ -126,6 +120,9 @@ void waits_read_threads(struct waits *w)
 		t->stack_high = w->offsets.stack_base ? word_at(w, t->address + w->offsets.stack_base) : 0;
 		t->stack_low = t->stack_high - word_at(w, t->address + w->offsets.stack_size);
 		t->owner_id = w->offsets.owner_id ? word_at(w, t->address + w->offsets.owner_id) : 0;
+		t->own_id = t->owner_id ? number_of(w, object_of_thread(reader(w), w->layout,
+									t->address + w->layout->objects.carrier))
+					: 0;
 	}
 	if (w->count)
 		qsort(w->threads, w->count, sizeof(*w->threads), compare);
@@ -176,8 +173,7 @@ static const struct waits_thread *search_owner(struct waits *w, uint64_t object)
 	return NULL;
 }
 
-/* The word is the owner's JavaThread, an address on its stack (a BasicLock), or its id (24 and later). */
-static const struct waits_thread *owner_named(struct waits *w, uint64_t word)
+static const struct waits_thread *thread_of_word(struct waits *w, uint64_t word)
 {
 	const struct waits_thread *named = thread_at(w, word);
 
@@ -192,7 +188,20 @@ static const struct waits_thread *owner_named(struct waits *w, uint64_t word)
 	return named;
 }
 
-static const struct waits_thread *monitor_owner(struct waits *w, uint64_t monitor, uint64_t object)
+/*
+ * The word is the owner's JavaThread, an address on its stack (a BasicLock), or its id (24 and later), which is that of a
+ * virtual thread if no thread of the VM's has it as its own.
+ */
+static struct waits_owner owner_named(struct waits *w, uint64_t word)
+{
+	const struct waits_thread *t = thread_of_word(w, word);
+
+	if (w->offsets.owner_id && w->layout->objects.virtual_klass && (!t || t->own_id != word))
+		return (struct waits_owner){.virtual_number = word};
+	return (struct waits_owner){.thread = t};
+}
+
+static struct waits_owner monitor_owner(struct waits *w, uint64_t monitor, uint64_t object)
 {
 	uint64_t word;
 
@@ -200,7 +209,12 @@ static const struct waits_thread *monitor_owner(struct waits *w, uint64_t monito
 		return w->last_owner;
 	word = word_at(w, monitor + w->offsets.monitor_owner);
 	w->last_monitor = monitor;
-	w->last_owner = !word ? NULL : word == ANONYMOUS ? search_owner(w, object) : owner_named(w, word);
+	w->last_owner = (struct waits_owner){0};
+	if (word == ANONYMOUS)
+		w->last_owner.thread = search_owner(w, object);
+	w->last_anonymous = word == ANONYMOUS && !w->last_owner.thread;
+	if (word && word != ANONYMOUS)
+		w->last_owner = owner_named(w, word);
 	return w->last_owner;
 }
 
@@ -209,23 +223,11 @@ static const struct waits_thread *monitor_owner(struct waits *w, uint64_t monito
 /* The class of an object; false: there is no object. */
 static bool class_read(struct waits *w, uint64_t object, char class[WAITS_CLASS_MAX])
 {
-	const struct braid_layout *l = w->layout;
-	uint64_t klass = object_klass(reader(w), l, object), symbol;
-	char name[WAITS_CLASS_MAX];
-	uint16_t length;
-
-	symbol = klass ? word_at(w, klass + l->klass_name) : 0;
-	if (!symbol || walk_read(reader(w), &length, sizeof(length), symbol + l->symbol_length) || !length)
-		return false;
-	length = length < sizeof(name) ? length : sizeof(name) - 1;
-	if (walk_read(reader(w), name, length, symbol + l->symbol_body))
-		return false;
-	class_name_from_signature(class, WAITS_CLASS_MAX, name, length);
-	return true;
+	return klass_name(reader(w), w->layout, object_klass(reader(w), w->layout, object), class, WAITS_CLASS_MAX);
 }
 
 /* A monitor refers to its object by a handle (16 and later) or directly. */
-static bool monitor_read(struct waits *w, uint64_t monitor, enum wait_for how, struct wait_object *to)
+bool waits_monitor(struct waits *w, uint64_t monitor, struct wait_object *to)
 {
 	uint64_t at = monitor + w->offsets.monitor_object, handle = word_at(w, at), object;
 
@@ -235,16 +237,22 @@ static bool monitor_read(struct waits *w, uint64_t monitor, enum wait_for how, s
 		if (!object || !class_read(w, object, to->class))
 			return false;
 	}
-	to->how = how;
 	to->id = monitor;
 	to->owner = monitor_owner(w, monitor, object);
+	to->object = w->last_anonymous ? object : 0;
 	return true;
 }
 
 /* The thread of a Thread object. */
-static const struct waits_thread *thread_of(struct waits *w, uint64_t thread)
+static struct waits_owner owner_of(struct waits *w, uint64_t thread)
 {
-	return thread ? thread_at(w, word_at(w, thread + w->layout->objects.thread_eetop)) : NULL;
+	const struct braid_objects *o = &w->layout->objects;
+
+	if (!thread)
+		return (struct waits_owner){0};
+	if (o->virtual_klass && object_klass(reader(w), w->layout, thread) == o->virtual_klass)
+		return (struct waits_owner){.virtual_number = number_of(w, thread)};
+	return (struct waits_owner){.thread = thread_at(w, word_at(w, thread + o->thread_eetop))};
 }
 
 static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
@@ -260,10 +268,10 @@ static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_obje
 	if (!blocker || !class_read(w, blocker, to->class))
 		return;
 	if (parked_is_ownable(reader(w), l, object_klass(reader(w), l, blocker)))
-		to->owner = thread_of(w, object_field(reader(w), l, blocker + l->objects.ownable_thread));
+		to->owner = owner_of(w, object_field(reader(w), l, blocker + l->objects.ownable_thread));
 	/* A collector may have moved it meanwhile. */
 	if (parked_blocker(reader(w), l, java_thread, mounted) != blocker) {
-		to->owner = NULL;
+		to->owner = (struct waits_owner){0};
 		return;
 	}
 	to->how = WAIT_FOR_BLOCKER;
@@ -277,17 +285,21 @@ void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)
 
 	to->how = WAIT_FOR_NOTHING;
 	to->id = 0;
-	to->owner = NULL;
+	to->owner = (struct waits_owner){0};
 	if (!w->layout || !(w->layout->objects.flags & BRAID_OBJECTS_THREADS) ||
 	    !(w->layout->flags & BRAID_LAYOUT_NAMES))
 		return;
 	if (o->pending && o->monitor_object && o->monitor_owner) {
 		monitor = word_at(w, java_thread + o->pending);
-		if (monitor && monitor_read(w, monitor, WAIT_FOR_MONITOR, to))
+		if (monitor && waits_monitor(w, monitor, to)) {
+			to->how = WAIT_FOR_MONITOR;
 			return;
+		}
 		monitor = o->waiting ? word_at(w, java_thread + o->waiting) : 0;
-		if (monitor && monitor_read(w, monitor, WAIT_FOR_NOTIFY, to))
+		if (monitor && waits_monitor(w, monitor, to)) {
+			to->how = WAIT_FOR_NOTIFY;
 			return;
+		}
 	}
 	if (w->layout->objects.flags & BRAID_OBJECTS_BLOCKERS)
 		blocker_read(w, java_thread, to);

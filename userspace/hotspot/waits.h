@@ -9,6 +9,7 @@
 #include <braid/layout.h>
 #include <braid/vm_tables.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,8 +28,15 @@ struct waits_offsets {
 struct waits_thread {
 	uint64_t address;
 	uint64_t stack_low, stack_high; /* a lock on its stack is its own */
-	uint64_t owner_id;
-	uint32_t number; /* the caller's */
+	uint64_t owner_id;		/* by which it, or the virtual thread that it has mounted, owns monitors */
+	uint64_t own_id;		/* Thread.threadId() */
+	uint32_t number;		/* the caller's */
+};
+
+/* Who owns an object: a JavaThread's thread, or a virtual thread by its number. NULL and 0: nobody, or not known. */
+struct waits_owner {
+	const struct waits_thread *thread;
+	uint64_t virtual_number;
 };
 
 struct waits {
@@ -40,13 +48,15 @@ struct waits {
 	uint64_t work;	 /* spent on searches of owners */
 	uint64_t missed; /* owners that were not searched: it is bounded */
 	uint64_t last_monitor;
-	const struct waits_thread *last_owner;
+	struct waits_owner last_owner;
+	bool last_anonymous;
 };
 
 struct wait_object {
 	enum wait_for how;
-	uint64_t id;			  /* of the object, while it does not move */
-	const struct waits_thread *owner; /* NULL: none, or not known */
+	uint64_t id; /* of the object, while it does not move */
+	struct waits_owner owner;
+	uint64_t object; /* its address, if the owner of the monitor has no name yet and is none of the JavaThreads */
 	char class[WAITS_CLASS_MAX];
 };
 
@@ -64,5 +74,8 @@ static inline void waits_again(struct waits *w)
 
 /* What the thread of that JavaThread waits for. */
 void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to);
+
+/* The object of a monitor that a virtual thread waits for, and its owner; `how` is not set. False: it is no monitor. */
+bool waits_monitor(struct waits *w, uint64_t monitor, struct wait_object *to);
 
 #endif

@@ -113,8 +113,8 @@ static uint32_t walk_all(struct deferred_walk *l)
 	return BRAID_END_DEPTH;
 }
 
-/* A hash that distinguishes stacks. The kernel side computes its hashes in another way; neither is ever 0. */
-static uint64_t hash_of(const struct deferred_sample *out, const struct process *process)
+/* The kernel side computes its hashes in another way; neither is ever 0. */
+uint64_t deferred_hash(const struct deferred_sample *out, const struct process *process)
 {
 	uint64_t hash = (uint64_t)process->layout << 32 | process->id;
 
@@ -161,6 +161,6 @@ bool deferred_unwind(const struct session *s, const struct process *process, con
 	end = walk_all(&l);
 	if (end) /* a copy is never as good as the memory, so the first walk's cause counts */
 		push(out, (uint64_t)BRAID_FRAME_END << 60 | (l.ran_out ? e->cause : end));
-	out->event.stack = hash_of(out, process);
+	out->event.stack = deferred_hash(out, process);
 	return !end;
 }

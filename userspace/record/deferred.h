@@ -22,4 +22,7 @@ struct deferred_sample {
 bool deferred_unwind(const struct session *s, const struct process *process, const struct braid_event_deferred *e,
 		     bool still, struct deferred_sample *out);
 
+/* A hash that distinguishes stacks that were walked here. */
+uint64_t deferred_hash(const struct deferred_sample *out, const struct process *process);
+
 #endif

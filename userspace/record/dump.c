@@ -2,16 +2,19 @@
 #include "dump.h"
 
 #include "asleep.h"
+#include "dump_virtual.h"
 #include "hotspot/waits.h"
 #include "jvm/jvm.h"
 #include "jvm/jvm_emit.h"
 #include "jvm/libjvm.h"
+#include "jvm/vthreads.h"
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/modules.h"
 #include "process/processes.h"
 #include "sink/names.h"
 #include "sink/records.h"
+#include "util/compare.h"
 #include "util/vec.h"
 
 #include <errno.h>
@@ -22,7 +25,8 @@
 #define RUNNING_WAIT_NS 100000000ULL /* for a sample of each thread that runs */
 #define TIME_MAX_NS 10000000000ULL   /* for stacks; further threads have none */
 #define THREADS_MAX 100000U
-#define PASSES 5 /* to find a moment in which no owner of a lock runs */
+#define VIRTUAL_TIME_NS 1000000000ULL /* of a tick, for virtual threads */
+#define PASSES 5		      /* to find a moment in which no owner of a lock runs */
 
 struct entry {
 	struct process *process;
@@ -32,8 +36,14 @@ struct entry {
 	bool has_stack;
 	bool owned; /* see BRAID_DUMP_OWNED */
 	uint32_t owner;
+	uint64_t owner_number; /* of a virtual thread that owns it */
 	uint32_t class;
 	uint64_t object;
+};
+
+struct java_entry {
+	uint64_t java_thread;
+	const struct entry *entry;
 };
 
 struct dump {
@@ -46,6 +56,9 @@ struct dump {
 	uint64_t too_many;
 	struct process *process; /* of the waits, for one look after the other */
 	struct waits waits;
+	bool is_reading; /* virtual threads */
+	VEC(struct dump_virtual *) virtual;
+	VEC(struct java_entry) java; /* entries of JavaThreads, sorted, when all have their stacks */
 };
 
 int dump_new(struct dump **out, struct session *s)
@@ -65,6 +78,10 @@ void dump_free(struct dump *d)
 	free(d->walk);
 	free(d->entries.at);
 	free(d->waits.threads);
+	for (size_t i = 0; i < d->virtual.count; i++)
+		dump_virtual_free(d->virtual.at[i]);
+	free(d->virtual.at);
+	free(d->java.at);
 	free(d);
 }
 
@@ -197,6 +214,7 @@ static void look(struct dump *d, struct entry *e)
 
 	e->flags &= ~(BRAID_DUMP_MONITOR | BRAID_DUMP_WAIT | BRAID_DUMP_PARK);
 	e->owner = e->class = 0;
+	e->owner_number = 0;
 	e->object = 0;
 	e->owned = false;
 	if (!may_wait(e) || !waits_prepare(d, e->process))
@@ -207,7 +225,8 @@ static void look(struct dump *d, struct entry *e)
 	e->flags |= flags[object.how];
 	e->class = names_id(d->session->names, &e->process->account, trace_str_of(object.class));
 	e->object = object.id;
-	e->owner = object.owner ? object.owner->number : 0;
+	e->owner = object.owner.thread ? object.owner.thread->number : 0;
+	e->owner_number = object.owner.virtual_number;
 }
 
 /*
@@ -241,10 +260,77 @@ static void find_owners(struct dump *d)
 		for (size_t i = 0; i < d->entries.count; i++) {
 			struct entry *e = &d->entries.at[i];
 
-			e->owned = e->owner && has_stayed(e);
-			settled = settled && e->owned == !!e->owner;
+			bool has_owner = e->owner || e->owner_number;
+
+			e->owned = has_owner && has_stayed(e);
+			settled = settled && e->owned == has_owner;
 		}
 	}
+}
+
+/* ---- virtual threads ---- */
+
+static int compare_java(const void *x, const void *y)
+{
+	const struct java_entry *p = x, *q = y;
+
+	return compare_u64(p->java_thread, q->java_thread);
+}
+
+struct dump_java_thread dump_java_thread(struct dump *d, struct process *process, uint64_t java_thread)
+{
+	const struct java_entry key = {.java_thread = java_thread}, *found = NULL;
+
+	if (d->java.count)
+		found = bsearch(&key, d->java.at, d->java.count, sizeof(key), compare_java);
+	if (!found || found->entry->process != process)
+		return (struct dump_java_thread){0};
+	return (struct dump_java_thread){.thread = found->entry->thread->id, .node = found->entry->node};
+}
+
+void dump_monitors_again(struct dump *d)
+{
+	waits_again(&d->waits);
+}
+
+bool dump_monitor(struct dump *d, struct process *process, uint64_t monitor, struct wait_object *to)
+{
+	return waits_prepare(d, process) && waits_monitor(&d->waits, monitor, to);
+}
+
+/* Two processes may have a JavaThread at one address; then the virtual threads of one have no carriers. */
+static int begin_virtual(struct dump *d)
+{
+	const struct session *s = d->session;
+	int err = 0;
+
+	d->is_reading = true;
+	for (size_t i = 0; i < d->entries.count && !err; i++)
+		if (d->entries.at[i].thread->java_thread)
+			err = VEC_PUSH(&d->java,
+				       (struct java_entry){d->entries.at[i].thread->java_thread, &d->entries.at[i]});
+	VEC_SORT(&d->java, compare_java);
+	for (int i = 0; i < s->options->pid_count && !err; i++) {
+		struct process *p = processes_find(s->processes, s->options->pids[i], now_ns());
+		struct dump_virtual *v = NULL;
+
+		err = p ? dump_virtual_new(&v, d->session, d, p, d->began_ns) : 0;
+		if (v && VEC_PUSH(&d->virtual, v)) {
+			dump_virtual_free(v);
+			err = -ENOMEM;
+		}
+	}
+	return err;
+}
+
+/* True when all has been read. */
+static bool read_virtual(struct dump *d)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < d->virtual.count && done; i++)
+		done = dump_virtual_read(d->virtual.at[i], VIRTUAL_TIME_NS);
+	return done;
 }
 
 /* ---- the dump ---- */
@@ -258,6 +344,7 @@ static void emit(struct dump *d, const struct entry *e)
 					.name = e->class,
 					.number = e->object,
 					.other = e->owner,
+					.other_vthread = vthreads_id(d->session->vthreads, e->process, e->owner_number),
 					.flags = e->flags | (e->owned ? BRAID_DUMP_OWNED : 0),
 					.source = BRAID_SOURCE_KERNEL};
 
@@ -273,6 +360,8 @@ static void finish(struct dump *d)
 	find_owners(d);
 	for (size_t i = 0; i < d->entries.count; i++)
 		emit(d, &d->entries.at[i]);
+	for (size_t i = 0; i < d->virtual.count; i++)
+		dump_virtual_finish(d->virtual.at[i]);
 	if (d->too_many)
 		sink_loss(&s->sink, 0, "collector", "dump_thread", d->too_many);
 	if (d->left_out)
@@ -313,10 +402,15 @@ void dump_tick(struct dump *d, uint64_t now)
 	if (!is_ready(d->session, now) && now - d->start_ns < READY_WAIT_NS)
 		return;
 	d->began_ns = d->began_ns ?: now;
-	(void)kernel_side_dump_threads(d->session->kernel, on_thread, d);
-	if (!d->sorted)
-		VEC_SORT(&d->entries, compare);
-	d->sorted = d->entries.count;
-	if (is_complete(d) || now - d->began_ns >= RUNNING_WAIT_NS)
+	if (!d->is_reading) {
+		(void)kernel_side_dump_threads(d->session->kernel, on_thread, d);
+		if (!d->sorted)
+			VEC_SORT(&d->entries, compare);
+		d->sorted = d->entries.count;
+		if (!is_complete(d) && now - d->began_ns < RUNNING_WAIT_NS)
+			return;
+		d->too_many += begin_virtual(d) != 0;
+	}
+	if (read_virtual(d))
 		finish(d);
 }

@@ -20,4 +20,19 @@ void dump_tick(struct dump *d, uint64_t now);
 /* A sample of a thread was taken. */
 void dump_sample(struct dump *d, const struct thread *thread, uint32_t node);
 
+/* ---- for dump_virtual.c ---- */
+
+struct wait_object;
+
+/* What the dump has of a JavaThread: its thread in the trace and the node of its stack. 0: it has none. */
+struct dump_java_thread {
+	uint32_t thread, node;
+};
+struct dump_java_thread dump_java_thread(struct dump *d, struct process *process, uint64_t java_thread);
+
+/* The class of the object of one of the VM's monitors, and its owner. False: it is no monitor. */
+bool dump_monitor(struct dump *d, struct process *process, uint64_t monitor, struct wait_object *to);
+/* To be called before monitors are looked at again. */
+void dump_monitors_again(struct dump *d);
+
 #endif

@@ -47,6 +47,7 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_DUMP] = "dump",
 	[BRAID_JVM_MALLOC] = "malloc",
 	[BRAID_JVM_UNFREED] = "unfreed",
+	[BRAID_JVM_DUMP_VTHREAD] = "dump_vthread",
 };
 
 const char *jvm_event_name(uint32_t kind)

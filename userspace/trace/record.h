@@ -348,7 +348,8 @@ struct trace_jvm_event {
 	uint32_t other_node;
 	uint32_t source; /* enum braid_event_source */
 	struct trace_str text;
-	uint32_t span; /* as in a sample */
+	uint32_t span;		/* as in a sample */
+	uint32_t other_vthread; /* as vthread, in place of `other` */
 };
 
 /* "alloc", "gc_pause"; NULL for an unknown kind. jvm_kinds.c */

@@ -99,7 +99,8 @@ static const struct trace_layout layouts[TRACE_KINDS] = {
 	     NUM(jvm_event, thread, D), NUM(jvm_event, duration_ns, U), NUM(jvm_event, node, D),
 	     NUM(jvm_event, name, D), NUM(jvm_event, value, D), NUM(jvm_event, weight, D), NUM(jvm_event, number, D),
 	     HEX(jvm_event, flags, U), NUM(jvm_event, detail, D), NUM(jvm_event, vthread, U), NUM(jvm_event, other, U),
-	     NUM(jvm_event, other_node, U), NUM(jvm_event, source, U), STR(jvm_event, text), NUM(jvm_event, span, U)),
+	     NUM(jvm_event, other_node, U), NUM(jvm_event, source, U), STR(jvm_event, text), NUM(jvm_event, span, U),
+	     NUM(jvm_event, other_vthread, U)),
 };
 
 static const char *const type_names[TRACE_TYPES] = {

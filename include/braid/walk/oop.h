@@ -14,7 +14,7 @@
 #define WALK_PART __attribute__((noinline))
 #define WALK_INLINE static __attribute__((always_inline)) inline
 #else
-#define WALK_PART static
+#define WALK_PART static __attribute__((unused))
 #define WALK_INLINE static inline
 #endif
 

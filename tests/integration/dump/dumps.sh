@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2016 # names of classes have dollar signs
 # SPDX-License-Identifier: Apache-2.0
-# For the tests of `braid threads` with the program Deadlocks, sourced after lib.sh.
+# For the tests of `braid threads` with the programs Deadlocks and Virtual, sourced after lib.sh.
 
 # The dump in dump.json has `threads`, groups by the threads' names, and `dead`, the names of each deadlock's threads.
 says()
@@ -18,6 +18,12 @@ says()
 		    frames = [f["name"] for f in t["stack"]]
 		    return ((t["java_state"], t["kernel_state"], t["reason"]) == (java, kernel, reason)
 		            and "Deadlocks." + method in frames and not any("incomplete" in f for f in frames))
+
+		def is_virtual(name, java, mount, method):
+		    t = threads[name]
+		    frames = [f["name"] for f in t["stack"]]
+		    return ((t["java_state"], t["mount_state"]) == (java, mount) and "Virtual." + method in frames
+		            and not any("incomplete" in f for f in frames))
 
 		for expression in sys.argv[1:]:
 		    try:
@@ -78,4 +84,31 @@ deadlocks()
 		'is_in("lock-1", "WAITING", "sleeping", "parked", "lockBoth")' \
 		'threads["lock-1"]["class"].startswith("java.util.concurrent.locks.ReentrantLock$")' \
 		"${OTHERS[@]}"
+}
+
+VIRTUALS=(
+	'is_virtual("deep", "WAITING", "unmounted", "deep")'
+	'[f["name"] for f in threads["deep"]["stack"]].count("Virtual.deep") == 201'
+	'is_virtual("sleeping", "TIMED_WAITING", "unmounted", "sleep") and threads["sleeping"]["reason"] == "sleeping"'
+	'is_virtual("lock-1", "WAITING", "unmounted", "lockBoth")'
+	'threads["lock-1"]["class"] == "java.util.concurrent.locks.ReentrantLock$NonfairSync"'
+	'threads["lock-1"]["owner_vthread"] == threads["lock-2"]["vthread"]'
+	'threads["mixed-1"]["owner_tid"] == tids["mixed-2"] or not threads["mixed-2"]["java"]'
+	'threads["mixed-2"]["owner_vthread"] == threads["mixed-1"]["vthread"] or not threads["mixed-2"]["java"]'
+	'is_virtual("waiting", "WAITING", threads["waiting"]["mount_state"], "waitForNotify")'
+	'is_virtual("running", "RUNNABLE", "mounted", "run") and threads["running"]["carrier_tid"] in tids.values()'
+	'"unstarted" not in threads'
+	'max(len(g["threads"]) for g in d["groups"] if g["mount_state"]) == 3000'
+)
+LOCKED='("lock-1", "lock-2"), ("mixed-1", "mixed-2")'
+
+# virtuals JDK OPTION...: the program Virtual, compiled here, has its threads and deadlocks.
+virtuals()
+{
+	local dead=$LOCKED arguments=(3000)
+
+	is_jdk "$1" 24 && arguments+=(monitors) && dead+=', ("monitor-1", "monitor-2")'
+	start_program out "$1/bin/java" -Xmx256m "${@:2}" -Djdk.virtualThreadScheduler.parallelism=2 \
+		-Djdk.virtualThreadScheduler.maxPoolSize=2 -cp . Virtual "${arguments[@]}"
+	takes "virtual threads in $*" 4 "dead == [$dead]" "${VIRTUALS[@]}"
 }

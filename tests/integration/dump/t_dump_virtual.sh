@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `braid threads` has every virtual thread, mounted or not, with its state, its whole stack, and the deadlocks that it is
+# part of. Equal ones are one group.
+# shellcheck disable=SC2016 # names of classes have dollar signs
+source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/dumps.sh"
+
+need_jdk 21
+"$JDK/bin/javac" --release 21 -d . "$TEST_DIR/java21/Virtual.java"
+virtuals "$JDK"
+STATUS=0
+braid threads "$JAVA_PID" -o kept.trace >text 2>err || STATUS=$?
+[[ $STATUS -eq 4 ]] || fail "status $STATUS: $(cat err)"
+grep -q '^3000 virtual threads, WAITING, unmounted: parked, java.util.concurrent.locks.AbstractQueuedSynchronizer\$ConditionObject:$' \
+	text || fail "no group: $(grep 'virtual threads, ' text)"
+grep -q '^    "lock-1" virtual thread [0-9]* waits for a java.*, which "lock-2" virtual thread [0-9]* owns$' text ||
+	fail "the deadlock is not named: $(head -30 text)"
+braid script --event dump_vthread kept.trace | finds 'braid:dump_vthread:.* threads=1 ' || fail "the trace has no dump"
+
+# Without an agent the states and stacks are the same, but no thread of the VM's is known.
+braid threads "$JAVA_PID" --no-attach --json >dump.json 2>err || true
+says 'is_virtual("deep", "WAITING", "unmounted", "deep")' 'dead == [("lock-1", "lock-2")]' || fail "--no-attach: $(cat err)"
+end_program
