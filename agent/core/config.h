@@ -14,8 +14,10 @@ struct agent_config {
 	_Atomic uint32_t vthread_rate;
 	_Atomic uint32_t exception_rate;
 	_Atomic uint32_t live_max;
+	_Atomic uint32_t jni_max;
 	_Atomic uint64_t lock_min_ns;
 	_Atomic uint64_t wait_min_ns;
+	_Atomic uint64_t critical_min_ns;
 };
 
 extern struct agent_config config;

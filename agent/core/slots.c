@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t home(const uint64_t *key)
+{
+	return (size_t)(key[0] * HASH_SPREAD >> 20);
+}
+
 static uint64_t *find(const struct slots *s, uint64_t *at, size_t room, const uint64_t *key)
 {
-	size_t i = (size_t)(key[0] * HASH_SPREAD >> 20);
-
-	for (;; i++) {
+	for (size_t i = home(key);; i++) {
 		uint64_t *entry = at + (i & (room - 1)) * s->entry_words;
 
 		if (!entry[0] || !memcmp(entry, key, s->key_words * sizeof(*key)))
@@ -43,6 +46,23 @@ bool slots_reserve(struct slots *s)
 	s->at = at;
 	s->room = room;
 	return true;
+}
+
+/* Entries behind it that a search would not find any more move up, so no mark of a removed one is left. */
+void slots_remove(struct slots *s, void *entry)
+{
+	size_t hole = (size_t)((uint64_t *)entry - s->at) / s->entry_words, mask = s->room - 1;
+
+	for (size_t i = (hole + 1) & mask; s->at[i * s->entry_words]; i = (i + 1) & mask) {
+		uint64_t *e = s->at + i * s->entry_words;
+
+		if (((i - home(e)) & mask) < ((i - hole) & mask))
+			continue;
+		memcpy(s->at + hole * s->entry_words, e, s->entry_words * sizeof(*e));
+		hole = i;
+	}
+	s->at[hole * s->entry_words] = 0;
+	s->used--;
 }
 
 void slots_free(struct slots *s)

@@ -29,6 +29,8 @@ struct slots {
 void *slots_find(const struct slots *s, const uint64_t *key);
 /* Makes room for one more entry. False: out of memory, and nothing has changed. */
 bool slots_reserve(struct slots *s);
+/* Frees an entry that slots_find() has returned and that has a key. */
+void slots_remove(struct slots *s, void *entry);
 void slots_free(struct slots *s);
 
 /* FNV-1a, including the terminating zero. `hash` is HASH_BEGIN, or the result for the text before. */

@@ -8,8 +8,9 @@
 
 #include <braid/jvm_event.h>
 
-extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, histogram_kind, live_kind, loads_kind,
-	methods_kind, monitors_kind, mounts_kind, natives_kind, resource_kind, threads_kind, virtual_kind;
+extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, histogram_kind, jni_critical_kind,
+	jni_refs_kind, live_kind, loads_kind, methods_kind, monitors_kind, mounts_kind, natives_kind, resource_kind,
+	threads_kind, virtual_kind;
 
 /* methods.c */
 void methods_reset(void);

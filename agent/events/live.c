@@ -15,6 +15,7 @@
  */
 #include "handlers.h"
 #include "core/jni.h"
+#include "core/jni_table.h"
 
 #include <stdlib.h>
 
@@ -74,7 +75,7 @@ static void thin_out(JNIEnv *jni, bool halve)
 		if (gone)
 			newest_gone[w->place] = w->number;
 		if (gone || (halve && next_random() >> 63))
-			(*jni)->DeleteWeakGlobalRef(jni, w->object);
+			jni_weak_delete(jni, w->object);
 		else
 			live.slots[kept++] = *w;
 	}
@@ -141,7 +142,7 @@ uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct brai
 	halvings = live.halvings;
 	if (!live_make_room(jni) || (live.halvings != halvings && next_random() >> 63))
 		goto out;
-	ref = (*jni)->NewWeakGlobalRef(jni, object);
+	ref = jni_weak_new(jni, object);
 	if (!ref) {
 		(*jni)->ExceptionClear(jni); /* OutOfMemoryError */
 		goto out;
@@ -200,7 +201,7 @@ static void live_tick(JNIEnv *jni)
 static void watched_forget(JNIEnv *jni)
 {
 	for (uint32_t i = 0; i < live.used; i++)
-		(*jni)->DeleteWeakGlobalRef(jni, live.slots[i].object);
+		jni_weak_delete(jni, live.slots[i].object);
 	live.used = live.halvings = 0;
 }
 

@@ -2,6 +2,7 @@
 #include "java_side.h"
 
 #include "core/jni.h"
+#include "core/jni_table.h"
 #include "core/state.h"
 
 #define NUMBERS 4096 /* of one reading */
@@ -42,7 +43,7 @@ static bool look_up(JNIEnv *jni)
 
 	if (!class)
 		return false;
-	java.class = (*jni)->NewGlobalRef(jni, class);
+	java.class = jni_global_new(jni, class);
 	(*jni)->DeleteLocalRef(jni, class);
 	if (!java.class)
 		return false;

@@ -28,15 +28,20 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_HEAP,	 /* histograms of the heap; agent */
 	BRAID_EVENT_TYPE_METHOD, /* calls of chosen methods; agent, by rewriting their classes */
 	BRAID_EVENT_TYPE_MALLOC, /* sampled native allocations, and which were not freed; agent, by hooks */
+	BRAID_EVENT_TYPE_JNI,	 /* global and weak JNI references that are there; agent, by hooking JNI functions */
+	BRAID_EVENT_TYPE_JNI_CRITICAL, /* critical sections of JNI, which hold up collections; agent, as above */
 	BRAID_EVENT_TYPES,
 };
 
 #define BRAID_EVENT_TYPE(name) (1U << BRAID_EVENT_TYPE_##name)
+/* The types whose functions are in front of the JVM's JNI functions. */
+#define BRAID_EVENT_TYPES_JNI (BRAID_EVENT_TYPE(JNI) | BRAID_EVENT_TYPE(JNI_CRITICAL))
+
 /* "all": without what stops the JVM for a time that depends on its heap, what needs more than a word, and what changes
  * the calls of the process's libraries. */
 #define BRAID_EVENT_TYPES_ALL                                                                                          \
 	(((1U << BRAID_EVENT_TYPES) - 1) &                                                                             \
-	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC)))
+	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
@@ -75,9 +80,12 @@ struct braid_event_config {
 	__u32 live_max;		 /* maximum of objects watched at a time */
 	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
 	__u32 heap_live;	 /* 1: garbage is collected before each histogram */
+	__u32 jni_max;		 /* maximum of JNI references watched at a time */
+	__u32 reserved;
+	__u64 critical_min_ns; /* shorter critical sections are only counted */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 3280, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 3296, "event config");
 
 #endif

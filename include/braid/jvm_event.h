@@ -118,11 +118,26 @@ enum braid_jvm_event_kind {
 					carrier that has mounted it, whose stack it is; flags: a braid_vthread_state,
 					BRAID_DUMP_*; value: the number of threads, whose vthread is 0 if there are more
 					than can be named; weight, detail: unused; the others as in DUMP */
+	BRAID_JVM_JNI_STACK = 44,    /* the first JNI reference that is created on this stack; number: of the stack in
+					this JVM. Counted: references above the rate, whose stacks were not taken */
+	BRAID_JVM_JNI_REF = 45,	     /* JNI references are there that were created while they were watched. All of one
+					report have the same end; start: when the oldest one was created; name: class of
+					the objects; detail: global or weak global; value: references; number: of the
+					JNI_STACK on which all were created, 0: it is not known; flags: BRAID_JNI_* */
+	BRAID_JVM_JNI_REFS = 46,     /* the report's sums, with the same end; value: references created since the start;
+					weight: those of them that were deleted; number: created when there were too
+					many to watch, so it is not known what became of them; flags: others that were
+					deleted: older ones, or not watched */
+	BRAID_JVM_JNI_CRITICAL = 47, /* a critical section of JNI, with the stack at its end; name: the function that
+					ended it; weight: ns that this function took, with the collection that the
+					section held up, if any */
 	BRAID_JVM_EVENTS,	     /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
 _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 
+#define BRAID_JNI_WEAK 0x1U	 /* weak global references; else global ones */
+#define BRAID_JNI_CLEARED 0x2U	 /* whose objects are gone */
 #define BRAID_METHOD_THROWN 0x1U /* ended by an exception */
 #define BRAID_WAIT_TIMED_OUT 0x1U
 #define BRAID_LOCK_PARKED 0x1U /* a lock of java.util.concurrent */

@@ -61,7 +61,11 @@ $(BUILD)/bench/libstackcost.so: tests/bench/stackcost.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so
+$(BUILD)/bench/libjnicost.so: tests/bench/jnicost.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
+
+bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
 
 # Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
 # compared with other tools.

@@ -17,6 +17,8 @@ int event_views_new(struct event_views **out, const struct analysis *an)
 		err = event_views_start(v, an);
 	if (!err)
 		err = event_views_methods(v, an);
+	if (!err)
+		err = event_views_jni(v, an);
 	if (err) {
 		event_views_free(v);
 		v = NULL;
@@ -43,5 +45,7 @@ void event_views_free(struct event_views *v)
 	free(v->methods.at);
 	free(v->distributions.at);
 	free(v->calls.at);
+	free(v->jni.at);
+	free(v->held.at);
 	free(v);
 }

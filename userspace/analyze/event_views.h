@@ -100,6 +100,25 @@ struct call_view {
 	const char *values;    /* "arg1=42, this.name=\"orders\"" */
 };
 
+/* JNI references of one JVM, at its last report of them. */
+struct jni_view {
+	uint32_t process; /* id */
+	uint64_t at_ns;
+	uint64_t created, deleted; /* since they were watched; those that were created then */
+	uint64_t unwatched;	   /* created when there were too many to watch */
+	uint64_t others;	   /* deleted ones that are older, or were not watched */
+};
+
+/* A collection that began when a critical section of JNI ended, because it had to wait for that. */
+struct held_view {
+	uint32_t process;
+	uint64_t number;	/* the collection's */
+	uint64_t at_ns, gc_ns;	/* of its pause */
+	uint64_t end_ns;	/* of the section */
+	uint64_t section_ns;	/* 0: the section is not known, it was too short to be recorded */
+	uint32_t thread, stack; /* of the section; rows or ROW_NONE */
+};
+
 /* A second of the recording. */
 struct class_second {
 	uint64_t second, loaded, unloaded;
@@ -121,6 +140,8 @@ struct event_views {
 	VEC(struct timed_view) methods; /* by time */
 	VEC(struct distribution) distributions;
 	VEC(struct call_view) calls; /* the slowest first */
+	VEC(struct jni_view) jni;
+	VEC(struct held_view) held; /* by section; empty unless sections were recorded */
 };
 
 #define STORM 4
@@ -130,6 +151,8 @@ void event_views_free(struct event_views *v);
 
 /* ---- event_jit.c ---- */
 int event_views_jit(struct event_views *v, const struct analysis *an);
+/* ---- event_jni.c ---- */
+int event_views_jni(struct event_views *v, const struct analysis *an);
 /* ---- event_methods.c ---- */
 int event_views_methods(struct event_views *v, const struct analysis *an);
 /* ---- event_start.c ---- */

@@ -14,8 +14,10 @@
 /* The filter's expressions that a name matches. */
 enum { MATCH_TESTED = 1, MATCH_INCLUDE = 2, MATCH_EXCLUDE = 4 };
 
-/* Indices of a sampled object's ALLOC, and of the LIVE or UNCOLLECTED event that shows the object was not collected;
- * or of a MALLOC and its UNFREED. */
+/*
+ * Indices of two events of which one refers to the other: a sampled object's ALLOC, and the LIVE or UNCOLLECTED event
+ * that shows the object was not collected; a MALLOC and its UNFREED; a JNI_STACK, and a JNI_REF that was created on it.
+ */
 struct alive {
 	size_t alloc, live;
 };
@@ -192,10 +194,8 @@ static bool name_event(const struct analysis *an, struct event *e)
 	return !is_covered(an, e, why);
 }
 
-static void find_stack(const struct analysis *an, struct event *e)
+static void find_stack(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
-	const struct jvm_event_row *row = e->row;
-
 	e->stack = row_of(&an->a->nodes, row->node);
 	if (e->stack != ROW_NONE && (row->source == BRAID_SOURCE_AGENT || event_is_unmounted(row)))
 		e->stack = an->events->places[e->stack].seen;
@@ -209,7 +209,9 @@ size_t events_count(const struct analysis *an)
 	return an->a->events.count + an->events->alive.count;
 }
 
-static bool events_resolve(const struct analysis *an, const struct jvm_event_row *row, uint32_t kind, struct event *e)
+/* `at` is the row that has the thread and the stack. */
+static bool events_resolve(const struct analysis *an, const struct jvm_event_row *row, const struct jvm_event_row *at,
+			   uint32_t kind, struct event *e)
 {
 	*e = (struct event){.row = row,
 			    .kind = kind,
@@ -218,15 +220,15 @@ static bool events_resolve(const struct analysis *an, const struct jvm_event_row
 			    .duration_ns = row->duration_ns};
 	if (!e->k)
 		return false;
-	e->thread = thread_of(an->a, row);
-	find_stack(an, e);
+	e->thread = thread_of(an->a, at);
+	find_stack(an, at, e);
 	return thread_is(an, row, e->thread) && analysis_selects_span(an, row->span) && stack_is(an, e) &&
 	       analysis_clip(an, &e->start_ns, &e->duration_ns) && name_event(an, e);
 }
 
 bool events_of_row(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
-	if (!events_resolve(an, row, row->kind, e))
+	if (!events_resolve(an, row, row, row->kind, e))
 		return false;
 	weigh(an, e);
 	return true;
@@ -239,7 +241,7 @@ bool event_is_sum(const struct jvm_event_row *row)
 
 static bool events_summed(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
-	if (!event_is_sum(row) || !events_resolve(an, row, BRAID_JVM_OFFCPU, e))
+	if (!event_is_sum(row) || !events_resolve(an, row, row, BRAID_JVM_OFFCPU, e))
 		return false;
 	e->summed = true;
 	e->count = row->value;
@@ -260,15 +262,27 @@ static bool is_native(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_MALLOC || row->kind == BRAID_JVM_UNFREED;
 }
 
+/* Whether it is of a report of JNI references. */
+static bool is_of_refs(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_JNI_REF || row->kind == BRAID_JVM_JNI_REFS;
+}
+
 bool events_get(const struct analysis *an, size_t number, struct event *e)
 {
 	const struct jvm_event_row *rows = an->a->events.at;
 	const struct alive *alive;
 
 	if (number < an->a->events.count)
-		return !is_there(&rows[number]) && events_of_row(an, &rows[number], e);
+		return !is_there(&rows[number]) && !is_of_refs(&rows[number]) && events_of_row(an, &rows[number], e);
 	alive = &an->events->alive.at[number - an->a->events.count];
-	if (!events_resolve(an, &rows[alive->alloc], rows[alive->live].kind, e))
+	if (is_of_refs(&rows[alive->live])) {
+		if (!events_resolve(an, &rows[alive->live], &rows[alive->alloc], rows[alive->live].kind, e))
+			return false;
+		weigh(an, e);
+		return true;
+	}
+	if (!events_resolve(an, &rows[alive->alloc], &rows[alive->alloc], rows[alive->live].kind, e))
 		return false;
 	e->survived = rows[alive->live].flags;
 	e->duration_ns = 0;
@@ -328,16 +342,27 @@ static uint64_t object_key(const struct jvm_event_row *r)
 	return (uint64_t)r->process << 40 ^ r->number << 1 ^ is_native(r);
 }
 
-/* Maps each watched object, or native allocation, to its latest ALLOC or MALLOC: the index + 1. */
-static int find_allocations(const struct analyzer *a, struct u64map *alloc_of)
+/* Whether it is an ALLOC or MALLOC that others refer to. */
+static bool is_allocation(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_ALLOC || row->kind == BRAID_JVM_MALLOC;
+}
+
+static bool is_jni_stack(const struct jvm_event_row *row)
+{
+	return row->kind == BRAID_JVM_JNI_STACK;
+}
+
+/* Maps each number that such events have to the latest one with it: the index + 1. */
+static int find_numbers(const struct analyzer *a, bool (*is)(const struct jvm_event_row *), struct u64map *of)
 {
 	for (size_t i = 0; i < a->events.count && i < UINT32_MAX - 1; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		uint32_t *at;
 
-		if ((r->kind != BRAID_JVM_ALLOC && r->kind != BRAID_JVM_MALLOC) || !r->number)
+		if (!is(r) || !r->number)
 			continue;
-		at = u64map_put(alloc_of, object_key(r));
+		at = u64map_put(of, object_key(r));
 		if (!at)
 			return -ENOMEM;
 		if (!*at || a->events.at[*at - 1].time_ns <= r->time_ns)
@@ -353,14 +378,14 @@ static uint64_t *last_of(const struct analyzer *a, uint64_t *last_ns, const stru
 	return &last_ns[2 * process_row(a, r->process) + is_native(r)];
 }
 
-/* Live objects may be emitted several times; only the last time counts. */
-static void find_last_live(const struct analyzer *a, uint64_t *last_ns)
+/* What is there may be emitted several times; only the last time counts. */
+static void find_last(const struct analyzer *a, bool (*is)(const struct jvm_event_row *), uint64_t *last_ns)
 {
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		uint64_t *last = last_of(a, last_ns, r);
 
-		if (is_there(r) && event_end_ns(r) > *last)
+		if (is(r) && event_end_ns(r) > *last)
 			*last = event_end_ns(r);
 	}
 }
@@ -369,10 +394,10 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 {
 	uint64_t *last_ns = calloc(2 * (a->processes.count + 1), sizeof(*last_ns));
 	struct u64map alloc_of = {0};
-	int err = last_ns ? find_allocations(a, &alloc_of) : -ENOMEM;
+	int err = last_ns ? find_numbers(a, is_allocation, &alloc_of) : -ENOMEM;
 
 	if (!err)
-		find_last_live(a, last_ns);
+		find_last(a, is_there, last_ns);
 	for (size_t i = 0; i < a->events.count && !err; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 		struct alive one = {.alloc = i, .live = i};
@@ -388,6 +413,27 @@ static int find_alive(const struct analyzer *a, struct events *ev)
 		err = VEC_PUSH(&ev->alive, one);
 	}
 	u64map_free(&alloc_of);
+	free(last_ns);
+	return err;
+}
+
+/* All events of one report of JNI references have the same end. */
+static int find_refs(const struct analyzer *a, struct events *ev)
+{
+	uint64_t *last_ns = calloc(2 * (a->processes.count + 1), sizeof(*last_ns));
+	struct u64map stack_of = {0};
+	int err = last_ns ? find_numbers(a, is_jni_stack, &stack_of) : -ENOMEM;
+
+	if (!err)
+		find_last(a, is_of_refs, last_ns);
+	for (size_t i = 0; i < a->events.count && !err; i++) {
+		const struct jvm_event_row *r = &a->events.at[i];
+		uint32_t stack = r->number && r->kind == BRAID_JVM_JNI_REF ? u64map_get(&stack_of, object_key(r)) : 0;
+
+		if (is_of_refs(r) && *last_of(a, last_ns, r) == event_end_ns(r))
+			err = VEC_PUSH(&ev->alive, ((struct alive){.alloc = stack ? stack - 1 : i, .live = i}));
+	}
+	u64map_free(&stack_of);
 	free(last_ns);
 	return err;
 }
@@ -506,7 +552,7 @@ int events_new(struct events **out, struct analysis *an)
 		return -ENOMEM;
 	ev->interval = strtod(analyzer_info(a, "record.alloc_interval"), NULL);
 	ev->recorded = find_recorded(a);
-	return look_through(an, ev) ?: find_alive(a, ev);
+	return look_through(an, ev) ?: find_alive(a, ev) ?: find_refs(a, ev);
 }
 
 void events_free(struct events *ev)

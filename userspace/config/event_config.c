@@ -18,6 +18,7 @@ enum unit { NO_FIGURE, BYTES, TIME, COUNT };
 /* SetHeapSamplingInterval takes an int. The agent also limits what it watches. */
 #define INTERVAL_MAX INT32_MAX
 #define LIVE_MAX 65536U
+#define JNI_MAX 1048576U
 #define TIME_MAX 3600000000000ULL
 
 static const struct word {
@@ -99,6 +100,19 @@ static const struct word {
 				     .unit = BYTES,
 				     FIGURE(malloc_interval),
 				     .high = INTERVAL_MAX},
+	[BRAID_EVENT_TYPE_JNI] = {.name = "jni",
+				  .example = "jni=65536",
+				  .help = "global and weak JNI references at the end; number watched",
+				  .unit = COUNT,
+				  FIGURE(jni_max),
+				  .low = 1,
+				  .high = JNI_MAX},
+	[BRAID_EVENT_TYPE_JNI_CRITICAL] = {.name = "jni-critical",
+					   .example = "jni-critical=100us",
+					   .help = "critical sections of JNI; shortest time",
+					   .unit = TIME,
+					   FIGURE(critical_min_ns),
+					   .high = TIME_MAX},
 #undef FIGURE
 };
 
@@ -157,6 +171,8 @@ void selection_init(struct event_selection *c)
 						 .exception_rate = 1000,
 						 .heap_interval_ns = 60000000000,
 						 .heap_max_pause_ns = HEAP_MAX_PAUSE_NS,
+						 .jni_max = 65536,
+						 .critical_min_ns = 100000,
 						 .live_max = 4096},
 				      .event = ""};
 }

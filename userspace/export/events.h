@@ -34,6 +34,11 @@ void heap_json(struct json *j, const struct views *v, const struct heap_view *h,
 void text_timed(FILE *out, const struct views *v, unsigned top);
 void json_timed(struct json *j, const struct views *v, unsigned top);
 
+/* ---- jni.c: JNI references, and collections that waited for critical sections ---- */
+void text_refs(FILE *out, const struct views *v);
+void text_held(FILE *out, const struct views *v, unsigned top);
+void json_jni(struct json *j, const struct views *v, unsigned top);
+
 /* ---- events_special.c: what only some kinds have ---- */
 void text_blockers(FILE *out, const struct views *v, unsigned top);
 void text_lives(FILE *out, const struct views *v, unsigned top);

@@ -182,6 +182,8 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 		if ((e->kinds[kind].count || e->kinds[kind].idle) && e->kinds[kind].k->tables)
 			text_kind(out, v, &e->kinds[kind], rows);
 	text_timed(out, v, rows);
+	text_refs(out, v);
+	text_held(out, v, rows);
 	text_histograms(out, v, rows);
 	text_lives(out, v, rows);
 	text_compiles(out, v, rows);

@@ -129,6 +129,19 @@ static void receive_offcpu(struct jvms *jvms, struct process *process, const str
 	jvm_events_emit(jvms, process, &offcpu);
 }
 
+/* Names in an agent's event. */
+static void explain_reported(struct jvms *jvms, struct process *process, const struct braid_jvm_event *what,
+			     struct trace_jvm_event *to, char values[CALL_VALUES_MAX])
+{
+	to->name = name_of_type(jvms, process, what->name);
+	to->detail = name_of_method(jvms, process, what->detail);
+	if (what->kind == BRAID_JVM_METHOD && process->jvm)
+		calls_explain(process->jvm, what->number, to, values);
+	if (what->kind == BRAID_JVM_JNI_REF)
+		to->detail = names_id(jvms->names, &process->account,
+				      trace_str_of(what->flags & BRAID_JNI_WEAK ? "weak global" : "global"));
+}
+
 void jvm_events_receive(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 			const struct event_nodes *nodes)
 {
@@ -167,10 +180,7 @@ void jvm_events_receive(struct jvms *jvms, struct process *process, const struct
 	to.vthread = vthreads_id(jvms->vthreads, process, e->vthread);
 	to.span = spans_id(jvms->spans, process, e->span);
 	if (e->source == BRAID_SOURCE_AGENT) {
-		to.name = name_of_type(jvms, process, what->name);
-		to.detail = name_of_method(jvms, process, what->detail);
-		if (what->kind == BRAID_JVM_METHOD && process->jvm)
-			calls_explain(process->jvm, what->number, &to, values);
+		explain_reported(jvms, process, what, &to, values);
 	} else if (kernel_events_are(what->kind) && !kernel_events_explain(jvms, process, e, &to, text)) {
 		return;
 	} else if (e->source == BRAID_SOURCE_PROBE && !probes_explain(jvms, process, e, &to)) {

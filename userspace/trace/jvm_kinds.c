@@ -48,6 +48,10 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_MALLOC] = "malloc",
 	[BRAID_JVM_UNFREED] = "unfreed",
 	[BRAID_JVM_DUMP_VTHREAD] = "dump_vthread",
+	[BRAID_JVM_JNI_STACK] = "jni_stack",
+	[BRAID_JVM_JNI_REF] = "jni_ref",
+	[BRAID_JVM_JNI_REFS] = "jni_refs",
+	[BRAID_JVM_JNI_CRITICAL] = "jni_critical",
 };
 
 const char *jvm_event_name(uint32_t kind)

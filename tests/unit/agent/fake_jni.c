@@ -186,6 +186,52 @@ static void JNICALL delete_weak(JNIEnv *jni, jweak object)
 	atomic_fetch_sub(&fake.weak, 1);
 }
 
+/* Each one is different; the low bits are the object's number. */
+static jobject JNICALL new_global(JNIEnv *jni, jobject object)
+{
+	static _Atomic uint32_t last;
+
+	JNI(NewGlobalRef, NULL);
+	atomic_fetch_add(&fake.global, 1);
+	return (jobject)((uintptr_t)(atomic_fetch_add(&last, 1) + 1) << 16 | (uintptr_t)object);
+}
+
+static void JNICALL delete_global(JNIEnv *jni, jobject ref)
+{
+	JNI(DeleteGlobalRef, );
+	(void)ref;
+	atomic_fetch_sub(&fake.global, 1);
+}
+
+static jobject JNICALL new_local(JNIEnv *jni, jobject ref)
+{
+	uintptr_t object = (uintptr_t)ref & 0xffff;
+
+	JNI(NewLocalRef, NULL);
+	return object < 64 && fake.gone >> object & 1 ? NULL : fake_reference(object);
+}
+
+static jobjectRefType JNICALL ref_type(JNIEnv *jni, jobject ref)
+{
+	JNI(GetObjectRefType, JNIInvalidRefType);
+	return (uintptr_t)ref == fake.invalid ? JNIInvalidRefType : JNIGlobalRefType;
+}
+
+static void *JNICALL get_array(JNIEnv *jni, jarray array, jboolean *copy)
+{
+	JNI(GetPrimitiveArrayCritical, NULL);
+	(void)copy;
+	return array;
+}
+
+static void JNICALL release_array(JNIEnv *jni, jarray array, void *elements, jint mode)
+{
+	JNI(ReleasePrimitiveArrayCritical, );
+	(void)array;
+	(void)elements;
+	(void)mode;
+}
+
 static jboolean JNICALL is_same(JNIEnv *jni, jobject one, jobject other)
 {
 	JNI(IsSameObject, JNI_FALSE);
@@ -233,8 +279,29 @@ static union {
 		       .GetStringUTFRegion = string_region,
 		       .NewWeakGlobalRef = new_weak,
 		       .DeleteWeakGlobalRef = delete_weak,
+		       .NewGlobalRef = new_global,
+		       .DeleteGlobalRef = delete_global,
+		       .NewLocalRef = new_local,
+		       .GetObjectRefType = ref_type,
+		       .GetPrimitiveArrayCritical = get_array,
+		       .ReleasePrimitiveArrayCritical = release_array,
 		       .IsSameObject = is_same,
 	       }};
+
+const jniNativeInterface *fake_jni_table(void)
+{
+	return &functions.table;
+}
+
+void fake_jni_set(const jniNativeInterface *table)
+{
+	memcpy(&functions, table, sizeof(functions));
+}
+
+size_t fake_jni_bytes(void)
+{
+	return sizeof(functions);
+}
 
 void fake_jni_start(void)
 {

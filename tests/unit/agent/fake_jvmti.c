@@ -92,6 +92,24 @@ static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *p)
 	return JVMTI_ERROR_NONE;
 }
 
+static jvmtiError JNICALL get_functions(jvmtiEnv *env, jniNativeInterface **table)
+{
+	void *copy;
+
+	TI(GetJNIFunctionTable);
+	copy = list(1, fake_jni_bytes());
+	memcpy(copy, fake_jni_table(), fake_jni_bytes());
+	*table = copy;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL set_functions(jvmtiEnv *env, const jniNativeInterface *table)
+{
+	TI(SetJNIFunctionTable);
+	fake_jni_set(table);
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL set_callbacks(jvmtiEnv *env, const jvmtiEventCallbacks *callbacks, jint size)
 {
 	size_t more = sizeof(fake.callbacks), left = (size_t)size > more ? (size_t)size - more : 0;
@@ -505,6 +523,8 @@ static union {
 		       .RelinquishCapabilities = relinquish,
 		       .DisposeEnvironment = dispose,
 		       .SetHeapSamplingInterval = set_interval,
+		       .GetJNIFunctionTable = get_functions,
+		       .SetJNIFunctionTable = set_functions,
 		       .GetExtensionEvents = get_extension_events,
 		       .SetExtensionEventCallback = set_extension_callback,
 		       .GenerateEvents = generate,

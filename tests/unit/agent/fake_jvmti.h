@@ -53,6 +53,7 @@ extern struct fake_jvm {
 	jint pool_count;			    /* counts the entry 0, which does not exist */
 	jint thread_count;			    /* threads that GetAllThreads lists, numbered from 1 */
 	jint class_count;			    /* classes that GetLoadedClasses lists */
+	uintptr_t invalid;			    /* a reference that was deleted */
 	uint64_t gone;				    /* bit N: object N was collected */
 	uint32_t objects[FAKE_CLASSES];		    /* in the heap, by class: see fake_heap.c */
 	jlong total_memory, free_memory;	    /* what Runtime says */
@@ -67,6 +68,7 @@ extern struct fake_jvm {
 	_Atomic int environments; /* created and not disposed of */
 	_Atomic int allocated;	  /* by JVM TI, and not deallocated */
 	_Atomic int weak;	  /* weak references */
+	_Atomic int global;	  /* global ones */
 	jint interval;		  /* between sampled allocations */
 	_Atomic uint32_t ti_calls[FAKE_TI_SLOTS];
 	_Atomic uint32_t jni_calls[FAKE_JNI_SLOTS];

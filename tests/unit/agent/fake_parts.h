@@ -24,6 +24,10 @@ void *fake_reference(uintptr_t object);
 jvmtiError fake_ti_other(void);
 
 void fake_jni_start(void);
+/* The table of functions, which agents may replace, and its size. */
+const jniNativeInterface *fake_jni_table(void);
+void fake_jni_set(const jniNativeInterface *table);
+size_t fake_jni_bytes(void);
 
 /* ---- fake_heap.c ---- */
 

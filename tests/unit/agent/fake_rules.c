@@ -65,6 +65,8 @@ static const struct {
 	{FAKE_TI(GetSystemProperties), ONLOAD | LIVE, false},
 	{FAKE_TI(SetHeapSamplingInterval), ONLOAD | LIVE, false},
 	{FAKE_TI(GetCurrentThread), START | LIVE, false},
+	{FAKE_TI(GetJNIFunctionTable), START | LIVE, false},
+	{FAKE_TI(SetJNIFunctionTable), START | LIVE, false},
 	{FAKE_TI(SetThreadLocalStorage), START | LIVE, false},
 	{FAKE_TI(GetThreadLocalStorage), START | LIVE, false},
 	{FAKE_TI(GetClassSignature), START | LIVE, false},
@@ -88,7 +90,8 @@ static const size_t allowed_pending[] = {
 	FAKE_JNI(ExceptionOccurred),	 FAKE_JNI(ExceptionDescribe), FAKE_JNI(ExceptionClear),
 	FAKE_JNI(ExceptionCheck),	 FAKE_JNI(DeleteLocalRef),    FAKE_JNI(DeleteGlobalRef),
 	FAKE_JNI(DeleteWeakGlobalRef),	 FAKE_JNI(PushLocalFrame),    FAKE_JNI(PopLocalFrame),
-	FAKE_JNI(ReleaseStringUTFChars), FAKE_JNI(MonitorExit),
+	FAKE_JNI(ReleaseStringUTFChars), FAKE_JNI(MonitorExit),	      FAKE_JNI(ReleasePrimitiveArrayCritical),
+	FAKE_JNI(ReleaseStringCritical),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -48,6 +48,39 @@ START_TEST(what_is_put_is_found)
 }
 END_TEST
 
+/* Every third one is removed while others are added, so that runs of entries close and open again. */
+START_TEST(what_is_removed_is_gone)
+{
+	struct slots s = SLOTS_OF(struct item, 2, 16);
+	uint64_t key[2];
+
+	for (uint32_t i = 0; i < COUNT; i++) {
+		key[0] = i / 3 + 1;
+		key[1] = i;
+		ck_assert(slots_reserve(&s));
+		*(struct item *)slots_find(&s, key) = (struct item){{key[0], key[1]}, i};
+		s.used++;
+		if (i % 3 != 2)
+			continue;
+		key[0] = i / 6 + 1;
+		key[1] = i / 6 * 3 + i / 3 % 2;
+		slots_remove(&s, slots_find(&s, key));
+	}
+	ck_assert_uint_eq(s.used, COUNT - COUNT / 3);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		bool removed = i % 3 < 2 && i / 3 * 2 + i % 3 < COUNT / 3;
+		const struct item *item;
+
+		key[0] = i / 3 + 1;
+		key[1] = i;
+		item = slots_find(&s, key);
+		ck_assert_uint_eq(item->key[0], removed ? 0 : key[0]);
+		ck_assert(removed || item->value == i);
+	}
+	slots_free(&s);
+}
+END_TEST
+
 /* A failed allocation adds nothing and loses nothing. */
 START_TEST(no_memory_changes_nothing)
 {
@@ -80,6 +113,7 @@ Suite *test_slots(void)
 	TCase *t = tcase_create("slots");
 
 	tcase_add_test(t, what_is_put_is_found);
+	tcase_add_test(t, what_is_removed_is_gone);
 	tcase_add_test(t, no_memory_changes_nothing);
 	tcase_add_test(t, texts_keep_their_ends);
 	suite_add_tcase(s, t);
