@@ -230,6 +230,21 @@ is_jdk()
 		[[ $(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1) -ge $2 ]]
 }
 
+# on_each_version LEAST COMMAND: runs the command with one JDK of each installed version from LEAST on.
+on_each_version()
+{
+	local home version tried=
+
+	need_jdk "$1"
+	while read -r home; do
+		is_jdk "$home" "$1" || continue
+		version=$(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1)
+		[[ " $tried " == *" $version "* ]] && continue
+		tried+=" $version"
+		"$2" "$home"
+	done < <(jdks)
+}
+
 # ---- recordings ----
 
 # start_record OPTION...: records in the background; messages are in record.err. Sets RECORD_PID.

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "names_layout.h"
+
 #define BASE 0x7f0000000000ULL
 #define MEMORY 65536U
 
@@ -77,18 +79,7 @@ static void setup(void)
 		.nmethod_compile_id = 48,
 		.nmethod_comp_level = 52,
 		.nmethod_comp_level_size = 4,
-		.method_const = 8,
-		.method_access_flags = 40,
-		.const_size = 56,
-		.const_constants = 8,
-		.const_code_size = 34,
-		.const_name_index = 36,
-		.const_signature_index = 38,
-		.pool_size = 72,
-		.pool_holder = 24,
-		.klass_name = 24,
-		.symbol_length = 4,
-		.symbol_body = 6,
+		NAMES_LAYOUT,
 	};
 	put(METHOD + 8, BASE + CONST, 8);
 	put(METHOD + 40, 0x81000009, 4);

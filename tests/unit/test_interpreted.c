@@ -2,6 +2,7 @@
 /* Tests of the names of interpreted methods whose memory could not be read at the sample. This process is the JVM. */
 #include "jvm_fixture.h"
 #include "jvm/jvm_state.h"
+#include "names_layout.h"
 
 Suite *test_interpreted(void);
 
@@ -26,19 +27,10 @@ static void begin(void)
 	setup();
 	memset(memory, 0, sizeof(memory));
 	unloads = 0;
-	jvm->layout = (struct braid_layout){.flags = BRAID_LAYOUT_NAMES,
-					    .method_const = 8,
-					    .method_access_flags = 40,
-					    .const_size = 56,
-					    .const_constants = 8,
-					    .const_code_size = 34,
-					    .const_name_index = 36,
-					    .const_signature_index = 38,
-					    .pool_size = 72,
-					    .pool_holder = 24,
-					    .klass_name = 24,
-					    .symbol_length = 4,
-					    .symbol_body = 6};
+	jvm->layout = (struct braid_layout){
+		.flags = BRAID_LAYOUT_NAMES,
+		NAMES_LAYOUT,
+	};
 	jvm->names.class_unloads = (uintptr_t)&unloads;
 	put(8, address(CONST), 8);
 	put(CONST + 8, address(POOL), 8);

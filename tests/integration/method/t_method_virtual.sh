@@ -32,12 +32,4 @@ assert sum(c["virtual_thread"] is not None and c["virtual_thread"]["name"] in c[
 	grep -q '40 calls by virtual threads have no spans' err || fail "$(cat err)"
 }
 
-need_jdk 21
-tried=
-while read -r home; do
-	is_jdk "$home" 21 || continue
-	version=$(sed -n 's/.* version "\([0-9]*\).*/\1/p' version | head -n 1)
-	[[ " $tried " == *" $version "* ]] && continue
-	tried+=" $version"
-	on "$home"
-done < <(jdks)
+on_each_version 21 on
