@@ -138,8 +138,8 @@ int kernel_side_open(struct kernel_side **out, const struct record_options *o)
 	}
 	err = map_sizes_set(k->skel, o);
 	err = err ?: configure_programs(k, o, &filter);
-	err = err ?: braid_bpf__load(k->skel);
 	err = err ?: programs_begin(&k->programs);
+	err = err ?: braid_bpf__load(k->skel);
 	err = err ?: open_windows(k);
 	if (err) {
 		explain_load(err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How large the maps of a recording are. Only kernel_side.c calls this. */
+/* How large the maps of a recording are. kernel_side.c and programs.c call this. */
 #ifndef BRAID_KERNEL_MAP_SIZES_H
 #define BRAID_KERNEL_MAP_SIZES_H
 

@@ -4,6 +4,7 @@
 #include "braid.skel.h"
 #include "hits.h"
 #include "kernel_programs.h"
+#include "map_sizes.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -67,6 +68,7 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 
 	*p = (struct programs){.options = o,
 			       .first = first,
+			       .maps = first,
 			       .offcpu = first,
 			       .offcpu_types = types & OFFCPU_TYPES,
 			       .settings = {.least_ns = UINT64_MAX, .end_ns = UINT64_MAX},
@@ -97,6 +99,9 @@ int programs_wait(struct programs *p)
 	if (p->loading)
 		pthread_join(p->thread, NULL);
 	p->loading = false;
+	if (p->maps != p->first)
+		braid_bpf__destroy(p->maps);
+	p->maps = p->first;
 	return p->load_error;
 }
 
@@ -215,16 +220,18 @@ void programs_free(struct programs *p)
 /* The object whose map a later object uses; NULL: its own. */
 static const struct braid_bpf *map_owner(const struct programs *p, const struct braid_bpf *b, const struct bpf_map *map)
 {
+	const struct braid_bpf *owner = p->first;
+
 	if (bpf_map__is_internal(map)) /* variables: written ones belong to the programs of one object */
 		return NULL;
 	if (map == b->maps.memos || map == b->maps.rule_memos || map == b->maps.samples ||
 	    map == b->maps.method_events || map == b->maps.vthread_events)
-		return p->slots;
+		owner = p->slots;
 	if (map == b->maps.thread_times || map == b->maps.stack_reuses || map == b->maps.thread_places ||
 	    map == b->maps.thread_spares || map == b->maps.vthread_times || map == b->maps.sums_even ||
 	    map == b->maps.sums_odd)
-		return p->thread_times;
-	return p->first;
+		owner = p->thread_times;
+	return owner == p->first ? p->maps : owner;
 }
 
 static int share_maps(const struct programs *p, struct braid_bpf *b)
@@ -258,6 +265,23 @@ static int open_later(const struct programs *p, struct braid_bpf **out)
 		err = err ?: bpf_program__set_autoload(program, false);
 	}
 	return err;
+}
+
+/* Makes the maps of `first` before it has loaded its programs, which takes long. */
+static int make_maps(struct programs *p)
+{
+	struct braid_bpf *b = NULL;
+	int err = open_later(p, &b);
+
+	err = err ?: map_sizes_set(b, p->options);
+	err = err ?: offcpu_size(b, true);
+	err = err ?: braid_bpf__load(b);
+	if (err) {
+		braid_bpf__destroy(b);
+		return err;
+	}
+	p->maps = b;
+	return share_maps(p, p->first);
 }
 
 static int configure_later(const struct programs *p, struct braid_bpf *b, uint32_t offcpu, bool stack_request)
@@ -326,15 +350,16 @@ static void *load_offcpu(void *ctx)
 }
 
 /*
- * The verifier takes as long for the programs that follow threads off the CPU as for all others together, and they are
- * not needed before the recording starts. The main thread handles all signals.
+ * The verifier takes as long for the programs that follow threads off the CPU as for all others together. The main thread
+ * handles all signals.
  */
 int programs_begin(struct programs *p)
 {
 	sigset_t all, before;
+	int err = p->offcpu_types ? make_maps(p) : 0;
 
-	if (!p->offcpu_types)
-		return 0;
+	if (err || !p->offcpu_types)
+		return err;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	p->loading = !pthread_create(&p->thread, NULL, load_offcpu, p);

@@ -19,6 +19,7 @@ struct braid_bpf;
 struct programs {
 	const struct record_options *options;
 	struct braid_bpf *first; /* owned by kernel_side; has every map */
+	struct braid_bpf *maps;	 /* has the same maps: `first`, or an object without programs until that is loaded */
 	struct braid_bpf *later[PROGRAMS_LATER];
 	int count;
 	/* The object in use for each job; NULL: none yet. */
@@ -43,7 +44,7 @@ struct programs {
 /* To be called before the first object is loaded. */
 int programs_configure(struct programs *p, struct braid_bpf *first, const struct record_options *o,
 		       const struct braid_offcpu_filter *filter);
-/* To be called after it is loaded. Starts a thread that loads what else is needed from the start. */
+/* To be called before it is loaded. Starts a thread that loads meanwhile what else is needed from the start. */
 int programs_begin(struct programs *p);
 int programs_wait(struct programs *p); /* waits for that thread; to be called before programs_start() */
 int programs_start(struct programs *p);
