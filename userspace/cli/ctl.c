@@ -260,7 +260,6 @@ static void json_types(struct json *j, const char *key, uint32_t bits)
 static void json_figures(struct json *j, const struct braid_event_config *c)
 {
 	json_number(j, "alloc_interval", c->alloc_interval);
-	json_number(j, "malloc_interval", c->malloc_interval);
 	json_number(j, "live_max", c->live_max);
 	json_number(j, "lock_min_ns", c->lock_min_ns);
 	json_number(j, "wait_min_ns", c->wait_min_ns);

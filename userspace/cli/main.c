@@ -21,6 +21,7 @@ static const struct command {
 	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
 	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
 	{"heap", cmd_heap, "count the objects of a JVM by class"},
+	{"memory", cmd_memory, "show whose memory the resident set of a process is"},
 	{"threads", cmd_threads, "print the threads of a process with their stacks, and deadlocks"},
 	{"explain", cmd_explain, "explain why a thread took as long as it did"},
 	{"diff", cmd_diff, "show what differs between two traces"},

@@ -33,6 +33,7 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<= -p )\d+", pid, command)
     command = re.sub(r"(?<=^braid ctl )\d+", pid, command)
     command = re.sub(r"(?<=^braid heap )((?:-n \d+ )?)\d+", r"\g<1>" + pid, command)
+    command = re.sub(r"(?<=^braid memory )\d+", pid, command)
     command = re.sub(r"(?<=^braid threads )((?:--deadlocks )?)\d+", r"\g<1>" + pid, command)
     command = re.sub(r"(?<=thread=)\d+", tid, command)
     command = re.sub(r"(?<= -d )\S+", "0.5", command)

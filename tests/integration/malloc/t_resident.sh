@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The parts of a resident set add up to what the kernel says, the Java heap is as large as it is, and what grows has an owner.
+# takes: 5 s
+source "$(dirname "$0")/../lib.sh"
+
+# resident FILE PID: of a process that is stopped, so that it stays the same.
+resident()
+{
+	kill -STOP "$2"
+	braid memory --json "$2" >"$1"
+	awk '/^Rss:/ { print $2 * 1024 }' "/proc/$2/smaps_rollup" >"$1.kernel"
+	kill -CONT "$2"
+	python3 -c '
+import json, sys
+r, kernel = json.load(open(sys.argv[1])), int(open(sys.argv[1] + ".kernel").read())
+assert r["resident"] == kernel == sum(o["resident"] for o in r["owners"]) == sum(p["resident"] for p in r["parts"]), (kernel, r["resident"], r["owners"])
+assert all(p["resident"] <= p["end"] - p["start"] for p in r["parts"]), r["parts"]' "$1" || fail "parts do not add up"
+}
+
+start_program truth "$JAVA" -Xms32m -Xmx32m -XX:+AlwaysPreTouch -XX:NativeMemoryTracking=detail -cp "$CLASSES" "-Djava.library.path=$CLASSES" Leaks 8192 wait
+resident before "$JAVA_PID"
+go_on
+wait_says truth end
+resident after "$JAVA_PID"
+python3 -c '
+import json
+before, after = ({o["owner"]: o["resident"] for o in json.load(open(f))["owners"]} for f in ("before", "after"))
+grown = {o: after[o] - before.get(o, 0) for o in after}
+all_of_it, leaked, written = sum(grown.values()), 7 * 8192 << 10, 5 * 8192 << 10
+assert 32 << 20 <= before["Java heap"] <= 34 << 20, before
+assert before["code cache"] > 1 << 20 and before["thread stacks"] > 100 << 10 and before["programs and libraries"] > 4 << 20, before
+# calloc does not write what the kernel has just given
+assert written <= grown["malloc (glibc)"] < leaked * 1.2, grown
+assert grown["not known"] < all_of_it / 20, grown' || fail "what has grown"
+braid memory "$JAVA_PID" >text
+[[ $(grep -c "^  .* malloc (glibc)$" text) -eq 1 ]] || fail "the table: $(cat text)"
+grep -q "  thread $JAVA_PID " text || fail "no stacks: $(cat text)"
+if [[ -x $JAVA_HOME/bin/jcmd ]]; then
+	"$JAVA_HOME/bin/jcmd" "$JAVA_PID" VM.native_memory detail | braid memory --json --nmt - "$JAVA_PID" >nmt
+	python3 -c '
+import json
+owners = {o["owner"]: o["resident"] for o in json.load(open("nmt"))["owners"]}
+assert owners["Java Heap"] >= 32 << 20 and owners["Thread Stack"] > 0 and owners["Code"] > 1 << 20 and "Java heap" not in owners, owners' || fail "by the tracking"
+fi
+go_on
+end_program
+
+# Another program, and none.
+sleep 1000 &
+resident other $!
+kill "$!"
+! braid memory 999999999 >out 2>err || fail "a process that is not there"
+one_line_error out err
+! braid memory --nmt /dev/null $$ >out 2>err || fail "no tracking"
+one_line_error out err

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of what is said to own a process's memory. */
+#include <resident/resident.h>
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+Suite *test_resident(void);
+
+static int track(struct resident *r, const char *text)
+{
+	FILE *f = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	int err = f ? resident_add_tracking(r, f) : -errno;
+
+	if (f)
+		fclose(f);
+	return err;
+}
+
+START_TEST(reads_the_tracking_of_a_jvm)
+{
+	struct resident r = {0};
+
+	ck_assert_int_eq(
+		track(&r,
+		      "4711:\n\nVirtual memory map:\n\n"
+		      "[0x00000000f0000000 - 0x0000000100000000] reserved 262144KB for Java Heap from\n"
+		      "\t[0x00000000f0000000 - 0x00000000f4000000] committed 65536KB from\n"
+		      "[0x00007f0000000000 - 0x00007f0000100000] reserved and committed 1024KB for Thread Stack from\n"
+		      "[0x10 - 0x8] reserved 1KB for nothing\n[0x1000 - 0x2000] reserved 4KB for Code"),
+		0);
+	ck_assert_uint_eq(r.ranges.count, 3);
+	ck_assert_str_eq(r.ranges.at[0].name, "Java Heap");
+	ck_assert_uint_eq(r.ranges.at[0].end - r.ranges.at[0].start, 256U << 20);
+	ck_assert_str_eq(r.ranges.at[1].name, "Thread Stack");
+	ck_assert_str_eq(r.ranges.at[2].name, "Code");
+	resident_free(&r);
+	ck_assert_int_eq(track(&r, "Native memory tracking is not enabled\n"), -EINVAL);
+	resident_free(&r);
+}
+END_TEST
+
+static const struct resident_part *part_at(const struct resident *r, const void *address)
+{
+	for (size_t i = 0; i < r->parts.count; i++)
+		if ((uintptr_t)address >= r->parts.at[i].start && (uintptr_t)address < r->parts.at[i].end)
+			return &r->parts.at[i];
+	return NULL;
+}
+
+/* A range that is a part of a mapping has the pages that are in it, and the rest has the others. */
+START_TEST(divides_mappings)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct resident r = {0};
+	char text[128];
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	ck_assert_int_eq(madvise(at, 16 * page, MADV_NOHUGEPAGE), 0);
+	for (size_t i = 2; i < 7; i++)
+		at[i * page] = 1;
+	snprintf(text, sizeof(text), "[%p - %p] reserved 16KB for Mine\n", (void *)(at + 4 * page),
+		 (void *)(at + 8 * page));
+	ck_assert_int_eq(track(&r, text), 0);
+	ck_assert_int_eq(resident_read(&r, getpid()), 0);
+	ck_assert_uint_eq(part_at(&r, at + 4 * page)->resident, 3 * page);
+	ck_assert_uint_eq(part_at(&r, at + 4 * page)->owner, RESIDENT_TRACKED);
+	ck_assert_str_eq(part_at(&r, at + 4 * page)->name, "Mine");
+	ck_assert_uint_eq(part_at(&r, text)->owner, RESIDENT_STACK);
+	ck_assert_uint_eq(part_at(&r, (void *)(uintptr_t)track)->owner, RESIDENT_LIBRARY);
+	resident_free(&r);
+	munmap(at, 16 * page);
+}
+END_TEST
+
+START_TEST(no_process)
+{
+	struct resident r = {0};
+
+	ck_assert_int_eq(resident_read(&r, 999999999), -ESRCH);
+	resident_free(&r);
+}
+END_TEST
+
+Suite *test_resident(void)
+{
+	Suite *s = suite_create("test_resident");
+	TCase *t = tcase_create("resident");
+
+	tcase_add_test(t, reads_the_tracking_of_a_jvm);
+	tcase_add_test(t, divides_mappings);
+	tcase_add_test(t, no_process);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `braid memory`: whose memory the resident set of a process is, now. */
+#include "cli.h"
+#include "common.h"
+
+#include "export/json.h"
+#include "resident/resident.h"
+#include "util/log.h"
+#include "util/quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define TOP 10U
+
+static const char doc[] =
+	"Shows whose memory the resident set of a process is: the Java heap, the code cache, stacks of threads, malloc, "
+	"libraries, files, and what cannot be told from outside.\vThe parts add up to what the kernel says in "
+	"/proc/PID/smaps. Nothing is loaded into the process, and nothing is stopped. What is anonymous and not known is "
+	"metaspace and other memory that a JVM maps for itself; a JVM that runs with -XX:NativeMemoryTracking=detail can "
+	"tell.\n"
+	"\n"
+	"Examples:\n"
+	"  braid memory 4711\n"
+	"  braid memory 4711 --json\n"
+	"  jcmd 4711 VM.native_memory detail | braid memory --nmt - 4711\n"
+	"\n"
+	"`braid record -e malloc` shows which code has allocated native memory and not freed it.";
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"nmt", 'n', "FILE", 0,
+	 "Name parts as this answer of `jcmd PID VM.native_memory detail` does; - is standard input", 0},
+	{"verbose", 'v', NULL, 0, "Print more messages", 0},
+	{0},
+};
+
+struct memory_command {
+	pid_t pid;
+	const char *tracking;
+	bool as_json;
+};
+
+static error_t memory_parse(int key, char *arg, struct argp_state *state)
+{
+	struct memory_command *c = state->input;
+
+	switch (key) {
+	case 'j':
+		c->as_json = true;
+		return 0;
+	case 'n':
+		c->tracking = arg;
+		return 0;
+	case 'v':
+		log_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+	case ARGP_KEY_END:
+		return common_pid_arg(key, arg, state, &c->pid);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- sums ---- */
+
+struct sum {
+	const char *name;
+	uint64_t resident, swapped, size, parts;
+};
+
+struct sums {
+	VEC(struct sum) all;
+};
+
+static const char *sum_name(const struct resident_part *p)
+{
+	return p->owner == RESIDENT_TRACKED ? p->name : resident_owner_name((enum resident_owner)p->owner);
+}
+
+static int add_up(struct sums *s, const struct resident *r)
+{
+	for (size_t i = 0; i < r->parts.count; i++) {
+		const struct resident_part *p = &r->parts.at[i];
+		size_t at = 0;
+
+		while (at < s->all.count && strcmp(s->all.at[at].name, sum_name(p)) != 0)
+			at++;
+		if (at == s->all.count && VEC_PUSH(&s->all, (struct sum){.name = sum_name(p)}))
+			return -ENOMEM;
+		s->all.at[at].resident += p->resident;
+		s->all.at[at].swapped += p->swapped;
+		s->all.at[at].size += p->end - p->start;
+		s->all.at[at].parts++;
+	}
+	return 0;
+}
+
+static int compare_sums(const void *x, const void *y)
+{
+	const struct sum *p = x, *q = y;
+
+	return p->resident != q->resident ? (p->resident < q->resident) - (p->resident > q->resident)
+					  : strcmp(p->name, q->name);
+}
+
+static int compare_parts(const void *x, const void *y)
+{
+	const struct resident_part *p = x, *q = y;
+
+	return p->resident != q->resident ? (p->resident < q->resident) - (p->resident > q->resident)
+					  : (p->start > q->start) - (p->start < q->start);
+}
+
+/* ---- text ---- */
+
+static double share_of(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* Names in a file system, and in the JVM's answer, may have any bytes. */
+static void print_name(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
+
+static void print_parts(const struct resident *r, enum resident_owner owner, const char *title)
+{
+	char size[QUANTITY_TEXT], whole[QUANTITY_TEXT];
+	unsigned shown = 0;
+
+	for (size_t i = 0; i < r->parts.count && shown < TOP; i++) {
+		const struct resident_part *p = &r->parts.at[i];
+
+		if (p->owner != owner || !p->resident)
+			continue;
+		if (!shown++)
+			printf("\n%s\n", title);
+		printf("  %11s of %11s  %012" PRIx64 "-%012" PRIx64 "  ", size_text(size, p->resident),
+		       size_text(whole, p->end - p->start), p->start, p->end);
+		if (p->tid)
+			printf("thread %u ", p->tid);
+		print_name(p->name);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct resident *r, const struct sums *s)
+{
+	char size[QUANTITY_TEXT], whole[QUANTITY_TEXT], swapped[QUANTITY_TEXT];
+
+	printf("Resident set of process %d: %s in %u mappings", (int)r->pid, size_text(size, r->total), r->mappings);
+	if (r->swapped)
+		printf(", and %s in swap space", size_text(swapped, r->swapped));
+	printf("\n  %11s  %7s  %11s  %8s  owner\n", "resident", "share", "of", "parts");
+	for (size_t i = 0; i < s->all.count; i++) {
+		const struct sum *one = &s->all.at[i];
+
+		printf("  %11s  %6.2f%%  %11s  %8" PRIu64 "  ", size_text(size, one->resident),
+		       share_of(one->resident, r->total), size_text(whole, one->size), one->parts);
+		print_name(one->name);
+		if (one->swapped)
+			printf(" (%s more in swap space)", size_text(swapped, one->swapped));
+		putchar('\n');
+	}
+	print_parts(r, RESIDENT_UNKNOWN, "Largest parts that are not known");
+	print_parts(r, RESIDENT_STACK, "Largest stacks");
+}
+
+/* ---- JSON ---- */
+
+static void print_json(const struct resident *r, const struct sums *s)
+{
+	struct json j = {.out = stdout};
+
+	json_open(&j, NULL, '{');
+	json_number(&j, "pid", (uint64_t)r->pid);
+	json_number(&j, "resident", r->total);
+	json_number(&j, "swapped", r->swapped);
+	json_number(&j, "mappings", r->mappings);
+	json_open(&j, "owners", '[');
+	for (size_t i = 0; i < s->all.count; i++) {
+		json_open(&j, NULL, '{');
+		json_string(&j, "owner", s->all.at[i].name);
+		json_number(&j, "resident", s->all.at[i].resident);
+		json_number(&j, "swapped", s->all.at[i].swapped);
+		json_number(&j, "size", s->all.at[i].size);
+		json_number(&j, "parts", s->all.at[i].parts);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_open(&j, "parts", '[');
+	for (size_t i = 0; i < r->parts.count; i++) {
+		const struct resident_part *p = &r->parts.at[i];
+
+		json_open(&j, NULL, '{');
+		json_string(&j, "owner", sum_name(p));
+		json_number(&j, "start", p->start);
+		json_number(&j, "end", p->end);
+		json_number(&j, "resident", p->resident);
+		json_number(&j, "swapped", p->swapped);
+		json_number_if(&j, p->tid, "tid", p->tid);
+		json_string(&j, "name", p->name);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putchar('\n');
+}
+
+/* ---- the command ---- */
+
+static int read_tracking(struct resident *r, const char *path)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	int err = f ? resident_add_tracking(r, f) : -errno;
+
+	if (f && f != stdin)
+		fclose(f);
+	if (err == -EINVAL)
+		log_error("%s has no ranges of memory: the JVM must run with -XX:NativeMemoryTracking=detail, and the "
+			  "command is `jcmd PID VM.native_memory detail`",
+			  path);
+	else if (err)
+		log_error("cannot read %s: %s", path, strerror(-err));
+	return err;
+}
+
+static void report_error(pid_t pid, int err)
+{
+	if (err == -ESRCH)
+		log_error("no process %d", (int)pid);
+	else
+		log_error("cannot read the memory of process %d: %s%s", (int)pid, strerror(-err),
+			  err == -EACCES || err == -EPERM ? "; run braid as root, or as the process's user" : "");
+}
+
+int cmd_memory(int argc, char **argv)
+{
+	static const struct argp argp = {.options = options, .parser = memory_parse, .args_doc = "PID", .doc = doc};
+	struct memory_command c = {0};
+	struct resident r = {0};
+	struct sums s = {0};
+	int err, status = EXIT_FAILURE;
+
+	if (common_parse(&argp, argc, argv, &c))
+		return EXIT_USAGE;
+	if (c.tracking && read_tracking(&r, c.tracking))
+		goto out;
+	err = resident_read(&r, c.pid);
+	VEC_SORT(&r.parts, compare_parts);
+	err = err ?: add_up(&s, &r); /* its names are those of the parts, which stay where they are */
+	if (err) {
+		report_error(c.pid, err);
+		goto out;
+	}
+	VEC_SORT(&s.all, compare_sums);
+	(c.as_json ? print_json : print_text)(&r, &s);
+	status = common_output_close(stdout, NULL, 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+out:
+	free(s.all.at);
+	resident_free(&r);
+	return status;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of this room offer each other. */
+#ifndef BRAID_RESIDENT_STATE_H
+#define BRAID_RESIDENT_STATE_H
+
+#include "resident.h"
+
+#define RESIDENT_RANGES_MAX 200000U /* a process has at most 65,530 mappings by default, and as many threads */
+#define RESIDENT_MAPPINGS_MAX 1000000U
+
+/* A mapping as /proc/PID/smaps has it. */
+struct resident_mapping {
+	uint64_t start, end, offset, resident, swapped;
+	char permissions[5];
+	bool shared;
+	const char *path; /* "": none */
+};
+
+int resident_add_range(struct resident *r, const struct resident_range *range);
+
+/* ranges.c: what the JVM's tables and the kernel say of heap, code cache and threads. `libjvm`: its first mapping, by
+ * which its tables are found, or 0. */
+int resident_find_ranges(struct resident *r, uint64_t libjvm, uint64_t libjvm_end);
+/* The owner of a mapping, or of a part of it, that is in no range. */
+enum resident_owner resident_guess(const struct resident *r, const struct resident_mapping *m);
+
+#endif
