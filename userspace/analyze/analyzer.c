@@ -136,7 +136,7 @@ static int add_to_sum(struct analyzer *a, const struct sample *one)
 /* A carrier runs while its virtual threads do. */
 static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 {
-	struct sample one = {r->time_ns, r->weight, r->thread, r->node, spans_same(a, r->span), r->cpu};
+	struct sample one = {r->time_ns, r->weight, r->thread, r->node, spans_same(a, r->span), r->cpu, r->vthread};
 
 	return a->keep_samples ? VEC_PUSH(&a->carried_samples, one) : sample_sums_add(&a->carried, &one);
 }
@@ -144,7 +144,7 @@ static int feed_carried(struct analyzer *a, const struct trace_sample *r)
 static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 {
 	uint32_t thread = vthreads_thread(a, r);
-	struct sample one = {r->time_ns, r->weight, thread, r->node, spans_same(a, r->span), r->cpu};
+	struct sample one = {r->time_ns, r->weight, thread, r->node, spans_same(a, r->span), r->cpu, r->vthread};
 
 	if (r->event)
 		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one, r->text);

@@ -155,6 +155,7 @@ struct sample {
 	uint32_t node;
 	uint32_t span; /* spans_same() of it */
 	uint32_t cpu;
+	uint32_t vthread; /* id; 0: none */
 };
 
 /* All samples of one thread on one stack. */

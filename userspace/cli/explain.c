@@ -7,6 +7,7 @@
 
 #include <analyze/span_view.h>
 #include <analyze/spans.h>
+#include <analyze/vthreads.h>
 #include <export/explain.h>
 #include <export/info.h>
 #include <util/log.h>
@@ -30,7 +31,7 @@ struct explain_options {
 enum { OPT_THREAD = 0x200, OPT_FROM, OPT_TO, OPT_AGAINST, OPT_WHAT_IF, OPT_SPAN, OPT_SLOWEST, OPT_JSON, OPT_TOP };
 
 static const struct argp_option options[] = {
-	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread: its name, or its id", 0},
+	{"thread", OPT_THREAD, "THREAD", 0, "Explain this thread, which may be virtual: its name, or its id", 0},
 	{"from", OPT_FROM, "TIME", 0,
 	 "From TIME on, since the recording's start (1.5, 500ms, 2m) or as a time of day (12:30:05); default: the "
 	 "thread's first time",
@@ -161,53 +162,91 @@ static error_t explain_parse(int key, char *arg, struct argp_state *state)
 
 /* ---- the stretch ---- */
 
-static bool is_named(const struct wall *w, uint32_t row, const char *thread)
-{
-	const struct thread_row *t = table_row(&w->an->a->threads, row);
-	char *end;
-	unsigned long tid = strtoul(thread, &end, 10);
+struct search {
+	struct wall *w;
+	const char *text; /* the name or the number of a thread */
+	char numbers[256];
+	size_t count;
+	uint32_t found; /* the last one */
+};
 
-	if (*thread >= '0' && *thread <= '9' && !*end)
-		return t->tid == tid;
-	return strcmp(analysis_thread_name(w->an, row), thread) == 0;
+static bool is_meant(const struct search *s, const char *name, uint64_t number)
+{
+	char *end;
+	uint64_t wanted = strtoull(s->text, &end, 10);
+
+	if (*s->text >= '0' && *s->text <= '9' && !*end)
+		return number == wanted;
+	return strcmp(name, s->text) == 0;
 }
 
-/* The one thread of that name or id that has times. */
-static bool find_thread(const struct wall *w, const char *path, const char *thread, uint32_t *found)
+static void take_found(struct search *s, uint32_t thread, uint64_t number)
 {
-	char all[256] = "";
-	size_t used = 0, count = 0;
+	size_t used = strlen(s->numbers);
 
-	for (uint32_t i = 0; i < w->threads.count; i++) {
+	s->found = thread;
+	if (s->count++ < 8)
+		snprintf(s->numbers + used, sizeof(s->numbers) - used, "%s%" PRIu64, used ? ", " : "", number);
+}
+
+static void find_os_threads(struct search *s)
+{
+	const struct wall *w = s->w;
+
+	for (uint32_t i = 0; i < w->an->a->threads.count; i++) {
 		const struct thread_row *t = table_row(&w->an->a->threads, i);
 
-		if (!is_named(w, i, thread) || !w->threads.at[w->leader[i]].life_ns)
-			continue;
-		if (count && *found == w->leader[i])
-			continue;
-		*found = w->leader[i];
-		if (count++ < 8)
-			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%u", used ? ", " : "", t->tid);
+		if (is_meant(s, analysis_thread_name(w->an, i), t->tid) && w->threads.at[w->leader[i]].life_ns &&
+		    !(s->count && s->found == w->leader[i]))
+			take_found(s, w->leader[i], t->tid);
 	}
-	if (count > 1)
-		log_error("%s has %zu threads '%s'; give one of their ids: %s", path, count, thread, all);
-	else if (!count)
+}
+
+static int find_vthread(void *ctx, const struct wall_thread *t)
+{
+	struct search *s = ctx;
+	const struct vthread_row *v = vthreads_get(s->w->an->a, t->vthread);
+	uint32_t thread = (uint32_t)s->w->threads.count;
+	int err = 0;
+
+	if (!v || !is_meant(s, strpool_get(&s->w->an->a->strings, v->name), v->number))
+		return 0;
+	if (!s->count)
+		err = wall_add_vthread(s->w, t);
+	take_found(s, thread, v->number);
+	return err;
+}
+
+/*
+ * The one thread of that name or number that has times; a virtual one if no other is called so. ROW_NONE: there is none,
+ * or several, which is reported.
+ */
+static int find_thread(struct wall *w, const char *path, const char *thread, uint32_t *found)
+{
+	struct search s = {.w = w, .text = thread};
+	int err = 0;
+
+	find_os_threads(&s);
+	if (!s.count)
+		err = wall_each_vthread(w, find_vthread, &s);
+	if (err)
+		return err;
+	if (s.count > 1)
+		log_error("%s has %zu threads '%s'; give one of their ids: %s", path, s.count, thread, s.numbers);
+	else if (!s.count)
 		log_error("%s has no times of a thread '%s'; `braid report --wall %s` lists those that it has, and "
 			  "`braid record -e offcpu` records them",
 			  path, thread, path);
-	return count == 1;
+	*found = s.count == 1 ? s.found : ROW_NONE;
+	return 0;
 }
 
 /* Without a time, the stretch is all of what is recorded of the thread's life. */
-static bool find_stretch(const struct loaded *l, const struct wall *w, const struct explain_options *o,
-			 const struct filter *times, struct stretch *s)
+static bool find_stretch(const struct loaded *l, const struct wall *w, const struct filter *times, struct stretch *s)
 {
-	const struct wall_thread *t;
+	const struct wall_thread *t = &w->threads.at[s->thread];
 	struct window window;
 
-	if (!common_check_window(l, times) || !find_thread(w, l->path, o->thread, &s->thread))
-		return false;
-	t = &w->threads.at[s->thread];
 	if (analysis_window(&window, l->analyzer, times))
 		return false;
 	s->from_ns = times->has_from && window.from_ns ? window.from_ns : t->start_ns;
@@ -269,7 +308,7 @@ static bool check_what_if(const struct what_if *wi)
 
 static int print_what_if(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
 {
-	const char *name = analysis_thread_name(tl->wall->an, tl->wall->threads.at[s->thread].thread);
+	const char *name = wall_thread_name(tl->wall, s->thread);
 	int err = what_if_replay(&o->what_if, tl, s);
 
 	*ok = !err && check_what_if(&o->what_if);
@@ -340,26 +379,38 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const cha
 	return 0;
 }
 
-static int print_thread(struct explain_options *o, const struct loaded *l, struct timeline *tl, bool *ok)
+static int print_thread(struct explain_options *o, const struct loaded *l, struct timeline *tl, uint32_t thread,
+			bool *ok)
 {
-	struct stretch s, against;
+	struct stretch s = {.thread = thread}, against = s;
 
-	*ok = find_stretch(l, tl->wall, o, &o->stretch, &s) &&
-	      (!o->against.has_from || find_stretch(l, tl->wall, o, &o->against, &against));
+	*ok = find_stretch(l, tl->wall, &o->stretch, &s) &&
+	      (!o->against.has_from || find_stretch(l, tl->wall, &o->against, &against));
 	if (!*ok)
 		return 0;
 	return o->against.has_from ? print_diff(o, tl, &s, &against) : print_stretch(o, tl, &s, ok);
+}
+
+static bool check_stretches(const struct loaded *l, const struct explain_options *o)
+{
+	return common_check_window(l, &o->stretch) && (!o->against.has_from || common_check_window(l, &o->against));
 }
 
 static bool write_explanation(const struct loaded *l, struct explain_options *o)
 {
 	struct timeline *tl = NULL;
 	struct wall *w;
-	bool ok = true;
-	int err = wall_new(&w, l->analysis) ?: timeline_new(&tl, w);
+	uint32_t thread = ROW_NONE;
+	bool ok;
+	int err = wall_new(&w, l->analysis);
 
-	if (!err)
-		err = o->thread ? print_thread(o, l, tl, &ok) : print_spans(o, tl, l->path, &ok);
+	if (!err && o->thread)
+		err = find_thread(w, l->path, o->thread, &thread);
+	ok = !err && (!o->thread || thread != ROW_NONE);
+	if (ok)
+		err = timeline_new(&tl, w);
+	if (!err && ok)
+		err = o->thread ? print_thread(o, l, tl, thread, &ok) : print_spans(o, tl, l->path, &ok);
 	timeline_free(tl);
 	wall_free(w);
 	return (ok || err) && common_output_close(stdout, NULL, err);
@@ -380,7 +431,7 @@ int cmd_explain(int argc, char **argv)
 		o.top = 10;
 	if (common_read(&l, o.file, &everything, NULL, NULL) && common_make_spans(&l, &o.span) &&
 	    common_analyze(&l, &o.filter)) {
-		status = common_status(&l, write_explanation(&l, &o));
+		status = common_status(&l, check_stretches(&l, &o) && write_explanation(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.span);

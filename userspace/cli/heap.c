@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `braid heap`: a short recording of one JVM with one histogram of its heap, which it prints. */
+/*
+ * `braid heap`: a short recording of one JVM with one histogram of its heap, which it prints; or a heap dump, see
+ * heap_file.h.
+ */
 #include "cli.h"
+#include "heap_file.h"
 #include "snapshot.h"
 
 #include "attach/attach.h"
@@ -20,7 +24,7 @@ enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE };
 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
-	"to, by class and class loader.\vThe JVM stands still while its objects are counted. How long is printed "
+	"to, by class and class loader; or, of a heap dump, what holds what.\vThe JVM stands still while its objects are counted. How long is printed "
 	"before, as an estimate by the heap in use, and afterwards, as measured. If the estimate exceeds --max-pause, "
 	"nothing is counted and the exit status is 1.\n"
 	"\n"
@@ -32,8 +36,12 @@ static const char doc[] =
 	"  braid heap 4711 -n 10 --live\n"
 	"  braid heap 4711 --max-pause 5s\n"
 	"  braid heap 4711 --json -o before.trace\n"
+	"  braid heap app.hprof\n"
+	"  braid heap app.hprof --path 0xf8900000\n"
 	"\n"
-	"`braid record -e heap=60s` takes a histogram every minute, and `braid report` shows what has grown.";
+	"`braid record -e heap=60s` takes a histogram every minute, and `braid report` shows what has grown. `jcmd PID "
+	"GC.heap_dump FILE` writes a heap dump; of one are printed leak suspects, what objects and classes retain, and the "
+	"tree of dominators.";
 
 static const struct argp_option options[] = {
 	{"rows", 'n', "N", 0, "Print the N largest classes (default 30; at most 1000 are known one by one)", 0},
@@ -46,10 +54,22 @@ static const struct argp_option options[] = {
 
 struct heap_command {
 	struct snapshot snapshot;
+	struct heap_file file;
+	const char *option; /* the last one that needs a process; NULL: none was given */
 	unsigned rows;
 	bool force;
 	bool done; /* the JVM has reported */
 };
+
+static void check_options(const struct heap_command *c, struct argp_state *state)
+{
+	const char *option = c->option ? c->option : strcmp(c->snapshot.record.output, "/dev/null") ? "output" : NULL;
+
+	if (c->file.path && option)
+		argp_error(state, "--%s is for a running JVM, not for a heap dump", option);
+	if (!c->file.path && c->file.option)
+		argp_error(state, "--%s is for a heap dump; `jcmd PID GC.heap_dump FILE` writes one", c->file.option);
+}
 
 static error_t heap_parse(int key, char *arg, struct argp_state *state)
 {
@@ -58,17 +78,30 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &c->snapshot;
+		state->child_inputs[1] = &c->file;
 		return 0;
+	case ARGP_KEY_ARG:
+		if (arg[strspn(arg, "0123456789")] == '\0' || c->file.path)
+			return ARGP_ERR_UNKNOWN;
+		c->file.path = arg;
+		c->snapshot.pid = -1; /* the argument that the snapshot's parser expects is there */
+		return 0;
+	case ARGP_KEY_END:
+		check_options(c, state);
+		return ARGP_ERR_UNKNOWN;
 	case 'n':
 		c->rows = common_number(state, "rows", "rows", arg);
 		return 0;
 	case OPT_LIVE:
+		c->option = "live";
 		c->snapshot.selection.config.heap_live = 1;
 		return 0;
 	case OPT_MAX_PAUSE:
+		c->option = "max-pause";
 		c->snapshot.selection.config.heap_max_pause_ns = common_pause(state, arg);
 		return 0;
 	case OPT_FORCE:
+		c->option = "force";
 		c->force = true;
 		return 0;
 	default:
@@ -189,16 +222,21 @@ static void configure(struct heap_command *c)
 
 int cmd_heap(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{.argp = &snapshot_argp}, {0}};
+	static const struct argp_child children[] = {{.argp = &snapshot_argp}, {.argp = &heap_file_argp}, {0}};
 	static const struct argp argp = {
-		.options = options, .parser = heap_parse, .args_doc = "PID", .doc = doc, .children = children};
-	struct heap_command c = {.rows = REPORT_TOP};
+		.options = options, .parser = heap_parse, .args_doc = "PID\nFILE", .doc = doc, .children = children};
+	struct heap_command c = {.rows = REPORT_TOP, .file = {.levels = 5, .percent = 10, .memory = 256ULL << 20}};
 	bool ok;
 
 	argp_err_exit_status = EXIT_USAGE;
 	snapshot_init(&c.snapshot, "histogram");
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &c))
 		return EXIT_FAILURE;
+	if (c.file.path) {
+		ok = heap_file_print(&c.file, c.rows, c.snapshot.as_json);
+		snapshot_free(&c.snapshot);
+		return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
 	configure(&c);
 	ok = is_jvm(c.snapshot.pid) && snapshot_run(&c.snapshot) && print_histogram(&c);
 	snapshot_free(&c.snapshot);

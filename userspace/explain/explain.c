@@ -24,7 +24,7 @@ static int follow(struct explaining *x, uint32_t thread, uint64_t from_ns, uint6
 /* The stretch's own thread has its own name, and others have that of their pool. NULL without memory. */
 static const char *who(struct explaining *x, uint32_t thread)
 {
-	const char *name = analysis_thread_name(x->e->wall->an, x->e->wall->threads.at[thread].thread);
+	const char *name = wall_thread_name(x->e->wall, thread);
 
 	return thread == x->e->stretch.thread ? name : thread_pattern(&x->e->texts, name);
 }
@@ -59,8 +59,7 @@ static const char *ended_by(struct explaining *x, const struct piece *p)
 	if (!r || !wall_is_blocked(p->s->state))
 		return "";
 	waker = timeline_thread(x->e->wall, r->other);
-	return waker == ROW_NONE ? wall_ended_by(x->e->wall, r)
-				 : analysis_thread_name(x->e->wall->an, x->e->wall->threads.at[waker].thread);
+	return waker == ROW_NONE ? wall_ended_by(x->e->wall, r) : wall_thread_name(x->e->wall, waker);
 }
 
 /* This piece has no further reason. */

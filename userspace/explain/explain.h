@@ -19,7 +19,7 @@
 
 /* A part of a thread's life, from whatever it was chosen by. */
 struct stretch {
-	uint32_t thread; /* index of wall->threads */
+	uint32_t thread; /* index of wall->threads: an OS thread, or one that wall_add_vthread() has added */
 	uint64_t from_ns, to_ns;
 };
 

@@ -42,6 +42,15 @@ size_t timeline_segment_at(const struct timeline_life *life, uint64_t time_ns)
 
 /* ---- samples ---- */
 
+/* One that wall_add_vthread() has added; ROW_NONE: it is none. */
+static uint32_t kept_vthread(const struct wall *w, uint32_t vthread)
+{
+	for (size_t i = w->an->a->threads.count; vthread && i < w->threads.count; i++)
+		if (w->threads.at[i].vthread == vthread)
+			return (uint32_t)i;
+	return ROW_NONE;
+}
+
 static int add_sample(struct timeline *tl, const struct sample *s)
 {
 	const struct analyzer *a = tl->wall->an->a;
@@ -49,10 +58,12 @@ static int add_sample(struct timeline *tl, const struct sample *s)
 	struct timeline_sample one = {
 		.stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack, .time_ns = s->time_ns, .weight = s->weight};
 
-	if (row == TABLE_NONE || ((const struct thread_row *)table_row(&a->threads, row))->virtual)
+	if (row == TABLE_NONE)
 		return 0;
-	one.thread = tl->wall->leader[row];
-	return VEC_PUSH(&tl->samples, one);
+	one.thread = ((const struct thread_row *)table_row(&a->threads, row))->virtual
+			     ? kept_vthread(tl->wall, s->vthread)
+			     : tl->wall->leader[row];
+	return one.thread == ROW_NONE ? 0 : VEC_PUSH(&tl->samples, one);
 }
 
 static int compare_samples(const void *x, const void *y)
@@ -150,7 +161,7 @@ static int take_runs(struct timeline *tl)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < tl->wall->threads.count && !err; i++)
+	for (size_t i = 0; i < tl->wall->an->a->threads.count && !err; i++) /* not virtual ones: their carriers run */
 		err = add_runs(tl, (uint32_t)i);
 	VEC_SORT(&tl->runs, compare_runs);
 	separate_runs(tl);

@@ -5,11 +5,6 @@
 #include "explain.h"
 #include "json.h"
 
-static const char *thread_name(const struct explain *e, uint32_t thread)
-{
-	return analysis_thread_name(e->wall->an, e->wall->threads.at[thread].thread);
-}
-
 static void json_kind(struct json *j, const struct explain *e, const struct explain_node *n)
 {
 	json_string(j, "who", n->who);
@@ -27,7 +22,7 @@ static void json_longest(struct json *j, const struct explain *e, const struct e
 	json_open(j, "longest", '{');
 	json_seconds(j, "time_s", l->ns);
 	json_seconds(j, "at_s", analysis_since(e->wall->an, l->at_ns));
-	json_string(j, "thread", thread_name(e, l->thread));
+	json_string(j, "thread", wall_thread_name(e->wall, l->thread));
 	json_close(j, '}');
 }
 
@@ -61,11 +56,12 @@ static void json_node(struct json *j, const struct explain *e, const struct expl
 static void json_stretch(struct json *j, const struct explain *e)
 {
 	const struct analysis *an = e->wall->an;
-	const struct thread_row *row = table_row(&an->a->threads, e->wall->threads.at[e->stretch.thread].thread);
+	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
+	const struct thread_row *row = table_row(&an->a->threads, t->thread);
 
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
-	json_number(j, "tid", row->tid);
-	json_string(j, "thread", thread_name(e, e->stretch.thread));
+	json_number(j, t->vthread ? "virtual" : "tid", wall_thread_number(e->wall, e->stretch.thread));
+	json_string(j, "thread", wall_thread_name(e->wall, e->stretch.thread));
 	json_seconds(j, "from_s", analysis_since(an, e->stretch.from_ns));
 	json_seconds(j, "to_s", analysis_since(an, e->stretch.to_ns));
 	json_seconds(j, "time_s", e->stretch.to_ns - e->stretch.from_ns);

@@ -23,12 +23,10 @@ static void text_moment(FILE *out, const struct explain *e, uint64_t at_ns)
 
 static void text_thread(FILE *out, const struct explain *e)
 {
-	const struct analysis *an = e->wall->an;
-	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
-	const struct thread_row *row = table_row(&an->a->threads, t->thread);
 	char took[QUANTITY_TEXT];
 
-	fprintf(out, "%s (%u) took %s", analysis_thread_name(an, t->thread), row->tid, duration_text(took, length(e)));
+	fprintf(out, "%s (%" PRIu64 ") took %s", wall_thread_name(e->wall, e->stretch.thread),
+		wall_thread_number(e->wall, e->stretch.thread), duration_text(took, length(e)));
 }
 
 /* ---- the headline ---- */

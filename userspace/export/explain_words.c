@@ -43,8 +43,7 @@ void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t th
 	const struct explain_node *n = &e->nodes.at[node];
 
 	if (n->depth > 1)
-		fprintf(out, "%s ",
-			thread == ROW_NONE ? n->who : analysis_thread_name(an, e->wall->threads.at[thread].thread));
+		fprintf(out, "%s ", thread == ROW_NONE ? n->who : wall_thread_name(e->wall, thread));
 	fputs(phrase(n->state), out);
 	if (*n->object && n->state != WALL_RUNNABLE)
 		fprintf(out, " %s", n->object);

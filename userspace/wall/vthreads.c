@@ -107,3 +107,27 @@ int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx)
 	}
 	return err;
 }
+
+int wall_add_vthread(struct wall *w, const struct wall_thread *t)
+{
+	return VEC_PUSH(&w->threads, *t);
+}
+
+const char *wall_thread_name(const struct wall *w, uint32_t thread)
+{
+	const struct wall_thread *t = &w->threads.at[thread];
+	const struct vthread_row *v = vthreads_get(w->an->a, t->vthread);
+	const char *name = v ? strpool_get(&w->an->a->strings, v->name) : "";
+
+	if (!t->vthread)
+		return analysis_thread_name(w->an, t->thread);
+	return *name ? name : "virtual thread";
+}
+
+uint64_t wall_thread_number(const struct wall *w, uint32_t thread)
+{
+	const struct wall_thread *t = &w->threads.at[thread];
+	const struct vthread_row *v = vthreads_get(w->an->a, t->vthread);
+
+	return v ? v->number : ((const struct thread_row *)table_row(&w->an->a->threads, t->thread))->tid;
+}

@@ -89,11 +89,12 @@ struct wall_weight {
 
 struct wall {
 	const struct analysis *an;
-	VEC(struct wall_thread) threads; /* one for each row of a->threads; life_ns 0: not selected, or joined */
-	uint32_t *leader;		 /* of each row of a->threads: the thread above that it is */
-	uint32_t *rows;			 /* events of threads, by thread and time: indices */
-	uint32_t *sums;			 /* their sums of times off the CPU with a stack, by thread: indices */
-	uint32_t *vthread_rows;		 /* events of virtual threads, by virtual thread and time: indices */
+	/* One for each row of a->threads; life_ns 0: not selected, or joined. Behind them those of wall_add_vthread(). */
+	VEC(struct wall_thread) threads;
+	uint32_t *leader;	/* of each row of a->threads: the thread above that it is */
+	uint32_t *rows;		/* events of threads, by thread and time: indices */
+	uint32_t *sums;		/* their sums of times off the CPU with a stack, by thread: indices */
+	uint32_t *vthread_rows; /* events of virtual threads, by virtual thread and time: indices */
 	size_t vthread_count;
 	struct wall_pauses *gc, *safepoints;
 	struct wall_weight *weights;  /* of the samples of each row of a->threads, if the filter selects stacks */
@@ -186,6 +187,13 @@ void wall_sum_thread(const struct wall *w, struct wall_thread *t);
  */
 typedef int (*wall_vthread_fn)(void *ctx, const struct wall_thread *t);
 int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx);
+
+/* Keeps one of these in w->threads, to be asked about like an OS thread. 0 or -ENOMEM. */
+int wall_add_vthread(struct wall *w, const struct wall_thread *t);
+/* The name of one of w->threads, of a virtual thread its own. */
+const char *wall_thread_name(const struct wall *w, uint32_t thread);
+/* The number that it has in its process: that of the OS thread, or of the virtual one. */
+uint64_t wall_thread_number(const struct wall *w, uint32_t thread);
 
 /* Fills in what wall_each_vthread() needs. 0 or -ENOMEM. */
 int wall_vthreads_find(struct wall *w);

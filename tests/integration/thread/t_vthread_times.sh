@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Each virtual thread's times off its carrier: as long as the program says, on the right stack, by the right name, and
-# the parts of each life add up to it; of ten thousand threads, and of those that were parked before the recording.
+# the parts of each life add up to it, and explain it; of ten thousand threads, and of those that were parked before the
+# recording.
 # takes: 15 s
 source "$(dirname "$0")/../lib.sh"
 
@@ -26,6 +27,23 @@ on()
 
 	attach_midway -F 99 -e cpu,offcpu -- "$java" -XX:+EnableDynamicAgentLoading -cp . VParks 100 wait
 	compare attach.trace part
+	explained attach.trace
+}
+
+# explained TRACE: a virtual thread's time can be explained, by its name and by its number.
+explained()
+{
+	local number
+
+	number=$(awk '$1 == "off" && $2 == "k1-1" { print $3 }' "$1.truth")
+	braid explain --thread k1-1 --json "$1" >explain.json
+	braid explain --thread "$number" --json "$1" | cmp - explain.json || fail "another one has the number $number"
+	python3 -c '
+import json, sys
+e = json.load(open("explain.json"))
+assert e["thread"] == "k1-1" and e["virtual"] == int(sys.argv[1]), (e["thread"], sys.argv[1])
+assert abs(sum(p["time_s"] for p in e["parts"]) - e["time_s"]) < 1e-6, e["parts"]
+assert [p for p in e["parts"] if (p["who"], p["state"], p["site"]) == ("k1-1", "parked", "VParks.off1")], e["parts"]' "$number"
 }
 
 compare()
