@@ -5,8 +5,6 @@
 #define GOTO_W 0xc8U
 #define IINC 0x84U
 #define JSR_W 0xc9U
-#define LOOKUPSWITCH 0xabU
-#define TABLESWITCH 0xaaU
 #define WIDE 0xc4U
 
 #define CODE_MAX 65535U
@@ -40,11 +38,6 @@ static bool is_jump(uint32_t opcode)
 	return (opcode >= 0x99 && opcode <= 0xa8) || opcode == 0xc6 || opcode == 0xc7;
 }
 
-static uint32_t padding(uint32_t offset)
-{
-	return 3 - offset % 4;
-}
-
 /* The default, and the offsets or pairs behind it. */
 struct branches {
 	const uint8_t *at; /* the first of them, behind counts and bounds */
@@ -55,10 +48,10 @@ struct branches {
 static bool switch_read(const struct method *m, uint32_t offset, struct branches *b)
 {
 	struct reader r = {.at = m->code + offset + 1, .end = m->code + m->length};
-	bool table = m->code[offset] == TABLESWITCH;
+	bool table = m->code[offset] == OPCODE_TABLESWITCH;
 	int64_t low, high;
 
-	read_bytes(&r, padding(offset) + 4);
+	read_bytes(&r, code_padding(offset) + 4);
 	low = (int32_t)read_u4(&r);
 	high = table ? (int32_t)read_u4(&r) : low - 1;
 	if (!table)
@@ -70,15 +63,14 @@ static bool switch_read(const struct method *m, uint32_t offset, struct branches
 	return !r.bad;
 }
 
-/* The length without a switch's padding; 0: malformed. */
-static uint32_t instruction_length(const struct method *m, uint32_t offset)
+uint32_t code_instruction(const struct method *m, uint32_t offset)
 {
 	uint32_t length = length_of(m->code[offset]);
 	struct branches b;
 
 	if (length == SWITCH)
 		return switch_read(m, offset, &b)
-			       ? (uint32_t)(b.at - (m->code + offset)) + b.count * b.step - padding(offset)
+			       ? (uint32_t)(b.at - (m->code + offset)) + b.count * b.step - code_padding(offset)
 			       : 0;
 	if (length == UNKNOWN || offset + 1 >= m->length)
 		return length == 1 ? 1 : 0;
@@ -97,14 +89,15 @@ bool code_measure(struct method *m)
 		return false;
 	memset(m->place, 0xff, (m->length + 1) * sizeof(*m->place));
 	for (uint32_t at = 0; at < m->length; at += length + pad) {
-		bool is_switch = length_of(m->code[at]) == SWITCH;
+		bool is_switch = code_is_switch(m->code[at]);
 
-		length = instruction_length(m, at);
+		length = code_instruction(m, at);
 		if (!length)
 			return false;
 		m->place[at] = (uint32_t)to;
-		pad = is_switch ? padding(at) : 0;
-		to += length + (is_switch ? padding((uint32_t)to) : 0) + (is_return(m->code[at]) ? m->exit.used : 0);
+		pad = is_switch ? code_padding(at) : 0;
+		to += length + (is_switch ? code_padding((uint32_t)to) : 0) +
+		      (is_return(m->code[at]) ? m->exit.used : 0);
 	}
 	m->place[m->length] = m->handler = (uint32_t)to;
 	m->total = (uint32_t)(to + m->thrown.used);
@@ -124,14 +117,14 @@ static bool jump(const struct method *m, uint32_t offset, int64_t by, int64_t *t
 
 static bool switch_write(const struct method *m, struct writer *w, uint32_t offset)
 {
-	const uint8_t *at = m->code + offset + 1 + padding(offset);
+	const uint8_t *at = m->code + offset + 1 + code_padding(offset);
 	struct branches b;
 	int64_t to;
 
 	if (!switch_read(m, offset, &b) || !jump(m, offset, (int32_t)get_u4(at), &to))
 		return false;
 	write_u1(w, m->code[offset]);
-	write_bytes(w, "\0\0\0", padding(m->place[offset]));
+	write_bytes(w, "\0\0\0", code_padding(m->place[offset]));
 	write_u4(w, (uint32_t)to);
 	write_bytes(w, at + 4, (size_t)(b.at - at) - 4);
 	for (uint32_t i = 0; i < b.count; i++, b.at += b.step) {
@@ -149,7 +142,7 @@ static bool instruction_write(const struct method *m, struct writer *w, uint32_t
 	const uint8_t *at = m->code + offset;
 	int64_t to;
 
-	if (length_of(*at) == SWITCH)
+	if (code_is_switch(*at))
 		return switch_write(m, w, offset);
 	if (is_jump(*at)) {
 		if (!jump(m, offset, (int16_t)get_u2(at + 1), &to) || to < INT16_MIN || to > INT16_MAX)
@@ -167,7 +160,7 @@ static bool instruction_write(const struct method *m, struct writer *w, uint32_t
 	}
 	if (is_return(*at))
 		write_bytes(w, m->exit.bytes, m->exit.used);
-	write_bytes(w, at, instruction_length(m, offset));
+	write_bytes(w, at, code_instruction(m, offset));
 	return true;
 }
 

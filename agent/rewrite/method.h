@@ -7,6 +7,8 @@
 
 #define NO_PLACE UINT32_MAX
 
+#define OPCODE_TABLESWITCH 0xaaU
+#define OPCODE_LOOKUPSWITCH 0xabU
 #define OPCODE_NEW 0xbbU
 
 #define TIME_SLOTS 2U /* of the new variable that all have: when the call began */
@@ -59,6 +61,8 @@ void calls_free(struct method *m);
 
 /* code.c: sets what depends on the instructions; false: malformed, or too long. m->place must be freed in any case. */
 bool code_measure(struct method *m);
+/* The length of an instruction, without a switch's padding; 0: malformed. It needs m->code and m->length only. */
+uint32_t code_instruction(const struct method *m, uint32_t offset);
 /* Writes the new code; false: a jump has become too long. */
 bool code_write(const struct method *m, struct writer *w);
 
@@ -68,6 +72,17 @@ bool frames_write(const struct method *m, struct reader table, struct writer *w)
 /* Steps through a method's descriptor. False: it is malformed; or there is no further argument. */
 bool descriptor_begin(struct text *rest);
 bool descriptor_next(struct text *rest, struct text *argument);
+
+static inline bool code_is_switch(uint32_t opcode)
+{
+	return opcode == OPCODE_TABLESWITCH || opcode == OPCODE_LOOKUPSWITCH;
+}
+
+/* Of a switch. */
+static inline uint32_t code_padding(uint32_t offset)
+{
+	return 3 - offset % 4;
+}
 
 static inline uint32_t slots_of_type(char type)
 {

@@ -4,7 +4,7 @@
  * retransformation. It counts, and compares what methods are. -agentpath:FILE=PATH OF BraidMethods.class
  */
 #include "core/jvm.h"
-#include "rewrite/rewrite.h"
+#include "rewrite/method.h"
 #include "timing/patterns.h"
 
 #include <stdatomic.h>
@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define BATCH 256
+#define LDC 0x12
+#define LDC_W 0x13
 #define ACC_BRIDGE 0x1040 /* and synthetic: JDK 8 adds such methods to interfaces, and makes them anew */
 
 static jvmtiEnv *ti;
@@ -164,9 +166,33 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /*
- * Without the byte codes themselves: a JVM numbers constants anew when it redefines a class, and a large number may make
- * an instruction longer. The new variable is what shows.
+ * Without what instructions refer to: a JVM numbers constants anew when it redefines a class, and a large number makes an
+ * LDC longer, and what is behind it move.
  */
+static uint64_t code_hash(uint64_t hash, jmethodID id)
+{
+	struct method m = {0};
+	unsigned char *code = NULL;
+	uint32_t length;
+	jint size = 0;
+
+	if ((*ti)->GetBytecodes(ti, id, &size, &code) != JVMTI_ERROR_NONE) /* it has none */
+		return hash;
+	m.code = code;
+	m.length = (uint32_t)size;
+	for (uint32_t at = 0; at < m.length; at += length) {
+		length = code_instruction(&m, at);
+		if (!length) {
+			fprintf(stderr, "the JVM has an instruction %#x\n", code[at]);
+			exit(1);
+		}
+		hash = mix(hash, code[at] == LDC_W ? LDC : code[at]);
+		length += code_is_switch(code[at]) ? code_padding(at) : 0;
+	}
+	(*ti)->Deallocate(ti, code);
+	return hash;
+}
+
 static uint64_t class_hash(jclass class)
 {
 	uint64_t hash = 0;
@@ -186,7 +212,7 @@ static uint64_t class_hash(jclass class)
 
 		(void)(*ti)->GetMaxLocals(ti, all[i], &locals);
 		(void)(*ti)->GetLineNumberTable(ti, all[i], &line_count, &lines);
-		own = mix(14695981039346656037ULL, (uint64_t)locals);
+		own = code_hash(mix(14695981039346656037ULL, (uint64_t)locals), all[i]);
 		for (jint k = 0; k < line_count; k++)
 			own = mix(own, (uint64_t)lines[k].line_number);
 		hash += own;
@@ -196,7 +222,7 @@ static uint64_t class_hash(jclass class)
 	return hash;
 }
 
-/* One number for the variables and lines of all methods of a class. */
+/* One number for the instructions, variables and lines of all methods of a class. */
 JNIEXPORT jlong JNICALL Java_RewriteAll_hash(JNIEnv *jni, jclass self, jclass class)
 {
 	(void)jni;
@@ -223,7 +249,7 @@ JNIEXPORT jobjectArray JNICALL Java_RewriteAll_loaded(JNIEnv *jni, jclass self)
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEventCallbacks callbacks = {.VMInit = on_vm_init, .ClassFileLoadHook = on_class_file};
-	jvmtiCapabilities caps = {.can_retransform_classes = 1, .can_get_line_numbers = 1};
+	jvmtiCapabilities caps = {.can_retransform_classes = 1, .can_get_line_numbers = 1, .can_get_bytecodes = 1};
 
 	(void)reserved;
 	helper_path = strdup(options ?: "");
