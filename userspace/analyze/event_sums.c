@@ -90,7 +90,8 @@ static int add_caller(const struct analysis *an, struct kind_view *v, const stru
 static int add_event(const struct analysis *an, struct kind_view *v, const struct event *e)
 {
 	struct event_sum name = {.name = *e->name ? e->name : "[unknown]", .key = e->name_id};
-	struct event_sum detail = {.name = strpool_get(&an->a->strings, e->row->detail), .key = e->row->detail};
+	struct event_sum detail = {.name = e->row->detail ? strpool_get(&an->a->strings, e->row->detail) : "[none]",
+				   .key = e->row->detail};
 	struct event_sum thread = {.name = analysis_thread_name(an, e->thread), .thread = e->thread, .key = e->thread};
 	int err = 0;
 

@@ -29,7 +29,7 @@ events a.trace \
 	"nothing lost" 'lost == []'
 braid report --top 1000 a.trace >tables
 for line in "^ *$((1000 * ROUNDS)) .* Timings.shortOne$" "^ *$ROUNDS .* Timings.caught$" ' Timings.failing, ended by java.lang.IllegalStateException, in main$' \
-	' Timings.held (arg1=-7, arg2=null, this.name="a .*), in main$'; do
+	' \[none\]$' ' java.lang.IllegalArgumentException$' ' Timings.held (arg1=-7, arg2=null, this.name="a .*), in main$'; do
 	grep -q "$line" tables || fail "the report has no '$line': $(sed -n '/^All calls/,/^$/p' tables)"
 done
 braid report --json --top 1000 a.trace | python3 -c '
