@@ -2,9 +2,9 @@
 /* `braid ctl`: sends one request to a running recorder's control socket and prints the answer. */
 #include "cli.h"
 #include "common.h"
+#include "ctl_json.h"
 
 #include "config/event_config.h"
-#include "config/method_pattern.h"
 #include "export/json.h"
 #include "record/control.h"
 #include "util/log.h"
@@ -248,57 +248,6 @@ static const char *agent_text(const struct braid_control_jvm *j)
 	return j->silent ? "no answer yet" : "connected";
 }
 
-static void json_types(struct json *j, const char *key, uint32_t bits)
-{
-	json_open(j, key, '[');
-	for (int i = 0; i < BRAID_EVENT_TYPES; i++)
-		if (bits >> i & 1)
-			json_string(j, NULL, event_type_name(i));
-	json_close(j, ']');
-}
-
-static void json_figures(struct json *j, const struct braid_event_config *c)
-{
-	json_number(j, "alloc_interval", c->alloc_interval);
-	json_number(j, "live_max", c->live_max);
-	json_number(j, "lock_min_ns", c->lock_min_ns);
-	json_number(j, "wait_min_ns", c->wait_min_ns);
-	json_number(j, "offcpu_min_ns", c->offcpu_min_ns);
-	json_number(j, "heap_interval_ns", c->heap_interval_ns);
-	json_number(j, "vthread_rate", c->vthread_rate);
-	json_number(j, "exception_rate", c->exception_rate);
-}
-
-static void json_methods(struct json *j, const struct braid_event_config *c)
-{
-	size_t count = c->enabled & BRAID_EVENT_TYPE(METHOD) ? method_pattern_count(c) : 0;
-
-	json_open(j, "methods", '[');
-	for (size_t i = 0; i < count; i++) {
-		json_open(j, NULL, '{');
-		json_string(j, "pattern", c->methods[i].text);
-		json_number(j, "min_ns", c->methods[i].min_ns);
-		json_number(j, "rate", c->methods[i].rate);
-		json_string(j, "values", c->methods[i].values);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
-static void json_threads(struct json *j, const struct braid_event_config *c)
-{
-	json_open(j, "threads", '[');
-	for (size_t i = 0; i < BRAID_CONFIG_THREADS; i++) {
-		if (!(c->threads[i].enabled & c->enabled))
-			continue;
-		json_open(j, NULL, '{');
-		json_number(j, "tid", c->threads[i].tid);
-		json_types(j, "choices", c->threads[i].enabled & c->enabled);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
 static void show_recording(struct ctl *c, const struct braid_control_recording *r)
 {
 	char list[EVENT_CONFIG_TEXT], size[QUANTITY_TEXT];
@@ -315,8 +264,8 @@ static void show_recording(struct ctl *c, const struct braid_control_recording *
 		json_number(&c->json, "stacks", r->stacks);
 		json_number(&c->json, "lost", r->lost);
 		json_number(&c->json, "bytes", r->bytes);
-		json_types(&c->json, "choices", r->config.enabled);
-		json_figures(&c->json, &r->config);
+		ctl_json_types(&c->json, "choices", r->config.enabled);
+		ctl_json_figures(&c->json, &r->config);
 		json_open(&c->json, "jvms", '[');
 	} else if (c->verb->verb == BRAID_CONTROL_STATUS) {
 		event_config_text(&r->config, list, sizeof(list));
@@ -340,11 +289,11 @@ static void show_jvm(struct ctl *c, const struct braid_control_jvm *j)
 		json_number(&c->json, "pid", j->pid);
 		json_string(&c->json, "name", j->name);
 		json_string(&c->json, "agent", agent_text(j));
-		json_types(&c->json, "choices", j->config.enabled);
-		json_types(&c->json, "refused", j->refused);
-		json_figures(&c->json, &j->config);
-		json_methods(&c->json, &j->config);
-		json_threads(&c->json, &j->config);
+		ctl_json_types(&c->json, "choices", j->config.enabled);
+		ctl_json_types(&c->json, "refused", j->refused);
+		ctl_json_figures(&c->json, &j->config);
+		ctl_json_methods(&c->json, &j->config);
+		ctl_json_threads(&c->json, &j->config);
 		json_close(&c->json, '}');
 		return;
 	}

@@ -249,6 +249,7 @@ static bool find_stretch(const struct loaded *l, const struct wall *w, const str
 
 	if (analysis_window(&window, l->analyzer, times))
 		return false;
+	s->span = NULL;
 	s->from_ns = times->has_from && window.from_ns ? window.from_ns : t->start_ns;
 	s->to_ns = times->has_to ? window.to_ns : t->end_ns;
 	if (s->from_ns < window.start_ns)
@@ -332,7 +333,7 @@ static int compare_spans(const void *x, const void *y)
 /* The stretch of a span's first thread. False if nothing is known of that thread's time. */
 static bool span_stretch(const struct wall *w, const struct span_sum *span, struct stretch *s)
 {
-	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns};
+	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns, span->row};
 	if (span->thread != ROW_NONE)
 		s->thread = w->leader[span->thread];
 	return s->thread != ROW_NONE && w->threads.at[s->thread].life_ns && s->from_ns < s->to_ns;

@@ -21,6 +21,7 @@
 struct stretch {
 	uint32_t thread; /* index of wall->threads: an OS thread, or one that wall_add_vthread() has added */
 	uint64_t from_ns, to_ns;
+	const struct span_row *span; /* NULL: it is none of a span */
 };
 
 /* The longest of several, and where it was. */

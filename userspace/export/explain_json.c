@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The critical path as JSON. `braid explain --json` calls it. */
+#include <inttypes.h>
+
 #include <analyze/events.h>
 
 #include "explain.h"
+#include "info.h"
 #include "json.h"
 
 static void json_kind(struct json *j, const struct explain *e, const struct explain_node *n)
@@ -58,6 +61,7 @@ static void json_stretch(struct json *j, const struct explain *e)
 	const struct analysis *an = e->wall->an;
 	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
 	const struct thread_row *row = table_row(&an->a->threads, t->thread);
+	char span[17];
 
 	json_number(j, "pid", analysis_process(an, row->process)->pid);
 	json_number(j, t->vthread ? "virtual" : "tid", wall_thread_number(e->wall, e->stretch.thread));
@@ -65,6 +69,11 @@ static void json_stretch(struct json *j, const struct explain *e)
 	json_seconds(j, "from_s", analysis_since(an, e->stretch.from_ns));
 	json_seconds(j, "to_s", analysis_since(an, e->stretch.to_ns));
 	json_seconds(j, "time_s", e->stretch.to_ns - e->stretch.from_ns);
+	if (e->stretch.span) {
+		snprintf(span, sizeof(span), "%016" PRIx64, e->stretch.span->span_id);
+		json_string(j, "span", span);
+		json_attributes(j, an->a, e->stretch.span->attributes);
+	}
 }
 
 void explain_json(FILE *out, const struct explain *e, unsigned top)
