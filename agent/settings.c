@@ -54,11 +54,7 @@ static void publish_properties(void)
 
 void settings_publish(void)
 {
-	static bool opened;
-
-	if (!opened)
-		flags_open(vmstructs_library(agent.vm));
-	opened = true;
+	flags_open(vmstructs_library(agent.vm));
 	flags_each(publish_flag);
 	publish_properties();
 }

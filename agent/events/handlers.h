@@ -8,9 +8,9 @@
 
 #include <braid/jvm_event.h>
 
-extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, histogram_kind, jni_critical_kind,
-	jni_refs_kind, live_kind, loads_kind, methods_kind, monitors_kind, mounts_kind, natives_kind, resource_kind,
-	threads_kind, virtual_kind;
+extern const struct kind alloc_kind, code_kind, exceptions_kind, gc_kind, heap_copy_kind, histogram_kind,
+	jni_critical_kind, jni_refs_kind, live_kind, loads_kind, methods_kind, monitors_kind, mounts_kind, natives_kind,
+	resource_kind, threads_kind, virtual_kind;
 
 /* methods.c */
 void methods_reset(void);
@@ -118,6 +118,10 @@ struct loader {
 	char name[LOADER_NAME_MAX];
 };
 void loader_describe(JNIEnv *jni, jobject loader, struct loader *to);
+
+/* histogram.c */
+/* An environment with tags, for which there is nothing to give back when it is refused: NULL. */
+jvmtiEnv *environment_with_tags(void);
 
 /* exceptions.c */
 /* For a new connection, which has other class ids. */

@@ -44,6 +44,7 @@ struct histogram {
 static struct {
 	uint64_t interval_ns, max_pause_ns;
 	bool live;
+	bool off;   /* the heap is copied instead */
 	bool taken; /* one at least */
 	uint64_t next_ns;
 	uint64_t number;
@@ -124,8 +125,7 @@ static jint JNICALL count_object(jlong class_tag, jlong size, jlong *tag, jint l
 	return h->aborted ? JVMTI_VISIT_ABORT : JVMTI_VISIT_OBJECTS;
 }
 
-/* An environment with tags, for which there is nothing to give back when it is refused. */
-static jvmtiEnv *tags_open(void)
+jvmtiEnv *environment_with_tags(void)
 {
 	const uint64_t bits[2] = {1ULL << CAP_TAG_OBJECTS, 0};
 	jvmtiCapabilities group;
@@ -144,7 +144,7 @@ static jvmtiEnv *tags_open(void)
 static void count_objects(struct histogram *h)
 {
 	const jvmtiHeapCallbacks callbacks = {.heap_iteration_callback = count_object};
-	jvmtiEnv *ti = tags_open();
+	jvmtiEnv *ti = environment_with_tags();
 
 	h->error = ti ? JVMTI_ERROR_NONE : JVMTI_ERROR_NOT_AVAILABLE;
 	for (jint i = 0; i < h->class_count && !h->error; i++) {
@@ -295,6 +295,7 @@ static void histogram_start(const struct braid_event_config *c)
 	heap.interval_ns = c->heap_interval_ns;
 	heap.max_pause_ns = c->heap_max_pause_ns;
 	heap.live = c->heap_live;
+	heap.off = c->heap_copy;
 }
 
 /* The first one is taken at once. */
@@ -302,6 +303,8 @@ static void histogram_tick(JNIEnv *jni)
 {
 	uint64_t now = clock_ns();
 
+	if (heap.off)
+		return;
 	if (heap.taken && (!heap.interval_ns || now < heap.next_ns))
 		return;
 	heap.next_ns = heap.taken && now - heap.next_ns < heap.interval_ns ? heap.next_ns : now;

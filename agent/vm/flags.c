@@ -81,6 +81,11 @@ static bool table_take(const struct vm_field f[FIELDS], const struct vm_type *ty
 
 void flags_open(void *libjvm)
 {
+	static bool opened;
+
+	if (opened)
+		return;
+	opened = true;
 	vmstructs_read(libjvm, names[0], FIELDS, &types[0], 1);
 	if (table_take(names[0], &types[0]))
 		return;

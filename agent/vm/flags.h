@@ -14,7 +14,7 @@ struct vm_flag {
 	uint32_t origin;	    /* enum braid_setting_origin */
 };
 
-/* Finds the table of flags; once per process. */
+/* Finds the table of flags, at the first call. */
 void flags_open(void *libjvm);
 
 /* Calls `each` for every flag whose value is not the default. */

@@ -128,6 +128,13 @@ void layout_vthreads_set(const struct braid_vthreads *v)
 	pthread_mutex_unlock(&lay.mutex);
 }
 
+void layout_get(struct braid_layout *l)
+{
+	pthread_mutex_lock(&lay.mutex);
+	*l = lay.now;
+	pthread_mutex_unlock(&lay.mutex);
+}
+
 void layout_reset(void)
 {
 	pthread_mutex_lock(&lay.mutex);

@@ -20,11 +20,15 @@ void layout_open(void *libjvm);
  */
 void layout_publish(bool force);
 
+struct braid_layout;
 struct braid_objects;
 struct braid_vthreads;
 /* Set what is known of objects and virtual threads. A complete layout is published with it at once. */
 void layout_objects_set(const struct braid_objects *o);
 void layout_vthreads_set(const struct braid_vthreads *v);
+
+/* What is known so far. */
+void layout_get(struct braid_layout *l);
 
 /* For a new connection: the check starts again. */
 void layout_reset(void);

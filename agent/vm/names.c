@@ -173,6 +173,11 @@ void names_publish(void)
 	publish_definition((struct iovec[]){PART(&r, sizeof(r))}, 1);
 }
 
+void names_get(struct braid_names *n)
+{
+	*n = names.now;
+}
+
 /* The counter of unloaded classes does not count old versions, whose memory is reused: it must not be relied on. */
 void names_redefined(void)
 {

@@ -13,6 +13,9 @@
 void names_open(void *libjvm, jint jvmti_version);
 /* Publishes a NAMES record: at the start of a connection, and again at VM start. */
 void names_publish(void);
+/* What is published, but for the counters. */
+struct braid_names;
+void names_get(struct braid_names *n);
 /* A class was redefined, so the addresses of its methods may mean other versions. */
 void names_redefined(void);
 /* True unless calls to this nmethod have been stopped. */

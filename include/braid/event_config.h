@@ -79,7 +79,8 @@ struct braid_event_config {
 	__u32 exception_rate;	 /* maximum of exceptions emitted per second, the rest is counted only; 0: all */
 	__u32 live_max;		 /* maximum of objects watched at a time */
 	__u32 threaded;		 /* types of BRAID_PER_THREAD that are enabled for `threads` only */
-	__u32 heap_live;	 /* 1: garbage is collected before each histogram */
+	__u16 heap_live;	 /* 1: garbage is collected before each histogram */
+	__u16 heap_copy;	 /* 1: a copy of the heap is made, instead of histograms */
 	__u32 jni_max;		 /* maximum of JNI references watched at a time */
 	__u32 reserved;
 	__u64 critical_min_ns; /* shorter critical sections are only counted */

@@ -244,10 +244,12 @@ int heap_views_new(struct heap_views *v, const struct analysis *an)
 	int err = 0;
 
 	for (size_t i = 0; i < an->a->events.count && !err; i++) {
-		uint32_t kind = an->a->events.at[i].kind;
+		const struct jvm_event_row *r = &an->a->events.at[i];
 		struct event e;
 
-		if ((kind == BRAID_JVM_HEAP || kind == BRAID_JVM_HEAP_ESTIMATE) && events_get(an, i, &e))
+		if ((r->kind == BRAID_JVM_HEAP ||
+		     (r->kind == BRAID_JVM_HEAP_ESTIMATE && !(r->flags & BRAID_HEAP_COPIED))) &&
+		    events_get(an, i, &e))
 			err = add_histogram(&m, &e);
 	}
 	for (size_t i = 0; i < v->jvms.count; i++)

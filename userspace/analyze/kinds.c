@@ -362,6 +362,12 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 				    .tables = true,
 				    .name_is = PLAIN("function"),
 				    .weight_is = NS("release")},
+	[BRAID_JVM_HEAP_COPY] = {.title = "Copies of the heap",
+				 .type = BRAID_EVENT_TYPE_HEAP,
+				 .unit = UNIT_NS,
+				 .weight = WEIGHT_DURATION,
+				 .flagged = true,
+				 .number_is = PLAIN("pid")},
 	[BRAID_JVM_CONFIG] = {.title = "Choices", .type = BRAID_EVENT_TYPES, .name_is = PLAIN("choices")},
 };
 

@@ -9,6 +9,7 @@
 
 #include <braid/event_config.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,8 +36,9 @@ struct record_options {
 	uint32_t max_depth;
 	const pid_t *pids;
 	int pid_count;
-	char **command;	  /* NULL-terminated, or NULL */
-	const bool *done; /* the recording ends when the tap has set it, or no agent is left; NULL: not for that */
+	char **command; /* NULL-terminated, or NULL */
+	const atomic_bool
+		*done; /* the recording ends when the tap has set it, or no agent is left; NULL: not for that */
 	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
 	void *tap_ctx;

@@ -108,7 +108,7 @@ void targets_no_jvm(struct session *s, pid_t pid)
 /* Whether the caller has what the recording was for, or no agent is left that could report it. */
 static bool is_done(const struct session *s)
 {
-	return *s->options->done || (!agents_connected(s->agents) && !agents_expected(s->agents));
+	return atomic_load(s->options->done) || (!agents_connected(s->agents) && !agents_expected(s->agents));
 }
 
 bool targets_gone(const struct session *s, const struct command *command)

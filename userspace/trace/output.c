@@ -15,6 +15,7 @@
 
 #include <braid/trace.h>
 
+#include "util/new_file.h"
 #include "util/owner.h"
 
 #define STREAM_WAIT_MS 30000
@@ -78,34 +79,15 @@ static int file_claim(int dir, const char *name, int flags, bool *is_trace)
 	return err;
 }
 
-/*
- * Under sudo the trace belongs to the caller, if that user could have created it: otherwise the user would own a new
- * file in a system directory. The descriptor is of a file that this process has just created.
- */
-static void file_give(int dir, int fd)
-{
-	struct stat st;
-	uid_t uid;
-	gid_t gid;
-
-	if (!owner_sudo(&uid, &gid) || fstat(dir, &st) || (st.st_uid != uid && !(st.st_mode & S_IWOTH)))
-		return;
-	if (fchown(fd, uid, gid)) /* a file system without owners: it stays as it is */
-		return;
-}
-
-/* A trace names the functions, files and threads of production programs: only its owner may read it. */
 static int file_create(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), err;
+	int fd = new_file_at(dir, name), err;
 
 	if (fd < 0)
-		return -errno;
-	err = file_lock(fd);
-	if (!err) {
-		file_give(dir, fd);
 		return fd;
-	}
+	err = file_lock(fd);
+	if (!err)
+		return fd;
 	close(fd);
 	return err;
 }

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 STATES = ("used", "kernel side", "planned", "not used", "impossible")
-PLANS = ("method timing", "heap dumps", "JNI references", "monitor dumps")
+PLANS = ("method timing", "JNI references", "monitor dumps")
 WITH_OPTION = ("used", "kernel side")
 IN_PAUSES = ("gc.c", "classes.c")  # files whose handlers neither lock nor allocate
 NUMBERS = ("no", "one", "two", "three", "four", "five")

@@ -70,3 +70,46 @@ jvmtiError JNICALL fake_heap_iterate(jvmtiEnv *env, jint filter, jclass class, c
 	fake_pause(false);
 	return JVMTI_ERROR_NONE;
 }
+
+/* HotSpot's record of the object of a callback (CallbackWrapper): the callback gets the address of its tag. */
+struct wrapper {
+	uint64_t object;
+	jlong size, tag;
+};
+
+static jint follow(const jvmtiHeapCallbacks *callbacks, void *to, jvmtiHeapReferenceKind kind, uint64_t object)
+{
+	struct wrapper w = {.object = object, .size = 16 * (jlong)object};
+	jvmtiHeapReferenceInfo info;
+
+	memset(&info, 0, sizeof(info));
+	if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL) {
+		info.stack_local.thread_id = 77;
+		info.stack_local.depth = 3;
+	}
+	return callbacks->heap_reference_callback(kind, &info, 0, 0, w.size, &w.tag, NULL, -1, to);
+}
+
+/* Objects 1 to 4 are roots; what is followed refers to its class. */
+jvmtiError JNICALL fake_heap_follow(jvmtiEnv *env, jint filter, jclass class, jobject initial,
+				    const jvmtiHeapCallbacks *callbacks, const void *to)
+{
+	static const jvmtiHeapReferenceKind kinds[] = {JVMTI_HEAP_REFERENCE_JNI_GLOBAL,
+						       JVMTI_HEAP_REFERENCE_SYSTEM_CLASS, JVMTI_HEAP_REFERENCE_THREAD,
+						       JVMTI_HEAP_REFERENCE_STACK_LOCAL};
+	jvmtiError err = fake_ti_called(FAKE_TI(FollowReferences));
+	jint next = 0, followed = 0;
+
+	if (err || !may_tag(env))
+		return err ? err : JVMTI_ERROR_MUST_POSSESS_CAPABILITY;
+	ck_assert(!filter && !class && !initial);
+	fake_pause(true);
+	for (uint64_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !(next & JVMTI_VISIT_ABORT); i++) {
+		next = follow(callbacks, (void *)(uintptr_t)to, kinds[i], i + 1);
+		followed |= next & JVMTI_VISIT_OBJECTS;
+	}
+	if (followed && !(next & JVMTI_VISIT_ABORT))
+		follow(callbacks, (void *)(uintptr_t)to, JVMTI_HEAP_REFERENCE_CLASS, 5);
+	fake_pause(false);
+	return JVMTI_ERROR_NONE;
+}

@@ -546,6 +546,7 @@ static union {
 		       .ForceGarbageCollection = collect,
 		       .SetTag = fake_heap_set_tag,
 		       .IterateThroughHeap = fake_heap_iterate,
+		       .FollowReferences = fake_heap_follow,
 		       .GetMethodModifiers = method_modifiers,
 		       .GetClassMethods = class_methods,
 		       .GetBytecodes = method_code,

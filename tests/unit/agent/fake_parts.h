@@ -38,6 +38,8 @@ bool fake_heap_dispose(jvmtiEnv *env);
 jvmtiError JNICALL fake_heap_set_tag(jvmtiEnv *env, jobject object, jlong tag);
 jvmtiError JNICALL fake_heap_iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
 				     const void *to);
+jvmtiError JNICALL fake_heap_follow(jvmtiEnv *env, jint filter, jclass class, jobject initial,
+				    const jvmtiHeapCallbacks *callbacks, const void *to);
 /* A pause begins or ends, outside of handlers. */
 void fake_pause(bool begins);
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A copy of the heap for a heap dump. The agent has the JVM go through its roots; within the first root, while the JVM
+ * stands still, the process is copied, as by fork(). The JVM's own walk ends there, and the program goes on. The copy
+ * continues the walk until it has all roots in a table, and then rests: the collector reads the table and the heap from
+ * its memory.
+ *
+ * HotSpot's walk asks for a tag of every object. The object's address is known by the place of the tag, which lies in
+ * the walk's own record of the object (CallbackWrapper, jvmtiTagMap.cpp), two words after the address and one after
+ * the size. The size is an argument, too, and tells whether this holds.
+ *
+ * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits.
+ */
+#include "handlers.h"
+#include "vm/flags.h"
+#include "vm/layout.h"
+#include "vm/names.h"
+#include "vm/process_copy.h"
+#include "vm/vmstructs.h"
+
+#include <braid/heap_roots.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ANNOUNCE_MS 100U
+#define ROOTS_BYTES (sizeof(struct braid_heap_roots) + (size_t)BRAID_ROOTS_MAX * sizeof(struct braid_heap_root))
+
+/* Used by the connecting thread, then by the helper. */
+static struct {
+	bool wanted, taken;
+	uint64_t max_pause_ns;
+	pid_t pid; /* of the copy; 0: none */
+} copy;
+
+/* One walk. The thread that walks is the VM's own. */
+struct walk {
+	struct braid_heap_roots *roots;
+	pid_t pid; /* as process_copy() returns it */
+	bool begun;
+	uint64_t start_ns, end_ns;
+};
+
+/* ---- in the copy ---- */
+
+static _Noreturn void walk_end(struct walk *w, enum braid_roots_state state)
+{
+	__atomic_store_n(&w->roots->state, state, __ATOMIC_RELEASE);
+	process_copy_rest();
+}
+
+static void root_take(struct walk *w, jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong size,
+		      const jlong *tag)
+{
+	struct braid_heap_root *r = &w->roots->at[w->roots->count];
+
+	if (w->roots->count == BRAID_ROOTS_MAX)
+		walk_end(w, BRAID_ROOTS_OVERFLOW);
+	*r = (struct braid_heap_root){.kind = (uint32_t)kind, .bytes = (uint64_t)size};
+	if (tag[-1] == size)
+		r->object = (uint64_t)tag[-2];
+	if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL) {
+		r->thread = (uint64_t)info->stack_local.thread_id;
+		r->depth = (uint32_t)info->stack_local.depth;
+	} else if (kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL) {
+		r->thread = (uint64_t)info->jni_local.thread_id;
+		r->depth = (uint32_t)info->jni_local.depth;
+	}
+	w->roots->count++;
+}
+
+/*
+ * All roots are reported before what they refer to. Threads are followed, so there is a reference that is no root: the
+ * one from a thread to its class.
+ */
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
+				 jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
+				 void *to)
+{
+	struct walk *w = to;
+
+	(void)class_tag;
+	(void)referrer_class_tag;
+	(void)referrer_tag;
+	(void)length;
+	if (!w->begun) {
+		w->begun = true;
+		w->pid = process_copy();
+		if (w->pid)
+			return JVMTI_VISIT_ABORT;
+		process_copy_isolate();
+	}
+	if (kind < JVMTI_HEAP_REFERENCE_JNI_GLOBAL)
+		walk_end(w, BRAID_ROOTS_COMPLETE);
+	root_take(w, kind, info, size, tag);
+	return kind == JVMTI_HEAP_REFERENCE_THREAD ? JVMTI_VISIT_OBJECTS : 0;
+}
+
+/* ---- in the JVM ---- */
+
+/* Why a copy would be of no use; NULL: it would. */
+static const char *obstacle;
+
+static void flag_check(const struct vm_flag *f)
+{
+	if (strcmp(f->value, "true") != 0)
+		return;
+	if (strcmp(f->name, "UseZGC") == 0)
+		obstacle = "the heap of ZGC is shared memory, of which the kernel makes no copy";
+	else if (strcmp(f->name, "UseShenandoahGC") == 0)
+		obstacle = "Shenandoah may be moving objects while the program runs";
+}
+
+static void obstacle_find(const struct braid_layout *l)
+{
+	obstacle = NULL;
+	if (!(l->objects.flags & BRAID_OBJECTS_THREADS))
+		obstacle = "braid does not know where this JVM keeps its objects";
+	flags_open(vmstructs_library(agent.vm));
+	flags_each(flag_check);
+}
+
+static jvmtiError roots_walk(struct walk *w)
+{
+	const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference};
+	jvmtiEnv *ti = environment_with_tags();
+	jvmtiError err;
+
+	if (!ti)
+		return JVMTI_ERROR_NOT_AVAILABLE;
+	w->start_ns = clock_ns();
+	err = (*ti)->FollowReferences(ti, 0, NULL, NULL, &callbacks, w);
+	w->end_ns = clock_ns();
+	(*ti)->DisposeEnvironment(ti);
+	return err;
+}
+
+/* False: it would take too long. */
+static bool announce(void)
+{
+	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_ESTIMATE, .flags = BRAID_HEAP_COPIED};
+
+	e.start_ns = e.end_ns = clock_ns();
+	if (process_copy_estimate(&e.weight, &e.value) && e.weight > copy.max_pause_ns)
+		e.flags |= BRAID_HEAP_REFUSED;
+	jvm_event_publish(&e, 0);
+	publish_let_read(ANNOUNCE_MS);
+	return !(e.flags & BRAID_HEAP_REFUSED);
+}
+
+static void result_publish(const struct walk *w, jvmtiError err)
+{
+	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_COPY, .start_ns = w->start_ns, .end_ns = w->end_ns};
+
+	if (w->pid > 0) {
+		e.number = (uint64_t)w->pid;
+		e.value = (uint64_t)(uintptr_t)w->roots;
+	} else {
+		e.flags = BRAID_HEAP_FAILED;
+		e.start_ns = e.end_ns = clock_ns();
+		if (obstacle)
+			publish_notice(BRAID_NOTICE_WARNING, "the heap cannot be copied: %s", obstacle);
+		else if (w->pid < 0)
+			publish_notice(BRAID_NOTICE_WARNING, "the kernel does not copy this process: %s",
+				       strerror(-w->pid));
+		else
+			publish_notice(BRAID_NOTICE_WARNING,
+				       "this JVM does not let its heap be walked (JVM TI error %d)", (int)err);
+	}
+	jvm_event_publish(&e, 0);
+	link_wake(&agent.link);
+}
+
+static struct braid_heap_roots *roots_new(void)
+{
+	struct braid_heap_roots *r =
+		mmap(NULL, ROOTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (r == MAP_FAILED)
+		return NULL;
+	r->magic = BRAID_ROOTS_MAGIC;
+	layout_get(&r->layout);
+	names_get(&r->names);
+	obstacle_find(&r->layout);
+	return r;
+}
+
+static void copy_take(void)
+{
+	struct walk w = {.roots = roots_new()};
+	jvmtiError err = JVMTI_ERROR_NONE;
+
+	copy.taken = true;
+	w.pid = w.roots ? 0 : -ENOMEM;
+	if (w.roots && !obstacle) {
+		if (!announce())
+			goto out;
+		err = roots_walk(&w);
+		copy.pid = w.pid > 0 ? w.pid : 0;
+	}
+	result_publish(&w, err);
+out:
+	if (w.roots)
+		munmap(w.roots, ROOTS_BYTES);
+}
+
+static void copy_start(const struct braid_event_config *c)
+{
+	copy.wanted = c->heap_copy;
+	copy.max_pause_ns = c->heap_max_pause_ns;
+}
+
+static void copy_tick(JNIEnv *jni)
+{
+	(void)jni;
+	if (copy.wanted && !copy.taken)
+		copy_take();
+	if (copy.pid && process_copy_ended(copy.pid))
+		copy.pid = 0;
+}
+
+static void copy_stop(JNIEnv *jni)
+{
+	(void)jni;
+	process_copy_end(copy.pid);
+	memset(&copy, 0, sizeof(copy));
+}
+
+const struct kind heap_copy_kind = {
+	.types = BRAID_EVENT_TYPE(HEAP),
+	.start = copy_start,
+	.tick = copy_tick,
+	.stop = copy_stop,
+};

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A heap dump is a short recording, too, whose agent copies the JVM. While the recording goes on, so that the agent
+ * keeps the copy, a thread reads the copy and writes the file.
+ */
+#include "heap_dump.h"
+
+#include "attach/attach.h"
+#include "heapdump/heapdump.h"
+#include "proc/jvm_proc.h"
+#include "proc/memory_room.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/quantity.h"
+#include "util/root_file.h"
+#include "util/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_S 60 /* for the agent to connect and to begin */
+#define END_S 30    /* for the thread to notice that it is to end */
+#define ROOM_PART 8 /* a copy needs memory for what the program changes meanwhile: at least this part must be free */
+
+struct dump_command {
+	struct snapshot *snapshot;
+	struct heapdump dump;
+	const char *path;
+	pthread_mutex_t mutex; /* of what follows */
+	pthread_cond_t changed;
+	bool answered; /* the JVM has been copied, or will not be */
+	bool copied;
+	bool announced;
+	uint64_t pause_ns;
+	char reason[256]; /* the last warning: the agent's for not copying */
+	atomic_bool done; /* the recording is to end */
+	int err;	  /* of the dump */
+};
+
+/* ---- the thread ---- */
+
+/* Waits until the JVM is copied. */
+static bool await_copy(struct dump_command *c)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ANSWER_S;
+	pthread_mutex_lock(&c->mutex);
+	while (!c->answered && !err)
+		err = pthread_cond_clockwait(&c->changed, &c->mutex, CLOCK_MONOTONIC, &until);
+	pthread_mutex_unlock(&c->mutex);
+	return c->copied;
+}
+
+static void *dump_main(void *ctx)
+{
+	struct dump_command *c = ctx;
+
+	c->err = await_copy(c) ? heapdump_write(&c->dump) : -ECANCELED;
+	atomic_store(&c->done, true);
+	return NULL;
+}
+
+/* ---- the recording ---- */
+
+static void answer(struct dump_command *c, bool copied)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->answered = true;
+	c->copied = copied;
+	pthread_cond_signal(&c->changed);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+static void take_estimate(struct dump_command *c, const struct trace_jvm_event *e)
+{
+	char size[QUANTITY_TEXT], time[QUANTITY_TEXT], most[QUANTITY_TEXT];
+
+	size_text(size, e->value);
+	duration_text(time, e->weight);
+	c->announced = true;
+	if (!(e->flags & BRAID_HEAP_REFUSED)) {
+		fprintf(stderr,
+			"braid: the JVM has %s in memory: it is expected to stand still for %s while it is copied\n",
+			size, time);
+		return;
+	}
+	log_error("process %d: its heap is not dumped: to copy %s of memory is expected to take %s, and --max-pause "
+		  "allows %s; allow more, or use --force",
+		  (int)c->snapshot->pid, size, time,
+		  duration_text(most, c->snapshot->selection.config.heap_max_pause_ns));
+	answer(c, false);
+}
+
+static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
+{
+	struct timespec wall;
+
+	if (e->flags & BRAID_HEAP_FAILED) {
+		log_error("process %d: its heap is not dumped: %s", (int)c->snapshot->pid, c->reason);
+		answer(c, false);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &wall);
+	c->dump.wall_ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
+	c->dump.copy = (pid_t)e->number;
+	c->dump.roots = e->value;
+	c->pause_ns = e->duration_ns;
+	answer(c, true);
+}
+
+static void take(void *ctx, const struct trace_rec *rec)
+{
+	struct dump_command *c = ctx;
+	const struct trace_jvm_event *e = &rec->jvm_event;
+
+	(void)snapshot_feed(c->snapshot, rec);
+	if (rec->kind == TRACE_NOTICE && rec->notice.severity != BRAID_NOTICE_INFO)
+		utf8_printable(c->reason, sizeof(c->reason), rec->notice.text.str, rec->notice.text.len);
+	if (rec->kind != TRACE_JVM_EVENT)
+		return;
+	if (e->kind == BRAID_JVM_HEAP_ESTIMATE)
+		take_estimate(c, e);
+	else if (e->kind == BRAID_JVM_HEAP_COPY)
+		take_copy(c, e);
+}
+
+/* ---- the command ---- */
+
+static bool report(const struct dump_command *c, uint64_t file_bytes)
+{
+	const struct heapdump *d = &c->dump;
+	char size[QUANTITY_TEXT], file[QUANTITY_TEXT], time[QUANTITY_TEXT];
+
+	fprintf(stderr,
+		"braid: process %d: %" PRIu64 " objects, %s, of %" PRIu64
+		" classes in %s, which takes %s; it stood still "
+		"for %s\n",
+		(int)c->snapshot->pid, d->objects, size_text(size, d->bytes), d->classes, c->path,
+		size_text(file, file_bytes), duration_text(time, c->pause_ns));
+	if (d->cut)
+		log_warning("%" PRIu64 " arrays are longer than the format can have, and were cut", d->cut);
+	if (d->doubtful)
+		log_warning("%" PRIu64
+			    " references lead to no object that braid understands; they are null in the file",
+			    d->doubtful);
+	return true;
+}
+
+static bool fail(const struct dump_command *c)
+{
+	if (c->dump.why[0])
+		log_error("process %d: its heap is not dumped: %s", (int)c->snapshot->pid, c->dump.why);
+	else if (!c->answered)
+		log_error("process %d: its heap is not dumped: the JVM does not answer", (int)c->snapshot->pid);
+	return false;
+}
+
+static bool record(struct dump_command *c)
+{
+	struct record_options *o = &c->snapshot->record;
+	struct timespec until;
+	pthread_t thread;
+	bool ok;
+
+	o->duration_ns = 0;
+	o->done = &c->done;
+	o->tap = take;
+	o->tap_ctx = c;
+	c->snapshot->selection.config.heap_copy = 1;
+	if (pthread_create(&thread, NULL, dump_main, c)) {
+		log_error("cannot start a thread: %s", strerror(errno));
+		return false;
+	}
+	ok = snapshot_run(c->snapshot);
+	atomic_store(&c->dump.stop, true);
+	if (!c->answered)
+		answer(c, false);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	if (pthread_timedjoin_np(thread, NULL, &until)) {
+		/* A process can keep those who read its memory waiting for ever (userfaultfd). */
+		log_error("process %d: its heap is not dumped: its copy does not let itself be read",
+			  (int)c->snapshot->pid);
+		output_remove(c->dump.output);
+		_exit(EXIT_FAILURE);
+	}
+	return ok && !c->err ? true : fail(c);
+}
+
+/* The kernel ends the copy first if memory runs out, but it should not come to that. */
+static bool has_room(pid_t pid)
+{
+	uint64_t room = memory_room(pid), need = memory_private(pid) / ROOM_PART;
+	char free_text[QUANTITY_TEXT], need_text[QUANTITY_TEXT];
+
+	if (room >= need)
+		return true;
+	log_error("process %d: its heap is not dumped: a copy of the process needs %s of memory, and %s is free for it",
+		  (int)pid, size_text(need_text, need), size_text(free_text, room));
+	return false;
+}
+
+static int libjvm_open(pid_t pid)
+{
+	struct jvm_process jvm;
+	struct stat st;
+	int root, fd;
+
+	if (jvm_process_read(pid, &jvm) != 1)
+		return -ESRCH;
+	root = proc_root_open(pid);
+	if (root < 0)
+		return root;
+	fd = root_open_regular(root, jvm.libjvm, 0, &st);
+	close(root);
+	return fd;
+}
+
+bool heap_dump(struct snapshot *s, const char *path)
+{
+	struct dump_command c = {.snapshot = s,
+				 .path = path,
+				 .mutex = PTHREAD_MUTEX_INITIALIZER,
+				 .changed = PTHREAD_COND_INITIALIZER,
+				 .dump = {.jvm = s->pid}};
+	uint64_t file_bytes;
+	bool ok;
+	int err;
+
+	if (!has_room(s->pid))
+		return false;
+	c.dump.libjvm_fd = libjvm_open(s->pid);
+	if (c.dump.libjvm_fd < 0) {
+		log_error("cannot read the library of process %d: %s", (int)s->pid, strerror(-c.dump.libjvm_fd));
+		return false;
+	}
+	err = output_open(&c.dump.output, path, &c.dump.stop);
+	if (err) {
+		if (err == -EEXIST)
+			log_error("%s exists; choose another name, or remove it", path);
+		else if (err == -ENOTTY)
+			log_error("a heap dump is not for a terminal; give a file, or redirect standard output");
+		else
+			log_error("cannot write %s: %s", path, strerror(-err));
+		close(c.dump.libjvm_fd);
+		return false;
+	}
+	ok = record(&c);
+	err = output_close(c.dump.output, ok, &file_bytes);
+	close(c.dump.libjvm_fd);
+	if (ok && err)
+		log_error("cannot write %s: %s", path, strerror(-err));
+	return ok && !err && report(&c, file_bytes);
+}

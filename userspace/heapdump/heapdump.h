@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Writes the heap of a copied JVM as an HPROF file: its threads with their stacks, its roots, classes and all objects
+ * that can be reached. cli/ calls this, on a thread of its own.
+ */
+#ifndef BRAID_HEAPDUMP_HEAPDUMP_H
+#define BRAID_HEAPDUMP_HEAPDUMP_H
+
+#include "output.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define HEAPDUMP_WHY 256
+
+struct heapdump {
+	pid_t jvm;	  /* the process that was copied */
+	pid_t copy;	  /* in the JVM's pid namespace */
+	uint64_t roots;	  /* address of its struct braid_heap_roots */
+	int libjvm_fd;	  /* the JVM's library */
+	uint64_t wall_ms; /* when it was copied */
+	struct output *output;
+	atomic_bool stop; /* set from another thread */
+
+	/* what has been done */
+	uint64_t objects, bytes, classes, roots_written, threads;
+	uint64_t cleared;	/* weak references, whose objects are not in the file */
+	uint64_t doubtful;	/* references and objects that could not be understood */
+	uint64_t frames_lost;	/* of methods that could not be understood, or too many */
+	uint64_t cut;		/* arrays that are too long for the format */
+	char why[HEAPDUMP_WHY]; /* after a failure: what and why */
+};
+
+/* 0, or a negative errno with the reason in d->why. */
+int heapdump_write(struct heapdump *d);
+
+#endif

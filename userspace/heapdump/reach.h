@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Finds the objects that can be reached from the roots, and goes through them in the order of their addresses. Marking
+ * takes its next objects by the thousand and reads them with one system call. Its list of objects has a limit; what
+ * finds no room there is found again when all marked objects are gone through once more.
+ */
+#ifndef BRAID_HEAPDUMP_REACH_H
+#define BRAID_HEAPDUMP_REACH_H
+
+#include "klasses.h"
+#include "marks.h"
+
+#define REACH_WINDOW (1U << 20)
+
+struct reach_slice {
+	uint64_t address; /* of references that are to be marked */
+	uint64_t count;
+};
+
+struct reach {
+	const struct vm *vm;
+	struct klasses *classes;
+	struct marks marks;
+	VEC(uint64_t) objects; /* marked, and not gone through */
+	size_t room;	       /* the most objects there */
+	VEC(struct reach_slice) slices;
+	struct pair_map
+		dormant; /* classes in the VM's archive that are not loaded: references to them are not followed */
+	bool overflow;	 /* an object was marked that had no room there */
+	uint64_t bad;	 /* references that lead to no object */
+	struct reach_batch *batch;
+	uint8_t *window;
+	uint64_t window_at;
+	size_t window_bytes;
+};
+
+/* `bytes`: what the process has in memory. */
+int reach_open(struct reach *g, const struct vm *vm, struct klasses *classes, uint64_t bytes);
+void reach_free(struct reach *g);
+
+/* Marks the object at that address; 0 is none. */
+void reach_mark(struct reach *g, uint64_t object);
+/* The same with what a class keeps: all classes of its loader. */
+void reach_mark_loader(struct reach *g, uint32_t loader);
+
+/* Marks all that can be reached from what is marked. 0 or a negative errno. */
+int reach_close_over(struct reach *g);
+
+/* An object, with as many of its first bytes as are wanted and there are. */
+struct reach_object {
+	uint64_t address;
+	struct class *class;
+	uint64_t length; /* of an array */
+	uint64_t bytes;	 /* of all of it, as far as it is described by its class */
+	const uint8_t *at;
+};
+
+/* Calls back with every marked object, until `fn` returns not 0, which is then returned. */
+int reach_each(struct reach *g, int (*fn)(void *ctx, const struct reach_object *o), void *ctx);
+
+/* Bytes of the heap: a pointer that is valid until the next call; NULL: not readable. `size` is at most a window. */
+const uint8_t *reach_bytes(struct reach *g, uint64_t address, size_t size);
+
+#endif

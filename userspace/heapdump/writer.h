@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the parts that write a dump share. heapdump.c owns it; no other room includes this. */
+#ifndef BRAID_HEAPDUMP_WRITER_H
+#define BRAID_HEAPDUMP_WRITER_H
+
+#include "reach.h"
+#include "heapdump.h"
+#include "records.h"
+
+struct writer_thread {
+	uint64_t object;
+	uint64_t id;		/* Java's */
+	uint32_t first, frames; /* of its stack, the innermost first */
+};
+
+#define WRITER_BCI_UNKNOWN (-1)
+#define WRITER_BCI_NATIVE (-2)
+
+struct writer_frame {
+	uint64_t constants, pool; /* the method's ConstMethod and ConstantPool */
+	uint32_t class;
+	int32_t bci; /* or WRITER_BCI_* */
+};
+
+struct writer {
+	struct heapdump *d;
+	struct copy copy;
+	struct braid_heap_roots head;
+	struct vm vm;
+	struct klasses classes;
+	struct reach reach;
+	struct records out;
+	struct pair_map names;		   /* symbols that are written */
+	VEC(struct writer_thread) threads; /* the serial number is the index + 1 */
+	struct pair_map thread_of;	   /* Java's id to the same */
+	VEC(struct writer_frame) frames;
+	struct pair_map frame_of; /* id of a frame that is written */
+};
+
+/* Serial number of the stack trace of objects, which has no frames. Those of threads follow. */
+#define WRITER_NO_TRACE 1U
+
+/* The id of a name that no symbol of the VM has. */
+#define WRITER_RESOLVED_REFERENCES 1U
+
+static inline uint32_t writer_trace(uint32_t thread)
+{
+	return WRITER_NO_TRACE + 1 + thread;
+}
+
+/* ---- roots.c ---- */
+
+/* Checks the roots against the classes of their objects, and marks them. */
+int roots_mark(struct writer *w);
+int roots_write(struct writer *w);
+
+/* ---- stacks.c ---- */
+
+/* Takes all threads, with those that JVM TI does not show, and their stacks; marks what they keep. */
+int stacks_read(struct writer *w, const uint64_t at[VM_SYMBOLS]);
+int stacks_write(struct writer *w);
+
+/* ---- content.c ---- */
+
+/* Writes a name once. */
+void content_name(struct writer *w, uint64_t symbol);
+/* Names and numbers of all classes that are dumped. */
+int content_classes(struct writer *w);
+/* Classes with their static fields, and all objects. */
+int content_heap(struct writer *w);
+
+#endif
