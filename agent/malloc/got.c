@@ -289,14 +289,15 @@ static void object_change(const struct object *o, const struct change *c, const 
 /* ---- objects ---- */
 
 /*
- * Not this library, whose own allocations are none of the program's; not the linker; and not an allocator, which may
+ * Not this library, or a copy of it, whose own allocations are none of the program's; not the linker; and not an allocator, which may
  * call its functions from each other: but libc, which calls malloc like any other object, is.
  */
 static bool is_left_out(const struct change *c, const struct dl_phdr_info *info)
 {
 	uintptr_t libc = (uintptr_t)getpid;
 
-	if (is_loaded(info, c->functions[0].hook, 1, PF_X) || info->dlpi_addr == getauxval(AT_BASE))
+	if (is_loaded(info, c->functions[0].hook, 1, PF_X) || strstr(info->dlpi_name, "/libbraid-agent.so") ||
+	    info->dlpi_addr == getauxval(AT_BASE))
 		return true;
 	return is_loaded(info, c->functions[0].own, 1, PF_X) && !is_loaded(info, libc, 1, PF_X);
 }

@@ -40,6 +40,26 @@ braid export --event unfreed start.trace >stacks
 grep -q 'Leaks.main;.*;Leaks.middle;Java_Leaks_middle;leak_middle;calloc [0-9]*$' stacks || fail "no stacks: $(cat stacks)"
 [[ $(grep -c libbraid stacks) -eq 0 ]] || fail "frames of the agent: $(cat stacks)"
 
+hooked()
+{
+	[[ -n $(python3 "$HERE/hooks.py" "$JAVA_PID") ]]
+}
+
+unhooked()
+{
+	! hooked
+}
+
+# A recorder that is killed leaves nothing behind either.
+killed()
+{
+	start_record -e malloc -p "$JAVA_PID" -o killed.trace
+	wait_for "slots that lead to the agent" hooked
+	kill -KILL "$RECORD_PID"
+	wait_end "$RECORD_PID" "the recording"
+	wait_for "the slots that were there" unhooked
+}
+
 # Attached to a JVM that goes on, with every allocator that is installed.
 for allocator in "" /usr/lib/*/libjemalloc.so.2 /usr/lib/*/libtcmalloc_minimal.so.4; do
 	[[ -z $allocator || -e $allocator ]] || { echo "not installed: $allocator"; continue; }
@@ -47,11 +67,12 @@ for allocator in "" /usr/lib/*/libjemalloc.so.2 /usr/lib/*/libtcmalloc_minimal.s
 	start_record -e malloc=64k -p "$JAVA_PID" -o run.trace
 	wait_attached "$JAVA_PID"
 	wait_events "$JAVA_PID"
-	[[ -n $(python3 "$HERE/hooks.py" "$JAVA_PID") ]] || fail "no slots lead to the agent"
+	hooked || fail "no slots lead to the agent"
 	go_on
 	wait_says run.trace.truth end
 	stop_record
-	[[ -z $(python3 "$HERE/hooks.py" "$JAVA_PID") ]] || fail "left behind in: $(python3 "$HERE/hooks.py" "$JAVA_PID")"
+	unhooked || fail "left behind in: $(python3 "$HERE/hooks.py" "$JAVA_PID")"
+	[[ -n $allocator ]] || killed
 	go_on
 	end_program
 	leaked run.trace
