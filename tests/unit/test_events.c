@@ -184,6 +184,35 @@ START_TEST(live_objects_are_allocations_that_stayed)
 }
 END_TEST
 
+/* Sums by class and stack, the most live bytes first; nothing of them is lost, and nothing counts twice. */
+START_TEST(sites_have_what_is_live_and_what_was_allocated)
+{
+	struct run r = run_of(events, COUNT(events), NULL);
+	const struct event_views *e = r.v->events;
+	uint64_t live = 0, allocated = 0;
+	double objects = 0;
+	char *text = everything(&r);
+
+	for (size_t i = 0; i < e->sites.count; i++) {
+		const struct site_view *s = &e->sites.at[i];
+
+		live += s->live_bytes;
+		allocated += s->allocated_bytes;
+		objects += s->live_objects;
+		ck_assert(!i || s[-1].live_bytes >= s->live_bytes);
+		ck_assert_int_eq(s->live_bytes > 0, s->live_objects > 0);
+	}
+	ck_assert_uint_eq(live, kind(&r, BRAID_JVM_LIVE)->weight);
+	ck_assert_uint_eq(e->live_bytes, live);
+	ck_assert_uint_eq(allocated, kind(&r, BRAID_JVM_ALLOC)->weight);
+	ck_assert_double_gt(objects, 3); /* each of the three stands for more than one */
+	ck_assert_str_eq(e->sites.at[0].class, "byte[]");
+	ck_assert_ptr_nonnull(strstr(text, "\nSites: "));
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(what_no_collection_has_looked_at_is_not_live)
 {
 	struct run r = run_of(events, COUNT(events), NULL);
@@ -546,6 +575,7 @@ Suite *test_events(void)
 	tcase_add_test(tc, estimates_are_unbiased);
 	tcase_add_test(tc, kernel_events_have_times_and_bytes);
 	tcase_add_test(tc, live_objects_are_allocations_that_stayed);
+	tcase_add_test(tc, sites_have_what_is_live_and_what_was_allocated);
 	tcase_add_test(tc, what_no_collection_has_looked_at_is_not_live);
 	tcase_add_test(tc, who_blocked_whom);
 	tcase_add_test(tc, blocked_by_what);

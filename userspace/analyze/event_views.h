@@ -100,6 +100,15 @@ struct call_view {
 	const char *values;    /* "arg1=42, this.name=\"orders\"" */
 };
 
+/* What a stack has allocated of one class. Objects are estimates, as bytes are. */
+struct site_view {
+	const char *class;
+	uint32_t stack; /* row, ROW_NONE: none */
+	uint64_t live_bytes, allocated_bytes;
+	double live_objects, allocated_objects;
+	double live_variance; /* of live_bytes */
+};
+
 /* JNI references of one JVM, at its last report of them. */
 struct jni_view {
 	uint32_t process; /* id */
@@ -140,6 +149,8 @@ struct event_views {
 	VEC(struct timed_view) methods; /* by time */
 	VEC(struct distribution) distributions;
 	VEC(struct call_view) calls; /* the slowest first */
+	VEC(struct site_view) sites; /* by what is live; empty unless that was recorded */
+	uint64_t live_bytes;	     /* of all sites */
 	VEC(struct jni_view) jni;
 	VEC(struct held_view) held; /* by section; empty unless sections were recorded */
 };
@@ -155,6 +166,8 @@ int event_views_jit(struct event_views *v, const struct analysis *an);
 int event_views_jni(struct event_views *v, const struct analysis *an);
 /* ---- event_methods.c ---- */
 int event_views_methods(struct event_views *v, const struct analysis *an);
+/* ---- event_sites.c ---- */
+int event_views_sites(struct event_views *v, const struct analysis *an);
 /* ---- event_start.c ---- */
 int event_views_start(struct event_views *v, const struct analysis *an);
 /* ---- event_threads.c ---- */

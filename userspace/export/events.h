@@ -34,6 +34,9 @@ void heap_json(struct json *j, const struct views *v, const struct heap_view *h,
 void text_timed(FILE *out, const struct views *v, unsigned top);
 void json_timed(struct json *j, const struct views *v, unsigned top);
 
+/* ---- sites.c: sites of allocation ---- */
+void text_sites(FILE *out, const struct views *v, unsigned top);
+void json_sites(struct json *j, const struct views *v, unsigned top);
 /* ---- jni.c: JNI references, and collections that waited for critical sections ---- */
 void text_refs(FILE *out, const struct views *v);
 void text_held(FILE *out, const struct views *v, unsigned top);

@@ -181,6 +181,7 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
 		if ((e->kinds[kind].count || e->kinds[kind].idle) && e->kinds[kind].k->tables)
 			text_kind(out, v, &e->kinds[kind], rows);
+	text_sites(out, v, rows);
 	text_timed(out, v, rows);
 	text_refs(out, v);
 	text_held(out, v, rows);

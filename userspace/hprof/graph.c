@@ -170,19 +170,27 @@ int graph_walk(struct graph *g)
 
 /* ---- from references to those that refer ---- */
 
-/* Calls `each` for every reference between objects with places. */
-static void each_reference(const struct graph *g, void (*each)(const struct graph *, uint32_t, uint32_t))
-{
-	const uint32_t *lists = graph_u32(&g->lists), *object = graph_u32(&g->object), *place = graph_u32(&g->place);
+struct range { /* of places */
+	uint32_t first, last;
+};
 
-	for (uint32_t p = 1; p <= g->reached; p++) {
-		uint64_t list = graph_u64(&g->list_at)[object[p]];
+/*
+ * Calls `each` for every reference from an object with a place to one in the range. It goes through the lists in the order
+ * in which they were made.
+ */
+static void each_reference(const struct graph *g, struct range r,
+			   void (*each)(const struct graph *, uint32_t, uint32_t))
+{
+	const uint32_t *lists = graph_u32(&g->lists), *place = graph_u32(&g->place);
+
+	for (uint32_t object = 0; object < g->count; object++) {
+		uint64_t list = place[object] ? graph_u64(&g->list_at)[object] : 0;
 
 		for (uint32_t i = 1; list && i <= lists[list]; i++) {
-			uint32_t to = lists[list + i];
+			uint32_t to = place[lists[list + i] & ~GRAPH_WEAK];
 
-			if (place[to & ~GRAPH_WEAK])
-				each(g, p | (to & GRAPH_WEAK), place[to & ~GRAPH_WEAK]);
+			if (to >= r.first && to <= r.last)
+				each(g, place[object] | (lists[list + i] & GRAPH_WEAK), to);
 		}
 	}
 }
@@ -199,6 +207,26 @@ static void put_one(const struct graph *g, uint32_t from, uint32_t to)
 	graph_u32(&g->from)[--graph_u64(&g->from_at)[to]] = from;
 }
 
+#define RANGE_LEAST (1U << 20) /* references */
+
+/* Places are written in any order, so as many at once as fit in memory: a disk is too slow for that. */
+static void put_all(const struct graph *g)
+{
+	const uint64_t *at = graph_u64(&g->from_at);
+	uint64_t most = g->room->memory / sizeof(uint32_t), done = 0;
+	struct range r = {.first = 1};
+
+	most = most < RANGE_LEAST ? RANGE_LEAST : most;
+	while (r.first <= g->reached) {
+		r.last = r.first;
+		while (r.last < g->reached && at[r.last + 1] - done <= most)
+			r.last++;
+		done = at[r.last];
+		each_reference(g, r, put_one);
+		r.first = r.last + 1;
+	}
+}
+
 int graph_turn(struct graph *g)
 {
 	uint64_t sum = 0, *at;
@@ -207,14 +235,14 @@ int graph_turn(struct graph *g)
 	if (err)
 		return err;
 	at = graph_u64(&g->from_at);
-	each_reference(g, count_one);
+	each_reference(g, (struct range){1, g->reached}, count_one);
 	for (uint32_t p = 0; p <= g->reached; p++)
 		at[p] = sum += at[p];
 	at[g->reached + 1] = sum;
 	err = scratch_resize(&g->from, g->room, (sum + 1) * sizeof(uint32_t));
 	if (err)
 		return err;
-	each_reference(g, put_one);
+	put_all(g);
 	scratch_free(&g->lists);
 	scratch_free(&g->list_at);
 	return 0;

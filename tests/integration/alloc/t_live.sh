@@ -26,6 +26,19 @@ braid record -e alloc=64k,live=65536 -o end.trace -- "$JAVA" -Xmx512m -cp "$CLAS
 live end.trace
 events end.trace "each stands for what its allocation did" '(lambda allocs: all(e.weight == allocs[e.number][0].weight for e in of("live")))(index("alloc", "number"))'
 
+# Sites: what is live of what each stack has allocated, in bytes and in objects.
+braid report --json --top 100000 end.trace >end.json
+python3 - <<'PYTHON' || fail "sites: $(braid report end.trace | grep -A12 '^Sites')"
+import json
+sites = [s for s in json.load(open("end.json"))["sites"] if any(f["name"].startswith("Allocator.") for f in s["frames"])]
+kept = [s for s in sites if s["class"] == "int[]" and "Allocator.atKept" in s["site"]]
+assert sites[0] in kept and sum(s["live_bytes"] for s in kept) > 0.99 * sum(s["live_bytes"] for s in sites), sites[:3]
+assert all(0 < s["live_objects"] <= s["allocated_objects"] * 1.000001 and s["live_bytes"] <= s["allocated_bytes"] for s in kept), kept
+assert all(abs(s["live_objects"] * 16400 - s["live_bytes"]) < 1 for s in kept), kept
+assert any(s["allocated_bytes"] > 0 == s["live_bytes"] == s["live_objects"] for s in sites), "no site of garbage"
+PYTHON
+braid report end.trace | finds '^Sites: ' || fail "the report has no sites"
+
 # The recording ends; there is room for a few objects, whose weights cover all.
 start_program stop.trace.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 wait
 start_record -e alloc=64k,live=300 -p "$JAVA_PID" -o stop.trace
