@@ -16,6 +16,7 @@ void ctl_json_types(struct json *j, const char *key, uint32_t bits)
 void ctl_json_figures(struct json *j, const struct braid_event_config *c)
 {
 	json_number(j, "alloc_interval", c->alloc_interval);
+	json_number(j, "malloc_interval", c->malloc_interval);
 	json_number(j, "live_max", c->live_max);
 	json_number(j, "lock_min_ns", c->lock_min_ns);
 	json_number(j, "wait_min_ns", c->wait_min_ns);

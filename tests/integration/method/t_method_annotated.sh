@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Methods are timed by their annotations and those of their classes, when these are loaded and when they are already.
+# shellcheck disable=SC2016 # a dollar is a part of the names of nested classes
 source "$(dirname "$0")/../lib.sh"
 
 braid record -q -e 'method=@*$Route>1ms/arg1/,method=@*Service>0,method=@Annotated$Forgotten' -o a.trace -- "$JAVA" -Xmx64m -cp "$CLASSES" Annotated 5
