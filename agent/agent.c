@@ -388,7 +388,7 @@ const struct kind life_kind = {
 		   {JVMTI_EVENT_VM_INIT, KIND_HANDLER(on_vm_init), 0, 0},
 		   {JVMTI_EVENT_VM_DEATH, KIND_HANDLER(on_vm_death), 0, 0}},
 	/* Without it Java code runs before VMStart, and its stacks end where the walk needs the layout. */
-	.caps = {{CAP_EARLY_VM_START, true, 0, NULL}},
+	.caps = {{CAP_EARLY_VM_START, true, 0, NULL, 0}},
 };
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)

@@ -91,7 +91,7 @@ const struct kind alloc_kind = {
 	.events = {{JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, KIND_HANDLER(alloc_on_sample), CAP_SAMPLED_OBJECT_ALLOC,
 		    BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE)}},
 	.caps = {{CAP_SAMPLED_OBJECT_ALLOC, false, BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE),
-		  "sampled allocations (JDK 11 and later have them, for one agent at a time)"}},
+		  "sampled allocations (JDK 11 and later have them, for one agent at a time)", 0}},
 	.types = BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE),
 	.start = alloc_start,
 	.stop = alloc_stop,

@@ -112,5 +112,5 @@ const struct kind code_kind = {
 	.events = {{JVMTI_EVENT_DYNAMIC_CODE_GENERATED, KIND_HANDLER(code_on_stub), 0, 0},
 		   {JVMTI_EVENT_COMPILED_METHOD_LOAD, KIND_HANDLER(code_on_load), CAP_COMPILED_METHOD_LOAD, 0},
 		   {JVMTI_EVENT_COMPILED_METHOD_UNLOAD, KIND_HANDLER(code_on_unload), CAP_COMPILED_METHOD_LOAD, 0}},
-	.caps = {{CAP_COMPILED_METHOD_LOAD, false, 0, NULL}},
+	.caps = {{CAP_COMPILED_METHOD_LOAD, false, 0, NULL, 0}},
 };

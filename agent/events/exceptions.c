@@ -76,7 +76,8 @@ const struct kind exceptions_kind = {
 		    BRAID_EVENT_TYPE(EXCEPTION)}},
 	.caps = {{CAP_EXCEPTION_EVENTS, false, BRAID_EVENT_TYPE(EXCEPTION),
 		  "exceptions to an agent that is loaded after the JVM's start (use braid record -e exception "
-		  "-- java ...)"}},
+		  "-- java ...)",
+		  0}},
 	.types = BRAID_EVENT_TYPE(EXCEPTION),
 	.tick = exceptions_publish,
 	.publish = exceptions_publish,

@@ -336,7 +336,7 @@ const struct kind gc_kind = {
 		    BRAID_EVENT_TYPE(GC)},
 		   {JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, KIND_HANDLER(gc_on_finish), CAP_GARBAGE_COLLECTION,
 		    BRAID_EVENT_TYPE(GC)}},
-	.caps = {{CAP_GARBAGE_COLLECTION, false, BRAID_EVENT_TYPE(GC), "GC pauses"}},
+	.caps = {{CAP_GARBAGE_COLLECTION, false, BRAID_EVENT_TYPE(GC), "GC pauses", 0}},
 	.types = BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(LIVE),
 	.start = gc_start,
 };

@@ -274,5 +274,5 @@ void methods_reset(void)
 }
 
 const struct kind methods_kind = {
-	.caps = {{CAP_LINE_NUMBERS, false, 0, NULL}, {CAP_SOURCE_FILE_NAME, false, 0, NULL}},
+	.caps = {{CAP_LINE_NUMBERS, false, 0, NULL, 0}, {CAP_SOURCE_FILE_NAME, false, 0, NULL, 0}},
 };

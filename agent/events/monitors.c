@@ -190,7 +190,7 @@ const struct kind monitors_kind = {
 		   {JVMTI_EVENT_MONITOR_WAITED, KIND_HANDLER(monitors_on_waited), CAP_MONITOR_EVENTS,
 		    BRAID_EVENT_TYPE(WAIT)}},
 	.caps = {{CAP_MONITOR_EVENTS, false, BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT),
-		  "contended monitors and Object.wait"}},
+		  "contended monitors and Object.wait", 0}},
 	.types = BRAID_EVENT_TYPE(LOCK) | BRAID_EVENT_TYPE(WAIT),
 	.start = monitors_start,
 	.stop = monitors_stop,

@@ -19,6 +19,6 @@ static void JNICALL resource_on_exhausted(jvmtiEnv *env, JNIEnv *jni, jint flags
 const struct kind resource_kind = {
 	.events = {{JVMTI_EVENT_RESOURCE_EXHAUSTED, KIND_HANDLER(resource_on_exhausted), 0,
 		    BRAID_EVENT_TYPE(RESOURCE)}},
-	.caps = {{CAP_RESOURCE_HEAP, false, BRAID_EVENT_TYPE(RESOURCE), "an exhausted heap"},
-		 {CAP_RESOURCE_THREADS, false, BRAID_EVENT_TYPE(RESOURCE), "exhausted threads"}},
+	.caps = {{CAP_RESOURCE_HEAP, false, BRAID_EVENT_TYPE(RESOURCE), "an exhausted heap", 0},
+		 {CAP_RESOURCE_THREADS, false, BRAID_EVENT_TYPE(RESOURCE), "exhausted threads", 0}},
 };

@@ -304,7 +304,7 @@ static void timing_stop(JNIEnv *jni)
 
 const struct kind timing_kind = {
 	.events = {{JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, KIND_HANDLER(timing_on_class_file), CAP_RETRANSFORM, METHOD}},
-	.caps = {{CAP_RETRANSFORM, false, METHOD, "how long methods take"}},
+	.caps = {{CAP_RETRANSFORM, false, METHOD, "how long methods take", 0}},
 	.types = METHOD,
 	.start = timing_start,
 	.on_enabled = timing_on_enabled,
