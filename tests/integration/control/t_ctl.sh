@@ -61,7 +61,7 @@ braid ctl "$RECORD_PID" disable thread,lock >out
 status_of "$JAVA_PID" "set(j['choices']) == {'cpu', 'gc'} and set(s['choices']) == {'cpu', 'gc'}"
 ask jvm threads 7
 braid ctl "$RECORD_PID,$JAVA_PID" interval alloc=1m,lock=2us >out
-status_of "$RECORD_PID" "j['alloc_interval'] == 1 << 20 and j['lock_min_ns'] == 2000 and s['lock_min_ns'] == 2000 and 'alloc' not in j['choices']"
+status_of "$RECORD_PID" "j['alloc_interval'] == 1 << 20 and j['malloc_interval'] > 0 and j['lock_min_ns'] == 2000 and s['lock_min_ns'] == 2000 and 'alloc' not in j['choices']"
 
 # ---- samples stop and go on ----
 burn jvm 300
