@@ -66,7 +66,8 @@ public final class JniUser {
 			holdUp(count);
 			break;
 		case "locals":
-			flood(count);
+		case "deleted":
+			flood(count, command.equals("deleted"));
 			break;
 		case "cover":
 			System.out.println("COVER " + cover(count != 0));
@@ -122,11 +123,10 @@ public final class JniUser {
 
 	static volatile byte[] garbage;
 
-	private static void flood(int count) {
+	private static int flood(int count, boolean delete) {
 		Object[] array = new Object[1];
 
 		array[0] = array;
-		System.out.println("LOCALS " + locals(array, count, false));
-		System.out.println("LOCALS " + locals(array, count, true));
+		return locals(array, count, delete);
 	}
 }
