@@ -13,7 +13,6 @@
 #include "util/log.h"
 #include "util/quantity.h"
 #include "util/root_file.h"
-#include "util/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +35,6 @@ struct dump_command {
 	bool copied;
 	bool announced;
 	uint64_t pause_ns;
-	char reason[256]; /* the last warning: the agent's for not copying */
 	atomic_bool done; /* the recording is to end */
 	int err;	  /* of the dump */
 };
@@ -103,7 +101,7 @@ static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
 	struct timespec wall;
 
 	if (e->flags & BRAID_HEAP_FAILED) {
-		log_error("process %d: its heap is not dumped: %s", (int)c->snapshot->pid, c->reason);
+		log_error("process %d: its heap is not dumped", (int)c->snapshot->pid); /* a notice has said why */
 		answer(c, false);
 		return;
 	}
@@ -121,8 +119,6 @@ static void take(void *ctx, const struct trace_rec *rec)
 	const struct trace_jvm_event *e = &rec->jvm_event;
 
 	(void)snapshot_feed(c->snapshot, rec);
-	if (rec->kind == TRACE_NOTICE && rec->notice.severity != BRAID_NOTICE_INFO)
-		utf8_printable(c->reason, sizeof(c->reason), rec->notice.text.str, rec->notice.text.len);
 	if (rec->kind != TRACE_JVM_EVENT)
 		return;
 	if (e->kind == BRAID_JVM_HEAP_ESTIMATE)

@@ -27,6 +27,8 @@ struct copy {
 /* -ESRCH: there is no such process. */
 int copy_open(struct copy *m, pid_t pid, const atomic_bool *stop);
 void copy_close(struct copy *m);
+/* Ends the process, whose memory is not needed any more, and waits for that. Its parent will find it ended. */
+void copy_end(const struct copy *m);
 
 /* 0 while the process lives and nobody wants to stop; else -ESRCH or -EINTR. What was read before is then doubtful. */
 int copy_check(const struct copy *m);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 
 #define PAGES 1024
 #define ENDING_MS 500
+#define END_MS 10000
 
 struct copy_page {
 	uint64_t address; /* 0: none */
@@ -37,6 +39,14 @@ void copy_close(struct copy *m)
 	m->fd = -1;
 	free(m->pages);
 	m->pages = NULL;
+}
+
+void copy_end(const struct copy *m)
+{
+	struct pollfd p = {.fd = m->fd, .events = POLLIN};
+
+	if (m->fd >= 0 && !syscall(SYS_pidfd_send_signal, m->fd, SIGKILL, NULL, 0))
+		(void)poll(&p, 1, END_MS);
 }
 
 static int check(const struct copy *m, int wait_ms)

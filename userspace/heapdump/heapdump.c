@@ -104,6 +104,7 @@ int heapdump_write(struct heapdump *d)
 	/* What was read of a copy that has ended meanwhile may be another process's. */
 	if (!err && (err = copy_check(&w.copy)))
 		err = fail(&w, err, "cannot read the heap");
+	copy_end(&w.copy);
 	d->threads = w.threads.count;
 	d->doubtful += w.reach.bad;
 	records_close(&w.out);
