@@ -2,7 +2,7 @@
 """examples.py PAGE PID TID: runs every braid command that a page (Markdown, or the manual) shows, in order, in the
 current directory.
 
-PID is a JVM instead of the pages' own, TID one of its threads. Only machine-specific parts are replaced: pids, and
+PID is a JVM instead of the pages' own, TID one of its threads. Only machine-specific parts are replaced: pids, addresses, and
 times, such that recordings last half a second and selections begin with them. `braid ctl` gets a running recording.
 A command fails by its exit status.
 """
@@ -29,12 +29,19 @@ def man_commands(text):
         yield line.replace(r"\-", "-").replace(r"\e", "\\")
 
 
+def address_in(dump):
+    """An object that the report of a heap dump names."""
+    report = subprocess.run(["braid", "heap", dump], capture_output=True, check=True).stdout.decode()
+    return re.search(r" (0x[0-9a-f]+)\b", report)[1]
+
+
 def adapted(command, pid, tid):
     command = re.sub(r"(?<= -p )\d+", pid, command)
     command = re.sub(r"(?<=^braid ctl )\d+", pid, command)
     command = re.sub(r"(?<=^braid heap )((?:-n \d+ )?)\d+", r"\g<1>" + pid, command)
     command = re.sub(r"(?<=^braid memory )\d+", pid, command)
     command = re.sub(r"(?<=^braid threads )((?:--deadlocks )?)\d+", r"\g<1>" + pid, command)
+    command = re.sub(r"(?<=--path )0x\w+", lambda _: address_in("app.hprof"), command)
     command = re.sub(r"(?<=thread=)\d+", tid, command)
     command = re.sub(r"(?<= -d )\S+", "0.5", command)
     command = re.sub(r"(?<= --from )\d\S*", "0", command)

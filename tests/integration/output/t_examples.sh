@@ -11,6 +11,7 @@ export PATH
 echo 'class App { public static void main(String[] args) throws Exception { LogCruncher.main(new String[] {"1"}); } }' >App.java
 javac -d build/demo "$root/tools/LogCruncher.java" App.java
 jar cfe app.jar App -C build/demo .
+ln -s "$CLASSES" build/java
 
 start_worker program
 tell program burn 600000 # until it is killed
@@ -18,5 +19,6 @@ mapfile -t pages < <(cd "$root" && grep -rlE --include='*.md' '^[#$] braid ' REA
 [[ ${#pages[@]} -ge 5 ]] || fail "hardly a page shows a command: ${pages[*]}"
 for page in "${pages[@]}" docs/man/braid.1; do
 	python3 "$TEST_DIR/examples.py" "$root/$page" "$JAVA_PID" "$JAVA_PID"
+	rm -f ./*.hprof* # a dump is written to a new file only
 done
 kill "$JAVA_PID"
