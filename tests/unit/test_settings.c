@@ -121,6 +121,26 @@ START_TEST(not_wanted_or_cut)
 }
 END_TEST
 
+/* A JVM that has ever more settings. */
+START_TEST(a_bounded_number)
+{
+	char name[16], *text;
+
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof(name), "Flag%d", i);
+		set(BRAID_SETTING_COMMAND_LINE, name, "1");
+	}
+	text = printed(settings_text);
+	ck_assert_ptr_nonnull(strstr(text, "Flag511="));
+	ck_assert_ptr_null(strstr(text, "Flag512="));
+	free(text);
+	sink_losses(&sink);
+	text = printed(as_json);
+	ck_assert_ptr_nonnull(strstr(text, "\"lost\":{\"collector\":{\"setting\":88}}"));
+	free(text);
+}
+END_TEST
+
 START_TEST(secrets)
 {
 	static const char *const secret[] = {"password", "DB_PASSWORD", "api-key", "aws.secretAccessKey", "authToken"};
@@ -148,6 +168,7 @@ Suite *test_settings(void)
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, in_each_format);
 	tcase_add_test(t, not_wanted_or_cut);
+	tcase_add_test(t, a_bounded_number);
 	tcase_add_test(t, secrets);
 	suite_add_tcase(s, t);
 	return s;

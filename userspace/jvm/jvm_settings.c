@@ -9,6 +9,7 @@
 
 #define NAME_MAX_BYTES 256
 #define VALUE_MAX_BYTES 2048
+#define SETTINGS_MAX 512 /* of a JVM; readers of traces keep as many. The others are counted. */
 
 bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size)
 {
@@ -22,6 +23,11 @@ bool settings_on_setting(struct jvm *j, const struct braid_rec *rec, size_t size
 		return false;
 	if (!j->jvms->options->properties)
 		return true;
+	if (j->settings == SETTINGS_MAX) {
+		sink_loss(j->jvms->sink, j->process->id, "collector", "setting", 1);
+		return true;
+	}
+	j->settings++;
 	utf8_printable(key, sizeof(key), name, r->name_len);
 	utf8_printable(text, sizeof(text), value, r->value_len);
 	secret_mask(masked, sizeof(masked), text);
