@@ -13,15 +13,17 @@
 enum { F_TABLE, F_COUNT, F_NAME, F_VALUE, F_BITS, F_TYPE, FIELDS };
 
 /* A flag is a JVMFlag since JDK 11, and a Flag before. */
-#define FLAG_FIELDS(class)                                                                                             \
+#define FLAG_PLACE(field)                                                                                              \
 	{                                                                                                              \
-		[F_TABLE] = {.type = (class), .name = "flags"}, [F_COUNT] = {.type = (class), .name = "numFlags"},     \
-		[F_NAME] = {.type = (class), .name = "_name"}, [F_VALUE] = {.type = (class), .name = "_addr"},         \
-		[F_BITS] = {.type = (class), .name = "_flags"}, [F_TYPE] = {.type = (class), .name = "_type"},         \
+		{"JVMFlag", "Flag"},                                                                                   \
+		{                                                                                                      \
+			field, field                                                                                   \
+		}                                                                                                      \
 	}
-
-static struct vm_field names[2][FIELDS] = {FLAG_FIELDS("JVMFlag"), FLAG_FIELDS("Flag")};
-static struct vm_type types[2] = {{.name = "JVMFlag"}, {.name = "Flag"}};
+static const struct vm_place places[FIELDS] = {
+	[F_TABLE] = FLAG_PLACE("flags"), [F_COUNT] = FLAG_PLACE("numFlags"), [F_NAME] = FLAG_PLACE("_name"),
+	[F_VALUE] = FLAG_PLACE("_addr"), [F_BITS] = FLAG_PLACE("_flags"),    [F_TYPE] = FLAG_PLACE("_type"),
+};
 
 static struct {
 	uint64_t first; /* address; 0: not known */
@@ -81,16 +83,13 @@ static bool table_take(const struct vm_field f[FIELDS], const struct vm_type *ty
 
 void flags_open(void *libjvm)
 {
-	static bool opened;
+	struct vm_type types[] = {{.name = "JVMFlag"}, {.name = "Flag"}};
+	struct vm_field asked[VM_NAMES * FIELDS], f[FIELDS];
 
-	if (opened)
-		return;
-	opened = true;
-	vmstructs_read(libjvm, names[0], FIELDS, &types[0], 1);
-	if (table_take(names[0], &types[0]))
-		return;
-	vmstructs_read(libjvm, names[1], FIELDS, &types[1], 1);
-	(void)table_take(names[1], &types[1]);
+	vm_places_ask(asked, places, FIELDS);
+	vmstructs_read(libjvm, asked, VM_NAMES * FIELDS, types, 2);
+	vm_places_take(f, asked, FIELDS);
+	(void)table_take(f, types[0].found ? &types[0] : &types[1]);
 }
 
 static enum flag_type type_of(uint64_t word)

@@ -45,20 +45,11 @@ enum {
 	PLACES
 };
 
-#define NAMES_MAX 3
-/* Each with the names that it has had, the newest first. */
-static const struct {
-	const char *type[NAMES_MAX];
-	const char *name[NAMES_MAX];
-} places[PLACES] = {
-	[F_OOP_BASE] = {{"CompressedOops", "CompressedOops", "Universe"},
-			{"_base", "_narrow_oop._base", "_narrow_oop._base"}},
-	[F_OOP_SHIFT] = {{"CompressedOops", "CompressedOops", "Universe"},
-			 {"_shift", "_narrow_oop._shift", "_narrow_oop._shift"}},
-	[F_KLASS_BASE] = {{"CompressedKlassPointers", "CompressedKlassPointers", "Universe"},
-			  {"_base", "_narrow_klass._base", "_narrow_klass._base"}},
-	[F_KLASS_SHIFT] = {{"CompressedKlassPointers", "CompressedKlassPointers", "Universe"},
-			   {"_shift", "_narrow_klass._shift", "_narrow_klass._shift"}},
+static const struct vm_place places[PLACES] = {
+	[F_OOP_BASE] = VM_PLACE_OOP_BASE,
+	[F_OOP_SHIFT] = VM_PLACE_OOP_SHIFT,
+	[F_KLASS_BASE] = VM_PLACE_KLASS_BASE,
+	[F_KLASS_SHIFT] = VM_PLACE_KLASS_SHIFT,
 	[F_CARRIER] = {{"JavaThread"}, {"_threadObj"}},
 	[F_CURRENT] = {{"JavaThread"}, {"_vthread"}},
 	[F_OWNER] = {{"JavaThread"}, {"_monitor_owner_id"}}, /* 25 and later */
@@ -129,16 +120,11 @@ static struct {
 
 void objects_open(void *libjvm)
 {
-	for (int i = 0; i < NAMES_MAX; i++) {
-		struct vm_field asked[PLACES];
+	struct vm_field asked[VM_NAMES * PLACES];
 
-		for (int k = 0; k < PLACES; k++)
-			asked[k] = (struct vm_field){.type = places[k].type[i] ?: "", .name = places[k].name[i] ?: ""};
-		vmstructs_read(libjvm, asked, PLACES, NULL, 0);
-		for (int k = 0; k < PLACES; k++)
-			if (asked[k].found && !field[k].found)
-				field[k] = asked[k];
-	}
+	vm_places_ask(asked, places, PLACES);
+	vmstructs_read(libjvm, asked, VM_NAMES * PLACES, NULL, 0);
+	vm_places_take(field, asked, PLACES);
 }
 
 /* ---- fields ---- */

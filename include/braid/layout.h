@@ -64,6 +64,12 @@ enum braid_klasses {
 	BRAID_KLASSES_COMPACT = 2,    /* the upper 22 bits of the mark, widened alike (markWord.hpp, 24 and later) */
 };
 
+/* Where an array has its length, which is behind its class. */
+static inline __u16 braid_array_length_at(__u8 klasses)
+{
+	return klasses == BRAID_KLASSES_PLAIN ? 16 : klasses == BRAID_KLASSES_COMPRESSED ? 12 : 8;
+}
+
 /* Where threads and their blockers keep what events report. Offsets of fields count from the object's start. */
 struct braid_objects {
 	__u64 oop_base;

@@ -65,6 +65,45 @@ struct vm_field {
 	char declared[24]; /* its type in the VM's source, cut; empty: not known */
 };
 
+/* The names that a field has had, the newest first; NULL: no more. */
+#define VM_NAMES 3
+struct vm_place {
+	const char *type[VM_NAMES], *name[VM_NAMES];
+};
+
+/* How references and classes are encoded in the heap. */
+#define VM_PLACE_NARROW(class, old, member)                                                                            \
+	{                                                                                                              \
+		{class, class, "Universe"},                                                                            \
+		{                                                                                                      \
+			member, old member, old member                                                                 \
+		}                                                                                                      \
+	}
+#define VM_PLACE_OOP_BASE VM_PLACE_NARROW("CompressedOops", "_narrow_oop.", "_base")
+#define VM_PLACE_OOP_SHIFT VM_PLACE_NARROW("CompressedOops", "_narrow_oop.", "_shift")
+#define VM_PLACE_KLASS_BASE VM_PLACE_NARROW("CompressedKlassPointers", "_narrow_klass.", "_base")
+#define VM_PLACE_KLASS_SHIFT VM_PLACE_NARROW("CompressedKlassPointers", "_narrow_klass.", "_shift")
+
+/* Makes the `VM_NAMES * count` fields to ask the tables for, so that one pass finds them under any name. */
+static inline void vm_places_ask(struct vm_field *asked, const struct vm_place *places, size_t count)
+{
+	for (size_t i = 0; i < VM_NAMES * count; i++) {
+		const struct vm_place *p = &places[i % count];
+
+		asked[i] = (struct vm_field){.type = p->type[i / count] ? p->type[i / count] : "",
+					     .name = p->name[i / count] ? p->name[i / count] : ""};
+	}
+}
+
+/* Takes from what was found each field under its newest name. The others are zero. */
+static inline void vm_places_take(struct vm_field *to, const struct vm_field *asked, size_t count)
+{
+	memset(to, 0, count * sizeof(*to));
+	for (size_t i = 0; i < VM_NAMES * count; i++)
+		if (asked[i].found && !to[i % count].found)
+			to[i % count] = asked[i];
+}
+
 struct vm_type {
 	const char *name; /* in: the type to look for */
 

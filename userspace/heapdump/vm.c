@@ -119,8 +119,6 @@ static bool statics_find(struct vm *v, const struct vm_field *f)
 
 int vm_open(struct vm *v, const struct copy *copy, const struct braid_heap_roots *roots, const uint64_t at[VM_SYMBOLS])
 {
-	static const uint8_t lengths[] = {
-		[BRAID_KLASSES_PLAIN] = 16, [BRAID_KLASSES_COMPRESSED] = 12, [BRAID_KLASSES_COMPACT] = 8};
 	struct vm_type instance = {.name = "InstanceKlass"};
 	struct vm_field f[FIELDS];
 	int err;
@@ -138,7 +136,7 @@ int vm_open(struct vm *v, const struct copy *copy, const struct braid_heap_roots
 	v->handles = f[F_RESOLVED].found;
 	v->instance_size = (uint16_t)instance.size;
 	v->header = v->layout.objects.klasses == BRAID_KLASSES_COMPACT ? 8 : 16;
-	v->array_length = lengths[v->layout.objects.klasses];
+	v->array_length = braid_array_length_at(v->layout.objects.klasses);
 	if (!v->field_stream && !take(&v->instance_java_fields, f, F_JAVA_FIELDS, -1))
 		return -ENOENT;
 	return instance.found && instance.size <= UINT16_MAX && klass_take(v, f) && statics_find(v, f) ? 0 : -ENOENT;

@@ -37,19 +37,11 @@ enum {
 	FIELDS
 };
 
-/* The names that a field has had, the newest first. */
-#define NAMES 3
-static const struct {
-	const char *type[NAMES], *name[NAMES];
-} places[FIELDS] = {
-	[F_OOP_BASE] = {{"CompressedOops", "CompressedOops", "Universe"},
-			{"_base", "_narrow_oop._base", "_narrow_oop._base"}},
-	[F_OOP_SHIFT] = {{"CompressedOops", "CompressedOops", "Universe"},
-			 {"_shift", "_narrow_oop._shift", "_narrow_oop._shift"}},
-	[F_KLASS_BASE] = {{"CompressedKlassPointers", "CompressedKlassPointers", "Universe"},
-			  {"_base", "_narrow_klass._base", "_narrow_klass._base"}},
-	[F_KLASS_SHIFT] = {{"CompressedKlassPointers", "CompressedKlassPointers", "Universe"},
-			   {"_shift", "_narrow_klass._shift", "_narrow_klass._shift"}},
+static const struct vm_place places[FIELDS] = {
+	[F_OOP_BASE] = VM_PLACE_OOP_BASE,
+	[F_OOP_SHIFT] = VM_PLACE_OOP_SHIFT,
+	[F_KLASS_BASE] = VM_PLACE_KLASS_BASE,
+	[F_KLASS_SHIFT] = VM_PLACE_KLASS_SHIFT,
 	[F_OLD_X] = {{"XGlobalsForVMStructs", "ZGlobalsForVMStructs"}, {"_instance_p", "_instance_p"}},
 	[F_OLD_BAD] = {{"XGlobalsForVMStructs", "ZGlobalsForVMStructs"}, {"_XAddressBadMask", "_ZAddressBadMask"}},
 	[F_Z] = {{"ZGlobalsForVMStructs"}, {"_instance_p"}},
@@ -70,21 +62,14 @@ static const struct {
 
 static int places_read(struct vm_field f[FIELDS], pid_t pid, uint64_t bias, const uint64_t at[VM_SYMBOLS])
 {
-	memset(f, 0, FIELDS * sizeof(*f));
-	for (int i = 0; i < NAMES; i++) {
-		struct vm_field asked[FIELDS];
-		int err;
+	struct vm_field asked[VM_NAMES * FIELDS];
+	int err;
 
-		for (int k = 0; k < FIELDS; k++)
-			asked[k] = (struct vm_field){.type = places[k].type[i] ?: "", .name = places[k].name[i] ?: ""};
-		err = vm_process_read(pid, bias, at, asked, FIELDS, NULL, 0);
-		if (err)
-			return err;
-		for (int k = 0; k < FIELDS; k++)
-			if (asked[k].found && !f[k].found)
-				f[k] = asked[k];
-	}
-	return 0;
+	vm_places_ask(asked, places, FIELDS);
+	err = vm_process_read(pid, bias, at, asked, VM_NAMES * FIELDS, NULL, 0);
+	if (!err)
+		vm_places_take(f, asked, FIELDS);
+	return err;
 }
 
 static uint16_t offset_of(const struct vm_field *f)
@@ -317,17 +302,15 @@ bool java_heap_class_name(const struct java_heap *h, uint64_t klass, char *to, s
 	return klass_name(reader(h), &h->layout, klass, to, size);
 }
 
-/* klass.hpp: an array's layout helper has the size of its header in bits 16 to 23. Its length is behind its Klass. */
+/* klass.hpp: an array's layout helper has the size of its header in bits 16 to 23. */
 static bool array_shape(const struct java_heap *h, uint64_t array, uint16_t *length_at, uint16_t *elements_at)
 {
-	static const uint8_t lengths[] = {
-		[BRAID_KLASSES_PLAIN] = 16, [BRAID_KLASSES_COMPRESSED] = 12, [BRAID_KLASSES_COMPACT] = 8};
 	uint64_t klass = array ? java_heap_klass(h, array) : 0;
 	uint32_t helper;
 
 	if (!klass || walk_read(reader(h), &helper, sizeof(helper), klass + h->layout_helper) || !(helper >> 31))
 		return false;
-	*length_at = lengths[h->layout.objects.klasses];
+	*length_at = braid_array_length_at(h->layout.objects.klasses);
 	*elements_at = helper >> 16 & 0xff;
 	return *elements_at >= *length_at + 4 && *elements_at <= 24;
 }
