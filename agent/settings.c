@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the JVM was told and has decided: its flags, and the system properties that it began with. The helper publishes
+/* The JVM's settings: flags that differ from their defaults, and the system properties that it began with. The helper publishes
  * them once in each connection. */
 #include "agent.h"
 

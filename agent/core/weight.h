@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a sampled allocation stands for, and the distance to the next one. Without libm, which the agent does not have. */
+/* How many bytes a sampled allocation represents, and the distance to the next one. Without libm, which the agent does not have. */
 #ifndef BRAID_AGENT_WEIGHT_H
 #define BRAID_AGENT_WEIGHT_H
 

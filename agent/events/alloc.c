@@ -2,7 +2,7 @@
 /*
  * The event kind alloc: sampled allocations (JVM TI 11). HotSpot samples the object that a random point of the
  * thread's stream of bytes falls into. Points have no memory of each other; their mean distance is the interval. So
- * sample_weight() is what an object stands for.
+ * sample_weight() is how many bytes an object represents.
  *
  * HotSpot deviates in two ways. It measures from an object's end, not from the point in it, so objects of a twentieth
  * of the interval come out some percent too high. Until JDK 21 objects too large for the rest of a TLAB come out too

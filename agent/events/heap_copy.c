@@ -7,7 +7,7 @@
  *
  * HotSpot's walk asks for a tag of every object. The object's address is known by the place of the tag, which lies in
  * the walk's own record of the object (CallbackWrapper, jvmtiTagMap.cpp), two words after the address and one after
- * the size. The size is an argument, too, and tells whether this holds.
+ * the size. The size is an argument, too, and shows whether this holds.
  *
  * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits.
  */

@@ -5,7 +5,7 @@
  * has one event for each stack and class. A stack gets a number and an event when it is met for the first time, so a
  * reference takes three words, however many stacks the recorder has met since.
  *
- * A reference leaves the table before the JVM deletes it, so whoever holds the mutex may use those in the table.
+ * A reference leaves the table before the JVM deletes it, so a holder of the mutex may use those in the table.
  */
 #include "handlers.h"
 #include "named_event.h"
@@ -24,7 +24,7 @@
 
 struct ref {
 	uint64_t ref;
-	uint64_t time_ns; /* of its creation: tells it from a later one of the same value */
+	uint64_t time_ns; /* of its creation: distinguishes it from a later one of the same value */
 	uint32_t stack;	  /* number, 0: not known */
 	uint32_t weak;
 };

@@ -29,7 +29,7 @@ static uintptr_t generation;				    /* of the connection that `names` are for */
 static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER; /* only who looks at objects takes it */
 static uint64_t objects_seen;
 static uint64_t published_ns; /* for the helper thread: one time for all that is published at once */
-static uint32_t told;	      /* objects in the last notice */
+static uint32_t reported;     /* objects in the last notice */
 
 /* glibc remembers no process's number, and a thread of a child that shares the memory has its own. */
 static pid_t process_now(void)
@@ -56,13 +56,13 @@ void malloc_sampled(void *address, size_t size, uint64_t interval, enum malloc_f
 
 /* ---- slots ---- */
 
-static void tell(const struct got_result *r)
+static void report(const struct got_result *r)
 {
 	uint32_t count = r->foreign + r->refused;
 
-	if (count <= told)
+	if (count <= reported)
 		return;
-	told = count;
+	reported = count;
 	if (r->foreign)
 		publish_notice(
 			BRAID_NOTICE_WARNING,
@@ -87,7 +87,7 @@ static void look_at_new(void)
 	r = got_change(malloc_functions, false);
 	if (!r.later)
 		objects_seen = now;
-	tell(&r);
+	report(&r);
 }
 
 /* On any thread. If another one looks, what it misses is found by the next look. */
@@ -139,7 +139,7 @@ static void malloc_start(const struct braid_event_config *c)
 	for (size_t i = 0; i < MALLOC_FUNCTIONS; i++)
 		names[i] = types_text(malloc_functions[i].name);
 	first_number = atomic_load(&last_number) + 1;
-	told = 0;
+	reported = 0;
 	objects_seen = 0;
 	atomic_store(&process, process_now());
 	atomic_store(&on, true);

@@ -62,7 +62,7 @@ struct braid_thread_config {
 struct braid_method_pattern {
 	__u64 min_ns;			 /* shorter calls are only added up */
 	__u32 rate;			 /* maximum of calls emitted per second, the rest is counted only; 0: all */
-	char values[BRAID_METHOD_WORDS]; /* what is told of each emitted call: "arg1,arg2.length(),this.name" */
+	char values[BRAID_METHOD_WORDS]; /* what is reported of each emitted call: "arg1,arg2.length(),this.name" */
 	char text[BRAID_METHOD_TEXT];
 };
 

@@ -11,7 +11,7 @@
 
 #include "event_views.h"
 
-/* An object that was sampled stands for `weight` bytes, and so for this many of its size. */
+/* An object that was sampled represents `weight` bytes, and so for this many of its size. */
 static double objects_of(const struct event *e)
 {
 	return e->row->value ? (double)e->weight / (double)e->row->value : 0;

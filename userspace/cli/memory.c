@@ -16,10 +16,9 @@
 
 static const char doc[] =
 	"Shows whose memory the resident set of a process is: the Java heap, the code cache, stacks of threads, malloc, "
-	"libraries, files, and what cannot be told from outside.\vThe parts add up to what the kernel says in "
+	"libraries, files, and what cannot be recognised from outside.\vThe parts add up to what the kernel says in "
 	"/proc/PID/smaps. Nothing is loaded into the process, and nothing is stopped. What is anonymous and not known is "
-	"metaspace and other memory that a JVM maps for itself; a JVM that runs with -XX:NativeMemoryTracking=detail can "
-	"tell.\n"
+	"metaspace and other memory that a JVM maps for itself; a JVM that runs with -XX:NativeMemoryTracking=detail names it.\n"
 	"\n"
 	"Examples:\n"
 	"  braid memory 4711\n"

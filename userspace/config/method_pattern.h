@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Patterns of methods that are timed, as elements of a list of events: method=CLASS.METHOD[(DESCRIPTOR)][>TIME][/WORDS/].
- * A word is a value that is told of each call (arg1, arg2.length(), this.name), or the limit of reported calls a second
+ * A word is a value that is reported of each call (arg1, arg2.length(), this.name), or the limit of reported calls a second
  * (rate=100).
  */
 #ifndef BRAID_CONFIG_METHOD_PATTERN_H

@@ -105,7 +105,7 @@ void klasses_free(struct klasses *c);
 /* The class of a Klass: its index. Negative: it is none, or there is no memory. */
 int64_t klasses_find(struct klasses *c, uint64_t klass);
 
-/* The class that an object of java.lang.Class stands for; CLASSES_PRIMITIVE or CLASSES_NONE. */
+/* The class that an object of java.lang.Class represents; CLASSES_PRIMITIVE or CLASSES_NONE. */
 #define CLASSES_PRIMITIVE (-1)
 #define CLASSES_NONE (-2)
 int64_t klasses_of_mirror(struct klasses *c, uint64_t object);

@@ -123,7 +123,7 @@ static void mark_at(struct reach *g, uint64_t address)
 		mark_references(g, bytes, 1);
 }
 
-/* What an object of java.lang.Class stands for, if it is no primitive type. */
+/* The class that an object of java.lang.Class represents, if it is no primitive type. */
 static void mark_class(struct reach *g, uint64_t object)
 {
 	struct klasses *c = g->classes;

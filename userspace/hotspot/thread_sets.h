@@ -39,7 +39,7 @@ struct thread_sets {
 int thread_sets_open(struct thread_sets *s, const struct java_heap *h);
 void thread_sets_close(struct thread_sets *s);
 
-/* True if the JVM was told not to keep virtual threads that are started directly (jdk.trackAllThreads). */
+/* True if the JVM was started so that it does not keep virtual threads that are started directly (jdk.trackAllThreads). */
 bool thread_sets_untracked(const struct thread_sets *s);
 
 /*

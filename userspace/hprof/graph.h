@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What refers to what. First by numbers of objects, each with a list of those that it refers to. Then by places: a walk
- * from the roots, in depth first, gives each object that it reaches its place, from 1 on; place 0 stands for all roots.
+ * from the roots, in depth first, gives each object that it reaches its place, from 1 on; place 0 represents all roots.
  * Objects that only weak references reach get the places after all others.
  */
 #ifndef BRAID_HPROF_GRAPH_H
