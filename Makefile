@@ -38,7 +38,7 @@ AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(sort $(filter-out tests/unit/agent/%,$(wildcard tests/unit/*/test_*.c)))
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 AGENT_UNIT_SRC := $(sort $(wildcard tests/unit/agent/test_*.c))
 AGENT_UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/agent/*.c))

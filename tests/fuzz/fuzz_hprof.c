@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "export/hprof.h"
+#include "report/hprof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

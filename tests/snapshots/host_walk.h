@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stack walker built for the host. Its caller provides memory and look-ups: a live process (tools/capture) or a
- * snapshot (tests/unit/test_walk.c).
+ * snapshot (tests/unit/kernel/test_walk.c).
  */
 #ifndef BRAID_TESTS_HOST_WALK_H
 #define BRAID_TESTS_HOST_WALK_H

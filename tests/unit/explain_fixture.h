@@ -4,7 +4,7 @@
 #define BRAID_TESTS_EXPLAIN_FIXTURE_H
 
 #include <explain/explain.h>
-#include <export/explain.h>
+#include <report/explain.h>
 
 #include "wall_fixture.h"
 

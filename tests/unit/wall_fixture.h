@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include <wall/view.h>
-#include <export/wall.h>
+#include <report/wall.h>
 
 #include "events_fixture.h"
 #include "run.h"

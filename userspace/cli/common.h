@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include <analyze/views.h>
-#include <export/export.h>
+#include <report/report.h>
 #include <trace/trace.h>
 
 #define EXIT_USAGE 2

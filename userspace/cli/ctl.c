@@ -5,7 +5,7 @@
 #include "ctl_json.h"
 
 #include "config/event_config.h"
-#include "export/json.h"
+#include "util/json.h"
 #include "record/control.h"
 #include "util/log.h"
 #include "util/quantity.h"

@@ -3,7 +3,7 @@
 #ifndef BRAID_CLI_CTL_JSON_H
 #define BRAID_CLI_CTL_JSON_H
 
-#include "export/json.h"
+#include "util/json.h"
 
 #include <braid/event_config.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <export/diff.h>
+#include <report/diff.h>
 #include <util/log.h>
 #include <util/quantity.h>
 

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "common.h"
 #include "doctor_checks.h"
-#include "export/json.h"
+#include "util/json.h"
 #include "util/log.h"
 
 #include <bpf/libbpf.h>

@@ -8,8 +8,8 @@
 #include <analyze/span_view.h>
 #include <analyze/spans.h>
 #include <analyze/vthreads.h>
-#include <export/explain.h>
-#include <export/info.h>
+#include <report/explain.h>
+#include <report/info.h>
 #include <util/log.h>
 #include <util/quantity.h>
 

@@ -5,6 +5,7 @@
 
 #include <analyze/events.h>
 #include <analyze/kinds.h>
+#include <export/export.h>
 #include <export/stack_table.h>
 #include <wall/profile.h>
 #include <util/log.h>

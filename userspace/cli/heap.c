@@ -9,7 +9,7 @@
 #include "snapshot.h"
 
 #include "attach/attach.h"
-#include "export/events.h"
+#include "report/events.h"
 #include "util/log.h"
 #include "util/quantity.h"
 

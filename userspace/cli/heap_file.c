@@ -3,7 +3,7 @@
 
 #include "common.h"
 
-#include "export/hprof.h"
+#include "report/hprof.h"
 #include "util/log.h"
 #include "util/quantity.h"
 

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "common.h"
 
-#include "export/json.h"
+#include "util/json.h"
 #include "resident/resident.h"
 #include "util/log.h"
 #include "util/quantity.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <export/spans.h>
-#include <export/wall.h>
+#include <report/spans.h>
+#include <report/wall.h>
 #include <page/html.h>
 #include <util/log.h>
 

@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "snapshot.h"
 
-#include "export/dump.h"
+#include "report/dump.h"
 #include "util/log.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include <util/json.h>
 #include "stack_table.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"

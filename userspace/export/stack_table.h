@@ -6,7 +6,8 @@
 #include <analyze/kinds.h>
 #include <analyze/tree.h>
 
-#include "export.h"
+#include <stdbool.h>
+#include <stdio.h>
 
 struct thread_stack {
 	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */

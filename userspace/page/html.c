@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include <analyze/events.h>
-#include <export/export.h>
-#include <export/info.h>
+#include <report/report.h>
+#include <report/info.h>
 
 #include "page.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <export/json.h>
+#include <util/json.h>
 #include <util/vec.h>
 
 struct pack {

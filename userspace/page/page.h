@@ -5,7 +5,7 @@
 
 #include <analyze/tree.h>
 #include <analyze/views.h>
-#include <export/json.h>
+#include <util/json.h>
 #include <wall/wall.h>
 
 #include "pack.h"

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of differences between recordings: simulated programs whose methods are sampled at random times. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <report/diff.h>
+
+#include "unit/synthetic.h"
+
+Suite *test_diff(void);
+
+#define METHODS 40
+#define LENGTH_NS (10000 * MS)
+
+/* What a program does: weights of its methods, of which the first is called by the others, too. */
+struct program {
+	double weight[METHODS];
+	unsigned samples;
+	bool phases; /* method 3 runs in the first quarter only, and the others more then */
+};
+
+static struct program program_of(unsigned samples)
+{
+	struct program p = {.samples = samples};
+	double weight = 0.3;
+
+	for (unsigned i = 0; i < METHODS; i++, weight *= 0.8)
+		p.weight[i] = weight;
+	return p;
+}
+
+static double at_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (double)(*state * 0x2545f4914f6cdd1dULL >> 11) / (double)(1ULL << 53);
+}
+
+static void feed(struct analyzer *a, struct trace_rec rec)
+{
+	ck_assert_int_eq(analyzer_feed(a, &rec), 0);
+}
+
+/* A caller of all methods, and the methods as functions of the kernel. */
+static void define(struct analyzer *a)
+{
+	feed(a, (struct trace_rec)REC(TRACE_INFO, info, S("record.frequency_hz"), S("1000")));
+	feed(a, (struct trace_rec)REC(TRACE_CLOCK, clock, BASE_NS, 1, START_REALTIME_NS));
+	feed(a, (struct trace_rec)REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("java"), S("/usr/bin/java")));
+	feed(a, (struct trace_rec)REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("main"), S("main")));
+	for (uint32_t i = 0; i <= METHODS; i++) {
+		uint64_t address = 0xffffffff81000000ULL + 256 * i;
+		char name[16];
+
+		snprintf(name, sizeof(name), "m%u", i);
+		feed(a, (struct trace_rec){.kind = TRACE_SYMBOL,
+					   .symbol = {i + 1, 1, address, 256, str_of(i < METHODS ? name : "caller")}});
+		feed(a, (struct trace_rec)REC(TRACE_FRAME, frame, i + 1, BRAID_FRAME_KERNEL, 0, 1, address + 4, 1,
+					      i + 1, 0, 0, NULL));
+	}
+	feed(a, (struct trace_rec)REC(TRACE_NODE, node, 1, 0, METHODS + 1));
+	for (uint32_t i = 0; i < METHODS; i++)
+		feed(a, (struct trace_rec)REC(TRACE_NODE, node, i + 2, 1, i + 1));
+}
+
+static unsigned method_at(const struct program *p, double part, uint64_t *state)
+{
+	double sum = 0, at;
+	unsigned i = 0;
+
+	for (unsigned k = 0; k < METHODS; k++)
+		sum += p->weight[k] * (p->phases && k == 3 && part > 0.25 ? 0 : 1);
+	at = at_random(state) * sum;
+	while (i < METHODS - 1 && (at -= p->weight[i] * (p->phases && i == 3 && part > 0.25 ? 0 : 1)) >= 0)
+		i++;
+	return i;
+}
+
+static struct analyzer *run(const struct program *p, uint64_t seed)
+{
+	uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	struct analyzer *a;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	analyzer_keep_samples(a);
+	define(a);
+	for (unsigned i = 0; i < p->samples; i++) {
+		double part = at_random(&state);
+		uint64_t time_ns = BASE_NS + (uint64_t)(part * (double)LENGTH_NS);
+
+		feed(a,
+		     (struct trace_rec)REC(TRACE_SAMPLE, sample, time_ns, 1, 0, method_at(p, part, &state) + 2, 1, 0));
+	}
+	feed(a, (struct trace_rec)REC(TRACE_END, end, BASE_NS + LENGTH_NS));
+	return a;
+}
+
+struct both {
+	struct analyzer *a[DIFF_SIDES];
+	struct analysis *an[DIFF_SIDES];
+};
+
+static struct both both(const struct program *before, const struct program *after, uint64_t seed)
+{
+	static const struct filter everything;
+	struct both b = {.a = {run(before, 2 * seed), run(after, 2 * seed + 1)}};
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		ck_assert_int_eq(analysis_new(&b.an[side], b.a[side], &everything), 0);
+	return b;
+}
+
+static struct diff *compare(const struct program *before, const struct program *after, uint64_t seed,
+			    struct diff_options options)
+{
+	struct both b = both(before, after, seed);
+	struct diff *d;
+
+	ck_assert_int_eq(diff_new(&d, (const struct analysis *const *)b.an, (const double[]){1, 1}, &options), 0);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		analysis_free(b.an[side]);
+		analyzer_free(b.a[side]);
+	}
+	return d;
+}
+
+static const struct diff_options amounts, shares = {.normalise = true};
+
+/* Nothing differs: at the 1 % level, one of 20 pairs at most has a method that seems to. */
+static void same(const struct program *p, struct diff_options options)
+{
+	unsigned alarms = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct diff *d = compare(p, p, seed, options);
+
+		alarms += d->significant > 0;
+		diff_free(d);
+	}
+	ck_assert_uint_le(alarms, 1);
+}
+
+START_TEST(same_program_twice)
+{
+	struct program p = program_of(5000);
+
+	same(&p, amounts);
+	same(&p, shares);
+	p.phases = true;
+	same(&p, amounts);
+	same(&p, shares);
+}
+END_TEST
+
+/* A method makes the program 5 % slower: by amounts and by shares, it alone differs. */
+START_TEST(slower_by_a_method)
+{
+	struct program before = program_of(20000), after = program_of(21000);
+	double all = 0;
+
+	for (unsigned i = 0; i < METHODS; i++)
+		all += before.weight[i];
+	after.weight[2] += 0.05 * all;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		struct diff *by_amount = compare(&before, &after, seed, amounts),
+			    *by_share = compare(&before, &after, seed, shares);
+
+		ck_assert_uint_eq(by_amount->significant, 1);
+		ck_assert_str_eq(by_amount->rows.at[0].name, "m2");
+		ck_assert_uint_eq(by_share->significant, 1);
+		ck_assert_str_eq(by_share->rows.at[0].name, "m2");
+		diff_free(by_amount);
+		diff_free(by_share);
+	}
+}
+END_TEST
+
+/* What concerns all methods alike is a difference of amounts only; and callers count with what they call. */
+START_TEST(twice_as_long)
+{
+	struct program before = program_of(4000), after = program_of(8000);
+	struct diff *d = compare(&before, &after, 3, (struct diff_options){.total = true});
+
+	ck_assert_uint_gt(d->significant, 5);
+	ck_assert_str_eq(d->rows.at[0].name, "caller");
+	ck_assert_double_eq_tol(d->rows.at[0].amount[DIFF_BEFORE], 4000, 0.001);
+	ck_assert_double_eq_tol(d->rows.at[0].amount[DIFF_AFTER], 8000, 0.001);
+	diff_free(d);
+	d = compare(&before, &after, 3, shares);
+	ck_assert_uint_eq(d->significant, 0);
+	diff_free(d);
+}
+END_TEST
+
+START_TEST(new_and_gone)
+{
+	struct program before = program_of(5000), after = before;
+	struct diff *d;
+
+	before.weight[5] = after.weight[6] = 0;
+	d = compare(&before, &after, 1, amounts);
+	ck_assert_uint_eq(d->significant, 2);
+	for (int i = 0; i < 2; i++)
+		ck_assert(d->rows.at[i].amount[strcmp(d->rows.at[i].name, "m5") == 0 ? DIFF_BEFORE : DIFF_AFTER] == 0);
+	diff_free(d);
+}
+END_TEST
+
+/* An empty recording is compared without a division by zero. */
+START_TEST(nothing_to_compare)
+{
+	struct program none = program_of(0), some = program_of(1000);
+	struct diff *d = compare(&none, &none, 1, shares);
+
+	ck_assert_uint_eq(d->rows.count, 0);
+	diff_free(d);
+	d = compare(&none, &some, 1, shares);
+	ck_assert_double_eq(d->total[DIFF_BEFORE], 0);
+	ck_assert_double_eq_tol(d->total[DIFF_AFTER], 1000, 0.001);
+	diff_free(d);
+}
+END_TEST
+
+static char *printed(const struct diff *d, const struct diff_options *options,
+		     void (*print)(FILE *out, const struct diff_report *r))
+{
+	const struct diff_report r = {.diff = d,
+				      .options = options,
+				      .path = {"a.trace", "b.trace"},
+				      .duration_ns = {LENGTH_NS, LENGTH_NS},
+				      .what = "CPU time",
+				      .unit = UNIT_NS,
+				      .top = 1};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print(out, &r);
+	fclose(out);
+	return text;
+}
+
+START_TEST(as_text_and_json)
+{
+	struct diff d = {.total = {1e9, 1.5e9}, .methods = 7, .significant = 2};
+	const struct diff_row rows[] = {{"a.B.c", DOMAIN_JAVA, {0, 6e8}, 1e7, 0.001},
+					{"<x>", DOMAIN_NATIVE, {2e8, 1e8}, 1e7, 0.004}};
+	char *text;
+
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_int_eq(VEC_PUSH(&d.rows, rows[i]), 0);
+	text = printed(&d, &amounts, diff_text);
+	ck_assert_str_eq(text,
+			 "CPU time of methods in a.trace and in b.trace\n"
+			 "                     before        after\n"
+			 "  duration          10.00 s      10.00 s\n"
+			 "  CPU time           1.00 s       1.50 s  +50.0 %\n"
+			 "\n"
+			 "2 of 7 methods differ by more than chance (at the 1 % level, for all of them together)\n"
+			 "         change                  before        after  method\n"
+			 "  +   600.00 ms        new         0 ns    600.00 ms  a.B.c\n"
+			 "  and 1 more\n");
+	free(text);
+	text = printed(&d, &amounts, diff_json);
+	ck_assert_ptr_nonnull(strstr(text, "{\"method\":\"a.B.c\",\"kind\":\"java\",\"before\":0.000000,"
+					   "\"after\":600000000.000000,\"change\":600000000.000000,"));
+	ck_assert_ptr_null(strstr(text, "<x>"));
+	free(text);
+	free(d.rows.at);
+}
+END_TEST
+
+Suite *test_diff(void)
+{
+	Suite *s = suite_create("diff");
+	TCase *t = tcase_create("diff");
+
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, same_program_twice);
+	tcase_add_test(t, slower_by_a_method);
+	tcase_add_test(t, twice_as_long);
+	tcase_add_test(t, new_and_gone);
+	tcase_add_test(t, nothing_to_compare);
+	tcase_add_test(t, as_text_and_json);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <util/quantity.h>
+
+#include <util/json.h>
+
+#define CELL 64
+#define WIDTH 12
+
+static double change_of(const struct diff_row *row)
+{
+	return row->amount[DIFF_AFTER] - row->amount[DIFF_BEFORE];
+}
+
+/* ---- text ---- */
+
+/* A number without its sign, right-aligned. */
+static const char *number_cell(char to[CELL], const struct diff_report *r, bool share, double value)
+{
+	char text[QUANTITY_TEXT];
+	double size = fabs(value);
+
+	if (share)
+		snprintf(to, CELL, "%*.2f %%", WIDTH - 2, 100 * size);
+	else if (r->unit == UNIT_NS)
+		snprintf(to, CELL, "%s", duration_cell(text, WIDTH, (uint64_t)size));
+	else if (r->unit == UNIT_BYTES)
+		snprintf(to, CELL, "%*s", WIDTH, size_text(text, (uint64_t)size));
+	else
+		snprintf(to, CELL, "%*.0f", WIDTH, size);
+	return to;
+}
+
+/* "+9.8 %", "new", "gone" */
+static const char *relative(char to[CELL], double before, double after)
+{
+	if (before <= 0)
+		snprintf(to, CELL, "%s", after > 0 ? "new" : "");
+	else if (after <= 0)
+		snprintf(to, CELL, "gone");
+	else
+		snprintf(to, CELL, "%+.1f %%", 100 * (after - before) / before);
+	return to;
+}
+
+static void print_row(FILE *out, const struct diff_report *r, const struct diff_row *row)
+{
+	char change[CELL], before[CELL], after[CELL], part[CELL];
+	double d = change_of(row);
+
+	fprintf(out, "  %c%s %10s %s %s", d < 0 ? '-' : '+', number_cell(change, r, r->options->normalise, d),
+		relative(part, row->amount[DIFF_BEFORE], row->amount[DIFF_AFTER]),
+		number_cell(before, r, r->options->normalise, row->amount[DIFF_BEFORE]),
+		number_cell(after, r, r->options->normalise, row->amount[DIFF_AFTER]));
+	if (r->all)
+		fprintf(out, " %8.1f %%", 100 * row->chance);
+	fprintf(out, "  %s\n", row->name);
+}
+
+static void print_rows(FILE *out, const struct diff_report *r)
+{
+	size_t count = r->all ? r->diff->rows.count : r->diff->significant;
+
+	fprintf(out, "  %13s %10s %12s %12s%s  method\n", "change", "", "before", "after", r->all ? "     chance" : "");
+	for (size_t i = 0; i < count && i < r->top; i++)
+		print_row(out, r, &r->diff->rows.at[i]);
+	if (count > r->top)
+		fprintf(out, "  and %zu more\n", count - r->top);
+}
+
+static void print_totals(FILE *out, const struct diff_report *r)
+{
+	const double *total = r->diff->total;
+	char before[CELL], after[CELL], part[CELL], was[QUANTITY_TEXT], is[QUANTITY_TEXT];
+
+	fprintf(out, "  %-12s %12s %12s\n", "", "before", "after");
+	fprintf(out, "  %-12s %s %s\n", "duration", duration_cell(was, WIDTH, r->duration_ns[DIFF_BEFORE]),
+		duration_cell(is, WIDTH, r->duration_ns[DIFF_AFTER]));
+	fprintf(out, "  %-12s %s %s  %s\n", r->what, number_cell(before, r, false, total[DIFF_BEFORE]),
+		number_cell(after, r, false, total[DIFF_AFTER]), relative(part, total[DIFF_BEFORE], total[DIFF_AFTER]));
+}
+
+void diff_text(FILE *out, const struct diff_report *r)
+{
+	const struct diff *d = r->diff;
+
+	fprintf(out, "%s of methods%s in %s and in %s%s\n", r->what, r->options->total ? " and what they call" : "",
+		r->path[DIFF_BEFORE], r->path[DIFF_AFTER],
+		r->options->normalise ? ", as shares, with the median method the same" : "");
+	print_totals(out, r);
+	if (d->significant)
+		fprintf(out,
+			"\n%zu of %" PRIu64
+			" methods differ by more than chance (at the %.0f %% level, for all of them "
+			"together)\n",
+			d->significant, d->methods, 100 * DIFF_LEVEL);
+	else
+		fprintf(out, "\nNone of %" PRIu64 " methods differs by more than chance, at the %.0f %% level\n",
+			d->methods, 100 * DIFF_LEVEL);
+	if (d->significant || (r->all && d->rows.count))
+		print_rows(out, r);
+}
+
+/* ---- JSON ---- */
+
+static void json_side(struct json *j, const char *key, const struct diff_report *r, int side)
+{
+	json_open(j, key, '{');
+	json_string(j, "file", r->path[side]);
+	json_seconds(j, "duration_s", r->duration_ns[side]);
+	json_decimal(j, "total", r->diff->total[side]);
+	json_close(j, '}');
+}
+
+static void json_row(struct json *j, const struct diff_row *row)
+{
+	static const char *const domains[] = {
+		[DOMAIN_KERNEL] = "kernel", [DOMAIN_NATIVE] = "native", [DOMAIN_JAVA] = "java",
+		[DOMAIN_STUB] = "stub",	    [DOMAIN_CLASS] = "class",	[DOMAIN_INCOMPLETE] = "incomplete"};
+
+	json_open(j, NULL, '{');
+	json_string(j, "method", row->name);
+	json_string(j, "kind", domains[row->domain]);
+	json_decimal(j, "before", row->amount[DIFF_BEFORE]);
+	json_decimal(j, "after", row->amount[DIFF_AFTER]);
+	json_decimal(j, "change", change_of(row));
+	json_decimal(j, "error", row->error);
+	json_decimal(j, "chance", row->chance);
+	json_bool(j, "differs", row->chance <= DIFF_LEVEL);
+	json_close(j, '}');
+}
+
+void diff_json(FILE *out, const struct diff_report *r)
+{
+	static const char *const units[] = {[UNIT_COUNT] = "count", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes"};
+	struct json j = {.out = out};
+
+	json_open(&j, NULL, '{');
+	json_side(&j, "before", r, DIFF_BEFORE);
+	json_side(&j, "after", r, DIFF_AFTER);
+	json_string(&j, "what", r->what);
+	json_string(&j, "unit", r->options->normalise ? "share" : units[r->unit]);
+	json_bool(&j, "with_callees", r->options->total);
+	json_decimal(&j, "level", DIFF_LEVEL);
+	json_number(&j, "methods", r->diff->methods);
+	json_number(&j, "differ", r->diff->significant);
+	json_open(&j, "rows", '[');
+	for (size_t i = 0; i < r->diff->rows.count && i < r->top; i++)
+		if (r->all || r->diff->rows.at[i].chance <= DIFF_LEVEL)
+			json_row(&j, &r->diff->rows.at[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why a stretch of a thread's life took as long as it did, as text and as JSON. `braid explain` calls it. */
+#ifndef BRAID_REPORT_EXPLAIN_H
+#define BRAID_REPORT_EXPLAIN_H
+
+#include <stdio.h>
+
+#include <explain/what_if.h>
+
+void explain_text(FILE *out, const struct explain *e, unsigned top);
+void explain_json(FILE *out, const struct explain *e, unsigned top);
+void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top);
+void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top);
+
+void what_if_text(FILE *out, const struct what_if *wi, const char *thread);
+void what_if_json(FILE *out, const struct what_if *wi, const char *thread);
+
+/* ---- explain_words.c ---- */
+
+/* "request-* waiting for the disk in LockedFlush$Journal.flush"; the stretch's own thread is not named. */
+void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t thread);
+/* "a.B.c < d.E.f": the frames that matter, the innermost first; false if there are none. */
+bool explain_stack(FILE *out, const struct analysis *an, uint32_t stack);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The critical path as JSON. `braid explain --json` calls it. */
+#include <inttypes.h>
+
+#include <analyze/events.h>
+
+#include "explain.h"
+#include "info.h"
+#include <util/json.h>
+
+static void json_kind(struct json *j, const struct explain *e, const struct explain_node *n)
+{
+	json_string(j, "who", n->who);
+	json_string(j, "state", wall_key(n->state));
+	json_string(j, "object", n->object);
+	if (n->site == ROW_NONE)
+		json_null(j, "site");
+	else
+		json_string(j, "site", events_site_name(e->wall->an, n->site));
+	json_bool(j, "only_counted", n->counted);
+}
+
+static void json_longest(struct json *j, const struct explain *e, const struct explain_longest *l)
+{
+	json_open(j, "longest", '{');
+	json_seconds(j, "time_s", l->ns);
+	json_seconds(j, "at_s", analysis_since(e->wall->an, l->at_ns));
+	json_string(j, "thread", wall_thread_name(e->wall, l->thread));
+	json_close(j, '}');
+}
+
+static void json_part(struct json *j, const struct explain *e, const struct explain_part *p)
+{
+	json_kind(j, e, &e->nodes.at[p->node]);
+	json_number(j, "node", p->node);
+	if (p->wait != p->node) {
+		json_open(j, "for", '{');
+		json_kind(j, e, &e->nodes.at[p->wait]);
+		json_close(j, '}');
+	}
+	json_seconds(j, "time_s", p->ns);
+	json_number_if(j, p->count, "count", p->count);
+	if (p->count)
+		json_longest(j, e, &p->longest);
+}
+
+static void json_node(struct json *j, const struct explain *e, const struct explain_node *n)
+{
+	json_number(j, "parent", n->parent);
+	json_kind(j, e, n);
+	json_string(j, "ended_by", n->ended_by);
+	json_seconds(j, "self_s", n->self_ns);
+	json_seconds(j, "total_s", n->total_ns);
+	json_number_if(j, n->count, "count", n->count);
+	if (n->count)
+		json_longest(j, e, &n->longest);
+}
+
+static void json_stretch(struct json *j, const struct explain *e)
+{
+	const struct analysis *an = e->wall->an;
+	const struct wall_thread *t = &e->wall->threads.at[e->stretch.thread];
+	const struct thread_row *row = table_row(&an->a->threads, t->thread);
+	char span[17];
+
+	json_number(j, "pid", analysis_process(an, row->process)->pid);
+	json_number(j, t->vthread ? "virtual" : "tid", wall_thread_number(e->wall, e->stretch.thread));
+	json_string(j, "thread", wall_thread_name(e->wall, e->stretch.thread));
+	json_seconds(j, "from_s", analysis_since(an, e->stretch.from_ns));
+	json_seconds(j, "to_s", analysis_since(an, e->stretch.to_ns));
+	json_seconds(j, "time_s", e->stretch.to_ns - e->stretch.from_ns);
+	if (e->stretch.span) {
+		snprintf(span, sizeof(span), "%016" PRIx64, e->stretch.span->span_id);
+		json_string(j, "span", span);
+		json_attributes(j, an->a, e->stretch.span->attributes);
+	}
+}
+
+void explain_json(FILE *out, const struct explain *e, unsigned top)
+{
+	struct json j = {.out = out};
+
+	json_open(&j, NULL, '{');
+	json_stretch(&j, e);
+	json_longest(&j, e, &e->longest);
+	json_bool(&j, "cut", e->cut);
+	json_open(&j, "parts", '[');
+	for (size_t i = 0; i < e->parts.count && i < top; i++) {
+		json_open(&j, NULL, '{');
+		json_part(&j, e, &e->parts.at[i]);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_open(&j, "nodes", '[');
+	for (size_t i = 0; i < e->nodes.count; i++) {
+		json_open(&j, NULL, '{');
+		json_node(&j, e, &e->nodes.at[i]);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+}
+
+static void json_change(struct json *j, const struct explain_diff *d, const struct explain_change *c)
+{
+	const struct explain *e = c->after ? d->after : d->before;
+	const struct explain_part *p = c->after ? c->after : c->before;
+
+	json_kind(j, e, &e->nodes.at[p->node]);
+	if (p->wait != p->node) {
+		json_open(j, "for", '{');
+		json_kind(j, e, &e->nodes.at[p->wait]);
+		json_close(j, '}');
+	}
+	json_seconds(j, "against_s", c->before ? c->before->ns : 0);
+	json_seconds(j, "time_s", c->after ? c->after->ns : 0);
+}
+
+void explain_diff_json(FILE *out, const struct explain_diff *d, unsigned top)
+{
+	struct json j = {.out = out};
+
+	json_open(&j, NULL, '{');
+	json_stretch(&j, d->after);
+	json_open(&j, "against", '{');
+	json_stretch(&j, d->before);
+	json_close(&j, '}');
+	json_open(&j, "changes", '[');
+	for (size_t i = 0; i < d->changes.count && i < top; i++) {
+		json_open(&j, NULL, '{');
+		json_change(&j, d, &d->changes.at[i]);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+}
