@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <analyze/views.h>
+#include <views/views.h>
 
 #include "synthetic.h"
 

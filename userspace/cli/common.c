@@ -3,8 +3,8 @@
 
 #include <analyze/hits.h>
 #include <analyze/kinds.h>
-#include <analyze/span_calls.h>
-#include <analyze/span_pairs.h>
+#include <views/span_calls.h>
+#include <views/span_pairs.h>
 #include <analyze/spans.h>
 #include <config/event_config.h>
 

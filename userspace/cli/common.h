@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include <analyze/views.h>
+#include <views/views.h>
 #include <report/report.h>
 #include <trace/trace.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/span_view.h>
+#include <views/span_view.h>
 #include <analyze/spans.h>
 #include <analyze/vthreads.h>
 #include <report/explain.h>

@@ -3,7 +3,7 @@
 #ifndef BRAID_COMPARE_SLICES_H
 #define BRAID_COMPARE_SLICES_H
 
-#include <analyze/tree.h>
+#include <views/tree.h>
 
 #include "diff.h"
 

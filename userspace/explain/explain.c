@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/event_views.h>
+#include <views/event_views.h>
 #include <analyze/events.h>
 
 /* A piece of the path: a segment of a thread, as far as it explains something. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <views/tree.h>
+
 #include "export.h"
 
 struct line {

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <analyze/views.h>
+#include <analyze/analysis.h>
+#include <analyze/profile.h>
 
 /* ---- collapsed.c: braid export --format collapsed ---- */
 struct collapsed_options {

@@ -4,7 +4,7 @@
 #define BRAID_EXPORT_STACK_TABLE_H
 
 #include <analyze/kinds.h>
-#include <analyze/tree.h>
+#include <views/tree.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/event_views.h>
+#include <views/event_views.h>
+#include <views/tree.h>
 #include <wall/wall.h>
 
 #include "export.h"

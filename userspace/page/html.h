@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <analyze/views.h>
+#include <views/views.h>
 
 /* 0 or -ENOMEM. `title` is escaped. */
 int report_html(FILE *out, const struct views *v, const char *title);

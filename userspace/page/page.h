@@ -3,8 +3,8 @@
 #ifndef BRAID_PAGE_PAGE_H
 #define BRAID_PAGE_PAGE_H
 
-#include <analyze/tree.h>
-#include <analyze/views.h>
+#include <views/tree.h>
+#include <views/views.h>
 #include <util/json.h>
 #include <wall/wall.h>
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <analyze/views.h>
+#include <views/views.h>
 #include <trace/trace.h>
 
 /*

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <analyze/span_view.h>
+#include <views/span_view.h>
 
 void spans_text(FILE *out, const struct span_view *v, unsigned top);
 void spans_json(FILE *out, const struct span_view *v, unsigned top);

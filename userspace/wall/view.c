@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/event_views.h>
+#include <views/event_views.h>
 #include <util/compare.h>
 
 /* ---- sums ---- */

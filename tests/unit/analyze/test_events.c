@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include <analyze/events.h>
-#include <analyze/views.h>
+#include <views/views.h>
 #include <report/events.h>
 #include <export/export.h>
 #include <report/report.h>

@@ -3,7 +3,7 @@
 #include "unit/jvm_fixture.h"
 
 #include "analyze/analyzer.h"
-#include "analyze/views.h"
+#include "views/views.h"
 #include <report/report.h>
 #include "util/secret.h"
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/span_calls.h>
-#include <analyze/span_pairs.h>
+#include <views/span_calls.h>
+#include <views/span_pairs.h>
 #include <analyze/spans.h>
-#include <analyze/span_view.h>
+#include <views/span_view.h>
 #include <report/info.h>
 #include <report/spans.h>
 

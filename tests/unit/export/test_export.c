@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <analyze/views.h>
+#include <views/views.h>
 #include <export/export.h>
 #include <report/report.h>
 #include <page/html.h>

@@ -3,13 +3,13 @@
  * The tables of a report, filled from an analysis. Each is sorted by weight and then by name, so that the same trace
  * always gives the same report.
  */
-#ifndef BRAID_ANALYZE_VIEWS_H
-#define BRAID_ANALYZE_VIEWS_H
+#ifndef BRAID_VIEWS_VIEWS_H
+#define BRAID_VIEWS_VIEWS_H
 
 #include "event_views.h"
 #include "gc.h"
 #include "heap.h"
-#include "hits.h"
+#include <analyze/hits.h>
 #include "tree.h"
 
 #include <trace/trace.h>

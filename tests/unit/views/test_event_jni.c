@@ -2,8 +2,8 @@
 /* Tests of JNI references and critical sections: reports, their stacks, and who held up which collection. */
 #include <check.h>
 
-#include <analyze/event_views.h>
-#include <analyze/views.h>
+#include <views/event_views.h>
+#include <views/views.h>
 #include <report/events.h>
 
 #include "unit/events_fixture.h"

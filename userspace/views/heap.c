@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heap.h"
 
-#include "events.h"
+#include <analyze/events.h>
 
 #include <errno.h>
 #include <stdlib.h>

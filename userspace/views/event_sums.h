@@ -3,10 +3,10 @@
  * Sums of events per kind: how many, how much, and by what. Each table has the heaviest row first, then the order of
  * names. views and exports read it.
  */
-#ifndef BRAID_ANALYZE_EVENT_SUMS_H
-#define BRAID_ANALYZE_EVENT_SUMS_H
+#ifndef BRAID_VIEWS_EVENT_SUMS_H
+#define BRAID_VIEWS_EVENT_SUMS_H
 
-#include "events.h"
+#include <analyze/events.h>
 
 struct event_sum {
 	const char *name;

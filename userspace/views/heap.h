@@ -3,10 +3,10 @@
  * Histograms of the heap: those of each JVM, the rows of its last one, and their growth since its first one. views.c
  * makes them; the exports read them.
  */
-#ifndef BRAID_ANALYZE_HEAP_H
-#define BRAID_ANALYZE_HEAP_H
+#ifndef BRAID_VIEWS_HEAP_H
+#define BRAID_VIEWS_HEAP_H
 
-#include "analysis.h"
+#include <analyze/analysis.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* Tests of the tables of timed methods: all calls by method, and the slowest ones with the time of their own. */
 #include <check.h>
 
-#include <analyze/event_views.h>
-#include <analyze/views.h>
+#include <views/event_views.h>
+#include <views/views.h>
 
 #include "unit/events_fixture.h"
 #include "unit/run.h"

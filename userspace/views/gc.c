@@ -7,7 +7,7 @@
 
 #include <braid/jvm_event.h>
 
-#include "analysis.h"
+#include <analyze/analysis.h>
 
 #include <util/compare.h>
 

@@ -3,10 +3,10 @@
  * The spans of an analysis, with what their threads did in them. `braid report --by span` calls it; samples must have
  * been kept.
  */
-#ifndef BRAID_ANALYZE_SPAN_VIEW_H
-#define BRAID_ANALYZE_SPAN_VIEW_H
+#ifndef BRAID_VIEWS_SPAN_VIEW_H
+#define BRAID_VIEWS_SPAN_VIEW_H
 
-#include "analysis.h"
+#include <analyze/analysis.h>
 
 struct span_sum {
 	const struct span_row *row;

@@ -3,10 +3,10 @@
  * The call tree: stacks with the same frames are one path, whatever their addresses and code versions. views.c and the
  * exports build it from a profile.
  */
-#ifndef BRAID_ANALYZE_TREE_H
-#define BRAID_ANALYZE_TREE_H
+#ifndef BRAID_VIEWS_TREE_H
+#define BRAID_VIEWS_TREE_H
 
-#include "analysis.h"
+#include <analyze/analysis.h>
 
 struct tree_node {
 	uint32_t parent; /* index; the root, index 0, is its own */

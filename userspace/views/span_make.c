@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span_make.h"
 
-#include "definitions.h"
-#include "events.h"
+#include <analyze/definitions.h>
+#include <analyze/events.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span_pairs.h"
 
-#include "hits.h"
+#include <analyze/hits.h>
 #include "span_make.h"
 
 #include <errno.h>

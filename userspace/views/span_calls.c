@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span_calls.h"
 
-#include "attributes.h"
-#include "events.h"
+#include <analyze/attributes.h>
+#include <analyze/events.h>
 #include "span_make.h"
-#include "spans.h"
+#include <analyze/spans.h>
 
 #include <errno.h>
 #include <fnmatch.h>

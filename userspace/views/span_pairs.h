@@ -3,10 +3,10 @@
  * Spans between two hit events: each lasts from a hit of one to the next hit of the other in the same thread. The
  * commands define them between reading and analysis; from then on they are spans as any others.
  */
-#ifndef BRAID_ANALYZE_SPAN_PAIRS_H
-#define BRAID_ANALYZE_SPAN_PAIRS_H
+#ifndef BRAID_VIEWS_SPAN_PAIRS_H
+#define BRAID_VIEWS_SPAN_PAIRS_H
 
-#include "analyzer.h"
+#include <analyze/analyzer.h>
 
 struct span_pairs {
 	uint64_t spans;	     /* their ids are 1 to this, in the order of their starts */

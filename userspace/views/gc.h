@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The report's figures of garbage collectors: pauses, cycles and concurrent phases. views.c fills them. */
-#ifndef BRAID_ANALYZE_GC_H
-#define BRAID_ANALYZE_GC_H
+#ifndef BRAID_VIEWS_GC_H
+#define BRAID_VIEWS_GC_H
 
 #include <stdint.h>
 

@@ -4,10 +4,10 @@
  * they are spans as any others, whose attributes say which method it was, with which values, and which exception ended
  * it.
  */
-#ifndef BRAID_ANALYZE_SPAN_CALLS_H
-#define BRAID_ANALYZE_SPAN_CALLS_H
+#ifndef BRAID_VIEWS_SPAN_CALLS_H
+#define BRAID_VIEWS_SPAN_CALLS_H
 
-#include "analyzer.h"
+#include <analyze/analyzer.h>
 
 struct span_calls {
 	uint64_t spans; /* their ids are 1 to this, in the order of their starts */

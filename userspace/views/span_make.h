@@ -3,10 +3,10 @@
  * Makes spans of stretches of threads, in place of those that the trace has. span_pairs.c and span_calls.c find the
  * stretches.
  */
-#ifndef BRAID_ANALYZE_SPAN_MAKE_H
-#define BRAID_ANALYZE_SPAN_MAKE_H
+#ifndef BRAID_VIEWS_SPAN_MAKE_H
+#define BRAID_VIEWS_SPAN_MAKE_H
 
-#include "state.h"
+#include <analyze/state.h>
 
 struct span_stretch {
 	uint64_t from_ns, to_ns;

@@ -3,8 +3,8 @@
  * The tables that only some kinds of events have: blocking, lives of threads, compilations, the start. views.c fills
  * them; the exports read them.
  */
-#ifndef BRAID_ANALYZE_EVENT_VIEWS_H
-#define BRAID_ANALYZE_EVENT_VIEWS_H
+#ifndef BRAID_VIEWS_EVENT_VIEWS_H
+#define BRAID_VIEWS_EVENT_VIEWS_H
 
 #include "event_sums.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span_view.h"
 
-#include "events.h"
-#include "spans.h"
+#include <analyze/events.h>
+#include <analyze/spans.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <analyze/heap.h>
+#include <views/heap.h>
 #include <report/report.h>
 
 #include "unit/events_fixture.h"
