@@ -136,6 +136,9 @@ int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint3
 int analysis_expand(struct analysis *an);
 /* The source file of an xframe; "" when it is not known. */
 const char *analysis_file(const struct analysis *an, const struct xframe *x);
+/* The frames of a stack row, from the innermost one on. */
+typedef void (*frame_fn)(void *ctx, const struct analysis *an, const struct xframe *x);
+void analysis_each_frame(const struct analysis *an, uint32_t stack, frame_fn fn, void *ctx);
 /* The mapping of a native frame's module in its process, NULL when the trace does not have it. */
 const struct mapping *analysis_mapping(const struct analysis *an, const struct frame_row *f, uint64_t address);
 

@@ -54,6 +54,16 @@ const char *analysis_file(const struct analysis *an, const struct xframe *x)
 	return strpool_get(&an->a->strings, x->file);
 }
 
+void analysis_each_frame(const struct analysis *an, uint32_t stack, frame_fn fn, void *ctx)
+{
+	for (uint32_t at = stack; at != ROW_NONE; at = an->stacks[at].parent) {
+		uint32_t frame = an->stacks[at].frame;
+
+		for (uint32_t i = frame == ROW_NONE ? 0 : an->expansions[frame].count; i-- > 0;)
+			fn(ctx, an, &an->xframes.at[an->expansions[frame].first + i]);
+	}
+}
+
 /* ---- Java ---- */
 
 static uint32_t line_of(const struct analyzer *a, uint32_t method, int32_t bci)

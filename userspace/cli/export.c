@@ -18,7 +18,12 @@
 static const struct {
 	const char *name;
 	int (*write)(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
-} formats[] = {{"collapsed", NULL}, {"pprof", pprof_write}, {"otlp", otlp_write}, {"speedscope", speedscope_write}};
+	bool samples; /* it has no weights of other events */
+} formats[] = {{"collapsed", NULL, false},
+	       {"pprof", pprof_write, false},
+	       {"otlp", otlp_write, false},
+	       {"speedscope", speedscope_write, false},
+	       {"hprof", hprof_write, true}};
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -40,7 +45,8 @@ enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT, OPT_WAKERS };
 
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
-	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope",
+	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
+	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -90,7 +96,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		for (o->format = 0; o->format < FORMATS && strcmp(arg, formats[o->format].name) != 0;)
 			o->format++;
 		if (o->format == FORMATS)
-			argp_error(state, "--format: unknown format '%s'; use collapsed, pprof, otlp or speedscope",
+			argp_error(state,
+				   "--format: unknown format '%s'; use collapsed, pprof, otlp, speedscope or hprof",
 				   arg);
 		return 0;
 	case OPT_WAKERS:
@@ -118,6 +125,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		if (formats[o->format].write && (o->wakers || o->collapsed.threads || o->collapsed.lines))
 			argp_error(state, "--wakers, --threads and --lines are for --format collapsed; the others have "
 					  "threads and lines anyway");
+		if (formats[o->format].samples && (o->kind || o->wall))
+			argp_error(state, "--event: %s has samples only; write these events with --format pprof",
+				   formats[o->format].name);
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
 			argp_error(state, "--wakers: needs --event offcpu");
 		if ((o->wall || o->wakers) && filter_has_span(&o->common.filter))
@@ -185,12 +195,13 @@ static struct profile_unit unit_of(const struct analysis *an, const struct expor
 	return u;
 }
 
-static int write_table(FILE *out, const struct analysis *an, const struct profile *p, const struct export_options *o)
+static int write_table(FILE *out, const struct loaded *l, const struct profile *p, const struct export_options *o)
 {
-	const struct profile_unit unit = unit_of(an, o);
+	const struct profile_unit unit = unit_of(l->analysis, o);
 	struct stack_table table;
-	int err = stack_table_new(&table, an, p, o->collapsed.top);
+	int err = stack_table_new(&table, l->analysis, p, o->collapsed.top);
 
+	table.views = l->views;
 	if (!err)
 		err = formats[o->format].write(out, &table, &unit, o->collapsed.annotate);
 	stack_table_free(&table);
@@ -210,7 +221,7 @@ static bool write_profile(const struct loaded *l, const struct export_options *o
 		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
 	if (out && !err && p)
-		err = formats[o->format].write ? write_table(out, l->analysis, p, o)
+		err = formats[o->format].write ? write_table(out, l, p, o)
 					       : collapsed_write(out, l->analysis, p, &o->collapsed);
 	profile_free(&of_events);
 	return out && common_output_close(out, o->output, err);

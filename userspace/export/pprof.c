@@ -11,6 +11,8 @@
 #include "protobuf_out.h"
 #include "stack_table.h"
 
+#define LABELS 4
+
 struct pprof {
 	FILE *out;
 	struct stack_table *table;
@@ -18,6 +20,8 @@ struct pprof {
 	struct strpool strings; /* numbers are those of the string_table, which begins with the empty string */
 	bool failed;		/* without memory */
 	VEC(uint64_t) path;
+	Pprof__Label label[LABELS]; /* of the thread whose stacks are written */
+	size_t labels;
 };
 
 static void put(struct pprof *w, const Pprof__Profile *part)
@@ -120,31 +124,29 @@ static Pprof__Label label_number(struct pprof *w, const char *key, uint32_t valu
 	return l;
 }
 
-#define LABELS 4
-
-static size_t thread_labels(struct pprof *w, uint32_t thread, Pprof__Label labels[LABELS])
+/* Makes the labels of the samples of a thread. */
+static void thread_labels(struct pprof *w, uint32_t thread)
 {
 	const struct analysis *an = w->table->an;
 	const struct process_row *p = stack_table_process(w->table, thread);
 	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&an->a->threads, thread);
 	char process[PROCESS_LABEL_MAX];
-	size_t n = 0;
 
-	labels[n++] = label_text(w, "thread", analysis_thread_name(an, thread));
+	w->labels = 0;
+	w->label[w->labels++] = label_text(w, "thread", analysis_thread_name(an, thread));
 	if (t && !t->virtual)
-		labels[n++] = label_number(w, "tid", t->tid);
+		w->label[w->labels++] = label_number(w, "tid", t->tid);
 	if (p) {
-		labels[n++] = label_text(w, "process", analysis_label(an, t->process, process));
-		labels[n++] = label_number(w, "pid", p->pid);
+		w->label[w->labels++] = label_text(w, "process", analysis_label(an, t->process, process));
+		w->label[w->labels++] = label_number(w, "pid", p->pid);
 	}
-	return n;
 }
 
 static int put_stack(struct pprof *w, const struct thread_stack *s, uint64_t period_ns)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT;
-	Pprof__Label labels[LABELS], *at[LABELS];
+	Pprof__Label *at[LABELS];
 	int64_t values[2];
 
 	w->path.count = 0;
@@ -159,9 +161,9 @@ static int put_stack(struct pprof *w, const struct thread_stack *s, uint64_t per
 	sample.location_id = w->path.at;
 	sample.n_value = period_ns ? 2 : 1;
 	sample.value = values;
-	sample.n_label = thread_labels(w, s->thread, labels);
-	for (size_t i = 0; i < sample.n_label; i++)
-		at[i] = &labels[i];
+	sample.n_label = w->labels;
+	for (size_t i = 0; i < w->labels; i++)
+		at[i] = &w->label[i];
 	sample.label = at;
 	part.n_sample = 1;
 	part.sample = (Pprof__Sample *[]){&sample};
@@ -189,8 +191,11 @@ int pprof_write(FILE *out, struct stack_table *t, const struct profile_unit *uni
 	put_mapping(&w);
 	for (size_t i = 0; i < t->tree->labels.count; i++)
 		put_frame(&w, i + 1, &t->tree->labels.at[i]);
-	for (size_t i = 0; i < t->stacks.count && !err; i++)
+	for (size_t i = 0; i < t->stacks.count && !err; i++) {
+		if (!i || t->stacks.at[i].thread != t->stacks.at[i - 1].thread)
+			thread_labels(&w, t->stacks.at[i].thread);
 		err = put_stack(&w, &t->stacks.at[i], unit->period_ns);
+	}
 	put_strings(&w);
 	err = w.failed ? -ENOMEM : err;
 	strpool_free(&w.strings);

@@ -89,7 +89,7 @@ static void merge(item_vec *items)
 	items->count = n;
 }
 
-static int fill(struct stack_table *t, const struct profile *p, unsigned top, item_vec *items)
+static int fill(struct stack_table *t, const struct profile *p, item_vec *items)
 {
 	uint32_t *place = places(t->tree);
 	int err = place ? collect(t, p, place, items) : -ENOMEM;
@@ -99,9 +99,9 @@ static int fill(struct stack_table *t, const struct profile *p, unsigned top, it
 		return err;
 	VEC_SORT(items, compare_items);
 	merge(items);
-	if (top && items->count > top) {
+	if (t->top && items->count > t->top) {
 		VEC_SORT(items, compare_weights);
-		items->count = top;
+		items->count = t->top;
 		VEC_SORT(items, compare_items);
 	}
 	for (size_t i = 0; i < items->count && !err; i++)
@@ -115,8 +115,8 @@ int stack_table_new(struct stack_table *t, const struct analysis *an, const stru
 	item_vec items = {0};
 	int err;
 
-	*t = (struct stack_table){.an = an};
-	err = tree_new(&t->tree, an, p, &options) ?: fill(t, p, top, &items);
+	*t = (struct stack_table){.an = an, .top = top};
+	err = tree_new(&t->tree, an, p, &options) ?: fill(t, p, &items);
 	free(items.at);
 	if (err)
 		stack_table_free(t);

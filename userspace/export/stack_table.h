@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct views;
+
 struct thread_stack {
 	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
 	uint32_t node;	 /* of the tree */
@@ -20,10 +22,12 @@ struct stack_table {
 	struct tree *tree; /* TREE_FRAMES */
 	/* Each pair once; by process, name and id of the thread, then in the tree's order. */
 	VEC(struct thread_stack) stacks;
-	VEC(uint32_t) path; /* see stack_table_path() */
+	VEC(uint32_t) path;	   /* see stack_table_path() */
+	unsigned top;		   /* only this many of the heaviest stacks; 0: all */
+	const struct views *views; /* for formats that have more than stacks; NULL: only stacks */
 };
 
-/* 0 or -ENOMEM. `top`: only this many of the heaviest ones; 0: all. */
+/* 0 or -ENOMEM. */
 int stack_table_new(struct stack_table *t, const struct analysis *an, const struct profile *p, unsigned top);
 void stack_table_free(struct stack_table *t);
 
@@ -48,6 +52,7 @@ const char *profile_unit_word(enum kind_unit unit);	/* "nanoseconds", as the for
 int64_t profile_value(uint64_t weight, uint64_t scale); /* their product, at most INT64_MAX */
 
 int pprof_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+int hprof_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
 int otlp_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
 int speedscope_write(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
 

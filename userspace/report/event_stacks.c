@@ -6,19 +6,6 @@
 
 #define FRAMES 24U /* more would hide the next row */
 
-typedef void (*frame_fn)(void *ctx, const struct analysis *an, const struct xframe *x);
-
-/* From the innermost frame on. */
-static void each_frame(const struct analysis *an, uint32_t stack, frame_fn fn, void *ctx)
-{
-	for (uint32_t at = stack; at != ROW_NONE; at = an->stacks[at].parent) {
-		uint32_t frame = an->stacks[at].frame;
-
-		for (uint32_t i = frame == ROW_NONE ? 0 : an->expansions[frame].count; i-- > 0;)
-			fn(ctx, an, &an->xframes.at[an->expansions[frame].first + i]);
-	}
-}
-
 struct printed {
 	FILE *out;
 	uint32_t frames;
@@ -42,7 +29,7 @@ void text_stack(FILE *out, const struct views *v, uint32_t stack)
 {
 	struct printed p = {.out = out};
 
-	each_frame(v->an, stack, print_frame, &p);
+	analysis_each_frame(v->an, stack, print_frame, &p);
 	if (p.frames > FRAMES)
 		fprintf(out, "            and %u more\n", p.frames - FRAMES);
 }
@@ -62,6 +49,6 @@ static void json_frame(void *ctx, const struct analysis *an, const struct xframe
 void json_stack(struct json *j, const struct views *v, uint32_t stack)
 {
 	json_open(j, "frames", '[');
-	each_frame(v->an, stack, json_frame, j);
+	analysis_each_frame(v->an, stack, json_frame, j);
 	json_close(j, ']');
 }

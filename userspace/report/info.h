@@ -46,6 +46,4 @@ void text_losses(FILE *out, const struct views *v);
 void text_notices(FILE *out, const struct views *v);
 void text_file(FILE *out, const struct views *v, const struct report_source *source);
 
-double percent(uint64_t part, uint64_t whole);
-
 #endif

@@ -13,11 +13,6 @@
 
 #include "info.h"
 
-double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
-
 /* ---- recording ---- */
 
 static const struct {

@@ -34,6 +34,11 @@ const char *size_text(char buf[QUANTITY_TEXT], uint64_t bytes);
 /* A number of unknown type: in decimal, such as -1; from `large` on, where it is mostly an address or flags, as 0x1000. */
 void number_text(char buf[NUMBER_TEXT], uint64_t value, uint64_t large);
 
+static inline double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
 /* "s" for every number except one: "%llu sample%s". */
 static inline const char *plural(uint64_t count)
 {

@@ -9,8 +9,9 @@ source "$(dirname "$0")/../lib.sh"
 # About a collection for each MiB, of which there are 60: the last one has seen all but a sixtieth.
 braid record -e alloc=64,live=65536 -o leak.trace -- "$JAVA" -XX:+UseSerialGC -Xmx64m -Xmn2m -cp "$CLASSES" Leaking >out 2>err
 braid report --json --top 100000 leak.trace >leak.json
+braid export --format hprof -o leak.hprof.txt leak.trace
 python3 - "$(sed -n 's/^leaked //p' out)" <<'PYTHON' || fail "sites: $(braid report leak.trace | grep -A12 '^Sites')"
-import json, sys
+import json, re, readers, sys
 reachable = int(sys.argv[1])
 sites = json.load(open("leak.json"))["sites"]
 def live(method):
@@ -19,4 +20,10 @@ assert abs(live("Leaking.leak") / reachable - 1) < 0.05, (live("Leaking.leak"), 
 assert live("Leaking.garbage") < reachable / 20, live("Leaking.garbage")
 allocated = sum(s["allocated_bytes"] for s in sites if any(f["name"] == "Leaking.garbage" for f in s["frames"]))
 assert abs(allocated / (150 * reachable) - 1) < 0.05, allocated
+def key(site):
+    return site["class"], site["live"], site["allocated"]
+hprof = readers.hprof("leak.hprof.txt")["sites"]
+assert sorted(map(key, hprof)) == sorted((s["class"], s["live_bytes"], s["allocated_bytes"]) for s in sites), hprof[:3]
+leaked = next(s for s in hprof if s["trace"][0][0] == "Leaking.leak")
+assert re.fullmatch(r"Leaking\.java:\d+", leaked["trace"][0][1]), leaked
 PYTHON

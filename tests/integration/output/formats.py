@@ -6,6 +6,8 @@ import re
 import sys
 from collections import Counter
 
+import readers
+
 info = json.load(open("info.json"))
 
 collapsed = Counter()
@@ -85,4 +87,12 @@ for profile in data["profiles"]:
         found[frames[stack[-1]]] += weight // (1000000000 // 997)
         whole[";".join(frames[i].replace(";", ":") for i in stack)] += weight // (1000000000 // 997)
 equal("speedscope", found)
+assert whole == stacks, "whole stacks"
+
+# HPROF's text: from the leaf
+found, whole = Counter(), Counter()
+for weight, thread, frames in readers.hprof("hprof")["samples"]:
+    found[frames[0]] += weight
+    whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
+equal("hprof", found)
 assert whole == stacks, "whole stacks"

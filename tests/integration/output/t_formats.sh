@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 
 need_sample
 root=$(readlink -f "$LIB_DIR/../..")
-for format in collapsed pprof otlp speedscope; do
+for format in collapsed pprof otlp speedscope hprof; do
 	braid export --format "$format" -o "$format" "$SAMPLE"
 done
 braid info --json "$SAMPLE" >info.json
@@ -17,7 +17,8 @@ go tool pprof -top -sample_index=cpu -tagfocus=thread=sample-1 pprof >pprof.cpu 
 protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <otlp >otlp.txt
 python3 "$TEST_DIR/formats.py" || fail "the formats differ"
 
-for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers"; do
+for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers" \
+	"--format hprof --event lock"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	braid export $options "$SAMPLE" >out 2>err || status=$?
