@@ -8,7 +8,6 @@
 
 #include <analyze/events.h>
 #include <report/report.h>
-#include <report/info.h>
 
 #include "page.h"
 
@@ -63,6 +62,20 @@ static int html_weights(struct page *p, const struct profile *profile, const str
 	return err;
 }
 
+/* Why stacks are not whole: causes and weights. */
+static void html_incomplete(struct json *j, const struct quality *q)
+{
+	json_open(j, "incomplete", '[');
+	for (uint32_t c = CAUSE_COMPLETE + 1; c < CAUSE_COUNT; c++)
+		if (q->by_cause[c]) {
+			json_open(j, NULL, '[');
+			json_string(j, NULL, cause_name(c));
+			json_number(j, NULL, q->by_cause[c]);
+			json_close(j, ']');
+		}
+	json_close(j, ']');
+}
+
 /* One flame graph. */
 static int html_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
 		      const char *unit)
@@ -80,6 +93,7 @@ static int html_graph(struct page *p, const struct profile *profile, const struc
 		json_string(&p->j, "unit", unit);
 		json_number(&p->j, "total", profile->quality.total);
 		json_number(&p->j, "complete", profile->quality.by_cause[CAUSE_COMPLETE]);
+		html_incomplete(&p->j, &profile->quality);
 		err = page_tree(&p->j, t, place) ?: html_weights(p, profile, t, place)
 						 ?: html_times(p, profile, from, t, place);
 		json_close(&p->j, '}');
@@ -171,31 +185,6 @@ static void html_threads(struct page *p, const struct views *v)
 	json_close(&p->j, ']');
 }
 
-/* What the page describes: a page that is sent to somebody must identify its recording. */
-static void html_about(struct json *j, const struct views *v)
-{
-	const struct analysis *an = v->an;
-	char began[MOMENT_TEXT];
-
-	json_open(j, "about", '{');
-	json_string(j, "host", analyzer_info(an->a, "host.name"));
-	json_string(j, "target", analyzer_info(an->a, "record.target"));
-	json_string(j, "command", analyzer_info(an->a, "record.command"));
-	json_string(j, "began", an->start_realtime_ns ? moment_date(began, an->start_realtime_ns, 0) : "");
-	filter_json(j, "filter", an);
-	json_bool(j, "ended", an->a->ended);
-	json_open(j, "lost", '[');
-	for (size_t i = 0; i < v->losses.count; i++) {
-		json_open(j, NULL, '{');
-		json_string(j, "hop", v->losses.at[i].hop);
-		json_string(j, "kind", v->losses.at[i].kind);
-		json_number(j, "count", v->losses.at[i].count);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-	json_close(j, '}');
-}
-
 static int html_data(FILE *out, const struct views *v, const char *title)
 {
 	struct page p = {.an = v->an, .from_ns = v->an->start_ns, .j = {.out = out}};
@@ -216,8 +205,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	}
 	json_open(&p.j, NULL, '{');
 	json_string(&p.j, "title", title);
-	json_seconds(&p.j, "duration_s", v->an->duration_ns);
-	html_about(&p.j, v);
+	page_about(&p.j, v, title);
 	json_open(&p.j, "kinds", '[');
 	for (int k = 0; k < KIND_COUNT; k++)
 		json_string(&p.j, NULL, kind_name((enum stack_kind)k));

@@ -39,6 +39,9 @@ int page_thread(struct page *p, uint32_t row, uint32_t *number);
 /* Labels and nodes of a tree, as members of an object; fills `place`, the page's number of each node. */
 int page_tree(struct json *j, const struct tree *t, uint32_t *place);
 
+/* ---- about.c ---- */
+void page_about(struct json *j, const struct views *v, const char *title);
+
 /* ---- timeline.c ---- */
 int html_timeline(struct page *p);
 /* The lives of threads, and what ran on each CPU. */

@@ -13,7 +13,6 @@
 #include "script.h"
 
 #include <analyze/spans.h>
-#include <analyze/stream.h>
 #include <analyze/vthreads.h>
 #include <util/moment.h>
 
@@ -208,24 +207,31 @@ static void print_values(FILE *out, struct trace_str text)
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
 			 const struct script_options *o)
 {
+	size_t row = table_find(&an->a->nodes, r->node);
+	const uint32_t *named = r->event ? table_get(&an->a->names, r->event) : NULL;
+	const char *event = named ? strpool_get(&an->a->strings, *named) : analyzer_info(an->a, "record.event");
+	const struct vthread_row *v = vthreads_get(an->a, r->vthread);
 	struct who w = who_thread(an, r->thread);
-	struct timed t;
 
-	if (!stream_sample(an, r, &t))
+	if (v)
+		w.selected = who_thread(an, v->group).selected;
+	if ((o->events || o->named) && !(o->events & 1 && !r->event) && !(o->named && hits_named(event, o->named)))
 		return false;
-	if ((o->events || o->named) && !(o->events & 1 && !t.hit) && !(o->named && hits_named(t.name, o->named)))
+	if (!w.selected || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
+	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
 		return false;
-	print_about(out, an, t.vthread, t.span);
-	print_head(out, an, o, w, t.cpu, t.time_ns);
-	fprintf(out, " %10" PRIu64 " ", t.weight);
-	print_joined(out, *t.name ? t.name : "samples");
+	print_about(out, an, r->vthread, r->span);
+	print_head(out, an, o, w, r->cpu, r->time_ns);
+	fprintf(out, " %10" PRIu64 " ", r->weight);
+	print_joined(out, *event ? event : "samples");
 	putc(':', out);
-	print_values(out, t.text);
+	print_values(out, r->text);
 	putc('\n', out);
-	if (t.stack != ROW_NONE)
-		print_stack(out, an, t.stack, w.pid, o);
+	if (row != TABLE_NONE)
+		print_stack(out, an, row, w.pid, o);
 	else
-		print_xframe(out, an, NULL, t.xframe, w.pid, &(struct script_options){0});
+		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid,
+			     &(struct script_options){0});
 	putc('\n', out);
 	return true;
 }

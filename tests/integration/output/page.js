@@ -13,11 +13,13 @@ const elements = {}, seen = {rects: [], texts: [], lines: 0};
 function element(id) {
 	return {
 		id, textContent: id === "data" ? json : "", value: "", hidden: false, clientWidth: 1200, clientHeight: 600, scrolled: 0, style: {},
-		children: [], dataset: {}, classList: {add() {}, remove() {}}, handlers: {},
+		children: [], dataset: {}, classList: {add() {}, remove() {}}, handlers: {}, click() { this.handlers.click(); },
 		get scrollTop() { return this.scrolled; },
 		set scrollTop(to) { this.scrolled = Math.min(to, parseFloat($("spacer").style.height) || 0); },
 		setAttribute() {}, focus() {}, select() {}, blur() {},
 		append(...more) { this.children.push(...more); },
+		get lastElementChild() { return this.children[this.children.length - 1]; },
+		get firstElementChild() { return this.children[0]; },
 		replaceChildren() { this.children = []; },
 		addEventListener(what, then) { this.handlers[what] = then; },
 		getBoundingClientRect() { return {left: 0, top: 0, width: 1200, height: 600}; },

@@ -13,10 +13,14 @@ python3 "$LIB_DIR/page.py" flame.html s.trace.json
 braid report --html - "$SAMPLE" >page.html
 cmp page.html flame.html || fail "the page on standard output is another one"
 # Its trees, and its contents when it runs.
-node "$TEST_DIR/tree.js" "$LIB_DIR/../../userspace/page/web/tree.js"
+node "$TEST_DIR/tree.js" "$LIB_DIR"/../../userspace/page/web/{tree,fold}.js
 node "$TEST_DIR/page.js" flame.html '$("filter").hidden && $("lost").hidden' '$("about").textContent.includes(data.about.host)' \
 	'drawn().length > 20 && texts().includes("all")' 'click("reverse") && drawn().length > 5 && texts().includes("Worker.spin")' \
 	'click("timeline") && texts().some(text => text.includes(" s"))'
+if node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js"; then
+	braid report --json --top 1000000 "$SAMPLE" >report.json
+	node "$TEST_DIR/flames.js" flame.html report.json
+fi
 # A page of a selection describes the selection.
 braid report --html part.html --from 0.1 --to 10m --include spin "$SAMPLE"
 node "$TEST_DIR/page.js" part.html '!$("filter").hidden && $("filter").textContent.includes("from 0.100000 s")' \

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// node tree.js TREE-JS: checks the page's trees, and that the largest can be displayed.
+// node tree.js TREE-JS FOLD-JS: checks the page's trees, and that the largest can be displayed.
 "use strict";
 const assert = require("assert");
 const fs = require("fs");
 const vm = require("vm");
 
-vm.runInThisContext(fs.readFileSync(process.argv[2], "utf8"));
+for (const file of process.argv.slice(2))
+	vm.runInThisContext(fs.readFileSync(file, "utf8"));
 
 let seed = 12345;
 function random(n) {
@@ -66,8 +67,39 @@ for (let round = 0; round < 40; round++) {
 	for (let i = 1; i < recorded.count; i++)
 		matching += stackOf(recorded, i).includes(2) ? self[i] : 0;
 	assert.strictEqual(weightOf(recorded, self, [false, false, true, false]), matching);
-	const forward = weighed(recorded, self);
+	const forward = weighed(recorded, self, null);
 	assert.strictEqual(forward.total[0], wanted[""][0]);
+
+	/* what a label weighs, and what its callers and callees add up to, each stack once */
+	const sums = sumsByLabel(forward, 4), outer = outermost(recorded, 2);
+	assert.strictEqual(sums.total[2], matching);
+	assert.strictEqual(outer.reduce((sum, i) => sum + forward.total[i], 0), matching);
+	assert.strictEqual(all(calledBy(forward, outer))[""][0], matching);
+	assert.strictEqual(sums.self.reduce((a, b) => a + b), wanted[""][0]);
+	for (const node of outer)
+		assert.strictEqual(weightsUnder(recorded, self, forward, node, false).reduce((a, b) => a + b), forward.total[node]);
+
+	/* a fold keeps every weight; a frame of a folded recursion is not below itself */
+	graph.labels = ["a", "b", "c", "d"];
+	for (const made of [folded(recorded, graph, {plumbing: true, recursion: true}), byThread(recorded, graph, thread => "t" + thread)])
+		assert.strictEqual(weighed(made, weigh(made, graph.samples, chosen), null).total[0], wanted[""][0]);
+	const once = folded(recorded, graph, {plumbing: false, recursion: true});
+	for (let i = 1; i < once.count; i++)
+		assert.strictEqual(new Set(stackOf(once, i)).size, stackOf(once, i).length);
+}
+
+/* What starts a thread is one frame, whichever way it takes; a recursion through others is folded. */
+{
+	const labels = ["clone3", "start_thread", "JavaMain", "thread_native_entry(Thread*)", "call_stub", "A.run", "B.visit", "C.accept"];
+	const graph = {labels, samples: [0, 5, 1, 1, 8, 2, 0, 12, 4], nodes: [[0, 0], [1, 1], [2, 2], [3, 4], [4, 5], [2, 3], [6, 4], [7, 5], [8, 6], [9, 7], [10, 6], [11, 7]].flatMap(([up, label]) => [up, label, 0])};
+	const recorded = recordedTree(graph), tree = folded(recorded, graph, {plumbing: true, recursion: true}), of = node => stackOf(tree, tree.place(0, node)).map(label => labels[label]).join();
+	assert.strictEqual(of(5), "clone3 \u2026 call_stub,A.run");
+	assert.strictEqual(of(8), of(5));
+	assert.strictEqual(of(12), "clone3 \u2026 call_stub,A.run,B.visit,C.accept");
+	assert.strictEqual(weighed(tree, weigh(tree, graph.samples, [true, true]), null).total[0], 7);
+	const by = byThread(tree, graph, thread => "thread " + thread);
+	assert.deepStrictEqual([0, 1].map(thread => stackOf(by, by.place(thread, thread ? 8 : 5)).map(label => labels[label]).join()),
+		["thread 0," + of(5), "thread 1," + of(8)]);
 }
 
 /*

@@ -1,8 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- search ---- */
+/* ---- what is drawn, and when ---- */
+let planned = 0;
+
+/* Draws once, before the browser's next frame. */
+function redraw() {
+	if (typeof requestAnimationFrame !== "function")
+		draw();
+	else if (!planned)
+		planned = requestAnimationFrame(() => {
+			planned = 0;
+			draw();
+		});
+}
+
+function draw() {
+	if (state.view === "graph")
+		drawFlame(flame);
+	else if (state.view === "heat")
+		drawHeat();
+	else if (state.view === "timeline")
+		drawTimeline();
+	else if (state.view === "methods" && callers.tree)
+		[callers, callees].forEach(drawFlame);
+}
+
+/* The weights follow what is chosen; `path`: the labels of what is zoomed to. */
+function rebuild(path = []) {
+	if (active)
+		selectFrame(active, -1);
+	if (state.view === "graph") {
+		weights = weightsOn(recorded);
+		flame.tree = state.reverse ? reversed(recorded, weights.self, weights.was) : weighed(recorded, weights.self, weights.was);
+		flame.reverse = state.reverse;
+		flame.zoom = nodeOf(flame.tree, path);
+		flame.hover = flame.focus = -1;
+	}
+	layout();
+}
+
+function layout() {
+	if (state.view === "graph") {
+		flame.icicle = state.icicle;
+		note("limits", partNote());
+		note("keys", "Arrows: select \u00b7 Enter: zoom \u00b7 Backspace: out \u00b7 c: copy \u00b7 ?: all keys");
+		$("empty").hidden = flame.tree.total[0] > 0 || Boolean(flame.tree.was && flame.tree.was[0] > 0);
+		layFlame(flame);
+		summarise();
+	} else if (state.view === "methods") {
+		note("limits", partNote());
+		note("keys", "Arrows: next method \u00b7 ?: all keys");
+		$("legend").replaceChildren();
+		layMethods();
+		search();
+	} else if (state.view === "recording") {
+		for (const id of ["limits", "keys"])
+			note(id, "");
+		$("legend").replaceChildren();
+	} else {
+		state.view === "heat" ? layHeat() : lay();
+	}
+}
+
+/* What a flame graph of a part of the time leaves out. */
+function partNote() {
+	if (!state.range)
+		return "";
+	if (!graph.times)
+		return "this page has no times of " + graph.name;
+	return graph.times.step > 1 ? "of the times of " + graph.name + ", the page has a part: sums are estimates" : "";
+}
+
+/* ---- the search, and sums of what is zoomed to ---- */
 function search() {
-	if (state.view !== "graph")
-		return;
 	const text = $("search").value, out = $("matched");
 	matchedLabel = null;
 	out.textContent = "";
@@ -10,98 +79,115 @@ function search() {
 	$("search").classList.remove("bad");
 	if (text === "")
 		return;
-	let regex;
 	try {
-		regex = new RegExp(text, "i");
+		const regex = new RegExp(text, "i");
+		matchedLabel = graph.labels.map(label => regex.test(label));
 	} catch (error) {
 		out.textContent = "not a regular expression";
 		out.classList.add("bad");
 		$("search").classList.add("bad");
 		return;
 	}
-	matchedLabel = graph.labels.map(label => regex.test(label));
-	out.textContent = "matched " + share(weightOf(recorded, weights, matchedLabel), tree.total[0]);
-}
-
-function share(part, whole) {
-	return (whole ? 100 * part / whole : 0).toFixed(2) + " %";
-}
-
-function scaled(n, step, units) {
-	let i = 0;
-	for (; n >= step && i + 1 < units.length; i++)
-		n /= step;
-	return (i ? n.toFixed(2) : n.toLocaleString("en")) + " " + units[i];
-}
-
-/* A weight in the graph's unit. */
-function amount(n) {
-	return amountOf(n, graph.unit);
-}
-
-function amountOf(n, unit) {
-	if (unit === "ns")
-		return scaled(n, 1000, ["ns", "\u00b5s", "ms", "s"]);
-	if (unit === "bytes")
-		return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
-	return n.toLocaleString("en") + " " + (n === 1 ? unit.slice(0, -1) : unit);
-}
-
-/* ---- what lies under the pointer ---- */
-function hit(event) {
-	const box = canvas.getBoundingClientRect(), x = (event.clientX - box.left) / box.width, y = event.clientY - box.top;
-	for (let depth = 0; depth < rows.length; depth++) {
-		const t = top(depth);
-		if (y < t || y >= t + ROW)
-			continue;
-		for (let k = 0; k < rows[depth].length; k += 3)
-			if (x >= rows[depth][k + 1] && x < rows[depth][k + 1] + rows[depth][k + 2])
-				return rows[depth][k];
+	if (state.view === "graph") {
+		const under = partUnder(), names = new Set(recorded.label.filter((label, i) => i && matchedLabel[label] && recorded.label[i] >= 0));
+		out.textContent = names.size.toLocaleString("en") + (names.size === 1 ? " name, " : " names, ") + share(weightOf(recorded, under, matchedLabel), wideOf(flame.tree)[flame.zoom]);
+	} else if (state.view === "methods") {
+		out.textContent = matchedLabel.slice(0, graph.named).filter(Boolean).length.toLocaleString("en") + " names";
 	}
-	return -1;
 }
 
-function tip(event) {
-	if (state.view !== "graph") {
-		const at = canvas.getBoundingClientRect();
-		state.view === "heat" ? heatMove(event, event.clientX - at.left, event.clientY - at.top) : tipTimeline(event);
-		return;
-	}
-	const i = hit(event), box = $("tip");
-	if (i !== state.hover) {
-		state.hover = i;
-		draw();
-	}
-	box.hidden = i < 0;
-	canvas.style.cursor = i < 0 ? "default" : "pointer";
-	if (i < 0)
-		return;
-	showTip(nameOf(i), [i ? data.kinds[tree.kind[i]] : "", "total " + amount(tree.total[i]) + ", " + share(tree.total[i], tree.total[0]),
-		"self " + amount(tree.self[i]) + ", " + share(tree.self[i], tree.total[0])], event);
+/* The weights of what is zoomed to. */
+function partUnder() {
+	const self = flame.tree.was && state.by === "before" ? weights.was : weights.self;
+	return flame.zoom ? weightsUnder(recorded, self, flame.tree, flame.zoom, state.reverse) : self;
 }
 
-function placeTip(event) {
-	const box = $("tip"), size = box.getBoundingClientRect();
+function summarise() {
+	$("reset").disabled = flame.zoom === 0;
+	search();
+	flame.tree.was ? changeLegend() : legend();
+	drawFlame(flame);
+}
+
+function searched() {
+	if (state.view === "methods") {
+		search();
+		layMethods();
+	} else if (state.view === "graph") {
+		summarise();
+	}
+	changed(false);
+}
+
+/* ---- legends ---- */
+function legendItem(colour, text, name = "span") {
+	const item = document.createElement(name), swatch = document.createElement("i");
+	item.className = "kind";
+	swatch.style.background = colour;
+	item.append(swatch, text);
+	$("legend").append(item);
+	return item;
+}
+
+/* The kinds of code of this graph, with their shares; each can be left out. */
+function legend() {
+	const under = partUnder(), sums = new Float64Array(data.kinds.length), seen = new Uint8Array(sums.length);
+	let all = 0;
+	for (let i = 1; i < recorded.count; i++) {
+		seen[recorded.kind[i]] = 1;
+		sums[recorded.kind[i]] += under[i];
+		all += under[i];
+	}
+	$("legend").replaceChildren();
+	/* Kinds that no frame of this graph has belong to other graphs or other programs, so they get no zero. */
+	data.kinds.forEach((kind, k) => {
+		if (!seen[k])
+			return;
+		const item = legendItem(kindColour(k), state.hidden.has(k) ? kind + ", left out" : kind + " " + share(sums[k], all), "button");
+		item.setAttribute("aria-pressed", String(!state.hidden.has(k)));
+		item.title = "The share of the weight whose innermost frame is of this kind. Click to leave these stacks out.";
+		item.addEventListener("click", () => {
+			state.hidden.has(k) ? state.hidden.delete(k) : state.hidden.add(k);
+			rebuild();
+			changed(true);
+		});
+	});
+}
+
+function changeLegend() {
+	$("legend").replaceChildren();
+	for (const [change, text] of [[-1, "less than before"], [0, "the same, or too few samples to tell"], [1, "more than before"]])
+		legendItem(changeColour(change), text);
+}
+
+function themed() {
+	pressed("theme", dark());
+	layout();
+}
+
+/* ---- tips ---- */
+function showTip(title, texts, event) {
+	const box = $("tip");
+	$("tip-name").textContent = title;
+	$("tip-rows").replaceChildren();
+	for (const text of texts.filter(text => text !== ""))
+		element("span", text, $("tip-rows"));
+	box.hidden = false;
+	const size = box.getBoundingClientRect();
 	box.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - size.width - 4)) + "px";
-	box.style.top = (event.clientY + 18 + size.height > innerHeight ? event.clientY - size.height - 10 : event.clientY + 18) + "px";
+	box.style.top = Math.max(4, event.clientY + 18 + size.height > innerHeight ? event.clientY - size.height - 10 : event.clientY + 18) + "px";
 }
 
 function untip() {
 	$("tip").hidden = true;
-	if (state.hover >= 0 || cursor !== null) {
-		state.hover = -1;
+	if (flame.hover >= 0 || cursor !== null) {
+		flame.hover = -1;
 		cursor = null;
 		redraw();
 	}
 }
 
-function zoom(i) {
-	state.zoom = i;
-	untip();
-	layout();
-}
-
-/* ---- controls ---- */
+/* ---- what can be chosen ---- */
 function option(select, value, text) {
 	const o = document.createElement("option");
 	o.value = value;
@@ -117,6 +203,7 @@ function fillProcesses() {
 	option($("process"), "", "All processes");
 	for (const [pid, name] of pids)
 		option($("process"), pid, name + " (" + pid + ")");
+	$("process").hidden = pids.size < 2;
 }
 
 function fillThreads() {
@@ -126,183 +213,47 @@ function fillThreads() {
 		if (state.process === "" || String(t.pid) === state.process)
 			option($("thread"), i, t.name + " (" + t.tid + ")");
 	});
+	$("thread").hidden = data.threads.length < 2;
 	state.thread = "";
 }
 
-function legendItem(colour, text) {
-	const item = document.createElement("span"), swatch = document.createElement("i");
-	item.className = "kind";
-	swatch.style.background = colour;
-	item.append(swatch, text);
-	$("legend").append(item);
-}
+/* The buttons that change the flame graph: whether the tree is another one then. */
+const SWITCHES = [["icicle", false], ["reverse", false], ["plumbing", true], ["recursion", true], ["threads", true]];
 
-function legend() {
-	const sums = new Float64Array(data.kinds.length), seen = new Uint8Array(sums.length), theme = dark() ? 1 : 0;
-	let all = 0;
-	for (let i = 1; i < recorded.count; i++) {
-		seen[recorded.kind[i]] = 1;
-		sums[recorded.kind[i]] += weights[i];
-		all += weights[i];
-	}
-	$("legend").replaceChildren();
-	/* Kinds that no frame of this graph has belong to other graphs or other programs, so they get no zero. */
-	data.kinds.forEach((kind, k) => {
-		if (seen[k])
-			legendItem(COLOURS[kind][theme], kind + " " + share(sums[k], all));
-	});
-	$("legend").title = "Share of the weight whose leaf is of this kind";
-}
-
-function press(id, name) {
+function press([id, reshapes]) {
 	$(id).addEventListener("click", () => {
-		state[name] = !state[name];
-		$(id).setAttribute("aria-pressed", state[name]);
-		name === "icicle" ? layout() : rebuild();
+		state[id] = !state[id];
+		pressed(id, state[id]);
+		if (reshapes)
+			shape();
+		id === "icicle" ? layout() : rebuild();
 		changed(true);
 	});
 }
 
-function themed() {
-	$("theme").textContent = dark() ? "Light" : "Dark";
-	if (state.view !== "graph")
-		layout();
-	else
-		legend();
-	draw();
-}
-
-function note(id, text) {
-	$(id).textContent = text;
-	$(id).hidden = text === "";
-}
-
-/* What was recorded, what the selection leaves out, and what is missing. */
-function about() {
-	const a = data.about, lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
-	if (!a.ended)
-		lost.push("the last part of the recording");
-	note("about", [a.host, a.began, a.command || a.target].filter(text => text !== "").join(" \u00b7 "));
-	note("filter", a.filter === null ? "" : "Only: " + a.filter);
-	note("lost", lost.length ? "Lost: " + lost.join(", ") : "");
-}
-
-document.title = data.title + " - braid";
-$("title").textContent = data.title;
-data.graphs.forEach((g, i) => option($("graph"), i, g.name));
-$("graph").hidden = data.graphs.length < 2;
-about();
-choose(0);
-resetRange();
-$("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
-$("heat").hidden = !data.graphs.some(g => g.times);
-for (const [id, name] of [["flames", "graph"], ["timeline", "timeline"], ["heat", "heat"]])
-	$(id).addEventListener("click", () => show(name));
-press("icicle", "icicle");
-press("reverse", "reverse");
-$("reset").addEventListener("click", () => {
-	if (state.view === "timeline")
-		showTime(begin, end);
-	else
-		zoom(0);
-});
-$("range").addEventListener("click", () => selectRange(null));
-$("panel-close").addEventListener("click", unpick);
-$("lanes").addEventListener("input", event => {
-	laneFilter = event.target.value;
-	lay();
-	changed(false);
-});
-$("theme").addEventListener("click", () => {
-	document.documentElement.dataset.theme = dark() ? "light" : "dark";
-	themed();
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
-$("search").addEventListener("input", () => {
-	search();
-	draw();
-	changed(false);
-});
-$("graph").addEventListener("change", event => {
-	choose(+event.target.value);
-	rebuild();
-	changed(true);
-});
-$("process").addEventListener("change", event => {
-	state.process = event.target.value;
-	fillThreads();
-	rebuild();
-	changed(true);
-});
-$("thread").addEventListener("change", event => chooseThread(event.target.value));
-canvas.addEventListener("mousemove", event => dragged || tip(event));
-canvas.addEventListener("mouseleave", () => dragged || untip());
-addEventListener("mousemove", event => dragged && tip(event));
-canvas.addEventListener("mousedown", event => {
-	const at = canvas.getBoundingClientRect();
-	if (state.view === "timeline")
-		downTimeline(event);
-	else if (state.view === "heat")
-		heatDown(event.clientX - at.left, event.clientY - at.top);
-});
-addEventListener("mouseup", event => {
-	const at = canvas.getBoundingClientRect();
-	if (state.view === "heat")
-		heatUp(event.clientX - at.left, event.clientY - at.top);
-	endDrag();
-});
-canvas.addEventListener("wheel", event => state.view === "timeline" && wheelTimeline(event), {passive: false});
-canvas.addEventListener("click", event => {
-	const i = state.view === "graph" ? hit(event) : -1;
-	if (i >= 0)
-		zoom(i);
-});
-view.addEventListener("scroll", () => { $("tip").hidden = true; draw(); });
-addEventListener("resize", layout);
-addEventListener("popstate", readHash);
-addEventListener("keydown", event => {
-	const typing = ["INPUT", "SELECT"].includes(document.activeElement && document.activeElement.tagName), field = $(state.view === "timeline" ? "lanes" : "search");
-	if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
-		event.preventDefault();
-		field.focus();
-		field.select();
-	} else if (event.key === "Escape") {
-		escape();
-		field.blur();
-	} else if (state.view === "timeline" && !typing && keyTimeline(event)) {
-		event.preventDefault();
-	}
-});
-
 /* One step back from what is chosen. */
 function escape() {
-	if (state.view === "timeline" && picked) {
+	if (!$("help").hidden) {
+		help(false);
+	} else if (state.view === "timeline" && picked) {
 		unpick();
+	} else if (active && !(active === flame && flame.zoom === flame.focus)) {
+		selectFrame(active, -1);
+	} else if ((state.view === "graph" || state.view === "methods") && $("search").value !== "") {
+		$("search").value = "";
+		searched();
+	} else if (state.view === "graph" && flame.zoom !== 0) {
+		zoomTo(flame, 0);
 	} else if (state.range) {
 		heatFrom = null;
 		selectRange(null);
 	} else if (state.view === "timeline" && laneFilter !== "") {
 		laneFilter = $("lanes").value = "";
 		lay();
-	} else if (state.view === "graph" && $("search").value !== "") {
-		$("search").value = "";
-		search();
-		draw();
-	} else if (state.view === "graph" && state.zoom !== 0) {
-		zoom(0);
 	}
 }
 
-/* For tests of the page. */
-globalThis.braidPage = {
-	data, state, lines: () => lines, name: k => laneName(lines[k].thread), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn, shown: () => [from, to], showTime, total: () => tree ? tree.total[0] : 0, picked: () => picked,
-	place: (k, us) => [xOf(us), lineTop(k) + ROW / 2], segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat,
-	heatPlace: us => {
-		const {w, top, tall} = heatGeometry(), cell = Math.floor((us - heat.start) / heat.slice);
-		return [LEFT + (Math.floor(cell / HEAT_ROWS) + 0.5) * w, top + (HEAT_ROWS - 0.5 - cell % HEAT_ROWS) * tall];
-	},
-};
-fillProcesses();
-readHash();
-themed();
-})();
+function help(open) {
+	$("help").hidden = !open;
+	$(open ? "help-close" : "help-open").focus();
+}

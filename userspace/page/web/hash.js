@@ -1,6 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- what is shown is in the address, so that it can be passed on, and the browser's "back" goes back ---- */
 let restoring = false, written = "", later = 0;
+const DEEPEST = 400; /* frames of a zoom that an address has */
+
+/* A short number for a name; a path of them leads to a frame. */
+function nameHash(text) {
+	let hash = 0x811c9dc5;
+	for (let i = 0; i < text.length; i++)
+		hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+	return (hash >>> 0).toString(36);
+}
+
+function pathOf(tree, node) {
+	const path = [];
+	for (let i = node; i && path.length < DEEPEST; i = tree.parent[i])
+		path.unshift(nameHash(tree.labels[tree.label[i]]));
+	return path;
+}
+
+/* The node that a path leads to, as far as it goes. */
+function nodeOf(tree, path) {
+	let node = 0;
+	for (const hash of path) {
+		tree.expand(node);
+		let c = tree.first[node];
+		while (c >= 0 && nameHash(tree.labels[tree.label[c]]) !== hash)
+			c = tree.next[c];
+		if (c < 0)
+			break;
+		node = c;
+	}
+	return node;
+}
 
 function hashText() {
 	const out = [], add = (name, value, usual) => String(value) !== String(usual) && out.push(name + "=" + encodeURIComponent(value));
@@ -14,8 +45,14 @@ function hashText() {
 		out.push("time=" + from.toFixed(3) + "-" + to.toFixed(3));
 	if (state.range)
 		out.push("range=" + state.range.map(us => us.toFixed(3)).join("-"));
-	add("icicle", state.icicle ? 1 : 0, 0);
-	add("reverse", state.reverse ? 1 : 0, 0);
+	for (const [name] of SWITCHES)
+		add(name, state[name] ? 1 : 0, name === "plumbing" ? 1 : 0);
+	add("without", [...state.hidden].join("-"), "");
+	add("by", state.by, "after");
+	add("method", state.method, "");
+	add("sort", state.sort, "self");
+	if (flame.tree && flame.zoom)
+		add("zoom", pathOf(flame.tree, flame.zoom).join("."), "");
 	return out.join("&");
 }
 
@@ -47,8 +84,9 @@ function timesIn(text) {
 	return list.length === 2 && list[0] < list[1] && list.every(Number.isFinite) ? [Math.max(begin, list[0]), Math.min(end, list[1])] : null;
 }
 
-function readHash() {
-	const got = new Map(location.hash.slice(1).split("&").map(pair => {
+/* The pairs of the address; what is not well-formed is left out. */
+function hashPairs() {
+	return new Map(location.hash.slice(1).split("&").map(pair => {
 		const at = pair.indexOf("=");
 		try {
 			return at < 0 ? [pair, ""] : [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
@@ -56,8 +94,21 @@ function readHash() {
 			return ["", ""];
 		}
 	}));
-	const number = (name, below) => /^\d+$/.test(got.get(name) || "") && +got.get(name) < below ? +got.get(name) : null;
+}
+
+function readHash() {
+	const got = hashPairs(), number = (name, below) => /^\d+$/.test(got.get(name) || "") && +got.get(name) < below ? +got.get(name) : null;
 	restoring = true;
+	for (const [name] of SWITCHES) {
+		state[name] = (got.get(name) || (name === "plumbing" ? "1" : "0")) === "1";
+		pressed(name, state[name]);
+	}
+	state.hidden = new Set((got.get("without") || "").split("-").filter(text => /^\d+$/.test(text) && +text < data.kinds.length).map(Number));
+	state.by = COMPARED && got.get("by") === "before" ? "before" : "after";
+	pressed("by-before", state.by === "before");
+	pressed("by-after", state.by === "after");
+	state.method = got.get("method") || "";
+	state.sort = got.get("sort") || "self";
 	choose(number("graph", data.graphs.length) ?? 0);
 	$("graph").value = String(state.graph);
 	state.process = data.threads.some(t => String(t.pid) === got.get("process")) ? got.get("process") : "";
@@ -69,13 +120,10 @@ function readHash() {
 	[from, to] = timesIn(got.get("time")) || [begin, end];
 	$("search").value = got.get("search") || "";
 	laneFilter = $("lanes").value = got.get("lanes") || "";
-	for (const name of ["icicle", "reverse"]) {
-		state[name] = got.get(name) === "1";
-		$(name).setAttribute("aria-pressed", state[name]);
-	}
-	setView(["timeline", "heat"].includes(got.get("view")) && !$(got.get("view")).hidden ? got.get("view") : "graph");
+	setView(VIEWS[got.get("view")] && !$(VIEWS[got.get("view")]).hidden ? got.get("view") : "graph");
 	showRange();
-	rebuild();
+	search();
+	rebuild((got.get("zoom") || "").split(".").filter(text => text !== "").slice(0, DEEPEST));
 	written = hashText();
 	restoring = false;
 }

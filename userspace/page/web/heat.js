@@ -25,7 +25,6 @@ function layHeat() {
 	$("spacer").style.height = "0px";
 	view.scrollTop = 0;
 	$("empty").hidden = Boolean(t);
-	$("reset").disabled = true;
 	note("limits", t && t.step > 1 ? "one sample is shown for about every " + amount(t.step) : "");
 	note("keys", "drag, or click twice: select a part of the time");
 	$("legend").replaceChildren();
@@ -114,4 +113,14 @@ function heatUp(x, y) {
 		selectRange(us === null ? state.range : heatRange(heatFrom.us, us));
 		heatFrom = null;
 	}
+}
+
+/* Where a time is on the canvas. */
+function heatPlace(us) {
+	const {w, top, tall} = heatGeometry(), cell = Math.floor((us - heat.start) / heat.slice);
+	return [LEFT + (Math.floor(cell / HEAT_ROWS) + 0.5) * w, top + (HEAT_ROWS - 0.5 - cell % HEAT_ROWS) * tall];
+}
+
+function keyHeat() {
+	return false;
 }

@@ -4,7 +4,7 @@ const spans = data.timeline.spans, SPAN = 5;
 const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
 const cpuLanes = data.lanes ? [...data.lanes.cpus].sort((a, b) => a.cpu - b.cpu) : [];
 const hasLives = Boolean(data.lanes && data.lanes.threads);
-const laneOf = new Map(), notesOf = new Map(), folded = new Map();
+const laneOf = new Map(), notesOf = new Map(), openFolds = new Map();
 let lines = [], bands = [], laneFilter = "";
 
 for (const lane of hasLives ? data.lanes.threads : []) {
@@ -62,11 +62,6 @@ function binsOf(lane) {
 	return lane.runs = {until: Float64Array.from(until), shares};
 }
 
-function laneName(thread) {
-	const t = data.threads[thread];
-	return t.name + " (" + t.tid + ")";
-}
-
 function matchesFilter(text) {
 	return laneFilter === "" || text.toLowerCase().includes(laneFilter.toLowerCase());
 }
@@ -76,7 +71,7 @@ function busy(lane) {
 }
 
 /* How much of a life is neither idle nor unknown. */
-function active(lane) {
+function awake(lane) {
 	return lane.life - lane.sums[IDLE] - (lane.sums[states.length - 1] || 0);
 }
 
@@ -95,7 +90,7 @@ function byProcess() {
 	}
 	const rank = (a, b) => {
 		const p = laneOf.get(a), q = laneOf.get(b);
-		return p && q ? busy(q) - busy(p) || active(q) - active(p) || a - b : p ? -1 : q ? 1 : a - b;
+		return p && q ? busy(q) - busy(p) || awake(q) - awake(p) || a - b : p ? -1 : q ? 1 : a - b;
 	};
 	for (const process of found.values())
 		process.threads.sort(rank);
@@ -103,7 +98,7 @@ function byProcess() {
 }
 
 function isFolded(key, usual) {
-	return laneFilter === "" && (folded.has(key) ? folded.get(key) : usual);
+	return laneFilter === "" && (openFolds.has(key) ? openFolds.get(key) : usual);
 }
 
 function addFold(key, text, usual, fill) {

@@ -26,14 +26,6 @@ function threadColour(thread) {
 	return hslColour(thread * 137.5 % 360, 0.5, dark() ? 0.5 : 0.66);
 }
 
-function hslColour(hue, saturation, light) {
-	const part = n => {
-		const k = (n + hue / 30) % 12, value = light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-		return Math.round(255 * value).toString(16).padStart(2, "0");
-	};
-	return "#" + part(0) + part(8) + part(4);
-}
-
 function inkOf(colour) {
 	const n = parseInt(colour.slice(1), 16);
 	return (255 << 24 | (n & 255) << 16 | n & 0xff00 | n >> 16) >>> 0;

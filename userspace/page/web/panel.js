@@ -15,14 +15,6 @@ function detailOf(number) {
 	return details[number] || details[0];
 }
 
-function lengthText(us) {
-	return us < 1000 ? us.toFixed(us < 10 ? 1 : 0) + " \u00b5s" : us < 1e6 ? (us / 1000).toFixed(3) + " ms" : (us / 1e6).toFixed(6) + " s";
-}
-
-function exactTime(us) {
-	return (us / 1e6).toFixed(6) + " s";
-}
-
 /* What a segment is, as pairs of a title and a text. */
 function describe(line, i) {
 	const lane = line.lane, out = [["from", exactTime(lane.start[i])], ["for", lengthText(lane.end[i] - lane.start[i])]];
@@ -48,13 +40,6 @@ function spanText(i) {
 			isOfAll(kindOf(i)) ? ["pid", String(spans[i + 1])] : ["thread", laneName(spans[i + 1])]]};
 }
 
-function element(name, text, of) {
-	const made = document.createElement(name);
-	made.textContent = text;
-	of.append(made);
-	return made;
-}
-
 /* The frames from the leaf to the root. */
 function stackLines(tree, node, title) {
 	const box = $("panel-body");
@@ -63,7 +48,7 @@ function stackLines(tree, node, title) {
 	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
 		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
 		frame.title = kind;
-		frame.style.borderLeftColor = COLOURS[kind][dark() ? 1 : 0];
+		frame.style.borderLeftColor = kindColour(tree.nodes[i * 3 - 1]);
 	}
 }
 

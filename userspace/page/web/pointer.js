@@ -32,13 +32,6 @@ function sharesAt(lane, us) {
 	return out.sort((a, b) => b[0] - a[0]).map(([part, name]) => "about " + Math.round(part * 100) + " % " + name);
 }
 
-function showTip(title, texts, event) {
-	$("tip-name").textContent = title;
-	["tip-kind", "tip-total", "tip-self", "tip-more"].forEach((id, k) => $(id).textContent = texts[k] || "");
-	$("tip").hidden = false;
-	placeTip(event);
-}
-
 function tipTimeline(event) {
 	const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
 	cursor = x >= LEFT ? usOf(x) : null;
@@ -109,7 +102,7 @@ function clickTimeline(x, y) {
 	if (y <= RULER) {
 		selectRange(null);
 	} else if (line && line.fold !== undefined) {
-		folded.set(line.fold, !line.closed);
+		openFolds.set(line.fold, !line.closed);
 		lay();
 	} else if (line && x < LEFT && line.thread !== undefined) {
 		chooseThread(state.thread === String(line.thread) ? "" : String(line.thread));

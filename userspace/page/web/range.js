@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- the selected part of the time, which all views share ---- */
+/* ---- the view, and the selected part of the time, which all views share ---- */
 function showRange() {
 	$("range").hidden = state.range === null;
 	$("range").textContent = state.range ? exactTime(state.range[0]) + " \u2013 " + exactTime(state.range[1]) + "  (" + lengthText(state.range[1] - state.range[0]) + ") \u00d7" : "";
@@ -8,7 +8,7 @@ function showRange() {
 function selectRange(range) {
 	state.range = range && range[1] > range[0] ? [Math.max(begin, range[0]), Math.min(end, range[1])] : null;
 	showRange();
-	if (state.view === "graph")
+	if (state.view === "graph" || state.view === "methods")
 		rebuild();
 	else
 		redraw();
@@ -22,13 +22,26 @@ function chooseThread(number) {
 	changed(true);
 }
 
+/* What belongs to each view. */
+const PARTS = {
+	search: ["graph", "methods"], lanes: ["timeline"], graph: ["graph", "methods", "heat"], "flame-tools": ["graph"], "time-tools": ["timeline"],
+	view: ["graph", "timeline", "heat"], "methods-view": ["methods"], "recording-view": ["recording"], choices: ["graph", "methods", "timeline", "heat"],
+	"diff-tools": ["graph", "methods"],
+};
+
 function setView(name) {
 	state.view = name;
-	for (const [id, view] of [["flames", "graph"], ["timeline", "timeline"], ["heat", "heat"]])
-		$(id).setAttribute("aria-pressed", view === name);
-	$("lanes").hidden = name !== "timeline";
-	$("search").hidden = $("icicle").hidden = $("reverse").hidden = name !== "graph";
-	$("graph").hidden = data.graphs.length < 2 || name === "timeline";
+	for (const [view, id] of Object.entries(VIEWS)) {
+		$(id).setAttribute("aria-selected", String(view === name));
+		$(id).tabIndex = view === name ? 0 : -1;
+	}
+	for (const [id, views] of Object.entries(PARTS))
+		$(id).hidden = !views.includes(name);
+	if (data.graphs.length < 2)
+		$("graph").hidden = true;
+	if (!COMPARED)
+		$("diff-tools").hidden = true;
+	view.setAttribute("aria-label", {graph: "Flame graph", timeline: "Timeline", heat: "Heat map"}[name] || "");
 	$("matched").textContent = "";
 	$("panel").hidden = name !== "timeline" || !picked;
 	heatFrom = null;
@@ -36,7 +49,7 @@ function setView(name) {
 }
 
 function show(name) {
-	if (state.view === name)
+	if (state.view === name || $(VIEWS[name]).hidden)
 		return;
 	view.scrollTop = 0;
 	setView(name);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the timeline: CPUs and threads; what all threads of a JVM stood for lies over their rows ---- */
-const LEFT = 210, RULER = 22, SHORTEST_US = 2;
+const RULER = 24, SHORTEST_US = 2;
+const flame = makeFlame("view", "canvas", "spacer"), {box: view, canvas, context} = flame;
+let LEFT = 210, paneWidth = 1, height = 0;
 const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
 let from = begin, to = end, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
 
@@ -23,6 +25,12 @@ function zoomTime(factor, us) {
 	const wide = Math.min(end - begin, Math.max(SHORTEST_US, (to - from) * factor));
 	const share = (us - from) / (to - from);
 	showTime(us - wide * share, us - wide * share + wide);
+}
+
+/* Clears the canvas and gives it the view's size. */
+function clean() {
+	paneWidth = view.clientWidth; /* the browser takes long to say it again and again */
+	cleanCanvas(view, canvas, context);
 }
 
 function lay() {
@@ -97,16 +105,6 @@ function life(t, y, ink) {
 	context.globalAlpha = 1;
 }
 
-/* About what fits: to measure every text would take most of a frame. */
-const widths = new Map();
-
-function fitQuickly(text, width) {
-	if (!widths.has(text))
-		widths.set(text, context.measureText(text).width);
-	const count = Math.floor(text.length * (width - 8) / widths.get(text));
-	return widths.get(text) <= width ? text : count > 2 ? text.slice(0, count) + "\u2026" : "";
-}
-
 /* ---- a lane ---- */
 function keyOf(lane, i) {
 	if (lane.cpu !== undefined)
@@ -171,7 +169,7 @@ function drawRunNames(lane, y, ink) {
 			continue;
 		const x = Math.max(LEFT, xOf(lane.start[i])), right = Math.min(view.clientWidth, xOf(lane.end[i]));
 		if (right - x > 30) {
-			context.fillText(fitQuickly(data.threads[lane.code[i] >> 1].name, right - x - 6), x + 3, y + ROW / 2);
+			context.fillText(fit(context, data.threads[lane.code[i] >> 1].name, right - x - 6), x + 3, y + ROW / 2);
 			shown++;
 		}
 	}
@@ -192,7 +190,7 @@ function drawLine(k, style, ink) {
 		context.fillStyle = style.getPropertyValue("--accent").trim();
 		context.fillRect(0, y + 1, 4, ROW - 2);
 	}
-	context.fillText(fitQuickly(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
+	context.fillText(fit(context, line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
 	if (line.thread !== undefined && !line.lane)
 		life(data.threads[line.thread], y, ink);
 	if (line.cpu !== undefined)
@@ -284,5 +282,5 @@ function timelineNotes() {
 	if (data.lanes && data.lanes.threads_left_out)
 		out.push(data.lanes.threads_left_out.toLocaleString("en") + " threads are left out");
 	note("limits", out.join(" \u00b7 "));
-	$("reset").disabled = from === begin && to === end;
+	$("time-all").disabled = $("time-out").disabled = from === begin && to === end;
 }

@@ -7,7 +7,7 @@
 /* A graph's tree as it was recorded: every node follows its parent. */
 function recordedTree(graph) {
 	const count = graph.nodes.length / 3 + 1;
-	const tree = {count, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
+	const tree = {count, labels: graph.labels, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
 	tree.label[0] = -1;
 	for (let i = 1; i < count; i++) {
 		tree.parent[i] = graph.nodes[i * 3 - 3];
@@ -17,22 +17,29 @@ function recordedTree(graph) {
 	return tree;
 }
 
-/* Weights per node, of the threads for whose numbers `chosen` has a true value. */
-function weigh(tree, samples, chosen) {
-	const self = new Float64Array(tree.count);
+/* Weights per node, of the threads for whose numbers `chosen` has a true value. `place` is the node that a thread's node is now. */
+function weigh(recorded, samples, chosen) {
+	const self = new Float64Array(recorded.count), place = recorded.place;
 	for (let i = 0; i < samples.length; i += 3)
 		if (chosen[samples[i]])
-			self[samples[i + 1]] += samples[i + 2];
+			self[place ? place(samples[i], samples[i + 1]) : samples[i + 1]] += samples[i + 2];
 	return self;
 }
 
-/* The recorded tree with weights. Children stay in the order of their numbers. */
-function weighed(recorded, self) {
-	const n = recorded.count;
-	const tree = {...recorded, self, total: Float64Array.from(self), first: new Int32Array(n).fill(-1), next: new Int32Array(n).fill(-1)};
+/*
+ * The recorded tree with weights. `was` has those of the recording that it is compared with, or is null. Children stay in
+ * the order of their numbers.
+ */
+function weighed(recorded, self, was) {
+	const n = recorded.count, add = column => {
+		const total = column && Float64Array.from(column);
+		for (let i = n - 1; i > 0 && total; i--)
+			total[recorded.parent[i]] += total[i];
+		return total;
+	};
+	const tree = {...recorded, self, selfWas: was, total: add(self), was: add(was), first: new Int32Array(n).fill(-1), next: new Int32Array(n).fill(-1)};
 	for (let i = n - 1; i > 0; i--) {
 		const up = tree.parent[i];
-		tree.total[up] += tree.total[i];
 		tree.next[i] = tree.first[up];
 		tree.first[up] = i;
 	}
@@ -41,23 +48,24 @@ function weighed(recorded, self) {
 }
 
 /*
- * The same stacks from the leaf: callers are on top of what they call. expand(i) makes the children of node i on
- * demand. A node knows the recorded nodes that it consists of and the weight of each; its children are these nodes'
- * parents by label, each parent once.
+ * A tree whose nodes are made when somebody looks at them: expand(i) makes the children of node i. A node knows the
+ * recorded nodes that it consists of, and the weights of each. `step` calls emit(node, weight, was) for each recorded node
+ * one step further; those with one label are one child. `own` says how much of a node's weight ends there.
  */
-function reversed(recorded, self) {
-	const tree = {count: 1, parent: [0], label: [-1], kind: [0], self: [0], total: [0], first: [-1], next: [-1]};
+function growing(recorded, starts, {step, own}) {
+	const twice = starts.was !== null, tree = {
+		count: 1, labels: recorded.labels, parent: [0], label: [-1], kind: [0], self: [0], total: [0], selfWas: twice ? [0] : null, was: twice ? [0] : null,
+		first: [-1], next: [-1],
+	};
 	/* what unexpanded nodes consist of: siblings share arrays, each has a part of them */
-	const made = [null], from = [0], until = [0];
-	const slot = new Int32Array(recorded.count);
+	const made = [null], from = [0], until = [0], slot = new Int32Array(recorded.count);
 
 	function append(up, label, of, at) {
 		const child = tree.count++;
+		for (const column of [tree.kind, tree.self, tree.total, tree.selfWas, tree.was])
+			column?.push(0);
 		tree.parent.push(up);
 		tree.label.push(label);
-		tree.kind.push(0);
-		tree.self.push(0);
-		tree.total.push(0);
 		tree.first.push(-1);
 		tree.next.push(tree.first[up]);
 		tree.first[up] = child;
@@ -67,71 +75,174 @@ function reversed(recorded, self) {
 		return child;
 	}
 
-	/* Adds the children of `up`, which consist of the first `count` of `nodes`: by label, in the order of labels. */
-	function add(up, nodes, weights, count) {
-		const sizes = new Map(), children = new Map();
-		for (let k = 0; k < count; k++) {
-			const label = recorded.label[nodes[k]];
-			sizes.set(label, (sizes.get(label) || 0) + 1);
+	function weigh(child, node, weight, was) {
+		tree.total[child] += weight;
+		tree.self[child] += own(node, weight, recorded.self);
+		if (twice) {
+			tree.was[child] += was;
+			tree.selfWas[child] += own(node, was, recorded.selfWas);
 		}
-		const of = {nodes: new Int32Array(count), weights: new Float64Array(count)};
+	}
+
+	/* Adds the children of `up`, which consist of the nodes of `list`: by label, in the order of labels. */
+	function add(up, list) {
+		const sizes = new Map(), children = new Map(), count = list.nodes.length;
+		for (const node of list.nodes)
+			sizes.set(recorded.label[node], (sizes.get(recorded.label[node]) || 0) + 1);
+		const of = {nodes: new Int32Array(count), weights: new Float64Array(count), was: twice ? new Float64Array(count) : null};
 		let at = 0;
 		for (const label of [...sizes.keys()].sort((a, b) => b - a)) {
 			children.set(label, append(up, label, of, at));
 			at += sizes.get(label);
 		}
 		for (let k = 0; k < count; k++) {
-			const node = nodes[k], child = children.get(recorded.label[node]);
-			if (until[child] === from[child])
+			const node = list.nodes[k], child = children.get(recorded.label[node]), place = until[child]++;
+			if (place === from[child])
 				tree.kind[child] = recorded.kind[node];
-			of.nodes[until[child]] = node;
-			of.weights[until[child]++] = weights[k];
-			tree.total[child] += weights[k];
-			/* a frame without a caller ends here */
-			if (recorded.parent[node] === 0)
-				tree.self[child] += weights[k];
+			of.nodes[place] = node;
+			of.weights[place] = list.weights[k];
+			if (twice)
+				of.was[place] = list.was[k];
+			weigh(child, node, list.weights[k], twice ? list.was[k] : 0);
 		}
 	}
 
 	tree.expand = i => {
-		const of = made[i], ups = new Int32Array(until[i] - from[i]), sums = new Float64Array(ups.length);
-		let count = 0;
+		const of = made[i], list = {nodes: [], weights: [], was: []};
 		if (of === null)
 			return;
 		made[i] = null;
-		for (let k = from[i]; k < until[i]; k++) {
-			const up = recorded.parent[of.nodes[k]];
-			if (up === 0)
-				continue;
-			if (slot[up] === 0) {
-				ups[count] = up;
-				slot[up] = ++count;
+		const emit = (node, weight, was) => {
+			if (slot[node] === 0) {
+				slot[node] = list.nodes.push(node);
+				list.weights.push(0);
+				list.was.push(0);
 			}
-			sums[slot[up] - 1] += of.weights[k];
-		}
-		for (let k = 0; k < count; k++)
-			slot[ups[k]] = 0;
-		add(i, ups, sums, count);
+			list.weights[slot[node] - 1] += weight;
+			list.was[slot[node] - 1] += was;
+		};
+		for (let k = from[i]; k < until[i]; k++)
+			step(of.nodes[k], of.weights[k], twice ? of.was[k] : 0, emit);
+		for (const node of list.nodes)
+			slot[node] = 0;
+		add(i, list);
 	};
 
-	const leaves = new Int32Array(recorded.count), weights = new Float64Array(recorded.count);
-	let count = 0;
-	for (let i = 1; i < recorded.count; i++)
-		if (self[i]) {
-			leaves[count] = i;
-			weights[count++] = self[i];
-			tree.total[0] += self[i];
-		}
-	add(0, leaves, weights, count);
+	for (let k = 0; k < starts.nodes.length; k++) {
+		tree.total[0] += starts.weights[k];
+		if (twice)
+			tree.was[0] += starts.was[k];
+	}
+	add(0, starts);
 	return tree;
+}
+
+/* The nodes whose weights are not 0 in one of two columns. */
+function startsOf(recorded, self, was) {
+	const starts = {nodes: [], weights: [], was: was && []};
+	for (let i = 1; i < recorded.count; i++)
+		if (self[i] || (was && was[i])) {
+			starts.nodes.push(i);
+			starts.weights.push(self[i]);
+			if (was)
+				starts.was.push(was[i]);
+		}
+	return starts;
+}
+
+/* The same stacks from the leaf: callers are on top of what they call. A frame without a caller ends a stack. */
+function reversed(recorded, self, was = null) {
+	return growing(recorded, startsOf(recorded, self, was), {
+		step(node, weight, before, emit) {
+			if (recorded.parent[node] !== 0)
+				emit(recorded.parent[node], weight, before);
+		},
+		own: (node, weight) => recorded.parent[node] === 0 ? weight : 0,
+	});
+}
+
+/* What the given nodes of a tree with weights call, all that have one label together. */
+function calledBy(tree, nodes) {
+	const starts = {nodes, weights: nodes.map(i => tree.total[i]), was: tree.was && nodes.map(i => tree.was[i])};
+	return growing(tree, starts, {
+		step(node, weight, before, emit) {
+			for (let c = tree.first[node]; c >= 0; c = tree.next[c])
+				if (tree.total[c] || (tree.was && tree.was[c]))
+					emit(c, tree.total[c], tree.was ? tree.was[c] : 0);
+		},
+		own: (node, weight, column) => column[node],
+	});
+}
+
+/* The nodes with a label that are not below another one of them: of a recursion, the first call. */
+function outermost(recorded, label) {
+	const inside = new Uint8Array(recorded.count), found = [];
+	for (let i = 1; i < recorded.count; i++) {
+		inside[i] = inside[recorded.parent[i]];
+		if (!inside[i] && recorded.label[i] === label) {
+			inside[i] = 1;
+			found.push(i);
+		}
+	}
+	return found;
+}
+
+/* Self and total of each label; a stack in which it is several times counts once. */
+function sumsByLabel(tree, count) {
+	const self = new Float64Array(count), total = new Float64Array(count), open = new Int32Array(count);
+	const selfWas = tree.was && new Float64Array(count), was = tree.was && new Float64Array(count);
+	for (let i = tree.first[0]; i > 0;) {
+		const label = tree.label[i];
+		self[label] += tree.self[i];
+		if (selfWas)
+			selfWas[label] += tree.selfWas[i];
+		if (open[label]++ === 0) {
+			total[label] += tree.total[i];
+			if (was)
+				was[label] += tree.was[i];
+		}
+		if (tree.first[i] >= 0) {
+			i = tree.first[i];
+			continue;
+		}
+		while (i > 0 && tree.next[i] < 0) {
+			open[tree.label[i]]--;
+			i = tree.parent[i];
+		}
+		if (i > 0) {
+			open[tree.label[i]]--;
+			i = tree.next[i];
+		}
+	}
+	return {self, total, selfWas, was};
+}
+
+/* The weights of the stacks to which a node of a tree that is shown belongs; `backwards`: it is a reversed one. */
+function weightsUnder(recorded, self, tree, node, backwards) {
+	const path = [], part = new Float64Array(recorded.count), inside = new Uint8Array(recorded.count);
+	for (let i = node; i; i = tree.parent[i])
+		path.unshift(tree.label[i]);
+	inside[node] = 1;
+	for (let i = 1; i < recorded.count; i++) {
+		if (backwards && self[i]) {
+			let depth = 0;
+			for (let up = i; up && depth < path.length && recorded.label[up] === path[depth]; up = recorded.parent[up])
+				depth++;
+			part[i] = depth === path.length ? self[i] : 0;
+		} else if (!backwards) {
+			inside[i] = inside[i] || inside[recorded.parent[i]];
+			part[i] = inside[i] ? self[i] : 0;
+		}
+	}
+	return part;
 }
 
 /*
  * The nodes that are at least `least` wide when `zoom` is 1: rows[depth] holds node, left and width in a flat list. The
- * first rows are the ancestors of `zoom`.
+ * first rows are the ancestors of `zoom`. `wide` is the column that says how wide they are.
  */
-function layOut(tree, zoom, least) {
-	const full = tree.total[zoom], rows = [];
+function layOut(tree, zoom, least, wide = tree.total) {
+	const full = wide[zoom], rows = [];
 	if (!(full > 0))
 		return {rows, above: 0};
 	for (let i = zoom; i; i = tree.parent[i])
@@ -139,11 +250,11 @@ function layOut(tree, zoom, least) {
 	const above = rows.length, stack = [[zoom, above, 0]];
 	while (stack.length) {
 		const [i, depth, left] = stack.pop();
-		(rows[depth] ||= []).push(i, left, tree.total[i] / full);
+		(rows[depth] ||= []).push(i, left, wide[i] / full);
 		tree.expand(i);
 		let x = left;
 		for (let c = tree.first[i]; c >= 0; c = tree.next[c]) {
-			const width = tree.total[c] / full;
+			const width = wide[c] / full;
 			if (width >= least)
 				stack.push([c, depth + 1, x]);
 			x += width;
