@@ -347,6 +347,7 @@ void analyzer_free(struct analyzer *a)
 	table_free(&a->vthreads);
 	table_free(&a->spans);
 	u64map_free(&a->span_of);
+	free(a->made.at);
 	free(a->attributes.at);
 	table_free(&a->names);
 	table_free(&a->seen);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <util/search.h>
+
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
@@ -83,4 +85,20 @@ uint32_t spans_same(const struct analyzer *a, uint32_t span)
 	const struct span_row *s = spans_get(a, span);
 
 	return s ? s->same : 0;
+}
+
+uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	/* the first that ends later, or at that time */
+	size_t low = SEARCH(i, 0, s->count,
+			    s->at[i].thread < thread || (s->at[i].thread == thread && s->at[i].to_ns < to_ns));
+
+	if (low == s->count || s->at[low].thread != thread || s->at[low].from_ns > from_ns)
+		return 0;
+	return s->at[low].span;
+}
+
+uint32_t spans_of_sample(const struct analyzer *a, uint32_t thread, uint64_t time_ns, uint32_t recorded)
+{
+	return a->made.count ? spans_made_at(&a->made, thread, time_ns, time_ns) : recorded;
 }

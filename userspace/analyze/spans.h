@@ -19,4 +19,9 @@ bool spans_selected(const struct analyzer *a, const struct filter *f, const stru
 /* NULL for an unknown span. */
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span);
 
+/* The made span of the thread that has all of that time; 0: none. */
+uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
+/* The span of a sample that is read from the file again: the one made for it, else `recorded`. */
+uint32_t spans_of_sample(const struct analyzer *a, uint32_t thread, uint64_t time_ns, uint32_t recorded);
+
 #endif

@@ -212,6 +212,18 @@ struct jvm_event_row {
 	uint32_t other_vthread;
 };
 
+/* A time of a thread that is a span made by the reader: span_make.h. */
+struct span_stretch {
+	uint64_t from_ns, to_ns;
+	uint32_t thread; /* id */
+	uint32_t span;	 /* id, which span_make() sets */
+};
+
+struct span_stretches { /* with the members of a VEC; by thread and time, not overlapping */
+	struct span_stretch *at;
+	size_t count, room;
+};
+
 struct loss_row {
 	uint32_t hop;
 	uint32_t kind;
@@ -254,6 +266,7 @@ struct analyzer {
 	uint64_t sample_weight;
 	VEC(struct attribute_row) attributes;
 	struct u64map span_of;	    /* a hash of process and ids to a span's id */
+	struct span_stretches made; /* spans that take the place of the recorded ones */
 	VEC(struct hit_event) hits; /* in the order of their first samples */
 	struct hit_event sampling;  /* only the values of the recording's sampling event */
 	struct u64map hit_of;	    /* name to hits' index + 1 */

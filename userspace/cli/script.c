@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/stream.h>
 #include <trace/codec.h>
 #include <util/log.h>
 
@@ -97,17 +98,13 @@ static error_t script_parse(int key, char *arg, struct argp_state *state)
 static int print_events(struct trace_reader *reader, const struct analysis *an, unsigned top,
 			const struct script_options *style)
 {
-	const struct jvm_event_row *rows = an->a->events.at, *row;
-	size_t left = an->a->events.count; /* the file may have grown since the first pass */
+	const struct jvm_event_row *row;
 	struct trace_rec rec;
+	struct stream s;
 	int err = 0;
 
-	while (top && (err = trace_reader_next(reader, &rec)) == 1) {
-		row = NULL;
-		if (rec.kind == TRACE_JVM_EVENT && analyzer_keeps(&rec.jvm_event) && left) {
-			row = rows++;
-			left--;
-		}
+	stream_begin(&s, reader, an);
+	while (top && (err = stream_record(&s, &rec, &row)) == 1) {
 		top -= script_print(stdout, an, &rec, row, style);
 		if (ferror(stdout))
 			return 0;
@@ -163,7 +160,6 @@ static int script_events(struct script_arguments *o)
 	if (!common_load(&l, o->file, &o->common.filter))
 		return status;
 	if (!o->style.named || common_has_event(&l, o->style.named, false)) {
-		trace_reader_rewind(l.reader);
 		err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
 		status = common_status(&l, printed(o->file, err));
 	}

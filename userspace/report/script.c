@@ -13,6 +13,7 @@
 #include "script.h"
 
 #include <analyze/spans.h>
+#include <analyze/stream.h>
 #include <analyze/vthreads.h>
 #include <util/moment.h>
 
@@ -207,31 +208,24 @@ static void print_values(FILE *out, struct trace_str text)
 static bool print_sample(FILE *out, const struct analysis *an, const struct trace_sample *r,
 			 const struct script_options *o)
 {
-	size_t row = table_find(&an->a->nodes, r->node);
-	const uint32_t *named = r->event ? table_get(&an->a->names, r->event) : NULL;
-	const char *event = named ? strpool_get(&an->a->strings, *named) : analyzer_info(an->a, "record.event");
-	const struct vthread_row *v = vthreads_get(an->a, r->vthread);
 	struct who w = who_thread(an, r->thread);
+	struct timed t;
 
-	if (v)
-		w.selected = who_thread(an, v->group).selected;
-	if ((o->events || o->named) && !(o->events & 1 && !r->event) && !(o->named && hits_named(event, o->named)))
+	if (!stream_sample(an, r, &t))
 		return false;
-	if (!w.selected || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
-	    !analysis_selects_stack(an, row == TABLE_NONE ? ROW_NONE : (uint32_t)row))
+	if ((o->events || o->named) && !(o->events & 1 && !t.hit) && !(o->named && hits_named(t.name, o->named)))
 		return false;
-	print_about(out, an, r->vthread, r->span);
-	print_head(out, an, o, w, r->cpu, r->time_ns);
-	fprintf(out, " %10" PRIu64 " ", r->weight);
-	print_joined(out, *event ? event : "samples");
+	print_about(out, an, t.vthread, t.span);
+	print_head(out, an, o, w, t.cpu, t.time_ns);
+	fprintf(out, " %10" PRIu64 " ", t.weight);
+	print_joined(out, *t.name ? t.name : "samples");
 	putc(':', out);
-	print_values(out, r->text);
+	print_values(out, t.text);
 	putc('\n', out);
-	if (row != TABLE_NONE)
-		print_stack(out, an, row, w.pid, o);
+	if (t.stack != ROW_NONE)
+		print_stack(out, an, t.stack, w.pid, o);
 	else
-		print_xframe(out, an, NULL, r->node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED, w.pid,
-			     &(struct script_options){0});
+		print_xframe(out, an, NULL, t.xframe, w.pid, &(struct script_options){0});
 	putc('\n', out);
 	return true;
 }

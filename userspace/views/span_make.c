@@ -3,11 +3,10 @@
 
 #include <analyze/definitions.h>
 #include <analyze/events.h>
+#include <analyze/spans.h>
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include <util/search.h>
 
 static int compare_starts(const void *x, const void *y)
 {
@@ -55,22 +54,10 @@ static int define_spans(struct analyzer *a, const struct span_stretches *s)
 	return err;
 }
 
-/* The span of the thread that has all of that time; 0: none. */
-static uint32_t span_of(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
-{
-	/* the first that ends later, or at that time */
-	size_t low = SEARCH(i, 0, s->count,
-			    s->at[i].thread < thread || (s->at[i].thread == thread && s->at[i].to_ns < to_ns));
-
-	if (low == s->count || s->at[low].thread != thread || s->at[low].from_ns > from_ns)
-		return 0;
-	return s->at[low].span;
-}
-
 static void mark(const struct span_stretches *s, struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		samples[i].span = span_of(s, samples[i].thread, samples[i].time_ns, samples[i].time_ns);
+		samples[i].span = spans_made_at(s, samples[i].thread, samples[i].time_ns, samples[i].time_ns);
 }
 
 static void mark_all(struct analyzer *a, const struct span_stretches *s)
@@ -82,13 +69,21 @@ static void mark_all(struct analyzer *a, const struct span_stretches *s)
 	for (size_t i = 0; i < a->events.count; i++) {
 		struct jvm_event_row *r = &a->events.at[i];
 
-		r->span = span_of(s, r->thread, r->time_ns, event_end_ns(r));
+		r->span = spans_made_at(s, r->thread, r->time_ns, event_end_ns(r));
 	}
+}
+
+static int keep(struct analyzer *a, const struct span_stretches *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (VEC_PUSH(&a->made, s->at[i]))
+			return -ENOMEM;
+	return 0;
 }
 
 int span_make(struct analyzer *a, struct span_stretches *s)
 {
-	int err = number_spans(s) ?: define_spans(a, s);
+	int err = number_spans(s) ?: define_spans(a, s) ?: keep(a, s);
 
 	if (!err)
 		mark_all(a, s);

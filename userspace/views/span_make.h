@@ -8,17 +8,6 @@
 
 #include <analyze/state.h>
 
-struct span_stretch {
-	uint64_t from_ns, to_ns;
-	uint32_t thread; /* id */
-	uint32_t span;	 /* id, which span_make() sets */
-};
-
-struct span_stretches { /* with the members of a VEC; by thread and time, not overlapping */
-	struct span_stretch *at;
-	size_t count, room;
-};
-
 /*
  * Defines them, with ids from 1 on in the order of their starts, and marks all samples and events of their threads in
  * them. Samples must have been kept. 0 or -ENOMEM.

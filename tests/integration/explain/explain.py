@@ -29,5 +29,5 @@ if MODE == "locked":
     assert behind > 0.3 * (1 - share(state="runnable")) * path["time_s"], path["nodes"]
 else:
     assert share(state="running", site="WhatIf.compress") > 2 * share(state="running", site="WhatIf.encode"), path["parts"][:5]
-    work = share(state="running", who="consumer") + share(state="runnable", who="consumer")
-    assert work > 0.7, path["parts"][:5]
+    # all may have to wait for a CPU
+    assert share(state="running", who="consumer") > 0.7 * (1 - share(state="runnable")), path["parts"][:5]

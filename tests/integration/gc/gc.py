@@ -42,9 +42,10 @@ for tags, text in lines:
     title = BRACKETS.sub("", title) if title.startswith(("Pause Young", "Pause Full")) else title
     pauses.append((title, causes[0] if causes else None, match.group(2), match.group(3)))
 
-ours = sorted(gc["longest"], key=lambda p: p["at_s"])
+# HotSpot announces a collection for metadata before it looks whether another thread's has made room: then there is none.
+ours = sorted((p for p in gc["longest"] if p["what"]), key=lambda p: p["at_s"])
 differ("pauses", len(ours), len(pauses))
-differ("gc.count", gc["count"], len(pauses))
+differ("gc.count", gc["count"] - (len(gc["longest"]) - len(ours)), len(pauses))
 differ("kinds", collections.Counter(p["what"] for p in ours), collections.Counter(p[0] for p in pauses))
 for p, (title, cause, before, after) in zip(ours, pauses):
     where = f"pause at {p['at_s']} ({title})"
