@@ -30,6 +30,7 @@ enum braid_event_type {
 	BRAID_EVENT_TYPE_MALLOC, /* sampled native allocations, and which were not freed; agent, by hooks */
 	BRAID_EVENT_TYPE_JNI,	 /* global and weak JNI references that are there; agent, by hooking JNI functions */
 	BRAID_EVENT_TYPE_JNI_CRITICAL, /* critical sections of JNI, which hold up collections; agent, as above */
+	BRAID_EVENT_TYPE_DUMP,	       /* thread dumps; collector */
 	BRAID_EVENT_TYPES,
 };
 
@@ -37,11 +38,12 @@ enum braid_event_type {
 /* The types whose functions are in front of the JVM's JNI functions. */
 #define BRAID_EVENT_TYPES_JNI (BRAID_EVENT_TYPE(JNI) | BRAID_EVENT_TYPE(JNI_CRITICAL))
 
-/* "all": without what stops the JVM for a time that depends on its heap, what needs more than a word, and what changes
- * the calls of the process's libraries. */
+/* "all": without what stops the JVM for a time that depends on its heap, what needs more than a word, what changes the
+ * calls of the process's libraries, and what has events for every thread that exists. */
 #define BRAID_EVENT_TYPES_ALL                                                                                          \
 	(((1U << BRAID_EVENT_TYPES) - 1) &                                                                             \
-	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI))
+	 ~(BRAID_EVENT_TYPE(HEAP) | BRAID_EVENT_TYPE(METHOD) | BRAID_EVENT_TYPE(MALLOC) | BRAID_EVENT_TYPES_JNI |      \
+	   BRAID_EVENT_TYPE(DUMP)))
 
 /* The types that can be enabled for single threads: platform threads, as JVM TI has them. */
 #define BRAID_PER_THREAD                                                                                               \
@@ -83,10 +85,11 @@ struct braid_event_config {
 	__u16 heap_copy;	 /* 1: a copy of the heap is made, instead of histograms */
 	__u32 jni_max;		 /* maximum of JNI references watched at a time */
 	__u32 reserved;
-	__u64 critical_min_ns; /* shorter critical sections are only counted */
+	__u64 critical_min_ns;	/* shorter critical sections are only counted */
+	__u64 dump_interval_ns; /* between two thread dumps; 0: the recording is one dump, and ends with it */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };
-_Static_assert(sizeof(struct braid_event_config) == 3296, "event config");
+_Static_assert(sizeof(struct braid_event_config) == 3304, "event config");
 
 #endif

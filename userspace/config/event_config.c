@@ -113,6 +113,13 @@ static const struct word {
 					   .unit = TIME,
 					   FIGURE(critical_min_ns),
 					   .high = TIME_MAX},
+	[BRAID_EVENT_TYPE_DUMP] = {.name = "dump",
+				   .example = "dump=30s",
+				   .help = "thread dumps, with deadlocks; time between two",
+				   .unit = TIME,
+				   FIGURE(dump_interval_ns),
+				   .low = 1000000000,
+				   .high = TIME_MAX},
 #undef FIGURE
 };
 
@@ -173,6 +180,7 @@ void selection_init(struct event_selection *c)
 						 .heap_max_pause_ns = HEAP_MAX_PAUSE_NS,
 						 .jni_max = 65536,
 						 .critical_min_ns = 100000,
+						 .dump_interval_ns = 30000000000,
 						 .live_max = 4096},
 				      .event = ""};
 }

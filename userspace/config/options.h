@@ -28,7 +28,6 @@ struct record_options {
 	bool system_wide;
 	bool attach;
 	bool properties; /* the flags and system properties of JVMs are recorded */
-	bool dump;	 /* the recording is one thread dump */
 	bool quiet;
 	bool kill;  /* the command is killed when the recording ends */
 	bool lines; /* for native code */

@@ -278,7 +278,7 @@ static void take_carriers(struct dump_view *v, const struct rows *r)
 	}
 }
 
-/* To be called when the threads are sorted. */
+/* To be called when the threads have their places. */
 static void find_mounted(struct dump_view *v, const struct rows *r)
 {
 	for (size_t i = 0; i < v->threads.count; i++) {
@@ -399,10 +399,9 @@ const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number
 
 /* ---- the view ---- */
 
-static bool is_dump(const struct analysis *an, const struct jvm_event_row *r, uint32_t pid)
+bool dump_has_row(const struct jvm_event_row *row)
 {
-	return (r->kind == BRAID_JVM_DUMP || r->kind == BRAID_JVM_DUMP_VTHREAD) &&
-	       analysis_process(an, r->process)->pid == pid;
+	return row->kind == BRAID_JVM_DUMP || row->kind == BRAID_JVM_DUMP_VTHREAD;
 }
 
 static int add(struct dump_view *v, const struct event *e)
@@ -412,26 +411,20 @@ static int add(struct dump_view *v, const struct event *e)
 	return e->thread == ROW_NONE ? 0 : add_thread(v, e);
 }
 
-static int fill(struct dump_view *v)
+static int fill(struct dump_view *v, const struct dump_ref *ref)
 {
-	const struct analysis *an = v->an;
-	const struct jvm_event_row *rows = an->a->events.at;
-	uint64_t last_ns = 0;
+	const struct jvm_event_row *rows = v->an->a->events.at;
 	struct event e;
 	int err = 0;
 
-	for (size_t i = 0; i < an->a->events.count; i++)
-		if (is_dump(an, &rows[i], v->pid) && rows[i].time_ns >= last_ns) {
-			last_ns = rows[i].time_ns;
-			v->process = rows[i].process;
-		}
-	for (size_t i = 0; i < an->a->events.count && !err; i++)
-		if (is_dump(an, &rows[i], v->pid) && rows[i].time_ns == last_ns && events_get(an, i, &e))
+	for (size_t i = ref->first; i < ref->end && !err; i++)
+		if (dump_has_row(&rows[i]) && rows[i].time_ns == ref->time_ns && rows[i].process == ref->process &&
+		    events_get(v->an, i, &e))
 			err = add(v, &e);
 	return err;
 }
 
-int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pid)
+int dump_view_new(struct dump_view **out, const struct analysis *an, const struct dump_ref *ref, bool grouped)
 {
 	struct dump_view *v = *out = calloc(1, sizeof(*v));
 	struct rows unsorted = {0}, rows = {0};
@@ -440,11 +433,14 @@ int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pi
 	if (!v)
 		return -ENOMEM;
 	v->an = an;
-	v->pid = pid;
-	err = fill(v) ?: rows_new(&unsorted, v);
+	v->process = ref->process;
+	v->pid = ref->pid;
+	v->time_ns = ref->time_ns;
+	err = fill(v, ref) ?: rows_new(&unsorted, v);
 	if (!err)
 		take_carriers(v, &unsorted);
-	err = err ?: make_groups(v);
+	if (grouped)
+		err = err ?: make_groups(v);
 	err = err ?: rows_new(&rows, v);
 	if (!err)
 		find_mounted(v, &rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A thread dump of one process, from the DUMP events of a trace: its threads with their states, groups of threads with
- * equal stacks, and deadlocks. The exports print it.
+ * equal stacks, and deadlocks. dumps.h finds the dumps of a trace. The exports print them.
  */
 #ifndef BRAID_DUMP_DUMP_H
 #define BRAID_DUMP_DUMP_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <analyze/analysis.h>
+#include <analyze/events.h>
 
 #include "cycles.h"
 
@@ -39,17 +40,28 @@ struct dump_group {
 	uint64_t threads;
 };
 
+/* One dump of one process, and which rows of a->events have its events. */
+struct dump_ref {
+	uint32_t process, pid;
+	uint64_t time_ns;
+	size_t first, end;
+};
+
 struct dump_view {
 	const struct analysis *an;
-	uint32_t process; /* id; 0: there is no dump */
+	uint32_t process; /* id */
 	uint32_t pid;
+	uint64_t time_ns;
 	VEC(struct dump_thread) threads; /* by group, tid and number */
 	VEC(struct dump_group) groups;	 /* the largest first */
 	size_t deadlocks;
 };
 
-/* The last dump of `pid`. 0 or -ENOMEM. */
-int dump_view_new(struct dump_view **out, const struct analysis *an, uint32_t pid);
+/* Whether an event belongs to a dump. */
+bool dump_has_row(const struct jvm_event_row *row);
+
+/* Without `grouped` there are no groups, and threads are in no order. 0 or -ENOMEM. */
+int dump_view_new(struct dump_view **out, const struct analysis *an, const struct dump_ref *ref, bool grouped);
 void dump_view_free(struct dump_view *v);
 
 static inline bool dump_is_virtual(const struct dump_thread *t)

@@ -45,6 +45,8 @@ static const uint32_t types_of_kind[BRAID_JVM_EVENTS] = {
 	[BRAID_JVM_JNI_REF] = BRAID_EVENT_TYPE(JNI),
 	[BRAID_JVM_JNI_REFS] = BRAID_EVENT_TYPE(JNI),
 	[BRAID_JVM_JNI_CRITICAL] = BRAID_EVENT_TYPE(JNI_CRITICAL),
+	[BRAID_JVM_DUMP] = BRAID_EVENT_TYPE(DUMP),
+	[BRAID_JVM_DUMP_VTHREAD] = BRAID_EVENT_TYPE(DUMP),
 };
 
 uint32_t jvm_events_enabled(const struct jvms *jvms, const struct process *process)

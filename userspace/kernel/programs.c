@@ -89,7 +89,7 @@ int programs_configure(struct programs *p, struct braid_bpf *first, const struct
 	err = err ?: bpf_program__set_autoload(first->progs.on_return, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_call_timed, false);
 	err = err ?: bpf_program__set_autoload(first->progs.on_usdt_hit, false);
-	err = err ?: bpf_program__set_autoload(first->progs.on_thread_dump, o->dump);
+	err = err ?: bpf_program__set_autoload(first->progs.on_thread_dump, o->config.enabled & BRAID_EVENT_TYPE(DUMP));
 	err = err ?: kernel_programs_configure(first);
 	return err ?: bpf_program__set_autoload(first->progs.stack_request, p->stack_request != NULL);
 }
@@ -213,6 +213,7 @@ void programs_free(struct programs *p)
 	while (p->count)
 		braid_bpf__destroy(p->later[--p->count]);
 	braid_bpf__destroy(p->probes);
+	braid_bpf__destroy(p->dump);
 }
 
 /* ---- programs loaded later ---- */
@@ -374,14 +375,38 @@ static int offcpu_rank(uint32_t types)
 	return types & BRAID_EVENT_TYPE(OFFCPU) ? 2 : types & OFFCPU_TYPES ? 1 : 0;
 }
 
+/* The program of thread dumps that ctl has enabled during the recording. */
+static int load_dump(struct programs *p)
+{
+	struct braid_bpf *b = NULL;
+	int err = open_later(p, &b);
+
+	err = err ?: bpf_program__set_autoload(b->progs.on_thread_dump, true);
+	err = err ?: share_maps(p, b);
+	err = err ?: braid_bpf__load(b);
+	if (err)
+		braid_bpf__destroy(b);
+	else
+		p->dump = b;
+	return err;
+}
+
+static bool has_dump(const struct programs *p)
+{
+	return p->dump || bpf_program__fd(p->first->progs.on_thread_dump) >= 0;
+}
+
 int programs_load(struct programs *p, uint32_t types)
 {
 	uint32_t offcpu = p->offcpu_types | (types & OFFCPU_TYPES);
 	bool stack_request = (types & TYPES_STACKS) && !p->stack_request;
+	int err;
 
 	/* lock and wait need the same programs, and those of offcpu include them unless they take stacks too early */
 	if (offcpu_rank(offcpu) == offcpu_rank(p->offcpu_types) && !(p->offcpu_at_start && offcpu != p->offcpu_types))
 		offcpu = 0;
+	if (types & BRAID_EVENT_TYPE(DUMP) && !has_dump(p) && (err = load_dump(p)))
+		return err;
 	if (!offcpu && !stack_request)
 		return 0;
 	/* `stack_request` looks up the waker, so it has to share the map of threads. */
@@ -444,7 +469,9 @@ int programs_each_asleep(const struct programs *p, iterator_fn fn, void *ctx)
 
 int programs_dump_threads(const struct programs *p, iterator_fn fn, void *ctx)
 {
-	return iterator_run(p->first->progs.on_thread_dump, sizeof(struct braid_dump_thread), fn, ctx);
+	const struct braid_bpf *b = p->dump ?: p->first;
+
+	return iterator_run(b->progs.on_thread_dump, sizeof(struct braid_dump_thread), fn, ctx);
 }
 
 /* The map of the turn before has not been written since it ended, which was at the last call. */

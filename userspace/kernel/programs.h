@@ -28,6 +28,7 @@ struct programs {
 	struct braid_bpf *slots;	       /* its maps have slots for events */
 	struct braid_bpf *thread_times;	       /* its map has room for threads */
 	struct braid_bpf *probes;	       /* loaded on another thread, see programs_load_probes() */
+	struct braid_bpf *dump;		       /* NULL: `first` */
 	uint32_t offcpu_types;		       /* of OFFCPU_TYPES: what `offcpu` can report */
 	bool offcpu_at_start;		       /* it takes stacks when times begin */
 	uint64_t offcpu_in_part;	       /* stacks that ended early at their start, when last read */

@@ -3,6 +3,7 @@
 
 #include "asleep.h"
 #include "dump_virtual.h"
+#include "agents/agents.h"
 #include "hotspot/waits.h"
 #include "jvm/jvm.h"
 #include "jvm/jvm_emit.h"
@@ -25,12 +26,14 @@
 #define RUNNING_WAIT_NS 100000000ULL /* for a sample of each thread that runs */
 #define TIME_MAX_NS 10000000000ULL   /* for stacks; further threads have none */
 #define THREADS_MAX 100000U
-#define VIRTUAL_TIME_NS 1000000000ULL /* of a tick, for virtual threads */
-#define PASSES 5		      /* to find a moment in which no owner of a lock runs */
+#define ALONE_NS 1000000000ULL /* of a tick, if the recording is a dump and nothing else */
+#define BESIDE_NS 20000000ULL  /* otherwise: samples and events wait meanwhile */
+#define PASSES 5	       /* to find a moment in which no owner of a lock runs */
 
 struct entry {
-	struct process *process;
-	struct thread *thread;
+	struct process *process; /* NULL: it has ended, and is not part of the dump */
+	uint32_t thread;	 /* the trace's id */
+	uint64_t java_thread;	 /* 0: none */
 	uint32_t tid, flags, node;
 	uint64_t exec_ns; /* its CPU time when it was seen off the CPU */
 	bool has_stack;
@@ -46,17 +49,23 @@ struct java_entry {
 	const struct entry *entry;
 };
 
+/* What one dump does at its ticks, in this order. */
+enum stage { IDLE, STACKS, VIRTUAL, AGAIN };
+
 struct dump {
 	struct session *session;
 	struct asleep_walk *walk;
+	uint64_t last_ns; /* when the last dump began; 0: there was none */
+	/* The rest is of one dump. */
+	enum stage stage;
 	VEC(struct entry) entries; /* sorted by tid after the first round */
 	size_t sorted;
-	uint64_t start_ns, began_ns;
+	uint64_t start_ns, began_ns, tick_ns;
+	bool postponed; /* stacks, to the next tick */
 	uint64_t left_out;
 	uint64_t too_many;
 	struct process *process; /* of the waits, for one look after the other */
 	struct waits waits;
-	bool is_reading; /* virtual threads */
 	VEC(struct dump_virtual *) virtual;
 	VEC(struct java_entry) java; /* entries of JavaThreads, sorted, when all have their stacks */
 };
@@ -71,18 +80,41 @@ int dump_new(struct dump **out, struct session *s)
 	return asleep_walk_new(&d->walk);
 }
 
-void dump_free(struct dump *d)
+static void free_parts(struct dump *d)
 {
-	if (!d)
-		return;
-	free(d->walk);
 	free(d->entries.at);
 	free(d->waits.threads);
 	for (size_t i = 0; i < d->virtual.count; i++)
 		dump_virtual_free(d->virtual.at[i]);
 	free(d->virtual.at);
 	free(d->java.at);
+}
+
+void dump_free(struct dump *d)
+{
+	if (!d)
+		return;
+	free_parts(d);
+	free(d->walk);
 	free(d);
+}
+
+/* Ready for another one. */
+static void clear(struct dump *d)
+{
+	free_parts(d);
+	*d = (struct dump){.session = d->session, .walk = d->walk, .last_ns = d->began_ns};
+}
+
+/* The recording is one dump. */
+static bool is_alone(const struct dump *d)
+{
+	return !d->session->options->config.dump_interval_ns;
+}
+
+static uint64_t slice_ns(const struct dump *d)
+{
+	return is_alone(d) ? ALONE_NS : BESIDE_NS;
 }
 
 /* ---- threads and their stacks ---- */
@@ -101,12 +133,11 @@ static struct entry *entry_of(struct dump *d, uint32_t tid)
 	return d->sorted ? bsearch(&key, d->entries.at, d->sorted, sizeof(key), compare) : NULL;
 }
 
-static bool is_target(const struct session *s, uint32_t pid)
+/* In a recording of the whole machine, only JVMs are. */
+static bool is_target(const struct session *s, const struct process *p)
 {
-	for (int i = 0; i < s->options->pid_count; i++)
-		if ((uint32_t)s->options->pids[i] == pid)
-			return true;
-	return false;
+	return !p->ended_ns && (p->libjvm_ns || !s->options->system_wide) &&
+	       jvm_events_enabled(&s->jvms, p) & BRAID_EVENT_TYPE(DUMP);
 }
 
 /* The entry of a thread, which the first round adds; NULL: it is not wanted, or has its stack. */
@@ -114,16 +145,19 @@ static struct entry *entry_wanted(struct dump *d, const struct braid_asleep *a, 
 {
 	struct session *s = d->session;
 	struct entry *e = entry_of(d, a->tid), fresh = {.tid = a->tid};
+	const struct thread *thread;
 
 	if (e || d->sorted)
-		return e && !e->has_stack ? e : NULL;
-	if (d->entries.count >= THREADS_MAX) {
-		d->too_many++;
-		return NULL;
-	}
+		return e && e->process && !e->has_stack ? e : NULL;
 	fresh.process = processes_find(s->processes, (pid_t)a->pid, now);
-	fresh.thread = fresh.process ? threads_at(s->threads, fresh.process, (pid_t)a->tid, now) : NULL;
-	if (!fresh.thread || VEC_PUSH(&d->entries, fresh)) {
+	if (!fresh.process || !is_target(s, fresh.process))
+		return NULL;
+	thread = d->entries.count < THREADS_MAX ? threads_at(s->threads, fresh.process, (pid_t)a->tid, now) : NULL;
+	if (thread) {
+		fresh.thread = thread->id;
+		fresh.java_thread = thread->java_runs ? thread->java_thread : 0;
+	}
+	if (!thread || VEC_PUSH(&d->entries, fresh)) {
 		d->too_many++;
 		return NULL;
 	}
@@ -135,7 +169,7 @@ static void on_thread(void *ctx, const void *record)
 	const struct braid_dump_thread *t = record;
 	struct dump *d = ctx;
 	uint64_t now = now_ns();
-	struct entry *e = is_target(d->session, t->asleep.pid) ? entry_wanted(d, &t->asleep, now) : NULL;
+	struct entry *e = entry_wanted(d, &t->asleep, now);
 
 	if (!e)
 		return;
@@ -145,6 +179,10 @@ static void on_thread(void *ctx, const void *record)
 		return;
 	if (BRAID_OFFCPU_CLASS(t->flags) == BRAID_OFFCPU_FUTEX && t->asleep.r10)
 		e->flags |= BRAID_DUMP_TIMED;
+	if (now - d->tick_ns > slice_ns(d)) {
+		d->postponed = true;
+		return;
+	}
 	if (now - d->began_ns > TIME_MAX_NS) {
 		d->left_out++;
 		e->has_stack = true;
@@ -162,9 +200,9 @@ static void on_thread(void *ctx, const void *record)
 
 void dump_sample(struct dump *d, const struct thread *thread, uint32_t node)
 {
-	struct entry *e = d ? entry_of(d, (uint32_t)thread->tid) : NULL;
+	struct entry *e = d->stage == STACKS ? entry_of(d, (uint32_t)thread->tid) : NULL;
 
-	if (!e || e->thread != thread || e->has_stack)
+	if (!e || e->thread != thread->id || e->has_stack)
 		return;
 	e->node = node;
 	e->has_stack = true;
@@ -201,7 +239,7 @@ static bool waits_prepare(struct dump *d, struct process *process)
 /* Threads that wait for objects wait in a futex. */
 static bool may_wait(const struct entry *e)
 {
-	return e->thread->java_runs && e->thread->java_thread && !(e->flags & BRAID_DUMP_RUNS) &&
+	return e->process && e->java_thread && !(e->flags & BRAID_DUMP_RUNS) &&
 	       BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
 }
 
@@ -219,7 +257,7 @@ static void look(struct dump *d, struct entry *e)
 	e->owned = false;
 	if (!may_wait(e) || !waits_prepare(d, e->process))
 		return;
-	waits_read(&d->waits, e->thread->java_thread, &object);
+	waits_read(&d->waits, e->java_thread, &object);
 	if (object.how == WAIT_FOR_NOTHING)
 		return;
 	e->flags |= flags[object.how];
@@ -236,9 +274,9 @@ static void look(struct dump *d, struct entry *e)
 static bool has_stayed(struct entry *e)
 {
 	uint64_t cpu_ns, kernel_ns, before = e->exec_ns;
-	bool sleeps = procfs_sleeps(e->process->pid, e->thread->tid);
+	bool sleeps = procfs_sleeps(e->process->pid, (pid_t)e->tid);
 
-	if (procfs_cpu_ns(e->process->pid, e->thread->tid, &cpu_ns, &kernel_ns))
+	if (procfs_cpu_ns(e->process->pid, (pid_t)e->tid, &cpu_ns, &kernel_ns))
 		return false;
 	e->exec_ns = cpu_ns;
 	return sleeps && cpu_ns == before;
@@ -285,7 +323,7 @@ struct dump_java_thread dump_java_thread(struct dump *d, struct process *process
 		found = bsearch(&key, d->java.at, d->java.count, sizeof(key), compare_java);
 	if (!found || found->entry->process != process)
 		return (struct dump_java_thread){0};
-	return (struct dump_java_thread){.thread = found->entry->thread->id, .node = found->entry->node};
+	return (struct dump_java_thread){.thread = found->entry->thread, .node = found->entry->node};
 }
 
 void dump_monitors_again(struct dump *d)
@@ -299,38 +337,46 @@ bool dump_monitor(struct dump *d, struct process *process, uint64_t monitor, str
 }
 
 /* Two processes may have a JavaThread at one address; then the virtual threads of one have no carriers. */
-static int begin_virtual(struct dump *d)
+static int note_java_threads(struct dump *d)
 {
-	const struct session *s = d->session;
 	int err = 0;
 
-	d->is_reading = true;
 	for (size_t i = 0; i < d->entries.count && !err; i++)
-		if (d->entries.at[i].thread->java_thread)
-			err = VEC_PUSH(&d->java,
-				       (struct java_entry){d->entries.at[i].thread->java_thread, &d->entries.at[i]});
+		if (d->entries.at[i].java_thread)
+			err = VEC_PUSH(&d->java, (struct java_entry){d->entries.at[i].java_thread, &d->entries.at[i]});
 	VEC_SORT(&d->java, compare_java);
-	for (int i = 0; i < s->options->pid_count && !err; i++) {
-		struct process *p = processes_find(s->processes, s->options->pids[i], now_ns());
-		struct dump_virtual *v = NULL;
-
-		err = p ? dump_virtual_new(&v, d->session, d, p, d->began_ns) : 0;
-		if (v && VEC_PUSH(&d->virtual, v)) {
-			dump_virtual_free(v);
-			err = -ENOMEM;
-		}
-	}
 	return err;
 }
 
-/* True when all has been read. */
-static bool read_virtual(struct dump *d)
+static void begin_virtual_of(void *ctx, struct process *p)
 {
-	bool done = true;
+	struct dump *d = ctx;
+	struct dump_virtual *v = NULL;
 
-	for (size_t i = 0; i < d->virtual.count && done; i++)
-		done = dump_virtual_read(d->virtual.at[i], VIRTUAL_TIME_NS);
-	return done;
+	if (!is_target(d->session, p))
+		return;
+	if (dump_virtual_new(&v, d->session, d, p, d->began_ns) || (v && VEC_PUSH(&d->virtual, v))) {
+		dump_virtual_free(v);
+		d->too_many++;
+	}
+}
+
+static void begin_virtual(struct dump *d)
+{
+	d->too_many += note_java_threads(d) != 0;
+	processes_each(d->session->processes, begin_virtual_of, d);
+}
+
+/* One look at all virtual threads: true when it is complete. */
+static bool read_virtual(struct dump *d, bool (*look_at)(struct dump_virtual *v, uint64_t limit_ns))
+{
+	for (size_t i = 0; i < d->virtual.count; i++) {
+		uint64_t spent_ns = now_ns() - d->tick_ns;
+
+		if (spent_ns > slice_ns(d) || !look_at(d->virtual.at[i], slice_ns(d) - spent_ns))
+			return false;
+	}
+	return true;
 }
 
 /* ---- the dump ---- */
@@ -339,7 +385,7 @@ static void emit(struct dump *d, const struct entry *e)
 {
 	struct trace_jvm_event event = {.kind = BRAID_JVM_DUMP,
 					.time_ns = d->began_ns,
-					.thread = e->thread->id,
+					.thread = e->thread,
 					.node = e->node,
 					.name = e->class,
 					.number = e->object,
@@ -348,69 +394,145 @@ static void emit(struct dump *d, const struct entry *e)
 					.flags = e->flags | (e->owned ? BRAID_DUMP_OWNED : 0),
 					.source = BRAID_SOURCE_KERNEL};
 
-	if (procfs_cpu_ns(e->process->pid, e->thread->tid, &event.value, &event.weight))
+	if (procfs_cpu_ns(e->process->pid, (pid_t)e->tid, &event.value, &event.weight))
 		event.value = e->exec_ns;
 	jvm_events_emit(&d->session->jvms, e->process, &event);
 }
 
-static void finish(struct dump *d)
+static void say_missing(struct dump *d)
 {
-	struct session *s = d->session;
+	struct sink *sink = &d->session->sink;
 
-	find_owners(d);
-	for (size_t i = 0; i < d->entries.count; i++)
-		emit(d, &d->entries.at[i]);
-	for (size_t i = 0; i < d->virtual.count; i++)
-		dump_virtual_finish(d->virtual.at[i]);
 	if (d->too_many)
-		sink_loss(&s->sink, 0, "collector", "dump_thread", d->too_many);
+		sink_loss(sink, 0, "collector", "dump_thread", d->too_many);
 	if (d->left_out)
-		sink_notice(&s->sink, 0, BRAID_NOTICE_INFO, "%llu threads have no stack: reading them took too long",
+		sink_notice(sink, 0, BRAID_NOTICE_INFO, "%llu threads have no stack: reading them took too long",
 			    (unsigned long long)d->left_out);
 	if (d->waits.missed)
-		sink_notice(&s->sink, 0, BRAID_NOTICE_INFO,
+		sink_notice(sink, 0, BRAID_NOTICE_INFO,
 			    "the owners of %llu monitors are missing: searching them took too long",
 			    (unsigned long long)d->waits.missed);
-	s->finished = true;
+}
+
+static void finish(struct dump *d)
+{
+	for (size_t i = 0; i < d->entries.count; i++)
+		if (d->entries.at[i].process)
+			emit(d, &d->entries.at[i]);
+	for (size_t i = 0; i < d->virtual.count; i++)
+		dump_virtual_finish(d->virtual.at[i]);
+	say_missing(d);
+	d->session->finished = d->session->finished || is_alone(d);
+	clear(d);
 }
 
 static bool is_complete(const struct dump *d)
 {
 	for (size_t i = 0; i < d->entries.count; i++)
-		if (!d->entries.at[i].has_stack)
+		if (d->entries.at[i].process && !d->entries.at[i].has_stack)
 			return false;
 	return true;
 }
 
-/* Whether what stacks and names need has arrived. */
-static bool is_ready(const struct session *s, uint64_t now)
-{
-	for (int i = 0; i < s->options->pid_count; i++) {
-		const struct process *p = processes_find(s->processes, s->options->pids[i], now);
+/* ---- ticks ---- */
 
-		if (p && p->jvm && jvm_had_agent(p->jvm) && !jvm_replayed(p->jvm))
-			return false;
-	}
-	return !modules_reading(s->modules);
+struct readiness {
+	const struct session *session;
+	bool any, ready;
+	uint64_t interval_ns; /* the shortest one */
+};
+
+/* `ctl` may have changed it for a process. */
+static uint64_t interval_of(const struct session *s, const struct process *p)
+{
+	struct agent_state state;
+
+	return agents_state(s->agents, p, &state) ? state.config.dump_interval_ns : s->jvms.config.dump_interval_ns;
+}
+
+/* Whether what stacks and names need has arrived. */
+static void look_ready(void *ctx, struct process *p)
+{
+	struct readiness *r = ctx;
+	uint64_t interval_ns;
+
+	if (!is_target(r->session, p))
+		return;
+	interval_ns = interval_of(r->session, p);
+	r->interval_ns = interval_ns < r->interval_ns ? interval_ns : r->interval_ns;
+	r->any = true;
+	r->ready = r->ready && !(p->jvm && jvm_had_agent(p->jvm) && !jvm_replayed(p->jvm));
+}
+
+/* Whether a dump is to begin now. */
+static bool begins(struct dump *d, uint64_t now)
+{
+	struct readiness r = {
+		.session = d->session, .ready = !modules_reading(d->session->modules), .interval_ns = UINT64_MAX};
+
+	processes_each(d->session->processes, look_ready, &r);
+	if (!r.any || (d->last_ns && now - d->last_ns < r.interval_ns))
+		return false;
+	d->start_ns = d->start_ns ?: now;
+	return r.ready || now - d->start_ns >= READY_WAIT_NS;
+}
+
+/* True when all stacks are there, as far as they come. */
+static bool read_stacks(struct dump *d, uint64_t now)
+{
+	d->postponed = false;
+	(void)kernel_side_dump_threads(d->session->kernel, on_thread, d);
+	if (!d->sorted)
+		VEC_SORT(&d->entries, compare);
+	d->sorted = d->entries.count;
+	return is_complete(d) || (!d->postponed && now - d->began_ns >= RUNNING_WAIT_NS);
 }
 
 void dump_tick(struct dump *d, uint64_t now)
 {
-	if (!d || d->session->finished)
+	if (d->session->finished)
 		return;
-	d->start_ns = d->start_ns ?: now;
-	if (!is_ready(d->session, now) && now - d->start_ns < READY_WAIT_NS)
-		return;
-	d->began_ns = d->began_ns ?: now;
-	if (!d->is_reading) {
-		(void)kernel_side_dump_threads(d->session->kernel, on_thread, d);
-		if (!d->sorted)
-			VEC_SORT(&d->entries, compare);
-		d->sorted = d->entries.count;
-		if (!is_complete(d) && now - d->began_ns < RUNNING_WAIT_NS)
-			return;
-		d->too_many += begin_virtual(d) != 0;
+	d->tick_ns = now;
+	if (d->stage == IDLE && begins(d, now)) {
+		d->began_ns = now;
+		d->stage = STACKS;
 	}
-	if (read_virtual(d))
+	if (d->stage == STACKS && read_stacks(d, now)) {
+		begin_virtual(d);
+		d->stage = VIRTUAL;
+	}
+	if (d->stage == VIRTUAL && read_virtual(d, dump_virtual_read)) {
+		find_owners(d);
+		d->stage = AGAIN;
+	}
+	if (d->stage == AGAIN && read_virtual(d, dump_virtual_again))
 		finish(d);
+}
+
+void dump_end(struct dump *d)
+{
+	if (d->stage == IDLE)
+		return;
+	sink_notice(&d->session->sink, 0, BRAID_NOTICE_WARNING,
+		    "the last thread dump lacks what was not read when the recording ended");
+	if (d->stage != AGAIN)
+		find_owners(d);
+	finish(d);
+}
+
+void dump_forget(struct dump *d, const struct process *process)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->entries.count; i++)
+		if (d->entries.at[i].process == process)
+			d->entries.at[i].process = NULL;
+	for (size_t i = 0; i < d->virtual.count; i++)
+		if (dump_virtual_is_of(d->virtual.at[i], process))
+			dump_virtual_free(d->virtual.at[i]);
+		else
+			d->virtual.at[kept++] = d->virtual.at[i];
+	d->virtual.count = kept;
+	if (d->process == process)
+		d->process = NULL;
 }

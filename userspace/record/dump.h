@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread dump: one event for every thread of the target processes, with its stack and what it waits for. Nothing is
- * stopped. The stack of a thread that is off the CPU is unwound here from a copy; one that runs is sampled meanwhile.
- * session.c and samples.c call this.
+ * Thread dumps: one event for every thread of the processes for which the event type is enabled, with its stack and what
+ * it waits for. Nothing is stopped. The stack of a thread that is off the CPU is unwound here from a copy; one that runs is
+ * sampled meanwhile. session.c and samples.c call this.
  */
 #ifndef BRAID_RECORD_DUMP_H
 #define BRAID_RECORD_DUMP_H
@@ -14,8 +14,14 @@ struct dump;
 int dump_new(struct dump **out, struct session *s);
 void dump_free(struct dump *d);
 
-/* To be called at each tick. It ends the recording when the dump is complete. `d` may be NULL, here and below. */
+/* To be called at each tick. It ends the recording when that is one dump, and complete. */
 void dump_tick(struct dump *d, uint64_t now);
+
+/* Of a dump that has begun, what has been read is emitted. To be called while the kernel side still runs. */
+void dump_end(struct dump *d);
+
+/* No record may refer to the process any more. */
+void dump_forget(struct dump *d, const struct process *process);
 
 /* A sample of a thread was taken. */
 void dump_sample(struct dump *d, const struct thread *thread, uint32_t node);

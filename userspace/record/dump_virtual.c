@@ -57,6 +57,8 @@ struct dump_virtual {
 	struct pair_map locked;	  /* (object, count of collections): index in lockers, + 1 */
 	uint64_t lost;
 	bool out_of_time;
+	bool again, again_done; /* the second look has begun, has ended */
+	struct virtuals_left_out left;
 	int err;
 };
 
@@ -262,6 +264,11 @@ static bool look(struct dump_virtual *d, virtual_fn fn, uint64_t limit_ns)
 	return !more || d->err || d->out_of_time;
 }
 
+bool dump_virtual_is_of(const struct dump_virtual *d, const struct process *process)
+{
+	return d->process == process;
+}
+
 bool dump_virtual_read(struct dump_virtual *d, uint64_t limit_ns)
 {
 	return look(d, on_thread, limit_ns);
@@ -277,13 +284,25 @@ static void on_thread_again(void *ctx, const struct virtual_thread *t)
 	keep_locked(d, t);
 }
 
-static void look_again(struct dump_virtual *d)
+/* False: there is nothing to look at. */
+static bool begin_again(struct dump_virtual *d)
 {
+	d->again = true;
+	d->left = virtuals_left_out(d->virtuals);
+	if (!d->owned.count || d->err || d->out_of_time)
+		return false;
 	virtuals_free(d->virtuals);
-	if (virtuals_new(&d->virtuals, &d->heap))
-		return;
+	d->virtuals = NULL;
 	dump_monitors_again(d->dump);
-	(void)look(d, on_thread_again, TIME_MAX_NS);
+	return !virtuals_new(&d->virtuals, &d->heap);
+}
+
+bool dump_virtual_again(struct dump_virtual *d, uint64_t limit_ns)
+{
+	if (!d->again && !begin_again(d))
+		d->again_done = true;
+	d->again_done = d->again_done || look(d, on_thread_again, limit_ns);
+	return d->again_done;
 }
 
 /* The number of the virtual thread that owns it; 0: another thread does, or it is not known. */
@@ -314,8 +333,9 @@ static void emit_owned(struct dump_virtual *d, struct owned *o)
 
 /* ---- the end ---- */
 
-static void say(struct dump_virtual *d, const struct virtuals_left_out *left)
+static void say(struct dump_virtual *d)
 {
+	const struct virtuals_left_out *left = &d->left;
 	struct sink *sink = &d->session->sink;
 	uint32_t id = d->process->id;
 
@@ -342,13 +362,11 @@ static void say(struct dump_virtual *d, const struct virtuals_left_out *left)
 
 void dump_virtual_finish(struct dump_virtual *d)
 {
-	struct virtuals_left_out left = virtuals_left_out(d->virtuals);
-
-	if (d->owned.count && !d->err && !d->out_of_time)
-		look_again(d);
+	if (!d->again)
+		d->left = virtuals_left_out(d->virtuals);
 	for (size_t i = 0; i < d->owned.count; i++)
 		emit_owned(d, &d->owned.at[i]);
 	for (size_t i = 0; i < d->alike.count; i++)
 		emit(d, &d->alike.at[i]);
-	say(d, &left);
+	say(d);
 }

@@ -256,6 +256,7 @@ static void on_process_forgotten(void *ctx, struct process *process)
 		jvms_emit_lost(&s->jvms);
 	if (process->jvm)
 		jvm_tick(process->jvm, now_ns(), true);
+	dump_forget(s->dump, process);
 	probes_forget(s->jvms.probes, process);
 	perf_maps_forget(s->perf_maps, process);
 }
@@ -334,6 +335,7 @@ static int open_parts(struct loop *l)
 	err = watch_signals(l); /* after a FIFO was opened, which can be interrupted */
 	err = err ?: modules_new(&s->modules, &s->sink, s->kernel, o->lines);
 	err = err ?: threads_new(&s->threads, &s->sink);
+	err = err ?: dump_new(&s->dump, s);
 	err = err ?: processes_new(&s->processes, &s->sink, s->kernel, s->modules, s->threads, o);
 	err = err ?: stacks_new(&s->stacks, s);
 	err = err ?: vthreads_new(&s->vthreads, &s->sink);
@@ -349,8 +351,6 @@ static int open_parts(struct loop *l)
 	wire_jvms(s);
 	err = probes_new(&s->jvms.probes, &s->jvms);
 	err = err ?: open_agents(s);
-	if (!err && o->dump)
-		err = dump_new(&s->dump, s);
 	return err ?: control_open(&s->control, s);
 }
 
@@ -389,7 +389,7 @@ static int add_targets(struct loop *l)
 
 static bool waits_for_agents(const struct session *s)
 {
-	return s->options->dump || s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
+	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
 }
 
 static bool is_settled(const struct session *s)
@@ -477,6 +477,7 @@ static void finish(struct loop *l)
 {
 	struct session *s = l->s;
 
+	dump_end(s->dump);
 	s->jvms.stopped_ns = now_ns();
 	kernel_side_stop(s->kernel);
 	modules_finish(s->modules);
@@ -523,7 +524,6 @@ static void leave_command(struct loop *l)
 static void free_parts(struct session *s)
 {
 	control_close(s->control);
-	dump_free(s->dump);
 	agents_free(s->agents);
 	sideband_free(s->sideband);
 	stacks_free(s->stacks);
@@ -535,6 +535,7 @@ static void free_parts(struct session *s)
 	free(s->hit_values);
 	probes_free(s->jvms.probes);
 	processes_free(s->processes);
+	dump_free(s->dump);
 	threads_free(s->threads);
 	modules_free(s->modules);
 	pools_close(&s->pools);

@@ -61,7 +61,7 @@ struct session {
 	struct names *names;
 	struct jvms jvms;
 	struct hit_values *hit_values;
-	struct dump *dump;	 /* NULL: none is wanted */
+	struct dump *dump;
 	struct control *control; /* NULL: the recording cannot be changed */
 	uint64_t sideband_ns;	 /* the side-band was read up to this time */
 	uint64_t samples_ns;	 /* when samples were read last */

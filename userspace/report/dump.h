@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Thread dumps as text and JSON; cli/threads.c calls them. */
+/* Thread dumps as text and JSON: one of them for cli/threads.c, what there are in a trace for report.c. */
 #ifndef BRAID_REPORT_DUMP_H
 #define BRAID_REPORT_DUMP_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <views/views.h>
 #include <dump/dump.h>
+
+#include <util/json.h>
 
 struct dump_style {
 	bool all;	/* every thread by itself */
 	bool deadlocks; /* nothing but deadlocks */
+	bool at;	/* when it began */
 };
 
 void dump_text(FILE *out, const struct dump_view *v, const struct dump_style *style);
 void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *style);
+
+/* A line for each thread of a deadlock. */
+void dump_deadlock_text(FILE *out, const struct dump_view *v, size_t number, bool stacks);
+void dump_deadlock_json(struct json *j, const char *key, const struct dump_view *v, size_t number, bool stacks);
+
+/* dumps_report.c; nothing, if the trace has no dumps. */
+void text_dumps(FILE *out, const struct views *v);
+void json_dumps(struct json *j, const struct views *v);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Thread dumps as JSON: `braid threads --json`. */
+/* A thread dump as JSON: `braid threads --json`. */
 #include "dump.h"
 
 #include <braid/jvm_event.h>
@@ -65,6 +65,13 @@ static void json_text(struct json *j, const char *key, const char *value)
 		json_null(j, key);
 }
 
+static void json_stack(struct json *j, const struct dump_view *v, const struct dump_thread *t)
+{
+	json_open(j, "stack", '[');
+	dump_each_frame(v, t->stack, json_frame, j);
+	json_close(j, ']');
+}
+
 static void json_group(struct json *j, const struct dump_view *v, const struct dump_thread *t, size_t count)
 {
 	json_open(j, NULL, '{');
@@ -77,26 +84,23 @@ static void json_group(struct json *j, const struct dump_view *v, const struct d
 	for (size_t i = 0; i < count; i++)
 		json_thread(j, v, &t[i]);
 	json_close(j, ']');
-	json_open(j, "stack", '[');
-	dump_each_frame(v, t->stack, json_frame, j);
-	json_close(j, ']');
+	json_stack(j, v, t);
 	json_close(j, '}');
 }
 
-static void json_deadlock(struct json *j, const struct dump_view *v, size_t number)
+void dump_deadlock_json(struct json *j, const char *key, const struct dump_view *v, size_t number, bool stacks)
 {
 	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
 
-	json_open(j, NULL, '[');
+	json_open(j, key, '[');
 	do {
 		json_open(j, NULL, '{');
 		json_id(j, t);
 		json_string(j, "waits_for", t->wait->flags & BRAID_DUMP_MONITOR ? "monitor" : "lock");
 		json_string(j, "class", t->class);
 		json_owner(j, v, t);
-		json_open(j, "stack", '[');
-		dump_each_frame(v, t->stack, json_frame, j);
-		json_close(j, ']');
+		if (stacks)
+			json_stack(j, v, t);
 		json_close(j, '}');
 		t = &v->threads.at[t->owner];
 	} while (t != first);
@@ -109,9 +113,10 @@ void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *st
 
 	json_open(&j, NULL, '{');
 	json_number(&j, "pid", v->pid);
+	json_seconds(&j, "at_s", analysis_since(v->an, v->time_ns));
 	json_open(&j, "deadlocks", '[');
 	for (size_t i = 1; i <= v->deadlocks; i++)
-		json_deadlock(&j, v, i);
+		dump_deadlock_json(&j, NULL, v, i, true);
 	json_close(&j, ']');
 	if (!style->deadlocks) {
 		json_open(&j, "groups", '[');

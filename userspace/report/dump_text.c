@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Thread dumps as text: `braid threads`. */
+/* A thread dump as text: `braid threads`. */
 #include "dump.h"
 
 #include <inttypes.h>
@@ -77,15 +77,10 @@ static void print_owner(FILE *out, const struct dump_view *v, const struct dump_
 	putc('\n', out);
 }
 
-static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
+void dump_deadlock_text(FILE *out, const struct dump_view *v, size_t number, bool stacks)
 {
 	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
-	size_t count = 0;
 
-	do
-		count++;
-	while ((t = &v->threads.at[t->owner]) != first);
-	fprintf(out, "Deadlock of %zu thread%s:\n", count, plural(count));
 	do {
 		const struct dump_thread *owner = &v->threads.at[t->owner];
 
@@ -95,9 +90,22 @@ static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
 			t->class);
 		print_label(out, owner);
 		fputs(" owns\n", out);
-		print_stack(out, v, t);
+		if (stacks)
+			print_stack(out, v, t);
 		t = owner;
 	} while (t != first);
+}
+
+static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
+{
+	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
+	size_t count = 0;
+
+	do
+		count++;
+	while ((t = &v->threads.at[t->owner]) != first);
+	fprintf(out, "Deadlock of %zu thread%s:\n", count, plural(count));
+	dump_deadlock_text(out, v, number, true);
 	putc('\n', out);
 }
 
@@ -154,9 +162,14 @@ static void print_counts(FILE *out, const struct dump_view *v, bool virtual)
 	}
 }
 
-static void print_head(FILE *out, const struct dump_view *v)
+static void print_head(FILE *out, const struct dump_view *v, bool at)
 {
-	fprintf(out, "process %u: ", v->pid);
+	char began[QUANTITY_TEXT];
+
+	fprintf(out, "process %u", v->pid);
+	if (at)
+		fprintf(out, " at %s", duration_text(began, analysis_since(v->an, v->time_ns)));
+	fputs(": ", out);
 	print_counts(out, v, false);
 	if (dump_view_count(v, true, NULL)) {
 		fputs("; ", out);
@@ -167,7 +180,7 @@ static void print_head(FILE *out, const struct dump_view *v)
 
 void dump_text(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
-	print_head(out, v);
+	print_head(out, v, style->at);
 	for (size_t i = 1; i <= v->deadlocks; i++)
 		print_deadlock(out, v, i);
 	for (size_t i = 0; i < v->groups.count && !style->deadlocks; i++) {

@@ -5,6 +5,7 @@
 
 #include <braid/ring.h>
 
+#include "dump.h"
 #include "events.h"
 #include "info.h"
 
@@ -71,6 +72,7 @@ void report_text(FILE *out, const struct views *v, const struct report_source *s
 	text_hits(out, v, top);
 	text_gc(out, v, top);
 	text_events(out, v, top);
+	text_dumps(out, v);
 	text_quality(out, v);
 	text_losses(out, v);
 	text_notices(out, v);
@@ -186,6 +188,7 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 	json_hits(&j, v, top);
 	json_gc(&j, v, top);
 	json_events(&j, v, top);
+	json_dumps(&j, v);
 	json_notices(&j, v);
 	json_close(&j, '}');
 	putc('\n', out);

@@ -11,6 +11,12 @@ left_alone()
 	! has_helper "$JAVA_PID" && ! has_ring "$JAVA_PID"
 }
 
+# The dumps that the recorder has written are in its trace, which it flushes each second.
+says_dumps()
+{
+	[[ $(braid script --event dump dumps.trace 2>/dev/null | grep -c '^monitor-1 .* braid:dump: ') -ge $1 ]]
+}
+
 deadlocks "$JAVA_HOME" "$CLASSES"
 STATUS=0
 braid threads "$JAVA_PID" --deadlocks >text 2>err || STATUS=$?
@@ -19,6 +25,24 @@ braid threads "$JAVA_PID" --deadlocks >text 2>err || STATUS=$?
 grep -q '^    "monitor-1" tid [0-9]* waits for the monitor of a Deadlocks$Inner, which "monitor-2" tid [0-9]* owns$' \
 	text || fail "--deadlocks does not say who waits for whom: $(cat text)"
 ! grep -q '^[0-9]* threads, ' text || fail "--deadlocks shows other threads: $(cat text)"
+
+# A recording takes such dumps at an interval, and its readers have each of them, and the deadlocks in all of them. `ctl`
+# ends them.
+start_record -e gc,dump=1s -o dumps.trace -p "$JAVA_PID"
+wait_for "two dumps" says_dumps 2
+braid ctl "$JAVA_PID" disable dump >/dev/null 2>err || fail "ctl: $(cat err record.err)"
+braid ctl "$RECORD_PID" stop >/dev/null 2>err || fail "ctl: $(cat err record.err)"
+wait "$RECORD_PID" || fail "record: $(cat record.err)"
+braid report dumps.trace >text || fail "report"
+DUMPS=$(sed -n '/^Thread dumps$/{n;s/^  \([0-9]*\), .*/\1/p}' text)
+[[ $DUMPS -ge 2 && $(grep -c "^  process $JAVA_PID, in $DUMPS of $DUMPS dumps, " text) -eq 3 ]] ||
+	fail "report has no deadlocks: $(grep -A20 '^Thread dumps' text)"
+braid threads dumps.trace --at 1000 --json >dump.json 2>err && fail "a trace with deadlocks ends with status 0"
+says 'dead == [("lock-1", "lock-2"), ("mixed-1", "mixed-2"), ("monitor-1", "monitor-2")]' "${OTHERS[@]:4}" 2>said || fail "a trace: $(head -c 2000 said)"
+STATUS=0
+braid threads dumps.trace --at 0 >text 2>err || STATUS=$?
+[[ $STATUS -eq 1 && ! -s text ]] && grep -q 'no thread dump that early: its first one began at ' err ||
+	fail "too early: $STATUS $(cat text err)"
 end_program
 
 # Without a deadlock: the same threads, and status 0; the trace can be kept.

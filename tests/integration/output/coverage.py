@@ -10,8 +10,7 @@ import re
 import subprocess
 import sys
 
-STATES = ("used", "kernel side", "planned", "not used", "impossible")
-PLANS = ("method timing", "JNI references", "monitor dumps")
+STATES = ("used", "kernel side", "not used", "impossible")
 WITH_OPTION = ("used", "kernel side")
 IN_PAUSES = ("gc.c", "classes.c")  # files whose handlers neither lock nor allocate
 NUMBERS = ("no", "one", "two", "three", "four", "five")
@@ -135,8 +134,6 @@ class Check:
             for item in items:
                 if not item_exists(self.helps, item):
                     self.wrong(f"{title}: {name}: {item} is not in --help")
-        elif row["State"] == "planned" and row["With"] not in PLANS:
-            self.wrong(f"{title}: {name}: '{row['With']}' is not planned")
         elif row["State"] in ("not used", "impossible") and (items or not row["What for, or why not"]):
             self.wrong(f"{title}: {name}: why not?")
 

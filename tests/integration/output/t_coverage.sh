@@ -24,8 +24,8 @@ expect()
 }
 sed -i '/`GetMaxLocals`/d' copy/docs/jvmti-coverage.md
 expect 'GetMaxLocals has no row'
-sed -i '/`ThreadStart`/s/| used |/| planned |/' copy/docs/jvmti-coverage.md
-expect 'ThreadStart is said to be planned'
+sed -i '/`ThreadStart`/s/| used |/| kernel side |/' copy/docs/jvmti-coverage.md
+expect 'ThreadStart is said to be kernel side'
 sed -i '/`GetPhase`/s/`record`/`record --no-such-option`/' copy/docs/jvmti-coverage.md
 expect 'GetPhase.*is not in --help'
 echo 'void more(jvmtiEnv *e) { (*e)->PopFrame(e, 0); }' >copy/agent/more.c

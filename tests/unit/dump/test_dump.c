@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of thread dumps: cycles, groups, states, deadlocks, and how they are printed. */
+#include <dump/dumps.h>
 #include <report/dump.h>
 
 #include "unit/events_fixture.h"
@@ -56,16 +57,25 @@ static const struct trace_rec dump[] = {
 	DUMP(99, PARKED, BRAID_OFFCPU_FUTEX, 0, .other = 98),
 };
 
-static struct dump_view *view_of(struct run *r, const struct trace_rec *recs, size_t count)
+static void analyze(struct run *r, const struct trace_rec *recs, size_t count)
 {
-	struct dump_view *v;
-
 	ck_assert_int_eq(analyzer_new(&r->a), 0);
 	run_feed(r, synthetic, SYNTHETIC_COUNT);
 	run_feed(r, more, COUNT(more));
 	run_feed(r, recs, count);
 	run_analyze(r, NULL);
-	ck_assert_int_eq(dump_view_new(&v, r->an, 100), 0);
+}
+
+/* The last dump of process 100. */
+static struct dump_view *view_of(struct run *r, const struct trace_rec *recs, size_t count)
+{
+	struct dump_view *v;
+	struct dumps dumps;
+
+	analyze(r, recs, count);
+	ck_assert_int_eq(dumps_list(&dumps, r->an), 0);
+	ck_assert_int_eq(dump_view_new(&v, r->an, dumps_at(&dumps, 100, UINT64_MAX), true), 0);
+	dumps_free(&dumps);
 	return v;
 }
 
@@ -179,7 +189,7 @@ START_TEST(dumps_are_printed)
 	free(text);
 
 	text = printed(v, true, &(struct dump_style){0});
-	HAS(text, "{\"pid\":100,\"deadlocks\":[[{");
+	HAS(text, "{\"pid\":100,\"at_s\":0.051,\"deadlocks\":[[{");
 	HAS(text, "\"waits_for\":\"monitor\",\"class\":\"demo.Lock\",\"owner_tid\":102");
 	HAS(text,
 	    "\"java_state\":null,\"kernel_state\":\"disk\",\"mount_state\":null,\"reason\":\"futex\",\"class\":null");
@@ -249,6 +259,50 @@ START_TEST(virtual_threads)
 }
 END_TEST
 
+/* A later dump: the first deadlock is still there, and another process has one. */
+static const struct trace_rec later[] = {
+	JVM(AT(90), .kind = BRAID_JVM_DUMP, .thread = 2, .node = PARKED,
+	    .flags = FUTEX | BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT | BRAID_DUMP_PARK | BRAID_DUMP_OWNED,
+	    .name = C_QUEUE, .other = 1),
+	JVM_OF(2, AT(90), .kind = BRAID_JVM_DUMP, .thread = 3),
+	JVM(AT(90), .kind = BRAID_JVM_DUMP, .thread = 1, .node = MONITOR,
+	    .flags = FUTEX | BRAID_OFFCPU_FUTEX << BRAID_OFFCPU_CLASS_SHIFT | BRAID_DUMP_MONITOR | BRAID_DUMP_OWNED,
+	    .name = C_LOCK, .other = 2),
+};
+
+START_TEST(dumps_of_a_trace)
+{
+	struct trace_rec recs[COUNT(dump) + COUNT(later)];
+	struct run r = {0};
+	struct dumps d;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	memcpy(recs, dump, sizeof(dump));
+	memcpy(recs + COUNT(dump), later, sizeof(later));
+	analyze(&r, recs, COUNT(recs));
+	ck_assert_int_eq(dumps_new(&d, r.an), 0);
+	ck_assert_uint_eq(d.refs.count, 5);
+	ck_assert_ptr_null(dumps_at(&d, 100, BASE_NS + 39 * MS));
+	ck_assert_uint_eq(dumps_at(&d, 100, BASE_NS + 49 * MS)->time_ns, BASE_NS + 40 * MS);
+	ck_assert_uint_eq(dumps_at(&d, 100, BASE_NS + 50 * MS)->time_ns, BASE_NS + 50 * MS);
+	ck_assert_uint_eq(dumps_at(&d, 0, UINT64_MAX)->time_ns, BASE_NS + 90 * MS);
+	ck_assert_uint_eq(d.deadlocks.count, 1);
+	ck_assert_uint_eq(d.deadlocks.at[0].dumps, 2);
+	ck_assert_uint_eq(d.deadlocks.at[0].last_ns, BASE_NS + 90 * MS);
+	dumps_free(&d);
+
+	out = open_memstream(&text, &size);
+	text_dumps(out, r.v);
+	fclose(out);
+	HAS(text, "5, first at 41.00 ms, last at 91.00 ms;");
+	HAS(text, "  process 100, in 2 of 3 dumps, first at 51.00 ms, last at 91.00 ms:\n    \"main\" tid 101 waits");
+	free(text);
+	run_free(&r);
+}
+END_TEST
+
 /* Whatever a trace says, a dump ends and is printed. */
 START_TEST(hostile_dumps)
 {
@@ -292,6 +346,7 @@ Suite *test_dump(void)
 	tcase_add_test(tc, uncertain_owners_are_no_deadlock);
 	tcase_add_test(tc, dumps_are_printed);
 	tcase_add_test(tc, virtual_threads);
+	tcase_add_test(tc, dumps_of_a_trace);
 	tcase_add_test(tc, hostile_dumps);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dumps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <util/compare.h>
+
+/* ---- the list ---- */
+
+/* The events of one dump are near each other, but those of several processes alternate. */
+static struct dump_ref *known(const struct dumps *d, const struct jvm_event_row *r)
+{
+	for (size_t i = d->refs.count; i-- > 0;)
+		if (d->refs.at[i].time_ns == r->time_ns && d->refs.at[i].process == r->process)
+			return &d->refs.at[i];
+	return NULL;
+}
+
+static int note(struct dumps *d, const struct analysis *an, size_t at)
+{
+	const struct jvm_event_row *r = &an->a->events.at[at];
+	struct dump_ref *last = d->refs.count ? &d->refs.at[d->refs.count - 1] : NULL;
+
+	if (!last || last->time_ns != r->time_ns || last->process != r->process)
+		last = known(d, r);
+	if (!last)
+		return VEC_PUSH(&d->refs, (struct dump_ref){.process = r->process,
+							    .pid = analysis_process(an, r->process)->pid,
+							    .time_ns = r->time_ns,
+							    .first = at,
+							    .end = at + 1});
+	last->end = at + 1;
+	return 0;
+}
+
+static int compare_refs(const void *x, const void *y)
+{
+	const struct dump_ref *p = x, *q = y;
+
+	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->pid, q->pid);
+}
+
+int dumps_list(struct dumps *d, const struct analysis *an)
+{
+	struct event e;
+	int err = 0;
+
+	*d = (struct dumps){0};
+	for (size_t i = 0; i < an->a->events.count && !err; i++)
+		if (dump_has_row(&an->a->events.at[i]) && events_get(an, i, &e))
+			err = note(d, an, i);
+	VEC_SORT(&d->refs, compare_refs);
+	return err;
+}
+
+const struct dump_ref *dumps_at(const struct dumps *d, uint32_t pid, uint64_t until_ns)
+{
+	for (size_t i = d->refs.count; i-- > 0;)
+		if (d->refs.at[i].time_ns <= until_ns && (!pid || d->refs.at[i].pid == pid))
+			return &d->refs.at[i];
+	return NULL;
+}
+
+/* ---- deadlocks ---- */
+
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
+}
+
+/* By its threads, wherever it begins. */
+static uint64_t key_of(const struct dump_view *v, size_t number)
+{
+	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
+	uint64_t key = mixed(v->process);
+
+	do {
+		key += mixed((uint64_t)t->row->thread << 32 | t->row->vthread);
+		t = &v->threads.at[t->owner];
+	} while (t != first);
+	return key;
+}
+
+static struct dumps_deadlock *deadlock_of(const struct dumps *d, uint64_t key)
+{
+	for (size_t i = 0; i < d->deadlocks.count; i++)
+		if (d->deadlocks.at[i].key == key)
+			return &d->deadlocks.at[i];
+	return NULL;
+}
+
+static int add_deadlock(struct dumps *d, const struct dump_view *v, size_t number, uint64_t time_ns)
+{
+	uint64_t key = key_of(v, number);
+	struct dumps_deadlock *is = deadlock_of(d, key);
+
+	if (is) {
+		is->last_ns = time_ns;
+		is->dumps++;
+		return 0;
+	}
+	if (d->deadlocks.count == DUMPS_DEADLOCKS_MAX) {
+		d->more++;
+		return 0;
+	}
+	return VEC_PUSH(
+		&d->deadlocks,
+		(struct dumps_deadlock){.view = v, .number = number, .key = key, .last_ns = time_ns, .dumps = 1});
+}
+
+/* A view without a new deadlock is not needed any more. */
+static int look(struct dumps *d, const struct analysis *an, const struct dump_ref *ref)
+{
+	size_t before = d->deadlocks.count;
+	struct dump_view *v = NULL;
+	int err = dump_view_new(&v, an, ref, false);
+
+	for (size_t i = 1; !err && i <= v->deadlocks; i++)
+		err = add_deadlock(d, v, i, ref->time_ns);
+	if (!err && d->deadlocks.count > before)
+		err = VEC_PUSH(&d->views, v);
+	else
+		dump_view_free(v);
+	return err;
+}
+
+int dumps_new(struct dumps *d, const struct analysis *an)
+{
+	int err = dumps_list(d, an);
+
+	for (size_t i = 0; i < d->refs.count && !err; i++)
+		err = look(d, an, &d->refs.at[i]);
+	return err;
+}
+
+void dumps_free(struct dumps *d)
+{
+	for (size_t i = 0; i < d->views.count; i++)
+		dump_view_free(d->views.at[i]);
+	free(d->views.at);
+	free(d->deadlocks.at);
+	free(d->refs.at);
+}
