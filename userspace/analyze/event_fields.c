@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "blocked.h"
+
+struct fields {
+	const struct analysis *an;
+	const struct event *e;
+	const struct field_sink *sink;
+	void *ctx;
+};
+
+static void text(const struct fields *f, const char *key, const char *value)
+{
+	if (key && *value)
+		f->sink->text(f->ctx, key, value);
+}
+
+static void number(const struct fields *f, const char *key, uint64_t value, enum field_form form)
+{
+	f->sink->number(f->ctx, key, value, form);
+}
+
+#define KEY_MAX 48
+
+static void unit(const struct fields *f, const struct kind_field *is, uint64_t value)
+{
+	static const char *const suffixes[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
+	static const enum field_form forms[] = {
+		[UNIT_COUNT] = FIELD_NUMBER, [UNIT_NS] = FIELD_NS, [UNIT_BYTES] = FIELD_BYTES};
+	char key[KEY_MAX];
+
+	snprintf(key, sizeof(key), "%s%s", is->title, suffixes[is->unit]);
+	number(f, key, value, forms[is->unit]);
+}
+
+static void other(const struct fields *f)
+{
+	const struct event *e = f->e;
+	const struct thread_row *t = e->other == ROW_NONE ? NULL : table_row(&f->an->a->threads, e->other);
+	char key[KEY_MAX];
+
+	if (!t)
+		return;
+	text(f, e->k->other_is.title, analysis_thread_name(f->an, e->other));
+	snprintf(key, sizeof(key), "%s_tid", e->k->other_is.title);
+	number(f, key, t->tid, FIELD_NUMBER);
+	if (e->other_stack != ROW_NONE)
+		text(f, "at", events_site_name(f->an, events_site(f->an, e->other_stack)));
+}
+
+/* What the kernel knows of a time off the CPU, if it was asked for it: without a class, there is nothing of it. */
+static void off_cpu(const struct fields *f)
+{
+	const struct jvm_event_row *r = f->e->row;
+	unsigned class = BRAID_OFFCPU_CLASS(r->flags);
+
+	if (!class)
+		return;
+	text(f, "class", blocked_class_name(class));
+	if (class < BRAID_OFFCPU_UNMOUNTED) {
+		number(f, "runnable_ns", r->value, FIELD_NS);
+		number(f, "cpu", (uint32_t)r->weight, FIELD_NUMBER);
+		number(f, "to_cpu", r->weight >> 32, FIELD_NUMBER);
+	}
+	text(f, "object", strpool_get(&f->an->a->strings, r->name));
+	if (r->number)
+		number(f, class == BRAID_OFFCPU_FUTEX ? "futex" : "inode", r->number, FIELD_HEX);
+	text(f, "woken_by", strpool_get(&f->an->a->strings, r->text));
+}
+
+void event_fields(const struct analysis *an, const struct event *e, const struct field_sink *sink, void *ctx)
+{
+	const struct fields f = {.an = an, .e = e, .sink = sink, .ctx = ctx};
+	const struct jvm_event_row *r = e->row;
+	const struct kind *k = e->k;
+
+	text(&f, k->name_is.title, e->name);
+	text(&f, k->detail_is.title, strpool_get(&an->a->strings, r->detail));
+	if (r->duration_ns || k->weight == WEIGHT_DURATION)
+		number(&f, "duration_ns", r->duration_ns, FIELD_NS);
+	if (k->value_is.title)
+		unit(&f, &k->value_is, r->value);
+	if (k->weight == WEIGHT_ESTIMATE)
+		unit(&f, &k->weight_is, e->weight);
+	else if (k->weight_is.title)
+		unit(&f, &k->weight_is, r->weight);
+	if (k->number_is.title && r->number)
+		number(&f, k->number_is.title, r->number, FIELD_NUMBER);
+	if (k->ages)
+		number(&f, "collections", r->flags, FIELD_NUMBER);
+	if (k->flagged)
+		number(&f, "flags", r->flags, FIELD_HEX);
+	if (e->kind == BRAID_JVM_OFFCPU)
+		off_cpu(&f);
+	if (k->other_is.title)
+		other(&f);
+	text(&f, k->text_is.title, strpool_get(&an->a->strings, r->text));
+}
