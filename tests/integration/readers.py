@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers of the formats that braid exports, which know the formats and nothing of braid. What a format does not allow is
 an error."""
+import json
 import re
+from collections import Counter
 
 
 def hprof(path):
@@ -52,3 +54,141 @@ def hprof(path):
     assert table is None and total == sum(s[0] for s in samples), "total"
     assert [s[0] for s in samples] == sorted((s[0] for s in samples), reverse=True), "ranks"
     return {"samples": samples, "sites": sites}
+
+
+def strict(path):
+    """JSON whose objects have each key once."""
+    def members(pairs):
+        assert len(dict(pairs)) == len(pairs), f"a key twice: {pairs}"
+        return dict(pairs)
+
+    def number(text):
+        raise AssertionError(f"no JSON: {text}")
+    with open(path) as f:
+        return json.load(f, object_pairs_hook=members, parse_constant=number)
+
+
+class Timed:
+    """What formats with times have: samples as (name, time in s, weight, thread, frames from the leaf), and by category
+    how many events, their weights, and the ns of intervals."""
+
+    def __init__(self):
+        self.samples = []
+        self.counts, self.weights, self.ns = Counter(), Counter(), Counter()
+        self.stacks = {}  # some stack of each category, from the leaf
+
+    def event(self, category, weight, count, ns, stack):
+        self.counts[category] += count
+        self.weights[category] += weight
+        self.ns[category] += ns
+        if stack:
+            self.stacks[category] = stack
+
+
+def heatmap(path):
+    """FlameScope's: seconds as columns, parts of a second as rows, from the last one on. The sum of each second."""
+    data = strict(path)
+    assert data["rows"] == [1000 * i // 50 for i in reversed(range(50))], data["rows"]
+    first = data["columns"][0]
+    assert data["columns"] == list(range(first, first + len(data["values"])))
+    assert all(len(column) == len(data["rows"]) for column in data["values"])
+    assert data["maxvalue"] == max(max(column) for column in data["values"])
+    assert data["total"] == sum(sum(column) for column in data["values"]), data["total"]
+    return data
+
+
+def chrome(path):
+    """Trace events. Each thread with events has a name, each stack frame a parent that there is, and no cycle."""
+    data, timed, names, processes = strict(path), Timed(), {}, set()
+    frames = data["stackFrames"]
+
+    def stack(event):
+        found, at = [], event.get("sf")
+        while at is not None:
+            found.append(frames[str(at)]["name"])
+            at = frames[str(at)].get("parent")
+            assert len(found) < 10000, "a cycle"
+        return found
+    for e in data["traceEvents"]:
+        if e["ph"] == "M" and e["name"] == "process_name":
+            processes.add(e["pid"])
+        elif e["ph"] == "M":
+            assert e["name"] == "thread_name", e
+            names[e["pid"], e["tid"]] = e["args"]["name"]
+        else:
+            assert e["pid"] in processes and e["ts"] >= 0 and e["cat"] and e["name"], e
+            thread = names[e["pid"], e["tid"]]
+            assert e["ph"] in "PXi" and ("dur" in e) == (e["ph"] == "X"), e
+            if e["ph"] == "P":
+                timed.samples.append((e["name"], e["ts"] / 1e6, e["args"]["weight"], thread, stack(e)))
+            else:
+                timed.event(e["cat"], e["args"]["weight"], e["args"].get("events", 1),
+                            round(e.get("dur", 0) * 1000), stack(e))
+    used = {str(e["sf"]) for e in data["traceEvents"] if "sf" in e}
+    used |= {str(f["parent"]) for f in frames.values() if "parent" in f}
+    assert used == set(frames), "frames that nothing has"
+    return timed
+
+
+def firefox(path):
+    """The processed format of the Firefox Profiler, version 70: its tables agree with each other."""
+    data, timed = strict(path), Timed()
+    meta, shared = data["meta"], data["shared"]
+    assert meta["preprocessedProfileVersion"] == 70 and meta["startTime"] > 1.7e12, meta
+    categories = meta["categories"]
+    assert any(c["color"] == "grey" for c in categories) and all(c["subcategories"][0] == "Other" for c in categories)
+    strings, schemas = shared["stringArray"], {}
+    assert len(set(strings)) == len(strings), "a string twice"
+
+    def table(of, columns, name):
+        assert set(of) == set(columns.split()) | {"length"}, (name, set(of))
+        for column in columns.split():
+            if isinstance(of[column], list):
+                assert len(of[column]) == of["length"], (name, column)
+        return range(of["length"])
+    stacks, frames, funcs = shared["stackTable"], shared["frameTable"], shared["funcTable"]
+    resources, sources = shared["resourceTable"], shared["sources"]
+    for i in table(stacks, "frame prefixOffset", "stackTable"):
+        assert 0 <= stacks["prefixOffset"][i] <= i and stacks["frame"][i] < frames["length"], i
+    for i in table(frames, "address lib inlineDepth category subcategory func nativeSymbol innerWindowID line column "
+                   "originalLocation", "frameTable"):
+        assert 0 <= frames["func"][i] < funcs["length"] and frames["address"][i] == frames["lib"][i] == -1, i
+        assert frames["subcategory"][i] < len(categories[frames["category"][i]]["subcategories"]), i
+        assert frames["line"][i] is None or frames["line"][i] > 0, i
+    for i in table(funcs, "name isJS relevantForJS resource source lineNumber columnNumber originalLocation", "funcTable"):
+        assert strings[funcs["name"][i]] and -1 <= funcs["resource"][i] < resources["length"], i
+        assert funcs["source"][i] is None or 0 <= funcs["source"][i] < sources["length"], i
+    for i in table(resources, "name host type", "resourceTable"):
+        assert strings[resources["name"][i]], i
+    for i in table(sources, "id filename startLine startColumn sourceMapURL content", "sources"):
+        assert strings[sources["filename"][i]], i
+    assert not table(shared["nativeSymbols"], "libIndex address name functionSize", "nativeSymbols")
+    assert not table(shared["sourceLocationTable"], "source line column", "sourceLocationTable")
+    for schema in meta["markerSchema"]:
+        schemas[schema["name"]] = {f["key"]: f["format"] for f in schema["fields"]}
+
+    def stack(at):
+        found = []
+        while at is not None:
+            found.append(strings[funcs["name"][frames["func"][stacks["frame"][at]]]])
+            at = at - stacks["prefixOffset"][at] if stacks["prefixOffset"][at] else None
+        return found
+    for thread in data["threads"]:
+        samples, markers = thread["samples"], thread["markers"]
+        assert thread["pid"].isdigit() and thread["name"] and thread["processName"], thread["name"]
+        assert samples["time"] == sorted(samples["time"]) and samples["weightType"] == "samples", thread["name"]
+        for i in table(samples, "stack time weight weightType", "samples"):
+            timed.samples.append((None, samples["time"][i] / 1e3, samples["weight"][i], thread["name"],
+                                  stack(samples["stack"][i])))
+        for i in table(markers, "data name startTime endTime phase category", "markers"):
+            marker, ns = markers["data"][i], 0
+            assert strings[markers["name"][i]] and markers["category"][i] < len(categories), marker
+            assert set(marker) - {"type", "cause"} <= set(schemas[marker["type"]]), marker
+            assert markers["phase"][i] == (0 if markers["endTime"][i] is None else 1), marker
+            if markers["phase"][i]:
+                ns = round((markers["endTime"][i] - markers["startTime"][i]) * 1e6)
+                assert ns >= 0, marker
+            timed.event(strings[markers["name"][i]], marker["weight"], marker.get("events", 1), ns,
+                        stack(marker["cause"]["stack"]) if "cause" in marker else [])
+        assert min([0, *samples["time"], *markers["startTime"]]) >= 0, thread["name"]
+    return timed

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid export`: writes a trace in other tools' formats. */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +9,7 @@
 #include <analyze/kinds.h>
 #include <export/export.h>
 #include <export/stack_table.h>
+#include <export/timed.h>
 #include <wall/profile.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -14,17 +17,25 @@
 #include "cli.h"
 #include "common.h"
 
+typedef int stacks_fn(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
+typedef int timed_fn(FILE *out, struct timed_source *s);
+
 /* The formats; the first is the default. */
 static const struct {
 	const char *name;
-	int (*write)(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
-	bool samples; /* it has no weights of other events */
-} formats[] = {{"collapsed", NULL, false},
-	       {"pprof", pprof_write, false},
-	       {"otlp", otlp_write, false},
-	       {"speedscope", speedscope_write, false},
-	       {"hprof", hprof_write, true}};
+	stacks_fn *stacks;
+	timed_fn *timed; /* the events one by one */
+	bool samples;	 /* without an event, it has only samples */
+} formats[] = {{.name = "collapsed"},
+	       {"pprof", .stacks = pprof_write},
+	       {"otlp", .stacks = otlp_write},
+	       {"speedscope", .stacks = speedscope_write},
+	       {"hprof", .stacks = hprof_write, .samples = true},
+	       {"heatmap", .timed = heatmap_write, .samples = true},
+	       {"firefox", .timed = firefox_write},
+	       {"chrome", .timed = chrome_write}};
 
+#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox or chrome"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct export_options {
@@ -46,7 +57,8 @@ enum { OPT_FORMAT = 0x200, OPT_ANNOTATE, OPT_LINES, OPT_EVENT, OPT_WAKERS };
 static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
 	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
-	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations",
+	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations; heatmap: FlameScope's data; "
+	 "firefox: Firefox Profiler; chrome: trace events",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -71,6 +83,7 @@ static const char doc[] =
 	"  braid export --annotate --threads -o stacks.txt braid.trace\n"
 	"  braid export --event alloc braid.trace > bytes.txt\n"
 	"  braid export --format pprof -o cpu.pb braid.trace\n"
+	"  braid export --format firefox -o braid.firefox.json braid.trace\n"
 	"  braid export --event wall --no-idle braid.trace > time.txt\n"
 	"  braid export --event offcpu --wakers braid.trace > why.txt\n"
 	"  braid export --exclude '^\\[incomplete' braid.trace\n"
@@ -79,8 +92,22 @@ static const char doc[] =
 	"by ';' (a ';' in a name becomes ':'), a space, and a weight. The weight is the number of samples, "
 	"or the nanoseconds (lock, wait, offcpu), bytes (alloc, live) or number of the events. The last "
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
-	"begins with the frame [incomplete: cause]. The other formats have the same stacks and weights, with "
-	"threads and source lines.";
+	"begins with the frame [incomplete: cause]. pprof, otlp and speedscope have the same stacks and weights, "
+	"with threads and source lines; firefox and chrome have samples and events one by one, with their times.";
+
+/* Whether the format has what --event asks for. */
+static void check_event(struct argp_state *state, const struct export_options *o)
+{
+	const char *name = formats[o->format].name;
+
+	if (formats[o->format].stacks == hprof_write && (o->kind || o->wall))
+		argp_error(state, "--format %s has samples only; write these events with --format pprof", name);
+	if (formats[o->format].timed && o->wall)
+		argp_error(state, "--format %s has events at their times; write --event wall with --format pprof",
+			   name);
+	if (formats[o->format].timed && o->common.top != UINT_MAX)
+		argp_error(state, "--format %s has events at their times; --top is for formats with stacks", name);
+}
 
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
@@ -122,12 +149,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		o->kind = kind_named(arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (formats[o->format].write && (o->wakers || o->collapsed.threads || o->collapsed.lines))
+		if (o->format && (o->wakers || o->collapsed.threads || o->collapsed.lines))
 			argp_error(state, "--wakers, --threads and --lines are for --format collapsed; the others have "
 					  "threads and lines anyway");
-		if (formats[o->format].samples && (o->kind || o->wall))
-			argp_error(state, "--event: %s has samples only; write these events with --format pprof",
-				   formats[o->format].name);
+		check_event(state, o);
 		if (o->wakers && o->kind != BRAID_JVM_OFFCPU)
 			argp_error(state, "--wakers: needs --event offcpu");
 		if ((o->wall || o->wakers) && filter_has_span(&o->common.filter))
@@ -203,7 +228,7 @@ static int write_table(FILE *out, const struct loaded *l, const struct profile *
 
 	table.views = l->views;
 	if (!err)
-		err = formats[o->format].write(out, &table, &unit, o->collapsed.annotate);
+		err = formats[o->format].stacks(out, &table, &unit, o->collapsed.annotate);
 	stack_table_free(&table);
 	return err;
 }
@@ -221,10 +246,43 @@ static bool write_profile(const struct loaded *l, const struct export_options *o
 		log_warning("%s has no '%s' events%s", o->file, o->event,
 			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
 	if (out && !err && p)
-		err = formats[o->format].write ? write_table(out, l, p, o)
-					       : collapsed_write(out, l->analysis, p, &o->collapsed);
+		err = formats[o->format].stacks ? write_table(out, l, p, o)
+						: collapsed_write(out, l->analysis, p, &o->collapsed);
 	profile_free(&of_events);
 	return out && common_output_close(out, o->output, err);
+}
+
+/* The events one by one, from a second pass over the file. */
+static bool write_timed(const struct loaded *l, const struct export_options *o)
+{
+	const struct timed_options what = {.samples = (o->event && !o->kind && !o->named) ||
+						      (!o->event && formats[o->format].samples),
+					   .kind = o->kind,
+					   .hit = o->named ? o->event : NULL,
+					   .annotate = o->collapsed.annotate,
+					   .path = o->file};
+	FILE *out = common_output_open(o->output, o->file);
+	struct timed_source source;
+	int err;
+
+	if (!out)
+		return false;
+	err = timed_open(&source, l->reader, l->analysis, &what);
+	if (!err)
+		err = formats[o->format].timed(out, &source);
+	timed_close(&source);
+	if (err == -EFBIG) {
+		log_error("%s is too long for --format %s; select a part by --from and --to", o->file,
+			  formats[o->format].name);
+	}
+	return common_output_close(out, o->output, err) && !err;
+}
+
+static bool write_any(const struct loaded *l, const struct export_options *o)
+{
+	if (o->named && !common_has_event(l, o->event, true))
+		return false;
+	return formats[o->format].timed ? write_timed(l, o) : o->wakers ? write_wakers(l, o) : write_profile(l, o);
 }
 
 int cmd_export(int argc, char **argv)
@@ -240,8 +298,7 @@ int cmd_export(int argc, char **argv)
 	o.collapsed.top = common_top(&o.common, 0);
 	o.collapsed.announce = announce;
 	if (common_load(&l, o.file, &o.common.filter)) {
-		status = common_status(&l, (!o.named || common_has_event(&l, o.event, true)) &&
-						   (o.wakers ? write_wakers(&l, &o) : write_profile(&l, &o)));
+		status = common_status(&l, write_any(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);

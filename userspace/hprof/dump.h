@@ -7,7 +7,7 @@
 #define BRAID_HPROF_DUMP_H
 
 #include "items.h"
-#include "scratch.h"
+#include <util/scratch.h>
 #include "util/vec.h"
 
 #define HPROF_NONE UINT32_MAX

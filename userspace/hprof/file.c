@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file.h"
 
-#include "scratch.h"
+#include <util/scratch.h>
 #include "util/root_file.h"
 
 #include <errno.h>

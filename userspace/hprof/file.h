@@ -6,7 +6,7 @@
 #ifndef BRAID_HPROF_FILE_H
 #define BRAID_HPROF_FILE_H
 
-#include "scratch.h"
+#include <util/scratch.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #ifndef BRAID_HPROF_GRAPH_H
 #define BRAID_HPROF_GRAPH_H
 
-#include "scratch.h"
+#include <util/scratch.h>
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -62,18 +62,26 @@ void json_number(struct json *j, const char *key, uint64_t value)
 	fprintf(j->out, "%" PRIu64, value);
 }
 
-void json_seconds(struct json *j, const char *key, uint64_t ns)
+void json_fixed(struct json *j, const char *key, uint64_t value, int digits)
 {
-	char part[16];
+	uint64_t one = 1;
+	char part[24];
 	size_t len;
 
+	for (int i = 0; i < digits; i++)
+		one *= 10;
 	json_key(j, key);
-	fprintf(j->out, "%" PRIu64, ns / 1000000000);
-	snprintf(part, sizeof(part), ".%09" PRIu64, ns % 1000000000);
+	fprintf(j->out, "%" PRIu64, value / one);
+	snprintf(part, sizeof(part), ".%0*" PRIu64, digits, value % one);
 	for (len = strlen(part); len > 1 && part[len - 1] == '0';)
 		part[--len] = '\0';
 	if (len > 1)
 		fputs(part, j->out);
+}
+
+void json_seconds(struct json *j, const char *key, uint64_t ns)
+{
+	json_fixed(j, key, ns, 9);
 }
 
 void json_decimal(struct json *j, const char *key, double value)
@@ -92,6 +100,12 @@ void json_null(struct json *j, const char *key)
 {
 	json_key(j, key);
 	fputs("null", j->out);
+}
+
+void json_raw(struct json *j, const char *key, const char *json, size_t length)
+{
+	json_key(j, key);
+	fwrite(json, 1, length, j->out);
 }
 
 void json_number_if(struct json *j, bool recorded, const char *key, uint64_t value)

@@ -9,6 +9,7 @@ from collections import Counter
 import readers
 
 info = json.load(open("info.json"))
+events = json.load(open("report.json"))["events"]
 
 collapsed = Counter()
 stacks = Counter()
@@ -96,3 +97,28 @@ for weight, thread, frames in readers.hprof("hprof")["samples"]:
     whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
 equal("hprof", found)
 assert whole == stacks, "whole stacks"
+
+# Formats with times: the same samples, at the same times, and of each kind of event the same number and weight
+h = readers.heatmap("heatmap")
+assert h["total"] == total, h["total"]
+times = {}
+for name in ("chrome", "firefox"):
+    timed = getattr(readers, name)(name)
+    found, whole = Counter(), Counter()
+    for _, _, weight, _, frames in timed.samples:
+        found[frames[0]] += weight
+        whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
+    equal(name, found)
+    assert whole == stacks, f"{name}: whole stacks"
+    assert set(timed.counts) == set(events) and events["gc_pause"]["count"] >= 2, (name, set(timed.counts), set(events))
+    for kind, of in events.items():
+        weight = next((of[key] for key in of if key.startswith("weight")), of["count"])
+        if "weight_s" in of:
+            weight = round(weight * 1e9)
+        found = timed.counts[kind], timed.weights[kind]
+        assert found == (of["count"], weight), (name, kind, found, of)
+    pauses = timed.ns["gc_pause"], timed.weights["gc_pause"]
+    assert pauses[0] == pauses[1] > 0, (name, pauses)
+    times[name] = sorted(s[1] for s in timed.samples)
+first = times["chrome"][0] - times["firefox"][0]  # one counts from the recording's start
+assert all(abs(c - f - first) < 1e-5 for c, f in zip(times["chrome"], times["firefox"])), "times"

@@ -7,10 +7,11 @@ source "$(dirname "$0")/../lib.sh"
 
 need_sample
 root=$(readlink -f "$LIB_DIR/../..")
-for format in collapsed pprof otlp speedscope hprof; do
+for format in collapsed pprof otlp speedscope hprof heatmap firefox chrome; do
 	braid export --format "$format" -o "$format" "$SAMPLE"
 done
 braid info --json "$SAMPLE" >info.json
+braid report --json "$SAMPLE" >report.json
 go tool pprof -top -sample_index=samples -nodecount=100000 -nodefraction=0 pprof >pprof.top 2>pprof.err ||
 	fail "pprof cannot read it: $(cat pprof.err)"
 go tool pprof -top -sample_index=cpu -tagfocus=thread=sample-1 pprof >pprof.cpu 2>&1 || fail "$(cat pprof.cpu)"
@@ -18,7 +19,7 @@ protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <o
 python3 "$TEST_DIR/formats.py" || fail "the formats differ"
 
 for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers" \
-	"--format hprof --event lock"; do
+	"--format hprof --event lock" "--format chrome --event wall" "--format firefox --top 3"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	braid export $options "$SAMPLE" >out 2>err || status=$?

@@ -4,8 +4,8 @@
  * mapped, so that the kernel can write it out when memory is short. Their blocks are reserved at once: a full disk is an
  * error, not a signal.
  */
-#ifndef BRAID_HPROF_SCRATCH_H
-#define BRAID_HPROF_SCRATCH_H
+#ifndef BRAID_UTIL_SCRATCH_H
+#define BRAID_UTIL_SCRATCH_H
 
 #include <stdint.h>
 #include <stdio.h>
