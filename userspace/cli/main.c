@@ -20,6 +20,7 @@ static const struct command {
 	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
 	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
 	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
+	{"diagnose", cmd_diagnose, "say what is wrong in a recording, with evidence"},
 	{"heap", cmd_heap, "count the objects of a JVM by class"},
 	{"memory", cmd_memory, "show whose memory the resident set of a process is"},
 	{"threads", cmd_threads, "print the threads of a process with their stacks, and deadlocks"},
