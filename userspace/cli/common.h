@@ -124,6 +124,9 @@ void common_unload(struct loaded *l);
  */
 FILE *common_output_open(const char *path, const char *input);
 
+/* False, with an error printed: `path` is the trace `input`. */
+bool common_output_is_not(const char *path, const char *input);
+
 /*
  * Flushes and closes. When not everything was written, prints the reason and returns false. `err` is the export's
  * result.

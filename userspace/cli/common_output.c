@@ -55,6 +55,14 @@ failed:
 	return -errno;
 }
 
+bool common_output_is_not(const char *path, const char *input)
+{
+	if (is_stdout(path) || !same_file(path, input))
+		return true;
+	log_error("%s is the trace itself; choose another output file", path);
+	return false;
+}
+
 FILE *common_output_open(const char *path, const char *input)
 {
 	struct stat trace;
@@ -63,10 +71,8 @@ FILE *common_output_open(const char *path, const char *input)
 
 	if (is_stdout(path))
 		return stdout;
-	if (same_file(path, input)) {
-		log_error("%s is the trace itself; choose another output file", path);
+	if (!common_output_is_not(path, input))
 		return NULL;
-	}
 	fd = stat(input, &trace) ? -errno : output_create(path, &trace);
 	if (fd >= 0 && !(out = fdopen(fd, "w")))
 		fd = -errno;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <report/diff.h>
+#include <page/html.h>
 #include <util/log.h>
 #include <util/quantity.h>
 
@@ -16,11 +16,11 @@ struct diff_request {
 	struct common common;
 	struct diff_options options;
 	const char *path[DIFF_SIDES];
-	const char *event;
+	const char *event, *html;
 	bool all, json;
 };
 
-enum { OPT_EVENT = 0x200, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON };
+enum { OPT_EVENT = 0x200, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON, OPT_HTML };
 
 static const struct argp_option options[] = {
 	{"event", OPT_EVENT, "KIND", 0,
@@ -32,6 +32,9 @@ static const struct argp_option options[] = {
 	{"total", OPT_TOTAL, 0, 0, "Count a method with all that it calls, not by itself", 0},
 	{"all", OPT_ALL, 0, 0, "Print the methods that may differ by chance, too, with how likely that is", 0},
 	{"json", OPT_JSON, 0, 0, "Print JSON", 0},
+	{"html", OPT_HTML, "OUT", 0,
+	 "Write a differential flame graph and a table of methods into one self-contained HTML file, instead of the text",
+	 0},
 	{0},
 };
 
@@ -41,6 +44,7 @@ static const char doc[] =
 	"  braid diff --total before.trace after.trace\n"
 	"  braid diff --event alloc before.trace after.trace\n"
 	"  braid diff --from 5 --to 15 before.trace after.trace\n"
+	"  braid diff --html changes.html before.trace after.trace\n"
 	"\n"
 	"Each recording is cut into 40 slices with equal totals. How much these vary says how large a difference can be "
 	"by chance; the chance that any method is printed although none differs is at most 1 %. Differences between "
@@ -77,6 +81,9 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JSON:
 		r->json = true;
+		return 0;
+	case OPT_HTML:
+		r->html = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= DIFF_SIDES)
@@ -141,6 +148,23 @@ static void warn_about(const struct diff_report *r)
 			log_warning("%s has nothing of this to compare", r->path[side]);
 }
 
+static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_report *r, const char *path)
+{
+	const struct views *views[DIFF_SIDES] = {l[DIFF_BEFORE].views, l[DIFF_AFTER].views};
+	const char *titles[DIFF_SIDES];
+	FILE *out;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const char *slash = strrchr(l[side].path, '/');
+
+		titles[side] = slash ? slash + 1 : l[side].path;
+	}
+	if (!common_output_is_not(path, l[DIFF_BEFORE].path))
+		return false;
+	out = common_output_open(path, l[DIFF_AFTER].path);
+	return out && common_output_close(out, path, diff_html(out, r, views, titles));
+}
+
 static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request *r)
 {
 	const struct analysis *an[DIFF_SIDES] = {l[DIFF_BEFORE].analysis, l[DIFF_AFTER].analysis};
@@ -151,6 +175,7 @@ static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request
 				     .all = r->all};
 	double scale[DIFF_SIDES];
 	struct diff *diff;
+	bool ok;
 
 	if (!describe(&report, scale, l, r))
 		return false;
@@ -162,9 +187,11 @@ static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request
 	for (int side = 0; side < DIFF_SIDES; side++)
 		report.duration_ns[side] = an[side]->duration_ns;
 	warn_about(&report);
-	(r->json ? diff_json : diff_text)(stdout, &report);
+	ok = !r->html || write_page(l, &report, r->html);
+	if (r->json || !r->html)
+		(r->json ? diff_json : diff_text)(stdout, &report);
 	diff_free(diff);
-	return common_output_close(stdout, NULL, 0);
+	return common_output_close(stdout, NULL, 0) && ok;
 }
 
 int cmd_diff(int argc, char **argv)

@@ -331,6 +331,7 @@ static int compare_sides(struct comparison *c)
 		c->diff->significant += c->pairs.at[i].row.chance <= DIFF_LEVEL;
 	}
 	VEC_SORT(&c->diff->rows, compare_rows);
+	c->diff->factor = c->factor[DIFF_BEFORE] > 0 ? c->factor[DIFF_AFTER] / c->factor[DIFF_BEFORE] : 1;
 	return err;
 }
 

@@ -40,7 +40,8 @@ struct diff {
 	rows;		    /* by chance up to DIFF_LEVEL first; within both parts by the size of the difference */
 	size_t significant; /* number of rows up to DIFF_LEVEL */
 	double total[DIFF_SIDES]; /* amounts, never shares */
-	uint64_t methods;	  /* distinct ones; those with a tiny share of both totals have no row */
+	double factor;	  /* a share of the total after, times this, is comparable with one of the total before */
+	uint64_t methods; /* distinct ones; those with a tiny share of both totals have no row */
 };
 
 /* 0 or -ENOMEM. The samples of both must have been kept; `scale` turns weights into the unit of amounts. */

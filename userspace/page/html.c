@@ -76,9 +76,8 @@ static void html_incomplete(struct json *j, const struct quality *q)
 	json_close(j, ']');
 }
 
-/* One flame graph. */
-static int html_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
-		      const char *unit)
+int page_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
+	       const char *unit)
 {
 	static const struct tree_options options = {.labels = TREE_METHODS};
 	uint32_t *place = NULL;
@@ -94,8 +93,9 @@ static int html_graph(struct page *p, const struct profile *profile, const struc
 		json_number(&p->j, "total", profile->quality.total);
 		json_number(&p->j, "complete", profile->quality.by_cause[CAUSE_COMPLETE]);
 		html_incomplete(&p->j, &profile->quality);
-		err = page_tree(&p->j, t, place) ?: html_weights(p, profile, t, place)
-						 ?: html_times(p, profile, from, t, place);
+		err = page_tree(&p->j, t, place) ?: html_weights(p, profile, t, place);
+		if (from)
+			err = err ?: html_times(p, profile, from, t, place);
 		json_close(&p->j, '}');
 	}
 	free(place);
@@ -103,15 +103,21 @@ static int html_graph(struct page *p, const struct profile *profile, const struc
 	return err;
 }
 
-static int html_kind(struct page *p, uint32_t kind)
+const char *page_unit(enum kind_unit unit)
 {
 	static const char *const units[] = {[UNIT_COUNT] = "events", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes"};
+
+	return units[unit];
+}
+
+static int html_kind(struct page *p, uint32_t kind)
+{
 	struct profile profile;
 	int err = events_profile(p->an, kind, &profile);
 
 	if (!err && profile.sums.count)
-		err = html_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title,
-				 units[kind_of(kind)->unit]);
+		err = page_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title,
+				 page_unit(kind_of(kind)->unit));
 	profile_free(&profile);
 	return err;
 }
@@ -120,7 +126,7 @@ static int html_hits(struct page *p, const struct hit_view *hit)
 {
 	const struct page_source from = {.samples = hit->event->samples.at, .count = hit->event->samples.count};
 
-	return html_graph(p, hit->profile, &from, hit->name, "samples");
+	return page_graph(p, hit->profile, &from, hit->name, "samples");
 }
 
 /* The samples come first, unless there are only other events. */
@@ -135,7 +141,7 @@ static int html_graphs(struct page *p, const struct views *v)
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
 		others = others || (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight);
 	if (p->an->samples.quality.total || !others)
-		err = html_graph(p, &p->an->samples, &samples, *event ? event : "samples", "samples");
+		err = page_graph(p, &p->an->samples, &samples, *event ? event : "samples", "samples");
 	for (size_t i = 0; i < v->hits.events.count && !err; i++)
 		if (v->hits.events.at[i].event && v->hits.events.at[i].profile->sums.count)
 			err = html_hits(p, &v->hits.events.at[i]);
@@ -185,8 +191,24 @@ static void html_threads(struct page *p, const struct views *v)
 	json_close(&p->j, ']');
 }
 
-static int html_data(FILE *out, const struct views *v, const char *title)
+void page_kinds(struct json *j)
 {
+	json_open(j, "kinds", '[');
+	for (int k = 0; k < KIND_COUNT; k++)
+		json_string(j, NULL, kind_name((enum stack_kind)k));
+	json_close(j, ']');
+}
+
+struct report_page {
+	const struct views *views;
+	const char *title;
+};
+
+static int html_data(FILE *out, const void *of)
+{
+	const struct report_page *request = of;
+	const struct views *v = request->views;
+	const char *title = request->title;
 	struct page p = {.an = v->an, .from_ns = v->an->start_ns, .j = {.out = out}};
 	int err = 0;
 
@@ -206,10 +228,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	json_open(&p.j, NULL, '{');
 	json_string(&p.j, "title", title);
 	page_about(&p.j, v, title);
-	json_open(&p.j, "kinds", '[');
-	for (int k = 0; k < KIND_COUNT; k++)
-		json_string(&p.j, NULL, kind_name((enum stack_kind)k));
-	json_close(&p.j, ']');
+	page_kinds(&p.j);
 	err = err ?: html_graphs(&p, v);
 	err = err ?: html_lanes(&p) ?: html_timeline(&p);
 	html_threads(&p, v);
@@ -219,7 +238,7 @@ static int html_data(FILE *out, const struct views *v, const char *title)
 	return err;
 }
 
-int report_html(FILE *out, const struct views *v, const char *title)
+int page_write(FILE *out, int (*data)(FILE *out, const void *of), const void *of)
 {
 	size_t size = (size_t)(html_blob_end - html_blob_start);
 	const char *mark = memmem(html_blob_start, size, DATA_MARK, strlen(DATA_MARK));
@@ -229,7 +248,12 @@ int report_html(FILE *out, const struct views *v, const char *title)
 	if (!mark)
 		return -EINVAL;
 	fwrite(html_blob_start, 1, before, out);
-	err = html_data(out, v, title);
+	err = data(out, of);
 	fwrite(mark + strlen(DATA_MARK), 1, size - before - strlen(DATA_MARK), out);
 	return err;
+}
+
+int report_html(FILE *out, const struct views *v, const char *title)
+{
+	return page_write(out, html_data, &(struct report_page){v, title});
 }

@@ -3,6 +3,7 @@
 #ifndef BRAID_PAGE_PAGE_H
 #define BRAID_PAGE_PAGE_H
 
+#include <analyze/kinds.h>
 #include <views/tree.h>
 #include <views/views.h>
 #include <util/json.h>
@@ -56,7 +57,19 @@ struct page_source {
 	size_t count;
 };
 
+/* 0 or -ENOMEM. */
 int html_times(struct page *p, const struct profile *profile, const struct page_source *from, const struct tree *t,
 	       const uint32_t *place);
+
+/* ---- html.c ---- */
+
+/* The page with the data that `data` writes. */
+int page_write(FILE *out, int (*data)(FILE *out, const void *of), const void *of);
+/* One flame graph. `from` NULL: without times. */
+int page_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
+	       const char *unit);
+void page_kinds(struct json *j);
+/* "events", "ns", "bytes" */
+const char *page_unit(enum kind_unit unit);
 
 #endif

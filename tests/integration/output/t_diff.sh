@@ -23,6 +23,16 @@ END
 done
 braid diff --total --include 'Rounds\.main' 1.trace 3.trace >text 2>err
 grep -q '^  +.* Rounds.changed$' text || fail "$(cat text)"
+# The page of both, in a browser. It is not written over one of them.
+status=0
+braid diff --html 1.trace 1.trace 3.trace >text 2>err || status=$?
+[[ $status -eq 1 ]] || fail "a trace is written over: $status"
+one_line_error text err
+braid diff --html changes.html 1.trace 3.trace
+if node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js"; then
+	braid diff --json --all 1.trace 3.trace >diff.json
+	node "$TEST_DIR/changes.js" changes.html diff.json
+fi
 ! braid diff --total --from 0 --to 10ms 1.trace 1.trace | grep -q Rounds.changed || fail "a recording differs from itself"
 
 braid record -q -e page-faults -o faults.trace -- true

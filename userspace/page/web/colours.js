@@ -21,7 +21,7 @@ function kindColour(kind) {
 
 /* -1: all less, 0: nothing, 1: all more */
 function changeColour(change) {
-	const theme = dark() ? 1 : 0, to = (change > 0 ? MORE : LESS)[theme], part = Math.min(1, Math.abs(change)) * (theme ? 1 : 0.62);
+	const theme = dark() ? 1 : 0, to = (change > 0 ? MORE : LESS)[theme], part = Math.min(1, Math.abs(change)) * (theme ? 1 : 0.75);
 	return "rgb(" + SAME[theme].map((from, k) => Math.round(from + (to[k] - from) * part)).join(",") + ")";
 }
 

@@ -31,6 +31,7 @@ function joined(before, after) {
 if (COMPARED) {
 	data.threads = [{pid: 0, tid: 0, java: false, name: "", process: "", known_us: 0, began: true}];
 	data.graphs = [joined(data.graphs[0], data.graphs[1])];
+	data.timeline = {from_us: 0, to_us: 1, left_out: 0, kinds: {}, spans: [], names: []};
 }
 
 /* A weight as a share of its recording; after: made comparable. */

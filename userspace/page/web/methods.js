@@ -8,8 +8,14 @@ let methodTree = null, sums = null, listed = [], shownRows = ROWS_AT_ONCE;
 function methodColumns() {
 	if (!graph.before)
 		return [["self", "Self", l => sums.self[l]], ["total", "Total", l => sums.total[l]]];
-	return [["change", "Change", l => Math.abs(partOf(sums.self[l], "after") - partOf(sums.selfWas[l], "before"))], ["selfWas", "Before", l => sums.selfWas[l]],
-		["self", "After", l => sums.self[l]], ["chance", "Chance", l => 1 - chanceOf(graph.labels[l])]];
+	const [was, is] = comparedSums();
+	return [["change", "Change", l => Math.abs(partOf(is[l], "after") - partOf(was[l], "before"))], ["before", "Before", l => was[l]], ["after", "After", l => is[l]],
+		["chance", "Chance", l => 1 - chanceOf(graph.labels[l])]];
+}
+
+/* What is compared: methods by themselves, or with what they call. */
+function comparedSums() {
+	return COMPARED.with_callees ? [sums.was, sums.total] : [sums.selfWas, sums.self];
 }
 
 function isMethod(name) {
@@ -23,9 +29,10 @@ function methodLabel(name) {
 }
 
 function layMethods() {
-	const on = weightsOn(whole), columns = methodColumns();
+	const on = weightsOn(whole);
 	methodTree = weighed(whole, on.self, on.was);
 	sums = sumsByLabel(methodTree, graph.named);
+	const columns = methodColumns();
 	if (!columns.some(column => column[0] === state.sort) && state.sort !== "name")
 		state.sort = columns[0][0];
 	listed = [];
@@ -52,20 +59,31 @@ function headCell(row, key, title) {
 	});
 }
 
+function barCell(cell, value, all) {
+	cell.textContent = share(value, all);
+	cell.title = amount(value);
+	cell.style.backgroundSize = (all ? 100 * value / all : 0).toFixed(2) + "% 100%";
+	cell.className = "number bar-cell";
+}
+
 function numberCell(row, key, label) {
-	const cell = element("td", "", row), value = key === "self" ? sums.self[label] : key === "total" ? sums.total[label] : key === "selfWas" ? sums.selfWas[label] : 0;
+	const cell = element("td", "", row);
 	cell.className = "number";
+	if (!graph.before) {
+		barCell(cell, sums[key][label], methodTree.total[0]);
+		return;
+	}
+	const [was, is] = comparedSums();
 	if (key === "change") {
-		cell.textContent = changeText(sums.selfWas[label], sums.self[label], true);
-		cell.style.color = changeInk(sums.selfWas[label], sums.self[label]);
+		cell.textContent = changeText(was[label], is[label], true);
+		cell.style.color = changeInk(was[label], is[label]);
 	} else if (key === "chance") {
 		cell.textContent = chanceText(graph.labels[label]);
+		cell.title = "The chance that a difference like this is one by chance; \u25cf: it is reported as a change";
 	} else {
-		const all = key === "selfWas" ? methodTree.was[0] : methodTree.total[0];
-		cell.textContent = share(value, all);
+		const value = (key === "before" ? was : is)[label];
+		barCell(cell, partOf(value, key), 1);
 		cell.title = amount(value);
-		cell.style.backgroundSize = (all ? 100 * value / all : 0).toFixed(2) + "% 100%";
-		cell.className = "number bar-cell";
 	}
 }
 

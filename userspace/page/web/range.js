@@ -41,6 +41,8 @@ function setView(name) {
 		$("graph").hidden = true;
 	if (!COMPARED)
 		$("diff-tools").hidden = true;
+	$("threads").hidden = Boolean(COMPARED);
+	$("methods-view").className = COMPARED ? "four" : "";
 	view.setAttribute("aria-label", {graph: "Flame graph", timeline: "Timeline", heat: "Heat map"}[name] || "");
 	$("matched").textContent = "";
 	$("panel").hidden = name !== "timeline" || !picked;

@@ -46,26 +46,34 @@ function describeRecording(a) {
 }
 
 function describeStacks() {
-	for (const g of COMPARED ? [] : data.graphs) {
-		const box = section("Stacks: " + g.name), incomplete = g.incomplete.map(([cause, weight]) => [cause, weight]);
+	for (const g of data.graphs.filter(one => !one.before)) {
+		const box = section("Stacks: " + g.name);
 		element("p", amountOf(g.total, g.unit), box);
-		bars(box, [["whole: from the innermost frame to the thread's start", g.complete], ...incomplete], g.total);
+		bars(box, [["whole: from the innermost frame to the thread's start", g.complete], ...g.incomplete], g.total);
 	}
+}
+
+/* What is lost, as one text. */
+function lossOf(a) {
+	const lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
+	if (!a.ended)
+		lost.push("the last part of the recording");
+	return lost.join(", ");
 }
 
 /* The head: what this is, and what must not be overlooked. */
 function about() {
-	const a = data.about, lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
-	if (!a.ended)
-		lost.push("the last part of the recording");
-	document.title = data.title + " - braid";
-	$("title").textContent = data.title;
-	note("about", [a.command || a.target, a.host, a.began, a.duration_s.toFixed(1) + " s"].filter(text => text !== "").join(" \u00b7 "));
+	const a = data.about, sides = COMPARED ? [["Before: ", COMPARED.before.about], ["After: ", a]] : [["", a]];
+	const line = one => [one.command || one.target, one.host, one.began, one.duration_s.toFixed(1) + " s"].filter(text => text !== "").join(" \u00b7 ");
+	$("title").textContent = sides.map(([, one]) => one.title).join(" \u2192 ");
+	document.title = $("title").textContent + " - braid";
+	note("about", sides.map(([side, one]) => side + line(one)).join("\n"));
 	$("about").title = $("about").textContent;
-	note("filter", a.filter === null ? "" : "Only: " + a.filter);
-	note("lost", lost.length ? "Lost: " + lost.join(", ") : "");
 	if (COMPARED)
-		describeRecording({...COMPARED.before.about, title: "Before: " + COMPARED.before.about.title});
-	describeRecording(COMPARED ? {...a, title: "After: " + a.title} : a);
+		note("compared", COMPARED.what + ": " + (COMPARED.differ ? COMPARED.differ.toLocaleString("en") + (COMPARED.differ === 1 ? " method differs" : " methods differ") + " by more than chance" : "no method differs by more than chance") +
+			", at the " + 100 * COMPARED.level + " % level. Shares; what has not changed is the same on both sides.");
+	note("filter", a.filter === null ? "" : "Only: " + a.filter);
+	note("lost", sides.filter(([, one]) => lossOf(one) !== "").map(([side, one]) => side + "Lost: " + lossOf(one)).join("; "));
+	sides.forEach(([side, one]) => describeRecording({...one, title: side + one.title}));
 	describeStacks();
 }
