@@ -192,3 +192,88 @@ def firefox(path):
                         stack(marker["cause"]["stack"]) if "cause" in marker else [])
         assert min([0, *samples["time"], *markers["startTime"]]) >= 0, thread["name"]
     return timed
+
+
+def text_format(path):
+    """What protoc --decode prints, message by message of the outermost: a dictionary of lists."""
+    at, above = {}, []
+    for line in open(path):
+        line = line.strip()
+        if line.endswith(" {"):
+            above.append(at)
+            at = at.setdefault(line[:-2], [])
+            at.append({})
+            at = at[-1]
+        elif line == "}":
+            message, at = at, above.pop()
+            if not above:
+                yield message
+        else:
+            key, value = line.split(": ", 1)
+            if value.startswith('"'):
+                value = value[1:-1].encode().decode("unicode_escape").encode("latin-1").decode()
+            elif value.isdigit():
+                value = int(value)
+            at.setdefault(key, []).append(value)
+
+
+def perfetto(path):
+    """Perfetto's trace, decoded by protoc: each packet refers to what packets before it have defined."""
+    timed, tracks, processes, open_slices, counts = Timed(), {}, {}, {}, Counter()
+    tables = {name: {} for name in ("event_categories", "event_names", "debug_annotation_names", "function_names", "frames",
+                                    "callstacks", "mapping_paths", "source_paths", "mappings")}
+    period = clocks = None
+
+    def known(table, message, key):
+        return tables[table][message[key][0]]["name"][0]
+
+    def stack(message):
+        if "callstack_iid" not in message:
+            return []
+        frames = tables["callstacks"][message["callstack_iid"][0]]["frame_ids"]
+        return [known("function_names", tables["frames"][f], "function_name_id") for f in reversed(frames)]
+    for packet in text_format(path):
+        assert packet["trusted_packet_sequence_id"] == [1], packet
+        time = packet.get("timestamp", [None])[0]
+        for table, entries in packet.get("interned_data", [{}])[0].items():
+            for entry in entries:
+                assert tables[table].setdefault(entry["iid"][0], entry) is entry, entry
+        for snapshot in packet.get("clock_snapshot", []):
+            clocks = {c["clock_id"][0]: c["timestamp"][0] for c in snapshot["clocks"]}
+            assert set(clocks) == {1, 3, 6} and clocks[1] > 1.7e18 and clocks[6] >= clocks[3], clocks
+        for defaults in packet.get("trace_packet_defaults", []):
+            assert clocks and defaults["timestamp_clock_id"] == [3] and packet["sequence_flags"] == [3], packet
+            period = 10**9 // defaults["perf_sample_defaults"][0]["timebase"][0]["frequency"][0]
+        for track in packet.get("track_descriptor", []):
+            if "process" in track:
+                processes[track["process"][0]["pid"][0]] = track["process"][0]["process_name"][0]
+            elif "thread" in track:
+                assert track["thread"][0]["pid"][0] in processes, track
+            else:
+                assert track["parent_uuid"][0] in tracks and track["name"], track
+            assert tracks.setdefault(track["uuid"][0], track) is track, track
+        for sample in packet.get("perf_sample", []):
+            cpu, pid, tid = (sample.get(key, [0])[0] for key in ("cpu", "pid", "tid"))
+            weight, rest = divmod(sample["timebase_count"][0] - counts[cpu], period)
+            counts[cpu] = sample["timebase_count"][0]
+            threads = [t["thread"][0] for t in tracks.values() if "thread" in t and t["thread"][0]["tid"] == [tid]]
+            assert weight > 0 and not rest and any(t["pid"] == [pid] for t in threads), sample
+            for frame in tables["callstacks"][sample["callstack_iid"][0]]["frame_ids"]:
+                assert tables["frames"][frame]["mapping_id"][0] in tables["mappings"], frame
+            timed.samples.append((None, time / 1e9, weight, threads[-1]["thread_name"][0], stack(sample)))
+        for event in packet.get("track_event", []):
+            uuid = event["track_uuid"][0]
+            assert uuid in tracks and time is not None, event
+            if event["type"] == ["TYPE_SLICE_END"]:
+                timed.ns[open_slices[uuid].pop()] += time
+                continue
+            fields = {known("debug_annotation_names", a, "name_iid"): a for a in event["debug_annotations"]}
+            category, name = known("event_categories", event, "category_iids"), known("event_names", event, "name_iid")
+            assert name and "weight" in fields, event
+            slice_begins = event["type"] == ["TYPE_SLICE_BEGIN"]
+            timed.event(category, fields["weight"]["uint_value"][0], fields.get("events", {"uint_value": [1]})["uint_value"][0],
+                        -time if slice_begins else 0, stack(event))
+            if slice_begins:
+                open_slices.setdefault(uuid, []).append(category)
+    assert not any(open_slices.values()), "slices without an end"
+    return timed

@@ -33,9 +33,10 @@ static const struct {
 	       {"hprof", .stacks = hprof_write, .samples = true},
 	       {"heatmap", .timed = heatmap_write, .samples = true},
 	       {"firefox", .timed = firefox_write},
-	       {"chrome", .timed = chrome_write}};
+	       {"chrome", .timed = chrome_write},
+	       {"perfetto", .timed = perfetto_write}};
 
-#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox or chrome"
+#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome or perfetto"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct export_options {
@@ -58,7 +59,7 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
 	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
 	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations; heatmap: FlameScope's data; "
-	 "firefox: Firefox Profiler; chrome: trace events",
+	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -93,7 +94,8 @@ static const char doc[] =
 	"or the nanoseconds (lock, wait, offcpu), bytes (alloc, live) or number of the events. The last "
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
 	"begins with the frame [incomplete: cause]. pprof, otlp and speedscope have the same stacks and weights, "
-	"with threads and source lines; firefox and chrome have samples and events one by one, with their times.";
+	"with threads and source lines; firefox, chrome and perfetto have samples and events one by one, with their "
+	"times.";
 
 /* Whether the format has what --event asks for. */
 static void check_event(struct argp_state *state, const struct export_options *o)
@@ -233,6 +235,13 @@ static int write_table(FILE *out, const struct loaded *l, const struct profile *
 	return err;
 }
 
+static void warn_nothing(const struct loaded *l, const struct export_options *o)
+{
+	if (o->event)
+		log_warning("%s has no '%s' events%s", o->file, o->event,
+			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
+}
+
 static bool write_profile(const struct loaded *l, const struct export_options *o)
 {
 	const struct profile *p = o->named ? hits_profile(l->analysis, o->event) : &l->analysis->samples;
@@ -242,9 +251,8 @@ static bool write_profile(const struct loaded *l, const struct export_options *o
 
 	if (o->kind || o->wall)
 		p = &of_events;
-	if (o->event && !err && (!p || !p->sums.count))
-		log_warning("%s has no '%s' events%s", o->file, o->event,
-			    l->analysis->a->events.count ? "" : "; enable them with `record -e`");
+	if (!err && (!p || !p->sums.count))
+		warn_nothing(l, o);
 	if (out && !err && p)
 		err = formats[o->format].stacks ? write_table(out, l, p, o)
 						: collapsed_write(out, l->analysis, p, &o->collapsed);
@@ -270,6 +278,8 @@ static bool write_timed(const struct loaded *l, const struct export_options *o)
 	err = timed_open(&source, l->reader, l->analysis, &what);
 	if (!err)
 		err = formats[o->format].timed(out, &source);
+	if (!err && !source.count)
+		warn_nothing(l, o);
 	timed_close(&source);
 	if (err == -EFBIG) {
 		log_error("%s is too long for --format %s; select a part by --from and --to", o->file,

@@ -68,7 +68,7 @@ static int put_names(struct chrome *w, const struct timed_track *track)
 
 static void put_phase(struct json *j, const struct timed *t)
 {
-	if (!t->event) {
+	if (!t->event && !t->hit) {
 		json_string(j, "ph", "P");
 	} else if (timed_is_interval(t)) {
 		json_string(j, "ph", "X");

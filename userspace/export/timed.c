@@ -94,8 +94,10 @@ int timed_next(struct timed_source *s, struct timed *t)
 	int more;
 
 	while ((more = stream_next(&s->stream, t)) == 1)
-		if (selected(s->options, t))
+		if (selected(s->options, t)) {
+			s->count++;
 			return 1;
+		}
 	return more;
 }
 

@@ -25,6 +25,7 @@ struct timed_source {
 	const struct analysis *an;
 	const struct timed_options *options;
 	struct stream stream;
+	uint64_t count;	   /* of what timed_next() has returned */
 	struct tree *tree; /* TREE_FRAMES, of all stacks; its weights mean nothing */
 };
 
@@ -64,6 +65,7 @@ void timed_fields(const struct analysis *an, const struct timed *t, const struct
 
 int heatmap_write(FILE *out, struct timed_source *s);
 int firefox_write(FILE *out, struct timed_source *s);
+int perfetto_write(FILE *out, struct timed_source *s);
 int chrome_write(FILE *out, struct timed_source *s);
 
 #endif

@@ -102,8 +102,8 @@ assert whole == stacks, "whole stacks"
 h = readers.heatmap("heatmap")
 assert h["total"] == total, h["total"]
 times = {}
-for name in ("chrome", "firefox"):
-    timed = getattr(readers, name)(name)
+for name, path in ("chrome", "chrome"), ("firefox", "firefox"), ("perfetto", "perfetto.txt"):
+    timed = getattr(readers, name)(path)
     found, whole = Counter(), Counter()
     for _, _, weight, _, frames in timed.samples:
         found[frames[0]] += weight
@@ -122,3 +122,4 @@ for name in ("chrome", "firefox"):
     times[name] = sorted(s[1] for s in timed.samples)
 first = times["chrome"][0] - times["firefox"][0]  # one counts from the recording's start
 assert all(abs(c - f - first) < 1e-5 for c, f in zip(times["chrome"], times["firefox"])), "times"
+assert all(abs(c - p) < 1e-5 for c, p in zip(times["chrome"], times["perfetto"])), "times"

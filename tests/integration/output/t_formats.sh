@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 
 need_sample
 root=$(readlink -f "$LIB_DIR/../..")
-for format in collapsed pprof otlp speedscope hprof heatmap firefox chrome; do
+for format in collapsed pprof otlp speedscope hprof heatmap firefox chrome perfetto; do
 	braid export --format "$format" -o "$format" "$SAMPLE"
 done
 braid info --json "$SAMPLE" >info.json
@@ -16,6 +16,7 @@ go tool pprof -top -sample_index=samples -nodecount=100000 -nodefraction=0 pprof
 	fail "pprof cannot read it: $(cat pprof.err)"
 go tool pprof -top -sample_index=cpu -tagfocus=thread=sample-1 pprof >pprof.cpu 2>&1 || fail "$(cat pprof.cpu)"
 protoc --decode=otlp.ProfilesData -I"$root/userspace/export/proto" otlp.proto <otlp >otlp.txt
+protoc --decode=perfetto.Trace -I"$root/userspace/export/proto" perfetto.proto <perfetto >perfetto.txt
 python3 "$TEST_DIR/formats.py" || fail "the formats differ"
 
 for options in "--format pprof --threads" "--format otlp --lines" "--format speedscope --event offcpu --wakers" \

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Perfetto's trace format: samples as PerfSample packets, events as track events, on a track for each thread and kind.
+ * Every packet is written as soon as it is known. What has a name is interned, right before the first packet that refers
+ * to it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/perfetto.pb-c.h"
+#include "protobuf_out.h"
+#include "stack_table.h"
+#include "timed.h"
+
+enum { SEQUENCE = 1 };
+enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
+enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_MONOTONIC = 3, CLOCK_ID_BOOTTIME = 6 };
+
+/* Names are interned under their numbers in one pool each. */
+enum name_table { EVENT_CATEGORIES, EVENT_NAMES, ANNOTATION_NAMES, FUNCTION_NAMES, SOURCE_PATHS, NAME_TABLES };
+
+#define ANNOTATIONS 40 /* more than any event has */
+
+struct perfetto {
+	FILE *out;
+	const struct timed_source *source;
+	bool failed;	    /* without memory */
+	uint64_t period_ns; /* of a sample, else 1 */
+	struct strpool names[NAME_TABLES];
+	struct u64map tracks;  /* uuids of those that are described */
+	struct u64map cpus;    /* CPU to its place in counts and 1 */
+	VEC(uint64_t) counts;  /* of each CPU's samples, by their period */
+	bool *frames, *stacks; /* labels and nodes that are interned */
+	bool mappings[DOMAIN_INCOMPLETE + 1];
+	VEC(uint64_t) path;
+	/* of the event that is written */
+	Perfetto__DebugAnnotation annotations[ANNOTATIONS], *annotation[ANNOTATIONS];
+	char *texts[ANNOTATIONS];
+	size_t count;
+};
+
+/* ---- packets ---- */
+
+static Perfetto__TracePacket packet_new(void)
+{
+	Perfetto__TracePacket p = PERFETTO__TRACE_PACKET__INIT;
+
+	p.trusted_packet_sequence_id = SEQUENCE;
+	p.sequence_flags = NEEDS_STATE;
+	return p;
+}
+
+static void put(struct perfetto *w, Perfetto__TracePacket *p)
+{
+	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+
+	trace.n_packet = 1;
+	trace.packet = &p;
+	protobuf_put(w->out, &trace.base);
+}
+
+static void put_interned(struct perfetto *w, Perfetto__InternedData *data)
+{
+	Perfetto__TracePacket p = packet_new();
+
+	p.interned_data = data;
+	put(w, &p);
+}
+
+/* Returns the name's iid; 0: it is empty. */
+static uint64_t name_of(struct perfetto *w, enum name_table table, const char *text)
+{
+	struct strpool *pool = &w->names[table];
+	size_t known = pool->strings.count;
+	Perfetto__InternedData d = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__InternedName name = PERFETTO__INTERNED_NAME__INIT;
+	Perfetto__InternedName *names[] = {&name};
+	struct {
+		size_t *count;
+		Perfetto__InternedName ***at;
+	} const tables[NAME_TABLES] = {
+		[EVENT_CATEGORIES] = {&d.n_event_categories, &d.event_categories},
+		[EVENT_NAMES] = {&d.n_event_names, &d.event_names},
+		[ANNOTATION_NAMES] = {&d.n_debug_annotation_names, &d.debug_annotation_names},
+		[FUNCTION_NAMES] = {&d.n_function_names, &d.function_names},
+		[SOURCE_PATHS] = {&d.n_source_paths, &d.source_paths},
+	};
+
+	name.iid = strpool_add(pool, text, strlen(text));
+	if (name.iid == STRPOOL_FAILED) {
+		w->failed = true;
+		return 0;
+	}
+	if (pool->strings.count == known)
+		return name.iid;
+	name.name = (char *)(uintptr_t)strpool_get(pool, (uint32_t)name.iid);
+	*tables[table].count = 1;
+	*tables[table].at = names;
+	put_interned(w, &d);
+	return name.iid;
+}
+
+/* ---- stacks ---- */
+
+/* Readers want a mapping for each frame: it says what kind of code it is. */
+static uint64_t mapping_of(struct perfetto *w, enum stack_domain domain)
+{
+	static const char *const names[] = {
+		[DOMAIN_KERNEL] = "[kernel]", [DOMAIN_NATIVE] = "[native]", [DOMAIN_JAVA] = "[java]",
+		[DOMAIN_STUB] = "[jvm stub]", [DOMAIN_CLASS] = "[class]",   [DOMAIN_INCOMPLETE] = "[incomplete]"};
+	Perfetto__InternedData d = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__InternedName path = PERFETTO__INTERNED_NAME__INIT;
+	Perfetto__Mapping mapping = PERFETTO__MAPPING__INIT;
+	uint64_t iid = domain + 1U;
+
+	if (w->mappings[domain])
+		return iid;
+	w->mappings[domain] = true;
+	path.iid = mapping.iid = iid;
+	path.name = (char *)(uintptr_t)names[domain];
+	mapping.n_path_string_ids = 1;
+	mapping.path_string_ids = &iid;
+	d.n_mapping_paths = d.n_mappings = 1;
+	d.mapping_paths = (Perfetto__InternedName *[]){&path};
+	d.mappings = (Perfetto__Mapping *[]){&mapping};
+	put_interned(w, &d);
+	return iid;
+}
+
+static Perfetto__Frame__Kind kind_of_frame(enum stack_kind kind)
+{
+	switch (kind) {
+	case KIND_KERNEL:
+		return PERFETTO__FRAME__KIND__KIND_KERNEL;
+	case KIND_NATIVE:
+		return PERFETTO__FRAME__KIND__KIND_NATIVE;
+	case KIND_STUB:
+		return PERFETTO__FRAME__KIND__KIND_RUNTIME;
+	case KIND_INTERPRETED:
+		return PERFETTO__FRAME__KIND__KIND_INTERPRETED;
+	case KIND_C1:
+	case KIND_C2:
+	case KIND_COMPILED:
+	case KIND_INLINED:
+		return PERFETTO__FRAME__KIND__KIND_JIT;
+	default:
+		return PERFETTO__FRAME__KIND__KIND_UNKNOWN;
+	}
+}
+
+/* The number of the label stands for the address, by which readers tell frames of a mapping apart. */
+static uint64_t frame_of(struct perfetto *w, uint32_t label)
+{
+	const struct tree_label *l = &w->source->tree->labels.at[label];
+	Perfetto__InternedData d = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__Frame frame = PERFETTO__FRAME__INIT;
+	char name[FRAME_NAME_MAX];
+
+	if (w->frames[label])
+		return label + 1ULL;
+	w->frames[label] = true;
+	stack_table_name(l, w->source->options->annotate, name);
+	frame.iid = frame.rel_pc = label + 1ULL;
+	frame.function_name_id = name_of(w, FUNCTION_NAMES, name);
+	frame.mapping_id = mapping_of(w, (enum stack_domain)l->domain);
+	frame.source_path_iid = name_of(w, SOURCE_PATHS, l->file);
+	frame.line_number = l->line;
+	frame.kind = kind_of_frame((enum stack_kind)l->kind);
+	d.n_frames = 1;
+	d.frames = (Perfetto__Frame *[]){&frame};
+	put_interned(w, &d);
+	return frame.iid;
+}
+
+/* The iid of a stack is its node; 0: there is none. */
+static uint64_t stack_of(struct perfetto *w, const struct timed *t)
+{
+	const struct tree *tree = w->source->tree;
+	uint32_t node = timed_node(w->source, t);
+	Perfetto__InternedData d = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__Callstack stack = PERFETTO__CALLSTACK__INIT;
+
+	if (!node || w->stacks[node])
+		return node;
+	w->stacks[node] = true;
+	w->path.count = 0;
+	for (uint32_t i = node; i; i = tree->nodes.at[i].parent)
+		w->failed |= VEC_PUSH(&w->path, frame_of(w, tree->nodes.at[i].label)) != 0;
+	for (size_t i = 0; i < w->path.count / 2; i++) {
+		uint64_t *p = &w->path.at[i], *q = &w->path.at[w->path.count - 1 - i], leaf = *p;
+
+		*p = *q;
+		*q = leaf;
+	}
+	stack.iid = node;
+	stack.n_frame_ids = w->path.count;
+	stack.frame_ids = w->path.at;
+	d.n_callstacks = 1;
+	d.callstacks = (Perfetto__Callstack *[]){&stack};
+	put_interned(w, &d);
+	return node;
+}
+
+/* ---- tracks ---- */
+
+#define UUID_PROCESS (1ULL << 56)
+#define UUID_THREAD (2ULL << 56)
+#define UUID_THREAD_KIND (3ULL << 56)
+#define UUID_PROCESS_KIND (4ULL << 56)
+
+/* Whether it is the first call for this track. */
+static bool is_new(struct perfetto *w, uint64_t uuid)
+{
+	uint32_t *at = u64map_put(&w->tracks, uuid);
+	bool fresh = at && !*at;
+
+	if (at)
+		*at = 1;
+	w->failed |= !at;
+	return fresh;
+}
+
+static void put_track(struct perfetto *w, Perfetto__TrackDescriptor *track)
+{
+	Perfetto__TracePacket p = packet_new();
+
+	p.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
+	p.track_descriptor = track;
+	put(w, &p);
+}
+
+static uint64_t process_track(struct perfetto *w, const struct timed_track *t)
+{
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	char name[PROCESS_LABEL_MAX];
+
+	track.uuid = UUID_PROCESS | t->process;
+	if (!is_new(w, track.uuid))
+		return track.uuid;
+	process.pid = (int32_t)t->pid;
+	process.process_name = (char *)(uintptr_t)analysis_label(w->source->an, t->process, name);
+	track.process = &process;
+	put_track(w, &track);
+	return track.uuid;
+}
+
+/* `row` is the thread's. */
+static uint64_t thread_track(struct perfetto *w, const struct timed_track *t, uint32_t row)
+{
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+
+	process_track(w, t);
+	track.uuid = UUID_THREAD | row;
+	if (!is_new(w, track.uuid))
+		return track.uuid;
+	thread.pid = (int32_t)t->pid;
+	thread.tid = t->tid;
+	thread.thread_name = (char *)(uintptr_t)t->name;
+	track.thread = &thread;
+	put_track(w, &track);
+	return track.uuid;
+}
+
+/* Events of one kind of one thread are on a track below the thread's, because those of two kinds may overlap. */
+static uint64_t event_track(struct perfetto *w, const struct timed *t)
+{
+	const struct timed_track of = timed_track(w->source->an, t);
+	const uint32_t kind = t->event ? t->event->kind : 0;
+	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+
+	if (t->thread == ROW_NONE) {
+		track.parent_uuid = process_track(w, &of);
+		track.uuid = UUID_PROCESS_KIND | (uint64_t)of.process << 8 | kind;
+	} else {
+		track.parent_uuid = thread_track(w, &of, t->thread);
+		track.uuid = UUID_THREAD_KIND | (uint64_t)t->thread << 8 | kind;
+	}
+	if (!is_new(w, track.uuid))
+		return track.uuid;
+	track.name = (char *)(uintptr_t)(t->event ? t->event->k->title : "Hits of tracepoints and probes");
+	put_track(w, &track);
+	return track.uuid;
+}
+
+/* ---- events ---- */
+
+static Perfetto__DebugAnnotation *annotate(struct perfetto *w, const char *key)
+{
+	Perfetto__DebugAnnotation *a = &w->annotations[w->count];
+
+	if (w->count == ANNOTATIONS)
+		return NULL;
+	*a = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+	a->name_iid = name_of(w, ANNOTATION_NAMES, key);
+	w->texts[w->count] = NULL;
+	w->annotation[w->count++] = a;
+	return a;
+}
+
+static void put_text(void *ctx, const char *key, const char *value)
+{
+	struct perfetto *w = ctx;
+	Perfetto__DebugAnnotation *a = annotate(w, key);
+	char *copy = a ? strdup(value) : NULL;
+
+	w->failed |= !copy;
+	if (!copy)
+		return;
+	w->texts[w->count - 1] = copy;
+	a->value_case = PERFETTO__DEBUG_ANNOTATION__VALUE_STRING_VALUE;
+	a->string_value = copy;
+}
+
+static void put_number(void *ctx, const char *key, uint64_t value, enum field_form form)
+{
+	Perfetto__DebugAnnotation *a = annotate(ctx, key);
+
+	if (!a)
+		return;
+	a->value_case = form == FIELD_HEX ? PERFETTO__DEBUG_ANNOTATION__VALUE_POINTER_VALUE
+					  : PERFETTO__DEBUG_ANNOTATION__VALUE_UINT_VALUE;
+	if (form == FIELD_HEX)
+		a->pointer_value = value;
+	else
+		a->uint_value = value;
+}
+
+static void put_event(struct perfetto *w, const struct timed *t)
+{
+	static const struct field_sink sink = {.text = put_text, .number = put_number};
+	const char *category = timed_category(t);
+	Perfetto__TracePacket p = packet_new();
+	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
+	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category);
+
+	e.track_uuid = event_track(w, t);
+	e.type = timed_is_interval(t) ? PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
+				      : PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
+	e.n_category_iids = 1;
+	e.category_iids = &category_iid;
+	e.name_iid = name_of(w, EVENT_NAMES, *t->name ? t->name : category);
+	e.callstack_iid = stack_of(w, t);
+	w->count = 0;
+	timed_fields(w->source->an, t, &sink, w);
+	e.n_debug_annotations = w->count;
+	e.debug_annotations = w->annotation;
+	p.timestamp = t->time_ns;
+	p.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
+	p.track_event = &e;
+	put(w, &p);
+	for (size_t i = 0; i < w->count; i++)
+		free(w->texts[i]);
+	if (e.type == PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT)
+		return;
+	e = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
+	e.track_uuid = event_track(w, t);
+	p.timestamp = add_saturating(t->time_ns, t->duration_ns);
+	put(w, &p);
+}
+
+/* ---- samples ---- */
+
+static uint64_t count_sample(struct perfetto *w, const struct timed *t)
+{
+	uint32_t *at = u64map_put(&w->cpus, t->cpu);
+	uint64_t *count;
+
+	if (at && !*at && !VEC_PUSH(&w->counts, 0))
+		*at = (uint32_t)w->counts.count;
+	w->failed |= !at || !*at;
+	if (!at || !*at)
+		return 0;
+	count = &w->counts.at[*at - 1];
+	*count = add_saturating(*count, (uint64_t)profile_value(t->weight, w->period_ns));
+	return *count;
+}
+
+static Perfetto__PerfSample__CpuMode mode_of(const struct perfetto *w, uint64_t node)
+{
+	const struct tree *tree = w->source->tree;
+
+	if (!node)
+		return PERFETTO__PERF_SAMPLE__CPU_MODE__MODE_UNKNOWN;
+	return tree->labels.at[tree->nodes.at[node].label].domain == DOMAIN_KERNEL
+		       ? PERFETTO__PERF_SAMPLE__CPU_MODE__MODE_KERNEL
+		       : PERFETTO__PERF_SAMPLE__CPU_MODE__MODE_USER;
+}
+
+static void put_sample(struct perfetto *w, const struct timed *t)
+{
+	const struct timed_track track = timed_track(w->source->an, t);
+	Perfetto__TracePacket p = packet_new();
+	Perfetto__PerfSample s = PERFETTO__PERF_SAMPLE__INIT;
+
+	if (t->thread != ROW_NONE)
+		thread_track(w, &track, t->thread);
+	s.cpu = t->cpu;
+	s.pid = track.pid;
+	s.tid = t->thread == ROW_NONE ? 0 : track.tid;
+	s.callstack_iid = stack_of(w, t);
+	s.cpu_mode = mode_of(w, s.callstack_iid);
+	s.timebase_count = count_sample(w, t);
+	p.timestamp = t->time_ns;
+	p.data_case = PERFETTO__TRACE_PACKET__DATA_PERF_SAMPLE;
+	p.perf_sample = &s;
+	put(w, &p);
+}
+
+/* ---- the trace ---- */
+
+/* 1: *clock is the recording's first reading of its clocks; 0: there is none. */
+static int first_clocks(struct trace_reader *reader, struct trace_clock *clock)
+{
+	struct trace_rec rec;
+	int err;
+
+	trace_reader_rewind(reader);
+	while ((err = trace_reader_next(reader, &rec)) == 1)
+		if (rec.kind == TRACE_CLOCK) {
+			*clock = rec.clock;
+			return 1;
+		}
+	return err;
+}
+
+static void put_clocks(struct perfetto *w, const struct trace_clock *c)
+{
+	const struct {
+		uint32_t id;
+		uint64_t ns;
+	} readings[] = {{CLOCK_ID_BOOTTIME, c->boottime_ns},
+			{CLOCK_ID_MONOTONIC, c->monotonic_ns},
+			{CLOCK_ID_REALTIME, c->realtime_ns}};
+	Perfetto__Clock clocks[3], *at[3];
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__TracePacket p = PERFETTO__TRACE_PACKET__INIT;
+
+	for (size_t i = 0; i < 3; i++) {
+		clocks[i] = (Perfetto__Clock)PERFETTO__CLOCK__INIT;
+		clocks[i].clock_id = readings[i].id;
+		clocks[i].timestamp = readings[i].ns;
+		at[i] = &clocks[i];
+	}
+	snapshot.n_clocks = 3;
+	snapshot.clocks = at;
+	snapshot.primary_trace_clock = CLOCK_ID_MONOTONIC;
+	p.trusted_packet_sequence_id = SEQUENCE;
+	p.data_case = PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT;
+	p.clock_snapshot = &snapshot;
+	put(w, &p);
+}
+
+/* Without readings of the clocks, times are those of the reader's default clock. */
+static void put_head(struct perfetto *w, const struct trace_clock *clocks)
+{
+	const struct analyzer *a = w->source->an->a;
+	uint64_t hz = strtoull(analyzer_info(a, "record.frequency_hz"), NULL, 10);
+	Perfetto__TracePacket p = packet_new();
+	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+	Perfetto__PerfSampleDefaults samples = PERFETTO__PERF_SAMPLE_DEFAULTS__INIT;
+	Perfetto__Timebase timebase = PERFETTO__TIMEBASE__INIT;
+
+	if (clocks)
+		put_clocks(w, clocks);
+	w->period_ns = hz ? 1000000000 / hz : 1;
+	timebase.frequency = hz;
+	timebase.name = (char *)(uintptr_t)analyzer_info(a, "record.event");
+	samples.timebase = &timebase;
+	defaults.timestamp_clock_id = clocks ? CLOCK_ID_MONOTONIC : 0;
+	defaults.perf_sample_defaults = &samples;
+	p.sequence_flags = STATE_CLEARED | NEEDS_STATE;
+	p.trace_packet_defaults = &defaults;
+	put(w, &p);
+}
+
+static int put_all(struct perfetto *w, struct timed_source *s)
+{
+	struct timed t;
+	int more, err = 0;
+
+	stream_begin(&s->stream, s->reader, s->an);
+	while (!err && (more = timed_next(s, &t)) != 0) {
+		if (more < 0)
+			return more;
+		if (t.event || t.hit)
+			put_event(w, &t);
+		else
+			put_sample(w, &t);
+		err = w->failed ? -ENOMEM : 0;
+	}
+	return err;
+}
+
+int perfetto_write(FILE *out, struct timed_source *s)
+{
+	struct perfetto *w = calloc(1, sizeof(*w));
+	struct trace_clock clocks;
+	int known, err = -ENOMEM;
+
+	if (!w)
+		return err;
+	w->out = out;
+	w->source = s;
+	w->frames = calloc(s->tree->labels.count + 1, sizeof(*w->frames));
+	w->stacks = calloc(s->tree->nodes.count, sizeof(*w->stacks));
+	if (w->frames && w->stacks) {
+		known = first_clocks(s->reader, &clocks);
+		err = known < 0 ? known : 0;
+		if (!err) {
+			put_head(w, known ? &clocks : NULL);
+			err = put_all(w, s);
+		}
+	}
+	for (size_t i = 0; i < NAME_TABLES; i++)
+		strpool_free(&w->names[i]);
+	u64map_free(&w->tracks);
+	u64map_free(&w->cpus);
+	free(w->counts.at);
+	free(w->frames);
+	free(w->stacks);
+	free(w->path.at);
+	free(w);
+	return err;
+}
