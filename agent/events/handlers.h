@@ -122,6 +122,8 @@ void loader_describe(JNIEnv *jni, jobject loader, struct loader *to);
 /* histogram.c */
 /* An environment with tags, for which there is nothing to give back when it is refused: NULL. */
 jvmtiEnv *environment_with_tags(void);
+/* The heap in use as Runtime says it, since not every collector has a count in the VM's tables. 0: not known. */
+uint64_t runtime_used_bytes(JNIEnv *jni);
 
 /* exceptions.c */
 /* For a new connection, which has other class ids. */

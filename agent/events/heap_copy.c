@@ -149,7 +149,7 @@ static bool announce(void)
 	return !(e.flags & BRAID_HEAP_REFUSED);
 }
 
-static void result_publish(const struct walk *w, jvmtiError err)
+static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
 {
 	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_COPY, .start_ns = w->start_ns, .end_ns = w->end_ns};
 
@@ -159,12 +159,15 @@ static void result_publish(const struct walk *w, jvmtiError err)
 	} else {
 		e.flags = BRAID_HEAP_FAILED;
 		e.start_ns = e.end_ns = clock_ns();
-		if (obstacle)
-			publish_notice(BRAID_NOTICE_WARNING, "the heap cannot be copied: %s", obstacle);
-		else if (w->pid < 0)
+		if (obstacle) {
+			e.flags |= BRAID_HEAP_VM;
+			e.value = runtime_used_bytes(jni);
+			publish_notice(BRAID_NOTICE_INFO, "the heap cannot be copied: %s", obstacle);
+		}
+		if (!obstacle && w->pid < 0)
 			publish_notice(BRAID_NOTICE_WARNING, "the kernel does not copy this process: %s",
 				       strerror(-w->pid));
-		else
+		else if (!obstacle)
 			publish_notice(BRAID_NOTICE_WARNING,
 				       "this JVM does not let its heap be walked (JVM TI error %d)", (int)err);
 	}
@@ -186,7 +189,7 @@ static struct braid_heap_roots *roots_new(void)
 	return r;
 }
 
-static void copy_take(void)
+static void copy_take(JNIEnv *jni)
 {
 	struct walk w = {.roots = roots_new()};
 	jvmtiError err = JVMTI_ERROR_NONE;
@@ -199,7 +202,7 @@ static void copy_take(void)
 		err = roots_walk(&w);
 		copy.pid = w.pid > 0 ? w.pid : 0;
 	}
-	result_publish(&w, err);
+	result_publish(jni, &w, err);
 out:
 	if (w.roots)
 		munmap(w.roots, ROOTS_BYTES);
@@ -213,9 +216,8 @@ static void copy_start(const struct braid_event_config *c)
 
 static void copy_tick(JNIEnv *jni)
 {
-	(void)jni;
 	if (copy.wanted && !copy.taken)
-		copy_take();
+		copy_take(jni);
 	if (copy.pid && process_copy_ended(copy.pid))
 		copy.pid = 0;
 }

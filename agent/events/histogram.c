@@ -61,8 +61,7 @@ static jlong call_long(JNIEnv *jni, jclass class, jobject object, const char *na
 	return jni_failed(jni) ? 0 : result;
 }
 
-/* What Runtime says, since not every collector has a count in the VM's tables. 0: not known. */
-static uint64_t used_bytes(JNIEnv *jni)
+uint64_t runtime_used_bytes(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
 	jmethodID get = NULL;
@@ -95,7 +94,7 @@ static bool announce(JNIEnv *jni)
 {
 	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_ESTIMATE, .number = heap.number};
 
-	e.value = used_bytes(jni);
+	e.value = runtime_used_bytes(jni);
 	e.weight = expected_ns(e.value);
 	e.flags = e.weight > heap.max_pause_ns ? BRAID_HEAP_REFUSED : 0;
 	e.start_ns = e.end_ns = clock_ns();

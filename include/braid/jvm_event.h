@@ -133,7 +133,7 @@ enum braid_jvm_event_kind {
 					section held up, if any */
 	BRAID_JVM_HEAP_COPY = 48, /* the process was copied for a heap dump; the interval is the time for which the JVM
 				     stood still; number: the copy's pid, in the JVM's pid namespace; value: address
-				     of its struct braid_heap_roots; flags: BRAID_HEAP_FAILED */
+				     of its struct braid_heap_roots; flags: BRAID_HEAP_FAILED, BRAID_HEAP_VM */
 	BRAID_JVM_EVENTS,	  /* one more than the largest */
 };
 #define BRAID_JVM_KINDS_MAX 64 /* room for new kinds */
@@ -149,6 +149,7 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_HEAP_ABORTED 0x2U /* it took longer than allowed: value and weight are what was counted until then */
 #define BRAID_HEAP_FAILED 0x4U	/* the JVM could not be asked; a notice says why */
 #define BRAID_HEAP_REFUSED 0x8U /* not taken, because it would take longer than allowed */
+#define BRAID_HEAP_VM 0x20U	/* only the JVM can dump the heap; value: bytes of it in use, or 0 */
 #define BRAID_HEAP_COPIED 0x10U /* of an estimate: for a copy of the process; value: the memory that it shares */
 
 /* Flags of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */

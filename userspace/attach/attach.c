@@ -37,6 +37,7 @@
 #define LISTENER_TIMEOUT_MS 10000 /* from SIGQUIT to the socket; a JVM in a long pause needs this */
 #define ANSWER_TIMEOUT_MS 20000	  /* includes Agent_OnAttach */
 #define REPORT_AFTER_MS 700	  /* until a delay is reported */
+#define DUMP_TIMEOUT_MS 86400000  /* a heap may be large, and its disk slow */
 #define GIVE_UP_S 60		  /* limit between two waits; SIGALRM ends the child */
 /* how long the agent waits for its grant; meanwhile only the JVM's attach listener is blocked */
 #define GRANT_WAIT_MS 10000
@@ -382,14 +383,22 @@ static int request_send(const struct target *t, int fd, const char *request, siz
 	return 0;
 }
 
+/* What the JVM is asked for. */
+struct order {
+	char request[ATTACH_REQUEST_MAX];
+	size_t length;
+	uint64_t wait_ms; /* for the answer */
+	int (*answer)(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
+};
+
 /* The answer ends with the connection. What exceeds the buffer is read and discarded. */
-static int answer_read(struct target *t, int fd, char *to, size_t size, size_t *length)
+static int answer_read(struct target *t, int fd, uint64_t wait_ms, char *to, size_t size, size_t *length)
 {
 	uint64_t start = t->waited_ms;
 	char rest[512];
 
 	*length = 0;
-	while (t->waited_ms - start < ANSWER_TIMEOUT_MS) {
+	while (t->waited_ms - start < wait_ms) {
 		bool room = *length < size;
 		int ready = target_wait(t, fd, 10 * POLL_MS);
 		ssize_t n;
@@ -407,13 +416,14 @@ static int answer_read(struct target *t, int fd, char *to, size_t size, size_t *
 		if (n > 0 && room)
 			*length += (size_t)n;
 	}
-	return attach_fail(t, -ETIMEDOUT, "the JVM did not answer the attach request within %d s: it may hang",
-			   ANSWER_TIMEOUT_MS / 1000);
+	return attach_fail(t, -ETIMEDOUT, "the JVM did not answer the attach request within %u s: it may hang",
+			   (unsigned int)(wait_ms / 1000));
 }
 
-static int attach_run(struct target *t, pid_t parent, const char *request, size_t length)
+static int attach_run(struct target *t, pid_t parent, const struct order *o)
 {
 	char answer[4096];
+	size_t length;
 	int fd, err = target_open(t);
 
 	if (!err)
@@ -423,11 +433,12 @@ static int attach_run(struct target *t, pid_t parent, const char *request, size_
 	fd = listener_reach(t);
 	if (fd < 0)
 		return fd;
-	err = request_send(t, fd, request, length);
+	t->reported = t->reported || o->wait_ms > ANSWER_TIMEOUT_MS; /* that delay is no news */
+	err = request_send(t, fd, o->request, o->length);
 	if (!err)
-		err = answer_read(t, fd, answer, sizeof(answer), &length);
+		err = answer_read(t, fd, o->wait_ms, answer, sizeof(answer), &length);
 	if (!err)
-		err = attach_answer(answer, length, t->why);
+		err = o->answer(answer, length, t->why);
 	close(fd);
 	return err;
 }
@@ -436,7 +447,7 @@ static int attach_run(struct target *t, pid_t parent, const char *request, size_
  * The parent may have threads and any signal settings: the child relies on none of them, and keeps only the result's
  * descriptor.
  */
-static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, const char *request, size_t length)
+static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, const struct order *o)
 {
 	struct attach_result result = {0};
 	struct target t = {.pid = jvm->pid,
@@ -459,33 +470,24 @@ static void child_main(const struct jvm_process *jvm, pid_t parent, int result_f
 	if ((result_fd != RESULT_FD && dup2(result_fd, RESULT_FD) < 0) ||
 	    syscall(SYS_close_range, (long)RESULT_FD + 1, (long)~0U, 0L) < 0)
 		_exit(1);
-	result.error = attach_run(&t, parent, request, length);
+	result.error = attach_run(&t, parent, o);
 	_exit(write(RESULT_FD, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
-int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
-		 pid_t *child)
+/* Starts the child; `length` is the request's, or a negative errno. */
+static int start(const struct jvm_process *jvm, struct order *o, ssize_t length, int *result_fd, pid_t *child)
 {
-	char options[ATTACH_ARGUMENT_MAX + 1], request[ATTACH_REQUEST_MAX];
-	bool more = extra && extra[0];
 	pid_t parent = getpid(), pid;
-	int fds[2], n, err;
-	ssize_t length;
+	int fds[2], err;
 
-	*result_fd = -1;
-	*child = -1;
-	n = snprintf(options, sizeof(options), "sock=%s,wait_ms=%d%s%s", d->socket, GRANT_WAIT_MS, more ? "," : "",
-		     more ? extra : "");
-	if (n < 0 || (size_t)n >= sizeof(options))
-		return -ENAMETOOLONG;
-	length = attach_request(request, d->loaded[0] ? d->loaded : d->library, options);
 	if (length < 0)
 		return (int)length;
+	o->length = (size_t)length;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		child_main(jvm, parent, fds[1], request, (size_t)length);
+		child_main(jvm, parent, fds[1], o);
 	err = pid < 0 ? -errno : 0;
 	close(fds[1]);
 	if (err) {
@@ -495,4 +497,33 @@ int attach_start(const struct jvm_process *jvm, const struct staging *d, const c
 	*result_fd = fds[0];
 	*child = pid;
 	return 0;
+}
+
+int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
+		 pid_t *child)
+{
+	struct order o = {.wait_ms = ANSWER_TIMEOUT_MS, .answer = attach_answer};
+	char options[ATTACH_ARGUMENT_MAX + 1];
+	bool more = extra && extra[0];
+	int n;
+
+	*result_fd = -1;
+	*child = -1;
+	n = snprintf(options, sizeof(options), "sock=%s,wait_ms=%d%s%s", d->socket, GRANT_WAIT_MS, more ? "," : "",
+		     more ? extra : "");
+	if (n < 0 || (size_t)n >= sizeof(options))
+		return -ENAMETOOLONG;
+	return start(jvm, &o, attach_request(o.request, d->loaded[0] ? d->loaded : d->library, options), result_fd,
+		     child);
+}
+
+int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bool live, int *result_fd, pid_t *child)
+{
+	struct order o = {.wait_ms = DUMP_TIMEOUT_MS, .answer = attach_dump_answer};
+	char file[sizeof(d->path) + sizeof(STAGING_DUMP) + 1];
+
+	*result_fd = -1;
+	*child = -1;
+	snprintf(file, sizeof(file), "%s/%s", d->path, STAGING_DUMP);
+	return start(jvm, &o, attach_dump_request(o.request, file, live), result_fd, child);
 }

@@ -87,4 +87,12 @@ struct attach_result {
 int attach_start(const struct jvm_process *jvm, const struct staging *d, const char *extra, int *result_fd,
 		 pid_t *child);
 
+#define STAGING_DUMP "heap.hprof" /* staging_remove() removes it */
+
+/*
+ * The same, but the JVM writes its heap to the file STAGING_DUMP in the staged directory, for as long as that takes.
+ * `live`: it collects garbage first.
+ */
+int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bool live, int *result_fd, pid_t *child);
+
 #endif

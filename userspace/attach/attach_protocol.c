@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options)
+/* The protocol's version, the operation and its three arguments. */
+#define PARTS 5
+
+static ssize_t format(char to[ATTACH_REQUEST_MAX], const char *const parts[PARTS])
 {
-	const char *const parts[] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
 	char *at = to;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < PARTS; i++) {
 		size_t n = strlen(parts[i]);
 
 		if (n > ATTACH_ARGUMENT_MAX)
@@ -21,6 +23,20 @@ ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const c
 		at += n + 1;
 	}
 	return at - to;
+}
+
+ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const char *options)
+{
+	const char *const parts[PARTS] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
+
+	return format(to, parts);
+}
+
+ssize_t attach_dump_request(char to[ATTACH_REQUEST_MAX], const char *file, bool live)
+{
+	const char *const parts[PARTS] = {"1", "dumpheap", file, live ? "-live" : "-all", ""};
+
+	return format(to, parts);
 }
 
 /* Reads the number that is the whole line at *at, and moves *at to the next line. */
@@ -67,27 +83,64 @@ static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
 	return -ELIBACC;
 }
 
-int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+#define ANSWER_TEXT 1024
+
+/* Reads the first line, a status, and returns what follows it in `text`; NULL with *err and a sentence. */
+static const char *answer_status(char text[ANSWER_TEXT], const char *answer, size_t length, long *status, int *err,
+				 char why[ATTACH_WHY_MAX])
 {
-	static const char code[] = "return code: "; /* JDK 9 and later; earlier ones send only the number */
-	char text[1024];
-	const char *at = text, *body;
-	long status, result;
+	const char *at = text;
 
 	why[0] = '\0';
-	length = length < sizeof(text) - 1 ? length : sizeof(text) - 1;
+	*err = -EPROTO;
+	length = length < ANSWER_TEXT - 1 ? length : ANSWER_TEXT - 1;
 	memcpy(text, answer, length);
 	text[length] = '\0';
 	if (!length) {
 		snprintf(why, ATTACH_WHY_MAX,
 			 "the JVM closed the attach connection without an answer: it may be ending");
-		return -EPROTO;
+		return NULL;
 	}
-	if (line_number(&at, &status)) {
+	if (line_number(&at, status)) {
 		snprintf(why, ATTACH_WHY_MAX, "the JVM's answer to the attach request is not understood");
-		return -EPROTO;
+		return NULL;
 	}
-	body = at;
+	return at;
+}
+
+/* The status is 0 also after a failure; the last line says what became of the dump. */
+int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+{
+	char text[ANSWER_TEXT], clean[160];
+	const char *at, *last, *line;
+	long status = 0;
+	int err;
+
+	at = answer_status(text, answer, length, &status, &err, why);
+	if (!at)
+		return err;
+	last = at;
+	for (line = at; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		last = line;
+	if (!status && (!*at || strstr(last, "created")))
+		return 0;
+	utf8_printable(clean, sizeof(clean), last, strcspn(last, "\r\n"));
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not write it (status %ld%s%s)", status, *clean ? "): " : "",
+		 clean);
+	return -EIO;
+}
+
+int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+{
+	static const char code[] = "return code: "; /* JDK 9 and later; earlier ones send only the number */
+	char text[ANSWER_TEXT];
+	const char *at, *body;
+	long status, result;
+	int err;
+
+	body = at = answer_status(text, answer, length, &status, &err, why);
+	if (!body)
+		return err;
 	if (status)
 		return refused(status, body, why);
 	if (strncmp(at, code, sizeof(code) - 1) == 0)

@@ -314,6 +314,7 @@ void staging_empty(int dir)
 {
 	unlinkat(dir, SOCKET_NAME, 0);
 	unlinkat(dir, LIBRARY_NAME, 0);
+	unlinkat(dir, STAGING_DUMP, 0);
 }
 
 void staging_remove(struct staging *d)

@@ -4,6 +4,7 @@
  * keeps the copy, a thread reads the copy and writes the file.
  */
 #include "heap_dump.h"
+#include "heap_vm.h"
 
 #include "attach/attach.h"
 #include "heapdump/heapdump.h"
@@ -33,6 +34,8 @@ struct dump_command {
 	pthread_cond_t changed;
 	bool answered; /* the JVM has been copied, or will not be */
 	bool copied;
+	bool by_vm; /* only the JVM can write it */
+	uint64_t used_bytes;
 	bool announced;
 	uint64_t pause_ns;
 	atomic_bool done; /* the recording is to end */
@@ -100,6 +103,12 @@ static void take_copy(struct dump_command *c, const struct trace_jvm_event *e)
 {
 	struct timespec wall;
 
+	if (e->flags & BRAID_HEAP_VM) {
+		c->by_vm = true;
+		c->used_bytes = e->value;
+		answer(c, false);
+		return;
+	}
 	if (e->flags & BRAID_HEAP_FAILED) {
 		log_error("process %d: its heap is not dumped", (int)c->snapshot->pid); /* a notice has said why */
 		answer(c, false);
@@ -187,7 +196,30 @@ static bool record(struct dump_command *c)
 		output_remove(c->dump.output);
 		_exit(EXIT_FAILURE);
 	}
+	if (ok && c->by_vm)
+		return true;
 	return ok && !c->err ? true : fail(c);
+}
+
+static bool dump_by_vm(const struct dump_command *c, struct heap_vm *v)
+{
+	const struct braid_event_config *config = &c->snapshot->selection.config;
+
+	*v = (struct heap_vm){.pid = c->snapshot->pid,
+			      .used_bytes = c->used_bytes,
+			      .max_pause_ns = config->heap_max_pause_ns,
+			      .live = config->heap_live,
+			      .output = c->dump.output};
+	return heap_vm_dump(v);
+}
+
+static bool report_by_vm(const struct dump_command *c, const struct heap_vm *v, uint64_t file_bytes)
+{
+	char size[QUANTITY_TEXT], file[QUANTITY_TEXT], time[QUANTITY_TEXT];
+
+	fprintf(stderr, "braid: process %d: the JVM has written its heap, %s, in %s; %s takes %s\n", (int)v->pid,
+		size_text(size, v->bytes), duration_text(time, v->spent_ns), c->path, size_text(file, file_bytes));
+	return true;
 }
 
 /* The kernel ends the copy first if memory runs out, but it should not come to that. */
@@ -226,6 +258,7 @@ bool heap_dump(struct snapshot *s, const char *path)
 				 .mutex = PTHREAD_MUTEX_INITIALIZER,
 				 .changed = PTHREAD_COND_INITIALIZER,
 				 .dump = {.jvm = s->pid}};
+	struct heap_vm vm;
 	uint64_t file_bytes;
 	bool ok;
 	int err;
@@ -248,10 +281,10 @@ bool heap_dump(struct snapshot *s, const char *path)
 		close(c.dump.libjvm_fd);
 		return false;
 	}
-	ok = record(&c);
+	ok = record(&c) && (!c.by_vm || dump_by_vm(&c, &vm));
 	err = output_close(c.dump.output, ok, &file_bytes);
 	close(c.dump.libjvm_fd);
 	if (ok && err)
 		log_error("cannot write %s: %s", path, strerror(-err));
-	return ok && !err && report(&c, file_bytes);
+	return ok && !err && (c.by_vm ? report_by_vm(&c, &vm, file_bytes) : report(&c, file_bytes));
 }

@@ -232,6 +232,10 @@ START_TEST(request_bytes)
 	ck_assert_int_eq(attach_request(to, big, ""), -ENAMETOOLONG);
 	big[ATTACH_ARGUMENT_MAX] = '\0';
 	ck_assert_int_gt(attach_request(to, big, big), 0);
+	ck_assert_int_eq(attach_dump_request(to, "/d", true), 21);
+	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-live\0", 21);
+	ck_assert_int_eq(attach_dump_request(to, "/d", false), 20);
+	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-all\0", 20);
 }
 END_TEST
 
@@ -266,6 +270,32 @@ START_TEST(answer_meaning)
 	ck_assert_int_eq(attach_answer(answers[_i].answer, strlen(answers[_i].answer), why), answers[_i].error);
 	ck_assert_msg(strstr(why, answers[_i].says) != NULL, "\"%s\"", why);
 	ck_assert_int_eq(why[0] == '\0', answers[_i].error == 0);
+}
+END_TEST
+
+static const struct {
+	const char *answer;
+	int error;
+	const char *says;
+} dump_answers[] = {
+	{"0\nDumping heap to /d ...\nHeap dump file created [59 bytes in 0.148 secs]\n", 0, ""},
+	{"0\nHeap dump file created\n", 0, ""}, /* JDK 8 */
+	{"0\n", 0, ""},
+	{"0\nDumping heap to /d ...\nUnable to create /d: File exists\n", -EIO, ": Unable to create /d: File exists"},
+	{"0\nDumping heap to /d ...\nDump file is incomplete: No space left\x1b\n", -EIO, "No space left?"},
+	{"101\nNo\n", -EIO, "status 101): No"},
+	{"", -EPROTO, "without an answer"},
+	{"hello\n", -EPROTO, "not understood"},
+};
+
+START_TEST(dump_answer_meaning)
+{
+	char why[ATTACH_WHY_MAX];
+
+	ck_assert_int_eq(attach_dump_answer(dump_answers[_i].answer, strlen(dump_answers[_i].answer), why),
+			 dump_answers[_i].error);
+	ck_assert_msg(strstr(why, dump_answers[_i].says) != NULL, "\"%s\"", why);
+	ck_assert_int_eq(why[0] == '\0', dump_answers[_i].error == 0);
 }
 END_TEST
 
@@ -504,6 +534,7 @@ Suite *test_attach(void)
 	tcase_add_loop_test(t, command_lines, 0, COUNT(lines));
 	tcase_add_test(t, request_bytes);
 	tcase_add_loop_test(t, answer_meaning, 0, COUNT(answers));
+	tcase_add_loop_test(t, dump_answer_meaning, 0, COUNT(dump_answers));
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
 	tcase_set_timeout(d, 30);

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A heap that cannot be copied, such as ZGC's, is dumped by the JVM itself: it says before how long that may take, has a limit
+# for it, and leaves no file in the JVM's /tmp, however it ends.
+source "$(dirname "$0")/../lib.sh"
+
+# What has been staged for this program: directories that are its user's are of others, too, so those of before do not count.
+staged()
+{
+	find /tmp -maxdepth 2 -name heap.hprof -newer begun 2>/dev/null
+}
+
+export PYTHONPATH=$PYTHONPATH:$TEST_DIR
+touch begun
+start_program out "$JAVA" -XX:+UseZGC -Xmx256m -cp "$CLASSES" HeapShapes "$CLASSES"
+braid heap "$JAVA_PID" --dump z.hprof.gz --max-pause 1h 2>err || fail "$(cat err)"
+grep -q '^braid: .* of heap in use: the JVM writes it itself, and is expected to stand still for up to ' err ||
+	fail "no estimate: $(cat err)"
+grep -q "^braid: process $JAVA_PID: the JVM has written its heap, .*, in .*; z.hprof.gz takes " err || fail "$(cat err)"
+[[ $(stat -c %a z.hprof.gz) == 600 ]] || fail "others can read it: $(stat -c %a z.hprof.gz)"
+python3 - <<-'PYTHON' || fail "the file does not have the program's objects"
+	from hprof import Dump
+
+	d = Dump("z.hprof.gz")
+	shapes = next(c for c in d.classes.values() if c.name == "HeapShapes")
+	if len(d.arrays[shapes.statics["table"][1]][1]) != 100000:
+	    raise SystemExit("the table")
+PYTHON
+[[ -z $(staged) ]] || fail "left behind: $(staged)"
+
+STATUS=0
+braid heap "$JAVA_PID" --dump y.hprof --max-pause 1ns 2>err || STATUS=$?
+[[ $STATUS -eq 1 && ! -e y.hprof ]] || fail "beyond --max-pause: status $STATUS: $(cat err)"
+grep -q 'is not dumped: the JVM itself has to write .*, and --max-pause allows 1 ns; .*--force' err || fail "$(cat err)"
+[[ -z $(staged) ]] || fail "left behind: $(staged)"
+end_program
