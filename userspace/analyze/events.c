@@ -304,6 +304,11 @@ bool events_get_summed(const struct analysis *an, size_t number, struct event *e
 	return events_get(an, number, e);
 }
 
+uint32_t event_site(const struct analysis *an, const struct event *e)
+{
+	return e->k->kernel ? wait_site(an, e->stack) : events_site(an, e->stack);
+}
+
 struct stack_sum events_sum(const struct event *e)
 {
 	struct stack_sum sum = {.thread = e->thread, .stack = e->stack, .xframe = e->xframe, .weight = e->weight};

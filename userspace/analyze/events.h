@@ -56,6 +56,9 @@ uint64_t event_end_ns(const struct jvm_event_row *row);
 /* Whether it is a time for which a virtual thread was unmounted. */
 bool event_is_unmounted(const struct jvm_event_row *row);
 
+/* Where in the program it happened: events_site(), or wait_site() if its stack begins with the kernel's frames. */
+uint32_t event_site(const struct analysis *an, const struct event *e);
+
 /* Whether the type was enabled, at least for a while. Reports show no zeros for types that were not. */
 bool events_recorded(const struct analysis *an, enum braid_event_type type);
 /*

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include <braid/ring.h>
+
 static const struct {
 	const char *name;
 	const char *sentence;
@@ -70,6 +72,15 @@ enum stack_domain kind_domain(enum stack_kind kind)
 	return kinds[kind].domain;
 }
 
+const char *domain_name(enum stack_domain domain)
+{
+	static const char *const names[] = {
+		[DOMAIN_KERNEL] = "kernel", [DOMAIN_NATIVE] = "native", [DOMAIN_JAVA] = "java",
+		[DOMAIN_STUB] = "stub",	    [DOMAIN_CLASS] = "class",	[DOMAIN_INCOMPLETE] = "incomplete"};
+
+	return names[domain];
+}
+
 /* jvmtiCapabilities' one-bit fields, in the order of jvmti.h. */
 static const char *const capabilities[CAPABILITY_COUNT] = {
 	"can_tag_objects",
@@ -133,4 +144,16 @@ const char *process_state_name(uint32_t what)
 	};
 
 	return what < sizeof(names) / sizeof(names[0]) ? names[what] : "process_state";
+}
+
+const char *setting_origin_name(uint32_t origin)
+{
+	static const char *const names[BRAID_SETTING_ORIGINS] = {
+		[BRAID_SETTING_COMMAND_LINE] = "command line", [BRAID_SETTING_ENVIRONMENT] = "environment",
+		[BRAID_SETTING_CONFIG_FILE] = "config file",   [BRAID_SETTING_MANAGEMENT] = "management",
+		[BRAID_SETTING_ERGONOMIC] = "ergonomic",       [BRAID_SETTING_ATTACH] = "attach",
+		[BRAID_SETTING_INTERNAL] = "internal",	       [BRAID_SETTING_IMAGE] = "image",
+	};
+
+	return origin < BRAID_SETTING_ORIGINS && names[origin] ? names[origin] : "unknown";
 }

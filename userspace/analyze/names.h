@@ -43,10 +43,13 @@ const char *kind_suffix(enum stack_kind kind); /* "_[j]" as in flame graph tools
 /* Frames with the same domain and name are one method, whatever forms it ran in. */
 enum stack_domain { DOMAIN_KERNEL, DOMAIN_NATIVE, DOMAIN_JAVA, DOMAIN_STUB, DOMAIN_CLASS, DOMAIN_INCOMPLETE };
 enum stack_domain kind_domain(enum stack_kind kind);
+const char *domain_name(enum stack_domain domain); /* "java" */
 
 #define CAPABILITY_COUNT 45
 const char *capability_name(unsigned bit); /* NULL from CAPABILITY_COUNT on */
 
 const char *process_state_name(uint32_t what);
+
+const char *setting_origin_name(uint32_t origin); /* "command line"; "unknown" for numbers out of range */
 
 #endif

@@ -17,6 +17,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_query(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_list(int argc, char **argv);

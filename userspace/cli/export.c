@@ -4,12 +4,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <analyze/events.h>
 #include <analyze/kinds.h>
 #include <export/export.h>
 #include <export/stack_table.h>
 #include <export/timed.h>
+#include <query/query.h>
 #include <wall/profile.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -26,6 +28,7 @@ static const struct {
 	stacks_fn *stacks;
 	timed_fn *timed; /* the events one by one */
 	bool samples;	 /* without an event, it has only samples */
+	bool tables;	 /* it has everything */
 } formats[] = {{.name = "collapsed"},
 	       {"pprof", .stacks = pprof_write},
 	       {"otlp", .stacks = otlp_write},
@@ -34,9 +37,10 @@ static const struct {
 	       {"heatmap", .timed = heatmap_write, .samples = true},
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
-	       {"perfetto", .timed = perfetto_write}};
+	       {"perfetto", .timed = perfetto_write},
+	       {"sqlite", .tables = true}};
 
-#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome or perfetto"
+#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto or sqlite"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct export_options {
@@ -59,7 +63,7 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
 	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
 	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations; heatmap: FlameScope's data; "
-	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces",
+	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces; sqlite: a database with the tables of `braid query`",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -85,6 +89,7 @@ static const char doc[] =
 	"  braid export --event alloc braid.trace > bytes.txt\n"
 	"  braid export --format pprof -o cpu.pb braid.trace\n"
 	"  braid export --format firefox -o braid.firefox.json braid.trace\n"
+	"  braid export --format sqlite -o trace.db braid.trace\n"
 	"  braid export --event wall --no-idle braid.trace > time.txt\n"
 	"  braid export --event offcpu --wakers braid.trace > why.txt\n"
 	"  braid export --exclude '^\\[incomplete' braid.trace\n"
@@ -111,6 +116,17 @@ static void check_event(struct argp_state *state, const struct export_options *o
 		argp_error(state, "--format %s has events at their times; --top is for formats with stacks", name);
 }
 
+static void check_tables(struct argp_state *state, const struct export_options *o)
+{
+	struct stat st;
+
+	if (o->event || filter_is_set(&o->common.filter) || common_top(&o->common, 0))
+		argp_error(state,
+			   "--format sqlite has everything: it cannot be combined with selections, --event and --top");
+	if (!o->output || strcmp(o->output, "-") == 0 || (stat(o->output, &st) == 0 && !S_ISREG(st.st_mode)))
+		argp_error(state, "--format sqlite needs a file: -o OUT");
+}
+
 static error_t export_parse(int key, char *arg, struct argp_state *state)
 {
 	struct export_options *o = state->input;
@@ -125,9 +141,10 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		for (o->format = 0; o->format < FORMATS && strcmp(arg, formats[o->format].name) != 0;)
 			o->format++;
 		if (o->format == FORMATS)
-			argp_error(state,
-				   "--format: unknown format '%s'; use collapsed, pprof, otlp, speedscope or hprof",
-				   arg);
+			argp_error(
+				state,
+				"--format: unknown format '%s'; use collapsed, pprof, otlp, speedscope, hprof or sqlite",
+				arg);
 		return 0;
 	case OPT_WAKERS:
 		o->wakers = true;
@@ -151,6 +168,8 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		o->kind = kind_named(arg);
 		return 0;
 	case ARGP_KEY_END:
+		if (formats[o->format].tables)
+			check_tables(state, o);
 		if (o->format && (o->wakers || o->collapsed.threads || o->collapsed.lines))
 			argp_error(state, "--wakers, --threads and --lines are for --format collapsed; the others have "
 					  "threads and lines anyway");
@@ -288,8 +307,24 @@ static bool write_timed(const struct loaded *l, const struct export_options *o)
 	return common_output_close(out, o->output, err) && !err;
 }
 
+/* SQLite opens the file by its name, since it reads what it has written. */
+static bool write_tables(const struct loaded *l, const struct export_options *o)
+{
+	const struct query_input in = {.views = l->views, .reader = l->reader, .file_bytes = l->source.bytes};
+	FILE *out = common_output_open(o->output, o->file);
+	struct query *q = NULL;
+	int err = out ? query_export(&q, o->output, &in) : 0;
+
+	if (err > 0)
+		log_error("cannot write %s: %s", o->output, query_why(q));
+	query_close(q);
+	return out && common_output_close(out, o->output, err > 0 ? -EIO : err);
+}
+
 static bool write_any(const struct loaded *l, const struct export_options *o)
 {
+	if (formats[o->format].tables)
+		return write_tables(l, o);
 	if (o->named && !common_has_event(l, o->event, true))
 		return false;
 	return formats[o->format].timed ? write_timed(l, o) : o->wakers ? write_wakers(l, o) : write_profile(l, o);

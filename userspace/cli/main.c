@@ -29,6 +29,7 @@ static const struct command {
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},
 	{"export", cmd_export, "write a trace in the format of other tools"},
+	{"query", cmd_query, "ask a trace questions in SQL"},
 	{"info", cmd_info, "show how a trace was recorded, and how complete it is"},
 	{"list", cmd_list, "list the JVMs on this machine"},
 	{"doctor", cmd_doctor, "check this machine, and explain how to get missing facilities"},

@@ -119,13 +119,9 @@ static void json_side(struct json *j, const char *key, const struct diff_report 
 
 static void json_row(struct json *j, const struct diff_row *row)
 {
-	static const char *const domains[] = {
-		[DOMAIN_KERNEL] = "kernel", [DOMAIN_NATIVE] = "native", [DOMAIN_JAVA] = "java",
-		[DOMAIN_STUB] = "stub",	    [DOMAIN_CLASS] = "class",	[DOMAIN_INCOMPLETE] = "incomplete"};
-
 	json_open(j, NULL, '{');
 	json_string(j, "method", row->name);
-	json_string(j, "kind", domains[row->domain]);
+	json_string(j, "kind", domain_name(row->domain));
 	json_decimal(j, "before", row->amount[DIFF_BEFORE]);
 	json_decimal(j, "after", row->amount[DIFF_AFTER]);
 	json_decimal(j, "change", change_of(row));

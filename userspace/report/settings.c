@@ -3,21 +3,10 @@
 #include <string.h>
 
 #include <analyze/attributes.h>
+#include <analyze/names.h>
 #include <braid/ring.h>
 
 #include "info.h"
-
-static const char *const origins[BRAID_SETTING_ORIGINS] = {
-	[BRAID_SETTING_COMMAND_LINE] = "command line", [BRAID_SETTING_ENVIRONMENT] = "environment",
-	[BRAID_SETTING_CONFIG_FILE] = "config file",   [BRAID_SETTING_MANAGEMENT] = "management",
-	[BRAID_SETTING_ERGONOMIC] = "ergonomic",       [BRAID_SETTING_ATTACH] = "attach",
-	[BRAID_SETTING_INTERNAL] = "internal",	       [BRAID_SETTING_IMAGE] = "image",
-};
-
-static const char *origin_name(uint32_t origin)
-{
-	return origin < BRAID_SETTING_ORIGINS && origins[origin] ? origins[origin] : "unknown";
-}
 
 /* Whether a person has chosen it, and not the JVM. */
 static bool is_chosen(const struct attribute_row *row)
@@ -65,7 +54,7 @@ void settings_text(FILE *out, const struct views *v)
 				continue;
 			fputs("  ", out);
 			text_flag(out, a, row);
-			fprintf(out, "  (%s)\n", origin_name(row->origin));
+			fprintf(out, "  (%s)\n", setting_origin_name(row->origin));
 		}
 		for (const struct attribute_row *row = attributes_first(a, place); row; row = attributes_next(a, row))
 			if (!row->origin)
@@ -80,7 +69,7 @@ static void json_flag(struct json *j, const struct analyzer *a, const struct att
 {
 	json_open(j, strpool_get(&a->strings, row->key), '{');
 	json_string(j, "value", strpool_get(&a->strings, row->value));
-	json_string(j, "origin", origin_name(row->origin));
+	json_string(j, "origin", setting_origin_name(row->origin));
 	json_close(j, '}');
 }
 

@@ -346,6 +346,26 @@ out:
 	return err;
 }
 
+int trace_reader_again(struct trace_reader **out, const struct trace_reader *from)
+{
+	struct trace_reader *r = NULL;
+	int err;
+
+	*out = NULL;
+	err = reader_new(&r);
+	if (err)
+		return err;
+	r->size = from->size;
+	r->fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 3);
+	if (r->fd < 0) {
+		err = -errno;
+		trace_reader_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
 /* ---- records ---- */
 
 /* The next record of the loaded block: 1, 0 at its end, or -ENOMEM. */

@@ -97,6 +97,9 @@ int trace_reader_open(struct trace_reader **out, const char *path, const char **
  */
 int trace_reader_next(struct trace_reader *r, struct trace_rec *rec);
 
+/* Another reader of the same file, at its first record. 0 or a negative errno. */
+int trace_reader_again(struct trace_reader **out, const struct trace_reader *r);
+
 /* Goes back to the first record; counts of skipped data start at zero. */
 void trace_reader_rewind(struct trace_reader *r);
 

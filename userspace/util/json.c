@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static void quote(FILE *out, const char *s)
@@ -60,6 +61,22 @@ void json_number(struct json *j, const char *key, uint64_t value)
 {
 	json_key(j, key);
 	fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_signed(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(j, key);
+		return;
+	}
+	json_key(j, key);
+	fprintf(j->out, "%.17g", value);
 }
 
 void json_fixed(struct json *j, const char *key, uint64_t value, int digits)

@@ -19,9 +19,11 @@ void json_open(struct json *j, const char *key, char bracket); /* '{' or '['; ke
 void json_close(struct json *j, char bracket);		       /* '}' or ']' */
 void json_string(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, uint64_t value);
+void json_signed(struct json *j, const char *key, int64_t value);
 void json_fixed(struct json *j, const char *key, uint64_t value, int digits); /* value / 10^digits, exact */
 void json_seconds(struct json *j, const char *key, uint64_t ns);
 void json_decimal(struct json *j, const char *key, double value); /* six places */
+void json_real(struct json *j, const char *key, double value);	  /* exact; infinite: null */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_raw(struct json *j, const char *key, const char *json, size_t length); /* what is JSON already */

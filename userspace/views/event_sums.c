@@ -72,7 +72,7 @@ static uint32_t caller_of(const struct place *p)
 static int add_site(const struct analysis *an, struct event_table *t, const struct event *e)
 {
 	const struct place *p = place_of(an, e->stack);
-	uint32_t site = e->k->kernel ? wait_site(an, e->stack) : events_site(an, e->stack);
+	uint32_t site = event_site(an, e);
 
 	return add_place(an, t, e, e->k->caller && p && p->java == ROW_NONE ? caller_of(p) : site);
 }

@@ -22,6 +22,26 @@ done
 # shellcheck disable=SC2016 # a class's name
 grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "the report does not show who blocked whom: $(grep -A9 '^Contended' v.txt)"
 
+# SQL counts what the report counts, and all ready questions have answers.
+braid query --format json v.trace "SELECT kind, count(*) AS count, sum(weight) AS weight, sum(count) AS all_count FROM events
+	WHERE kind != 'offcpu' GROUP BY kind UNION ALL
+	SELECT 'offcpu', count(*), sum(weight_ns), sum(count) FROM offcpu WHERE NOT is_idle" >kinds.json
+braid query --format json v.trace "SELECT function, sum(self) AS self, sum(total) AS total FROM methods GROUP BY function" >methods.json
+braid export --format sqlite -o v.db v.trace
+python3 "$TEST_DIR/sql.py"
+for name in $(braid query --list | cut -d ' ' -f 1); do
+	braid query --named "$name" --format csv v.trace >"$name.csv" || fail "$name has no answer"
+done
+waits=$(tr -d '\r' <lock-owners.csv | awk -F , '$1 == "Views$Door" && $4 == "wants-door" { n += $5 } END { print n }')
+[[ $waits -eq $(sed -n 's/^contended //p' truth) ]] || fail "lock-owners: $(cat lock-owners.csv)"
+# shellcheck disable=SC2016 # a class's name
+grep -q '^Views\$Oops,Views.oops,Views.raise,1234' exceptions.csv || fail "exceptions: $(cat exceptions.csv)"
+env --default-signal=INT "$BUILD/braid" query v.trace 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n' >endless 2>&1 &
+sleep 0.2
+kill -INT $!
+wait_end $! "a question without end"
+[[ $STATUS -eq 130 ]] || fail "interrupted: $STATUS, $(cat endless)"
+
 # A filter means the same in all views.
 # shellcheck disable=SC2016
 THREAD=$(sed -n 's|^wants-door [0-9]*/\([0-9]*\) .*braid:lock: class="Views$Door".*|\1|p' v.script | head -n 1)
