@@ -80,8 +80,8 @@ def numbers(text):
 
 lanes, threads = data["lanes"], len(data["threads"])
 details = list(numbers(lanes.get("details", "")))
-assert max(details[0::5] + details[4::5], default=0) < len(lanes.get("texts", [""])) and max(details[2::5], default=0) <= threads
-details = len(details) // 5
+assert max(details[0::6] + details[4::6] + details[5::6], default=0) < len(lanes.get("texts", [""])) and max(details[2::6], default=0) <= threads
+details = len(details) // 6
 for graph in data["graphs"]:
     times = list(numbers(graph["times"]["packed"])) if "times" in graph else []
     assert not times or (graph["times"]["count"] * 4 == len(times) and sum(times[3::4]) == graph["total"]), graph["name"]

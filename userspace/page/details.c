@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/syscalls.h>
+
 #include "lanes.h"
 
 static uint32_t row_of(const struct table *t, uint32_t id)
@@ -18,12 +20,25 @@ static int text_of(struct details *d, const char *text, uint32_t *number)
 	return *number == STRPOOL_FAILED ? -ENOMEM : 0;
 }
 
+/* "": none, or one without a name here. */
+static const char *call_of(const struct jvm_event_row *r)
+{
+	unsigned arguments;
+	const char *name = r->kind == BRAID_JVM_OFFCPU && BRAID_OFFCPU_CLASS(r->flags) != BRAID_OFFCPU_RUNNABLE &&
+					   (r->flags & BRAID_OFFCPU_SYSCALL) != BRAID_OFFCPU_SYSCALL
+				   ? syscall_name(r->flags & BRAID_OFFCPU_SYSCALL, &arguments)
+				   : NULL;
+
+	return name ? name : "";
+}
+
 static int fill(struct details *d, const struct wall_segment *s, struct detail *to)
 {
 	const struct analyzer *a = d->page->an->a;
 	uint32_t other = row_of(&a->threads, s->row->other);
 	uint32_t waker = other == ROW_NONE ? ROW_NONE : d->wall->threads.at[d->wall->leader[other]].thread;
-	int err = text_of(d, strpool_get(&a->strings, s->object), &to->object);
+	int err =
+		text_of(d, strpool_get(&a->strings, s->object), &to->object) ?: text_of(d, call_of(s->row), &to->call);
 
 	to->stack = s->stack;
 	to->waker_stack = row_of(&a->nodes, s->row->other_node);
@@ -37,9 +52,11 @@ static int fill(struct details *d, const struct wall_segment *s, struct detail *
 /* A number for each combination that was not met before: one step for each further part. */
 static int find(struct details *d, const struct detail *detail, uint32_t *number)
 {
-	uint32_t parts[] = {detail->stack, detail->waker, detail->waker_stack, detail->ended_by}, id = detail->object;
+	uint32_t parts[DETAIL_STEPS] = {detail->stack, detail->waker, detail->waker_stack, detail->ended_by,
+					detail->call};
+	uint32_t id = detail->object;
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < DETAIL_STEPS; i++) {
 		uint32_t *at = u64map_put(&d->steps[i], (uint64_t)id << 32 | parts[i]);
 
 		if (!at)
@@ -92,7 +109,7 @@ static uint64_t place_of_stack(const struct tree *t, const uint32_t *place, uint
 	return stack == ROW_NONE ? 0 : place[t->of_stack[stack]];
 }
 
-/* Object, node, waker's thread + 1, waker's node, what else ended it; texts by number. */
+/* Object, node, waker's thread + 1, waker's node, what else ended it, system call; texts by number. */
 static int write_list(struct details *d, const struct tree *t, const uint32_t *place)
 {
 	struct pack pack = {0};
@@ -104,7 +121,7 @@ static int write_list(struct details *d, const struct tree *t, const uint32_t *p
 		err = pack_put(&pack, one->object) ?: pack_put(&pack, place_of_stack(t, place, one->stack))
 						   ?: pack_put(&pack, one->waker);
 		err = err ?: pack_put(&pack, place_of_stack(t, place, one->waker_stack))
-			  ?: pack_put(&pack, one->ended_by);
+			  ?: pack_put(&pack, one->ended_by) ?: pack_put(&pack, one->call);
 	}
 	err = err ?: pack_json(&d->page->j, "details", pack.bytes.at, pack.bytes.count);
 	pack_free(&pack);
@@ -144,7 +161,7 @@ int details_write(struct details *d)
 
 void details_free(struct details *d)
 {
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < DETAIL_STEPS; i++)
 		u64map_free(&d->steps[i]);
 	strpool_free(&d->texts);
 	free(d->list.at);

@@ -98,14 +98,17 @@ struct detail {
 	uint32_t stack, waker_stack; /* rows of the analyzer's nodes, ROW_NONE: none */
 	uint32_t waker;		     /* number of the page's thread + 1; 0: none */
 	uint32_t ended_by;	     /* in texts */
+	uint32_t call;		     /* the system call that the thread was in, in texts */
 };
+
+#define DETAIL_STEPS 5 /* parts beside the object */
 
 struct details {
 	struct page *page;
 	const struct wall *wall;
 	struct strpool texts;
-	struct u64map steps[4];
-	uint32_t known[4];
+	struct u64map steps[DETAIL_STEPS];
+	uint32_t known[DETAIL_STEPS];
 	VEC(struct detail) list;
 	uint64_t left_out;
 };

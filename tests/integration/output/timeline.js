@@ -52,6 +52,7 @@ async function stacks(p) {
 	await p.move(at);
 	const tip = await p.evaluate(`document.getElementById("tip").textContent`);
 	assert(tip.includes("wants-door") && tip.includes("blocked on a monitor") && /at \d+\.\d{6} s/.test(tip), tip);
+	assert(tip.includes("on ") && tip.includes("Views.wantDoor") && tip.includes("the waker on ") && tip.includes("Views.holdDoor"), "the tip has no stacks: " + tip);
 	assert(await p.evaluate("braidPage.drawn().arrows") > 0, "no arrow of a wake-up");
 	await p.click(at);
 	const panel = await p.evaluate(`document.getElementById("panel").textContent`);
@@ -62,6 +63,35 @@ async function stacks(p) {
 	await p.key("Escape");
 	assert(await p.evaluate(`document.getElementById("panel").hidden`));
 	await p.key("0");
+}
+
+/* Without a mouse: a line, what it did, a part of the time. */
+async function keys(p) {
+	const count = await p.evaluate("braidPage.lines().length");
+	await p.key("ArrowDown");
+	const closed = await p.evaluate("braidPage.lines()[0].closed");
+	await p.key("Enter");
+	assert.strictEqual(await p.evaluate("braidPage.lines()[0].closed"), !closed, "a key does not open a line");
+	await p.key("Enter");
+	assert.strictEqual(await p.evaluate("braidPage.lines().length"), count);
+	const line = await p.evaluate("braidPage.lines().findIndex(line => line.thread !== undefined && line.lane.kept > 3)");
+	for (let k = 0; k < line; k++)
+		await p.key("ArrowDown");
+	await p.key("Enter");
+	const first = await p.evaluate("braidPage.picked().i");
+	await p.key(first ? "," : ".");
+	assert.notStrictEqual(await p.evaluate("braidPage.picked().i"), first);
+	assert(/from\d/.test(await p.evaluate(`document.getElementById("panel").textContent`)));
+	await p.key("Escape");
+	await p.key("0");
+	await p.key("w");
+	await p.key("x");
+	assert.deepStrictEqual(await p.evaluate("braidPage.state.range"), await p.evaluate("braidPage.shown()"));
+	await p.key("Escape");
+	assert.strictEqual(await p.evaluate("braidPage.state.range"), null);
+	await p.key("0");
+	/* the samples of a thread can be seen */
+	assert(await p.evaluate("braidPage.lines().some(line => line.thread !== undefined && braidPage.samplesOf(line.thread).at.length > 0)"));
 }
 
 /* Drags the ruler, and looks at the flame graph. */
@@ -96,6 +126,22 @@ async function heat(p) {
 	assert.strictEqual(await p.evaluate("braidPage.state.range"), null);
 	await p.drag(a, b);
 	assert.deepStrictEqual(await p.evaluate("braidPage.state.range"), clicked);
+	await p.key("Escape");
+	/* from a cell to another one by keys; the table of methods and the flame graph have what is in it */
+	await p.evaluate(`document.getElementById("view").focus()`);
+	for (const key of ["ArrowRight", "ArrowUp", "Enter", "ArrowRight", "ArrowRight", "Enter"])
+		await p.key(key);
+	const keyed = await p.evaluate("braidPage.state.range"), inside = await p.evaluate(`(() => {
+		const h = braidPage.heat(), [a, b] = braidPage.state.range.map(us => Math.round((us - h.start) / h.slice));
+		return h.counts.slice(a, b).reduce((x, y) => x + y, 0);
+	})()`);
+	assert(keyed && keyed[0] < keyed[1], "no range by keys");
+	await p.key("1");
+	assert.strictEqual(await p.evaluate("braidPage.total()"), inside);
+	await p.key("2");
+	const selves = await p.evaluate(`[...document.querySelectorAll("#method-rows tr")].reduce((sum, row) => sum + parseInt(row.children[0].title.replace(/,/g, ""), 10), 0)`);
+	assert.strictEqual(selves, inside, "the table does not have the range");
+	await p.key("4");
 }
 
 /* Everything of the address is there again in another page; t_timeline.sh knows the sum from FROM to TO µs. */
@@ -119,6 +165,7 @@ async function address(p, page, from, to) {
 		await lanes(p);
 		await zoom(p);
 		await stacks(p);
+		await keys(p);
 		await range(p);
 		await heat(p);
 		const total = await address(p, ...process.argv.slice(2, 5));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the heat map: a column for each second (or so), rows for its parts, coloured by samples ---- */
 const HEAT_ROWS = 50, COLUMN_SECONDS = [0.1, 1, 2, 5, 10, 30, 60, 300, 600, 3600, 86400];
-let heat = null, heatFrom = null;
+let heat = null, heatFrom = null, heatCell = null; /* heatCell: the one that the keyboard has reached */
 
 function heatColour(share) {
 	if (share === 0)
@@ -10,6 +10,7 @@ function heatColour(share) {
 }
 
 function layHeat() {
+	LEFT = 72;
 	const t = timesOf(graph), chosen = data.threads.map(wanted), span = (end - begin) / 1e6, least = span / Math.max(1, (view.clientWidth - LEFT) / 3);
 	const seconds = span < 5 ? 0.1 : COLUMN_SECONDS.find(s => s >= 1 && s >= least) || span, start = Math.floor(begin / 1e6 / seconds) * seconds * 1e6;
 	heat = {columns: Math.max(1, Math.ceil((end - start) / 1e6 / seconds)), seconds, start, slice: seconds * 1e6 / HEAT_ROWS, most: 0};
@@ -26,7 +27,7 @@ function layHeat() {
 	view.scrollTop = 0;
 	$("empty").hidden = Boolean(t);
 	note("limits", t && t.step > 1 ? "one sample is shown for about every " + amount(t.step) : "");
-	note("keys", "drag, or click twice: select a part of the time");
+	note("keys", "Drag, click twice, or arrows and Enter: select a part of the time");
 	$("legend").replaceChildren();
 	for (const count of new Set([0, 0.25, 0.5, 0.75, 1].map(share => Math.ceil(share * heat.most))))
 		legendItem(heatColour(heat.most ? count / heat.most : 0), count.toLocaleString("en"));
@@ -35,7 +36,7 @@ function layHeat() {
 }
 
 function heatGeometry() {
-	const w = Math.min(24, Math.max(1, (view.clientWidth - LEFT - 10) / heat.columns)), top = RULER + 8;
+	const w = Math.min(64, Math.max(1, (view.clientWidth - LEFT - 10) / heat.columns)), top = RULER + 8;
 	return {w, top, tall: Math.max(2, (view.clientHeight - top - 12) / HEAT_ROWS)};
 }
 
@@ -60,7 +61,13 @@ function drawHeat() {
 		context.fillText(timeText(heat.start + column * heat.seconds * 1e6, heat.seconds * 1e6), LEFT + column * w, RULER / 2);
 	for (let row = 0; row <= HEAT_ROWS; row += 10)
 		context.fillText("+ " + (row * heat.slice / 1e6).toFixed(heat.seconds < 1 ? 2 : heat.seconds < 10 ? 1 : 0) + " s", LEFT - 60, top + (HEAT_ROWS - row) * tall);
-	context.fillText(graph.name, 8, RULER / 2);
+	if (heatCell !== null) {
+		const [x, y] = heatPlace(heat.start + heatCell * heat.slice);
+		context.strokeStyle = ink;
+		context.lineWidth = 2;
+		context.strokeRect(x - w / 2, y - tall / 2, w, tall);
+		context.lineWidth = 1;
+	}
 }
 
 /* The time at a place, at the beginning of its cell. Null: beside the map. */
@@ -99,8 +106,7 @@ function heatMove(event, x, y) {
 		state.range = heatRange(heatFrom.us, us);
 		redraw();
 	}
-	const count = heat.counts[Math.round((us - heat.start) / heat.slice)];
-	showTip(exactTime(us) + " on, " + lengthText(heat.slice), [count.toLocaleString("en") + (graph.unit === "bytes" ? " bytes" : graph.unit === "samples" ? " samples" : " events"),
+	showTip(exactTime(us) + " on, " + lengthText(heat.slice), [heatText(us),
 		heatFrom ? "to end of range" : "click or drag to select"], event);
 }
 
@@ -121,6 +127,29 @@ function heatPlace(us) {
 	return [LEFT + (Math.floor(cell / HEAT_ROWS) + 0.5) * w, top + (HEAT_ROWS - 0.5 - cell % HEAT_ROWS) * tall];
 }
 
-function keyHeat() {
-	return false;
+/* What a cell has, as text. */
+function heatText(us) {
+	const count = heat.counts[Math.round((us - heat.start) / heat.slice)];
+	return count.toLocaleString("en") + (graph.unit === "bytes" ? " bytes" : graph.unit === "samples" ? " samples" : " events");
+}
+
+/* True: the key has a meaning. Arrows go to a cell, up is later; Enter begins a range and ends it. */
+function keyHeat(event) {
+	const step = {ArrowUp: 1, ArrowDown: -1, ArrowRight: HEAT_ROWS, ArrowLeft: -HEAT_ROWS}[event.key];
+	if (event.key === "Enter" && heatCell !== null) {
+		heatDown(...heatPlace(heat.start + heatCell * heat.slice));
+		if (heatFrom)
+			heatFrom.down = false;
+	} else if (step) {
+		const first = Math.floor((begin - heat.start) / heat.slice), last = Math.ceil((end - heat.start) / heat.slice) - 1;
+		heatCell = heatCell === null ? first : Math.max(first, Math.min(last, heatCell + step));
+		const us = heat.start + heatCell * heat.slice;
+		if (heatFrom)
+			state.range = heatRange(heatFrom.us, us);
+		$("matched").textContent = exactTime(us) + ": " + heatText(us);
+		redraw();
+	} else {
+		return false;
+	}
+	return true;
 }

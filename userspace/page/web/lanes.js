@@ -78,7 +78,7 @@ function awake(lane) {
 /* Threads by process, the busiest first. */
 function byProcess() {
 	const found = new Map();
-	const threads = hasLives ? [...laneOf.keys()] : [];
+	const threads = hasLives ? [...laneOf.keys()] : data.threads.map((_, i) => i).filter(i => samplesOf(i)?.at.length);
 	for (const thread of [...new Set([...threads, ...notesOf.keys()])]) {
 		const t = data.threads[thread];
 		if (state.process !== "" && String(t.pid) !== state.process)

@@ -80,6 +80,7 @@ function listenToPointer() {
 			heatUp(...place(event));
 		endDrag();
 	});
+	addEventListener("pointercancel", () => { dragged = null; });
 	canvas.addEventListener("wheel", event => state.view === "timeline" && wheelTimeline(event), {passive: false});
 	view.addEventListener("scroll", () => {
 		$("tip").hidden = true;
@@ -163,7 +164,7 @@ $("view").focus();
 globalThis.braidPage = {
 	data, state, flame, callers, callees, lines: () => lines, name: k => laneName(lines[k].thread), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn,
 	shown: () => [from, to], showTime, total: () => flame.tree ? flame.tree.total[0] : 0, picked: () => picked, place: (k, us) => [xOf(us), lineTop(k) + ROW / 2],
-	segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat, heatPlace, formsOf, graph: () => graph, colours: COLOURS, match: MATCH, frameColour, wideOf,
+	segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat, heatPlace, formsOf, graph: () => graph, colours: COLOURS, match: MATCH, frameColour, wideOf, samplesOf,
 	/* frames by name: where each is in its canvas */
 	frames: (f, name) => f.rows.flatMap((row, depth) => Array.from({length: row.length / 3}, (_, k) => row.slice(3 * k, 3 * k + 3))
 		.filter(([i]) => frameName(f, i) === name).map(([i, x, wide]) => ({i, x: (x + wide / 2) * f.box.clientWidth, y: rowTop(f, depth) + ROW / 2, total: f.tree.total[i]}))),

@@ -10,7 +10,7 @@ const STATE_COLOURS = {
 	"futex": ["#7d67d4", "#9c8bea"], "poll": ["#93aab0", "#587a83"], "socket": ["#d9822b", "#e69a52"], "pipe": ["#c9a06a", "#9a7648"],
 	"file": ["#a08a3c", "#c9b15c"], "block": ["#8f4a2b", "#c4704b"], "fault": ["#f08aa6", "#f0a0b6"], "stopped": ["#5b6067", "#a3a8b0"],
 	"child": ["#9cb04a", "#b4c766"], "call": ["#b3a6cf", "#7d7299"], "blocked": ["#b4bac3", "#69727e"], "idle": ["#dde2e8", "#343b44"],
-	"unknown": ["#e8eaee", "#262b32"],
+	"unknown": ["#9aa2ad", "#6b7480"],
 };
 const states = data.lanes ? data.lanes.states : [];
 const IDLE = states.findIndex(state => state[0] === "idle");
@@ -77,6 +77,8 @@ function painter(left, right, usLeft, usPerPixel, low, high, styles) {
 
 	function flush() {
 		let bottom = high;
+		if (count)
+			stroke(low, high, 0);
 		for (let i = 1; i < count; i++)
 			for (let k = i; k > 0 && keys[k - 1] > keys[k]; k--) {
 				[keys[k], keys[k - 1]] = [keys[k - 1], keys[k]];
@@ -121,7 +123,9 @@ function painter(left, right, usLeft, usPerPixel, low, high, styles) {
 			if (last > first + 1) {
 				flush();
 				column = -1;
-				fillPixels(first + 1, key === styles.low ? high - thin : low, last, high, styles.ink[key]);
+				fillPixels(first + 1, low, last, high, key === styles.low ? 0 : styles.ink[key]);
+				if (key === styles.low)
+					fillPixels(first + 1, high - thin, last, high, styles.ink[key]);
 			}
 			if (end > last)
 				share(key, last, end - last);

@@ -6,10 +6,11 @@ let picked = null, details = null;
 function detailOf(number) {
 	if (!details) {
 		const packed = unpack(data.lanes.details || "");
-		details = [{object: "", node: 0, waker: null, wakerNode: 0, endedBy: ""}];
+		details = [{object: "", node: 0, waker: null, wakerNode: 0, endedBy: "", call: ""}];
 		while (more(packed)) {
 			const object = data.lanes.texts[take(packed)], node = take(packed), waker = take(packed), wakerNode = take(packed);
-			details.push({object, node, waker: waker ? waker - 1 : null, wakerNode, endedBy: data.lanes.texts[take(packed)]});
+			const endedBy = data.lanes.texts[take(packed)], call = data.lanes.texts[take(packed)];
+			details.push({object, node, waker: waker ? waker - 1 : null, wakerNode, endedBy, call});
 		}
 	}
 	return details[number] || details[0];
@@ -24,6 +25,8 @@ function describe(line, i) {
 			node: 0, wakerNode: 0};
 	}
 	const detail = detailOf(lane.detail[i]);
+	if (detail.call !== "")
+		out.push(["system call", detail.call]);
 	if (detail.object !== "")
 		out.push(["what", detail.object]);
 	if (detail.waker !== null)
@@ -40,11 +43,21 @@ function spanText(i) {
 			isOfAll(kindOf(i)) ? ["pid", String(spans[i + 1])] : ["thread", laneName(spans[i + 1])]]};
 }
 
+/* The names of a stack's frames, innermost first; at most `most`. */
+function framesOf(tree, node, most = Infinity) {
+	const names = [];
+	for (let i = node; i > 0 && names.length < most; i = tree.nodes[i * 3 - 3])
+		names.push(tree.labels[tree.nodes[i * 3 - 2]]);
+	return names;
+}
+
 /* The frames from the leaf to the root. */
 function stackLines(tree, node, title) {
 	const box = $("panel-body");
 	element("h3", title, box);
 	const list = element("ol", "", box);
+	element("button", "Copy stack", box.lastElementChild.previousElementSibling).addEventListener("click", async () =>
+		say(await copyText(framesOf(tree, node).join("\n") + "\n") ? "The stack is copied" : "The browser does not allow copying"));
 	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
 		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
 		frame.title = kind;
@@ -52,14 +65,27 @@ function stackLines(tree, node, title) {
 	}
 }
 
+/* The samples of a thread, in order: times in us, and their nodes. Null: the page has none. */
+function samplesOf(thread) {
+	const g = data.graphs[0], t = g.unit === "samples" ? timesOf(g) : null;
+	if (!t)
+		return null;
+	if (!t.of) {
+		t.of = data.threads.map(() => ({at: [], node: [], weight: []}));
+		for (let i = 0; i < t.at.length; i++) {
+			t.of[t.thread[i]].at.push(t.at[i]);
+			t.of[t.thread[i]].node.push(t.node[i]);
+			t.of[t.thread[i]].weight.push(t.weight[i]);
+		}
+	}
+	return t.of[thread];
+}
+
 /* The stacks that were sampled meanwhile, the most frequent ones first. */
 function sampledStacks(thread, a, b) {
-	const g = data.graphs[0], t = g.unit === "samples" && timesOf(g), counts = new Map();
-	if (!t)
-		return [];
-	for (let i = firstAt(t.at, a); i < t.at.length && t.at[i] <= b; i++)
-		if (t.thread[i] === thread)
-			counts.set(t.node[i], (counts.get(t.node[i]) || 0) + t.weight[i]);
+	const own = samplesOf(thread), counts = new Map();
+	for (let i = own ? firstAt(own.at, a) : 0; own && i < own.at.length && own.at[i] <= b; i++)
+		counts.set(own.node[i], (counts.get(own.node[i]) || 0) + own.weight[i]);
 	return [...counts].sort((x, y) => y[1] - x[1]).slice(0, 3);
 }
 

@@ -46,13 +46,52 @@ function tipTimeline(event) {
 		$("tip").hidden = true;
 		return;
 	}
-	const what = span >= 0 ? spanText(span) : i >= 0 ? describe(line, i) : null;
+	const what = span >= 0 ? spanText(span) : i >= 0 ? describe(line, i) : null, sample = line.thread === undefined ? null : sampleNear(line.thread, us);
 	if (what)
-		showTip(what.title, [what.state, what.pairs.map(([title, text]) => title + " " + text).join(", "), "at " + exactTime(us)], event);
+		showTip(what.title, [what.state, what.pairs.map(([title, text]) => title + " " + text).join(", "), "at " + exactTime(us), ...tipStacks(what, sample)], event);
 	else if (line.lane)
-		showTip(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, ["at " + exactTime(us), ...sharesAt(line.lane, us).slice(0, 3)], event);
+		showTip(line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, ["at " + exactTime(us), ...unknownAt(line.lane, us), ...sharesAt(line.lane, us).slice(0, 3),
+			...tipStacks({node: 0, wakerNode: 0}, sample)], event);
+	else if (sample)
+		showTip(laneName(line.thread), ["at " + exactTime(us), ...tipStacks({node: 0, wakerNode: 0}, sample)], event);
 	else
 		$("tip").hidden = true;
+}
+
+/* The sample of a thread that is drawn where the pointer is; null: none. */
+function sampleNear(thread, us) {
+	const own = samplesOf(thread), slack = (to - from) / (paneWidth - LEFT) * 2, near = own ? firstAt(own.at, us - slack) : 0;
+	return own && near < own.at.length && own.at[near] <= us + slack ? {node: own.node[near], us: own.at[near]} : null;
+}
+
+const JAVA = new Set(["interpreted", "C1", "C2", "compiled", "inlined"]);
+
+/* The innermost Java frame of a stack, or its innermost frame. */
+function siteOf(tree, node) {
+	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3])
+		if (JAVA.has(data.kinds[tree.nodes[i * 3 - 1]]))
+			return i;
+	return node;
+}
+
+/* The innermost frames of what a tip is about. */
+function tipStacks(what, sample) {
+	const out = [], add = (title, tree, node, most) => {
+		const names = framesOf(tree, siteOf(tree, node), most);
+		if (names.length)
+			out.push(title + names.map(name => formsOf(name)[name.length > 60 ? Math.min(1, formsOf(name).length - 1) : 0]).join(" \u2190 "));
+	};
+	if (what.node)
+		add("on ", data.lanes.stacks, what.node, 4);
+	if (what.wakerNode)
+		add("the waker on ", data.lanes.stacks, what.wakerNode, 3);
+	if (sample && !what.node)
+		add("sample on ", data.graphs[0], sample.node, 4);
+	return out;
+}
+
+function unknownAt(lane, us) {
+	return lane.start_us === undefined || binsOf(lane) ? [] : us >= lane.start_us && us <= lane.end_us ? ["not known: no record explains this time"] : ["the thread is not there"];
 }
 
 function downTimeline(event) {
@@ -128,12 +167,47 @@ function wheelTimeline(event) {
 	event.preventDefault();
 }
 
+/* The keyboard's line: the next one, its segments in turn, and what Enter does with it. */
+function moveLine(step) {
+	lineAt = Math.max(0, Math.min(lines.length - 1, lineAt + step));
+	const line = lines[lineAt], top = lineTop(lineAt);
+	if (top < RULER)
+		view.scrollTop += top - RULER;
+	else if (top + ROW > view.clientHeight)
+		view.scrollTop += top + ROW - view.clientHeight;
+	if (line)
+		$("matched").textContent = line.fold !== undefined ? line.text : line.cpu !== undefined ? "CPU " + line.cpu : laneName(line.thread);
+}
+
+function openLine() {
+	const line = lines[lineAt];
+	if (line && line.fold !== undefined) {
+		openFolds.set(line.fold, !line.closed);
+		lay();
+	} else if (line && line.lane) {
+		moveSegment(0);
+	}
+}
+
+/* Picks the segment in the middle of what is shown, or the one before or after the picked one. */
+function moveSegment(step) {
+	const line = lines[lineAt], lane = line && line.lane && segmentsOf(line.lane);
+	if (!lane || !lane.start.length)
+		return;
+	const of = picked && !picked.isSpan && picked.line.lane === lane ? picked.i + step : firstAt(lane.end, (from + to) / 2);
+	const i = Math.max(0, Math.min(lane.start.length - 1, of)), wide = to - from;
+	pick(line, i, false);
+	if (lane.start[i] < from || lane.end[i] > to)
+		showTime((lane.start[i] + lane.end[i]) / 2 - wide / 2, (lane.start[i] + lane.end[i]) / 2 + wide / 2);
+}
+
 /* True: the key has a meaning. */
 function keyTimeline(event) {
 	const wide = to - from, middle = cursor !== null && cursor >= from && cursor <= to ? cursor : (from + to) / 2;
 	const keys = {
 		w: () => zoomTime(1 / 1.5, middle), s: () => zoomTime(1.5, middle), a: () => showTime(from - wide / 5, to - wide / 5),
-		d: () => showTime(from + wide / 5, to + wide / 5), ArrowUp: () => { view.scrollTop -= 3 * ROW; }, ArrowDown: () => { view.scrollTop += 3 * ROW; },
+		d: () => showTime(from + wide / 5, to + wide / 5), ArrowUp: () => moveLine(-1), ArrowDown: () => moveLine(1), Enter: openLine,
+		",": () => moveSegment(-1), ".": () => moveSegment(1), x: () => selectRange([from, to]),
 		PageUp: () => { view.scrollTop -= view.clientHeight - RULER; }, PageDown: () => { view.scrollTop += view.clientHeight - RULER; },
 		"0": () => showTime(begin, end), f: () => state.range && showTime(state.range[0], state.range[1]),
 	};
@@ -141,7 +215,7 @@ function keyTimeline(event) {
 	keys.ArrowRight = keys.d;
 	keys["+"] = keys["="] = keys.w;
 	keys["-"] = keys.s;
-	if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+	if (!keys[event.key])
 		return false;
 	keys[event.key]();
 	redraw();

@@ -43,10 +43,12 @@ function setView(name) {
 		$("diff-tools").hidden = true;
 	$("threads").hidden = Boolean(COMPARED);
 	$("methods-view").className = COMPARED ? "four" : "";
+	view.dataset.view = name;
 	view.setAttribute("aria-label", {graph: "Flame graph", timeline: "Timeline", heat: "Heat map"}[name] || "");
 	$("matched").textContent = "";
 	$("panel").hidden = name !== "timeline" || !picked;
-	heatFrom = null;
+	heatFrom = heatCell = null;
+	lineAt = -1;
 	untip();
 }
 

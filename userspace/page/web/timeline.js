@@ -2,7 +2,7 @@
 /* ---- the timeline: CPUs and threads; what all threads of a JVM stood for lies over their rows ---- */
 const RULER = 24, SHORTEST_US = 2;
 const flame = makeFlame("view", "canvas", "spacer"), {box: view, canvas, context} = flame;
-let LEFT = 210, paneWidth = 1, height = 0;
+let LEFT = 210, paneWidth = 1, height = 0, lineAt = -1; /* lineAt: the line that the keyboard has reached */
 const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
 let from = begin, to = end, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
 
@@ -27,6 +27,11 @@ function zoomTime(factor, us) {
 	showTime(us - wide * share, us - wide * share + wide);
 }
 
+/* The room for names. */
+function sideWidth() {
+	return view.clientWidth < 700 ? 96 : 210;
+}
+
 /* Clears the canvas and gives it the view's size. */
 function clean() {
 	paneWidth = view.clientWidth; /* the browser takes long to say it again and again */
@@ -34,7 +39,9 @@ function clean() {
 }
 
 function lay() {
+	LEFT = sideWidth();
 	buildLines();
+	lineAt = Math.min(lineAt, lines.length - 1);
 	$("empty").hidden = lines.length + bands.length > 0;
 	height = lines.length * ROW + RULER;
 	canvas.style.height = view.clientHeight + "px";
@@ -56,9 +63,13 @@ function timelineLegend() {
 	for (const title of new Set(Object.values(data.timeline.kinds)))
 		if (spans.some((kind, i) => i % SPAN === 0 && data.timeline.kinds[kind] === title))
 			legendItem(WAITS[title][theme], title);
+	if (lines.some(line => line.lane && line.lane.sums && line.lane.sums[states.length - 1] > 0))
+		legendItem("linear-gradient(transparent 5px, " + stateColour(states.length - 1) + " 5px 6px, transparent 6px)", "not known");
+	if (lines.some(line => line.thread !== undefined && samplesOf(line.thread)?.at.length))
+		legendItem("linear-gradient(90deg, transparent 5px, currentColor 5px 6px, transparent 6px)", "a sample");
 	if (!hasLives && lines.some(line => line.thread !== undefined && !data.threads[line.thread].began && data.threads[line.thread].known_us > begin))
 		legendItem("repeating-linear-gradient(135deg, currentColor 0 1px, transparent 1px 4px)", "not known yet");
-	note("keys", "w s a d: zoom and move \u00b7 0: all \u00b7 Ctrl+wheel: zoom \u00b7 drag: move \u00b7 drag the ruler: select");
+	note("keys", "w s a d: zoom and move \u00b7 Ctrl+wheel: zoom \u00b7 drag: move \u00b7 drag the ruler: select \u00b7 ?: all keys");
 }
 
 function xOf(us) {
@@ -129,6 +140,11 @@ function paintLane(lane, k) {
 	const top = lineTop(k), make = faint => painter(Math.round(LEFT * ratio), image.width, from, usPerPixel, Math.max(Math.round((top + 2) * ratio),
 		Math.round(RULER * ratio)), Math.round((top + ROW - 2) * ratio), stylesOf(lane, faint));
 	segmentsOf(lane);
+	if (lane.start_us !== undefined) { /* a life, of which nothing may be known */
+		const at = us => Math.max(Math.round(LEFT * ratio), Math.round((LEFT + (us - from) / (to - from) * (paneWidth - LEFT)) * ratio)), middle = Math.round((top + ROW / 2) * ratio);
+		if (top + ROW / 2 > RULER)
+			fillPixels(at(lane.start_us), middle, at(lane.end_us), middle + Math.max(1, Math.round(ratio)), inkOf(stateColour(states.length - 1)));
+	}
 	const first = firstAt(lane.end, from), last = firstAt(lane.start, to), runs = binsOf(lane);
 	const missing = lane.kept < lane.of, coarse = runs && lane.bin_ns / 1000 > 3 * usPerPixel;
 	if (runs && (missing || last - first > 2 * wide)) {
@@ -143,6 +159,23 @@ function paintLane(lane, k) {
 	for (let i = first; i < last; i++)
 		paint.add(keyOf(lane, i), lane.start[i], lane.end[i]);
 	paint.end();
+}
+
+/* Samples as ticks at the top of a thread's lane, at most one in each column of pixels. */
+function drawSamples(line, y, ink) {
+	const own = line.thread === undefined ? null : samplesOf(line.thread);
+	if (!own)
+		return;
+	context.fillStyle = ink;
+	context.globalAlpha = 0.8;
+	for (let i = firstAt(own.at, from), before = -1; i < own.at.length && own.at[i] <= to; i++) {
+		const x = Math.round(xOf(own.at[i]));
+		if (x === before)
+			continue;
+		context.fillRect(x, y + 1, 1, 3);
+		before = x;
+	}
+	context.globalAlpha = 1;
 }
 
 /* What lies on a lane: below the segments of a life, or as high as the lane. */
@@ -190,12 +223,13 @@ function drawLine(k, style, ink) {
 		context.fillStyle = style.getPropertyValue("--accent").trim();
 		context.fillRect(0, y + 1, 4, ROW - 2);
 	}
-	context.fillText(fit(context, line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 24), 14, y + ROW / 2);
+	context.fillText(fit(context, line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 18), 14, y + ROW / 2);
 	if (line.thread !== undefined && !line.lane)
 		life(data.threads[line.thread], y, ink);
 	if (line.cpu !== undefined)
 		drawRunNames(line.lane, y, dark() ? ink : "#1c2026");
 	drawNotes(line, y);
+	drawSamples(line, y, ink);
 }
 
 /* ---- ruler, cursor and range ---- */
@@ -212,7 +246,7 @@ function drawRuler(style, ink) {
 	context.fillStyle = style.getPropertyValue("--panel").trim();
 	context.fillRect(0, 0, w, RULER);
 	context.fillStyle = ink;
-	context.fillText(lengthText(to - from) + " shown", 6, RULER / 2);
+	context.fillText(LEFT < 200 ? scaled((to - from) * 1000, 1000, ["ns", "\u00b5s", "ms", "s"]) : lengthText(to - from) + " shown", 6, RULER / 2);
 	for (let us = Math.ceil(from / step) * step; us < to; us += step) {
 		context.globalAlpha = 0.12;
 		context.fillRect(xOf(us), RULER, 1, view.clientHeight);
@@ -264,6 +298,10 @@ function drawTimeline() {
 		shade(state.range[0], state.range[1], accent, 0.15);
 	if (picked)
 		outline(accent);
+	if (lineAt >= first && lineAt < last) {
+		context.strokeStyle = accent;
+		context.strokeRect(0.5, lineTop(lineAt) + 0.5, paneWidth - 1, ROW - 1);
+	}
 	drawCursor(ink);
 	timelineNotes();
 	drawn.ms = performance.now() - began;
