@@ -69,12 +69,15 @@ static __always_inline bool memo_holds(struct sample *s, const struct sample_mem
 static __always_inline bool memo_holds_interpreted(struct sample *s, const struct braid_layout *l,
 						   const struct sample_memo *m)
 {
-	enum { FP = 8, METHOD = FP - 3, SENDER_SP = FP - 1 };
+	enum { FP = 8, METHOD = FP - 3, LAST_SP = FP - 2, SENDER_SP = FP - 1 };
 	__u64 at = s->w.fp - 8 * FP, bcp;
 
 	if (!l || !walk_in_interpreter(l, s->w.pc))
 		return false;
 	if (!window_has(s, at, 8 * (FP + 2)) && (!window_move(s, at) || !window_has(s, at, 8 * (FP + 2))))
+		return false;
+	/* It may be a new frame that has no method yet, see walk_interp_skeleton(). */
+	if (s->w.code_pc && !window_word(s, at, LAST_SP))
 		return false;
 	bcp = window_word(s, at, l->interp_bcp == -FP ? 0 : 1);
 	return bcp == m->bcp && window_word(s, at, METHOD) == braid_frame_method(m->word) &&
@@ -99,6 +102,7 @@ static __always_inline bool memo_step(struct sample *s, const struct braid_layou
 		return false;
 	} else {
 		w->fp_at = m->fp_at;
+		w->code_pc = kind == MEMO_CODE ? walk_lookup_pc(w) : w->code_pc;
 	}
 	stack_push(s, m->word);
 	if (kind == MEMO_NATIVE)

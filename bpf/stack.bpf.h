@@ -244,7 +244,7 @@ static __always_inline void stack_walk_user(struct sample *s)
 	s->kernel_hash = s->hash;
 	s->w.leaf = 1;
 	s->w.end = WALK_GOING;
-	s->w.blob_low = s->w.blob_high = 0;
+	s->w.blob_low = s->w.blob_high = s->w.code_pc = 0;
 	s->w.entry = s->w.frozen_end = s->w.yielded = 0;
 	s->w.trampoline = returns_pending(task) ? returns_trampoline(task) : 0;
 	s->window_bytes = s->stub_fp = 0;

@@ -150,6 +150,7 @@ WALK_INLINE int walk_compiled(struct braid_walk *w, const struct braid_layout *l
 	int leaf = WALK_LEAF_WHOLE;
 
 	w->java++;
+	w->code_pc = walk_lookup_pc(w);
 	if (sized)
 		walk_blob_id(w, l);
 	if (sized && w->leaf) {

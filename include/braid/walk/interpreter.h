@@ -4,7 +4,7 @@
 #ifndef BRAID_WALK_INTERPRETER_H
 #define BRAID_WALK_INTERPRETER_H
 
-#include <braid/walk/edge.h>
+#include <braid/walk/stub.h>
 
 #define WALK_BCI_LIMIT 65536U /* while JDK 8 collects garbage, bcp slots hold indexes (frame::gc_prologue) */
 #define WALK_FP_WORD 8	      /* index of rbp in w->words when these are the words around it */
@@ -61,7 +61,7 @@ WALK_PART bool walk_interp_hidden(struct braid_walk *w, const struct braid_layou
 {
 	__u64 p;
 
-	if (!w || !l || w->leaf || w->blob_high || !method || (method & 7))
+	if (!w || !l || w->leaf || w->code_pc || !method || (method & 7))
 		return false;
 	/* The frames that replace compiled ones have no method yet; they follow a CodeBlob. */
 	return walk_read(w, &p, 8, method + l->method_const) &&
@@ -166,12 +166,12 @@ WALK_PART bool walk_interp_exit(struct braid_walk *w, const struct braid_layout 
 	return true;
 }
 
-/* True if the last CodeBlob of the walk replaces compiled frames by interpreted ones. */
+/* True if this blob replaces compiled frames by interpreted ones. */
 WALK_PART bool walk_replaces_frames(struct braid_walk *w, const struct braid_layout *l)
 {
 	__u64 name;
 
-	if (!w || !l || !w->blob_high)
+	if (!w || !l)
 		return false;
 	name = *(__u64 *)(w->blob + (l->blob_name & 0x78));
 	if (walk_read(w, &name, 8, name))
@@ -224,13 +224,14 @@ WALK_PART bool walk_interp_skeleton(struct braid_walk *w, const struct braid_lay
 
 	if (!w || !l)
 		return false;
-	if (w->fp < w->sp || w->fp - w->sp > WALK_MAX_FRAME_BYTES || (w->fp & 7) || !walk_replaces_frames(w, l))
+	if (w->fp < w->sp || w->fp - w->sp > WALK_MAX_FRAME_BYTES || (w->fp & 7) || !w->code_pc ||
+	    walk_blob(w, l, w->code_pc) || !walk_replaces_frames(w, l))
 		return false;
 	if (walk_read(w, f, sizeof(f), w->fp) ||
 	    walk_read(w, &sender, 8, w->fp + 8 * (__u64)(__s64)l->interp_sender_sp))
 		return false;
 	if (sender <= w->fp || sender - w->fp > WALK_MAX_FRAME_BYTES || (sender & 7) ||
-	    !walk_is_java_caller(w, l, f[1]))
+	    walk_has_caller(w, l, w->fp + 8) <= 0)
 		return false;
 	walk_push_code(w);
 	walk_to(w, f[1], sender, f[0]);
@@ -263,9 +264,10 @@ WALK_PART int walk_interpreter(struct braid_walk *w, const struct braid_layout *
 		if (walk_interp_exit(w, l, bci < 0))
 			return w->end != WALK_GOING;
 	}
+	/* A method that has called Java has a last sp. Without one, the frame may have what a former one has left there. */
+	if (!w->leaf && (!whole || !walk_interp_word(w, l->interp_method + 1)) && walk_interp_skeleton(w, l))
+		return w->end != WALK_GOING;
 	if (!whole) {
-		if (!w->leaf && walk_interp_skeleton(w, l))
-			return w->end != WALK_GOING;
 		walk_push_code(w);
 		return walk_end(w, BRAID_END_BAD_INTERPRETER);
 	}

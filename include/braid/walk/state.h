@@ -49,6 +49,7 @@ struct braid_walk {
 	/* Its deopt handlers, the return addresses into its deoptimised frames; or 0. */
 	__u64 blob_deopt;
 	__u64 blob_deopt_handle; /* for calls of method handles */
+	__u64 code_pc;		 /* in the last compiled or stub frame, also if a memo has made the step; 0: none yet */
 	/* Where the last step read the caller's fp; 0: it is the callee's; or WALK_FP_ELSEWHERE. In the first two
 	 * cases the return address is below the caller's sp. */
 	__u64 fp_at;
