@@ -1,6 +1,6 @@
 /*
- * forks COUNT: for each of two lines that it reads, starts COUNT children that end at once, and then prints a word. A
- * third line ends it.
+ * forks COUNT COUNT: for each of two lines that it reads, starts so many children that end at once, and then prints
+ * "first" or "second". A third line ends it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,22 +13,32 @@ static void say(const char *word)
 	fflush(stdout);
 }
 
+static int start(long count)
+{
+	for (long i = 0; i < count; i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(0);
+		if (child < 0 || waitpid(child, NULL, 0) < 0)
+			return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	long count = argc > 1 ? atol(argv[1]) : 0;
-
+	if (argc != 3)
+		return 1;
 	say("ready");
-	for (int round = 0; round < 2 && getchar() != EOF; round++) {
-		for (long i = 0; i < count; i++) {
-			pid_t child = fork();
-
-			if (child == 0)
-				_exit(0);
-			if (child < 0 || waitpid(child, NULL, 0) < 0)
-				return 1;
-		}
-		say("done");
-	}
+	(void)getchar();
+	if (start(atol(argv[1])))
+		return 1;
+	say("first");
+	(void)getchar();
+	if (start(atol(argv[2])))
+		return 1;
+	say("second");
 	(void)getchar();
 	return 0;
 }

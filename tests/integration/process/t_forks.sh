@@ -4,16 +4,13 @@
 # and afterwards has no more to do than before.
 source "$(dirname "$0")/../lib.sh"
 
+FIRST=500
 CHILDREN=2500
 
 "${CC:-gcc}" -std=gnu11 -O1 "$TEST_DIR/forks.c" -o forks
-# Without the rings, whose pages count as they are touched.
-resident_kb()
-{
-	sed -n 's/^RssAnon:\s*\([0-9]*\) kB/\1/p' "/proc/$RECORD_PID/status"
-}
+"${CC:-gcc}" -std=gnu11 -O1 -fPIC -shared "$TEST_DIR/heap_use.c" -o heap_use.so -pthread
 
-# What the recorder's loop takes of a CPU in 0.4 seconds in which the program waits: the least of some, as the machine
+# What the recorder's loop takes of a CPU in 0.3 seconds in which the program waits: the least of some, as the machine
 # has other work.
 idle_us()
 {
@@ -21,34 +18,42 @@ idle_us()
 
 	for ((i = 0; i < 5; i++)); do
 		read -r before _ <"/proc/$RECORD_PID/schedstat"
-		sleep 0.4
+		sleep 0.3
 		read -r after _ <"/proc/$RECORD_PID/schedstat"
 		[[ -n $least && $least -le $((after - before)) ]] || least=$((after - before))
 	done
 	echo $((least / 1000))
 }
 
-has_said()
+# children WORD: the program starts children until it has said the word.
+children()
 {
-	[[ $(grep -c 'done' out) -ge $1 ]] || gone_or_zombie "$JAVA_PID"
+	go_on
+	wait_says out "$1"
 }
 
-start_program out ./forks $CHILDREN
-start_record -F 9 -o forks.trace -p "$JAVA_PID"
+# Memory of a child takes 5 kB; its name and its id in the trace, 60 bytes.
+forgotten()
+{
+	[[ $(cat heap) -le $((heap + 200 * CHILDREN)) ]] || gone_or_zombie "$RECORD_PID"
+}
+
+start_program out ./forks $FIRST $CHILDREN
+LD_PRELOAD=$PWD/heap_use.so HEAP_USE=$PWD/heap start_record -F 997 -o forks.trace -p "$JAVA_PID"
 wait_sampling
+# The first ones, and samples in the kernel, have the recorder make what it keeps.
+children first
+wait_samples 1
+sleep 2 # the recorder keeps an ended process for two seconds
 first_us=$(idle_us)
-go_on
-wait_for "the first children" has_said 1
-sleep 3 # the recorder keeps an ended process for two seconds
-before_kb=$(resident_kb)
-go_on
-wait_for "the other children" has_said 2
-more_kb=$(($(resident_kb) - before_kb))
-sleep 3
+heap=$(cat heap)
+children second
+most=$(cat heap)
+wait_for "the end of $CHILDREN children's memory: $most bytes, before them $heap" forgotten
 then_us=$(idle_us)
 end_program
 end_record
-echo "the second $CHILDREN children cost $more_kb kB; idle: $first_us µs before, $then_us µs after them"
-[[ $more_kb -le 4096 ]] || fail "the second $CHILDREN children cost $more_kb kB"
+echo "the heap: $heap bytes before $CHILDREN children, $most after them; idle: $first_us µs before, $then_us µs after them"
+[[ $most -ge $((heap + 200 * CHILDREN)) ]] || fail "the children took no memory"
 [[ $then_us -le $((2 * first_us + 2000)) ]] || fail "the recorder takes $then_us µs, before the children $first_us µs"
 check forks.trace "it was recorded" 'i["samples"]["total"] > 0'
