@@ -193,8 +193,10 @@ test-unit: $(BUILD)/unit $(BUILD)/unit-agent
 
 # TESTS="gc attach_first 'vthread*'" selects by subject (a directory) or by name, CLASS=quick,long by class (quick,
 # normal and long; the script's head names it); JOBS=1 runs one at a time, TIMES=20 repeats each.
+# What pyenv calls python3 is a script that takes ten times as long to start as the program.
+PYTHON_DIR = $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))')
 test-integration: test-programs
-	$(Q)BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
+	$(Q)PATH=$(PYTHON_DIR):$$PATH BUILD=$(abspath $(BUILD)) JAVA_HOME=$(JAVA_HOME) $(BUILD)/integration $(CLASS:%=-c %) $(JOBS:%=-j %) $(TIMES:%=-n %) $(TESTS)
 
 # The same unit tests under the sanitizers. The ring producer's threads run under the thread sanitizer, which must see
 # all of them in one process and at the addresses that it expects. Line numbers are the only debug information that
