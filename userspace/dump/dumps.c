@@ -24,14 +24,15 @@ static int note(struct dumps *d, const struct analysis *an, size_t at)
 
 	if (!last || last->time_ns != r->time_ns || last->process != r->process)
 		last = known(d, r);
-	if (!last)
-		return VEC_PUSH(&d->refs, (struct dump_ref){.process = r->process,
-							    .pid = analysis_process(an, r->process)->pid,
-							    .time_ns = r->time_ns,
-							    .first = at,
-							    .end = at + 1});
-	last->end = at + 1;
-	return 0;
+	if (last) {
+		last->end = at + 1;
+		return 0;
+	}
+	return VEC_PUSH(&d->refs, (struct dump_ref){.process = r->process,
+						    .pid = analysis_process(an, r->process)->pid,
+						    .time_ns = r->time_ns,
+						    .first = at,
+						    .end = at + 1});
 }
 
 static int compare_refs(const void *x, const void *y)
