@@ -85,11 +85,9 @@ static __always_inline struct file *file_of(struct task_struct *task, __u64 fd)
 	return file;
 }
 
-static __always_inline __u32 file_class(struct file *file)
+static __always_inline __u32 inode_class(struct inode *inode)
 {
-	__u16 mode = file ? BPF_CORE_READ(file, f_inode, i_mode) : 0;
-
-	switch (mode & FILE_TYPE) {
+	switch (BPF_CORE_READ(inode, i_mode) & FILE_TYPE) {
 	case FILE_SOCKET:
 		return BRAID_OFFCPU_SOCKET;
 	case FILE_FIFO:
@@ -97,6 +95,11 @@ static __always_inline __u32 file_class(struct file *file)
 	default:
 		return BRAID_OFFCPU_FILE;
 	}
+}
+
+static __always_inline __u32 file_class(struct file *file)
+{
+	return file ? inode_class(BPF_CORE_READ(file, f_inode)) : BRAID_OFFCPU_FILE;
 }
 
 /* The classes of file_class(). */
@@ -213,10 +216,13 @@ static __always_inline struct sock *sock_of(struct file *file)
 /* Describes an open file; `o` is zeroed. */
 static __always_inline void object_of_file(struct object *o, struct file *file)
 {
+	struct inode *inode;
+
 	if (!file)
 		return;
-	o->number = BPF_CORE_READ(file, f_inode, i_ino);
-	o->class = file_class(file);
+	inode = BPF_CORE_READ(file, f_inode);
+	o->number = BPF_CORE_READ(inode, i_ino);
+	o->class = inode_class(inode);
 	switch (o->class) {
 	case BRAID_OFFCPU_SOCKET:
 		object_sock(o, sock_of(file));

@@ -74,13 +74,8 @@ static __always_inline struct braid_user_share *user_share(__u32 user)
 	return bpf_map_lookup_elem(&user_shares, &user);
 }
 
-static __always_inline bool share_is_over(const struct braid_ring_share *r)
-{
-	return bpf_ringbuf_query(&events, BPF_RB_CONS_POS) >= r->until;
-}
-
-/* Where all places are in use, processes have a share together. */
-static __always_inline struct braid_ring_share *share_of_stray(__u32 tgid)
+/* Where all places are in use, processes have a share together. `read`: up to where the ring has been read. */
+static __always_inline struct braid_ring_share *share_of_stray(__u32 tgid, __u64 read)
 {
 	struct stray_share *unused = NULL, *s = NULL;
 
@@ -90,7 +85,7 @@ static __always_inline struct braid_ring_share *share_of_stray(__u32 tgid)
 		s = bpf_map_lookup_elem(&stray_shares, &place);
 		if (!s || s->pid == tgid)
 			break;
-		if (!unused && share_is_over(&s->ring))
+		if (!unused && read >= s->ring.until)
 			unused = s;
 		if (i == STRAY_PLACES - 1 && unused) {
 			s = unused;
@@ -105,16 +100,21 @@ struct ring_shares {
 	struct braid_ring_share *own, *all;
 };
 
-static __always_inline bool shares_of(__u32 tgid, struct ring_shares *s)
+static __always_inline bool shares_of(const struct braid_process *p, __u32 tgid, __u64 read, struct ring_shares *s)
 {
-	const struct braid_process *p = bpf_map_lookup_elem(&processes, &tgid);
 	struct braid_user_share *user = user_share(process_user(p));
 	__u32 slot = process_slot(p);
 	struct braid_request_share *a = slot < BRAID_MAX_JVMS ? bpf_map_lookup_elem(&request_shares, &slot) : NULL;
 
-	s->own = a ? &a->ring : share_of_stray(tgid);
+	s->own = a ? &a->ring : share_of_stray(tgid, read);
 	s->all = user ? &user->ring : NULL;
 	return s->own && s->all;
+}
+
+static __always_inline void shares_charge(struct ring_shares *s, __u32 bytes)
+{
+	__sync_fetch_and_add(&s->own->bytes, bytes);
+	__sync_fetch_and_add(&s->all->bytes, bytes);
 }
 
 /* NULL: there are too many. */
@@ -145,26 +145,38 @@ __noinline int jvm_event_lost(__u32 tgid, __u32 kind)
 	return 0;
 }
 
-static __always_inline void share_renew(struct braid_ring_share *r)
+static __always_inline void share_renew(struct braid_ring_share *r, __u64 read, __u64 written)
 {
-	if (share_is_over(r)) {
-		r->until = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
+	if (read >= r->until) {
+		r->until = written;
 		r->bytes = 0;
 	}
 }
 
-/* False when the share of the process, or of its user, is full. */
-static __noinline bool events_room(__u32 tgid)
+/*
+ * False when the share of the process, or of its user, is full. Otherwise `bytes` are taken from both. `p` is the entry of
+ * the process, or NULL.
+ */
+static __always_inline bool events_take(const struct braid_process *p, __u32 tgid, __u32 bytes)
 {
-	__u64 half = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 2;
-	__u64 used = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
+	__u64 read = bpf_ringbuf_query(&events, BPF_RB_CONS_POS), written = bpf_ringbuf_query(&events, BPF_RB_PROD_POS);
+	__u64 half = events_bytes / 2, used = written - read;
 	struct ring_shares s;
 
-	if (!shares_of(tgid, &s))
+	if (!shares_of(p, tgid, read, &s))
 		return false;
-	share_renew(s.own);
-	share_renew(s.all);
-	return used < half && braid_share_has(half - used, RING_PER_FREE, s.all->bytes, s.own->bytes, 1);
+	share_renew(s.own, read, written);
+	share_renew(s.all, read, written);
+	if (used >= half || !braid_share_has(half - used, RING_PER_FREE, s.all->bytes, s.own->bytes, 1))
+		return false;
+	if (bytes)
+		shares_charge(&s, bytes);
+	return true;
+}
+
+static __noinline bool events_room(__u32 tgid)
+{
+	return events_take(bpf_map_lookup_elem(&processes, &tgid), tgid, 0);
 }
 
 /* The same, and counts the loss. Called before a stack is taken for the event. */
@@ -176,54 +188,70 @@ __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 	return false;
 }
 
+/* The same for an event that is complete but for its fields: its bytes are taken. */
+__noinline bool jvm_event_take(__u32 tgid, __u32 kind, __u32 bytes)
+{
+	if (events_take(bpf_map_lookup_elem(&processes, &tgid), tgid, bytes))
+		return true;
+	jvm_event_lost(tgid, kind);
+	return false;
+}
+
+/* Takes the bytes of what is sent without such an event, or with too few. */
 __noinline int jvm_event_charge(__u32 tgid, __u32 bytes)
 {
 	struct ring_shares s;
 
-	if (!shares_of(tgid, &s))
-		return 0;
-	__sync_fetch_and_add(&s.own->bytes, bytes);
-	__sync_fetch_and_add(&s.all->bytes, bytes);
+	if (shares_of(bpf_map_lookup_elem(&processes, &tgid), tgid, bpf_ringbuf_query(&events, BPF_RB_CONS_POS), &s))
+		shares_charge(&s, bytes);
 	return 0;
 }
 
-/* Fills in an event of the current thread, unless it is another's, for which the caller sets `tid`. */
-static __always_inline void jvm_event_fill(struct braid_event_jvm_event *e, __u32 size, __u32 tgid, __u32 kind,
-					   const struct braid_stack_ref *ref)
+/* Whose event it is, and when. */
+struct jvm_event_of {
+	__u32 tgid, tid, kind;
+	__u64 time_ns;
+};
+
+/* Begins an event of a thread at a time; see jvm_event_begin(). `size` is a constant. */
+static __always_inline void *jvm_event_begin_of(const struct jvm_event_of *of, const struct braid_stack_ref *ref,
+						__u32 size)
 {
-	jvm_event_charge(tgid, size + ref->bytes);
+	struct braid_event_jvm_event *e;
+
+	if (!jvm_event_take(of->tgid, of->kind, size + ref->bytes))
+		return NULL;
+	e = bpf_ringbuf_reserve(&events, size, 0);
+	if (!e) {
+		jvm_event_lost(of->tgid, of->kind);
+		return NULL;
+	}
 	*e = (struct braid_event_jvm_event){0};
 	e->hdr.kind = BRAID_EVENT_JVM_EVENT;
 	e->hdr.size = size;
-	e->hdr.time_ns = bpf_ktime_get_ns();
-	e->pid = tgid;
-	e->tid = (__u32)bpf_get_current_pid_tgid();
+	e->hdr.time_ns = of->time_ns;
+	e->pid = of->tgid;
+	e->tid = of->tid;
 	e->stack = ref->stack;
 	e->vthread = ref->vthread;
 	e->span = ref->span;
 	e->generation = ref->generation;
-	e->event.kind = kind;
+	e->event.kind = of->kind;
+	return e;
 }
 
 /* jvm_event_begin() of a larger event that begins like this one; `size` is a constant. */
 static __always_inline void *jvm_event_begin_sized(__u32 tgid, __u32 kind, const struct braid_stack_ref *ref,
 						   __u32 size)
 {
-	struct braid_event_jvm_event *e;
+	const struct jvm_event_of of = {
+		.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid(), .kind = kind, .time_ns = bpf_ktime_get_ns()};
 
-	if (!jvm_event_room(tgid, kind))
-		return NULL;
-	e = bpf_ringbuf_reserve(&events, size, 0);
-	if (!e) {
-		jvm_event_lost(tgid, kind);
-		return NULL;
-	}
-	jvm_event_fill(e, size, tgid, kind, ref);
-	return e;
+	return jvm_event_begin_of(&of, ref, size);
 }
 
 /*
- * Begins an event of a process, by default of the current thread. The caller fills it in and submits it at once
+ * Begins an event of a process, by default of the current thread, now. The caller fills it in and submits it at once
  * (bpf_ringbuf_submit). NULL: counted as lost.
  */
 static __always_inline struct braid_event_jvm_event *jvm_event_begin(__u32 tgid, __u32 kind,

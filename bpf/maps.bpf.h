@@ -80,12 +80,14 @@ struct {
 	__uint(max_entries, 1 << 23); /* set at load */
 } events SEC(".maps");
 
+/* Set before loading: its size. */
+const volatile __u32 events_bytes;
+
 /* Flags for output to `events`: the collector reads at its ticks, and is woken when an eighth is full. */
 static __always_inline __u64 events_wake(void)
 {
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 8
-		       ? BPF_RB_NO_WAKEUP
-		       : BPF_RB_FORCE_WAKEUP;
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < events_bytes / 8 ? BPF_RB_NO_WAKEUP
+										: BPF_RB_FORCE_WAKEUP;
 }
 
 /*

@@ -53,14 +53,15 @@ enum { STARTED_WHOLE = 1, STARTED_IN_PART };
  * Takes a stack that is not available later. `room`: the event is known to have room. Returns true if it ends early
  * and would not a moment later. The walk needs most of the 512 bytes of stack that older kernels give.
  */
-static __always_inline bool offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p, bool room)
+static __always_inline bool offcpu_switch_stack(struct braid_thread_time *t, const struct braid_process *p,
+						struct task_struct *task, struct pt_regs *entry, bool room)
 {
 	bool adds = t->pending.start_ns && t->pending.selected && sums_wanted(t, &t->pending), early = false;
 
 	room = room || adds || jvm_event_room(t->pid, BRAID_JVM_OFFCPU);
 	t->start = (struct braid_stack_ref){0};
-	if (room && bpf_get_current_task_btf()->mm) /* an ending thread has no user stack any more */
-		early = offcpu_stack(p, REUSE_SLEEPER, &t->start);
+	if (room && task->mm) /* an ending thread has no user stack any more */
+		early = offcpu_stack(p, task, entry, REUSE_SLEEPER, &t->start);
 	if (!t->pending.start_ns)
 		return early;
 	if (adds && !stack_is_passing(&t->start))
@@ -77,12 +78,12 @@ static __always_inline bool offcpu_start(struct braid_thread_time *t, const stru
 {
 	const struct braid_offcpu_limits *l = limits_of(p);
 
-	t->started = STARTED_WHOLE;
-	t->min_ns = NEVER;
-	t->waker_min_ns = t->sums_waker_min_ns = l ? l->sums_waker_min_ns : NEVER;
-	if (!l || l->min_ns == NEVER || (offcpu_filtered && !filter_may_select_alike(t)) ||
-	    (!sums_expected(t, now) && !jvm_event_room(t->pid, BRAID_JVM_OFFCPU)))
+	if (!l || l->min_ns == NEVER)
 		return false;
+	if (!sums_expected(t, now) && !events_take(p, t->pid, 0)) {
+		jvm_event_lost(t->pid, BRAID_JVM_OFFCPU);
+		return false;
+	}
 	t->min_ns = l->min_ns;
 	t->waker_min_ns = l->waker_min_ns;
 	return true;
@@ -189,7 +190,7 @@ static __always_inline bool offcpu_walks(const struct braid_thread_time *t, stru
 /* Emits the current interval without its object: the thread may be in another call. */
 static __noinline void offcpu_emit_late(struct braid_thread_time *t, __u32 tid)
 {
-	struct braid_event_jvm_event *e = offcpu_begin(t, tid, &t->now, &t->start);
+	struct braid_event_jvm_event *e = offcpu_begin(t, tid, &t->now, &t->start, bpf_ktime_get_ns());
 
 	if (e)
 		bpf_ringbuf_submit(e, events_wake());
@@ -312,7 +313,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 	__u64 exec = task->se.sum_exec_runtime;
 	__u32 flags, tgid = task->tgid;
 	struct braid_process *p;
-	bool starts = stacks_at_start, walks;
+	bool starts, walks;
 
 	if (!t)
 		return;
@@ -331,17 +332,29 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 					 .from = bpf_get_smp_processor_id(),
 					 .vthread = t->vthread};
 	walks = offcpu_walks(t, task, flags);
+	starts = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));
+	if (stacks_at_start) {
+		t->started = STARTED_WHOLE;
+		t->min_ns = t->waker_min_ns = NEVER;
+	}
 	if (starts || walks) {
 		p = bpf_map_lookup_elem(&processes, &tgid);
 		starts = starts && offcpu_start(t, p, now);
-		if ((starts || walks) && offcpu_switch_stack(t, p, starts) && starts)
+		if ((starts || walks) && offcpu_switch_stack(t, p, task, entry, starts) && starts)
 			offcpu_start_in_part(t);
 	}
 	barrier(); /* the waker reads the limits only after this */
 	t->now.start_ns = now;
 }
 
-static __noinline void offcpu_in(struct task_struct *next, __u64 now)
+/* Emits the interval that ends with this switch. Its object needs the stack that offcpu_end() has in other calls. */
+static __noinline void offcpu_emit_in(struct braid_thread_time *t, struct task_struct *next, __u64 now)
+{
+	offcpu_emit(t, next, &t->now, &t->start, now);
+	t->now.start_ns = 0;
+}
+
+static __always_inline void offcpu_in(struct task_struct *next, __u64 now)
 {
 	__u32 tid = next->pid;
 	struct braid_thread_time *t = thread_time_of(tid);
@@ -353,10 +366,8 @@ static __noinline void offcpu_in(struct task_struct *next, __u64 now)
 		offcpu_begin_missed(t, exec, now);
 	t->exec_ns = exec;
 	/* A new thread comes from no switch. */
-	if (t->now.start_ns && offcpu_end(t, tid, now, !exec)) {
-		offcpu_emit(t, next, &t->now, &t->start);
-		t->now.start_ns = 0;
-	}
+	if (t->now.start_ns && offcpu_end(t, tid, now, !exec))
+		offcpu_emit_in(t, next, now);
 }
 
 /* on_switch has not run for the current thread, which comes back, or the recording has ended. */
@@ -425,7 +436,8 @@ enum offcpu_fate { OFFCPU_COUNTED, OFFCPU_ADDED, OFFCPU_EMITTED };
 static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, struct braid_stack_ref *ref,
 					       const struct parked *parked, enum offcpu_fate fate)
 {
-	struct braid_event_jvm_event *e = offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref);
+	struct braid_event_jvm_event *e =
+		offcpu_begin(t, (__u32)bpf_get_current_pid_tgid(), &t->pending, ref, bpf_ktime_get_ns());
 	bool counts = fate == OFFCPU_COUNTED;
 
 	if (e) {
@@ -486,7 +498,7 @@ static __always_inline void offcpu_come_back(struct braid_thread_time *t)
 	lock = room && l && offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
 	       offcpu_is_lock(pid);
 	if (room && (lock || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
-		offcpu_stack(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
+		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
 	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
 		fate = OFFCPU_EMITTED;
 	if (lock)
@@ -536,7 +548,7 @@ static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const
 					      __u64 now)
 {
 	if (stacks_at_start && t->started)
-		return sums_expected(t, now) ? t->sums_waker_min_ns : t->waker_min_ns;
+		return sums_expected(t, now) ? NEVER : t->waker_min_ns;
 	if (!l)
 		return NEVER;
 	if (sums_expected(t, now) || (offcpu_filtered && !filter_may_select_alike(t)))
@@ -544,17 +556,41 @@ static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const
 	return l->waker_min_ns;
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *wakee)
+/* Notes what wakes the thread: the current one, with its stack, or an interrupt. */
+static __always_inline void waker_note(struct braid_thread_time *t, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct braid_offcpu_settings *settings = settings_get();
-	__u32 tid = wakee->pid, tgid = task->tgid, irq;
-	struct braid_thread_time *t = thread_time_of(tid);
-	const struct braid_offcpu_limits *l;
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 tgid = task->tgid, irq = waker_of(task, entry, t);
 	struct braid_stack_ref ref = {0};
 	struct braid_process *p;
 	struct braid_wake *w;
+
+	if (irq) {
+		t->now.irq = irq == WAKER_UNKNOWN ? 0 : irq;
+		return;
+	}
+	p = bpf_map_lookup_elem(&processes, &tgid);
+	if (!p && !irqs_noted)
+		return;
+	if (p && task->mm) /* an ending thread has no user stack any more */
+		offcpu_stack(p, task, entry, REUSE_WAKER, &ref);
+	w = &t->wakes[t->wake_count % BRAID_WAKES];
+	w->start_ns = t->now.start_ns;
+	w->time_ns = now;
+	w->stack = ref.stack;
+	w->pid = tgid;
+	w->tid = task->pid;
+	t->wake_count++;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *wakee)
+{
+	struct braid_offcpu_settings *settings = settings_get();
+	__u32 tid = wakee->pid;
+	struct braid_thread_time *t = thread_time_of(tid);
+	const struct braid_offcpu_limits *l;
 	__u64 now;
 
 	if (!t || !settings)
@@ -569,25 +605,8 @@ int BPF_PROG(on_waking, struct task_struct *wakee)
 	if (now - t->now.start_ns < settings->least_ns)
 		return 0;
 	l = stacks_at_start && t->started ? NULL : limits_of_pid(t->pid);
-	if (now - t->now.start_ns < offcpu_waker_min(t, l, now))
-		return 0;
-	irq = waker_of(task, t);
-	if (irq) {
-		t->now.irq = irq == WAKER_UNKNOWN ? 0 : irq;
-		return 0;
-	}
-	p = bpf_map_lookup_elem(&processes, &tgid);
-	if (!p && !irqs_noted)
-		return 0;
-	if (p && task->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(p, REUSE_WAKER, &ref);
-	w = &t->wakes[t->wake_count % BRAID_WAKES];
-	w->start_ns = t->now.start_ns;
-	w->time_ns = now;
-	w->stack = ref.stack;
-	w->pid = tgid;
-	w->tid = task->pid;
-	t->wake_count++;
+	if (now - t->now.start_ns >= offcpu_waker_min(t, l, now))
+		waker_note(t, now);
 	return 0;
 }
 

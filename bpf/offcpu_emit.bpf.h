@@ -32,9 +32,10 @@ static __always_inline bool offcpu_is_park(const struct braid_interval *i, const
 /* NULL: no room, and the interval is to be counted. */
 static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct braid_thread_time *t, __u32 tid,
 								  const struct braid_interval *i,
-								  const struct braid_stack_ref *ref)
+								  const struct braid_stack_ref *ref, __u64 now)
 {
-	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, BRAID_JVM_OFFCPU, ref);
+	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = BRAID_JVM_OFFCPU, .time_ns = now};
+	struct braid_event_jvm_event *e = jvm_event_begin_of(&of, ref, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -43,7 +44,6 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 		e->hdr.time_ns = t->since_ns;
 		e->stack = 0;
 	}
-	e->tid = tid;
 	if (t->carries) /* its stack also shows the virtual thread before it is mounted, and after */
 		e->vthread = i->vthread;
 	e->source = BRAID_SOURCE_KERNEL;
@@ -61,14 +61,13 @@ static __always_inline struct braid_event_jvm_event *offcpu_begin(const struct b
 }
 
 /*
- * Takes the current thread's stack. Returns true if it ends early and would not a moment later. The walk is large code:
- * each program contains it once.
+ * Takes the stack of the current thread `task`, which entered the kernel with `entry`. Returns true if it ends early and
+ * would not a moment later. The walk is large code: each program contains it once.
  */
-static __always_inline bool offcpu_stack(const struct braid_process *p, enum reuse_kind kind,
-					 struct braid_stack_ref *ref)
+static __always_inline bool offcpu_stack(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
+					 enum reuse_kind kind, struct braid_stack_ref *ref)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 key = stack_reuse(p, thread_place(task->pid), kind, ref);
+	__u32 key = stack_reuse(p, task, entry, reuse_key(task, entry, thread_place(task->pid), kind), ref);
 	struct sample *s;
 
 	if (key == STACK_REUSED)
@@ -78,6 +77,14 @@ static __always_inline bool offcpu_stack(const struct braid_process *p, enum reu
 		return false;
 	reuse_begin(s->w.slot, key);
 	return stack_take(s->w.slot, stack_entry_regs(task, &s->w), ref);
+}
+
+static __always_inline bool offcpu_stack_now(const struct braid_process *p, enum reuse_kind kind,
+					     struct braid_stack_ref *ref)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return offcpu_stack(p, task, (struct pt_regs *)bpf_task_pt_regs(task), kind, ref);
 }
 
 static __always_inline void pending_set(struct braid_thread_time *t, const struct braid_interval *i)
@@ -100,13 +107,14 @@ static __always_inline void pending_clear(struct braid_thread_time *t)
 
 /* Emits an interval of a thread that has not left its system call, with the stack `ref`. */
 static __always_inline void offcpu_emit(struct braid_thread_time *t, struct task_struct *task, struct braid_interval *i,
-					const struct braid_stack_ref *ref)
+					const struct braid_stack_ref *ref, __u64 now)
 {
 	struct braid_event_jvm_event *e;
 	struct object object = {0};
 
-	object_of_call(&object, task, i->flags & BRAID_OFFCPU_SYSCALL);
-	e = offcpu_begin(t, task->pid, i, ref);
+	if (BRAID_OFFCPU_CLASS(i->flags) != BRAID_OFFCPU_RUNNABLE) /* it waited for a CPU */
+		object_of_call(&object, task, i->flags & BRAID_OFFCPU_SYSCALL);
+	e = offcpu_begin(t, task->pid, i, ref, now);
 	if (e) {
 		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;
 		if (object.number)
@@ -126,7 +134,7 @@ __noinline int offcpu_emit_pending(struct braid_thread_time *t, const struct bra
 {
 	if (!t || !ref)
 		return 0;
-	offcpu_emit(t, bpf_get_current_task_btf(), &t->pending, ref);
+	offcpu_emit(t, bpf_get_current_task_btf(), &t->pending, ref, bpf_ktime_get_ns());
 	pending_clear(t);
 	return 0;
 }

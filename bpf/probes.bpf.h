@@ -159,14 +159,13 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 	__u64 now = bpf_ktime_get_ns();
 	struct braid_event_compile *e;
 
-	if (!c || !c->start_ns || !jvm_event_room(tgid, BRAID_JVM_COMPILE))
+	if (!c || !c->start_ns || !jvm_event_take(tgid, BRAID_JVM_COMPILE, sizeof(*e)))
 		return;
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
 		jvm_event_lost(tgid, BRAID_JVM_COMPILE);
 		return;
 	}
-	jvm_event_charge(tgid, sizeof(*e));
 	*e = (struct braid_event_compile){0};
 	e->jvm.hdr.kind = BRAID_EVENT_JVM_EVENT;
 	e->jvm.hdr.size = sizeof(*e);

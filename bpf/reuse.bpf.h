@@ -30,13 +30,16 @@ struct stack_reuse {
 	__u32 jvm;
 	__u32 epoch; /* of the JVM, if there are Java frames */
 	__u32 java;
-	__u32 reserved;
+	__u32 next; /* of the first entry of two: which of them is to be replaced next */
 	__u32 words;
 	__u32 reach;	       /* from sp to the last of them, in words */
 	__u16 at[REUSE_WORDS]; /* in words from sp */
 };
 
-/* Each thread has two entries for each kind. Only its own context uses them. */
+/*
+ * Each thread has two entries for each kind, because one that hands over work is switched where it waits and where it wakes
+ * the other one. Only its own context uses them.
+ */
 #define REUSE_ENTRIES (2 * REUSE_KINDS)
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -62,8 +65,8 @@ static __always_inline struct stack_reuse *reuse_at(__u32 key)
 }
 
 /*
- * The entry for the current thread, which is in a system call; 0: none. A thread that steps a probed instruction is at
- * an address that others use, too.
+ * The first one of the two entries for the current thread, which is in a system call; 0: none. A thread that steps a probed
+ * instruction is at an address that others use, too.
  */
 static __always_inline __u32 reuse_key(struct task_struct *task, struct pt_regs *entry, __u32 place, __u32 kind)
 {
@@ -72,7 +75,35 @@ static __always_inline __u32 reuse_key(struct task_struct *task, struct pt_regs 
 	if (!place || place >= BRAID_REUSES / REUSE_ENTRIES || entry->orig_ax >= NR_KNOWN ||
 	    (step && step->state != UTASK_RUNNING))
 		return 0;
-	return place * REUSE_ENTRIES + 2 * (kind % REUSE_KINDS) + (((entry->ip >> 2) ^ (entry->sp >> 4)) & 1);
+	return place * REUSE_ENTRIES + 2 * (kind % REUSE_KINDS);
+}
+
+static __always_inline __u32 reuse_kind_of(__u32 key)
+{
+	return key / 2 % REUSE_KINDS;
+}
+
+static __always_inline bool reuse_is_here(const struct stack_reuse *r, struct task_struct *task, struct pt_regs *entry)
+{
+	return r->tid == (__u32)task->pid && r->pc == entry->ip && r->sp == entry->sp && r->fp == entry->bp;
+}
+
+/* The one of the two entries from `key` on that is for this place in the program, or which is to be replaced. */
+static __always_inline __u32 reuse_choose(__u32 key, struct task_struct *task, struct pt_regs *entry)
+{
+	struct stack_reuse *first = reuse_at(key), *second = reuse_at(key + 1);
+
+	if (!key || !first || !second)
+		return 0;
+	if (reuse_is_here(first, task, entry)) {
+		first->next = 1;
+		return key;
+	}
+	if (reuse_is_here(second, task, entry)) {
+		first->next = 0;
+		return key + 1;
+	}
+	return key + (first->next++ & 1);
 }
 
 /* ---- noting ---- */

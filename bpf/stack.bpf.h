@@ -379,28 +379,27 @@ static __always_inline int stack_send(struct sample *s, __u32 kind)
 }
 
 /*
- * Takes the current thread's stack from its entry if it is still that stack. `p` is the process's entry, `place` the
- * thread's. Returns STACK_REUSED, or the entry that may note the walk, 0 when there is none. A global function: the
- * verifier checks it once, and not at each call.
+ * Takes the current thread's stack from one of the entries of reuse_key() if it is still that stack. `p` is the process's
+ * entry. Returns STACK_REUSED, or the entry that may note the walk, 0 when there is none.
  */
 #define STACK_REUSED (~0U)
 
-__noinline __u32 stack_reuse(const struct braid_process *p, __u32 place, __u32 kind, struct braid_stack_ref *ref)
+static __noinline __u32 stack_reuse(const struct braid_process *p, struct task_struct *task, struct pt_regs *entry,
+				    __u32 entries, struct braid_stack_ref *ref)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 key = reuse_key(task, entry, place, kind), slot;
-	const struct stack_reuse *r = key ? reuse_at(key) : NULL;
+	__u32 key = reuse_choose(entries, task, entry), slot;
+	const struct stack_reuse *r = reuse_at(key);
 	__u64 *sent;
 
-	if (!r || !p || !ref || p->context.module || p->context.table)
+	if (!key || !r || !p || !ref || p->context.module || p->context.table)
 		return 0;
-	if (r->tid != (__u32)task->pid || r->pc != entry->ip || r->sp != entry->sp || r->fp != entry->bp ||
-	    r->tgid != (__u32)task->tgid || r->ref.generation != p->generation || r->jvm != p->jvm)
+	if (!reuse_is_here(r, task, entry) || r->tgid != (__u32)task->tgid || r->ref.generation != p->generation ||
+	    r->jvm != p->jvm)
 		return key;
 	slot = stack_sent_slot(r->ref.stack);
 	sent = bpf_map_lookup_elem(&sent_stacks, &slot);
-	if (!sent || *sent != r->ref.stack || (r->java && !stack_same_code(r)) || !reuse_same_words(r, kind))
+	if (!sent || *sent != r->ref.stack || (r->java && !stack_same_code(r)) ||
+	    !reuse_same_words(r, reuse_kind_of(key)))
 		return key;
 	*ref = r->ref;
 	return STACK_REUSED;

@@ -39,14 +39,17 @@ struct {
 
 #define FLOOD_SECOND_NS 1000000000ULL
 
-/* True when the process's budget of this second is used up. If two processes have one place, the first one is limited. */
-static __always_inline bool flood_counts(struct braid_thread_time *t, __u64 now)
+/*
+ * True when the process's budget of this second is used up. If two processes have one place, the first one is limited. A
+ * global function: the verifier checks it once, and not at each call.
+ */
+__noinline int flood_counts(struct braid_thread_time *t, __u64 now)
 {
-	__u32 place = t->pid % FLOODS;
+	__u32 place = t ? t->pid % FLOODS : 0;
 	struct flood *f = bpf_map_lookup_elem(&floods, &place);
 	__u64 second = now / FLOOD_SECOND_NS;
 
-	if (!f)
+	if (!t || !f)
 		return false;
 	if (f->second != second) {
 		f->second = second;
@@ -67,11 +70,11 @@ static __always_inline bool sums_expected(const struct braid_thread_time *t, __u
 
 /*
  * Whether an interval that would be reported is to be added up. It counts as reported otherwise. Sums have no virtual
- * thread, whose life would lack it. A global function.
+ * thread, whose life would lack it.
  */
-__noinline int sums_wanted(struct braid_thread_time *t, struct braid_interval *i)
+static __always_inline bool sums_wanted(struct braid_thread_time *t, const struct braid_interval *i)
 {
-	if (!t || !i || offcpu_sums == BRAID_SUMS_NEVER || !t->since_ns || i->vthread)
+	if (offcpu_sums == BRAID_SUMS_NEVER || !t->since_ns || i->vthread)
 		return false;
 	return sums_expected(t, i->end_ns) || (offcpu_sums == BRAID_SUMS_FLOOD && flood_counts(t, i->end_ns));
 }

@@ -147,9 +147,9 @@ static __always_inline bool call_sends(struct pt_regs *entry)
 /* What wakes the thread: BRAID_IRQ_*; 0: the current thread; WAKER_UNKNOWN. */
 #define WAKER_UNKNOWN (~0U)
 
-static __always_inline __u32 waker_of(struct task_struct *task, const struct braid_thread_time *t)
+static __always_inline __u32 waker_of(struct task_struct *task, struct pt_regs *entry,
+				      const struct braid_thread_time *t)
 {
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 	const struct irq_note *n = irq_note_here();
 	bool kernel = task->flags & PF_KTHREAD;
 

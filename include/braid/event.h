@@ -366,7 +366,6 @@ struct braid_thread_time {
 	__u64 like;
 	__u64 min_ns; /* limits of the current interval, if its stack was taken at its start */
 	__u64 waker_min_ns;
-	__u64 sums_waker_min_ns;
 	struct braid_sum_key sum_key; /* the sum to which it has added last */
 	struct braid_sum sum;	      /* count 0: none */
 	__u64 sums_until;	      /* its process has used up its budget until then */
@@ -379,7 +378,7 @@ struct braid_thread_time {
 	struct braid_wake wakes[BRAID_WAKES]; /* wakers that are threads; interrupts have no entry */
 };
 _Static_assert(sizeof(struct braid_thread_time) ==
-		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 32 + 48 + 16 + 32 * BRAID_WAKES,
+		       2 * 64 + 40 + 48 + 16 + 16 * BRAID_OFFCPU_CLASSES + 32 + 80 + 24 + 48 + 16 + 32 * BRAID_WAKES,
 	       "thread time");
 
 /*

@@ -30,7 +30,7 @@
  * size. Types enabled at the start get a ring that also lasts while the collector waits for a CPU. Pages count twice in
  * the collector's resident set, since libbpf maps the data twice.
  */
-static uint32_t event_ring_bytes(const struct record_options *o)
+uint32_t event_ring_bytes(const struct record_options *o)
 {
 	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN); /* CPUs that come online later are not sampled */
 	uint64_t want = cpus * (uint64_t)o->frequency_hz * SAMPLE_BYTES / 2;

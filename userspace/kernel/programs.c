@@ -53,6 +53,7 @@ static int prepare(struct braid_bpf *b, const struct record_options *o, bool eve
 {
 	b->rodata->system_wide = o->system_wide;
 	b->rodata->max_depth = o->max_depth;
+	b->rodata->events_bytes = event_ring_bytes(o);
 	for (uint32_t i = 0; i < o->probe_count; i++)
 		if (o->probes[i].type == PROBE_KERNEL)
 			b->rodata->kernel_events[o->probes[i].event] = i + 1;
