@@ -105,7 +105,7 @@ int timed_next(struct timed_source *s, struct timed *t)
 
 bool timed_is_interval(const struct timed *t)
 {
-	return t->event && !t->event->summed && t->event->k->weight == WEIGHT_DURATION;
+	return t->event && !t->event->summed && t->event->k->weight == WEIGHT_DURATION && t->duration_ns;
 }
 
 const char *timed_category(const struct timed *t)

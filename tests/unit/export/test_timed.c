@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of formats with times, and of HPROF's text: what a reader of a small trace finds. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <export/stack_table.h>
+#include <export/timed.h>
+
+#include "proto/perfetto.pb-c.h"
+#include "unit/events_fixture.h"
+#include "unit/run.h"
+
+Suite *test_timed(void);
+
+typedef int timed_fn(FILE *out, struct timed_source *s);
+
+static char path[] = "/tmp/braid-test-timed-XXXXXX";
+
+static void make_path(void)
+{
+	ck_assert_int_ge(mkstemp(path), 0);
+}
+
+static void remove_path(void)
+{
+	char older[64];
+
+	snprintf(older, sizeof(older), "%s.old", path);
+	unlink(older);
+	unlink(path);
+}
+
+static void put_all(struct trace_writer *w, const struct trace_rec *recs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(trace_writer_put(w, &recs[i]), 0);
+}
+
+/* Writes the synthetic trace with more records to a file, exports it, and returns the text. */
+static char *exported(timed_fn *write, const struct timed_options *o, const struct trace_rec *recs, size_t count,
+		      int want, size_t *size)
+{
+	struct analysis *an;
+	struct analyzer *a;
+	struct trace_reader *reader;
+	struct trace_writer *w;
+	struct timed_source source;
+	struct trace_rec rec;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, size);
+
+	unlink(path);
+	ck_assert_int_eq(trace_writer_open(&w, path), 0);
+	put_all(w, synthetic, SYNTHETIC_COUNT);
+	put_all(w, more, sizeof(more) / sizeof(more[0]));
+	put_all(w, recs, count);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_int_eq(trace_reader_open(&reader, path, NULL), 0);
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	while (trace_reader_next(reader, &rec) == 1)
+		ck_assert_int_eq(analyzer_feed(a, &rec), 0);
+	ck_assert_int_eq(analysis_new(&an, a, NULL), 0);
+	ck_assert_int_eq(timed_open(&source, reader, an, o), 0);
+	ck_assert_int_eq(write(out, &source), want);
+	timed_close(&source);
+	fclose(out);
+	analysis_free(an);
+	analyzer_free(a);
+	trace_reader_close(reader);
+	return text;
+}
+
+#define EXPORTED(write, o, recs, want, size)                                                                           \
+	exported(write, &(struct timed_options){.path = path, o}, recs, sizeof(recs) / sizeof((recs)[0]), want, size)
+
+/* ---- heat maps ---- */
+
+/* From 16 ms to 66 ms after the start, and one that began before. */
+static const struct trace_rec locks[] = {
+	JVM(.kind = BRAID_JVM_LOCK, AT(15), .thread = 1, .duration_ns = 50 * MS, .node = 3, .name = C_LOCK),
+	JVM(.kind = BRAID_JVM_LOCK, .time_ns = START_NS - 3 * MS, .thread = 1, .duration_ns = 5 * MS, .name = C_LOCK),
+};
+
+START_TEST(an_interval_counts_where_it_is)
+{
+	size_t size;
+	char *text = EXPORTED(heatmap_write, .kind = BRAID_JVM_LOCK, locks, 0, &size);
+
+	ck_assert_ptr_nonnull(strstr(text, "\"event\":\"lock\",\"unit\":\"nanoseconds\",\"total\":55000000,"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,6000000,20000000,20000000,9000000],["));
+	ck_assert_ptr_nonnull(strstr(text, "\"maxvalue\":20000000"));
+	ck_assert_ptr_nonnull(strstr(text, "\"columns\":[0,1,2],"));
+	free(text);
+}
+END_TEST
+
+START_TEST(samples_count_at_their_time)
+{
+	size_t size;
+	char *text = EXPORTED(heatmap_write, .samples = true, locks, 0, &size);
+
+	/* one each 10 ms, from 1 ms to 181 ms after the start */
+	ck_assert_ptr_nonnull(strstr(text, "\"unit\":\"samples\",\"total\":19,"));
+	ck_assert_ptr_nonnull(strstr(text, "[[0,"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,1,2,2,2,2,2,2,2,2,2],["));
+	free(text);
+}
+END_TEST
+
+static const struct trace_rec far[] = {
+	JVM(.kind = BRAID_JVM_DEOPT, .time_ns = 1ULL << 62, .thread = 1, .name = M_WORK),
+};
+
+START_TEST(a_heat_map_has_a_limit)
+{
+	size_t size;
+
+	free(EXPORTED(heatmap_write, .kind = BRAID_JVM_DEOPT, far, -EFBIG, &size));
+}
+END_TEST
+
+/* ---- hostile names ---- */
+
+static const struct trace_rec hostile[] = {
+	REC(TRACE_THREAD, thread, 1, 1, 101, 101, TRACE_THREAD_JAVA, 0, S("a\"b\\\n</script>"), S("main")),
+};
+
+START_TEST(json_is_escaped)
+{
+	static timed_fn *const writers[] = {chrome_write, firefox_write};
+	size_t size;
+
+	for (size_t i = 0; i < 2; i++) {
+		char *text = EXPORTED(writers[i], .samples = true, hostile, 0, &size);
+
+		ck_assert_ptr_nonnull(strstr(text, "\"name\":\"a\\\"b\\\\?\\u003c/script\\u003e\""));
+		ck_assert_ptr_null(strstr(text, "</script"));
+		ck_assert_ptr_null(memchr(text, '\n', size - 1));
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(hprof_has_no_quotes_in_names)
+{
+	struct run r = run_begin(NULL);
+	struct stack_table t;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	run_feed(&r, hostile, 1);
+	run_analyze(&r, NULL);
+	ck_assert_int_eq(stack_table_new(&t, r.an, &r.an->samples, 2), 0);
+	ck_assert_int_eq(hprof_write(out, &t, &(struct profile_unit){.name = "samples"}, false), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, ", name=\"a'b\\?</script>\", group=\"java\")\n"));
+	ck_assert_ptr_nonnull(strstr(text, "CPU SAMPLES BEGIN (total = 9) "));
+	ck_assert_ptr_nonnull(strstr(text, "\n   1 55.56% 55.56%       5 30000"));
+	ck_assert_ptr_nonnull(strstr(text, "\n   2 44.44% 100.00%       4 30000"));
+	free(text);
+	stack_table_free(&t);
+	run_free(&r);
+}
+END_TEST
+
+/* ---- Perfetto ---- */
+
+struct seen {
+	uint64_t samples, begun, ended, points;
+	uint64_t stacks[64]; /* iids that are interned */
+	size_t count;
+};
+
+static bool knows_stack(const struct seen *s, uint64_t iid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->stacks[i] == iid)
+			return true;
+	return !iid;
+}
+
+static void see(struct seen *s, const Perfetto__TracePacket *p)
+{
+	for (size_t i = 0; p->interned_data && i < p->interned_data->n_callstacks; i++) {
+		ck_assert_uint_lt(s->count, 64);
+		s->stacks[s->count++] = p->interned_data->callstacks[i]->iid;
+	}
+	if (p->data_case == PERFETTO__TRACE_PACKET__DATA_PERF_SAMPLE) {
+		s->samples++;
+		ck_assert(knows_stack(s, p->perf_sample->callstack_iid));
+	} else if (p->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT) {
+		s->begun += p->track_event->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
+		s->ended += p->track_event->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
+		s->points += p->track_event->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
+		ck_assert(knows_stack(s, p->track_event->callstack_iid));
+	}
+}
+
+START_TEST(packets_refer_to_what_came_before)
+{
+	size_t size;
+	char *bytes = EXPORTED(perfetto_write, .kind = 0, locks, 0, &size);
+	Perfetto__Trace *t = perfetto__trace__unpack(NULL, size, (uint8_t *)bytes);
+	struct seen seen = {0};
+
+	ck_assert_ptr_nonnull(t);
+	ck_assert_int_eq(t->packet[0]->data_case, PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT);
+	for (size_t i = 0; i < t->n_packet; i++)
+		see(&seen, t->packet[i]);
+	ck_assert_uint_eq(seen.samples, 19);
+	ck_assert_uint_eq(seen.begun, 4); /* two locks, a pause and a cycle */
+	ck_assert_uint_eq(seen.ended, 4);
+	ck_assert_uint_eq(seen.points, 3); /* a thread's start and end, a pause of unknown length */
+	perfetto__trace__free_unpacked(t, NULL);
+	free(bytes);
+}
+END_TEST
+
+Suite *test_timed(void)
+{
+	Suite *s = suite_create("timed");
+	TCase *t = tcase_create("timed");
+
+	tcase_add_checked_fixture(t, make_path, remove_path);
+	tcase_add_test(t, an_interval_counts_where_it_is);
+	tcase_add_test(t, samples_count_at_their_time);
+	tcase_add_test(t, a_heat_map_has_a_limit);
+	tcase_add_test(t, json_is_escaped);
+	tcase_add_test(t, hprof_has_no_quotes_in_names);
+	tcase_add_test(t, packets_refer_to_what_came_before);
+	suite_add_tcase(s, t);
+	return s;
+}
