@@ -17,7 +17,7 @@
 
 #define GECKO_VERSION 36
 #define PROCESSED_VERSION 70
-#define MEMORY (64ULL << 20) /* for samples and markers, before they go to files */
+#define MEMORY (32ULL << 20) /* for samples and markers, before they go to files */
 
 struct firefox_sample {
 	uint32_t track, node;
@@ -198,10 +198,8 @@ static int collect(struct firefox *w, struct timed_source *s)
 		if (t.time_ns < w->base_ns)
 			w->base_ns = t.time_ns;
 	}
-	if (w->sample_count)
-		qsort(w->samples.at, w->sample_count, sizeof(struct firefox_sample), compare_samples);
-	if (w->marker_count)
-		qsort(w->markers.at, w->marker_count, sizeof(struct firefox_marker), compare_markers);
+	scratch_sort(&w->samples, w->sample_count, sizeof(struct firefox_sample), compare_samples);
+	scratch_sort(&w->markers, w->marker_count, sizeof(struct firefox_marker), compare_markers);
 	return err ?: w->failed ? -ENOMEM : 0;
 }
 

@@ -120,3 +120,43 @@ int scratch_more(struct scratch *s, struct scratch_room *room, uint64_t count, u
 		return 0;
 	return scratch_resize(s, room, s->bytes ? s->bytes + s->bytes / 2 + size : FIRST + size);
 }
+
+/* ---- heap sort ---- */
+
+struct heap {
+	unsigned char *at;
+	size_t size;
+	int (*compare)(const void *, const void *);
+};
+
+/* Puts `item` where the item `hole` of the heap was, or below. */
+static void sift(const struct heap *h, uint64_t hole, uint64_t count, const void *item)
+{
+	for (;;) {
+		uint64_t child = 2 * hole + 1;
+
+		if (child + 1 < count && h->compare(h->at + child * h->size, h->at + (child + 1) * h->size) < 0)
+			child++;
+		if (child >= count || h->compare(item, h->at + child * h->size) >= 0)
+			break;
+		memcpy(h->at + hole * h->size, h->at + child * h->size, h->size);
+		hole = child;
+	}
+	memcpy(h->at + hole * h->size, item, h->size);
+}
+
+void scratch_sort(struct scratch *s, uint64_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	const struct heap h = {.at = s->at, .size = size, .compare = compare};
+	unsigned char item[SCRATCH_ITEM];
+
+	for (uint64_t i = count / 2; i-- > 0;) {
+		memcpy(item, h.at + i * size, size);
+		sift(&h, i, count, item);
+	}
+	for (uint64_t i = count; i-- > 1;) {
+		memcpy(item, h.at + i * size, size);
+		memcpy(h.at + i * size, h.at, size);
+		sift(&h, 0, i, item);
+	}
+}

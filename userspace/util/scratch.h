@@ -7,6 +7,7 @@
 #ifndef BRAID_UTIL_SCRATCH_H
 #define BRAID_UTIL_SCRATCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -36,5 +37,9 @@ void scratch_free(struct scratch *s);
 
 /* Makes room for one more item of `size` bytes behind `count` of them. 0 or a negative errno. */
 int scratch_more(struct scratch *s, struct scratch_room *room, uint64_t count, uint64_t size);
+
+/* Sorts `count` items of `size` bytes, at most SCRATCH_ITEM, where they are: qsort() would need as much memory again. */
+#define SCRATCH_ITEM 256
+void scratch_sort(struct scratch *s, uint64_t count, size_t size, int (*compare)(const void *, const void *));
 
 #endif
