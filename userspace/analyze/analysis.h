@@ -27,8 +27,9 @@ struct sym {
 /* A frame as reports show it: a raw frame has several when methods were inlined. */
 struct xframe {
 	uint32_t sym;
-	uint32_t line; /* from the line table or the debug information, 0: not known */
-	uint32_t file; /* its source file, in the analyzer's strings; 0: not known */
+	uint32_t line;	 /* from the line table or the debug information, 0: not known */
+	uint32_t file;	 /* its source file, in the analyzer's strings; 0: not known */
+	uint32_t method; /* id of the Java method; 0: none, or not known */
 };
 
 struct expansion {

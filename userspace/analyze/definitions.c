@@ -155,8 +155,9 @@ static int feed_method(struct analyzer *a, const struct trace_method *r)
 	if (!m)
 		return err;
 	m->process = r->process;
-	if (analyzer_keep(a, r->class_name, &m->class_name) || analyzer_keep(a, r->name, &m->name) ||
-	    analyzer_keep(a, r->source, &m->source))
+	m->modifiers = r->modifiers;
+	if (analyzer_keep(a, r->signature, &m->signature) || analyzer_keep(a, r->class_name, &m->class_name) ||
+	    analyzer_keep(a, r->name, &m->name) || analyzer_keep(a, r->source, &m->source))
 		return -ENOMEM;
 	return 0;
 }

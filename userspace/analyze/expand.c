@@ -133,6 +133,8 @@ static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum s
 	if (an->filter->norm)
 		normalize(full);
 	err = push_at(an, full, kind, m->source, line_of(a, method, bci));
+	if (!err)
+		an->xframes.at[an->xframes.count - 1].method = method;
 	free(full);
 	return err;
 }

@@ -100,6 +100,8 @@ struct method_row {
 	uint32_t process;
 	uint32_t class_name;
 	uint32_t name;
+	uint32_t signature;
+	uint32_t modifiers;
 	uint32_t source;
 };
 

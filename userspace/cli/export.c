@@ -14,6 +14,7 @@
 #include <query/query.h>
 #include <wall/profile.h>
 #include <util/log.h>
+#include <jfr/jfr.h>
 #include <util/quantity.h>
 
 #include "cli.h"
@@ -38,9 +39,10 @@ static const struct {
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
 	       {"perfetto", .timed = perfetto_write},
+	       {"jfr", .timed = jfr_write},
 	       {"sqlite", .tables = true}};
 
-#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto or sqlite"
+#define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr or sqlite"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 struct export_options {
@@ -63,7 +65,7 @@ static const struct argp_option options[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0,
 	 "collapsed (the default): one line for each stack, for flame graph tools; pprof; otlp: OpenTelemetry profiles; speedscope; "
 	 "hprof: the text of the JDK's old agent, with what is live of sampled allocations; heatmap: FlameScope's data; "
-	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces; sqlite: a database with the tables of `braid query`",
+	 "firefox: Firefox Profiler; chrome: trace events; perfetto: Perfetto's traces; jfr: a recording of the JDK's Flight Recorder; sqlite: a database with the tables of `braid query`",
 	 0},
 	{"event", OPT_EVENT, "KIND", 0,
 	 "Write the stacks of these events instead of the samples: alloc, live, lock, wait, offcpu, exception, ...; "
@@ -89,6 +91,7 @@ static const char doc[] =
 	"  braid export --event alloc braid.trace > bytes.txt\n"
 	"  braid export --format pprof -o cpu.pb braid.trace\n"
 	"  braid export --format firefox -o braid.firefox.json braid.trace\n"
+	"  braid export --format jfr -o braid.jfr braid.trace\n"
 	"  braid export --format sqlite -o trace.db braid.trace\n"
 	"  braid export --event wall --no-idle braid.trace > time.txt\n"
 	"  braid export --event offcpu --wakers braid.trace > why.txt\n"
@@ -99,7 +102,7 @@ static const char doc[] =
 	"or the nanoseconds (lock, wait, offcpu), bytes (alloc, live) or number of the events. The last "
 	"frame is the class that was allocated or locked. A stack that could not be walked to its root "
 	"begins with the frame [incomplete: cause]. pprof, otlp and speedscope have the same stacks and weights, "
-	"with threads and source lines; firefox, chrome and perfetto have samples and events one by one, with their "
+	"with threads and source lines; firefox, chrome, perfetto and jfr have samples and events one by one, with their "
 	"times.";
 
 /* Whether the format has what --event asks for. */
@@ -141,10 +144,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 		for (o->format = 0; o->format < FORMATS && strcmp(arg, formats[o->format].name) != 0;)
 			o->format++;
 		if (o->format == FORMATS)
-			argp_error(
-				state,
-				"--format: unknown format '%s'; use collapsed, pprof, otlp, speedscope, hprof or sqlite",
-				arg);
+			argp_error(state, "--format: unknown format '%s'; use " FORMAT_NAMES, arg);
 		return 0;
 	case OPT_WAKERS:
 		o->wakers = true;
@@ -287,6 +287,7 @@ static bool write_timed(const struct loaded *l, const struct export_options *o)
 					   .kind = o->kind,
 					   .hit = o->named ? o->event : NULL,
 					   .annotate = o->collapsed.annotate,
+					   .own_stacks = formats[o->format].timed == jfr_write,
 					   .path = o->file};
 	FILE *out = common_output_open(o->output, o->file);
 	struct timed_source source;

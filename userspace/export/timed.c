@@ -56,10 +56,11 @@ int timed_open(struct timed_source *s, struct trace_reader *reader, const struct
 {
 	static const struct tree_options frames = {.labels = TREE_FRAMES};
 	struct profile p = {0};
-	int err;
+	int err = 0;
 
 	*s = (struct timed_source){.reader = reader, .an = an, .options = options};
-	err = all_stacks(an, &p) ?: tree_new(&s->tree, an, &p, &frames);
+	if (!options->own_stacks)
+		err = all_stacks(an, &p) ?: tree_new(&s->tree, an, &p, &frames);
 	profile_free(&p);
 	stream_begin(&s->stream, reader, an);
 	return err;

@@ -17,6 +17,7 @@ struct timed_options {
 	uint32_t kind;	  /* only JVM events of this kind; 0: all */
 	const char *hit;  /* only samples of this hit event; NULL: all */
 	bool annotate;	  /* names of frames have the suffix of their kind */
+	bool own_stacks;  /* the format makes its stacks itself: there is no tree */
 	const char *path; /* of the trace; temporary files are beside it */
 };
 
@@ -26,7 +27,7 @@ struct timed_source {
 	const struct timed_options *options;
 	struct stream stream;
 	uint64_t count;	   /* of what timed_next() has returned */
-	struct tree *tree; /* TREE_FRAMES, of all stacks; its weights mean nothing */
+	struct tree *tree; /* TREE_FRAMES, of all stacks; its weights mean nothing. NULL with own_stacks */
 };
 
 /* 0 or -ENOMEM; the caller frees it in any case. */

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 
+import jfr
 import readers
 
 info = json.load(open("info.json"))
@@ -123,3 +124,21 @@ for name, path in ("chrome", "chrome"), ("firefox", "firefox"), ("perfetto", "pe
 first = times["chrome"][0] - times["firefox"][0]  # one counts from the recording's start
 assert all(abs(c - f - first) < 1e-5 for c, f in zip(times["chrome"], times["firefox"])), "times"
 assert all(abs(c - p) < 1e-5 for c, p in zip(times["chrome"], times["perfetto"])), "times"
+
+# The JDK's recordings: functions that are none of Java have the file in the place of a class
+found, whole = Counter(), Counter()
+for chunk in jfr.chunks("jfr"):
+    for name, event in chunk.events:
+        if name not in ("jdk.ExecutionSample", "jdk.NativeMethodSample"):
+            continue
+        event = chunk.resolve(event)
+        frames = []
+        for frame in event["stackTrace"]["frames"]:
+            method = frame["method"]
+            java = frame["type"] in ("Interpreted", "JIT compiled", "Inlined") and method["type"]
+            prefix = method["type"]["name"].replace("/", ".").replace("+", "/") + "." if java else ""
+            frames.append(prefix + method["name"])
+        found[frames[0]] += event["samples"]
+        whole[";".join(f.replace(";", ":") for f in reversed(frames))] += event["samples"]
+equal("jfr", found)
+assert whole == stacks, f"jfr: whole stacks {(whole - stacks).most_common(3)} {(stacks - whole).most_common(3)}"

@@ -15,6 +15,16 @@ done
 python3 "$LIB_DIR/page.py" v.html v.json
 python3 "$TEST_DIR/views.py" "$(java_version)"
 
+# The same in the JDK's format, as the first and the last JDK read it.
+braid export --format jfr -o v.jfr v.trace
+braid export --format collapsed --threads v.trace >threads.stacks
+need_jdk 11
+for home in "$JDK" "$(jdks | tail -n 1)"; do
+	"$home/bin/jfr" summary v.jfr >"summary.${home//\//_}" || fail "$home/bin/jfr cannot read it"
+done
+"$JDK/bin/jfr" print --json --stack-depth 1 --events ExecutionSample,ObjectAllocationSample,JavaMonitorEnter,GCPhasePause v.jfr >printed.json
+python3 "$TEST_DIR/jfr_views.py"
+
 for section in 'JVM events' 'Contended monitors' 'Object.wait' 'Off-CPU time' 'Exceptions' 'Compilations' 'Lives of threads' \
 	'Start of pid' 'Classes'; do
 	grep -q "^$section" v.txt || fail "the report has no '$section'"
