@@ -11,14 +11,31 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 #define SPINS 100 /* the holder of a lock has a few stores to make, unless it was preempted */
 
 /* ---- threads ---- */
 
 __attribute__((visibility("default"))) __thread struct braid_context_record *otel_thread_ctx_v1;
-static __thread struct braid_context_record own;
+
+/* The attributes follow the record without a gap. */
+static __thread struct {
+	struct braid_context_record record;
+	__u8 attributes[BRAID_CONTEXT_ATTRIBUTES];
+} own;
+
+static void record_invalidate(struct braid_context_record *r)
+{
+	*(volatile __u8 *)&r->valid = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+}
 
 /*
  * The reader interrupts the thread, so only the compiler must keep the order; a record of a virtual thread's can be
@@ -29,14 +46,27 @@ static void record_fill(struct braid_context_record *r, uint64_t hi, uint64_t lo
 	const uint64_t trace[] = {htobe64(hi), htobe64(lo)};
 	const uint64_t id = htobe64(span);
 
-	*(volatile __u8 *)&r->valid = 0;
-	atomic_signal_fence(memory_order_seq_cst);
+	record_invalidate(r);
 	memcpy(r->trace, trace, sizeof(trace));
 	memcpy(r->span, &id, sizeof(id));
 	r->flags = 0;
-	r->attrs_size = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	*(volatile __u8 *)&r->valid = span && (hi | lo);
+}
+
+/* Sets the calling thread's request and its attributes, as the record has them; NULL: none. */
+static void thread_set(JNIEnv *jni, uint64_t hi, uint64_t lo, uint64_t span, jbyteArray attributes)
+{
+	jsize bytes = attributes ? (*jni)->GetArrayLength(jni, attributes) : 0;
+
+	if (bytes > BRAID_CONTEXT_ATTRIBUTES)
+		bytes = 0;
+	record_invalidate(&own.record);
+	if (bytes)
+		(*jni)->GetByteArrayRegion(jni, attributes, 0, bytes, (jbyte *)own.attributes);
+	own.record.attrs_size = (__u16)bytes;
+	record_fill(&own.record, hi, lo, span);
+	*(struct braid_context_record *volatile *)&otel_thread_ctx_v1 = &own.record;
 }
 
 /* ---- virtual threads ---- */
@@ -58,8 +88,7 @@ static void bucket_unlock(size_t bucket)
 
 static void entry_assign(struct braid_context_entry *e, uint64_t number)
 {
-	*(volatile __u8 *)&e->record.valid = 0;
-	atomic_signal_fence(memory_order_seq_cst);
+	record_invalidate(&e->record);
 	*(volatile __u64 *)&e->thread = number;
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -96,23 +125,117 @@ static void virtual_set(uint64_t number, uint64_t hi, uint64_t lo, uint64_t span
 	bucket_unlock(bucket);
 }
 
+/* ---- the names of attributes ---- */
+
+/*
+ * OpenTelemetry's process context (OTEP 4719): a mapping with this name begins with a header, which points to a message. A
+ * reader that sees the same time before and after has read a whole one, so one that is not pointed to can be written.
+ */
+#define PROCESS_CONTEXT "OTEL_CTX"
+#define PROCESS_CONTEXT_VERSION 2
+#define MESSAGE_MAX (1 << 15)
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+struct process_context {
+	char signature[8];
+	uint32_t version;
+	uint32_t bytes;
+	_Atomic uint64_t published_ns; /* 0: one is being made */
+	const uint8_t *message;
+};
+
+/* Whether the program has one already: a process has one only. */
+static bool process_context_exists(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	while (maps && !found && getline(&line, &size, maps) > 0)
+		found = strstr(line, PROCESS_CONTEXT) != NULL;
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* NULL: it exists, or cannot be made. */
+static struct process_context *process_context_map(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct process_context *p;
+	int fd;
+
+	if (process_context_exists())
+		return NULL;
+	fd = memfd_create(PROCESS_CONTEXT, MFD_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, (off_t)page)) {
+		close(fd);
+		return NULL;
+	}
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (p == MAP_FAILED)
+		return NULL;
+	(void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, page, PROCESS_CONTEXT); /* the memfd names it, too */
+	(void)madvise(p, page, MADV_DONTFORK);					 /* a child is another process */
+	return p;
+}
+
+/* The caller has a lock. */
+static bool process_context_publish(JNIEnv *jni, jbyteArray message)
+{
+	static uint8_t messages[2][MESSAGE_MAX];
+	static struct process_context *p;
+	static uint64_t last_ns;
+	jsize bytes = (*jni)->GetArrayLength(jni, message);
+	uint8_t *to = messages[p && p->message == messages[0]];
+	struct timespec now;
+
+	if (bytes > MESSAGE_MAX || (!p && !(p = process_context_map())))
+		return false;
+	(*jni)->GetByteArrayRegion(jni, message, 0, bytes, (jbyte *)to);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	last_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec > last_ns
+			  ? (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec
+			  : last_ns + 1;
+	atomic_store(&p->published_ns, 0);
+	p->version = PROCESS_CONTEXT_VERSION;
+	p->bytes = (uint32_t)bytes;
+	p->message = to;
+	memcpy(p->signature, PROCESS_CONTEXT, sizeof(p->signature));
+	atomic_store(&p->published_ns, last_ns);
+	return true;
+}
+
 /* ---- BraidContext ---- */
 
 JNIEXPORT void JNICALL Java_braid_context_BraidContext_publish(JNIEnv *jni, jclass c, jlong number, jlong hi, jlong lo,
-							       jlong span);
+							       jlong span, jbyteArray attributes);
 
-/* `number`: of a virtual thread; 0: the calling thread. Without a span it clears. */
+/* `number`: of a virtual thread, whose entry has no room for attributes; 0: the calling thread. Without a span it clears. */
 JNIEXPORT void JNICALL Java_braid_context_BraidContext_publish(JNIEnv *jni, jclass c, jlong number, jlong hi, jlong lo,
-							       jlong span)
+							       jlong span, jbyteArray attributes)
 {
-	(void)jni;
 	(void)c;
-	if (number) {
+	if (number)
 		virtual_set((uint64_t)number, (uint64_t)hi, (uint64_t)lo, (uint64_t)span);
-	} else if (span) {
-		record_fill(&own, (uint64_t)hi, (uint64_t)lo, (uint64_t)span);
-		*(struct braid_context_record *volatile *)&otel_thread_ctx_v1 = &own;
-	} else {
+	else if (span)
+		thread_set(jni, (uint64_t)hi, (uint64_t)lo, (uint64_t)span, attributes);
+	else
 		*(struct braid_context_record *volatile *)&otel_thread_ctx_v1 = NULL;
-	}
+}
+
+JNIEXPORT jboolean JNICALL Java_braid_context_Attributes_publish(JNIEnv *jni, jclass c, jbyteArray message);
+
+JNIEXPORT jboolean JNICALL Java_braid_context_Attributes_publish(JNIEnv *jni, jclass c, jbyteArray message)
+{
+	(void)c;
+	return process_context_publish(jni, message);
 }

@@ -5,13 +5,16 @@ import java.io.File;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * The request that the current thread serves, where braid and other profilers read it: they attribute what the thread
  * does to its trace and span. The ids are those of OpenTelemetry and of W3C Trace Context.
  *
  * <pre>
- * try (BraidContext.Scope s = BraidContext.open(traceIdHi, traceIdLo, spanId)) {
+ * try (BraidContext.Scope s = BraidContext.open(traceIdHi, traceIdLo, spanId).with("http.route", "/cart")) {
  *     ...
  * }
  * </pre>
@@ -27,6 +30,8 @@ public final class BraidContext
 		private final Thread thread = Thread.currentThread();
 		private final Scope outer;
 		private final long hi, lo, span;
+		private Map<String, String> attributes;
+		private byte[] record; // the attributes as the thread's record has them
 
 		private Scope(Scope outer, long hi, long lo, long span)
 		{
@@ -36,12 +41,39 @@ public final class BraidContext
 			this.span = span;
 		}
 
+		/**
+		 * Says more about the request, such as its route. To be called by the thread that has opened the context. A
+		 * key that the context has gets the new value. A program can use 256 keys of 64 bytes, and a context has room
+		 * for 256 bytes with two more for each attribute: what exceeds that is left out. So are the attributes of
+		 * virtual threads, and all if the program has a process context of its own (OTEP 4719).
+		 */
+		public Scope with(String key, String value)
+		{
+			Objects.requireNonNull(key);
+			Objects.requireNonNull(value);
+			checkThread();
+			if (!AVAILABLE)
+				return this;
+			if (attributes == null)
+				attributes = new LinkedHashMap<>();
+			attributes.put(key, value);
+			record = Attributes.encode(attributes);
+			if (CURRENT.get() == this)
+				enter(this);
+			return this;
+		}
+
+		private void checkThread()
+		{
+			if (Thread.currentThread() != thread)
+				throw new IllegalStateException("a context belongs to the thread that has opened it");
+		}
+
 		/** To be called by the thread that has opened it. */
 		@Override
 		public void close()
 		{
-			if (Thread.currentThread() != thread)
-				throw new IllegalStateException("a context is closed by the thread that has opened it");
+			checkThread();
 			if (!AVAILABLE)
 				return;
 			if (outer == null)
@@ -84,7 +116,7 @@ public final class BraidContext
 		if (!AVAILABLE)
 			return;
 		CURRENT.remove();
-		publish(number(), 0, 0, 0);
+		publish(number(), 0, 0, 0, null);
 	}
 
 	/** Sets the current thread's context until the scope is closed. */
@@ -100,7 +132,7 @@ public final class BraidContext
 	private static void enter(Scope s)
 	{
 		CURRENT.set(s);
-		publish(number(), s.hi, s.lo, s.span);
+		publish(number(), s.hi, s.lo, s.span, s.record);
 	}
 
 	/* Thread.threadId() of a virtual thread, 0 of others. */
@@ -140,5 +172,5 @@ public final class BraidContext
 		}
 	}
 
-	private static native void publish(long number, long traceIdHi, long traceIdLo, long spanId);
+	private static native void publish(long number, long traceIdHi, long traceIdLo, long spanId, byte[] attributes);
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What a process says of itself in OpenTelemetry's process context, and the attributes of its spans, whose names are there:
-# also those that it publishes and adds later. Text that would control a terminal is made harmless.
+# also those that it publishes and adds later. Text that would control a terminal is made harmless. BraidContext publishes
+# both for Java programs.
 source "$(dirname "$0")/../lib.sh"
 
 "${CC:-gcc}" -std=gnu11 -O1 -g -I"$TEST_DIR" -rdynamic "$TEST_DIR/service.c" "$TEST_DIR/variable.c" -o service
@@ -53,3 +54,37 @@ status=0
 braid report --span 'http.route=/nowhere' memfd.trace >none.txt 2>err || status=$?
 [[ $status -eq 1 ]] || fail "--span of no span: $status, $(cat none.txt err)"
 one_line_error none.txt err
+
+# BraidContext
+JAR=$BUILD/braid-context.jar
+[[ -e $JAR ]] || skip "braid was built without a JDK"
+"$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Routes.java"
+start_program out "$JAVA" -Xint -cp "$JAR:." Routes
+start_record -F 997 -o java.trace -p "$JAVA_PID"
+wait_sampling
+wait_samples 500
+stop_record
+go_on
+end_program
+braid report --by span --json --top 10000 java.trace >spans.json
+braid report --by span --json --top 10000 --include 'Routes.end' java.trace >ends.json
+braid export --span 'http.route=/cart' java.trace >cart.txt
+python3 - <<'END' || fail "Java: $(head -n 5 spans.json)"
+import json
+
+spans = json.load(open("spans.json"))["by_samples"]
+outer = [s for s in spans if s["trace"].endswith("7")]
+inner = [s for s in spans if s["trace"].endswith("8")]
+assert len(outer) > 10 and inner, spans
+for s in outer:
+    number = int(s["span"], 16)
+    own = {"http.route": "/cart" if number % 2 else "/login"}
+    assert s["attributes"] in (own, {**own, "user": "user-%d" % (number % 3)}), s
+# A span is read when it is seen first, which may be before it has its attributes.
+most = [s for s in inner if s["attributes"] == {"long": "\u20ac" * 84}]
+assert len(most) > len(inner) / 2 and all(s in most or s["attributes"] == {} for s in inner), inner
+later = [s for s in json.load(open("ends.json"))["by_samples"] if s["samples"]]
+assert later and all("user" in s["attributes"] for s in later), later
+END
+grep -q 'Routes.serveCart' cart.txt || fail "--span selects nothing of Java"
+! grep 'Routes.*Login' cart.txt || fail "--span selects another span of Java"
