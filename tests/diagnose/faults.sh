@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The faults: a name, the rules of which one is to be first, and the program.
 small=(-XX:+UseSerialGC -Xmx256m)
+eager=(-XX:Tier3InvocationThreshold=20 -XX:Tier3MinInvocationThreshold=10 -XX:Tier3CompileThreshold=20
+	-XX:Tier4InvocationThreshold=100 -XX:Tier4MinInvocationThreshold=50 -XX:Tier4CompileThreshold=100)
 stories=$here/../integration/stories
 file=$PWD/file
 
@@ -15,8 +17,8 @@ fault leak heap-leak $(F leak -XX:+UseSerialGC -Xmx96m)
 fault finalizers finalizers $(F finalizers "${small[@]}")
 launched exceptions exceptions $(F exceptions "${small[@]}")
 fault classes class-loading $(F classes "${small[@]}")
-fault deopt deopt-storm $(F deopt "${small[@]}" -XX:PerBytecodeTrapLimit=100000000 -XX:PerMethodTrapLimit=100000000)
-fault code-cache code-cache-full $(F code-cache "${small[@]}" -XX:-SegmentedCodeCache -XX:ReservedCodeCacheSize=2496k)
+fault deopt deopt-storm $(F deopt "${small[@]}" -Xbatch "${eager[@]}")
+fault code-cache code-cache-full $(F deopt "${small[@]}" -XX:-SegmentedCodeCache -XX:ReservedCodeCacheSize=2496k -XX:-UseCodeCacheFlushing)
 fault interpreted interpreted $(F healthy "${small[@]}" -Xint)
 fault safepoint slow-safepoints $(F safepoint "${small[@]}" -XX:-UseCountedLoopSafepoints -XX:LoopStripMiningIter=0)
 fault threads thread-starts $(F threads "${small[@]}")

@@ -133,4 +133,7 @@ bool common_output_is_not(const char *path, const char *input);
  */
 bool common_output_close(FILE *out, const char *path, int err);
 
+/* Prints what `braid report` prints without --full, with what is suspicious, or only its summary. */
+bool common_report(struct loaded *l, bool summary, unsigned top);
+
 #endif

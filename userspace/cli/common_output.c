@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <diagnose/diagnose.h>
 #include <util/log.h>
 
 static bool same_file(const char *a, const char *b)
@@ -107,4 +108,20 @@ bool common_output_close(FILE *out, const char *path, int err)
 	log_error("cannot write %s: %s", is_stdout(path) ? "standard output" : path, strerror(-err));
 	remove_partial(path);
 	return false;
+}
+
+bool common_report(struct loaded *l, bool summary, unsigned top)
+{
+	struct diagnosis *d;
+	int err = diagnosis_new(&d, l->views);
+
+	l->source.path = is_stdout(l->path) ? "FILE" : l->path;
+	l->source.diagnosis = d;
+	if (!err && summary)
+		report_summary(stdout, l->views, &l->source);
+	else if (!err)
+		err = report_short(stdout, l->views, &l->source, top);
+	l->source.diagnosis = NULL;
+	diagnosis_free(d);
+	return common_output_close(stdout, NULL, err);
 }

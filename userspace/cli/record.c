@@ -303,8 +303,7 @@ static bool report(struct loaded *l)
 	if (!l->analyzer || !common_analyze(l, &everything))
 		return false;
 	l->source = (struct report_source){.damage = &none, .bytes = stat(l->path, &st) ? 0 : (uint64_t)st.st_size};
-	report_text(stdout, l->views, &l->source, REPORT_TOP);
-	return common_output_close(stdout, NULL, 0);
+	return common_report(l, false, REPORT_TOP);
 }
 
 static bool is_file(const char *path)

@@ -10,25 +10,29 @@
 
 #include "cli.h"
 #include "common.h"
+#include "terminal.h"
 
 struct report_options {
 	struct common common;
 	struct idle_options idle;
 	const char *file;
 	const char *html;
+	struct terminal_options terminal;
 	bool json;
+	bool full;
 	bool lines;
 	bool summary;
 	bool wall;
 	bool spans;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY, OPT_FULL };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
 	{"html", OPT_HTML, "OUT", 0,
 	 "Write flame graphs and a timeline into one self-contained HTML file, instead of the text", 0},
+	{"full", OPT_FULL, 0, 0, "Print all that there is, instead of what matters", 0},
 	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
 	{"wall", OPT_WALL, 0, 0,
 	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",
@@ -44,8 +48,8 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Shows what a trace contains: hot methods, threads, GC pauses, other events, stack quality and "
 	"loss.\vExamples:\n"
-	"  braid report --summary\n"
-	"  braid report braid.trace\n"
+	"  braid report\n"
+	"  braid report --full braid.trace\n"
 	"  braid report --from 5 --to 10 --pid 4711 braid.trace\n"
 	"  braid report --html flames.html braid.trace\n"
 	"  braid report --json --top 100 braid.trace\n"
@@ -55,7 +59,10 @@ static const char doc[] =
 	"self is the share of samples in which the method itself ran. total is the share of samples with "
 	"the method on the stack. All forms of a method (interpreted, C1, C2, inlined) are one row; kind "
 	"names the most frequent form. --include and --exclude match frame names (package.Class.method, "
-	"demangled symbols, [incomplete: cause]) with a POSIX extended regular expression.";
+	"demangled symbols, [incomplete: cause]) with a POSIX extended regular expression.\n"
+	"\n"
+	"Without --full, the tables that findings are about come first, each cut to a screen, and what was not recorded has "
+	"none. --top prints that many rows of each table, uncut.";
 
 static error_t report_parse(int key, char *arg, struct argp_state *state)
 {
@@ -66,9 +73,13 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		o->idle.filter = &o->common.filter;
 		state->child_inputs[0] = &o->common;
 		state->child_inputs[1] = &o->idle;
+		state->child_inputs[2] = &o->terminal;
 		return 0;
 	case OPT_JSON:
 		o->json = true;
+		return 0;
+	case OPT_FULL:
+		o->full = true;
 		return 0;
 	case OPT_SUMMARY:
 		o->summary = true;
@@ -82,6 +93,9 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		o->spans = o->common.filter.each = true;
 		return 0;
 	case ARGP_KEY_END:
+		if (o->full && (o->json || o->summary || o->wall || o->spans))
+			argp_error(state,
+				   "--full is about the text without other options that choose one: leave it away");
 		if (o->wall && (o->spans || filter_has_span(&o->common.filter)))
 			argp_error(state, "--wall is about whole threads: it cannot be combined with spans");
 		return common_file_arg(key, arg, state, &o->file);
@@ -106,14 +120,13 @@ static bool write_html(const struct loaded *l, const char *path)
 
 #define WALL_TOP 10U /* rows of a table by default */
 
-static bool write_report(const struct loaded *l, const struct report_options *o)
+static bool write_report(struct loaded *l, const struct report_options *o)
 {
-	if (o->json)
-		report_json(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
-	else if (o->summary)
-		report_summary(stdout, l->views);
-	else
-		report_text(stdout, l->views, &l->source, common_top(&o->common, REPORT_TOP));
+	unsigned top = common_top(&o->common, REPORT_TOP);
+
+	if (!o->json && !o->full)
+		return common_report(l, o->summary, top);
+	(o->json ? report_json : report_text)(stdout, l->views, &l->source, top);
 	return common_output_close(stdout, NULL, 0);
 }
 
@@ -156,7 +169,8 @@ static bool write_spans(const struct loaded *l, const struct report_options *o)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {0}};
+	static const struct argp_child children[] = {
+		{&common_argp, 0, 0, 0}, {&idle_argp, 0, 0, 0}, {&terminal_argp, 0, 0, 0}, {0}};
 	static const struct argp argp = {options, report_parse, "[FILE]", doc, children, 0, 0};
 	struct report_options o = {0};
 	struct loaded l;
@@ -165,6 +179,8 @@ int cmd_report(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &o))
 		return EXIT_FAILURE;
+	if (!o.json && !o.html)
+		terminal_begin(&o.terminal);
 	ok = (o.html ? common_load_samples : common_load)(&l, o.file, &o.common.filter);
 	if (ok) {
 		l.source.lines = o.lines;
@@ -178,5 +194,6 @@ int cmd_report(int argc, char **argv)
 		common_unload(&l);
 	}
 	filter_free(&o.common.filter);
+	terminal_end();
 	return status;
 }

@@ -189,6 +189,7 @@ static int take_segment(void *ctx, const struct wall_thread *t, const struct wal
 	take_stuck(f, t, s, ns);
 	if (!s->row || s->idle)
 		return 0;
+	f->threads[t - f->wall->threads.at].waits[class_of(f, s)] = true;
 	if (wall_is_blocked(s->state))
 		take_thread(f, t, s, ns);
 	return add_place(f, s, s->first, ns, ns);
@@ -234,6 +235,13 @@ static int compare_places(const void *x, const void *y)
 	return c ? c : compare_u64(p->site, q->site);
 }
 
+static uint64_t own_ns(const struct wall_thread *t)
+{
+	uint64_t other = add_saturating(t->ns[WALL_IDLE], t->ns[WALL_RUNNABLE]);
+
+	return t->life_ns > other ? t->life_ns - other : 0;
+}
+
 static int take_wall(struct facts *f)
 {
 	int err = wall_new(&f->wall, f->an);
@@ -252,6 +260,9 @@ static int take_wall(struct facts *f)
 		for (int s = 0; s < WALL_STATES; s++)
 			f->wall_ns[s] = add_saturating(f->wall_ns[s], t->ns[s]);
 		err = wall_each(f->wall, t, take_segment, f) ?: wall_each_part(f->wall, t, take_part, f);
+		for (int class = 0; class < WAITS; class ++)
+			if (f->threads[i].waits[class])
+				f->own_ns[class] = add_saturating(f->own_ns[class], own_ns(t));
 	}
 	share_counted(f);
 	VEC_SORT(&f->places, compare_places);

@@ -44,6 +44,7 @@ struct fact_thread {
 	uint32_t pool_site; /* of the longest such wait, an xframe */
 	uint32_t pinned_site, stuck_site, for_it_site;
 	uint64_t pool_max_ns, pinned_max_ns, for_it_max_ns;
+	bool waits[WAITS]; /* what it waited for at all */
 };
 
 /* How steadily events came: the recording in four equal parts. */
@@ -65,6 +66,8 @@ struct facts {
 	uint64_t counted_ns[WALL_STATES]; /* what of it is in times that were too short for records of their own */
 	VEC(struct fact_place) places;	  /* the longest first */
 	uint64_t waited_ns[WAITS];
+	uint64_t own_ns
+		[WAITS]; /* of threads that waited for such: their time, but what they were idle or waited for a CPU */
 	VEC(struct fact_lock) locks; /* the longest first */
 	struct fact_rate rates[RATES];
 	struct u64map place_of, lock_of; /* while they are filled */

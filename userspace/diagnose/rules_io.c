@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules about waits for disks, memory and the resolver. Their measure is how many threads do so on average. */
+/* Rules about waits for disks, memory and the resolver. Their measure is
+ * how much of the time of the threads that do so it is, but for what they are idle or wait for a CPU. */
 #include <inttypes.h>
 
 #include "check.h"
 
 #define PLACES 3
+#define LITTLE 0.01 /* threads: a pause between two tasks, of a thread that hardly does anything */
 
 static void show_places(struct check *c, enum wait_class class)
 {
@@ -27,11 +29,11 @@ static void show_places(struct check *c, enum wait_class class)
 
 static int check_class(struct check *c, enum wait_class class, const char *sentence)
 {
-	double measure = threads_on_average(c->facts, c->facts->waited_ns[class]);
+	double measure = share(c->facts->waited_ns[class], c->facts->own_ns[class]);
 
-	if (!found(c, measure))
+	if (threads_on_average(c->facts, c->facts->waited_ns[class]) < LITTLE || !found(c, measure))
 		return 0;
-	say(c, "%s: %.1f at any time", sentence, measure);
+	say(c, "%s: %.0f %% of their time", sentence, measure);
 	show_places(c, class);
 	return 0;
 }

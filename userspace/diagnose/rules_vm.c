@@ -7,6 +7,16 @@
 
 /* ---- compiled code ---- */
 
+#define KEPT (500ULL << 10)
+
+/* Without a heap for each kind of code, HotSpot keeps the last 500 KiB (CodeCacheMinimumFreeSpace) from its compilers. */
+static double fullness(const struct code_heap_view *h)
+{
+	uint64_t kept = strcmp(h->heap, "CodeCache") == 0 && h->reserved > KEPT ? KEPT : 0;
+
+	return share(h->max, h->reserved - kept);
+}
+
 int rule_code_cache(struct check *c)
 {
 	const struct event_views *e = c->v->events;
@@ -15,9 +25,9 @@ int rule_code_cache(struct check *c)
 	uint64_t failed = 0;
 
 	for (size_t i = 0; i < e->heaps.count; i++)
-		if (!worst || share(e->heaps.at[i].max, e->heaps.at[i].reserved) > share(worst->max, worst->reserved))
+		if (!worst || fullness(&e->heaps.at[i]) > fullness(worst))
 			worst = &e->heaps.at[i];
-	if (!worst || !found(c, share(worst->max, worst->reserved)))
+	if (!worst || !found(c, fullness(worst)))
 		return 0;
 	for (int i = 0; i < COMPILE_LEVELS; i++)
 		failed += e->levels[i].failed;

@@ -39,13 +39,17 @@ static void text_look(FILE *out, const struct rule *r, const char *path)
 
 /* ---- text ---- */
 
+#define WORST 3
+
+static const char *level_style(const struct finding *f)
+{
+	return style(f->severity >= 67 ? STYLE_BAD : f->severity >= 34 ? STYLE_WARN : STYLE_FAINT);
+}
+
 static void text_finding(FILE *out, const struct finding *f, size_t number, const char *path)
 {
-	fprintf(out, "\n%2zu. %s%s%s %s%s%s\n    %s\n", number,
-		style(f->severity >= 67	  ? STYLE_BAD
-		      : f->severity >= 34 ? STYLE_WARN
-					  : STYLE_FAINT),
-		finding_level(f), style(STYLE_PLAIN), style(STYLE_HEAD), f->rule->id, style(STYLE_PLAIN), f->sentence);
+	fprintf(out, "\n%2zu. %s%s%s %s%s%s\n    %s\n", number, level_style(f), finding_level(f), style(STYLE_PLAIN),
+		style(STYLE_HEAD), f->rule->id, style(STYLE_PLAIN), f->sentence);
 	if (f->cause)
 		fprintf(out, "    likely because of: %s\n", f->cause->id);
 	for (size_t i = 0; i < f->evidence.count; i++)
@@ -74,6 +78,23 @@ static void text_unchecked(FILE *out, const struct diagnosis *d)
 				fprintf(out, " %s", d->unchecked.at[k]->id);
 		putc('\n', out);
 	}
+}
+
+void diagnosis_lines(FILE *out, const struct diagnosis *d, const char *path)
+{
+	for (size_t i = 0; i < d->findings.count && i < WORST; i++) {
+		const struct finding *f = &d->findings.at[i];
+
+		fprintf(out, "  %-10s %s%s%s %s\n             %s", i ? "" : "suspicious", level_style(f), f->rule->id,
+			style(STYLE_PLAIN), f->sentence, style(STYLE_FAINT));
+		text_look(out, f->rule, path);
+		fprintf(out, "%s\n", style(STYLE_PLAIN));
+	}
+	if (!d->findings.count)
+		fprintf(out, "  suspicious nothing, by %u rules%s\n", d->checked,
+			d->unchecked.count ? "; others need more events: braid diagnose" : "");
+	else if (d->findings.count > WORST)
+		fprintf(out, "             and %zu more: braid diagnose\n", d->findings.count - WORST);
 }
 
 void diagnosis_text(FILE *out, const struct diagnosis *d, const char *path)

@@ -11,6 +11,9 @@
 void diagnosis_text(FILE *out, const struct diagnosis *d, const char *path);
 void diagnosis_json(FILE *out, const struct diagnosis *d, const char *path);
 
+/* The worst findings, for the report's summary; `label` begins a line of it. */
+void diagnosis_lines(FILE *out, const struct diagnosis *d, const char *path);
+
 /* The table of all rules. */
 void rules_text(FILE *out);
 void rules_json(FILE *out);

@@ -9,6 +9,8 @@
 
 /* ---- events_text.c: what all kinds have ---- */
 void text_events(FILE *out, const struct views *v, unsigned top);
+/* The section of one kind; nothing if it has no tables, or nothing of it was recorded. */
+void text_kind(FILE *out, const struct views *v, uint32_t kind, unsigned top);
 
 /* The unit, padded to a column of that width. */
 const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value);

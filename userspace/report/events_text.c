@@ -142,10 +142,13 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 #define ROWS 10U
 #define STACKS 5U
 
-static void text_kind(FILE *out, const struct views *v, const struct kind_view *k, unsigned top)
+void text_kind(FILE *out, const struct views *v, uint32_t kind, unsigned top)
 {
+	const struct kind_view *k = &v->events->kinds[kind];
 	char idle[QUANTITY_TEXT];
 
+	if ((!k->count && !k->idle) || !k->k->tables)
+		return;
 	fprintf(out, "\n%s", k->k->title);
 	if (k->k->weight == WEIGHT_ESTIMATE)
 		fprintf(out, ", estimated; +- is the standard error%s",
@@ -178,9 +181,8 @@ void text_events(FILE *out, const struct views *v, unsigned top)
 	if (!any)
 		return;
 	text_kinds(out, e);
-	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++)
-		if ((e->kinds[kind].count || e->kinds[kind].idle) && e->kinds[kind].k->tables)
-			text_kind(out, v, &e->kinds[kind], rows);
+	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS; kind++)
+		text_kind(out, v, kind, rows);
 	text_sites(out, v, rows);
 	text_timed(out, v, rows);
 	text_refs(out, v);

@@ -38,6 +38,9 @@ void filter_text(FILE *out, const struct analysis *an);
 void filter_json(struct json *j, const char *key, const struct analysis *an);
 
 /* Sections of the text report. */
+void text_methods(FILE *out, const struct views *v, unsigned top);
+void text_lines(FILE *out, const struct views *v, unsigned top);
+void text_threads(FILE *out, const struct views *v, unsigned top);
 void text_recording(FILE *out, const struct views *v);
 void text_jvms(FILE *out, const struct views *v);
 void text_gc(FILE *out, const struct views *v, unsigned top);

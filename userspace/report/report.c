@@ -11,7 +11,7 @@
 
 /* ---- text ---- */
 
-static void text_methods(FILE *out, const struct views *v, unsigned top)
+void text_methods(FILE *out, const struct views *v, unsigned top)
 {
 	uint64_t all = v->an->samples.quality.total;
 
@@ -26,7 +26,7 @@ static void text_methods(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  and %zu more\n", v->methods.count - top);
 }
 
-static void text_lines(FILE *out, const struct views *v, unsigned top)
+void text_lines(FILE *out, const struct views *v, unsigned top)
 {
 	fprintf(out, "\nHot lines\n  %7s %10s  %s\n", "self", "samples", "line and name");
 	for (size_t i = 0; i < v->lines.count && i < top; i++) {
@@ -40,7 +40,7 @@ static void text_lines(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  and %zu more\n", v->lines.count - top);
 }
 
-static void text_threads(FILE *out, const struct views *v, unsigned top)
+void text_threads(FILE *out, const struct views *v, unsigned top)
 {
 	fprintf(out, "\nThreads\n  %7s %10s  %15s  %4s  %s\n", "share", "samples", "pid/tid", "java", "name");
 	for (size_t i = 0; i < v->threads.count && i < top; i++) {
@@ -61,7 +61,7 @@ static void text_threads(FILE *out, const struct views *v, unsigned top)
 
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
 {
-	report_summary(out, v);
+	report_summary(out, v, source);
 	putc('\n', out);
 	text_recording(out, v);
 	text_jvms(out, v);

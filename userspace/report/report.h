@@ -12,6 +12,8 @@
 #include <views/views.h>
 #include <trace/trace.h>
 
+struct diagnosis;
+
 /*
  * Facts about the file that no record holds. Without `damage` (a recording that is not yet a file) the reports omit
  * them.
@@ -20,18 +22,22 @@ struct report_source {
 	const struct trace_damage *damage;
 	uint64_t bytes;
 	bool lines; /* adds a table of hot source lines */
+	const char *path;
+	const struct diagnosis *diagnosis; /* NULL: nothing is said of what is suspicious */
 };
 
 /* Whether a part of the file could not be read. info.c */
 bool source_is_damaged(const struct report_source *source, const struct views *v);
 
-/* ---- report.c: braid report ---- */
+/* ---- report.c, short.c: braid report ---- */
 #define REPORT_TOP 30U /* rows of a table by default */
+/* All that there is, and what matters of it. The second returns 0 or -ENOMEM. */
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
+int report_short(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 void report_json(FILE *out, const struct views *v, const struct report_source *source, unsigned top);
 
 /* ---- summary.c: the lines with which a report begins ---- */
-void report_summary(FILE *out, const struct views *v);
+void report_summary(FILE *out, const struct views *v, const struct report_source *source);
 
 /* ---- info.c, text.c: braid info ---- */
 void info_text(FILE *out, const struct views *v, const struct report_source *source);

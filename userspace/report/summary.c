@@ -4,10 +4,13 @@
  * trusted.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <braid/ring.h>
+#include <util/style.h>
 
+#include "diagnose.h"
 #include "events.h"
 
 #define MOST 3 /* of each list */
@@ -24,9 +27,16 @@ static void item(FILE *out, size_t i, const char *between)
 		fputs(between, out);
 }
 
+/* The time that the report is about. */
+static uint64_t shown_ns(const struct analysis *an)
+{
+	return analysis_end_ns(an) - analysis_since(an, an->from_ns);
+}
+
 static void of_what(FILE *out, const struct analysis *an)
 {
 	const char *what = analyzer_info(an->a, "record.command"), *host = analyzer_info(an->a, "host.name");
+	const char *cpus = analyzer_info(an->a, "host.cpus");
 	char text[MOMENT_TEXT];
 
 	if (!*what)
@@ -35,7 +45,10 @@ static void of_what(FILE *out, const struct analysis *an)
 	fprintf(out, "%s%s%s", *what ? what : "unknown", *host ? " on " : "", host);
 	if (an->start_realtime_ns)
 		fprintf(out, ", %s", moment_date(text, an->start_realtime_ns, 0));
-	fprintf(out, ", %s\n", duration_text(text, an->duration_ns));
+	fprintf(out, ", %s", duration_text(text, an->duration_ns));
+	if (*cpus)
+		fprintf(out, ", %s CPU%s", cpus, strcmp(cpus, "1") == 0 ? "" : "s");
+	putc('\n', out);
 	if (!filter_is_set(an->filter))
 		return;
 	label(out, "only");
@@ -46,10 +59,13 @@ static void of_what(FILE *out, const struct analysis *an)
 static void samples(FILE *out, const struct views *v)
 {
 	uint64_t all = v->an->samples.quality.total;
+	double hz = strtod(analyzer_info(v->an->a, "record.frequency_hz"), NULL);
 	char process[PROCESS_LABEL_MAX];
 
 	label(out, "samples");
 	fprintf(out, "%" PRIu64, all);
+	if (hz > 0 && shown_ns(v->an))
+		fprintf(out, ", %.2f CPUs in use", (double)all * 1e9 / hz / (double)shown_ns(v->an));
 	if (!all && v->hits.events.count)
 		fputs(" of a clock", out);
 	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
@@ -118,14 +134,64 @@ static void threads(FILE *out, const struct views *v)
 static void collections(FILE *out, const struct views *v)
 {
 	const struct gc_view *g = &v->gc;
-	uint64_t shown_ns = analysis_end_ns(v->an) - analysis_since(v->an, v->an->from_ns);
 	char total[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
 	if (!g->count)
 		return;
 	label(out, "GC");
 	fprintf(out, "%" PRIu64 " pause%s, %.2f %% of the time (%s), longest %s\n", g->count, plural(g->count),
-		percent(g->total_ns, shown_ns), duration_text(total, g->total_ns), duration_text(max, g->max_ns));
+		percent(g->total_ns, shown_ns(v->an)), duration_text(total, g->total_ns),
+		duration_text(max, g->max_ns));
+}
+
+#define REASONS 2 /* of times off the CPU */
+
+/* Waits for locks have their own kind of events, which says for which. */
+static void waited(FILE *out, const struct views *v)
+{
+	const struct kind_view *lock = &v->events->kinds[BRAID_JVM_LOCK], *off = &v->events->kinds[BRAID_JVM_OFFCPU];
+	const struct event_table *reasons = &off->by[BY_NAME];
+	size_t shown = 0, begun = lock->weight > 0;
+	char text[QUANTITY_TEXT];
+
+	if (!lock->weight && !off->weight)
+		return;
+	label(out, "waited");
+	if (lock->weight)
+		fprintf(out, "%s for locks, mostly %s", duration_text(text, lock->weight),
+			lock->by[BY_NAME].sums.at[0].name);
+	for (size_t i = 0; i < reasons->sums.count && shown < REASONS; i++) {
+		const struct event_sum *s = &reasons->sums.at[i];
+
+		if (lock->weight && strcmp(s->name, "blocked on a monitor") == 0)
+			continue;
+		item(out, begun + shown++, ", ");
+		fprintf(out, "%s %s", duration_text(text, s->weight), s->name);
+	}
+	putc('\n', out);
+}
+
+static void allocated(FILE *out, const struct views *v)
+{
+	const struct kind_view *k = &v->events->kinds[BRAID_JVM_ALLOC];
+	const struct event_sum *site = k->by[BY_SITE].sums.count ? &k->by[BY_SITE].sums.at[0] : NULL;
+	char text[QUANTITY_TEXT];
+
+	if (!k->weight || !shown_ns(v->an))
+		return;
+	label(out, "allocated");
+	fprintf(out, "%s a second", size_text(text, (uint64_t)((double)k->weight * 1e9 / (double)shown_ns(v->an))));
+	if (site)
+		fprintf(out, ": %.0f %% in %s", percent(site->weight, k->weight), site->name);
+	if (k->by[BY_NAME].sums.count)
+		fprintf(out, ", %.0f %% %s", percent(k->by[BY_NAME].sums.at[0].weight, k->weight),
+			k->by[BY_NAME].sums.at[0].name);
+	putc('\n', out);
+}
+
+static bool has_line(int kind)
+{
+	return kind == BRAID_JVM_LOCK || kind == BRAID_JVM_OFFCPU || kind == BRAID_JVM_ALLOC;
 }
 
 /* Only kinds with tables of their own have sums that are meaningful here. */
@@ -143,7 +209,7 @@ static void others(FILE *out, const struct views *v)
 	for (int kind = 0; kind < BRAID_JVM_EVENTS; kind++) {
 		const struct kind_view *k = &v->events->kinds[kind];
 
-		if (!k->count || !k->k->tables || !k->weight)
+		if (!k->count || !k->k->tables || !k->weight || has_line(kind))
 			continue;
 		if (!shown)
 			label(out, "events");
@@ -174,9 +240,9 @@ static void trust(FILE *out, const struct views *v)
 		v->an->a->ended ? "" : "; the recording did not end in order");
 }
 
-void report_summary(FILE *out, const struct views *v)
+void report_summary(FILE *out, const struct views *v, const struct report_source *source)
 {
-	fputs("Summary\n", out);
+	fprintf(out, "%sSummary%s\n", style(STYLE_HEAD), style(STYLE_PLAIN));
 	of_what(out, v->an);
 	samples(out, v);
 	if (v->an->samples.quality.total) {
@@ -184,7 +250,11 @@ void report_summary(FILE *out, const struct views *v)
 		methods(out, v);
 		threads(out, v);
 	}
+	waited(out, v);
 	collections(out, v);
+	allocated(out, v);
 	others(out, v);
 	trust(out, v);
+	if (source->diagnosis)
+		diagnosis_lines(out, source->diagnosis, source->path);
 }

@@ -10,7 +10,7 @@ source "$(dirname "$0")/../lib.sh"
 braid record -e alloc=64,live=65536 -o leak.trace -- "$JAVA" -XX:+UseSerialGC -Xmx64m -Xmn2m -cp "$CLASSES" Leaking >out 2>err
 braid report --json --top 100000 leak.trace >leak.json
 braid export --format hprof -o leak.hprof.txt leak.trace
-python3 - "$(sed -n 's/^leaked //p' out)" <<'PYTHON' || fail "sites: $(braid report leak.trace | grep -A12 '^Sites')"
+python3 - "$(sed -n 's/^leaked //p' out)" <<'PYTHON' || fail "sites: $(braid report --full leak.trace | grep -A12 '^Sites')"
 import json, re, readers, sys
 reachable = int(sys.argv[1])
 sites = json.load(open("leak.json"))["sites"]

@@ -28,7 +28,7 @@ events end.trace "each stands for what its allocation did" '(lambda allocs: all(
 
 # Sites: what is live of what each stack has allocated, in bytes and in objects.
 braid report --json --top 100000 end.trace >end.json
-python3 - <<'PYTHON' || fail "sites: $(braid report end.trace | grep -A12 '^Sites')"
+python3 - <<'PYTHON' || fail "sites: $(braid report --full end.trace | grep -A12 '^Sites')"
 import json
 sites = [s for s in json.load(open("end.json"))["sites"] if any(f["name"].startswith("Allocator.") for f in s["frames"])]
 kept = [s for s in sites if s["class"] == "int[]" and "Allocator.atKept" in s["site"]]
@@ -37,7 +37,7 @@ assert all(0 < s["live_objects"] <= s["allocated_objects"] * 1.000001 and s["liv
 assert all(abs(s["live_objects"] * 16400 - s["live_bytes"]) < 1 for s in kept), kept
 assert any(s["allocated_bytes"] > 0 == s["live_bytes"] == s["live_objects"] for s in sites), "no site of garbage"
 PYTHON
-braid report end.trace | finds '^Sites: ' || fail "the report has no sites"
+braid report --full end.trace | finds '^Sites: ' || fail "the report has no sites"
 
 # The recording ends; there is room for a few objects, whose weights cover all.
 start_program stop.trace.truth "$JAVA" -Xmx512m -cp "$CLASSES" Allocator 300 4000 wait
@@ -74,7 +74,7 @@ events none.trace \
 	"there are no live objects" 'of("live") == []' \
 	"what is there is shown" 'all(close(total(of("uncollected", name=c), "weight"), int(truth["garbage"][0][i]), 15, error(of("uncollected", name=c)))
 		for i, c in enumerate(["byte[]", "char[]"]))'
-braid report none.trace >none.txt
+braid report --full none.trace >none.txt
 braid report --json none.trace >none.json
 braid report --html none.html none.trace
 braid script --event uncollected none.trace | finds 'braid:uncollected: class="byte\[\]" ' || fail "the script has no objects that were not collected"

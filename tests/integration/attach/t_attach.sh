@@ -15,5 +15,5 @@ check a.trace "older threads have their names" 'alike("old-0", "old-1")'
 check a.trace "older code has its names" \
 	'mostly_match(with_frame("Worker.spin"), ";Worker.Old.run;Worker.alpha;Worker.beta;Worker.gamma;Worker.spin")'
 check a.trace "one JVM, attached to" "len(i['jvms']) == 1 and jvm($JAVA_PID)['version'] and jvm($JAVA_PID)['methods'] > 0"
-braid report a.trace | finds 'attached to the running JVM' || fail "the report does not say how the agent came in"
+braid report --full a.trace | finds 'attached to the running JVM' || fail "the report does not say how the agent came in"
 end_worker jvm "$JAVA_PID"

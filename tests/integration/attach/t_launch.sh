@@ -14,5 +14,5 @@ check l.trace \
 	"stacks" 'mostly_whole(with_frame("Worker.spin")) and all_named(with_frame("Worker.spin")) and i["lost"] == {}' \
 	"the JVM, from its start" "jvm($CHILD)['threads_started'] > 5 and total('Worker.main') > 0" \
 	"threads" 'alike("old-0", "old-1")'
-braid report l.trace | finds 'there from the start' || fail "the report does not say how the agent came in"
+braid report --full l.trace | finds 'there from the start' || fail "the report does not say how the agent came in"
 [[ $(sort -u jvm.out) == $'done burn 100\nready null' ]] || fail "the program's output is not its own: $(cat jvm.out)"

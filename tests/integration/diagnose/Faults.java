@@ -192,29 +192,40 @@ public final class Faults {
         }
     }
 
-    /** Its compiled code relies on there being no odd step, until one comes. */
+    /** Compiled code relies on what has never been so, until it is. */
     public static final class Template implements Runnable {
+        private static final int ODD = 10;
         private long steps;
 
         private long step(int by) {
-            if (by != 2)
-                steps += by * 7L;
+            if (by == 1)
+                steps += 3;
+            if (by == 2)
+                steps ^= 5;
+            if (by == 3)
+                steps -= 7;
+            if (by == 4)
+                steps *= 9;
+            if (by == 5)
+                steps += 11;
+            if (by == 6)
+                steps ^= 13;
+            if (by == 7)
+                steps -= 15;
+            if (by == 8)
+                steps *= 17;
+            if (by == 9)
+                steps += 19;
             return steps += by;
-        }
-
-        private long loop(int times, int by) {
-            long sum = 0;
-
-            for (int i = 0; i < times; i++)
-                sum += step(by);
-            return sum;
         }
 
         @Override
         public void run() {
-            for (int i = 0; i < 100; i++)
-                sink += loop(500, 2);
-            sink += loop(3, 3);
+            for (int odd = 1; odd < ODD; odd++) {
+                for (int i = 0; i < 20_000; i++)
+                    sink += step(0);
+                sink += step(odd);
+            }
         }
     }
 
@@ -245,21 +256,6 @@ public final class Faults {
             else
                 Thread.sleep(1);
         }
-    }
-
-    private static long odd(int limit) {
-        long sum = 0;
-
-        for (int i = limit - 10; i > 0 && i < limit; i += 3)
-            sum += i;
-        return sum;
-    }
-
-    /** Compiled code relies on a loop's end being no overflow, and never learns (-XX:PerBytecodeTrapLimit). */
-    private static void deoptimise() {
-        for (;;)
-            for (int i = 0; i < 20; i++)
-                sink += odd(i == 0 ? Integer.MAX_VALUE - 1 : 1000 + i);
     }
 
     /** Without a poll in the loop, the thread reaches no safepoint before its end. */
@@ -354,8 +350,7 @@ public final class Faults {
         FAULTS.put("finalizers", () -> start(1, "request", Faults::finalizers));
         FAULTS.put("exceptions", () -> start(1, "parser", Faults::exceptions));
         FAULTS.put("classes", () -> start(1, "scripts", () -> classes(false)));
-        FAULTS.put("code-cache", () -> start(2, "scripts", () -> classes(true)));
-        FAULTS.put("deopt", () -> start(1, "worker", Faults::deoptimise));
+        FAULTS.put("deopt", () -> start(2, "scripts", () -> classes(true)));
         FAULTS.put("safepoint", () -> {
             start(1, "loop", Faults::longLoop);
             start(1, "dumper", Faults::safepoints);

@@ -33,7 +33,7 @@ wait_for "two dumps" says_dumps 2
 braid ctl "$JAVA_PID" disable dump >/dev/null 2>err || fail "ctl: $(cat err record.err)"
 braid ctl "$RECORD_PID" stop >/dev/null 2>err || fail "ctl: $(cat err record.err)"
 wait "$RECORD_PID" || fail "record: $(cat record.err)"
-braid report dumps.trace >text || fail "report"
+braid report --full dumps.trace >text || fail "report"
 DUMPS=$(sed -n '/^Thread dumps$/{n;s/^  \([0-9]*\), .*/\1/p}' text)
 [[ $DUMPS -ge 2 && $(grep -c "^  process $JAVA_PID, in $DUMPS of $DUMPS dumps, " text) -eq 3 ]] ||
 	fail "report has no deadlocks: $(grep -A20 '^Thread dumps' text)"

@@ -69,7 +69,7 @@ braid heap "$JAVA_PID" -n 3 -o kept.trace >text 2>err
 grep -q "^process $JAVA_PID: [0-9]* objects, .*; it stood still for " text || fail "no result: $(cat text err)"
 grep -q '^    and [0-9]* more$' text || fail "more than three rows: $(cat text)"
 grep -q ' total$' text || fail "no total: $(cat text)"
-braid report kept.trace | finds "^Heap of pid $JAVA_PID\$" || fail "the trace has no histogram"
+braid report --full kept.trace | finds "^Heap of pid $JAVA_PID\$" || fail "the trace has no histogram"
 
 # refused WORDS ARGUMENT...: one line, and no output.
 refused()

@@ -39,7 +39,7 @@ assert known["objects"] - known["first_objects"] == 10000, known
 assert known in heap["classes"] and len(heap["histograms"]) >= 4
 assert not [r for r in heap["grown"] if r["class"] == "HeapObjects$Garbage"]
 PYTHON
-braid report out.trace >text
+braid report --full out.trace >text
 grep -q '^  What has grown most$' text || fail "no growth: $(grep -A20 '^Heap' text)"
 grep -q ' +10000  HeapObjects\$Known (app)$' text || fail "other growth: $(grep -A20 '^Heap' text)"
 
@@ -54,5 +54,5 @@ wait_for "another one" taken later.trace 2
 stop_record
 braid record -d 1 -q -e heap --max-pause 1ns -p "$JAVA_PID" -o none.trace
 events none.trace "it says so" 'of("heap") == [] and len(of("heap_estimate")) >= 1 and all(e.flags == 8 for e in of("heap_estimate"))'
-braid report none.trace | finds 'not taken: it was expected to take longer than --max-pause allows$' || fail "the report does not say so"
+braid report --full none.trace | finds 'not taken: it was expected to take longer than --max-pause allows$' || fail "the report does not say so"
 end_program

@@ -27,5 +27,5 @@ braid report --json a.trace | python3 -c '
 import json, sys
 held = json.load(sys.stdin)["held_up_collections"]
 assert len([h for h in held if h.get("section_ns", 0) >= 200000000 and h["thread"] == "main" and h["site"] == "JniUser.criticalUntilStill"]) == 2, held'
-braid report a.trace >tables
+braid report --full a.trace >tables
 grep -q ' main in JniUser.criticalUntilStill$' tables || fail "the report: $(sed -n '/^Collections/,/^$/p' tables)"

@@ -40,7 +40,7 @@ of()
 [[ $(of 'JniUser.leakWeak;JniUser.keepWeak;Java_JniUser_keepWeak.*;int\[\] ') -eq 30 ]] || fail "30 objects: $(cat stacks)"
 [[ $(of 'JniUser.leakWeak;JniUser.keepWeak;Java_JniUser_keepWeak.*;(cleared) ') -eq 30 ]] || fail "30 are gone: $(cat stacks)"
 [[ $(of .) -eq 240 ]] || fail "more references: $(cat stacks)"
-braid report a.trace >tables
+braid report --full a.trace >tables
 for line in '^ *75.00% *180 .* java.lang.String\[\]$' '^ *25.00% *60 .* weak global$' 'until .*: 4360 created, 4120 of them deleted, and 0 older ones$'; do
 	grep -q "$line" tables || fail "the report has no '$line': $(sed -n '/^JVM events/,/^Stack/p' tables)"
 done

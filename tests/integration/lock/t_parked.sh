@@ -40,7 +40,7 @@ names = {t["name"] for t in b["by_thread"]}
 assert not [n for n in names if n.startswith(("GC Thread", "VM Thread", "VM Periodic", "C2 Compiler", "Reference Handler", "braid agent"))], names
 assert not [s["name"] for s in b["by_site"] if "getTask" in s["name"]]
 ' || fail "idle threads are not apart"
-braid report both.trace >both.txt
+braid report --full both.trace >both.txt
 grep -q ' idle: threads of pools and of the JVM that waited for work' both.txt || fail "the report does not say that threads were idle"
 
 # With only one of the two types.

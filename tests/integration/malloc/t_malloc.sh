@@ -28,7 +28,7 @@ leaked()
 braid record -e malloc=64k -o start.trace -- "$JAVA" "${JNI[@]}" Leaks 8192 >start.trace.truth 2>err
 leaked start.trace
 events start.trace "the JVM's own, from its start on" 'any("create_vm" in f for e in of("malloc") for f in e.stack)'
-braid report start.trace >tables
+braid report --full start.trace >tables
 sed -n '/^Native memory not freed/,/^$/p' tables | sed -n '/ caller$/,/ stack$/p' | grep -o 'leak_.*' >order
 [[ $(paste -sd " " order) == "leak_large leak_middle leak_small" ]] || fail "the leaks are in another order: $(cat tables)"
 braid report --json start.trace | python3 -c '

@@ -27,7 +27,7 @@ events a.trace \
 	"all are counted" "sum(e['value'] for e in of('method_calls', name='Timings.recursive')) == 3 * $ROUNDS" \
 	"constructors and initialisers are others" "not [e for e in of('method') + of('method_calls') if '<' in e.name]" \
 	"nothing lost" 'lost == []'
-braid report --top 1000 a.trace >tables
+braid report --full --top 1000 a.trace >tables
 for line in "^ *$((1000 * ROUNDS)) .* Timings.shortOne$" "^ *$ROUNDS .* Timings.caught$" ' Timings.failing, ended by java.lang.IllegalStateException, in main$' \
 	' \[none\]$' ' java.lang.IllegalArgumentException$' ' Timings.held (arg1=-7, arg2=null, this.name="a .*), in main$'; do
 	grep -q "$line" tables || fail "the report has no '$line': $(sed -n '/^All calls/,/^$/p' tables)"

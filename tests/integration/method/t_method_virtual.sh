@@ -21,7 +21,7 @@ on()
 		"as long as the program says" "at_least(sum(abs(e.duration_ns - ns[e.text[7:-2]]) <= max(ns[e.text[7:-2]] / 100, 100000)
 			for ns in [{name: int(t) for name, t in truth['CALL']}] for e in of('method')), 41, 70)" \
 		'nothing lost' 'lost == []'
-	braid report --top 100 v.trace >tables
+	braid report --full --top 100 v.trace >tables
 	grep -q ' VCalls.served (arg1="call-7"), in call-7$' tables || fail "no name of a virtual thread: $(sed -n '/slowest/,$p' tables)"
 	braid report --json --top 100 v.trace | python3 -c '
 import json, sys

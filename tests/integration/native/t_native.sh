@@ -15,4 +15,4 @@ check n.trace \
 	"no JVM" 'i["jvms"] == [] and i["java_samples"]["total"] == 0 and i["frames"]["java"] == 0' \
 	"samples" 'at_least(i["samples"]["complete"], i["samples"]["total"], 99)' \
 	"the notice" "notice('process $target is not a JVM')"
-braid report n.trace | finds "process $target is not a JVM" || fail "the report does not say that this is no JVM"
+braid report --full n.trace | finds "process $target is not a JVM" || fail "the report does not say that this is no JVM"

@@ -19,7 +19,7 @@ r = json.load(open("lines.json"))
 near = [l for l in r["lines"] if l["file"].endswith("lines.c") and l["name"] == "inlined" and abs(l["line"] - int(sys.argv[1])) <= 1]
 assert sum(l["self"] for l in near) >= 0.9 * max(m["self"] for m in r["methods"])
 EOF
-	braid report --lines l.trace | finds "lines.c:$hot  inlined" || fail "$option: not in the text"
+	braid report --full --lines l.trace | finds "lines.c:$hot  inlined" || fail "$option: not in the text"
 	braid script --lines l.trace >script.txt
 	grep -A3 ' inlined+0x' script.txt | finds "^  lines.c:$call\$" || fail "$option: no line of the call"
 	check l.trace "$option: the inlined function is on the stack" 'mostly_match(with_frame("inlined"), ";main;outer[^;]*;inlined(;|$)")'
@@ -29,5 +29,5 @@ done
 
 "${CC:-gcc}" -std=gnu11 -O2 "$source_file" -o program
 braid record -q --lines -F 997 -o none.trace -- ./program
-braid report --lines none.trace | finds 'lines.c' && fail "lines without debug information"
+braid report --full --lines none.trace | finds 'lines.c' && fail "lines without debug information"
 exit 0

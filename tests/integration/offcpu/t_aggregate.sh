@@ -52,7 +52,7 @@ braid export --event offcpu asked.trace >asked.stacks
 for way in left right; do
 	grep -q ";takes;goes;$way;waits;" asked.stacks || fail "$(cat asked.stacks)"
 done
-braid report asked.trace >asked.txt
+braid report --full asked.trace >asked.txt
 grep -Eq '^ *added up +[0-9]{5,}' asked.txt || fail "the report has no line 'added up': $(cat asked.txt)"
 
 # The lives of reports add up: with stacks, without some of them, and in two halves.

@@ -42,7 +42,7 @@ for cut in 1 $((size / 3)) $((size * 2 / 3)) $((size - 1)); do
 	done
 done
 head -c $((size * 2 / 3)) "$SAMPLE" >part
-braid report part >out 2>err || [[ $? -eq 3 ]]
+braid report --full part >out 2>err || [[ $? -eq 3 ]]
 { grep -q '^  file  *byte ' out && ! grep -q 'nothing lost' out; } || fail "what is cut off is no loss: $(grep -A 3 '^Loss' out)"
 braid report --json part >part.json 2>err || [[ $? -eq 3 ]]
 python3 - <<-'END'

@@ -6,7 +6,7 @@ source "$(dirname "$0")/../lib.sh"
 braid record --preset all -e alloc=64k,lock=0,exception=0 -o v.trace -- "$JAVA" -cp "$CLASSES" Views >truth 2>err || fail "$(cat err)"
 grep -qx 'raised 1234' truth || fail "the program did not work: $(cat truth err)"
 braid report --json --top 100000 v.trace >v.json
-braid report --top 10 v.trace >v.txt
+braid report --full --top 10 v.trace >v.txt
 braid report --html v.html v.trace
 braid script v.trace >v.script
 for kind in alloc live uncollected lock wait offcpu exception compile; do
@@ -77,7 +77,7 @@ check l.trace \
 	"what was chosen is said" 'r["recording"]["record.choices"] == "lock=10us" and "record.event" not in r["recording"]' \
 	"only that" 'set(r["events"]) <= {"lock", "phase", "counted"} and r["events"]["lock"]["count"] >= 5'
 braid report --json l.trace >l.json
-braid report l.trace >l.txt
+braid report --full l.trace >l.txt
 python3 -c 'import json; j = json.load(open("l.json")); s = j["starts"]; assert j["gc"]["count"] is j["gc"]["mean_s"] is None, j["gc"]; assert s and all(r[k] is None for r in s for k in ("classes",
 	"compiled", "threads", "exceptions", "gc_s")), s'
 sed -n '/^Start of pid/,/^$/p' l.txt | grep -Eq '^ +[0-9.]+ s +- +- +- +- +-  init$' || fail "zeros of what was not recorded: $(cat l.txt)"

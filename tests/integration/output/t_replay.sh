@@ -4,15 +4,15 @@
 source "$(dirname "$0")/../lib.sh"
 
 need_sample
-braid report "$SAMPLE" >report.txt
+braid report --full "$SAMPLE" >report.txt
 for speed in max 1000 10; do
 	braid replay --speed "$speed" "$SAMPLE" >"replay-$speed"
 	cmp report.txt "replay-$speed" || fail "replay at speed $speed is not the report"
 done
-braid report --top 3 --comm old-0 --include 'spin' "$SAMPLE" >report.txt
+braid report --full --top 3 --comm old-0 --include 'spin' "$SAMPLE" >report.txt
 braid replay --top 3 --comm old-0 --include 'spin' "$SAMPLE" >replay.txt
 cmp report.txt replay.txt || fail "with a selection, the replay is not the report"
-braid report "$SAMPLE" >again
+braid report --full "$SAMPLE" >again
 cmp replay-max again || fail "the report is not the same a second time"
 for speed in 0 -1 fast; do
 	status=0

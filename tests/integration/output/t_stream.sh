@@ -43,11 +43,11 @@ good through.trace
 # shellcheck disable=SC2002 # a pipe
 [[ $(cat piped.trace | lines -) -eq $(lines piped.trace) ]] || fail "from a pipe"
 [[ $(lines <(cat piped.trace)) -eq $(lines piped.trace) ]] || fail "from a process substitution"
-braid report piped.trace >whole
-braid report - <piped.trace | cmp - whole || fail "report from standard input"
-braid report <(cat piped.trace) | cmp - whole || fail "report from a pipe"
+braid report --full piped.trace >whole
+braid report --full - <piped.trace | cmp - whole || fail "report from standard input"
+braid report --full <(cat piped.trace) | cmp - whole || fail "report from a pipe"
 status=0
-braid report <(echo no trace) >out 2>err || status=$?
+braid report --full <(echo no trace) >out 2>err || status=$?
 [[ $status -eq 1 ]] || fail "what is no trace: $status"
 one_line_error out err
 

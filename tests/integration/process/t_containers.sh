@@ -57,7 +57,7 @@ check all.trace \
 # One of them alone, in each view.
 label=java@${id[one]:0:12}
 other=${id[two]:0:12}
-braid report --cgroup "${id[one]}" all.trace >one.txt
+braid report --full --cgroup "${id[one]}" all.trace >one.txt
 braid report --wall --cgroup "${id[one]}" all.trace >wall.txt
 braid report --html one.html --cgroup "${id[one]}" all.trace
 for view in one.txt wall.txt; do

@@ -18,7 +18,7 @@ wait_end "$RECORD_PID" "the recording"
 check a.trace \
 	"what was recorded" 'well() and thread("old-0") > 0 and thread("old-1") > 0' \
 	"how it ended" 'not r["file"]["ended"] and r["file"]["no_index"]'
-braid replay a.trace | cmp - <(braid report a.trace)
+braid replay a.trace | cmp - <(braid report --full a.trace)
 wait_for "the agent's sleep" no_ring "$JAVA_PID"
 ask jvm burn 10
 # The killed recorder could not remove them.

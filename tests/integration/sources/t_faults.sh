@@ -23,7 +23,7 @@ events all.trace \
 	"their times" 'all(e.duration_ns > 0 for e in at("fault", "touch_anonymous") + at("fault", "touch_file"))' \
 	"nothing lost" 'lost == []'
 check all.trace "no samples" 'weight(stacks) == 0'
-braid report all.trace | finds 'd/data$' || fail "the report has no table of mappings"
+braid report --full all.trace | finds 'd/data$' || fail "the report has no table of mappings"
 [[ $(stacks_of all.trace fault | weigh ';touch_file;[^;]*d/data$') -gt 0 ]] || fail "the stacks have no time"
 
 recorded major.trace fault/major==1/ ./kernel faults "$DATA"

@@ -27,7 +27,7 @@ raw=$(braid script --raw mixed.trace | grep -c '^sample .* event=0 ' || true)
 [[ $(braid script --event syscalls:sys_enter_write mixed.trace | grep -c ' syscalls:sys_enter_write: fd=1 ') -eq 570 ]] ||
 	fail "script does not print the samples of an event"
 braid script --event syscalls:sys_enter_write mixed.trace | grep ':$' | finds -v write && fail "script prints others, too"
-braid report mixed.trace | grep -A 3 '^Events' | finds ' 570 .* 100.00%  syscalls:sys_enter_write' || fail "the report has no table"
+braid report --full mixed.trace | grep -A 3 '^Events' | finds ' 570 .* 100.00%  syscalls:sys_enter_write' || fail "the report has no table"
 braid report --html mixed.html mixed.trace
 python3 - mixed.html <<'PYTHON'
 import json

@@ -24,7 +24,7 @@ events all.trace \
 check all.trace "nothing lost" 'i["lost"] == {} and r["recording"]["record.events"] == "syscall=0"' \
 	"no samples" 'weight(stacks) == 0 and r["hit_events"] == []'
 [[ $(stacks_of all.trace syscall | weigh ';sleeps;.*;[[]clock_nanosleep]$') -ge 80000000 ]] || fail "the stacks have no time"
-braid report all.trace | finds 'd/data$' || fail "the report has no table of files"
+braid report --full all.trace | finds 'd/data$' || fail "the report has no table of files"
 braid script --event syscall all.trace | finds ' braid:syscall: object=".*d/data" call="fdatasync" duration_ns=' ||
 	fail "script has no line of it"
 

@@ -25,7 +25,7 @@ for how in memfd anon; do
 	braid report --by span --json --top 10000 "$how.trace" >spans.json
 	braid report --by span --json --top 10000 --include '^end_' "$how.trace" >ends.json
 	braid report --by span "$how.trace" >spans.txt
-	braid report "$how.trace" >report.txt
+	braid report --full "$how.trace" >report.txt
 	braid export --span 'http.route=/cart' "$how.trace" >cart.txt
 	braid script "$how.trace" >"$how.txt"
 	python3 - "$JAVA_PID" <<'END' || fail "$how: $(head -n 5 spans.txt)"
@@ -51,7 +51,7 @@ END
 	! grep -q $'\033' report.txt spans.txt cart.txt "$how.txt" || fail "$how: a control character is printed"
 done
 status=0
-braid report --span 'http.route=/nowhere' memfd.trace >none.txt 2>err || status=$?
+braid report --full --span 'http.route=/nowhere' memfd.trace >none.txt 2>err || status=$?
 [[ $status -eq 1 ]] || fail "--span of no span: $status, $(cat none.txt err)"
 one_line_error none.txt err
 

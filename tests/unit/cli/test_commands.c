@@ -109,7 +109,7 @@ static void refused(int (*command)(int, char **), const char *expected, const ch
 
 START_TEST(replay_is_report)
 {
-	char *report = RUN(cmd_report, trace_path);
+	char *report = RUN(cmd_report, "--full", trace_path);
 	char *replay = RUN(cmd_replay, trace_path);
 	char *paced = RUN(cmd_replay, "--speed", "10", trace_path);
 
@@ -201,7 +201,7 @@ START_TEST(windows_are_shown)
 	char *text;
 
 	use_zone("UTC");
-	text = RUN(cmd_report, "--from", "53ms", "--to", "55ms", "--pid", "100", trace_path);
+	text = RUN(cmd_report, "--full", "--from", "53ms", "--to", "55ms", "--pid", "100", trace_path);
 	ck_assert_ptr_nonnull(strstr(text, "\n  began      2026-01-01 00:00:00.000 +0000\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n  filter     pid 100; from 0.053000 s (2026-01-01 00:00:00.053 +0000); "
 					   "to 0.055000 s (2026-01-01 00:00:00.055 +0000)\n"));
@@ -237,6 +237,7 @@ START_TEST(damage_is_loss)
 	static int (*const commands[])(int, char **) = {cmd_report, cmd_replay, cmd_script, cmd_export, cmd_info};
 	const char *const args[] = {"braid x", trace_path, NULL},
 			  *const json[] = {"braid x", "--json", trace_path, NULL},
+			  *const full[] = {"braid x", "--full", trace_path, NULL},
 			  *const raw[] = {"braid x", "--raw", trace_path, NULL};
 	FILE *f = fopen(trace_path, "r+");
 	char *text;
@@ -256,6 +257,9 @@ START_TEST(damage_is_loss)
 		free(text);
 	}
 	text = output_of(cmd_report, 3, args);
+	ck_assert_ptr_nonnull(strstr(text, "  damaged: 24 bytes skipped\n"));
+	free(text);
+	text = output_of(cmd_report, 3, full);
 	ck_assert_ptr_nonnull(strstr(text, "\nLoss\n  bpf        sample                    2\n"
 					   "  file       byte                     24\n"));
 	free(text);
@@ -279,7 +283,7 @@ START_TEST(end_is_missing)
 		if (synthetic[i].kind != TRACE_END && synthetic[i].kind != TRACE_LOSS)
 			ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
 	ck_assert_int_eq(trace_writer_close(w), 0);
-	text = RUN(cmd_report, trace_path);
+	text = RUN(cmd_report, "--full", trace_path);
 	ck_assert_ptr_nonnull(strstr(error_text, "the recording did not end in order"));
 	ck_assert_ptr_nonnull(strstr(text, "\nLoss\n  nothing lost in what was written; the recording did not end"));
 	free(text);

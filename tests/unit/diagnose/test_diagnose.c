@@ -4,6 +4,7 @@
 
 #include <diagnose/diagnose.h>
 #include <report/diagnose.h>
+#include <report/report.h>
 
 #include "unit/wall_fixture.h"
 
@@ -312,7 +313,8 @@ END_TEST
 
 START_TEST(waits)
 {
-	must_find(WAIT(ON_INLINE, CALL(fsync, BLOCK)), "sync-writes", "0.4 at any time", "1.00 s in demo.Util.inline");
+	must_find(WAIT(ON_INLINE, CALL(fsync, BLOCK)), "sync-writes", "42 % of their time",
+		  "1.00 s in demo.Util.inline");
 	must_find(WAIT(ON_INLINE, CALL(write, BLOCK), .name = N_LOG), "sync-logging", "their log", "server.log");
 	must_not_find(WAIT(ON_INLINE, CALL(write, BLOCK), .name = N_LOG), "sync-writes");
 	must_find(WAIT(ON_INLINE, CALL(pread64, BLOCK)), "slow-disk", "to read", "1 recorded wait 1.00 s");
@@ -322,7 +324,7 @@ START_TEST(waits)
 	/* what was too short for a record is most likely for the same */
 	must_find(DIAGNOSE(ALL, LIFE(1, 0, LONG_MS, 1000), OFF(1, 100, 110, ON_INLINE, CALL(fsync, BLOCK)),
 			   COUNTED(1, 1200 * MS, CLASS(BLOCK))),
-		  "sync-writes", "0.5 at any time", "1.2");
+		  "sync-writes", "50 % of their time", "1.21 s");
 }
 END_TEST
 
@@ -387,6 +389,62 @@ START_TEST(output)
 }
 END_TEST
 
+static char *short_report(const struct diagnosed *x, unsigned top)
+{
+	const struct report_source source = {.path = "a.trace", .diagnosis = x->d};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(report_short(out, x->r.v, &source, top), 0);
+	fclose(out);
+	return text;
+}
+
+static size_t lines_of(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+/* What findings are about comes first, nothing is longer than a screen, and what was not recorded is not there. */
+START_TEST(report_for_people)
+{
+	struct trace_rec recs[64] = {ALL, LOCK(2, 10, 1500, .name = C_LOCK, .other = 1, .other_node = ON_SCRIPT),
+				     LOCK(1, 20, 1400, .name = C_LOCK)};
+	struct diagnosed x;
+	char *text, *monitors, *methods;
+
+	/* more classes, sites and threads than a screen has lines */
+	for (uint32_t i = 3; i < COUNT(recs); i++)
+		recs[i] = (struct trace_rec)JVM(AT(i), .kind = BRAID_JVM_LOCK, .thread = i % 2 ? 1 : T_POOL_1 + i % 3,
+						.node = 3 + i % 8, .duration_ns = 1000, .number = 100 + i,
+						.name = C_BYTES + i % 12);
+	x = diagnose(recs, COUNT(recs));
+	text = short_report(&x, REPORT_TOP);
+	monitors = strstr(text, "\nContended monitors\n");
+	methods = strstr(text, "\nHot methods\n");
+	ck_assert(monitors && methods && monitors < methods);
+	ck_assert_ptr_nonnull(strstr(text, "\n  waited     2.90 s for locks, mostly demo.Lock\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n  suspicious lock-convoy Threads stand in line for one lock"));
+	ck_assert_ptr_nonnull(strstr(text, "\n             braid export --event lock --top 10 a.trace\n"));
+	ck_assert_ptr_nonnull(strstr(text, "1 warning of the recording: --full\n"));
+	ck_assert_uint_lt((size_t)(monitors - text), 2000);
+	ck_assert_ptr_null(strstr(text, "\nExceptions\n"));
+	ck_assert_ptr_null(strstr(text, "\nRecording\n"));
+	ck_assert_msg(strstr(text, "more lines: --full\n") != NULL, "%s", text);
+	ck_assert_uint_lt(lines_of(text), 100);
+	free(text);
+	text = short_report(&x, 100);
+	ck_assert_ptr_null(strstr(text, "more lines: --full\n"));
+	free(text);
+	end(&x);
+}
+END_TEST
+
 /* What no recorder would write does no harm. */
 START_TEST(odd_recordings)
 {
@@ -427,6 +485,7 @@ Suite *test_diagnose(void)
 	tcase_add_test(rules, loops);
 	tcase_add_test(rules, the_machine);
 	tcase_add_test(rules, output);
+	tcase_add_test(rules, report_for_people);
 	tcase_add_loop_test(rules, odd_recordings, 0, 4);
 	suite_add_tcase(s, rules);
 	return s;

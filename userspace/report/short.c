@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The report for people: the summary, and then the sections that have something to say, those first that findings are
+ * about, each cut to a screen. `braid report` calls it unless --full is given.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <diagnose/diagnose.h>
+#include <util/style.h>
+
+#include "dump.h"
+#include "events.h"
+#include "info.h"
+
+#define LINES 20   /* of a section */
+#define ROWS_TOP 8 /* of a table among others in a section */
+#define WHOLE 95.0 /* %: with fewer whole stacks, what is wrong with the others matters */
+
+typedef void (*section_fn)(FILE *out, const struct views *v, unsigned top);
+
+/* A section, with the rules whose findings it shows. */
+struct section {
+	section_fn print; /* NULL: of the events of one kind */
+	uint32_t kind;
+	const char *rules; /* " a b " */
+	bool only_found;   /* it is too detailed for people unless a finding is about it */
+};
+
+static void of_dumps(FILE *out, const struct views *v, unsigned top)
+{
+	(void)top;
+	text_dumps(out, v);
+}
+
+static void of_refs(FILE *out, const struct views *v, unsigned top)
+{
+	(void)top;
+	text_refs(out, v);
+}
+
+static void of_quality(FILE *out, const struct views *v, unsigned top)
+{
+	const struct quality *q = &v->an->samples.quality;
+
+	(void)top;
+	if (q->total && percent(q->by_cause[CAUSE_COMPLETE], q->total) < WHOLE)
+		text_quality(out, v);
+}
+
+static void of_threads(FILE *out, const struct views *v, unsigned top)
+{
+	if (v->threads.count)
+		text_threads(out, v, top);
+}
+
+static void of_methods(FILE *out, const struct views *v, unsigned top)
+{
+	if (v->methods.count)
+		text_methods(out, v, top == ROWS_TOP ? 2 * top : top);
+}
+
+static void of_lines(FILE *out, const struct views *v, unsigned top)
+{
+	if (v->lines.count)
+		text_lines(out, v, top);
+}
+
+static void of_gc(FILE *out, const struct views *v, unsigned top)
+{
+	if (v->gc.count)
+		text_gc(out, v, top);
+}
+
+static void of_sites(FILE *out, const struct views *v, unsigned top)
+{
+	if (v->events->live_bytes)
+		text_sites(out, v, top);
+}
+
+static const struct section sections[] = {
+	{of_methods, 0, " hot-method interpreted spinning ", false},
+	{of_lines, 0, " hot-method ", false},
+	{NULL, BRAID_JVM_LOCK, " lock-convoy deadlock ", false},
+	{NULL, BRAID_JVM_OFFCPU,
+	 " pool-starved one-thread polling sync-logging sync-writes slow-disk slow-dns page-faults pinned "
+	 "cpu-starved context-switches throttled finalizers ",
+	 false},
+	{of_gc, 0, " explicit-gc long-gc-pauses gc-pressure heap-leak gc-held-up ", false},
+	{text_held, 0, " gc-held-up ", false},
+	{NULL, BRAID_JVM_ALLOC, " gc-pressure ", false},
+	{of_sites, 0, " heap-leak ", false},
+	{text_histograms, 0, " heap-leak finalizers ", false},
+	{NULL, BRAID_JVM_RESOURCE, " exhausted ", false},
+	{NULL, BRAID_JVM_EXCEPTION, " exceptions ", false},
+	{NULL, BRAID_JVM_DEOPT, " deopt-storm ", false},
+	{text_compiles, 0, " code-cache-full deopt-storm interpreted ", true},
+	{NULL, BRAID_JVM_SAFEPOINT, " slow-safepoints ", true},
+	{NULL, BRAID_JVM_SAFEPOINT_STOP, " slow-safepoints ", true},
+	{text_classes, 0, " class-loading ", true},
+	{text_hits, 0, "", false},
+	{NULL, BRAID_JVM_SYSCALL, "", false},
+	{NULL, BRAID_JVM_FAULT, " page-faults swapping ", false},
+	{NULL, BRAID_JVM_BLOCK, " slow-disk sync-writes ", false},
+	{NULL, BRAID_JVM_TCP, "", false},
+	{NULL, BRAID_JVM_WAIT, "", false},
+	{text_timed, 0, "", false},
+	{NULL, BRAID_JVM_MALLOC, "", false},
+	{NULL, BRAID_JVM_UNFREED, "", false},
+	{of_refs, 0, "", false},
+	{NULL, BRAID_JVM_VTHREAD_START, "", false},
+	{of_threads, 0, "", false},
+	{text_lives, 0, " thread-starts ", true},
+	{of_dumps, 0, " deadlock ", false},
+	{of_quality, 0, "", false},
+};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/* The severity of the worst finding that a section shows. */
+static unsigned severity_of(const struct section *s, const struct diagnosis *d)
+{
+	unsigned worst = 0;
+
+	for (size_t i = 0; d && i < d->findings.count; i++) {
+		const struct finding *f = &d->findings.at[i];
+		const char *at = strstr(s->rules, f->rule->id);
+
+		if (at && at[-1] == ' ' && at[strlen(f->rule->id)] == ' ' && f->severity > worst)
+			worst = f->severity;
+	}
+	return worst;
+}
+
+static bool is_shown(const struct section *s, const struct report_source *source)
+{
+	return s->print == of_lines ? source->lines : !s->only_found || severity_of(s, source->diagnosis);
+}
+
+/* ---- one section ---- */
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+/* A blank line, the title, and as many lines as fit on a screen. */
+static void print_cut(FILE *out, const char *text, bool whole)
+{
+	size_t all = count_lines(text), shown = 0;
+
+	for (const char *end; *text && (whole || shown <= LINES || all == LINES + 2); text = end + 1, shown++) {
+		end = strchr(text, '\n');
+		if (!end || (end == text && !whole && shown > LINES - 4 && all > LINES))
+			break; /* not a title without its table */
+		if (shown == 1)
+			fputs(style(STYLE_HEAD), out);
+		fwrite(text, 1, (size_t)(end - text), out);
+		if (shown == 1)
+			fputs(style(STYLE_PLAIN), out);
+		putc('\n', out);
+	}
+	if (shown < all)
+		fprintf(out, "  %s... %zu more lines: --full%s\n", style(STYLE_FAINT), all - shown, style(STYLE_PLAIN));
+}
+
+static int print_section(FILE *out, const struct section *s, const struct views *v, unsigned top)
+{
+	unsigned rows = top == REPORT_TOP ? ROWS_TOP : top;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	bool failed;
+
+	if (!memory)
+		return -ENOMEM;
+	if (s->print)
+		s->print(memory, v, rows);
+	else
+		text_kind(memory, v, s->kind, rows);
+	failed = ferror(memory);
+	failed = fclose(memory) || failed;
+	if (!failed)
+		print_cut(out, text, top != REPORT_TOP);
+	free(text);
+	return failed ? -ENOMEM : 0;
+}
+
+/* ---- all of them ---- */
+
+static void warnings(FILE *out, const struct views *v)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->notices.count; i++)
+		count += v->notices.at[i].severity != BRAID_NOTICE_INFO;
+	if (count)
+		fprintf(out, "\n%s%zu warning%s of the recording: --full%s\n", style(STYLE_WARN), count, plural(count),
+			style(STYLE_PLAIN));
+}
+
+int report_short(FILE *out, const struct views *v, const struct report_source *source, unsigned top)
+{
+	bool printed[SECTIONS] = {false};
+	int err = 0;
+
+	report_summary(out, v, source);
+	for (size_t n = 0; n < SECTIONS && !err; n++) {
+		size_t next = SECTIONS;
+
+		for (size_t i = 0; i < SECTIONS; i++)
+			if (!printed[i] &&
+			    (next == SECTIONS || severity_of(&sections[i], source->diagnosis) >
+							 severity_of(&sections[next], source->diagnosis)))
+				next = i;
+		printed[next] = true;
+		if (is_shown(&sections[next], source))
+			err = print_section(out, &sections[next], v, top);
+	}
+	warnings(out, v);
+	if (source_is_damaged(source, v))
+		text_file(out, v, source);
+	return err;
+}
