@@ -63,6 +63,9 @@ void jvm_add_pending(struct jvm *j, const struct trace_frame *f, uint32_t code_i
 /* `final`: no more records will come. */
 void jvm_tick(struct jvm *j, uint64_t time_ns, bool final);
 
+/* The same for what has outlived its JVM. `final`: nothing of what waits will be known later. */
+void jvms_tick(struct jvms *jvms, bool final);
+
 bool jvm_replayed(const struct jvm *j);	    /* the collector has read everything older than the agent */
 bool jvm_layout_known(const struct jvm *j); /* the kernel side can walk its stacks, or never will */
 void jvm_emit_stats(struct jvm *j);

@@ -5,8 +5,10 @@
 
 #include "jvm_emit.h"
 #include "sink/names.h"
+#include "sink/records.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PART_MAX 1024 /* of the names of a loader, module or source file */
@@ -52,10 +54,10 @@ void named_events_phase(struct jvm *j, const char *name, uint64_t time_ns, uint6
 
 #define BINDS_MAX 16384 /* that wait for a name; their bytes count for the JVM's budget */
 
-static void bind_emit(struct jvm *j, struct waiting_bind *w)
+static void bind_emit(struct jvms *jvms, struct waiting_bind *w)
 {
 	w->event.text = trace_str_of(module_function(w->module, w->vaddr));
-	jvm_events_emit(j->jvms, j->process, &w->event);
+	sink_jvm_event(jvms->sink, &w->event);
 }
 
 /*
@@ -74,25 +76,51 @@ static void bind(struct jvm *j, uint32_t method, struct trace_jvm_event *e)
 	}
 	w.module = m->module;
 	w.vaddr = e->number - m->bias;
+	w.event.process = j->process->id;
 	modules_bind(j->jvms->modules, w.module, w.vaddr, name);
+	if (!(jvm_events_enabled(j->jvms, j->process) & BRAID_EVENT_TYPE(NATIVE_BIND)))
+		return;
 	if (!w.module->wants_symbols || !jvm_has_room(j, j->binds.count, &j->binds_paid, BINDS_MAX, sizeof(w)) ||
 	    VEC_PUSH(&j->binds, w))
-		bind_emit(j, &w);
+		bind_emit(j->jvms, &w);
+}
+
+/* Emits those that have waited for long enough, and keeps the others. */
+static void binds_emit(struct jvms *jvms, struct waiting_binds *binds, bool final)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < binds->count; i++) {
+		struct waiting_bind *w = &binds->at[i];
+
+		if (final || !w->module->wants_symbols)
+			bind_emit(jvms, w);
+		else
+			binds->at[kept++] = *w;
+	}
+	binds->count = kept;
 }
 
 void named_events_tick(struct jvm *j, bool final)
 {
-	size_t kept = 0;
+	struct waiting_binds *late = &j->jvms->late_binds;
 
-	for (size_t i = 0; i < j->binds.count; i++) {
-		struct waiting_bind *w = &j->binds.at[i];
+	binds_emit(j->jvms, &j->binds, false);
+	if (!final)
+		return;
+	for (size_t i = 0; i < j->binds.count; i++)
+		if (late->count >= BINDS_MAX || VEC_PUSH(late, j->binds.at[i]))
+			bind_emit(j->jvms, &j->binds.at[i]);
+	j->binds.count = 0;
+}
 
-		if (final || !w->module->wants_symbols)
-			bind_emit(j, w);
-		else
-			j->binds.at[kept++] = *w;
-	}
-	j->binds.count = kept;
+void jvms_tick(struct jvms *jvms, bool final)
+{
+	binds_emit(jvms, &jvms->late_binds, final);
+	if (!final)
+		return;
+	free(jvms->late_binds.at);
+	jvms->late_binds = (struct waiting_binds){0};
 }
 
 /* ---- events of any kind ---- */

@@ -35,13 +35,6 @@ struct pending_frame {
 	bool read; /* from the JVM's memory, and sent */
 };
 
-/* A native method that was bound to a function of a file whose symbols are still being read. */
-struct waiting_bind {
-	struct module *module;
-	uint64_t vaddr;
-	struct trace_jvm_event event;
-};
-
 struct jvm {
 	struct jvms *jvms;
 	struct process *process;
@@ -75,7 +68,7 @@ struct jvm {
 	struct pair_map versions; /* (hash of names, 0): number of methods with these names */
 	VEC(struct pending_frame) pending_frames;
 	size_t deferred_paid; /* the number of them that its budget covers */
-	VEC(struct waiting_bind) binds;
+	struct waiting_binds binds;
 	size_t binds_paid;
 	struct gc gc;
 	uint64_t methods_reported, loads, unloaded, threads_started, threads_ended, classes_loaded, classes_unloaded,

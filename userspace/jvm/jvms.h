@@ -8,6 +8,7 @@
 
 #include "config/options.h"
 #include "sink/sink.h"
+#include "util/vec.h"
 
 #include <braid/event.h>
 
@@ -33,6 +34,17 @@ struct irq_names {
 	} at[IRQ_NAMES];
 };
 
+/* A native method that was bound to a function of a file whose symbols are still being read. */
+struct waiting_bind {
+	struct module *module;
+	uint64_t vaddr;
+	struct trace_jvm_event event;
+};
+
+struct waiting_binds {
+	VEC(struct waiting_bind);
+};
+
 struct jvms {
 	struct sink *sink;
 	struct kernel_side *kernel;
@@ -52,7 +64,8 @@ struct jvms {
 	uint32_t last_code;
 	struct braid_lost lost; /* of too many processes without a slot: as emitted so far */
 	struct irq_names irqs;
-	uint64_t stopped_ns; /* when the recording ended; later events do not belong to it; 0: it goes on */
+	struct waiting_binds late_binds; /* of JVMs that have ended */
+	uint64_t stopped_ns;		 /* when the recording ended; later events do not belong to it; 0: it goes on */
 };
 
 #endif

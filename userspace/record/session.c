@@ -80,6 +80,7 @@ static void read_all(struct session *s)
 {
 	agents_drain(s->agents);
 	layouts_tick(&s->jvms, false);
+	jvms_tick(&s->jvms, false);
 	session_tick_samples(s);
 	agents_settle(s->agents, false);
 	processes_tick(s->processes);
@@ -492,6 +493,7 @@ static void finish(struct loop *l)
 	session_read_samples(s); /* for stack requests made meanwhile */
 	agents_settle(s->agents, true);
 	layouts_tick(&s->jvms, true);
+	jvms_tick(&s->jvms, true);
 	stacks_name_deferred(s->stacks, DEFERRED_NAMES_NS);
 	perf_maps_name(s->perf_maps);
 	sink_clock(&s->sink);

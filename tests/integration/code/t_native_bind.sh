@@ -14,6 +14,7 @@ for mode in -Xmixed -Xint; do
 		"found by its name" 'of("native_bind", name="Bound.byName")[0].text == "Java_Bound_byName"' \
 		"registered" 'of("native_bind", name="Bound.registered")[0].number == one("address", "Bound.registered") and
 			of("native_bind", name="Bound.registered")[0].text == ""' \
+		"with their functions" 'all(e.text for e in named("native_bind", "java.lang.Object.*|java.lang.System.*|java.lang.Thread.*"))' \
 		"those of the start, too" 'len(named("native_bind", "java.lang.Object.hashCode|java.lang.System.*|java.lang.Thread.*")) > 3 and
 			all(e.name and e.number for e in of("native_bind"))' \
 		"nothing lost" 'lost == []'

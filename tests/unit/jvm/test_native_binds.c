@@ -87,8 +87,27 @@ START_TEST(at_the_end_it_comes_without)
 	bind();
 	bind();
 	jvm_tick(jvm, 200, true);
+	jvms_tick(&jvms, true);
 	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 2);
 	ck_assert_str_eq(last_text, "");
+}
+END_TEST
+
+START_TEST(it_waits_when_its_jvm_has_ended)
+{
+	bind();
+	jvm_tick(jvm, 200, true);
+	jvm_free(jvm);
+	jvm = process.jvm = NULL;
+	jvms_tick(&jvms, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 0);
+	read_symbols();
+	jvms_tick(&jvms, false);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 1);
+	ck_assert_str_eq(last_text, "test_native_binds");
+	ck_assert_uint_eq(last[BRAID_JVM_NATIVE_BIND].process, process.id);
+	jvms_tick(&jvms, true);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 1);
 }
 END_TEST
 
@@ -99,6 +118,8 @@ START_TEST(no_more_wait_than_there_is_room_for)
 		bind();
 	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 20000 - 16384);
 	jvm_tick(jvm, 200, true);
+	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 20000 - 16384);
+	jvms_tick(&jvms, true);
 	ck_assert_uint_eq(count[BRAID_JVM_NATIVE_BIND], 20000);
 }
 END_TEST
@@ -111,6 +132,7 @@ Suite *test_native_binds(void)
 	tcase_add_checked_fixture(tc, setup_file, teardown_file);
 	tcase_add_test(tc, an_event_waits_for_its_name);
 	tcase_add_test(tc, at_the_end_it_comes_without);
+	tcase_add_test(tc, it_waits_when_its_jvm_has_ended);
 	tcase_add_test(tc, no_more_wait_than_there_is_room_for);
 	suite_add_tcase(suite, tc);
 	return suite;
