@@ -9,7 +9,9 @@
 #define SLICE_MIN 1024U
 #define TABLE_MAX (1U << 30) /* ConcurrentHashMap.MAXIMUM_CAPACITY */
 #define NODES_MAX 262144U    /* of a slice */
+#define ROUNDS_MAX 4096U     /* nodes in a row; the hash codes of threads are random, so a bin has a few */
 #define SETS_MAX 65536U
+#define SETS_BINS_MAX (4 * SETS_MAX) /* of the table that lists them; no table is that empty */
 #define PASSES_MAX 8U
 #define NODE_BYTES 64U
 
@@ -191,7 +193,8 @@ static int nodes_follow(struct thread_sets *s, const struct java_moment *m, uint
 	int err = 0;
 
 	size = size > s->at.hash + 4U ? size : s->at.hash + 4U;
-	for (; todo->count && !err && seen < NODES_MAX; seen += todo->count) {
+	for (uint32_t round = 0; todo->count && !err && round < ROUNDS_MAX && seen < NODES_MAX; round++) {
+		seen += todo->count;
 		free(reads);
 		free(bytes);
 		reads = calloc(todo->count, sizeof(*reads));
@@ -261,10 +264,13 @@ static int list(struct thread_sets *s, const struct java_moment *m)
 	s->damaged += !registry;
 	err = VEC_PUSH(&s->sets, java_heap_static(s->heap, s->klass.root, s->at.root));
 	s->damaged += s->klass.root && !err && !s->sets.at[0];
-	if (!err && registry && table_of(s, registry, &t))
-		for (uint32_t bin = 0; bin < t.length && !err && references.count < SETS_MAX; bin += s->slice)
+	if (!err && registry && table_of(s, registry, &t)) {
+		for (uint32_t bin = 0; bin < t.length && bin < SETS_BINS_MAX && !err && references.count < SETS_MAX;
+		     bin += s->slice)
 			err = keys_read(s, m, &t, bin, &references);
-	for (size_t i = 0; i < references.count && !err; i++)
+		s->damaged += t.length > SETS_BINS_MAX || references.count > SETS_MAX;
+	}
+	for (size_t i = 0; i < references.count && i < SETS_MAX && !err; i++)
 		err = VEC_PUSH(&s->sets, set_of(s, java_heap_field(s->heap, references.at[i], s->at.referent)));
 	free(references.at);
 	s->listed = *m;

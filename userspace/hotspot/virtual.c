@@ -68,6 +68,7 @@ struct virtuals {
 		uint64_t object, cont, tail, name, array, owner, next; /* next: the chunk to be read */
 		int32_t state, state_again, sp_again;
 		uint64_t tail_again;
+		const struct java_read *asked; /* of frames; NULL: none */
 		uint8_t bytes[OBJECT_BYTES];
 	} places[GROUP];
 	struct java_read reads[GROUP * 3];
@@ -77,17 +78,27 @@ struct virtuals {
 	size_t frames_used;
 };
 
-/* Whether all that is read of a VirtualThread is in what is copied of it. */
+/* Whether all fields are among the first `size` bytes of an object. */
+static bool are_within(const uint16_t *fields, size_t count, uint32_t size)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!fields[i] || fields[i] + 8U > size)
+			return false;
+	return true;
+}
+
+/* Whether all that is read of a VirtualThread, and of a chunk, is in what is copied of it. */
 static bool fits(const struct virtuals *v)
 {
 	const struct braid_objects *o = &v->heap->layout.objects;
-	const uint16_t ends[] = {v->state,	 v->carrier,	    o->thread_id,
-				 o->thread_name, o->thread_blocker, v->heap->layout.vthreads.thread_cont};
+	const struct braid_vthreads *l = &v->heap->layout.vthreads;
+	const uint16_t thread[] = {v->state,	   v->carrier,	      o->thread_id,
+				   o->thread_name, o->thread_blocker, l->thread_cont};
+	const uint16_t chunk[] = {l->chunk_sp, l->chunk_bottom, l->chunk_parent};
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (!ends[i] || ends[i] + 8U > v->size)
-			return false;
-	return v->size <= OBJECT_BYTES && v->heap->layout.vthreads.chunk_stack <= FIELDS_BYTES;
+	return v->size <= OBJECT_BYTES && are_within(thread, sizeof(thread) / sizeof(thread[0]), v->size) &&
+	       l->chunk_stack <= FIELDS_BYTES && v->lock_count < FIELDS_BYTES &&
+	       are_within(chunk, sizeof(chunk) / sizeof(chunk[0]), FIELDS_BYTES);
 }
 
 /* Finds the fields of VirtualThread, and what the values of its state mean. */
@@ -264,7 +275,10 @@ static uint32_t frame_bytes(const struct virtuals *v, const uint8_t *fields, int
 	return *sp < 2 || bottom < *sp || bottom > WORDS_MAX ? 0 : 8U * (uint32_t)(bottom - *sp + 2);
 }
 
-/* Asks for the frames of a chunk: from the two words below the first frame, its return address and frame pointer, on. */
+/*
+ * Asks for the frames of a chunk: from the two words below the first frame, its return address and frame pointer, on.
+ * p->next becomes the chunk with their callers, or 0.
+ */
 static void ask_frames(struct virtuals *v, struct virtual_thread *t, struct place *p, const uint8_t *fields)
 {
 	const struct braid_vthreads *l = &v->heap->layout.vthreads;
@@ -280,10 +294,27 @@ static void ask_frames(struct virtuals *v, struct virtual_thread *t, struct plac
 	}
 	c->at = p->next + l->chunk_stack + 8 * ((uint64_t)(uint32_t)sp - 2);
 	c->frames = v->frames + v->frames_used;
+	p->asked = &v->reads[v->read_count];
 	ask(v, c->at, 0, v->frames + v->frames_used, c->bytes);
 	v->frames_used += c->bytes;
 	t->chunk_count++;
 	p->next = decode(v, fields + l->chunk_parent);
+}
+
+/* Makes the reads of frames. What cannot be read is no part of the stack, nor are the callers. */
+static void read_frames(struct virtuals *v)
+{
+	make_reads(v);
+	for (size_t i = 0; i < v->count; i++) {
+		struct place *p = &v->places[i];
+
+		if (p->asked && !p->asked->ok) {
+			v->unreadable++;
+			v->threads[i].chunk_count--;
+			p->next = 0;
+		}
+		p->asked = NULL;
+	}
 }
 
 /* Copies the chunks of all threads, level by level: each chunk refers to the one with its callers. */
@@ -299,9 +330,10 @@ static void read_chunks(struct virtuals *v)
 			if (!v->places[i].next)
 				continue;
 			ask_frames(v, &v->threads[i], &v->places[i], v->fields[i * VIRTUAL_CHUNKS + (size_t)level]);
-			more = more || v->places[i].next;
 		}
-		make_reads(v);
+		read_frames(v);
+		for (size_t i = 0; i < v->count; i++)
+			more = more || v->places[i].next;
 	}
 	for (size_t i = 0; i < v->count; i++)
 		v->threads[i].deep = v->threads[i].deep || v->places[i].next;
@@ -348,7 +380,7 @@ static void read_names(struct virtuals *v)
 
 		p->name = decode(v, p->bytes + o->thread_name);
 		ask_reference(v, p->name, o->string_value, &p->array);
-		ask(v, p->name, o->string_coder, &v->threads[i].utf16, 1);
+		ask(v, p->name, o->string_coder, &v->threads[i].coder, 1);
 	}
 	make_reads(v);
 	for (size_t i = 0; i < v->count; i++) {
@@ -500,6 +532,8 @@ static int report(struct virtuals *v, bool last, virtual_fn fn, void *ctx)
 				return -ENOMEM;
 			continue;
 		}
+		if (pair_find(&v->seen, v->threads[i].number, 0)) /* it is twice among these */
+			continue;
 		if (v->seen.count >= VIRTUAL_THREADS_MAX) {
 			v->too_many = true;
 			return 0;

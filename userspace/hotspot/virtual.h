@@ -38,7 +38,7 @@ struct virtual_thread {
 	uint64_t owner_number; /* of the thread that owns it; 0: none */
 	uint8_t name[VIRTUAL_NAME_BYTES];
 	uint32_t name_bytes;
-	bool utf16;
+	uint8_t coder; /* of the name: 0 Latin-1, else UTF-16 */
 	/* Objects that it has locked without a monitor; addresses are true for this count of collections only. */
 	uint64_t collections, locked[VIRTUAL_LOCKED];
 	uint32_t locked_count;

@@ -134,7 +134,7 @@ static uint32_t flags_of(const struct virtual_thread *t)
 /* Its id in the trace, by which it has a name there. */
 static uint32_t vthread_id(struct dump_virtual *d, const struct virtual_thread *t)
 {
-	struct braid_event_vthread e = {.id = t->number, .name_bytes = t->name_bytes, .utf16 = t->utf16};
+	struct braid_event_vthread e = {.id = t->number, .name_bytes = t->name_bytes, .utf16 = t->coder != 0};
 
 	if (e.name_bytes > sizeof(e.name))
 		e.name_bytes = sizeof(e.name);
