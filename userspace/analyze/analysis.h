@@ -95,6 +95,10 @@ struct window {
 	uint64_t from_ns, to_ns;    /* 0 and UINT64_MAX: no limit */
 };
 
+/* Facts of a recording of which this trace has only a part: the part's window, on the trace's clock. */
+#define WINDOW_FROM "cut.from_ns"
+#define WINDOW_TO "cut.to_ns"
+
 /*
  * 0; -ENODATA: the trace does not contain the time of day; -EDOM: the filter's times select nothing; -ERANGE: they are
  * outside of the recording. *w is filled except for unknown times.

@@ -6,15 +6,22 @@
 
 #include "analysis.h"
 
-uint64_t analyzer_duration_ns(const struct analyzer *a)
+/* A fact that is a number. */
+static bool find_number(const struct analyzer *a, const char *key, uint64_t *number)
 {
-	const char *said = analyzer_info(a, "record.duration_ns");
+	const char *said = analyzer_info(a, key);
 	char *end;
-	uint64_t ns;
 
 	errno = 0;
-	ns = strtoull(said, &end, 10);
-	if (said[0] >= '0' && said[0] <= '9' && !*end && !errno)
+	*number = strtoull(said, &end, 10);
+	return said[0] >= '0' && said[0] <= '9' && !*end && !errno;
+}
+
+uint64_t analyzer_duration_ns(const struct analyzer *a)
+{
+	uint64_t ns;
+
+	if (find_number(a, "record.duration_ns", &ns))
 		return ns;
 	if (a->clock_last_ns > a->clock_first_ns)
 		return a->clock_last_ns - a->clock_first_ns;
@@ -49,6 +56,17 @@ static int find_moment(const struct window *w, const struct moment *m, uint64_t 
 	return 0;
 }
 
+/* Of a part of a recording, there is nothing outside of its window. */
+static void clip_to_part(struct window *w, const struct analyzer *a)
+{
+	uint64_t ns;
+
+	if (find_number(a, WINDOW_FROM, &ns) && ns > w->from_ns)
+		w->from_ns = ns;
+	if (find_number(a, WINDOW_TO, &ns) && ns < w->to_ns)
+		w->to_ns = ns;
+}
+
 int analysis_window(struct window *w, const struct analyzer *a, const struct filter *filter)
 {
 	int err = 0;
@@ -63,7 +81,8 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 		return err;
 	if (w->from_ns >= w->to_ns)
 		return -EDOM;
-	if (w->from_ns > w->end_ns || w->to_ns <= w->start_ns)
+	clip_to_part(w, a);
+	if (w->from_ns > w->end_ns || w->to_ns <= w->start_ns || w->from_ns >= w->to_ns)
 		return -ERANGE;
 	/* Events before the first reading of the clock belong to the start. */
 	if (w->from_ns <= w->start_ns)

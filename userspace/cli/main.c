@@ -31,6 +31,11 @@ static const struct command {
 	{"export", cmd_export, "write a trace in the format of other tools"},
 	{"query", cmd_query, "ask a trace questions in SQL"},
 	{"info", cmd_info, "show how a trace was recorded, and how complete it is"},
+	{"cut", cmd_cut, "write a part of a trace as a trace"},
+	{"merge", cmd_merge, "write several traces as one"},
+	{"strip", cmd_strip, "write a trace without what its reader is not to know"},
+	{"verify", cmd_verify, "check whether a trace is whole"},
+	{"recover", cmd_recover, "write what can be read of a damaged trace"},
 	{"list", cmd_list, "list the JVMs on this machine"},
 	{"doctor", cmd_doctor, "check this machine, and explain how to get missing facilities"},
 };

@@ -40,7 +40,8 @@ static bool fact_shown(const char *key)
 		if (strcmp(facts[i].key, key) == 0)
 			return true;
 	/* the interval is one of the event configuration's figures */
-	return strcmp(key, "record.duration_ns") == 0 || strcmp(key, "record.alloc_interval") == 0;
+	return strcmp(key, "record.duration_ns") == 0 || strcmp(key, "record.alloc_interval") == 0 ||
+	       strcmp(key, WINDOW_FROM) == 0 || strcmp(key, WINDOW_TO) == 0;
 }
 
 static int compare_strings(const void *x, const void *y)
@@ -67,6 +68,21 @@ static void other_facts(FILE *out, const struct analyzer *a)
 	free(keys);
 }
 
+/* Of a recording of which the trace has only a part: which one. */
+static void text_part(FILE *out, const struct analysis *an)
+{
+	const struct filter all = {0};
+	char from[QUANTITY_TEXT], to[QUANTITY_TEXT];
+	struct window w;
+
+	if (!*analyzer_info(an->a, WINDOW_FROM) && !*analyzer_info(an->a, WINDOW_TO))
+		return;
+	if (analysis_window(&w, an->a, &all))
+		return;
+	fprintf(out, "  %-10s from %s to %s of it\n", "part", duration_text(from, analysis_since(an, w.from_ns)),
+		duration_text(to, w.to_ns == UINT64_MAX ? an->duration_ns : analysis_since(an, w.to_ns)));
+}
+
 void text_recording(FILE *out, const struct views *v)
 {
 	const struct analysis *an = v->an;
@@ -83,6 +99,7 @@ void text_recording(FILE *out, const struct views *v)
 	if (an->start_realtime_ns)
 		fprintf(out, "  %-10s %s\n", "began", moment_date(date, an->start_realtime_ns, 3));
 	fprintf(out, "  %-10s %s\n", "duration", duration_text(buf, an->duration_ns));
+	text_part(out, an);
 	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stack%s\n", "samples", an->samples.quality.total,
 		an->distinct_stacks, plural(an->distinct_stacks));
 	if (filter_is_set(an->filter)) {

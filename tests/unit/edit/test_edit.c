@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of what makes traces from traces: parts, sums, traces without private names, and what damage leaves. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <edit/edit.h>
+#include <edit/pseudonyms.h>
+#include <export/export.h>
+#include <trace/codec.h>
+
+#include "unit/run.h"
+
+Suite *test_edit(void);
+
+/* ---- files ---- */
+
+static char *path_new(void)
+{
+	char *path = strdup("/tmp/braid-test-edit-XXXXXX");
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	unlink(path);
+	return path;
+}
+
+static char *file_of(const struct trace_rec *recs, size_t count)
+{
+	char *path = path_new();
+	struct trace_writer *w;
+
+	ck_assert_int_eq(trace_writer_open(&w, path), 0);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(trace_writer_put(w, &recs[i]), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	return path;
+}
+
+/* A file that is open for an operation, and analyzed. */
+struct opened {
+	char *path;
+	struct trace_reader *reader;
+	struct analyzer *a;
+	struct analysis *an;
+};
+
+static void opened_begin(struct opened *o, char *path, const struct filter *filter)
+{
+	struct trace_rec rec;
+
+	o->path = path;
+	ck_assert_int_eq(trace_reader_open(&o->reader, path, NULL), 0);
+	ck_assert_int_eq(analyzer_new(&o->a), 0);
+	analyzer_keep_samples(o->a);
+	while (trace_reader_next(o->reader, &rec) == 1)
+		ck_assert_int_eq(analyzer_feed(o->a, &rec), 0);
+	ck_assert_int_eq(analysis_new(&o->an, o->a, filter), 0);
+}
+
+static void opened_end(struct opened *o)
+{
+	analysis_free(o->an);
+	analyzer_free(o->a);
+	trace_reader_close(o->reader);
+	unlink(o->path);
+	free(o->path);
+}
+
+/* What `braid export` writes of a trace. */
+static char *collapsed_of(const struct opened *o)
+{
+	const struct collapsed_options options = {.threads = true};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(collapsed_write(out, o->an, &o->an->samples, &options), 0);
+	fclose(out);
+	return text;
+}
+
+static char *raw_of(const char *path)
+{
+	struct trace_reader *r;
+	struct trace_rec rec;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_int_eq(trace_reader_open(&r, path, NULL), 0);
+	while (trace_reader_next(r, &rec) == 1)
+		trace_rec_print(out, &rec);
+	ck_assert(!trace_is_damaged(trace_reader_damage(r)));
+	trace_reader_close(r);
+	fclose(out);
+	return text;
+}
+
+static void is_whole(const char *path)
+{
+	struct verify_result v;
+	struct trace_reader *r;
+
+	ck_assert_int_eq(trace_reader_open(&r, path, NULL), 0);
+	ck_assert_int_eq(edit_verify(r, &v), 0);
+	ck_assert(!trace_is_damaged(trace_reader_damage(r)) && !trace_reader_damage(r)->no_index);
+	for (unsigned i = 0; i < TRACE_ID_SPACES; i++)
+		ck_assert_msg(!v.undefined[i] && !v.late[i], "%s: %s", path, trace_id_space_name(i));
+	trace_reader_close(r);
+}
+
+static struct trace_writer *writer_new(char **path)
+{
+	struct trace_writer *w;
+
+	*path = path_new();
+	ck_assert_int_eq(trace_writer_open(&w, *path), 0);
+	return w;
+}
+
+/* ---- cut ---- */
+
+static void cut_is_the_same(const struct filter *filter, uint64_t least_left_out)
+{
+	struct opened from, to;
+	struct filter all = {0};
+	struct edit_counts c;
+	char *path, *before, *after;
+	struct trace_writer *w = writer_new(&path);
+
+	opened_begin(&from, file_of(synthetic, SYNTHETIC_COUNT), filter);
+	ck_assert_int_eq(edit_cut(w, from.reader, from.an, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	ck_assert_uint_ge(c.events - c.events_kept, least_left_out);
+	is_whole(path);
+	opened_begin(&to, path, &all);
+	before = collapsed_of(&from);
+	after = collapsed_of(&to);
+	ck_assert_str_eq(before, after);
+	ck_assert_uint_gt(strlen(before), 10);
+	ck_assert_uint_eq(from.an->from_ns, to.an->from_ns);
+	ck_assert_uint_eq(from.an->to_ns, to.an->to_ns);
+	free(before);
+	free(after);
+	opened_end(&from);
+	opened_end(&to);
+}
+
+START_TEST(cut_by_time)
+{
+	struct filter f = {.has_from = true, .has_to = true};
+
+	ck_assert_int_eq(moment_parse("20ms", &f.from), 0);
+	ck_assert_int_eq(moment_parse("120ms", &f.to), 0);
+	cut_is_the_same(&f, 2);
+}
+END_TEST
+
+START_TEST(cut_by_process)
+{
+	struct filter f = {0};
+
+	ck_assert_int_eq(filter_add_pids(&f, "200"), 0);
+	cut_is_the_same(&f, 2);
+	filter_free(&f);
+}
+END_TEST
+
+/* ---- merge ---- */
+
+static void merge_files(char *const paths[2], char **path, struct edit_counts *c)
+{
+	const struct filter all = {0};
+	struct trace_writer *w = writer_new(path);
+	struct merge_input in[2];
+	struct opened o[2];
+	char why[MERGE_WHY_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		opened_begin(&o[i], paths[i], &all);
+		in[i] = (struct merge_input){paths[i], o[i].reader, o[i].a};
+	}
+	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 0);
+	ck_assert_int_eq(edit_merge(w, in, 2, c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	for (int i = 0; i < 2; i++)
+		opened_end(&o[i]);
+}
+
+static uint64_t weight_of(const char *path, size_t *processes, size_t *threads)
+{
+	const struct filter all = {0};
+	struct opened o;
+	uint64_t weight;
+
+	opened_begin(&o, strdup(path), &all);
+	weight = o.an->samples.quality.total;
+	*processes = o.a->processes.count;
+	*threads = o.a->threads.count;
+	analysis_free(o.an);
+	analyzer_free(o.a);
+	trace_reader_close(o.reader);
+	free(o.path);
+	return weight;
+}
+
+START_TEST(merged_with_itself)
+{
+	char *one = file_of(synthetic, SYNTHETIC_COUNT), *path;
+	char *const paths[2] = {one, file_of(synthetic, SYNTHETIC_COUNT)};
+	size_t processes[2], threads[2];
+	uint64_t weight = weight_of(one, &processes[0], &threads[0]);
+	struct edit_counts c;
+
+	merge_files(paths, &path, &c);
+	is_whole(path);
+	ck_assert_uint_eq(weight_of(path, &processes[1], &threads[1]), 2 * weight);
+	ck_assert_uint_eq(processes[0], processes[1]);
+	ck_assert_uint_eq(threads[0], threads[1]);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
+/* The clock of the second host began an hour later; its trace is half an hour younger. */
+START_TEST(merged_with_another_host)
+{
+	const uint64_t hour_ns = 3600000 * MS;
+	struct trace_rec other[SYNTHETIC_COUNT + 1];
+	const struct filter all = {0};
+	char *raw, *path, *paths[2];
+	size_t processes, threads;
+	struct edit_counts c;
+	struct opened o;
+
+	memcpy(other, synthetic, sizeof(synthetic));
+	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
+		if (other[i].kind == TRACE_CLOCK)
+			other[i].clock.realtime_ns += hour_ns / 2;
+	other[SYNTHETIC_COUNT] = (struct trace_rec)REC(TRACE_INFO, info, S("host.name"), S("web-2"));
+	paths[0] = file_of(synthetic, SYNTHETIC_COUNT);
+	paths[1] = file_of(other, SYNTHETIC_COUNT + 1);
+	merge_files(paths, &path, &c);
+	is_whole(path);
+	weight_of(path, &processes, &threads);
+	ck_assert_uint_eq(processes, 4);
+	opened_begin(&o, path, &all);
+	ck_assert_uint_eq(o.a->first_ns / hour_ns, 0);
+	ck_assert_uint_ge(o.a->last_ns - o.a->first_ns, hour_ns / 2);
+	ck_assert_uint_ge(o.an->duration_ns, hour_ns / 2);
+	raw = raw_of(path);
+	ck_assert_ptr_nonnull(strstr(raw, "\"host.name\""));
+	free(raw);
+	opened_end(&o);
+}
+END_TEST
+
+START_TEST(merge_refused)
+{
+	static const struct trace_rec hz[] = {REC(TRACE_INFO, info, S("record.frequency_hz"), S("997"))};
+	const struct filter all = {0};
+	struct merge_input in[2];
+	char why[MERGE_WHY_MAX];
+	struct opened o[2];
+
+	opened_begin(&o[0], file_of(synthetic, SYNTHETIC_COUNT), &all);
+	opened_begin(&o[1], file_of(hz, 1), &all);
+	for (int i = 0; i < 2; i++)
+		in[i] = (struct merge_input){i ? "b" : "a", o[i].reader, o[i].a};
+	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 1);
+	ck_assert_ptr_nonnull(strstr(why, " in a and '"));
+	opened_end(&o[0]);
+	opened_end(&o[1]);
+}
+END_TEST
+
+/* ---- strip ---- */
+
+static char *strip_file(char *from, const struct strip_options *options)
+{
+	struct trace_reader *r;
+	struct edit_counts c;
+	char *path, *raw;
+	struct trace_writer *w = writer_new(&path);
+
+	ck_assert_int_eq(trace_reader_open(&r, from, NULL), 0);
+	ck_assert_int_eq(edit_strip(w, r, options, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	trace_reader_close(r);
+	raw = raw_of(path);
+	unlink(path);
+	unlink(from);
+	free(path);
+	free(from);
+	return raw;
+}
+
+#define SECRET "secret.Thing"
+
+/* Every string of every kind, but for this program's own words and those of the VM. */
+static size_t secrets(struct trace_rec *recs)
+{
+	static const char *const words[] = {"vm_name", "vm_version", "java_version", "hop"};
+	size_t n = 0;
+
+	for (uint32_t kind = 1; kind < TRACE_KINDS; kind++) {
+		const struct trace_layout *l = trace_layout(kind);
+
+		if (!l || kind == TRACE_STAT || kind == TRACE_LOSS || kind == TRACE_CODE)
+			continue;
+		recs[n] = (struct trace_rec){.kind = kind};
+		for (unsigned i = 0; i < l->count; i++) {
+			const struct trace_str secret = str_of(SECRET);
+			const uint32_t one = 1;
+			bool own = false;
+
+			for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+				own = own || strcmp(l->fields[i].name, words[k]) == 0;
+			if (l->fields[i].type == TRACE_TYPE_STR && !own)
+				memcpy((char *)&recs[n] + l->fields[i].offset, &secret, sizeof(secret));
+			else if (l->fields[i].size == sizeof(one) && l->fields[i].type != TRACE_TYPE_STR)
+				memcpy((char *)&recs[n] + l->fields[i].offset, &one, sizeof(one));
+		}
+		n++;
+	}
+	return n;
+}
+
+START_TEST(nothing_private_is_left)
+{
+	const struct strip_options options = {.anonymise = true};
+	struct trace_rec recs[TRACE_KINDS + BRAID_JVM_EVENTS];
+	size_t n = secrets(recs);
+	char *raw;
+
+	for (uint32_t kind = 1; kind < BRAID_JVM_EVENTS; kind++) {
+		bool vm = kind == BRAID_JVM_GC_PAUSE || kind == BRAID_JVM_GC_CYCLE || kind == BRAID_JVM_DEOPT;
+
+		recs[n++] = (struct trace_rec){
+			.kind = TRACE_JVM_EVENT,
+			.jvm_event = {.time_ns = BASE_NS, .kind = kind, .text = str_of(vm ? "" : SECRET)}};
+	}
+	raw = strip_file(file_of(recs, n), &options);
+	ck_assert_msg(!strstr(raw, "secret"), "%.300s", strstr(raw, "secret") - 150);
+	ck_assert_ptr_nonnull(strstr(raw, "Class1"));
+	free(raw);
+}
+END_TEST
+
+START_TEST(stripped_plainly)
+{
+	const struct strip_options options = {0};
+	char *raw = strip_file(file_of(synthetic, SYNTHETIC_COUNT), &options);
+
+	ck_assert_ptr_null(strstr(raw, "record.command"));
+	ck_assert_ptr_nonnull(strstr(raw, "\"http nio 8080\""));
+	free(raw);
+}
+END_TEST
+
+static void becomes(struct pseudonyms *p, enum pseudonym_of of, const char *name, const char *other)
+{
+	struct trace_str s = pseudonym(p, of, str_of(name));
+
+	ck_assert_msg(s.len == strlen(other) && memcmp(s.str, other, s.len) == 0, "%s: %.*s, not %s", name, (int)s.len,
+		      s.str, other);
+}
+
+START_TEST(names)
+{
+	const char *const keep[] = {"org.lib."};
+	struct pseudonyms p = {.keep = keep, .keep_count = 1};
+
+	becomes(&p, PSEUDONYM_CLASS, "com.acme.Order", "Class1");
+	becomes(&p, PSEUDONYM_CLASS, "com.acme.Order[][]", "Class1[][]");
+	becomes(&p, PSEUDONYM_CLASS, "[Lcom.acme.Order;", "[LClass1;");
+	becomes(&p, PSEUDONYM_CLASS, "java.lang.String", "java.lang.String");
+	becomes(&p, PSEUDONYM_CLASS, "org.lib.Pool", "org.lib.Pool");
+	becomes(&p, PSEUDONYM_CLASS, "int[]", "int[]");
+	becomes(&p, PSEUDONYM_TYPES, "(Lcom/acme/Order;IJ[Ljava/lang/String;)Lcom/acme/Bill;",
+		"(LClass1;IJ[Ljava/lang/String;)LClass2;");
+	becomes(&p, PSEUDONYM_METHOD, "com.acme.Bill.pay", "Class2.method1");
+	becomes(&p, PSEUDONYM_MEMBER, "pay", "method1");
+	becomes(&p, PSEUDONYM_METHOD, "com.acme.Bill.<init>", "Class2.<init>");
+	becomes(&p, PSEUDONYM_METHOD, "java.util.List.add", "java.util.List.add");
+	becomes(&p, PSEUDONYM_THREAD, "payments-12", "thread1-12");
+	becomes(&p, PSEUDONYM_THREAD, "payments-7", "thread1-7");
+	becomes(&p, PSEUDONYM_THREAD, "GC Thread#0", "GC Thread#0");
+	becomes(&p, PSEUDONYM_PATH, "/home/joe/libpay.so.1", "/file1.so");
+	becomes(&p, PSEUDONYM_PATH, "/usr/lib/libc.so.6", "/usr/lib/libc.so.6");
+	becomes(&p, PSEUDONYM_CHOICES, "cpu,lock=10us,method=com.acme.*>5ms,gc", "cpu,lock=10us,gc");
+	becomes(&p, PSEUDONYM_TEXT, "512m", "512m");
+	becomes(&p, PSEUDONYM_TEXT, "-Dkey=value", "text1");
+	ck_assert(!p.failed);
+	pseudonyms_free(&p);
+}
+END_TEST
+
+/* ---- recover, verify ---- */
+
+START_TEST(damaged)
+{
+	char *from = file_of(synthetic, SYNTHETIC_COUNT), *path, *raw;
+	struct trace_writer *w = writer_new(&path);
+	struct trace_reader *r;
+	struct verify_result v;
+	struct edit_counts c;
+	FILE *f = fopen(from, "r+");
+
+	/* in the last block but one: the events */
+	ck_assert_int_eq(fseek(f, -200, SEEK_END), 0);
+	fputc(0x55, f);
+	fclose(f);
+	ck_assert_int_eq(trace_reader_open(&r, from, NULL), 0);
+	ck_assert_int_eq(edit_verify(r, &v), 0);
+	ck_assert(trace_is_damaged(trace_reader_damage(r)));
+	ck_assert_int_eq(edit_recover(w, r, &c), 0);
+	ck_assert_int_eq(trace_writer_close(w), 0);
+	trace_reader_close(r);
+	raw = raw_of(path);
+	ck_assert_ptr_nonnull(strstr(raw, "hop=\"file\" kind=\"byte\""));
+	ck_assert_ptr_nonnull(strstr(raw, "record.command"));
+	free(raw);
+	unlink(path);
+	unlink(from);
+	free(path);
+	free(from);
+}
+END_TEST
+
+START_TEST(undefined_ids)
+{
+	static const struct trace_rec recs[] = {
+		REC(TRACE_NODE, node, .node = 2, .parent = 1, .frame = 9),
+		REC(TRACE_NODE, node, .node = 1),
+		REC(TRACE_SAMPLE, sample, BASE_NS, 5, 0, 2, 1),
+	};
+	char *path = file_of(recs, 3);
+	struct verify_result v;
+	struct trace_reader *r;
+
+	ck_assert_int_eq(trace_reader_open(&r, path, NULL), 0);
+	ck_assert_int_eq(edit_verify(r, &v), 0);
+	ck_assert_uint_eq(v.undefined[TRACE_ID_FRAME], 1);
+	ck_assert_uint_eq(v.undefined[TRACE_ID_THREAD], 1);
+	ck_assert_uint_eq(v.late[TRACE_ID_NODE], 1);
+	ck_assert_uint_eq(v.records[TRACE_NODE], 2);
+	ck_assert(!v.ended);
+	trace_reader_close(r);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
+Suite *test_edit(void)
+{
+	Suite *s = suite_create("edit");
+	TCase *t = tcase_create("edit");
+
+	suite_add_tcase(s, t);
+	tcase_add_test(t, cut_by_time);
+	tcase_add_test(t, cut_by_process);
+	tcase_add_test(t, merged_with_itself);
+	tcase_add_test(t, merged_with_another_host);
+	tcase_add_test(t, merge_refused);
+	tcase_add_test(t, nothing_private_is_left);
+	tcase_add_test(t, stripped_plainly);
+	tcase_add_test(t, names);
+	tcase_add_test(t, damaged);
+	tcase_add_test(t, undefined_ids);
+	return s;
+}

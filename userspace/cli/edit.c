@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "edit.h"
+
+#include <sys/stat.h>
+
+#include <util/log.h>
+#include <util/quantity.h>
+
+void edit_check_output(const struct argp_state *state, const char *output)
+{
+	if (!output)
+		argp_error(state, "name the new trace with -o");
+}
+
+struct trace_writer *edit_output_open(const char *path, const char *const *inputs, size_t count)
+{
+	struct trace_writer *w = NULL;
+	int err;
+
+	for (size_t i = 0; i < count; i++)
+		if (!common_output_is_not(path, inputs[i]))
+			return NULL;
+	err = trace_writer_open(&w, path);
+	if (err)
+		log_error("cannot write %s: %s", path, trace_writer_why(err));
+	return w;
+}
+
+bool edit_output_close(struct trace_writer *w, const char *path, const struct edit_counts *c, int err)
+{
+	bool on_stdout = trace_writer_on_stdout(w);
+	char size[QUANTITY_TEXT];
+	struct stat st;
+	int closed = trace_writer_close(w);
+
+	if (err || closed) {
+		log_error("%s: %s; it is not complete", path, trace_writer_why(err ? err : closed));
+		return false;
+	}
+	if (!on_stdout && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		printf("%s: %llu of %llu events, %s\n", path, (unsigned long long)c->events_kept,
+		       (unsigned long long)c->events, size_text(size, (uint64_t)st.st_size));
+	return true;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <analyze/events.h>
+#include <analyze/stream.h>
+#include <analyze/vthreads.h>
+#include <wall/wall.h>
+
+#include "edit.h"
+#include "needed.h"
+
+struct cut {
+	const struct analysis *an;
+	struct wall *wall;	  /* NULL: the lives of threads are not recorded, or not cut */
+	struct u64map vthread_of; /* id of a virtual thread to its place in wall->threads, plus one */
+	struct needed needed;
+	struct edit_counts *counts;
+};
+
+/* Events that matter outside of their time: what was enabled, threads that live on, and objects that may. */
+static bool is_lasting(uint32_t kind)
+{
+	switch (kind) {
+	case BRAID_JVM_CONFIG:
+	case BRAID_JVM_PHASE:
+	case BRAID_JVM_THREAD_START:
+	case BRAID_JVM_THREAD_END:
+	case BRAID_JVM_THREAD_RENAME:
+	case BRAID_JVM_ALLOC:
+	case BRAID_JVM_MALLOC:
+	case BRAID_JVM_JNI_STACK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Time off the CPU is part of the thread's life also if another event reports it as a wait. */
+static bool selects_life(const struct analysis *an, const struct jvm_event_row *row)
+{
+	uint64_t start_ns = row->time_ns, duration_ns = row->duration_ns;
+	size_t thread = table_find(&an->a->threads, row->thread), stack = table_find(&an->a->nodes, row->node);
+
+	return row->kind == BRAID_JVM_OFFCPU && analysis_clip(an, &start_ns, &duration_ns) &&
+	       analysis_selects_thread(an, thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread) &&
+	       analysis_selects_stack(an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack) &&
+	       analysis_selects_span(an, row->span);
+}
+
+static bool selects_event(const struct analysis *an, const struct jvm_event_row *row)
+{
+	struct event e;
+
+	if (is_lasting(row->kind))
+		return analysis_selects_process(an, analysis_process(an, row->process));
+	return events_of_row(an, row, &e) || selects_life(an, row);
+}
+
+static bool selects_time(const struct analysis *an, const struct trace_rec *rec)
+{
+	uint64_t time_ns = event_time_ns(rec);
+
+	return !time_ns || analysis_selects_time(an, time_ns);
+}
+
+/* Whether the filter selects an event that has a thread. */
+static bool selects(const struct cut *c, const struct trace_rec *rec, const struct jvm_event_row *row)
+{
+	struct timed t;
+
+	if (rec->kind == TRACE_SAMPLE)
+		return stream_sample(c->an, &rec->sample, &t);
+	return row && selects_event(c->an, row);
+}
+
+/* Whether an event tells about a process as a whole, or about the recording. */
+static bool is_of_process(const struct trace_rec *rec)
+{
+	return rec->kind >= TRACE_FIRST_EVENT && rec->kind != TRACE_SAMPLE && rec->kind != TRACE_JVM_EVENT;
+}
+
+static bool keeps(struct cut *c, const struct trace_rec *rec, const struct jvm_event_row *row)
+{
+	bool sized = rec->kind == TRACE_CODE_LOAD || rec->kind == TRACE_CODE_UNLOAD;
+
+	if (rec->kind < TRACE_FIRST_EVENT)
+		return needed_has(&c->needed, rec);
+	if (!is_of_process(rec))
+		return selects(c, rec, row);
+	return needed_has_all(&c->needed, rec) && (!sized || selects_time(c->an, rec));
+}
+
+static int find_needed(struct cut *c, struct stream *s)
+{
+	const struct jvm_event_row *row;
+	struct trace_rec rec;
+	int got, err = 0;
+
+	while (!err && (got = stream_record(s, &rec, &row)) != 0) {
+		if (got < 0)
+			return got;
+		if (rec.kind < TRACE_FIRST_EVENT)
+			err = needed_define(&c->needed, &rec);
+		else if (!is_of_process(&rec) && selects(c, &rec, row))
+			err = needed_event(&c->needed, &rec);
+	}
+	return err ? err : needed_close(&c->needed);
+}
+
+/* The window, which analysis_window() reads; a cut of a cut has the smaller one, because it was made under it. */
+static int put_window(struct trace_writer *w, const char *key, uint64_t time_ns)
+{
+	char text[24];
+	int length = snprintf(text, sizeof(text), "%" PRIu64, time_ns);
+
+	return trace_writer_put(w,
+				&(struct trace_rec){.kind = TRACE_INFO,
+						    .info = {{key, (uint32_t)strlen(key)}, {text, (uint32_t)length}}});
+}
+
+/* ---- lives of threads ---- */
+
+static bool has_window(const struct analysis *an)
+{
+	return an->from_ns || an->to_ns != UINT64_MAX;
+}
+
+static int lives_init(struct cut *c)
+{
+	int err = 0;
+
+	if (!has_window(c->an) || !events_recorded(c->an, BRAID_EVENT_TYPE_OFFCPU))
+		return 0;
+	err = wall_new(&c->wall, c->an);
+	for (size_t i = 0; !err && i < c->wall->threads.count; i++) {
+		uint32_t id = c->wall->threads.at[i].vthread;
+		uint32_t *at = id ? u64map_put(&c->vthread_of, id) : NULL;
+
+		if (at)
+			*at = (uint32_t)i + 1;
+		else if (id)
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+static const struct wall_thread *life_of(const struct cut *c, const struct trace_jvm_event *e)
+{
+	uint32_t vthread = u64map_get(&c->vthread_of, e->vthread);
+	size_t row = table_find(&c->an->a->threads, e->thread);
+
+	if (e->vthread)
+		return vthread ? &c->wall->threads.at[vthread - 1] : NULL;
+	return row == TABLE_NONE ? NULL : &c->wall->threads.at[c->wall->leader[row]];
+}
+
+/* How long a thread ran is known in sum: of the part, it is what an analysis of the whole trace says about its window. */
+static void cut_life(const struct cut *c, struct trace_jvm_event *e)
+{
+	const struct wall_thread *t = c->wall ? life_of(c, e) : NULL;
+
+	if (!t || e->kind != BRAID_JVM_THREAD_TIME || !analysis_clip(c->an, &e->time_ns, &e->duration_ns))
+		return;
+	e->value = t->ns[WALL_RUNNING];
+	e->weight = t->ns[WALL_RUNNABLE];
+}
+
+static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
+{
+	const struct jvm_event_row *row;
+	struct trace_rec rec;
+	int got, err = 0;
+
+	while (!err && (got = stream_record(s, &rec, &row)) != 0) {
+		bool is_event = got > 0 && rec.kind >= TRACE_FIRST_EVENT, kept;
+
+		if (got < 0)
+			return got;
+		kept = keeps(c, &rec, row);
+		*(is_event ? &c->counts->events : &c->counts->definitions) += 1;
+		*(is_event ? &c->counts->events_kept : &c->counts->definitions_kept) += kept;
+		if (kept && rec.kind == TRACE_JVM_EVENT)
+			cut_life(c, &rec.jvm_event);
+		if (kept)
+			err = trace_writer_put(w, &rec);
+	}
+	if (!err && c->an->from_ns)
+		err = put_window(w, WINDOW_FROM, c->an->from_ns);
+	if (!err && c->an->to_ns != UINT64_MAX)
+		err = put_window(w, WINDOW_TO, c->an->to_ns);
+	return err;
+}
+
+int edit_cut(struct trace_writer *w, struct trace_reader *r, const struct analysis *an, struct edit_counts *counts)
+{
+	struct cut c = {.an = an, .counts = counts};
+	struct stream s;
+	int err;
+
+	*counts = (struct edit_counts){0};
+	needed_init(&c.needed);
+	stream_begin(&s, r, an);
+	err = lives_init(&c) ?: find_needed(&c, &s);
+	if (!err) {
+		stream_begin(&s, r, an);
+		err = write_kept(&c, &s, w);
+	}
+	needed_free(&c.needed);
+	wall_free(c.wall);
+	u64map_free(&c.vthread_of);
+	return err;
+}

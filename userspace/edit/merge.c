@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Traces become one by giving their objects new ids. Those of the same host and boot share its clock, its processes and
+ * their threads; others are moved on the clock of the first by the time of day.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <analyze/hash.h>
+
+#include "edit.h"
+
+struct input {
+	struct trace_reader *reader;
+	size_t host;	  /* number of the first input of the same host and boot */
+	size_t identity;  /* the same, of its processes: equal ones are the same process */
+	int64_t shift_ns; /* from its clock to the new trace's */
+	uint32_t first_cpu;
+	struct table ids[TRACE_ID_SPACES]; /* uint32_t: the new id */
+	struct trace_rec event;		   /* the next one */
+	bool ended;
+	bool in_order; /* it has a record of its end */
+};
+
+/* A process of a host, by its pid and start; a thread of a process, by its tid and name. */
+struct known {
+	uint64_t a, b;
+	uint32_t id; /* new */
+	size_t input;
+};
+
+struct known_objects {
+	struct known *at;
+	size_t count, room;
+	struct u64map of; /* a and b to the place of the last one, plus one */
+};
+
+struct merge {
+	struct trace_writer *w;
+	struct input *in;
+	size_t count, at; /* `at`: the one whose record is being written */
+	uint32_t next[TRACE_ID_SPACES];
+	struct known_objects processes, threads;
+	struct strpool strings;
+	VEC(uint64_t) figures;
+	struct u64map figure_of; /* input (`count`: all) and key to its place, plus one */
+	trace_scopes scopes;
+	uint64_t end_ns;
+	struct edit_counts *counts;
+	int err;
+};
+
+/* ---- what fits together ---- */
+
+static const char *fact(const struct merge_input *in, const char *key)
+{
+	return analyzer_info(in->analyzer, key);
+}
+
+size_t edit_merge_refused(const struct merge_input *in, size_t count, char why[MERGE_WHY_MAX])
+{
+	static const char *const same[] = {"record.event", "record.frequency_hz", "record.period",
+					   "record.alloc_interval"};
+
+	for (size_t i = 1; i < count; i++)
+		for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++)
+			if (strcmp(fact(&in[0], same[k]), fact(&in[i], same[k])) != 0) {
+				snprintf(why, MERGE_WHY_MAX, "%s is '%s' in %s and '%s' in %s",
+					 same[k] + strlen("record."), fact(&in[0], same[k]), in[0].path,
+					 fact(&in[i], same[k]), in[i].path);
+				return i;
+			}
+	return 0;
+}
+
+/* The time of day when the clock of a trace began; 0: the trace has no clock record. */
+static int64_t clock_epoch_ns(const struct analyzer *a)
+{
+	return a->clock_first_ns ? (int64_t)(a->realtime_first_ns - a->clock_first_ns) : 0;
+}
+
+/* The time of day is corrected while a machine runs, so two readings of one boot differ a little. */
+#define SAME_BOOT_NS INT64_C(2000000000)
+
+static bool same_boot(const struct merge_input *a, const struct merge_input *b)
+{
+	int64_t off_ns = clock_epoch_ns(a->analyzer) - clock_epoch_ns(b->analyzer);
+
+	return strcmp(fact(a, "host.name"), fact(b, "host.name")) == 0 &&
+	       strcmp(fact(a, "host.kernel"), fact(b, "host.kernel")) == 0 && off_ns < SAME_BOOT_NS &&
+	       off_ns > -SAME_BOOT_NS;
+}
+
+static uint32_t cpus_of(const struct merge_input *in)
+{
+	return (uint32_t)strtoul(fact(in, "host.cpus"), NULL, 10);
+}
+
+/* Objects have numbers that only one recording knows, so the processes that have them are not joined with another's. */
+static bool has_objects(const struct merge_input *in)
+{
+	const char *choices = fact(in, "record.choices");
+
+	return strstr(choices, "live") || strstr(choices, "malloc") || strstr(choices, "jni");
+}
+
+/* Returns the number of CPUs of all hosts. */
+static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
+{
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		struct input *to = &m->in[i];
+
+		to->reader = in[i].reader;
+		to->host = i;
+		for (size_t k = 0; k < i && to->host == i; k++)
+			if (m->in[k].host == k && same_boot(&in[k], &in[i]))
+				to->host = k;
+		to->identity = has_objects(&in[i]) ? i : to->host;
+		to->first_cpu = to->host == i ? cpus : m->in[to->host].first_cpu;
+		to->shift_ns =
+			to->host == 0 ? 0 : clock_epoch_ns(in[to->host].analyzer) - clock_epoch_ns(in[0].analyzer);
+		cpus += to->host == i ? cpus_of(&in[i]) : 0;
+		for (unsigned space = 0; space < TRACE_ID_SPACES; space++)
+			table_init(&to->ids[space], sizeof(uint32_t));
+		trace_reader_rewind(to->reader);
+	}
+	return cpus;
+}
+
+/* ---- ids ---- */
+
+/* The place of an id's new id; it is 0 when it has none yet. */
+static uint32_t *place_of(struct merge *m, enum trace_id_space space, uint32_t id)
+{
+	uint32_t *place = table_put(&m->in[m->at].ids[space], id);
+
+	if (!place)
+		m->err = -ENOMEM;
+	return place;
+}
+
+static uint32_t new_id(void *ctx, enum trace_id_space space, enum trace_id_role role, uint32_t id)
+{
+	struct merge *m = ctx;
+	uint32_t *place = place_of(m, space, id);
+
+	(void)role;
+	if (!place)
+		return 0;
+	if (!*place)
+		*place = ++m->next[space];
+	return *place;
+}
+
+/* Gives an object that another trace has defined its new id, and remembers it. */
+static void join(struct merge *m, enum trace_id_space space, uint32_t id, uint64_t a, uint64_t b)
+{
+	struct known_objects *known = space == TRACE_ID_PROCESS ? &m->processes : &m->threads;
+	uint32_t *place = place_of(m, space, id), *at = u64map_put(&known->of, a * UINT64_C(0x9e3779b97f4a7c15) ^ b);
+	const struct known *k = at && *at ? &known->at[*at - 1] : NULL;
+
+	if (!place || !at || m->err) {
+		m->err = -ENOMEM;
+		return;
+	}
+	if (k && !*place && k->a == a && k->b == b && k->input != m->at)
+		*place = k->id;
+	if (VEC_PUSH(known, (struct known){a, b, new_id(m, space, TRACE_ID_DEFINED, id), m->at}))
+		m->err = -ENOMEM;
+	*at = (uint32_t)known->count;
+}
+
+static void join_process(struct merge *m, const struct trace_process *p)
+{
+	const struct input *in = &m->in[m->at];
+
+	if (p->process)
+		join(m, TRACE_ID_PROCESS, p->process, (uint64_t)in->identity << 32 | p->pid, p->start_ns);
+}
+
+static void join_thread(struct merge *m, const struct trace_thread *t)
+{
+	uint32_t process = t->process ? new_id(m, TRACE_ID_PROCESS, TRACE_ID_USED, t->process) : 0;
+	uint32_t name = strpool_add(&m->strings, t->name.str, t->name.str ? t->name.len : 0);
+
+	if (name == STRPOOL_FAILED)
+		m->err = -ENOMEM;
+	else if (t->thread)
+		join(m, TRACE_ID_THREAD, t->thread, (uint64_t)process << 32 | t->tid, name);
+}
+
+/* ---- records ---- */
+
+static void shift(uint64_t *time_ns, int64_t by_ns)
+{
+	if (*time_ns)
+		*time_ns = (uint64_t)((int64_t)*time_ns + by_ns);
+}
+
+/* All times on the clock of a trace. */
+static void shift_times(struct trace_rec *rec, int64_t by_ns)
+{
+	switch (rec->kind) {
+	case TRACE_CLOCK:
+		shift(&rec->clock.monotonic_ns, by_ns);
+		return shift(&rec->clock.boottime_ns, by_ns);
+	case TRACE_PROCESS:
+		return shift(&rec->process.start_ns, by_ns);
+	case TRACE_THREAD:
+		return shift(&rec->thread.start_ns, by_ns);
+	case TRACE_MAPPING:
+		return shift(&rec->mapping.time_ns, by_ns);
+	case TRACE_CODE:
+		return shift(&rec->code.load_ns, by_ns);
+	case TRACE_SAMPLE:
+		return shift(&rec->sample.time_ns, by_ns);
+	case TRACE_PROCESS_STATE:
+		return shift(&rec->process_state.time_ns, by_ns);
+	case TRACE_CODE_LOAD:
+		return shift(&rec->code_load.time_ns, by_ns);
+	case TRACE_CODE_UNLOAD:
+		return shift(&rec->code_unload.time_ns, by_ns);
+	case TRACE_LOSS:
+		return shift(&rec->loss.time_ns, by_ns);
+	case TRACE_STAT:
+		return shift(&rec->stat.time_ns, by_ns);
+	case TRACE_NOTICE:
+		return shift(&rec->notice.time_ns, by_ns);
+	case TRACE_JVM_EVENT:
+		return shift(&rec->jvm_event.time_ns, by_ns);
+	default:
+		return;
+	}
+}
+
+/* The recorders' figures add up: a record has the last value of its own trace, and gets that of all so far. */
+static int add_up(struct merge *m, struct trace_stat *s)
+{
+	uint32_t key = strpool_add(&m->strings, s->key.str, s->key.str ? s->key.len : 0);
+	uint32_t *sum = key == STRPOOL_FAILED ? NULL : u64map_put(&m->figure_of, (uint64_t)m->count << 32 | key);
+	uint32_t *own;
+
+	if (sum && !*sum && !VEC_PUSH(&m->figures, 0))
+		*sum = (uint32_t)m->figures.count;
+	own = sum && *sum ? u64map_put(&m->figure_of, (uint64_t)m->at << 32 | key) : NULL;
+	if (own && !*own && !VEC_PUSH(&m->figures, 0))
+		*own = (uint32_t)m->figures.count;
+	if (!own || !*own)
+		return -ENOMEM;
+	sum = u64map_put(&m->figure_of, (uint64_t)m->count << 32 | key);
+	m->figures.at[*sum - 1] += s->value - m->figures.at[*own - 1];
+	m->figures.at[*own - 1] = s->value;
+	s->value = m->figures.at[*sum - 1];
+	return 0;
+}
+
+static int put(struct merge *m, struct trace_rec *rec)
+{
+	struct input *in = &m->in[m->at];
+
+	shift_times(rec, in->shift_ns);
+	if (rec->kind == TRACE_PROCESS)
+		join_process(m, &rec->process);
+	if (rec->kind == TRACE_THREAD)
+		join_thread(m, &rec->thread);
+	if (rec->kind == TRACE_SAMPLE)
+		rec->sample.cpu += in->first_cpu;
+	if (rec->kind == TRACE_STAT && rec->stat.process == 0 && add_up(m, &rec->stat))
+		return -ENOMEM;
+	if (trace_ids_replace(rec, &m->scopes, new_id, m) || m->err)
+		return -ENOMEM;
+	*(rec->kind >= TRACE_FIRST_EVENT ? &m->counts->events_kept : &m->counts->definitions_kept) += 1;
+	return trace_writer_put(m->w, rec);
+}
+
+/* Reads an input up to its next event, and writes the definitions in front of it. */
+static int advance(struct merge *m, size_t at)
+{
+	struct input *in = &m->in[at];
+	int got, err = 0;
+
+	m->at = at;
+	while (!err && (got = trace_reader_next(in->reader, &in->event)) != 0) {
+		if (got < 0)
+			return got;
+		*(in->event.kind >= TRACE_FIRST_EVENT ? &m->counts->events : &m->counts->definitions) += 1;
+		if (in->event.kind == TRACE_END) {
+			in->in_order = true;
+			shift(&in->event.end.time_ns, in->shift_ns);
+			if (in->event.end.time_ns > m->end_ns)
+				m->end_ns = in->event.end.time_ns;
+		} else if (in->event.kind >= TRACE_FIRST_EVENT) {
+			return 0;
+		} else if (in->event.kind != TRACE_INFO) {
+			err = put(m, &in->event);
+		}
+	}
+	in->ended = true;
+	return err;
+}
+
+static uint64_t next_ns(const struct input *in)
+{
+	return (uint64_t)((int64_t)event_time_ns(&in->event) + in->shift_ns);
+}
+
+/* All events, nearly in the order of time, as each input has them. */
+static int write_events(struct merge *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->count && !err; i++)
+		err = advance(m, i);
+	while (!err) {
+		size_t first = m->count;
+
+		for (size_t i = 0; i < m->count; i++)
+			if (!m->in[i].ended && (first == m->count || next_ns(&m->in[i]) < next_ns(&m->in[first])))
+				first = i;
+		if (first == m->count)
+			break;
+		m->at = first;
+		err = put(m, &m->in[first].event);
+		err = err ?: advance(m, first);
+	}
+	return err;
+}
+
+/* ---- facts ---- */
+
+static int put_fact(struct merge *m, const char *key, const char *value)
+{
+	struct trace_rec rec = {.kind = TRACE_INFO,
+				.info = {{key, (uint32_t)strlen(key)}, {value, (uint32_t)strlen(value)}}};
+
+	return trace_writer_put(m->w, &rec);
+}
+
+/* A list without repetitions. */
+struct list {
+	FILE *out;
+	char *text;
+	size_t size;
+	struct strpool seen;
+	bool any;
+};
+
+/* `key_length`: the part that tells items apart; of lock=10us and lock=1ms, the first one counts. */
+static int list_add(struct list *l, const char *item, size_t length, size_t key_length, const char *between)
+{
+	size_t before = l->seen.strings.count;
+
+	if (!length)
+		return 0;
+	if (strpool_add(&l->seen, item, key_length) == STRPOOL_FAILED)
+		return -ENOMEM;
+	if (l->seen.strings.count == before)
+		return 0;
+	fprintf(l->out, "%s%.*s", l->any ? between : "", (int)length, item);
+	l->any = true;
+	return 0;
+}
+
+/* What the inputs say under a key, in a list; `between`, if it is one character, separates their own items, too. */
+static int put_list(struct merge *m, const struct merge_input *in, const char *key, const char *between)
+{
+	struct list l = {0};
+	int err;
+
+	l.out = open_memstream(&l.text, &l.size);
+	err = l.out ? 0 : -ENOMEM;
+	for (size_t i = 0; i < m->count && !err; i++) {
+		const char *text = fact(&in[i], key);
+		bool items = !between[1];
+
+		for (size_t n; *text && !err; text += n + (text[n] != 0)) {
+			n = items ? strcspn(text, between) : strlen(text);
+			err = list_add(&l, text, n, items ? strcspn(text, "=,") : n, between);
+		}
+	}
+	if (l.out && fclose(l.out) && !err)
+		err = -ENOMEM;
+	if (!err && *l.text)
+		err = put_fact(m, key, l.text);
+	free(l.text);
+	strpool_free(&l.seen);
+	return err;
+}
+
+/* The facts that are the same in all, and those of the first that are of no other. */
+static int put_first(struct merge *m, const struct analyzer *a)
+{
+	static const char *const own[] = {"record.duration_ns", "record.choices", "record.target", "record.command",
+					  "host.name",		"host.cpus",	  WINDOW_FROM,	   WINDOW_TO};
+	int err = 0;
+
+	for (size_t i = 0; i < a->infos.count && !err; i++) {
+		const char *key = strpool_get(&a->strings, a->infos.at[i].key);
+		bool skip = false;
+
+		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
+			skip = skip || strcmp(key, own[k]) == 0;
+		if (!skip)
+			err = put_fact(m, key, strpool_get(&a->strings, a->infos.at[i].value));
+	}
+	return err;
+}
+
+static int put_facts(struct merge *m, const struct merge_input *in, uint32_t cpus)
+{
+	char text[64];
+	int err = put_first(m, in[0].analyzer);
+
+	snprintf(text, sizeof(text), "%" PRIu32, cpus);
+	err = err ?: put_fact(m, "host.cpus", text);
+	snprintf(text, sizeof(text), "%zu", m->count);
+	err = err ?: put_fact(m, "merge.traces", text);
+	err = err ?: put_list(m, in, "record.choices", ",");
+	err = err ?: put_list(m, in, "record.target", "; ");
+	err = err ?: put_list(m, in, "record.command", "; ");
+	return err ?: put_list(m, in, "host.name", ", ");
+}
+
+/* The time between the first moment of any and the last one; a trace whose end is missing lasts as long as it says. */
+static int put_duration(struct merge *m, const struct merge_input *in)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	char text[24];
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct filter all = {0};
+		struct window w;
+
+		if (analysis_window(&w, in[i].analyzer, &all))
+			continue;
+		shift(&w.start_ns, m->in[i].shift_ns);
+		shift(&w.end_ns, m->in[i].shift_ns);
+		first_ns = w.start_ns < first_ns ? w.start_ns : first_ns;
+		last_ns = w.end_ns > last_ns ? w.end_ns : last_ns;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, last_ns > first_ns ? last_ns - first_ns : 0);
+	return put_fact(m, "record.duration_ns", text);
+}
+
+/* Processes of several hosts have the name of theirs as an attribute, as OpenTelemetry calls it. */
+static int put_host(struct merge *m, const struct merge_input *in, const struct known *process)
+{
+	const char *texts[2] = {"host.name", fact(&in[process->input], "host.name")};
+	uint32_t ids[2];
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		ids[i] = ++m->next[TRACE_ID_NAME];
+		err = trace_writer_put(m->w,
+				       &(struct trace_rec){.kind = TRACE_NAME,
+							   .name = {ids[i], {texts[i], (uint32_t)strlen(texts[i])}}});
+	}
+	return err
+		       ?: trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_RESOURCE,
+								     .resource = {process->id, ids[0], ids[1]}});
+}
+
+static int put_hosts(struct merge *m, const struct merge_input *in)
+{
+	bool several = false;
+	int err = 0;
+
+	for (size_t i = 1; i < m->count; i++)
+		several = several || m->in[i].host != 0;
+	for (size_t i = 0; i < m->processes.count && several && !err; i++)
+		err = put_host(m, in, &m->processes.at[i]);
+	return err;
+}
+
+static int put_end(struct merge *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!m->in[i].in_order)
+			return 0;
+	return trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_END, .end = {m->end_ns}});
+}
+
+int edit_merge(struct trace_writer *w, const struct merge_input *in, size_t count, struct edit_counts *c)
+{
+	struct merge m = {.w = w, .count = count, .counts = c, .in = calloc(count, sizeof(*m.in))};
+	int err = m.in ? 0 : -ENOMEM;
+
+	*c = (struct edit_counts){0};
+	err = err ?: put_facts(&m, in, inputs_init(&m, in));
+	err = err ?: put_duration(&m, in);
+	err = err ?: write_events(&m);
+	err = err ?: put_hosts(&m, in);
+	err = err ?: put_end(&m);
+	for (size_t i = 0; m.in && i < count; i++)
+		for (unsigned space = 0; space < TRACE_ID_SPACES; space++)
+			table_free(&m.in[i].ids[space]);
+	free(m.in);
+	free(m.processes.at);
+	free(m.threads.at);
+	u64map_free(&m.processes.of);
+	u64map_free(&m.threads.of);
+	u64map_free(&m.figure_of);
+	free(m.figures.at);
+	free(m.scopes.at);
+	strpool_free(&m.strings);
+	return err;
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pseudonyms.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is public ---- */
+
+static bool has_prefix(const char *s, size_t length, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return length >= n && memcmp(s, prefix, n) == 0;
+}
+
+static bool has_one(const char *s, size_t length, const char *const *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (has_prefix(s, length, prefixes[i]))
+			return true;
+	return false;
+}
+
+#define HAS_ONE(s, length, list) has_one(s, length, list, sizeof(list) / sizeof((list)[0]))
+
+bool pseudonyms_class_is_public(const struct pseudonyms *p, const char *name, size_t length)
+{
+	static const char *const packages[] = {"java.",	   "javax.",   "jdk.",
+					       "sun.",	   "com.sun.", "org.ietf.",
+					       "org.w3c.", "org.xml.", "netscape.javascript."};
+	static const char *const primitive[] = {"boolean", "byte", "char",  "double", "float",
+						"int",	   "long", "short", "void"};
+
+	for (size_t i = 0; i < sizeof(primitive) / sizeof(primitive[0]); i++)
+		if (length == strlen(primitive[i]) && memcmp(name, primitive[i], length) == 0)
+			return true;
+	return !length || HAS_ONE(name, length, packages) || has_one(name, length, p->keep, p->keep_count);
+}
+
+bool pseudonyms_path_is_public(struct trace_str path)
+{
+	static const char *const places[] = {"[",	   "/usr/lib/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/",
+					     "/usr/sbin/", "/lib/",	"/lib64/",     "/bin/",		"/sbin/",
+					     "/proc/",	   "/sys/",	"/dev/",       "anon_inode",	"pipe",
+					     "socket",	   "futex",	"timer"};
+	static const char *const files[] = {"/java",	  "/libjvm.so", "/libjava.so",	 "/libjli.so", "/libnio.so",
+					    "/libnet.so", "/libzip.so", "/libjimage.so", "/modules",   "/classes.jsa"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (path.len >= strlen(files[i]) &&
+		    memcmp(path.str + path.len - strlen(files[i]), files[i], strlen(files[i])) == 0 &&
+		    (memmem(path.str, path.len, "jdk", 3) || memmem(path.str, path.len, "jvm", 3)))
+			return true;
+	return !path.len || HAS_ONE(path.str, path.len, places);
+}
+
+static bool thread_is_public(struct trace_str name)
+{
+	static const char *const vm[] = {"main",
+					 "java",
+					 "GC Thread",
+					 "G1 ",
+					 "C1 Compiler",
+					 "C2 Compiler",
+					 "VM Thread",
+					 "VM Periodic",
+					 "Reference Hand",
+					 "Finalizer",
+					 "Signal Disp",
+					 "Common-Clean",
+					 "Notification",
+					 "ForkJoinPool",
+					 "Attach Listen",
+					 "Service Thread",
+					 "Monitor Defl",
+					 "Sweeper",
+					 "Z",
+					 "Shenandoah",
+					 "ParGC",
+					 "CMS",
+					 "DestroyJavaVM",
+					 "DestroyJavaVM",
+					 "Unsafe",
+					 "process reaper",
+					 "braid"};
+
+	return !name.len || HAS_ONE(name.str, name.len, vm);
+}
+
+/* ---- the table ---- */
+
+static struct trace_str text_of(const struct pseudonyms *p, uint32_t id)
+{
+	const char *text = strpool_get(&p->made, id);
+
+	return (struct trace_str){text, (uint32_t)strlen(text)};
+}
+
+static struct trace_str add(struct pseudonyms *p, const char *text, size_t length)
+{
+	uint32_t id = strpool_add(&p->made, text, length);
+
+	if (id != STRPOOL_FAILED)
+		return text_of(p, id);
+	p->failed = true;
+	return (struct trace_str){0};
+}
+
+/* The numbered name of a text, with a prefix and a suffix that its kind has. */
+static struct trace_str numbered(struct pseudonyms *p, enum pseudonym_of of, const char *s, size_t length,
+				 const char *prefix, const char *suffix)
+{
+	uint32_t text = strpool_add(&p->texts, s, length);
+	uint32_t *at = text == STRPOOL_FAILED ? NULL : u64map_put(&p->of, (uint64_t)of << 32 | text);
+	char name[64];
+	struct trace_str made;
+
+	if (!at) {
+		p->failed = true;
+		return (struct trace_str){0};
+	}
+	if (*at)
+		return text_of(p, *at - 1);
+	snprintf(name, sizeof(name), "%s%u%s", prefix, ++p->next[of], suffix);
+	made = add(p, name, strlen(name));
+	*at = strpool_find(&p->made, made.str ? made.str : "") + 1;
+	return made;
+}
+
+/* ---- kinds of names ---- */
+
+static struct trace_str class_plain(struct pseudonyms *p, const char *s, size_t length)
+{
+	return pseudonyms_class_is_public(p, s, length) ? add(p, s, length)
+							: numbered(p, PSEUDONYM_CLASS, s, length, "Class", "");
+}
+
+/* A piece of text that is being put together. */
+struct text {
+	FILE *out;
+	char *at;
+	size_t size;
+};
+
+static bool text_begin(struct pseudonyms *p, struct text *t)
+{
+	*t = (struct text){0};
+	t->out = open_memstream(&t->at, &t->size);
+	p->failed = p->failed || !t->out;
+	return t->out != NULL;
+}
+
+static struct trace_str text_end(struct pseudonyms *p, struct text *t)
+{
+	struct trace_str made = {0};
+
+	if (fclose(t->out))
+		p->failed = true;
+	else
+		made = add(p, t->at, t->size);
+	free(t->at);
+	return made;
+}
+
+/* A class inside of a descriptor, whose parts are separated by slashes. */
+static void put_slashed(struct pseudonyms *p, FILE *out, const char *s, size_t length)
+{
+	char *dotted = strndup(s, length);
+	struct trace_str made = {0};
+
+	if (!dotted) {
+		p->failed = true;
+		return;
+	}
+	for (char *c = dotted; *c; c++)
+		*c = *c == '/' ? '.' : *c;
+	made = class_plain(p, dotted, strlen(dotted));
+	for (uint32_t i = 0; i < made.len; i++)
+		putc(made.str[i] == '.' ? '/' : made.str[i], out);
+	free(dotted);
+}
+
+static struct trace_str types(struct pseudonyms *p, struct trace_str s)
+{
+	struct text t;
+
+	if (!text_begin(p, &t))
+		return (struct trace_str){0};
+	for (uint32_t i = 0; i < s.len; i++) {
+		const char *end;
+
+		/* what is no descriptor has no meaning that could be kept */
+		putc(strchr("()[;BCDFIJLSVZ", s.str[i]) ? s.str[i] : '?', t.out);
+		if (s.str[i] != 'L')
+			continue;
+		end = memchr(s.str + i, ';', s.len - i);
+		if (!end)
+			end = s.str + s.len;
+		put_slashed(p, t.out, s.str + i + 1, (size_t)(end - s.str) - i - 1);
+		i = (uint32_t)(end - s.str) - 1;
+	}
+	return text_end(p, &t);
+}
+
+/* "com.acme.Order", "com.acme.Order[][]", "[Lcom.acme.Order;": what is around the class stays. */
+static struct trace_str class_name(struct pseudonyms *p, struct trace_str s)
+{
+	uint32_t length = s.len;
+	struct trace_str made;
+	struct text t;
+
+	if (s.len && s.str[0] == '[')
+		return types(p, s);
+	while (length > 1 && s.str[length - 1] == ']' && s.str[length - 2] == '[')
+		length -= 2;
+	made = class_plain(p, s.str, length);
+	if (length == s.len || !text_begin(p, &t))
+		return made;
+	fprintf(t.out, "%.*s%.*s", (int)made.len, made.str, (int)(s.len - length), s.str + length);
+	return text_end(p, &t);
+}
+
+static struct trace_str member(struct pseudonyms *p, struct trace_str s)
+{
+	return s.len && s.str[0] == '<' ? add(p, s.str, s.len)
+					: numbered(p, PSEUDONYM_MEMBER, s.str, s.len, "method", "");
+}
+
+static struct trace_str method(struct pseudonyms *p, struct trace_str s)
+{
+	const char *end = memchr(s.str, '(', s.len), *dot;
+	uint32_t length = end ? (uint32_t)(end - s.str) : s.len;
+	struct trace_str name;
+	struct text t;
+
+	dot = memrchr(s.str, '.', length);
+	if (!dot)
+		return numbered(p, PSEUDONYM_METHOD, s.str, s.len, "method", "");
+	if (pseudonyms_class_is_public(p, s.str, (size_t)(dot - s.str)))
+		return add(p, s.str, s.len);
+	if (!text_begin(p, &t))
+		return (struct trace_str){0};
+	name = class_plain(p, s.str, (size_t)(dot - s.str));
+	fprintf(t.out, "%.*s", (int)name.len, name.str);
+	name = member(p, (struct trace_str){dot + 1, (uint32_t)(s.str + length - dot - 1)});
+	fprintf(t.out, ".%.*s", (int)name.len, name.str);
+	if (end) {
+		name = types(p, (struct trace_str){end, s.len - length});
+		fprintf(t.out, "%.*s", (int)name.len, name.str);
+	}
+	return text_end(p, &t);
+}
+
+static struct trace_str thread(struct pseudonyms *p, struct trace_str s)
+{
+	uint32_t stem = s.len;
+	struct trace_str made;
+	struct text t;
+
+	if (thread_is_public(s))
+		return add(p, s.str, s.len);
+	while (stem && isdigit((unsigned char)s.str[stem - 1]))
+		stem--;
+	made = numbered(p, PSEUDONYM_THREAD, s.str, stem, "thread", "");
+	if (stem == s.len || !text_begin(p, &t))
+		return made;
+	fprintf(t.out, "%.*s-%.*s", (int)made.len, made.str, (int)(s.len - stem), s.str + stem);
+	return text_end(p, &t);
+}
+
+static struct trace_str path(struct pseudonyms *p, struct trace_str s)
+{
+	static const char *const known[] = {".so", ".jar", ".class", ".jsa"};
+	const char *suffix = "";
+
+	if (pseudonyms_path_is_public(s))
+		return add(p, s.str, s.len);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (memmem(s.str, s.len, known[i], strlen(known[i])))
+			suffix = known[i];
+	return numbered(p, PSEUDONYM_PATH, s.str, s.len, "/file", suffix);
+}
+
+/* Numbers, sizes and truth values. */
+static bool is_plain(const char *s, size_t length)
+{
+	size_t digits = 0;
+
+	if ((length == 4 && memcmp(s, "true", 4) == 0) || (length == 5 && memcmp(s, "false", 5) == 0))
+		return true;
+	while (digits < length && (isdigit((unsigned char)s[digits]) || s[digits] == '.' || s[digits] == '-'))
+		digits++;
+	return digits && length - digits <= 2;
+}
+
+static struct trace_str choices(struct pseudonyms *p, struct trace_str s)
+{
+	bool any = false;
+	struct text t;
+
+	if (!text_begin(p, &t))
+		return (struct trace_str){0};
+	for (uint32_t i = 0, n; i < s.len; i += n + 1) {
+		const char *item = s.str + i, *value;
+
+		for (n = 0; i + n < s.len && item[n] != ',';)
+			n++;
+		value = memchr(item, '=', n);
+		if (value ? is_plain(value + 1, n - (size_t)(value + 1 - item)) : !memchr(item, ':', n)) {
+			fprintf(t.out, "%s%.*s", any ? "," : "", (int)n, item);
+			any = true;
+		}
+	}
+	return text_end(p, &t);
+}
+
+struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct trace_str s)
+{
+	if (!s.len)
+		return s;
+	switch (of) {
+	case PSEUDONYM_CLASS:
+		return class_name(p, s);
+	case PSEUDONYM_METHOD:
+		return method(p, s);
+	case PSEUDONYM_MEMBER:
+		return member(p, s);
+	case PSEUDONYM_TYPES:
+		return types(p, s);
+	case PSEUDONYM_SOURCE:
+		return numbered(p, of, s.str, s.len, "Source", ".java");
+	case PSEUDONYM_THREAD:
+		return thread(p, s);
+	case PSEUDONYM_PATH:
+		return path(p, s);
+	case PSEUDONYM_FUNCTION:
+		return numbered(p, of, s.str, s.len, "function", "");
+	case PSEUDONYM_CHOICES:
+		return choices(p, s);
+	case PSEUDONYM_TEXT:
+		return is_plain(s.str, s.len) ? add(p, s.str, s.len) : numbered(p, of, s.str, s.len, "text", "");
+	default:
+		return add(p, s.str, s.len);
+	}
+}
+
+void pseudonyms_free(struct pseudonyms *p)
+{
+	strpool_free(&p->texts);
+	strpool_free(&p->made);
+	u64map_free(&p->of);
+}
