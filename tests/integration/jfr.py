@@ -77,6 +77,8 @@ class Chunk:
                        int(c[1].get("dimension", 0))) for c in children if c[0] == "field"]
             self.types[int(attributes["id"])] = (attributes["name"], fields, attributes.get("superType"))
             self.by_name[attributes["name"]] = int(attributes["id"])
+        frame = [f[0] for f in self.types[self.by_name["jdk.types.StackFrame"]][1]]
+        assert frame == ["method", "lineNumber", "bytecodeIndex", "type"], f"Mission Control wants four: {frame}"
 
     def value(self, b, kind):
         name, fields, _ = self.types[kind]

@@ -30,6 +30,7 @@ struct xframe {
 	uint32_t line;	 /* from the line table or the debug information, 0: not known */
 	uint32_t file;	 /* its source file, in the analyzer's strings; 0: not known */
 	uint32_t method; /* id of the Java method; 0: none, or not known */
+	int32_t bci;	 /* in that method; -1: not known */
 };
 
 struct expansion {

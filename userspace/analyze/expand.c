@@ -33,7 +33,7 @@ static uint32_t intern(struct analysis *an, const char *name, size_t len, enum s
 
 static int push_at(struct analysis *an, const char *name, enum stack_kind kind, uint32_t file, uint32_t line)
 {
-	struct xframe x = {.sym = intern(an, name, strlen(name), kind, true), .line = line, .file = file};
+	struct xframe x = {.sym = intern(an, name, strlen(name), kind, true), .line = line, .file = file, .bci = -1};
 
 	if (x.sym == UINT32_MAX)
 		return -ENOMEM;
@@ -42,7 +42,7 @@ static int push_at(struct analysis *an, const char *name, enum stack_kind kind, 
 
 static int push(struct analysis *an, const char *name, enum stack_kind kind, bool named, uint32_t line)
 {
-	struct xframe x = {.sym = intern(an, name, strlen(name), kind, named), .line = line};
+	struct xframe x = {.sym = intern(an, name, strlen(name), kind, named), .line = line, .bci = -1};
 
 	if (x.sym == UINT32_MAX)
 		return -ENOMEM;
@@ -133,8 +133,10 @@ static int push_method(struct analysis *an, uint32_t method, int32_t bci, enum s
 	if (an->filter->norm)
 		normalize(full);
 	err = push_at(an, full, kind, m->source, line_of(a, method, bci));
-	if (!err)
+	if (!err) {
 		an->xframes.at[an->xframes.count - 1].method = method;
+		an->xframes.at[an->xframes.count - 1].bci = bci;
+	}
 	free(full);
 	return err;
 }

@@ -47,6 +47,8 @@ char *jfr_class_name(const char *name, size_t length)
 	if (dimensions)
 		to[at++] = 'L';
 	put_name(to + at, name, length);
+	if (!dimensions && to[0] == '[') /* it would be an array */
+		to[0] = '(';
 	if (dimensions)
 		memcpy(to + at + length, ";", 2);
 	return to;

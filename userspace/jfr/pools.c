@@ -134,10 +134,15 @@ static uint32_t java_method(struct pools *p, const struct xframe *x, const char 
 	return put_method(p, identity_of(name, OF_DESCRIPTOR, m ? m->signature : 0), &method);
 }
 
-/* The class of a function that is none of Java is named after the file that has it. */
+/*
+ * The class of a function that is none of Java is named after the file that has it. A class whose name begins with '['
+ * would be an array, so "[kernel]" is "kernel".
+ */
 static uint32_t other_method(struct pools *p, const char *class, const char *method, uint64_t identity)
 {
-	const struct jfr_method m = {.class_name = intern(p, class, strlen(class)),
+	size_t length = strlen(class);
+	bool brackets = length > 2 && class[0] == '[' && class[length - 1] == ']';
+	const struct jfr_method m = {.class_name = intern(p, class + brackets, length - 2 * (size_t)brackets),
 				     .name = intern(p, method, strlen(method)),
 				     .descriptor = intern(p, NO_DESCRIPTOR, sizeof(NO_DESCRIPTOR) - 1)};
 
@@ -156,12 +161,12 @@ static uint32_t method_of(struct pools *p, const struct frame_row *f, const stru
 	case DOMAIN_NATIVE:
 	case DOMAIN_KERNEL:
 		path = f ? analysis_module_path(p->an, f->module) : "";
-		return other_method(p, *path ? base_name(path) : "[unknown]", name,
+		return other_method(p, *path ? base_name(path) : "unknown", name,
 				    identity_of(sym->name, OF_MODULE, f ? f->module : 0));
 	case DOMAIN_INCOMPLETE:
-		return other_method(p, "[incomplete]", name, identity_of(sym->name, OF_KIND, domain));
+		return other_method(p, "incomplete", name, identity_of(sym->name, OF_KIND, domain));
 	default:
-		return other_method(p, "[stub]", name, identity_of(sym->name, OF_KIND, domain));
+		return other_method(p, "stub", name, identity_of(sym->name, OF_KIND, domain));
 	}
 }
 
@@ -205,6 +210,7 @@ static void put_frame(struct pools *p, struct bytes *to, const struct frame_row 
 		p->of_xframe[xframe] = method_of(p, f, x);
 	bytes_put_number(to, use(p, JFR_METHOD, p->of_xframe[xframe]));
 	bytes_put_number(to, x->line ? x->line : UINT32_MAX); /* -1: not known */
+	bytes_put_number(to, (uint32_t)x->bci);
 	bytes_put_number(to, use(p, JFR_FRAME_TYPE, intern(p, type, strlen(type))));
 }
 

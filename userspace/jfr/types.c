@@ -99,6 +99,8 @@ const struct jfr_value_type jfr_value_types[JFR_TYPES] = {
 			      .fields = {VALUE("name", "Name", STRING)}},
 	[JFR_STACK_FRAME] = {.name = "jdk.types.StackFrame",
 			     .fields = {VALUE("method", "Java Method", METHOD), VALUE("lineNumber", "Line Number", INT),
+					/* Mission Control reads frames that have just these four. */
+					VALUE("bytecodeIndex", "Bytecode Index", INT),
 					VALUE("type", "Frame Type", FRAME_TYPE)}},
 	[JFR_LABEL] = {.name = "jdk.jfr.Label", .fields = {VALUE("value", NULL, STRING)}},
 	[JFR_CATEGORY] = {.name = "jdk.jfr.Category", .fields = {{.name = "value", .type = JFR_STRING, .array = true}}},
@@ -203,7 +205,7 @@ const struct jfr_event_type jfr_event_types[JFR_NAMED_EVENTS] = {
 			      "VM Operation",
 			      {JVM, "Runtime"},
 			      {BEGIN, DURATION, STRING("operation", "Operation", NAME),
-			       NUMBER("safepoint", "At Safepoint", BOOLEAN, YES),
+			       NUMBER("safepoint", "At Safepoint", BOOLEAN, YES), THREAD("caller", "Caller", NOTHING),
 			       NUMBER("safepointId", "Safepoint Identifier", LONG, NUMBER)}},
 	[JFR_SAFEPOINT_BEGIN] = {"jdk.SafepointBegin",
 				 "Safepoint Begin",

@@ -136,6 +136,7 @@ for chunk in jfr.chunks("jfr"):
         for frame in event["stackTrace"]["frames"]:
             method = frame["method"]
             java = frame["type"] in ("Interpreted", "JIT compiled", "Inlined") and method["type"]
+            assert not method["type"] or method["type"]["name"][0] != "[", "an array has no methods"
             prefix = method["type"]["name"].replace("/", ".").replace("+", "/") + "." if java else ""
             frames.append(prefix + method["name"])
         found[frames[0]] += event["samples"]

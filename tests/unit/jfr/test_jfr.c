@@ -74,6 +74,7 @@ static const struct {
 	     {"demo.Main$$Lambda/0x00007f0a", "demo/Main$$Lambda+0x00007f0a"},
 	     {"byte", "byte"},
 	     {"[]", "[L;"},
+	     {"[stub", "(stub"},
 	     {"", ""}};
 
 START_TEST(classes_are_named_as_in_class_files)
