@@ -16,7 +16,7 @@ function random(n) {
 
 /* Random nodes, each after its parent, and weights of two threads. */
 function graphOf(nodes, labels, near) {
-	const graph = {nodes: [], samples: []};
+	const graph = {labels: Array.from({length: labels}, (_, k) => "label" + k), nodes: [], samples: []};
 	for (let i = 1; i <= nodes; i++) {
 		graph.nodes.push(i - 1 - random(Math.min(i, near)), random(labels), random(8));
 		if (random(3) === 0)
@@ -106,7 +106,7 @@ for (let round = 0; round < 40; round++) {
  * 600,000 stacks of 40 frames, most of which begin alike and no two of which end alike: 20 million nodes when all are
  * reversed, more than a Map holds. A few thousand are at least half a pixel wide.
  */
-const graph = {nodes: [], samples: []}, path = [0];
+const graph = {labels: Array.from({length: 40}, (_, k) => "f" + k), nodes: [], samples: []}, path = [0];
 for (let leaf = 0, count = 0; leaf < 600000; leaf++) {
 	path.length = leaf === 0 ? 1 : 37 + random(4);
 	while (path.length <= 40) {

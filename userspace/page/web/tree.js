@@ -59,11 +59,18 @@ function growing(recorded, starts, {step, own}) {
 	};
 	/* what unexpanded nodes consist of: siblings share arrays, each has a part of them */
 	const made = [null], from = [0], until = [0], slot = new Int32Array(recorded.count);
+	/* by label, while children are added */
+	const sizes = new Int32Array(recorded.labels.length), children = new Int32Array(recorded.labels.length);
 
 	function append(up, label, of, at) {
 		const child = tree.count++;
-		for (const column of [tree.kind, tree.self, tree.total, tree.selfWas, tree.was])
-			column?.push(0);
+		tree.kind.push(0);
+		tree.self.push(0);
+		tree.total.push(0);
+		if (twice) {
+			tree.selfWas.push(0);
+			tree.was.push(0);
+		}
 		tree.parent.push(up);
 		tree.label.push(label);
 		tree.first.push(-1);
@@ -86,17 +93,19 @@ function growing(recorded, starts, {step, own}) {
 
 	/* Adds the children of `up`, which consist of the nodes of `list`: by label, in the order of labels. */
 	function add(up, list) {
-		const sizes = new Map(), children = new Map(), count = list.nodes.length;
+		const seen = [], count = list.nodes.length;
 		for (const node of list.nodes)
-			sizes.set(recorded.label[node], (sizes.get(recorded.label[node]) || 0) + 1);
+			if (sizes[recorded.label[node]]++ === 0)
+				seen.push(recorded.label[node]);
 		const of = {nodes: new Int32Array(count), weights: new Float64Array(count), was: twice ? new Float64Array(count) : null};
 		let at = 0;
-		for (const label of [...sizes.keys()].sort((a, b) => b - a)) {
-			children.set(label, append(up, label, of, at));
-			at += sizes.get(label);
+		for (const label of Int32Array.from(seen).sort().reverse()) {
+			children[label] = append(up, label, of, at);
+			at += sizes[label];
+			sizes[label] = 0;
 		}
 		for (let k = 0; k < count; k++) {
-			const node = list.nodes[k], child = children.get(recorded.label[node]), place = until[child]++;
+			const node = list.nodes[k], child = children[recorded.label[node]], place = until[child]++;
 			if (place === from[child])
 				tree.kind[child] = recorded.kind[node];
 			of.nodes[place] = node;
