@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # page: the timeline of a simulated large machine: what its page costs to make, how large it is, and how long Chromium takes to
-# draw a frame of it. CPUS (16), THREADS (2000), SECONDS_EACH (600), INTERVALS (5 million times off the CPU; 50 million take
-# 8 GiB), SAMPLES (900000).
+# draw a frame of it; and how fast a page with many different frames opens. CPUS (16), THREADS (2000), SECONDS_EACH (600),
+# INTERVALS (5 million times off the CPU; 50 million take 8 GiB), SAMPLES (900000), FRAMES (1 million, with as many samples).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -14,3 +14,8 @@ began=$(date +%s%N)
 echo
 echo "trace $(stat -c %s "$TMP/page.trace") bytes, page $(stat -c %s "$TMP/page.html") bytes, made in $((($(date +%s%N) - began) / 1000000)) ms"
 node "$BENCH/page.js" "$TMP/page.html"
+"$BUILD/bench/frames" "$TMP/frames.trace" "${FRAMES:-1000000}" "${FRAMES:-1000000}"
+"$BUILD/braid" report --html "$TMP/frames.html" "$TMP/frames.trace"
+echo
+echo "${FRAMES:-1000000} different frames: page $(stat -c %s "$TMP/frames.html") bytes"
+node "$BENCH/frames.js" "$TMP/frames.html"

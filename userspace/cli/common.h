@@ -124,6 +124,9 @@ void common_unload(struct loaded *l);
  */
 FILE *common_output_open(const char *path, const char *input);
 
+/* A path without its directories. */
+const char *common_name(const char *path);
+
 /* False, with an error printed: `path` is the trace `input`. */
 bool common_output_is_not(const char *path, const char *input);
 

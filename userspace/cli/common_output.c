@@ -56,6 +56,13 @@ failed:
 	return -errno;
 }
 
+const char *common_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool common_output_is_not(const char *path, const char *input)
 {
 	if (is_stdout(path) || !same_file(path, input))

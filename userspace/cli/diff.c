@@ -16,11 +16,11 @@ struct diff_request {
 	struct common common;
 	struct diff_options options;
 	const char *path[DIFF_SIDES];
-	const char *event, *html;
+	const char *event, *html, *source_link;
 	bool all, json;
 };
 
-enum { OPT_EVENT = 0x200, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON, OPT_HTML };
+enum { OPT_EVENT = 0x200, OPT_TOTAL, OPT_NORMALISE, OPT_AMOUNTS, OPT_ALL, OPT_JSON, OPT_HTML, OPT_SOURCE_LINK };
 
 static const struct argp_option options[] = {
 	{"event", OPT_EVENT, "KIND", 0,
@@ -35,6 +35,8 @@ static const struct argp_option options[] = {
 	{"html", OPT_HTML, "OUT", 0,
 	 "Write a differential flame graph and a table of methods into one self-contained HTML file, instead of the text",
 	 0},
+	{"source-link", OPT_SOURCE_LINK, "ADDRESS", 0,
+	 "With --html: link methods to their sources, at this address with {path} and {line}", 0},
 	{0},
 };
 
@@ -85,6 +87,12 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	case OPT_HTML:
 		r->html = arg;
 		return 0;
+	case OPT_SOURCE_LINK:
+		if (!page_can_link(arg))
+			argp_error(state, "--source-link: '%s' is not an address of http or https with {path} in it",
+				   arg);
+		r->source_link = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= DIFF_SIDES)
 			argp_error(state, "unexpected argument '%s'; name two traces", arg);
@@ -93,6 +101,8 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->path[DIFF_AFTER])
 			argp_error(state, "name two traces: before and after");
+		if (r->source_link && !r->html)
+			argp_error(state, "--source-link is about the page: it needs --html");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -148,21 +158,19 @@ static void warn_about(const struct diff_report *r)
 			log_warning("%s has nothing of this to compare", r->path[side]);
 }
 
-static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_report *r, const char *path)
+static bool write_page(const struct loaded l[DIFF_SIDES], const struct diff_report *report,
+		       const struct diff_request *r)
 {
 	const struct views *views[DIFF_SIDES] = {l[DIFF_BEFORE].views, l[DIFF_AFTER].views};
-	const char *titles[DIFF_SIDES];
+	const struct page_request request = {
+		.titles = {common_name(l[DIFF_BEFORE].path), common_name(l[DIFF_AFTER].path)},
+		.source_link = r->source_link};
 	FILE *out;
 
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const char *slash = strrchr(l[side].path, '/');
-
-		titles[side] = slash ? slash + 1 : l[side].path;
-	}
-	if (!common_output_is_not(path, l[DIFF_BEFORE].path))
+	if (!common_output_is_not(r->html, l[DIFF_BEFORE].path))
 		return false;
-	out = common_output_open(path, l[DIFF_AFTER].path);
-	return out && common_output_close(out, path, diff_html(out, r, views, titles));
+	out = common_output_open(r->html, l[DIFF_AFTER].path);
+	return out && common_output_close(out, r->html, diff_html(out, report, views, &request));
 }
 
 static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request *r)
@@ -187,7 +195,7 @@ static bool compare(const struct loaded l[DIFF_SIDES], const struct diff_request
 	for (int side = 0; side < DIFF_SIDES; side++)
 		report.duration_ns[side] = an[side]->duration_ns;
 	warn_about(&report);
-	ok = !r->html || write_page(l, &report, r->html);
+	ok = !r->html || write_page(l, &report, r);
 	if (r->json || !r->html)
 		(r->json ? diff_json : diff_text)(stdout, &report);
 	diff_free(diff);

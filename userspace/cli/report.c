@@ -16,7 +16,7 @@ struct report_options {
 	struct common common;
 	struct idle_options idle;
 	const char *file;
-	const char *html;
+	const char *html, *source_link;
 	struct terminal_options terminal;
 	bool json;
 	bool full;
@@ -26,13 +26,15 @@ struct report_options {
 	bool spans;
 };
 
-enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY, OPT_FULL };
+enum { OPT_JSON = 0x200, OPT_HTML, OPT_LINES, OPT_SUMMARY, OPT_WALL, OPT_BY, OPT_FULL, OPT_SOURCE_LINK };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, 0, 0, "Print the report as JSON", 0},
 	{"html", OPT_HTML, "OUT", 0,
 	 "Write flame graphs and a timeline into one self-contained HTML file, instead of the text", 0},
 	{"full", OPT_FULL, 0, 0, "Print all that there is, instead of what matters", 0},
+	{"source-link", OPT_SOURCE_LINK, "ADDRESS", 0,
+	 "With --html: link methods to their sources, at this address with {path} and {line}", 0},
 	{"summary", OPT_SUMMARY, 0, 0, "Print only the summary at the beginning of the report", 0},
 	{"wall", OPT_WALL, 0, 0,
 	 "Print instead where the time of the threads went: running, waiting for a CPU, blocked by what and by whom",
@@ -96,6 +98,8 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		if (o->full && (o->json || o->summary || o->wall || o->spans))
 			argp_error(state,
 				   "--full is about the text without other options that choose one: leave it away");
+		if (o->source_link && !o->html)
+			argp_error(state, "--source-link is about the page: it needs --html");
 		if (o->wall && (o->spans || filter_has_span(&o->common.filter)))
 			argp_error(state, "--wall is about whole threads: it cannot be combined with spans");
 		return common_file_arg(key, arg, state, &o->file);
@@ -105,17 +109,23 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 	case OPT_HTML:
 		o->html = arg;
 		return 0;
+	case OPT_SOURCE_LINK:
+		if (!page_can_link(arg))
+			argp_error(state, "--source-link: '%s' is not an address of http or https with {path} in it",
+				   arg);
+		o->source_link = arg;
+		return 0;
 	default:
 		return common_file_arg(key, arg, state, &o->file);
 	}
 }
 
-static bool write_html(const struct loaded *l, const char *path)
+static bool write_html(const struct loaded *l, const struct report_options *o)
 {
-	const char *slash = strrchr(l->path, '/');
-	FILE *out = common_output_open(path, l->path);
+	const struct page_request request = {.titles = {common_name(l->path)}, .source_link = o->source_link};
+	FILE *out = common_output_open(o->html, l->path);
 
-	return out && common_output_close(out, path, report_html(out, l->views, slash ? slash + 1 : l->path));
+	return out && common_output_close(out, o->html, report_html(out, l->views, &request));
 }
 
 #define WALL_TOP 10U /* rows of a table by default */
@@ -185,7 +195,7 @@ int cmd_report(int argc, char **argv)
 	if (ok) {
 		l.source.lines = o.lines;
 		if (o.html)
-			ok = write_html(&l, o.html);
+			ok = write_html(&l, &o);
 		if (ok && o.spans)
 			ok = write_spans(&l, &o);
 		else if (ok && (o.json || o.summary || o.wall || !o.html))

@@ -12,7 +12,7 @@
 struct diff_page {
 	const struct diff_report *report;
 	const struct views *const *views;
-	const char *const *titles;
+	const struct page_request *request;
 };
 
 static uint64_t count_events(const struct analysis *an, uint32_t kind)
@@ -33,7 +33,7 @@ static void write_side(struct json *j, const struct diff_page *d, int side, cons
 	uint64_t count = kind && kind_of(kind)->unit != UNIT_COUNT ? count_events(d->views[side]->an, kind) : total;
 
 	json_open(j, side == DIFF_BEFORE ? "before" : "after", '{');
-	page_about(j, d->views[side], d->titles[side]);
+	page_about(j, d->views[side], d->request->titles[side]);
 	json_number(j, "total", total);
 	json_decimal(j, "each", count ? (double)total / (double)count : 1);
 	json_close(j, '}');
@@ -68,7 +68,7 @@ static void write_compared(struct json *j, const struct diff_page *d, const stru
 static int write_graph(struct json *j, const struct diff_page *d, int side, const struct profile *profile)
 {
 	const struct analysis *an = d->views[side]->an;
-	struct page p = {.an = an, .j = *j};
+	struct page p = {.an = an, .sources = d->request->source_link != NULL, .j = *j};
 	enum kind_unit unit = d->report->options->kind ? kind_of(d->report->options->kind)->unit : UNIT_COUNT;
 	int err = -ENOMEM;
 
@@ -112,15 +112,17 @@ static int diff_data(FILE *out, const void *of)
 	int err;
 
 	json_open(&j, NULL, '{');
-	page_about(&j, d->views[DIFF_AFTER], d->titles[DIFF_AFTER]);
+	page_about(&j, d->views[DIFF_AFTER], d->request->titles[DIFF_AFTER]);
 	page_kinds(&j);
+	if (d->request->source_link)
+		json_string(&j, "source_link", d->request->source_link);
 	err = write_graphs(&j, d);
 	json_close(&j, '}');
 	return err;
 }
 
 int diff_html(FILE *out, const struct diff_report *r, const struct views *const v[DIFF_SIDES],
-	      const char *const titles[DIFF_SIDES])
+	      const struct page_request *request)
 {
-	return page_write(out, diff_data, &(struct diff_page){r, v, titles});
+	return page_write(out, diff_data, &(struct diff_page){r, v, request});
 }

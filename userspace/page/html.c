@@ -94,6 +94,8 @@ int page_graph(struct page *p, const struct profile *profile, const struct page_
 		json_number(&p->j, "complete", profile->quality.by_cause[CAUSE_COMPLETE]);
 		html_incomplete(&p->j, &profile->quality);
 		err = page_tree(&p->j, t, place) ?: html_weights(p, profile, t, place);
+		if (p->sources)
+			err = err ?: page_sources(&p->j, p->an, profile);
 		if (from)
 			err = err ?: html_times(p, profile, from, t, place);
 		json_close(&p->j, '}');
@@ -201,15 +203,17 @@ void page_kinds(struct json *j)
 
 struct report_page {
 	const struct views *views;
-	const char *title;
+	const struct page_request *request;
 };
 
 static int html_data(FILE *out, const void *of)
 {
-	const struct report_page *request = of;
-	const struct views *v = request->views;
-	const char *title = request->title;
-	struct page p = {.an = v->an, .from_ns = v->an->start_ns, .j = {.out = out}};
+	const struct report_page *report = of;
+	const struct views *v = report->views;
+	struct page p = {.an = v->an,
+			 .from_ns = v->an->start_ns,
+			 .sources = report->request->source_link != NULL,
+			 .j = {.out = out}};
 	int err = 0;
 
 	p.index = calloc(v->an->a->threads.count + 1, sizeof(*p.index));
@@ -226,8 +230,9 @@ static int html_data(FILE *out, const void *of)
 		err = page_thread(&p, v->threads.at[i].row, &number);
 	}
 	json_open(&p.j, NULL, '{');
-	json_string(&p.j, "title", title);
-	page_about(&p.j, v, title);
+	page_about(&p.j, v, report->request->titles[0]);
+	if (report->request->source_link)
+		json_string(&p.j, "source_link", report->request->source_link);
 	page_kinds(&p.j);
 	err = err ?: html_graphs(&p, v);
 	err = err ?: html_lanes(&p) ?: html_timeline(&p);
@@ -253,7 +258,7 @@ int page_write(FILE *out, int (*data)(FILE *out, const void *of), const void *of
 	return err;
 }
 
-int report_html(FILE *out, const struct views *v, const char *title)
+int report_html(FILE *out, const struct views *v, const struct page_request *request)
 {
-	return page_write(out, html_data, &(struct report_page){v, title});
+	return page_write(out, html_data, &(struct report_page){v, request});
 }

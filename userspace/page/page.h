@@ -29,6 +29,7 @@ struct page {
 	VEC(uint32_t) rows;
 	uint64_t from_ns, to_ns; /* what the timeline shows, on the trace's clock */
 	bool lanes;		 /* it has the lives of threads, not only spans */
+	bool sources;		 /* it says where methods are in their sources */
 	struct json j;
 };
 
@@ -60,6 +61,9 @@ struct page_source {
 /* 0 or -ENOMEM. */
 int html_times(struct page *p, const struct profile *profile, const struct page_source *from, const struct tree *t,
 	       const uint32_t *place);
+
+/* ---- sources.c: name, path and line of the methods whose source is known. 0 or -ENOMEM ---- */
+int page_sources(struct json *j, const struct analysis *an, const struct profile *profile);
 
 /* ---- html.c ---- */
 

@@ -29,6 +29,7 @@ async function zoom(p, report) {
 	await p.click([gamma.x, gamma.y]);
 	assert((await hash(p)).includes("zoom="));
 	assert((await text(p, "detail-name")) === "Worker.gamma" && (await text(p, "detail-numbers")).includes("100.00 % of what is zoomed to"), await text(p, "detail-numbers"));
+	assert(/^https:\/\/example\.org\/Worker\.java#L\d+$/.test(await p.evaluate(`document.getElementById("detail-source").getAttribute("href")`)), "no link to the source");
 	const shares = (await text(p, "legend")).match(/[\d.]+ %/g).map(parseFloat);
 	assert(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.1, "the legend is not about what is zoomed to: " + shares);
 	await p.evaluate(`window.copied = ""; navigator.clipboard.writeText = async text => { window.copied = text; }`);

@@ -19,8 +19,15 @@ node "$TEST_DIR/page.js" flame.html '$("filter").hidden && $("lost").hidden' '$(
 	'click("timeline") && texts().some(text => text.includes(" s"))'
 if node -e 'process.exit(require(process.argv[1]).CHROMIUM ? 0 : 1)' "$TEST_DIR/browser.js"; then
 	braid report --json --top 1000000 "$SAMPLE" >report.json
-	node "$TEST_DIR/flames.js" flame.html report.json
+	braid report --html linked.html --source-link 'https://example.org/{path}#L{line}' "$SAMPLE"
+	node "$TEST_DIR/flames.js" linked.html report.json
 fi
+for address in 'javascript:alert(1)//{path}' https://example.org/; do
+	status=0
+	braid report --html linked.html --source-link "$address" "$SAMPLE" 2>err || status=$?
+	[[ $status -eq 2 ]] || fail "$address: $status"
+	grep -q 'is not an address of http or https with {path}' err || fail "$address: $(cat err)"
+done
 # A page of a selection describes the selection.
 braid report --html part.html --from 0.1 --to 10m --include spin "$SAMPLE"
 node "$TEST_DIR/page.js" part.html '!$("filter").hidden && $("filter").textContent.includes("from 0.100000 s")' \

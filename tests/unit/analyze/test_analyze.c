@@ -33,7 +33,7 @@ static char *render(struct analyzer *a, bool page)
 	info_json(out, v, &source);
 	ck_assert_int_eq(collapsed_write(out, an, &an->samples, &options), 0);
 	if (page)
-		ck_assert_int_eq(report_html(out, v, "x"), 0);
+		ck_assert_int_eq(report_html(out, v, &(struct page_request){.titles = {"x"}}), 0);
 	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
 		script_print(out, an, &synthetic[i], NULL, &(struct script_options){0});
 	fclose(out);

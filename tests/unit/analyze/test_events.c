@@ -61,7 +61,7 @@ static char *everything(const struct run *r)
 
 	report_text(out, r->v, &source, 30);
 	report_json(out, r->v, &source, 30);
-	ck_assert_int_eq(report_html(out, r->v, "x"), 0);
+	ck_assert_int_eq(report_html(out, r->v, &(struct page_request){.titles = {"x"}}), 0);
 	for (size_t i = 0; i < r->a->events.count; i++) {
 		struct trace_rec rec = {.kind = TRACE_JVM_EVENT, .jvm_event.kind = row[i].kind};
 

@@ -107,7 +107,7 @@ static void has_graphs(const struct run *r, const char *own)
 	size_t size = 0;
 	FILE *out = open_memstream(&page, &size);
 
-	ck_assert_int_eq(report_html(out, r->v, "x"), 0);
+	ck_assert_int_eq(report_html(out, r->v, &(struct page_request){.titles = {"x"}}), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(page, own));
 	ck_assert_ptr_null(strstr(strstr(page, own) + 1, own));

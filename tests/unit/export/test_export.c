@@ -281,7 +281,7 @@ START_TEST(html_keeps_names_inside)
 	FILE *out = open_memstream(&text, &size);
 	const char *data;
 
-	ck_assert_int_eq(report_html(out, r.v, "</script><b>&"), 0);
+	ck_assert_int_eq(report_html(out, r.v, &(struct page_request){.titles = {"</script><b>&"}}), 0);
 	fclose(out);
 	ck_assert_ptr_null(strstr(text, "<script>alert"));
 	ck_assert_ptr_null(strstr(text, "@BRAID_DATA@"));
@@ -315,7 +315,7 @@ START_TEST(html_says_what_it_is_of)
 	use_zone("UTC");
 	ck_assert_int_eq(filter_add_tids(&f, "102,200"), 0);
 	r = run_of(&f);
-	ck_assert_int_eq(report_html(out, r.v, "t"), 0);
+	ck_assert_int_eq(report_html(out, r.v, &(struct page_request){.titles = {"t"}}), 0);
 	fclose(out);
 	ck_assert_ptr_nonnull(strstr(text,
 				     "\"command\":\"java demo.Main ?[2J\",\"began\":\"2026-01-01 00:00:00 +0000\","

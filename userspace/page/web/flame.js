@@ -8,7 +8,7 @@ const ROW = 20, MIN_WIDTH = 0.4, FONT = '12px system-ui, -apple-system, "Segoe U
 
 function makeFlame(id, canvas, spacer) {
 	return {box: $(id), canvas: $(canvas), spacer: $(spacer), context: $(canvas).getContext("2d"), tree: null, zoom: 0, hover: -1, focus: -1, icicle: false,
-		reverse: false, skip: 0, rows: [], above: 0, height: 0};
+		reverse: false, skip: 0, rows: [], above: 0, height: 0, shown: 0};
 }
 
 /* The label that matches the search, by number; null: nothing is searched. */
@@ -23,15 +23,20 @@ function wideOf(tree) {
 	return tree.was && state.by === "before" ? tree.was : tree.total;
 }
 
-/* The position of each visible frame: rows[depth] holds node, left, width in a flat list; fractions of the width. */
-function layFlame(f) {
+/*
+ * The position of each visible frame: rows[depth] holds node, left, width in a flat list; fractions of the width. `keep`:
+ * what is seen stays where it is, the root otherwise is.
+ */
+function layFlame(f, keep = false) {
+	const before = f.icicle ? f.box.scrollTop : f.height - f.shown - f.box.scrollTop;
 	const found = layOut(f.tree, f.zoom, MIN_WIDTH / Math.max(1, f.box.clientWidth), wideOf(f.tree));
 	f.rows = found.rows.slice(f.skip);
 	f.above = Math.max(0, found.above - f.skip);
 	f.height = f.rows.length * ROW;
 	f.canvas.style.height = f.box.clientHeight + "px";
 	f.spacer.style.height = Math.max(0, f.height - f.box.clientHeight) + "px";
-	f.box.scrollTop = f.icicle ? 0 : f.height;
+	f.shown = f.box.clientHeight;
+	f.box.scrollTop = f.icicle ? (keep ? before : 0) : f.height - f.shown - (keep ? Math.max(0, before) : 0);
 	drawFlame(f);
 }
 

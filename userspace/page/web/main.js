@@ -86,8 +86,21 @@ function listenToPointer() {
 		$("tip").hidden = true;
 		draw();
 	});
-	addEventListener("resize", layout);
+	addEventListener("resize", () => state.view === "methods" && layMethods());
+	/* what lies beside a view makes it smaller */
+	const watch = typeof ResizeObserver === "function" ? new ResizeObserver(boxes => boxes.forEach(box => resized(box.target))) : null;
+	[flame, callers, callees].forEach(f => watch?.observe(f.box));
 	addEventListener("popstate", readHash);
+}
+
+function resized(box) {
+	const f = [flame, callers, callees].find(one => one.box === box);
+	if (box.clientHeight === 0 || (f === flame && state.view === "recording"))
+		return;
+	if (f === flame && state.view !== "graph")
+		layout();
+	else if (f.tree)
+		layFlame(f, true);
 }
 
 /* Keys that are the same wherever the focus is. True: the key has a meaning. */

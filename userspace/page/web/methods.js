@@ -105,7 +105,11 @@ function fillTable() {
 		cell.title = name;
 		button.tabIndex = -1;
 		row.dataset.name = name;
-		row.addEventListener("click", () => chooseMethod(name));
+		row.addEventListener("click", () => {
+			chooseMethod(name);
+			if ($("methods-view").scrollHeight > $("methods-view").clientHeight + 1) /* on a telephone, they are below */
+				$("sandwich").scrollIntoView();
+		});
 	}
 	markRow(false);
 	$("more-methods").hidden = listed.length <= shownRows;

@@ -20,8 +20,8 @@ function numbersOf(f, i) {
 	if (tree.was)
 		return [changeText(tree.was[i], tree.total[i]), "self: " + changeText(tree.selfWas[i], tree.self[i])];
 	for (const [title, column] of [["total", tree.total], ["self", tree.self]])
-		out.push(title + " " + amount(column[i]) + ", " + share(column[i], tree.total[zoom]) +
-			(zoom ? " of what is zoomed to, " + share(column[i], tree.total[0]) + " of all" : ""));
+		out.push(title + " " + amount(column[i]) + ", " + share(column[i], tree.total[tree.total[i] <= tree.total[zoom] ? zoom : 0]) +
+			(zoom && tree.total[i] <= tree.total[zoom] ? " of what is zoomed to, " + share(column[i], tree.total[0]) + " of all" : ""));
 	return out;
 }
 
@@ -47,11 +47,16 @@ function describeFrame() {
 
 /* Where a method's source is: an address of the pattern in the page's data. Null: not known. */
 function sourceOf(name) {
-	const pattern = data.source_link || "", source = graph.sources && graph.sources[name];
-	if (!source || !/^https?:\/\//.test(pattern))
+	const pattern = data.source_link || "";
+	if (!graph.places) {
+		graph.places = new Map();
+		for (let i = 0; i < (graph.sources || []).length; i += 3)
+			graph.places.set(graph.sources[i], [graph.sources[i + 1], graph.sources[i + 2]]);
+	}
+	if (!graph.places.has(name) || !/^https?:\/\//.test(pattern))
 		return null;
-	const path = source[0].split("/").map(encodeURIComponent).join("/");
-	return {href: pattern.replaceAll("{path}", () => path).replaceAll("{line}", () => String(source[1])), text: source[0].split("/").pop() + ":" + source[1]};
+	const [path, line] = graph.places.get(name), escaped = path.split("/").map(encodeURIComponent).join("/");
+	return {href: pattern.replaceAll("{path}", () => escaped).replaceAll("{line}", () => String(line)), text: path.split("/").pop() + ":" + line};
 }
 
 /* Puts a text where it can be pasted from. */
