@@ -2,6 +2,7 @@
 #include "virtual.h"
 
 #include "thread_sets.h"
+#include "virtual_states.h"
 
 #include "util/compare.h"
 #include "util/pair_map.h"
@@ -17,44 +18,15 @@
 #define WORDS_MAX (1 << 20)    /* of a chunk's stack */
 #define TRIES 3		       /* more, at a thread that runs while it is read */
 
-/* The constants of VirtualThread, and what they mean for a reader from outside. */
-static const struct {
-	const char *name;
-	enum braid_vthread_state state;
-	bool timed;
-} meanings[] = {
-	{"NEW", BRAID_VTHREAD_NEW, false},
-	{"STARTED", BRAID_VTHREAD_QUEUED, false},
-	{"RUNNING", BRAID_VTHREAD_MOUNTED, false},
-	{"PARKING", BRAID_VTHREAD_MOUNTED, false},
-	{"PARKED", BRAID_VTHREAD_PARKED, false},
-	{"PINNED", BRAID_VTHREAD_PINNED, false},
-	{"TIMED_PARKING", BRAID_VTHREAD_MOUNTED, false},
-	{"TIMED_PARKED", BRAID_VTHREAD_PARKED, true},
-	{"TIMED_PINNED", BRAID_VTHREAD_PINNED, true},
-	{"UNPARKED", BRAID_VTHREAD_QUEUED, false},
-	{"YIELDING", BRAID_VTHREAD_MOUNTED, false},
-	{"YIELDED", BRAID_VTHREAD_QUEUED, false},
-	{"BLOCKING", BRAID_VTHREAD_MOUNTED, false},
-	{"BLOCKED", BRAID_VTHREAD_BLOCKED, false},
-	{"UNBLOCKED", BRAID_VTHREAD_QUEUED, false},
-	{"WAITING", BRAID_VTHREAD_MOUNTED, false},
-	{"WAIT", BRAID_VTHREAD_WAITING, false},
-	{"TIMED_WAITING", BRAID_VTHREAD_MOUNTED, false},
-	{"TIMED_WAIT", BRAID_VTHREAD_WAITING, true},
-	{"TERMINATED", BRAID_VTHREAD_ENDED, false},
-};
-#define STATES (sizeof(meanings) / sizeof(meanings[0]))
-
 struct virtuals {
 	const struct java_heap *heap;
 	struct thread_sets sets;
 	struct java_moment moment;
-	thread_objects objects; /* of the present slice */
-	thread_objects again;	/* those of its threads that ran while they were read */
-	struct pair_map seen;	/* numbers of threads that were reported */
-	int32_t suspended;	/* a bit of the state */
-	int32_t states[STATES]; /* the constants' values; -1: there is no such constant */
+	thread_objects objects;		/* of the present slice */
+	thread_objects again;		/* those of its threads that ran while they were read */
+	struct pair_map seen;		/* numbers of threads that were reported */
+	int32_t suspended;		/* a bit of the state */
+	int32_t states[VIRTUAL_STATES]; /* the constants' values; -1: there is no such constant */
 	uint16_t state, carrier;
 	uint16_t waiter;     /* see read_monitors(); 0: the VM has no such field, before 24 */
 	uint16_t lock_count; /* of a chunk: the number of objects that the thread has locked; the same */
@@ -104,18 +76,18 @@ static bool fits(const struct virtuals *v)
 /* Finds the fields of VirtualThread, and what the values of its state mean. */
 static void find_states(struct virtuals *v)
 {
-	uint16_t suspended = 0, constants[STATES] = {0};
+	uint16_t suspended = 0, constants[VIRTUAL_STATES] = {0};
 	struct class_wanted classes[] = {{.name = "java/lang/VirtualThread"}, {.name = "jdk/internal/vm/StackChunk"}};
-	struct field_wanted fields[STATES + 5] = {{0, "state", "I", &v->state},
-						  {0, "carrierThread", "Ljava/lang/Thread;", &v->carrier},
-						  {0, "SUSPENDED", "I", &suspended},
-						  {0, "objectWaiter", "J", &v->waiter},
-						  {1, "lockStackSize", "B", &v->lock_count}};
+	struct field_wanted fields[VIRTUAL_STATES + 5] = {{0, "state", "I", &v->state},
+							  {0, "carrierThread", "Ljava/lang/Thread;", &v->carrier},
+							  {0, "SUSPENDED", "I", &suspended},
+							  {0, "objectWaiter", "J", &v->waiter},
+							  {1, "lockStackSize", "B", &v->lock_count}};
 
-	for (size_t i = 0; i < STATES; i++)
-		fields[5 + i] = (struct field_wanted){0, meanings[i].name, "I", &constants[i]};
-	classes_find(&v->heap->classes, classes, 2, fields, STATES + 5);
-	for (size_t i = 0; i < STATES; i++)
+	for (size_t i = 0; i < VIRTUAL_STATES; i++)
+		fields[5 + i] = (struct field_wanted){0, virtual_states[i].name, "I", &constants[i]};
+	classes_find(&v->heap->classes, classes, 2, fields, VIRTUAL_STATES + 5);
+	for (size_t i = 0; i < VIRTUAL_STATES; i++)
 		if (!java_heap_static_int(v->heap, classes[0].klass, constants[i], &v->states[i]))
 			v->states[i] = -1;
 	if (!java_heap_static_int(v->heap, classes[0].klass, suspended, &v->suspended))
@@ -187,10 +159,10 @@ static void ask_reference(struct virtuals *v, uint64_t object, uint64_t at, uint
 
 static enum braid_vthread_state state_of(const struct virtuals *v, int32_t value, bool *timed)
 {
-	for (size_t i = 0; i < STATES; i++)
+	for (size_t i = 0; i < VIRTUAL_STATES; i++)
 		if (v->states[i] == (value & ~v->suspended)) {
-			*timed = meanings[i].timed;
-			return meanings[i].state;
+			*timed = virtual_states[i].timed;
+			return virtual_states[i].state;
 		}
 	return BRAID_VTHREAD_UNKNOWN;
 }
