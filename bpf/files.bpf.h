@@ -235,14 +235,31 @@ static __always_inline void object_of_file(struct object *o, struct file *file)
 	}
 }
 
-/* Describes what the thread's system call `call`, which has not ended, waited for; `o` is zeroed. */
-static __always_inline void object_of_call(struct object *o, struct task_struct *task, __u32 call)
+/*
+ * The descriptor that the current thread polls, plus 1, if it is the only one: a read of a Java socket is such a poll. Which
+ * of several has ended it is seen when the call has ended, which is too late, and not at all of an epoll.
+ */
+static __always_inline __u32 call_polled(struct pt_regs *entry)
+{
+	__s32 fd;
+
+	if ((entry->orig_ax != NR_POLL && entry->orig_ax != NR_PPOLL) || entry->si != 1 ||
+	    bpf_probe_read_user(&fd, sizeof(fd), (const void *)entry->di) || fd < 0)
+		return 0;
+	return (__u32)fd + 1;
+}
+
+/*
+ * Describes what the thread's system call `call`, which has not ended, waited for; `o` is zeroed. `polled`: call_polled()
+ * when it began.
+ */
+static __always_inline void object_of_call(struct object *o, struct task_struct *task, __u32 call, __u32 polled)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (call == BRAID_OFFCPU_SYSCALL || !(call_about(call) & CALL_FD) || entry->orig_ax != call)
+	if (call == BRAID_OFFCPU_SYSCALL || !(polled || call_about(call) & CALL_FD) || entry->orig_ax != call)
 		return;
-	object_of_file(o, file_of(task, entry->di));
+	object_of_file(o, file_of(task, polled ? polled - 1 : entry->di));
 }
 
 #endif

@@ -330,6 +330,7 @@ static __always_inline void offcpu_out(struct task_struct *task, __u32 state, __
 					 .futex = offcpu_futex(entry, flags),
 					 .flags = flags,
 					 .from = bpf_get_smp_processor_id(),
+					 .polled = state ? call_polled(entry) : 0,
 					 .vthread = t->vthread};
 	walks = offcpu_walks(t, task, flags);
 	starts = stacks_at_start && !(offcpu_filtered && !filter_may_select_alike(t));

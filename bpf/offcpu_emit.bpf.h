@@ -113,7 +113,7 @@ static __always_inline void offcpu_emit(struct braid_thread_time *t, struct task
 	struct object object = {0};
 
 	if (BRAID_OFFCPU_CLASS(i->flags) != BRAID_OFFCPU_RUNNABLE) /* it waited for a CPU */
-		object_of_call(&object, task, i->flags & BRAID_OFFCPU_SYSCALL);
+		object_of_call(&object, task, i->flags & BRAID_OFFCPU_SYSCALL, i->polled);
 	e = offcpu_begin(t, task->pid, i, ref, now);
 	if (e) {
 		e->sleep |= object.kind << BRAID_SLEEP_OBJECT_SHIFT;

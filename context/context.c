@@ -23,7 +23,8 @@
 
 /* ---- threads ---- */
 
-__attribute__((visibility("default"))) __thread struct braid_context_record *otel_thread_ctx_v1;
+/* In front of all that begins with zeros, so the record is beside it: a recorder reads both at once. */
+__attribute__((visibility("default"), section(".tdata"))) __thread struct braid_context_record *otel_thread_ctx_v1;
 
 /* The attributes follow the record without a gap. */
 static __thread struct {

@@ -40,7 +40,7 @@ while read -r function class name end; do
 done <<'END'
 sleeps 3 e.name=='' timer
 waits 2 e.name==''and(e.number>0) helper:wakes
-polls 4 e.name=='' timer
+polls 4 e.name=='pipe'and(e.number>0) timer
 reads_pipe 6 e.name=='pipe'and(e.number>0) helper:writes
 accepts 5 [e.name]in(truth['port']) helper:connects
 receives 5 [e.name]in(truth['peer']) helper:connects
@@ -75,7 +75,7 @@ java sleeps "by a timer" "e.flags >> 20 & 31 == 0x12 and e.text == 'timer'"
 java parks "by a timer" "e.flags >> 20 & 31 == 0x12 and e.text == 'timer'"
 java enters "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other.name == 'helper' and 'Reasons.holds' in e.other_stack"
 java locks "the owner ends it" "e.flags >> 20 & 15 == 2 and e.other and e.other.name == 'helper' and 'Reasons.holdsLock' in e.other_stack"
-java reads "from a socket" "e.flags >> 20 & 15 in (4, 5) and e.other and e.other.name == 'helper' and 'Reasons.sends' in e.other_stack"
+java reads "from a socket" "e.flags >> 20 & 15 in (4, 5) and e.name == '127.0.0.1:' + truth['peer'][0][0] and e.other and e.other.name == 'helper' and 'Reasons.sends' in e.other_stack"
 events java.trace \
 	"a lock is a LOCK, too" "len(at('lock', 'Reasons.locks')) >= 3 and len(at('lock', 'Reasons.enters')) >= 3" \
 	"nothing lost" "lost == []"

@@ -58,6 +58,9 @@ one_line_error none.txt err
 # BraidContext
 JAR=$BUILD/braid-context.jar
 [[ -e $JAR ]] || skip "braid was built without a JDK"
+# A sample reads the record together with what is within 64 bytes of the variable.
+readelf -sW "$BUILD/libbraid-context.so" | awk '$8 == "otel_thread_ctx_v1" { at = $2 } $8 == "own" { own = $2 }
+	END { exit !(at == "0000000000000000" && own == "0000000000000008") }' || fail "the record is not beside the variable"
 "$JAVA_HOME/bin/javac" -cp "$JAR" -d . "$TEST_DIR/context/Routes.java"
 start_program out "$JAVA" -Xint -cp "$JAR:." Routes
 start_record -F 997 -o java.trace -p "$JAVA_PID"
