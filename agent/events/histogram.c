@@ -15,7 +15,7 @@
 
 #define ROWS_MAX 1000U
 #define BYTES_PER_S 500000000.0 /* small objects, on any collector: 40 to 120 ns each */
-#define MEASURED_NS 1000000U	/* a shorter time is no measurement */
+#define MEASURED_NS 1000000U	/* a shorter time only shows that it takes no longer */
 #define REFUSED_FASTER 1.1
 #define ANNOUNCE_MS 100U
 #define CHECK_OBJECTS 0x10000U /* the clock is read this often, in objects */
@@ -48,8 +48,10 @@ static struct {
 	bool taken; /* one at least */
 	uint64_t next_ns;
 	uint64_t number;
-	double bytes_per_s; /* as measured; 0: not yet */
 } heap;
+
+/* As measured last, also in an earlier recording, without and with a collection before; 0: not yet. */
+static double bytes_per_s[2];
 
 /* ---- the estimate ---- */
 
@@ -82,11 +84,23 @@ uint64_t runtime_used_bytes(JNIEnv *jni)
 }
 
 /* A collection takes about as long as counting what it leaves. */
+static double expected_rate(void)
+{
+	return bytes_per_s[heap.live] ?: heap.live ? BYTES_PER_S / 2 : BYTES_PER_S;
+}
+
 static uint64_t expected_ns(uint64_t used)
 {
-	double rate = heap.bytes_per_s ?: heap.live ? BYTES_PER_S / 2 : BYTES_PER_S;
+	return (uint64_t)((double)used / expected_rate() * 1e9);
+}
 
-	return (uint64_t)((double)used / rate * 1e9);
+static void measure(const struct histogram *h)
+{
+	uint64_t ns = h->end_ns - h->start_ns;
+	double rate = (double)h->all.bytes / ((double)(ns > MEASURED_NS ? ns : MEASURED_NS) / 1e9);
+
+	if (ns > MEASURED_NS || rate > expected_rate())
+		bytes_per_s[heap.live] = rate;
 }
 
 /* False: it would take too long. */
@@ -101,7 +115,7 @@ static bool announce(JNIEnv *jni)
 	jvm_event_publish(&e, 0);
 	publish_let_read(ANNOUNCE_MS);
 	if (e.flags) /* one slow histogram must not keep all others from being taken */
-		heap.bytes_per_s *= REFUSED_FASTER;
+		bytes_per_s[heap.live] *= REFUSED_FASTER;
 	return !e.flags;
 }
 
@@ -278,8 +292,8 @@ static void histogram_take(JNIEnv *jni)
 		classes_take(jni, &h);
 		if (!h.error)
 			count_objects(&h);
-		if (!h.error && h.end_ns - h.start_ns > MEASURED_NS)
-			heap.bytes_per_s = (double)h.all.bytes / ((double)(h.end_ns - h.start_ns) / 1e9);
+		if (!h.error)
+			measure(&h);
 		if (!h.error && !h.aborted)
 			rows_publish(jni, &h);
 		result_publish(&h);

@@ -107,7 +107,8 @@ enum braid_jvm_event_kind {
 					longer ones; the interval is as long as the method's longest call, and ends with
 					the report */
 	BRAID_JVM_DUMP = 40,   /* a thread of a thread dump, on this stack. All of one dump have the same time; flags:
-				BRAID_DUMP_* and, unless it runs, those of OFFCPU; value: ns of CPU time since its
+				BRAID_DUMP_* and, unless it runs, those of OFFCPU; detail: what the VM says
+				that it does, as waits_state() has it; value: ns of CPU time since its
 				start; weight: those in the kernel; name: class of the object that it waits for;
 				number: identifies the object among those of the dump; other, other_vthread: the thread that
 				owns it */

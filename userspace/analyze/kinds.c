@@ -318,6 +318,7 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			    .kernel = true,
 			    .flagged = true,
 			    .name_is = PLAIN("class"),
+			    .detail_is = PLAIN("vm_state"),
 			    .value_is = NS("cpu"),
 			    .weight_is = NS("system"),
 			    .number_is = PLAIN("object"),

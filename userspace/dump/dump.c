@@ -73,6 +73,7 @@ static int add_thread(struct dump_view *v, const struct event *e)
 					     .mount = "",
 					     .reason = blocked ? blocked_reason(why, e->row->flags, &id) : "",
 					     .class = strpool_get(&an->a->strings, e->row->name),
+					     .vm = strpool_get(&an->a->strings, e->row->detail),
 					     .owner = CYCLE_NONE});
 }
 
@@ -148,6 +149,7 @@ static int add_virtual(struct dump_view *v, const struct event *e)
 					     .mount = mount_state(flags),
 					     .reason = virtual_reason(an, e->stack, flags),
 					     .class = strpool_get(&an->a->strings, e->row->name),
+					     .vm = "",
 					     .owner = CYCLE_NONE});
 }
 

@@ -29,6 +29,7 @@ struct dump_thread {
 	const char *mount;  /* "new", "queued", "mounted", "unmounted"; "" for any other thread */
 	const char *reason; /* why it is off the CPU, "" if it is not blocked */
 	const char *class;  /* of the object that it waits for, or "" */
+	const char *vm;	    /* what the VM says that it does, see waits_state(); "": it does not */
 	uint32_t mounted;   /* index of the virtual thread that it carries, or CYCLE_NONE */
 	uint32_t owner;	    /* index of the thread that owns the object, or CYCLE_NONE */
 	uint32_t deadlock;  /* number of the deadlock that it is in, from 1, or 0 */

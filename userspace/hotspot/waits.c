@@ -14,6 +14,7 @@
 #define ANONYMOUS 1 /* an owner that another thread has not named (ObjectMonitor::ANONYMOUS_OWNER, 21 and later) */
 
 enum {
+	F_STATE,
 	F_PENDING,
 	F_WAITING,
 	F_STACK_BASE,
@@ -32,6 +33,7 @@ enum {
 };
 
 static const struct vm_field wanted[FIELDS] = {
+	[F_STATE] = {.type = "JavaThread", .name = "_thread_state"},
 	[F_PENDING] = {.type = "JavaThread", .name = "_current_pending_monitor"},
 	[F_WAITING] = {.type = "JavaThread", .name = "_current_waiting_monitor"},
 	[F_STACK_BASE] = {.type = "JavaThread", .name = "_stack_base"},
@@ -73,7 +75,8 @@ int waits_open(struct waits *w, pid_t pid, uint64_t bias, const uint64_t at[VM_S
 	if (err)
 		return err;
 	w->pid = pid;
-	w->offsets = (struct waits_offsets){.pending = offset_of(f, F_PENDING, F_PENDING_OLD),
+	w->offsets = (struct waits_offsets){.state = offset_of(f, F_STATE, F_STATE),
+					    .pending = offset_of(f, F_PENDING, F_PENDING_OLD),
 					    .waiting = offset_of(f, F_WAITING, F_WAITING_OLD),
 					    .stack_base = offset_of(f, F_STACK_BASE, F_STACK_BASE_OLD),
 					    .stack_size = offset_of(f, F_STACK_SIZE, F_STACK_SIZE_OLD),
@@ -276,6 +279,18 @@ static void blocker_read(struct waits *w, uint64_t java_thread, struct wait_obje
 	}
 	to->how = WAIT_FOR_BLOCKER;
 	to->id = blocker;
+}
+
+/* enum JavaThreadState: each state is followed by that of leaving it. */
+const char *waits_state(struct waits *w, uint64_t java_thread)
+{
+	static const char *const names[] = {"", "new", "in_native", "in_vm", "in_java", "blocked"};
+	uint32_t state = 0;
+
+	if (!w->offsets.state || walk_read(reader(w), &state, sizeof(state), java_thread + w->offsets.state) ||
+	    state / 2 >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[state / 2];
 }
 
 void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to)

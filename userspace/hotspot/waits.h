@@ -20,7 +20,7 @@ enum wait_for { WAIT_FOR_NOTHING, WAIT_FOR_MONITOR, WAIT_FOR_NOTIFY, WAIT_FOR_BL
 
 /* Offsets in the VM's objects; 0: the VM has no such field. */
 struct waits_offsets {
-	uint16_t pending, waiting, stack_base, stack_size, owner_id, locks_top, locks_base; /* JavaThread */
+	uint16_t state, pending, waiting, stack_base, stack_size, owner_id, locks_top, locks_base; /* JavaThread */
 	uint16_t monitor_object, monitor_owner;
 };
 
@@ -71,6 +71,9 @@ static inline void waits_again(struct waits *w)
 {
 	w->last_monitor = 0;
 }
+
+/* What the VM says that the thread does: "in_java", "in_vm", "in_native", "blocked", "new", or "": it does not. */
+const char *waits_state(struct waits *w, uint64_t java_thread);
 
 /* What the thread of that JavaThread waits for. */
 void waits_read(struct waits *w, uint64_t java_thread, struct wait_object *to);

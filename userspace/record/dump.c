@@ -41,6 +41,7 @@ struct entry {
 	uint32_t owner;
 	uint64_t owner_number; /* of a virtual thread that owns it */
 	uint32_t class;
+	uint32_t vm_state; /* id of its name */
 	uint64_t object;
 };
 
@@ -239,8 +240,7 @@ static bool waits_prepare(struct dump *d, struct process *process)
 /* Threads that wait for objects wait in a futex. */
 static bool may_wait(const struct entry *e)
 {
-	return e->process && e->java_thread && !(e->flags & BRAID_DUMP_RUNS) &&
-	       BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
+	return !(e->flags & BRAID_DUMP_RUNS) && BRAID_OFFCPU_CLASS(e->flags) == BRAID_OFFCPU_FUTEX;
 }
 
 static void look(struct dump *d, struct entry *e)
@@ -255,7 +255,11 @@ static void look(struct dump *d, struct entry *e)
 	e->owner_number = 0;
 	e->object = 0;
 	e->owned = false;
-	if (!may_wait(e) || !waits_prepare(d, e->process))
+	if (!e->process || !e->java_thread || !waits_prepare(d, e->process))
+		return;
+	e->vm_state =
+		names_id(d->session->names, &e->process->account, trace_str_of(waits_state(&d->waits, e->java_thread)));
+	if (!may_wait(e))
 		return;
 	waits_read(&d->waits, e->java_thread, &object);
 	if (object.how == WAIT_FOR_NOTHING)
@@ -388,6 +392,7 @@ static void emit(struct dump *d, const struct entry *e)
 					.thread = e->thread,
 					.node = e->node,
 					.name = e->class,
+					.detail = e->vm_state,
 					.number = e->object,
 					.other = e->owner,
 					.other_vthread = vthreads_id(d->session->vthreads, e->process, e->owner_number),

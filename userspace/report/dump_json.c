@@ -41,6 +41,14 @@ static uint32_t carrier_tid(const struct dump_view *v, const struct dump_thread 
 	return dump_is_virtual(t) && row ? row->tid : 0;
 }
 
+static void json_text(struct json *j, const char *key, const char *value)
+{
+	if (*value)
+		json_string(j, key, value);
+	else
+		json_null(j, key);
+}
+
 static void json_thread(struct json *j, const struct dump_view *v, const struct dump_thread *t)
 {
 	bool virtual = dump_is_virtual(t);
@@ -51,18 +59,11 @@ static void json_thread(struct json *j, const struct dump_view *v, const struct 
 	json_seconds_if(j, !virtual, "cpu_s", t->row->value);
 	json_seconds_if(j, !virtual, "system_s", t->row->weight);
 	json_bool(j, "java", *t->java);
+	json_text(j, "vm_state", t->vm);
 	json_number_if(j, carrier_tid(v, t), "carrier_tid", carrier_tid(v, t));
 	json_owner(j, v, t);
 	json_number_if(j, t->deadlock, "deadlock", t->deadlock);
 	json_close(j, '}');
-}
-
-static void json_text(struct json *j, const char *key, const char *value)
-{
-	if (*value)
-		json_string(j, key, value);
-	else
-		json_null(j, key);
 }
 
 static void json_stack(struct json *j, const struct dump_view *v, const struct dump_thread *t)

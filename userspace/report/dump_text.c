@@ -39,13 +39,28 @@ static void print_label(FILE *out, const struct dump_thread *t)
 		dump_is_virtual(t) ? t->number : t->tid);
 }
 
-/* ", CPU time 3 ms", ", mounted on \"ForkJoinPool-1-worker-1\" tid 20". */
+/* "in_java": "in Java". */
+static const char *vm_words(const char *state)
+{
+	static const char *const words[][2] = {{"in_java", "in Java"},
+					       {"in_vm", "in the VM"},
+					       {"in_native", "in native code"},
+					       {"blocked", "blocked in the VM"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(state, words[i][0]))
+			return words[i][1];
+	return state;
+}
+
+/* ", CPU time 3 ms, in Java", ", mounted on \"ForkJoinPool-1-worker-1\" tid 20". */
 static void print_facts(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
 	char cpu[QUANTITY_TEXT];
 
 	if (!dump_is_virtual(t))
-		fprintf(out, ", CPU time %s", duration_text(cpu, t->row->value));
+		fprintf(out, ", CPU time %s%s%s", duration_text(cpu, t->row->value), *t->vm ? ", " : "",
+			vm_words(t->vm));
 	else if (t->thread != ROW_NONE)
 		fprintf(out, ", mounted on \"%s\" tid %u", analysis_thread_name(v->an, t->thread),
 			((const struct thread_row *)table_row(&v->an->a->threads, t->thread))->tid);

@@ -70,6 +70,7 @@ OTHERS=(
 	'is_in("wanting", "BLOCKED", "sleeping", "blocked on a monitor", "want")'
 	'threads["wanting"]["owner_tid"] == tids["owner"] and threads["wanting"]["class"] == "Deadlocks$Owned"'
 	'threads["wanting"]["deadlock"] is None'
+	'threads["wanting"]["vm_state"] == "blocked" and threads["accepting"]["vm_state"] == "in_native"'
 )
 
 # deadlocks JDK CLASSES: the program has its deadlocks and its other threads.

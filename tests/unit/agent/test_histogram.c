@@ -167,6 +167,33 @@ START_TEST(given_up)
 }
 END_TEST
 
+/* The JVM remembers how fast it was, for recordings to come. */
+START_TEST(estimated_as_measured)
+{
+	struct braid_event_config c = histograms();
+	const struct braid_jvm_event *e;
+	double rate;
+	struct recorder r;
+
+	begin(&r, &c);
+	fake.class_count = 1;
+	fake.objects[1] = 1000000;
+	histogram_kind.tick(&fake_jni);
+	event(&r, BRAID_JVM_HEAP_ESTIMATE);
+	(void)row(&r);
+	e = event(&r, BRAID_JVM_HEAP);
+	rate = (double)e->value / (double)(e->end_ns - e->start_ns < 1000000 ? 1000000 : e->end_ns - e->start_ns);
+	histogram_kind.stop(&fake_jni);
+	fake.total_memory = 1000000000;
+	fake.free_memory = 0;
+	histogram_kind.start(&c);
+	histogram_kind.tick(&fake_jni);
+	e = event(&r, BRAID_JVM_HEAP_ESTIMATE);
+	ck_assert_double_eq_tol((double)e->weight, 1e9 / rate, 1e9 / rate / 1000);
+	recorder_close(&r);
+}
+END_TEST
+
 /* The first one is due at once, the next one after the interval; an interval of 0 means one only. */
 START_TEST(when_it_is_due)
 {
@@ -267,6 +294,7 @@ Suite *test_histogram(void)
 	tcase_add_test(c, rows_are_bounded);
 	tcase_add_test(c, too_long_is_refused);
 	tcase_add_test(c, given_up);
+	tcase_add_test(c, estimated_as_measured);
 	tcase_add_test(c, when_it_is_due);
 	tcase_add_test(c, not_by_a_thread_of_the_program);
 	tcase_add_test(c, garbage_is_collected_on_request);

@@ -39,6 +39,8 @@ END_TEST
 	    .flags = FUTEX | (class) << BRAID_OFFCPU_CLASS_SHIFT | (f), __VA_ARGS__)
 #define THREAD(id, tid, flags, name) REC(TRACE_THREAD, thread, id, 1, tid, tid, flags, 0, S(name), S(""))
 
+#define VM_STATE 900
+
 static const struct trace_rec dump[] = {
 	THREAD(4, 104, TRACE_THREAD_JAVA, "parked-1"),
 	THREAD(5, 105, TRACE_THREAD_JAVA, "parked-2"),
@@ -49,7 +51,8 @@ static const struct trace_rec dump[] = {
 	     .other = 2),
 	DUMP(2, PARKED, BRAID_OFFCPU_FUTEX, BRAID_DUMP_PARK | BRAID_DUMP_OWNED, .name = C_QUEUE, .number = 8,
 	     .other = 1),
-	DUMP(4, PARKED, BRAID_OFFCPU_FUTEX, BRAID_DUMP_TIMED),
+	REC(TRACE_NAME, name, VM_STATE, S("in_native")),
+	DUMP(4, PARKED, BRAID_OFFCPU_FUTEX, BRAID_DUMP_TIMED, .detail = VM_STATE),
 	DUMP(5, PARKED, BRAID_OFFCPU_FUTEX, BRAID_DUMP_TIMED),
 	DUMP(6, ON_NATIVE, BRAID_OFFCPU_CALL, BRAID_OFFCPU_UNINTERRUPTIBLE),
 	/* of another process, and of a thread that is not known */
@@ -173,7 +176,7 @@ START_TEST(dumps_are_printed)
 	HAS(text, "process 100: 5 threads: 4 sleeping, 1 disk; 1 deadlock\n\nDeadlock of 2 threads:\n");
 	HAS(text, "    \"main\" tid 101 waits for the monitor of a demo.Lock, which \"http nio 8080\" tid 102 owns\n");
 	HAS(text, "    \"http nio 8080\" tid 102 waits for a demo.Queue, which \"main\" tid 101 owns\n");
-	HAS(text, "2 threads, TIMED_WAITING, sleeping: parked:\n    \"parked-1\" tid 104, CPU time 2.00 ms\n"
+	HAS(text, "2 threads, TIMED_WAITING, sleeping: parked:\n    \"parked-1\" tid 104, CPU time 2.00 ms, in native code\n"
 		  "    \"parked-2\" tid 105, CPU time 2.00 ms\n        interpreted jdk.internal.misc.Unsafe.park\n");
 	HAS(text,
 	    "        inlined     demo.Util.inline (Util.java:30)\n        C2          demo.Main.work (Main.java:12)\n");
