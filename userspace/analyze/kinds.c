@@ -218,6 +218,7 @@ static const struct kind kinds[BRAID_JVM_EVENTS] = {
 			     .detail_is = PLAIN("reason")},
 	[BRAID_JVM_EXCEPTION] = {.title = "Exceptions",
 				 .graph = true,
+				 .thrown = true,
 				 .type = BRAID_EVENT_TYPE_EXCEPTION,
 				 .weight = WEIGHT_VALUE,
 				 .stack = true,

@@ -36,6 +36,7 @@ struct kind {
 	bool flagged; /* reports show its flags */
 	bool ages;    /* the flags are collections survived */
 	bool lasting; /* the duration is the time since an allocation */
+	bool thrown;  /* it leaves Java frames, up to the method that its detail names */
 	bool caller;  /* tables also have the calling function, and whole stacks */
 	struct kind_field name_is, detail_is, value_is, weight_is, number_is, other_is, text_is;
 };

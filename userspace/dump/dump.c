@@ -188,14 +188,6 @@ static const struct xframe *cursor_next(struct cursor *c)
 	return NULL;
 }
 
-void dump_each_frame(const struct dump_view *v, uint32_t stack, dump_frame_fn fn, void *ctx)
-{
-	struct cursor c = cursor_at(v->an, stack);
-
-	for (const struct xframe *x = cursor_next(&c); x; x = cursor_next(&c))
-		fn(ctx, v->an, x);
-}
-
 /* The forms of a method are one method. */
 static int compare_frames(const struct analysis *an, const struct xframe *x, const struct xframe *y)
 {

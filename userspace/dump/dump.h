@@ -76,8 +76,4 @@ uint64_t dump_view_count(const struct dump_view *v, bool virtual, const char *st
 /* The first thread of a deadlock; each of its threads waits for its owner. */
 const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number);
 
-/* Calls back with the frames of a stack, the innermost first. */
-typedef void (*dump_frame_fn)(void *ctx, const struct analysis *an, const struct xframe *x);
-void dump_each_frame(const struct dump_view *v, uint32_t stack, dump_frame_fn fn, void *ctx);
-
 #endif

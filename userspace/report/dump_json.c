@@ -69,7 +69,7 @@ static void json_thread(struct json *j, const struct dump_view *v, const struct 
 static void json_stack(struct json *j, const struct dump_view *v, const struct dump_thread *t)
 {
 	json_open(j, "stack", '[');
-	dump_each_frame(v, t->stack, json_frame, j);
+	analysis_each_frame(v->an, t->stack, json_frame, j);
 	json_close(j, ']');
 }
 

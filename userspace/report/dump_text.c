@@ -25,7 +25,7 @@ static void print_frame(void *ctx, const struct analysis *an, const struct xfram
 static void print_stack(FILE *out, const struct dump_view *v, const struct dump_thread *t)
 {
 	if (t->stack != ROW_NONE)
-		dump_each_frame(v, t->stack, print_frame, out);
+		analysis_each_frame(v->an, t->stack, print_frame, out);
 	else if (!strcmp(t->java, "NEW") || !strcmp(t->mount, "queued"))
 		fputs("        no stack: it has not begun\n", out);
 	else

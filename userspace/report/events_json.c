@@ -54,6 +54,8 @@ static void json_sum(struct json *j, const struct views *v, const struct kind_vi
 		json_seconds(j, "age_s", s->duration_ns / s->count);
 	if (k->k->ages)
 		json_decimal(j, "collections", (double)s->survived / (double)s->count);
+	if (k->k->thrown && s->caught)
+		json_decimal(j, "frames_left", (double)s->left / (double)s->caught);
 	if (k->k->tables && k->k->value_is.title && k->k->value_is.unit != UNIT_COUNT) {
 		json_unit(j, k->k->value_is.title, k->k->value_is.unit, s->value);
 		json_unit(j, "most", k->k->value_is.unit, s->value_max);

@@ -87,6 +87,19 @@ static const char *by_title(const struct kind *k, enum event_by by)
 	return by == BY_NAME ? k->name_is.title : by == BY_DETAIL ? k->detail_is.title : event_by_names[by];
 }
 
+static bool has_flights(const struct kind_view *k, enum event_by by)
+{
+	return k->k->thrown && (by == BY_NAME || by == BY_DETAIL);
+}
+
+static void text_flight(FILE *out, const struct event_sum *s)
+{
+	if (s->caught)
+		fprintf(out, "  %8.1f", (double)s->left / (double)s->caught);
+	else
+		fprintf(out, "  %8s", "-");
+}
+
 static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by by, bool values)
 {
 	static const char *const units[] = {[UNIT_COUNT] = "count", [UNIT_NS] = "time", [UNIT_BYTES] = "bytes"};
@@ -99,6 +112,8 @@ static void text_sums_head(FILE *out, const struct kind_view *k, enum event_by b
 		fprintf(out, "  %10s", "mean age");
 	if (k->k->ages)
 		fprintf(out, "  %8s", "GCs");
+	if (has_flights(k, by))
+		fprintf(out, "  %8s", "frames");
 	if (values)
 		fprintf(out, "  %14s", k->k->value_is.title);
 	fprintf(out, "  %s\n", by_title(k->k, by));
@@ -128,6 +143,8 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 			fprintf(out, "  %10s", duration_cell(each, 10, s->duration_ns / s->count));
 		if (k->k->ages)
 			fprintf(out, "  %8.1f", (double)s->survived / (double)s->count);
+		if (has_flights(k, by))
+			text_flight(out, s);
 		if (values)
 			fprintf(out, "  %14s", text_unit(each, 14, value->unit, s->value));
 		fputs("  ", out);
@@ -155,6 +172,8 @@ void text_kind(FILE *out, const struct views *v, uint32_t kind, unsigned top)
 			k->k->ages	? "; age and collections survived are means"
 			: k->k->lasting ? "; the age is a mean"
 					: "");
+	if (k->k->thrown)
+		fputs("; frames: how many Java frames each left until it was caught, a mean", out);
 	putc('\n', out);
 	for (enum event_by by = 0; by < BYS; by++) {
 		bool empty = k->by[by].sums.count == 0;

@@ -101,12 +101,10 @@ int event_views_jni(struct event_views *v, const struct analysis *an)
 		else if (e.kind == BRAID_JVM_GC_PAUSE && events_recorded(an, BRAID_EVENT_TYPE_JNI_CRITICAL))
 			err = add_pause(v, an, &e);
 	}
-	if (v->held.count)
-		qsort(v->held.at, v->held.count, sizeof(*v->held.at), compare_at);
+	VEC_SORT(&v->held, compare_at);
 	for (size_t i = 0; v->held.count && i < events_count(an) && !err; i++)
 		if (events_get(an, i, &e) && e.kind == BRAID_JVM_JNI_CRITICAL)
 			add_section(v, &e);
-	if (v->held.count)
-		qsort(v->held.at, v->held.count, sizeof(*v->held.at), compare_held);
+	VEC_SORT(&v->held, compare_held);
 	return err;
 }

@@ -87,6 +87,46 @@ static int add_caller(const struct analysis *an, struct kind_view *v, const stru
 	return add_place(an, &v->by[BY_CALLER], e, caller) ?: add_to(&v->by[BY_STACK], e, stack);
 }
 
+/* The way of an exception from where it was thrown. */
+struct flight {
+	const char *to; /* the method that catches it */
+	uint64_t left;	/* frames so far */
+	bool caught;
+};
+
+static void leave(void *ctx, const struct analysis *an, const struct xframe *x)
+{
+	struct flight *f = ctx;
+
+	if (f->caught || kind_domain((enum stack_kind)an->syms.at[x->sym].kind) != DOMAIN_JAVA)
+		return;
+	f->caught = !strcmp(analysis_sym_name(an, x->sym), f->to);
+	f->left += !f->caught;
+}
+
+static void add_flight(struct event_table *t, uint64_t key, const struct flight *f, uint64_t weight)
+{
+	const uint32_t *at = u64map_put(&t->of, key); /* it is there */
+
+	if (!at || !*at)
+		return;
+	t->sums.at[*at - 1].caught += weight;
+	t->sums.at[*at - 1].left = add_saturating(t->sums.at[*at - 1].left, f->left * weight);
+}
+
+static void follow(const struct analysis *an, struct kind_view *v, const struct event *e)
+{
+	struct flight f = {.to = strpool_get(&an->a->strings, e->row->detail)};
+
+	if (!e->row->detail)
+		return;
+	analysis_each_frame(an, e->stack, leave, &f);
+	if (!f.caught)
+		return;
+	add_flight(&v->by[BY_NAME], e->name_id, &f, e->weight);
+	add_flight(&v->by[BY_DETAIL], e->row->detail, &f, e->weight);
+}
+
 static int add_event(const struct analysis *an, struct kind_view *v, const struct event *e)
 {
 	struct event_sum name = {.name = *e->name ? e->name : "[unknown]", .key = e->name_id};
@@ -113,6 +153,8 @@ static int add_event(const struct analysis *an, struct kind_view *v, const struc
 		err = add_to(&v->by[BY_NAME], e, name);
 	if (!err && e->k->detail_is.title)
 		err = add_to(&v->by[BY_DETAIL], e, detail);
+	if (!err && e->k->thrown)
+		follow(an, v, e);
 	if (!err && e->k->stack)
 		err = add_site(an, &v->by[BY_SITE], e);
 	if (!err && e->k->caller)

@@ -20,6 +20,8 @@ struct event_sum {
 	uint64_t value, value_max; /* of the field `value` */
 	uint64_t duration_ns;	   /* summed */
 	uint64_t survived;	   /* sum over objects with ages: collections survived */
+	uint64_t caught;	   /* of thrown events: the weight of those that were caught on their stack, */
+	uint64_t left;		   /* and the Java frames that they left until then */
 	double variance;	   /* of the weight */
 };
 

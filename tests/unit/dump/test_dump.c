@@ -176,8 +176,9 @@ START_TEST(dumps_are_printed)
 	HAS(text, "process 100: 5 threads: 4 sleeping, 1 disk; 1 deadlock\n\nDeadlock of 2 threads:\n");
 	HAS(text, "    \"main\" tid 101 waits for the monitor of a demo.Lock, which \"http nio 8080\" tid 102 owns\n");
 	HAS(text, "    \"http nio 8080\" tid 102 waits for a demo.Queue, which \"main\" tid 101 owns\n");
-	HAS(text, "2 threads, TIMED_WAITING, sleeping: parked:\n    \"parked-1\" tid 104, CPU time 2.00 ms, in native code\n"
-		  "    \"parked-2\" tid 105, CPU time 2.00 ms\n        interpreted jdk.internal.misc.Unsafe.park\n");
+	HAS(text,
+	    "2 threads, TIMED_WAITING, sleeping: parked:\n    \"parked-1\" tid 104, CPU time 2.00 ms, in native code\n"
+	    "    \"parked-2\" tid 105, CPU time 2.00 ms\n        interpreted jdk.internal.misc.Unsafe.park\n");
 	HAS(text,
 	    "        inlined     demo.Util.inline (Util.java:30)\n        C2          demo.Main.work (Main.java:12)\n");
 	free(text);
