@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the trace reader. An even first byte means that the rest is a file as it is, which a checksum rejects early.
+ * Fuzzes the trace reader, and the formats that read a trace a second time. An even first byte means that the rest is a file as it is, which a checksum rejects early.
  * An odd one means that the rest is a schema's text, a zero byte and records; the target makes a file with valid blocks
  * from them. An empty text selects this program's own schema.
  *
@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "jfr/jfr.h"
 #include "trace/block.h"
 #include "trace/codec.h"
 #include "trace/trace.h"
@@ -49,6 +50,37 @@ static void read_all(const char *path, FILE *out)
 	}
 	must(err == 0, "reading ended with an error");
 	must(trace_reader_damage(r)->skipped_bytes <= trace_reader_bytes(r), "more skipped than there is");
+	trace_reader_close(r);
+}
+
+static void feed_all(struct trace_reader *r, struct analyzer *a)
+{
+	struct trace_rec rec;
+
+	while (trace_reader_next(r, &rec) == 1)
+		must(analyzer_feed(a, &rec) == 0, "record not taken");
+}
+
+/* Definitions and events need not fit together: an export takes what it can. */
+static void export_all(const char *path, FILE *out)
+{
+	static const struct timed_options all = {.own_stacks = true};
+	static const struct filter everything;
+	struct analysis *an = NULL;
+	struct analyzer *a = NULL;
+	struct timed_source s;
+	struct trace_reader *r;
+
+	if (trace_reader_open(&r, path, NULL))
+		return;
+	must(analyzer_new(&a) == 0, "no analyzer");
+	feed_all(r, a);
+	must(analysis_new(&an, a, &everything) == 0, "no analysis");
+	must(timed_open(&s, r, an, &all) == 0, "no stream");
+	must(jfr_write_chunks(out, &s, 1024) == 0, "not exported");
+	timed_close(&s);
+	analysis_free(an);
+	analyzer_free(a);
 	trace_reader_close(r);
 }
 
@@ -103,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fflush(f);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_all(path, out);
+	export_all(path, out);
 	fclose(f);
 	return 0;
 }
