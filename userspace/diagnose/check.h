@@ -8,6 +8,8 @@
 #include "diagnose.h"
 #include "facts.h"
 
+#define SAMPLES_MIN 30 /* with fewer, shares of them are chance */
+
 /* One rule at work. */
 struct check {
 	const struct rule *rule;

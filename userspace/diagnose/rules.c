@@ -25,7 +25,8 @@
 
 const struct rule diagnose_rules[RULES] = {
 	RULE(DEADLOCK, "deadlock", deadlock, has_deadlock, "-e offcpu or -e dump", 1, 1, 100,
-	     "threads, or deadlocks of dumps", "one is one too many", "braid script --event offcpu FILE", RULE_NONE),
+	     "threads, or deadlocks of dumps", "such threads never go on", "braid script --event offcpu FILE",
+	     RULE_NONE),
 	RULE(EXHAUSTED, "exhausted", exhausted, has_resource, "-e resource", 1, 1, 99, "refused requests",
 	     "the JVM throws OutOfMemoryError", REPORT, RULE_NONE),
 	RULE(THROTTLED, "throttled", throttled, has_throttling, "a process in a cgroup with a CPU quota", 2, 20, 100,
@@ -55,7 +56,7 @@ const struct rule diagnose_rules[RULES] = {
 	     RULE_GC_EXPLICIT, RULE_REFERENCES),
 	RULE(EXCEPTIONS, "exceptions", exceptions, has_exception, "-e exception", 1000, 5000, 95, "a second",
 	     "each fills in a stack trace, which takes microseconds", STACKS("exception"), RULE_NONE),
-	RULE(DEOPT, "deopt-storm", deopt, has_jit, "-e jit", 50, 500, 95, "a second, in the quietest quarter",
+	RULE(DEOPT, "deopt-storm", deopt, has_jit, "-e jit", 150, 500, 95, "a second, in the quietest quarter",
 	     "a program that is warm has hardly any", STACKS("deopt"), RULE_CODE_CACHE, RULE_EXCEPTIONS),
 	RULE(CLASSES, "class-loading", classes, has_class, "-e class", 20, 200, 95, "a second, in the quietest quarter",
 	     "a program that is warm has its classes", STACKS("class_load"), RULE_NONE),

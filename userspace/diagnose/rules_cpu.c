@@ -160,7 +160,7 @@ int rule_spin(struct check *c)
 			stack = s->stack;
 		}
 	}
-	if (p->quality.total < 100 || !found(c, share(yields, p->quality.total)))
+	if (p->quality.total < SAMPLES_MIN || !found(c, share(yields, p->quality.total)))
 		return 0;
 	say(c, "A loop turns on the CPU until something happens: %.0f %% of all samples are in Thread.yield()",
 	    share(yields, p->quality.total));
@@ -177,7 +177,7 @@ int rule_hot(struct check *c)
 	for (size_t i = 0; i < v->methods.count; i++)
 		if (v->methods.at[i].domain == DOMAIN_JAVA && (!hottest || v->methods.at[i].self > hottest->self))
 			hottest = &v->methods.at[i];
-	if (!hottest || all < 100 || !found(c, share(hottest->self, all)))
+	if (!hottest || all < SAMPLES_MIN || !found(c, share(hottest->self, all)))
 		return 0;
 	say(c, "One method takes the CPU: %s, in %.0f %% of all samples", hottest->name, share(hottest->self, all));
 	evidence(c, "%" PRIu64 " of %" PRIu64 " samples, mostly %s", hottest->self, all, kind_name(hottest->kind));

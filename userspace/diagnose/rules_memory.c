@@ -135,6 +135,8 @@ int rule_gc_explicit(struct check *c)
 	show_pauses(c, &p);
 	if (caller && caller->site != ROW_NONE)
 		evidence(c, "called%s", place_text(at, c->v->an, caller->site));
+	else if (!has_offcpu(c))
+		evidence(c, "who calls it is not recorded: record with -e offcpu");
 	return 0;
 }
 
@@ -146,7 +148,8 @@ int rule_gc_locker(struct check *c)
 
 	for (size_t i = 0; i < c->v->gc.longest.count; i++)
 		all += c->v->gc.longest.at[i].process == held.process;
-	if (held.count < 3 || !found(c, share(held.count, all)))
+	/* now and then, it costs nobody much */
+	if (held.count < 3 || per_second(c->facts, held.count) < 1 || !found(c, share(held.count, all)))
 		return 0;
 	say(c, "Native code holds up collections: %.0f %% of them had to wait for the end of a critical section of JNI",
 	    share(held.count, all));

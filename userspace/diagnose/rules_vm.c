@@ -60,7 +60,7 @@ int rule_interpreted(struct check *c)
 			hottest = m;
 		}
 	}
-	if (java < 100 || !found(c, share(interpreted, java)))
+	if (java < SAMPLES_MIN || !found(c, share(interpreted, java)))
 		return 0;
 	say(c, "Java code is interpreted, and not compiled: %.0f %% of its samples", share(interpreted, java));
 	evidence(c, "most of them, %" PRIu64 ", in %s", most, hottest->name);

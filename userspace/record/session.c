@@ -7,6 +7,7 @@
 #include "dump.h"
 #include "facts.h"
 #include "hit_events.h"
+#include "host_load.h"
 #include "stacks.h"
 #include "summary.h"
 #include "sums.h"
@@ -63,6 +64,7 @@ struct loop {
 	struct braid_counters counters;
 	struct summary summary;
 	struct sums sums;
+	struct host_load host;
 	uint64_t flushed_ns, stats_ns, discovered_ns;
 };
 
@@ -115,6 +117,7 @@ static void emit_stats(struct loop *l)
 	l->counters = c;
 	sink_stat(&s->sink, 0, "collector_cpu_ns", own_cpu_ns());
 	facts_counters(s, &c);
+	host_load_emit(&l->host, &s->sink, s->processes);
 	sink_stat(&s->sink, 0, "late_walks", s->deferred);
 	sink_stat(&s->sink, 0, "stacks", stacks_count(s->stacks));
 	sink_stat(&s->sink, 0, "stack_renewals", stacks_renewals(s->stacks));
@@ -136,6 +139,7 @@ static void on_tick(struct source *src)
 		if (s->options->attach)
 			agents_discover(s->agents);
 		probes_discover(s->jvms.probes);
+		host_load_look(&l->host, s->processes);
 		l->discovered_ns = now;
 	}
 	if (now - l->stats_ns > STATS_NS) {
@@ -440,6 +444,7 @@ static int session_run(struct loop *l)
 	sideband_read(s->sideband);
 	sink_clock(&s->sink); /* times are relative to it, so it precedes the first sample */
 	modules_start(s->modules, &s->sources);
+	host_load_begin(&l->host);
 	err = err ?: kernel_side_start(s->kernel, s->options);
 	err = err ?: watch_events(l);
 	err = err ?: watch_timers(l);

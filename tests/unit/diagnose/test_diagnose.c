@@ -279,7 +279,7 @@ START_TEST(steady_events)
 
 	for (uint64_t i = 1; i <= 400; i++) {
 		recs[i] = deopt;
-		recs[i].jvm_event.time_ns = BASE_NS + i * 6 * MS;
+		recs[i].jvm_event.time_ns = BASE_NS + i * 31 * MS / 5;
 	}
 	must_find(diagnose(recs, 401), "deopt-storm", "at least 1", "100 % of them in demo.Main.work");
 	/* the same number, at the start */
