@@ -122,9 +122,9 @@ $(BUILD)/agent_blob.o: $(AGENT)
 	$(call blob,agent)
 
 PAGE := userspace/page/web
-$(BUILD)/page.html: $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE)/*.js)
+$(BUILD)/page.html: tools/page $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE)/*.js)
 	@mkdir -p $(@D)
-	$(Q)awk '/^@include /{while ((getline line < ("$(PAGE)/" $$2)) > 0) print line; next} {print}' $< > $@
+	$(Q)tools/page $(PAGE) > $@
 
 $(BUILD)/html_blob.o: $(BUILD)/page.html
 	$(call blob,html)

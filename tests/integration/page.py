@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """page.py HTML REPORT-JSON [TEXT]: checks that a page loads nothing, and that TEXT is only data in it."""
 import base64
+import hashlib
 import html.parser
 import json
 import re
@@ -50,6 +51,8 @@ assert not re.search(r"@import|url\((?!#|data:)", page)
 for address in re.findall(r"https?://[^\s\"'<>]*", page.replace(reader.scripts[0][1], "")):
     assert address.startswith("http://www.w3.org/"), address  # a namespace's name, which is not loaded
 assert "default-src 'none'" in page
+policy = "script-src 'sha256-%s'" % base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+assert policy in page, "no script but the page's own may run"
 
 raw = reader.scripts[0][1]
 assert "<" not in raw, "the data could end its script"
