@@ -13,6 +13,7 @@ int cmd_heap(int argc, char **argv);
 int cmd_memory(int argc, char **argv);
 int cmd_threads(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_at(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_cut(int argc, char **argv);
 int cmd_merge(int argc, char **argv);

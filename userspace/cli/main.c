@@ -25,6 +25,7 @@ static const struct command {
 	{"memory", cmd_memory, "show whose memory the resident set of a process is"},
 	{"threads", cmd_threads, "print the threads of a process with their stacks, and deadlocks"},
 	{"explain", cmd_explain, "explain why a thread took as long as it did"},
+	{"at", cmd_at, "show what ran and what waited at one moment"},
 	{"diff", cmd_diff, "show what differs between two traces"},
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},

@@ -6,8 +6,7 @@
 
 #include "explain.h"
 
-/* "waiting for the disk" */
-static const char *phrase(enum wall_state state)
+const char *explain_phrase(enum wall_state state)
 {
 	static const char *const phrases[WALL_STATES] = {
 		[WALL_RUNNING] = "running",
@@ -44,7 +43,7 @@ void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t th
 
 	if (n->depth > 1)
 		fprintf(out, "%s ", thread == ROW_NONE ? n->who : wall_thread_name(e->wall, thread));
-	fputs(phrase(n->state), out);
+	fputs(explain_phrase(n->state), out);
 	if (*n->object && n->state != WALL_RUNNABLE)
 		fprintf(out, " %s", n->object);
 	if (n->site != ROW_NONE)

@@ -46,6 +46,27 @@ waits=$(tr -d '\r' <lock-owners.csv | awk -F , '$1 == "Views$Door" && $4 == "wan
 [[ $waits -eq $(sed -n 's/^contended //p' truth) ]] || fail "lock-owners: $(cat lock-owners.csv)"
 # shellcheck disable=SC2016 # a class's name
 grep -q '^Views\$Oops,Views.oops,Views.raise,1234' exceptions.csv || fail "exceptions: $(cat exceptions.csv)"
+
+# The middle of the longest wait for the door, and that of a pause.
+at_middle()
+{
+	braid at --json v.trace "$(braid query --format tsv v.trace "SELECT printf('%.9f', (time_ns + duration_ns / 2) / 1e9)
+		FROM $1 ORDER BY duration_ns DESC LIMIT 1" | tail -n 1)"
+}
+at_middle "lock WHERE class = 'Views\$Door'" >at-lock.json
+at_middle gc_pause >at-pause.json
+python3 - <<-'END'
+	import json
+	lock, pause = json.load(open("at-lock.json")), json.load(open("at-pause.json"))
+	doors = [e for e in lock["events"] if e["kind"] == "lock" and e["name"] == "Views$Door"]
+	assert doors and all(e["thread"]["name"] == "wants-door" and e["start_s"] < lock["at_s"] < e["end_s"] for e in doors), doors
+	waiters = {t["tid"]: t for t in lock["threads"] if t["name"] == "wants-door"}
+	assert {e["thread"]["tid"] for e in doors} <= waiters.keys(), waiters
+	assert all(t["lock"]["class"] == "Views$Door" for t in waiters.values() if t["state"] == "monitor"), waiters
+	assert lock["threads_recorded"] and not [t for t in lock["threads"] if not t["start_s"] <= lock["at_s"] < t["end_s"]]
+	assert [e for e in pause["events"] if e["kind"] == "gc_pause"], pause["events"]
+	assert [t for t in pause["threads"] if t["state"] == "gc"], pause["threads"]
+END
 env --default-signal=INT "$BUILD/braid" query v.trace 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n' >endless 2>&1 &
 sleep 0.2
 kill -INT $!

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "at.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <analyze/vthreads.h>
+#include <util/search.h>
+
+/* ---- samples near the moment ---- */
+
+#define PERIOD_NS 10000000U /* if the recording does not say its own */
+
+/* How far a sample may be away to say what ran. */
+static uint64_t near_ns(const struct analyzer *a)
+{
+	unsigned long hz = strtoul(analyzer_info(a, "record.frequency_hz"), NULL, 10);
+
+	return hz ? 1000000000U / hz : PERIOD_NS;
+}
+
+/* Samples near the moment, in the order of a comparison; and which CPUs threads were on then. */
+struct near_samples {
+	uint64_t at_ns;
+	VEC(const struct sample *) list;
+	struct u64map cpu_of; /* a thread's row to the CPU's number + 1 */
+};
+
+static uint64_t distance(uint64_t x, uint64_t y)
+{
+	return x < y ? y - x : x - y;
+}
+
+static int take_near(struct near_samples *n, const struct sample *samples, size_t count, uint64_t limit_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		if (distance(samples[i].time_ns, n->at_ns) <= limit_ns)
+			err = VEC_PUSH(&n->list, &samples[i]);
+	return err;
+}
+
+static int by_distance(const struct sample *p, const struct sample *q, uint64_t at_ns)
+{
+	uint64_t d = distance(p->time_ns, at_ns), e = distance(q->time_ns, at_ns);
+
+	return d != e ? (d < e ? -1 : 1) : (p > q) - (p < q);
+}
+
+static int by_cpu_and_distance(const void *x, const void *y, void *at_ns)
+{
+	const struct sample *p = *(const struct sample *const *)x, *q = *(const struct sample *const *)y;
+
+	return p->cpu != q->cpu ? (p->cpu < q->cpu ? -1 : 1) : by_distance(p, q, *(uint64_t *)at_ns);
+}
+
+static int by_thread_and_distance(const void *x, const void *y, void *at_ns)
+{
+	const struct sample *p = *(const struct sample *const *)x, *q = *(const struct sample *const *)y;
+
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	if (p->vthread != q->vthread)
+		return p->vthread < q->vthread ? -1 : 1;
+	return by_distance(p, q, *(uint64_t *)at_ns);
+}
+
+static void order(struct near_samples *n, int (*compare)(const void *, const void *, void *))
+{
+	if (n->list.count)
+		qsort_r(n->list.at, n->list.count, sizeof(*n->list.at), compare, &n->at_ns);
+}
+
+static uint32_t row_of(const struct table *t, uint32_t id)
+{
+	size_t row = id ? table_find(t, id) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+/* ---- CPUs ---- */
+
+/* Times of threads on one CPU do not overlap, and come by CPU. */
+static int add_runs(struct at_view *v, const struct timeline *tl, struct u64map *cpu_of)
+{
+	for (size_t i = 0; i < tl->runs.count; i++) {
+		const struct timeline_run *run = &tl->runs.at[i];
+		struct at_cpu c = {.cpu = run->cpu,
+				   .thread = tl->wall->threads.at[run->thread].thread,
+				   .start_ns = run->start_ns,
+				   .end_ns = run->end_ns};
+		uint32_t *cpu;
+
+		if (run->start_ns > v->at_ns || run->end_ns <= v->at_ns || run->cpu == UINT32_MAX)
+			continue;
+		cpu = u64map_put(cpu_of, c.thread);
+		if (!cpu || VEC_PUSH(&v->cpus, c))
+			return -ENOMEM;
+		*cpu = run->cpu + 1;
+	}
+	return 0;
+}
+
+static int by_cpu(const void *x, const void *y)
+{
+	const struct at_cpu *p = x, *q = y;
+
+	return p->cpu < q->cpu ? -1 : p->cpu > q->cpu;
+}
+
+/*
+ * A sample of a CPU: of the thread that was on it, or, if no thread's time there is known, it says which thread that was,
+ * unless that one is known to have been elsewhere.
+ */
+static int add_sample(struct at_view *v, size_t runs, const struct sample *s, const struct u64map *cpu_of)
+{
+	uint32_t thread = row_of(&v->an->a->threads, s->thread);
+	size_t at = SEARCH(i, 0, runs, v->cpus.at[i].cpu < s->cpu);
+	struct at_cpu *run = at < runs && v->cpus.at[at].cpu == s->cpu ? &v->cpus.at[at] : NULL;
+
+	if (run && !run->sample && s->time_ns >= run->start_ns && s->time_ns <= run->end_ns &&
+	    (s->vthread || s->thread == v->an->a->threads.ids[run->thread]))
+		run->sample = s;
+	if (run || u64map_get(cpu_of, thread) || (v->cpus.count > runs && v->cpus.at[v->cpus.count - 1].cpu == s->cpu))
+		return 0;
+	return VEC_PUSH(&v->cpus, (struct at_cpu){.cpu = s->cpu, .thread = thread, .sample = s});
+}
+
+static int add_cpus(struct at_view *v, const struct timeline *tl, struct near_samples *near)
+{
+	int err = add_runs(v, tl, &near->cpu_of);
+	size_t runs = v->cpus.count;
+
+	order(near, by_cpu_and_distance);
+	for (size_t i = 0; i < near->list.count && !err; i++)
+		err = add_sample(v, runs, near->list.at[i], &near->cpu_of);
+	VEC_SORT(&v->cpus, by_cpu);
+	return err;
+}
+
+/* ---- threads ---- */
+
+/* Looks for the segment of the moment. */
+struct search {
+	uint64_t at_ns;
+	struct wall_segment *segment;
+};
+
+static int take_segment(void *ctx, const struct wall_thread *t, const struct wall_segment *s)
+{
+	const struct search *x = ctx;
+
+	(void)t;
+	if (s->end_ns <= x->at_ns)
+		return 0;
+	if (s->start_ns > x->at_ns)
+		return -1;
+	*x->segment = *s;
+	return 1;
+}
+
+/* The nearest sample of a running thread, in its time on the CPU. */
+static const struct sample *sample_of(const struct at_view *v, const struct near_samples *near,
+				      const struct at_thread *t)
+{
+	uint32_t id = v->an->a->threads.ids[t->thread];
+	const struct sample *const *s = near->list.at;
+	size_t i =
+		SEARCH(k, 0, near->list.count, s[k]->thread < id || (s[k]->thread == id && s[k]->vthread < t->vthread));
+
+	for (; i < near->list.count && s[i]->thread == id && (!t->vthread || s[i]->vthread == t->vthread); i++)
+		if (s[i]->time_ns >= t->segment.start_ns && s[i]->time_ns <= t->segment.end_ns)
+			return s[i];
+	return NULL;
+}
+
+/* What adds threads. */
+struct adding {
+	const struct wall *w;
+	const struct near_samples *near;
+	struct at_view *v;
+};
+
+static int add_thread(const struct adding *x, const struct wall_thread *wt)
+{
+	struct at_view *v = x->v;
+	struct at_thread t = {.thread = wt->thread, .vthread = wt->vthread, .cpu = UINT32_MAX, .waker = ROW_NONE};
+	struct search s = {v->at_ns, &t.segment};
+
+	if (!wt->life_ns || v->at_ns < wt->start_ns || v->at_ns >= wt->end_ns ||
+	    wall_each(x->w, wt, take_segment, &s) != 1)
+		return 0;
+	t.idle = t.segment.idle;
+	t.waker_stack = ROW_NONE;
+	if (t.segment.state == WALL_RUNNING)
+		t.sample = sample_of(v, x->near, &t);
+	if (t.segment.state == WALL_RUNNING && !t.vthread)
+		t.cpu = u64map_get(&x->near->cpu_of, t.thread) - 1;
+	if (t.segment.row && wall_is_off_cpu(t.segment.row) && wall_is_blocked(t.segment.state)) {
+		t.waker = row_of(&v->an->a->threads, t.segment.row->other);
+		t.waker_stack = row_of(&v->an->a->nodes, t.segment.row->other_node);
+	}
+	return VEC_PUSH(&v->threads, t);
+}
+
+static int add_vthread(void *ctx, const struct wall_thread *t)
+{
+	return add_thread(ctx, t);
+}
+
+static int add_threads(struct at_view *v, const struct wall *w, struct near_samples *near)
+{
+	struct adding x = {.w = w, .near = near, .v = v};
+	int err = 0;
+
+	order(near, by_thread_and_distance);
+	for (size_t i = 0; i < w->an->a->threads.count && !err; i++)
+		err = add_thread(&x, &w->threads.at[i]);
+	return err ?: wall_each_vthread(w, add_vthread, &x);
+}
+
+/* Running, waiting for a CPU, blocked, idle. */
+static int rank(const struct at_thread *t)
+{
+	if (t->idle)
+		return 3;
+	return t->segment.state == WALL_RUNNING ? 0 : wall_is_blocked(t->segment.state) ? 2 : 1;
+}
+
+static int by_interest(const void *x, const void *y)
+{
+	const struct at_thread *p = x, *q = y;
+
+	if (rank(p) != rank(q))
+		return rank(p) - rank(q);
+	if (p->segment.start_ns != q->segment.start_ns)
+		return p->segment.start_ns < q->segment.start_ns ? -1 : 1;
+	if (p->thread != q->thread)
+		return p->thread < q->thread ? -1 : 1;
+	return p->vthread < q->vthread ? -1 : p->vthread > q->vthread;
+}
+
+/* ---- what lasted ---- */
+
+/* Kinds whose interval is no time in which something went on, or is a thread's own time off the CPU. */
+static bool lasts(uint32_t kind)
+{
+	switch (kind) {
+	case BRAID_JVM_OFFCPU:
+	case BRAID_JVM_THREAD_TIME:
+	case BRAID_JVM_METHOD_CALLS:
+	case BRAID_JVM_JNI_REF:
+	case BRAID_JVM_JNI_REFS:
+	case BRAID_JVM_COUNTED:
+		return false;
+	default:
+		return !kind_of(kind)->lasting;
+	}
+}
+
+static bool covers(const struct event *e, uint64_t at_ns)
+{
+	bool open =
+		(e->kind == BRAID_JVM_GC_PAUSE || e->kind == BRAID_JVM_GC_CYCLE) && e->row->flags & BRAID_GC_NOT_ENDED;
+
+	return e->start_ns <= at_ns && (open || event_end_ns(e->row) > at_ns);
+}
+
+/* Maps threads to their places in the view, plus one. */
+static int find_places(const struct at_view *v, struct u64map *of)
+{
+	for (size_t i = 0; i < v->threads.count; i++) {
+		const struct at_thread *t = &v->threads.at[i];
+		uint32_t *at = u64map_put(of, (uint64_t)t->thread << 32 | t->vthread);
+
+		if (!at)
+			return -ENOMEM;
+		*at = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static int by_kind(const void *x, const void *y)
+{
+	const struct event *p = x, *q = y;
+
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	if (p->start_ns != q->start_ns)
+		return p->start_ns < q->start_ns ? -1 : 1;
+	return p->row < q->row ? -1 : p->row > q->row;
+}
+
+static int add_events(struct at_view *v)
+{
+	struct u64map of = {0};
+	int err = find_places(v, &of);
+
+	for (size_t i = 0; i < events_count(v->an) && !err; i++) {
+		struct event e;
+
+		if (!events_get(v->an, i, &e) || !lasts(e.kind) || !covers(&e, v->at_ns))
+			continue;
+		if (e.kind == BRAID_JVM_LOCK || e.kind == BRAID_JVM_WAIT) {
+			uint32_t at = u64map_get(&of, (uint64_t)e.thread << 32 | e.row->vthread);
+
+			if (at)
+				v->threads.at[at - 1].waited = e.row;
+		}
+		err = VEC_PUSH(&v->events, e);
+	}
+	u64map_free(&of);
+	VEC_SORT(&v->events, by_kind);
+	return err;
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct span_sum *p = x, *q = y;
+
+	if (p->first_ns != q->first_ns)
+		return p->first_ns < q->first_ns ? -1 : 1;
+	return p->row->span_id < q->row->span_id ? -1 : p->row->span_id > q->row->span_id;
+}
+
+static int add_spans(struct at_view *v)
+{
+	int err = span_view_new(&v->all_spans, v->an);
+
+	for (size_t i = 0; !err && i < v->all_spans->sums.count; i++) {
+		const struct span_sum *s = &v->all_spans->sums.at[i];
+
+		if (s->first_ns <= v->at_ns && s->last_ns > v->at_ns)
+			err = VEC_PUSH(&v->spans, *s);
+	}
+	VEC_SORT(&v->spans, by_start);
+	return err;
+}
+
+/* ---- all ---- */
+
+int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns)
+{
+	struct at_view *v = calloc(1, sizeof(*v));
+	const struct analyzer *a = tl->wall->an->a;
+	struct near_samples near = {.at_ns = at_ns};
+	int err;
+
+	*out = v;
+	if (!v)
+		return -ENOMEM;
+	v->an = tl->wall->an;
+	v->at_ns = at_ns;
+	v->lives = events_recorded(v->an, BRAID_EVENT_TYPE_OFFCPU);
+	err = take_near(&near, a->samples.at, a->samples.count, near_ns(a)) ?: add_cpus(v, tl, &near);
+	/* A carrier's samples are its virtual threads', too. */
+	err = err ?: take_near(&near, a->carried_samples.at, a->carried_samples.count, near_ns(a));
+	err = err ?: add_threads(v, tl->wall, &near);
+	free(near.list.at);
+	u64map_free(&near.cpu_of);
+	if (!err)
+		VEC_SORT(&v->threads, by_interest);
+	err = err ?: add_events(v) ?: add_spans(v);
+	if (err) {
+		at_view_free(v);
+		*out = NULL;
+	}
+	return err;
+}
+
+void at_view_free(struct at_view *v)
+{
+	if (!v)
+		return;
+	span_view_free(v->all_spans);
+	free(v->cpus.at);
+	free(v->threads.at);
+	free(v->events.at);
+	free(v->spans.at);
+	free(v);
+}
+
+const char *at_thread_name(const struct at_view *v, const struct at_thread *t)
+{
+	const struct vthread_row *vt = vthreads_get(v->an->a, t->vthread);
+	const char *name = vt ? strpool_get(&v->an->a->strings, vt->name) : "";
+
+	return *name ? name : analysis_thread_name(v->an, t->thread);
+}
+
+uint64_t at_thread_number(const struct at_view *v, const struct at_thread *t)
+{
+	const struct vthread_row *vt = vthreads_get(v->an->a, t->vthread);
+
+	return vt ? vt->number : ((const struct thread_row *)table_row(&v->an->a->threads, t->thread))->tid;
+}

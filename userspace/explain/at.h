@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One moment of a recording: which thread was on each CPU, what each thread did or waited for, and what lasted then: garbage
+ * collections, safepoints, waits, compilations, spans. `braid at` asks. What was not recorded is not in it.
+ */
+#ifndef BRAID_EXPLAIN_AT_H
+#define BRAID_EXPLAIN_AT_H
+
+#include <analyze/events.h>
+#include <views/span_view.h>
+
+#include "timeline.h"
+
+struct at_cpu {
+	uint32_t cpu;
+	uint32_t thread;	     /* row of a->threads, ROW_NONE: none that is recorded */
+	uint64_t start_ns, end_ns;   /* of its time on the CPU; 0: only the sample is known */
+	const struct sample *sample; /* the nearest one, NULL: none within a sampling period */
+};
+
+struct at_thread {
+	uint32_t thread;  /* row of a->threads */
+	uint32_t vthread; /* id of the virtual thread; 0: an OS thread */
+	struct wall_segment segment;
+	bool idle;
+	uint32_t cpu;			    /* on which it ran, UINT32_MAX: not known */
+	const struct sample *sample;	    /* of what it ran, as above */
+	const struct jvm_event_row *waited; /* LOCK or WAIT: the object, and who had it or woke it; NULL: not known */
+	uint32_t waker;			    /* row of a->threads: ended a time off the CPU; ROW_NONE: not known */
+	uint32_t waker_stack;		    /* row of a->nodes */
+};
+
+struct at_view {
+	const struct analysis *an;
+	uint64_t at_ns;
+	VEC(struct at_cpu) cpus;
+	VEC(struct at_thread) threads; /* those that ran, then those that waited longest; idle ones last */
+	VEC(struct event) events;      /* that lasted then, but for times off the CPU: by kind and start */
+	VEC(struct span_sum) spans;    /* that had begun and had not ended, the oldest first */
+	struct span_view *all_spans;   /* which has them */
+	bool lives;		       /* times off the CPU are recorded, so `threads` is all recorded ones */
+};
+
+/* 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples. */
+int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns);
+void at_view_free(struct at_view *v);
+
+/* The name of a thread, of a virtual one its own, and its number. */
+const char *at_thread_name(const struct at_view *v, const struct at_thread *t);
+uint64_t at_thread_number(const struct at_view *v, const struct at_thread *t);
+
+#endif

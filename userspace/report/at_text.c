@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One moment of a recording as text: `braid at`. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <util/moment.h>
+#include <util/quantity.h>
+
+#include "at.h"
+#include "explain.h"
+#include "info.h"
+
+static void text_time(FILE *out, uint64_t since_ns)
+{
+	fprintf(out, "%" PRIu64 ".%06" PRIu64 " s", since_ns / 1000000000, since_ns / 1000 % 1000000);
+}
+
+/* "main (4711)" */
+static void text_thread(FILE *out, const struct at_view *v, uint32_t thread)
+{
+	const struct thread_row *t = thread == ROW_NONE ? NULL : table_row(&v->an->a->threads, thread);
+
+	fputs(analysis_thread_name(v->an, thread), out);
+	if (t && t->tid)
+		fprintf(out, " (%u)", t->tid);
+}
+
+static uint32_t stack_of(const struct at_view *v, const struct sample *s)
+{
+	size_t row = s && s->node ? table_find(&v->an->a->nodes, s->node) : TABLE_NONE;
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
+/* The frames that matter, in a line of their own. */
+static void text_stack(FILE *out, const struct at_view *v, uint32_t stack)
+{
+	if (stack == ROW_NONE)
+		return;
+	fputs("          ", out);
+	explain_stack(out, v->an, stack);
+	putc('\n', out);
+}
+
+/* ", sampled 1.2 ms later" */
+static void text_sampled(FILE *out, const struct at_view *v, const struct sample *s)
+{
+	bool later = s && s->time_ns > v->at_ns;
+	char away[QUANTITY_TEXT];
+
+	if (s)
+		fprintf(out, ", sampled %s %s",
+			duration_text(away, later ? s->time_ns - v->at_ns : v->at_ns - s->time_ns),
+			later ? "later" : "before");
+}
+
+/* " for 12 ms, 3 ms more" */
+static void text_interval(FILE *out, const struct at_view *v, uint64_t start_ns, uint64_t end_ns)
+{
+	char since[QUANTITY_TEXT], left[QUANTITY_TEXT];
+
+	fprintf(out, " for %s", duration_text(since, v->at_ns - start_ns));
+	if (end_ns > v->at_ns)
+		fprintf(out, ", %s more", duration_text(left, end_ns - v->at_ns));
+}
+
+static void text_cpus(FILE *out, const struct at_view *v, unsigned top)
+{
+	const char *all = analyzer_info(v->an->a, "host.cpus");
+
+	if (!v->cpus.count)
+		return;
+	fprintf(out, "\nCPUs with a recorded thread: %zu%s%s\n", v->cpus.count, *all ? " of " : "", all);
+	for (size_t i = 0; i < v->cpus.count && i < top; i++) {
+		const struct at_cpu *c = &v->cpus.at[i];
+
+		fprintf(out, "  %4u  ", c->cpu);
+		text_thread(out, v, c->thread);
+		if (c->end_ns)
+			text_interval(out, v, c->start_ns, c->end_ns);
+		text_sampled(out, v, c->sample);
+		putc('\n', out);
+		text_stack(out, v, stack_of(v, c->sample));
+	}
+	if (v->cpus.count > top)
+		fprintf(out, "  and %zu more\n", v->cpus.count - top);
+}
+
+/* ---- threads ---- */
+
+/* Who had the lock, or ended the wait. */
+static void text_others(FILE *out, const struct at_view *v, const struct at_thread *t)
+{
+	const struct jvm_event_row *r = t->waited;
+	size_t other = r && r->other ? table_find(&v->an->a->threads, r->other) : TABLE_NONE;
+	size_t stack = r && r->other_node ? table_find(&v->an->a->nodes, r->other_node) : TABLE_NONE;
+
+	if (other != TABLE_NONE) {
+		fprintf(out, ", %s ", r->kind == BRAID_JVM_LOCK ? "held by" : "notified by");
+		text_thread(out, v, (uint32_t)other);
+		if (stack != TABLE_NONE)
+			fprintf(out, " in %s", events_site_name(v->an, events_site(v->an, (uint32_t)stack)));
+	} else if (t->waker != ROW_NONE) {
+		fputs(", woken by ", out);
+		text_thread(out, v, t->waker);
+		if (t->waker_stack != ROW_NONE)
+			fprintf(out, " in %s", events_site_name(v->an, wait_site(v->an, t->waker_stack)));
+	}
+}
+
+static void text_object(FILE *out, const struct at_view *v, const struct at_thread *t)
+{
+	const char *object = strpool_get(&v->an->a->strings, t->segment.object);
+	const char *class = t->waited ? strpool_get(&v->an->a->strings, t->waited->name) : "";
+
+	if (*class)
+		object = class;
+	if (*object && t->segment.state != WALL_RUNNABLE && t->segment.state != WALL_RUNNING)
+		fprintf(out, " %s", object);
+}
+
+static void text_one(FILE *out, const struct at_view *v, const struct at_thread *t)
+{
+	fprintf(out, "  %s (%s%" PRIu64 "): %s%s", at_thread_name(v, t), t->vthread ? "virtual " : "",
+		at_thread_number(v, t), t->idle ? "idle, " : "", explain_phrase(t->segment.state));
+	text_object(out, v, t);
+	text_interval(out, v, t->segment.start_ns, t->segment.end_ns);
+	if (t->cpu != UINT32_MAX)
+		fprintf(out, ", on CPU %u", t->cpu);
+	text_sampled(out, v, t->sample);
+	text_others(out, v, t);
+	putc('\n', out);
+	text_stack(out, v, t->sample ? stack_of(v, t->sample) : t->segment.stack);
+}
+
+static void text_threads(FILE *out, const struct at_view *v, unsigned top, bool all)
+{
+	size_t count[3] = {0}, idle = 0, shown = 0;
+
+	for (size_t i = 0; i < v->threads.count; i++) {
+		const struct at_thread *t = &v->threads.at[i];
+
+		if (t->idle)
+			idle++;
+		else
+			count[t->segment.state == WALL_RUNNING ? 0 : wall_is_blocked(t->segment.state) ? 2 : 1]++;
+	}
+	if (!v->threads.count) {
+		fputs(v->lives ? "\nThreads: none was there\n"
+			       : "\nThreads: what they did is not recorded (record -e offcpu)\n",
+		      out);
+		return;
+	}
+	fprintf(out, "\nThreads: %zu running, %zu stopped or waiting for a CPU, %zu blocked, %zu idle%s\n", count[0],
+		count[1], count[2], idle, v->lives ? "" : " (others are not recorded)");
+	for (size_t i = 0; i < v->threads.count && shown < top; i++)
+		if (all || !v->threads.at[i].idle) {
+			text_one(out, v, &v->threads.at[i]);
+			shown++;
+		}
+	if (shown < v->threads.count - (all ? 0 : idle))
+		fprintf(out, "  and %zu more\n", v->threads.count - (all ? 0 : idle) - shown);
+}
+
+/* ---- what lasted ---- */
+
+static void text_event(FILE *out, const struct at_view *v, const struct event *e)
+{
+	const char *detail = strpool_get(&v->an->a->strings, e->row->detail);
+	char process[PROCESS_LABEL_MAX];
+
+	fprintf(out, "  %s: %s", e->k->title, *e->name ? e->name : jvm_event_name(e->kind));
+	if (*detail)
+		fprintf(out, ", %s", detail);
+	text_interval(out, v, e->start_ns, event_end_ns(e->row));
+	fputs(", ", out);
+	if (e->thread != ROW_NONE)
+		text_thread(out, v, e->thread);
+	else
+		fprintf(out, "%s (%u)", analysis_label(v->an, e->row->process, process),
+			analysis_process(v->an, e->row->process)->pid);
+	putc('\n', out);
+}
+
+/* Whether nothing of a type lasted can be said: it was recorded. */
+static void text_absent(FILE *out, const struct at_view *v, enum braid_event_type type, uint32_t first, uint32_t last,
+			const char *what)
+{
+	for (size_t i = 0; i < v->events.count; i++)
+		if (v->events.at[i].kind >= first && v->events.at[i].kind <= last)
+			return;
+	if (events_recorded(v->an, type))
+		fprintf(out, "  no %s\n", what);
+}
+
+static void text_events(FILE *out, const struct at_view *v, unsigned top)
+{
+	if (!v->events.count && !events_recorded(v->an, BRAID_EVENT_TYPE_GC) &&
+	    !events_recorded(v->an, BRAID_EVENT_TYPE_SAFEPOINT))
+		return;
+	fputs("\nMeanwhile\n", out);
+	text_absent(out, v, BRAID_EVENT_TYPE_GC, BRAID_JVM_GC_PAUSE, BRAID_JVM_GC_PHASE, "garbage collection");
+	text_absent(out, v, BRAID_EVENT_TYPE_SAFEPOINT, BRAID_JVM_SAFEPOINT, BRAID_JVM_SAFEPOINT, "safepoint");
+	for (size_t i = 0; i < v->events.count && i < top; i++)
+		text_event(out, v, &v->events.at[i]);
+	if (v->events.count > top)
+		fprintf(out, "  and %zu more\n", v->events.count - top);
+}
+
+static void text_spans(FILE *out, const struct at_view *v, unsigned top)
+{
+	if (!v->spans.count)
+		return;
+	fputs("\nSpans\n", out);
+	for (size_t i = 0; i < v->spans.count && i < top; i++) {
+		const struct span_sum *s = &v->spans.at[i];
+
+		fprintf(out, "  %016" PRIx64, s->row->span_id);
+		text_interval(out, v, s->first_ns, s->last_ns);
+		fputs(", ", out);
+		text_thread(out, v, s->thread);
+		text_attributes(out, v->an->a, s->row->attributes);
+		putc('\n', out);
+	}
+	if (v->spans.count > top)
+		fprintf(out, "  and %zu more\n", v->spans.count - top);
+}
+
+void at_text(FILE *out, const struct at_view *v, unsigned top, bool all)
+{
+	uint64_t since_ns = analysis_since(v->an, v->at_ns);
+	char date[MOMENT_TEXT];
+
+	fputs("At ", out);
+	text_time(out, since_ns);
+	if (v->an->start_realtime_ns)
+		fprintf(out, ", %s", moment_date(date, v->an->start_realtime_ns + since_ns, 6));
+	putc('\n', out);
+	text_cpus(out, v, top);
+	text_threads(out, v, top, all);
+	text_events(out, v, top);
+	text_spans(out, v, top);
+}
