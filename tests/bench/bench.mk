@@ -30,7 +30,7 @@ $(BUILD)/bench/program_time: $(BUILD)/tests/bench/program_time.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
 
-$(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames: $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIB_OBJ) $(BLOBS)
+$(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/longtrace: $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(LIB_OBJ) $(BLOBS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -65,7 +65,7 @@ $(BUILD)/bench/libjnicost.so: tests/bench/jnicost.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
+bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
 
 # Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
 # compared with other tools.

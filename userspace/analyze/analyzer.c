@@ -152,6 +152,8 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	if (see_thread(a, thread, r->time_ns) || hits_keep_values(a, &a->sampling, &one, r->text))
 		return -ENOMEM;
 	vthreads_count(a, r);
+	if (a->keep_samples && (r->time_ns < a->keep_from_ns || r->time_ns >= a->keep_to_ns))
+		return 0;
 	if (thread != r->thread && feed_carried(a, r))
 		return -ENOMEM;
 	return a->keep_samples ? VEC_PUSH(&a->samples, one) : add_to_sum(a, &one);
@@ -313,6 +315,13 @@ int analyzer_new(struct analyzer **out)
 void analyzer_keep_samples(struct analyzer *a)
 {
 	a->keep_samples = true;
+	analyzer_keep_between(a, 0, UINT64_MAX);
+}
+
+void analyzer_keep_between(struct analyzer *a, uint64_t from_ns, uint64_t to_ns)
+{
+	a->keep_from_ns = from_ns;
+	a->keep_to_ns = to_ns;
 }
 
 uint64_t analyzer_samples(const struct analyzer *a)

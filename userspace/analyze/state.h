@@ -248,7 +248,8 @@ struct notice {
 
 struct analyzer {
 	bool keep_samples;
-	bool ended; /* the recording ended in order */
+	uint64_t keep_from_ns, keep_to_ns; /* of the clock's samples */
+	bool ended;			   /* the recording ended in order */
 	struct strpool strings;
 	VEC(struct info_row) infos;
 	struct u64map info_of; /* key to infos' index + 1 */

@@ -64,7 +64,7 @@ error_t common_pid_arg(int key, char *arg, struct argp_state *state, pid_t *pid)
 
 unsigned common_top(const struct common *c, unsigned otherwise);
 
-/* ---- input ---- */
+/* ---- common_input.c: input ---- */
 
 struct loaded {
 	const char *path;

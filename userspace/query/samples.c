@@ -18,13 +18,25 @@ static uint64_t count_samples(const struct query *q, const struct query_table *t
 	return analyzer_samples(q->an->a);
 }
 
+/* A time since the start on the trace's clock, which has no negative times. */
+static uint64_t on_clock(const struct query_cursor *c, int64_t since_ns)
+{
+	uint64_t start_ns = c->query->an->start_ns;
+
+	if (since_ns >= 0)
+		return add_saturating(start_ns, (uint64_t)since_ns);
+	return start_ns > -(uint64_t)since_ns ? start_ns + (uint64_t)since_ns : 0;
+}
+
 static int begin_samples(struct query_cursor *c)
 {
 	int err = c->reader ? 0 : trace_reader_again(&c->reader, c->query->reader);
 
-	if (!err)
-		trace_reader_rewind(c->reader);
-	return err;
+	if (err)
+		return err;
+	trace_reader_rewind(c->reader);
+	trace_reader_between(c->reader, on_clock(c, c->limits.from_ns), on_clock(c, c->limits.to_ns));
+	return 0;
 }
 
 static uint32_t thread_of(const struct query_cursor *c)

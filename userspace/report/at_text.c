@@ -133,7 +133,7 @@ static void text_one(FILE *out, const struct at_view *v, const struct at_thread 
 	text_stack(out, v, t->sample ? stack_of(v, t->sample) : t->segment.stack);
 }
 
-static void text_threads(FILE *out, const struct at_view *v, unsigned top, bool all)
+static void text_lives(FILE *out, const struct at_view *v, unsigned top, bool all)
 {
 	size_t count[3] = {0}, idle = 0, shown = 0;
 
@@ -193,7 +193,7 @@ static void text_absent(FILE *out, const struct at_view *v, enum braid_event_typ
 		fprintf(out, "  no %s\n", what);
 }
 
-static void text_events(FILE *out, const struct at_view *v, unsigned top)
+static void text_lasting(FILE *out, const struct at_view *v, unsigned top)
 {
 	if (!v->events.count && !events_recorded(v->an, BRAID_EVENT_TYPE_GC) &&
 	    !events_recorded(v->an, BRAID_EVENT_TYPE_SAFEPOINT))
@@ -207,7 +207,7 @@ static void text_events(FILE *out, const struct at_view *v, unsigned top)
 		fprintf(out, "  and %zu more\n", v->events.count - top);
 }
 
-static void text_spans(FILE *out, const struct at_view *v, unsigned top)
+static void text_running_spans(FILE *out, const struct at_view *v, unsigned top)
 {
 	if (!v->spans.count)
 		return;
@@ -237,7 +237,7 @@ void at_text(FILE *out, const struct at_view *v, unsigned top, bool all)
 		fprintf(out, ", %s", moment_date(date, v->an->start_realtime_ns + since_ns, 6));
 	putc('\n', out);
 	text_cpus(out, v, top);
-	text_threads(out, v, top, all);
-	text_events(out, v, top);
-	text_spans(out, v, top);
+	text_lives(out, v, top, all);
+	text_lasting(out, v, top);
+	text_running_spans(out, v, top);
 }

@@ -29,6 +29,8 @@ struct trace_reader {
 	uint64_t size;
 	uint64_t pos; /* of the next block */
 	uint64_t sequence;
+	bool between; /* only these times */
+	uint64_t from_ns, to_ns;
 	struct trace_damage damage;
 	ZSTD_DCtx *zstd;
 	uint8_t *block;
@@ -46,6 +48,7 @@ enum block_state {
 	BLOCK_BAD,
 	BLOCK_CUT,     /* the file ends inside */
 	BLOCK_NOWHERE, /* no block here */
+	BLOCK_OUT,     /* left out */
 };
 
 /* ---- bytes of the file ---- */
@@ -91,7 +94,19 @@ static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, ui
 	return 0;
 }
 
-/* Reads the block at r->pos into r->block and checks it. Returns an enum block_state or a negative errno. */
+/* Whether nothing in the block is wanted. */
+static bool is_left_out(const struct trace_reader *r, const struct braid_block *head)
+{
+	if (!r->between || head->version != BRAID_TRACE_VERSION)
+		return false;
+	return head->kind == BRAID_BLOCK_DEFS ||
+	       (head->kind == BRAID_BLOCK_EVENTS && (head->time_max_ns < r->from_ns || head->time_min_ns > r->to_ns));
+}
+
+/*
+ * Reads the block at r->pos into r->block and checks it. Returns an enum block_state or a negative errno. Of a block that
+ * is left out, only the header is read.
+ */
 static int block_read(struct trace_reader *r, struct braid_block *head)
 {
 	ssize_t n = read_at(r, r->pos, r->block, sizeof(*head));
@@ -106,6 +121,8 @@ static int block_read(struct trace_reader *r, struct braid_block *head)
 	memcpy(head, r->block, sizeof(*head));
 	if (trace_block_check_head(head))
 		return BLOCK_BAD;
+	if (is_left_out(r, head) && head->stored_bytes <= r->size - r->pos - sizeof(*head))
+		return BLOCK_OUT;
 	n = read_at(r, r->pos + sizeof(*head), r->block + sizeof(*head), head->stored_bytes);
 	if (n < 0)
 		return (int)n;
@@ -165,7 +182,7 @@ static int block_use(struct trace_reader *r, const struct braid_block *head)
 {
 	bool is_records = head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS;
 
-	if (head->sequence > r->sequence)
+	if (head->sequence > r->sequence && !r->between)
 		r->damage.missing_blocks += head->sequence - r->sequence;
 	else if (head->sequence < r->sequence)
 		r->damage.missing_blocks++;
@@ -196,11 +213,11 @@ static int block_next(struct trace_reader *r)
 
 		if (state < 0)
 			return state;
-		if (state != BLOCK_GOOD) {
+		if (state != BLOCK_GOOD && state != BLOCK_OUT) {
 			err = resync(r, (enum block_state)state);
 		} else {
 			r->pos += sizeof(head) + head.stored_bytes;
-			err = block_use(r, &head);
+			err = state == BLOCK_GOOD ? block_use(r, &head) : 0;
 		}
 		if (err)
 			return err;
@@ -410,6 +427,13 @@ int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
 		if (got <= 0)
 			return got;
 	}
+}
+
+void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns)
+{
+	r->between = true;
+	r->from_ns = from_ns;
+	r->to_ns = to_ns;
 }
 
 void trace_reader_rewind(struct trace_reader *r)

@@ -100,6 +100,12 @@ int trace_reader_next(struct trace_reader *r, struct trace_rec *rec);
 /* Another reader of the same file, at its first record. 0 or a negative errno. */
 int trace_reader_again(struct trace_reader **out, const struct trace_reader *r);
 
+/*
+ * From now on, leaves out definitions, and events whose block has none of that range of time (inclusive, by the times at
+ * which they began). Of blocks that are left out only the headers are read.
+ */
+void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns);
+
 /* Goes back to the first record; counts of skipped data start at zero. */
 void trace_reader_rewind(struct trace_reader *r);
 

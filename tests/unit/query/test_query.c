@@ -32,8 +32,11 @@ static void open_query(void)
 	close(fd);
 	unlink(path);
 	ck_assert_int_eq(trace_writer_open(&w, path), 0);
-	for (size_t i = 0; i < SYNTHETIC_COUNT; i++)
+	for (size_t i = 0; i < SYNTHETIC_COUNT; i++) {
 		ck_assert_int_eq(trace_writer_put(w, &synthetic[i]), 0);
+		if (i % 3 == 0) /* blocks of few samples, which a range of time leaves out */
+			ck_assert_int_eq(trace_writer_flush(w), 0);
+	}
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		ck_assert_int_eq(trace_writer_put(w, &more[i]), 0);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Traces that the commands read, and what they analyze of them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <analyze/spans.h>
+#include <util/log.h>
+#include <util/quantity.h>
+#include <views/span_calls.h>
+#include <views/span_pairs.h>
+
+#include "common.h"
+
+bool common_open(struct trace_reader **reader, const char *path)
+{
+	const char *why = NULL;
+	int err = trace_reader_open(reader, path, &why);
+
+	if (!err)
+		return true;
+	if (err == -EMEDIUMTYPE)
+		log_error("%s is not a braid trace (%s); record one with `braid record`", path,
+			  why ? why : "unknown format");
+	else if (err == -EPROTONOSUPPORT)
+		log_error("%s cannot be read (%s); use the braid that recorded it", path, why ? why : "newer format");
+	else if (err == -ENOENT && strcmp(path, DEFAULT_TRACE) == 0)
+		log_error("no " DEFAULT_TRACE " in this directory; `braid record` writes one, or name another FILE");
+	else
+		log_error("cannot read %s: %s", path, strerror(-err));
+	return false;
+}
+
+/*
+ * The window on the trace's clock, as far as what has been read says it. A time of day is on a day that only the recording's
+ * end decides.
+ */
+static bool early_window(const struct analyzer *a, const struct filter *f, struct window *w)
+{
+	bool of_day = (f->has_from && f->from.kind == MOMENT_OF_DAY) || (f->has_to && f->to.kind == MOMENT_OF_DAY);
+	int err;
+
+	if (!filter_has_window(f) || of_day || !a->clock_first_ns)
+		return false;
+	err = analysis_window(w, a, f);
+	return !err || err == -ERANGE;
+}
+
+/*
+ * Feeds everything. With a filter, only the samples in its window are kept: it is known at the first sample, since the clock
+ * comes first. *same: it is the same at the end.
+ */
+static int feed_all(struct loaded *l, const struct filter *f, common_record_fn fn, void *ctx, bool *same)
+{
+	struct window at_first = {0}, at_end = {0};
+	bool sampled = false, bounded = false;
+	struct trace_rec rec;
+	int err;
+
+	while ((err = trace_reader_next(l->reader, &rec)) == 1) {
+		if (f && !sampled && rec.kind == TRACE_SAMPLE) {
+			sampled = true;
+			bounded = early_window(l->analyzer, f, &at_first);
+			if (bounded)
+				analyzer_keep_between(l->analyzer, at_first.from_ns, at_first.to_ns);
+		}
+		if (fn)
+			fn(ctx, &rec, l->analyzer);
+		err = analyzer_feed(l->analyzer, &rec);
+		if (err)
+			return err;
+	}
+	*same = !bounded || (early_window(l->analyzer, f, &at_end) && at_end.from_ns == at_first.from_ns &&
+			     at_end.to_ns == at_first.to_ns);
+	return err;
+}
+
+static bool read_trace(struct loaded *l, const char *path, bool keep_samples, const struct filter *f,
+		       common_record_fn fn, void *ctx)
+{
+	bool same = false;
+	int err = 0;
+
+	memset(l, 0, sizeof(*l));
+	l->path = path;
+	if (!common_open(&l->reader, path))
+		return false;
+	for (; !same && !err; f = NULL) {
+		trace_reader_rewind(l->reader);
+		analyzer_free(l->analyzer);
+		err = analyzer_new(&l->analyzer);
+		if (!err && keep_samples)
+			analyzer_keep_samples(l->analyzer);
+		err = err ?: feed_all(l, keep_samples ? f : NULL, fn, ctx, &same);
+	}
+	if (err) {
+		log_error("cannot read %s: %s", path, strerror(-err));
+		common_unload(l);
+		return false;
+	}
+	l->source.damage = trace_reader_damage(l->reader);
+	l->source.bytes = trace_reader_bytes(l->reader);
+	return true;
+}
+
+bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
+{
+	return read_trace(l, path, filter && filter_needs_samples(filter), fn ? NULL : filter, fn, ctx);
+}
+
+void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
+{
+	const struct trace_damage *d = source->damage;
+	const char *end = ended ? "" : "; the end of the recording is missing";
+
+	if (!trace_is_damaged(d) && !ignored) {
+		if (!ended)
+			log_warning("%s: the recording did not end in order (its recorder was killed, or the disk was "
+				    "full); its last part may be missing",
+				    path);
+	} else if (d->skipped_bytes) {
+		log_warning("%s is damaged: %" PRIu64 " of its %" PRIu64 " bytes cannot be read%s", path,
+			    d->skipped_bytes, source->bytes, end);
+	} else {
+		log_warning("%s is damaged: %" PRIu64 " blocks are missing and %" PRIu64 " records cannot be read%s",
+			    path, d->missing_blocks, d->bad_records + ignored, end);
+	}
+}
+
+int common_status(const struct loaded *l, bool ok)
+{
+	if (!ok)
+		return EXIT_FAILURE;
+	return source_is_damaged(&l->source, l->views) ? EXIT_DAMAGED : EXIT_SUCCESS;
+}
+
+bool common_check_window(const struct loaded *l, const struct filter *filter)
+{
+	struct window w;
+	char began[MOMENT_TEXT], lasted[QUANTITY_TEXT];
+
+	switch (analysis_window(&w, l->analyzer, filter)) {
+	case 0:
+		return true;
+	case -ENODATA:
+		log_error("%s has no time of day; give --from and --to as seconds since its start", l->path);
+		return false;
+	case -EDOM:
+		log_error("--from must be before --to");
+		return false;
+	default:
+		log_error("--from and --to are outside of the recording: %s begins %s and lasts %s", l->path,
+			  w.start_realtime_ns ? moment_date(began, w.start_realtime_ns, 0) : "at 0",
+			  duration_text(lasted, w.end_ns - w.start_ns));
+		return false;
+	}
+}
+
+static bool has_process(const struct analyzer *a, uint32_t pid)
+{
+	for (size_t i = 0; i < a->processes.count; i++) {
+		const struct process_row *p = table_row(&a->processes, i);
+
+		if (p->defined && p->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_thread(const struct analyzer *a, uint32_t tid)
+{
+	for (size_t i = 0; i < a->threads.count; i++) {
+		const struct thread_row *t = table_row(&a->threads, i);
+
+		if (t->defined && t->tid == tid)
+			return true;
+	}
+	return has_process(a, tid);
+}
+
+static bool has_span(const struct analyzer *a, const struct filter *filter)
+{
+	for (size_t i = 0; i < a->spans.count; i++)
+		if (spans_selected(a, filter, table_row(&a->spans, i)))
+			return true;
+	return false;
+}
+
+/*
+ * A process or thread that the filter names must be in the trace: an empty report would look like one that did nothing.
+ */
+static bool check_filter(const struct loaded *l, const struct filter *filter)
+{
+	if (!filter)
+		return true;
+	for (size_t i = 0; i < filter->pids.count; i++)
+		if (!has_process(l->analyzer, filter->pids.at[i])) {
+			log_error("%s has no process %u; `braid report %s` lists its processes", l->path,
+				  filter->pids.at[i], l->path);
+			return false;
+		}
+	for (size_t i = 0; i < filter->tids.count; i++)
+		if (!has_thread(l->analyzer, filter->tids.at[i])) {
+			log_error("%s has no thread %u; `braid report %s` lists its threads", l->path,
+				  filter->tids.at[i], l->path);
+			return false;
+		}
+	if (filter_has_span(filter) && !has_span(l->analyzer, filter)) {
+		log_error("%s has none of these spans; `braid report --by span %s` lists its spans", l->path, l->path);
+		return false;
+	}
+	return common_check_window(l, filter);
+}
+
+static bool define_pairs(const struct loaded *l, const char *pair)
+{
+	struct span_pairs pairs;
+	int err = span_pairs_define(l->analyzer, pair, &pairs);
+
+	if (err == -ENOENT)
+		log_error("%s has no samples of the event '%s'; record it with -e, and `braid report` lists the events",
+			  l->path, pairs.missing);
+	else if (err == -ENOTUNIQ)
+		log_error("%s has more than one event '%s'; write its whole name", l->path, pairs.missing);
+	else if (err == -EINVAL)
+		log_error("--span %s: an event's name is missing; write FROM..TO", pair);
+	else if (err)
+		log_error("cannot read %s: %s", l->path, strerror(-err));
+	if (!err && pairs.unfinished)
+		log_warning("%s: %" PRIu64 " hit%s of '%.*s' without a hit of '%s' after %s: no spans", l->path,
+			    pairs.unfinished, pairs.unfinished == 1 ? "" : "s", (int)strcspn(pair, "."), pair,
+			    pairs.missing, pairs.unfinished == 1 ? "it" : "them");
+	if (!err && !pairs.spans)
+		log_error("%s has no hit of the first event of %s that the second one follows", l->path, pair);
+	return !err && pairs.spans;
+}
+
+static bool define_calls(const struct loaded *l, const char *pattern)
+{
+	struct span_calls calls;
+	int err = span_calls_define(l->analyzer, pattern, &calls);
+
+	if (err)
+		log_error("cannot read %s: %s", l->path, strerror(-err));
+	else if (calls.virtual)
+		log_warning("%s: %" PRIu64 " calls by virtual threads have no spans", l->path, calls.virtual);
+	if (!err && !calls.spans)
+		log_error("%s has no calls of a method '%s' by platform threads; record them with -e "
+			  "'method=CLASS.METHOD>TIME', and `braid report` lists those that it has",
+			  l->path, pattern);
+	return !err && calls.spans;
+}
+
+bool common_make_spans(struct loaded *l, const struct filter *f)
+{
+	bool ok = (!f->pair || define_pairs(l, f->pair)) && (!f->calls || define_calls(l, f->calls));
+
+	if (!ok)
+		common_unload(l);
+	return ok;
+}
+
+bool common_analyze(struct loaded *l, const struct filter *filter)
+{
+	int err;
+
+	if (filter && !common_make_spans(l, filter))
+		return false;
+	if (!check_filter(l, filter)) {
+		common_unload(l);
+		return false;
+	}
+	err = analysis_new(&l->analysis, l->analyzer, filter);
+	if (!err)
+		err = views_new(&l->views, l->analysis);
+	if (!err && l->source.damage) {
+		err = views_add_damage(l->views, l->source.damage);
+		common_report_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
+	}
+	if (!err)
+		return true;
+	log_error("cannot analyze %s: %s", l->path, strerror(-err));
+	common_unload(l);
+	return false;
+}
+
+bool common_load(struct loaded *l, const char *path, const struct filter *filter)
+{
+	return common_read(l, path, filter, NULL, NULL) && common_analyze(l, filter);
+}
+
+bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter)
+{
+	return read_trace(l, path, true, filter, NULL, NULL) && common_analyze(l, filter);
+}
+
+void common_unload(struct loaded *l)
+{
+	views_free(l->views);
+	analysis_free(l->analysis);
+	analyzer_free(l->analyzer);
+	trace_reader_close(l->reader);
+	memset(l, 0, sizeof(*l));
+}
