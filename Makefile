@@ -149,6 +149,9 @@ $(BUILD)/tests/%.o: tests/%.c | $(SKELS) $(PROTO_C)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(CPPFLAGS) -I. -Itests -Iagent -I$(@D) $(CFLAGS) -Wno-missing-field-initializers -MMD -MP -c $< -o $@
 
+# A test is compiled more often than it runs; only the walker, which its tests include, is worth more.
+$(filter-out $(BUILD)/tests/unit/kernel/%,$(UNIT_OBJ) $(AGENT_UNIT_OBJ)): private CFLAGS += -O0
+
 $(BUILD)/tests/unit/suites.h: $(UNIT_SRC)
 $(BUILD)/tests/unit/agent/suites.h: $(AGENT_UNIT_SRC)
 $(BUILD)/tests/unit/suites.h $(BUILD)/tests/unit/agent/suites.h:

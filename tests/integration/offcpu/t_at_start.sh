@@ -34,15 +34,15 @@ events early.trace \
 
 # The collector learns a moment later what a new process has mapped: then the thread takes its stack when it comes back.
 mkfifo begin
-start_record -q -e offcpu=0ns -o new.trace -- bash -c 'read -r <begin; sleep 1; sleep 1; sleep 1'
+start_record -q -e offcpu=0ns -o new.trace -- bash -c 'read -r <begin; sleep 0.4; sleep 0.4; sleep 0.4'
 wait_child "$RECORD_PID" bash
 attached=$(links)
 wait_for "the program that is not needed to be detached" fewer "$attached"
 echo >begin
 end_record
 events new.trace \
-	"new processes that sleep have their stacks" "[e.stack[0] for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.9e9] == ['clock_nanosleep'] * 3 and
-		all('[incomplete]' not in e.stack for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.9e9)" \
+	"new processes that sleep have their stacks" "[e.stack[0] for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.35e9] == ['clock_nanosleep'] * 3 and
+		all('[incomplete]' not in e.stack for e in of('offcpu') if e.process.comm == 'sleep' and e.duration_ns > 0.35e9)" \
 	"nothing lost" "lost == []"
 
 "$JAVA" -cp "$CLASSES" Locks 1000 >locks.truth &

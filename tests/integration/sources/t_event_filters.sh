@@ -14,33 +14,43 @@ record -e 'sched:sched_process_fork/child_comm==sh && comm=="sh"/' -o fork.trace
 check fork.trace "each program" 'weight(stacks) == 4 and i["lost"] == {}'
 WRITE=syscalls:sys_enter_write
 
-# filtered NUMBER FILTER [EVENT]: NUMBER hits of these commands pass the filter.
+# filtered NUMBER FILTER [EVENT]: NUMBER hits of these commands pass the filter. counted records those of different events
+# at once.
+EXPECTED=()
 filtered()
 {
-	local event=${3:-$WRITE}
+	EXPECTED+=("$1 ${3:-$WRITE}/$2/")
+}
 
-	record -e "cpu,$event/$2/" -o filtered.trace -- sh -c "$commands"
-	count filtered.trace "$event/$2/" "$1"
-	count filtered.trace "$event" "$1" # without the filter, which is part of the name
+counted()
+{
+	local line all
+
+	all=$(printf '%s\n' "${EXPECTED[@]#* }" | paste -sd ,)
+	record -e "cpu,$all" -o filtered.trace -- sh -c "$commands"
+	for line in "${EXPECTED[@]}"; do
+		count filtered.trace "${line#* }" "${line%% *}"
+	done
+	EXPECTED=()
 }
 
 filtered 300 'comm==dd'
-filtered 370 'comm~"*d*"||comm~"o?he*"'
-filtered 70 'comm~"*er"&&comm!="dd"'
-filtered 70 'comm~*t*r'
-filtered 70 'comm!="dd" && comm!="sh"'
-filtered 0 'comm=="o*"'
-filtered 70 'count==3'
-filtered 300 'fd==1&&count<3'
-filtered 370 'count>=1 && count<=3'
-filtered 300 'count&1&&count!=3'
-filtered 70 'args.count>2'
-filtered 0 'cpu==1000||tid==0'
 filtered 3 'filename~"*bin/dd"' sched:sched_process_exec
-filtered 1 'filename=="./other"' sched:sched_process_exec
 filtered 4 'filename=="/dev/zero"' syscalls:sys_enter_openat
+counted
+count filtered.trace "$WRITE" 300 # without the filter, which is part of the name
+filtered 370 'comm~"*d*"||comm~"o?he*"'
+filtered 1 'filename=="./other"' sched:sched_process_exec
 filtered 4 'filename=="/dev/zero"&&dfd==-100' syscalls:sys_enter_openat
+counted
+filtered 70 'comm~"*er"&&comm!="dd"'
 filtered 0 'dfd!=-100&&dfd>=-1000&&dfd<0' syscalls:sys_enter_openat
+counted
+for filter in '70 comm~*t*r' '70 comm!="dd" && comm!="sh"' '0 comm=="o*"' '70 count==3' '300 fd==1&&count<3' '370 count>=1 && count<=3' \
+	'300 count&1&&count!=3' '70 args.count>2' '0 cpu==1000||tid==0'; do
+	filtered "${filter%% *}" "${filter#* }"
+	counted
+done
 
 # By pid: of two programs that run at once, one.
 for i in 1 2; do
