@@ -114,6 +114,7 @@ async function range(p) {
 
 async function heat(p) {
 	await p.evaluate(`document.getElementById("heat").click()`);
+	await p.frame(); /* the places of a view are known when it is drawn */
 	const most = await p.evaluate("[braidPage.heat().counts.reduce((a, b) => a + b), braidPage.heat().slice]");
 	assert.strictEqual(most[0], await p.evaluate("braidPage.data.graphs[0].total"));
 	const end = await p.evaluate("braidPage.shown()[1]"), from = 0.4 * end, to = 0.8 * end;
