@@ -377,7 +377,7 @@ START_TEST(any_memory)
 		threads++;
 	}
 	memcpy(before, vm.bytes, sizeof(before));
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 80; round++) {
 		for (int i = 0; i < 8; i++)
 			damage_word();
 		memcpy(vm.bytes, before, vm.used < 0x4000 ? vm.used : 0x4000); /* classes have a test of their own */
