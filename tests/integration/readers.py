@@ -75,14 +75,24 @@ class Timed:
     def __init__(self):
         self.samples = []
         self.counts, self.weights, self.ns = Counter(), Counter(), Counter()
-        self.stacks = {}  # some stack of each category, from the leaf
+        self.stacks = {}  # of each category: how often each stack, from the leaf
 
     def event(self, category, weight, count, ns, stack):
         self.counts[category] += count
         self.weights[category] += weight
         self.ns[category] += ns
         if stack:
-            self.stacks[category] = stack
+            self.stacks.setdefault(category, Counter())[tuple(stack)] += 1
+
+    def check(self, events):
+        """Compares with the events of report --json, where times off the CPU of idle threads are apart."""
+        assert set(self.counts) == set(events), (set(self.counts), set(events))
+        for kind, of in events.items():
+            weight = next((of[key] for key in of if key.startswith("weight")), of["count"])
+            if "weight_s" in of:
+                weight = round((weight + of.get("idle_s", 0)) * 1e9)
+            wanted = of["count"] + of.get("idle", 0), weight
+            assert (self.counts[kind], self.weights[kind]) == wanted, (kind, self.counts[kind], self.weights[kind], wanted)
 
 
 def heatmap(path):

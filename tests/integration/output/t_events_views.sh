@@ -14,6 +14,11 @@ for kind in alloc live uncollected lock wait offcpu exception compile; do
 done
 python3 "$LIB_DIR/page.py" v.html v.json
 python3 "$TEST_DIR/views.py" "$(java_version)"
+for format in chrome firefox perfetto; do
+	braid export --format "$format" -o "v.$format" v.trace
+done
+protoc --decode=perfetto.Trace -I"$(readlink -f "$LIB_DIR/../..")/userspace/export/proto" perfetto.proto <v.perfetto >v.perfetto.txt
+python3 "$TEST_DIR/timed.py"
 
 # The same in the JDK's format, as the first and the last JDK read it.
 braid export --format jfr -o v.jfr v.trace

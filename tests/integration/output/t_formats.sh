@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Formats of other tools: their readers find the same methods with the same weights in each of them.
 # class: quick
-# takes: 4 s
+# takes: 5 s
 source "$(dirname "$0")/../lib.sh"
 
 need_sample
