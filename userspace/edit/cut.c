@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A part of a trace: what a filter selects, and what it needs. edit.h is its interface. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

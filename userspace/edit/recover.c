@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What can be read of a damaged trace, as a whole one. edit.h is its interface. */
 #include <stdio.h>
 #include <string.h>
 

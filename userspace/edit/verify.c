@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Whether all of a trace is there. edit.h is its interface. */
 #include <errno.h>
 
 #include <analyze/hash.h>
