@@ -4,6 +4,7 @@
 #include "stack_request.bpf.h"
 #include "drain.bpf.h"
 #include "thread_life.bpf.h"
+#include "waking.bpf.h"
 #include "dump.bpf.h"
 #include "sample.bpf.h"
 #include "task.bpf.h"

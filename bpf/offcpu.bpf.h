@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Programs for threads off the CPU: since when, why, on which stack, who woke them and on which stack, since when they
- * could run again. Each thread walks its own stack: the waker when it wakes, the sleeper when its system call ends, and
+ * Programs for threads off the CPU: since when, why, on which stack, since when they could run again, and who woke them
+ * (waking.bpf.h). Each thread walks its own stack: the waker when it wakes, the sleeper when its system call ends, and
  * only for long times.
  */
 #ifndef BRAID_OFFCPU_BPF_H
@@ -539,75 +539,6 @@ int BPF_PROG(on_switch_end)
 		offcpu_in_missed(t, tid);
 	if (t->pending.start_ns)
 		offcpu_come_back(t);
-	return 0;
-}
-
-/* ---- wakers ---- */
-
-/* From which length on an interval gets its waker. What is not reported needs it only for locks and waits. */
-static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const struct braid_offcpu_limits *l,
-					      __u64 now)
-{
-	if (stacks_at_start && t->started)
-		return sums_expected(t, now) ? NEVER : t->waker_min_ns;
-	if (!l)
-		return NEVER;
-	if (sums_expected(t, now) || (offcpu_filtered && !filter_may_select_alike(t)))
-		return l->sums_waker_min_ns;
-	return l->waker_min_ns;
-}
-
-/* Notes what wakes the thread: the current one, with its stack, or an interrupt. */
-static __always_inline void waker_note(struct braid_thread_time *t, __u64 now)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
-	__u32 tgid = task->tgid, irq = waker_of(task, entry, t);
-	struct braid_stack_ref ref = {0};
-	struct braid_process *p;
-	struct braid_wake *w;
-
-	if (irq) {
-		t->now.irq = irq == WAKER_UNKNOWN ? 0 : irq;
-		return;
-	}
-	p = bpf_map_lookup_elem(&processes, &tgid);
-	if (!p && !irqs_noted)
-		return;
-	if (p && task->mm) /* an ending thread has no user stack any more */
-		offcpu_stack(p, task, entry, REUSE_WAKER, &ref);
-	w = &t->wakes[t->wake_count % BRAID_WAKES];
-	w->start_ns = t->now.start_ns;
-	w->time_ns = now;
-	w->stack = ref.stack;
-	w->pid = tgid;
-	w->tid = task->pid;
-	t->wake_count++;
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *wakee)
-{
-	struct braid_offcpu_settings *settings = settings_get();
-	__u32 tid = wakee->pid;
-	struct braid_thread_time *t = thread_time_of(tid);
-	const struct braid_offcpu_limits *l;
-	__u64 now;
-
-	if (!t || !settings)
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (!t->now.start_ns)
-		t->early_ns = now;
-	/* The wakee is asleep and its pi_lock is held, so nothing else writes the entry. */
-	if (!t->now.start_ns || t->now.ready_ns)
-		return 0;
-	t->now.ready_ns = now;
-	if (now - t->now.start_ns < settings->least_ns)
-		return 0;
-	l = stacks_at_start && t->started ? NULL : limits_of_pid(t->pid);
-	if (now - t->now.start_ns >= offcpu_waker_min(t, l, now))
-		waker_note(t, now);
 	return 0;
 }
 
