@@ -59,7 +59,9 @@ for key, t in lives(whole).items():
 named = {t["name"]: t["states_s"] for t in naps["lives"]}
 for name, state in (("napper", "sleeping"), ("parker", "parked"), ("taker", "parked")):
     asked, measured = 15 * 50000000 if name != "taker" else 0, sum(truth[name])
-    assert asked <= ns(named[name][state]) <= measured, (name, named[name], measured)
+    # a thread that has asked for a sleep may lose the CPU before it sleeps, and waits for it behind that
+    slept, waited = ns(named[name][state]), ns(named[name].get("runnable", 0))
+    assert asked - waited <= slept <= measured, (name, named[name], measured)
 assert {t["name"] for t in naps["lives"]} == {"napper", "parker", "taker"}, named
 
 # a user's own rule
