@@ -210,13 +210,10 @@ static int resolve_stacks(struct analysis *an)
 
 bool analysis_sum_of(const struct analysis *an, uint32_t thread, uint32_t node, uint64_t weight, struct stack_sum *sum)
 {
-	size_t t = table_find(&an->a->threads, thread);
-	size_t n = table_find(&an->a->nodes, node);
-
-	*sum = (struct stack_sum){.weight = weight};
-	sum->thread = t == TABLE_NONE ? ROW_NONE : (uint32_t)t;
-	sum->stack = n == TABLE_NONE ? ROW_NONE : (uint32_t)n;
-	sum->xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED;
+	*sum = (struct stack_sum){.thread = table_row_of(&an->a->threads, thread),
+				  .stack = table_row_of(&an->a->nodes, node),
+				  .xframe = node == 0 ? XFRAME_NO_STACK : XFRAME_DAMAGED,
+				  .weight = weight};
 	return weight && analysis_selects_thread(an, sum->thread) && analysis_selects_stack(an, sum->stack);
 }
 

@@ -94,18 +94,11 @@ bool event_is_unmounted(const struct jvm_event_row *row)
 	return row->kind == BRAID_JVM_OFFCPU && (class == BRAID_OFFCPU_UNMOUNTED || class == BRAID_OFFCPU_CARRIER);
 }
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 static uint32_t thread_of(const struct analyzer *a, const struct jvm_event_row *row)
 {
 	const struct vthread_row *v = row->vthread ? table_get(&a->vthreads, row->vthread) : NULL;
 
-	return row_of(&a->threads, v && v->group ? v->group : row->thread);
+	return table_row_of(&a->threads, v && v->group ? v->group : row->thread);
 }
 
 /*
@@ -196,12 +189,12 @@ static bool name_event(const struct analysis *an, struct event *e)
 
 static void find_stack(const struct analysis *an, const struct jvm_event_row *row, struct event *e)
 {
-	e->stack = row_of(&an->a->nodes, row->node);
+	e->stack = table_row_of(&an->a->nodes, row->node);
 	if (e->stack != ROW_NONE && (row->source == BRAID_SOURCE_AGENT || event_is_unmounted(row)))
 		e->stack = an->events->places[e->stack].seen;
 	e->xframe = row->node ? XFRAME_DAMAGED : e->k->stack ? XFRAME_NO_STACK : XFRAME_ROOT;
-	e->other = row_of(&an->a->threads, row->other);
-	e->other_stack = row_of(&an->a->nodes, row->other_node);
+	e->other = table_row_of(&an->a->threads, row->other);
+	e->other_stack = table_row_of(&an->a->nodes, row->other_node);
 }
 
 size_t events_count(const struct analysis *an)

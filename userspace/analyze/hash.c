@@ -111,6 +111,13 @@ size_t table_find(const struct table *t, uint32_t id)
 	return at ? at - 1 : TABLE_NONE;
 }
 
+uint32_t table_row_of(const struct table *t, uint32_t id)
+{
+	size_t row = table_find(t, id);
+
+	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+}
+
 void *table_row(const struct table *t, size_t row)
 {
 	return t->rows + row * t->row_bytes;

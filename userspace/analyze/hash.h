@@ -40,11 +40,13 @@ struct table {
 };
 
 #define TABLE_NONE ((size_t)-1)
+#define ROW_NONE UINT32_MAX
 
 void table_init(struct table *t, size_t row_bytes);
-size_t table_find(const struct table *t, uint32_t id); /* row number or TABLE_NONE */
-void *table_get(const struct table *t, uint32_t id);   /* valid until the next table_put; NULL when absent */
-void *table_put(struct table *t, uint32_t id);	       /* the row of `id`, zeroed when new; NULL: no memory */
+size_t table_find(const struct table *t, uint32_t id);	   /* row number or TABLE_NONE; no row has the id 0 */
+uint32_t table_row_of(const struct table *t, uint32_t id); /* the same, or ROW_NONE */
+void *table_get(const struct table *t, uint32_t id);	   /* valid until the next table_put; NULL when absent */
+void *table_put(struct table *t, uint32_t id);		   /* the row of `id`, zeroed when new; NULL: no memory */
 void *table_row(const struct table *t, size_t row);
 void table_free(struct table *t);
 

@@ -11,8 +11,6 @@
 
 struct analysis;
 
-#define ROW_NONE UINT32_MAX
-
 /* The frame of a sum without a stack: a pseudo frame for what is missing, or the root. */
 enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
 #define XFRAME_ROOT UINT32_MAX

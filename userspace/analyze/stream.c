@@ -10,13 +10,6 @@ void stream_begin(struct stream *s, struct trace_reader *reader, const struct an
 	trace_reader_rewind(reader);
 }
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 /* The file may have grown since the analysis, which knows nothing of the events behind its last one. */
 int stream_record(struct stream *s, struct trace_rec *rec, const struct jvm_event_row **row)
 {
@@ -35,10 +28,10 @@ bool stream_sample(const struct analysis *an, const struct trace_sample *r, stru
 	const uint32_t *named = r->event ? table_get(&a->names, r->event) : NULL;
 
 	*t = (struct timed){.time_ns = r->time_ns,
-			    .thread = row_of(&a->threads, vthreads_thread(a, r)),
-			    .carrier = row_of(&a->threads, r->thread),
+			    .thread = table_row_of(&a->threads, vthreads_thread(a, r)),
+			    .carrier = table_row_of(&a->threads, r->thread),
 			    .vthread = vthreads_get(a, r->vthread) ? r->vthread : 0,
-			    .stack = row_of(&a->nodes, r->node),
+			    .stack = table_row_of(&a->nodes, r->node),
 			    .xframe = r->node ? XFRAME_DAMAGED : XFRAME_NO_STACK,
 			    .span = spans_of_sample(a, vthreads_thread(a, r), r->time_ns, r->span),
 			    .cpu = r->cpu,
@@ -62,7 +55,7 @@ static void take_event(const struct stream *s, struct timed *t)
 			    .duration_ns = e->duration_ns,
 			    .process = e->row->process,
 			    .thread = e->thread,
-			    .carrier = row_of(&s->an->a->threads, e->row->thread),
+			    .carrier = table_row_of(&s->an->a->threads, e->row->thread),
 			    .vthread = vthreads_get(s->an->a, e->row->vthread) ? e->row->vthread : 0,
 			    .stack = e->stack,
 			    .xframe = e->xframe,

@@ -132,8 +132,8 @@ static void keep_longest(uint64_t *max_ns, uint32_t *site, uint64_t ns, uint32_t
 
 static void take_waker(struct facts *f, const struct wall_segment *s, uint64_t ns)
 {
-	size_t row = s->row->other ? table_find(&f->an->a->threads, s->row->other) : TABLE_NONE;
-	struct fact_thread *waker = row == TABLE_NONE ? NULL : &f->threads[f->wall->leader[row]];
+	uint32_t row = table_row_of(&f->an->a->threads, s->row->other);
+	struct fact_thread *waker = row == ROW_NONE ? NULL : &f->threads[f->wall->leader[row]];
 
 	if (!waker)
 		return;

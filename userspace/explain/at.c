@@ -72,13 +72,6 @@ static void order(struct near_samples *n, int (*compare)(const void *, const voi
 		qsort_r(n->list.at, n->list.count, sizeof(*n->list.at), compare, &n->at_ns);
 }
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 /* ---- CPUs ---- */
 
 /* Times of threads on one CPU do not overlap, and come by CPU. */
@@ -115,7 +108,7 @@ static int by_cpu(const void *x, const void *y)
  */
 static int add_sample(struct at_view *v, size_t runs, const struct sample *s, const struct u64map *cpu_of)
 {
-	uint32_t thread = row_of(&v->an->a->threads, s->thread);
+	uint32_t thread = table_row_of(&v->an->a->threads, s->thread);
 	size_t at = SEARCH(i, 0, runs, v->cpus.at[i].cpu < s->cpu);
 	struct at_cpu *run = at < runs && v->cpus.at[at].cpu == s->cpu ? &v->cpus.at[at] : NULL;
 
@@ -198,8 +191,8 @@ static int add_thread(const struct adding *x, const struct wall_thread *wt)
 	if (t.segment.state == WALL_RUNNING && !t.vthread)
 		t.cpu = u64map_get(&x->near->cpu_of, t.thread) - 1;
 	if (t.segment.row && wall_is_off_cpu(t.segment.row) && wall_is_blocked(t.segment.state)) {
-		t.waker = row_of(&v->an->a->threads, t.segment.row->other);
-		t.waker_stack = row_of(&v->an->a->nodes, t.segment.row->other_node);
+		t.waker = table_row_of(&v->an->a->threads, t.segment.row->other);
+		t.waker_stack = table_row_of(&v->an->a->nodes, t.segment.row->other_node);
 	}
 	return VEC_PUSH(&v->threads, t);
 }

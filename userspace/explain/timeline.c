@@ -10,9 +10,9 @@
 
 uint32_t timeline_thread(const struct wall *w, uint32_t id)
 {
-	size_t row = id ? table_find(&w->an->a->threads, id) : TABLE_NONE;
+	uint32_t row = table_row_of(&w->an->a->threads, id);
 
-	return row == TABLE_NONE ? ROW_NONE : w->leader[row];
+	return row == ROW_NONE ? ROW_NONE : w->leader[row];
 }
 
 /* ---- segments ---- */
@@ -54,11 +54,11 @@ static uint32_t kept_vthread(const struct wall *w, uint32_t vthread)
 static int add_sample(struct timeline *tl, const struct sample *s)
 {
 	const struct analyzer *a = tl->wall->an->a;
-	size_t row = table_find(&a->threads, s->thread), stack = table_find(&a->nodes, s->node);
+	uint32_t row = table_row_of(&a->threads, s->thread);
 	struct timeline_sample one = {
-		.stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack, .time_ns = s->time_ns, .weight = s->weight};
+		.stack = table_row_of(&a->nodes, s->node), .time_ns = s->time_ns, .weight = s->weight};
 
-	if (row == TABLE_NONE)
+	if (row == ROW_NONE)
 		return 0;
 	one.thread = ((const struct thread_row *)table_row(&a->threads, row))->virtual
 			     ? kept_vthread(tl->wall, s->vthread)

@@ -43,13 +43,6 @@ struct wakers {
 	uint32_t last_id; /* of the current line: seqs' index + 1 */
 };
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 /* ---- which stacks there are ---- */
 
 typedef int (*step_fn)(struct wakers *k, const struct jvm_event_row *r, uint32_t waker);
@@ -61,7 +54,7 @@ static int follow(struct wakers *k, const struct jvm_event_row *r, step_fn step)
 	int err = 0;
 
 	for (int depth = 0; r && depth < WALL_CHAIN_MAX && !err; depth++) {
-		uint32_t waker = row_of(&a->threads, r->other);
+		uint32_t waker = table_row_of(&a->threads, r->other);
 		const struct jvm_event_row *before = wall_wait_before(k->wall, waker, r);
 
 		err = step(k, r, waker);
@@ -72,7 +65,7 @@ static int follow(struct wakers *k, const struct jvm_event_row *r, step_fn step)
 
 static int use_step(struct wakers *k, const struct jvm_event_row *r, uint32_t waker)
 {
-	uint32_t stack = row_of(&k->wall->an->a->nodes, r->other_node);
+	uint32_t stack = table_row_of(&k->wall->an->a->nodes, r->other_node);
 
 	(void)waker;
 	if (stack != ROW_NONE)
@@ -161,7 +154,7 @@ static uint32_t frame_text(struct wakers *k, const char *name, const char *more)
 static int add_step(struct wakers *k, const struct jvm_event_row *r, uint32_t waker)
 {
 	const struct analysis *an = k->wall->an;
-	struct part part = {.node = node_of(k, row_of(&an->a->nodes, r->other_node))};
+	struct part part = {.node = node_of(k, table_row_of(&an->a->nodes, r->other_node))};
 	const char *by = wall_ended_by(k->wall, r);
 
 	if (waker == ROW_NONE)

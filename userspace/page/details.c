@@ -7,13 +7,6 @@
 
 #include "lanes.h"
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 static int text_of(struct details *d, const char *text, uint32_t *number)
 {
 	*number = strpool_add(&d->texts, text, strlen(text));
@@ -35,13 +28,13 @@ static const char *call_of(const struct jvm_event_row *r)
 static int fill(struct details *d, const struct wall_segment *s, struct detail *to)
 {
 	const struct analyzer *a = d->page->an->a;
-	uint32_t other = row_of(&a->threads, s->row->other);
+	uint32_t other = table_row_of(&a->threads, s->row->other);
 	uint32_t waker = other == ROW_NONE ? ROW_NONE : d->wall->threads.at[d->wall->leader[other]].thread;
 	int err =
 		text_of(d, strpool_get(&a->strings, s->object), &to->object) ?: text_of(d, call_of(s->row), &to->call);
 
 	to->stack = s->stack;
-	to->waker_stack = row_of(&a->nodes, s->row->other_node);
+	to->waker_stack = table_row_of(&a->nodes, s->row->other_node);
 	if (waker == ROW_NONE)
 		return err ?: text_of(d, wall_ended_by(d->wall, s->row), &to->ended_by);
 	err = err ?: page_thread(d->page, waker, &to->waker);

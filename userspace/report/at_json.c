@@ -43,10 +43,8 @@ static void json_frames(struct json *j, const char *key, const struct at_view *v
 
 static void json_sample(struct json *j, const struct at_view *v, const struct sample *s)
 {
-	size_t row = s && s->node ? table_find(&v->an->a->nodes, s->node) : TABLE_NONE;
-
 	json_seconds_if(j, s, "sampled_s", s ? analysis_since(v->an, s->time_ns) : 0);
-	json_frames(j, "sampled_stack", v, row == TABLE_NONE ? ROW_NONE : (uint32_t)row);
+	json_frames(j, "sampled_stack", v, table_row_of(&v->an->a->nodes, s ? s->node : 0));
 }
 
 static void json_interval(struct json *j, const struct at_view *v, uint64_t start_ns, uint64_t end_ns, bool ended)
@@ -72,13 +70,6 @@ static void json_cpus(struct json *j, const struct at_view *v)
 	json_close(j, ']');
 }
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 /* The lock or the monitor, and who had it or notified. */
 static void json_waited(struct json *j, const struct at_view *v, const struct jvm_event_row *r)
 {
@@ -86,8 +77,8 @@ static void json_waited(struct json *j, const struct at_view *v, const struct jv
 		return;
 	json_open(j, r->kind == BRAID_JVM_LOCK ? "lock" : "wait", '{');
 	json_string(j, "class", strpool_get(&v->an->a->strings, r->name));
-	json_thread(j, r->kind == BRAID_JVM_LOCK ? "owner" : "waker", v, row_of(&v->an->a->threads, r->other));
-	json_frames(j, "stack", v, row_of(&v->an->a->nodes, r->other_node));
+	json_thread(j, r->kind == BRAID_JVM_LOCK ? "owner" : "waker", v, table_row_of(&v->an->a->threads, r->other));
+	json_frames(j, "stack", v, table_row_of(&v->an->a->nodes, r->other_node));
 	json_close(j, '}');
 }
 

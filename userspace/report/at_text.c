@@ -27,9 +27,7 @@ static void text_thread(FILE *out, const struct at_view *v, uint32_t thread)
 
 static uint32_t stack_of(const struct at_view *v, const struct sample *s)
 {
-	size_t row = s && s->node ? table_find(&v->an->a->nodes, s->node) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
+	return table_row_of(&v->an->a->nodes, s ? s->node : 0);
 }
 
 /* The frames that matter, in a line of their own. */
@@ -92,14 +90,14 @@ static void text_cpus(FILE *out, const struct at_view *v, unsigned top)
 static void text_others(FILE *out, const struct at_view *v, const struct at_thread *t)
 {
 	const struct jvm_event_row *r = t->waited;
-	size_t other = r && r->other ? table_find(&v->an->a->threads, r->other) : TABLE_NONE;
-	size_t stack = r && r->other_node ? table_find(&v->an->a->nodes, r->other_node) : TABLE_NONE;
+	uint32_t other = table_row_of(&v->an->a->threads, r ? r->other : 0);
+	uint32_t stack = table_row_of(&v->an->a->nodes, r ? r->other_node : 0);
 
-	if (other != TABLE_NONE) {
+	if (other != ROW_NONE) {
 		fprintf(out, ", %s ", r->kind == BRAID_JVM_LOCK ? "held by" : "notified by");
-		text_thread(out, v, (uint32_t)other);
-		if (stack != TABLE_NONE)
-			fprintf(out, " in %s", events_site_name(v->an, events_site(v->an, (uint32_t)stack)));
+		text_thread(out, v, other);
+		if (stack != ROW_NONE)
+			fprintf(out, " in %s", events_site_name(v->an, events_site(v->an, stack)));
 	} else if (t->waker != ROW_NONE) {
 		fputs(", woken by ", out);
 		text_thread(out, v, t->waker);

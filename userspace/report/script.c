@@ -26,8 +26,7 @@ struct who {
 
 static struct who who_thread(const struct analysis *an, uint32_t thread)
 {
-	size_t found = table_find(&an->a->threads, thread);
-	uint32_t row = found == TABLE_NONE ? ROW_NONE : (uint32_t)found;
+	uint32_t row = table_row_of(&an->a->threads, thread);
 	struct who w = {.name = analysis_thread_name(an, row), .selected = analysis_selects_thread(an, row)};
 
 	if (row != ROW_NONE) {

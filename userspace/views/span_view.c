@@ -32,13 +32,11 @@ static struct span_sum *seen(struct span_view *v, uint32_t span, uint32_t thread
 static void add_sample(struct span_view *v, const struct sample *r)
 {
 	const struct analysis *an = v->an;
-	size_t thread = table_find(&an->a->threads, r->thread), stack = table_find(&an->a->nodes, r->node);
-	uint32_t row = thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread;
+	uint32_t row = table_row_of(&an->a->threads, r->thread);
 	struct span_sum *s;
 
 	if (!r->span || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
-	    !analysis_selects_thread(an, row) ||
-	    !analysis_selects_stack(an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack))
+	    !analysis_selects_thread(an, row) || !analysis_selects_stack(an, table_row_of(&an->a->nodes, r->node)))
 		return;
 	s = seen(v, r->span, row, r->time_ns, r->time_ns);
 	if (!s)
@@ -49,8 +47,7 @@ static void add_sample(struct span_view *v, const struct sample *r)
 
 static void add_hit(struct span_view *v, const struct sample *r)
 {
-	size_t thread = table_find(&v->an->a->threads, r->thread);
-	uint32_t row = thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread;
+	uint32_t row = table_row_of(&v->an->a->threads, r->thread);
 	struct span_sum *s = NULL;
 
 	if (r->span && analysis_selects_time(v->an, r->time_ns) && analysis_selects_span(v->an, r->span) &&

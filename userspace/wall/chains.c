@@ -39,17 +39,10 @@ static void add_site(const struct analysis *an, struct line *l, uint32_t stack)
 		add(l, " in %.*s", wait_site_length(an, site), events_site_name(an, site));
 }
 
-static uint32_t row_of_id(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 /* "[parked] in a.B.c" */
 static void add_wait(const struct analysis *an, struct line *l, const struct jvm_event_row *r)
 {
-	uint32_t stack = row_of_id(&an->a->nodes, r->node);
+	uint32_t stack = table_row_of(&an->a->nodes, r->node);
 
 	add(l, "[%s]", wall_key(wall_state_of(an, r)));
 	add_site(an, l, stack);
@@ -59,10 +52,10 @@ static void add_wait(const struct analysis *an, struct line *l, const struct jvm
 static int add_waker(struct wall_view *v, struct line *l, const struct jvm_event_row *r, uint32_t *waker)
 {
 	const struct analysis *an = v->wall->an;
-	uint32_t stack = row_of_id(&an->a->nodes, r->other_node);
+	uint32_t stack = table_row_of(&an->a->nodes, r->other_node);
 	const char *name;
 
-	*waker = row_of_id(&an->a->threads, r->other);
+	*waker = table_row_of(&an->a->threads, r->other);
 	if (*waker == ROW_NONE) {
 		add(l, " <- %s", wall_ended_by(v->wall, r));
 		return 0;
@@ -129,7 +122,7 @@ static uint32_t extend_waker(struct wall_view *v, uint32_t sequence, const struc
 static uint32_t extend_links(struct wall_view *v, uint32_t sequence, const struct jvm_event_row *r)
 {
 	for (int depth = 0; r && depth < WALL_CHAIN_MAX; depth++) {
-		uint32_t waker = row_of_id(&v->wall->an->a->threads, r->other);
+		uint32_t waker = table_row_of(&v->wall->an->a->threads, r->other);
 
 		sequence = extend_waker(v, sequence, r);
 		r = wall_wait_before(v->wall, waker, r);
@@ -217,7 +210,7 @@ int wall_view_wakes(struct wall_view *v, const struct wall_thread *t, const stru
 	if (!line)
 		return -ENOMEM;
 	count(&v->wakes.at[line - 1], ns);
-	if (!wall_wait_before(v->wall, row_of_id(&an->a->threads, r->other), r))
+	if (!wall_wait_before(v->wall, table_row_of(&an->a->threads, r->other), r))
 		return 0;
 	line = find_line(v, t, r, OF_CHAIN);
 	if (!line)

@@ -24,13 +24,6 @@ bool wall_is_note(const struct jvm_event_row *r)
 	return r->kind == BRAID_JVM_LOCK || r->kind == BRAID_JVM_WAIT;
 }
 
-static uint32_t thread_row_of(const struct analyzer *a, const struct jvm_event_row *r)
-{
-	size_t row = r->thread ? table_find(&a->threads, r->thread) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 void wall_extend_life(struct wall_thread *t, uint64_t start_ns, uint64_t end_ns)
 {
 	if (start_ns >= end_ns)
@@ -51,7 +44,7 @@ static void count(const struct wall *w, struct wall_thread *t, const struct jvm_
 {
 	enum wall_state state = wall_state_of_sum(w, r);
 	bool stacked = is_stacked(w, r);
-	uint32_t stack = stacked ? (uint32_t)table_find(&w->an->a->nodes, r->node) : ROW_NONE;
+	uint32_t stack = stacked ? table_row_of(&w->an->a->nodes, r->node) : ROW_NONE;
 
 	t->counted_ns[state] = add_saturating(t->counted_ns[state], r->weight);
 	if (analysis_selects_stack(w->an, stack))
@@ -91,13 +84,13 @@ static void take_all(struct wall *w)
 	const struct analyzer *a = w->an->a;
 
 	for (size_t i = 0; i < a->events.count; i++) {
-		uint32_t row = thread_row_of(a, &a->events.at[i]);
+		uint32_t row = table_row_of(&a->threads, a->events.at[i].thread);
 
 		if (row != ROW_NONE)
 			wall_take_sums(w, &w->threads.at[row], &a->events.at[i]);
 	}
 	for (size_t i = 0; i < a->events.count; i++) {
-		uint32_t row = thread_row_of(a, &a->events.at[i]);
+		uint32_t row = table_row_of(&a->threads, a->events.at[i].thread);
 
 		take_row(w, row == ROW_NONE ? NULL : &w->threads.at[row], &a->events.at[i]);
 	}
@@ -222,7 +215,7 @@ static uint32_t *place(struct wall *w, struct wall_range *range_of(struct wall_t
 	placed = calloc(all + 1, sizeof(*placed));
 	for (size_t i = 0; placed && i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
-		uint32_t row = belongs(w, r) ? thread_row_of(a, r) : ROW_NONE;
+		uint32_t row = belongs(w, r) ? table_row_of(&a->threads, r->thread) : ROW_NONE;
 		struct wall_range *range = row == ROW_NONE ? NULL : range_of(&w->threads.at[w->leader[row]]);
 
 		if (range)

@@ -9,13 +9,13 @@
 static int visit(const struct wall *w, uint32_t thread, uint32_t node, uint64_t weight, wall_sample_fn fn, void *ctx)
 {
 	const struct analysis *an = w->an;
-	size_t row = table_find(&an->a->threads, thread), stack = table_find(&an->a->nodes, node);
-	struct stack_sum s = {.thread = row == TABLE_NONE ? ROW_NONE : w->leader[row],
-			      .stack = stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack,
+	uint32_t row = table_row_of(&an->a->threads, thread);
+	struct stack_sum s = {.thread = row == ROW_NONE ? ROW_NONE : w->leader[row],
+			      .stack = table_row_of(&an->a->nodes, node),
 			      .xframe = node ? XFRAME_DAMAGED : XFRAME_NO_STACK,
 			      .weight = weight};
 
-	if (row == TABLE_NONE || ((const struct thread_row *)table_row(&an->a->threads, row))->virtual)
+	if (row == ROW_NONE || ((const struct thread_row *)table_row(&an->a->threads, row))->virtual)
 		return 0;
 	return fn(ctx, &s);
 }

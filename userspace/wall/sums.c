@@ -136,16 +136,9 @@ void wall_sum(const struct wall *w, struct wall_thread *t, uint64_t gap_ns, uint
 
 /* ---- what of it has a stack ---- */
 
-static uint32_t row_of(const struct table *t, uint32_t id)
-{
-	size_t row = id ? table_find(t, id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
 enum wall_state wall_state_of_sum(const struct wall *w, const struct jvm_event_row *r)
 {
-	uint32_t stack = row_of(&w->an->a->nodes, r->node), thread = row_of(&w->an->a->threads, r->thread);
+	uint32_t stack = table_row_of(&w->an->a->nodes, r->node), thread = table_row_of(&w->an->a->threads, r->thread);
 	enum wall_state state = wall_state_of_class(r->flags);
 
 	/* the time in which it could run is in a row of its own */
@@ -167,7 +160,7 @@ int wall_each_part(const struct wall *w, const struct wall_thread *t, wall_part_
 		shares[s] = (struct wall_shares){.ns = t->summed_ns[s], .weight = t->chosen_ns[s]};
 	for (size_t i = t->sums.first; i < t->sums.first + t->sums.count && !err; i++) {
 		p.row = &a->events.at[w->sums[i]];
-		p.stack = row_of(&a->nodes, p.row->node);
+		p.stack = table_row_of(&a->nodes, p.row->node);
 		p.state = wall_state_of_sum(w, p.row);
 		if (!analysis_selects_stack(w->an, p.stack))
 			continue;

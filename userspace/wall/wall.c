@@ -105,11 +105,9 @@ static enum wall_state state_of_call(uint32_t flags)
 
 static uint32_t stack_of(const struct analysis *an, const struct jvm_event_row *row)
 {
-	size_t stack = row->node ? table_find(&an->a->nodes, row->node) : TABLE_NONE;
+	uint32_t stack = table_row_of(&an->a->nodes, row->node);
 
-	if (stack == TABLE_NONE)
-		return ROW_NONE;
-	return event_is_unmounted(row) ? place_of(an, (uint32_t)stack)->seen : (uint32_t)stack;
+	return stack != ROW_NONE && event_is_unmounted(row) ? place_of(an, stack)->seen : stack;
 }
 
 enum wall_state wall_state_of(const struct analysis *an, const struct jvm_event_row *row)
