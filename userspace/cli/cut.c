@@ -7,12 +7,8 @@
 
 struct cut_request {
 	struct common common;
-	const char *file, *output;
-};
-
-static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "The new trace", 0},
-	{0},
+	struct edit_output output;
+	const char *file;
 };
 
 static const char doc[] =
@@ -31,13 +27,10 @@ static error_t cut_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &r->common;
-		return 0;
-	case 'o':
-		r->output = arg;
+		state->child_inputs[0] = &r->output;
+		state->child_inputs[1] = &r->common;
 		return 0;
 	case ARGP_KEY_END:
-		edit_check_output(state, r->output);
 		if (!filter_is_set(&r->common.filter))
 			argp_error(state, "select a part, for example with --from and --to, --pid or --span");
 		return common_file_arg(key, arg, state, &r->file);
@@ -48,16 +41,16 @@ static error_t cut_parse(int key, char *arg, struct argp_state *state)
 
 static bool cut(const struct loaded *l, const struct cut_request *r)
 {
-	struct trace_writer *w = edit_output_open(r->output, &r->file, 1);
+	struct trace_writer *w = edit_output_open(r->output.path, &r->file, 1);
 	struct edit_counts c = {0};
 
-	return w && edit_output_close(w, r->output, &c, edit_cut(w, l->reader, l->analysis, &c));
+	return w && edit_output_close(w, r->output.path, &c, edit_cut(w, l->reader, l->analysis, &c));
 }
 
 int cmd_cut(int argc, char **argv)
 {
-	static const struct argp_child children[] = {{&common_argp, 0, 0, 0}, {0}};
-	static const struct argp argp = {options, cut_parse, "[FILE]", doc, children, 0, 0};
+	static const struct argp_child children[] = {{&edit_argp, 0, 0, 0}, {&common_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {NULL, cut_parse, "[FILE]", doc, children, 0, 0};
 	struct cut_request r = {0};
 	int status = EXIT_FAILURE;
 	struct loaded l;

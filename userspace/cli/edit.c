@@ -6,11 +6,25 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-void edit_check_output(const struct argp_state *state, const char *output)
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0, "The new trace", 0},
+	{0},
+};
+
+static error_t output_parse(int key, char *arg, struct argp_state *state)
 {
-	if (!output)
+	struct edit_output *o = state->input;
+
+	if (key == 'o') {
+		o->path = arg;
+		return 0;
+	}
+	if (key == ARGP_KEY_END && !o->path)
 		argp_error(state, "name the new trace with -o");
+	return key == ARGP_KEY_END ? 0 : ARGP_ERR_UNKNOWN;
 }
+
+const struct argp edit_argp = {.options = options, .parser = output_parse};
 
 struct trace_writer *edit_output_open(const char *path, const char *const *inputs, size_t count)
 {

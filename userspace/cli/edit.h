@@ -7,8 +7,12 @@
 
 #include "common.h"
 
-/* For ARGP_KEY_END: the new trace needs a name. */
-void edit_check_output(const struct argp_state *state, const char *output);
+/* Input of edit_argp, the child parser for --output, which is needed: the new trace's name. */
+struct edit_output {
+	const char *path;
+};
+
+extern const struct argp edit_argp;
 
 /* Opens the new trace, which is none of the inputs; NULL, with an error printed: it cannot be written. */
 struct trace_writer *edit_output_open(const char *path, const char *const *inputs, size_t count);

@@ -11,12 +11,7 @@
 
 struct merge_request {
 	VEC(const char *) files;
-	const char *output;
-};
-
-static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "The new trace", 0},
-	{0},
+	struct edit_output output;
 };
 
 static const char doc[] =
@@ -36,13 +31,12 @@ static error_t merge_parse(int key, char *arg, struct argp_state *state)
 	struct merge_request *r = state->input;
 
 	switch (key) {
-	case 'o':
-		r->output = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &r->output;
 		return 0;
 	case ARGP_KEY_ARG:
 		return VEC_PUSH(&r->files, arg) ? ENOMEM : 0;
 	case ARGP_KEY_END:
-		edit_check_output(state, r->output);
 		if (r->files.count < 2)
 			argp_error(state, "name two traces or more");
 		return 0;
@@ -61,8 +55,8 @@ static bool merge(const struct merge_request *r, const struct merge_input *in)
 		log_error("these traces cannot be one: %s", why);
 		return false;
 	}
-	w = edit_output_open(r->output, r->files.at, r->files.count);
-	return w && edit_output_close(w, r->output, &c, edit_merge(w, in, r->files.count, &c));
+	w = edit_output_open(r->output.path, r->files.at, r->files.count);
+	return w && edit_output_close(w, r->output.path, &c, edit_merge(w, in, r->files.count, &c));
 }
 
 /* The exit status: the worst of the inputs'. */
@@ -73,7 +67,7 @@ static int load_and_merge(const struct merge_request *r, struct loaded *l, struc
 	int status = EXIT_FAILURE;
 
 	while (loaded < r->files.count && common_load(&l[loaded], r->files.at[loaded], &all)) {
-		in[loaded] = (struct merge_input){r->files.at[loaded], l[loaded].reader, l[loaded].analyzer};
+		in[loaded] = (struct merge_input){r->files.at[loaded], l[loaded].reader, l[loaded].analysis};
 		loaded++;
 	}
 	if (loaded == r->files.count) {
@@ -93,7 +87,8 @@ static int load_and_merge(const struct merge_request *r, struct loaded *l, struc
 
 int cmd_merge(int argc, char **argv)
 {
-	static const struct argp argp = {options, merge_parse, "FILE FILE...", doc, 0, 0, 0};
+	static const struct argp_child children[] = {{&edit_argp, 0, 0, 0}, {0}};
+	static const struct argp argp = {NULL, merge_parse, "FILE FILE...", doc, children, 0, 0};
 	struct merge_request r = {0};
 	int status = EXIT_FAILURE;
 	struct merge_input *in;

@@ -9,15 +9,17 @@
 #include "edit.h"
 
 struct strip_request {
-	const char *file, *output;
+	struct edit_output output;
+	const char *file;
 	bool anonymise;
 	VEC(const char *) keep;
 };
 
+static const struct argp_child edit_children[] = {{&edit_argp, 0, 0, 0}, {0}};
+
 enum { OPT_ANONYMISE = 0x200, OPT_KEEP };
 
 static const struct argp_option strip_options[] = {
-	{"output", 'o', "FILE", 0, "The new trace", 0},
 	{"anonymise", OPT_ANONYMISE, 0, 0, "Also replace all names that are not public by pseudonyms", 0},
 	{"anonymize", OPT_ANONYMISE, 0, OPTION_ALIAS, 0, 0},
 	{"keep", OPT_KEEP, "PREFIX", 0, "With --anonymise: classes whose names begin so are public, too", 0},
@@ -41,8 +43,8 @@ static error_t strip_parse(int key, char *arg, struct argp_state *state)
 	struct strip_request *r = state->input;
 
 	switch (key) {
-	case 'o':
-		r->output = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &r->output;
 		return 0;
 	case OPT_ANONYMISE:
 		r->anonymise = true;
@@ -50,7 +52,6 @@ static error_t strip_parse(int key, char *arg, struct argp_state *state)
 	case OPT_KEEP:
 		return VEC_PUSH(&r->keep, arg) ? ENOMEM : 0;
 	case ARGP_KEY_END:
-		edit_check_output(state, r->output);
 		if (r->keep.count && !r->anonymise)
 			argp_error(state, "--keep: needs --anonymise");
 		return common_file_arg(key, arg, state, &r->file);
@@ -59,7 +60,7 @@ static error_t strip_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What remains of the damage is counted in the new trace, or is told by the exit status. */
+/* The exit status reports the damage of the input. */
 static int status_of(const char *path, const struct trace_reader *reader, bool ok)
 {
 	const struct report_source source = {.damage = trace_reader_damage(reader),
@@ -73,7 +74,7 @@ static int status_of(const char *path, const struct trace_reader *reader, bool o
 
 int cmd_strip(int argc, char **argv)
 {
-	static const struct argp argp = {strip_options, strip_parse, "[FILE]", strip_doc, 0, 0, 0};
+	static const struct argp argp = {strip_options, strip_parse, "[FILE]", strip_doc, edit_children, 0, 0};
 	struct strip_request r = {0};
 	struct trace_reader *reader;
 	struct edit_counts c = {0};
@@ -83,8 +84,8 @@ int cmd_strip(int argc, char **argv)
 		return EXIT_FAILURE;
 	if (common_open(&reader, r.file)) {
 		const struct strip_options o = {r.anonymise, r.keep.at, r.keep.count};
-		struct trace_writer *w = edit_output_open(r.output, &r.file, 1);
-		bool ok = w && edit_output_close(w, r.output, &c, edit_strip(w, reader, &o, &c));
+		struct trace_writer *w = edit_output_open(r.output.path, &r.file, 1);
+		bool ok = w && edit_output_close(w, r.output.path, &c, edit_strip(w, reader, &o, &c));
 
 		status = status_of(r.file, reader, ok);
 		trace_reader_close(reader);
@@ -92,11 +93,6 @@ int cmd_strip(int argc, char **argv)
 	free(r.keep.at);
 	return status;
 }
-
-static const struct argp_option recover_options[] = {
-	{"output", 'o', "FILE", 0, "The new trace", 0},
-	{0},
-};
 
 static const char recover_doc[] =
 	"Writes what can be read of a damaged trace, or of one whose recorder was killed, as a trace that is whole.\v"
@@ -110,18 +106,16 @@ static error_t recover_parse(int key, char *arg, struct argp_state *state)
 {
 	struct strip_request *r = state->input;
 
-	if (key == 'o') {
-		r->output = arg;
+	if (key == ARGP_KEY_INIT) {
+		state->child_inputs[0] = &r->output;
 		return 0;
 	}
-	if (key == ARGP_KEY_END)
-		edit_check_output(state, r->output);
 	return common_file_arg(key, arg, state, &r->file);
 }
 
 int cmd_recover(int argc, char **argv)
 {
-	static const struct argp argp = {recover_options, recover_parse, "[FILE]", recover_doc, 0, 0, 0};
+	static const struct argp argp = {NULL, recover_parse, "[FILE]", recover_doc, edit_children, 0, 0};
 	struct strip_request r = {0};
 	struct trace_reader *reader;
 	struct edit_counts c = {0};
@@ -130,8 +124,8 @@ int cmd_recover(int argc, char **argv)
 
 	if (common_parse(&argp, argc, argv, &r) || !common_open(&reader, r.file))
 		return EXIT_FAILURE;
-	w = edit_output_open(r.output, &r.file, 1);
-	ok = w && edit_output_close(w, r.output, &c, edit_recover(w, reader, &c));
+	w = edit_output_open(r.output.path, &r.file, 1);
+	ok = w && edit_output_close(w, r.output.path, &c, edit_recover(w, reader, &c));
 	(void)status_of(r.file, reader, ok);
 	trace_reader_close(reader);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A part of a trace: what a filter selects, and what it needs. edit.h is its interface. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <analyze/events.h>
 #include <analyze/stream.h>
 #include <analyze/vthreads.h>
 #include <wall/wall.h>
 
-#include "edit.h"
 #include "needed.h"
+#include "put.h"
 
 struct cut {
 	const struct analysis *an;
@@ -77,7 +74,7 @@ static bool selects(const struct cut *c, const struct trace_rec *rec, const stru
 	return row && selects_event(c->an, row);
 }
 
-/* Whether an event tells about a process as a whole, or about the recording. */
+/* Whether an event concerns a process as a whole, or the recording. */
 static bool is_of_process(const struct trace_rec *rec)
 {
 	return rec->kind >= TRACE_FIRST_EVENT && rec->kind != TRACE_SAMPLE && rec->kind != TRACE_JVM_EVENT;
@@ -109,17 +106,6 @@ static int find_needed(struct cut *c, struct stream *s)
 			err = needed_event(&c->needed, &rec);
 	}
 	return err ? err : needed_close(&c->needed);
-}
-
-/* The window, which analysis_window() reads; a cut of a cut has the smaller one, because it was made under it. */
-static int put_window(struct trace_writer *w, const char *key, uint64_t time_ns)
-{
-	char text[24];
-	int length = snprintf(text, sizeof(text), "%" PRIu64, time_ns);
-
-	return trace_writer_put(w,
-				&(struct trace_rec){.kind = TRACE_INFO,
-						    .info = {{key, (uint32_t)strlen(key)}, {text, (uint32_t)length}}});
 }
 
 /* ---- lives of threads ---- */
@@ -176,22 +162,20 @@ static int write_kept(struct cut *c, struct stream *s, struct trace_writer *w)
 	int got, err = 0;
 
 	while (!err && (got = stream_record(s, &rec, &row)) != 0) {
-		bool is_event = got > 0 && rec.kind >= TRACE_FIRST_EVENT, kept;
+		bool kept;
 
 		if (got < 0)
 			return got;
 		kept = keeps(c, &rec, row);
-		*(is_event ? &c->counts->events : &c->counts->definitions) += 1;
-		*(is_event ? &c->counts->events_kept : &c->counts->definitions_kept) += kept;
 		if (kept && rec.kind == TRACE_JVM_EVENT)
 			cut_life(c, &rec.jvm_event);
-		if (kept)
-			err = trace_writer_put(w, &rec);
+		err = put_kept(w, &rec, kept, c->counts);
 	}
+	/* The window of a part of a part is the smaller one, because the analysis was made under the larger one. */
 	if (!err && c->an->from_ns)
-		err = put_window(w, WINDOW_FROM, c->an->from_ns);
+		err = put_info_number(w, WINDOW_FROM, c->an->from_ns);
 	if (!err && c->an->to_ns != UINT64_MAX)
-		err = put_window(w, WINDOW_TO, c->an->to_ns);
+		err = put_info_number(w, WINDOW_TO, c->an->to_ns);
 	return err;
 }
 

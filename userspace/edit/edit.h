@@ -12,7 +12,6 @@
 
 struct edit_counts {
 	uint64_t events, events_kept;
-	uint64_t definitions, definitions_kept;
 };
 
 /* ---- cut.c: braid cut ---- */
@@ -33,7 +32,7 @@ int edit_recover(struct trace_writer *w, struct trace_reader *r, struct edit_cou
 struct merge_input {
 	const char *path;
 	struct trace_reader *reader;
-	const struct analyzer *analyzer; /* of the whole file */
+	const struct analysis *an; /* of the whole file */
 };
 
 /*

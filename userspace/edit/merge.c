@@ -4,14 +4,14 @@
  * their threads; others are moved on the clock of the first by the time of day.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/events.h>
 #include <analyze/hash.h>
 
-#include "edit.h"
+#include "put.h"
 
 struct input {
 	struct trace_reader *reader;
@@ -19,6 +19,7 @@ struct input {
 	size_t identity;  /* the same, of its processes: equal ones are the same process */
 	int64_t shift_ns; /* from its clock to the new trace's */
 	uint32_t first_cpu;
+	uint32_t name;			   /* TRACE_NAME of its host, see put_hosts() */
 	struct table ids[TRACE_ID_SPACES]; /* uint32_t: the new id */
 	struct trace_rec event;		   /* the next one */
 	bool ended;
@@ -57,7 +58,7 @@ struct merge {
 
 static const char *fact(const struct merge_input *in, const char *key)
 {
-	return analyzer_info(in->analyzer, key);
+	return analyzer_info(in->an->a, key);
 }
 
 size_t edit_merge_refused(const struct merge_input *in, size_t count, char why[MERGE_WHY_MAX])
@@ -87,7 +88,7 @@ static int64_t clock_epoch_ns(const struct analyzer *a)
 
 static bool same_boot(const struct merge_input *a, const struct merge_input *b)
 {
-	int64_t off_ns = clock_epoch_ns(a->analyzer) - clock_epoch_ns(b->analyzer);
+	int64_t off_ns = clock_epoch_ns(a->an->a) - clock_epoch_ns(b->an->a);
 
 	return strcmp(fact(a, "host.name"), fact(b, "host.name")) == 0 &&
 	       strcmp(fact(a, "host.kernel"), fact(b, "host.kernel")) == 0 && off_ns < SAME_BOOT_NS &&
@@ -102,9 +103,8 @@ static uint32_t cpus_of(const struct merge_input *in)
 /* Objects have numbers that only one recording knows, so the processes that have them are not joined with another's. */
 static bool has_objects(const struct merge_input *in)
 {
-	const char *choices = fact(in, "record.choices");
-
-	return strstr(choices, "live") || strstr(choices, "malloc") || strstr(choices, "jni");
+	return events_recorded(in->an, BRAID_EVENT_TYPE_LIVE) || events_recorded(in->an, BRAID_EVENT_TYPE_MALLOC) ||
+	       events_recorded(in->an, BRAID_EVENT_TYPE_JNI);
 }
 
 /* Returns the number of CPUs of all hosts. */
@@ -122,8 +122,7 @@ static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
 				to->host = k;
 		to->identity = has_objects(&in[i]) ? i : to->host;
 		to->first_cpu = to->host == i ? cpus : m->in[to->host].first_cpu;
-		to->shift_ns =
-			to->host == 0 ? 0 : clock_epoch_ns(in[to->host].analyzer) - clock_epoch_ns(in[0].analyzer);
+		to->shift_ns = to->host == 0 ? 0 : clock_epoch_ns(in[to->host].an->a) - clock_epoch_ns(in[0].an->a);
 		cpus += to->host == i ? cpus_of(&in[i]) : 0;
 		for (unsigned space = 0; space < TRACE_ID_SPACES; space++)
 			table_init(&to->ids[space], sizeof(uint32_t));
@@ -135,7 +134,7 @@ static uint32_t inputs_init(struct merge *m, const struct merge_input *in)
 /* ---- ids ---- */
 
 /* The place of an id's new id; it is 0 when it has none yet. */
-static uint32_t *place_of(struct merge *m, enum trace_id_space space, uint32_t id)
+static uint32_t *new_id_of(struct merge *m, enum trace_id_space space, uint32_t id)
 {
 	uint32_t *place = table_put(&m->in[m->at].ids[space], id);
 
@@ -147,7 +146,7 @@ static uint32_t *place_of(struct merge *m, enum trace_id_space space, uint32_t i
 static uint32_t new_id(void *ctx, enum trace_id_space space, enum trace_id_role role, uint32_t id)
 {
 	struct merge *m = ctx;
-	uint32_t *place = place_of(m, space, id);
+	uint32_t *place = new_id_of(m, space, id);
 
 	(void)role;
 	if (!place)
@@ -161,7 +160,7 @@ static uint32_t new_id(void *ctx, enum trace_id_space space, enum trace_id_role 
 static void join(struct merge *m, enum trace_id_space space, uint32_t id, uint64_t a, uint64_t b)
 {
 	struct known_objects *known = space == TRACE_ID_PROCESS ? &m->processes : &m->threads;
-	uint32_t *place = place_of(m, space, id), *at = u64map_put(&known->of, a * UINT64_C(0x9e3779b97f4a7c15) ^ b);
+	uint32_t *place = new_id_of(m, space, id), *at = u64map_put(&known->of, a * UINT64_C(0x9e3779b97f4a7c15) ^ b);
 	const struct known *k = at && *at ? &known->at[*at - 1] : NULL;
 
 	if (!place || !at || m->err) {
@@ -196,48 +195,6 @@ static void join_thread(struct merge *m, const struct trace_thread *t)
 
 /* ---- records ---- */
 
-static void shift(uint64_t *time_ns, int64_t by_ns)
-{
-	if (*time_ns)
-		*time_ns = (uint64_t)((int64_t)*time_ns + by_ns);
-}
-
-/* All times on the clock of a trace. */
-static void shift_times(struct trace_rec *rec, int64_t by_ns)
-{
-	switch (rec->kind) {
-	case TRACE_CLOCK:
-		shift(&rec->clock.monotonic_ns, by_ns);
-		return shift(&rec->clock.boottime_ns, by_ns);
-	case TRACE_PROCESS:
-		return shift(&rec->process.start_ns, by_ns);
-	case TRACE_THREAD:
-		return shift(&rec->thread.start_ns, by_ns);
-	case TRACE_MAPPING:
-		return shift(&rec->mapping.time_ns, by_ns);
-	case TRACE_CODE:
-		return shift(&rec->code.load_ns, by_ns);
-	case TRACE_SAMPLE:
-		return shift(&rec->sample.time_ns, by_ns);
-	case TRACE_PROCESS_STATE:
-		return shift(&rec->process_state.time_ns, by_ns);
-	case TRACE_CODE_LOAD:
-		return shift(&rec->code_load.time_ns, by_ns);
-	case TRACE_CODE_UNLOAD:
-		return shift(&rec->code_unload.time_ns, by_ns);
-	case TRACE_LOSS:
-		return shift(&rec->loss.time_ns, by_ns);
-	case TRACE_STAT:
-		return shift(&rec->stat.time_ns, by_ns);
-	case TRACE_NOTICE:
-		return shift(&rec->notice.time_ns, by_ns);
-	case TRACE_JVM_EVENT:
-		return shift(&rec->jvm_event.time_ns, by_ns);
-	default:
-		return;
-	}
-}
-
 /* The recorders' figures add up: a record has the last value of its own trace, and gets that of all so far. */
 static int add_up(struct merge *m, struct trace_stat *s)
 {
@@ -263,7 +220,7 @@ static int put(struct merge *m, struct trace_rec *rec)
 {
 	struct input *in = &m->in[m->at];
 
-	shift_times(rec, in->shift_ns);
+	trace_times_shift(rec, in->shift_ns);
 	if (rec->kind == TRACE_PROCESS)
 		join_process(m, &rec->process);
 	if (rec->kind == TRACE_THREAD)
@@ -274,8 +231,7 @@ static int put(struct merge *m, struct trace_rec *rec)
 		return -ENOMEM;
 	if (trace_ids_replace(rec, &m->scopes, new_id, m) || m->err)
 		return -ENOMEM;
-	*(rec->kind >= TRACE_FIRST_EVENT ? &m->counts->events_kept : &m->counts->definitions_kept) += 1;
-	return trace_writer_put(m->w, rec);
+	return put_kept(m->w, rec, true, m->counts);
 }
 
 /* Reads an input up to its next event, and writes the definitions in front of it. */
@@ -288,10 +244,10 @@ static int advance(struct merge *m, size_t at)
 	while (!err && (got = trace_reader_next(in->reader, &in->event)) != 0) {
 		if (got < 0)
 			return got;
-		*(in->event.kind >= TRACE_FIRST_EVENT ? &m->counts->events : &m->counts->definitions) += 1;
 		if (in->event.kind == TRACE_END) {
+			m->counts->events++; /* all have one end */
 			in->in_order = true;
-			shift(&in->event.end.time_ns, in->shift_ns);
+			trace_times_shift(&in->event, in->shift_ns);
 			if (in->event.end.time_ns > m->end_ns)
 				m->end_ns = in->event.end.time_ns;
 		} else if (in->event.kind >= TRACE_FIRST_EVENT) {
@@ -333,14 +289,6 @@ static int write_events(struct merge *m)
 
 /* ---- facts ---- */
 
-static int put_fact(struct merge *m, const char *key, const char *value)
-{
-	struct trace_rec rec = {.kind = TRACE_INFO,
-				.info = {{key, (uint32_t)strlen(key)}, {value, (uint32_t)strlen(value)}}};
-
-	return trace_writer_put(m->w, &rec);
-}
-
 /* A list without repetitions. */
 struct list {
 	FILE *out;
@@ -350,7 +298,7 @@ struct list {
 	bool any;
 };
 
-/* `key_length`: the part that tells items apart; of lock=10us and lock=1ms, the first one counts. */
+/* `key_length`: the part that distinguishes items; of lock=10us and lock=1ms, the first one counts. */
 static int list_add(struct list *l, const char *item, size_t length, size_t key_length, const char *between)
 {
 	size_t before = l->seen.strings.count;
@@ -386,7 +334,7 @@ static int put_list(struct merge *m, const struct merge_input *in, const char *k
 	if (l.out && fclose(l.out) && !err)
 		err = -ENOMEM;
 	if (!err && *l.text)
-		err = put_fact(m, key, l.text);
+		err = put_info(m->w, key, l.text);
 	free(l.text);
 	strpool_free(&l.seen);
 	return err;
@@ -406,20 +354,17 @@ static int put_first(struct merge *m, const struct analyzer *a)
 		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
 			skip = skip || strcmp(key, own[k]) == 0;
 		if (!skip)
-			err = put_fact(m, key, strpool_get(&a->strings, a->infos.at[i].value));
+			err = put_info(m->w, key, strpool_get(&a->strings, a->infos.at[i].value));
 	}
 	return err;
 }
 
 static int put_facts(struct merge *m, const struct merge_input *in, uint32_t cpus)
 {
-	char text[64];
-	int err = put_first(m, in[0].analyzer);
+	int err = put_first(m, in[0].an->a);
 
-	snprintf(text, sizeof(text), "%" PRIu32, cpus);
-	err = err ?: put_fact(m, "host.cpus", text);
-	snprintf(text, sizeof(text), "%zu", m->count);
-	err = err ?: put_fact(m, "merge.traces", text);
+	err = err ?: put_info_number(m->w, "host.cpus", cpus);
+	err = err ?: put_info_number(m->w, "merge.traces", m->count);
 	err = err ?: put_list(m, in, "record.choices", ",");
 	err = err ?: put_list(m, in, "record.target", "; ");
 	err = err ?: put_list(m, in, "record.command", "; ");
@@ -430,50 +375,47 @@ static int put_facts(struct merge *m, const struct merge_input *in, uint32_t cpu
 static int put_duration(struct merge *m, const struct merge_input *in)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-	char text[24];
 
 	for (size_t i = 0; i < m->count; i++) {
 		const struct filter all = {0};
 		struct window w;
 
-		if (analysis_window(&w, in[i].analyzer, &all))
+		if (analysis_window(&w, in[i].an->a, &all))
 			continue;
-		shift(&w.start_ns, m->in[i].shift_ns);
-		shift(&w.end_ns, m->in[i].shift_ns);
+		trace_time_shift(&w.start_ns, m->in[i].shift_ns);
+		trace_time_shift(&w.end_ns, m->in[i].shift_ns);
 		first_ns = w.start_ns < first_ns ? w.start_ns : first_ns;
 		last_ns = w.end_ns > last_ns ? w.end_ns : last_ns;
 	}
-	snprintf(text, sizeof(text), "%" PRIu64, last_ns > first_ns ? last_ns - first_ns : 0);
-	return put_fact(m, "record.duration_ns", text);
+	return put_info_number(m->w, "record.duration_ns", last_ns > first_ns ? last_ns - first_ns : 0);
+}
+
+static int put_name(struct merge *m, const char *text, uint32_t *name)
+{
+	*name = ++m->next[TRACE_ID_NAME];
+	return trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_NAME, .name = {*name, put_str(text)}});
 }
 
 /* Processes of several hosts have the name of theirs as an attribute, as OpenTelemetry calls it. */
-static int put_host(struct merge *m, const struct merge_input *in, const struct known *process)
-{
-	const char *texts[2] = {"host.name", fact(&in[process->input], "host.name")};
-	uint32_t ids[2];
-	int err = 0;
-
-	for (int i = 0; i < 2 && !err; i++) {
-		ids[i] = ++m->next[TRACE_ID_NAME];
-		err = trace_writer_put(m->w,
-				       &(struct trace_rec){.kind = TRACE_NAME,
-							   .name = {ids[i], {texts[i], (uint32_t)strlen(texts[i])}}});
-	}
-	return err
-		       ?: trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_RESOURCE,
-								     .resource = {process->id, ids[0], ids[1]}});
-}
-
 static int put_hosts(struct merge *m, const struct merge_input *in)
 {
 	bool several = false;
+	uint32_t key = 0;
 	int err = 0;
 
 	for (size_t i = 1; i < m->count; i++)
 		several = several || m->in[i].host != 0;
-	for (size_t i = 0; i < m->processes.count && several && !err; i++)
-		err = put_host(m, in, &m->processes.at[i]);
+	if (!several)
+		return 0;
+	err = put_name(m, "host.name", &key);
+	for (size_t i = 0; i < m->count && !err; i++)
+		err = put_name(m, fact(&in[i], "host.name"), &m->in[i].name);
+	for (size_t i = 0; i < m->processes.count && !err; i++) {
+		const struct known *p = &m->processes.at[i];
+
+		err = trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_RESOURCE,
+								 .resource = {p->id, key, m->in[p->input].name}});
+	}
 	return err;
 }
 

@@ -98,14 +98,17 @@ static struct trace_str text_of(const struct pseudonyms *p, uint32_t id)
 	return (struct trace_str){text, (uint32_t)strlen(text)};
 }
 
-static struct trace_str add(struct pseudonyms *p, const char *text, size_t length)
+static uint32_t add_id(struct pseudonyms *p, const char *text, size_t length)
 {
 	uint32_t id = strpool_add(&p->made, text, length);
 
-	if (id != STRPOOL_FAILED)
-		return text_of(p, id);
-	p->failed = true;
-	return (struct trace_str){0};
+	p->failed = p->failed || id == STRPOOL_FAILED;
+	return id == STRPOOL_FAILED ? 0 : id;
+}
+
+static struct trace_str add(struct pseudonyms *p, const char *text, size_t length)
+{
+	return text_of(p, add_id(p, text, length));
 }
 
 /* The numbered name of a text, with a prefix and a suffix that its kind has. */
@@ -115,7 +118,6 @@ static struct trace_str numbered(struct pseudonyms *p, enum pseudonym_of of, con
 	uint32_t text = strpool_add(&p->texts, s, length);
 	uint32_t *at = text == STRPOOL_FAILED ? NULL : u64map_put(&p->of, (uint64_t)of << 32 | text);
 	char name[64];
-	struct trace_str made;
 
 	if (!at) {
 		p->failed = true;
@@ -124,9 +126,8 @@ static struct trace_str numbered(struct pseudonyms *p, enum pseudonym_of of, con
 	if (*at)
 		return text_of(p, *at - 1);
 	snprintf(name, sizeof(name), "%s%u%s", prefix, ++p->next[of], suffix);
-	made = add(p, name, strlen(name));
-	*at = strpool_find(&p->made, made.str ? made.str : "") + 1;
-	return made;
+	*at = add_id(p, name, strlen(name)) + 1;
+	return text_of(p, *at - 1);
 }
 
 /* ---- kinds of names ---- */
@@ -162,6 +163,18 @@ static struct trace_str text_end(struct pseudonyms *p, struct text *t)
 		made = add(p, t->at, t->size);
 	free(t->at);
 	return made;
+}
+
+/* A pseudonym with what stays behind it. */
+static struct trace_str followed(struct pseudonyms *p, struct trace_str made, const char *between, const char *rest,
+				 size_t length)
+{
+	struct text t;
+
+	if (!length || !text_begin(p, &t))
+		return made;
+	fprintf(t.out, "%.*s%s%.*s", (int)made.len, made.str, between, (int)length, rest);
+	return text_end(p, &t);
 }
 
 /* A class inside of a descriptor, whose parts are separated by slashes. */
@@ -208,18 +221,12 @@ static struct trace_str types(struct pseudonyms *p, struct trace_str s)
 static struct trace_str class_name(struct pseudonyms *p, struct trace_str s)
 {
 	uint32_t length = s.len;
-	struct trace_str made;
-	struct text t;
 
 	if (s.len && s.str[0] == '[')
 		return types(p, s);
 	while (length > 1 && s.str[length - 1] == ']' && s.str[length - 2] == '[')
 		length -= 2;
-	made = class_plain(p, s.str, length);
-	if (length == s.len || !text_begin(p, &t))
-		return made;
-	fprintf(t.out, "%.*s%.*s", (int)made.len, made.str, (int)(s.len - length), s.str + length);
-	return text_end(p, &t);
+	return followed(p, class_plain(p, s.str, length), "", s.str + length, s.len - length);
 }
 
 static struct trace_str member(struct pseudonyms *p, struct trace_str s)
@@ -232,42 +239,31 @@ static struct trace_str method(struct pseudonyms *p, struct trace_str s)
 {
 	const char *end = memchr(s.str, '(', s.len), *dot;
 	uint32_t length = end ? (uint32_t)(end - s.str) : s.len;
-	struct trace_str name;
-	struct text t;
+	struct trace_str made, part;
 
 	dot = memrchr(s.str, '.', length);
 	if (!dot)
 		return numbered(p, PSEUDONYM_METHOD, s.str, s.len, "method", "");
 	if (pseudonyms_class_is_public(p, s.str, (size_t)(dot - s.str)))
 		return add(p, s.str, s.len);
-	if (!text_begin(p, &t))
-		return (struct trace_str){0};
-	name = class_plain(p, s.str, (size_t)(dot - s.str));
-	fprintf(t.out, "%.*s", (int)name.len, name.str);
-	name = member(p, (struct trace_str){dot + 1, (uint32_t)(s.str + length - dot - 1)});
-	fprintf(t.out, ".%.*s", (int)name.len, name.str);
-	if (end) {
-		name = types(p, (struct trace_str){end, s.len - length});
-		fprintf(t.out, "%.*s", (int)name.len, name.str);
-	}
-	return text_end(p, &t);
+	made = class_plain(p, s.str, (size_t)(dot - s.str));
+	part = member(p, (struct trace_str){dot + 1, (uint32_t)(s.str + length - dot - 1)});
+	made = followed(p, made, ".", part.str, part.len);
+	if (!end)
+		return made;
+	part = types(p, (struct trace_str){end, s.len - length});
+	return followed(p, made, "", part.str, part.len);
 }
 
 static struct trace_str thread(struct pseudonyms *p, struct trace_str s)
 {
 	uint32_t stem = s.len;
-	struct trace_str made;
-	struct text t;
 
 	if (thread_is_public(s))
 		return add(p, s.str, s.len);
 	while (stem && isdigit((unsigned char)s.str[stem - 1]))
 		stem--;
-	made = numbered(p, PSEUDONYM_THREAD, s.str, stem, "thread", "");
-	if (stem == s.len || !text_begin(p, &t))
-		return made;
-	fprintf(t.out, "%.*s-%.*s", (int)made.len, made.str, (int)(s.len - stem), s.str + stem);
-	return text_end(p, &t);
+	return followed(p, numbered(p, PSEUDONYM_THREAD, s.str, stem, "thread", ""), "-", s.str + stem, s.len - stem);
 }
 
 static struct trace_str path(struct pseudonyms *p, struct trace_str s)

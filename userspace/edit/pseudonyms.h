@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names that stand for others. The same name has the same pseudonym throughout a trace, and what is public keeps its
+ * Names that replace others. The same name has the same pseudonym throughout a trace, and what is public keeps its
  * own: names of the JDK, of the kernel and of system libraries. Pseudonyms are numbered in the order of their first
  * use, so that nothing can be computed back from them.
  */
@@ -37,7 +37,7 @@ struct pseudonyms {
 
 void pseudonyms_free(struct pseudonyms *p);
 
-/* What stands for `s`; it is valid as long as the table. */
+/* The pseudonym of `s`, which is valid as long as the table; `s` if it is public. */
 struct trace_str pseudonym(struct pseudonyms *p, enum pseudonym_of of, struct trace_str s);
 
 /* Whether a class, by its name with dots, and a file are public. */

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What can be read of a damaged trace, as a whole one. edit.h is its interface. */
-#include <stdio.h>
-#include <string.h>
-
-#include "edit.h"
-
-#define STR(text_)                                                                                                     \
-	(struct trace_str)                                                                                             \
-	{                                                                                                              \
-		(text_), (uint32_t)strlen(text_)                                                                       \
-	}
+#include "put.h"
 
 static int put_loss(struct trace_writer *w, const char *kind, uint64_t count, uint64_t time_ns)
 {
-	struct trace_rec rec = {.kind = TRACE_LOSS,
-				.loss = {.time_ns = time_ns, .hop = STR("file"), .kind = STR(kind), .count = count}};
+	struct trace_rec rec = {
+		.kind = TRACE_LOSS,
+		.loss = {.time_ns = time_ns, .hop = put_str("file"), .kind = put_str(kind), .count = count}};
 
 	return count ? trace_writer_put(w, &rec) : 0;
 }
@@ -43,10 +35,7 @@ int edit_recover(struct trace_writer *w, struct trace_reader *r, struct edit_cou
 		time_ns = event_time_ns(&rec);
 		if (time_ns > last_ns)
 			last_ns = time_ns;
-		*(rec.kind >= TRACE_FIRST_EVENT ? &c->events : &c->definitions) += 1;
-		err = trace_writer_put(w, &rec);
+		err = put_kept(w, &rec, true, c);
 	}
-	c->events_kept = c->events;
-	c->definitions_kept = c->definitions;
 	return err ?: put_damage(w, trace_reader_damage(r), last_ns);
 }

@@ -10,8 +10,8 @@
 #include <analyze/kinds.h>
 #include <braid/ring.h>
 
-#include "edit.h"
 #include "pseudonyms.h"
+#include "put.h"
 
 struct strip {
 	const struct strip_options *o;
@@ -296,17 +296,12 @@ static int write_stripped(struct strip *s, struct trace_reader *r, struct trace_
 
 	trace_reader_rewind(r);
 	while (!err && (got = trace_reader_next(r, &rec)) != 0) {
-		bool is_event = got > 0 && rec.kind >= TRACE_FIRST_EVENT, kept;
+		bool kept;
 
 		if (got < 0)
 			return got;
 		kept = strip_record(s, &rec);
-		*(is_event ? &c->events : &c->definitions) += 1;
-		*(is_event ? &c->events_kept : &c->definitions_kept) += kept;
-		if (s->p.failed)
-			return -ENOMEM;
-		if (kept)
-			err = trace_writer_put(w, &rec);
+		err = s->p.failed ? -ENOMEM : put_kept(w, &rec, kept, c);
 	}
 	return err;
 }

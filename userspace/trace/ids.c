@@ -6,6 +6,8 @@
 
 #include <braid/frame.h>
 
+#include "codec.h"
+
 #define FIELDS_MAX 10
 
 struct id_field {
@@ -126,4 +128,40 @@ int trace_ids_replace(struct trace_rec *rec, trace_scopes *scopes, trace_id_fn f
 		memcpy((char *)rec + f->offset, &id, sizeof(id));
 	}
 	return rec->kind == TRACE_FRAME ? scopes_replace(&rec->frame, scopes, fn, ctx) : 0;
+}
+
+void trace_time_shift(uint64_t *time_ns, int64_t by_ns)
+{
+	if (*time_ns)
+		*time_ns += (uint64_t)by_ns;
+}
+
+/* The time of an event is its field of type T. */
+static void event_shift(struct trace_rec *rec, int64_t by_ns)
+{
+	const struct trace_layout *l = trace_layout(rec->kind);
+
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->fields[i].type == TRACE_TYPE_T)
+			trace_time_shift((uint64_t *)((char *)rec + l->fields[i].offset), by_ns);
+}
+
+void trace_times_shift(struct trace_rec *rec, int64_t by_ns)
+{
+	switch (rec->kind) {
+	case TRACE_CLOCK:
+		trace_time_shift(&rec->clock.monotonic_ns, by_ns);
+		return trace_time_shift(&rec->clock.boottime_ns, by_ns);
+	case TRACE_PROCESS:
+		return trace_time_shift(&rec->process.start_ns, by_ns);
+	case TRACE_THREAD:
+		return trace_time_shift(&rec->thread.start_ns, by_ns);
+	case TRACE_MAPPING:
+		return trace_time_shift(&rec->mapping.time_ns, by_ns);
+	case TRACE_CODE:
+		return trace_time_shift(&rec->code.load_ns, by_ns);
+	default:
+		if (rec->kind >= TRACE_FIRST_EVENT)
+			event_shift(rec, by_ns);
+	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which fields of records are ids, for what makes traces from traces. A record defines at most one object, or describes
- * one, and refers to others. 0 is no id and is never visited.
+ * Which fields of records are ids, and which are times, for what makes traces from traces. A record defines at most one
+ * object, or describes one, and refers to others. 0 is no id and is never visited.
  */
 #ifndef BRAID_TRACE_IDS_H
 #define BRAID_TRACE_IDS_H
@@ -44,5 +44,10 @@ typedef VEC(struct trace_scope) trace_scopes;
 
 /* The same, and replaces the ids. A frame's scopes are then in `scopes`, which the caller frees. 0 or -ENOMEM. */
 int trace_ids_replace(struct trace_rec *rec, trace_scopes *scopes, trace_id_fn fn, void *ctx);
+
+/* Moves a time on the clock of a trace; 0 is no time. */
+void trace_time_shift(uint64_t *time_ns, int64_t by_ns);
+/* Moves all of a record's. */
+void trace_times_shift(struct trace_rec *rec, int64_t by_ns);
 
 #endif

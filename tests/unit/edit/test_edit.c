@@ -181,7 +181,7 @@ static void merge_files(char *const paths[2], char **path, struct edit_counts *c
 
 	for (int i = 0; i < 2; i++) {
 		opened_begin(&o[i], paths[i], &all);
-		in[i] = (struct merge_input){paths[i], o[i].reader, o[i].a};
+		in[i] = (struct merge_input){paths[i], o[i].reader, o[i].an};
 	}
 	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 0);
 	ck_assert_int_eq(edit_merge(w, in, 2, c), 0);
@@ -269,7 +269,7 @@ START_TEST(merge_refused)
 	opened_begin(&o[0], file_of(synthetic, SYNTHETIC_COUNT), &all);
 	opened_begin(&o[1], file_of(hz, 1), &all);
 	for (int i = 0; i < 2; i++)
-		in[i] = (struct merge_input){i ? "b" : "a", o[i].reader, o[i].a};
+		in[i] = (struct merge_input){i ? "b" : "a", o[i].reader, o[i].an};
 	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 1);
 	ck_assert_ptr_nonnull(strstr(why, " in a and '"));
 	opened_end(&o[0]);

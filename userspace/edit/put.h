@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How the operations write records. Functions return 0 or the writer's error. */
+#ifndef BRAID_EDIT_PUT_H
+#define BRAID_EDIT_PUT_H
+
+#include "edit.h"
+
+struct trace_str put_str(const char *text);
+
+/* Counts a record of an input if it is an event, and writes it if it is kept. */
+int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c);
+
+/* A fact about the recording. */
+int put_info(struct trace_writer *w, const char *key, const char *value);
+int put_info_number(struct trace_writer *w, const char *key, uint64_t value);
+
+#endif
