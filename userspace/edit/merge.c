@@ -195,24 +195,30 @@ static void join_thread(struct merge *m, const struct trace_thread *t)
 
 /* ---- records ---- */
 
+/* The place of an input's figure, plus one, or of all inputs' (`count`); 0: no memory. */
+static uint32_t figure_of(struct merge *m, size_t input, uint32_t key)
+{
+	uint32_t *at = u64map_put(&m->figure_of, (uint64_t)input << 32 | key);
+
+	if (at && !*at && !VEC_PUSH(&m->figures, 0))
+		*at = (uint32_t)m->figures.count;
+	return at ? *at : 0;
+}
+
 /* The recorders' figures add up: a record has the last value of its own trace, and gets that of all so far. */
 static int add_up(struct merge *m, struct trace_stat *s)
 {
-	uint32_t key = strpool_add(&m->strings, s->key.str, s->key.str ? s->key.len : 0);
-	uint32_t *sum = key == STRPOOL_FAILED ? NULL : u64map_put(&m->figure_of, (uint64_t)m->count << 32 | key);
-	uint32_t *own;
+	uint32_t key = strpool_add(&m->strings, s->key.str, s->key.str ? s->key.len : 0), own, all;
 
-	if (sum && !*sum && !VEC_PUSH(&m->figures, 0))
-		*sum = (uint32_t)m->figures.count;
-	own = sum && *sum ? u64map_put(&m->figure_of, (uint64_t)m->at << 32 | key) : NULL;
-	if (own && !*own && !VEC_PUSH(&m->figures, 0))
-		*own = (uint32_t)m->figures.count;
-	if (!own || !*own)
+	if (key == STRPOOL_FAILED)
 		return -ENOMEM;
-	sum = u64map_put(&m->figure_of, (uint64_t)m->count << 32 | key);
-	m->figures.at[*sum - 1] += s->value - m->figures.at[*own - 1];
-	m->figures.at[*own - 1] = s->value;
-	s->value = m->figures.at[*sum - 1];
+	own = figure_of(m, m->at, key);
+	all = figure_of(m, m->count, key);
+	if (!own || !all)
+		return -ENOMEM;
+	m->figures.at[all - 1] += s->value - m->figures.at[own - 1];
+	m->figures.at[own - 1] = s->value;
+	s->value = m->figures.at[all - 1];
 	return 0;
 }
 

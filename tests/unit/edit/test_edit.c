@@ -258,6 +258,34 @@ START_TEST(merged_with_another_host)
 }
 END_TEST
 
+/* So many that the tables of figures grow. */
+#define FIGURES 200
+
+START_TEST(figures_add_up)
+{
+	struct trace_rec recs[FIGURES];
+	char keys[FIGURES][16], expected[64], *path, *paths[2], *raw;
+	struct edit_counts c;
+
+	for (uint32_t i = 0; i < FIGURES; i++) {
+		snprintf(keys[i], sizeof(keys[i]), "figure_%u", i);
+		recs[i] = (struct trace_rec){.kind = TRACE_STAT,
+					     .stat = {.time_ns = BASE_NS, .key = str_of(keys[i]), .value = 1000 + i}};
+	}
+	for (int i = 0; i < 2; i++)
+		paths[i] = file_of(recs, FIGURES);
+	merge_files(paths, &path, &c);
+	raw = raw_of(path);
+	for (uint32_t i = 0; i < FIGURES; i++) {
+		snprintf(expected, sizeof(expected), "key=\"figure_%u\" value=%u\n", i, 2 * (1000 + i));
+		ck_assert_msg(strstr(raw, expected) != NULL, "%s", expected);
+	}
+	free(raw);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
 START_TEST(merge_refused)
 {
 	static const struct trace_rec hz[] = {REC(TRACE_INFO, info, S("record.frequency_hz"), S("997"))};
@@ -465,6 +493,7 @@ Suite *test_edit(void)
 	tcase_add_test(t, cut_by_process);
 	tcase_add_test(t, merged_with_itself);
 	tcase_add_test(t, merged_with_another_host);
+	tcase_add_test(t, figures_add_up);
 	tcase_add_test(t, merge_refused);
 	tcase_add_test(t, nothing_private_is_left);
 	tcase_add_test(t, stripped_plainly);
