@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The tables of what samples and events refer to by ids: processes, threads, spans, modules. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,27 +7,14 @@
 
 #include "table.h"
 
-static const struct table *table_of(const struct query_cursor *c)
-{
-	return c->table->of(c->query->an->a);
-}
-
 static uint64_t count_rows(const struct query *q, const struct query_table *t)
 {
-	return t->of(q->an->a)->count;
+	return query_table_at(q->an->a, t)->count;
 }
 
 static int begin(struct query_cursor *c)
 {
-	const struct table *t = table_of(c);
-	int64_t key = c->limits.equal[ROLE_KEY];
-	size_t found;
-
-	query_from_to(c, 0, t->count);
-	if (!c->limits.has[ROLE_KEY])
-		return 0;
-	found = key > 0 && key <= UINT32_MAX ? table_find(t, (uint32_t)key) : TABLE_NONE;
-	query_from_to(c, found == TABLE_NONE ? 0 : found, found == TABLE_NONE ? 0 : found + 1);
+	query_from_table(c, query_table_of(c), ROLE_KEY);
 	return 0;
 }
 
@@ -36,7 +22,7 @@ static int begin(struct query_cursor *c)
 static bool is_defined(const struct query_cursor *c)
 {
 	const struct analyzer *a = c->query->an->a;
-	const struct table *t = table_of(c);
+	const struct table *t = query_table_of(c);
 
 	if (t == &a->processes)
 		return ((const struct process_row *)table_row(t, c->at))->defined;
@@ -58,33 +44,11 @@ static int next(struct query_cursor *c)
 static const struct query_rows rows = {.count = count_rows, .begin = begin, .next = next};
 
 /* A getter of a column that shows an expression of a row `r`. */
-#define GET(name, type, expression)                                                                                    \
-	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
-	{                                                                                                              \
-		const struct type *r = table_row(table_of(c), c->at);                                                  \
-                                                                                                                       \
-		(void)col;                                                                                             \
-		expression;                                                                                            \
-	}
+#define GET(name, type, expression) GETTER(name, const struct type *r = table_row(query_table_of(c), c->at); expression)
 
-static void get_key(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)
-{
-	(void)col;
-	put_row(to, table_of(c), (uint32_t)c->at);
-}
+GETTER(get_key, put_row(to, query_table_of(c), (uint32_t)c->at))
 
-#define KEY(name, about)                                                                                               \
-	{                                                                                                              \
-		name, "INTEGER", ROLE_KEY, get_key, about, 0                                                           \
-	}
-#define INTEGER(name, get, about)                                                                                      \
-	{                                                                                                              \
-		name, "INTEGER", ROLE_NONE, get, about, 0                                                              \
-	}
-#define TEXT(name, get, about)                                                                                         \
-	{                                                                                                              \
-		name, "TEXT", ROLE_NONE, get, about, 0                                                                 \
-	}
+#define KEY(name, about) LIMITED(name, ROLE_KEY, get_key, about)
 
 /* ---- processes ---- */
 
@@ -107,11 +71,6 @@ static const struct query_column processes[] = {
 	TEXT("container", process_container, "the container, as its control group names it"),
 };
 
-static const struct table *processes_of(const struct analyzer *a)
-{
-	return &a->processes;
-}
-
 /* ---- JVMs ---- */
 
 static const char *const starts[] = {"none", "command", "attach"};
@@ -131,17 +90,12 @@ static const struct query_column jvms[] = {
 	TEXT("command", jvm_command, "sun.java.command"),
 };
 
-static const struct table *jvms_of(const struct analyzer *a)
-{
-	return &a->jvms;
-}
-
 /* ---- threads ---- */
 
 GET(thread_process, thread_row, put_id(to, r->process))
 GET(thread_tid, thread_row, put_id(to, r->tid))
 GET(thread_ns_tid, thread_row, put_id(to, r->ns_tid))
-GET(thread_name, thread_row, (void)r; put_text(to, analysis_thread_name(c->query->an, (uint32_t)c->at)))
+GETTER(thread_name, put_text(to, analysis_thread_name(c->query->an, (uint32_t)c->at)))
 GET(thread_java, thread_row, put_number(to, (r->flags & TRACE_THREAD_JAVA) != 0))
 GET(thread_daemon, thread_row, put_number(to, (r->flags & TRACE_THREAD_DAEMON) != 0))
 GET(thread_kernel, thread_row, put_number(to, (r->flags & TRACE_THREAD_KERNEL) != 0))
@@ -159,11 +113,6 @@ static const struct query_column threads[] = {
 	INTEGER("is_virtual", thread_group, "1: stands for the virtual threads whose names differ in numbers only"),
 };
 
-static const struct table *threads_of(const struct analyzer *a)
-{
-	return &a->threads;
-}
-
 GET(vthread_process, vthread_row, put_id(to, r->process))
 GET(vthread_number, vthread_row, put_id(to, r->number))
 GET(vthread_name, vthread_row, put_string(to, c, r->name))
@@ -176,11 +125,6 @@ static const struct query_column vthreads[] = {
 	TEXT("name", vthread_name, "its name, if it has one"),
 	INTEGER("thread_id", vthread_thread, "the thread that stands for it and others"),
 };
-
-static const struct table *vthreads_of(const struct analyzer *a)
-{
-	return &a->vthreads;
-}
 
 /* ---- spans ---- */
 
@@ -206,11 +150,6 @@ static const struct query_column spans[] = {
 	TEXT("span", span_number, "OpenTelemetry's span id, hexadecimal"),
 };
 
-static const struct table *spans_of(const struct analyzer *a)
-{
-	return &a->spans;
-}
-
 /* ---- modules ---- */
 
 static const char *const module_kinds[] = {"elf", "vdso", "kernel", "anonymous"};
@@ -225,31 +164,19 @@ static const struct query_column modules[] = {
 	TEXT("path", module_path, "as the process sees it"),
 };
 
-static const struct table *modules_of(const struct analyzer *a)
-{
-	return &a->modules;
-}
-
 /* ---- all of them ---- */
-
-#define TABLE(name, about)                                                                                             \
-	{                                                                                                              \
-#name, about, &rows, name, sizeof(name) / sizeof((name)[0]), name##_of, 0                              \
-	}
 
 int query_definitions(struct query *q)
 {
 	static const struct query_table all[] = {
-		TABLE(processes, "process images"),
-		TABLE(jvms, "process images that are JVMs"),
-		TABLE(threads, "threads; one stands for virtual threads whose names differ in numbers only"),
-		TABLE(vthreads, "virtual threads that were hit"),
-		TABLE(spans, "requests, and parts of them, that processes serve"),
-		TABLE(modules, "files that code is mapped from"),
+		TABLE_OF(processes, "process images", &rows, processes),
+		TABLE_OF(jvms, "process images that are JVMs", &rows, jvms),
+		TABLE_OF(threads, "threads; one stands for virtual threads whose names differ in numbers only", &rows,
+			 threads),
+		TABLE_OF(vthreads, "virtual threads that were hit", &rows, vthreads),
+		TABLE_OF(spans, "requests, and parts of them, that processes serve", &rows, spans),
+		TABLE_OF(modules, "files that code is mapped from", &rows, modules),
 	};
-	int err = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !err; i++)
-		err = VEC_PUSH(&q->tables, all[i]);
-	return err;
+	return query_add_tables(q, all, sizeof(all) / sizeof(all[0]));
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <analyze/blocked.h>
 #include <analyze/spans.h>
@@ -34,7 +33,7 @@ static int add_event(struct query *q, size_t number)
 	if (!events_get_summed(q->an, number, &e))
 		return 0;
 	one.time_ns = e.start_ns;
-	return VEC_PUSH(&q->all.events, one) ?: VEC_PUSH(&q->kinds[e.kind].events, one);
+	return VEC_PUSH(&q->kinds[0].events, one) ?: VEC_PUSH(&q->kinds[e.kind].events, one);
 }
 
 int query_index_events(struct query *q)
@@ -43,41 +42,25 @@ int query_index_events(struct query *q)
 
 	for (size_t i = 0; i < events_count(q->an) && !err; i++)
 		err = add_event(q, i);
-	VEC_SORT(&q->all.events, by_time);
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++)
 		VEC_SORT(&q->kinds[k].events, by_time);
 	return err;
 }
 
-static const struct query_index *index_of(const struct query *q, const struct query_table *t)
-{
-	return t->kind ? &q->kinds[t->kind] : &q->all;
-}
-
 static uint64_t count_events(const struct query *q, const struct query_table *t)
 {
-	return index_of(q, t)->events.count;
-}
-
-static int64_t since(const struct query *q, uint64_t time_ns)
-{
-	return (int64_t)(time_ns - q->an->start_ns);
+	return q->kinds[t->kind].events.count;
 }
 
 static int begin_events(struct query_cursor *c)
 {
 	const struct query *q = c->query;
-	const struct query_index *x = index_of(q, c->table);
-	size_t first = SEARCH(i, 0, x->events.count, since(q, x->events.at[i].time_ns) < c->limits.from_ns);
-	size_t end = SEARCH(i, first, x->events.count, since(q, x->events.at[i].time_ns) <= c->limits.to_ns);
+	const struct query_index *x = &q->kinds[c->table->kind];
+	size_t first = SEARCH(i, 0, x->events.count, query_since(q, x->events.at[i].time_ns) < c->limits.from_ns);
+	size_t end = SEARCH(i, first, x->events.count, query_since(q, x->events.at[i].time_ns) <= c->limits.to_ns);
 
 	query_from_to(c, first, end);
 	return 0;
-}
-
-static uint32_t id_at(const struct table *t, uint32_t row)
-{
-	return row == ROW_NONE ? 0 : t->ids[row];
 }
 
 static bool is_wanted(const struct query_cursor *c)
@@ -85,13 +68,13 @@ static bool is_wanted(const struct query_cursor *c)
 	const struct analyzer *a = c->query->an->a;
 	const struct query_limits *l = &c->limits;
 
-	return (!l->has[ROLE_THREAD] || l->equal[ROLE_THREAD] == id_at(&a->threads, c->event.thread)) &&
-	       (!l->has[ROLE_STACK] || l->equal[ROLE_STACK] == id_at(&a->nodes, c->event.stack));
+	return (!l->has[ROLE_THREAD] || l->equal[ROLE_THREAD] == query_id(&a->threads, c->event.thread)) &&
+	       (!l->has[ROLE_STACK] || l->equal[ROLE_STACK] == query_id(&a->nodes, c->event.stack));
 }
 
 static int next_event(struct query_cursor *c)
 {
-	const struct query_index *x = index_of(c->query, c->table);
+	const struct query_index *x = &c->query->kinds[c->table->kind];
 
 	while (query_next_at(c))
 		if (events_get_summed(c->query->an, x->events.at[c->at].number, &c->event) && is_wanted(c))
@@ -105,15 +88,7 @@ static const struct query_rows rows = {
 /* ---- columns of all kinds ---- */
 
 #define GET(name, expression)                                                                                          \
-	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
-	{                                                                                                              \
-		const struct analysis *an = c->query->an;                                                              \
-		const struct event *e = &c->event;                                                                     \
-                                                                                                                       \
-		(void)col;                                                                                             \
-		(void)an;                                                                                              \
-		expression;                                                                                            \
-	}
+	GETTER(name, const struct analysis *an = c->query->an; const struct event *e = &c->event; (void)an; expression)
 
 static bool is_gc(const struct event *e)
 {
@@ -167,42 +142,30 @@ GET(get_other_vthread, put_id(to, e->row->other_vthread))
 GET(get_other_stack, put_row(to, &an->a->nodes, e->other_stack))
 GET(get_survived, put_number(to, e->survived))
 
-#define COMMON_COLUMNS                                                                                                   \
-	{"time_ns", "INTEGER", ROLE_TIME, get_time, "when it began, since the recording's start", 0},                    \
-		{"duration_ns", "INTEGER", ROLE_NONE, get_duration, "how long it took", 0},                              \
-		{"process_id", "INTEGER", ROLE_NONE, get_process, "the process", 0},                                     \
-		{"thread_id",                                                                                            \
-		 "INTEGER",                                                                                              \
-		 ROLE_THREAD,                                                                                            \
-		 get_thread,                                                                                             \
-		 "the thread, or the one that stands for the virtual thread",                                            \
-		 0},                                                                                                     \
-		{"os_thread_id",                                                                                         \
-		 "INTEGER",                                                                                              \
-		 ROLE_NONE,                                                                                              \
-		 get_os_thread,                                                                                          \
-		 "the thread that ran: of a virtual thread, its carrier",                                                \
-		 0},                                                                                                     \
-		{"vthread_id", "INTEGER", ROLE_NONE, get_vthread, "the virtual thread", 0},                              \
-		{"stack_id", "INTEGER", ROLE_STACK, get_stack, "the thread's stack", 0},                                 \
-		{"site", "TEXT", ROLE_NONE, get_site, "innermost Java frame outside of the JDK, else the innermost one", \
-		 0},                                                                                                     \
-	{                                                                                                                \
-		"span_id", "INTEGER", ROLE_NONE, get_span, "what the thread worked for", 0                               \
-	}
+#define COMMON_COLUMNS                                                                                                 \
+	LIMITED("time_ns", ROLE_TIME, get_time, "when it began, since the recording's start"),                         \
+		INTEGER("duration_ns", get_duration, "how long it took"),                                              \
+		INTEGER("process_id", get_process, "the process"),                                                     \
+		LIMITED("thread_id", ROLE_THREAD, get_thread,                                                          \
+			"the thread, or the one that stands for the virtual thread"),                                  \
+		INTEGER("os_thread_id", get_os_thread, "the thread that ran: of a virtual thread, its carrier"),       \
+		INTEGER("vthread_id", get_vthread, "the virtual thread"),                                              \
+		LIMITED("stack_id", ROLE_STACK, get_stack, "the thread's stack"),                                      \
+		TEXT("site", get_site, "innermost Java frame outside of the JDK, else the innermost one"),             \
+		INTEGER("span_id", get_span, "what the thread worked for")
 
 static const struct query_column common[] = {COMMON_COLUMNS};
 
 static const struct query_column events[] = {
-	{"kind", "TEXT", ROLE_NONE, get_kind, "alloc, lock, gc_pause, ...: the table with its own columns", 0},
+	TEXT("kind", get_kind, "alloc, lock, gc_pause, ...: the table with its own columns"),
 	COMMON_COLUMNS,
-	{"count", "INTEGER", ROLE_NONE, get_count, "how many times off the CPU are added up in it; else 1", 0},
-	{"weight", "INTEGER", ROLE_NONE, get_weight, "nanoseconds, bytes or the number of events, by kind", 0},
-	{"name", "TEXT", ROLE_NONE, get_name, "what it is about: a class, a collector, a method, by kind", 0},
-	{"detail", "TEXT", ROLE_NONE, get_detail, "by kind", 0},
-	{"text", "TEXT", ROLE_NONE, get_text, "by kind", 0},
-	{"number", "INTEGER", ROLE_NONE, get_number, "identifies an object, a pause, a compilation, by kind", 0},
-	{"flags", "INTEGER", ROLE_NONE, get_flags, "by kind, as in the trace", 0},
+	INTEGER("count", get_count, "how many times off the CPU are added up in it; else 1"),
+	INTEGER("weight", get_weight, "nanoseconds, bytes or the number of events, by kind"),
+	TEXT("name", get_name, "what it is about: a class, a collector, a method, by kind"),
+	TEXT("detail", get_detail, "by kind"),
+	TEXT("text", get_text, "by kind"),
+	INTEGER("number", get_number, "identifies an object, a pause, a compilation, by kind"),
+	INTEGER("flags", get_flags, "by kind, as in the trace"),
 };
 
 /* ---- columns of one kind ---- */
@@ -213,49 +176,43 @@ GET(offcpu_runnable, if (!e->summed) put_number(to, e->row->value))
 GET(offcpu_object, if (!e->summed) put_string(to, c, e->row->name))
 GET(offcpu_woken_by, put_string(to, c, e->row->text))
 
+#define FLAG(name, mask, about)                                                                                        \
+	{                                                                                                              \
+		name, "INTEGER", ROLE_NONE, get_flag, about, mask                                                      \
+	}
+
 static const struct {
 	uint32_t kind;
 	struct query_column column;
 } own[] = {
-	{BRAID_JVM_LIVE, {"collections", "INTEGER", ROLE_NONE, get_survived, "that it has survived, at least", 0}},
-	{BRAID_JVM_LOCK, {"is_parked", "INTEGER", ROLE_NONE, get_flag, "1: for a lock of java.util.concurrent", 0x1}},
-	{BRAID_JVM_WAIT,
-	 {"is_timed_out", "INTEGER", ROLE_NONE, get_flag, "1: its time was over", BRAID_WAIT_TIMED_OUT}},
+	{BRAID_JVM_LIVE, INTEGER("collections", get_survived, "that it has survived, at least")},
+	{BRAID_JVM_LOCK, FLAG("is_parked", BRAID_LOCK_PARKED, "1: for a lock of java.util.concurrent")},
+	{BRAID_JVM_WAIT, FLAG("is_timed_out", BRAID_WAIT_TIMED_OUT, "1: its time was over")},
 	{BRAID_JVM_OFFCPU,
-	 {"count", "INTEGER", ROLE_NONE, get_count,
-	  "how many are added up in it, of which the longest has its duration", 0}},
+	 INTEGER("count", get_count, "how many are added up in it, of which the longest has its duration")},
+	{BRAID_JVM_OFFCPU, TEXT("class", offcpu_class, "what the kernel knows: futex, sleep, poll, ...")},
+	{BRAID_JVM_OFFCPU, TEXT("object", offcpu_object, "a path, a peer's address: what it waited for")},
+	{BRAID_JVM_OFFCPU, INTEGER("is_idle", offcpu_idle, "1: it waited for work")},
+	{BRAID_JVM_OFFCPU, INTEGER("runnable_ns", offcpu_runnable, "at its end, in which it could run again")},
 	{BRAID_JVM_OFFCPU,
-	 {"class", "TEXT", ROLE_NONE, offcpu_class, "what the kernel knows: futex, sleep, poll, ...", 0}},
-	{BRAID_JVM_OFFCPU,
-	 {"object", "TEXT", ROLE_NONE, offcpu_object, "a path, a peer's address: what it waited for", 0}},
-	{BRAID_JVM_OFFCPU, {"is_idle", "INTEGER", ROLE_NONE, offcpu_idle, "1: it waited for work", 0}},
-	{BRAID_JVM_OFFCPU,
-	 {"runnable_ns", "INTEGER", ROLE_NONE, offcpu_runnable, "at its end, in which it could run again", 0}},
-	{BRAID_JVM_OFFCPU,
-	 {"woken_by", "TEXT", ROLE_NONE, offcpu_woken_by, "a timer, an interrupt, or a thread that is not recorded",
-	  0}},
-	{BRAID_JVM_GC_PAUSE, {"began_before", "INTEGER", ROLE_NONE, get_flag, "1: it began before the recording", 0x1}},
-	{BRAID_JVM_GC_PAUSE, {"not_ended", "INTEGER", ROLE_NONE, get_flag, "1: it had not ended with it", 0x2}},
-	{BRAID_JVM_GC_CYCLE, {"began_before", "INTEGER", ROLE_NONE, get_flag, "1: it began before the recording", 0x1}},
-	{BRAID_JVM_GC_CYCLE, {"not_ended", "INTEGER", ROLE_NONE, get_flag, "1: it had not ended with it", 0x2}},
-	{BRAID_JVM_COMPILE, {"level", "INTEGER", ROLE_NONE, get_flag, "1 to 3: C1, 4: C2", BRAID_COMPILE_LEVEL}},
-	{BRAID_JVM_COMPILE, {"is_osr", "INTEGER", ROLE_NONE, get_flag, "1: entered in a loop", BRAID_COMPILE_OSR}},
-	{BRAID_JVM_COMPILE, {"is_failed", "INTEGER", ROLE_NONE, get_flag, "1: no code was made", BRAID_COMPILE_FAILED}},
-	{BRAID_JVM_DEOPT, {"action", "TEXT", ROLE_NONE, get_text, "what the VM did about it", 0}},
-	{BRAID_JVM_SYSCALL, {"errno", "INTEGER", ROLE_NONE, get_flags, "its error number", 0}},
-	{BRAID_JVM_TCP, {"errno", "INTEGER", ROLE_NONE, get_flags, "its error number; 65535: not known", 0}},
-	{BRAID_JVM_BLOCK, {"is_failed", "INTEGER", ROLE_NONE, get_flags, "not 0: it failed", 0}},
-	{BRAID_JVM_HEAP,
-	 {"is_live", "INTEGER", ROLE_NONE, get_flag, "1: garbage was collected before", BRAID_HEAP_LIVE}},
-	{BRAID_JVM_HEAP,
-	 {"is_aborted", "INTEGER", ROLE_NONE, get_flag, "1: given up; what was counted until then",
-	  BRAID_HEAP_ABORTED}},
-	{BRAID_JVM_METHOD,
-	 {"is_thrown", "INTEGER", ROLE_NONE, get_flag, "1: an exception ended it", BRAID_METHOD_THROWN}},
-	{BRAID_JVM_JNI_REF,
-	 {"is_cleared", "INTEGER", ROLE_NONE, get_flag, "1: the objects are gone", BRAID_JNI_CLEARED}},
-	{BRAID_JVM_DUMP, {"flags", "INTEGER", ROLE_NONE, get_flags, "as in the trace", 0}},
-	{BRAID_JVM_DUMP_VTHREAD, {"flags", "INTEGER", ROLE_NONE, get_flags, "as in the trace", 0}},
+	 TEXT("woken_by", offcpu_woken_by, "a timer, an interrupt, or a thread that is not recorded")},
+	{BRAID_JVM_GC_PAUSE, FLAG("began_before", BRAID_GC_BEGAN_BEFORE, "1: it began before the recording")},
+	{BRAID_JVM_GC_PAUSE, FLAG("not_ended", BRAID_GC_NOT_ENDED, "1: it had not ended with it")},
+	{BRAID_JVM_GC_CYCLE, FLAG("began_before", BRAID_GC_BEGAN_BEFORE, "1: it began before the recording")},
+	{BRAID_JVM_GC_CYCLE, FLAG("not_ended", BRAID_GC_NOT_ENDED, "1: it had not ended with it")},
+	{BRAID_JVM_COMPILE, FLAG("level", BRAID_COMPILE_LEVEL, "1 to 3: C1, 4: C2")},
+	{BRAID_JVM_COMPILE, FLAG("is_osr", BRAID_COMPILE_OSR, "1: entered in a loop")},
+	{BRAID_JVM_COMPILE, FLAG("is_failed", BRAID_COMPILE_FAILED, "1: no code was made")},
+	{BRAID_JVM_DEOPT, TEXT("action", get_text, "what the VM did about it")},
+	{BRAID_JVM_SYSCALL, INTEGER("errno", get_flags, "its error number")},
+	{BRAID_JVM_TCP, INTEGER("errno", get_flags, "its error number; 65535: not known")},
+	{BRAID_JVM_BLOCK, INTEGER("is_failed", get_flags, "not 0: it failed")},
+	{BRAID_JVM_HEAP, FLAG("is_live", BRAID_HEAP_LIVE, "1: garbage was collected before")},
+	{BRAID_JVM_HEAP, FLAG("is_aborted", BRAID_HEAP_ABORTED, "1: given up; what was counted until then")},
+	{BRAID_JVM_METHOD, FLAG("is_thrown", BRAID_METHOD_THROWN, "1: an exception ended it")},
+	{BRAID_JVM_JNI_REF, FLAG("is_cleared", BRAID_JNI_CLEARED, "1: the objects are gone")},
+	{BRAID_JVM_DUMP, INTEGER("flags", get_flags, "as in the trace")},
+	{BRAID_JVM_DUMP_VTHREAD, INTEGER("flags", get_flags, "as in the trace")},
 };
 
 static const char *const units[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
@@ -328,15 +285,13 @@ static int add_kind(struct query *q, uint32_t kind)
 			add(&m, own[i].column);
 	return m.err
 		       ?: VEC_PUSH(&q->tables, (struct query_table){jvm_event_name(kind), k->title, &rows, m.columns,
-								    m.count, NULL, kind});
+								    m.count, 0, kind});
 }
 
 int query_events(struct query *q)
 {
-	static const struct query_table all = {"events", "events of all kinds but samples, by time", &rows,
-					       events,	 sizeof(events) / sizeof(events[0]),	     NULL,
-					       0};
-	int err = VEC_PUSH(&q->tables, all);
+	static const struct query_table all = TABLE(events, "events of all kinds but samples, by time", &rows);
+	int err = query_add_tables(q, &all, 1);
 
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && !err; k++)
 		if (kind_of(k))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes the tables and views of a query to an SQLite file. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "query.h"
 #include "table.h"
@@ -34,7 +32,7 @@ int query_export(struct query **out, const char *path, const struct query_input 
 				 "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
 				 "BEGIN");
 	err = err ?: query_make_tables(q, "temp");
-	for (size_t i = 0; i < (err ? 0 : q->tables.count) && !err; i++)
+	for (size_t i = 0; !err && i < q->tables.count; i++)
 		err = copy_table(q, &q->tables.at[i]);
 	err = err ?: query_make_views(q);
 	err = err ?: query_execute(q, "COMMIT");

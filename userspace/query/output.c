@@ -217,9 +217,8 @@ static void print_heads(struct output *o)
 
 /* ---- all ---- */
 
-static const struct {
-	int (*row)(struct output *o);
-} formats[] = {[QUERY_TABLE] = {text_row}, [QUERY_CSV] = {csv_row}, [QUERY_TSV] = {tsv_row}, [QUERY_JSON] = {json_row}};
+static int (*const row_writers[])(struct output *o) = {
+	[QUERY_TABLE] = text_row, [QUERY_CSV] = csv_row, [QUERY_TSV] = tsv_row, [QUERY_JSON] = json_row};
 
 int output_begin(struct output **made, FILE *out, sqlite3_stmt *s, enum query_format format)
 {
@@ -247,7 +246,7 @@ int output_begin(struct output **made, FILE *out, sqlite3_stmt *s, enum query_fo
 
 int output_row(struct output *o)
 {
-	return formats[o->format].row(o);
+	return row_writers[o->format](o);
 }
 
 int output_end(struct output *o, int err)

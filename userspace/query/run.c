@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Opens the database of a query, locks it up, and runs one SELECT. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

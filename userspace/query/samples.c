@@ -3,7 +3,6 @@
  * The tables of samples. They are not kept in memory: each scan reads them from the trace again, without the blocks that
  * its range of time does not need. The sums by thread and stack are the analysis's.
  */
-#include <errno.h>
 
 #include <analyze/spans.h>
 #include <analyze/vthreads.h>
@@ -47,7 +46,7 @@ static uint32_t thread_of(const struct query_cursor *c)
 static bool is_wanted(const struct query_cursor *c)
 {
 	const struct query_limits *l = &c->limits;
-	int64_t at_ns = (int64_t)(c->rec.sample.time_ns - c->query->an->start_ns);
+	int64_t at_ns = query_since(c->query, c->rec.sample.time_ns);
 
 	return c->rec.kind == TRACE_SAMPLE && at_ns >= l->from_ns && at_ns <= l->to_ns &&
 	       (!l->has[ROLE_STACK] || l->equal[ROLE_STACK] == c->rec.sample.node) &&
@@ -64,23 +63,12 @@ static int next_sample(struct query_cursor *c)
 	return got;
 }
 
-#define GET(name, expression)                                                                                          \
-	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
-	{                                                                                                              \
-		const struct trace_sample *r = &c->rec.sample;                                                         \
-                                                                                                                       \
-		(void)col;                                                                                             \
-		(void)r;                                                                                               \
-		expression;                                                                                            \
-	}
+#define GET(name, expression) GETTER(name, const struct trace_sample *r = &c->rec.sample; expression)
 
-/* The recording's sampling event has the name that the recorder gave it. */
-static void put_event(sqlite3_context *to, const struct query_cursor *c, uint32_t event)
+/* The name of an event, in a->strings; NULL: the recording's sampling event, which has the name that the recorder gave it. */
+static void put_event(sqlite3_context *to, const struct analyzer *a, const uint32_t *name)
 {
-	const uint32_t *name = event ? table_get(&c->query->an->a->names, event) : NULL;
-
-	put_text(to,
-		 name ? strpool_get(&c->query->an->a->strings, *name) : analyzer_info(c->query->an->a, "record.event"));
+	put_text(to, name ? strpool_get(&a->strings, *name) : analyzer_info(a, "record.event"));
 }
 
 static void put_clean(sqlite3_context *to, struct trace_str text)
@@ -94,8 +82,8 @@ static void put_clean(sqlite3_context *to, struct trace_str text)
 }
 
 GET(sample_time, put_time(to, c, r->time_ns))
-GET(sample_event, put_event(to, c, r->event))
-GET(sample_thread, put_id(to, thread_of(c)))
+GET(sample_event, put_event(to, c->query->an->a, table_get(&c->query->an->a->names, r->event)))
+GETTER(sample_thread, put_id(to, thread_of(c)))
 GET(sample_os_thread, put_id(to, r->thread))
 GET(sample_vthread, put_id(to, r->vthread))
 GET(sample_cpu, put_number(to, r->cpu))
@@ -105,18 +93,16 @@ GET(sample_span, put_id(to, spans_same(c->query->an->a, r->span)))
 GET(sample_text, put_clean(to, r->text))
 
 static const struct query_column samples[] = {
-	{"time_ns", "INTEGER", ROLE_TIME, sample_time, "when, since the recording's start", 0},
-	{"event", "TEXT", ROLE_NONE, sample_event, "what took it; only samples of one event are comparable", 0},
-	{"thread_id", "INTEGER", ROLE_THREAD, sample_thread,
-	 "the thread, or the one that stands for the virtual thread", 0},
-	{"os_thread_id", "INTEGER", ROLE_NONE, sample_os_thread,
-	 "the thread that ran: of a virtual thread, its carrier", 0},
-	{"vthread_id", "INTEGER", ROLE_NONE, sample_vthread, "the virtual thread", 0},
-	{"cpu", "INTEGER", ROLE_NONE, sample_cpu, "number of the CPU", 0},
-	{"stack_id", "INTEGER", ROLE_STACK, sample_stack, "the stack", 0},
-	{"weight", "INTEGER", ROLE_NONE, sample_weight, "how many samples it counts as", 0},
-	{"span_id", "INTEGER", ROLE_NONE, sample_span, "what the thread worked for", 0},
-	{"text", "TEXT", ROLE_NONE, sample_text, "values of a tracepoint or probe", 0},
+	LIMITED("time_ns", ROLE_TIME, sample_time, "when, since the recording's start"),
+	TEXT("event", sample_event, "what took it; only samples of one event are comparable"),
+	LIMITED("thread_id", ROLE_THREAD, sample_thread, "the thread, or the one that stands for the virtual thread"),
+	INTEGER("os_thread_id", sample_os_thread, "the thread that ran: of a virtual thread, its carrier"),
+	INTEGER("vthread_id", sample_vthread, "the virtual thread"),
+	INTEGER("cpu", sample_cpu, "number of the CPU"),
+	LIMITED("stack_id", ROLE_STACK, sample_stack, "the stack"),
+	INTEGER("weight", sample_weight, "how many samples it counts as"),
+	INTEGER("span_id", sample_span, "what the thread worked for"),
+	TEXT("text", sample_text, "values of a tracepoint or probe"),
 };
 
 static const struct query_rows samples_rows = {.count = count_samples, .begin = begin_samples, .next = next_sample};
@@ -161,24 +147,22 @@ static const struct stack_sum *sum_of(const struct query_cursor *c)
 	return &profile_at(c->query, c->left)->sums.at[c->at];
 }
 
-static void get_sum_event(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)
+/* Of the recording's sampling event, or of the hits of another one. */
+static const uint32_t *event_of(const struct query_cursor *c)
 {
-	const struct analyzer *a = c->query->an->a;
-
-	(void)col;
-	put_text(to,
-		 c->left ? strpool_get(&a->strings, a->hits.at[c->left - 1].name) : analyzer_info(a, "record.event"));
+	return c->left ? &c->query->an->a->hits.at[c->left - 1].name : NULL;
 }
 
-GET(sum_thread, (void)r; put_row(to, &c->query->an->a->threads, sum_of(c)->thread))
-GET(sum_stack, put_row(to, &c->query->an->a->nodes, sum_of(c)->stack))
-GET(sum_weight, put_number(to, sum_of(c)->weight))
+GETTER(sum_event, put_event(to, c->query->an->a, event_of(c)))
+GETTER(sum_thread, put_row(to, &c->query->an->a->threads, sum_of(c)->thread))
+GETTER(sum_stack, put_row(to, &c->query->an->a->nodes, sum_of(c)->stack))
+GETTER(sum_weight, put_number(to, sum_of(c)->weight))
 
 static const struct query_column profile[] = {
-	{"event", "TEXT", ROLE_NONE, get_sum_event, "what took the samples", 0},
-	{"thread_id", "INTEGER", ROLE_NONE, sum_thread, "the thread", 0},
-	{"stack_id", "INTEGER", ROLE_NONE, sum_stack, "the stack", 0},
-	{"weight", "INTEGER", ROLE_NONE, sum_weight, "the number of samples", 0},
+	TEXT("event", sum_event, "what took the samples"),
+	INTEGER("thread_id", sum_thread, "the thread"),
+	INTEGER("stack_id", sum_stack, "the stack"),
+	INTEGER("weight", sum_weight, "the number of samples"),
 };
 
 static const struct query_rows profile_rows = {.count = count_sums, .begin = begin_profile, .next = next_sum};
@@ -186,11 +170,9 @@ static const struct query_rows profile_rows = {.count = count_sums, .begin = beg
 int query_samples(struct query *q)
 {
 	static const struct query_table all[] = {
-		{"samples", "samples, one by one; each scan reads the trace", &samples_rows, samples,
-		 sizeof(samples) / sizeof(samples[0]), NULL, 0},
-		{"profile", "samples, added up by event, thread and stack", &profile_rows, profile,
-		 sizeof(profile) / sizeof(profile[0]), NULL, 0},
+		TABLE(samples, "samples, one by one; each scan reads the trace", &samples_rows),
+		TABLE(profile, "samples, added up by event, thread and stack", &profile_rows),
 	};
 
-	return VEC_PUSH(&q->tables, all[0]) ?: VEC_PUSH(&q->tables, all[1]);
+	return query_add_tables(q, all, sizeof(all) / sizeof(all[0]));
 }

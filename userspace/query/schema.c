@@ -14,6 +14,15 @@ int query_tables(struct query *q)
 	return query_facts(q) ?: query_definitions(q) ?: query_samples(q) ?: query_stacks(q) ?: query_events(q);
 }
 
+int query_add_tables(struct query *q, const struct query_table *tables, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = VEC_PUSH(&q->tables, tables[i]);
+	return err;
+}
+
 void query_tables_free(struct query *q)
 {
 	for (size_t i = 0; i < q->columns.count; i++)
@@ -22,7 +31,6 @@ void query_tables_free(struct query *q)
 		free(q->names.at[i]);
 	for (uint32_t k = 0; k < BRAID_JVM_EVENTS; k++)
 		free(q->kinds[k].events.at);
-	free(q->all.events.at);
 	free(q->columns.at);
 	free(q->names.at);
 	free(q->tables.at);

@@ -5,26 +5,6 @@
 
 #include "table.h"
 
-static uint32_t row_of_stack(const struct query *q, int64_t id)
-{
-	size_t row = id > 0 && id <= UINT32_MAX ? table_find(&q->an->a->nodes, (uint32_t)id) : TABLE_NONE;
-
-	return row == TABLE_NONE ? ROW_NONE : (uint32_t)row;
-}
-
-/* All stacks, or the one that the limit of this role names. */
-static int begin_at(struct query_cursor *c, enum query_role role)
-{
-	uint32_t row;
-
-	query_from_to(c, 0, c->query->an->a->nodes.count);
-	if (!c->limits.has[role])
-		return 0;
-	row = row_of_stack(c->query, c->limits.equal[role]);
-	query_from_to(c, row == ROW_NONE ? 0 : row, row == ROW_NONE ? 0 : row + 1);
-	return 0;
-}
-
 /* ---- stacks ---- */
 
 static uint64_t count_stacks(const struct query *q, const struct query_table *t)
@@ -35,17 +15,11 @@ static uint64_t count_stacks(const struct query *q, const struct query_table *t)
 
 static int begin_stacks(struct query_cursor *c)
 {
-	return begin_at(c, ROLE_KEY);
+	query_from_table(c, &c->query->an->a->nodes, ROLE_KEY);
+	return 0;
 }
 
-#define GET(name, expression)                                                                                          \
-	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
-	{                                                                                                              \
-		const struct analysis *an = c->query->an;                                                              \
-                                                                                                                       \
-		(void)col;                                                                                             \
-		expression;                                                                                            \
-	}
+#define GET(name, expression) GETTER(name, const struct analysis *an = c->query->an; expression)
 
 GET(stack_id, put_row(to, &an->a->nodes, (uint32_t)c->at))
 GET(stack_parent, put_row(to, &an->a->nodes, an->stacks[c->at].parent))
@@ -53,11 +27,10 @@ GET(stack_cause, put_text(to, cause_name(an->stacks[c->at].cause)))
 GET(stack_site, put_text(to, events_site_name(an, events_site(an, (uint32_t)c->at))))
 
 static const struct query_column stacks[] = {
-	{"stack_id", "INTEGER", ROLE_KEY, stack_id, "id of the stack", 0},
-	{"parent_stack_id", "INTEGER", ROLE_NONE, stack_parent, "the stack below its innermost frame", 0},
-	{"cause", "TEXT", ROLE_NONE, stack_cause, "complete, or why it is not whole", 0},
-	{"site", "TEXT", ROLE_NONE, stack_site, "its innermost Java frame outside of the JDK, else the innermost one",
-	 0},
+	LIMITED("stack_id", ROLE_KEY, stack_id, "id of the stack"),
+	INTEGER("parent_stack_id", stack_parent, "the stack below its innermost frame"),
+	TEXT("cause", stack_cause, "complete, or why it is not whole"),
+	TEXT("site", stack_site, "its innermost Java frame outside of the JDK, else the innermost one"),
 };
 
 static const struct query_rows stacks_rows = {.count = count_stacks, .begin = begin_stacks, .next = query_next_at};
@@ -75,7 +48,8 @@ static int begin_frames(struct query_cursor *c)
 {
 	c->next_stack = ROW_NONE;
 	c->left = 0;
-	return begin_at(c, ROLE_STACK);
+	query_from_table(c, &c->query->an->a->nodes, ROLE_STACK);
+	return 0;
 }
 
 /* Goes to the frames of the node at c->next_stack. A node whose frame or parent is lost has one that says so. */
@@ -127,16 +101,8 @@ static const struct xframe *frame_of(const struct query_cursor *c)
 }
 
 #define GET_FRAME(name, expression)                                                                                    \
-	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
-	{                                                                                                              \
-		const struct analysis *an = c->query->an;                                                              \
-		const struct xframe *x = frame_of(c);                                                                  \
-		const struct sym *sym = &an->syms.at[x->sym];                                                          \
-                                                                                                                       \
-		(void)col;                                                                                             \
-		(void)sym;                                                                                             \
-		expression;                                                                                            \
-	}
+	GET(name, const struct xframe *x = frame_of(c); const struct sym *sym = &an->syms.at[x->sym]; (void)sym;       \
+	    expression)
 
 /* "demo.Main.work" has the class "demo.Main"; other code has none. */
 static void put_part(sqlite3_context *to, const struct analysis *an, const struct sym *sym, bool class)
@@ -163,7 +129,7 @@ static void put_module(sqlite3_context *to, const struct query_cursor *c, const 
 }
 
 GET(frame_stack, put_row(to, &an->a->nodes, (uint32_t)c->at))
-GET(frame_depth, (void)an; put_number(to, c->depth))
+GETTER(frame_depth, put_number(to, c->depth))
 GET_FRAME(frame_function, put_text(to, strpool_get(&an->names, sym->name)))
 GET_FRAME(frame_class, put_part(to, an, sym, true))
 GET_FRAME(frame_method, put_part(to, an, sym, false))
@@ -174,17 +140,16 @@ GET_FRAME(frame_kind, put_text(to, kind_name((enum stack_kind)sym->kind)))
 GET_FRAME(frame_domain, put_text(to, domain_name(kind_domain((enum stack_kind)sym->kind))))
 
 static const struct query_column frames[] = {
-	{"stack_id", "INTEGER", ROLE_STACK, frame_stack, "the stack", 0},
-	{"depth", "INTEGER", ROLE_DEPTH, frame_depth, "0: the innermost frame", 0},
-	{"function", "TEXT", ROLE_NONE, frame_function, "the function or method: demo.Main.work, do_syscall_64", 0},
-	{"class", "TEXT", ROLE_NONE, frame_class, "Java: the class", 0},
-	{"method", "TEXT", ROLE_NONE, frame_method, "Java: the method", 0},
-	{"file", "TEXT", ROLE_NONE, frame_file, "source file, if it is known", 0},
-	{"line", "INTEGER", ROLE_NONE, frame_line, "line in it, if it is known", 0},
-	{"module", "TEXT", ROLE_NONE, frame_module, "native and kernel: path of the file with the code", 0},
-	{"kind", "TEXT", ROLE_NONE, frame_kind, "how it ran: C2, C1, inlined, interpreted, stub, native, kernel, ...",
-	 0},
-	{"domain", "TEXT", ROLE_NONE, frame_domain, "whose code it is: java, native, kernel, stub, incomplete", 0},
+	LIMITED("stack_id", ROLE_STACK, frame_stack, "the stack"),
+	LIMITED("depth", ROLE_DEPTH, frame_depth, "0: the innermost frame"),
+	TEXT("function", frame_function, "the function or method: demo.Main.work, do_syscall_64"),
+	TEXT("class", frame_class, "Java: the class"),
+	TEXT("method", frame_method, "Java: the method"),
+	TEXT("file", frame_file, "source file, if it is known"),
+	INTEGER("line", frame_line, "line in it, if it is known"),
+	TEXT("module", frame_module, "native and kernel: path of the file with the code"),
+	TEXT("kind", frame_kind, "how it ran: C2, C1, inlined, interpreted, stub, native, kernel, ..."),
+	TEXT("domain", frame_domain, "whose code it is: java, native, kernel, stub, incomplete"),
 };
 
 static const struct query_rows frames_rows = {
@@ -193,10 +158,9 @@ static const struct query_rows frames_rows = {
 int query_stacks(struct query *q)
 {
 	static const struct query_table all[] = {
-		{"stacks", "stacks, each once", &stacks_rows, stacks, sizeof(stacks) / sizeof(stacks[0]), NULL, 0},
-		{"frames", "frames of stacks, inlined ones, too", &frames_rows, frames,
-		 sizeof(frames) / sizeof(frames[0]), NULL, 0},
+		TABLE(stacks, "stacks, each once", &stacks_rows),
+		TABLE(frames, "frames of stacks, inlined ones, too", &frames_rows),
 	};
 
-	return VEC_PUSH(&q->tables, all[0]) ?: VEC_PUSH(&q->tables, all[1]);
+	return query_add_tables(q, all, sizeof(all) / sizeof(all[0]));
 }

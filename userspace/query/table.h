@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <analyze/events.h>
@@ -71,8 +72,8 @@ struct query_table {
 	const struct query_rows *rows;
 	const struct query_column *columns;
 	size_t count;
-	const struct table *(*of)(const struct analyzer *); /* of definitions.c */
-	uint32_t kind;					    /* of events, 0: of all kinds */
+	size_t of;     /* where struct analyzer has the table whose rows these are, or belong to; see TABLE_OF */
+	uint32_t kind; /* of events, 0: of all kinds */
 };
 
 struct query_cursor {
@@ -109,16 +110,17 @@ struct query {
 	const struct trace_reader *reader;
 	uint64_t file_bytes;
 	VEC(struct query_table) tables;
-	VEC(struct query_column *) columns; /* of the tables of event kinds */
-	VEC(char *) names;		    /* of these */
-	struct query_index all, kinds[BRAID_JVM_EVENTS];
-	char *why; /* of the last error; NULL: none */
+	VEC(struct query_column *) columns;	    /* of the tables of event kinds */
+	VEC(char *) names;			    /* of these */
+	struct query_index kinds[BRAID_JVM_EVENTS]; /* 0: of all kinds */
+	char *why;				    /* of the last error; NULL: none */
 };
 
 /* ---- schema.c ---- */
 
 /* Fills q->tables. 0 or -ENOMEM. */
 int query_tables(struct query *q);
+int query_add_tables(struct query *q, const struct query_table *tables, size_t count);
 void query_tables_free(struct query *q);
 
 /* "CREATE TABLE name(...)", to be freed by sqlite3_free(); NULL: no memory. */
@@ -152,6 +154,47 @@ int query_new(struct query **out, const struct query_input *in, const char *path
 /* Registers the module `braid`: CREATE VIRTUAL TABLE x USING braid(table). 0 or -ENOMEM. */
 int query_vtab_register(struct query *q);
 
+/* ---- tables and their columns ---- */
+
+/* A table `name` whose columns are in the array of this name. */
+#define TABLE_OF(name, about, rows, member)                                                                            \
+	{                                                                                                              \
+#name, about, rows, name, sizeof(name) / sizeof((name)[0]), offsetof(struct analyzer, member), 0       \
+	}
+#define TABLE(name, about, rows)                                                                                       \
+	{                                                                                                              \
+#name, about, rows, name, sizeof(name) / sizeof((name)[0]), 0, 0                                       \
+	}
+
+#define LIMITED(name, role, get, about)                                                                                \
+	{                                                                                                              \
+		name, "INTEGER", role, get, about, 0                                                                   \
+	}
+#define INTEGER(name, get, about) LIMITED(name, ROLE_NONE, get, about)
+#define TEXT(name, get, about)                                                                                         \
+	{                                                                                                              \
+		name, "TEXT", ROLE_NONE, get, about, 0                                                                 \
+	}
+
+/* Defines a query_get_fn by what it does with its arguments `to`, `c` and `col`. */
+#define GETTER(name, ...)                                                                                              \
+	static void name(sqlite3_context *to, const struct query_cursor *c, const struct query_column *col)            \
+	{                                                                                                              \
+		(void)c;                                                                                               \
+		(void)col;                                                                                             \
+		__VA_ARGS__;                                                                                           \
+	}
+
+static inline const struct table *query_table_at(const struct analyzer *a, const struct query_table *t)
+{
+	return (const void *)((const char *)a + t->of);
+}
+
+static inline const struct table *query_table_of(const struct query_cursor *c)
+{
+	return query_table_at(c->query->an->a, c->table);
+}
+
 /* ---- values ---- */
 
 static inline void put_number(sqlite3_context *to, uint64_t n)
@@ -179,18 +222,28 @@ static inline void put_string(sqlite3_context *to, const struct query_cursor *c,
 	put_text(to, strpool_get(&c->query->an->a->strings, id));
 }
 
-/* The time since the recording's start, negative before it; a time that is 0 is not known. */
+/* The time since the recording's start, negative before it. */
+static inline int64_t query_since(const struct query *q, uint64_t time_ns)
+{
+	return (int64_t)(time_ns - q->an->start_ns);
+}
+
+/* The same; a time that is 0 is not known. */
 static inline void put_time(sqlite3_context *to, const struct query_cursor *c, uint64_t time_ns)
 {
 	if (time_ns)
-		sqlite3_result_int64(to, (int64_t)(time_ns - c->query->an->start_ns));
+		sqlite3_result_int64(to, query_since(c->query, time_ns));
 }
 
-/* The id of a row of a table; ROW_NONE: NULL. */
+/* The id of a row of a table; ROW_NONE: 0. */
+static inline uint32_t query_id(const struct table *t, uint32_t row)
+{
+	return row == ROW_NONE ? 0 : t->ids[row];
+}
+
 static inline void put_row(sqlite3_context *to, const struct table *t, uint32_t row)
 {
-	if (row != ROW_NONE)
-		put_id(to, t->ids[row]);
+	put_id(to, query_id(t, row));
 }
 
 /* ---- scans of what has rows from 0 on ---- */
@@ -205,6 +258,20 @@ static inline void query_from_to(struct query_cursor *c, size_t first, size_t en
 {
 	c->at = first - 1;
 	c->end = end;
+}
+
+/* The same for all rows of `t`, or for the one whose id the limit of this role is. */
+static inline void query_from_table(struct query_cursor *c, const struct table *t, enum query_role role)
+{
+	int64_t id = c->limits.equal[role];
+	size_t row = id > 0 && id <= UINT32_MAX ? table_find(t, (uint32_t)id) : TABLE_NONE;
+
+	if (!c->limits.has[role])
+		query_from_to(c, 0, t->count);
+	else if (row == TABLE_NONE)
+		query_from_to(c, 0, 0);
+	else
+		query_from_to(c, row, row + 1);
 }
 
 #endif
