@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <analyze/vthreads.h>
+#include <util/compare.h>
 #include <util/search.h>
 
 /* ---- samples near the moment ---- */
@@ -43,27 +44,23 @@ static int take_near(struct near_samples *n, const struct sample *samples, size_
 
 static int by_distance(const struct sample *p, const struct sample *q, uint64_t at_ns)
 {
-	uint64_t d = distance(p->time_ns, at_ns), e = distance(q->time_ns, at_ns);
-
-	return d != e ? (d < e ? -1 : 1) : (p > q) - (p < q);
+	return compare_u64(distance(p->time_ns, at_ns), distance(q->time_ns, at_ns)) ?: (p > q) - (p < q);
 }
 
 static int by_cpu_and_distance(const void *x, const void *y, void *at_ns)
 {
 	const struct sample *p = *(const struct sample *const *)x, *q = *(const struct sample *const *)y;
 
-	return p->cpu != q->cpu ? (p->cpu < q->cpu ? -1 : 1) : by_distance(p, q, *(uint64_t *)at_ns);
+	return compare_u64(p->cpu, q->cpu) ?: by_distance(p, q, *(uint64_t *)at_ns);
 }
 
 static int by_thread_and_distance(const void *x, const void *y, void *at_ns)
 {
 	const struct sample *p = *(const struct sample *const *)x, *q = *(const struct sample *const *)y;
 
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	if (p->vthread != q->vthread)
-		return p->vthread < q->vthread ? -1 : 1;
-	return by_distance(p, q, *(uint64_t *)at_ns);
+	return compare_u64(p->thread, q->thread)
+		       ?: compare_u64(p->vthread, q->vthread)
+		       ?: by_distance(p, q, *(uint64_t *)at_ns);
 }
 
 static void order(struct near_samples *n, int (*compare)(const void *, const void *, void *))
@@ -99,7 +96,7 @@ static int by_cpu(const void *x, const void *y)
 {
 	const struct at_cpu *p = x, *q = y;
 
-	return p->cpu < q->cpu ? -1 : p->cpu > q->cpu;
+	return compare_u64(p->cpu, q->cpu);
 }
 
 /*
@@ -175,17 +172,20 @@ struct adding {
 	struct at_view *v;
 };
 
-static int add_thread(const struct adding *x, const struct wall_thread *wt)
+static int add_thread(void *ctx, const struct wall_thread *wt)
 {
+	const struct adding *x = ctx;
 	struct at_view *v = x->v;
-	struct at_thread t = {.thread = wt->thread, .vthread = wt->vthread, .cpu = UINT32_MAX, .waker = ROW_NONE};
+	struct at_thread t = {.thread = wt->thread,
+			      .vthread = wt->vthread,
+			      .cpu = UINT32_MAX,
+			      .waker = ROW_NONE,
+			      .waker_stack = ROW_NONE};
 	struct search s = {v->at_ns, &t.segment};
 
 	if (!wt->life_ns || v->at_ns < wt->start_ns || v->at_ns >= wt->end_ns ||
 	    wall_each(x->w, wt, take_segment, &s) != 1)
 		return 0;
-	t.idle = t.segment.idle;
-	t.waker_stack = ROW_NONE;
 	if (t.segment.state == WALL_RUNNING)
 		t.sample = sample_of(v, x->near, &t);
 	if (t.segment.state == WALL_RUNNING && !t.vthread)
@@ -197,11 +197,6 @@ static int add_thread(const struct adding *x, const struct wall_thread *wt)
 	return VEC_PUSH(&v->threads, t);
 }
 
-static int add_vthread(void *ctx, const struct wall_thread *t)
-{
-	return add_thread(ctx, t);
-}
-
 static int add_threads(struct at_view *v, const struct wall *w, struct near_samples *near)
 {
 	struct adding x = {.w = w, .near = near, .v = v};
@@ -210,28 +205,26 @@ static int add_threads(struct at_view *v, const struct wall *w, struct near_samp
 	order(near, by_thread_and_distance);
 	for (size_t i = 0; i < w->an->a->threads.count && !err; i++)
 		err = add_thread(&x, &w->threads.at[i]);
-	return err ?: wall_each_vthread(w, add_vthread, &x);
+	return err ?: wall_each_vthread(w, add_thread, &x);
 }
 
-/* Running, waiting for a CPU, blocked, idle. */
-static int rank(const struct at_thread *t)
+enum at_activity at_activity(const struct at_thread *t)
 {
-	if (t->idle)
-		return 3;
-	return t->segment.state == WALL_RUNNING ? 0 : wall_is_blocked(t->segment.state) ? 2 : 1;
+	if (t->segment.idle)
+		return AT_IDLE;
+	if (t->segment.state == WALL_RUNNING)
+		return AT_RUNNING;
+	return wall_is_blocked(t->segment.state) ? AT_BLOCKED : AT_RUNNABLE;
 }
 
 static int by_interest(const void *x, const void *y)
 {
 	const struct at_thread *p = x, *q = y;
 
-	if (rank(p) != rank(q))
-		return rank(p) - rank(q);
-	if (p->segment.start_ns != q->segment.start_ns)
-		return p->segment.start_ns < q->segment.start_ns ? -1 : 1;
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	return p->vthread < q->vthread ? -1 : p->vthread > q->vthread;
+	return compare_u64(at_activity(p), at_activity(q))
+		       ?: compare_u64(p->segment.start_ns, q->segment.start_ns)
+		       ?: compare_u64(p->thread, q->thread)
+		       ?: compare_u64(p->vthread, q->vthread);
 }
 
 /* ---- what lasted ---- */
@@ -278,11 +271,9 @@ static int by_kind(const void *x, const void *y)
 {
 	const struct event *p = x, *q = y;
 
-	if (p->kind != q->kind)
-		return p->kind < q->kind ? -1 : 1;
-	if (p->start_ns != q->start_ns)
-		return p->start_ns < q->start_ns ? -1 : 1;
-	return p->row < q->row ? -1 : p->row > q->row;
+	return compare_u64(p->kind, q->kind)
+		       ?: compare_u64(p->start_ns, q->start_ns)
+		       ?: (p->row > q->row) - (p->row < q->row);
 }
 
 static int add_events(struct at_view *v)
@@ -312,9 +303,7 @@ static int by_start(const void *x, const void *y)
 {
 	const struct span_sum *p = x, *q = y;
 
-	if (p->first_ns != q->first_ns)
-		return p->first_ns < q->first_ns ? -1 : 1;
-	return p->row->span_id < q->row->span_id ? -1 : p->row->span_id > q->row->span_id;
+	return compare_u64(p->first_ns, q->first_ns) ?: compare_u64(p->row->span_id, q->row->span_id);
 }
 
 static int add_spans(struct at_view *v)
@@ -352,8 +341,7 @@ int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns)
 	err = err ?: add_threads(v, tl->wall, &near);
 	free(near.list.at);
 	u64map_free(&near.cpu_of);
-	if (!err)
-		VEC_SORT(&v->threads, by_interest);
+	VEC_SORT(&v->threads, by_interest);
 	err = err ?: add_events(v) ?: add_spans(v);
 	if (err) {
 		at_view_free(v);

@@ -22,7 +22,6 @@ struct at_thread {
 	uint32_t thread;  /* row of a->threads */
 	uint32_t vthread; /* id of the virtual thread; 0: an OS thread */
 	struct wall_segment segment;
-	bool idle;
 	uint32_t cpu;			    /* on which it ran, UINT32_MAX: not known */
 	const struct sample *sample;	    /* of what it ran, as above */
 	const struct jvm_event_row *waited; /* LOCK or WAIT: the object, and who had it or woke it; NULL: not known */
@@ -30,11 +29,14 @@ struct at_thread {
 	uint32_t waker_stack;		    /* row of a->nodes */
 };
 
+/* What a thread did, in the order in which the threads of a view come. */
+enum at_activity { AT_RUNNING, AT_RUNNABLE /* or stopped by the VM */, AT_BLOCKED, AT_IDLE, AT_ACTIVITIES };
+
 struct at_view {
 	const struct analysis *an;
 	uint64_t at_ns;
 	VEC(struct at_cpu) cpus;
-	VEC(struct at_thread) threads; /* those that ran, then those that waited longest; idle ones last */
+	VEC(struct at_thread) threads; /* by activity, those that had done so longest first */
 	VEC(struct event) events;      /* that lasted then, but for times off the CPU: by kind and start */
 	VEC(struct span_sum) spans;    /* that had begun and had not ended, the oldest first */
 	struct span_view *all_spans;   /* which has them */
@@ -44,6 +46,8 @@ struct at_view {
 /* 0 or -ENOMEM. `tl` must outlive it; its analyzer keeps samples. */
 int at_view_new(struct at_view **out, const struct timeline *tl, uint64_t at_ns);
 void at_view_free(struct at_view *v);
+
+enum at_activity at_activity(const struct at_thread *t);
 
 /* The name of a thread, of a virtual one its own, and its number. */
 const char *at_thread_name(const struct at_view *v, const struct at_thread *t);

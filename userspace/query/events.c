@@ -10,6 +10,7 @@
 
 #include <analyze/blocked.h>
 #include <analyze/spans.h>
+#include <util/compare.h>
 #include <util/search.h>
 
 #include "table.h"
@@ -20,9 +21,7 @@ static int by_time(const void *x, const void *y)
 {
 	const struct query_event *p = x, *q = y;
 
-	if (p->time_ns != q->time_ns)
-		return p->time_ns < q->time_ns ? -1 : 1;
-	return p->number < q->number ? -1 : p->number > q->number;
+	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->number, q->number);
 }
 
 static int add_event(struct query *q, size_t number)

@@ -22,22 +22,19 @@ static void json_thread(struct json *j, const char *key, const struct at_view *v
 	json_close(j, '}');
 }
 
+static void json_frame(void *ctx, const struct analysis *an, const struct xframe *x)
+{
+	json_string(ctx, NULL, analysis_sym_name(an, x->sym));
+}
+
 static void json_frames(struct json *j, const char *key, const struct at_view *v, uint32_t stack)
 {
-	const struct analysis *an = v->an;
-
 	if (stack == ROW_NONE) {
 		json_null(j, key);
 		return;
 	}
 	json_open(j, key, '[');
-	for (; stack != ROW_NONE; stack = an->stacks[stack].parent) {
-		const struct stack *s = &an->stacks[stack];
-		const struct expansion *x = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
-
-		for (uint32_t i = x ? x->count : 0; i-- > 0;)
-			json_string(j, NULL, analysis_sym_name(an, an->xframes.at[x->first + i].sym));
-	}
+	analysis_each_frame(v->an, stack, json_frame, j);
 	json_close(j, ']');
 }
 
@@ -92,7 +89,7 @@ static void json_one(struct json *j, const struct at_view *v, const struct at_th
 	json_number(j, t->vthread ? "virtual" : "tid", at_thread_number(v, t));
 	json_string(j, "name", at_thread_name(v, t));
 	json_string(j, "state", wall_key(t->segment.state));
-	json_bool(j, "idle", t->idle);
+	json_bool(j, "idle", t->segment.idle);
 	json_interval(j, v, t->segment.start_ns, t->segment.end_ns, true);
 	if (t->segment.state == WALL_RUNNING) {
 		json_number_if(j, t->cpu != UINT32_MAX, "cpu", t->cpu);

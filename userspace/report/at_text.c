@@ -10,9 +10,10 @@
 #include "explain.h"
 #include "info.h"
 
-static void text_time(FILE *out, uint64_t since_ns)
+static void text_rest(FILE *out, size_t count, unsigned top)
 {
-	fprintf(out, "%" PRIu64 ".%06" PRIu64 " s", since_ns / 1000000000, since_ns / 1000 % 1000000);
+	if (count > top)
+		fprintf(out, "  and %zu more\n", count - top);
 }
 
 /* "main (4711)" */
@@ -80,8 +81,7 @@ static void text_cpus(FILE *out, const struct at_view *v, unsigned top)
 		putc('\n', out);
 		text_stack(out, v, stack_of(v, c->sample));
 	}
-	if (v->cpus.count > top)
-		fprintf(out, "  and %zu more\n", v->cpus.count - top);
+	text_rest(out, v->cpus.count, top);
 }
 
 /* ---- threads ---- */
@@ -120,7 +120,7 @@ static void text_object(FILE *out, const struct at_view *v, const struct at_thre
 static void text_one(FILE *out, const struct at_view *v, const struct at_thread *t)
 {
 	fprintf(out, "  %s (%s%" PRIu64 "): %s%s", at_thread_name(v, t), t->vthread ? "virtual " : "",
-		at_thread_number(v, t), t->idle ? "idle, " : "", explain_phrase(t->segment.state));
+		at_thread_number(v, t), t->segment.idle ? "idle, " : "", explain_phrase(t->segment.state));
 	text_object(out, v, t);
 	text_interval(out, v, t->segment.start_ns, t->segment.end_ns);
 	if (t->cpu != UINT32_MAX)
@@ -133,31 +133,23 @@ static void text_one(FILE *out, const struct at_view *v, const struct at_thread 
 
 static void text_lives(FILE *out, const struct at_view *v, unsigned top, bool all)
 {
-	size_t count[3] = {0}, idle = 0, shown = 0;
+	size_t count[AT_ACTIVITIES] = {0}, listed;
 
-	for (size_t i = 0; i < v->threads.count; i++) {
-		const struct at_thread *t = &v->threads.at[i];
-
-		if (t->idle)
-			idle++;
-		else
-			count[t->segment.state == WALL_RUNNING ? 0 : wall_is_blocked(t->segment.state) ? 2 : 1]++;
-	}
+	for (size_t i = 0; i < v->threads.count; i++)
+		count[at_activity(&v->threads.at[i])]++;
 	if (!v->threads.count) {
 		fputs(v->lives ? "\nThreads: none was there\n"
 			       : "\nThreads: what they did is not recorded (record -e offcpu)\n",
 		      out);
 		return;
 	}
-	fprintf(out, "\nThreads: %zu running, %zu stopped or waiting for a CPU, %zu blocked, %zu idle%s\n", count[0],
-		count[1], count[2], idle, v->lives ? "" : " (others are not recorded)");
-	for (size_t i = 0; i < v->threads.count && shown < top; i++)
-		if (all || !v->threads.at[i].idle) {
-			text_one(out, v, &v->threads.at[i]);
-			shown++;
-		}
-	if (shown < v->threads.count - (all ? 0 : idle))
-		fprintf(out, "  and %zu more\n", v->threads.count - (all ? 0 : idle) - shown);
+	fprintf(out, "\nThreads: %zu running, %zu stopped or waiting for a CPU, %zu blocked, %zu idle%s\n",
+		count[AT_RUNNING], count[AT_RUNNABLE], count[AT_BLOCKED], count[AT_IDLE],
+		v->lives ? "" : " (others are not recorded)");
+	listed = v->threads.count - (all ? 0 : count[AT_IDLE]);
+	for (size_t i = 0; i < listed && i < top; i++)
+		text_one(out, v, &v->threads.at[i]);
+	text_rest(out, listed, top);
 }
 
 /* ---- what lasted ---- */
@@ -201,8 +193,7 @@ static void text_lasting(FILE *out, const struct at_view *v, unsigned top)
 	text_absent(out, v, BRAID_EVENT_TYPE_SAFEPOINT, BRAID_JVM_SAFEPOINT, BRAID_JVM_SAFEPOINT, "safepoint");
 	for (size_t i = 0; i < v->events.count && i < top; i++)
 		text_event(out, v, &v->events.at[i]);
-	if (v->events.count > top)
-		fprintf(out, "  and %zu more\n", v->events.count - top);
+	text_rest(out, v->events.count, top);
 }
 
 static void text_running_spans(FILE *out, const struct at_view *v, unsigned top)
@@ -220,8 +211,7 @@ static void text_running_spans(FILE *out, const struct at_view *v, unsigned top)
 		text_attributes(out, v->an->a, s->row->attributes);
 		putc('\n', out);
 	}
-	if (v->spans.count > top)
-		fprintf(out, "  and %zu more\n", v->spans.count - top);
+	text_rest(out, v->spans.count, top);
 }
 
 void at_text(FILE *out, const struct at_view *v, unsigned top, bool all)
@@ -230,7 +220,7 @@ void at_text(FILE *out, const struct at_view *v, unsigned top, bool all)
 	char date[MOMENT_TEXT];
 
 	fputs("At ", out);
-	text_time(out, since_ns);
+	explain_moment(out, v->an, v->at_ns);
 	if (v->an->start_realtime_ns)
 		fprintf(out, ", %s", moment_date(date, v->an->start_realtime_ns + since_ns, 6));
 	putc('\n', out);

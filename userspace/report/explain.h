@@ -17,7 +17,8 @@ void what_if_json(FILE *out, const struct what_if *wi, const char *thread);
 
 /* ---- explain_words.c ---- */
 
-const char *explain_phrase(enum wall_state state); /* "waiting for the disk" */
+void explain_moment(FILE *out, const struct analysis *an, uint64_t at_ns); /* "1.500000 s" */
+const char *explain_phrase(enum wall_state state);			   /* "waiting for the disk" */
 /* "request-* waiting for the disk in LockedFlush$Journal.flush"; the stretch's own thread is not named. */
 void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t thread);
 /* "a.B.c < d.E.f": the frames that matter, the innermost first; false if there are none. */

@@ -14,13 +14,6 @@ static uint64_t length(const struct explain *e)
 	return e->stretch.to_ns - e->stretch.from_ns;
 }
 
-static void text_moment(FILE *out, const struct explain *e, uint64_t at_ns)
-{
-	uint64_t since_ns = analysis_since(e->wall->an, at_ns);
-
-	fprintf(out, "%" PRIu64 ".%06" PRIu64 " s", since_ns / 1000000000, since_ns / 1000 % 1000000);
-}
-
 static void text_thread(FILE *out, const struct explain *e)
 {
 	char took[QUANTITY_TEXT];
@@ -49,9 +42,9 @@ static void text_headline(FILE *out, const struct explain *e)
 		explain_what(out, e, up, ROW_NONE);
 	}
 	fputs("\n  from ", out);
-	text_moment(out, e, e->stretch.from_ns);
+	explain_moment(out, e->wall->an, e->stretch.from_ns);
 	fputs(" to ", out);
-	text_moment(out, e, e->stretch.to_ns);
+	explain_moment(out, e->wall->an, e->stretch.to_ns);
 	fputs(" of the recording\n", out);
 }
 
@@ -168,7 +161,7 @@ static void text_longest(FILE *out, const struct explain *e)
 	if (!e->longest.ns)
 		return;
 	fprintf(out, "\nThe longest single piece: %s at ", duration_text(time, e->longest.ns));
-	text_moment(out, e, e->longest.at_ns);
+	explain_moment(out, e->wall->an, e->longest.at_ns);
 	fputs(", ", out);
 	explain_what(out, e, e->longest_node, e->longest.thread);
 	putc('\n', out);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How the facts of a critical path are said. explain_text.c prints them. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <analyze/events.h>
 
 #include "explain.h"
+
+void explain_moment(FILE *out, const struct analysis *an, uint64_t at_ns)
+{
+	uint64_t since_ns = analysis_since(an, at_ns);
+
+	fprintf(out, "%" PRIu64 ".%06" PRIu64 " s", since_ns / 1000000000, since_ns / 1000 % 1000000);
+}
 
 const char *explain_phrase(enum wall_state state)
 {
