@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.h"
 
-#include <analyze/hits.h>
 #include <analyze/kinds.h>
 #include <config/event_config.h>
 
@@ -255,26 +254,6 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json)
 bool common_event_named(const char *arg)
 {
 	return !kind_named(arg) && strcmp(arg, "cpu") != 0 && strcmp(arg, "samples") != 0;
-}
-
-bool common_has_event(const struct loaded *l, const char *event, bool one)
-{
-	const struct hit_event *h;
-	char all[1024] = "cpu";
-	size_t used = 3;
-	int err = hits_by_name(l->analyzer, event, &h);
-
-	if (err == -ENOTUNIQ && one) {
-		log_error("--event: '%s' means two events of %s; write more of the name", event, l->path);
-		return false;
-	}
-	if (err != -ENOENT || strchr(event, ':') || hits_profile(l->analysis, event))
-		return true;
-	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && used < sizeof(all); k++)
-		if (kind_of(k))
-			used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", jvm_event_name(k));
-	log_error("--event: '%s' is neither a kind of events nor an event of %s; use one of: %s", event, l->path, all);
-	return false;
 }
 
 error_t common_file_arg(int key, char *arg, struct argp_state *state, const char **file)

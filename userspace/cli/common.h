@@ -87,6 +87,9 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 /* common_read, and then fills l->analysis and l->views under the filter. */
 bool common_load(struct loaded *l, const char *path, const struct filter *filter);
 
+/* The same, and every sample is kept with its time. */
+bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
+
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
 
@@ -95,9 +98,6 @@ bool common_check_window(const struct loaded *l, const struct filter *filter);
  * name; prints the reason if not.
  */
 bool common_has_event(const struct loaded *l, const char *event, bool one);
-
-/* The same, and every sample is kept with its time. */
-bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
 
 /*
  * Makes the spans that the filter makes of events, if it does, see span_pairs.h and span_calls.h. To be called between

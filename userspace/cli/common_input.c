@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <analyze/hits.h>
+#include <analyze/kinds.h>
 #include <analyze/spans.h>
 #include <util/log.h>
 #include <util/quantity.h>
@@ -281,6 +283,26 @@ bool common_analyze(struct loaded *l, const struct filter *filter)
 		return true;
 	log_error("cannot analyze %s: %s", l->path, strerror(-err));
 	common_unload(l);
+	return false;
+}
+
+bool common_has_event(const struct loaded *l, const char *event, bool one)
+{
+	const struct hit_event *h;
+	char all[1024] = "cpu";
+	size_t used = 3;
+	int err = hits_by_name(l->analyzer, event, &h);
+
+	if (err == -ENOTUNIQ && one) {
+		log_error("--event: '%s' means two events of %s; write more of the name", event, l->path);
+		return false;
+	}
+	if (err != -ENOENT || strchr(event, ':') || hits_profile(l->analysis, event))
+		return true;
+	for (uint32_t k = 0; k < BRAID_JVM_EVENTS && used < sizeof(all); k++)
+		if (kind_of(k))
+			used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", jvm_event_name(k));
+	log_error("--event: '%s' is neither a kind of events nor an event of %s; use one of: %s", event, l->path, all);
 	return false;
 }
 

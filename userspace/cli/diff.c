@@ -68,7 +68,7 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 	case OPT_EVENT:
 		r->event = arg;
 		r->options.kind = kind_named(arg);
-		if (!r->options.kind && strcmp(arg, "cpu") != 0 && strcmp(arg, "samples") != 0)
+		if (common_event_named(arg))
 			argp_error(state, "--event: '%s' is not a kind of events of JVMs or of the kernel", arg);
 		return 0;
 	case OPT_NORMALISE:

@@ -38,9 +38,9 @@ done
 grep -q 'wants-door on Views$Door by holds-door in Views.holdDoor' v.txt || fail "the report does not show who blocked whom: $(grep -A9 '^Contended' v.txt)"
 
 # SQL counts what the report counts, and all ready questions have answers.
-braid query --format json v.trace "SELECT kind, count(*) AS count, sum(weight) AS weight, sum(count) AS all_count FROM events
+braid query --format json v.trace "SELECT kind, count(*) AS count, sum(weight) AS weight FROM events
 	WHERE kind != 'offcpu' GROUP BY kind UNION ALL
-	SELECT 'offcpu', count(*), sum(weight_ns), sum(count) FROM offcpu WHERE NOT is_idle" >kinds.json
+	SELECT 'offcpu', count(*), sum(weight_ns) FROM offcpu WHERE NOT is_idle" >kinds.json
 braid query --format json v.trace "SELECT function, sum(self) AS self, sum(total) AS total FROM methods GROUP BY function" >methods.json
 braid export --format sqlite -o v.db v.trace
 python3 "$TEST_DIR/sql.py"
