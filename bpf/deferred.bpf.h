@@ -126,7 +126,7 @@ static __always_inline __u64 late_start(__u64 sp)
 /* Deferred samples may fill three fourths of the ring, so small events always find room, whatever the stacks' sizes. */
 static __always_inline bool late_room(void)
 {
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 4 * 3;
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) < events_bytes / 4 * 3;
 }
 
 /*

@@ -11,7 +11,6 @@
 #include "offcpu_filter.bpf.h"
 #include "parked.bpf.h"
 #include "thread_time.bpf.h"
-#include "wakers.bpf.h"
 
 /* Set before loading: on_switch_end runs, so nothing has to be walked before it is known to be worth it. */
 const volatile bool switch_ends;

@@ -156,26 +156,18 @@ static __always_inline void compile_end(struct braid_probed *p, bool success, co
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct compiling *c = bpf_map_lookup_elem(&compiling, &tid);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	__u64 now = bpf_ktime_get_ns();
+	const struct braid_stack_ref none = {0};
 	struct braid_event_compile *e;
 
-	if (!c || !c->start_ns || !jvm_event_take(tgid, BRAID_JVM_COMPILE, sizeof(*e)))
+	if (!c || !c->start_ns)
 		return;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		jvm_event_lost(tgid, BRAID_JVM_COMPILE);
+	e = jvm_event_begin_sized(tgid, BRAID_JVM_COMPILE, &none, sizeof(*e));
+	if (!e)
 		return;
-	}
-	*e = (struct braid_event_compile){0};
-	e->jvm.hdr.kind = BRAID_EVENT_JVM_EVENT;
-	e->jvm.hdr.size = sizeof(*e);
-	e->jvm.hdr.time_ns = now;
-	e->jvm.pid = tgid;
-	e->jvm.tid = tid;
+	__builtin_memset(e->class_name, 0, sizeof(e->class_name));
 	e->jvm.source = BRAID_SOURCE_PROBE;
-	e->jvm.event.kind = BRAID_JVM_COMPILE;
 	e->jvm.event.start_ns = c->start_ns;
-	e->jvm.event.end_ns = now;
+	e->jvm.event.end_ns = e->jvm.hdr.time_ns;
 	e->jvm.event.number = c->id;
 	e->jvm.event.weight = c->method;
 	e->jvm.event.flags = c->flags | (success ? 0 : BRAID_COMPILE_FAILED);

@@ -15,14 +15,12 @@
 static __always_inline struct braid_event_jvm_event *thread_event_begin(const struct braid_thread_time *t, __u32 tid,
 									__u32 kind, __u64 time_ns)
 {
-	struct braid_stack_ref none = {0};
-	struct braid_event_jvm_event *e = jvm_event_begin(t->pid, kind, &none);
+	const struct jvm_event_of of = {.tgid = t->pid, .tid = tid, .kind = kind, .time_ns = time_ns};
+	const struct braid_stack_ref none = {0};
+	struct braid_event_jvm_event *e = jvm_event_begin_of(&of, &none, sizeof(*e));
 
-	if (e) {
-		e->hdr.time_ns = time_ns;
-		e->tid = tid;
+	if (e)
 		e->source = BRAID_SOURCE_KERNEL;
-	}
 	return e;
 }
 

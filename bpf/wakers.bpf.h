@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Who wakes a thread: another thread, or an interrupt in the context of whatever runs. eBPF cannot ask on every kernel
- * whether it is in an interrupt, so programs note it for each CPU. offcpu.bpf.h includes it.
+ * whether it is in an interrupt, so programs note it for each CPU. waking.bpf.h asks.
  */
 #ifndef BRAID_WAKERS_BPF_H
 #define BRAID_WAKERS_BPF_H

@@ -4,6 +4,7 @@
 #define BRAID_WAKING_BPF_H
 
 #include "offcpu.bpf.h"
+#include "wakers.bpf.h"
 
 /* From which length on an interval gets its waker. What is not reported needs it only for locks and waits. */
 static __always_inline __u64 offcpu_waker_min(struct braid_thread_time *t, const struct braid_offcpu_limits *l,
