@@ -128,26 +128,12 @@ static void virtual_set(uint64_t number, uint64_t hi, uint64_t lo, uint64_t span
 
 /* ---- the names of attributes ---- */
 
-/*
- * OpenTelemetry's process context (OTEP 4719): a mapping with this name begins with a header, which points to a message. A
- * reader that sees the same time before and after has read a whole one, so one that is not pointed to can be written.
- */
-#define PROCESS_CONTEXT "OTEL_CTX"
-#define PROCESS_CONTEXT_VERSION 2
 #define MESSAGE_MAX (1 << 15)
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #endif
-
-struct process_context {
-	char signature[8];
-	uint32_t version;
-	uint32_t bytes;
-	_Atomic uint64_t published_ns; /* 0: one is being made */
-	const uint8_t *message;
-};
 
 /* Whether the program has one already: a process has one only. */
 static bool process_context_exists(void)
@@ -158,7 +144,7 @@ static bool process_context_exists(void)
 	size_t size = 0;
 
 	while (maps && !found && getline(&line, &size, maps) > 0)
-		found = strstr(line, PROCESS_CONTEXT) != NULL;
+		found = strstr(line, BRAID_PROCESS_CONTEXT) != NULL;
 	free(line);
 	if (maps)
 		fclose(maps);
@@ -166,15 +152,15 @@ static bool process_context_exists(void)
 }
 
 /* NULL: it exists, or cannot be made. */
-static struct process_context *process_context_map(void)
+static struct braid_process_context *process_context_map(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct process_context *p;
+	struct braid_process_context *p;
 	int fd;
 
 	if (process_context_exists())
 		return NULL;
-	fd = memfd_create(PROCESS_CONTEXT, MFD_CLOEXEC);
+	fd = memfd_create(BRAID_PROCESS_CONTEXT, MFD_CLOEXEC);
 	if (fd >= 0 && ftruncate(fd, (off_t)page)) {
 		close(fd);
 		return NULL;
@@ -184,8 +170,8 @@ static struct process_context *process_context_map(void)
 		close(fd);
 	if (p == MAP_FAILED)
 		return NULL;
-	(void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, page, PROCESS_CONTEXT); /* the memfd names it, too */
-	(void)madvise(p, page, MADV_DONTFORK);					 /* a child is another process */
+	(void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, page, BRAID_PROCESS_CONTEXT); /* the memfd names it, too */
+	(void)madvise(p, page, MADV_DONTFORK);					       /* a child is another process */
 	return p;
 }
 
@@ -193,25 +179,25 @@ static struct process_context *process_context_map(void)
 static bool process_context_publish(JNIEnv *jni, jbyteArray message)
 {
 	static uint8_t messages[2][MESSAGE_MAX];
-	static struct process_context *p;
+	static struct braid_process_context *p;
 	static uint64_t last_ns;
 	jsize bytes = (*jni)->GetArrayLength(jni, message);
-	uint8_t *to = messages[p && p->message == messages[0]];
+	uint8_t *to = messages[p && p->payload == (uintptr_t)messages[0]];
 	struct timespec now;
+	uint64_t now_ns;
 
 	if (bytes > MESSAGE_MAX || (!p && !(p = process_context_map())))
 		return false;
 	(*jni)->GetByteArrayRegion(jni, message, 0, bytes, (jbyte *)to);
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	last_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec > last_ns
-			  ? (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec
-			  : last_ns + 1;
-	atomic_store(&p->published_ns, 0);
-	p->version = PROCESS_CONTEXT_VERSION;
-	p->bytes = (uint32_t)bytes;
-	p->message = to;
-	memcpy(p->signature, PROCESS_CONTEXT, sizeof(p->signature));
-	atomic_store(&p->published_ns, last_ns);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	last_ns = now_ns > last_ns ? now_ns : last_ns + 1;
+	__atomic_store_n(&p->published_ns, 0, __ATOMIC_SEQ_CST);
+	p->version = BRAID_PROCESS_CONTEXT_VERSION;
+	p->payload_bytes = (uint32_t)bytes;
+	p->payload = (uintptr_t)to;
+	memcpy(p->signature, BRAID_PROCESS_CONTEXT, sizeof(p->signature));
+	__atomic_store_n(&p->published_ns, last_ns, __ATOMIC_SEQ_CST);
 	return true;
 }
 

@@ -50,4 +50,20 @@ struct braid_context_bucket {
 	struct braid_context_entry entries[BRAID_CONTEXT_WAYS];
 };
 
+/*
+ * The process context: a mapping with this name begins with a header, which points to a message. A reader that sees the same
+ * time before and after has read a whole one, so one that is not pointed to can be written.
+ */
+#define BRAID_PROCESS_CONTEXT "OTEL_CTX"
+#define BRAID_PROCESS_CONTEXT_VERSION 2
+
+struct braid_process_context {
+	char signature[8]; /* BRAID_PROCESS_CONTEXT */
+	__u32 version;
+	__u32 payload_bytes;
+	__u64 published_ns; /* changes with each publication; 0: one is being made */
+	__u64 payload;	    /* its address */
+};
+_Static_assert(sizeof(struct braid_process_context) == 32, "process context");
+
 #endif

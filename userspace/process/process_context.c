@@ -174,10 +174,10 @@ static int read_context(struct part context, const struct process_context_reader
 	return err;
 }
 
-bool process_context_is(const struct process_context_header *h)
+bool process_context_is(const struct braid_process_context *h)
 {
-	return memcmp(h->signature, PROCESS_CONTEXT_NAME, sizeof(h->signature)) == 0 &&
-	       h->version == PROCESS_CONTEXT_VERSION;
+	return memcmp(h->signature, BRAID_PROCESS_CONTEXT, sizeof(h->signature)) == 0 &&
+	       h->version == BRAID_PROCESS_CONTEXT_VERSION;
 }
 
 int process_context_parse(const void *payload, size_t bytes, const struct process_context_reader *r)

@@ -10,20 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCESS_CONTEXT_NAME "OTEL_CTX" /* of the mapping that begins with the header, and the header's signature */
-#define PROCESS_CONTEXT_VERSION 2
+#include <braid/context.h>
+
 #define PROCESS_CONTEXT_MAX (1U << 16) /* bytes of a payload; a larger one is refused */
 
-struct process_context_header {
-	char signature[8];
-	uint32_t version;
-	uint32_t payload_bytes;
-	uint64_t published_ns; /* changes with each publication; 0: one is being made */
-	uint64_t payload;      /* its address */
-};
-_Static_assert(sizeof(struct process_context_header) == 32, "process context header");
-
-bool process_context_is(const struct process_context_header *h);
+bool process_context_is(const struct braid_process_context *h);
 
 /* Text of the payload: not terminated, of any bytes. */
 struct context_text {

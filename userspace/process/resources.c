@@ -102,8 +102,8 @@ static void on_mapping(void *ctx, const struct mapping_fact *fact)
 /* Where a mapping has the context's name: of its file, given by the process, or both. */
 static uint64_t find_header(const struct process *process)
 {
-	static const char *const prefixes[] = {"[anon_shmem:" PROCESS_CONTEXT_NAME, "[anon:" PROCESS_CONTEXT_NAME,
-					       "/memfd:" PROCESS_CONTEXT_NAME, NULL};
+	static const char *const prefixes[] = {"[anon_shmem:" BRAID_PROCESS_CONTEXT, "[anon:" BRAID_PROCESS_CONTEXT,
+					       "/memfd:" BRAID_PROCESS_CONTEXT, NULL};
 	uint64_t address = 0;
 
 	(void)procfs_named_mappings(process->pid, prefixes, on_mapping, &address);
@@ -111,9 +111,9 @@ static uint64_t find_header(const struct process *process)
 }
 
 /* 0: `h` and the payload belong together. -EAGAIN: it is being changed. -E2BIG: it is too large. */
-static int read_whole(struct resources *r, const struct process *process, struct process_context_header *h)
+static int read_whole(struct resources *r, const struct process *process, struct braid_process_context *h)
 {
-	struct process_context_header again;
+	struct braid_process_context again;
 	pid_t pid = process->pid;
 	uint64_t at = process->resource->header;
 
@@ -142,7 +142,7 @@ static void read_context(struct resources *r, struct process *process)
 {
 	const struct process_context_reader reader = {.attribute = on_attribute, .key = on_key, .ctx = r};
 	struct process_resource *p = process->resource;
-	struct process_context_header h;
+	struct braid_process_context h;
 	int err;
 
 	if (!p->header) {

@@ -185,10 +185,10 @@ END_TEST
 
 START_TEST(headers)
 {
-	struct process_context_header h = {.version = PROCESS_CONTEXT_VERSION};
+	struct braid_process_context h = {.version = BRAID_PROCESS_CONTEXT_VERSION};
 
 	ck_assert(!process_context_is(&h));
-	memcpy(h.signature, PROCESS_CONTEXT_NAME, sizeof(h.signature));
+	memcpy(h.signature, BRAID_PROCESS_CONTEXT, sizeof(h.signature));
 	ck_assert(process_context_is(&h));
 	h.version++;
 	ck_assert(!process_context_is(&h));
