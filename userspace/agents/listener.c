@@ -7,18 +7,14 @@
 #include "util/log.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #define STARTING_NS 60000000000ULL /* within this time a JVM may still load an agent from its options */
-#define CHILD_END_NS 1000000000ULL
 
 /* The agent has connected by one listener: other attempts and refusals for its process are obsolete. */
 static void arrived(struct listeners *a, const struct process *process, const struct listener *by)
@@ -106,21 +102,13 @@ static void listener_on_connect(struct source *src)
 		listener_stop(d);
 }
 
-/* A waiting child ends when the pipe's reader is closed, and removes the file that it has left in the JVM's /tmp. */
 static void reap(struct listener *d)
 {
-	uint64_t until = now_ns() + CHILD_END_NS;
-	bool ended;
-
 	if (d->result.fd < 0)
 		return;
 	source_unwatch(d->owner->env->sources, &d->result);
-	close(d->result.fd);
+	attach_end(d->result.fd, d->child);
 	d->result.fd = -1;
-	while (!(ended = waitpid(d->child, NULL, WNOHANG) != 0) && now_ns() < until)
-		poll(NULL, 0, 1);
-	if (!ended) /* it hangs in a file system */
-		kill(d->child, SIGKILL);
 }
 
 void listener_close(struct listener *d)
@@ -202,9 +190,7 @@ static void on_result(struct source *src)
 
 	if (src->fd < 0) /* closed since it became ready */
 		return;
-	if (read(src->fd, &r, sizeof(r)) != sizeof(r))
-		r = (struct attach_result){.error = -EIO, .why = "the attaching child died"};
-	r.why[sizeof(r.why) - 1] = '\0';
+	attach_result_read(src->fd, &r);
 	if (r.error == -EINPROGRESS) {
 		d->waits = true;
 		if (!has_agent(d)) /* it may have connected since the child wrote */

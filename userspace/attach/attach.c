@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The client of HotSpot's attach protocol (attachListener_linux.cpp, later attachListener_posix.cpp). It runs in a
- * child process, which agents/listener.c starts.
+ * child process, which agents/listener.c and cli/heap_vm.c start.
  *
  * On SIGQUIT the JVM looks for .attach_pidN in its working directory, then in /tmp. If its own user owns that file, it
  * opens the socket /tmp/.java_pidN instead of dumping its threads. N is the process's pid in its own namespace. The JVM
@@ -42,6 +42,7 @@
 /* how long the agent waits for its grant; meanwhile only the JVM's attach listener is blocked */
 #define GRANT_WAIT_MS 10000
 #define RESULT_FD 3
+#define CHILD_END_MS 1000
 
 struct target {
 	pid_t pid;
@@ -526,4 +527,23 @@ int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bo
 	*child = -1;
 	snprintf(file, sizeof(file), "%s/%s", d->path, STAGING_DUMP);
 	return start(jvm, &o, attach_dump_request(o.request, file, live), result_fd, child);
+}
+
+void attach_result_read(int result_fd, struct attach_result *r)
+{
+	if (read(result_fd, r, sizeof(*r)) != (ssize_t)sizeof(*r))
+		*r = (struct attach_result){.error = -EIO, .why = "the attaching child died"};
+	r->why[sizeof(r->why) - 1] = '\0';
+}
+
+void attach_end(int result_fd, pid_t child)
+{
+	uint64_t until = now_ms() + CHILD_END_MS;
+	bool ended;
+
+	close(result_fd);
+	while (!(ended = waitpid(child, NULL, WNOHANG) != 0) && now_ms() < until)
+		poll(NULL, 0, 1);
+	if (!ended) /* it hangs in a file system */
+		kill(child, SIGKILL);
 }

@@ -76,9 +76,8 @@ void staging_leave(struct staging *d);
  * forked child does this through /proc/PID/root with the target's uid and gid, so it neither blocks nor changes the
  * caller. The child ends with the thread that called this.
  *
- * The caller reads struct attach_result from `*result_fd` when it is readable; end of file means that the child was
- * killed. An earlier one with the error -EINPROGRESS gives the reason of a delay. The caller reaps `child` and closes
- * `*result_fd`, which ends a child that still runs.
+ * When `*result_fd` is readable, the caller takes the result with attach_result_read(). An earlier one with the error
+ * -EINPROGRESS gives the reason of a delay. The caller then calls attach_end().
  */
 struct attach_result {
 	int error;		  /* 0 or a negative errno */
@@ -94,5 +93,11 @@ int attach_start(const struct jvm_process *jvm, const struct staging *d, const c
  * `live`: it collects garbage first.
  */
 int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bool live, int *result_fd, pid_t *child);
+
+/* End of file, which means that the child was killed, is a result with an error, too. */
+void attach_result_read(int result_fd, struct attach_result *r);
+
+/* Closes `result_fd`, which ends a child that still runs, and removes the file that it has left in the JVM's /tmp; reaps it. */
+void attach_end(int result_fd, pid_t child);
 
 #endif

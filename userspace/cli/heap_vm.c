@@ -19,13 +19,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define BYTES_PER_S 130000000.0 /* small objects, by one thread; large arrays are ten times as fast */
 #define FILE_PART 1.5		/* of the file to the heap: small objects are larger in it */
 #define LOOK_MS 100
-#define END_MS 1000
 #define CHUNK (256U << 10)
 
 static bool announce(const struct heap_vm *v)
@@ -96,28 +94,13 @@ static bool await(const struct heap_vm *v, int result_fd)
 		}
 		if (poll(&p, 1, LOOK_MS) <= 0)
 			continue;
-		if (read(result_fd, &r, sizeof(r)) != sizeof(r))
-			r = (struct attach_result){.error = -EIO, .why = "the attaching child died"};
-		r.why[sizeof(r.why) - 1] = '\0';
+		attach_result_read(result_fd, &r);
 		if (r.error == -EINPROGRESS)
 			log_warning("process %d: %s", (int)v->pid, r.why);
 	}
 	if (r.error)
 		log_error("process %d: its heap is not dumped: %s", (int)v->pid, r.why);
 	return !r.error;
-}
-
-/* The child ends when the pipe's reader is closed. */
-static void reap(int result_fd, pid_t child)
-{
-	uint64_t until = now_ns() + END_MS * 1000000ULL;
-
-	close(result_fd);
-	while (waitpid(child, NULL, WNOHANG) == 0)
-		if (now_ns() < until)
-			poll(NULL, 0, 1);
-		else
-			kill(child, SIGKILL);
 }
 
 static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const struct staging *d)
@@ -133,7 +116,7 @@ static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const
 		return false;
 	}
 	ok = await(v, result_fd);
-	reap(result_fd, child);
+	attach_end(result_fd, child);
 	v->spent_ns = now_ns() - began;
 	return ok;
 }
