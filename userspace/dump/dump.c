@@ -393,11 +393,6 @@ const struct dump_thread *dump_deadlock(const struct dump_view *v, size_t number
 
 /* ---- the view ---- */
 
-bool dump_has_row(const struct jvm_event_row *row)
-{
-	return row->kind == BRAID_JVM_DUMP || row->kind == BRAID_JVM_DUMP_VTHREAD;
-}
-
 static int add(struct dump_view *v, const struct event *e)
 {
 	if (e->kind == BRAID_JVM_DUMP_VTHREAD)
@@ -407,13 +402,11 @@ static int add(struct dump_view *v, const struct event *e)
 
 static int fill(struct dump_view *v, const struct dump_ref *ref)
 {
-	const struct jvm_event_row *rows = v->an->a->events.at;
 	struct event e;
 	int err = 0;
 
-	for (size_t i = ref->first; i < ref->end && !err; i++)
-		if (dump_has_row(&rows[i]) && rows[i].time_ns == ref->time_ns && rows[i].process == ref->process &&
-		    events_get(v->an, i, &e))
+	for (size_t i = 0; i < ref->count && !err; i++)
+		if (events_get(v->an, ref->rows[i].row, &e))
 			err = add(v, &e);
 	return err;
 }

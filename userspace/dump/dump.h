@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include <analyze/analysis.h>
-#include <analyze/events.h>
 
 #include "cycles.h"
 
@@ -41,11 +40,19 @@ struct dump_group {
 	uint64_t threads;
 };
 
-/* One dump of one process, and which rows of a->events have its events. */
+/* An event of a dump: which row of a->events, and what all of the dump have in common. */
+struct dump_row {
+	uint64_t time_ns;
+	uint32_t process;
+	size_t row;
+};
+
+/* One dump of one process, with its events. dumps.h finds them. */
 struct dump_ref {
 	uint32_t process, pid;
 	uint64_t time_ns;
-	size_t first, end;
+	const struct dump_row *rows;
+	size_t count;
 };
 
 struct dump_view {
@@ -57,9 +64,6 @@ struct dump_view {
 	VEC(struct dump_group) groups;	 /* the largest first */
 	size_t deadlocks;
 };
-
-/* Whether an event belongs to a dump. */
-bool dump_has_row(const struct jvm_event_row *row);
 
 /* Without `grouped` there are no groups, and threads are in no order. 0 or -ENOMEM. */
 int dump_view_new(struct dump_view **out, const struct analysis *an, const struct dump_ref *ref, bool grouped);

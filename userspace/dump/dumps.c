@@ -4,35 +4,49 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <analyze/events.h>
 #include <util/compare.h>
+#include <util/pair_map.h>
 
 /* ---- the list ---- */
 
-/* The events of one dump are near each other, but those of several processes alternate. */
-static struct dump_ref *known(const struct dumps *d, const struct jvm_event_row *r)
+static int compare_rows(const void *x, const void *y)
 {
-	for (size_t i = d->refs.count; i-- > 0;)
-		if (d->refs.at[i].time_ns == r->time_ns && d->refs.at[i].process == r->process)
-			return &d->refs.at[i];
-	return NULL;
+	const struct dump_row *p = x, *q = y;
+
+	return compare_u64(p->time_ns, q->time_ns) ?: compare_u64(p->process, q->process) ?: compare_u64(p->row, q->row);
 }
 
-static int note(struct dumps *d, const struct analysis *an, size_t at)
+/* The events of several processes alternate, and those of two dumps may. */
+static int sort_rows(struct dumps *d, const struct analysis *an)
 {
-	const struct jvm_event_row *r = &an->a->events.at[at];
+	const struct jvm_event_row *rows = an->a->events.at;
+	struct event e;
+	int err = 0;
+
+	for (size_t i = 0; i < an->a->events.count && !err; i++)
+		if ((rows[i].kind == BRAID_JVM_DUMP || rows[i].kind == BRAID_JVM_DUMP_VTHREAD) && events_get(an, i, &e))
+			err = VEC_PUSH(
+				&d->rows,
+				(struct dump_row){.time_ns = rows[i].time_ns, .process = rows[i].process, .row = i});
+	VEC_SORT(&d->rows, compare_rows);
+	return err;
+}
+
+/* Takes the rows in their order. */
+static int note(struct dumps *d, const struct analysis *an, const struct dump_row *r)
+{
 	struct dump_ref *last = d->refs.count ? &d->refs.at[d->refs.count - 1] : NULL;
 
-	if (!last || last->time_ns != r->time_ns || last->process != r->process)
-		last = known(d, r);
-	if (last) {
-		last->end = at + 1;
+	if (last && last->time_ns == r->time_ns && last->process == r->process) {
+		last->count++;
 		return 0;
 	}
 	return VEC_PUSH(&d->refs, (struct dump_ref){.process = r->process,
 						    .pid = analysis_process(an, r->process)->pid,
 						    .time_ns = r->time_ns,
-						    .first = at,
-						    .end = at + 1});
+						    .rows = r,
+						    .count = 1});
 }
 
 static int compare_refs(const void *x, const void *y)
@@ -44,13 +58,12 @@ static int compare_refs(const void *x, const void *y)
 
 int dumps_list(struct dumps *d, const struct analysis *an)
 {
-	struct event e;
-	int err = 0;
+	int err;
 
 	*d = (struct dumps){0};
-	for (size_t i = 0; i < an->a->events.count && !err; i++)
-		if (dump_has_row(&an->a->events.at[i]) && events_get(an, i, &e))
-			err = note(d, an, i);
+	err = sort_rows(d, an);
+	for (size_t i = 0; i < d->rows.count && !err; i++)
+		err = note(d, an, &d->rows.at[i]);
 	VEC_SORT(&d->refs, compare_refs);
 	return err;
 }
@@ -65,20 +78,14 @@ const struct dump_ref *dumps_at(const struct dumps *d, uint32_t pid, uint64_t un
 
 /* ---- deadlocks ---- */
 
-static uint64_t mixed(uint64_t x)
-{
-	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15ULL;
-	return x ^ x >> 29;
-}
-
 /* By its threads, wherever it begins. */
 static uint64_t key_of(const struct dump_view *v, size_t number)
 {
 	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
-	uint64_t key = mixed(v->process);
+	uint64_t key = pair_hash(v->process, 0);
 
 	do {
-		key += mixed((uint64_t)t->row->thread << 32 | t->row->vthread);
+		key += pair_hash(t->row->thread, t->row->vthread);
 		t = &v->threads.at[t->owner];
 	} while (t != first);
 	return key;
@@ -143,4 +150,5 @@ void dumps_free(struct dumps *d)
 	free(d->views.at);
 	free(d->deadlocks.at);
 	free(d->refs.at);
+	free(d->rows.at);
 }

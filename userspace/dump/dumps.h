@@ -17,6 +17,7 @@ struct dumps_deadlock {
 };
 
 struct dumps {
+	VEC(struct dump_row) rows; /* of all dumps, by time and process */
 	VEC(struct dump_ref) refs; /* by time */
 	VEC(struct dumps_deadlock) deadlocks;
 	VEC(struct dump_view *) views; /* of those deadlocks */
