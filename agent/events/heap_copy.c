@@ -163,13 +163,13 @@ static void result_publish(JNIEnv *jni, const struct walk *w, jvmtiError err)
 			e.flags |= BRAID_HEAP_VM;
 			e.value = runtime_used_bytes(jni);
 			publish_notice(BRAID_NOTICE_INFO, "the heap cannot be copied: %s", obstacle);
-		}
-		if (!obstacle && w->pid < 0)
+		} else if (w->pid < 0) {
 			publish_notice(BRAID_NOTICE_WARNING, "the kernel does not copy this process: %s",
 				       strerror(-w->pid));
-		else if (!obstacle)
+		} else {
 			publish_notice(BRAID_NOTICE_WARNING,
 				       "this JVM does not let its heap be walked (JVM TI error %d)", (int)err);
+		}
 	}
 	jvm_event_publish(&e, 0);
 	link_wake(&agent.link);

@@ -196,9 +196,7 @@ static bool record(struct dump_command *c)
 		output_remove(c->dump.output);
 		_exit(EXIT_FAILURE);
 	}
-	if (ok && c->by_vm)
-		return true;
-	return ok && !c->err ? true : fail(c);
+	return ok && (c->by_vm || !c->err) ? true : fail(c);
 }
 
 static bool dump_by_vm(const struct dump_command *c, struct heap_vm *v)

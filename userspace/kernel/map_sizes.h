@@ -7,10 +7,10 @@
 
 struct braid_bpf;
 
-/* To be called before the programs are loaded. */
 /* The size of the ring for samples and events. */
 uint32_t event_ring_bytes(const struct record_options *o);
 
+/* To be called before the programs are loaded. */
 int map_sizes_set(const struct braid_bpf *b, const struct record_options *o);
 
 #endif
