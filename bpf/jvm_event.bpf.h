@@ -188,7 +188,7 @@ __noinline bool jvm_event_room(__u32 tgid, __u32 kind)
 	return false;
 }
 
-/* The same for an event that is complete but for its fields: its bytes are taken. */
+/* The same, and takes the bytes of the event, which is known to be sent now. */
 __noinline bool jvm_event_take(__u32 tgid, __u32 kind, __u32 bytes)
 {
 	if (events_take(bpf_map_lookup_elem(&processes, &tgid), tgid, bytes))

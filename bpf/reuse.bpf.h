@@ -4,7 +4,7 @@
  * the same callers. A walk depends on the registers, on words of the thread's own stack, and on what the generation of
  * the process and the epoch of the JVM count. The words are noted during the walk. When all of that is the same, the
  * stack is the same, and reading the words at once takes a fraction of the walk. stack.bpf.h fills the entries, and
- * offcpu.bpf.h asks for them.
+ * offcpu_emit.bpf.h asks for them.
  */
 #ifndef BRAID_REUSE_BPF_H
 #define BRAID_REUSE_BPF_H
