@@ -31,11 +31,6 @@ children()
 	wait_says out "$1"
 }
 
-sampled()
-{
-	[[ $(samples) -gt 0 ]] || gone_or_zombie "$RECORD_PID"
-}
-
 # A child's state takes 5 kB.
 forgotten()
 {
@@ -47,7 +42,7 @@ LD_PRELOAD=$PWD/heap_use.so HEAP_USE=$PWD/heap start_record -F 97 -o forks.trace
 wait_sampling
 # With the first ones the recorder makes what it keeps: tables, and the kernel's symbols for the first sample.
 children first
-wait_for "a sample" sampled
+wait_for "a sample" more_samples 1 "$RECORD_PID"
 sleep 2 # the recorder keeps an ended process for two seconds
 first_us=$(idle_us)
 heap=$(cat heap)

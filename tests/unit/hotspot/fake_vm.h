@@ -75,6 +75,14 @@ static inline void put_u16(uint64_t at, uint16_t value)
 	memcpy((void *)(uintptr_t)at, &value, sizeof(value));
 }
 
+static inline uint64_t word(uint64_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)at, sizeof(value));
+	return value;
+}
+
 static inline uint64_t make_symbol(const char *text)
 {
 	uint64_t at = make((uint32_t)strlen(text) + 2);
@@ -115,10 +123,7 @@ static inline uint64_t make_class(const char *name, int32_t helper, const struct
 /* Where a class has its static fields. */
 static inline uint64_t mirror(uint64_t klass)
 {
-	uint64_t at;
-
-	memcpy(&at, (const void *)(uintptr_t)(klass + K_MIRROR), sizeof(at));
-	return at;
+	return word(klass + K_MIRROR);
 }
 
 static inline uint64_t make_object(uint64_t klass, uint32_t size)

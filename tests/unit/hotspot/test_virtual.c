@@ -250,7 +250,7 @@ END_TEST
 /* Tables that say they are larger than all memory. */
 START_TEST(large_tables)
 {
-	uint64_t map, of_registry;
+	uint64_t map = word(registry + SET_MAP), of_registry = word(map + MAP_TABLE);
 
 	put(bin_of(table, 0), make_node(0, make_thread(41, 0), 0));
 	put_int(table + 16, 1 << 24);
@@ -259,8 +259,6 @@ START_TEST(large_tables)
 	(void)read_all();
 	ck_assert_uint_eq(found, 0);
 	put_int(table + 16, 8);
-	memcpy(&map, (const void *)(uintptr_t)(registry + SET_MAP), sizeof(map));
-	memcpy(&of_registry, (const void *)(uintptr_t)(map + MAP_TABLE), sizeof(of_registry));
 	put_int(of_registry + 16, 1 << 30);
 	ck_assert_uint_gt(read_all(), 0);
 	put(map + MAP_TABLE, NOWHERE);
@@ -315,11 +313,9 @@ END_TEST
 
 START_TEST(names_that_are_none)
 {
-	uint64_t thread = make_thread(41, 0), name, text;
+	uint64_t thread = make_thread(41, 0), name = word(thread + NAME), text = word(name + VALUE);
 
 	put(bin_of(table, 0), make_node(0, thread, 0));
-	memcpy(&name, (const void *)(uintptr_t)(thread + NAME), sizeof(name));
-	memcpy(&text, (const void *)(uintptr_t)(name + VALUE), sizeof(text));
 	memset((void *)(uintptr_t)(name + CODER), 0x5a, 1);
 	put_int(text + 16, -1);
 	(void)read_all();
