@@ -21,7 +21,7 @@ void explain_moment(FILE *out, const struct analysis *an, uint64_t at_ns); /* "1
 const char *explain_phrase(enum wall_state state);			   /* "waiting for the disk" */
 /* "request-* waiting for the disk in LockedFlush$Journal.flush"; the stretch's own thread is not named. */
 void explain_what(FILE *out, const struct explain *e, uint32_t node, uint32_t thread);
-/* "a.B.c < d.E.f": the frames that matter, the innermost first; false if there are none. */
-bool explain_stack(FILE *out, const struct analysis *an, uint32_t stack);
+/* "a.B.c < d.E.f": the frames that matter, the innermost first. */
+void explain_stack(FILE *out, const struct analysis *an, uint32_t stack);
 
 #endif

@@ -108,7 +108,7 @@ static size_t own_frame(const struct frames *f, const struct analysis *an, uint3
 }
 
 /* The innermost ones, and those from the program's own code on. */
-bool explain_stack(FILE *out, const struct analysis *an, uint32_t stack)
+void explain_stack(FILE *out, const struct analysis *an, uint32_t stack)
 {
 	struct frames f = {.count = 0};
 	size_t own, shown = 0, skip;
@@ -126,5 +126,4 @@ bool explain_stack(FILE *out, const struct analysis *an, uint32_t stack)
 		fprintf(out, "%s%s", i ? " < " : "", f.name[i]);
 		shown++;
 	}
-	return shown;
 }
