@@ -341,6 +341,11 @@ const char *analyzer_info(const struct analyzer *a, const char *key)
 	return at ? strpool_get(&a->strings, a->infos.at[at - 1].value) : "";
 }
 
+unsigned long analyzer_frequency(const struct analyzer *a)
+{
+	return strtoul(analyzer_info(a, "record.frequency_hz"), NULL, 10);
+}
+
 void analyzer_free(struct analyzer *a)
 {
 	if (!a)

@@ -46,6 +46,8 @@ uint64_t analyzer_duration_ns(const struct analyzer *a);
 
 /* The recording's value of an INFO key, "" when it has none. */
 const char *analyzer_info(const struct analyzer *a, const char *key);
+/* Samples a second on each CPU; 0: not known, or there are none. */
+unsigned long analyzer_frequency(const struct analyzer *a);
 
 void analyzer_free(struct analyzer *a);
 

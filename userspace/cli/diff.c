@@ -137,7 +137,7 @@ static bool describe(struct diff_report *out, double scale[DIFF_SIDES], const st
 	if (!same_event(l, &out->what))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
-		hz[side] = strtoul(analyzer_info(l[side].analyzer, "record.frequency_hz"), NULL, 10);
+		hz[side] = analyzer_frequency(l[side].analyzer);
 	if (!hz[DIFF_BEFORE] || !hz[DIFF_AFTER])
 		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)

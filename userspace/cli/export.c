@@ -227,7 +227,7 @@ static bool write_wakers(const struct loaded *l, const struct export_options *o)
 static struct profile_unit unit_of(const struct analysis *an, const struct export_options *o)
 {
 	struct profile_unit u = {.name = "samples", .unit = UNIT_COUNT};
-	unsigned long hz = strtoul(analyzer_info(an->a, "record.frequency_hz"), NULL, 10);
+	unsigned long hz = analyzer_frequency(an->a);
 
 	if (o->wall) {
 		u = (struct profile_unit){.name = "wall", .unit = UNIT_NS};

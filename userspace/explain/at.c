@@ -15,7 +15,7 @@
 /* How far a sample may be away to say what ran. */
 static uint64_t near_ns(const struct analyzer *a)
 {
-	unsigned long hz = strtoul(analyzer_info(a, "record.frequency_hz"), NULL, 10);
+	unsigned long hz = analyzer_frequency(a);
 
 	return hz ? 1000000000U / hz : PERIOD_NS;
 }

@@ -380,8 +380,7 @@ static void put_schema(struct json *j, const struct firefox *w)
 static void put_meta(struct json *j, const struct firefox *w)
 {
 	const struct analysis *an = w->source->an;
-	uint64_t hz = strtoull(analyzer_info(an->a, "record.frequency_hz"), NULL, 10),
-		 before = an->start_ns - w->base_ns;
+	uint64_t hz = analyzer_frequency(an->a), before = an->start_ns - w->base_ns;
 
 	json_open(j, "meta", '{');
 	put_ms(j, "interval", hz ? 1000000000 / hz : 1000000);

@@ -458,7 +458,7 @@ static void put_clocks(struct perfetto *w, const struct trace_clock *c)
 static void put_head(struct perfetto *w, const struct trace_clock *clocks)
 {
 	const struct analyzer *a = w->source->an->a;
-	uint64_t hz = strtoull(analyzer_info(a, "record.frequency_hz"), NULL, 10);
+	uint64_t hz = analyzer_frequency(a);
 	Perfetto__TracePacket p = packet_new();
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__PerfSampleDefaults samples = PERFETTO__PERF_SAMPLE_DEFAULTS__INIT;

@@ -74,7 +74,7 @@ void jfr_put_facts(struct jfr *j)
 
 void jfr_put_settings(struct jfr *j)
 {
-	unsigned long hz = strtoul(analyzer_info(j->an->a, "record.frequency_hz"), NULL, 10);
+	unsigned long hz = analyzer_frequency(j->an->a);
 	char period[32];
 
 	for (size_t i = 0; i < JFR_EVENT_TYPES; i++)
