@@ -29,17 +29,18 @@ static const struct {
 	stacks_fn *stacks;
 	timed_fn *timed; /* the events one by one */
 	bool samples;	 /* without an event, it has only samples */
+	bool own_stacks; /* as in struct timed_options */
 	bool tables;	 /* it has everything */
 } formats[] = {{.name = "collapsed"},
 	       {"pprof", .stacks = pprof_write},
 	       {"otlp", .stacks = otlp_write},
 	       {"speedscope", .stacks = speedscope_write},
 	       {"hprof", .stacks = hprof_write, .samples = true},
-	       {"heatmap", .timed = heatmap_write, .samples = true},
+	       {"heatmap", .timed = heatmap_write, .samples = true, .own_stacks = true},
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
 	       {"perfetto", .timed = perfetto_write},
-	       {"jfr", .timed = jfr_write},
+	       {"jfr", .timed = jfr_write, .own_stacks = true},
 	       {"sqlite", .tables = true}};
 
 #define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr or sqlite"
@@ -287,7 +288,7 @@ static bool write_timed(const struct loaded *l, const struct export_options *o)
 					   .kind = o->kind,
 					   .hit = o->named ? o->event : NULL,
 					   .annotate = o->collapsed.annotate,
-					   .own_stacks = formats[o->format].timed == jfr_write,
+					   .own_stacks = formats[o->format].own_stacks,
 					   .path = o->file};
 	FILE *out = common_output_open(o->output, o->file);
 	struct timed_source source;

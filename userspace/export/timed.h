@@ -17,7 +17,7 @@ struct timed_options {
 	uint32_t kind;	  /* only JVM events of this kind; 0: all */
 	const char *hit;  /* only samples of this hit event; NULL: all */
 	bool annotate;	  /* names of frames have the suffix of their kind */
-	bool own_stacks;  /* the format makes its stacks itself: there is no tree */
+	bool own_stacks;  /* the format has no stacks, or makes them itself: there is no tree */
 	const char *path; /* of the trace; temporary files are beside it */
 };
 
