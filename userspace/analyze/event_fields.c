@@ -24,17 +24,23 @@ static void number(const struct fields *f, const char *key, uint64_t value, enum
 	f->sink->number(f->ctx, key, value, form);
 }
 
+enum field_form field_form_of(enum kind_unit unit)
+{
+	static const enum field_form forms[] = {
+		[UNIT_COUNT] = FIELD_NUMBER, [UNIT_NS] = FIELD_NS, [UNIT_BYTES] = FIELD_BYTES};
+
+	return forms[unit];
+}
+
 #define KEY_MAX 48
 
 static void unit(const struct fields *f, const struct kind_field *is, uint64_t value)
 {
 	static const char *const suffixes[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
-	static const enum field_form forms[] = {
-		[UNIT_COUNT] = FIELD_NUMBER, [UNIT_NS] = FIELD_NS, [UNIT_BYTES] = FIELD_BYTES};
 	char key[KEY_MAX];
 
 	snprintf(key, sizeof(key), "%s%s", is->title, suffixes[is->unit]);
-	number(f, key, value, forms[is->unit]);
+	number(f, key, value, field_form_of(is->unit));
 }
 
 static void other(const struct fields *f)

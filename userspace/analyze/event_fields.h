@@ -13,6 +13,9 @@ struct field_sink {
 	void (*number)(void *ctx, const char *key, uint64_t value, enum field_form form);
 };
 
+/* How a number of this unit is written. */
+enum field_form field_form_of(enum kind_unit unit);
+
 void event_fields(const struct analysis *an, const struct event *e, const struct field_sink *sink, void *ctx);
 
 #endif

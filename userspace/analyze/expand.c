@@ -8,6 +8,7 @@
 
 #include <braid/ring.h>
 #include <symbol/symbol.h>
+#include <util/text.h>
 
 #include "analysis.h"
 
@@ -222,20 +223,13 @@ const struct mapping *analysis_mapping(const struct analysis *an, const struct f
 	return m && m->process == f->process && m->module == f->module && m->end > address ? m : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* `s` is the function's symbol if at least its start is known, else NULL. */
 static int push_unknown_native(struct analysis *an, const struct frame_row *f, const struct symbol_row *s)
 {
 	const struct module_row *mod = table_get(&an->a->modules, f->module);
 	uint64_t address = f->exact || !f->address ? f->address : f->address - 1;
 	const struct mapping *m = analysis_mapping(an, f, address);
-	const char *name = mod ? base_name(strpool_get(&an->a->strings, mod->path)) : "";
+	const char *name = mod ? text_base_name(strpool_get(&an->a->strings, mod->path)) : "";
 	size_t len = strlen(name);
 	char *text;
 	int err;

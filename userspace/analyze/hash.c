@@ -84,6 +84,17 @@ uint32_t *u64map_put(struct u64map *m, uint64_t key)
 	return &m->values[i];
 }
 
+int u64map_add(struct u64map *m, uint64_t key)
+{
+	uint32_t *at = u64map_put(m, key);
+	int added = at && !*at;
+
+	if (!at)
+		return -ENOMEM;
+	*at = 1;
+	return added;
+}
+
 void u64map_free(struct u64map *m)
 {
 	free(m->keys);

@@ -23,6 +23,8 @@ struct u64map {
 uint32_t u64map_get(const struct u64map *m, uint64_t key); /* 0 when absent */
 /* The key's value, 0 when the key is new: the caller must then store another value there. NULL: no memory. */
 uint32_t *u64map_put(struct u64map *m, uint64_t key);
+/* Puts a key whose value does not matter. 1: it is new, 0: the map had it; -ENOMEM. */
+int u64map_add(struct u64map *m, uint64_t key);
 void u64map_free(struct u64map *m);
 
 /*

@@ -36,32 +36,22 @@ static void put_name(struct json *j, const char *what, const struct timed_track 
 	json_close(j, '}');
 }
 
-/* Whether it is the first call with this key; *err without memory. */
-static bool is_first(struct u64map *seen, uint64_t key, int *err)
-{
-	uint32_t *at = u64map_put(seen, key);
-	bool first = at && !*at;
-
-	if (!at)
-		*err = -ENOMEM;
-	else
-		*at = 1;
-	return first;
-}
-
 #define PROCESS_KEY (1ULL << 62) /* beside the ids of tracks */
 
 static int put_names(struct chrome *w, const struct timed_track *track)
 {
 	char process[PROCESS_LABEL_MAX];
-	int err = 0;
+	int new_process = u64map_add(&w->named, PROCESS_KEY | track->process);
+	int new_track = u64map_add(&w->named, track->id);
 
-	if (is_first(&w->named, PROCESS_KEY | track->process, &err))
+	if (new_process < 0 || new_track < 0)
+		return -ENOMEM;
+	if (new_process)
 		put_name(&w->json, "process_name", track, false,
 			 analysis_label(w->source->an, track->process, process));
-	if (is_first(&w->named, track->id, &err))
+	if (new_track)
 		put_name(&w->json, "thread_name", track, true, track->name);
-	return err;
+	return 0;
 }
 
 /* ---- events ---- */

@@ -212,13 +212,10 @@ static uint64_t stack_of(struct perfetto *w, const struct timed *t)
 /* Whether it is the first call for this track. */
 static bool is_new(struct perfetto *w, uint64_t uuid)
 {
-	uint32_t *at = u64map_put(&w->tracks, uuid);
-	bool fresh = at && !*at;
+	int added = u64map_add(&w->tracks, uuid);
 
-	if (at)
-		*at = 1;
-	w->failed |= !at;
-	return fresh;
+	w->failed |= added < 0;
+	return added == 1;
 }
 
 static void put_track(struct perfetto *w, Perfetto__TrackDescriptor *track)
@@ -334,9 +331,9 @@ static void put_event(struct perfetto *w, const struct timed *t)
 	const char *category = timed_category(t);
 	Perfetto__TracePacket p = packet_new();
 	Perfetto__TrackEvent e = PERFETTO__TRACK_EVENT__INIT;
-	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category);
+	uint64_t category_iid = name_of(w, EVENT_CATEGORIES, category), track = event_track(w, t);
 
-	e.track_uuid = event_track(w, t);
+	e.track_uuid = track;
 	e.type = timed_is_interval(t) ? PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
 				      : PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
 	e.n_category_iids = 1;
@@ -357,7 +354,7 @@ static void put_event(struct perfetto *w, const struct timed *t)
 		return;
 	e = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
 	e.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-	e.track_uuid = event_track(w, t);
+	e.track_uuid = track;
 	p.timestamp = add_saturating(t->time_ns, t->duration_ns);
 	put(w, &p);
 }

@@ -88,9 +88,9 @@ static void put_frame(struct pprof *w, uint64_t id, const struct tree_label *lab
 	Pprof__Function function = PPROF__FUNCTION__INIT;
 	Pprof__Location location = PPROF__LOCATION__INIT;
 	Pprof__Line line = PPROF__LINE__INIT;
-	char name[4096];
+	char name[FRAME_NAME_MAX];
 
-	snprintf(name, sizeof(name), "%s%s", label->text, w->annotate ? kind_suffix((enum stack_kind)label->kind) : "");
+	stack_table_name(label, w->annotate, name);
 	function.id = location.id = line.function_id = id;
 	function.name = text(w, name); /* without a system_name: pprof would cut names that equal it */
 	function.filename = text(w, label->file);

@@ -154,11 +154,9 @@ static void virtual_fields(const struct analyzer *a, uint32_t id, const struct f
 
 void timed_fields(const struct analysis *an, const struct timed *t, const struct field_sink *sink, void *ctx)
 {
-	static const enum field_form forms[] = {
-		[UNIT_COUNT] = FIELD_NUMBER, [UNIT_NS] = FIELD_NS, [UNIT_BYTES] = FIELD_BYTES};
 	char values[VALUES_MAX];
 
-	sink->number(ctx, "weight", t->weight, t->event ? forms[t->event->k->unit] : FIELD_NUMBER);
+	sink->number(ctx, "weight", t->weight, t->event ? field_form_of(t->event->k->unit) : FIELD_NUMBER);
 	if (t->event && t->event->summed)
 		sink->number(ctx, "events", t->count, FIELD_NUMBER);
 	if (t->event)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <analyze/blocked.h>
+#include <util/text.h>
 
 #include "writer.h"
 
@@ -243,13 +244,6 @@ static void put_heap(struct jfr *j, const struct timed *t)
 		put_event(j, JFR_HEAP_SUMMARY, &(struct source){.t = &after, .after = true});
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), n = strlen(end);
-
-	return length >= n && strcmp(name + length - n, end) == 0;
-}
-
 /* The duration of a collection that began or ends outside of the recording is not known: it is no event of the JDK. */
 static void put_collection(struct jfr *j, const struct timed *t)
 {
@@ -261,7 +255,7 @@ static void put_collection(struct jfr *j, const struct timed *t)
 	}
 	if (r->kind == BRAID_JVM_GC_CYCLE || !is_part(j, r)) {
 		put_named(j, JFR_GC, t);
-		put_named(j, ends_with(t->name, " young") ? JFR_GC_YOUNG : JFR_GC_OLD, t);
+		put_named(j, text_ends_with(t->name, " young") ? JFR_GC_YOUNG : JFR_GC_OLD, t);
 	}
 	if (r->kind == BRAID_JVM_GC_PAUSE)
 		put_named(j, JFR_GC_PAUSE, t);
@@ -324,7 +318,7 @@ static void put_jvm_event(struct jfr *j, const struct timed *t)
 		put_safepoint(j, t);
 		break;
 	case BRAID_JVM_EXCEPTION: /* by the custom of their names */
-		put_named(j, ends_with(t->name, "Error") ? JFR_ERROR : JFR_EXCEPTION, t);
+		put_named(j, text_ends_with(t->name, "Error") ? JFR_ERROR : JFR_EXCEPTION, t);
 		break;
 	default:
 		if (plain[kind])

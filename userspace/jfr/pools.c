@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <analyze/vthreads.h>
+#include <util/text.h>
 
 #include "names.h"
 
@@ -18,17 +19,11 @@
 static uint64_t use(struct pools *p, enum jfr_type type, uint64_t key)
 {
 	struct pool *pool = &p->used[type];
-	uint32_t *at = key ? u64map_put(&pool->of, key) : NULL;
+	int added = key ? u64map_add(&pool->of, key) : 0;
 
-	if (!at) {
-		p->failed = p->failed || key;
-		return 0;
-	}
-	if (!*at) {
-		*at = 1;
-		p->failed = p->failed || VEC_PUSH(&pool->keys, key);
-	}
-	return key;
+	if (added < 0 || (added && VEC_PUSH(&pool->keys, key)))
+		p->failed = true;
+	return added < 0 ? 0 : key;
 }
 
 static uint32_t intern(struct pools *p, const char *s, size_t length)
@@ -112,11 +107,15 @@ static uint64_t identity_of(uint32_t name, unsigned what, uint32_t other)
 	return (uint64_t)name << 32 | what << 30 | (other & 0x3fffffff);
 }
 
-static const char *base_name(const char *path)
+/* "demo.Main.work" */
+static struct jfr_method method_named(struct pools *p, const char *full, const char *descriptor)
 {
-	const char *slash = strrchr(path, '/');
+	size_t length = jfr_class_length(full);
+	const char *name = full + length + (length > 0);
 
-	return slash && slash[1] ? slash + 1 : path;
+	return (struct jfr_method){.class_name = intern_class(p, full, length),
+				   .name = intern(p, name, strlen(name)),
+				   .descriptor = intern(p, descriptor, strlen(descriptor))};
 }
 
 static uint32_t java_method(struct pools *p, const struct xframe *x, const char *full, uint32_t name)
@@ -124,13 +123,9 @@ static uint32_t java_method(struct pools *p, const struct xframe *x, const char 
 	const struct analyzer *a = p->an->a;
 	const struct method_row *m = x->method ? table_get(&a->methods, x->method) : NULL;
 	const char *descriptor = m && m->signature ? strpool_get(&a->strings, m->signature) : NO_DESCRIPTOR;
-	size_t length = jfr_class_length(full);
-	const struct jfr_method method = {
-		.class_name = intern_class(p, full, length),
-		.name = intern(p, full + length + (length > 0), strlen(full + length + (length > 0))),
-		.descriptor = intern(p, descriptor, strlen(descriptor)),
-		.modifiers = m ? m->modifiers : 0};
+	struct jfr_method method = method_named(p, full, descriptor);
 
+	method.modifiers = m ? m->modifiers : 0;
 	return put_method(p, identity_of(name, OF_DESCRIPTOR, m ? m->signature : 0), &method);
 }
 
@@ -161,7 +156,7 @@ static uint32_t method_of(struct pools *p, const struct frame_row *f, const stru
 	case DOMAIN_NATIVE:
 	case DOMAIN_KERNEL:
 		path = f ? analysis_module_path(p->an, f->module) : "";
-		return other_method(p, *path ? base_name(path) : "unknown", name,
+		return other_method(p, *path ? text_base_name(path) : "unknown", name,
 				    identity_of(sym->name, OF_MODULE, f ? f->module : 0));
 	case DOMAIN_INCOMPLETE:
 		return other_method(p, "incomplete", name, identity_of(sym->name, OF_KIND, domain));
@@ -172,10 +167,7 @@ static uint32_t method_of(struct pools *p, const struct frame_row *f, const stru
 
 uint64_t pools_method(struct pools *p, const char *name)
 {
-	size_t length = jfr_class_length(name), at = length + (length > 0);
-	const struct jfr_method m = {.class_name = intern_class(p, name, length),
-				     .name = intern(p, name + at, strlen(name + at)),
-				     .descriptor = intern(p, NO_DESCRIPTOR, sizeof(NO_DESCRIPTOR) - 1)};
+	const struct jfr_method m = method_named(p, name, NO_DESCRIPTOR);
 
 	return *name ? use(p, JFR_METHOD, put_method(p, identity_of(intern(p, name, strlen(name)), OF_NAME, 0), &m))
 		     : 0;

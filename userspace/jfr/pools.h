@@ -12,7 +12,7 @@
 #include "types.h"
 
 struct pool {
-	struct u64map of; /* key to 1 */
+	struct u64map of; /* the keys */
 	VEC(uint64_t) keys;
 };
 

@@ -5,6 +5,7 @@
 #include "jvm_state.h"
 #include "hotspot/hotspot.h"
 #include "sink/names.h"
+#include "util/text.h"
 
 #include "util/utf8.h"
 
@@ -45,18 +46,11 @@ static struct gc_span *span_open(struct gc *gc, enum braid_probe begin, uint64_t
 
 /* ---- pauses ---- */
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 static struct trace_str what_was_done(const char *collector)
 {
-	if (ends_with(collector, " young") || !strcmp(collector, "ParNew"))
+	if (text_ends_with(collector, " young") || !strcmp(collector, "ParNew"))
 		return trace_str_of("Pause Young");
-	return trace_str_of(ends_with(collector, " full") ? "Pause Full" : "");
+	return trace_str_of(text_ends_with(collector, " full") ? "Pause Full" : "");
 }
 
 static void gc_emit(struct jvm *j, struct trace_jvm_event *e)

@@ -6,6 +6,7 @@
 #include "hotspot/vm_tables.h"
 #include "proc/jvm_proc.h"
 #include "proc/procfs.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -204,18 +205,11 @@ static bool is_blocks(const struct resident *r, const struct resident_mapping *m
 	return at == m->end;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static enum resident_owner guess_file(const struct resident *r, const struct resident_mapping *m)
 {
 	if (strstr(m->path, "java_heap"))
 		return RESIDENT_HEAP;
-	if (ends_with(m->path, ".jsa"))
+	if (text_ends_with(m->path, ".jsa"))
 		return RESIDENT_ARCHIVE;
 	if (strstr(m->path, ".so") || strcmp(m->path, r->exe) == 0 || m->permissions[2] == 'x')
 		return RESIDENT_LIBRARY;
