@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzzes the trace reader, and the formats that read a trace a second time. An even first byte means that the rest is a file as it is, which a checksum rejects early.
- * An odd one means that the rest is a schema's text, a zero byte and records; the target makes a file with valid blocks
- * from them. An empty text selects this program's own schema.
+ * Fuzzes the trace reader, and the JFR format, which reads a trace a second time. An even first byte means that the rest
+ * is a file as it is, which a checksum rejects early. An odd one means that the rest is a schema's text, a zero byte and
+ * records; the target makes a file with valid blocks from them. An empty text selects this program's own schema.
  *
  * With libFuzzer: clang -fsanitize=fuzzer,address. Over files: -DBRAID_FUZZ_MAIN, and the files as arguments.
  */
