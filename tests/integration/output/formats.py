@@ -31,6 +31,16 @@ def equal(name, found):
         sys.exit(f"{name}: more {list((plain - collapsed).items())[:5]}, less {list((collapsed - plain).items())[:5]}")
 
 
+def equal_stacks(name, samples):
+    """`samples`: the weight of each, and its frames from the leaf."""
+    found, whole = Counter(), Counter()
+    for weight, frames in samples:
+        found[frames[0]] += weight
+        whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
+    equal(name, found)
+    assert whole == stacks, f"{name}: whole stacks {(whole - stacks).most_common(3)} {(stacks - whole).most_common(3)}"
+
+
 # go tool pprof -top: flat flat% sum% cum cum% name
 found = Counter()
 for line in open("pprof.top"):
@@ -42,62 +52,34 @@ equal("pprof", found)
 assert re.search(r"Type: cpu\n", open("pprof.cpu").read())
 
 # protoc --decode
-tables = {"string_table": [], "function_table": [], "location_table": [], "stack_table": []}
-values, indices, path, period = [], [], [], set()
-for line in open("otlp.txt"):
-    line = line.strip()
-    if line.endswith("{"):
-        path.append(line[:-2])
-        if path[-1] in tables:
-            tables[path[-1]].append({})
-        elif path[-1] == "samples":
-            values.append(0)
-            indices.append(0)
-    elif line == "}":
-        path.pop()
-    else:
-        key, value = line.split(": ", 1)
-        if key == "string_table":
-            tables[key].append(value[1:-1].encode().decode("unicode_escape"))
-        elif path[-1] == "samples" and key == "values":
-            values[-1] = int(value)
-        elif path[-1] == "samples" and key == "stack_index":
-            indices[-1] = int(value)
-        elif path[-1] == "profiles" and key == "period":
-            period.add(int(value))
-        elif path[-1] in ("function_table", "stack_table"):
-            tables[path[-1]][-1].setdefault(key, []).append(int(value))
-        elif path[-1] == "lines" and key == "function_index":
-            tables["location_table"][-1]["function"] = int(value)
+messages = list(readers.text_format("otlp.txt"))
+(dictionary,) = [m for m in messages if "string_table" in m]
+profiles = [p for m in messages for scope in m.get("scope_profiles", []) for p in scope["profiles"]]
 found = Counter()
-for index, value in zip(indices, values):
-    leaf = tables["stack_table"][index]["location_indices"][0]
-    function = tables["function_table"][tables["location_table"][leaf]["function"]]
-    found[tables["string_table"][function["name_strindex"][0]]] += value
+for sample in (s for p in profiles for s in p.get("samples", [])):
+    leaf = dictionary["stack_table"][sample["stack_index"][0]]["location_indices"][0]
+    (line,) = dictionary["location_table"][leaf]["lines"]
+    function = dictionary["function_table"][line["function_index"][0]]
+    (value,) = sample["values"]
+    found[dictionary["string_table"][function["name_strindex"][0]]] += value
 equal("otlp", found)
+period = {p["period"][0] for p in profiles}
 assert len(period) == 1 and 900000 < period.pop() < 1100000, "997 Hz"
 
 # speedscope: weights in nanoseconds
 data = json.load(open("speedscope"))
-frames = [f["name"] for f in data["shared"]["frames"]]
-found, whole = Counter(), Counter()
+names = [f["name"] for f in data["shared"]["frames"]]
+samples = []
 for profile in data["profiles"]:
     assert profile["type"] == "sampled" and len(profile["samples"]) == len(profile["weights"]), profile["name"]
     assert profile["endValue"] == sum(profile["weights"]), profile["name"]
     for stack, weight in zip(profile["samples"], profile["weights"]):
         assert weight % (1000000000 // 997) == 0, weight
-        found[frames[stack[-1]]] += weight // (1000000000 // 997)
-        whole[";".join(frames[i].replace(";", ":") for i in stack)] += weight // (1000000000 // 997)
-equal("speedscope", found)
-assert whole == stacks, "whole stacks"
+        samples.append((weight // (1000000000 // 997), [names[i] for i in reversed(stack)]))
+equal_stacks("speedscope", samples)
 
 # HPROF's text: from the leaf
-found, whole = Counter(), Counter()
-for weight, thread, frames in readers.hprof("hprof")["samples"]:
-    found[frames[0]] += weight
-    whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
-equal("hprof", found)
-assert whole == stacks, "whole stacks"
+equal_stacks("hprof", [(weight, frames) for weight, _, frames in readers.hprof("hprof")["samples"]])
 
 # Formats with times: the same samples, at the same times, and of each kind of event the same number and weight
 h = readers.heatmap("heatmap")
@@ -105,12 +87,7 @@ assert h["total"] == total, h["total"]
 times = {}
 for name, path in ("chrome", "chrome"), ("firefox", "firefox"), ("perfetto", "perfetto.txt"):
     timed = getattr(readers, name)(path)
-    found, whole = Counter(), Counter()
-    for _, _, weight, _, frames in timed.samples:
-        found[frames[0]] += weight
-        whole[";".join(f.replace(";", ":") for f in reversed(frames))] += weight
-    equal(name, found)
-    assert whole == stacks, f"{name}: whole stacks"
+    equal_stacks(name, [(weight, frames) for _, _, weight, _, frames in timed.samples])
     assert events["gc_pause"]["count"] >= 2, events
     timed.check(events)
     pauses = timed.ns["gc_pause"], timed.weights["gc_pause"]
@@ -121,7 +98,7 @@ assert all(abs(c - f - first) < 1e-5 for c, f in zip(times["chrome"], times["fir
 assert all(abs(c - p) < 1e-5 for c, p in zip(times["chrome"], times["perfetto"])), "times"
 
 # The JDK's recordings: functions that are none of Java have the file in the place of a class
-found, whole = Counter(), Counter()
+samples = []
 for chunk in jfr.chunks("jfr"):
     for name, event in chunk.events:
         if name not in ("jdk.ExecutionSample", "jdk.NativeMethodSample"):
@@ -134,7 +111,5 @@ for chunk in jfr.chunks("jfr"):
             assert not method["type"] or method["type"]["name"][0] != "[", "an array has no methods"
             prefix = method["type"]["name"].replace("/", ".").replace("+", "/") + "." if java else ""
             frames.append(prefix + method["name"])
-        found[frames[0]] += event["samples"]
-        whole[";".join(f.replace(";", ":") for f in reversed(frames))] += event["samples"]
-equal("jfr", found)
-assert whole == stacks, f"jfr: whole stacks {(whole - stacks).most_common(3)} {(stacks - whole).most_common(3)}"
+        samples.append((event["samples"], frames))
+equal_stacks("jfr", samples)

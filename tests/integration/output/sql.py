@@ -5,10 +5,12 @@ import collections
 import json
 import sqlite3
 
+import readers
+
 report = json.load(open("v.json"))
 kinds = {k["kind"]: k for k in json.load(open("kinds.json")) if k["count"]}
 for name, k in report["events"].items():
-    weight = round(k["weight_s"] * 1e9) if "weight_s" in k else k.get("weight_bytes", k.get("weight"))
+    weight = readers.weight(k, idle=False)
     assert kinds[name]["weight"] == weight, (name, kinds[name], weight)
     assert name == "offcpu" or kinds[name]["count"] == k["count"], (name, kinds[name], k["count"])
 

@@ -6,11 +6,14 @@ import json
 import re
 import sys
 
+import readers
+
 version = int(sys.argv[1])
 report = json.load(open("v.json"))
 events = report["events"]
 page = open("v.html", encoding="utf-8").read()
-graphs = {g["name"]: g for g in json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["graphs"]}
+data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
+graphs = {g["name"]: g for g in data["graphs"]}
 truth = dict(line.split() for line in open("truth"))
 titles = {"alloc": "Allocations", "lock": "Contended monitors", "wait": "Object.wait", "offcpu": "Off-CPU time",
           "exception": "Exceptions", "live": "Live objects", "uncollected": "Not collected yet", "compile": "Compilations"}
@@ -24,8 +27,7 @@ for line in open("v.script"):
 
 def weight(kind):
     """Everything: waits of idle threads are in stacks and graphs, and a separate sum in the report."""
-    of = events[kind]
-    return round((of["weight_s"] + of.get("idle_s", 0)) * 1e9) if "weight_s" in of else of.get("weight_bytes", of.get("weight"))
+    return readers.weight(events[kind])
 
 
 def by(kind, what):
@@ -43,7 +45,7 @@ for kind in titles:
     assert sum(s["count"] for s in events[kind]["by_name"]) == events[kind]["count"], kind
     assert sum(s["count"] for s in events[kind]["by_thread"]) == events[kind]["count"], kind
 
-timeline = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["timeline"]
+timeline = data["timeline"]
 spans = [span for span in zip(*[iter(timeline["spans"])] * 5) if timeline["kinds"][str(span[0])] == titles["lock"]]
 assert len(spans) == events["lock"]["count"] and not timeline["left_out"]
 assert abs(sum(span[4] for span in spans) / 1e6 - events["lock"]["weight_s"]) < 1e-4
