@@ -34,7 +34,19 @@ static inline void stream_put_all(struct trace_writer *w, const struct trace_rec
 		ck_assert_int_eq(trace_writer_put(w, &recs[i]), 0);
 }
 
-static inline struct stream_file stream_open(const struct filter *filter)
+struct stream_part {
+	const struct trace_rec *recs;
+	size_t count;
+};
+
+#define STREAM_PART(recs)                                                                                              \
+	{                                                                                                              \
+		recs, sizeof(recs) / sizeof((recs)[0])                                                                 \
+	}
+
+/* The synthetic trace, and what the parts add to it. */
+static inline struct stream_file stream_open_with(const struct filter *filter, const struct stream_part *parts,
+						  size_t count)
 {
 	struct stream_file f = {.path = "/tmp/braid-test-stream-XXXXXX"};
 	struct span_pairs made;
@@ -45,9 +57,8 @@ static inline struct stream_file stream_open(const struct filter *filter)
 	unlink(f.path);
 	ck_assert_int_eq(trace_writer_open(&w, f.path), 0);
 	stream_put_all(w, synthetic, SYNTHETIC_COUNT);
-	stream_put_all(w, more, sizeof(more) / sizeof(more[0]));
-	stream_put_all(w, events, sizeof(events) / sizeof(events[0]));
-	stream_put_all(w, stream_pairs, sizeof(stream_pairs) / sizeof(stream_pairs[0]));
+	for (size_t i = 0; i < count; i++)
+		stream_put_all(w, parts[i].recs, parts[i].count);
 	ck_assert_int_eq(trace_writer_close(w), 0);
 	ck_assert_int_eq(trace_reader_open(&f.reader, f.path, NULL), 0);
 	ck_assert_int_eq(analyzer_new(&f.a), 0);
@@ -59,6 +70,13 @@ static inline struct stream_file stream_open(const struct filter *filter)
 		ck_assert_int_eq(span_pairs_define(f.a, filter->pair, &made), 0);
 	ck_assert_int_eq(analysis_new(&f.an, f.a, filter), 0);
 	return f;
+}
+
+static inline struct stream_file stream_open(const struct filter *filter)
+{
+	static const struct stream_part all[] = {STREAM_PART(more), STREAM_PART(events), STREAM_PART(stream_pairs)};
+
+	return stream_open_with(filter, all, sizeof(all) / sizeof(all[0]));
 }
 
 static inline void stream_close(struct stream_file *f)

@@ -5,77 +5,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <export/stack_table.h>
 #include <export/timed.h>
 
 #include "proto/perfetto.pb-c.h"
-#include "unit/events_fixture.h"
-#include "unit/run.h"
+#include "unit/stream_fixture.h"
 
 Suite *test_timed(void);
 
 typedef int timed_fn(FILE *out, struct timed_source *s);
 
-static char path[] = "/tmp/braid-test-timed-XXXXXX";
-
-static void make_path(void)
+/* Exports the synthetic trace with more records, and returns the text. */
+static char *exported(timed_fn *write, struct timed_options o, const struct stream_part *recs, int want, size_t *size)
 {
-	ck_assert_int_ge(mkstemp(path), 0);
-}
-
-static void remove_path(void)
-{
-	char older[64];
-
-	snprintf(older, sizeof(older), "%s.old", path);
-	unlink(older);
-	unlink(path);
-}
-
-static void put_all(struct trace_writer *w, const struct trace_rec *recs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		ck_assert_int_eq(trace_writer_put(w, &recs[i]), 0);
-}
-
-/* Writes the synthetic trace with more records to a file, exports it, and returns the text. */
-static char *exported(timed_fn *write, const struct timed_options *o, const struct trace_rec *recs, size_t count,
-		      int want, size_t *size)
-{
-	struct analysis *an;
-	struct analyzer *a;
-	struct trace_reader *reader;
-	struct trace_writer *w;
+	const struct stream_part parts[] = {STREAM_PART(more), *recs};
+	struct stream_file f = stream_open_with(NULL, parts, 2);
 	struct timed_source source;
-	struct trace_rec rec;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
-	unlink(path);
-	ck_assert_int_eq(trace_writer_open(&w, path), 0);
-	put_all(w, synthetic, SYNTHETIC_COUNT);
-	put_all(w, more, sizeof(more) / sizeof(more[0]));
-	put_all(w, recs, count);
-	ck_assert_int_eq(trace_writer_close(w), 0);
-	ck_assert_int_eq(trace_reader_open(&reader, path, NULL), 0);
-	ck_assert_int_eq(analyzer_new(&a), 0);
-	while (trace_reader_next(reader, &rec) == 1)
-		ck_assert_int_eq(analyzer_feed(a, &rec), 0);
-	ck_assert_int_eq(analysis_new(&an, a, NULL), 0);
-	ck_assert_int_eq(timed_open(&source, reader, an, o), 0);
+	o.path = f.path;
+	ck_assert_int_eq(timed_open(&source, f.reader, f.an, &o), 0);
 	ck_assert_int_eq(write(out, &source), want);
 	timed_close(&source);
 	fclose(out);
-	analysis_free(an);
-	analyzer_free(a);
-	trace_reader_close(reader);
+	stream_close(&f);
 	return text;
 }
 
 #define EXPORTED(write, o, recs, want, size)                                                                           \
-	exported(write, &(struct timed_options){.path = path, o}, recs, sizeof(recs) / sizeof((recs)[0]), want, size)
+	exported(write, (struct timed_options){o}, &(struct stream_part)STREAM_PART(recs), want, size)
 
 /* ---- heat maps ---- */
 
@@ -226,7 +186,6 @@ Suite *test_timed(void)
 	Suite *s = suite_create("timed");
 	TCase *t = tcase_create("timed");
 
-	tcase_add_checked_fixture(t, make_path, remove_path);
 	tcase_add_test(t, an_interval_counts_where_it_is);
 	tcase_add_test(t, samples_count_at_their_time);
 	tcase_add_test(t, a_heat_map_has_a_limit);
