@@ -17,8 +17,7 @@ const SEARCH = text => `(() => { const f = document.getElementById("search"); f.
 	const actions = [["reversed", CLICK("reverse")], ["back", CLICK("reverse")], ["by thread", CLICK("threads")], ["back", CLICK("threads")], ["recursion folded", CLICK("recursion")],
 		["search", SEARCH("handle1.*7$")], ["methods", SEARCH("") + ";" + CLICK("methods")]];
 	for (let k = 0; k < 5; k++) {
-		await p.load("about:blank", "location.href === 'about:blank'");
-		await p.load("file://" + require("path").resolve(process.argv[2]), "Boolean(globalThis.braidPage && braidPage.opened)");
+		await p.again("", "Boolean(globalThis.braidPage && braidPage.opened)");
 		opened.push(await p.evaluate("braidPage.opened"));
 	}
 	opened.sort((a, b) => a - b);

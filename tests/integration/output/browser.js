@@ -90,6 +90,11 @@ async function open(page, {width = 1200, height = 700, hash = "", dark = false} 
 				await wait(50);
 			await frame();
 		},
+		/* The page anew, at an address of its own. */
+		async again(hash = "", ready = undefined) {
+			await api.load("about:blank", "location.href === 'about:blank'");
+			await api.load("file://" + path.resolve(page) + hash, ready);
+		},
 		async close() {
 			const ended = new Promise(done => child.on("exit", done));
 			await send("Browser.close").catch(() => {});

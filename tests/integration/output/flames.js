@@ -57,8 +57,12 @@ async function zoom(p, report) {
 /* The search says how many names and which share match; of what is zoomed to. */
 async function search(p, report) {
 	const spin = report.methods.find(m => m.name === "Worker.spin");
+	const found = "1 name, " + (100 * spin.total / report.samples.total).toFixed(2) + " %";
 	await type(p, "search", "^Worker\\.spin$");
-	assert.strictEqual(await text(p, "matched"), "1 name, " + (100 * spin.total / report.samples.total).toFixed(2) + " %");
+	assert.strictEqual(await text(p, "matched"), found);
+	/* it is in the address, with which a page can begin */
+	await p.again("#search=" + encodeURIComponent("^Worker\\.spin$"));
+	assert.strictEqual(await text(p, "matched"), found);
 	await p.evaluate(`document.getElementById("view").focus()`);
 	await p.key("n");
 	assert.strictEqual(await text(p, "detail-name"), "Worker.spin");

@@ -71,7 +71,9 @@ function partNote() {
 }
 
 /* ---- the search, and sums of what is zoomed to ---- */
-function search() {
+
+/* Finds the labels that match; says so if the text is no regular expression. */
+function match() {
 	const text = $("search").value, out = $("matched");
 	matchedLabel = null;
 	out.textContent = "";
@@ -86,10 +88,17 @@ function search() {
 		out.textContent = "not a regular expression";
 		out.classList.add("bad");
 		$("search").classList.add("bad");
-		return;
 	}
+}
+
+/* What matches, and how much that is. */
+function search() {
+	const out = $("matched");
+	match();
+	if (!matchedLabel)
+		return;
 	if (state.view === "graph") {
-		const under = partUnder(), names = new Set(recorded.label.filter((label, i) => i && matchedLabel[label] && recorded.label[i] >= 0));
+		const under = partUnder(), names = new Set(recorded.label.filter((label, i) => i && matchedLabel[label]));
 		out.textContent = names.size.toLocaleString("en") + (names.size === 1 ? " name, " : " names, ") + share(weightOf(recorded, under, matchedLabel), wideOf(flame.tree)[flame.zoom]);
 	} else if (state.view === "methods") {
 		out.textContent = matchedLabel.slice(0, graph.named).filter(Boolean).length.toLocaleString("en") + " names";

@@ -122,7 +122,7 @@ function readHash() {
 	laneFilter = $("lanes").value = got.get("lanes") || "";
 	setView(VIEWS[got.get("view")] && !$(VIEWS[got.get("view")]).hidden ? got.get("view") : "graph");
 	showRange();
-	search();
+	match();
 	rebuild((got.get("zoom") || "").split(".").filter(text => text !== "").slice(0, DEEPEST));
 	written = hashText();
 	restoring = false;

@@ -14,7 +14,7 @@ function listenToChoices() {
 		});
 	$("graph").addEventListener("change", event => {
 		choose(+event.target.value);
-		search();
+		match();
 		rebuild();
 		changed(true);
 	});
