@@ -44,8 +44,8 @@ function layout() {
 		note("limits", partNote());
 		note("keys", "Arrows: select \u00b7 Enter: zoom \u00b7 Backspace: out \u00b7 c: copy \u00b7 ?: all keys");
 		$("empty").hidden = flame.tree.total[0] > 0 || Boolean(flame.tree.was && flame.tree.was[0] > 0);
-		layFlame(flame);
 		summarise();
+		layFlame(flame);
 	} else if (state.view === "methods") {
 		note("limits", partNote());
 		note("keys", "Arrows: next method \u00b7 ?: all keys");
@@ -115,7 +115,6 @@ function summarise() {
 	$("reset").disabled = flame.zoom === 0;
 	search();
 	flame.tree.was ? changeLegend() : legend();
-	drawFlame(flame);
 }
 
 function searched() {
@@ -124,6 +123,7 @@ function searched() {
 		layMethods();
 	} else if (state.view === "graph") {
 		summarise();
+		drawFlame(flame);
 	}
 	changed(false);
 }

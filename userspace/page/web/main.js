@@ -53,7 +53,7 @@ function listenToButtons() {
 		document.documentElement.dataset.theme = dark() ? "light" : "dark";
 		themed();
 	});
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
+	PREFERS_DARK.addEventListener("change", themed);
 }
 
 function listenToPointer() {
@@ -160,8 +160,6 @@ function listenToKeys() {
 
 data.graphs.forEach((g, i) => option($("graph"), i, g.name));
 about();
-choose(0);
-resetRange();
 $("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
 $("heat").hidden = !data.graphs.some(g => g.times);
 fillProcesses();
@@ -170,7 +168,7 @@ listenToButtons();
 listenToPointer();
 listenToKeys();
 readHash();
-themed();
+pressed("theme", dark());
 $("view").focus();
 
 /* For tests of the page. */

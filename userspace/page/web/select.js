@@ -114,12 +114,12 @@ function zoomTo(f, node) {
 	f.zoom = node;
 	f.hover = -1;
 	$("tip").hidden = true;
+	if (f === flame)
+		summarise();
 	layFlame(f);
 	selectFrame(f, node === 0 ? -1 : node);
-	if (f !== flame)
-		return;
-	summarise();
-	changed(true);
+	if (f === flame)
+		changed(true);
 }
 
 /* Selects the next frame that matches, in the order of rows. */

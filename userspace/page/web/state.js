@@ -52,9 +52,12 @@ function laneName(thread) {
 	return t.name + " (" + t.tid + ")";
 }
 
+/* Asked for once: each frame and each cell asks for its colour. */
+const PREFERS_DARK = matchMedia("(prefers-color-scheme: dark)");
+
 function dark() {
 	const chosen = document.documentElement.dataset.theme;
-	return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+	return chosen ? chosen === "dark" : PREFERS_DARK.matches;
 }
 
 /* ---- numbers for people ---- */

@@ -6,11 +6,6 @@ let LEFT = 210, paneWidth = 1, height = 0, lineAt = -1; /* lineAt: the line that
 const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
 let from = begin, to = end, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
 
-function resetRange() {
-	from = begin;
-	to = end;
-}
-
 /* Shows a part of the time, as near to what is asked for as there is. */
 function showTime(a, b) {
 	const wide = Math.min(end - begin, Math.max(SHORTEST_US, b - a));
