@@ -55,7 +55,7 @@ Object.assign(world, {
 for (const expression of process.argv.slice(3))
 	if (!vm.runInContext(expression, world)) {
 		console.error("not true: " + expression);
-		for (const id of ["facts", "about", "filter", "lost"])
+		for (const id of ["about", "filter", "lost"])
 			console.error("  " + id + ": " + $(id).textContent);
 		console.error("  " + seen.rects.length + " rectangles; " + seen.texts.slice(0, 20).join(" | "));
 		process.exit(1);

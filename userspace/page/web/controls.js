@@ -226,6 +226,13 @@ function fillThreads() {
 	state.thread = "";
 }
 
+/* The recording as which frames are as wide. */
+function chooseSide(by) {
+	state.by = by;
+	pressed("by-before", by === "before");
+	pressed("by-after", by === "after");
+}
+
 /* The buttons that change the flame graph: whether the tree is another one then. */
 const SWITCHES = [["icicle", false], ["reverse", false], ["plumbing", true], ["recursion", true], ["threads", true]];
 

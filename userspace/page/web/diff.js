@@ -16,13 +16,13 @@ function joined(before, after) {
 			number.set(text, labels.push(text) - 1);
 		return number.get(text);
 	});
-	const nodes = [...after.nodes], children = new Map(), key = (up, label) => up * 0x8000000 + label, of = new Int32Array(before.nodes.length / 3 + 1);
+	const nodes = [...after.nodes], children = new Map(), of = new Int32Array(before.nodes.length / 3 + 1);
 	for (let i = 0; i < nodes.length; i += 3)
-		children.set(key(nodes[i], nodes[i + 1]), i / 3 + 1);
+		children.set(childKey(nodes[i], nodes[i + 1]), i / 3 + 1);
 	for (let i = 0; i < before.nodes.length; i += 3) {
-		const up = of[before.nodes[i]], label = theirs[before.nodes[i + 1]], known = children.get(key(up, label));
+		const up = of[before.nodes[i]], label = theirs[before.nodes[i + 1]], key = childKey(up, label), known = children.get(key);
 		of[i / 3 + 1] = known ?? nodes.push(up, label, before.nodes[i + 2]) / 3;
-		children.set(key(up, label), of[i / 3 + 1]);
+		children.set(key, of[i / 3 + 1]);
 	}
 	const then = before.samples.map((value, k) => k % 3 === 0 ? 0 : k % 3 === 1 ? of[value] : value);
 	return {...after, labels, nodes, samples: after.samples.map((value, k) => k % 3 === 0 ? 0 : value), before: then};

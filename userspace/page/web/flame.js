@@ -6,9 +6,9 @@
  */
 const ROW = 20, MIN_WIDTH = 0.4, FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
-function makeFlame(id, canvas, spacer) {
+function makeFlame(id, canvas, spacer, options = {}) {
 	return {box: $(id), canvas: $(canvas), spacer: $(spacer), context: $(canvas).getContext("2d"), tree: null, zoom: 0, hover: -1, focus: -1, icicle: false,
-		reverse: false, skip: 0, rows: [], above: 0, height: 0, shown: 0};
+		reverse: false, skip: 0, rows: [], above: 0, height: 0, shown: 0, ...options};
 }
 
 /* The label that matches the search, by number; null: nothing is searched. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees that are made of a recorded one: with less in it that everybody knows, and by thread. Such a tree has place(thread,
- * node), which is the number here of a recorded node. Parents come before their children.
+ * Trees that are made of a recorded one: with less in it that everybody knows, and by thread. Their place(thread,
+ * node) is the number here of a recorded node. Parents come before their children.
  */
 
 /* Frames that every thread begins with, before those that its program's author knows. */
@@ -23,18 +23,17 @@ function labelFor(graph, text) {
 function columns(graph, most) {
 	const tree = {count: 1, labels: graph.labels, parent: new Int32Array(most + 1), label: new Int32Array(most + 1), kind: new Uint8Array(most + 1)};
 	const first = new Int32Array(most + 1), next = new Int32Array(most + 1), shared = new Uint8Array(most + 1), index = new Map();
-	const key = (up, label) => up * 0x8000000 + label;
 	tree.label[0] = -1;
 	return {
 		tree,
 		/* From now on several recorded nodes are this one, so that its children have to be looked for. */
 		share(up) {
 			for (let c = shared[up] ? 0 : first[up]; c; c = next[c])
-				index.set(key(up, tree.label[c]), c);
+				index.set(childKey(up, tree.label[c]), c);
 			shared[up] = 1;
 		},
 		child(up, label, kind) {
-			const known = shared[up] ? index.get(key(up, label)) : undefined;
+			const known = shared[up] ? index.get(childKey(up, label)) : undefined;
 			if (known !== undefined) {
 				this.share(known);
 				return known;
@@ -46,7 +45,7 @@ function columns(graph, most) {
 			next[i] = first[up];
 			first[up] = i;
 			if (shared[up])
-				index.set(key(up, label), i);
+				index.set(childKey(up, label), i);
 			return i;
 		},
 	};
@@ -114,7 +113,6 @@ function folded(whole, graph, {plumbing, recursion}) {
 /* Each thread has a frame of its own, below all others. */
 function byThread(recorded, graph, nameOf) {
 	const numbers = new Map(), cells = [graph.samples, graph.before || []], nodes = [], key = (thread, node) => thread * recorded.count + node;
-	const before = recorded.place || ((_, node) => node);
 
 	function add(thread, node) {
 		const path = [];
@@ -130,8 +128,8 @@ function byThread(recorded, graph, nameOf) {
 
 	for (const samples of cells)
 		for (let i = 0; i < samples.length; i += 3)
-			add(samples[i], before(samples[i], samples[i + 1]));
+			add(samples[i], recorded.place(samples[i], samples[i + 1]));
 	const tree = recordedTree({labels: graph.labels, nodes});
-	tree.place = (thread, node) => numbers.get(key(thread, before(thread, node)));
+	tree.place = (thread, node) => numbers.get(key(thread, recorded.place(thread, node)));
 	return tree;
 }

@@ -104,9 +104,7 @@ function readHash() {
 		pressed(name, state[name]);
 	}
 	state.hidden = new Set((got.get("without") || "").split("-").filter(text => /^\d+$/.test(text) && +text < data.kinds.length).map(Number));
-	state.by = COMPARED && got.get("by") === "before" ? "before" : "after";
-	pressed("by-before", state.by === "before");
-	pressed("by-after", state.by === "after");
+	chooseSide(COMPARED && got.get("by") === "before" ? "before" : "after");
 	state.method = got.get("method") || "";
 	state.sort = got.get("sort") || "self";
 	choose(number("graph", data.graphs.length) ?? 0);

@@ -18,7 +18,7 @@ function layHeat() {
 	for (let i = 0; t && i < t.at.length; i++) {
 		const cell = Math.floor((t.at[i] - start) / heat.slice);
 		if (chosen[t.thread[i]] && cell >= 0 && cell < heat.counts.length)
-			heat.counts[cell] += graph.unit === "samples" || graph.unit === "bytes" ? t.weight[i] : 1;
+			heat.counts[cell] += heatUnit() === "events" ? 1 : t.weight[i];
 	}
 	heat.most = heat.counts.reduce((a, b) => Math.max(a, b), 0);
 	height = view.clientHeight;
@@ -31,7 +31,7 @@ function layHeat() {
 	$("legend").replaceChildren();
 	for (const count of new Set([0, 0.25, 0.5, 0.75, 1].map(share => Math.ceil(share * heat.most))))
 		legendItem(heatColour(heat.most ? count / heat.most : 0), count.toLocaleString("en"));
-	$("legend").append((graph.unit === "bytes" ? "bytes" : graph.unit === "samples" ? "samples" : "events") + " in " + lengthText(heat.slice));
+	$("legend").append(heatUnit() + " in " + lengthText(heat.slice));
 	drawHeat();
 }
 
@@ -41,7 +41,7 @@ function heatGeometry() {
 }
 
 function drawHeat() {
-	const style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--ink").trim(), {w, top, tall} = heatGeometry();
+	const ink = themeColour("--ink"), {w, top, tall} = heatGeometry();
 	const ratio = canvas.width / Math.max(1, view.clientWidth), gap = w * ratio >= 4 ? 1 : 0;
 	clean();
 	beginPaint();
@@ -127,10 +127,15 @@ function heatPlace(us) {
 	return [LEFT + (Math.floor(cell / HEAT_ROWS) + 0.5) * w, top + (HEAT_ROWS - 0.5 - cell % HEAT_ROWS) * tall];
 }
 
+/* What is counted: times count as events. */
+function heatUnit() {
+	return graph.unit === "bytes" || graph.unit === "samples" ? graph.unit : "events";
+}
+
 /* What a cell has, as text. */
 function heatText(us) {
 	const count = heat.counts[Math.round((us - heat.start) / heat.slice)];
-	return count.toLocaleString("en") + (graph.unit === "bytes" ? " bytes" : graph.unit === "samples" ? " samples" : " events");
+	return count.toLocaleString("en") + " " + heatUnit();
 }
 
 /* True: the key has a meaning. Arrows go to a cell, up is later; Enter begins a range and ends it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the table of methods, and one method with its callers above it and its callees below it ---- */
 const ROWS_AT_ONCE = 300;
-const callers = makeFlame("callers", "callers-canvas", "callers-spacer"), callees = makeFlame("callees", "callees-canvas", "callees-spacer");
+const callers = makeFlame("callers", "callers-canvas", "callers-spacer", {reverse: true, skip: 1});
+const callees = makeFlame("callees", "callees-canvas", "callees-spacer", {icicle: true, skip: 2});
 let methodTree = null, sums = null, listed = [], shownRows = ROWS_AT_ONCE;
 
 /* Columns: key, title, the column's number of a label. */
@@ -59,18 +60,11 @@ function headCell(row, key, title) {
 	});
 }
 
-function barCell(cell, value, all) {
-	cell.textContent = share(value, all);
-	cell.title = amount(value);
-	cell.style.backgroundSize = (all ? 100 * value / all : 0).toFixed(2) + "% 100%";
-	cell.className = "number bar-cell";
-}
-
 function numberCell(row, key, label) {
 	const cell = element("td", "", row);
 	cell.className = "number";
 	if (!graph.before) {
-		barCell(cell, sums[key][label], methodTree.total[0]);
+		barCell(cell, sums[key][label], methodTree.total[0], amount(sums[key][label]));
 		return;
 	}
 	const [was, is] = comparedSums();
@@ -82,8 +76,7 @@ function numberCell(row, key, label) {
 		cell.title = "The chance that a difference like this is one by chance; \u25cf: it is reported as a change";
 	} else {
 		const value = (key === "before" ? was : is)[label];
-		barCell(cell, partOf(value, key), 1);
-		cell.title = amount(value);
+		barCell(cell, partOf(value, key), 1, amount(value));
 	}
 }
 
@@ -181,15 +174,9 @@ function laySandwich() {
 	$("method-name").textContent = state.method;
 	$("method-numbers").textContent = sums.was ? changeText(sums.was[label], sums.total[label]) + " with what it calls; itself: " + changeText(sums.selfWas[label], sums.self[label]) :
 		"self " + amount(sums.self[label]) + ", " + share(sums.self[label], methodTree.total[0]) + " \u00b7 total " + amount(sums.total[label]) + ", " + share(sums.total[label], methodTree.total[0]);
-	const link = sourceOf(state.method);
-	$("method-source").hidden = link === null;
-	if (link !== null) {
-		$("method-source").setAttribute("href", link.href);
-		$("method-source").textContent = link.text;
-	}
-	for (const [f, skip] of [[callers, 1], [callees, 2]]) {
-		f.tree.expand(0);
-		Object.assign(f, {zoom: 0, focus: -1, hover: -1, skip, icicle: f === callees, reverse: f === callers});
+	linkSource("method-source", state.method);
+	for (const f of [callers, callees]) {
+		Object.assign(f, {zoom: 0, focus: -1, hover: -1});
 		layFlame(f);
 	}
 	note("no-callees", callees.rows.length ? "" : "It calls nothing that was seen.");

@@ -59,7 +59,7 @@ function firstAt(list, value) {
  * counts.
  */
 function weighPart(tree, graph, chosen, range) {
-	const self = new Float64Array(tree.count), t = timesOf(graph), lasts = graph.unit === "ns", place = tree.place;
+	const self = new Float64Array(tree.count), t = timesOf(graph), lasts = graph.unit === "ns";
 	if (!t)
 		return self;
 	for (let i = firstAt(t.at, range[0] - (lasts ? t.longest / 1000 : 0)); i < t.at.length && t.at[i] < range[1]; i++) {
@@ -68,7 +68,7 @@ function weighPart(tree, graph, chosen, range) {
 		const until = Math.min(t.at[i] + t.weight[i] / 1000, range[1]), inside = until - Math.max(t.at[i], range[0]);
 		const weight = !lasts ? t.weight[i] : inside > 0 ? Math.min(t.weight[i], Math.round(inside * 1000)) : 0;
 		if (weight)
-			self[place ? place(t.thread[i], t.node[i]) : t.node[i]] += weight;
+			self[tree.place(t.thread[i], t.node[i])] += weight;
 	}
 	return self;
 }

@@ -56,8 +56,7 @@ function stackLines(tree, node, title) {
 	const box = $("panel-body");
 	element("h3", title, box);
 	const list = element("ol", "", box);
-	element("button", "Copy stack", box.lastElementChild.previousElementSibling).addEventListener("click", async () =>
-		say(await copyText(framesOf(tree, node).join("\n") + "\n") ? "The stack is copied" : "The browser does not allow copying"));
+	element("button", "Copy stack", box.lastElementChild.previousElementSibling).addEventListener("click", () => copyNames(framesOf(tree, node)));
 	for (let i = node; i > 0; i = tree.nodes[i * 3 - 3]) {
 		const frame = element("li", tree.labels[tree.nodes[i * 3 - 2]], list), kind = data.kinds[tree.nodes[i * 3 - 1]];
 		frame.title = kind;
@@ -96,11 +95,7 @@ function pick(line, i, isSpan) {
 	$("panel-title").textContent = what.title;
 	box.replaceChildren();
 	element("p", what.state, box);
-	const pairs = element("dl", "", box);
-	for (const [title, text] of what.pairs) {
-		element("dt", title, pairs);
-		element("dd", text, pairs);
-	}
+	pairs(box, what.pairs);
 	const [a, b] = pickedTime();
 	element("button", "Select this time", box).addEventListener("click", () => selectRange([a, b]));
 	element("button", "Zoom to it", box).addEventListener("click", () => showTime(a - (b - a) / 4, b + (b - a) / 4));

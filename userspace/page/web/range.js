@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the view, and the selected part of the time, which all views share ---- */
 function showRange() {
-	$("range").hidden = state.range === null;
-	$("range").textContent = state.range ? exactTime(state.range[0]) + " \u2013 " + exactTime(state.range[1]) + "  (" + lengthText(state.range[1] - state.range[0]) + ") \u00d7" : "";
+	note("range", state.range ? exactTime(state.range[0]) + " \u2013 " + exactTime(state.range[1]) + "  (" + lengthText(state.range[1] - state.range[0]) + ") \u00d7" : "");
 }
 
 function selectRange(range) {

@@ -6,24 +6,13 @@ function section(title) {
 	return box;
 }
 
-function pairs(box, list) {
-	const dl = element("dl", "", box);
-	for (const [title, text] of list)
-		if (text !== "") {
-			element("dt", title, dl);
-			element("dd", text, dl);
-		}
-}
-
 /* Rows with a bar each: a title, a part of the whole. */
 function bars(box, list, whole) {
 	const table = element("table", "", box), body = element("tbody", "", table);
 	table.className = "bars";
 	for (const [title, part] of list) {
-		const row = element("tr", "", body), number = element("td", share(part, whole), row);
-		number.className = "number bar-cell";
-		number.title = part.toLocaleString("en");
-		number.style.backgroundSize = (whole ? 100 * part / whole : 0).toFixed(2) + "% 100%";
+		const row = element("tr", "", body);
+		barCell(element("td", "", row), part, whole, part.toLocaleString("en"));
 		element("td", title, row);
 	}
 }

@@ -33,15 +33,21 @@ function describeFrame() {
 	$("detail").hidden = active === null;
 	if (active === null)
 		return;
-	const i = active.focus, name = frameName(active, i), link = sourceOf(name);
+	const i = active.focus, name = frameName(active, i);
 	$("detail-name").textContent = name;
 	$("detail-numbers").textContent = [kindText(active, i), ...numbersOf(active, i)].filter(text => text !== "").join(" \u00b7 ");
 	$("detail-method").hidden = i === 0 || !isMethod(name) || (state.view === "methods" && state.method === name);
 	$("detail-copy").hidden = i === 0;
-	$("detail-source").hidden = link === null;
+	linkSource("detail-source", name);
+}
+
+/* Lets a link lead to a method's source, or hides it. */
+function linkSource(id, name) {
+	const link = sourceOf(name);
+	$(id).hidden = link === null;
 	if (link !== null) {
-		$("detail-source").setAttribute("href", link.href);
-		$("detail-source").textContent = link.text;
+		$(id).setAttribute("href", link.href);
+		$(id).textContent = link.text;
 	}
 }
 
@@ -74,9 +80,14 @@ async function copyText(text) {
 	}
 }
 
-async function copyStack() {
+/* Copies the names of a stack, innermost first. */
+async function copyNames(names) {
+	say(await copyText(names.join("\n") + "\n") ? "The stack is copied" : "The browser does not allow copying");
+}
+
+function copyStack() {
 	if (active && active.focus > 0)
-		say(await copyText(stackOf(active, active.focus).join("\n") + "\n") ? "The stack is copied" : "The browser does not allow copying");
+		copyNames(stackOf(active, active.focus));
 }
 
 let silence = 0;

@@ -101,6 +101,24 @@ function element(name, text, of) {
 	return made;
 }
 
+/* Titles with their texts; what has no text is left out. */
+function pairs(box, list) {
+	const dl = element("dl", "", box);
+	for (const [title, text] of list)
+		if (text !== "") {
+			element("dt", title, dl);
+			element("dd", text, dl);
+		}
+}
+
+/* A share as a number and as a bar behind it. */
+function barCell(cell, part, whole, title) {
+	cell.className = "number bar-cell";
+	cell.textContent = share(part, whole);
+	cell.title = title;
+	cell.style.backgroundSize = (whole ? 100 * part / whole : 0).toFixed(2) + "% 100%";
+}
+
 function note(id, text) {
 	$(id).textContent = text;
 	$(id).hidden = text === "";

@@ -203,7 +203,7 @@ function drawRunNames(lane, y, ink) {
 	}
 }
 
-function drawLine(k, style, ink) {
+function drawLine(k, ink) {
 	const line = lines[k], y = lineTop(k);
 	context.fillStyle = ink;
 	if (line.fold !== undefined) {
@@ -215,7 +215,7 @@ function drawLine(k, style, ink) {
 	}
 	const chosen = line.thread !== undefined && String(line.thread) === state.thread;
 	if (chosen) {
-		context.fillStyle = style.getPropertyValue("--accent").trim();
+		context.fillStyle = themeColour("--accent");
 		context.fillRect(0, y + 1, 4, ROW - 2);
 	}
 	context.fillText(fit(context, line.cpu === undefined ? laneName(line.thread) : "CPU " + line.cpu, LEFT - 18), 14, y + ROW / 2);
@@ -233,12 +233,12 @@ function timeText(us, step) {
 	return (us / 1e6).toFixed(digits) + " s";
 }
 
-function drawRuler(style, ink) {
+function drawRuler(ink) {
 	const w = view.clientWidth, least = (to - from) * 100 / (w - LEFT);
 	let step = 10 ** Math.floor(Math.log10(Math.max(1, least)));
 	while (step < least)
 		step *= step * 2 >= least ? 2 : step * 5 >= least ? 5 : 10;
-	context.fillStyle = style.getPropertyValue("--panel").trim();
+	context.fillStyle = themeColour("--panel");
 	context.fillRect(0, 0, w, RULER);
 	context.fillStyle = ink;
 	context.fillText(LEFT < 200 ? scaled((to - from) * 1000, 1000, ["ns", "\u00b5s", "ms", "s"]) : lengthText(to - from) + " shown", 6, RULER / 2);
@@ -272,8 +272,8 @@ function drawCursor(ink) {
 }
 
 function drawTimeline() {
-	const style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--ink").trim(), began = performance.now();
-	const [first, last] = shownLines(), accent = style.getPropertyValue("--accent").trim();
+	const ink = themeColour("--ink"), accent = themeColour("--accent"), began = performance.now();
+	const [first, last] = shownLines();
 	drawn = {ms: 0, arrows: 0, missing: 0};
 	clean();
 	beginPaint();
@@ -282,13 +282,13 @@ function drawTimeline() {
 			paintLane(lines[k].lane, k);
 	endPaint();
 	for (let k = first; k < last; k++)
-		drawLine(k, style, ink);
+		drawLine(k, ink);
 	context.globalAlpha = hasLives ? 0.25 : 0.45;
 	for (const i of bands)
 		bar(i, RULER, view.clientHeight);
 	context.globalAlpha = 1;
 	drawArrows(first, last, ink);
-	drawRuler(style, ink);
+	drawRuler(ink);
 	if (state.range)
 		shade(state.range[0], state.range[1], accent, 0.15);
 	if (picked)

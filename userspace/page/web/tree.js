@@ -4,10 +4,14 @@
  * The root is 0. A recording may have millions of nodes, so columns are typed arrays and no function recurses.
  */
 
-/* A graph's tree as it was recorded: every node follows its parent. */
+/*
+ * A graph's tree as it was recorded: every node follows its parent. place(thread, node) is the node that a thread's recorded
+ * node is in the tree, see fold.js.
+ */
 function recordedTree(graph) {
 	const count = graph.nodes.length / 3 + 1;
-	const tree = {count, labels: graph.labels, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count)};
+	const tree = {count, labels: graph.labels, parent: new Int32Array(count), label: new Int32Array(count), kind: new Uint8Array(count),
+		place: (_, node) => node};
 	tree.label[0] = -1;
 	for (let i = 1; i < count; i++) {
 		tree.parent[i] = graph.nodes[i * 3 - 3];
@@ -17,12 +21,17 @@ function recordedTree(graph) {
 	return tree;
 }
 
-/* Weights per node, of the threads for whose numbers `chosen` has a true value. `place` is the node that a thread's node is now. */
+/* A node's child with a label, as one number. */
+function childKey(up, label) {
+	return up * 0x8000000 + label;
+}
+
+/* Weights per node, of the threads for whose numbers `chosen` has a true value. */
 function weigh(recorded, samples, chosen) {
-	const self = new Float64Array(recorded.count), place = recorded.place;
+	const self = new Float64Array(recorded.count);
 	for (let i = 0; i < samples.length; i += 3)
 		if (chosen[samples[i]])
-			self[place ? place(samples[i], samples[i + 1]) : samples[i + 1]] += samples[i + 2];
+			self[recorded.place(samples[i], samples[i + 1])] += samples[i + 2];
 	return self;
 }
 
