@@ -2,11 +2,8 @@
 /*
  * The page of two recordings: a graph of each, which the browser joins, and which methods differ by more than chance.
  */
-#include <stdlib.h>
-
 #include <analyze/events.h>
 
-#include "html.h"
 #include "page.h"
 
 struct diff_page {
@@ -67,18 +64,14 @@ static void write_compared(struct json *j, const struct diff_page *d, const stru
 
 static int write_graph(struct json *j, const struct diff_page *d, int side, const struct profile *profile)
 {
-	const struct analysis *an = d->views[side]->an;
-	struct page p = {.an = an, .sources = d->request->source_link != NULL, .j = *j};
-	enum kind_unit unit = d->report->options->kind ? kind_of(d->report->options->kind)->unit : UNIT_COUNT;
-	int err = -ENOMEM;
+	uint32_t kind = d->report->options->kind;
+	struct page p;
+	int err = page_init(&p, d->views[side]->an, d->request);
 
-	p.index = calloc(an->a->threads.count + 1, sizeof(*p.index));
-	if (p.index)
-		err = page_graph(&p, profile, NULL, d->report->what,
-				 d->report->options->kind ? page_unit(unit) : "samples");
+	p.j = *j;
+	err = err ?: page_graph(&p, profile, NULL, d->report->what, kind ? page_unit(kind_of(kind)->unit) : "samples");
 	*j = p.j;
-	free(p.index);
-	free(p.rows.at);
+	page_free(&p);
 	return err;
 }
 

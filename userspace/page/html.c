@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <analyze/events.h>
-#include <report/report.h>
 
 #include "page.h"
 
@@ -210,17 +209,13 @@ static int html_data(FILE *out, const void *of)
 {
 	const struct report_page *report = of;
 	const struct views *v = report->views;
-	struct page p = {.an = v->an,
-			 .from_ns = v->an->start_ns,
-			 .sources = report->request->source_link != NULL,
-			 .j = {.out = out}};
-	int err = 0;
+	struct page p;
+	int err = page_init(&p, v->an, report->request);
 
-	p.index = calloc(v->an->a->threads.count + 1, sizeof(*p.index));
-	if (!p.index)
-		return -ENOMEM;
-	if (v->an->from_ns > p.from_ns)
-		p.from_ns = v->an->from_ns;
+	if (err)
+		return err;
+	p.j.out = out;
+	p.from_ns = v->an->from_ns > v->an->start_ns ? v->an->from_ns : v->an->start_ns;
 	p.to_ns = add_saturating(v->an->start_ns, analysis_end_ns(v->an));
 	if (p.to_ns <= p.from_ns)
 		p.to_ns = p.from_ns + 1;
@@ -238,8 +233,7 @@ static int html_data(FILE *out, const void *of)
 	err = err ?: html_lanes(&p) ?: html_timeline(&p);
 	html_threads(&p, v);
 	json_close(&p.j, '}');
-	free(p.index);
-	free(p.rows.at);
+	page_free(&p);
 	return err;
 }
 

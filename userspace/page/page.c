@@ -6,6 +6,19 @@
 
 #include "page.h"
 
+int page_init(struct page *p, const struct analysis *an, const struct page_request *request)
+{
+	*p = (struct page){.an = an, .sources = request->source_link != NULL};
+	p->index = calloc(an->a->threads.count + 1, sizeof(*p->index));
+	return p->index ? 0 : -ENOMEM;
+}
+
+void page_free(struct page *p)
+{
+	free(p->index);
+	free(p->rows.at);
+}
+
 int page_thread(struct page *p, uint32_t row, uint32_t *number)
 {
 	uint32_t *at = &p->index[row == ROW_NONE ? p->an->a->threads.count : row];

@@ -9,6 +9,7 @@
 #include <util/json.h>
 #include <wall/wall.h>
 
+#include "html.h"
 #include "pack.h"
 
 /*
@@ -34,6 +35,10 @@ struct page {
 };
 
 /* ---- page.c ---- */
+
+/* 0 or -ENOMEM; page_free() then. */
+int page_init(struct page *p, const struct analysis *an, const struct page_request *request);
+void page_free(struct page *p);
 
 /* The number of a row of the analyzer's threads. `row` may be ROW_NONE. */
 int page_thread(struct page *p, uint32_t row, uint32_t *number);

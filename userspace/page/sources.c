@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include <util/compare.h>
+
 #include "page.h"
 
 bool page_can_link(const char *pattern)
@@ -29,13 +30,9 @@ typedef VEC(struct source_place) place_list;
 static int compare(const void *x, const void *y)
 {
 	const struct source_place *p = x, *q = y;
-	int names = strcmp(p->name, q->name);
 
-	if (names)
-		return names;
-	if (p->weight != q->weight)
-		return p->weight > q->weight ? -1 : 1;
-	return strcmp(p->file, q->file) ?: (p->line > q->line) - (p->line < q->line);
+	return strcmp(p->name, q->name) ?: compare_u64(q->weight, p->weight)
+		?: strcmp(p->file, q->file) ?: compare_u64(p->line, q->line);
 }
 
 static int collect(const struct tree *t, place_list *to)
