@@ -149,7 +149,7 @@ static Perfetto__Frame__Kind kind_of_frame(enum stack_kind kind)
 	}
 }
 
-/* The number of the label stands for the address, by which readers tell frames of a mapping apart. */
+/* Readers distinguish frames of a mapping by their addresses; the number of the label is in the place of one. */
 static uint64_t frame_of(struct perfetto *w, uint32_t label)
 {
 	const struct tree_label *l = &w->source->tree->labels.at[label];

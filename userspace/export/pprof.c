@@ -68,7 +68,7 @@ static void put_head(struct pprof *w, const struct profile_unit *u)
 
 /* ---- frames: a function and a location for each label ---- */
 
-/* Tells pprof that names are known, so that it does not look for files and symbols itself. */
+/* Says that names are known, so that pprof does not look for files and symbols itself. */
 static void put_mapping(struct pprof *w)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;

@@ -88,7 +88,7 @@ uint64_t pools_stack(struct pools *p, uint32_t stack, uint32_t xframe)
 
 /* ---- methods ---- */
 
-/* The index + 1 of the method; 0 without memory. Full name and `other` tell methods apart. */
+/* The index + 1 of the method with this identity, see identity_of(); 0 without memory. */
 static uint32_t put_method(struct pools *p, uint64_t identity, const struct jfr_method *m)
 {
 	uint32_t *at = u64map_put(&p->method_of, identity);

@@ -104,7 +104,7 @@ struct jfr_event_type {
 struct jfr_value_type {
 	const char *name;
 	const char *label;
-	bool simple; /* it stands for its only field */
+	bool simple; /* readers show its only field in its place */
 	struct jfr_field fields[7];
 };
 extern const struct jfr_value_type jfr_value_types[JFR_TYPES];

@@ -317,8 +317,8 @@ static bool print_notice(FILE *out, const struct analysis *an, const struct trac
 }
 
 /*
- * An event with a stack gets a second header in the format of a sample's, so that readers of that format can tell its
- * stack from samples' by the event's name.
+ * An event with a stack gets a second header in the format of a sample's, so that readers of that format can
+ * distinguish its stack from samples' by the event's name.
  */
 static void print_event_stack(FILE *out, const struct analysis *an, const struct event *e, struct who w,
 			      const char *name, const struct script_options *o)
