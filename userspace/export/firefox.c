@@ -366,7 +366,7 @@ static void put_schema(struct json *j, const struct firefox *w)
 			json_string(j, "tableLabel", label);
 			json_string(j, "chartLabel", label);
 		}
-		json_string(j, "description", k ? k->title : "Hits of tracepoints and probes");
+		json_string(j, "description", k ? k->title : TIMED_HITS);
 		json_open(j, "display", '[');
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 			json_string(j, NULL, places[i]);

@@ -277,7 +277,7 @@ static uint64_t event_track(struct perfetto *w, const struct timed *t)
 	}
 	if (!is_new(w, track.uuid))
 		return track.uuid;
-	track.name = (char *)(uintptr_t)(t->event ? t->event->k->title : "Hits of tracepoints and probes");
+	track.name = (char *)(uintptr_t)(t->event ? t->event->k->title : TIMED_HITS);
 	put_track(w, &track);
 	return track.uuid;
 }

@@ -44,6 +44,9 @@ uint32_t timed_node(const struct timed_source *s, const struct timed *t);
 /* Whether it takes a time that it begins and ends. Sums have no place, and ages are no times that something takes. */
 bool timed_is_interval(const struct timed *t);
 
+/* The title of samples that are hits; events have those of their kinds. */
+#define TIMED_HITS "Hits of tracepoints and probes"
+
 /* "lock", "cpu-clock": what it is one of. */
 const char *timed_category(const struct timed *t);
 
