@@ -315,7 +315,7 @@ static int take_events(struct facts *f)
 							[BRAID_JVM_THREAD_START] = RATE_THREAD_START + 1};
 	int err = 0;
 
-	for (size_t i = 0; i < events_count(f->an) && !err; i++) {
+	for (size_t i = 0; i < f->an->a->events.count && !err; i++) {
 		uint32_t kind = f->an->a->events.at[i].kind;
 		struct event e;
 
