@@ -113,6 +113,8 @@ bool analysis_clip(const struct analysis *an, uint64_t *start_ns, uint64_t *dura
 uint64_t analysis_since(const struct analysis *an, uint64_t time_ns);
 /* The end of the window, or of the recording, as time since the start. */
 uint64_t analysis_end_ns(const struct analysis *an);
+/* How long the window, or the recording, is: the time that everything else is about. */
+uint64_t analysis_shown_ns(const struct analysis *an);
 
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
 /* A thread row's own name, else its process's. Never NULL. */

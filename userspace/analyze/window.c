@@ -120,6 +120,11 @@ uint64_t analysis_end_ns(const struct analysis *an)
 	return analysis_since(an, an->to_ns) < end_ns ? analysis_since(an, an->to_ns) : end_ns;
 }
 
+uint64_t analysis_shown_ns(const struct analysis *an)
+{
+	return analysis_end_ns(an) - analysis_since(an, an->from_ns);
+}
+
 uint64_t analysis_since(const struct analysis *an, uint64_t time_ns)
 {
 	return time_ns > an->start_ns ? time_ns - an->start_ns : 0;

@@ -65,7 +65,7 @@ void evidence_sums(struct check *c, enum braid_jvm_event_kind kind, enum event_b
 
 	for (size_t i = 0; i < t->sums.count && i < EVIDENCE_ROWS; i++) {
 		const struct event_sum *s = &t->sums.at[i];
-		double of = share(s->weight, k->weight);
+		double of = percent(s->weight, k->weight);
 
 		if (of < MATTERS)
 			break;
@@ -85,11 +85,6 @@ const char *place_text(char buf[PLACE_TEXT], const struct analysis *an, uint32_t
 		snprintf(buf, PLACE_TEXT, " in %.*s", len < PLACE_TEXT - 5 ? len : PLACE_TEXT - 5,
 			 events_site_name(an, site));
 	return buf;
-}
-
-double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 double per_second(const struct facts *f, uint64_t count)

@@ -32,7 +32,6 @@ void evidence_sums(struct check *c, enum braid_jvm_event_kind kind, enum event_b
 #define PLACE_TEXT 256
 const char *place_text(char buf[PLACE_TEXT], const struct analysis *an, uint32_t site);
 
-double share(uint64_t part, uint64_t whole);		       /* in % */
 double per_second(const struct facts *f, uint64_t count);      /* of the recording */
 double threads_on_average(const struct facts *f, uint64_t ns); /* at any time, on average, if all did so for `ns` */
 const struct kind_view *kind_at(const struct check *c, enum braid_jvm_event_kind kind);

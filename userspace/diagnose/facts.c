@@ -349,9 +349,8 @@ int facts_new(struct facts **out, const struct views *v)
 	*out = f;
 	if (err)
 		return err;
-	f->v = v;
 	f->an = v->an;
-	f->ns = analysis_end_ns(v->an) - analysis_since(v->an, v->an->from_ns);
+	f->ns = analysis_shown_ns(v->an);
 	f->marks = marks_new(v->an);
 	err = f->marks ? take_events(f) : -ENOMEM;
 	if (!err && events_recorded(v->an, BRAID_EVENT_TYPE_OFFCPU))

@@ -56,7 +56,6 @@ struct fact_rate {
 enum rate_of { RATE_DEOPT, RATE_CLASS_LOAD, RATE_CLASS_UNLOAD, RATE_THREAD_START, RATES };
 
 struct facts {
-	const struct views *v;
 	const struct analysis *an;
 	uint64_t ns;	   /* the time that is looked at */
 	struct wall *wall; /* NULL: no times off the CPU were recorded */

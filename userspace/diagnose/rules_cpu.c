@@ -39,7 +39,7 @@ int rule_throttled(struct check *c)
 		worst = ns;
 		process = a->processes.ids[i];
 	}
-	measure = share(worst, c->v->an->duration_ns);
+	measure = percent(worst, c->v->an->duration_ns);
 	if (!process || !found(c, measure))
 		return 0;
 	say(c, "The cgroup has used up its CPU quota: its threads were stopped for %.0f %% of the time", measure);
@@ -53,7 +53,7 @@ int rule_throttled(struct check *c)
 
 int rule_steal(struct check *c)
 {
-	double measure = share(host(c, "host_steal_ns"), host(c, "host_cpu_ns"));
+	double measure = percent(host(c, "host_steal_ns"), host(c, "host_cpu_ns"));
 
 	if (!found(c, measure))
 		return 0;
@@ -82,7 +82,7 @@ int rule_starved(struct check *c)
 	const uint64_t *ns = c->facts->wall_ns;
 	const struct wall *w = c->facts->wall;
 	size_t worst = SIZE_MAX;
-	double measure = share(ns[WALL_RUNNABLE], add_saturating(ns[WALL_RUNNABLE], ns[WALL_RUNNING]));
+	double measure = percent(ns[WALL_RUNNABLE], add_saturating(ns[WALL_RUNNABLE], ns[WALL_RUNNING]));
 
 	/* Many that run for a moment wait for a moment: it matters if a CPU's worth of time is lost. */
 	if (threads_on_average(c->facts, ns[WALL_RUNNABLE]) < 0.5 || !found(c, measure))
@@ -97,7 +97,7 @@ int rule_starved(struct check *c)
 	if (worst != SIZE_MAX)
 		evidence(c, "%s waited for %.0f %% of its time",
 			 analysis_thread_name(w->an, w->threads.at[worst].thread),
-			 share(w->threads.at[worst].ns[WALL_RUNNABLE], w->threads.at[worst].life_ns));
+			 percent(w->threads.at[worst].ns[WALL_RUNNABLE], w->threads.at[worst].life_ns));
 	return 0;
 }
 
@@ -160,10 +160,10 @@ int rule_spin(struct check *c)
 			stack = s->stack;
 		}
 	}
-	if (p->quality.total < SAMPLES_MIN || !found(c, share(yields, p->quality.total)))
+	if (p->quality.total < SAMPLES_MIN || !found(c, percent(yields, p->quality.total)))
 		return 0;
 	say(c, "A loop turns on the CPU until something happens: %.0f %% of all samples are in Thread.yield()",
-	    share(yields, p->quality.total));
+	    percent(yields, p->quality.total));
 	evidence(c, "mostly%s", place_text(at, c->v->an, events_site(c->v->an, stack)));
 	return 0;
 }
@@ -177,9 +177,9 @@ int rule_hot(struct check *c)
 	for (size_t i = 0; i < v->methods.count; i++)
 		if (v->methods.at[i].domain == DOMAIN_JAVA && (!hottest || v->methods.at[i].self > hottest->self))
 			hottest = &v->methods.at[i];
-	if (!hottest || all < SAMPLES_MIN || !found(c, share(hottest->self, all)))
+	if (!hottest || all < SAMPLES_MIN || !found(c, percent(hottest->self, all)))
 		return 0;
-	say(c, "One method takes the CPU: %s, in %.0f %% of all samples", hottest->name, share(hottest->self, all));
+	say(c, "One method takes the CPU: %s, in %.0f %% of all samples", hottest->name, percent(hottest->self, all));
 	evidence(c, "%" PRIu64 " of %" PRIu64 " samples, mostly %s", hottest->self, all, kind_name(hottest->kind));
 	return 0;
 }

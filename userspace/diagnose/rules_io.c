@@ -18,7 +18,7 @@ static void show_places(struct check *c, enum wait_class class)
 
 		if (p->class != class)
 			continue;
-		if (shown && share(p->ns, c->facts->waited_ns[class]) < 5)
+		if (shown && percent(p->ns, c->facts->waited_ns[class]) < 5)
 			break;
 		shown++;
 		evidence(c, "%s%s%s%s, the longest of %" PRIu64 " recorded wait%s %s", duration_text(total, p->ns),
@@ -29,7 +29,7 @@ static void show_places(struct check *c, enum wait_class class)
 
 static int check_class(struct check *c, enum wait_class class, const char *sentence)
 {
-	double measure = share(c->facts->waited_ns[class], c->facts->own_ns[class]);
+	double measure = percent(c->facts->waited_ns[class], c->facts->own_ns[class]);
 
 	if (threads_on_average(c->facts, c->facts->waited_ns[class]) < LITTLE || !found(c, measure))
 		return 0;

@@ -158,8 +158,8 @@ static const struct pool *starved_pool(const pool_list *pools)
 	for (size_t i = 0; i < pools->count; i++) {
 		const struct pool *p = &pools->at[i];
 
-		if (p->threads >= 2 && share(p->idle_ns, p->life_ns) < 5 &&
-		    (!worst || share(p->blocked_ns, p->life_ns) > share(worst->blocked_ns, worst->life_ns)))
+		if (p->threads >= 2 && percent(p->idle_ns, p->life_ns) < 5 &&
+		    (!worst || percent(p->blocked_ns, p->life_ns) > percent(worst->blocked_ns, worst->life_ns)))
 			worst = p;
 	}
 	return worst;
@@ -178,10 +178,10 @@ int rule_pool(struct check *c)
 		if (c->facts->threads[i].pool_ns)
 			err = add_worker(c, &texts, &pools, i);
 	p = starved_pool(&pools);
-	if (!err && p && found(c, share(p->blocked_ns, p->life_ns))) {
+	if (!err && p && found(c, percent(p->blocked_ns, p->life_ns))) {
 		say(c,
 		    "The pool %s has no worker left: all %" PRIu64 " wait inside their tasks, for %.0f %% of the time",
-		    p->name, p->threads, share(p->blocked_ns, p->life_ns));
+		    p->name, p->threads, percent(p->blocked_ns, p->life_ns));
 		evidence(c, "the longest wait, %s, was%s", duration_text(max, p->max_ns),
 			 place_text(at, c->v->an, p->site));
 		evidence(c, "no worker was idle, so tasks waited in the queue");
@@ -204,7 +204,7 @@ int rule_one_thread(struct check *c)
 		uint64_t active = add_saturating(t->ns[WALL_RUNNING], t->ns[WALL_RUNNABLE]);
 
 		/* it has no rest itself: otherwise, what it waits for is to blame */
-		if (t->java && share(active, t->life_ns) >= 70 &&
+		if (t->java && percent(active, t->life_ns) >= 70 &&
 		    (worst == SIZE_MAX || c->facts->threads[i].for_it_ns > c->facts->threads[worst].for_it_ns))
 			worst = i;
 	}
@@ -214,8 +214,8 @@ int rule_one_thread(struct check *c)
 	    analysis_thread_name(w->an, w->threads.at[worst].thread),
 	    threads_on_average(c->facts, c->facts->threads[worst].for_it_ns));
 	evidence(c, "it ran, or waited for a CPU, for %.0f %% of its time",
-		 share(add_saturating(w->threads.at[worst].ns[WALL_RUNNING], w->threads.at[worst].ns[WALL_RUNNABLE]),
-		       w->threads.at[worst].life_ns));
+		 percent(add_saturating(w->threads.at[worst].ns[WALL_RUNNING], w->threads.at[worst].ns[WALL_RUNNABLE]),
+			 w->threads.at[worst].life_ns));
 	evidence(c, "the longest wait for it, %s, was%s", duration_text(max, c->facts->threads[worst].for_it_max_ns),
 		 place_text(at, c->v->an, c->facts->threads[worst].for_it_site));
 	return 0;
@@ -241,10 +241,10 @@ int rule_pinned(struct check *c)
 		if (!worst || t->pinned_max_ns > worst->pinned_max_ns)
 			worst = t;
 	}
-	if (!worst || !found(c, share(pinned_ns, life_ns)))
+	if (!worst || !found(c, percent(pinned_ns, life_ns)))
 		return 0;
 	say(c, "Virtual threads pin their carriers: %" PRIu64 " carrier%s waited with them for %.0f %% of the time",
-	    carriers, plural(carriers), share(pinned_ns, life_ns));
+	    carriers, plural(carriers), percent(pinned_ns, life_ns));
 	evidence(c, "the longest such wait, %s, was%s", duration_text(max, worst->pinned_max_ns),
 		 place_text(at, c->v->an, worst->pinned_site));
 	return 0;

@@ -128,10 +128,10 @@ int rule_gc_explicit(struct check *c)
 	const struct fact_place *caller = facts_place(c->facts, WAIT_GC_CALL);
 	char at[PLACE_TEXT];
 
-	if (p.count < 2 || !found(c, share(p.ns, c->facts->ns)))
+	if (p.count < 2 || !found(c, percent(p.ns, c->facts->ns)))
 		return 0;
 	say(c, "The program calls System.gc(): %.0f %% of the time, all Java threads stand still for it",
-	    share(p.ns, c->facts->ns));
+	    percent(p.ns, c->facts->ns));
 	show_pauses(c, &p);
 	if (caller && caller->site != ROW_NONE)
 		evidence(c, "called%s", place_text(at, c->v->an, caller->site));
@@ -149,10 +149,10 @@ int rule_gc_locker(struct check *c)
 	for (size_t i = 0; i < c->v->gc.longest.count; i++)
 		all += c->v->gc.longest.at[i].process == held.process;
 	/* now and then, it costs nobody much */
-	if (held.count < 3 || per_second(c->facts, held.count) < 1 || !found(c, share(held.count, all)))
+	if (held.count < 3 || per_second(c->facts, held.count) < 1 || !found(c, percent(held.count, all)))
 		return 0;
 	say(c, "Native code holds up collections: %.0f %% of them had to wait for the end of a critical section of JNI",
-	    share(held.count, all));
+	    percent(held.count, all));
 	show_pauses(c, &held);
 	for (size_t i = 0; i < e->held.count && i < 1; i++) {
 		const struct held_view *h = &e->held.at[i];
@@ -171,10 +171,10 @@ int rule_gc_long(struct check *c)
 	struct pauses p = worst_pauses(c, is_long), all = pauses_of(c, p.process, is_by_need);
 
 	/* otherwise it is their number that hurts, see below */
-	if (!p.count || p.ns < all.ns / 2 || !found(c, share(p.ns, c->facts->ns)))
+	if (!p.count || p.ns < all.ns / 2 || !found(c, percent(p.ns, c->facts->ns)))
 		return 0;
 	say(c, "Collections stop the program for long: %.0f %% of the time is in pauses of 200 ms or more",
-	    share(p.ns, c->facts->ns));
+	    percent(p.ns, c->facts->ns));
 	show_pauses(c, &p);
 	show_heap(c, p.process);
 	return 0;
@@ -184,10 +184,10 @@ int rule_gc_pressure(struct check *c)
 {
 	struct pauses p = worst_pauses(c, is_by_need), longs = pauses_of(c, p.process, is_long);
 
-	if (!p.count || longs.ns >= p.ns / 2 || !found(c, share(p.ns, c->facts->ns)))
+	if (!p.count || longs.ns >= p.ns / 2 || !found(c, percent(p.ns, c->facts->ns)))
 		return 0;
 	say(c, "The collector has too much to do: %.0f %% of the time is in %.0f pauses a second",
-	    share(p.ns, c->facts->ns), per_second(c->facts, p.count));
+	    percent(p.ns, c->facts->ns), per_second(c->facts, p.count));
 	show_pauses(c, &p);
 	show_heap(c, p.process);
 	show_allocation(c);
@@ -259,7 +259,7 @@ static double growth_measure(const struct growth *g)
 	for (int i = 1; i < PARTS; i++)
 		if (g->least[i] <= g->least[i - 1])
 			return 0;
-	return share(g->least[PARTS - 1] - g->least[0], g->heap);
+	return percent(g->least[PARTS - 1] - g->least[0], g->heap);
 }
 
 static void show_growth(struct check *c, const struct growth *g)
@@ -280,7 +280,7 @@ static void show_growth(struct check *c, const struct growth *g)
 				 h->grown.at[k].class);
 	}
 	for (size_t i = 0; i < e->sites.count && i < 3; i++)
-		if (share(e->sites.at[i].live_bytes, e->live_bytes) >= 10)
+		if (percent(e->sites.at[i].live_bytes, e->live_bytes) >= 10)
 			evidence(c, "%s of %s are still there that were allocated%s",
 				 size_text(first, e->sites.at[i].live_bytes), e->sites.at[i].class,
 				 place_text(at, c->v->an, events_site(c->v->an, e->sites.at[i].stack)));
@@ -341,7 +341,7 @@ int rule_references(struct check *c)
 
 	for (size_t i = 0; i < w->threads.count; i++) {
 		const struct wall_thread *t = &w->threads.at[i];
-		double busy = share(busy_ns(t), t->life_ns);
+		double busy = percent(busy_ns(t), t->life_ns);
 		const char *name = analysis_thread_name(w->an, t->thread);
 
 		if (t->life_ns && t->java && busy > worst &&

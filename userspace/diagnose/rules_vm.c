@@ -14,7 +14,7 @@ static double fullness(const struct code_heap_view *h)
 {
 	uint64_t kept = strcmp(h->heap, "CodeCache") == 0 && h->reserved > KEPT ? KEPT : 0;
 
-	return share(h->max, h->reserved - kept);
+	return percent(h->max, h->reserved - kept);
 }
 
 int rule_code_cache(struct check *c)
@@ -60,9 +60,9 @@ int rule_interpreted(struct check *c)
 			hottest = m;
 		}
 	}
-	if (java < SAMPLES_MIN || !found(c, share(interpreted, java)))
+	if (java < SAMPLES_MIN || !found(c, percent(interpreted, java)))
 		return 0;
-	say(c, "Java code is interpreted, and not compiled: %.0f %% of its samples", share(interpreted, java));
+	say(c, "Java code is interpreted, and not compiled: %.0f %% of its samples", percent(interpreted, java));
 	evidence(c, "most of them, %" PRIu64 ", in %s", most, hottest->name);
 	return 0;
 }
@@ -89,11 +89,11 @@ int rule_safepoint(struct check *c)
 	const struct kind_view *k = kind_at(c, BRAID_JVM_SAFEPOINT);
 	char total[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
-	if (!found(c, share(k->value, c->facts->ns)))
+	if (!found(c, percent(k->value, c->facts->ns)))
 		return 0;
 	say(c,
 	    "Threads are late at safepoints: for %.0f %% of the time, all others wait until the last one has stopped",
-	    share(k->value, c->facts->ns));
+	    percent(k->value, c->facts->ns));
 	evidence(c, "%" PRIu64 " safepoint%s took %s to reach, the slowest %s", k->count, plural(k->count),
 		 duration_text(total, k->value), duration_text(max, k->value_max));
 	evidence_sums(c, BRAID_JVM_SAFEPOINT_STOP, BY_SITE, "of what was waited for was in");

@@ -27,12 +27,6 @@ static void item(FILE *out, size_t i, const char *between)
 		fputs(between, out);
 }
 
-/* The time that the report is about. */
-static uint64_t shown_ns(const struct analysis *an)
-{
-	return analysis_end_ns(an) - analysis_since(an, an->from_ns);
-}
-
 static void of_what(FILE *out, const struct analysis *an)
 {
 	const char *what = analyzer_info(an->a, "record.command"), *host = analyzer_info(an->a, "host.name");
@@ -64,8 +58,8 @@ static void samples(FILE *out, const struct views *v)
 
 	label(out, "samples");
 	fprintf(out, "%" PRIu64, all);
-	if (hz > 0 && shown_ns(v->an))
-		fprintf(out, ", %.2f CPUs in use", (double)all * 1e9 / hz / (double)shown_ns(v->an));
+	if (hz > 0 && analysis_shown_ns(v->an))
+		fprintf(out, ", %.2f CPUs in use", (double)all * 1e9 / hz / (double)analysis_shown_ns(v->an));
 	if (!all && v->hits.events.count)
 		fputs(" of a clock", out);
 	for (size_t i = 0; i < v->processes.count && i < MOST; i++)
@@ -140,7 +134,7 @@ static void collections(FILE *out, const struct views *v)
 		return;
 	label(out, "GC");
 	fprintf(out, "%" PRIu64 " pause%s, %.2f %% of the time (%s), longest %s\n", g->count, plural(g->count),
-		percent(g->total_ns, shown_ns(v->an)), duration_text(total, g->total_ns),
+		percent(g->total_ns, analysis_shown_ns(v->an)), duration_text(total, g->total_ns),
 		duration_text(max, g->max_ns));
 }
 
@@ -177,10 +171,11 @@ static void allocated(FILE *out, const struct views *v)
 	const struct event_sum *site = k->by[BY_SITE].sums.count ? &k->by[BY_SITE].sums.at[0] : NULL;
 	char text[QUANTITY_TEXT];
 
-	if (!k->weight || !shown_ns(v->an))
+	if (!k->weight || !analysis_shown_ns(v->an))
 		return;
 	label(out, "allocated");
-	fprintf(out, "%s a second", size_text(text, (uint64_t)((double)k->weight * 1e9 / (double)shown_ns(v->an))));
+	fprintf(out, "%s a second",
+		size_text(text, (uint64_t)((double)k->weight * 1e9 / (double)analysis_shown_ns(v->an))));
 	if (site)
 		fprintf(out, ": %.0f %% in %s", percent(site->weight, k->weight), site->name);
 	if (k->by[BY_NAME].sums.count)
