@@ -46,9 +46,16 @@ static int compare_findings(const void *x, const void *y)
 	return p->rule < q->rule ? -1 : p->rule > q->rule;
 }
 
-const char *finding_level(const struct finding *f)
+enum finding_level finding_level(const struct finding *f)
 {
-	return f->severity >= 67 ? "high" : f->severity >= 34 ? "medium" : "low";
+	return f->severity >= 67 ? LEVEL_HIGH : f->severity >= 34 ? LEVEL_MEDIUM : LEVEL_LOW;
+}
+
+const char *finding_level_name(const struct finding *f)
+{
+	static const char *const names[] = {[LEVEL_LOW] = "low", [LEVEL_MEDIUM] = "medium", [LEVEL_HIGH] = "high"};
+
+	return names[finding_level(f)];
 }
 
 /* ---- life ---- */

@@ -85,8 +85,11 @@ struct diagnosis {
 	unsigned checked;
 };
 
+enum finding_level { LEVEL_LOW, LEVEL_MEDIUM, LEVEL_HIGH };
+
+enum finding_level finding_level(const struct finding *f);
 /* "high", "medium", "low". */
-const char *finding_level(const struct finding *f);
+const char *finding_level_name(const struct finding *f);
 
 /* 0 or -ENOMEM. */
 int diagnosis_new(struct diagnosis **out, const struct views *v);

@@ -43,13 +43,16 @@ static void text_look(FILE *out, const struct rule *r, const char *path)
 
 static const char *level_style(const struct finding *f)
 {
-	return style(f->severity >= 67 ? STYLE_BAD : f->severity >= 34 ? STYLE_WARN : STYLE_FAINT);
+	static const enum style styles[] = {
+		[LEVEL_LOW] = STYLE_FAINT, [LEVEL_MEDIUM] = STYLE_WARN, [LEVEL_HIGH] = STYLE_BAD};
+
+	return style(styles[finding_level(f)]);
 }
 
 static void text_finding(FILE *out, const struct finding *f, size_t number, const char *path)
 {
-	fprintf(out, "\n%2zu. %s%s%s %s%s%s\n    %s\n", number, level_style(f), finding_level(f), style(STYLE_PLAIN),
-		style(STYLE_HEAD), f->rule->id, style(STYLE_PLAIN), f->sentence);
+	fprintf(out, "\n%2zu. %s%s%s %s%s%s\n    %s\n", number, level_style(f), finding_level_name(f),
+		style(STYLE_PLAIN), style(STYLE_HEAD), f->rule->id, style(STYLE_PLAIN), f->sentence);
 	if (f->cause)
 		fprintf(out, "    likely because of: %s\n", f->cause->id);
 	for (size_t i = 0; i < f->evidence.count; i++)
@@ -141,7 +144,7 @@ static void json_finding(struct json *j, const struct finding *f, const char *pa
 {
 	json_open(j, NULL, '{');
 	json_string(j, "rule", f->rule->id);
-	json_string(j, "level", finding_level(f));
+	json_string(j, "level", finding_level_name(f));
 	json_number(j, "severity", f->severity);
 	json_string(j, "sentence", f->sentence);
 	json_decimal(j, "measure", f->measure);

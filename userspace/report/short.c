@@ -21,12 +21,14 @@
 
 typedef void (*section_fn)(FILE *out, const struct views *v, unsigned top);
 
+#define SECTION_RULES 16
+
 /* A section, with the rules whose findings it shows. */
 struct section {
 	section_fn print; /* NULL: of the events of one kind */
 	uint32_t kind;
-	const char *rules; /* " a b " */
-	bool only_found;   /* it is too detailed for people unless a finding is about it */
+	enum rule_id rules[SECTION_RULES];
+	bool only_found; /* it is too detailed for people unless a finding is about it */
 };
 
 static void of_dumps(FILE *out, const struct views *v, unsigned top)
@@ -81,40 +83,41 @@ static void of_sites(FILE *out, const struct views *v, unsigned top)
 }
 
 static const struct section sections[] = {
-	{of_methods, 0, " hot-method interpreted spinning ", false},
-	{of_lines, 0, " hot-method ", false},
-	{NULL, BRAID_JVM_LOCK, " lock-convoy deadlock ", false},
-	{NULL, BRAID_JVM_OFFCPU,
-	 " pool-starved one-thread polling sync-logging sync-writes slow-disk slow-dns page-faults pinned "
-	 "cpu-starved context-switches throttled finalizers ",
+	{of_methods, 0, {RULE_HOT, RULE_INTERPRETED, RULE_SPIN}, false},
+	{of_lines, 0, {RULE_HOT}, false},
+	{NULL, BRAID_JVM_LOCK, {RULE_LOCK, RULE_DEADLOCK}, false},
+	{NULL,
+	 BRAID_JVM_OFFCPU,
+	 {RULE_POOL, RULE_ONE_THREAD, RULE_POLLING, RULE_LOG, RULE_SYNC, RULE_DISK, RULE_DNS, RULE_FAULTS, RULE_PINNED,
+	  RULE_STARVED, RULE_SWITCHES, RULE_THROTTLED, RULE_REFERENCES},
 	 false},
-	{of_gc, 0, " explicit-gc long-gc-pauses gc-pressure heap-leak gc-held-up ", false},
-	{text_held, 0, " gc-held-up ", false},
-	{NULL, BRAID_JVM_ALLOC, " gc-pressure ", false},
-	{of_sites, 0, " heap-leak ", false},
-	{text_histograms, 0, " heap-leak finalizers ", false},
-	{NULL, BRAID_JVM_RESOURCE, " exhausted ", false},
-	{NULL, BRAID_JVM_EXCEPTION, " exceptions ", false},
-	{NULL, BRAID_JVM_DEOPT, " deopt-storm ", false},
-	{text_compiles, 0, " code-cache-full deopt-storm interpreted ", true},
-	{NULL, BRAID_JVM_SAFEPOINT, " slow-safepoints ", true},
-	{NULL, BRAID_JVM_SAFEPOINT_STOP, " slow-safepoints ", true},
-	{text_classes, 0, " class-loading ", true},
-	{text_hits, 0, "", false},
-	{NULL, BRAID_JVM_SYSCALL, "", false},
-	{NULL, BRAID_JVM_FAULT, " page-faults swapping ", false},
-	{NULL, BRAID_JVM_BLOCK, " slow-disk sync-writes ", false},
-	{NULL, BRAID_JVM_TCP, "", false},
-	{NULL, BRAID_JVM_WAIT, "", false},
-	{text_timed, 0, "", false},
-	{NULL, BRAID_JVM_MALLOC, "", false},
-	{NULL, BRAID_JVM_UNFREED, "", false},
-	{of_refs, 0, "", false},
-	{NULL, BRAID_JVM_VTHREAD_START, "", false},
-	{of_threads, 0, "", false},
-	{text_lives, 0, " thread-starts ", true},
-	{of_dumps, 0, " deadlock ", false},
-	{of_quality, 0, "", false},
+	{of_gc, 0, {RULE_GC_EXPLICIT, RULE_GC_LONG, RULE_GC_PRESSURE, RULE_LEAK, RULE_GC_LOCKER}, false},
+	{text_held, 0, {RULE_GC_LOCKER}, false},
+	{NULL, BRAID_JVM_ALLOC, {RULE_GC_PRESSURE}, false},
+	{of_sites, 0, {RULE_LEAK}, false},
+	{text_histograms, 0, {RULE_LEAK, RULE_REFERENCES}, false},
+	{NULL, BRAID_JVM_RESOURCE, {RULE_EXHAUSTED}, false},
+	{NULL, BRAID_JVM_EXCEPTION, {RULE_EXCEPTIONS}, false},
+	{NULL, BRAID_JVM_DEOPT, {RULE_DEOPT}, false},
+	{text_compiles, 0, {RULE_CODE_CACHE, RULE_DEOPT, RULE_INTERPRETED}, true},
+	{NULL, BRAID_JVM_SAFEPOINT, {RULE_SAFEPOINT}, true},
+	{NULL, BRAID_JVM_SAFEPOINT_STOP, {RULE_SAFEPOINT}, true},
+	{text_classes, 0, {RULE_CLASSES}, true},
+	{text_hits, 0, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_SYSCALL, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_FAULT, {RULE_FAULTS, RULE_SWAP}, false},
+	{NULL, BRAID_JVM_BLOCK, {RULE_DISK, RULE_SYNC}, false},
+	{NULL, BRAID_JVM_TCP, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_WAIT, {RULE_NONE}, false},
+	{text_timed, 0, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_MALLOC, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_UNFREED, {RULE_NONE}, false},
+	{of_refs, 0, {RULE_NONE}, false},
+	{NULL, BRAID_JVM_VTHREAD_START, {RULE_NONE}, false},
+	{of_threads, 0, {RULE_NONE}, false},
+	{text_lives, 0, {RULE_THREADS}, true},
+	{of_dumps, 0, {RULE_DEADLOCK}, false},
+	{of_quality, 0, {RULE_NONE}, false},
 };
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
@@ -125,10 +128,10 @@ static unsigned severity_of(const struct section *s, const struct diagnosis *d)
 
 	for (size_t i = 0; d && i < d->findings.count; i++) {
 		const struct finding *f = &d->findings.at[i];
-		const char *at = strstr(s->rules, f->rule->id);
 
-		if (at && at[-1] == ' ' && at[strlen(f->rule->id)] == ' ' && f->severity > worst)
-			worst = f->severity;
+		for (size_t k = 0; k < SECTION_RULES && s->rules[k]; k++)
+			if (f->rule == &diagnose_rules[s->rules[k]] && f->severity > worst)
+				worst = f->severity;
 	}
 	return worst;
 }
