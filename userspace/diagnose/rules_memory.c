@@ -31,7 +31,7 @@ static bool is_by_need(const struct gc_pause *p)
 
 static bool is_held(const struct gc_pause *p)
 {
-	return strcmp(p->cause, "GCLocker Initiated GC") == 0;
+	return strcmp(p->cause, GC_CAUSE_LOCKER) == 0;
 }
 
 /* The pauses of one kind in the JVM that stood still for them longest. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "event_views.h"
+#include "gc.h"
 
-/* The collection that the last thread to leave a critical section asks for, if one is due (GCCause::_gc_locker). */
-#define CAUSE "GCLocker Initiated GC"
+#include <util/compare.h>
 
 static int add_refs(struct event_views *v, const struct event *e)
 {
@@ -30,7 +30,7 @@ static int add_pause(struct event_views *v, const struct analysis *an, const str
 				.thread = ROW_NONE,
 				.stack = ROW_NONE};
 
-	if (strcmp(strpool_get(&an->a->strings, e->row->detail), CAUSE) != 0)
+	if (strcmp(strpool_get(&an->a->strings, e->row->detail), GC_CAUSE_LOCKER) != 0)
 		return 0;
 	return VEC_PUSH(&v->held, one);
 }
@@ -38,19 +38,17 @@ static int add_pause(struct event_views *v, const struct analysis *an, const str
 static int compare_at(const void *a, const void *b)
 {
 	const struct held_view *p = a, *q = b;
+	int c = compare_u64(p->process, q->process);
 
-	if (p->process != q->process)
-		return p->process < q->process ? -1 : 1;
-	return (p->at_ns > q->at_ns) - (p->at_ns < q->at_ns);
+	return c ? c : compare_u64(p->at_ns, q->at_ns);
 }
 
 static int compare_held(const void *a, const void *b)
 {
 	const struct held_view *p = a, *q = b;
+	int c = compare_u64(q->section_ns, p->section_ns);
 
-	if (p->section_ns != q->section_ns)
-		return p->section_ns > q->section_ns ? -1 : 1;
-	return compare_at(a, b);
+	return c ? c : compare_at(a, b);
 }
 
 /* The first pause of the process at that time or later. */
@@ -102,8 +100,8 @@ int event_views_jni(struct event_views *v, const struct analysis *an)
 			err = add_pause(v, an, &e);
 	}
 	VEC_SORT(&v->held, compare_at);
-	for (size_t i = 0; v->held.count && i < events_count(an) && !err; i++)
-		if (events_get(an, i, &e) && e.kind == BRAID_JVM_JNI_CRITICAL)
+	for (size_t i = 0; v->held.count && i < an->a->events.count && !err; i++)
+		if (an->a->events.at[i].kind == BRAID_JVM_JNI_CRITICAL && events_get(an, i, &e))
 			add_section(v, &e);
 	VEC_SORT(&v->held, compare_held);
 	return err;

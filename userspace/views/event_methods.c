@@ -5,6 +5,8 @@
 
 #include "event_views.h"
 
+#include <util/compare.h>
+
 static const struct distribution none;
 
 static int add_calls(struct event_views *v, struct u64map *of, const struct event *e)
@@ -72,28 +74,24 @@ static int add_call(struct event_views *v, const struct analysis *an, const stru
 static int compare_nested(const void *a, const void *b)
 {
 	const struct call_view *p = a, *q = b;
+	int c = compare_u64(p->key, q->key);
 
-	if (p->key != q->key)
-		return p->key < q->key ? -1 : 1;
-	if (p->at_ns != q->at_ns)
-		return p->at_ns < q->at_ns ? -1 : 1;
-	return p->ns > q->ns ? -1 : p->ns < q->ns;
+	if (!c)
+		c = compare_u64(p->at_ns, q->at_ns);
+	return c ? c : compare_u64(q->ns, p->ns);
 }
 
 static int compare_slow(const void *a, const void *b)
 {
 	const struct call_view *p = a, *q = b;
+	int c = compare_u64(q->ns, p->ns);
 
-	if (p->ns != q->ns)
-		return p->ns > q->ns ? -1 : 1;
-	return compare_nested(a, b);
+	return c ? c : compare_nested(a, b);
 }
 
 static int compare_methods(const void *a, const void *b)
 {
-	const struct timed_view *p = a, *q = b;
-
-	return p->ns > q->ns ? -1 : p->ns < q->ns;
+	return compare_u64(((const struct timed_view *)b)->ns, ((const struct timed_view *)a)->ns);
 }
 
 static bool is_inside(const struct call_view *inner, const struct call_view *outer)
@@ -129,15 +127,13 @@ int event_views_methods(struct event_views *v, const struct analysis *an)
 	struct u64map of = {0}; /* by name: number + 1 */
 	int err = 0;
 
-	for (size_t i = 0; i < events_count(an) && !err; i++) {
+	for (size_t i = 0; i < an->a->events.count && !err; i++) {
+		uint32_t kind = an->a->events.at[i].kind;
 		struct event e;
 
-		if (!events_get(an, i, &e))
+		if ((kind != BRAID_JVM_METHOD_CALLS && kind != BRAID_JVM_METHOD) || !events_get(an, i, &e))
 			continue;
-		if (e.kind == BRAID_JVM_METHOD_CALLS)
-			err = add_calls(v, &of, &e);
-		else if (e.kind == BRAID_JVM_METHOD)
-			err = add_call(v, an, &e);
+		err = kind == BRAID_JVM_METHOD_CALLS ? add_calls(v, &of, &e) : add_call(v, an, &e);
 	}
 	for (size_t i = 0; i < v->methods.count && !err; i++) {
 		struct timed_view *m = &v->methods.at[i];

@@ -25,22 +25,21 @@ struct sites {
 	struct u64map first; /* of frames, by their hash: this stack, and 1 */
 };
 
+static void hash_frame(void *ctx, const struct analysis *an, const struct xframe *x)
+{
+	const struct sym *s = &an->syms.at[x->sym];
+	uint64_t *hash = ctx;
+
+	if (kind_domain((enum stack_kind)s->kind) == DOMAIN_JAVA)
+		*hash = pair_hash(*hash, (uint64_t)s->name << 32 | x->line);
+}
+
 /* Of the names and lines of Java frames, as HPROF's stacks have: how a method was executed makes no other site. */
 static uint64_t hash_of_frames(const struct analysis *an, uint32_t stack)
 {
 	uint64_t hash = 1;
 
-	for (uint32_t at = stack; at != ROW_NONE; at = an->stacks[at].parent) {
-		uint32_t frame = an->stacks[at].frame;
-
-		for (uint32_t i = frame == ROW_NONE ? 0 : an->expansions[frame].count; i-- > 0;) {
-			const struct xframe *x = &an->xframes.at[an->expansions[frame].first + i];
-			const struct sym *s = &an->syms.at[x->sym];
-
-			if (kind_domain((enum stack_kind)s->kind) == DOMAIN_JAVA)
-				hash = pair_hash(hash, (uint64_t)s->name << 32 | x->line);
-		}
-	}
+	analysis_each_frame(an, stack, hash_frame, &hash);
 	return hash;
 }
 

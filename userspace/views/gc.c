@@ -13,18 +13,6 @@
 
 /* ---- sums ---- */
 
-static int gc_sums_compare(const void *x, const void *y)
-{
-	const struct gc_sum *p = x, *q = y;
-	int c = compare_u64(q->total_ns, p->total_ns);
-
-	if (!c)
-		c = strcmp(p->name, q->name);
-	if (!c)
-		c = strcmp(p->what, q->what);
-	return c ? c : strcmp(p->cause, q->cause);
-}
-
 static int compare_names(const void *x, const void *y)
 {
 	const struct gc_sum *p = x, *q = y;
@@ -33,6 +21,14 @@ static int compare_names(const void *x, const void *y)
 	if (!c)
 		c = strcmp(p->what, q->what);
 	return c ? c : strcmp(p->cause, q->cause);
+}
+
+static int gc_sums_compare(const void *x, const void *y)
+{
+	const struct gc_sum *p = x, *q = y;
+	int c = compare_u64(q->total_ns, p->total_ns);
+
+	return c ? c : compare_names(x, y);
 }
 
 /* Merges rows with the same names, in place. Returns the number of rows left. */

@@ -9,6 +9,9 @@
 
 struct analysis;
 
+/* The collection that the last thread to leave a critical section asks for, if one is due (GCCause::_gc_locker). */
+#define GC_CAUSE_LOCKER "GCLocker Initiated GC"
+
 struct gc_pause {
 	uint32_t process; /* id */
 	uint32_t flags;	  /* BRAID_GC_* */
