@@ -50,8 +50,7 @@ void text_resources(FILE *out, const struct analyzer *a)
 		text_attributes(out, a, p->attributes);
 		putc('\n', out);
 	}
-	if (count > SHOWN)
-		fprintf(out, "  and %u more\n", count - SHOWN);
+	text_rest(out, count, SHOWN);
 }
 
 void json_resources(struct json *j, const struct analyzer *a)

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <util/quantity.h>
-
-#include <util/json.h>
+#include "info.h"
 
 #define CELL 64
 #define WIDTH 12
@@ -69,8 +67,7 @@ static void print_rows(FILE *out, const struct diff_report *r)
 	fprintf(out, "  %13s %10s %12s %12s%s  method\n", "change", "", "before", "after", r->all ? "     chance" : "");
 	for (size_t i = 0; i < count && i < r->top; i++)
 		print_row(out, r, &r->diff->rows.at[i]);
-	if (count > r->top)
-		fprintf(out, "  and %zu more\n", count - r->top);
+	text_rest(out, count, r->top);
 }
 
 static void print_totals(FILE *out, const struct diff_report *r)

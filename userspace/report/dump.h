@@ -24,7 +24,7 @@ void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *st
 void dump_deadlock_text(FILE *out, const struct dump_view *v, size_t number, bool stacks);
 void dump_deadlock_json(struct json *j, const char *key, const struct dump_view *v, size_t number, bool stacks);
 
-/* dumps_report.c; nothing, if the trace has no dumps. */
+/* ---- dumps.c: nothing, if the trace has no dumps ---- */
 void text_dumps(FILE *out, const struct views *v);
 void json_dumps(struct json *j, const struct views *v);
 

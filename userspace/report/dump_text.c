@@ -8,18 +8,13 @@
 #include <braid/jvm_event.h>
 #include <util/quantity.h>
 
+#include "events.h"
+
 #define NAMES 10 /* threads of a group that are named without --all */
 
 static void print_frame(void *ctx, const struct analysis *an, const struct xframe *x)
 {
-	const struct sym *s = &an->syms.at[x->sym];
-	const char *file = analysis_file(an, x), *slash = strrchr(file, '/');
-	FILE *out = ctx;
-
-	fprintf(out, "        %-11s %s", kind_name((enum stack_kind)s->kind), analysis_sym_name(an, x->sym));
-	if (x->line)
-		fprintf(out, " (%s:%u)", *file ? (slash ? slash + 1 : file) : "?", x->line);
-	putc('\n', out);
+	text_frame(ctx, 8, an, x);
 }
 
 static void print_stack(FILE *out, const struct dump_view *v, const struct dump_thread *t)

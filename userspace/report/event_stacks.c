@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whole stacks in the reports' tables of events. events_text.c and events_json.c call it. */
+/* Frames, and whole stacks in the reports' tables of events. events_text.c, events_json.c and dump_text.c call it. */
 #include "events.h"
 
 #include <string.h>
@@ -11,18 +11,29 @@ struct printed {
 	uint32_t frames;
 };
 
+const char *source_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return !*file ? "?" : slash ? slash + 1 : file;
+}
+
+void text_frame(FILE *out, int indent, const struct analysis *an, const struct xframe *x)
+{
+	enum stack_kind kind = (enum stack_kind)an->syms.at[x->sym].kind;
+
+	fprintf(out, "%*s%-11s %s", indent, "", kind_name(kind), analysis_sym_name(an, x->sym));
+	if (x->line)
+		fprintf(out, " (%s:%u)", source_name(analysis_file(an, x)), x->line);
+	putc('\n', out);
+}
+
 static void print_frame(void *ctx, const struct analysis *an, const struct xframe *x)
 {
-	const struct sym *s = &an->syms.at[x->sym];
-	const char *file = analysis_file(an, x), *slash = strrchr(file, '/');
 	struct printed *p = ctx;
 
-	if (p->frames++ >= FRAMES)
-		return;
-	fprintf(p->out, "            %-11s %s", kind_name((enum stack_kind)s->kind), analysis_sym_name(an, x->sym));
-	if (x->line)
-		fprintf(p->out, " (%s:%u)", *file ? (slash ? slash + 1 : file) : "?", x->line);
-	putc('\n', p->out);
+	if (p->frames++ < FRAMES)
+		text_frame(p->out, 12, an, x);
 }
 
 void text_stack(FILE *out, const struct views *v, uint32_t stack)

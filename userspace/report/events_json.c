@@ -127,14 +127,6 @@ static void json_blockers(struct json *j, const struct views *v, unsigned top)
 	json_close(j, ']');
 }
 
-static void json_moment(struct json *j, const struct views *v, const char *key, uint64_t time_ns)
-{
-	if (time_ns)
-		json_seconds(j, key, analysis_since(v->an, time_ns));
-	else
-		json_null(j, key);
-}
-
 static void json_lives(struct json *j, const struct views *v, unsigned top)
 {
 	const struct event_views *e = v->events;
@@ -147,8 +139,8 @@ static void json_lives(struct json *j, const struct views *v, unsigned top)
 
 		json_open(j, NULL, '{');
 		json_thread(j, v, "thread", l->thread);
-		json_moment(j, v, "start_s", l->started_ns);
-		json_moment(j, v, "end_s", l->ended_ns);
+		json_seconds_if(j, l->started_ns, "start_s", analysis_since(v->an, l->started_ns));
+		json_seconds_if(j, l->ended_ns, "end_s", analysis_since(v->an, l->ended_ns));
 		json_seconds_if(j, l->ended_ns, "cpu_s", l->cpu_ns);
 		json_number_if(j, l->samples || events_recorded(v->an, BRAID_EVENT_TYPE_CPU), "samples", l->samples);
 		json_seconds_if(j, of(v, t->process, BRAID_EVENT_TYPE_LOCK), "lock_s", l->lock_ns);

@@ -32,6 +32,16 @@ static void text_quoted(FILE *out, const char *text)
 	free(clean);
 }
 
+static void text_words(FILE *out, bool *any, const char *what, const char *const *words, size_t count)
+{
+	if (count)
+		part(out, any, what);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? " or " : " ", out);
+		text_quoted(out, words[i]);
+	}
+}
+
 static void text_patterns(FILE *out, bool *any, const char *what, const struct pattern *p, size_t count)
 {
 	if (count)
@@ -60,28 +70,10 @@ void filter_text(FILE *out, const struct analysis *an)
 
 	text_ids(out, &any, "pid", f->pids.at, f->pids.count);
 	text_ids(out, &any, "tid", f->tids.at, f->tids.count);
-	if (f->comms.count)
-		part(out, &any, "named");
-	for (size_t i = 0; i < f->comms.count; i++) {
-		fputs(i ? " or " : " ", out);
-		text_quoted(out, f->comms.at[i]);
-	}
-	if (f->cgroups.count)
-		part(out, &any, "control group");
-	for (size_t i = 0; i < f->cgroups.count; i++) {
-		fputs(i ? " or " : " ", out);
-		text_quoted(out, f->cgroups.at[i]);
-	}
-	if (f->pair) {
-		part(out, &any, "span from");
-		putc(' ', out);
-		text_quoted(out, f->pair);
-	}
-	if (f->calls) {
-		part(out, &any, "calls of");
-		putc(' ', out);
-		text_quoted(out, f->calls);
-	}
+	text_words(out, &any, "named", f->comms.at, f->comms.count);
+	text_words(out, &any, "control group", f->cgroups.at, f->cgroups.count);
+	text_words(out, &any, "span from", &f->pair, f->pair != NULL);
+	text_words(out, &any, "calls of", &f->calls, f->calls != NULL);
 	if (f->spans.count)
 		part(out, &any, "span");
 	for (size_t i = 0; i < f->spans.count; i++)

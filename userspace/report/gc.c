@@ -63,8 +63,7 @@ static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned
 		text_names(out, s->name, s->what, s->cause);
 		putc('\n', out);
 	}
-	if (count > top)
-		fprintf(out, "  and %zu more\n", count - top);
+	text_rest(out, count, top);
 }
 
 static bool recorded(const struct views *v)
@@ -112,27 +111,16 @@ static void json_names(struct json *j, const char *name, const char *what, const
 	json_string(j, "cause", cause);
 }
 
-static void json_used(struct json *j, const char *key, uint64_t bytes)
-{
-	if (bytes)
-		json_number(j, key, bytes);
-	else
-		json_null(j, key);
-}
-
 static void json_pause(struct json *j, const struct views *v, const struct gc_pause *p)
 {
 	json_open(j, NULL, '{');
 	json_number(j, "pid", analysis_process(v->an, p->process)->pid);
 	json_number(j, "number", p->number);
 	json_seconds(j, "at_s", analysis_since(v->an, p->start_ns));
-	if (p->flags & BRAID_GC_PARTIAL)
-		json_null(j, "duration_s");
-	else
-		json_seconds(j, "duration_s", p->duration_ns);
+	json_seconds_if(j, !(p->flags & BRAID_GC_PARTIAL), "duration_s", p->duration_ns);
 	json_names(j, p->collector, p->what, p->cause);
-	json_used(j, "used_before", p->used_before);
-	json_used(j, "used_after", p->used_after);
+	json_number_if(j, p->used_before, "used_before", p->used_before);
+	json_number_if(j, p->used_after, "used_after", p->used_after);
 	json_close(j, '}');
 }
 

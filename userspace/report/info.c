@@ -92,10 +92,7 @@ static void losses_json(struct json *j, const struct views *v)
 
 static void stat_seconds(struct json *j, const char *key, const struct analysis *an, const char *stat)
 {
-	if (analysis_has_stat(an, 0, stat))
-		json_seconds(j, key, analysis_stat(an, 0, stat, 0));
-	else
-		json_null(j, key);
+	json_seconds_if(j, analysis_has_stat(an, 0, stat), key, analysis_stat(an, 0, stat, 0));
 }
 
 static void file_json(struct json *j, const struct views *v, const struct report_source *source)
@@ -144,10 +141,8 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 	json_open(j, "virtual_threads", '{');
 	json_number(j, "seen", an->a->vthreads_seen);
 	json_number(j, "samples", an->a->vthread_weight);
-	if (analysis_has_stat(an, 0, "bpf_vthread_unidentified"))
-		json_number(j, "unidentified", analysis_stat(an, 0, "bpf_vthread_unidentified", 0));
-	else
-		json_null(j, "unidentified");
+	json_number_if(j, analysis_has_stat(an, 0, "bpf_vthread_unidentified"), "unidentified",
+		       analysis_stat(an, 0, "bpf_vthread_unidentified", 0));
 	json_close(j, '}');
 	json_open(j, "frames", '{');
 	json_number(j, "java", an->frames.java);

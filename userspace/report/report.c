@@ -22,8 +22,7 @@ void text_methods(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  %6.2f%%  %6.2f%% %10" PRIu64 "  %-11s  %s\n", percent(m->self, all),
 			percent(m->total, all), m->self, kind_name(m->kind), m->name);
 	}
-	if (v->methods.count > top)
-		fprintf(out, "  and %zu more\n", v->methods.count - top);
+	text_rest(out, v->methods.count, top);
 }
 
 void text_lines(FILE *out, const struct views *v, unsigned top)
@@ -31,13 +30,11 @@ void text_lines(FILE *out, const struct views *v, unsigned top)
 	fprintf(out, "\nHot lines\n  %7s %10s  %s\n", "self", "samples", "line and name");
 	for (size_t i = 0; i < v->lines.count && i < top; i++) {
 		const struct line_view *l = &v->lines.at[i];
-		const char *slash = strrchr(l->file, '/');
 
 		fprintf(out, "  %6.2f%% %10" PRIu64 "  %s:%u  %s\n", percent(l->self, v->an->samples.quality.total),
-			l->self, *l->file ? (slash ? slash + 1 : l->file) : "?", l->line, l->name);
+			l->self, source_name(l->file), l->line, l->name);
 	}
-	if (v->lines.count > top)
-		fprintf(out, "  and %zu more\n", v->lines.count - top);
+	text_rest(out, v->lines.count, top);
 }
 
 void text_threads(FILE *out, const struct views *v, unsigned top)
@@ -55,8 +52,7 @@ void text_threads(FILE *out, const struct views *v, unsigned top)
 			percent(t->weight, v->an->samples.quality.total), t->weight, ids, t->java ? "yes" : "no",
 			t->name);
 	}
-	if (v->threads.count > top)
-		fprintf(out, "  and %zu more\n", v->threads.count - top);
+	text_rest(out, v->threads.count, top);
 }
 
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)

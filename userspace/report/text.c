@@ -13,6 +13,12 @@
 
 #include "info.h"
 
+void text_rest(FILE *out, size_t count, unsigned shown)
+{
+	if (count > shown)
+		fprintf(out, "  and %zu more\n", count - shown);
+}
+
 /* ---- recording ---- */
 
 static const struct {
@@ -83,6 +89,8 @@ static void text_part(FILE *out, const struct analysis *an)
 		duration_text(to, w.to_ns == UINT64_MAX ? an->duration_ns : analysis_since(an, w.to_ns)));
 }
 
+#define PROCESSES_SHOWN 20U
+
 void text_recording(FILE *out, const struct views *v)
 {
 	const struct analysis *an = v->an;
@@ -110,15 +118,14 @@ void text_recording(FILE *out, const struct views *v)
 	other_facts(out, an->a);
 	fprintf(out, "\nProcesses (%zu with samples)\n  %7s %10s %8s  %s\n", v->processes.count, "share", "samples",
 		"pid", "name");
-	for (size_t i = 0; i < v->processes.count && i < 20; i++) {
+	for (size_t i = 0; i < v->processes.count && i < PROCESSES_SHOWN; i++) {
 		const struct process_view *p = &v->processes.at[i];
 		char label[PROCESS_LABEL_MAX];
 
 		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->samples.quality.total),
 			p->weight, p->pid, analysis_label(an, p->process, label));
 	}
-	if (v->processes.count > 20)
-		fprintf(out, "  and %zu more\n", v->processes.count - 20);
+	text_rest(out, v->processes.count, PROCESSES_SHOWN);
 	text_resources(out, an->a);
 }
 
