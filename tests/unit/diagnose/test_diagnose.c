@@ -343,6 +343,25 @@ START_TEST(loops)
 }
 END_TEST
 
+/* ---- live objects ---- */
+
+/* Each is one more event than the table has rows: test-asan finds a look behind its end. */
+START_TEST(live_objects)
+{
+	static struct trace_rec recs[2001];
+	struct diagnosed x;
+
+	recs[0] = (struct trace_rec)ALL;
+	for (int i = 1; i <= 2000; i++)
+		recs[i] = (struct trace_rec)JVM(AT(190), .kind = BRAID_JVM_LIVE, .number = i, .name = N_GC, .value = 8,
+						.weight = 10);
+	x = diagnose(recs, COUNT(recs));
+	ck_assert_uint_ge(events_count(x.r.an), x.r.an->a->events.count + 2000);
+	ck_assert_uint_eq(x.d->findings.count, 0);
+	end(&x);
+}
+END_TEST
+
 /* ---- the machine ---- */
 
 #define STAT(p, k, v) REC(TRACE_STAT, stat, BASE_NS + 190 * MS, p, S(k), v)
@@ -483,6 +502,7 @@ Suite *test_diagnose(void)
 	tcase_add_test(rules, the_vm);
 	tcase_add_test(rules, waits);
 	tcase_add_test(rules, loops);
+	tcase_add_test(rules, live_objects);
 	tcase_add_test(rules, the_machine);
 	tcase_add_test(rules, output);
 	tcase_add_test(rules, report_for_people);
