@@ -10,12 +10,6 @@
 #include "explain.h"
 #include "info.h"
 
-static void text_rest(FILE *out, size_t count, unsigned top)
-{
-	if (count > top)
-		fprintf(out, "  and %zu more\n", count - top);
-}
-
 /* "main (4711)" */
 static void text_thread(FILE *out, const struct at_view *v, uint32_t thread)
 {
