@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules about waits for disks, memory and the resolver. Their measure is
- * how much of the time of the threads that do so it is, but for what they are idle or wait for a CPU. */
+/*
+ * Rules about waits for disks, memory and the resolver. Their measure is how much of the time of the threads that do so
+ * it is, but for what they are idle or wait for a CPU.
+ */
 #include <inttypes.h>
 
 #include "check.h"

@@ -39,16 +39,24 @@ static int dumped_deadlocks(struct check *c)
 	return err;
 }
 
-/* Threads that waited for a monitor for at least half of the time, until the end. */
+static const struct thread_row *row_of(const struct wall *w, size_t thread)
+{
+	return table_row(&w->an->a->threads, w->threads.at[thread].thread);
+}
+
+/* Whether a thread of the process waited for a monitor for at least half of the time, until the end. */
+static bool is_stuck(const struct check *c, size_t thread, uint32_t process)
+{
+	return c->facts->threads[thread].stuck_ns * 2 > c->facts->ns &&
+	       row_of(c->facts->wall, thread)->process == process;
+}
+
 static uint64_t count_stuck(const struct check *c, uint32_t process)
 {
-	const struct wall *w = c->facts->wall;
 	uint64_t stuck = 0;
 
-	for (size_t i = 0; i < w->threads.count; i++)
-		if (c->facts->threads[i].stuck_ns * 2 > c->facts->ns && w->threads.at[i].life_ns)
-			stuck += ((const struct thread_row *)table_row(&w->an->a->threads, w->threads.at[i].thread))
-					 ->process == process;
+	for (size_t i = 0; i < c->facts->wall->threads.count; i++)
+		stuck += is_stuck(c, i, process);
 	return stuck;
 }
 
@@ -59,14 +67,13 @@ static void show_stuck(struct check *c, uint32_t process)
 
 	for (size_t i = 0, shown = 0; i < w->threads.count && shown < THREADS_SHOWN; i++) {
 		const struct fact_thread *t = &c->facts->threads[i];
-		const struct thread_row *row = table_row(&w->an->a->threads, w->threads.at[i].thread);
 
-		if (t->stuck_ns * 2 <= c->facts->ns || row->process != process)
+		if (!is_stuck(c, i, process))
 			continue;
 		shown++;
 		evidence(c, "%s (%u) has waited for a monitor for %s, and still does%s",
-			 analysis_thread_name(w->an, w->threads.at[i].thread), row->tid, duration_text(ns, t->stuck_ns),
-			 place_text(at, w->an, t->stuck_site));
+			 analysis_thread_name(w->an, w->threads.at[i].thread), row_of(w, i)->tid,
+			 duration_text(ns, t->stuck_ns), place_text(at, w->an, t->stuck_site));
 	}
 }
 
@@ -125,7 +132,7 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	const struct wall *w = c->facts->wall;
 	const struct wall_thread *t = &w->threads.at[i];
 	const struct fact_thread *f = &c->facts->threads[i];
-	const struct thread_row *row = table_row(&w->an->a->threads, t->thread);
+	const struct thread_row *row = row_of(w, i);
 	const char *name = thread_pattern(texts, analysis_thread_name(w->an, t->thread));
 	struct pool *p = NULL;
 

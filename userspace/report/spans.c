@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <util/compare.h>
+
 #include "info.h"
 
 static void text_span(FILE *out, const struct span_view *v, const struct span_sum *s)
@@ -30,12 +32,11 @@ static void text_table(FILE *out, const struct span_view *v, const struct span_s
 static int by_offcpu(const void *a, const void *b)
 {
 	const struct span_sum *x = a, *y = b;
+	int c = compare_u64(y->offcpu_ns, x->offcpu_ns);
 
-	if (x->offcpu_ns != y->offcpu_ns)
-		return x->offcpu_ns < y->offcpu_ns ? 1 : -1;
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return x->first_ns < y->first_ns ? -1 : x->first_ns > y->first_ns;
+	if (!c)
+		c = compare_u64(y->samples, x->samples);
+	return c ? c : compare_u64(x->first_ns, y->first_ns);
 }
 
 static void text_offcpu(FILE *out, const struct span_view *v, size_t count)

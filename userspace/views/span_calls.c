@@ -5,6 +5,7 @@
 #include <analyze/events.h>
 #include "span_make.h"
 #include <analyze/spans.h>
+#include <util/compare.h>
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -17,11 +18,11 @@ static int compare_calls(const void *x, const void *y)
 	const struct jvm_event_row *p = *(const struct jvm_event_row *const *)x;
 	const struct jvm_event_row *q = *(const struct jvm_event_row *const *)y;
 
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	if (p->time_ns != q->time_ns)
-		return p->time_ns < q->time_ns ? -1 : 1;
-	return (p->duration_ns < q->duration_ns) - (p->duration_ns > q->duration_ns);
+	int c = compare_u64(p->thread, q->thread);
+
+	if (!c)
+		c = compare_u64(p->time_ns, q->time_ns);
+	return c ? c : compare_u64(q->duration_ns, p->duration_ns);
 }
 
 struct calls { /* with the members of a VEC */

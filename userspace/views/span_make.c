@@ -4,6 +4,7 @@
 #include <analyze/definitions.h>
 #include <analyze/events.h>
 #include <analyze/spans.h>
+#include <util/compare.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +13,9 @@ static int compare_starts(const void *x, const void *y)
 {
 	const struct span_stretch *p = *(const struct span_stretch *const *)x;
 	const struct span_stretch *q = *(const struct span_stretch *const *)y;
+	int c = compare_u64(p->from_ns, q->from_ns);
 
-	if (p->from_ns != q->from_ns)
-		return p->from_ns < q->from_ns ? -1 : 1;
-	return (p->thread > q->thread) - (p->thread < q->thread);
+	return c ? c : compare_u64(p->thread, q->thread);
 }
 
 /* Ids are in the order of time, also across threads. */

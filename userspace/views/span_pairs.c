@@ -2,6 +2,7 @@
 #include "span_pairs.h"
 
 #include <analyze/hits.h>
+#include <util/compare.h>
 #include "span_make.h"
 
 #include <errno.h>
@@ -41,12 +42,11 @@ static int add_bounds(struct pairing *p, const char *typed, bool ends)
 static int compare_bounds(const void *x, const void *y)
 {
 	const struct bound *p = x, *q = y;
+	int c = compare_u64(p->thread, q->thread);
 
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	if (p->time_ns != q->time_ns)
-		return p->time_ns < q->time_ns ? -1 : 1;
-	return q->ends - p->ends;
+	if (!c)
+		c = compare_u64(p->time_ns, q->time_ns);
+	return c ? c : q->ends - p->ends;
 }
 
 static int make_pairs(struct pairing *p, struct span_pairs *out)

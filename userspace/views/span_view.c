@@ -3,6 +3,7 @@
 
 #include <analyze/events.h>
 #include <analyze/spans.h>
+#include <util/compare.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,14 +96,13 @@ static uint64_t lost_spans(const struct analyzer *a)
 static int by_samples(const void *a, const void *b)
 {
 	const struct span_sum *x = a, *y = b;
+	int c = compare_u64(y->samples, x->samples);
 
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	if (x->offcpu_ns != y->offcpu_ns)
-		return x->offcpu_ns < y->offcpu_ns ? 1 : -1;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	if (!c)
+		c = compare_u64(y->offcpu_ns, x->offcpu_ns);
+	if (!c)
+		c = compare_u64(x->first_ns, y->first_ns);
+	return c ? c : (x->row > y->row) - (x->row < y->row);
 }
 
 int span_view_new(struct span_view **out, const struct analysis *an)
