@@ -58,7 +58,7 @@ struct rule {
 	const char *id;	     /* for people and programs; it never changes */
 	const char *what;    /* what the measure is, with its unit */
 	const char *because; /* why the threshold is what it is */
-	const char *look;    /* the command to look closer; FILE stands for the trace */
+	const char *look;    /* the command to look closer; FILE is the trace */
 	const char *needs;   /* options of `record` that record what it looks at; "": every recording has it */
 	bool (*is_recorded)(const struct check *c);
 	int (*look_at)(struct check *c); /* 0 or -ENOMEM */

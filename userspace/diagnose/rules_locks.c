@@ -155,7 +155,7 @@ static int add_worker(struct check *c, struct strpool *texts, pool_list *pools, 
 	return 0;
 }
 
-#define POOLS_MAX 256U /* names of pools that are told apart */
+#define POOLS_MAX 256U /* names of pools that are distinguished */
 
 /* A pool whose workers are never idle has tasks in its queue. */
 static const struct pool *starved_pool(const pool_list *pools)

@@ -40,11 +40,10 @@ static bool is_lasting(uint32_t kind)
 static bool selects_life(const struct analysis *an, const struct jvm_event_row *row)
 {
 	uint64_t start_ns = row->time_ns, duration_ns = row->duration_ns;
-	size_t thread = table_find(&an->a->threads, row->thread), stack = table_find(&an->a->nodes, row->node);
 
 	return row->kind == BRAID_JVM_OFFCPU && analysis_clip(an, &start_ns, &duration_ns) &&
-	       analysis_selects_thread(an, thread == TABLE_NONE ? ROW_NONE : (uint32_t)thread) &&
-	       analysis_selects_stack(an, stack == TABLE_NONE ? ROW_NONE : (uint32_t)stack) &&
+	       analysis_selects_thread(an, table_row_of(&an->a->threads, row->thread)) &&
+	       analysis_selects_stack(an, table_row_of(&an->a->nodes, row->node)) &&
 	       analysis_selects_span(an, row->span);
 }
 
@@ -137,11 +136,11 @@ static int lives_init(struct cut *c)
 static const struct wall_thread *life_of(const struct cut *c, const struct trace_jvm_event *e)
 {
 	uint32_t vthread = u64map_get(&c->vthread_of, e->vthread);
-	size_t row = table_find(&c->an->a->threads, e->thread);
+	uint32_t row = table_row_of(&c->an->a->threads, e->thread);
 
 	if (e->vthread)
 		return vthread ? &c->wall->threads.at[vthread - 1] : NULL;
-	return row == TABLE_NONE ? NULL : &c->wall->threads.at[c->wall->leader[row]];
+	return row == ROW_NONE ? NULL : &c->wall->threads.at[c->wall->leader[row]];
 }
 
 /* How long a thread ran is known in sum: of the part, it is what an analysis of the whole trace says about its window. */

@@ -22,7 +22,7 @@ static uint64_t count_events(const struct analysis *an, uint32_t kind)
 	return count;
 }
 
-/* Total, and how much of it one sample or event stands for: the page says by it which changes may be chance. */
+/* Total, and how much of it one sample or event represents: by it the page judges which changes may be chance. */
 static void write_side(struct json *j, const struct diff_page *d, int side, const struct profile *profile)
 {
 	uint32_t kind = d->report->options->kind;

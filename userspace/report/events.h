@@ -23,7 +23,7 @@ void json_hits(struct json *j, const struct views *v, unsigned top);
 /* ---- event_stacks.c ---- */
 /* A source's name without its directories; "?" for an unknown one. */
 const char *source_name(const char *file);
-/* A line with a frame's kind, name and source line, so many columns to the right. */
+/* A line with a frame's kind, name and source line, indented by that many columns. */
 void text_frame(FILE *out, int indent, const struct analysis *an, const struct xframe *x);
 /* The frames of a stack, the innermost first: on lines below the row of a table, or as an array. */
 void text_stack(FILE *out, const struct views *v, uint32_t stack);

@@ -50,7 +50,7 @@ static void text_headline(FILE *out, const struct explain *e)
 
 /* ---- parts ---- */
 
-/* What the part is, and below it, so many columns to the right, what the thread itself waited for meanwhile. */
+/* What the part is, and below it, indented by that many columns, what the thread itself waited for meanwhile. */
 static void text_reason(FILE *out, const struct explain *e, const struct explain_part *p, int indent)
 {
 	explain_what(out, e, p->node, ROW_NONE);

@@ -1,5 +1,5 @@
 /*
- * forks COUNT COUNT: for each of two lines that it reads, starts so many children that end at once, and then prints
+ * forks COUNT COUNT: for each of two lines that it reads, starts that many children, which end at once, and then prints
  * "first" or "second". A third line ends it.
  */
 #include <stdio.h>

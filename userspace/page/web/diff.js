@@ -5,7 +5,7 @@
  * their recordings; `factor` makes what has not changed the same on both sides.
  */
 const COMPARED = data.compared || null;
-/* Below so many standard errors, a change of one frame is not coloured; above the second number, it is as it is. */
+/* Below this many standard errors, a change of one frame is not coloured; above the second number, it is as it is. */
 const FAINT = [1, 3];
 
 /* One graph of two: labels by name, nodes by label. */
@@ -49,7 +49,7 @@ function changeOf(was, is) {
 	return (after - before) / larger * Math.max(0, Math.min(1, sure));
 }
 
-/* The standard error of a share, as that of a count. An event stands for `each` of the weight. */
+/* The standard error of a share, as that of a count. An event represents `each` of the weight. */
 function deviation(weight, side) {
 	const {total, each} = COMPARED[side];
 	return partOf(Math.sqrt(Math.max(weight, each) * each), side) || 1 / Math.max(1, total);

@@ -2,7 +2,7 @@
 /*
  * ---- flame graphs ----
  * There are three: of the view, and of the callers and callees of a method. Each has a tree, a zoom, the frame under the
- * pointer and the one that is selected. `skip`: so many rows at the root are not shown.
+ * pointer and the one that is selected. `skip`: the number of rows at the root that are not shown.
  */
 const ROW = 20, MIN_WIDTH = 0.4, FONT = '12px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
