@@ -143,7 +143,7 @@ static const struct wall_thread *life_of(const struct cut *c, const struct trace
 	return row == ROW_NONE ? NULL : &c->wall->threads.at[c->wall->leader[row]];
 }
 
-/* How long a thread ran is known in sum: of the part, it is what an analysis of the whole trace says about its window. */
+/* How long a thread ran is known in sum. Of the part, it is what an analysis of the whole trace has for its window. */
 static void cut_life(const struct cut *c, struct trace_jvm_event *e)
 {
 	const struct wall_thread *t = c->wall ? life_of(c, e) : NULL;
