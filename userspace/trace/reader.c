@@ -14,6 +14,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "source.h"
 #include "spool.h"
 
 #define MAGIC_BYTES (sizeof(BRAID_BLOCK_MAGIC) - 1)
@@ -25,8 +26,8 @@
 _Static_assert(SEARCH_BYTES < TRACE_BLOCK_MAX, "searching borrows the block's buffer");
 
 struct trace_reader {
-	int fd;
-	uint64_t size;
+	struct trace_source source;
+	bool follows; /* what is not there yet may come */
 	uint64_t pos; /* of the next block */
 	uint64_t sequence;
 	bool between; /* only these times */
@@ -51,32 +52,13 @@ enum block_state {
 	BLOCK_OUT,     /* left out */
 };
 
-/* ---- bytes of the file ---- */
-
-/* Returns the bytes read, fewer only at the end of the file, or a negative errno. */
-static ssize_t read_at(const struct trace_reader *r, uint64_t pos, void *buf, size_t len)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(r->fd, (char *)buf + done, len - done, (off_t)(pos + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
+/* ---- bytes ---- */
 
 /* Sets *found to the next position of the magic, at or after `pos`; to `limit` when there is none before that. */
 static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, uint64_t *found)
 {
 	while (pos < limit) {
-		ssize_t n = read_at(r, pos, r->block, SEARCH_BYTES);
+		ssize_t n = trace_source_read(&r->source, pos, r->block, SEARCH_BYTES);
 		const uint8_t *hit;
 
 		if (n < 0)
@@ -109,7 +91,7 @@ static bool is_left_out(const struct trace_reader *r, const struct braid_block *
  */
 static int block_read(struct trace_reader *r, struct braid_block *head)
 {
-	ssize_t n = read_at(r, r->pos, r->block, sizeof(*head));
+	ssize_t n = trace_source_read(&r->source, r->pos, r->block, sizeof(*head));
 	size_t magic_bytes = n < (ssize_t)MAGIC_BYTES ? (size_t)n : MAGIC_BYTES;
 
 	if (n < 0)
@@ -121,9 +103,9 @@ static int block_read(struct trace_reader *r, struct braid_block *head)
 	memcpy(head, r->block, sizeof(*head));
 	if (trace_block_check_head(head))
 		return BLOCK_BAD;
-	if (is_left_out(r, head) && head->stored_bytes <= r->size - r->pos - sizeof(*head))
+	if (is_left_out(r, head) && head->stored_bytes <= r->source.size - r->pos - sizeof(*head))
 		return BLOCK_OUT;
-	n = read_at(r, r->pos + sizeof(*head), r->block + sizeof(*head), head->stored_bytes);
+	n = trace_source_read(&r->source, r->pos + sizeof(*head), r->block + sizeof(*head), head->stored_bytes);
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < head->stored_bytes)
@@ -135,15 +117,24 @@ static int block_read(struct trace_reader *r, struct braid_block *head)
 
 /* ---- blocks ---- */
 
+/* Whether the rest of a block at the end may still come. */
+static bool may_come(const struct trace_reader *r)
+{
+	return r->follows && !r->source.ended;
+}
+
 /* Goes to the next possible start of a block and counts the bytes skipped. */
 static int resync(struct trace_reader *r, enum block_state state)
 {
-	uint64_t found = r->size;
-	int err = magic_search(r, r->pos + 1, r->size, &found);
+	uint64_t found = r->source.size;
+	int err = magic_search(r, r->pos + 1, r->source.size, &found);
 
 	if (err)
 		return err;
-	if (state == BLOCK_CUT && found == r->size)
+	/* A part of the magic may be there. */
+	if (found == r->source.size && may_come(r))
+		found = found - r->pos > MAGIC_BYTES ? found - (MAGIC_BYTES - 1) : r->pos + 1;
+	if (state == BLOCK_CUT && found == r->source.size)
 		r->damage.truncated = true;
 	else if (state != BLOCK_NOWHERE)
 		r->damage.bad_blocks++;
@@ -203,16 +194,31 @@ static int block_use(struct trace_reader *r, const struct braid_block *head)
 	return 0;
 }
 
-/* Loads the next block of records: 1, 0 at the end of the file, or a negative errno. */
+/* Whether there is more behind `size` now, which was known to be there: 1, 0 or a negative errno. */
+static int has_grown(struct trace_reader *r, uint64_t size)
+{
+	int err = r->follows ? trace_source_more(&r->source, r->pos) : 0;
+
+	return err ? err : r->source.size > size;
+}
+
+/* Loads the next block of records: 1, 0 at the end of what is there, or a negative errno. */
 static int block_next(struct trace_reader *r)
 {
 	struct braid_block head;
+	int more = 1;
 
-	while (r->pos < r->size) {
+	while (r->pos < r->source.size || (more = has_grown(r, r->pos)) == 1) {
 		int err, state = block_read(r, &head);
 
 		if (state < 0)
 			return state;
+		if (state == BLOCK_CUT && may_come(r)) {
+			more = has_grown(r, r->source.size);
+			if (more < 0 || (!more && may_come(r)))
+				break;
+			continue;
+		}
 		if (state != BLOCK_GOOD && state != BLOCK_OUT) {
 			err = resync(r, (enum block_state)state);
 		} else {
@@ -224,7 +230,7 @@ static int block_next(struct trace_reader *r)
 		if (r->rec < r->rec_end)
 			return 1;
 	}
-	return 0;
+	return more < 0 ? more : 0;
 }
 
 /* ---- opening ---- */
@@ -251,7 +257,7 @@ static int reader_new(struct trace_reader **out)
 
 	if (!r)
 		return -ENOMEM;
-	r->fd = -1;
+	r->source.fd = -1;
 	r->damage.no_index = true;
 	r->zstd = ZSTD_createDCtx();
 	r->block = malloc(TRACE_BLOCK_MAX);
@@ -269,19 +275,19 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 {
 	struct stat st;
 
-	r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-				       : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st)) {
+	r->source.fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (r->source.fd < 0 || fstat(r->source.fd, &st)) {
 		int err = -errno;
 
 		reader_explain(why, "the file cannot be opened");
 		return err;
 	}
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
-		int file = trace_spool(r->fd);
+		int file = trace_spool(r->source.fd);
 
-		close(r->fd);
-		r->fd = file;
+		close(r->source.fd);
+		r->source.fd = file;
 		if (file < 0 || fstat(file, &st)) {
 			reader_explain(why, "the stream cannot be kept in a temporary file");
 			return file < 0 ? file : -errno;
@@ -295,14 +301,14 @@ static int file_open(struct trace_reader *r, const char *path, const char **why)
 		reader_explain(why, "the file is empty");
 		return -EMEDIUMTYPE;
 	}
-	r->size = (uint64_t)st.st_size;
+	r->source.size = (uint64_t)st.st_size;
 	return 0;
 }
 
 /* Whether a file that does not begin with a whole block has one near its start. */
 static int first_block_find(struct trace_reader *r, const char **why)
 {
-	uint64_t limit = r->size < FIRST_BLOCK_WITHIN ? r->size : FIRST_BLOCK_WITHIN;
+	uint64_t limit = r->source.size < FIRST_BLOCK_WITHIN ? r->source.size : FIRST_BLOCK_WITHIN;
 	struct braid_block head;
 	int state = BLOCK_NOWHERE;
 
@@ -326,7 +332,7 @@ static int first_block_find(struct trace_reader *r, const char **why)
 static int file_identify(struct trace_reader *r, const char **why)
 {
 	struct braid_block head;
-	int state = r->size < MAGIC_BYTES ? BLOCK_NOWHERE : block_read(r, &head);
+	int state = r->source.size < MAGIC_BYTES ? BLOCK_NOWHERE : block_read(r, &head);
 
 	if (state < 0) {
 		reader_explain(why, "the file cannot be read");
@@ -372,15 +378,47 @@ int trace_reader_again(struct trace_reader **out, const struct trace_reader *fro
 	err = reader_new(&r);
 	if (err)
 		return err;
-	r->size = from->size;
-	r->fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 3);
-	if (r->fd < 0) {
+	r->source.size = from->source.size;
+	r->source.fd = fcntl(from->source.fd, F_DUPFD_CLOEXEC, 3);
+	if (r->source.fd < 0) {
 		err = -errno;
 		trace_reader_close(r);
 		return err;
 	}
 	*out = r;
 	return 0;
+}
+
+/* ---- traces that are being written ---- */
+
+void trace_reader_follow(struct trace_reader *r)
+{
+	r->follows = true;
+}
+
+int trace_reader_follow_stream(struct trace_reader **out, int fd)
+{
+	struct trace_reader *r = NULL;
+	int flags = fcntl(fd, F_GETFL), err;
+
+	*out = NULL;
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		err = -errno;
+	else
+		err = reader_new(&r);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	r->source = (struct trace_source){.fd = fd, .stream = true};
+	r->follows = true;
+	*out = r;
+	return 0;
+}
+
+bool trace_reader_grows(const struct trace_reader *r)
+{
+	return trace_source_grows(&r->source);
 }
 
 /* ---- records ---- */
@@ -455,15 +493,14 @@ bool trace_is_damaged(const struct trace_damage *d)
 
 uint64_t trace_reader_bytes(const struct trace_reader *r)
 {
-	return r->size;
+	return r->source.size;
 }
 
 void trace_reader_close(struct trace_reader *r)
 {
 	if (!r)
 		return;
-	if (r->fd >= 0)
-		close(r->fd);
+	trace_source_close(&r->source);
 	ZSTD_freeDCtx(r->zstd);
 	free(r->block);
 	free(r->raw);
