@@ -200,12 +200,24 @@ static int compare_values(const void *x, const void *y)
 	return c ?: strcmp(p->text, q->text);
 }
 
-static bool selects(const struct analysis *an, const struct sample *s)
+bool hits_select(const struct analysis *an, const struct sample *s, struct stack_sum *sum)
 {
-	struct stack_sum sum;
-
 	return analysis_selects_time(an, s->time_ns) && analysis_selects_span(an, s->span) &&
-	       analysis_sum_of(an, s->thread, s->node, s->weight, &sum);
+	       analysis_sum_of(an, s->thread, s->node, s->weight, sum);
+}
+
+bool hits_elapsed(const char *values, uint64_t *ns)
+{
+	static const char name[] = "elapsed=";
+	const char *at = strncmp(values, name, strlen(name)) == 0 ? values : strstr(values, ", elapsed=");
+	char *end;
+
+	if (!at)
+		return false;
+	at = strchr(at, '=') + 1;
+	errno = 0;
+	*ns = strtoull(at, &end, 10);
+	return end != at && !errno && strncmp(end, "ns", 2) == 0 && (!end[2] || end[2] == ',');
 }
 
 static int add_values(const struct analysis *an, struct hit_view *v, struct u64map *of, const struct hit_values *values)
@@ -228,10 +240,11 @@ static int add_values(const struct analysis *an, struct hit_view *v, struct u64m
 static int view_values(const struct analysis *an, const struct hit_event *h, struct hit_view *v)
 {
 	struct u64map of = {0};
+	struct stack_sum sum;
 	int err = 0;
 
 	for (size_t i = 0; i < h->values.count && !err; i++)
-		if (selects(an, &h->values.at[i].sample))
+		if (hits_select(an, &h->values.at[i].sample, &sum))
 			err = add_values(an, v, &of, &h->values.at[i]);
 	VEC_SORT(&v->values, compare_values);
 	u64map_free(&of);

@@ -50,6 +50,11 @@ int hits_by_name(const struct analyzer *a, const char *typed, const struct hit_e
 /* Its samples, the recording's sampling event included; NULL: there is none, or more than one. */
 const struct profile *hits_profile(const struct analysis *an, const char *typed);
 
+/* The sum that a sample with values belongs to. False: the filter excludes it. */
+bool hits_select(const struct analysis *an, const struct sample *s, struct stack_sum *sum);
+/* The duration of a call among the values of its return, "retval=3, elapsed=512ns". */
+bool hits_elapsed(const char *values, uint64_t *ns);
+
 /* ---- for analyzer.c and analysis.c ---- */
 
 int hits_feed(struct analyzer *a, uint32_t name, const struct sample *one, struct trace_str text);

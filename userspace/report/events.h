@@ -48,6 +48,10 @@ void text_refs(FILE *out, const struct views *v);
 void text_held(FILE *out, const struct views *v, unsigned top);
 void json_jni(struct json *j, const struct views *v, unsigned top);
 
+/* ---- natives.c: native methods ---- */
+void text_natives(FILE *out, const struct views *v, unsigned top);
+void json_natives(struct json *j, const struct views *v, unsigned top);
+
 /* ---- events_special.c: what only some kinds have ---- */
 void text_blockers(FILE *out, const struct views *v, unsigned top);
 void text_lives(FILE *out, const struct views *v, unsigned top);

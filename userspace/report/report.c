@@ -66,6 +66,7 @@ void report_text(FILE *out, const struct views *v, const struct report_source *s
 		text_lines(out, v, top);
 	text_threads(out, v, top);
 	text_hits(out, v, top);
+	text_natives(out, v, top);
 	text_gc(out, v, top);
 	text_events(out, v, top);
 	text_dumps(out, v);
@@ -182,6 +183,7 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 		json_lines(&j, v, top);
 	json_threads(&j, v, top);
 	json_hits(&j, v, top);
+	json_natives(&j, v, top);
 	json_gc(&j, v, top);
 	json_events(&j, v, top);
 	json_dumps(&j, v);

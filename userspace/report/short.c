@@ -18,6 +18,7 @@
 #define LINES 20   /* of a section */
 #define ROWS_TOP 8 /* of a table among others in a section */
 #define WHOLE 95.0 /* %: with fewer whole stacks, what is wrong with the others matters */
+#define NATIVE 5.0 /* %: with fewer samples in native methods, nobody asks which */
 
 typedef void (*section_fn)(FILE *out, const struct views *v, unsigned top);
 
@@ -50,6 +51,19 @@ static void of_quality(FILE *out, const struct views *v, unsigned top)
 	(void)top;
 	if (q->total && percent(q->by_cause[CAUSE_COMPLETE], q->total) < WHOLE)
 		text_quality(out, v);
+}
+
+static void of_natives(FILE *out, const struct views *v, unsigned top)
+{
+	const struct event_views *e = v->events;
+	uint64_t self = 0, calls = 0;
+
+	for (size_t i = 0; i < e->natives.count; i++) {
+		self = add_saturating(self, e->natives.at[i].self);
+		calls = add_saturating(calls, e->natives.at[i].calls);
+	}
+	if (calls || percent(self, v->an->samples.quality.total) >= NATIVE)
+		text_natives(out, v, top);
 }
 
 static void of_threads(FILE *out, const struct views *v, unsigned top)
@@ -110,6 +124,7 @@ static const struct section sections[] = {
 	{NULL, BRAID_JVM_TCP, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_WAIT, {RULE_NONE}, false},
 	{text_timed, 0, {RULE_NONE}, false},
+	{of_natives, 0, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_MALLOC, {RULE_NONE}, false},
 	{NULL, BRAID_JVM_UNFREED, {RULE_NONE}, false},
 	{of_refs, 0, {RULE_NONE}, false},

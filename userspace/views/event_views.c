@@ -21,6 +21,8 @@ int event_views_new(struct event_views **out, const struct analysis *an)
 		err = event_views_jni(v, an);
 	if (!err)
 		err = event_views_sites(v, an);
+	if (!err)
+		err = event_views_natives(v, an);
 	if (err) {
 		event_views_free(v);
 		v = NULL;
@@ -50,5 +52,6 @@ void event_views_free(struct event_views *v)
 	free(v->jni.at);
 	free(v->held.at);
 	free(v->sites.at);
+	free(v->natives.at);
 	free(v);
 }

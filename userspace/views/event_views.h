@@ -128,6 +128,18 @@ struct held_view {
 	uint32_t thread, stack; /* of the section; rows or ROW_NONE */
 };
 
+/*
+ * A native method: the time in the code that it is bound to, without Java methods that this code calls, but for `total`.
+ * Times of single calls are those that a return probe of the code has reported.
+ */
+struct native_view {
+	const char *method;
+	uint64_t self, total; /* samples */
+	uint64_t vm, kernel;  /* of `self`: in functions of the JVM, in the kernel */
+	uint64_t blocks, blocked_ns, longest_block_ns;
+	uint64_t calls, call_ns, longest_call_ns;
+};
+
 /* A second of the recording. */
 struct class_second {
 	uint64_t second, loaded, unloaded;
@@ -153,6 +165,7 @@ struct event_views {
 	uint64_t live_bytes;	     /* of all sites */
 	VEC(struct jni_view) jni;
 	VEC(struct held_view) held; /* by section; empty unless sections were recorded */
+	VEC(struct native_view) natives; /* by samples, then by what they were blocked for */
 };
 
 #define STORM 4
@@ -166,6 +179,8 @@ int event_views_jit(struct event_views *v, const struct analysis *an);
 int event_views_jni(struct event_views *v, const struct analysis *an);
 /* ---- event_methods.c ---- */
 int event_views_methods(struct event_views *v, const struct analysis *an);
+/* ---- event_natives.c ---- */
+int event_views_natives(struct event_views *v, const struct analysis *an);
 /* ---- event_sites.c ---- */
 int event_views_sites(struct event_views *v, const struct analysis *an);
 /* ---- event_start.c ---- */
