@@ -3,6 +3,7 @@
 
 #include "attributes.h"
 #include "definitions.h"
+#include "vthreads.h"
 
 #include <errno.h>
 #include <string.h>
@@ -87,18 +88,28 @@ uint32_t spans_same(const struct analyzer *a, uint32_t span)
 	return s ? s->same : 0;
 }
 
-uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+static uint32_t made_of(const struct span_stretches *s, uint64_t owner, uint64_t from_ns, uint64_t to_ns)
 {
 	/* the first that ends later, or at that time */
-	size_t low = SEARCH(i, 0, s->count,
-			    s->at[i].thread < thread || (s->at[i].thread == thread && s->at[i].to_ns < to_ns));
+	size_t low =
+		SEARCH(i, 0, s->count, s->at[i].owner < owner || (s->at[i].owner == owner && s->at[i].to_ns < to_ns));
 
-	if (low == s->count || s->at[low].thread != thread || s->at[low].from_ns > from_ns)
+	if (low == s->count || s->at[low].owner != owner || s->at[low].from_ns > from_ns)
 		return 0;
 	return s->at[low].span;
 }
 
-uint32_t spans_of_sample(const struct analyzer *a, uint32_t thread, uint64_t time_ns, uint32_t recorded)
+uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint32_t vthread, uint64_t from_ns,
+		       uint64_t to_ns)
 {
-	return a->made.count ? spans_made_at(&a->made, thread, time_ns, time_ns) : recorded;
+	uint32_t span = vthread ? made_of(s, span_owner(thread, vthread), from_ns, to_ns) : 0;
+
+	return span ?: made_of(s, span_owner(thread, 0), from_ns, to_ns);
+}
+
+uint32_t spans_of_sample(const struct analyzer *a, const struct trace_sample *r)
+{
+	if (!a->made.count)
+		return r->span;
+	return spans_made_at(&a->made, vthreads_thread(a, r), r->vthread, r->time_ns, r->time_ns);
 }

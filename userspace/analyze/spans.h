@@ -19,9 +19,16 @@ bool spans_selected(const struct analyzer *a, const struct filter *f, const stru
 /* NULL for an unknown span. */
 const struct span_row *spans_get(const struct analyzer *a, uint32_t span);
 
-/* The made span of the thread that has all of that time; 0: none. */
-uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint64_t from_ns, uint64_t to_ns);
-/* The span of a sample that is read from the file again: the one made for it, else `recorded`. */
-uint32_t spans_of_sample(const struct analyzer *a, uint32_t thread, uint64_t time_ns, uint32_t recorded);
+/* Whose time a made span is: that of a virtual thread, or if `vthread` is 0, of a thread. Both are ids. */
+static inline uint64_t span_owner(uint32_t thread, uint32_t vthread)
+{
+	return vthread ? 1ULL << 32 | vthread : thread;
+}
+
+/* The made span of the virtual thread, else of the thread, that has all of that time; 0: none. */
+uint32_t spans_made_at(const struct span_stretches *s, uint32_t thread, uint32_t vthread, uint64_t from_ns,
+		       uint64_t to_ns);
+/* The span of a sample that is read from the file again: the one made for it, else the recorded one. */
+uint32_t spans_of_sample(const struct analyzer *a, const struct trace_sample *r);
 
 #endif

@@ -217,11 +217,11 @@ struct jvm_event_row {
 /* A time of a thread that is a span made by the reader: span_make.h. */
 struct span_stretch {
 	uint64_t from_ns, to_ns;
-	uint32_t thread; /* id */
-	uint32_t span;	 /* id, which span_make() sets */
+	uint64_t owner; /* span_owner() */
+	uint32_t span;	/* id, which span_make() sets */
 };
 
-struct span_stretches { /* with the members of a VEC; by thread and time, not overlapping */
+struct span_stretches { /* with the members of a VEC; by owner and time, not overlapping */
 	struct span_stretch *at;
 	size_t count, room;
 };

@@ -33,7 +33,7 @@ bool stream_sample(const struct analysis *an, const struct trace_sample *r, stru
 			    .vthread = vthreads_get(a, r->vthread) ? r->vthread : 0,
 			    .stack = table_row_of(&a->nodes, r->node),
 			    .xframe = r->node ? XFRAME_DAMAGED : XFRAME_NO_STACK,
-			    .span = spans_of_sample(a, vthreads_thread(a, r), r->time_ns, r->span),
+			    .span = spans_of_sample(a, r),
 			    .cpu = r->cpu,
 			    .count = r->weight,
 			    .weight = r->weight,

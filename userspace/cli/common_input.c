@@ -239,18 +239,16 @@ static bool define_pairs(const struct loaded *l, const char *pair)
 
 static bool define_calls(const struct loaded *l, const char *pattern)
 {
-	struct span_calls calls;
-	int err = span_calls_define(l->analyzer, pattern, &calls);
+	uint64_t spans = 0;
+	int err = span_calls_define(l->analyzer, pattern, &spans);
 
 	if (err)
 		log_error("cannot read %s: %s", l->path, strerror(-err));
-	else if (calls.virtual)
-		log_warning("%s: %" PRIu64 " calls by virtual threads have no spans", l->path, calls.virtual);
-	if (!err && !calls.spans)
-		log_error("%s has no calls of a method '%s' by platform threads; record them with -e "
+	else if (!spans)
+		log_error("%s has no calls of a method '%s'; record them with -e "
 			  "'method=CLASS.METHOD>TIME', and `braid report` lists those that it has",
 			  l->path, pattern);
-	return !err && calls.spans;
+	return !err && spans;
 }
 
 bool common_make_spans(struct loaded *l, const struct filter *f)

@@ -330,13 +330,85 @@ static int compare_spans(const void *x, const void *y)
 	return p->row->span_id < q->row->span_id ? -1 : p->row->span_id > q->row->span_id;
 }
 
-/* The stretch of a span's first thread. False if nothing is known of that thread's time. */
-static bool span_stretch(const struct wall *w, const struct span_sum *span, struct stretch *s)
+/* The spans to explain, and the virtual threads of spans. */
+struct span_choice {
+	struct wall *wall;
+	struct span_view *view; /* those chosen, the longest first */
+	struct u64map
+		vthreads; /* id to what is known, and of those that are chosen, to CHOSEN and the place in the wall */
+};
+
+enum { WANTED = 1, TIMED, CHOSEN };
+
+static int note_timed(void *ctx, const struct wall_thread *t)
 {
-	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns, span->row};
-	if (span->thread != ROW_NONE)
-		s->thread = w->leader[span->thread];
-	return s->thread != ROW_NONE && w->threads.at[s->thread].life_ns && s->from_ns < s->to_ns;
+	struct span_choice *c = ctx;
+
+	if (u64map_get(&c->vthreads, t->vthread))
+		*u64map_put(&c->vthreads, t->vthread) = TIMED;
+	return 0;
+}
+
+static int keep_chosen(void *ctx, const struct wall_thread *t)
+{
+	struct span_choice *c = ctx;
+
+	if (u64map_get(&c->vthreads, t->vthread) != CHOSEN)
+		return 0;
+	*u64map_put(&c->vthreads, t->vthread) = CHOSEN + (uint32_t)c->wall->threads.count;
+	return wall_add_vthread(c->wall, t);
+}
+
+/* Whether the time of a span's first thread is known. */
+static bool is_timed(const struct span_choice *c, const struct span_sum *span)
+{
+	const struct wall *w = c->wall;
+
+	if (span->first_ns >= span->last_ns || span->thread == ROW_NONE)
+		return false;
+	return span->vthread ? u64map_get(&c->vthreads, span->vthread) >= TIMED
+			     : w->threads.at[w->leader[span->thread]].life_ns;
+}
+
+static struct stretch span_stretch(const struct span_choice *c, const struct span_sum *span)
+{
+	uint32_t thread =
+		span->vthread ? u64map_get(&c->vthreads, span->vthread) - CHOSEN : c->wall->leader[span->thread];
+
+	return (struct stretch){thread, span->first_ns, span->last_ns, span->row};
+}
+
+/* Leaves the longest spans that are meant, and keeps their virtual threads in the wall. */
+static int choose_spans(struct span_choice *c, const struct explain_options *o)
+{
+	struct span_view *v = c->view;
+	size_t limit = o->slowest ? o->slowest : 1, used = 0;
+	uint32_t *known;
+	int err = 0;
+
+	VEC_SORT(&v->sums, compare_spans);
+	for (size_t i = 0; i < v->sums.count; i++)
+		if (spans_selected(v->an->a, &o->span, v->sums.at[i].row))
+			v->sums.at[used++] = v->sums.at[i];
+	v->sums.count = used;
+	for (size_t i = 0; i < used && !err; i++) {
+		known = v->sums.at[i].vthread ? u64map_put(&c->vthreads, v->sums.at[i].vthread) : NULL;
+		if (known)
+			*known = WANTED;
+		else if (v->sums.at[i].vthread)
+			err = -ENOMEM;
+	}
+	err = err ?: wall_each_vthread(c->wall, note_timed, c);
+	used = 0;
+	for (size_t i = 0; i < v->sums.count && used < limit && !err; i++) {
+		if (!is_timed(c, &v->sums.at[i]))
+			continue;
+		if (v->sums.at[i].vthread)
+			*u64map_put(&c->vthreads, v->sums.at[i].vthread) = CHOSEN;
+		v->sums.at[used++] = v->sums.at[i];
+	}
+	v->sums.count = used;
+	return err ?: wall_each_vthread(c->wall, keep_chosen, c);
 }
 
 static int print_stretch(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
@@ -351,33 +423,31 @@ static void print_heading(const struct analyzer *a, const struct span_row *span,
 	putchar('\n');
 }
 
-static int print_spans(struct explain_options *o, struct timeline *tl, const char *path, bool *ok)
+static int print_spans(struct explain_options *o, struct timeline *tl, const struct span_choice *c, bool *ok)
 {
-	struct span_view *v = NULL;
-	struct stretch s;
-	unsigned printed = 0;
-	int err = span_view_new(&v, tl->wall->an);
+	int err = 0;
 
-	*ok = true;
-	if (!err)
-		VEC_SORT(&v->sums, compare_spans);
-	for (size_t i = 0; !err && *ok && i < v->sums.count && printed < (o->slowest ? o->slowest : 1); i++) {
-		const struct span_row *row = v->sums.at[i].row;
+	for (size_t i = 0; !err && *ok && i < c->view->sums.count; i++) {
+		const struct span_sum *span = &c->view->sums.at[i];
+		struct stretch s = span_stretch(c, span);
 
-		if (!span_stretch(tl->wall, &v->sums.at[i], &s) || !spans_selected(tl->wall->an->a, &o->span, row))
-			continue;
 		if (!o->json)
-			print_heading(tl->wall->an->a, row, printed);
+			print_heading(tl->wall->an->a, span->row, (unsigned)i);
 		err = print_stretch(o, tl, &s, ok);
-		printed++;
 	}
-	span_view_free(v);
-	if (err || printed)
-		return err;
-	log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
-		  o->slowest ? "spans" : "this span", path);
-	*ok = false;
-	return 0;
+	return err;
+}
+
+/* The spans that are meant; *ok false: there are none, which is reported. */
+static int find_spans(struct span_choice *c, const struct explain_options *o, const char *path, bool *ok)
+{
+	int err = span_view_new(&c->view, c->wall->an) ?: choose_spans(c, o);
+
+	*ok = !err && c->view->sums.count;
+	if (!err && !*ok)
+		log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
+			  o->slowest ? "spans" : "this span", path);
+	return err;
 }
 
 static int print_thread(struct explain_options *o, const struct loaded *l, struct timeline *tl, uint32_t thread,
@@ -399,20 +469,27 @@ static bool check_stretches(const struct loaded *l, const struct explain_options
 
 static bool write_explanation(const struct loaded *l, struct explain_options *o)
 {
+	struct span_choice spans = {0};
 	struct timeline *tl = NULL;
 	struct wall *w;
 	uint32_t thread = ROW_NONE;
-	bool ok;
+	bool ok = false;
 	int err = wall_new(&w, l->analysis);
 
-	if (!err && o->thread)
+	spans.wall = w;
+	if (!err && o->thread) {
 		err = find_thread(w, l->path, o->thread, &thread);
-	ok = !err && (!o->thread || thread != ROW_NONE);
+		ok = !err && thread != ROW_NONE;
+	} else if (!err) {
+		err = find_spans(&spans, o, l->path, &ok);
+	}
 	if (ok)
 		err = timeline_new(&tl, w);
 	if (!err && ok)
-		err = o->thread ? print_thread(o, l, tl, thread, &ok) : print_spans(o, tl, l->path, &ok);
+		err = o->thread ? print_thread(o, l, tl, thread, &ok) : print_spans(o, tl, &spans, &ok);
 	timeline_free(tl);
+	span_view_free(spans.view);
+	u64map_free(&spans.vthreads);
 	wall_free(w);
 	return (ok || err) && common_output_close(stdout, NULL, err);
 }

@@ -30,11 +30,11 @@ static void text_calls(FILE *out, const struct views *v, unsigned top)
 		if (!n->calls || count++ >= top)
 			continue;
 		if (count == 1)
-			fprintf(out, "    %10s  %11s  %10s  %10s  calls seen by return probes\n", "calls", "total", "mean",
-				"max");
-		fprintf(out, "    %10" PRIu64 "  %11s  %10s  %10s  %s\n", n->calls, duration_cell(total, 11, n->call_ns),
-			duration_cell(mean, 10, n->call_ns / n->calls), duration_cell(max, 10, n->longest_call_ns),
-			n->method);
+			fprintf(out, "    %10s  %11s  %10s  %10s  calls seen by return probes\n", "calls", "total",
+				"mean", "max");
+		fprintf(out, "    %10" PRIu64 "  %11s  %10s  %10s  %s\n", n->calls,
+			duration_cell(total, 11, n->call_ns), duration_cell(mean, 10, n->call_ns / n->calls),
+			duration_cell(max, 10, n->longest_call_ns), n->method);
 	}
 	text_more(out, count, top);
 }
@@ -46,7 +46,8 @@ void text_natives(FILE *out, const struct views *v, unsigned top)
 
 	if (!e->natives.count)
 		return;
-	fprintf(out, "\nNative methods\n    %7s  %7s  %9s  %10s  %9s", "self", "total", "samples", "in the JVM", "in kernel");
+	fprintf(out, "\nNative methods\n    %7s  %7s  %9s  %10s  %9s", "self", "total", "samples", "in the JVM",
+		"in kernel");
 	if (blocked)
 		fprintf(out, "  %11s  %9s  %10s", "blocked", "times", "max");
 	fputs("  method\n", out);

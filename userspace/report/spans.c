@@ -5,9 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <analyze/vthreads.h>
 #include <util/compare.h>
 
 #include "info.h"
+
+/* A virtual thread without a name has that of its group. */
+static const char *thread_of(const struct span_view *v, const struct span_sum *s)
+{
+	const struct vthread_row *t = vthreads_get(v->an->a, s->vthread);
+	const char *name = t ? strpool_get(&v->an->a->strings, t->name) : "";
+
+	return *name ? name : analysis_thread_name(v->an, s->thread);
+}
 
 static void text_span(FILE *out, const struct span_view *v, const struct span_sum *s)
 {
@@ -16,7 +26,7 @@ static void text_span(FILE *out, const struct span_view *v, const struct span_su
 	fprintf(out, "    %7" PRIu64 "  %10s  %10s  %10s  %016" PRIx64 "%016" PRIx64 "  %016" PRIx64 "  %7u  %s%s",
 		s->samples, duration_cell(off, 10, s->offcpu_ns), duration_cell(lasted, 10, s->last_ns - s->first_ns),
 		duration_cell(began, 10, analysis_since(v->an, s->first_ns)), s->row->trace_hi, s->row->trace_lo,
-		s->row->span_id, s->pid, analysis_thread_name(v->an, s->thread), s->others ? " and others" : "");
+		s->row->span_id, s->pid, thread_of(v, s), s->others ? " and others" : "");
 	text_attributes(out, v->an->a, s->row->attributes);
 	putc('\n', out);
 }
@@ -85,7 +95,7 @@ static void json_span(struct json *j, const struct span_view *v, const struct sp
 	snprintf(id, sizeof(id), "%016" PRIx64, s->row->span_id);
 	json_string(j, "span", id);
 	json_number(j, "pid", s->pid);
-	json_string(j, "thread", analysis_thread_name(v->an, s->thread));
+	json_string(j, "thread", thread_of(v, s));
 	json_bool(j, "other_threads", s->others);
 	json_attributes(j, v->an->a, s->row->attributes);
 	json_number(j, "samples", s->samples);

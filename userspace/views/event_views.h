@@ -164,7 +164,7 @@ struct event_views {
 	VEC(struct site_view) sites; /* by what is live; empty unless that was recorded */
 	uint64_t live_bytes;	     /* of all sites */
 	VEC(struct jni_view) jni;
-	VEC(struct held_view) held; /* by section; empty unless sections were recorded */
+	VEC(struct held_view) held;	 /* by section; empty unless sections were recorded */
 	VEC(struct native_view) natives; /* by samples, then by what they were blocked for */
 };
 

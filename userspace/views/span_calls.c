@@ -18,7 +18,7 @@ static int compare_calls(const void *x, const void *y)
 	const struct jvm_event_row *p = *(const struct jvm_event_row *const *)x;
 	const struct jvm_event_row *q = *(const struct jvm_event_row *const *)y;
 
-	int c = compare_u64(p->thread, q->thread);
+	int c = compare_u64(span_owner(p->thread, p->vthread), span_owner(q->thread, q->vthread));
 
 	if (!c)
 		c = compare_u64(p->time_ns, q->time_ns);
@@ -30,16 +30,14 @@ struct calls { /* with the members of a VEC */
 	size_t count, room;
 };
 
-static int find_calls(const struct analyzer *a, const char *pattern, struct calls *to, struct span_calls *out)
+static int find_calls(const struct analyzer *a, const char *pattern, struct calls *to)
 {
 	for (size_t i = 0; i < a->events.count; i++) {
 		const struct jvm_event_row *r = &a->events.at[i];
 
 		if (r->kind != BRAID_JVM_METHOD || fnmatch(pattern, strpool_get(&a->strings, r->name), 0) != 0)
 			continue;
-		if (r->vthread)
-			out->virtual ++;
-		else if (r->thread && VEC_PUSH(to, r))
+		if ((r->thread || r->vthread) && VEC_PUSH(to, r))
 			return -ENOMEM;
 	}
 	VEC_SORT(to, compare_calls);
@@ -54,10 +52,11 @@ static int outermost(struct calls *calls, struct span_stretches *to)
 	for (size_t i = 0; i < calls->count; i++) {
 		const struct jvm_event_row *r = calls->at[i];
 		const struct span_stretch *last = used ? &to->at[used - 1] : NULL;
+		uint64_t owner = span_owner(r->thread, r->vthread);
 
-		if (last && last->thread == r->thread && r->time_ns < last->to_ns)
+		if (last && last->owner == owner && r->time_ns < last->to_ns)
 			continue;
-		if (VEC_PUSH(to, ((struct span_stretch){r->time_ns, event_end_ns(r), r->thread, 0})))
+		if (VEC_PUSH(to, ((struct span_stretch){r->time_ns, event_end_ns(r), owner, 0})))
 			return -ENOMEM;
 		calls->at[used++] = r;
 	}
@@ -78,17 +77,16 @@ static int describe(struct analyzer *a, uint32_t span, const struct jvm_event_ro
 	return err;
 }
 
-int span_calls_define(struct analyzer *a, const char *pattern, struct span_calls *out)
+int span_calls_define(struct analyzer *a, const char *pattern, uint64_t *spans)
 {
 	struct span_stretches stretches = {0};
 	struct calls calls = {0};
 	int err;
 
-	*out = (struct span_calls){0};
-	err = find_calls(a, pattern, &calls, out) ?: outermost(&calls, &stretches) ?: span_make(a, &stretches);
+	err = find_calls(a, pattern, &calls) ?: outermost(&calls, &stretches) ?: span_make(a, &stretches);
 	for (size_t i = 0; i < stretches.count && !err; i++)
 		err = describe(a, stretches.at[i].span, calls.at[i]);
-	out->spans = stretches.count;
+	*spans = stretches.count;
 	free(calls.at);
 	free(stretches.at);
 	return err;

@@ -9,16 +9,11 @@
 
 #include <analyze/analyzer.h>
 
-struct span_calls {
-	uint64_t spans; /* their ids are 1 to this, in the order of their starts */
-	/* Calls by virtual threads, which have none: their samples are known by groups of such threads only. */
-	uint64_t virtual;
-};
-
 /*
  * Replaces the spans of a trace, of which samples must have been kept. `pattern` is that of a method, with `*` and `?`.
- * A call inside another one that matches is a part of that one's span. 0 or -ENOMEM.
+ * A call inside another one that matches is a part of that one's span. *spans gets their number: their ids are 1 to this,
+ * in the order of their starts. 0 or -ENOMEM.
  */
-int span_calls_define(struct analyzer *a, const char *pattern, struct span_calls *out);
+int span_calls_define(struct analyzer *a, const char *pattern, uint64_t *spans);
 
 #endif

@@ -4,6 +4,7 @@
 #include <analyze/definitions.h>
 #include <analyze/events.h>
 #include <analyze/spans.h>
+#include <analyze/vthreads.h>
 #include <util/compare.h>
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static int compare_starts(const void *x, const void *y)
 	const struct span_stretch *q = *(const struct span_stretch *const *)y;
 	int c = compare_u64(p->from_ns, q->from_ns);
 
-	return c ? c : compare_u64(p->thread, q->thread);
+	return c ? c : compare_u64(p->owner, q->owner);
 }
 
 /* Ids are in the order of time, also across threads. */
@@ -36,6 +37,14 @@ static int number_spans(struct span_stretches *s)
 
 /* ---- the analyzer's spans ---- */
 
+static uint32_t process_of(const struct analyzer *a, uint64_t owner)
+{
+	const struct vthread_row *v = owner > UINT32_MAX ? vthreads_get(a, (uint32_t)owner) : NULL;
+	const struct thread_row *t = owner > UINT32_MAX ? NULL : table_get(&a->threads, (uint32_t)owner);
+
+	return v ? v->process : t ? t->process : 0;
+}
+
 static int define_spans(struct analyzer *a, const struct span_stretches *s)
 {
 	int err = 0;
@@ -44,20 +53,22 @@ static int define_spans(struct analyzer *a, const struct span_stretches *s)
 	table_init(&a->spans, sizeof(struct span_row));
 	for (size_t i = 0; i < s->count && !err; i++) {
 		const struct span_stretch *one = &s->at[i];
-		const struct thread_row *t = table_get(&a->threads, one->thread);
 		struct span_row *row = analyzer_define(a, &a->spans, one->span, &err);
 
 		if (row)
 			*row = (struct span_row){
-				.process = t ? t->process : 0, .same = one->span, .span_id = one->span};
+				.process = process_of(a, one->owner), .same = one->span, .span_id = one->span};
 	}
 	return err;
 }
 
 static void mark(const struct span_stretches *s, struct sample *samples, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		samples[i].span = spans_made_at(s, samples[i].thread, samples[i].time_ns, samples[i].time_ns);
+	for (size_t i = 0; i < count; i++) {
+		struct sample *one = &samples[i];
+
+		one->span = spans_made_at(s, one->thread, one->vthread, one->time_ns, one->time_ns);
+	}
 }
 
 static void mark_all(struct analyzer *a, const struct span_stretches *s)
@@ -69,7 +80,7 @@ static void mark_all(struct analyzer *a, const struct span_stretches *s)
 	for (size_t i = 0; i < a->events.count; i++) {
 		struct jvm_event_row *r = &a->events.at[i];
 
-		r->span = spans_made_at(s, r->thread, r->time_ns, event_end_ns(r));
+		r->span = spans_made_at(s, r->thread, r->vthread, r->time_ns, event_end_ns(r));
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "span_pairs.h"
 
 #include <analyze/hits.h>
+#include <analyze/spans.h>
 #include <util/compare.h>
 #include "span_make.h"
 
@@ -14,7 +15,7 @@
 
 struct bound {
 	uint64_t time_ns;
-	uint32_t thread; /* id */
+	uint64_t owner; /* span_owner() */
 	bool ends;
 };
 
@@ -31,8 +32,11 @@ static int add_bounds(struct pairing *p, const char *typed, bool ends)
 	const struct hit_event *h;
 	int err = hits_by_name(p->a, typed, &h);
 
-	for (size_t i = 0; !err && i < h->samples.count; i++)
-		err = VEC_PUSH(&p->bounds, ((struct bound){h->samples.at[i].time_ns, h->samples.at[i].thread, ends}));
+	for (size_t i = 0; !err && i < h->samples.count; i++) {
+		const struct sample *s = &h->samples.at[i];
+
+		err = VEC_PUSH(&p->bounds, ((struct bound){s->time_ns, span_owner(s->thread, s->vthread), ends}));
+	}
 	return err;
 }
 
@@ -42,7 +46,7 @@ static int add_bounds(struct pairing *p, const char *typed, bool ends)
 static int compare_bounds(const void *x, const void *y)
 {
 	const struct bound *p = x, *q = y;
-	int c = compare_u64(p->thread, q->thread);
+	int c = compare_u64(p->owner, q->owner);
 
 	if (!c)
 		c = compare_u64(p->time_ns, q->time_ns);
@@ -58,14 +62,14 @@ static int make_pairs(struct pairing *p, struct span_pairs *out)
 	for (size_t i = 0; i < p->bounds.count && !err; i++) {
 		const struct bound *b = &p->bounds.at[i];
 
-		if (open && (!b->ends || b->thread != open->thread)) {
+		if (open && (!b->ends || b->owner != open->owner)) {
 			out->unfinished++;
 			open = NULL;
 		}
 		if (!b->ends)
 			open = b;
 		else if (open)
-			err = VEC_PUSH(&p->spans, ((struct span_stretch){open->time_ns, b->time_ns, b->thread, 0}));
+			err = VEC_PUSH(&p->spans, ((struct span_stretch){open->time_ns, b->time_ns, b->owner, 0}));
 		if (b->ends)
 			open = NULL;
 	}

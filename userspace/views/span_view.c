@@ -3,14 +3,24 @@
 
 #include <analyze/events.h>
 #include <analyze/spans.h>
+#include <analyze/vthreads.h>
 #include <util/compare.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct seen_in {
+	uint32_t thread, vthread; /* a row, and an id */
+};
+
+static struct seen_in in_thread(const struct span_view *v, uint32_t thread, uint32_t vthread)
+{
+	return (struct seen_in){thread, vthreads_get(v->an->a, vthread) ? vthread : 0};
+}
+
 /* While they are added, there is one for each row of a->spans, with `row` NULL until something is seen in it. */
-static struct span_sum *seen(struct span_view *v, uint32_t span, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+static struct span_sum *seen(struct span_view *v, uint32_t span, struct seen_in in, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct analyzer *a = v->an->a;
 	size_t row = table_find(&a->spans, spans_same(a, span));
@@ -21,10 +31,11 @@ static struct span_sum *seen(struct span_view *v, uint32_t span, uint32_t thread
 	if (!s->row) {
 		s->row = table_row(&a->spans, row);
 		s->pid = analysis_process(v->an, s->row->process)->pid;
-		s->thread = thread;
+		s->thread = in.thread;
+		s->vthread = in.vthread;
 		s->first_ns = from_ns;
 	}
-	s->others = s->others || s->thread != thread;
+	s->others = s->others || s->thread != in.thread || s->vthread != in.vthread;
 	s->first_ns = from_ns < s->first_ns ? from_ns : s->first_ns;
 	s->last_ns = to_ns > s->last_ns ? to_ns : s->last_ns;
 	return s;
@@ -39,7 +50,7 @@ static void add_sample(struct span_view *v, const struct sample *r)
 	if (!r->span || !analysis_selects_time(an, r->time_ns) || !analysis_selects_span(an, r->span) ||
 	    !analysis_selects_thread(an, row) || !analysis_selects_stack(an, table_row_of(&an->a->nodes, r->node)))
 		return;
-	s = seen(v, r->span, row, r->time_ns, r->time_ns);
+	s = seen(v, r->span, in_thread(v, row, r->vthread), r->time_ns, r->time_ns);
 	if (!s)
 		return;
 	s->samples = add_saturating(s->samples, r->weight);
@@ -53,7 +64,7 @@ static void add_hit(struct span_view *v, const struct sample *r)
 
 	if (r->span && analysis_selects_time(v->an, r->time_ns) && analysis_selects_span(v->an, r->span) &&
 	    analysis_selects_thread(v->an, row))
-		s = seen(v, r->span, row, r->time_ns, r->time_ns);
+		s = seen(v, r->span, in_thread(v, row, r->vthread), r->time_ns, r->time_ns);
 	if (s)
 		s->events++;
 }
@@ -72,7 +83,8 @@ static void add_event(struct span_view *v, const struct event *e)
 		v->counted_ns = add_saturating(v->counted_ns, e->row->weight);
 	if (!e->row->span)
 		return;
-	s = seen(v, e->row->span, e->thread, e->start_ns, add_saturating(e->start_ns, e->duration_ns));
+	s = seen(v, e->row->span, in_thread(v, e->thread, e->row->vthread), e->start_ns,
+		 add_saturating(e->start_ns, e->duration_ns));
 	if (!s)
 		return;
 	s->events = add_saturating(s->events, e->count);

@@ -11,8 +11,10 @@
 struct span_sum {
 	const struct span_row *row;
 	uint32_t pid;
-	uint32_t thread; /* row of the first thread seen in it, ROW_NONE: not known */
-	bool others;	 /* other threads were seen in it, too */
+	uint32_t
+		thread; /* row of the first thread seen in it, ROW_NONE: not known; a virtual one counts as its group */
+	uint32_t vthread; /* id of that one, if it is virtual; else 0 */
+	bool others;	  /* other threads were seen in it, too */
 	uint64_t samples;
 	uint64_t offcpu_ns;
 	uint64_t events;	    /* with those of threads off the CPU */

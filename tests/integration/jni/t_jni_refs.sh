@@ -49,8 +49,9 @@ import json, sys
 r, = json.load(sys.stdin)["jni_references"]
 assert (r["created"], r["deleted"], r["not_watched"], r["others_deleted"]) == (4360, 4120, 0, 0), r'
 
-# No more than that are watched; the others are counted. References that are older are deleted.
-start_record -q -e jni=20 -o b.trace -p "$JAVA_PID"
+# No more than that are watched; the others are counted. References that are older are deleted. A return probe of a native
+# method's code has its calls.
+start_record -q -e "jni=20,uretprobe:$CLASSES/libuser.so:Java_JniUser_keep{elapsed}" -o b.trace -p "$JAVA_PID"
 wait_events "$JAVA_PID"
 say free 40
 say leak 70
@@ -58,4 +59,8 @@ stop_record
 events b.trace \
 	"there is an end to it" "sum(e['value'] for e in of('jni_ref')) == 20" \
 	"what is left out is counted" "[(e['value'], e.weight, e.number, e.flags) for e in of('jni_refs')] == [(70, 0, 50, 40)]"
+braid report --json b.trace | python3 -c '
+import json, sys
+n, = [n for n in json.load(sys.stdin)["native_methods"] if n["method"] == "JniUser.keep"]
+assert n["calls"] == 70 and 0 < n["longest_call_ns"] <= n["call_ns"] <= 70 * n["longest_call_ns"], n'
 end_user

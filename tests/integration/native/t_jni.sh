@@ -18,4 +18,8 @@ check j.trace \
 	"from Java" 'all_match(with_frame("Native.main"), "Native.outer|Native.foreign|Native.main(;|$)|Native.measured(;|$)") == 100 and
 		mostly_match([(s, n) for s, n in with_frame("burn_native") if "Native.measured" in map(plain, s)],
 		";Native.main;Native.measured;Native.outer;Java_Native_outer;call_back;.*;Native.callback;Native.inner;")' \
-	"from a native thread" 'mostly_match(with_frame("foreign_main"), "foreign_main;call_back;.*;Native.callback;Native.inner;")'
+	"from a native thread" 'mostly_match(with_frame("foreign_main"), "foreign_main;call_back;.*;Native.callback;Native.inner;")' \
+	"the times of native methods" '[n["method"] for n in r["native_methods"]][0] == "Native.inner"' \
+	"their own and all" 'at_least(r["native_methods"][0]["self"], weight(with_frame("Native.inner")), 99)' \
+	"the outer one" 'any(n["method"] == "Native.outer" and n["total"] >= weight(matching(stacks, "Native.outer;.*Native.inner")) > 10 * n["self"]
+		for n in r["native_methods"])'

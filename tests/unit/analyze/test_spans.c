@@ -427,21 +427,17 @@ END_TEST
 static const struct trace_rec calls[] = {
 	REC(TRACE_PROCESS, process, 1, 100, 0, 0, S("a"), S("/a")),
 	REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("first"), S("")),
-	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")),
-	REC(TRACE_NAME, name, 1, S("a.B.find")),
-	REC(TRACE_NAME, name, 2, S("a.B.main")),
-	REC(TRACE_NAME, name, 3, S("x.Failure")),
-	TICK(1500, 1, 3, 7),
-	TICK(2500, 1, 5, 0),
-	TICK(1600, 2, 1, 0),
-	CALLED(1, 1200, 1800, .name = 1),
+	REC(TRACE_THREAD, thread, 2, 1, 102, 102, 0, 0, S("second"), S("")), REC(TRACE_NAME, name, 1, S("a.B.find")),
+	REC(TRACE_NAME, name, 2, S("a.B.main")), REC(TRACE_NAME, name, 3, S("x.Failure")), TICK(1500, 1, 3, 7),
+	TICK(2500, 1, 5, 0), TICK(1600, 2, 1, 0), CALLED(1, 1200, 1800, .name = 1),
 	CALLED(1, 1000, 2000, .name = 1, .text = {"arg1=1", 6}, .detail = 3, .flags = BRAID_METHOD_THROWN),
-	CALLED(1, 2000, 2400, .name = 1),
-	CALLED(2, 900, 1700, .name = 1),
-	CALLED(1, 3000, 4000, .name = 1, .vthread = 5),
-	CALLED(1, 100, 9000, .name = 2),
-	OFFCPU(1300, 1, 400, 0),
-	OFFCPU(1900, 1, 400, 0), /* not as a whole in one */
+	CALLED(1, 2000, 2400, .name = 1), CALLED(2, 900, 1700, .name = 1),
+	/* of two virtual threads on one carrier, one of which changes it */
+	REC(TRACE_VTHREAD, vthread, 5, 1, 50, S("request-5")), REC(TRACE_VTHREAD, vthread, 6, 1, 60, S("request-6")),
+	CALLED(1, 3000, 4000, .name = 1, .vthread = 5), CALLED(1, 3100, 3900, .name = 1, .vthread = 6),
+	REC(TRACE_SAMPLE, sample, 3200, 1, 0, 0, 2, 5), REC(TRACE_SAMPLE, sample, 3300, 2, 0, 0, 4, 5),
+	REC(TRACE_SAMPLE, sample, 3400, 1, 0, 0, 8, 6), REC(TRACE_SAMPLE, sample, 3500, 1, 0, 0, 16, 0),
+	CALLED(1, 100, 9000, .name = 2), OFFCPU(1300, 1, 400, 0), OFFCPU(1900, 1, 400, 0), /* not as a whole in one */
 };
 
 static bool has(const struct analyzer *a, const struct span_row *s, const char *attribute)
@@ -458,17 +454,21 @@ static bool has(const struct analyzer *a, const struct span_row *s, const char *
 START_TEST(calls_are_spans)
 {
 	struct analyzer *a = fed(calls, sizeof(calls) / sizeof(calls[0]));
-	struct span_calls out;
 	struct analysis *an;
 	struct span_view *v;
 	const struct span_sum *s;
+	uint64_t spans;
 
-	ck_assert_int_eq(span_calls_define(a, "*.f?nd", &out), 0);
-	ck_assert_uint_eq(out.spans, 3);
-	ck_assert_uint_eq(out.virtual, 1);
+	ck_assert_int_eq(span_calls_define(a, "*.f?nd", &spans), 0);
+	ck_assert_uint_eq(spans, 5);
 	v = view_of(&an, a, NULL);
 	s = v->sums.at;
-	ck_assert_uint_eq(v->sums.count, 3);
+	ck_assert_uint_eq(v->sums.count, 5);
+	ck_assert(s[0].row->span_id == 5 && s[0].samples == 8 && s[0].vthread == 6 && !s[0].others);
+	ck_assert(s[0].first_ns == 3100 && s[0].last_ns == 3900);
+	ck_assert(s[1].row->span_id == 4 && s[1].samples == 6 && s[1].vthread == 5 && !s[1].others);
+	ck_assert(s[1].first_ns == 3000 && s[1].last_ns == 4000 && s[1].pid == 100);
+	s += 2;
 	ck_assert(s[0].row->span_id == 2 && s[0].first_ns == 1000 && s[0].last_ns == 2000);
 	ck_assert(s[0].samples == 3 && s[0].offcpu_ns == 400 && s[0].events == 3);
 	ck_assert(s[1].row->span_id == 1 && s[1].first_ns == 900 && s[1].last_ns == 1700 && s[1].samples == 1);
@@ -478,8 +478,8 @@ START_TEST(calls_are_spans)
 	span_view_free(v);
 	analysis_free(an);
 
-	ck_assert_int_eq(span_calls_define(a, "find", &out), 0);
-	ck_assert_uint_eq(out.spans + out.virtual, 0);
+	ck_assert_int_eq(span_calls_define(a, "find", &spans), 0);
+	ck_assert_uint_eq(spans, 0);
 	analyzer_free(a);
 }
 END_TEST

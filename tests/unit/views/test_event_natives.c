@@ -124,7 +124,12 @@ END_TEST
 
 START_TEST(elapsed)
 {
-	static const char *const without[] = {"", "retval=1", "elapsed=", "elapsed=5", "elapsed=5ns2", "x_elapsed=5ns",
+	static const char *const without[] = {"",
+					      "retval=1",
+					      "elapsed=",
+					      "elapsed=5",
+					      "elapsed=5ns2",
+					      "x_elapsed=5ns",
 					      "elapsed=99999999999999999999ns"};
 	uint64_t ns = 0;
 
