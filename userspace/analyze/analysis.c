@@ -72,9 +72,12 @@ bool analysis_selects_thread(const struct analysis *an, uint32_t thread_row)
 
 bool analysis_selects_stack(const struct analysis *an, uint32_t stack_row)
 {
+	bool any = an->filter->include.count == 0;
+
 	if (stack_row == ROW_NONE)
-		return an->filter->include.count == 0;
-	return (an->filter->include.count == 0 || an->stacks[stack_row].included) && !an->stacks[stack_row].excluded;
+		return any;
+	return (any || an->stacks[stack_row].included) &&
+	       (an->filter->exclude.count == 0 || !an->stacks[stack_row].excluded);
 }
 
 bool analysis_selects_span(const struct analysis *an, uint32_t span)
@@ -224,13 +227,22 @@ int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint3
 	return analysis_sum_of(an, thread, node, weight, &sum) ? profile_add(to, &sum) : 0;
 }
 
+int analysis_add_sums(struct analysis *an, struct profile *to, const struct stack_sums *sums)
+{
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
+	int err = 0;
+
+	for (stack_sums_begin(&c, sums); !err && (s = stack_sums_next(&c));)
+		err = analysis_add(an, to, s->thread, s->stack, s->weight);
+	return err;
+}
+
 static int collect_sums(struct analysis *an)
 {
 	const struct analyzer *a = an->a;
-	int err = 0;
+	int err = analysis_add_sums(an, &an->samples, &a->sums);
 
-	for (size_t i = 0; i < a->sums.count && !err; i++)
-		err = analysis_add(an, &an->samples, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight);
 	for (size_t i = 0; i < a->samples.count && !err; i++) {
 		const struct sample *s = &a->samples.at[i];
 
@@ -272,11 +284,13 @@ static int count_all(struct analysis *an)
 {
 	const struct analyzer *a = an->a;
 
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
+
 	an->thread_weight = calloc(a->threads.count + 1, sizeof(*an->thread_weight));
 	if (!an->thread_weight)
 		return -ENOMEM;
-	for (size_t i = 0; i < an->samples.sums.count; i++) {
-		const struct stack_sum *s = &an->samples.sums.at[i];
+	for (stack_sums_begin(&c, &an->samples.sums); (s = stack_sums_next(&c));) {
 		const struct thread_row *t = thread_at(an, s->thread);
 		uint64_t *sum = t ? &an->thread_weight[s->thread] : &an->unknown_thread_weight;
 

@@ -138,6 +138,8 @@ const char *analysis_sym_name(const struct analysis *an, uint32_t sym);
 
 /* Adds samples of a thread on a node, both as trace ids, unless the filter excludes them. */
 int analysis_add(struct analysis *an, struct profile *to, uint32_t thread, uint32_t node, uint64_t weight);
+/* The same for an analyzer's sums. */
+int analysis_add_sums(struct analysis *an, struct profile *to, const struct stack_sums *sums);
 
 /* ---- expand.c ---- */
 

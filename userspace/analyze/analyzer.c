@@ -91,46 +91,9 @@ static void see_time(struct analyzer *a, uint64_t time_ns)
 		a->last_ns = time_ns;
 }
 
-/* The index + 1 of the sum, which begins with 0; 0: no memory. */
-static uint32_t put_sum(struct sample_sums *s, uint32_t thread, uint32_t node)
+int sample_sums_add(struct stack_sums *s, const struct sample *one)
 {
-	uint32_t *at = u64map_put(&s->of, (uint64_t)thread << 32 | node);
-
-	if (at && !*at && s->count < UINT32_MAX - 1 && !VEC_PUSH(s, (struct sample_sum){thread, node, 0}))
-		*at = (uint32_t)s->count;
-	return at ? *at : 0;
-}
-
-int sample_sums_add(struct sample_sums *s, const struct sample *one)
-{
-	uint32_t at = put_sum(s, one->thread, one->node);
-
-	if (!at)
-		return -ENOMEM;
-	s->at[at - 1].weight = add_saturating(s->at[at - 1].weight, one->weight);
-	return 0;
-}
-
-void sample_sums_free(struct sample_sums *s)
-{
-	free(s->at);
-	u64map_free(&s->of);
-}
-
-/* sample_sums_add() to the samples of the clock. */
-static int add_to_sum(struct analyzer *a, const struct sample *one)
-{
-	struct node_row *n = table_get(&a->nodes, one->node);
-	uint32_t at = n ? n->last_sum : 0;
-
-	if (!at || a->sums.at[at - 1].thread != one->thread)
-		at = put_sum(&a->sums, one->thread, one->node);
-	if (!at)
-		return -ENOMEM;
-	if (n)
-		n->last_sum = at;
-	a->sums.at[at - 1].weight = add_saturating(a->sums.at[at - 1].weight, one->weight);
-	return 0;
+	return stack_sums_add(s, &(struct stack_sum){.thread = one->thread, .stack = one->node, .weight = one->weight});
 }
 
 /* A carrier runs while its virtual threads do. */
@@ -156,7 +119,7 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 		return 0;
 	if (thread != r->thread && feed_carried(a, r))
 		return -ENOMEM;
-	return a->keep_samples ? VEC_PUSH(&a->samples, one) : add_to_sum(a, &one);
+	return a->keep_samples ? VEC_PUSH(&a->samples, one) : sample_sums_add(&a->sums, &one);
 }
 
 static int feed_code_load(struct analyzer *a, const struct trace_code_load *r)
@@ -379,9 +342,9 @@ void analyzer_free(struct analyzer *a)
 	free(a->scopes.at);
 	free(a->lines.at);
 	free(a->samples.at);
-	sample_sums_free(&a->sums);
+	stack_sums_free(&a->sums);
 	free(a->carried_samples.at);
-	sample_sums_free(&a->carried);
+	stack_sums_free(&a->carried);
 	free(a->events.at);
 	free(a->losses.at);
 	free(a->stats.at);

@@ -30,14 +30,14 @@ struct events {
 	bool *covers_waits, *covers_locks; /* per process, too: WAIT and LOCK replace OFFCPU */
 	struct u64map parks;		   /* of LOCKs of parked threads, which do, too: thread and start */
 	uint8_t *name_match;		   /* per id of a->strings; NULL without expressions */
-	struct place *places;		   /* per row of a->nodes */
-	double interval;		   /* sampling interval of allocations */
-	uint32_t recorded;		   /* bits of enum braid_event_type */
+	struct places places;
+	double interval;   /* sampling interval of allocations */
+	uint32_t recorded; /* bits of enum braid_event_type */
 };
 
 const struct place *place_of(const struct analysis *an, uint32_t stack)
 {
-	return stack == ROW_NONE ? NULL : &an->events->places[stack];
+	return stack == ROW_NONE ? NULL : places_get(&an->events->places, an, stack);
 }
 
 static size_t process_row(const struct analyzer *a, uint32_t process)
@@ -191,7 +191,7 @@ static void find_stack(const struct analysis *an, const struct jvm_event_row *ro
 {
 	e->stack = table_row_of(&an->a->nodes, row->node);
 	if (e->stack != ROW_NONE && (row->source == BRAID_SOURCE_AGENT || event_is_unmounted(row)))
-		e->stack = an->events->places[e->stack].seen;
+		e->stack = place_of(an, e->stack)->seen;
 	e->xframe = row->node ? XFRAME_DAMAGED : e->k->stack ? XFRAME_NO_STACK : XFRAME_ROOT;
 	e->other = table_row_of(&an->a->threads, row->other);
 	e->other_stack = table_row_of(&an->a->nodes, row->other_node);
@@ -564,6 +564,6 @@ void events_free(struct events *ev)
 	free(ev->covers_locks);
 	u64map_free(&ev->parks);
 	free(ev->name_match);
-	free(ev->places);
+	places_free(&ev->places);
 	free(ev);
 }

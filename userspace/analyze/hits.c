@@ -62,7 +62,7 @@ void hits_free(struct analyzer *a)
 	for (size_t i = 0; i < a->hits.count; i++) {
 		free(a->hits.at[i].samples.at);
 		free(a->hits.at[i].values.at);
-		sample_sums_free(&a->hits.at[i].sums);
+		stack_sums_free(&a->hits.at[i].sums);
 	}
 	free(a->hits.at);
 	free(a->sampling.values.at);
@@ -73,10 +73,8 @@ void hits_free(struct analyzer *a)
 
 static int collect(struct analysis *an, const struct hit_event *h, struct profile *to)
 {
-	int err = 0;
+	int err = analysis_add_sums(an, to, &h->sums);
 
-	for (size_t i = 0; i < h->sums.count && !err; i++)
-		err = analysis_add(an, to, h->sums.at[i].thread, h->sums.at[i].node, h->sums.at[i].weight);
 	for (size_t i = 0; i < h->samples.count && !err; i++) {
 		const struct sample *s = &h->samples.at[i];
 
@@ -253,11 +251,13 @@ static int view_values(const struct analysis *an, const struct hit_event *h, str
 
 static int view_event(const struct analysis *an, struct hit_view *v)
 {
+	const struct stack_sum *s;
 	struct u64map of = {0};
+	struct stack_sums_cursor c;
 	int err = 0;
 
-	for (size_t i = 0; i < v->profile->sums.count && !err; i++)
-		err = add_site(an, v, &of, &v->profile->sums.at[i]);
+	for (stack_sums_begin(&c, &v->profile->sums); !err && (s = stack_sums_next(&c));)
+		err = add_site(an, v, &of, s);
 	VEC_SORT(&v->sites, compare_sites);
 	u64map_free(&of);
 	return err;

@@ -77,18 +77,12 @@ static enum owner owner_of(const struct analysis *an, const struct frame_row *f)
 	return strcmp(name, "libjvm.so") == 0 ? OWNER_VM : OWNER_OTHER;
 }
 
-struct placing {
-	const struct analysis *an;
-	struct place *places;
-	uint8_t *rules; /* per sym: its enum idle_rule + 1, 0 until it is needed */
-};
-
-static enum idle_rule rule_of(struct placing *pl, uint32_t sym)
+static enum idle_rule rule_of(const struct places *pl, const struct analysis *an, uint32_t sym)
 {
 	uint8_t *rule = &pl->rules[sym];
 
 	if (!*rule)
-		*rule = (uint8_t)(idle_frame(pl->an->filter, analysis_sym_name(pl->an, sym)) + 1);
+		*rule = (uint8_t)(idle_frame(an->filter, analysis_sym_name(an, sym)) + 1);
 	return (enum idle_rule)(*rule - 1);
 }
 
@@ -107,20 +101,21 @@ static void place_native(struct place *p, const char *name, enum owner owner)
 	p->native = p->native || (owner == OWNER_OTHER && p->java != ROW_NONE);
 }
 
-static void place_stack(struct placing *pl, uint32_t row)
+/* Its parent is known. */
+static void place_stack(const struct places *pl, const struct analysis *an, uint32_t row)
 {
-	const struct analysis *an = pl->an;
 	const struct stack *s = &an->stacks[row];
-	struct place *p = &pl->places[row];
+	struct place *p = &pl->at[row];
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
 	enum owner owner = e ? owner_of(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
 
-	*p = s->parent == ROW_NONE ? (struct place){.own = ROW_NONE,
+	*p = s->parent == ROW_NONE ? (struct place){.known = true,
+						    .own = ROW_NONE,
 						    .java = ROW_NONE,
 						    .any = ROW_NONE,
 						    .code = ROW_NONE,
 						    .caller = ROW_NONE}
-				   : pl->places[s->parent];
+				   : pl->at[s->parent];
 	/* What is inlined in such a frame is one, too. */
 	if (s->parent == ROW_NONE || !e || !e->count ||
 	    !is_event_frame(analysis_sym_name(an, an->xframes.at[e->first].sym)))
@@ -138,7 +133,7 @@ static void place_stack(struct placing *pl, uint32_t row)
 		if (domain == DOMAIN_JAVA || (domain == DOMAIN_NATIVE && owner != OWNER_NONE && !is_memory_frame(name)))
 			p->caller = x;
 		p->why = (uint8_t)blocked_frame((enum blocked_why)p->why, name, domain);
-		idle_add(&p->idling, rule_of(pl, sym), foreign);
+		idle_add(&p->idling, rule_of(pl, an, sym), foreign);
 		if (domain == DOMAIN_JAVA)
 			place_java(p, x, foreign);
 		else if (domain == DOMAIN_NATIVE)
@@ -146,18 +141,32 @@ static void place_stack(struct placing *pl, uint32_t row)
 	}
 }
 
-int places_new(struct place **out, const struct analysis *an)
+int places_new(struct places *pl, const struct analysis *an)
 {
-	struct placing pl = {.an = an,
-			     .places = calloc(an->a->nodes.count + 1, sizeof(*pl.places)),
-			     .rules = calloc(an->syms.count + 1, sizeof(*pl.rules))};
-	int err = pl.places && pl.rules ? 0 : -ENOMEM;
+	pl->at = calloc(an->a->nodes.count + 1, sizeof(*pl->at));
+	pl->rules = calloc(an->syms.count + 1, sizeof(*pl->rules));
+	if (pl->at && pl->rules)
+		return 0;
+	places_free(pl);
+	return -ENOMEM;
+}
 
-	for (size_t i = 0; i < an->a->nodes.count && !err; i++)
-		place_stack(&pl, an->order[i]);
-	free(pl.rules);
-	*out = pl.places;
-	return err;
+void places_free(struct places *pl)
+{
+	free(pl->at);
+	free(pl->rules);
+	*pl = (struct places){0};
+}
+
+const struct place *places_get(const struct places *pl, const struct analysis *an, uint32_t stack)
+{
+	uint32_t unknown[STACK_DEPTH_MAX], count = 0;
+
+	for (uint32_t row = stack; row != ROW_NONE && !pl->at[row].known; row = an->stacks[row].parent)
+		unknown[count++] = row;
+	while (count)
+		place_stack(pl, an, unknown[--count]);
+	return &pl->at[stack];
 }
 
 uint32_t events_site(const struct analysis *an, uint32_t stack)

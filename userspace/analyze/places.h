@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What a stack says about the thread that is off the CPU, or that an event is about: where it is in the program, what
- * it waits for, and whether it is idle. Computed once per stack; events.c and wall.c read it.
+ * it waits for, and whether it is idle. Computed once per stack, when it is asked for; events.c and wall.c read it.
  */
 #ifndef BRAID_ANALYZE_PLACES_H
 #define BRAID_ANALYZE_PLACES_H
@@ -12,6 +12,7 @@
 #include "idle.h"
 
 struct place {
+	bool known;
 	uint32_t own, java, any;  /* innermost frames (xframes): outside of the JDK; Java; any. ROW_NONE: none */
 	uint32_t code;		  /* innermost frame that does not only wait: none of the kernel's or libc's */
 	uint32_t caller;	  /* innermost frame that does not only pass a request for memory on */
@@ -23,8 +24,16 @@ struct place {
 	struct idle_state idling; /* whether it waits for work: idle_is() */
 };
 
-/* 0 or -ENOMEM. One for each row of an->a->nodes. */
-int places_new(struct place **out, const struct analysis *an);
+struct places {
+	struct place *at; /* per row of an->a->nodes; takes memory where it is known */
+	uint8_t *rules;	  /* per sym: its enum idle_rule + 1, 0 until it is needed */
+};
+
+/* 0 or -ENOMEM, in which case there is nothing to free. */
+int places_new(struct places *pl, const struct analysis *an);
+void places_free(struct places *pl);
+/* The place of a row. */
+const struct place *places_get(const struct places *pl, const struct analysis *an, uint32_t stack);
 
 /* NULL for ROW_NONE. */
 const struct place *place_of(const struct analysis *an, uint32_t stack);

@@ -14,34 +14,8 @@ const char *profile_leaf(const struct profile *p, const struct analysis *an, uin
 
 int profile_add(struct profile *p, const struct stack_sum *sum)
 {
-	return sum->weight ? VEC_PUSH(&p->sums, *sum) : 0;
-}
-
-static int profile_sums_compare(const void *x, const void *y)
-{
-	const struct stack_sum *p = x, *q = y;
-
-	if (p->thread != q->thread)
-		return p->thread < q->thread ? -1 : 1;
-	if (p->stack != q->stack)
-		return p->stack < q->stack ? -1 : 1;
-	if (p->xframe != q->xframe)
-		return p->xframe < q->xframe ? -1 : 1;
-	return p->leaf < q->leaf ? -1 : p->leaf > q->leaf;
-}
-
-static void merge_sums(struct profile *p)
-{
-	size_t n = 0;
-
-	VEC_SORT(&p->sums, profile_sums_compare);
-	for (size_t i = 0; i < p->sums.count; i++) {
-		if (n && profile_sums_compare(&p->sums.at[n - 1], &p->sums.at[i]) == 0)
-			p->sums.at[n - 1].weight = add_saturating(p->sums.at[n - 1].weight, p->sums.at[i].weight);
-		else
-			p->sums.at[n++] = p->sums.at[i];
-	}
-	p->sums.count = n;
+	p->leaves = p->leaves || sum->leaf;
+	return sum->weight ? stack_sums_add(&p->sums, sum) : 0;
 }
 
 void quality_count(struct quality *q, uint32_t cause, uint64_t weight)
@@ -61,20 +35,22 @@ uint32_t profile_cause(const struct analysis *an, const struct stack_sum *sum)
 
 int profile_finish(struct profile *p, const struct analysis *an)
 {
-	p->on = calloc(an->a->nodes.count + 1, sizeof(*p->on));
-	if (!p->on)
-		return -ENOMEM;
-	merge_sums(p);
-	for (size_t i = 0; i < p->sums.count; i++) {
-		const struct stack_sum *s = &p->sums.at[i];
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
 
-		quality_count(&p->quality, profile_cause(an, s), s->weight);
+	p->on = calloc(an->a->nodes.count + 1, sizeof(*p->on));
+	if (!p->on || stack_sums_order(&p->sums))
+		return -ENOMEM;
+	for (stack_sums_begin(&c, &p->sums); (s = stack_sums_next(&c));) {
 		if (s->stack != ROW_NONE)
 			p->on[s->stack].self = add_saturating(p->on[s->stack].self, s->weight);
+		else
+			quality_count(&p->quality, profile_cause(an, s), s->weight);
 	}
 	for (size_t i = an->a->nodes.count; i-- > 0;) {
 		uint32_t row = an->order[i], up = an->stacks[row].parent;
 
+		quality_count(&p->quality, an->stacks[row].cause, p->on[row].self);
 		p->on[row].total = add_saturating(p->on[row].total, p->on[row].self);
 		if (up != ROW_NONE)
 			p->on[up].total = add_saturating(p->on[up].total, p->on[row].total);
@@ -84,7 +60,7 @@ int profile_finish(struct profile *p, const struct analysis *an)
 
 void profile_free(struct profile *p)
 {
-	free(p->sums.at);
+	stack_sums_free(&p->sums);
 	free(p->on);
 	strpool_free(&p->texts);
 	memset(p, 0, sizeof(*p));

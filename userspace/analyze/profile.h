@@ -7,21 +7,13 @@
 
 #include "hash.h"
 #include "names.h"
-#include "util/vec.h"
+#include "stack_sums.h"
 
 struct analysis;
 
-/* The frame of a sum without a stack: a pseudo frame for what is missing, or the root. */
+/* The xframe of a sum without a stack: a pseudo frame for what is missing, or the root. */
 enum { XFRAME_NO_STACK, XFRAME_DAMAGED, XFRAME_FIRST };
 #define XFRAME_ROOT UINT32_MAX
-
-struct stack_sum {
-	uint32_t thread; /* row of a->threads, ROW_NONE: unknown */
-	uint32_t stack;	 /* row of a->nodes, ROW_NONE: none, see xframe */
-	uint32_t xframe;
-	uint32_t leaf; /* the name on top of the stack, such as an allocated class, see profile_leaf(); 0: none */
-	uint64_t weight;
-};
 
 struct quality {
 	uint64_t total;
@@ -34,8 +26,9 @@ struct stack_weight {
 };
 
 struct profile {
-	VEC(struct stack_sum) sums;
+	struct stack_sums sums;
 	struct stack_weight *on; /* per row of a->nodes */
+	bool leaves;		 /* some sums have one */
 	struct quality quality;
 	struct strpool texts; /* the leaves' names; empty: they are in a->strings */
 };

@@ -10,6 +10,7 @@
 
 #include "analyzer.h"
 #include "hash.h"
+#include "stack_sums.h"
 
 #include <braid/event.h>
 
@@ -138,7 +139,6 @@ struct frame_row {
 struct node_row {
 	uint32_t parent;
 	uint32_t frame;
-	uint32_t last_sum; /* index + 1 of the latest sum on this node: most stacks have one thread */
 };
 
 struct mapping {
@@ -160,22 +160,8 @@ struct sample {
 	uint32_t vthread; /* id; 0: none */
 };
 
-/* All samples of one thread on one stack. */
-struct sample_sum {
-	uint32_t thread;
-	uint32_t node;
-	uint64_t weight;
-};
-
-struct sample_sums { /* with the members of a VEC */
-	struct sample_sum *at;
-	size_t count, room;
-	struct u64map of; /* thread and node to the index + 1 */
-};
-
-/* 0 or -ENOMEM. */
-int sample_sums_add(struct sample_sums *s, const struct sample *one);
-void sample_sums_free(struct sample_sums *s);
+/* Adds a sample to those of its thread and stack. 0 or -ENOMEM. */
+int sample_sums_add(struct stack_sums *s, const struct sample *one);
 
 /* The values that a sample of a hit event has. */
 struct hit_values {
@@ -187,7 +173,7 @@ struct hit_values {
 struct hit_event {
 	uint32_t name;		    /* in a->strings */
 	VEC(struct sample) samples; /* with keep_samples */
-	struct sample_sums sums;    /* without */
+	struct stack_sums sums;	    /* without: by ids of threads and nodes */
 	VEC(struct hit_values) values;
 };
 
@@ -263,9 +249,9 @@ struct analyzer {
 	VEC(struct trace_scope) scopes;
 	VEC(struct trace_line) lines;
 	VEC(struct sample) samples;	    /* with keep_samples */
-	struct sample_sums sums;	    /* without */
+	struct stack_sums sums;		    /* without: by ids of threads and nodes */
 	VEC(struct sample) carried_samples; /* those of virtual threads by their carriers, the same way */
-	struct sample_sums carried;
+	struct stack_sums carried;
 	uint64_t sample_weight;
 	VEC(struct attribute_row) attributes;
 	struct u64map span_of;	    /* a hash of process and ids to a span's id */

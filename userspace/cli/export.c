@@ -271,7 +271,7 @@ static bool write_profile(const struct loaded *l, const struct export_options *o
 
 	if (o->kind || o->wall)
 		p = &of_events;
-	if (!err && (!p || !p->sums.count))
+	if (!err && (!p || !stack_sums_count(&p->sums)))
 		warn_nothing(l, o);
 	if (out && !err && p)
 		err = formats[o->format].stacks ? write_table(out, l, p, o)

@@ -147,11 +147,11 @@ int rule_spin(struct check *c)
 	const struct profile *p = &c->v->an->samples;
 	uint64_t yields = 0, most = 0;
 	uint32_t stack = ROW_NONE;
+	const struct stack_sum *s;
+	struct stack_sums_cursor sums;
 	char at[PLACE_TEXT];
 
-	for (size_t i = 0; i < p->sums.count; i++) {
-		const struct stack_sum *s = &p->sums.at[i];
-
+	for (stack_sums_begin(&sums, &p->sums); (s = stack_sums_next(&sums));) {
 		if (s->stack == ROW_NONE || !(c->facts->marks[s->stack] & MARK_YIELD))
 			continue;
 		yields = add_saturating(yields, s->weight);

@@ -57,19 +57,33 @@ uint32_t collapsed_thread(struct strpool *names, const struct analysis *an, uint
 	return id;
 }
 
-static int collapsed_collect(struct collapsed *c, bool threads)
+/* Without threads, what the tree's nodes have. */
+static int collect_nodes(struct collapsed *c)
 {
-	for (size_t i = 0; i < c->profile->sums.count; i++) {
-		const struct stack_sum *s = &c->profile->sums.at[i];
-		struct line l = {.node = tree_node_of(c->tree, s), .weight = s->weight};
+	for (uint32_t i = 0; i < c->tree->nodes.count; i++) {
+		struct line l = {.node = i, .place = c->place[i], .weight = c->tree->nodes.at[i].self};
 
-		l.place = c->place[l.node];
-		if (threads) {
+		if (l.weight && VEC_PUSH(&c->lines, l))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int collect_sums(struct collapsed *c)
+{
+	const struct stack_sum *s;
+	struct stack_sums_cursor sums;
+	struct line l = {0};
+	uint32_t row = 0;
+
+	/* those of one thread come together */
+	for (stack_sums_begin(&sums, &c->profile->sums); (s = stack_sums_next(&sums)); row = s->thread) {
+		if (!l.thread || row != s->thread)
 			l.thread = collapsed_thread(&c->thread_names, c->an, s->thread);
-			if (l.thread == STRPOOL_FAILED)
-				return -ENOMEM;
-		}
-		if (VEC_PUSH(&c->lines, l))
+		l.node = tree_node_of(c->tree, s);
+		l.place = c->place[l.node];
+		l.weight = s->weight;
+		if (l.thread == STRPOOL_FAILED || VEC_PUSH(&c->lines, l))
 			return -ENOMEM;
 	}
 	return 0;
@@ -230,7 +244,7 @@ int collapsed_write(FILE *out, const struct analysis *an, const struct profile *
 		goto out;
 	for (uint32_t i = tree_next(c.tree, 0); i; i = tree_next(c.tree, i))
 		c.place[i] = ++place;
-	err = collapsed_collect(&c, options->threads);
+	err = options->threads ? collect_sums(&c) : collect_nodes(&c);
 	if (!err)
 		err = rank_threads(&c, &threads);
 	if (!err) {

@@ -59,8 +59,10 @@ static uint32_t *places(const struct tree *tree)
 
 static int collect(const struct stack_table *t, const struct profile *p, const uint32_t *place, item_vec *items)
 {
-	for (size_t i = 0; i < p->sums.count; i++) {
-		const struct stack_sum *s = &p->sums.at[i];
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
+
+	for (stack_sums_begin(&c, &p->sums); (s = stack_sums_next(&c));) {
 		const struct thread_row *row = s->thread == ROW_NONE ? NULL : table_row(&t->an->a->threads, s->thread);
 		struct item item = {.stack = {s->thread, tree_node_of(t->tree, s), s->weight},
 				    .name = analysis_thread_name(t->an, s->thread),

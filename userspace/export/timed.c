@@ -26,10 +26,12 @@ static int add_stack(struct profile *p, bool *has, uint32_t stack, uint32_t xfra
 
 static int add_profile(struct profile *p, bool *has, const struct profile *of)
 {
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
 	int err = 0;
 
-	for (size_t i = 0; i < of->sums.count && !err; i++)
-		err = add_stack(p, has, of->sums.at[i].stack, of->sums.at[i].xframe);
+	for (stack_sums_begin(&c, &of->sums); !err && (s = stack_sums_next(&c));)
+		err = add_stack(p, has, s->stack, s->xframe);
 	return err;
 }
 

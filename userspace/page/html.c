@@ -32,16 +32,16 @@ static int compare_cells(const void *x, const void *y)
 /* Weights as a flat list of thread, node, weight. */
 static int html_weights(struct page *p, const struct profile *profile, const struct tree *t, const uint32_t *place)
 {
-	size_t count = profile->sums.count;
-	struct cell *cells = calloc(count + 1, sizeof(*cells));
+	size_t count = 0;
+	struct cell *cells = calloc(stack_sums_count(&profile->sums) + 1, sizeof(*cells));
 	int err = cells ? 0 : -ENOMEM;
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
 
-	for (size_t i = 0; i < count && !err; i++) {
-		const struct stack_sum *s = &profile->sums.at[i];
-
-		err = page_thread(p, s->thread, &cells[i].thread);
-		cells[i].place = place[tree_node_of(t, s)];
-		cells[i].weight = s->weight;
+	for (stack_sums_begin(&c, &profile->sums); !err && (s = stack_sums_next(&c)); count++) {
+		err = page_thread(p, s->thread, &cells[count].thread);
+		cells[count].place = place[tree_node_of(t, s)];
+		cells[count].weight = s->weight;
 	}
 	if (!err)
 		qsort(cells, count, sizeof(*cells), compare_cells);
@@ -78,7 +78,7 @@ static void html_incomplete(struct json *j, const struct quality *q)
 int page_graph(struct page *p, const struct profile *profile, const struct page_source *from, const char *name,
 	       const char *unit)
 {
-	static const struct tree_options options = {.labels = TREE_METHODS};
+	static const struct tree_options options = {.labels = TREE_METHODS, .kinds = TREE_KINDS_OF_NODES};
 	uint32_t *place = NULL;
 	struct tree *t;
 	int err = tree_new(&t, p->an, profile, &options);
@@ -116,7 +116,7 @@ static int html_kind(struct page *p, uint32_t kind)
 	struct profile profile;
 	int err = events_profile(p->an, kind, &profile);
 
-	if (!err && profile.sums.count)
+	if (!err && stack_sums_count(&profile.sums))
 		err = page_graph(p, &profile, &(struct page_source){.kind = kind}, kind_of(kind)->title,
 				 page_unit(kind_of(kind)->unit));
 	profile_free(&profile);
@@ -144,7 +144,7 @@ static int html_graphs(struct page *p, const struct views *v)
 	if (p->an->samples.quality.total || !others)
 		err = page_graph(p, &p->an->samples, &samples, *event ? event : "samples", "samples");
 	for (size_t i = 0; i < v->hits.events.count && !err; i++)
-		if (v->hits.events.at[i].event && v->hits.events.at[i].profile->sums.count)
+		if (v->hits.events.at[i].event && stack_sums_count(&v->hits.events.at[i].profile->sums))
 			err = html_hits(p, &v->hits.events.at[i]);
 	for (uint32_t kind = 0; kind < BRAID_JVM_EVENTS && !err; kind++)
 		if (kind_of(kind) && kind_of(kind)->graph && v->events->kinds[kind].weight)

@@ -107,7 +107,7 @@ static const struct query_column samples[] = {
 
 static const struct query_rows samples_rows = {.count = count_samples, .begin = begin_samples, .next = next_sample};
 
-/* ---- profile: c->at is a sum, c->left the profile that has it ---- */
+/* ---- profile: c->sum is a sum, c->left says which profile has it ---- */
 
 /* 0: that of the recording's sampling event; n: that of a->hits[n - 1]. */
 static const struct profile *profile_at(const struct query *q, size_t n)
@@ -121,30 +121,25 @@ static uint64_t count_sums(const struct query *q, const struct query_table *t)
 
 	(void)t;
 	for (size_t i = 0; i <= q->an->a->hits.count; i++)
-		count += profile_at(q, i)->sums.count;
+		count += stack_sums_count(&profile_at(q, i)->sums);
 	return count;
 }
 
 static int begin_profile(struct query_cursor *c)
 {
 	c->left = 0;
-	query_from_to(c, 0, profile_at(c->query, 0)->sums.count);
+	stack_sums_begin(&c->sums, &profile_at(c->query, 0)->sums);
 	return 0;
 }
 
 static int next_sum(struct query_cursor *c)
 {
-	while (!query_next_at(c)) {
+	while (!(c->sum = stack_sums_next(&c->sums))) {
 		if (c->left++ == c->query->an->a->hits.count)
 			return 0;
-		query_from_to(c, 0, profile_at(c->query, c->left)->sums.count);
+		stack_sums_begin(&c->sums, &profile_at(c->query, c->left)->sums);
 	}
 	return 1;
-}
-
-static const struct stack_sum *sum_of(const struct query_cursor *c)
-{
-	return &profile_at(c->query, c->left)->sums.at[c->at];
 }
 
 /* Of the recording's sampling event, or of the hits of another one. */
@@ -154,9 +149,9 @@ static const uint32_t *event_of(const struct query_cursor *c)
 }
 
 GETTER(sum_event, put_event(to, c->query->an->a, event_of(c)))
-GETTER(sum_thread, put_row(to, &c->query->an->a->threads, sum_of(c)->thread))
-GETTER(sum_stack, put_row(to, &c->query->an->a->nodes, sum_of(c)->stack))
-GETTER(sum_weight, put_number(to, sum_of(c)->weight))
+GETTER(sum_thread, put_row(to, &c->query->an->a->threads, c->sum->thread))
+GETTER(sum_stack, put_row(to, &c->query->an->a->nodes, c->sum->stack))
+GETTER(sum_weight, put_number(to, c->sum->weight))
 
 static const struct query_column profile[] = {
 	TEXT("event", sum_event, "what took the samples"),

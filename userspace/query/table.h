@@ -85,6 +85,8 @@ struct query_cursor {
 	int64_t row; /* number of the row in this scan */
 	size_t at, end;
 	struct event event;
+	struct stack_sums_cursor sums;
+	const struct stack_sum *sum;
 	uint32_t stack, next_stack; /* rows of a->nodes */
 	uint32_t xframe;
 	uint32_t depth;

@@ -197,6 +197,25 @@ static int add_sum(struct builder *b, const struct stack_sum *s)
 	return 0;
 }
 
+/* Adds what is on a stack's node. Without leaves, that is the same for all of its sums. */
+static int add_weights(struct builder *b)
+{
+	const struct profile *p = b->profile;
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
+	int err = 0;
+
+	for (size_t row = 0; row < b->an->a->nodes.count && !p->leaves; row++) {
+		struct tree_node *node = &b->t->nodes.at[b->t->of_stack[row]];
+
+		node->self = add_saturating(node->self, p->on[row].self);
+	}
+	for (stack_sums_begin(&c, &p->sums); !err && (s = stack_sums_next(&c));)
+		if (p->leaves || s->stack == ROW_NONE)
+			err = add_sum(b, s);
+	return err;
+}
+
 /* ---- order ---- */
 
 static int compare_labels(const void *x, const void *y, void *ctx)
@@ -214,45 +233,45 @@ static int compare_labels(const void *x, const void *y, void *ctx)
 	return c ? c : (int)p->kind - (int)q->kind;
 }
 
-static int compare_nodes(const void *x, const void *y, void *ctx)
+/* Gives each label its rank; label_at gets the labels in their order. */
+static void rank_labels(struct tree *t, uint32_t *label_at)
 {
-	const struct tree *t = ctx;
-	const struct tree_node *p = &t->nodes.at[*(const uint32_t *)x], *q = &t->nodes.at[*(const uint32_t *)y];
-
-	if (p->parent != q->parent)
-		return p->parent < q->parent ? -1 : 1;
-	return t->labels.at[p->label].rank < t->labels.at[q->label].rank
-		       ? -1
-		       : t->labels.at[p->label].rank > t->labels.at[q->label].rank;
+	for (size_t i = 0; i < t->labels.count; i++)
+		label_at[i] = (uint32_t)i;
+	if (t->labels.count)
+		qsort_r(label_at, t->labels.count, sizeof(*label_at), compare_labels, t->labels.at);
+	for (size_t i = 0; i < t->labels.count; i++)
+		t->labels.at[label_at[i]].rank = (uint32_t)i;
 }
 
-static void identity(uint32_t *items, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		items[i] = (uint32_t)i;
-}
-
-/* Links siblings by label and adds up totals. A node's parent has a smaller index than the node. */
+/*
+ * Links siblings by label and adds up totals. A node's parent has a smaller index than the node. First all nodes of one
+ * label are in a list, which `next` links; then each goes in front of its siblings of later labels.
+ */
 static int link_nodes(struct tree *t)
 {
 	size_t count = t->nodes.count, labels = t->labels.count;
-	uint32_t *items = calloc((count > labels ? count : labels) + 1, sizeof(*items));
+	uint32_t *label_at = calloc(labels + 1, sizeof(*label_at));
+	uint32_t *first = calloc(labels + 1, sizeof(*first)); /* node of each label */
 
-	if (!items)
+	if (!label_at || !first) {
+		free(label_at);
+		free(first);
 		return -ENOMEM;
-	identity(items, labels);
-	if (labels)
-		qsort_r(items, labels, sizeof(*items), compare_labels, t->labels.at);
-	for (size_t i = 0; i < labels; i++)
-		t->labels.at[items[i]].rank = (uint32_t)i;
-	identity(items, count);
-	qsort_r(items + 1, count - 1, sizeof(*items), compare_nodes, t);
-	for (size_t i = count; i-- > 1;) {
-		struct tree_node *n = &t->nodes.at[items[i]], *up = &t->nodes.at[n->parent];
-
-		n->next = up->child;
-		up->child = items[i];
 	}
+	rank_labels(t, label_at);
+	for (size_t i = 1; i < count; i++) {
+		t->nodes.at[i].next = first[t->nodes.at[i].label];
+		first[t->nodes.at[i].label] = (uint32_t)i;
+	}
+	for (size_t l = labels; l-- > 0;)
+		for (uint32_t i = first[label_at[l]], other; i; i = other) {
+			struct tree_node *n = &t->nodes.at[i], *up = &t->nodes.at[n->parent];
+
+			other = n->next;
+			n->next = up->child;
+			up->child = i;
+		}
 	for (size_t i = count; i-- > 0;) {
 		struct tree_node *n = &t->nodes.at[i];
 
@@ -260,8 +279,17 @@ static int link_nodes(struct tree *t)
 		if (i)
 			t->nodes.at[n->parent].total = add_saturating(t->nodes.at[n->parent].total, n->total);
 	}
-	free(items);
+	free(label_at);
+	free(first);
 	return 0;
+}
+
+static void weigh_kind(struct builder *b, uint32_t node, enum stack_kind kind, uint64_t weight)
+{
+	struct tree *t = b->t;
+	uint32_t of = b->options->kinds == TREE_KINDS_OF_NODES ? node : t->nodes.at[node].label;
+
+	t->kind_weight[of][kind] = add_saturating(t->kind_weight[of][kind], weight);
 }
 
 /* A stack's frames are the last e->count nodes of its path. */
@@ -269,8 +297,11 @@ static int weigh_kinds(struct builder *b)
 {
 	const struct analysis *an = b->an;
 	struct tree *t = b->t;
+	const struct stack_sum *sum;
+	struct stack_sums_cursor c;
 
-	t->kind_weight = calloc(t->nodes.count, sizeof(*t->kind_weight));
+	t->kind_weight = calloc(b->options->kinds == TREE_KINDS_OF_NODES ? t->nodes.count : t->labels.count + 1,
+				sizeof(*t->kind_weight));
 	if (!t->kind_weight)
 		return -ENOMEM;
 	for (size_t row = 0; row < an->a->nodes.count; row++) {
@@ -279,19 +310,16 @@ static int weigh_kinds(struct builder *b)
 		uint32_t node = t->of_stack[row];
 
 		for (uint32_t i = e ? e->count : 0; i-- > 0 && node;) {
-			uint64_t *w = &t->kind_weight[node][an->syms.at[an->xframes.at[e->first + i].sym].kind];
-
-			*w = add_saturating(*w, b->profile->on[row].total);
+			weigh_kind(b, node, (enum stack_kind)an->syms.at[an->xframes.at[e->first + i].sym].kind,
+				   b->profile->on[row].total);
 			node = t->nodes.at[node].parent;
 		}
 	}
-	for (size_t i = 0; i < b->profile->sums.count; i++) {
-		const struct stack_sum *s = &b->profile->sums.at[i];
-		uint64_t *w = &t->kind_weight[tree_node_of(t, s)][KIND_CLASS];
-
-		if (s->leaf)
-			*w = add_saturating(*w, s->weight);
-	}
+	if (!t->leaf_of.count)
+		return 0;
+	for (stack_sums_begin(&c, &b->profile->sums); (sum = stack_sums_next(&c));)
+		if (sum->leaf)
+			weigh_kind(b, tree_node_of(t, sum), KIND_CLASS, sum->weight);
 	return 0;
 }
 
@@ -307,11 +335,10 @@ static int build(struct builder *b)
 	err = VEC_PUSH(&b->t->nodes, root);
 	for (size_t i = 0; i < b->an->a->nodes.count && !err; i++)
 		err = add_stack(b, b->an->order[i]);
-	for (size_t i = 0; i < b->profile->sums.count && !err; i++)
-		err = add_sum(b, &b->profile->sums.at[i]);
+	err = err ?: add_weights(b);
 	if (!err)
 		err = link_nodes(b->t);
-	if (!err && b->options->labels == TREE_METHODS)
+	if (!err && b->options->kinds)
 		err = weigh_kinds(b);
 	return err;
 }

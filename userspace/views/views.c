@@ -32,9 +32,8 @@ static enum stack_kind most_kind(const struct method_view *m)
 }
 
 /* Totals count a label once per path: `open` counts its occurrences on the path to the current node. */
-static int weigh_methods(struct views *v)
+static int weigh_methods(struct views *v, const struct tree *t)
 {
-	const struct tree *t = v->tree;
 	uint32_t *open = calloc(t->labels.count + 1, sizeof(*open));
 	uint32_t at = 0;
 
@@ -49,8 +48,6 @@ static int weigh_methods(struct views *v)
 		m->self = add_saturating(m->self, n->self);
 		if (open[n->label]++ == 0)
 			m->total = add_saturating(m->total, n->total);
-		for (int k = 0; k < KIND_COUNT; k++)
-			m->kind_weight[k] = add_saturating(m->kind_weight[k], t->kind_weight[i][k]);
 		at = i;
 	}
 	free(open);
@@ -68,19 +65,26 @@ static void drop_causes(struct views *v)
 	v->methods.count = n;
 }
 
+static int view_labels(struct views *v, const struct tree *t)
+{
+	for (size_t i = 0; i < t->labels.count; i++) {
+		struct method_view m = {.name = t->labels.at[i].text,
+					.domain = (enum stack_domain)t->labels.at[i].domain};
+
+		memcpy(m.kind_weight, t->kind_weight[i], sizeof(m.kind_weight));
+		if (VEC_PUSH(&v->methods, m))
+			return -ENOMEM;
+	}
+	return weigh_methods(v, t);
+}
+
 static int view_methods(struct views *v)
 {
-	const struct tree_options options = {.labels = TREE_METHODS};
-	int err = tree_new(&v->tree, v->an, &v->an->samples, &options);
+	const struct tree_options options = {.labels = TREE_METHODS, .kinds = TREE_KINDS_OF_LABELS};
+	struct tree *t;
+	int err = tree_new(&t, v->an, &v->an->samples, &options) ?: view_labels(v, t);
 
-	for (size_t i = 0; !err && i < v->tree->labels.count; i++) {
-		struct method_view m = {.name = v->tree->labels.at[i].text,
-					.domain = (enum stack_domain)v->tree->labels.at[i].domain};
-
-		err = VEC_PUSH(&v->methods, m);
-	}
-	if (!err)
-		err = weigh_methods(v);
+	tree_free(t);
 	if (err)
 		return err;
 	drop_causes(v);
@@ -377,7 +381,6 @@ void views_free(struct views *v)
 {
 	if (!v)
 		return;
-	tree_free(v->tree);
 	free(v->methods.at);
 	free(v->lines.at);
 	free(v->threads.at);

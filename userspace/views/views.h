@@ -72,7 +72,6 @@ struct notice_view {
 
 struct views {
 	const struct analysis *an;
-	struct tree *tree; /* TREE_METHODS */
 	VEC(struct method_view) methods;
 	VEC(struct line_view) lines;	 /* lines that are known */
 	VEC(struct thread_view) threads; /* threads with samples */

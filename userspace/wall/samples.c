@@ -20,6 +20,17 @@ static int visit(const struct wall *w, uint32_t thread, uint32_t node, uint64_t 
 	return fn(ctx, &s);
 }
 
+static int visit_sums(const struct wall *w, const struct stack_sums *sums, wall_sample_fn fn, void *ctx)
+{
+	const struct stack_sum *s;
+	struct stack_sums_cursor c;
+	int err = 0;
+
+	for (stack_sums_begin(&c, sums); !err && (s = stack_sums_next(&c));)
+		err = visit(w, s->thread, s->stack, s->weight, fn, ctx);
+	return err;
+}
+
 /* Hits of a tracepoint or probe do not say where a thread's time went. */
 static bool is_clock(const char *event)
 {
@@ -29,15 +40,11 @@ static bool is_clock(const char *event)
 int wall_samples(const struct wall *w, wall_sample_fn fn, void *ctx)
 {
 	const struct analyzer *a = w->an->a;
-	int err = 0;
+	int err;
 
 	if (!is_clock(analyzer_info(a, "record.event")))
 		return 0;
-
-	for (size_t i = 0; i < a->sums.count && !err; i++)
-		err = visit(w, a->sums.at[i].thread, a->sums.at[i].node, a->sums.at[i].weight, fn, ctx);
-	for (size_t i = 0; i < a->carried.count && !err; i++)
-		err = visit(w, a->carried.at[i].thread, a->carried.at[i].node, a->carried.at[i].weight, fn, ctx);
+	err = visit_sums(w, &a->sums, fn, ctx) ?: visit_sums(w, &a->carried, fn, ctx);
 	for (size_t i = 0; i < a->samples.count + a->carried_samples.count && !err; i++) {
 		const struct sample *s =
 			i < a->samples.count ? &a->samples.at[i] : &a->carried_samples.at[i - a->samples.count];

@@ -33,6 +33,8 @@ static int check_segment(void *ctx, const struct wall_thread *t, const struct wa
 static void check_sums(const struct walled *x, bool gapless)
 {
 	uint64_t all = 0, on_stacks = 0, in_groups = 0;
+	const struct stack_sum *sum;
+	struct stack_sums_cursor sums;
 	struct wall_view *v;
 	struct profile p;
 
@@ -50,8 +52,8 @@ static void check_sums(const struct walled *x, bool gapless)
 		all = add_saturating(all, t->life_ns);
 	}
 	ck_assert_int_eq(wall_profile(x->w, true, &p), 0);
-	for (size_t i = 0; i < p.sums.count; i++)
-		on_stacks = add_saturating(on_stacks, p.sums.at[i].weight);
+	for (stack_sums_begin(&sums, &p.sums); (sum = stack_sums_next(&sums));)
+		on_stacks = add_saturating(on_stacks, sum->weight);
 	ck_assert_uint_eq(on_stacks, all);
 	profile_free(&p);
 	ck_assert_int_eq(wall_view_new(&v, x->w, true), 0);
