@@ -104,6 +104,16 @@ uint32_t types_of(JNIEnv *jni, jobject object);
 void alloc_on_thread(void);
 
 /* live.c */
+
+struct braid_heap_watched;
+
+/*
+ * Writes all watched objects, at most BRAID_WATCHED_MAX, and returns how many. Until live_release(), none is added or
+ * removed: the references are what they are.
+ */
+uint32_t live_hold(struct braid_heap_watched *to);
+void live_release(void);
+
 /* Watches the object of a sampled allocation if it is selected. Returns the object's number; 0: it is not watched. */
 uint64_t live_watch(JNIEnv *jni, jobject object, jclass class, const struct braid_jvm_event *allocation);
 

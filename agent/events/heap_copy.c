@@ -9,6 +9,8 @@
  * the walk's own record of the object (CallbackWrapper, jvmtiTagMap.cpp), two words after the address and one after
  * the size. The size is an argument, too, and shows whether this holds.
  *
+ * Watched objects (live.c) are in the table by their weak references, which stay as they are until the copy is made.
+ *
  * The copy runs nothing of the JVM but the walk over roots, which neither allocates nor waits.
  */
 #include "handlers.h"
@@ -25,12 +27,15 @@
 #include <sys/mman.h>
 
 #define ANNOUNCE_MS 100U
-#define ROOTS_BYTES (sizeof(struct braid_heap_roots) + (size_t)BRAID_ROOTS_MAX * sizeof(struct braid_heap_root))
+#define WATCHED_AT (sizeof(struct braid_heap_roots) + (size_t)BRAID_ROOTS_MAX * sizeof(struct braid_heap_root))
+#define ROOTS_BYTES (WATCHED_AT + (size_t)BRAID_WATCHED_MAX * sizeof(struct braid_heap_watched))
 
 /* Used by the connecting thread, then by the helper. */
 static struct {
 	bool wanted, taken;
 	uint64_t max_pause_ns;
+	uint64_t watch_ns; /* before the copy is made */
+	uint64_t start_ns;
 	pid_t pid; /* of the copy; 0: none */
 } copy;
 
@@ -130,7 +135,9 @@ static jvmtiError roots_walk(struct walk *w)
 	if (!ti)
 		return JVMTI_ERROR_NOT_AVAILABLE;
 	w->start_ns = clock_ns();
+	w->roots->watched_count = live_hold((struct braid_heap_watched *)((char *)w->roots + WATCHED_AT));
 	err = (*ti)->FollowReferences(ti, 0, NULL, NULL, &callbacks, w);
+	live_release();
 	w->end_ns = clock_ns();
 	(*ti)->DisposeEnvironment(ti);
 	return err;
@@ -183,6 +190,7 @@ static struct braid_heap_roots *roots_new(void)
 	if (r == MAP_FAILED)
 		return NULL;
 	r->magic = BRAID_ROOTS_MAGIC;
+	r->watched = (uint64_t)(uintptr_t)r + WATCHED_AT;
 	layout_get(&r->layout);
 	names_get(&r->names);
 	obstacle_find(&r->layout);
@@ -212,11 +220,25 @@ static void copy_start(const struct braid_event_config *c)
 {
 	copy.wanted = c->heap_copy;
 	copy.max_pause_ns = c->heap_max_pause_ns;
+	copy.watch_ns = (uint64_t)c->heap_watch_s * 1000000000U;
+	copy.start_ns = clock_ns();
+}
+
+/* A heap that cannot be copied is reported at once. */
+static bool copy_is_due(void)
+{
+	struct braid_layout layout;
+
+	if (clock_ns() - copy.start_ns >= copy.watch_ns)
+		return true;
+	layout_get(&layout);
+	obstacle_find(&layout);
+	return obstacle;
 }
 
 static void copy_tick(JNIEnv *jni)
 {
-	if (copy.wanted && !copy.taken)
+	if (copy.wanted && !copy.taken && copy_is_due())
 		copy_take(jni);
 	if (copy.pid && process_copy_ended(copy.pid))
 		copy.pid = 0;

@@ -17,9 +17,12 @@
 #include "core/jni.h"
 #include "core/jni_table.h"
 
+#include <braid/heap_roots.h>
+
 #include <stdlib.h>
 
-#define LIVE_MAX 65536U
+#define LIVE_MAX BRAID_WATCHED_MAX
+#define REFERENCE_TAGS 7U /* bits of a reference that say of which kind it is (jniHandles.hpp) */
 #define LARGE_BYTES                                                                                                    \
 	(512U * 1024) /* half of G1's smallest region; smaller objects are allocated in the young generation */
 
@@ -160,6 +163,25 @@ out:
 	pthread_mutex_unlock(&live.mutex);
 	jni_restore(jni, pending);
 	return number;
+}
+
+uint32_t live_hold(struct braid_heap_watched *to)
+{
+	pthread_mutex_lock(&live.mutex);
+	for (uint32_t i = 0; i < live.used; i++) {
+		const struct watched *w = &live.slots[i];
+
+		to[i] = (struct braid_heap_watched){.slot = (uintptr_t)w->object & ~(uintptr_t)REFERENCE_TAGS,
+						    .number = w->number,
+						    .bytes = w->size,
+						    .weight = w->weight << live.halvings};
+	}
+	return live.used;
+}
+
+void live_release(void)
+{
+	pthread_mutex_unlock(&live.mutex);
 }
 
 /* The interval is the object's age; its ALLOC event has the stack and the thread. */

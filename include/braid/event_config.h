@@ -84,9 +84,9 @@ struct braid_event_config {
 	__u16 heap_live;	 /* 1: garbage is collected before each histogram */
 	__u16 heap_copy;	 /* 1: a copy of the heap is made, instead of histograms */
 	__u32 jni_max;		 /* maximum of JNI references watched at a time */
-	__u32 reserved;
-	__u64 critical_min_ns;	/* shorter critical sections are only counted */
-	__u64 dump_interval_ns; /* between two thread dumps; 0: the recording is one dump, and ends with it */
+	__u32 heap_watch_s;	 /* how long allocations are watched before the copy is made; 0: not at all */
+	__u64 critical_min_ns;	 /* shorter critical sections are only counted */
+	__u64 dump_interval_ns;	 /* between two thread dumps; 0: the recording is one dump, and ends with it */
 	struct braid_thread_config threads[BRAID_CONFIG_THREADS];
 	struct braid_method_pattern methods[BRAID_METHOD_PATTERNS]; /* the first ones are used; empty: none */
 };

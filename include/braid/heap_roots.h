@@ -39,10 +39,27 @@ struct braid_heap_root {
 };
 _Static_assert(sizeof(struct braid_heap_root) == 32, "heap root");
 
+/*
+ * A sampled object that is watched by a weak reference. Its address is in the reference's slot, at the moment of the
+ * copy.
+ */
+struct braid_heap_watched {
+	__u64 slot;   /* address of the slot */
+	__u64 number; /* of the object, as in its ALLOC event */
+	__u64 bytes;  /* its size */
+	__u64 weight; /* allocated bytes that it stands for */
+};
+_Static_assert(sizeof(struct braid_heap_watched) == 32, "watched object");
+
+#define BRAID_WATCHED_MAX 65536U
+
 struct braid_heap_roots {
 	__u64 magic;
 	__u32 state; /* enum braid_roots_state, written last */
 	__u32 count;
+	__u64 watched; /* address of an array */
+	__u32 watched_count;
+	__u32 reserved;
 	struct braid_layout layout; /* as the agent has read and checked it */
 	struct braid_names names;
 	struct braid_heap_root at[];

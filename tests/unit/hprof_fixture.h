@@ -8,12 +8,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "unit/program.h"
 
 struct made {
 	uint8_t bytes[1 << 17];
 	size_t length;
 	unsigned id_bytes;
-	size_t dump; /* where the length of the open heap dump is; 0: none is open */
+	size_t dump;	       /* where the length of the open heap dump is; 0: none is open */
+	uint32_t allocated_by; /* the stack of the objects that follow */
 };
 
 static inline void put(struct made *m, uint64_t value, unsigned bytes)
@@ -100,6 +105,25 @@ static inline void made_trace(struct made *m, uint32_t serial, uint32_t thread, 
 	record_end(m, from);
 }
 
+/* Sites with as many live bytes each, for consecutive stacks. */
+static inline void made_sites(struct made *m, uint32_t trace, const uint32_t *live, unsigned count)
+{
+	size_t from = record(m, 0x06);
+
+	put(m, 0, 2 + 4);
+	for (int i = 0; i < 6; i++)
+		put(m, 0, 4);
+	put(m, count, 4);
+	for (unsigned i = 0; i < count; i++) {
+		put(m, 0, 1 + 4);
+		put(m, trace + i, 4);
+		put(m, live[i], 4);
+		for (int rest = 0; rest < 3; rest++)
+			put(m, 0, 4);
+	}
+	record_end(m, from);
+}
+
 /* 0x0c: one heap dump; 0x1c: a segment of one. */
 static inline void made_dump(struct made *m, unsigned tag)
 {
@@ -163,7 +187,7 @@ static inline void made_instance(struct made *m, uint64_t id, uint64_t class, co
 {
 	put(m, 0x21, 1);
 	put_id(m, id);
-	put(m, 0, 4);
+	put(m, m->allocated_by, 4);
 	put_id(m, class);
 	put(m, count * m->id_bytes, 4);
 	for (unsigned i = 0; i < count; i++)
@@ -174,7 +198,7 @@ static inline void made_objects(struct made *m, uint64_t id, uint64_t class, con
 {
 	put(m, 0x22, 1);
 	put_id(m, id);
-	put(m, 0, 4);
+	put(m, m->allocated_by, 4);
 	put(m, count, 4);
 	put_id(m, class);
 	for (unsigned i = 0; i < count; i++)
@@ -185,7 +209,7 @@ static inline void made_bytes(struct made *m, uint64_t id, const char *bytes, un
 {
 	put(m, 0x23, 1);
 	put_id(m, id);
-	put(m, 0, 4);
+	put(m, m->allocated_by, 4);
 	put(m, count, 4);
 	put(m, 8, 1);
 	for (unsigned i = 0; i < count; i++)
@@ -200,6 +224,35 @@ static inline void made_root(struct made *m, unsigned type, uint64_t id, int thr
 		put(m, (uint64_t)thread, 4);
 	if (number >= 0)
 		put(m, (uint64_t)number, 4);
+}
+
+/* The path of the compressed dump, and its length. */
+static inline const char *compressed(const struct made *m, bool zstd, size_t *length)
+{
+	const char *path = path_in("made.z");
+	static uint8_t to[1 << 18];
+	FILE *f = fopen(path, "w");
+	size_t half = m->length / 2;
+
+	if (zstd) {
+		*length = ZSTD_compress(to, sizeof(to), m->bytes, half, 3);
+		*length += ZSTD_compress(to + *length, sizeof(to) - *length, m->bytes + half, m->length - half, 3);
+		ck_assert_uint_eq(fwrite(to, 1, *length, f), *length);
+		fclose(f);
+		return path;
+	}
+	fclose(f);
+	for (int part = 0; part < 2; part++) { /* two members */
+		gzFile gz = gzopen(path, part ? "ab" : "wb");
+
+		ck_assert_int_gt(gzwrite(gz, m->bytes + (part ? half : 0), (unsigned)(part ? m->length - half : half)),
+				 0);
+		ck_assert_int_eq(gzclose(gz), Z_OK);
+	}
+	f = fopen(path, "r");
+	*length = fread(to, 1, sizeof(to), f);
+	fclose(f);
+	return path;
 }
 
 #endif

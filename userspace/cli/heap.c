@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #define ANSWER_NS 60000000000ULL /* for the agent to connect and to begin */
+#define WATCH_MAX_NS 3600000000000ULL
 
-enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP };
+enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH };
 
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
@@ -38,6 +39,7 @@ static const char doc[] =
 	"  braid heap 4711 --max-pause 5s\n"
 	"  braid heap 4711 --json -o before.trace\n"
 	"  braid heap 4711 --dump orders.hprof.zst\n"
+	"  braid heap 4711 --dump orders.hprof.zst --watch 60s\n"
 	"  braid heap app.hprof\n"
 	"  braid heap app.hprof --path 0xf8900000\n"
 	"\n"
@@ -56,6 +58,9 @@ static const struct argp_option options[] = {
 	{"force", OPT_FORCE, NULL, 0, "Count or copy however long it takes", 0},
 	{"dump", OPT_DUMP, "FILE", 0,
 	 "Write all objects to FILE, as HPROF; .gz and .zst compress it; - is standard output", 0},
+	{"watch", OPT_WATCH, "TIME", 0,
+	 "With --dump: sample allocations for TIME before, at most 1h; the file has the stack that allocated each of the sampled objects that are still there",
+	 0},
 	{0},
 };
 
@@ -66,6 +71,7 @@ struct heap_command {
 	unsigned rows;
 	bool force;
 	const char *dump; /* the file for a heap dump, instead of a histogram */
+	uint64_t watch_ns;
 	atomic_bool done; /* the JVM has reported */
 };
 
@@ -75,6 +81,8 @@ static void check_options(const struct heap_command *c, struct argp_state *state
 
 	if (c->file.path && option)
 		argp_error(state, "--%s is for a running JVM, not for a heap dump", option);
+	if (c->watch_ns && !c->dump)
+		argp_error(state, "--watch is for a heap dump, which --dump FILE writes");
 	if (!c->file.path && c->file.option)
 		argp_error(state, "--%s is for a heap dump; `braid heap PID --dump FILE` writes one", c->file.option);
 }
@@ -111,6 +119,11 @@ static error_t heap_parse(int key, char *arg, struct argp_state *state)
 	case OPT_DUMP:
 		c->option = "dump";
 		c->dump = arg;
+		return 0;
+	case OPT_WATCH:
+		c->option = "watch";
+		if (duration_parse(arg, &c->watch_ns) || !c->watch_ns || c->watch_ns > WATCH_MAX_NS)
+			argp_error(state, "--watch: '%s' is not a time of at most 1h, such as 30s", arg);
 		return 0;
 	case OPT_FORCE:
 		c->option = "force";
@@ -252,7 +265,7 @@ int cmd_heap(int argc, char **argv)
 	configure(&c);
 	ok = is_jvm(c.snapshot.pid);
 	if (ok && c.dump)
-		ok = heap_dump(&c.snapshot, c.dump);
+		ok = heap_dump(&c.snapshot, c.dump, c.watch_ns);
 	else
 		ok = ok && snapshot_run(&c.snapshot) && print_histogram(&c);
 	snapshot_free(&c.snapshot);

@@ -4,6 +4,7 @@
  * keeps the copy, a thread reads the copy and writes the file.
  */
 #include "heap_dump.h"
+#include "heap_stacks.h"
 #include "heap_vm.h"
 
 #include "attach/attach.h"
@@ -30,6 +31,9 @@ struct dump_command {
 	struct snapshot *snapshot;
 	struct heapdump dump;
 	const char *path;
+	uint64_t watch_ns;   /* before the copy */
+	pthread_mutex_t fed; /* of the snapshot's records, while the recording goes on */
+	struct heapdump_allocated allocated;
 	pthread_mutex_t mutex; /* of what follows */
 	pthread_cond_t changed;
 	bool answered; /* the JVM has been copied, or will not be */
@@ -51,12 +55,25 @@ static bool await_copy(struct dump_command *c)
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ANSWER_S;
+	until.tv_sec += ANSWER_S + (time_t)(c->watch_ns / 1000000000U);
 	pthread_mutex_lock(&c->mutex);
 	while (!c->answered && !err)
 		err = pthread_cond_clockwait(&c->changed, &c->mutex, CLOCK_MONOTONIC, &until);
 	pthread_mutex_unlock(&c->mutex);
 	return c->copied;
+}
+
+/* All allocations of objects in the copy were recorded before it was made. */
+static const struct heapdump_allocated *allocated_read(void *ctx)
+{
+	struct dump_command *c = ctx;
+	int err = -ENOMEM;
+
+	pthread_mutex_lock(&c->fed);
+	if (c->snapshot->live.analyzer)
+		err = heap_stacks_read(&c->allocated, c->snapshot->live.analyzer);
+	pthread_mutex_unlock(&c->fed);
+	return err ? NULL : &c->allocated;
 }
 
 static void *dump_main(void *ctx)
@@ -127,7 +144,9 @@ static void take(void *ctx, const struct trace_rec *rec)
 	struct dump_command *c = ctx;
 	const struct trace_jvm_event *e = &rec->jvm_event;
 
+	pthread_mutex_lock(&c->fed);
 	(void)snapshot_feed(c->snapshot, rec);
+	pthread_mutex_unlock(&c->fed);
 	if (rec->kind != TRACE_JVM_EVENT)
 		return;
 	if (e->kind == BRAID_JVM_HEAP_ESTIMATE)
@@ -149,6 +168,10 @@ static bool report(const struct dump_command *c, uint64_t file_bytes)
 		"for %s\n",
 		(int)c->snapshot->pid, d->objects, size_text(size, d->bytes), d->classes, c->path,
 		size_text(file, file_bytes), duration_text(time, c->pause_ns));
+	if (c->watch_ns)
+		fprintf(stderr,
+			"braid: %" PRIu64 " of %" PRIu64 " watched object%s in it have the stack that allocated them\n",
+			d->allocated, d->watched, plural(d->watched));
 	if (d->cut)
 		log_warning("%" PRIu64 " arrays are longer than the format can have, and were cut", d->cut);
 	if (d->doubtful)
@@ -179,6 +202,12 @@ static bool record(struct dump_command *c)
 	o->tap = take;
 	o->tap_ctx = c;
 	c->snapshot->selection.config.heap_copy = 1;
+	if (c->watch_ns) {
+		c->snapshot->selection.config.enabled |= BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
+		c->snapshot->selection.config.heap_watch_s = (uint32_t)((c->watch_ns + 1000000000U - 1) / 1000000000U);
+		c->dump.allocated_read = allocated_read;
+		c->dump.ctx = c;
+	}
 	if (pthread_create(&thread, NULL, dump_main, c)) {
 		log_error("cannot start a thread: %s", strerror(errno));
 		return false;
@@ -217,6 +246,8 @@ static bool report_by_vm(const struct dump_command *c, const struct heap_vm *v, 
 
 	fprintf(stderr, "braid: process %d: the JVM has written its heap, %s, in %s; %s takes %s\n", (int)v->pid,
 		size_text(size, v->bytes), duration_text(time, v->spent_ns), c->path, size_text(file, file_bytes));
+	if (c->watch_ns)
+		log_warning("--watch: the JVM's own dump has no stacks of allocations");
 	return true;
 }
 
@@ -249,10 +280,12 @@ static int libjvm_open(pid_t pid)
 	return fd;
 }
 
-bool heap_dump(struct snapshot *s, const char *path)
+bool heap_dump(struct snapshot *s, const char *path, uint64_t watch_ns)
 {
 	struct dump_command c = {.snapshot = s,
 				 .path = path,
+				 .watch_ns = watch_ns,
+				 .fed = PTHREAD_MUTEX_INITIALIZER,
 				 .mutex = PTHREAD_MUTEX_INITIALIZER,
 				 .changed = PTHREAD_COND_INITIALIZER,
 				 .dump = {.jvm = s->pid}};
@@ -280,6 +313,7 @@ bool heap_dump(struct snapshot *s, const char *path)
 		return false;
 	}
 	ok = record(&c) && (!c.by_vm || dump_by_vm(&c, &vm));
+	heap_stacks_free(&c.allocated);
 	err = output_close(c.dump.output, ok, &file_bytes);
 	close(c.dump.libjvm_fd);
 	if (ok && err)

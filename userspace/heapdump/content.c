@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-static void write_text(struct writer *w, uint64_t id, const char *text, size_t length)
+void content_text(struct writer *w, uint64_t id, const char *text, size_t length)
 {
 	records_record(&w->out, HPROF_UTF8, (uint32_t)(8 + length));
 	records_u8(&w->out, id);
@@ -22,7 +22,7 @@ void content_name(struct writer *w, uint64_t symbol)
 
 	if (pair_find(&w->names, symbol, 0))
 		return;
-	write_text(w, symbol, text, klasses_symbol(&w->vm, symbol, text, sizeof(text)));
+	content_text(w, symbol, text, klasses_symbol(&w->vm, symbol, text, sizeof(text)));
 	if (!pair_put(&w->names, symbol, 0, 1) && !w->out.error)
 		w->out.error = -ENOMEM;
 }
@@ -31,7 +31,7 @@ int content_classes(struct writer *w)
 {
 	struct klasses *c = &w->classes;
 
-	write_text(w, WRITER_RESOLVED_REFERENCES, "<resolved_references>", 21);
+	content_text(w, WRITER_RESOLVED_REFERENCES, "<resolved_references>", 21);
 	for (size_t i = 0; i < c->at.count && !w->out.error; i++) {
 		const struct class *k = &c->at.at[i];
 
@@ -229,7 +229,7 @@ static void instance_write(struct writer *w, const struct reach_object *o)
 
 	records_heap(&w->out, HPROF_INSTANCE, 8 + 4 + 8 + 4 + (uint64_t)k->value_bytes);
 	records_u8(&w->out, o->address);
-	records_u4(&w->out, WRITER_NO_TRACE);
+	records_u4(&w->out, allocations_trace(w, o->address));
 	records_u8(&w->out, k->mirror);
 	records_u4(&w->out, k->value_bytes);
 	to = records_room(&w->out, k->value_bytes);
@@ -277,7 +277,7 @@ static int array_write(struct writer *w, const struct reach_object *o)
 	}
 	records_heap(&w->out, references ? HPROF_OBJECTS : HPROF_VALUES, head + length * each);
 	records_u8(&w->out, o->address);
-	records_u4(&w->out, WRITER_NO_TRACE);
+	records_u4(&w->out, allocations_trace(w, o->address));
 	records_u4(&w->out, (uint32_t)length);
 	if (references)
 		records_u8(&w->out, k->mirror);

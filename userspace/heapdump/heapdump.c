@@ -75,6 +75,7 @@ static int reach(struct writer *w, const uint64_t at[VM_SYMBOLS])
 		return fail(w, err, "this JVM's roots are not where braid expects them");
 	err = err ?: stacks_read(w, at);
 	err = err ?: reach_close_over(&w->reach);
+	err = err ?: allocations_read(w);
 	return err ? fail(w, err, "cannot go through the heap: %s", strerror(-err)) : 0;
 }
 
@@ -84,6 +85,7 @@ static int put(struct writer *w)
 
 	err = err ?: content_classes(w);
 	err = err ?: stacks_write(w);
+	err = err ?: allocations_write(w);
 	err = err ?: roots_write(w);
 	err = err ?: content_heap(w);
 	err = err ?: records_end(&w->out);
@@ -114,6 +116,9 @@ int heapdump_write(struct heapdump *d)
 	pair_map_free(&w.names);
 	pair_map_free(&w.thread_of);
 	pair_map_free(&w.frame_of);
+	pair_map_free(&w.stack_of);
+	pair_map_free(&w.site_of);
+	free(w.sites.at);
 	free(w.threads.at);
 	free(w.frames.at);
 	return err;

@@ -6,6 +6,7 @@
 #ifndef BRAID_HEAPDUMP_HEAPDUMP_H
 #define BRAID_HEAPDUMP_HEAPDUMP_H
 
+#include "allocated.h"
 #include "output.h"
 
 #include <stdatomic.h>
@@ -23,14 +24,18 @@ struct heapdump {
 	uint64_t wall_ms; /* when it was copied */
 	struct output *output;
 	atomic_bool stop; /* set from another thread */
+	/* Asked once, if objects are watched: their stacks, which stay valid; NULL: no memory for them. May be NULL. */
+	const struct heapdump_allocated *(*allocated_read)(void *ctx);
+	void *ctx;
 
 	/* what has been done */
 	uint64_t objects, bytes, classes, roots_written, threads;
-	uint64_t cleared;	/* weak references, whose objects are not in the file */
-	uint64_t doubtful;	/* references and objects that could not be understood */
-	uint64_t frames_lost;	/* of methods that could not be understood, or too many */
-	uint64_t cut;		/* arrays that are too long for the format */
-	char why[HEAPDUMP_WHY]; /* after a failure: what and why */
+	uint64_t watched, allocated; /* sampled objects in the file; those with the stack that allocated them */
+	uint64_t cleared;	     /* weak references, whose objects are not in the file */
+	uint64_t doubtful;	     /* references and objects that could not be understood */
+	uint64_t frames_lost;	     /* of methods that could not be understood, or too many */
+	uint64_t cut;		     /* arrays that are too long for the format */
+	char why[HEAPDUMP_WHY];	     /* after a failure: what and why */
 };
 
 /* 0, or a negative errno with the reason in d->why. */

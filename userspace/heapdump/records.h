@@ -16,6 +16,7 @@ enum hprof_tag {
 	HPROF_LOAD_CLASS = 0x02,
 	HPROF_FRAME = 0x04,
 	HPROF_TRACE = 0x05,
+	HPROF_SITES = 0x06,
 	HPROF_SEGMENT = 0x1c,
 	HPROF_END = 0x2c,
 };

@@ -30,8 +30,7 @@ static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct
 
 /* ---- marking ---- */
 
-/* The bytes of an object by its class; 0: they depend on more. */
-static uint64_t bytes_of(const struct writer *w, const struct class *k, const uint8_t *header)
+uint64_t roots_object_bytes(const struct writer *w, const struct class *k, const uint8_t *header)
 {
 	int32_t length;
 
@@ -57,7 +56,7 @@ static int check(struct writer *w, const struct braid_heap_root *r)
 	    (i = klasses_find(&w->classes, vm_klass(&w->vm, header))) < 0)
 		return -EPROTO;
 	(void)copy_read_some(&w->copy, r->object, header, sizeof(header));
-	bytes = bytes_of(w, &w->classes.at.at[i], header);
+	bytes = roots_object_bytes(w, &w->classes.at.at[i], header);
 	return !bytes || (bytes <= r->bytes && r->bytes - bytes < 256) ? 0 : -EPROTO;
 }
 

@@ -292,7 +292,7 @@ static uint64_t frame_write(struct writer *w, const struct writer_frame *f)
 	return w->frame_of.count;
 }
 
-static void trace_write(struct writer *w, uint32_t serial, uint32_t thread, const uint64_t *frames, uint32_t count)
+void stacks_trace_write(struct writer *w, uint32_t serial, uint32_t thread, const uint64_t *frames, uint32_t count)
 {
 	records_record(&w->out, HPROF_TRACE, 4 + 4 + 4 + 8 * count);
 	records_u4(&w->out, serial);
@@ -306,13 +306,13 @@ int stacks_write(struct writer *w)
 {
 	uint64_t frames[DEPTH_MAX + SCOPES_MAX];
 
-	trace_write(w, WRITER_NO_TRACE, 0, NULL, 0);
+	stacks_trace_write(w, WRITER_NO_TRACE, 0, NULL, 0);
 	for (uint32_t i = 0; i < w->threads.count && !w->out.error; i++) {
 		const struct writer_thread *t = &w->threads.at[i];
 
 		for (uint32_t n = 0; n < t->frames; n++)
 			frames[n] = frame_write(w, &w->frames.at[t->first + n]);
-		trace_write(w, writer_trace(i), i + 1, frames, t->frames);
+		stacks_trace_write(w, writer_trace(i), i + 1, frames, t->frames);
 	}
 	return w->out.error;
 }

@@ -3,6 +3,7 @@
 #ifndef BRAID_HEAPDUMP_WRITER_H
 #define BRAID_HEAPDUMP_WRITER_H
 
+#include "allocated.h"
 #include "reach.h"
 #include "heapdump.h"
 #include "records.h"
@@ -11,6 +12,12 @@ struct writer_thread {
 	uint64_t object;
 	uint64_t id;		/* Java's */
 	uint32_t first, frames; /* of its stack, the innermost first */
+};
+
+struct writer_site {
+	uint32_t stack, class; /* indices */
+	uint64_t objects;      /* sampled ones */
+	uint64_t bytes;	       /* that they stand for */
 };
 
 #define WRITER_BCI_UNKNOWN (-1)
@@ -35,6 +42,11 @@ struct writer {
 	struct pair_map thread_of;	   /* Java's id to the same */
 	VEC(struct writer_frame) frames;
 	struct pair_map frame_of; /* id of a frame that is written */
+	const struct heapdump_allocated *allocated;
+	struct pair_map stack_of;	   /* a watched object's address to the stack that allocated it, index + 1 */
+	VEC(struct writer_site) sites;	   /* of what is in the dump */
+	struct pair_map site_of;	   /* stack and class to index + 1 */
+	uint64_t texts, allocation_frames; /* written for these stacks */
 };
 
 /* Serial number of the stack trace of objects, which has no frames. Those of threads follow. */
@@ -42,6 +54,8 @@ struct writer {
 
 /* The id of a name that no symbol of the VM has. */
 #define WRITER_RESOLVED_REFERENCES 1U
+/* The first id, and every second after it, of other names that no symbol has. Symbols' addresses are even. */
+#define WRITER_TEXTS 3U
 
 static inline uint32_t writer_trace(uint32_t thread)
 {
@@ -53,15 +67,28 @@ static inline uint32_t writer_trace(uint32_t thread)
 /* Checks the roots against the classes of their objects, and marks them. */
 int roots_mark(struct writer *w);
 int roots_write(struct writer *w);
+/* The bytes of an object by its class and 24 bytes of it; 0: they depend on more. */
+uint64_t roots_object_bytes(const struct writer *w, const struct class *k, const uint8_t *header);
 
 /* ---- stacks.c ---- */
 
 /* Takes all threads, with those that JVM TI does not show, and their stacks; marks what they keep. */
 int stacks_read(struct writer *w, const uint64_t at[VM_SYMBOLS]);
 int stacks_write(struct writer *w);
+void stacks_trace_write(struct writer *w, uint32_t serial, uint32_t thread, const uint64_t *frames, uint32_t count);
+
+/* ---- allocations.c ---- */
+
+/* Finds the watched objects that are in the dump. After what is reachable is known, and before: */
+int allocations_read(struct writer *w);
+/* The serial number of the stack that allocated an object; WRITER_NO_TRACE: not known. */
+uint32_t allocations_trace(const struct writer *w, uint64_t object);
+/* The stacks and sites, after the stacks of threads. */
+int allocations_write(struct writer *w);
 
 /* ---- content.c ---- */
 
+void content_text(struct writer *w, uint64_t id, const char *text, size_t length);
 /* Writes a name once. */
 void content_name(struct writer *w, uint64_t symbol);
 /* Names and numbers of all classes that are dumped. */

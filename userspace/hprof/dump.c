@@ -137,6 +137,22 @@ static int add_root(struct hprof_dump *d, const struct hprof_item *item)
 	return VEC_PUSH(&d->roots, root);
 }
 
+static int add_sites(struct hprof_dump *d, const struct hprof_item *item)
+{
+	int err = 0;
+
+	hprof_file_seek(&d->file, item->body);
+	for (uint32_t i = 0; i < item->count && !err; i++) {
+		const uint8_t *p = hprof_file_take(&d->file, HPROF_SITE_BYTES);
+
+		if (!p)
+			return bad_item(d, item, "its sites cannot be read");
+		err = VEC_PUSH(&d->sites, (struct hprof_site_of){.trace = (uint32_t)hprof_number(p + 5, 4),
+								 .live = (uint32_t)hprof_number(p + 9, 4)});
+	}
+	return err;
+}
+
 static int add(struct hprof_dump *d, const struct hprof_item *item)
 {
 	switch (item->kind) {
@@ -147,7 +163,9 @@ static int add(struct hprof_dump *d, const struct hprof_item *item)
 	case HPROF_FRAME:
 		return VEC_PUSH(&d->frames, (struct hprof_frame){item->id, item->body});
 	case HPROF_TRACE:
-		return VEC_PUSH(&d->traces, (struct hprof_trace){item->serial, item->count, item->body});
+		return VEC_PUSH(&d->traces, (struct hprof_trace){item->serial, item->count, item->body, 0, 0});
+	case HPROF_SITES:
+		return add_sites(d, item);
 	case HPROF_ROOT:
 		return add_root(d, item);
 	case HPROF_CLASS:
@@ -298,6 +316,14 @@ uint32_t hprof_find_class(const struct hprof_dump *d, uint64_t id)
 	return id && at < d->classes.count && c[at].id == id ? (uint32_t)at : HPROF_NONE;
 }
 
+struct hprof_trace *hprof_trace_find(const struct hprof_dump *d, uint32_t serial)
+{
+	struct hprof_trace *t = d->traces.at;
+	size_t at = SEARCH(i, 0, d->traces.count, t[i].serial < serial);
+
+	return at < d->traces.count && t[at].serial == serial ? &t[at] : NULL;
+}
+
 /* Of equal ones the first stays. */
 static void unique_classes(struct hprof_dump *d)
 {
@@ -326,6 +352,12 @@ static void sort_tables(struct hprof_dump *d)
 		d->classes.at[class].name = d->loads.at[i].name;
 		d->classes.at[class].serial = d->loads.at[i].serial;
 		d->classes.at[class].flags |= HPROF_CLASS_LOADED;
+	}
+	for (size_t i = 0; i < d->sites.count; i++) {
+		struct hprof_trace *t = hprof_trace_find(d, d->sites.at[i].trace);
+
+		if (t)
+			t->live += d->sites.at[i].live;
 	}
 }
 
@@ -431,6 +463,7 @@ void hprof_dump_close(struct hprof_dump *d)
 	free(d->frames.at);
 	free(d->loads.at);
 	free(d->roots.at);
+	free(d->sites.at);
 	scratch_free(&d->objects);
 	scratch_free(&d->buckets);
 }

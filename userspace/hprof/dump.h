@@ -54,7 +54,14 @@ struct hprof_thread {
 
 struct hprof_trace {
 	uint32_t serial, count;
-	uint64_t at; /* of its frames' ids */
+	uint64_t at;	  /* of its frames' ids */
+	uint64_t objects; /* that it has allocated and that are in the dump */
+	uint64_t live;	  /* bytes, of its sites; 0: the dump has none */
+};
+
+struct hprof_site_of {
+	uint32_t trace; /* serial */
+	uint32_t live;	/* bytes */
 };
 
 struct hprof_frame {
@@ -92,6 +99,7 @@ struct hprof_dump {
 	VEC(struct hprof_frame) frames;
 	VEC(struct hprof_load) loads; /* by serial */
 	VEC(struct hprof_root_of) roots;
+	VEC(struct hprof_site_of) sites;
 	struct scratch objects; /* struct hprof_object */
 	struct scratch buckets; /* the first object of each, see hprof_find() */
 	unsigned bucket_shift;
@@ -118,6 +126,9 @@ static inline const struct hprof_object *hprof_objects(const struct hprof_dump *
 
 /* The number of an object; HPROF_NONE: there is none. */
 uint32_t hprof_find(const struct hprof_dump *d, uint64_t id);
+
+/* The stack with that number; NULL: it is not in the dump. */
+struct hprof_trace *hprof_trace_find(const struct hprof_dump *d, uint32_t serial);
 
 /* The index of a class; HPROF_NONE: it is not in the dump. */
 uint32_t hprof_find_class(const struct hprof_dump *d, uint64_t id);

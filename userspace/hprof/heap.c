@@ -12,6 +12,21 @@ static uint64_t size_of(const struct hprof *h, uint32_t object)
 	return (uint64_t)graph_u32(&h->size)[object] * HPROF_UNIT;
 }
 
+/* Whether the dump has stacks that are not those of threads. */
+static bool has_allocations(const struct hprof_dump *d)
+{
+	size_t of_threads = 0, all = 0;
+
+	for (size_t i = 0; i < d->threads.count; i++) {
+		const struct hprof_trace *t = hprof_trace_find(d, d->threads.at[i].trace);
+
+		of_threads += t && t->count;
+	}
+	for (size_t i = 0; i < d->traces.count; i++)
+		all += d->traces.at[i].count != 0;
+	return all > of_threads;
+}
+
 /* The second time through the dump: references, classes and sizes. */
 static int read_references(struct hprof *h)
 {
@@ -22,10 +37,13 @@ static int read_references(struct hprof *h)
 
 	err = scratch_resize(&h->class_of, &d->room, bytes);
 	err = err ? err : scratch_resize(&h->size, &d->room, bytes);
+	if (!err && has_allocations(d))
+		err = scratch_resize(&h->trace_of, &d->room, bytes);
 	err = err ? err : graph_init(&h->graph, &d->room, d->count);
 	if (!err) {
 		r.class_of = graph_u32(&h->class_of);
 		r.length = graph_u32(&h->size);
+		r.trace_of = h->trace_of.at;
 		err = references_read(&r);
 	}
 	h->dangling = r.dangling;
@@ -140,6 +158,7 @@ void hprof_close(struct hprof *h)
 	graph_free(&h->graph);
 	scratch_free(&h->class_of);
 	scratch_free(&h->size);
+	scratch_free(&h->trace_of);
 	scratch_free(&h->retained);
 	scratch_free(&h->below);
 	scratch_free(&h->beside);

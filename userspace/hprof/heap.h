@@ -19,6 +19,7 @@ struct hprof {
 	struct graph graph;
 	struct scratch class_of; /* u32, by number: index of the class */
 	struct scratch size;	 /* u32, by number: in units of HPROF_UNIT */
+	struct scratch trace_of; /* u32, by number: index + 1 of the stack that allocated it; empty: of no object */
 	struct scratch retained; /* u64, by place: bytes */
 	struct scratch below;	 /* u32, by place: the first of those that it dominates immediately; 0: none */
 	struct scratch beside;	 /* u32, by place: the next that the same one dominates; 0: none */

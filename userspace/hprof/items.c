@@ -9,6 +9,7 @@ enum record { /* of the format */
 	      RECORD_LOAD_CLASS = 0x02,
 	      RECORD_FRAME = 0x04,
 	      RECORD_TRACE = 0x05,
+	      RECORD_SITES = 0x06,
 	      RECORD_HEAP_DUMP = 0x0c,
 	      RECORD_SEGMENT = 0x1c,
 	      RECORD_SEGMENTS_END = 0x2c,
@@ -159,7 +160,7 @@ static bool skip_class(struct part_reader *p)
 static int read_object(struct part_reader *p, struct hprof_item *item, unsigned tag)
 {
 	item->id = id(p);
-	(void)u4(p); /* the stack where it was allocated */
+	item->serial = u4(p);
 	if (tag == PART_INSTANCE) {
 		item->kind = HPROF_INSTANCE;
 		item->class = id(p);
@@ -248,6 +249,13 @@ static void read_record(struct part_reader *p, unsigned tag, struct hprof_item *
 		item->count = u4(p);
 		item->body = hprof_file_tell(p->r->file);
 		skip(p, (uint64_t)item->count * p->r->id_bytes);
+		break;
+	case RECORD_SITES:
+		item->kind = HPROF_SITES;
+		skip(p, 2 + 4 + 4 + 4 + 8 + 8);
+		item->count = u4(p);
+		item->body = hprof_file_tell(p->r->file);
+		skip(p, (uint64_t)item->count * HPROF_SITE_BYTES);
 		break;
 	default:
 		break;

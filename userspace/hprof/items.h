@@ -15,9 +15,10 @@ enum hprof_kind {
 	HPROF_LOAD_CLASS, /* serial, id, name */
 	HPROF_FRAME,	  /* id */
 	HPROF_TRACE,	  /* serial, thread, count */
+	HPROF_SITES,	  /* count */
 	HPROF_ROOT,	  /* id, type, thread, and trace of a thread or the number of a frame */
 	HPROF_CLASS,	  /* id */
-	HPROF_INSTANCE,	  /* id, class, length of its fields */
+	HPROF_INSTANCE,	  /* id, class, length of its fields; as of arrays: serial of the stack that allocated it */
 	HPROF_OBJECTS,	  /* an array: id, class, count */
 	HPROF_PRIMITIVES, /* an array: id, type, count */
 };
@@ -34,7 +35,8 @@ enum hprof_root {
 	HPROF_ROOT_THREAD = 0x08,
 };
 
-#define HPROF_REFERENCE 2 /* the type of fields that refer to objects; 4 to 11 are the primitive types */
+#define HPROF_SITE_BYTES 25U /* of one entry of HPROF_SITES */
+#define HPROF_REFERENCE 2    /* the type of fields that refer to objects; 4 to 11 are the primitive types */
 #define HPROF_NO_FRAME UINT32_MAX
 
 struct hprof_item {

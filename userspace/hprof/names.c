@@ -142,17 +142,9 @@ const char *hprof_object_text(struct hprof *h, uint32_t place, char buf[HPROF_TE
 
 /* ---- frames ---- */
 
-static const struct hprof_trace *trace_of(const struct hprof *h, const struct hprof_thread *thread)
+uint32_t hprof_frames(const struct hprof *h, uint32_t trace)
 {
-	const struct hprof_trace *t = h->dump.traces.at;
-	size_t at = SEARCH(i, 0, h->dump.traces.count, t[i].serial < thread->trace);
-
-	return at < h->dump.traces.count && t[at].serial == thread->trace ? &t[at] : NULL;
-}
-
-uint32_t hprof_frames(const struct hprof *h, const struct hprof_thread *thread)
-{
-	const struct hprof_trace *t = trace_of(h, thread);
+	const struct hprof_trace *t = hprof_trace_find(&h->dump, trace);
 
 	return t ? t->count : 0;
 }
@@ -170,16 +162,16 @@ static const char *frame_class(const struct hprof *h, uint32_t serial, char buf[
 	return class == HPROF_NONE ? "?" : hprof_class_text(&h->dump, class, buf);
 }
 
-const char *hprof_frame_text(const struct hprof *h, const struct hprof_thread *thread, uint32_t frame,
-			     char buf[HPROF_TEXT])
+const char *hprof_frame_text(const struct hprof *h, uint32_t trace, uint32_t frame, char buf[HPROF_TEXT])
 {
 	unsigned id_bytes = h->dump.items.id_bytes;
-	const struct hprof_trace *t = trace_of(h, thread);
+	const struct hprof_trace *t = hprof_trace_find(&h->dump, trace);
 	const struct hprof_frame *f = h->dump.frames.at;
 	char class[HPROF_NAME], method[HPROF_NAME], source[HPROF_NAME];
 	uint8_t bytes[3 * 8 + 8];
 	uint64_t id;
 	size_t at;
+	uint32_t serial; /* 0: the method's name has the class's, which is not in the dump */
 	int32_t line;
 
 	snprintf(buf, HPROF_TEXT, "?");
@@ -194,8 +186,8 @@ const char *hprof_frame_text(const struct hprof *h, const struct hprof_thread *t
 	line = (int32_t)hprof_number(bytes + 3 * id_bytes + 4, 4);
 	hprof_string_text(&h->dump, hprof_number(bytes, id_bytes), method);
 	hprof_string_text(&h->dump, hprof_number(bytes + 2 * id_bytes, id_bytes), source);
-	snprintf(buf, HPROF_TEXT, "%s.%s", frame_class(h, (uint32_t)hprof_number(bytes + 3 * id_bytes, 4), class),
-		 method);
+	serial = (uint32_t)hprof_number(bytes + 3 * id_bytes, 4);
+	snprintf(buf, HPROF_TEXT, "%s%s%s", serial ? frame_class(h, serial, class) : "", serial ? "." : "", method);
 	if (line > 0 && strlen(buf) + strlen(source) + 16 < HPROF_TEXT)
 		snprintf(buf + strlen(buf), HPROF_TEXT - strlen(buf), "(%s:%" PRId32 ")", source, line);
 	return buf;
@@ -280,11 +272,11 @@ static const char *other_link(struct hprof *h, uint32_t from, uint32_t to, char 
 		return buf;
 	}
 	*anchor = HPROF_ANCHOR_LOCAL;
-	if (root->frame < hprof_frames(h, thread)) {
+	if (root->frame < hprof_frames(h, thread->trace)) {
 		char text[HPROF_TEXT];
 
 		snprintf(frame, sizeof(frame), " of %.*s", (int)sizeof(frame) - 8,
-			 hprof_frame_text(h, thread, root->frame, text));
+			 hprof_frame_text(h, thread->trace, root->frame, text));
 	} else {
 		frame[0] = 0;
 	}

@@ -33,9 +33,11 @@ const char *hprof_root_kind(const struct hprof *h, uint32_t place, const struct 
 /* The thread that this object is; NULL: it is none. */
 const struct hprof_thread *hprof_thread_of(const struct hprof *h, uint32_t object);
 
-/* Its frames: how many, and each as "com.example.Main.run(Main.java:12)"; frame 0 is on top. */
-uint32_t hprof_frames(const struct hprof *h, const struct hprof_thread *thread);
-const char *hprof_frame_text(const struct hprof *h, const struct hprof_thread *thread, uint32_t frame,
-			     char buf[HPROF_TEXT]);
+/*
+ * The frames of the stack with that number: how many, and each as "com.example.Main.run(Main.java:12)"; frame 0 is on
+ * top.
+ */
+uint32_t hprof_frames(const struct hprof *h, uint32_t trace);
+const char *hprof_frame_text(const struct hprof *h, uint32_t trace, uint32_t frame, char buf[HPROF_TEXT]);
 
 #endif

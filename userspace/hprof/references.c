@@ -215,6 +215,17 @@ static int read_more(struct references *r, uint32_t from)
 	return err;
 }
 
+/* Stacks without frames are placeholders. */
+static void note_trace(struct references *r, uint32_t object, uint32_t serial)
+{
+	struct hprof_trace *t = serial ? hprof_trace_find(r->d, serial) : NULL;
+
+	if (!t || !t->count)
+		return;
+	r->trace_of[object] = (uint32_t)(t - r->d->traces.at) + 1;
+	t->objects++;
+}
+
 static int read_object(struct references *r, const struct hprof_item *item)
 {
 	uint32_t from = hprof_find(r->d, item->id);
@@ -230,6 +241,8 @@ static int read_object(struct references *r, const struct hprof_item *item)
 		err = hprof_class_slots(r->d, item->at, refer_slot, &(struct referrer){r, from});
 	} else {
 		hprof_file_seek(&r->d->file, item->body);
+		if (r->trace_of)
+			note_trace(r, from, item->serial);
 		err = item->kind == HPROF_INSTANCE ? read_instance(r, from, item) : read_array(r, from, item);
 	}
 	if (!err && has_bit(&r->has_more, from))

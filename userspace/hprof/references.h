@@ -18,6 +18,7 @@ struct references {
 	struct hprof_dump *d;
 	struct graph *g;
 	uint32_t *class_of, *length; /* by number: index of the class; elements of arrays */
+	uint32_t *trace_of;	     /* by number: index + 1 of the stack that allocated it, 0: not known; or NULL */
 	uint64_t dangling;	     /* references to what the dump does not have */
 	struct scratch is_root;	     /* a bit for each number: it holds by itself */
 	struct scratch has_more;     /* a bit for each number: it is in `more` */

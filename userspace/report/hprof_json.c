@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include <hprof/allocated.h>
 #include <hprof/names.h>
 #include <hprof/tables.h>
 
@@ -54,22 +55,29 @@ static void head(struct json *j, const struct hprof_report *r)
 
 /* ---- paths ---- */
 
+static void stack(struct json *j, const struct hprof_report *r, const char *key, uint32_t trace)
+{
+	uint32_t frames = hprof_frames(r->h, trace);
+	char text[HPROF_TEXT];
+
+	json_open(j, key, '[');
+	for (uint32_t f = 0; f < frames; f++)
+		json_string(j, NULL, hprof_frame_text(r->h, trace, f, text));
+	json_close(j, ']');
+}
+
 static void root(struct json *j, struct hprof_report *r, uint32_t place)
 {
 	const struct hprof_thread *thread = hprof_thread_of(r->h, hprof_object_at(r->h, place));
 	const struct hprof_root_of *found;
 	const char *kind = hprof_root_kind(r->h, place, &found);
-	uint32_t frames = thread ? hprof_frames(r->h, thread) : 0;
 	char text[HPROF_TEXT];
 
 	json_open(j, "root", '{');
 	json_string(j, "kind", kind ? kind : "unknown");
 	if (thread) {
 		json_string(j, "thread", hprof_object_text(r->h, place, text));
-		json_open(j, "stack", '[');
-		for (uint32_t f = 0; f < frames; f++)
-			json_string(j, NULL, hprof_frame_text(r->h, thread, f, text));
-		json_close(j, ']');
+		stack(j, r, "stack", thread->trace);
 	}
 	json_close(j, '}');
 }
@@ -108,6 +116,8 @@ int hprof_path_json(FILE *out, struct hprof_report *r, uint32_t number)
 	json_string(&j, "held", !place ? "no" : place > r->h->graph.held ? "weakly" : "yes");
 	if (place)
 		path(&j, r, &p);
+	if (hprof_allocated_by(r->h, number))
+		stack(&j, r, "allocated_by", hprof_allocated_by(r->h, number));
 	json_close(&j, '}');
 	putc('\n', out);
 	hprof_path_free(&p);
@@ -132,6 +142,26 @@ static void groups(struct json *j, struct hprof_report *r, const struct hprof_su
 	json_close(j, ']');
 }
 
+static int sites(struct json *j, struct hprof_report *r, size_t suspect)
+{
+	struct hprof_allocated a;
+	int err = hprof_allocated_below(&a, r->h, &r->suspects, suspect);
+
+	if (err)
+		return err;
+	json_open(j, "allocated", '[');
+	for (size_t i = 0; i < a.sites.count; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "objects", a.sites.at[i].objects);
+		json_number(j, "bytes", a.sites.at[i].bytes);
+		stack(j, r, "stack", a.sites.at[i].trace);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	hprof_allocated_free(&a);
+	return 0;
+}
+
 static int suspects(struct json *j, struct hprof_report *r)
 {
 	struct hprof_path p;
@@ -150,8 +180,9 @@ static int suspects(struct json *j, struct hprof_report *r)
 		json_number(j, "linked_objects", s->chained);
 		groups(j, r, s);
 		path(j, r, &p);
-		json_close(j, '}');
 		hprof_path_free(&p);
+		err = sites(j, r, i);
+		json_close(j, '}');
 	}
 	json_close(j, ']');
 	return err;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hprof/allocated.h>
 #include <hprof/names.h>
 #include <hprof/tables.h>
 #include <util/moment.h>
@@ -15,6 +16,8 @@
 
 #define STEPS_SHOWN 16 /* of a path, at each end */
 #define FRAMES_SHOWN 64
+#define SITES_SHOWN 3 /* of a suspect */
+#define SITE_FRAMES_SHOWN 12
 
 static double share(const struct hprof *h, uint64_t bytes)
 {
@@ -95,19 +98,36 @@ static void path_steps(FILE *out, struct hprof_report *r, const struct hprof_pat
 	}
 }
 
+static void frames(FILE *out, const struct hprof_report *r, uint32_t trace)
+{
+	uint32_t count = hprof_frames(r->h, trace);
+	char text[HPROF_TEXT];
+
+	for (uint32_t f = 0; f < count && f < FRAMES_SHOWN; f++)
+		fprintf(out, "    %s\n", hprof_frame_text(r->h, trace, f, text));
+	text_more(out, count, FRAMES_SHOWN);
+}
+
 static void stack(FILE *out, struct hprof_report *r, const struct hprof_path *path)
 {
 	const struct hprof_thread *thread =
 		path->count ? hprof_thread_of(r->h, hprof_object_at(r->h, path->places[0])) : NULL;
 	char text[HPROF_TEXT];
-	uint32_t frames = thread ? hprof_frames(r->h, thread) : 0;
 
-	if (!frames)
+	if (!thread || !hprof_frames(r->h, thread->trace))
 		return;
 	fprintf(out, "\nStack of %s\n", hprof_object_text(r->h, path->places[0], text));
-	for (uint32_t f = 0; f < frames && f < FRAMES_SHOWN; f++)
-		fprintf(out, "    %s\n", hprof_frame_text(r->h, thread, f, text));
-	text_more(out, frames, FRAMES_SHOWN);
+	frames(out, r, thread->trace);
+}
+
+static void allocated_by(FILE *out, const struct hprof_report *r, uint32_t number)
+{
+	uint32_t trace = hprof_allocated_by(r->h, number);
+
+	if (!trace)
+		return;
+	fputs("\nAllocated by\n", out);
+	frames(out, r, trace);
 }
 
 int hprof_path_text(FILE *out, struct hprof_report *r, uint32_t number)
@@ -135,6 +155,7 @@ int hprof_path_text(FILE *out, struct hprof_report *r, uint32_t number)
 	path_steps(out, r, &path);
 	stack(out, r, &path);
 	hprof_path_free(&path);
+	allocated_by(out, r, number);
 	return 0;
 }
 
@@ -214,6 +235,36 @@ static int summaries(FILE *out, struct hprof_report *r)
 	return 0;
 }
 
+static void site(FILE *out, const struct hprof_report *r, const struct hprof_allocated *a, const struct hprof_site *s)
+{
+	uint32_t count = hprof_frames(r->h, s->trace);
+	char size[QUANTITY_TEXT], text[HPROF_TEXT];
+
+	fprintf(out, "    %11s  %6.2f%%  %s\n", size_text(size, s->bytes), percent(s->bytes, a->bytes),
+		hprof_frame_text(r->h, s->trace, 0, text));
+	for (uint32_t f = 1; f < count && f < SITE_FRAMES_SHOWN; f++)
+		fprintf(out, "    %11s  %7s  %s\n", "", "", hprof_frame_text(r->h, s->trace, f, text));
+	if (count > SITE_FRAMES_SHOWN)
+		fprintf(out, "    %11s  %7s  %" PRIu32 " more\n", "", "", count - SITE_FRAMES_SHOWN);
+}
+
+/* What the suspect holds, by the stacks that allocated it. */
+static int sites(FILE *out, struct hprof_report *r, size_t suspect)
+{
+	struct hprof_allocated a;
+	int err = hprof_allocated_below(&a, r->h, &r->suspects, suspect);
+
+	if (err)
+		return err;
+	if (a.objects)
+		fprintf(out, "    %11s  by (%" PRIu64 " of its objects ha%s their stack)\n", "allocated", a.objects,
+			a.objects == 1 ? "s" : "ve");
+	for (size_t i = 0; i < a.sites.count && i < SITES_SHOWN; i++)
+		site(out, r, &a, &a.sites.at[i]);
+	hprof_allocated_free(&a);
+	return 0;
+}
+
 static int details(FILE *out, struct hprof_report *r)
 {
 	struct hprof_path path;
@@ -230,6 +281,9 @@ static int details(FILE *out, struct hprof_report *r)
 		groups(out, r, s);
 		path_steps(out, r, &path);
 		hprof_path_free(&path);
+		err = sites(out, r, i);
+		if (err)
+			return err;
 	}
 	return 0;
 }

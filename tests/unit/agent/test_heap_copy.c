@@ -119,6 +119,45 @@ START_TEST(the_program_does_not_see_it)
 }
 END_TEST
 
+/* Objects are watched for a time, and are in the table by the slots of their references. */
+START_TEST(watched_objects)
+{
+	struct braid_event_config c = copies;
+	const struct braid_jvm_event allocation = {.value = 48, .weight = 4096};
+	struct braid_heap_watched watched;
+	const struct braid_jvm_event *e;
+	struct braid_heap_roots head;
+	uint64_t number;
+	struct recorder r;
+
+	c.enabled |= BRAID_EVENT_TYPE(ALLOC) | BRAID_EVENT_TYPE(LIVE);
+	c.live_max = 8;
+	c.heap_watch_s = 3600;
+	begin(&r, &c, true);
+	live_kind.start(&c);
+	number = live_watch(&fake_jni, (jobject)(uintptr_t)0x1001, NULL, &allocation);
+	ck_assert_uint_ne(number, 0);
+	heap_copy_kind.tick(&fake_jni);
+	ck_assert_uint_eq(fake.ti_calls[FAKE_TI(FollowReferences)], 0);
+
+	c.heap_watch_s = 0;
+	heap_copy_kind.start(&c);
+	heap_copy_kind.tick(&fake_jni);
+	event(&r, BRAID_JVM_HEAP_ESTIMATE);
+	e = event(&r, BRAID_JVM_HEAP_COPY);
+	read_copy((pid_t)e->number, e->value, &head, sizeof(head));
+	ck_assert_uint_eq(head.watched_count, 1);
+	read_copy((pid_t)e->number, head.watched, &watched, sizeof(watched));
+	ck_assert_uint_eq(watched.number, number);
+	ck_assert_uint_eq(watched.bytes, 48);
+	ck_assert_uint_eq(watched.weight, 4096);
+	ck_assert_uint_eq(watched.slot, 0x1000); /* without the tag */
+	heap_copy_kind.stop(&fake_jni);
+	live_kind.stop(&fake_jni);
+	recorder_close(&r);
+}
+END_TEST
+
 START_TEST(refusals)
 {
 	struct braid_event_config c = copies;
@@ -161,6 +200,7 @@ Suite *test_heap_copy(void)
 
 	tcase_add_test(c, the_copy_has_the_roots);
 	tcase_add_test(c, the_program_does_not_see_it);
+	tcase_add_test(c, watched_objects);
 	tcase_add_test(c, refusals);
 	tcase_add_test(c, unknown_objects);
 	suite_add_tcase(s, c);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of heap dumps: what is held, retained and by whom, sizes, names, compressed files, and damaged ones. */
-#include <zlib.h>
-#include <zstd.h>
-
 #include <report/hprof.h>
+#include <hprof/allocated.h>
 #include <hprof/names.h>
 #include <hprof/tables.h>
 
@@ -141,6 +139,11 @@ static void make(struct made *m, char version, unsigned id_bytes, unsigned tag)
 		made_load(m, i + 1, classes[i], OBJECT_NAME + i);
 	made_frame(m, 900, RUN, SOURCE, 4, 12);
 	made_trace(m, 5, 1, 900);
+	made_frame(m, 901, RUN, SOURCE, 0, 14);
+	made_frame(m, 902, RUN, SOURCE, 4, 13);
+	made_trace(m, 6, 0, 901);
+	made_trace(m, 7, 0, 902);
+	made_sites(m, 3, (const uint32_t[]){48}, 1);
 	made_dump(m, tag);
 	made_root(m, HPROF_ROOT_THREAD, MAIN, 1, 5);
 	made_root(m, HPROF_ROOT_JAVA_FRAME, LOCAL, 1, 0);
@@ -310,13 +313,16 @@ static char *printed(const struct made *m, bool json)
 #define NODE_AT(i) (0x10000ULL + (i)*48)
 
 /* A list of nodes with a byte array each, which a static field has. */
+/* The nodes of the first third are by stack 6, other ones by stack 7; their arrays by none. */
 static void make_list(struct made *m, unsigned nodes)
 {
 	make(m, '2', 8, 0x1c);
 	m->length -= 9; /* the record of the end */
 	made_dump(m, 0x1c);
 	for (unsigned i = 0; i < nodes; i++) {
+		m->allocated_by = i < nodes / 3 ? 6 : 7;
 		made_instance(m, NODE_AT(i), NODE, REFS(i + 1 < nodes ? NODE_AT(i + 1) : 0, NODE_AT(i) + 24), 2);
+		m->allocated_by = 4; /* has no frames */
 		made_bytes(m, NODE_AT(i) + 24, NULL, 8);
 	}
 	made_root(m, HPROF_ROOT_JNI_GLOBAL, NODE_AT(0), -1, -1);
@@ -355,6 +361,60 @@ START_TEST(linked_list)
 }
 END_TEST
 
+/* Sites say how many bytes the objects of a stack stand for; without them, objects stand for themselves. */
+START_TEST(allocated_by_stack)
+{
+	const uint32_t live[] = {1000000, 9000};
+	static struct made m;
+	struct hprof h;
+	struct hprof_suspects s;
+	struct hprof_allocated a;
+
+	for (int with_sites = 0; with_sites < 2; with_sites++) {
+		make_list(&m, 999);
+		if (with_sites)
+			made_sites(&m, 6, live, 2);
+		open_made(&h, &m);
+		ck_assert_int_eq(hprof_suspects_find(&s, &h, 10), 0);
+		ck_assert_int_eq(hprof_allocated_below(&a, &h, &s, 0), 0);
+		ck_assert_uint_eq(a.sites.count, 2);
+		ck_assert_uint_eq(a.objects, 999);
+		ck_assert_uint_eq(a.sites.at[0].trace, with_sites ? 6 : 7);
+		ck_assert_uint_eq(a.sites.at[0].objects, with_sites ? 333 : 666);
+		ck_assert_uint_eq(a.sites.at[0].bytes, with_sites ? live[0] : 666 * 24);
+		ck_assert_uint_eq(a.sites.at[1].bytes, with_sites ? live[1] : 333 * 24);
+		ck_assert_uint_eq(hprof_allocated_by(&h, hprof_find(&h.dump, NODE_AT(332))), 6);
+		ck_assert_uint_eq(hprof_allocated_by(&h, hprof_find(&h.dump, NODE_AT(333))), 7);
+		ck_assert_uint_eq(hprof_allocated_by(&h, hprof_find(&h.dump, NODE_AT(0) + 24)), 0);
+		ck_assert_uint_eq(hprof_allocated_by(&h, hprof_find(&h.dump, MAIN)), 0);
+		hprof_allocated_free(&a);
+		hprof_suspects_free(&s);
+		hprof_close(&h);
+	}
+}
+END_TEST
+
+/* A frame whose class the dump does not have has it in its method's name. */
+START_TEST(allocated_is_printed)
+{
+	static struct made m;
+	char *text;
+
+	make_list(&m, NODES);
+	text = printed(&m, false);
+	ck_assert_ptr_nonnull(strstr(text, "allocated  by (1000 of its objects have their stack)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "15.63 KiB   66.70%  app.Node.ru?n(Node.java:13)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "7.80 KiB   33.30%  ru?n(Node.java:14)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nAllocated by\n    ru?n(Node.java:14)\n"));
+	free(text);
+	text = printed(&m, true);
+	ck_assert_ptr_nonnull(
+		strstr(text, "{\"objects\":667,\"bytes\":16008,\"stack\":[\"app.Node.ru?n(Node.java:13)\"]}"));
+	ck_assert_ptr_nonnull(strstr(text, "\"allocated_by\":[\"ru?n(Node.java:14)\"]"));
+	free(text);
+}
+END_TEST
+
 /* Objects of one class that only roots have. */
 START_TEST(many_without_a_holder)
 {
@@ -382,34 +442,6 @@ START_TEST(many_without_a_holder)
 END_TEST
 
 /* ---- compressed files ---- */
-
-static const char *compressed(const struct made *m, bool zstd, size_t *length)
-{
-	const char *path = path_in("made.z");
-	static uint8_t to[1 << 18];
-	FILE *f = fopen(path, "w");
-	size_t half = m->length / 2;
-
-	if (zstd) {
-		*length = ZSTD_compress(to, sizeof(to), m->bytes, half, 3);
-		*length += ZSTD_compress(to + *length, sizeof(to) - *length, m->bytes + half, m->length - half, 3);
-		ck_assert_uint_eq(fwrite(to, 1, *length, f), *length);
-		fclose(f);
-		return path;
-	}
-	fclose(f);
-	for (int part = 0; part < 2; part++) { /* two members */
-		gzFile gz = gzopen(path, part ? "ab" : "wb");
-
-		ck_assert_int_gt(gzwrite(gz, m->bytes + (part ? half : 0), (unsigned)(part ? m->length - half : half)),
-				 0);
-		ck_assert_int_eq(gzclose(gz), Z_OK);
-	}
-	f = fopen(path, "r");
-	*length = fread(to, 1, sizeof(to), f);
-	fclose(f);
-	return path;
-}
 
 START_TEST(compressed_files)
 {
@@ -535,6 +567,8 @@ Suite *test_hprof(void)
 	tcase_add_test(tc, ids_of_4_bytes);
 	tcase_add_test(tc, paths);
 	tcase_add_test(tc, linked_list);
+	tcase_add_test(tc, allocated_by_stack);
+	tcase_add_test(tc, allocated_is_printed);
 	tcase_add_test(tc, many_without_a_holder);
 	tcase_add_loop_test(tc, compressed_files, 0, 2);
 	tcase_add_test(tc, cut);
