@@ -63,10 +63,7 @@ static bool is_memory_frame(const char *name)
 	return BEGINS_ONE(name, memory_frames);
 }
 
-/* Which code a native frame belongs to, by its module. */
-enum owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };
-
-static enum owner owner_of(const struct analysis *an, const struct frame_row *f)
+enum frame_owner frame_owner(const struct analysis *an, const struct frame_row *f)
 {
 	static const char *const libc[] = {"libc.", "libc-", "libpthread", "ld-", "[vdso]"};
 	const char *path = analysis_module_path(an, f->module), *slash = strrchr(path, '/');
@@ -94,7 +91,7 @@ static void place_java(struct place *p, uint32_t xframe, bool foreign)
 	p->vm = p->native = p->safepoint = false;
 }
 
-static void place_native(struct place *p, const char *name, enum owner owner)
+static void place_native(struct place *p, const char *name, enum frame_owner owner)
 {
 	p->safepoint = p->safepoint || is_safepoint_frame(name);
 	p->vm = p->vm || owner == OWNER_VM;
@@ -107,7 +104,7 @@ static void place_stack(const struct places *pl, const struct analysis *an, uint
 	const struct stack *s = &an->stacks[row];
 	struct place *p = &pl->at[row];
 	const struct expansion *e = s->frame == ROW_NONE ? NULL : &an->expansions[s->frame];
-	enum owner owner = e ? owner_of(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
+	enum frame_owner owner = e ? frame_owner(an, table_row(&an->a->frames, s->frame)) : OWNER_NONE;
 
 	*p = s->parent == ROW_NONE ? (struct place){.known = true,
 						    .own = ROW_NONE,

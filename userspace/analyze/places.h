@@ -38,6 +38,10 @@ const struct place *places_get(const struct places *pl, const struct analysis *a
 /* NULL for ROW_NONE. */
 const struct place *place_of(const struct analysis *an, uint32_t stack);
 
+/* Which code a native frame belongs to, by its module. */
+enum frame_owner { OWNER_NONE /* libc: it belongs to its caller */, OWNER_VM, OWNER_OTHER };
+enum frame_owner frame_owner(const struct analysis *an, const struct frame_row *f);
+
 /*
  * The site of an event: its innermost Java frame outside of the JDK, else its innermost Java frame, else its innermost
  * frame. An xframe, or ROW_NONE for a stack that is ROW_NONE.

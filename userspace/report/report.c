@@ -155,6 +155,21 @@ static void json_threads(struct json *j, const struct views *v, unsigned top)
 	json_close(j, ']');
 }
 
+static void json_states(struct json *j, const struct views *v)
+{
+	json_open(j, "jvm_states", '[');
+	for (int i = 0; i < RUN_STATES; i++) {
+		if (!v->states[i].samples)
+			continue;
+		json_open(j, NULL, '{');
+		json_string(j, "state", run_state_key((enum run_state)i));
+		json_number(j, "samples", v->states[i].samples);
+		json_number(j, "in_kernel", v->states[i].kernel);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void json_notices(struct json *j, const struct views *v)
 {
 	json_open(j, "notices", '[');
@@ -181,6 +196,7 @@ void report_json(FILE *out, const struct views *v, const struct report_source *s
 	json_methods(&j, v, top);
 	if (source->lines)
 		json_lines(&j, v, top);
+	json_states(&j, v);
 	json_threads(&j, v, top);
 	json_hits(&j, v, top);
 	json_natives(&j, v, top);

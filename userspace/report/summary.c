@@ -100,6 +100,33 @@ static void code(FILE *out, const struct views *v)
 	putc('\n', out);
 }
 
+/* Most first. Of a recording without a JVM there are none. */
+static void states(FILE *out, const struct views *v)
+{
+	bool shown[RUN_STATES] = {false};
+	uint64_t all = 0;
+
+	for (int i = 0; i < RUN_STATES; i++)
+		all = add_saturating(all, v->states[i].samples);
+	if (!all)
+		return;
+	label(out, "JVM");
+	for (size_t n = 0; n < RUN_STATES; n++) {
+		int most = 0;
+
+		for (int i = 0; i < RUN_STATES; i++)
+			if (shown[most] || (!shown[i] && v->states[i].samples > v->states[most].samples))
+				most = i;
+		if (!v->states[most].samples)
+			break;
+		shown[most] = true;
+		item(out, n, ", ");
+		fprintf(out, "%.1f %% %s", percent(v->states[most].samples, all),
+			run_state_title((enum run_state)most));
+	}
+	putc('\n', out);
+}
+
 static void methods(FILE *out, const struct views *v)
 {
 	for (size_t i = 0; i < v->methods.count && i < MOST; i++) {
@@ -242,6 +269,7 @@ void report_summary(FILE *out, const struct views *v, const struct report_source
 	samples(out, v);
 	if (v->an->samples.quality.total) {
 		code(out, v);
+		states(out, v);
 		methods(out, v);
 		threads(out, v);
 	}

@@ -95,12 +95,12 @@ static int view_in(struct natives *n, uint32_t stack, struct native_view **to)
 static int add_self(struct natives *n, uint32_t stack)
 {
 	const struct analysis *an = n->an;
-	const struct place *p = place_of(an, stack);
-	uint64_t weight = an->samples.on[stack].self;
-	struct native_view *v;
+	uint64_t weight = n->inner[stack] ? an->samples.on[stack].self : 0;
+	struct native_view *v = NULL;
 	int err = weight ? view_in(n, stack, &v) : 0;
+	const struct place *p = v ? place_of(an, stack) : NULL;
 
-	if (err || !weight || !v)
+	if (err || !v)
 		return err;
 	v->self = add_saturating(v->self, weight);
 	if (kind_domain((enum stack_kind)an->syms.at[an->xframes.at[p->any].sym].kind) == DOMAIN_KERNEL)

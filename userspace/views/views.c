@@ -364,6 +364,8 @@ int views_new(struct views **out, const struct analysis *an)
 	if (!err)
 		err = view_jvms(v);
 	if (!err)
+		err = views_states(v);
+	if (!err)
 		err = view_losses(v);
 	if (!err)
 		err = view_notices(v);

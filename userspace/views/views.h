@@ -70,13 +70,31 @@ struct notice_view {
 	uint64_t time_ns; /* of the first */
 };
 
+/* What a thread of a JVM that runs does, by its stack and its name. */
+enum run_state {
+	RUN_JAVA,     /* in Java methods and the JVM's stubs */
+	RUN_NATIVE,   /* a Java thread in libraries */
+	RUN_VM,	      /* a Java thread in the JVM's functions */
+	RUN_COMPILER, /* compiles methods */
+	RUN_GC,	      /* collects garbage */
+	RUN_VM_THREAD,
+	RUN_OTHER, /* another thread that is none of Java's */
+	RUN_UNKNOWN,
+	RUN_STATES,
+};
+
+struct state_view {
+	uint64_t samples, kernel; /* `kernel`: those of them in the kernel */
+};
+
 struct views {
 	const struct analysis *an;
 	VEC(struct method_view) methods;
 	VEC(struct line_view) lines;	 /* lines that are known */
 	VEC(struct thread_view) threads; /* threads with samples */
 	VEC(struct process_view) processes;
-	VEC(struct jvm_view) jvms; /* by pid */
+	VEC(struct jvm_view) jvms;	      /* by pid */
+	struct state_view states[RUN_STATES]; /* of the threads of JVMs */
 	struct gc_view gc;
 	struct hit_views hits;		 /* hit events */
 	struct heap_views heap;		 /* histograms */
@@ -89,6 +107,14 @@ int views_new(struct views **out, const struct analysis *an);
 /* Adds what could not be read from the file as losses of the hop "file". 0 or -ENOMEM. */
 int views_add_damage(struct views *v, const struct trace_damage *d);
 void views_free(struct views *v);
+
+/* ---- states.c ---- */
+
+/* 0 or -ENOMEM. */
+int views_states(struct views *v);
+/* "in_java", a key; "in Java", for people. */
+const char *run_state_key(enum run_state state);
+const char *run_state_title(enum run_state state);
 
 /* ---- lines.c ---- */
 

@@ -247,6 +247,7 @@ START_TEST(summary_says_what_matters)
 		"  recorded   java demo.Main ?[2J, 2026-01-01 00:00:00 +0000, 2.50 s\n"
 		"  samples    19, 0.08 CPUs in use: 68.4 % java (100), 31.6 % worker;x (200)\n"
 		"  code       42.1 % Java, 36.8 % native, 10.5 % kernel, 5.3 % the JVM's stubs, 5.3 % not known\n"
+		"  JVM        84.6 % in Java, 15.4 % in native code\n"
 		"  hottest    26.3 % foo::bar(int) (native)\n"
 		"             21.1 % demo.Util.inline (inlined)\n"
 		"             15.8 % <script>alert(1)</script>.run (C1)\n"
