@@ -39,11 +39,11 @@ $(BUILD)/bench/java/.made: $(BENCH_JAVA_SRC)
 	@mkdir -p $(@D)
 	$(call say,JAVAC,$(@D))$(JAVA_HOME)/bin/javac -nowarn -d $(@D) $^ && touch $@
 
-$(BUILD)/tests/bench/parts.o $(BUILD)/tests/bench/tick.o: CPPFLAGS += -I$(BUILD)/bench
-$(BUILD)/tests/bench/parts.o: $(BUILD)/bench/parts.skel.h
-$(BUILD)/tests/bench/tick.o: $(BUILD)/bench/tick.skel.h
+BENCH_BPF := parts tick switch_floor
+$(BENCH_BPF:%=$(BUILD)/tests/bench/%.o): CPPFLAGS += -I$(BUILD)/bench
+$(BENCH_BPF:%=$(BUILD)/tests/bench/%.o): $(BUILD)/tests/bench/%.o: $(BUILD)/bench/%.skel.h
 
-$(BUILD)/bench/parts $(BUILD)/bench/tick: $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o
+$(BENCH_BPF:%=$(BUILD)/bench/%): $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ -lbpf
 
@@ -65,7 +65,7 @@ $(BUILD)/bench/libjnicost.so: tests/bench/jnicost.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(STACKCOST_CFLAGS) -fPIC -shared -o $@ $<
 
-bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BUILD)/bench/parts $(BUILD)/bench/tick $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
+bench-programs: $(BUILD)/bench/longtrace $(BUILD)/bench/ring $(BUILD)/bench/program_time $(BUILD)/bench/cfi $(BUILD)/bench/lanes $(BUILD)/bench/frames $(BUILD)/bench/java/.made $(BENCH_BPF:%=$(BUILD)/bench/%) $(BUILD)/bench/gaps $(BUILD)/bench/switches $(BUILD)/bench/stackcost $(BUILD)/bench/libstackcost.so $(BUILD)/bench/libjnicost.so
 
 # Parts of `make bench`: the time that a recording takes to begin and to end; the cost of each kind of event; stacks
 # compared with other tools.

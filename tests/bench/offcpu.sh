@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # offcpu: what following threads on and off the CPU costs a program that does nothing else. PAIRS (9) of times of
-# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second.
+# WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS (all).
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
 # time. Each time with a recording is compared with those before and after. `idle`, `others`: the recording is of another
-# process, without and with `offcpu`. Of the program: `counted`: offcpu=1h; `filter` and `named`: offcpu=0ns with filters, by
+# process, without and with `offcpu`. `floor`: empty programs at the two tracepoints, and no recording. Of the program: `counted`: offcpu=1h; `filter` and `named`: offcpu=0ns with filters, by
 # reason and by name, that select nothing; `sums`: offcpu=0ns, added up by stack; `flood`: offcpu=0ns, which is added up from 10,000 a second on; `each`: every
 # switch with its stack, and its waker's.
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 
 pairs=${PAIRS:-9}
+read -ra of_switches <<<"${RECORDINGS:-idle floor others wait counted default filter named sums flood each}"
 window=${WINDOW_S:-0.4}
 sleep 86400 &
 OTHER=$!
@@ -34,9 +35,22 @@ recorded()
 	esac
 }
 
+# empty_programs: starts the programs that do nothing
+empty_programs()
+{
+	"$BUILD/bench/switch_floor" >"$TMP/floor" &
+	RECORDER=$!
+	STARTED+=("$RECORDER")
+	wait_for "empty programs" grep -q ready "$TMP/floor"
+}
+
 one_time()
 {
-	recorded "$1"
+	if [[ $1 == floor ]]; then
+		empty_programs
+	else
+		recorded "$1"
+	fi
 	if [[ $1 != plain ]]; then # the first switches are those of threads that slept when they were found
 		say warm
 		sleep 0.6
@@ -47,7 +61,12 @@ one_time()
 	sleep "$window"
 	say pause
 	sleep 0.05
-	[[ $1 == plain ]] || end_recording
+	if [[ $1 == floor ]]; then
+		kill "$RECORDER"
+		wait "$RECORDER"
+	elif [[ $1 != plain ]]; then
+		end_recording
+	fi
 }
 
 # row WHAT NAME PLAIN-NS: the ratio's median, and what that is for each switch or call
@@ -84,10 +103,10 @@ rows()
 header offcpu
 echo "what                           recording   ns plain slower by         ns  quartiles in %"
 start_counting pipe "$BUILD/bench/switches" pipe "${WORK_NS:-8500}"
-rows "switch, ${WORK_NS:-8500} ns between" idle others wait counted default filter named sums flood each
+rows "switch, ${WORK_NS:-8500} ns between" "${of_switches[@]}"
 end_program
 start_counting pipe "$BUILD/bench/switches" pipe 0
-rows "switch, nothing between" idle others wait counted default filter named sums flood each
+rows "switch, nothing between" "${of_switches[@]}"
 end_program
 start_counting call "$BUILD/bench/switches" call
 rows "system call" idle others counted
