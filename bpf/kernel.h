@@ -200,6 +200,7 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	struct sched_entity se;
 	__u64 stime;
+	__u64 start_time;
 	struct uprobe_task *utask;
 	struct thread_struct thread;
 };

@@ -20,20 +20,42 @@ struct {
 #define DTV_ENTRY 16		    /* dtv_t of glibc */
 #define DTV_NONE 0xffffffffffffffff /* this thread has not used the variable yet (TLS_DTV_UNALLOCATED) */
 
-/*
- * The address of the thread's variable; 0: it has none yet. The thread pointer leads to the DTV (tcbhead_t), whose
- * number of entries is in front of it: a thread that is older than a module may have fewer.
- */
-static __noinline __u64 span_variable(struct sample *s)
+/* Where a thread's variable was found; slot tid % size. */
+struct span_place {
+	__u64 variable;
+	__u64 check; /* span_place_check() of it, which no other thread's variable has, nor a value that is half written */
+};
+
+#define SPAN_PLACES 4096
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SPAN_PLACES);
+	__type(key, __u32);
+	__type(value, struct span_place);
+} span_places SEC(".maps");
+
+/* A thread's block of a module stays where it is while the thread lives and the module is loaded. */
+static __always_inline __u64 span_place_check(const struct sample *s, struct task_struct *task, __u64 variable)
 {
-	__u64 self = bpf_get_current_task_btf()->thread.fsbase, dtv, block;
+	const struct braid_context_place *c = &s->process.context;
+	__u64 check = stack_mix(variable, (__u64)(__u32)c->offset << 32 | c->module);
+
+	check = stack_mix(stack_mix(check, task->thread.fsbase), task->start_time);
+	return stack_mix(check, (__u64)s->generation << 32 | (__u32)task->pid);
+}
+
+/*
+ * The address of the variable in the thread's block of a module; 0: it has none yet. The thread pointer leads to the DTV
+ * (tcbhead_t), whose number of entries is in front of it: a thread that is older than a module may have fewer.
+ */
+static __noinline __u64 span_variable_of_module(struct sample *s, __u64 self)
+{
+	__u64 dtv, block;
 	__u32 module;
 
 	if (!s)
 		return 0;
 	module = s->process.context.module;
-	if (module == BRAID_CONTEXT_STATIC)
-		return self + s->process.context.offset;
 	if (!module || module > BRAID_CONTEXT_MODULES ||
 	    bpf_probe_read_user(&dtv, sizeof(dtv), (const void *)(self + 8)) ||
 	    bpf_probe_read_user(s->window, (module + 2) * DTV_ENTRY, (const void *)(dtv - DTV_ENTRY)) ||
@@ -41,6 +63,32 @@ static __noinline __u64 span_variable(struct sample *s)
 		return 0;
 	block = s->window[(module + 1) * 2 % WINDOW_WORDS];
 	return block && block != DTV_NONE ? block + s->process.context.offset : 0;
+}
+
+/* The address of the thread's variable; 0: it has none yet. Reading the DTV takes two reads of user memory. */
+static __noinline __u64 span_variable(struct sample *s)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 self = task->thread.fsbase, variable;
+	__u32 slot = (__u32)task->pid % SPAN_PLACES;
+	struct span_place *place;
+
+	if (!s)
+		return 0;
+	if (s->process.context.module == BRAID_CONTEXT_STATIC)
+		return self + s->process.context.offset;
+	place = bpf_map_lookup_elem(&span_places, &slot);
+	if (!place)
+		return 0;
+	variable = place->variable;
+	if (variable && s->generation && place->check == span_place_check(s, task, variable))
+		return variable;
+	variable = span_variable_of_module(s, self);
+	if (variable) {
+		place->variable = variable;
+		place->check = span_place_check(s, task, variable);
+	}
+	return variable;
 }
 
 #define NEAR 64 /* bytes before and after the variable that are read with it: a record is often there, too */
