@@ -14,6 +14,7 @@ source "$(dirname "$0")/switched.sh"
 pairs=${PAIRS:-9}
 read -ra of_switches <<<"${RECORDINGS:-idle floor others wait counted default filter named sums flood each}"
 window=${WINDOW_S:-0.4}
+warm=${WARM_S:-2.6} # threads that slept when they were found have a program of their own for two seconds
 sleep 86400 &
 OTHER=$!
 STARTED+=("$OTHER")
@@ -51,9 +52,9 @@ one_time()
 	else
 		recorded "$1"
 	fi
-	if [[ $1 != plain ]]; then # the first switches are those of threads that slept when they were found
+	if [[ $1 != plain ]]; then
 		say warm
-		sleep 0.6
+		sleep "$warm"
 		say pause
 	fi
 	sleep 0.1
