@@ -309,6 +309,11 @@ unsigned long analyzer_frequency(const struct analyzer *a)
 	return strtoul(analyzer_info(a, "record.frequency_hz"), NULL, 10);
 }
 
+bool analyzer_has_times(const struct analyzer *a)
+{
+	return strcmp(analyzer_info(a, IMPORT_FACT_CLOCK), IMPORT_NO_CLOCK) != 0;
+}
+
 void analyzer_free(struct analyzer *a)
 {
 	if (!a)

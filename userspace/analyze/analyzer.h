@@ -49,6 +49,17 @@ const char *analyzer_info(const struct analyzer *a, const char *key);
 /* Samples a second on each CPU; 0: not known, or there are none. */
 unsigned long analyzer_frequency(const struct analyzer *a);
 
+/* Facts of a trace that was imported from another tool's file. */
+#define IMPORT_FACT_FORMAT "import.format"
+#define IMPORT_FACT_FILE "import.file"
+#define IMPORT_FACT_BY "import.by"	 /* the program that recorded */
+#define IMPORT_FACT_CLOCK "import.clock" /* what its times are */
+#define IMPORT_FACT_BRAID "import.braid"
+#define IMPORT_NO_CLOCK "none"
+
+/* Whether its samples have times: those that were imported may have none. */
+bool analyzer_has_times(const struct analyzer *a);
+
 void analyzer_free(struct analyzer *a);
 
 #endif

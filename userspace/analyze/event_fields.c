@@ -88,7 +88,8 @@ void event_fields(const struct analysis *an, const struct event *e, const struct
 	text(&f, k->detail_is.title, strpool_get(&an->a->strings, r->detail));
 	if (r->duration_ns || k->weight == WEIGHT_DURATION)
 		number(&f, "duration_ns", r->duration_ns, FIELD_NS);
-	if (k->value_is.title)
+	if (k->value_is.title &&
+	    (r->value || k->weight != WEIGHT_ESTIMATE)) /* no object has 0 bytes: it is not known */
 		unit(&f, &k->value_is, r->value);
 	if (k->weight == WEIGHT_ESTIMATE)
 		unit(&f, &k->weight_is, e->weight);

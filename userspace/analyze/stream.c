@@ -60,7 +60,7 @@ static void take_event(const struct stream *s, struct timed *t)
 			    .stack = e->stack,
 			    .xframe = e->xframe,
 			    .span = e->row->span,
-			    .cpu = STREAM_NO_CPU,
+			    .cpu = TRACE_NO_CPU,
 			    .count = e->count,
 			    .weight = e->weight,
 			    .name = e->name};

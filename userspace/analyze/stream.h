@@ -11,8 +11,6 @@
 
 #include "events.h"
 
-#define STREAM_NO_CPU UINT32_MAX
-
 /* A sample, or a JVM event. Strings are valid until the next call. */
 struct timed {
 	const struct event *event; /* the JVM event; NULL: a sample */
@@ -24,7 +22,7 @@ struct timed {
 	uint32_t vthread;	   /* id; 0: none */
 	uint32_t stack, xframe;	   /* as in struct stack_sum */
 	uint32_t span;		   /* id; 0: none */
-	uint32_t cpu;		   /* STREAM_NO_CPU: not known */
+	uint32_t cpu;		   /* TRACE_NO_CPU: not known */
 	uint64_t count;		   /* of events in it: 1, but for a sum */
 	uint64_t weight;	   /* in the kind's unit; of samples, their number */
 	bool hit;		   /* a sample that the clock did not take, but a tracepoint, function or USDT probe */

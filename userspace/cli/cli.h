@@ -23,6 +23,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);

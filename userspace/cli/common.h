@@ -93,6 +93,9 @@ bool common_load_samples(struct loaded *l, const char *path, const struct filter
 /* Whether the recording has the filter's window; prints the reason if not. */
 bool common_check_window(const struct loaded *l, const struct filter *filter);
 
+/* Whether the trace has times, which `what` needs; prints the reason if not. */
+bool common_has_times(const struct loaded *l, const char *what);
+
 /*
  * Whether the trace may have what common_event_named() has found to be an event, and, if `one` is set, not two of the
  * name; prints the reason if not.

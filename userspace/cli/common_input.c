@@ -136,11 +136,22 @@ int common_status(const struct loaded *l, bool ok)
 	return source_is_damaged(&l->source, l->views) ? EXIT_DAMAGED : EXIT_SUCCESS;
 }
 
+bool common_has_times(const struct loaded *l, const char *what)
+{
+	if (analyzer_has_times(l->analyzer))
+		return true;
+	log_error("%s has no times, which %s needs: it was imported from %s", l->path, what,
+		  analyzer_info(l->analyzer, IMPORT_FACT_FORMAT));
+	return false;
+}
+
 bool common_check_window(const struct loaded *l, const struct filter *filter)
 {
 	struct window w;
 	char began[MOMENT_TEXT], lasted[QUANTITY_TEXT];
 
+	if (filter_has_window(filter) && !common_has_times(l, "a part by --from and --to"))
+		return false;
 	switch (analysis_window(&w, l->analyzer, filter)) {
 	case 0:
 		return true;

@@ -509,7 +509,8 @@ int cmd_explain(int argc, char **argv)
 		o.top = 10;
 	if (common_read(&l, o.file, &everything, NULL, NULL) && common_make_spans(&l, &o.span) &&
 	    common_analyze(&l, &o.filter)) {
-		status = common_status(&l, check_stretches(&l, &o) && write_explanation(&l, &o));
+		status = common_status(&l, common_has_times(&l, "an explanation") && check_stretches(&l, &o) &&
+						   write_explanation(&l, &o));
 		common_unload(&l);
 	}
 	filter_free(&o.span);

@@ -329,6 +329,8 @@ static bool write_any(const struct loaded *l, const struct export_options *o)
 		return write_tables(l, o);
 	if (o->named && !common_has_event(l, o->event, true))
 		return false;
+	if (formats[o->format].timed && !common_has_times(l, formats[o->format].name))
+		return false;
 	return formats[o->format].timed ? write_timed(l, o) : o->wakers ? write_wakers(l, o) : write_profile(l, o);
 }
 

@@ -30,6 +30,7 @@ static const struct command {
 	{"replay", cmd_replay, "send a trace through the analyzer again"},
 	{"script", cmd_script, "print one event per line, and samples as perf script does"},
 	{"export", cmd_export, "write a trace in the format of other tools"},
+	{"import", cmd_import, "make a trace from the file of another tool"},
 	{"query", cmd_query, "ask a trace questions in SQL"},
 	{"info", cmd_info, "show how a trace was recorded, and how complete it is"},
 	{"cut", cmd_cut, "write a part of a trace as a trace"},

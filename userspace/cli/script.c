@@ -159,7 +159,8 @@ static int script_events(struct script_arguments *o)
 
 	if (!common_load(&l, o->file, &o->common.filter))
 		return status;
-	if (!o->style.named || common_has_event(&l, o->style.named, false)) {
+	if (common_has_times(&l, "a list of events") &&
+	    (!o->style.named || common_has_event(&l, o->style.named, false))) {
 		err = print_events(l.reader, l.analysis, common_top(&o->common, UINT_MAX), &o->style);
 		status = common_status(&l, printed(o->file, err));
 	}

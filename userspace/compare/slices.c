@@ -45,6 +45,39 @@ static int collect_samples(hit_vec *hits, const struct slices *s, const struct a
 	return err;
 }
 
+#define UNTIMED_HITS 2000000U /* in which all samples without times are counted */
+
+/* A number that looks random, and is the same in each run. */
+static uint64_t next_time(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/*
+ * Samples of an imported trace may have no times. Slices of them then show the chance of each single sample, as if all were
+ * independent: each comes at a random time.
+ */
+static int collect_untimed(hit_vec *hits, const struct slices *s, const struct analysis *an, double scale)
+{
+	uint64_t state = 0x9e3779b97f4a7c15, step = an->samples.quality.total / UNTIMED_HITS + 1;
+	struct stack_sums_cursor c;
+	const struct stack_sum *one;
+	int err = 0;
+
+	for (stack_sums_begin(&c, &an->samples.sums); !err && (one = stack_sums_next(&c));) {
+		struct stack_sum sum = *one;
+
+		for (uint64_t left = one->weight; left && !err; left -= sum.weight) {
+			sum.weight = left < step ? left : step;
+			err = add(hits, s, &sum, next_time(&state), scale);
+		}
+	}
+	return err;
+}
+
 static int collect_events(hit_vec *hits, const struct slices *s, const struct analysis *an, uint32_t kind, double scale)
 {
 	int err = 0;
@@ -114,9 +147,10 @@ static int fill(struct slices *s, const struct analysis *an, const struct profil
 	if (err)
 		return err;
 	s->methods = calloc(s->tree->labels.count + 1, sizeof(*s->methods));
-	err = !s->methods ? -ENOMEM
-	      : kind	  ? collect_events(&hits, s, an, kind, scale)
-			  : collect_samples(&hits, s, an, scale);
+	err = !s->methods		  ? -ENOMEM
+	      : kind			  ? collect_events(&hits, s, an, kind, scale)
+	      : analyzer_has_times(an->a) ? collect_samples(&hits, s, an, scale)
+					  : collect_untimed(&hits, s, an, scale);
 	for (size_t i = 0; i < hits.count; i++) {
 		s->weight += hits.at[i].weight;
 		s->squares += hits.at[i].weight * hits.at[i].weight;

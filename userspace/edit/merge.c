@@ -232,7 +232,7 @@ static int put(struct merge *m, struct trace_rec *rec)
 	if (rec->kind == TRACE_THREAD)
 		join_thread(m, &rec->thread);
 	if (rec->kind == TRACE_SAMPLE)
-		rec->sample.cpu += in->first_cpu;
+		rec->sample.cpu += rec->sample.cpu == TRACE_NO_CPU ? 0 : in->first_cpu;
 	if (rec->kind == TRACE_STAT && rec->stat.process == 0 && add_up(m, &rec->stat))
 		return -ENOMEM;
 	if (trace_ids_replace(rec, &m->scopes, new_id, m) || m->err)

@@ -117,7 +117,8 @@ static bool is_one_of(struct trace_str s, const char *const *texts, size_t count
 
 static bool strip_info(struct strip *s, struct trace_info *info)
 {
-	static const char *const private[] = {"record.target", "record.command", "record.offcpu_filter"};
+	static const char *const private[] = {"record.target", "record.command", "record.offcpu_filter",
+					      IMPORT_FACT_FILE};
 	static const char *const events[] = {"record.choices", "record.event", "record.events"};
 	static const char *const public[] = {"record.braid",
 					     "host.kernel",
@@ -128,6 +129,10 @@ static bool strip_info(struct strip *s, struct trace_info *info)
 					     "record.alloc_interval",
 					     "record.duration_ns",
 					     "merge.traces",
+					     IMPORT_FACT_FORMAT,
+					     IMPORT_FACT_BY,
+					     IMPORT_FACT_CLOCK,
+					     IMPORT_FACT_BRAID,
 					     WINDOW_FROM,
 					     WINDOW_TO};
 

@@ -109,6 +109,8 @@ static int add_sample(struct at_view *v, size_t runs, const struct sample *s, co
 	size_t at = SEARCH(i, 0, runs, v->cpus.at[i].cpu < s->cpu);
 	struct at_cpu *run = at < runs && v->cpus.at[at].cpu == s->cpu ? &v->cpus.at[at] : NULL;
 
+	if (s->cpu == TRACE_NO_CPU)
+		return 0;
 	if (run && !run->sample && s->time_ns >= run->start_ns && s->time_ns <= run->end_ns &&
 	    (s->vthread || s->thread == v->an->a->threads.ids[run->thread]))
 		run->sample = s;

@@ -395,7 +395,7 @@ static void put_sample(struct perfetto *w, const struct timed *t)
 
 	if (t->thread != ROW_NONE)
 		thread_track(w, &track, t->thread);
-	s.cpu = t->cpu;
+	s.cpu = t->cpu == TRACE_NO_CPU ? 0 : t->cpu; /* 0 takes no space: the reader sees none */
 	s.pid = track.pid;
 	s.tid = t->thread == ROW_NONE ? 0 : track.tid;
 	s.callstack_iid = stack_of(w, t);

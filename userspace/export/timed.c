@@ -163,7 +163,7 @@ void timed_fields(const struct analysis *an, const struct timed *t, const struct
 		sink->number(ctx, "events", t->count, FIELD_NUMBER);
 	if (t->event)
 		event_fields(an, t->event, sink, ctx);
-	if (t->cpu != STREAM_NO_CPU)
+	if (t->cpu != TRACE_NO_CPU)
 		sink->number(ctx, "cpu", t->cpu, FIELD_NUMBER);
 	if (t->text.len && utf8_printable(values, sizeof(values), t->text.str, t->text.len))
 		sink->text(ctx, "values", values);

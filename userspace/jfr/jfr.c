@@ -6,27 +6,12 @@
 
 #include <analyze/kinds.h>
 
+#include "chunk.h"
 #include "metadata.h"
 #include "writer.h"
 
 #define CHUNK_BYTES (16U << 20) /* of events and stacks */
 #define TICKS_PER_SECOND 1000000000ULL
-#define COMPRESSED 1 /* numbers are LEB128 */
-
-/* The header, all of whose numbers are big-endian. */
-enum {
-	HEAD_MAJOR = 4,
-	HEAD_MINOR = 6,
-	HEAD_SIZE = 8,
-	HEAD_POOLS = 16,
-	HEAD_METADATA = 24,
-	HEAD_START_NS = 32,
-	HEAD_DURATION = 40,
-	HEAD_START_TICKS = 48,
-	HEAD_TICKS_PER_SECOND = 56,
-	HEAD_FEATURES = 64,
-	HEAD_BYTES = 68
-};
 
 /* Time of day, where the trace has it. */
 static uint64_t realtime_ns(const struct analysis *an, uint64_t time_ns)
@@ -36,8 +21,8 @@ static uint64_t realtime_ns(const struct analysis *an, uint64_t time_ns)
 
 static void begin_chunk(struct jfr *j, uint64_t start_ns)
 {
-	static const char magic[4] = "FLR";
-	uint8_t head[HEAD_BYTES] = {0};
+	static const char magic[4] = JFR_MAGIC;
+	uint8_t head[JFR_HEAD_BYTES] = {0};
 
 	j->start_ns = start_ns;
 	j->end_ns = start_ns;
@@ -52,15 +37,15 @@ static void put_head(struct jfr *j, uint64_t pools_at, uint64_t metadata_at)
 {
 	struct bytes *b = &j->events;
 
-	bytes_set_be(b, HEAD_MAJOR, 2, 2);
-	bytes_set_be(b, HEAD_SIZE, b->count, 8);
-	bytes_set_be(b, HEAD_POOLS, pools_at, 8);
-	bytes_set_be(b, HEAD_METADATA, metadata_at, 8);
-	bytes_set_be(b, HEAD_START_NS, realtime_ns(j->an, j->start_ns), 8);
-	bytes_set_be(b, HEAD_DURATION, j->end_ns - j->start_ns, 8);
-	bytes_set_be(b, HEAD_START_TICKS, j->start_ns, 8);
-	bytes_set_be(b, HEAD_TICKS_PER_SECOND, TICKS_PER_SECOND, 8);
-	bytes_set_be(b, HEAD_FEATURES, COMPRESSED, 4);
+	bytes_set_be(b, JFR_HEAD_MAJOR, 2, 2);
+	bytes_set_be(b, JFR_HEAD_SIZE, b->count, 8);
+	bytes_set_be(b, JFR_HEAD_POOLS, pools_at, 8);
+	bytes_set_be(b, JFR_HEAD_METADATA, metadata_at, 8);
+	bytes_set_be(b, JFR_HEAD_START_NS, realtime_ns(j->an, j->start_ns), 8);
+	bytes_set_be(b, JFR_HEAD_DURATION, j->end_ns - j->start_ns, 8);
+	bytes_set_be(b, JFR_HEAD_START_TICKS, j->start_ns, 8);
+	bytes_set_be(b, JFR_HEAD_TICKS_PER_SECOND, TICKS_PER_SECOND, 8);
+	bytes_set_be(b, JFR_HEAD_FEATURES, JFR_COMPRESSED, 4);
 }
 
 static int end_chunk(struct jfr *j)

@@ -7,24 +7,10 @@
 
 #include <string.h>
 
-/*
- * Locks with an owner. A waiter is mostly woken just after the owner has released the lock, so its owner is not seen.
- * Other synchronizers of the same family (Semaphore, CountDownLatch) have no owner, and conditions and queues are no
- * synchronizers: waiting for them is no contention. An application's own class counts as a lock when its owner was
- * seen.
- */
-static const char *const locks[] = {
-	"java.util.concurrent.locks.ReentrantLock$",
-	"java.util.concurrent.locks.ReentrantReadWriteLock$",
-	"java.util.concurrent.locks.StampedLock",
-};
-
+/* An application's own class counts as a lock when its owner was seen. */
 bool parked_is_lock(const char *class, bool owned)
 {
-	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
-		if (strncmp(class, locks[i], strlen(locks[i])) == 0)
-			return true;
-	return owned;
+	return jvm_class_is_lock(class) || owned;
 }
 
 static void class_of(const struct braid_event_jvm_event *e, char *class, size_t size)

@@ -58,6 +58,8 @@ static int timeline_collect(struct page *p, span_list *spans)
 	const struct analysis *an = p->an;
 	int err = 0;
 
+	if (!analyzer_has_times(an->a))
+		return 0;
 	for (size_t i = 0; i < an->a->events.count && !err; i++) {
 		struct span s;
 		struct event e;

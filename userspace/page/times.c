@@ -137,7 +137,8 @@ int html_times(struct page *p, const struct profile *profile, const struct page_
 	size_t most = from->kind ? PAGE_EVENTS_MAX : PAGE_SAMPLES_MAX;
 	int err;
 
-	if (!count) /* the analyzer kept sums only, or there is nothing */
+	/* the analyzer kept sums only, or there is nothing */
+	if (!count || !analyzer_has_times(p->an->a))
 		return 0;
 	times.step = count > most ? profile->quality.total / most + 1 : 0;
 	err = from->kind ? add_events(&times, from->kind) : add_samples(&times, from);

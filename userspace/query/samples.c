@@ -86,7 +86,14 @@ GET(sample_event, put_event(to, c->query->an->a, table_get(&c->query->an->a->nam
 GETTER(sample_thread, put_id(to, thread_of(c)))
 GET(sample_os_thread, put_id(to, r->thread))
 GET(sample_vthread, put_id(to, r->vthread))
-GET(sample_cpu, put_number(to, r->cpu))
+/* The column is empty where the CPU is not known. */
+static void put_cpu(sqlite3_context *to, uint32_t cpu)
+{
+	if (cpu != TRACE_NO_CPU)
+		put_number(to, cpu);
+}
+
+GET(sample_cpu, put_cpu(to, r->cpu))
 GET(sample_stack, put_id(to, r->node))
 GET(sample_weight, put_number(to, r->weight))
 GET(sample_span, put_id(to, spans_same(c->query->an->a, r->span)))

@@ -80,7 +80,9 @@ static void print_head(FILE *out, const struct analysis *an, const struct script
 		       uint64_t time_ns)
 {
 	print_joined(out, w.name);
-	fprintf(out, " %u/%u [%03u] ", w.pid, w.tid, cpu);
+	fprintf(out, " %u/%u ", w.pid, w.tid);
+	if (cpu != TRACE_NO_CPU)
+		fprintf(out, "[%03u] ", cpu);
 	print_time(out, an, time_ns, o->time);
 	putc(':', out);
 }

@@ -39,7 +39,8 @@ static void of_what(FILE *out, const struct analysis *an)
 	fprintf(out, "%s%s%s", *what ? what : "unknown", *host ? " on " : "", host);
 	if (an->start_realtime_ns)
 		fprintf(out, ", %s", moment_date(text, an->start_realtime_ns, 0));
-	fprintf(out, ", %s", duration_text(text, an->duration_ns));
+	if (an->duration_ns || analyzer_has_times(an->a))
+		fprintf(out, ", %s", duration_text(text, an->duration_ns));
 	if (*cpus)
 		fprintf(out, ", %s CPU%s", cpus, strcmp(cpus, "1") == 0 ? "" : "s");
 	putc('\n', out);

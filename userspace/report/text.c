@@ -38,6 +38,11 @@ static const struct {
 	{"record.frequency_hz", "frequency"},
 	{"record.choices", "recorded"},
 	{"record.offcpu_filter", "of offcpu"},
+	{IMPORT_FACT_FORMAT, "imported"},
+	{IMPORT_FACT_FILE, "from"},
+	{IMPORT_FACT_BY, "made by"},
+	{IMPORT_FACT_CLOCK, "clock"},
+	{IMPORT_FACT_BRAID, "by braid"},
 };
 
 static bool fact_shown(const char *key)
@@ -106,7 +111,8 @@ void text_recording(FILE *out, const struct views *v)
 	}
 	if (an->start_realtime_ns)
 		fprintf(out, "  %-10s %s\n", "began", moment_date(date, an->start_realtime_ns, 3));
-	fprintf(out, "  %-10s %s\n", "duration", duration_text(buf, an->duration_ns));
+	fprintf(out, "  %-10s %s\n", "duration",
+		an->duration_ns || analyzer_has_times(an->a) ? duration_text(buf, an->duration_ns) : "not recorded");
 	text_part(out, an);
 	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stack%s\n", "samples", an->samples.quality.total,
 		an->distinct_stacks, plural(an->distinct_stacks));
@@ -169,7 +175,8 @@ void text_jvms(FILE *out, const struct views *v)
 		if (r->command)
 			fprintf(out, "    command    %s\n", strpool_get(s, r->command));
 		text_chosen_flags(out, v->an->a, analysis_process(v->an, j->process)->settings);
-		fprintf(out, "    agent      %s\n", start_sentence(r->start));
+		if (!*analyzer_info(v->an->a, IMPORT_FACT_FORMAT))
+			fprintf(out, "    agent      %s\n", start_sentence(r->start));
 		fprintf(out, "    methods    %" PRIu64 "\n", j->methods);
 		if (r->start)
 			fprintf(out, "    code loads %" PRIu64 "\n", j->code_loads);

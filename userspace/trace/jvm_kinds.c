@@ -2,6 +2,8 @@
 /* The names of the kinds of JVM events, as outputs print them. */
 #include "record.h"
 
+#include <string.h>
+
 #include <braid/jvm_event.h>
 
 static const char *const names[BRAID_JVM_EVENTS] = {
@@ -58,4 +60,23 @@ static const char *const names[BRAID_JVM_EVENTS] = {
 const char *jvm_event_name(uint32_t kind)
 {
 	return kind < BRAID_JVM_EVENTS ? names[kind] : NULL;
+}
+
+/*
+ * Locks with an owner. A waiter is mostly woken just after the owner has released the lock, so its owner is not seen.
+ * Other synchronizers of the same family (Semaphore, CountDownLatch) have no owner, and conditions and queues are no
+ * synchronizers: waiting for them is no contention.
+ */
+static const char *const locks[] = {
+	"java.util.concurrent.locks.ReentrantLock$",
+	"java.util.concurrent.locks.ReentrantReadWriteLock$",
+	"java.util.concurrent.locks.StampedLock",
+};
+
+bool jvm_class_is_lock(const char *class_name)
+{
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+		if (strncmp(class_name, locks[i], strlen(locks[i])) == 0)
+			return true;
+	return false;
 }

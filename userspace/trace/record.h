@@ -268,6 +268,8 @@ struct trace_attribute {
 	uint32_t value; /* TRACE_NAME */
 };
 
+#define TRACE_NO_CPU UINT32_MAX /* it is not known on which CPU */
+
 struct trace_sample {
 	uint64_t time_ns;
 	uint32_t thread;
@@ -354,6 +356,9 @@ struct trace_jvm_event {
 
 /* "alloc", "gc_pause"; NULL for an unknown kind. jvm_kinds.c */
 const char *jvm_event_name(uint32_t kind);
+
+/* Whether threads that park for an object of that class wait for a lock, which has an owner. jvm_kinds.c */
+bool jvm_class_is_lock(const char *class_name);
 
 /* The recording ended in order. */
 struct trace_end {

@@ -60,7 +60,7 @@ START_TEST(samples_have_their_facts)
 	ck_assert_uint_eq(t.carrier, t.thread);
 	ck_assert_int_eq(stream_next(&s, &t), 1);
 	ck_assert_uint_eq(t.event->kind, BRAID_JVM_THREAD_START);
-	ck_assert_uint_eq(t.cpu, STREAM_NO_CPU);
+	ck_assert_uint_eq(t.cpu, TRACE_NO_CPU);
 	stream_close(&o);
 }
 END_TEST

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the events of a Flight Recorder file become in a trace. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <braid/event.h>
+#include <braid/jvm_event.h>
+#include <jfr/types.h>
+
+#include "jfr_file.h"
+
+struct jfr_import {
+	const char *type;
+	void (*before)(struct jfr_file *f, const struct jfr_event *e); /* in the first pass */
+	void (*take)(struct jfr_file *f, const struct jfr_event *e);
+};
+
+static const struct {
+	const char *member;
+	enum jfr_role role;
+} roles[] = {
+	{"startTime", ROLE_START},     {"duration", ROLE_DURATION},
+	{"eventThread", ROLE_THREAD},  {"sampledThread", ROLE_THREAD},
+	{"stackTrace", ROLE_STACK},    {"state", ROLE_STATE},
+	{"objectClass", ROLE_CLASS},   {"monitorClass", ROLE_CLASS},
+	{"parkedClass", ROLE_CLASS},   {"thrownClass", ROLE_CLASS},
+	{"previousOwner", ROLE_OTHER}, {"notifier", ROLE_OTHER},
+	{"other", ROLE_OTHER},	       {"address", ROLE_NUMBER},
+	{"identityHash", ROLE_NUMBER}, {"gcId", ROLE_NUMBER},
+	{"weight", ROLE_WEIGHT},       {"tlabSize", ROLE_WEIGHT},
+	{"allocationSize", ROLE_SIZE}, {"samples", ROLE_COUNT},
+	{"count", ROLE_COUNT},	       {"name", ROLE_NAME},
+	{"jvmName", ROLE_NAME},	       {"cause", ROLE_DETAIL},
+	{"jvmVersion", ROLE_DETAIL},   {"when", ROLE_DETAIL},
+	{"caughtIn", ROLE_DETAIL},     {"heapUsed", ROLE_VALUE},
+	{"timeout", ROLE_VALUE},       {"pid", ROLE_PID},
+	{"timedOut", ROLE_TIMED_OUT},  {"javaArguments", ROLE_TEXT},
+	{"event", ROLE_NAME},
+};
+
+/* ---- times ---- */
+
+/* A number of ticks of a chunk, and a time on the trace's clock. */
+static uint64_t ticks_ns(const struct jfr_chunk *c, uint64_t ticks)
+{
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000U / c->ticks_per_second;
+
+	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+static uint64_t time_ns(const struct jfr_chunk *c, uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (ticks >= c->start_ticks)
+		return add_saturating(c->start_ns, ticks_ns(c, ticks - c->start_ticks));
+	ns = ticks_ns(c, c->start_ticks - ticks);
+	return ns < c->start_ns ? c->start_ns - ns : 1;
+}
+
+/* ---- parts of events ---- */
+
+static uint64_t number_of(const struct jfr_event *e, enum jfr_role role, uint64_t otherwise)
+{
+	return e->values[role].set ? e->values[role].number : otherwise;
+}
+
+static struct trace_str text_of(struct jfr_file *f, const struct jfr_event *e, enum jfr_role role)
+{
+	return jfr_text(f->chunk, &e->values[role], f->text[0]);
+}
+
+static uint32_t class_name(struct jfr_file *f, const struct jfr_event *e)
+{
+	return builder_name(&f->r->b, jfr_class(f, &e->values[ROLE_CLASS]));
+}
+
+static struct trace_jvm_event event_new(struct jfr_file *f, const struct jfr_event *e, uint32_t kind)
+{
+	struct trace_jvm_event to = {.kind = kind,
+				     .time_ns = e->start_ns,
+				     .duration_ns = e->duration_ns,
+				     .process = f->process,
+				     .source = BRAID_SOURCE_COLLECTOR};
+
+	jfr_thread(f, &e->values[ROLE_THREAD], &to.thread, &to.vthread);
+	jfr_thread(f, &e->values[ROLE_OTHER], &to.other, &to.other_vthread);
+	to.node = jfr_stack(f, &e->values[ROLE_STACK]);
+	return to;
+}
+
+/* ---- samples ---- */
+
+static void put_sample(struct jfr_file *f, const struct jfr_event *e, const char *name)
+{
+	struct trace_sample s = {.time_ns = e->start_ns, .cpu = TRACE_NO_CPU, .weight = number_of(e, ROLE_COUNT, 1)};
+
+	if (!s.weight)
+		return;
+	jfr_thread(f, &e->values[ROLE_THREAD], &s.thread, &s.vthread);
+	s.node = jfr_stack(f, &e->values[ROLE_STACK]);
+	s.event = name ? builder_name(&f->r->b, import_str(name)) : 0;
+	builder_sample(&f->r->b, &s);
+}
+
+/* async-profiler writes samples of all threads as these, with the states that they are in. */
+static void take_sample(struct jfr_file *f, const struct jfr_event *e)
+{
+	bool asleep = str_equals(text_of(f, e, ROLE_STATE), "STATE_SLEEPING");
+
+	put_sample(f, e, asleep ? "jdk.ExecutionSample STATE_SLEEPING" : NULL);
+}
+
+/*
+ * The JDK takes these of threads in native methods, whether they run or wait, so they do not count as time of a CPU.
+ * Braid writes samples without a Java frame as these.
+ */
+static void take_native_sample(struct jfr_file *f, const struct jfr_event *e)
+{
+	put_sample(f, e, f->braids ? NULL : "jdk.NativeMethodSample");
+}
+
+static void take_cpu_time_sample(struct jfr_file *f, const struct jfr_event *e)
+{
+	put_sample(f, e, "jdk.CPUTimeSample");
+}
+
+static void take_wall_sample(struct jfr_file *f, const struct jfr_event *e)
+{
+	put_sample(f, e, "profiler.WallClockSample");
+}
+
+/* ---- allocations ---- */
+
+static void take_allocation(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct trace_jvm_event to = event_new(f, e, BRAID_JVM_ALLOC);
+
+	to.duration_ns = 0;
+	to.name = class_name(f, e);
+	to.value = number_of(e, ROLE_SIZE, 0);
+	to.weight = number_of(e, ROLE_WEIGHT, to.value);
+	builder_event(&f->r->b, &to);
+}
+
+/* ---- waits ---- */
+
+static void take_wait_for(struct jfr_file *f, const struct jfr_event *e, uint32_t kind, uint32_t flags)
+{
+	struct trace_jvm_event to = event_new(f, e, kind);
+
+	to.name = kind == BRAID_JVM_OFFCPU ? 0 : class_name(f, e);
+	to.number = kind == BRAID_JVM_OFFCPU ? 0 : number_of(e, ROLE_NUMBER, 0);
+	to.flags = flags;
+	if (kind == BRAID_JVM_WAIT)
+		to.value = number_of(e, ROLE_VALUE, 0);
+	builder_event(&f->r->b, &to);
+}
+
+/* Braid writes as these what is no contention of a lock, too, and then without a class. */
+static void take_enter(struct jfr_file *f, const struct jfr_event *e)
+{
+	bool lock = !f->braids || jfr_class(f, &e->values[ROLE_CLASS]).len;
+
+	take_wait_for(f, e, lock ? BRAID_JVM_LOCK : BRAID_JVM_OFFCPU, lock ? 0 : BRAID_OFFCPU_SYSCALL);
+}
+
+static void take_wait(struct jfr_file *f, const struct jfr_event *e)
+{
+	take_wait_for(f, e, BRAID_JVM_WAIT, number_of(e, ROLE_TIMED_OUT, 0) ? BRAID_WAIT_TIMED_OUT : 0);
+}
+
+/* The JDK reports all parks: only those for locks are contention. */
+static void take_park(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct trace_str class = jfr_class(f, &e->values[ROLE_CLASS]);
+	char name[JFR_TEXT_MAX];
+	bool lock;
+
+	snprintf(name, sizeof(name), "%.*s", (int)class.len, class.str);
+	lock = f->braids ? *name != '\0' : jvm_class_is_lock(name);
+	take_wait_for(f, e, lock ? BRAID_JVM_LOCK : BRAID_JVM_OFFCPU, lock ? BRAID_LOCK_PARKED : BRAID_OFFCPU_SYSCALL);
+}
+
+static void take_sleep(struct jfr_file *f, const struct jfr_event *e)
+{
+	take_wait_for(f, e, BRAID_JVM_OFFCPU, BRAID_OFFCPU_SYSCALL);
+}
+
+static void take_exception(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct trace_jvm_event to = event_new(f, e, BRAID_JVM_EXCEPTION);
+
+	to.duration_ns = 0;
+	to.name = class_name(f, e);
+	to.detail = builder_name(&f->r->b, text_of(f, e, ROLE_DETAIL));
+	to.value = number_of(e, ROLE_COUNT, 1);
+	builder_event(&f->r->b, &to);
+}
+
+/* The JDK counts an error as an exception, too. */
+static void take_error(struct jfr_file *f, const struct jfr_event *e)
+{
+	if (f->braids)
+		take_exception(f, e);
+}
+
+/* ---- collections ---- */
+
+static struct jfr_gc *gc_of(struct jfr_file *f, const struct jfr_event *e)
+{
+	uint64_t id = number_of(e, ROLE_NUMBER, 0);
+	uint32_t *at = u64map_put(&f->gc_of, id);
+
+	if (at && !*at && !VEC_PUSH(&f->gcs, (struct jfr_gc){.id = id}))
+		*at = (uint32_t)f->gcs.count;
+	if (at && *at)
+		return &f->gcs.at[*at - 1];
+	f->r->b.err = f->r->b.err ?: -ENOMEM;
+	return NULL;
+}
+
+static void before_gc(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct jfr_gc *gc = gc_of(f, e);
+
+	if (!gc)
+		return;
+	gc->name = builder_name(&f->r->b, text_of(f, e, ROLE_NAME));
+	gc->cause = builder_name(&f->r->b, text_of(f, e, ROLE_DETAIL));
+}
+
+static void before_pause(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct jfr_gc *gc = gc_of(f, e);
+
+	if (gc)
+		gc->pauses++;
+}
+
+static void before_heap(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct jfr_gc *gc = gc_of(f, e);
+
+	if (gc)
+		*(str_equals(text_of(f, e, ROLE_DETAIL), "Before GC") ? &gc->before : &gc->after) =
+			number_of(e, ROLE_VALUE, 0);
+}
+
+static void put_collection(struct jfr_file *f, const struct jfr_event *e, uint32_t kind, const struct jfr_gc *gc,
+			   struct trace_str what)
+{
+	struct trace_jvm_event to = event_new(f, e, kind);
+	char text[READER_TEXT];
+
+	to.thread = to.vthread = to.node = 0;
+	to.name = gc->name;
+	to.detail = gc->cause;
+	to.number = gc->id;
+	to.text = (struct trace_str){
+		text, (uint32_t)text_clean(text, what.str, what.len < sizeof(text) ? what.len : sizeof(text))};
+	/* The heap is known before and after a collection, not for each of its pauses. */
+	if (gc->pauses <= 1 || kind == BRAID_JVM_GC_CYCLE) {
+		to.value = gc->before;
+		to.weight = gc->after;
+	}
+	builder_event(&f->r->b, &to);
+}
+
+/* A collection with one pause is that pause. */
+static void take_gc(struct jfr_file *f, const struct jfr_event *e)
+{
+	const struct jfr_gc *gc = gc_of(f, e);
+
+	if (gc && gc->pauses != 1)
+		put_collection(f, e, BRAID_JVM_GC_CYCLE, gc, (struct trace_str){0});
+}
+
+static void take_pause(struct jfr_file *f, const struct jfr_event *e)
+{
+	const struct jfr_gc *gc = gc_of(f, e);
+
+	if (gc)
+		put_collection(f, e, BRAID_JVM_GC_PAUSE, gc, text_of(f, e, ROLE_NAME));
+}
+
+static void take_concurrent(struct jfr_file *f, const struct jfr_event *e)
+{
+	struct trace_jvm_event to = event_new(f, e, BRAID_JVM_GC_PHASE);
+
+	to.thread = to.vthread = to.node = 0;
+	to.name = builder_name(&f->r->b, text_of(f, e, ROLE_NAME));
+	to.number = number_of(e, ROLE_NUMBER, 0);
+	builder_event(&f->r->b, &to);
+}
+
+/* ---- the JVM ---- */
+
+/* "17.0.15+6" of "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (17.0.15+6), built on ..." */
+static struct trace_str version_of(struct trace_str text)
+{
+	const char *open = memchr(text.str, '(', text.len), *close;
+
+	if (!open)
+		return text;
+	text = str_part(text, (size_t)(open - text.str) + 1, text.len);
+	close = memchr(text.str, ')', text.len);
+	return str_part(text, 0, close ? (size_t)(close - text.str) : text.len);
+}
+
+/* A text that the next one does not overwrite. */
+static uint32_t kept(struct jfr_file *f, const struct jfr_event *e, enum jfr_role role)
+{
+	struct trace_str text = text_of(f, e, role);
+
+	if (role == ROLE_DETAIL && text.len)
+		text = version_of(text);
+	return strpool_add(&f->names, text.str, text.str ? text.len : 0);
+}
+
+static struct trace_str name_of(const struct jfr_file *f, uint32_t id)
+{
+	return id == STRPOOL_FAILED ? (struct trace_str){0} : import_str(strpool_get(&f->names, id));
+}
+
+/* Chunks of several JVMs can be in one file. */
+static void before_jvm(struct jfr_file *f, const struct jfr_event *e)
+{
+	uint64_t pid = number_of(e, ROLE_PID, 0);
+	uint32_t name = kept(f, e, ROLE_NAME), version = kept(f, e, ROLE_DETAIL), command = kept(f, e, ROLE_TEXT);
+
+	if (f->process)
+		return;
+	f->process = builder_process(&f->r->b, pid <= INT32_MAX ? (uint32_t)pid : 0, 0, import_str("java"));
+	f->r->b.process = f->process;
+	builder_put(&f->r->b, &(const struct trace_rec){.kind = TRACE_JVM,
+							.jvm = {.process = f->process,
+								.vm_name = name_of(f, name),
+								.vm_version = name_of(f, version),
+								.java_version = name_of(f, version),
+								.command = name_of(f, command)}});
+	if (!*f->r->made_by)
+		snprintf(f->r->made_by, sizeof(f->r->made_by), "%.150s %.100s", name_of(f, name).str,
+			 name_of(f, version).str);
+}
+
+/* ---- all events ---- */
+
+static const struct jfr_import imports[] = {
+	{"jdk.ExecutionSample", NULL, take_sample},
+	{"jdk.NativeMethodSample", NULL, take_native_sample},
+	{"jdk.CPUTimeSample", NULL, take_cpu_time_sample},
+	{"profiler.WallClockSample", NULL, take_wall_sample},
+	{"jdk.ObjectAllocationSample", NULL, take_allocation},
+	{"jdk.ObjectAllocationInNewTLAB", NULL, take_allocation},
+	{"jdk.ObjectAllocationOutsideTLAB", NULL, take_allocation},
+	{"jdk.JavaMonitorEnter", NULL, take_enter},
+	{"jdk.JavaMonitorWait", NULL, take_wait},
+	{"jdk.ThreadPark", NULL, take_park},
+	{"jdk.ThreadSleep", NULL, take_sleep},
+	{"jdk.JavaExceptionThrow", NULL, take_exception},
+	{"jdk.JavaErrorThrow", NULL, take_error},
+	{"jdk.GarbageCollection", before_gc, take_gc},
+	{"jdk.GCPhasePause", before_pause, take_pause},
+	{"jdk.GCPhaseConcurrent", NULL, take_concurrent},
+	{"jdk.GCHeapSummary", before_heap, NULL},
+	{"jdk.JVMInformation", before_jvm, NULL},
+};
+
+static const struct jfr_import *import_of(const char *type)
+{
+	for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
+		if (strcmp(imports[i].type, type) == 0)
+			return &imports[i];
+	return NULL;
+}
+
+void jfr_events_begin(struct jfr_file *f)
+{
+	struct jfr_chunk *c = f->chunk;
+
+	f->kinds.count = 0;
+	f->braids = false;
+	for (size_t i = 0; i < c->members.count; i++) {
+		const char *name = jfr_name(c, c->members.at[i].name);
+
+		for (size_t k = 0; k < sizeof(roles) / sizeof(roles[0]); k++)
+			if (strcmp(roles[k].member, name) == 0)
+				c->members.at[i].role = (uint8_t)roles[k].role;
+	}
+	for (size_t i = 0; i < c->types.count; i++) {
+		const struct jfr_declared *t = &c->types.at[i];
+		const char *name = jfr_name(c, t->name);
+
+		if (VEC_PUSH(&f->kinds, ((struct jfr_kind){.how = import_of(name)})))
+			f->r->b.err = f->r->b.err ?: -ENOMEM;
+		for (size_t k = 0; k < t->count && strcmp(name, "jdk.ExecutionSample") == 0; k++)
+			f->braids = f->braids || c->members.at[t->first + k].role == ROLE_COUNT;
+	}
+}
+
+bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool first_pass)
+{
+	const struct jfr_declared *t = &f->chunk->types.at[type];
+	struct jfr_kind *kind = &f->kinds.at[type];
+	struct jfr_event e = {0};
+
+	if (!kind->how) {
+		kind->left_out += first_pass;
+		return true;
+	}
+	if (!(first_pass ? kind->how->before : kind->how->take))
+		return true;
+	for (size_t i = 0; i < t->count && !p->bad; i++) {
+		const struct jfr_member *m = &f->chunk->members.at[t->first + i];
+
+		if (m->role)
+			e.values[m->role] = jfr_take(f->chunk, p, m);
+		else
+			jfr_skip_member(f->chunk, p, m, 0);
+	}
+	if (p->bad)
+		return first_pass; /* it is counted once */
+	e.start_ns = time_ns(f->chunk, number_of(&e, ROLE_START, f->chunk->start_ticks));
+	e.duration_ns = ticks_ns(f->chunk, number_of(&e, ROLE_DURATION, 0));
+	(first_pass ? kind->how->before : kind->how->take)(f, &e);
+	return true;
+}

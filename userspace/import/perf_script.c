@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The text of `perf script`, and that of `braid script`: for each event a line with its thread, time and name, an
+ * indented line for each frame from the leaf, and an empty line. import.h is the interface.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perf_header.h"
+#include "reader.h"
+
+#define KERNEL_FROM (1ULL << 63)
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define VALUES_MAX 4096	    /* bytes of an event's values */
+#define PERIOD_MIN_NS 1000U /* of a clock: shorter ones are no ns */
+
+/* The event that is being read. */
+struct record {
+	bool open;
+	struct trace_sample sample;
+	char values[VALUES_MAX];
+};
+
+struct perf {
+	struct reader *r;
+	struct record record;
+	char sampling[READER_TEXT]; /* the event that the recording's samples are of */
+	bool has_sampling, announced;
+	uint64_t period_ns; /* of these samples, if it is always the same and the event a clock of ns; 1: it is not */
+	uint64_t of_braid;  /* lines of events without a stack, which `braid script` prints */
+};
+
+/* ---- the sampling event ---- */
+
+static void set_sampling(struct perf *p, struct trace_str event)
+{
+	snprintf(p->sampling, sizeof(p->sampling), "%.*s", (int)event.len, event.str);
+	p->has_sampling = true;
+}
+
+/* The first clock at the beginning of the file, else the first event. Others are kept apart, each by its name. */
+static void find_sampling(struct perf *p)
+{
+	struct trace_str bytes, line;
+	struct perf_header h;
+
+	if (input_peek(&p->r->in, &bytes))
+		return;
+	for (; bytes.len; bytes = str_part(bytes, line.len + 1UL, bytes.len)) {
+		const char *end = memchr(bytes.str, '\n', bytes.len);
+
+		line = str_part(bytes, 0, end ? (size_t)(end - bytes.str) : bytes.len);
+		if (!line.len || *line.str == '#' || *line.str == '\t' || !perf_header_take(&h, line))
+			continue;
+		if (perf_event_is_clock(h.event)) {
+			set_sampling(p, h.event);
+			return;
+		}
+		if (!p->has_sampling && !str_begins(h.event, "braid:"))
+			set_sampling(p, h.event);
+	}
+}
+
+static bool is_clock_of_ns(const struct perf *p)
+{
+	struct trace_str event = import_str(p->sampling);
+
+	return str_begins(event, "cpu-clock") || str_begins(event, "task-clock");
+}
+
+static void note_period(struct perf *p, const struct perf_header *h)
+{
+	if (!h->has_period || h->period < PERIOD_MIN_NS || (p->period_ns && p->period_ns != h->period))
+		p->period_ns = 1;
+	else
+		p->period_ns = h->period;
+}
+
+/* ---- events ---- */
+
+static void finish_record(struct perf *p)
+{
+	struct reader *r = p->r;
+
+	if (!p->record.open)
+		return;
+	p->record.open = false;
+	p->record.sample.node = builder_stack(&r->b, r->frames.at, r->frames.count);
+	builder_sample(&r->b, &p->record.sample);
+}
+
+/* Without a pid, which perf prints only if it is asked for it, the process of a thread is not known. */
+static uint32_t thread_of(struct perf *p, const struct perf_header *h)
+{
+	struct import_thread t = {.tid = h->tid, .name = h->comm};
+	struct builder *b = &p->r->b;
+
+	if (h->pid) {
+		t.process = builder_process(b, h->pid, 0, h->pid == h->tid ? h->comm : (struct trace_str){0});
+		/* A process whose first thread was not seen is called as the one that was. */
+		if (t.process && !b->process_names.at[t.process - 1])
+			builder_process(b, h->pid, 0, h->comm);
+	}
+	return builder_thread(b, &t);
+}
+
+/* A frame of what has no stack, behind the event's name: "ffffffff81 name ([kernel])". Values are no such. */
+static bool is_frame(struct trace_str rest, struct perf_frame *f)
+{
+	return perf_frame_take(f, rest) && f->module.len && f->address > 0xfff;
+}
+
+static void take_values(struct record *to, struct trace_str values)
+{
+	size_t length = values.len < VALUES_MAX ? values.len : VALUES_MAX;
+
+	to->sample.text = (struct trace_str){to->values, (uint32_t)text_clean(to->values, values.str, length)};
+}
+
+static void push_frame(struct perf *p, const struct perf_frame *f);
+
+static void begin_record(struct perf *p, const struct perf_header *h)
+{
+	struct trace_sample *s = &p->record.sample;
+	struct builder *b = &p->r->b;
+	struct perf_frame alone;
+	bool of_braid = str_begins(h->event, "braid:");
+
+	if (of_braid && !h->has_period) {
+		p->of_braid++;
+		return;
+	}
+	if (h->has_time && !p->announced)
+		builder_clock(b, h->time_ns);
+	p->announced = true;
+	p->r->timed = p->r->timed || h->has_time;
+	*s = (struct trace_sample){
+		.time_ns = h->time_ns, .cpu = h->has_cpu ? h->cpu : TRACE_NO_CPU, .weight = of_braid ? h->period : 1};
+	s->thread = thread_of(p, h);
+	if (p->has_sampling && str_equals(h->event, p->sampling))
+		note_period(p, h);
+	else
+		s->event = builder_name(b, h->event);
+	p->record.open = s->weight > 0;
+	reader_begin_stack(p->r);
+	if (is_frame(h->rest, &alone))
+		push_frame(p, &alone);
+	else if (!of_braid)
+		take_values(&p->record, h->rest);
+}
+
+/* ---- frames ---- */
+
+static enum import_code code_of(const struct perf_frame *f)
+{
+	struct trace_str m = f->module;
+
+	if (str_begins(m, "[kernel") || str_begins(m, "[guest.kernel") ||
+	    (f->address >= KERNEL_FROM && str_begins(m, "[")) || str_ends(m, ".ko"))
+		return IMPORT_KERNEL;
+	return IMPORT_NATIVE;
+}
+
+/* Whether the file says nothing against a method of Java's: it is a map of generated code, or not known. */
+static bool can_be_java(struct trace_str module)
+{
+	return !module.len || str_equals(module, "[unknown]") || str_equals(module, "inlined") ||
+	       (str_begins(module, "/tmp/perf-") && str_ends(module, ".map"));
+}
+
+static void push_frame(struct perf *p, const struct perf_frame *f)
+{
+	struct reader *r = p->r;
+	uint32_t *known = builder_frame_of_text(&r->b, f->text), frame;
+	enum import_code code = code_of(f);
+
+	if (known && *known) {
+		reader_push(r, *known);
+		return;
+	}
+	frame_text(&r->text, f->name, code);
+	if (r->text.none)
+		return;
+	if (code == IMPORT_NATIVE && r->text.frame.code == IMPORT_COMPILED && !can_be_java(f->module))
+		r->text.frame = (struct import_frame){.code = code, .name = f->name, .bci = -1};
+	if (r->text.frame.code <= IMPORT_KERNEL && !str_equals(f->module, "[unknown]") &&
+	    !str_equals(f->module, "inlined"))
+		r->text.frame.module = f->module;
+	frame = builder_frame(&r->b, &r->text.frame);
+	known = builder_frame_of_text(&r->b, f->text);
+	if (known)
+		*known = frame;
+	reader_push(r, frame);
+}
+
+/* "  main.c:12", which perf prints below a frame with -F +srcline. */
+static bool is_source_line(struct trace_str line)
+{
+	long colon = str_last(line, ':');
+
+	return colon > 0 && str_begins(line, "  ") && (size_t)colon + 1 < line.len &&
+	       isdigit((unsigned char)line.str[colon + 1]);
+}
+
+/* ---- facts ---- */
+
+/* "# hostname : web1", as `perf script --header` prints. */
+static void take_comment(struct perf *p, struct trace_str line)
+{
+	static const struct {
+		const char *name, *key;
+	} facts[] = {{"hostname", "host.name"},
+		     {"os release", "host.kernel"},
+		     {"arch", "host.machine"},
+		     {"nrcpus online", "host.cpus"},
+		     {"cmdline", "record.command"}};
+	struct trace_str s = str_part(line, 2, line.len), value;
+	const char *colon = memmem(s.str, s.len, " : ", 3);
+
+	if (!colon)
+		return;
+	value = str_part(s, (size_t)(colon - s.str) + 3, s.len);
+	s = str_part(s, 0, (size_t)(colon - s.str));
+	if (str_equals(s, "perf version"))
+		snprintf(p->r->made_by, sizeof(p->r->made_by), "perf %.*s", (int)value.len, value.str);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (str_equals(s, facts[i].name))
+			builder_info(&p->r->b, facts[i].key, value);
+}
+
+static void put_facts(struct perf *p)
+{
+	char hz[24];
+
+	if (p->has_sampling)
+		builder_info(&p->r->b, "record.event", import_str(p->sampling));
+	if (p->period_ns < PERIOD_MIN_NS || !is_clock_of_ns(p))
+		return;
+	snprintf(hz, sizeof(hz), "%" PRIu64, (NS_PER_SECOND + p->period_ns / 2) / p->period_ns);
+	builder_info(&p->r->b, "record.frequency_hz", import_str(hz));
+}
+
+/* ---- lines ---- */
+
+static void take_line(struct perf *p, struct trace_str line)
+{
+	struct perf_header h;
+	struct perf_frame f;
+	bool indented = *line.str == ' ' || *line.str == '\t';
+
+	if (*line.str == '#') {
+		finish_record(p);
+		take_comment(p, line);
+	} else if (*line.str != '\t' && perf_header_take(&h, line)) {
+		finish_record(p);
+		begin_record(p, &h);
+	} else if (indented && perf_frame_take(&f, line)) {
+		if (p->record.open)
+			push_frame(p, &f);
+	} else if (!indented || !is_source_line(line)) {
+		reader_lose(p->r, "line", 1, "line %llu is neither an event nor a frame",
+			    (unsigned long long)p->r->in.line);
+	}
+}
+
+int perf_script_read(struct reader *r)
+{
+	struct perf p = {.r = r};
+	struct trace_str line;
+	int got;
+
+	snprintf(r->format, sizeof(r->format), "perf script");
+	r->clock = "perf's";
+	find_sampling(&p);
+	while ((got = input_line(&r->in, &line)) == 1 && !r->b.err) {
+		if (r->in.cut)
+			reader_lose(r, "line", 1, "line %llu is longer than %u bytes", (unsigned long long)r->in.line,
+				    INPUT_LINE_MAX);
+		else if (line.len)
+			take_line(&p, line);
+		else
+			finish_record(&p);
+	}
+	finish_record(&p);
+	if (r->b.samples)
+		put_facts(&p);
+	if (p.of_braid)
+		snprintf(r->left_out, sizeof(r->left_out), "%" PRIu64 " lines of braid's events with other fields",
+			 p.of_braid);
+	return got < 0 ? got : r->b.err;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <analyze/state.h>
+
+void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
+{
+	size_t i = 0;
+	va_list ap;
+
+	while (i < r->loss_count && strcmp(r->losses[i].kind, kind) != 0)
+		i++;
+	if (i == READER_LOSSES)
+		return;
+	if (i == r->loss_count) {
+		r->loss_count++;
+		r->losses[i] = (struct reader_loss){.kind = kind};
+		va_start(ap, fmt);
+		vsnprintf(r->losses[i].first, sizeof(r->losses[i].first), fmt, ap);
+		va_end(ap);
+	}
+	r->losses[i].count = add_saturating(r->losses[i].count, count);
+}
+
+void reader_begin_stack(struct reader *r)
+{
+	r->frames.count = 0;
+}
+
+bool reader_is_full(const struct reader *r)
+{
+	return r->frames.count >= STACK_DEPTH_MAX;
+}
+
+void reader_push(struct reader *r, uint32_t frame)
+{
+	if (frame && !reader_is_full(r) && VEC_PUSH(&r->frames, frame))
+		r->b.err = r->b.err ?: -ENOMEM;
+}
+
+void reader_push_text(struct reader *r, struct trace_str text, enum import_code code)
+{
+	uint32_t *known = builder_frame_of_text(&r->b, text), frame;
+
+	if (known && *known) {
+		reader_push(r, *known);
+		return;
+	}
+	frame_text(&r->text, text, code);
+	if (r->text.none)
+		return;
+	frame = builder_frame(&r->b, &r->text.frame);
+	known = builder_frame_of_text(&r->b, text); /* the table may have moved */
+	if (known)
+		*known = frame;
+	reader_push(r, frame);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the readers of formats share: the file, the trace that they make of it, and what they could not take. */
+#ifndef BRAID_IMPORT_READER_H
+#define BRAID_IMPORT_READER_H
+
+#include "builder.h"
+#include "frame_text.h"
+#include "input.h"
+
+#define READER_LOSSES 4
+#define READER_TEXT 256
+
+/* Things of one kind that are not in the trace. */
+struct reader_loss {
+	const char *kind; /* "line", "byte", ... */
+	uint64_t count;
+	char first[READER_TEXT]; /* where the first one is, and what is wrong with it */
+};
+
+struct reader {
+	struct input in;
+	struct builder b;
+	struct frame_text text;
+	VEC(uint32_t) frames; /* of the stack that is being read, from the leaf */
+	struct reader_loss losses[READER_LOSSES];
+	size_t loss_count;
+	bool timed;			/* events have times */
+	char format[READER_TEXT];	/* as people say it: "perf script", "JFR 2.1" */
+	const char *clock;		/* what the times are; NULL: there are none */
+	char made_by[READER_TEXT];	/* the program that recorded, as far as the file says it */
+	char left_out[4 * READER_TEXT]; /* what the trace has no place for, for people */
+};
+
+/* Each reads a whole file. 0, a negative errno, or a refusal, for which in.why has the reason. */
+int collapsed_read(struct reader *r);
+int perf_script_read(struct reader *r);
+int pprof_read(struct reader *r);
+int jfr_read(struct reader *r);
+
+/* Counts what is damaged. The first of a kind has its place noted, in the way of printf(). */
+void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Frames of the stack that is being read. */
+void reader_begin_stack(struct reader *r);
+void reader_push(struct reader *r, uint32_t frame);
+/* It has as many frames as a trace can have, or more: further ones are not kept. */
+bool reader_is_full(const struct reader *r);
+/* A frame that is a text; those that were seen before are found by it. */
+void reader_push_text(struct reader *r, struct trace_str text, enum import_code code);
+
+#endif
