@@ -42,6 +42,7 @@
 /* how long the agent waits for its grant; meanwhile only the JVM's attach listener is blocked */
 #define GRANT_WAIT_MS 10000
 #define RESULT_FD 3
+#define TEXT_FD 4
 #define CHILD_END_MS 1000
 
 struct target {
@@ -389,36 +390,54 @@ struct order {
 	char request[ATTACH_REQUEST_MAX];
 	size_t length;
 	uint64_t wait_ms; /* for the answer */
+	bool text;	  /* all of the answer is wanted: it goes to TEXT_FD */
 	int (*answer)(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 };
 
-/* The answer ends with the connection. What exceeds the buffer is read and discarded. */
-static int answer_read(struct target *t, int fd, uint64_t wait_ms, char *to, size_t size, size_t *length)
+static int text_write(const struct target *t, const char *text, size_t size, uint64_t *written)
 {
-	uint64_t start = t->waited_ms;
-	char rest[512];
+	*written += size;
+	if (*written > ATTACH_TEXT_MAX)
+		return attach_fail(t, -EFBIG, "the JVM's answer is larger than %u MiB", ATTACH_TEXT_MAX >> 20);
+	if (write(TEXT_FD, text, size) != (ssize_t)size)
+		return attach_fail(t, -EIO, "the JVM's answer cannot be kept: %s", strerror(errno));
+	return 0;
+}
+
+/* The answer ends with the connection. `to` gets its beginning; the rest goes to TEXT_FD, too, or is discarded. */
+static int answer_read(struct target *t, int fd, const struct order *o, char *to, size_t size, size_t *length)
+{
+	uint64_t start = t->waited_ms, written = 0;
+	char part[4096];
+	int err = 0;
 
 	*length = 0;
-	while (t->waited_ms - start < wait_ms) {
-		bool room = *length < size;
+	while (t->waited_ms - start < o->wait_ms && !err) {
 		int ready = target_wait(t, fd, 10 * POLL_MS);
+		size_t room = size - *length;
 		ssize_t n;
 
 		if (ready < 0)
 			return ready;
 		if (!ready)
 			continue;
-		n = room ? recv(fd, to + *length, size - *length, 0) : recv(fd, rest, sizeof(rest), 0);
+		n = recv(fd, part, sizeof(part), 0);
 		if (n == 0)
 			return 0;
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return attach_fail(t, -errno, "the JVM's answer to the attach request cannot be read: %s",
 					   strerror(errno));
-		if (n > 0 && room)
-			*length += (size_t)n;
+		if (n < 0)
+			continue;
+		room = (size_t)n < room ? (size_t)n : room;
+		memcpy(to + *length, part, room);
+		*length += room;
+		err = o->text ? text_write(t, part, (size_t)n, &written) : 0;
 	}
-	return attach_fail(t, -ETIMEDOUT, "the JVM did not answer the attach request within %u s: it may hang",
-			   (unsigned int)(wait_ms / 1000));
+	return err
+		       ?: attach_fail(t, -ETIMEDOUT,
+				      "the JVM did not answer the attach request within %u s: it may hang",
+				      (unsigned int)(o->wait_ms / 1000));
 }
 
 static int attach_run(struct target *t, pid_t parent, const struct order *o)
@@ -437,18 +456,33 @@ static int attach_run(struct target *t, pid_t parent, const struct order *o)
 	t->reported = t->reported || o->wait_ms > ANSWER_TIMEOUT_MS; /* that delay is no news */
 	err = request_send(t, fd, o->request, o->length);
 	if (!err)
-		err = answer_read(t, fd, o->wait_ms, answer, sizeof(answer), &length);
+		err = answer_read(t, fd, o, answer, sizeof(answer), &length);
 	if (!err)
 		err = o->answer(answer, length, t->why);
 	close(fd);
 	return err;
 }
 
+/* Leaves RESULT_FD, and TEXT_FD if there is a text. Each may be where the other one belongs. */
+static bool keep_only(int result_fd, int text_fd)
+{
+	int last = text_fd < 0 ? RESULT_FD : TEXT_FD;
+
+	if (text_fd >= 0) {
+		result_fd = fcntl(result_fd, F_DUPFD, TEXT_FD + 1);
+		text_fd = fcntl(text_fd, F_DUPFD, TEXT_FD + 1);
+		if (text_fd < 0 || dup2(text_fd, TEXT_FD) < 0)
+			return false;
+	}
+	return result_fd >= 0 && (result_fd == RESULT_FD || dup2(result_fd, RESULT_FD) >= 0) &&
+	       syscall(SYS_close_range, (long)last + 1, (long)~0U, 0L) == 0;
+}
+
 /*
  * The parent may have threads and any signal settings: the child relies on none of them, and keeps only the result's
- * descriptor.
+ * descriptor, and the text's.
  */
-static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, const struct order *o)
+static void child_main(const struct jvm_process *jvm, pid_t parent, int result_fd, int text_fd, const struct order *o)
 {
 	struct attach_result result = {0};
 	struct target t = {.pid = jvm->pid,
@@ -468,15 +502,15 @@ static void child_main(const struct jvm_process *jvm, pid_t parent, int result_f
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	alarm(GIVE_UP_S);
-	if ((result_fd != RESULT_FD && dup2(result_fd, RESULT_FD) < 0) ||
-	    syscall(SYS_close_range, (long)RESULT_FD + 1, (long)~0U, 0L) < 0)
+	if (!keep_only(result_fd, text_fd))
 		_exit(1);
 	result.error = attach_run(&t, parent, o);
 	_exit(write(RESULT_FD, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
-/* Starts the child; `length` is the request's, or a negative errno. */
-static int start(const struct jvm_process *jvm, struct order *o, ssize_t length, int *result_fd, pid_t *child)
+/* Starts the child; `length` is the request's, or a negative errno; `text_fd` -1: the answer is no text. */
+static int start(const struct jvm_process *jvm, struct order *o, ssize_t length, int text_fd, int *result_fd,
+		 pid_t *child)
 {
 	pid_t parent = getpid(), pid;
 	int fds[2], err;
@@ -488,7 +522,7 @@ static int start(const struct jvm_process *jvm, struct order *o, ssize_t length,
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		child_main(jvm, parent, fds[1], o);
+		child_main(jvm, parent, fds[1], text_fd, o);
 	err = pid < 0 ? -errno : 0;
 	close(fds[1]);
 	if (err) {
@@ -514,7 +548,7 @@ int attach_start(const struct jvm_process *jvm, const struct staging *d, const c
 		     more ? extra : "");
 	if (n < 0 || (size_t)n >= sizeof(options))
 		return -ENAMETOOLONG;
-	return start(jvm, &o, attach_request(o.request, d->loaded[0] ? d->loaded : d->library, options), result_fd,
+	return start(jvm, &o, attach_request(o.request, d->loaded[0] ? d->loaded : d->library, options), -1, result_fd,
 		     child);
 }
 
@@ -526,7 +560,16 @@ int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bo
 	*result_fd = -1;
 	*child = -1;
 	snprintf(file, sizeof(file), "%s/%s", d->path, STAGING_DUMP);
-	return start(jvm, &o, attach_dump_request(o.request, file, live), result_fd, child);
+	return start(jvm, &o, attach_dump_request(o.request, file, live), -1, result_fd, child);
+}
+
+int attach_threads_start(const struct jvm_process *jvm, int text_fd, int *result_fd, pid_t *child)
+{
+	struct order o = {.wait_ms = ANSWER_TIMEOUT_MS, .text = true, .answer = attach_threads_answer};
+
+	*result_fd = -1;
+	*child = -1;
+	return start(jvm, &o, attach_threads_request(o.request), text_fd, result_fd, child);
 }
 
 void attach_result_read(int result_fd, struct attach_result *r)

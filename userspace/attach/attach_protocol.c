@@ -39,6 +39,13 @@ ssize_t attach_dump_request(char to[ATTACH_REQUEST_MAX], const char *file, bool 
 	return format(to, parts);
 }
 
+ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX])
+{
+	const char *const parts[PARTS] = {"1", "threaddump", "", "", ""};
+
+	return format(to, parts);
+}
+
 /* Reads the number that is the whole line at *at, and moves *at to the next line. */
 static int line_number(const char **at, long *out)
 {
@@ -78,8 +85,8 @@ static int refused(long status, const char *text, char why[ATTACH_WHY_MAX])
 		snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent: %s", clean);
 		return -ELIBACC;
 	}
-	snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent (status %ld%s%s)", status,
-		 clean[0] ? "): " : "; its error output may have the reason", clean);
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not load the agent (status %ld)%s%s", status,
+		 clean[0] ? ": " : "; its error output may have the reason", clean);
 	return -ELIBACC;
 }
 
@@ -125,8 +132,24 @@ int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MA
 	if (!status && (!*at || strstr(last, "created")))
 		return 0;
 	utf8_printable(clean, sizeof(clean), last, strcspn(last, "\r\n"));
-	snprintf(why, ATTACH_WHY_MAX, "the JVM could not write it (status %ld%s%s)", status, *clean ? "): " : "",
-		 clean);
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not write it (status %ld)%s%s", status, *clean ? ": " : "", clean);
+	return -EIO;
+}
+
+int attach_threads_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+{
+	char text[ANSWER_TEXT], clean[160];
+	long status = 0;
+	int err;
+	const char *at = answer_status(text, answer, length, &status, &err, why);
+
+	if (!at)
+		return err;
+	if (!status)
+		return 0;
+	utf8_printable(clean, sizeof(clean), at, strcspn(at, "\r\n"));
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not print its threads (status %ld)%s%s", status,
+		 *clean ? ": " : "", clean);
 	return -EIO;
 }
 

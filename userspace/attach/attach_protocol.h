@@ -20,8 +20,12 @@ ssize_t attach_request(char to[ATTACH_REQUEST_MAX], const char *library, const c
 /* The same with "dumpheap FILE -live" or "-all". */
 ssize_t attach_dump_request(char to[ATTACH_REQUEST_MAX], const char *file, bool live);
 
+/* The same with "threaddump". */
+ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX]);
+
 /* Parse a whole answer, which is untrusted: 0, or a negative errno and a sentence. */
 int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
+int attach_threads_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "heap_vm.h"
 
 #include "attach/attach.h"
+#include "attach_wait.h"
 #include "config/event_config.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -14,8 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -23,7 +22,6 @@
 
 #define BYTES_PER_S 130000000.0 /* small objects, by one thread; large arrays are ten times as fast */
 #define FILE_PART 1.5		/* of the file to the heap: small objects are larger in it */
-#define LOOK_MS 100
 #define CHUNK (256U << 10)
 
 static bool announce(const struct heap_vm *v)
@@ -68,41 +66,6 @@ static bool has_room(const struct heap_vm *v, const struct staging *d)
 	return false;
 }
 
-/* The signals that end a recording are blocked. */
-static bool is_interrupted(void)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-	sigset_t pending;
-
-	sigpending(&pending);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigismember(&pending, ending[i]) == 1)
-			return true;
-	return false;
-}
-
-/* Waits for the JVM's answer. */
-static bool await(const struct heap_vm *v, int result_fd)
-{
-	struct pollfd p = {.fd = result_fd, .events = POLLIN};
-	struct attach_result r = {.error = -EINPROGRESS};
-
-	while (r.error == -EINPROGRESS) {
-		if (is_interrupted()) {
-			log_error("interrupted; the JVM goes on until its dump is complete, and then deletes it");
-			return false;
-		}
-		if (poll(&p, 1, LOOK_MS) <= 0)
-			continue;
-		attach_result_read(result_fd, &r);
-		if (r.error == -EINPROGRESS)
-			log_warning("process %d: %s", (int)v->pid, r.why);
-	}
-	if (r.error)
-		log_error("process %d: its heap is not dumped: %s", (int)v->pid, r.why);
-	return !r.error;
-}
-
 static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const struct staging *d)
 {
 	uint64_t began = now_ns();
@@ -115,8 +78,8 @@ static bool have_written(struct heap_vm *v, const struct jvm_process *jvm, const
 		log_error("process %d: its heap is not dumped: %s", (int)v->pid, strerror(-err));
 		return false;
 	}
-	ok = await(v, result_fd);
-	attach_end(result_fd, child);
+	ok = attach_wait(v->pid, result_fd, child, "its heap is not dumped",
+			 "interrupted; the JVM goes on until its dump is complete, and then deletes it");
 	v->spent_ns = now_ns() - began;
 	return ok;
 }

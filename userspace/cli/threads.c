@@ -5,6 +5,7 @@
  */
 #include "cli.h"
 #include "snapshot.h"
+#include "threads_locks.h"
 
 #include "dump/dumps.h"
 #include "report/dump.h"
@@ -18,7 +19,7 @@
 #define EXIT_DEADLOCK 4
 #define FREQUENCY_HZ 999 /* of samples of threads that run */
 
-enum { OPT_ALL = 0x100, OPT_DEADLOCKS, OPT_NO_ATTACH, OPT_AT };
+enum { OPT_ALL = 0x100, OPT_DEADLOCKS, OPT_LOCKS, OPT_NO_ATTACH, OPT_AT };
 
 static const char doc[] =
 	"Prints every thread of a process, a JVM or another program, with its state and its stack of Java, native and "
@@ -33,6 +34,7 @@ static const char doc[] =
 	"  braid threads 4711\n"
 	"  braid threads 4711 --all\n"
 	"  braid threads 4711 --deadlocks\n"
+	"  braid threads 4711 --locks\n"
 	"  braid threads 4711 --json -o dump.trace\n"
 	"  braid threads --at 90 app.trace\n"
 	"\n"
@@ -45,6 +47,10 @@ static const char doc[] =
 static const struct argp_option options[] = {
 	{"all", OPT_ALL, NULL, 0, "Print every thread by itself", 0},
 	{"deadlocks", OPT_DEADLOCKS, NULL, 0, "Print the deadlocks only", 0},
+	{"locks", OPT_LOCKS, NULL, 0,
+	 "Ask the JVM, too, which monitors each thread owns, and which frames have locked them: it stands still for that, mostly some "
+	 "milliseconds",
+	 0},
 	{"no-attach", OPT_NO_ATTACH, NULL, 0, "Do not load the agent into the JVM", 0},
 	{0, 0, NULL, 0, "Of a trace:", 1},
 	{"at", OPT_AT, "TIME", 0,
@@ -60,6 +66,8 @@ struct threads_command {
 	struct dump_style style;
 	const char *path;   /* of a trace; NULL: the dump is taken of a process */
 	const char *option; /* the last one that needs a process; NULL: none was given */
+	bool locks;
+	struct owned owned;
 	bool has_at;
 	struct moment at;
 	uint32_t pid; /* in the trace; 0: any */
@@ -103,6 +111,10 @@ static error_t threads_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_DEADLOCKS:
 		c->style.deadlocks = true;
+		return 0;
+	case OPT_LOCKS:
+		c->option = "locks";
+		c->locks = true;
 		return 0;
 	case OPT_NO_ATTACH:
 		c->option = "no-attach";
@@ -242,8 +254,11 @@ int cmd_threads(int argc, char **argv)
 	selection_complete(&s->selection); /* samples by the clock */
 	s->selection.config.enabled = BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(DUMP);
 	s->selection.config.dump_interval_ns = 0;
-	if (snapshot_run(s))
+	if (snapshot_run(s) && (!c.locks || threads_locks(s->pid, &c.owned))) {
+		c.style.owned = c.locks ? &c.owned : NULL;
 		status = print_taken(&c);
+	}
+	owned_free(&c.owned);
 	snapshot_free(s);
 	return status;
 }

@@ -8,17 +8,23 @@
 
 #include <views/views.h>
 #include <dump/dump.h>
+#include <dump/owned.h>
 
 #include <util/json.h>
 
 struct dump_style {
-	bool all;	/* every thread by itself */
-	bool deadlocks; /* nothing but deadlocks */
-	bool at;	/* when it began */
+	bool all;		   /* every thread by itself */
+	bool deadlocks;		   /* nothing but deadlocks */
+	bool at;		   /* when it began */
+	const struct owned *owned; /* the monitors that threads own; NULL: not asked for */
 };
 
 void dump_text(FILE *out, const struct dump_view *v, const struct dump_style *style);
 void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *style);
+
+/* The monitors that a thread owns: their count, and the first in *first. 0 if they were not asked for. */
+size_t dump_owned(const struct dump_view *v, const struct dump_style *style, const struct dump_thread *t,
+		  const struct owned_lock **first);
 
 /* A line for each thread of a deadlock. */
 void dump_deadlock_text(FILE *out, const struct dump_view *v, size_t number, bool stacks);

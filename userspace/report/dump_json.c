@@ -49,7 +49,29 @@ static void json_text(struct json *j, const char *key, const char *value)
 		json_null(j, key);
 }
 
-static void json_thread(struct json *j, const struct dump_view *v, const struct dump_thread *t)
+static void json_owned(struct json *j, const struct dump_view *v, const struct dump_style *style,
+		       const struct dump_thread *t)
+{
+	const struct owned_lock *lock;
+	size_t count = dump_owned(v, style, t, &lock);
+
+	if (!style->owned) {
+		json_null(j, "owns");
+		return;
+	}
+	json_open(j, "owns", '[');
+	for (; count > 0; count--, lock++) {
+		json_open(j, NULL, '{');
+		json_string(j, "class", strpool_get(&style->owned->names, lock->class_name));
+		json_string(j, "method", strpool_get(&style->owned->names, lock->method));
+		json_number(j, "depth", lock->depth);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_thread(struct json *j, const struct dump_view *v, const struct dump_style *style,
+			const struct dump_thread *t)
 {
 	bool virtual = dump_is_virtual(t);
 
@@ -62,6 +84,7 @@ static void json_thread(struct json *j, const struct dump_view *v, const struct 
 	json_text(j, "vm_state", t->vm);
 	json_number_if(j, carrier_tid(v, t), "carrier_tid", carrier_tid(v, t));
 	json_owner(j, v, t);
+	json_owned(j, v, style, t);
 	json_number_if(j, t->deadlock, "deadlock", t->deadlock);
 	json_close(j, '}');
 }
@@ -73,7 +96,8 @@ static void json_stack(struct json *j, const struct dump_view *v, const struct d
 	json_close(j, ']');
 }
 
-static void json_group(struct json *j, const struct dump_view *v, const struct dump_thread *t, size_t count)
+static void json_group(struct json *j, const struct dump_view *v, const struct dump_style *style,
+		       const struct dump_thread *t, size_t count)
 {
 	json_open(j, NULL, '{');
 	json_text(j, "java_state", t->java);
@@ -83,7 +107,7 @@ static void json_group(struct json *j, const struct dump_view *v, const struct d
 	json_text(j, "class", t->class);
 	json_open(j, "threads", '[');
 	for (size_t i = 0; i < count; i++)
-		json_thread(j, v, &t[i]);
+		json_thread(j, v, style, &t[i]);
 	json_close(j, ']');
 	json_stack(j, v, t);
 	json_close(j, '}');
@@ -125,10 +149,11 @@ void dump_json(FILE *out, const struct dump_view *v, const struct dump_style *st
 			const struct dump_group *g = &v->groups.at[i];
 
 			for (size_t k = 0; k < g->count; k += style->all ? 1 : g->count)
-				json_group(&j, v, &v->threads.at[g->first + k], style->all ? 1 : g->count);
+				json_group(&j, v, style, &v->threads.at[g->first + k], style->all ? 1 : g->count);
 		}
 		json_close(&j, ']');
 	}
+	json_number_if(&j, style->owned, "stopped_at_most_ns", style->owned ? style->owned->spent_ns : 0);
 	json_close(&j, '}');
 	putc('\n', out);
 }

@@ -87,6 +87,25 @@ static void print_owner(FILE *out, const struct dump_view *v, const struct dump_
 	putc('\n', out);
 }
 
+size_t dump_owned(const struct dump_view *v, const struct dump_style *style, const struct dump_thread *t,
+		  const struct owned_lock **first)
+{
+	const struct thread_row *row = t->thread == ROW_NONE ? NULL : table_row(&v->an->a->threads, t->thread);
+
+	return style->owned && row ? owned_of(style->owned, row->ns_tid, t->number, first) : 0;
+}
+
+static void print_owned(FILE *out, const struct dump_view *v, const struct dump_style *style,
+			const struct dump_thread *t)
+{
+	const struct owned_lock *lock;
+
+	for (size_t n = dump_owned(v, style, t, &lock); n > 0; n--, lock++)
+		fprintf(out, "        owns %s, locked in %s, Java frame %u\n",
+			strpool_get(&style->owned->names, lock->class_name),
+			strpool_get(&style->owned->names, lock->method), lock->depth);
+}
+
 void dump_deadlock_text(FILE *out, const struct dump_view *v, size_t number, bool stacks)
 {
 	const struct dump_thread *first = dump_deadlock(v, number), *t = first;
@@ -119,7 +138,8 @@ static void print_deadlock(FILE *out, const struct dump_view *v, size_t number)
 	putc('\n', out);
 }
 
-static void print_group(FILE *out, const struct dump_view *v, const struct dump_group *g)
+static void print_group(FILE *out, const struct dump_view *v, const struct dump_style *style,
+			const struct dump_group *g)
 {
 	const struct dump_thread *t = &v->threads.at[g->first];
 	uint64_t named = 0;
@@ -130,6 +150,7 @@ static void print_group(FILE *out, const struct dump_view *v, const struct dump_
 	for (; named < g->count && named < NAMES && t[named].count == 1; named++) {
 		print_thread(out, v, &t[named]);
 		print_owner(out, v, &t[named]);
+		print_owned(out, v, style, &t[named]);
 	}
 	if (g->threads > named)
 		fprintf(out, "    %s%" PRIu64 " %s\n", named ? "and " : "", g->threads - named,
@@ -138,7 +159,7 @@ static void print_group(FILE *out, const struct dump_view *v, const struct dump_
 	putc('\n', out);
 }
 
-static void print_one(FILE *out, const struct dump_view *v, const struct dump_thread *t)
+static void print_one(FILE *out, const struct dump_view *v, const struct dump_style *style, const struct dump_thread *t)
 {
 	if (t->count == 1) {
 		print_label(out, t);
@@ -150,6 +171,7 @@ static void print_one(FILE *out, const struct dump_view *v, const struct dump_th
 	print_state(out, t);
 	fputs(":\n", out);
 	print_owner(out, v, t);
+	print_owned(out, v, style, t);
 	print_stack(out, v, t);
 	putc('\n', out);
 }
@@ -172,12 +194,13 @@ static void print_counts(FILE *out, const struct dump_view *v, bool virtual)
 	}
 }
 
-static void print_head(FILE *out, const struct dump_view *v, bool at)
+static void print_head(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
-	char began[QUANTITY_TEXT];
+	char began[QUANTITY_TEXT], spent[QUANTITY_TEXT];
+	const struct owned *o = style->owned;
 
 	fprintf(out, "process %u", v->pid);
-	if (at)
+	if (style->at)
 		fprintf(out, " at %s", duration_text(began, analysis_since(v->an, v->time_ns)));
 	fputs(": ", out);
 	print_counts(out, v, false);
@@ -185,20 +208,26 @@ static void print_head(FILE *out, const struct dump_view *v, bool at)
 		fputs("; ", out);
 		print_counts(out, v, true);
 	}
-	fprintf(out, "; %zu deadlock%s\n\n", v->deadlocks, plural(v->deadlocks));
+	fprintf(out, "; %zu deadlock%s\n", v->deadlocks, plural(v->deadlocks));
+	if (o)
+		fprintf(out, "%zu monitor%s owned, as the JVM said %s later, for which it stood still for at most %s\n",
+			o->locks.count, plural(o->locks.count),
+			duration_text(began, o->asked_ns > v->time_ns ? o->asked_ns - v->time_ns : 0),
+			duration_text(spent, o->spent_ns));
+	putc('\n', out);
 }
 
 void dump_text(FILE *out, const struct dump_view *v, const struct dump_style *style)
 {
-	print_head(out, v, style->at);
+	print_head(out, v, style);
 	for (size_t i = 1; i <= v->deadlocks; i++)
 		print_deadlock(out, v, i);
 	for (size_t i = 0; i < v->groups.count && !style->deadlocks; i++) {
 		const struct dump_group *g = &v->groups.at[i];
 
 		if (!style->all)
-			print_group(out, v, g);
+			print_group(out, v, style, g);
 		for (size_t k = 0; k < g->count && style->all; k++)
-			print_one(out, v, &v->threads.at[g->first + k]);
+			print_one(out, v, style, &v->threads.at[g->first + k]);
 	}
 }

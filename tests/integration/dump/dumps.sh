@@ -25,6 +25,9 @@ says()
 		    return ((t["java_state"], t["mount_state"]) == (java, mount) and "Virtual." + method in frames
 		            and not any("incomplete" in f for f in frames))
 
+		def java(name):
+		    return [f["name"] for f in threads[name]["stack"] if f["kind"] in ("interpreted", "C1", "C2", "compiled", "inlined")]
+
 		for expression in sys.argv[1:]:
 		    try:
 		        true = eval("(" + expression + ")")
@@ -73,6 +76,16 @@ OTHERS=(
 	'threads["wanting"]["vm_state"] == "blocked" and threads["accepting"]["vm_state"] == "in_native"'
 )
 
+# The frame is found in braid's own stack of the thread, which has not moved.
+OWNED=(
+	'[(l["class"], l["method"]) for l in threads["owner"]["owns"]] == [("Deadlocks$Owned", "Deadlocks.own")]'
+	'threads["owner"]["owns"][0]["depth"] == java("owner").index("Deadlocks.own")'
+	'[(l["class"], l["method"]) for l in threads["monitor-1"]["owns"]] == [("Deadlocks$Inner", "Deadlocks.enterBoth")]'
+	'threads["monitor-1"]["owns"][0]["depth"] == java("monitor-1").index("Deadlocks.enterBoth")'
+	'all(threads[n]["owns"] == [] for n in ("waiting", "wanting", "parked", "sleeping", "running", "lock-1"))'
+	'0 < d["stopped_at_most_ns"]'
+)
+
 # deadlocks JDK CLASSES: the program has its deadlocks and its other threads.
 deadlocks()
 {
@@ -85,6 +98,8 @@ deadlocks()
 		'is_in("lock-1", "WAITING", "sleeping", "parked", "lockBoth")' \
 		'threads["lock-1"]["class"].startswith("java.util.concurrent.locks.ReentrantLock$")' \
 		"${OTHERS[@]}"
+	braid threads "$JAVA_PID" --locks --json >dump.json 2>err && fail "--locks: no deadlock"
+	says "${OWNED[@]}" || fail "--locks in $1: $(cat err)"
 }
 
 VIRTUALS=(

@@ -26,6 +26,12 @@ grep -q '^    "monitor-1" tid [0-9]* waits for the monitor of a Deadlocks$Inner,
 	text || fail "--deadlocks does not say who waits for whom: $(cat text)"
 ! grep -q '^[0-9]* threads, ' text || fail "--deadlocks shows other threads: $(cat text)"
 
+# Who owns which monitor, by which frame, as text; deadlocks() has looked at it as JSON.
+braid threads "$JAVA_PID" --locks >text 2>err && fail "--locks: no deadlock"
+grep -q '^[0-9]* monitors owned, as the JVM said .* later, for which it stood still for at most ' text || fail "--locks: $(cat text)"
+grep -A1 '^    "owner" tid ' text | finds '^        owns Deadlocks$Owned, locked in Deadlocks.own, Java frame [1-9]$' ||
+	fail "--locks: no owner: $(cat text)"
+
 # A recording takes such dumps at an interval, and its readers have each of them, and the deadlocks in all of them. `ctl`
 # ends them.
 start_record -e gc,dump=1s -o dumps.trace -p "$JAVA_PID"
@@ -62,6 +68,9 @@ end_program
 # A program that is no JVM; one that does not exist.
 sleep 1000 &
 braid threads $! >text 2>err || fail "sleep: $(cat err)"
+STATUS=0
+braid threads $! --locks >text2 2>err || STATUS=$?
+[[ $STATUS -eq 1 && ! -s text2 && $(cat err) == *'it is no JVM' ]] || fail "--locks of sleep: $STATUS $(cat text2 err)"
 kill $!
 grep -q '^process [0-9]*: 1 thread: 1 sleeping; 0 deadlocks$' text || fail "sleep: $(cat text)"
 grep -q ' clock_nanosleep$' text || fail "sleep has no stack: $(cat text)"

@@ -236,6 +236,8 @@ START_TEST(request_bytes)
 	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-live\0", 21);
 	ck_assert_int_eq(attach_dump_request(to, "/d", false), 20);
 	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-all\0", 20);
+	ck_assert_int_eq(attach_threads_request(to), 16);
+	ck_assert_mem_eq(to, "1\0threaddump\0\0\0", 16);
 }
 END_TEST
 
@@ -296,6 +298,19 @@ START_TEST(dump_answer_meaning)
 			 dump_answers[_i].error);
 	ck_assert_msg(strstr(why, dump_answers[_i].says) != NULL, "\"%s\"", why);
 	ck_assert_int_eq(why[0] == '\0', dump_answers[_i].error == 0);
+}
+END_TEST
+
+START_TEST(answer_with_threads)
+{
+	static const char refusal[] = "101\nno such operation\033[2J\nmore";
+	char why[ATTACH_WHY_MAX];
+
+	ck_assert_int_eq(attach_threads_answer("0\n", 2, why), 0);
+	ck_assert_int_eq(attach_threads_answer("0\n\"main\" #1", 11, why), 0);
+	ck_assert_int_eq(attach_threads_answer("", 0, why), -EPROTO);
+	ck_assert_int_eq(attach_threads_answer(refusal, sizeof(refusal) - 1, why), -EIO);
+	ck_assert_str_eq(why, "the JVM could not print its threads (status 101): no such operation?[2J");
 }
 END_TEST
 
@@ -535,6 +550,7 @@ Suite *test_attach(void)
 	tcase_add_test(t, request_bytes);
 	tcase_add_loop_test(t, answer_meaning, 0, COUNT(answers));
 	tcase_add_loop_test(t, dump_answer_meaning, 0, COUNT(dump_answers));
+	tcase_add_test(t, answer_with_threads);
 	tcase_add_test(t, answer_long);
 	suite_add_tcase(s, t);
 	tcase_set_timeout(d, 30);
