@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes the classes and objects of a dump, and the names that they have. */
+#include "chunks.h"
 #include "writer.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define OBJECT_ARRAY "[Ljava/lang/Object;"
 
 /* ---- names ---- */
 
@@ -32,6 +35,9 @@ int content_classes(struct writer *w)
 	struct klasses *c = &w->classes;
 
 	content_text(w, WRITER_RESOLVED_REFERENCES, "<resolved_references>", 21);
+	content_text(w, CHUNK_FRAMES_NAME, "<frames>", 8);
+	if (!pair_put(&w->names, CHUNK_FRAMES_NAME, 0, 1))
+		return -ENOMEM;
 	for (size_t i = 0; i < c->at.count && !w->out.error; i++) {
 		const struct class *k = &c->at.at[i];
 
@@ -211,6 +217,13 @@ static uint8_t *fields_put(struct writer *w, const struct class *k, const struct
 
 		if (f->is_static)
 			continue;
+		if (f->offset == CHUNK_FRAMES_AT) {
+			uint64_t frames = w->frozen.count ? chunk_frames(k, o->address) : 0;
+
+			number_copy(to, (const uint8_t *)&frames, sizeof(frames));
+			to += sizeof(frames);
+			continue;
+		}
 		if (f->type == VALUE_OBJECT) {
 			to = reference_put(w, to, o->at + f->offset,
 					   f->offset == c->referent && o->class->flags & CLASS_IS_WEAK);
@@ -235,6 +248,44 @@ static void instance_write(struct writer *w, const struct reach_object *o)
 	to = records_room(&w->out, k->value_bytes);
 	for (; k; k = k->super ? &w->classes.at.at[k->super - 1] : NULL)
 		to = fields_put(w, k, o, to);
+}
+
+struct frozen_reader {
+	struct writer *w;
+	int err;
+};
+
+static void frozen_add(void *ctx, uint64_t object)
+{
+	struct frozen_reader *r = ctx;
+
+	object = reference_of(r->w, object, false);
+	if (object && !r->err)
+		r->err = VEC_PUSH(&r->w->frozen, object);
+}
+
+/* What the frames in a chunk refer to. */
+static int frozen_read(struct writer *w, const struct reach_object *o)
+{
+	struct frozen_reader r = {.w = w};
+
+	w->frozen.count = 0;
+	if (!(o->class->flags & CLASS_IS_CHUNK))
+		return 0;
+	return chunk_each(&w->reach, o->class, o->address, frozen_add, &r) ?: r.err;
+}
+
+static void frozen_write(struct writer *w, const struct reach_object *o)
+{
+	if (!w->frozen.count)
+		return;
+	records_heap(&w->out, HPROF_OBJECTS, 8 + 4 + 4 + 8 + 8 * (uint64_t)w->frozen.count);
+	records_u8(&w->out, chunk_frames(o->class, o->address));
+	records_u4(&w->out, WRITER_NO_TRACE);
+	records_u4(&w->out, (uint32_t)w->frozen.count);
+	records_u8(&w->out, w->object_array);
+	for (size_t i = 0; i < w->frozen.count; i++)
+		records_u8(&w->out, w->frozen.at[i]);
 }
 
 /* Elements of an array that are read and written at once. */
@@ -295,10 +346,13 @@ static int object_write(void *ctx, const struct reach_object *o)
 		return 0; /* a class has its own record; those of primitive types are objects */
 	w->d->objects++;
 	w->d->bytes += o->bytes;
-	if (o->class->kind == CLASS_INSTANCE)
+	if (o->class->kind == CLASS_INSTANCE) {
+		err = frozen_read(w, o);
 		instance_write(w, o);
-	else
+		frozen_write(w, o);
+	} else {
 		err = array_write(w, o);
+	}
 	return err ?: w->out.error;
 }
 
@@ -306,8 +360,11 @@ int content_heap(struct writer *w)
 {
 	struct klasses *c = &w->classes;
 
-	for (size_t i = 0; i < c->at.count && !w->out.error; i++)
+	for (size_t i = 0; i < c->at.count && !w->out.error; i++) {
 		if (c->at.at[i].flags & CLASS_IS_LIVE)
 			class_write(w, &c->at.at[i]);
+		if (c->at.at[i].kind == CLASS_OBJECTS && klasses_symbol_is(&w->vm, c->at.at[i].name, OBJECT_ARRAY))
+			w->object_array = c->at.at[i].mirror;
+	}
 	return w->out.error ?: reach_each(&w->reach, object_write, w);
 }

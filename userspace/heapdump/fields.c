@@ -56,6 +56,8 @@ static void injected_take(const struct vm *vm, const struct raw *r, struct field
 		to->protection_domain = r->offset;
 	else if (klasses_symbol_is(vm, name, "signers"))
 		to->signers = r->offset;
+	else if (klasses_symbol_is(vm, name, "flags"))
+		to->flags = r->offset;
 }
 
 /* Older versions may tag the low bit of a symbol. */

@@ -5,9 +5,10 @@
 
 #include "klasses.h"
 
-/* Offsets of fields that the VM adds to java.lang.Class; 0: not found. */
+/* Offsets of fields that the VM adds to its own classes; 0: not found. */
 struct fields_injected {
 	uint64_t protection_domain, signers;
+	uint32_t flags; /* of jdk.internal.vm.StackChunk */
 };
 
 /* Adds the class's own fields to c->fields, and sets its counts. k->super is set already. */

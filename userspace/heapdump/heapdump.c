@@ -119,6 +119,7 @@ int heapdump_write(struct heapdump *d)
 	pair_map_free(&w.stack_of);
 	pair_map_free(&w.site_of);
 	free(w.sites.at);
+	free(w.frozen.at);
 	free(w.threads.at);
 	free(w.frames.at);
 	return err;

@@ -112,21 +112,42 @@ static void flags_take(struct klasses *c, struct class *k)
 			k->flags |= known[i].flags;
 }
 
-/* The offset of a field of the class itself that refers to an object; 0: there is none. */
-static uint64_t reference_named(const struct klasses *c, const struct class *k, const char *name)
+/* The offset of a field of the class itself; 0: there is none of this type. */
+static uint32_t field_named(const struct klasses *c, const struct class *k, const char *name, enum value_type type)
 {
 	for (uint32_t i = 0; i < k->field_count; i++) {
 		const struct class_field *f = &c->fields.at[k->field_first + i];
 
-		if (f->type == VALUE_OBJECT && !f->is_static && klasses_symbol_is(c->vm, f->name, name))
+		if (f->type == type && !f->is_static && klasses_symbol_is(c->vm, f->name, name))
 			return f->offset;
 	}
+	return 0;
+}
+
+static uint32_t reference_named(const struct klasses *c, const struct class *k, const char *name)
+{
+	return field_named(c, k, name, VALUE_OBJECT);
+}
+
+/* The frames of a virtual thread become an array that a field of the chunk refers to, see chunks.h. */
+static int frames_add(struct klasses *c, struct class *k)
+{
+	if (VEC_PUSH(&c->fields,
+		     (struct class_field){.name = CHUNK_FRAMES_NAME, .offset = CHUNK_FRAMES_AT, .type = VALUE_OBJECT}))
+		return -ENOMEM;
+	k->field_count++;
+	k->value_bytes += value_bytes(VALUE_OBJECT);
 	return 0;
 }
 
 /* Takes the offsets of fields that are needed by name. */
 static void named_take(struct klasses *c, const struct class *k, const struct fields_injected *injected)
 {
+	if (k->flags & CLASS_IS_CHUNK) {
+		c->chunk_sp = field_named(c, k, "sp", VALUE_INT);
+		c->chunk_words = field_named(c, k, "size", VALUE_INT);
+		c->chunk_flags = injected->flags;
+	}
 	if (k->flags & CLASS_IS_CLASS) {
 		c->domain_at = injected->protection_domain ?: reference_named(c, k, "protectionDomain");
 		c->signers_at = injected->signers ?: reference_named(c, k, "signers");
@@ -145,7 +166,7 @@ static bool instance_take(struct klasses *c, struct class *k)
 	if (k->size < 8 || k->size > INSTANCE_MAX || !oops_take(c, k) || fields_take(c, k, &injected))
 		return false;
 	named_take(c, k, &injected);
-	return true;
+	return !(k->flags & CLASS_IS_CHUNK) || !frames_add(c, k);
 }
 
 /* ---- loaders ---- */

@@ -37,6 +37,10 @@ static inline uint32_t value_bytes(enum value_type type)
 	return bytes[type];
 }
 
+/* The field that a chunk has in the dump only: the id of its name, which no symbol has, and instead of an offset: */
+#define CHUNK_FRAMES_NAME 3U
+#define CHUNK_FRAMES_AT UINT32_MAX
+
 struct class_field {
 	uint64_t name;	 /* a Symbol */
 	uint32_t offset; /* in the object; of a static field, in the class's own object */
@@ -91,12 +95,13 @@ struct klasses {
 	VEC(struct class_field) fields;
 	VEC(struct class_oops) oops;
 	VEC(struct class_loader) loaders;
-	struct pair_map of_klass;	/* index + 1 */
-	struct pair_map of_data;	/* loader, the same */
-	struct pair_map of_loader;	/* loader's object: the same */
-	uint64_t domain_at, signers_at; /* fields that the VM adds to java.lang.Class; 0: none */
-	uint64_t referent, discovered;	/* offsets in java.lang.ref.Reference */
-	uint64_t bad;			/* that were refused */
+	struct pair_map of_klass;		     /* index + 1 */
+	struct pair_map of_data;		     /* loader, the same */
+	struct pair_map of_loader;		     /* loader's object: the same */
+	uint64_t domain_at, signers_at;		     /* fields that the VM adds to java.lang.Class; 0: none */
+	uint64_t referent, discovered;		     /* offsets in java.lang.ref.Reference */
+	uint32_t chunk_sp, chunk_words, chunk_flags; /* offsets in jdk.internal.vm.StackChunk; 0: not known */
+	uint64_t bad;				     /* that were refused */
 };
 
 void klasses_open(struct klasses *c, const struct vm *vm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reach.h"
+#include "chunks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,6 +142,11 @@ static void mark_class(struct reach *g, uint64_t object)
 	}
 }
 
+static void mark_one(void *ctx, uint64_t object)
+{
+	reach_mark(ctx, object);
+}
+
 /* Soft and final references keep what they refer to, as a collection does. */
 static void mark_special(struct reach *g, uint8_t flags, uint64_t object)
 {
@@ -201,6 +206,8 @@ static void scan(struct reach *g, uint64_t object, const uint8_t *head, uint32_t
 	for (uint32_t n = 0; n < k->oops_count; n++)
 		mark_part(g, object, head, readable, c->oops.at[k->oops_first + n].offset,
 			  c->oops.at[k->oops_first + n].count);
+	if (k->flags & CLASS_IS_CHUNK && chunk_each(g, k, object, mark_one, g))
+		g->marks.exhausted = true;
 	if (k->flags & (CLASS_IS_CLASS | CLASS_IS_LOADER | CLASS_IS_REFERENCE))
 		mark_special(g, k->flags, object);
 }

@@ -42,6 +42,8 @@ struct writer {
 	struct pair_map thread_of;	   /* Java's id to the same */
 	VEC(struct writer_frame) frames;
 	struct pair_map frame_of; /* id of a frame that is written */
+	VEC(uint64_t) frozen;	  /* objects that the frames in a chunk refer to, see chunks.h */
+	uint64_t object_array;	  /* the class Object[] */
 	const struct heapdump_allocated *allocated;
 	struct pair_map stack_of;	   /* a watched object's address to the stack that allocated it, index + 1 */
 	VEC(struct writer_site) sites;	   /* of what is in the dump */
@@ -55,7 +57,7 @@ struct writer {
 /* The id of a name that no symbol of the VM has. */
 #define WRITER_RESOLVED_REFERENCES 1U
 /* The first id, and every second after it, of other names that no symbol has. Symbols' addresses are even. */
-#define WRITER_TEXTS 3U
+#define WRITER_TEXTS 5U
 
 static inline uint32_t writer_trace(uint32_t thread)
 {
