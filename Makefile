@@ -22,7 +22,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD) $(patsubst %/,-I%,$(sort $(dir $(SKELS))))
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong -pthread
-LDLIBS += -lbpf -ldw -lelf -lz -lzstd -lxxhash -llzma -liberty -lprotobuf-c -lsqlite3 -lm -pthread
+LDLIBS += -lbpf -ldw -lelf -lz -lzstd -lxxhash -llzma -liberty -lprotobuf-c -lsqlite3 -lmicrohttpd -lm -pthread
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
 AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
@@ -37,7 +37,7 @@ AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
-BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o $(BUILD)/queries_blob.o
+BLOBS := $(BUILD)/agent_blob.o $(BUILD)/html_blob.o $(BUILD)/live_html_blob.o $(BUILD)/queries_blob.o
 UNIT_SRC := $(sort $(filter-out tests/unit/agent/%,$(wildcard tests/unit/*/test_*.c)))
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 AGENT_UNIT_SRC := $(sort $(wildcard tests/unit/agent/test_*.c))
@@ -126,8 +126,15 @@ $(BUILD)/page.html: tools/page $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE
 	@mkdir -p $(@D)
 	$(Q)tools/page $(PAGE) > $@
 
+$(BUILD)/live.html: tools/page $(PAGE)/page.html $(wildcard $(PAGE)/*.css $(PAGE)/*.js)
+	@mkdir -p $(@D)
+	$(Q)tools/page $(PAGE) live > $@
+
 $(BUILD)/html_blob.o: $(BUILD)/page.html
 	$(call blob,html)
+
+$(BUILD)/live_html_blob.o: $(BUILD)/live.html
+	$(call blob,live_html)
 
 # The views and ready queries of `braid query`: each behind a line with its name.
 QUERIES := $(sort $(wildcard userspace/query/views/*.sql)) $(sort $(wildcard userspace/query/ready/*.sql))

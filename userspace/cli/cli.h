@@ -7,6 +7,7 @@
 #define BRAID_CLI_H
 
 int cmd_record(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diagnose(int argc, char **argv);
 int cmd_heap(int argc, char **argv);

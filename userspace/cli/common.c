@@ -3,6 +3,7 @@
 
 #include <analyze/kinds.h>
 #include <config/event_config.h>
+#include <page/html.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -69,6 +70,23 @@ void common_time(struct argp_state *state, const char *name, const char *arg, bo
 			"--%s: '%s' is not a time; write for example 1.5, 500ms, 2m, 12:30:05 or 2026-11-22T12:30:05",
 			name, arg);
 	*has = true;
+}
+
+uint64_t common_length(struct argp_state *state, const char *name, const char *arg)
+{
+	uint64_t ns;
+
+	if (duration_parse(arg, &ns) || ns < 1000000)
+		argp_error(state, "%s: '%s' is not a time of at least 1ms, such as 10, 10s, 500ms, 2m or 1h", name,
+			   arg);
+	return ns;
+}
+
+const char *common_source_link(struct argp_state *state, const char *arg)
+{
+	if (!page_can_link(arg))
+		argp_error(state, "--source-link: '%s' is not an address of http or https with {path} in it", arg);
+	return arg;
 }
 
 uint64_t common_pause(struct argp_state *state, const char *arg)

@@ -47,6 +47,10 @@ void common_parse_json(const char *doc, int argc, char **argv, bool *json);
 void common_time(struct argp_state *state, const char *name, const char *arg, bool *has, struct moment *m);
 unsigned common_number(struct argp_state *state, const char *name, const char *what, const char *arg);
 
+/* How long something lasts, in ns, 1 ms at least; the address of --source-link. For another text they end the program. */
+uint64_t common_length(struct argp_state *state, const char *name, const char *arg);
+const char *common_source_link(struct argp_state *state, const char *arg);
+
 /* The value of --max-pause, in ns; for another text it ends the program. */
 uint64_t common_pause(struct argp_state *state, const char *arg);
 

@@ -88,10 +88,7 @@ static error_t diff_parse(int key, char *arg, struct argp_state *state)
 		r->html = arg;
 		return 0;
 	case OPT_SOURCE_LINK:
-		if (!page_can_link(arg))
-			argp_error(state, "--source-link: '%s' is not an address of http or https with {path} in it",
-				   arg);
-		r->source_link = arg;
+		r->source_link = common_source_link(state, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= DIFF_SIDES)

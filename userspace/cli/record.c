@@ -86,9 +86,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		o->lines = true;
 		break;
 	case 'd':
-		if (duration_parse(arg, &o->duration_ns) || o->duration_ns < 1000000)
-			argp_error(state, "-d: '%s' is not a time of at least 1ms, such as 10, 10s, 500ms, 2m or 1h",
-				   arg);
+		o->duration_ns = common_length(state, "-d", arg);
 		break;
 	case OPT_KILL:
 		o->kill = true;

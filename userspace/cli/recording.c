@@ -163,7 +163,7 @@ static error_t parse_events(struct recording *r, int key, char *arg, struct argp
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct recording *r = state->input;
 	struct record_options *o = &r->options;
@@ -187,6 +187,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		return parse_events(r, key, arg, state);
 	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct recording *r = state->input;
+	error_t err = parse_key(key, arg, state);
+
+	r->given = r->given || !err;
+	return err;
 }
 
 const struct argp recording_argp = {.options = options, .parser = parse};

@@ -13,6 +13,7 @@
 struct recording {
 	struct record_options options;
 	struct event_selection selection;
+	bool given; /* any of them */
 	bool frequency_given, period_given;
 };
 

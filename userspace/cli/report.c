@@ -110,10 +110,7 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		o->html = arg;
 		return 0;
 	case OPT_SOURCE_LINK:
-		if (!page_can_link(arg))
-			argp_error(state, "--source-link: '%s' is not an address of http or https with {path} in it",
-				   arg);
-		o->source_link = arg;
+		o->source_link = common_source_link(state, arg);
 		return 0;
 	default:
 		return common_file_arg(key, arg, state, &o->file);

@@ -37,7 +37,8 @@ struct record_options {
 	int pid_count;
 	char **command; /* NULL-terminated, or NULL */
 	const atomic_bool
-		*done; /* the recording ends when the tap has set it, or no agent is left; NULL: not for that */
+		*done;	   /* the recording ends when the tap has set it, or no agent is left; NULL: not for that */
+	bool *interrupted; /* gets whether its user ended the recording; NULL: not wanted */
 	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
 	void *tap_ctx;

@@ -10,7 +10,7 @@
 
 #include "page.h"
 
-extern const char html_blob_start[], html_blob_end[];
+extern const char html_blob_start[], html_blob_end[], live_html_blob_start[], live_html_blob_end[];
 
 #define DATA_MARK "@BRAID_DATA@"
 
@@ -205,6 +205,14 @@ struct report_page {
 	const struct page_request *request;
 };
 
+static void html_live(struct json *j, const struct page_live *live)
+{
+	json_open(j, "live", '{');
+	json_number(j, "generation", live->generation);
+	json_bool(j, "growing", live->growing);
+	json_close(j, '}');
+}
+
 static int html_data(FILE *out, const void *of)
 {
 	const struct report_page *report = of;
@@ -228,6 +236,8 @@ static int html_data(FILE *out, const void *of)
 	page_about(&p.j, v, report->request->titles[0]);
 	if (report->request->source_link)
 		json_string(&p.j, "source_link", report->request->source_link);
+	if (report->request->live)
+		html_live(&p.j, report->request->live);
 	page_kinds(&p.j);
 	err = err ?: html_graphs(&p, v);
 	err = err ?: html_lanes(&p) ?: html_timeline(&p);
@@ -237,19 +247,32 @@ static int html_data(FILE *out, const void *of)
 	return err;
 }
 
+struct page_frame page_frame(bool live)
+{
+	const char *start = live ? live_html_blob_start : html_blob_start;
+	size_t size = (size_t)(live ? live_html_blob_end - live_html_blob_start : html_blob_end - html_blob_start);
+	const char *mark = memmem(start, size, DATA_MARK, strlen(DATA_MARK)), *after = mark + strlen(DATA_MARK);
+
+	return (struct page_frame){.before = start,
+				   .before_bytes = (size_t)(mark - start),
+				   .after = after,
+				   .after_bytes = size - (size_t)(after - start)};
+}
+
 int page_write(FILE *out, int (*data)(FILE *out, const void *of), const void *of)
 {
-	size_t size = (size_t)(html_blob_end - html_blob_start);
-	const char *mark = memmem(html_blob_start, size, DATA_MARK, strlen(DATA_MARK));
-	size_t before = mark ? (size_t)(mark - html_blob_start) : size;
+	const struct page_frame frame = page_frame(false);
 	int err;
 
-	if (!mark)
-		return -EINVAL;
-	fwrite(html_blob_start, 1, before, out);
+	fwrite(frame.before, 1, frame.before_bytes, out);
 	err = data(out, of);
-	fwrite(mark + strlen(DATA_MARK), 1, size - before - strlen(DATA_MARK), out);
+	fwrite(frame.after, 1, frame.after_bytes, out);
 	return err;
+}
+
+int report_page_data(FILE *out, const struct views *v, const struct page_request *request)
+{
+	return html_data(out, &(struct report_page){v, request});
 }
 
 int report_html(FILE *out, const struct views *v, const struct page_request *request)

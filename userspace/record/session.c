@@ -586,6 +586,8 @@ out:
 	if (closed && !s.sink.error)
 		log_error("%s: %s; what was written before can be read", output_name(o), trace_writer_why(closed));
 	s.sink.error = err = err ?: closed;
+	if (o->interrupted)
+		*o->interrupted = s.interrupted;
 	if (l.signals.fd >= 0)
 		close(l.signals.fd);
 	if (l.timer.fd >= 0)

@@ -206,6 +206,7 @@ function option(select, value, text) {
 
 function fillProcesses() {
 	const pids = new Map();
+	$("process").replaceChildren();
 	for (const t of data.threads)
 		if (!pids.has(t.pid))
 			pids.set(t.pid, t.process);

@@ -33,12 +33,32 @@ function nodeOf(tree, path) {
 	return node;
 }
 
+/* What each item is called in an address: equal texts are numbered. A recording that grows changes the order of items. */
+function keysOf(list, text) {
+	const seen = new Map();
+	return list.map(item => {
+		const key = text(item), count = seen.get(key) || 0;
+		seen.set(key, count + 1);
+		return count ? key + "~" + count : key;
+	});
+}
+
+function graphKeys() {
+	return keysOf(data.graphs, g => g.name);
+}
+
+function threadKeys() {
+	return keysOf(data.threads, t => t.pid + "." + t.tid);
+}
+
 function hashText() {
 	const out = [], add = (name, value, usual) => String(value) !== String(usual) && out.push(name + "=" + encodeURIComponent(value));
 	add("view", state.view, "graph");
-	add("graph", state.graph, 0);
+	if (state.graph)
+		add("graph", graphKeys()[state.graph], "");
 	add("process", state.process, "");
-	add("thread", state.thread, "");
+	if (state.thread !== "")
+		add("thread", threadKeys()[+state.thread], "");
 	add("search", $("search").value, "");
 	add("lanes", laneFilter, "");
 	if (from !== begin || to !== end)
@@ -51,6 +71,7 @@ function hashText() {
 	add("by", state.by, "after");
 	add("method", state.method, "");
 	add("sort", state.sort, "self");
+	add("last", state.last, "");
 	if (flame.tree && flame.zoom)
 		add("zoom", pathOf(flame.tree, flame.zoom).join("."), "");
 	return out.join("&");
@@ -80,13 +101,13 @@ function writeHash(step) {
 }
 
 function timesIn(text) {
-	const list = (text || "").split("-").map(Number);
-	return list.length === 2 && list[0] < list[1] && list.every(Number.isFinite) ? [Math.max(begin, list[0]), Math.min(end, list[1])] : null;
+	const list = (text || "").split("-").map(Number), good = list.length === 2 && list[0] < list[1] && list.every(Number.isFinite);
+	return good && list[1] > begin && list[0] < end ? [Math.max(begin, list[0]), Math.min(end, list[1])] : null;
 }
 
-/* The pairs of the address; what is not well-formed is left out. */
-function hashPairs() {
-	return new Map(location.hash.slice(1).split("&").map(pair => {
+/* The pairs of an address; what is not well-formed is left out. */
+function hashPairs(text) {
+	return new Map(text.split("&").map(pair => {
 		const at = pair.indexOf("=");
 		try {
 			return at < 0 ? [pair, ""] : [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
@@ -96,8 +117,8 @@ function hashPairs() {
 	}));
 }
 
-function readHash() {
-	const got = hashPairs(), number = (name, below) => /^\d+$/.test(got.get(name) || "") && +got.get(name) < below ? +got.get(name) : null;
+function readHash(text) {
+	const got = hashPairs(text), number = (name, keys) => keys.indexOf(got.get(name));
 	restoring = true;
 	for (const [name] of SWITCHES) {
 		state[name] = (got.get(name) || (name === "plumbing" ? "1" : "0")) === "1";
@@ -107,12 +128,14 @@ function readHash() {
 	chooseSide(COMPARED && got.get("by") === "before" ? "before" : "after");
 	state.method = got.get("method") || "";
 	state.sort = got.get("sort") || "self";
-	choose(number("graph", data.graphs.length) ?? 0);
+	state.last = got.get("last") || "";
+	choose(Math.max(0, number("graph", graphKeys())));
 	$("graph").value = String(state.graph);
 	state.process = data.threads.some(t => String(t.pid) === got.get("process")) ? got.get("process") : "";
 	$("process").value = state.process;
 	fillThreads();
-	state.thread = String(number("thread", data.threads.length) ?? "");
+	const thread = number("thread", threadKeys());
+	state.thread = thread < 0 ? "" : String(thread);
 	$("thread").value = state.thread;
 	state.range = timesIn(got.get("range"));
 	[from, to] = timesIn(got.get("time")) || [begin, end];

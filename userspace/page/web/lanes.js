@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- lanes: what they are, and which rows show them ---- */
-const spans = data.timeline.spans, SPAN = 5;
+const SPAN = 5;
 const isOfAll = kind => kind === "GC pauses" || kind === "Safepoints";
-const cpuLanes = data.lanes ? [...data.lanes.cpus].sort((a, b) => a.cpu - b.cpu) : [];
-const hasLives = Boolean(data.lanes && data.lanes.threads);
 const laneOf = new Map(), notesOf = new Map(), openFolds = new Map();
-let lines = [], bands = [], laneFilter = "";
+let spans, cpuLanes, hasLives, lines = [], bands = [], laneFilter = "";
 
-for (const lane of hasLives ? data.lanes.threads : []) {
-	laneOf.set(lane.thread, lane);
-	lane.sums = new Float64Array(states.length);
-	for (let k = 0; k < lane.ns.length; k += 2)
-		lane.sums[lane.ns[k]] = lane.ns[k + 1];
-	lane.life = lane.sums.reduce((a, b) => a + b, 0);
-	lane.idles = lane.life - lane.sums[IDLE] < lane.life / 50;
-}
-for (let i = 0; i < spans.length; i += SPAN)
-	if (!isOfAll(kindOf(i))) {
-		if (!notesOf.has(spans[i + 1]))
-			notesOf.set(spans[i + 1], []);
-		notesOf.get(spans[i + 1]).push(i);
+function readLanes() {
+	spans = data.timeline.spans;
+	cpuLanes = data.lanes ? [...data.lanes.cpus].sort((a, b) => a.cpu - b.cpu) : [];
+	hasLives = Boolean(data.lanes && data.lanes.threads);
+	laneOf.clear();
+	notesOf.clear();
+	for (const lane of hasLives ? data.lanes.threads : []) {
+		laneOf.set(lane.thread, lane);
+		lane.sums = new Float64Array(states.length);
+		for (let k = 0; k < lane.ns.length; k += 2)
+			lane.sums[lane.ns[k]] = lane.ns[k + 1];
+		lane.life = lane.sums.reduce((a, b) => a + b, 0);
+		lane.idles = lane.life - lane.sums[IDLE] < lane.life / 50;
 	}
+	for (let i = 0; i < spans.length; i += SPAN)
+		if (!isOfAll(kindOf(i))) {
+			if (!notesOf.has(spans[i + 1]))
+				notesOf.set(spans[i + 1], []);
+			notesOf.get(spans[i + 1]).push(i);
+		}
+}
 
 function kindOf(i) {
 	return data.timeline.kinds[spans[i]];

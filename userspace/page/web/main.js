@@ -88,7 +88,7 @@ function listenToPointer() {
 	/* what lies beside a view makes it smaller */
 	const watch = typeof ResizeObserver === "function" ? new ResizeObserver(boxes => boxes.forEach(box => resized(box.target))) : null;
 	[flame, callers, callees].forEach(f => watch?.observe(f.box));
-	addEventListener("popstate", readHash);
+	addEventListener("popstate", () => readHash(addressed()));
 }
 
 function resized(box) {
@@ -156,29 +156,26 @@ function listenToKeys() {
 	});
 }
 
-data.graphs.forEach((g, i) => option($("graph"), i, g.name));
-about();
-$("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
-$("heat").hidden = !data.graphs.some(g => g.times);
-fillProcesses();
+/* What follows from the data, and what can be chosen of them. */
+function readData() {
+	readStates();
+	readLanes();
+	readTimes();
+	details = null;
+	$("graph").replaceChildren();
+	data.graphs.forEach((g, i) => option($("graph"), i, g.name));
+	about();
+	$("timeline").hidden = spans.length === 0 && cpuLanes.length === 0 && !hasLives;
+	$("heat").hidden = !data.graphs.some(g => g.times);
+	fillProcesses();
+}
+
+const addressed = () => location.hash.slice(1);
+readData();
 listenToChoices();
 listenToButtons();
 listenToPointer();
 listenToKeys();
-readHash();
+readHash(addressed());
 pressed("theme", dark());
 $("view").focus();
-
-/* For tests of the page. */
-globalThis.braidPage = {
-	opened: null, /* ms after the navigation began */
-	data, state, flame, callers, callees, lines: () => lines, name: k => laneName(lines[k].thread), stateNumber: key => states.findIndex(s => s[0] === key), drawn: () => drawn,
-	shown: () => [from, to], showTime, total: () => flame.tree ? flame.tree.total[0] : 0, picked: () => picked, place: (k, us) => [xOf(us), lineTop(k) + ROW / 2],
-	segments: k => segmentsOf(lines[k].lane), draw, heat: () => heat, heatPlace, formsOf, colours: COLOURS, match: MATCH, frameColour, wideOf, samplesOf,
-	/* frames by name: where each is in its canvas */
-	frames: (f, name) => f.rows.flatMap((row, depth) => Array.from({length: row.length / 3}, (_, k) => row.slice(3 * k, 3 * k + 3))
-		.filter(([i]) => frameName(f, i) === name).map(([i, x, wide]) => ({i, x: (x + wide / 2) * f.box.clientWidth, y: rowTop(f, depth) + ROW / 2, total: f.tree.total[i]}))),
-};
-if (typeof requestAnimationFrame === "function")
-	requestAnimationFrame(() => setTimeout(() => { braidPage.opened = performance.now(); }));
-})();

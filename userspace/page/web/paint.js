@@ -12,10 +12,14 @@ const STATE_COLOURS = {
 	"child": ["#9cb04a", "#b4c766"], "call": ["#b3a6cf", "#7d7299"], "blocked": ["#b4bac3", "#69727e"], "idle": ["#dde2e8", "#343b44"],
 	"unknown": ["#9aa2ad", "#6b7480"],
 };
-const states = data.lanes ? data.lanes.states : [];
-const IDLE = states.findIndex(state => state[0] === "idle");
 const inks = new Map();
-let pixels = null, image = null;
+let states, IDLE, pixels = null, image = null;
+
+function readStates() {
+	states = data.lanes ? data.lanes.states : [];
+	IDLE = states.findIndex(state => state[0] === "idle");
+	inks.clear();
+}
 
 function stateColour(s) {
 	return STATE_COLOURS[states[s][0]][dark() ? 1 : 0];

@@ -6,6 +6,11 @@ function section(title) {
 	return box;
 }
 
+/* Whether the recording was not at its end when the data were made. */
+function grows() {
+	return Boolean(data.live && data.live.growing);
+}
+
 /* Rows with a bar each: a title, a part of the whole. */
 function bars(box, list, whole) {
 	const table = element("table", "", box), body = element("tbody", "", table);
@@ -21,11 +26,13 @@ function describeRecording(a) {
 	pairs(section(a.title), [["Command", a.command || a.target], ["Host", a.host], ["Began", a.began],
 		["Duration", a.duration_s.toFixed(3) + " s"], ["Selection", a.filter === null ? "everything" : a.filter], ...a.facts]);
 	const lost = section("Loss");
-	if (!a.ended)
+	if (grows())
+		element("p", "The recording was still going on when this was made.", lost);
+	else if (!a.ended)
 		element("p", "The last part of the recording is missing: the recorder was ended before it could write it.", lost);
 	if (a.lost.length)
 		pairs(lost, a.lost.map(l => [l.kind + " (" + l.hop + ")", l.count.toLocaleString("en")]));
-	else if (a.ended)
+	else if (a.ended || grows())
 		element("p", "Nothing was lost.", lost);
 	if (a.notices.length) {
 		const list = element("ul", "", section("Notices"));
@@ -45,7 +52,7 @@ function describeStacks() {
 /* What is lost, as one text. */
 function lossOf(a) {
 	const lost = a.lost.map(l => l.count.toLocaleString("en") + " " + l.kind + " (" + l.hop + ")");
-	if (!a.ended)
+	if (!a.ended && !grows())
 		lost.push("the last part of the recording");
 	return lost.join(", ");
 }
@@ -63,6 +70,7 @@ function about() {
 			", at the " + 100 * COMPARED.level + " % level. Shares; what has not changed is the same on both sides.");
 	note("filter", a.filter === null ? "" : "Only: " + a.filter);
 	note("lost", sides.filter(([, one]) => lossOf(one) !== "").map(([side, one]) => side + "Lost: " + lossOf(one)).join("; "));
+	$("recording-view").replaceChildren();
 	sides.forEach(([side, one]) => describeRecording({...one, title: side + one.title}));
 	describeStacks();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ---- the page's data, what is chosen, and the stacks that follow from both ---- */
 const $ = id => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+let data = JSON.parse($("data").textContent); /* a recording that grows has newer ones: live.js */
 
 const state = {
 	view: "graph", graph: 0, process: "", thread: "", range: null, hidden: new Set(), /* kinds of code */
-	icicle: false, reverse: false, plumbing: true, recursion: false, threads: false, method: "", sort: "self", by: "after",
+	icicle: false, reverse: false, plumbing: true, recursion: false, threads: false, method: "", sort: "self", by: "after", last: "",
 };
 const VIEWS = {graph: "flames", methods: "methods", timeline: "timeline", heat: "heat", recording: "recording"};
 

@@ -3,8 +3,13 @@
 const RULER = 24, SHORTEST_US = 2;
 const flame = makeFlame("view", "canvas", "spacer"), {box: view, canvas, context} = flame;
 let LEFT = 210, paneWidth = 1, height = 0, lineAt = -1; /* lineAt: the line that the keyboard has reached */
-const begin = data.timeline.from_us, end = Math.max(begin + 1, data.timeline.to_us);
-let from = begin, to = end, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
+let begin, end, from, to, cursor = null, drawn = {ms: 0, arrows: 0, missing: 0};
+
+function readTimes() {
+	begin = data.timeline.from_us;
+	end = Math.max(begin + 1, data.timeline.to_us);
+	[from, to] = [begin, end];
+}
 
 /* Shows a part of the time, as near to what is asked for as there is. */
 function showTime(a, b) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// node live.js ADDRESS PID: the page of a recording that grows, in a browser: what is chosen stays when newer data come. PID's end is the
+// recording's.
+"use strict";
+const assert = require("assert");
+const {open} = require("./browser.js");
+
+const text = (p, id) => p.evaluate(`document.getElementById("${id}").textContent`);
+const generation = p => p.evaluate("braidPage.data.live.generation");
+
+async function until(p, expression) {
+	for (let k = 0; k < 600 && !await p.evaluate(expression); k++)
+		await p.wait(100);
+	assert(await p.evaluate(expression), expression);
+}
+
+/* Newer data are shown. */
+async function grows(p) {
+	const before = await generation(p), total = await p.evaluate("braidPage.data.graphs[0].total");
+	await until(p, `braidPage.data.live.generation > ${before}`);
+	await p.frame();
+	assert((await p.evaluate("braidPage.data.graphs[0].total")) >= total);
+}
+
+(async () => {
+	const [address, pid] = process.argv.slice(2), p = await open("/dev/null");
+	await p.load(address);
+	assert.strictEqual(await text(p, "live-mark"), "Live");
+	assert(await p.evaluate(`document.getElementById("lost").hidden`), "a recording that goes on has lost nothing");
+
+	/* zoom, search and what is selected */
+	await until(p, `braidPage.frames(braidPage.flame, "Worker.spin").length > 0`);
+	const [spin] = await p.evaluate(`braidPage.frames(braidPage.flame, "Worker.spin")`);
+	await p.click([spin.x, spin.y]);
+	await p.evaluate(`(() => { const f = document.getElementById("search"); f.value = "gamma"; f.dispatchEvent(new Event("input")); })()`);
+	const zoomed = () => p.evaluate(`braidPage.flame.tree.labels[braidPage.flame.tree.label[braidPage.flame.zoom]]`);
+	assert.strictEqual(await zoomed(), "Worker.spin");
+	await grows(p);
+	assert.strictEqual(await zoomed(), "Worker.spin", "the zoom is lost");
+	assert.strictEqual(await text(p, "detail-name"), "Worker.spin", "the selection is lost");
+	assert((await text(p, "matched")).startsWith("1 name"), "the search is lost");
+	assert((await p.evaluate("location.hash")).includes("zoom="));
+	if (process.env.PAGE_SHOT)
+		await p.shot(process.env.PAGE_SHOT + "-zoom.png");
+
+	/* the timeline: a part of the time, and a thread; and the last seconds */
+	const choose = (id, begins) => p.evaluate(`(() => { const f = document.getElementById("${id}"); f.value = [...f.options].find(o => o.textContent.startsWith("${begins}")).value; f.dispatchEvent(new Event("change")); })()`);
+	await p.evaluate(`document.getElementById("timeline").click()`);
+	await choose("thread", "old-1");
+	await p.evaluate("braidPage.showTime(100000, 400000)");
+	await grows(p);
+	assert.deepStrictEqual(await p.evaluate("braidPage.shown()"), [100000, 400000], "the part of the time is lost");
+	assert(await p.evaluate(`document.getElementById("thread").selectedOptions[0].textContent.startsWith("old-1")`), "the thread is lost");
+	await choose("thread", "All");
+	await choose("live-part", "The last 10 s");
+	await until(p, `braidPage.data.about.filter !== null || braidPage.data.about.duration_s <= 10`);
+	assert((await p.evaluate("location.hash")).includes("last=10"));
+	if (process.env.PAGE_SHOT)
+		await p.shot(process.env.PAGE_SHOT + "-timeline.png");
+
+	/* a pause: the state goes on, the data do not */
+	await p.evaluate(`document.getElementById("live-pause").click()`);
+	const held = await generation(p), size = await text(p, "live-text");
+	await until(p, `document.getElementById("live-text").textContent !== ${JSON.stringify(size)} && document.getElementById("live-mark").textContent === "Paused"`);
+	assert.strictEqual(await generation(p), held, "it goes on in a pause");
+
+	/* the end */
+	process.kill(+pid, "SIGINT");
+	await until(p, `document.getElementById("live-mark").textContent.startsWith("No connection")`);
+	assert((await p.evaluate("braidPage.lines().length")) > 0, "what was there stays");
+	assert.deepStrictEqual(p.errors, []);
+	await p.close();
+})().catch(error => { console.error(error); process.exit(1); });
