@@ -23,7 +23,8 @@ enum braid_block_kind {
 	BRAID_BLOCK_SCHEMA = 1,
 	BRAID_BLOCK_DEFS = 2, /* definitions; written before every block of events that needs them */
 	BRAID_BLOCK_EVENTS = 3,
-	BRAID_BLOCK_INDEX = 4, /* last block: positions of the others; a reader rebuilds it when it is missing */
+	BRAID_BLOCK_INDEX = 4,	 /* last block: positions of the others; a reader rebuilds it when it is missing */
+	BRAID_BLOCK_SAMPLES = 5, /* events that are samples of the recording's sampling event, and nothing else */
 };
 
 struct braid_block {

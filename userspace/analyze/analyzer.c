@@ -81,7 +81,7 @@ static int feed_jvm_event(struct analyzer *a, const struct trace_jvm_event *r)
 	return VEC_PUSH(&a->events, e);
 }
 
-static void see_time(struct analyzer *a, uint64_t time_ns)
+void analyzer_see_time(struct analyzer *a, uint64_t time_ns)
 {
 	if (time_ns == 0)
 		return;
@@ -112,11 +112,13 @@ static int feed_sample(struct analyzer *a, const struct trace_sample *r)
 	if (r->event)
 		return see_thread(a, thread, r->time_ns) ?: hits_feed(a, analyzer_name_of(a, r->event), &one, r->text);
 	a->sample_weight = add_saturating(a->sample_weight, r->weight);
-	if (see_thread(a, thread, r->time_ns) || hits_keep_values(a, &a->sampling, &one, r->text))
+	if (see_thread(a, thread, r->time_ns))
 		return -ENOMEM;
-	vthreads_count(a, r);
 	if (a->keep_samples && (r->time_ns < a->keep_from_ns || r->time_ns >= a->keep_to_ns))
 		return 0;
+	if (hits_keep_values(a, &a->sampling, &one, r->text))
+		return -ENOMEM;
+	vthreads_count(a, r);
 	if (thread != r->thread && feed_carried(a, r))
 		return -ENOMEM;
 	return a->keep_samples ? VEC_PUSH(&a->samples, one) : sample_sums_add(&a->sums, &one);
@@ -214,7 +216,7 @@ uint64_t event_time_ns(const struct trace_rec *rec)
 
 static int feed_event(struct analyzer *a, const struct trace_rec *rec)
 {
-	see_time(a, event_time_ns(rec));
+	analyzer_see_time(a, event_time_ns(rec));
 	switch (rec->kind) {
 	case TRACE_SAMPLE:
 		return feed_sample(a, &rec->sample);

@@ -37,6 +37,12 @@ bool analyzer_keeps(const struct trace_jvm_event *r);
 /* The time of an event, or its end if it has a duration; 0 for definitions. */
 uint64_t event_time_ns(const struct trace_rec *rec);
 
+/* Forgets the stacks that no kept sample or event has. For an analyzer that keeps samples. 0 or -ENOMEM. */
+int analyzer_forget_stacks(struct analyzer *a);
+
+/* There were events at this time, whether they are fed or not. */
+void analyzer_see_time(struct analyzer *a, uint64_t time_ns);
+
 /* The number that a progress line shows. */
 uint64_t analyzer_samples(const struct analyzer *a);
 uint64_t analyzer_lost(const struct analyzer *a);

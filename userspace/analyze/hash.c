@@ -164,6 +164,30 @@ void *table_put(struct table *t, uint32_t id)
 	return memset(table_row(t, row), 0, t->row_bytes);
 }
 
+int table_keep(struct table *t, const bool *keep)
+{
+	size_t count = t->count;
+
+	u64map_free(&t->far);
+	t->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t *at = NULL;
+
+		if (!keep[i])
+			continue;
+		if (t->ids[i] - 1 != t->count && !(at = u64map_put(&t->far, t->ids[i]))) {
+			table_free(t);
+			return -ENOMEM;
+		}
+		if (at)
+			*at = (uint32_t)t->count + 1;
+		if (i != t->count)
+			memcpy(table_row(t, t->count), table_row(t, i), t->row_bytes);
+		t->ids[t->count++] = t->ids[i];
+	}
+	return 0;
+}
+
 void table_free(struct table *t)
 {
 	free(t->rows);

@@ -8,6 +8,7 @@ void stream_begin(struct stream *s, struct trace_reader *reader, const struct an
 {
 	*s = (struct stream){.reader = reader, .an = an};
 	trace_reader_rewind(reader);
+	trace_reader_samples_between(reader, an->from_ns, an->to_ns);
 }
 
 /* The file may have grown since the analysis, which knows nothing of the events behind its last one. */

@@ -48,12 +48,17 @@ static bool early_window(const struct analyzer *a, const struct filter *f, struc
 	return !err || err == -ERANGE;
 }
 
+/* What of the samples is kept: sums, those that the filter's window has, or these when the times of all others count. */
+enum keep { KEEP_SUMS, KEEP_NEEDED, KEEP_SEEN };
+
 /*
  * Feeds everything. With a filter, only the samples in its window are kept: it is known at the first sample, since the clock
  * comes first. *same: it is the same at the end.
  */
-static int feed_all(struct loaded *l, const struct filter *f, common_record_fn fn, void *ctx, bool *same)
+static int feed_all(struct loaded *l, enum keep keep, const struct filter *f, common_record_fn fn, void *ctx,
+		    bool *same)
 {
+	uint64_t left_from_ns, left_to_ns;
 	struct window at_first = {0}, at_end = {0};
 	bool sampled = false, bounded = false;
 	struct trace_rec rec;
@@ -65,6 +70,8 @@ static int feed_all(struct loaded *l, const struct filter *f, common_record_fn f
 			bounded = early_window(l->analyzer, f, &at_first);
 			if (bounded)
 				analyzer_keep_between(l->analyzer, at_first.from_ns, at_first.to_ns);
+			if (bounded && keep == KEEP_NEEDED)
+				trace_reader_samples_between(l->reader, at_first.from_ns, at_first.to_ns);
 		}
 		if (fn)
 			fn(ctx, &rec, l->analyzer);
@@ -72,13 +79,16 @@ static int feed_all(struct loaded *l, const struct filter *f, common_record_fn f
 		if (err)
 			return err;
 	}
+	trace_reader_left_out(l->reader, &left_from_ns, &left_to_ns);
+	analyzer_see_time(l->analyzer, left_from_ns);
+	analyzer_see_time(l->analyzer, left_to_ns);
 	*same = !bounded || (early_window(l->analyzer, f, &at_end) && at_end.from_ns == at_first.from_ns &&
 			     at_end.to_ns == at_first.to_ns);
-	return err;
+	return !err && bounded && keep == KEEP_NEEDED ? analyzer_forget_stacks(l->analyzer) : err;
 }
 
-static bool read_trace(struct loaded *l, const char *path, bool keep_samples, const struct filter *f,
-		       common_record_fn fn, void *ctx)
+static bool read_trace(struct loaded *l, const char *path, enum keep keep, const struct filter *f, common_record_fn fn,
+		       void *ctx)
 {
 	bool same = false;
 	int err = 0;
@@ -91,9 +101,9 @@ static bool read_trace(struct loaded *l, const char *path, bool keep_samples, co
 		trace_reader_rewind(l->reader);
 		analyzer_free(l->analyzer);
 		err = analyzer_new(&l->analyzer);
-		if (!err && keep_samples)
+		if (!err && keep != KEEP_SUMS)
 			analyzer_keep_samples(l->analyzer);
-		err = err ?: feed_all(l, keep_samples ? f : NULL, fn, ctx, &same);
+		err = err ?: feed_all(l, keep, keep == KEEP_SUMS ? NULL : f, fn, ctx, &same);
 	}
 	if (err) {
 		log_error("cannot read %s: %s", path, strerror(-err));
@@ -107,7 +117,9 @@ static bool read_trace(struct loaded *l, const char *path, bool keep_samples, co
 
 bool common_read(struct loaded *l, const char *path, const struct filter *filter, common_record_fn fn, void *ctx)
 {
-	return read_trace(l, path, filter && filter_needs_samples(filter), fn ? NULL : filter, fn, ctx);
+	enum keep keep = filter && filter_needs_samples(filter) ? KEEP_NEEDED : KEEP_SUMS;
+
+	return read_trace(l, path, keep, fn ? NULL : filter, fn, ctx);
 }
 
 void common_report_state(const char *path, const struct report_source *source, bool ended, uint64_t ignored)
@@ -322,7 +334,7 @@ bool common_load(struct loaded *l, const char *path, const struct filter *filter
 
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter)
 {
-	return read_trace(l, path, true, filter, NULL, NULL) && common_analyze(l, filter);
+	return read_trace(l, path, KEEP_SEEN, filter, NULL, NULL) && common_analyze(l, filter);
 }
 
 void common_unload(struct loaded *l)

@@ -45,7 +45,8 @@ static size_t pad(uint8_t *payload, size_t stored, size_t least)
 
 long trace_block_pack(ZSTD_CCtx *zstd, struct braid_block *head, const void *raw, size_t raw_bytes, uint8_t *out)
 {
-	int level = head->kind == BRAID_BLOCK_EVENTS ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
+	bool events = head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
+	int level = events ? TRACE_EVENTS_ZSTD_LEVEL : TRACE_DEFS_ZSTD_LEVEL;
 	size_t stored;
 
 	if (raw_bytes > BRAID_BLOCK_RAW_MAX)

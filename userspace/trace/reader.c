@@ -14,6 +14,7 @@
 
 #include "block.h"
 #include "codec.h"
+#include "lane.h"
 #include "source.h"
 #include "spool.h"
 
@@ -25,21 +26,22 @@
 #define SEARCH_BYTES (256UL << 10)
 _Static_assert(SEARCH_BYTES < TRACE_BLOCK_MAX, "searching borrows the block's buffer");
 
+/* What is left out by its time. */
+enum bounds { BOUNDS_NONE, BOUNDS_EVENTS, BOUNDS_SAMPLES };
+
 struct trace_reader {
 	struct trace_source source;
 	bool follows; /* what is not there yet may come */
 	uint64_t pos; /* of the next block */
 	uint64_t sequence;
-	bool between; /* only these times */
+	enum bounds bounds;
 	uint64_t from_ns, to_ns;
+	uint64_t left_from_ns, left_to_ns; /* of blocks that were left out */
 	struct trace_damage damage;
 	ZSTD_DCtx *zstd;
 	uint8_t *block;
-	uint8_t *raw;
-	const uint8_t *rec; /* the next record, in raw */
-	const uint8_t *rec_end;
-	struct trace_delta delta;
-	struct trace_pairs pairs;
+	struct lane lane;
+	struct lane samples; /* that were written together with the events in `lane` */
 	struct trace_schema schema;
 };
 
@@ -79,10 +81,14 @@ static int magic_search(struct trace_reader *r, uint64_t pos, uint64_t limit, ui
 /* Whether nothing in the block is wanted. */
 static bool is_left_out(const struct trace_reader *r, const struct braid_block *head)
 {
-	if (!r->between || head->version != BRAID_TRACE_VERSION)
+	bool outside = head->time_max_ns < r->from_ns || head->time_min_ns > r->to_ns;
+
+	if (r->bounds == BOUNDS_NONE || head->version != BRAID_TRACE_VERSION)
 		return false;
-	return head->kind == BRAID_BLOCK_DEFS ||
-	       (head->kind == BRAID_BLOCK_EVENTS && (head->time_max_ns < r->from_ns || head->time_min_ns > r->to_ns));
+	if (head->kind == BRAID_BLOCK_SAMPLES)
+		return outside;
+	return r->bounds == BOUNDS_EVENTS &&
+	       (head->kind == BRAID_BLOCK_DEFS || (head->kind == BRAID_BLOCK_EVENTS && outside));
 }
 
 /*
@@ -157,7 +163,7 @@ static int schema_load(struct trace_reader *r, const struct braid_block *head)
 
 	if (!schema)
 		return -ENOMEM;
-	err = trace_schema_parse(schema, (const char *)r->raw, head->raw_bytes);
+	err = trace_schema_parse(schema, (const char *)r->lane.raw, head->raw_bytes);
 	if (!err && schema->id != head->schema)
 		err = -EBADMSG;
 	if (!err)
@@ -168,17 +174,32 @@ static int schema_load(struct trace_reader *r, const struct braid_block *head)
 	return 0;
 }
 
-/* Uses a valid block. 0 or -ENOMEM; damage inside is counted. */
-static int block_use(struct trace_reader *r, const struct braid_block *head)
+/* Goes behind a whole block. */
+static void block_pass(struct trace_reader *r, const struct braid_block *head)
 {
-	bool is_records = head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS;
-
-	if (head->sequence > r->sequence && !r->between)
+	if (head->sequence > r->sequence)
 		r->damage.missing_blocks += head->sequence - r->sequence;
 	else if (head->sequence < r->sequence)
 		r->damage.missing_blocks++;
 	r->sequence = head->sequence + 1;
-	if (trace_block_unpack(r->zstd, r->block, r->raw) || (is_records && head->schema != r->schema.id)) {
+	r->pos += sizeof(*head) + head->stored_bytes;
+}
+
+static void block_note_times(struct trace_reader *r, const struct braid_block *head)
+{
+	if (!r->left_from_ns || head->time_min_ns < r->left_from_ns)
+		r->left_from_ns = head->time_min_ns;
+	if (head->time_max_ns > r->left_to_ns)
+		r->left_to_ns = head->time_max_ns;
+}
+
+/* Uses a valid block. 0 or -ENOMEM; damage inside is counted. */
+static int block_use(struct trace_reader *r, const struct braid_block *head, struct lane *lane)
+{
+	bool is_records =
+		head->kind == BRAID_BLOCK_DEFS || head->kind == BRAID_BLOCK_EVENTS || head->kind == BRAID_BLOCK_SAMPLES;
+
+	if (trace_block_unpack(r->zstd, r->block, lane->raw) || (is_records && head->schema != r->schema.id)) {
 		block_leave_out(r, head);
 		return 0;
 	}
@@ -188,10 +209,20 @@ static int block_use(struct trace_reader *r, const struct braid_block *head)
 		r->damage.no_index = false;
 	if (!is_records)
 		return 0;
-	memset(&r->delta, 0, sizeof(r->delta));
-	r->rec = r->raw;
-	r->rec_end = r->raw + head->raw_bytes;
+	lane_begin(lane, head->raw_bytes);
 	return 0;
+}
+
+/* Samples right behind a block of events were written together with it, and are read together with it. */
+static int block_use_samples(struct trace_reader *r)
+{
+	struct braid_block head;
+	ssize_t n = trace_source_read(&r->source, r->pos, &head, sizeof(head));
+
+	if (n < (ssize_t)sizeof(head) || head.kind != BRAID_BLOCK_SAMPLES || block_read(r, &head) != BLOCK_GOOD)
+		return n < 0 ? (int)n : 0;
+	block_pass(r, &head);
+	return block_use(r, &head, &r->samples);
 }
 
 /* Whether there is more behind `size` now, which was known to be there: 1, 0 or a negative errno. */
@@ -222,12 +253,16 @@ static int block_next(struct trace_reader *r)
 		if (state != BLOCK_GOOD && state != BLOCK_OUT) {
 			err = resync(r, (enum block_state)state);
 		} else {
-			r->pos += sizeof(head) + head.stored_bytes;
-			err = state == BLOCK_GOOD ? block_use(r, &head) : 0;
+			block_pass(r, &head);
+			if (state == BLOCK_OUT)
+				block_note_times(r, &head);
+			err = state == BLOCK_GOOD ? block_use(r, &head, &r->lane) : 0;
 		}
+		if (!err && state == BLOCK_GOOD && head.kind == BRAID_BLOCK_EVENTS)
+			err = block_use_samples(r);
 		if (err)
 			return err;
-		if (r->rec < r->rec_end)
+		if (lane_has_more(&r->lane) || lane_has_more(&r->samples))
 			return 1;
 	}
 	return more < 0 ? more : 0;
@@ -261,8 +296,7 @@ static int reader_new(struct trace_reader **out)
 	r->damage.no_index = true;
 	r->zstd = ZSTD_createDCtx();
 	r->block = malloc(TRACE_BLOCK_MAX);
-	r->raw = malloc(BRAID_BLOCK_RAW_MAX);
-	if (r->zstd && r->block && r->raw)
+	if (r->zstd && r->block && !lane_init(&r->lane) && !lane_init(&r->samples))
 		err = schema_own(r);
 	if (err)
 		trace_reader_close(r);
@@ -423,41 +457,10 @@ bool trace_reader_grows(const struct trace_reader *r)
 
 /* ---- records ---- */
 
-/* The next record of the loaded block: 1, 0 at its end, or -ENOMEM. */
-static int record_next(struct trace_reader *r, struct trace_rec *rec)
-{
-	while (r->rec < r->rec_end) {
-		uint32_t kind;
-		size_t len;
-		const uint8_t *body = trace_rec_head(r->rec, r->rec_end, &kind, &len);
-		bool newer = false;
-		int got;
-
-		if (!body) {
-			r->damage.bad_records++;
-			break;
-		}
-		r->rec = body + len;
-		got = trace_rec_decode(&r->schema, &r->delta, kind, body, r->rec, rec, &r->pairs, &newer);
-		if (got == -EBADMSG) {
-			r->damage.bad_records++;
-			continue;
-		}
-		if (got < 0)
-			return got;
-		if (got == 0 || newer)
-			r->damage.unknown_records++;
-		if (got == 1)
-			return 1;
-	}
-	r->rec = r->rec_end = NULL;
-	return 0;
-}
-
 int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
 {
 	for (;;) {
-		int got = record_next(r, rec);
+		int got = lanes_next(&r->lane, &r->samples, &r->schema, &r->damage, rec);
 
 		if (got)
 			return got;
@@ -467,17 +470,36 @@ int trace_reader_next(struct trace_reader *r, struct trace_rec *rec)
 	}
 }
 
-void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns)
+static void set_bounds(struct trace_reader *r, enum bounds bounds, uint64_t from_ns, uint64_t to_ns)
 {
-	r->between = true;
+	r->bounds = bounds;
 	r->from_ns = from_ns;
 	r->to_ns = to_ns;
+}
+
+void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns)
+{
+	set_bounds(r, BOUNDS_EVENTS, from_ns, to_ns);
+}
+
+void trace_reader_samples_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns)
+{
+	set_bounds(r, BOUNDS_SAMPLES, from_ns, to_ns);
+}
+
+void trace_reader_left_out(const struct trace_reader *r, uint64_t *from_ns, uint64_t *to_ns)
+{
+	*from_ns = r->left_from_ns;
+	*to_ns = r->left_to_ns;
 }
 
 void trace_reader_rewind(struct trace_reader *r)
 {
 	r->pos = r->sequence = 0;
-	r->rec = r->rec_end = NULL;
+	r->bounds = BOUNDS_NONE;
+	r->left_from_ns = r->left_to_ns = 0;
+	lane_clear(&r->lane);
+	lane_clear(&r->samples);
 	r->damage = (struct trace_damage){.no_index = true};
 }
 
@@ -503,7 +525,7 @@ void trace_reader_close(struct trace_reader *r)
 	trace_source_close(&r->source);
 	ZSTD_freeDCtx(r->zstd);
 	free(r->block);
-	free(r->raw);
-	free(r->pairs.pairs);
+	lane_free(&r->lane);
+	lane_free(&r->samples);
 	free(r);
 }

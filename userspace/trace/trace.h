@@ -133,7 +133,13 @@ int trace_reader_again(struct trace_reader **out, const struct trace_reader *r);
  */
 void trace_reader_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns);
 
-/* Goes back to the first record; counts of skipped data start at zero. */
+/* The same for samples of the recording's sampling event, and for nothing else. Some that are outside come all the same. */
+void trace_reader_samples_between(struct trace_reader *r, uint64_t from_ns, uint64_t to_ns);
+
+/* The times of all that was left out, as far as its headers can be trusted; 0: nothing was. */
+void trace_reader_left_out(const struct trace_reader *r, uint64_t *from_ns, uint64_t *to_ns);
+
+/* Goes back to the first record, without bounds; counts of skipped data start at zero. */
 void trace_reader_rewind(struct trace_reader *r);
 
 const struct trace_damage *trace_reader_damage(const struct trace_reader *r);

@@ -19,7 +19,7 @@
 
 /* On a full disk a block can be cut at marks; this is their distance in bytes of events. */
 #define MARK_BYTES 256U
-#define MARKS_MAX (BRAID_BLOCK_RAW_MAX / MARK_BYTES)
+#define MARKS_MAX (2 * BRAID_BLOCK_RAW_MAX / MARK_BYTES)
 
 /* A block of one kind that is being filled. */
 struct buffer {
@@ -38,11 +38,11 @@ struct place {
 	uint16_t kind;
 };
 
-/* The first `events` bytes of events need only the first `defs` bytes of definitions. */
+/* The first bytes of events and of samples need only the first `defs` bytes of definitions. */
 struct mark {
 	uint32_t defs;
-	uint32_t events;
-	uint32_t samples; /* in these events */
+	uint32_t events, samples;
+	uint32_t count; /* of samples in both */
 };
 
 struct trace_writer {
@@ -54,10 +54,11 @@ struct trace_writer {
 	uint64_t bytes;
 	struct buffer defs;
 	struct buffer events;
-	struct mark *marks; /* MARKS_MAX */
+	struct buffer samples; /* those that readers can leave out by their time */
+	struct mark *marks;    /* MARKS_MAX */
 	size_t mark_count;
-	uint32_t samples_waiting; /* in `events` */
-	uint64_t samples;	  /* in the file */
+	uint32_t waiting; /* samples that are not in the file yet */
+	uint64_t written; /* samples that are */
 	ZSTD_CCtx *zstd;
 	uint8_t *block;
 	VEC(struct place) places;
@@ -137,6 +138,7 @@ static int mark_write(struct trace_writer *w, const struct mark *m)
 	int err = buffer_write(w, &w->defs, m->defs);
 
 	err = err ?: buffer_write(w, &w->events, m->events);
+	err = err ?: buffer_write(w, &w->samples, m->samples);
 	if (err) {
 		w->bytes = bytes;
 		w->sequence = sequence;
@@ -167,7 +169,7 @@ static void salvage(struct trace_writer *w)
 	if (good && w->bytes == bytes && mark_write(w, &w->marks[good - 1]))
 		good = 0; /* another process has taken the space */
 	if (good)
-		w->samples += w->marks[good - 1].samples;
+		w->written += w->marks[good - 1].count;
 }
 
 static bool disk_is_full(int err)
@@ -180,8 +182,9 @@ static int buffers_flush(struct trace_writer *w, bool events)
 {
 	if (w->err)
 		return w->err;
-	w->err = mark_write(
-		w, &(struct mark){.defs = (uint32_t)w->defs.len, .events = events ? (uint32_t)w->events.len : 0});
+	w->err = mark_write(w, &(struct mark){.defs = (uint32_t)w->defs.len,
+					      .events = events ? (uint32_t)w->events.len : 0,
+					      .samples = events ? (uint32_t)w->samples.len : 0});
 	if (disk_is_full(w->err) && !w->out.stream)
 		salvage(w);
 	if (w->err)
@@ -191,8 +194,9 @@ static int buffers_flush(struct trace_writer *w, bool events)
 		w->marks[i].defs = 0;
 	if (events) {
 		buffer_reset(&w->events);
-		w->samples += w->samples_waiting;
-		w->samples_waiting = 0;
+		buffer_reset(&w->samples);
+		w->written += w->waiting;
+		w->waiting = 0;
 		w->mark_count = 0;
 	}
 	return 0;
@@ -201,12 +205,14 @@ static int buffers_flush(struct trace_writer *w, bool events)
 /* Adds a mark after an event, every MARK_BYTES. */
 static void mark_add(struct trace_writer *w)
 {
-	uint32_t before = w->mark_count ? w->marks[w->mark_count - 1].events : 0;
+	const struct mark *last = w->mark_count ? &w->marks[w->mark_count - 1] : &(struct mark){0};
 
-	if (w->events.len - before < MARK_BYTES || w->mark_count == MARKS_MAX)
+	if (w->events.len + w->samples.len - last->events - last->samples < MARK_BYTES || w->mark_count == MARKS_MAX)
 		return;
-	w->marks[w->mark_count++] = (struct mark){
-		.defs = (uint32_t)w->defs.len, .events = (uint32_t)w->events.len, .samples = w->samples_waiting};
+	w->marks[w->mark_count++] = (struct mark){.defs = (uint32_t)w->defs.len,
+						  .events = (uint32_t)w->events.len,
+						  .samples = (uint32_t)w->samples.len,
+						  .count = w->waiting};
 }
 
 /* ---- opening ---- */
@@ -225,6 +231,7 @@ static void writer_free(struct trace_writer *w)
 	ZSTD_freeCCtx(w->zstd);
 	free(w->defs.raw);
 	free(w->events.raw);
+	free(w->samples.raw);
 	free(w->block);
 	free(w->places.at);
 	free(w->marks);
@@ -243,7 +250,7 @@ static int writer_new(struct trace_writer **out)
 	w->zstd = ZSTD_createCCtx();
 	w->block = malloc(TRACE_BLOCK_MAX);
 	if (!w->zstd || !w->block || !w->marks || buffer_init(&w->defs, BRAID_BLOCK_DEFS) ||
-	    buffer_init(&w->events, BRAID_BLOCK_EVENTS)) {
+	    buffer_init(&w->events, BRAID_BLOCK_EVENTS) || buffer_init(&w->samples, BRAID_BLOCK_SAMPLES)) {
 		writer_free(w);
 		return -ENOMEM;
 	}
@@ -310,10 +317,18 @@ void trace_writer_tap(struct trace_writer *w, trace_tap_fn fn, void *ctx)
 
 /* ---- records ---- */
 
+/* Hits of other events are few, and readers want them all. */
+static struct buffer *buffer_of(struct trace_writer *w, const struct trace_rec *rec)
+{
+	if (rec->kind < TRACE_FIRST_EVENT)
+		return &w->defs;
+	return rec->kind == TRACE_SAMPLE && !rec->sample.event ? &w->samples : &w->events;
+}
+
 int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 {
 	bool is_event = rec->kind >= TRACE_FIRST_EVENT;
-	struct buffer *b = is_event ? &w->events : &w->defs;
+	struct buffer *b = buffer_of(w, rec);
 	uint64_t time_ns;
 	size_t bound;
 	int err;
@@ -339,7 +354,7 @@ int trace_writer_put(struct trace_writer *w, const struct trace_rec *rec)
 		b->time_min_ns = time_ns;
 	if (time_ns > b->time_max_ns)
 		b->time_max_ns = time_ns;
-	w->samples_waiting += rec->kind == TRACE_SAMPLE;
+	w->waiting += rec->kind == TRACE_SAMPLE;
 	mark_add(w);
 	return 0;
 }
@@ -356,7 +371,7 @@ uint64_t trace_writer_bytes(const struct trace_writer *w)
 
 uint64_t trace_writer_samples(const struct trace_writer *w)
 {
-	return w->samples;
+	return w->written;
 }
 
 bool trace_writer_streams(const struct trace_writer *w)

@@ -8,7 +8,7 @@ Suite *test_trace_damage(void);
 
 /* ---- a small file of which every byte gets its turn ---- */
 
-#define SMALL_BLOCKS 8 /* schema, three of definitions and events each, index */
+#define SMALL_BLOCKS 8 /* schema, three of definitions and samples each, index */
 
 struct small {
 	char *path;
@@ -41,9 +41,9 @@ static void small_make(struct small *s)
 		memcpy(&head, s->bytes + at, sizeof(head));
 		at += sizeof(head) + head.stored_bytes;
 		s->ends[b] = at;
-		s->records[b] = head.kind == BRAID_BLOCK_DEFS	  ? 2
-				: head.kind == BRAID_BLOCK_EVENTS ? 3 + (b - 1) / 2
-								  : 0;
+		s->records[b] = head.kind == BRAID_BLOCK_DEFS	   ? 2
+				: head.kind == BRAID_BLOCK_SAMPLES ? 3 + (b - 1) / 2
+								   : 0;
 	}
 	ck_assert_uint_eq(at, s->len);
 }
