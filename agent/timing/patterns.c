@@ -2,6 +2,7 @@
 #include "patterns.h"
 
 #include "core/slots.h"
+#include "regex.h"
 
 bool class_may_be_timed(struct text class)
 {
@@ -64,7 +65,7 @@ static struct parts split(const char *pattern)
 
 static bool is_annotation(const struct braid_method_pattern *p)
 {
-	return *p->text == '@';
+	return *p->text == '@' || regex_is_annotation(p);
 }
 
 uint64_t patterns_key(const struct braid_method_pattern *p)
@@ -76,12 +77,17 @@ uint64_t patterns_key(const struct braid_method_pattern *p)
 	return is_annotation(p) ? key ?: 1 : 0;
 }
 
+static bool class_matches(const struct braid_method_pattern *p, struct text class)
+{
+	return regex_is(p) ? regex_match_class(p, class) : glob(split(p->text).class, class);
+}
+
 bool patterns_match_class(const struct braid_event_config *c, struct text class)
 {
 	if (!class_may_be_timed(class))
 		return false;
 	for (size_t i = 0; i < BRAID_METHOD_PATTERNS && *c->methods[i].text; i++)
-		if (!is_annotation(&c->methods[i]) && glob(split(c->methods[i].text).class, class))
+		if (!is_annotation(&c->methods[i]) && class_matches(&c->methods[i], class))
 			return true;
 	return false;
 }
@@ -100,8 +106,10 @@ static bool is_type(const struct braid_method_pattern *p, struct text descriptor
 {
 	if (descriptor.size < 3 || *descriptor.at != 'L' || descriptor.at[descriptor.size - 1] != ';')
 		return false;
-	return glob((struct text){p->text + 1, strnlen(p->text, BRAID_METHOD_TEXT) - 1},
-		    (struct text){descriptor.at + 1, descriptor.size - 2});
+	descriptor = (struct text){descriptor.at + 1, descriptor.size - 2};
+	if (regex_is(p))
+		return regex_match_class(p, descriptor);
+	return glob((struct text){p->text + 1, strnlen(p->text, BRAID_METHOD_TEXT) - 1}, descriptor);
 }
 
 bool patterns_match_annotation(const struct braid_event_config *c, struct text descriptor)
@@ -138,6 +146,9 @@ static bool name_matches(const struct braid_method_pattern *p, const struct subj
 	const struct rewrite_method *m = &s->method;
 	struct parts parts = split(p->text);
 
+	if (regex_is(p))
+		return (!is_initialiser(m->name) || regex_means_initialisers(p)) && regex_match_class(p, s->class) &&
+		       regex_match_method(p, m->name, m->descriptor);
 	return (!is_initialiser(m->name) || is_initialiser(parts.name)) && glob(parts.class, s->class) &&
 	       glob(parts.name, m->name) && (!parts.descriptor.size || glob(parts.descriptor, m->descriptor));
 }

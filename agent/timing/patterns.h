@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which methods are timed: the patterns of the event configuration, CLASS.METHOD or CLASS.METHOD(DESCRIPTOR). */
+/*
+ * Which methods are timed: the patterns of the event configuration, CLASS.METHOD, CLASS.METHOD(DESCRIPTOR), @ANNOTATION,
+ * and regular expressions (regex.h).
+ */
 #ifndef BRAID_AGENT_PATTERNS_H
 #define BRAID_AGENT_PATTERNS_H
 

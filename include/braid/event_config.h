@@ -55,7 +55,11 @@ struct braid_thread_config {
 	__u32 enabled;
 };
 
-/* Methods that are timed: CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with `*` and `?`, and dots in the class's name. */
+/*
+ * Methods that are timed: CLASS.METHOD, CLASS.METHOD(DESCRIPTOR) or @ANNOTATION, with `*` and `?`, and dots in names of
+ * classes; or regular expressions (POSIX, extended) between slashes: CLASS#METHOD, of which the latter is looked for in the
+ * method's name and descriptor, or @ANNOTATION.
+ */
 #define BRAID_METHOD_PATTERNS 8
 #define BRAID_METHOD_TEXT 248  /* bytes, without a zero at the end if all are used */
 #define BRAID_METHOD_VALUES 4  /* of a call */

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #define THIS "this."
 #define LENGTH ".length()"
 #define TIME_MAX 3600000000000ULL
+#define NESTING_MAX                                                                                                    \
+	4 /* of groups in a regular expression: libc copies a group that is repeated, and those in it again */
 
 #define REFUSE(...) (snprintf(why, size, __VA_ARGS__), -EINVAL)
 
@@ -27,10 +30,22 @@ bool method_pattern_is(const char *list)
 	return strncmp(list, PREFIX, strlen(PREFIX)) == 0;
 }
 
+/* The length of a regular expression with its slashes; 0: it is none. */
+static size_t regex_length(const char *pattern)
+{
+	size_t end = *pattern == '/' ? 1 + strcspn(pattern + 1, "/") : 0;
+
+	return end + (pattern[end] == '/');
+}
+
 /* The length up to the words, or of all. Names of classes in a descriptor have slashes, too. */
 static size_t head_length(const char *text)
 {
-	size_t at = strcspn(text, "(/,"), end;
+	size_t regex = regex_length(text + strlen(PREFIX)), at, end;
+
+	if (regex)
+		return strlen(PREFIX) + regex + strcspn(text + strlen(PREFIX) + regex, "/,");
+	at = strcspn(text, "(/,");
 
 	if (text[at] != '(')
 		return at;
@@ -63,6 +78,63 @@ static int check_annotation(const char *text, size_t length, char *why, size_t s
 	return 0;
 }
 
+static int check_part(const char *part, size_t length, char *why, size_t size)
+{
+	char text[BRAID_METHOD_TEXT], said[128];
+	regex_t compiled;
+	int err;
+
+	memcpy(text, part, length);
+	text[length] = '\0';
+	err = regcomp(&compiled, text, REG_EXTENDED | REG_NOSUB);
+	if (!err) {
+		regfree(&compiled);
+		return 0;
+	}
+	regerror(err, &compiled, said, sizeof(said));
+	return REFUSE("'%s' is no regular expression: %s", text, said);
+}
+
+/* What libc takes linear time for, since it looks at every class of the JVM. */
+static int check_bounded(const char *text, size_t length, char *why, size_t size)
+{
+	unsigned depth = 0, deepest = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '{' || (text[i] == '\\' && isdigit((unsigned char)text[i + 1])))
+			return REFUSE("'" PREFIX "%.*s': a regular expression here has no {} and no \\1", (int)length,
+				      text);
+		depth += text[i] == '(';
+		depth -= depth && text[i] == ')';
+		deepest = depth > deepest ? depth : deepest;
+		i += text[i] == '\\' && i + 1 < length;
+	}
+	if (deepest > NESTING_MAX)
+		return REFUSE("'" PREFIX "%.*s': groups are in one another at most %d deep", (int)length, text,
+			      NESTING_MAX);
+	return 0;
+}
+
+/* /CLASS#METHOD/ or /@ANNOTATION/ */
+static int check_regex(const char *text, size_t length, char *why, size_t size)
+{
+	const char *hash = memchr(text, '#', length), *end = text + length - 1;
+	int err;
+
+	if (length < 2 || *end != '/')
+		return REFUSE("'" PREFIX "%.*s' lacks the slash at the end of the regular expression", (int)length,
+			      text);
+	if (text[1] == '@' && end == text + 2)
+		return REFUSE("'" PREFIX "/@/' lacks the annotation: /@(Get|Post)Mapping$/");
+	err = check_bounded(text, length, why, size);
+	if (err || text[1] == '@')
+		return err ?: check_part(text + 2, length - 3, why, size);
+	if (!hash || hash == text + 1 || hash + 1 == end || memchr(hash + 1, '#', (size_t)(end - hash - 1)))
+		return REFUSE("'" PREFIX "%.*s' lacks the class or the method: /Dao$#^find/", (int)length, text);
+	return check_part(text + 1, (size_t)(hash - text - 1), why, size)
+		       ?: check_part(hash + 1, (size_t)(end - hash - 1), why, size);
+}
+
 /* CLASS.METHOD, of which neither is empty, and a descriptor. */
 static int check(const char *text, size_t length, char *why, size_t size)
 {
@@ -72,6 +144,8 @@ static int check(const char *text, size_t length, char *why, size_t size)
 		return REFUSE("'" PREFIX "%.80s...': a pattern has at most %d characters", text, BRAID_METHOD_TEXT - 1);
 	if (*text == '@')
 		return check_annotation(text, length, why, size);
+	if (*text == '/')
+		return check_regex(text, length, why, size);
 	if (head > length)
 		head = length;
 	for (size_t i = 0; i < head; i++)
@@ -222,7 +296,7 @@ static int place_of(const struct braid_event_config *c, const char *pattern, siz
 static int pattern_add(struct braid_event_config *c, const char *pattern, const char *words, char *why, size_t size)
 {
 	struct braid_method_pattern p = {.rate = DEFAULT_RATE};
-	const char *more = strrchr(pattern, '>');
+	const char *more = strrchr(pattern + regex_length(pattern), '>');
 	uint64_t min_ns = DEFAULT_NS;
 	size_t length;
 	int err = 0, at;

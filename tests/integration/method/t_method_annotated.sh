@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Methods are timed by their annotations and those of their classes, when these are loaded and when they are already.
+# Methods are timed by their annotations and those of their classes, when these are loaded and when they are already; and by
+# regular expressions.
 # shellcheck disable=SC2016 # a dollar is a part of the names of nested classes
 source "$(dirname "$0")/../lib.sh"
 
@@ -20,10 +21,10 @@ rounds()
 	[[ $(grep -c '^ROUND' out) -ge $1 ]]
 }
 
-start_record -e 'method=@*$Route,method=@*.Orders,method=@*$Service' -o b.trace -p "$JAVA_PID"
+start_record -e 'method=/@[$](Route|Path)$/,method=/^Annotated[$]Ord.*s$#^(list|none)[(]/,method=@*$Service' -o b.trace -p "$JAVA_PID"
 wait_joined "$JAVA_PID"
 wait_for "rounds" rounds $(($(grep -c '^ROUND' out) + 100))
-braid ctl "$RECORD_PID" interval 'method=@*$Route>1h' >ctl.out
+braid ctl "$RECORD_PID" interval 'method=/@[$](Route|Path)$/>1h' >ctl.out
 wait_for "more rounds" rounds $(($(grep -c '^ROUND' out) + 10))
 stop_record
 kill "$JAVA_PID"

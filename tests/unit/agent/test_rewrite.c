@@ -305,6 +305,23 @@ START_TEST(patterns)
 		{"a.B.c(I*)*", "a/B", "c", "(IJ)V", true},
 		{"a.B.c(Ljava/lang/String;)V", "a/B", "c", "(Ljava/lang/String;)V", true},
 		{"a.B.c(Ljava/lang/String;)V", "a/B", "c", "(Ljava/lang/Object;)V", false},
+		{"/Dao$#^find/", "com/example/OrderDao", "findAll", "(I)V", true},
+		{"/Dao$#^find/", "com/example/DaoUser", "findAll", "(I)V", false},
+		{"/Dao$#^find/", "com/example/OrderDao", "refind", "(I)V", false},
+		{"/^com\\.example\\.(a|b)\\.#^(get|set)[^(]*\\(I/", "com/example/b/X", "setCount", "(IJ)V", true},
+		{"/^com\\.example\\.(a|b)\\.#^(get|set)[^(]*\\(I/", "com/example/b/X", "setCount", "(J)V", false},
+		{"/Dao#./", "Dao", "<init>", "()V", false},
+		{"/Dao#<init>/", "Dao", "<init>", "()V", true},
+		{"/Dao#^<init>/", "Dao", "<init>", "()V", true},
+		{"/.#./", "java/lang/String", "length", "()I", false},
+		/* those that no collector sends */
+		{"/", "a/B", "c", "()V", false},
+		{"//", "a/B", "c", "()V", false},
+		{"/#/", "a/B", "c", "()V", false},
+		{"/a/", "a/B", "c", "()V", false},
+		{"/a", "a/B", "c", "()V", false},
+		{"/a[#c/", "a/B", "c", "()V", false},
+		{"/a#c(/", "a/B", "c", "()V", false},
 		{"*.*", "java/lang/String", "length", "()I", false},
 		{"*.*", "java/util/HashMap", "get", "(Ljava/lang/Object;)Ljava/lang/Object;", true},
 	};
@@ -329,13 +346,11 @@ START_TEST(annotations)
 		const char *pattern, *name, *of_class, *own;
 		bool matches;
 	} cases[] = {
-		{"@a.B", "x", "La/B;", "", true},
-		{"@a.B", "x", "", "La/B;", true},
-		{"@*.B", "x", "La/C;", "Lx/y/B;", true},
-		{"@a.B", "x", "La/B2;", "La/b/B;", false},
-		{"@a.B", "<init>", "La/B;", "", false},
-		{"@a.B", "<init>", "", "La/B;", true},
-		{"@*", "x", "", "", false},
+		{"@a.B", "x", "La/B;", "", true},	    {"@a.B", "x", "", "La/B;", true},
+		{"@*.B", "x", "La/C;", "Lx/y/B;", true},    {"@a.B", "x", "La/B2;", "La/b/B;", false},
+		{"@a.B", "<init>", "La/B;", "", false},	    {"@a.B", "<init>", "", "La/B;", true},
+		{"/@^a[.](B|C)$/", "x", "La/C;", "", true}, {"/@^a[.](B|C)$/", "x", "", "La/D;Lx/C;", false},
+		{"/@B/", "<init>", "La/B;", "", false},	    {"@*", "x", "", "", false},
 		{"@*", "x", "a.B", "[La/B;", false},
 	};
 
