@@ -8,6 +8,7 @@
 
 int cmd_record(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diagnose(int argc, char **argv);
 int cmd_heap(int argc, char **argv);

@@ -20,6 +20,7 @@ static const struct command {
 	{"record", cmd_record, "record processes, or the whole machine, into a trace"},
 	{"serve", cmd_serve, "show a trace in the browser, also while it grows"},
 	{"ctl", cmd_ctl, "change a recording while it runs, or print its state"},
+	{"top", cmd_top, "show what processes do now, on a screen that is kept up to date"},
 	{"report", cmd_report, "show a trace as text, HTML flame graph or JSON"},
 	{"diagnose", cmd_diagnose, "say what is wrong in a recording, with evidence"},
 	{"heap", cmd_heap, "count the objects of a JVM by class"},

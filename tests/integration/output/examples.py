@@ -47,6 +47,8 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<= --from )\d\S*", "0", command)
     command = re.sub(r"(?<=LogCruncher )\d+", "1", command)
     command = re.sub(r"(?<=--speed )\d+", "100", command)
+    if command.startswith("braid top") and " -n " not in command:  # on no terminal, for ever
+        command += " -n 1"
     if command.startswith("braid record") and " -d " not in command and " -- " not in command:
         command = command.replace("braid record", "braid record -d 0.5", 1)
     return command

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "top_recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <record/session.h>
+#include <util/utf8.h>
+
+#define PIPE_BYTES (1 << 20) /* some minutes, if the reader is stopped */
+
+/* The recording has a session of its own, so that keys of the terminal reach its reader only. */
+__attribute__((noreturn)) static void record(const struct record_options *asked, pid_t reader, int trace, int said)
+{
+	struct record_options o = *asked;
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), status = EXIT_FAILURE, err;
+
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != reader || nothing < 0)
+		_exit(EXIT_FAILURE);
+	dup2(nothing, STDIN_FILENO);
+	dup2(trace, STDOUT_FILENO);
+	if (said >= 0)
+		dup2(said, STDERR_FILENO);
+	o.output = "-";
+	o.quiet = true;
+	err = session_record(&o, &status);
+	fflush(stderr);
+	_exit(err ? EXIT_FAILURE : status);
+}
+
+static int open_said(struct top_recorder *r, int said[2])
+{
+	if (pipe2(said, O_CLOEXEC))
+		return -errno;
+	r->said = said[0];
+	return fcntl(said[0], F_SETFL, O_NONBLOCK) ? -errno : 0;
+}
+
+int top_recorder_start(struct top_recorder *r, const struct record_options *o, bool quiet)
+{
+	int trace[2], said[2] = {-1, -1}, err;
+	pid_t reader = getpid();
+
+	*r = (struct top_recorder){.trace = -1, .said = -1};
+	if (pipe2(trace, O_CLOEXEC))
+		return -errno;
+	(void)fcntl(trace[1], F_SETPIPE_SZ, PIPE_BYTES); /* a smaller one does, too */
+	err = quiet ? open_said(r, said) : 0;
+	if (!err) {
+		fflush(NULL);
+		r->pid = fork();
+		err = r->pid < 0 ? -errno : 0;
+	}
+	if (!err && r->pid == 0)
+		record(o, reader, trace[1], said[1]);
+	close(trace[1]);
+	if (said[1] >= 0)
+		close(said[1]);
+	if (err)
+		close(trace[0]);
+	else
+		r->trace = trace[0];
+	return err;
+}
+
+static void add_line(struct top_recorder *r)
+{
+	char *to = r->lines[r->count++ % SAID_LINES];
+
+	utf8_printable(to, SAID_LINE, r->line, r->length);
+	r->length = 0;
+}
+
+const char *top_recorder_said(struct top_recorder *r)
+{
+	unsigned before = r->count;
+	char text[1024];
+	ssize_t n;
+
+	while (r->said >= 0 && (n = read(r->said, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (text[i] == '\n' || r->length == sizeof(r->line))
+				add_line(r);
+			if (text[i] != '\n')
+				r->line[r->length++] = text[i];
+		}
+	return r->count > before ? r->lines[(r->count - 1) % SAID_LINES] : NULL;
+}
+
+void top_recorder_stop(const struct top_recorder *r)
+{
+	if (r->pid > 0)
+		kill(r->pid, SIGINT);
+}
+
+void top_recorder_wait(struct top_recorder *r)
+{
+	int status = 0;
+
+	if (r->pid <= 0)
+		return;
+	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	(void)top_recorder_said(r);
+	if (r->said >= 0)
+		close(r->said);
+	r->said = -1;
+	r->pid = 0;
+	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
+
+void top_recorder_tell(const struct top_recorder *r)
+{
+	unsigned from = r->count > SAID_LINES ? r->count - SAID_LINES : 0;
+
+	for (unsigned i = from; i < r->count; i++)
+		fprintf(stderr, "%s\n", r->lines[i % SAID_LINES]);
+}
