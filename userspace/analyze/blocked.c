@@ -25,7 +25,8 @@ static enum blocked_why java_frame(enum blocked_why why, const char *name)
 		return why;
 	if (strcmp(name, "jdk.internal.misc.Unsafe.park") == 0 || strcmp(name, "sun.misc.Unsafe.park") == 0)
 		return why == BLOCKED_SLEEPING ? why : BLOCKED_PARKED; /* a pinned virtual thread sleeps in park */
-	if (begins(name, "java.lang.Thread.sleep"))
+	/* Flight Recorder takes the stack of a sleep in the latter. */
+	if (begins(name, "java.lang.Thread.sleep") || strcmp(name, "java.lang.Thread.afterSleep") == 0)
 		return BLOCKED_SLEEPING;
 	if (begins(name, "java.lang.Object.wait"))
 		return BLOCKED_WAITING;

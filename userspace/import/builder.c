@@ -163,7 +163,8 @@ static uint32_t module_of(struct builder *b, struct trace_str path, bool kernel)
 		return 0;
 	id = id_of(b, &b->modules, string, kernel, &is_new);
 	if (is_new)
-		PUT(b, MODULE, module, id, kernel ? TRACE_MODULE_KERNEL : TRACE_MODULE_ELF, text_of(b, string));
+		PUT(b, MODULE, module, .module = id, .kind = kernel ? TRACE_MODULE_KERNEL : TRACE_MODULE_ELF,
+		    .path = text_of(b, string));
 	return id;
 }
 

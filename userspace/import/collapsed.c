@@ -45,8 +45,12 @@ static bool take_thread(struct trace_str frame, struct import_thread *t)
 	return true;
 }
 
-static void take_frames(struct reader *r, struct trace_str stack)
+static uint32_t take_stack(struct reader *r, struct trace_str stack)
 {
+	uint32_t *known = reader_stack_of(r, stack.str, stack.len);
+
+	if (!known || *known)
+		return known ? *known - 1 : 0;
 	reader_begin_stack(r);
 	while (stack.len) {
 		long at = str_last(stack, ';');
@@ -56,6 +60,8 @@ static void take_frames(struct reader *r, struct trace_str stack)
 			reader_push_text(r, frame, IMPORT_NATIVE);
 		stack = str_part(stack, 0, at < 0 ? 0 : (size_t)at);
 	}
+	*known = builder_stack(&r->b, r->frames.at, r->frames.count) + 1;
+	return *known - 1;
 }
 
 static bool take_line(struct reader *r, struct trace_str line)
@@ -73,8 +79,7 @@ static bool take_line(struct reader *r, struct trace_str line)
 		s.thread = builder_thread(&r->b, &t);
 		stack = str_part(stack, first.len + 1UL, stack.len);
 	}
-	take_frames(r, stack);
-	s.node = builder_stack(&r->b, r->frames.at, r->frames.count);
+	s.node = take_stack(r, stack);
 	if (s.weight)
 		builder_sample(&r->b, &s);
 	return true;

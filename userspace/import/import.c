@@ -179,6 +179,7 @@ int import_file(struct trace_writer *w, const char *path, enum import_format for
 	input_close(&r->in);
 	builder_free(&r->b);
 	free(r->frames.at);
+	u64map_free(&r->stacks_of);
 	free(r);
 	return err;
 }

@@ -110,7 +110,7 @@ static struct trace_str take_string(struct jfr_at *p, uint64_t *key, char buffer
 	case STRING_UTF8:
 		length = jfr_number(p);
 		bytes = take_bytes(p, length);
-		return bytes ? (struct trace_str){(const char *)bytes, (uint32_t)length} : (struct trace_str){0};
+		return (struct trace_str){(const char *)bytes, bytes ? (uint32_t)length : 0};
 	case STRING_CHARS:
 		return take_chars(p, false, buffer);
 	case STRING_LATIN1:
@@ -240,8 +240,10 @@ struct trace_str jfr_text(struct jfr_chunk *c, const struct jfr_value *v, char b
 
 		if (t->form == JFR_TEXT) {
 			text = take_string(&p, &key, buffer);
-			if (!key || p.bad)
-				return p.bad ? (struct trace_str){0} : text;
+			if (p.bad)
+				break;
+			if (!key)
+				return text;
 			at = (struct jfr_value){.set = true, .pooled = true, .type = at.type, .number = key};
 		} else if (t->count) {
 			at = jfr_take(c, &p, &c->members.at[t->first]);

@@ -321,7 +321,7 @@ static uint32_t kept(struct jfr_file *f, const struct jfr_event *e, enum jfr_rol
 
 static struct trace_str name_of(const struct jfr_file *f, uint32_t id)
 {
-	return id == STRPOOL_FAILED ? (struct trace_str){0} : import_str(strpool_get(&f->names, id));
+	return import_str(id == STRPOOL_FAILED ? "" : strpool_get(&f->names, id));
 }
 
 /* Chunks of several JVMs can be in one file. */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perf_header.h"
@@ -13,14 +14,19 @@
 
 #define KERNEL_FROM (1ULL << 63)
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define VALUES_MAX 4096	    /* bytes of an event's values */
-#define PERIOD_MIN_NS 1000U /* of a clock: shorter ones are no ns */
+#define LINES_MAX (1U << 20) /* bytes of an event's frames; a trace has fewer */
+#define VALUES_MAX 4096	     /* bytes of an event's values */
+#define PERIOD_MIN_NS 1000U  /* of a clock: shorter ones are no ns */
+
+#define LOOK_AGAIN UINT32_MAX /* in place of a stack with lines that are no frames: each time they count */
 
 /* The event that is being read. */
 struct record {
 	bool open;
 	struct trace_sample sample;
 	char values[VALUES_MAX];
+	VEC(char) lines; /* its frames, as they are in the file */
+	uint64_t line;	 /* number of the first of them */
 };
 
 struct perf {
@@ -80,17 +86,6 @@ static void note_period(struct perf *p, const struct perf_header *h)
 
 /* ---- events ---- */
 
-static void finish_record(struct perf *p)
-{
-	struct reader *r = p->r;
-
-	if (!p->record.open)
-		return;
-	p->record.open = false;
-	p->record.sample.node = builder_stack(&r->b, r->frames.at, r->frames.count);
-	builder_sample(&r->b, &p->record.sample);
-}
-
 /* Without a pid, which perf prints only if it is asked for it, the process of a thread is not known. */
 static uint32_t thread_of(struct perf *p, const struct perf_header *h)
 {
@@ -119,7 +114,21 @@ static void take_values(struct record *to, struct trace_str values)
 	to->sample.text = (struct trace_str){to->values, (uint32_t)text_clean(to->values, values.str, length)};
 }
 
-static void push_frame(struct perf *p, const struct perf_frame *f);
+/* Frames are looked at when all of a stack are there: most stacks were seen before. */
+static void add_line(struct perf *p, struct trace_str line)
+{
+	size_t size = line.len + 1UL;
+
+	if (!p->record.open || p->record.lines.count + size > LINES_MAX)
+		return;
+	if (VEC_RESERVE(&p->record.lines, size)) {
+		p->r->b.err = p->r->b.err ?: -ENOMEM;
+		return;
+	}
+	memcpy(p->record.lines.at + p->record.lines.count, line.str, line.len);
+	p->record.lines.at[p->record.lines.count + line.len] = '\n';
+	p->record.lines.count += size;
+}
 
 static void begin_record(struct perf *p, const struct perf_header *h)
 {
@@ -144,9 +153,10 @@ static void begin_record(struct perf *p, const struct perf_header *h)
 	else
 		s->event = builder_name(b, h->event);
 	p->record.open = s->weight > 0;
-	reader_begin_stack(p->r);
+	p->record.lines.count = 0;
+	p->record.line = p->r->in.line;
 	if (is_frame(h->rest, &alone))
-		push_frame(p, &alone);
+		add_line(p, h->rest);
 	else if (!of_braid)
 		take_values(&p->record, h->rest);
 }
@@ -204,6 +214,51 @@ static bool is_source_line(struct trace_str line)
 	       isdigit((unsigned char)line.str[colon + 1]);
 }
 
+/* The frames of the event that is open. False: there is something else among them. */
+static bool take_frames(struct perf *p)
+{
+	struct trace_str rest = {p->record.lines.at, (uint32_t)p->record.lines.count};
+	struct perf_frame f;
+	bool good = true;
+
+	reader_begin_stack(p->r);
+	while (rest.len) {
+		size_t length = (size_t)((const char *)memchr(rest.str, '\n', rest.len) - rest.str);
+		struct trace_str line = str_part(rest, 0, length);
+
+		rest = str_part(rest, length + 1, rest.len);
+		if (perf_frame_take(&f, line)) {
+			push_frame(p, &f);
+		} else if (!is_source_line(line)) {
+			good = false;
+			reader_lose(p->r, "line", 1, "the event behind line %" PRIu64 " has a line that is no frame",
+				    p->record.line);
+		}
+	}
+	return good;
+}
+
+static void finish_record(struct perf *p)
+{
+	struct reader *r = p->r;
+	uint32_t *known, node = 0;
+
+	if (!p->record.open)
+		return;
+	p->record.open = false;
+	known = reader_stack_of(r, p->record.lines.at, p->record.lines.count);
+	if (known && *known && *known != LOOK_AGAIN) {
+		node = *known - 1;
+	} else if (known) {
+		bool good = take_frames(p);
+
+		node = builder_stack(&r->b, r->frames.at, r->frames.count);
+		*known = good ? node + 1 : LOOK_AGAIN;
+	}
+	p->record.sample.node = node;
+	builder_sample(&r->b, &p->record.sample);
+}
+
 /* ---- facts ---- */
 
 /* "# hostname : web1", as `perf script --header` prints. */
@@ -247,7 +302,6 @@ static void put_facts(struct perf *p)
 static void take_line(struct perf *p, struct trace_str line)
 {
 	struct perf_header h;
-	struct perf_frame f;
 	bool indented = *line.str == ' ' || *line.str == '\t';
 
 	if (*line.str == '#') {
@@ -256,10 +310,9 @@ static void take_line(struct perf *p, struct trace_str line)
 	} else if (*line.str != '\t' && perf_header_take(&h, line)) {
 		finish_record(p);
 		begin_record(p, &h);
-	} else if (indented && perf_frame_take(&f, line)) {
-		if (p->record.open)
-			push_frame(p, &f);
-	} else if (!indented || !is_source_line(line)) {
+	} else if (indented) {
+		add_line(p, line);
+	} else {
 		reader_lose(p->r, "line", 1, "line %llu is neither an event nor a frame",
 			    (unsigned long long)p->r->in.line);
 	}
@@ -284,6 +337,7 @@ int perf_script_read(struct reader *r)
 			finish_record(&p);
 	}
 	finish_record(&p);
+	free(p.record.lines.at);
 	if (r->b.samples)
 		put_facts(&p);
 	if (p.of_braid)

@@ -17,7 +17,7 @@
 #include "unpack.h"
 
 #define MEMORY_MAX (3ULL << 30) /* of the unpacked messages */
-#define TYPES_MAX 16		/* values of a stack */
+#define TYPES_MAX 16U		/* values of a stack */
 
 /* What becomes of one of the values that each stack has. */
 struct value_type {

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
 
 #include <analyze/state.h>
 
@@ -59,4 +61,16 @@ void reader_push_text(struct reader *r, struct trace_str text, enum import_code 
 	if (known)
 		*known = frame;
 	reader_push(r, frame);
+}
+
+uint32_t *reader_stack_of(struct reader *r, const void *text, size_t size)
+{
+	uint32_t *at;
+
+	if (!r->seed && getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
+		r->seed = 1;
+	at = r->b.err ? NULL : u64map_put(&r->stacks_of, XXH3_64bits_withSeed(text, size, r->seed));
+	if (!at)
+		r->b.err = r->b.err ?: -ENOMEM;
+	return at;
 }

@@ -21,7 +21,9 @@ struct reader {
 	struct input in;
 	struct builder b;
 	struct frame_text text;
-	VEC(uint32_t) frames; /* of the stack that is being read, from the leaf */
+	VEC(uint32_t) frames;	 /* of the stack that is being read, from the leaf */
+	struct u64map stacks_of; /* hashes of texts to stacks plus one */
+	uint64_t seed;		 /* of these hashes: no file can know them */
 	struct reader_loss losses[READER_LOSSES];
 	size_t loss_count;
 	bool timed;			/* events have times */
@@ -48,5 +50,8 @@ void reader_push(struct reader *r, uint32_t frame);
 bool reader_is_full(const struct reader *r);
 /* A frame that is a text; those that were seen before are found by it. */
 void reader_push_text(struct reader *r, struct trace_str text, enum import_code code);
+
+/* Most stacks come again and again: where to keep the one that a text is, plus one; 0: it is new. NULL: an error. */
+uint32_t *reader_stack_of(struct reader *r, const void *text, size_t size);
 
 #endif

@@ -247,7 +247,8 @@ static void trust(FILE *out, const struct views *v)
 {
 	const struct quality *q = &v->an->samples.quality, *java = &v->an->java;
 
-	if (q->total) {
+	/* Most tools whose files are imported do not say whether a stack is whole. */
+	if (q->total && (!*analyzer_info(v->an->a, IMPORT_FACT_FORMAT) || q->by_cause[CAUSE_COMPLETE] != q->total)) {
 		label(out, "stacks");
 		fprintf(out, "%.2f %% whole", percent(q->by_cause[CAUSE_COMPLETE], q->total));
 		if (java->total)

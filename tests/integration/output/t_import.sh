@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Files of other tools become traces with the same counts and sums: a recording of the JDK's, and what braid exports.
+# class: normal
+# takes: 5 s
+source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/flight.sh"
+
+flight "$JAVA_HOME" "$CLASSES"
+
+# A cut recording: what was whole is there, and the loss is said. The JDK's has one chunk, so there are two.
+cat flight.jfr flight.jfr | head -c -100 >cut.jfr
+status=0
+braid import -o cut.trace cut.jfr >out 2>err || status=$?
+[[ $status -eq 3 ]] || fail "a cut file: exit status $status"
+grep -q "cut.jfr is damaged: .* bytes are left out; the chunk at byte [0-9]* cannot be read: the file ends" err || fail "$(cat err)"
+count_of() { braid info --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["samples"]["total"])'; }
+[[ $(count_of cut.trace) -eq $(count_of flight.trace) ]] || fail "the whole chunk is not there"
+braid info cut.trace | grep -Eq '^  import +byte +[0-9]+' || fail "the loss is not in the trace"
+
+# What braid writes comes back, from a pipe, too.
+need_sample
+braid export --annotate --threads "$SAMPLE" >was
+braid import -o stacks.trace - <was >/dev/null
+braid export --annotate --threads stacks.trace | cmp - was || fail "collapsed stacks differ"
+braid script "$SAMPLE" | braid import -o script.trace - >/dev/null
+[[ $(count_of script.trace) -eq $(count_of "$SAMPLE") ]] || fail "the samples of the script differ"
+
+# What has no times says so, and what is no recording is refused.
+for command in "at stacks.trace 1" "script stacks.trace" "report --from 1 stacks.trace" "export --format chrome stacks.trace"; do
+	# shellcheck disable=SC2086 # words
+	! braid $command >out 2>err || fail "$command"
+	grep -q "stacks.trace has no times, which .* needs: it was imported from collapsed stacks" err || fail "$(cat err)"
+done
+braid report --html page.html stacks.trace
+printf PERFILE2 >perf.data
+! braid import -o none.trace perf.data 2>err || fail "perf.data"
+grep -q 'perf script -i FILE -F +pid | braid import -' err || fail "$(cat err)"
+[[ ! -e none.trace ]] || fail "a refused file has left a trace"
+
+# perf's own text
+perf=$(command -v perf) && "$perf" record -q -e cpu-clock -g -o real.data -- seq 300000 >/dev/null 2>&1 || exit 0
+"$perf" script -i real.data -F +pid 2>/dev/null >perf.txt
+braid import -o perf.trace perf.txt >/dev/null
+[[ $(count_of perf.trace) -eq $(grep -c 'cpu-clock' perf.txt) ]] || fail "the samples of perf differ"
