@@ -61,6 +61,14 @@ static const char *fact(const struct merge_input *in, const char *key)
 	return analyzer_info(in->an->a, key);
 }
 
+/* What the times of a trace are: those of an imported one may be none, or of a clock that nothing else has. */
+static const char *times_of(const struct merge_input *in)
+{
+	if (!analyzer_has_times(in->an->a))
+		return "none";
+	return in->an->start_realtime_ns ? "with a date" : "without a date";
+}
+
 size_t edit_merge_refused(const struct merge_input *in, size_t count, char why[MERGE_WHY_MAX])
 {
 	static const char *const same[] = {"record.event", "record.frequency_hz", "record.period",
@@ -74,6 +82,12 @@ size_t edit_merge_refused(const struct merge_input *in, size_t count, char why[M
 					 fact(&in[i], same[k]), in[i].path);
 				return i;
 			}
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(times_of(&in[0]), times_of(&in[i])) != 0) {
+			snprintf(why, MERGE_WHY_MAX, "the times are %s in %s and %s in %s", times_of(&in[0]),
+				 in[0].path, times_of(&in[i]), in[i].path);
+			return i;
+		}
 	return 0;
 }
 
@@ -369,7 +383,8 @@ static int put_facts(struct merge *m, const struct merge_input *in, uint32_t cpu
 {
 	int err = put_first(m, in[0].an->a);
 
-	err = err ?: put_info_number(m->w, "host.cpus", cpus);
+	if (cpus && !err)
+		err = put_info_number(m->w, "host.cpus", cpus);
 	err = err ?: put_info_number(m->w, "merge.traces", m->count);
 	err = err ?: put_list(m, in, "record.choices", ",");
 	err = err ?: put_list(m, in, "record.target", "; ");

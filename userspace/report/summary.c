@@ -35,6 +35,8 @@ static void of_what(FILE *out, const struct analysis *an)
 
 	if (!*what)
 		what = analyzer_info(an->a, "record.target");
+	if (!*what)
+		what = analyzer_info(an->a, IMPORT_FACT_FILE);
 	label(out, "recorded");
 	fprintf(out, "%s%s%s", *what ? what : "unknown", *host ? " on " : "", host);
 	if (an->start_realtime_ns)

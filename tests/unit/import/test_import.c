@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of imports: what braid exports comes back as it was, and what other tools write is understood. */
+#include <compare/diff.h>
+#include <edit/edit.h>
 #include <export/stack_table.h>
 #include <jfr/jfr.h>
 #include <report/report.h>
@@ -300,6 +302,51 @@ START_TEST(facts_of_perf)
 }
 END_TEST
 
+/* ---- without times ---- */
+
+static size_t significant(const char *before, const char *after)
+{
+	struct imported i[DIFF_SIDES] = {import_text(before), import_text(after)};
+	const struct analysis *an[DIFF_SIDES] = {i[DIFF_BEFORE].an, i[DIFF_AFTER].an};
+	const double one[DIFF_SIDES] = {1, 1};
+	const struct diff_options shares = {.normalise = true};
+	struct diff *d;
+	size_t count;
+
+	ck_assert_int_eq(diff_new(&d, an, one, &shares), 0);
+	count = d->significant;
+	diff_free(d);
+	import_free(&i[DIFF_BEFORE]);
+	import_free(&i[DIFF_AFTER]);
+	return count;
+}
+
+/* Without slices of time, the numbers of samples decide. */
+START_TEST(samples_without_times_are_compared)
+{
+	ck_assert_uint_eq(significant("m;a 5000\nm;b 5000\nm;c 5000\n", "m;a 5050\nm;b 4950\nm;c 5010\n"), 0);
+	ck_assert_uint_eq(significant("m;a 5000\nm;b 5000\nm;c 5000\n", "m;a 7000\nm;b 5000\nm;c 5000\n"), 1);
+	ck_assert_uint_eq(significant("m;a 5\nm;b 5\nm;c 5\n", "m;a 7\nm;b 5\nm;c 5\n"), 0);
+}
+END_TEST
+
+START_TEST(samples_without_times_are_not_merged)
+{
+	struct imported none = import_text("a;b 1\n"), some = import_text(scripts[3].text), timed;
+	struct merge_input in[2] = {{.path = "a", .an = none.an}, {.path = "b", .an = none.an}};
+	char why[MERGE_WHY_MAX];
+
+	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 0);
+	timed = import_text("a 5/6 [000] 1.5: samples:\n\t12 main (/bin/a)\n\n");
+	in[0].an = some.an;
+	in[1].an = timed.an;
+	ck_assert_uint_eq(edit_merge_refused(in, 2, why), 1);
+	import_free(&none);
+	import_free(&some);
+	import_free(&timed);
+}
+END_TEST
+
 /* ---- refused ---- */
 
 static const struct {
@@ -357,6 +404,36 @@ START_TEST(damaged_files)
 }
 END_TEST
 
+/* Headers that no reader can go on from: the file has nothing else. */
+static const struct {
+	size_t at;
+	char byte;
+	const char *why;
+} heads[] = {{5, 0, "has a version that is not known"},
+	     {67, 0, "numbers are not compressed"},
+	     {15, 0, "the file ends before it"},
+	     {8, 1, "larger than 1 GiB"},
+	     {30, 127, "the declarations of its types are damaged"},
+	     {22, 127, "its constants are damaged"}};
+
+START_TEST(heads_of_jfr)
+{
+	struct exported x = export_with(write_jfr);
+	uint64_t first = 0;
+	struct imported i;
+
+	for (unsigned k = 8; k < 16; k++)
+		first = first << 8 | (unsigned char)x.bytes[k];
+	if (heads[_i].at == 15) /* one byte more than there is */
+		first = (first & 0xff) == 0xff ? first - 1 : first;
+	x.bytes[heads[_i].at] = heads[_i].at == 15 ? (char)(first + 1) : heads[_i].byte;
+	i = import_bytes(x.bytes, first, IMPORT_DETECT);
+	ck_assert_int_eq(i.err, -EBADMSG);
+	ck_assert_msg(strstr(i.result.refused, heads[_i].why) != NULL, "%s", i.result.refused);
+	exported_free(&x);
+}
+END_TEST
+
 /* Of a cut file, the chunks in front of the cut are there. */
 START_TEST(cut_jfr)
 {
@@ -387,6 +464,9 @@ Suite *test_import(void)
 	tcase_add_test(tc, facts_of_perf);
 	tcase_add_loop_test(tc, what_is_no_recording_is_refused, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_loop_test(tc, damaged_files, 0, sizeof(ways) / sizeof(ways[0]));
+	tcase_add_test(tc, samples_without_times_are_compared);
+	tcase_add_test(tc, samples_without_times_are_not_merged);
+	tcase_add_loop_test(tc, heads_of_jfr, 0, sizeof(heads) / sizeof(heads[0]));
 	tcase_add_test(tc, cut_jfr);
 	suite_add_tcase(s, tc);
 	return s;
