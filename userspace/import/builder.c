@@ -12,8 +12,9 @@
 #include <braid/ring.h>
 #include <util/compare.h>
 
+#define WHAT (1U << 28)	      /* the bits above an id, for a kind of code */
 #define TEXT_MAX 65535U	      /* bytes of a string */
-#define IDS_MAX (1U << 28)    /* of each sort: what a file can make this program keep */
+#define IDS_MAX (WHAT - 1)    /* of each sort: what a file can make this program keep */
 #define BCI_MAX 0xffff	      /* what class files can have */
 #define LINES_OF_METHOD 20000 /* a record has to fit into a block */
 
@@ -87,8 +88,7 @@ void builder_info(struct builder *b, const char *key, struct trace_str value)
 
 void builder_clock(struct builder *b, uint64_t time_ns)
 {
-	PUT(b, CLOCK, clock, .monotonic_ns = time_ns,
-	    .realtime_ns = b->has_realtime ? time_ns + (uint64_t)b->realtime_offset_ns : 0);
+	PUT(b, CLOCK, clock, .monotonic_ns = time_ns, .realtime_ns = b->is_realtime ? time_ns : 0);
 }
 
 uint32_t builder_name(struct builder *b, struct trace_str text)
@@ -119,11 +119,11 @@ static bool is_renamed(struct builder *b, struct builder_numbers *of, uint32_t i
 	return true;
 }
 
-uint32_t builder_process(struct builder *b, uint32_t pid, uint32_t other, struct trace_str comm)
+uint32_t builder_process(struct builder *b, uint32_t pid, struct trace_str comm)
 {
 	uint32_t name = text_id(b, comm);
 	bool is_new;
-	uint32_t id = id_of(b, &b->processes, pid, other, &is_new);
+	uint32_t id = id_of(b, &b->processes, pid, 0, &is_new);
 
 	if (id && (is_renamed(b, &b->process_names, id, name) || is_new))
 		PUT(b, PROCESS, process, .process = id, .pid = pid, .comm = text_of(b, name));
@@ -138,18 +138,19 @@ uint32_t builder_thread(struct builder *b, const struct import_thread *t)
 
 	if (id && (is_renamed(b, &b->thread_names, id, name) || is_new))
 		PUT(b, THREAD, thread, .thread = id, .process = t->process, .tid = t->tid, .ns_tid = t->tid,
-		    .flags = t->flags, .name = text_of(b, name), .group = text_of(b, text_id(b, t->group)));
+		    .flags = t->flags, .name = text_of(b, name));
 	return id;
 }
 
+/* Numbers of virtual threads have less than 48 bits. */
 uint32_t builder_vthread(struct builder *b, uint32_t process, uint64_t number, struct trace_str name)
 {
 	bool is_new;
-	uint32_t low = id_of(b, &b->vthreads, (uint32_t)(number >> 32) ^ process << 16, (uint32_t)number, &is_new);
+	uint32_t id = id_of(b, &b->vthreads, (uint32_t)(number >> 32) ^ process << 16, (uint32_t)number, &is_new);
 
 	if (is_new)
-		PUT(b, VTHREAD, vthread, low, process, number, text_of(b, text_id(b, name)));
-	return low;
+		PUT(b, VTHREAD, vthread, id, process, number, text_of(b, text_id(b, name)));
+	return id;
 }
 
 /* ---- what frames are about ---- */
@@ -254,9 +255,10 @@ uint32_t builder_frame(struct builder *b, const struct import_frame *f)
 		row.line = f->code == IMPORT_NATIVE && f->line <= INT32_MAX && f->name.len ? f->line : 0;
 		row.place = row.line ? place_of(b, f->name, f->file) : 0;
 	}
+	/* Four numbers identify a row: pairs of pairs. A byte code index has no high bit. */
 	where = id_of(b, &b->wheres, (uint32_t)(row.bci + 1), row.line, &is_new);
 	where = id_of(b, &b->wheres, where | 1U << 31, row.place, &is_new);
-	id = id_of(b, &b->rows_of, (uint32_t)f->code << 28 | row.what, where, &is_new);
+	id = id_of(b, &b->rows_of, f->code * WHAT | row.what, where, &is_new);
 	if (is_new && VEC_PUSH(&b->rows, row))
 		fail(b, -ENOMEM);
 	return b->err ? 0 : id;
@@ -284,7 +286,7 @@ uint32_t *builder_frame_of_text(struct builder *b, struct trace_str text)
 
 static uint32_t tier_of(unsigned code)
 {
-	return code == IMPORT_C1 ? BRAID_TIER_C1 : code == IMPORT_C2 ? BRAID_TIER_C2 : BRAID_TIER_UNKNOWN;
+	return code == IMPORT_C1 ? BRAID_TIER_C1 : BRAID_TIER_UNKNOWN;
 }
 
 /* The scopes of a form, innermost first. */

@@ -17,7 +17,6 @@ enum import_code {
 	IMPORT_INTERPRETED,
 	IMPORT_COMPILED, /* by a compiler that is not known */
 	IMPORT_C1,
-	IMPORT_C2,
 	IMPORT_INLINED, /* into the frame that called it */
 	IMPORT_END,	/* no frame: the stack is incomplete, because of `cause` */
 };
@@ -41,7 +40,6 @@ struct import_thread {
 	uint32_t tid;	/* 0: not known; the name tells it from others */
 	uint32_t flags; /* TRACE_THREAD_* */
 	struct trace_str name;
-	struct trace_str group;
 };
 
 /* Ids from 1 for pairs of numbers. */
@@ -81,10 +79,9 @@ struct builder_line {
 struct builder {
 	struct trace_writer *w;
 	int err;
-	bool begun;		    /* the trace has an event */
-	uint32_t process;	    /* whose methods and frames are defined from now on; 0: not known */
-	int64_t realtime_offset_ns; /* from the trace's clock to the time of day */
-	bool has_realtime;
+	bool begun;	  /* the trace has an event */
+	uint32_t process; /* whose methods and frames are defined from now on; 0: not known */
+	bool is_realtime; /* the trace's clock is the time of day */
 	struct strpool strings;
 	struct builder_ids names, modules, symbols, method_names, methods, codes, places, processes, threads, vthreads,
 		wheres, rows_of, forms_of, nodes, lines_of;
@@ -111,8 +108,8 @@ void builder_info(struct builder *b, const char *key, struct trace_str value);
 void builder_clock(struct builder *b, uint64_t time_ns);
 
 uint32_t builder_name(struct builder *b, struct trace_str text);
-/* `other` tells processes with the same pid apart. `comm` renames it, unless empty. */
-uint32_t builder_process(struct builder *b, uint32_t pid, uint32_t other, struct trace_str comm);
+/* `comm` renames it, unless empty. */
+uint32_t builder_process(struct builder *b, uint32_t pid, struct trace_str comm);
 uint32_t builder_thread(struct builder *b, const struct import_thread *t);
 uint32_t builder_vthread(struct builder *b, uint32_t process, uint64_t number, struct trace_str name);
 

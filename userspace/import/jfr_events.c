@@ -332,7 +332,7 @@ static void before_jvm(struct jfr_file *f, const struct jfr_event *e)
 
 	if (f->process)
 		return;
-	f->process = builder_process(&f->r->b, pid <= INT32_MAX ? (uint32_t)pid : 0, 0, import_str("java"));
+	f->process = builder_process(&f->r->b, pid <= INT32_MAX ? (uint32_t)pid : 0, import_str("java"));
 	f->r->b.process = f->process;
 	builder_put(&f->r->b, &(const struct trace_rec){.kind = TRACE_JVM,
 							.jvm = {.process = f->process,
@@ -421,7 +421,7 @@ bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool fi
 			jfr_skip_member(f->chunk, p, m, 0);
 	}
 	if (p->bad)
-		return first_pass; /* it is counted once */
+		return first_pass && kind->how->take; /* it is counted once */
 	e.start_ns = time_ns(f->chunk, number_of(&e, ROLE_START, f->chunk->start_ticks));
 	e.duration_ns = ticks_ns(f->chunk, number_of(&e, ROLE_DURATION, 0));
 	(first_pass ? kind->how->before : kind->how->take)(f, &e);

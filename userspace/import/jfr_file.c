@@ -102,7 +102,7 @@ static void chunk_free(struct jfr_file *f)
 static void find_process(struct jfr_file *f)
 {
 	if (!f->process)
-		f->process = builder_process(&f->r->b, 0, 0, import_str(""));
+		f->process = builder_process(&f->r->b, 0, import_str(""));
 	f->r->b.process = f->process;
 }
 
@@ -187,7 +187,7 @@ int jfr_read(struct reader *r)
 	snprintf(r->format, sizeof(r->format), "JFR");
 	r->clock = "the time of day";
 	r->timed = true;
-	r->b.has_realtime = true;
+	r->b.is_realtime = true;
 	builder_info(&r->b, "record.event", import_str("jdk.ExecutionSample"));
 	while (!err && !ended)
 		err = next_chunk(f, &bytes, &ended);

@@ -65,7 +65,6 @@ struct jfr_file {
 	VEC(struct jfr_left) left;
 	struct strpool names;
 	char text[3][JFR_TEXT_MAX];
-	uint32_t processes;
 };
 
 /* ---- jfr_stacks.c ---- */

@@ -26,7 +26,7 @@ struct record {
 	struct trace_sample sample;
 	char values[VALUES_MAX];
 	VEC(char) lines; /* its frames, as they are in the file */
-	uint64_t line;	 /* number of the first of them */
+	uint64_t line;	 /* number of its first one */
 };
 
 struct perf {
@@ -93,10 +93,10 @@ static uint32_t thread_of(struct perf *p, const struct perf_header *h)
 	struct builder *b = &p->r->b;
 
 	if (h->pid) {
-		t.process = builder_process(b, h->pid, 0, h->pid == h->tid ? h->comm : (struct trace_str){0});
+		t.process = builder_process(b, h->pid, h->pid == h->tid ? h->comm : (struct trace_str){0});
 		/* A process whose first thread was not seen is called as the one that was. */
 		if (t.process && !b->process_names.at[t.process - 1])
-			builder_process(b, h->pid, 0, h->comm);
+			builder_process(b, h->pid, h->comm);
 	}
 	return builder_thread(b, &t);
 }
@@ -231,7 +231,7 @@ static bool take_frames(struct perf *p)
 			push_frame(p, &f);
 		} else if (!is_source_line(line)) {
 			good = false;
-			reader_lose(p->r, "line", 1, "the event behind line %" PRIu64 " has a line that is no frame",
+			reader_lose(p->r, "line", 1, "the event at line %" PRIu64 " has a line that is no frame",
 				    p->record.line);
 		}
 	}

@@ -177,7 +177,7 @@ static uint32_t make_thread(struct pprof *s, const Pprof__Sample *sample)
 	}
 	if (!t.name.len && !t.tid)
 		return 0;
-	t.process = pid || comm.len ? builder_process(&s->r->b, pid, 0, comm) : 0;
+	t.process = pid || comm.len ? builder_process(&s->r->b, pid, comm) : 0;
 	return builder_thread(&s->r->b, &t);
 }
 
@@ -319,7 +319,7 @@ static void put_facts(struct pprof *s)
 
 	if (s->p->time_nanos > 0) {
 		s->time_ns = (uint64_t)s->p->time_nanos;
-		b->has_realtime = true;
+		b->is_realtime = true;
 		builder_clock(b, s->time_ns);
 	}
 	if (s->p->duration_nanos > 0) {

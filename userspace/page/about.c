@@ -23,6 +23,11 @@ static const struct {
 	{"record.period", "Period"},
 	{"record.choices", "Recorded"},
 	{"record.frequency_hz", "Samples a second on each CPU"},
+	{IMPORT_FACT_FORMAT, "Imported from"},
+	{IMPORT_FACT_FILE, "File"},
+	{IMPORT_FACT_BY, "Made by"},
+	{IMPORT_FACT_CLOCK, "Clock"},
+	{IMPORT_FACT_BRAID, "Imported by braid"},
 };
 
 static void put_pair(struct json *j, const char *title, const char *text)
