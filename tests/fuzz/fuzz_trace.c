@@ -99,6 +99,7 @@ static void put_block(FILE *f, struct braid_block *head, const void *raw, size_t
 
 static void put_forged(FILE *f, const uint8_t *data, size_t size)
 {
+	static const uint16_t kinds[] = {BRAID_BLOCK_DEFS, BRAID_BLOCK_EVENTS, BRAID_BLOCK_SAMPLES};
 	struct braid_block head = {.kind = BRAID_BLOCK_SCHEMA};
 	char own[TRACE_SCHEMA_MAX];
 	const char *text = (const char *)data;
@@ -110,8 +111,11 @@ static void put_forged(FILE *f, const uint8_t *data, size_t size)
 	}
 	head.schema = trace_schema_id(text, text_len);
 	put_block(f, &head, text, text_len);
-	head.kind = BRAID_BLOCK_DEFS;
-	put_block(f, &head, data + records, size - records);
+	/* Any record may be in any block, and the last two are read together. */
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		head.kind = kinds[i];
+		put_block(f, &head, data + records, size - records);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -476,7 +476,7 @@ START_TEST(usual_records_are_small)
 	ck_assert_uint_le(size_of(d, &node), 6);
 	frame.frame.frame++;
 	frame.frame.address += 0x123456;
-	ck_assert_uint_le(size_of(d, &frame), 15 + 4);
+	ck_assert_uint_le(size_of(d, &frame), 15 + 5);
 	free(d);
 }
 END_TEST

@@ -390,7 +390,7 @@ static const struct forged forged[] = {
 	 1,
 	 0},
 	{"method of 33 bits", {0x80 | 15 << 2 | 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 128, 128, 128, 128, 16, 2}, 16, 1, 0},
-	{"thread of 33 bits", {0x80 | 6 << 2, 2, 128, 128, 128, 128, 16}, 7, 1, 0},
+	{"thread of 33 bits", {0x80 | 6 << 2, 2, 128, 128, 128, 128, 32}, 7, 1, 0},
 	{"an event among definitions", {0x80 | 1 << 2 | 3, 0, 33, 1, 1}, 2, 0, 0},
 	{"id below zero", {TRACE_MODULE, 1, 3}, 3, 1, 0},
 	{"kind 0", {0, 2, 1, 1}, 4, 0, 1},
