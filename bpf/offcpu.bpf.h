@@ -210,7 +210,7 @@ static __always_inline void offcpu_ended(struct braid_thread_time *t, __u32 tid,
 	if (!l)
 		return;
 	late |= stacks_at_start && !(t->now.flags & BRAID_OFFCPU_BEFORE);
-	park = !late && offcpu_is_park(&t->now, l, ns);
+	park = !late && l->locks && offcpu_is_park(&t->now, l, ns);
 	t->now.selected = interval_is_selected(t, &t->now, l);
 	if (l->min_ns == NEVER) {
 		if (park)
@@ -408,8 +408,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 /* ---- in the thread's own context again ---- */
 
-/* Reads what the current thread was parked for. It returns the slot before any walk, whose stack would not suffice. */
-static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
+/*
+ * Reads what the current thread was parked for; unless `any`, only what can be a lock. It returns the slot before any walk,
+ * whose stack would not suffice.
+ */
+static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked, bool any)
 {
 	struct braid_process *p = bpf_map_lookup_elem(&processes, &pid);
 	struct sample *s = p && p->jvm ? stack_begin(p) : NULL;
@@ -417,22 +420,22 @@ static __always_inline bool offcpu_parked(__u32 pid, struct parked *parked)
 
 	if (!s)
 		return false;
-	found = parked_read(s->w.slot, p->jvm - 1, parked, false) && parked_in_lock(parked);
+	found = parked_read(s->w.slot, p->jvm - 1, parked, false) && (any || parked_in_lock(parked));
 	slot_release(s);
 	return found;
 }
 
-static __noinline bool offcpu_is_lock(__u32 pid)
+static __noinline bool offcpu_is_parked(__u32 pid, bool any)
 {
 	struct parked parked = {0};
 
-	return offcpu_parked(pid, &parked);
+	return offcpu_parked(pid, &parked, any);
 }
 
 /* What becomes of an interval besides a LOCK. */
 enum offcpu_fate { OFFCPU_COUNTED, OFFCPU_ADDED, OFFCPU_EMITTED };
 
-/* Emits the pending interval of a thread that was parked for a lock. */
+/* Emits the pending interval of a thread that was parked for something. */
 static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, struct braid_stack_ref *ref,
 					       const struct parked *parked, enum offcpu_fate fate)
 {
@@ -441,7 +444,7 @@ static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, stru
 	bool counts = fate == OFFCPU_COUNTED;
 
 	if (e) {
-		e->sleep = BRAID_SLEEP_LOCK | (fate == OFFCPU_EMITTED ? BRAID_SLEEP_LONG : 0);
+		e->sleep = BRAID_SLEEP_BLOCKER | (fate == OFFCPU_EMITTED ? BRAID_SLEEP_LONG : 0);
 		if (!e->other_pid)
 			e->event.other_tid = parked->owner;
 		__builtin_memcpy(e->text, parked->class, sizeof(e->text));
@@ -457,10 +460,10 @@ static __always_inline void offcpu_emit_parked(struct braid_thread_time *t, stru
 }
 
 /* Reads it again after the walk: the thread is still parked, but a collector may be running now. */
-static __noinline void offcpu_emit_lock(struct braid_thread_time *t, struct braid_stack_ref *ref, enum offcpu_fate fate)
+static __noinline void offcpu_emit_park(struct braid_thread_time *t, struct braid_stack_ref *ref, enum offcpu_fate fate)
 {
 	struct parked parked = {0};
-	bool found = offcpu_parked(t->pid, &parked);
+	bool found = offcpu_parked(t->pid, &parked, fate == OFFCPU_EMITTED);
 
 	if (found)
 		offcpu_emit_parked(t, ref, &parked, fate);
@@ -488,21 +491,22 @@ static __always_inline void offcpu_come_back(struct braid_thread_time *t)
 	const struct braid_offcpu_limits *l;
 	struct braid_stack_ref *ref = &t->start;
 	enum offcpu_fate fate;
-	bool room, lock;
+	bool room, park;
 	__u32 pid = t->pid;
 
 	t->start = (struct braid_stack_ref){0};
 	l = limits_of_pid(pid);
 	fate = offcpu_fate(t);
 	room = fate == OFFCPU_ADDED || jvm_event_room(pid, BRAID_JVM_OFFCPU);
-	lock = room && l && offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
-	       offcpu_is_lock(pid);
-	if (room && (lock || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
+	park = room && l && (l->locks || fate == OFFCPU_EMITTED) &&
+	       offcpu_is_park(&t->pending, l, t->pending.end_ns - t->pending.start_ns) &&
+	       offcpu_is_parked(pid, fate == OFFCPU_EMITTED);
+	if (room && (park || fate != OFFCPU_COUNTED) && bpf_get_current_task_btf()->mm)
 		offcpu_stack_now(bpf_map_lookup_elem(&processes, &pid), REUSE_SLEEPER, ref);
 	if (fate == OFFCPU_ADDED && stack_is_passing(ref))
 		fate = OFFCPU_EMITTED;
-	if (lock)
-		offcpu_emit_lock(t, ref, fate);
+	if (park)
+		offcpu_emit_park(t, ref, fate);
 	else if (fate == OFFCPU_ADDED)
 		offcpu_sum_pending(t, ref);
 	else if (room && fate == OFFCPU_EMITTED)

@@ -72,8 +72,8 @@ struct braid_offcpu_limits {
 	__u64 waker_min_ns;	 /* shorter ones get no waker */
 	__u64 sums_waker_min_ns; /* the same for threads whose times are added up */
 	__u64 park_min_ns;	 /* shorter ones get no park blocker; UINT64_MAX: none gets one */
-	__u32 all; /* report when they could run, too, and all of each thread's time; else only what blocks them */
-	__u32 reserved;
+	__u32 all;   /* report when they could run, too, and all of each thread's time; else only what blocks them */
+	__u32 locks; /* parks for what can be a lock are of interest however short, and those that are added up, too */
 };
 
 /* Value of the map `offcpu_settings`, set by the collector. */
@@ -221,8 +221,8 @@ struct braid_event_jvm_event {
 	__u32 source;	   /* enum braid_event_source: the reporter, which also defines the meaning of names */
 	__u32 sleep;	   /* of OFFCPU: BRAID_SLEEP_*, and what `text` is */
 	struct braid_jvm_event event; /* detail: of OFFCPU: BRAID_IRQ_* */
-	char text[BRAID_TEXT_MAX];    /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of the
-				      blocker if it can be a lock, or an enum braid_object; else empty; see also
+	char text[BRAID_TEXT_MAX]; /* of probes: a name, cut; of THREAD_CPU: the thread; of OFFCPU: the class of what it
+				      was parked for, or an enum braid_object; else empty; see also
 				      <braid/probe.h> */
 };
 _Static_assert(sizeof(struct braid_event_jvm_event) == 200, "jvm event");
@@ -235,8 +235,8 @@ struct braid_event_kernel {
 };
 _Static_assert(sizeof(struct braid_event_kernel) == 264, "kernel event");
 
-#define BRAID_SLEEP_LONG 1U /* long enough for an OFFCPU event */
-#define BRAID_SLEEP_LOCK 2U /* `text` is the class of a blocker that can be a lock */
+#define BRAID_SLEEP_LONG 1U    /* long enough for an OFFCPU event */
+#define BRAID_SLEEP_BLOCKER 2U /* `text` is the class of what the thread was parked for */
 #define BRAID_SLEEP_OBJECT_SHIFT 8
 
 /* What a thread waited for, in `text`. */

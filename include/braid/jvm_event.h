@@ -24,9 +24,9 @@ enum braid_jvm_event_kind {
 	BRAID_JVM_OFFCPU = 5,	 /* off the CPU, on this stack; flags: BRAID_OFFCPU_*; value: ns at the end in which it
 				    could run and waited for a CPU; number: the futex's address, or the inode of what
 				    it waited for; weight: the CPU that it left, and the one that it came back to in the
-				    high 32 bits; name: what it waited for (a path, an address); other: the waker, with
-				    its stack; text: the interrupt that woke it, or a thread that is not recorded
-				    (name[tid]). With the type `offcpu`, a park for a lock is both this and a LOCK */
+				    high 32 bits; name: what it waited for (a path, an address, the class of what it
+				    was parked for); other: the waker, with its stack; text: the interrupt that woke
+				    it, or a thread that is not recorded (name[tid]). With the type `offcpu`, a park for a lock is both this and a LOCK */
 	BRAID_JVM_GC_PAUSE = 6,	 /* stop-the-world pause; name: collector; detail: cause; text: the pause's name in the
 				    JVM's log, or empty; value, weight: bytes of heap used before and after,
 				    0: not known; number: of the pause; flags: BRAID_GC_* */

@@ -103,11 +103,6 @@ static uint32_t other_thread(struct jvms *jvms, struct process *process, const s
 	return t ? t->id : 0;
 }
 
-static bool is_unmounted(const struct braid_event_jvm_event *e)
-{
-	return BRAID_OFFCPU_CLASS(e->event.flags) == BRAID_OFFCPU_UNMOUNTED;
-}
-
 /* An interval off the CPU can be a LOCK, too. */
 static void receive_offcpu(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 			   const struct trace_jvm_event *what)
@@ -123,7 +118,7 @@ static void receive_offcpu(struct jvms *jvms, struct process *process, const str
 		return;
 	if (!e->other_pid) /* the owner of the lock */
 		offcpu.other = offcpu.other_node = 0;
-	offcpu.name = is_unmounted(e) ? parked_class(jvms, process, e) : offcpu_object(jvms, process, e);
+	offcpu.name = parked_class(jvms, process, e) ?: offcpu_object(jvms, process, e);
 	if (!offcpu.other && offcpu_waker(&jvms->irqs, e, text))
 		offcpu.text = trace_str_of(text);
 	jvm_events_emit(jvms, process, &offcpu);

@@ -5,6 +5,7 @@
 #include "sink/names.h"
 #include "util/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* An application's own class counts as a lock when its owner was seen. */
@@ -13,29 +14,37 @@ bool parked_is_lock(const char *class, bool owned)
 	return jvm_class_is_lock(class) || owned;
 }
 
-static void class_of(const struct braid_event_jvm_event *e, char *class, size_t size)
+/* Every Condition of the JDK is of this class, whose name is too long for the record. */
+#define CONDITION "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
+#define CLASS_MAX (2 * BRAID_TEXT_MAX)
+
+static void class_of(const struct braid_event_jvm_event *e, char class[CLASS_MAX])
 {
-	class_name_from_signature(class, size, e->text, strnlen(e->text, sizeof(e->text)));
+	size_t length = strnlen(e->text, sizeof(e->text));
+
+	class_name_from_signature(class, CLASS_MAX, e->text, length);
+	if (length + 1 >= sizeof(e->text) && !strncmp(class, CONDITION, strlen(class)))
+		snprintf(class, CLASS_MAX, CONDITION);
 }
 
 uint32_t parked_class(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e)
 {
-	char class[sizeof(e->text) * 2];
+	char class[CLASS_MAX];
 
-	if (!(e->sleep & BRAID_SLEEP_LOCK))
+	if (!(e->sleep & BRAID_SLEEP_BLOCKER))
 		return 0;
-	class_of(e, class, sizeof(class));
+	class_of(e, class);
 	return names_id(jvms->names, &process->account, trace_str_of(class));
 }
 
 bool parked_explain(struct jvms *jvms, struct process *process, const struct braid_event_jvm_event *e,
 		    struct trace_jvm_event *to)
 {
-	char class[sizeof(e->text) * 2];
+	char class[CLASS_MAX];
 
-	if (!(e->sleep & BRAID_SLEEP_LOCK))
+	if (!(e->sleep & BRAID_SLEEP_BLOCKER))
 		return false;
-	class_of(e, class, sizeof(class));
+	class_of(e, class);
 	if (!(jvm_events_enabled(jvms, process) & BRAID_EVENT_TYPE(LOCK)) ||
 	    !parked_is_lock(class, !e->other_pid && e->event.other_tid))
 		return false;

@@ -241,7 +241,12 @@ void offcpu_limits(struct braid_offcpu_limits *l, const struct braid_event_confi
 	l->waker_min_ns = l->min_ns;
 	l->sums_waker_min_ns = c->enabled & BRAID_EVENT_TYPE(WAIT) ? c->wait_min_ns : UINT64_MAX;
 	/* The agent handles the configuration of single threads, and it sees monitors only. */
-	l->park_min_ns = c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK) ? owner_min : UINT64_MAX;
+	l->locks = (c->enabled & ~c->threaded & BRAID_EVENT_TYPE(LOCK)) != 0;
+	l->park_min_ns = UINT64_MAX;
+	if (l->locks)
+		l->park_min_ns = owner_min;
+	else if (all)
+		l->park_min_ns = l->min_ns > OWNER_MIN_NS ? l->min_ns : OWNER_MIN_NS;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->waker_min_ns)
 		l->waker_min_ns = owner_min;
 	if (c->enabled & BRAID_EVENT_TYPE(LOCK) && owner_min < l->sums_waker_min_ns)
