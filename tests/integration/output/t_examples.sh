@@ -12,6 +12,7 @@ echo 'class App { public static void main(String[] args) throws Exception { LogC
 javac -d build/demo "$root/tools/LogCruncher.java" App.java
 jar cfe app.jar App -C build/demo .
 ln -s "$CLASSES" build/java
+java -XX:StartFlightRecording=filename=recording.jfr -jar app.jar &>recording.out || fail "$(cat recording.out)"
 
 start_worker program
 tell program burn 600000 # until it is killed
