@@ -563,13 +563,15 @@ int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bo
 	return start(jvm, &o, attach_dump_request(o.request, file, live), -1, result_fd, child);
 }
 
-int attach_threads_start(const struct jvm_process *jvm, int text_fd, int *result_fd, pid_t *child)
+int attach_text_start(const struct jvm_process *jvm, enum attach_text text, int text_fd, int *result_fd, pid_t *child)
 {
-	struct order o = {.wait_ms = ANSWER_TIMEOUT_MS, .text = true, .answer = attach_threads_answer};
+	struct order o = {.wait_ms = ANSWER_TIMEOUT_MS, .text = true, .answer = attach_text_answer};
+	ssize_t length =
+		text == ATTACH_TEXT_THREADS ? attach_threads_request(o.request) : attach_memory_request(o.request);
 
 	*result_fd = -1;
 	*child = -1;
-	return start(jvm, &o, attach_threads_request(o.request), text_fd, result_fd, child);
+	return start(jvm, &o, length, text_fd, result_fd, child);
 }
 
 void attach_result_read(int result_fd, struct attach_result *r)

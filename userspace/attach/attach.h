@@ -96,11 +96,16 @@ int attach_dump_start(const struct jvm_process *jvm, const struct staging *d, bo
 
 #define ATTACH_TEXT_MAX (64U << 20)
 
+enum attach_text {
+	ATTACH_TEXT_THREADS, /* its threads and the monitors that they own */
+	ATTACH_TEXT_MEMORY,  /* its native memory, in detail */
+};
+
 /*
- * The same, but the JVM prints its threads and the monitors that they own: the answer is written to `text_fd`, an empty file of
- * the caller's. Its first line is a number. -EFBIG: it is larger than ATTACH_TEXT_MAX.
+ * The same, but the JVM prints: the answer is written to `text_fd`, an empty file of the caller's. Its first line is a
+ * number. -EFBIG: it is larger than ATTACH_TEXT_MAX.
  */
-int attach_threads_start(const struct jvm_process *jvm, int text_fd, int *result_fd, pid_t *child);
+int attach_text_start(const struct jvm_process *jvm, enum attach_text text, int text_fd, int *result_fd, pid_t *child);
 
 /* End of file, which means that the child was killed, is a result with an error, too. */
 void attach_result_read(int result_fd, struct attach_result *r);

@@ -46,6 +46,13 @@ ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX])
 	return format(to, parts);
 }
 
+ssize_t attach_memory_request(char to[ATTACH_REQUEST_MAX])
+{
+	const char *const parts[PARTS] = {"1", "jcmd", "VM.native_memory detail", "", ""};
+
+	return format(to, parts);
+}
+
 /* Reads the number that is the whole line at *at, and moves *at to the next line. */
 static int line_number(const char **at, long *out)
 {
@@ -136,7 +143,7 @@ int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MA
 	return -EIO;
 }
 
-int attach_threads_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
+int attach_text_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
 {
 	char text[ANSWER_TEXT], clean[160];
 	long status = 0;
@@ -148,8 +155,7 @@ int attach_threads_answer(const char *answer, size_t length, char why[ATTACH_WHY
 	if (!status)
 		return 0;
 	utf8_printable(clean, sizeof(clean), at, strcspn(at, "\r\n"));
-	snprintf(why, ATTACH_WHY_MAX, "the JVM could not print its threads (status %ld)%s%s", status,
-		 *clean ? ": " : "", clean);
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not print it (status %ld)%s%s", status, *clean ? ": " : "", clean);
 	return -EIO;
 }
 

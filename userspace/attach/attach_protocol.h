@@ -23,9 +23,12 @@ ssize_t attach_dump_request(char to[ATTACH_REQUEST_MAX], const char *file, bool 
 /* The same with "threaddump". */
 ssize_t attach_threads_request(char to[ATTACH_REQUEST_MAX]);
 
+/* The same with "jcmd", and "VM.native_memory detail" as its argument. */
+ssize_t attach_memory_request(char to[ATTACH_REQUEST_MAX]);
+
 /* Parse a whole answer, which is untrusted: 0, or a negative errno and a sentence. */
 int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
-int attach_threads_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
+int attach_text_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX]);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `braid memory`: whose memory the resident set of a process is, now. */
+/* `braid memory`: whose memory the resident set of a process is, now, or by how much it grows. */
 #include "cli.h"
 #include "common.h"
+#include "memory_growth.h"
 
 #include "util/json.h"
 #include "resident/resident.h"
@@ -14,6 +15,8 @@
 
 #define TOP 10U
 
+enum { OPT_ASK = 0x100, OPT_WATCH };
+
 static const char doc[] =
 	"Shows whose memory the resident set of a process is: the Java heap, the code cache, stacks of threads, malloc, "
 	"libraries, files, and what cannot be recognised from outside.\vThe parts add up to what the kernel says in "
@@ -23,6 +26,7 @@ static const char doc[] =
 	"Examples:\n"
 	"  braid memory 4711\n"
 	"  braid memory 4711 --json\n"
+	"  braid memory 4711 --watch 60s --ask\n"
 	"  jcmd 4711 VM.native_memory detail | braid memory --nmt - 4711\n"
 	"\n"
 	"`braid record -e malloc` shows which code has allocated native memory and not freed it.";
@@ -31,6 +35,9 @@ static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{"nmt", 'n', "FILE", 0,
 	 "Name parts as this answer of `jcmd PID VM.native_memory detail` does; - is standard input", 0},
+	{"ask", OPT_ASK, NULL, 0, "Have the JVM itself name parts; it must run with -XX:NativeMemoryTracking=detail",
+	 0},
+	{"watch", OPT_WATCH, "TIME", 0, "Print by how much each part grows in TIME, or until Ctrl-C", 0},
 	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
@@ -38,7 +45,8 @@ static const struct argp_option options[] = {
 struct memory_command {
 	pid_t pid;
 	const char *tracking;
-	bool as_json;
+	bool as_json, ask;
+	uint64_t watch_ns;
 };
 
 static error_t memory_parse(int key, char *arg, struct argp_state *state)
@@ -52,80 +60,28 @@ static error_t memory_parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		c->tracking = arg;
 		return 0;
+	case OPT_ASK:
+		c->ask = true;
+		return 0;
+	case OPT_WATCH:
+		if (duration_parse(arg, &c->watch_ns) || !c->watch_ns)
+			argp_error(state, "--watch: '%s' is not a time, such as 30s", arg);
+		return 0;
 	case 'v':
 		log_verbosity++;
 		return 0;
-	case ARGP_KEY_ARG:
 	case ARGP_KEY_END:
+		if (c->tracking && (c->ask || c->watch_ns))
+			argp_error(state, "--nmt is one answer of the JVM: use --ask with --watch, and not both");
+		return common_pid_arg(key, arg, state, &c->pid);
+	case ARGP_KEY_ARG:
 		return common_pid_arg(key, arg, state, &c->pid);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* ---- sums ---- */
-
-struct sum {
-	const char *name;
-	uint64_t resident, swapped, size, parts;
-};
-
-struct sums {
-	VEC(struct sum) all;
-};
-
-static const char *sum_name(const struct resident_part *p)
-{
-	return p->owner == RESIDENT_TRACKED ? p->name : resident_owner_name((enum resident_owner)p->owner);
-}
-
-static int add_up(struct sums *s, const struct resident *r)
-{
-	for (size_t i = 0; i < r->parts.count; i++) {
-		const struct resident_part *p = &r->parts.at[i];
-		size_t at = 0;
-
-		while (at < s->all.count && strcmp(s->all.at[at].name, sum_name(p)) != 0)
-			at++;
-		if (at == s->all.count && VEC_PUSH(&s->all, (struct sum){.name = sum_name(p)}))
-			return -ENOMEM;
-		s->all.at[at].resident += p->resident;
-		s->all.at[at].swapped += p->swapped;
-		s->all.at[at].size += p->end - p->start;
-		s->all.at[at].parts++;
-	}
-	return 0;
-}
-
-static int compare_sums(const void *x, const void *y)
-{
-	const struct sum *p = x, *q = y;
-
-	return p->resident != q->resident ? (p->resident < q->resident) - (p->resident > q->resident)
-					  : strcmp(p->name, q->name);
-}
-
-static int compare_parts(const void *x, const void *y)
-{
-	const struct resident_part *p = x, *q = y;
-
-	return p->resident != q->resident ? (p->resident < q->resident) - (p->resident > q->resident)
-					  : (p->start > q->start) - (p->start < q->start);
-}
-
 /* ---- text ---- */
-
-static double share_of(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
-/* Names in a file system, and in the JVM's answer, may have any bytes. */
-static void print_name(const char *name)
-{
-	for (; *name; name++)
-		putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-}
 
 static void print_parts(const struct resident *r, enum resident_owner owner, const char *title)
 {
@@ -143,12 +99,12 @@ static void print_parts(const struct resident *r, enum resident_owner owner, con
 		       size_text(whole, p->end - p->start), p->start, p->end);
 		if (p->tid)
 			printf("thread %u ", p->tid);
-		print_name(p->name);
+		memory_name_print(p->name);
 		putchar('\n');
 	}
 }
 
-static void print_text(const struct resident *r, const struct sums *s)
+static void print_text(const struct resident *r, const struct memory_sums *s)
 {
 	char size[QUANTITY_TEXT], whole[QUANTITY_TEXT], swapped[QUANTITY_TEXT];
 
@@ -157,11 +113,11 @@ static void print_text(const struct resident *r, const struct sums *s)
 		printf(", and %s in swap space", size_text(swapped, r->swapped));
 	printf("\n  %11s  %7s  %11s  %8s  owner\n", "resident", "share", "of", "parts");
 	for (size_t i = 0; i < s->all.count; i++) {
-		const struct sum *one = &s->all.at[i];
+		const struct memory_sum *one = &s->all.at[i];
 
 		printf("  %11s  %6.2f%%  %11s  %8" PRIu64 "  ", size_text(size, one->resident),
-		       share_of(one->resident, r->total), size_text(whole, one->size), one->parts);
-		print_name(one->name);
+		       percent(one->resident, r->total), size_text(whole, one->size), one->parts);
+		memory_name_print(one->name);
 		if (one->swapped)
 			printf(" (%s more in swap space)", size_text(swapped, one->swapped));
 		putchar('\n');
@@ -172,7 +128,7 @@ static void print_text(const struct resident *r, const struct sums *s)
 
 /* ---- JSON ---- */
 
-static void print_json(const struct resident *r, const struct sums *s)
+static void print_json(const struct resident *r, const struct memory_sums *s)
 {
 	struct json j = {.out = stdout};
 
@@ -197,7 +153,7 @@ static void print_json(const struct resident *r, const struct sums *s)
 		const struct resident_part *p = &r->parts.at[i];
 
 		json_open(&j, NULL, '{');
-		json_string(&j, "owner", sum_name(p));
+		json_string(&j, "owner", memory_owner_name(p));
 		json_number(&j, "start", p->start);
 		json_number(&j, "end", p->end);
 		json_number(&j, "resident", p->resident);
@@ -229,39 +185,30 @@ static int read_tracking(struct resident *r, const char *path)
 	return err;
 }
 
-static void report_error(pid_t pid, int err)
+static bool print_now(const struct memory_command *c)
 {
-	if (err == -ESRCH)
-		log_error("no process %d", (int)pid);
-	else
-		log_error("cannot read the memory of process %d: %s%s", (int)pid, strerror(-err),
-			  err == -EACCES || err == -EPERM ? "; run braid as root, or as the process's user" : "");
+	struct memory_sums s = {0};
+	struct resident r = {0};
+	bool ok = false;
+
+	if ((c->tracking && read_tracking(&r, c->tracking)) || !memory_read(&r, &s, c->pid, c->ask))
+		goto out;
+	(c->as_json ? print_json : print_text)(&r, &s);
+	ok = common_output_close(stdout, NULL, 0);
+out:
+	memory_sums_free(&s);
+	resident_free(&r);
+	return ok;
 }
 
 int cmd_memory(int argc, char **argv)
 {
 	static const struct argp argp = {.options = options, .parser = memory_parse, .args_doc = "PID", .doc = doc};
 	struct memory_command c = {0};
-	struct resident r = {0};
-	struct sums s = {0};
-	int err, status = EXIT_FAILURE;
+	bool ok;
 
 	if (common_parse(&argp, argc, argv, &c))
 		return EXIT_USAGE;
-	if (c.tracking && read_tracking(&r, c.tracking))
-		goto out;
-	err = resident_read(&r, c.pid);
-	VEC_SORT(&r.parts, compare_parts);
-	err = err ?: add_up(&s, &r); /* its names are those of the parts, which stay where they are */
-	if (err) {
-		report_error(c.pid, err);
-		goto out;
-	}
-	VEC_SORT(&s.all, compare_sums);
-	(c.as_json ? print_json : print_text)(&r, &s);
-	status = common_output_close(stdout, NULL, 0) ? EXIT_SUCCESS : EXIT_FAILURE;
-out:
-	free(s.all.at);
-	resident_free(&r);
-	return status;
+	ok = c.watch_ns ? memory_growth_print(c.pid, c.watch_ns, c.ask, c.as_json) : print_now(&c);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -34,7 +34,7 @@ static bool ask(pid_t pid, int text_fd)
 		log_error("process %d: " FAILED ": %s", (int)pid, jvm.why);
 		return false;
 	}
-	err = attach_threads_start(&jvm, text_fd, &result_fd, &child);
+	err = attach_text_start(&jvm, ATTACH_TEXT_THREADS, text_fd, &result_fd, &child);
 	if (err)
 		log_error("process %d: " FAILED ": %s", (int)pid, strerror(-err));
 	return !err && attach_wait(pid, result_fd, child, FAILED, "interrupted");

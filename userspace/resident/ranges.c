@@ -188,21 +188,15 @@ static bool is_arena(const struct resident *r, const struct resident_mapping *m)
 	       (info[1] || info[0] - m->start < 4096);
 }
 
-/* Large blocks that glibc has mapped, one after the other: each begins with a chunk's sizes. */
-static bool is_blocks(const struct resident *r, const struct resident_mapping *m)
+uint64_t resident_block(const struct resident *r, uint64_t at, uint64_t end)
 {
-	uint64_t chunk[2], at = m->start, bytes;
+	uint64_t chunk[2], bytes;
 
-	for (int i = 0; i < 1000 && at < m->end; i++) {
-		if (!words_at(r, at, chunk, 2))
-			return false;
-		bytes = chunk[1] & ~(uint64_t)CHUNK_FLAGS;
-		if ((chunk[1] & CHUNK_FLAGS) != CHUNK_MAPPED || chunk[0] || !bytes || bytes % 4096 ||
-		    bytes > m->end - at)
-			return false;
-		at += bytes;
-	}
-	return at == m->end;
+	if (!words_at(r, at, chunk, 2))
+		return 0;
+	bytes = chunk[1] & ~(uint64_t)CHUNK_FLAGS;
+	return (chunk[1] & CHUNK_FLAGS) == CHUNK_MAPPED && !chunk[0] && bytes % 4096 == 0 && bytes <= end - at ? bytes
+													       : 0;
 }
 
 static enum resident_owner guess_file(const struct resident *r, const struct resident_mapping *m)
@@ -231,5 +225,5 @@ enum resident_owner resident_guess(const struct resident *r, const struct reside
 		return RESIDENT_LIBRARY; /* the kernel's: vdso, vvar */
 	if (m->shared)
 		return RESIDENT_SHARED;
-	return is_arena(r, m) || is_blocks(r, m) ? RESIDENT_MALLOC : RESIDENT_UNKNOWN;
+	return is_arena(r, m) ? RESIDENT_MALLOC : RESIDENT_UNKNOWN;
 }

@@ -115,6 +115,29 @@ static const struct resident_range *range_after(const struct resident *r, uint64
 	return low < r->ranges.count ? &r->ranges.at[low] : NULL;
 }
 
+/* The kernel makes one mapping of neighbours, so a block can be anywhere in it. */
+static int add_blocks(struct reading *g)
+{
+	const struct resident_range block = {.owner = RESIDENT_MALLOC};
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+	int err = 0;
+
+	if (g->m.path[0] || g->m.shared || g->m.permissions[1] != 'w' ||
+	    resident_guess(g->r, &g->m) != RESIDENT_UNKNOWN)
+		return 0;
+	for (uint64_t at = g->m.start; at < g->m.end && g->m.resident && !err; at += bytes ?: page) {
+		const struct resident_range *range = range_after(g->r, at);
+		uint64_t end = range && range->start < g->m.end ? range->start : g->m.end;
+
+		bytes = 0;
+		if (range && range->start <= at)
+			bytes = range->end - at;
+		else if (resident_of(g, at, at + page) && (bytes = resident_block(g->r, at, end)))
+			err = add_range(g, &block, at, at + bytes);
+	}
+	return err;
+}
+
 static int add_mapping(struct reading *g)
 {
 	const struct resident_range *end = g->r->ranges.at + g->r->ranges.count;
@@ -129,7 +152,7 @@ static int add_mapping(struct reading *g)
 	for (; range && range < end && range->start < g->m.end && !err; range++)
 		err = add_range(g, range, range->start > g->m.start ? range->start : g->m.start,
 				range->end < g->m.end ? range->end : g->m.end);
-	return err ?: add_rest(g);
+	return err ?: add_blocks(g) ?: add_rest(g);
 }
 
 static int finish_mapping(struct reading *g)

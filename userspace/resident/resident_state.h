@@ -21,6 +21,11 @@ int resident_add_range(struct resident *r, const struct resident_range *range);
 /* ranges.c: what the JVM's tables and the kernel say of heap, code cache and threads. `libjvm`: its first mapping, by
  * which its tables are found, or 0. */
 int resident_find_ranges(struct resident *r, uint64_t libjvm, uint64_t libjvm_end);
+/*
+ * The bytes of the block that begins at a page: a large one, for which glibc has called mmap; it begins with a chunk's
+ * sizes. 0: none does.
+ */
+uint64_t resident_block(const struct resident *r, uint64_t at, uint64_t end);
 /* The owner of a mapping, or of a part of it, that is in no range. */
 enum resident_owner resident_guess(const struct resident *r, const struct resident_mapping *m);
 

@@ -46,6 +46,35 @@ fi
 go_on
 end_program
 
+# What has grown in five ways is named, but for a twentieth.
+start_program truth "$JAVA" -XX:+UseSerialGC -Xms16m -Xmx64m -XX:NativeMemoryTracking=detail -cp "$CLASSES" Grows file
+"$BUILD/braid" memory "$JAVA_PID" --watch 1h --ask --json >grown 2>err &
+WATCH_PID=$!
+wait_for "the first reading" says_or_gone err "^braid: process $JAVA_PID has .* in memory" "$WATCH_PID"
+go_on
+wait_says truth grown
+kill -INT "$WATCH_PID"
+wait_end "$WATCH_PID" "braid memory --watch"
+[[ $STATUS -eq 0 ]] || fail "--watch: status $STATUS: $(cat err)"
+python3 - <<-'PYTHON' || fail "what has grown: $(cat grown)"
+	import json
+
+	words = open("truth").read().split("grown ")[1].split()
+	planted = {words[i]: int(words[i + 1]) for i in range(0, len(words), 2)}
+	r = json.load(open("grown"))
+	grown = {o["owner"]: o["resident"] - o["resident_before"] for o in r["owners"]}
+	total = r["resident"] - r["resident_before"]
+	assert sum(grown.values()) == total and total > sum(planted.values()), (total, planted)
+	assert grown["Java Heap"] >= planted["heap"] * 0.9, grown
+	assert grown["malloc (glibc)"] >= planted["direct"], grown
+	assert grown["Thread Stack"] >= planted["stacks"], grown
+	assert grown["other files"] >= planted["file"], grown
+	assert grown.get("Metaspace", 0) + grown["Class"] > 3 << 20, grown
+	assert abs(grown["not known"]) <= total / 20, grown
+PYTHON
+go_on
+end_program
+
 # Another program, and none.
 sleep 1000 &
 resident other $!
@@ -53,4 +82,6 @@ kill "$!"
 ! braid memory 999999999 >out 2>err || fail "a process that is not there"
 one_line_error out err
 ! braid memory --nmt /dev/null $$ >out 2>err || fail "no tracking"
+one_line_error out err
+! braid memory --ask $$ >out 2>err || fail "--ask: no JVM"
 one_line_error out err

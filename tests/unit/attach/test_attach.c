@@ -238,6 +238,8 @@ START_TEST(request_bytes)
 	ck_assert_mem_eq(to, "1\0dumpheap\0/d\0-all\0", 20);
 	ck_assert_int_eq(attach_threads_request(to), 16);
 	ck_assert_mem_eq(to, "1\0threaddump\0\0\0", 16);
+	ck_assert_int_eq(attach_memory_request(to), 33);
+	ck_assert_mem_eq(to, "1\0jcmd\0VM.native_memory detail\0\0", 33);
 }
 END_TEST
 
@@ -306,11 +308,11 @@ START_TEST(answer_with_threads)
 	static const char refusal[] = "101\nno such operation\033[2J\nmore";
 	char why[ATTACH_WHY_MAX];
 
-	ck_assert_int_eq(attach_threads_answer("0\n", 2, why), 0);
-	ck_assert_int_eq(attach_threads_answer("0\n\"main\" #1", 11, why), 0);
-	ck_assert_int_eq(attach_threads_answer("", 0, why), -EPROTO);
-	ck_assert_int_eq(attach_threads_answer(refusal, sizeof(refusal) - 1, why), -EIO);
-	ck_assert_str_eq(why, "the JVM could not print its threads (status 101): no such operation?[2J");
+	ck_assert_int_eq(attach_text_answer("0\n", 2, why), 0);
+	ck_assert_int_eq(attach_text_answer("0\n\"main\" #1", 11, why), 0);
+	ck_assert_int_eq(attach_text_answer("", 0, why), -EPROTO);
+	ck_assert_int_eq(attach_text_answer(refusal, sizeof(refusal) - 1, why), -EIO);
+	ck_assert_str_eq(why, "the JVM could not print it (status 101): no such operation?[2J");
 }
 END_TEST
 

@@ -77,6 +77,31 @@ START_TEST(divides_mappings)
 }
 END_TEST
 
+/* A block of malloc is found wherever it is in a mapping, and what only looks like one is not. */
+START_TEST(finds_blocks)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct resident r = {0};
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	ck_assert_int_eq(madvise(at, 16 * page, MADV_NOHUGEPAGE), 0);
+	for (size_t i = 0; i < 16; i++)
+		at[i * page + 100] = 1;
+	((uint64_t *)(at + 3 * page))[1] = 4 * page | 2;
+	((uint64_t *)(at + 8 * page))[1] = UINT64_C(1) << 40 | 2; /* too large */
+	((uint64_t *)(at + 9 * page))[1] = 2 * page;		  /* not mapped by itself */
+	((uint64_t *)(at + 12 * page))[1] = 2 * page | 2;
+	ck_assert_int_eq(resident_read(&r, getpid()), 0);
+	for (size_t i = 0; i < 16; i++)
+		ck_assert_int_eq(part_at(&r, at + i * page)->owner == RESIDENT_MALLOC,
+				 (i >= 3 && i < 7) || (i >= 12 && i < 14));
+	ck_assert_uint_eq(part_at(&r, at + 3 * page)->resident, 4 * page);
+	resident_free(&r);
+	munmap(at, 16 * page);
+}
+END_TEST
+
 START_TEST(no_process)
 {
 	struct resident r = {0};
@@ -93,6 +118,7 @@ Suite *test_resident(void)
 
 	tcase_add_test(t, reads_the_tracking_of_a_jvm);
 	tcase_add_test(t, divides_mappings);
+	tcase_add_test(t, finds_blocks);
 	tcase_add_test(t, no_process);
 	suite_add_tcase(s, t);
 	return s;

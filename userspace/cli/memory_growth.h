@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `braid memory --watch`: by how much each part of a resident set grows. */
+#ifndef BRAID_CLI_MEMORY_GROWTH_H
+#define BRAID_CLI_MEMORY_GROWTH_H
+
+#include "memory_sums.h"
+
+/* Reads a process twice, the second time after `watch_ns` or when the user interrupts. False: a message has said why. */
+bool memory_growth_print(pid_t pid, uint64_t watch_ns, bool ask, bool as_json);
+
+#endif

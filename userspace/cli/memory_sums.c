@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory_sums.h"
+
+#include "attach/attach.h"
+#include "attach_wait.h"
+#include "util/compare.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FAILED "its JVM does not say whose its memory is"
+
+const char *memory_owner_name(const struct resident_part *p)
+{
+	return p->owner == RESIDENT_TRACKED ? p->name : resident_owner_name((enum resident_owner)p->owner);
+}
+
+const struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name)
+{
+	for (size_t i = 0; i < s->all.count; i++)
+		if (strcmp(s->all.at[i].name, name) == 0)
+			return &s->all.at[i];
+	return NULL;
+}
+
+static int by_resident(const void *x, const void *y)
+{
+	const struct memory_sum *a = x, *b = y;
+
+	return compare_u64(b->resident, a->resident) ?: strcmp(a->name, b->name);
+}
+
+static int by_resident_of_parts(const void *x, const void *y)
+{
+	const struct resident_part *a = x, *b = y;
+
+	return compare_u64(b->resident, a->resident) ?: compare_u64(a->start, b->start);
+}
+
+static int add_up(struct memory_sums *s, const struct resident *r)
+{
+	for (size_t i = 0; i < r->parts.count; i++) {
+		const struct resident_part *p = &r->parts.at[i];
+		size_t at = 0;
+
+		while (at < s->all.count && strcmp(s->all.at[at].name, memory_owner_name(p)) != 0)
+			at++;
+		if (at == s->all.count && VEC_PUSH(&s->all, (struct memory_sum){.name = memory_owner_name(p)}))
+			return -ENOMEM;
+		s->all.at[at].resident += p->resident;
+		s->all.at[at].swapped += p->swapped;
+		s->all.at[at].size += p->end - p->start;
+		s->all.at[at].parts++;
+	}
+	VEC_SORT(&s->all, by_resident);
+	return 0;
+}
+
+/* The JVM's answer into the file. */
+static bool ask_jvm(pid_t pid, int text_fd)
+{
+	struct jvm_process jvm;
+	int result_fd, err;
+	pid_t child;
+
+	if (jvm_process_read(pid, &jvm) != 1) {
+		log_error("process %d: " FAILED ": it is no JVM", (int)pid);
+		return false;
+	}
+	if (!jvm.attachable) {
+		log_error("process %d: " FAILED ": %s", (int)pid, jvm.why);
+		return false;
+	}
+	err = attach_text_start(&jvm, ATTACH_TEXT_MEMORY, text_fd, &result_fd, &child);
+	if (err)
+		log_error("process %d: " FAILED ": %s", (int)pid, strerror(-err));
+	return !err && attach_wait(pid, result_fd, child, FAILED, "interrupted");
+}
+
+static bool add_tracking(struct resident *r, pid_t pid)
+{
+	int text_fd = memfd_create("braid-memory", MFD_CLOEXEC), err;
+	FILE *text = text_fd < 0 ? NULL : fdopen(text_fd, "r+");
+	bool asked;
+
+	if (!text) {
+		log_error("process %d: " FAILED ": %s", (int)pid, strerror(errno));
+		return false;
+	}
+	asked = ask_jvm(pid, text_fd);
+	rewind(text);
+	err = asked ? resident_add_tracking(r, text) : 0;
+	fclose(text);
+	if (err == -EINVAL)
+		log_error("process %d: " FAILED ": it must run with -XX:NativeMemoryTracking=detail", (int)pid);
+	else if (err)
+		log_error("process %d: " FAILED ": %s", (int)pid, strerror(-err));
+	return asked && !err;
+}
+
+bool memory_read(struct resident *r, struct memory_sums *s, pid_t pid, bool ask)
+{
+	int err;
+
+	if (ask && !add_tracking(r, pid))
+		return false;
+	err = resident_read(r, pid);
+	VEC_SORT(&r->parts, by_resident_of_parts);
+	err = err ?: add_up(s, r); /* its names are those of the parts, which stay where they are */
+	if (err == -ESRCH)
+		log_error("no process %d", (int)pid);
+	else if (err)
+		log_error("cannot read the memory of process %d: %s%s", (int)pid, strerror(-err),
+			  err == -EACCES || err == -EPERM ? "; run braid as root, or as the process's user" : "");
+	return !err;
+}
+
+void memory_sums_free(struct memory_sums *s)
+{
+	free(s->all.at);
+	*s = (struct memory_sums){0};
+}
+
+void memory_name_print(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
