@@ -47,12 +47,13 @@ struct top {
 	struct recent *recent; /* NULL: of a finished file, all is shown */
 	struct shot *shot;
 	struct ui ui;
-	bool screen;
+	bool screen;		/* there is to be one, */
+	bool begun;		/* and it is there */
 	bool ended;		/* no more will come */
 	uint64_t last_ns;	/* of the trace, */
 	uint64_t last_at_ns;	/* and when that was read */
 	uint64_t refresh_ns;	/* when the next page is due */
-	uint64_t refreshing_ns; /* how long the last one took */
+	uint64_t refreshing_ns; /* what the last one took of a CPU */
 	unsigned pages;
 };
 
@@ -82,7 +83,7 @@ static const char doc[] =
 	"Keys: 1 to 5 or Tab choose the view, Enter shows the stacks behind a row, F6 sorts, F4 filters, / searches, Space "
 	"pauses, s saves what is kept as a trace, F1 lists all keys, q ends the recording.\n"
 	"\n"
-	"Without -e and --preset it records cpu, alloc, lock, gc, thread and offcpu; `braid record --help` lists what -e "
+	"Without -e and --preset it records cpu, alloc, lock, gc, thread and offcpu=1ms; `braid record --help` lists what -e "
 	"takes. Memory has at most 80 MiB of the recording: of older events nothing is kept.";
 
 static uint64_t option_time(struct argp_state *state, const char *name, const char *arg)
@@ -108,7 +109,7 @@ static void take_arguments(struct argp_state *state, struct top_options *o)
 
 static void complete(struct argp_state *state, struct top_options *o)
 {
-	static char events[] = "cpu,alloc,lock,gc,thread,offcpu";
+	static char events[] = "cpu,alloc,lock,gc,thread,offcpu=1ms";
 	struct recording *r = &o->recording;
 	char why[SELECTION_WHY];
 
@@ -207,7 +208,8 @@ static uint64_t end_of_window(const struct top *t)
 /* 0 or -ENOMEM. */
 static int look(struct top *t)
 {
-	uint64_t begun = now_ns(), first_ns = recent_first_ns(t->recent), to_ns = end_of_window(t), from_ns = first_ns;
+	uint64_t begun = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), first_ns = recent_first_ns(t->recent),
+		 to_ns = end_of_window(t), from_ns = first_ns;
 	struct analyzer *a = NULL;
 	struct shot *s = NULL;
 	int err;
@@ -224,7 +226,7 @@ static int look(struct top *t)
 	err = ui_show(&t->ui, s);
 	shot_free(t->shot);
 	t->shot = s;
-	t->refreshing_ns = now_ns() - begun;
+	t->refreshing_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err;
 }
 
@@ -299,6 +301,15 @@ static int print(struct top *t)
 
 /* ---- the screen ---- */
 
+/* A recording that cannot start has none: its first records make one. */
+static int begin_screen(struct top *t)
+{
+	if (t->begun || !t->screen || (t->recent && !recent_bytes(t->recent)))
+		return 0;
+	t->begun = true;
+	return screen_begin();
+}
+
 static int draw(struct top *t)
 {
 	unsigned rows, columns;
@@ -371,7 +382,7 @@ static int take_keys(struct top *t, bool *quit)
 static void wait_for_more(const struct top *t)
 {
 	struct pollfd fds[] = {
-		{.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN},
+		{.fd = t->begun ? STDIN_FILENO : -1, .events = POLLIN},
 		{.fd = t->ended		 ? -1
 		       : t->recorder.pid ? t->recorder.trace
 					 : -1,
@@ -429,8 +440,9 @@ static int run(struct top *t)
 	while (!err && !quit && !is_over(t)) {
 		const char *said;
 
-		if (t->screen)
-			err = draw(t);
+		err = begin_screen(t);
+		if (t->begun)
+			err = err ?: draw(t);
 		wait_for_more(t);
 		if (t->recent && !t->ended)
 			err = err ?: take(t);
@@ -438,7 +450,7 @@ static int run(struct top *t)
 		said = top_recorder_said(&t->recorder);
 		if (said)
 			ui_say(&t->ui, now_ns() + MESSAGE_NS, "%s", said);
-		if (t->screen)
+		if (t->begun)
 			err = err ?: take_keys(t, &quit);
 		err = err ?: refresh(t);
 	}
@@ -466,15 +478,13 @@ static int top(struct top *t)
 {
 	int err = t->options->file ? open_file(t) : open_recording(t);
 
-	if (!err && t->screen && screen_begin()) {
-		log_error("the terminal's type is not known; set TERM, or use --batch");
-		err = -ENOTTY;
-	}
 	if (err)
 		return err;
 	err = run(t);
 	screen_end();
-	if (err)
+	if (err == -ENOTTY)
+		log_error("the terminal's type is not known; set TERM, or use --batch");
+	else if (err)
 		log_error("%s", err == -EPIPE ? "cannot write to standard output" : strerror(-err));
 	return err;
 }

@@ -16,13 +16,26 @@
 
 #define PIPE_BYTES (1 << 20) /* some minutes, if the reader is stopped */
 
-/* The recording has a session of its own, so that keys of the terminal reach its reader only. */
+/* Until the recording watches signals itself, they end it. */
+static void reset_signals(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		signal(ends[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* With all signals blocked. The recording has a session of its own, so that keys of the terminal reach its reader only. */
 __attribute__((noreturn)) static void record(const struct record_options *asked, pid_t reader, int trace, int said)
 {
 	struct record_options o = *asked;
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), status = EXIT_FAILURE, err;
 
 	setsid();
+	reset_signals();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != reader || nothing < 0)
 		_exit(EXIT_FAILURE);
@@ -49,6 +62,7 @@ int top_recorder_start(struct top_recorder *r, const struct record_options *o, b
 {
 	int trace[2], said[2] = {-1, -1}, err;
 	pid_t reader = getpid();
+	sigset_t all, before;
 
 	*r = (struct top_recorder){.trace = -1, .said = -1};
 	if (pipe2(trace, O_CLOEXEC))
@@ -57,11 +71,14 @@ int top_recorder_start(struct top_recorder *r, const struct record_options *o, b
 	err = quiet ? open_said(r, said) : 0;
 	if (!err) {
 		fflush(NULL);
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &before);
 		r->pid = fork();
 		err = r->pid < 0 ? -errno : 0;
+		if (r->pid == 0)
+			record(o, reader, trace[1], said[1]);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
-	if (!err && r->pid == 0)
-		record(o, reader, trace[1], said[1]);
 	close(trace[1]);
 	if (said[1] >= 0)
 		close(said[1]);

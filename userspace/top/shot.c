@@ -184,11 +184,11 @@ static int fill_sums(struct shot *s, enum top_view view, uint32_t kind, enum bra
 	double all = 0;
 
 	t->recorded = events_recorded(s->analysis, type);
-	for (size_t i = 0; i < events_count(s->analysis); i++) {
+	for (size_t i = 0; i < s->analyzer->events.count; i++) {
 		struct top_row *class, *site;
 		struct event e;
 
-		if (!events_get(s->analysis, i, &e) || e.kind != kind)
+		if (s->analyzer->events.at[i].kind != kind || !events_get(s->analysis, i, &e))
 			continue;
 		class = top_table_put(t, 0, *e.name ? e.name : "[unknown]", 0);
 		if (!class)

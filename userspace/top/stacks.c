@@ -100,11 +100,12 @@ static int event_stacks(struct stacks *st, const struct top_row *row, uint32_t k
 	const struct analysis *an = st->s->analysis;
 	int err = 0;
 
-	for (size_t i = 0; i < events_count(an) && !err; i++) {
+	for (size_t i = 0; i < an->a->events.count && !err; i++) {
+		const struct jvm_event_row *r = &an->a->events.at[i];
 		struct event e;
 		size_t at = 0;
 
-		if (!events_get(an, i, &e) || e.kind != kind || e.row->name != row->of)
+		if (r->kind != kind || r->name != row->of || !events_get(an, i, &e))
 			continue;
 		if (row->parent && strcmp(events_site_name(an, event_site(an, &e)), row->name) != 0)
 			continue;
