@@ -4,16 +4,22 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <util/log.h>
 
 #define NOBODY 65534U
 
 static int become_nobody(void)
 {
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
-		return errno == EINVAL ? 0 : -errno;
+	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY))
+		return 0;
+	if (errno != EINVAL && errno != EPERM)
+		return -errno;
+	log_warning("the server stays root, without capabilities: it cannot become another user (%s)", strerror(errno));
 	return 0;
 }
 

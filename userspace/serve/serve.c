@@ -94,7 +94,7 @@ static int open_trace(struct serving *s)
 	if (s->trace_fd < 0)
 		return cannot_read(o, -errno, NULL);
 	if (fstat(s->trace_fd, &st) || !S_ISREG(st.st_mode))
-		return cannot_read(o, -EINVAL, "it is no file");
+		return cannot_read(o, -EINVAL, "it is not a regular file");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->trace_fd);
 	err = trace_reader_open(&s->reader, path, &why);
 	if (err)
