@@ -38,7 +38,10 @@ static void of_what(FILE *out, const struct analysis *an)
 	if (!*what)
 		what = analyzer_info(an->a, IMPORT_FACT_FILE);
 	label(out, "recorded");
-	fprintf(out, "%s%s%s", *what ? what : "unknown", *host ? " on " : "", host);
+	/* A stripped trace does not say what it is of. */
+	fprintf(out, "%s%s%s%s", what, *what && *host ? " " : "", *host ? "on " : "", host);
+	if (!*what && !*host)
+		fputs("not known where", out);
 	if (an->start_realtime_ns)
 		fprintf(out, ", %s", moment_date(text, an->start_realtime_ns, 0));
 	if (an->duration_ns || analyzer_has_times(an->a))

@@ -37,6 +37,7 @@ cmp <(braid export merged.trace | sort) <(braid export all.trace | sort) || fail
 braid strip -o plain.trace all.trace >/dev/null
 ! braid script --raw plain.trace | finds secret || fail "a property is left"
 braid script --raw plain.trace | finds Rounds || fail "names are gone"
+braid report --summary plain.trace | finds '^  recorded   on ' || fail "the summary without a command: $(braid report --summary plain.trace | head -n 2)"
 braid strip --anonymise -o public.trace all.trace >/dev/null
 ! braid script --raw public.trace | grep -e secret -e Rounds -e "$CLASSES" || fail "names are left"
 [[ $(samples public.trace) -eq $(samples all.trace) ]] || fail "samples are gone"
