@@ -334,8 +334,8 @@ static int compare_spans(const void *x, const void *y)
 struct span_choice {
 	struct wall *wall;
 	struct span_view *view; /* those chosen, the longest first */
-	struct u64map
-		vthreads; /* id to what is known, and of those that are chosen, to CHOSEN and the place in the wall */
+	/* Ids to one of those below; of those that are chosen, to the last one and the place in the wall. */
+	struct u64map vthreads;
 };
 
 enum { WANTED = 1, TIMED, CHOSEN };

@@ -254,9 +254,12 @@ int cmd_threads(int argc, char **argv)
 	selection_complete(&s->selection); /* samples by the clock */
 	s->selection.config.enabled = BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(DUMP);
 	s->selection.config.dump_interval_ns = 0;
-	if (snapshot_run(s) && (!c.locks || threads_locks(s->pid, &c.owned))) {
-		c.style.owned = c.locks ? &c.owned : NULL;
+	if (snapshot_run(s)) {
+		bool failed = c.locks && !threads_locks(s->pid, &c.owned);
+
+		c.style.owned = c.locks && !failed ? &c.owned : NULL;
 		status = print_taken(&c);
+		status = failed ? EXIT_FAILURE : status;
 	}
 	owned_free(&c.owned);
 	snapshot_free(s);

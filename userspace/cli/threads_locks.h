@@ -8,7 +8,7 @@
 
 #include "dump/owned.h"
 
-/* On failure prints the reason and returns false. */
+/* On failure prints the reason and returns false: the dump is printed without them. */
 bool threads_locks(pid_t pid, struct owned *to);
 
 #endif
