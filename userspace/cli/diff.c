@@ -135,6 +135,8 @@ static bool describe(struct diff_report *out, double scale[DIFF_SIDES], const st
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		hz[side] = analyzer_frequency(l[side].analyzer);
+	if (!*out->what)
+		out->what = "samples";
 	if (!hz[DIFF_BEFORE] || !hz[DIFF_AFTER])
 		return true;
 	for (int side = 0; side < DIFF_SIDES; side++)

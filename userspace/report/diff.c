@@ -76,8 +76,9 @@ static void print_totals(FILE *out, const struct diff_report *r)
 	char before[CELL], after[CELL], part[CELL], was[QUANTITY_TEXT], is[QUANTITY_TEXT];
 
 	fprintf(out, "  %-12s %12s %12s\n", "", "before", "after");
-	fprintf(out, "  %-12s %s %s\n", "duration", duration_cell(was, WIDTH, r->duration_ns[DIFF_BEFORE]),
-		duration_cell(is, WIDTH, r->duration_ns[DIFF_AFTER]));
+	if (r->duration_ns[DIFF_BEFORE] && r->duration_ns[DIFF_AFTER]) /* imported traces may have none */
+		fprintf(out, "  %-12s %s %s\n", "duration", duration_cell(was, WIDTH, r->duration_ns[DIFF_BEFORE]),
+			duration_cell(is, WIDTH, r->duration_ns[DIFF_AFTER]));
 	fprintf(out, "  %-12s %s %s  %s\n", r->what, number_cell(before, r, false, total[DIFF_BEFORE]),
 		number_cell(after, r, false, total[DIFF_AFTER]), relative(part, total[DIFF_BEFORE], total[DIFF_AFTER]));
 }
@@ -109,7 +110,7 @@ static void json_side(struct json *j, const char *key, const struct diff_report 
 {
 	json_open(j, key, '{');
 	json_string(j, "file", r->path[side]);
-	json_seconds(j, "duration_s", r->duration_ns[side]);
+	json_seconds_if(j, r->duration_ns[side], "duration_s", r->duration_ns[side]);
 	json_decimal(j, "total", r->diff->total[side]);
 	json_close(j, '}');
 }

@@ -24,7 +24,7 @@ function bars(box, list, whole) {
 
 function describeRecording(a) {
 	pairs(section(a.title), [["Command", a.command || a.target], ["Host", a.host], ["Began", a.began],
-		["Duration", a.duration_s.toFixed(3) + " s"], ["Selection", a.filter === null ? "everything" : a.filter], ...a.facts]);
+		["Duration", a.duration_s ? a.duration_s.toFixed(3) + " s" : "not recorded"], ["Selection", a.filter === null ? "everything" : a.filter], ...a.facts]);
 	const lost = section("Loss");
 	if (grows())
 		element("p", "The recording was still going on when this was made.", lost);
@@ -60,7 +60,7 @@ function lossOf(a) {
 /* The head: what this is, and what must not be overlooked. */
 function about() {
 	const a = data.about, sides = COMPARED ? [["Before: ", COMPARED.before.about], ["After: ", a]] : [["", a]];
-	const line = one => [one.command || one.target, one.host, one.began, one.duration_s.toFixed(1) + " s"].filter(text => text !== "").join(" \u00b7 ");
+	const line = one => [one.command || one.target, one.host, one.began, one.duration_s ? one.duration_s.toFixed(1) + " s" : ""].filter(text => text !== "").join(" \u00b7 ");
 	$("title").textContent = sides.map(([, one]) => one.title).join(" \u2192 ");
 	document.title = $("title").textContent + " - braid";
 	note("about", sides.map(([side, one]) => side + line(one)).join("\n"));
