@@ -91,7 +91,10 @@ bool common_read(struct loaded *l, const char *path, const struct filter *filter
 /* common_read, and then fills l->analysis and l->views under the filter. */
 bool common_load(struct loaded *l, const char *path, const struct filter *filter);
 
-/* The same, and every sample is kept with its time. */
+/* The same without l->views, which take a while. */
+bool common_load_analysis(struct loaded *l, const char *path, const struct filter *filter);
+
+/* As common_load(), and every sample is kept with its time. */
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter);
 
 /* Whether the recording has the filter's window; prints the reason if not. */

@@ -145,7 +145,7 @@ int common_status(const struct loaded *l, bool ok)
 {
 	if (!ok)
 		return EXIT_FAILURE;
-	return source_is_damaged(&l->source, l->views) ? EXIT_DAMAGED : EXIT_SUCCESS;
+	return source_is_damaged(&l->source, l->analyzer) ? EXIT_DAMAGED : EXIT_SUCCESS;
 }
 
 bool common_has_times(const struct loaded *l, const char *what)
@@ -283,7 +283,8 @@ bool common_make_spans(struct loaded *l, const struct filter *f)
 	return ok;
 }
 
-bool common_analyze(struct loaded *l, const struct filter *filter)
+/* Fills l->analysis. */
+static bool make_analysis(struct loaded *l, const struct filter *filter)
 {
 	int err;
 
@@ -294,17 +295,32 @@ bool common_analyze(struct loaded *l, const struct filter *filter)
 		return false;
 	}
 	err = analysis_new(&l->analysis, l->analyzer, filter);
-	if (!err)
-		err = views_new(&l->views, l->analysis);
-	if (!err && l->source.damage) {
-		err = views_add_damage(l->views, l->source.damage);
-		common_report_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
+	if (err) {
+		log_error("cannot analyze %s: %s", l->path, strerror(-err));
+		common_unload(l);
+		return false;
 	}
+	if (l->source.damage)
+		common_report_state(l->path, &l->source, l->analyzer->ended, l->analyzer->ignored);
+	return true;
+}
+
+static bool make_views(struct loaded *l)
+{
+	int err = views_new(&l->views, l->analysis);
+
+	if (!err && l->source.damage)
+		err = views_add_damage(l->views, l->source.damage);
 	if (!err)
 		return true;
 	log_error("cannot analyze %s: %s", l->path, strerror(-err));
 	common_unload(l);
 	return false;
+}
+
+bool common_analyze(struct loaded *l, const struct filter *filter)
+{
+	return make_analysis(l, filter) && make_views(l);
 }
 
 bool common_has_event(const struct loaded *l, const char *event, bool one)
@@ -330,6 +346,11 @@ bool common_has_event(const struct loaded *l, const char *event, bool one)
 bool common_load(struct loaded *l, const char *path, const struct filter *filter)
 {
 	return common_read(l, path, filter, NULL, NULL) && common_analyze(l, filter);
+}
+
+bool common_load_analysis(struct loaded *l, const char *path, const struct filter *filter)
+{
+	return common_read(l, path, filter, NULL, NULL) && make_analysis(l, filter);
 }
 
 bool common_load_samples(struct loaded *l, const char *path, const struct filter *filter)

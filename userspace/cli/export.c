@@ -31,17 +31,18 @@ static const struct {
 	bool samples;	 /* without an event, it has only samples */
 	bool own_stacks; /* as in struct timed_options */
 	bool tables;	 /* it has everything */
+	bool views;	 /* it has what reports have */
 } formats[] = {{.name = "collapsed"},
 	       {"pprof", .stacks = pprof_write},
 	       {"otlp", .stacks = otlp_write},
 	       {"speedscope", .stacks = speedscope_write},
-	       {"hprof", .stacks = hprof_write, .samples = true},
+	       {"hprof", .stacks = hprof_write, .samples = true, .views = true},
 	       {"heatmap", .timed = heatmap_write, .samples = true, .own_stacks = true},
 	       {"firefox", .timed = firefox_write},
 	       {"chrome", .timed = chrome_write},
 	       {"perfetto", .timed = perfetto_write},
 	       {"jfr", .timed = jfr_write, .own_stacks = true},
-	       {"sqlite", .tables = true}};
+	       {"sqlite", .tables = true, .views = true}};
 
 #define FORMAT_NAMES "collapsed, pprof, otlp, speedscope, hprof, heatmap, firefox, chrome, perfetto, jfr or sqlite"
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -346,7 +347,7 @@ int cmd_export(int argc, char **argv)
 		return EXIT_FAILURE;
 	o.collapsed.top = common_top(&o.common, 0);
 	o.collapsed.announce = announce;
-	if (common_load(&l, o.file, &o.common.filter)) {
+	if ((formats[o.format].views ? common_load : common_load_analysis)(&l, o.file, &o.common.filter)) {
 		status = common_status(&l, write_any(&l, &o));
 		common_unload(&l);
 	}

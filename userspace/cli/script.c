@@ -157,7 +157,7 @@ static int script_events(struct script_arguments *o)
 	struct loaded l;
 	int status = EXIT_FAILURE, err;
 
-	if (!common_load(&l, o->file, &o->common.filter))
+	if (!common_load_analysis(&l, o->file, &o->common.filter))
 		return status;
 	if (common_has_times(&l, "a list of events") &&
 	    (!o->style.named || common_has_event(&l, o->style.named, false))) {

@@ -10,9 +10,9 @@
 #include "info.h"
 #include <util/json.h>
 
-bool source_is_damaged(const struct report_source *source, const struct views *v)
+bool source_is_damaged(const struct report_source *source, const struct analyzer *a)
 {
-	return source->damage && (trace_is_damaged(source->damage) || v->an->a->ignored);
+	return source->damage && (trace_is_damaged(source->damage) || a->ignored);
 }
 
 static void quality_json(struct json *j, const char *key, const struct quality *q)
@@ -103,7 +103,7 @@ static void file_json(struct json *j, const struct views *v, const struct report
 		return;
 	json_open(j, "file", '{');
 	json_bool(j, "ended", v->an->a->ended);
-	json_bool(j, "damaged", source_is_damaged(source, v));
+	json_bool(j, "damaged", source_is_damaged(source, v->an->a));
 	json_number(j, "bad_blocks", d->bad_blocks);
 	json_number(j, "missing_blocks", d->missing_blocks);
 	json_number(j, "skipped_bytes", d->skipped_bytes);

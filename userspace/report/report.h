@@ -27,7 +27,7 @@ struct report_source {
 };
 
 /* Whether a part of the file could not be read. info.c */
-bool source_is_damaged(const struct report_source *source, const struct views *v);
+bool source_is_damaged(const struct report_source *source, const struct analyzer *a);
 
 /* ---- report.c, short.c: braid report ---- */
 #define REPORT_TOP 30U /* rows of a table by default */

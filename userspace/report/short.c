@@ -241,7 +241,7 @@ int report_short(FILE *out, const struct views *v, const struct report_source *s
 			err = print_section(out, &sections[next], v, top);
 	}
 	warnings(out, v);
-	if (source_is_damaged(source, v))
+	if (source_is_damaged(source, v->an->a))
 		text_file(out, v, source);
 	return err;
 }
