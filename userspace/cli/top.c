@@ -41,7 +41,6 @@ struct top_options {
 /* What is shown, and where it comes from. */
 struct top {
 	const struct top_options *options;
-	const char *path; /* for messages */
 	struct top_recorder recorder;
 	struct trace_reader *reader;
 	struct recent *recent; /* NULL: of a finished file, all is shown */
@@ -223,6 +222,7 @@ static int look(struct top *t)
 	if (err)
 		return err;
 	t->ui.age_ns = to_ns - first_ns;
+	t->ui.cut = recent_is_cut(t->recent);
 	err = ui_show(&t->ui, s);
 	shot_free(t->shot);
 	t->shot = s;
@@ -426,9 +426,13 @@ static int refresh(struct top *t)
 
 static bool is_over(const struct top *t)
 {
+	bool nothing = t->recent && !t->last_ns;
+
 	if (interrupted || (t->options->count && t->pages >= t->options->count))
 		return true;
-	return t->ended && (!t->screen || (!t->shot && t->recorder.status));
+	if (!t->ended)
+		return false;
+	return t->screen ? nothing && t->recorder.status : nothing || t->pages;
 }
 
 static int run(struct top *t)
@@ -500,7 +504,7 @@ int cmd_top(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE;
 	recording_init(&o.recording);
-	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
+	err = argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (err)
 		return EXIT_FAILURE;
 	t.screen = !o.batch && screen_possible();

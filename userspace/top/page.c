@@ -120,6 +120,7 @@ static const char *time_text(char to[CELL_TEXT], uint64_t ns)
 static void title_text(char to[160], const struct canvas *c, const struct ui *ui)
 {
 	const struct top_figures *f = &ui->shot->figures;
+	const char *whole = !ui->whole ? "last " : ui->cut ? "kept " : "all ";
 	char shown[CELL_TEXT], age[CELL_TEXT], hz[CELL_TEXT] = "";
 
 	time_text(shown, f->shown_ns + 50000000);
@@ -127,9 +128,9 @@ static void title_text(char to[160], const struct canvas *c, const struct ui *ui
 	if (f->frequency_hz)
 		snprintf(hz, sizeof(hz), "%lu Hz  ", f->frequency_hz);
 	if (c->columns < WIDE)
-		snprintf(to, 160, "%s%s%s", ui->paused ? "paused  " : "", ui->whole ? "all " : "last ", shown);
+		snprintf(to, 160, "%s%s%s", ui->paused ? "paused  " : "", whole, shown);
 	else if (ui->whole)
-		snprintf(to, 160, "all %s  %s%s", shown, hz, ui->paused ? "paused" : ui->state);
+		snprintf(to, 160, "%s%s  %s%s", whole, shown, hz, ui->paused ? "paused" : ui->state);
 	else
 		snprintf(to, 160, "last %s of %s  %s%s", shown, age, hz, ui->paused ? "paused" : ui->state);
 }

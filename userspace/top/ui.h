@@ -80,7 +80,8 @@ struct ui {
 	char message[UI_MESSAGE];  /* shown until the next key, or for a while */
 	uint64_t message_until_ns; /* 0: until the next key */
 	const char *state;	   /* "recording", "ended" */
-	uint64_t age_ns;	   /* of the recording */
+	uint64_t age_ns;	   /* of the recording, or of what is kept of it */
+	bool cut;		   /* its beginning is not */
 
 	/* What is shown now. */
 	const struct shot *shot; /* NULL: none yet */

@@ -23,6 +23,11 @@ braid verify "${saved[0]}" >verified || fail "$(cat verified)"
 braid report --json "${saved[0]}" >saved.json
 python3 -c 'import json; m = json.load(open("saved.json"))["methods"][0]; assert m["name"] == "Worker.spin", m'
 
+# Of a finished trace there is one page.
+braid top "${saved[0]}" -b --top 1 >page
+[[ $(grep -c '^braid top .* finished$' page) -eq 1 ]] || fail "$(cat page)"
+finds ' Worker\.spin$' <page
+
 # Pages follow the trace that grows, and end when its recorder is killed.
 braid top -b -n 2 -d 100ms live.trace >pages
 [[ $(grep -c '^braid top .* following$' pages) -eq 2 ]] || fail "$(cat pages)"

@@ -356,6 +356,9 @@ START_TEST(pause_window_and_requests)
 	press('w');
 	draw(24, 80);
 	SEES("all 2.5 s");
+	ui.cut = true;
+	draw(24, 80);
+	SEES("kept 2.5 s");
 	press(']');
 	ck_assert(!ui.whole);
 	ck_assert_uint_eq(ui.window_ns, 10000000000);
