@@ -205,10 +205,10 @@ static void gc_text(char to[CELL_TEXT], const struct shot *s)
 	int used;
 
 	if (!s->tables[TOP_GC].recorded) {
-		snprintf(to, CELL_TEXT, "GC     not recorded");
+		snprintf(to, CELL_TEXT, "GC    not recorded");
 		return;
 	}
-	used = snprintf(to, CELL_TEXT, "GC     %.1f%% paused", percent(f->gc_ns, f->shown_ns));
+	used = snprintf(to, CELL_TEXT, "GC    %.1f%% paused", percent(f->gc_ns, f->shown_ns));
 	if (f->heap_after)
 		snprintf(to + used, CELL_TEXT - (size_t)used, ", heap %s", size_text(heap, f->heap_after));
 }
@@ -222,7 +222,7 @@ static void rates_text(char to[CELL_TEXT], const struct shot *s)
 
 	to[0] = 0;
 	if (s->tables[TOP_ALLOC].recorded)
-		used = snprintf(to, CELL_TEXT, "Alloc  %s/s",
+		used = snprintf(to, CELL_TEXT, "Alloc %s/s",
 				size_text(text, (uint64_t)((double)f->alloc_bytes / seconds)));
 	if (s->tables[TOP_LOCKS].recorded)
 		snprintf(to + used, CELL_TEXT - (size_t)used, "%sBlocked %s/s", used ? "  " : "",

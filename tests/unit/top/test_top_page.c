@@ -129,8 +129,8 @@ START_TEST(a_screen_of_80_columns)
 	SEES("last 2.5 s of 2:05  99 Hz  recording\n");
 	SEES("CPU [");
 	SEES("8% of 2 CPUs]");
-	SEES("GC     0.2% paused, heap 1.00 MiB\n");
-	SEES("Alloc  1.80 MiB/s  Blocked 20.00 ms/s\n");
+	SEES("GC    0.2% paused, heap 1.00 MiB\n");
+	SEES("Alloc 1.80 MiB/s  Blocked 20.00 ms/s\n");
 	SEES(" 1 Methods  2 Threads  3 Locks  4 Alloc  5 GC\n");
 	SEES(" SELF%v TOTAL%  SAMPLES  KIND        METHOD\n");
 	SEES("  26.3    26.3        5  native      foo::bar(int)\n");
