@@ -82,7 +82,7 @@ int analysis_window(struct window *w, const struct analyzer *a, const struct fil
 	if (w->from_ns >= w->to_ns)
 		return -EDOM;
 	clip_to_part(w, a);
-	if (w->from_ns > w->end_ns || w->to_ns <= w->start_ns || w->from_ns >= w->to_ns)
+	if (w->from_ns > w->end_ns || (w->to_ns != UINT64_MAX && w->to_ns <= w->start_ns) || w->from_ns >= w->to_ns)
 		return -ERANGE;
 	/* Events before the first reading of the clock belong to the start. */
 	if (w->from_ns <= w->start_ns)

@@ -310,6 +310,21 @@ START_TEST(window_needs_samples)
 }
 END_TEST
 
+/* Without a window, a trace is analyzed whatever its clock says. */
+START_TEST(clock_without_sense)
+{
+	const struct trace_rec clock = {.kind = TRACE_CLOCK, .clock = {UINT64_MAX, 0, 0}};
+	struct analyzer *a;
+	struct analysis *an;
+
+	ck_assert_int_eq(analyzer_new(&a), 0);
+	ck_assert_int_eq(analyzer_feed(a, &clock), 0);
+	ck_assert_int_eq(analysis_new(&an, a, NULL), 0);
+	analysis_free(an);
+	analyzer_free(a);
+}
+END_TEST
+
 /* ---- parts ---- */
 
 START_TEST(texts_are_clean)
@@ -403,6 +418,7 @@ Suite *test_analyze(void)
 	tcase_add_test(t, recursion_counts_once);
 	tcase_add_test(t, nothing_fed);
 	tcase_add_test(t, window_needs_samples);
+	tcase_add_test(t, clock_without_sense);
 	suite_add_tcase(s, t);
 	tcase_add_test(parts, texts_are_clean);
 	tcase_add_test(parts, maps_and_pools);
