@@ -33,6 +33,9 @@ for command in "at stacks.trace 1" "script stacks.trace" "report --from 1 stacks
 	grep -q "stacks.trace has no times, which .* needs: it was imported from collapsed stacks" err || fail "$(cat err)"
 done
 braid report --html page.html stacks.trace
+! grep -q '"times":{' page.html || fail "the page has times of samples that have none"
+made=$(braid query --format tsv stacks.trace 'select count(time_ns) + count(cpu) from samples' | tail -n 1)
+[[ $made -eq 0 ]] || fail "SQL finds times or CPUs of samples that have none"
 printf PERFILE2 >perf.data
 ! braid import -o none.trace perf.data 2>err || fail "perf.data"
 grep -q 'perf script -i FILE -F +pid | braid import -' err || fail "$(cat err)"
