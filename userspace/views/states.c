@@ -89,6 +89,7 @@ struct states {
 	struct views *v;
 	struct says *of_frame; /* per row of a->frames */
 	struct says *of_stack; /* per row of a->nodes */
+	struct u64map jvms;    /* processes: without an agent, those that have methods */
 };
 
 static struct says says_native(const struct analysis *an, const struct frame_row *f, const char *name)
@@ -164,12 +165,24 @@ static void add(struct states *s, const struct stack_sum *sum)
 	const struct thread_row *t = sum->thread == ROW_NONE ? NULL : table_row(&a->threads, sum->thread);
 	struct state_view *to;
 
-	if (!t || !table_get(&a->jvms, t->process))
+	if (!t || !u64map_get(&s->jvms, t->process))
 		return;
 	to = &s->v->states[state_of(s, sum)];
 	to->samples = add_saturating(to->samples, sum->weight);
 	if (sum->stack != ROW_NONE && s->of_stack[sum->stack].kernel)
 		to->kernel = add_saturating(to->kernel, sum->weight);
+}
+
+static int find_jvms(struct states *s)
+{
+	const struct analyzer *a = s->v->an->a;
+	int err = 0;
+
+	for (size_t i = 0; i < a->jvms.count && err >= 0; i++)
+		err = u64map_add(&s->jvms, a->jvms.ids[i]);
+	for (size_t i = 0; i < a->methods.count && err >= 0; i++)
+		err = u64map_add(&s->jvms, ((const struct method_row *)table_row(&a->methods, i))->process);
+	return err < 0 ? err : 0;
 }
 
 static void add_all(struct states *s)
@@ -192,10 +205,11 @@ int views_states(struct views *v)
 	struct states s = {.v = v,
 			   .of_frame = calloc(a->frames.count + 1, sizeof(*s.of_frame)),
 			   .of_stack = calloc(a->nodes.count + 1, sizeof(*s.of_stack))};
-	int err = s.of_frame && s.of_stack ? 0 : -ENOMEM;
+	int err = s.of_frame && s.of_stack ? find_jvms(&s) : -ENOMEM;
 
 	if (!err)
 		add_all(&s);
+	u64map_free(&s.jvms);
 	free(s.of_frame);
 	free(s.of_stack);
 	return err;

@@ -86,12 +86,41 @@ START_TEST(one)
 }
 END_TEST
 
+/* A JVM whose agent is missing shows as one by its methods. */
+START_TEST(without_agent)
+{
+	static const struct trace_rec some[] = {
+		REC(TRACE_PROCESS, process, 1, 100, 0, 5, S("java"), S("/usr/bin/java")),
+		REC(TRACE_PROCESS, process, 2, 200, 0, 5, S("cat"), S("/usr/bin/cat")),
+		REC(TRACE_THREAD, thread, 1, 1, 101, 101, 0, 0, S("java"), S("")),
+		REC(TRACE_THREAD, thread, 2, 2, 201, 201, 0, 0, S("cat"), S("")),
+		REC(TRACE_METHOD, method, 1, 1, 9, S("demo.Main"), S("main"), S("()V"), S("")),
+		REC(TRACE_FRAME, frame, 1, BRAID_FRAME_INTERPRETED, 1, 0, 0x800, 0, 0, 0, 1, main_scope),
+		REC(TRACE_NODE, node, 1, 0, 1),
+		SAMPLE(1, 1, 0, 1),
+		SAMPLE(2, 2, 0, 0),
+	};
+	struct run r = {0};
+	uint64_t all = 0;
+
+	ck_assert_int_eq(analyzer_new(&r.a), 0);
+	run_feed(&r, some, sizeof(some) / sizeof(some[0]));
+	run_analyze(&r, NULL);
+	for (int i = 0; i < RUN_STATES; i++)
+		all += r.v->states[i].samples;
+	ck_assert_uint_eq(all, 1);
+	ck_assert_uint_eq(r.v->states[RUN_JAVA].samples, 1);
+	run_free(&r);
+}
+END_TEST
+
 Suite *test_states(void)
 {
 	Suite *s = suite_create("states");
 	TCase *t = tcase_create("states");
 
 	tcase_add_loop_test(t, one, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, without_agent);
 	suite_add_tcase(s, t);
 	return s;
 }
