@@ -24,6 +24,7 @@ enum { OPT_PORT = 0x600, OPT_WINDOW, OPT_SOURCE_LINK, OPT_KILL };
 struct serve_request {
 	struct recording recording;
 	struct serve_options options;
+	struct stat former; /* what had the name of the recording's trace before */
 	const char *output; /* where the recording goes; NULL: to the usual file */
 };
 
@@ -138,21 +139,20 @@ static error_t serve_parse(int key, char *arg, struct argp_state *state)
 
 /* ---- a recording, and its server as a process of its own ---- */
 
-static pid_t start_server(struct serve_options *o)
+static pid_t start_server(struct serve_request *r)
 {
-	struct stat former = {0};
 	pid_t parent = getpid(), pid;
 
-	if (stat(o->path, &former))
-		former = (struct stat){0};
-	o->former = &former;
+	if (stat(r->options.path, &r->former))
+		r->former = (struct stat){0};
+	r->options.former = &r->former;
 	fflush(NULL);
 	pid = fork();
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	prctl(PR_SET_NAME, "braid-serve");
-	_exit(getppid() != parent || serve_run(o) ? EXIT_FAILURE : EXIT_SUCCESS);
+	_exit(getppid() != parent || serve_run(&r->options) ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 static bool has_ended(pid_t pid)
@@ -182,7 +182,7 @@ static int record_and_serve(struct serve_request *r)
 {
 	bool interrupted = false;
 	int status = 0, err;
-	pid_t pid = start_server(&r->options);
+	pid_t pid = start_server(r);
 
 	close(r->options.listen_fd);
 	if (pid < 0) {

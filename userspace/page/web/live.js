@@ -74,13 +74,11 @@ function putPlaces(places) {
 
 /* Newer data take the place of those that are shown. */
 function adopt(newer) {
-	const text = hashText(), all = from === begin && to === end, places = keepPlaces();
+	const text = hashText(), places = keepPlaces();
 	picked = null;
 	data = newer;
 	readData();
 	readHash(text);
-	if (all)
-		[from, to] = [begin, end];
 	putPlaces(places);
 	writeHash(false);
 }
