@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Measures single operations of BPF programs on this machine, with everything in the caches: those that the sampling
- * program (bpf/sample.bpf.h) consists of.
+ * program (bpf/stack/sample.bpf.h) consists of.
  */
 #include "parts.skel.h"
 

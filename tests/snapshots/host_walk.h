@@ -78,7 +78,7 @@ static inline void walk_push(struct braid_walk *w, __u64 frame)
 	h->top_sp[h->depth++] = w->sp;
 }
 
-/* Walks as bpf/sample.bpf.h does, without the cache of earlier walks. Returns the end cause. */
+/* Walks as bpf/stack/sample.bpf.h does, without the cache of earlier walks. Returns the end cause. */
 static inline __u32 host_walk_run(struct host_walk *h, const struct host_regs *regs, const struct braid_layout *layout)
 {
 	__u32 limit = h->limit && h->limit < BRAID_MAX_DEPTH ? h->limit : BRAID_MAX_DEPTH;

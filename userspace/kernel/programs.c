@@ -28,7 +28,7 @@
 #define TYPES_PROBES (BRAID_EVENT_TYPE(SAFEPOINT) | BRAID_EVENT_TYPE(JIT))
 #define TYPES_ANY_PROBES (TYPES_PROBES | BRAID_EVENT_TYPE(GC))
 
-/* See bpf/slot.bpf.h: each CPU has a slot for samples, and one for events if any are enabled. */
+/* See bpf/stack/slot.bpf.h: each CPU has a slot for samples, and one for events if any are enabled. */
 static int set_slots(struct braid_bpf *b, bool events, bool hits)
 {
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), shift = MEMO_SHIFT_MAX;

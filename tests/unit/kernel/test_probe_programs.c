@@ -18,7 +18,7 @@ static bool has_tail_call(const struct bpf_program *p)
 	return false;
 }
 
-/* See probe_on_thread_stack() in bpf/probes.bpf.h. */
+/* See probe_on_thread_stack() in bpf/jvm/probes.bpf.h. */
 START_TEST(programs_of_probes_run_on_the_threads_stack)
 {
 	struct braid_bpf *b = braid_bpf__open();

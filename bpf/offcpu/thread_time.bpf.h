@@ -6,7 +6,7 @@
 #ifndef BRAID_THREAD_TIME_BPF_H
 #define BRAID_THREAD_TIME_BPF_H
 
-#include "jvm_event.bpf.h"
+#include "jvm/jvm_event.bpf.h"
 
 #include <braid/interval.h>
 

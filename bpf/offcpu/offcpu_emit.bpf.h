@@ -6,8 +6,8 @@
 #ifndef BRAID_OFFCPU_EMIT_BPF_H
 #define BRAID_OFFCPU_EMIT_BPF_H
 
-#include "files.bpf.h"
-#include "jvm_event.bpf.h"
+#include "events/files.bpf.h"
+#include "jvm/jvm_event.bpf.h"
 #include "sums.bpf.h"
 
 static __always_inline const struct braid_wake *wake_last(const struct braid_thread_time *t)

@@ -3,8 +3,8 @@
 #ifndef BRAID_PARKED_BPF_H
 #define BRAID_PARKED_BPF_H
 
-#include "objects.bpf.h"
-#include "slot.bpf.h"
+#include "stack/objects.bpf.h"
+#include "stack/slot.bpf.h"
 
 struct parked {
 	__u32 owner;   /* OS thread, in the pid namespace, that owned it after the sleep; 0: none, or not known */

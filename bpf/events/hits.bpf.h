@@ -7,10 +7,10 @@
 #ifndef BRAID_HITS_BPF_H
 #define BRAID_HITS_BPF_H
 
-#include "jvm_event.bpf.h"
+#include "jvm/jvm_event.bpf.h"
 #include "match.bpf.h"
-#include "probes.bpf.h"
-#include "sample.bpf.h"
+#include "jvm/probes.bpf.h"
+#include "stack/sample.bpf.h"
 
 /* The collector writes it. */
 struct {

@@ -9,7 +9,7 @@
 
 #include "maps.bpf.h"
 
-#include "java_threads.bpf.h"
+#include "stack/java_threads.bpf.h"
 
 #include <braid/names.h>
 

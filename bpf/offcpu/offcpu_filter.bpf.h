@@ -6,7 +6,7 @@
 #ifndef BRAID_OFFCPU_FILTER_BPF_H
 #define BRAID_OFFCPU_FILTER_BPF_H
 
-#include "match.bpf.h"
+#include "events/match.bpf.h"
 #include "thread_time.bpf.h"
 
 #include <braid/offcpu_filter.h>

@@ -4,7 +4,7 @@
 #ifndef BRAID_JVM_EVENT_BPF_H
 #define BRAID_JVM_EVENT_BPF_H
 
-#include "stack.bpf.h"
+#include "stack/stack.bpf.h"
 
 #include <braid/share.h>
 

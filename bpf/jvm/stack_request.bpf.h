@@ -7,7 +7,7 @@
 #ifndef BRAID_STACK_REQUEST_BPF_H
 #define BRAID_STACK_REQUEST_BPF_H
 
-#include "mounts.bpf.h"
+#include "offcpu/mounts.bpf.h"
 
 /* `mounted`: the virtual thread that the thread has mounted, if that is what it reports; else 0. */
 static __always_inline void stack_request_walk(const struct braid_process *p, __u64 mounted,
