@@ -4,10 +4,18 @@
 # WINDOW_S (0.4); WORK_NS (8500): of a loop between two switches, for about 100,000 switches a second; RECORDINGS (all).
 #
 # Recordings begin and end beside one run of a program (switches.c), which counts its work per second of its own CPU
-# time. Each time with a recording is compared with those before and after. `idle`, `others`: the recording is of another
-# process, without and with `offcpu`. `floor`: empty programs at the two tracepoints, and no recording. Of the program: `counted`: offcpu=1h; `filter` and `named`: offcpu=0ns with filters, by
-# reason and by name, that select nothing; `sums`: offcpu=0ns, added up by stack; `flood`: offcpu=0ns, which is added up from 10,000 a second on; `each`: every
-# switch with its stack, and its waker's.
+# time. Each time with a recording is compared with those before and after.
+#
+# floor: empty programs at the two tracepoints, and no recording. idle, others: recordings of another process, without
+# and with `offcpu`. The other recordings are of the program:
+#   wait     the event type `wait`
+#   counted  offcpu=1h
+#   default  offcpu
+#   filter   offcpu=0ns with a filter by reason that selects nothing
+#   named    the same with a filter by name
+#   sums     offcpu=0ns, added up by stack
+#   flood    offcpu=0ns, which is added up from 10,000 a second on
+#   each     every switch with its stack, and its waker's
 # shellcheck source=switched.sh
 source "$(dirname "$0")/switched.sh"
 

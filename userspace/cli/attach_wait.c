@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach_wait.h"
 
-#include "attach/attach.h"
 #include "util/log.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 #define LOOK_MS 100
 
@@ -43,4 +43,24 @@ bool attach_wait(pid_t pid, int result_fd, pid_t child, const char *failed, cons
 	if (r.error && r.error != -EINPROGRESS)
 		log_error("process %d: %s: %s", (int)pid, failed, r.why);
 	return !r.error;
+}
+
+bool attach_ask_text(pid_t pid, enum attach_text which, int text_fd, const char *failed)
+{
+	struct jvm_process jvm;
+	int result_fd, err;
+	pid_t child;
+
+	if (jvm_process_read(pid, &jvm) != 1) {
+		log_error("process %d: %s: it is no JVM", (int)pid, failed);
+		return false;
+	}
+	if (!jvm.attachable) {
+		log_error("process %d: %s: %s", (int)pid, failed, jvm.why);
+		return false;
+	}
+	err = attach_text_start(&jvm, which, text_fd, &result_fd, &child);
+	if (err)
+		log_error("process %d: %s: %s", (int)pid, failed, strerror(-err));
+	return !err && attach_wait(pid, result_fd, child, failed, "interrupted");
 }

@@ -24,8 +24,7 @@ enum { OPT_FORMAT = 0x200 };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "OUT", 0, "The new trace (default " DEFAULT_TRACE ")", 0},
-	{"from-format", OPT_FORMAT, "FORMAT", 0,
-	 "What FILE is: " FORMAT_NAMES ". Without this option, its content decides", 0},
+	{"from-format", OPT_FORMAT, "FORMAT", 0, "What FILE is: " FORMAT_NAMES " (default: its content decides)", 0},
 	{0},
 };
 
@@ -35,13 +34,17 @@ static const char doc[] =
 	"  braid import stacks.txt\n"
 	"  braid import -o jfr.trace recording.jfr\n"
 	"  perf script -i perf.data -F +pid | braid import -o perf.trace -\n"
-	"  braid import -o old.trace old.pb.gz && braid import -o new.trace new.pb.gz && braid diff old.trace new.trace\n"
+	"  braid import --from-format pprof -o heap.trace heap.pb.gz\n"
 	"\n"
-	"collapsed: the stacks of flame graph tools, one line for each, with frames from the root, ';' between them, a space and "
-	"a weight. Suffixes say what a frame is (_[j] compiled, _[i] inlined, _[0] interpreted, _[1] C1, _[k] kernel), and a "
-	"first frame '[name tid=N]' is the thread. perf: the text of `perf script` or `braid script`. pprof: profiles of Go and of "
-	"other tools. jfr: recordings of the JDK's Flight Recorder and of async-profiler, with allocations, waits and "
-	"collections.\n"
+	"Formats:\n"
+	"  collapsed  stacks of flame graph tools, a line for each: frames from the\n"
+	"             root, ';' between them, a space and a weight. Suffixes say what\n"
+	"             a frame is: _[j] compiled, _[i] inlined, _[0] interpreted, _[1]\n"
+	"             C1, _[k] kernel. A first frame '[name tid=N]' is the thread\n"
+	"  perf       the text of `perf script` or `braid script`\n"
+	"  pprof      profiles of Go and of other tools\n"
+	"  jfr        recordings of the JDK's Flight Recorder and of async-profiler,\n"
+	"             with allocations, waits and collections\n"
 	"\n"
 	"What a file does not have is not in the trace. Collapsed stacks and profiles of pprof have no times: commands that need "
 	"them say so. `braid info` prints what was imported, and what was left out. Of a damaged file, everything that can be "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_sums.h"
 
-#include "attach/attach.h"
 #include "attach_wait.h"
 #include "util/compare.h"
 #include "util/log.h"
@@ -59,27 +58,6 @@ static int add_up(struct memory_sums *s, const struct resident *r)
 	return 0;
 }
 
-/* The JVM's answer into the file. */
-static bool ask_jvm(pid_t pid, int text_fd)
-{
-	struct jvm_process jvm;
-	int result_fd, err;
-	pid_t child;
-
-	if (jvm_process_read(pid, &jvm) != 1) {
-		log_error("process %d: " FAILED ": it is no JVM", (int)pid);
-		return false;
-	}
-	if (!jvm.attachable) {
-		log_error("process %d: " FAILED ": %s", (int)pid, jvm.why);
-		return false;
-	}
-	err = attach_text_start(&jvm, ATTACH_TEXT_MEMORY, text_fd, &result_fd, &child);
-	if (err)
-		log_error("process %d: " FAILED ": %s", (int)pid, strerror(-err));
-	return !err && attach_wait(pid, result_fd, child, FAILED, "interrupted");
-}
-
 static bool add_tracking(struct resident *r, pid_t pid)
 {
 	int text_fd = memfd_create("braid-memory", MFD_CLOEXEC), err;
@@ -90,7 +68,7 @@ static bool add_tracking(struct resident *r, pid_t pid)
 		log_error("process %d: " FAILED ": %s", (int)pid, strerror(errno));
 		return false;
 	}
-	asked = ask_jvm(pid, text_fd);
+	asked = attach_ask_text(pid, ATTACH_TEXT_MEMORY, text_fd, FAILED);
 	rewind(text);
 	err = asked ? resident_add_tracking(r, text) : 0;
 	fclose(text);

@@ -42,16 +42,20 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Shows the page of `braid report --html` in this machine's browsers, and keeps it up to date while the recording grows: that "
-	"of FILE, which another braid may be writing, or one that it begins itself.\vExamples:\n"
-	"  braid serve                               braid.trace, whether it still grows or not\n"
-	"  braid serve -p 4711                       record process 4711 and show it\n"
+	"Shows the page of `braid report --html` in a browser on this machine, and keeps it up to date while the recording grows. "
+	"FILE (default braid.trace) may be a trace that another braid is writing; with a target, braid serve makes the recording "
+	"itself.\vExamples:\n"
+	"  braid serve                        show braid.trace, finished or not\n"
+	"  braid serve -p 4711                record process 4711 and show it\n"
+	"  braid serve -- java -jar app.jar   start a program and show it\n"
 	"  braid serve -o app.trace -e alloc,lock,gc -p 4711\n"
-	"  braid serve -- java -jar app.jar          start a program and show it\n"
-	"  braid serve --port 8900 app.trace         then, elsewhere: ssh -L 8900:127.0.0.1:8900 HOST\n"
+	"  braid serve --port 8900 app.trace\n"
 	"\n"
-	"It prints an address with a token in it, without which nobody gets anything. It listens on 127.0.0.1 only and gives up the "
-	"rights of root before it answers. Ctrl-C ends the server and the recording; the trace stays.";
+	"It prints the address to open. The address has a token, without which the server answers nothing. The server listens on "
+	"127.0.0.1 only, and gives up the rights of root before it answers. For a browser on another machine, choose a port and "
+	"run there: ssh -L 8900:127.0.0.1:8900 HOST\n"
+	"\n"
+	"Ctrl-C ends the server and the recording; the trace stays.";
 
 static uint16_t parse_port(struct argp_state *state, const char *arg)
 {
@@ -203,8 +207,9 @@ static int record_and_serve(struct serve_request *r)
 int cmd_serve(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&recording_argp, 0, "A recording:", 0}, {0}};
-	static const struct argp argp = {
-		options, serve_parse, "[FILE | -p PID[,PID...] | -a | -- COMMAND...]", doc, children, 0, 0};
+	static const struct argp argp = {options, serve_parse, "[FILE | -p PID[,PID...] | -a | -- COMMAND...]",
+					 doc,	  children,    recording_help,
+					 0};
 	struct serve_request r = {0};
 	int status;
 

@@ -6,7 +6,6 @@
  */
 #include "threads_locks.h"
 
-#include "attach/attach.h"
 #include "attach_wait.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -18,27 +17,6 @@
 #include <unistd.h>
 
 #define FAILED "the monitors that its threads own are not known"
-
-/* The answer into the file. */
-static bool ask(pid_t pid, int text_fd)
-{
-	struct jvm_process jvm;
-	int result_fd, err;
-	pid_t child;
-
-	if (jvm_process_read(pid, &jvm) != 1) {
-		log_error("process %d: " FAILED ": it is no JVM", (int)pid);
-		return false;
-	}
-	if (!jvm.attachable) {
-		log_error("process %d: " FAILED ": %s", (int)pid, jvm.why);
-		return false;
-	}
-	err = attach_text_start(&jvm, ATTACH_TEXT_THREADS, text_fd, &result_fd, &child);
-	if (err)
-		log_error("process %d: " FAILED ": %s", (int)pid, strerror(-err));
-	return !err && attach_wait(pid, result_fd, child, FAILED, "interrupted");
-}
 
 /* Nobody else has the file, so it stays as it is. */
 static int parse(int text_fd, struct owned *to)
@@ -61,7 +39,7 @@ bool threads_locks(pid_t pid, struct owned *to)
 {
 	int text_fd = memfd_create("braid-threads", MFD_CLOEXEC), err = text_fd < 0 ? -errno : 0;
 	uint64_t asked_ns = now_ns();
-	bool asked = !err && ask(pid, text_fd);
+	bool asked = !err && attach_ask_text(pid, ATTACH_TEXT_THREADS, text_fd, FAILED);
 
 	to->asked_ns = asked_ns;
 	to->spent_ns = now_ns() - asked_ns;

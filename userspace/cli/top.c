@@ -61,11 +61,11 @@ struct top {
 enum { OPT_TOP = 0x600 };
 
 static const struct argp_option options[] = {
-	{"batch", 'b', NULL, 0, "Print pages of text, as it is done where there is no terminal", 0},
+	{"batch", 'b', NULL, 0, "Print pages of text; the default without a terminal", 0},
 	{"iterations", 'n', "COUNT", 0, "End after this many pages", 0},
-	{"delay", 'd', "TIME", 0, "Between two pages (default 1s)", 0},
-	{"window", 'w', "TIME", 0, "Show the last part of the recording that is this long (default 5s)", 0},
-	{"top", OPT_TOP, "N", 0, "Rows of each view on a page of text (default 10)", 0},
+	{"delay", 'd', "TIME", 0, "Wait this long between two pages (default 1s)", 0},
+	{"window", 'w', "TIME", 0, "Show the last TIME of the recording (default 5s)", 0},
+	{"top", OPT_TOP, "N", 0, "Print N rows of each view on a page of text (default 10)", 0},
 	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
@@ -82,8 +82,8 @@ static const char doc[] =
 	"Keys: 1 to 5 or Tab choose the view, Enter shows the stacks behind a row, F6 sorts, F4 filters, / searches, Space "
 	"pauses, s saves what is kept as a trace, F1 lists all keys, q ends the recording.\n"
 	"\n"
-	"Without -e and --preset it records cpu, alloc, lock, gc, thread and offcpu=1ms; `braid record --help` lists what -e "
-	"takes. Memory has at most 80 MiB of the recording: of older events nothing is kept.";
+	"Without -e and --preset it records cpu, alloc, lock, gc, thread and offcpu=1ms. It keeps at most 80 MiB of the "
+	"recording, in memory, and drops the oldest events.";
 
 static uint64_t option_time(struct argp_state *state, const char *name, const char *arg)
 {
@@ -112,9 +112,8 @@ static void complete(struct argp_state *state, struct top_options *o)
 	struct recording *r = &o->recording;
 	char why[SELECTION_WHY];
 
-	if (o->file && (r->options.system_wide || r->options.pid_count || r->selection.kinds || r->frequency_given))
-		argp_error(state,
-			   "%s is recorded already: -p, -a, -e and -F are about a recording that braid top makes",
+	if (o->file && r->given)
+		argp_error(state, "%s is recorded already: -p, -a, -e and the like are for a recording of its own",
 			   o->file);
 	if (o->file)
 		return;
@@ -496,8 +495,8 @@ static int top(struct top *t)
 int cmd_top(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&recording_argp, 0, "What to record:", 1}, {0}};
-	static const struct argp argp = {options, parse, "[-p PID[,PID...] | -a | -- COMMAND... | FILE]", doc, children,
-					 0,	  0};
+	static const struct argp argp = {
+		options, parse, "[-p PID[,PID...] | -a | -- COMMAND... | FILE]", doc, children, recording_help, 0};
 	struct top_options o = {.delay_ns = DELAY_NS, .window_ns = WINDOW_NS, .rows = PAGE_ROWS};
 	struct top t = {.options = &o, .recorder = {.trace = -1, .said = -1}};
 	int err;

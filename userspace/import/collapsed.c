@@ -3,6 +3,7 @@
  * Collapsed stacks: a line for each stack, with its frames from the root, ';' between them, a space and a weight. With
  * threads, the first frame is one: "[main tid=4711]". import.h is the interface.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,15 +92,8 @@ int collapsed_read(struct reader *r)
 	int got;
 
 	snprintf(r->format, sizeof(r->format), "collapsed stacks");
-	while ((got = input_line(&r->in, &line)) == 1 && !r->b.err) {
-		if (!line.len || *line.str == '#')
-			continue;
-		if (r->in.cut)
-			reader_lose(r, "line", 1, "line %llu is longer than %u bytes", (unsigned long long)r->in.line,
-				    INPUT_LINE_MAX);
-		else if (!take_line(r, line))
-			reader_lose(r, "line", 1, "line %llu is no stack with a number behind it",
-				    (unsigned long long)r->in.line);
-	}
+	while ((got = reader_line(r, &line)) == 1 && !r->b.err)
+		if (line.len && *line.str != '#' && !take_line(r, line))
+			reader_lose(r, "line", 1, "line %" PRIu64 " is no stack with a number behind it", r->in.line);
 	return got < 0 ? got : r->b.err;
 }

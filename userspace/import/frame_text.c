@@ -16,6 +16,15 @@ struct trace_str str_part(struct trace_str s, size_t from, size_t to)
 	return from < to ? (struct trace_str){s.str + from, (uint32_t)(to - from)} : (struct trace_str){s.str, 0};
 }
 
+struct trace_str str_line(struct trace_str *text)
+{
+	const char *end = text->len ? memchr(text->str, '\n', text->len) : NULL;
+	struct trace_str line = str_part(*text, 0, end ? (size_t)(end - text->str) : text->len);
+
+	*text = str_part(*text, line.len + 1UL, text->len);
+	return line;
+}
+
 long str_last(struct trace_str s, char c)
 {
 	const char *at = s.len ? memrchr(s.str, c, s.len) : NULL;

@@ -22,6 +22,8 @@ void frame_text(struct frame_text *to, struct trace_str text, enum import_code c
 
 /* Part of a string. */
 struct trace_str str_part(struct trace_str s, size_t from, size_t to);
+/* Takes the first line of a text, without its end. */
+struct trace_str str_line(struct trace_str *text);
 /* The place of the last such byte, or -1. */
 long str_last(struct trace_str s, char c);
 bool str_begins(struct trace_str s, const char *with);

@@ -70,15 +70,13 @@ static enum import_format detect_binary(struct trace_str bytes)
 static enum import_format detect_text(struct trace_str bytes)
 {
 	while (bytes.len) {
-		const char *end = memchr(bytes.str, '\n', bytes.len);
-		struct trace_str line = str_part(bytes, 0, end ? (size_t)(end - bytes.str) : bytes.len), number;
+		struct trace_str line = str_line(&bytes), number;
 		struct perf_header h;
 		uint64_t weight;
 
-		bytes = str_part(bytes, line.len + 1UL, bytes.len);
 		if (!line.len || *line.str == '#')
 			continue;
-		if (!end && line.len > INPUT_PEEK / 2) /* a stack so long that its number is not in sight */
+		if (!bytes.len && line.len > INPUT_PEEK / 2) /* a stack so long that its number is not in sight */
 			return memchr(line.str, ';', line.len) ? IMPORT_COLLAPSED : IMPORT_FORMATS;
 		number = str_part(line, (size_t)(str_last(line, ' ') + 1), line.len);
 		if (str_ends(number, "\r"))

@@ -15,7 +15,7 @@ int input_open(struct input *in, const char *path)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 
-	*in = (struct input){.name = is_stdin ? "standard input" : path, .fd = -1};
+	*in = (struct input){.fd = -1};
 	in->buffer = malloc(BUFFER);
 	if (!in->buffer)
 		return -ENOMEM;

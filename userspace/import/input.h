@@ -15,7 +15,6 @@
 #define INPUT_PEEK (128U << 10)	  /* bytes from which the format is recognised */
 
 struct input {
-	const char *name; /* for messages */
 	int fd;
 	uint8_t *buffer;
 	size_t at, end;		 /* what is read, but not yet taken */

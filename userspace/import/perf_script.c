@@ -54,10 +54,8 @@ static void find_sampling(struct perf *p)
 
 	if (input_peek(&p->r->in, &bytes))
 		return;
-	for (; bytes.len; bytes = str_part(bytes, line.len + 1UL, bytes.len)) {
-		const char *end = memchr(bytes.str, '\n', bytes.len);
-
-		line = str_part(bytes, 0, end ? (size_t)(end - bytes.str) : bytes.len);
+	while (bytes.len) {
+		line = str_line(&bytes);
 		if (!line.len || *line.str == '#' || *line.str == '\t' || !perf_header_take(&h, line))
 			continue;
 		if (perf_event_is_clock(h.event)) {
@@ -223,10 +221,8 @@ static bool take_frames(struct perf *p)
 
 	reader_begin_stack(p->r);
 	while (rest.len) {
-		size_t length = (size_t)((const char *)memchr(rest.str, '\n', rest.len) - rest.str);
-		struct trace_str line = str_part(rest, 0, length);
+		struct trace_str line = str_line(&rest);
 
-		rest = str_part(rest, length + 1, rest.len);
 		if (perf_frame_take(&f, line)) {
 			push_frame(p, &f);
 		} else if (!is_source_line(line)) {
@@ -313,8 +309,7 @@ static void take_line(struct perf *p, struct trace_str line)
 	} else if (indented) {
 		add_line(p, line);
 	} else {
-		reader_lose(p->r, "line", 1, "line %llu is neither an event nor a frame",
-			    (unsigned long long)p->r->in.line);
+		reader_lose(p->r, "line", 1, "line %" PRIu64 " is neither an event nor a frame", p->r->in.line);
 	}
 }
 
@@ -327,11 +322,8 @@ int perf_script_read(struct reader *r)
 	snprintf(r->format, sizeof(r->format), "perf script");
 	r->clock = "perf's";
 	find_sampling(&p);
-	while ((got = input_line(&r->in, &line)) == 1 && !r->b.err) {
-		if (r->in.cut)
-			reader_lose(r, "line", 1, "line %llu is longer than %u bytes", (unsigned long long)r->in.line,
-				    INPUT_LINE_MAX);
-		else if (line.len)
+	while ((got = reader_line(r, &line)) == 1 && !r->b.err) {
+		if (line.len)
 			take_line(&p, line);
 		else
 			finish_record(&p);

@@ -2,6 +2,7 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,15 @@ void reader_lose(struct reader *r, const char *kind, uint64_t count, const char 
 		va_end(ap);
 	}
 	r->losses[i].count = add_saturating(r->losses[i].count, count);
+}
+
+int reader_line(struct reader *r, struct trace_str *line)
+{
+	int got;
+
+	while ((got = input_line(&r->in, line)) == 1 && r->in.cut)
+		reader_lose(r, "line", 1, "line %" PRIu64 " is longer than %u bytes", r->in.line, INPUT_LINE_MAX);
+	return got;
 }
 
 void reader_begin_stack(struct reader *r)

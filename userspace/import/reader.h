@@ -43,6 +43,9 @@ int jfr_read(struct reader *r);
 void reader_lose(struct reader *r, const char *kind, uint64_t count, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The next line that is not too long, as input_line() gives it; longer ones are counted. */
+int reader_line(struct reader *r, struct trace_str *line);
+
 /* Frames of the stack that is being read. */
 void reader_begin_stack(struct reader *r);
 void reader_push(struct reader *r, uint32_t frame);

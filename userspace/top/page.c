@@ -12,6 +12,7 @@
 #define WIDE 60	       /* columns from which there are two halves */
 #define INDENT_MAX 24U /* levels */
 #define CELL_TEXT 64
+#define TITLE_TEXT 160
 
 /* ---- names ---- */
 
@@ -99,10 +100,10 @@ static bool has_room(const struct canvas *c, const struct top_column *column)
 
 /* ---- the head ---- */
 
-/* "5 s", "1.5 s", "2:05", "1:02:05". */
+/* "5 s", "1.5 s", "2:05", "1:02:05", rounded to tenths. */
 static const char *time_text(char to[CELL_TEXT], uint64_t ns)
 {
-	uint64_t tenths = ns / 100000000, seconds = tenths / 10;
+	uint64_t tenths = (ns + 50000000) / 100000000, seconds = tenths / 10;
 
 	if (seconds >= 3600)
 		snprintf(to, CELL_TEXT, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600, seconds / 60 % 60,
@@ -117,29 +118,33 @@ static const char *time_text(char to[CELL_TEXT], uint64_t ns)
 }
 
 /* "last 5 s of 2:05  99 Hz  recording" */
-static void title_text(char to[160], const struct canvas *c, const struct ui *ui)
+static void title_text(char to[TITLE_TEXT], const struct canvas *c, const struct ui *ui)
 {
 	const struct top_figures *f = &ui->shot->figures;
-	const char *whole = !ui->whole ? "last " : ui->cut ? "kept " : "all ";
-	char shown[CELL_TEXT], age[CELL_TEXT], hz[CELL_TEXT] = "";
+	bool all = ui->whole || f->shown_ns >= ui->age_ns;
+	const char *which = !all ? "last " : ui->cut ? "kept " : "all ";
+	char shown[CELL_TEXT], age[CELL_TEXT], of[CELL_TEXT + 4] = "", hz[CELL_TEXT] = "", lost[CELL_TEXT] = "";
 
-	time_text(shown, f->shown_ns + 50000000);
-	time_text(age, ui->age_ns);
+	time_text(shown, f->shown_ns);
+	if (!all)
+		snprintf(of, sizeof(of), " of %s", time_text(age, ui->age_ns));
 	if (f->frequency_hz)
 		snprintf(hz, sizeof(hz), "%lu Hz  ", f->frequency_hz);
+	if (f->lost)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " lost  ", f->lost);
 	if (c->columns < WIDE)
-		snprintf(to, 160, "%s%s%s", ui->paused ? "paused  " : "", whole, shown);
-	else if (ui->whole)
-		snprintf(to, 160, "%s%s  %s%s", whole, shown, hz, ui->paused ? "paused" : ui->state);
+		snprintf(to, TITLE_TEXT, "%s%s%s%s", ui->paused ? "paused  " : "", lost, which, shown);
 	else
-		snprintf(to, 160, "last %s of %s  %s%s", shown, age, hz, ui->paused ? "paused" : ui->state);
+		snprintf(to, TITLE_TEXT, "%s%s%s%s  %s%s", lost, which, shown, of, hz,
+			 ui->paused ? "paused" : ui->state);
 }
 
 static void draw_title(struct canvas *c, const struct ui *ui)
 {
 	const char *what = ui->shot ? ui->shot->figures.what : "";
+	bool warns = ui->paused || (ui->shot && ui->shot->figures.lost);
 	unsigned at = canvas_put(c, 0, 0, c->columns, TOP_TITLE, "braid top") + 2;
-	char text[160];
+	char text[TITLE_TEXT];
 
 	if (ui->shot)
 		title_text(text, c, ui);
@@ -148,7 +153,7 @@ static void draw_title(struct canvas *c, const struct ui *ui)
 	if (at + canvas_width(text) + 2 < c->columns)
 		at += canvas_put(c, 0, at, c->columns - at - canvas_width(text) - 2, TOP_PLAIN, what) + 2;
 	if (at < c->columns)
-		canvas_put_right(c, 0, at, c->columns - at, ui->paused ? TOP_WARN : TOP_FAINT, text);
+		canvas_put_right(c, 0, at, c->columns - at, warns ? TOP_WARN : TOP_FAINT, text);
 }
 
 /* The parts of a bar, in this order. */
@@ -218,6 +223,7 @@ static void rates_text(char to[CELL_TEXT], const struct shot *s)
 	const struct top_figures *f = &s->figures;
 	char text[QUANTITY_TEXT];
 	double seconds = (double)f->shown_ns / 1e9;
+	uint64_t blocked_ns = (uint64_t)((double)f->blocked_ns / seconds);
 	int used = 0;
 
 	to[0] = 0;
@@ -226,7 +232,7 @@ static void rates_text(char to[CELL_TEXT], const struct shot *s)
 				size_text(text, (uint64_t)((double)f->alloc_bytes / seconds)));
 	if (s->tables[TOP_LOCKS].recorded)
 		snprintf(to + used, CELL_TEXT - (size_t)used, "%sBlocked %s/s", used ? "  " : "",
-			 duration_text(text, (uint64_t)((double)f->blocked_ns / seconds)));
+			 blocked_ns ? duration_text(text, blocked_ns) : "0 s");
 }
 
 static unsigned draw_figures(struct canvas *c, const struct ui *ui)

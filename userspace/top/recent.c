@@ -415,7 +415,7 @@ static int find_needed(struct recent *r, struct times t)
 	return err;
 }
 
-/* Those whose id another one has come first, as in every trace. */
+/* Those whose id another one has come first. */
 static int compare_ids(const void *x, const void *y)
 {
 	static const uint8_t rank[TRACE_ID_SPACES] = {
@@ -427,12 +427,11 @@ static int compare_ids(const void *x, const void *y)
 	return compare_u64((uint64_t)rank[p->space] << 32 | p->id, (uint64_t)rank[q->space] << 32 | q->id);
 }
 
+/* The events of that time, behind what find_needed() has found for them. */
 static int give_all(struct recent *r, struct times t, give_fn give, void *ctx)
 {
-	int err = find_needed(r, t);
+	int err = each_of_list(r, r->facts, give, ctx);
 
-	VEC_SORT(&r->needed, compare_ids);
-	err = err ?: each_of_list(r, r->facts, give, ctx);
 	for (size_t i = 0; i < r->needed.count && !err; i++)
 		err = each_of_object(r, r->needed.at[i], give, ctx);
 	return err ?: each_event(r, t, give, ctx);
@@ -478,9 +477,11 @@ static int give_part(struct recent *r, struct times t, give_fn give, void *ctx)
 
 int recent_window(struct recent *r, uint64_t from_ns, uint64_t to_ns, struct analyzer **out)
 {
+	const struct times t = {from_ns, to_ns};
 	int err = analyzer_new(out);
 
-	err = err ?: give_part(r, (struct times){from_ns, to_ns}, feed, *out);
+	err = err ?: find_needed(r, t);
+	err = err ?: give_part(r, t, feed, *out); /* an analyzer takes definitions in any order */
 	if (err) {
 		analyzer_free(*out);
 		*out = NULL;
@@ -495,7 +496,11 @@ static int write_rec(void *ctx, const struct trace_rec *rec)
 
 int recent_save(struct recent *r, struct trace_writer *w)
 {
-	return give_part(r, (struct times){recent_first_ns(r), r->last_ns}, write_rec, w);
+	const struct times t = {recent_first_ns(r), r->last_ns};
+	int err = find_needed(r, t);
+
+	VEC_SORT(&r->needed, compare_ids);
+	return err ?: give_part(r, t, write_rec, w);
 }
 
 uint64_t recent_first_ns(const struct recent *r)

@@ -280,7 +280,6 @@ static int fill_gc(struct shot *s)
 			last_ns = g->longest.at[i].start_ns;
 			s->figures.heap_after = g->longest.at[i].used_after;
 		}
-	s->figures.gc_count = g->count;
 	s->figures.gc_ns = g->total_ns;
 	return err;
 }

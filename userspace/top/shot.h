@@ -39,7 +39,7 @@ struct top_figures {
 	double cpus_busy; /* by the samples; negative: not known */
 	unsigned cpus;	  /* of the machine; 0: not known */
 	unsigned long frequency_hz;
-	uint64_t gc_count, gc_ns, heap_after;
+	uint64_t gc_ns, heap_after;
 	uint64_t alloc_bytes, blocked_ns;
 	uint64_t lost;
 	char what[64]; /* "java 4711", "3 processes" */

@@ -49,6 +49,8 @@ def adapted(command, pid, tid):
     command = re.sub(r"(?<=--speed )\d+", "100", command)
     if command.startswith("braid top") and " -n " not in command:  # on no terminal, for ever
         command += " -n 1"
+    if command.startswith("braid serve"):  # until Ctrl-C
+        command = "timeout --preserve-status -s INT 5 " + command
     if command.startswith("braid record") and " -d " not in command and " -- " not in command:
         command = command.replace("braid record", "braid record -d 0.5", 1)
     return command

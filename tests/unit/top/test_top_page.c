@@ -126,7 +126,7 @@ START_TEST(a_screen_of_80_columns)
 {
 	draw(24, 80);
 	SEES("braid top  java 100 and 1 more");
-	SEES("last 2.5 s of 2:05  99 Hz  recording\n");
+	SEES("5 lost  last 2.5 s of 2:05  99 Hz  recording\n");
 	SEES("CPU [");
 	SEES("8% of 2 CPUs]");
 	SEES("GC    0.2% paused, heap 1.00 MiB\n");
@@ -141,7 +141,7 @@ END_TEST
 START_TEST(a_small_screen)
 {
 	draw(10, 40);
-	SEES("braid top  java 100 and 1 mo  last 2.5 s\n");
+	SEES("braid top  java 100   5 lost  last 2.5 s\n");
 	MISSES("CPU [");
 	SEES(" SELF%v TOTAL%  METHOD\n");
 	SEES("  26.3    26.3  foo::bar(int)\n");
@@ -192,6 +192,28 @@ START_TEST(before_the_first_second)
 	press('+');
 	draw(24, 80);
 	SEES("waiting for the first second");
+}
+END_TEST
+
+START_TEST(a_recording_shorter_than_the_window)
+{
+	ui.age_ns = shot->figures.shown_ns;
+	draw(24, 80);
+	SEES("5 lost  all 2.5 s  99 Hz  recording\n");
+	MISSES("last");
+}
+END_TEST
+
+START_TEST(nobody_was_blocked)
+{
+	static const struct trace_rec choices[] = {REC(TRACE_INFO, info, S("record.choices"), S("cpu,lock=10us"))};
+	struct shot *without = shot_of(choices, 1);
+
+	ck_assert_int_eq(ui_show(&ui, without), 0);
+	draw(24, 80);
+	SEES("Blocked 0 s/s\n");
+	ui_show(&ui, shot);
+	shot_free(without);
 }
 END_TEST
 
@@ -511,6 +533,8 @@ Suite *test_top_page(void)
 	tcase_add_test(tc, methods_by_self);
 	tcase_add_test(tc, a_screen_of_80_columns);
 	tcase_add_test(tc, a_small_screen);
+	tcase_add_test(tc, a_recording_shorter_than_the_window);
+	tcase_add_test(tc, nobody_was_blocked);
 	tcase_add_test(tc, a_large_screen);
 	tcase_add_test(tc, screens_of_no_size);
 	tcase_add_test(tc, names_cannot_control_a_terminal);
