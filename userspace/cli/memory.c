@@ -15,18 +15,19 @@
 
 #define TOP 10U
 
-enum { OPT_ASK = 0x100, OPT_WATCH };
+enum { OPT_ASK = 0x100, OPT_WATCH, OPT_STACKS, OPT_NO_ATTACH };
 
 static const char doc[] =
 	"Shows whose memory the resident set of a process is: the Java heap, the code cache, stacks of threads, malloc, "
 	"libraries, files, and what cannot be recognised from outside.\vThe parts add up to what the kernel says in "
-	"/proc/PID/smaps. Nothing is loaded into the process, and nothing is stopped. What is anonymous and not known is "
+	"/proc/PID/smaps. Nothing is loaded into the process, but for --stacks, and nothing is stopped. What is anonymous and not known is "
 	"metaspace and other memory that a JVM maps for itself; a JVM that runs with -XX:NativeMemoryTracking=detail names it.\n"
 	"\n"
 	"Examples:\n"
 	"  braid memory 4711\n"
 	"  braid memory 4711 --json\n"
 	"  braid memory 4711 --watch 60s --ask\n"
+	"  braid memory 4711 --watch 60s --stacks\n"
 	"  jcmd 4711 VM.native_memory detail | braid memory --nmt - 4711\n"
 	"\n"
 	"`braid record -e malloc` shows which code has allocated native memory and not freed it.";
@@ -38,15 +39,16 @@ static const struct argp_option options[] = {
 	{"ask", OPT_ASK, NULL, 0, "Have the JVM itself name parts; it must run with -XX:NativeMemoryTracking=detail",
 	 0},
 	{"watch", OPT_WATCH, "TIME", 0, "Print by how much each part grows in TIME, or until Ctrl-C", 0},
+	{"stacks", OPT_STACKS, NULL, 0,
+	 "With --watch: record page faults, and print which stacks touched the pages that are new", 0},
+	{"no-attach", OPT_NO_ATTACH, NULL, 0, "With --stacks: do not load the agent into the JVM", 0},
 	{"verbose", 'v', NULL, 0, "Print more messages", 0},
 	{0},
 };
 
 struct memory_command {
-	pid_t pid;
 	const char *tracking;
-	bool as_json, ask;
-	uint64_t watch_ns;
+	struct memory_watch watch;
 };
 
 static error_t memory_parse(int key, char *arg, struct argp_state *state)
@@ -55,27 +57,37 @@ static error_t memory_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'j':
-		c->as_json = true;
+		c->watch.as_json = true;
 		return 0;
 	case 'n':
 		c->tracking = arg;
 		return 0;
 	case OPT_ASK:
-		c->ask = true;
+		c->watch.ask = true;
 		return 0;
 	case OPT_WATCH:
-		if (duration_parse(arg, &c->watch_ns) || !c->watch_ns)
+		if (duration_parse(arg, &c->watch.watch_ns) || !c->watch.watch_ns)
 			argp_error(state, "--watch: '%s' is not a time, such as 30s", arg);
+		return 0;
+	case OPT_STACKS:
+		c->watch.stacks = true;
+		return 0;
+	case OPT_NO_ATTACH:
+		c->watch.attach = false;
 		return 0;
 	case 'v':
 		log_verbosity++;
 		return 0;
 	case ARGP_KEY_END:
-		if (c->tracking && (c->ask || c->watch_ns))
+		if (c->watch.stacks && !c->watch.watch_ns)
+			argp_error(state, "--stacks is for --watch: it shows whose pages come meanwhile");
+		if (!c->watch.attach && !c->watch.stacks)
+			argp_error(state, "--no-attach is for --stacks: nothing is loaded into the process otherwise");
+		if (c->tracking && (c->watch.ask || c->watch.watch_ns))
 			argp_error(state, "--nmt is one answer of the JVM: use --ask with --watch, and not both");
-		return common_pid_arg(key, arg, state, &c->pid);
+		return common_pid_arg(key, arg, state, &c->watch.pid);
 	case ARGP_KEY_ARG:
-		return common_pid_arg(key, arg, state, &c->pid);
+		return common_pid_arg(key, arg, state, &c->watch.pid);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -191,9 +203,9 @@ static bool print_now(const struct memory_command *c)
 	struct resident r = {0};
 	bool ok = false;
 
-	if ((c->tracking && read_tracking(&r, c->tracking)) || !memory_read(&r, &s, c->pid, c->ask))
+	if ((c->tracking && read_tracking(&r, c->tracking)) || !memory_read(&r, &s, c->watch.pid, c->watch.ask))
 		goto out;
-	(c->as_json ? print_json : print_text)(&r, &s);
+	(c->watch.as_json ? print_json : print_text)(&r, &s);
 	ok = common_output_close(stdout, NULL, 0);
 out:
 	memory_sums_free(&s);
@@ -204,11 +216,11 @@ out:
 int cmd_memory(int argc, char **argv)
 {
 	static const struct argp argp = {.options = options, .parser = memory_parse, .args_doc = "PID", .doc = doc};
-	struct memory_command c = {0};
+	struct memory_command c = {.watch.attach = true};
 	bool ok;
 
 	if (common_parse(&argp, argc, argv, &c))
 		return EXIT_USAGE;
-	ok = c.watch_ns ? memory_growth_print(c.pid, c.watch_ns, c.ask, c.as_json) : print_now(&c);
+	ok = c.watch.watch_ns ? memory_growth_print(&c.watch) : print_now(&c);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

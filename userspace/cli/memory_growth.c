@@ -2,6 +2,7 @@
 #include "memory_growth.h"
 
 #include "common.h"
+#include "memory_stacks.h"
 #include "util/clock.h"
 #include "util/compare.h"
 #include "util/json.h"
@@ -27,6 +28,7 @@ struct reading {
 };
 
 struct watched {
+	const struct memory_watch *asked;
 	struct reading before, after;
 	VEC(struct growth) owners; /* what has grown most first, what has shrunk most last */
 };
@@ -76,7 +78,7 @@ static const char *signed_text(char buf[SIGNED_TEXT], int64_t bytes)
 	return buf;
 }
 
-static void print_text(const struct watched *w)
+static void print_text(const struct watched *w, const struct memory_stacks *stacks)
 {
 	int64_t all = (int64_t)(w->after.resident.total - w->before.resident.total);
 	char time[QUANTITY_TEXT], size[QUANTITY_TEXT], more[SIGNED_TEXT];
@@ -98,11 +100,13 @@ static void print_text(const struct watched *w)
 		memory_name_print(g->name);
 		putchar('\n');
 	}
+	if (stacks)
+		memory_stacks_text(stacks);
 }
 
 /* ---- JSON ---- */
 
-static void print_json(const struct watched *w)
+static void print_json(const struct watched *w, const struct memory_stacks *stacks)
 {
 	struct json j = {.out = stdout};
 
@@ -122,16 +126,34 @@ static void print_json(const struct watched *w)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
+	if (stacks)
+		memory_stacks_json(stacks, &j);
 	json_close(&j, '}');
 	putchar('\n');
 }
 
 /* ---- the command ---- */
 
-static bool read_one(struct reading *to, pid_t pid, bool ask)
+static bool read_one(struct watched *w, bool begins)
 {
+	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
+	const struct memory_watch *m = w->asked;
+	struct reading *to = begins ? &w->before : &w->after;
+
 	to->time_ns = now_ns();
-	return memory_read(&to->resident, &to->sums, pid, ask);
+	if (!memory_read(&to->resident, &to->sums, m->pid, m->ask))
+		return false;
+	if (begins)
+		fprintf(stderr, "braid: process %d has %s in memory; what grows is seen in %s, or after Ctrl-C\n",
+			(int)m->pid, size_text(size, to->resident.total), duration_text(time, m->watch_ns));
+	return true;
+}
+
+static const struct resident *read_recorded(void *ctx, bool begins)
+{
+	struct watched *w = ctx;
+
+	return read_one(w, begins) ? begins ? &w->before.resident : &w->after.resident : NULL;
 }
 
 /* Until the time has passed, or one of the signals comes, which are blocked. */
@@ -159,32 +181,38 @@ static void release(struct watched *w)
 	free(w->owners.at);
 }
 
-bool memory_growth_print(pid_t pid, uint64_t watch_ns, bool ask, bool as_json)
+static bool watch(struct watched *w, struct memory_stacks *stacks)
 {
-	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
-	struct watched w = {0};
+	const struct memory_watch *m = w->asked;
 	sigset_t signals;
-	bool ok;
 
+	if (m->stacks)
+		return memory_stacks_record(stacks, m->pid, m->watch_ns, m->attach);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	ok = read_one(&w.before, pid, ask);
-	if (ok) {
-		fprintf(stderr, "braid: process %d has %s in memory; what grows is seen in %s, or after Ctrl-C\n",
-			(int)pid, size_text(size, w.before.resident.total), duration_text(time, watch_ns));
-		wait_for(watch_ns, &signals);
-		ok = read_one(&w.after, pid, ask);
-	}
+	if (!read_one(w, true))
+		return false;
+	wait_for(m->watch_ns, &signals);
+	return read_one(w, false);
+}
+
+bool memory_growth_print(const struct memory_watch *m)
+{
+	struct watched w = {.asked = m};
+	struct memory_stacks stacks = {.read = read_recorded, .ctx = &w};
+	bool ok = watch(&w, &stacks);
+
 	if (ok && compare_owners(&w)) {
 		log_error("not enough memory");
 		ok = false;
 	}
 	if (ok) {
-		(as_json ? print_json : print_text)(&w);
+		(m->as_json ? print_json : print_text)(&w, m->stacks ? &stacks : NULL);
 		ok = common_output_close(stdout, NULL, 0);
 	}
 	release(&w);
+	memory_stacks_free(&stacks);
 	return ok;
 }

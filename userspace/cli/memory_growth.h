@@ -5,7 +5,15 @@
 
 #include "memory_sums.h"
 
+struct memory_watch {
+	pid_t pid;
+	uint64_t watch_ns;
+	bool ask, as_json;
+	bool stacks; /* page faults are recorded meanwhile */
+	bool attach; /* for them, the agent is loaded into a JVM */
+};
+
 /* Reads a process twice, the second time after `watch_ns` or when the user interrupts. False: a message has said why. */
-bool memory_growth_print(pid_t pid, uint64_t watch_ns, bool ask, bool as_json);
+bool memory_growth_print(const struct memory_watch *m);
 
 #endif

@@ -65,15 +65,16 @@ static void take(void *ctx, const struct trace_rec *rec)
 	(void)snapshot_feed(ctx, rec);
 }
 
-bool snapshot_run(struct snapshot *s)
+bool snapshot_record(struct snapshot *s)
 {
 	struct record_options *o = &s->record;
-	static const struct filter everything; /* the analysis keeps it */
 	int status;
 
 	o->config = s->selection.config;
 	o->event = s->selection.event;
 	o->clock = s->selection.clock;
+	o->probes = s->selection.probes;
+	o->probe_count = s->selection.probe_count;
 	o->offcpu = &s->selection.offcpu;
 	o->pids = &s->pid;
 	o->pid_count = 1;
@@ -82,8 +83,14 @@ bool snapshot_run(struct snapshot *s)
 		o->tap_ctx = s;
 	}
 	s->live.path = o->output;
-	return !analyzer_new(&s->live.analyzer) && !session_record(o, &status) && s->live.analyzer &&
-	       common_analyze(&s->live, &everything);
+	return !analyzer_new(&s->live.analyzer) && !session_record(o, &status) && s->live.analyzer;
+}
+
+bool snapshot_run(struct snapshot *s)
+{
+	static const struct filter everything; /* the analysis keeps it */
+
+	return snapshot_record(s) && common_analyze(&s->live, &everything);
 }
 
 void snapshot_free(struct snapshot *s)

@@ -27,9 +27,12 @@ void snapshot_init(struct snapshot *s, const char *what);
 bool snapshot_feed(struct snapshot *s, const struct trace_rec *rec);
 
 /*
- * Records as `record` and `selection` say, and analyzes. A tap of `record` has to feed the records. On failure prints
- * the reason and returns false.
+ * Records as `record` and `selection` say. A tap of `record` has to feed the records. On failure prints the reason and
+ * returns false.
  */
+bool snapshot_record(struct snapshot *s);
+
+/* The same, and analyzes. */
 bool snapshot_run(struct snapshot *s);
 
 void snapshot_free(struct snapshot *s);

@@ -41,7 +41,9 @@ struct record_options {
 	bool *interrupted; /* gets whether its user ended the recording; NULL: not wanted */
 	/* Receives every record; may be NULL. */
 	trace_tap_fn tap;
-	void *tap_ctx;
+	/* Is called when everything is recorded, and when the recording is to end. A negative errno ends it. May be NULL. */
+	int (*edge)(void *ctx, bool begins);
+	void *tap_ctx; /* of both */
 };
 
 /* Whether there are hit events whose probes are in the libjvm.so of each JVM. */

@@ -5,9 +5,11 @@
 #include "stacks.h"
 #include "hotspot/hotspot.h"
 #include "jvm/layouts.h"
+#include "jvm/offcpu_events.h"
 #include "kernel/kernel_side.h"
 #include "proc/procfs.h"
 #include "process/processes.h"
+#include "util/log.h"
 #include "util/vec.h"
 
 #include <braid/frame.h>
@@ -57,7 +59,7 @@ static int compare(const void *x, const void *y)
 	return (p->tid > q->tid) - (p->tid < q->tid);
 }
 
-int asleep_new(struct asleep **out, struct session *s)
+static int asleep_new(struct asleep **out, struct session *s)
 {
 	struct asleep *a = *out = calloc(1, sizeof(*a));
 
@@ -70,7 +72,7 @@ int asleep_new(struct asleep **out, struct session *s)
 	return a->err;
 }
 
-void asleep_free(struct asleep *a)
+static void asleep_free(struct asleep *a)
 {
 	if (!a)
 		return;
@@ -155,7 +157,8 @@ uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *p
 	return stacks_node(s->stacks, process, &w->sample.event, &complete);
 }
 
-uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
+/* The node of the thread's stack; 0: it has run since, or its stack cannot be read. `ctx` is the struct asleep, or NULL. */
+static uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
 {
 	struct asleep *a = ctx;
 	const struct braid_asleep key = {.tid = tid}, *thread;
@@ -173,4 +176,14 @@ uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid)
 			   &(struct asleep_thread){.regs = thread, .time_ns = a->session->jvms.stopped_ns});
 	a->spent_ns += now_ns() - began;
 	return node;
+}
+
+void asleep_finish(struct session *s)
+{
+	struct asleep *asleep;
+
+	if (asleep_new(&asleep, s))
+		log_warning("out of memory: some threads that were off the CPU at the end have no stack");
+	offcpu_finish(&s->jvms, asleep_node, asleep);
+	asleep_free(asleep);
 }

@@ -9,7 +9,6 @@
 
 #include "session.h"
 
-struct asleep;
 struct asleep_walk; /* the memory of one walk after the other */
 
 struct asleep_thread {
@@ -24,12 +23,7 @@ int asleep_walk_new(struct asleep_walk **out);
 /* The node of the thread's stack; 0: it has run since its registers were read, or its stack cannot be read. */
 uint32_t asleep_walk(struct session *s, struct asleep_walk *w, struct process *process, const struct asleep_thread *t);
 
-/* To be called when the kernel side has stopped. 0 or -ENOMEM. */
-int asleep_new(struct asleep **out, struct session *s);
-/* The number of stacks that were left out is written to the trace. */
-void asleep_free(struct asleep *a);
-
-/* The node of the thread's stack; 0: it has run since, or its stack cannot be read. `ctx` is the struct asleep, or NULL. */
-uint32_t asleep_node(void *ctx, struct process *process, uint32_t tid);
+/* Reports what threads are in at the end, with these stacks. To be called when the kernel side has stopped. */
+void asleep_finish(struct session *s);
 
 #endif

@@ -388,13 +388,14 @@ static int add_targets(struct loop *l)
 
 /*
  * Samples are whole without an agent, and the default types do not need one at the start. Other types come from agents
- * and probes, so the start waits for both: they are then recorded from the first second on.
+ * and probes, so the start waits for both: they are then recorded from the first second on. Who asks when it begins
+ * compares the process before and after, and the agent itself is no difference.
  */
 #define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 
 static bool waits_for_agents(const struct session *s)
 {
-	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options);
+	return s->options->config.enabled & ~TYPES_AT_ONCE || options_probe_jvms(s->options) || s->options->edge;
 }
 
 static bool is_settled(const struct session *s)
@@ -430,6 +431,11 @@ static void go_first(void)
 		log_debug("collector stays at its priority: %s", strerror(errno));
 }
 
+static int edge(const struct session *s, bool begins)
+{
+	return s->options->edge ? s->options->edge(s->options->tap_ctx, begins) : 0;
+}
+
 static int session_run(struct loop *l)
 {
 	struct session *s = l->s;
@@ -455,6 +461,7 @@ static int session_run(struct loop *l)
 	l->flushed_ns = l->stats_ns = now_ns();
 	summary_start(&l->summary, !s->options->quiet && isatty(STDERR_FILENO), l->flushed_ns);
 	probes_discover(s->jvms.probes);
+	err = err ?: edge(s, true);
 	if (!err && l->command.pid && !s->finished)
 		err = command_go(&l->command);
 	while (!err && !s->finished) {
@@ -465,17 +472,7 @@ static int session_run(struct loop *l)
 		if (eager || behind)
 			agents_drain(s->agents);
 	}
-	return err;
-}
-
-static void finish_asleep(struct session *s)
-{
-	struct asleep *asleep;
-
-	if (asleep_new(&asleep, s))
-		log_warning("out of memory: some threads that were off the CPU at the end have no stack");
-	offcpu_finish(&s->jvms, asleep_node, asleep);
-	asleep_free(asleep);
+	return err ?: edge(s, false);
 }
 
 /* Reads and emits what remains. Each step needs what the steps before it have read. */
@@ -490,7 +487,7 @@ static void finish(struct loop *l)
 	probes_stop(s->jvms.probes);
 	read_all(s);
 	sums_finish(&l->sums);
-	finish_asleep(s);
+	asleep_finish(s);
 	if (s->interrupted || s->options->kill)
 		command_interrupt(&l->command);
 	read_all(s);

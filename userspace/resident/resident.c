@@ -49,22 +49,45 @@ struct reading {
 	char path[LINE_MAX_BYTES];
 };
 
-/* The resident bytes of a part of a mapping; 0 if the kernel does not say. */
-static uint64_t resident_of(const struct reading *g, uint64_t start, uint64_t end)
+int resident_pagemap_open(pid_t pid)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), words[PAGES], bytes = 0;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? fd : errno == ENOENT ? -ESRCH : -errno;
+}
+
+void resident_pages(int pagemap, uint64_t start, uint64_t end, resident_page_fn fn, void *ctx)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), words[PAGES];
 
 	for (uint64_t at = start / page; at < (end + page - 1) / page;) {
 		uint64_t want = (end + page - 1) / page - at;
-		ssize_t got = pread(g->pagemap, words, (want < PAGES ? want : PAGES) * sizeof(words[0]),
+		ssize_t got = pread(pagemap, words, (want < PAGES ? want : PAGES) * sizeof(words[0]),
 				    (off_t)(at * sizeof(words[0])));
 
 		if (got < (ssize_t)sizeof(words[0]))
 			break;
 		for (size_t i = 0; i < (size_t)got / sizeof(words[0]); i++)
-			bytes += words[i] & PRESENT ? page : 0;
+			if (words[i] & PRESENT)
+				fn(ctx, (at + i) * page, (at + i + 1) * page);
 		at += (uint64_t)got / sizeof(words[0]);
 	}
+}
+
+static void add_bytes(void *ctx, uint64_t start, uint64_t end)
+{
+	*(uint64_t *)ctx += end - start;
+}
+
+/* The resident bytes of a part of a mapping; 0 if the kernel does not say. */
+static uint64_t resident_of(const struct reading *g, uint64_t start, uint64_t end)
+{
+	uint64_t bytes = 0;
+
+	resident_pages(g->pagemap, start, end, add_bytes, &bytes);
 	return bytes;
 }
 
@@ -249,7 +272,6 @@ static void order_ranges(struct resident *r)
 int resident_read(struct resident *r, pid_t pid)
 {
 	struct reading g = {.r = r, .pagemap = -1, .find_only = true};
-	char path[64];
 	int err;
 
 	r->pid = pid;
@@ -259,10 +281,9 @@ int resident_read(struct resident *r, pid_t pid)
 	if (err)
 		return err;
 	order_ranges(r);
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	g.pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	g.pagemap = resident_pagemap_open(pid);
 	g.find_only = false;
-	err = g.pagemap < 0 ? -errno : read_all(&g, "smaps");
+	err = g.pagemap < 0 ? g.pagemap : read_all(&g, "smaps");
 	if (g.pagemap >= 0)
 		close(g.pagemap);
 	return !err && !r->mappings ? -ESRCH : err;

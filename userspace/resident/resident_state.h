@@ -16,6 +16,12 @@ struct resident_mapping {
 	const char *path; /* "": none */
 };
 
+/* /proc/PID/pagemap, or a negative errno. */
+int resident_pagemap_open(pid_t pid);
+/* Calls for each page in a range of addresses that is in RAM, in their order. */
+typedef void (*resident_page_fn)(void *ctx, uint64_t start, uint64_t end);
+void resident_pages(int pagemap, uint64_t start, uint64_t end, resident_page_fn fn, void *ctx);
+
 int resident_add_range(struct resident *r, const struct resident_range *range);
 
 /* ranges.c: what the JVM's tables and the kernel say of heap, code cache and threads. `libjvm`: its first mapping, by

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The parts of a resident set add up to what the kernel says, the Java heap is as large as it is, and what grows has an owner.
-# takes: 5 s
+# The parts of a resident set add up to what the kernel says, the Java heap is as large as it is, and what grows has an owner and a stack.
+# takes: 6 s
 source "$(dirname "$0")/../lib.sh"
 
 # resident FILE PID: of a process that is stopped, so that it stays the same.
@@ -46,9 +46,9 @@ fi
 go_on
 end_program
 
-# What has grown in five ways is named, but for a twentieth.
+# What has grown in five ways has an owner and a stack, but for a twentieth.
 start_program truth "$JAVA" -XX:+UseSerialGC -Xms16m -Xmx64m -XX:NativeMemoryTracking=detail -cp "$CLASSES" Grows file
-"$BUILD/braid" memory "$JAVA_PID" --watch 1h --ask --json >grown 2>err &
+"$BUILD/braid" memory "$JAVA_PID" --watch 1h --stacks --ask --json >grown 2>err &
 WATCH_PID=$!
 wait_for "the first reading" says_or_gone err "^braid: process $JAVA_PID has .* in memory" "$WATCH_PID"
 go_on
@@ -56,7 +56,7 @@ wait_says truth grown
 kill -INT "$WATCH_PID"
 wait_end "$WATCH_PID" "braid memory --watch"
 [[ $STATUS -eq 0 ]] || fail "--watch: status $STATUS: $(cat err)"
-python3 - <<-'PYTHON' || fail "what has grown: $(cat grown)"
+python3 - <<-'PYTHON' || fail "what has grown: $(head -c 2000 grown)"
 	import json
 
 	words = open("truth").read().split("grown ")[1].split()
@@ -71,6 +71,20 @@ python3 - <<-'PYTHON' || fail "what has grown: $(cat grown)"
 	assert grown["other files"] >= planted["file"], grown
 	assert grown.get("Metaspace", 0) + grown["Class"] > 3 << 20, grown
 	assert abs(grown["not known"]) <= total / 20, grown
+	pages = r["pages"]
+	lost = pages["lost"] * 4096
+	assert pages["new"] == sum(s["bytes"] for s in pages["stacks"]) >= total * 0.99, (pages["new"], total)
+	assert pages["with_stack"] == sum(s["bytes"] for s in pages["stacks"] if "frames" in s), pages["with_stack"]
+	assert pages["with_stack"] >= pages["new"] * 0.95 - lost, (pages["new"], pages["with_stack"], lost)
+
+	has = lambda s, method: any(f["name"].startswith(method) for f in s.get("frames", []))
+	by = lambda owners, method: sum(s["bytes"] for s in pages["stacks"] if s["owner"] in owners and has(s, method))
+	sites = [(s["owner"], s["bytes"], s.get("site")) for s in pages["stacks"][:20]]
+	assert by({"malloc (glibc)"}, "Grows.growDirect") >= planted["direct"] * 0.95 - lost, sites
+	assert by({"other files"}, "Grows.growFile") >= planted["file"] * 0.95 - lost, sites
+	assert by({"Thread Stack"}, "Grows.descend") >= planted["stacks"] * 0.6 - lost, sites # a thread's start touches 20 pages ahead
+	assert by({"Metaspace", "Class"}, "Grows.growClasses") >= (3 << 20) - lost, sites
+	assert by({"Java Heap"}, "Grows.growHeap") > 1 << 20, sites # collections have moved the rest
 PYTHON
 go_on
 end_program
@@ -78,7 +92,11 @@ end_program
 # Another program, and none.
 sleep 1000 &
 resident other $!
+braid memory --watch 50ms "$!" >text
+grep -q "^Resident set of process $!: .* in [0-9.]* ms, to " text || fail "--watch: $(cat text)"
 kill "$!"
+! braid memory --stacks 1 >out 2>err || fail "--stacks without --watch"
+grep -q "stacks is for --watch" err || fail "--stacks without --watch: $(cat err)"
 ! braid memory 999999999 >out 2>err || fail "a process that is not there"
 one_line_error out err
 ! braid memory --nmt /dev/null $$ >out 2>err || fail "no tracking"

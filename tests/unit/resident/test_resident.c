@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of what is said to own a process's memory. */
+#include <resident/pages.h>
 #include <resident/resident.h>
 
 #include <check.h>
@@ -111,6 +112,57 @@ START_TEST(no_process)
 }
 END_TEST
 
+static uint64_t bytes_in(const struct page_runs *p, const char *start, const char *end)
+{
+	uint64_t from = (uintptr_t)start, to = (uintptr_t)end, sum = 0;
+
+	for (size_t i = 0; i < p->all.count; i++) {
+		uint64_t low = p->all.at[i].start > from ? p->all.at[i].start : from;
+		uint64_t high = p->all.at[i].end < to ? p->all.at[i].end : to;
+
+		sum += low < high ? high - low : 0;
+	}
+	return sum;
+}
+
+/* Pages between old ones, those of a new mapping, and none that were there. */
+START_TEST(finds_new_pages)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *other;
+	struct page_runs before = {0}, after = {0}, fresh = {0};
+	struct resident r = {0};
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	ck_assert_int_eq(madvise(at, 16 * page, MADV_NOHUGEPAGE), 0);
+	at[2 * page] = at[3 * page] = at[8 * page] = 1;
+	ck_assert_int_eq(resident_read(&r, getpid()), 0);
+	ck_assert_int_eq(page_runs_read(&before, &r), 0);
+	ck_assert_uint_eq(bytes_in(&before, at, at + 16 * page), 3 * page);
+	resident_free(&r);
+	for (size_t i = 1; i < 10; i++)
+		at[i * page] = 1;
+	other = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ck_assert_ptr_ne(other, MAP_FAILED);
+	ck_assert_int_eq(resident_read(&r, getpid()), 0);
+	ck_assert_int_eq(page_runs_read(&after, &r), 0);
+	ck_assert_int_eq(page_runs_new(&fresh, &before, &after), 0);
+	ck_assert_uint_eq(bytes_in(&after, at, at + 16 * page), 9 * page);
+	ck_assert_uint_eq(bytes_in(&fresh, at, at + 16 * page), 6 * page);
+	ck_assert_uint_eq(bytes_in(&fresh, at + 2 * page, at + 4 * page), 0);
+	ck_assert_uint_eq(bytes_in(&fresh, at + 8 * page, at + 9 * page), 0);
+	ck_assert_uint_eq(bytes_in(&fresh, other, other + 4 * page), 4 * page);
+	for (size_t i = 1; i < fresh.all.count; i++)
+		ck_assert_uint_le(fresh.all.at[i - 1].end, fresh.all.at[i].start);
+	resident_free(&r);
+	page_runs_free(&before);
+	page_runs_free(&after);
+	page_runs_free(&fresh);
+	munmap(at, 16 * page);
+	munmap(other, 4 * page);
+}
+END_TEST
+
 Suite *test_resident(void)
 {
 	Suite *s = suite_create("test_resident");
@@ -118,6 +170,7 @@ Suite *test_resident(void)
 
 	tcase_add_test(t, reads_the_tracking_of_a_jvm);
 	tcase_add_test(t, divides_mappings);
+	tcase_add_test(t, finds_new_pages);
 	tcase_add_test(t, finds_blocks);
 	tcase_add_test(t, no_process);
 	suite_add_tcase(s, t);
