@@ -66,8 +66,7 @@ static error_t memory_parse(int key, char *arg, struct argp_state *state)
 		c->watch.ask = true;
 		return 0;
 	case OPT_WATCH:
-		if (duration_parse(arg, &c->watch.watch_ns) || !c->watch.watch_ns)
-			argp_error(state, "--watch: '%s' is not a time, such as 30s", arg);
+		c->watch.watch_ns = common_length(state, "--watch", arg);
 		return 0;
 	case OPT_STACKS:
 		c->watch.stacks = true;

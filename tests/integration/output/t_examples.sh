@@ -14,7 +14,7 @@ jar cfe app.jar App -C build/demo .
 ln -s "$CLASSES" build/java
 java -XX:StartFlightRecording=filename=recording.jfr -jar app.jar &>recording.out || fail "$(cat recording.out)"
 
-start_worker program
+start_worker program -XX:NativeMemoryTracking=detail
 tell program burn 600000 # until it is killed
 mapfile -t pages < <(cd "$root" && grep -rlE --include='*.md' '^[#$] braid ' README.md docs)
 [[ ${#pages[@]} -ge 5 ]] || fail "hardly a page shows a command: ${pages[*]}"
