@@ -382,10 +382,7 @@ static void wait_for_more(const struct top *t)
 {
 	struct pollfd fds[] = {
 		{.fd = t->begun ? STDIN_FILENO : -1, .events = POLLIN},
-		{.fd = t->ended		 ? -1
-		       : t->recorder.pid ? t->recorder.trace
-					 : -1,
-		 .events = POLLIN},
+		{.fd = !t->ended && t->recorder.pid ? t->recorder.trace : -1, .events = POLLIN},
 		{.fd = t->recorder.pid ? t->recorder.said : -1, .events = POLLIN},
 	};
 	uint64_t now = now_ns();

@@ -43,28 +43,12 @@ static uint32_t follow(struct hprof *h, uint32_t object, const char *field, uint
 	return s.id ? hprof_find(&h->dump, s.id) : HPROF_NONE;
 }
 
-/* As modified UTF-8. */
-static char *put_character(char *to, unsigned c)
-{
-	if (c && c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
-
 /* The text of a java.lang.String, or of its first characters. False: it has none. */
 static bool string_text(struct hprof *h, uint32_t object, char *buf, size_t size)
 {
 	uint64_t coder = 0;
 	uint32_t value = follow(h, object, "value", &coder);
-	char text[3 * STRING_SHOWN], *end = text;
+	char text[UTF8_UNIT_MAX * STRING_SHOWN], *end = text;
 	struct hprof_item item;
 	unsigned bytes;
 	const uint8_t *p;
@@ -85,7 +69,7 @@ static bool string_text(struct hprof *h, uint32_t object, char *buf, size_t size
 			     : item.type == 5 ? p[2 * i] * 256U + p[2 * i + 1]
 					      : p[2 * i] + p[2 * i + 1] * 256U;
 
-		end = put_character(end, c);
+		end += utf8_put_unit(end, (uint16_t)c);
 	}
 	utf8_printable(buf, size, text, (size_t)(end - text));
 	if (item.length / bytes > n && strlen(buf) + 4 < size)

@@ -7,6 +7,7 @@
 #include <jfr/bytes.h>
 #include <jfr/chunk.h>
 #include <jfr/types.h>
+#include <util/utf8.h>
 
 #define DEPTH_MAX 16	/* of types in types, and of elements in the declarations */
 #define TYPES_MAX 20000 /* the JDK has 300 */
@@ -60,27 +61,12 @@ static const uint8_t *take_bytes(struct jfr_at *p, uint64_t count)
 	return from;
 }
 
-/* Writes a character as UTF-8; halves of pairs, which are rare in names, become '?'. */
+/* What is no character of its own becomes '?': halves of pairs, which are rare in names, and zeros. */
 static size_t put_char(char *to, size_t room, uint64_t c)
 {
-	if (c >= 0xd800 && c < 0xe000)
-		c = '?';
-	if (c < 0x80 && room >= 1) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c >= 0x80 && c < 0x800 && room >= 2) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c >= 0x800 && c < 0x10000 && room >= 3) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	return 0;
+	bool alone = c && c <= UINT16_MAX && !(c >= 0xd800 && c < 0xe000);
+
+	return room < UTF8_UNIT_MAX ? 0 : utf8_put_unit(to, alone ? (uint16_t)c : '?');
 }
 
 static struct trace_str take_chars(struct jfr_at *p, bool latin1, char buffer[JFR_TEXT_MAX])

@@ -55,27 +55,9 @@ static uint32_t vthread_define(struct vthreads *v, struct process *process, uint
 	return e->value;
 }
 
-/* Writes one UTF-16 or ISO 8859-1 unit as modified UTF-8, which encodes surrogates one by one. */
-static size_t unit_put(uint8_t *to, uint32_t unit)
-{
-	if (unit && unit < 0x80) {
-		to[0] = (uint8_t)unit;
-		return 1;
-	}
-	if (unit < 0x800) {
-		to[0] = (uint8_t)(0xc0 | unit >> 6);
-		to[1] = (uint8_t)(0x80 | (unit & 0x3f));
-		return 2;
-	}
-	to[0] = (uint8_t)(0xe0 | unit >> 12);
-	to[1] = (uint8_t)(0x80 | (unit >> 6 & 0x3f));
-	to[2] = (uint8_t)(0x80 | (unit & 0x3f));
-	return 3;
-}
-
 void vthreads_seen(struct vthreads *v, struct process *process, const struct braid_event_vthread *e)
 {
-	uint8_t modified[BRAID_VTHREAD_NAME_MAX * 2];
+	char modified[BRAID_VTHREAD_NAME_MAX * 2];
 	char name[sizeof(modified) * 2];
 	uint32_t bytes = e->name_bytes < BRAID_VTHREAD_NAME_MAX ? e->name_bytes : BRAID_VTHREAD_NAME_MAX;
 	uint32_t width = e->utf16 ? 2 : 1;
@@ -83,8 +65,8 @@ void vthreads_seen(struct vthreads *v, struct process *process, const struct bra
 
 	/* One byte becomes at most two, two become at most three. */
 	for (uint32_t i = 0; i + width <= bytes; i += width)
-		length += unit_put(modified + length,
-				   width == 2 ? e->name[i] | (uint32_t)e->name[i + 1] << 8 : e->name[i]);
+		length += utf8_put_unit(modified + length,
+					(uint16_t)(width == 2 ? e->name[i] | e->name[i + 1] << 8 : e->name[i]));
 	vthread_define(v, process, e->id, name, utf8_from_modified(name, sizeof(name), modified, length));
 }
 

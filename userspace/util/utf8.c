@@ -20,34 +20,38 @@ bool utf8_steers(uint32_t c)
 	       c == 0x200e || c == 0x200f || c == 0x61c || c == 0xfeff;
 }
 
-/* `c` is at most U+10FFFF and no surrogate. */
-static size_t encode(unsigned char b[4], uint32_t c)
+size_t utf8_put_unit(char *to, uint16_t unit)
 {
-	if (c < 0x80) {
-		b[0] = (unsigned char)c;
+	if (unit && unit < 0x80) {
+		to[0] = (char)unit;
 		return 1;
 	}
-	if (c < 0x800) {
-		b[0] = (unsigned char)(0xc0 | c >> 6);
-		b[1] = (unsigned char)(0x80 | (c & 0x3f));
+	if (unit < 0x800) {
+		to[0] = (char)(0xc0 | unit >> 6);
+		to[1] = (char)(0x80 | (unit & 0x3f));
 		return 2;
 	}
-	if (c < 0x10000) {
-		b[0] = (unsigned char)(0xe0 | c >> 12);
-		b[1] = (unsigned char)(0x80 | (c >> 6 & 0x3f));
-		b[2] = (unsigned char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	b[0] = (unsigned char)(0xf0 | c >> 18);
-	b[1] = (unsigned char)(0x80 | (c >> 12 & 0x3f));
-	b[2] = (unsigned char)(0x80 | (c >> 6 & 0x3f));
-	b[3] = (unsigned char)(0x80 | (c & 0x3f));
+	to[0] = (char)(0xe0 | unit >> 12);
+	to[1] = (char)(0x80 | (unit >> 6 & 0x3f));
+	to[2] = (char)(0x80 | (unit & 0x3f));
+	return 3;
+}
+
+/* `c` is at most U+10FFFF, no surrogate and not zero. */
+static size_t encode(char b[4], uint32_t c)
+{
+	if (c < 0x10000)
+		return utf8_put_unit(b, (uint16_t)c);
+	b[0] = (char)(0xf0 | c >> 18);
+	b[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	b[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	b[3] = (char)(0x80 | (c & 0x3f));
 	return 4;
 }
 
 static void text_add(struct text *t, uint32_t c)
 {
-	unsigned char b[4];
+	char b[4];
 	size_t n = encode(b, c);
 
 	if (t->full || n >= t->size - t->length) {

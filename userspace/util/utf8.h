@@ -10,6 +10,10 @@
 /* C0 and C1 controls, line separators, and the marks that reorder text (Unicode's Bidi_Control). */
 bool utf8_steers(uint32_t c);
 
+/* Writes a unit of UTF-16, or of ISO 8859-1, as modified UTF-8, which has surrogates one by one. Returns the bytes. */
+#define UTF8_UNIT_MAX 3
+size_t utf8_put_unit(char *to, uint16_t unit);
+
 /*
  * Modified UTF-8 to UTF-8: surrogate pairs become one character, an overlong zero becomes U+2400 (a real zero would end
  * the string), invalid bytes become U+FFFD; plain UTF-8 is unchanged. Writes at most size - 1 bytes and a zero, and

@@ -319,6 +319,19 @@ START_TEST(modified_utf8)
 }
 END_TEST
 
+START_TEST(utf8_units)
+{
+	static const uint16_t units[] = {'a', 0, 0x7f, 0x80, 0x7ff, 0x800, 0xd83d, 0xde00, 0xffff};
+	char modified[UTF8_UNIT_MAX * 9], out[64];
+	size_t length = 0;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		length += utf8_put_unit(modified + length, units[i]);
+	utf8_from_modified(out, sizeof(out), modified, length);
+	ck_assert_str_eq(out, "a\u2400\x7f\xc2\x80\u07ff\u0800\U0001f600\uffff");
+}
+END_TEST
+
 START_TEST(utf8_cuts)
 {
 	char out[8] = "unmoved";
@@ -399,6 +412,7 @@ Suite *test_hotspot(void)
 	tcase_add_test(t, own_memory);
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(n, modified_utf8, 0, (int)(sizeof(conversions) / sizeof(conversions[0])));
+	tcase_add_test(n, utf8_units);
 	tcase_add_test(n, utf8_cuts);
 	tcase_add_loop_test(n, class_names, 0, (int)(sizeof(classes) / sizeof(classes[0])));
 	suite_add_tcase(s, n);
