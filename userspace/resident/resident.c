@@ -138,17 +138,20 @@ static const struct resident_range *range_after(const struct resident *r, uint64
 	return low < r->ranges.count ? &r->ranges.at[low] : NULL;
 }
 
-/* The kernel makes one mapping of neighbours, so a block can be anywhere in it. */
+/*
+ * The kernel makes one mapping of neighbours, so a block can be anywhere in it. Addresses cost a process nothing, so how
+ * many pages are looked at depends on how many there are in RAM.
+ */
 static int add_blocks(struct reading *g)
 {
 	const struct resident_range block = {.owner = RESIDENT_MALLOC};
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), looks = 256 + 16 * (g->m.resident / page), bytes;
 	int err = 0;
 
 	if (g->m.path[0] || g->m.shared || g->m.permissions[1] != 'w' ||
 	    resident_guess(g->r, &g->m) != RESIDENT_UNKNOWN)
 		return 0;
-	for (uint64_t at = g->m.start; at < g->m.end && g->m.resident && !err; at += bytes ?: page) {
+	for (uint64_t at = g->m.start; at < g->m.end && g->m.resident && looks-- && !err; at += bytes ?: page) {
 		const struct resident_range *range = range_after(g->r, at);
 		uint64_t end = range && range->start < g->m.end ? range->start : g->m.end;
 

@@ -103,6 +103,22 @@ START_TEST(finds_blocks)
 }
 END_TEST
 
+/* Reserved addresses, of which any process can have many terabytes, take no time. */
+START_TEST(reserved_addresses)
+{
+	size_t bytes = (size_t)8 << 40;
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct resident r = {0};
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	at[bytes / 2] = 1;
+	ck_assert_int_eq(resident_read(&r, getpid()), 0);
+	ck_assert_uint_eq(part_at(&r, at + bytes / 2)->owner, RESIDENT_UNKNOWN);
+	resident_free(&r);
+	munmap(at, bytes);
+}
+END_TEST
+
 START_TEST(no_process)
 {
 	struct resident r = {0};
@@ -172,6 +188,7 @@ Suite *test_resident(void)
 	tcase_add_test(t, divides_mappings);
 	tcase_add_test(t, finds_new_pages);
 	tcase_add_test(t, finds_blocks);
+	tcase_add_test(t, reserved_addresses);
 	tcase_add_test(t, no_process);
 	suite_add_tcase(s, t);
 	return s;
