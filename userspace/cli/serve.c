@@ -219,7 +219,8 @@ int cmd_serve(int argc, char **argv)
 		return EXIT_FAILURE;
 	r.options.listen_fd = server_listen(&r.options.port);
 	if (r.options.listen_fd < 0) {
-		log_error("cannot listen at 127.0.0.1:%u: %s", r.options.port, strerror(-r.options.listen_fd));
+		log_error("cannot listen at 127.0.0.1:%u: %s%s", r.options.port, strerror(-r.options.listen_fd),
+			  r.options.port ? "; choose another --port, or none" : "");
 		status = EXIT_FAILURE;
 	} else if (has_target(&r.recording.options)) {
 		status = record_and_serve(&r);

@@ -87,9 +87,10 @@ static void put_part(struct json *j, const struct parts *p, unsigned number)
 	json_seconds(j, "last_s", part->facts.last_ns);
 	json_seconds(j, "most_s", parts_last_ns(p, 0));
 	json_string(j, "error",
-		    part->err == -ENOMEM || part->err == -EFBIG ? "the recording is too large to be shown"
-		    : part->err					? strerror(-part->err)
-								: "");
+		    part->err == -ENOMEM || part->err == -EFBIG
+			    ? "the recording is too large to be shown; begin with a shorter --window"
+		    : part->err ? strerror(-part->err)
+				: "");
 }
 
 static enum MHD_Result send_state(struct server *s, struct MHD_Connection *c, unsigned part)

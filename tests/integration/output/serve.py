@@ -2,6 +2,7 @@
 """serve.py ADDRESS TRACE: what a server of a recording gives, to whom; and that it grows."""
 import http.client
 import json
+import re
 import sys
 import time
 import urllib.parse
@@ -40,6 +41,11 @@ status, page, headers = ask(token)
 assert status == 200 and b"live-mark" in page
 assert "default-src 'none'" in headers["Content-Security-Policy"] and "frame-ancestors 'none'" in headers["Content-Security-Policy"]
 assert headers["Referrer-Policy"] == "no-referrer" and headers["Cache-Control"] == "no-store" and headers["X-Content-Type-Options"] == "nosniff"
+parts = json.loads(re.search(rb"LIVE_PARTS = (\[\[.*?\]\]);", page)[1])
+assert len(parts) > 1
+for seconds, name in parts:
+    assert ask(token + "state" + ("?last=" + seconds if seconds else ""))[0] == 200, name
+assert ask(token + "state?last=7")[0] == 400
 status, kept, headers = ask(token + "page.html")
 assert status == 200 and b"fetch(" not in kept and headers["Content-Disposition"] == "attachment"
 status, copy, _ = ask(token + "trace.braid")

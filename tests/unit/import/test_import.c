@@ -3,6 +3,7 @@
 #include <compare/diff.h>
 #include <edit/edit.h>
 #include <export/stack_table.h>
+#include <import/input.h>
 #include <jfr/jfr.h>
 #include <report/report.h>
 
@@ -210,6 +211,28 @@ START_TEST(damaged_lines_are_counted)
 	ck_assert_str_eq(text, "a;b 1\na;c 2\n");
 	free(text);
 	import_free(&i);
+}
+END_TEST
+
+START_TEST(lines_that_are_too_long)
+{
+	static const char first[] = "a;b 1\n", last[] = "\na;c 2\n";
+	size_t size = sizeof(first) - 1 + 2 * INPUT_LINE_MAX + sizeof(last) - 1;
+	char *text = malloc(size), *stacks;
+	struct imported i;
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'x', size);
+	memcpy(text, first, sizeof(first) - 1);
+	memcpy(text + size - (sizeof(last) - 1), last, sizeof(last) - 1);
+	i = import_bytes(text, size, IMPORT_DETECT);
+	ck_assert_int_eq(i.err, 0);
+	ck_assert_str_eq(i.result.damage, "1 line is left out; line 2 is longer than 1048576 bytes");
+	stacks = stacks_of(i.an, false, false);
+	ck_assert_str_eq(stacks, "a;b 1\na;c 2\n");
+	free(stacks);
+	import_free(&i);
+	free(text);
 }
 END_TEST
 
@@ -459,6 +482,7 @@ Suite *test_import(void)
 	tcase_add_loop_test(tc, kinds_of_pprof_come_back, 0, 3);
 	tcase_add_test(tc, kinds_of_frames);
 	tcase_add_test(tc, damaged_lines_are_counted);
+	tcase_add_test(tc, lines_that_are_too_long);
 	tcase_add_test(tc, deep_stacks);
 	tcase_add_loop_test(tc, perf_scripts, 0, sizeof(scripts) / sizeof(scripts[0]));
 	tcase_add_test(tc, facts_of_perf);
