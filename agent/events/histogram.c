@@ -14,8 +14,9 @@
 #include <string.h>
 
 #define ROWS_MAX 1000U
-#define BYTES_PER_S 500000000.0 /* small objects, on any collector: 40 to 120 ns each */
-#define MEASURED_NS 1000000U	/* a shorter time only shows that it takes no longer */
+#define SMALL_BYTES 24.0     /* on average, in lists and maps: larger ones take less time for each byte */
+#define SMALL_NS 120.0	     /* for one of them, on any collector: 20 to 120 */
+#define MEASURED_NS 1000000U /* a shorter time only shows that it takes no longer */
 #define REFUSED_FASTER 1.1
 #define ANNOUNCE_MS 100U
 #define CHECK_OBJECTS 0x10000U /* the clock is read this often, in objects */
@@ -83,10 +84,13 @@ uint64_t runtime_used_bytes(JNIEnv *jni)
 	return total > free ? (uint64_t)(total - free) : 0;
 }
 
-/* A collection takes about as long as counting what it leaves. */
+/*
+ * How many objects there are is not known before they have been counted once, so the first time is the longest one that
+ * it may be. A collection takes about as long as counting what it leaves.
+ */
 static double expected_rate(void)
 {
-	return bytes_per_s[heap.live] ?: heap.live ? BYTES_PER_S / 2 : BYTES_PER_S;
+	return bytes_per_s[heap.live] ?: SMALL_BYTES / SMALL_NS * 1e9 / (heap.live ? 2 : 1);
 }
 
 static uint64_t expected_ns(uint64_t used)
@@ -107,16 +111,18 @@ static void measure(const struct histogram *h)
 static bool announce(JNIEnv *jni)
 {
 	struct braid_jvm_event e = {.kind = BRAID_JVM_HEAP_ESTIMATE, .number = heap.number};
+	bool refused;
 
 	e.value = runtime_used_bytes(jni);
 	e.weight = expected_ns(e.value);
-	e.flags = e.weight > heap.max_pause_ns ? BRAID_HEAP_REFUSED : 0;
+	refused = e.weight > heap.max_pause_ns;
+	e.flags = (refused ? BRAID_HEAP_REFUSED : 0) | (bytes_per_s[heap.live] ? 0 : BRAID_HEAP_AT_MOST);
 	e.start_ns = e.end_ns = clock_ns();
 	jvm_event_publish(&e, 0);
 	publish_let_read(ANNOUNCE_MS);
-	if (e.flags) /* one slow histogram must not keep all others from being taken */
+	if (refused) /* one slow histogram must not keep all others from being taken */
 		bytes_per_s[heap.live] *= REFUSED_FASTER;
-	return !e.flags;
+	return !refused;
 }
 
 /* ---- counting ---- */

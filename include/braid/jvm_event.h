@@ -96,7 +96,7 @@ enum braid_jvm_event_kind {
 				      with a name that says so */
 	BRAID_JVM_HEAP_ESTIMATE = 37, /* a histogram is to be taken; value: bytes of heap in use; weight: ns for which
 					 the JVM is expected to stand still; number: the histogram's; flags:
-					 BRAID_HEAP_REFUSED */
+					 BRAID_HEAP_REFUSED, BRAID_HEAP_AT_MOST */
 	BRAID_JVM_METHOD = 38, /* a call of a method that is timed, with the stack at its end; name: method; detail:
 				  class of the exception that ended it; text: values of arguments and fields that
 				  were asked for; flags: BRAID_METHOD_*; number, from an agent only: of the record
@@ -151,6 +151,8 @@ _Static_assert(BRAID_JVM_EVENTS <= BRAID_JVM_KINDS_MAX, "kinds");
 #define BRAID_HEAP_FAILED 0x4U	/* the JVM could not be asked; a notice says why */
 #define BRAID_HEAP_REFUSED 0x8U /* not taken, because it would take longer than allowed */
 #define BRAID_HEAP_VM 0x20U	/* only the JVM can dump the heap; value: bytes of it in use, or 0 */
+#define BRAID_HEAP_AT_MOST                                                                                             \
+	0x40U			/* of an estimate: no histogram has been measured yet, so it is that of small objects */
 #define BRAID_HEAP_COPIED 0x10U /* of an estimate: for a copy of the process; value: the memory that it shares */
 
 /* Flags of GC_PAUSE and GC_CYCLE: one of its ends is outside the recording, so its duration is not known. */

@@ -27,7 +27,7 @@ enum { OPT_LIVE = 0x100, OPT_MAX_PAUSE, OPT_FORCE, OPT_DUMP, OPT_WATCH };
 static const char doc[] =
 	"Prints how many objects of each class a JVM's heap has, and how many bytes they take without what they refer "
 	"to, by class and class loader; or, of a heap dump, what holds what.\vThe JVM stands still while its objects are counted. How long is printed "
-	"before, as an estimate by the heap in use, and afterwards, as measured. If the estimate exceeds --max-pause, "
+	"before, as an estimate by the heap in use, which is that of small objects until it has been measured once, and afterwards, as measured. If the estimate exceeds --max-pause, "
 	"nothing is counted and the exit status is 1.\n"
 	"\n"
 	"Serial, Parallel and G1 also count objects that are not reachable any more, until a collection frees them; "
@@ -139,8 +139,9 @@ static void print_estimate(const struct trace_jvm_event *e)
 {
 	char size[QUANTITY_TEXT], time[QUANTITY_TEXT];
 
-	fprintf(stderr, "braid: %s of heap in use: the JVM is expected to stand still for %s\n",
-		size_text(size, e->value), duration_text(time, e->weight));
+	fprintf(stderr, "braid: %s of heap in use: the JVM is expected to stand still for %s%s\n",
+		size_text(size, e->value), e->flags & BRAID_HEAP_AT_MOST ? "up to " : "",
+		duration_text(time, e->weight));
 }
 
 static void take(void *ctx, const struct trace_rec *rec)
@@ -173,9 +174,10 @@ static bool fail(const struct heap_command *c, const struct heap_histogram *h)
 	duration_text(most, c->snapshot.selection.config.heap_max_pause_ns);
 	if (h && h->flags & BRAID_HEAP_REFUSED)
 		log_error(
-			"process %d: its heap is not counted: that is expected to take %s, and --max-pause allows %s; "
+			"process %d: its heap is not counted: that is expected to take %s%s, and --max-pause allows %s; "
 			"allow more, or use --force",
-			(int)c->snapshot.pid, duration_text(time, h->expected_ns), most);
+			(int)c->snapshot.pid, h->flags & BRAID_HEAP_AT_MOST ? "up to " : "",
+			duration_text(time, h->expected_ns), most);
 	else if (h && h->flags & BRAID_HEAP_ABORTED)
 		log_error("process %d: counting was given up after %s, because --max-pause allows %s; allow more, or "
 			  "use --force",

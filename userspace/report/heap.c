@@ -84,13 +84,14 @@ static void text_list(FILE *out, const struct views *v, const struct heap_view *
 {
 	char pause[QUANTITY_TEXT], expected[QUANTITY_TEXT], size[QUANTITY_TEXT];
 
-	fprintf(out, "    %11s  %10s  %10s  %11s  %11s\n", "at", "pause", "expected", "bytes", "objects");
+	fprintf(out, "    %11s  %10s  %12s  %11s  %11s\n", "at", "pause", "expected", "bytes", "objects");
 	for (size_t i = 0; i < h->histograms.count; i++) {
 		const struct heap_histogram *g = &h->histograms.at[i];
 
 		fprintf(out, "    %9.3f s", (double)analysis_since(v->an, g->at_ns) / 1e9);
 		fprintf(out, "  %10s", g->pause_ns ? duration_cell(pause, 10, g->pause_ns) : "-");
-		fprintf(out, "  %10s", g->expected_ns ? duration_cell(expected, 10, g->expected_ns) : "-");
+		fprintf(out, "  %2s%10s", g->flags & BRAID_HEAP_AT_MOST ? "<=" : "",
+			g->expected_ns ? duration_cell(expected, 10, g->expected_ns) : "-");
 		if (why_not(g))
 			fprintf(out, "  %s\n", why_not(g));
 		else
@@ -153,6 +154,8 @@ static void json_histogram(struct json *j, const struct views *v, const struct h
 	json_seconds(j, "at_s", analysis_since(v->an, h->at_ns));
 	json_seconds_if(j, h->ended, "pause_s", h->pause_ns);
 	json_seconds_if(j, h->expected_ns, "expected_s", h->expected_ns);
+	if (h->expected_ns)
+		json_bool(j, "expected_at_most", h->flags & BRAID_HEAP_AT_MOST);
 	json_number_if(j, h->used, "used_bytes", h->used);
 	json_number_if(j, complete, "bytes", h->bytes);
 	json_number_if(j, complete, "objects", h->objects);

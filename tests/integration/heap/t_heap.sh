@@ -46,6 +46,7 @@ left_alone()
 
 start_program out "$JAVA" -Xmx256m -Xms256m -XX:+UseSerialGC -cp "$CLASSES" HeapObjects "$CLASSES"
 heap all.json
+grep -q ' is expected to stand still for up to [0-9]' err || fail "the first one: $(cat err)"
 says all.json \
 	"what is kept, and what waits to be collected" 'of("HeapObjects$Known") == [12345] and of("HeapObjects$Garbage") == [20000]' \
 	"loaders" 'of("HeapObjects$Loaded") == [1000, 2000] and len({r["loader"] for r in rows if r["class"] == "HeapObjects$Loaded"}) == 2' \
@@ -82,6 +83,7 @@ refused()
 	[[ $(wc -l <err) -eq 1 ]] || fail "heap $*: $(cat err)"
 	grep -q "^braid: .*$words" err || fail "heap $*: $(cat err)"
 }
+grep -q '^braid: .* is expected to stand still for [0-9]' err || fail "not estimated as measured: $(cat err)"
 refused "not counted: that is expected to take .*, and --max-pause allows 1 ns; .*--force" "$JAVA_PID" --max-pause 1ns
 refused "is not a JVM" $$
 refused "no process" 4194304

@@ -30,7 +30,7 @@ static const struct trace_rec three[] = {
 	ROW(12, 1, C_QUEUE, N_LOADER, 500, 5, 0),
 	ROW(12, 1, C_LOCK, N_LOADER, 100, 1, 0),
 	TAKEN(11, 1, 3600, 16, 0),
-	EXPECTED(20, 2, 9000 * MS, BRAID_HEAP_REFUSED),
+	EXPECTED(20, 2, 9000 * MS, BRAID_HEAP_REFUSED | BRAID_HEAP_AT_MOST),
 	EXPECTED(30, 3, 2 * MS, 0),
 	ROW(32, 3, C_BYTES, 0, 2000, 8, 0),
 	ROW(32, 3, C_QUEUE, N_LOADER, 900, 9, 0),
@@ -128,7 +128,9 @@ START_TEST(report_shows_it)
 	ck_assert_ptr_nonnull(strstr(text, "      3.22 KiB           21        -300 B           +5  total\n"));
 	ck_assert_ptr_nonnull(strstr(json, "{\"class\":\"demo.Queue\",\"loader\":\"app\",\"bytes\":900,\"objects\":9,"
 					   "\"first_bytes\":500,\"first_objects\":5}"));
-	ck_assert_ptr_nonnull(strstr(json, "\"expected_s\":9,\"used_bytes\":5000,\"bytes\":null,\"objects\":null,"));
+	ck_assert_ptr_nonnull(strstr(
+		json,
+		"\"expected_s\":9,\"expected_at_most\":true,\"used_bytes\":5000,\"bytes\":null,\"objects\":null,"));
 	free(text);
 	free(json);
 	run_free(&r);
