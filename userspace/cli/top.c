@@ -168,16 +168,6 @@ static void on_signal(int number)
 	interrupted = number;
 }
 
-static void watch_signals(void)
-{
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = on_signal};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaction(ends[i], &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 /* Reads what is there. 0 or a negative errno. */
 static int take(struct top *t)
 {
@@ -507,7 +497,8 @@ int cmd_top(int argc, char **argv)
 	if (!t.screen)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	ui_init(&t.ui, o.window_ns);
-	watch_signals();
+	top_recorder_signals(on_signal);
+	signal(SIGPIPE, SIG_IGN);
 	err = top(&t);
 	end_recording(&t);
 	top_recorder_tell(&t.recorder);

@@ -16,14 +16,21 @@
 
 #define PIPE_BYTES (1 << 20) /* some minutes, if the reader is stopped */
 
+void top_recorder_signals(void (*handler)(int number))
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	const struct sigaction action = {.sa_handler = handler};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &action, NULL);
+}
+
 /* Until the recording watches signals itself, they end it. */
 static void reset_signals(void)
 {
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	sigset_t none;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		signal(ends[i], SIG_DFL);
+	top_recorder_signals(SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -22,6 +22,9 @@ struct top_recorder {
 	unsigned count;
 };
 
+/* Handles the signals that end a recording; for its reader, which then ends it. */
+void top_recorder_signals(void (*handler)(int number));
+
 /* Starts it. `quiet`: what it says is kept, for a screen is in the way. 0 or a negative errno. */
 int top_recorder_start(struct top_recorder *r, const struct record_options *o, bool quiet);
 

@@ -44,8 +44,11 @@ wait "$RECORD_PID" 2>/dev/null || true
 # What cannot work says so, at once and on no screen.
 braid top -b -p 999999999 >out 2>err && fail "there is no such process"
 finds 999999999 <err
-STATUS=0
-braid top -p "$JAVA_PID" live.trace 2>err || STATUS=$?
-[[ $STATUS -eq 2 ]] || fail "status $STATUS"
-finds 'recorded already' <err
+for option in "-p $JAVA_PID" --no-attach; do
+	STATUS=0
+	# shellcheck disable=SC2086 # words
+	braid top $option live.trace 2>err || STATUS=$?
+	[[ $STATUS -eq 2 ]] || fail "status $STATUS with $option"
+	finds 'recorded already' <err
+done
 kill -KILL "$JAVA_PID"
