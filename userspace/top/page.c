@@ -12,7 +12,7 @@
 #define WIDE 60	       /* columns from which there are two halves */
 #define INDENT_MAX 24U /* levels */
 #define CELL_TEXT 64
-#define TITLE_TEXT 160
+#define TITLE_TEXT (5 * CELL_TEXT)
 
 /* ---- names ---- */
 
