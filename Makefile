@@ -22,7 +22,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 OPT ?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuserspace -I$(BUILD) $(patsubst %/,-I%,$(sort $(dir $(SKELS))))
 CFLAGS += -std=c11 $(OPT) $(WARN) -fno-omit-frame-pointer -fstack-protector-strong -pthread
-LDLIBS += -lbpf -ldw -lelf -lz -lzstd -lxxhash -llzma -liberty -lprotobuf-c -lsqlite3 -lmicrohttpd -lncursesw -ltinfo -lm -pthread
+LDLIBS += -lbpf -ldw -lelf -lz -lzstd -lxxhash -llzma -liberty -lprotobuf-c -lsqlite3 -lncursesw -ltinfo -lm -pthread
 JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
 AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread

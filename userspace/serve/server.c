@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server.h"
 
+#include "http.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 #define IDLE_SECONDS 20U
 #define BACKLOG 16
 #define POLICY_MAX 512
+
+static const struct http *http; /* as long as there is a server */
 
 struct server {
 	struct MHD_Daemon *daemon;
@@ -52,12 +55,12 @@ static enum MHD_Result send_response(struct MHD_Connection *c, unsigned status, 
 	if (!r)
 		return MHD_NO;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]) && result == MHD_YES; i++)
-		result = MHD_add_response_header(r, heads[i][0], heads[i][1]);
+		result = http->add_response_header(r, heads[i][0], heads[i][1]);
 	if (result == MHD_YES && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		result = MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+		result = http->add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	if (result == MHD_YES)
-		result = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
+		result = http->queue_response(c, status, r);
+	http->destroy_response(r);
 	return result;
 }
 
@@ -67,13 +70,13 @@ static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status)
 
 	return send_response(
 		c, status,
-		MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT),
+		http->create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT),
 		"text/plain; charset=utf-8", NO_POLICY);
 }
 
 static bool save_as_file(struct MHD_Response *r)
 {
-	return r && MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION, "attachment") == MHD_YES;
+	return r && http->add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION, "attachment") == MHD_YES;
 }
 
 /* ---- state ---- */
@@ -108,7 +111,7 @@ static enum MHD_Result send_state(struct server *s, struct MHD_Connection *c, un
 	json_close(&j, '}');
 	if (fclose(j.out))
 		return MHD_NO;
-	return send_response(c, MHD_HTTP_OK, MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
+	return send_response(c, MHD_HTTP_OK, http->create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
 			     "application/json", NO_POLICY);
 }
 
@@ -127,7 +130,7 @@ static enum MHD_Result send_data(struct server *s, struct MHD_Connection *c, uns
 	if (!d)
 		return refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE);
 	all = (struct MHD_IoVec){d->at, d->bytes};
-	return send_response(c, MHD_HTTP_OK, MHD_create_response_from_iovec(&all, 1, release, shared_data_hold(d)),
+	return send_response(c, MHD_HTTP_OK, http->create_response_from_iovec(&all, 1, release, shared_data_hold(d)),
 			     "application/json", NO_POLICY);
 }
 
@@ -144,9 +147,9 @@ static enum MHD_Result send_page(struct server *s, struct MHD_Connection *c, uns
 	pieces[0] = (struct MHD_IoVec){frame.before, frame.before_bytes};
 	pieces[1] = (struct MHD_IoVec){d->at, d->bytes};
 	pieces[2] = (struct MHD_IoVec){frame.after, frame.after_bytes};
-	r = MHD_create_response_from_iovec(pieces, 3, release, shared_data_hold(d));
+	r = http->create_response_from_iovec(pieces, 3, release, shared_data_hold(d));
 	if (file && !save_as_file(r)) {
-		MHD_destroy_response(r);
+		http->destroy_response(r);
 		return MHD_NO;
 	}
 	return send_response(c, MHD_HTTP_OK, r, "text/html; charset=utf-8", file ? s->file_policy : s->page_policy);
@@ -156,13 +159,13 @@ static enum MHD_Result send_page(struct server *s, struct MHD_Connection *c, uns
 static enum MHD_Result send_trace(const struct server *s, struct MHD_Connection *c)
 {
 	int fd = fcntl(s->parts->options->trace_fd, F_DUPFD_CLOEXEC, 3);
-	struct MHD_Response *r = fd < 0 ? NULL : MHD_create_response_from_fd64(s->parts->bytes, fd);
+	struct MHD_Response *r = fd < 0 ? NULL : http->create_response_from_fd64(s->parts->bytes, fd);
 
 	if (!r && fd >= 0)
 		close(fd);
 	if (!save_as_file(r)) {
 		if (r)
-			MHD_destroy_response(r);
+			http->destroy_response(r);
 		return MHD_NO;
 	}
 	return send_response(c, MHD_HTTP_OK, r, "application/octet-stream", NO_POLICY);
@@ -176,8 +179,8 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *u
 	struct server *s = ctx;
 	const struct request r = {.method = method,
 				  .path = url,
-				  .host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
-				  .last = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "last")};
+				  .host = http->lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+				  .last = http->lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "last")};
 	const struct route to = request_route(&r, s->token);
 
 	(void)version, (void)upload, (void)upload_size, (void)state;
@@ -228,9 +231,13 @@ static int policy_of(char to[POLICY_MAX], bool live)
 
 int server_open(struct server **out, int listen_fd, const char token[TOKEN_DIGITS + 1], struct parts *parts)
 {
-	struct server *s = calloc(1, sizeof(*s));
+	struct server *s;
 
 	*out = NULL;
+	http = http_load();
+	if (!http)
+		return -ELIBACC;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->parts = parts;
@@ -240,10 +247,10 @@ int server_open(struct server **out, int listen_fd, const char token[TOKEN_DIGIT
 		return -EINVAL;
 	}
 	s->daemon =
-		MHD_start_daemon(MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, s, MHD_OPTION_EXTERNAL_LOGGER, log_message,
-				 NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-				 IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+		http->start_daemon(MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, s, MHD_OPTION_EXTERNAL_LOGGER, log_message,
+				   NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				   MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+				   IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	if (!s->daemon) {
 		free(s);
 		return -EIO;
@@ -256,7 +263,7 @@ void server_close(struct server *s)
 {
 	if (!s)
 		return;
-	MHD_stop_daemon(s->daemon);
+	http->stop_daemon(s->daemon);
 	free(s);
 }
 
@@ -270,15 +277,15 @@ void server_wait(struct server *s, int other_fd, int most_ms)
 	FD_ZERO(&to_read);
 	FD_ZERO(&to_write);
 	FD_ZERO(&failed);
-	if (MHD_get_fdset(s->daemon, &to_read, &to_write, &failed, &last) != MHD_YES)
+	if (http->get_fdset(s->daemon, &to_read, &to_write, &failed, &last) != MHD_YES)
 		return;
 	if (other_fd >= 0)
 		FD_SET(other_fd, &to_read);
-	if (MHD_get_timeout(s->daemon, &ms) == MHD_YES && ms < (unsigned)most_ms)
+	if (http->get_timeout(s->daemon, &ms) == MHD_YES && ms < (unsigned)most_ms)
 		most_ms = (int)ms;
 	most = (struct timeval){.tv_sec = most_ms / 1000, .tv_usec = most_ms % 1000 * 1000L};
 	if (select(last + 1, &to_read, &to_write, &failed, &most) >= 0)
-		MHD_run_from_select(s->daemon, &to_read, &to_write, &failed);
+		http->run_from_select(s->daemon, &to_read, &to_write, &failed);
 }
 
 int server_listen(uint16_t *port)

@@ -51,10 +51,15 @@ other=/tmp/.braid-$hex
 kept=("$other" "/tmp/.braid-f${hex:1}" "/tmp/.braid-e${hex:1}" "/tmp/.braid-d${hex:1}" "/tmp/.braid-short")
 [[ ${hex:0:1} != [def] ]] || kept[0]=/tmp/.braid-0${hex:1}
 trap 'rm -rf "${kept[@]}"' EXIT
-mkdir -m 700 "${kept[0]}" "${kept[1]}" "${kept[4]}"
-mkdir -m 755 "${kept[2]}"
-chown 65534:65534 "${kept[0]}"
-touch "${kept[1]}/else" "${kept[0]}/libbraid-agent.so" "${kept[2]}/libbraid-agent.so" "${kept[4]}/libbraid-agent.so"
+# They get their names when they are complete: another recorder may sweep at any moment.
+mkdir made made/{0,1,2,4} # in /tmp, too
+chmod 700 made/{0,1,4}
+chmod 755 made/2
+touch made/1/else made/{0,2,4}/libbraid-agent.so
+chown 65534:65534 made/0
+for i in 0 1 2 4; do
+	mv "made/$i" "${kept[i]}"
+done
 ln -s "${kept[4]}" "${kept[3]}"
 record_other
 [[ ! -e $DIR ]] || fail "$DIR was left: $(find "$DIR")"
