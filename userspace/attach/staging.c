@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -104,6 +105,17 @@ refuse:
 	return -EACCES;
 }
 
+/* The library's bytes have been read: the next time they come from braid's own file again. */
+static void library_release(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)agent_blob_start + page - 1) & ~(page - 1);
+	uintptr_t to = (uintptr_t)agent_blob_end & ~(page - 1);
+
+	if (from < to)
+		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 static int library_write(int dir)
 {
 	const char *at = agent_blob_start;
@@ -119,6 +131,7 @@ static int library_write(int dir)
 		else if (n == 0 || errno != EINTR)
 			err = n == 0 ? -EIO : -errno;
 	}
+	library_release();
 	if (!err && fchmod(fd, 0755) < 0)
 		err = -errno;
 	close(fd);
