@@ -5,7 +5,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 status=0
-braid record -q --preset all -F 199 --kill -d 2 -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
+braid record -q --preset all -F 199 --kill -d 3 -o a.trace -- "$JAVA" -XX:+UseSerialGC -Xmx128m -cp "$CLASSES" \
 	Faults lock exceptions classes >out 2>record.err || status=$?
 [[ $status -ge 128 ]] || fail "record: $status, not the status of a killed program: $(cat record.err)"
 braid diagnose --json a.trace >found.json

@@ -48,7 +48,7 @@ braid record -e lock -o lock.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >lock
 events lock.trace "locks alone" '{"Locks$Own", "java.util.concurrent.locks.StampedLock"} <= {e.name for e in of("lock")} and of("offcpu") == []'
 braid record -e wait -o wait.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >wait.trace.truth 2>err
 events wait.trace "waits alone" 'of("lock") == [] and len([e for e in of("offcpu") if any("StampedLock" in f for f in e.stack)]) > 5'
-braid record -e offcpu=1ms -o offcpu.trace -- "$JAVA" -cp "$CLASSES" Locks $((rounds / 4)) >offcpu.trace.truth 2>err
+braid record -e offcpu=1ms -o offcpu.trace -- "$JAVA" -cp "$CLASSES" Locks $rounds >offcpu.trace.truth 2>err
 events offcpu.trace "no locks" 'of("lock") == []' \
 	"what threads are parked for" 'all(most(e.name == c for e in of("offcpu") if e.duration_ns > 4e6 and any(f.startswith(s) for f in e.stack))
 		for c, s in [("java.util.concurrent.Semaphore$NonfairSync", "java.util.concurrent.Semaphore.acquire"),
