@@ -27,12 +27,12 @@ JAVA_INC = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
 AGENT_OPT ?= $(OPT)
 AGENT_CFLAGS = -std=c11 $(AGENT_OPT) $(WARN) -D_GNU_SOURCE -Iinclude -Iagent $(JAVA_INC) -fPIC -fvisibility=hidden -pthread
 
-USER_SRC := $(sort $(wildcard userspace/*/*.c))
+USER_SRC := $(sort $(wildcard userspace/*.c userspace/*/*.c userspace/*/*/*.c))
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 PROTO := $(wildcard userspace/*/proto/*.proto)
 PROTO_C := $(patsubst %.proto,$(BUILD)/proto/%.pb-c.c,$(notdir $(PROTO)))
 USER_OBJ += $(PROTO_C:.c=.o)
-LIB_OBJ := $(filter-out $(BUILD)/userspace/cli/main.o,$(USER_OBJ))
+LIB_OBJ := $(filter-out $(BUILD)/userspace/main.o,$(USER_OBJ))
 AGENT_SRC := $(sort $(wildcard agent/*.c agent/*/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/%.o) $(BUILD)/agent/methods_class.o
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))

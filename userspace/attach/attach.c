@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The client of HotSpot's attach protocol (attachListener_linux.cpp, later attachListener_posix.cpp). It runs in a
- * child process, which agents/listener.c and cli/heap_vm.c start.
+ * child process, which agents/listener.c and cli/process/heap_vm.c start.
  *
  * On SIGQUIT the JVM looks for .attach_pidN in its working directory, then in /tmp. If its own user owns that file, it
  * opens the socket /tmp/.java_pidN instead of dumping its threads. N is the process's pid in its own namespace. The JVM

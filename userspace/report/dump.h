@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Thread dumps as text and JSON: one of them for cli/threads.c, what there are in a trace for report.c. */
+/* Thread dumps as text and JSON: one of them for cli/process/threads.c, what there are in a trace for report.c. */
 #ifndef BRAID_REPORT_DUMP_H
 #define BRAID_REPORT_DUMP_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid list`: prints the JVMs that attach/jvm_process.c finds. */
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 #include "attach/attach.h"
 #include "util/json.h"
 #include "util/log.h"

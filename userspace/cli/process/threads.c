@@ -3,7 +3,7 @@
  * `braid threads`: prints a thread dump. Of a process, it takes one in a short recording; of a trace, it is one of those that
  * `record -e dump` took.
  */
-#include "cli.h"
+#include "cli/cli.h"
 #include "snapshot.h"
 #include "threads_locks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_growth.h"
 
-#include "common.h"
+#include "cli/common.h"
 #include "memory_stacks.h"
 #include "util/clock.h"
 #include "util/compare.h"

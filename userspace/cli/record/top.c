@@ -17,9 +17,9 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
-#include "recording.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/recording.h"
 #include "top_recorder.h"
 
 #define WINDOW_NS 5000000000ULL

@@ -3,7 +3,7 @@
 #ifndef BRAID_CLI_SNAPSHOT_H
 #define BRAID_CLI_SNAPSHOT_H
 
-#include "common.h"
+#include "cli/common.h"
 
 #include "config/event_config.h"
 #include "config/options.h"

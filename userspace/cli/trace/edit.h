@@ -5,7 +5,7 @@
 
 #include <edit/edit.h>
 
-#include "common.h"
+#include "cli/common.h"
 
 /* Input of edit_argp, the child parser for --output, which is needed: the new trace's name. */
 struct edit_output {

@@ -2,7 +2,7 @@
 /* `braid cut`: a part of a trace as a trace. */
 #include <stdlib.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "edit.h"
 
 struct cut_request {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The program's entry point: finds the command and calls it. */
-#include "cli.h"
+#include "cli/cli.h"
 #include "util/log.h"
 #include "version.h"
 

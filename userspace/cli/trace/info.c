@@ -2,8 +2,8 @@
 /* `braid info`: prints the figures of a trace. */
 #include <stdlib.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 struct info_options {
 	const char *file;

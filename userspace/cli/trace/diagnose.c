@@ -4,9 +4,9 @@
 
 #include <report/diagnose.h>
 
-#include "cli.h"
-#include "common.h"
-#include "terminal.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/terminal.h"
 
 struct diagnose_options {
 	struct common common;

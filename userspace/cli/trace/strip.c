@@ -5,7 +5,7 @@
 
 #include <util/vec.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "edit.h"
 
 struct strip_request {

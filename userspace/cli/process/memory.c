@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid memory`: whose memory the resident set of a process is, now, or by how much it grows. */
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 #include "memory_growth.h"
 
 #include "util/json.h"

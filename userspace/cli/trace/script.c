@@ -9,8 +9,8 @@
 #include <trace/codec.h>
 #include <util/log.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 struct script_arguments {
 	struct common common;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid doctor`: prints the results of doctor_checks.c. */
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 #include "doctor_checks.h"
 #include "util/json.h"
 #include "util/log.h"

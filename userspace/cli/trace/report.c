@@ -8,9 +8,9 @@
 #include <page/html.h>
 #include <util/log.h>
 
-#include "cli.h"
-#include "common.h"
-#include "terminal.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/terminal.h"
 
 struct report_options {
 	struct common common;

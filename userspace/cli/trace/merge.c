@@ -6,7 +6,7 @@
 #include <util/log.h>
 #include <util/vec.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "edit.h"
 
 struct merge_request {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid record`: turns the command line into the options of a session, runs it, and prints the report if requested. */
-#include "cli.h"
-#include "common.h"
-#include "recording.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/recording.h"
 
 #include "record/session.h"
 #include "util/log.h"

@@ -17,8 +17,8 @@
 #include <jfr/jfr.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 typedef int stacks_fn(FILE *out, struct stack_table *t, const struct profile_unit *unit, bool annotate);
 typedef int timed_fn(FILE *out, struct timed_source *s);

@@ -15,9 +15,9 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
-#include "recording.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/recording.h"
 
 enum { OPT_PORT = 0x600, OPT_WINDOW, OPT_SOURCE_LINK, OPT_KILL };
 

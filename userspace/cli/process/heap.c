@@ -3,7 +3,7 @@
  * `braid heap`: a short recording of one JVM with one histogram of its heap, which it prints; or a heap dump, see
  * heap_file.h.
  */
-#include "cli.h"
+#include "cli/cli.h"
 #include "heap_dump.h"
 #include "heap_file.h"
 #include "snapshot.h"

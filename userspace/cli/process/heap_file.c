@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heap_file.h"
 
-#include "common.h"
+#include "cli/common.h"
 
 #include "report/hprof.h"
 #include "util/log.h"

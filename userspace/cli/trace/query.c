@@ -8,8 +8,8 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 #define MEMORY_BYTES (512ULL << 20)
 #define SQL_BYTES_MAX (1U << 20)

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 struct replay_options {
 	struct common common;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `braid ctl`: sends one request to a running recorder's control socket and prints the answer. */
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 #include "ctl_json.h"
 
 #include "config/event_config.h"

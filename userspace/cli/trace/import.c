@@ -10,8 +10,8 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 struct import_options {
 	const char *file, *output;

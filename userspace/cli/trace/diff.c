@@ -7,8 +7,8 @@
 #include <util/log.h>
 #include <util/quantity.h>
 
-#include "cli.h"
-#include "common.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 #define TOP 30U
 
