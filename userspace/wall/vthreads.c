@@ -8,6 +8,7 @@
 
 #include <analyze/events.h>
 #include <analyze/vthreads.h>
+#include <util/search.h>
 
 #include "wall.h"
 
@@ -61,20 +62,22 @@ int wall_vthreads_find(struct wall *w)
 	return own ? collect(w, count) : 0;
 }
 
+static uint32_t id_at(const struct wall *w, size_t i)
+{
+	return w->an->a->events.at[w->vthread_rows[i]].vthread;
+}
+
 /* The life of the virtual thread whose rows these are; false: it was not followed. */
 static bool life_of(const struct wall *w, size_t first, size_t count, struct wall_thread *t)
 {
 	const struct jvm_event_row *events = w->an->a->events.at;
-	const struct vthread_row *v = vthreads_get(w->an->a, events[w->vthread_rows[first]].vthread);
-	size_t group = v ? table_find(&w->an->a->threads, v->group) : TABLE_NONE;
+	const struct vthread_row *v = vthreads_get(w->an->a, id_at(w, first));
+	uint32_t group = v ? table_row_of(&w->an->a->threads, v->group) : ROW_NONE;
 	bool own = false;
 
-	if (group == TABLE_NONE)
+	if (group == ROW_NONE)
 		return false;
-	*t = (struct wall_thread){.thread = (uint32_t)group,
-				  .vthread = events[w->vthread_rows[first]].vthread,
-				  .java = true,
-				  .rows = {first, count}};
+	*t = (struct wall_thread){.thread = group, .vthread = id_at(w, first), .java = true, .rows = {first, count}};
 	for (size_t i = first; i < first + count; i++)
 		wall_take_sums(w, t, &events[w->vthread_rows[i]]);
 	for (size_t i = first; i < first + count; i++) {
@@ -87,25 +90,41 @@ static bool life_of(const struct wall *w, size_t first, size_t count, struct wal
 	return own;
 }
 
+/* Reads the one whose rows begin there, and returns where they end. t->life_ns 0: it was not followed, or not selected. */
+static size_t read_one(const struct wall *w, size_t first, struct wall_thread *t)
+{
+	size_t end = first + 1;
+
+	while (end < w->vthread_count && id_at(w, end) == id_at(w, first))
+		end++;
+	if (life_of(w, first, end - first, t))
+		wall_sum_thread(w, t);
+	else
+		t->life_ns = 0;
+	return end;
+}
+
 int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx)
 {
-	const struct jvm_event_row *events = w->an->a->events.at;
-	size_t first = 0, end;
+	struct wall_thread t;
 	int err = 0;
 
-	for (; first < w->vthread_count && !err; first = end) {
-		struct wall_thread t;
-
-		for (end = first + 1; end < w->vthread_count &&
-				      events[w->vthread_rows[end]].vthread == events[w->vthread_rows[first]].vthread;)
-			end++;
-		if (!life_of(w, first, end - first, &t))
-			continue;
-		wall_sum_thread(w, &t);
+	for (size_t i = 0; i < w->vthread_count && !err;) {
+		i = read_one(w, i, &t);
 		if (t.life_ns)
 			err = fn(ctx, &t);
 	}
 	return err;
+}
+
+bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t)
+{
+	size_t first = SEARCH(i, 0, w->vthread_count, id_at(w, i) < vthread);
+
+	if (first == w->vthread_count || id_at(w, first) != vthread)
+		return false;
+	read_one(w, first, t);
+	return t->life_ns;
 }
 
 int wall_add_vthread(struct wall *w, const struct wall_thread *t)

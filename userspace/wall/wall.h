@@ -187,6 +187,8 @@ void wall_sum_thread(const struct wall *w, struct wall_thread *t);
  */
 typedef int (*wall_vthread_fn)(void *ctx, const struct wall_thread *t);
 int wall_each_vthread(const struct wall *w, wall_vthread_fn fn, void *ctx);
+/* Fills in the one with that id; false: there is none. */
+bool wall_vthread(const struct wall *w, uint32_t vthread, struct wall_thread *t);
 
 /* Keeps one of these in w->threads, to be asked about like an OS thread. 0 or -ENOMEM. */
 int wall_add_vthread(struct wall *w, const struct wall_thread *t);

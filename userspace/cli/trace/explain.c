@@ -10,6 +10,7 @@
 #include <analyze/vthreads.h>
 #include <report/explain.h>
 #include <report/info.h>
+#include <util/compare.h>
 #include <util/log.h>
 #include <util/quantity.h>
 
@@ -323,92 +324,66 @@ static int print_what_if(struct explain_options *o, struct timeline *tl, const s
 static int compare_spans(const void *x, const void *y)
 {
 	const struct span_sum *p = x, *q = y;
-	uint64_t m = p->last_ns - p->first_ns, n = q->last_ns - q->first_ns;
 
-	if (m != n)
-		return m > n ? -1 : 1;
-	return p->row->span_id < q->row->span_id ? -1 : p->row->span_id > q->row->span_id;
+	return compare_u64(q->last_ns - q->first_ns, p->last_ns - p->first_ns)
+		       ?: compare_u64(p->row->span_id, q->row->span_id);
 }
 
-/* The spans to explain, and the virtual threads of spans. */
+/* The spans to explain. */
 struct span_choice {
 	struct wall *wall;
-	struct span_view *view; /* those chosen, the longest first */
-	/* Ids to one of those below; of those that are chosen, to the last one and the place in the wall. */
-	struct u64map vthreads;
+	VEC(struct stretch) stretches; /* the longest first */
+	struct u64map vthreads;	       /* id to the place in the wall and 1; ROW_NONE: its time is not known */
 };
 
-enum { WANTED = 1, TIMED, CHOSEN };
-
-static int note_timed(void *ctx, const struct wall_thread *t)
+static int find_place(struct span_choice *c, uint32_t vthread, uint32_t *thread)
 {
-	struct span_choice *c = ctx;
+	uint32_t *known = u64map_put(&c->vthreads, vthread);
+	struct wall_thread t;
+	int err = 0;
 
-	if (u64map_get(&c->vthreads, t->vthread))
-		*u64map_put(&c->vthreads, t->vthread) = TIMED;
-	return 0;
+	if (!known)
+		return -ENOMEM;
+	if (!*known && wall_vthread(c->wall, vthread, &t)) {
+		err = wall_add_vthread(c->wall, &t);
+		*known = (uint32_t)c->wall->threads.count;
+	} else if (!*known) {
+		*known = ROW_NONE;
+	}
+	*thread = *known == ROW_NONE ? ROW_NONE : *known - 1;
+	return err;
 }
 
-static int keep_chosen(void *ctx, const struct wall_thread *t)
-{
-	struct span_choice *c = ctx;
-
-	if (u64map_get(&c->vthreads, t->vthread) != CHOSEN)
-		return 0;
-	*u64map_put(&c->vthreads, t->vthread) = CHOSEN + (uint32_t)c->wall->threads.count;
-	return wall_add_vthread(c->wall, t);
-}
-
-/* Whether the time of a span's first thread is known. */
-static bool is_timed(const struct span_choice *c, const struct span_sum *span)
+/* The stretch of a span's first thread, which is ROW_NONE if its time is not known. A virtual one is kept in the wall. */
+static int find_span_stretch(struct span_choice *c, const struct span_sum *span, struct stretch *s)
 {
 	const struct wall *w = c->wall;
 
-	if (span->first_ns >= span->last_ns || span->thread == ROW_NONE)
-		return false;
-	return span->vthread ? u64map_get(&c->vthreads, span->vthread) >= TIMED
-			     : w->threads.at[w->leader[span->thread]].life_ns;
+	*s = (struct stretch){ROW_NONE, span->first_ns, span->last_ns, span->row};
+	if (span->thread == ROW_NONE || s->from_ns >= s->to_ns)
+		return 0;
+	if (span->vthread)
+		return find_place(c, span->vthread, &s->thread);
+	if (w->threads.at[w->leader[span->thread]].life_ns)
+		s->thread = w->leader[span->thread];
+	return 0;
 }
 
-static struct stretch span_stretch(const struct span_choice *c, const struct span_sum *span)
+static int choose_spans(struct span_choice *c, struct span_view *v, const struct explain_options *o)
 {
-	uint32_t thread =
-		span->vthread ? u64map_get(&c->vthreads, span->vthread) - CHOSEN : c->wall->leader[span->thread];
-
-	return (struct stretch){thread, span->first_ns, span->last_ns, span->row};
-}
-
-/* Leaves the longest spans that are meant, and keeps their virtual threads in the wall. */
-static int choose_spans(struct span_choice *c, const struct explain_options *o)
-{
-	struct span_view *v = c->view;
-	size_t limit = o->slowest ? o->slowest : 1, used = 0;
-	uint32_t *known;
+	size_t limit = o->slowest ? o->slowest : 1;
+	struct stretch s;
 	int err = 0;
 
 	VEC_SORT(&v->sums, compare_spans);
-	for (size_t i = 0; i < v->sums.count; i++)
-		if (spans_selected(v->an->a, &o->span, v->sums.at[i].row))
-			v->sums.at[used++] = v->sums.at[i];
-	v->sums.count = used;
-	for (size_t i = 0; i < used && !err; i++) {
-		known = v->sums.at[i].vthread ? u64map_put(&c->vthreads, v->sums.at[i].vthread) : NULL;
-		if (known)
-			*known = WANTED;
-		else if (v->sums.at[i].vthread)
-			err = -ENOMEM;
-	}
-	err = err ?: wall_each_vthread(c->wall, note_timed, c);
-	used = 0;
-	for (size_t i = 0; i < v->sums.count && used < limit && !err; i++) {
-		if (!is_timed(c, &v->sums.at[i]))
+	for (size_t i = 0; i < v->sums.count && c->stretches.count < limit && !err; i++) {
+		if (!spans_selected(v->an->a, &o->span, v->sums.at[i].row))
 			continue;
-		if (v->sums.at[i].vthread)
-			*u64map_put(&c->vthreads, v->sums.at[i].vthread) = CHOSEN;
-		v->sums.at[used++] = v->sums.at[i];
+		err = find_span_stretch(c, &v->sums.at[i], &s);
+		if (!err && s.thread != ROW_NONE)
+			err = VEC_PUSH(&c->stretches, s);
 	}
-	v->sums.count = used;
-	return err ?: wall_each_vthread(c->wall, keep_chosen, c);
+	return err;
 }
 
 static int print_stretch(struct explain_options *o, struct timeline *tl, const struct stretch *s, bool *ok)
@@ -427,13 +402,10 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const str
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && *ok && i < c->view->sums.count; i++) {
-		const struct span_sum *span = &c->view->sums.at[i];
-		struct stretch s = span_stretch(c, span);
-
+	for (size_t i = 0; !err && *ok && i < c->stretches.count; i++) {
 		if (!o->json)
-			print_heading(tl->wall->an->a, span->row, (unsigned)i);
-		err = print_stretch(o, tl, &s, ok);
+			print_heading(tl->wall->an->a, c->stretches.at[i].span, (unsigned)i);
+		err = print_stretch(o, tl, &c->stretches.at[i], ok);
 	}
 	return err;
 }
@@ -441,9 +413,11 @@ static int print_spans(struct explain_options *o, struct timeline *tl, const str
 /* The spans that are meant; *ok false: there are none, which is reported. */
 static int find_spans(struct span_choice *c, const struct explain_options *o, const char *path, bool *ok)
 {
-	int err = span_view_new(&c->view, c->wall->an) ?: choose_spans(c, o);
+	struct span_view *v;
+	int err = span_view_new(&v, c->wall->an) ?: choose_spans(c, v, o);
 
-	*ok = !err && c->view->sums.count;
+	span_view_free(v);
+	*ok = !err && c->stretches.count;
 	if (!err && !*ok)
 		log_error("%s has no times of %s; `braid report --by span %s` lists its spans", path,
 			  o->slowest ? "spans" : "this span", path);
@@ -488,7 +462,7 @@ static bool write_explanation(const struct loaded *l, struct explain_options *o)
 	if (!err && ok)
 		err = o->thread ? print_thread(o, l, tl, thread, &ok) : print_spans(o, tl, &spans, &ok);
 	timeline_free(tl);
-	span_view_free(spans.view);
+	free(spans.stretches.at);
 	u64map_free(&spans.vthreads);
 	wall_free(w);
 	return (ok || err) && common_output_close(stdout, NULL, err);
