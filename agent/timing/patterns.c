@@ -141,16 +141,25 @@ static bool annotation_matches(const struct braid_method_pattern *p, const struc
 	       (!is_initialiser(s->method.name) && are_annotations(p, s->method.of_class));
 }
 
-static bool name_matches(const struct braid_method_pattern *p, const struct subject *s)
+static bool means_initialisers(const struct braid_method_pattern *p)
 {
-	const struct rewrite_method *m = &s->method;
-	struct parts parts = split(p->text);
+	return regex_is(p) ? regex_means_initialisers(p) : is_initialiser(split(p->text).name);
+}
+
+static bool method_matches(const struct braid_method_pattern *p, const struct rewrite_method *m)
+{
+	struct parts parts;
 
 	if (regex_is(p))
-		return (!is_initialiser(m->name) || regex_means_initialisers(p)) && regex_match_class(p, s->class) &&
-		       regex_match_method(p, m->name, m->descriptor);
-	return (!is_initialiser(m->name) || is_initialiser(parts.name)) && glob(parts.class, s->class) &&
-	       glob(parts.name, m->name) && (!parts.descriptor.size || glob(parts.descriptor, m->descriptor));
+		return regex_match_method(p, m->name, m->descriptor);
+	parts = split(p->text);
+	return glob(parts.name, m->name) && (!parts.descriptor.size || glob(parts.descriptor, m->descriptor));
+}
+
+static bool name_matches(const struct braid_method_pattern *p, const struct subject *s)
+{
+	return (!is_initialiser(s->method.name) || means_initialisers(p)) && class_matches(p, s->class) &&
+	       method_matches(p, &s->method);
 }
 
 int patterns_match(const struct braid_event_config *c, const struct subject *s)

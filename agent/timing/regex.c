@@ -37,17 +37,18 @@ bool regex_is_annotation(const struct braid_method_pattern *p)
 	return regex_is(p) && p->text[1] == '@';
 }
 
-/* The expression of a part, without what is around it. */
+/* The expression of a part, without what is around it. That of annotations is the part for classes, and the only one. */
 static struct text part_of(const struct braid_method_pattern *p, enum part part)
 {
-	size_t size = strnlen(p->text, BRAID_METHOD_TEXT), begin = 1 + regex_is_annotation(p), end = size - 1;
-	const char *hash = size > begin ? memchr(p->text, '#', size) : NULL;
+	bool annotation = regex_is_annotation(p);
+	size_t size = strnlen(p->text, BRAID_METHOD_TEXT), begin = 1 + annotation, end = size - 1;
+	const char *hash = annotation ? NULL : memchr(p->text, '#', size);
 
-	if (size < begin + 2 || (!hash && !regex_is_annotation(p)))
+	if (size < begin + 2 || annotation != (hash == NULL))
 		return (struct text){p->text, 0};
-	if (hash && !regex_is_annotation(p) && part == CLASS)
+	if (hash && part == CLASS)
 		end = (size_t)(hash - p->text);
-	else if (hash && part == METHOD)
+	else if (hash)
 		begin = (size_t)(hash - p->text) + 1;
 	return (struct text){p->text + begin, end > begin ? end - begin : 0};
 }
