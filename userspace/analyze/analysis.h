@@ -115,6 +115,8 @@ uint64_t analysis_since(const struct analysis *an, uint64_t time_ns);
 uint64_t analysis_end_ns(const struct analysis *an);
 /* How long the window, or the recording, is: the time that everything else is about. */
 uint64_t analysis_shown_ns(const struct analysis *an);
+/* Whether duration_ns is known: an imported trace without times may have none. */
+bool analysis_has_duration(const struct analysis *an);
 
 const struct process_row *analysis_process(const struct analysis *an, uint32_t process); /* never NULL */
 /* A thread row's own name, else its process's. Never NULL. */

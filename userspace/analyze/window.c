@@ -125,6 +125,11 @@ uint64_t analysis_shown_ns(const struct analysis *an)
 	return analysis_end_ns(an) - analysis_since(an, an->from_ns);
 }
 
+bool analysis_has_duration(const struct analysis *an)
+{
+	return an->duration_ns || analyzer_has_times(an->a);
+}
+
 uint64_t analysis_since(const struct analysis *an, uint64_t time_ns)
 {
 	return time_ns > an->start_ns ? time_ns - an->start_ns : 0;

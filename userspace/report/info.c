@@ -135,7 +135,7 @@ void info_members(struct json *j, const struct views *v, const struct report_sou
 {
 	const struct analysis *an = v->an;
 
-	json_seconds_if(j, an->duration_ns || analyzer_has_times(an->a), "duration_s", an->duration_ns);
+	json_seconds_if(j, analysis_has_duration(an), "duration_s", an->duration_ns);
 	quality_json(j, "samples", &an->samples.quality);
 	quality_json(j, "java_samples", &an->java);
 	json_open(j, "virtual_threads", '{');

@@ -44,7 +44,7 @@ static void of_what(FILE *out, const struct analysis *an)
 		fputs("not known where", out);
 	if (an->start_realtime_ns)
 		fprintf(out, ", %s", moment_date(text, an->start_realtime_ns, 0));
-	if (an->duration_ns || analyzer_has_times(an->a))
+	if (analysis_has_duration(an))
 		fprintf(out, ", %s", duration_text(text, an->duration_ns));
 	if (*cpus)
 		fprintf(out, ", %s CPU%s", cpus, strcmp(cpus, "1") == 0 ? "" : "s");

@@ -112,7 +112,7 @@ void text_recording(FILE *out, const struct views *v)
 	if (an->start_realtime_ns)
 		fprintf(out, "  %-10s %s\n", "began", moment_date(date, an->start_realtime_ns, 3));
 	fprintf(out, "  %-10s %s\n", "duration",
-		an->duration_ns || analyzer_has_times(an->a) ? duration_text(buf, an->duration_ns) : "not recorded");
+		analysis_has_duration(an) ? duration_text(buf, an->duration_ns) : "not recorded");
 	text_part(out, an);
 	fprintf(out, "  %-10s %" PRIu64 " in %" PRIu64 " stack%s\n", "samples", an->samples.quality.total,
 		an->distinct_stacks, plural(an->distinct_stacks));
