@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <braid/ring.h>
+#include <util/compare.h>
 #include <util/style.h>
 
 #include "diagnose.h"
@@ -106,29 +107,31 @@ static void code(FILE *out, const struct views *v)
 	putc('\n', out);
 }
 
+static int by_samples(const void *x, const void *y)
+{
+	const struct state_view *p = *(const struct state_view *const *)x, *q = *(const struct state_view *const *)y;
+
+	return compare_u64(q->samples, p->samples) ?: (p > q) - (p < q);
+}
+
 /* Most first. Of a recording without a JVM there are none. */
 static void states(FILE *out, const struct views *v)
 {
-	bool shown[RUN_STATES] = {false};
+	const struct state_view *order[RUN_STATES];
 	uint64_t all = 0;
 
-	for (int i = 0; i < RUN_STATES; i++)
+	for (int i = 0; i < RUN_STATES; i++) {
 		all = add_saturating(all, v->states[i].samples);
+		order[i] = &v->states[i];
+	}
 	if (!all)
 		return;
 	label(out, "JVM");
-	for (size_t n = 0; n < RUN_STATES; n++) {
-		int most = 0;
-
-		for (int i = 0; i < RUN_STATES; i++)
-			if (shown[most] || (!shown[i] && v->states[i].samples > v->states[most].samples))
-				most = i;
-		if (!v->states[most].samples)
-			break;
-		shown[most] = true;
-		item(out, n, ", ");
-		fprintf(out, "%.1f %% %s", percent(v->states[most].samples, all),
-			run_state_title((enum run_state)most));
+	qsort(order, RUN_STATES, sizeof(order[0]), by_samples);
+	for (size_t i = 0; i < RUN_STATES && order[i]->samples; i++) {
+		item(out, i, ", ");
+		fprintf(out, "%.1f %% %s", percent(order[i]->samples, all),
+			run_state_title((enum run_state)(order[i] - v->states)));
 	}
 	putc('\n', out);
 }
