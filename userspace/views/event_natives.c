@@ -50,14 +50,20 @@ static uint32_t native_at(const struct natives *n, uint32_t stack)
 	return frame == ROW_NONE ? 0 : n->of_frame[frame];
 }
 
+/* The innermost such frame below a stack's own frame: its row and 1; 0: none. */
+static uint32_t native_below(const struct natives *n, uint32_t stack)
+{
+	uint32_t up = n->an->stacks[stack].parent;
+
+	return up == ROW_NONE ? 0 : n->inner[up];
+}
+
 static void find_stacks(struct natives *n)
 {
-	const struct analysis *an = n->an;
+	for (size_t i = 0; i < n->an->a->nodes.count; i++) {
+		uint32_t row = n->an->order[i];
 
-	for (size_t i = 0; i < an->a->nodes.count; i++) {
-		uint32_t row = an->order[i], up = an->stacks[row].parent;
-
-		n->inner[row] = native_at(n, row) ? row + 1 : up == ROW_NONE ? 0 : n->inner[up];
+		n->inner[row] = native_at(n, row) ? row + 1 : native_below(n, row);
 	}
 }
 
@@ -113,14 +119,12 @@ static int add_self(struct natives *n, uint32_t stack)
 /* Whether one of the native methods below a stack's own frame is the same: the stack is counted there. */
 static bool is_repeated(const struct natives *n, uint32_t stack)
 {
-	const struct analysis *an = n->an;
-	uint32_t name = an->syms.at[native_at(n, stack) - 1].name, up = an->stacks[stack].parent;
+	const struct sym *syms = n->an->syms.at;
+	uint32_t name = syms[native_at(n, stack) - 1].name;
 
-	for (uint32_t at = up == ROW_NONE ? 0 : n->inner[up]; at; at = up == ROW_NONE ? 0 : n->inner[up]) {
-		if (an->syms.at[native_at(n, at - 1) - 1].name == name)
+	for (uint32_t at = native_below(n, stack); at; at = native_below(n, at - 1))
+		if (syms[native_at(n, at - 1) - 1].name == name)
 			return true;
-		up = an->stacks[at - 1].parent;
-	}
 	return false;
 }
 
