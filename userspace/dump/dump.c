@@ -132,25 +132,23 @@ static int add_virtual(struct dump_view *v, const struct event *e)
 {
 	const struct analysis *an = v->an;
 	const struct vthread_row *t = vthreads_get(an->a, e->row->vthread);
-	size_t carrier = e->row->thread ? table_find(&an->a->threads, e->row->thread) : TABLE_NONE;
 	uint32_t flags = e->row->flags;
 
-	return VEC_PUSH(&v->threads,
-			(struct dump_thread){.row = e->row,
-					     .wait = e->row,
-					     .mounted = CYCLE_NONE,
-					     .thread = carrier == TABLE_NONE ? ROW_NONE : (uint32_t)carrier,
-					     .stack = e->stack,
-					     .number = t ? t->number : 0,
-					     .count = t ? 1 : e->row->value,
-					     .name = t ? strpool_get(&an->a->strings, t->name) : "",
-					     .java = virtual_java_state(flags),
-					     .kernel = "",
-					     .mount = mount_state(flags),
-					     .reason = virtual_reason(an, e->stack, flags),
-					     .class = strpool_get(&an->a->strings, e->row->name),
-					     .vm = "",
-					     .owner = CYCLE_NONE});
+	return VEC_PUSH(&v->threads, (struct dump_thread){.row = e->row,
+							  .wait = e->row,
+							  .mounted = CYCLE_NONE,
+							  .thread = table_row_of(&an->a->threads, e->row->thread),
+							  .stack = e->stack,
+							  .number = t ? t->number : 0,
+							  .count = t ? 1 : e->row->value,
+							  .name = t ? strpool_get(&an->a->strings, t->name) : "",
+							  .java = virtual_java_state(flags),
+							  .kernel = "",
+							  .mount = mount_state(flags),
+							  .reason = virtual_reason(an, e->stack, flags),
+							  .class = strpool_get(&an->a->strings, e->row->name),
+							  .vm = "",
+							  .owner = CYCLE_NONE});
 }
 
 /* ---- frames ---- */
