@@ -33,7 +33,7 @@ struct subject {
  * patterns whose method begins with "<", and their own annotations.
  */
 int patterns_match(const struct braid_event_config *c, const struct subject *s);
-/* Tells patterns of annotations apart; 0: it is another one. */
+/* Distinguishes patterns of annotations; 0: it is another one. */
 uint64_t patterns_key(const struct braid_method_pattern *p);
 
 /* The next of the values in `rest`, which may end before a zero. False: there is none. */

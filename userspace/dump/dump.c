@@ -109,7 +109,7 @@ static const char *mount_state(uint32_t flags)
 	}
 }
 
-/* Why a virtual thread waits: by its state, and its stack, which tells sleeping from other parking. */
+/* Why a virtual thread waits: by its state, and its stack, which distinguishes sleeping from other parking. */
 static const char *virtual_reason(const struct analysis *an, uint32_t stack, uint32_t flags)
 {
 	const struct place *p = place_of(an, stack);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Describes a filter, so that the reader of a report knows what was selected. */
+/* Describes in a report what a filter has selected. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

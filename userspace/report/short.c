@@ -18,7 +18,7 @@
 #define LINES 20   /* of a section */
 #define ROWS_TOP 8 /* of a table among others in a section */
 #define WHOLE 95.0 /* %: with fewer whole stacks, what is wrong with the others matters */
-#define NATIVE 5.0 /* %: with fewer samples in native methods, nobody asks which */
+#define NATIVE 5.0 /* %: with fewer samples in native methods, their table is left out */
 
 typedef void (*section_fn)(FILE *out, const struct views *v, unsigned top);
 

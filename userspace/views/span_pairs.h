@@ -16,7 +16,7 @@ struct span_pairs {
 
 /*
  * Replaces the spans of a trace, of which samples must have been kept. `pair` is FROM..TO; either is an event's name as
- * hits_by_name() knows it. 0; -EINVAL for another form; -ENOENT when the trace has no samples of the event; -ENOTUNIQ
+ * hits_by_name() accepts it. 0; -EINVAL for another form; -ENOENT when the trace has no samples of the event; -ENOTUNIQ
  * when it has two such events; or -ENOMEM.
  */
 int span_pairs_define(struct analyzer *a, const char *pair, struct span_pairs *out);

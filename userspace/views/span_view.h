@@ -11,8 +11,7 @@
 struct span_sum {
 	const struct span_row *row;
 	uint32_t pid;
-	uint32_t
-		thread; /* row of the first thread seen in it, ROW_NONE: not known; a virtual one counts as its group */
+	uint32_t thread;  /* row of the first thread seen in it, of a virtual one its group's; ROW_NONE: not known */
 	uint32_t vthread; /* id of that one, if it is virtual; else 0 */
 	bool others;	  /* other threads were seen in it, too */
 	uint64_t samples;
