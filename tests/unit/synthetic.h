@@ -10,7 +10,7 @@
 
 #include <braid/frame.h>
 #include <braid/ring.h>
-#include <trace/record.h>
+#include <trace/str.h>
 
 #define MS 1000000ULL
 #define BASE_NS (10000 * MS) /* the first event */
@@ -19,11 +19,6 @@
 #define LIBC_1 0x7f0000000000ULL
 #define LIBC_2 0x7e0000000000ULL
 #define CODE_AT 0x7d0000001000ULL
-
-static inline struct trace_str str_of(const char *s)
-{
-	return (struct trace_str){s, (uint32_t)strlen(s)};
-}
 
 #define S(text)                                                                                                        \
 	{                                                                                                              \

@@ -10,6 +10,7 @@
 
 #include <analyze/events.h>
 #include <analyze/hash.h>
+#include <trace/str.h>
 
 #include "put.h"
 
@@ -414,7 +415,7 @@ static int put_duration(struct merge *m, const struct merge_input *in)
 static int put_name(struct merge *m, const char *text, uint32_t *name)
 {
 	*name = ++m->next[TRACE_ID_NAME];
-	return trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_NAME, .name = {*name, put_str(text)}});
+	return trace_writer_put(m->w, &(struct trace_rec){.kind = TRACE_NAME, .name = {*name, str_of(text)}});
 }
 
 /* Processes of several hosts have the name of theirs as an attribute, as OpenTelemetry calls it. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trace/str.h>
+
 /* ---- what is public ---- */
 
 static bool has_prefix(const char *s, size_t length, const char *prefix)
@@ -93,9 +95,7 @@ static bool thread_is_public(struct trace_str name)
 
 static struct trace_str text_of(const struct pseudonyms *p, uint32_t id)
 {
-	const char *text = strpool_get(&p->made, id);
-
-	return (struct trace_str){text, (uint32_t)strlen(text)};
+	return str_of(strpool_get(&p->made, id));
 }
 
 static uint32_t add_id(struct pseudonyms *p, const char *text, size_t length)

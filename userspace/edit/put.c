@@ -3,12 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-struct trace_str put_str(const char *text)
-{
-	return (struct trace_str){text, (uint32_t)strlen(text)};
-}
+#include <trace/str.h>
 
 int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c)
 {
@@ -21,7 +17,7 @@ int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, str
 
 int put_info(struct trace_writer *w, const char *key, const char *value)
 {
-	return trace_writer_put(w, &(struct trace_rec){.kind = TRACE_INFO, .info = {put_str(key), put_str(value)}});
+	return trace_writer_put(w, &(struct trace_rec){.kind = TRACE_INFO, .info = {str_of(key), str_of(value)}});
 }
 
 int put_info_number(struct trace_writer *w, const char *key, uint64_t value)

@@ -5,8 +5,6 @@
 
 #include "edit.h"
 
-struct trace_str put_str(const char *text);
-
 /* Counts a record of an input if it is an event, and writes it if it is kept. */
 int put_kept(struct trace_writer *w, const struct trace_rec *rec, bool kept, struct edit_counts *c);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What can be read of a damaged trace, as a whole one. edit.h is its interface. */
+#include <trace/str.h>
+
 #include "put.h"
 
 static int put_loss(struct trace_writer *w, const char *kind, uint64_t count, uint64_t time_ns)
 {
 	struct trace_rec rec = {
 		.kind = TRACE_LOSS,
-		.loss = {.time_ns = time_ns, .hop = put_str("file"), .kind = put_str(kind), .count = count}};
+		.loss = {.time_ns = time_ns, .hop = str_of("file"), .kind = str_of(kind), .count = count}};
 
 	return count ? trace_writer_put(w, &rec) : 0;
 }

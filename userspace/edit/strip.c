@@ -9,6 +9,7 @@
 
 #include <analyze/kinds.h>
 #include <braid/ring.h>
+#include <trace/str.h>
 
 #include "pseudonyms.h"
 #include "put.h"
@@ -19,11 +20,6 @@ struct strip {
 	struct table names;   /* uint8_t: enum pseudonym_of plus one, of a TRACE_NAME that is used */
 	struct table modules; /* bool: public */
 };
-
-static bool equals(struct trace_str s, const char *text)
-{
-	return s.len == strlen(text) && memcmp(s.str, text, s.len) == 0;
-}
 
 static const struct trace_str nothing = {"", 0};
 
@@ -110,7 +106,7 @@ static void change(struct strip *s, struct trace_str *at, enum pseudonym_of of)
 static bool is_one_of(struct trace_str s, const char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (equals(s, texts[i]))
+		if (str_equals(s, texts[i]))
 			return true;
 	return false;
 }

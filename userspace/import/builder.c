@@ -51,15 +51,10 @@ static uint32_t text_id(struct builder *b, struct trace_str s)
 	return 0;
 }
 
-struct trace_str import_str(const char *text)
-{
-	return (struct trace_str){text, (uint32_t)strlen(text)};
-}
-
 /* A string as the trace has it: printable, and not too long. */
 static struct trace_str text_of(const struct builder *b, uint32_t id)
 {
-	return import_str(strpool_get(&b->strings, id));
+	return str_of(strpool_get(&b->strings, id));
 }
 
 /* ---- records ---- */
@@ -83,7 +78,7 @@ static void begin(struct builder *b)
 void builder_info(struct builder *b, const char *key, struct trace_str value)
 {
 	if (value.len)
-		PUT(b, INFO, info, import_str(key), text_of(b, text_id(b, value)));
+		PUT(b, INFO, info, str_of(key), text_of(b, text_id(b, value)));
 }
 
 void builder_clock(struct builder *b, uint64_t time_ns)
@@ -443,7 +438,7 @@ static uint64_t end_ns(const struct builder *b)
 void builder_loss(struct builder *b, const char *kind, uint64_t count)
 {
 	if (count)
-		PUT(b, LOSS, loss, end_ns(b), 0, import_str("import"), import_str(kind), count);
+		PUT(b, LOSS, loss, end_ns(b), 0, str_of("import"), str_of(kind), count);
 }
 
 void builder_notice(struct builder *b, uint32_t severity, const char *fmt, ...)
@@ -454,7 +449,7 @@ void builder_notice(struct builder *b, uint32_t severity, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	PUT(b, NOTICE, notice, end_ns(b), 0, severity, text_of(b, text_id(b, import_str(text))));
+	PUT(b, NOTICE, notice, end_ns(b), 0, severity, text_of(b, text_id(b, str_of(text))));
 }
 
 static int compare_lines(const void *x, const void *y)

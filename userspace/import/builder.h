@@ -8,6 +8,7 @@
 
 #include <analyze/hash.h>
 #include <braid/frame.h>
+#include <trace/str.h>
 #include <trace/trace.h>
 
 /* What kind of code a frame is, as far as the source tells. */
@@ -98,8 +99,6 @@ struct builder {
 
 void builder_init(struct builder *b, struct trace_writer *w);
 void builder_free(struct builder *b);
-
-struct trace_str import_str(const char *text);
 
 /* Writes any record. The first event begins the trace: without one, nothing is left of it. */
 void builder_put(struct builder *b, const struct trace_rec *rec);

@@ -20,16 +20,4 @@ struct frame_text {
  */
 void frame_text(struct frame_text *to, struct trace_str text, enum import_code code);
 
-/* Part of a string. */
-struct trace_str str_part(struct trace_str s, size_t from, size_t to);
-/* Takes the first line of a text, without its end. */
-struct trace_str str_line(struct trace_str *text);
-/* The place of the last such byte, or -1. */
-long str_last(struct trace_str s, char c);
-bool str_begins(struct trace_str s, const char *with);
-bool str_ends(struct trace_str s, const char *with);
-bool str_equals(struct trace_str s, const char *to);
-/* Takes digits from the front: false if there are none, or too many. */
-bool str_number(struct trace_str *s, uint64_t *number);
-
 #endif

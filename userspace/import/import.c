@@ -115,11 +115,11 @@ static void put_facts(struct reader *r, const char *path)
 {
 	struct builder *b = &r->b;
 
-	builder_info(b, IMPORT_FACT_FORMAT, import_str(r->format));
-	builder_info(b, IMPORT_FACT_FILE, import_str(strcmp(path, "-") == 0 ? "-" : text_base_name(path)));
-	builder_info(b, IMPORT_FACT_BY, import_str(r->made_by));
-	builder_info(b, IMPORT_FACT_CLOCK, import_str(r->timed ? r->clock : IMPORT_NO_CLOCK));
-	builder_info(b, IMPORT_FACT_BRAID, import_str(BRAID_VERSION));
+	builder_info(b, IMPORT_FACT_FORMAT, str_of(r->format));
+	builder_info(b, IMPORT_FACT_FILE, str_of(strcmp(path, "-") == 0 ? "-" : text_base_name(path)));
+	builder_info(b, IMPORT_FACT_BY, str_of(r->made_by));
+	builder_info(b, IMPORT_FACT_CLOCK, str_of(r->timed ? r->clock : IMPORT_NO_CLOCK));
+	builder_info(b, IMPORT_FACT_BRAID, str_of(BRAID_VERSION));
 	if (*r->left_out)
 		builder_notice(b, BRAID_NOTICE_INFO, "not imported: %s", r->left_out);
 	for (size_t i = 0; i < r->loss_count; i++) {

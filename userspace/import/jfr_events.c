@@ -100,7 +100,7 @@ static void put_sample(struct jfr_file *f, const struct jfr_event *e, const char
 		return;
 	jfr_thread(f, &e->values[ROLE_THREAD], &s.thread, &s.vthread);
 	s.node = jfr_stack(f, &e->values[ROLE_STACK]);
-	s.event = name ? builder_name(&f->r->b, import_str(name)) : 0;
+	s.event = name ? builder_name(&f->r->b, str_of(name)) : 0;
 	builder_sample(&f->r->b, &s);
 }
 
@@ -321,7 +321,7 @@ static uint32_t kept(struct jfr_file *f, const struct jfr_event *e, enum jfr_rol
 
 static struct trace_str name_of(const struct jfr_file *f, uint32_t id)
 {
-	return import_str(id == STRPOOL_FAILED ? "" : strpool_get(&f->names, id));
+	return str_of(id == STRPOOL_FAILED ? "" : strpool_get(&f->names, id));
 }
 
 /* Chunks of several JVMs can be in one file. */
@@ -332,7 +332,7 @@ static void before_jvm(struct jfr_file *f, const struct jfr_event *e)
 
 	if (f->process)
 		return;
-	f->process = builder_process(&f->r->b, pid <= INT32_MAX ? (uint32_t)pid : 0, import_str("java"));
+	f->process = builder_process(&f->r->b, pid <= INT32_MAX ? (uint32_t)pid : 0, str_of("java"));
 	f->r->b.process = f->process;
 	builder_put(&f->r->b, &(const struct trace_rec){.kind = TRACE_JVM,
 							.jvm = {.process = f->process,

@@ -102,7 +102,7 @@ static void chunk_free(struct jfr_file *f)
 static void find_process(struct jfr_file *f)
 {
 	if (!f->process)
-		f->process = builder_process(&f->r->b, 0, import_str(""));
+		f->process = builder_process(&f->r->b, 0, str_of(""));
 	f->r->b.process = f->process;
 }
 
@@ -188,7 +188,7 @@ int jfr_read(struct reader *r)
 	r->clock = "the time of day";
 	r->timed = true;
 	r->b.is_realtime = true;
-	builder_info(&r->b, "record.event", import_str("jdk.ExecutionSample"));
+	builder_info(&r->b, "record.event", str_of("jdk.ExecutionSample"));
 	while (!err && !ended)
 		err = next_chunk(f, &bytes, &ended);
 	say_left(f);

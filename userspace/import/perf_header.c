@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "frame_text.h"
+#include <trace/str.h>
 
 #define NS_DIGITS 9
 

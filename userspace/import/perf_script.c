@@ -69,7 +69,7 @@ static void find_sampling(struct perf *p)
 
 static bool is_clock_of_ns(const struct perf *p)
 {
-	struct trace_str event = import_str(p->sampling);
+	struct trace_str event = str_of(p->sampling);
 
 	return str_begins(event, "cpu-clock") || str_begins(event, "task-clock");
 }
@@ -286,11 +286,11 @@ static void put_facts(struct perf *p)
 	char hz[24];
 
 	if (p->has_sampling)
-		builder_info(&p->r->b, "record.event", import_str(p->sampling));
+		builder_info(&p->r->b, "record.event", str_of(p->sampling));
 	if (p->period_ns < PERIOD_MIN_NS || !is_clock_of_ns(p))
 		return;
 	snprintf(hz, sizeof(hz), "%" PRIu64, (NS_PER_SECOND + p->period_ns / 2) / p->period_ns);
-	builder_info(&p->r->b, "record.frequency_hz", import_str(hz));
+	builder_info(&p->r->b, "record.frequency_hz", str_of(hz));
 }
 
 /* ---- lines ---- */

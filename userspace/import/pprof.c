@@ -61,7 +61,7 @@ static struct trace_str text_at(const struct pprof *s, int64_t at)
 {
 	bool has = at > 0 && (uint64_t)at < s->p->n_string_table && s->p->string_table[at];
 
-	return import_str(has ? s->p->string_table[at] : "");
+	return str_of(has ? s->p->string_table[at] : "");
 }
 
 /* ---- frames ---- */
@@ -217,7 +217,7 @@ static uint32_t name_value(struct pprof *s, struct trace_str type, struct trace_
 	if (!unit.len || str_equals(unit, "count"))
 		return builder_name(&s->r->b, type);
 	snprintf(name, sizeof(name), "%.100s (%.100s)", type.str, unit.str);
-	return builder_name(&s->r->b, import_str(name));
+	return builder_name(&s->r->b, str_of(name));
 }
 
 static void choose_types(struct pprof *s)
@@ -324,12 +324,12 @@ static void put_facts(struct pprof *s)
 	}
 	if (s->p->duration_nanos > 0) {
 		snprintf(text, sizeof(text), "%" PRId64, s->p->duration_nanos);
-		builder_info(b, "record.duration_ns", import_str(text));
+		builder_info(b, "record.duration_ns", str_of(text));
 	}
 	if (s->p->period_type && s->p->period > 0 && str_equals(text_at(s, s->p->period_type->unit), "nanoseconds")) {
 		s->period_ns = (uint64_t)s->p->period;
 		snprintf(text, sizeof(text), "%" PRIu64, (UINT64_C(1000000000) + s->period_ns / 2) / s->period_ns);
-		builder_info(b, "record.frequency_hz", import_str(text));
+		builder_info(b, "record.frequency_hz", str_of(text));
 	}
 	for (size_t i = 0; i < s->p->n_comment && i < 1; i++)
 		snprintf(s->r->made_by, sizeof(s->r->made_by), "%s", text_at(s, s->p->comment[i]).str);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <analyze/blocked.h>
+#include <trace/str.h>
 #include <util/text.h>
 
 #include "writer.h"
@@ -112,7 +113,7 @@ static struct trace_str text_of(const struct jfr *j, const struct source *s, enu
 	default:
 		break;
 	}
-	return (struct trace_str){text, text ? (uint32_t)strlen(text) : 0};
+	return text ? str_of(text) : (struct trace_str){0};
 }
 
 static uint64_t thread_of(struct jfr *j, const struct timed *t, enum jfr_from from)
