@@ -20,7 +20,7 @@
 
 /* ---- ids ---- */
 
-static void fail(struct builder *b, int err)
+void builder_fail(struct builder *b, int err)
 {
 	b->err = b->err ?: err;
 }
@@ -32,7 +32,7 @@ static uint32_t id_of(struct builder *b, struct builder_ids *ids, uint32_t x, ui
 
 	*is_new = false;
 	if (!at || (!*at && ids->count == IDS_MAX)) {
-		fail(b, at ? -E2BIG : -ENOMEM);
+		builder_fail(b, at ? -E2BIG : -ENOMEM);
 		return 0;
 	}
 	*is_new = !*at;
@@ -47,7 +47,7 @@ static uint32_t text_id(struct builder *b, struct trace_str s)
 
 	if (id != STRPOOL_FAILED)
 		return id;
-	fail(b, -ENOMEM);
+	builder_fail(b, -ENOMEM);
 	return 0;
 }
 
@@ -102,10 +102,10 @@ uint32_t builder_name(struct builder *b, struct trace_str text)
 /* ---- processes and threads ---- */
 
 /* Notes the name of a thing; true: it is another one than before. */
-static bool is_renamed(struct builder *b, struct builder_numbers *of, uint32_t id, uint32_t name)
+static bool is_renamed(struct builder *b, builder_numbers *of, uint32_t id, uint32_t name)
 {
 	if (of->count < id && VEC_PUSH(of, name)) {
-		fail(b, -ENOMEM);
+		builder_fail(b, -ENOMEM);
 		return false;
 	}
 	if (of->at[id - 1] == name || !name)
@@ -221,7 +221,7 @@ static void note_line(struct builder *b, uint32_t method, int32_t bci, uint32_t 
 	if (bci < 0 || !line || !id_of(b, &b->lines_of, method, (uint32_t)bci, &is_new) || !is_new)
 		return;
 	if (VEC_PUSH(&b->lines, ((struct builder_line){method, {(uint32_t)bci, line}})))
-		fail(b, -ENOMEM);
+		builder_fail(b, -ENOMEM);
 }
 
 /* ---- frames ---- */
@@ -255,13 +255,23 @@ uint32_t builder_frame(struct builder *b, const struct import_frame *f)
 	where = id_of(b, &b->wheres, where | 1U << 31, row.place, &is_new);
 	id = id_of(b, &b->rows_of, f->code * WHAT | row.what, where, &is_new);
 	if (is_new && VEC_PUSH(&b->rows, row))
-		fail(b, -ENOMEM);
+		builder_fail(b, -ENOMEM);
 	return b->err ? 0 : id;
+}
+
+uint32_t builder_depth_end(struct builder *b)
+{
+	return builder_frame(b, &(const struct import_frame){.code = IMPORT_END, .cause = BRAID_END_DEPTH, .bci = -1});
+}
+
+bool builder_is_end(const struct builder *b, uint32_t frame)
+{
+	return frame && b->rows.at[frame - 1].code == IMPORT_END;
 }
 
 uint32_t *builder_frame_of_text(struct builder *b, struct trace_str text)
 {
-	struct builder_numbers *of = &b->frames_of_texts;
+	builder_numbers *of = &b->frames_of_texts;
 	uint32_t id = text_id(b, text);
 
 	if (b->err)
@@ -270,7 +280,7 @@ uint32_t *builder_frame_of_text(struct builder *b, struct trace_str text)
 		size_t more = id + 1 - of->count;
 
 		if (VEC_RESERVE(of, more)) {
-			fail(b, -ENOMEM);
+			builder_fail(b, -ENOMEM);
 			return NULL;
 		}
 		memset(of->at + of->count, 0, more * sizeof(*of->at));
@@ -284,16 +294,18 @@ static uint32_t tier_of(unsigned code)
 	return code == IMPORT_C1 ? BRAID_TIER_C1 : BRAID_TIER_UNKNOWN;
 }
 
-/* The scopes of a form, innermost first. */
-static void find_scopes(struct builder *b, uint32_t form)
+/* Finds the scopes of a form, innermost first. Returns the outermost row. */
+static const struct builder_row *find_scopes(struct builder *b, uint32_t form)
 {
+	const struct builder_row *r = NULL;
+
 	b->scopes.count = 0;
 	for (; form && !b->err; form = b->forms.at[form - 1].before) {
-		const struct builder_row *r = &b->rows.at[b->forms.at[form - 1].row - 1];
-
+		r = &b->rows.at[b->forms.at[form - 1].row - 1];
 		if (VEC_PUSH(&b->scopes, ((struct trace_scope){r->what, r->bci})))
-			fail(b, -ENOMEM);
+			builder_fail(b, -ENOMEM);
 	}
+	return r;
 }
 
 /* What the trace has of a frame that is no method's. */
@@ -328,13 +340,11 @@ static uint32_t frame_of_form(struct builder *b, uint32_t form)
 {
 	struct trace_rec rec = {.kind = TRACE_FRAME, .frame = {.process = b->process}};
 	struct trace_frame *f = &rec.frame;
-	const struct builder_row *outer = NULL;
+	const struct builder_row *outer;
 
 	if (b->err || b->forms.at[form - 1].frame)
 		return b->err ? 0 : b->forms.at[form - 1].frame;
-	find_scopes(b, form);
-	for (uint32_t at = form; at; at = b->forms.at[at - 1].before)
-		outer = &b->rows.at[b->forms.at[at - 1].row - 1];
+	outer = find_scopes(b, form);
 	if (is_java(outer->code))
 		fill_java(b, outer, f);
 	else
@@ -381,16 +391,15 @@ static void climb_step(struct builder *b, struct climb *c, uint32_t row)
 	before = c->form;
 	c->form = id_of(b, &b->forms_of, before, row, &is_new);
 	if (is_new && VEC_PUSH(&b->forms, ((struct builder_form){before, row, 0})))
-		fail(b, -ENOMEM);
+		builder_fail(b, -ENOMEM);
 }
 
 uint32_t builder_stack(struct builder *b, const uint32_t *frames, size_t count)
 {
-	const struct import_frame too_deep = {.code = IMPORT_END, .cause = BRAID_END_DEPTH, .bci = -1};
 	struct climb c = {0};
 
 	if (count >= STACK_DEPTH_MAX) {
-		uint32_t end = builder_frame(b, &too_deep);
+		uint32_t end = builder_depth_end(b);
 
 		count = STACK_DEPTH_MAX - 1;
 		if (end)
@@ -469,7 +478,7 @@ static void put_lines(struct builder *b)
 		bool last = i + 1 == b->lines.count || b->lines.at[i + 1].method != method;
 
 		if (of.count < LINES_OF_METHOD && VEC_PUSH(&of, b->lines.at[i].at))
-			fail(b, -ENOMEM);
+			builder_fail(b, -ENOMEM);
 		if (!last)
 			continue;
 		PUT(b, LINES, lines, method, (uint32_t)of.count, of.at);

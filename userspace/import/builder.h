@@ -66,11 +66,7 @@ struct builder_form {
 	uint32_t frame; /* in the trace; 0: not yet */
 };
 
-/* With the members of a VEC. */
-struct builder_numbers {
-	uint32_t *at;
-	size_t count, room;
-};
+typedef VEC(uint32_t) builder_numbers;
 
 struct builder_line {
 	uint32_t method;
@@ -86,8 +82,8 @@ struct builder {
 	struct strpool strings;
 	struct builder_ids names, modules, symbols, method_names, methods, codes, places, processes, threads, vthreads,
 		wheres, rows_of, forms_of, nodes, lines_of;
-	struct builder_numbers process_names, thread_names; /* in `strings` */
-	struct builder_numbers frames_of_texts; /* by string: what builder_frame() has made of it; 0: nothing yet */
+	builder_numbers process_names, thread_names; /* in `strings` */
+	builder_numbers frames_of_texts; /* by string: what builder_frame() has made of it; 0: nothing yet */
 	VEC(struct builder_row) rows;
 	VEC(struct builder_form) forms;
 	VEC(struct trace_scope) scopes;
@@ -99,6 +95,9 @@ struct builder {
 
 void builder_init(struct builder *b, struct trace_writer *w);
 void builder_free(struct builder *b);
+
+/* Notes an error, unless there was one before. */
+void builder_fail(struct builder *b, int err);
 
 /* Writes any record. The first event begins the trace: without one, nothing is left of it. */
 void builder_put(struct builder *b, const struct trace_rec *rec);
@@ -114,6 +113,10 @@ uint32_t builder_vthread(struct builder *b, uint32_t process, uint64_t number, s
 
 /* What builder_stack() is made of. */
 uint32_t builder_frame(struct builder *b, const struct import_frame *f);
+/* In place of frames that are left out because the stack is too deep. */
+uint32_t builder_depth_end(struct builder *b);
+/* Whether a frame is none, and says why the stack is incomplete. */
+bool builder_is_end(const struct builder *b, uint32_t frame);
 /* Where to keep the frame that a text is; 0: nothing has been made of it yet. Valid until the next call; NULL: an error. */
 uint32_t *builder_frame_of_text(struct builder *b, struct trace_str text);
 /* The stack of these frames, from the leaf. Of a stack that is too deep, the frames at the root are left out. */

@@ -217,7 +217,7 @@ static struct jfr_gc *gc_of(struct jfr_file *f, const struct jfr_event *e)
 		*at = (uint32_t)f->gcs.count;
 	if (at && *at)
 		return &f->gcs.at[*at - 1];
-	f->r->b.err = f->r->b.err ?: -ENOMEM;
+	builder_fail(&f->r->b, -ENOMEM);
 	return NULL;
 }
 
@@ -394,7 +394,7 @@ void jfr_events_begin(struct jfr_file *f)
 		const char *name = jfr_name(c, t->name);
 
 		if (VEC_PUSH(&f->kinds, ((struct jfr_kind){.how = import_of(name)})))
-			f->r->b.err = f->r->b.err ?: -ENOMEM;
+			builder_fail(&f->r->b, -ENOMEM);
 		for (size_t k = 0; k < t->count && strcmp(name, "jdk.ExecutionSample") == 0; k++)
 			f->braids = f->braids || c->members.at[t->first + k].role == ROLE_COUNT;
 	}

@@ -23,7 +23,7 @@ static void keep(struct jfr_file *f, struct u64map *of, const struct jfr_value *
 	if (at)
 		*at = id + 1;
 	else if (v->pooled)
-		f->r->b.err = f->r->b.err ?: -ENOMEM;
+		builder_fail(&f->r->b, -ENOMEM);
 }
 
 static struct trace_str text_of(struct jfr_file *f, const struct jfr_value *of, const char *member, unsigned buffer)
@@ -208,10 +208,10 @@ static void take_frames(struct jfr_file *f, struct jfr_at *p, const struct jfr_m
 
 static uint32_t make_stack(struct jfr_file *f, struct jfr_at *p, const struct jfr_declared *t)
 {
-	const struct import_frame cut = {.code = IMPORT_END, .cause = BRAID_END_DEPTH, .bci = -1};
-	bool truncated = false, incomplete = false;
+	struct reader *r = f->r;
+	bool truncated = false;
 
-	reader_begin_stack(f->r);
+	reader_begin_stack(r);
 	for (size_t i = 0; i < t->count && !p->bad; i++) {
 		const struct jfr_member *m = &f->chunk->members.at[t->first + i];
 		const char *name = jfr_name(f->chunk, m->name);
@@ -223,11 +223,9 @@ static uint32_t make_stack(struct jfr_file *f, struct jfr_at *p, const struct jf
 		else
 			jfr_skip_member(f->chunk, p, m, 0);
 	}
-	if (f->r->frames.count)
-		incomplete = f->r->b.rows.at[f->r->frames.at[f->r->frames.count - 1] - 1].code == IMPORT_END;
-	if (truncated && f->r->frames.count && !incomplete)
-		reader_push(f->r, builder_frame(&f->r->b, &cut));
-	return builder_stack(&f->r->b, f->r->frames.at, f->r->frames.count);
+	if (truncated && r->frames.count && !builder_is_end(&r->b, r->frames.at[r->frames.count - 1]))
+		reader_push(r, builder_depth_end(&r->b));
+	return builder_stack(&r->b, r->frames.at, r->frames.count);
 }
 
 uint32_t jfr_stack(struct jfr_file *f, const struct jfr_value *v)

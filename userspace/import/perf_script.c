@@ -120,7 +120,7 @@ static void add_line(struct perf *p, struct trace_str line)
 	if (!p->record.open || p->record.lines.count + size > LINES_MAX)
 		return;
 	if (VEC_RESERVE(&p->record.lines, size)) {
-		p->r->b.err = p->r->b.err ?: -ENOMEM;
+		builder_fail(&p->r->b, -ENOMEM);
 		return;
 	}
 	memcpy(p->record.lines.at + p->record.lines.count, line.str, line.len);

@@ -52,7 +52,7 @@ bool reader_is_full(const struct reader *r)
 void reader_push(struct reader *r, uint32_t frame)
 {
 	if (frame && !reader_is_full(r) && VEC_PUSH(&r->frames, frame))
-		r->b.err = r->b.err ?: -ENOMEM;
+		builder_fail(&r->b, -ENOMEM);
 }
 
 void reader_push_text(struct reader *r, struct trace_str text, enum import_code code)
@@ -81,6 +81,6 @@ uint32_t *reader_stack_of(struct reader *r, const void *text, size_t size)
 		r->seed = 1;
 	at = r->b.err ? NULL : u64map_put(&r->stacks_of, XXH3_64bits_withSeed(text, size, r->seed));
 	if (!at)
-		r->b.err = r->b.err ?: -ENOMEM;
+		builder_fail(&r->b, -ENOMEM);
 	return at;
 }
