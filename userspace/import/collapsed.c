@@ -46,6 +46,15 @@ static bool take_thread(struct trace_str frame, struct import_thread *t)
 	return true;
 }
 
+static void push_frame(struct reader *r, struct trace_str text)
+{
+	if (!text.len || reader_push_known(r, text))
+		return;
+	frame_text(&r->text, text, IMPORT_NATIVE);
+	if (!r->text.none)
+		reader_push_new(r, text, &r->text.frame);
+}
+
 static uint32_t take_stack(struct reader *r, struct trace_str stack)
 {
 	uint32_t *known = reader_stack_of(r, stack.str, stack.len);
@@ -55,10 +64,8 @@ static uint32_t take_stack(struct reader *r, struct trace_str stack)
 	reader_begin_stack(r);
 	while (stack.len) {
 		long at = str_last(stack, ';');
-		struct trace_str frame = str_part(stack, (size_t)(at + 1), stack.len);
 
-		if (frame.len)
-			reader_push_text(r, frame, IMPORT_NATIVE);
+		push_frame(r, str_part(stack, (size_t)(at + 1), stack.len));
 		stack = str_part(stack, 0, at < 0 ? 0 : (size_t)at);
 	}
 	*known = builder_stack(&r->b, r->frames.at, r->frames.count) + 1;

@@ -181,13 +181,10 @@ static bool can_be_java(struct trace_str module)
 static void push_frame(struct perf *p, const struct perf_frame *f)
 {
 	struct reader *r = p->r;
-	uint32_t *known = builder_frame_of_text(&r->b, f->text), frame;
 	enum import_code code = code_of(f);
 
-	if (known && *known) {
-		reader_push(r, *known);
+	if (reader_push_known(r, f->text))
 		return;
-	}
 	frame_text(&r->text, f->name, code);
 	if (r->text.none)
 		return;
@@ -196,11 +193,7 @@ static void push_frame(struct perf *p, const struct perf_frame *f)
 	if (r->text.frame.code <= IMPORT_KERNEL && !str_equals(f->module, "[unknown]") &&
 	    !str_equals(f->module, "inlined"))
 		r->text.frame.module = f->module;
-	frame = builder_frame(&r->b, &r->text.frame);
-	known = builder_frame_of_text(&r->b, f->text);
-	if (known)
-		*known = frame;
-	reader_push(r, frame);
+	reader_push_new(r, f->text, &r->text.frame);
 }
 
 /* "  main.c:12", which perf prints below a frame with -F +srcline. */

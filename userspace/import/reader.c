@@ -55,19 +55,20 @@ void reader_push(struct reader *r, uint32_t frame)
 		builder_fail(&r->b, -ENOMEM);
 }
 
-void reader_push_text(struct reader *r, struct trace_str text, enum import_code code)
+bool reader_push_known(struct reader *r, struct trace_str text)
 {
-	uint32_t *known = builder_frame_of_text(&r->b, text), frame;
+	const uint32_t *known = builder_frame_of_text(&r->b, text);
 
-	if (known && *known) {
-		reader_push(r, *known);
-		return;
-	}
-	frame_text(&r->text, text, code);
-	if (r->text.none)
-		return;
-	frame = builder_frame(&r->b, &r->text.frame);
-	known = builder_frame_of_text(&r->b, text); /* the table may have moved */
+	if (!known || !*known)
+		return false;
+	reader_push(r, *known);
+	return true;
+}
+
+void reader_push_new(struct reader *r, struct trace_str text, const struct import_frame *f)
+{
+	uint32_t frame = builder_frame(&r->b, f), *known = builder_frame_of_text(&r->b, text);
+
 	if (known)
 		*known = frame;
 	reader_push(r, frame);

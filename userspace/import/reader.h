@@ -51,8 +51,9 @@ void reader_begin_stack(struct reader *r);
 void reader_push(struct reader *r, uint32_t frame);
 /* It has as many frames as a trace can have, or more: further ones are not kept. */
 bool reader_is_full(const struct reader *r);
-/* A frame that is a text; those that were seen before are found by it. */
-void reader_push_text(struct reader *r, struct trace_str text, enum import_code code);
+/* The frame that a text is. False: the text is new, and the frame is made of it and pushed with reader_push_new(). */
+bool reader_push_known(struct reader *r, struct trace_str text);
+void reader_push_new(struct reader *r, struct trace_str text, const struct import_frame *f);
 
 /* Most stacks come again and again: where to keep the one that a text is, plus one; 0: it is new. NULL: an error. */
 uint32_t *reader_stack_of(struct reader *r, const void *text, size_t size);
