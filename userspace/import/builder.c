@@ -2,6 +2,7 @@
 #include "builder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,11 @@
 #include <braid/ring.h>
 #include <util/compare.h>
 
-#define WHAT (1U << 28)	      /* the bits above an id, for a kind of code */
-#define TEXT_MAX 65535U	      /* bytes of a string */
-#define IDS_MAX (WHAT - 1)    /* of each sort: what a file can make this program keep */
-#define BCI_MAX 0xffff	      /* what class files can have */
+#define WHAT (1U << 28)	   /* the bits above an id, for a kind of code */
+#define TEXT_MAX 65535U	   /* bytes of a string */
+#define IDS_MAX (WHAT - 1) /* of each sort: what a file can make this program keep */
+#define BCI_MAX 0xffff	   /* what class files can have */
+#define NS_PER_SECOND UINT64_C(1000000000)
 #define LINES_OF_METHOD 20000 /* a record has to fit into a block */
 
 /* ---- ids ---- */
@@ -79,6 +81,19 @@ void builder_info(struct builder *b, const char *key, struct trace_str value)
 {
 	if (value.len)
 		PUT(b, INFO, info, str_of(key), text_of(b, text_id(b, value)));
+}
+
+void builder_info_number(struct builder *b, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	builder_info(b, key, str_of(text));
+}
+
+void builder_frequency(struct builder *b, uint64_t period_ns)
+{
+	builder_info_number(b, "record.frequency_hz", (NS_PER_SECOND + period_ns / 2) / period_ns);
 }
 
 void builder_clock(struct builder *b, uint64_t time_ns)

@@ -102,6 +102,9 @@ void builder_fail(struct builder *b, int err);
 /* Writes any record. The first event begins the trace: without one, nothing is left of it. */
 void builder_put(struct builder *b, const struct trace_rec *rec);
 void builder_info(struct builder *b, const char *key, struct trace_str value);
+void builder_info_number(struct builder *b, const char *key, uint64_t value);
+/* How often samples with this period are taken. */
+void builder_frequency(struct builder *b, uint64_t period_ns);
 /* A reading of the clock. */
 void builder_clock(struct builder *b, uint64_t time_ns);
 

@@ -13,7 +13,6 @@
 #include "reader.h"
 
 #define KERNEL_FROM (1ULL << 63)
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define LINES_MAX (1U << 20) /* bytes of an event's frames; a trace has fewer */
 #define VALUES_MAX 4096	     /* bytes of an event's values */
 #define PERIOD_MIN_NS 1000U  /* of a clock: shorter ones are no ns */
@@ -276,14 +275,10 @@ static void take_comment(struct perf *p, struct trace_str line)
 
 static void put_facts(struct perf *p)
 {
-	char hz[24];
-
 	if (p->has_sampling)
 		builder_info(&p->r->b, "record.event", str_of(p->sampling));
-	if (p->period_ns < PERIOD_MIN_NS || !is_clock_of_ns(p))
-		return;
-	snprintf(hz, sizeof(hz), "%" PRIu64, (NS_PER_SECOND + p->period_ns / 2) / p->period_ns);
-	builder_info(&p->r->b, "record.frequency_hz", str_of(hz));
+	if (p->period_ns >= PERIOD_MIN_NS && is_clock_of_ns(p))
+		builder_frequency(&p->r->b, p->period_ns);
 }
 
 /* ---- lines ---- */

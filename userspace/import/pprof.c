@@ -4,7 +4,6 @@
  * interface.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,21 +314,17 @@ static void put_values(struct pprof *s, const Pprof__Sample *sample)
 static void put_facts(struct pprof *s)
 {
 	struct builder *b = &s->r->b;
-	char text[READER_TEXT];
 
 	if (s->p->time_nanos > 0) {
 		s->time_ns = (uint64_t)s->p->time_nanos;
 		b->is_realtime = true;
 		builder_clock(b, s->time_ns);
 	}
-	if (s->p->duration_nanos > 0) {
-		snprintf(text, sizeof(text), "%" PRId64, s->p->duration_nanos);
-		builder_info(b, "record.duration_ns", str_of(text));
-	}
+	if (s->p->duration_nanos > 0)
+		builder_info_number(b, "record.duration_ns", (uint64_t)s->p->duration_nanos);
 	if (s->p->period_type && s->p->period > 0 && str_equals(text_at(s, s->p->period_type->unit), "nanoseconds")) {
 		s->period_ns = (uint64_t)s->p->period;
-		snprintf(text, sizeof(text), "%" PRIu64, (UINT64_C(1000000000) + s->period_ns / 2) / s->period_ns);
-		builder_info(b, "record.frequency_hz", str_of(text));
+		builder_frequency(b, s->period_ns);
 	}
 	for (size_t i = 0; i < s->p->n_comment && i < 1; i++)
 		snprintf(s->r->made_by, sizeof(s->r->made_by), "%s", text_at(s, s->p->comment[i]).str);
