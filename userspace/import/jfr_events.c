@@ -10,10 +10,12 @@
 
 #include "jfr_file.h"
 
+typedef void (*take_fn)(struct jfr_file *f, const struct jfr_event *e);
+
 struct jfr_import {
 	const char *type;
-	void (*before)(struct jfr_file *f, const struct jfr_event *e); /* in the first pass */
-	void (*take)(struct jfr_file *f, const struct jfr_event *e);
+	take_fn before; /* in the first pass */
+	take_fn take;
 };
 
 static const struct {
@@ -175,11 +177,8 @@ static void take_wait(struct jfr_file *f, const struct jfr_event *e)
 static void take_park(struct jfr_file *f, const struct jfr_event *e)
 {
 	struct trace_str class = jfr_class(f, &e->values[ROLE_CLASS]);
-	char name[JFR_TEXT_MAX];
-	bool lock;
+	bool lock = f->braids ? class.len > 0 : jvm_class_is_lock(class.str);
 
-	snprintf(name, sizeof(name), "%.*s", (int)class.len, class.str);
-	lock = f->braids ? *name != '\0' : jvm_class_is_lock(name);
 	take_wait_for(f, e, lock ? BRAID_JVM_LOCK : BRAID_JVM_OFFCPU, lock ? BRAID_LOCK_PARKED : BRAID_OFFCPU_SYSCALL);
 }
 
@@ -405,12 +404,14 @@ bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool fi
 	const struct jfr_declared *t = &f->chunk->types.at[type];
 	struct jfr_kind *kind = &f->kinds.at[type];
 	struct jfr_event e = {0};
+	take_fn take;
 
 	if (!kind->how) {
 		kind->left_out += first_pass;
 		return true;
 	}
-	if (!(first_pass ? kind->how->before : kind->how->take))
+	take = first_pass ? kind->how->before : kind->how->take;
+	if (!take)
 		return true;
 	for (size_t i = 0; i < t->count && !p->bad; i++) {
 		const struct jfr_member *m = &f->chunk->members.at[t->first + i];
@@ -424,6 +425,6 @@ bool jfr_event_take(struct jfr_file *f, uint32_t type, struct jfr_at *p, bool fi
 		return first_pass && kind->how->take; /* it is counted once */
 	e.start_ns = time_ns(f->chunk, number_of(&e, ROLE_START, f->chunk->start_ticks));
 	e.duration_ns = ticks_ns(f->chunk, number_of(&e, ROLE_DURATION, 0));
-	(first_pass ? kind->how->before : kind->how->take)(f, &e);
+	take(f, &e);
 	return true;
 }

@@ -13,6 +13,7 @@
 
 #include <jfr/chunk.h>
 #include <jfr/types.h>
+#include <util/compare.h>
 
 #define LEFT_SHOWN 8
 
@@ -39,7 +40,7 @@ static int compare_left(const void *x, const void *y)
 {
 	const struct jfr_left *p = x, *q = y;
 
-	return p->count > q->count ? -1 : p->count < q->count;
+	return compare_u64(q->count, p->count);
 }
 
 static void say_left(struct jfr_file *f)

@@ -72,7 +72,7 @@ struct jfr_file {
 /* The thread of a value, and the virtual thread if it is one. */
 void jfr_thread(struct jfr_file *f, const struct jfr_value *v, uint32_t *thread, uint32_t *vthread);
 uint32_t jfr_stack(struct jfr_file *f, const struct jfr_value *v);
-/* A class as braid writes it: "java.lang.String[]". */
+/* A class as braid writes it, "java.lang.String[]", with a zero at its end. */
 struct trace_str jfr_class(struct jfr_file *f, const struct jfr_value *v);
 
 /* ---- jfr_events.c ---- */

@@ -7,12 +7,12 @@
 
 #include "jfr_file.h"
 
-/* What is known of a constant: *id gets it. Others, and events without one, are looked at each time. */
+/* What is known of a constant: *id gets it, else 0. Others, and events without one, are looked at each time. */
 static bool is_known(const struct u64map *of, const struct jfr_value *v, uint32_t *id)
 {
 	uint32_t at = v->pooled ? u64map_get(of, v->number) : 0;
 
-	*id = at - 1;
+	*id = at ? at - 1 : 0;
 	return at != 0;
 }
 
@@ -53,12 +53,8 @@ void jfr_thread(struct jfr_file *f, const struct jfr_value *v, uint32_t *thread,
 	struct jfr_at p;
 
 	*thread = *vthread = 0;
-	if (!jfr_find(f->chunk, v, &p) || is_known(&f->thread_of, v, thread))
+	if (!jfr_find(f->chunk, v, &p) || is_known(&f->thread_of, v, thread) || is_known(&f->vthread_of, v, vthread))
 		return;
-	*thread = 0;
-	if (is_known(&f->vthread_of, v, vthread))
-		return;
-	*vthread = 0;
 	virtual = jfr_get(f->chunk, v, "virtual");
 	if (virtual.set && virtual.number) {
 		struct jfr_value id = jfr_get(f->chunk, v, "javaThreadId");
@@ -84,9 +80,11 @@ static struct trace_str without_number(struct trace_str name)
 struct trace_str jfr_class(struct jfr_file *f, const struct jfr_value *v)
 {
 	struct trace_str name = without_number(text_of(f, v, "name", 0));
-	size_t length = name.len ? class_name_from_signature(f->text[2], JFR_TEXT_MAX, name.str, name.len) : 0;
 
-	return (struct trace_str){f->text[2], (uint32_t)length};
+	f->text[2][0] = '\0';
+	if (name.len)
+		class_name_from_signature(f->text[2], JFR_TEXT_MAX, name.str, name.len);
+	return str_of(f->text[2]);
 }
 
 static const struct {
@@ -153,7 +151,7 @@ static uint32_t take_frame(struct jfr_file *f, struct jfr_at *p, const struct jf
 {
 	struct jfr_value method = {0}, type = {0}, line = {0}, bci = {0}, by_number;
 	uint32_t frame;
-	uint64_t number;
+	int32_t index;
 
 	for (size_t i = 0; i < t->count && !p->bad; i++) {
 		const struct jfr_member *m = &f->chunk->members.at[t->first + i];
@@ -171,15 +169,14 @@ static uint32_t take_frame(struct jfr_file *f, struct jfr_at *p, const struct jf
 	}
 	if (p->bad)
 		return 0;
+	index = bci.set && (uint32_t)bci.number <= UINT16_MAX ? (int32_t)bci.number : -1;
 	/* Keys of methods that are too large for this are not kept. */
-	number = method.number << 24 | (bci.number & 0xffff) << 8 | (type.number & 0xff);
 	by_number = (struct jfr_value){.pooled = method.pooled && type.pooled && method.number < 1ULL << 40 &&
-						 type.number < 256 && bci.set && (uint32_t)bci.number <= 0xffff,
-				       .number = number};
+						 type.number < 256 && index >= 0,
+				       .number = method.number << 24 | (uint64_t)index << 8 | type.number};
 	if (is_known(&f->frame_of, &by_number, &frame))
 		return frame;
-	frame = make_frame(f, &method, code_of(f, &type, &method),
-			   bci.set && (uint32_t)bci.number <= 0xffff ? (int32_t)bci.number : -1,
+	frame = make_frame(f, &method, code_of(f, &type, &method), index,
 			   line.set && (uint32_t)line.number <= INT32_MAX ? (uint32_t)line.number : 0);
 	keep(f, &f->frame_of, &by_number, frame);
 	return frame;
