@@ -115,7 +115,7 @@ static uint32_t cpus_of(const struct merge_input *in)
 	return (uint32_t)strtoul(fact(in, "host.cpus"), NULL, 10);
 }
 
-/* Objects have numbers that only one recording knows, so the processes that have them are not joined with another's. */
+/* Numbers of objects are valid in one recording only, so the processes that have them are not joined with another's. */
 static bool has_objects(const struct merge_input *in)
 {
 	return events_recorded(in->an, BRAID_EVENT_TYPE_LIVE) || events_recorded(in->an, BRAID_EVENT_TYPE_MALLOC) ||

@@ -11,7 +11,7 @@
 #include <trace/str.h>
 #include <trace/trace.h>
 
-/* What kind of code a frame is, as far as the source tells. */
+/* What kind of code a frame is, as far as the source has it. */
 enum import_code {
 	IMPORT_NATIVE,
 	IMPORT_KERNEL,
@@ -38,7 +38,7 @@ struct import_frame {
 
 struct import_thread {
 	uint32_t process;
-	uint32_t tid;	/* 0: not known; the name tells it from others */
+	uint32_t tid;	/* 0: not known; the name distinguishes it */
 	uint32_t flags; /* TRACE_THREAD_* */
 	struct trace_str name;
 };

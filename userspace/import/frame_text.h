@@ -14,7 +14,7 @@ struct frame_text {
 };
 
 /*
- * Takes a frame apart. `annotated` is the suffix of async-profiler and flame graph tools: _[j] compiled, _[i] inlined,
+ * Takes a frame apart. Suffixes are those of async-profiler and flame graph tools: _[j] compiled, _[i] inlined,
  * _[0] interpreted, _[1] C1, _[k] kernel. Without one, a name is Java's if it is written as one: a/b/Class.method,
  * a.b.Class.method or La/b/Class;::method. `code`: what it is if it is not Java's.
  */

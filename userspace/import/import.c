@@ -57,7 +57,7 @@ static bool is_text(struct trace_str bytes)
 	return true;
 }
 
-/* Profiles of pprof begin with the types of their values, and are packed mostly. */
+/* Profiles of pprof begin with the types of their values, and most are compressed. */
 static enum import_format detect_binary(struct trace_str bytes)
 {
 	if (bytes.len > sizeof(JFR_MAGIC) && memcmp(bytes.str, JFR_MAGIC, sizeof(JFR_MAGIC)) == 0)

@@ -25,9 +25,10 @@ enum import_format import_format_named(const char *name);
 struct import_result {
 	char format[IMPORT_TEXT];
 	uint64_t samples, events; /* in the trace: what the samples weigh, and other events */
-	char refused
-		[IMPORT_TEXT]; /* why nothing was imported, behind the file's name; empty: the error number says it */
-	char damage[IMPORT_TEXT]; /* what of the file is not in the trace because it is damaged; empty: nothing */
+	/* Why nothing was imported, behind the file's name; empty: the error number says it. */
+	char refused[IMPORT_TEXT];
+	/* What of the file is not in the trace because it is damaged; empty: nothing. */
+	char damage[IMPORT_TEXT];
 };
 
 /*

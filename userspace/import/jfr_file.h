@@ -34,7 +34,7 @@ struct jfr_event {
 	uint64_t start_ns, duration_ns;
 };
 
-/* A collection, as several events tell of it. */
+/* A collection, of which several events each report a part. */
 struct jfr_gc {
 	uint64_t id;
 	uint32_t name, cause; /* TRACE_NAME */

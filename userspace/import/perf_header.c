@@ -28,7 +28,7 @@ static size_t word_length(struct trace_str s)
 
 /* ---- the header ---- */
 
-/* perf prints -1 for what it does not know. */
+/* perf prints -1 for an unknown id. */
 static bool take_id(struct trace_str *s, uint32_t *id)
 {
 	uint64_t number = 0;

@@ -23,11 +23,11 @@ struct reader {
 	struct frame_text text;
 	VEC(uint32_t) frames;	 /* of the stack that is being read, from the leaf */
 	struct u64map stacks_of; /* hashes of texts to stacks plus one */
-	uint64_t seed;		 /* of these hashes: no file can know them */
+	uint64_t seed;		 /* of these hashes, so that no file can cause collisions */
 	struct reader_loss losses[READER_LOSSES];
 	size_t loss_count;
 	bool timed;			/* events have times */
-	char format[READER_TEXT];	/* as people say it: "perf script", "JFR 2.1" */
+	char format[READER_TEXT];	/* for people: "perf script", "JFR 2.1" */
 	const char *clock;		/* what the times are; NULL: there are none */
 	char made_by[READER_TEXT];	/* the program that recorded, as far as the file says it */
 	char left_out[4 * READER_TEXT]; /* what the trace has no place for, for people */
