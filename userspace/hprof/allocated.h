@@ -8,7 +8,7 @@
 struct hprof_site {
 	uint32_t trace;	  /* serial */
 	uint64_t objects; /* whose stack is known */
-	uint64_t bytes;	  /* that these stand for: an estimate if objects were sampled */
+	uint64_t bytes;	  /* of these; an estimate of all that the stack allocated if objects were sampled */
 };
 
 struct hprof_allocated {
@@ -17,7 +17,7 @@ struct hprof_allocated {
 };
 
 /* What is below the suspect `i`, without what is below others. 0 or -ENOMEM, after which there is nothing to free. */
-int hprof_allocated_below(struct hprof_allocated *a, struct hprof *h, const struct hprof_suspects *s, size_t i);
+int hprof_allocated_below(struct hprof_allocated *a, const struct hprof *h, const struct hprof_suspects *s, size_t i);
 void hprof_allocated_free(struct hprof_allocated *a);
 
 /* The number of the stack that allocated the object; 0: the dump does not have it. */

@@ -162,6 +162,33 @@ static int by_share(const void *a, const void *b)
 	return compare_u64(y->share, x->share);
 }
 
+/* The suspect that is many objects of this class, index + 1; 0: there is none. */
+static uint32_t suspect_of_class(const struct hprof_suspects *s, uint32_t class)
+{
+	for (size_t i = 0; i < s->list.count; i++)
+		if (!s->list.at[i].place && s->list.at[i].groups[0].class == class)
+			return (uint32_t)i + 1;
+	return 0;
+}
+
+/* The closest suspect above each place, or the place itself. A place is before those that it dominates. */
+static int find_above(struct hprof_suspects *s, struct hprof *h)
+{
+	const uint32_t *above = graph_u32(&h->graph.above);
+	int err = scratch_resize(&s->above, &h->dump.room, ((uint64_t)h->graph.held + 1) * sizeof(uint32_t));
+	uint32_t *suspect = s->above.at;
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->list.count; i++)
+		if (s->list.at[i].place)
+			suspect[s->list.at[i].place] = (uint32_t)i + 1;
+	for (uint32_t p = 1; p <= h->graph.held; p++)
+		if (!suspect[p])
+			suspect[p] = above[p] ? suspect[above[p]] : suspect_of_class(s, hprof_class_at(h, p));
+	return 0;
+}
+
 int hprof_suspects_find(struct hprof_suspects *s, struct hprof *h, unsigned percent)
 {
 	struct search f = {.h = h, .s = s, .above = graph_u32(&h->graph.above)};
@@ -181,11 +208,14 @@ int hprof_suspects_find(struct hprof_suspects *s, struct hprof *h, unsigned perc
 	VEC_SORT(&s->list, by_share);
 	scratch_free(&f.shares);
 	scratch_free(&f.heads);
+	if (!err && h->trace_of.at)
+		err = find_above(s, h);
 	return err;
 }
 
 void hprof_suspects_free(struct hprof_suspects *s)
 {
 	free(s->list.at);
+	scratch_free(&s->above);
 	*s = (struct hprof_suspects){0};
 }

@@ -30,6 +30,8 @@ struct hprof_suspect {
 struct hprof_suspects {
 	VEC(struct hprof_suspect) list; /* by share */
 	uint64_t least;			/* the share from which on one is listed */
+	/* u32, by place: the closest suspect above it, or itself, index + 1; empty: the dump has no stacks of objects */
+	struct scratch above;
 };
 
 /* `percent`, from 1 to 100: of what is held. 0 or a negative errno. */
