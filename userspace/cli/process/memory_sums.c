@@ -17,7 +17,7 @@ const char *memory_owner_name(const struct resident_part *p)
 	return p->owner == RESIDENT_TRACKED ? p->name : resident_owner_name((enum resident_owner)p->owner);
 }
 
-const struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name)
+struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name)
 {
 	for (size_t i = 0; i < s->all.count; i++)
 		if (strcmp(s->all.at[i].name, name) == 0)
@@ -43,16 +43,15 @@ static int add_up(struct memory_sums *s, const struct resident *r)
 {
 	for (size_t i = 0; i < r->parts.count; i++) {
 		const struct resident_part *p = &r->parts.at[i];
-		size_t at = 0;
+		struct memory_sum *sum = memory_sum_find(s, memory_owner_name(p));
 
-		while (at < s->all.count && strcmp(s->all.at[at].name, memory_owner_name(p)) != 0)
-			at++;
-		if (at == s->all.count && VEC_PUSH(&s->all, (struct memory_sum){.name = memory_owner_name(p)}))
+		if (!sum && VEC_PUSH(&s->all, (struct memory_sum){.name = memory_owner_name(p)}))
 			return -ENOMEM;
-		s->all.at[at].resident += p->resident;
-		s->all.at[at].swapped += p->swapped;
-		s->all.at[at].size += p->end - p->start;
-		s->all.at[at].parts++;
+		sum = sum ?: &s->all.at[s->all.count - 1];
+		sum->resident += p->resident;
+		sum->swapped += p->swapped;
+		sum->size += p->end - p->start;
+		sum->parts++;
 	}
 	VEC_SORT(&s->all, by_resident);
 	return 0;

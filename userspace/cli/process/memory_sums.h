@@ -21,7 +21,7 @@ const char *memory_owner_name(const struct resident_part *p);
 bool memory_read(struct resident *r, struct memory_sums *s, pid_t pid, bool ask);
 
 /* The sum of that name; NULL: there is none. */
-const struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name);
+struct memory_sum *memory_sum_find(const struct memory_sums *s, const char *name);
 void memory_sums_free(struct memory_sums *s);
 
 /* Names in a file system, and in the JVM's answer, may have any bytes. */
