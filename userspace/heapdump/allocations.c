@@ -15,7 +15,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define PADDING 256U /* alignment of objects may add less than this to a size */
 #define LINE_UNKNOWN (-1)
 
 /* ---- which objects ---- */
@@ -26,21 +25,6 @@ static const struct heapdump_object *object_of(const struct heapdump_allocated *
 	size_t at = SEARCH(i, 0, a->objects.count, o[i].number < number);
 
 	return at < a->objects.count && o[at].number == number ? &o[at] : NULL;
-}
-
-/* The class of the watched object, by its index; -1: it is not in the dump. */
-static int64_t class_of(struct writer *w, const struct braid_heap_watched *o, uint64_t object)
-{
-	uint8_t header[24];
-	uint64_t bytes;
-	int64_t i;
-
-	if (!marks_cover(&w->reach.marks, object) || !marks_has(&w->reach.marks, object) ||
-	    copy_read_some(&w->copy, object, header, sizeof(header)) < 16)
-		return -1;
-	i = klasses_find(&w->classes, vm_klass(&w->vm, header));
-	bytes = i < 0 ? 0 : roots_object_bytes(w, &w->classes.at.at[i], header);
-	return i >= 0 && (!bytes || (bytes <= o->bytes && o->bytes - bytes < PADDING)) ? i : -1;
 }
 
 static struct writer_site *site_of(struct writer *w, uint32_t stack, uint32_t class)
@@ -59,9 +43,12 @@ static int add(struct writer *w, const struct braid_heap_watched *o)
 {
 	uint64_t object = copy_word(&w->copy, o->slot);
 	const struct heapdump_object *known = object_of(w->allocated, o->number);
-	int64_t class = object ? class_of(w, o, object) : -1;
 	struct writer_site *site;
+	int64_t class;
 
+	if (!marks_cover(&w->reach.marks, object) || !marks_has(&w->reach.marks, object))
+		return 0;
+	class = roots_class_at(w, object, o->bytes);
 	if (class < 0)
 		return 0;
 	w->d->watched++;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART 8192U /* roots that are read at once */
+#define PART 8192U   /* roots that are read at once */
+#define PADDING 256U /* alignment of objects may add less than this to a size */
 
 /* Calls back with every root. */
 static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct braid_heap_root *r))
@@ -30,7 +31,8 @@ static int roots_each(struct writer *w, int (*fn)(struct writer *w, const struct
 
 /* ---- marking ---- */
 
-uint64_t roots_object_bytes(const struct writer *w, const struct class *k, const uint8_t *header)
+/* The bytes of an object by its class and its header; 0: they depend on more. */
+static uint64_t bytes_of(const struct writer *w, const struct class *k, const uint8_t *header)
 {
 	int32_t length;
 
@@ -44,20 +46,19 @@ uint64_t roots_object_bytes(const struct writer *w, const struct class *k, const
 
 /*
  * What the agent has taken for an object's address, and what the tables say of classes, are right if the size that
- * comes out is the one that the JVM has reported. Alignment of objects to more than eight bytes adds to it.
+ * comes out is the one that the JVM has reported.
  */
-static int check(struct writer *w, const struct braid_heap_root *r)
+int64_t roots_class_at(struct writer *w, uint64_t object, uint64_t reported)
 {
-	uint8_t header[24];
+	uint8_t header[24] = {0};
 	uint64_t bytes;
 	int64_t i;
 
-	if (!marks_cover(&w->reach.marks, r->object) || copy_read(&w->copy, r->object, header, 16) ||
-	    (i = klasses_find(&w->classes, vm_klass(&w->vm, header))) < 0)
-		return -EPROTO;
-	(void)copy_read_some(&w->copy, r->object, header, sizeof(header));
-	bytes = roots_object_bytes(w, &w->classes.at.at[i], header);
-	return !bytes || (bytes <= r->bytes && r->bytes - bytes < 256) ? 0 : -EPROTO;
+	if (!marks_cover(&w->reach.marks, object) || copy_read_some(&w->copy, object, header, sizeof(header)) < 16)
+		return -1;
+	i = klasses_find(&w->classes, vm_klass(&w->vm, header));
+	bytes = i < 0 ? 0 : bytes_of(w, &w->classes.at.at[i], header);
+	return i >= 0 && (!bytes || (bytes <= reported && reported - bytes < PADDING)) ? i : -1;
 }
 
 static int root_mark(struct writer *w, const struct braid_heap_root *r)
@@ -70,7 +71,8 @@ static int root_mark(struct writer *w, const struct braid_heap_root *r)
 		err = copy_read(&w->copy, r->object, header, sizeof(header)) ? -EPROTO : 0;
 		err = err ?: klasses_read(&w->classes, vm_klass(&w->vm, header));
 	}
-	err = err ?: check(w, r);
+	if (!err && roots_class_at(w, r->object, r->bytes) < 0)
+		err = -EPROTO;
 	if (!err)
 		reach_mark(&w->reach, r->object);
 	return err;

@@ -69,8 +69,8 @@ static inline uint32_t writer_trace(uint32_t thread)
 /* Checks the roots against the classes of their objects, and marks them. */
 int roots_mark(struct writer *w);
 int roots_write(struct writer *w);
-/* The bytes of an object by its class and 24 bytes of it; 0: they depend on more. */
-uint64_t roots_object_bytes(const struct writer *w, const struct class *k, const uint8_t *header);
+/* The index of the class of the object there, whose size the JVM has reported; -1: there is no such object. */
+int64_t roots_class_at(struct writer *w, uint64_t object, uint64_t reported);
 
 /* ---- stacks.c ---- */
 
