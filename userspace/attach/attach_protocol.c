@@ -122,10 +122,20 @@ static const char *answer_status(char text[ANSWER_TEXT], const char *answer, siz
 	return at;
 }
 
+/* `text` begins with the JVM's reason. */
+static int failed(const char *what, long status, const char *text, char why[ATTACH_WHY_MAX])
+{
+	char clean[160];
+
+	utf8_printable(clean, sizeof(clean), text, strcspn(text, "\r\n"));
+	snprintf(why, ATTACH_WHY_MAX, "the JVM could not %s (status %ld)%s%s", what, status, *clean ? ": " : "", clean);
+	return -EIO;
+}
+
 /* The status is 0 also after a failure; the last line says what became of the dump. */
 int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
 {
-	char text[ANSWER_TEXT], clean[160];
+	char text[ANSWER_TEXT];
 	const char *at, *last, *line;
 	long status = 0;
 	int err;
@@ -138,25 +148,19 @@ int attach_dump_answer(const char *answer, size_t length, char why[ATTACH_WHY_MA
 		last = line;
 	if (!status && (!*at || strstr(last, "created")))
 		return 0;
-	utf8_printable(clean, sizeof(clean), last, strcspn(last, "\r\n"));
-	snprintf(why, ATTACH_WHY_MAX, "the JVM could not write it (status %ld)%s%s", status, *clean ? ": " : "", clean);
-	return -EIO;
+	return failed("write it", status, last, why);
 }
 
 int attach_text_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
 {
-	char text[ANSWER_TEXT], clean[160];
+	char text[ANSWER_TEXT];
 	long status = 0;
 	int err;
 	const char *at = answer_status(text, answer, length, &status, &err, why);
 
 	if (!at)
 		return err;
-	if (!status)
-		return 0;
-	utf8_printable(clean, sizeof(clean), at, strcspn(at, "\r\n"));
-	snprintf(why, ATTACH_WHY_MAX, "the JVM could not print it (status %ld)%s%s", status, *clean ? ": " : "", clean);
-	return -EIO;
+	return status ? failed("print it", status, at, why) : 0;
 }
 
 int attach_answer(const char *answer, size_t length, char why[ATTACH_WHY_MAX])
