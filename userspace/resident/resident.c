@@ -47,6 +47,8 @@ struct reading {
 	bool open;		     /* a mapping's lines are being read */
 	struct resident_mapping m;
 	char path[LINE_MAX_BYTES];
+	uint64_t first, count; /* pages of which `words` is, see is_resident() */
+	uint64_t words[PAGES];
 };
 
 int resident_pagemap_open(pid_t pid)
@@ -138,6 +140,20 @@ static const struct resident_range *range_after(const struct resident *r, uint64
 	return low < r->ranges.count ? &r->ranges.at[low] : NULL;
 }
 
+/* The same of one page. Pages are asked for in order. */
+static bool is_resident(struct reading *g, uint64_t address)
+{
+	uint64_t number = address / (uint64_t)sysconf(_SC_PAGESIZE);
+	ssize_t got;
+
+	if (number - g->first >= g->count) {
+		got = pread(g->pagemap, g->words, sizeof(g->words), (off_t)(number * sizeof(g->words[0])));
+		g->first = number;
+		g->count = got > 0 ? (uint64_t)got / sizeof(g->words[0]) : 0;
+	}
+	return g->count && g->words[number - g->first] & PRESENT;
+}
+
 /*
  * The kernel makes one mapping of neighbours, so a block can be anywhere in it. Addresses cost a process nothing, so how
  * many pages are looked at depends on how many there are in RAM.
@@ -158,7 +174,7 @@ static int add_blocks(struct reading *g)
 		bytes = 0;
 		if (range && range->start <= at)
 			bytes = range->end - at;
-		else if (resident_of(g, at, at + page) && (bytes = resident_block(g->r, at, end)))
+		else if (is_resident(g, at) && (bytes = resident_block(g->r, at, end)))
 			err = add_range(g, &block, at, at + bytes);
 	}
 	return err;
