@@ -32,7 +32,7 @@
 
 /* Used by the connecting thread, then by the helper. */
 static struct {
-	bool wanted, taken;
+	bool wanted, checked, taken;
 	uint64_t max_pause_ns;
 	uint64_t watch_ns; /* before the copy is made */
 	uint64_t start_ns;
@@ -117,10 +117,13 @@ static void flag_check(const struct vm_flag *f)
 		obstacle = "Shenandoah may be moving objects while the program runs";
 }
 
-static void obstacle_find(const struct braid_layout *l)
+static void obstacle_find(void)
 {
+	struct braid_layout layout;
+
+	layout_get(&layout);
 	obstacle = NULL;
-	if (!(l->objects.flags & BRAID_OBJECTS_THREADS))
+	if (!(layout.objects.flags & BRAID_OBJECTS_THREADS))
 		obstacle = "braid does not know where this JVM keeps its objects";
 	flags_open(vmstructs_library(agent.vm));
 	flags_each(flag_check);
@@ -193,7 +196,6 @@ static struct braid_heap_roots *roots_new(void)
 	r->watched = (uint64_t)(uintptr_t)r + WATCHED_AT;
 	layout_get(&r->layout);
 	names_get(&r->names);
-	obstacle_find(&r->layout);
 	return r;
 }
 
@@ -219,6 +221,7 @@ out:
 static void copy_start(const struct braid_event_config *c)
 {
 	copy.wanted = c->heap_copy;
+	copy.checked = false;
 	copy.max_pause_ns = c->heap_max_pause_ns;
 	copy.watch_ns = (uint64_t)c->heap_watch_s * 1000000000U;
 	copy.start_ns = clock_ns();
@@ -227,13 +230,10 @@ static void copy_start(const struct braid_event_config *c)
 /* A heap that cannot be copied is reported at once. */
 static bool copy_is_due(void)
 {
-	struct braid_layout layout;
-
-	if (clock_ns() - copy.start_ns >= copy.watch_ns)
-		return true;
-	layout_get(&layout);
-	obstacle_find(&layout);
-	return obstacle;
+	if (!copy.checked)
+		obstacle_find();
+	copy.checked = true;
+	return obstacle || clock_ns() - copy.start_ns >= copy.watch_ns;
 }
 
 static void copy_tick(JNIEnv *jni)
