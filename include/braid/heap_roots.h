@@ -47,7 +47,7 @@ struct braid_heap_watched {
 	__u64 slot;   /* address of the slot */
 	__u64 number; /* of the object, as in its ALLOC event */
 	__u64 bytes;  /* its size */
-	__u64 weight; /* allocated bytes that it stands for */
+	__u64 weight; /* estimated bytes of allocations that it represents */
 };
 _Static_assert(sizeof(struct braid_heap_watched) == 32, "watched object");
 

@@ -122,7 +122,7 @@ static inline bool braid_hit_compare(const struct braid_hit_term *t, __u64 value
 
 /* Value of the map `hits`, by the event's number. */
 struct braid_hit {
-	__u64 period; /* one sample in so many hits; 0: the event is off */
+	__u64 period; /* hits for each sample; 0: the event is off */
 	__u64 min_ns; /* of a kernel event: shorter ones are no hits */
 	__u32 terms;
 	__u32 flags; /* BRAID_HIT_READS_*, BRAID_HIT_FILES */

@@ -210,7 +210,7 @@ static void site_write(struct writer *w, const struct writer_site *s)
 	}
 }
 
-/* What the sampled objects stand for: estimated bytes. The numbers of objects are those of the samples. */
+/* Bytes are estimates from the samples. The numbers of objects are those of the samples. */
 static void sites_write(struct writer *w)
 {
 	uint64_t bytes = 0, objects = 0;

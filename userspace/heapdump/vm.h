@@ -31,7 +31,7 @@ struct vm {
 	uint32_t class_klass; /* in a java.lang.Class: its Klass */
 	uint64_t symbols;     /* the VM's own names, of injected fields */
 	uint64_t heap_low, heap_high;
-	uint32_t header;       /* bytes that tell an object's class */
+	uint32_t header;       /* bytes that have an object's class */
 	uint32_t array_length; /* offset of an array's length, an int */
 };
 

@@ -17,7 +17,7 @@ struct writer_thread {
 struct writer_site {
 	uint32_t stack, class; /* indices */
 	uint64_t objects;      /* sampled ones */
-	uint64_t bytes;	       /* that they stand for */
+	uint64_t bytes;	       /* of allocations that they represent */
 };
 
 #define WRITER_BCI_UNKNOWN (-1)

@@ -290,7 +290,7 @@ static uint64_t distance(const struct hprof_dump *d, uint32_t number)
 	return number + 1 < d->count ? o[number + 1].id - o[number].id : UINT64_MAX;
 }
 
-#define EXCEPTIONS 1000 /* one object in so many may have another size than a layout says */
+#define EXCEPTIONS 1000 /* one object of this number may have another size than a layout says */
 
 /* The sum of all sizes; 0: objects would overlap. What class objects have besides static fields differs too much. */
 static uint64_t try_layout(const struct measure *m, const uint32_t *class_of, const uint32_t *length)

@@ -26,7 +26,7 @@ struct jvm_method {
 	uint32_t trace_id[2]; /* without and with lines */
 };
 
-/* A frame whose code is not known yet, or not as the agent will tell it. */
+/* A frame whose code is not known yet, or not as the agent will report it. */
 struct pending_frame {
 	struct trace_frame frame;
 	uint64_t time_ns;

@@ -388,8 +388,8 @@ static int add_targets(struct loop *l)
 
 /*
  * Samples are whole without an agent, and the default types do not need one at the start. Other types come from agents
- * and probes, so the start waits for both: they are then recorded from the first second on. Who asks when it begins
- * compares the process before and after, and the agent itself is no difference.
+ * and probes, so the start waits for both: they are then recorded from the first second on. A caller with `edge`
+ * compares the process at the begin and at the end: the agent must not be part of the difference.
  */
 #define TYPES_AT_ONCE (BRAID_EVENT_TYPE(CPU) | BRAID_EVENT_TYPE(GC) | BRAID_EVENT_TYPE(THREAD) | BRAID_EVENT_TYPE(JIT))
 

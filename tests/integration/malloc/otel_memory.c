@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * An allocator that samples by itself, and reports what it samples by OpenTelemetry's USDT probes: otel_memory:alloc with
- * address, size and the bytes that it stands for, and otel_memory:free with the address. The argument is how many.
+ * address, size and the bytes that it represents, and otel_memory:free with the address. The argument is how many.
  */
 #include <stdlib.h>
 

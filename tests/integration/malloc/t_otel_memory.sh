@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 
 cc -O2 -fno-toplevel-reorder -o program "$(dirname "$0")/otel_memory.c"
 braid record -e "usdt:$PWD/program:otel_memory:alloc,usdt:$PWD/program:otel_memory:free" -o a.trace -- ./program 200 2>err
-check a.trace "each allocation, with what it stands for" '(lambda texts: len(texts) == 200 and all(t.split()[1:] == ["arg1=%d" % n, "arg2=%d" % (1000 * n)]
+check a.trace "each allocation, with the bytes that it represents" '(lambda texts: len(texts) == 200 and all(t.split()[1:] == ["arg1=%d" % n, "arg2=%d" % (1000 * n)]
 		for n, t in zip(range(64, 264), sorted(texts, key=lambda t: int(t.split()[1][5:])))))(
 		[v["text"] for e in r["hit_events"] if e["event"].endswith(":alloc") for v in e["values"]])' \
 	"and what is freed" 'sum(e["hits"] for e in r["hit_events"] if e["event"].endswith(":free")) == 150'

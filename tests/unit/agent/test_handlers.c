@@ -223,7 +223,7 @@ END_TEST
 START_TEST(virtual_threads_in_floods)
 {
 	const struct braid_rec_named_event *e;
-	uint64_t told = 0, stood_for = 0;
+	uint64_t reported = 0, starts = 0;
 	struct recorder r;
 
 	begin(&r, BRAID_EVENT_TYPE(VTHREAD));
@@ -234,16 +234,16 @@ START_TEST(virtual_threads_in_floods)
 	while ((e = recorder_find(&r, BRAID_REC_NAMED_EVENT))) {
 		if (e->event != BRAID_JVM_VTHREAD_START)
 			continue;
-		told++;
-		stood_for += e->value;
+		reported++;
+		starts += e->value;
 		if (e->number) {
 			ck_assert_uint_eq(e->number, 4096 + 1);
 			ck_assert_uint_eq(e->name_len, 4);
 			ck_assert_mem_eq(e + 1, "text", 4);
 		}
 	}
-	ck_assert_uint_eq(stood_for, 50);
-	ck_assert_uint_lt(told, 10);
+	ck_assert_uint_eq(starts, 50);
+	ck_assert_uint_lt(reported, 10);
 	recorder_close(&r);
 }
 END_TEST

@@ -312,8 +312,10 @@ static char *printed(const struct made *m, bool json)
 #define NODES 1000
 #define NODE_AT(i) (0x10000ULL + (i)*48)
 
-/* A list of nodes with a byte array each, which a static field has. */
-/* The nodes of the first third are by stack 6, other ones by stack 7; their arrays by none. */
+/*
+ * A list of nodes with a byte array each, which a static field has. The nodes of the first third are by stack 6, other
+ * ones by stack 7; their arrays by none.
+ */
 static void make_list(struct made *m, unsigned nodes)
 {
 	make(m, '2', 8, 0x1c);
@@ -361,7 +363,7 @@ START_TEST(linked_list)
 }
 END_TEST
 
-/* Sites say how many bytes the objects of a stack stand for; without them, objects stand for themselves. */
+/* Sites have the estimated bytes of a stack; without them, its objects have their own. */
 START_TEST(allocated_by_stack)
 {
 	const uint32_t live[] = {1000000, 9000};

@@ -7,7 +7,7 @@
 
 /*
  * Dumps the heap of s->pid, which is a JVM, into a new file; the configuration has the longest pause. Before, watches sampled allocations
- * for so long, whose stacks are in the dump. Prints why not.
+ * for `watch_ns`; their stacks are in the dump. Prints why not.
  */
 bool heap_dump(struct snapshot *s, const char *path, uint64_t watch_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * `braid memory --watch --stacks`: whose stacks made the pages that a resident set has grown by. A page comes with a page
- * fault, which a recording has with its stack, whoever owns the mapping and however old that is.
+ * fault, which a recording has with its stack, in mappings of any owner and any age.
  */
 #ifndef BRAID_CLI_MEMORY_STACKS_H
 #define BRAID_CLI_MEMORY_STACKS_H
