@@ -310,6 +310,52 @@ START_TEST(carriers_run_virtual_threads)
 }
 END_TEST
 
+struct followed {
+	const struct wall *w;
+	uint32_t ids[8], count;
+};
+
+static int note_followed(void *ctx, const struct wall_thread *t)
+{
+	struct followed *f = ctx;
+	struct wall_thread one;
+
+	ck_assert(wall_vthread(f->w, t->vthread, &one));
+	ck_assert_uint_eq(one.vthread, t->vthread);
+	ck_assert_uint_eq(one.rows.first, t->rows.first);
+	ck_assert_uint_eq(one.rows.count, t->rows.count);
+	ck_assert_uint_eq(one.life_ns, t->life_ns);
+	f->ids[f->count++] = t->vthread;
+	return 0;
+}
+
+/* The second one is known of a carrier only. */
+START_TEST(virtual_threads_by_id)
+{
+	const struct trace_rec recs[] = {
+		REC(TRACE_VTHREAD, vthread, .vthread = 1, .process = 1, .number = 30, .name = S("task-30")),
+		REC(TRACE_VTHREAD, vthread, .vthread = 2, .process = 1, .number = 31, .name = S("task-31")),
+		REC(TRACE_VTHREAD, vthread, .vthread = 4, .process = 1, .number = 33, .name = S("task-33")),
+		JVM(AT(50), .kind = BRAID_JVM_OFFCPU, .vthread = 4, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
+		JVM(AT(50), .kind = BRAID_JVM_OFFCPU, .thread = 1, .vthread = 2, .duration_ns = 5 * MS, CLASS(FUTEX)),
+		JVM(AT(60), .kind = BRAID_JVM_OFFCPU, .vthread = 1, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
+		JVM(AT(70), .kind = BRAID_JVM_OFFCPU, .vthread = 4, .duration_ns = 5 * MS, CLASS(UNMOUNTED)),
+	};
+	struct walled x = wall_of(recs, COUNT(recs), NULL);
+	struct followed f = {.w = x.w};
+	struct wall_thread t;
+
+	ck_assert_int_eq(wall_each_vthread(x.w, note_followed, &f), 0);
+	ck_assert_uint_eq(f.count, 2);
+	ck_assert_uint_eq(f.ids[0], 1);
+	ck_assert_uint_eq(f.ids[1], 4);
+	ck_assert(!wall_vthread(x.w, 2, &t));
+	ck_assert(!wall_vthread(x.w, 3, &t));
+	ck_assert(!wall_vthread(x.w, 5, &t));
+	wall_end(&x);
+}
+END_TEST
+
 /* ---- hostile rows ---- */
 
 START_TEST(hostile_rows)
@@ -386,6 +432,7 @@ Suite *test_wall(void)
 	tcase_add_test(tc, stacks_are_selected);
 	tcase_add_test(tc, stacks_of_a_life);
 	tcase_add_test(tc, carriers_run_virtual_threads);
+	tcase_add_test(tc, virtual_threads_by_id);
 	tcase_add_test(tc, hostile_rows);
 	tcase_add_test(tc, many_rows);
 	suite_add_tcase(s, tc);
