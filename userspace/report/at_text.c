@@ -75,7 +75,7 @@ static void text_cpus(FILE *out, const struct at_view *v, unsigned top)
 		putc('\n', out);
 		text_stack(out, v, stack_of(v, c->sample));
 	}
-	text_rest(out, v->cpus.count, top);
+	text_more(out, 2, v->cpus.count, top);
 }
 
 /* ---- threads ---- */
@@ -143,7 +143,7 @@ static void text_lives(FILE *out, const struct at_view *v, unsigned top, bool al
 	listed = v->threads.count - (all ? 0 : count[AT_IDLE]);
 	for (size_t i = 0; i < listed && i < top; i++)
 		text_one(out, v, &v->threads.at[i]);
-	text_rest(out, listed, top);
+	text_more(out, 2, listed, top);
 }
 
 /* ---- what lasted ---- */
@@ -187,7 +187,7 @@ static void text_lasting(FILE *out, const struct at_view *v, unsigned top)
 	text_absent(out, v, BRAID_EVENT_TYPE_SAFEPOINT, BRAID_JVM_SAFEPOINT, BRAID_JVM_SAFEPOINT, "safepoint");
 	for (size_t i = 0; i < v->events.count && i < top; i++)
 		text_event(out, v, &v->events.at[i]);
-	text_rest(out, v->events.count, top);
+	text_more(out, 2, v->events.count, top);
 }
 
 static void text_running_spans(FILE *out, const struct at_view *v, unsigned top)
@@ -205,7 +205,7 @@ static void text_running_spans(FILE *out, const struct at_view *v, unsigned top)
 		text_attributes(out, v->an->a, s->row->attributes);
 		putc('\n', out);
 	}
-	text_rest(out, v->spans.count, top);
+	text_more(out, 2, v->spans.count, top);
 }
 
 void at_text(FILE *out, const struct at_view *v, unsigned top, bool all)

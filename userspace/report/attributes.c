@@ -50,7 +50,7 @@ void text_resources(FILE *out, const struct analyzer *a)
 		text_attributes(out, a, p->attributes);
 		putc('\n', out);
 	}
-	text_rest(out, count, SHOWN);
+	text_more(out, 2, count, SHOWN);
 }
 
 void json_resources(struct json *j, const struct analyzer *a)

@@ -67,7 +67,7 @@ static void print_rows(FILE *out, const struct diff_report *r)
 	fprintf(out, "  %13s %10s %12s %12s%s  method\n", "change", "", "before", "after", r->all ? "     chance" : "");
 	for (size_t i = 0; i < count && i < r->top; i++)
 		print_row(out, r, &r->diff->rows.at[i]);
-	text_rest(out, count, r->top);
+	text_more(out, 2, count, r->top);
 }
 
 static void print_totals(FILE *out, const struct diff_report *r)

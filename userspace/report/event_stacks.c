@@ -41,8 +41,7 @@ void text_stack(FILE *out, const struct views *v, uint32_t stack)
 	struct printed p = {.out = out};
 
 	analysis_each_frame(v->an, stack, print_frame, &p);
-	if (p.frames > FRAMES)
-		fprintf(out, "            and %u more\n", p.frames - FRAMES);
+	text_more(out, 12, p.frames, FRAMES);
 }
 
 static void json_frame(void *ctx, const struct analysis *an, const struct xframe *x)

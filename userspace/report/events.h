@@ -14,7 +14,6 @@ void text_kind(FILE *out, const struct views *v, uint32_t kind, unsigned top);
 
 /* The unit, padded to a column of that width. */
 const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, uint64_t value);
-void text_more(FILE *out, size_t count, unsigned top);
 
 /* ---- hits.c: hit events ---- */
 void text_hits(FILE *out, const struct views *v, unsigned top);

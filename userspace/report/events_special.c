@@ -21,7 +21,7 @@ void text_blockers(FILE *out, const struct views *v, unsigned top)
 			fprintf(out, " in %s", events_site_name(v->an, b->site));
 		putc('\n', out);
 	}
-	text_more(out, e->pools.count, top);
+	text_more(out, 4, e->pools.count, top);
 }
 
 /* ---- threads ---- */
@@ -72,7 +72,7 @@ void text_lives(FILE *out, const struct views *v, unsigned top)
 			waits ? duration_cell(blocked, 10, l->blocked_ns) : "-", analysis_thread_name(v->an, l->thread),
 			analysis_process(v->an, t->process)->pid, t->tid);
 	}
-	text_more(out, e->lives.count, top);
+	text_more(out, 4, e->lives.count, top);
 }
 
 /* ---- compilations ---- */
@@ -122,7 +122,7 @@ static void text_longest(FILE *out, const struct views *v, unsigned top)
 			c->flags & BRAID_COMPILE_OSR ? "%" : " ", size_text(size, c->bytes), c->method,
 			c->flags & BRAID_COMPILE_FAILED ? " (failed)" : "");
 	}
-	text_more(out, e->compiles.count, top);
+	text_more(out, 4, e->compiles.count, top);
 }
 
 static void text_storms(FILE *out, const struct event_views *e, unsigned top)
@@ -135,7 +135,7 @@ static void text_storms(FILE *out, const struct event_views *e, unsigned top)
 	for (size_t i = 0; i < e->storms.count && i < top; i++)
 		fprintf(out, "    %9" PRIu64 "  %8" PRIu64 "  %11s  %s\n", e->storms.at[i].count,
 			e->storms.at[i].deopts, time_cell(time, 11, e->storms.at[i].ns), e->storms.at[i].method);
-	text_more(out, e->storms.count, top);
+	text_more(out, 4, e->storms.count, top);
 }
 
 static void text_heaps(FILE *out, const struct event_views *e)
@@ -217,7 +217,7 @@ void text_classes(FILE *out, const struct views *v, unsigned top)
 	for (size_t i = 0; i < loaders->sums.count && i < top; i++)
 		fprintf(out, "    %9" PRIu64 "  %s\n", loaders->sums.at[i].weight,
 			*loaders->sums.at[i].name ? loaders->sums.at[i].name : "[unknown]");
-	text_more(out, loaders->sums.count, top);
+	text_more(out, 4, loaders->sums.count, top);
 }
 
 void text_binds(FILE *out, const struct views *v, unsigned top)
@@ -236,5 +236,5 @@ void text_binds(FILE *out, const struct views *v, unsigned top)
 		else
 			fprintf(out, "0x%" PRIx64 " (pid %u)\n", b->address, b->pid);
 	}
-	text_more(out, e->binds.count, top);
+	text_more(out, 4, e->binds.count, top);
 }

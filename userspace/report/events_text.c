@@ -18,12 +18,6 @@ const char *text_unit(char buf[QUANTITY_TEXT], int width, enum kind_unit unit, u
 	return buf;
 }
 
-void text_more(FILE *out, size_t count, unsigned top)
-{
-	if (count > top)
-		fprintf(out, "    and %zu more\n", count - top);
-}
-
 /* ---- all kinds ---- */
 
 static void text_kind_row(FILE *out, const struct kind_view *k)
@@ -152,7 +146,7 @@ static void text_sums(FILE *out, const struct views *v, const struct kind_view *
 		if (by == BY_STACK)
 			text_stack(out, v, s->stack);
 	}
-	text_more(out, t->sums.count, top);
+	text_more(out, 4, t->sums.count, top);
 }
 
 /* The rows of a table when no option sets a number: more would make the report too long to read. */

@@ -79,7 +79,7 @@ static void text_parts(FILE *out, const struct explain *e, unsigned top)
 	fprintf(out, "\n  %7s  %11s  %8s  %10s  %s\n", "share", "time", "count", "max", "what and where");
 	for (size_t i = 0; i < e->parts.count && i < top; i++)
 		text_part(out, e, &e->parts.at[i]);
-	text_more(out, e->parts.count, top);
+	text_more(out, 4, e->parts.count, top);
 }
 
 /* ---- the tree ---- */
@@ -203,5 +203,5 @@ void explain_diff_text(FILE *out, const struct explain_diff *d, unsigned top)
 	fprintf(out, "  %12s  %11s  %11s  %s\n", "difference", "against", "this", "what and where");
 	for (size_t i = 0; i < d->changes.count && i < top; i++)
 		text_change(out, d, &d->changes.at[i]);
-	text_more(out, d->changes.count, top);
+	text_more(out, 4, d->changes.count, top);
 }

@@ -63,7 +63,7 @@ static void text_sums(FILE *out, const struct gc_sum *at, size_t count, unsigned
 		text_names(out, s->name, s->what, s->cause);
 		putc('\n', out);
 	}
-	text_rest(out, count, top);
+	text_more(out, 2, count, top);
 }
 
 static bool recorded(const struct views *v)

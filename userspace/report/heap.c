@@ -64,7 +64,7 @@ static void text_rows(FILE *out, const struct heap_row *rows, size_t count, bool
 	fputs("  class (loader)\n", out);
 	for (size_t i = 0; i < count && i < top; i++)
 		text_row(out, &rows[i], growth);
-	text_more(out, count, top);
+	text_more(out, 4, count, top);
 }
 
 void heap_text(FILE *out, const struct heap_view *h, unsigned top)

@@ -49,12 +49,12 @@ void text_hits(FILE *out, const struct views *v, unsigned top)
 			fprintf(out, "  %7s  %s\n", "-", h->name);
 		for (size_t s = 0; s < h->sites.count && s < sites; s++)
 			text_site(out, h, &h->sites.at[s]);
-		text_more(out, h->sites.count, sites);
+		text_more(out, 4, h->sites.count, sites);
 		if (h->values.count)
 			fputs("    with the values\n", out);
 		for (size_t n = 0; n < h->values.count && n < sites; n++)
 			text_value(out, h, &h->values.at[n]);
-		text_more(out, h->values.count, sites);
+		text_more(out, 4, h->values.count, sites);
 	}
 }
 

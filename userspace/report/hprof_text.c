@@ -105,7 +105,7 @@ static void frames(FILE *out, const struct hprof_report *r, uint32_t trace)
 
 	for (uint32_t f = 0; f < count && f < FRAMES_SHOWN; f++)
 		fprintf(out, "    %s\n", hprof_frame_text(r->h, trace, f, text));
-	text_more(out, count, FRAMES_SHOWN);
+	text_more(out, 4, count, FRAMES_SHOWN);
 }
 
 static void stack(FILE *out, struct hprof_report *r, const struct hprof_path *path)
@@ -325,7 +325,7 @@ static int classes(FILE *out, struct hprof_report *r)
 		fprintf(out, "    %11s  %11s  %11" PRIu64 "  %s\n", size_text(size, c->retained),
 			size_text(own, c->bytes), c->objects, hprof_class_text(&r->h->dump, list[i], name));
 	}
-	text_more(out, count, r->rows);
+	text_more(out, 4, count, r->rows);
 	free(list);
 	return 0;
 }

@@ -37,8 +37,8 @@ void filter_text(FILE *out, const struct analysis *an);
 /* The same as a member of an object; null when there are no conditions. */
 void filter_json(struct json *j, const char *key, const struct analysis *an);
 
-/* How many rows of a table are left out, if any are. */
-void text_rest(FILE *out, size_t count, unsigned shown);
+/* How many rows of a table are left out, if any are; indented by that many columns. */
+void text_more(FILE *out, int indent, size_t count, unsigned shown);
 
 /* Sections of the text report. */
 void text_methods(FILE *out, const struct views *v, unsigned top);

@@ -53,7 +53,7 @@ void text_held(FILE *out, const struct views *v, unsigned top)
 		else
 			fputs("a section that was too short to be recorded\n", out);
 	}
-	text_more(out, e->held.count, top);
+	text_more(out, 4, e->held.count, top);
 }
 
 void json_jni(struct json *j, const struct views *v, unsigned top)

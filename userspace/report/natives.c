@@ -36,7 +36,7 @@ static void text_calls(FILE *out, const struct views *v, unsigned top)
 			duration_cell(total, 11, n->call_ns), duration_cell(mean, 10, n->call_ns / n->calls),
 			duration_cell(max, 10, n->longest_call_ns), n->method);
 	}
-	text_more(out, count, top);
+	text_more(out, 4, count, top);
 }
 
 void text_natives(FILE *out, const struct views *v, unsigned top)
@@ -53,7 +53,7 @@ void text_natives(FILE *out, const struct views *v, unsigned top)
 	fputs("  method\n", out);
 	for (size_t i = 0; i < e->natives.count && i < top; i++)
 		text_native(out, v, &e->natives.at[i], blocked);
-	text_more(out, e->natives.count, top);
+	text_more(out, 4, e->natives.count, top);
 	text_calls(out, v, top);
 }
 

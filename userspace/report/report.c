@@ -22,7 +22,7 @@ void text_methods(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  %6.2f%%  %6.2f%% %10" PRIu64 "  %-11s  %s\n", percent(m->self, all),
 			percent(m->total, all), m->self, kind_name(m->kind), m->name);
 	}
-	text_rest(out, v->methods.count, top);
+	text_more(out, 2, v->methods.count, top);
 }
 
 void text_lines(FILE *out, const struct views *v, unsigned top)
@@ -34,7 +34,7 @@ void text_lines(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  %6.2f%% %10" PRIu64 "  %s:%u  %s\n", percent(l->self, v->an->samples.quality.total),
 			l->self, source_name(l->file), l->line, l->name);
 	}
-	text_rest(out, v->lines.count, top);
+	text_more(out, 2, v->lines.count, top);
 }
 
 void text_threads(FILE *out, const struct views *v, unsigned top)
@@ -52,7 +52,7 @@ void text_threads(FILE *out, const struct views *v, unsigned top)
 			percent(t->weight, v->an->samples.quality.total), t->weight, ids, t->java ? "yes" : "no",
 			t->name);
 	}
-	text_rest(out, v->threads.count, top);
+	text_more(out, 2, v->threads.count, top);
 }
 
 void report_text(FILE *out, const struct views *v, const struct report_source *source, unsigned top)

@@ -30,7 +30,7 @@ void text_sites(FILE *out, const struct views *v, unsigned top)
 		fprintf(out, "  %5.1f %%  %11s  %9.0f  %s, %s\n", 100 * event_error(s->live_variance, s->live_bytes),
 			size_text(allocated, s->allocated_bytes), s->allocated_objects, s->class, place(v, s));
 	}
-	text_more(out, e->sites.count, top);
+	text_more(out, 4, e->sites.count, top);
 }
 
 void json_sites(struct json *j, const struct views *v, unsigned top)

@@ -13,10 +13,10 @@
 
 #include "info.h"
 
-void text_rest(FILE *out, size_t count, unsigned shown)
+void text_more(FILE *out, int indent, size_t count, unsigned shown)
 {
 	if (count > shown)
-		fprintf(out, "  and %zu more\n", count - shown);
+		fprintf(out, "%*sand %zu more\n", indent, "", count - shown);
 }
 
 /* ---- recording ---- */
@@ -131,7 +131,7 @@ void text_recording(FILE *out, const struct views *v)
 		fprintf(out, "  %6.2f%% %10" PRIu64 " %8u  %s\n", percent(p->weight, an->samples.quality.total),
 			p->weight, p->pid, analysis_label(an, p->process, label));
 	}
-	text_rest(out, v->processes.count, PROCESSES_SHOWN);
+	text_more(out, 2, v->processes.count, PROCESSES_SHOWN);
 	text_resources(out, an->a);
 }
 

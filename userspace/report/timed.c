@@ -41,7 +41,7 @@ static void text_calls(FILE *out, const struct views *v, unsigned top)
 		text_thread(out, v->an, c);
 		putc('\n', out);
 	}
-	text_more(out, e->calls.count, top);
+	text_more(out, 4, e->calls.count, top);
 }
 
 static void text_distribution(FILE *out, const struct event_views *e, const struct timed_view *m)
@@ -81,7 +81,7 @@ void text_timed(FILE *out, const struct views *v, unsigned top)
 			duration_cell(p50, 10, m->p50_ns), duration_cell(p99, 10, m->p99_ns),
 			duration_cell(max, 10, m->longest_ns), m->method);
 	}
-	text_more(out, e->methods.count, top);
+	text_more(out, 4, e->methods.count, top);
 	for (size_t i = 0; i < e->methods.count && i < top && i < DISTRIBUTIONS_SHOWN; i++)
 		text_distribution(out, e, &e->methods.at[i]);
 	if (e->calls.count)

@@ -189,7 +189,7 @@ static void text_processes(FILE *out, const struct wall_view *v, unsigned top)
 	fputs("  process, threads\n", out);
 	for (size_t i = 0; i < v->processes.count && i < top; i++)
 		text_process(out, v, &v->processes.at[i], top);
-	text_more(out, v->processes.count, top);
+	text_more(out, 4, v->processes.count, top);
 }
 
 /* ---- waits ---- */
@@ -211,7 +211,7 @@ static void text_waits(FILE *out, const struct wall_view *v, unsigned top)
 			fprintf(out, " %s", w->object);
 		fprintf(out, " in %.*s\n", wait_site_length(an, w->site), events_site_name(an, w->site));
 	}
-	text_more(out, v->waits.count, top);
+	text_more(out, 4, v->waits.count, top);
 }
 
 /* Each waker has a line of its own, and its own wait, too. */
@@ -246,7 +246,7 @@ static void text_chains(FILE *out, const char *title, const wall_chain_list *lis
 			list->at[i].count, duration_cell(max, 10, list->at[i].max_ns));
 		text_chain(out, list->at[i].text);
 	}
-	text_more(out, list->count, top);
+	text_more(out, 4, list->count, top);
 }
 
 void wall_text(FILE *out, const struct wall_view *v, unsigned top)

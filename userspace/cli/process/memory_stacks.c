@@ -275,7 +275,7 @@ static void print_sums(const struct memory_stacks *s, const struct page_sums *su
 		if (stacks && p->stack != ROW_NONE)
 			text_stack(stdout, s->snapshot.live.views, p->stack);
 	}
-	text_more(stdout, sums->all.count, top);
+	text_more(stdout, 4, sums->all.count, top);
 }
 
 void memory_stacks_text(const struct memory_stacks *s)
