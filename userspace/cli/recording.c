@@ -113,12 +113,7 @@ void recording_complete(struct recording *r, struct argp_state *state)
 	if ((o->command != NULL) + o->system_wide + (o->pid_count > 0) > 1)
 		argp_error(state, "-p, -a and a command cannot be combined");
 	selection_complete(&r->selection);
-	o->config = r->selection.config;
-	o->event = r->selection.event;
-	o->clock = r->selection.clock;
-	o->probes = r->selection.probes;
-	o->probe_count = r->selection.probe_count;
-	o->offcpu = &r->selection.offcpu;
+	options_select(o, &r->selection);
 	if (r->period_given && !counts_hits(o))
 		argp_error(state, "-c is for tracepoints and probes; use -F for the frequency of a clock");
 	if (r->frequency_given && !o->clock && counts_hits(o))
@@ -202,13 +197,8 @@ const struct argp recording_argp = {.options = options, .parser = parse};
 
 void recording_init(struct recording *r)
 {
-	r->options = (struct record_options){.frequency_hz = 99,
-					     .output = DEFAULT_TRACE,
-					     .event = "",
-					     .period = 1,
-					     .attach = true,
-					     .properties = true,
-					     .max_depth = BRAID_MAX_DEPTH};
+	r->options = options_default(DEFAULT_TRACE);
+	r->options.properties = true;
 	selection_init(&r->selection);
 }
 

@@ -3,10 +3,12 @@
 #ifndef BRAID_CONFIG_OPTIONS_H
 #define BRAID_CONFIG_OPTIONS_H
 
+#include "event_config.h"
 #include "probe_spec.h"
 
 #include "trace/trace.h"
 
+#include <braid/event.h>
 #include <braid/event_config.h>
 
 #include <stdatomic.h>
@@ -45,6 +47,28 @@ struct record_options {
 	int (*edge)(void *ctx, bool begins);
 	void *tap_ctx; /* of both */
 };
+
+/* The command line's defaults, which record nothing yet. */
+static inline struct record_options options_default(const char *output)
+{
+	return (struct record_options){.frequency_hz = 99,
+				       .output = output,
+				       .event = "",
+				       .period = 1,
+				       .attach = true,
+				       .max_depth = BRAID_MAX_DEPTH};
+}
+
+/* Records what is selected; the options point into the selection. */
+static inline void options_select(struct record_options *o, const struct event_selection *s)
+{
+	o->config = s->config;
+	o->event = s->event;
+	o->clock = s->clock;
+	o->probes = s->probes;
+	o->probe_count = s->probe_count;
+	o->offcpu = &s->offcpu;
+}
 
 /* Whether there are hit events whose probes are in the libjvm.so of each JVM. */
 static inline bool options_probe_jvms(const struct record_options *o)

@@ -39,14 +39,8 @@ const struct argp snapshot_argp = {.options = options, .parser = parse};
 
 void snapshot_init(struct snapshot *s, const char *what)
 {
-	*s = (struct snapshot){.what = what,
-			       .record = {.frequency_hz = 99,
-					  .output = "/dev/null",
-					  .event = "",
-					  .period = 1,
-					  .attach = true,
-					  .quiet = true,
-					  .max_depth = BRAID_MAX_DEPTH}};
+	*s = (struct snapshot){.what = what, .record = options_default("/dev/null")};
+	s->record.quiet = true;
 	selection_init(&s->selection);
 }
 
@@ -70,12 +64,7 @@ bool snapshot_record(struct snapshot *s)
 	struct record_options *o = &s->record;
 	int status;
 
-	o->config = s->selection.config;
-	o->event = s->selection.event;
-	o->clock = s->selection.clock;
-	o->probes = s->selection.probes;
-	o->probe_count = s->selection.probe_count;
-	o->offcpu = &s->selection.offcpu;
+	options_select(o, &s->selection);
 	o->pids = &s->pid;
 	o->pid_count = 1;
 	if (!o->tap) {
