@@ -7,12 +7,7 @@
 
 int coder_init(struct coder *c)
 {
-	char *text = malloc(TRACE_SCHEMA_MAX);
-	int length = text ? trace_schema_text(text, TRACE_SCHEMA_MAX) : -ENOMEM;
-	int err = length < 0 ? length : trace_schema_parse(&c->schema, text, (size_t)length);
-
-	free(text);
-	return err;
+	return trace_schema_own(&c->schema);
 }
 
 void coder_free(struct coder *c)

@@ -85,6 +85,9 @@ uint16_t trace_schema_id(const char *text, size_t len);
  */
 int trace_schema_parse(struct trace_schema *schema, const char *text, size_t len);
 
+/* This program's own, parsed. 0 or a negative errno. */
+int trace_schema_own(struct trace_schema *schema);
+
 /* ---- codec.c ---- */
 
 /* 0 and the maximum size of `rec`, or -EINVAL when it cannot be coded: invalid kind, string or array, or too large. */

@@ -276,15 +276,6 @@ static void reader_explain(const char **why, const char *text)
 		*why = text;
 }
 
-/* The schema for a file whose own is damaged: only blocks of exactly this program's schema can still be read. */
-static int schema_own(struct trace_reader *r)
-{
-	char text[TRACE_SCHEMA_MAX];
-	int len = trace_schema_text(text, sizeof(text));
-
-	return len < 0 ? len : trace_schema_parse(&r->schema, text, (size_t)len);
-}
-
 static int reader_new(struct trace_reader **out)
 {
 	struct trace_reader *r = calloc(1, sizeof(*r));
@@ -297,7 +288,7 @@ static int reader_new(struct trace_reader **out)
 	r->zstd = ZSTD_createDCtx();
 	r->block = malloc(TRACE_BLOCK_MAX);
 	if (r->zstd && r->block && !lane_init(&r->lane) && !lane_init(&r->samples))
-		err = schema_own(r);
+		err = trace_schema_own(&r->schema); /* reads blocks of exactly this schema if the file's is damaged */
 	if (err)
 		trace_reader_close(r);
 	else

@@ -256,3 +256,11 @@ int trace_schema_parse(struct trace_schema *schema, const char *text, size_t len
 			return -EINVAL;
 	return 0;
 }
+
+int trace_schema_own(struct trace_schema *schema)
+{
+	char text[TRACE_SCHEMA_MAX];
+	int len = trace_schema_text(text, sizeof(text));
+
+	return len < 0 ? len : trace_schema_parse(schema, text, (size_t)len);
+}
