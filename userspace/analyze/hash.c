@@ -166,25 +166,33 @@ void *table_put(struct table *t, uint32_t id)
 
 int table_keep(struct table *t, const bool *keep)
 {
-	size_t count = t->count;
+	struct u64map far = {0};
+	size_t kept = 0;
 
-	u64map_free(&t->far);
-	t->count = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		uint32_t *at = NULL;
 
 		if (!keep[i])
 			continue;
-		if (t->ids[i] - 1 != t->count && !(at = u64map_put(&t->far, t->ids[i]))) {
-			table_free(t);
+		if (t->ids[i] - 1 != kept && !(at = u64map_put(&far, t->ids[i]))) {
+			u64map_free(&far);
 			return -ENOMEM;
 		}
+		kept++;
 		if (at)
-			*at = (uint32_t)t->count + 1;
-		if (i != t->count)
-			memcpy(table_row(t, t->count), table_row(t, i), t->row_bytes);
-		t->ids[t->count++] = t->ids[i];
+			*at = (uint32_t)kept;
 	}
+	u64map_free(&t->far);
+	t->far = far;
+	kept = 0;
+	for (size_t i = 0; i < t->count; i++) {
+		if (!keep[i])
+			continue;
+		if (i != kept)
+			memcpy(table_row(t, kept), table_row(t, i), t->row_bytes);
+		t->ids[kept++] = t->ids[i];
+	}
+	t->count = kept;
 	return 0;
 }
 

@@ -28,15 +28,11 @@ struct object {
 	uint32_t used_s; /* when it was defined or needed last, on the trace's clock */
 };
 
-/* Events in the order of their arrival, each behind its length and kind. */
+/* Events in the order of their arrival, each behind its length. */
 struct piece {
 	uint8_t *bytes;
 	size_t used;
 	uint64_t first_ns, last_ns;
-};
-
-struct event_head {
-	uint32_t kind, bytes;
 };
 
 struct object_id {
@@ -183,41 +179,35 @@ static void drop_pieces(struct recent *r, size_t count)
 	r->cut = true;
 }
 
-static void drop_object(struct recent *r, struct object *o)
+static void drop_definitions_of(struct recent *r, struct object *o)
 {
 	for (const struct kept *k = o->first; k; k = k->next)
 		r->definition_bytes -= kept_bytes(k);
-	r->definition_bytes -= OBJECT_BYTES;
 	kept_free_list(o->first);
+	o->first = NULL;
 }
 
-/* Drops the objects of a space that are neither needed in this round nor used since then. 0 or -ENOMEM: nothing is. */
+/* Drops the objects of a space that are neither needed in this round nor used since then. 0 or -ENOMEM. */
 static int drop_old(struct recent *r, enum trace_id_space space, uint32_t since_s)
 {
-	struct table *t = &r->objects[space], kept;
+	struct table *t = &r->objects[space];
+	size_t before = t->count;
+	bool *keep = calloc(before + 1, sizeof(*keep));
+	int err;
 
-	table_init(&kept, sizeof(struct object));
-	for (size_t i = 0; i < t->count; i++) {
-		const struct object *o = table_row(t, i);
-		bool keeps = o->round == r->round || o->used_s >= since_s;
-		struct object *to = keeps ? table_put(&kept, t->ids[i]) : NULL;
-
-		if (keeps && !to) {
-			table_free(&kept);
-			return -ENOMEM;
-		}
-		if (to)
-			*to = *o;
-	}
-	for (size_t i = 0; i < t->count; i++) {
+	if (!keep)
+		return -ENOMEM;
+	for (size_t i = 0; i < before; i++) {
 		struct object *o = table_row(t, i);
 
-		if (o->round != r->round && o->used_s < since_s)
-			drop_object(r, o);
+		keep[i] = o->round == r->round || o->used_s >= since_s;
+		if (!keep[i])
+			drop_definitions_of(r, o);
 	}
-	table_free(t);
-	*t = kept;
-	return 0;
+	err = table_keep(t, keep);
+	r->definition_bytes -= (before - t->count) * OBJECT_BYTES;
+	free(keep);
+	return err;
 }
 
 static int find_needed(struct recent *r, struct times t);
@@ -275,24 +265,23 @@ static int add_piece(struct recent *r)
 	return err;
 }
 
-static int take_event(struct recent *r, const struct trace_rec *rec)
+static int take_event(struct recent *r, const struct trace_rec *rec, size_t bound)
 {
 	uint64_t time_ns = event_time_ns(rec);
-	struct event_head head = {.kind = rec->kind};
 	struct piece *p;
-	size_t bound;
+	uint32_t bytes;
 
-	if (trace_rec_bound(rec, &bound) || bound + sizeof(head) > PIECE_BYTES)
+	if (bound + sizeof(bytes) > PIECE_BYTES)
 		return 0;
 	p = r->pieces.count ? &r->pieces.at[r->pieces.count - 1] : NULL;
-	if (!p || PIECE_BYTES - p->used < bound + sizeof(head)) {
+	if (!p || PIECE_BYTES - p->used < bound + sizeof(bytes)) {
 		if (add_piece(r))
 			return -ENOMEM;
 		p = &r->pieces.at[r->pieces.count - 1];
 	}
-	head.bytes = (uint32_t)coder_encode(&r->coder, rec, p->bytes + p->used + sizeof(head));
-	memcpy(p->bytes + p->used, &head, sizeof(head));
-	p->used += sizeof(head) + head.bytes;
+	bytes = (uint32_t)coder_encode(&r->coder, rec, p->bytes + p->used + sizeof(bytes));
+	memcpy(p->bytes + p->used, &bytes, sizeof(bytes));
+	p->used += sizeof(bytes) + bytes;
 	if (!p->first_ns || time_ns < p->first_ns)
 		p->first_ns = time_ns;
 	if (time_ns > p->last_ns)
@@ -321,7 +310,7 @@ int recent_take(struct recent *r, const struct trace_rec *rec)
 		return add_to_list(r, &r->configs, &r->last_config, rec);
 	}
 	if (rec->kind >= TRACE_FIRST_EVENT)
-		return take_event(r, rec);
+		return take_event(r, rec, bound);
 	if (rec->kind == TRACE_SETTING) /* many, and not shown */
 		return 0;
 	trace_ids_visit(rec, find_owner, &owner);
@@ -375,15 +364,15 @@ static int each_of_object(struct recent *r, struct object_id at, give_fn give, v
 
 static int each_of_piece(struct recent *r, const struct piece *p, struct times t, give_fn give, void *ctx)
 {
-	struct event_head head;
 	struct trace_rec rec;
+	uint32_t bytes;
 	int err = 0;
 
-	for (size_t at = 0; at < p->used && !err; at += sizeof(head) + head.bytes) {
+	for (size_t at = 0; at < p->used && !err; at += sizeof(bytes) + bytes) {
 		uint64_t time_ns;
 
-		memcpy(&head, p->bytes + at, sizeof(head));
-		err = coder_decode(&r->coder, p->bytes + at + sizeof(head), head.bytes, &rec);
+		memcpy(&bytes, p->bytes + at, sizeof(bytes));
+		err = coder_decode(&r->coder, p->bytes + at + sizeof(bytes), bytes, &rec);
 		time_ns = err ? 0 : event_time_ns(&rec);
 		if (!err && time_ns >= t.from_ns && time_ns <= t.to_ns)
 			err = give(ctx, &rec);
