@@ -301,15 +301,13 @@ static void draw_columns(struct canvas *c, unsigned row, const struct ui *ui)
 
 static void draw_name(struct canvas *c, unsigned line, unsigned at, const struct ui *ui, const struct top_row *r)
 {
-	const struct top_table *t = ui_table(ui);
-	bool parent = ui_has_children(t, (uint32_t)(r - t->rows.at));
 	unsigned indent = 2 * (r->depth < INDENT_MAX ? r->depth : INDENT_MAX);
 	bool found = *ui->search && ui_matches(r->name, ui->search);
 	char name[PAGE_NAME];
 
 	at += indent;
-	if (parent || r->depth || ui->stacks)
-		at += canvas_put(c, line, at, 2, TOP_FAINT, !parent ? "  " : ui_is_open(ui, r) ? "- " : "+ ");
+	if (r->has_children || r->depth || ui->stacks)
+		at += canvas_put(c, line, at, 2, TOP_FAINT, !r->has_children ? "  " : ui_is_open(ui, r) ? "- " : "+ ");
 	if (at < c->columns)
 		canvas_put(c, line, at, c->columns - at, found ? TOP_FOUND : style_of(r->domain),
 			   page_name(name, r->name, c->columns - at));

@@ -36,6 +36,8 @@ struct top_row *top_table_put(struct top_table *t, uint32_t parent, const char *
 							.domain = DOMAIN_CLASS}))
 			return NULL;
 		*at = (uint32_t)t->rows.count;
+		if (parent)
+			t->rows.at[parent - 1].has_children = true;
 	}
 	return &t->rows.at[*at - 1];
 }
@@ -47,7 +49,7 @@ void top_table_free(struct top_table *t)
 	*t = (struct top_table){0};
 }
 
-static uint32_t place_of_row(const struct top_table *t, const struct top_row *r)
+uint32_t top_table_place(const struct top_table *t, const struct top_row *r)
 {
 	return (uint32_t)(r - t->rows.at) + 1;
 }
@@ -165,7 +167,7 @@ static int fill_threads(struct shot *s)
 /* ---- locks and allocations ---- */
 
 /* Both have a share, an amount, a number and a longest one, by class and then by site. */
-#define OPEN_SHARE 10 /* rows of so much show their children */
+#define OPEN_SHARE 10 /* rows of at least this share show their children */
 
 enum { SUM_SHARE, SUM_AMOUNT, SUM_COUNT, SUM_LONGEST };
 
@@ -194,7 +196,7 @@ static int fill_sums(struct shot *s, enum top_view view, uint32_t kind, enum bra
 		if (!class)
 			return -ENOMEM;
 		add_event(class, &e);
-		site = top_table_put(t, place_of_row(t, class),
+		site = top_table_put(t, top_table_place(t, class),
 				     events_site_name(s->analysis, event_site(s->analysis, &e)), 0);
 		if (!site)
 			return -ENOMEM;
@@ -253,7 +255,7 @@ static int add_gc_sum(struct shot *s, const struct gc_sum *sum, const char *note
 	add_gc(r, sum);
 	if (!*below)
 		return 0;
-	r = top_table_put(t, place_of_row(t, r), below, 0);
+	r = top_table_put(t, top_table_place(t, r), below, 0);
 	if (!r)
 		return -ENOMEM;
 	r->note = *sum->what ? sum->cause : "";

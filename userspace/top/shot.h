@@ -22,14 +22,15 @@ struct top_row {
 	uint64_t key;		  /* the same in every shot that has the row */
 	uint32_t parent;	  /* place of the row that it belongs to, plus one; 0: none. Parents come first */
 	uint32_t depth;
-	uint32_t of;	/* methods: a frame's sym; threads: an index of wall->threads; others: an id of a->strings */
+	uint32_t of;	/* threads: an index of wall->threads; locks and allocations: an id of a->strings */
 	uint8_t domain; /* enum stack_domain */
-	bool open;	/* it shows its children unless its user folds it */
+	bool has_children;
+	bool open; /* it shows its children unless its user folds it */
 };
 
 struct top_table {
 	VEC(struct top_row) rows;
-	bool recorded; /* otherwise there are none because nobody asked for them */
+	bool recorded; /* otherwise there are none because they were not asked for */
 	struct u64map row_of;
 };
 
@@ -61,8 +62,10 @@ void shot_free(struct shot *s);
 
 /* The row with that key, ROW_NONE: none. */
 uint32_t top_table_find(const struct top_table *t, uint64_t key);
-/* The row of the key below a parent, which is added if it is new. NULL: no memory. */
+/* The row below a parent that has this name, and `more` where names repeat. It is added if it is new. NULL: no memory. */
 struct top_row *top_table_put(struct top_table *t, uint32_t parent, const char *name, uint64_t more);
+/* The place of a row, plus one: what its children have as parent. */
+uint32_t top_table_place(const struct top_table *t, const struct top_row *r);
 void top_table_free(struct top_table *t);
 
 /* ---- stacks.c ---- */

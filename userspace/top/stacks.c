@@ -58,7 +58,7 @@ static int step(struct stacks *st, uint32_t *parent, const char *name, enum stac
 		return -ENOMEM;
 	r->domain = (uint8_t)domain;
 	r->value[STACK_AMOUNT] += weight;
-	*parent = (uint32_t)(r - st->to->rows.at) + 1;
+	*parent = top_table_place(st->to, r);
 	return 0;
 }
 

@@ -86,14 +86,6 @@ static struct ui_table *at_hand(struct ui *ui)
 	return &ui->tables[ui_view(ui)];
 }
 
-bool ui_has_children(const struct top_table *t, uint32_t row)
-{
-	for (size_t i = row + 1; i < t->rows.count; i++)
-		if (t->rows.at[i].parent == row + 1)
-			return true;
-	return false;
-}
-
 bool ui_is_open(const struct ui *ui, const struct top_row *row)
 {
 	return row->open != (u64map_get(&ui->tables[ui_view(ui)].flipped, row->key) == 2);
@@ -338,7 +330,7 @@ static int fold(struct ui *ui, bool open)
 
 	if (!r)
 		return 0;
-	if (!open && (!ui_is_open(ui, r) || !ui_has_children(ui_table(ui), (uint32_t)(r - ui_table(ui)->rows.at)))) {
+	if (!open && (!ui_is_open(ui, r) || !r->has_children)) {
 		if (r->parent)
 			at_hand(ui)->cursor = ui_table(ui)->rows.at[r->parent - 1].key;
 		return 0;

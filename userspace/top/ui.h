@@ -102,8 +102,7 @@ int ui_key(struct ui *ui, uint32_t key, enum ui_request *request);
 /* The table at hand, NULL: there is no shot. */
 const struct top_table *ui_table(const struct ui *ui);
 enum top_view ui_view(const struct ui *ui);
-/* Whether a row has children, and whether they are shown. */
-bool ui_has_children(const struct top_table *t, uint32_t row);
+/* Whether the children of a row are shown. */
 bool ui_is_open(const struct ui *ui, const struct top_row *row);
 /* The line of the cursor. */
 size_t ui_cursor(const struct ui *ui);
