@@ -574,7 +574,9 @@ int ui_key(struct ui *ui, uint32_t key, enum ui_request *request)
 	}
 	if (ui->prompt)
 		prompt_key(ui, key);
-	else if (!screen_key(ui, key, request) && !move_key(ui, key))
+	else if (screen_key(ui, key, request) || move_key(ui, key))
+		return 0; /* the lines are the same */
+	else
 		err = table_key(ui, key);
 	return err ?: make_lines(ui);
 }
