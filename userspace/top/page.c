@@ -197,9 +197,9 @@ static void draw_parts(struct canvas *c, unsigned row, unsigned width, const str
 		snprintf(text, sizeof(text), "%s %.0f%%", parts[i].name, share);
 		if (share < 0.5 || at + strlen(text) > width)
 			continue;
-		at += canvas_put(c, row, at, width, TOP_PLAIN, text) + 2;
-		canvas_style(c, row, at - (unsigned)strlen(text) - 2, (unsigned)strlen(parts[i].name),
-			     style_of(parts[i].domain));
+		canvas_put(c, row, at, width - at, TOP_PLAIN, text);
+		canvas_style(c, row, at, (unsigned)strlen(parts[i].name), style_of(parts[i].domain));
+		at += (unsigned)strlen(text) + 2;
 	}
 }
 
@@ -475,10 +475,15 @@ void page_draw(struct canvas *c, struct ui *ui)
 	draw_foot(c, ui);
 }
 
-static void print_rows(FILE *out, const struct canvas *c, unsigned from, unsigned to, char *line)
+/* 0 or -ENOMEM. */
+static int print_rows(FILE *out, const struct canvas *c, unsigned count)
 {
-	for (unsigned i = from; i < to; i++)
+	char *line = malloc(canvas_line_max(c));
+
+	for (unsigned i = 0; line && i < count; i++)
 		fprintf(out, "%s\n", canvas_line(c, i, line));
+	free(line);
+	return line ? 0 : -ENOMEM;
 }
 
 /* One view: its columns and rows. */
@@ -486,43 +491,32 @@ static int print_view(FILE *out, struct ui *ui, unsigned columns, unsigned rows)
 {
 	unsigned count = ui->lines.count < rows ? (unsigned)ui->lines.count : rows;
 	struct canvas c;
-	char *line;
 	int err = canvas_init(&c, count + 2, columns);
 
 	if (err)
 		return err;
-	line = malloc(canvas_line_max(&c));
-	if (line) {
-		fprintf(out, "\n%s\n", top_layouts[ui->view].title);
-		if (count) {
-			draw_columns(&c, 0, ui);
-			draw_rows(&c, 1, count, ui);
-		} else {
-			draw_nothing(&c, 0, ui);
-		}
-		print_rows(out, &c, 0, count + 1, line);
+	fprintf(out, "\n%s\n", top_layouts[ui->view].title);
+	if (count) {
+		draw_columns(&c, 0, ui);
+		draw_rows(&c, 1, count, ui);
+	} else {
+		draw_nothing(&c, 0, ui);
 	}
-	free(line);
+	err = print_rows(out, &c, count + 1);
 	canvas_free(&c);
-	return line ? 0 : -ENOMEM;
+	return err;
 }
 
 int page_print(FILE *out, struct ui *ui, unsigned columns, unsigned rows)
 {
 	struct canvas c;
-	char *line;
 	int err = canvas_init(&c, TALL, columns);
 
 	if (err)
 		return err;
-	line = malloc(canvas_line_max(&c));
-	if (line) {
-		draw_title(&c, ui);
-		print_rows(out, &c, 0, 1 + draw_figures(&c, ui), line);
-	}
-	free(line);
+	draw_title(&c, ui);
+	err = print_rows(out, &c, 1 + draw_figures(&c, ui));
 	canvas_free(&c);
-	err = line ? 0 : -ENOMEM;
 	for (int view = 0; view < TOP_VIEWS && !err; view++) {
 		ui->view = (enum top_view)view;
 		err = ui_show(ui, ui->shot) ?: print_view(out, ui, columns, rows);
