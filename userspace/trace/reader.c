@@ -207,9 +207,8 @@ static int block_use(struct trace_reader *r, const struct braid_block *head, str
 		return schema_load(r, head);
 	if (head->kind == BRAID_BLOCK_INDEX)
 		r->damage.no_index = false;
-	if (!is_records)
-		return 0;
-	lane_begin(lane, head->raw_bytes);
+	if (is_records)
+		lane_begin(lane, head->raw_bytes);
 	return 0;
 }
 
@@ -223,6 +222,24 @@ static int block_use_samples(struct trace_reader *r)
 		return n < 0 ? (int)n : 0;
 	block_pass(r, &head);
 	return block_use(r, &head, &r->samples);
+}
+
+/* Goes behind a block that block_read() has found in this state, and uses it if it is good. 0 or a negative errno. */
+static int block_take(struct trace_reader *r, enum block_state state, const struct braid_block *head)
+{
+	int err;
+
+	if (state != BLOCK_GOOD && state != BLOCK_OUT)
+		return resync(r, state);
+	block_pass(r, head);
+	if (state == BLOCK_OUT) {
+		block_note_times(r, head);
+		return 0;
+	}
+	err = block_use(r, head, &r->lane);
+	if (!err && head->kind == BRAID_BLOCK_EVENTS)
+		err = block_use_samples(r);
+	return err;
 }
 
 /* Whether there is more behind `size` now, which was known to be there: 1, 0 or a negative errno. */
@@ -250,16 +267,7 @@ static int block_next(struct trace_reader *r)
 				break;
 			continue;
 		}
-		if (state != BLOCK_GOOD && state != BLOCK_OUT) {
-			err = resync(r, (enum block_state)state);
-		} else {
-			block_pass(r, &head);
-			if (state == BLOCK_OUT)
-				block_note_times(r, &head);
-			err = state == BLOCK_GOOD ? block_use(r, &head, &r->lane) : 0;
-		}
-		if (!err && state == BLOCK_GOOD && head.kind == BRAID_BLOCK_EVENTS)
-			err = block_use_samples(r);
+		err = block_take(r, (enum block_state)state, &head);
 		if (err)
 			return err;
 		if (lane_has_more(&r->lane) || lane_has_more(&r->samples))
