@@ -168,6 +168,15 @@ static void on_signal(int number)
 	interrupted = number;
 }
 
+/* No more will come. The next page, which has all of it, is due. */
+static void note_end(struct top *t)
+{
+	t->ended = true;
+	t->ui.state = "ended";
+	t->refresh_ns = 0;
+	top_recorder_wait(&t->recorder);
+}
+
 /* Reads what is there. 0 or a negative errno. */
 static int take(struct top *t)
 {
@@ -177,11 +186,12 @@ static int take(struct top *t)
 
 	while (!err && (got = trace_reader_next(t->reader, &rec)) != 0)
 		err = got < 0 ? got : recent_take(t->recent, &rec);
-	t->ended = t->ended || !grows;
 	if (recent_last_ns(t->recent) > t->last_ns) {
 		t->last_ns = recent_last_ns(t->recent);
 		t->last_at_ns = now_ns();
 	}
+	if (!grows)
+		note_end(t);
 	return err;
 }
 
@@ -372,22 +382,13 @@ static void wait_for_more(const struct top *t)
 {
 	struct pollfd fds[] = {
 		{.fd = t->begun ? STDIN_FILENO : -1, .events = POLLIN},
-		{.fd = !t->ended && t->recorder.pid ? t->recorder.trace : -1, .events = POLLIN},
-		{.fd = t->recorder.pid ? t->recorder.said : -1, .events = POLLIN},
+		{.fd = t->ended ? -1 : t->recorder.trace, .events = POLLIN},
+		{.fd = t->recorder.said, .events = POLLIN},
 	};
 	uint64_t now = now_ns();
 	int ms = now < t->refresh_ns ? (int)((t->refresh_ns - now) / 1000000) + 1 : 0;
 
 	(void)poll(fds, sizeof(fds) / sizeof(fds[0]), ms);
-}
-
-static void note_end(struct top *t)
-{
-	if (!t->ended || strcmp(t->ui.state, "ended") == 0 || !t->recent)
-		return;
-	t->ui.state = "ended";
-	top_recorder_wait(&t->recorder);
-	t->refresh_ns = 0;
 }
 
 /* A page is made as often as asked, but takes no more than a tenth of the time. */
@@ -401,13 +402,10 @@ static int refresh(struct top *t)
 	t->refresh_ns = now + (t->options->delay_ns > least_ns ? t->options->delay_ns : least_ns);
 	if (t->recent && !t->ui.paused)
 		err = look(t);
-	if (!err && !t->screen && t->shot) {
-		err = print(t);
-		t->pages++;
-	} else if (!err && t->screen) {
-		t->pages += t->shot != NULL;
-	}
-	return err;
+	if (err || !t->shot)
+		return err;
+	t->pages++;
+	return t->screen ? 0 : print(t);
 }
 
 static bool is_over(const struct top *t)
@@ -436,7 +434,6 @@ static int run(struct top *t)
 		wait_for_more(t);
 		if (t->recent && !t->ended)
 			err = err ?: take(t);
-		note_end(t);
 		said = top_recorder_said(&t->recorder);
 		if (said)
 			ui_say(&t->ui, now_ns() + MESSAGE_NS, "%s", said);
