@@ -283,8 +283,8 @@ static int open_recording(struct top *t)
 
 static unsigned page_columns(void)
 {
-	const char *said = getenv("COLUMNS");
-	unsigned long columns = said ? strtoul(said, NULL, 10) : 0;
+	const char *text = getenv("COLUMNS");
+	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
 
 	return columns >= 20 && columns <= 1000 ? (unsigned)columns : PAGE_COLUMNS;
 }
@@ -383,7 +383,7 @@ static void wait_for_more(const struct top *t)
 	struct pollfd fds[] = {
 		{.fd = t->begun ? STDIN_FILENO : -1, .events = POLLIN},
 		{.fd = t->ended ? -1 : t->recorder.trace, .events = POLLIN},
-		{.fd = t->recorder.said, .events = POLLIN},
+		{.fd = t->recorder.messages, .events = POLLIN},
 	};
 	uint64_t now = now_ns();
 	int ms = now < t->refresh_ns ? (int)((t->refresh_ns - now) / 1000000) + 1 : 0;
@@ -426,7 +426,7 @@ static int run(struct top *t)
 
 	t->refresh_ns = now_ns() + (t->recent ? t->options->delay_ns : 0);
 	while (!err && !quit && !is_over(t)) {
-		const char *said;
+		const char *message;
 
 		err = begin_screen(t);
 		if (t->begun)
@@ -434,9 +434,9 @@ static int run(struct top *t)
 		wait_for_more(t);
 		if (t->recent && !t->ended)
 			err = err ?: take(t);
-		said = top_recorder_said(&t->recorder);
-		if (said)
-			ui_say(&t->ui, now_ns() + MESSAGE_NS, "%s", said);
+		message = top_recorder_message(&t->recorder);
+		if (message)
+			ui_say(&t->ui, now_ns() + MESSAGE_NS, "%s", message);
 		if (t->begun)
 			err = err ?: take_keys(t, &quit);
 		err = err ?: refresh(t);
@@ -456,7 +456,7 @@ static void end_recording(struct top *t)
 			break;
 		while (trace_reader_next(t->reader, &rec) == 1)
 			;
-		(void)top_recorder_said(&t->recorder);
+		(void)top_recorder_message(&t->recorder);
 	}
 	top_recorder_wait(&t->recorder);
 }
@@ -482,7 +482,7 @@ int cmd_top(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse, "[-p PID[,PID...] | -a | -- COMMAND... | FILE]", doc, children, recording_help, 0};
 	struct top_options o = {.delay_ns = DELAY_NS, .window_ns = WINDOW_NS, .rows = PAGE_ROWS};
-	struct top t = {.options = &o, .recorder = {.trace = -1, .said = -1}};
+	struct top t = {.options = &o, .recorder = {.trace = -1, .messages = -1}};
 	int err;
 
 	argp_err_exit_status = EXIT_USAGE;
@@ -498,7 +498,7 @@ int cmd_top(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	err = top(&t);
 	end_recording(&t);
-	top_recorder_tell(&t.recorder);
+	top_recorder_print(&t.recorder);
 	shot_free(t.shot);
 	ui_free(&t.ui);
 	recent_free(t.recent);

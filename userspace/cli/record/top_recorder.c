@@ -36,7 +36,7 @@ static void reset_signals(void)
 }
 
 /* With all signals blocked. The recording has a session of its own, so that keys of the terminal reach its reader only. */
-__attribute__((noreturn)) static void record(const struct record_options *asked, pid_t reader, int trace, int said)
+__attribute__((noreturn)) static void record(const struct record_options *asked, pid_t reader, int trace, int messages)
 {
 	struct record_options o = *asked;
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), status = EXIT_FAILURE, err;
@@ -48,8 +48,8 @@ __attribute__((noreturn)) static void record(const struct record_options *asked,
 		_exit(EXIT_FAILURE);
 	dup2(nothing, STDIN_FILENO);
 	dup2(trace, STDOUT_FILENO);
-	if (said >= 0)
-		dup2(said, STDERR_FILENO);
+	if (messages >= 0)
+		dup2(messages, STDERR_FILENO);
 	o.output = "-";
 	o.quiet = true;
 	err = session_record(&o, &status);
@@ -57,25 +57,25 @@ __attribute__((noreturn)) static void record(const struct record_options *asked,
 	_exit(err ? EXIT_FAILURE : status);
 }
 
-static int open_said(struct top_recorder *r, int said[2])
+static int open_messages(struct top_recorder *r, int messages[2])
 {
-	if (pipe2(said, O_CLOEXEC))
+	if (pipe2(messages, O_CLOEXEC))
 		return -errno;
-	r->said = said[0];
-	return fcntl(said[0], F_SETFL, O_NONBLOCK) ? -errno : 0;
+	r->messages = messages[0];
+	return fcntl(messages[0], F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
 int top_recorder_start(struct top_recorder *r, const struct record_options *o, bool quiet)
 {
-	int trace[2], said[2] = {-1, -1}, err;
+	int trace[2], messages[2] = {-1, -1}, err;
 	pid_t reader = getpid();
 	sigset_t all, before;
 
-	*r = (struct top_recorder){.trace = -1, .said = -1};
+	*r = (struct top_recorder){.trace = -1, .messages = -1};
 	if (pipe2(trace, O_CLOEXEC))
 		return -errno;
 	(void)fcntl(trace[1], F_SETPIPE_SZ, PIPE_BYTES); /* a smaller one does, too */
-	err = quiet ? open_said(r, said) : 0;
+	err = quiet ? open_messages(r, messages) : 0;
 	if (!err) {
 		fflush(NULL);
 		sigfillset(&all);
@@ -83,12 +83,12 @@ int top_recorder_start(struct top_recorder *r, const struct record_options *o, b
 		r->pid = fork();
 		err = r->pid < 0 ? -errno : 0;
 		if (r->pid == 0)
-			record(o, reader, trace[1], said[1]);
+			record(o, reader, trace[1], messages[1]);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	close(trace[1]);
-	if (said[1] >= 0)
-		close(said[1]);
+	if (messages[1] >= 0)
+		close(messages[1]);
 	if (err)
 		close(trace[0]);
 	else
@@ -98,26 +98,26 @@ int top_recorder_start(struct top_recorder *r, const struct record_options *o, b
 
 static void add_line(struct top_recorder *r)
 {
-	char *to = r->lines[r->count++ % SAID_LINES];
+	char *to = r->kept[r->count++ % MESSAGES_KEPT];
 
-	utf8_printable(to, SAID_LINE, r->line, r->length);
+	utf8_printable(to, MESSAGE_BYTES, r->line, r->length);
 	r->length = 0;
 }
 
-const char *top_recorder_said(struct top_recorder *r)
+const char *top_recorder_message(struct top_recorder *r)
 {
 	unsigned before = r->count;
 	char text[1024];
 	ssize_t n;
 
-	while (r->said >= 0 && (n = read(r->said, text, sizeof(text))) > 0)
+	while (r->messages >= 0 && (n = read(r->messages, text, sizeof(text))) > 0)
 		for (ssize_t i = 0; i < n; i++) {
 			if (text[i] == '\n' || r->length == sizeof(r->line))
 				add_line(r);
 			if (text[i] != '\n')
 				r->line[r->length++] = text[i];
 		}
-	return r->count > before ? r->lines[(r->count - 1) % SAID_LINES] : NULL;
+	return r->count > before ? r->kept[(r->count - 1) % MESSAGES_KEPT] : NULL;
 }
 
 void top_recorder_stop(const struct top_recorder *r)
@@ -134,18 +134,18 @@ void top_recorder_wait(struct top_recorder *r)
 		return;
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	(void)top_recorder_said(r);
-	if (r->said >= 0)
-		close(r->said);
-	r->said = -1;
+	(void)top_recorder_message(r);
+	if (r->messages >= 0)
+		close(r->messages);
+	r->messages = -1;
 	r->pid = 0;
 	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
-void top_recorder_tell(const struct top_recorder *r)
+void top_recorder_print(const struct top_recorder *r)
 {
-	unsigned from = r->count > SAID_LINES ? r->count - SAID_LINES : 0;
+	unsigned from = r->count > MESSAGES_KEPT ? r->count - MESSAGES_KEPT : 0;
 
 	for (unsigned i = from; i < r->count; i++)
-		fprintf(stderr, "%s\n", r->lines[i % SAID_LINES]);
+		fprintf(stderr, "%s\n", r->kept[i % MESSAGES_KEPT]);
 }
