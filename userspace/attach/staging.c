@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -45,19 +44,6 @@ static void staging_explain(char why[ATTACH_WHY_MAX], const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, ATTACH_WHY_MAX, fmt, ap);
 	va_end(ap);
-}
-
-static int name_make(char name[64])
-{
-	unsigned char random[16];
-	ssize_t n = getrandom(random, sizeof(random), 0);
-	char *at = name + sprintf(name, STAGING_PREFIX);
-
-	if (n != (ssize_t)sizeof(random))
-		return n < 0 ? -errno : -EIO;
-	for (size_t i = 0; i < sizeof(random); i++)
-		at += sprintf(at, "%02x", random[i]);
-	return 0;
 }
 
 static void close_fd(int *fd)
@@ -216,8 +202,8 @@ static int staging_try(struct staging *d, const struct place *p, int root, int c
 		       const char **what)
 {
 	struct as_user saved;
-	char name[64];
-	int err = name_make(name);
+	char name[sizeof(d->name)] = STAGING_PREFIX;
+	int err = random_digits(name + strlen(STAGING_PREFIX));
 
 	*what = "cannot be used: no random numbers";
 	if (err)

@@ -4,9 +4,10 @@
 #define BRAID_ATTACH_STAGING_H
 
 #include "attach.h"
+#include "util/random.h"
 
 #define STAGING_PREFIX ".braid-"
-#define STAGING_NAME_LENGTH (sizeof(STAGING_PREFIX) - 1 + 32)
+#define STAGING_NAME_LENGTH (sizeof(STAGING_PREFIX) - 1 + RANDOM_DIGITS)
 
 /* Removes the staged files, but not the directory, which is open at `dir`. */
 void staging_empty(int dir);

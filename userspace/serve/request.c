@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 #define STATUS_OK 200
 #define STATUS_BAD 400
@@ -14,18 +12,6 @@
 #define STATUS_METHOD 405
 
 const unsigned part_seconds[PARTS] = {0, 10, 60, 300, 1800};
-
-int token_make(char token[TOKEN_DIGITS + 1])
-{
-	unsigned char random[TOKEN_DIGITS / 2];
-	ssize_t n = getrandom(random, sizeof(random), 0);
-
-	if (n != (ssize_t)sizeof(random))
-		return n < 0 ? -errno : -EIO;
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(token + 2 * i, 3, "%02x", random[i]);
-	return 0;
-}
 
 /* Takes as long for every text of a length. */
 static bool is_token(const char *text, const char token[TOKEN_DIGITS + 1])

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-#define TOKEN_DIGITS 32 /* 128 random bits */
+#include <util/random.h>
+
+#define TOKEN_DIGITS RANDOM_DIGITS
 
 /* Parts of a recording that a page can show: the last seconds; 0: since the start. */
 #define PARTS 5
@@ -42,8 +44,5 @@ struct route request_route(const struct request *r, const char token[TOKEN_DIGIT
 
 /* What to say about a status that refuses. */
 const char *request_refusal(unsigned status);
-
-/* 0 or a negative errno. */
-int token_make(char token[TOKEN_DIGITS + 1]);
 
 #endif

@@ -163,7 +163,7 @@ int serve_run(const struct serve_options *o)
 
 	serve_block_signals(&set);
 	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	err = s.signals < 0 ? -errno : token_make(s.token);
+	err = s.signals < 0 ? -errno : random_digits(s.token);
 	if (err)
 		log_error("cannot serve: %s", strerror(-err));
 	err = err ?: open_trace(&s);
