@@ -151,8 +151,8 @@ void parts_tick(struct parts *p)
 	look_at_trace(p, now);
 	if (p->maker.pid)
 		return;
-	for (unsigned i = 0; i < PARTS; i++)
-		if (i && p->list[i].wanted && now - p->list[i].wanted_ns > KEPT_NS)
+	for (unsigned i = 1; i < PARTS; i++) /* the whole is always kept */
+		if (p->list[i].wanted && now - p->list[i].wanted_ns > KEPT_NS)
 			drop(&p->list[i]);
 	for (unsigned i = 1; i <= PARTS && !p->maker.pid; i++) {
 		unsigned number = (p->making + i) % PARTS; /* in turn */

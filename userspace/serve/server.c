@@ -38,6 +38,7 @@ struct server {
 
 /* ---- responses ---- */
 
+/* `r`, which it takes over, may be NULL: there was no memory for it. */
 static enum MHD_Result send_response(struct MHD_Connection *c, unsigned status, struct MHD_Response *r,
 				     const char *type, const char *policy)
 {
@@ -74,9 +75,13 @@ static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status)
 		"text/plain; charset=utf-8", NO_POLICY);
 }
 
-static bool save_as_file(struct MHD_Response *r)
+/* A response that browsers save as a file. NULL: no memory; `r` is destroyed, unless it is NULL itself. */
+static struct MHD_Response *as_file(struct MHD_Response *r)
 {
-	return r && http->add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION, "attachment") == MHD_YES;
+	if (!r || http->add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION, "attachment") == MHD_YES)
+		return r;
+	http->destroy_response(r);
+	return NULL;
 }
 
 /* ---- state ---- */
@@ -86,7 +91,6 @@ static void put_part(struct json *j, const struct parts *p, unsigned number)
 	const struct part *part = &p->list[number];
 
 	json_number(j, "generation", part->data ? part->generation : 0);
-	json_seconds(j, "seconds", part->facts.duration_ns);
 	json_seconds(j, "last_s", part->facts.last_ns);
 	json_seconds(j, "most_s", parts_last_ns(p, 0));
 	json_string(j, "error",
@@ -148,11 +152,8 @@ static enum MHD_Result send_page(struct server *s, struct MHD_Connection *c, uns
 	pieces[1] = (struct MHD_IoVec){d->at, d->bytes};
 	pieces[2] = (struct MHD_IoVec){frame.after, frame.after_bytes};
 	r = http->create_response_from_iovec(pieces, 3, release, shared_data_hold(d));
-	if (file && !save_as_file(r)) {
-		http->destroy_response(r);
-		return MHD_NO;
-	}
-	return send_response(c, MHD_HTTP_OK, r, "text/html; charset=utf-8", file ? s->file_policy : s->page_policy);
+	return send_response(c, MHD_HTTP_OK, file ? as_file(r) : r, "text/html; charset=utf-8",
+			     file ? s->file_policy : s->page_policy);
 }
 
 /* As far as it has been written. */
@@ -163,12 +164,7 @@ static enum MHD_Result send_trace(const struct server *s, struct MHD_Connection 
 
 	if (!r && fd >= 0)
 		close(fd);
-	if (!save_as_file(r)) {
-		if (r)
-			http->destroy_response(r);
-		return MHD_NO;
-	}
-	return send_response(c, MHD_HTTP_OK, r, "application/octet-stream", NO_POLICY);
+	return send_response(c, MHD_HTTP_OK, as_file(r), "application/octet-stream", NO_POLICY);
 }
 
 /* ---- requests ---- */
