@@ -32,14 +32,20 @@ enum field_form field_form_of(enum kind_unit unit)
 	return forms[unit];
 }
 
+const char *field_suffix(enum kind_unit unit)
+{
+	static const char *const suffixes[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
+
+	return suffixes[unit];
+}
+
 #define KEY_MAX 48
 
 static void unit(const struct fields *f, const struct kind_field *is, uint64_t value)
 {
-	static const char *const suffixes[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
 	char key[KEY_MAX];
 
-	snprintf(key, sizeof(key), "%s%s", is->title, suffixes[is->unit]);
+	snprintf(key, sizeof(key), "%s%s", is->title, field_suffix(is->unit));
 	number(f, key, value, field_form_of(is->unit));
 }
 

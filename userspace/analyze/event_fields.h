@@ -15,6 +15,8 @@ struct field_sink {
 
 /* How a number of this unit is written. */
 enum field_form field_form_of(enum kind_unit unit);
+/* What ends the name of such a number: "_ns". */
+const char *field_suffix(enum kind_unit unit);
 
 void event_fields(const struct analysis *an, const struct event *e, const struct field_sink *sink, void *ctx);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include <analyze/blocked.h>
+#include <analyze/event_fields.h>
 #include <analyze/spans.h>
 #include <util/compare.h>
 #include <util/search.h>
@@ -214,8 +215,6 @@ static const struct {
 	{BRAID_JVM_DUMP_VTHREAD, INTEGER("flags", get_flags, "as in the trace")},
 };
 
-static const char *const units[] = {[UNIT_COUNT] = "", [UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes"};
-
 /* A kind's columns while they are collected. */
 struct making {
 	struct query *q;
@@ -253,12 +252,12 @@ static void add_named(struct making *m, const char *title, const char *more, con
 
 static void add_fields(struct making *m, const struct kind *k)
 {
-	add_named(m, "weight", units[k->unit], "INTEGER", get_weight, "what reports add up");
+	add_named(m, "weight", field_suffix(k->unit), "INTEGER", get_weight, "what reports add up");
 	add_named(m, k->name_is.title, "", "TEXT", get_name, "the event's name");
 	add_named(m, k->detail_is.title, "", "TEXT", get_detail, "the event's detail");
-	add_named(m, k->value_is.title, units[k->value_is.unit], "INTEGER", get_value, "the event's value");
+	add_named(m, k->value_is.title, field_suffix(k->value_is.unit), "INTEGER", get_value, "the event's value");
 	if (k->weight != WEIGHT_ESTIMATE)
-		add_named(m, k->weight_is.title, units[k->weight_is.unit], "INTEGER", get_row_weight,
+		add_named(m, k->weight_is.title, field_suffix(k->weight_is.unit), "INTEGER", get_row_weight,
 			  "the event's second value");
 	add_named(m, k->number_is.title, "", "INTEGER", get_number, "the event's number");
 	add_named(m, k->text_is.title, "", "TEXT", get_text, "the event's text");
